@@ -1,0 +1,31 @@
+// From a canonical, bound Program and a Schedule to object code. The border where Halide begins and ends:
+// Halide::Error never leaves it. Compiling may still abort the process (LLVM assertions), so only
+// child processes call compile_* (search/measure).
+//
+// The compiled function is `int NAME(struct halide_buffer_t* arg...)`: inputs in signature order, then
+// outputs in signature order. Dimension 0 of a buffer is the fastest one: the last subscript for Layout::Row,
+// the first for Layout::Col. An in/out output is one buffer: it holds the initial value on entry.
+#pragma once
+
+#include <filesystem>
+#include <string>
+
+#include "codegen/schedule/schedule.h"
+#include "codegen/target/target.h"
+#include "frontend/ir/program.h"
+
+namespace tile_tune::codegen {
+
+struct Compiled {
+  std::string code_hash;   // of the lowered code: equal hashes mean equal kernels
+  double lower_ms = 0, compile_ms = 0;
+};
+
+/// Writes a relocatable object (without Halide's runtime) that defines `function`. The program must be canonical.
+Result<Compiled> compile_object(const ir::Program& program, const Schedule& schedule, const Target& target,
+                                const std::string& function, const std::filesystem::path& object);
+
+/// Halide's runtime for a target as a static library, for kernels made by compile_object.
+Result<void> compile_runtime(const Target& target, const std::filesystem::path& archive);
+
+}  // namespace tile_tune::codegen

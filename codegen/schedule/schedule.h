@@ -1,0 +1,60 @@
+// How one program runs: immutable plain data, versioned, with a JSON form. No Halide here.
+//
+// A Schedule holds one StageSchedule per statement of a *canonical, bound* program (ir/canonical.h) and
+// means nothing without it. Loops and operands are named by canonical numbers, so a schedule survives
+// renaming. What a valid schedule is: check() in codegen/schedule/check.h; applying one: codegen/lower.
+//
+// The loops of a stage. Its output loops (one per output dimension, numbered 0..P-1) are each cut into
+// nested tiles: tiles[p] = {t_1, ..., t_L}, sizes in elements, every t dividing the one before it, t_1 at
+// most the extent. t_L is the register tile: its elements are held in registers, vectorised or unrolled.
+// order[l] is the permutation of output loops at nesting level l (0: over the blocks of size t_1, ...,
+// L-1: over the register tiles inside t_{L-1}), outermost first. Reduction loops are numbered 0..R-1.
+#pragma once
+
+#include <cstdint>
+#include <nlohmann/json_fwd.hpp>
+#include <string>
+#include <vector>
+
+#include "frontend/diagnostic/diagnostic.h"
+
+namespace tile_tune::codegen {
+
+/// A copy of one operand into contiguous scratch, made where `depth` tile loops of the stage are open
+/// (0: once for the whole stage), stored with operand dimension order[0] innermost, then order[1], ...
+struct Packing {
+  int operand = 0;  // which Read of the statement's value, counted in order of appearance
+  int depth = 0;
+  std::vector<int> order;
+  auto operator<=>(const Packing&) const = default;
+};
+
+struct StageSchedule {
+  bool inlined = false;                 // computed inside its only consumer; every other field is then empty
+  std::vector<std::vector<int64_t>> tiles;
+  std::vector<std::vector<int>> order;  // L permutations of 0..P-1
+  int parallel = 0;                     // how many of order[0]'s outermost loops are fused into one parallel loop
+  int vector_loop = -1;                 // the loop whose register tile is vectorised: output loop p, or P + r for
+                                        // reduction loop r (partial results in lanes); -1: scalar code
+  int lanes = 1;                        // power of two; divides the register tile of an output vector loop
+  std::vector<int> reduction_order;     // permutation of 0..R-1, outermost first
+  std::vector<int64_t> reduction_block; // per reduction loop: iterations between two visits of the accumulators'
+                                        // home in cache; the extent means they stay in registers throughout
+  std::vector<int> reduction_unroll;    // per reduction loop, divides its block
+  std::vector<Packing> packings;
+  auto operator<=>(const StageSchedule&) const = default;
+};
+
+struct Schedule {
+  static constexpr int kVersion = 1;
+  std::vector<StageSchedule> stages;
+  auto operator<=>(const Schedule&) const = default;
+};
+
+nlohmann::json to_json(const Schedule& schedule);
+/// Refuses unknown versions, missing fields and values out of the type's range; class Program.
+Result<Schedule> schedule_from_json(const nlohmann::json& json);
+/// SHA-256 of the JSON form, 64 hex digits.
+std::string schedule_id(const Schedule& schedule);
+
+}  // namespace tile_tune::codegen

@@ -1,0 +1,27 @@
+// Roofline probes: what this machine's cores and memory can do at this moment.
+//
+// Written by hand with vector extensions, run by the same threads and in the same rounds as the kernels
+// they are compared with (rulings 6 and 7), so that a percentage of peak is a ratio within one round.
+// Nothing here includes Halide.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+
+#include "frontend/tensor/dtype.h"
+
+namespace tile_tune::codegen {
+
+/// Runs task(0) ... task(count - 1), each on a thread of its own, and returns when all are done.
+using ParallelFor = std::function<void(int count, const std::function<void(int)>& task)>;
+
+/// Fused multiply-adds on independent register accumulators, widest vectors the CPU has (f32 or f64).
+/// Returns FLOP done; the caller times the call. About `iterations` x 32 vectors per thread.
+double fma_probe(DType type, int threads, int64_t iterations, const ParallelFor& parallel_for);
+
+/// Streams `read_bytes` from `source` and `written_bytes` to `sink` with ordinary stores, interleaved in that
+/// mix, split evenly over the threads. Returns bytes moved.
+double stream_probe(const void* source, int64_t read_bytes, void* sink, int64_t written_bytes, int threads,
+                    const ParallelFor& parallel_for);
+
+}  // namespace tile_tune::codegen

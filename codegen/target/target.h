@@ -1,0 +1,41 @@
+// What we compile for, as it stands in the database key, and what this machine offers.
+#pragma once
+
+#include <cstdint>
+#include <nlohmann/json_fwd.hpp>
+#include <string>
+#include <vector>
+
+#include "frontend/diagnostic/diagnostic.h"
+#include "frontend/tensor/dtype.h"
+
+namespace tile_tune::codegen {
+
+/// `host` is resolved: `halide` is never the word "host". For a target string the user gave, cpu_model is
+/// empty and caches are conservative defaults (rulings 34).
+struct Target {
+  std::string halide;          // canonical Halide target string, for example "x86-64-linux-avx-avx2-..."
+  std::string cpu_model;       // as the kernel names it
+  int vector_bytes = 16;       // natural vector register: 16, 32, 64
+  int vector_registers = 16;   // 16 (SSE, AVX2) or 32 (AVX-512, NEON)
+  int threads = 1;             // threads a kernel may use
+  int64_t l1_bytes = 32 << 10, l2_bytes = 256 << 10, l3_bytes = 8 << 20;  // data caches: L1, L2 per core; L3 shared
+  bool operator==(const Target&) const = default;
+
+  int lanes(DType type) const { return vector_bytes / static_cast<int>(dtype_size(type)); }
+};
+
+/// `text` is "host" or a Halide target string. Unknown string: class Program; known but impossible here: Target.
+Result<Target> resolve_target(const std::string& text, int threads);
+
+nlohmann::json to_json(const Target& target);
+Result<Target> target_from_json(const nlohmann::json& json);
+
+/// Cores this process may run on (its affinity mask).
+std::vector<int> available_cores();
+
+/// Halide's and LLVM's version as the library in use reports them: "21.0.0", "21.1".
+std::string halide_version();
+std::string llvm_version();
+
+}  // namespace tile_tune::codegen

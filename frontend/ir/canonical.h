@@ -1,0 +1,29 @@
+// Canonical form and content hash of programs (spec: rulings 3).
+//
+// canonicalize() renumbers tensors and indices by what the program computes, not by how it was spelled;
+// schedules name loops and operands by these numbers, so search and code generation work on canonical
+// programs only. Names stay for display but never enter a hash.
+#pragma once
+
+#include <string>
+
+#include "frontend/ir/program.h"
+
+namespace tile_tune::ir {
+
+/// Tensors renumbered: inputs by first read, then statement targets in order. Per statement, indices
+/// renumbered: output indices by position on the left, then reduction indices by first appearance in the value.
+/// Idempotent. `inputs` and `outputs` keep the signature's order.
+Program canonicalize(const Program& program);
+
+/// SHA-256 (hex) of the canonical JSON: extents as numbers, element types included; index, size and tensor
+/// names, argument order and layouts erased. The program must be bound. Starts with a format version, equal on every platform.
+std::string content_hash(const Program& program);
+
+/// The same with extents erased: equal for one program at all its sizes; needs no bound sizes.
+std::string family_hash(const Program& program);
+
+/// SHA-256 of any text, as 64 hex digits.
+std::string sha256_hex(std::string_view text);
+
+}  // namespace tile_tune::ir

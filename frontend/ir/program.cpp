@@ -1,0 +1,221 @@
+#include "frontend/ir/program.h"
+
+#include <fmt/format.h>
+#include <algorithm>
+
+#include "frontend/ir/domain.h"
+
+namespace tile_tune::ir {
+namespace {
+
+// Rebuilds an expression with every size expression bound.
+Result<ExprPtr> bind_expr(const ExprPtr& expr, const Sizes& sizes);
+
+Result<AffineExpr> bind_affine(AffineExpr expr, const Sizes& sizes) {
+  TILE_TUNE_TRY(constant, expr.constant.bind(sizes));
+  expr.constant = constant;
+  return expr;
+}
+
+Result<Subscript> bind_subscript(const Subscript& subscript, const Sizes& sizes) {
+  if (const auto* affine = std::get_if<AffineExpr>(&subscript)) {
+    TILE_TUNE_TRY(bound, bind_affine(*affine, sizes));
+    return Subscript{bound};
+  }
+  TILE_TUNE_TRY(bound, bind_expr(std::get<ExprPtr>(subscript), sizes));
+  return Subscript{bound};
+}
+
+Result<ExprPtr> bind_expr(const ExprPtr& expr, const Sizes& sizes) {
+  Expr result = *expr;
+  if (auto* size = std::get_if<SizeValue>(&result.node)) {
+    TILE_TUNE_TRY(bound, size->size.bind(sizes));
+    size->size = bound;
+  } else if (auto* read = std::get_if<Read>(&result.node)) {
+    for (auto& subscript : read->subscripts) {
+      TILE_TUNE_TRY(bound, bind_subscript(subscript, sizes));
+      subscript = bound;
+    }
+  } else if (auto* call = std::get_if<Call>(&result.node)) {
+    for (auto& argument : call->arguments) {
+      TILE_TUNE_TRY(bound, bind_expr(argument, sizes));
+      argument = bound;
+    }
+  } else if (auto* cast = std::get_if<Cast>(&result.node)) {
+    TILE_TUNE_TRY(bound, bind_expr(cast->argument, sizes));
+    cast->argument = bound;
+  }
+  return std::make_shared<const Expr>(std::move(result));
+}
+
+Result<Statement> bind_statement(Statement statement, const Sizes& sizes) {
+  for (auto& subscript : statement.subscripts) {
+    TILE_TUNE_TRY(bound, bind_affine(subscript, sizes));
+    subscript = bound;
+  }
+  for (auto& index : statement.indices) {
+    TILE_TUNE_TRY(lo, index.lo.bind(sizes));
+    TILE_TUNE_TRY(hi, index.hi.bind(sizes));
+    index.lo = lo;
+    index.hi = hi;
+  }
+  for (auto& constraint : statement.constraints) {
+    TILE_TUNE_TRY(expr, bind_affine(constraint.expr, sizes));
+    TILE_TUNE_TRY(bound, constraint.bound.bind(sizes));
+    constraint = {expr, bound};
+  }
+  TILE_TUNE_TRY(value, bind_expr(statement.value, sizes));
+  statement.value = value;
+  return statement;
+}
+
+Result<void> check_sizes(const Program& program, const Sizes& sizes) {
+  std::string missing;
+  for (const auto& name : program.sizes) {
+    const auto found = sizes.find(name);
+    if (found == sizes.end()) {
+      missing += (missing.empty() ? "" : ", ") + name;
+    } else if (found->second < 0) {
+      return fail(ErrorClass::Mismatch, "negative-size", fmt::format("size {} = {} is negative", name, found->second));
+    }
+  }
+  if (!missing.empty())
+    return fail(ErrorClass::Mismatch, "missing-size", fmt::format("no value for size {} of '{}'", missing, program.name),
+                fmt::format("give each with -s NAME=N"));
+  for (const auto& [name, value] : sizes) {
+    if (std::find(program.sizes.begin(), program.sizes.end(), name) == program.sizes.end())
+      return fail(ErrorClass::Mismatch, "unknown-size", fmt::format("'{}' has no size named {}", program.name, name),
+                  program.sizes.empty() ? "it has no sizes" : fmt::format("its sizes are {}", fmt::join(program.sizes, ", ")));
+  }
+  return {};
+}
+
+double count_operations(const Expr& expr) {
+  double count = 0;
+  if (const auto* call = std::get_if<Call>(&expr.node)) {
+    if (call->op != Op::Select && call->op != Op::And && call->op != Op::Or && call->op != Op::Not) count += 1;
+    for (const auto& argument : call->arguments) count += count_operations(*argument);
+  } else if (const auto* cast = std::get_if<Cast>(&expr.node)) {
+    count += count_operations(*cast->argument);
+  }
+  return count;
+}
+
+}  // namespace
+
+int64_t AffineExpr::coefficient(int number) const {
+  for (const auto& [index, value] : terms)
+    if (index == number) return value;
+  return 0;
+}
+
+std::string_view aggregation_name(Aggregation op) {
+  switch (op) {
+    case Aggregation::Assign: return "assign";
+    case Aggregation::Sum: return "sum";
+    case Aggregation::Product: return "product";
+    case Aggregation::Min: return "min";
+    case Aggregation::Max: return "max";
+  }
+  return "";
+}
+
+bool Statement::is_reduction(int index) const {
+  return std::none_of(subscripts.begin(), subscripts.end(),
+                      [&](const AffineExpr& subscript) { return subscript.coefficient(index) != 0; });
+}
+
+std::vector<int> Statement::reduction_indices() const {
+  std::vector<int> result;
+  for (size_t i = 0; i < indices.size(); ++i)
+    if (is_reduction(static_cast<int>(i))) result.push_back(static_cast<int>(i));
+  return result;
+}
+
+std::optional<int> Program::initial_value_of(int output) const {
+  for (size_t i = 0; i < tensors.size(); ++i)
+    if (tensors[i].role == Role::InOut && tensors[i].name == tensors[output].name) return static_cast<int>(i);
+  return std::nullopt;
+}
+
+bool Program::is_bound() const {
+  for (const auto& tensor : tensors)
+    for (const auto& extent : tensor.extents)
+      if (!extent.constant()) return false;
+  return sizes.empty();
+}
+
+int64_t extent(const Tensor& tensor, size_t d) { return tensor.extents[d].constant().value(); }
+
+std::vector<int64_t> shape(const Tensor& tensor) {
+  std::vector<int64_t> result;
+  for (size_t d = 0; d < tensor.extents.size(); ++d) result.push_back(extent(tensor, d));
+  return result;
+}
+
+int64_t element_count(const Tensor& tensor) {
+  int64_t count = 1;
+  for (size_t d = 0; d < tensor.extents.size(); ++d) count *= extent(tensor, d);
+  return count;
+}
+
+Range range(const Index& index) { return {index.lo.constant().value(), index.hi.constant().value()}; }
+
+Result<Program> bind(const Program& program, const Sizes& sizes) {
+  TILE_TUNE_CHECK(check_sizes(program, sizes));
+  Program bound = program;
+  bound.sizes.clear();
+  for (auto& tensor : bound.tensors) {
+    int64_t bytes = static_cast<int64_t>(dtype_size(tensor.type));
+    for (auto& extent : tensor.extents) {
+      TILE_TUNE_TRY(value, extent.bind(sizes));
+      extent = value;
+      const auto number = value.constant();
+      if (!number || *number < 0)
+        return fail(ErrorClass::Mismatch, "negative-extent",
+                    fmt::format("a dimension of {} would be {} for these sizes", tensor.name, value.str()));
+      if (__builtin_mul_overflow(bytes, *number, &bytes))
+        return fail(ErrorClass::Mismatch, "tensor-too-large", fmt::format("{} would not fit a 64-bit address space", tensor.name));
+    }
+  }
+  for (auto& statement : bound.statements) {
+    TILE_TUNE_TRY(bound_statement, bind_statement(statement, sizes));
+    statement = std::move(bound_statement);
+  }
+  TILE_TUNE_CHECK(check_domains(bound));
+  return bound;
+}
+
+double flops(const Program& program) {
+  double total = 0;
+  for (const auto& statement : program.statements) {
+    const auto points = domain_size(program, statement);
+    const bool combines = statement.op != Aggregation::Assign;
+    if (points) total += *points * (count_operations(*statement.value) + (combines ? 1 : 0));
+  }
+  return total;
+}
+
+Traffic traffic(const Program& program) {
+  Traffic bytes;
+  for (const auto& tensor : program.tensors) {
+    const double size = static_cast<double>(element_count(tensor)) * dtype_size(tensor.type);
+    if (tensor.role == Role::Input || tensor.role == Role::InOut) bytes.read += size;
+    if (tensor.role == Role::Output) bytes.written += size;
+  }
+  return bytes;
+}
+
+void for_each_read(const Expr& expr, const std::function<void(const Read&)>& visit) {
+  if (const auto* read = std::get_if<Read>(&expr.node)) {
+    visit(*read);
+    for (const auto& subscript : read->subscripts)
+      if (const auto* nested = std::get_if<ExprPtr>(&subscript)) for_each_read(**nested, visit);
+  } else if (const auto* call = std::get_if<Call>(&expr.node)) {
+    for (const auto& argument : call->arguments) for_each_read(*argument, visit);
+  } else if (const auto* cast = std::get_if<Cast>(&expr.node)) {
+    for_each_read(*cast->argument, visit);
+  }
+}
+
+}  // namespace tile_tune::ir

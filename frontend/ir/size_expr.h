@@ -1,0 +1,61 @@
+// Integer expressions over size names: tensor extents and index bounds, symbolic until sizes are bound.
+//
+// A SizeExpr is kept in a normal form (a sum of integer multiples of distinct atoms plus a constant), so
+// equal affine expressions compare equal and print alike: "H - KH + 1", "floor((I + 1)/2)", "min(A, B)".
+// Atoms are names, floor(e/e), min, max and products of non-constants. Plain value; nothing throws.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "frontend/diagnostic/diagnostic.h"
+
+namespace tile_tune::ir {
+
+/// Values of size names.
+using Sizes = std::map<std::string, int64_t>;
+
+class SizeExpr {
+ public:
+  SizeExpr(int64_t constant = 0) : constant_(constant) {}  // NOLINT: integers convert on purpose
+  static SizeExpr name(std::string name);
+
+  friend SizeExpr operator+(const SizeExpr& a, const SizeExpr& b);
+  friend SizeExpr operator-(const SizeExpr& a, const SizeExpr& b);
+  friend SizeExpr operator*(const SizeExpr& a, const SizeExpr& b);
+  SizeExpr operator-() const;
+  static SizeExpr floor_div(const SizeExpr& a, const SizeExpr& b);
+  static SizeExpr ceil_div(const SizeExpr& a, const SizeExpr& b);
+  static SizeExpr mod(const SizeExpr& a, const SizeExpr& b);  // a - b*floor(a/b)
+  static SizeExpr min(const SizeExpr& a, const SizeExpr& b);
+  static SizeExpr max(const SizeExpr& a, const SizeExpr& b);
+
+  /// The value if no name occurs in it.
+  std::optional<int64_t> constant() const;
+  /// Names that occur, sorted.
+  std::set<std::string> names() const;
+  /// Replaces every bound name; unbound ones stay. Division by zero, overflow: an error of class Mismatch.
+  Result<SizeExpr> bind(const Sizes& sizes) const;
+
+  std::string str() const;
+  bool operator==(const SizeExpr& other) const { return str() == other.str(); }
+
+ private:
+  struct Atom;
+  using AtomPtr = std::shared_ptr<const Atom>;
+  struct Term {
+    int64_t coefficient;
+    AtomPtr atom;
+  };
+  static SizeExpr from_atom(Atom atom);
+
+  std::vector<Term> terms_;  // sorted by the atom's text, coefficients non-zero
+  int64_t constant_ = 0;
+};
+
+}  // namespace tile_tune::ir

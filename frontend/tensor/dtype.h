@@ -1,0 +1,36 @@
+// Element types, shared by every folder. Namespace tile_tune (spec: rulings 15 and 16).
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace tile_tune {
+
+/// Bool is one byte, 0 or 1. BF16 and F16 are stored as 16-bit patterns. C32 = 2 x f32, C64 = 2 x f64.
+enum class DType { Bool, I8, U8, I16, U16, I32, U32, I64, U64, F16, BF16, F32, F64, C32, C64 };
+
+/// Lower-case name as `--dtype` spells it: "f32", "u8", "bool", ...
+std::string_view dtype_name(DType type);
+std::optional<DType> parse_dtype(std::string_view name);
+
+/// Bytes an element takes.
+size_t dtype_size(DType type);
+bool is_float(DType type);     // F16 BF16 F32 F64
+bool is_integer(DType type);   // I8 ... U64; not Bool
+bool is_signed(DType type);    // signed integers
+bool is_complex(DType type);
+
+/// 2^-p of the significand: the relative rounding error of one operation (F32: 2^-24). 0 for non-floats.
+double unit_roundoff(DType type);
+
+/// The type arithmetic on these two gives before any cast (rulings 2): a float beats any integer, the
+/// wider float wins, f16 with bf16 gives f32; of two integers the wider, signed if either is.
+DType promote(DType a, DType b);
+
+/// The type in which sums and products of `type` accumulate: f32 for f16/bf16, i32 for 8- and 16-bit
+/// integers (rulings 2), itself otherwise.
+DType accumulator_type(DType type);
+
+}  // namespace tile_tune

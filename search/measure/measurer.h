@@ -1,0 +1,26 @@
+// Building, verifying and timing candidates: what the tuner asks of a machine.
+//
+// The tuner knows only this interface, so that a search can be replayed on recorded times (tests, simulate).
+// The implementation that drives `tile-tune worker` processes is measure/workers.h.
+#pragma once
+
+#include <vector>
+
+#include "search/measure/trial.h"
+
+namespace tile_tune::search {
+
+class Measurer {
+ public:
+  virtual ~Measurer() = default;
+  /// Builds, verifies and times a batch, interleaved with the default schedule and `incumbent`. One
+  /// Measurement per schedule, in order. Never fails as a whole: faults are outcomes. `interrupted` candidates
+  /// (stop requested) come back missing: the result may be shorter than the batch.
+  virtual std::vector<Measurement> measure(const std::vector<codegen::Schedule>& batch,
+                                           const codegen::Schedule& incumbent) = 0;
+  /// Times verified finalists again, interleaved in random order in a fresh process, with the default and the
+  /// roofline probe in every round; the figures that are published. The first finalist is the default schedule.
+  virtual std::vector<Measurement> finals(const std::vector<codegen::Schedule>& finalists) = 0;
+};
+
+}  // namespace tile_tune::search

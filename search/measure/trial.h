@@ -1,0 +1,51 @@
+// What is known of one candidate after it was tried: plain data that search, command line and database share by value.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "codegen/schedule/schedule.h"
+
+namespace tile_tune::search {
+
+enum class Outcome {
+  Ok,
+  Duplicate,     // lowers to code already measured; not timed
+  CompileError,  // the compiler refused it or died
+  RunError,      // the kernel returned an error code
+  Wrong,         // a result outside the tolerance, or a write outside its buffers
+  Timeout,       // compile or run exceeded its wall-clock limit
+  Crash,         // killed by a signal
+  OutOfMemory,   // exceeded the memory limit
+  Slow,          // several times slower than the best in screening; not timed further
+};
+const char* outcome_name(Outcome outcome);  // "ok", "duplicate", "compile-error", ...
+std::optional<Outcome> parse_outcome(const std::string& name);
+
+struct Measurement {
+  Outcome outcome = Outcome::Ok;
+  std::string reason;               // one sentence for anything but Ok
+  std::string code_hash;
+  double compile_ms = 0;
+  double verify_error = 0;          // largest |got - reference| / tolerance; at most 1 when Ok
+  std::vector<double> samples_ns;   // every timed call, in order
+  double median_ns = 0;
+  double ratio = 0;                 // speed relative to the default schedule (median over paired rounds); > 1 is faster
+  double ratio_lo = 0, ratio_hi = 0;  // its 95 % bootstrap interval; finalists only, else 0
+  double peak_fraction = 0;         // median over rounds of rate / probe rate; finalists only
+  double peak_fraction_lo = 0, peak_fraction_hi = 0;
+  bool disturbed = false;           // the machine was busy while it was timed
+};
+
+struct Trial {
+  int sequence = 0;      // 0, 1, ... in the session
+  int generation = 0;    // 0: seeds
+  std::string origin;    // "default", "random", "mutation", "crossover", "prior", "final"
+  std::vector<std::string> parents;  // schedule_id of each
+  codegen::Schedule schedule;
+  Measurement measurement;
+};
+
+}  // namespace tile_tune::search

@@ -1,0 +1,40 @@
+// Which schedules exist for a program on a target, and how to move among them.
+//
+// Every schedule the space hands out is valid (codegen/schedule/check.h) and canonical: two equal genomes
+// compare equal. All moves are pure functions of their arguments and the generator's state.
+#pragma once
+
+#include <memory>
+
+#include "codegen/schedule/schedule.h"
+#include "codegen/target/target.h"
+#include "frontend/ir/program.h"
+#include "search/space/rng.h"
+
+namespace tile_tune::search {
+
+class Space {
+ public:
+  /// `program` must be canonical and bound.
+  Space(ir::Program program, codegen::Target target);
+
+  /// What an analytical model of registers and caches picks; exists for every program.
+  codegen::Schedule default_schedule() const;
+  /// A random member.
+  codegen::Schedule sample(Rng& rng) const;
+  /// One or two decisions changed; differs from its argument wherever the space has another member.
+  codegen::Schedule mutate(const codegen::Schedule& parent, Rng& rng) const;
+  /// Each group of decisions from one parent or the other, repaired to be valid.
+  codegen::Schedule crossover(const codegen::Schedule& a, const codegen::Schedule& b, Rng& rng) const;
+  /// Number of distinct schedules (an estimate from the decisions' value counts), as a base-10 logarithm.
+  double log10_size() const;
+
+  const ir::Program& program() const { return program_; }
+  const codegen::Target& target() const { return target_; }
+
+ private:
+  ir::Program program_;
+  codegen::Target target_;
+};
+
+}  // namespace tile_tune::search
