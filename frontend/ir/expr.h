@@ -38,27 +38,96 @@ using Subscript = std::variant<AffineExpr, ExprPtr>;
 
 enum class Op {
   // arithmetic
-  Add, Sub, Mul, Div, Mod, Neg, Min, Max,
+  Add,
+  Sub,
+  Mul,
+  Div,
+  Mod,
+  Neg,
+  Min,
+  Max,
   // comparisons give Bool; And, Or, Not take and give Bool
-  Eq, Ne, Lt, Le, Gt, Ge, And, Or, Not,
+  Eq,
+  Ne,
+  Lt,
+  Le,
+  Gt,
+  Ge,
+  And,
+  Or,
+  Not,
   Select,  // (condition, if true, if false)
   // functions of one argument
-  Abs, Acos, Acosh, Asin, Asinh, Atan, Atanh, Cbrt, Ceil, Cos, Cosh, Erf, Erfc, Exp, Exp2, Exp10, Expm1,
-  Floor, IsNan, Lgamma, Log, Log10, Log1p, Log2, Relu, Round, Rsqrt, Sigmoid, Sign, Sin, Sinh, Sqrt, Tan,
-  Tanh, Tgamma, Trunc,
+  Abs,
+  Acos,
+  Acosh,
+  Asin,
+  Asinh,
+  Atan,
+  Atanh,
+  Cbrt,
+  Ceil,
+  Cos,
+  Cosh,
+  Erf,
+  Erfc,
+  Exp,
+  Exp2,
+  Exp10,
+  Expm1,
+  Floor,
+  IsNan,
+  Lgamma,
+  Log,
+  Log10,
+  Log1p,
+  Log2,
+  Relu,
+  Round,
+  Rsqrt,
+  Sigmoid,
+  Sign,
+  Sin,
+  Sinh,
+  Sqrt,
+  Tan,
+  Tanh,
+  Tgamma,
+  Trunc,
   // of two (Fmin and Fmax ignore a NaN operand, as C does)
-  Atan2, Copysign, Fdim, Fmax, Fmin, Fmod, Hypot, Pow,
+  Atan2,
+  Copysign,
+  Fdim,
+  Fmax,
+  Fmin,
+  Fmod,
+  Hypot,
+  Pow,
   // of three
   Fma,
 };
 std::string_view op_name(Op op);  // "add", "exp2", ...; what JSON and canonical text use
 
-struct Literal { std::variant<bool, int64_t, double> value; };
-struct IndexValue { int index; };                                   // the index variable's value
-struct SizeValue { SizeExpr size; };
-struct Read { int tensor; std::vector<Subscript> subscripts; };
-struct Call { Op op; std::vector<ExprPtr> arguments; };
-struct Cast { ExprPtr argument; };                                  // to the node's type; C rules, float to int truncates
+struct Literal {
+  std::variant<bool, int64_t, double> value;
+};
+struct IndexValue {
+  int index;
+};  // the index variable's value
+struct SizeValue {
+  SizeExpr size;
+};
+struct Read {
+  int tensor;
+  std::vector<Subscript> subscripts;
+};
+struct Call {
+  Op op;
+  std::vector<ExprPtr> arguments;
+};
+struct Cast {
+  ExprPtr argument;
+};  // to the node's type; C rules, float to int truncates
 
 struct Expr {
   DType type;
@@ -66,6 +135,8 @@ struct Expr {
 };
 
 template <typename Node>
-ExprPtr make_expr(DType type, Node node) { return std::make_shared<const Expr>(Expr{type, std::move(node)}); }
+ExprPtr make_expr(DType type, Node node) {
+  return std::make_shared<const Expr>(Expr{type, std::move(node)});
+}
 
 }  // namespace tile_tune::ir

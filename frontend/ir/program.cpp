@@ -80,12 +80,14 @@ Result<void> check_sizes(const Program& program, const Sizes& sizes) {
     }
   }
   if (!missing.empty())
-    return fail(ErrorClass::Mismatch, "missing-size", fmt::format("no value for size {} of '{}'", missing, program.name),
+    return fail(ErrorClass::Mismatch, "missing-size",
+                fmt::format("no value for size {} of '{}'", missing, program.name),
                 fmt::format("give each with -s NAME=N"));
   for (const auto& [name, value] : sizes) {
     if (std::find(program.sizes.begin(), program.sizes.end(), name) == program.sizes.end())
-      return fail(ErrorClass::Mismatch, "unknown-size", fmt::format("'{}' has no size named {}", program.name, name),
-                  program.sizes.empty() ? "it has no sizes" : fmt::format("its sizes are {}", fmt::join(program.sizes, ", ")));
+      return fail(
+          ErrorClass::Mismatch, "unknown-size", fmt::format("'{}' has no size named {}", program.name, name),
+          program.sizes.empty() ? "it has no sizes" : fmt::format("its sizes are {}", fmt::join(program.sizes, ", ")));
   }
   return {};
 }
@@ -111,11 +113,16 @@ int64_t AffineExpr::coefficient(int number) const {
 
 std::string_view aggregation_name(Aggregation op) {
   switch (op) {
-    case Aggregation::Assign: return "assign";
-    case Aggregation::Sum: return "sum";
-    case Aggregation::Product: return "product";
-    case Aggregation::Min: return "min";
-    case Aggregation::Max: return "max";
+    case Aggregation::Assign:
+      return "assign";
+    case Aggregation::Sum:
+      return "sum";
+    case Aggregation::Product:
+      return "product";
+    case Aggregation::Min:
+      return "min";
+    case Aggregation::Max:
+      return "max";
   }
   return "";
 }
@@ -175,7 +182,8 @@ Result<Program> bind(const Program& program, const Sizes& sizes) {
         return fail(ErrorClass::Mismatch, "negative-extent",
                     fmt::format("a dimension of {} would be {} for these sizes", tensor.name, value.str()));
       if (__builtin_mul_overflow(bytes, *number, &bytes))
-        return fail(ErrorClass::Mismatch, "tensor-too-large", fmt::format("{} would not fit a 64-bit address space", tensor.name));
+        return fail(ErrorClass::Mismatch, "tensor-too-large",
+                    fmt::format("{} would not fit a 64-bit address space", tensor.name));
     }
   }
   for (auto& statement : bound.statements) {

@@ -62,10 +62,10 @@ struct Statement {
   std::vector<Index> indices;          // numbers used by AffineExpr and IndexValue
   std::vector<Constraint> constraints;
   Aggregation op = Aggregation::Assign;
-  std::optional<int> previous;         // tensor of the same shape whose value elements start from
+  std::optional<int> previous;  // tensor of the same shape whose value elements start from
   DType accumulator = DType::F32;
   ExprPtr value;
-  std::optional<Place> place;          // of the statement's text, for messages
+  std::optional<Place> place;  // of the statement's text, for messages
 
   /// True if no subscript of the target uses the index.
   bool is_reduction(int index) const;
@@ -77,8 +77,8 @@ struct Program {
   std::string name;
   std::vector<std::string> sizes;  // size names in order of appearance; empty once bound
   std::vector<Tensor> tensors;
-  std::vector<int> inputs;         // numbers of Input tensors in signature order
-  std::vector<int> outputs;        // numbers of Output tensors in signature order
+  std::vector<int> inputs;   // numbers of Input tensors in signature order
+  std::vector<int> outputs;  // numbers of Output tensors in signature order
   std::vector<Statement> statements;
 
   /// Number of the tensor an output starts from (role InOut, same name), if it is in/out.
@@ -90,7 +90,10 @@ struct Program {
 int64_t extent(const Tensor& tensor, size_t d);
 std::vector<int64_t> shape(const Tensor& tensor);
 int64_t element_count(const Tensor& tensor);
-struct Range { int64_t lo, hi; int64_t extent() const { return hi > lo ? hi - lo : 0; } };
+struct Range {
+  int64_t lo, hi;
+  int64_t extent() const { return hi > lo ? hi - lo : 0; }
+};
 Range range(const Index& index);
 
 /// Replaces every size name by its number and checks what only then can be checked: missing or negative
@@ -102,7 +105,10 @@ Result<Program> bind(const Program& program, const Sizes& sizes);
 /// function evaluated, and one for each combination by Sum, Product, Min or Max.
 double flops(const Program& program);
 /// Compulsory traffic in bytes: inputs (and in/out values) read once, outputs written once.
-struct Traffic { double read = 0, written = 0; double total() const { return read + written; } };
+struct Traffic {
+  double read = 0, written = 0;
+  double total() const { return read + written; }
+};
 Traffic traffic(const Program& program);
 
 /// All tensor numbers an expression reads, in order of appearance, duplicates kept.

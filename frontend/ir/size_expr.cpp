@@ -13,15 +13,19 @@ struct SizeExpr::Atom {
 
   std::string str() const {
     switch (kind) {
-      case Kind::Name: return name;
+      case Kind::Name:
+        return name;
       case Kind::FloorDiv: {
         const auto denominator = operands[1].str();
         return fmt::format("floor(({})/{})", operands[0].str(),
                            operands[1].constant() ? denominator : "(" + denominator + ")");
       }
-      case Kind::Min: return fmt::format("min({}, {})", operands[0].str(), operands[1].str());
-      case Kind::Max: return fmt::format("max({}, {})", operands[0].str(), operands[1].str());
-      case Kind::Product: return fmt::format("({})*({})", operands[0].str(), operands[1].str());
+      case Kind::Min:
+        return fmt::format("min({}, {})", operands[0].str(), operands[1].str());
+      case Kind::Max:
+        return fmt::format("max({}, {})", operands[0].str(), operands[1].str());
+      case Kind::Product:
+        return fmt::format("({})*({})", operands[0].str(), operands[1].str());
     }
     return {};
   }
@@ -49,7 +53,8 @@ SizeExpr operator+(const SizeExpr& a, const SizeExpr& b) {
   sum.constant_ += b.constant_;
   for (const auto& term : b.terms_) {
     const auto text = term.atom->str();
-    auto same = std::find_if(sum.terms_.begin(), sum.terms_.end(), [&](const auto& t) { return t.atom->str() == text; });
+    auto same =
+        std::find_if(sum.terms_.begin(), sum.terms_.end(), [&](const auto& t) { return t.atom->str() == text; });
     if (same == sum.terms_.end()) {
       sum.terms_.push_back(term);
     } else if ((same->coefficient += term.coefficient) == 0) {
@@ -90,8 +95,10 @@ SizeExpr SizeExpr::floor_div(const SizeExpr& a, const SizeExpr& b) {
     whole.constant_ = c;
     rest.constant_ = a.constant_ - c * *cb;
     for (const auto& term : a.terms_) {
-      if (term.coefficient % *cb == 0) whole.terms_.push_back({term.coefficient / *cb, term.atom});
-      else rest.terms_.push_back(term);
+      if (term.coefficient % *cb == 0)
+        whole.terms_.push_back({term.coefficient / *cb, term.atom});
+      else
+        rest.terms_.push_back(term);
     }
     if (rest.terms_.empty()) return whole;
     return whole + from_atom({Atom::Kind::FloorDiv, "", {rest, b}});
@@ -147,9 +154,15 @@ Result<SizeExpr> SizeExpr::bind(const Sizes& sizes) const {
                         fmt::format("{} divides by zero for these sizes", str()));
           value = floor_div(a, b);
           break;
-        case Atom::Kind::Min: value = min(a, b); break;
-        case Atom::Kind::Max: value = max(a, b); break;
-        default: value = a * b; break;
+        case Atom::Kind::Min:
+          value = min(a, b);
+          break;
+        case Atom::Kind::Max:
+          value = max(a, b);
+          break;
+        default:
+          value = a * b;
+          break;
       }
     }
     const auto number = value.constant();

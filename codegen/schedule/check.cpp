@@ -1,0 +1,130 @@
+#include "codegen/schedule/check.h"
+
+#include <fmt/format.h>
+#include <algorithm>
+#include <numeric>
+
+namespace tile_tune::codegen {
+namespace {
+
+tl::unexpected<Diagnostic> invalid(int statement, const std::string& what) {
+  return fail(ErrorClass::Program, "invalid-schedule",
+              fmt::format("the schedule does not fit statement {} of this program: {}", statement, what));
+}
+
+bool is_permutation_of(std::vector<int> values, size_t count) {
+  std::sort(values.begin(), values.end());
+  std::vector<int> wanted(count);
+  std::iota(wanted.begin(), wanted.end(), 0);
+  return values == wanted;
+}
+
+Result<void> check_tiles(const Loops& loops, int number, const StageSchedule& stage) {
+  if (stage.tiles.size() != loops.output.size()) return invalid(number, "it tiles another number of output loops");
+  const size_t levels = stage.order.size();
+  if (levels < 1 || levels > 4) return invalid(number, "it needs one to four tile levels");
+  for (size_t p = 0; p < stage.tiles.size(); ++p) {
+    if (stage.tiles[p].size() != levels)
+      return invalid(number, fmt::format("loop {} has another number of tile levels", p));
+    int64_t outer = std::max<int64_t>(loops.output[p], 1);
+    for (size_t l = 0; l < levels; ++l) {
+      const int64_t tile = stage.tiles[p][l];
+      if (tile < 1 || tile > outer || (l > 0 && outer % tile != 0))
+        return invalid(number, fmt::format("tile {} of loop {} does not fit into {}", tile, p, outer));
+      outer = tile;
+    }
+  }
+  for (const auto& permutation : stage.order)
+    if (!is_permutation_of(permutation, loops.output.size()))
+      return invalid(number, "a loop order is not a permutation");
+  if (stage.parallel < 0 || stage.parallel > static_cast<int>(loops.output.size()))
+    return invalid(number, "it runs more loops in parallel than there are");
+  return {};
+}
+
+Result<void> check_reduction(const Loops& loops, int number, const StageSchedule& stage) {
+  const size_t count = loops.reduction.size();
+  if (!is_permutation_of(stage.reduction_order, count) || stage.reduction_block.size() != count ||
+      stage.reduction_unroll.size() != count)
+    return invalid(number, "it has another number of reduction loops");
+  for (size_t r = 0; r < count; ++r) {
+    const int64_t extent = std::max<int64_t>(loops.reduction[r], 1), block = stage.reduction_block[r];
+    if (block < 1 || extent % block != 0)
+      return invalid(number, fmt::format("block {} does not divide reduction loop {} of {}", block, r, extent));
+    const bool lanes_here = stage.vector_loop == static_cast<int>(loops.output.size() + r);
+    const int64_t step = int64_t{stage.reduction_unroll[r]} * (lanes_here ? stage.lanes : 1);
+    if (stage.reduction_unroll[r] < 1 || step > block || (!lanes_here && block % step != 0))
+      return invalid(number,
+                     fmt::format("unrolling reduction loop {} by {} does not fit its block {}", r, step, block));
+    if (lanes_here && block != extent) return invalid(number, "a reduction loop in vector lanes cannot be blocked");
+  }
+  return {};
+}
+
+Result<void> check_vector(const Loops& loops, int number, const StageSchedule& stage) {
+  if (stage.lanes < 1 || stage.lanes > 128 || (stage.lanes & (stage.lanes - 1)) != 0)
+    return invalid(number, "vector lanes are not a power of two up to 128");
+  if (stage.vector_loop < -1 || stage.vector_loop >= loops.loop_count())
+    return invalid(number, "it vectorises a loop that is not there");
+  if ((stage.vector_loop == -1) != (stage.lanes == 1))
+    return invalid(number, "vector loop and lanes contradict each other");
+  if (stage.vector_loop >= 0 && stage.vector_loop < static_cast<int>(loops.output.size()) &&
+      stage.tiles[stage.vector_loop].back() % stage.lanes != 0)
+    return invalid(number, "the register tile of the vector loop is not a multiple of the lanes");
+  return {};
+}
+
+Result<void> check_packings(const Loops& loops, int number, const StageSchedule& stage) {
+  const int depths = static_cast<int>(loops.output.size() * stage.order.size());
+  std::vector<bool> seen(loops.operands.size(), false);
+  for (const auto& packing : stage.packings) {
+    if (packing.operand < 0 || packing.operand >= static_cast<int>(loops.operands.size()) || seen[packing.operand])
+      return invalid(number, "it packs an operand twice or one that is not there");
+    seen[packing.operand] = true;
+    const auto& operand = loops.operands[packing.operand];
+    if (!operand.affine) return invalid(number, "it packs an operand that is gathered");
+    if (packing.depth < 0 || packing.depth > depths || (packing.depth > 0 && packing.depth < stage.parallel))
+      return invalid(number, "it packs inside a loop that is not there");
+    if (!is_permutation_of(packing.order, operand.subscripts.size()))
+      return invalid(number, "the storage order of a packed operand is not a permutation of its dimensions");
+  }
+  return {};
+}
+
+}  // namespace
+
+int64_t unrolled_operations(const Loops& loops, const StageSchedule& stage) {
+  int64_t operations = 1;
+  for (const auto& tile : stage.tiles) operations *= tile.back();
+  for (const int unroll : stage.reduction_unroll) operations *= unroll;
+  if (stage.vector_loop >= 0 && stage.vector_loop < static_cast<int>(loops.output.size())) operations /= stage.lanes;
+  return operations;
+}
+
+Result<void> check_stage(const ir::Program& program, int number, const StageSchedule& stage) {
+  if (stage.inlined) {
+    if (inline_consumer(program, number) < 0) return invalid(number, "it cannot be computed inside its consumer");
+    return {};
+  }
+  const Loops loops = loops_of(program, program.statements[number]);
+  TILE_TUNE_CHECK(check_tiles(loops, number, stage));
+  TILE_TUNE_CHECK(check_vector(loops, number, stage));
+  TILE_TUNE_CHECK(check_reduction(loops, number, stage));
+  TILE_TUNE_CHECK(check_packings(loops, number, stage));
+  if (unrolled_operations(loops, stage) > kMaxUnrolled)
+    return invalid(
+        number, fmt::format("it unrolls {} operations, more than {}", unrolled_operations(loops, stage), kMaxUnrolled));
+  return {};
+}
+
+Result<void> check(const ir::Program& program, const Schedule& schedule) {
+  if (schedule.stages.size() != program.statements.size())
+    return fail(ErrorClass::Program, "invalid-schedule",
+                fmt::format("the schedule is for {} statements, the program has {}", schedule.stages.size(),
+                            program.statements.size()));
+  for (size_t s = 0; s < schedule.stages.size(); ++s)
+    TILE_TUNE_CHECK(check_stage(program, static_cast<int>(s), schedule.stages[s]));
+  return {};
+}
+
+}  // namespace tile_tune::codegen

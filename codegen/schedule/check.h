@@ -1,0 +1,20 @@
+// What a valid schedule is. Schedules from a file or a database are checked before anything is built from them.
+#pragma once
+
+#include "codegen/schedule/loops.h"
+#include "codegen/schedule/schedule.h"
+
+namespace tile_tune::codegen {
+
+/// Bodies with more unrolled operations than this compile for seconds (512 FMA: 278 ms, 2048: 1440 ms on a
+/// Zen 5 core, research/halide.md (f)), so no schedule may unroll further.
+constexpr int64_t kMaxUnrolled = 512;
+
+/// The schedule fits this canonical, bound program: one sentence on the first thing that does not. Class Program.
+Result<void> check(const ir::Program& program, const Schedule& schedule);
+Result<void> check_stage(const ir::Program& program, int statement, const StageSchedule& stage);
+
+/// Vector operations in one pass through the innermost unrolled body.
+int64_t unrolled_operations(const Loops& loops, const StageSchedule& stage);
+
+}  // namespace tile_tune::codegen

@@ -1,0 +1,98 @@
+#include "codegen/schedule/loops.h"
+
+#include <algorithm>
+#include <cstdlib>
+
+namespace tile_tune::codegen {
+namespace {
+
+int statement_index(const Loops& loops, int loop) {
+  const int outputs = static_cast<int>(loops.output.size());
+  return loop < outputs ? loops.output_index[loop] : loops.reduction_index[loop - outputs];
+}
+
+}  // namespace
+
+std::vector<int64_t> strides(const ir::Tensor& tensor) {
+  const auto extents = ir::shape(tensor);
+  std::vector<int64_t> result(extents.size());
+  int64_t stride = 1;
+  for (size_t i = 0; i < extents.size(); ++i) {
+    const size_t d = tensor.layout == ir::Layout::Row ? extents.size() - 1 - i : i;
+    result[d] = stride;
+    stride *= extents[d];
+  }
+  return result;
+}
+
+int64_t Loops::stride(const ir::Program& program, const Operand& operand, int loop) const {
+  const auto by_dimension = strides(program.tensors[operand.tensor]);
+  const int index = statement_index(*this, loop);
+  int64_t result = 0;
+  for (size_t d = 0; d < operand.subscripts.size(); ++d)
+    if (const auto* affine = std::get_if<ir::AffineExpr>(&operand.subscripts[d]))
+      result += affine->coefficient(index) * by_dimension[d];
+  return result;
+}
+
+double Loops::footprint(const ir::Program& program, const Operand& operand, const std::vector<int64_t>& tile) const {
+  const auto extents = ir::shape(program.tensors[operand.tensor]);
+  double elements = 1;
+  for (size_t d = 0; d < operand.subscripts.size(); ++d) {
+    const auto* affine = std::get_if<ir::AffineExpr>(&operand.subscripts[d]);
+    if (!affine) {
+      elements *= static_cast<double>(extents[d]);
+      continue;
+    }
+    int64_t span = 1;
+    for (int loop = 0; loop < loop_count(); ++loop)
+      span += std::abs(affine->coefficient(statement_index(*this, loop))) * (tile[loop] - 1);
+    elements *= static_cast<double>(std::min(span, std::max<int64_t>(extents[d], 1)));
+  }
+  return elements;
+}
+
+Loops loops_of(const ir::Program& program, const ir::Statement& statement) {
+  Loops loops;
+  const auto& target = program.tensors[statement.target];
+  for (size_t d = 0; d < statement.subscripts.size(); ++d) {
+    loops.output.push_back(ir::extent(target, d));
+    const auto& subscript = statement.subscripts[d];
+    loops.output_index.push_back(subscript.terms.size() == 1 ? subscript.terms[0].first : -1);
+  }
+  for (const int index : statement.reduction_indices()) {
+    loops.reduction.push_back(ir::range(statement.indices[index]).extent());
+    loops.reduction_index.push_back(index);
+  }
+  ir::for_each_read(*statement.value, [&](const ir::Read& read) {
+    Operand operand{static_cast<int>(loops.operands.size()), read.tensor, read.subscripts, true};
+    operand.affine = std::all_of(read.subscripts.begin(), read.subscripts.end(),
+                                 [](const ir::Subscript& s) { return std::holds_alternative<ir::AffineExpr>(s); });
+    loops.operands.push_back(std::move(operand));
+  });
+  return loops;
+}
+
+bool updates_in_place(const ir::Program& program, const ir::Statement& statement) {
+  return statement.previous && program.tensors[*statement.previous].role == ir::Role::InOut &&
+         program.tensors[statement.target].role == ir::Role::Output;
+}
+
+int inline_consumer(const ir::Program& program, int number) {
+  const auto& statement = program.statements[number];
+  if (program.tensors[statement.target].role != ir::Role::Temporary || statement.previous ||
+      !statement.reduction_indices().empty())
+    return -1;
+  int consumer = -1;
+  for (size_t s = number + 1; s < program.statements.size(); ++s) {
+    const auto& later = program.statements[s];
+    bool reads = later.previous == statement.target;
+    ir::for_each_read(*later.value, [&](const ir::Read& read) { reads |= read.tensor == statement.target; });
+    if (!reads) continue;
+    if (consumer >= 0) return -1;
+    consumer = static_cast<int>(s);
+  }
+  return consumer;
+}
+
+}  // namespace tile_tune::codegen

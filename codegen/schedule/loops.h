@@ -1,0 +1,46 @@
+// The loops and operands of a statement that a StageSchedule speaks of, read off the canonical, bound IR.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "frontend/ir/program.h"
+
+namespace tile_tune::codegen {
+
+/// How far apart an operand's elements are along one loop, and how often the operand is touched by it.
+struct Operand {
+  int number = 0;  // counted over the statement's reads in order of appearance
+  int tensor = -1;
+  std::vector<ir::Subscript> subscripts;
+  bool affine = true;  // every subscript is affine
+};
+
+struct Loops {
+  std::vector<int64_t> output;     // extent of output loop p = dimension p of the target
+  std::vector<int> output_index;   // statement index behind it; -1: a dimension no index walks
+  std::vector<int64_t> reduction;  // extent of reduction loop r
+  std::vector<int> reduction_index;
+  std::vector<Operand> operands;
+
+  int loop_count() const { return static_cast<int>(output.size() + reduction.size()); }
+  /// Stride in elements of `operand` along loop l (output loops first, then reduction loops), in its tensor's layout.
+  int64_t stride(const ir::Program& program, const Operand& operand, int loop) const;
+  /// Elements of `operand` touched when each loop l runs over tile[l] consecutive iterations (its bounding box).
+  double footprint(const ir::Program& program, const Operand& operand, const std::vector<int64_t>& tile) const;
+};
+
+Loops loops_of(const ir::Program& program, const ir::Statement& statement);
+
+/// True if the statement adds onto the value its output buffer has on entry, so that no element may be
+/// computed twice (a shifted last tile would).
+bool updates_in_place(const ir::Program& program, const ir::Statement& statement);
+
+/// The statement's only consumer if the statement may be computed inside it: it has no reduction, writes a
+/// temporary, and exactly one later statement reads it; else -1.
+int inline_consumer(const ir::Program& program, int statement);
+
+/// Strides in elements of a compact tensor in its own layout, by dimension.
+std::vector<int64_t> strides(const ir::Tensor& tensor);
+
+}  // namespace tile_tune::codegen
