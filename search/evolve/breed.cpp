@@ -45,27 +45,37 @@ const Member& select(const Population& population, size_t parents, Rng& rng) {
   return population.ranked[std::min(first, second)];
 }
 
-Candidate offspring(const Mix& mix, const Population& population, const Moves& moves, Rng& rng) {
-  if (population.ranked.empty() || rng.chance(mix.random)) return {moves.sample(rng), "", "random", {}};
-  const Member& a = select(population, mix.parents, rng);
-  if (rng.chance(mix.crossover)) {
-    const Member& b = select(population, mix.parents, rng);
-    if (a.key != b.key) return {moves.crossover(a.schedule, b.schedule, rng), "", "crossover", {a.key, b.key}};
-  }
-  return {moves.mutate(a.schedule, rng), "", "mutation", {a.key}};
+enum class Operator { Sample, Crossover, Mutate };
+
+Operator choose(const Mix& mix, const Population& population, Rng& rng) {
+  if (population.ranked.empty() || rng.chance(mix.random)) return Operator::Sample;
+  const bool crossover = rng.chance(mix.crossover) && std::min(mix.parents, population.ranked.size()) > 1;
+  return crossover ? Operator::Crossover : Operator::Mutate;
 }
 
-/// One new candidate. Around a well-explored incumbent most offspring are known: they are then taken further and
-/// further from their parents, and in the end at random. The tries grow with the number of known schedules, so that
-/// under uniform sampling the last of n schedules is missed with probability exp(-8).
+Candidate offspring(Operator op, size_t parents, const Population& population, const Moves& moves, Rng& rng) {
+  if (op == Operator::Sample) return {moves.sample(rng), "", "random", {}};
+  const Member& a = select(population, parents, rng);
+  if (op == Operator::Mutate) return {moves.mutate(a.schedule, rng), "", "mutation", {a.key}};
+  const Member* b = &a;
+  while (b == &a) b = &select(population, parents, rng);
+  return {moves.crossover(a.schedule, b->schedule, rng), "", "crossover", {a.key, b->key}};
+}
+
+/// One new candidate. The operator is chosen once, lest known offspring shift its share. Around a well-explored
+/// incumbent most offspring are known: they are then taken further and further from their parents, and in the end at
+/// random. The tries grow with the number of known schedules, so that under uniform sampling the last of n schedules
+/// is missed with probability exp(-8).
 std::optional<Candidate> fresh(const Mix& mix, const Population& population,
                                const std::unordered_set<std::string>& taken, const Moves& moves, Rng& rng) {
-  const size_t tries = kTriesPerStep * (kMaxExtraSteps + 1 + population.tried.size());
+  const Operator op = choose(mix, population, rng);
+  const size_t tries = kTriesPerStep * (kMaxExtraSteps + 1 + population.tried.size() + taken.size());
   for (size_t i = 0; i < tries; ++i) {
     const size_t extra_steps = i / kTriesPerStep;
-    Candidate candidate = offspring(extra_steps > kMaxExtraSteps ? kRandom : mix, population, moves, rng);
-    if (candidate.origin != "random")
-      for (size_t step = 0; step < extra_steps; ++step) candidate.schedule = moves.mutate(candidate.schedule, rng);
+    const bool at_random = op == Operator::Sample || extra_steps > kMaxExtraSteps;
+    Candidate candidate = offspring(at_random ? Operator::Sample : op, mix.parents, population, moves, rng);
+    for (size_t step = 0; !at_random && step < extra_steps; ++step)
+      candidate.schedule = moves.mutate(candidate.schedule, rng);
     candidate.key = moves.key(candidate.schedule);
     if (!population.tried.count(candidate.key) && !taken.count(candidate.key)) return candidate;
   }

@@ -7,8 +7,8 @@
 namespace tile_tune::search {
 
 struct Budget {
-  std::optional<int> trials;      // candidates measured, the default among them; finals not counted
-  std::optional<double> seconds;  // from the call of tune() to its return, the finals included
+  std::optional<int> trials = std::nullopt;      // candidates measured, the default among them; finals not counted
+  std::optional<double> seconds = std::nullopt;  // from the call of tune() to its return, the finals included
 };
 
 /// What measuring costs here, learnt from the batches so far. The first batch is left out: it pays for what is done

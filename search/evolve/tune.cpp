@@ -45,9 +45,4 @@ Result<TuneReport> tune(const Moves& moves, Measurer& measurer, TrialSink& sink,
   return search.report(*reason);
 }
 
-Result<TuneReport> tune(const Space& space, Measurer& measurer, TrialSink& sink, const Priors& priors,
-                        const TuneOptions& options, const Surroundings& surroundings) {
-  return tune(moves_of(space), measurer, sink, priors, options, surroundings);
-}
-
 }  // namespace tile_tune::search

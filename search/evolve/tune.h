@@ -88,11 +88,8 @@ struct TuneReport {
   } seconds;
 };
 
+/// `moves` is moves_of(space) everywhere but in tests.
 Result<TuneReport> tune(const Moves& moves, Measurer& measurer, TrialSink& sink, const Priors& priors,
-                        const TuneOptions& options, const Surroundings& surroundings);
-
-/// The same over a concrete space.
-Result<TuneReport> tune(const Space& space, Measurer& measurer, TrialSink& sink, const Priors& priors,
                         const TuneOptions& options, const Surroundings& surroundings);
 
 }  // namespace tile_tune::search
