@@ -13,23 +13,24 @@
 namespace tile_tune::codegen {
 
 struct Kernel {
-  ir::Program program;        // canonical and bound
+  ir::Program program;  // canonical and bound
   Schedule schedule;
-  std::string function;       // C name of the entry point
-  std::string provenance;     // "tuned", "default": which rung the schedule stands on
-  nlohmann::json record;      // measured time, roofline, verification: goes into the manifest as it is
+  std::string function;    // C name of the entry point
+  std::string provenance;  // "tuned", "default": which rung the schedule stands on
+  nlohmann::json record;   // measured time, roofline, verification: goes into the manifest as it is
 };
 
 struct PackageOptions {
-  std::string name;           // names the library, its config files and its header
+  std::string name;  // names the library, its config files and its header
   std::filesystem::path directory;
   Target target;
   std::string tool_version;
 };
 
-/// Writes the package and returns the files written, relative to the directory, sorted. Everything is made in a temporary
-/// directory beside the target and renamed at the end: on failure nothing half-written is left, and an older
+/// Writes the package and returns the files written, relative to the directory, sorted. Everything is made in a
+/// temporary directory beside the target and renamed at the end: on failure nothing half-written is left, and an older
 /// package there is untouched. Runs the compiler, so only a fresh child process calls it.
-Result<std::vector<std::filesystem::path>> write_package(const std::vector<Kernel>& kernels, const PackageOptions& options);
+Result<std::vector<std::filesystem::path>> write_package(const std::vector<Kernel>& kernels,
+                                                         const PackageOptions& options);
 
 }  // namespace tile_tune::codegen

@@ -2,13 +2,14 @@
 // Halide::Error never leaves it. Compiling may still abort the process (LLVM assertions), so only
 // child processes call compile_* (search/measure).
 //
-// The compiled function is `int NAME(struct halide_buffer_t* arg...)`: inputs in signature order, then
-// outputs in signature order. Dimension 0 of a buffer is the fastest one: the last subscript for Layout::Row,
-// the first for Layout::Col. An in/out output is one buffer: it holds the initial value on entry.
+// The compiled function is `int NAME(struct halide_buffer_t* arg...)`, one buffer per kernel_arguments().
+// Dimension 0 of a buffer is the fastest one: the last subscript for Layout::Row, the first for Layout::Col.
+// The initial value of an in/out output is an argument of its own, and may be the very buffer of that output.
 #pragma once
 
 #include <filesystem>
 #include <string>
+#include <vector>
 
 #include "codegen/schedule/schedule.h"
 #include "codegen/target/target.h"
@@ -17,9 +18,13 @@
 namespace tile_tune::codegen {
 
 struct Compiled {
-  std::string code_hash;   // of the lowered code: equal hashes mean equal kernels
+  std::string code_hash;  // of the lowered code: equal hashes mean equal kernels
   double lower_ms = 0, compile_ms = 0;
 };
+
+/// Tensor numbers in the order of the compiled function's arguments: inputs in signature order, then the
+/// initial values (Role::InOut) of in/out outputs in signature order, then outputs in signature order.
+std::vector<int> kernel_arguments(const ir::Program& program);
 
 /// Writes a relocatable object (without Halide's runtime) that defines `function`. The program must be canonical.
 Result<Compiled> compile_object(const ir::Program& program, const Schedule& schedule, const Target& target,

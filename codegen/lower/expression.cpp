@@ -14,7 +14,7 @@ Expr floor_division(const Expr& a, const Expr& b) {
   const Expr quotient = a / b;
   if (!a.type().is_int()) return quotient;
   const Expr zero = Halide::Internal::make_zero(a.type());
-  return Halide::simplify(Halide::select(b < zero && a % b != zero, quotient - 1, quotient));
+  return Halide::Internal::simplify(Halide::select(b < zero && a % b != zero, quotient - 1, quotient));
 }
 
 Expr floor_modulo(const Expr& a, const Expr& b) {
@@ -22,7 +22,7 @@ Expr floor_modulo(const Expr& a, const Expr& b) {
   const Expr remainder = a % b;
   if (!a.type().is_int()) return remainder;
   const Expr zero = Halide::Internal::make_zero(a.type());
-  return Halide::simplify(Halide::select(b < zero && remainder != zero, remainder + b, remainder));
+  return Halide::Internal::simplify(Halide::select(b < zero && remainder != zero, remainder + b, remainder));
 }
 
 Expr not_a_number(const Expr& x) { return Halide::strict_float(Halide::is_nan(x)); }
@@ -51,45 +51,84 @@ Expr unary(ir::Op op, const Expr& x) {
   const Expr zero = Halide::Internal::make_zero(x.type());
   const Expr one = Halide::Internal::make_one(x.type());
   switch (op) {
-    case Op::Neg: return -x;
-    case Op::Not: return !x;
-    case Op::Abs: return x.type().is_int() ? Halide::cast(x.type(), Halide::abs(x)) : Halide::abs(x);
-    case Op::Ceil: return Halide::ceil(x);
-    case Op::Floor: return Halide::floor(x);
-    case Op::Trunc: return Halide::trunc(x);
-    case Op::Sqrt: return Halide::sqrt(x);
-    case Op::Exp: return Halide::exp(x);
-    case Op::Log: return Halide::log(x);
-    case Op::Sin: return Halide::sin(x);
-    case Op::Cos: return Halide::cos(x);
-    case Op::Tan: return Halide::tan(x);
-    case Op::Tanh: return Halide::tanh(x);
-    case Op::IsNan: return not_a_number(x);
-    case Op::Relu: return nan_aware(zero, x, true);
-    case Op::Rsqrt: return one / Halide::sqrt(x);
-    case Op::Sigmoid: return one / (one + Halide::exp(-x));
-    case Op::Sign: return Halide::select(x > zero, one, x < zero, -one, x);
-    case Op::Acos: return libm("acos", {x});
-    case Op::Acosh: return libm("acosh", {x});
-    case Op::Asin: return libm("asin", {x});
-    case Op::Asinh: return libm("asinh", {x});
-    case Op::Atan: return libm("atan", {x});
-    case Op::Atanh: return libm("atanh", {x});
-    case Op::Cbrt: return libm("cbrt", {x});
-    case Op::Cosh: return libm("cosh", {x});
-    case Op::Erf: return libm("erf", {x});
-    case Op::Erfc: return libm("erfc", {x});
-    case Op::Exp2: return libm("exp2", {x});
-    case Op::Exp10: return libm("exp10", {x});
-    case Op::Expm1: return libm("expm1", {x});
-    case Op::Lgamma: return libm("lgamma", {x});
-    case Op::Log10: return libm("log10", {x});
-    case Op::Log1p: return libm("log1p", {x});
-    case Op::Log2: return libm("log2", {x});
-    case Op::Round: return libm("round", {x});
-    case Op::Sinh: return libm("sinh", {x});
-    case Op::Tgamma: return libm("tgamma", {x});
-    default: break;
+    case Op::Neg:
+      return -x;
+    case Op::Not:
+      return !x;
+    case Op::Abs:
+      return x.type().is_int() ? Halide::cast(x.type(), Halide::abs(x)) : Halide::abs(x);
+    case Op::Ceil:
+      return Halide::ceil(x);
+    case Op::Floor:
+      return Halide::floor(x);
+    case Op::Trunc:
+      return Halide::trunc(x);
+    case Op::Sqrt:
+      return Halide::sqrt(x);
+    case Op::Exp:
+      return Halide::exp(x);
+    case Op::Log:
+      return Halide::log(x);
+    case Op::Sin:
+      return Halide::sin(x);
+    case Op::Cos:
+      return Halide::cos(x);
+    case Op::Tan:
+      return Halide::tan(x);
+    case Op::Tanh:
+      return Halide::tanh(x);
+    case Op::IsNan:
+      return not_a_number(x);
+    case Op::Relu:
+      return nan_aware(zero, x, true);
+    case Op::Rsqrt:
+      return one / Halide::sqrt(x);
+    case Op::Sigmoid:
+      return one / (one + Halide::exp(-x));
+    case Op::Sign:
+      return Halide::select(x > zero, one, x < zero, -one, x);
+    case Op::Acos:
+      return libm("acos", {x});
+    case Op::Acosh:
+      return libm("acosh", {x});
+    case Op::Asin:
+      return libm("asin", {x});
+    case Op::Asinh:
+      return libm("asinh", {x});
+    case Op::Atan:
+      return libm("atan", {x});
+    case Op::Atanh:
+      return libm("atanh", {x});
+    case Op::Cbrt:
+      return libm("cbrt", {x});
+    case Op::Cosh:
+      return libm("cosh", {x});
+    case Op::Erf:
+      return libm("erf", {x});
+    case Op::Erfc:
+      return libm("erfc", {x});
+    case Op::Exp2:
+      return libm("exp2", {x});
+    case Op::Exp10:
+      return libm("exp10", {x});
+    case Op::Expm1:
+      return libm("expm1", {x});
+    case Op::Lgamma:
+      return libm("lgamma", {x});
+    case Op::Log10:
+      return libm("log10", {x});
+    case Op::Log1p:
+      return libm("log1p", {x});
+    case Op::Log2:
+      return libm("log2", {x});
+    case Op::Round:
+      return libm("round", {x});
+    case Op::Sinh:
+      return libm("sinh", {x});
+    case Op::Tgamma:
+      return libm("tgamma", {x});
+    default:
+      break;
   }
   return Expr();
 }
@@ -97,30 +136,54 @@ Expr unary(ir::Op op, const Expr& x) {
 Expr binary(ir::Op op, const Expr& a, const Expr& b) {
   using ir::Op;
   switch (op) {
-    case Op::Add: return a + b;
-    case Op::Sub: return a - b;
-    case Op::Mul: return a * b;
-    case Op::Div: return floor_division(a, b);
-    case Op::Mod: return floor_modulo(a, b);
-    case Op::Min: return nan_aware(a, b, false);
-    case Op::Max: return nan_aware(a, b, true);
-    case Op::Eq: return a == b;
-    case Op::Ne: return a != b;
-    case Op::Lt: return a < b;
-    case Op::Le: return a <= b;
-    case Op::Gt: return a > b;
-    case Op::Ge: return a >= b;
-    case Op::And: return a && b;
-    case Op::Or: return a || b;
-    case Op::Pow: return libm("pow", {a, b});
-    case Op::Atan2: return libm("atan2", {a, b});
-    case Op::Copysign: return libm("copysign", {a, b});
-    case Op::Fdim: return libm("fdim", {a, b});
-    case Op::Fmax: return libm("fmax", {a, b});
-    case Op::Fmin: return libm("fmin", {a, b});
-    case Op::Fmod: return libm("fmod", {a, b});
-    case Op::Hypot: return libm("hypot", {a, b});
-    default: break;
+    case Op::Add:
+      return a + b;
+    case Op::Sub:
+      return a - b;
+    case Op::Mul:
+      return a * b;
+    case Op::Div:
+      return floor_division(a, b);
+    case Op::Mod:
+      return floor_modulo(a, b);
+    case Op::Min:
+      return nan_aware(a, b, false);
+    case Op::Max:
+      return nan_aware(a, b, true);
+    case Op::Eq:
+      return a == b;
+    case Op::Ne:
+      return a != b;
+    case Op::Lt:
+      return a < b;
+    case Op::Le:
+      return a <= b;
+    case Op::Gt:
+      return a > b;
+    case Op::Ge:
+      return a >= b;
+    case Op::And:
+      return a && b;
+    case Op::Or:
+      return a || b;
+    case Op::Pow:
+      return libm("pow", {a, b});
+    case Op::Atan2:
+      return libm("atan2", {a, b});
+    case Op::Copysign:
+      return libm("copysign", {a, b});
+    case Op::Fdim:
+      return libm("fdim", {a, b});
+    case Op::Fmax:
+      return libm("fmax", {a, b});
+    case Op::Fmin:
+      return libm("fmin", {a, b});
+    case Op::Fmod:
+      return libm("fmod", {a, b});
+    case Op::Hypot:
+      return libm("hypot", {a, b});
+    default:
+      break;
   }
   return Expr();
 }
@@ -152,8 +215,10 @@ struct Lowering {
     const int number = reads++;  // before its subscripts, as ir::for_each_read counts
     std::vector<Expr> subscripts;
     for (const auto& subscript : node.subscripts) {
-      if (const auto* affine = std::get_if<ir::AffineExpr>(&subscript)) subscripts.push_back(to_halide(*affine, indices));
-      else subscripts.push_back(Halide::cast<int>((*this)(*std::get<ir::ExprPtr>(subscript))));
+      if (const auto* affine = std::get_if<ir::AffineExpr>(&subscript))
+        subscripts.push_back(to_halide(*affine, indices));
+      else
+        subscripts.push_back(Halide::cast<int>((*this)(*std::get<ir::ExprPtr>(subscript))));
     }
     return read_operand(number, node, subscripts);
   }
@@ -177,21 +242,35 @@ struct Lowering {
 
 Halide::Type halide_type(DType type) {
   switch (type) {
-    case DType::Bool: return Halide::UInt(1);
-    case DType::I8: return Halide::Int(8);
-    case DType::U8: return Halide::UInt(8);
-    case DType::I16: return Halide::Int(16);
-    case DType::U16: return Halide::UInt(16);
-    case DType::I32: return Halide::Int(32);
-    case DType::U32: return Halide::UInt(32);
-    case DType::I64: return Halide::Int(64);
-    case DType::U64: return Halide::UInt(64);
-    case DType::F16: return Halide::Float(16);
-    case DType::BF16: return Halide::BFloat(16);
-    case DType::F32: return Halide::Float(32);
-    case DType::F64: return Halide::Float(64);
+    case DType::Bool:
+      return Halide::UInt(1);
+    case DType::I8:
+      return Halide::Int(8);
+    case DType::U8:
+      return Halide::UInt(8);
+    case DType::I16:
+      return Halide::Int(16);
+    case DType::U16:
+      return Halide::UInt(16);
+    case DType::I32:
+      return Halide::Int(32);
+    case DType::U32:
+      return Halide::UInt(32);
+    case DType::I64:
+      return Halide::Int(64);
+    case DType::U64:
+      return Halide::UInt(64);
+    case DType::F16:
+      return Halide::Float(16);
+    case DType::BF16:
+      return Halide::BFloat(16);
+    case DType::F32:
+      return Halide::Float(32);
+    case DType::F64:
+      return Halide::Float(64);
     case DType::C32:
-    case DType::C64: break;  // refused before lowering: compile.cpp
+    case DType::C64:
+      break;  // refused before lowering: compile.cpp
   }
   return {};
 }
@@ -199,7 +278,7 @@ Halide::Type halide_type(DType type) {
 Expr to_halide(const ir::AffineExpr& expr, const std::vector<Expr>& indices) {
   Expr sum = static_cast<int>(expr.constant.constant().value());
   for (const auto& [index, coefficient] : expr.terms) sum = indices[index] * static_cast<int>(coefficient) + sum;
-  return Halide::simplify(sum);
+  return Halide::Internal::simplify(sum);
 }
 
 Expr to_halide(const ir::Expr& expr, const std::vector<Expr>& indices, const ReadOperand& read_operand) {
@@ -208,11 +287,16 @@ Expr to_halide(const ir::Expr& expr, const std::vector<Expr>& indices, const Rea
 
 Expr combine(ir::Aggregation op, const Expr& a, const Expr& b) {
   switch (op) {
-    case ir::Aggregation::Assign: return b;
-    case ir::Aggregation::Sum: return a + b;
-    case ir::Aggregation::Product: return a * b;
-    case ir::Aggregation::Min: return nan_aware(a, b, false);
-    case ir::Aggregation::Max: return nan_aware(a, b, true);
+    case ir::Aggregation::Assign:
+      return b;
+    case ir::Aggregation::Sum:
+      return a + b;
+    case ir::Aggregation::Product:
+      return a * b;
+    case ir::Aggregation::Min:
+      return nan_aware(a, b, false);
+    case ir::Aggregation::Max:
+      return nan_aware(a, b, true);
   }
   return b;
 }
@@ -220,10 +304,14 @@ Expr combine(ir::Aggregation op, const Expr& a, const Expr& b) {
 Expr identity(ir::Aggregation op, DType type) {
   const Halide::Type halide = halide_type(type);
   switch (op) {
-    case ir::Aggregation::Product: return Halide::Internal::make_one(halide);
-    case ir::Aggregation::Min: return halide.is_float() ? Halide::cast(halide, Expr(std::numeric_limits<float>::infinity())) : halide.max();
-    case ir::Aggregation::Max: return halide.is_float() ? Halide::cast(halide, Expr(-std::numeric_limits<float>::infinity())) : halide.min();
-    default: return Halide::Internal::make_zero(halide);
+    case ir::Aggregation::Product:
+      return Halide::Internal::make_one(halide);
+    case ir::Aggregation::Min:
+      return halide.is_float() ? Halide::cast(halide, Expr(std::numeric_limits<float>::infinity())) : halide.max();
+    case ir::Aggregation::Max:
+      return halide.is_float() ? Halide::cast(halide, Expr(-std::numeric_limits<float>::infinity())) : halide.min();
+    default:
+      return Halide::Internal::make_zero(halide);
   }
 }
 

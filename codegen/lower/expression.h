@@ -12,7 +12,8 @@ namespace tile_tune::codegen {
 Halide::Type halide_type(DType type);
 
 /// The element of one operand at Halide subscripts in the IR's order; `number` counts reads in order of appearance.
-using ReadOperand = std::function<Halide::Expr(int number, const ir::Read& read, const std::vector<Halide::Expr>& subscripts)>;
+using ReadOperand =
+    std::function<Halide::Expr(int number, const ir::Read& read, const std::vector<Halide::Expr>& subscripts)>;
 
 /// Halide expression of a statement's value, where index i has the value indices[i].
 Halide::Expr to_halide(const ir::Expr& expr, const std::vector<Halide::Expr>& indices, const ReadOperand& read_operand);

@@ -10,16 +10,16 @@ namespace tile_tune::codegen {
 
 /// How far apart an operand's elements are along one loop, and how often the operand is touched by it.
 struct Operand {
-  int number = 0;                       // counted over the statement's reads in order of appearance
+  int number = 0;  // counted over the statement's reads in order of appearance
   int tensor = -1;
   std::vector<ir::Subscript> subscripts;
-  bool affine = true;                   // every subscript is affine
+  bool affine = true;  // every subscript is affine
 };
 
 struct Loops {
-  std::vector<int64_t> output;          // extent of output loop p = dimension p of the target
-  std::vector<int> output_index;        // statement index behind it; -1: a dimension no index walks
-  std::vector<int64_t> reduction;       // extent of reduction loop r
+  std::vector<int64_t> output;     // extent of output loop p = dimension p of the target
+  std::vector<int> output_index;   // statement index behind it; -1: a dimension no index walks
+  std::vector<int64_t> reduction;  // extent of reduction loop r
   std::vector<int> reduction_index;
   std::vector<Operand> operands;
 

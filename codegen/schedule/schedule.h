@@ -30,17 +30,17 @@ struct Packing {
 };
 
 struct StageSchedule {
-  bool inlined = false;                 // computed inside its only consumer; every other field is then empty
+  bool inlined = false;  // computed inside its only consumer; every other field is then empty
   std::vector<std::vector<int64_t>> tiles;
-  std::vector<std::vector<int>> order;  // L permutations of 0..P-1
-  int parallel = 0;                     // how many of order[0]'s outermost loops are fused into one parallel loop
-  int vector_loop = -1;                 // the loop whose register tile is vectorised: output loop p, or P + r for
-                                        // reduction loop r (partial results in lanes); -1: scalar code
-  int lanes = 1;                        // power of two; divides the register tile of an output vector loop
-  std::vector<int> reduction_order;     // permutation of 0..R-1, outermost first
-  std::vector<int64_t> reduction_block; // per reduction loop: iterations between two visits of the accumulators'
-                                        // home in cache; the extent means they stay in registers throughout
-  std::vector<int> reduction_unroll;    // per reduction loop, divides its block
+  std::vector<std::vector<int>> order;   // L permutations of 0..P-1
+  int parallel = 0;                      // how many of order[0]'s outermost loops are fused into one parallel loop
+  int vector_loop = -1;                  // the loop whose register tile is vectorised: output loop p, or P + r for
+                                         // reduction loop r (partial results in lanes); -1: scalar code
+  int lanes = 1;                         // power of two; divides the register tile of an output vector loop
+  std::vector<int> reduction_order;      // permutation of 0..R-1, outermost first
+  std::vector<int64_t> reduction_block;  // per reduction loop: iterations between two visits of the accumulators'
+                                         // home in cache; the extent means they stay in registers throughout
+  std::vector<int> reduction_unroll;     // per reduction loop, divides its block
   std::vector<Packing> packings;
   auto operator<=>(const StageSchedule&) const = default;
 };

@@ -14,11 +14,11 @@ namespace tile_tune::codegen {
 /// `host` is resolved: `halide` is never the word "host". For a target string the user gave, cpu_model is
 /// empty and caches are conservative defaults (rulings 34).
 struct Target {
-  std::string halide;          // canonical Halide target string, for example "x86-64-linux-avx-avx2-..."
-  std::string cpu_model;       // as the kernel names it
-  int vector_bytes = 16;       // natural vector register: 16, 32, 64
-  int vector_registers = 16;   // 16 (SSE, AVX2) or 32 (AVX-512, NEON)
-  int threads = 1;             // threads a kernel may use
+  std::string halide;         // canonical Halide target string, for example "x86-64-linux-avx-avx2-..."
+  std::string cpu_model;      // as the kernel names it
+  int vector_bytes = 16;      // natural vector register: 16, 32, 64
+  int vector_registers = 16;  // 16 (SSE, AVX2) or 32 (AVX-512, NEON)
+  int threads = 1;            // threads a kernel may use
   int64_t l1_bytes = 32 << 10, l2_bytes = 256 << 10, l3_bytes = 8 << 20;  // data caches: L1, L2 per core; L3 shared
   bool operator==(const Target&) const = default;
 

@@ -1,0 +1,292 @@
+// Turns a StageSchedule into Halide directives. The nest of a tiled Func, outermost first:
+//
+//   parallel { order[0] loops ... } order[0] rest ... order[L-1] loops | register tile (vector, unrolled)
+//
+// Accumulators live inside the innermost tile loop, in registers. With a blocked reduction their home is a
+// buffer inside the order[0] loops; the loops of order[1..] then belong to the accumulator's update, inside
+// the loops over blocks, and partial sums live in registers inside those.
+#include <fmt/format.h>
+#include <algorithm>
+
+#include "codegen/lower/stage.h"
+
+namespace tile_tune::codegen {
+namespace {
+
+using Halide::Func;
+using Halide::TailStrategy;
+using Halide::Var;
+using Halide::VarOrRVar;
+
+struct Applier {
+  const StageSchedule& schedule;
+  Stage& stage;
+  const Target& target;
+
+  size_t levels() const { return schedule.order.size(); }
+  int outputs() const { return static_cast<int>(stage.vars.size()); }
+  int reductions() const { return static_cast<int>(stage.loops.reduction.size()); }
+  bool blocked() const { return !stage.block.empty(); }
+  bool in_lanes() const { return stage.lane_extent > 0; }
+  bool is_vector(int p) const { return p == schedule.vector_loop && schedule.lanes > 1; }
+
+  Var tile_var(int p, size_t level, const char* kind) const {
+    return Var(fmt::format("{}_{}{}", stage.vars[p].name(), kind, level));
+  }
+
+  // The tail of a split that divides exactly. Halide refuses RoundUp inside updates; it sees that the guard never
+  // fails.
+  template <typename FuncOrStage>
+  static constexpr TailStrategy exact() {
+    return std::is_same_v<std::decay_t<FuncOrStage>, Func> ? TailStrategy::RoundUp : TailStrategy::GuardWithIf;
+  }
+
+  // Splits dimension p of `func` into loops over tiles from `first` to the last level; returns what remains: the
+  // register loop.
+  template <typename FuncOrStage>
+  Var split_tiles(FuncOrStage&& func, int p, size_t first, TailStrategy outer_tail) const {
+    Var rest = stage.vars[p];
+    for (size_t l = first; l < levels(); ++l) {
+      const Var inner = tile_var(p, l, "i");
+      func.split(rest, tile_var(p, l, "o"), inner, static_cast<int>(schedule.tiles[p][l]),
+                 l == first ? outer_tail : exact<FuncOrStage>());
+      rest = inner;
+    }
+    return rest;
+  }
+
+  // Vectorises or unrolls the register loop `rest` of dimension p; appends its loops to `order`, innermost first.
+  template <typename FuncOrStage>
+  void in_registers(FuncOrStage&& func, int p, const Var& rest, std::vector<VarOrRVar>& order,
+                    bool unroll = true) const {
+    if (is_vector(p)) {
+      const Var outer = tile_var(p, levels(), "o"), inner = tile_var(p, levels(), "i");
+      func.split(rest, outer, inner, schedule.lanes, exact<FuncOrStage>()).vectorize(inner);
+      if (unroll) func.unroll(outer);
+      order.insert(order.begin(), inner);
+      order.push_back(outer);
+    } else {
+      if (unroll) func.unroll(rest);
+      order.push_back(rest);
+    }
+  }
+
+  // Output dimensions with the vector loop first, then from the innermost tile loop outwards.
+  std::vector<int> register_order() const {
+    std::vector<int> order(schedule.order.back().rbegin(), schedule.order.back().rend());
+    const auto vector = std::find(order.begin(), order.end(), schedule.vector_loop);
+    if (vector != order.end()) std::rotate(order.begin(), vector, vector + 1);
+    return order;
+  }
+
+  // Tile loops of levels [first, last), outermost first.
+  std::vector<Var> tile_loops(size_t first, size_t last) const {
+    std::vector<Var> loops;
+    for (size_t l = first; l < last; ++l)
+      for (const int p : schedule.order[l]) loops.push_back(tile_var(p, l, "o"));
+    return loops;
+  }
+
+  static void append_reversed(std::vector<VarOrRVar>& order, const std::vector<Var>& loops) {
+    for (auto loop = loops.rbegin(); loop != loops.rend(); ++loop) order.push_back(*loop);
+  }
+
+  // Loops of `tiled` after apply_tiled(), outermost first, the parallel ones fused into one.
+  std::vector<Var> nest;
+
+  TailStrategy last_tile(int p) const {
+    // The last tile is moved back to end at the border: every iteration stays inside the tensor and runs full
+    // width. (GuardWithIf would still make the accumulators read a whole tile beyond the border.)
+    return stage.loops.output[p] % schedule.tiles[p][0] == 0 ? TailStrategy::RoundUp : TailStrategy::ShiftInwards;
+  }
+
+  void apply_tiled() {
+    Func& func = stage.tiled;
+    std::vector<VarOrRVar> order;
+    std::vector<Var> registers;
+    for (int p = 0; p < outputs(); ++p) {
+      func.bound(stage.vars[p], 0, static_cast<int>(stage.loops.output[p]));
+      registers.push_back(split_tiles(func, p, 0, last_tile(p)));
+    }
+    // A blocked reduction leaves only a copy from the accumulator's home here: vectors, but no unrolled tile.
+    for (const int p : register_order()) in_registers(func, p, registers[p], order, !blocked());
+    nest = tile_loops(0, levels());
+    append_reversed(order, nest);
+    if (!order.empty()) func.reorder(order);
+    if (schedule.parallel > 0) {
+      Var fused = nest[0];
+      for (int i = 1; i < schedule.parallel; ++i) {
+        const Var both(fmt::format("{}_par{}", func.name(), i));
+        func.fuse(nest[i], fused, both);
+        fused = both;
+      }
+      func.parallel(fused);
+      nest.erase(nest.begin(), nest.begin() + schedule.parallel);
+      nest.insert(nest.begin(), fused);
+    }
+  }
+
+  int fused_away() const { return std::max(schedule.parallel - 1, 0); }
+
+  // The loop inside which something lies that has `depth` tile loops of the nest around it.
+  Halide::LoopLevel level_at(int depth) const {
+    if (blocked() && depth >= outputs()) {
+      // Depths from the level-0 loops inwards lie in the accumulator's update, inside the loops over blocks.
+      const auto inner = tile_loops(1, levels());
+      const int i = depth - outputs();
+      if (i == 0) return Halide::LoopLevel(stage.accumulator, stage.block.front());
+      return Halide::LoopLevel(stage.accumulator, inner[i - 1]);
+    }
+    if (depth == 0) return Halide::LoopLevel::root();
+    return Halide::LoopLevel(stage.tiled, nest[depth - 1 - fused_away()]);
+  }
+
+  Halide::LoopLevel innermost() const {
+    if (nest.empty()) return Halide::LoopLevel(stage.tiled, Var::outermost());
+    return Halide::LoopLevel(stage.tiled, nest.back());
+  }
+
+  // Schedules a Func that holds one register tile (and, with a reduction in lanes, its lanes).
+  template <typename Definition>
+  void register_tile(Definition&& definition, const std::vector<VarOrRVar>& outer_loops, int64_t lane_extent) const {
+    std::vector<VarOrRVar> order;
+    for (const int p : register_order()) in_registers(definition, p, stage.vars[p], order);
+    if (lane_extent > 0) {
+      const int width = static_cast<int>(std::min<int64_t>(lane_extent, schedule.lanes));
+      const Var outer(stage.lane.name() + "_o"), inner(stage.lane.name() + "_i");
+      definition.split(stage.lane, outer, inner, width, TailStrategy::RoundUp).vectorize(inner).unroll(outer);
+      order.insert(order.begin(), {inner, outer});
+    }
+    order.insert(order.end(), outer_loops.begin(), outer_loops.end());
+    if (!order.empty()) definition.reorder(order);
+  }
+
+  void bound_to_register_tile(Func& func) const {
+    for (int p = 0; p < outputs(); ++p) func.bound_extent(stage.vars[p], static_cast<int>(schedule.tiles[p].back()));
+  }
+
+  // The loops of a reduction, innermost first, with those to unroll unrolled.
+  std::vector<VarOrRVar> reduction_loops(Halide::Stage update) const {
+    std::vector<VarOrRVar> order;
+    for (const auto& loop : stage.unrolled) {
+      update.unroll(loop);
+      order.push_back(loop);
+    }
+    order.insert(order.end(), stage.reduction.begin(), stage.reduction.end());
+    return order;
+  }
+
+  void apply_plain_reduction() {
+    Func& sums = stage.accumulator;
+    sums.compute_at(innermost()).store_in(Halide::MemoryType::Register);
+    bound_to_register_tile(sums);
+    register_tile(sums, {}, 0);
+    register_tile(sums.update(), reduction_loops(sums.update()), 0);
+  }
+
+  void apply_lane_reduction() {
+    Func& partial = stage.partial;
+    partial.compute_at(innermost()).store_in(Halide::MemoryType::Register);
+    bound_to_register_tile(partial);
+    partial.bound_extent(stage.lane, static_cast<int>(stage.lane_extent));
+    register_tile(partial, {}, stage.lane_extent);
+    register_tile(partial.update(), reduction_loops(partial.update()), stage.lane_extent);
+    for (auto& [fold, width] : stage.folds) {
+      fold.compute_at(innermost()).store_in(Halide::MemoryType::Register);
+      fold.bound_extent(stage.lane, width);
+      register_tile(fold, {}, width);
+    }
+    stage.accumulator.compute_at(innermost()).store_in(Halide::MemoryType::Register);
+    bound_to_register_tile(stage.accumulator);
+    register_tile(stage.accumulator, {}, 0);
+    if (stage.has_tail) {
+      const std::vector<VarOrRVar> loops(stage.tail.begin(), stage.tail.end());
+      register_tile(stage.accumulator.update(), loops, 0);
+    }
+  }
+
+  void apply_blocked_reduction() {
+    Func& sums = stage.accumulator;
+    if (outputs() == 0) {
+      sums.compute_at(innermost());
+    } else {
+      sums.compute_at(stage.tiled, nest[outputs() - 1 - fused_away()]);
+    }
+    for (int p = 0; p < outputs(); ++p) sums.bound_extent(stage.vars[p], static_cast<int>(schedule.tiles[p][0]));
+    if (schedule.vector_loop >= 0)
+      sums.vectorize(stage.vars[schedule.vector_loop], schedule.lanes, TailStrategy::RoundUp);
+
+    Halide::Stage update = sums.update();
+    std::vector<VarOrRVar> order;
+    std::vector<Var> registers;
+    for (int p = 0; p < outputs(); ++p) registers.push_back(split_tiles(update, p, 1, TailStrategy::GuardWithIf));
+    for (const int p : register_order()) in_registers(update, p, registers[p], order);
+    append_reversed(order, tile_loops(1, levels()));
+    for (const auto& block : stage.block) order.push_back(block);
+    update.reorder(order);
+
+    Func& partial = stage.partial;
+    const auto inner = tile_loops(1, levels());
+    if (inner.empty())
+      partial.compute_at(sums, stage.block.front());
+    else
+      partial.compute_at(sums, inner.back());
+    partial.store_in(Halide::MemoryType::Register);
+    bound_to_register_tile(partial);
+    register_tile(partial, {}, 0);
+    register_tile(partial.update(), reduction_loops(partial.update()), 0);
+  }
+
+  void apply_packed() {
+    for (auto& packed : stage.packed) {
+      const auto& order = packed.choice.order;
+      packed.func.compute_at(level_at(packed.choice.depth));
+      if (order.empty()) continue;
+      std::vector<Var> storage;
+      for (const int d : order) storage.push_back(packed.vars[d]);
+      const DType type = packed_type(packed);
+      const int lanes = target.lanes(type);
+      if (storage.size() > 1) packed.func.reorder_storage(storage);
+      packed.func.reorder(std::vector<VarOrRVar>(storage.begin(), storage.end()));
+      // GuardWithIf: a packed region's width is whatever the tile needs, and reading past it may leave the tensor.
+      if (lanes > 1) packed.func.vectorize(storage[0], lanes, TailStrategy::GuardWithIf);
+    }
+  }
+
+  DType packed_type(const PackedOperand& packed) const {
+    const auto bytes = packed.func.types()[0].bytes();
+    return bytes == 8 ? DType::F64 : bytes == 4 ? DType::F32 : bytes == 2 ? DType::F16 : DType::U8;
+  }
+
+  // `result` when it only adds the tiled Func to what the caller's buffer holds: one pass, no element twice.
+  void apply_final_pass() {
+    for (int p = 0; p < outputs(); ++p) stage.result.bound(stage.vars[p], 0, static_cast<int>(stage.loops.output[p]));
+    if (outputs() == 0) return;
+    const Var& fastest = stage.vars[stage.buffer_order.front()];
+    const int lanes = target.vector_bytes / stage.result.types()[0].bytes();
+    stage.result.vectorize(fastest, lanes, TailStrategy::GuardWithIf);
+    if (outputs() > 1) stage.result.parallel(stage.vars[stage.buffer_order.back()]);
+  }
+};
+
+}  // namespace
+
+void apply(const StageSchedule& schedule, Stage& stage, const Target& target, bool is_output) {
+  if (schedule.inlined) return;
+  Applier applier{schedule, stage, target, {}};
+  const bool own_nest = stage.tiled.name() != stage.result.name();
+  if (own_nest || !is_output) stage.tiled.compute_root();
+  applier.apply_tiled();
+  if (own_nest) applier.apply_final_pass();
+  if (stage.accumulator.defined()) {
+    if (applier.in_lanes())
+      applier.apply_lane_reduction();
+    else if (applier.blocked())
+      applier.apply_blocked_reduction();
+    else
+      applier.apply_plain_reduction();
+  }
+  applier.apply_packed();
+}
+
+}  // namespace tile_tune::codegen

@@ -1,0 +1,57 @@
+// One statement as Halide Funcs, shaped by the structural choices of its StageSchedule.
+//
+// Which Funcs there are (packed operands, partial sums in vector lanes or per block of the reduction) depends
+// on the schedule; how their loops run is apply()'s business. All Funcs of a stage share one set of Vars, one
+// per output dimension.
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "Halide.h"
+#include "codegen/schedule/loops.h"
+#include "codegen/schedule/schedule.h"
+#include "codegen/target/target.h"
+
+namespace tile_tune::codegen {
+
+struct PackedOperand {
+  Packing choice;
+  Halide::Func func;  // arguments: the operand tensor's dimensions, in subscript order
+  std::vector<Halide::Var> vars;
+};
+
+struct Stage {
+  Loops loops;
+  std::vector<Halide::Var> vars;  // by output dimension
+  std::vector<int> buffer_order;  // output dimensions from fastest to slowest in the target's layout
+  Halide::Func result;            // the target's elements; arguments in buffer order
+  Halide::Func tiled;             // carries the tile nest: `result`, or a Func of its own that `result` adds to
+                                  // the caller's value when shifted last tiles would add it twice
+  // Reductions only:
+  Halide::Func accumulator;             // arguments: vector loop first
+  Halide::Func partial;                 // defined if the reduction is blocked or runs in lanes
+  std::vector<Halide::RVar> unrolled;   // reduction loops of `partial` if defined, else of `accumulator`, in their
+  std::vector<Halide::RVar> reduction;  // one order, innermost first: the unrolled ones, then the others
+  std::vector<Halide::RVar> block;  // blocked reductions: loops over blocks in `accumulator`'s update, innermost first
+  Halide::Var lane;                 // reductions in lanes: dimension of `partial`
+  int64_t lane_extent = 0;
+  std::vector<std::pair<Halide::Func, int>> folds;  // halving the lanes: Func and its lane extent
+  bool has_tail = false;                            // accumulator has an update over the iterations no vector holds
+  std::vector<Halide::RVar> tail;                   // its loops, innermost first
+  std::vector<PackedOperand> packed;
+};
+
+/// Funcs that hold each tensor's elements so far, arguments in buffer order (fastest first).
+using TensorFuncs = std::map<int, Halide::Func>;
+
+/// Halide arguments of a tensor's Func from subscripts in the IR's order.
+std::vector<Halide::Expr> buffer_arguments(const ir::Tensor& tensor, const std::vector<Halide::Expr>& subscripts);
+
+Stage make_stage(const ir::Program& program, int statement, const StageSchedule& schedule, const TensorFuncs& tensors);
+
+/// Schedules every Func of a stage; `name` keeps the Vars of different stages apart.
+void apply(const StageSchedule& schedule, Stage& stage, const Target& target, bool is_output);
+
+}  // namespace tile_tune::codegen
