@@ -8,7 +8,9 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
+#include <optional>
 #include <string_view>
 #include <utility>
 #include <variant>
@@ -36,6 +38,7 @@ using ExprPtr = std::shared_ptr<const Expr>;
 /// A subscript is affine where it can be, else any integer expression (gathers, / and % of indices).
 using Subscript = std::variant<AffineExpr, ExprPtr>;
 
+// clang-format off
 enum class Op {
   // arithmetic
   Add, Sub, Mul, Div, Mod, Neg, Min, Max,
@@ -51,14 +54,38 @@ enum class Op {
   // of three
   Fma,
 };
+// clang-format on
 std::string_view op_name(Op op);  // "add", "exp2", ...; what JSON and canonical text use
+std::optional<Op> parse_op(std::string_view name);
+size_t op_arity(Op op);  // number of arguments
 
-struct Literal { std::variant<bool, int64_t, double> value; };
-struct IndexValue { int index; };                                   // the index variable's value
-struct SizeValue { SizeExpr size; };
-struct Read { int tensor; std::vector<Subscript> subscripts; };
-struct Call { Op op; std::vector<ExprPtr> arguments; };
-struct Cast { ExprPtr argument; };                                  // to the node's type; C rules, float to int truncates
+/// Deepest expression a program may hold (a literal has depth 1): what walks expressions recurses, and a
+/// stack of 8 MiB holds 200 of the largest such frames (about 2 KiB) twenty times over.
+inline constexpr int kMaxExprDepth = 200;
+
+/// bool for Bool, int64_t for integers (U64 as its bit pattern), double or int64_t for floats and complex.
+struct Literal {
+  std::variant<bool, int64_t, double> value;
+};
+/// The index variable's value.
+struct IndexValue {
+  int index;
+};
+struct SizeValue {
+  SizeExpr size;
+};
+struct Read {
+  int tensor;
+  std::vector<Subscript> subscripts;
+};
+struct Call {
+  Op op;
+  std::vector<ExprPtr> arguments;
+};
+/// To the node's type; C rules, float to int truncates.
+struct Cast {
+  ExprPtr argument;
+};
 
 struct Expr {
   DType type;
@@ -66,6 +93,11 @@ struct Expr {
 };
 
 template <typename Node>
-ExprPtr make_expr(DType type, Node node) { return std::make_shared<const Expr>(Expr{type, std::move(node)}); }
+ExprPtr make_expr(DType type, Node node) {
+  return std::make_shared<const Expr>(Expr{type, std::move(node)});
+}
+
+/// Visits every read in an expression, those inside subscripts after the read they belong to.
+void for_each_read(const Expr& expr, const std::function<void(const Read&)>& visit);
 
 }  // namespace tile_tune::ir

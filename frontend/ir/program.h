@@ -10,7 +10,6 @@
 // inputs and targets of earlier statements. Extents and ranges are symbolic until bind() makes them numbers.
 #pragma once
 
-#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -55,6 +54,7 @@ struct Constraint {
 
 enum class Aggregation { Assign, Sum, Product, Min, Max };
 std::string_view aggregation_name(Aggregation op);  // "assign", "sum", ...
+std::optional<Aggregation> parse_aggregation(std::string_view name);
 
 struct Statement {
   int target = -1;                     // number of the tensor written
@@ -62,10 +62,10 @@ struct Statement {
   std::vector<Index> indices;          // numbers used by AffineExpr and IndexValue
   std::vector<Constraint> constraints;
   Aggregation op = Aggregation::Assign;
-  std::optional<int> previous;         // tensor of the same shape whose value elements start from
+  std::optional<int> previous;  // tensor of the same shape whose value elements start from
   DType accumulator = DType::F32;
   ExprPtr value;
-  std::optional<Place> place;          // of the statement's text, for messages
+  std::optional<Place> place;  // of the statement's text, for messages
 
   /// True if no subscript of the target uses the index.
   bool is_reduction(int index) const;
@@ -77,8 +77,8 @@ struct Program {
   std::string name;
   std::vector<std::string> sizes;  // size names in order of appearance; empty once bound
   std::vector<Tensor> tensors;
-  std::vector<int> inputs;         // numbers of Input tensors in signature order
-  std::vector<int> outputs;        // numbers of Output tensors in signature order
+  std::vector<int> inputs;   // numbers of Input tensors in signature order
+  std::vector<int> outputs;  // numbers of Output tensors in signature order
   std::vector<Statement> statements;
 
   /// Number of the tensor an output starts from (role InOut, same name), if it is in/out.
@@ -90,22 +90,28 @@ struct Program {
 int64_t extent(const Tensor& tensor, size_t d);
 std::vector<int64_t> shape(const Tensor& tensor);
 int64_t element_count(const Tensor& tensor);
-struct Range { int64_t lo, hi; int64_t extent() const { return hi > lo ? hi - lo : 0; } };
+struct Range {
+  int64_t lo, hi;
+  int64_t extent() const { return hi > lo ? hi - lo : 0; }
+};
 Range range(const Index& index);
 
 /// Replaces every size name by its number and checks what only then can be checked: missing or negative
 /// sizes, names the program does not have, ranges that are empty though all sizes are positive, reads that
-/// leave their tensor (frontend/ir/domain.h). Errors are of class Mismatch.
+/// leave their tensor (frontend/ir/domain.h). With a size of 0 extents that would be negative are 0: a
+/// window of 3 over nothing gives nothing. Errors are of class Mismatch. A bound program and no sizes are
+/// fine: then only the checks happen.
 Result<Program> bind(const Program& program, const Sizes& sizes);
 
-/// Arithmetic work of a bound program: one FLOP for each Add, Sub, Mul, Div, Min, Max, comparison or
-/// function evaluated, and one for each combination by Sum, Product, Min or Max.
+/// Arithmetic work of a bound program: one FLOP for each arithmetic operation, comparison or function
+/// evaluated, and one for each combination by Sum, Product, Min or Max. Where a domain with constraints is
+/// too large to count (domain_size), all of its ranges' points count: an upper bound.
 double flops(const Program& program);
 /// Compulsory traffic in bytes: inputs (and in/out values) read once, outputs written once.
-struct Traffic { double read = 0, written = 0; double total() const { return read + written; } };
+struct Traffic {
+  double read = 0, written = 0;
+  double total() const { return read + written; }
+};
 Traffic traffic(const Program& program);
-
-/// All tensor numbers an expression reads, in order of appearance, duplicates kept.
-void for_each_read(const Expr& expr, const std::function<void(const Read&)>& visit);
 
 }  // namespace tile_tune::ir
