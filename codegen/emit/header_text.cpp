@@ -61,13 +61,20 @@ std::string_view storage(DType type) {
   }
 }
 
+/// Text of others inside a C comment: no end of comment, no control characters.
+std::string comment(std::string text) {
+  for (size_t i = 0; i < text.size(); ++i)
+    if (static_cast<unsigned char>(text[i]) < ' ' || (text[i] == '/' && i > 0 && text[i - 1] == '*')) text[i] = '?';
+  return text;
+}
+
 std::string describe(const Argument& argument) {
   const std::string_view role = argument.is_in_out   ? "in/out: holds the value to start from, then the result"
                                 : argument.is_output ? "output"
                                                      : "input";
   const std::string name = argument.tensor == argument.parameter
                                ? argument.tensor
-                               : fmt::format("{} ({})", argument.parameter, argument.tensor);
+                               : fmt::format("{} ({})", argument.parameter, comment(argument.tensor));
   if (argument.shape.empty())
     return fmt::format(" *   {}: {}, {}{}, one element\n", name, role, dtype_name(argument.type),
                        storage(argument.type));
@@ -96,8 +103,8 @@ std::string parameters(const Signature& kernel) {
 }
 
 std::string kernel_text(const std::string& library, const Signature& kernel, const Provenance& provenance) {
-  std::string text =
-      fmt::format("\n/* {}, {} schedule, program {}\n", kernel.function, provenance.text, provenance.content_hash);
+  std::string text = fmt::format("\n/* {}, {} schedule, program {}\n", kernel.function, comment(provenance.text),
+                                 provenance.content_hash);
   for (const Argument& argument : kernel.arguments) text += describe(argument);
   text += " */\n" + constants(kernel);
   const std::string list = parameters(kernel);

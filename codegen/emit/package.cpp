@@ -19,8 +19,8 @@ namespace {
 namespace fs = std::filesystem;
 
 /// Files of a package, relative to its directory.
-struct Layout {
-  explicit Layout(const std::string& name)
+struct Files {
+  explicit Files(const std::string& name)
       : library(fmt::format("lib/lib{}.a", name)),
         header(fmt::format("include/{}.h", name)),
         cmake(fmt::format("lib/cmake/{0}/{0}Config.cmake", name)),
@@ -59,26 +59,26 @@ Result<std::vector<Signature>> make_signatures(const std::vector<Kernel>& kernel
   return signatures;
 }
 
-Result<void> write_texts(const fs::path& root, const Layout& layout, const std::vector<Kernel>& kernels,
+Result<void> write_texts(const fs::path& root, const Files& files, const std::vector<Kernel>& kernels,
                          const std::vector<Signature>& signatures, const PackageOptions& options) {
   std::vector<Provenance> provenances;
   for (const Kernel& kernel : kernels) provenances.push_back({kernel.provenance, ir::content_hash(kernel.program)});
-  TILE_TUNE_CHECK(write_text(root / layout.header, header_text(options, signatures, provenances)));
-  TILE_TUNE_CHECK(write_text(root / layout.cmake, cmake_config_text(options.name)));
-  return write_text(root / layout.pkg_config, pkg_config_text(options.name, options.tool_version));
+  TILE_TUNE_CHECK(write_text(root / files.header, header_text(options, signatures, provenances)));
+  TILE_TUNE_CHECK(write_text(root / files.cmake, cmake_config_text(options.name)));
+  return write_text(root / files.pkg_config, pkg_config_text(options.name, options.tool_version));
 }
 
-Result<void> write_manifest(const fs::path& root, const Layout& layout, const std::vector<Kernel>& kernels,
+Result<void> write_manifest(const fs::path& root, const Files& files, const std::vector<Kernel>& kernels,
                             const std::vector<Signature>& signatures, const std::vector<Compiled>& compiled,
                             const PackageOptions& options) {
   std::vector<Digest> digests;
-  for (const fs::path& file : layout.all()) {
-    if (file == layout.manifest) continue;
+  for (const fs::path& file : files.all()) {
+    if (file == files.manifest) continue;
     TILE_TUNE_TRY(bytes, read_bytes(root / file));
     digests.push_back({file, ir::sha256_hex(bytes)});
   }
   const auto json = manifest(options, kernels, signatures, compiled, digests);
-  return write_text(root / layout.manifest, json.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n");
+  return write_text(root / files.manifest, json.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n");
 }
 
 }  // namespace
@@ -87,20 +87,20 @@ Result<std::vector<fs::path>> write_package_with(const Compiler& compiler, const
                                                  const PackageOptions& options) {
   TILE_TUNE_TRY(signatures, make_signatures(kernels, options));
   TILE_TUNE_TRY(staging, Staging::create(options.directory));
-  const Layout layout(options.name);
+  const Files files(options.name);
   const fs::path root = staging.files();
-  for (const fs::path& file : layout.all()) {
+  for (const fs::path& file : files.all()) {
     std::error_code error;
     fs::create_directories((root / file).parent_path(), error);
     if (error)
       return failure("cannot-write", fmt::format("cannot write {}: {}", options.directory.string(), error.message()));
   }
-  TILE_TUNE_CHECK(write_texts(root, layout, kernels, signatures, options));
-  const ArchiveJob job{kernels, signatures, options, compiler, staging.work(), root / layout.header.parent_path()};
-  TILE_TUNE_TRY(compiled, make_archives(job, root / layout.library, root / layout.runtime));
-  TILE_TUNE_CHECK(write_manifest(root, layout, kernels, signatures, compiled, options));
-  TILE_TUNE_CHECK(staging.commit(layout.all()));
-  return layout.all();
+  TILE_TUNE_CHECK(write_texts(root, files, kernels, signatures, options));
+  const ArchiveJob job{kernels, signatures, options, compiler, staging.work(), root / files.header.parent_path()};
+  TILE_TUNE_TRY(compiled, make_archives(job, root / files.library, root / files.runtime));
+  TILE_TUNE_CHECK(write_manifest(root, files, kernels, signatures, compiled, options));
+  TILE_TUNE_CHECK(staging.commit(files.all()));
+  return files.all();
 }
 
 Result<std::vector<fs::path>> write_package(const std::vector<Kernel>& kernels, const PackageOptions& options) {

@@ -7,24 +7,22 @@
 #include <limits>
 
 #include "codegen/emit/names.h"
+#include "codegen/lower/compile.h"
+#include "codegen/schedule/loops.h"
 
 namespace tile_tune::codegen {
 namespace {
 
-std::vector<int64_t> compact_strides(const std::vector<int64_t>& shape, ir::Layout layout) {
-  std::vector<int64_t> strides(shape.size());
-  int64_t stride = 1;
+/// halide_buffer_t has 32-bit extents and strides; the largest stride is the product of all extents but one.
+bool fits(const std::vector<int64_t>& shape, ir::Layout layout) {
+  constexpr double kLimit = std::numeric_limits<int32_t>::max();
+  double stride = 1;
   for (size_t i = 0; i < shape.size(); ++i) {
-    const size_t d = layout == ir::Layout::Row ? shape.size() - 1 - i : i;
-    strides[d] = stride;
-    stride *= std::max<int64_t>(shape[d], 1);
+    const double extent = static_cast<double>(shape[layout == ir::Layout::Row ? shape.size() - 1 - i : i]);
+    if (extent > kLimit || stride > kLimit) return false;
+    stride *= extent;
   }
-  return strides;
-}
-
-/// halide_buffer_t has 32-bit extents and strides.
-bool fits(const std::vector<int64_t>& values) {
-  return std::all_of(values.begin(), values.end(), [](int64_t v) { return v <= std::numeric_limits<int32_t>::max(); });
+  return true;
 }
 
 Result<Argument> make_argument(const ir::Tensor& tensor) {
@@ -38,11 +36,20 @@ Result<Argument> make_argument(const ir::Tensor& tensor) {
     return fail(
         ErrorClass::Program, "type-not-emitted",
         fmt::format("tensor '{}' has type {}, which libraries do not take", tensor.name, dtype_name(tensor.type)));
-  if (fits(argument.shape)) argument.strides = compact_strides(argument.shape, tensor.layout);
-  if (!fits(argument.shape) || !fits(argument.strides))
+  if (!fits(argument.shape, tensor.layout))
     return fail(ErrorClass::Mismatch, "tensor-too-large",
                 fmt::format("tensor '{}' has an extent or stride above 2147483647 elements", tensor.name));
+  argument.strides = strides(tensor);
   return argument;
+}
+
+/// Position among the arguments of the pointer behind a tensor; an initial value shares its output's.
+size_t position(const ir::Program& program, int tensor) {
+  for (size_t i = 0; i < program.inputs.size(); ++i)
+    if (program.inputs[i] == tensor) return i;
+  size_t i = 0;
+  while (program.outputs[i] != tensor && program.initial_value_of(program.outputs[i]) != tensor) ++i;
+  return program.inputs.size() + i;
 }
 
 }  // namespace
@@ -94,7 +101,7 @@ Result<Signature> make_signature(const Kernel& kernel) {
   if (!program.is_bound())
     return fail(ErrorClass::Mismatch, "unbound-size", fmt::format("'{}' still has sizes without a value", program.name),
                 "give each size with -s NAME=N");
-  Signature signature{.function = kernel.function, .arguments = {}, .inputs = program.inputs.size()};
+  Signature signature{.function = kernel.function, .arguments = {}, .inputs = program.inputs.size(), .buffers = {}};
   std::vector<std::string> names;
   for (const auto* list : {&program.inputs, &program.outputs}) {
     for (int number : *list) {
@@ -107,6 +114,7 @@ Result<Signature> make_signature(const Kernel& kernel) {
   }
   const auto parameters = parameter_names(names);
   for (size_t i = 0; i < parameters.size(); ++i) signature.arguments[i].parameter = parameters[i];
+  for (int tensor : kernel_arguments(program)) signature.buffers.push_back(position(program, tensor));
   return signature;
 }
 

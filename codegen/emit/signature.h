@@ -27,6 +27,8 @@ struct Signature {
   std::string function;
   std::vector<Argument> arguments;  // inputs, then outputs, each in signature order
   size_t inputs = 0;
+  std::vector<size_t>
+      buffers;  // which argument each buffer of the compiled function shows; an in/out one is shown twice
 };
 
 /// float, uint16_t (f16, bf16: bit patterns), uint8_t (bool), ... Complex types have none.

@@ -182,10 +182,10 @@ std::string cpu_check(const std::vector<std::string>& features) {
 /// gets an address of ours. Generated code never writes through `dim` outside a bounds query.
 std::string run_text(const Signature& kernel) {
   const std::string symbol = kernel_symbol(kernel.function);
-  std::vector<std::string> types(kernel.arguments.size(), "struct tile_tune_buffer*"), buffers, rows;
-  for (size_t i = 0; i < kernel.arguments.size(); ++i) {
+  std::vector<std::string> types(kernel.buffers.size(), "struct tile_tune_buffer*"), buffers, rows;
+  for (size_t i : kernel.buffers) {
     const Argument& a = kernel.arguments[i];
-    buffers.push_back(fmt::format("&buffers[{}]", i));
+    buffers.push_back(fmt::format("&buffers[{}]", buffers.size()));
     rows.push_back(fmt::format("    {{0, NULL, {}, 0, {}, {}, {}, NULL}},\n",
                                a.bytes() == 0 ? "(uint8_t*)&nothing" : fmt::format("(uint8_t*)pointers[{}]", i),
                                type_code(a.type).halide, a.shape.size(),
