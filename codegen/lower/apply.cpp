@@ -246,7 +246,7 @@ struct Applier {
       for (const int d : order) storage.push_back(packed.vars[d]);
       const DType type = packed_type(packed);
       const int lanes = target.lanes(type);
-      packed.func.reorder_storage(storage);
+      if (storage.size() > 1) packed.func.reorder_storage(storage);
       packed.func.reorder(std::vector<VarOrRVar>(storage.begin(), storage.end()));
       // GuardWithIf: a packed region's width is whatever the tile needs, and reading past it may leave the tensor.
       if (lanes > 1) packed.func.vectorize(storage[0], lanes, TailStrategy::GuardWithIf);

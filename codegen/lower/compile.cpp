@@ -96,12 +96,12 @@ Lowered lower(const ir::Program& program, const Schedule& schedule, const Target
     const auto& tensor = program.tensors[number];
     if (tensor.role == ir::Role::Output) continue;
     Halide::ImageParam parameter(halide_type(tensor.type), static_cast<int>(tensor.extents.size()),
-                                 fmt::format("t{}", number));
+                                 fmt::format("tensor{}", number));
     describe_buffer(parameter, tensor);
     lowered.arguments.push_back(parameter);
     initial[number] = parameter;
     values[number] = tensor.role == ir::Role::InOut && reads(program, number)
-                         ? copy_of(parameter, fmt::format("t{}_copy", number), static_cast<int>(tensor.extents.size()))
+                         ? copy_of(parameter, fmt::format("tensor{}_copy", number), static_cast<int>(tensor.extents.size()))
                          : Halide::Func(parameter);
   }
   for (size_t s = 0; s < program.statements.size(); ++s) {

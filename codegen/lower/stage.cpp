@@ -348,7 +348,7 @@ std::vector<Expr> buffer_arguments(const ir::Tensor& tensor, const std::vector<E
 
 Stage make_stage(const ir::Program& program, int number, const StageSchedule& schedule, const TensorFuncs& tensors) {
   const auto& statement = program.statements[number];
-  Builder builder{program, statement, schedule, tensors, fmt::format("s{}", number)};
+  Builder builder{program, statement, schedule, tensors, fmt::format("stage{}", number)};
   return builder.build();
 }
 

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 #include <algorithm>
+#include <bit>
 #include <numeric>
 
 namespace tile_tune::codegen {
@@ -94,11 +95,14 @@ Result<void> check_packings(const Loops& loops, int number, const StageSchedule&
 }  // namespace
 
 int64_t unrolled_operations(const Loops& loops, const StageSchedule& stage) {
-  int64_t operations = 1;
-  for (const auto& tile : stage.tiles) operations *= tile.back();
-  for (const int unroll : stage.reduction_unroll) operations *= unroll;
-  if (stage.vector_loop >= 0 && stage.vector_loop < static_cast<int>(loops.output.size())) operations /= stage.lanes;
-  return operations;
+  int64_t elements = 1, unroll = 1;
+  for (const auto& tile : stage.tiles) elements *= tile.back();
+  for (const int factor : stage.reduction_unroll) unroll *= factor;
+  if (stage.vector_loop < 0) return elements * unroll;
+  if (stage.vector_loop < static_cast<int>(loops.output.size())) return elements / stage.lanes * unroll;
+  // Lanes of the reduction are folded for every element: two shuffles and two combinations a halving. (36 elements of
+  // 32 lanes took 2.5 s to compile on Zen 4 before this was counted.)
+  return elements * (unroll + 4 * std::countr_zero(static_cast<unsigned>(stage.lanes)));
 }
 
 Result<void> check_stage(const ir::Program& program, int number, const StageSchedule& stage) {

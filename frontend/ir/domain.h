@@ -8,12 +8,15 @@
 
 namespace tile_tune::ir {
 
-/// Number of points in the statement's domain.
+/// Number of points in the statement's domain, exact up to 2^53. Fails (class Failure) when a domain with
+/// constraints is too large to count: more than about a million points across all but one of the indices
+/// that constraints tie together.
 Result<double> domain_size(const Program& program, const Statement& statement);
 
 /// Checks that every affine read stays inside its tensor for every point of the domain, that writes do,
-/// and that no range is empty while all extents are positive. The first failure names the subscript, its
-/// value range and the extent. Class Mismatch, placed at the statement where it has a place.
-Result<void> check_domains(const Program& program);
+/// and that no range is empty. A zero size excuses empty ranges (a statement over one does nothing):
+/// `zero_sized` says that a size was given as 0, an input extent of 0 shows it anyway. The first failure names
+/// the subscript, its value range and the extent. Class Mismatch, placed at the statement where it has a place.
+Result<void> check_domains(const Program& program, bool zero_sized = false);
 
 }  // namespace tile_tune::ir

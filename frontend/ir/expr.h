@@ -8,7 +8,9 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
+#include <optional>
 #include <string_view>
 #include <utility>
 #include <variant>
@@ -36,84 +38,39 @@ using ExprPtr = std::shared_ptr<const Expr>;
 /// A subscript is affine where it can be, else any integer expression (gathers, / and % of indices).
 using Subscript = std::variant<AffineExpr, ExprPtr>;
 
+// clang-format off
 enum class Op {
   // arithmetic
-  Add,
-  Sub,
-  Mul,
-  Div,
-  Mod,
-  Neg,
-  Min,
-  Max,
+  Add, Sub, Mul, Div, Mod, Neg, Min, Max,
   // comparisons give Bool; And, Or, Not take and give Bool
-  Eq,
-  Ne,
-  Lt,
-  Le,
-  Gt,
-  Ge,
-  And,
-  Or,
-  Not,
+  Eq, Ne, Lt, Le, Gt, Ge, And, Or, Not,
   Select,  // (condition, if true, if false)
   // functions of one argument
-  Abs,
-  Acos,
-  Acosh,
-  Asin,
-  Asinh,
-  Atan,
-  Atanh,
-  Cbrt,
-  Ceil,
-  Cos,
-  Cosh,
-  Erf,
-  Erfc,
-  Exp,
-  Exp2,
-  Exp10,
-  Expm1,
-  Floor,
-  IsNan,
-  Lgamma,
-  Log,
-  Log10,
-  Log1p,
-  Log2,
-  Relu,
-  Round,
-  Rsqrt,
-  Sigmoid,
-  Sign,
-  Sin,
-  Sinh,
-  Sqrt,
-  Tan,
-  Tanh,
-  Tgamma,
-  Trunc,
+  Abs, Acos, Acosh, Asin, Asinh, Atan, Atanh, Cbrt, Ceil, Cos, Cosh, Erf, Erfc, Exp, Exp2, Exp10, Expm1,
+  Floor, IsNan, Lgamma, Log, Log10, Log1p, Log2, Relu, Round, Rsqrt, Sigmoid, Sign, Sin, Sinh, Sqrt, Tan,
+  Tanh, Tgamma, Trunc,
   // of two (Fmin and Fmax ignore a NaN operand, as C does)
-  Atan2,
-  Copysign,
-  Fdim,
-  Fmax,
-  Fmin,
-  Fmod,
-  Hypot,
-  Pow,
+  Atan2, Copysign, Fdim, Fmax, Fmin, Fmod, Hypot, Pow,
   // of three
   Fma,
 };
+// clang-format on
 std::string_view op_name(Op op);  // "add", "exp2", ...; what JSON and canonical text use
+std::optional<Op> parse_op(std::string_view name);
+size_t op_arity(Op op);  // number of arguments
 
+/// Deepest expression a program may hold (a literal has depth 1): what walks expressions recurses, and a
+/// stack of 8 MiB holds 200 of the largest such frames (about 2 KiB) twenty times over.
+inline constexpr int kMaxExprDepth = 200;
+
+/// bool for Bool, int64_t for integers (U64 as its bit pattern), double or int64_t for floats and complex.
 struct Literal {
   std::variant<bool, int64_t, double> value;
 };
+/// The index variable's value.
 struct IndexValue {
   int index;
-};  // the index variable's value
+};
 struct SizeValue {
   SizeExpr size;
 };
@@ -125,9 +82,10 @@ struct Call {
   Op op;
   std::vector<ExprPtr> arguments;
 };
+/// To the node's type; C rules, float to int truncates.
 struct Cast {
   ExprPtr argument;
-};  // to the node's type; C rules, float to int truncates
+};
 
 struct Expr {
   DType type;
@@ -138,5 +96,8 @@ template <typename Node>
 ExprPtr make_expr(DType type, Node node) {
   return std::make_shared<const Expr>(Expr{type, std::move(node)});
 }
+
+/// Visits every read in an expression, those inside subscripts after the read they belong to.
+void for_each_read(const Expr& expr, const std::function<void(const Read&)>& visit);
 
 }  // namespace tile_tune::ir

@@ -92,6 +92,36 @@ Result<void> check_sizes(const Program& program, const Sizes& sizes) {
   return {};
 }
 
+// Negative extents become 0 here: where no size is 0 they are an error all the same, but an empty range that
+// explains it is told first.
+Result<void> bind_extents(Tensor& tensor, const Sizes& sizes) {
+  int64_t bytes = static_cast<int64_t>(dtype_size(tensor.type));
+  for (auto& extent : tensor.extents) {
+    TILE_TUNE_TRY(value, extent.bind(sizes));
+    extent = SizeExpr::max(value, 0);
+    if (__builtin_mul_overflow(bytes, extent.constant().value_or(0), &bytes))
+      return fail(ErrorClass::Mismatch, "tensor-too-large",
+                  fmt::format("{} would not fit a 64-bit address space", tensor.name));
+  }
+  return {};
+}
+
+Result<void> check_extents(const Program& program, const Sizes& sizes) {
+  for (const auto& tensor : program.tensors)
+    for (const auto& extent : tensor.extents)
+      if (const auto value = extent.bind(sizes)->constant(); *value < 0)
+        return fail(
+            ErrorClass::Mismatch, "negative-extent",
+            fmt::format("a dimension of {}, {}, would be {} for these sizes", tensor.name, extent.str(), *value));
+  return {};
+}
+
+double box_size(const Statement& statement) {
+  double size = 1;
+  for (const auto& index : statement.indices) size *= static_cast<double>(range(index).extent());
+  return size;
+}
+
 double count_operations(const Expr& expr) {
   double count = 0;
   if (const auto* call = std::get_if<Call>(&expr.node)) {
@@ -104,12 +134,6 @@ double count_operations(const Expr& expr) {
 }
 
 }  // namespace
-
-int64_t AffineExpr::coefficient(int number) const {
-  for (const auto& [index, value] : terms)
-    if (index == number) return value;
-  return 0;
-}
 
 std::string_view aggregation_name(Aggregation op) {
   switch (op) {
@@ -125,6 +149,13 @@ std::string_view aggregation_name(Aggregation op) {
       return "max";
   }
   return "";
+}
+
+std::optional<Aggregation> parse_aggregation(std::string_view name) {
+  for (const auto op :
+       {Aggregation::Assign, Aggregation::Sum, Aggregation::Product, Aggregation::Min, Aggregation::Max})
+    if (aggregation_name(op) == name) return op;
+  return std::nullopt;
 }
 
 bool Statement::is_reduction(int index) const {
@@ -170,36 +201,25 @@ Range range(const Index& index) { return {index.lo.constant().value(), index.hi.
 
 Result<Program> bind(const Program& program, const Sizes& sizes) {
   TILE_TUNE_CHECK(check_sizes(program, sizes));
+  const bool zero_sized = std::any_of(sizes.begin(), sizes.end(), [](const auto& size) { return size.second == 0; });
   Program bound = program;
   bound.sizes.clear();
-  for (auto& tensor : bound.tensors) {
-    int64_t bytes = static_cast<int64_t>(dtype_size(tensor.type));
-    for (auto& extent : tensor.extents) {
-      TILE_TUNE_TRY(value, extent.bind(sizes));
-      extent = value;
-      const auto number = value.constant();
-      if (!number || *number < 0)
-        return fail(ErrorClass::Mismatch, "negative-extent",
-                    fmt::format("a dimension of {} would be {} for these sizes", tensor.name, value.str()));
-      if (__builtin_mul_overflow(bytes, *number, &bytes))
-        return fail(ErrorClass::Mismatch, "tensor-too-large",
-                    fmt::format("{} would not fit a 64-bit address space", tensor.name));
-    }
-  }
   for (auto& statement : bound.statements) {
     TILE_TUNE_TRY(bound_statement, bind_statement(statement, sizes));
     statement = std::move(bound_statement);
   }
-  TILE_TUNE_CHECK(check_domains(bound));
+  for (auto& tensor : bound.tensors) TILE_TUNE_CHECK(bind_extents(tensor, sizes));
+  TILE_TUNE_CHECK(check_domains(bound, zero_sized));
+  if (!zero_sized) TILE_TUNE_CHECK(check_extents(program, sizes));
   return bound;
 }
 
 double flops(const Program& program) {
   double total = 0;
   for (const auto& statement : program.statements) {
-    const auto points = domain_size(program, statement);
     const bool combines = statement.op != Aggregation::Assign;
-    if (points) total += *points * (count_operations(*statement.value) + (combines ? 1 : 0));
+    const double points = domain_size(program, statement).value_or(box_size(statement));
+    total += points * (count_operations(*statement.value) + (combines ? 1 : 0));
   }
   return total;
 }
@@ -212,18 +232,6 @@ Traffic traffic(const Program& program) {
     if (tensor.role == Role::Output) bytes.written += size;
   }
   return bytes;
-}
-
-void for_each_read(const Expr& expr, const std::function<void(const Read&)>& visit) {
-  if (const auto* read = std::get_if<Read>(&expr.node)) {
-    visit(*read);
-    for (const auto& subscript : read->subscripts)
-      if (const auto* nested = std::get_if<ExprPtr>(&subscript)) for_each_read(**nested, visit);
-  } else if (const auto* call = std::get_if<Call>(&expr.node)) {
-    for (const auto& argument : call->arguments) for_each_read(*argument, visit);
-  } else if (const auto* cast = std::get_if<Cast>(&expr.node)) {
-    for_each_read(*cast->argument, visit);
-  }
 }
 
 }  // namespace tile_tune::ir

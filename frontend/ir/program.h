@@ -10,7 +10,6 @@
 // inputs and targets of earlier statements. Extents and ranges are symbolic until bind() makes them numbers.
 #pragma once
 
-#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -55,6 +54,7 @@ struct Constraint {
 
 enum class Aggregation { Assign, Sum, Product, Min, Max };
 std::string_view aggregation_name(Aggregation op);  // "assign", "sum", ...
+std::optional<Aggregation> parse_aggregation(std::string_view name);
 
 struct Statement {
   int target = -1;                     // number of the tensor written
@@ -98,11 +98,14 @@ Range range(const Index& index);
 
 /// Replaces every size name by its number and checks what only then can be checked: missing or negative
 /// sizes, names the program does not have, ranges that are empty though all sizes are positive, reads that
-/// leave their tensor (frontend/ir/domain.h). Errors are of class Mismatch.
+/// leave their tensor (frontend/ir/domain.h). With a size of 0 extents that would be negative are 0: a
+/// window of 3 over nothing gives nothing. Errors are of class Mismatch. A bound program and no sizes are
+/// fine: then only the checks happen.
 Result<Program> bind(const Program& program, const Sizes& sizes);
 
-/// Arithmetic work of a bound program: one FLOP for each Add, Sub, Mul, Div, Min, Max, comparison or
-/// function evaluated, and one for each combination by Sum, Product, Min or Max.
+/// Arithmetic work of a bound program: one FLOP for each arithmetic operation, comparison or function
+/// evaluated, and one for each combination by Sum, Product, Min or Max. Where a domain with constraints is
+/// too large to count (domain_size), all of its ranges' points count: an upper bound.
 double flops(const Program& program);
 /// Compulsory traffic in bytes: inputs (and in/out values) read once, outputs written once.
 struct Traffic {
@@ -110,8 +113,5 @@ struct Traffic {
   double total() const { return read + written; }
 };
 Traffic traffic(const Program& program);
-
-/// All tensor numbers an expression reads, in order of appearance, duplicates kept.
-void for_each_read(const Expr& expr, const std::function<void(const Read&)>& visit);
 
 }  // namespace tile_tune::ir

@@ -19,8 +19,12 @@ class Rng {
   }
   double unit() { return static_cast<double>(engine_() >> 11) * 0x1.0p-53; }
   bool chance(double probability) { return unit() < probability; }
-  template <typename T> const T& pick(const std::vector<T>& from) { return from[below(from.size())]; }
-  template <typename T> void shuffle(std::vector<T>& items) {
+  template <typename T>
+  const T& pick(const std::vector<T>& from) {
+    return from[below(from.size())];
+  }
+  template <typename T>
+  void shuffle(std::vector<T>& items) {
     for (size_t i = items.size(); i > 1; --i) std::swap(items[i - 1], items[below(i)]);
   }
 

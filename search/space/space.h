@@ -9,6 +9,7 @@
 #include "codegen/schedule/schedule.h"
 #include "codegen/target/target.h"
 #include "frontend/ir/program.h"
+#include "search/space/repair.h"
 #include "search/space/rng.h"
 
 namespace tile_tune::search {
@@ -26,15 +27,18 @@ class Space {
   codegen::Schedule mutate(const codegen::Schedule& parent, Rng& rng) const;
   /// Each group of decisions from one parent or the other, repaired to be valid.
   codegen::Schedule crossover(const codegen::Schedule& a, const codegen::Schedule& b, Rng& rng) const;
+  /// The nearest valid schedule to one made for another size of the same program (same family hash).
+  codegen::Schedule adapt(const codegen::Schedule& schedule) const;
   /// Number of distinct schedules (an estimate from the decisions' value counts), as a base-10 logarithm.
   double log10_size() const;
 
-  const ir::Program& program() const { return program_; }
-  const codegen::Target& target() const { return target_; }
+  const ir::Program& program() const { return *program_; }
+  const codegen::Target& target() const { return *target_; }
 
  private:
-  ir::Program program_;
-  codegen::Target target_;
+  std::shared_ptr<const ir::Program> program_;  // shared, so that copies of a Space keep what stages_ points to
+  std::shared_ptr<const codegen::Target> target_;
+  std::vector<StageContext> stages_;
 };
 
 }  // namespace tile_tune::search

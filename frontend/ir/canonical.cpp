@@ -1,0 +1,308 @@
+#include "frontend/ir/canonical.h"
+
+#include <fmt/format.h>
+#include <sodium/crypto_hash_sha256.h>
+#include <algorithm>
+#include <functional>
+#include <limits>
+#include <numeric>
+#include <tuple>
+
+#include "frontend/ir/json.h"
+
+namespace tile_tune::ir {
+namespace {
+
+// Part of every hash: goes up when programs that hashed alike no longer would.
+constexpr int kHashFormat = 1;
+
+// ---- rewriting ----
+
+// What to do with the parts of an expression; children of a node are rewritten before the node itself.
+struct Rewriter {
+  std::function<void(AffineExpr&)> affine;
+  std::function<void(Expr&)> node;
+};
+
+ExprPtr rewrite(const Expr& original, const Rewriter& rewriter) {
+  Expr expr = original;
+  if (auto* read = std::get_if<Read>(&expr.node)) {
+    for (auto& subscript : read->subscripts) {
+      if (auto* affine = std::get_if<AffineExpr>(&subscript))
+        rewriter.affine(*affine);
+      else
+        subscript = rewrite(*std::get<ExprPtr>(subscript), rewriter);
+    }
+  } else if (auto* call = std::get_if<Call>(&expr.node)) {
+    for (auto& argument : call->arguments) argument = rewrite(*argument, rewriter);
+  } else if (auto* cast = std::get_if<Cast>(&expr.node)) {
+    cast->argument = rewrite(*cast->argument, rewriter);
+  }
+  rewriter.node(expr);
+  return std::make_shared<const Expr>(std::move(expr));
+}
+
+void rewrite(Statement& statement, const Rewriter& rewriter) {
+  for (auto& subscript : statement.subscripts) rewriter.affine(subscript);
+  for (auto& constraint : statement.constraints) rewriter.affine(constraint.expr);
+  statement.value = rewrite(*statement.value, rewriter);
+}
+
+// ---- tensors ----
+
+// Inputs nothing reads are told apart by what they are, so that argument order does not show.
+std::vector<int> unread_inputs(const Program& program, const std::vector<int>& new_number) {
+  std::vector<int> unread;
+  for (size_t i = 0; i < program.tensors.size(); ++i) {
+    const Role role = program.tensors[i].role;
+    if ((role == Role::Input || role == Role::InOut) && new_number[i] < 0) unread.push_back(static_cast<int>(i));
+  }
+  const auto key = [&](int number) {
+    const Tensor& tensor = program.tensors[number];
+    std::vector<int64_t> extents;
+    for (const auto& extent : tensor.extents) extents.push_back(extent.constant().value_or(-1));
+    const auto position = std::find(program.inputs.begin(), program.inputs.end(), number) - program.inputs.begin();
+    return std::tuple(tensor.role, tensor.type, extents.size(), extents, position);
+  };
+  std::sort(unread.begin(), unread.end(), [&](int a, int b) { return key(a) < key(b); });
+  return unread;
+}
+
+/// New number of every tensor: inputs by first read, unread inputs, targets in statement order.
+std::vector<int> tensor_order(const Program& program) {
+  std::vector<int> new_number(program.tensors.size(), -1);
+  int next = 0;
+  const auto number = [&](int tensor) {
+    if (new_number[tensor] < 0) new_number[tensor] = next++;
+  };
+  const auto number_input = [&](int tensor) {
+    const Role role = program.tensors[tensor].role;
+    if (role == Role::Input || role == Role::InOut) number(tensor);
+  };
+  for (const auto& statement : program.statements) {
+    for_each_read(*statement.value, [&](const Read& read) { number_input(read.tensor); });
+    // After the reads, so that a product's operands have the same numbers whether it accumulates or not.
+    if (statement.previous) number_input(*statement.previous);
+  }
+  for (const int input : unread_inputs(program, new_number)) number(input);
+  for (const auto& statement : program.statements) number(statement.target);
+  return new_number;
+}
+
+void renumber_tensors(Program& program, const std::vector<int>& new_number) {
+  std::vector<Tensor> tensors(program.tensors.size());
+  for (size_t i = 0; i < tensors.size(); ++i) tensors[new_number[i]] = std::move(program.tensors[i]);
+  program.tensors = std::move(tensors);
+  for (auto& input : program.inputs) input = new_number[input];
+  for (auto& output : program.outputs) output = new_number[output];
+  const Rewriter rewriter{[](AffineExpr&) {},
+                          [&](Expr& expr) {
+                            if (auto* read = std::get_if<Read>(&expr.node)) read->tensor = new_number[read->tensor];
+                          }};
+  for (auto& statement : program.statements) {
+    statement.target = new_number[statement.target];
+    if (statement.previous) statement.previous = new_number[*statement.previous];
+    rewrite(statement, rewriter);
+  }
+}
+
+// ---- indices ----
+
+// One use of an index: the place in the walk over the statement, and the coefficient there (larger strides
+// first). An index is ordered by all its uses, so the order depends on neither names nor old numbers.
+struct Use {
+  int64_t place;
+  uint64_t stride;  // negated, so that larger strides compare less
+  int64_t coefficient;
+  int64_t denominator;
+  auto operator<=>(const Use&) const = default;
+};
+
+class UseCollector {
+ public:
+  explicit UseCollector(const Statement& statement) : uses_(statement.indices.size()) {
+    for (const auto& subscript : statement.subscripts) affine(subscript);
+    walk(*statement.value);
+    // Compares greater than any use: of two lists that begin alike, the one that goes on comes first.
+    for (auto& uses : uses_) uses.push_back({std::numeric_limits<int64_t>::max(), 0, 0, 0});
+  }
+  const std::vector<Use>& of(int index) const { return uses_[index]; }
+
+ private:
+  void affine(const AffineExpr& expr) {
+    for (const auto& [index, coefficient] : expr.terms) {
+      const uint64_t stride =
+          coefficient < 0 ? -static_cast<uint64_t>(coefficient) : static_cast<uint64_t>(coefficient);
+      uses_[index].push_back({place_, ~stride, coefficient, expr.denominator});
+    }
+    ++place_;
+  }
+
+  void walk(const Expr& expr) {
+    if (const auto* value = std::get_if<IndexValue>(&expr.node)) {
+      uses_[value->index].push_back({place_++, 0, 1, 1});
+    } else if (const auto* read = std::get_if<Read>(&expr.node)) {
+      for (const auto& subscript : read->subscripts) {
+        if (const auto* plain = std::get_if<AffineExpr>(&subscript))
+          affine(*plain);
+        else
+          walk(*std::get<ExprPtr>(subscript));
+      }
+    } else if (const auto* call = std::get_if<Call>(&expr.node)) {
+      for (const auto& argument : call->arguments) walk(*argument);
+    } else if (const auto* cast = std::get_if<Cast>(&expr.node)) {
+      walk(*cast->argument);
+    }
+  }
+
+  std::vector<std::vector<Use>> uses_;
+  int64_t place_ = 0;
+};
+
+// A constraint seen from one of its indices: its own coefficient, then all (order class, coefficient) pairs.
+// Indices that the walk cannot tell apart share a class.
+using ConstraintView = std::tuple<int64_t, int64_t, std::vector<std::pair<int, int64_t>>>;
+
+std::vector<ConstraintView> constraint_views(const Statement& statement, int index, const std::vector<int>& classes) {
+  std::vector<ConstraintView> views;
+  for (const auto& constraint : statement.constraints) {
+    const int64_t own = constraint.expr.coefficient(index);
+    if (own == 0) continue;
+    std::vector<std::pair<int, int64_t>> terms;
+    for (const auto& [other, coefficient] : constraint.expr.terms) terms.emplace_back(classes[other], coefficient);
+    std::sort(terms.begin(), terms.end());
+    views.emplace_back(own, constraint.expr.denominator, std::move(terms));
+  }
+  std::sort(views.begin(), views.end());
+  return views;
+}
+
+/// New number of every index: by uses on the left, then in the value; those that remain tied by their
+/// constraints, then by their ranges.
+std::vector<int> index_order(const Statement& statement) {
+  const int count = static_cast<int>(statement.indices.size());
+  const UseCollector uses(statement);
+  std::vector<int> order(count), classes(count), new_number(count);
+  std::iota(order.begin(), order.end(), 0);
+  std::sort(order.begin(), order.end(), [&](int a, int b) { return uses.of(a) < uses.of(b); });
+  for (int i = 1; i < count; ++i)
+    classes[order[i]] = classes[order[i - 1]] + (uses.of(order[i]) != uses.of(order[i - 1]) ? 1 : 0);
+  const auto key = [&](int index) {
+    const auto& [name, lo, hi, reason] = statement.indices[index];
+    return std::tuple(classes[index], constraint_views(statement, index, classes), lo.constant().value_or(0),
+                      hi.constant().value_or(0));
+  };
+  std::stable_sort(order.begin(), order.end(), [&](int a, int b) { return key(a) < key(b); });
+  for (int i = 0; i < count; ++i) new_number[order[i]] = i;
+  return new_number;
+}
+
+void renumber_indices(Statement& statement) {
+  const auto new_number = index_order(statement);
+  std::vector<Index> indices(statement.indices.size());
+  for (size_t i = 0; i < indices.size(); ++i) indices[new_number[i]] = std::move(statement.indices[i]);
+  statement.indices = std::move(indices);
+  rewrite(statement, {[&](AffineExpr& expr) {
+                        for (auto& term : expr.terms) term.first = new_number[term.first];
+                        std::sort(expr.terms.begin(), expr.terms.end());
+                      },
+                      [&](Expr& expr) {
+                        if (auto* value = std::get_if<IndexValue>(&expr.node)) value->index = new_number[value->index];
+                      }});
+}
+
+// Constraints are a set. Sizes come last: family hashes must not see an order that depends on them.
+void sort_constraints(Statement& statement) {
+  const auto key = [](const Constraint& constraint) {
+    return std::tuple(constraint.expr.terms, constraint.expr.denominator,
+                      constraint.expr.constant.constant().value_or(0), constraint.bound.constant().value_or(0));
+  };
+  std::stable_sort(statement.constraints.begin(), statement.constraints.end(),
+                   [&](const Constraint& a, const Constraint& b) { return key(a) < key(b); });
+}
+
+// ---- values ----
+
+// 2 and 2.0 as a float, or 0.1 and 0.1f as an f32, are one literal.
+void normalise_literal(Expr& expr) {
+  auto* literal = std::get_if<Literal>(&expr.node);
+  if (!literal || (!is_float(expr.type) && !is_complex(expr.type))) return;
+  const auto* integer = std::get_if<int64_t>(&literal->value);
+  const double value = integer ? static_cast<double>(*integer) : std::get<double>(literal->value);
+  literal->value = expr.type == DType::F32 ? static_cast<double>(static_cast<float>(value)) : value;
+}
+
+void normalise_values(Statement& statement) {
+  rewrite(statement, {[](AffineExpr&) {}, normalise_literal});
+}
+
+// ---- hashes ----
+
+/// The canonical program without its spelling: names, argument order, layouts, places.
+Program anonymous(const Program& program) {
+  Program result = canonicalize(program);
+  result.name.clear();
+  result.sizes.clear();
+  std::vector<std::string> names(result.tensors.size());
+  for (const int output : result.outputs) {
+    // An in/out value and its output are tied by their name: it stays, as the output's number.
+    names[output] = std::to_string(output);
+    if (const auto initial = result.initial_value_of(output)) names[*initial] = names[output];
+  }
+  for (size_t i = 0; i < names.size(); ++i) {
+    result.tensors[i].name = names[i];
+    result.tensors[i].layout = Layout::Row;
+  }
+  std::sort(result.inputs.begin(), result.inputs.end());
+  std::sort(result.outputs.begin(), result.outputs.end());
+  for (auto& statement : result.statements) {
+    statement.place.reset();
+    for (auto& index : statement.indices) index = {"", index.lo, index.hi, ""};
+  }
+  return result;
+}
+
+/// Replaces every number that stems from a size by 0. Shifts of subscripts go, too: in a bound program
+/// N - 1 and 511 look alike. Coefficients, denominators and literals stay.
+void erase_sizes(Program& program) {
+  for (auto& tensor : program.tensors) std::fill(tensor.extents.begin(), tensor.extents.end(), 0);
+  for (auto& statement : program.statements) {
+    for (auto& index : statement.indices) index.lo = index.hi = 0;
+    for (auto& constraint : statement.constraints) constraint.bound = 0;
+    rewrite(statement, {[](AffineExpr& expr) { expr.constant = 0; },
+                        [](Expr& expr) {
+                          if (auto* value = std::get_if<SizeValue>(&expr.node)) value->size = 0;
+                        }});
+  }
+}
+
+}  // namespace
+
+Program canonicalize(const Program& program) {
+  Program result = program;
+  for (auto& statement : result.statements) {
+    normalise_values(statement);
+    renumber_indices(statement);
+    sort_constraints(statement);
+  }
+  renumber_tensors(result, tensor_order(result));
+  return result;
+}
+
+std::string content_hash(const Program& program) {
+  return sha256_hex(fmt::format("tile-tune content {}\n{}", kHashFormat, to_json(anonymous(program)).dump()));
+}
+
+std::string family_hash(const Program& program) {
+  Program family = anonymous(program);
+  erase_sizes(family);
+  return sha256_hex(fmt::format("tile-tune family {}\n{}", kHashFormat, to_json(family).dump()));
+}
+
+std::string sha256_hex(std::string_view text) {
+  unsigned char digest[crypto_hash_sha256_BYTES];
+  crypto_hash_sha256(digest, reinterpret_cast<const unsigned char*>(text.data()), text.size());
+  return fmt::format("{:02x}", fmt::join(digest, ""));
+}
+
+}  // namespace tile_tune::ir

@@ -1,0 +1,87 @@
+#include "search/space/choices.h"
+
+#include <algorithm>
+
+namespace tile_tune::search {
+
+std::vector<int> lane_choices(const StageContext& context, int64_t extent) {
+  const int natural = std::max(context.target->lanes(context.type), 2);
+  std::vector<int> result;
+  for (int lanes = std::max(natural / 2, 2); lanes <= 2 * natural; lanes *= 2)
+    if (lanes <= extent) result.push_back(lanes);
+  if (result.empty() && extent >= 2) {
+    int lanes = 2;
+    while (lanes * 2 <= extent) lanes *= 2;
+    result.push_back(lanes);
+  }
+  return result;
+}
+
+std::vector<int64_t> register_tiles(const StageContext& context, const codegen::StageSchedule& stage, int p) {
+  const int64_t step = p == stage.vector_loop ? stage.lanes : 1;
+  // Up to 14 rows or 6 vectors: more than the 32 registers of the widest machines hold in any useful shape.
+  const int64_t most = p == stage.vector_loop ? 6 : 14;
+  std::vector<int64_t> result;
+  for (int64_t n = 1; n <= most && n * step <= std::max<int64_t>(context.loops.output[p], 1); ++n)
+    result.push_back(n * step);
+  if (result.empty()) result.push_back(1);
+  return result;
+}
+
+std::vector<int64_t> tile_multiples(int64_t inner, int64_t extent) {
+  std::vector<int64_t> result;
+  for (int64_t power = 1; power * inner <= extent; power *= 2) {
+    result.push_back(power);
+    if (power >= 2 && power / 2 * 3 * inner <= extent) result.push_back(power / 2 * 3);
+  }
+  if (extent / inner >= 1) result.push_back(extent / inner);  // the whole loop, or nearly
+  std::sort(result.begin(), result.end());
+  result.erase(std::unique(result.begin(), result.end()), result.end());
+  return result;
+}
+
+std::vector<int64_t> block_choices(int64_t extent) {
+  std::vector<int64_t> result;
+  for (int64_t d = 1; d * d <= extent; ++d) {
+    if (extent % d != 0) continue;
+    for (const int64_t divisor : {d, extent / d})
+      if (divisor >= 8 || divisor == extent)
+        result.push_back(divisor);  // shorter blocks spend more on their home than on work
+  }
+  if (result.empty()) result.push_back(std::max<int64_t>(extent, 1));
+  std::sort(result.begin(), result.end());
+  result.erase(std::unique(result.begin(), result.end()), result.end());
+  return result;
+}
+
+std::vector<int64_t> unroll_choices(int64_t block) {
+  std::vector<int64_t> result;
+  for (int64_t d = 1; d <= std::min<int64_t>(block, 8); ++d)
+    if (block % d == 0) result.push_back(d);
+  return result;
+}
+
+std::vector<int> vector_loops(const StageContext& context) {
+  std::vector<int> result;
+  for (int p = 0; p < context.outputs(); ++p)
+    if (context.loops.output[p] >= 2) result.push_back(p);
+  for (int r = 0; r < context.reductions(); ++r)
+    if (context.loops.reduction[r] >= 2) result.push_back(context.outputs() + r);
+  return result;
+}
+
+std::vector<int> packable_operands(const StageContext& context) {
+  std::vector<int> result;
+  for (const auto& operand : context.loops.operands)
+    if (operand.affine && !operand.subscripts.empty()) result.push_back(operand.number);
+  return result;
+}
+
+std::vector<int> packing_depths(const StageContext& context, const codegen::StageSchedule& stage) {
+  std::vector<int> result{0};
+  const int most = context.outputs() * static_cast<int>(stage.order.size());
+  for (int depth = std::max(stage.parallel, 1); depth <= most; ++depth) result.push_back(depth);
+  return result;
+}
+
+}  // namespace tile_tune::search

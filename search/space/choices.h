@@ -1,0 +1,33 @@
+// The values each decision of a schedule may take.
+#pragma once
+
+#include "search/space/repair.h"
+#include "search/space/rng.h"
+
+namespace tile_tune::search {
+
+/// Powers of two from half a natural vector to two of them that fit `extent`, ascending; empty if extent < 2.
+std::vector<int> lane_choices(const StageContext& context, int64_t extent);
+
+/// Register tile sizes of output loop p, in elements (whole vectors if it is the vector loop), ascending.
+std::vector<int64_t> register_tiles(const StageContext& context, const codegen::StageSchedule& stage, int p);
+
+/// How many inner tiles an outer tile may hold: 1, 2, 3, 4, 6, 8, 12, ... up to what fits `extent`.
+std::vector<int64_t> tile_multiples(int64_t inner, int64_t extent);
+
+/// Divisors of a reduction's extent worth blocking or unrolling by.
+std::vector<int64_t> block_choices(int64_t extent);
+std::vector<int64_t> unroll_choices(int64_t block);
+
+/// Loops that can be vectorised (extent of at least 2): output loops, then reduction loops.
+std::vector<int> vector_loops(const StageContext& context);
+
+/// Operands that are affine and have at least one dimension.
+std::vector<int> packable_operands(const StageContext& context);
+
+/// Positions in the nest where a packed copy may be made, given how many loops are parallel.
+std::vector<int> packing_depths(const StageContext& context, const codegen::StageSchedule& stage);
+
+constexpr int kMaxLevels = 3;  // register, and two levels of cache around it
+
+}  // namespace tile_tune::search

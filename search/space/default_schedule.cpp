@@ -1,0 +1,262 @@
+// The schedule a program gets without any search: an analytical model of vectors, registers and reuse.
+//
+// One tile level, the register tile. Vectors run along the output loop in which the operands are contiguous, or
+// in lanes of the reduction if only that one is (matrix-vector products). Rows of the register tile run along
+// the loop that reuses the vector operand. An operand that would be loaded with a stride, or whose panel is
+// read again by many rows, is packed once a panel.
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+#include <optional>
+
+#include "search/space/moves.h"
+
+namespace tile_tune::search {
+namespace {
+
+using codegen::Operand;
+using codegen::Packing;
+using codegen::StageSchedule;
+
+// Starting a parallel loop costs some 5 us (two threads, Zen 4, halide_do_par_for of the 21.0 runtime), the time of
+// about 10^5 scalar operations: work below that stays on one thread.
+constexpr double kSerialWork = 1e5;
+
+// Independent accumulators that hide the latency of fused multiply-adds: 4 cycles, 2 units a core on x86 since Haswell.
+constexpr int64_t kLatencyHiding = 8;
+
+struct Model {
+  const StageContext& context;
+
+  int64_t stride(const Operand& operand, int loop) const {
+    return std::abs(context.loops.stride(*context.program, operand, loop));
+  }
+
+  int natural_lanes() const { return std::max(context.target->lanes(context.type), 1); }
+
+  int64_t extent(int loop) const {
+    return loop < context.outputs() ? context.loops.output[loop] : context.loops.reduction[loop - context.outputs()];
+  }
+
+  double iterations() const {
+    double count = 1;
+    for (int loop = 0; loop < context.loops.loop_count(); ++loop)
+      count *= static_cast<double>(std::max<int64_t>(extent(loop), 1));
+    return count;
+  }
+
+  int64_t target_stride(int p) const {
+    return codegen::strides(context.program->tensors[context.program->statements[context.statement].target])[p];
+  }
+
+  // How often an element of the operand is used by iterations that differ in output loops only.
+  double output_reuse(const Operand& operand) const {
+    double reuse = 1;
+    for (int p = 0; p < context.outputs(); ++p)
+      if (stride(operand, p) == 0) reuse *= static_cast<double>(context.loops.output[p]);
+    return reuse;
+  }
+
+  // Cost of vectorising one loop, in vector loads or stores an iteration: 1/lanes for contiguous or broadcast
+  // accesses, a load an element for strided ones, unless the operand is reused so much that packing it is nearly free.
+  double vector_cost(int loop) const {
+    const double lanes = std::min<double>(natural_lanes(), static_cast<double>(std::max<int64_t>(extent(loop), 1)));
+    const bool reduces = loop >= context.outputs();
+    double cost = 0;
+    for (const auto& operand : context.loops.operands) {
+      const int64_t distance = operand.affine ? stride(operand, loop) : 2;
+      const bool packable = operand.affine && output_reuse(operand) >= natural_lanes();
+      if (distance <= 1 || packable)
+        cost += 1 / lanes;
+      else
+        cost += distance < natural_lanes() ? static_cast<double>(distance) / lanes
+                                           : 1.0;  // a short stride: loads and shuffles
+    }
+    if (!reduces)
+      cost += (target_stride(loop) == 1 ? 1 / lanes : 1.0) / reduction_length();
+    else
+      cost += 1 / (lanes * 4);  // the final sum over the lanes, and its dependence on long reductions
+    return cost;
+  }
+
+  double reduction_length() const {
+    double length = 1;
+    for (const int64_t extent : context.loops.reduction) length *= static_cast<double>(std::max<int64_t>(extent, 1));
+    return length;
+  }
+
+  int best_vector_loop() const {
+    int best = -1;
+    double lowest = static_cast<double>(context.loops.operands.size()) + 1;  // scalar code: a load an operand, a store
+    for (int loop = context.loops.loop_count() - 1; loop >= 0; --loop) {
+      if (extent(loop) < 2) continue;
+      if (loop >= context.outputs() && extent(loop) < natural_lanes()) continue;
+      const double cost = vector_cost(loop);
+      if (cost < lowest) {
+        lowest = cost;
+        best = loop;
+      }
+    }
+    return best;
+  }
+
+  // The output loop, other than the vector loop, along which most operands stay put: their loads serve several rows.
+  int best_row_loop(int vector_loop) const {
+    int best = -1;
+    double most = 0;
+    for (int p = 0; p < context.outputs(); ++p) {
+      if (p == vector_loop || context.loops.output[p] < 2) continue;
+      double reused = 0;
+      for (const auto& operand : context.loops.operands)
+        if (operand.affine && stride(operand, p) == 0) reused += stride(operand, vector_loop) != 0 ? 1 : 0.25;
+      if (reused > most) {
+        most = reused;
+        best = p;
+      }
+    }
+    return best;
+  }
+
+  struct Tile {
+    int64_t vectors = 1, rows = 1;
+  };
+
+  // Vectors x rows of accumulators, for the best ratio of arithmetic to loads that registers hold: a vector load a
+  // column, a broadcast a row. Iterations that a shifted last tile repeats count as lost.
+  Tile register_tile(int64_t vector_extent, int64_t lanes, int64_t row_extent) const {
+    Tile best;
+    double lowest = HUGE_VAL;
+    for (int64_t vectors = 1; vectors <= 4 && vectors * lanes <= vector_extent; ++vectors) {
+      for (int64_t rows = 1; rows <= std::min<int64_t>(row_extent, 14); ++rows) {
+        const int64_t accumulators = vectors * rows;
+        if (accumulators + vectors + 1 > context.target->vector_registers) continue;
+        const double loads = static_cast<double>(vectors + rows) / static_cast<double>(accumulators);
+        const double latency = std::max(1.0, static_cast<double>(kLatencyHiding) / static_cast<double>(accumulators));
+        const double cost =
+            repeated(vector_extent, vectors * lanes) * repeated(row_extent, rows) * (1 + loads) * latency;
+        if (cost < lowest) {
+          lowest = cost;
+          best = {vectors, rows};
+        }
+      }
+    }
+    return best;
+  }
+
+  static double repeated(int64_t extent, int64_t tile) {
+    return static_cast<double>((extent + tile - 1) / tile * tile) / static_cast<double>(extent);
+  }
+};
+
+// Loops shared by all operands first (they are batches), then the panels of the vector loop, then rows.
+std::vector<int> loop_order(const Model& model, const StageSchedule& stage, int row_loop) {
+  std::vector<int> order(model.context.outputs());
+  std::iota(order.begin(), order.end(), 0);
+  auto rank = [&](int p) {
+    if (p == row_loop) return 2;
+    if (p == stage.vector_loop) return row_loop >= 0 ? 1 : 3;
+    return 0;
+  };
+  std::stable_sort(order.begin(), order.end(), [&](int a, int b) { return rank(a) < rank(b); });
+  return order;
+}
+
+// As many outermost loops as give every thread several pieces; none for little work.
+int parallel_loops(const Model& model, const StageSchedule& stage) {
+  const int threads = model.context.target->threads;
+  if (threads <= 1 || model.iterations() < kSerialWork) return 0;
+  int64_t pieces = 1;
+  for (size_t i = 0; i < stage.order[0].size(); ++i) {
+    pieces *= trip_count(model.context.loops, stage, stage.order[0][i], 0);
+    // 4 pieces a thread bound the idle end of the loop to an eighth of it on average.
+    if (pieces >= 4 * threads) return static_cast<int>(i) + 1;
+  }
+  return static_cast<int>(stage.order[0].size());
+}
+
+// Packs, once a panel of the vector loop, the operand that the rows read again and again along that loop.
+void pack_panels(const Model& model, StageSchedule& stage, int row_loop) {
+  const auto& context = model.context;
+  if (row_loop < 0 || stage.vector_loop < 0 || stage.vector_loop >= context.outputs()) return;
+  const auto at = std::find(stage.order[0].begin(), stage.order[0].end(), stage.vector_loop);
+  const int depth = static_cast<int>(at - stage.order[0].begin()) + 1;
+  if (depth < stage.parallel) return;
+  for (const auto& operand : context.loops.operands) {
+    const bool along_vector = operand.affine && model.stride(operand, stage.vector_loop) != 0;
+    // A panel pays when several rows of tiles read it: copying costs about as much as one pass over it.
+    const int64_t passes = trip_count(context.loops, stage, row_loop, 0);
+    if (!along_vector || model.stride(operand, row_loop) != 0 || passes < 4) continue;
+    const auto& tensor = context.program->tensors[operand.tensor];
+    std::vector<int> storage(tensor.extents.size());
+    std::iota(storage.begin(), storage.end(), 0);
+    const auto distances = codegen::strides(tensor);
+    const int index = context.loops.output_index[stage.vector_loop];
+    auto walks_vector = [&](int d) { return std::get<ir::AffineExpr>(operand.subscripts[d]).coefficient(index) != 0; };
+    std::stable_sort(storage.begin(), storage.end(), [&](int a, int b) {
+      if (walks_vector(a) != walks_vector(b)) return walks_vector(a);
+      return distances[a] < distances[b];
+    });
+    stage.packings.push_back({operand.number, depth, storage});
+  }
+}
+
+void choose_reduction(const Model& model, StageSchedule& stage) {
+  const auto& context = model.context;
+  stage.reduction_order.resize(context.reductions());
+  std::iota(stage.reduction_order.begin(), stage.reduction_order.end(), 0);
+  // Short windows (2x2 pools, 3 taps) are unrolled whole as long as the body stays well below the compile limit.
+  int64_t body = 1;
+  for (const auto& tiles : stage.tiles) body *= tiles.back();
+  if (stage.vector_loop >= 0 && stage.vector_loop < context.outputs()) body /= stage.lanes;
+  stage.reduction_unroll.assign(context.reductions(), 1);
+  for (int r = context.reductions() - 1; r >= 0; --r) {
+    const int64_t extent = std::max<int64_t>(context.loops.reduction[r], 1);
+    stage.reduction_block.insert(stage.reduction_block.begin(), extent);
+    if (extent <= 4 && body * extent <= 128 && stage.vector_loop != context.outputs() + r) {
+      stage.reduction_unroll[r] = static_cast<int>(extent);
+      body *= extent;
+    }
+  }
+}
+
+}  // namespace
+
+StageSchedule default_stage(const StageContext& context) {
+  StageSchedule stage;
+  if (context.can_inline) {
+    stage.inlined = true;
+    return stage;
+  }
+  const Model model{context};
+  stage.tiles.assign(context.outputs(), {1});
+  stage.vector_loop = model.best_vector_loop();
+  int row_loop = -1;
+  int64_t unroll_lanes = 1;
+  if (stage.vector_loop >= 0) {
+    const int64_t extent = model.extent(stage.vector_loop);
+    stage.lanes = model.natural_lanes();
+    while (stage.lanes > extent) stage.lanes /= 2;
+    row_loop = model.best_row_loop(stage.vector_loop);
+    const int64_t row_extent = row_loop >= 0 ? context.loops.output[row_loop] : 1;
+    if (stage.vector_loop < context.outputs()) {
+      const auto tile = model.register_tile(extent, stage.lanes, row_extent);
+      stage.tiles[stage.vector_loop].back() = tile.vectors * stage.lanes;
+      if (row_loop >= 0) stage.tiles[row_loop].back() = tile.rows;
+    } else {
+      // Rows read in parallel streams, and lanes enough for kLatencyHiding sums. Four rows of a 8192 x 8192
+      // matrix-vector product ran at 47 GB/s, one row at 25, eight at 47 (two Zen 4 cores).
+      const int64_t rows = std::min<int64_t>(4, row_extent);
+      if (row_loop >= 0) stage.tiles[row_loop].back() = rows;
+      unroll_lanes = std::clamp<int64_t>(kLatencyHiding / rows, 1, std::max<int64_t>(extent / stage.lanes, 1));
+    }
+  }
+  stage.order = {loop_order(model, stage, row_loop)};
+  choose_reduction(model, stage);
+  if (stage.vector_loop >= context.outputs())
+    stage.reduction_unroll[stage.vector_loop - context.outputs()] = static_cast<int>(unroll_lanes);
+  stage.parallel = parallel_loops(model, stage);
+  pack_panels(model, stage, row_loop);
+  return stage;
+}
+
+}  // namespace tile_tune::search

@@ -1,0 +1,19 @@
+// Draws and changes of one stage's decisions, as pure functions; their results still want repair().
+#pragma once
+
+#include "search/space/repair.h"
+#include "search/space/rng.h"
+
+namespace tile_tune::search {
+
+codegen::StageSchedule default_stage(const StageContext& context);
+codegen::StageSchedule sample_stage(const StageContext& context, Rng& rng);
+
+/// One decision drawn anew or moved by a step.
+codegen::StageSchedule mutate_stage(const StageContext& context, codegen::StageSchedule stage, Rng& rng);
+
+/// Each group of decisions (tiles with their loop orders, parallelism, vectors, reduction, packings) from a or b.
+codegen::StageSchedule cross_stages(const StageContext& context, const codegen::StageSchedule& a,
+                                    const codegen::StageSchedule& b, Rng& rng);
+
+}  // namespace tile_tune::search

@@ -1,0 +1,146 @@
+#include "search/space/repair.h"
+
+#include <algorithm>
+
+#include "codegen/schedule/check.h"
+
+namespace tile_tune::search {
+namespace {
+
+using codegen::Loops;
+using codegen::StageSchedule;
+
+int64_t largest_divisor_up_to(int64_t number, int64_t limit) {
+  for (int64_t d = std::min(number, std::max<int64_t>(limit, 1)); d > 1; --d)
+    if (number % d == 0) return d;
+  return 1;
+}
+
+void repair_vector(const StageContext& context, StageSchedule& stage) {
+  const int outputs = context.outputs();
+  if (stage.vector_loop >= context.loops.loop_count()) stage.vector_loop = -1;
+  if (stage.vector_loop >= 0) {
+    const int64_t extent = stage.vector_loop < outputs ? context.loops.output[stage.vector_loop]
+                                                       : context.loops.reduction[stage.vector_loop - outputs];
+    while (stage.lanes > extent) stage.lanes /= 2;
+  }
+  if (stage.vector_loop < 0 || stage.lanes <= 1) {
+    stage.vector_loop = -1;
+    stage.lanes = 1;
+  }
+}
+
+void repair_tiles(const StageContext& context, StageSchedule& stage) {
+  for (int p = 0; p < context.outputs(); ++p) {
+    auto& tiles = stage.tiles[p];
+    const int64_t extent = std::max<int64_t>(context.loops.output[p], 1);
+    const int64_t step = p == stage.vector_loop ? stage.lanes : 1;
+    int64_t inner = std::max<int64_t>(std::min(tiles.back(), extent) / step, 1) * step;
+    tiles.back() = inner;
+    for (size_t l = tiles.size() - 1; l-- > 0;) {
+      tiles[l] = std::max<int64_t>(std::min(tiles[l], extent) / inner, 1) * inner;
+      inner = tiles[l];
+    }
+  }
+}
+
+void repair_reduction(const StageContext& context, StageSchedule& stage) {
+  for (int r = 0; r < context.reductions(); ++r) {
+    const int64_t extent = std::max<int64_t>(context.loops.reduction[r], 1);
+    const bool in_lanes = stage.vector_loop >= context.outputs();
+    auto& block = stage.reduction_block[r];
+    block = in_lanes ? extent : largest_divisor_up_to(extent, block);
+    auto& unroll = stage.reduction_unroll[r];
+    if (stage.vector_loop == context.outputs() + r)
+      unroll = static_cast<int>(std::clamp<int64_t>(unroll, 1, extent / stage.lanes));
+    else
+      unroll = static_cast<int>(largest_divisor_up_to(block, unroll));
+  }
+}
+
+// Halves register tiles and unrolls, the largest first, until the body is small enough to compile quickly.
+void limit_unrolling(const StageContext& context, StageSchedule& stage) {
+  while (codegen::unrolled_operations(context.loops, stage) > codegen::kMaxUnrolled) {
+    int64_t largest = 1;
+    int64_t* tile = nullptr;
+    for (int p = 0; p < context.outputs(); ++p) {
+      const int64_t count = stage.tiles[p].back() / (p == stage.vector_loop ? stage.lanes : 1);
+      if (count > largest) {
+        largest = count;
+        tile = &stage.tiles[p].back();
+      }
+    }
+    int* unroll = nullptr;
+    for (auto& factor : stage.reduction_unroll) {
+      if (factor > largest) {
+        largest = factor;
+        unroll = &factor;
+      }
+    }
+    if (unroll)
+      *unroll /= 2;
+    else
+      *tile /= 2;
+    repair_tiles(context, stage);
+    repair_reduction(context, stage);
+  }
+}
+
+void canonical_order(const StageContext& context, StageSchedule& stage) {
+  for (size_t l = 0; l < stage.order.size(); ++l) {
+    auto runs_once = [&](int p) { return trip_count(context.loops, stage, p, l) <= 1; };
+    auto& order = stage.order[l];
+    if (l == 0)
+      stage.parallel =
+          static_cast<int>(std::count_if(order.begin(), order.begin() + std::min<size_t>(stage.parallel, order.size()),
+                                         [&](int p) { return !runs_once(p); }));
+    const auto still = std::stable_partition(order.begin(), order.end(), [&](int p) { return !runs_once(p); });
+    std::sort(still, order.end());
+  }
+  auto& order = stage.reduction_order;
+  const auto still =
+      std::stable_partition(order.begin(), order.end(), [&](int r) { return context.loops.reduction[r] > 1; });
+  std::sort(still, order.end());
+}
+
+void repair_packings(const StageContext& context, StageSchedule& stage) {
+  const int depths = context.outputs() * static_cast<int>(stage.order.size());
+  std::vector<codegen::Packing> kept;
+  for (auto& packing : stage.packings) {
+    const auto& operand = context.loops.operands[packing.operand];
+    const bool again =
+        std::any_of(kept.begin(), kept.end(), [&](const auto& k) { return k.operand == packing.operand; });
+    if (again || !operand.affine || operand.subscripts.empty()) continue;
+    packing.depth = std::min(packing.depth, depths);
+    if (packing.depth > 0) packing.depth = std::max(packing.depth, stage.parallel);
+    kept.push_back(packing);
+  }
+  std::sort(kept.begin(), kept.end());
+  stage.packings = std::move(kept);
+}
+
+}  // namespace
+
+int64_t trip_count(const Loops& loops, const StageSchedule& stage, int loop, size_t level) {
+  const int64_t around = level == 0 ? std::max<int64_t>(loops.output[loop], 1) : stage.tiles[loop][level - 1];
+  const int64_t tile = stage.tiles[loop][level];
+  return (around + tile - 1) / tile;
+}
+
+StageSchedule repair(const StageContext& context, StageSchedule stage) {
+  if (stage.inlined && context.can_inline) {
+    StageSchedule inlined;
+    inlined.inlined = true;
+    return inlined;
+  }
+  stage.inlined = false;
+  repair_vector(context, stage);
+  repair_tiles(context, stage);
+  repair_reduction(context, stage);
+  limit_unrolling(context, stage);
+  canonical_order(context, stage);
+  repair_packings(context, stage);
+  return stage;
+}
+
+}  // namespace tile_tune::search

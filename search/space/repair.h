@@ -1,0 +1,31 @@
+// Makes any StageSchedule of the right shape valid and canonical, changing as little as possible.
+#pragma once
+
+#include "codegen/schedule/loops.h"
+#include "codegen/schedule/schedule.h"
+#include "codegen/target/target.h"
+
+namespace tile_tune::search {
+
+/// Everything the moves need to know about one statement.
+struct StageContext {
+  const ir::Program* program = nullptr;
+  const codegen::Target* target = nullptr;
+  int statement = 0;
+  codegen::Loops loops;
+  DType type = DType::F32;  // of the accumulators
+  bool can_inline = false;
+
+  int outputs() const { return static_cast<int>(loops.output.size()); }
+  int reductions() const { return static_cast<int>(loops.reduction.size()); }
+};
+
+/// Tiles nest and fit, vector lanes divide their tile, blocks and unrolls divide, packings stand at loops that are
+/// there, the unrolled body stays small. Loops that run once are put in one fixed place, so that schedules that
+/// differ only there are equal.
+codegen::StageSchedule repair(const StageContext& context, codegen::StageSchedule stage);
+
+/// Loops of nesting level `level` that run more than once.
+int64_t trip_count(const codegen::Loops& loops, const codegen::StageSchedule& stage, int loop, size_t level);
+
+}  // namespace tile_tune::search
