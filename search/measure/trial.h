@@ -34,8 +34,10 @@ struct Measurement {
   double median_ns = 0;
   double ratio = 0;                 // speed relative to the default schedule (median over paired rounds); > 1 is faster
   double ratio_lo = 0, ratio_hi = 0;  // its 95 % bootstrap interval; finalists only, else 0
-  double peak_fraction = 0;         // median over rounds of rate / probe rate; finalists only
+  double peak_fraction = 0;         // of the roofline: the larger of the next two, with its interval; finalists only
   double peak_fraction_lo = 0, peak_fraction_hi = 0;
+  double flop_fraction = 0;         // median over rounds of FLOP rate / FMA-probe rate; 0 for integer programs
+  double bandwidth_fraction = 0;    // median over rounds of byte rate / stream-probe rate (same mix and footprint)
   bool disturbed = false;           // the machine was busy while it was timed
 };
 
