@@ -3,7 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cstring>
+#include <optional>
+
+#include "frontend/tensor/convert.h"
 
 namespace tile_tune::cli {
 
@@ -40,32 +42,6 @@ std::optional<std::string> bare_name(const ir::SizeExpr& extent) {
   const auto names = extent.names();
   if (names.size() != 1 || !(extent == ir::SizeExpr::name(*names.begin()))) return std::nullopt;
   return *names.begin();
-}
-
-template <typename T>
-int64_t first(const tensor::Array& array) {
-  T value;
-  std::memcpy(&value, array.data.data(), sizeof value);
-  return static_cast<int64_t>(value);
-}
-
-int64_t integer_value(const tensor::Array& array) {
-  switch (array.type) {
-    case DType::I8:
-      return first<int8_t>(array);
-    case DType::U8:
-      return first<uint8_t>(array);
-    case DType::I16:
-      return first<int16_t>(array);
-    case DType::U16:
-      return first<uint16_t>(array);
-    case DType::I32:
-      return first<int32_t>(array);
-    case DType::U32:
-      return first<uint32_t>(array);
-    default:
-      return first<int64_t>(array);
-  }
 }
 
 /// A 0-D integer input that bounds a range is a size (rulings 22): its array's value is the size's.
@@ -106,7 +82,7 @@ Result<ir::Sizes> infer_sizes(const ir::Program& program, const NamedArrays& arr
       if (const auto name = bare_name(tensor->extents[d]))
         TILE_TUNE_CHECK(learn(known, *name, array->shape[d], dimension(*tensor, d)));
     if (is_size_input(program, *tensor))
-      TILE_TUNE_CHECK(learn(known, tensor->name, integer_value(*array), "the value of " + tensor->name));
+      TILE_TUNE_CHECK(learn(known, tensor->name, tensor::load_integer(array->type, array->data.data(), 0), "the value of " + tensor->name));
   }
   ir::Sizes sizes;
   for (const auto& [name, one] : known) sizes.emplace(name, one.value);

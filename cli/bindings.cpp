@@ -30,14 +30,6 @@ bool has_tensor(const ir::Program& program, const std::string& name) {
   return std::any_of(program.tensors.begin(), program.tensors.end(), [&](const auto& one) { return one.name == name; });
 }
 
-/// Those of the given sizes that the program has.
-ir::Sizes sizes_of(const ir::Program& program, const ir::Sizes& given) {
-  ir::Sizes own;
-  for (const auto& name : program.sizes)
-    if (const auto found = given.find(name); found != given.end()) own.insert(*found);
-  return own;
-}
-
 }  // namespace
 
 void add_binding_options(CLI::App& verb, BindingOptions& options) {
@@ -70,6 +62,13 @@ Result<ir::Sizes> parse_sizes(const std::vector<std::string>& assignments) {
                   fmt::format("size {} is given twice, as {} and as {}", place->first, place->second, value));
   }
   return sizes;
+}
+
+ir::Sizes sizes_of(const ir::Program& program, const ir::Sizes& given) {
+  ir::Sizes own;
+  for (const auto& name : program.sizes)
+    if (const auto found = given.find(name); found != given.end()) own.insert(*found);
+  return own;
 }
 
 Result<ir::Program> with_layouts(ir::Program program, const std::vector<std::string>& layouts) {

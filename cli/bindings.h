@@ -20,6 +20,8 @@ struct BindingOptions {
 void add_binding_options(CLI::App& verb, BindingOptions& options);
 
 Result<ir::Sizes> parse_sizes(const std::vector<std::string>& assignments);
+/// Those of the given sizes that the program has.
+ir::Sizes sizes_of(const ir::Program& program, const ir::Sizes& given);
 
 /// The program with its tensors in the storage order asked for; a name no tensor has is an error.
 Result<ir::Program> with_layouts(ir::Program program, const std::vector<std::string>& layouts);
