@@ -40,8 +40,8 @@ includedir=${{prefix}}/include
 Name: {0}
 Description: Kernels made by tile-tune
 Version: {1}
-Cflags: -I"${{includedir}}"
-Libs: -L"${{libdir}}" -l{0} -ltile_tune_rt -lpthread -ldl -lm
+Cflags: -I${{includedir}}
+Libs: -L${{libdir}} -l{0} -ltile_tune_rt -lpthread -ldl -lm
 )",
                      library, tool_version);
 }

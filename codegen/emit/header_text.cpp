@@ -13,7 +13,8 @@ constexpr const char* kHead = R"(/* {name}.h: kernels made by tile-tune {version
  * find_package({name}) gives the target {name}::{name}, and {name}.pc says the same to pkg-config.
  *
  * Every function returns {prefix}_OK (0) or a code of enum {name}_status; {name}_error_string says it in
- * words. Functions may be called from several threads at once; they never print and never abort.
+ * words. Functions may be called from several threads at once, and never print. Those that run in parallel share
+ * one pool of threads, one for each CPU the process may use when it first calls one.
  *   KERNEL            checks its pointers and the CPU, then computes.
  *   KERNEL_unchecked  the same without any check: a bad pointer or a CPU without the target's features is
  *                     undefined behaviour.

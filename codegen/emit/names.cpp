@@ -72,6 +72,18 @@ const Names kLibraryNames = {
     "tee", "timezone", "truncate", "tzname", "ualarm", "umask", "uname", "unlink", "unsetenv", "usleep", "utime",
     "vfork", "wait", "waitpid", "write"};
 
+// Library NAME puts NAME.h on the include path and libNAME.a on the library path: headers of C and POSIX, and
+// libraries that every program links, must not be found there.
+const Names kSystemFiles = {
+    "alloca", "assert",      "complex",  "ctype",   "dirent",    "dlfcn",   "elf",     "endian",    "errno",
+    "error",  "fcntl",       "features", "fenv",    "float",     "fnmatch", "getopt",  "glob",      "inttypes",
+    "iso646", "langinfo",    "libgen",   "limits",  "link",      "locale",  "malloc",  "math",      "memory",
+    "netdb",  "poll",        "pthread",  "pwd",     "regex",     "sched",   "search",  "semaphore", "setjmp",
+    "signal", "spawn",       "stdalign", "stdarg",  "stdatomic", "stdbool", "stddef",  "stdint",    "stdio",
+    "stdlib", "stdnoreturn", "string",   "strings", "termios",   "tgmath",  "threads", "time",      "uchar",
+    "unistd", "utime",       "values",   "wchar",   "wctype",    "c",       "dl",      "gcc",       "gcc_s",
+    "m",      "rt",          "util"};
+
 }  // namespace
 
 bool is_c_identifier(std::string_view name) {
@@ -101,6 +113,8 @@ Result<void> check_external_name(std::string_view what, std::string_view name) {
     return refuse("C and C++ reserve names with a leading or a double underscore");
   if (is_c_keyword(name)) return refuse("it means something else in C or C++");
   if (is_c_library_name(name)) return refuse("the C library has a symbol of that name");
+  if (what == "library" && kSystemFiles.contains(name))
+    return refuse("the system has a header or library of that name");
   if (name.starts_with("tile_tune")) return refuse("names that start with tile_tune belong to the shared runtime");
   return {};
 }

@@ -31,12 +31,17 @@ struct Files {
   fs::path runtime = "lib/libtile_tune_rt.a";
 
   /// Sorted.
-  std::vector<fs::path> all() const { return {header, cmake, library, runtime, pkg_config, manifest}; }
+  std::vector<fs::path> all() const {
+    std::vector<fs::path> list = {header, cmake, library, runtime, pkg_config, manifest};
+    std::sort(list.begin(), list.end());
+    return list;
+  }
 };
 
 /// No two external names of the package may be the same.
 Result<void> check_distinct(const std::string& library, const std::vector<Signature>& signatures) {
-  std::set<std::string> taken = {library + "_error_string", library + "_dl_tensor"};
+  std::set<std::string> taken = {library + "_error_string", library + "_dl_tensor", library + "_status"};
+  for (const Status& status : kStatuses) taken.insert(fmt::format("{}_{}", status_prefix(library), status.suffix));
   for (const Signature& signature : signatures)
     for (const std::string& entry : entry_points(signature))
       if (!taken.insert(entry).second)

@@ -66,6 +66,11 @@ int spawn(const std::vector<std::string>& command, const std::filesystem::path& 
   return error;
 }
 
+std::string trimmed(std::string text) {
+  while (!text.empty() && text.back() == '\n') text.pop_back();
+  return text;
+}
+
 }  // namespace
 
 Result<std::string> run_tool(const std::vector<std::string>& command, const std::filesystem::path& directory) {
@@ -83,7 +88,7 @@ Result<std::string> run_tool(const std::vector<std::string>& command, const std:
   if (WIFEXITED(status) && WEXITSTATUS(status) == 0) return out.text();
   const std::string how = WIFSIGNALED(status) ? fmt::format("was killed by signal {}", WTERMSIG(status))
                                               : fmt::format("failed with exit status {}", WEXITSTATUS(status));
-  return failure("tool-failed", fmt::format("'{}' {} while making the package", command[0], how), err.text());
+  return failure("tool-failed", fmt::format("'{}' {} while making the package", command[0], how), trimmed(err.text()));
 }
 
 }  // namespace tile_tune::codegen

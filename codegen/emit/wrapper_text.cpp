@@ -253,8 +253,18 @@ std::string error_string_text(const std::string& library) {
 }
 
 std::string runtime_hooks_text() {
-  return "void halide_error(void* user_context, const char* message) { (void)user_context; (void)message; }\n"
-         "void halide_print(void* user_context, const char* message) { (void)user_context; (void)message; }\n";
+  return R"(#define _GNU_SOURCE
+#include <sched.h>
+#include <unistd.h>
+
+void halide_error(void* user_context, const char* message) { (void)user_context; (void)message; }
+void halide_print(void* user_context, const char* message) { (void)user_context; (void)message; }
+
+int halide_host_cpu_count(void) {
+  cpu_set_t set;
+  return sched_getaffinity(0, sizeof set, &set) == 0 ? CPU_COUNT(&set) : (int)sysconf(_SC_NPROCESSORS_ONLN);
+}
+)";
 }
 
 }  // namespace tile_tune::codegen

@@ -16,7 +16,8 @@ std::string wrapper_text(const std::string& library, const Signature& kernel,
 /// LIBRARY_error_string.
 std::string error_string_text(const std::string& library);
 
-/// Hooks that replace the runtime's own: errors reach the caller as codes, nothing is printed, nothing aborts.
+/// Hooks that replace the runtime's own: errors reach the caller as codes and nothing is printed (Halide's would print
+/// and abort); the thread pool counts the CPUs the process may use (Halide's counts those of the machine).
 std::string runtime_hooks_text();
 
 }  // namespace tile_tune::codegen

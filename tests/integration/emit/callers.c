@@ -1,6 +1,10 @@
 /* Calls every kind of kernel of the package "many" and checks values and codes; prints the first failure and returns 1.
-   With the argument "no-memory" scratch allocations fail (linked with --wrap=malloc). */
+   With the argument "no-memory" scratch allocations fail (linked with --wrap=malloc); with "one-cpu" the process may
+   use one CPU and must have one thread at the end. */
+#define _GNU_SOURCE
+#include <dirent.h>
 #include <many.h>
+#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -200,7 +204,28 @@ static void check_packed(int no_memory) {
   CHECK(packed(a, b, c) == MANY_OK);
 }
 
+static void use_one_cpu(void) {
+  cpu_set_t all, one;
+  CHECK(sched_getaffinity(0, sizeof all, &all) == 0);
+  int cpu = 0;
+  while (!CPU_ISSET(cpu, &all)) ++cpu;
+  CPU_ZERO(&one);
+  CPU_SET(cpu, &one);
+  CHECK(sched_setaffinity(0, sizeof one, &one) == 0);
+}
+
+static int threads(void) {
+  int count = 0;
+  DIR* tasks = opendir("/proc/self/task");
+  CHECK(tasks != NULL);
+  for (struct dirent* entry; (entry = readdir(tasks)) != NULL;) count += entry->d_name[0] != '.';
+  closedir(tasks);
+  return count;
+}
+
 int main(int count, char** arguments) {
+  const int one_cpu = count > 1 && strcmp(arguments[1], "one-cpu") == 0;
+  if (one_cpu) use_one_cpu();
   check_types();
   check_scalar();
   check_in_out();
@@ -208,6 +233,7 @@ int main(int count, char** arguments) {
   check_dl();
   check_empty();
   check_packed(count > 1 && strcmp(arguments[1], "no-memory") == 0);
+  CHECK(!one_cpu || threads() == 1);
   CHECK(strcmp(many_error_string(MANY_OK), "success") == 0);
   CHECK(strcmp(many_error_string(MANY_ERROR_OVERLAP), "an output overlaps another argument") == 0);
   CHECK(strcmp(many_error_string(-1), "unknown code") == 0);
