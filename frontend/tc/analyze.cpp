@@ -17,7 +17,7 @@ constexpr size_t kInlinedNodes = 200'000, kVisitsPerCharacter = 8;
 
 Result<void> check_name(const Source& source, const DefScope& scope, const ast::Name& name) {
   if (find_builtin(name.text)) return errors::builtin_redefined(source.place(name.span), name.text);
-  if (scope.sizes.contains(name.text)) return errors::redefinition(source.place(name.span), name.text, "size");
+  if (scope.sizes.contains(name.text)) return errors::redefinition(source.place(name.span), name.text, "a size");
   return {};
 }
 
@@ -30,7 +30,7 @@ Result<void> declare_sizes(const Source& source, const ast::Declaration& declara
     if (!name) continue;
     if (find_builtin(name->text)) return errors::builtin_redefined(source.place(name->span), name->text);
     if (scope.tensors.contains(name->text))
-      return errors::redefinition(source.place(name->span), name->text, "parameter");
+      return errors::redefinition(source.place(name->span), name->text, "a parameter");
     if (scope.sizes.insert(name->text).second && !scope.derived_sizes.contains(name->text))
       scope.program.sizes.emplace_back(name->text);
   }
@@ -43,7 +43,10 @@ Result<void> declare_inputs(const Source& source, const ast::Def& def, DefScope&
     TILE_TUNE_CHECK(declare_sizes(source, input, scope));
     TILE_TUNE_CHECK(check_name(source, scope, input.name));
     ir::Tensor tensor{std::string(input.name.text), input.type->scalar, {}, ir::Role::Input, {}};
-    for (const auto& dim : input.type->dims) tensor.extents.push_back(*scope.extent_of(dim));
+    for (const auto& dim : input.type->dims) {
+      tensor.extents.push_back(*scope.extent_of(dim));
+      scope.is_zero_sized = scope.is_zero_sized || tensor.extents.back().constant() == 0;
+    }
     const int number = scope.add_tensor(std::move(tensor));
     scope.program.inputs.push_back(number);
     if (!scope.tensors.emplace(input.name.text, TensorSymbol{TensorSymbol::Kind::Input, &input, number}).second)

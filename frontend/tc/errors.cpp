@@ -55,7 +55,7 @@ Failed unsupported_character(Place place, std::string_view rest) {
   } else {
     text = fmt::format("the character U+{:04X}", *code);
   }
-  return error(std::move(place), "unsupported-character", text + " has no meaning here",
+  return error(std::move(place), "unsupported-character", fmt::format("{} has no meaning here", text),
                "only plain ASCII operators, names and numbers are allowed outside comments, which start with #");
 }
 
@@ -138,8 +138,7 @@ Failed let_used_early(Place place, std::string_view name) {
 }
 
 Failed redefinition(Place place, std::string_view name, std::string_view what) {
-  return error(std::move(place), "redefinition", fmt::format("'{}' is already a {}", name, what),
-               "choose another name");
+  return error(std::move(place), "redefinition", fmt::format("'{}' is already {}", name, what), "choose another name");
 }
 
 Failed repeated_left_subscript(Place place, std::string_view name) {
@@ -254,7 +253,7 @@ Failed dimension_mismatch(Place place, std::string_view tensor, size_t dimension
   return error(std::move(place), "dimension-mismatch",
                fmt::format("dimension {} of '{}' is declared as {}, but '{}' has the range [{}, {})", dimension, tensor,
                            declared.str(), index.name, index.lo.str(), index.hi.str()),
-               fmt::format("the range comes from {}", index.reason));
+               fmt::format("the range comes from: {}", index.reason));
 }
 
 Failed tensor_in_range_end(Place place, std::string_view name) {
@@ -310,7 +309,7 @@ Failed too_many_limits(Place place, std::string_view index) {
 Failed empty_range(Place place, const ir::Index& index) {
   return error(std::move(place), "empty-range",
                fmt::format("the range [{}, {}) of '{}' is empty", index.lo.str(), index.hi.str(), index.name),
-               fmt::format("it comes from {}", index.reason));
+               fmt::format("the range comes from: {}", index.reason));
 }
 
 Failed nonzero_minimum(Place place, const ir::Index& index, std::string_view rebased) {
@@ -322,9 +321,10 @@ Failed nonzero_minimum(Place place, const ir::Index& index, std::string_view reb
 
 Failed out_of_bounds(Place place, std::string_view subscript, const ir::SizeExpr& min, const ir::SizeExpr& max,
                      std::string_view dimension, const ir::SizeExpr& extent) {
+  const auto values = min == max ? fmt::format("the value {}", min.str()) : fmt::format("the values {} to {}", min.str(), max.str());
   return error(std::move(place), "out-of-bounds",
-               fmt::format("'{}' takes the values {} to {}, outside {} with {} elements", subscript, min.str(),
-                           max.str(), dimension, extent.str()));
+               fmt::format("the subscript '{}' takes {}, outside 0 to {}", subscript, values, (extent - 1).str()),
+               fmt::format("{}, has the extent {}", dimension, extent.str()));
 }
 
 }  // namespace tile_tune::tc::errors

@@ -28,7 +28,7 @@ Failed too_complicated(Place place);
 Failed undefined_name(Place place, std::string_view name);
 Failed read_before_written(Place place, std::string_view name);
 Failed let_used_early(Place place, std::string_view name);
-/// `what` the name already stands for: "size", "parameter", ...
+/// `what` the name already stands for: "a size", "a parameter", ...
 Failed redefinition(Place place, std::string_view name, std::string_view what);
 Failed repeated_left_subscript(Place place, std::string_view name);
 Failed builtin_redefined(Place place, std::string_view name);

@@ -13,7 +13,7 @@ struct Spelling {
   std::string_view symbol;
   int precedence;
 };
-constexpr int kUnary = 6, kLeaf = 7;
+constexpr int kMultiplicative = 5, kUnary = 6;
 
 Spelling spelling(Op op) {
   switch (op) {
@@ -38,11 +38,11 @@ Spelling spelling(Op op) {
     case Op::Sub:
       return {" - ", 4};
     case Op::Mul:
-      return {" * ", 5};
+      return {" * ", kMultiplicative};
     case Op::Div:
-      return {" / ", 5};
+      return {" / ", kMultiplicative};
     case Op::Mod:
-      return {" % ", 5};
+      return {" % ", kMultiplicative};
     case Op::Neg:
       return {"-", kUnary};
     case Op::Not:
@@ -81,17 +81,21 @@ class Printer {
   std::string text;
 
  private:
+  // Inside, multiplication is printed tightly: A(2*i + 1).
   void print_list(const std::vector<ast::ExprPtr>& arguments) {
     text += '(';
+    ++lists_;
     for (size_t i = 0; i < arguments.size(); ++i) {
       if (i > 0) text += ',';
       print(*arguments[i], 0);
     }
+    --lists_;
     text += ')';
   }
 
   void print_operation(const ast::Operation& operation, int outer) {
-    const auto [symbol, precedence] = spelling(operation.op);
+    auto [symbol, precedence] = spelling(operation.op);
+    if (lists_ > 0 && precedence == kMultiplicative) symbol = symbol.substr(1, 1);
     const auto& arguments = operation.arguments;
     if (precedence < outer) text += '(';
     if (arguments.size() == 1) {
@@ -111,6 +115,7 @@ class Printer {
   }
 
   size_t limit_;
+  int lists_ = 0;
   Replacement replacement_;
 };
 

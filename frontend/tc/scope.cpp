@@ -69,12 +69,13 @@ class Resolver {
       if (const auto* range = std::get_if<ast::RangeClause>(&clause)) {
         TILE_TUNE_CHECK(check_fresh(range->index));
         if (!ranges.insert(range->index.text).second || scope_.let_numbers.contains(range->index.text))
-          return redefined(range->index, scope_.let_numbers.contains(range->index.text) ? "let" : "range");
+          return redefined(range->index, scope_.let_numbers.contains(range->index.text) ? "a let" : "given a range");
         is_index_.insert(range->index.text);
       } else if (const auto* let = std::get_if<ast::LetClause>(&clause)) {
         TILE_TUNE_CHECK(check_fresh(let->name));
-        if (is_index_.contains(let->name.text)) return redefined(let->name, "index variable");
-        if (!scope_.let_numbers.emplace(let->name.text, scope_.lets.size()).second) return redefined(let->name, "let");
+        if (is_index_.contains(let->name.text)) return redefined(let->name, "an index variable");
+        if (!scope_.let_numbers.emplace(let->name.text, scope_.lets.size()).second)
+          return redefined(let->name, "a let");
         scope_.lets.push_back(let);
       }
     }
@@ -84,9 +85,9 @@ class Resolver {
   // The name must not be a built-in, a size or a tensor.
   Result<void> check_fresh(const ast::Name& name) {
     if (find_builtin(name.text)) return errors::builtin_redefined(source_.place(name.span), name.text);
-    if (def_.sizes.contains(name.text)) return redefined(name, "size");
+    if (def_.sizes.contains(name.text)) return redefined(name, "a size");
     if (const auto found = def_.tensors.find(name.text); found != def_.tensors.end())
-      return redefined(name, found->second.kind == TensorSymbol::Kind::Input ? "parameter" : "tensor");
+      return redefined(name, found->second.kind == TensorSymbol::Kind::Input ? "a parameter" : "a tensor");
     return {};
   }
   tl::unexpected<Diagnostic> redefined(const ast::Name& name, std::string_view what) {

@@ -24,6 +24,8 @@ struct DefScope {
   std::set<std::string_view> sizes;
   /// 0-D integer inputs that bound a range: sizes in every respect (rulings 22).
   std::set<std::string_view> size_parameters;
+  /// An input has a dimension of 0, which makes ranges empty that are not empty otherwise (rulings 14).
+  bool is_zero_sized = false;
   /// Sizes that nothing but the declared types of outputs names: the first output written defines them.
   std::map<std::string_view, std::optional<ir::SizeExpr>> derived_sizes;
 

@@ -70,7 +70,7 @@ class Analyzer {
   Result<void> find_target() {
     const auto& name = statement_.target;
     if (find_builtin(name.text)) return errors::builtin_redefined(place(name.span), name.text);
-    if (def_.sizes.contains(name.text)) return errors::redefinition(place(name.span), name.text, "size");
+    if (def_.sizes.contains(name.text)) return errors::redefinition(place(name.span), name.text, "a size");
     // A temporary becomes known after its own statement: until then its name is undefined in it.
     const auto found = def_.tensors.find(name.text);
     if (found != def_.tensors.end()) symbol_ = &found->second;
@@ -122,9 +122,9 @@ class Analyzer {
     return {};
   }
 
-  // A later statement stays inside the tensor: the left side bounds its indices as a read does.
+  // A statement stays inside a tensor that has a value: the left side bounds its indices as a read does.
   void bound_writes() {
-    if (is_first()) return;
+    if (!present()) return;
     std::string names;
     for (const auto& subscript : statement_.subscripts)
       names += fmt::format("{}{}", names.empty() ? "" : ",", subscript.text);
@@ -162,23 +162,17 @@ class Analyzer {
         if (!end->constant() && end->str().size() > kMaxSizeText)
           return errors::too_many_limits(place(where), index.name);
       const auto extent = (index.hi - index.lo).constant();
-      if (extent && *extent <= 0 && !zero_sized()) return errors::empty_range(place(where), index);
+      if (extent && *extent <= 0 && !def_.is_zero_sized) return errors::empty_range(place(where), index);
     }
     return {};
-  }
-
-  // Sizes of 0 are legal and make ranges empty that are not empty otherwise (rulings 14).
-  bool zero_sized() const {
-    return std::any_of(def_.program.inputs.begin(), def_.program.inputs.end(), [&](int input) {
-      const auto& extents = def_.program.tensors[input].extents;
-      return std::any_of(extents.begin(), extents.end(), [](const auto& extent) { return extent.constant() == 0; });
-    });
   }
 
   // The first statement of a tensor makes its elements 0 to extent - 1, as many as declared.
   Result<void> check_output_ranges(Lowering& lowering) {
     if (!is_first()) return {};
     for (size_t d = 0; d < statement_.subscripts.size(); ++d) {
+      // A where clause may choose a part of the caller's buffer.
+      if (present() && !declared_[d]) continue;
       auto index = variables_[d].index;
       const auto where = place(statement_.subscripts[d].span);
       if (declared_[d])
@@ -200,7 +194,7 @@ class Analyzer {
     const auto shifted = SizeExpr::name(name) + range.lo;
     const Replacement replacement = [&](const ast::Expr& expr) -> std::optional<std::string> {
       if (const auto* identifier = std::get_if<ast::Identifier>(&expr.node))
-        return identifier->name == name ? std::optional("(" + shifted.str() + ")") : std::nullopt;
+        return identifier->name == name ? std::optional(fmt::format("({})", shifted.str())) : std::nullopt;
       const auto* apply = std::get_if<ast::Apply>(&expr.node);
       if (!apply || !def_.tensors.contains(apply->name.text)) return std::nullopt;
       std::vector<std::string> subscripts;
@@ -226,7 +220,7 @@ class Analyzer {
       } else if (const auto* let = std::get_if<ast::LetClause>(&clause)) {
         where.push_back(fmt::format("{} = {}", let->name.text, to_text(*let->value, replacement)));
       } else {
-        where.push_back("exists " + to_text(*std::get<ast::ExistsClause>(clause).value, replacement));
+        where.push_back(fmt::format("exists {}", to_text(*std::get<ast::ExistsClause>(clause).value, replacement)));
       }
     }
     return to_text(statement_, replacement, where);
@@ -234,7 +228,7 @@ class Analyzer {
 
   // Reads and writes that leave their tensor whatever the (positive) sizes are.
   Result<void> check_bounds() {
-    if (zero_sized()) return {};
+    if (def_.is_zero_sized) return {};
     for (const auto& bound : bounds_) {
       const auto [min, max] = value_range(bound.expr, variables_);
       if (min.overflowed() || max.overflowed()) return errors::arithmetic_overflow(place(bound.place));

@@ -9,10 +9,14 @@ using namespace ir;
 
 std::string_view role_name(Role role) {
   switch (role) {
-    case Role::Input: return "input";
-    case Role::InOut: return "in/out";
-    case Role::Temporary: return "temporary";
-    case Role::Output: return "output";
+    case Role::Input:
+      return "input";
+    case Role::InOut:
+      return "in/out";
+    case Role::Temporary:
+      return "temporary";
+    case Role::Output:
+      return "output";
   }
   return "";
 }
