@@ -10,8 +10,8 @@
 
 namespace tile_tune::reference {
 
-using ir::Aggregation;
 using ir::AffineExpr;
+using ir::Aggregation;
 using ir::ExprPtr;
 using ir::Op;
 using ir::Role;
@@ -97,12 +97,17 @@ inline Expected evaluate_one(const ir::Program& program, const Inputs& inputs) {
   return result->front();
 }
 
-/// O(i,j) = sum_k A(i,k) * B(k,j), tensors A, B, O numbered 0, 1, 2.
+/// O(i,j) = sum_k A(i,k) * B(k,j), tensors A, B, O numbered 0, 1, 2. As front ends do, the product is formed in the
+/// accumulator's type.
 inline ir::Program matmul(int64_t m, int64_t n, int64_t k, DType type = DType::F32) {
   Builder b;
   const int a = b.input(type, {m, k}), w = b.input(type, {k, n}), o = b.output(type, {m, n});
+  const auto operand = [&](int tensor, std::vector<Subscript> subscripts) {
+    const ExprPtr read = b.read(tensor, std::move(subscripts));
+    return accumulator_type(type) == type ? read : cast(accumulator_type(type), read);
+  };
   b.add(o, {at(0), at(1)}, {{0, m}, {0, n}, {0, k}}, Aggregation::Sum,
-        call(Op::Mul, {b.read(a, {at(0), at(2)}), b.read(w, {at(2), at(1)})}));
+        call(Op::Mul, {operand(a, {at(0), at(2)}), operand(w, {at(2), at(1)})}));
   return b.program();
 }
 

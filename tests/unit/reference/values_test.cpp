@@ -47,7 +47,8 @@ TEST_CASE("mm as the seed types it is A(i,j) times the sum of a row of B") {
 
 TEST_CASE("convolution reads a window") {
   Builder b;
-  const int in = b.input(DType::F32, {2, 3, 4}), w = b.input(DType::F32, {1, 2, 2, 2}), o = b.output(DType::F32, {1, 2, 3});
+  const int in = b.input(DType::F32, {2, 3, 4}), w = b.input(DType::F32, {1, 2, 2, 2}),
+            o = b.output(DType::F32, {1, 2, 3});
   // o(op, h, w) += in(ip, h + kh, w + kw) * w(op, ip, kh, kw); indices op h w ip kh kw
   b.add(o, {at(0), at(1), at(2)}, {{0, 1}, {0, 2}, {0, 3}, {0, 2}, {0, 2}, {0, 2}}, Aggregation::Sum,
         call(Op::Mul, {b.read(in, {at(3), affine({{1, 1}, {4, 1}}), affine({{2, 1}, {5, 1}})}),
@@ -103,7 +104,8 @@ TEST_CASE("in/out outputs start from the caller's value") {
   const int a = b.input(DType::F32, {2, 3}), before = b.tensor(Role::InOut, DType::F32, {2}, "o");
   const int o = b.tensor(Role::Output, DType::F32, {2}, "o");
   b.add(o, {at(0)}, {{0, 2}, {0, 3}}, Aggregation::Sum, b.read(a, {at(0), at(1)})).previous = before;
-  const auto expected = evaluate_one(b.program(), {{a, f32({2, 3}, {1, 2, 3, 4, 5, 6})}, {before, f32({2}, {100, -200})}});
+  const auto expected =
+      evaluate_one(b.program(), {{a, f32({2, 3}, {1, 2, 3, 4, 5, 6})}, {before, f32({2}, {100, -200})}});
   CHECK(expected.values == Reals{106, -185});
   // Four terms with the value it starts from.
   CHECK(expected.tolerances[0] == Approx(4 * 2 * 0x1p-23 * 106 + 2 * 0x1p-23 * 106).epsilon(1e-9));
@@ -117,7 +119,8 @@ TEST_CASE("elements outside of a narrower range keep the previous value, or are 
       const int o = b.tensor(Role::Output, DType::I32, {5}, "o");
       Statement& statement = b.add(o, {at(0)}, {{1, 4}}, op, b.read(a, {at(0)}));
       if (has_previous) statement.previous = before;
-      const auto expected = evaluate_one(b.program(), {{a, i32({5}, {1, 2, 3, 4, 5})}, {before, i32({5}, {-7, 3, 3, 3, 9})}});
+      const auto expected =
+          evaluate_one(b.program(), {{a, i32({5}, {1, 2, 3, 4, 5})}, {before, i32({5}, {-7, 3, 3, 3, 9})}});
       if (!has_previous) {
         CHECK(expected.integers == Integers{0, 2, 3, 4, 0});
       } else if (op == Aggregation::Assign) {
@@ -232,7 +235,8 @@ TEST_CASE("left-hand sides may be any affine expressions") {
   }
   SECTION("several points for one element") {
     b.add(o, {affine({{0, 1}, {1, 1}})}, {{0, 6}, {0, 3}}, Aggregation::Sum, b.read(a, {at(0)}));
-    CHECK(evaluate_one(b.program(), {{a, i32({6}, {1, 2, 3, 4, 5, 6})}}).integers == Integers{1, 3, 6, 9, 12, 15, 11, 6});
+    CHECK(evaluate_one(b.program(), {{a, i32({6}, {1, 2, 3, 4, 5, 6})}}).integers ==
+          Integers{1, 3, 6, 9, 12, 15, 11, 6});
   }
   SECTION("halves, and a constant element") {
     b.add(o, {affine({{0, 1}}, 0, 2)}, {{0, 6}}, Aggregation::Assign, b.read(a, {at(0)}));
@@ -268,7 +272,8 @@ TEST_CASE("gathers follow their index and are checked against the extent") {
   const int table = b.input(DType::F32, {3, 2}), index = b.input(DType::I32, {4}), o = b.output(DType::F32, {4, 2});
   b.add(o, {at(0), at(1)}, {{0, 4}, {0, 2}}, Aggregation::Assign, b.read(table, {b.read(index, {at(0)}), at(1)}));
   const auto t = f32({3, 2}, {1, 2, 3, 4, 5, 6});
-  CHECK(evaluate_one(b.program(), {{table, t}, {index, i32({4}, {2, 0, 1, 2})}}).values == Reals{5, 6, 1, 2, 3, 4, 5, 6});
+  CHECK(evaluate_one(b.program(), {{table, t}, {index, i32({4}, {2, 0, 1, 2})}}).values ==
+        Reals{5, 6, 1, 2, 3, 4, 5, 6});
   for (const int32_t bad : {3, -1, INT32_MIN}) {
     const auto result = evaluate(b.program(), {{table, t}, {index, i32({4}, {2, 0, bad, 2})}});
     REQUIRE(!result);
