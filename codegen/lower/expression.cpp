@@ -27,12 +27,13 @@ Expr floor_modulo(const Expr& a, const Expr& b) {
 
 Expr not_a_number(const Expr& x) { return Halide::strict_float(Halide::is_nan(x)); }
 
-// NaN wins, as in numpy: b replaces a where b compares better or is NaN; a NaN in a is never replaced, because
-// no comparison with it is true. strict_float keeps LLVM from assuming that NaN does not occur.
+// NaN wins, as in numpy: a NaN in b is taken, a NaN in a stays, because no comparison with it is true. Written so that
+// x86 needs three instructions: the inner select is exactly maxps/minps. strict_float keeps LLVM from assuming that
+// NaN does not occur.
 Expr nan_aware(const Expr& a, const Expr& b, bool maximum) {
   if (!a.type().is_float()) return maximum ? Halide::max(a, b) : Halide::min(a, b);
   const Expr better = maximum ? Halide::strict_float(b > a) : Halide::strict_float(b < a);
-  return Halide::select(better || not_a_number(b), b, a);
+  return Halide::select(not_a_number(b), b, Halide::select(better, b, a));
 }
 
 // The C library's function for f32 or f64; half types go through f32.
