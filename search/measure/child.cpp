@@ -102,8 +102,10 @@ Ending watch(int reply_fd, int output_fd, int owner, Clock::time_point deadline)
       return ending;
     }
     if (poll(fds, 3, static_cast<int>(std::min(std::ceil(left_ms), 1e9))) < 0) continue;  // EINTR
-    if (fds[1].revents & POLLIN) keep_output(output_fd, ending.output);
-    else if (fds[1].revents) fds[1].fd = -1;  // closed: poll would return at once for ever
+    if (fds[1].revents & POLLIN)
+      keep_output(output_fd, ending.output);
+    else if (fds[1].revents)
+      fds[1].fd = -1;  // closed: poll would return at once for ever
     if (fds[2].revents & (POLLHUP | POLLERR | POLLNVAL)) {
       ending.how = Ending::How::Abandoned;
       return ending;
@@ -143,9 +145,11 @@ Reply judge(const Ending& ending, int status, const ChildLimits& limits) {
   if (ending.output.find("out of memory") != std::string::npos || ending.output.find("bad_alloc") != std::string::npos)
     return Reply::fault(Outcome::OutOfMemory, "the memory limit was exceeded" + detail);
   if (!WIFSIGNALED(status))
-    return Reply::fault(Outcome::Crash, fmt::format("the process ended with exit code {}{}", WEXITSTATUS(status), detail));
+    return Reply::fault(Outcome::Crash,
+                        fmt::format("the process ended with exit code {}{}", WEXITSTATUS(status), detail));
   const int signal = WTERMSIG(status);
-  if (signal == SIGALRM || signal == SIGXCPU) return Reply::fault(Outcome::Timeout, "a call took longer than its limit");
+  if (signal == SIGALRM || signal == SIGXCPU)
+    return Reply::fault(Outcome::Timeout, "a call took longer than its limit");
   if (signal == SIGKILL)
     return Reply::fault(Outcome::OutOfMemory, "the system killed the process, which it does when memory runs out");
   return Reply::fault(Outcome::Crash, fmt::format("killed by SIG{}{}", sigabbrev_np(signal), detail));
@@ -162,10 +166,11 @@ std::optional<Reply> run_in_child(const ChildLimits& limits, int owner, const st
   fcntl(output_in.get(), F_SETFL, O_NONBLOCK);  // this end alone: the child's prints shall block when the pipe is full
 
   const pid_t parent = getpid();
-  const auto deadline = Clock::now() + std::chrono::duration_cast<Clock::duration>(
-                                           std::chrono::duration<double>(limits.wall_seconds));
+  const auto deadline =
+      Clock::now() + std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(limits.wall_seconds));
   const pid_t child = fork();
-  if (child < 0) return Reply::fault(Outcome::OutOfMemory, "no process could be started: the system is out of resources");
+  if (child < 0)
+    return Reply::fault(Outcome::OutOfMemory, "no process could be started: the system is out of resources");
   if (child == 0) be_child(limits, parent, reply_out.get(), output_out.get(), work);
   setpgid(child, child);  // whichever of the two comes first
   reply_out.reset();

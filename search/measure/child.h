@@ -14,9 +14,9 @@ struct ChildLimits {
   int64_t memory_bytes = 0;  // address space beyond what this process has now
 };
 
-/// Forks and runs `work` in the child, which gets the descriptor its reply goes to (for signal handlers that must answer
-/// in its place). The calling process must have one thread. The child is the leader of its own process group, which is
-/// killed when the time is up; it dies with this process. What it prints is kept for the reason of a fault.
+/// Forks and runs `work` in the child, which gets the descriptor its reply goes to (for signal handlers that must
+/// answer in its place). The calling process must have one thread. The child is the leader of its own process group,
+/// which is killed when the time is up; it dies with this process. What it prints is kept for the reason of a fault.
 /// nullopt if `owner`, the stream requests come from, was closed meanwhile: nobody wants the reply, the child is dead.
 ///
 /// Outcomes: a signal is Crash; SIGALRM, SIGXCPU and our own SIGKILL are Timeout; somebody else's SIGKILL (the system's

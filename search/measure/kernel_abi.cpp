@@ -11,12 +11,27 @@ namespace {
 halide_type_t halide_type(DType type) {
   const auto bits = static_cast<uint8_t>(8 * dtype_size(type));
   switch (type) {
-    case DType::Bool: return {halide_type_uint, 1};
-    case DType::I8: case DType::I16: case DType::I32: case DType::I64: return {halide_type_int, bits};
-    case DType::BF16: return {halide_type_bfloat, bits};
-    case DType::F16: case DType::F32: case DType::F64: return {halide_type_float, bits};
+    case DType::Bool:
+      return {halide_type_uint, 1};
+    case DType::I8:
+    case DType::I16:
+    case DType::I32:
+    case DType::I64:
+      return {halide_type_int, bits};
+    case DType::BF16:
+      return {halide_type_bfloat, bits};
+    case DType::F16:
+    case DType::F32:
+    case DType::F64:
+      return {halide_type_float, bits};
     // The compiler refuses complex tensors, so no kernel has any.
-    case DType::U8: case DType::U16: case DType::U32: case DType::U64: case DType::C32: case DType::C64: break;
+    case DType::U8:
+    case DType::U16:
+    case DType::U32:
+    case DType::U64:
+    case DType::C32:
+    case DType::C64:
+      break;
   }
   return {halide_type_uint, bits};
 }

@@ -11,8 +11,9 @@
 namespace tile_tune::search {
 
 Result<void> link_shared(const std::filesystem::path& input, const std::filesystem::path& library) {
-  const char* arguments[] = {"ld",  "-shared", "-Bsymbolic", "-o", library.c_str(), "--whole-archive", input.c_str(),
-                             "--no-whole-archive", "-lc", "-lm", nullptr};
+  const char* arguments[] = {
+      "ld",  "-shared", "-Bsymbolic", "-o", library.c_str(), "--whole-archive", input.c_str(), "--no-whole-archive",
+      "-lc", "-lm",     nullptr};
   pid_t linker = 0;
   const int error = posix_spawnp(&linker, "ld", nullptr, nullptr, const_cast<char**>(arguments), environ);
   if (error != 0)

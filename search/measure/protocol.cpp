@@ -97,6 +97,7 @@ Request decode(const json& message) {
   if (kind == "finals")
     return Finals{message.at("problem"), message.at("runtime"), message.at("libraries"),
                   message.at("seed"),    message.at("rounds"),  message.at("seconds")};
+  if (kind == "quit") return Quit{};
   throw std::invalid_argument("unknown kind of message '" + kind + "'");
 }
 
@@ -113,55 +114,57 @@ json parse_checked(const std::string& line) {
 
 std::string encode(const Request& request) {
   return dump(std::visit(
-      Overloaded{[](const Setup& setup) {
-                   json message = header("setup");
-                   message["directory"] = setup.directory.string();
-                   message["target"] = codegen::to_json(setup.target);
-                   message["limits"] = encode_limits(setup.limits);
-                   return message;
-                 },
-                 [](const BuildRuntime& runtime) {
-                   json message = header("build-runtime");
-                   message["library"] = runtime.library;
-                   return message;
-                 },
-                 [](const Build& build) {
-                   json message = header("build");
-                   message["problem"] = build.problem;
-                   message["schedule"] = codegen::to_json(build.schedule);
-                   message["library"] = build.library;
-                   return message;
-                 },
-                 [](const Verify& verify) {
-                   json message = header("verify");
-                   message.update({{"problem", verify.problem}, {"runtime", verify.runtime}, {"library", verify.library}});
-                   return message;
-                 },
-                 [](const Run& run) {
-                   json message = header("run");
-                   message.update({{"problem", run.problem}, {"runtime", run.runtime}, {"library", run.library}});
-                   return message;
-                 },
-                 [](const Race& race) {
-                   json message = header("race");
-                   message.update({{"problem", race.problem},
-                                   {"runtime", race.runtime},
-                                   {"libraries", race.libraries},
-                                   {"exempt", race.exempt},
-                                   {"seed", race.seed},
-                                   {"seconds_per_kernel", race.seconds_per_kernel}});
-                   return message;
-                 },
-                 [](const Finals& finals) {
-                   json message = header("finals");
-                   message.update({{"problem", finals.problem},
-                                   {"runtime", finals.runtime},
-                                   {"libraries", finals.libraries},
-                                   {"seed", finals.seed},
-                                   {"rounds", finals.rounds},
-                                   {"seconds", finals.seconds}});
-                   return message;
-                 }},
+      Overloaded{
+          [](const Setup& setup) {
+            json message = header("setup");
+            message["directory"] = setup.directory.string();
+            message["target"] = codegen::to_json(setup.target);
+            message["limits"] = encode_limits(setup.limits);
+            return message;
+          },
+          [](const BuildRuntime& runtime) {
+            json message = header("build-runtime");
+            message["library"] = runtime.library;
+            return message;
+          },
+          [](const Build& build) {
+            json message = header("build");
+            message["problem"] = build.problem;
+            message["schedule"] = codegen::to_json(build.schedule);
+            message["library"] = build.library;
+            return message;
+          },
+          [](const Verify& verify) {
+            json message = header("verify");
+            message.update({{"problem", verify.problem}, {"runtime", verify.runtime}, {"library", verify.library}});
+            return message;
+          },
+          [](const Run& run) {
+            json message = header("run");
+            message.update({{"problem", run.problem}, {"runtime", run.runtime}, {"library", run.library}});
+            return message;
+          },
+          [](const Race& race) {
+            json message = header("race");
+            message.update({{"problem", race.problem},
+                            {"runtime", race.runtime},
+                            {"libraries", race.libraries},
+                            {"exempt", race.exempt},
+                            {"seed", race.seed},
+                            {"seconds_per_kernel", race.seconds_per_kernel}});
+            return message;
+          },
+          [](const Finals& finals) {
+            json message = header("finals");
+            message.update({{"problem", finals.problem},
+                            {"runtime", finals.runtime},
+                            {"libraries", finals.libraries},
+                            {"seed", finals.seed},
+                            {"rounds", finals.rounds},
+                            {"seconds", finals.seconds}});
+            return message;
+          },
+          [](const Quit&) { return header("quit"); }},
       request));
 }
 

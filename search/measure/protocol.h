@@ -22,8 +22,8 @@ inline constexpr int kProtocolVersion = 1;
 /// What one candidate may cost.
 struct Limits {
   double build_seconds = 30;
-  double run_seconds = 10;             // one call of a kernel, wherever it is called
-  int64_t memory_bytes = 4ll << 30;    // address space beyond the worker's own and the kernel's buffers
+  double run_seconds = 10;           // one call of a kernel, wherever it is called
+  int64_t memory_bytes = 4ll << 30;  // address space beyond the worker's own and the kernel's buffers
 };
 
 /// First message: target.threads is the number of threads kernels run on.
@@ -62,28 +62,31 @@ struct Finals {
   std::string problem, runtime;
   std::vector<std::string> libraries;
   uint64_t seed = 0;
-  int rounds = 31;      // at least
-  double seconds = 2;   // go on until these are spent
+  int rounds = 31;     // at least
+  double seconds = 2;  // go on until these are spent
 };
-using Request = std::variant<Setup, BuildRuntime, Build, Verify, Run, Race, Finals>;
+/// The worker ends and leaves the session's directory to the tuner; no reply. A stream that ends without it says that
+/// the tuner died: then the worker removes the directory.
+struct Quit {};
+using Request = std::variant<Setup, BuildRuntime, Build, Verify, Run, Race, Finals, Quit>;
 
 /// How one kernel of a Race or Finals fared.
 struct Timing {
   Outcome outcome = Outcome::Ok;
   std::string reason;
-  std::vector<double> samples_ns;    // mean of each sample's calls
-  std::vector<double> log_ratios;    // one a round: log(default's time / its time)
+  std::vector<double> samples_ns;                           // mean of each sample's calls
+  std::vector<double> log_ratios;                           // one a round: log(default's time / its time)
   std::vector<double> flop_fractions, bandwidth_fractions;  // one a round of the finals
-  int switched = 0;                  // samples with an involuntary context switch
+  int switched = 0;                                         // samples with an involuntary context switch
 };
 
 struct Reply {
   Outcome outcome = Outcome::Ok;
-  std::string reason;                // one sentence for anything but Ok
-  std::string code_hash;             // Build
-  double compile_ms = 0;             // Build: lowering, code generation and linking
-  double verify_error = 0;           // Verify
-  std::vector<Timing> timings;       // Race, Finals: one a library
+  std::string reason;           // one sentence for anything but Ok
+  std::string code_hash;        // Build
+  double compile_ms = 0;        // Build: lowering, code generation and linking
+  double verify_error = 0;      // Verify
+  std::vector<Timing> timings;  // Race, Finals: one a library
 
   static Reply fault(Outcome outcome, std::string reason) { return {outcome, std::move(reason), {}, 0, 0, {}}; }
 };

@@ -2,9 +2,8 @@
 
 #include <algorithm>
 #include <cmath>
-#include <numeric>
 
-#include "search/space/rng.h"
+#include "frontend/reference/random.h"
 
 namespace tile_tune::search {
 namespace {
@@ -27,10 +26,11 @@ double quantile(std::vector<double> values, double q) {
 double median(std::vector<double> values) { return quantile(std::move(values), 0.5); }
 
 Interval bootstrap_median(const std::vector<double>& values, uint64_t seed) {
-  Rng rng(seed);
+  std::mt19937_64 engine(seed);
+  const auto count = static_cast<int64_t>(values.size());
   std::vector<double> medians(kResamples), resample(values.size());
   for (double& result : medians) {
-    for (double& value : resample) value = rng.pick(values);
+    for (double& value : resample) value = values[reference::random_below(engine, count)];
     result = median(resample);
   }
   return {quantile(medians, 0.025), quantile(medians, 0.975)};
@@ -49,11 +49,15 @@ int halving_rungs(int candidates) {
 
 std::vector<int> better_half(const std::vector<int>& alive, const std::vector<double>& scores) {
   std::vector<int> sorted = alive;
-  std::sort(sorted.begin(), sorted.end(), [&](int a, int b) {
-    return scores[a] != scores[b] ? scores[a] > scores[b] : a < b;
-  });
+  std::sort(sorted.begin(), sorted.end(),
+            [&](int a, int b) { return scores[a] != scores[b] ? scores[a] > scores[b] : a < b; });
   sorted.resize((sorted.size() + 1) / 2);
   return sorted;
+}
+
+void shuffle(std::vector<int>& items, std::mt19937_64& engine) {
+  for (size_t i = items.size(); i > 1; --i)
+    std::swap(items[i - 1], items[reference::random_below(engine, static_cast<int64_t>(i))]);
 }
 
 bool is_disturbed(int switched_samples, int samples, const std::vector<double>& log_ratios) {

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstdint>
+#include <random>
 #include <vector>
 
 namespace tile_tune::search {
@@ -25,9 +26,12 @@ int64_t calls_per_sample(double call_ns);
 
 /// Rungs successive halving needs until one of `candidates` is left, at least 1: ceil(log2(candidates)).
 int halving_rungs(int candidates);
-/// The better half of `alive`, rounded up, best first: scores[i] is the score of candidate i, higher is better; ties go to the
-/// lower number.
+/// The better half of `alive`, rounded up, best first: scores[i] is the score of candidate i, higher is better; ties go
+/// to the lower number.
 std::vector<int> better_half(const std::vector<int>& alive, const std::vector<double>& scores);
+
+/// A random order, the same for an engine's state on every platform.
+void shuffle(std::vector<int>& items, std::mt19937_64& engine);
 
 /// True if samples scatter too much to be believed: involuntary context switches in more than a quarter of them, or an
 /// interquartile range of the log-ratios over 15 % (single-run differences below that mean nothing on a shared
