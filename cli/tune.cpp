@@ -130,7 +130,12 @@ double now_seconds() {
 Result<search::TuneReport> search_schedules(const search::Space& space, TuningStore& store, search::Priors priors,
                                             const Start& start, const StopOnInterrupt& interrupt,
                                             const Session& session, double began) {
-  TILE_TUNE_TRY(workers, search::Workers::start(space, start.seed, interrupt.requested()));
+  search::WorkerOptions worker_options;
+  worker_options.target = space.target();
+  worker_options.seed = start.seed;
+  worker_options.stop = &interrupt.requested();
+  worker_options.small_variant = search::small_variant;
+  TILE_TUNE_TRY(workers, search::Workers::start(space.program(), space.default_schedule(), std::move(worker_options)));
   const search::Moves moves = search::moves_of(space);
   search::TuneOptions options;
   options.seed = start.seed;
