@@ -40,7 +40,7 @@ struct Priors {
                                           // budget, and a finalist
   std::vector<codegen::Schedule> seeds;   // further stored schedules, best first, already fit for this program
   std::vector<std::string> faulty;        // keys of schedules that failed before: never proposed
-  std::vector<Trial> unfinished;          // trials of the session to resume; empty: a new session
+  std::vector<Trial> unfinished;          // trials of the session to resume, in their order; empty: a new session
 };
 
 /// Resuming: give the unfinished session's seed, its stored trials, and the budget that remains. The search repeats

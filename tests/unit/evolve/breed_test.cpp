@@ -103,7 +103,7 @@ TEST_CASE("fitter parents have more offspring") {
   const Population population = population_of(40);
   Rng rng(23);
   std::vector<int> children(4, 0);
-  for (const Candidate& candidate : breed(Mode::Exploit, 400, population, moves_of(matmul()), rng))
+  for (const Candidate& candidate : breed(Mode::Exploit, 1200, population, moves_of(matmul()), rng))
     if (candidate.origin == "mutation") ++children[rank_of(population, candidate.parents[0])];
   CHECK(children[0] > children[1]);  // weights 7 : 5 : 3 : 1
   CHECK(children[1] > children[2]);

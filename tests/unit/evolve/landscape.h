@@ -3,6 +3,7 @@
 #pragma once
 
 #include <functional>
+#include <nlohmann/json_fwd.hpp>
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -33,10 +34,9 @@ struct Landscape {
 /// packing, unrolling and parallel depth interact; too large bodies do not compile, some corners crash.
 Landscape synthetic_matmul();
 
-/// The times one per line of `path`, as recorded: {"name", "genes": [{"name", "values": [...]}], "default": [index of
-/// each gene], "points": [[index of each gene, ..., nanoseconds or null for a fault]]}. Combinations without a point
-/// are not legal.
-Landscape load_landscape(const std::string& path);
+/// As recorded: {"name", "genes": [{"name", "values": [...]}], "default": [index of each gene], "points": [[index of
+/// each gene, ..., nanoseconds or null for a fault]]}. Combinations without a point are not legal.
+Landscape landscape_from_json(const nlohmann::json& json);
 
 /// Moves as a space makes them: mutate changes one or two genes, half of the time by one step; crossover takes each
 /// gene from either parent; both stay among the members.

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <catch2/catch.hpp>
 #include <filesystem>
+#include <fstream>
+#include <nlohmann/json.hpp>
 
 #include "tests/unit/evolve/fakes.h"
 
@@ -45,7 +47,10 @@ std::vector<Landscape> landscapes() {
   std::vector<Landscape> all{synthetic_matmul()};
   const std::filesystem::path folder = TILE_TUNE_SOURCE_DIR "/tests/unit/evolve/landscapes";
   for (const auto& entry : std::filesystem::directory_iterator(folder))
-    if (entry.path().extension() == ".json") all.push_back(load_landscape(entry.path()));
+    if (entry.path().extension() == ".json") {
+      std::ifstream file(entry.path());
+      all.push_back(landscape_from_json(nlohmann::json::parse(file)));
+    }
   return all;
 }
 
@@ -69,6 +74,24 @@ TEST_CASE("the synthetic landscape is no toy") {
                                     [](const auto& entry) { return entry.second == 0; });
   CHECK(faults > static_cast<long>(landscape.members.size() / 100));
   CHECK(landscape.default_ns() > 1.5 * landscape.best_ns());
+}
+
+TEST_CASE("a recorded landscape: points that are missing are not legal, null is a fault") {
+  const auto landscape = landscape_from_json(nlohmann::json::parse(R"({
+      "name": "tiny", "genes": [{"name": "rows", "values": [1, 2, 4]}, {"name": "packed", "values": ["no", "yes"]}],
+      "default": [0, 1], "points": [[0, 1, 90.5], [1, 0, null], [1, 1, 30], [2, 1, 45]]})"));
+  CHECK(landscape.sizes == std::vector{3, 2});
+  CHECK(landscape.members.size() == 4);
+  CHECK(landscape.default_ns() == 90.5);
+  CHECK(landscape.best_ns() == 30);
+  CHECK(landscape.time(schedule_of({1, 0})) == 0);
+  Session session(landscape);
+  session.options = {.seed = 1, .budget = {}};
+  const auto report = session.run();
+  REQUIRE(report);
+  CHECK(report->trials == 4);
+  CHECK(report->outcomes.at(Outcome::CompileError) == 1);
+  CHECK(genome_of(report->winner->schedule) == Genome{1, 1});
 }
 
 }  // namespace tile_tune::search
