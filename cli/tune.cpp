@@ -207,10 +207,7 @@ Result<Exit> tune(const TuneArguments& arguments, const Session& session) {
                 fmt::format("not even the default schedule of {} works here: {} ({})", workload.row.name,
                             report.default_measurement.reason, search::outcome_name(report.default_measurement.outcome)));
   const TuneSummary summary{workload, target, report, start.seed, store.session(), path.string()};
-  if (session.report.json())
-    TILE_TUNE_CHECK(print_json(summary_json(summary)));
-  else
-    TILE_TUNE_CHECK(print(summary_text(summary)));
+  TILE_TUNE_CHECK(session.report.json() ? print_json(summary_json(summary)) : print(summary_text(summary)));
   if (stopped) return Exit::Interrupted;
   if (!report.winner)
     return failure("no-finals", "the finalists could not be timed, so nothing was chosen", "tune again; the trials are stored");
