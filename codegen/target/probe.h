@@ -16,11 +16,13 @@ namespace tile_tune::codegen {
 using ParallelFor = std::function<void(int count, const std::function<void(int)>& task)>;
 
 /// Fused multiply-adds on independent register accumulators, widest vectors the CPU has (f32 or f64).
-/// Returns FLOP done; the caller times the call. About `iterations` x 32 vectors per thread.
+/// Returns FLOP done by all threads; the caller times the call. An iteration is 12 or 24 vector operations, whichever
+/// the register file holds.
 double fma_probe(DType type, int threads, int64_t iterations, const ParallelFor& parallel_for);
 
 /// Streams `read_bytes` from `source` and `written_bytes` to `sink` with ordinary stores, interleaved in that
-/// mix, split evenly over the threads. Returns bytes moved.
+/// mix, split evenly over the threads. Returns bytes moved: whole cache lines of 64 bytes. `source` and `sink` are
+/// aligned to 8 bytes.
 double stream_probe(const void* source, int64_t read_bytes, void* sink, int64_t written_bytes, int threads,
                     const ParallelFor& parallel_for);
 

@@ -11,17 +11,22 @@
 
 namespace tile_tune::ir {
 
-/// Tensors renumbered: inputs by first read, then statement targets in order. Per statement, indices
-/// renumbered: output indices by position on the left, then reduction indices by first appearance in the value.
-/// Idempotent. `inputs` and `outputs` keep the signature's order.
+/// Tensors renumbered: inputs by first read (the tensor a statement continues counts after its reads), inputs
+/// nothing reads, then statement targets in order. Per statement, indices renumbered: output indices by
+/// position on the left (within a subscript larger strides first), then reduction indices by first appearance
+/// in the value; those the value cannot tell apart by all their uses, constraints and ranges. Constraints are
+/// sorted, literals take their type's form (2 and 2.0 as f32 are one). Operands keep their order: a*b and b*a
+/// are two programs. Idempotent. `inputs` and `outputs` keep the signature's order.
 Program canonicalize(const Program& program);
 
 /// SHA-256 (hex) of the canonical JSON: extents as numbers, element types included; index, size and tensor
-/// names, argument order and layouts erased. The program must be bound. Starts with a format version, equal on every
-/// platform.
+/// names, argument order and layouts erased. The program must be bound. Starts with a format version, equal on
+/// every platform.
 std::string content_hash(const Program& program);
 
-/// The same with extents erased: equal for one program at all its sizes; needs no bound sizes.
+/// The same with extents erased: equal for one program at all its sizes, bound or not. Ranges and the constant
+/// shifts of subscripts are erased with them (bound, N - 1 and 511 look alike); strides, denominators and
+/// literals stay.
 std::string family_hash(const Program& program);
 
 /// SHA-256 of any text, as 64 hex digits.

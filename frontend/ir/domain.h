@@ -8,9 +8,8 @@
 
 namespace tile_tune::ir {
 
-/// Number of points in the statement's domain, exact up to 2^53. Fails (class Failure) when a domain with
-/// constraints is too large to count: more than about a million points across all but one of the indices
-/// that constraints tie together.
+/// Number of points in the statement's domain, exact up to 2^53. Fails (class Failure) when constraints tie
+/// indices together and these take more than about 50,000 values, the last of them not counted.
 Result<double> domain_size(const Program& program, const Statement& statement);
 
 /// Checks that every affine read stays inside its tensor for every point of the domain, that writes do,

@@ -14,7 +14,7 @@
 namespace tile_tune::tc {
 
 struct Parsed {
-  std::vector<ir::Program> programs;   // in the file's order
+  std::vector<ir::Program> programs;  // in the file's order
   std::vector<Diagnostic> warnings;
 };
 

@@ -26,23 +26,25 @@ std::optional<Outcome> parse_outcome(const std::string& name);
 
 struct Measurement {
   Outcome outcome = Outcome::Ok;
-  std::string reason;               // one sentence for anything but Ok
+  std::string reason;  // one sentence for anything but Ok
   std::string code_hash;
   double compile_ms = 0;
-  double verify_error = 0;          // largest |got - reference| / tolerance; at most 1 when Ok
-  std::vector<double> samples_ns;   // every timed call, in order
+  double verify_error = 0;         // largest |got - reference| / tolerance; at most 1 when Ok
+  std::vector<double> samples_ns;  // every timed call, in order
   double median_ns = 0;
-  double ratio = 0;                 // speed relative to the default schedule (median over paired rounds); > 1 is faster
+  double ratio = 0;  // speed relative to the default schedule (median over paired rounds); > 1 is faster
   double ratio_lo = 0, ratio_hi = 0;  // its 95 % bootstrap interval; finalists only, else 0
-  double peak_fraction = 0;         // median over rounds of rate / probe rate; finalists only
+  double peak_fraction = 0;           // of the roofline: the larger of the next two, with its interval; finalists only
   double peak_fraction_lo = 0, peak_fraction_hi = 0;
-  bool disturbed = false;           // the machine was busy while it was timed
+  double flop_fraction = 0;       // median over rounds of FLOP rate / FMA-probe rate; 0 for integer programs
+  double bandwidth_fraction = 0;  // median over rounds of byte rate / stream-probe rate (same mix and footprint)
+  bool disturbed = false;         // the machine was busy while it was timed
 };
 
 struct Trial {
-  int sequence = 0;      // 0, 1, ... in the session
-  int generation = 0;    // 0: seeds
-  std::string origin;    // "default", "random", "mutation", "crossover", "prior", "final"
+  int sequence = 0;                  // 0, 1, ... in the session
+  int generation = 0;                // 0: seeds
+  std::string origin;                // "default", "random", "mutation", "crossover", "prior", "final"
   std::vector<std::string> parents;  // schedule_id of each
   codegen::Schedule schedule;
   Measurement measurement;

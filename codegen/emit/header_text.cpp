@@ -1,0 +1,132 @@
+#include "codegen/emit/header_text.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+namespace tile_tune::codegen {
+namespace {
+
+constexpr const char* kHead = R"(/* {name}.h: kernels made by tile-tune {version}, plain C11, also for C++.
+ *
+ * Target: {target}
+ * Link lib{name}.a, libtile_tune_rt.a, and the system's threads, dl and m:
+ * find_package({name}) gives the target {name}::{name}, and {name}.pc says the same to pkg-config.
+ *
+ * Every function returns {prefix}_OK (0) or a code of enum {name}_status; {name}_error_string says it in
+ * words. Functions may be called from several threads at once, and never print. Those that run in parallel share
+ * one pool of threads, one for each CPU the process may use when it first calls one.
+ *   KERNEL            checks its pointers and the CPU, then computes.
+ *   KERNEL_unchecked  the same without any check: a bad pointer or a CPU without the target's features is
+ *                     undefined behaviour.
+ *   KERNEL_dl         takes DLPack tensors and checks device, element type, shape and strides first. In C++,
+ *                     include <dlpack/dlpack.h> before this header if you include it at all.
+ * Arguments are inputs, then outputs. A pointer needs the alignment of its element type and no more; only a tensor
+ * without elements may be null. An output must not overlap any other argument. Strides count elements.
+ */
+#ifndef TILE_TUNE_PACKAGE_{name}_H
+#define TILE_TUNE_PACKAGE_{name}_H
+
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {{
+#endif
+
+#if defined(DLPACK_VERSION) || defined(DLPACK_MAJOR_VERSION)
+typedef DLTensor {name}_dl_tensor;
+#else
+struct DLTensor;
+typedef struct DLTensor {name}_dl_tensor;
+#endif
+
+)";
+
+constexpr const char* kFoot = R"(
+#ifdef __cplusplus
+}
+#endif
+
+#endif
+)";
+
+std::string_view storage(DType type) {
+  switch (type) {
+    case DType::F16:
+      return ", IEEE half as bit patterns";
+    case DType::BF16:
+      return ", bfloat16 as bit patterns";
+    case DType::Bool:
+      return ", 0 or 1";
+    default:
+      return "";
+  }
+}
+
+/// Text of others inside a C comment: no end of comment, no control characters.
+std::string comment(std::string text) {
+  for (size_t i = 0; i < text.size(); ++i)
+    if (static_cast<unsigned char>(text[i]) < ' ' || (text[i] == '/' && i > 0 && text[i - 1] == '*')) text[i] = '?';
+  return text;
+}
+
+std::string describe(const Argument& argument) {
+  const std::string_view role = argument.is_in_out   ? "in/out: holds the value to start from, then the result"
+                                : argument.is_output ? "output"
+                                                     : "input";
+  const std::string name = argument.tensor == argument.parameter
+                               ? argument.tensor
+                               : fmt::format("{} ({})", argument.parameter, comment(argument.tensor));
+  if (argument.shape.empty())
+    return fmt::format(" *   {}: {}, {}{}, one element\n", name, role, dtype_name(argument.type),
+                       storage(argument.type));
+  return fmt::format(" *   {}: {}, {}{}, extents {}, strides {}, {}\n", name, role, dtype_name(argument.type),
+                     storage(argument.type), fmt::join(argument.shape, " x "), fmt::join(argument.strides, ", "),
+                     argument.layout == ir::Layout::Row ? "last index fastest" : "first index fastest");
+}
+
+std::string constants(const Signature& kernel) {
+  std::string text;
+  for (const Argument& argument : kernel.arguments) {
+    for (size_t d = 0; d < argument.shape.size(); ++d) {
+      const std::string name = fmt::format("{}_{}", kernel.function, argument.parameter);
+      text += fmt::format("  {0}_extent{1} = {2},\n  {0}_stride{1} = {3},\n", name, d, argument.shape[d],
+                          argument.strides[d]);
+    }
+  }
+  return text.empty() ? "" : fmt::format("enum {{\n{}}};\n", text);
+}
+
+std::string parameters(const Signature& kernel) {
+  std::vector<std::string> list;
+  for (const Argument& a : kernel.arguments)
+    list.push_back(fmt::format("{}{}* {}", a.is_output ? "" : "const ", c_type(a.type), a.parameter));
+  return fmt::format("{}", fmt::join(list, ", "));
+}
+
+std::string kernel_text(const std::string& library, const Signature& kernel, const Provenance& provenance) {
+  std::string text = fmt::format("\n/* {}, {} schedule, program {}\n", kernel.function, comment(provenance.text),
+                                 provenance.content_hash);
+  for (const Argument& argument : kernel.arguments) text += describe(argument);
+  text += " */\n" + constants(kernel);
+  const std::string list = parameters(kernel);
+  text += fmt::format("int {0}({1});\nint {0}_unchecked({1});\n", kernel.function, list);
+  text += fmt::format("int {0}_dl({1}_dl_tensor* const* inputs, {1}_dl_tensor* const* outputs);\n", kernel.function,
+                      library);
+  return text;
+}
+
+}  // namespace
+
+std::string header_text(const PackageOptions& options, const std::vector<Signature>& kernels,
+                        const std::vector<Provenance>& provenances) {
+  const std::string prefix = status_prefix(options.name);
+  std::string text = fmt::format(kHead, fmt::arg("name", options.name), fmt::arg("version", options.tool_version),
+                                 fmt::arg("target", options.target.halide), fmt::arg("prefix", prefix));
+  text += fmt::format("enum {}_status {{\n", options.name);
+  for (const Status& s : kStatuses) text += fmt::format("  {}_{} = {}, /* {} */\n", prefix, s.suffix, s.code, s.text);
+  text += fmt::format("}};\nconst char* {}_error_string(int code);\n", options.name);
+  for (size_t i = 0; i < kernels.size(); ++i) text += kernel_text(options.name, kernels[i], provenances[i]);
+  return text + kFoot;
+}
+
+}  // namespace tile_tune::codegen

@@ -1,0 +1,19 @@
+// The public header of a package.
+#pragma once
+
+#include "codegen/emit/signature.h"
+
+namespace tile_tune::codegen {
+
+/// What the header says about where a kernel comes from.
+struct Provenance {
+  std::string text;          // "tuned", "default"
+  std::string content_hash;  // of the program
+};
+
+/// NAME.h: status codes, and per kernel its tensors' constants and its three entries. `kernels` and `provenances` go in
+/// pairs.
+std::string header_text(const PackageOptions& options, const std::vector<Signature>& kernels,
+                        const std::vector<Provenance>& provenances);
+
+}  // namespace tile_tune::codegen

@@ -1,0 +1,62 @@
+#include "codegen/emit/manifest.h"
+
+#include "frontend/ir/canonical.h"
+#include "frontend/ir/json.h"
+
+namespace tile_tune::codegen {
+namespace {
+
+using nlohmann::json;
+
+json describe(const Argument& argument) {
+  return {{"tensor", argument.tensor},
+          {"parameter", argument.parameter},
+          {"dtype", dtype_name(argument.type)},
+          {"layout", argument.layout == ir::Layout::Row ? "row" : "col"},
+          {"shape", argument.shape},
+          {"strides", argument.strides},
+          {"role", argument.is_in_out   ? "inout"
+                   : argument.is_output ? "output"
+                                        : "input"}};
+}
+
+/// Where a statement stood in its source file is a path of the machine that tuned it.
+json without_places(ir::Program program) {
+  for (ir::Statement& statement : program.statements) statement.place.reset();
+  return ir::to_json(program);
+}
+
+json describe(const Kernel& kernel, const Signature& signature, const Compiled& compiled) {
+  json arguments = json::array();
+  for (const Argument& argument : signature.arguments) arguments.push_back(describe(argument));
+  return {{"function", kernel.function},
+          {"content_hash", ir::content_hash(kernel.program)},
+          {"program", without_places(kernel.program)},
+          {"arguments", std::move(arguments)},
+          {"schedule", to_json(kernel.schedule)},
+          {"schedule_id", schedule_id(kernel.schedule)},
+          {"provenance", kernel.provenance},
+          {"record", kernel.record},
+          {"code_hash", compiled.code_hash}};
+}
+
+}  // namespace
+
+json manifest(const PackageOptions& options, const std::vector<Kernel>& kernels,
+              const std::vector<Signature>& signatures, const std::vector<Compiled>& compiled,
+              const std::vector<Digest>& files) {
+  json list = json::array(), digests = json::object();
+  for (size_t i = 0; i < kernels.size(); ++i) list.push_back(describe(kernels[i], signatures[i], compiled[i]));
+  for (const Digest& digest : files) digests[digest.file.generic_string()] = digest.sha256;
+  return {{"kind", "package"},
+          {"format", 1},
+          {"name", options.name},
+          {"tool_version", options.tool_version},
+          {"halide_version", halide_version()},
+          {"llvm_version", llvm_version()},
+          {"target", to_json(options.target)},
+          {"kernels", std::move(list)},
+          {"files", std::move(digests)}};
+}
+
+}  // namespace tile_tune::codegen

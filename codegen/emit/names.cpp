@@ -1,0 +1,133 @@
+#include "codegen/emit/names.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <set>
+
+namespace tile_tune::codegen {
+namespace {
+
+using Names = std::set<std::string_view>;
+
+const Names kKeywords = {
+    // C11 and C23
+    "auto", "break", "case", "char", "const", "continue", "default", "do", "double", "else", "enum", "extern", "float",
+    "for", "goto", "if", "inline", "int", "long", "register", "restrict", "return", "short", "signed", "sizeof",
+    "static", "struct", "switch", "typedef", "typeof", "typeof_unqual", "union", "unsigned", "void", "volatile",
+    "while", "asm", "bool", "complex", "imaginary", "noreturn",
+    // C++20
+    "alignas", "alignof", "and", "and_eq", "bitand", "bitor", "catch", "char8_t", "char16_t", "char32_t", "class",
+    "co_await", "co_return", "co_yield", "compl", "concept", "const_cast", "consteval", "constexpr", "constinit",
+    "decltype", "delete", "dynamic_cast", "explicit", "export", "false", "friend", "mutable", "namespace", "new",
+    "noexcept", "not", "not_eq", "nullptr", "operator", "or", "or_eq", "private", "protected", "public",
+    "reinterpret_cast", "requires", "static_assert", "static_cast", "template", "this", "thread_local", "throw", "true",
+    "try", "typeid", "typename", "using", "virtual", "wchar_t", "xor", "xor_eq",
+    // macros of compilers (GNU mode) and of headers that programs include before ours
+    "linux", "unix", "i386", "I", "NULL", "EOF", "assert", "errno", "stdin", "stdout", "stderr", "offsetof", "isnan",
+    "isinf", "isfinite", "isnormal", "signbit", "fpclassify", "setjmp", "va_start", "va_arg", "va_end", "va_copy"};
+
+// <math.h> and <complex.h>: each also exists with the suffixes f and l.
+const Names kMathFunctions = {
+    "acos",   "acosh",  "asin",   "asinh",  "atan",    "atan2",     "atanh",       "cbrt",       "ceil",   "copysign",
+    "cos",    "cosh",   "erf",    "erfc",   "exp",     "exp10",     "exp2",        "expm1",      "fabs",   "fdim",
+    "floor",  "fma",    "fmax",   "fmin",   "fmod",    "frexp",     "gamma",       "hypot",      "ilogb",  "j0",
+    "j1",     "jn",     "ldexp",  "lgamma", "llrint",  "llround",   "log",         "log10",      "log1p",  "log2",
+    "logb",   "lrint",  "lround", "modf",   "nan",     "nearbyint", "nextafter",   "nexttoward", "pow",    "remainder",
+    "remquo", "rint",   "round",  "scalb",  "scalbln", "scalbn",    "significand", "sin",        "sincos", "sinh",
+    "sqrt",   "tan",    "tanh",   "tgamma", "trunc",   "y0",        "y1",          "yn",         "cabs",   "cacos",
+    "cacosh", "carg",   "casin",  "casinh", "catan",   "catanh",    "ccos",        "ccosh",      "cexp",   "cimag",
+    "clog",   "clog10", "conj",   "cpow",   "cproj",   "creal",     "csin",        "csinh",      "csqrt",  "ctan",
+    "ctanh"};
+
+const Names kLibraryNames = {
+    // the program itself
+    "main", "environ",
+    // <stdlib.h>, <string.h>, <ctype.h>
+    "abort", "abs", "aligned_alloc", "at_quick_exit", "atexit", "atof", "atoi", "atol", "atoll", "bsearch", "calloc",
+    "div", "exit", "free", "getenv", "labs", "ldiv", "llabs", "lldiv", "malloc", "mblen", "mbstowcs", "mbtowc", "qsort",
+    "quick_exit", "rand", "realloc", "srand", "strtod", "strtof", "strtol", "strtold", "strtoll", "strtoul", "strtoull",
+    "system", "wcstombs", "wctomb", "memchr", "memcmp", "memcpy", "memmove", "memset", "strcat", "strchr", "strcmp",
+    "strcoll", "strcpy", "strcspn", "strerror", "strlen", "strncat", "strncmp", "strncpy", "strpbrk", "strrchr",
+    "strspn", "strstr", "strtok", "strxfrm", "isalnum", "isalpha", "isblank", "iscntrl", "isdigit", "isgraph",
+    "islower", "isprint", "ispunct", "isspace", "isupper", "isxdigit", "tolower", "toupper",
+    // <stdio.h>
+    "clearerr", "fclose", "feof", "ferror", "fflush", "fgetc", "fgetpos", "fgets", "fopen", "fprintf", "fputc", "fputs",
+    "fread", "freopen", "fscanf", "fseek", "fsetpos", "ftell", "fwrite", "getc", "getchar", "gets", "perror", "printf",
+    "putc", "putchar", "puts", "remove", "rename", "rewind", "scanf", "setbuf", "setvbuf", "snprintf", "sprintf",
+    "sscanf", "tmpfile", "tmpnam", "ungetc", "vfprintf", "vfscanf", "vprintf", "vscanf", "vsnprintf", "vsprintf",
+    "vsscanf",
+    // <time.h>, <signal.h>, <locale.h>, <setjmp.h>, <fenv.h>
+    "asctime", "clock", "ctime", "difftime", "gmtime", "localtime", "mktime", "strftime", "time", "timespec_get",
+    "raise", "signal", "localeconv", "setlocale", "longjmp", "feclearexcept", "fegetround", "feraiseexcept",
+    "fesetround", "fetestexcept",
+    // POSIX
+    "accept", "access", "alarm", "basename", "bcmp", "bcopy", "bind", "brk", "bzero", "chdir", "chmod", "chown",
+    "close", "connect", "creat", "daemon", "dirname", "drand48", "dup", "dup2", "execl", "execv", "execve", "execvp",
+    "fcntl", "ffs", "fileno", "fork", "fstat", "fsync", "ftok", "ftruncate", "getcwd", "getopt", "getpid", "glob",
+    "iconv", "index", "ioctl", "isatty", "kill", "link", "listen", "lseek", "lstat", "madvise", "mkdir", "mmap",
+    "mprotect", "msync", "munmap", "nice", "open", "opendir", "optarg", "optind", "pause", "pclose", "pipe", "poll",
+    "popen", "pread", "pwrite", "random", "read", "readdir", "readlink", "recv", "rindex", "rmdir", "sbrk", "select",
+    "send", "setenv", "sigaction", "sleep", "socket", "srandom", "stat", "strdup", "swab", "symlink", "sync", "sysconf",
+    "tee", "timezone", "truncate", "tzname", "ualarm", "umask", "uname", "unlink", "unsetenv", "usleep", "utime",
+    "vfork", "wait", "waitpid", "write"};
+
+// Library NAME puts NAME.h on the include path and libNAME.a on the library path: headers of C and POSIX, and
+// libraries that every program links, must not be found there.
+const Names kSystemFiles = {
+    "alloca", "assert",      "complex",  "ctype",   "dirent",    "dlfcn",   "elf",     "endian",    "errno",
+    "error",  "fcntl",       "features", "fenv",    "float",     "fnmatch", "getopt",  "glob",      "inttypes",
+    "iso646", "langinfo",    "libgen",   "limits",  "link",      "locale",  "malloc",  "math",      "memory",
+    "netdb",  "poll",        "pthread",  "pwd",     "regex",     "sched",   "search",  "semaphore", "setjmp",
+    "signal", "spawn",       "stdalign", "stdarg",  "stdatomic", "stdbool", "stddef",  "stdint",    "stdio",
+    "stdlib", "stdnoreturn", "string",   "strings", "termios",   "tgmath",  "threads", "time",      "uchar",
+    "unistd", "utime",       "values",   "wchar",   "wctype",    "c",       "dl",      "gcc",       "gcc_s",
+    "m",      "rt",          "util"};
+
+}  // namespace
+
+bool is_c_identifier(std::string_view name) {
+  auto letter = [](char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; };
+  auto letter_or_digit = [&](char c) { return letter(c) || (c >= '0' && c <= '9'); };
+  return !name.empty() && letter(name.front()) && std::all_of(name.begin(), name.end(), letter_or_digit);
+}
+
+bool is_c_keyword(std::string_view name) { return kKeywords.contains(name); }
+
+bool is_c_library_name(std::string_view name) {
+  if (kLibraryNames.contains(name) || kMathFunctions.contains(name)) return true;
+  const bool suffixed = name.ends_with('f') || name.ends_with('l');
+  return suffixed && kMathFunctions.contains(name.substr(0, name.size() - 1));
+}
+
+Result<void> check_external_name(std::string_view what, std::string_view name) {
+  auto refuse = [&](std::string_view reason) {
+    return fail(ErrorClass::Program, "bad-name", fmt::format("'{}' cannot name a {}: {}", name, what, reason),
+                "choose another name with --name");
+  };
+  // 200: file names such as libNAME.a must stay below the 255 bytes of usual file systems.
+  if (name.size() > 200) return refuse("it is longer than 200 characters");
+  if (!is_c_identifier(name))
+    return refuse("a name has letters, digits and underscores, and does not start with a digit");
+  if (name.front() == '_' || name.find("__") != name.npos)
+    return refuse("C and C++ reserve names with a leading or a double underscore");
+  if (is_c_keyword(name)) return refuse("it means something else in C or C++");
+  if (is_c_library_name(name)) return refuse("the C library has a symbol of that name");
+  if (what == "library" && kSystemFiles.contains(name))
+    return refuse("the system has a header or library of that name");
+  if (name.starts_with("tile_tune")) return refuse("names that start with tile_tune belong to the shared runtime");
+  return {};
+}
+
+std::vector<std::string> parameter_names(const std::vector<std::string>& tensors) {
+  std::vector<std::string> names;
+  for (const std::string& tensor : tensors) {
+    const bool usable = is_c_identifier(tensor) && !is_c_keyword(tensor) && tensor.front() != '_' &&
+                        tensor.find("__") == tensor.npos && std::count(tensors.begin(), tensors.end(), tensor) == 1 &&
+                        !tensor.starts_with("arg");
+    names.push_back(usable ? tensor : fmt::format("arg{}", names.size()));
+  }
+  return names;
+}
+
+}  // namespace tile_tune::codegen

@@ -1,0 +1,35 @@
+// From kernels to archives: Halide's objects and the generated C become one archive member per kernel that
+// exports nothing but the kernel's entries.
+#pragma once
+
+#include <filesystem>
+#include <functional>
+
+#include "codegen/emit/signature.h"
+#include "codegen/lower/compile.h"
+
+namespace tile_tune::codegen {
+
+/// What makes Halide's objects: compile_object and compile_runtime of codegen/lower, or a test's stand-ins.
+struct Compiler {
+  std::function<Result<Compiled>(const ir::Program&, const Schedule&, const Target&, const std::string& function,
+                                 const std::filesystem::path& object)>
+      object;
+  std::function<Result<void>(const Target&, const std::filesystem::path& archive)> runtime;
+};
+
+struct ArchiveJob {
+  const std::vector<Kernel>& kernels;
+  const std::vector<Signature>& signatures;  // one per kernel
+  const PackageOptions& options;
+  const Compiler& compiler;
+  std::filesystem::path work;     // an empty directory for intermediate files, absolute
+  std::filesystem::path include;  // where LIBRARY.h lies, absolute
+};
+
+/// Writes libNAME.a to `library` and libtile_tune_rt.a to `runtime` (absolute paths); returns what each kernel compiled
+/// to. Bytes of the archives depend on kernels, options and tool versions alone, not on any path.
+Result<std::vector<Compiled>> make_archives(const ArchiveJob& job, const std::filesystem::path& library,
+                                            const std::filesystem::path& runtime);
+
+}  // namespace tile_tune::codegen

@@ -1,0 +1,115 @@
+#include "codegen/emit/package.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <set>
+
+#include "codegen/emit/config_text.h"
+#include "codegen/emit/header_text.h"
+#include "codegen/emit/manifest.h"
+#include "codegen/emit/names.h"
+#include "codegen/emit/staging.h"
+#include "codegen/emit/write_package.h"
+#include "frontend/ir/canonical.h"
+
+namespace tile_tune::codegen {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// Files of a package, relative to its directory.
+struct Files {
+  explicit Files(const std::string& name)
+      : library(fmt::format("lib/lib{}.a", name)),
+        header(fmt::format("include/{}.h", name)),
+        cmake(fmt::format("lib/cmake/{0}/{0}Config.cmake", name)),
+        pkg_config(fmt::format("lib/pkgconfig/{}.pc", name)),
+        manifest(fmt::format("share/{}/manifest.json", name)) {}
+
+  fs::path library, header, cmake, pkg_config, manifest;
+  fs::path runtime = "lib/libtile_tune_rt.a";
+
+  /// Sorted.
+  std::vector<fs::path> all() const {
+    std::vector<fs::path> list = {header, cmake, library, runtime, pkg_config, manifest};
+    std::sort(list.begin(), list.end());
+    return list;
+  }
+};
+
+/// No two external names of the package may be the same.
+Result<void> check_distinct(const std::string& library, const std::vector<Signature>& signatures) {
+  std::set<std::string> taken = {library + "_error_string", library + "_dl_tensor", library + "_status"};
+  for (const Status& status : kStatuses) taken.insert(fmt::format("{}_{}", status_prefix(library), status.suffix));
+  for (const Signature& signature : signatures)
+    for (const std::string& entry : entry_points(signature))
+      if (!taken.insert(entry).second)
+        return fail(ErrorClass::Program, "duplicate-function",
+                    fmt::format("library '{}' would hold two functions called '{}'", library, entry),
+                    "rename one of the programs");
+  return {};
+}
+
+Result<std::vector<Signature>> make_signatures(const std::vector<Kernel>& kernels, const PackageOptions& options) {
+  TILE_TUNE_CHECK(check_external_name("library", options.name));
+  if (kernels.empty())
+    return fail(ErrorClass::Program, "empty-package", fmt::format("library '{}' would hold no kernel", options.name));
+  std::vector<Signature> signatures;
+  for (const Kernel& kernel : kernels) {
+    TILE_TUNE_TRY(signature, make_signature(kernel));
+    signatures.push_back(std::move(signature));
+  }
+  TILE_TUNE_CHECK(check_distinct(options.name, signatures));
+  return signatures;
+}
+
+Result<void> write_texts(const fs::path& root, const Files& files, const std::vector<Kernel>& kernels,
+                         const std::vector<Signature>& signatures, const PackageOptions& options) {
+  std::vector<Provenance> provenances;
+  for (const Kernel& kernel : kernels) provenances.push_back({kernel.provenance, ir::content_hash(kernel.program)});
+  TILE_TUNE_CHECK(write_text(root / files.header, header_text(options, signatures, provenances)));
+  TILE_TUNE_CHECK(write_text(root / files.cmake, cmake_config_text(options.name)));
+  return write_text(root / files.pkg_config, pkg_config_text(options.name, options.tool_version));
+}
+
+Result<void> write_manifest(const fs::path& root, const Files& files, const std::vector<Kernel>& kernels,
+                            const std::vector<Signature>& signatures, const std::vector<Compiled>& compiled,
+                            const PackageOptions& options) {
+  std::vector<Digest> digests;
+  for (const fs::path& file : files.all()) {
+    if (file == files.manifest) continue;
+    TILE_TUNE_TRY(bytes, read_bytes(root / file));
+    digests.push_back({file, ir::sha256_hex(bytes)});
+  }
+  const auto json = manifest(options, kernels, signatures, compiled, digests);
+  return write_text(root / files.manifest, json.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n");
+}
+
+}  // namespace
+
+Result<std::vector<fs::path>> write_package_with(const Compiler& compiler, const std::vector<Kernel>& kernels,
+                                                 const PackageOptions& options) {
+  TILE_TUNE_TRY(signatures, make_signatures(kernels, options));
+  TILE_TUNE_TRY(staging, Staging::create(options.directory));
+  const Files files(options.name);
+  const fs::path root = staging.files();
+  for (const fs::path& file : files.all()) {
+    std::error_code error;
+    fs::create_directories((root / file).parent_path(), error);
+    if (error)
+      return failure("cannot-write", fmt::format("cannot write {}: {}", options.directory.string(), error.message()));
+  }
+  TILE_TUNE_CHECK(write_texts(root, files, kernels, signatures, options));
+  const ArchiveJob job{kernels, signatures, options, compiler, staging.work(), root / files.header.parent_path()};
+  TILE_TUNE_TRY(compiled, make_archives(job, root / files.library, root / files.runtime));
+  TILE_TUNE_CHECK(write_manifest(root, files, kernels, signatures, compiled, options));
+  TILE_TUNE_CHECK(staging.commit(files.all()));
+  return files.all();
+}
+
+Result<std::vector<fs::path>> write_package(const std::vector<Kernel>& kernels, const PackageOptions& options) {
+  return write_package_with({compile_object, compile_runtime}, kernels, options);
+}
+
+}  // namespace tile_tune::codegen

@@ -1,0 +1,131 @@
+#include "codegen/emit/signature.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cctype>
+#include <limits>
+
+#include "codegen/emit/names.h"
+#include "codegen/lower/compile.h"
+#include "codegen/schedule/loops.h"
+
+namespace tile_tune::codegen {
+namespace {
+
+/// halide_buffer_t has 32-bit extents and strides; the largest stride is the product of all extents but one.
+bool fits(const std::vector<int64_t>& shape, ir::Layout layout) {
+  constexpr double kLimit = std::numeric_limits<int32_t>::max();
+  double stride = 1;
+  for (size_t i = 0; i < shape.size(); ++i) {
+    const double extent = static_cast<double>(shape[layout == ir::Layout::Row ? shape.size() - 1 - i : i]);
+    if (extent > kLimit || stride > kLimit) return false;
+    stride *= extent;
+  }
+  return true;
+}
+
+Result<Argument> make_argument(const ir::Tensor& tensor) {
+  Argument argument{.tensor = tensor.name,
+                    .parameter = "",
+                    .type = tensor.type,
+                    .layout = tensor.layout,
+                    .shape = ir::shape(tensor),
+                    .strides = {}};
+  if (c_type(tensor.type).empty())
+    return fail(
+        ErrorClass::Program, "type-not-emitted",
+        fmt::format("tensor '{}' has type {}, which libraries do not take", tensor.name, dtype_name(tensor.type)));
+  if (!fits(argument.shape, tensor.layout))
+    return fail(ErrorClass::Mismatch, "tensor-too-large",
+                fmt::format("tensor '{}' has an extent or stride above 2147483647 elements", tensor.name));
+  argument.strides = strides(tensor);
+  return argument;
+}
+
+/// Position among the arguments of the pointer behind a tensor; an initial value shares its output's.
+size_t position(const ir::Program& program, int tensor) {
+  for (size_t i = 0; i < program.inputs.size(); ++i)
+    if (program.inputs[i] == tensor) return i;
+  size_t i = 0;
+  while (program.outputs[i] != tensor && program.initial_value_of(program.outputs[i]) != tensor) ++i;
+  return program.inputs.size() + i;
+}
+
+}  // namespace
+
+int64_t Argument::bytes() const {
+  int64_t count = 1;
+  for (int64_t extent : shape) count *= extent;
+  return count * static_cast<int64_t>(dtype_size(type));
+}
+
+std::string_view c_type(DType type) {
+  switch (type) {
+    case DType::Bool:
+      return "uint8_t";
+    case DType::I8:
+      return "int8_t";
+    case DType::U8:
+      return "uint8_t";
+    case DType::I16:
+      return "int16_t";
+    case DType::U16:
+      return "uint16_t";
+    case DType::I32:
+      return "int32_t";
+    case DType::U32:
+      return "uint32_t";
+    case DType::I64:
+      return "int64_t";
+    case DType::U64:
+      return "uint64_t";
+    case DType::F16:
+      return "uint16_t";
+    case DType::BF16:
+      return "uint16_t";
+    case DType::F32:
+      return "float";
+    case DType::F64:
+      return "double";
+    case DType::C32:
+    case DType::C64:
+      return "";
+  }
+  return "";
+}
+
+Result<Signature> make_signature(const Kernel& kernel) {
+  TILE_TUNE_CHECK(check_external_name("function", kernel.function));
+  const ir::Program& program = kernel.program;
+  if (!program.is_bound())
+    return fail(ErrorClass::Mismatch, "unbound-size", fmt::format("'{}' still has sizes without a value", program.name),
+                "give each size with -s NAME=N");
+  Signature signature{.function = kernel.function, .arguments = {}, .inputs = program.inputs.size(), .buffers = {}};
+  std::vector<std::string> names;
+  for (const auto* list : {&program.inputs, &program.outputs}) {
+    for (int number : *list) {
+      TILE_TUNE_TRY(argument, make_argument(program.tensors[number]));
+      argument.is_output = list == &program.outputs;
+      argument.is_in_out = argument.is_output && program.initial_value_of(number).has_value();
+      names.push_back(argument.tensor);
+      signature.arguments.push_back(std::move(argument));
+    }
+  }
+  const auto parameters = parameter_names(names);
+  for (size_t i = 0; i < parameters.size(); ++i) signature.arguments[i].parameter = parameters[i];
+  for (int tensor : kernel_arguments(program)) signature.buffers.push_back(position(program, tensor));
+  return signature;
+}
+
+std::vector<std::string> entry_points(const Signature& signature) {
+  return {signature.function, signature.function + "_unchecked", signature.function + "_dl"};
+}
+
+std::string status_prefix(const std::string& library) {
+  std::string prefix = library;
+  for (char& c : prefix) c = static_cast<char>(std::toupper(static_cast<unsigned char>(c)));
+  return prefix;
+}
+
+}  // namespace tile_tune::codegen

@@ -1,0 +1,69 @@
+// The C signature of one kernel as plain data: what header, wrapper and manifest are written from.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "codegen/emit/package.h"
+
+namespace tile_tune::codegen {
+
+/// One pointer parameter. shape and strides are in subscript order; strides count elements.
+struct Argument {
+  std::string tensor;     // the program's name
+  std::string parameter;  // the name in the header
+  DType type = DType::F32;
+  ir::Layout layout = ir::Layout::Row;
+  std::vector<int64_t> shape;
+  std::vector<int64_t> strides;
+  bool is_output = false;
+  bool is_in_out = false;  // an output whose value on entry is read
+
+  int64_t bytes() const;
+};
+
+struct Signature {
+  std::string function;
+  std::vector<Argument> arguments;  // inputs, then outputs, each in signature order
+  size_t inputs = 0;
+  std::vector<size_t>
+      buffers;  // which argument each buffer of the compiled function shows; an in/out one is shown twice
+};
+
+/// float, uint16_t (f16, bf16: bit patterns), uint8_t (bool), ... Complex types have none.
+std::string_view c_type(DType type);
+
+/// Class Mismatch for an unbound program or a tensor too large for 32-bit extents and strides; class Program for
+/// a type or a function name C cannot have.
+Result<Signature> make_signature(const Kernel& kernel);
+
+/// External symbols of a kernel: NAME, NAME_unchecked, NAME_dl.
+std::vector<std::string> entry_points(const Signature& signature);
+
+/// What an entry returns. `suffix` completes the enumerator LIBRARY_suffix; numbers are part of the ABI and never
+/// reused.
+struct Status {
+  int code;
+  std::string_view suffix;
+  std::string_view text;
+};
+inline constexpr Status kStatuses[] = {
+    {0, "OK", "success"},
+    {1, "ERROR_NULL_POINTER", "a pointer is null"},
+    {2, "ERROR_MISALIGNED", "a pointer is not aligned to its element type"},
+    {3, "ERROR_OVERLAP", "an output overlaps another argument"},
+    {4, "ERROR_UNSUPPORTED_CPU", "this CPU lacks instructions the library was compiled for"},
+    {5, "ERROR_OUT_OF_MEMORY", "out of memory for scratch buffers"},
+    {6, "ERROR_INTERNAL", "internal error in the kernel"},
+    {7, "ERROR_DEVICE", "a DLTensor is not in CPU memory"},
+    {8, "ERROR_DTYPE", "a DLTensor has another element type"},
+    {9, "ERROR_RANK", "a DLTensor has another number of dimensions"},
+    {10, "ERROR_SHAPE", "a DLTensor has another shape"},
+    {11, "ERROR_STRIDES", "a DLTensor has other strides"},
+};
+
+/// LIBRARY in upper case, the prefix of the status enumerators.
+std::string status_prefix(const std::string& library);
+
+}  // namespace tile_tune::codegen

@@ -1,0 +1,52 @@
+// Files made beside their place and moved there at the end, all or none.
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "frontend/diagnostic/diagnostic.h"
+
+namespace tile_tune::codegen {
+
+/// Writes a text file; a full disk is noticed. Class Failure.
+Result<void> write_text(const std::filesystem::path& path, const std::string& text);
+
+/// The bytes of a file. Class Failure.
+Result<std::string> read_bytes(const std::filesystem::path& path);
+
+/// A temporary directory inside the target directory (one file system, so that a move is a rename). The destructor
+/// removes it, and the directories that were made for it and nothing else.
+class Staging {
+ public:
+  static Result<Staging> create(const std::filesystem::path& directory);
+  ~Staging();
+  Staging(Staging&& other) noexcept;
+  Staging(const Staging&) = delete;
+  Staging& operator=(const Staging&) = delete;
+
+  /// New files lie here at their paths relative to the target directory. Absolute.
+  std::filesystem::path files() const { return root_ / "new"; }
+  /// For intermediate files. Absolute.
+  std::filesystem::path work() const { return root_ / "work"; }
+
+  /// Moves the files (relative paths under files()) to the target directory, over older ones. If one cannot be
+  /// moved, those already moved go back and the older ones return. A file equal to the older one is left alone.
+  Result<void> commit(const std::vector<std::filesystem::path>& relative);
+
+ private:
+  struct Move {
+    std::filesystem::path target;
+    std::filesystem::path backup;  // empty: there was no older file
+  };
+  Staging() = default;
+  Result<void> make_directories(const std::filesystem::path& directory);
+  Result<void> move_into_place(const std::filesystem::path& file);
+  void roll_back();
+
+  std::filesystem::path target_, root_;
+  std::vector<std::filesystem::path> made_;  // directories that did not exist, outermost first
+  std::vector<Move> moves_;
+};
+
+}  // namespace tile_tune::codegen

@@ -1,0 +1,270 @@
+#include "codegen/emit/wrapper_text.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+namespace tile_tune::codegen {
+namespace {
+
+// Layouts of Halide 21's halide_buffer_t (HalideRuntime.h) and of DLPack's DLTensor (dlpack.h 1.0), under names of our
+// own so that this source needs neither header; tests/integration/emit compares the first with the SDK's.
+constexpr const char* kTypes = R"(
+struct tile_tune_dimension { int32_t min, extent, stride; uint32_t flags; };
+struct tile_tune_type { uint8_t code, bits; uint16_t lanes; };
+struct tile_tune_buffer {
+  uint64_t device;
+  const void* device_interface;
+  uint8_t* host;
+  uint64_t flags;
+  struct tile_tune_type type;
+  int32_t dimensions;
+  struct tile_tune_dimension* dim;
+  void* padding;
+};
+struct DLTensor {
+  void* data;
+  struct { int32_t type, id; } device;
+  int32_t ndim;
+  struct tile_tune_type dtype;
+  int64_t* shape;
+  int64_t* strides;
+  uint64_t byte_offset;
+};
+struct argument {
+  uint64_t bytes;
+  uint64_t alignment;
+  struct tile_tune_type dtype; /* as DLPack has it */
+  int32_t rank;
+  const int64_t* shape;
+  const int64_t* strides;
+};
+)";
+
+// Inputs may overlap each other; every pair with an output in it may not.
+constexpr const char* kCheck = R"(
+static int overlap(uintptr_t a, uint64_t a_bytes, uintptr_t b, uint64_t b_bytes) {
+  return a < b + b_bytes && b < a + a_bytes;
+}
+
+static int check_pointers(void* const* pointers) {
+  for (int i = 0; i < ARGUMENTS; ++i) {
+    const uintptr_t p = (uintptr_t)pointers[i];
+    if (arguments[i].bytes == 0) continue;
+    if (p == 0) return FAIL(NULL_POINTER);
+    if (p % arguments[i].alignment != 0) return FAIL(MISALIGNED);
+    for (int j = 0; i >= INPUTS && j < i; ++j)
+      if (arguments[j].bytes != 0 && overlap(p, arguments[i].bytes, (uintptr_t)pointers[j], arguments[j].bytes))
+        return FAIL(OVERLAP);
+  }
+  return 0;
+}
+
+static int check_tensor(const struct DLTensor* t, const struct argument* a) {
+  if (t->device.type != 1 /* kDLCPU */) return FAIL(DEVICE);
+  if (t->dtype.code != a->dtype.code || t->dtype.bits != a->dtype.bits || t->dtype.lanes != 1) return FAIL(DTYPE);
+  if (t->ndim != a->rank) return FAIL(RANK);
+  if (a->rank > 0 && t->shape == NULL) return FAIL(NULL_POINTER);
+  for (int d = 0; d < a->rank; ++d)
+    if (t->shape[d] != a->shape[d]) return FAIL(SHAPE);
+  /* Without strides a DLTensor is compact, last index fastest. A dimension of extent 1 or a tensor without elements may
+     have any stride. */
+  int64_t stride = 1;
+  for (int d = a->rank - 1; d >= 0; --d) {
+    const int64_t given = t->strides != NULL ? t->strides[d] : stride;
+    if (a->bytes != 0 && a->shape[d] != 1 && given != a->strides[d]) return FAIL(STRIDES);
+    stride *= a->shape[d];
+  }
+  return 0;
+}
+
+static int check_tensors(struct DLTensor* const* inputs, struct DLTensor* const* outputs, void** pointers) {
+  for (int i = 0; i < ARGUMENTS; ++i) {
+    struct DLTensor* const* list = i < INPUTS ? inputs : outputs;
+    const struct DLTensor* t = list != NULL ? list[i < INPUTS ? i : i - INPUTS] : NULL;
+    if (t == NULL) return FAIL(NULL_POINTER);
+    const int status = check_tensor(t, &arguments[i]);
+    if (status != 0) return status;
+    pointers[i] = t->data != NULL ? (uint8_t*)t->data + t->byte_offset : NULL;
+  }
+  return 0;
+}
+)";
+
+// -11 is halide_error_code_out_of_memory.
+constexpr const char* kStatus = R"(
+static int status_of(int halide) {
+  return halide == 0 ? 0 : halide == -11 ? FAIL(OUT_OF_MEMORY) : FAIL(INTERNAL);
+}
+)";
+
+struct TypeCode {
+  std::string_view halide;  // halide_type_t: code, bits, lanes
+  std::string_view dlpack;  // DLDataType: the same, where bool has code 6 and 8 bits
+};
+
+TypeCode type_code(DType type) {
+  switch (type) {
+    case DType::Bool:
+      return {"{1, 1, 1}", "{6, 8, 1}"};
+    case DType::I8:
+      return {"{0, 8, 1}", "{0, 8, 1}"};
+    case DType::I16:
+      return {"{0, 16, 1}", "{0, 16, 1}"};
+    case DType::I32:
+      return {"{0, 32, 1}", "{0, 32, 1}"};
+    case DType::I64:
+      return {"{0, 64, 1}", "{0, 64, 1}"};
+    case DType::U8:
+      return {"{1, 8, 1}", "{1, 8, 1}"};
+    case DType::U16:
+      return {"{1, 16, 1}", "{1, 16, 1}"};
+    case DType::U32:
+      return {"{1, 32, 1}", "{1, 32, 1}"};
+    case DType::U64:
+      return {"{1, 64, 1}", "{1, 64, 1}"};
+    case DType::F16:
+      return {"{2, 16, 1}", "{2, 16, 1}"};
+    case DType::F32:
+      return {"{2, 32, 1}", "{2, 32, 1}"};
+    case DType::F64:
+      return {"{2, 64, 1}", "{2, 64, 1}"};
+    case DType::BF16:
+      return {"{4, 16, 1}", "{4, 16, 1}"};
+    case DType::C32:
+    case DType::C64:
+      break;  // refused by make_signature
+  }
+  return {};
+}
+
+/// The constants of argument `i`: shape, strides and Halide's dimensions, the fastest first.
+std::string argument_tables(const Argument& argument, size_t i) {
+  if (argument.shape.empty()) return "";
+  const size_t rank = argument.shape.size();
+  std::vector<std::string> dimensions;
+  for (size_t n = 0; n < rank; ++n) {
+    const size_t d = argument.layout == ir::Layout::Row ? rank - 1 - n : n;
+    dimensions.push_back(fmt::format("{{0, {}, {}, 0}}", argument.shape[d], argument.strides[d]));
+  }
+  return fmt::format(
+      "static const int64_t shape{0}[] = {{{1}}};\n"
+      "static const int64_t strides{0}[] = {{{2}}};\n"
+      "static const struct tile_tune_dimension dimensions{0}[] = {{{3}}};\n",
+      i, fmt::join(argument.shape, ", "), fmt::join(argument.strides, ", "), fmt::join(dimensions, ", "));
+}
+
+std::string tables(const Signature& kernel) {
+  std::string text, rows;
+  for (size_t i = 0; i < kernel.arguments.size(); ++i) {
+    const Argument& a = kernel.arguments[i];
+    text += argument_tables(a, i);
+    const bool scalar = a.shape.empty();
+    rows += fmt::format("  {{{}, sizeof({}), {}, {}, {}, {}}},\n", a.bytes(), c_type(a.type), type_code(a.type).dlpack,
+                        a.shape.size(), scalar ? "NULL" : fmt::format("shape{}", i),
+                        scalar ? "NULL" : fmt::format("strides{}", i));
+  }
+  return text +
+         fmt::format("static const struct argument arguments[] = {{\n{}}};\nenum {{ INPUTS = {}, ARGUMENTS = {} }};\n",
+                     rows, kernel.inputs, kernel.arguments.size());
+}
+
+// Libgcc keeps what __builtin_cpu_supports tests, so the check is a few loads.
+std::string cpu_check(const std::vector<std::string>& features) {
+  std::string text = "\nstatic int cpu_supported(void) {\n";
+  if (!features.empty()) text += "  __builtin_cpu_init();\n";
+  std::vector<std::string> tests;
+  for (const auto& feature : features) tests.push_back(fmt::format("__builtin_cpu_supports(\"{}\")", feature));
+  return text +
+         fmt::format("  return {};\n}}\n", tests.empty() ? "1" : fmt::format("{}", fmt::join(tests, " &&\n         ")));
+}
+
+/// run(): buffers on the stack, no checks. Halide takes a null host for a bounds query, so a tensor without elements
+/// gets an address of ours. Generated code never writes through `dim` outside a bounds query.
+std::string run_text(const Signature& kernel) {
+  const std::string symbol = kernel_symbol(kernel.function);
+  std::vector<std::string> types(kernel.buffers.size(), "struct tile_tune_buffer*"), buffers, rows;
+  for (size_t i : kernel.buffers) {
+    const Argument& a = kernel.arguments[i];
+    buffers.push_back(fmt::format("&buffers[{}]", buffers.size()));
+    rows.push_back(fmt::format("    {{0, NULL, {}, 0, {}, {}, {}, NULL}},\n",
+                               a.bytes() == 0 ? "(uint8_t*)&nothing" : fmt::format("(uint8_t*)pointers[{}]", i),
+                               type_code(a.type).halide, a.shape.size(),
+                               a.shape.empty() ? "NULL" : fmt::format("(struct tile_tune_dimension*)dimensions{}", i)));
+  }
+  return fmt::format(
+      "\nint {0}({1});\n\nstatic int run(void* const* pointers) {{\n"
+      "  static const uint64_t nothing = 0;\n  (void)nothing;\n"
+      "  struct tile_tune_buffer buffers[] = {{\n{2}  }};\n"
+      "  return status_of({0}({3}));\n}}\n",
+      symbol, fmt::join(types, ", "), fmt::join(rows, ""), fmt::join(buffers, ", "));
+}
+
+std::string entries(const std::string& library, const Signature& kernel) {
+  std::vector<std::string> parameters, pointers;
+  for (const Argument& a : kernel.arguments) {
+    parameters.push_back(fmt::format("{}{}* p{}", a.is_output ? "" : "const ", c_type(a.type), pointers.size()));
+    pointers.push_back(fmt::format("(void*)p{}", pointers.size()));
+  }
+  return fmt::format(
+      R"(
+static int checked(void* const* pointers) {{
+  if (!cpu_supported()) return FAIL(UNSUPPORTED_CPU);
+  const int status = check_pointers(pointers);
+  return status != 0 ? status : run(pointers);
+}}
+
+int {0}_unchecked({1}) {{
+  void* const pointers[] = {{{2}}};
+  return run(pointers);
+}}
+
+int {0}({1}) {{
+  void* const pointers[] = {{{2}}};
+  return checked(pointers);
+}}
+
+int {0}_dl({3}_dl_tensor* const* inputs, {3}_dl_tensor* const* outputs) {{
+  void* pointers[ARGUMENTS];
+  const int status = check_tensors(inputs, outputs, pointers);
+  return status != 0 ? status : checked(pointers);
+}}
+)",
+      kernel.function, fmt::join(parameters, ", "), fmt::join(pointers, ", "), library);
+}
+
+}  // namespace
+
+std::string kernel_symbol(const std::string& function) { return "tile_tune_kernel_" + function; }
+
+std::string wrapper_text(const std::string& library, const Signature& kernel,
+                         const std::vector<std::string>& cpu_features) {
+  return fmt::format("#include <stddef.h>\n#include <stdint.h>\n\n#include \"{}.h\"\n\n", library) +
+         fmt::format("#define FAIL(name) {}_ERROR_##name\n", status_prefix(library)) + kTypes + tables(kernel) +
+         kCheck + kStatus + cpu_check(cpu_features) + run_text(kernel) + entries(library, kernel);
+}
+
+std::string error_string_text(const std::string& library) {
+  std::string cases;
+  for (const Status& s : kStatuses) cases += fmt::format("    case {}: return \"{}\";\n", s.code, s.text);
+  return fmt::format(
+      "#include \"{0}.h\"\n\nconst char* {0}_error_string(int code) {{\n  switch (code) {{\n{1}"
+      "    default: return \"unknown code\";\n  }}\n}}\n",
+      library, cases);
+}
+
+std::string runtime_hooks_text() {
+  return R"(#define _GNU_SOURCE
+#include <sched.h>
+#include <unistd.h>
+
+void halide_error(void* user_context, const char* message) { (void)user_context; (void)message; }
+void halide_print(void* user_context, const char* message) { (void)user_context; (void)message; }
+
+int halide_host_cpu_count(void) {
+  cpu_set_t set;
+  return sched_getaffinity(0, sizeof set, &set) == 0 ? CPU_COUNT(&set) : (int)sysconf(_SC_NPROCESSORS_ONLN);
+}
+)";
+}
+
+}  // namespace tile_tune::codegen

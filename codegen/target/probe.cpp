@@ -1,0 +1,156 @@
+#include "codegen/target/probe.h"
+
+#include <algorithm>
+#include <cstddef>
+
+// The vectors differ in width between the variants below, and none of them crosses this file's border.
+#pragma GCC diagnostic ignored "-Wpsabi"
+
+namespace tile_tune::codegen {
+namespace {
+
+// Latency of an FMA times FMAs a cycle is 4 x 2 on AMD Zen, at most 5 x 2 on Intel, 4 x 4 on Neoverse V: twelve
+// chains are enough on x86, and twelve with two constants still fit the 16 registers of SSE and AVX2. AVX-512 and
+// NEON have 32 registers: 24 chains. Each chain is a variable of its own: GCC 12 keeps the elements of an array in
+// memory here (measured on Zen 4: 20 instead of 117 GFLOP/s a core).
+#define TILE_TUNE_8(X) X(0) X(1) X(2) X(3) X(4) X(5) X(6) X(7)
+#define TILE_TUNE_12(X) TILE_TUNE_8(X) X(8) X(9) X(10) X(11)
+#define TILE_TUNE_24(X) TILE_TUNE_12(X) X(12) X(13) X(14) X(15) X(16) X(17) X(18) X(19) X(20) X(21) X(22) X(23)
+
+/// One thread's share: `iterations` times one FMA on each chain. Returns FLOP.
+using FmaLoop = double (*)(int64_t iterations);
+
+// A macro because a function template does not inherit its caller's target attribute. The empty asm makes every
+// chain's value observable in every iteration, so none of the arithmetic can be folded away. Values converge to 1:
+// no overflow, no denormals.
+#define TILE_TUNE_START(C) Vector chain##C = Vector{} + C;
+#define TILE_TUNE_STEP(C)             \
+  chain##C = chain##C * scale + step; \
+  asm volatile("" : "+" TILE_TUNE_VECTOR_REGISTER(chain##C));
+#define TILE_TUNE_FMA_LOOP(NAME, ATTRIBUTES, ELEMENT, BYTES, CHAINS)                   \
+  ATTRIBUTES double NAME(int64_t iterations) {                                         \
+    typedef ELEMENT Vector __attribute__((vector_size(BYTES)));                        \
+    const Vector scale = Vector{} + ELEMENT(0.75), step = Vector{} + ELEMENT(0.25);    \
+    TILE_TUNE_##CHAINS(TILE_TUNE_START) for (int64_t i = 0; i < iterations; ++i) {     \
+      TILE_TUNE_##CHAINS(TILE_TUNE_STEP)                                               \
+    }                                                                                  \
+    return 2.0 * (BYTES / sizeof(ELEMENT)) * CHAINS * static_cast<double>(iterations); \
+  }
+
+#if defined(__x86_64__)
+#define TILE_TUNE_VECTOR_REGISTER "v"
+TILE_TUNE_FMA_LOOP(fma_f32_avx512, __attribute__((target("avx512f"))), float, 64, 24)
+TILE_TUNE_FMA_LOOP(fma_f64_avx512, __attribute__((target("avx512f"))), double, 64, 24)
+TILE_TUNE_FMA_LOOP(fma_f32_avx2, __attribute__((target("avx2,fma"))), float, 32, 12)
+TILE_TUNE_FMA_LOOP(fma_f64_avx2, __attribute__((target("avx2,fma"))), double, 32, 12)
+// Without FMA instructions a multiplication and an addition each count as the one FLOP they are.
+TILE_TUNE_FMA_LOOP(fma_f32_base, , float, 16, 12)
+TILE_TUNE_FMA_LOOP(fma_f64_base, , double, 16, 12)
+#else
+#define TILE_TUNE_VECTOR_REGISTER "w"
+TILE_TUNE_FMA_LOOP(fma_f32_base, , float, 16, 24)
+TILE_TUNE_FMA_LOOP(fma_f64_base, , double, 16, 24)
+#endif
+
+FmaLoop widest_fma_loop(DType type) {
+  const bool f64 = type == DType::F64;
+#if defined(__x86_64__)
+  if (__builtin_cpu_supports("avx512f")) return f64 ? fma_f64_avx512 : fma_f32_avx512;
+  if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")) return f64 ? fma_f64_avx2 : fma_f32_avx2;
+#endif
+  return f64 ? fma_f64_base : fma_f32_base;
+}
+
+constexpr int64_t kLine = 64;          // a cache line
+constexpr int64_t kTurn = 64 * kLine;  // bytes of the larger stream between two looks at the other one: a page
+
+// Sums (integer adds, so that no data is slow) keep the loads alive; eight chains so that they never wait.
+#define TILE_TUNE_SUM_START(C) Vector sum##C = {};
+#define TILE_TUNE_SUM_STEP(C) sum##C += data[i + C];
+#define TILE_TUNE_SUM_END(C) asm volatile("" : "+" TILE_TUNE_VECTOR_REGISTER(sum##C));
+#define TILE_TUNE_READ_LINES(NAME, ATTRIBUTES, BYTES)                                   \
+  ATTRIBUTES void NAME(const std::byte* from, int64_t lines) {                          \
+    typedef uint64_t Vector __attribute__((vector_size(BYTES), aligned(8), may_alias)); \
+    const auto* data = reinterpret_cast<const Vector*>(from);                           \
+    const int64_t count = lines * (kLine / BYTES);                                      \
+    TILE_TUNE_8(TILE_TUNE_SUM_START)                                                    \
+    int64_t i = 0;                                                                      \
+    for (; i + 8 <= count; i += 8) {                                                    \
+      TILE_TUNE_8(TILE_TUNE_SUM_STEP)                                                   \
+    }                                                                                   \
+    for (; i < count; ++i) sum0 += data[i];                                             \
+    TILE_TUNE_8(TILE_TUNE_SUM_END)                                                      \
+  }
+// Ordinary stores; the asm keeps the loop from becoming memset, which may choose non-temporal ones.
+#define TILE_TUNE_WRITE_LINES(NAME, ATTRIBUTES, BYTES)                                  \
+  ATTRIBUTES void NAME(std::byte* to, int64_t lines) {                                  \
+    typedef uint64_t Vector __attribute__((vector_size(BYTES), aligned(8), may_alias)); \
+    Vector value = {};                                                                  \
+    auto* data = reinterpret_cast<Vector*>(to);                                         \
+    for (int64_t i = 0; i < lines * (kLine / BYTES); ++i) {                             \
+      asm volatile("" : "+" TILE_TUNE_VECTOR_REGISTER(value));                          \
+      data[i] = value;                                                                  \
+    }                                                                                   \
+  }
+
+struct StreamLoops {
+  void (*read)(const std::byte* from, int64_t lines);
+  void (*write)(std::byte* to, int64_t lines);
+};
+
+#if defined(__x86_64__)
+TILE_TUNE_READ_LINES(read_avx512, __attribute__((target("avx512f"))), 64)
+TILE_TUNE_WRITE_LINES(write_avx512, __attribute__((target("avx512f"))), 64)
+TILE_TUNE_READ_LINES(read_avx2, __attribute__((target("avx2"))), 32)
+TILE_TUNE_WRITE_LINES(write_avx2, __attribute__((target("avx2"))), 32)
+#endif
+TILE_TUNE_READ_LINES(read_base, , 16)
+TILE_TUNE_WRITE_LINES(write_base, , 16)
+
+StreamLoops widest_stream_loops() {
+#if defined(__x86_64__)
+  if (__builtin_cpu_supports("avx512f")) return {read_avx512, write_avx512};
+  if (__builtin_cpu_supports("avx2")) return {read_avx2, write_avx2};
+#endif
+  return {read_base, write_base};
+}
+
+// Boundary `part` of `parts` when `lines` are shared out evenly.
+int64_t share(int64_t lines, int64_t part, int64_t parts) {
+  return static_cast<int64_t>(static_cast<__int128>(lines) * part / parts);
+}
+
+}  // namespace
+
+double fma_probe(DType type, int threads, int64_t iterations, const ParallelFor& parallel_for) {
+  const FmaLoop loop = widest_fma_loop(type);
+  double per_thread = 0;
+  parallel_for(threads, [&](int thread) {
+    const double flop = loop(iterations);
+    if (thread == 0) per_thread = flop;
+  });
+  return per_thread * threads;
+}
+
+double stream_probe(const void* source, int64_t read_bytes, void* sink, int64_t written_bytes, int threads,
+                    const ParallelFor& parallel_for) {
+  const StreamLoops loops = widest_stream_loops();
+  const auto* from = static_cast<const std::byte*>(source);
+  auto* to = static_cast<std::byte*>(sink);
+  const int64_t read_lines = read_bytes / kLine, written_lines = written_bytes / kLine;
+  parallel_for(threads, [&](int thread) {
+    const int64_t read_begin = share(read_lines, thread, threads), read_end = share(read_lines, thread + 1, threads);
+    const int64_t write_begin = share(written_lines, thread, threads);
+    const int64_t write_end = share(written_lines, thread + 1, threads);
+    const int64_t reads = read_end - read_begin, writes = write_end - write_begin;
+    const int64_t turns = std::max<int64_t>(1, std::max(reads, writes) * kLine / kTurn);
+    for (int64_t turn = 0; turn < turns; ++turn) {
+      const int64_t r = share(reads, turn, turns), w = share(writes, turn, turns);
+      loops.read(from + (read_begin + r) * kLine, share(reads, turn + 1, turns) - r);
+      loops.write(to + (write_begin + w) * kLine, share(writes, turn + 1, turns) - w);
+    }
+  });
+  return static_cast<double>((read_lines + written_lines) * kLine);
+}
+
+}  // namespace tile_tune::codegen

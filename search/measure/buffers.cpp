@@ -1,0 +1,80 @@
+#include "search/measure/buffers.h"
+
+#include <fmt/format.h>
+
+#include <cstring>
+
+namespace tile_tune::search {
+
+std::vector<Buffers::Place> Buffers::make_places(const Problem& problem, Flush flush) {
+  const auto& program = problem.program;
+  std::vector<Place> places;
+  auto add = [&](int number, std::optional<int> source) {
+    const auto& tensor = program.tensors[number];
+    GuardedBuffer buffer(tensor.name, storage_bytes(tensor), flush);
+    std::vector<std::byte> initial;
+    if (source) {
+      initial.resize(static_cast<size_t>(buffer.size()));
+      to_storage(tensor, problem.inputs.at(*source), initial.data());
+      std::memcpy(buffer.data(), initial.data(), initial.size());
+    }
+    places.push_back({number, std::move(initial), std::move(buffer)});
+  };
+  for (const int input : program.inputs) add(input, input);
+  for (const int output : program.outputs) add(output, program.initial_value_of(output));
+  return places;
+}
+
+std::map<int, std::byte*> Buffers::memory_of(const std::vector<Place>& places) {
+  std::map<int, std::byte*> memory;
+  for (const auto& place : places) memory[place.tensor] = place.buffer.data();
+  return memory;
+}
+
+Buffers::Buffers(const Problem& problem, Flush flush)
+    : program_(problem.program),
+      places_(make_places(problem, flush)),
+      arguments_(problem.program, memory_of(places_)) {}
+
+void Buffers::prepare_outputs(std::byte pattern) {
+  for (auto& place : places_)
+    if (program_.tensors[place.tensor].role == ir::Role::Output && place.initial.empty())
+      std::memset(place.buffer.data(), static_cast<int>(pattern), static_cast<size_t>(place.buffer.size()));
+  restore();
+}
+
+void Buffers::restore() {
+  for (auto& place : places_)
+    if (program_.tensors[place.tensor].role == ir::Role::Output && !place.initial.empty())
+      std::memcpy(place.buffer.data(), place.initial.data(), place.initial.size());
+}
+
+tensor::Array Buffers::output(int tensor) const {
+  for (const auto& place : places_)
+    if (place.tensor == tensor) return from_storage(program_.tensors[tensor], place.buffer.data());
+  return {};
+}
+
+std::string Buffers::trespass() const {
+  for (const auto& place : places_) {
+    if (!place.buffer.gap_untouched()) return fmt::format("it wrote outside {}", place.buffer.name());
+    if (program_.tensors[place.tensor].role == ir::Role::Input &&
+        std::memcmp(place.buffer.data(), place.initial.data(), place.initial.size()) != 0)
+      return fmt::format("it changed its input {}", place.buffer.name());
+  }
+  return "";
+}
+
+std::vector<std::string> Buffers::names() const {
+  std::vector<std::string> names;
+  for (const auto& place : places_) names.push_back(place.buffer.name());
+  return names;
+}
+
+int Buffers::guarding(const void* address) const {
+  for (size_t i = 0; i < places_.size(); ++i)
+    if (places_[i].buffer.guards(address)) return static_cast<int>(i);
+  return -1;
+}
+
+}  // namespace tile_tune::search

@@ -1,0 +1,45 @@
+// The memory one kernel runs on: a guarded buffer for each input and output of a problem.
+#pragma once
+
+#include <map>
+#include <vector>
+
+#include "search/measure/guarded_buffer.h"
+#include "search/measure/kernel_abi.h"
+#include "search/measure/problem.h"
+
+namespace tile_tune::search {
+
+class Buffers {
+ public:
+  Buffers(const Problem& problem, Flush flush);
+  Buffers(const Buffers&) = delete;
+  Buffers& operator=(const Buffers&) = delete;
+
+  void** argv() { return arguments_.argv(); }
+  /// Before a run whose result counts: fills outputs with `pattern`, in/out ones with their initial value.
+  void prepare_outputs(std::byte pattern);
+  /// In/out outputs get their initial value back; nothing where there are none.
+  void restore();
+  tensor::Array output(int tensor) const;
+  /// A sentence about the first input that changed or gap that was written, or empty.
+  std::string trespass() const;
+  std::vector<std::string> names() const;
+  /// Number (of names()) of the buffer in whose guard an address lies, or -1; callable from a signal handler.
+  int guarding(const void* address) const;
+
+ private:
+  struct Place {
+    int tensor;                      // Input or Output
+    std::vector<std::byte> initial;  // in the tensor's layout; empty for a plain output
+    GuardedBuffer buffer;
+  };
+  static std::vector<Place> make_places(const Problem& problem, Flush flush);
+  static std::map<int, std::byte*> memory_of(const std::vector<Place>& places);
+
+  const ir::Program& program_;
+  std::vector<Place> places_;
+  KernelArguments arguments_;
+};
+
+}  // namespace tile_tune::search

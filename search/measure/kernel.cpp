@@ -1,0 +1,115 @@
+#include "search/measure/kernel.h"
+
+#include <dlfcn.h>
+#include <fmt/format.h>
+#include <sched.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <chrono>
+#include <mutex>
+
+#include "codegen/target/target.h"
+
+namespace tile_tune::search {
+namespace {
+
+std::mutex error_mutex;  // kernels report errors from any of their threads
+std::string last_error;
+
+void record_error(void*, const char* message) {
+  const std::lock_guard lock(error_mutex);
+  if (last_error.empty()) last_error = message;  // the first one: others follow from it
+}
+
+Result<void*> open_library(const std::filesystem::path& library, int visibility) {
+  void* handle = dlopen(library.c_str(), RTLD_NOW | visibility);
+  if (!handle) return failure("library-not-loaded", fmt::format("a built library does not load: {}", dlerror()));
+  return handle;
+}
+
+template <typename Function>
+Result<Function> find(void* handle, const char* name) {
+  void* symbol = dlsym(handle, name);
+  if (!symbol) return failure("symbol-missing", fmt::format("a built library lacks the function {}", name));
+  return reinterpret_cast<Function>(symbol);
+}
+
+// The main thread on the first core, the pool's threads on the others in turn.
+void pin_threads(const std::vector<int>& cores) {
+  size_t next = 1;
+  for (const auto& entry : std::filesystem::directory_iterator("/proc/self/task")) {
+    const auto thread = static_cast<pid_t>(std::stol(entry.path().filename().string()));
+    cpu_set_t set;
+    CPU_ZERO(&set);
+    CPU_SET(cores[thread == getpid() ? 0 : next++ % cores.size()], &set);
+    sched_setaffinity(thread, sizeof set, &set);
+  }
+}
+
+struct Tasks {
+  const std::function<void(int)>* task;
+  int count;
+  std::atomic<int> arrived = 0;
+};
+
+// Waiting for the others before starting keeps a thread from taking two tasks while another still wakes up; the wait
+// ends for the case that the pool is smaller than the number of tasks.
+constexpr auto kLongestWait = std::chrono::milliseconds(50);
+
+int run_task(void*, int number, uint8_t* closure) {
+  auto& tasks = *reinterpret_cast<Tasks*>(closure);
+  ++tasks.arrived;
+  const auto deadline = std::chrono::steady_clock::now() + kLongestWait;
+  while (tasks.arrived < tasks.count && std::chrono::steady_clock::now() < deadline) {
+  }
+  (*tasks.task)(number);
+  return 0;
+}
+
+}  // namespace
+
+Result<Runtime> Runtime::load(const std::filesystem::path& library, int threads) {
+  TILE_TUNE_TRY(handle, open_library(library, RTLD_GLOBAL));
+  TILE_TUNE_TRY(set_threads, find<int (*)(int)>(handle, "halide_set_num_threads"));
+  TILE_TUNE_TRY(set_handler,
+                find<halide_error_handler_t (*)(halide_error_handler_t)>(handle, "halide_set_error_handler"));
+  Runtime runtime;
+  TILE_TUNE_TRY(do_parallel_for, find<DoParallelFor>(handle, "halide_do_par_for"));
+  runtime.do_parallel_for_ = do_parallel_for;
+  runtime.threads_ = threads;
+  set_threads(threads);
+  set_handler(record_error);
+  const auto cores = codegen::available_cores();
+  runtime.parallel_for()(threads, [](int) {});  // the pool starts its threads at the first parallel loop
+  pin_threads(cores);
+  return runtime;
+}
+
+codegen::ParallelFor Runtime::parallel_for() const {
+  return [do_parallel_for = do_parallel_for_](int count, const std::function<void(int)>& task) {
+    Tasks tasks{&task, count};
+    do_parallel_for(nullptr, run_task, 0, count, reinterpret_cast<uint8_t*>(&tasks));
+  };
+}
+
+std::string take_runtime_error() {
+  const std::lock_guard lock(error_mutex);
+  return std::exchange(last_error, {});
+}
+
+Result<Kernel> Kernel::load(const std::filesystem::path& library) {
+  TILE_TUNE_TRY(handle, open_library(library, RTLD_LOCAL));
+  Kernel kernel;
+  TILE_TUNE_TRY(entry, find<int (*)(void**)>(handle, kKernelEntry));
+  kernel.entry_ = entry;
+  return kernel;
+}
+
+Reply run_fault(int code) {
+  const std::string said = take_runtime_error();
+  const auto outcome = code == halide_error_code_out_of_memory ? Outcome::OutOfMemory : Outcome::RunError;
+  return Reply::fault(outcome, fmt::format("it returned error code {}{}{}", code, said.empty() ? "" : ": ", said));
+}
+
+}  // namespace tile_tune::search

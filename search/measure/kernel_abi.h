@@ -1,0 +1,42 @@
+// How compiled kernels are called: the C ABI that codegen/lower/compile.h promises.
+//
+// HalideRuntime.h is a plain C header; only this file and its .cpp include it.
+#pragma once
+
+#include <HalideRuntime.h>
+
+#include <cstddef>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "frontend/ir/program.h"
+#include "frontend/tensor/array.h"
+
+namespace tile_tune::search {
+
+/// The entry point of every kernel the workers build, and the form of it that takes an array of arguments.
+inline constexpr const char* kKernelFunction = "tile_tune_kernel";
+inline constexpr const char* kKernelEntry = "tile_tune_kernel_argv";
+
+/// Buffer descriptors for one call's worth of memory. `memory` gives each Input's and each Output's data; an in/out
+/// output's initial value shares the output's memory.
+class KernelArguments {
+ public:
+  KernelArguments(const ir::Program& program, const std::map<int, std::byte*>& memory);
+  KernelArguments(const KernelArguments&) = delete;
+  KernelArguments& operator=(const KernelArguments&) = delete;
+  void** argv() { return pointers_.data(); }
+
+ private:
+  std::vector<std::vector<halide_dimension_t>> dimensions_;
+  std::vector<halide_buffer_t> buffers_;
+  std::vector<void*> pointers_;
+};
+
+int64_t storage_bytes(const ir::Tensor& tensor);
+/// Between C order and the tensor's own layout.
+void to_storage(const ir::Tensor& tensor, const tensor::Array& array, std::byte* storage);
+tensor::Array from_storage(const ir::Tensor& tensor, const std::byte* storage);
+
+}  // namespace tile_tune::search

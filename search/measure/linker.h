@@ -1,0 +1,14 @@
+// From an object file or an archive to a library that dlopen takes.
+#pragma once
+
+#include <filesystem>
+
+#include "frontend/diagnostic/diagnostic.h"
+
+namespace tile_tune::search {
+
+/// Runs `ld -shared` (5 ms where the compiler driver takes 24: research/halide.md (f)) on all of `input`, bound to
+/// libc and libm, which the runtime and kernels call. What ld says goes to standard error.
+Result<void> link_shared(const std::filesystem::path& input, const std::filesystem::path& library);
+
+}  // namespace tile_tune::search

@@ -1,0 +1,185 @@
+#include "search/measure/pool.h"
+
+#include <fmt/format.h>
+#include <poll.h>
+#include <signal.h>
+#include <spawn.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+#include <deque>
+
+namespace tile_tune::search {
+namespace {
+
+constexpr int kStopCheckMs = 50;  // how late a set stop flag may be noticed
+constexpr int kAttempts = 2;      // for a request whose worker died
+
+void reap(pid_t pid) {
+  while (waitpid(pid, nullptr, 0) < 0 && errno == EINTR) {
+  }
+}
+
+// Default dispositions, nothing blocked, a group of its own, `socket` as standard input and output.
+int spawn(const std::vector<std::string>& command, int socket, pid_t& pid) {
+  posix_spawn_file_actions_t actions;
+  posix_spawn_file_actions_init(&actions);
+  posix_spawn_file_actions_adddup2(&actions, socket, STDIN_FILENO);
+  posix_spawn_file_actions_adddup2(&actions, socket, STDOUT_FILENO);
+  posix_spawnattr_t attributes;
+  posix_spawnattr_init(&attributes);
+  sigset_t signals;
+  sigemptyset(&signals);
+  posix_spawnattr_setsigmask(&attributes, &signals);
+  for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGPIPE}) sigaddset(&signals, signal);
+  posix_spawnattr_setsigdefault(&attributes, &signals);
+  posix_spawnattr_setpgroup(&attributes, 0);
+  posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
+  std::vector<char*> arguments;
+  for (const auto& word : command) arguments.push_back(const_cast<char*>(word.c_str()));
+  arguments.push_back(nullptr);
+  const int error = posix_spawnp(&pid, arguments[0], &actions, &attributes, arguments.data(), environ);
+  posix_spawnattr_destroy(&attributes);
+  posix_spawn_file_actions_destroy(&actions);
+  return error;
+}
+
+}  // namespace
+
+struct Pool::Round {
+  const std::vector<Request>& requests;
+  std::vector<std::optional<Reply>> replies;
+  std::vector<int> attempts;
+  std::deque<int> waiting;
+  size_t answered = 0;
+
+  explicit Round(const std::vector<Request>& all) : requests(all), replies(all.size()), attempts(all.size(), 0) {
+    for (size_t i = 0; i < all.size(); ++i) waiting.push_back(static_cast<int>(i));
+  }
+  void answer(int request, Reply reply) {
+    replies[request] = std::move(reply);
+    ++answered;
+  }
+  bool done() const { return answered == requests.size(); }
+};
+
+Pool::Pool(std::vector<std::string> command, int size, Setup setup, const std::atomic<bool>* stop)
+    : command_(std::move(command)), setup_(std::move(setup)), stop_(stop), processes_(static_cast<size_t>(size)) {}
+
+Pool::~Pool() {
+  for (auto& process : processes_) end(process, !process.ready || process.request >= 0);
+}
+
+Result<void> Pool::start(Process& process) {
+  int sockets[2];
+  if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, sockets) != 0)
+    return failure("worker-not-started", fmt::format("cannot start a worker: {}", std::strerror(errno)));
+  process.socket = Fd(sockets[0]);
+  const Fd theirs(sockets[1]);
+  if (const int error = spawn(command_, theirs.get(), process.pid); error != 0) {
+    process.pid = -1;
+    return failure("worker-not-started",
+                   fmt::format("cannot start a worker ({}): {}", command_[0], std::strerror(error)));
+  }
+  process.replies.emplace(process.socket.get());
+  process.ready = false;
+  process.request = -1;
+  write_line(process.socket.get(), encode(Request(setup_)));
+  return {};
+}
+
+void Pool::end(Process& process, bool kill_it) {
+  if (process.pid < 0) return;
+  // Not the group: the child a worker forks has its own, and dies with the worker.
+  if (kill_it)
+    kill(process.pid, SIGKILL);
+  else
+    write_line(process.socket.get(), encode(Request(Quit{})));
+  process.socket.reset();
+  reap(process.pid);
+  process = Process{};
+}
+
+void Pool::lose(Process& process, Round& round, const std::string& reason) {
+  const int request = process.request;
+  const bool was_ready = process.ready;
+  end(process, true);
+  if (request >= 0) {
+    if (++round.attempts[request] < kAttempts)
+      round.waiting.push_front(request);
+    else
+      round.answer(request, Reply::fault(Outcome::Crash, reason));
+  } else if (!was_ready && !round.waiting.empty()) {
+    // It died of the set-up itself, which the next one will do as well: a request pays for each attempt, so this ends.
+    const int next = round.waiting.front();
+    if (++round.attempts[next] < kAttempts) return;
+    round.waiting.pop_front();
+    round.answer(next, Reply::fault(Outcome::Crash, reason));
+  }
+}
+
+void Pool::assign(Process& process, Round& round) {
+  if (process.request >= 0 || round.waiting.empty()) return;
+  if (process.pid < 0) {
+    if (auto started = start(process); !started) {
+      round.answer(round.waiting.front(), Reply::fault(Outcome::Crash, started.error().message));
+      round.waiting.pop_front();
+    }
+    return;
+  }
+  if (!process.ready) return;
+  process.request = round.waiting.front();
+  round.waiting.pop_front();
+  if (!write_line(process.socket.get(), encode(round.requests[process.request])))
+    lose(process, round, "the worker process died");
+}
+
+void Pool::take_replies(Process& process, Round& round) {
+  if (!process.replies->fill()) return lose(process, round, "the worker process died");
+  while (process.pid >= 0) {
+    const auto line = process.replies->take();
+    if (!line) return;
+    auto reply = decode_reply(*line);
+    if (!reply) return lose(process, round, reply.error().message);
+    if (!process.ready) {
+      if (reply->outcome != Outcome::Ok) return lose(process, round, reply->reason);
+      process.ready = true;
+    } else if (process.request >= 0) {
+      round.answer(std::exchange(process.request, -1), std::move(*reply));
+    }
+  }
+}
+
+void Pool::wait_for_replies(Round& round) {
+  std::vector<pollfd> fds;
+  std::vector<Process*> polled;
+  for (auto& process : processes_) {
+    if (process.pid < 0) continue;
+    fds.push_back({process.socket.get(), POLLIN, 0});
+    polled.push_back(&process);
+  }
+  if (poll(fds.data(), fds.size(), kStopCheckMs) <= 0) return;  // EINTR: look at the stop flag
+  for (size_t i = 0; i < fds.size(); ++i)
+    if (fds[i].revents) take_replies(*polled[i], round);
+}
+
+std::vector<std::optional<Reply>> Pool::ask(const std::vector<Request>& requests) {
+  Round round(requests);
+  while (!round.done() && !stopped()) {
+    size_t useful = requests.size() - round.answered;  // no more processes than there is work for
+    for (auto& process : processes_) {
+      if (useful == 0) break;
+      assign(process, round);
+      --useful;
+    }
+    if (!round.done()) wait_for_replies(round);
+  }
+  for (auto& process : processes_)
+    if (process.request >= 0) end(process, true);
+  return std::move(round.replies);
+}
+
+}  // namespace tile_tune::search

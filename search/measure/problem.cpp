@@ -1,0 +1,145 @@
+#include "search/measure/problem.h"
+
+#include <fmt/format.h>
+
+#include <fstream>
+#include <nlohmann/json.hpp>
+
+#include "frontend/ir/json.h"
+
+namespace tile_tune::search {
+namespace {
+
+using nlohmann::json;
+namespace fs = std::filesystem;
+
+// The reference is evaluated whole up to this many innermost iterations (about a second) and this many outputs, whose
+// expectations take 24 to 32 bytes each.
+constexpr double kWholeIterations = 2e7;
+constexpr int64_t kWholeElements = 1 << 21;
+constexpr int64_t kSamples = 4096;  // of each output: issue 1.6
+
+Result<void> judge(Problem& problem, uint64_t seed) {
+  int64_t elements = 0;
+  for (const int output : problem.program.outputs) elements += ir::element_count(problem.program.tensors[output]);
+  problem.sampled = reference::evaluation_cost(problem.program) > kWholeIterations || elements > kWholeElements;
+  TILE_TUNE_TRY(expected, problem.sampled ? reference::evaluate_sample(problem.program, problem.inputs, kSamples, seed)
+                                          : reference::evaluate(problem.program, problem.inputs));
+  problem.expected = std::move(expected);
+  return {};
+}
+
+template <typename T>
+bool write_raw(const fs::path& path, const std::vector<T>& values) {
+  std::ofstream file(path, std::ios::binary);
+  file.write(reinterpret_cast<const char*>(values.data()), static_cast<std::streamsize>(values.size() * sizeof(T)));
+  return static_cast<bool>(file.flush());
+}
+
+template <typename T>
+std::vector<T> read_raw(const fs::path& path) {
+  std::vector<T> values(fs::file_size(path) / sizeof(T));
+  std::ifstream file(path, std::ios::binary);
+  file.read(reinterpret_cast<char*>(values.data()), static_cast<std::streamsize>(values.size() * sizeof(T)));
+  if (!file) throw fs::filesystem_error("cannot read", path, std::error_code(EIO, std::generic_category()));
+  return values;
+}
+
+fs::path input_file(const fs::path& directory, int tensor) { return directory / fmt::format("input-{}", tensor); }
+fs::path output_file(const fs::path& directory, int tensor) { return directory / fmt::format("output-{}", tensor); }
+fs::path expected_file(const fs::path& directory, size_t number, const char* what) {
+  return directory / fmt::format("expected-{}-{}", number, what);
+}
+
+tl::unexpected<Diagnostic> unwritable(const fs::path& directory) {
+  return failure("cannot-write", fmt::format("cannot write to {}", directory.string()), "is the disk full?");
+}
+
+}  // namespace
+
+Result<Problem> make_problem(const ir::Program& program, uint64_t seed) {
+  TILE_TUNE_TRY(range, reference::finite_range(program, seed));
+  Problem problem{program, reference::random_inputs(program, seed, range), {}, false, ""};
+  TILE_TUNE_CHECK(judge(problem, seed));
+  if (range.lo != reference::FloatRange{}.lo || range.hi != reference::FloatRange{}.hi)
+    problem.note = fmt::format("float inputs in [{:g}, {:g}), where the result is finite", range.lo, range.hi);
+  return problem;
+}
+
+Result<void> write_problem(const Problem& problem, const fs::path& directory) {
+  std::error_code error;
+  fs::create_directories(directory, error);
+  bool good = !error;
+  json description = {{"program", ir::to_json(problem.program)},
+                      {"sampled", problem.sampled},
+                      {"note", problem.note},
+                      {"inputs", json::array()},
+                      {"expected", json::array()}};
+  for (const auto& [tensor, array] : problem.inputs) {
+    description["inputs"].push_back(tensor);
+    good = good && write_raw(input_file(directory, tensor), array.data);
+  }
+  for (size_t i = 0; i < problem.expected.size(); ++i) {
+    const auto& expected = problem.expected[i];
+    description["expected"].push_back(expected.tensor);
+    good = good && write_raw(expected_file(directory, i, "elements"), expected.elements) &&
+           write_raw(expected_file(directory, i, "values"), expected.values) &&
+           write_raw(expected_file(directory, i, "integers"), expected.integers) &&
+           write_raw(expected_file(directory, i, "tolerances"), expected.tolerances);
+  }
+  std::ofstream file(directory / "problem.json");
+  file << description.dump(-1, ' ', false, json::error_handler_t::replace);
+  if (!good || !file.flush()) return unwritable(directory);
+  return {};
+}
+
+Result<Problem> read_problem(const fs::path& directory) try {
+  std::ifstream file(directory / "problem.json");
+  const json description = json::parse(file);
+  TILE_TUNE_TRY(program, ir::program_from_json(description.at("program")));
+  Problem problem{std::move(program), {}, {}, description.at("sampled"), description.at("note")};
+  for (const int number : description.at("inputs")) {
+    const auto& tensor = problem.program.tensors.at(static_cast<size_t>(number));
+    problem.inputs[number] = {tensor.type, ir::shape(tensor), read_raw<std::byte>(input_file(directory, number))};
+  }
+  size_t i = 0;
+  for (const int tensor : description.at("expected")) {
+    problem.expected.push_back({tensor, read_raw<int64_t>(expected_file(directory, i, "elements")),
+                                read_raw<double>(expected_file(directory, i, "values")),
+                                read_raw<int64_t>(expected_file(directory, i, "integers")),
+                                read_raw<double>(expected_file(directory, i, "tolerances"))});
+    ++i;
+  }
+  return problem;
+} catch (const std::exception& error) {
+  return failure("problem-unreadable",
+                 fmt::format("cannot read a problem from {}: {}", directory.string(), error.what()));
+}
+
+Result<void> write_outputs(const std::vector<tensor::Array>& outputs, const fs::path& directory) {
+  for (size_t i = 0; i < outputs.size(); ++i)
+    if (!write_raw(output_file(directory, static_cast<int>(i)), outputs[i].data)) return unwritable(directory);
+  return {};
+}
+
+Result<std::vector<tensor::Array>> read_outputs(const ir::Program& program, const fs::path& directory) try {
+  std::vector<tensor::Array> outputs;
+  for (size_t i = 0; i < program.outputs.size(); ++i) {
+    const auto& tensor = program.tensors[program.outputs[i]];
+    outputs.push_back(
+        {tensor.type, ir::shape(tensor), read_raw<std::byte>(output_file(directory, static_cast<int>(i)))});
+  }
+  return outputs;
+} catch (const std::exception& error) {
+  return failure("outputs-unreadable", fmt::format("cannot read a kernel's outputs: {}", error.what()));
+}
+
+int64_t buffer_bytes(const ir::Program& program) {
+  int64_t bytes = 0;
+  for (const auto& tensor : program.tensors)
+    if (tensor.role == ir::Role::Input || tensor.role == ir::Role::Output)
+      bytes += ir::element_count(tensor) * static_cast<int64_t>(dtype_size(tensor.type));
+  return bytes;
+}
+
+}  // namespace tile_tune::search

@@ -1,0 +1,39 @@
+// A bound program with inputs and what it must compute from them: all that judging a kernel takes.
+//
+// The tuner makes a problem once and writes it to a directory of the session; a worker reads it once and its children
+// inherit it. Arrays are raw little-endian files, everything else is problem.json.
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "frontend/ir/program.h"
+#include "frontend/reference/reference.h"
+
+namespace tile_tune::search {
+
+struct Problem {
+  ir::Program program;
+  reference::Inputs inputs;
+  std::vector<reference::Expected> expected;  // empty: the caller judges (Workers' run_once)
+  bool sampled = false;                       // only a sample of the outputs is expected
+  std::string note;                           // how inputs were narrowed to keep the reference finite, or empty
+};
+
+/// Random inputs and the reference on them: whole where that takes less than about a second, else on at least 4,096
+/// elements of each output and its borders. Inputs' range is narrowed where the result would not be finite (rulings
+/// 28).
+Result<Problem> make_problem(const ir::Program& program, uint64_t seed);
+
+Result<void> write_problem(const Problem& problem, const std::filesystem::path& directory);
+Result<Problem> read_problem(const std::filesystem::path& directory);
+
+/// Outputs of a Run, in signature order.
+Result<void> write_outputs(const std::vector<tensor::Array>& outputs, const std::filesystem::path& directory);
+Result<std::vector<tensor::Array>> read_outputs(const ir::Program& program, const std::filesystem::path& directory);
+
+/// Bytes of all buffers a kernel of this program is given.
+int64_t buffer_bytes(const ir::Program& program);
+
+}  // namespace tile_tune::search

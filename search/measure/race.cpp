@@ -1,0 +1,146 @@
+#include "search/measure/race.h"
+
+#include <chrono>
+#include <cmath>
+#include <algorithm>
+
+#include "search/measure/roofline.h"
+#include "search/measure/statistics.h"
+
+namespace tile_tune::search {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+constexpr int kFewestRounds = 3;  // of the first rung, however long kernels are: a median needs three
+constexpr int kMostRounds = 64;   // of a rung: more would only heat the machine (bundles last 200 us)
+
+double seconds_since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
+
+std::vector<int> running_from(const std::vector<Contestant>& contestants, size_t first) {
+  std::vector<int> numbers;
+  for (size_t i = first; i < contestants.size(); ++i)
+    if (contestants[i].running()) numbers.push_back(static_cast<int>(i));
+  return numbers;
+}
+
+// One sample of each, paired with the default's of the same round.
+void run_round(Bench& bench, std::vector<Contestant>& contestants, std::vector<int> numbers, std::mt19937_64& engine) {
+  shuffle(numbers, engine);
+  std::vector<double> times(contestants.size(), 0);
+  for (const int number : numbers) times[number] = take_sample(bench, contestants[number]);
+  if (times[0] <= 0) return;
+  for (const int number : numbers)
+    if (times[number] > 0) contestants[number].timing.log_ratios.push_back(std::log(times[0] / times[number]));
+}
+
+std::vector<double> scores(const std::vector<Contestant>& contestants) {
+  std::vector<double> result;
+  for (const auto& contestant : contestants) {
+    const auto& timing = contestant.timing;
+    // Without a default to be paired with, plain times must do.
+    if (!timing.log_ratios.empty())
+      result.push_back(median(timing.log_ratios));
+    else
+      result.push_back(timing.samples_ns.empty() ? 0 : -std::log(median(timing.samples_ns)));
+  }
+  return result;
+}
+
+void run_rungs(Bench& bench, std::vector<Contestant>& contestants, const Race& protocol) {
+  std::mt19937_64 engine(protocol.seed);
+  const auto exempt = static_cast<size_t>(protocol.exempt);
+  std::vector<int> alive = running_from(contestants, exempt);
+  const int rungs = halving_rungs(static_cast<int>(alive.size()));
+  const double total = protocol.seconds_per_kernel * static_cast<double>(running_from(contestants, 0).size());
+  for (int rung = 0; rung < rungs; ++rung) {
+    const auto start = Clock::now();
+    const int fewest = rung == 0 ? kFewestRounds : 1;
+    for (int round = 0; round < kMostRounds; ++round) {
+      if (round >= fewest && seconds_since(start) >= total / rungs) break;
+      std::vector<int> numbers;
+      for (size_t i = 0; i < exempt; ++i)
+        if (contestants[i].running()) numbers.push_back(static_cast<int>(i));
+      for (const int number : alive)
+        if (contestants[number].running()) numbers.push_back(number);
+      run_round(bench, contestants, numbers, engine);
+    }
+    alive = better_half(alive, scores(contestants));
+  }
+}
+
+// Timings of everybody, after a last look at whether those still in are still right.
+Reply collect(Bench& bench, std::vector<Contestant>& contestants) {
+  Reply reply;
+  for (auto& contestant : contestants) {
+    if (contestant.running())
+      if (const Reply check = bench.check(*contestant.kernel); check.outcome != Outcome::Ok) {
+        contestant.timing.outcome = check.outcome;
+        contestant.timing.reason = "after many calls " + check.reason;
+      }
+    reply.timings.push_back(std::move(contestant.timing));
+  }
+  return reply;
+}
+
+void forget_screening(std::vector<Contestant>& contestants) {
+  for (auto& contestant : contestants)
+    if (contestant.running()) contestant.timing.samples_ns.clear();
+}
+
+}  // namespace
+
+Reply race(const Problem& problem, const std::vector<std::filesystem::path>& libraries, const Race& protocol,
+           double call_seconds, int reply_fd) {
+  Bench bench(problem, call_seconds, reply_fd);
+  auto contestants = load_contestants(libraries);
+  screen(bench, contestants, protocol.exempt);
+  forget_screening(contestants);
+  run_rungs(bench, contestants, protocol);
+  return collect(bench, contestants);
+}
+
+Reply finals(const Problem& problem, const std::vector<std::filesystem::path>& libraries, const Finals& protocol,
+             const Runtime& runtime, double call_seconds, int reply_fd) {
+  Bench bench(problem, call_seconds, reply_fd);
+  auto contestants = load_contestants(libraries);
+  screen(bench, contestants, static_cast<int>(contestants.size()));
+  std::vector<double> call_ns;
+  for (const auto& contestant : contestants)
+    if (contestant.running()) call_ns.push_back(median(contestant.timing.samples_ns));
+  forget_screening(contestants);
+  if (call_ns.empty()) return collect(bench, contestants);
+  Roofline roofline(problem.program, runtime, *std::min_element(call_ns.begin(), call_ns.end()));
+
+  std::mt19937_64 engine(protocol.seed);
+  const auto start = Clock::now();
+  for (int round = 0; round < protocol.rounds || seconds_since(start) < protocol.seconds; ++round) {
+    // The probes are two more runners in the round, at a random place of it like everybody.
+    std::vector<int> numbers = running_from(contestants, 0);
+    if (numbers.empty()) break;
+    const int flop_probe = static_cast<int>(contestants.size()), stream_probe = flop_probe + 1;
+    std::vector<double> times(contestants.size(), 0);
+    double flop_ns = 0, stream_ns = 0;
+    std::vector<int> order = numbers;
+    order.insert(order.end(), {flop_probe, stream_probe});
+    shuffle(order, engine);
+    for (const int number : order) {
+      if (number == flop_probe)
+        flop_ns = roofline.flop_limit_ns();
+      else if (number == stream_probe)
+        stream_ns = roofline.stream_limit_ns();
+      else
+        times[number] = take_sample(bench, contestants[number]);
+    }
+    for (const int number : numbers) {
+      if (times[number] <= 0) continue;
+      auto& timing = contestants[number].timing;
+      if (times[0] > 0) timing.log_ratios.push_back(std::log(times[0] / times[number]));
+      timing.flop_fractions.push_back(flop_ns / times[number]);
+      timing.bandwidth_fractions.push_back(stream_ns / times[number]);
+    }
+  }
+  return collect(bench, contestants);
+}
+
+}  // namespace tile_tune::search

@@ -1,0 +1,87 @@
+#include "search/measure/roofline.h"
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <cstring>
+
+namespace tile_tune::search {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+constexpr double kShortestProbeNs = 1e6, kLongestProbeNs = 20e6;
+
+template <typename Call>
+double time_ns(Call&& call) {
+  const auto start = Clock::now();
+  call();
+  return std::chrono::duration<double, std::nano>(Clock::now() - start).count();
+}
+
+// The FMA probe that fits the program: of the widest float type it accumulates in; Bool if it has no float arithmetic.
+DType arithmetic_type(const ir::Program& program) {
+  DType type = DType::Bool;
+  for (const auto& statement : program.statements) {
+    if (statement.accumulator == DType::F64) return DType::F64;
+    if (is_float(statement.accumulator)) type = DType::F32;
+  }
+  return type;
+}
+
+GuardedBuffer touched_buffer(const char* name, double bytes) {
+  GuardedBuffer buffer(name, static_cast<int64_t>(bytes), Flush::Begin);
+  std::memset(buffer.data(), 1, static_cast<size_t>(buffer.size()));  // untouched pages would all be the one zero page
+  return buffer;
+}
+
+}  // namespace
+
+Roofline::Roofline(const ir::Program& program, const Runtime& runtime, double call_ns)
+    : flops_(ir::flops(program)),
+      read_bytes_(ir::traffic(program).read),
+      written_bytes_(ir::traffic(program).written),
+      type_(arithmetic_type(program)),
+      threads_(runtime.threads()),
+      parallel_for_(runtime.parallel_for()),
+      source_(touched_buffer("the stream probe's source", read_bytes_)),
+      sink_(touched_buffer("the stream probe's sink", written_bytes_)) {
+  const double wanted_ns = std::clamp(call_ns, kShortestProbeNs, kLongestProbeNs);
+  constexpr int64_t kTrial = 20000;  // iterations: 0.1 to 0.5 ms on cores that finish one or two FMAs a cycle
+  if (type_ != DType::Bool) {
+    run_fma(kTrial);
+    const double trial_ns = time_ns([&] { run_fma(kTrial); });
+    iterations_ = std::max<int64_t>(1, std::llround(kTrial * wanted_ns / trial_ns));
+  }
+  if (read_bytes_ + written_bytes_ > 0) {
+    run_streams(1);
+    passes_ = std::max<int64_t>(1, std::llround(wanted_ns / time_ns([&] { run_streams(1); })));
+  }
+}
+
+double Roofline::run_fma(int64_t iterations) { return codegen::fma_probe(type_, threads_, iterations, parallel_for_); }
+
+double Roofline::run_streams(int64_t passes) {
+  double bytes = 0;
+  for (int64_t pass = 0; pass < passes; ++pass)
+    bytes += codegen::stream_probe(source_.data(), source_.size(), sink_.data(), sink_.size(), threads_, parallel_for_);
+  return bytes;
+}
+
+double Roofline::flop_limit_ns() {
+  if (iterations_ == 0) return 0;
+  run_fma(1);  // wakes the threads: the probe is to find the peak, not the latency of a wake-up
+  double done = 0;
+  const double ns = time_ns([&] { done = run_fma(iterations_); });
+  return flops_ * ns / done;
+}
+
+double Roofline::stream_limit_ns() {
+  if (passes_ == 0) return 0;
+  run_fma(1);
+  double moved = 0;
+  const double ns = time_ns([&] { moved = run_streams(passes_); });
+  return moved > 0 ? (read_bytes_ + written_bytes_) * ns / moved : 0;
+}
+
+}  // namespace tile_tune::search

@@ -1,0 +1,32 @@
+// How long a program would take at this moment if only arithmetic, or only memory, limited it.
+#pragma once
+
+#include <vector>
+
+#include "search/measure/guarded_buffer.h"
+#include "search/measure/kernel.h"
+
+namespace tile_tune::search {
+
+/// Probes on the kernels' own threads, sized once: about as long as a call of the kernel, 1 to 20 ms.
+class Roofline {
+ public:
+  Roofline(const ir::Program& program, const Runtime& runtime, double call_ns);
+  /// Nanoseconds the program's FLOP take at the rate the FMA probe has now; 0 for a program without float arithmetic.
+  double flop_limit_ns();
+  /// Nanoseconds its compulsory traffic takes at the rate of streams with the same mix and footprint; 0 without any.
+  double stream_limit_ns();
+
+ private:
+  double run_fma(int64_t iterations);
+  double run_streams(int64_t passes);
+
+  double flops_, read_bytes_, written_bytes_;
+  DType type_;
+  int threads_;
+  codegen::ParallelFor parallel_for_;
+  GuardedBuffer source_, sink_;
+  int64_t iterations_ = 0, passes_ = 0;
+};
+
+}  // namespace tile_tune::search

@@ -1,0 +1,42 @@
+// A tuning session's traces on the machine: its directory of built libraries, and the lock that keeps others quiet.
+#pragma once
+
+#include <atomic>
+#include <filesystem>
+#include <optional>
+
+#include "frontend/diagnostic/diagnostic.h"
+#include "search/measure/channel.h"
+
+namespace tile_tune::search {
+
+/// A directory of its own in the system's place for temporary files; removed with the value.
+class SessionDirectory {
+ public:
+  static Result<SessionDirectory> create();
+  SessionDirectory(SessionDirectory&& other) noexcept : path_(std::move(other.path_)) { other.path_.clear(); }
+  SessionDirectory& operator=(SessionDirectory&&) = delete;
+  ~SessionDirectory();
+  const std::filesystem::path& path() const { return path_; }
+
+ private:
+  explicit SessionDirectory(std::filesystem::path path) : path_(std::move(path)) {}
+  std::filesystem::path path_;
+};
+
+/// Removes what a killed tuner left behind; only a directory that looks like a session's.
+void remove_abandoned_session(const std::filesystem::path& directory);
+
+/// One lock for all tile-tune processes of a machine: whoever times holds it alone, those who build or verify share
+/// it, so that nothing of ours runs while anything is timed (rulings 25).
+class MachineLock {
+ public:
+  enum class Mode { Shared, Exclusive };
+  /// Waits; nullopt once `stop` (may be null) is set. A system where the lock's file cannot be opened times without.
+  static std::optional<MachineLock> acquire(Mode mode, const std::atomic<bool>* stop);
+
+ private:
+  Fd file_;
+};
+
+}  // namespace tile_tune::search

@@ -1,0 +1,119 @@
+#include "search/measure/timing.h"
+
+#include <fmt/format.h>
+#include <sys/resource.h>
+
+#include <algorithm>
+#include <chrono>
+#include <limits>
+
+#include "search/measure/statistics.h"
+
+namespace tile_tune::search {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+constexpr int kScreeningCalls = 3;    // after one untimed (autotuners.md 6.2, item 4)
+constexpr double kSlowFactor = 3;     // the same
+constexpr double kLongCallNs = 50e6;  // a call this long needs no second one to be recognised as slow
+
+long involuntary_switches() {
+  rusage usage{};
+  getrusage(RUSAGE_SELF, &usage);
+  return usage.ru_nivcsw;
+}
+
+void put_out(Contestant& contestant, const Reply& fault) {
+  contestant.timing.outcome = fault.outcome;
+  contestant.timing.reason = fault.reason;
+}
+
+// The time of a call in the first few, none timed before the untimed one: its median; less of them where it is long.
+double screening_time(Bench& bench, Contestant& contestant, double best) {
+  std::vector<double> times;
+  for (int call = 0; call <= kScreeningCalls; ++call) {
+    const Sample sample = bench.sample(*contestant.kernel, 1);
+    if (sample.code != 0) {
+      put_out(contestant, run_fault(sample.code));
+      return 0;
+    }
+    if (call > 0) times.push_back(sample.ns);
+    const bool hopeless = sample.ns > kLongCallNs && sample.ns > kSlowFactor * best;
+    const bool long_enough = call > 0 && sample.ns > kLongCallNs;
+    if (hopeless && times.empty()) times.push_back(sample.ns);
+    if (hopeless || long_enough) break;
+  }
+  contestant.timing.samples_ns = times;
+  return median(times);
+}
+
+}  // namespace
+
+Bench::Bench(const Problem& problem, double call_seconds, int reply_fd)
+    : problem_(problem), call_seconds_(call_seconds), buffers_(problem, Flush::Begin) {
+  buffers_.prepare_outputs(std::byte{0});
+  watch_guards(&buffers_, reply_fd);
+}
+
+Sample Bench::sample(const Kernel& kernel, int64_t calls) {
+  buffers_.restore();
+  Sample sample;
+  const CallLimit limit(call_seconds_ + kMinSampleNs * 1e-9);
+  const long switches = involuntary_switches();
+  const auto start = Clock::now();
+  for (int64_t call = 0; call < calls && sample.code == 0; ++call) sample.code = kernel(buffers_.argv());
+  const auto stop = Clock::now();
+  sample.ns = std::chrono::duration<double, std::nano>(stop - start).count() / static_cast<double>(calls);
+  sample.switched = involuntary_switches() != switches;
+  return sample;
+}
+
+Reply Bench::check(const Kernel& kernel) {
+  buffers_.prepare_outputs(std::byte{0xFF});
+  const CallLimit limit(call_seconds_);
+  if (const int code = kernel(buffers_.argv()); code != 0) return run_fault(code);
+  if (const auto trespass = buffers_.trespass(); !trespass.empty()) return Reply::fault(Outcome::Wrong, trespass);
+  return compare_outputs(problem_, buffers_);
+}
+
+std::vector<Contestant> load_contestants(const std::vector<std::filesystem::path>& libraries) {
+  std::vector<Contestant> contestants;
+  for (const auto& library : libraries) {
+    Contestant contestant{Kernel::load(library), 1, {}};
+    if (!contestant.kernel) put_out(contestant, Reply::fault(Outcome::CompileError, contestant.kernel.error().message));
+    contestants.push_back(std::move(contestant));
+  }
+  return contestants;
+}
+
+double take_sample(Bench& bench, Contestant& contestant) {
+  const Sample sample = bench.sample(*contestant.kernel, contestant.calls);
+  if (sample.code != 0) {
+    put_out(contestant, run_fault(sample.code));
+    return 0;
+  }
+  contestant.timing.samples_ns.push_back(sample.ns);
+  contestant.timing.switched += sample.switched;
+  return sample.ns;
+}
+
+void screen(Bench& bench, std::vector<Contestant>& contestants, int exempt) {
+  double best = std::numeric_limits<double>::infinity();
+  std::vector<double> times(contestants.size(), 0);
+  for (size_t i = 0; i < contestants.size(); ++i) {
+    if (!contestants[i].running()) continue;
+    times[i] = screening_time(bench, contestants[i], best);
+    if (!contestants[i].running()) continue;
+    best = std::min(best, times[i]);
+    contestants[i].calls = calls_per_sample(times[i]);
+  }
+  for (size_t i = static_cast<size_t>(exempt); i < contestants.size(); ++i) {
+    if (!contestants[i].running() || times[i] <= kSlowFactor * best) continue;
+    put_out(contestants[i],
+            Reply::fault(Outcome::Slow, fmt::format("{:.1f} times slower than the best", times[i] / best)));
+    if (contestants[0].running()) contestants[i].timing.log_ratios = {std::log(times[0] / times[i])};
+  }
+}
+
+}  // namespace tile_tune::search

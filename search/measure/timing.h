@@ -1,0 +1,48 @@
+// Calling kernels against the clock; what races and finals share.
+#pragma once
+
+#include <vector>
+
+#include "search/measure/verify.h"
+
+namespace tile_tune::search {
+
+struct Sample {
+  double ns = 0;          // mean of the calls
+  int code = 0;           // of the first call that failed, which ends the sample
+  bool switched = false;  // the system took a core from one of our threads meanwhile
+};
+
+/// Kernels of one problem on one set of buffers, so that addresses and alignment are the same for all.
+class Bench {
+ public:
+  Bench(const Problem& problem, double call_seconds, int reply_fd);
+  /// `calls` calls back to back. In/out outputs have their initial value before the first.
+  Sample sample(const Kernel& kernel, int64_t calls);
+  /// Runs once more and compares: what was right before the race must still be right after it.
+  Reply check(const Kernel& kernel);
+
+ private:
+  const Problem& problem_;
+  double call_seconds_;
+  Buffers buffers_;
+};
+
+struct Contestant {
+  Result<Kernel> kernel;
+  int64_t calls = 1;  // of a sample
+  Timing timing;
+  bool running() const { return timing.outcome == Outcome::Ok; }
+};
+
+/// Loads each library; those that do not load are out.
+std::vector<Contestant> load_contestants(const std::vector<std::filesystem::path>& libraries);
+
+/// Takes a sample and books it; a failing call puts the contestant out. Returns the time of a call, 0 if it failed.
+double take_sample(Bench& bench, Contestant& contestant);
+
+/// First calls of every running contestant: warms it up, and sets how many calls make a sample. One several times
+/// slower than the best is out, unless it is among the first `exempt`.
+void screen(Bench& bench, std::vector<Contestant>& contestants, int exempt);
+
+}  // namespace tile_tune::search

@@ -1,0 +1,138 @@
+#include "search/measure/verify.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <signal.h>
+#include <sys/time.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cmath>
+
+namespace tile_tune::search {
+namespace {
+
+// Outputs hold one pattern before the first run and the other before the second: an element that shows both was
+// never written. The first is a NaN in every float type, the second a number (1.5e16 in f32) no kernel is near.
+constexpr std::byte kPatterns[] = {std::byte{0xFF}, std::byte{0x5A}};
+
+// What the signal handler needs, made before anything can fault: the handler itself may only write and exit.
+const Buffers* watched = nullptr;
+int watched_reply_fd = -1;
+std::vector<std::string> outside_replies;  // one a buffer
+
+void on_fault(int signal, siginfo_t* info, void*) {
+  if (const int buffer = watched ? watched->guarding(info->si_addr) : -1; buffer >= 0) {
+    const ssize_t written = write(watched_reply_fd, outside_replies[buffer].data(), outside_replies[buffer].size());
+    _exit(written > 0 ? 0 : 1);
+  }
+  // Not ours: returning runs the instruction again, which then ends the process by the signal itself.
+  ::signal(signal, SIG_DFL);
+}
+
+std::string subscripts_text(const ir::Tensor& tensor, int64_t element) {
+  std::vector<int64_t> subscripts(tensor.extents.size());
+  const auto extents = ir::shape(tensor);
+  for (size_t d = extents.size(); d-- > 0;) {
+    subscripts[d] = element % extents[d];
+    element /= extents[d];
+  }
+  return subscripts.empty() ? "" : fmt::format("[{}]", fmt::join(subscripts, ", "));
+}
+
+std::string mismatch_text(const ir::Program& program, const reference::Expected& expected,
+                          const reference::Mismatch& mismatch) {
+  const auto& tensor = program.tensors[mismatch.tensor];
+  return fmt::format("{}{} is {:.9g}, expected {:.9g} within {:.3g}; {} of {} elements checked differ", tensor.name,
+                     subscripts_text(tensor, mismatch.element), mismatch.got, mismatch.expected, mismatch.tolerance,
+                     mismatch.count, expected.elements.size());
+}
+
+// The first element that holds kPatterns[0] in `first` and kPatterns[1] in `second`, or -1.
+int64_t unwritten_element(const tensor::Array& first, const tensor::Array& second) {
+  const size_t size = dtype_size(first.type);
+  const auto holds = [size](const std::byte* element, std::byte pattern) {
+    return std::all_of(element, element + size, [pattern](std::byte byte) { return byte == pattern; });
+  };
+  for (int64_t e = 0; e < first.element_count(); ++e)
+    if (holds(first.data.data() + e * size, kPatterns[0]) && holds(second.data.data() + e * size, kPatterns[1]))
+      return e;
+  return -1;
+}
+
+}  // namespace
+
+void watch_guards(const Buffers* buffers, int reply_fd) {
+  watched = nullptr;
+  if (buffers) {
+    outside_replies.clear();
+    for (const auto& name : buffers->names())
+      outside_replies.push_back(encode(Reply::fault(Outcome::Wrong, "it touched memory outside " + name)) + "\n");
+  }
+  watched = buffers;
+  watched_reply_fd = reply_fd;
+  struct sigaction action {};
+  action.sa_sigaction = on_fault;
+  action.sa_flags = SA_SIGINFO;
+  sigaction(SIGSEGV, &action, nullptr);
+  sigaction(SIGBUS, &action, nullptr);
+}
+
+CallLimit::CallLimit(double seconds) {
+  const auto whole = static_cast<time_t>(seconds);
+  const auto micros = static_cast<suseconds_t>((seconds - static_cast<double>(whole)) * 1e6);
+  const itimerval limit{{0, 0}, {whole, whole == 0 ? std::max<suseconds_t>(1, micros) : micros}};
+  setitimer(ITIMER_REAL, &limit, nullptr);
+}
+
+CallLimit::~CallLimit() {
+  const itimerval none{};
+  setitimer(ITIMER_REAL, &none, nullptr);
+}
+
+Reply compare_outputs(const Problem& problem, const Buffers& buffers) {
+  Reply reply;
+  for (const auto& expected : problem.expected) {
+    const auto verdict = reference::compare(expected, buffers.output(expected.tensor));
+    reply.verify_error = std::max(reply.verify_error, verdict.worst);
+    if (!verdict.mismatch) continue;
+    reply.outcome = Outcome::Wrong;
+    if (reply.reason.empty()) reply.reason = mismatch_text(problem.program, expected, *verdict.mismatch);
+  }
+  return reply;
+}
+
+Reply verify(const Problem& problem, const Kernel& kernel, double call_seconds, int reply_fd) {
+  Reply worst;
+  std::vector<tensor::Array> first_outputs;
+  for (const Flush flush : {Flush::End, Flush::Begin}) {
+    const bool first = flush == Flush::End;
+    Buffers buffers(problem, flush);
+    watch_guards(&buffers, reply_fd);
+    buffers.prepare_outputs(kPatterns[first ? 0 : 1]);
+    const int code = [&] {
+      const CallLimit limit(call_seconds);
+      return kernel(buffers.argv());
+    }();
+    watch_guards(nullptr, reply_fd);
+    if (code != 0) return run_fault(code);
+    if (const auto trespass = buffers.trespass(); !trespass.empty()) return Reply::fault(Outcome::Wrong, trespass);
+    Reply reply = compare_outputs(problem, buffers);
+    if (reply.outcome != Outcome::Ok) return reply;
+    worst.verify_error = std::max(worst.verify_error, reply.verify_error);
+    for (size_t i = 0; i < problem.program.outputs.size(); ++i) {
+      const int output = problem.program.outputs[i];
+      auto values = buffers.output(output);
+      if (first) {
+        first_outputs.push_back(std::move(values));
+      } else if (const int64_t element = unwritten_element(first_outputs[i], values); element >= 0) {
+        const auto& tensor = problem.program.tensors[output];
+        return Reply::fault(Outcome::Wrong,
+                            fmt::format("{}{} was never written", tensor.name, subscripts_text(tensor, element)));
+      }
+    }
+  }
+  return worst;
+}
+
+}  // namespace tile_tune::search

@@ -1,0 +1,192 @@
+#include "search/measure/worker.h"
+
+#include <signal.h>
+
+#include <algorithm>
+#include <chrono>
+#include <map>
+#include <optional>
+
+#include "search/measure/channel.h"
+#include "search/measure/child.h"
+#include "search/measure/linker.h"
+#include "search/measure/race.h"
+#include "search/measure/session.h"
+
+namespace tile_tune::search {
+namespace {
+
+namespace fs = std::filesystem;
+using Clock = std::chrono::steady_clock;
+
+// A race and the finals end by themselves, and each of their calls is limited; this many calls' worth of time
+// catches what does not.
+constexpr double kCallsInTiming = 1000;
+// Buffers of a child: inputs and outputs, their initial values, outputs in C order twice, and the stream probe's.
+constexpr int64_t kBufferCopies = 6;
+// A verification makes two calls and compares; the calls have their own limit, so this only bounds the comparing.
+constexpr double kCallsInVerify = 10;
+
+class Worker {
+ public:
+  Worker(int in_fd, const Compiler& compiler) : in_fd_(in_fd), compiler_(compiler) {}
+
+  /// nullopt: nobody waits for a reply.
+  std::optional<Reply> answer(const Request& request) {
+    return std::visit([this](const auto& one) { return handle(one); }, request);
+  }
+  const std::optional<Setup>& setup() const { return setup_; }
+
+ private:
+  std::optional<Reply> handle(const Quit&) { return std::nullopt; }
+
+  std::optional<Reply> handle(const Setup& setup) {
+    setup_ = setup;
+    if (auto warm = compiler_.warm_up(setup.target, setup.directory); !warm)
+      return Reply::fault(Outcome::CompileError, warm.error().message);
+    return Reply{};
+  }
+
+  std::optional<Reply> handle(const BuildRuntime& request) {
+    return build(request.library, [&](const fs::path& archive) -> Result<codegen::Compiled> {
+      TILE_TUNE_CHECK(compiler_.compile_runtime(setup_->target, archive));
+      return codegen::Compiled{};
+    });
+  }
+
+  std::optional<Reply> handle(const Build& request) {
+    return with_problem(request.problem, [&](const Problem& problem) {
+      return build(request.library, [&](const fs::path& object) {
+        return compiler_.compile_object(problem.program, request.schedule, setup_->target, kKernelFunction, object);
+      });
+    });
+  }
+
+  std::optional<Reply> handle(const Verify& request) {
+    return with_problem(request.problem, [&](const Problem& problem) {
+      return run_kernels(problem, request.runtime, kCallsInVerify, [&](const Runtime&, int reply_fd) {
+        const auto kernel = Kernel::load(setup_->directory / request.library);
+        if (!kernel) return Reply::fault(Outcome::CompileError, kernel.error().message);
+        return verify(problem, *kernel, setup_->limits.run_seconds, reply_fd);
+      });
+    });
+  }
+
+  std::optional<Reply> handle(const Run& request) {
+    return with_problem(request.problem, [&](const Problem& problem) {
+      return run_kernels(problem, request.runtime, kCallsInVerify, [&](const Runtime&, int reply_fd) {
+        const auto kernel = Kernel::load(setup_->directory / request.library);
+        if (!kernel) return Reply::fault(Outcome::CompileError, kernel.error().message);
+        Buffers buffers(problem, Flush::End);
+        buffers.prepare_outputs(std::byte{0});
+        watch_guards(&buffers, reply_fd);
+        const CallLimit limit(setup_->limits.run_seconds);
+        if (const int code = (*kernel)(buffers.argv()); code != 0) return run_fault(code);
+        if (const auto trespass = buffers.trespass(); !trespass.empty()) return Reply::fault(Outcome::Wrong, trespass);
+        std::vector<tensor::Array> outputs;
+        for (const int output : problem.program.outputs) outputs.push_back(buffers.output(output));
+        if (auto written = write_outputs(outputs, setup_->directory / request.problem); !written)
+          return Reply::fault(Outcome::RunError, written.error().message);
+        return Reply{};
+      });
+    });
+  }
+
+  std::optional<Reply> handle(const Race& request) {
+    return with_problem(request.problem, [&](const Problem& problem) {
+      return run_kernels(problem, request.runtime, kCallsInTiming, [&](const Runtime&, int reply_fd) {
+        return race(problem, paths(request.libraries), request, setup_->limits.run_seconds, reply_fd);
+      });
+    });
+  }
+
+  std::optional<Reply> handle(const Finals& request) {
+    return with_problem(request.problem, [&](const Problem& problem) {
+      return run_kernels(problem, request.runtime, kCallsInTiming, [&](const Runtime& runtime, int reply_fd) {
+        return finals(problem, paths(request.libraries), request, runtime, setup_->limits.run_seconds, reply_fd);
+      });
+    });
+  }
+
+  std::vector<fs::path> paths(const std::vector<std::string>& libraries) const {
+    std::vector<fs::path> result;
+    for (const auto& library : libraries) result.push_back(setup_->directory / library);
+    return result;
+  }
+
+  // Compiles with `compile` into a file beside the library and links that, in a child.
+  template <typename Compile>
+  std::optional<Reply> build(const std::string& name, Compile compile) {
+    const fs::path library = setup_->directory / name;
+    const fs::path object = library.string() + ".o";
+    const ChildLimits limits{setup_->limits.build_seconds, 1, setup_->limits.memory_bytes};
+    auto reply = run_in_child(limits, in_fd_, [&](int) {
+      const auto start = Clock::now();
+      const auto compiled = compile(object);
+      if (!compiled) return Reply::fault(Outcome::CompileError, compiled.error().message);
+      if (auto linked = link_shared(object, library); !linked)
+        return Reply::fault(Outcome::CompileError, linked.error().message);
+      Reply built;
+      built.code_hash = compiled->code_hash;
+      built.compile_ms = std::chrono::duration<double, std::milli>(Clock::now() - start).count();
+      return built;
+    });
+    std::error_code ignored;
+    fs::remove(object, ignored);
+    if (reply && reply->outcome == Outcome::Crash) {
+      reply->outcome = Outcome::CompileError;
+      reply->reason = "the compiler died: " + reply->reason;
+    }
+    return reply;
+  }
+
+  template <typename Work>
+  std::optional<Reply> run_kernels(const Problem& problem, const std::string& runtime, double calls, Work work) {
+    const ChildLimits limits{calls * setup_->limits.run_seconds, setup_->target.threads,
+                             setup_->limits.memory_bytes + kBufferCopies * buffer_bytes(problem.program)};
+    return run_in_child(limits, in_fd_, [&](int reply_fd) {
+      const auto loaded = Runtime::load(setup_->directory / runtime, setup_->target.threads);
+      if (!loaded) return Reply::fault(Outcome::CompileError, loaded.error().message);
+      return work(*loaded, reply_fd);
+    });
+  }
+
+  template <typename Use>
+  std::optional<Reply> with_problem(const std::string& name, Use use) {
+    auto found = problems_.find(name);
+    if (found == problems_.end()) {
+      auto problem = read_problem(setup_->directory / name);
+      if (!problem) return Reply::fault(Outcome::RunError, problem.error().message);
+      found = problems_.emplace(name, std::move(*problem)).first;
+    }
+    return use(found->second);
+  }
+
+  int in_fd_;
+  const Compiler& compiler_;
+  std::optional<Setup> setup_;
+  std::map<std::string, Problem> problems_;
+};
+
+}  // namespace
+
+int worker_main(int in_fd, int out_fd, const Compiler& compiler) {
+  signal(SIGPIPE, SIG_IGN);
+  Worker worker(in_fd, compiler);
+  LineReader requests(in_fd);
+  while (const auto line = requests.next()) {
+    const auto request = decode_request(*line);
+    if (request && std::holds_alternative<Quit>(*request)) return 0;
+    if (!request || (!worker.setup() && !std::holds_alternative<Setup>(*request))) {
+      const std::string reason = request ? "a worker was asked before it was set up" : request.error().message;
+      write_line(out_fd, encode(Reply::fault(Outcome::RunError, reason)));
+      return 1;
+    }
+    const auto reply = worker.answer(*request);
+    if (!reply || !write_line(out_fd, encode(*reply))) break;
+  }
+  if (worker.setup()) remove_abandoned_session(worker.setup()->directory);
+  return 0;
+}
+
+}  // namespace tile_tune::search

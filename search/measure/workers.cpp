@@ -1,0 +1,331 @@
+#include "search/measure/workers.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "frontend/ir/json.h"
+#include "search/measure/problem.h"
+#include "search/measure/statistics.h"
+
+namespace tile_tune::search {
+namespace {
+
+constexpr const char* kRuntime = "runtime.so";
+
+int job_count(const WorkerOptions& options) {
+  return options.jobs > 0 ? options.jobs : static_cast<int>(codegen::available_cores().size());
+}
+
+void record_fault(Measurement& measurement, const Reply& reply) {
+  measurement.outcome = reply.outcome;
+  measurement.reason = reply.reason;
+}
+
+// What a race or the finals say of a kernel, beside what was known of it.
+void record_timing(Measurement& measurement, const Timing& timing) {
+  measurement.outcome = timing.outcome;
+  measurement.reason = timing.reason;
+  measurement.samples_ns = timing.samples_ns;
+  measurement.median_ns = timing.samples_ns.empty() ? 0 : median(timing.samples_ns);
+  measurement.ratio = timing.log_ratios.empty() ? 0 : std::exp(median(timing.log_ratios));
+  measurement.disturbed = is_disturbed(timing.switched, static_cast<int>(timing.samples_ns.size()), timing.log_ratios);
+}
+
+void record_intervals(Measurement& measurement, const Timing& timing, uint64_t seed) {
+  if (timing.outcome != Outcome::Ok || timing.log_ratios.empty()) return;
+  const Interval ratio = bootstrap_median(timing.log_ratios, seed);
+  measurement.ratio_lo = std::exp(ratio.lo);
+  measurement.ratio_hi = std::exp(ratio.hi);
+  measurement.flop_fraction = median(timing.flop_fractions);
+  measurement.bandwidth_fraction = median(timing.bandwidth_fractions);
+  // The roofline is the lower of the two limits: whichever the kernel is closer to is the one that binds.
+  const bool compute_bound = measurement.flop_fraction >= measurement.bandwidth_fraction;
+  const Interval peak = bootstrap_median(compute_bound ? timing.flop_fractions : timing.bandwidth_fractions, seed);
+  measurement.peak_fraction = std::max(measurement.flop_fraction, measurement.bandwidth_fraction);
+  measurement.peak_fraction_lo = peak.lo;
+  measurement.peak_fraction_hi = peak.hi;
+}
+
+}  // namespace
+
+Workers::Workers(ir::Program program, codegen::Schedule default_schedule, WorkerOptions options,
+                 SessionDirectory directory)
+    : program_(std::move(program)),
+      options_(std::move(options)),
+      directory_(std::move(directory)),
+      seeds_(options_.seed),
+      default_id_(know(default_schedule)),
+      pool_(options_.command, job_count(options_), setup(), options_.stop) {}
+
+Result<std::unique_ptr<Workers>> Workers::start(ir::Program program, codegen::Schedule default_schedule,
+                                                WorkerOptions options) {
+  TILE_TUNE_TRY(directory, SessionDirectory::create());
+  std::unique_ptr<Workers> workers(
+      new Workers(std::move(program), std::move(default_schedule), std::move(options), std::move(directory)));
+  TILE_TUNE_CHECK(workers->set_up());
+  return workers;
+}
+
+Result<void> Workers::set_up() {
+  TILE_TUNE_CHECK(problem_for(program_));
+  const auto runtime = pool_.ask(BuildRuntime{kRuntime});
+  if (!runtime) return failure("stopped", "stopped before the first candidate was built");
+  if (runtime->outcome != Outcome::Ok)
+    return failure("runtime-not-built", fmt::format("cannot build kernels on this machine: {}", runtime->reason));
+  return {};
+}
+
+// The reference of a program is computed once, however many schedules are judged by it.
+Result<std::string> Workers::problem_for(const ir::Program& program) {
+  const std::string key = ir::to_json(program).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+  if (const auto found = problems_.find(key); found != problems_.end()) return found->second;
+  const std::string name = fmt::format("problem-{}", problems_.size());
+  TILE_TUNE_TRY(problem, make_problem(program, options_.seed));
+  TILE_TUNE_CHECK(write_problem(problem, directory_.path() / name));
+  if (problems_.empty()) {
+    inputs_note_ = problem.note;
+    sampled_ = problem.sampled;
+  }
+  problems_[key] = name;
+  return name;
+}
+
+std::string Workers::know(const codegen::Schedule& schedule) {
+  const std::string id = codegen::schedule_id(schedule);
+  auto [found, is_new] = known_.try_emplace(id);
+  if (is_new) {
+    found->second.schedule = schedule;
+    found->second.library = fmt::format("kernel-{}.so", known_.size());
+  }
+  return id;
+}
+
+const Workers::Candidate& Workers::resolve(const std::string& id) const {
+  const auto& candidate = known_.at(id);
+  return candidate.twin.empty() ? candidate : known_.at(candidate.twin);
+}
+
+bool Workers::build(const Ids& ids) {
+  std::vector<Request> requests;
+  for (const auto& id : ids) requests.push_back(Build{"problem-0", known_[id].schedule, known_[id].library});
+  const auto replies = pool_.ask(requests);
+  bool complete = true;
+  for (size_t i = 0; i < ids.size(); ++i) {
+    auto& candidate = known_[ids[i]];
+    if (!replies[i]) {
+      complete = false;
+      continue;
+    }
+    record_fault(candidate.measurement, *replies[i]);
+    candidate.measurement.code_hash = replies[i]->code_hash;
+    candidate.measurement.compile_ms = replies[i]->compile_ms;
+    if (replies[i]->outcome != Outcome::Ok) {
+      candidate.prepared = true;
+      continue;
+    }
+    const auto [first, is_new] = first_of_code_.try_emplace(replies[i]->code_hash, ids[i]);
+    if (is_new) continue;
+    candidate.twin = first->second;
+    candidate.prepared = true;
+    std::error_code ignored;
+    std::filesystem::remove(directory_.path() / candidate.library, ignored);
+  }
+  return complete;
+}
+
+// Where only a sample of the outputs is checked, the same schedule's structure is checked in full at small odd sizes.
+bool Workers::build_small_variants(const Ids& ids, std::map<std::string, Verify>& checks) {
+  if (!sampled_ || !options_.small_variant) return true;
+  std::vector<Request> requests;
+  Ids owners;
+  for (const auto& id : ids) {
+    auto& candidate = known_[id];
+    if (candidate.prepared) continue;
+    const auto variant = options_.small_variant(program_, candidate.schedule);
+    if (!variant) continue;
+    const auto problem = problem_for(variant->first);
+    if (!problem) continue;  // without a reference at small sizes the sample must do
+    requests.push_back(Build{*problem, variant->second, "small-" + candidate.library});
+    checks[id] = Verify{*problem, kRuntime, "small-" + candidate.library};
+    owners.push_back(id);
+  }
+  const auto replies = pool_.ask(requests);
+  for (size_t i = 0; i < owners.size(); ++i) {
+    if (!replies[i]) return false;
+    if (replies[i]->outcome == Outcome::Ok) continue;
+    auto& candidate = known_[owners[i]];
+    record_fault(candidate.measurement, *replies[i]);
+    candidate.measurement.reason = "at a small odd size: " + candidate.measurement.reason;
+    candidate.prepared = true;
+  }
+  return true;
+}
+
+bool Workers::verify(const Ids& ids, const std::map<std::string, Verify>& small_checks) {
+  for (const auto& id : ids) {
+    auto& candidate = known_[id];
+    if (candidate.prepared) continue;
+    const auto small = small_checks.find(id);
+    if (small != small_checks.end()) {
+      const auto reply = pool_.ask(small->second);
+      if (!reply) return false;
+      record_fault(candidate.measurement, *reply);
+      if (reply->outcome != Outcome::Ok) candidate.measurement.reason = "at a small odd size: " + reply->reason;
+      std::error_code ignored;
+      std::filesystem::remove(directory_.path() / small->second.library, ignored);
+    }
+    if (candidate.measurement.outcome == Outcome::Ok) {
+      const auto reply = pool_.ask(Verify{"problem-0", kRuntime, candidate.library});
+      if (!reply) return false;
+      record_fault(candidate.measurement, *reply);
+      candidate.measurement.verify_error = reply->verify_error;
+    }
+    candidate.prepared = true;
+  }
+  return true;
+}
+
+bool Workers::prepare(const Ids& ids) {
+  Ids fresh;
+  for (const auto& id : ids)
+    if (!known_[id].prepared && std::find(fresh.begin(), fresh.end(), id) == fresh.end()) fresh.push_back(id);
+  if (fresh.empty()) return true;
+  const auto lock = MachineLock::acquire(MachineLock::Mode::Shared, options_.stop);
+  if (!lock) return false;
+  std::map<std::string, Verify> small_checks;
+  return build(fresh) && build_small_variants(fresh, small_checks) && verify(fresh, small_checks);
+}
+
+// Timings in the order of contestants, the first of which is the default; empty if stopped. Should the whole race
+// die, each runs alone with the default, so that only the guilty one is blamed.
+std::vector<Timing> Workers::time(Pool& pool, const Ids& contestants,
+                                  const std::function<Request(const std::vector<std::string>&)>& request) {
+  std::vector<std::string> libraries;
+  for (const auto& id : contestants) libraries.push_back(resolve(id).library);
+  auto reply = pool.ask(request(libraries));
+  if (!reply) return {};
+  if (reply->outcome == Outcome::Ok && reply->timings.size() == contestants.size()) return std::move(reply->timings);
+  if (contestants.size() <= 2) {
+    std::vector<Timing> timings(contestants.size());
+    timings.back().outcome = reply->outcome;
+    timings.back().reason = reply->reason;
+    return timings;
+  }
+  std::vector<Timing> timings;
+  for (size_t i = 1; i < contestants.size(); ++i) {
+    auto pair = time(pool, {contestants[0], contestants[i]}, request);
+    if (pair.empty()) return {};
+    if (timings.empty() || timings[0].samples_ns.empty()) {
+      timings.resize(std::max<size_t>(1, timings.size()));
+      timings[0] = pair[0];
+    }
+    timings.push_back(std::move(pair[1]));
+  }
+  return timings;
+}
+
+Measurement Workers::report(const std::string& id) const {
+  const auto& candidate = known_.at(id);
+  if (candidate.twin.empty()) return candidate.measurement;
+  Measurement measurement = known_.at(candidate.twin).measurement;
+  measurement.samples_ns.clear();
+  measurement.reason =
+      fmt::format("the same code as schedule {:.12}, which was {}", candidate.twin, outcome_name(measurement.outcome));
+  measurement.outcome = Outcome::Duplicate;
+  measurement.compile_ms = candidate.measurement.compile_ms;
+  return measurement;
+}
+
+std::vector<Measurement> Workers::measure(const std::vector<codegen::Schedule>& batch,
+                                          const codegen::Schedule& incumbent) {
+  Ids ids, wanted = {default_id_, know(incumbent)};
+  for (const auto& schedule : batch) ids.push_back(know(schedule));
+  wanted.insert(wanted.end(), ids.begin(), ids.end());
+  bool finished = prepare(wanted);
+
+  const bool default_is_good = known_[default_id_].prepared && known_[default_id_].measurement.outcome == Outcome::Ok;
+  Ids contestants;
+  int exempt = 0;
+  for (size_t i = 0; finished && default_is_good && i < wanted.size(); ++i) {
+    const auto& candidate = known_[wanted[i]];
+    const auto outcome = candidate.measurement.outcome;
+    const bool may_run = candidate.twin.empty() && (outcome == Outcome::Ok || outcome == Outcome::Slow);
+    if (!may_run || std::find(contestants.begin(), contestants.end(), wanted[i]) != contestants.end()) continue;
+    contestants.push_back(wanted[i]);
+    if (i < 2) exempt = static_cast<int>(contestants.size());
+  }
+  if (!contestants.empty()) {
+    const auto lock = MachineLock::acquire(MachineLock::Mode::Exclusive, options_.stop);
+    const uint64_t seed = seeds_();
+    std::vector<Timing> timings;
+    if (lock)
+      timings = time(pool_, contestants, [&](const std::vector<std::string>& libraries) {
+        return Race{"problem-0", kRuntime,
+                    libraries,   std::min(exempt, static_cast<int>(libraries.size())),
+                    seed,        options_.race_seconds_per_kernel};
+      });
+    finished = !timings.empty();
+    for (size_t i = 0; i < timings.size(); ++i) record_timing(known_[contestants[i]].measurement, timings[i]);
+  }
+
+  std::vector<Measurement> result;
+  for (const auto& id : ids) {
+    const auto& candidate = resolve(id);
+    // Prepared but never timed: the race was interrupted.
+    const bool untimed = candidate.measurement.outcome == Outcome::Ok && candidate.measurement.samples_ns.empty();
+    if (!finished && (!known_[id].prepared || !candidate.prepared || untimed)) break;
+    result.push_back(report(id));
+  }
+  return result;
+}
+
+std::vector<Measurement> Workers::finals(const std::vector<codegen::Schedule>& finalists) {
+  Ids ids;
+  for (const auto& schedule : finalists) ids.push_back(know(schedule));
+  if (!prepare(ids)) return {};
+  Ids contestants;
+  for (const auto& id : ids)
+    if (resolve(id).measurement.outcome == Outcome::Ok || resolve(id).measurement.outcome == Outcome::Slow)
+      contestants.push_back(id);
+  std::vector<Measurement> result;
+  for (const auto& id : ids) result.push_back(known_[id].twin.empty() ? known_[id].measurement : report(id));
+  if (contestants.empty() || contestants[0] != ids[0]) return result;
+
+  const auto lock = MachineLock::acquire(MachineLock::Mode::Exclusive, options_.stop);
+  if (!lock) return {};
+  // A fresh process: other addresses, nothing left over from the search.
+  Pool fresh(options_.command, 1, setup(), options_.stop);
+  const uint64_t seed = seeds_();
+  const auto timings = time(fresh, contestants, [&](const std::vector<std::string>& libraries) {
+    return Finals{"problem-0", kRuntime, libraries, seed, options_.finals_rounds, options_.finals_seconds};
+  });
+  if (timings.empty()) return {};
+  for (size_t i = 0, next = 0; i < ids.size() && next < contestants.size(); ++i) {
+    if (ids[i] != contestants[next]) continue;
+    record_timing(result[i], timings[next]);
+    record_intervals(result[i], timings[next], seed);
+    ++next;
+  }
+  return result;
+}
+
+Result<std::vector<tensor::Array>> run_once(const ir::Program& program, const codegen::Schedule& schedule,
+                                            const reference::Inputs& inputs, const WorkerOptions& options) {
+  TILE_TUNE_TRY(directory, SessionDirectory::create());
+  const std::string problem = "problem-0", library = "kernel.so";
+  TILE_TUNE_CHECK(write_problem({program, inputs, {}, false, ""}, directory.path() / problem));
+  Pool pool(options.command, 1, {directory.path(), options.target, options.limits}, options.stop);
+  for (const Request& request : std::vector<Request>{BuildRuntime{kRuntime}, Build{problem, schedule, library},
+                                                     Run{problem, kRuntime, library}}) {
+    const auto reply = pool.ask(request);
+    if (!reply) return failure("stopped", "stopped before the kernel had run");
+    if (reply->outcome != Outcome::Ok)
+      return failure(outcome_name(reply->outcome),
+                     fmt::format("the kernel of {} failed: {}", program.name, reply->reason));
+  }
+  return read_outputs(program, directory.path() / problem);
+}
+
+}  // namespace tile_tune::search

@@ -1,0 +1,45 @@
+// Writes one of the packages that the tests use: fixture PACKAGE DIRECTORY. Each runs in a process of its own, as
+// emission must.
+#include <fmt/format.h>
+
+#include <iostream>
+
+#include "tests/integration/emit/programs.h"
+
+using namespace tile_tune;
+using namespace tile_tune::codegen;
+using namespace tile_tune::test;
+
+namespace {
+
+/// Every element type, in/out, column order, scratch memory, scalars, no elements.
+std::vector<Kernel> many_kernels() {
+  std::vector<Kernel> kernels;
+  for (const char* type : {"bool", "i8", "u8", "i16", "u16", "i32", "u32", "i64", "u64", "f16", "bf16", "f32", "f64"})
+    kernels.push_back(vector_kernel(fmt::format("copy_{}", type), *parse_dtype(type), 13));
+  kernels.push_back(vector_kernel("scale", DType::I32, 7, true));
+  kernels.push_back(matmul_kernel("accumulate", {.in_out = true, .b_layout = ir::Layout::Col}));
+  const MatmulOptions large{.m = 5, .n = 131, .k = 97};
+  kernels.push_back({matmul_program(large), packed_schedule(large), "packed", "tuned", {}});
+  kernels.push_back(matmul_kernel("no_rows", {.m = 0, .n = 3, .k = 2}));
+  kernels.push_back(matmul_kernel("no_terms", {.m = 3, .n = 5, .k = 0}));
+  return kernels;
+}
+
+}  // namespace
+
+int main(int, char** arguments) {
+  const std::string package = arguments[1];
+  // AMD's fma4 is in no CPU made since 2017.
+  const auto target = resolve_target("host", 2);
+  if (!target) return std::cerr << render(target.error()), 1;
+  Target foreign = *target;
+  foreign.halide = "x86-64-linux-avx-fma4-sse41";
+  const PackageOptions options{package, arguments[2], package == "foreign" ? foreign : *target, "0.1.0"};
+  const auto kernels = package == "many"      ? many_kernels()
+                       : package == "foreign" ? std::vector{matmul_kernel("old_matmul")}
+                                              : std::vector{matmul_kernel("matmul")};
+  const auto written = write_package(kernels, options);
+  if (!written) return std::cerr << render(written.error()), static_cast<int>(written.error().error_class);
+  for (const auto& file : *written) std::cout << file.string() << '\n';
+}

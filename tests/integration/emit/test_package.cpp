@@ -1,0 +1,174 @@
+// Packages as other programs meet them: emitted by a process of their own, moved elsewhere, found, linked, called.
+#include <stdlib.h>
+
+#include <catch2/catch.hpp>
+#include <nlohmann/json.hpp>
+#include <set>
+#include <sstream>
+
+#include "codegen/emit/staging.h"
+#include "codegen/emit/subprocess.h"
+
+using namespace tile_tune;
+using namespace tile_tune::codegen;
+namespace fs = std::filesystem;
+
+namespace {
+
+const fs::path kSource = TILE_TUNE_SOURCE_DIR;
+
+/// A directory of its own, removed at the end.
+struct Scratch {
+  Scratch() {
+    std::string name = (fs::temp_directory_path() / "tile tune emit XXXXXX").string();
+    REQUIRE(mkdtemp(name.data()) != nullptr);
+    path = name;
+  }
+  ~Scratch() { fs::remove_all(path); }
+  fs::path path;
+};
+
+std::string run(const std::vector<std::string>& command, const fs::path& directory) {
+  const auto output = run_tool(command, directory);
+  INFO(command.back());
+  if (!output) FAIL(render(output.error()));
+  return *output;
+}
+
+/// Emits in one place and moves the package to another, so that no path it was made under can matter.
+fs::path emit(const std::string& package, const fs::path& directory) {
+  run({EMIT_FIXTURE, package, (directory / "made here").string()}, directory);
+  const fs::path place = directory / package;
+  fs::rename(directory / "made here", place);
+  return place;
+}
+
+/// A shell line with pkg-config's flags for packages; eval undoes pkg-config's quoting of the blanks in our paths.
+void compile(const std::string& line, const std::vector<fs::path>& packages, const fs::path& directory) {
+  std::string path;
+  for (const fs::path& package : packages) path += (package / "lib/pkgconfig").string() + ":";
+  setenv("PKG_CONFIG_PATH", path.c_str(), 1);
+  run({"sh", "-ec", "eval " + line}, directory);
+}
+
+/// External symbols that an archive defines ("--defined-only") or needs ("--undefined-only").
+std::set<std::string> symbols(const std::string& which, const fs::path& archive) {
+  std::istringstream lines(run({"nm", "-g", "-j", which, archive.string()}, archive.parent_path()));
+  std::set<std::string> names;
+  for (std::string line; std::getline(lines, line);)
+    if (!line.empty() && line.back() != ':') names.insert(line);  // not the members' names
+  return names;
+}
+
+}  // namespace
+
+TEST_CASE("the examples find, build and run with an emitted library") {
+  const Scratch scratch;
+  const fs::path package = emit("matmul", scratch.path), build = scratch.path / "build";
+  const std::string cmake = (kSource / ".venv/bin/cmake").string();
+  run({cmake, "-S", (kSource / "examples/deploy").string(), "-B", build.string(), "-G", "Unix Makefiles",
+       "-DCMAKE_BUILD_TYPE=Release", "-DCMAKE_PREFIX_PATH=" + package.string()},
+      scratch.path);
+  run({cmake, "--build", build.string()}, scratch.path);
+  CHECK(run({(build / "deploy_c").string()}, build).starts_with("C: 17 x 33 x 19, largest error "));
+  const std::string cpp = run({(build / "deploy_cpp").string()}, build);
+  CHECK(cpp.starts_with("C++: 17 x 33 x 19, largest error "));
+  CHECK(cpp.find("without an output: a pointer is null\n") != cpp.npos);
+}
+
+// One case, since emitting the package takes longer than everything after it.
+TEST_CASE("kernels of every kind compute, check their arguments, report and link") {
+  const Scratch scratch;
+  const fs::path many = emit("many", scratch.path);
+  fs::copy_file(kSource / "tests/integration/emit/callers.c", scratch.path / "callers.c");
+  const std::string caller = "cc -std=c11 -Wall -Wextra -pedantic -Werror -O1 callers.c ";
+  compile(caller + "$(pkg-config --cflags --libs many) -Wl,--wrap=malloc -o callers", {many}, scratch.path);
+  CHECK(run({"./callers", "no-memory"}, scratch.path).empty());
+  CHECK(run({"./callers", "one-cpu"}, scratch.path).empty());
+
+  // The archive exports the entries alone, and the runtime names of its own.
+  {
+    std::set<std::string> expected = {"many_error_string"};
+    for (const char* name :
+         {"copy_bool", "copy_i8", "copy_u8", "copy_i16", "copy_u16", "copy_i32", "copy_u32", "copy_i64", "copy_u64",
+          "copy_f16", "copy_bf16", "copy_f32", "copy_f64", "scale", "accumulate", "packed", "no_rows", "no_terms"})
+      for (const char* suffix : {"", "_unchecked", "_dl"}) expected.insert(std::string(name) + suffix);
+    CHECK(symbols("--defined-only", many / "lib/libmany.a") == expected);
+    for (const std::string& name : symbols("--undefined-only", many / "lib/libmany.a"))
+      CHECK((name.find("halide") == name.npos || name.starts_with("tile_tune_halide")));
+    for (const std::string& name : symbols("--defined-only", many / "lib/libtile_tune_rt.a"))
+      CHECK(name.starts_with("tile_tune_"));
+  }
+  // The archive can become part of a shared library.
+  {
+    compile(
+        "cc -shared -o libwrapped.so -Wl,-z,text,-z,defs -Wl,--whole-archive many/lib/libmany.a "
+        "-Wl,--no-whole-archive $(pkg-config --libs many)",
+        {many}, scratch.path);
+    compile(caller + "$(pkg-config --cflags many) -Wl,--wrap=malloc,-rpath,. ./libwrapped.so -o shared_callers", {many},
+            scratch.path);
+    CHECK(run({"./shared_callers"}, scratch.path).empty());
+  }
+  // Two packages work in one C++ program, with DLPack's header before theirs.
+  {
+    const fs::path matmul = emit("matmul", scratch.path);
+    REQUIRE(write_text(scratch.path / "both.cpp", R"(
+#include <cstdint>
+#define DLPACK_VERSION 80
+typedef struct { void* data; int32_t device[2]; int32_t ndim; uint8_t dtype[4]; int64_t* shape; int64_t* strides; uint64_t byte_offset; } DLTensor;
+#include <many.h>
+#include <matmul.h>
+int main() {
+  int64_t shape[] = {13};
+  double x[13] = {1, 2, 3}, o[13] = {};
+  DLTensor in = {x, {1, 0}, 1, {2, 64, 1, 0}, shape, nullptr, 0}, out = in;
+  out.data = o;
+  DLTensor *inputs[] = {&in}, *outputs[] = {&out};
+  static float a[17 * 19] = {2}, b[19 * 33] = {3}, c[17 * 33];
+  if (copy_f64_dl(inputs, outputs) || o[2] != 3) return 1;
+  return matmul(a, b, c) || c[0] != 6 || c[1] != 0;
+}
+)"));
+    compile("c++ -std=c++11 -Wall -Wextra -pedantic -Werror both.cpp $(pkg-config --cflags --libs many matmul) -o both",
+            {many, matmul}, scratch.path);
+    run({"./both"}, scratch.path);
+    const auto runtime = read_bytes(many / "lib/libtile_tune_rt.a");
+    CHECK((runtime && *runtime == *read_bytes(matmul / "lib/libtile_tune_rt.a")));
+  }
+}
+
+TEST_CASE("the same package comes out byte for byte in another directory") {
+  const Scratch scratch;
+  fs::create_directory(scratch.path / "elsewhere");
+  const fs::path first = emit("matmul", scratch.path), second = emit("matmul", scratch.path / "elsewhere");
+  size_t files = 0;
+  for (const auto& entry : fs::recursive_directory_iterator(first)) {
+    if (!entry.is_regular_file()) continue;
+    ++files;
+    INFO(entry.path());
+    const auto a = read_bytes(entry.path()), b = read_bytes(second / fs::relative(entry.path(), first));
+    REQUIRE((a && b));
+    CHECK(*a == *b);
+    CHECK(a->find("made here") == a->npos);
+    CHECK(a->find("somewhere") == a->npos);  // where the program's source lay
+  }
+  CHECK(files == 6);
+
+  const auto manifest = nlohmann::json::parse(*read_bytes(first / "share/matmul/manifest.json"));
+  CHECK(manifest["kind"] == "package");
+  CHECK(manifest["kernels"][0]["function"] == "matmul");
+  CHECK(manifest["kernels"][0]["record"]["median_ns"] == 1234);
+  CHECK(manifest["kernels"][0]["arguments"][2]["shape"] == nlohmann::json({17, 33}));
+  const std::string sum = run({"sha256sum", (first / "lib/libmatmul.a").string()}, first);
+  CHECK(manifest["files"]["lib/libmatmul.a"] == sum.substr(sum[0] == '\\', 64));
+}
+
+TEST_CASE("a CPU without the target's instructions gets a code, not a signal") {
+  const Scratch scratch;
+  const fs::path foreign = emit("foreign", scratch.path);
+  REQUIRE(write_text(scratch.path / "main.c",
+                     "#include <foreign.h>\nint main(void) {\n  static float a[17 * 19], b[19 * 33], c[17 * 33];\n"
+                     "  return old_matmul(a, b, c) == FOREIGN_ERROR_UNSUPPORTED_CPU ? 0 : 1;\n}\n"));
+  compile("cc main.c $(pkg-config --cflags --libs foreign) -o main", {foreign}, scratch.path);
+  run({"./main"}, scratch.path);
+}

@@ -1,0 +1,39 @@
+// Compiles a schedule of a program and judges the kernel against the reference, in this process.
+#pragma once
+
+#include <filesystem>
+#include <string>
+
+#include "codegen/lower/compile.h"
+#include "search/measure/problem.h"
+#include "search/measure/protocol.h"
+
+namespace tile_tune::test {
+
+/// The canonical program of a TC text at these sizes; fails the test case if there is none.
+ir::Program bound_program(const std::string& text, const ir::Sizes& sizes);
+
+codegen::Target host(int threads);
+
+class KernelCheck {
+ public:
+  explicit KernelCheck(const ir::Program& program, int threads = 2);
+  ~KernelCheck();
+
+  struct Result {
+    search::Reply verdict;      // Ok, or what is wrong
+    codegen::Compiled compiled;
+    std::string error;          // the compiler's, if it failed
+  };
+  Result operator()(const codegen::Schedule& schedule);
+
+  const ir::Program& program() const { return problem_.program; }
+
+ private:
+  search::Problem problem_;
+  codegen::Target target_;
+  std::filesystem::path directory_;
+  int built_ = 0;
+};
+
+}  // namespace tile_tune::test

@@ -1,0 +1,61 @@
+#include <algorithm>
+#include <catch2/catch.hpp>
+
+#include "codegen/emit/cpu_features.h"
+
+using namespace tile_tune;
+using namespace tile_tune::codegen;
+
+namespace {
+
+Target target(const std::string& halide) {
+  Target t;
+  t.halide = halide;
+  return t;
+}
+
+std::vector<std::string> required(const std::string& halide) {
+  const auto features = required_cpu_features(target(halide));
+  REQUIRE(features);
+  CHECK(std::is_sorted(features->begin(), features->end()));
+  return *features;
+}
+
+bool contains(const std::vector<std::string>& list, const std::string& item) {
+  return std::find(list.begin(), list.end(), item) != list.end();
+}
+
+}  // namespace
+
+TEST_CASE("a kernel needs what LLVM may use under the CPU model Halide picks") {
+  CHECK(required("x86-64-linux").empty());
+  CHECK(required("x86-64-linux-no_asserts-large_buffers-tune_znver4").empty());
+  CHECK(required("x86-64-linux-sse41") == std::vector<std::string>{"sse3", "sse4.1", "ssse3"});
+  // avx2 means -mcpu=haswell, whose kernels use bit manipulation instructions that "avx2" does not name.
+  const auto avx2 = required("x86-64-linux-avx-avx2-sse41");
+  for (const char* feature : {"avx", "avx2", "bmi2", "f16c", "fma", "lzcnt", "movbe", "popcnt"})
+    CHECK(contains(avx2, feature));
+  CHECK_FALSE(contains(avx2, "avx512f"));
+  CHECK(std::adjacent_find(avx2.begin(), avx2.end()) == avx2.end());
+  const auto skylake = required("x86-64-linux-avx512_skylake");
+  for (const char* feature : {"avx2", "fma", "avx512f", "avx512vl"}) CHECK(contains(skylake, feature));
+  CHECK_FALSE(contains(skylake, "avx512vnni"));
+  CHECK(contains(required("x86-64-linux-avx512_zen4"), "avx512vnni"));
+  CHECK_FALSE(contains(required("x86-64-linux-avx512_zen4"), "avxvnni"));
+  CHECK(contains(required("x86-64-linux-avx512_sapphirerapids"), "avx512fp16"));
+}
+
+TEST_CASE("targets a package cannot serve are refused") {
+  for (const char* halide : {"arm-64-linux", "x86-64-windows-avx2", "x86-32-linux", "x86-64-linux-cuda",
+                             "x86-64-linux-avx2-user_context", "x86-64-linux-avx10_1"}) {
+    INFO(halide);
+    const auto features = required_cpu_features(target(halide));
+    REQUIRE_FALSE(features);
+    CHECK(features.error().error_class == ErrorClass::Target);
+  }
+}
+
+TEST_CASE("packages of one architecture share one runtime") {
+  CHECK(runtime_target(target("x86-64-linux-avx-avx2-tune_haswell")).halide == "x86-64-linux");
+  CHECK(runtime_target(target("x86-64-linux")).halide == "x86-64-linux");
+}

@@ -1,0 +1,168 @@
+// What happens to the target directory, with a stand-in for Halide: small C files compiled by cc.
+#include <fmt/format.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <sys/resource.h>
+
+#include <catch2/catch.hpp>
+#include <map>
+
+#include "codegen/emit/staging.h"
+#include "codegen/emit/subprocess.h"
+#include "codegen/emit/write_package.h"
+#include "tests/integration/emit/programs.h"
+
+using namespace tile_tune;
+using namespace tile_tune::codegen;
+namespace fs = std::filesystem;
+
+namespace {
+
+struct Scratch {
+  Scratch() {
+    std::string name = (fs::temp_directory_path() / "tile-tune-emit-XXXXXX").string();
+    REQUIRE(mkdtemp(name.data()) != nullptr);
+    path = name;
+  }
+  ~Scratch() { fs::remove_all(path); }
+  fs::path path;
+};
+
+/// Kernels that return `result`, and a runtime with one function.
+Compiler stand_in(int result = 0) {
+  return {[result](const ir::Program&, const Schedule&, const Target&, const std::string& function,
+                   const fs::path& object) -> Result<Compiled> {
+            const fs::path source = object.parent_path() / "kernel.c";
+            TILE_TUNE_CHECK(write_text(source, fmt::format("int {}(void) {{ return {}; }}\n", function, result)));
+            TILE_TUNE_CHECK(run_tool({"cc", "-c", "-fPIC", source.string(), "-o", object.string()}, "/"));
+            return Compiled{"hash", 0, 0};
+          },
+          [](const Target&, const fs::path& archive) -> Result<void> {
+            const fs::path source = archive.parent_path() / "runtime.c";
+            TILE_TUNE_CHECK(write_text(source, "__attribute__((weak)) void halide_error(void* u, const char* m) {}\n"));
+            const std::string object = (archive.parent_path() / "runtime.o").string();
+            TILE_TUNE_CHECK(run_tool({"cc", "-c", "-fPIC", source.string(), "-o", object}, "/"));
+            TILE_TUNE_CHECK(run_tool({"ar", "rcsD", archive.string(), object}, "/"));
+            return {};
+          }};
+}
+
+PackageOptions options(const fs::path& directory, const std::string& name = "lib") {
+  Target target;
+  target.halide = "x86-64-linux";
+  return {name, directory, target, "1.2.3"};
+}
+
+/// Path and bytes of everything below a directory.
+std::map<std::string, std::string> snapshot(const fs::path& directory) {
+  std::map<std::string, std::string> files;
+  for (const auto& entry : fs::recursive_directory_iterator(directory))
+    files[entry.path().string()] = entry.is_regular_file() ? *read_bytes(entry.path()) : "";
+  return files;
+}
+
+const std::vector<Kernel> kKernel = {test::matmul_kernel("f")};
+
+}  // namespace
+
+TEST_CASE("a package is written, replaced, and leaves its neighbours alone") {
+  const Scratch scratch;
+  const fs::path out = scratch.path / "new" / "out";
+  const auto written = write_package_with(stand_in(), kKernel, options(out / ""));
+  REQUIRE(written);
+  CHECK(*written == std::vector<fs::path>{"include/lib.h", "lib/cmake/lib/libConfig.cmake", "lib/liblib.a",
+                                          "lib/libtile_tune_rt.a", "lib/pkgconfig/lib.pc", "share/lib/manifest.json"});
+  for (const fs::path& file : *written) CHECK(fs::is_regular_file(out / file));
+  CHECK(std::distance(fs::directory_iterator(out), {}) == 3);  // no temporary directory is left
+
+  const auto before = snapshot(out);
+  REQUIRE(write_package_with(stand_in(), {test::matmul_kernel("g")}, options(out, "other")));
+  auto after = snapshot(out);
+  for (const auto& [path, bytes] : before) CHECK(after[path] == bytes);
+
+  REQUIRE(write_package_with(stand_in(1), kKernel, options(out)));
+  CHECK(snapshot(out)[(out / "lib/liblib.a").string()] != before.at((out / "lib/liblib.a").string()));
+  CHECK(snapshot(out).size() == after.size());
+}
+
+TEST_CASE("a failure leaves the older package and no trace of the newer") {
+  const Scratch scratch;
+  const fs::path out = scratch.path / "out";
+  REQUIRE(write_package_with(stand_in(), kKernel, options(out)));
+
+  SECTION("the kernel does not compile") {
+    Compiler broken = stand_in(1);
+    broken.object = [](auto&&...) -> Result<Compiled> { return failure("compiler-error", "it failed"); };
+    const auto before = snapshot(scratch.path);
+    CHECK(write_package_with(broken, kKernel, options(out)).error().message == "it failed");
+    CHECK(snapshot(scratch.path) == before);
+    CHECK_FALSE(write_package_with(broken, kKernel, options(scratch.path / "a" / "b")));
+    CHECK(snapshot(scratch.path) == before);  // directories made for it are gone
+  }
+  SECTION("there is no C compiler") {
+    const auto before = snapshot(scratch.path);
+    const std::string path = getenv("PATH");
+    setenv("PATH", scratch.path.c_str(), 1);
+    const auto result = write_package_with(stand_in(1), kKernel, options(out));
+    setenv("PATH", path.c_str(), 1);
+    REQUIRE_FALSE(result);
+    CHECK(result.error().code == "tool-missing");
+    CHECK(result.error().error_class == ErrorClass::Failure);
+    CHECK(result.error().message.find("'cc'") != std::string::npos);
+    CHECK(snapshot(scratch.path) == before);
+  }
+  SECTION("the disk is full") {
+    // A limit on the size of files stands in for it: writing fails in the same way, here and in the tools.
+    const auto before = snapshot(scratch.path);
+    signal(SIGXFSZ, SIG_IGN);
+    rlimit limit;
+    getrlimit(RLIMIT_FSIZE, &limit);
+    const rlim_t saved = limit.rlim_cur;
+    for (const rlim_t bytes : {100, 1000, 3000}) {
+      limit.rlim_cur = bytes;
+      setrlimit(RLIMIT_FSIZE, &limit);
+      const auto result = write_package_with(stand_in(1), kKernel, options(out));
+      limit.rlim_cur = saved;
+      setrlimit(RLIMIT_FSIZE, &limit);
+      REQUIRE_FALSE(result);
+      CHECK(result.error().error_class == ErrorClass::Failure);
+      CHECK(snapshot(scratch.path) == before);
+    }
+  }
+  SECTION("the last file cannot be moved into place") {
+    // A directory where the manifest belongs: everything else is in place by then and has to go back.
+    fs::remove(out / "share/lib/manifest.json");
+    fs::create_directory(out / "share/lib/manifest.json");
+    fs::create_directory(out / "share/lib/manifest.json/occupied");
+    const auto before = snapshot(scratch.path);
+    const auto result = write_package_with(stand_in(1), {test::matmul_kernel("g")}, options(out));
+    REQUIRE_FALSE(result);
+    CHECK(result.error().code == "cannot-write");
+    CHECK(snapshot(scratch.path) == before);
+  }
+  SECTION("the directory is a file") {
+    const auto before = snapshot(scratch.path);
+    const auto result = write_package_with(stand_in(1), kKernel, options(out / "include/lib.h"));
+    REQUIRE_FALSE(result);
+    CHECK(result.error().message.find("lib.h") != std::string::npos);
+    CHECK_FALSE(write_package_with(stand_in(1), kKernel, options(out / "include/lib.h/deeper")));
+    CHECK(snapshot(scratch.path) == before);
+  }
+}
+
+TEST_CASE("kernels that cannot share a library are refused before anything is written") {
+  const Scratch scratch;
+  const auto refuse = [&](const std::vector<Kernel>& kernels, const std::string& name) {
+    const auto result = write_package_with(stand_in(), kernels, options(scratch.path / "out", name));
+    REQUIRE_FALSE(result);
+    CHECK(result.error().error_class == ErrorClass::Program);
+    CHECK_FALSE(fs::exists(scratch.path / "out"));
+    return result.error().code;
+  };
+  CHECK(refuse({}, "lib") == "empty-package");
+  CHECK(refuse(kKernel, "../lib") == "bad-name");
+  CHECK(refuse({test::matmul_kernel("f"), test::matmul_kernel("f")}, "lib") == "duplicate-function");
+  CHECK(refuse({test::matmul_kernel("f"), test::matmul_kernel("f_dl")}, "lib") == "duplicate-function");
+  CHECK(refuse({test::matmul_kernel("LIB_OK")}, "lib") == "duplicate-function");
+  CHECK(refuse({test::matmul_kernel("lib_error_string")}, "lib") == "duplicate-function");
+}
