@@ -125,7 +125,7 @@ TEST_CASE("the costs of the first batch are not taken for those of a candidate")
   cost.add_batch(4, 4);
   CHECK(cost.per_candidate() == 0.75);
   CHECK(finals_seconds(cost, 6, 1e6) == Approx(6 * 0.75 + 2));
-  CHECK(finals_seconds(cost, 6, 1e9) == Approx(6 * 0.75 + 62));
+  CHECK(finals_seconds(cost, 6, 1e9) == Approx(6 * 0.75 + 31));
 }
 
 TEST_CASE("what the budget allows") {
