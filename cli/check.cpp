@@ -63,7 +63,7 @@ std::string extents_text(const ir::Tensor& tensor) {
   if (tensor.extents.empty()) return "scalar";
   std::vector<std::string> extents;
   for (const auto& extent : tensor.extents) extents.push_back(extent.str());
-  return fmt::format("{}", fmt::join(extents, " x "));
+  return fmt::format("({})", fmt::join(extents, ", "));
 }
 
 std::string describe(const Checked& checked) {

@@ -41,7 +41,7 @@ Diagnostic explain(const CLI::ParseError& error, CLI::App& app) {
     return Diagnostic{error_class, "command-line", std::move(message), std::nullopt, std::move(note)};
   };
   if (dynamic_cast<const CLI::FileError*>(&error))
-    return diagnostic(ErrorClass::Failure, "cannot open the configuration file: " + one_line(error.what()), "");
+    return diagnostic(ErrorClass::Failure, "cannot read the configuration file: " + one_line(error.what()), "");
   const CLI::App& verb = innermost(app);
   const auto unknown = app.remaining(true);
   const bool needs_verb = !verb.get_subcommands([](const CLI::App*) { return true; }).empty();
@@ -57,7 +57,9 @@ Diagnostic explain(const CLI::ParseError& error, CLI::App& app) {
   }
   const std::string help =
       fmt::format("see tile-tune {}--help", verb.get_parent() ? verb.get_name() + " " : std::string());
-  if (!unknown.empty() && dynamic_cast<const CLI::ExtrasError*>(&error)) {
+  // A verb that is missing because an option was mistyped is not worth telling of.
+  const bool told_by_extras = dynamic_cast<const CLI::ExtrasError*>(&error) || needs_verb;
+  if (!unknown.empty() && told_by_extras) {
     const char* what = unknown.front().starts_with('-') ? "unknown option" : "unexpected argument";
     return diagnostic(ErrorClass::Program, fmt::format("{} '{}'", what, unknown.front()), help);
   }

@@ -118,7 +118,7 @@ Result<void> write_outputs(const ir::Program& program, const std::vector<tensor:
     TILE_TUNE_CHECK(tensor::write_npy(path, outputs[i], tensor.layout == ir::Layout::Col));
     list.push_back({{"name", tensor.name}, {"dtype", dtype_name(tensor.type)}, {"shape", outputs[i].shape}, {"path", path.string()}});
     if (report.json()) continue;
-    const std::string shape = outputs[i].shape.empty() ? "scalar" : fmt::format("{}", fmt::join(outputs[i].shape, " x "));
+    const std::string shape = outputs[i].shape.empty() ? "scalar" : fmt::format("({})", fmt::join(outputs[i].shape, ", "));
     TILE_TUNE_CHECK(print(fmt::format("{}  {}  {}  {}\n", tensor.name, dtype_name(tensor.type), shape, path.string())));
   }
   if (report.json()) return print_json({{"engine", engine}, {"outputs", list}});

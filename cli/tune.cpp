@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <chrono>
 #include <nlohmann/json.hpp>
+#include <limits>
+#include <optional>
 #include <random>
 
 #include "cli/bindings.h"
@@ -18,6 +20,7 @@
 #include "cli/verbs.h"
 #include "search/evolve/tune.h"
 #include "search/measure/workers.h"
+#include "search/space/small_variant.h"
 #include "search/space/space.h"
 
 namespace tile_tune::cli {
@@ -127,10 +130,26 @@ double now_seconds() {
   return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
 }
 
-Result<search::TuneReport> search_schedules(const search::Space& space, TuningStore& store, search::Priors priors,
-                                            const Start& start, const StopOnInterrupt& interrupt,
-                                            const Session& session, double began) {
-  TILE_TUNE_TRY(workers, search::Workers::start(space, start.seed, interrupt.requested()));
+/// Candidates of a program too large to be checked in full are checked in full at small sizes.
+search::SmallVariant small_variant_of(const ir::Program& program, const ir::Sizes& sizes,
+                                      const codegen::Target& target) {
+  const auto small = search::small_variant(program, sizes);
+  if (!small) return {};
+  const search::Space space(*small, target);
+  return [space](const ir::Program&, const codegen::Schedule& schedule) {
+    return std::pair{space.program(), space.adapt(schedule)};
+  };
+}
+
+Result<search::TuneReport> search_schedules(const search::Space& space, search::SmallVariant small_variant,
+                                            TuningStore& store, search::Priors priors, const Start& start,
+                                            const StopOnInterrupt& interrupt, const Session& session, double began) {
+  search::WorkerOptions worker_options;
+  worker_options.target = space.target();
+  worker_options.seed = start.seed;
+  worker_options.stop = &interrupt.requested();
+  worker_options.small_variant = std::move(small_variant);
+  TILE_TUNE_TRY(workers, search::Workers::start(space.program(), space.default_schedule(), std::move(worker_options)));
   const search::Moves moves = search::moves_of(space);
   search::TuneOptions options;
   options.seed = start.seed;
@@ -163,7 +182,8 @@ Result<Exit> tune(const TuneArguments& arguments, const Session& session) {
   const double began = now_seconds();
   TILE_TUNE_TRY(loaded, load_program(arguments.program, session.report));
   TILE_TUNE_TRY(sizes, parse_sizes(arguments.bindings.sizes));
-  TILE_TUNE_TRY(bound, bind_program(loaded.program, arguments.bindings));
+  TILE_TUNE_TRY(laid_out, with_layouts(loaded.program, arguments.bindings.layouts));
+  TILE_TUNE_TRY(bound, ir::bind(laid_out, sizes));
   TILE_TUNE_TRY(target, session.target());
   if (!arguments.emit.empty()) TILE_TUNE_CHECK(check_writable(arguments.emit));
   const Workload workload = make_workload(loaded, bound, sizes);
@@ -176,7 +196,8 @@ Result<Exit> tune(const TuneArguments& arguments, const Session& session) {
   const StopOnInterrupt interrupt;
   TILE_TUNE_TRY(start, start_session(databases.front(), key, arguments, session.report));
   TuningStore store(databases.front(), start.session, start.elapsed, [began] { return now_seconds() - began; });
-  TILE_TUNE_TRY(report, search_schedules(space, store, std::move(priors), start, interrupt, session, began));
+  TILE_TUNE_TRY(report, search_schedules(space, small_variant_of(laid_out, sizes, target), store, std::move(priors),
+                                         start, interrupt, session, began));
 
   const bool stopped = interrupt.requested() && !report.winner;
   if (report.winner) TILE_TUNE_CHECK(store.choose(report.winner->schedule));

@@ -36,7 +36,7 @@ std::string json_version() {
 }  // namespace
 
 std::string version_text() {
-  return "tile-tune " TILE_TUNE_VERSION "\n" + format_table({{""}, {""}},
+  std::string text = "tile-tune " TILE_TUNE_VERSION "\n" + format_table({{""}, {""}},
                                                             {{"Halide", codegen::halide_version()},
                                                              {"LLVM", codegen::llvm_version()},
                                                              {"SQLite", sqlite3_libversion()},
@@ -48,6 +48,8 @@ std::string version_text() {
                                                              {"libsodium", sodium_version_string()},
                                                              {"compiler", TILE_TUNE_COMPILER}},
                                                             2);
+  text.pop_back();  // CLI11 ends it with a newline
+  return text;
 }
 
 }  // namespace tile_tune::cli

@@ -1,8 +1,11 @@
 // tile-tune worker: the processes the tool starts itself.
+#include <unistd.h>
+
 #include <CLI/CLI.hpp>
 
 #include "cli/packaging.h"
 #include "cli/verbs.h"
+#include "search/measure/worker.h"
 
 namespace tile_tune::cli {
 
@@ -17,6 +20,8 @@ void add_worker(CLI::App& app, Command& command) {
         TILE_TUNE_CHECK(serve_package_request());
         return Exit::Success;
       }
+      const int code = search::worker_main(STDIN_FILENO, STDOUT_FILENO, search::halide_compiler());
+      if (code != 0) return failure("bad-request", "a request of the tuner could not be read");
       return Exit::Success;
     };
   });
