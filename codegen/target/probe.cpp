@@ -71,7 +71,7 @@ constexpr int64_t kTurn = 64 * kLine;  // bytes of the larger stream between two
 #define TILE_TUNE_READ_LINES(NAME, ATTRIBUTES, BYTES)                                   \
   ATTRIBUTES void NAME(const std::byte* from, int64_t lines) {                          \
     typedef uint64_t Vector __attribute__((vector_size(BYTES), aligned(8), may_alias)); \
-    const auto* data = reinterpret_cast<const Vector*>(from);                           \
+    const Vector* data = reinterpret_cast<const Vector*>(from);                         \
     const int64_t count = lines * (kLine / BYTES);                                      \
     TILE_TUNE_8(TILE_TUNE_SUM_START)                                                    \
     int64_t i = 0;                                                                      \
@@ -86,7 +86,7 @@ constexpr int64_t kTurn = 64 * kLine;  // bytes of the larger stream between two
   ATTRIBUTES void NAME(std::byte* to, int64_t lines) {                                  \
     typedef uint64_t Vector __attribute__((vector_size(BYTES), aligned(8), may_alias)); \
     Vector value = {};                                                                  \
-    auto* data = reinterpret_cast<Vector*>(to);                                         \
+    Vector* data = reinterpret_cast<Vector*>(to);                                       \
     for (int64_t i = 0; i < lines * (kLine / BYTES); ++i) {                             \
       asm volatile("" : "+" TILE_TUNE_VECTOR_REGISTER(value));                          \
       data[i] = value;                                                                  \

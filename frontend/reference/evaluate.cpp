@@ -10,6 +10,10 @@
 namespace tile_tune::reference {
 namespace {
 
+// Computing on demand recurses once for each statement of a chain, in frames of together about 1 KiB: this many
+// take an eighth of a stack of 8 MiB.
+constexpr size_t kMaxChain = 1000;
+
 Result<void> check_inputs(const ir::Program& program, const Inputs& inputs) {
   if (!program.is_bound())
     return fail(ErrorClass::Program, "unbound-program", fmt::format("'{}' has sizes without a value", program.name));
@@ -87,6 +91,7 @@ Result<std::vector<Expected>> evaluate_chosen(const ir::Program& program, const 
   TILE_TUNE_CHECK(check_inputs(program, inputs));
   try {
     Evaluator evaluator(program, inputs);
+    if (program.statements.size() > kMaxChain) evaluator.compute_intermediates();
     std::vector<Expected> result;
     for (const int output : program.outputs) {
       result.push_back(expect(evaluator, output, program.tensors[output].type, choose(evaluator, output)));

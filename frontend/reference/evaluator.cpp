@@ -94,6 +94,14 @@ Value Evaluator::value(int number, int64_t position) {
   return load(tensor, position);
 }
 
+void Evaluator::compute_intermediates() {
+  for (const auto& task : tasks_) {
+    const int number = task.plan.statement->target;
+    const auto count = static_cast<int64_t>(tensors_[number].errors.size());
+    for (int64_t p = 0; p < count && !fault_; ++p) value(number, p);
+  }
+}
+
 Reduction Evaluator::start(const Task& task, int64_t position) {
   const auto& previous = task.plan.statement->previous;
   return previous ? Reduction(task.kind, value(*previous, position)) : Reduction(task.kind);
@@ -197,11 +205,12 @@ int64_t Evaluator::position(const Task& task, const Access& access) {
         gather ? task.nodes[subscript.node].integer : subscript.numerator.at(task.index.data()) / subscript.denominator;
     if (index < 0 || index >= subscript.extent) {
       if (!fault_)
-        fault_ =
-            Diagnostic{ErrorClass::Mismatch, gather ? "gather-out-of-range" : "access-out-of-range",
-                       fmt::format("dimension {} of {} is read or written at {}, outside of its extent {}",
-                                   subscript.dimension, program_.tensors[access.tensor].name, index, subscript.extent),
-                       task.plan.statement->place};
+        fault_ = Diagnostic{
+            ErrorClass::Mismatch, gather ? "gather-out-of-range" : "access-out-of-range",
+            fmt::format("{} is {} at {} in dimension {}, where its extent is {}", program_.tensors[access.tensor].name,
+                        &access == &task.plan.target ? "written" : "read", index, subscript.dimension,
+                        subscript.extent),
+            task.plan.statement->place};
       return 0;
     }
     result += index * subscript.stride;

@@ -24,6 +24,9 @@ class Evaluator {
   /// The first access outside of its tensor, if there was one.
   const std::optional<Diagnostic>& fault() const { return fault_; }
 
+  /// Computes every element that statements read from each other, in program order.
+  void compute_intermediates();
+
   /// False where single elements cost as much as all of them.
   bool computes_single_elements(int tensor) const;
 

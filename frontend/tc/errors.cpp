@@ -321,7 +321,8 @@ Failed nonzero_minimum(Place place, const ir::Index& index, std::string_view reb
 
 Failed out_of_bounds(Place place, std::string_view subscript, const ir::SizeExpr& min, const ir::SizeExpr& max,
                      std::string_view dimension, const ir::SizeExpr& extent) {
-  const auto values = min == max ? fmt::format("the value {}", min.str()) : fmt::format("the values {} to {}", min.str(), max.str());
+  const auto values =
+      min == max ? fmt::format("the value {}", min.str()) : fmt::format("the values {} to {}", min.str(), max.str());
   return error(std::move(place), "out-of-bounds",
                fmt::format("the subscript '{}' takes {}, outside 0 to {}", subscript, values, (extent - 1).str()),
                fmt::format("{}, has the extent {}", dimension, extent.str()));

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 #include <algorithm>
+#include <utility>
 
 #include "frontend/tc/lexer.h"
 #include "frontend/tc/literal.h"
@@ -244,7 +245,10 @@ Result<ir::Subscript> Lowering::subscript(const ast::Expr& expr, SubscriptBound 
     return ir::Subscript{*std::move(linear)};
   }
   TILE_TUNE_CHECK(bound_quotient(expr, std::move(bound)));
+  // Index arithmetic does not wrap in 8 or 16 bits, whatever type a gather's indices are stored in.
+  const bool widens = std::exchange(widens_, true);
   TILE_TUNE_TRY(lowered, value(expr));
+  widens_ = widens;
   TILE_TUNE_TRY(settled, settle(lowered, expr.span));
   if (!is_integer(settled.expr->type)) return errors::not_an_integer(place(expr.span), "a subscript", settled.natural);
   depth = std::max(depth, settled.depth);

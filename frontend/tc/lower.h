@@ -26,7 +26,7 @@ struct Lowered {
 class Lowering {
  public:
   /// `widens`: arithmetic on f16, bf16 and 8- and 16-bit integers is done in their accumulator's type, because
-  /// a sum or product consumes the result ("rounded once").
+  /// a sum or product consumes the result ("rounded once"). In subscripts it always is.
   Lowering(const Source& source, const DefScope& def, const StatementScope& scope, Budget& budget, bool widens)
       : source_(source), def_(def), scope_(scope), budget_(budget), widens_(widens) {}
 

@@ -119,6 +119,8 @@ Result<DType> element_type(const fs::path& path, std::string_view descr, std::op
            (entry.descr[0] == '|' && !descr.empty() && descr.substr(1) == entry.descr.substr(1));
   });
   if (known != kTypes.end()) return known->type == DType::U16 && expected == DType::BF16 ? DType::BF16 : known->type;
+  if (descr.starts_with('['))
+    return unsupported(fmt::format("records {}, not numbers", descr), "save each field as an array of its own");
   if (descr.starts_with('>'))
     return unsupported(fmt::format("big-endian elements ('{}')", descr),
                        "save it as little-endian: array.astype(array.dtype.newbyteorder('<'))");

@@ -36,6 +36,21 @@ class Reader {
     return result;
   }
 
+  // The text of a list, brackets included: how numpy describes records.
+  std::optional<std::string> list() {
+    skip_space();
+    if (!rest_.starts_with('[')) return std::nullopt;
+    int depth = 0;
+    for (size_t i = 0; i < rest_.size(); ++i) {
+      depth += rest_[i] == '[' ? 1 : rest_[i] == ']' ? -1 : 0;
+      if (depth > 0) continue;
+      std::string result(rest_.substr(0, i + 1));
+      rest_.remove_prefix(i + 1);
+      return result;
+    }
+    return std::nullopt;
+  }
+
   std::optional<bool> boolean() {
     if (accept("True")) return true;
     if (accept("False")) return false;
@@ -92,8 +107,7 @@ tl::expected<NpyHeader, std::string> parse_npy_header(std::string_view text) {
     const auto key = comma ? reader.string() : std::nullopt;
     if (!key || !reader.accept(":")) return bad("the header is not a Python dictionary");
     if (*key == "descr") {
-      if (reader.accept("[")) return bad("it holds records, not numbers");
-      if (!(descr = reader.string())) return bad("'descr' in the header is not a type");
+      if (!(descr = reader.string()) && !(descr = reader.list())) return bad("'descr' in the header is not a type");
     } else if (*key == "fortran_order") {
       if (!(fortran_order = reader.boolean())) return bad("'fortran_order' in the header is not True or False");
     } else if (*key == "shape") {

@@ -10,7 +10,7 @@
 namespace tile_tune::tensor {
 
 struct NpyHeader {
-  std::string descr;  // "<f4", "|b1", ...
+  std::string descr;  // "<f4", "|b1", ...; of records the text of the list
   bool fortran_order = false;
   std::vector<int64_t> shape;
 };

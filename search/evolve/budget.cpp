@@ -6,10 +6,9 @@
 namespace tile_tune::search {
 namespace {
 
-// Finals are at least 31 paired rounds or a second, in two passes (autotuners.md 6.2, item 7; ruling 7 for the 31).
+// As the worker processes time them: at least 31 rounds, and on until two seconds are spent (measure/workers.h).
 constexpr int kFinalRounds = 31;
-constexpr int kFinalPasses = 2;
-constexpr double kFinalPassSeconds = 1;
+constexpr double kFinalSeconds = 2;
 
 // However dear the finals look, the search keeps half of the time: finals without candidates decide nothing.
 constexpr double kMostForFinals = 0.5;
@@ -27,8 +26,8 @@ void Cost::add_batch(int candidates, double seconds) {
 }
 
 double finals_seconds(const Cost& cost, int finalists, double round_ns) {
-  return finalists * cost.per_candidate() +  // they are built again, in a fresh process
-         kFinalPasses * std::max(kFinalPassSeconds, kFinalRounds * round_ns * 1e-9);
+  // They are built again, for a fresh process.
+  return finalists * cost.per_candidate() + std::max(kFinalSeconds, kFinalRounds * round_ns * 1e-9);
 }
 
 int allowed(const Budget& budget, const Spent& spent, const Cost& cost, double reserve, int wanted) {

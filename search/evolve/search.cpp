@@ -198,7 +198,8 @@ Result<void> Search::run_finals() {
   report_.seconds.finals = surroundings_.clock() - start;
   for (size_t i = 0; i < std::min(measurements.size(), members.size()); ++i)
     TILE_TUNE_CHECK(record_final(members[i], measurements[i]));
-  if (measurements.size() != members.size() || measurements[0].outcome != Outcome::Ok) return {};
+  interrupted_ = measurements.size() < members.size();
+  if (interrupted_ || measurements[0].outcome != Outcome::Ok) return {};
 
   report_.default_measurement = measurements[0];
   const size_t index = decide(measurements, with_previous);

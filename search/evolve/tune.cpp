@@ -42,7 +42,7 @@ Result<TuneReport> tune(const Moves& moves, Measurer& measurer, TrialSink& sink,
 
   // Finals: the search's own figures favour the lucky.
   if (reason != StopReason::Stopped) TILE_TUNE_CHECK(search.run_finals());
-  return search.report(*reason);
+  return search.report(search.interrupted() ? StopReason::Stopped : *reason);
 }
 
 }  // namespace tile_tune::search

@@ -47,6 +47,7 @@ void write_text(const char* path, const char* text) {
 }
 
 void confine(const ChildLimits& limits, pid_t parent) {
+  for (int number = 1; number < NSIG; ++number) signal(number, SIG_DFL);  // whatever this process handles or ignores
   setpgid(0, 0);
   prctl(PR_SET_PDEATHSIG, SIGKILL);
   if (getppid() != parent) _exit(1);

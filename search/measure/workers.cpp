@@ -50,20 +50,21 @@ void record_intervals(Measurement& measurement, const Timing& timing, uint64_t s
 
 }  // namespace
 
-Workers::Workers(ir::Program program, codegen::Schedule default_schedule, WorkerOptions options,
+Workers::Workers(ir::Program program, const codegen::Schedule& default_schedule, WorkerOptions options,
                  SessionDirectory directory)
     : program_(std::move(program)),
       options_(std::move(options)),
       directory_(std::move(directory)),
       seeds_(options_.seed),
-      default_id_(know(default_schedule)),
-      pool_(options_.command, job_count(options_), setup(), options_.stop) {}
+      pool_(options_.command, job_count(options_), setup(), options_.stop) {
+  default_id_ = know(default_schedule);
+}
 
-Result<std::unique_ptr<Workers>> Workers::start(ir::Program program, codegen::Schedule default_schedule,
+Result<std::unique_ptr<Workers>> Workers::start(ir::Program program, const codegen::Schedule& default_schedule,
                                                 WorkerOptions options) {
   TILE_TUNE_TRY(directory, SessionDirectory::create());
   std::unique_ptr<Workers> workers(
-      new Workers(std::move(program), std::move(default_schedule), std::move(options), std::move(directory)));
+      new Workers(std::move(program), default_schedule, std::move(options), std::move(directory)));
   TILE_TUNE_CHECK(workers->set_up());
   return workers;
 }

@@ -40,7 +40,7 @@ class Workers : public Measurer {
  public:
   /// Computes the reference and builds the runtime. `program` is canonical and bound. Fails if the reference cannot be
   /// evaluated, no worker can be started, or the target cannot be compiled for.
-  static Result<std::unique_ptr<Workers>> start(ir::Program program, codegen::Schedule default_schedule,
+  static Result<std::unique_ptr<Workers>> start(ir::Program program, const codegen::Schedule& default_schedule,
                                                 WorkerOptions options);
 
   /// A batch after a set stop flag comes back short: only the candidates before the first unfinished one.
@@ -61,7 +61,8 @@ class Workers : public Measurer {
   };
   using Ids = std::vector<std::string>;
 
-  Workers(ir::Program program, codegen::Schedule default_schedule, WorkerOptions options, SessionDirectory directory);
+  Workers(ir::Program program, const codegen::Schedule& default_schedule, WorkerOptions options,
+          SessionDirectory directory);
   Result<void> set_up();
   std::string know(const codegen::Schedule& schedule);
   bool prepare(const Ids& ids);

@@ -36,6 +36,7 @@ std::vector<Measurement> LandscapeMeasurer::finals(const std::vector<codegen::Sc
   now += finals_take;
   std::vector<Measurement> results;
   for (const auto& schedule : schedules) {
+    if (results.size() == finals_at_most) break;
     results.push_back(measured(schedule));
     results.back().ratio_lo = finals_lo * results.back().ratio;
     results.back().ratio_hi = finals_hi * results.back().ratio;

@@ -103,6 +103,19 @@ TEST_CASE("the report names the winner with its final figures") {
   CHECK(noisy.run()->winner->standing == Standing::Default);
 }
 
+TEST_CASE("interrupted finals name no winner") {
+  const Landscape landscape = synthetic_matmul();
+  Session session(landscape);
+  session.options = {.seed = 12, .budget = {.trials = 30}};
+  session.measurer.finals_at_most = 3;
+  const auto report = session.run();
+  REQUIRE(report);
+  CHECK(report->stop_reason == StopReason::Stopped);
+  CHECK_FALSE(report->winner);
+  CHECK(report->finals.size() == 3);
+  CHECK(session.sink.trials.size() == 33);
+}
+
 TEST_CASE("the costs of the first batch are not taken for those of a candidate") {
   Cost cost;
   cost.add_batch(1, 20);
@@ -112,7 +125,7 @@ TEST_CASE("the costs of the first batch are not taken for those of a candidate")
   cost.add_batch(4, 4);
   CHECK(cost.per_candidate() == 0.75);
   CHECK(finals_seconds(cost, 6, 1e6) == Approx(6 * 0.75 + 2));
-  CHECK(finals_seconds(cost, 6, 1e9) == Approx(6 * 0.75 + 62));
+  CHECK(finals_seconds(cost, 6, 1e9) == Approx(6 * 0.75 + 31));
 }
 
 TEST_CASE("what the budget allows") {

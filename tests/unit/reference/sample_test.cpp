@@ -92,6 +92,17 @@ TEST_CASE("an output with a scattered left-hand side is evaluated whole") {
   CHECK(sample_one(b.program(), random_inputs(b.program(), 1), 10, 7).elements.size() == 600);
 }
 
+TEST_CASE("very long chains do not overflow the stack") {
+  Builder b;
+  int last = b.input(DType::F32, {2});
+  for (int i = 0; i < 50'000; ++i) {
+    const int next = b.tensor(i + 1 < 50'000 ? Role::Temporary : Role::Output, DType::F32, {2});
+    b.add(next, {at(0)}, {{0, 2}}, Aggregation::Assign, call(Op::Add, {b.read(last, {at(0)}), number(1)}));
+    last = next;
+  }
+  CHECK(sample_one(b.program(), {{0, f32({2}, {0, -7})}}, 10, 1).values == std::vector<double>{50000, 49993});
+}
+
 TEST_CASE("several outputs come in the order of the signature") {
   Builder b;
   const int a = b.input(DType::F32, {2}), p = b.output(DType::F32, {2}), q = b.output(DType::I32, {});

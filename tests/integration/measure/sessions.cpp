@@ -1,0 +1,192 @@
+// Stopping, dying and starting: processes and files never outlive their session.
+#include <signal.h>
+#include <spawn.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <catch2/catch.hpp>
+#include <fstream>
+#include <thread>
+
+#include "search/measure/problem.h"
+#include "search/measure/workers.h"
+#include "tests/integration/measure/forced_compiler.h"
+#include "tests/unit/measure/programs.h"
+
+using namespace tile_tune;
+using namespace tile_tune::search;
+using test::Behaviour;
+using test::scheduled;
+namespace fs = std::filesystem;
+
+namespace {
+
+WorkerOptions options_for(const fs::path& marker) {
+  WorkerOptions options;
+  options.command = {"/proc/self/exe", "forced-worker", marker.string()};
+  options.target.halide = "forced";
+  options.jobs = 2;
+  options.limits = {100, 100, 512 << 20};
+  options.race_seconds_per_kernel = 0.005;
+  return options;
+}
+
+pid_t wait_for_marker(const fs::path& marker) {
+  while (!fs::exists(marker)) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  pid_t process = 0;
+  std::ifstream(marker) >> process;
+  return process;
+}
+
+// Gone, or dead and not yet reaped by its new parent.
+bool is_dead(pid_t process) {
+  std::ifstream status("/proc/" + std::to_string(process) + "/stat");
+  std::string number, name, state;
+  return !(status >> number >> name >> state) || state == "Z";
+}
+
+void wait_until_dead(pid_t process) {
+  while (!is_dead(process)) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+}
+
+}  // namespace
+
+TEST_CASE("a stop in mid-batch keeps what is finished and kills what hangs") {
+  const auto hanging = GENERATE(Behaviour::HangInCompile, Behaviour::HangInRun);
+  const auto directory = SessionDirectory::create();
+  REQUIRE(directory);
+  const fs::path marker = directory->path() / "marker";
+  std::atomic<bool> stop = false;
+  auto options = options_for(marker);
+  options.stop = &stop;
+  const auto workers = Workers::start(test::doubling(3, 5), scheduled(Behaviour::Good), options);
+  REQUIRE(workers);
+  pid_t hung = 0;
+  std::thread stopper([&] {
+    hung = wait_for_marker(marker);
+    stop = true;
+  });
+  const auto result =
+      (*workers)->measure({scheduled(Behaviour::CompileDiagnostic), scheduled(hanging), scheduled(Behaviour::AlsoGood)},
+                          scheduled(Behaviour::Good));
+  stopper.join();
+  REQUIRE(result.size() == 1);
+  CHECK(result[0].outcome == Outcome::CompileError);
+  wait_until_dead(hung);
+  CHECK((*workers)->finals({scheduled(Behaviour::Good)}).empty());
+}
+
+TEST_CASE("when the tuner dies its workers, their children and all files go") {
+  const auto directory = SessionDirectory::create();
+  const auto session = SessionDirectory::create();
+  REQUIRE(directory);
+  REQUIRE(session);
+  const fs::path marker = directory->path() / "marker";
+  const auto problem = make_problem(test::doubling(3, 5), 1);
+  REQUIRE(problem);
+  REQUIRE(write_problem(*problem, session->path() / "p"));
+  int sockets[2];
+  REQUIRE(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, sockets) == 0);
+  const pid_t worker = fork();
+  if (worker == 0) {
+    dup2(sockets[1], 0);
+    dup2(sockets[1], 1);
+    execl("/proc/self/exe", "test", "forced-worker", marker.c_str(), nullptr);
+    _exit(127);
+  }
+  close(sockets[1]);
+  codegen::Target target;
+  REQUIRE(write_line(sockets[0], encode(Request(Setup{session->path(), target, {100, 100, 512 << 20}}))));
+  LineReader replies(sockets[0]);
+  const auto ready = replies.next();
+  REQUIRE(ready);
+  REQUIRE(decode_reply(*ready)->outcome == Outcome::Ok);
+  REQUIRE(write_line(sockets[0], encode(Request(Build{"p", scheduled(Behaviour::HangInCompile), "k.so"}))));
+  const pid_t child = wait_for_marker(marker);
+  CHECK_FALSE(is_dead(child));
+  close(sockets[0]);  // as the kernel does for a tuner that was killed
+  int status = -1;
+  REQUIRE(waitpid(worker, &status, 0) == worker);
+  CHECK(status == 0);
+  CHECK(is_dead(child));
+  CHECK_FALSE(fs::exists(session->path()));
+}
+
+TEST_CASE("a worker that is killed is replaced, and its child dies with it") {
+  const auto directory = SessionDirectory::create();
+  REQUIRE(directory);
+  const fs::path marker = directory->path() / "marker";
+  auto options = options_for(marker);
+  options.jobs = 1;
+  const auto workers = Workers::start(test::doubling(3, 5), scheduled(Behaviour::Good), options);
+  REQUIRE(workers);
+  std::vector<pid_t> children;
+  std::thread killer([&] {
+    for (int attempt = 0; attempt < 2; ++attempt) {
+      const pid_t child = wait_for_marker(marker);
+      children.push_back(child);
+      fs::remove(marker);
+      std::ifstream status("/proc/" + std::to_string(child) + "/status");
+      pid_t worker = 0;
+      for (std::string word; status >> word;)
+        if (word == "PPid:") status >> worker;
+      kill(worker, SIGKILL);
+    }
+  });
+  const auto result = (*workers)->measure({scheduled(Behaviour::HangInCompile), scheduled(Behaviour::AlsoGood)},
+                                          scheduled(Behaviour::Good));
+  killer.join();
+  REQUIRE(result.size() == 2);
+  CHECK(result[0].outcome == Outcome::Crash);
+  CHECK(result[0].reason == "the worker process died");
+  CHECK(result[1].outcome == Outcome::Ok);
+  REQUIRE(children.size() == 2);
+  for (const pid_t child : children) wait_until_dead(child);
+}
+
+TEST_CASE("what keeps a session from starting is one diagnostic") {
+  auto options = options_for("/dev/null");
+  options.target.halide = "impossible";
+  auto workers = Workers::start(test::doubling(3, 5), scheduled(Behaviour::Good), options);
+  REQUIRE_FALSE(workers);
+  CHECK(workers.error().message == "cannot build kernels on this machine: this target is not possible");
+  options.command = {"/nonexistent/tile-tune", "worker"};
+  workers = Workers::start(test::doubling(3, 5), scheduled(Behaviour::Good), options);
+  REQUIRE_FALSE(workers);
+  CHECK(workers.error().message.find("/nonexistent/tile-tune") != std::string::npos);
+  options.command = {"/bin/false"};
+  workers = Workers::start(test::doubling(3, 5), scheduled(Behaviour::Good), options);
+  REQUIRE_FALSE(workers);
+  CHECK(workers.error().message.find("the worker process died") != std::string::npos);
+  std::atomic<bool> stop = true;
+  options = options_for("/dev/null");
+  options.stop = &stop;
+  workers = Workers::start(test::doubling(3, 5), scheduled(Behaviour::Good), options);
+  REQUIRE_FALSE(workers);
+  CHECK(workers.error().code == "stopped");
+}
+
+TEST_CASE("a schedule runs once on given arrays") {
+  const auto program = test::doubling(2, 3);
+  reference::Inputs inputs;
+  inputs[0] = tensor::Array::zeros(DType::F32, {2, 3});
+  for (int i = 0; i < 6; ++i) inputs[0].as<float>()[i] = static_cast<float>(i) - 2.5f;
+  const auto outputs = run_once(program, scheduled(Behaviour::Good), inputs, options_for("/dev/null"));
+  REQUIRE(outputs);
+  REQUIRE(outputs->size() == 1);
+  for (int i = 0; i < 6; ++i) CHECK(outputs->at(0).as<float>()[i] == 2 * (static_cast<float>(i) - 2.5f));
+  const auto failed = run_once(program, scheduled(Behaviour::ErrorCode), inputs, options_for("/dev/null"));
+  REQUIRE_FALSE(failed);
+  CHECK(failed.error().code == "run-error");
+  CHECK(failed.error().message.find("upside down") != std::string::npos);
+}
+
+TEST_CASE("the machine lock: builders share it, whoever times has it alone") {
+  const auto first = MachineLock::acquire(MachineLock::Mode::Shared, nullptr);
+  const auto second = MachineLock::acquire(MachineLock::Mode::Shared, nullptr);
+  CHECK(first);
+  CHECK(second);
+  const std::atomic<bool> stop = true;  // do not wait
+  CHECK_FALSE(MachineLock::acquire(MachineLock::Mode::Exclusive, &stop));
+}

@@ -1,0 +1,127 @@
+#include "search/measure/child.h"
+
+#include <signal.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <catch2/catch.hpp>
+#include <cstdio>
+#include <new>
+#include <utility>
+#include <vector>
+
+#include "search/measure/channel.h"
+
+using namespace tile_tune::search;
+
+namespace {
+
+struct Owner {
+  Owner() { REQUIRE(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) == 0); }
+  ~Owner() {
+    close(ends[0]);
+    if (ends[1] >= 0) close(ends[1]);
+  }
+  int ends[2];
+};
+
+Reply run(const std::function<Reply()>& work, double seconds = 20) {
+  const Owner owner;
+  const auto reply = run_in_child({seconds, 1, 256 << 20}, owner.ends[0], [&](int) { return work(); });
+  REQUIRE(reply);
+  return *reply;
+}
+
+[[noreturn]] void hang() {
+  for (;;) pause();
+}
+
+}  // namespace
+
+TEST_CASE("what the child answers arrives, and what it prints does not get in between") {
+  const Reply reply = run([] {
+    std::puts("chatter");
+    std::fflush(stdout);
+    Reply answer;
+    answer.code_hash = "42";
+    return answer;
+  });
+  CHECK(reply.outcome == Outcome::Ok);
+  CHECK(reply.code_hash == "42");
+}
+
+TEST_CASE("a child that prints more than a pipe holds is not held up") {
+  const Reply reply = run([] {
+    for (int i = 0; i < 100000; ++i) std::fputs("chatter chatter\n", stderr);
+    return Reply{};
+  });
+  CHECK(reply.outcome == Outcome::Ok);
+}
+
+TEST_CASE("every way a child can end has its outcome") {
+  Reply reply = run([]() -> Reply {
+    std::fputs("cannot go on\n", stderr);
+    ::abort();
+  });
+  CHECK(reply.outcome == Outcome::Crash);
+  CHECK(reply.reason == "killed by SIGABRT: cannot go on");
+  reply = run([]() -> Reply {
+    ::raise(SIGSEGV);
+    hang();
+  });
+  CHECK(reply.reason == "killed by SIGSEGV");
+  reply = run([]() -> Reply { _exit(3); });
+  CHECK(reply.outcome == Outcome::Crash);
+  CHECK(reply.reason == "the process ended with exit code 3");
+  reply = run([]() -> Reply {
+    ::raise(SIGALRM);
+    hang();
+  });
+  CHECK(reply.outcome == Outcome::Timeout);
+  reply = run([]() -> Reply {
+    ::raise(SIGKILL);
+    hang();
+  });
+  CHECK(reply.outcome == Outcome::OutOfMemory);
+  reply = run([]() -> Reply { throw std::bad_alloc(); });
+  CHECK(reply.outcome == Outcome::OutOfMemory);
+  reply = run([]() -> Reply {
+    std::fputs("LLVM ERROR: out of memory\n", stderr);
+    ::abort();
+  });
+  CHECK(reply.outcome == Outcome::OutOfMemory);
+  reply = run([]() -> Reply { hang(); }, 0.05);
+  CHECK(reply.outcome == Outcome::Timeout);
+  CHECK(reply.reason == "it took longer than 0.05 s");
+}
+
+TEST_CASE("memory is limited") {
+  const Reply reply = run([]() -> Reply {
+    std::vector<std::vector<char>> hoard;
+    for (;;) hoard.emplace_back(16 << 20, 'x');
+  });
+  CHECK(reply.outcome == Outcome::OutOfMemory);
+}
+
+TEST_CASE("a child whose owner leaves is killed with what it started") {
+  Owner owner;
+  int pipe_ends[2];
+  REQUIRE(pipe(pipe_ends) == 0);
+  const pid_t leaver = fork();
+  if (leaver == 0) {
+    char byte;
+    close(owner.ends[0]);
+    if (read(pipe_ends[0], &byte, 1) < 0) _exit(1);  // until the child below runs
+    _exit(0);                                        // closes the owner's last open end
+  }
+  close(std::exchange(owner.ends[1], -1));
+  const auto reply = run_in_child({60, 1, 256 << 20}, owner.ends[0], [&](int) -> Reply {
+    const pid_t grandchild = fork();
+    if (grandchild == 0) hang();
+    if (write(pipe_ends[1], "x", 1) != 1) _exit(1);
+    hang();
+  });
+  CHECK_FALSE(reply);
+  close(pipe_ends[0]);
+  close(pipe_ends[1]);
+}
