@@ -200,8 +200,7 @@ Result<Exit> tune(const TuneArguments& arguments, const Session& session) {
                                          start, interrupt, session, began));
 
   const bool stopped = interrupt.requested() && !report.winner;
-  if (report.winner) TILE_TUNE_CHECK(store.choose(report.winner->schedule));
-  TILE_TUNE_CHECK(store.finish(stopped ? "aborted" : "done"));
+  TILE_TUNE_CHECK(store.finish(stopped ? "aborted" : "done", report.winner));
   if (report.stop_reason == search::StopReason::DefaultFailed)
     return fail(ErrorClass::Verification, "default-failed",
                 fmt::format("not even the default schedule of {} works here: {} ({})", workload.row.name,
