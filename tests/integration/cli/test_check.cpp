@@ -40,15 +40,15 @@ TEST_CASE("check with sizes adds numbers, FLOP and bytes") {
     kh     [0, 2)  maximum  where clause
 
   output  output  f32  (3, 5, 3, 4)
-  work    720 FLOP
-  bytes   4.50 kB (3.78 kB read, 720 B written)
+  work   720 FLOP
+  bytes  4.50 kB (3.78 kB read, 720 B written)
 )");
 }
 
 TEST_CASE("check as JSON") {
   const Sandbox box;
-  const auto result = box.run({"check", "conv2d.tc", "--json", "-s", "B=1", "-s", "IP=2", "-s", "H=5", "-s", "W=5", "-s",
-                               "OP=3", "-s", "KH=3", "-s", "KW=1"});
+  const auto result = box.run({"check", "conv2d.tc", "--json", "-s", "B=1", "-s", "IP=2", "-s", "H=5", "-s", "W=5",
+                               "-s", "OP=3", "-s", "KH=3", "-s", "KW=1"});
   REQUIRE(result.exit_code == 0);
   const auto json = nlohmann::json::parse(result.out)["programs"][0];
   CHECK(json["name"] == "conv2d");
