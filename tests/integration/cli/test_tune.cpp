@@ -42,7 +42,7 @@ TEST_CASE("tune stores every trial, says what it found, and repeats for a seed")
   INFO(result.err);
   REQUIRE(result.exit_code == 0);
   CHECK(result.err.empty());  // no progress line, for this is no terminal
-  for (const char* part : {"M=37 N=29 K=13", "untuned", "tuned", "of FMA peak", "of bandwidth", "speed-up",
+  for (const char* part : {"M=37 K=13 N=29", "untuned", "tuned", "of FMA peak", "of bandwidth", "speed-up",
                            "95 % interval", "8:", "seed      1", "t.db"})
     CHECK(result.out.find(part) != std::string::npos);
   const auto row = shown(box);

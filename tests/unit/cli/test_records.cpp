@@ -1,0 +1,58 @@
+#include <catch2/catch.hpp>
+
+#include "cli/records.h"
+#include "frontend/tc/parse.h"
+
+using namespace tile_tune;
+using namespace tile_tune::cli;
+
+TEST_CASE("a trial survives the database's row") {
+  search::Trial trial;
+  trial.sequence = 7;
+  trial.generation = 2;
+  trial.origin = "mutation";
+  trial.parents = {"aa", "bb"};
+  trial.schedule.stages.resize(1);
+  trial.schedule.stages[0].tiles = {{8, 4}};
+  trial.schedule.stages[0].order = {{0}, {0}};
+  trial.measurement.outcome = search::Outcome::Slow;
+  trial.measurement.reason = "slow";
+  trial.measurement.samples_ns = {1.5, 2.5};
+  trial.measurement.median_ns = 2;
+  trial.measurement.ratio = 0.5;
+  trial.measurement.disturbed = true;
+  const auto row = trial_row(trial);
+  CHECK(row.outcome == "slow");
+  CHECK(row.schedule_id == codegen::schedule_id(trial.schedule));
+  const auto back = trial_from_row(row);
+  REQUIRE(back);
+  CHECK(back->schedule == trial.schedule);
+  CHECK(back->parents == trial.parents);
+  CHECK(back->measurement.samples_ns == trial.measurement.samples_ns);
+  CHECK(back->measurement.outcome == search::Outcome::Slow);
+  CHECK(back->measurement.disturbed);
+  auto strange = row;
+  strange.outcome = "splendid";
+  CHECK(!trial_from_row(strange));
+}
+
+TEST_CASE("a workload's row names what the database is asked by") {
+  const auto parsed = tc::parse("def f(int32(N,M) A, float(M) B) -> (o) { o(i) +=! A(i,j) * B(j) }", "test.tc");
+  REQUIRE(parsed);
+  const LoadedProgram loaded{parsed->programs.front(), "tc", "text"};
+  const ir::Sizes sizes{{"M", 3}, {"N", 2}};
+  auto bound = ir::bind(loaded.program, sizes);
+  REQUIRE(bound);
+  const auto row = make_workload(loaded, *bound, sizes).row;
+  CHECK(row.name == "f");
+  CHECK(row.sizes_json == R"({"N":2,"M":3})");
+  CHECK(sizes_text(row.sizes_json) == "N=2 M=3");
+  CHECK(row.dtypes == "i32,f32->f32");
+  CHECK(row.layout == "row");
+  CHECK(row.bytes == 4.0 * (6 + 3 + 2));
+  for (auto& tensor : bound->tensors)
+    if (tensor.name == "A") tensor.layout = ir::Layout::Col;
+  const auto mixed = make_workload(loaded, *bound, sizes).row;
+  CHECK(mixed.layout == "crr");
+  CHECK(mixed.content_hash == row.content_hash);
+}

@@ -1,0 +1,61 @@
+#include <catch2/catch.hpp>
+
+#include "cli/progress_line.h"
+#include "cli/summary.h"
+#include "cli/table.h"
+#include "cli/units.h"
+
+using namespace tile_tune;
+using namespace tile_tune::cli;
+
+TEST_CASE("tables align by characters, not bytes, and leave no blanks at the end") {
+  CHECK(format_table({{"name"}, {"time", Align::Right}}, {{"a", "1 µs"}, {"longer", "12 ms"}, {"", ""}}, 1) ==
+        " name     time\n a        1 µs\n longer  12 ms\n\n");
+  CHECK(format_table({{""}, {""}}, {{"a", "b"}}) == "a  b\n");
+  CHECK(format_table({{"x"}}, {}) == "x\n");
+}
+
+TEST_CASE("numbers keep three digits and change units where people do") {
+  CHECK(format_time(0) == "0.00 ns");
+  CHECK(format_time(1.234) == "1.23 ns");
+  CHECK(format_time(999.4) == "999 ns");
+  CHECK(format_time(999.6) == "1.00 µs");
+  CHECK(format_time(12345) == "12.3 µs");
+  CHECK(format_time(9.996e6) == "10.0 ms");
+  CHECK(format_time(3.6e12) == "3600 s");
+  CHECK(format_bytes(0) == "0 B");
+  CHECK(format_bytes(999) == "999 B");
+  CHECK(format_bytes(1000) == "1.00 kB");
+  CHECK(format_count(720, "FLOP") == "720 FLOP");
+  CHECK(format_count(268435456, "FLOP") == "268 MFLOP");
+  CHECK(format_percent(0.7126) == "71.3 %");
+  CHECK(format_percent(0) == "-");
+}
+
+TEST_CASE("the progress line says how far, how good and what went wrong") {
+  search::Progress progress;
+  progress.trials = 40;
+  progress.replayed = 8;
+  progress.seconds_left = 48;
+  progress.best_ratio = 2.314;
+  progress.outcomes = {{search::Outcome::Ok, 40},
+                       {search::Outcome::Wrong, 1},
+                       {search::Outcome::Timeout, 2},
+                       {search::Outcome::Slow, 5}};
+  CHECK(progress_text(progress, 12.2) == "12 s of 60 s  48 trials  best 2.31x  1 wrong, 2 timeout");
+  progress = {};
+  progress.trials = 3;
+  progress.trials_left = 5;
+  CHECK(progress_text(progress, 0.4) == "0 s  3 trials, 5 left");
+}
+
+TEST_CASE("lines are cut between characters") {
+  CHECK(cut_to_width("1 µs more", 4) == "1 µs");
+  CHECK(cut_to_width("1 µs", 3) == "1 µ");
+  CHECK(cut_to_width("short", 80) == "short");
+}
+
+TEST_CASE("outcomes are counted") {
+  CHECK(outcomes_text({}) == "0");
+  CHECK(outcomes_text({{search::Outcome::Ok, 3}, {search::Outcome::Crash, 1}}) == "4: 3 ok, 1 crash");
+}
