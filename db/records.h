@@ -1,8 +1,12 @@
-// What the database stores, as plain data. Programs, targets and schedules are JSON text here: the database
-// knows nothing of search or code generation (architecture: db uses frontend/ir only).
+// What the database stores and answers, as plain data. Programs, targets and schedules are JSON text here: the
+// database knows nothing of search or code generation (architecture: db uses frontend/ir only).
+//
+// Hashes and ids are lower-case hexadecimal text: 64 digits (SHA-256), sessions 32. Times `*_ms` named `created`
+// are milliseconds since 1970 UTC; 0 in a row to be stored means now. Numbers that are not known are 0 or NaN.
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -23,26 +27,79 @@ struct TargetRow {
   int threads = 1;
 };
 
-struct ToolRow { std::string tile_tune, halide, llvm; int schedule_version = 1, protocol_version = 1; };
+struct ToolRow {
+  std::string tile_tune, halide, llvm;
+  int schedule_version = 1, protocol_version = 1;
+};
 
 struct SessionRow {
-  std::string id;          // random, 32 hex digits
+  std::string id;  // random, 32 hex digits; empty in a session to begin: made by the database
   uint64_t seed = 0;
   std::string strategy, options_json, budget_json;
-  std::string state;       // "running", "done", "aborted"
+  std::string state;  // "running", "done", "aborted"
+  int64_t created_ms = 0;
 };
 
 struct TrialRow {
   int sequence = 0, generation = 0;
   std::string origin;
-  std::vector<std::string> parents;  // schedule ids
-  std::string schedule_id, schedule_json;
+  std::vector<std::string> parents;        // schedule ids
+  std::string schedule_id, schedule_json;  // the id is the SHA-256 of exactly this text
   std::string outcome, reason, code_hash;
   double compile_ms = 0, verify_error = 0;
   std::vector<double> samples_ns;
   double median_ns = 0, ratio = 0, ratio_lo = 0, ratio_hi = 0;
   double peak_fraction = 0, peak_fraction_lo = 0, peak_fraction_hi = 0;
   bool disturbed = false;
+  bool chosen = false;   // the tuner accepted it as the best known; only a trial of origin "final" and outcome "ok"
+  double elapsed_s = 0;  // search time spent in the session when it was finished, resumptions included
+  int64_t created_ms = 0;
+};
+
+/// A trial as it lies in the database.
+struct StoredTrial {
+  std::string id, session;
+  TrialRow trial;
+};
+
+/// The best schedule known for a program on a target, and where it comes from. It may be applied as it is only
+/// when same_target and same_tool hold; otherwise it is a record to re-check first (rulings 12 and 34).
+struct BestRow {
+  std::string trial_id, session;
+  std::string schedule_id, schedule_json;
+  double median_ns = 0, ratio = 0, ratio_lo = 0, ratio_hi = 0;
+  double peak_fraction = 0, peak_fraction_lo = 0, peak_fraction_hi = 0;
+  ProgramRow program;  // the spelling it was tuned as
+  TargetRow target;
+  ToolRow tool;
+  bool same_target = false;  // else: same instruction set and threads, another CPU model or caches
+  bool same_tool = false;    // else: made by other versions
+  int64_t created_ms = 0;
+};
+
+/// A session that a Ctrl-C or a crash ended before its budget did.
+struct UnfinishedSession {
+  SessionRow session;
+  int trials = 0;         // stored
+  int next_sequence = 0;  // one more than the largest stored
+  double elapsed_s = 0;   // search time spent
+};
+
+/// One line of `db list`: a computation on a target.
+struct ListRow {
+  std::string id;      // 12 digits; what show() takes
+  ProgramRow program;  // as the latest session spelled it
+  TargetRow target;
+  int sessions = 0, trials = 0;
+  std::optional<BestRow> best;
+  int64_t created_ms = 0;  // of the latest session
+};
+
+struct ShowRow {
+  ListRow summary;
+  std::vector<SessionRow> sessions;     // oldest first
+  std::map<std::string, int> outcomes;  // outcome -> number of trials
+  std::vector<StoredTrial> finals;      // trials of origin "final" of the latest session that has any
 };
 
 }  // namespace tile_tune::db

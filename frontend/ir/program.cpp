@@ -92,12 +92,13 @@ Result<void> check_sizes(const Program& program, const Sizes& sizes) {
   return {};
 }
 
-// Negative extents become 0 here: where no size is 0 they are an error all the same, but an empty range that
-// explains it is told first.
-Result<void> bind_extents(Tensor& tensor, const Sizes& sizes) {
+// Negative extents become 0 here: where nothing is of size 0 they are an error all the same, but an empty range
+// that explains it is told first.
+Result<void> bind_extents(Tensor& tensor, const Sizes& sizes, bool& zero_sized) {
   int64_t bytes = static_cast<int64_t>(dtype_size(tensor.type));
   for (auto& extent : tensor.extents) {
     TILE_TUNE_TRY(value, extent.bind(sizes));
+    if (value.constant() == 0 && (tensor.role == Role::Input || tensor.role == Role::InOut)) zero_sized = true;
     extent = SizeExpr::max(value, 0);
     if (__builtin_mul_overflow(bytes, extent.constant().value_or(0), &bytes))
       return fail(ErrorClass::Mismatch, "tensor-too-large",
@@ -201,14 +202,14 @@ Range range(const Index& index) { return {index.lo.constant().value(), index.hi.
 
 Result<Program> bind(const Program& program, const Sizes& sizes) {
   TILE_TUNE_CHECK(check_sizes(program, sizes));
-  const bool zero_sized = std::any_of(sizes.begin(), sizes.end(), [](const auto& size) { return size.second == 0; });
+  bool zero_sized = std::any_of(sizes.begin(), sizes.end(), [](const auto& size) { return size.second == 0; });
   Program bound = program;
   bound.sizes.clear();
   for (auto& statement : bound.statements) {
     TILE_TUNE_TRY(bound_statement, bind_statement(statement, sizes));
     statement = std::move(bound_statement);
   }
-  for (auto& tensor : bound.tensors) TILE_TUNE_CHECK(bind_extents(tensor, sizes));
+  for (auto& tensor : bound.tensors) TILE_TUNE_CHECK(bind_extents(tensor, sizes, zero_sized));
   TILE_TUNE_CHECK(check_domains(bound, zero_sized));
   if (!zero_sized) TILE_TUNE_CHECK(check_extents(program, sizes));
   return bound;

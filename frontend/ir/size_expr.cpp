@@ -16,6 +16,15 @@ FloorDivision floor_divide(int64_t a, int64_t b) {
   return r < 0 ? FloorDivision{q - 1, r + b} : FloorDivision{q, r};
 }
 
+// Text as an operand of * or /: parentheses around all but names and non-negative numbers.
+std::string factor_text(const SizeExpr& expr) {
+  const auto& terms = expr.terms();
+  const bool is_name = terms.size() == 1 && expr.offset() == 0 && terms[0].coefficient == 1 &&
+                       terms[0].atom->kind == SizeExpr::Atom::Kind::Name;
+  const bool is_plain = is_name || expr.constant().value_or(-1) >= 0;
+  return is_plain ? expr.str() : fmt::format("({})", expr.str());
+}
+
 uint64_t magnitude(int64_t value) { return value < 0 ? -static_cast<uint64_t>(value) : static_cast<uint64_t>(value); }
 
 }  // namespace
@@ -24,17 +33,14 @@ std::string SizeExpr::Atom::str() const {
   switch (kind) {
     case Kind::Name:
       return name;
-    case Kind::FloorDiv: {
-      const auto denominator = operands[1].str();
-      return fmt::format("floor(({})/{})", operands[0].str(),
-                         operands[1].constant() ? denominator : fmt::format("({})", denominator));
-    }
+    case Kind::FloorDiv:
+      return fmt::format("floor({}/{})", factor_text(operands[0]), factor_text(operands[1]));
     case Kind::Min:
       return fmt::format("min({}, {})", operands[0].str(), operands[1].str());
     case Kind::Max:
       return fmt::format("max({}, {})", operands[0].str(), operands[1].str());
     case Kind::Product:
-      return fmt::format("({})*({})", operands[0].str(), operands[1].str());
+      return fmt::format("{}*{}", factor_text(operands[0]), factor_text(operands[1]));
   }
   return {};
 }

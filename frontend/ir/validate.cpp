@@ -252,14 +252,18 @@ Check check_list(const Program& program, const std::vector<int>& listed, Role ro
   return {};
 }
 
-// Arguments have names of their own, but for an in/out value, which shares its output's.
+// Arguments have names of their own, but for an in/out value, which shares its output's, and for an integer
+// input without dimensions that is a size as well, because it bounds a range (rulings 22).
 Check check_arguments(const Program& program) {
-  std::set<std::string> names(program.sizes.begin(), program.sizes.end());
+  const std::set<std::string> sizes(program.sizes.begin(), program.sizes.end());
+  std::set<std::string> names;
   for (const auto* list : {&program.inputs, &program.outputs})
-    for (const int number : *list)
-      if (!names.insert(program.tensors[number].name).second)
-        return invalid(fmt::format("tensors[{}].name", number),
-                       fmt::format("'{}' names two things", program.tensors[number].name));
+    for (const int number : *list) {
+      const Tensor& tensor = program.tensors[number];
+      const bool may_be_size = tensor.role == Role::Input && tensor.extents.empty() && is_integer(tensor.type);
+      if (!names.insert(tensor.name).second || (sizes.count(tensor.name) && !may_be_size))
+        return invalid(fmt::format("tensors[{}].name", number), fmt::format("'{}' names two things", tensor.name));
+    }
   std::set<std::string> initial;
   for (size_t i = 0; i < program.tensors.size(); ++i) {
     const Tensor& tensor = program.tensors[i];

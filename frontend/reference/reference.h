@@ -31,15 +31,20 @@ struct Expected {
   std::vector<double> tolerances;  // absolute; 0 means equal. NaN and infinities must match in kind
 };
 
-/// Every element of every output.
+/// Every element of every output, in the order of Program::outputs. Errors: inputs that do not fit the program
+/// ("missing-input", "input-type", "input-shape") and accesses outside of a tensor ("gather-out-of-range" for
+/// subscripts that are read, "access-out-of-range" for others), class Mismatch; "unbound-program",
+/// "unsupported-complex", class Program; "out-of-memory".
 Result<std::vector<Expected>> evaluate(const ir::Program& program, const Inputs& inputs);
 
-/// Only chosen elements: `samples` random ones of each output (seeded), and of each face (first and last
-/// position of each dimension) up to `samples` as well, so that borders are always looked at. Programs whose outputs need
-/// whole intermediate tensors evaluate those in full.
-Result<std::vector<Expected>> evaluate_sample(const ir::Program& program, const Inputs& inputs, int64_t samples, uint64_t seed);
+/// Only chosen elements: `samples` random ones of each output (seeded), and of each face (first and last position
+/// of each dimension) up to `samples` as well, so that borders are always looked at. Of intermediate tensors only
+/// what these depend on is computed. Outputs whose left-hand side is not made of plain indices are evaluated in
+/// full. The same seed chooses the same elements on every platform.
+Result<std::vector<Expected>> evaluate_sample(const ir::Program& program, const Inputs& inputs, int64_t samples,
+                                              uint64_t seed);
 
-/// Cost of evaluate() in innermost iterations, to decide between the two.
+/// Cost of evaluate() in innermost iterations (about 30 ns each), to decide between the two.
 double evaluation_cost(const ir::Program& program);
 
 /// Values of an output as an array of its type (from a full evaluation).
@@ -52,14 +57,27 @@ struct Mismatch {
   int64_t count;  // how many elements of this tensor differ
 };
 struct Verdict {
-  double worst = 0;  // largest |got - expected| / tolerance over toleranced elements; <= 1 passes
+  /// Largest |got - expected| / tolerance over toleranced elements; <= 1 passes. Infinite where an exact element
+  /// differs, or NaN or an infinity does not match.
+  double worst = 0;
   std::optional<Mismatch> mismatch;  // the worst element, if any fails
 };
-/// Compares an output's C-ordered array against what is expected of it.
+/// Compares an output's whole C-ordered array against what is expected of it. Elements the array does not have
+/// count as NaN.
 Verdict compare(const Expected& expected, const tensor::Array& got);
 
-/// Seeded random inputs for tuning and checking (rulings 28): floats uniform in [-1, 1); integers small and
-/// negative included; integer inputs used as subscripts uniform over the extent they index.
-Inputs random_inputs(const ir::Program& program, uint64_t seed);
+/// Where float inputs are drawn from: uniform in [lo, hi).
+struct FloatRange {
+  double lo = -1, hi = 1;
+};
+
+/// Seeded random inputs for tuning and checking (rulings 28), equal on every platform: floats uniform in `range`;
+/// signed integers in [-8, 8), unsigned ones in [0, 16); integer inputs used as subscripts uniform over the extent
+/// they index.
+Inputs random_inputs(const ir::Program& program, uint64_t seed, FloatRange range = {});
+
+/// The first of [-1, 1), [1/8, 1) and [1, 2) for which at most 1 % of a sample of the outputs is not finite
+/// (logarithms and roots of negative numbers), or [-1, 1) if there is none. Records name any other than [-1, 1).
+Result<FloatRange> finite_range(const ir::Program& program, uint64_t seed);
 
 }  // namespace tile_tune::reference

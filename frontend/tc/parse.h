@@ -1,7 +1,14 @@
 // Tensor Comprehensions text to IR (spec: language-tc.md; the user's own document is seeds/001).
 //
-// One Program per def, canonical in nothing but correct in everything: names resolved, types promoted with
-// explicit casts, ranges inferred, versions of redefined tensors made single-assignment. Sizes stay symbolic.
+// One Program per def: names resolved, types promoted with explicit casts, lets inlined, ranges inferred.
+// - Sizes stay symbolic. A size that only declared types of outputs name is no size of the program: inference
+//   gives its value. An integer input without dimensions that bounds a range is an input and a size of that name.
+// - Every statement writes a version of its own. The last version of an output has the Output's role and the
+//   name; other versions are Temporaries named like O_1. `op!` over a part of a tensor that has a value is two
+//   statements: the reduction into a temporary, and its copy over the old value.
+// - An output whose first statement is a plain `op` starts from an InOut tensor of its name.
+// - Expressions are at most ir::kMaxExprDepth deep, tensors have at most 32 dimensions and statements at most 64
+//   indices; time and memory are linear in the text, so that no input of any kind crashes or hangs the parser.
 #pragma once
 
 #include <string>
@@ -14,11 +21,12 @@
 namespace tile_tune::tc {
 
 struct Parsed {
-  std::vector<ir::Program> programs;   // in the file's order
+  std::vector<ir::Program> programs;  // in the file's order
   std::vector<Diagnostic> warnings;
 };
 
-/// `file` is only used in messages. The first error ends it; class Program, with its place.
+/// `file` is only used in messages. The first error ends it; class Program, with its place. A text without any
+/// def is an error.
 Result<Parsed> parse(std::string_view text, std::string file);
 
 }  // namespace tile_tune::tc

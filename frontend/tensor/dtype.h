@@ -17,9 +17,9 @@ std::optional<DType> parse_dtype(std::string_view name);
 
 /// Bytes an element takes.
 size_t dtype_size(DType type);
-bool is_float(DType type);     // F16 BF16 F32 F64
-bool is_integer(DType type);   // I8 ... U64; not Bool
-bool is_signed(DType type);    // signed integers
+bool is_float(DType type);    // F16 BF16 F32 F64
+bool is_integer(DType type);  // I8 ... U64; not Bool
+bool is_signed(DType type);   // signed integers
 bool is_complex(DType type);
 
 /// 2^-p of the significand: the relative rounding error of one operation (F32: 2^-24). 0 for non-floats.

@@ -10,11 +10,15 @@
 
 namespace tile_tune::tensor {
 
-/// Whole file as a C-ordered array. `expected` lets '<u2' be read as BF16. A file that cannot be opened is
-/// of class Failure; a malformed, truncated, big-endian or object array of class Mismatch; each names the file.
+/// Whole file as a C-ordered array. `expected` lets '<u2' be read as BF16. Bytes after the array are ignored, as
+/// numpy does. A file that cannot be opened or read is of class Failure ("cannot-open", "cannot-read"); a malformed
+/// or truncated one ("malformed-npy") and one of a type we do not have, big-endian or objects ("npy-type"), of
+/// class Mismatch. Each message names the file. Never allocates more than the file's own size.
 Result<Array> read_npy(const std::filesystem::path& path, std::optional<DType> expected = std::nullopt);
 
-/// Version 1.0, written beside the target and renamed; on failure nothing is left behind.
+/// Version 1.0, written beside the target and renamed; on failure ("cannot-write", class Failure) nothing is left
+/// behind and an older file stays as it was. What exists and is no regular file (a pipe, /dev/stdout) is written
+/// directly. `array` holds C order; `fortran_order` stores it column by column.
 Result<void> write_npy(const std::filesystem::path& path, const Array& array, bool fortran_order = false);
 
 }  // namespace tile_tune::tensor

@@ -35,6 +35,7 @@ std::vector<int64_t> tile_multiples(int64_t inner, int64_t extent) {
     if (power >= 2 && power / 2 * 3 * inner <= extent) result.push_back(power / 2 * 3);
   }
   if (extent / inner >= 1) result.push_back(extent / inner);  // the whole loop, or nearly
+  if (result.empty()) result.push_back(1);  // an empty loop still has its one tile
   std::sort(result.begin(), result.end());
   result.erase(std::unique(result.begin(), result.end()), result.end());
   return result;
@@ -55,6 +56,7 @@ std::vector<int64_t> block_choices(int64_t extent) {
 }
 
 std::vector<int64_t> unroll_choices(int64_t block) {
+  if (block < 1) return {1};
   std::vector<int64_t> result;
   for (int64_t d = 1; d <= std::min<int64_t>(block, 8); ++d)
     if (block % d == 0) result.push_back(d);

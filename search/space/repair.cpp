@@ -86,6 +86,30 @@ void limit_unrolling(const StageContext& context, StageSchedule& stage) {
   }
 }
 
+bool is_blocked(const StageContext& context, const StageSchedule& stage) {
+  for (int r = 0; r < context.reductions(); ++r)
+    if (stage.reduction_block[r] < context.loops.reduction[r]) return true;
+  return false;
+}
+
+// Takes out levels none of whose loops runs twice. A blocked reduction keeps its first level: its accumulators' home
+// is as large as that level's tiles.
+void drop_idle_levels(const StageContext& context, StageSchedule& stage) {
+  const int outputs = context.outputs();
+  for (size_t l = stage.order.size(); l-- > 0 && stage.order.size() > 1;) {
+    if (l == 0 && is_blocked(context, stage)) continue;
+    bool idle = true;
+    for (int p = 0; p < outputs; ++p) idle &= trip_count(context.loops, stage, p, l) <= 1;
+    if (!idle) continue;
+    stage.order.erase(stage.order.begin() + static_cast<std::ptrdiff_t>(l));
+    // Level l walks tiles of size tiles[l] in one step: where it is not the outermost, that is tiles[l - 1] as well.
+    for (auto& tiles : stage.tiles) tiles.erase(tiles.begin() + static_cast<std::ptrdiff_t>(l));
+    const int first = static_cast<int>(l) * outputs;
+    for (auto& packing : stage.packings)
+      if (packing.depth > first) packing.depth = std::max(packing.depth - outputs, first);
+  }
+}
+
 void canonical_order(const StageContext& context, StageSchedule& stage) {
   for (size_t l = 0; l < stage.order.size(); ++l) {
     auto runs_once = [&](int p) { return trip_count(context.loops, stage, p, l) <= 1; };
@@ -138,6 +162,7 @@ StageSchedule repair(const StageContext& context, StageSchedule stage) {
   repair_tiles(context, stage);
   repair_reduction(context, stage);
   limit_unrolling(context, stage);
+  drop_idle_levels(context, stage);
   canonical_order(context, stage);
   repair_packings(context, stage);
   return stage;

@@ -75,6 +75,17 @@ TEST_CASE("a size of 0 that no input shows is legal, too") {
   CHECK(error_of(program, {{"M", 2}, {"K", 3}, {"N", 5}, {"L", 1}}).code == "empty-range");
 }
 
+TEST_CASE("an extent of 0 written as a number is legal, too") {
+  Program program = strided_convolution();
+  program.sizes = {"K"};
+  const Sizes none{{"N", 0}};
+  for (auto& tensor : program.tensors)
+    for (auto& extent : tensor.extents) extent = extent.bind(none).value();
+  for (auto& statement : program.statements)
+    for (auto& index : statement.indices) index.hi = index.hi.bind(none).value();
+  CHECK(shape(ir::bind(program, {{"K", 5}}).value().tensors[3]) == std::vector<int64_t>{0});
+}
+
 TEST_CASE("extents that a program makes negative are an error") {
   Program program = matmul();
   program.tensors[0].extents[1] = size("K") - 4;

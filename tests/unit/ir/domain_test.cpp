@@ -22,7 +22,7 @@ Program reads_vector(std::vector<int64_t> extents, int64_t length, AffineExpr su
   Statement statement;
   statement.target = 1;
   for (size_t i = 0; i < extents.size(); ++i)
-    statement.indices.push_back({std::string(1, char('i' + i)), 0, extents[i], ""});
+    statement.indices.push_back({std::string{static_cast<char>('i' + i)}, 0, extents[i], ""});
   statement.op = Aggregation::Sum;
   statement.value = read(0, {std::move(subscript)});
   program.statements = {statement};

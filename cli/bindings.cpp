@@ -1,0 +1,124 @@
+#include "cli/bindings.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <charconv>
+#include <set>
+
+namespace tile_tune::cli {
+
+namespace {
+
+struct LayoutChoice {
+  std::string tensor;  // empty: all
+  ir::Layout layout;
+};
+
+Result<LayoutChoice> parse_layout(const std::string& text) {
+  const auto assignment = split_assignment(text);
+  const std::string order = assignment ? assignment->second : text;
+  if (order != "row" && order != "col")
+    return fail(ErrorClass::Program, "bad-layout", fmt::format("'{}' is not a storage order", text),
+                "--layout takes row, col, NAME=row or NAME=col");
+  return LayoutChoice{assignment ? assignment->first : "", order == "row" ? ir::Layout::Row : ir::Layout::Col};
+}
+
+bool has_tensor(const ir::Program& program, const std::string& name) {
+  return std::any_of(program.tensors.begin(), program.tensors.end(), [&](const auto& one) { return one.name == name; });
+}
+
+}  // namespace
+
+void add_binding_options(CLI::App& verb, BindingOptions& options) {
+  verb.add_option("-s,--size", options.sizes, "A symbolic size; repeatable")->type_name("NAME=N")->allow_extra_args(false);
+  verb.add_option("--layout", options.layouts, "Storage order: row, col or NAME=col; repeatable (default: row)")
+      ->type_name("ORDER")
+      ->allow_extra_args(false);
+}
+
+std::optional<std::pair<std::string, std::string>> split_assignment(const std::string& text) {
+  const size_t equals = text.find('=');
+  if (equals == std::string::npos || equals == 0 || equals + 1 == text.size()) return std::nullopt;
+  return std::pair{text.substr(0, equals), text.substr(equals + 1)};
+}
+
+Result<ir::Sizes> parse_sizes(const std::vector<std::string>& assignments) {
+  ir::Sizes sizes;
+  for (const auto& text : assignments) {
+    const auto assignment = split_assignment(text);
+    int64_t value = 0;
+    const std::string number = assignment ? assignment->second : "";
+    const auto [end, error] = std::from_chars(number.data(), number.data() + number.size(), value);
+    if (error == std::errc::result_out_of_range)
+      return fail(ErrorClass::Program, "bad-size", fmt::format("the size '{}' is too large", text));
+    if (!assignment || error != std::errc() || end != number.data() + number.size())
+      return fail(ErrorClass::Program, "bad-size", fmt::format("'{}' is not a size", text), "write -s NAME=N, for example -s M=512");
+    const auto [place, inserted] = sizes.emplace(assignment->first, value);
+    if (!inserted && place->second != value)
+      return fail(ErrorClass::Program, "bad-size",
+                  fmt::format("size {} is given twice, as {} and as {}", place->first, place->second, value));
+  }
+  return sizes;
+}
+
+ir::Sizes sizes_of(const ir::Program& program, const ir::Sizes& given) {
+  ir::Sizes own;
+  for (const auto& name : program.sizes)
+    if (const auto found = given.find(name); found != given.end()) own.insert(*found);
+  return own;
+}
+
+Result<ir::Program> with_layouts(ir::Program program, const std::vector<std::string>& layouts) {
+  for (const auto& text : layouts) {
+    TILE_TUNE_TRY(choice, parse_layout(text));
+    if (!choice.tensor.empty() && !has_tensor(program, choice.tensor))
+      return fail(ErrorClass::Program, "unknown-tensor",
+                  fmt::format("--layout {}: {} has no tensor '{}'", text, program.name, choice.tensor));
+    for (auto& tensor : program.tensors)
+      if (choice.tensor.empty() || tensor.name == choice.tensor) tensor.layout = choice.layout;
+  }
+  return program;
+}
+
+Result<ir::Program> bind_program(const ir::Program& program, const BindingOptions& options) {
+  TILE_TUNE_TRY(laid_out, with_layouts(program, options.layouts));
+  TILE_TUNE_TRY(sizes, parse_sizes(options.sizes));
+  return ir::bind(laid_out, sizes);
+}
+
+Result<std::vector<ir::Program>> bind_programs(const std::vector<ir::Program>& programs,
+                                               const BindingOptions& options) {
+  if (programs.size() == 1) {
+    TILE_TUNE_TRY(bound, bind_program(programs.front(), options));
+    return std::vector{std::move(bound)};
+  }
+  TILE_TUNE_TRY(sizes, parse_sizes(options.sizes));
+  for (const auto& [name, value] : sizes) {
+    const bool known = std::any_of(programs.begin(), programs.end(), [&name = name](const ir::Program& one) {
+      return std::find(one.sizes.begin(), one.sizes.end(), name) != one.sizes.end();
+    });
+    if (!known)
+      return fail(ErrorClass::Mismatch, "unknown-size", fmt::format("none of the programs has a size {}", name));
+  }
+  std::vector<ir::Program> bound;
+  for (const auto& program : programs) {
+    std::vector<std::string> layouts;
+    for (const auto& text : options.layouts) {
+      const auto assignment = split_assignment(text);
+      const bool someone = !assignment || std::any_of(programs.begin(), programs.end(), [&](const ir::Program& one) {
+        return has_tensor(one, assignment->first);
+      });
+      // What nobody has stays in the list, so that with_layouts reports it.
+      if (!someone || !assignment || has_tensor(program, assignment->first)) layouts.push_back(text);
+    }
+    TILE_TUNE_TRY(laid_out, with_layouts(program, layouts));
+    TILE_TUNE_TRY(one, ir::bind(laid_out, sizes_of(program, sizes)));
+    bound.push_back(std::move(one));
+  }
+  return bound;
+}
+
+}  // namespace tile_tune::cli

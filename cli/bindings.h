@@ -1,0 +1,40 @@
+// What the command line says about a program's sizes and storage: -s NAME=N and --layout.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "frontend/ir/program.h"
+
+namespace CLI {
+class App;
+}
+
+namespace tile_tune::cli {
+
+struct BindingOptions {
+  std::vector<std::string> sizes;    // "NAME=N"
+  std::vector<std::string> layouts;  // "row", "col" or "NAME=col"
+};
+void add_binding_options(CLI::App& verb, BindingOptions& options);
+
+Result<ir::Sizes> parse_sizes(const std::vector<std::string>& assignments);
+/// Those of the given sizes that the program has.
+ir::Sizes sizes_of(const ir::Program& program, const ir::Sizes& given);
+
+/// The program with its tensors in the storage order asked for; a name no tensor has is an error.
+Result<ir::Program> with_layouts(ir::Program program, const std::vector<std::string>& layouts);
+
+/// Layouts set, sizes bound. Sizes the program does not have are an error.
+Result<ir::Program> bind_program(const ir::Program& program, const BindingOptions& options);
+
+/// The same for all the programs of one command: each takes the sizes it has, and a size or layout that none of
+/// them has is an error.
+Result<std::vector<ir::Program>> bind_programs(const std::vector<ir::Program>& programs,
+                                               const BindingOptions& options);
+
+/// NAME=VALUE cut at the first '='; nothing where either side is empty.
+std::optional<std::pair<std::string, std::string>> split_assignment(const std::string& text);
+
+}  // namespace tile_tune::cli

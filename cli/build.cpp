@@ -1,0 +1,102 @@
+// tile-tune build: programs with their best stored schedules as one ahead-of-time package.
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <nlohmann/json.hpp>
+
+#include "cli/bindings.h"
+#include "cli/execution.h"
+#include "cli/interrupt.h"
+#include "cli/packaging.h"
+#include "cli/program_argument.h"
+#include "cli/schedule_choice.h"
+#include "cli/verbs.h"
+
+namespace tile_tune::cli {
+
+namespace {
+
+struct BuildOptions {
+  std::vector<std::string> programs;
+  BindingOptions bindings;
+  std::string directory, name, schedule;
+};
+
+Result<std::vector<Workload>> load_workloads(const BuildOptions& options, const Reporter& report) {
+  std::vector<LoadedProgram> loaded;
+  std::vector<ir::Program> programs;
+  for (const auto& argument : options.programs) {
+    TILE_TUNE_TRY(some, load_programs(argument, report));
+    for (auto& one : some) {
+      programs.push_back(one.program);
+      loaded.push_back(std::move(one));
+    }
+  }
+  TILE_TUNE_TRY(bound, bind_programs(programs, options.bindings));
+  TILE_TUNE_TRY(sizes, parse_sizes(options.bindings.sizes));
+  std::vector<Workload> workloads;
+  for (size_t i = 0; i < loaded.size(); ++i)
+    workloads.push_back(make_workload(loaded[i], bound[i], sizes_of(loaded[i].program, sizes)));
+  return workloads;
+}
+
+/// --name; else the program's own if there is one, else the file's.
+Result<std::string> library_name(const BuildOptions& options, const std::vector<Workload>& workloads) {
+  if (!options.name.empty()) return options.name;
+  if (workloads.size() == 1) return workloads.front().program.name;
+  if (options.programs.size() == 1) return std::filesystem::path(options.programs.front()).stem().string();
+  return fail(ErrorClass::Program, "missing-name", "a library of several programs needs a name", "give one with --name NAME");
+}
+
+Result<ScheduleChoice> choose(const BuildOptions& options, const Workload& workload, const codegen::Target& target,
+                              const Session& session) {
+  if (!options.schedule.empty()) return given_choice(workload, options.schedule);
+  return stored_choice(workload, target, session);
+}
+
+Result<Exit> build(const BuildOptions& options, const Session& session) {
+  TILE_TUNE_TRY(workloads, load_workloads(options, session.report));
+  if (!options.schedule.empty() && workloads.size() != 1)
+    return fail(ErrorClass::Program, "several-programs", "--schedule is for a single program");
+  TILE_TUNE_TRY(name, library_name(options, workloads));
+  TILE_TUNE_TRY(target, session.target());
+  TILE_TUNE_CHECK(check_writable(options.directory));
+  const StopOnInterrupt interrupt;
+  std::vector<codegen::Kernel> kernels;
+  for (const auto& workload : workloads) {
+    TILE_TUNE_TRY(choice, choose(options, workload, target, session));
+    TILE_TUNE_CHECK(verify_kernel({workload.program, choice.schedule, target}));
+    if (interrupt.requested()) return Exit::Interrupted;
+    const bool renamed = workloads.size() == 1 && !options.name.empty();  // rulings 11
+    kernels.push_back({workload.program, choice.schedule, renamed ? options.name : workload.program.name,
+                       choice.provenance, choice.record});
+  }
+  TILE_TUNE_TRY(files, package_in_child(kernels, {name, options.directory, target, TILE_TUNE_VERSION}));
+  std::vector<std::string> paths;
+  for (const auto& file : files) paths.push_back((std::filesystem::path(options.directory) / file).string());
+  if (session.report.json()) {
+    TILE_TUNE_CHECK(print_json({{"name", name}, {"files", paths}}));
+  } else {
+    for (const auto& path : paths) TILE_TUNE_CHECK(print(path + "\n"));
+  }
+  return Exit::Success;
+}
+
+}  // namespace
+
+void add_build(CLI::App& app, Command& command) {
+  auto options = std::make_shared<BuildOptions>();
+  auto* verb = app.add_subcommand("build", "Emits a static library with a C header from the best stored schedules");
+  verb->add_option("PROGRAM", options->programs, "FILE.tc, FILE.tc:NAME or FILE.json; several make one library")
+      ->required()
+      ->type_name("");
+  add_binding_options(*verb, options->bindings);
+  verb->add_option("-o,--output", options->directory, "Where the package is written")->required()->type_name("DIR");
+  verb->add_option("--name", options->name, "The library's name; of a single program the function's, too")->type_name("NAME");
+  verb->add_option("--schedule", options->schedule, "A schedule for a single program, as JSON")->type_name("FILE");
+  verb->callback([&command, options] {
+    command = [options](Session& session) { return build(*options, session); };
+  });
+}
+
+}  // namespace tile_tune::cli

@@ -1,0 +1,176 @@
+// tile-tune check: what the tool understood of a program, with sizes also how much work it is.
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <CLI/CLI.hpp>
+#include <nlohmann/json.hpp>
+
+#include "cli/bindings.h"
+#include "cli/program_argument.h"
+#include "cli/table.h"
+#include "cli/units.h"
+#include "cli/verbs.h"
+#include "frontend/ir/describe.h"
+
+namespace tile_tune::cli {
+
+namespace {
+
+struct CheckOptions {
+  std::string program;
+  BindingOptions bindings;
+};
+
+/// A program as written and, if sizes were given or it has none, as bound.
+struct Checked {
+  ir::Program written;
+  std::optional<ir::Program> bound;
+  const ir::Program& shown() const { return bound ? *bound : written; }
+};
+
+std::string role_of_index(const ir::Statement& statement, int index) {
+  if (!statement.is_reduction(index)) return "";
+  switch (statement.op) {
+    case ir::Aggregation::Sum:
+      return "summed";
+    case ir::Aggregation::Product:
+      return "multiplied";
+    case ir::Aggregation::Min:
+      return "minimum";
+    case ir::Aggregation::Max:
+      return "maximum";
+    case ir::Aggregation::Assign:
+      break;
+  }
+  return "";
+}
+
+std::string describe_statement(const ir::Program& program, const ir::Statement& statement) {
+  std::vector<std::vector<std::string>> rows;
+  for (size_t i = 0; i < statement.indices.size(); ++i) {
+    const auto& index = statement.indices[i];
+    rows.push_back({index.name, fmt::format("[{}, {})", index.lo.str(), index.hi.str()),
+                    role_of_index(statement, static_cast<int>(i)), index.reason});
+  }
+  const bool reduces = !statement.reduction_indices().empty();
+  std::string text = "  " + ir::to_text(program, statement) + "\n";
+  if (reduces) return text + format_table({{"index"}, {"range"}, {"reduced"}, {"bounded by"}}, rows, 4);
+  for (auto& row : rows) row.erase(row.begin() + 2);
+  return rows.empty() ? text : text + format_table({{"index"}, {"range"}, {"bounded by"}}, rows, 4);
+}
+
+std::string extents_text(const ir::Tensor& tensor) {
+  if (tensor.extents.empty()) return "scalar";
+  std::vector<std::string> extents;
+  for (const auto& extent : tensor.extents) extents.push_back(extent.str());
+  return fmt::format("({})", fmt::join(extents, ", "));
+}
+
+std::string describe(const Checked& checked) {
+  const ir::Program& program = checked.shown();
+  std::string text = ir::signature(checked.written) + "\n";
+  for (const auto& statement : program.statements) text += "\n" + describe_statement(program, statement);
+  std::vector<std::vector<std::string>> rows;
+  for (const int number : program.outputs) {
+    const auto& tensor = program.tensors[static_cast<size_t>(number)];
+    const bool in_out = program.initial_value_of(number).has_value();
+    rows.push_back({"output", tensor.name, std::string(dtype_name(tensor.type)), extents_text(tensor),
+                    in_out ? "starts from the caller's value" : ""});
+  }
+  text += "\n" + format_table({{""}, {""}, {""}, {""}, {""}}, rows, 2);
+  if (!checked.bound) return text;
+  const auto traffic = ir::traffic(program);
+  return text + format_table({{""}, {""}},
+                             {{"work", format_count(ir::flops(program), "FLOP")},
+                              {"bytes", fmt::format("{} ({} read, {} written)", format_bytes(traffic.total()),
+                                                    format_bytes(traffic.read), format_bytes(traffic.written))}},
+                             2);
+}
+
+nlohmann::json size_json(const ir::SizeExpr& size) {
+  if (const auto number = size.constant()) return *number;
+  return size.str();
+}
+
+nlohmann::json to_json(const Checked& checked) {
+  const ir::Program& program = checked.shown();
+  nlohmann::json json{{"name", program.name},
+                      {"signature", ir::signature(checked.written)},
+                      {"statements", nlohmann::json::array()},
+                      {"outputs", nlohmann::json::array()}};
+  for (const auto& statement : program.statements) {
+    nlohmann::json indices = nlohmann::json::array();
+    for (size_t i = 0; i < statement.indices.size(); ++i) {
+      const auto& index = statement.indices[i];
+      indices.push_back({{"name", index.name},
+                         {"lo", size_json(index.lo)},
+                         {"hi", size_json(index.hi)},
+                         {"reduction", statement.is_reduction(static_cast<int>(i))},
+                         {"bounded_by", index.reason}});
+    }
+    json["statements"].push_back({{"text", ir::to_text(program, statement)}, {"indices", indices}});
+  }
+  for (const int number : program.outputs) {
+    const auto& tensor = program.tensors[static_cast<size_t>(number)];
+    nlohmann::json extents = nlohmann::json::array();
+    for (const auto& extent : tensor.extents) extents.push_back(size_json(extent));
+    json["outputs"].push_back({{"name", tensor.name},
+                               {"dtype", dtype_name(tensor.type)},
+                               {"extents", extents},
+                               {"in_out", program.initial_value_of(number).has_value()}});
+  }
+  if (!checked.bound) return json;
+  const auto traffic = ir::traffic(program);
+  json["flops"] = ir::flops(program);
+  json["bytes_read"] = traffic.read;
+  json["bytes_written"] = traffic.written;
+  return json;
+}
+
+Result<std::vector<Checked>> check_all(const CheckOptions& options, const Reporter& report) {
+  TILE_TUNE_TRY(loaded, load_programs(options.program, report));
+  std::vector<ir::Program> written;
+  for (auto& one : loaded) written.push_back(std::move(one.program));
+  std::vector<Checked> checked;
+  for (const auto& program : written) checked.push_back({program, std::nullopt});
+  if (options.bindings.sizes.empty()) {
+    // Programs without symbolic sizes are complete as they are.
+    for (auto& one : checked) {
+      if (!one.written.sizes.empty()) continue;
+      TILE_TUNE_TRY(bound, ir::bind(one.written, {}));
+      one.bound = std::move(bound);
+    }
+    return checked;
+  }
+  TILE_TUNE_TRY(bound, bind_programs(written, options.bindings));
+  for (size_t i = 0; i < checked.size(); ++i) checked[i].bound = std::move(bound[i]);
+  return checked;
+}
+
+Result<Exit> check(const CheckOptions& options, const Session& session) {
+  TILE_TUNE_TRY(checked, check_all(options, session.report));
+  if (session.report.json()) {
+    nlohmann::json programs = nlohmann::json::array();
+    for (const auto& one : checked) programs.push_back(to_json(one));
+    TILE_TUNE_CHECK(print_json({{"programs", programs}}));
+    return Exit::Success;
+  }
+  std::vector<std::string> texts;
+  for (const auto& one : checked) texts.push_back(describe(one));
+  TILE_TUNE_CHECK(print(fmt::format("{}", fmt::join(texts, "\n"))));
+  return Exit::Success;
+}
+
+}  // namespace
+
+void add_check(CLI::App& app, Command& command) {
+  auto options = std::make_shared<CheckOptions>();
+  auto* verb = app.add_subcommand("check", "Parses and type-checks a program, infers its ranges");
+  verb->add_option("PROGRAM", options->program, "FILE.tc, FILE.tc:NAME or FILE.json")->required()->type_name("");
+  add_binding_options(*verb, options->bindings);
+  verb->callback([&command, options] {
+    command = [options](Session& session) { return check(*options, session); };
+  });
+}
+
+}  // namespace tile_tune::cli

@@ -1,0 +1,24 @@
+// This executable once more, as a child: text in, text out.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "frontend/diagnostic/diagnostic.h"
+
+namespace tile_tune::cli {
+
+struct ChildOutput {
+  std::string text;  // its standard output
+  int exit_code = 0;
+  int signal = 0;  // that ended it; 0 if it exited
+};
+
+/// The path of this executable.
+Result<std::string> own_executable();
+
+/// Runs `tile-tune ARGUMENTS...` with `input` as its standard input and waits for it. It does not get this terminal's
+/// Ctrl-C: what it has begun it finishes.
+Result<ChildOutput> run_self(const std::vector<std::string>& arguments, const std::string& input);
+
+}  // namespace tile_tune::cli

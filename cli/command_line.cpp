@@ -1,0 +1,122 @@
+#include "cli/command_line.h"
+
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <cstring>
+#include <new>
+
+#include "cli/interrupt.h"
+#include "cli/verbs.h"
+
+namespace tile_tune::cli {
+
+namespace {
+
+constexpr int kWrongCommandLine = static_cast<int>(ErrorClass::Program);
+
+/// CLI11's sentences go over several lines and may end in a full stop; ours are one line without.
+std::string one_line(std::string text) {
+  for (char& c : text)
+    if (c == '\n') c = ' ';
+  while (!text.empty() && (text.back() == ' ' || text.back() == '.')) text.pop_back();
+  return text;
+}
+
+std::string verb_names(CLI::App& app) {
+  std::vector<std::string> names;
+  for (const CLI::App* verb : app.get_subcommands([](const CLI::App* one) { return !one->get_group().empty(); }))
+    names.push_back(verb->get_name());
+  return fmt::format("{}", fmt::join(names, ", "));
+}
+
+/// The verb a command line named, with its own verb where it has some ("db list"); the tool itself if it named none.
+const CLI::App& innermost(const CLI::App& app) {
+  const auto chosen = app.get_subcommands();
+  return chosen.empty() ? app : innermost(*chosen.front());
+}
+
+Diagnostic explain(const CLI::ParseError& error, CLI::App& app) {
+  const auto diagnostic = [](ErrorClass error_class, std::string message, std::string note) {
+    return Diagnostic{error_class, "command-line", std::move(message), std::nullopt, std::move(note)};
+  };
+  if (dynamic_cast<const CLI::FileError*>(&error))
+    return diagnostic(ErrorClass::Failure, "cannot read the configuration file: " + one_line(error.what()), "");
+  const CLI::App& verb = innermost(app);
+  const auto unknown = app.remaining(true);
+  const bool needs_verb = !verb.get_subcommands([](const CLI::App*) { return true; }).empty();
+  if (needs_verb) {
+    const std::string of = verb.get_parent() ? " of '" + verb.get_name() + "'" : "";
+    for (const auto& word : unknown)
+      if (!word.starts_with('-'))
+        return diagnostic(ErrorClass::Program, fmt::format("unknown command '{}'{}", word, of),
+                          fmt::format("the commands{} are {}", of, verb_names(const_cast<CLI::App&>(verb))));
+    if (unknown.empty() && dynamic_cast<const CLI::RequiredError*>(&error))
+      return diagnostic(ErrorClass::Program, fmt::format("a command{} is missing", of),
+                        fmt::format("the commands{} are {}", of, verb_names(const_cast<CLI::App&>(verb))));
+  }
+  const std::string help =
+      fmt::format("see tile-tune {}--help", verb.get_parent() ? verb.get_name() + " " : std::string());
+  // A verb that is missing because an option was mistyped is not worth telling of.
+  const bool told_by_extras = dynamic_cast<const CLI::ExtrasError*>(&error) || needs_verb;
+  if (!unknown.empty() && told_by_extras) {
+    const char* what = unknown.front().starts_with('-') ? "unknown option" : "unexpected argument";
+    return diagnostic(ErrorClass::Program, fmt::format("{} '{}'", what, unknown.front()), help);
+  }
+  return diagnostic(ErrorClass::Program, one_line(error.what()), help);
+}
+
+int run(const Command& command, Session& session) {
+  try {
+    const auto outcome = command(session);
+    if (outcome) return static_cast<int>(*outcome);
+    session.report.diagnostic(outcome.error());
+    return static_cast<int>(outcome.error().error_class);
+  } catch (const std::bad_alloc&) {
+    session.report.diagnostic(failure("out-of-memory", "there is not enough memory for this").value());
+  } catch (const std::exception& error) {
+    session.report.diagnostic(failure("internal", fmt::format("internal error: {}", error.what())).value());
+  }
+  return static_cast<int>(ErrorClass::Failure);
+}
+
+/// --json and --color must hold for errors in the command line itself, which are found before it is parsed in full.
+CommonOptions options_so_far(CommonOptions options, int argc, char** argv) {
+  for (int i = 1; i < argc; ++i) options.json = options.json || std::strcmp(argv[i], "--json") == 0;
+  return options;
+}
+
+}  // namespace
+
+int run_command_line(int argc, char** argv) {
+  exit_on_interrupt();
+  CLI::App app("Tunes tensor programs for this machine and emits them as static libraries.", "tile-tune");
+  app.set_version_flag("--version", version_text, "Versions of the tool and of what it is made of");
+  app.set_config("--config", "", "Options from a file (CLI11's configuration format)")->type_name("FILE");
+  app.allow_config_extras(CLI::config_extras_mode::error);
+  app.require_subcommand(1);
+  app.fallthrough();
+  app.option_defaults()->always_capture_default(false);
+  CommonOptions options;
+  add_common_options(app, options);
+  Command command;
+  add_check(app, command);
+  add_run(app, command);
+  add_tune(app, command);
+  add_build(app, command);
+  add_db(app, command);
+  add_worker(app, command);
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::Success& success) {  // --help, --version
+    return app.exit(success);
+  } catch (const CLI::ParseError& error) {
+    const Diagnostic diagnostic = explain(error, app);
+    make_session(options_so_far(options, argc, argv)).report.diagnostic(diagnostic);
+    return static_cast<int>(diagnostic.error_class);
+  }
+  Session session = make_session(options);
+  return run(command, session);
+}
+
+}  // namespace tile_tune::cli

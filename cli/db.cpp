@@ -1,0 +1,212 @@
+// tile-tune db list, db show: what the tuning database knows.
+#include <fmt/chrono.h>
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "cli/records.h"
+#include "cli/table.h"
+#include "cli/units.h"
+#include "cli/verbs.h"
+#include "db/database.h"
+
+namespace tile_tune::cli {
+
+namespace {
+
+std::string date_text(int64_t created_ms) {
+  return fmt::format("{:%Y-%m-%d %H:%M}", fmt::localtime(static_cast<std::time_t>(created_ms / 1000)));
+}
+
+std::string speed_text(double ratio, double lo, double hi) {
+  if (ratio <= 0) return "-";
+  return lo > 0 ? fmt::format("{:.2f}x [{:.2f}, {:.2f}]", ratio, lo, hi) : fmt::format("{:.2f}x", ratio);
+}
+
+std::string target_text(const db::TargetRow& target) {
+  const std::string where = target.cpu_model.empty() ? target.halide : target.cpu_model;
+  return fmt::format("{}, {} thread{}", where, target.threads, target.threads == 1 ? "" : "s");
+}
+
+nlohmann::json best_json(const db::BestRow& best) {
+  return {{"trial", best.trial_id},
+          {"session", best.session},
+          {"schedule_id", best.schedule_id},
+          {"schedule", nlohmann::json::parse(best.schedule_json, nullptr, false)},
+          {"median_ns", best.median_ns},
+          {"ratio", best.ratio},
+          {"ratio_interval", {best.ratio_lo, best.ratio_hi}},
+          {"peak_fraction", best.peak_fraction},
+          {"tool", {{"tile_tune", best.tool.tile_tune}, {"halide", best.tool.halide}, {"llvm", best.tool.llvm}}}};
+}
+
+nlohmann::json row_json(const db::ListRow& row) {
+  nlohmann::json json{{"id", row.id},
+                      {"name", row.program.name},
+                      {"sizes", nlohmann::json::parse(row.program.sizes_json, nullptr, false)},
+                      {"dtypes", row.program.dtypes},
+                      {"layout", row.program.layout},
+                      {"content_hash", row.program.content_hash},
+                      {"flops", row.program.flops},
+                      {"bytes", row.program.bytes},
+                      {"target", {{"halide", row.target.halide}, {"cpu_model", row.target.cpu_model}, {"threads", row.target.threads}}},
+                      {"sessions", row.sessions},
+                      {"trials", row.trials},
+                      {"created_ms", row.created_ms}};
+  if (row.best) json["best"] = best_json(*row.best);
+  return json;
+}
+
+nlohmann::json row_json(const db::ShowRow& row) {
+  nlohmann::json json = row_json(row.summary);
+  json["outcomes"] = row.outcomes;
+  json["source"] = row.summary.program.source;
+  json["session_rows"] = nlohmann::json::array();
+  for (const auto& session : row.sessions)
+    json["session_rows"].push_back({{"id", session.id},
+                                    {"seed", session.seed},
+                                    {"strategy", session.strategy},
+                                    {"state", session.state},
+                                    {"budget", nlohmann::json::parse(session.budget_json, nullptr, false)},
+                                    {"created_ms", session.created_ms}});
+  json["finals"] = nlohmann::json::array();
+  for (const auto& stored : row.finals)
+    json["finals"].push_back({{"trial", stored.id},
+                              {"schedule_id", stored.trial.schedule_id},
+                              {"outcome", stored.trial.outcome},
+                              {"median_ns", stored.trial.median_ns},
+                              {"ratio", stored.trial.ratio},
+                              {"ratio_interval", {stored.trial.ratio_lo, stored.trial.ratio_hi}},
+                              {"chosen", stored.trial.chosen}});
+  return json;
+}
+
+std::string list_text(const std::vector<db::ListRow>& rows) {
+  std::vector<std::vector<std::string>> cells;
+  for (const auto& row : rows)
+    cells.push_back({row.id, row.program.name, sizes_text(row.program.sizes_json), row.program.dtypes, row.program.layout,
+                     std::to_string(row.target.threads), std::to_string(row.trials),
+                     row.best ? format_time(row.best->median_ns) : "-",
+                     row.best ? speed_text(row.best->ratio, 0, 0) : "-",
+                     row.best ? format_percent(row.best->peak_fraction) : "-", date_text(row.created_ms)});
+  if (cells.empty()) return "the database holds no tuned program\n";
+  return format_table({{"id"},
+                       {"program"},
+                       {"sizes"},
+                       {"types"},
+                       {"layout"},
+                       {"threads", Align::Right},
+                       {"trials", Align::Right},
+                       {"time", Align::Right},
+                       {"speed-up", Align::Right},
+                       {"of roofline", Align::Right},
+                       {"tuned"}},
+                      cells);
+}
+
+std::string show_text(const db::ShowRow& row) {
+  const auto& summary = row.summary;
+  std::vector<std::string> outcomes;
+  for (const auto& [outcome, count] : row.outcomes) outcomes.push_back(fmt::format("{} {}", count, outcome));
+  std::vector<std::vector<std::string>> facts{
+      {"program", summary.program.name},
+      {"sizes", sizes_text(summary.program.sizes_json)},
+      {"types", summary.program.dtypes},
+      {"layout", summary.program.layout},
+      {"work", fmt::format("{}, {}", format_count(summary.program.flops, "FLOP"), format_bytes(summary.program.bytes))},
+      {"target", target_text(summary.target)},
+      {"content", summary.program.content_hash},
+      {"trials", fmt::format("{} ({})", summary.trials, fmt::join(outcomes, ", "))}};
+  if (const auto& best = summary.best) {
+    facts.push_back({"best", format_time(best->median_ns)});
+    facts.push_back({"speed-up", speed_text(best->ratio, best->ratio_lo, best->ratio_hi)});
+    facts.push_back({"of roofline", format_percent(best->peak_fraction)});
+    facts.push_back({"made by", fmt::format("tile-tune {}, Halide {}, LLVM {}", best->tool.tile_tune, best->tool.halide, best->tool.llvm)});
+    facts.push_back({"schedule", best->schedule_id});
+    facts.push_back({"", best->schedule_json});
+  }
+  std::string text = summary.id + "\n" + format_table({{""}, {""}}, facts, 2);
+  std::vector<std::vector<std::string>> sessions;
+  for (const auto& session : row.sessions)
+    sessions.push_back({session.id, date_text(session.created_ms), std::to_string(session.seed), session.state});
+  text += "\n" + format_table({{"session"}, {"started"}, {"seed", Align::Right}, {"state"}}, sessions, 2);
+  if (row.finals.empty()) return text;
+  std::vector<std::vector<std::string>> finals;
+  for (const auto& [id, session, trial] : row.finals)
+    finals.push_back({trial.schedule_id.substr(0, 12), trial.outcome, format_time(trial.median_ns),
+                      speed_text(trial.ratio, trial.ratio_lo, trial.ratio_hi), trial.chosen ? "chosen" : ""});
+  return text + "\n" +
+         format_table({{"finalist"}, {"outcome"}, {"time", Align::Right}, {"speed-up"}, {""}}, finals, 2);
+}
+
+Result<db::Database> open(const Session& session) {
+  TILE_TUNE_TRY(path, session.database());
+  return db::Database::open(path, db::Mode::ReadOnly);
+}
+
+void warn_of_damage(const db::Database& database, const Reporter& report) {
+  for (const auto& record : database.damaged_records())
+    report.warn("damaged-record", fmt::format("the record {} is damaged and was left out", record));
+}
+
+Result<Exit> list(const Session& session) {
+  TILE_TUNE_TRY(database, open(session));
+  TILE_TUNE_TRY(rows, database.list());
+  warn_of_damage(database, session.report);
+  if (session.report.json()) {
+    nlohmann::json json = nlohmann::json::array();
+    for (const auto& row : rows) json.push_back(row_json(row));
+    TILE_TUNE_CHECK(print_json(json));
+  } else {
+    TILE_TUNE_CHECK(print(list_text(rows)));
+  }
+  return Exit::Success;
+}
+
+Result<std::vector<db::ShowRow>> rows_to_show(db::Database& database, const std::string& name) {
+  if (!name.empty()) return database.show(name);
+  TILE_TUNE_TRY(all, database.list());
+  std::vector<db::ShowRow> rows;
+  for (const auto& one : all) {
+    TILE_TUNE_TRY(shown, database.show(one.id));
+    rows.insert(rows.end(), std::make_move_iterator(shown.begin()), std::make_move_iterator(shown.end()));
+  }
+  return rows;
+}
+
+Result<Exit> show(const std::string& name, const Session& session) {
+  TILE_TUNE_TRY(database, open(session));
+  TILE_TUNE_TRY(rows, rows_to_show(database, name));
+  warn_of_damage(database, session.report);
+  if (session.report.json()) {
+    nlohmann::json json = nlohmann::json::array();
+    for (const auto& row : rows) json.push_back(row_json(row));
+    TILE_TUNE_CHECK(print_json(json));
+    return Exit::Success;
+  }
+  std::vector<std::string> texts;
+  for (const auto& row : rows) texts.push_back(show_text(row));
+  TILE_TUNE_CHECK(print(texts.empty() ? "the database holds no tuned program\n" : fmt::format("{}", fmt::join(texts, "\n"))));
+  return Exit::Success;
+}
+
+}  // namespace
+
+void add_db(CLI::App& app, Command& command) {
+  auto* verb = app.add_subcommand("db", "Looks into the tuning database");
+  verb->require_subcommand(1);
+  verb->add_subcommand("list", "One line for each program and target")->callback([&command] {
+    command = [](Session& session) { return list(session); };
+  });
+  auto name = std::make_shared<std::string>();
+  auto* show_verb = verb->add_subcommand("show", "All that is known of a program: best schedule, sessions, finals");
+  show_verb->add_option("NAME", *name, "A program's name or the first digits of its id; all if left out")->type_name("");
+  show_verb->callback([&command, name] {
+    command = [name](Session& session) { return show(*name, session); };
+  });
+}
+
+}  // namespace tile_tune::cli

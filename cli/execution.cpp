@@ -1,0 +1,69 @@
+#include "cli/execution.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+
+#include "search/measure/problem.h"
+#include "search/measure/workers.h"
+
+namespace tile_tune::cli {
+
+namespace {
+
+constexpr int64_t kSamples = 4096;  // of each output, and its borders: what tuning checks at least
+
+/// Which samples and random inputs are looked at matters to nobody, but two runs should say the same.
+constexpr uint64_t kSeed = 1;
+
+std::string place_text(const ir::Tensor& tensor, int64_t element) {
+  std::vector<int64_t> place;
+  const auto shape = ir::shape(tensor);
+  for (auto extent = shape.rbegin(); extent != shape.rend(); ++extent) {
+    place.insert(place.begin(), element % *extent);
+    element /= *extent;
+  }
+  return place.empty() ? tensor.name : fmt::format("{}({})", tensor.name, fmt::join(place, ","));
+}
+
+Result<void> compare_all(const ir::Program& program, const std::vector<reference::Expected>& expected,
+                         const std::vector<tensor::Array>& outputs) {
+  for (size_t i = 0; i < program.outputs.size(); ++i) {
+    const auto one = std::find_if(expected.begin(), expected.end(),
+                                  [&](const reference::Expected& e) { return e.tensor == program.outputs[i]; });
+    if (one == expected.end()) continue;
+    const auto verdict = reference::compare(*one, outputs[i]);
+    if (!verdict.mismatch) continue;
+    const auto& wrong = *verdict.mismatch;
+    const auto& tensor = program.tensors[static_cast<size_t>(wrong.tensor)];
+    return fail(ErrorClass::Verification, "wrong-result",
+                fmt::format("the kernel of {} is wrong: {} is {} instead of {} (tolerance {}), {} of {} checked elements differ",
+                            program.name, place_text(tensor, wrong.element), wrong.got, wrong.expected, wrong.tolerance,
+                            wrong.count, one->elements.size()));
+  }
+  return {};
+}
+
+search::WorkerOptions worker_options(const Job& job) {
+  search::WorkerOptions options;
+  options.target = job.target;
+  return options;
+}
+
+}  // namespace
+
+Result<std::vector<tensor::Array>> execute(const Job& job, const reference::Inputs& inputs) {
+  TILE_TUNE_TRY(outputs, search::run_once(job.program, job.schedule, inputs, worker_options(job)));
+  TILE_TUNE_TRY(expected, reference::evaluate_sample(job.program, inputs, kSamples, kSeed));
+  TILE_TUNE_CHECK(compare_all(job.program, expected, outputs));
+  return outputs;
+}
+
+Result<void> verify_kernel(const Job& job) {
+  TILE_TUNE_TRY(problem, search::make_problem(job.program, kSeed));
+  TILE_TUNE_TRY(outputs, search::run_once(job.program, job.schedule, problem.inputs, worker_options(job)));
+  return compare_all(job.program, problem.expected, outputs);
+}
+
+}  // namespace tile_tune::cli

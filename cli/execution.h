@@ -1,0 +1,30 @@
+// Running one kernel in a worker process, and judging what it computed.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "codegen/schedule/schedule.h"
+#include "codegen/target/target.h"
+#include "frontend/ir/program.h"
+#include "frontend/reference/reference.h"
+
+namespace tile_tune::cli {
+
+/// A program (canonical and bound) with a schedule on a target.
+struct Job {
+  const ir::Program& program;
+  const codegen::Schedule& schedule;
+  const codegen::Target& target;
+};
+
+/// Outputs in signature order, computed by the compiled kernel from these inputs and checked on a sample of their
+/// elements against the reference. A wrong result is of class Verification.
+Result<std::vector<tensor::Array>> execute(const Job& job, const reference::Inputs& inputs);
+
+/// The kernel computes on random inputs what the reference does; else class Verification (a wrong result) or Failure
+/// (it does not compile, crashes, ...).
+Result<void> verify_kernel(const Job& job);
+
+}  // namespace tile_tune::cli

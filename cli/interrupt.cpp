@@ -1,0 +1,39 @@
+#include "cli/interrupt.h"
+
+#include <csignal>
+#include <unistd.h>
+
+#include "cli/session.h"
+
+namespace tile_tune::cli {
+
+namespace {
+
+// A signal handler can reach nothing but objects of static storage; lock-free atomics are all it may touch.
+std::atomic<bool> stop_requested{false};
+std::atomic<bool> stop_later{false};
+static_assert(std::atomic<bool>::is_always_lock_free);
+
+void on_interrupt(int) {
+  if (!stop_later || stop_requested) _exit(static_cast<int>(Exit::Interrupted));
+  stop_requested = true;
+}
+
+}  // namespace
+
+void exit_on_interrupt() {
+  struct sigaction action = {};
+  action.sa_handler = on_interrupt;
+  action.sa_flags = SA_RESTART;
+  sigaction(SIGINT, &action, nullptr);
+  // A reader that goes away (`| head`) shows as a failed write, which is reported, not as a death by signal.
+  std::signal(SIGPIPE, SIG_IGN);
+  // So does a file that grows past the user's limit.
+  std::signal(SIGXFSZ, SIG_IGN);
+}
+
+StopOnInterrupt::StopOnInterrupt() { stop_later = true; }
+StopOnInterrupt::~StopOnInterrupt() { stop_later = false; }
+const std::atomic<bool>& StopOnInterrupt::requested() const { return stop_requested; }
+
+}  // namespace tile_tune::cli

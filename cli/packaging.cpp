@@ -1,0 +1,119 @@
+#include "cli/packaging.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <cstring>
+#include <iostream>
+#include <iterator>
+#include <nlohmann/json.hpp>
+#include <set>
+
+#include "cli/child_process.h"
+#include "cli/report.h"
+#include "frontend/ir/json.h"
+
+namespace tile_tune::cli {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+struct Request {
+  std::vector<codegen::Kernel> kernels;
+  codegen::PackageOptions options;
+};
+
+nlohmann::json to_json(const std::vector<codegen::Kernel>& kernels, const codegen::PackageOptions& options) {
+  nlohmann::json list = nlohmann::json::array();
+  for (const auto& kernel : kernels)
+    list.push_back({{"program", ir::to_json(kernel.program)},
+                    {"schedule", codegen::to_json(kernel.schedule)},
+                    {"function", kernel.function},
+                    {"provenance", kernel.provenance},
+                    {"record", kernel.record}});
+  return {{"kernels", list},
+          {"name", options.name},
+          {"directory", options.directory.string()},
+          {"target", codegen::to_json(options.target)},
+          {"tool_version", options.tool_version}};
+}
+
+Result<Request> read_request(const nlohmann::json& json) {
+  Request request;
+  for (const auto& one : json.at("kernels")) {
+    TILE_TUNE_TRY(program, ir::program_from_json(one.at("program")));
+    TILE_TUNE_TRY(schedule, codegen::schedule_from_json(one.at("schedule")));
+    request.kernels.push_back({std::move(program), std::move(schedule), one.at("function").get<std::string>(),
+                               one.at("provenance").get<std::string>(), one.at("record")});
+  }
+  TILE_TUNE_TRY(target, codegen::target_from_json(json.at("target")));
+  request.options = {json.at("name").get<std::string>(), json.at("directory").get<std::string>(), std::move(target),
+                     json.at("tool_version").get<std::string>()};
+  return request;
+}
+
+Result<std::vector<fs::path>> answer(const std::string& text) {
+  try {
+    TILE_TUNE_TRY(request, read_request(nlohmann::json::parse(text)));
+    return codegen::write_package(request.kernels, request.options);
+  } catch (const nlohmann::json::exception& error) {
+    return failure("bad-request", fmt::format("malformed package request: {}", error.what()));
+  }
+}
+
+Diagnostic diagnostic_from_json(const nlohmann::json& json) {
+  return {static_cast<ErrorClass>(json.value("exit_code", 1)), json.value("code", "package"), json.value("message", ""),
+          std::nullopt, json.value("note", "")};
+}
+
+/// Temporary folders of package writers (codegen/emit/staging.cpp). A writer removes its own unless it is killed.
+std::set<fs::path> staging_folders(const fs::path& directory) {
+  std::set<fs::path> found;
+  std::error_code error;
+  for (fs::directory_iterator entry(directory, error), end; !error && entry != end; entry.increment(error))
+    if (entry->path().filename().string().starts_with(".tile-tune-")) found.insert(entry->path());
+  return found;
+}
+
+}  // namespace
+
+Result<std::vector<fs::path>> package_in_child(const std::vector<codegen::Kernel>& kernels,
+                                               const codegen::PackageOptions& options) {
+  const auto before = staging_folders(options.directory);
+  TILE_TUNE_TRY(output, run_self({"worker", "--package"}, json_text(to_json(kernels, options))));
+  const auto json = nlohmann::json::parse(output.text, nullptr, false);
+  if (json.is_object() && json.contains("error")) return tl::unexpected(diagnostic_from_json(json["error"]));
+  if (json.is_object() && json.contains("files")) {
+    const auto files = json["files"].get<std::vector<std::string>>();
+    return std::vector<fs::path>(files.begin(), files.end());
+  }
+  std::error_code ignored;
+  for (const auto& folder : staging_folders(options.directory))
+    if (!before.contains(folder)) fs::remove_all(folder, ignored);
+  return failure("package-failed", output.signal ? fmt::format("writing the package was ended by a signal: {}", strsignal(output.signal))
+                                                 : fmt::format("writing the package failed with exit code {}", output.exit_code));
+}
+
+Result<void> serve_package_request() {
+  const std::string text{std::istreambuf_iterator<char>(std::cin), {}};
+  const auto files = answer(text);
+  if (!files) return print(json_text({{"error", tile_tune::to_json(files.error())}}) + "\n");
+  std::vector<std::string> names;
+  for (const auto& file : *files) names.push_back(file.string());
+  return print(json_text({{"files", names}}) + "\n");
+}
+
+Result<void> check_writable(const fs::path& directory) {
+  std::error_code error;
+  fs::path existing = fs::absolute(directory, error).lexically_normal();
+  while (!fs::exists(existing, error) && existing.has_relative_path()) existing = existing.parent_path();
+  const auto cannot = [&](const char* why) {
+    return failure("cannot-write", fmt::format("cannot write to {}: {}", directory.string(), why));
+  };
+  if (!fs::is_directory(existing, error)) return cannot("it is not a folder");
+  if (access(existing.c_str(), W_OK | X_OK) != 0) return cannot(std::strerror(errno));
+  return {};
+}
+
+}  // namespace tile_tune::cli

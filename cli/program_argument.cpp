@@ -1,0 +1,116 @@
+#include "cli/program_argument.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <filesystem>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <optional>
+
+#include "frontend/ir/json.h"
+#include "frontend/tc/parse.h"
+
+namespace tile_tune::cli {
+
+namespace {
+
+constexpr std::string_view kExtensions[] = {".tc", ".json"};
+
+struct FileArgument {
+  std::string path;
+  std::string name;  // of one program in the file; empty: all
+};
+
+/// FILE.tc:NAME is cut at the last colon, unless a file of the whole name exists (paths may hold colons).
+FileArgument split(const std::string& argument) {
+  const size_t colon = argument.rfind(':');
+  std::error_code ignored;
+  if (colon == std::string::npos || std::filesystem::exists(argument, ignored)) return {argument, ""};
+  const std::string path = argument.substr(0, colon);
+  for (const auto& extension : kExtensions)
+    if (path.ends_with(extension)) return {path, argument.substr(colon + 1)};
+  return {argument, ""};
+}
+
+Result<std::vector<LoadedProgram>> load_tc(const std::string& path, const Reporter& report) {
+  TILE_TUNE_TRY(text, read_text(path));
+  TILE_TUNE_TRY(parsed, tc::parse(text, path));
+  for (const auto& warning : parsed.warnings) report.diagnostic(warning);
+  std::vector<LoadedProgram> programs;
+  for (auto& program : parsed.programs) programs.push_back({std::move(program), "tc", text});
+  return programs;
+}
+
+Result<std::vector<LoadedProgram>> load_json(const std::string& path) {
+  TILE_TUNE_TRY(text, read_text(path));
+  const auto json = nlohmann::json::parse(text, nullptr, false);
+  if (json.is_discarded() || !json.is_object())
+    return fail(ErrorClass::Program, "bad-json", fmt::format("{} is not a JSON object", path));
+  const auto kind = json.find("kind");
+  if (kind != json.end() && *kind == "suite")
+    return fail(ErrorClass::Program, "suite-unsupported",
+                fmt::format("{} is a suite, and suites are not supported by this version", path),
+                "name the programs one by one");
+  auto program = ir::program_from_json(json);
+  if (!program) {
+    Diagnostic diagnostic = std::move(program.error());
+    diagnostic.message = path + ": " + diagnostic.message;
+    return tl::unexpected(std::move(diagnostic));
+  }
+  return std::vector<LoadedProgram>{{std::move(*program), "json", text}};
+}
+
+std::string names_of(const std::vector<LoadedProgram>& programs) {
+  std::vector<std::string> names;
+  for (const auto& one : programs) names.push_back(one.program.name);
+  return fmt::format("{}", fmt::join(names, ", "));
+}
+
+}  // namespace
+
+Result<std::string> read_text(const std::string& path) {
+  const auto cannot = [&](const char* why) {
+    return failure("cannot-open", fmt::format("cannot read {}: {}", path, why));
+  };
+  std::error_code ignored;
+  if (std::filesystem::is_directory(path, ignored)) return cannot("it is a folder");
+  const std::unique_ptr<std::FILE, int (*)(std::FILE*)> file(std::fopen(path.c_str(), "rb"), std::fclose);
+  if (!file) return cannot(std::strerror(errno));
+  std::string text;
+  char block[1 << 16];
+  while (const size_t got = std::fread(block, 1, sizeof block, file.get())) text.append(block, got);
+  if (std::ferror(file.get())) return cannot(std::strerror(errno));
+  return text;
+}
+
+Result<std::vector<LoadedProgram>> load_programs(const std::string& argument, const Reporter& report) {
+  if (argument.starts_with("einsum:"))
+    return fail(ErrorClass::Program, "einsum-unsupported", "einsum programs are not supported by this version",
+                "write the contraction as a def in a .tc file");
+  const auto [path, name] = split(argument);
+  const bool tc = path.ends_with(".tc");
+  if (!tc && !path.ends_with(".json"))
+    return fail(ErrorClass::Program, "unknown-program", fmt::format("'{}' is not a program", argument),
+                "a program is FILE.tc, FILE.tc:NAME or FILE.json");
+  TILE_TUNE_TRY(programs, tc ? load_tc(path, report) : load_json(path));
+  if (programs.empty())
+    return fail(ErrorClass::Program, "no-def", fmt::format("{} holds no def", path), "a program is def NAME(...) -> (...) { ... }");
+  if (path.size() == argument.size()) return programs;
+  for (auto& one : programs)
+    if (one.program.name == name) return std::vector<LoadedProgram>{std::move(one)};
+  return fail(ErrorClass::Program, "unknown-def", fmt::format("{} has no def '{}'", path, name),
+              fmt::format("it has {}", names_of(programs)));
+}
+
+Result<LoadedProgram> load_program(const std::string& argument, const Reporter& report) {
+  TILE_TUNE_TRY(programs, load_programs(argument, report));
+  if (programs.size() == 1) return std::move(programs.front());
+  return fail(ErrorClass::Program, "several-defs", fmt::format("{} has several defs: {}", argument, names_of(programs)),
+              fmt::format("pick one: {}:{}", argument, programs.front().program.name));
+}
+
+}  // namespace tile_tune::cli

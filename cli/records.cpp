@@ -1,0 +1,121 @@
+#include "cli/records.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "frontend/ir/canonical.h"
+#include "frontend/ir/json.h"
+#include "search/measure/protocol.h"
+
+namespace tile_tune::cli {
+
+namespace {
+
+/// "f32,f32->f32" in signature order.
+std::string dtypes_text(const ir::Program& program) {
+  const auto list = [&](const std::vector<int>& numbers) {
+    std::vector<std::string_view> names;
+    for (const int number : numbers) names.push_back(dtype_name(program.tensors[static_cast<size_t>(number)].type));
+    return fmt::format("{}", fmt::join(names, ","));
+  };
+  return list(program.inputs) + "->" + list(program.outputs);
+}
+
+/// "row" or "col" where all agree, else a letter for each tensor of a caller by canonical number: the key must not
+/// depend on the order of a signature any more than the content hash does.
+std::string layout_text(const ir::Program& canonical) {
+  std::string letters;
+  for (const auto& tensor : canonical.tensors)
+    if (tensor.role != ir::Role::Temporary) letters += tensor.layout == ir::Layout::Row ? 'r' : 'c';
+  if (letters.find('c') == std::string::npos) return "row";
+  return letters.find('r') == std::string::npos ? "col" : letters;
+}
+
+}  // namespace
+
+Workload make_workload(const LoadedProgram& loaded, const ir::Program& bound, const ir::Sizes& sizes) {
+  Workload workload{ir::canonicalize(bound), {}};
+  const ir::Program& program = workload.program;
+  workload.row = {.content_hash = ir::content_hash(program),
+                  .family_hash = ir::family_hash(loaded.program),
+                  .name = program.name,
+                  .frontend = loaded.frontend,
+                  .source = loaded.source,
+                  .canonical_json = json_text(ir::to_json(program)),
+                  .sizes_json = nlohmann::json(sizes).dump(),
+                  .dtypes = dtypes_text(program),
+                  .layout = layout_text(program),
+                  .flops = ir::flops(program),
+                  .bytes = ir::traffic(program).total()};
+  return workload;
+}
+
+db::TargetRow target_row(const codegen::Target& target) {
+  return {target.halide, target.cpu_model, codegen::to_json(target).dump(), target.threads};
+}
+
+db::ToolRow tool_row() {
+  return {TILE_TUNE_VERSION, codegen::halide_version(), codegen::llvm_version(), codegen::Schedule::kVersion,
+          search::kProtocolVersion};
+}
+
+db::TrialRow trial_row(const search::Trial& trial) {
+  const auto& measured = trial.measurement;
+  return {.sequence = trial.sequence,
+          .generation = trial.generation,
+          .origin = trial.origin,
+          .parents = trial.parents,
+          .schedule_id = codegen::schedule_id(trial.schedule),
+          .schedule_json = codegen::to_json(trial.schedule).dump(),
+          .outcome = search::outcome_name(measured.outcome),
+          .reason = measured.reason,
+          .code_hash = measured.code_hash,
+          .compile_ms = measured.compile_ms,
+          .verify_error = measured.verify_error,
+          .samples_ns = measured.samples_ns,
+          .median_ns = measured.median_ns,
+          .ratio = measured.ratio,
+          .ratio_lo = measured.ratio_lo,
+          .ratio_hi = measured.ratio_hi,
+          .peak_fraction = measured.peak_fraction,
+          .peak_fraction_lo = measured.peak_fraction_lo,
+          .peak_fraction_hi = measured.peak_fraction_hi,
+          .disturbed = measured.disturbed};
+}
+
+Result<search::Trial> trial_from_row(const db::TrialRow& row) {
+  const auto outcome = search::parse_outcome(row.outcome);
+  if (!outcome) return failure("bad-record", fmt::format("a stored trial has the unknown outcome '{}'", row.outcome));
+  const auto json = nlohmann::json::parse(row.schedule_json, nullptr, false);
+  TILE_TUNE_TRY(schedule, codegen::schedule_from_json(json));
+  search::Trial trial{row.sequence, row.generation, row.origin, row.parents, std::move(schedule), {}};
+  auto& measured = trial.measurement;
+  measured.outcome = *outcome;
+  measured.reason = row.reason;
+  measured.code_hash = row.code_hash;
+  measured.compile_ms = row.compile_ms;
+  measured.verify_error = row.verify_error;
+  measured.samples_ns = row.samples_ns;
+  measured.median_ns = row.median_ns;
+  measured.ratio = row.ratio;
+  measured.ratio_lo = row.ratio_lo;
+  measured.ratio_hi = row.ratio_hi;
+  measured.peak_fraction = row.peak_fraction;
+  measured.peak_fraction_lo = row.peak_fraction_lo;
+  measured.peak_fraction_hi = row.peak_fraction_hi;
+  measured.disturbed = row.disturbed;
+  return trial;
+}
+
+std::string sizes_text(const std::string& sizes_json) {
+  const auto json = nlohmann::json::parse(sizes_json, nullptr, false);
+  if (!json.is_object()) return sizes_json;
+  std::vector<std::string> parts;
+  for (const auto& [name, value] : json.items()) parts.push_back(name + "=" + value.dump());
+  return fmt::format("{}", fmt::join(parts, " "));
+}
+
+}  // namespace tile_tune::cli

@@ -1,0 +1,33 @@
+// Between what search and code generation speak of and the database's plain rows.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "cli/program_argument.h"
+#include "codegen/target/target.h"
+#include "db/records.h"
+#include "frontend/ir/program.h"
+#include "search/measure/trial.h"
+
+namespace tile_tune::cli {
+
+/// A program at its sizes, ready for search and code generation, and its row in the database.
+struct Workload {
+  ir::Program program;  // canonical and bound
+  db::ProgramRow row;
+};
+
+/// `bound` is `loaded.program` with layouts and sizes set.
+Workload make_workload(const LoadedProgram& loaded, const ir::Program& bound, const ir::Sizes& sizes);
+
+db::TargetRow target_row(const codegen::Target& target);
+db::ToolRow tool_row();
+db::TrialRow trial_row(const search::Trial& trial);
+/// A row whose schedule or outcome this version cannot read is an error.
+Result<search::Trial> trial_from_row(const db::TrialRow& row);
+
+/// {"M": 512, "N": 3} as "M=512 N=3"; a text that is no such object as it is.
+std::string sizes_text(const std::string& sizes_json);
+
+}  // namespace tile_tune::cli

@@ -1,0 +1,43 @@
+#include "cli/report.h"
+
+#include <fmt/format.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <nlohmann/json.hpp>
+
+namespace tile_tune::cli {
+
+void Reporter::diagnostic(const Diagnostic& diagnostic) const {
+  if (diagnostic.severity == Severity::Warning && volume_ == Volume::Quiet) return;
+  const std::string text = json_ ? json_text(to_json(diagnostic)) + "\n" : render(diagnostic, color_);
+  std::fwrite(text.data(), 1, text.size(), stderr);
+}
+
+void Reporter::warn(std::string code, std::string message, std::string note) const {
+  diagnostic({ErrorClass::Failure, std::move(code), std::move(message), std::nullopt, std::move(note), Severity::Warning});
+}
+
+void Reporter::notice(const std::string& line) const {
+  if (volume_ == Volume::Quiet) return;
+  const std::string text = json_ ? json_text({{"severity", "notice"}, {"message", line}}) + "\n" : line + "\n";
+  std::fwrite(text.data(), 1, text.size(), stderr);
+}
+
+void Reporter::verbose(const std::string& line) const {
+  if (volume_ == Volume::Verbose) notice(line);
+}
+
+Result<void> print(const std::string& text) {
+  if (std::fwrite(text.data(), 1, text.size(), stdout) == text.size() && std::fflush(stdout) == 0) return {};
+  return failure("cannot-write", fmt::format("cannot write to standard output: {}", std::strerror(errno)));
+}
+
+Result<void> print_json(const nlohmann::json& json) { return print(json_text(json, 2) + "\n"); }
+
+std::string json_text(const nlohmann::json& json, int indent) {
+  return json.dump(indent, ' ', false, nlohmann::json::error_handler_t::replace);
+}
+
+}  // namespace tile_tune::cli

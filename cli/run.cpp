@@ -1,0 +1,172 @@
+// tile-tune run: executes a program on .npy files.
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "cli/array_sizes.h"
+#include "cli/bindings.h"
+#include "cli/execution.h"
+#include "cli/initial_value.h"
+#include "cli/schedule_choice.h"
+#include "cli/verbs.h"
+#include "frontend/reference/reference.h"
+#include "frontend/tensor/npy.h"
+
+namespace tile_tune::cli {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+struct RunOptions {
+  std::string program;
+  BindingOptions bindings;
+  std::vector<std::string> inputs;  // "A=a.npy"
+  std::string output_directory;
+  std::string engine = "tuned";
+  std::string schedule;
+};
+
+/// The tensor a caller may give an array for: an input, or the value an in/out output starts from.
+const ir::Tensor* given_tensor(const ir::Program& program, const std::string& name) {
+  for (const auto& tensor : program.tensors)
+    if (tensor.name == name && (tensor.role == ir::Role::Input || tensor.role == ir::Role::InOut)) return &tensor;
+  return nullptr;
+}
+
+std::string names_of_inputs(const ir::Program& program) {
+  std::vector<std::string> names;
+  for (const auto& tensor : program.tensors)
+    if (tensor.role == ir::Role::Input || tensor.role == ir::Role::InOut) names.push_back(tensor.name);
+  return names.empty() ? "it has no inputs" : fmt::format("its inputs are {}", fmt::join(names, ", "));
+}
+
+Result<NamedArrays> read_arrays(const ir::Program& program, const std::vector<std::string>& inputs) {
+  NamedArrays arrays;
+  for (const auto& text : inputs) {
+    const auto assignment = split_assignment(text);
+    if (!assignment)
+      return fail(ErrorClass::Program, "bad-input", fmt::format("'{}' is not an input", text),
+                  "write --input NAME=FILE.npy");
+    const auto& [name, path] = *assignment;
+    const ir::Tensor* tensor = given_tensor(program, name);
+    if (!tensor)
+      return fail(ErrorClass::Mismatch, "unknown-input", fmt::format("{} has no input '{}'", program.name, name),
+                  names_of_inputs(program));
+    if (arrays.contains(name))
+      return fail(ErrorClass::Program, "bad-input", fmt::format("input {} is given twice", name));
+    TILE_TUNE_TRY(array, tensor::read_npy(path, tensor->type));
+    arrays.emplace(name, std::move(array));
+  }
+  for (const int number : program.inputs) {
+    const auto& name = program.tensors[static_cast<size_t>(number)].name;
+    if (!arrays.contains(name))
+      return fail(ErrorClass::Mismatch, "missing-input", fmt::format("input {} is missing", name),
+                  fmt::format("give it with --input {}=FILE.npy", name));
+  }
+  return arrays;
+}
+
+/// Arrays by tensor number; what in/out outputs start from is filled in where the caller gave nothing.
+Result<reference::Inputs> number_arrays(const ir::Program& program, NamedArrays arrays, const Reporter& report) {
+  reference::Inputs inputs;
+  for (size_t number = 0; number < program.tensors.size(); ++number) {
+    const auto& tensor = program.tensors[number];
+    if (tensor.role != ir::Role::Input && tensor.role != ir::Role::InOut) continue;
+    if (auto array = arrays.extract(tensor.name)) {
+      inputs.emplace(static_cast<int>(number), std::move(array.mapped()));
+      continue;
+    }
+    const InitialValue initial = initial_value(program, static_cast<int>(number));
+    report.warn("no-initial-value", fmt::format("{} accumulates onto a value that is not given: it starts from {}", tensor.name, initial.text),
+                fmt::format("give one with --input {}=FILE.npy, or write the statement with '!'", tensor.name));
+    inputs.emplace(static_cast<int>(number), initial.array);
+  }
+  return inputs;
+}
+
+Result<std::vector<tensor::Array>> run_reference(const ir::Program& program, const reference::Inputs& inputs) {
+  TILE_TUNE_TRY(expected, reference::evaluate(program, inputs));
+  std::vector<tensor::Array> outputs;
+  for (const int number : program.outputs) {
+    const auto one = std::find_if(expected.begin(), expected.end(), [&](const auto& e) { return e.tensor == number; });
+    if (one == expected.end()) return failure("internal", "the reference did not compute every output");
+    outputs.push_back(reference::to_array(program, *one));
+  }
+  return outputs;
+}
+
+Result<ScheduleChoice> choose(const RunOptions& options, const Workload& workload, const codegen::Target& target,
+                              const Session& session) {
+  if (!options.schedule.empty()) return given_choice(workload, options.schedule);
+  if (options.engine == "default") return default_choice(workload, target);
+  return stored_choice(workload, target, session);
+}
+
+Result<void> write_outputs(const ir::Program& program, const std::vector<tensor::Array>& outputs,
+                           const fs::path& directory, const std::string& engine, const Reporter& report) {
+  std::error_code error;
+  fs::create_directories(directory, error);
+  if (error) return failure("cannot-write", fmt::format("cannot make the folder {}: {}", directory.string(), error.message()));
+  nlohmann::json list = nlohmann::json::array();
+  for (size_t i = 0; i < outputs.size(); ++i) {
+    const auto& tensor = program.tensors[static_cast<size_t>(program.outputs[i])];
+    const fs::path path = directory / (tensor.name + ".npy");
+    TILE_TUNE_CHECK(tensor::write_npy(path, outputs[i], tensor.layout == ir::Layout::Col));
+    list.push_back({{"name", tensor.name}, {"dtype", dtype_name(tensor.type)}, {"shape", outputs[i].shape}, {"path", path.string()}});
+    if (report.json()) continue;
+    const std::string shape = outputs[i].shape.empty() ? "scalar" : fmt::format("({})", fmt::join(outputs[i].shape, ", "));
+    TILE_TUNE_CHECK(print(fmt::format("{}  {}  {}  {}\n", tensor.name, dtype_name(tensor.type), shape, path.string())));
+  }
+  if (report.json()) return print_json({{"engine", engine}, {"outputs", list}});
+  return {};
+}
+
+Result<Exit> run(const RunOptions& options, const Session& session) {
+  TILE_TUNE_TRY(loaded, load_program(options.program, session.report));
+  TILE_TUNE_TRY(program, with_layouts(loaded.program, options.bindings.layouts));
+  TILE_TUNE_TRY(given, parse_sizes(options.bindings.sizes));
+  TILE_TUNE_TRY(arrays, read_arrays(program, options.inputs));
+  TILE_TUNE_TRY(sizes, infer_sizes(program, arrays, given));
+  TILE_TUNE_TRY(bound, ir::bind(program, sizes));
+  const Workload workload = make_workload(loaded, bound, sizes);
+  TILE_TUNE_TRY(inputs, number_arrays(workload.program, std::move(arrays), session.report));
+  if (options.engine == "reference") {
+    TILE_TUNE_TRY(outputs, run_reference(workload.program, inputs));
+    TILE_TUNE_CHECK(write_outputs(workload.program, outputs, options.output_directory, "reference", session.report));
+    return Exit::Success;
+  }
+  TILE_TUNE_TRY(target, session.target());
+  TILE_TUNE_TRY(choice, choose(options, workload, target, session));
+  TILE_TUNE_TRY(outputs, execute({workload.program, choice.schedule, target}, inputs));
+  TILE_TUNE_CHECK(write_outputs(workload.program, outputs, options.output_directory, choice.provenance, session.report));
+  return Exit::Success;
+}
+
+}  // namespace
+
+void add_run(CLI::App& app, Command& command) {
+  auto options = std::make_shared<RunOptions>();
+  auto* verb = app.add_subcommand("run", "Executes a program on .npy files");
+  verb->add_option("PROGRAM", options->program, "FILE.tc, FILE.tc:NAME or FILE.json")->required()->type_name("");
+  verb->add_option("--input", options->inputs, "An input's array, or the value an in/out output starts from; repeatable")
+      ->type_name("NAME=FILE")
+      ->allow_extra_args(false);
+  verb->add_option("--output-dir", options->output_directory, "Where NAME.npy is written for each output")
+      ->required()
+      ->type_name("DIR");
+  auto* engine = verb->add_option("--engine", options->engine, "reference, default (schedule) or tuned")
+                     ->type_name("ENGINE")
+                     ->check(CLI::IsMember({"reference", "default", "tuned"}))
+                     ->capture_default_str();
+  verb->add_option("--schedule", options->schedule, "A schedule to run with, as JSON")->type_name("FILE")->excludes(engine);
+  add_binding_options(*verb, options->bindings);
+  verb->callback([&command, options] {
+    command = [options](Session& session) { return run(*options, session); };
+  });
+}
+
+}  // namespace tile_tune::cli

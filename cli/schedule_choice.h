@@ -1,0 +1,28 @@
+// Which schedule a program runs with: a given one, the best stored one, else the default.
+#pragma once
+
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include "cli/records.h"
+#include "cli/session.h"
+#include "codegen/schedule/schedule.h"
+
+namespace tile_tune::cli {
+
+struct ScheduleChoice {
+  codegen::Schedule schedule;
+  std::string provenance;  // "tuned", "default", "given"
+  nlohmann::json record;   // what is known of it: where it was measured and how fast; for manifests
+};
+
+ScheduleChoice default_choice(const Workload& workload, const codegen::Target& target);
+
+/// From a file in the form codegen::to_json gives a Schedule; checked against the program.
+Result<ScheduleChoice> given_choice(const Workload& workload, const std::string& path);
+
+/// The best stored schedule, else the default with a warning. Records of another tool version or CPU are taken with
+/// a warning, too (rulings 12). A database that does not exist is an error only if --db names it.
+Result<ScheduleChoice> stored_choice(const Workload& workload, const codegen::Target& target, const Session& session);
+
+}  // namespace tile_tune::cli

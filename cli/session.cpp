@@ -1,0 +1,93 @@
+#include "cli/session.h"
+
+#include <pwd.h>
+#include <unistd.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <cstdlib>
+#include <string_view>
+
+namespace tile_tune::cli {
+
+namespace {
+
+/// Halide's thread pool holds at most 256 threads (MAX_THREADS in its runtime's thread_pool_common.h).
+constexpr int kMaxThreads = 256;
+
+bool use_color(const std::string& choice) {
+  if (choice != "auto") return choice == "always";
+  const char* terminal = std::getenv("TERM");
+  return isatty(STDERR_FILENO) && terminal && std::string_view(terminal) != "dumb";
+}
+
+/// A variable that is set to nothing counts as not set.
+std::string variable(const char* name) {
+  const char* value = std::getenv(name);
+  return value ? value : "";
+}
+
+Result<std::filesystem::path> data_folder() {
+  // The XDG base directory specification says that relative paths are to be ignored.
+  if (const std::filesystem::path given = variable("XDG_DATA_HOME"); given.is_absolute()) return given;
+  std::string home = variable("HOME");
+  if (home.empty()) {
+    if (const passwd* user = getpwuid(getuid())) home = user->pw_dir;
+  }
+  if (home.empty())
+    return failure("no-home", "there is no home folder to keep the tuning database in", "name a file with --db FILE");
+  return std::filesystem::path(home) / ".local" / "share";
+}
+
+}  // namespace
+
+void add_common_options(CLI::App& app, CommonOptions& options) {
+  const std::string group = "Common options";
+  app.add_option("--db", options.databases, "Tuning database; repeated: the first is written, later ones are read")
+      ->type_name("FILE")
+      ->allow_extra_args(false)
+      ->group(group);
+  app.add_option("--target", options.target, "'host' or a Halide target string")
+      ->type_name("T")
+      ->capture_default_str()
+      ->group(group);
+  app.add_option("--threads", options.threads, "Threads of a kernel (default: the cores this process may use)")
+      ->type_name("N")
+      ->check(CLI::Range(1, kMaxThreads))
+      ->group(group);
+  app.add_flag("--json", options.json, "Results and diagnostics as JSON")->group(group);
+  auto* quiet = app.add_flag("--quiet", options.quiet, "Only results and errors")->group(group);
+  app.add_flag("--verbose", options.verbose, "Say more")->group(group)->excludes(quiet);
+  app.add_option("--color", options.color, "Colour in diagnostics: auto, always or never")
+      ->type_name("WHEN")
+      ->check(CLI::IsMember({"auto", "always", "never"}))
+      ->capture_default_str()
+      ->group(group);
+}
+
+int Session::threads() const {
+  if (options.threads > 0) return options.threads;
+  return std::clamp<int>(static_cast<int>(codegen::available_cores().size()), 1, kMaxThreads);
+}
+
+Result<codegen::Target> Session::target() const { return codegen::resolve_target(options.target, threads()); }
+
+Result<std::vector<std::filesystem::path>> Session::databases() const {
+  if (!options.databases.empty())
+    return std::vector<std::filesystem::path>(options.databases.begin(), options.databases.end());
+  if (const std::string given = variable("TILE_TUNE_DB"); !given.empty()) return std::vector<std::filesystem::path>{given};
+  TILE_TUNE_TRY(folder, data_folder());
+  return std::vector{folder / "tile-tune" / "tuning.db"};
+}
+
+Result<std::filesystem::path> Session::database() const {
+  TILE_TUNE_TRY(all, databases());
+  return all.front();
+}
+
+Session make_session(const CommonOptions& options) {
+  const Volume volume = options.quiet ? Volume::Quiet : options.verbose ? Volume::Verbose : Volume::Normal;
+  return {options, Reporter(volume, options.json, use_color(options.color))};
+}
+
+}  // namespace tile_tune::cli

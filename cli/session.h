@@ -1,0 +1,50 @@
+// What every command gets: the common options as given, and where its words go.
+#pragma once
+
+#include <filesystem>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "cli/report.h"
+#include "codegen/target/target.h"
+
+namespace CLI {
+class App;
+}
+
+namespace tile_tune::cli {
+
+struct CommonOptions {
+  std::vector<std::string> databases;  // the first is written, later ones are read (rulings 17)
+  std::string target = "host";
+  int threads = 0;  // 0: the cores this process may use
+  bool json = false, quiet = false, verbose = false;
+  std::string color = "auto";
+};
+
+void add_common_options(CLI::App& app, CommonOptions& options);
+
+/// Exit codes that are not failures (spec: cli.md, "Exit codes").
+enum class Exit { Success = 0, Interrupted = 130 };
+
+struct Session {
+  CommonOptions options;
+  Reporter report;
+
+  /// --threads, else the cores this process may use.
+  int threads() const;
+  Result<codegen::Target> target() const;
+  /// The file that is written: --db, else $TILE_TUNE_DB, else the user's data folder.
+  Result<std::filesystem::path> database() const;
+  /// All files that are read, the one that is written first.
+  Result<std::vector<std::filesystem::path>> databases() const;
+};
+
+Session make_session(const CommonOptions& options);
+
+/// A parsed command, ready to run.
+using Command = std::function<Result<Exit>(Session&)>;
+
+}  // namespace tile_tune::cli

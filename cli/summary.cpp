@@ -1,0 +1,157 @@
+#include "cli/summary.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <nlohmann/json.hpp>
+
+#include "cli/table.h"
+#include "cli/units.h"
+
+namespace tile_tune::cli {
+
+namespace {
+
+using search::Measurement;
+
+/// The roof that a program meets first: of the same kernel, the larger fraction.
+bool compute_bound(const Measurement& measured) { return measured.flop_fraction >= measured.bandwidth_fraction; }
+
+std::string rate_text(double amount, double nanoseconds) {
+  return nanoseconds > 0 ? fmt::format("{:.1f}", amount / nanoseconds) : "-";
+}
+
+std::vector<std::string> figures(const std::string& label, const db::ProgramRow& program, const Measurement& measured) {
+  return {label,
+          format_time(measured.median_ns),
+          rate_text(program.flops, measured.median_ns),
+          rate_text(program.bytes, measured.median_ns),
+          format_percent(measured.flop_fraction),
+          format_percent(measured.bandwidth_fraction)};
+}
+
+std::string standing_text(search::Standing standing) {
+  switch (standing) {
+    case search::Standing::Default:
+      return "nothing faster than the default schedule was found";
+    case search::Standing::Previous:
+      return "the stored schedule is still the best";
+    case search::Standing::New:
+      break;
+  }
+  return "";
+}
+
+std::string roof_text(const Measurement& measured) {
+  if (measured.peak_fraction <= 0) return "-";
+  return fmt::format("{} of {} (95 % interval {} to {})", format_percent(measured.peak_fraction),
+                     compute_bound(measured) ? "the FMA peak" : "the memory bandwidth",
+                     format_percent(measured.peak_fraction_lo), format_percent(measured.peak_fraction_hi));
+}
+
+std::vector<std::vector<std::string>> facts(const TuneSummary& summary) {
+  const auto& report = summary.report;
+  std::vector<std::vector<std::string>> rows;
+  if (report.winner) {
+    const auto& measured = report.winner->measurement;
+    rows.push_back({"speed-up", fmt::format("{:.2f}x (95 % interval {:.2f} to {:.2f})", measured.ratio, measured.ratio_lo, measured.ratio_hi)});
+    rows.push_back({"roofline", roof_text(measured)});
+    if (const auto text = standing_text(report.winner->standing); !text.empty()) rows.push_back({"winner", text});
+    if (measured.disturbed) rows.push_back({"note", "the machine was busy while the finalists were timed"});
+  } else if (report.incumbent_ratio > 0) {
+    rows.push_back({"best so far", fmt::format("{:.2f}x (not confirmed by finals)", report.incumbent_ratio)});
+  }
+  std::string trials = outcomes_text(report.outcomes);
+  if (report.replayed > 0) trials += fmt::format(" ({} of them from the resumed session)", report.replayed);
+  rows.push_back({"trials", trials});
+  rows.push_back({"time", fmt::format("{:.1f} s", report.seconds.total)});
+  rows.push_back({"seed", std::to_string(summary.seed)});
+  rows.push_back({"stored", fmt::format("{}, session {}", summary.database, summary.session)});
+  return rows;
+}
+
+nlohmann::json to_json(const db::ProgramRow& program, const Measurement& measured) {
+  const double time = measured.median_ns;
+  return {{"median_ns", time},
+          {"gflops", time > 0 ? program.flops / time : 0},
+          {"gbytes_per_second", time > 0 ? program.bytes / time : 0},
+          {"fraction_of_fma_peak", measured.flop_fraction},
+          {"fraction_of_bandwidth", measured.bandwidth_fraction},
+          {"fraction_of_roofline", measured.peak_fraction},
+          {"fraction_of_roofline_interval", {measured.peak_fraction_lo, measured.peak_fraction_hi}},
+          {"ratio", measured.ratio},
+          {"ratio_interval", {measured.ratio_lo, measured.ratio_hi}},
+          {"verify_error", measured.verify_error},
+          {"disturbed", measured.disturbed}};
+}
+
+}  // namespace
+
+std::string outcomes_text(const std::map<search::Outcome, int>& outcomes) {
+  int total = 0;
+  std::vector<std::string> parts;
+  for (const auto& [outcome, count] : outcomes) {
+    total += count;
+    if (count > 0) parts.push_back(fmt::format("{} {}", count, search::outcome_name(outcome)));
+  }
+  return parts.empty() ? "0" : fmt::format("{}: {}", total, fmt::join(parts, ", "));
+}
+
+std::string summary_text(const TuneSummary& summary) {
+  const auto& program = summary.workload.row;
+  const auto& report = summary.report;
+  const std::string where = summary.target.cpu_model.empty() ? summary.target.halide : summary.target.cpu_model;
+  std::vector<std::string> title{program.name, sizes_text(program.sizes_json), program.dtypes};
+  std::erase(title, "");
+  std::string text = fmt::format("{}  ({}, {} thread{})\n\n", fmt::join(title, "  "), where, summary.target.threads,
+                                 summary.target.threads == 1 ? "" : "s");
+  std::vector<std::vector<std::string>> rows;
+  const auto& untuned = report.default_measurement;
+  if (untuned.median_ns > 0) rows.push_back(figures("untuned", program, untuned));
+  if (report.winner) rows.push_back(figures("tuned", program, report.winner->measurement));
+  if (!rows.empty()) {
+    // The roof that applies is starred once it is known.
+    const bool known = untuned.flop_fraction > 0 || untuned.bandwidth_fraction > 0;
+    const bool compute = compute_bound(untuned);
+    text += format_table({{""},
+                          {"time", Align::Right},
+                          {"GFLOP/s", Align::Right},
+                          {"GB/s", Align::Right},
+                          {known && compute ? "of FMA peak*" : "of FMA peak", Align::Right},
+                          {known && !compute ? "of bandwidth*" : "of bandwidth", Align::Right}},
+                         rows, 2);
+    text += known ? "  * the roof that bounds this program\n\n" : "\n";
+  }
+  return text + format_table({{""}, {""}}, facts(summary), 2);
+}
+
+nlohmann::json summary_json(const TuneSummary& summary) {
+  const auto& program = summary.workload.row;
+  const auto& report = summary.report;
+  nlohmann::json outcomes = nlohmann::json::object();
+  for (const auto& [outcome, count] : report.outcomes) outcomes[search::outcome_name(outcome)] = count;
+  nlohmann::json json{{"program", program.name},
+                      {"sizes", nlohmann::json::parse(program.sizes_json)},
+                      {"dtypes", program.dtypes},
+                      {"content_hash", program.content_hash},
+                      {"flops", program.flops},
+                      {"bytes", program.bytes},
+                      {"target", codegen::to_json(summary.target)},
+                      {"trials", report.trials},
+                      {"replayed", report.replayed},
+                      {"outcomes", outcomes},
+                      {"seconds", report.seconds.total},
+                      {"stop_reason", search::stop_reason_name(report.stop_reason)},
+                      {"seed", summary.seed},
+                      {"session", summary.session},
+                      {"database", summary.database}};
+  if (report.default_measurement.median_ns > 0) json["untuned"] = to_json(program, report.default_measurement);
+  if (report.winner) {
+    json["tuned"] = to_json(program, report.winner->measurement);
+    json["schedule"] = codegen::to_json(report.winner->schedule);
+    json["roof"] = compute_bound(report.winner->measurement) ? "fma" : "bandwidth";
+  }
+  return json;
+}
+
+}  // namespace tile_tune::cli

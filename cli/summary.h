@@ -1,0 +1,27 @@
+// What `tune` says at the end.
+#pragma once
+
+#include <cstdint>
+#include <nlohmann/json_fwd.hpp>
+#include <string>
+
+#include "cli/records.h"
+#include "search/evolve/tune.h"
+
+namespace tile_tune::cli {
+
+struct TuneSummary {
+  const Workload& workload;
+  const codegen::Target& target;
+  const search::TuneReport& report;
+  uint64_t seed = 0;
+  std::string session, database;
+};
+
+std::string summary_text(const TuneSummary& summary);
+nlohmann::json summary_json(const TuneSummary& summary);
+
+/// "48: 40 ok, 5 slow, 3 duplicate"
+std::string outcomes_text(const std::map<search::Outcome, int>& outcomes);
+
+}  // namespace tile_tune::cli

@@ -1,0 +1,37 @@
+#include "cli/table.h"
+
+#include <algorithm>
+
+namespace tile_tune::cli {
+
+size_t text_width(const std::string& text) {
+  return static_cast<size_t>(std::count_if(text.begin(), text.end(), [](char c) { return (c & 0xC0) != 0x80; }));
+}
+
+std::string format_table(const std::vector<Column>& columns, const std::vector<std::vector<std::string>>& rows,
+                         int indent) {
+  std::vector<std::string> titles;
+  std::vector<size_t> widths;
+  for (size_t c = 0; c < columns.size(); ++c) {
+    titles.push_back(columns[c].title);
+    widths.push_back(text_width(columns[c].title));
+    for (const auto& row : rows)
+      if (c < row.size()) widths[c] = std::max(widths[c], text_width(row[c]));
+  }
+  std::string text;
+  const auto add_line = [&](const std::vector<std::string>& cells) {
+    std::string line(static_cast<size_t>(indent), ' ');
+    for (size_t c = 0; c < cells.size() && c < columns.size(); ++c) {
+      const std::string padding(widths[c] - text_width(cells[c]), ' ');
+      line += (c ? "  " : "") + (columns[c].align == Align::Right ? padding + cells[c] : cells[c] + padding);
+    }
+    line.erase(line.find_last_not_of(' ') + 1);
+    text += line + "\n";
+  };
+  const bool titled = std::any_of(titles.begin(), titles.end(), [](const auto& title) { return !title.empty(); });
+  if (titled) add_line(titles);
+  for (const auto& row : rows) add_line(row);
+  return text;
+}
+
+}  // namespace tile_tune::cli

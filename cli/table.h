@@ -1,0 +1,24 @@
+// Small tables of text with aligned columns.
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace tile_tune::cli {
+
+enum class Align { Left, Right };
+
+struct Column {
+  std::string title;
+  Align align = Align::Left;
+};
+
+/// One line for the titles (left out if all are empty) and one a row, columns two blanks apart, no blanks at the
+/// ends of lines. Widths count UTF-8 characters. `indent` blanks stand before every line.
+std::string format_table(const std::vector<Column>& columns, const std::vector<std::vector<std::string>>& rows,
+                         int indent = 0);
+
+/// Characters of a UTF-8 text.
+size_t text_width(const std::string& text);
+
+}  // namespace tile_tune::cli

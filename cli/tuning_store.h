@@ -1,0 +1,46 @@
+// One tuning session in the database: keeps its trials as they come, and tells what is known beforehand.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "cli/records.h"
+#include "db/database.h"
+#include "search/evolve/tune.h"
+
+namespace tile_tune::cli {
+
+/// What a session is about; the exact key of its trials.
+struct TuningKey {
+  db::ProgramRow program;
+  db::TargetRow target;
+  db::ToolRow tool;
+};
+
+/// What the databases know of a key: the stored winner (the first database that has one), the five best schedules
+/// of earlier sessions, those that failed. Records that do not fit the program are left out.
+Result<search::Priors> load_priors(std::vector<db::Database>& databases, const TuningKey& key,
+                                   const ir::Program& program);
+
+class TuningStore : public search::TrialSink {
+ public:
+  /// `clock` gives seconds since this invocation's search began; `elapsed` what earlier ones took.
+  TuningStore(db::Database& database, std::string session, double elapsed, std::function<double()> clock);
+
+  Result<void> on_trial(const search::Trial& trial) override;
+  /// From now on this finalist is the best known.
+  Result<void> choose(const codegen::Schedule& winner);
+  Result<void> finish(const std::string& state);
+
+  const std::string& session() const { return session_; }
+
+ private:
+  db::Database& database_;
+  std::string session_;
+  double elapsed_;
+  std::function<double()> clock_;
+  std::vector<db::TrialRow> finals_;
+};
+
+}  // namespace tile_tune::cli

@@ -1,0 +1,20 @@
+// The verbs of the command line. Each add_* declares one with its options; parsing a command line that names it
+// puts what is to be done into `command`.
+#pragma once
+
+#include "cli/session.h"
+
+namespace tile_tune::cli {
+
+void add_check(CLI::App& app, Command& command);
+void add_run(CLI::App& app, Command& command);
+void add_tune(CLI::App& app, Command& command);
+void add_build(CLI::App& app, Command& command);
+void add_db(CLI::App& app, Command& command);
+/// What the tool starts itself: candidates and packages are compiled in processes of their own. Not in --help.
+void add_worker(CLI::App& app, Command& command);
+
+/// The text of --version: the tool and everything it is made of.
+std::string version_text();
+
+}  // namespace tile_tune::cli

@@ -1,0 +1,30 @@
+// tile-tune worker: the processes the tool starts itself.
+#include <unistd.h>
+
+#include <CLI/CLI.hpp>
+
+#include "cli/packaging.h"
+#include "cli/verbs.h"
+#include "search/measure/worker.h"
+
+namespace tile_tune::cli {
+
+void add_worker(CLI::App& app, Command& command) {
+  auto package = std::make_shared<bool>(false);
+  auto* verb = app.add_subcommand("worker", "Compiles and runs candidates for another tile-tune process");
+  verb->group("");  // not in --help
+  verb->add_flag("--package", *package, "Writes one package");
+  verb->callback([&command, package] {
+    command = [package](Session&) -> Result<Exit> {
+      if (*package) {
+        TILE_TUNE_CHECK(serve_package_request());
+        return Exit::Success;
+      }
+      const int code = search::worker_main(STDIN_FILENO, STDOUT_FILENO, search::halide_compiler());
+      if (code != 0) return failure("bad-request", "a request of the tuner could not be read");
+      return Exit::Success;
+    };
+  });
+}
+
+}  // namespace tile_tune::cli

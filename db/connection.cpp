@@ -1,0 +1,190 @@
+#include "db/connection.h"
+
+#include <fmt/format.h>
+#include <sys/vfs.h>
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <cstring>
+#include <thread>
+
+#include "db/migrate.h"
+#include "db/statement.h"
+
+namespace tile_tune::db {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr int kBusyTimeoutMs = 10'000;
+
+Result<void> check_path(const fs::path& path, Mode mode) {
+  std::error_code error;
+  const fs::file_status status = fs::status(path, error);
+  if (fs::exists(status) && !fs::is_regular_file(status)) {
+    return failure("cannot-open-database", fmt::format("cannot open the tuning database {}: not a file", path.string()),
+                   "name a file with --db");
+  }
+  if (mode == Mode::ReadOnly && status.type() == fs::file_type::not_found) {
+    return failure("no-database", fmt::format("there is no tuning database {}", path.string()),
+                   "`tile-tune tune` makes one; --db names another");
+  }
+  if (mode == Mode::ReadWrite && path.has_parent_path()) {
+    error.clear();
+    fs::create_directories(path.parent_path(), error);
+    if (error) {
+      return failure("cannot-open-database",
+                     fmt::format("cannot create the folder {}: {}", path.parent_path().string(), error.message()));
+    }
+  }
+  return {};
+}
+
+/// file:PATH?immutable=1 with everything but plain characters escaped.
+std::string immutable_uri(const fs::path& path) {
+  std::string uri = "file:";
+  for (const unsigned char c : fs::absolute(path).string()) {
+    const bool plain = std::isalnum(c) || std::strchr("/._-", c) != nullptr;
+    uri += plain ? std::string(1, static_cast<char>(c)) : fmt::format("%{:02X}", c);
+  }
+  return uri + "?immutable=1";
+}
+
+Result<Connection> connect(const std::string& name, int flags) {
+  sqlite3* handle = nullptr;
+  const int rc = sqlite3_open_v2(name.c_str(), &handle, flags | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE, nullptr);
+  Connection db(handle);
+  if (rc != SQLITE_OK) {
+    const int system_errno = handle != nullptr ? sqlite3_system_errno(handle) : 0;
+    return failure("cannot-open-database",
+                   fmt::format("cannot open the tuning database {}: {}", name,
+                               system_errno != 0 ? std::strerror(system_errno) : sqlite3_errstr(rc)));
+  }
+  sqlite3_busy_timeout(handle, kBusyTimeoutMs);
+  // A file from elsewhere may carry triggers, views and functions; ours has none.
+  sqlite3_db_config(handle, SQLITE_DBCONFIG_DEFENSIVE, 1, nullptr);
+  sqlite3_db_config(handle, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, nullptr);
+  sqlite3_db_config(handle, SQLITE_DBCONFIG_ENABLE_TRIGGER, 0, nullptr);
+  sqlite3_db_config(handle, SQLITE_DBCONFIG_ENABLE_VIEW, 0, nullptr);
+  return db;
+}
+
+Result<std::string> journal_mode(sqlite3* db, std::string_view pragma) {
+  Statement statement(db, pragma);
+  TILE_TUNE_CHECK(statement.step());
+  return statement.text(0);
+}
+
+Result<void> choose_journal(sqlite3* db, const fs::path& path) {
+  struct statfs file_system {};
+  const bool network = ::statfs(path.c_str(), &file_system) == 0 && is_network_file_system(file_system.f_type);
+  const std::string wanted = network ? "delete" : "wal";
+  TILE_TUNE_TRY(current, journal_mode(db, "PRAGMA journal_mode"));
+  if (current == wanted) return {};
+  // Changing the mode needs the file alone and does not wait for it by SQLite's own busy handler.
+  const auto give_up = std::chrono::steady_clock::now() + std::chrono::milliseconds(kBusyTimeoutMs);
+  while (true) {
+    const auto changed = journal_mode(db, "PRAGMA journal_mode = " + wanted);
+    if (changed) return {};
+    if (changed.error().code != "database-busy" || std::chrono::steady_clock::now() > give_up) {
+      return tl::unexpected(changed.error());
+    }
+    std::this_thread::sleep_for(std::chrono::milliseconds(5));
+  }
+}
+
+uintmax_t log_size(const fs::path& path) {
+  std::error_code error;
+  const auto size = fs::file_size(path.string() + "-wal", error);
+  return error ? 0 : size;
+}
+
+/// SQLite notices lost pages by itself, but takes a last page that is cut short as zeros.
+Result<void> check_complete(sqlite3* db, const fs::path& path) {
+  TILE_TUNE_TRY(snapshot, Transaction::begin(db, Transaction::Kind::Read));
+  Statement expected(db, "SELECT page_count * page_size FROM pragma_page_count, pragma_page_size");
+  TILE_TUNE_CHECK(expected.step());
+  std::error_code error;
+  const auto size = static_cast<int64_t>(fs::file_size(path, error));
+  // While there is a log, pages may be in it alone.
+  if (error || size >= expected.integer(0) || log_size(path) > 0) return {};
+  return tl::unexpected(sqlite_diagnostic(db, SQLITE_CORRUPT));
+}
+
+Result<Connection> open_for_writing(const fs::path& path) {
+  TILE_TUNE_TRY(db, connect(path.string(), SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE));
+  if (sqlite3_db_readonly(db.get(), "main") == 1) {
+    return tl::unexpected(sqlite_diagnostic(db.get(), SQLITE_READONLY));
+  }
+  const auto all = migrations();
+  // Before anything is changed: the file may be another program's.
+  TILE_TUNE_CHECK(schema_version(db.get(), all.back().version));
+  TILE_TUNE_CHECK(check_complete(db.get(), path));
+  TILE_TUNE_CHECK(choose_journal(db.get(), path));
+  // FULL: a trial is on the disk when append_trial returns. In WAL mode that is one fsync per transaction, a few
+  // milliseconds against the 100 ms and more that a candidate's compile takes.
+  TILE_TUNE_CHECK(execute(db.get(), "PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON"));
+  TILE_TUNE_CHECK(migrate(db.get(), all));
+  return db;
+}
+
+Result<Connection> open_for_reading(const fs::path& path) {
+  TILE_TUNE_TRY(db, connect(path.string(), SQLITE_OPEN_READONLY));
+  const int newest = migrations().back().version;
+  auto version = schema_version(db.get(), newest);
+  const bool refused =
+      !version && (version.error().code == "cannot-open-database" || version.error().code == "database-read-only");
+  if (refused && log_size(path) == 0) {
+    // Readers of a WAL file make a shared-memory file beside it, which a read-only folder refuses. Without a log
+    // there is no writer and nothing to share: read the file as it is.
+    TILE_TUNE_TRY(immutable, connect(immutable_uri(path), SQLITE_OPEN_READONLY | SQLITE_OPEN_URI));
+    db = std::move(immutable);
+    version = schema_version(db.get(), newest);
+  }
+  if (!version) return tl::unexpected(version.error());
+  TILE_TUNE_CHECK(check_complete(db.get(), path));
+  if (*version == 0) {
+    return failure("no-database", fmt::format("the tuning database {} is empty", path.string()),
+                   "`tile-tune tune` fills it");
+  }
+  if (*version < newest) {
+    return failure("database-older",
+                   fmt::format("the tuning database {} has schema version {}, this tile-tune reads version {}",
+                               path.string(), *version, newest),
+                   "`tile-tune tune` on it, or on a copy that can be written, brings it up to date");
+  }
+  return db;
+}
+
+}  // namespace
+
+bool is_network_file_system(long f_type) {
+  // linux/magic.h and the file systems' own headers; FUSE may be anything, sshfs among it.
+  static constexpr std::array<uint32_t, 16> kMagic = {
+      0x6969,      // NFS
+      0x517B,      // SMB
+      0xFF534D42,  // CIFS
+      0xFE534D42,  // SMB2
+      0x01021997,  // 9p
+      0x65735546,  // FUSE
+      0x5346414F,  // AFS
+      0x6B414653,  // AFS of the kernel
+      0x73757245,  // Coda
+      0x00C36400,  // Ceph
+      0x0BD00BD0,  // Lustre
+      0x47504653,  // GPFS
+      0x19830326,  // BeeGFS
+      0xAAD7AAEA,  // PanFS
+      0x7461636F,  // OCFS2
+      0x01161970,  // GFS2
+  };
+  return std::find(kMagic.begin(), kMagic.end(), static_cast<uint32_t>(f_type)) != kMagic.end();
+}
+
+Result<Connection> open_connection(const fs::path& path, Mode mode) {
+  TILE_TUNE_CHECK(check_path(path, mode));
+  return mode == Mode::ReadWrite ? open_for_writing(path) : open_for_reading(path);
+}
+
+}  // namespace tile_tune::db

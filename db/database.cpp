@@ -1,0 +1,242 @@
+// Opening, and everything that writes.
+#include "db/database.h"
+
+#include <fmt/format.h>
+#include <sodium.h>
+
+#include <chrono>
+
+#include "db/state.h"
+#include "frontend/ir/canonical.h"
+
+namespace tile_tune::db {
+namespace {
+
+int64_t now_ms() {
+  using namespace std::chrono;
+  return duration_cast<milliseconds>(system_clock::now().time_since_epoch()).count();
+}
+
+constexpr size_t kSessionDigits = 32;
+
+std::string random_session_id() {
+  unsigned char bytes[kSessionDigits / 2];
+  randombytes_buf(bytes, sizeof bytes);
+  char hex[kSessionDigits + 1];
+  return sodium_bin2hex(hex, sizeof hex, bytes, sizeof bytes);
+}
+
+bool is_session_id(const std::string& id) {
+  return id.size() == kSessionDigits && id.find_first_not_of("0123456789abcdef") == std::string::npos;
+}
+
+Result<void> require_writable(sqlite3* db) {
+  if (sqlite3_db_readonly(db, "main") == 0) return {};
+  return tl::unexpected(sqlite_diagnostic(db, SQLITE_READONLY));
+}
+
+/// Sessions that say "running" but whose tuner is gone.
+Result<void> abort_dead_sessions(sqlite3* db, SessionLocks& locks) {
+  std::vector<std::string> running;
+  Statement select(db, "SELECT id FROM session WHERE state = 'running'");
+  while (true) {
+    TILE_TUNE_TRY(more, select.step());
+    if (!more) break;
+    running.push_back(select.hex(0));
+  }
+  for (const std::string& session : running) {
+    if (!locks.acquire(session)) continue;  // held: at work. Holding it keeps others from resuming it just now.
+    const auto updated = Statement(db, "UPDATE session SET state = 'aborted' WHERE id = ?1 AND state = 'running'")
+                             .bind(Id{session})
+                             .run();
+    locks.release(session);
+    TILE_TUNE_CHECK(updated);
+  }
+  return {};
+}
+
+Result<void> insert_key(sqlite3* db, const SessionKey& key, const ProgramRow& program, const TargetRow& target,
+                        const ToolRow& tool) {
+  TILE_TUNE_CHECK(
+      Statement(db,
+                "INSERT INTO program(id, workload, content_hash, family_hash, name, frontend, source, "
+                "canonical, sizes, dtypes, layout, flops, bytes) "
+                "VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13) ON CONFLICT(id) DO NOTHING")
+          .bind(Id{key.program}, Id{workload_id(program)}, program.content_hash, program.family_hash, program.name,
+                program.frontend, program.source, program.canonical_json, program.sizes_json, program.dtypes,
+                program.layout, program.flops, program.bytes)
+          .run());
+  TILE_TUNE_CHECK(Statement(db,
+                            "INSERT INTO target(id, halide, cpu_model, features, threads) VALUES (?1, ?2, ?3, ?4, ?5) "
+                            "ON CONFLICT(id) DO NOTHING")
+                      .bind(Id{key.target}, target.halide, target.cpu_model, target.features_json, target.threads)
+                      .run());
+  return Statement(db,
+                   "INSERT INTO tool(id, tile_tune, halide, llvm, schedule_version, protocol_version) "
+                   "VALUES (?1, ?2, ?3, ?4, ?5, ?6) ON CONFLICT(id) DO NOTHING")
+      .bind(Id{key.tool}, tool.tile_tune, tool.halide, tool.llvm, tool.schedule_version, tool.protocol_version)
+      .run();
+}
+
+Result<void> insert_session(sqlite3* db, const SessionKey& key, const SessionRow& session) {
+  return Statement(db,
+                   "INSERT INTO session(id, program, target, tool, seed, strategy, options, budget, created, digest, "
+                   "state) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, 'running')")
+      .bind(Id{session.id}, Id{key.program}, Id{key.target}, Id{key.tool}, static_cast<int64_t>(session.seed),
+            session.strategy, session.options_json, session.budget_json, session.created_ms,
+            Id{session_digest(key, session)})
+      .run();
+}
+
+Result<void> insert_trial(sqlite3* db, const std::string& id, const std::string& session, const TrialRow& trial) {
+  TILE_TUNE_CHECK(Statement(db, "INSERT INTO schedule(id, json) VALUES (?1, ?2) ON CONFLICT(id) DO NOTHING")
+                      .bind(Id{trial.schedule_id}, trial.schedule_json)
+                      .run());
+  return Statement(db,
+                   "INSERT INTO trial(id, session, sequence, generation, origin, parents, schedule, outcome, reason, "
+                   "code_hash, compile_ms, verify_error, samples, median_ns, ratio, ratio_lo, ratio_hi, peak_fraction, "
+                   "peak_fraction_lo, peak_fraction_hi, disturbed, elapsed_s, created, digest) "
+                   "VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20, "
+                   "?21, ?22, ?23, ?24) ON CONFLICT(id) DO NOTHING")
+      .bind(Id{id}, Id{session}, trial.sequence, trial.generation, trial.origin, trial.parents, Id{trial.schedule_id},
+            trial.outcome, trial.reason, trial.code_hash, trial.compile_ms, trial.verify_error, trial.samples_ns,
+            trial.median_ns, trial.ratio, trial.ratio_lo, trial.ratio_hi, trial.peak_fraction, trial.peak_fraction_lo,
+            trial.peak_fraction_hi, static_cast<int>(trial.disturbed), trial.elapsed_s, trial.created_ms,
+            Id{trial_digest(id, session, trial)})
+      .run();
+}
+
+/// Clocks go backwards at times; the order of winners must not.
+Result<void> insert_winner(sqlite3* db, const std::string& trial, const std::string& workload, int64_t time_ms) {
+  return Statement(db,
+                   "INSERT INTO winner(trial, workload, accepted) VALUES (?1, ?2, "
+                   "max(?3, 1 + coalesce((SELECT max(accepted) FROM winner WHERE workload = ?2), 0)))")
+      .bind(Id{trial}, Id{workload}, time_ms)
+      .run();
+}
+
+Result<void> check_trial(const TrialRow& trial) {
+  if (ir::sha256_hex(trial.schedule_json) != trial.schedule_id) {
+    return failure("bad-record",
+                   fmt::format("trial {}: the schedule's id is not the SHA-256 of its text", trial.sequence));
+  }
+  const bool final_and_ok = trial.origin == "final" && trial.outcome == "ok";
+  const bool slower_than_default = trial.ratio_hi > 0 && trial.ratio_hi < 1;
+  if (trial.chosen && (!final_and_ok || slower_than_default)) {
+    return failure(
+        "bad-record",
+        fmt::format("trial {} cannot be the best: it is \"{}\" of origin \"{}\", at {:.3f} to {:.3f} times the "
+                    "default schedule's speed",
+                    trial.sequence, trial.outcome, trial.origin, trial.ratio_lo, trial.ratio_hi));
+  }
+  return {};
+}
+
+}  // namespace
+
+Database::Database(std::unique_ptr<State> state) : state_(std::move(state)) {}
+Database::Database(Database&&) noexcept = default;
+Database& Database::operator=(Database&&) noexcept = default;
+Database::~Database() = default;
+
+Result<Database> Database::open(const std::filesystem::path& path, Mode mode) {
+  TILE_TUNE_TRY(connection, open_connection(path, mode));
+  TILE_TUNE_TRY(locks, SessionLocks::open(path, mode == Mode::ReadWrite));
+  auto state = std::make_unique<State>(State{std::move(connection), std::move(locks), {}, {}});
+  if (mode == Mode::ReadWrite) TILE_TUNE_CHECK(abort_dead_sessions(state->db.get(), state->locks));
+  return Database(std::move(state));
+}
+
+Result<std::string> Database::begin_session(const ProgramRow& program, const TargetRow& target, const ToolRow& tool,
+                                            SessionRow session) {
+  sqlite3* db = state_->db.get();
+  TILE_TUNE_CHECK(require_writable(db));
+  if (session.id.empty()) session.id = random_session_id();
+  if (session.created_ms == 0) session.created_ms = now_ms();
+  if (!is_session_id(session.id)) {
+    return failure("bad-record", fmt::format("\"{}\" is not a session id of {} digits", session.id, kSessionDigits));
+  }
+  // Locked before it can be seen, so that it never looks abandoned.
+  if (state_->active.contains(session.id) || !state_->locks.acquire(session.id)) {
+    return failure("session-in-use", fmt::format("session {} is in use", session.id));
+  }
+  const SessionKey key{program_id(program), target_id(target), tool_id(tool)};
+  const auto stored = [&]() -> Result<void> {
+    TILE_TUNE_TRY(transaction, Transaction::begin(db, Transaction::Kind::Write));
+    TILE_TUNE_CHECK(insert_key(db, key, program, target, tool));
+    TILE_TUNE_CHECK(insert_session(db, key, session));
+    return transaction.commit();
+  }();
+  if (!stored) {
+    state_->locks.release(session.id);
+    return tl::unexpected(stored.error());
+  }
+  state_->active[session.id] = {key, workload_id(program)};
+  return session.id;
+}
+
+Result<void> Database::resume_session(const std::string& session) {
+  sqlite3* db = state_->db.get();
+  TILE_TUNE_CHECK(require_writable(db));
+  if (state_->active.contains(session) || !state_->locks.acquire(session)) {
+    return failure("session-in-use", fmt::format("session {} is at work in another process", session),
+                   "wait for it, or start one without --resume");
+  }
+  const auto resumed = [&]() -> Result<State::Active> {
+    TILE_TUNE_TRY(transaction, Transaction::begin(db, Transaction::Kind::Write));
+    Statement select(db, fmt::format("SELECT {}, p.workload FROM session s JOIN program p ON p.id = s.program "
+                                     "WHERE s.id = ?1 AND s.state <> 'done'",
+                                     kSessionColumns));
+    TILE_TUNE_TRY(found, select.bind(Id{session}).step());
+    if (!found) return failure("no-such-session", fmt::format("there is no unfinished session {}", session));
+    Cursor cursor(select);
+    const auto stored = read_session(cursor, state_->damaged);
+    if (!stored) return failure("bad-record", fmt::format("the record of session {} is damaged", session));
+    const State::Active active{stored->key, cursor.hex()};
+    TILE_TUNE_CHECK(Statement(db, "UPDATE session SET state = 'running' WHERE id = ?1").bind(Id{session}).run());
+    TILE_TUNE_CHECK(transaction.commit());
+    return active;
+  }();
+  if (!resumed) {
+    state_->locks.release(session);
+    return tl::unexpected(resumed.error());
+  }
+  state_->active[session] = *resumed;
+  return {};
+}
+
+Result<std::string> Database::append_trial(const std::string& session, const TrialRow& given) {
+  const auto active = state_->active.find(session);
+  if (active == state_->active.end()) {
+    return failure("no-such-session", fmt::format("session {} is not open here", session));
+  }
+  TILE_TUNE_CHECK(check_trial(given));
+  TrialRow trial = given;
+  if (trial.created_ms == 0) trial.created_ms = now_ms();
+  const std::string id = trial_id(active->second.key, session, trial);
+  sqlite3* db = state_->db.get();
+  TILE_TUNE_TRY(transaction, Transaction::begin(db, Transaction::Kind::Write));
+  TILE_TUNE_CHECK(insert_trial(db, id, session, trial));
+  const bool is_new = sqlite3_changes(db) == 1;
+  if (is_new && trial.chosen) TILE_TUNE_CHECK(insert_winner(db, id, active->second.workload, trial.created_ms));
+  TILE_TUNE_CHECK(transaction.commit());
+  return id;
+}
+
+Result<void> Database::finish_session(const std::string& session, const std::string& state) {
+  if (!state_->active.contains(session)) {
+    return failure("no-such-session", fmt::format("session {} is not open here", session));
+  }
+  if (state != "done" && state != "aborted") {
+    return failure("bad-record", fmt::format("a session ends \"done\" or \"aborted\", not \"{}\"", state));
+  }
+  TILE_TUNE_CHECK(
+      Statement(state_->db.get(), "UPDATE session SET state = ?2 WHERE id = ?1").bind(Id{session}, state).run());
+  state_->locks.release(session);
+  state_->active.erase(session);
+  return {};
+}
+
+const std::vector<std::string>& Database::damaged_records() const { return state_->damaged; }
+
+}  // namespace tile_tune::db

@@ -1,0 +1,76 @@
+// The tuning database: programs, targets, tools, schedules, sessions and every trial, in one SQLite file.
+//
+// Facts are appended, never changed, and named by their content (db/schema/*.sql). A function that writes is one
+// short transaction and durable when it returns, whatever happens to the process or the machine afterwards. Any
+// number of processes may read and write one file; each waits up to ten seconds for another's transaction.
+// Every record is checked against its digest when it is read; one that fails is left out and named by
+// damaged_records(). Nothing read from a file is executed or used as a path.
+//
+// Errors are of class Failure. Codes: no-database, not-a-database, database-newer, database-older,
+// database-corrupt, database-read-only, database-busy, cannot-open-database, disk-full, database-error;
+// session-in-use, no-such-session, bad-record, no-such-record.
+//
+// Objects are thread-compatible (one thread at a time) and must not be carried through a fork.
+#pragma once
+
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "db/records.h"
+#include "frontend/diagnostic/diagnostic.h"
+
+namespace tile_tune::db {
+
+enum class Mode { ReadWrite, ReadOnly };
+
+class Database {
+ public:
+  /// ReadWrite creates the file and its folders, brings an older file to the current schema, and marks sessions
+  /// whose process is gone as aborted. ReadOnly never changes the file; where there is none: no-database.
+  static Result<Database> open(const std::filesystem::path& path, Mode mode);
+  Database(Database&&) noexcept;
+  Database& operator=(Database&&) noexcept;
+  ~Database();
+
+  /// Stores the session (state "running") and what it works on; returns its id. The session belongs to this object
+  /// until it is finished or the object or its process ends; nobody else can resume it meanwhile.
+  Result<std::string> begin_session(const ProgramRow& program, const TargetRow& target, const ToolRow& tool,
+                                    SessionRow session);
+  /// Takes up a session that unfinished_session() named.
+  Result<void> resume_session(const std::string& session);
+  /// Stores one trial of a session of this object; returns its id. The same trial twice is one row. A trial with
+  /// `chosen` becomes the best of its program and target from now on; refused (bad-record) unless it is an "ok"
+  /// trial of origin "final" whose interval does not lie below the default schedule's speed (rulings 12).
+  Result<std::string> append_trial(const std::string& session, const TrialRow& trial);
+  /// `state`: "done", or "aborted" when it may be resumed.
+  Result<void> finish_session(const std::string& session, const std::string& state);
+
+  /// The latest chosen trial for this computation (content_hash and layout; nothing else of `program` is looked
+  /// at) with this instruction set and number of threads. Prefers, in this order: the same target, the same CPU
+  /// model, the same tool, the latest. A challenger wins by being chosen, never by a smaller median: times of
+  /// different runs do not compare.
+  Result<std::optional<BestRow>> best(const ProgramRow& program, const TargetRow& target, const ToolRow& tool);
+  /// Every trial for exactly this key, sessions in order of time, trials in sequence; of one session if it is named.
+  Result<std::vector<StoredTrial>> trials_of(const ProgramRow& program, const TargetRow& target, const ToolRow& tool,
+                                             const std::string& session = "");
+  /// The latest session for exactly this key that is neither done nor at work.
+  Result<std::optional<UnfinishedSession>> unfinished_session(const ProgramRow& program, const TargetRow& target,
+                                                              const ToolRow& tool);
+
+  /// One row per computation and target, the latest session first.
+  Result<std::vector<ListRow>> list();
+  /// All rows whose program has this name, or whose id starts with these (4 or more) digits; at least one.
+  Result<std::vector<ShowRow>> show(const std::string& name_or_id);
+
+  /// Records this object met whose digest does not match their content: "trial 3fa1...".
+  const std::vector<std::string>& damaged_records() const;
+
+ private:
+  struct State;
+  explicit Database(std::unique_ptr<State> state);
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace tile_tune::db

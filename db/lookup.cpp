@@ -1,0 +1,123 @@
+// Questions a tuner or a build asks: the best schedule, earlier trials, the session to resume.
+#include <fmt/format.h>
+
+#include "db/state.h"
+
+namespace tile_tune::db {
+namespace {
+
+/// Everything about one winner; nothing where a record behind it is damaged.
+Result<std::optional<BestRow>> load_winner(sqlite3* db, const std::string& trial, Damaged& damaged) {
+  static const std::string sql = fmt::format(
+      "SELECT {}, {}, {}, {} FROM trial t JOIN session s ON s.id = t.session "
+      "JOIN program p ON p.id = s.program JOIN target g ON g.id = s.target JOIN tool l ON l.id = s.tool {} "
+      "WHERE t.id = ?1",
+      kTrialColumns, kProgramColumns, kTargetColumns, kToolColumns, kTrialJoins);
+  Statement select(db, sql);
+  TILE_TUNE_TRY(found, select.bind(Id{trial}).step());
+  if (!found) return std::nullopt;
+  Cursor cursor(select);
+  auto stored = read_trial(cursor, damaged);
+  auto program = read_program(cursor, damaged);
+  auto target = read_target(cursor, damaged);
+  auto tool = read_tool(cursor, damaged);
+  if (!stored || !program || !target || !tool) return std::nullopt;
+  TrialRow& row = stored->trial;
+  BestRow best;
+  best.trial_id = stored->id;
+  best.session = stored->session;
+  best.schedule_id = row.schedule_id;
+  best.schedule_json = row.schedule_json;
+  best.median_ns = row.median_ns;
+  best.ratio = row.ratio;
+  best.ratio_lo = row.ratio_lo;
+  best.ratio_hi = row.ratio_hi;
+  best.peak_fraction = row.peak_fraction;
+  best.peak_fraction_lo = row.peak_fraction_lo;
+  best.peak_fraction_hi = row.peak_fraction_hi;
+  best.program = *std::move(program);
+  best.target = *std::move(target);
+  best.tool = *std::move(tool);
+  best.created_ms = row.created_ms;
+  return best;
+}
+
+}  // namespace
+
+std::string_view winners_sql() {
+  // CROSS JOIN keeps this order of tables: without statistics the planner might start from every target.
+  return "SELECT w.trial FROM winner w CROSS JOIN trial t ON t.id = w.trial CROSS JOIN session s ON s.id = t.session "
+         "CROSS JOIN target g ON g.id = s.target WHERE w.workload = ?1 AND g.halide = ?2 AND g.threads = ?3 "
+         "ORDER BY g.id = ?4 DESC, g.cpu_model = ?5 DESC, s.tool = ?6 DESC, w.accepted DESC, w.trial DESC";
+}
+
+Result<std::optional<BestRow>> find_best(sqlite3* db, const std::string& workload, const TargetRow& target,
+                                         const std::string& tool, Damaged& damaged) {
+  const std::string target_key = target_id(target);
+  Statement winners(db, winners_sql());
+  winners.bind(Id{workload}, target.halide, target.threads, Id{target_key}, target.cpu_model, Id{tool});
+  while (true) {
+    TILE_TUNE_TRY(more, winners.step());
+    if (!more) return std::nullopt;
+    TILE_TUNE_TRY(best, load_winner(db, winners.hex(0), damaged));
+    if (!best || workload_id(best->program) != workload) continue;
+    best->same_target = target_id(best->target) == target_key;
+    best->same_tool = tool_id(best->tool) == tool;
+    return best;
+  }
+}
+
+Result<std::optional<BestRow>> Database::best(const ProgramRow& program, const TargetRow& target, const ToolRow& tool) {
+  TILE_TUNE_TRY(snapshot, Transaction::begin(state_->db.get(), Transaction::Kind::Read));
+  return find_best(state_->db.get(), workload_id(program), target, tool_id(tool), state_->damaged);
+}
+
+Result<std::vector<StoredTrial>> Database::trials_of(const ProgramRow& program, const TargetRow& target,
+                                                     const ToolRow& tool, const std::string& session) {
+  static const std::string sql = fmt::format(
+      "SELECT {} FROM program p CROSS JOIN session s ON s.program = p.id CROSS JOIN trial t ON t.session = "
+      "s.id {} WHERE p.workload = ?1 AND s.target = ?2 AND s.tool = ?3 AND (?4 = x'' OR s.id = ?4) "
+      "ORDER BY s.created, s.id, t.sequence",
+      kTrialColumns, kTrialJoins);
+  Statement select(state_->db.get(), sql);
+  select.bind(Id{workload_id(program)}, Id{target_id(target)}, Id{tool_id(tool)}, Id{session});
+  std::vector<StoredTrial> trials;
+  while (true) {
+    TILE_TUNE_TRY(more, select.step());
+    if (!more) return trials;
+    Cursor cursor(select);
+    if (auto trial = read_trial(cursor, state_->damaged)) trials.push_back(*std::move(trial));
+  }
+}
+
+Result<std::optional<UnfinishedSession>> Database::unfinished_session(const ProgramRow& program,
+                                                                      const TargetRow& target, const ToolRow& tool) {
+  sqlite3* db = state_->db.get();
+  TILE_TUNE_TRY(snapshot, Transaction::begin(db, Transaction::Kind::Read));
+  static const std::string sql = fmt::format(
+      "SELECT {} FROM program p CROSS JOIN session s ON s.program = p.id WHERE p.workload = ?1 AND "
+      "s.target = ?2 AND s.tool = ?3 AND s.state <> 'done' ORDER BY s.created DESC, s.id DESC",
+      kSessionColumns);
+  Statement select(db, sql);
+  select.bind(Id{workload_id(program)}, Id{target_id(target)}, Id{tool_id(tool)});
+  while (true) {
+    TILE_TUNE_TRY(more, select.step());
+    if (!more) return std::nullopt;
+    Cursor cursor(select);
+    auto stored = read_session(cursor, state_->damaged);
+    if (!stored || state_->at_work(stored->row.id)) continue;
+    stored->row.state = "aborted";
+    Statement totals(db,
+                     "SELECT count(*), coalesce(max(sequence) + 1, 0), coalesce(max(elapsed_s), 0.0) FROM trial "
+                     "WHERE session = ?1");
+    TILE_TUNE_CHECK(totals.bind(Id{stored->row.id}).step());
+    Cursor total(totals);
+    UnfinishedSession unfinished{std::move(stored->row)};
+    unfinished.trials = total.small();
+    unfinished.next_sequence = total.small();
+    unfinished.elapsed_s = total.real();
+    return unfinished;
+  }
+}
+
+}  // namespace tile_tune::db

@@ -1,0 +1,28 @@
+// Schema versions: db/schema/NNN_name.sql brings a file from version NNN-1 to NNN.
+#pragma once
+
+#include <sqlite3.h>
+
+#include <span>
+#include <string_view>
+
+#include "frontend/diagnostic/diagnostic.h"
+
+namespace tile_tune::db {
+
+struct Migration {
+  int version;
+  std::string_view sql;
+};
+
+/// All of them in order, from the files of db/schema.
+std::span<const Migration> migrations();
+
+/// What a file says it is. A file without any table or mark counts as version 0 of ours: there is nothing to lose.
+/// Another program's database: not-a-database. A version above `newest`: database-newer.
+Result<int> schema_version(sqlite3* db, int newest);
+
+/// Runs the missing ones, each in a transaction of its own that another process may have been faster with.
+Result<void> migrate(sqlite3* db, std::span<const Migration> migrations);
+
+}  // namespace tile_tune::db

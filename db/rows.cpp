@@ -1,0 +1,120 @@
+#include "db/rows.h"
+
+#include <algorithm>
+
+#include "frontend/ir/canonical.h"
+
+namespace tile_tune::db {
+namespace {
+
+template <typename Row>
+std::optional<Row> checked(bool intact, Row row, const char* table, const std::string& id, Damaged& damaged) {
+  if (intact) return row;
+  std::string name = std::string(table) + " " + id;
+  if (std::find(damaged.begin(), damaged.end(), name) == damaged.end()) damaged.push_back(std::move(name));
+  return std::nullopt;
+}
+
+}  // namespace
+
+std::optional<ProgramRow> read_program(Cursor& cursor, Damaged& damaged) {
+  const std::string id = cursor.hex();
+  ProgramRow row;
+  row.content_hash = cursor.text();
+  row.family_hash = cursor.text();
+  row.name = cursor.text();
+  row.frontend = cursor.text();
+  row.source = cursor.text();
+  row.canonical_json = cursor.text();
+  row.sizes_json = cursor.text();
+  row.dtypes = cursor.text();
+  row.layout = cursor.text();
+  row.flops = cursor.real();
+  row.bytes = cursor.real();
+  const bool intact = program_id(row) == id;
+  return checked(intact, std::move(row), "program", id, damaged);
+}
+
+std::optional<TargetRow> read_target(Cursor& cursor, Damaged& damaged) {
+  const std::string id = cursor.hex();
+  TargetRow row;
+  row.halide = cursor.text();
+  row.cpu_model = cursor.text();
+  row.features_json = cursor.text();
+  row.threads = cursor.small();
+  const bool intact = target_id(row) == id;
+  return checked(intact, std::move(row), "target", id, damaged);
+}
+
+std::optional<ToolRow> read_tool(Cursor& cursor, Damaged& damaged) {
+  const std::string id = cursor.hex();
+  ToolRow row;
+  row.tile_tune = cursor.text();
+  row.halide = cursor.text();
+  row.llvm = cursor.text();
+  row.schedule_version = cursor.small();
+  row.protocol_version = cursor.small();
+  const bool intact = tool_id(row) == id;
+  return checked(intact, std::move(row), "tool", id, damaged);
+}
+
+std::optional<StoredSession> read_session(Cursor& cursor, Damaged& damaged) {
+  StoredSession stored;
+  SessionRow& row = stored.row;
+  row.id = cursor.hex();
+  stored.key.program = cursor.hex();
+  stored.key.target = cursor.hex();
+  stored.key.tool = cursor.hex();
+  row.seed = static_cast<uint64_t>(cursor.integer());
+  row.strategy = cursor.text();
+  row.options_json = cursor.text();
+  row.budget_json = cursor.text();
+  row.created_ms = cursor.integer();
+  const std::string digest = cursor.hex();
+  row.state = cursor.text();
+  const bool intact = session_digest(stored.key, row) == digest;
+  const std::string id = row.id;
+  return checked(intact, std::move(stored), "session", id, damaged);
+}
+
+std::optional<StoredTrial> read_trial(Cursor& cursor, Damaged& damaged) {
+  StoredTrial stored;
+  TrialRow& row = stored.trial;
+  stored.id = cursor.hex();
+  SessionKey key;
+  key.program = cursor.hex();
+  key.target = cursor.hex();
+  key.tool = cursor.hex();
+  stored.session = cursor.hex();
+  row.sequence = cursor.small();
+  row.generation = cursor.small();
+  row.origin = cursor.text();
+  row.parents = cursor.hashes();
+  row.schedule_id = cursor.hex();
+  row.schedule_json = cursor.text();
+  row.outcome = cursor.text();
+  row.reason = cursor.text();
+  row.code_hash = cursor.text();
+  row.compile_ms = cursor.real();
+  row.verify_error = cursor.real();
+  row.samples_ns = cursor.reals();
+  row.median_ns = cursor.real();
+  row.ratio = cursor.real();
+  row.ratio_lo = cursor.real();
+  row.ratio_hi = cursor.real();
+  row.peak_fraction = cursor.real();
+  row.peak_fraction_lo = cursor.real();
+  row.peak_fraction_hi = cursor.real();
+  row.disturbed = cursor.integer() != 0;
+  row.elapsed_s = cursor.real();
+  row.created_ms = cursor.integer();
+  const std::string digest = cursor.hex();
+  row.chosen = cursor.integer() != 0;
+  const bool intact = trial_id(key, stored.session, row) == stored.id &&
+                      trial_digest(stored.id, stored.session, row) == digest &&
+                      ir::sha256_hex(row.schedule_json) == row.schedule_id;
+  const std::string id = stored.id;
+  return checked(intact, std::move(stored), "trial", id, damaged);
+}
+
+}  // namespace tile_tune::db

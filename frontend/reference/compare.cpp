@@ -1,0 +1,59 @@
+#include "frontend/reference/reference.h"
+#include "frontend/reference/value.h"
+#include "frontend/tensor/convert.h"
+
+namespace tile_tune::reference {
+namespace {
+
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
+
+// |got - expected| / tolerance, at most 1 where the element passes.
+double badness(double got, double expected, double tolerance) {
+  if (std::isnan(expected) || std::isnan(got)) return std::isnan(expected) == std::isnan(got) ? 0 : kInfinity;
+  if (got == expected) return 0;
+  if (std::isinf(expected) || std::isinf(got) || tolerance == 0) return kInfinity;
+  return std::abs(got - expected) / tolerance;
+}
+
+// Difference of two integers of a type; U64 as bit patterns. 0 exactly where they are equal, however large.
+double difference(DType type, int64_t a, int64_t b) {
+  if (type == DType::U64)
+    return std::abs(static_cast<double>(static_cast<uint64_t>(a)) - static_cast<double>(static_cast<uint64_t>(b)));
+  return std::abs(static_cast<double>(a) - static_cast<double>(b));
+}
+
+}  // namespace
+
+Verdict compare(const Expected& expected, const tensor::Array& got) {
+  Verdict verdict;
+  int64_t failures = 0;
+  const auto available = static_cast<int64_t>(got.data.size() / dtype_size(got.type));
+  const bool integers = !expected.integers.empty() && is_integer(got.type);
+  for (size_t i = 0; i < expected.elements.size(); ++i) {
+    const int64_t element = expected.elements[i];
+    const double tolerance = expected.tolerances[i];
+    double value = std::numeric_limits<double>::quiet_NaN(), bad = 0;
+    if (element < available) {
+      value =
+          is_float(got.type)
+              ? tensor::load_real(got.type, got.data.data(), element)
+              : convert(got.type, DType::F64, {0, tensor::load_integer(got.type, got.data.data(), element), 0}).real;
+    }
+    if (integers && element < available) {
+      const int64_t exact = tensor::load_integer(got.type, got.data.data(), element);
+      if (exact != expected.integers[i])
+        bad = tolerance == 0 ? kInfinity : difference(got.type, exact, expected.integers[i]) / tolerance;
+    } else {
+      bad = badness(value, expected.values[i], tolerance);
+    }
+    if (!(bad <= 1)) ++failures;
+    if (bad > verdict.worst || (!(bad <= 1) && !verdict.mismatch)) {
+      verdict.worst = bad;
+      if (!(bad <= 1)) verdict.mismatch = Mismatch{expected.tensor, element, value, expected.values[i], tolerance, 0};
+    }
+  }
+  if (verdict.mismatch) verdict.mismatch->count = failures;
+  return verdict;
+}
+
+}  // namespace tile_tune::reference

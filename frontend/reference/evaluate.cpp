@@ -1,0 +1,146 @@
+#include <fmt/format.h>
+#include <algorithm>
+#include <new>
+#include <numeric>
+
+#include "frontend/reference/evaluator.h"
+#include "frontend/reference/random.h"
+#include "frontend/tensor/convert.h"
+
+namespace tile_tune::reference {
+namespace {
+
+// Computing on demand recurses once for each statement of a chain, in frames of together about 1 KiB: this many
+// take an eighth of a stack of 8 MiB.
+constexpr size_t kMaxChain = 1000;
+
+Result<void> check_inputs(const ir::Program& program, const Inputs& inputs) {
+  if (!program.is_bound())
+    return fail(ErrorClass::Program, "unbound-program", fmt::format("'{}' has sizes without a value", program.name));
+  for (size_t i = 0; i < program.tensors.size(); ++i) {
+    const auto& tensor = program.tensors[i];
+    if (is_complex(tensor.type))
+      return fail(ErrorClass::Program, "unsupported-complex",
+                  fmt::format("{} is complex: the reference computes real numbers only", tensor.name));
+    if (tensor.role != ir::Role::Input && tensor.role != ir::Role::InOut) continue;
+    const auto found = inputs.find(static_cast<int>(i));
+    if (found == inputs.end())
+      return fail(ErrorClass::Mismatch, "missing-input", fmt::format("there is no array for {}", tensor.name));
+    const auto& array = found->second;
+    if (array.type != tensor.type)
+      return fail(ErrorClass::Mismatch, "input-type",
+                  fmt::format("{} is {}, but its array holds {}", tensor.name, dtype_name(tensor.type),
+                              dtype_name(array.type)));
+    const auto shape = ir::shape(tensor);
+    if (array.shape != shape ||
+        array.data.size() != static_cast<size_t>(ir::element_count(tensor)) * dtype_size(tensor.type))
+      return fail(ErrorClass::Mismatch, "input-shape",
+                  fmt::format("{} has shape ({}), but its array has ({})", tensor.name, fmt::join(shape, ", "),
+                              fmt::join(array.shape, ", ")));
+  }
+  return {};
+}
+
+std::vector<int64_t> all_elements(const ir::Tensor& tensor) {
+  std::vector<int64_t> result(ir::element_count(tensor));
+  std::iota(result.begin(), result.end(), 0);
+  return result;
+}
+
+// Calls `visit(i)` for every i in [0, count), or for `samples` random ones where that is fewer.
+template <typename Visit>
+void for_some(int64_t count, int64_t samples, std::mt19937_64& engine, const Visit& visit) {
+  for (int64_t i = 0; i < std::min(count, samples); ++i) visit(count <= samples ? i : random_below(engine, count));
+}
+
+std::vector<int64_t> sample_elements(const ir::Tensor& tensor, int64_t samples, std::mt19937_64& engine) {
+  const auto shape = ir::shape(tensor);
+  const int64_t count = ir::element_count(tensor);
+  std::vector<int64_t> result;
+  if (count == 0) return result;
+  for_some(count, samples, engine, [&](int64_t i) { result.push_back(i); });
+  int64_t stride = 1;
+  for (size_t d = shape.size(); d-- > 0; stride *= shape[d])
+    for (const int64_t coordinate : {int64_t{0}, shape[d] - 1})
+      for_some(count / shape[d], samples, engine,
+               [&](int64_t i) { result.push_back((i / stride * shape[d] + coordinate) * stride + i % stride); });
+  std::sort(result.begin(), result.end());
+  result.erase(std::unique(result.begin(), result.end()), result.end());
+  return result;
+}
+
+Expected expect(Evaluator& evaluator, int number, DType type, std::vector<int64_t> elements) {
+  Expected expected{number, std::move(elements), {}, {}, {}};
+  const size_t count = expected.elements.size();
+  expected.values.reserve(count);
+  expected.tolerances.reserve(count);
+  if (is_integer(type)) expected.integers.reserve(count);
+  for (const int64_t element : expected.elements) {
+    const Value value = evaluator.value(number, element);
+    if (evaluator.fault()) break;
+    expected.values.push_back(is_float(type) ? value.real : convert(type, DType::F64, value).real);
+    if (is_integer(type)) expected.integers.push_back(value.integer);
+    expected.tolerances.push_back(value.error);
+  }
+  return expected;
+}
+
+// Elements of each output as `choose(evaluator, output)` says.
+template <typename Choose>
+Result<std::vector<Expected>> evaluate_chosen(const ir::Program& program, const Inputs& inputs, const Choose& choose) {
+  TILE_TUNE_CHECK(check_inputs(program, inputs));
+  try {
+    Evaluator evaluator(program, inputs);
+    if (program.statements.size() > kMaxChain) evaluator.compute_intermediates();
+    std::vector<Expected> result;
+    for (const int output : program.outputs) {
+      result.push_back(expect(evaluator, output, program.tensors[output].type, choose(evaluator, output)));
+      if (evaluator.fault()) return tl::unexpected(*evaluator.fault());
+    }
+    return result;
+  } catch (const std::bad_alloc&) {
+    return failure("out-of-memory",
+                   fmt::format("there is not enough memory to compute '{}' in the reference", program.name));
+  }
+}
+
+}  // namespace
+
+Result<std::vector<Expected>> evaluate(const ir::Program& program, const Inputs& inputs) {
+  return evaluate_chosen(program, inputs,
+                         [&](const Evaluator&, int output) { return all_elements(program.tensors[output]); });
+}
+
+Result<std::vector<Expected>> evaluate_sample(const ir::Program& program, const Inputs& inputs, int64_t samples,
+                                              uint64_t seed) {
+  std::mt19937_64 engine(seed);
+  return evaluate_chosen(program, inputs, [&](const Evaluator& evaluator, int output) {
+    return evaluator.computes_single_elements(output) ? sample_elements(program.tensors[output], samples, engine)
+                                                      : all_elements(program.tensors[output]);
+  });
+}
+
+double evaluation_cost(const ir::Program& program) {
+  double cost = 0;
+  for (const auto& statement : program.statements) {
+    double points = 1;
+    for (const auto& index : statement.indices) points *= static_cast<double>(ir::range(index).extent());
+    cost += points;
+  }
+  return cost;
+}
+
+tensor::Array to_array(const ir::Program& program, const Expected& expected) {
+  const auto& tensor = program.tensors[expected.tensor];
+  auto array = tensor::Array::zeros(tensor.type, ir::shape(tensor));
+  for (size_t i = 0; i < expected.elements.size(); ++i) {
+    if (is_float(tensor.type))
+      tensor::store_real(tensor.type, array.data.data(), expected.elements[i], expected.values[i]);
+    else
+      tensor::store_integer(tensor.type, array.data.data(), expected.elements[i],
+                            is_integer(tensor.type) ? expected.integers[i] : static_cast<int64_t>(expected.values[i]));
+  }
+  return array;
+}
+
+}  // namespace tile_tune::reference

@@ -1,0 +1,221 @@
+#include "frontend/reference/evaluator.h"
+
+#include <fmt/format.h>
+
+#include "frontend/tensor/convert.h"
+
+namespace tile_tune::reference {
+namespace {
+
+// Calls `visit` for every combination of values of the indices numbered `which`, the last one fastest.
+template <typename Visit>
+void for_each_point(const std::vector<int>& which, const std::vector<ir::Range>& ranges, std::vector<int64_t>& index,
+                    const Visit& visit) {
+  for (const int i : which) {
+    if (ranges[i].extent() == 0) return;
+    index[i] = ranges[i].lo;
+  }
+  while (true) {
+    visit();
+    size_t d = which.size();
+    while (d > 0 && ++index[which[d - 1]] == ranges[which[d - 1]].hi) {
+      index[which[d - 1]] = ranges[which[d - 1]].lo;
+      --d;
+    }
+    if (d == 0) return;
+  }
+}
+
+}  // namespace
+
+Evaluator::Evaluator(const ir::Program& program, const Inputs& inputs) : program_(program) {
+  for (const auto& tensor : program.tensors) {
+    tensors_.emplace_back();
+    tensors_.back().type = tensor.type;
+    tensors_.back().real = is_float(tensor.type);
+  }
+  for (const auto& [tensor, array] : inputs) tensors_[tensor].data = array.data.data();
+  for (const auto& statement : program.statements) {
+    Plan plan = make_plan(program, statement);
+    tensors_[statement.target].task = static_cast<int>(tasks_.size());
+    const ReductionKind kind{statement.op, statement.accumulator, plan.target_type, is_float(statement.accumulator)};
+    const size_t nodes = plan.nodes.size();
+    tasks_.push_back({std::move(plan), kind, statement.value->type != statement.accumulator,
+                      std::vector<int64_t>(statement.indices.size()), std::vector<Value>(nodes)});
+  }
+  const auto keep_if_computed = [&](int tensor) {
+    if (tensors_[tensor].task >= 0) keep(tensors_[tensor]);
+  };
+  for (const auto& task : tasks_) {
+    for (const auto& access : task.plan.accesses) keep_if_computed(access.tensor);
+    if (task.plan.statement->previous) keep_if_computed(*task.plan.statement->previous);
+    if (!task.plan.elementwise) keep_if_computed(task.plan.statement->target);
+  }
+}
+
+bool Evaluator::computes_single_elements(int tensor) const {
+  return tensors_[tensor].task < 0 || tasks_[tensors_[tensor].task].plan.elementwise;
+}
+
+void Evaluator::keep(Tensor& tensor) {
+  const auto count = static_cast<size_t>(ir::element_count(program_.tensors[&tensor - tensors_.data()]));
+  tensor.kept.resize(count * dtype_size(tensor.type));
+  tensor.errors.resize(count);
+  tensor.ready.resize(count);
+  tensor.data = tensor.kept.data();
+}
+
+void Evaluator::store(Tensor& tensor, int64_t position, const Value& value) {
+  if (tensor.real)
+    tensor::store_real(tensor.type, tensor.kept.data(), position, value.real);
+  else
+    tensor::store_integer(tensor.type, tensor.kept.data(), position, value.integer);
+  tensor.errors[position] = value.error;
+  tensor.ready[position] = true;
+}
+
+Value Evaluator::load(const Tensor& tensor, int64_t position) const {
+  const double error = tensor.errors.empty() ? 0 : tensor.errors[position];
+  if (tensor.real) return {tensor::load_real(tensor.type, tensor.data, position), 0, error};
+  return {0, tensor::load_integer(tensor.type, tensor.data, position), error};
+}
+
+Value Evaluator::value(int number, int64_t position) {
+  Tensor& tensor = tensors_[number];
+  if (tensor.task < 0) return load(tensor, position);
+  Task& task = tasks_[tensor.task];
+  if (tensor.data == nullptr) return compute_element(task, position);
+  if (!tensor.all_ready && !tensor.ready[position]) {
+    if (task.plan.elementwise)
+      store(tensor, position, compute_element(task, position));
+    else
+      compute_all(task, tensor);
+  }
+  return load(tensor, position);
+}
+
+void Evaluator::compute_intermediates() {
+  for (const auto& task : tasks_) {
+    const int number = task.plan.statement->target;
+    const auto count = static_cast<int64_t>(tensors_[number].errors.size());
+    for (int64_t p = 0; p < count && !fault_; ++p) value(number, p);
+  }
+}
+
+Reduction Evaluator::start(const Task& task, int64_t position) {
+  const auto& previous = task.plan.statement->previous;
+  return previous ? Reduction(task.kind, value(*previous, position)) : Reduction(task.kind);
+}
+
+// Of an element no assignment wrote: the previous value; else the identity where the reduction runs over nothing
+// (a zero size), else 0.
+Value Evaluator::result(Task& task, const Reduction& reduction, bool in_range, int64_t position) {
+  if (reduction.terms() > 0) return reduction.finish(task.kind);
+  if (const auto& previous = task.plan.statement->previous) return value(*previous, position);
+  return in_range && task.plan.reduction_is_empty ? reduction.finish(task.kind) : Value{};
+}
+
+Value Evaluator::compute_element(Task& task, int64_t position) {
+  const Plan& plan = task.plan;
+  bool in_range = true;
+  int64_t rest = position;
+  for (size_t d = plan.target_shape.size(); d-- > 0; rest /= plan.target_shape[d]) {
+    const auto& subscript = plan.statement->subscripts[d];
+    const int number = subscript.terms[0].first;
+    const int64_t index = rest % plan.target_shape[d] - subscript.constant.constant().value();
+    in_range &= index >= plan.ranges[number].lo && index < plan.ranges[number].hi;
+    task.index[number] = index;
+  }
+  Reduction reduction = start(task, position);
+  if (in_range)
+    for_each_point(plan.reduction, plan.ranges, task.index, [&] {
+      if (guards_hold(task)) reduction.add(task.kind, term(task));
+    });
+  return result(task, reduction, in_range, position);
+}
+
+void Evaluator::compute_all(Task& task, Tensor& target) {
+  const Plan& plan = task.plan;
+  const auto count = static_cast<int64_t>(target.errors.size());
+  std::vector<Reduction> reductions;
+  reductions.reserve(count);
+  for (int64_t p = 0; p < count; ++p) reductions.push_back(start(task, p));
+  std::vector<bool> in_range(count);
+  for_each_point(plan.output, plan.ranges, task.index, [&] {
+    if (plan.reduction_is_empty && guards_hold(task) && !fault_)
+      if (const int64_t p = this->position(task, plan.target); !fault_) in_range[p] = true;
+    for_each_point(plan.reduction, plan.ranges, task.index, [&] {
+      if (fault_ || !guards_hold(task)) return;
+      const int64_t p = this->position(task, plan.target);
+      if (!fault_) reductions[p].add(task.kind, term(task));
+    });
+  });
+  for (int64_t p = 0; p < count; ++p) store(target, p, result(task, reductions[p], in_range[p], p));
+  target.all_ready = true;
+}
+
+bool Evaluator::guards_hold(const Task& task) const {
+  for (const auto& guard : task.plan.guards) {
+    const int64_t numerator = guard.numerator.at(task.index.data());
+    if (numerator % guard.denominator != 0) return false;
+    const int64_t value = numerator / guard.denominator;
+    if (guard.bound && (value < 0 || value >= *guard.bound)) return false;
+  }
+  return true;
+}
+
+Value Evaluator::term(Task& task) {
+  for (size_t n = 0; n < task.plan.nodes.size(); ++n) {
+    const Node& node = task.plan.nodes[n];
+    Value& slot = task.nodes[n];
+    const auto argument = [&](int i) -> const Value& { return task.nodes[node.arguments[i]]; };
+    switch (node.kind) {
+      case Node::Kind::Constant:
+        slot = node.constant;
+        break;
+      case Node::Kind::Index:
+        slot = convert(DType::I64, node.type, {0, task.index[node.arguments[0]], 0});
+        break;
+      case Node::Kind::Load: {
+        const Access& access = task.plan.accesses[node.arguments[0]];
+        const int64_t p = position(task, access);
+        slot = fault_ ? Value{} : value(access.tensor, p);
+        for (const auto& subscript : access.checked)
+          if (subscript.node >= 0 && task.nodes[subscript.node].error > 0)
+            slot.error = std::numeric_limits<double>::infinity();  // it may be any element
+        break;
+      }
+      case Node::Kind::Operation:
+        slot = apply(node.operation, argument(0), argument(1), argument(2));
+        break;
+      case Node::Kind::Cast:
+        slot = convert(node.from, node.type, argument(0));
+        break;
+    }
+  }
+  const Value& root = task.nodes.back();
+  return task.converts ? convert(task.plan.statement->value->type, task.kind.accumulator, root) : root;
+}
+
+int64_t Evaluator::position(const Task& task, const Access& access) {
+  int64_t result = access.offset.at(task.index.data());
+  for (const auto& subscript : access.checked) {
+    const bool gather = subscript.node >= 0;
+    const int64_t index =
+        gather ? task.nodes[subscript.node].integer : subscript.numerator.at(task.index.data()) / subscript.denominator;
+    if (index < 0 || index >= subscript.extent) {
+      if (!fault_)
+        fault_ = Diagnostic{
+            ErrorClass::Mismatch, gather ? "gather-out-of-range" : "access-out-of-range",
+            fmt::format("{} is {} at {} in dimension {}, where its extent is {}", program_.tensors[access.tensor].name,
+                        &access == &task.plan.target ? "written" : "read", index, subscript.dimension,
+                        subscript.extent),
+            task.plan.statement->place};
+      return 0;
+    }
+    result += index * subscript.stride;
+  }
+  return result;
+}
+
+}  // namespace tile_tune::reference

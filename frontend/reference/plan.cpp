@@ -1,0 +1,177 @@
+#include "frontend/reference/plan.h"
+
+#include <map>
+#include <set>
+
+#include "frontend/tensor/convert.h"
+
+namespace tile_tune::reference {
+namespace {
+
+int64_t number(const ir::SizeExpr& size) { return size.constant().value(); }
+
+Linear linear(const ir::AffineExpr& expr) { return {number(expr.constant), expr.terms}; }
+
+void add_scaled(Linear& sum, const Linear& part, int64_t factor) {
+  sum.constant += factor * part.constant;
+  for (const auto& [index, coefficient] : part.terms) {
+    auto same = std::find_if(sum.terms.begin(), sum.terms.end(), [&](const auto& term) { return term.first == index; });
+    if (same == sum.terms.end())
+      sum.terms.emplace_back(index, factor * coefficient);
+    else
+      same->second += factor * coefficient;
+  }
+}
+
+Value constant_of(DType type, const ir::Literal& literal) {
+  if (const auto* real = std::get_if<double>(&literal.value)) return {tensor::round_to(type, *real), 0, 0};
+  const bool* truth = std::get_if<bool>(&literal.value);
+  const int64_t integer = truth ? *truth : std::get<int64_t>(literal.value);
+  return is_float(type) ? convert(DType::I64, type, {0, integer, 0}) : Value{0, tensor::wrap(type, integer), 0};
+}
+
+class Planner {
+ public:
+  Planner(const ir::Program& program, const ir::Statement& statement) : program_(program), statement_(statement) {}
+
+  Plan plan() {
+    const ir::Tensor& target = program_.tensors[statement_.target];
+    plan_.statement = &statement_;
+    plan_.target_type = target.type;
+    plan_.target_shape = ir::shape(target);
+    for (const auto& index : statement_.indices) plan_.ranges.push_back(ir::range(index));
+    for (size_t i = 0; i < plan_.ranges.size(); ++i) {
+      const bool reduced = statement_.is_reduction(static_cast<int>(i));
+      (reduced ? plan_.reduction : plan_.output).push_back(static_cast<int>(i));
+      plan_.reduction_is_empty |= reduced && plan_.ranges[i].extent() == 0;
+    }
+    for (const auto& constraint : statement_.constraints)
+      plan_.guards.push_back({linear(constraint.expr), constraint.expr.denominator, number(constraint.bound)});
+    plan_.target = access(statement_.target, {statement_.subscripts.begin(), statement_.subscripts.end()});
+    plan_.elementwise = is_elementwise();
+    add(*statement_.value);
+    leave_root_rounding_to_the_reduction();
+    return std::move(plan_);
+  }
+
+ private:
+  bool is_elementwise() const {
+    std::set<int> seen;
+    for (const auto& subscript : statement_.subscripts) {
+      if (subscript.terms.size() != 1 || subscript.terms[0].second != 1 || subscript.denominator != 1) return false;
+      if (!seen.insert(subscript.terms[0].first).second) return false;
+    }
+    return true;
+  }
+
+  // A sum's bound (tolerance.h) covers the rounding of the terms' last operation together with the additions: for
+  // a contraction it then is the formula of rulings 8.
+  void leave_root_rounding_to_the_reduction() {
+    Node& root = plan_.nodes.back();
+    const bool covered = statement_.op == ir::Aggregation::Sum || statement_.op == ir::Aggregation::Product;
+    if (covered && root.kind == Node::Kind::Operation && root.operation.ulps <= kArithmeticUlps &&
+        root.operation.precision.epsilon <= precision(statement_.accumulator).epsilon)
+      root.operation.ulps = 0;
+  }
+
+  // Whether an affine subscript is inside [0, extent) for all points of the ranges. In 128 bits nothing overflows.
+  bool stays_inside(const Linear& subscript, int64_t extent) const {
+    __int128 low = subscript.constant, high = subscript.constant;
+    for (const auto& [index, coefficient] : subscript.terms) {
+      if (plan_.ranges[index].extent() == 0) return true;
+      const __int128 first = __int128{coefficient} * plan_.ranges[index].lo;
+      const __int128 last = __int128{coefficient} * (plan_.ranges[index].hi - 1);
+      low += std::min(first, last);
+      high += std::max(first, last);
+    }
+    return low >= 0 && high < extent;
+  }
+
+  Access access(int tensor, const std::vector<ir::Subscript>& subscripts) {
+    Access result{tensor, {}, {}};
+    const auto shape = ir::shape(program_.tensors[tensor]);
+    int64_t stride = 1;
+    for (size_t d = subscripts.size(); d-- > 0; stride *= shape[d]) {
+      CheckedSubscript checked{{}, 1, -1, d, shape[d], stride};
+      if (const auto* affine = std::get_if<ir::AffineExpr>(&subscripts[d])) {
+        checked.numerator = linear(*affine);
+        checked.denominator = affine->denominator;
+        if (affine->denominator != 1) plan_.guards.push_back({checked.numerator, affine->denominator, std::nullopt});
+        if (affine->denominator == 1 && stays_inside(checked.numerator, shape[d])) {
+          add_scaled(result.offset, checked.numerator, stride);
+          continue;
+        }
+      } else {
+        checked.node = add(*std::get<ir::ExprPtr>(subscripts[d]));
+      }
+      result.checked.push_back(std::move(checked));
+    }
+    return result;
+  }
+
+  // Number of the node for `expr`; parts shared by pointer are computed once.
+  int add(const ir::Expr& expr) {
+    if (const auto found = numbers_.find(&expr); found != numbers_.end()) return found->second;
+    Node node = std::visit([&](const auto& part) { return make(expr.type, part); }, expr.node);
+    node.type = expr.type;
+    plan_.nodes.push_back(std::move(node));
+    return numbers_[&expr] = static_cast<int>(plan_.nodes.size()) - 1;
+  }
+
+  Node make(DType type, const ir::Literal& literal) { return constant(constant_of(type, literal)); }
+  Node make(DType type, const ir::SizeValue& size) {
+    return constant(constant_of(type, ir::Literal{number(size.size)}));
+  }
+  static Node constant(const Value& value) {
+    Node node;
+    node.constant = value;
+    return node;
+  }
+
+  Node make(DType, const ir::IndexValue& index) {
+    Node node;
+    node.kind = Node::Kind::Index;
+    node.arguments[0] = index.index;
+    return node;
+  }
+
+  Node make(DType, const ir::Read& read) {
+    Node node;
+    node.kind = Node::Kind::Load;
+    Access result = access(read.tensor, read.subscripts);
+    node.arguments[0] = static_cast<int>(plan_.accesses.size());
+    plan_.accesses.push_back(std::move(result));
+    return node;
+  }
+
+  Node make(DType type, const ir::Call& call) {
+    Node node;
+    node.kind = Node::Kind::Operation;
+    // Operands that the operation does not have repeat the first one; it ignores them.
+    node.arguments.fill(add(*call.arguments[0]));
+    for (size_t i = 1; i < call.arguments.size(); ++i) node.arguments[i] = add(*call.arguments[i]);
+    node.operation = make_operation(call.op, call.arguments.back()->type, type);
+    return node;
+  }
+
+  Node make(DType, const ir::Cast& cast) {
+    Node node;
+    node.kind = Node::Kind::Cast;
+    node.from = cast.argument->type;
+    node.arguments[0] = add(*cast.argument);
+    return node;
+  }
+
+  const ir::Program& program_;
+  const ir::Statement& statement_;
+  Plan plan_;
+  std::map<const ir::Expr*, int> numbers_;
+};
+
+}  // namespace
+
+Plan make_plan(const ir::Program& program, const ir::Statement& statement) {
+  return Planner(program, statement).plan();
+}
+
+}  // namespace tile_tune::reference

@@ -1,0 +1,49 @@
+// One element while its terms are combined: the operator, compensated sums, and the error bound of the result.
+#pragma once
+
+#include "frontend/ir/program.h"
+#include "frontend/reference/value.h"
+
+namespace tile_tune::reference {
+
+/// What all elements of a statement share.
+struct ReductionKind {
+  ir::Aggregation op;
+  DType accumulator, target;
+  bool real;  // accumulator is a float type
+};
+
+class Reduction {
+ public:
+  /// Starts from the identity of the operator in the target's type.
+  explicit Reduction(const ReductionKind& kind);
+  /// Starts from an element of the target's type.
+  Reduction(const ReductionKind& kind, const Value& previous);
+
+  /// Combines a term of the accumulator's type.
+  void add(const ReductionKind& kind, const Value& term) {
+    ++terms_;
+    if (kind.real)
+      add_real(kind, term);
+    else
+      add_integer(kind, term);
+  }
+
+  /// Terms added, not counting the start.
+  int64_t terms() const { return terms_; }
+
+  /// The result in the target's type, rounded, with its error.
+  Value finish(const ReductionKind& kind) const;
+
+ private:
+  void add_real(const ReductionKind& kind, const Value& term);
+  void add_integer(const ReductionKind& kind, const Value& term);
+
+  Value value_;
+  double compensation_ = 0;  // Neumaier's: what the additions to value_.real lost
+  double magnitude_ = 0;     // sum of |terms|
+  int64_t terms_ = 0;
+  bool has_previous_ = false;
+};
+
+}  // namespace tile_tune::reference

@@ -1,0 +1,51 @@
+// How far a correct kernel may be from the reference (rulings 8): every constant of that judgement.
+//
+// |got - ref| <= 4 * sqrt(K) * eps(accumulator) * sum|terms| + 2 * eps(output) * |ref| + what the terms themselves
+// carry. Rounding errors of K additions behave like a random walk of K steps, hence sqrt(K): any order of summation
+// stays well inside, while a lost term, a wrong neighbour or a narrower accumulator does not.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "frontend/tensor/dtype.h"
+
+namespace tile_tune::reference {
+
+/// Of a sum or product: times sqrt(K) ulps of the accumulator at the sum of the terms' magnitudes.
+inline constexpr double kReductionUlps = 4;
+/// Of a result that is not exact: its rounding to the output's type, and the reference's own.
+inline constexpr double kOutputUlps = 2;
+/// Of + - * / within an expression, where a kernel may fuse, contract or multiply by a reciprocal.
+inline constexpr double kArithmeticUlps = 1;
+/// Of exp, tanh, sqrt and their like.
+inline constexpr double kTranscendentalUlps = 4;
+
+/// What rounding to a float type loses; {0, 0} for other types.
+struct Precision {
+  double epsilon = 0;             // distance from 1 to the next number: F32 2^-23
+  double smallest_subnormal = 0;  // spacing near 0
+};
+
+inline Precision precision(DType type) {
+  switch (type) {
+    case DType::F16:
+      return {0x1p-10, 0x1p-24};
+    case DType::BF16:
+      return {0x1p-7, 0x1p-133};
+    case DType::F32:
+      return {0x1p-23, 0x1p-149};
+    case DType::F64:
+      return {0x1p-52, 0x1p-1074};
+    default:
+      return {};
+  }
+}
+
+/// An upper bound of one unit in the last place of a number of this magnitude.
+inline double ulp(const Precision& type, double magnitude) {
+  return std::max(type.epsilon * magnitude, type.smallest_subnormal);
+}
+
+}  // namespace tile_tune::reference

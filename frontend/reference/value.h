@@ -1,0 +1,48 @@
+// Numbers of the reference: a value and how far a correct kernel's value may be from it, to first order.
+//
+// Floats are held in double and not rounded within an expression; the error of a node is what its operands carry
+// through it plus the rounding of the operation in the node's own type (tolerance.h). Integers and Bool (0 or 1)
+// are exact unless they come from a float that is not: a comparison whose operands are within their errors of each
+// other may turn out either way in a kernel, so its result has error 1, and a select on it may be either branch.
+#pragma once
+
+#include <cstdint>
+
+#include "frontend/ir/expr.h"
+#include "frontend/reference/tolerance.h"
+
+namespace tile_tune::reference {
+
+struct Value {
+  double real = 0;      // of a float type
+  int64_t integer = 0;  // of an integer type (U64 as its bit pattern) or Bool
+  double error = 0;     // absolute; 0: exact. Always 0 where the value is infinite or NaN
+};
+
+/// A Call resolved once: what apply() needs beside the operands.
+struct Operation {
+  ir::Op op = ir::Op::Add;
+  DType operands = DType::F32;  // of the last operand: Select's first one is Bool, the others agree
+  bool real = true;             // is_float(operands)
+  Precision precision;          // of the result
+  double ulps = 0;              // rounding of this operation
+};
+
+Operation make_operation(ir::Op op, DType operands, DType result);
+
+Value apply(const Operation& operation, const Value& a, const Value& b, const Value& c);
+
+/// C's conversions; NaN to an integer gives 0, what exceeds 64 bits saturates before it wraps.
+Value convert(DType from, DType to, const Value& value);
+
+/// Min and Max of one type: NaN wins (expr.h).
+Value min_or_max(bool maximum, DType type, bool real, const Value& a, const Value& b);
+
+/// A real number that may be approximate: no error where it is not finite, an infinite one where none is known
+/// (0 times an infinite error).
+inline Value approximate(double real, double error) {
+  if (!std::isfinite(real)) return {real, 0, 0};
+  return {real, 0, std::isnan(error) ? std::numeric_limits<double>::infinity() : error};
+}
+
+}  // namespace tile_tune::reference

@@ -1,0 +1,103 @@
+// Syntax trees of Tensor Comprehensions. Names and numbers are views into the source text.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include "frontend/ir/program.h"
+#include "frontend/tc/source.h"
+
+namespace tile_tune::tc::ast {
+
+/// Deepest expression: what walks syntax trees recurses, so the limit keeps every input off the stack's end.
+inline constexpr int kMaxDepth = ir::kMaxExprDepth;
+
+struct Name {
+  std::string_view text;
+  Span span;
+};
+
+struct Expr;
+using ExprPtr = std::unique_ptr<const Expr>;
+
+struct Number {
+  std::string_view text;
+  std::variant<int64_t, double> value;
+};
+struct Identifier {
+  std::string_view name;
+};
+/// Tensor read or built-in function: which one only the names in scope tell.
+struct Apply {
+  Name name;
+  std::vector<ExprPtr> arguments;
+};
+/// Operators, the conditional (Select) and minus and ! (Neg, Not) included.
+struct Operation {
+  ir::Op op;
+  std::vector<ExprPtr> arguments;
+};
+struct Cast {
+  DType type;
+  ExprPtr argument;
+};
+
+struct Expr {
+  Span span;
+  std::variant<Number, Identifier, Apply, Operation, Cast> node;
+  int depth = 1;  // 1 for a leaf
+};
+
+struct RangeClause {
+  Name index;
+  ExprPtr lo, hi;  // half-open
+};
+struct LetClause {
+  Name name;
+  ExprPtr value;
+};
+struct ExistsClause {
+  ExprPtr value;
+};
+using Clause = std::variant<RangeClause, LetClause, ExistsClause>;
+
+struct Statement {
+  Span span;
+  Name target;
+  std::vector<Name> subscripts;
+  bool has_parentheses = false;  // "m() = ..." rather than "m = ..."
+  ir::Aggregation op = ir::Aggregation::Assign;
+  bool initialises = true;  // "=" and the operators with "!"
+  std::string_view op_text;
+  ExprPtr value;
+  std::vector<Clause> where;
+};
+
+/// A number or the name of a symbolic size.
+struct Dim {
+  std::variant<int64_t, Name> size;
+  Span span;
+};
+struct Type {
+  DType scalar;
+  std::vector<Dim> dims;
+};
+/// A parameter, or an output, whose type may be left out.
+struct Declaration {
+  std::optional<Type> type;
+  Name name;
+};
+
+struct Def {
+  Name name;
+  std::vector<Declaration> inputs, outputs;
+  std::vector<Statement> body;
+};
+
+using File = std::vector<Def>;
+
+}  // namespace tile_tune::tc::ast

@@ -1,0 +1,31 @@
+// Text to tokens (spec: language-tc.md, "Grammar"). Comments and white space vanish.
+#pragma once
+
+#include <optional>
+#include <string_view>
+#include <vector>
+
+#include "frontend/tc/source.h"
+#include "frontend/tensor/dtype.h"
+
+namespace tile_tune::tc {
+
+struct Token {
+  enum class Kind { End, Identifier, Keyword, Number, Symbol } kind = Kind::End;
+  std::string_view text;
+  Span span;
+
+  bool is(std::string_view spelling) const {
+    return text == spelling && (kind == Kind::Symbol || kind == Kind::Keyword);
+  }
+};
+
+/// All tokens, ended by one of kind End. Unsupported characters are errors.
+Result<std::vector<Token>> lex(const Source& source);
+
+/// The element type a TC type name stands for: "float32", "float", "half", ...
+std::optional<DType> scalar_type(std::string_view name);
+/// The name messages use for an element type: "float32", "bool", ...
+std::string_view scalar_name(DType type);
+
+}  // namespace tile_tune::tc

@@ -1,0 +1,39 @@
+// Budgets of one invocation, in trials and in seconds. A budget decides when the search stops and cuts its last batch;
+// it never changes what is bred, so that a resumed session goes the way of an uninterrupted one.
+#pragma once
+
+#include <optional>
+
+namespace tile_tune::search {
+
+struct Budget {
+  std::optional<int> trials = std::nullopt;      // candidates measured, the default among them; finals not counted
+  std::optional<double> seconds = std::nullopt;  // from the call of tune() to its return, the finals included
+};
+
+/// What measuring costs here, learnt from the batches so far. The first batch is left out: it pays for what is done
+/// once (workers start, the reference is computed).
+class Cost {
+ public:
+  void add_batch(int candidates, double seconds);
+  /// Seconds a candidate (compile, verify, time); 0 until a second batch was measured.
+  double per_candidate() const { return candidates_ > 0 ? seconds_ / candidates_ : 0; }
+
+ private:
+  bool first_seen_ = false;
+  int candidates_ = 0;
+  double seconds_ = 0;
+};
+
+/// Seconds the finals of `finalists` will take whose median times sum up to `round_ns`.
+double finals_seconds(const Cost& cost, int finalists, double round_ns);
+
+struct Spent {
+  int trials = 0;
+  double seconds = 0;
+};
+
+/// How many more candidates the budget allows, at most `wanted`, when `reserve` seconds are kept for the finals.
+int allowed(const Budget& budget, const Spent& spent, const Cost& cost, double reserve, int wanted);
+
+}  // namespace tile_tune::search

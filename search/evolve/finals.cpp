@@ -1,0 +1,37 @@
+#include "search/evolve/finals.h"
+
+#include <algorithm>
+
+namespace tile_tune::search {
+
+std::vector<Member> finalists(const Population& population, const std::string& default_key,
+                              const std::string& previous_key, int challengers) {
+  std::vector<Member> chosen;
+  const Member* standard = find(population, default_key);
+  if (!standard) return chosen;
+  chosen.push_back(*standard);
+  const Member* previous = find(population, previous_key);
+  if (previous && previous_key != default_key) chosen.push_back(*previous);
+  for (const Member& member : population.ranked) {
+    if (challengers == 0) break;
+    if (member.key == default_key || member.key == previous_key) continue;
+    chosen.push_back(member);
+    --challengers;
+  }
+  return chosen;
+}
+
+size_t decide(const std::vector<Measurement>& finals, bool with_previous) {
+  const auto ok = [&](size_t i) { return finals[i].outcome == Outcome::Ok; };
+  const bool previous_stands = with_previous && finals.size() > 1 && ok(1) && finals[1].ratio_hi >= 1;
+  const size_t standing = previous_stands ? 1 : 0;
+  const double bar = previous_stands ? std::max(1.0, finals[1].ratio) : 1.0;
+  size_t winner = standing;
+  for (size_t i = 1; i < finals.size(); ++i) {
+    const bool better = winner == standing || finals[i].ratio > finals[winner].ratio;
+    if (i != standing && ok(i) && finals[i].ratio_lo > bar && better) winner = i;
+  }
+  return winner;
+}
+
+}  // namespace tile_tune::search

@@ -1,0 +1,22 @@
+// The finals: which candidates are timed once more, and who wins. The figures of the search decide only who takes
+// part: the best of many noisy figures is too good to be true.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "search/evolve/population.h"
+
+namespace tile_tune::search {
+
+/// The default first, then the previous best (if it verified in this session), then the best of the rest, up to
+/// `challengers` of them. Empty if the default is not in the population.
+std::vector<Member> finalists(const Population& population, const std::string& default_key,
+                              const std::string& previous_key, int challengers);
+
+/// Who wins: an index into the finalists. The one that stands is the previous best, if it is there (at 1) and its
+/// interval does not lie below the default; else the default. A challenger replaces it only if the challenger's whole
+/// interval lies above both the default and the standing one's median; of several the fastest.
+size_t decide(const std::vector<Measurement>& finals, bool with_previous);
+
+}  // namespace tile_tune::search

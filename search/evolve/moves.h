@@ -1,0 +1,24 @@
+// The moves a search makes in a space of schedules, as functions: the loop knows nothing else of the space, so that it
+// can be tested on a recorded landscape. Every function is pure but for the generator's state.
+#pragma once
+
+#include <functional>
+#include <string>
+
+#include "search/space/space.h"
+
+namespace tile_tune::search {
+
+struct Moves {
+  std::function<codegen::Schedule()> default_schedule;
+  std::function<codegen::Schedule(Rng&)> sample;
+  std::function<codegen::Schedule(const codegen::Schedule&, Rng&)> mutate;
+  std::function<codegen::Schedule(const codegen::Schedule&, const codegen::Schedule&, Rng&)> crossover;
+  /// Equal exactly for equal schedules; what Trial::parents holds.
+  std::function<std::string(const codegen::Schedule&)> key;
+};
+
+/// The moves of `space`, which must outlive them; the key is codegen::schedule_id.
+Moves moves_of(const Space& space);
+
+}  // namespace tile_tune::search

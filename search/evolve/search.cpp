@@ -1,0 +1,249 @@
+#include "search/evolve/search.h"
+
+#include <algorithm>
+
+#include "search/evolve/finals.h"
+
+namespace tile_tune::search {
+namespace {
+
+constexpr int kSeeds = 8;        // besides the default and the stored best; more random ones only delay the search
+                                 // (autotuners.md 2.1: n0 8 reaches 95 % in 33 trials, n0 16 in 46, n0 32 in 69)
+constexpr int kMinBatch = 4;     // the same replays: batches of 4 in 33 trials, of 8 in 46
+constexpr int kChallengers = 4;  // autotuners.md 6.2, item 7
+constexpr double kGain = 1.01;   // less than one percent is noise (autotuners.md 6.1, item 6)
+
+int batch_size(const TuneOptions& options) { return std::max(2 * options.cores, kMinBatch); }
+
+bool is_final(const Trial& trial) { return trial.origin == "final"; }
+
+/// A resumed session has the prior seeds it began with, not those that the database would offer today (its own trials
+/// among them); unless it ended before it had tried all of them.
+std::vector<codegen::Schedule> prior_seeds(const Priors& priors) {
+  std::vector<codegen::Schedule> schedules;
+  bool had_all = false;
+  for (const Trial& trial : priors.unfinished) {
+    if (trial.origin == "prior") schedules.push_back(trial.schedule);
+    had_all |= trial.origin != "prior" && trial.origin != "default";
+  }
+  if (!had_all) schedules.insert(schedules.end(), priors.seeds.begin(), priors.seeds.end());
+  return schedules;
+}
+
+}  // namespace
+
+Search::Search(const Moves& moves, Measurer& measurer, TrialSink& sink, const Priors& priors,
+               const TuneOptions& options, const Surroundings& surroundings)
+    : moves_(moves),
+      measurer_(measurer),
+      sink_(sink),
+      priors_(priors),
+      options_(options),
+      surroundings_(surroundings),
+      start_(surroundings.clock()),
+      default_(moves.default_schedule()),
+      default_key_(moves.key(default_)),
+      previous_key_(priors.best ? moves.key(*priors.best) : ""),
+      rng_(options.seed) {
+  report_.default_schedule = default_;
+  population_.tried.insert(priors.faulty.begin(), priors.faulty.end());
+  for (const Trial& trial : priors.unfinished) {
+    next_sequence_ = std::max(next_sequence_, trial.sequence + 1);
+    if (is_final(trial)) continue;
+    const std::string key = moves.key(trial.schedule);
+    population_.tried.erase(key);  // a fault of this very session was no reason not to try it
+    stored_.emplace(key, trial);
+  }
+}
+
+std::vector<Candidate> Search::openers() const {
+  std::vector<Candidate> batch{{default_, default_key_, "default", {}}};
+  if (priors_.best && previous_key_ != default_key_) batch.push_back({*priors_.best, previous_key_, "prior", {}});
+  return batch;
+}
+
+bool Search::default_verified() const { return find(population_, default_key_) != nullptr; }
+
+void Search::plan_seeds() {
+  auto planned = seeds(prior_seeds(priors_), kSeeds, population_, moves_, rng_);
+  seeds_.assign(planned.begin(), planned.end());
+  seeding_ = !seeds_.empty();
+}
+
+std::vector<Candidate> Search::next_batch() {
+  const double start = surroundings_.clock();
+  const int size = batch_size(options_);
+  std::vector<Candidate> batch;
+  seeding_ = !seeds_.empty();
+  if (seeding_) {
+    const auto end = seeds_.begin() + std::min<ptrdiff_t>(size, static_cast<ptrdiff_t>(seeds_.size()));
+    batch.assign(seeds_.begin(), end);
+    seeds_.erase(seeds_.begin(), end);
+  } else {
+    const bool random = options_.strategy == Strategy::Random;
+    batch = breed(random ? Mode::Random : mode_after(stale_batches_), size, population_, moves_, rng_);
+    if (!batch.empty()) ++report_.generations;
+  }
+  report_.seconds.breeding += surroundings_.clock() - start;
+  return batch;
+}
+
+int Search::allowance() const {
+  const std::vector<Member> finalists = choose_finalists();
+  double round_ns = 0;
+  for (const Member& finalist : finalists) round_ns += finalist.median_ns;
+  const double reserve = finals_seconds(cost_, static_cast<int>(finalists.size()), round_ns);
+  return allowed(options_.budget, {report_.trials, elapsed()}, cost_, reserve, batch_size(options_));
+}
+
+std::optional<StopReason> Search::reason_to_stop() const {
+  if (interrupted_ || surroundings_.stop) return StopReason::Stopped;
+  if (!stored_.empty() || allowance() > 0) return std::nullopt;
+  const bool trials_spent = options_.budget.trials && report_.trials >= *options_.budget.trials;
+  return trials_spent ? StopReason::Trials : StopReason::Time;
+}
+
+Result<void> Search::try_batch(std::vector<Candidate> batch) {
+  const bool opening = report_.history.empty();
+  const auto is_stored = [&](const Candidate& candidate) { return stored_.count(candidate.key) > 0; };
+  const auto unknown = std::stable_partition(batch.begin(), batch.end(), is_stored);
+  if (unknown == batch.begin()) absorb_stored();
+  for (auto known = batch.begin(); known != unknown; ++known) {
+    const auto stored = stored_.extract(known->key);
+    learn(stored.mapped(), known->key);
+    ++report_.replayed;
+  }
+  batch.erase(batch.begin(), unknown);
+  if (!opening) batch.resize(std::min<size_t>(batch.size(), static_cast<size_t>(allowance())));
+
+  const std::vector<Measurement> measurements = measure(batch);
+  interrupted_ = measurements.size() < batch.size();
+  for (size_t i = 0; i < measurements.size(); ++i) TILE_TUNE_CHECK(record(batch[i], measurements[i]));
+  note_gain();
+  tell(seeding_ ? Phase::Seeding : Phase::Searching);
+  return {};
+}
+
+/// No candidate is among the stored trials though some remain: the search has left the path of the session.
+void Search::absorb_stored() {
+  std::vector<Trial> left;
+  for (auto& [key, trial] : stored_) left.push_back(std::move(trial));
+  stored_.clear();
+  std::sort(left.begin(), left.end(), [](const Trial& a, const Trial& b) { return a.sequence < b.sequence; });
+  for (const Trial& trial : left) learn(trial, moves_.key(trial.schedule));
+  report_.replayed += static_cast<int>(left.size());
+}
+
+std::vector<Measurement> Search::measure(const std::vector<Candidate>& candidates) {
+  if (candidates.empty()) return {};
+  std::vector<codegen::Schedule> schedules;
+  for (const Candidate& candidate : candidates) schedules.push_back(candidate.schedule);
+  const codegen::Schedule& incumbent = population_.ranked.empty() ? default_ : population_.ranked.front().schedule;
+  const double start = surroundings_.clock();
+  std::vector<Measurement> measurements = measurer_.measure(schedules, incumbent);
+  const double seconds = surroundings_.clock() - start;
+  measurements.resize(std::min(measurements.size(), schedules.size()));
+  report_.seconds.measuring += seconds;
+  cost_.add_batch(static_cast<int>(measurements.size()), seconds);
+  return measurements;
+}
+
+void Search::learn(const Trial& trial, const std::string& key) {
+  add(population_, trial.schedule, key, trial.measurement);
+  ++report_.outcomes[trial.measurement.outcome];
+  if (key == default_key_) report_.default_measurement = trial.measurement;
+}
+
+Result<void> Search::send(const Trial& trial) {
+  const double start = surroundings_.clock();
+  auto sent = sink_.on_trial(trial);
+  report_.seconds.recording += surroundings_.clock() - start;
+  return sent;
+}
+
+Result<void> Search::record(const Candidate& candidate, Measurement measurement) {
+  const Trial trial{.sequence = next_sequence_++,
+                    .generation = report_.generations,
+                    .origin = candidate.origin,
+                    .parents = candidate.parents,
+                    .schedule = candidate.schedule,
+                    .measurement = std::move(measurement)};
+  learn(trial, candidate.key);
+  ++report_.trials;
+  return send(trial);
+}
+
+void Search::note_gain() {
+  if (best_ratio() >= kGain * last_gain_) {
+    last_gain_ = best_ratio();
+    stale_batches_ = 0;
+  } else if (!seeding_) {
+    ++stale_batches_;
+  }
+  report_.history.push_back({report_.trials + report_.replayed, elapsed(), best_ratio()});
+}
+
+std::vector<Member> Search::choose_finalists() const {
+  return finalists(population_, default_key_, previous_key_, kChallengers);
+}
+
+Result<void> Search::run_finals() {
+  const std::vector<Member> members = choose_finalists();
+  const bool with_previous = members.size() > 1 && members[1].key == previous_key_;
+  tell(Phase::Finals);
+  std::vector<codegen::Schedule> schedules;
+  for (const Member& member : members) schedules.push_back(member.schedule);
+  const double start = surroundings_.clock();
+  const std::vector<Measurement> measurements = measurer_.finals(schedules);
+  report_.seconds.finals = surroundings_.clock() - start;
+  for (size_t i = 0; i < std::min(measurements.size(), members.size()); ++i)
+    TILE_TUNE_CHECK(record_final(members[i], measurements[i]));
+  interrupted_ = measurements.size() < members.size();
+  if (interrupted_ || measurements[0].outcome != Outcome::Ok) return {};
+
+  report_.default_measurement = measurements[0];
+  const size_t index = decide(measurements, with_previous);
+  const Standing standing = index == 0                    ? Standing::Default
+                            : index == 1 && with_previous ? Standing::Previous
+                                                          : Standing::New;
+  report_.winner = Winner{schedules[index], measurements[index], standing};
+  return {};
+}
+
+Result<void> Search::record_final(const Member& finalist, const Measurement& measurement) {
+  report_.finals.push_back({.sequence = next_sequence_++,
+                            .generation = report_.generations,
+                            .origin = "final",
+                            .parents = {},
+                            .schedule = finalist.schedule,
+                            .measurement = measurement});
+  return send(report_.finals.back());
+}
+
+void Search::tell(Phase phase) const {
+  if (!surroundings_.progress) return;
+  Progress progress{.phase = phase,
+                    .generation = report_.generations,
+                    .trials = report_.trials,
+                    .replayed = report_.replayed,
+                    .trials_left = options_.budget.trials,
+                    .seconds_left = options_.budget.seconds,
+                    .best_ratio = best_ratio(),
+                    .outcomes = report_.outcomes};
+  if (progress.trials_left) progress.trials_left = std::max(0, *progress.trials_left - report_.trials);
+  if (progress.seconds_left) progress.seconds_left = std::max(0.0, *progress.seconds_left - elapsed());
+  surroundings_.progress(progress);
+}
+
+TuneReport Search::report(StopReason reason) {
+  report_.stop_reason = reason;
+  if (!population_.ranked.empty()) {
+    report_.incumbent = population_.ranked.front().schedule;
+    report_.incumbent_ratio = best_ratio();
+  }
+  report_.seconds.total = elapsed();
+  tell(Phase::Done);
+  return std::move(report_);
+}
+
+}  // namespace tile_tune::search

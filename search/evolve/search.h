@@ -1,0 +1,69 @@
+// One running search: the state behind tune(). Each public function is one step of the algorithm in tune.cpp.
+#pragma once
+
+#include <deque>
+#include <string>
+#include <unordered_map>
+
+#include "search/evolve/breed.h"
+#include "search/evolve/tune.h"
+
+namespace tile_tune::search {
+
+class Search {
+ public:
+  Search(const Moves& moves, Measurer& measurer, TrialSink& sink, const Priors& priors, const TuneOptions& options,
+         const Surroundings& surroundings);
+
+  /// The default schedule and the stored best.
+  std::vector<Candidate> openers() const;
+  bool default_verified() const;
+  void plan_seeds();
+  /// The next seeds while there are any, then offspring; empty where the space is exhausted.
+  std::vector<Candidate> next_batch();
+  /// Why to stop now; nothing while the budget allows a further candidate or stored trials remain to be replayed.
+  std::optional<StopReason> reason_to_stop() const;
+  /// Replays what is stored, measures the rest as far as the budget goes, records, and tells of the progress.
+  Result<void> try_batch(std::vector<Candidate> batch);
+  Result<void> run_finals();
+  bool interrupted() const { return interrupted_; }
+  TuneReport report(StopReason reason);
+
+ private:
+  int allowance() const;
+  double elapsed() const { return surroundings_.clock() - start_; }
+  double best_ratio() const { return population_.ranked.empty() ? 0 : population_.ranked.front().ratio; }
+  std::vector<Member> choose_finalists() const;
+  void absorb_stored();
+  void learn(const Trial& trial, const std::string& key);
+  Result<void> record(const Candidate& candidate, Measurement measurement);
+  Result<void> record_final(const Member& finalist, const Measurement& measurement);
+  Result<void> send(const Trial& trial);
+  std::vector<Measurement> measure(const std::vector<Candidate>& candidates);
+  void note_gain();
+  void tell(Phase phase) const;
+
+  const Moves& moves_;
+  Measurer& measurer_;
+  TrialSink& sink_;
+  const Priors& priors_;
+  const TuneOptions& options_;
+  const Surroundings& surroundings_;
+  const double start_;
+  const codegen::Schedule default_;
+  const std::string default_key_, previous_key_;  // previous: empty if there is none
+
+  Rng rng_;
+  Population population_;
+  std::deque<Candidate> seeds_;                    // not yet tried
+  std::unordered_map<std::string, Trial> stored_;  // of the unfinished session, not yet replayed
+  Cost cost_;
+  bool seeding_ = true;
+  bool interrupted_ = false;
+  int next_sequence_ = 0;
+  int stale_batches_ = 0;
+  double last_gain_ = 0;  // the best ratio when a batch last gained
+  TuneReport report_;
+};
+
+}  // namespace tile_tune::search

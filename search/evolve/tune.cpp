@@ -1,0 +1,48 @@
+#include "search/evolve/tune.h"
+
+#include "search/evolve/search.h"
+
+namespace tile_tune::search {
+
+const char* stop_reason_name(StopReason reason) {
+  switch (reason) {
+    case StopReason::Trials:
+      return "trials";
+    case StopReason::Time:
+      return "time";
+    case StopReason::Exhausted:
+      return "exhausted";
+    case StopReason::Stopped:
+      return "stopped";
+    case StopReason::DefaultFailed:
+      return "default-failed";
+  }
+  return "stopped";
+}
+
+Result<TuneReport> tune(const Moves& moves, Measurer& measurer, TrialSink& sink, const Priors& priors,
+                        const TuneOptions& options, const Surroundings& surroundings) {
+  Search search(moves, measurer, sink, priors, options, surroundings);
+
+  // Seed: the default and the stored best whatever the budget, for all others are judged by them.
+  TILE_TUNE_CHECK(search.try_batch(search.openers()));
+  if (!search.default_verified())
+    return search.report(search.interrupted() ? StopReason::Stopped : StopReason::DefaultFailed);
+  search.plan_seeds();
+
+  std::optional<StopReason> reason;
+  while (!(reason = search.reason_to_stop())) {
+    // Breed and filter: small batches, so that the next one knows what this one taught.
+    std::vector<Candidate> batch = search.next_batch();
+    if (batch.empty()) reason = StopReason::Exhausted;
+    if (reason) break;
+    // Measure and record.
+    TILE_TUNE_CHECK(search.try_batch(std::move(batch)));
+  }
+
+  // Finals: the search's own figures favour the lucky.
+  if (reason != StopReason::Stopped) TILE_TUNE_CHECK(search.run_finals());
+  return search.report(search.interrupted() ? StopReason::Stopped : *reason);
+}
+
+}  // namespace tile_tune::search

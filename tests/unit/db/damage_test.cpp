@@ -1,0 +1,96 @@
+// Records whose content no longer matches their digest are left out and named.
+#include <catch2/catch.hpp>
+
+#include "tests/unit/db/fixture.h"
+
+using namespace tile_tune::db;
+using namespace tile_tune::db::testing;
+
+namespace {
+
+/// Two winners (tile 8, then 16), then `change` is done to the file.
+void damage(const Folder& folder, const std::string& change) {
+  {
+    Database db = open(folder.file());
+    const auto run = value(db.begin_session(matmul(), target(), tool(), session()));
+    value(db.append_trial(run, winner(0, 8, 100)));
+    value(db.append_trial(run, winner(1, 16, 90)));
+    value(db.finish_session(run, "aborted"));
+  }
+  sql(folder.file(), "PRAGMA foreign_keys = OFF;" + change);
+}
+
+}  // namespace
+
+TEST_CASE("a changed trial is never applied; the winner before it is") {
+  const std::string change = GENERATE(
+      as<std::string>(), "UPDATE trial SET median_ns = 80 WHERE sequence = 1",
+      "UPDATE trial SET ratio_lo = NULL WHERE sequence = 1", "UPDATE trial SET outcome = 'slow' WHERE sequence = 1",
+      "UPDATE trial SET samples = x'0000000000000000' WHERE sequence = 1",
+      "UPDATE trial SET parents = x'' WHERE sequence = 1", "UPDATE trial SET created = created + 1 WHERE sequence = 1",
+      "UPDATE trial SET schedule = randomblob(32) WHERE sequence = 1",
+      "UPDATE trial SET schedule = (SELECT schedule FROM trial WHERE sequence = 0) WHERE sequence = 1",
+      "UPDATE trial SET digest = randomblob(32) WHERE sequence = 1",
+      "UPDATE schedule SET json = '{\"tile\":17}' WHERE json = '{\"tile\":16}'");
+  INFO(change);
+  Folder folder;
+  damage(folder, change);
+  Database db = open(folder.file(), Mode::ReadOnly);
+  const auto best = value(db.best(matmul(), target(), tool()));
+  REQUIRE(best.has_value());
+  CHECK(best->schedule_json == R"({"tile":8})");
+  REQUIRE(db.damaged_records().size() == 1);
+  CHECK_THAT(db.damaged_records()[0], Catch::StartsWith("trial "));
+  CHECK(value(db.trials_of(matmul(), target(), tool())).size() == 1);
+  CHECK(db.damaged_records().size() == 1);  // named once
+}
+
+TEST_CASE("a changed program, target or tool takes its records out of use") {
+  const auto [change, name] = GENERATE(table<std::string, std::string>({
+      {"UPDATE program SET canonical = '{}'", "program "},
+      {"UPDATE target SET features = '{}'", "target "},
+      {"UPDATE tool SET llvm = '99'", "tool "},
+  }));
+  INFO(change);
+  Folder folder;
+  damage(folder, change);
+  Database db = open(folder.file(), Mode::ReadOnly);
+  CHECK_FALSE(value(db.best(matmul(), target(), tool())).has_value());
+  REQUIRE_FALSE(db.damaged_records().empty());
+  CHECK_THAT(db.damaged_records()[0], Catch::StartsWith(name));
+}
+
+TEST_CASE("a winner moved to another computation is not applied there") {
+  Folder folder;
+  damage(folder, "");
+  ProgramRow other = matmul();
+  other.content_hash = std::string(64, 'a');
+  {
+    Database db = open(folder.file());
+    const auto run = value(db.begin_session(other, target(), tool(), session()));
+    value(db.append_trial(run, winner(0, 64, 50)));
+    value(db.finish_session(run, "done"));
+  }
+  sql(folder.file(), "UPDATE winner SET workload = (SELECT workload FROM program ORDER BY content_hash = '" +
+                         other.content_hash + "' LIMIT 1)");
+  Database db = open(folder.file(), Mode::ReadOnly);
+  CHECK(value(db.best(matmul(), target(), tool()))->schedule_json == R"({"tile":16})");
+}
+
+TEST_CASE("a session with changed options is not resumed") {
+  Folder folder;
+  damage(folder, "UPDATE session SET seed = 1");
+  Database db = open(folder.file());
+  CHECK_FALSE(value(db.unfinished_session(matmul(), target(), tool())).has_value());
+  REQUIRE(db.damaged_records().size() == 1);
+  CHECK_THAT(db.damaged_records()[0], Catch::StartsWith("session "));
+}
+
+TEST_CASE("triggers and views that a file brings along do nothing") {
+  Folder folder;
+  damage(folder, "CREATE TRIGGER forget AFTER INSERT ON trial BEGIN DELETE FROM winner; END");
+  Database db = open(folder.file());
+  const auto run = value(db.begin_session(matmul(), target(), tool(), session(3'000)));
+  value(db.append_trial(run, trial(0, 4)));
+  CHECK(value(db.best(matmul(), target(), tool())).has_value());
+}

@@ -1,0 +1,230 @@
+// Files that are missing, foreign, broken, locked away, or on a full disk.
+#include <sqlite3.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <catch2/catch.hpp>
+#include <csignal>
+#include <fstream>
+#include <sstream>
+
+#include "db/connection.h"
+#include "db/statement.h"
+#include "tests/unit/db/fixture.h"
+
+namespace fs = std::filesystem;
+using tile_tune::Diagnostic;
+using tile_tune::ErrorClass;
+using namespace tile_tune::db;
+using namespace tile_tune::db::testing;
+
+namespace {
+
+void write(const fs::path& path, const std::string& bytes) { std::ofstream(path, std::ios::binary) << bytes; }
+std::string read(const fs::path& path) {
+  std::ostringstream bytes;
+  bytes << std::ifstream(path, std::ios::binary).rdbuf();
+  return bytes.str();
+}
+
+Diagnostic error_of(const fs::path& path, Mode mode) {
+  const auto db = Database::open(path, mode);
+  REQUIRE_FALSE(db.has_value());
+  CHECK(db.error().error_class == ErrorClass::Failure);
+  CHECK_THAT(db.error().message, Catch::Contains(path.string()));
+  return db.error();
+}
+
+/// A database with one winner, closed.
+void fill(const fs::path& path) {
+  Database db = open(path);
+  const auto run = value(db.begin_session(matmul(), target(), tool(), session()));
+  value(db.append_trial(run, winner(0, 8, 100)));
+  value(db.finish_session(run, "done"));
+}
+
+/// Runs `body` where file permissions count: as root, in a child without its powers.
+int unprivileged(const std::function<int()>& body) {
+  const int status = in_child([&] {
+    if (geteuid() == 0 && setresuid(65534, 65534, 65534) != 0) return 124;
+    return body();
+  });
+  return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+}
+
+}  // namespace
+
+TEST_CASE("writing creates the file and its folders; reading never does") {
+  Folder folder;
+  const fs::path path = folder.file("new/deeper/tuning.db");
+  CHECK(error_of(path, Mode::ReadOnly).code == "no-database");
+  CHECK_FALSE(fs::exists(folder.file("new")));
+  open(path);
+  CHECK(fs::exists(path));
+  CHECK(sql_number(path, "PRAGMA user_version") == 1);
+  CHECK(sql_number(path, "PRAGMA application_id") == 0x5474756E);
+}
+
+TEST_CASE("a local file is in WAL mode") {
+  Folder folder;
+  open(folder.file());
+  CHECK(read(folder.file()).substr(18, 2) == "\x02\x02");  // file format write and read version: 2 is WAL
+}
+
+TEST_CASE("file systems of other machines are told from local ones") {
+  CHECK(is_network_file_system(0x6969));                            // NFS
+  CHECK(is_network_file_system(static_cast<int32_t>(0xFF534D42)));  // CIFS, as 32-bit f_type sign-extends
+  CHECK(is_network_file_system(0x65735546));                        // FUSE
+  CHECK_FALSE(is_network_file_system(0xEF53));                      // ext4
+  CHECK_FALSE(is_network_file_system(0x01021994));                  // tmpfs
+  CHECK_FALSE(is_network_file_system(0x9123683E));                  // btrfs
+}
+
+TEST_CASE("an empty file is a new database, and nothing to read") {
+  Folder folder;
+  write(folder.file(), "");
+  CHECK(error_of(folder.file(), Mode::ReadOnly).code == "no-database");
+  fill(folder.file());
+  CHECK(value(open(folder.file(), Mode::ReadOnly).list()).size() == 1);
+}
+
+TEST_CASE("a file that is no database is refused and left alone") {
+  Folder folder;
+  const std::string text(5'000, 'x');
+  write(folder.file(), text);
+  for (const Mode mode : {Mode::ReadOnly, Mode::ReadWrite}) {
+    CHECK(error_of(folder.file(), mode).code == "not-a-database");
+  }
+  CHECK(read(folder.file()) == text);
+}
+
+TEST_CASE("another program's SQLite database is refused and left alone") {
+  Folder folder;
+  sql(folder.file(), "CREATE TABLE contacts(name TEXT); PRAGMA user_version = 1");
+  const std::string before = read(folder.file());
+  for (const Mode mode : {Mode::ReadOnly, Mode::ReadWrite}) {
+    CHECK(error_of(folder.file(), mode).code == "not-a-database");
+  }
+  CHECK(read(folder.file()) == before);
+}
+
+TEST_CASE("a folder, a pipe and a path through a file cannot be opened") {
+  Folder folder;
+  REQUIRE(mkfifo(folder.file("pipe").c_str(), 0600) == 0);
+  write(folder.file("plain"), "");
+  for (const Mode mode : {Mode::ReadOnly, Mode::ReadWrite}) {
+    CHECK(error_of(folder.path(), mode).code == "cannot-open-database");
+    CHECK(error_of(folder.file("pipe"), mode).code == "cannot-open-database");
+  }
+  const auto through = Database::open(folder.file("plain/tuning.db"), Mode::ReadWrite);
+  REQUIRE_FALSE(through.has_value());
+  CHECK(through.error().code == "cannot-open-database");
+}
+
+TEST_CASE("a truncated file is recognised, whatever is left of it") {
+  Folder folder;
+  fill(folder.file("whole.db"));
+  const std::string whole = read(folder.file("whole.db"));
+  REQUIRE(whole.size() > 40'000);
+  for (const size_t size : {size_t{50}, size_t{700}, size_t{4'096}, size_t{4'097}, whole.size() - 1}) {
+    INFO(size << " of " << whole.size() << " bytes");
+    write(folder.file(), whole.substr(0, size));
+    for (const Mode mode : {Mode::ReadOnly, Mode::ReadWrite}) {
+      auto db = Database::open(folder.file(), mode);
+      const std::string code = db ? "opened" : db.error().code;
+      CHECK((code == "database-corrupt" || code == "not-a-database"));
+    }
+  }
+}
+
+TEST_CASE("a path with characters that mean something in URIs and SQL") {
+  Folder folder;
+  const fs::path path = folder.file("a b?mode=memory&c#d%41'\".db");
+  fill(path);
+  CHECK(value(open(path, Mode::ReadOnly).list()).size() == 1);
+  CHECK(fs::exists(path));
+}
+
+TEST_CASE("a database in a read-only folder can be read, and says so when written") {
+  Folder folder;
+  const fs::path path = folder.file("odd ?name%.db");
+  fill(path);
+  for (const auto& entry : fs::directory_iterator(folder.path())) fs::permissions(entry, fs::perms(0444));
+  fs::permissions(folder.path(), fs::perms(0555));
+  const int as_found = unprivileged([&] {
+    const auto written = Database::open(path, Mode::ReadWrite);
+    if (written || written.error().code != "database-read-only") return 1;
+    Database db = open(path, Mode::ReadOnly);
+    if (value(db.best(matmul(), target(), tool()))->median_ns != 100) return 2;
+    if (db.begin_session(matmul(), target(), tool(), session()).error().code != "database-read-only") return 3;
+    if (Database::open(folder.file("new.db"), Mode::ReadWrite).error().code != "cannot-open-database") return 4;
+    return 0;
+  });
+  fs::permissions(folder.path(), fs::perms(0755));
+  CHECK(as_found == 0);
+}
+
+TEST_CASE("an unreadable file is named with the reason") {
+  Folder folder;
+  fill(folder.file());
+  fs::permissions(folder.file(), fs::perms(0));
+  fs::permissions(folder.path(), fs::perms(0755));
+  const int as_found = unprivileged([&] {
+    const auto db = Database::open(folder.file(), Mode::ReadOnly);
+    return !db && db.error().code == "cannot-open-database" &&
+                   db.error().message.find("Permission denied") != std::string::npos
+               ? 0
+               : 1;
+  });
+  CHECK(as_found == 0);
+}
+
+TEST_CASE("a full disk is named, and what was stored before stays") {
+  Folder folder;
+  // A limit on file sizes stands in for the full disk: the same path through SQLite, without one to fill.
+  const int status = in_child([&] {
+    Database db = open(folder.file());
+    const auto run = value(db.begin_session(matmul(), target(), tool(), session()));
+    value(db.append_trial(run, trial(0, 8)));
+    std::signal(SIGXFSZ, SIG_IGN);
+    const rlimit limit{300'000, 300'000};
+    setrlimit(RLIMIT_FSIZE, &limit);
+    TrialRow big = trial(1, 16);
+    big.reason.assign(500'000, 'r');
+    const auto stored = db.append_trial(run, big);
+    if (stored || stored.error().code != "disk-full") return 1;
+    if (stored.error().note.find("--resume") == std::string::npos) return 2;
+    value(db.append_trial(run, trial(1, 16)));  // a smaller one still fits
+    return 0;
+  });
+  CHECK(status == 0);
+  Database db = open(folder.file());
+  CHECK(value(db.trials_of(matmul(), target(), tool())).size() == 2);
+}
+
+TEST_CASE("SQLite's own word for a full disk") {
+  Folder folder;
+  Connection db = value(open_connection(folder.file(), Mode::ReadWrite));
+  Statement(db.get(), "PRAGMA max_page_count = 1").step();  // as small as the file is already
+  const auto stored = execute(db.get(), "INSERT INTO schedule VALUES (randomblob(32), hex(zeroblob(100000)))");
+  REQUIRE_FALSE(stored.has_value());
+  CHECK(stored.error().code == "disk-full");
+}
+
+TEST_CASE("a database that another process keeps locked is waited for, then named busy") {
+  Folder folder;
+  fill(folder.file());
+  sqlite3* other = nullptr;
+  REQUIRE(sqlite3_open(folder.file().c_str(), &other) == SQLITE_OK);
+  REQUIRE(sqlite3_exec(other, "BEGIN IMMEDIATE", nullptr, nullptr, nullptr) == SQLITE_OK);
+  // Readers are not held up by a writer.
+  CHECK(value(open(folder.file(), Mode::ReadOnly).list()).size() == 1);
+  Connection db = value(open_connection(folder.file(), Mode::ReadWrite));
+  sqlite3_busy_timeout(db.get(), 1);  // instead of ten seconds
+  const auto begun = Transaction::begin(db.get(), Transaction::Kind::Write);
+  REQUIRE_FALSE(begun.has_value());
+  CHECK(begun.error().code == "database-busy");
+  sqlite3_close(other);
+}

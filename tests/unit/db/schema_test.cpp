@@ -1,0 +1,98 @@
+// Schema versions: files of older and newer tools.
+#include <sqlite3.h>
+
+#include <catch2/catch.hpp>
+#include <fstream>
+#include <sstream>
+
+#include "db/connection.h"
+#include "db/migrate.h"
+#include "db/statement.h"
+#include "tests/unit/db/fixture.h"
+
+using namespace tile_tune::db;
+using namespace tile_tune::db::testing;
+
+namespace {
+
+/// tests/unit/db/data/version_1.sql: a file of schema version 1 as `sqlite3 FILE .dump` wrote it.
+void restore_version_1(const std::filesystem::path& path) {
+  std::ostringstream dump;
+  dump << std::ifstream(TILE_TUNE_SOURCE_DIR "/tests/unit/db/data/version_1.sql").rdbuf();
+  REQUIRE(dump.str().size() > 1'000);
+  sql(path, dump.str());
+}
+
+Connection raw(const std::filesystem::path& path) {
+  sqlite3* db = nullptr;
+  REQUIRE(sqlite3_open(path.c_str(), &db) == SQLITE_OK);
+  return Connection(db);
+}
+
+std::vector<Migration> with(std::string_view version_2) {
+  std::vector<Migration> all(migrations().begin(), migrations().end());
+  all.resize(1);
+  all.push_back({2, version_2});
+  return all;
+}
+
+}  // namespace
+
+TEST_CASE("a stored file of version 1 is read, checked and continued") {
+  Folder folder;
+  restore_version_1(folder.file());
+  Database db = open(folder.file());
+  CHECK(sql_number(folder.file(), "PRAGMA user_version") == migrations().back().version);
+  const auto best = value(db.best(matmul(), target(), tool()));
+  REQUIRE(best.has_value());
+  CHECK(best->schedule_json == R"({"tile":32})");
+  CHECK(best->median_ns == 100);
+  CHECK(best->same_target);
+  CHECK(best->same_tool);
+  const auto unfinished = value(db.unfinished_session(matmul(), target(), tool()));
+  REQUIRE(unfinished.has_value());
+  CHECK(unfinished->trials == 2);
+  value(db.resume_session(unfinished->session.id));
+  value(db.append_trial(unfinished->session.id, trial(unfinished->next_sequence, 64)));
+  CHECK(value(db.trials_of(matmul(), target(), tool())).size() == 6);
+  CHECK(db.damaged_records().empty());
+}
+
+TEST_CASE("migrations run forward from a version-1 file and keep its records") {
+  Folder folder;
+  restore_version_1(folder.file());
+  Connection db = raw(folder.file());
+  const auto both = with("ALTER TABLE trial ADD COLUMN predicted REAL; CREATE TABLE note(text TEXT)");
+  value(migrate(db.get(), both));
+  value(migrate(db.get(), both));  // nothing left to do
+  CHECK(value(schema_version(db.get(), 2)) == 2);
+  CHECK(sql_number(folder.file(), "SELECT count(*) FROM trial WHERE predicted IS NULL") == 5);
+}
+
+TEST_CASE("a migration that fails leaves the file at its old version") {
+  Folder folder;
+  restore_version_1(folder.file());
+  Connection db = raw(folder.file());
+  CHECK_FALSE(migrate(db.get(), with("CREATE TABLE note(text TEXT); DROP TABLE no_such_table")).has_value());
+  CHECK(value(schema_version(db.get(), 2)) == 1);
+  CHECK(sql_number(folder.file(), "SELECT count(*) FROM sqlite_schema WHERE name = 'note'") == 0);
+}
+
+TEST_CASE("a file of a newer tool is refused, with both versions in the message") {
+  Folder folder;
+  open(folder.file());
+  sql(folder.file(), "PRAGMA user_version = 4711");
+  for (const Mode mode : {Mode::ReadOnly, Mode::ReadWrite}) {
+    const auto db = Database::open(folder.file(), mode);
+    REQUIRE_FALSE(db.has_value());
+    CHECK(db.error().code == "database-newer");
+    CHECK_THAT(db.error().message, Catch::Contains("4711") && Catch::Contains("up to 1"));
+  }
+  CHECK(sql_number(folder.file(), "PRAGMA user_version") == 4711);
+}
+
+TEST_CASE("migrations are numbered 1, 2, 3, ...") {
+  int expected = 1;
+  for (const Migration& migration : migrations()) CHECK(migration.version == expected++);
+  CHECK(expected > 1);
+}

@@ -1,0 +1,146 @@
+// Budgets and the finals: pure functions of figures.
+#include <catch2/catch.hpp>
+
+#include "search/evolve/budget.h"
+#include "search/evolve/finals.h"
+#include "tests/unit/evolve/fakes.h"
+
+namespace tile_tune::search {
+namespace {
+
+Measurement final_of(double ratio, double lo, double hi, Outcome outcome = Outcome::Ok) {
+  Measurement measurement;
+  measurement.outcome = outcome;
+  measurement.ratio = ratio;
+  measurement.ratio_lo = lo;
+  measurement.ratio_hi = hi;
+  return measurement;
+}
+const Measurement kDefault = final_of(1, 1, 1);
+
+Population ranked(const std::vector<std::pair<std::string, double>>& members) {
+  Population population;
+  for (const auto& [key, ratio] : members) {
+    Measurement measurement;
+    measurement.ratio = ratio;
+    add(population, schedule_of({static_cast<int>(key[0])}), key, measurement);
+  }
+  return population;
+}
+
+std::string keys(const std::vector<Member>& members) {
+  std::string all;
+  for (const Member& member : members) all += member.key;
+  return all;
+}
+
+}  // namespace
+
+TEST_CASE("finalists: the default, the previous best, the best four others") {
+  const auto population = ranked({{"d", 1.0}, {"a", 3.0}, {"b", 2.5}, {"p", 0.8}, {"c", 2.0}, {"e", 1.5}, {"f", 1.2}});
+  CHECK(keys(finalists(population, "d", "", 4)) == "dabce");
+  CHECK(keys(finalists(population, "d", "p", 4)) == "dpabce");
+  CHECK(keys(finalists(population, "d", "a", 4)) == "dabcef");
+  CHECK(keys(finalists(population, "d", "x", 4)) == "dabce");
+  CHECK(keys(finalists(population, "d", "d", 2)) == "dab");
+  CHECK(keys(finalists(ranked({{"d", 1.0}}), "d", "", 4)) == "d");
+  CHECK(finalists(population, "x", "", 4).empty());
+}
+
+TEST_CASE("a challenger wins only when its interval excludes 1") {
+  CHECK(decide({kDefault}, false) == 0);
+  CHECK(decide({kDefault, final_of(1.2, 0.99, 1.4)}, false) == 0);
+  CHECK(decide({kDefault, final_of(1.2, 1.0, 1.4)}, false) == 0);
+  CHECK(decide({kDefault, final_of(1.2, 1.01, 1.4)}, false) == 1);
+  CHECK(decide({kDefault, final_of(0.8, 0.7, 0.9)}, false) == 0);
+  CHECK(decide({kDefault, final_of(1.3, 1.2, 1.4), final_of(1.5, 1.1, 1.9), final_of(1.4, 1.3, 1.5)}, false) == 2);
+  CHECK(decide({kDefault, final_of(1.3, 1.2, 1.4), final_of(1.5, 0.9, 1.9)}, false) == 1);
+  CHECK(decide({kDefault, final_of(9, 8, 10, Outcome::Crash), final_of(1.3, 1.2, 1.4)}, false) == 2);
+}
+
+TEST_CASE("the previous best stands unless it is slower than the default or clearly beaten") {
+  const Measurement previous = final_of(1.5, 1.4, 1.6);
+  CHECK(decide({kDefault, previous}, true) == 1);
+  CHECK(decide({kDefault, final_of(1.0, 0.9, 1.1)}, true) == 1);
+  CHECK(decide({kDefault, final_of(0.8, 0.7, 0.9)}, true) == 0);
+  CHECK(decide({kDefault, final_of(1.5, 1.4, 1.6, Outcome::RunError)}, true) == 0);
+  CHECK(decide({kDefault, previous, final_of(1.55, 1.45, 1.6)}, true) == 1);
+  CHECK(decide({kDefault, previous, final_of(1.7, 1.55, 1.8)}, true) == 2);
+  CHECK(decide({kDefault, final_of(0.8, 0.7, 0.9), final_of(1.2, 1.1, 1.3)}, true) == 2);
+  CHECK(decide({kDefault, final_of(0.95, 0.9, 1.1), final_of(1.02, 0.98, 1.1)}, true) == 1);
+}
+
+TEST_CASE("the report names the winner with its final figures") {
+  const Landscape landscape = synthetic_matmul();
+  Session session(landscape);
+  session.options = {.seed = 12, .budget = {.trials = 60}};
+  const auto report = session.run();
+  REQUIRE(report);
+  REQUIRE(report->winner);
+  CHECK(report->winner->standing == Standing::New);
+  CHECK(report->winner->schedule == *report->incumbent);
+  CHECK(report->winner->measurement.ratio_lo == Approx(0.99 * report->incumbent_ratio));
+  CHECK(report->default_measurement.ratio_hi == Approx(1.01));
+  CHECK(session.measurer.finalists.front() == schedule_of(landscape.default_member));
+  CHECK(report->finals.size() == 5);
+  CHECK(session.sink.trials.size() == 65);
+  CHECK(session.sink.trials.back().origin == "final");
+  CHECK(session.sink.trials.back().sequence == 64);
+
+  // Next time nothing beats it clearly: it stands.
+  Session again(landscape);
+  again.options = {.seed = 12, .budget = {.trials = 2}};
+  again.priors.best = report->winner->schedule;
+  const auto second = again.run();
+  REQUIRE(second);
+  CHECK(second->winner->standing == Standing::Previous);
+  CHECK(second->winner->schedule == report->winner->schedule);
+
+  // And noise as wide as the gain confirms nobody.
+  Session noisy(landscape);
+  noisy.options = {.seed = 12, .budget = {.trials = 60}};
+  noisy.measurer.finals_lo = 0.1;
+  CHECK(noisy.run()->winner->standing == Standing::Default);
+}
+
+TEST_CASE("interrupted finals name no winner") {
+  const Landscape landscape = synthetic_matmul();
+  Session session(landscape);
+  session.options = {.seed = 12, .budget = {.trials = 30}};
+  session.measurer.finals_at_most = 3;
+  const auto report = session.run();
+  REQUIRE(report);
+  CHECK(report->stop_reason == StopReason::Stopped);
+  CHECK_FALSE(report->winner);
+  CHECK(report->finals.size() == 3);
+  CHECK(session.sink.trials.size() == 33);
+}
+
+TEST_CASE("the costs of the first batch are not taken for those of a candidate") {
+  Cost cost;
+  cost.add_batch(1, 20);
+  CHECK(cost.per_candidate() == 0);
+  cost.add_batch(4, 2);
+  cost.add_batch(0, 1);
+  cost.add_batch(4, 4);
+  CHECK(cost.per_candidate() == 0.75);
+  CHECK(finals_seconds(cost, 6, 1e6) == Approx(6 * 0.75 + 2));
+  CHECK(finals_seconds(cost, 6, 1e9) == Approx(6 * 0.75 + 31));
+}
+
+TEST_CASE("what the budget allows") {
+  Cost cost;
+  CHECK(allowed({}, {100000, 1e9}, cost, 10, 4) == 4);
+  CHECK(allowed({.trials = 10}, {7, 0}, cost, 0, 4) == 3);
+  CHECK(allowed({.trials = 10}, {12, 0}, cost, 0, 4) == 0);
+  CHECK(allowed({.seconds = 10}, {7, 8.9}, cost, 1, 4) == 4);  // costs unknown yet
+  CHECK(allowed({.seconds = 10}, {7, 9}, cost, 1, 4) == 0);
+  cost.add_batch(1, 1);
+  cost.add_batch(2, 1);
+  CHECK(allowed({.seconds = 10}, {7, 8}, cost, 1, 4) == 2);
+  CHECK(allowed({.seconds = 10}, {7, 8.6}, cost, 1, 4) == 0);
+  CHECK(allowed({.seconds = 10}, {7, 4}, cost, 100, 4) == 2);  // the finals get half of the time at most
+  CHECK(allowed({.trials = 8, .seconds = 10}, {7, 0}, cost, 1, 4) == 1);
+}
+
+}  // namespace tile_tune::search

@@ -1,0 +1,335 @@
+// What programs compute, against loops and numbers written by hand.
+#include "tests/unit/reference/programs.h"
+
+#include <cmath>
+#include <limits>
+
+using namespace tile_tune;
+using namespace tile_tune::reference;
+
+namespace {
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
+using Reals = std::vector<double>;
+using Integers = std::vector<int64_t>;
+}  // namespace
+
+TEST_CASE("matmul of odd sizes equals three loops") {
+  const int64_t m = 7, n = 5, k = 13;
+  const auto program = matmul(m, n, k);
+  const Inputs inputs = random_inputs(program, 1);
+  const auto expected = evaluate_one(program, inputs);
+  REQUIRE(expected.elements.size() == 35);
+  for (int64_t i = 0; i < m; ++i)
+    for (int64_t j = 0; j < n; ++j) {
+      double sum = 0, magnitude = 0;
+      for (int64_t r = 0; r < k; ++r) {
+        const double product = double{inputs.at(0).as<float>()[i * k + r]} * inputs.at(1).as<float>()[r * n + j];
+        sum += product;
+        magnitude += std::abs(product);
+      }
+      const size_t p = static_cast<size_t>(i * n + j);
+      CHECK(expected.elements[p] == i * n + j);
+      CHECK(expected.values[p] == static_cast<float>(sum));
+      CHECK(expected.tolerances[p] ==
+            Approx(4 * std::sqrt(13.0) * 0x1p-23 * magnitude + 2 * 0x1p-23 * std::abs(sum)).epsilon(1e-6));
+    }
+}
+
+TEST_CASE("mm as the seed types it is A(i,j) times the sum of a row of B") {
+  Builder b;
+  const int a = b.input(DType::F32, {2, 3}), w = b.input(DType::F32, {3, 2}), r = b.output(DType::F32, {2, 3});
+  b.add(r, {at(0), at(1)}, {{0, 2}, {0, 3}, {0, 2}}, Aggregation::Sum,
+        call(Op::Mul, {b.read(a, {at(0), at(1)}), b.read(w, {at(1), at(2)})}));
+  const auto expected =
+      evaluate_one(b.program(), {{a, f32({2, 3}, {1, 2, 3, 4, 5, 6})}, {w, f32({3, 2}, {1, 10, -2, 20, 3, 30})}});
+  CHECK(expected.values == Reals{11, 36, 99, 44, 90, 198});
+}
+
+TEST_CASE("convolution reads a window") {
+  Builder b;
+  const int in = b.input(DType::F32, {2, 3, 4}), w = b.input(DType::F32, {1, 2, 2, 2}),
+            o = b.output(DType::F32, {1, 2, 3});
+  // o(op, h, w) += in(ip, h + kh, w + kw) * w(op, ip, kh, kw); indices op h w ip kh kw
+  b.add(o, {at(0), at(1), at(2)}, {{0, 1}, {0, 2}, {0, 3}, {0, 2}, {0, 2}, {0, 2}}, Aggregation::Sum,
+        call(Op::Mul, {b.read(in, {at(3), affine({{1, 1}, {4, 1}}), affine({{2, 1}, {5, 1}})}),
+                       b.read(w, {at(0), at(3), at(4), at(5)})}));
+  std::vector<float> image(24);
+  for (int i = 0; i < 24; ++i) image[i] = static_cast<float>(i);
+  const auto expected =
+      evaluate_one(b.program(), {{in, f32({2, 3, 4}, image)}, {w, f32({1, 2, 2, 2}, {1, 0, 0, -1, 0, 1, 0, 0})}});
+  // in0[h][w] - in0[h+1][w+1] + in1[h][w+1] = -5 + 13 + 4h + w
+  CHECK(expected.values == Reals{8, 9, 10, 12, 13, 14});
+}
+
+TEST_CASE("max over negative numbers is negative, and min and max are exact") {
+  for (const bool maximum : {true, false}) {
+    Builder b;
+    const int a = b.input(DType::F32, {2, 3}), o = b.output(DType::F32, {2});
+    b.add(o, {at(0)}, {{0, 2}, {0, 3}}, maximum ? Aggregation::Max : Aggregation::Min, b.read(a, {at(0), at(1)}));
+    const auto expected = evaluate_one(b.program(), {{a, f32({2, 3}, {-3, -1, -2, -8, -9, -7})}});
+    CHECK(expected.values == (maximum ? Reals{-1, -7} : Reals{-3, -9}));
+    CHECK(expected.tolerances == Reals{0, 0});
+  }
+}
+
+TEST_CASE("NaN wins in min and max, infinities add up") {
+  const float nan = std::nanf(""), infinity = static_cast<float>(kInfinity);
+  const auto reduce = [&](Aggregation op, std::vector<float> values) {
+    Builder b;
+    const auto n = static_cast<int64_t>(values.size());
+    const int a = b.input(DType::F32, {n}), o = b.output(DType::F32, {});
+    b.add(o, {}, {{0, n}}, op, b.read(a, {at(0)}));
+    const auto expected = evaluate_one(b.program(), {{a, f32({n}, values)}});
+    if (!std::isfinite(expected.values[0])) CHECK(expected.tolerances[0] == 0);
+    return expected.values[0];
+  };
+  CHECK(std::isnan(reduce(Aggregation::Max, {1, nan, 2})));
+  CHECK(std::isnan(reduce(Aggregation::Min, {nan, 1})));
+  CHECK(std::isnan(reduce(Aggregation::Sum, {infinity, 1, -infinity})));
+  CHECK(reduce(Aggregation::Sum, {1, infinity, 1}) == kInfinity);
+  CHECK(reduce(Aggregation::Max, {-infinity}) == -kInfinity);
+  CHECK(reduce(Aggregation::Product, {2, -3, 5}) == -30);
+  CHECK(reduce(Aggregation::Sum, {3e38f, 3e38f}) == kInfinity);
+}
+
+TEST_CASE("sums are compensated") {
+  Builder b;
+  const int a = b.input(DType::F64, {4}), o = b.output(DType::F64, {});
+  b.add(o, {}, {{0, 4}}, Aggregation::Sum, b.read(a, {at(0)}));
+  CHECK(evaluate_one(b.program(), {{a, array<double>(DType::F64, {4}, {1, 1e100, 1, -1e100})}}).values[0] == 2);
+}
+
+TEST_CASE("in/out outputs start from the caller's value") {
+  Builder b;
+  const int a = b.input(DType::F32, {2, 3}), before = b.tensor(Role::InOut, DType::F32, {2}, "o");
+  const int o = b.tensor(Role::Output, DType::F32, {2}, "o");
+  b.add(o, {at(0)}, {{0, 2}, {0, 3}}, Aggregation::Sum, b.read(a, {at(0), at(1)})).previous = before;
+  const auto expected =
+      evaluate_one(b.program(), {{a, f32({2, 3}, {1, 2, 3, 4, 5, 6})}, {before, f32({2}, {100, -200})}});
+  CHECK(expected.values == Reals{106, -185});
+  // Four terms with the value it starts from.
+  CHECK(expected.tolerances[0] == Approx(4 * 2 * 0x1p-23 * 106 + 2 * 0x1p-23 * 106).epsilon(1e-9));
+}
+
+TEST_CASE("elements outside of a narrower range keep the previous value, or are 0") {
+  for (const bool has_previous : {true, false})
+    for (const Aggregation op : {Aggregation::Assign, Aggregation::Max, Aggregation::Product}) {
+      Builder b;
+      const int a = b.input(DType::I32, {5}), before = b.tensor(Role::InOut, DType::I32, {5}, "o");
+      const int o = b.tensor(Role::Output, DType::I32, {5}, "o");
+      Statement& statement = b.add(o, {at(0)}, {{1, 4}}, op, b.read(a, {at(0)}));
+      if (has_previous) statement.previous = before;
+      const auto expected =
+          evaluate_one(b.program(), {{a, i32({5}, {1, 2, 3, 4, 5})}, {before, i32({5}, {-7, 3, 3, 3, 9})}});
+      if (!has_previous) {
+        CHECK(expected.integers == Integers{0, 2, 3, 4, 0});
+      } else if (op == Aggregation::Assign) {
+        CHECK(expected.integers == Integers{-7, 2, 3, 4, 9});
+      } else if (op == Aggregation::Max) {
+        CHECK(expected.integers == Integers{-7, 3, 3, 4, 9});
+      } else {
+        CHECK(expected.integers == Integers{-7, 6, 9, 12, 9});
+      }
+    }
+}
+
+TEST_CASE("zero extents give empty outputs, and reductions over nothing the identity") {
+  const auto empty = matmul(0, 5, 3);
+  CHECK(evaluate_one(empty, random_inputs(empty, 1)).elements.empty());
+  const auto program = matmul(2, 2, 0);
+  const auto zeros = evaluate_one(program, random_inputs(program, 1));
+  CHECK(zeros.values == Reals{0, 0, 0, 0});
+  CHECK(zeros.tolerances == Reals{0, 0, 0, 0});
+  const auto reduce = [](Aggregation op, DType type) {
+    Builder b;
+    const int a = b.input(type, {0}), o = b.output(type, {});
+    b.add(o, {}, {{0, 0}}, op, b.read(a, {at(0)}));
+    return evaluate_one(b.program(), random_inputs(b.program(), 1)).values[0];
+  };
+  CHECK(reduce(Aggregation::Max, DType::F16) == -kInfinity);
+  CHECK(reduce(Aggregation::Min, DType::F32) == kInfinity);
+  CHECK(reduce(Aggregation::Product, DType::F32) == 1);
+  CHECK(reduce(Aggregation::Max, DType::I8) == -128);
+  CHECK(reduce(Aggregation::Min, DType::U16) == 65535);
+  CHECK(reduce(Aggregation::Max, DType::U64) == 0);
+  CHECK(reduce(Aggregation::Min, DType::U64) == 0x1p64);
+  CHECK(reduce(Aggregation::Product, DType::I16) == 1);
+  Builder b;
+  const int a = b.input(DType::F32, {2, 0}), before = b.tensor(Role::InOut, DType::F32, {2}, "o");
+  const int o = b.tensor(Role::Output, DType::F32, {2}, "o");
+  b.add(o, {at(0)}, {{0, 2}, {0, 0}}, Aggregation::Max, b.read(a, {at(0), at(1)})).previous = before;
+  CHECK(evaluate_one(b.program(), {{a, f32({2, 0}, {})}, {before, f32({2}, {3, -4})}}).values == Reals{3, -4});
+}
+
+TEST_CASE("integers wrap in the width of their sums and results") {
+  const auto sum = [](DType type, DType accumulator, DType target, std::vector<int64_t> values) {
+    Builder b;
+    const auto n = static_cast<int64_t>(values.size());
+    const int a = b.input(type, {n}), o = b.output(target, {});
+    b.add(o, {}, {{0, n}}, Aggregation::Sum, b.read(a, {at(0)})).accumulator = accumulator;
+    auto data = tensor::Array::zeros(type, {n});
+    for (int64_t i = 0; i < n; ++i) tensor::store_integer(type, data.data.data(), i, values[i]);
+    return evaluate_one(b.program(), {{a, data}}).integers.at(0);
+  };
+  CHECK(sum(DType::I8, DType::I32, DType::I32, {127, 127, 2}) == 256);
+  CHECK(sum(DType::I8, DType::I32, DType::I8, {127, 1}) == -128);
+  CHECK(sum(DType::I32, DType::I32, DType::I32, {INT32_MAX, 1}) == INT32_MIN);
+  CHECK(sum(DType::I32, DType::I32, DType::I64, {INT32_MAX, 1}) == INT32_MIN);
+  CHECK(sum(DType::I64, DType::I64, DType::I64, {INT64_MAX, 2}) == INT64_MIN + 1);
+  CHECK(sum(DType::U32, DType::U32, DType::U32, {4294967295, 2}) == 1);
+  CHECK(sum(DType::I64, DType::I64, DType::I64, {(int64_t{1} << 53) + 1, 0}) == (int64_t{1} << 53) + 1);
+}
+
+TEST_CASE("a statement reads what the one before has rounded") {
+  for (const auto& [type, middle] : {std::pair{DType::F16, 2048.0}, {DType::BF16, 2048.0}, {DType::F32, 2049.0}}) {
+    Builder b;
+    const int a = b.input(DType::F32, {2}), t = b.tensor(Role::Temporary, type, {}), o = b.output(DType::F32, {});
+    b.add(t, {}, {{0, 2}}, Aggregation::Sum, b.read(a, {at(0)}));
+    b.add(o, {}, {}, Aggregation::Assign, call(Op::Sub, {cast(DType::F32, b.read(t, {})), number(2048)}));
+    CHECK(evaluate_one(b.program(), {{a, f32({2}, {2048, 1})}}).values[0] == middle - 2048);
+  }
+}
+
+TEST_CASE("constraints select points, triangles included") {
+  Builder b;
+  const int a = b.input(DType::F32, {5}), o = b.output(DType::F32, {5});
+  // prefix sums: k <= i, that is 0 <= i - k < 5
+  b.add(o, {at(0)}, {{0, 5}, {0, 5}}, Aggregation::Sum, b.read(a, {at(1)})).constraints = {
+      {affine({{0, 1}, {1, -1}}), 5}};
+  CHECK(evaluate_one(b.program(), {{a, f32({5}, {1, -2, 3, 4, 5})}}).values == Reals{1, -1, 2, 6, 11});
+}
+
+TEST_CASE("an element whose points are all excluded is 0, or keeps its value") {
+  Builder b;
+  const int a = b.input(DType::F32, {4}), o = b.output(DType::F32, {4});
+  // max over k < i
+  b.add(o, {at(0)}, {{0, 4}, {0, 4}}, Aggregation::Max, b.read(a, {at(1)})).constraints = {
+      {affine({{0, 1}, {1, -1}}, -1), 4}};
+  CHECK(evaluate_one(b.program(), {{a, f32({4}, {-5, -6, -1, 0})}}).values == Reals{0, -5, -5, -1});
+}
+
+TEST_CASE("reads that only constraints keep inside are read there only") {
+  Builder b;
+  const int a = b.input(DType::F32, {4}), o = b.output(DType::F32, {4});
+  // a window of 3 around i, cut at the borders
+  b.add(o, {at(0)}, {{0, 4}, {0, 3}}, Aggregation::Sum, b.read(a, {affine({{0, 1}, {1, 1}}, -1)})).constraints = {
+      {affine({{0, 1}, {1, 1}}, -1), 4}};
+  CHECK(evaluate_one(b.program(), {{a, f32({4}, {1, 2, 3, 4})}}).values == Reals{3, 6, 9, 7});
+}
+
+TEST_CASE("denominators leave out what is no integer") {
+  Builder b;
+  const int a = b.input(DType::I32, {3}), o = b.output(DType::I32, {6});
+  b.add(o, {at(0)}, {{0, 6}}, Aggregation::Assign, b.read(a, {affine({{0, 1}}, 0, 2)}));
+  CHECK(evaluate_one(b.program(), {{a, i32({3}, {7, 8, 9})}}).integers == Integers{7, 0, 8, 0, 9, 0});
+}
+
+TEST_CASE("left-hand sides may be any affine expressions") {
+  Builder b;
+  const int a = b.input(DType::I32, {6}), o = b.output(DType::I32, {8});
+  SECTION("strided, over an initial value") {
+    const int before = b.tensor(Role::InOut, DType::I32, {8}, "t1");
+    b.add(o, {affine({{0, 2}}, 1)}, {{0, 3}}, Aggregation::Assign, b.read(a, {at(0)})).previous = before;
+    CHECK(evaluate_one(b.program(), {{a, i32({6}, {1, 2, 3, 4, 5, 6})}, {before, i32({8}, {9, 9, 9, 9, 9, 9, 9, 9})}})
+              .integers == Integers{9, 1, 9, 2, 9, 3, 9, 9});
+  }
+  SECTION("several points for one element") {
+    b.add(o, {affine({{0, 1}, {1, 1}})}, {{0, 6}, {0, 3}}, Aggregation::Sum, b.read(a, {at(0)}));
+    CHECK(evaluate_one(b.program(), {{a, i32({6}, {1, 2, 3, 4, 5, 6})}}).integers ==
+          Integers{1, 3, 6, 9, 12, 15, 11, 6});
+  }
+  SECTION("halves, and a constant element") {
+    b.add(o, {affine({{0, 1}}, 0, 2)}, {{0, 6}}, Aggregation::Assign, b.read(a, {at(0)}));
+    CHECK(evaluate_one(b.program(), {{a, i32({6}, {1, 2, 3, 4, 5, 6})}}).integers == Integers{1, 3, 5, 0, 0, 0, 0, 0});
+  }
+  SECTION("one element by its number") {
+    b.add(o, {affine({}, 3)}, {{0, 6}}, Aggregation::Max, b.read(a, {at(0)}));
+    CHECK(evaluate_one(b.program(), {{a, i32({6}, {1, 2, 8, 4, 5, 6})}}).integers == Integers{0, 0, 0, 8, 0, 0, 0, 0});
+  }
+  SECTION("the diagonal of a square") {
+    Builder d;
+    const int x = d.input(DType::I32, {2}), square = d.output(DType::I32, {2, 2});
+    d.add(square, {at(0), at(0)}, {{0, 2}}, Aggregation::Assign, d.read(x, {at(0)}));
+    CHECK(evaluate_one(d.program(), {{x, i32({2}, {5, 6})}}).integers == Integers{5, 0, 0, 6});
+  }
+  SECTION("a reduction over nothing gives the identity where it writes") {
+    Builder d;
+    const int x = d.input(DType::F32, {0}), y = d.output(DType::F32, {4});
+    d.add(y, {affine({{0, 2}})}, {{0, 2}, {0, 0}}, Aggregation::Max, d.read(x, {at(1)}));
+    CHECK(evaluate_one(d.program(), {{x, f32({0}, {})}}).values == Reals{-kInfinity, 0, -kInfinity, 0});
+  }
+}
+
+TEST_CASE("an output subscript with a constant shifts its element") {
+  Builder b;
+  const int a = b.input(DType::I32, {3}), o = b.output(DType::I32, {5});
+  b.add(o, {affine({{0, 1}}, 2)}, {{0, 3}}, Aggregation::Assign, b.read(a, {at(0)}));
+  CHECK(evaluate_one(b.program(), {{a, i32({3}, {4, 5, 6})}}).integers == Integers{0, 0, 4, 5, 6});
+}
+
+TEST_CASE("gathers follow their index and are checked against the extent") {
+  Builder b;
+  const int table = b.input(DType::F32, {3, 2}), index = b.input(DType::I32, {4}), o = b.output(DType::F32, {4, 2});
+  b.add(o, {at(0), at(1)}, {{0, 4}, {0, 2}}, Aggregation::Assign, b.read(table, {b.read(index, {at(0)}), at(1)}));
+  const auto t = f32({3, 2}, {1, 2, 3, 4, 5, 6});
+  CHECK(evaluate_one(b.program(), {{table, t}, {index, i32({4}, {2, 0, 1, 2})}}).values ==
+        Reals{5, 6, 1, 2, 3, 4, 5, 6});
+  for (const int32_t bad : {3, -1, INT32_MIN}) {
+    const auto result = evaluate(b.program(), {{table, t}, {index, i32({4}, {2, 0, bad, 2})}});
+    REQUIRE(!result);
+    CHECK(result.error().code == "gather-out-of-range");
+    CHECK(result.error().error_class == ErrorClass::Mismatch);
+    CHECK(result.error().message == "t0 is read at " + std::to_string(bad) + " in dimension 0, where its extent is 3");
+  }
+}
+
+TEST_CASE("an access outside of its tensor is an error, not a crash") {
+  Builder b;
+  const int a = b.input(DType::F32, {4}), o = b.output(DType::F32, {4});
+  SECTION("read") { b.add(o, {at(0)}, {{0, 4}}, Aggregation::Assign, b.read(a, {affine({{0, 1}}, 1)})); }
+  SECTION("write") { b.add(o, {affine({{0, 2}})}, {{0, 4}}, Aggregation::Assign, b.read(a, {at(0)})); }
+  const auto result = evaluate(b.program(), random_inputs(b.program(), 1));
+  REQUIRE(!result);
+  CHECK(result.error().code == "access-out-of-range");
+}
+
+TEST_CASE("arrays that do not fit the program are named") {
+  const auto program = matmul(2, 3, 4);
+  Inputs inputs = random_inputs(program, 1);
+  const auto code = [&] { return evaluate(program, inputs).error().code; };
+  SECTION("missing") {
+    inputs.erase(1);
+    CHECK(code() == "missing-input");
+  }
+  SECTION("type") {
+    inputs.at(0) = tensor::Array::zeros(DType::F64, {2, 4});
+    CHECK(code() == "input-type");
+  }
+  SECTION("shape") {
+    inputs.at(0) = tensor::Array::zeros(DType::F32, {4, 2});
+    CHECK(code() == "input-shape");
+  }
+  SECTION("data") {
+    inputs.at(0).data.resize(3);
+    CHECK(code() == "input-shape");
+  }
+}
+
+TEST_CASE("a temporary that is never asked for outside of its range is 0 there") {
+  Builder b;
+  const int a = b.input(DType::F32, {3}), t = b.tensor(Role::Temporary, DType::F32, {5}), o = b.output(DType::F32, {5});
+  b.add(t, {at(0)}, {{0, 3}}, Aggregation::Assign, call(Op::Neg, {b.read(a, {at(0)})}));
+  b.add(o, {at(0)}, {{0, 5}}, Aggregation::Assign, call(Op::Add, {b.read(t, {at(0)}), number(1)}));
+  CHECK(evaluate_one(b.program(), {{a, f32({3}, {1, 2, 3})}}).values == Reals{0, -1, -2, 1, 1});
+}
+
+TEST_CASE("to_array holds the values in the output's type") {
+  const auto program = matmul(2, 2, 1, DType::BF16);
+  Inputs inputs{{0, array<uint16_t>(DType::BF16, {2, 1}, {0x3f80, 0x4000})},
+                {1, array<uint16_t>(DType::BF16, {1, 2}, {0x4040, 0xbf80})}};
+  const auto result = to_array(program, evaluate_one(program, inputs));
+  CHECK(result.type == DType::BF16);
+  CHECK(result.shape == std::vector<int64_t>{2, 2});
+  CHECK(tensor::load_real(DType::BF16, result.data.data(), 2) == 6);
+  CHECK(tensor::load_real(DType::BF16, result.data.data(), 3) == -2);
+}

@@ -1,0 +1,122 @@
+// The programs in examples/, bound to sizes; and every good golden program through JSON.
+#include <catch2/catch.hpp>
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+
+#include "frontend/ir/json.h"
+#include "frontend/tc/parse.h"
+
+using namespace tile_tune;
+namespace fs = std::filesystem;
+
+namespace {
+
+std::string read_file(const fs::path& path) {
+  std::ifstream stream(path, std::ios::binary);
+  REQUIRE(stream);
+  std::ostringstream text;
+  text << stream.rdbuf();
+  return text.str();
+}
+
+ir::Program only(std::string_view text) {
+  auto parsed = tc::parse(text, "test.tc");
+  INFO((parsed ? "" : render(parsed.error())));
+  REQUIRE(parsed);
+  REQUIRE(parsed->programs.size() == 1);
+  return parsed->programs[0];
+}
+
+ir::Program bound(std::string_view text, const ir::Sizes& sizes) {
+  auto program = ir::bind(only(text), sizes);
+  INFO((program ? "" : render(program.error())));
+  REQUIRE(program);
+  return *program;
+}
+
+std::vector<int64_t> output_shape(const ir::Program& program) { return ir::shape(program.tensors[program.outputs[0]]); }
+
+std::string example(const char* name) { return read_file(fs::path(TILE_TUNE_SOURCE_DIR) / "examples" / name); }
+
+}  // namespace
+
+TEST_CASE("the examples have the extents and the work they should") {
+  const auto matmul = bound(example("matmul.tc"), {{"M", 3}, {"N", 5}, {"K", 7}});
+  CHECK(output_shape(matmul) == std::vector<int64_t>{3, 5});
+  CHECK(ir::flops(matmul) == 2 * 3 * 5 * 7);
+  const auto matvec = bound(example("matvec.tc"), {{"R", 11}, {"C", 13}});
+  CHECK(output_shape(matvec) == std::vector<int64_t>{11});
+  const auto conv =
+      bound(example("conv2d.tc"), {{"B", 2}, {"IP", 3}, {"H", 9}, {"W", 8}, {"OP", 4}, {"KH", 3}, {"KW", 2}});
+  CHECK(output_shape(conv) == std::vector<int64_t>{2, 4, 7, 7});
+  const auto pool = bound(example("maxpool2x2.tc"), {{"B", 1}, {"C", 3}, {"H", 7}, {"W", 6}});
+  CHECK(output_shape(pool) == std::vector<int64_t>{1, 3, 3, 3});
+  for (const auto* program : {&matmul, &matvec, &conv, &pool}) {
+    CHECK(program->statements.size() == 1);
+    CHECK(!program->initial_value_of(program->outputs[0]));
+  }
+}
+
+TEST_CASE("sizes of 0 are legal") {
+  const auto matmul = bound(example("matmul.tc"), {{"M", 3}, {"N", 5}, {"K", 0}});
+  CHECK(output_shape(matmul) == std::vector<int64_t>{3, 5});
+  CHECK(ir::flops(matmul) == 0);
+  CHECK(output_shape(bound(example("matvec.tc"), {{"R", 0}, {"C", 4}})) == std::vector<int64_t>{0});
+}
+
+TEST_CASE("what depends on sizes is refused when they are known") {
+  const auto code = [](std::string_view text, const ir::Sizes& sizes) {
+    const auto result = ir::bind(only(text), sizes);
+    REQUIRE(!result);
+    CHECK(result.error().error_class == ErrorClass::Mismatch);
+    REQUIRE(result.error().place);
+    return result.error().code;
+  };
+  const auto shifted = "def f(float(N) A, float(M) B) -> (O) { O(i) = A(i) + B(i) where i in 0:N }";
+  CHECK(output_shape(bound(shifted, {{"N", 4}, {"M", 4}})) == std::vector<int64_t>{4});
+  const auto outside = code(shifted, {{"N", 5}, {"M", 4}});
+  const auto later = "def f(float(N) A, float(M) B) -> (O) { O(i) = A(i)  O(i) = B(i) where i in 0:M }";
+  CHECK(ir::bind(only(later), {{"N", 5}, {"M", 5}}));
+  CHECK(code(later, {{"N", 5}, {"M", 6}}) == outside);
+  const auto declared = "def f(float(N) A, float(M) B) -> (float(M) O) { O(i) = A(i) * B(i) }";
+  CHECK(output_shape(bound(declared, {{"N", 6}, {"M", 5}})) == std::vector<int64_t>{5});
+  CHECK(code(declared, {{"N", 4}, {"M", 5}}) == outside);
+  CHECK(code(example("conv2d.tc"), {{"B", 1}, {"IP", 1}, {"H", 2}, {"W", 9}, {"OP", 1}, {"KH", 3}, {"KW", 3}}) !=
+        outside);
+}
+
+TEST_CASE("an integer input in a range is a size") {
+  const auto program =
+      bound("def f(int s, float(N) A) -> (O) { O(i) = A(i + s) where i in 0:N - s }", {{"N", 10}, {"s", 3}});
+  CHECK(output_shape(program) == std::vector<int64_t>{7});
+  CHECK(program.inputs.size() == 2);
+}
+
+TEST_CASE("a statement may write a part of the caller's buffer") {
+  const auto program =
+      bound("def f(float(3) A, float(N) B) -> (float(N) O) { O(i) += A(i - 2) where i in 2:5 }", {{"N", 9}});
+  CHECK(output_shape(program) == std::vector<int64_t>{9});
+  CHECK(program.initial_value_of(program.outputs[0]) == program.statements[0].previous);
+}
+
+TEST_CASE("every good program survives the program file format") {
+  size_t count = 0;
+  for (const auto& entry : fs::directory_iterator(fs::path(TILE_TUNE_SOURCE_DIR) / "tests/golden/tc/good")) {
+    if (entry.path().extension() != ".tc") continue;
+    const auto parsed = tc::parse(read_file(entry.path()), entry.path().filename().string());
+    REQUIRE(parsed);
+    for (const auto& program : parsed->programs) {
+      INFO(entry.path() << ": " << program.name);
+      const auto json = ir::to_json(program);
+      const auto again = ir::program_from_json(json);
+      INFO((again ? "" : render(again.error())));
+      REQUIRE(again);
+      CHECK(ir::to_json(*again) == json);
+      ++count;
+    }
+  }
+  CHECK(count > 40);
+}
