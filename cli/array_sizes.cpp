@@ -20,18 +20,21 @@ using KnownSizes = std::map<std::string, Known>;
 Result<void> learn(KnownSizes& known, const std::string& name, int64_t value, const std::string& from) {
   const auto [place, inserted] = known.emplace(name, Known{value, from});
   if (inserted || place->second.value == value) return {};
-  return fail(ErrorClass::Mismatch, "size-conflict",
-              fmt::format("size {} is {} by {} but {} by {}", name, place->second.value, place->second.from, value, from));
+  return fail(
+      ErrorClass::Mismatch, "size-conflict",
+      fmt::format("size {} is {} by {} but {} by {}", name, place->second.value, place->second.from, value, from));
 }
 
 Result<void> check_array(const ir::Tensor& tensor, const tensor::Array& array) {
   if (array.type != tensor.type)
-    return fail(ErrorClass::Mismatch, "dtype-mismatch",
-                fmt::format("{} is {}, but its array is {}", tensor.name, dtype_name(tensor.type), dtype_name(array.type)),
-                "convert the array, in numpy with astype");
+    return fail(
+        ErrorClass::Mismatch, "dtype-mismatch",
+        fmt::format("{} is {}, but its array is {}", tensor.name, dtype_name(tensor.type), dtype_name(array.type)),
+        "convert the array, in numpy with astype");
   if (array.shape.size() != tensor.extents.size())
     return fail(ErrorClass::Mismatch, "rank-mismatch",
-                fmt::format("{} has {} dimensions, but its array has {}", tensor.name, tensor.extents.size(), array.shape.size()));
+                fmt::format("{} has {} dimensions, but its array has {}", tensor.name, tensor.extents.size(),
+                            array.shape.size()));
   return {};
 }
 
@@ -82,7 +85,8 @@ Result<ir::Sizes> infer_sizes(const ir::Program& program, const NamedArrays& arr
       if (const auto name = bare_name(tensor->extents[d]))
         TILE_TUNE_CHECK(learn(known, *name, array->shape[d], dimension(*tensor, d)));
     if (is_size_input(program, *tensor))
-      TILE_TUNE_CHECK(learn(known, tensor->name, tensor::load_integer(array->type, array->data.data(), 0), "the value of " + tensor->name));
+      TILE_TUNE_CHECK(learn(known, tensor->name, tensor::load_integer(array->type, array->data.data(), 0),
+                            "the value of " + tensor->name));
   }
   ir::Sizes sizes;
   for (const auto& [name, one] : known) sizes.emplace(name, one.value);

@@ -33,7 +33,9 @@ bool has_tensor(const ir::Program& program, const std::string& name) {
 }  // namespace
 
 void add_binding_options(CLI::App& verb, BindingOptions& options) {
-  verb.add_option("-s,--size", options.sizes, "A symbolic size; repeatable")->type_name("NAME=N")->allow_extra_args(false);
+  verb.add_option("-s,--size", options.sizes, "A symbolic size; repeatable")
+      ->type_name("NAME=N")
+      ->allow_extra_args(false);
   verb.add_option("--layout", options.layouts, "Storage order: row, col or NAME=col; repeatable (default: row)")
       ->type_name("ORDER")
       ->allow_extra_args(false);
@@ -55,7 +57,8 @@ Result<ir::Sizes> parse_sizes(const std::vector<std::string>& assignments) {
     if (error == std::errc::result_out_of_range)
       return fail(ErrorClass::Program, "bad-size", fmt::format("the size '{}' is too large", text));
     if (!assignment || error != std::errc() || end != number.data() + number.size())
-      return fail(ErrorClass::Program, "bad-size", fmt::format("'{}' is not a size", text), "write -s NAME=N, for example -s M=512");
+      return fail(ErrorClass::Program, "bad-size", fmt::format("'{}' is not a size", text),
+                  "write -s NAME=N, for example -s M=512");
     const auto [place, inserted] = sizes.emplace(assignment->first, value);
     if (!inserted && place->second != value)
       return fail(ErrorClass::Program, "bad-size",

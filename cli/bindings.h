@@ -31,8 +31,7 @@ Result<ir::Program> bind_program(const ir::Program& program, const BindingOption
 
 /// The same for all the programs of one command: each takes the sizes it has, and a size or layout that none of
 /// them has is an error.
-Result<std::vector<ir::Program>> bind_programs(const std::vector<ir::Program>& programs,
-                                               const BindingOptions& options);
+Result<std::vector<ir::Program>> bind_programs(const std::vector<ir::Program>& programs, const BindingOptions& options);
 
 /// NAME=VALUE cut at the first '='; nothing where either side is empty.
 std::optional<std::pair<std::string, std::string>> split_assignment(const std::string& text);

@@ -45,7 +45,8 @@ Result<std::string> library_name(const BuildOptions& options, const std::vector<
   if (!options.name.empty()) return options.name;
   if (workloads.size() == 1) return workloads.front().program.name;
   if (options.programs.size() == 1) return std::filesystem::path(options.programs.front()).stem().string();
-  return fail(ErrorClass::Program, "missing-name", "a library of several programs needs a name", "give one with --name NAME");
+  return fail(ErrorClass::Program, "missing-name", "a library of several programs needs a name",
+              "give one with --name NAME");
 }
 
 Result<ScheduleChoice> choose(const BuildOptions& options, const Workload& workload, const codegen::Target& target,
@@ -92,11 +93,10 @@ void add_build(CLI::App& app, Command& command) {
       ->type_name("");
   add_binding_options(*verb, options->bindings);
   verb->add_option("-o,--output", options->directory, "Where the package is written")->required()->type_name("DIR");
-  verb->add_option("--name", options->name, "The library's name; of a single program the function's, too")->type_name("NAME");
+  verb->add_option("--name", options->name, "The library's name; of a single program the function's, too")
+      ->type_name("NAME");
   verb->add_option("--schedule", options->schedule, "A schedule for a single program, as JSON")->type_name("FILE");
-  verb->callback([&command, options] {
-    command = [options](Session& session) { return build(*options, session); };
-  });
+  verb->callback([&command, options] { command = [options](Session& session) { return build(*options, session); }; });
 }
 
 }  // namespace tile_tune::cli

@@ -168,9 +168,7 @@ void add_check(CLI::App& app, Command& command) {
   auto* verb = app.add_subcommand("check", "Parses and type-checks a program, infers its ranges");
   verb->add_option("PROGRAM", options->program, "FILE.tc, FILE.tc:NAME or FILE.json")->required()->type_name("");
   add_binding_options(*verb, options->bindings);
-  verb->callback([&command, options] {
-    command = [options](Session& session) { return check(*options, session); };
-  });
+  verb->callback([&command, options] { command = [options](Session& session) { return check(*options, session); }; });
 }
 
 }  // namespace tile_tune::cli

@@ -44,18 +44,19 @@ nlohmann::json best_json(const db::BestRow& best) {
 }
 
 nlohmann::json row_json(const db::ListRow& row) {
-  nlohmann::json json{{"id", row.id},
-                      {"name", row.program.name},
-                      {"sizes", nlohmann::json::parse(row.program.sizes_json, nullptr, false)},
-                      {"dtypes", row.program.dtypes},
-                      {"layout", row.program.layout},
-                      {"content_hash", row.program.content_hash},
-                      {"flops", row.program.flops},
-                      {"bytes", row.program.bytes},
-                      {"target", {{"halide", row.target.halide}, {"cpu_model", row.target.cpu_model}, {"threads", row.target.threads}}},
-                      {"sessions", row.sessions},
-                      {"trials", row.trials},
-                      {"created_ms", row.created_ms}};
+  nlohmann::json json{
+      {"id", row.id},
+      {"name", row.program.name},
+      {"sizes", nlohmann::json::parse(row.program.sizes_json, nullptr, false)},
+      {"dtypes", row.program.dtypes},
+      {"layout", row.program.layout},
+      {"content_hash", row.program.content_hash},
+      {"flops", row.program.flops},
+      {"bytes", row.program.bytes},
+      {"target", {{"halide", row.target.halide}, {"cpu_model", row.target.cpu_model}, {"threads", row.target.threads}}},
+      {"sessions", row.sessions},
+      {"trials", row.trials},
+      {"created_ms", row.created_ms}};
   if (row.best) json["best"] = best_json(*row.best);
   return json;
 }
@@ -87,8 +88,8 @@ nlohmann::json row_json(const db::ShowRow& row) {
 std::string list_text(const std::vector<db::ListRow>& rows) {
   std::vector<std::vector<std::string>> cells;
   for (const auto& row : rows)
-    cells.push_back({row.id, row.program.name, sizes_text(row.program.sizes_json), row.program.dtypes, row.program.layout,
-                     std::to_string(row.target.threads), std::to_string(row.trials),
+    cells.push_back({row.id, row.program.name, sizes_text(row.program.sizes_json), row.program.dtypes,
+                     row.program.layout, std::to_string(row.target.threads), std::to_string(row.trials),
                      row.best ? format_time(row.best->median_ns) : "-",
                      row.best ? speed_text(row.best->ratio, 0, 0) : "-",
                      row.best ? format_percent(row.best->peak_fraction) : "-", date_text(row.created_ms)});
@@ -124,7 +125,8 @@ std::string show_text(const db::ShowRow& row) {
     facts.push_back({"best", format_time(best->median_ns)});
     facts.push_back({"speed-up", speed_text(best->ratio, best->ratio_lo, best->ratio_hi)});
     facts.push_back({"of roofline", format_percent(best->peak_fraction)});
-    facts.push_back({"made by", fmt::format("tile-tune {}, Halide {}, LLVM {}", best->tool.tile_tune, best->tool.halide, best->tool.llvm)});
+    facts.push_back({"made by", fmt::format("tile-tune {}, Halide {}, LLVM {}", best->tool.tile_tune, best->tool.halide,
+                                            best->tool.llvm)});
     facts.push_back({"schedule", best->schedule_id});
     facts.push_back({"", best->schedule_json});
   }
@@ -138,8 +140,7 @@ std::string show_text(const db::ShowRow& row) {
   for (const auto& [id, session, trial] : row.finals)
     finals.push_back({trial.schedule_id.substr(0, 12), trial.outcome, format_time(trial.median_ns),
                       speed_text(trial.ratio, trial.ratio_lo, trial.ratio_hi), trial.chosen ? "chosen" : ""});
-  return text + "\n" +
-         format_table({{"finalist"}, {"outcome"}, {"time", Align::Right}, {"speed-up"}, {""}}, finals, 2);
+  return text + "\n" + format_table({{"finalist"}, {"outcome"}, {"time", Align::Right}, {"speed-up"}, {""}}, finals, 2);
 }
 
 Result<db::Database> open(const Session& session) {
@@ -189,7 +190,8 @@ Result<Exit> show(const std::string& name, const Session& session) {
   }
   std::vector<std::string> texts;
   for (const auto& row : rows) texts.push_back(show_text(row));
-  TILE_TUNE_CHECK(print(texts.empty() ? "the database holds no tuned program\n" : fmt::format("{}", fmt::join(texts, "\n"))));
+  TILE_TUNE_CHECK(
+      print(texts.empty() ? "the database holds no tuned program\n" : fmt::format("{}", fmt::join(texts, "\n"))));
   return Exit::Success;
 }
 
@@ -203,10 +205,9 @@ void add_db(CLI::App& app, Command& command) {
   });
   auto name = std::make_shared<std::string>();
   auto* show_verb = verb->add_subcommand("show", "All that is known of a program: best schedule, sessions, finals");
-  show_verb->add_option("NAME", *name, "A program's name or the first digits of its id; all if left out")->type_name("");
-  show_verb->callback([&command, name] {
-    command = [name](Session& session) { return show(*name, session); };
-  });
+  show_verb->add_option("NAME", *name, "A program's name or the first digits of its id; all if left out")
+      ->type_name("");
+  show_verb->callback([&command, name] { command = [name](Session& session) { return show(*name, session); }; });
 }
 
 }  // namespace tile_tune::cli

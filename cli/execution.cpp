@@ -37,10 +37,12 @@ Result<void> compare_all(const ir::Program& program, const std::vector<reference
     if (!verdict.mismatch) continue;
     const auto& wrong = *verdict.mismatch;
     const auto& tensor = program.tensors[static_cast<size_t>(wrong.tensor)];
-    return fail(ErrorClass::Verification, "wrong-result",
-                fmt::format("the kernel of {} is wrong: {} is {} instead of {} (tolerance {}), {} of {} checked elements differ",
-                            program.name, place_text(tensor, wrong.element), wrong.got, wrong.expected, wrong.tolerance,
-                            wrong.count, one->elements.size()));
+    return fail(
+        ErrorClass::Verification, "wrong-result",
+        fmt::format(
+            "the kernel of {} is wrong: {} is {} instead of {} (tolerance {}), {} of {} checked elements differ",
+            program.name, place_text(tensor, wrong.element), wrong.got, wrong.expected, wrong.tolerance, wrong.count,
+            one->elements.size()));
   }
   return {};
 }

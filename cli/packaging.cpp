@@ -91,8 +91,9 @@ Result<std::vector<fs::path>> package_in_child(const std::vector<codegen::Kernel
   std::error_code ignored;
   for (const auto& folder : staging_folders(options.directory))
     if (!before.contains(folder)) fs::remove_all(folder, ignored);
-  return failure("package-failed", output.signal ? fmt::format("writing the package was ended by a signal: {}", strsignal(output.signal))
-                                                 : fmt::format("writing the package failed with exit code {}", output.exit_code));
+  return failure("package-failed",
+                 output.signal ? fmt::format("writing the package was ended by a signal: {}", strsignal(output.signal))
+                               : fmt::format("writing the package failed with exit code {}", output.exit_code));
 }
 
 Result<void> serve_package_request() {

@@ -98,7 +98,8 @@ Result<std::vector<LoadedProgram>> load_programs(const std::string& argument, co
                 "a program is FILE.tc, FILE.tc:NAME or FILE.json");
   TILE_TUNE_TRY(programs, tc ? load_tc(path, report) : load_json(path));
   if (programs.empty())
-    return fail(ErrorClass::Program, "no-def", fmt::format("{} holds no def", path), "a program is def NAME(...) -> (...) { ... }");
+    return fail(ErrorClass::Program, "no-def", fmt::format("{} holds no def", path),
+                "a program is def NAME(...) -> (...) { ... }");
   if (path.size() == argument.size()) return programs;
   for (auto& one : programs)
     if (one.program.name == name) return std::vector<LoadedProgram>{std::move(one)};

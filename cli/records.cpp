@@ -34,6 +34,14 @@ std::string layout_text(const ir::Program& canonical) {
   return letters.find('r') == std::string::npos ? "col" : letters;
 }
 
+/// In the order in which the program names them.
+std::string sizes_json(const ir::Program& program, const ir::Sizes& sizes) {
+  auto json = nlohmann::ordered_json::object();
+  for (const auto& name : program.sizes)
+    if (const auto found = sizes.find(name); found != sizes.end()) json[name] = found->second;
+  return json.dump();
+}
+
 }  // namespace
 
 Workload make_workload(const LoadedProgram& loaded, const ir::Program& bound, const ir::Sizes& sizes) {
@@ -45,7 +53,7 @@ Workload make_workload(const LoadedProgram& loaded, const ir::Program& bound, co
                   .frontend = loaded.frontend,
                   .source = loaded.source,
                   .canonical_json = json_text(ir::to_json(program)),
-                  .sizes_json = nlohmann::json(sizes).dump(),
+                  .sizes_json = sizes_json(loaded.program, sizes),
                   .dtypes = dtypes_text(program),
                   .layout = layout_text(program),
                   .flops = ir::flops(program),
@@ -111,7 +119,7 @@ Result<search::Trial> trial_from_row(const db::TrialRow& row) {
 }
 
 std::string sizes_text(const std::string& sizes_json) {
-  const auto json = nlohmann::json::parse(sizes_json, nullptr, false);
+  const auto json = nlohmann::ordered_json::parse(sizes_json, nullptr, false);
   if (!json.is_object()) return sizes_json;
   std::vector<std::string> parts;
   for (const auto& [name, value] : json.items()) parts.push_back(name + "=" + value.dump());

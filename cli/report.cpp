@@ -16,7 +16,8 @@ void Reporter::diagnostic(const Diagnostic& diagnostic) const {
 }
 
 void Reporter::warn(std::string code, std::string message, std::string note) const {
-  diagnostic({ErrorClass::Failure, std::move(code), std::move(message), std::nullopt, std::move(note), Severity::Warning});
+  diagnostic(
+      {ErrorClass::Failure, std::move(code), std::move(message), std::nullopt, std::move(note), Severity::Warning});
 }
 
 void Reporter::notice(const std::string& line) const {

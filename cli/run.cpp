@@ -81,8 +81,10 @@ Result<reference::Inputs> number_arrays(const ir::Program& program, NamedArrays 
       continue;
     }
     const InitialValue initial = initial_value(program, static_cast<int>(number));
-    report.warn("no-initial-value", fmt::format("{} accumulates onto a value that is not given: it starts from {}", tensor.name, initial.text),
-                fmt::format("give one with --input {}=FILE.npy, or write the statement with '!'", tensor.name));
+    report.warn(
+        "no-initial-value",
+        fmt::format("{} accumulates onto a value that is not given: it starts from {}", tensor.name, initial.text),
+        fmt::format("give one with --input {}=FILE.npy, or write the statement with '!'", tensor.name));
     inputs.emplace(static_cast<int>(number), initial.array);
   }
   return inputs;
@@ -110,15 +112,20 @@ Result<void> write_outputs(const ir::Program& program, const std::vector<tensor:
                            const fs::path& directory, const std::string& engine, const Reporter& report) {
   std::error_code error;
   fs::create_directories(directory, error);
-  if (error) return failure("cannot-write", fmt::format("cannot make the folder {}: {}", directory.string(), error.message()));
+  if (error)
+    return failure("cannot-write", fmt::format("cannot make the folder {}: {}", directory.string(), error.message()));
   nlohmann::json list = nlohmann::json::array();
   for (size_t i = 0; i < outputs.size(); ++i) {
     const auto& tensor = program.tensors[static_cast<size_t>(program.outputs[i])];
     const fs::path path = directory / (tensor.name + ".npy");
     TILE_TUNE_CHECK(tensor::write_npy(path, outputs[i], tensor.layout == ir::Layout::Col));
-    list.push_back({{"name", tensor.name}, {"dtype", dtype_name(tensor.type)}, {"shape", outputs[i].shape}, {"path", path.string()}});
+    list.push_back({{"name", tensor.name},
+                    {"dtype", dtype_name(tensor.type)},
+                    {"shape", outputs[i].shape},
+                    {"path", path.string()}});
     if (report.json()) continue;
-    const std::string shape = outputs[i].shape.empty() ? "scalar" : fmt::format("({})", fmt::join(outputs[i].shape, ", "));
+    const std::string shape =
+        outputs[i].shape.empty() ? "scalar" : fmt::format("({})", fmt::join(outputs[i].shape, ", "));
     TILE_TUNE_CHECK(print(fmt::format("{}  {}  {}  {}\n", tensor.name, dtype_name(tensor.type), shape, path.string())));
   }
   if (report.json()) return print_json({{"engine", engine}, {"outputs", list}});
@@ -142,7 +149,8 @@ Result<Exit> run(const RunOptions& options, const Session& session) {
   TILE_TUNE_TRY(target, session.target());
   TILE_TUNE_TRY(choice, choose(options, workload, target, session));
   TILE_TUNE_TRY(outputs, execute({workload.program, choice.schedule, target}, inputs));
-  TILE_TUNE_CHECK(write_outputs(workload.program, outputs, options.output_directory, choice.provenance, session.report));
+  TILE_TUNE_CHECK(
+      write_outputs(workload.program, outputs, options.output_directory, choice.provenance, session.report));
   return Exit::Success;
 }
 
@@ -152,7 +160,8 @@ void add_run(CLI::App& app, Command& command) {
   auto options = std::make_shared<RunOptions>();
   auto* verb = app.add_subcommand("run", "Executes a program on .npy files");
   verb->add_option("PROGRAM", options->program, "FILE.tc, FILE.tc:NAME or FILE.json")->required()->type_name("");
-  verb->add_option("--input", options->inputs, "An input's array, or the value an in/out output starts from; repeatable")
+  verb->add_option("--input", options->inputs,
+                   "An input's array, or the value an in/out output starts from; repeatable")
       ->type_name("NAME=FILE")
       ->allow_extra_args(false);
   verb->add_option("--output-dir", options->output_directory, "Where NAME.npy is written for each output")
@@ -162,11 +171,11 @@ void add_run(CLI::App& app, Command& command) {
                      ->type_name("ENGINE")
                      ->check(CLI::IsMember({"reference", "default", "tuned"}))
                      ->capture_default_str();
-  verb->add_option("--schedule", options->schedule, "A schedule to run with, as JSON")->type_name("FILE")->excludes(engine);
+  verb->add_option("--schedule", options->schedule, "A schedule to run with, as JSON")
+      ->type_name("FILE")
+      ->excludes(engine);
   add_binding_options(*verb, options->bindings);
-  verb->callback([&command, options] {
-    command = [options](Session& session) { return run(*options, session); };
-  });
+  verb->callback([&command, options] { command = [options](Session& session) { return run(*options, session); }; });
 }
 
 }  // namespace tile_tune::cli

@@ -76,8 +76,9 @@ Result<ScheduleChoice> stored_choice(const Workload& workload, const codegen::Ta
     if (!best) continue;
     if (auto choice = usable(*best, workload, session.report)) return std::move(*choice);
   }
-  session.report.warn("untuned", fmt::format("{} is not tuned for this target: the default schedule is taken", described(workload)),
-                      "tile-tune tune finds a faster one");
+  session.report.warn(
+      "untuned", fmt::format("{} is not tuned for this target: the default schedule is taken", described(workload)),
+      "tile-tune tune finds a faster one");
   return default_choice(workload, target);
 }
 

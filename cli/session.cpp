@@ -75,7 +75,8 @@ Result<codegen::Target> Session::target() const { return codegen::resolve_target
 Result<std::vector<std::filesystem::path>> Session::databases() const {
   if (!options.databases.empty())
     return std::vector<std::filesystem::path>(options.databases.begin(), options.databases.end());
-  if (const std::string given = variable("TILE_TUNE_DB"); !given.empty()) return std::vector<std::filesystem::path>{given};
+  if (const std::string given = variable("TILE_TUNE_DB"); !given.empty())
+    return std::vector<std::filesystem::path>{given};
   TILE_TUNE_TRY(folder, data_folder());
   return std::vector{folder / "tile-tune" / "tuning.db"};
 }

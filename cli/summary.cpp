@@ -54,7 +54,8 @@ std::vector<std::vector<std::string>> facts(const TuneSummary& summary) {
   std::vector<std::vector<std::string>> rows;
   if (report.winner) {
     const auto& measured = report.winner->measurement;
-    rows.push_back({"speed-up", fmt::format("{:.2f}x (95 % interval {:.2f} to {:.2f})", measured.ratio, measured.ratio_lo, measured.ratio_hi)});
+    rows.push_back({"speed-up", fmt::format("{:.2f}x (95 % interval {:.2f} to {:.2f})", measured.ratio,
+                                            measured.ratio_lo, measured.ratio_hi)});
     rows.push_back({"roofline", roof_text(measured)});
     if (const auto text = standing_text(report.winner->standing); !text.empty()) rows.push_back({"winner", text});
     if (measured.disturbed) rows.push_back({"note", "the machine was busy while the finalists were timed"});

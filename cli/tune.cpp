@@ -159,9 +159,9 @@ Result<search::TuneReport> search_schedules(const search::Space& space, search::
   options.cores = static_cast<int>(codegen::available_cores().size());
   priors.unfinished = start.done;
   ProgressLine line(session.report);
-  const search::Surroundings surroundings{
-      now_seconds, interrupt.requested(),
-      [&](const search::Progress& progress) { line.show(progress_text(progress, now_seconds() - began)); }};
+  const search::Surroundings surroundings{now_seconds, interrupt.requested(), [&](const search::Progress& progress) {
+                                            line.show(progress_text(progress, now_seconds() - began));
+                                          }};
   return search::tune(moves, *workers, store, priors, options, surroundings);
 }
 
@@ -169,7 +169,8 @@ Result<void> emit(const Workload& workload, const codegen::Target& target, const
                   const Session& session) {
   // Through the database, so that `build` later writes the very same package.
   TILE_TUNE_TRY(choice, stored_choice(workload, target, session));
-  const codegen::Kernel kernel{workload.program, choice.schedule, workload.program.name, choice.provenance, choice.record};
+  const codegen::Kernel kernel{workload.program, choice.schedule, workload.program.name, choice.provenance,
+                               choice.record};
   const codegen::PackageOptions options{workload.program.name, directory, target, TILE_TUNE_VERSION};
   TILE_TUNE_TRY(files, package_in_child({kernel}, options));
   if (session.report.json()) return {};
@@ -200,17 +201,18 @@ Result<Exit> tune(const TuneArguments& arguments, const Session& session) {
                                          start, interrupt, session, began));
 
   const bool stopped = interrupt.requested() && !report.winner;
-  if (report.winner) TILE_TUNE_CHECK(store.choose(report.winner->schedule));
-  TILE_TUNE_CHECK(store.finish(stopped ? "aborted" : "done"));
+  TILE_TUNE_CHECK(store.finish(stopped ? "aborted" : "done", report.winner));
   if (report.stop_reason == search::StopReason::DefaultFailed)
-    return fail(ErrorClass::Verification, "default-failed",
-                fmt::format("not even the default schedule of {} works here: {} ({})", workload.row.name,
-                            report.default_measurement.reason, search::outcome_name(report.default_measurement.outcome)));
+    return fail(
+        ErrorClass::Verification, "default-failed",
+        fmt::format("not even the default schedule of {} works here: {} ({})", workload.row.name,
+                    report.default_measurement.reason, search::outcome_name(report.default_measurement.outcome)));
   const TuneSummary summary{workload, target, report, start.seed, store.session(), path.string()};
   TILE_TUNE_CHECK(session.report.json() ? print_json(summary_json(summary)) : print(summary_text(summary)));
   if (stopped) return Exit::Interrupted;
   if (!report.winner)
-    return failure("no-finals", "the finalists could not be timed, so nothing was chosen", "tune again; the trials are stored");
+    return failure("no-finals", "the finalists could not be timed, so nothing was chosen",
+                   "tune again; the trials are stored");
   if (!arguments.emit.empty()) TILE_TUNE_CHECK(emit(workload, target, arguments.emit, session));
   return interrupt.requested() ? Exit::Interrupted : Exit::Success;
 }
@@ -228,12 +230,14 @@ void add_tune(CLI::App& app, Command& command) {
   verb->add_option("--time", arguments->seconds, "Stop after so many seconds (default: 60, unless --trials is given)")
       ->type_name("S")
       ->check(CLI::PositiveNumber);
-  auto* seed = verb->add_option("--seed", arguments->seed, "Repeats a search (default: random, and printed)")->type_name("N");
-  verb->add_flag("--resume", arguments->resume, "Goes on with the last unfinished session of this program")->excludes(seed);
+  auto* seed = verb->add_option("--seed", arguments->seed, "Repeats a search (default: random, and printed)")
+                   ->type_name("N")
+                   ->check(CLI::NonNegativeNumber);
+  verb->add_flag("--resume", arguments->resume, "Goes on with the last unfinished session of this program")
+      ->excludes(seed);
   verb->add_option("--emit", arguments->emit, "Writes the winner's package there at the end")->type_name("DIR");
-  verb->callback([&command, arguments] {
-    command = [arguments](Session& session) { return tune(*arguments, session); };
-  });
+  verb->callback(
+      [&command, arguments] { command = [arguments](Session& session) { return tune(*arguments, session); }; });
 }
 
 }  // namespace tile_tune::cli

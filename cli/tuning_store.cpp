@@ -63,22 +63,21 @@ Result<void> TuningStore::on_trial(const search::Trial& trial) {
   db::TrialRow row = trial_row(trial);
   row.elapsed_s = elapsed_ + clock_();
   row.created_ms = now_ms();
+  if (row.origin == "final") {
+    finals_.push_back(std::move(row));
+    return {};
+  }
   TILE_TUNE_CHECK(database_.append_trial(session_, row));
-  if (row.origin == "final") finals_.push_back(std::move(row));
   return {};
 }
 
-Result<void> TuningStore::choose(const codegen::Schedule& winner) {
-  const std::string id = codegen::schedule_id(winner);
+Result<void> TuningStore::finish(const std::string& state, const std::optional<search::Winner>& winner) {
+  const std::string chosen = winner ? codegen::schedule_id(winner->schedule) : "";
   for (auto& row : finals_) {
-    if (row.schedule_id != id) continue;
-    row.chosen = true;  // the same trial once more: the database adds what is new
+    row.chosen = row.schedule_id == chosen;
     TILE_TUNE_CHECK(database_.append_trial(session_, row));
-    return {};
   }
-  return failure("no-such-record", "the winning schedule is not among the finalists");
+  return database_.finish_session(session_, state);
 }
-
-Result<void> TuningStore::finish(const std::string& state) { return database_.finish_session(session_, state); }
 
 }  // namespace tile_tune::cli

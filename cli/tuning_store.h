@@ -2,6 +2,7 @@
 #pragma once
 
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -28,10 +29,10 @@ class TuningStore : public search::TrialSink {
   /// `clock` gives seconds since this invocation's search began; `elapsed` what earlier ones took.
   TuningStore(db::Database& database, std::string session, double elapsed, std::function<double()> clock);
 
+  /// Finals are held back until finish(): which of them is chosen is part of what is stored, and known last.
   Result<void> on_trial(const search::Trial& trial) override;
-  /// From now on this finalist is the best known.
-  Result<void> choose(const codegen::Schedule& winner);
-  Result<void> finish(const std::string& state);
+  /// Stores the finals, of which `winner` (if there is one) is the best known from now on, and ends the session.
+  Result<void> finish(const std::string& state, const std::optional<search::Winner>& winner);
 
   const std::string& session() const { return session_; }
 

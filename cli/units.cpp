@@ -28,9 +28,7 @@ std::string scaled(double value, const std::array<const char*, N>& units) {
 
 }  // namespace
 
-std::string format_time(double nanoseconds) {
-  return scaled(nanoseconds, std::array{"ns", "µs", "ms", "s"});
-}
+std::string format_time(double nanoseconds) { return scaled(nanoseconds, std::array{"ns", "µs", "ms", "s"}); }
 
 std::string format_bytes(double bytes) {
   if (bytes < 1000) return fmt::format("{:.0f} B", bytes);

@@ -5,9 +5,9 @@
 
 namespace tile_tune::cli {
 
-std::string format_time(double nanoseconds);  // "812 ns", "1.23 ms", "61.0 s"
-std::string format_bytes(double bytes);       // "3.15 MB" (powers of 1000); exact below 1000
+std::string format_time(double nanoseconds);                      // "812 ns", "1.23 ms", "61.0 s"
+std::string format_bytes(double bytes);                           // "3.15 MB" (powers of 1000); exact below 1000
 std::string format_count(double count, const std::string& unit);  // "268 MFLOP"; exact below 1000
-std::string format_percent(double fraction);  // "71.3 %"; "-" for 0, which means not known
+std::string format_percent(double fraction);                      // "71.3 %"; "-" for 0, which means not known
 
 }  // namespace tile_tune::cli

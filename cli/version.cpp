@@ -37,17 +37,17 @@ std::string json_version() {
 
 std::string version_text() {
   std::string text = "tile-tune " TILE_TUNE_VERSION "\n" + format_table({{""}, {""}},
-                                                            {{"Halide", codegen::halide_version()},
-                                                             {"LLVM", codegen::llvm_version()},
-                                                             {"SQLite", sqlite3_libversion()},
-                                                             {"isl", isl_version_number()},
-                                                             {"hwloc", hwloc_version()},
-                                                             {"fmt", fmt_version()},
-                                                             {"nlohmann/json", json_version()},
-                                                             {"CLI11", CLI11_VERSION},
-                                                             {"libsodium", sodium_version_string()},
-                                                             {"compiler", TILE_TUNE_COMPILER}},
-                                                            2);
+                                                                        {{"Halide", codegen::halide_version()},
+                                                                         {"LLVM", codegen::llvm_version()},
+                                                                         {"SQLite", sqlite3_libversion()},
+                                                                         {"isl", isl_version_number()},
+                                                                         {"hwloc", hwloc_version()},
+                                                                         {"fmt", fmt_version()},
+                                                                         {"nlohmann/json", json_version()},
+                                                                         {"CLI11", CLI11_VERSION},
+                                                                         {"libsodium", sodium_version_string()},
+                                                                         {"compiler", TILE_TUNE_COMPILER}},
+                                                                        2);
   text.pop_back();  // CLI11 ends it with a newline
   return text;
 }

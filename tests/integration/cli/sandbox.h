@@ -1,0 +1,44 @@
+// A folder of its own with the examples in it, and the tile-tune executable run there.
+#pragma once
+
+#include <sys/types.h>
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+namespace tile_tune::test {
+
+struct Finished {
+  int exit_code = -1;  // -1: ended by a signal
+  int signal = 0;
+  std::string out, err;
+};
+
+class Sandbox {
+ public:
+  Sandbox();
+  ~Sandbox();
+  Sandbox(const Sandbox&) = delete;
+  Sandbox& operator=(const Sandbox&) = delete;
+
+  std::filesystem::path path(const std::string& name) const { return root_ / name; }
+  void write(const std::string& name, const std::string& text) const;
+  std::string read(const std::string& name) const;
+  /// Names in a folder, sorted; hidden ones too. Empty if there is no such folder.
+  std::vector<std::string> names(const std::string& folder = "") const;
+
+  /// tile-tune with these arguments, HOME set to the sandbox; `file_limit` bytes at most in any file it writes.
+  Finished run(const std::vector<std::string>& arguments, long file_limit = 0) const;
+  /// The same without waiting; finish() waits.
+  pid_t start(const std::vector<std::string>& arguments, const std::string& log) const;
+  Finished finish(pid_t pid, const std::string& log) const;
+  /// Another program, looked up on PATH.
+  Finished run_program(const std::vector<std::string>& command) const;
+
+ private:
+  pid_t spawn(const std::vector<std::string>& command, const std::string& log, long file_limit) const;
+  std::filesystem::path root_;
+};
+
+}  // namespace tile_tune::test

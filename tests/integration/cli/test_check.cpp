@@ -1,0 +1,79 @@
+// tile-tune check: signature, ranges and their bounds, extents, work.
+#include <catch2/catch.hpp>
+#include <nlohmann/json.hpp>
+
+#include "sandbox.h"
+
+using namespace tile_tune::test;
+
+TEST_CASE("check prints signature, ranges, what bounds them, and output extents") {
+  const Sandbox box;
+  const auto result = box.run({"check", "matmul.tc"});
+  CHECK(result.exit_code == 0);
+  CHECK(result.err.empty());
+  CHECK(result.out == R"(matmul(float(M,K) A, float(K,N) B) -> (float(M,N) C)
+
+  C(m,n) +=! A(m,k) * B(k,n)
+    index  range   reduced  bounded by
+    m      [0, M)           A(m,k), dimension 0
+    n      [0, N)           B(k,n), dimension 1
+    k      [0, K)  summed   A(m,k), dimension 1
+
+  output  C  f32  (M, N)
+)");
+}
+
+TEST_CASE("check with sizes adds numbers, FLOP and bytes") {
+  const Sandbox box;
+  const auto result = box.run({"check", "maxpool2x2.tc", "-s", "B=3", "-s", "C=5", "-s", "H=7", "--size", "W=9"});
+  CHECK(result.exit_code == 0);
+  // 3*5*3*4 outputs of 4 maxima each; 3*5*7*9 floats read, 180 written.
+  CHECK(result.out == R"(maxpool2x2(float(B,C,H,W) input) -> (float(B,C,floor(H/2),floor(W/2)) output)
+
+  output(b,c,i,j) max=! input(b,c,2*i + kw,2*j + kh)
+    index  range   reduced  bounded by
+    b      [0, 3)           input(b,c,2*i + kw,2*j + kh), dimension 0
+    c      [0, 5)           input(b,c,2*i + kw,2*j + kh), dimension 1
+    i      [0, 3)           input(b,c,2*i + kw,2*j + kh), dimension 2
+    j      [0, 4)           input(b,c,2*i + kw,2*j + kh), dimension 3
+    kw     [0, 2)  maximum  where clause
+    kh     [0, 2)  maximum  where clause
+
+  output  output  f32  (3, 5, 3, 4)
+  work   720 FLOP
+  bytes  4.50 kB (3.78 kB read, 720 B written)
+)");
+}
+
+TEST_CASE("check as JSON") {
+  const Sandbox box;
+  const auto result = box.run({"check", "conv2d.tc", "--json", "-s", "B=1", "-s", "IP=2", "-s", "H=5", "-s", "W=5",
+                               "-s", "OP=3", "-s", "KH=3", "-s", "KW=1"});
+  REQUIRE(result.exit_code == 0);
+  const auto json = nlohmann::json::parse(result.out)["programs"][0];
+  CHECK(json["name"] == "conv2d");
+  CHECK(json["outputs"][0]["extents"] == nlohmann::json({1, 3, 3, 5}));
+  CHECK(json["flops"] == 2.0 * 1 * 3 * 3 * 5 * 2 * 3 * 1);
+  CHECK(json["bytes_written"] == 4.0 * 45);
+  CHECK(json["statements"][0]["indices"].size() == 7);
+}
+
+TEST_CASE("check shows every def of a file, or the one that is named; sizes go to those that have them") {
+  const Sandbox box;
+  box.write("two.tc",
+            "def one(float(N) A) -> (o) { o(i) = A(i) }\n"
+            "def two(float(M) A) -> (o) { o += A(i) }\n");
+  const auto both = box.run({"check", "two.tc", "-s", "N=3", "-s", "M=4"});
+  CHECK(both.exit_code == 0);
+  CHECK(both.out.find("one(float(N) A)") != std::string::npos);
+  CHECK(both.out.find("two(float(M) A)") != std::string::npos);
+  CHECK(both.out.find("starts from the caller's value") != std::string::npos);
+  const auto named = box.run({"check", "two.tc:two"});
+  CHECK(named.exit_code == 0);
+  CHECK(named.out.find("one(") == std::string::npos);
+  CHECK(box.run({"check", "two.tc:three"}).exit_code == 2);
+  CHECK(box.run({"check", "two.tc", "-s", "N=3", "-s", "M=4", "-s", "Q=1"}).exit_code == 3);
+  const auto run = box.run({"run", "two.tc", "--output-dir", "out"});
+  CHECK(run.exit_code == 2);
+  CHECK(run.err.find("one, two") != std::string::npos);
+}

@@ -1,0 +1,200 @@
+// Bad input of every kind: its exit code, one clear diagnostic, nothing left behind.
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <catch2/catch.hpp>
+#include <nlohmann/json.hpp>
+
+#include "sandbox.h"
+
+using namespace tile_tune::test;
+
+namespace {
+
+struct Bad {
+  std::vector<std::string> arguments;
+  int exit_code;
+  std::string code;     // of the diagnostic
+  std::string mention;  // what the message or the note must name
+};
+
+void check_bad(const Sandbox& box, const Bad& bad) {
+  INFO(nlohmann::json(bad.arguments).dump());
+  const auto before = box.names();
+  const auto result = box.run(bad.arguments);
+  INFO(result.err);
+  CHECK(result.exit_code == bad.exit_code);
+  CHECK(result.out.empty());
+  CHECK(result.err.find("[" + bad.code + "]") != std::string::npos);
+  CHECK(result.err.find(bad.mention) != std::string::npos);
+  CHECK(result.err.find("error:") == result.err.rfind("error:"));  // one diagnostic
+  CHECK(box.names() == before);
+}
+
+}  // namespace
+
+TEST_CASE("a wrong command line is exit 2 with one sentence and a hint") {
+  const Sandbox box;
+  const std::vector<Bad> all = {
+      {{}, 2, "command-line", "check, run, tune, build, db"},
+      {{"frobnicate"}, 2, "command-line", "unknown command 'frobnicate'"},
+      {{"db"}, 2, "command-line", "list, show"},
+      {{"db", "frobnicate"}, 2, "command-line", "unknown command 'frobnicate'"},
+      {{"--frobnicate"}, 2, "command-line", "unknown option '--frobnicate'"},
+      {{"check"}, 2, "command-line", "PROGRAM"},
+      {{"check", "matmul.tc", "--frobnicate"}, 2, "command-line", "--frobnicate"},
+      {{"check", "matmul.tc", "more.tc"}, 2, "command-line", "more.tc"},
+      {{"check", "matmul.tc", "--threads", "0"}, 2, "command-line", "--threads"},
+      {{"check", "matmul.tc", "--color", "blue"}, 2, "command-line", "--color"},
+      {{"check", "matmul.tc", "-s", "M"}, 2, "bad-size", "-s NAME=N"},
+      {{"check", "matmul.tc", "-s", "M=1e3"}, 2, "bad-size", "M=1e3"},
+      {{"check", "matmul.tc", "-s", "M=99999999999999999999"}, 2, "bad-size", "too large"},
+      {{"check", "matmul.tc", "-s", "M=1", "-s", "M=2"}, 2, "bad-size", "M"},
+      {{"check", "matmul.tc", "-s", "M=1", "--layout", "diagonal"}, 2, "bad-layout", "diagonal"},
+      {{"check", "matmul.tc", "-s", "M=1", "--layout", "Q=col"}, 2, "unknown-tensor", "Q"},
+      {{"tune", "matmul.tc", "--trials", "0"}, 2, "command-line", "--trials"},
+      {{"tune", "matmul.tc", "--time", "-1"}, 2, "command-line", "--time"},
+      {{"tune", "matmul.tc", "--seed", "-1"}, 2, "command-line", "--seed"},
+      {{"tune", "matmul.tc", "--seed", "1", "--resume"}, 2, "command-line", "--resume"},
+      {{"run", "matmul.tc", "--output-dir", "out", "--engine", "magic"}, 2, "command-line", "--engine"},
+      {{"run", "matmul.tc", "--output-dir", "out", "--input", "A"}, 2, "bad-input", "--input"},
+      {{"build", "matmul.tc"}, 2, "command-line", "--output"},
+  };
+  for (const auto& bad : all) check_bad(box, bad);
+}
+
+TEST_CASE("a wrong program is exit 2, a missing file exit 1") {
+  const Sandbox box;
+  box.write("broken.tc", "def f(float(N) A) -> (o) {\n  o(i) = B(i)\n}\n");
+  box.write("binary.tc", std::string("\x7f"
+                                     "ELF\0\1\2",
+                                     7));
+  box.write("empty.tc", "");
+  box.write("suite.json", R"({"kind": "suite", "workloads": []})");
+  box.write("list.json", "[1, 2");
+  box.write("other.json", R"({"kind": "program", "format": 1})");
+  const std::vector<Bad> all = {
+      {{"check", "broken.tc"}, 2, "undefined-name", "broken.tc:2:10"},
+      {{"check", "binary.tc"}, 2, "unsupported-character", "binary.tc:1:1"},
+      {{"check", "empty.tc"}, 2, "no-def", "def"},
+      {{"check", "suite.json"}, 2, "suite-unsupported", "not supported by this version"},
+      {{"tune", "suite.json"}, 2, "suite-unsupported", "not supported by this version"},
+      {{"check", "list.json"}, 2, "bad-json", "list.json"},
+      {{"check", "other.json"}, 2, "malformed-program", "other.json"},
+      {{"check", "einsum:ij,jk->ik"}, 2, "einsum-unsupported", "not supported by this version"},
+      {{"check", "matmul.txt"}, 2, "unknown-program", "FILE.tc"},
+      {{"check", "missing.tc"}, 1, "cannot-open", "missing.tc"},
+      {{"check", "missing.json"}, 1, "cannot-open", "missing.json"},
+      {{"check", "missing.tc:f"}, 1, "cannot-open", "missing.tc"},
+      {{"check", "matmul.tc", "--config", "missing.ini"}, 1, "command-line", "missing.ini"},
+  };
+  for (const auto& bad : all) check_bad(box, bad);
+}
+
+TEST_CASE("sizes that do not fit are exit 3") {
+  const Sandbox box;
+  box.write("window.tc", "def f(float(N) A) -> (o) { o(i) +=! A(i + k) where k in 0:5 }\n");
+  const std::vector<Bad> all = {
+      {{"check", "matmul.tc", "-s", "M=3"}, 3, "missing-size", "K"},
+      {{"check", "matmul.tc", "-s", "M=3", "-s", "N=1", "-s", "K=1", "-s", "Q=1"}, 3, "unknown-size", "Q"},
+      {{"check", "matmul.tc", "-s", "M=3", "-s", "N=1", "-s", "K=-1"}, 3, "negative-size", "K"},
+      {{"check", "window.tc", "-s", "N=3"}, 3, "empty-range", "i"},
+      {{"tune", "matmul.tc", "-s", "M=3"}, 3, "missing-size", "K"},
+      {{"build", "matmul.tc", "-o", "out", "-s", "M=3"}, 3, "missing-size", "K"},
+  };
+  for (const auto& bad : all) check_bad(box, bad);
+}
+
+TEST_CASE("targets: an unknown word is exit 2, one that this machine lacks exit 5") {
+  const Sandbox box;
+  const std::vector<std::string> tune = {"tune", "matvec.tc", "-s", "R=3", "-s", "C=5", "--trials", "1", "--target"};
+  auto with = [&](const std::string& target) {
+    auto arguments = tune;
+    arguments.push_back(target);
+    return arguments;
+  };
+  check_bad(box, {with("toaster"), 2, "unknown-target", "toaster"});
+  check_bad(box, {with("arm-64-linux"), 5, "target-unavailable", "arm-64-linux"});
+}
+
+TEST_CASE("databases that are missing, foreign or read-only are exit 1 and stay as they are") {
+  const Sandbox box;
+  box.write("text.db", "this is no database, but it is long enough to be one: " + std::string(2000, 'x'));
+  check_bad(box, {{"db", "list", "--db", "missing.db"}, 1, "no-database", "missing.db"});
+  check_bad(box, {{"db", "list"}, 1, "no-database", "tuning.db"});
+  check_bad(box, {{"db", "show", "matmul", "--db", "text.db"}, 1, "not-a-database", "text.db"});
+  const std::vector<std::string> tune = {"tune", "matvec.tc", "-s", "R=3", "-s", "C=5", "--trials", "1", "--db"};
+  auto with = [&](const std::string& file) {
+    auto arguments = tune;
+    arguments.push_back(file);
+    return arguments;
+  };
+  check_bad(box, {with("text.db"), 1, "not-a-database", "text.db"});
+  check_bad(box, {with("matvec.tc/tuning.db"), 1, "cannot-open-database", "matvec.tc"});
+  check_bad(box, {with("/proc/tuning.db"), 1, "cannot-open-database", "/proc/tuning.db"});
+  check_bad(box, {{"build", "matvec.tc", "-s", "R=3", "-s", "C=5", "-o", "out", "--db", "missing.db"},
+                  1,
+                  "no-database",
+                  "missing.db"});
+}
+
+TEST_CASE("places that cannot be written are exit 1") {
+  const Sandbox box;
+  check_bad(
+      box,
+      {{"build", "matvec.tc", "-s", "R=3", "-s", "C=5", "-o", "matvec.tc/out"}, 1, "cannot-write", "matvec.tc/out"});
+  check_bad(box,
+            {{"tune", "matvec.tc", "-s", "R=3", "-s", "C=5", "--emit", "matvec.tc"}, 1, "cannot-write", "matvec.tc"});
+}
+
+TEST_CASE("a file size limit while building ends in one diagnostic and an empty folder") {
+  const Sandbox box;
+  for (const long limit : {4096l, 200000l}) {
+    const auto result = box.run({"build", "matvec.tc", "-s", "R=3", "-s", "C=5", "-o", "out"}, limit);
+    INFO(result.err);
+    CHECK(result.exit_code == 1);
+    CHECK(result.err.find("error:") != std::string::npos);
+    CHECK(box.names("out").empty());
+  }
+}
+
+TEST_CASE("diagnostics as JSON, also for the command line itself") {
+  const Sandbox box;
+  box.write("broken.tc", "def f(float(N) A) -> (o) {\n  o(i) = B(i)\n}\n");
+  const auto wrong = nlohmann::json::parse(box.run({"check", "broken.tc", "--json"}).err);
+  CHECK(wrong["code"] == "undefined-name");
+  CHECK(wrong["line"] == 2);
+  CHECK(wrong["exit_code"] == 2);
+  CHECK(nlohmann::json::parse(box.run({"--json", "frobnicate"}).err)["code"] == "command-line");
+}
+
+TEST_CASE("colour only when asked for or on a terminal") {
+  const Sandbox box;
+  CHECK(box.run({"check", "missing.tc"}).err.find('\033') == std::string::npos);
+  CHECK(box.run({"check", "missing.tc", "--color", "always"}).err.find("\033[") != std::string::npos);
+}
+
+TEST_CASE("options come from a configuration file, and mistakes in it are told") {
+  const Sandbox box;
+  box.write("good.ini", "color=always\n");
+  box.write("bad.ini", "colour=always\n");
+  CHECK(box.run({"--config", "good.ini", "check", "missing.tc"}).err.find("\033[") != std::string::npos);
+  const auto bad = box.run({"--config", "bad.ini", "check", "matmul.tc"});
+  CHECK(bad.exit_code == 2);
+  CHECK(bad.err.find("colour") != std::string::npos);
+}
+
+TEST_CASE("version and help") {
+  const Sandbox box;
+  const auto version = box.run({"--version"});
+  CHECK(version.exit_code == 0);
+  for (const char* part : {"tile-tune 0.", "Halide", "21.0.0", "LLVM", "SQLite", "isl", "hwloc", "fmt", "nlohmann/json",
+                           "CLI11", "libsodium", "compiler"})
+    CHECK(version.out.find(part) != std::string::npos);
+  const auto help = box.run({"--help"});
+  CHECK(help.exit_code == 0);
+  for (const char* verb : {"check", "run", "tune", "build", "db"}) CHECK(help.out.find(verb) != std::string::npos);
+  CHECK(help.out.find("worker") == std::string::npos);
+  CHECK(box.run({"tune", "--help"}).out.find("--trials") != std::string::npos);
+}

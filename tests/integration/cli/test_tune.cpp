@@ -1,0 +1,115 @@
+// tile-tune tune, and what it leaves in the database, whatever ends it.
+#include <signal.h>
+#include <unistd.h>
+
+#include <catch2/catch.hpp>
+#include <chrono>
+#include <nlohmann/json.hpp>
+#include <thread>
+
+#include "sandbox.h"
+
+using namespace tile_tune::test;
+
+namespace {
+
+const std::vector<std::string> kProgram = {"matmul.tc", "-s", "M=37", "-s", "N=29", "-s", "K=13", "--db", "t.db"};
+
+std::vector<std::string> tune(std::vector<std::string> more) {
+  std::vector<std::string> arguments{"tune"};
+  arguments.insert(arguments.end(), kProgram.begin(), kProgram.end());
+  arguments.insert(arguments.end(), more.begin(), more.end());
+  return arguments;
+}
+
+nlohmann::json shown(const Sandbox& box) {
+  const auto result = box.run({"db", "show", "matmul", "--db", "t.db", "--json"});
+  return result.exit_code == 0 ? nlohmann::json::parse(result.out)[0] : nlohmann::json{{"trials", 0}};
+}
+
+int searched(const nlohmann::json& row) { return row["trials"].get<int>() - static_cast<int>(row["finals"].size()); }
+
+/// Polls until the session has stored trials; the test's own time limit ends it otherwise.
+void wait_for_trials(const Sandbox& box, int count) {
+  while (shown(box)["trials"] < count) std::this_thread::sleep_for(std::chrono::milliseconds(50));
+}
+
+}  // namespace
+
+TEST_CASE("tune stores every trial, says what it found, and repeats for a seed") {
+  const Sandbox box;
+  const auto result = box.run(tune({"--trials", "8", "--seed", "1"}));
+  INFO(result.err);
+  REQUIRE(result.exit_code == 0);
+  CHECK(result.err.empty());  // no progress line, for this is no terminal
+  for (const char* part : {"M=37 N=29 K=13", "untuned", "tuned", "of FMA peak", "of bandwidth", "speed-up",
+                           "95 % interval", "8:", "seed      1", "t.db"})
+    CHECK(result.out.find(part) != std::string::npos);
+  const auto row = shown(box);
+  CHECK(searched(row) == 8);
+  CHECK(row["sizes"] == nlohmann::json{{"M", 37}, {"N", 29}, {"K", 13}});
+  CHECK(row["session_rows"][0]["state"] == "done");
+  CHECK(row["session_rows"][0]["seed"] == 1);
+  CHECK(row.contains("best"));
+  const auto listed = box.run({"db", "list", "--db", "t.db"});
+  CHECK(listed.out.find("matmul") != std::string::npos);
+  CHECK(box.run({"db", "show", row["id"].get<std::string>(), "--db", "t.db"}).exit_code == 0);
+  const auto unknown = box.run({"db", "show", "nothing", "--db", "t.db"});
+  CHECK(unknown.exit_code == 1);
+
+  const auto again = box.run(tune({"--trials", "1", "--json"}));
+  REQUIRE(again.exit_code == 0);
+  const auto summary = nlohmann::json::parse(again.out);
+  CHECK(summary["seed"].is_number());
+  CHECK(summary["tuned"]["median_ns"] > 0);
+}
+
+TEST_CASE("two tuners share one database") {
+  const Sandbox box;
+  const pid_t first = box.start(tune({"--trials", "4", "--seed", "1"}), "first");
+  const pid_t second = box.start(tune({"--trials", "4", "--seed", "2"}), "second");
+  const auto one = box.finish(first, "first");
+  const auto two = box.finish(second, "second");
+  INFO(one.err + two.err);
+  CHECK(one.exit_code == 0);
+  CHECK(two.exit_code == 0);
+  const auto row = shown(box);
+  CHECK(row["sessions"] == 2);
+  CHECK(row["outcomes"].size() > 0);
+}
+
+TEST_CASE("a killed tuner is resumed with its seed and what its budget leaves") {
+  const Sandbox box;
+  const pid_t killed = box.start(tune({"--trials", "12", "--seed", "3"}), "killed");
+  wait_for_trials(box, 2);
+  kill(killed, SIGKILL);
+  CHECK(box.finish(killed, "killed").signal == SIGKILL);
+  const int before = shown(box)["trials"];
+  REQUIRE(before < 12);
+  const auto resumed = box.run(tune({"--resume"}));
+  INFO(resumed.err);
+  REQUIRE(resumed.exit_code == 0);
+  CHECK(resumed.out.find("from the resumed session") != std::string::npos);
+  CHECK(resumed.out.find("seed      3") != std::string::npos);
+  const auto row = shown(box);
+  CHECK(row["sessions"] == 1);
+  CHECK(searched(row) == 12);
+  CHECK(row["session_rows"][0]["state"] == "done");
+  const auto nothing = box.run(tune({"--resume", "--trials", "1"}));
+  CHECK(nothing.exit_code == 0);
+  CHECK(nothing.err.find("no unfinished session") != std::string::npos);
+}
+
+TEST_CASE("Ctrl-C ends a search with 130 and keeps its trials") {
+  const Sandbox box;
+  const pid_t tuner = box.start(tune({"--time", "300", "--seed", "4"}), "stopped");
+  wait_for_trials(box, 1);
+  kill(tuner, SIGINT);
+  const auto stopped = box.finish(tuner, "stopped");
+  INFO(stopped.err);
+  CHECK(stopped.exit_code == 130);
+  CHECK(stopped.out.find("best so far") != std::string::npos);
+  const auto row = shown(box);
+  CHECK(row["trials"] >= 1);
+  CHECK(row["session_rows"][0]["state"] == "aborted");
+}
