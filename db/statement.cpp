@@ -5,7 +5,6 @@
 
 #include <bit>
 #include <cerrno>
-#include <cmath>
 #include <cstring>
 #include <limits>
 
@@ -58,7 +57,6 @@ Diagnostic sqlite_diagnostic(sqlite3* db, int result_code) {
   const std::string path = name != nullptr ? name : "";
   const int code = result_code & 0xFF;  // the primary code of an extended one
   const int system_errno = sqlite3_system_errno(db);
-  fprintf(stderr, "rc %d errno %d ext %d\n", result_code, system_errno, sqlite3_extended_errcode(db));
   const auto make = [](const char* id, std::string message, std::string note = "") {
     return Diagnostic{ErrorClass::Failure, id, std::move(message), std::nullopt, std::move(note)};
   };

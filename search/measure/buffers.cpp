@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstring>
 
 namespace tile_tune::search {
@@ -9,19 +10,21 @@ namespace tile_tune::search {
 std::vector<Buffers::Place> Buffers::make_places(const Problem& problem, Flush flush) {
   const auto& program = problem.program;
   std::vector<Place> places;
-  auto add = [&](int number, std::optional<int> source) {
+  auto add = [&](int number, bool is_output, std::optional<int> source) {
     const auto& tensor = program.tensors[number];
-    GuardedBuffer buffer(tensor.name, storage_bytes(tensor), flush);
-    std::vector<std::byte> initial;
-    if (source) {
-      initial.resize(static_cast<size_t>(buffer.size()));
-      to_storage(tensor, problem.inputs.at(*source), initial.data());
-      std::memcpy(buffer.data(), initial.data(), initial.size());
+    Place place{number, is_output, {}, {}, GuardedBuffer(tensor.name, storage_bytes(tensor), flush)};
+    if (source && is_c_order(tensor)) {
+      place.initial = problem.inputs.at(*source).data;
+    } else if (source) {
+      place.permuted.resize(static_cast<size_t>(place.buffer.size()));
+      to_storage(tensor, problem.inputs.at(*source), place.permuted.data());
+      place.initial = place.permuted;  // moving the vector moves its elements' owner, not the elements
     }
-    places.push_back({number, std::move(initial), std::move(buffer)});
+    std::copy(place.initial.begin(), place.initial.end(), place.buffer.data());
+    places.push_back(std::move(place));
   };
-  for (const int input : program.inputs) add(input, input);
-  for (const int output : program.outputs) add(output, program.initial_value_of(output));
+  for (const int input : program.inputs) add(input, false, input);
+  for (const int output : program.outputs) add(output, true, program.initial_value_of(output));
   return places;
 }
 
@@ -38,15 +41,14 @@ Buffers::Buffers(const Problem& problem, Flush flush)
 
 void Buffers::prepare_outputs(std::byte pattern) {
   for (auto& place : places_)
-    if (program_.tensors[place.tensor].role == ir::Role::Output && place.initial.empty())
+    if (place.is_output && place.initial.empty())
       std::memset(place.buffer.data(), static_cast<int>(pattern), static_cast<size_t>(place.buffer.size()));
   restore();
 }
 
 void Buffers::restore() {
   for (auto& place : places_)
-    if (program_.tensors[place.tensor].role == ir::Role::Output && !place.initial.empty())
-      std::memcpy(place.buffer.data(), place.initial.data(), place.initial.size());
+    if (place.is_output) std::copy(place.initial.begin(), place.initial.end(), place.buffer.data());
 }
 
 tensor::Array Buffers::output(int tensor) const {
@@ -58,8 +60,7 @@ tensor::Array Buffers::output(int tensor) const {
 std::string Buffers::trespass() const {
   for (const auto& place : places_) {
     if (!place.buffer.gap_untouched()) return fmt::format("it wrote outside {}", place.buffer.name());
-    if (program_.tensors[place.tensor].role == ir::Role::Input &&
-        std::memcmp(place.buffer.data(), place.initial.data(), place.initial.size()) != 0)
+    if (!place.is_output && !std::equal(place.initial.begin(), place.initial.end(), place.buffer.data()))
       return fmt::format("it changed its input {}", place.buffer.name());
   }
   return "";

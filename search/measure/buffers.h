@@ -2,6 +2,7 @@
 #pragma once
 
 #include <map>
+#include <span>
 #include <vector>
 
 #include "search/measure/guarded_buffer.h"
@@ -12,6 +13,7 @@ namespace tile_tune::search {
 
 class Buffers {
  public:
+  /// `problem` must outlive it: inputs may be of gigabytes and are not copied a second time.
   Buffers(const Problem& problem, Flush flush);
   Buffers(const Buffers&) = delete;
   Buffers& operator=(const Buffers&) = delete;
@@ -30,8 +32,10 @@ class Buffers {
 
  private:
   struct Place {
-    int tensor;                      // Input or Output
-    std::vector<std::byte> initial;  // in the tensor's layout; empty for a plain output
+    int tensor;  // Input or Output
+    bool is_output;
+    std::span<const std::byte> initial;  // in the tensor's layout; empty for a plain output
+    std::vector<std::byte> permuted;     // what `initial` shows where the layout is not the problem's C order
     GuardedBuffer buffer;
   };
   static std::vector<Place> make_places(const Problem& problem, Flush flush);

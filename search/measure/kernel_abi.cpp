@@ -66,8 +66,6 @@ void for_each_element(const ir::Tensor& tensor, Visit visit) {
   }
 }
 
-bool is_c_order(const ir::Tensor& tensor) { return tensor.layout == ir::Layout::Row || tensor.extents.size() < 2; }
-
 }  // namespace
 
 KernelArguments::KernelArguments(const ir::Program& program, const std::map<int, std::byte*>& memory) {
@@ -86,6 +84,8 @@ KernelArguments::KernelArguments(const ir::Program& program, const std::map<int,
   }
   for (auto& buffer : buffers_) pointers_.push_back(&buffer);
 }
+
+bool is_c_order(const ir::Tensor& tensor) { return tensor.layout == ir::Layout::Row || tensor.extents.size() < 2; }
 
 int64_t storage_bytes(const ir::Tensor& tensor) {
   return ir::element_count(tensor) * static_cast<int64_t>(dtype_size(tensor.type));

@@ -35,6 +35,8 @@ class KernelArguments {
 };
 
 int64_t storage_bytes(const ir::Tensor& tensor);
+/// Whether the tensor's own layout is C order.
+bool is_c_order(const ir::Tensor& tensor);
 /// Between C order and the tensor's own layout.
 void to_storage(const ir::Tensor& tensor, const tensor::Array& array, std::byte* storage);
 tensor::Array from_storage(const ir::Tensor& tensor, const std::byte* storage);

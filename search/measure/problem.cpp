@@ -55,6 +55,16 @@ tl::unexpected<Diagnostic> unwritable(const fs::path& directory) {
   return failure("cannot-write", fmt::format("cannot write to {}", directory.string()), "is the disk full?");
 }
 
+tl::unexpected<Diagnostic> unreadable(const fs::path& directory, const std::exception& error) {
+  return failure("problem-unreadable",
+                 fmt::format("cannot read a problem from {}: {}", directory.string(), error.what()));
+}
+
+json read_description(const fs::path& directory) {
+  std::ifstream file(directory / "problem.json");
+  return json::parse(file);
+}
+
 }  // namespace
 
 Result<Problem> make_problem(const ir::Program& program, uint64_t seed) {
@@ -93,9 +103,14 @@ Result<void> write_problem(const Problem& problem, const fs::path& directory) {
   return {};
 }
 
+Result<ir::Program> read_program(const fs::path& directory) try {
+  return ir::program_from_json(read_description(directory).at("program"));
+} catch (const std::exception& error) {
+  return unreadable(directory, error);
+}
+
 Result<Problem> read_problem(const fs::path& directory) try {
-  std::ifstream file(directory / "problem.json");
-  const json description = json::parse(file);
+  const json description = read_description(directory);
   TILE_TUNE_TRY(program, ir::program_from_json(description.at("program")));
   Problem problem{std::move(program), {}, {}, description.at("sampled"), description.at("note")};
   for (const int number : description.at("inputs")) {
@@ -112,8 +127,7 @@ Result<Problem> read_problem(const fs::path& directory) try {
   }
   return problem;
 } catch (const std::exception& error) {
-  return failure("problem-unreadable",
-                 fmt::format("cannot read a problem from {}: {}", directory.string(), error.what()));
+  return unreadable(directory, error);
 }
 
 Result<void> write_outputs(const std::vector<tensor::Array>& outputs, const fs::path& directory) {

@@ -28,6 +28,8 @@ Result<Problem> make_problem(const ir::Program& program, uint64_t seed);
 
 Result<void> write_problem(const Problem& problem, const std::filesystem::path& directory);
 Result<Problem> read_problem(const std::filesystem::path& directory);
+/// The program alone, which is all that building takes.
+Result<ir::Program> read_program(const std::filesystem::path& directory);
 
 /// Outputs of a Run, in signature order.
 Result<void> write_outputs(const std::vector<tensor::Array>& outputs, const std::filesystem::path& directory);

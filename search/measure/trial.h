@@ -30,7 +30,7 @@ struct Measurement {
   std::string code_hash;
   double compile_ms = 0;
   double verify_error = 0;         // largest |got - reference| / tolerance; at most 1 when Ok
-  std::vector<double> samples_ns;  // every timed call, in order
+  std::vector<double> samples_ns;  // in order; each the mean of enough calls to last 200 us
   double median_ns = 0;
   double ratio = 0;  // speed relative to the default schedule (median over paired rounds); > 1 is faster
   double ratio_lo = 0, ratio_hi = 0;  // its 95 % bootstrap interval; finalists only, else 0

@@ -1,6 +1,8 @@
 #include "search/measure/worker.h"
 
+#include <fcntl.h>
 #include <signal.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <chrono>
@@ -55,10 +57,14 @@ class Worker {
   }
 
   std::optional<Reply> handle(const Build& request) {
-    return with_problem(request.problem, [&](const Problem& problem) {
-      return build(request.library, [&](const fs::path& object) {
-        return compiler_.compile_object(problem.program, request.schedule, setup_->target, kKernelFunction, object);
-      });
+    auto found = programs_.find(request.problem);
+    if (found == programs_.end()) {
+      auto program = read_program(setup_->directory / request.problem);
+      if (!program) return Reply::fault(Outcome::CompileError, program.error().message);
+      found = programs_.emplace(request.problem, std::move(*program)).first;
+    }
+    return build(request.library, [&](const fs::path& object) {
+      return compiler_.compile_object(found->second, request.schedule, setup_->target, kKernelFunction, object);
     });
   }
 
@@ -165,13 +171,17 @@ class Worker {
   int in_fd_;
   const Compiler& compiler_;
   std::optional<Setup> setup_;
-  std::map<std::string, Problem> problems_;
+  std::map<std::string, ir::Program> programs_;  // for building
+  std::map<std::string, Problem> problems_;      // for running: children inherit the arrays
 };
 
 }  // namespace
 
 int worker_main(int in_fd, int out_fd, const Compiler& compiler) {
   signal(SIGPIPE, SIG_IGN);
+  // What a library prints must not get between the replies.
+  Fd replies(fcntl(out_fd, F_DUPFD_CLOEXEC, 3));
+  if (out_fd == STDOUT_FILENO) dup2(STDERR_FILENO, STDOUT_FILENO);
   Worker worker(in_fd, compiler);
   LineReader requests(in_fd);
   while (const auto line = requests.next()) {
@@ -179,11 +189,11 @@ int worker_main(int in_fd, int out_fd, const Compiler& compiler) {
     if (request && std::holds_alternative<Quit>(*request)) return 0;
     if (!request || (!worker.setup() && !std::holds_alternative<Setup>(*request))) {
       const std::string reason = request ? "a worker was asked before it was set up" : request.error().message;
-      write_line(out_fd, encode(Reply::fault(Outcome::RunError, reason)));
+      write_line(replies.get(), encode(Reply::fault(Outcome::RunError, reason)));
       return 1;
     }
     const auto reply = worker.answer(*request);
-    if (!reply || !write_line(out_fd, encode(*reply))) break;
+    if (!reply || !write_line(replies.get(), encode(*reply))) break;
   }
   if (worker.setup()) remove_abandoned_session(worker.setup()->directory);
   return 0;

@@ -70,6 +70,8 @@ Result<std::unique_ptr<Workers>> Workers::start(ir::Program program, const codeg
 }
 
 Result<void> Workers::set_up() {
+  // Computing the reference keeps a core busy too.
+  const auto lock = MachineLock::acquire(MachineLock::Mode::Shared, options_.stop);
   TILE_TUNE_CHECK(problem_for(program_));
   const auto runtime = pool_.ask(BuildRuntime{kRuntime});
   if (!runtime) return failure("stopped", "stopped before the first candidate was built");
@@ -214,14 +216,16 @@ std::vector<Timing> Workers::time(Pool& pool, const Ids& contestants,
     timings.back().reason = reply->reason;
     return timings;
   }
-  std::vector<Timing> timings;
+  std::vector<Timing> timings = time(pool, {contestants[0]}, request);
+  if (timings.empty()) return {};
+  const bool default_is_good = timings[0].outcome == Outcome::Ok;
   for (size_t i = 1; i < contestants.size(); ++i) {
+    if (!default_is_good) {
+      timings.push_back({});  // nothing to be compared with
+      continue;
+    }
     auto pair = time(pool, {contestants[0], contestants[i]}, request);
     if (pair.empty()) return {};
-    if (timings.empty() || timings[0].samples_ns.empty()) {
-      timings.resize(std::max<size_t>(1, timings.size()));
-      timings[0] = pair[0];
-    }
     timings.push_back(std::move(pair[1]));
   }
   return timings;
@@ -315,6 +319,7 @@ std::vector<Measurement> Workers::finals(const std::vector<codegen::Schedule>& f
 Result<std::vector<tensor::Array>> run_once(const ir::Program& program, const codegen::Schedule& schedule,
                                             const reference::Inputs& inputs, const WorkerOptions& options) {
   TILE_TUNE_TRY(directory, SessionDirectory::create());
+  const auto lock = MachineLock::acquire(MachineLock::Mode::Shared, options.stop);
   const std::string problem = "problem-0", library = "kernel.so";
   TILE_TUNE_CHECK(write_problem({program, inputs, {}, false, ""}, directory.path() / problem));
   Pool pool(options.command, 1, {directory.path(), options.target, options.limits}, options.stop);

@@ -21,9 +21,9 @@ class KernelCheck {
   ~KernelCheck();
 
   struct Result {
-    search::Reply verdict;      // Ok, or what is wrong
+    search::Reply verdict;  // Ok, or what is wrong
     codegen::Compiled compiled;
-    std::string error;          // the compiler's, if it failed
+    std::string error;  // the compiler's, if it failed
   };
   Result operator()(const codegen::Schedule& schedule);
 

@@ -33,23 +33,42 @@ const std::vector<Case> kCases{
     {"matmul, empty reduction", kMatmul, {{"M", 5}, {"N", 7}, {"K", 0}}},
     {"matmul, empty output", kMatmul, {{"M", 0}, {"N", 7}, {"K", 3}}},
     {"matmul, columns", kMatmul, {{"M", 37}, {"N", 41}, {"K", 24}}, true},
-    {"matmul onto the caller's values", "def f(float(M,K) A, float(K,N) B) -> (C) { C(m,n) += A(m,k) * B(k,n) }", {{"M", 19}, {"N", 35}, {"K", 23}}},
-    {"matmul, transposed operand", "def f(float(M,K) A, float(N,K) B) -> (C) { C(m,n) +=! A(m,k) * B(n,k) }", {{"M", 29}, {"N", 47}, {"K", 53}}},
-    {"matmul in doubles", "def f(double(M,K) A, double(K,N) B) -> (C) { C(m,n) +=! A(m,k) * B(k,n) }", {{"M", 13}, {"N", 31}, {"K", 17}}},
-    {"matmul of bytes", "def f(int8(M,K) A, int8(K,N) B) -> (C) { C(m,n) +=! A(m,k) * B(k,n) }", {{"M", 13}, {"N", 31}, {"K", 37}}},
-    {"the seed's mm as typed", "def mm(float(X,Y) A, float(Y,Z) B) -> (R) { R(i,j) += A(i,j) * B(j,k) }", {{"X", 11}, {"Y", 23}, {"Z", 37}}},
+    {"matmul onto the caller's values",
+     "def f(float(M,K) A, float(K,N) B) -> (C) { C(m,n) += A(m,k) * B(k,n) }",
+     {{"M", 19}, {"N", 35}, {"K", 23}}},
+    {"matmul, transposed operand",
+     "def f(float(M,K) A, float(N,K) B) -> (C) { C(m,n) +=! A(m,k) * B(n,k) }",
+     {{"M", 29}, {"N", 47}, {"K", 53}}},
+    {"matmul in doubles",
+     "def f(double(M,K) A, double(K,N) B) -> (C) { C(m,n) +=! A(m,k) * B(k,n) }",
+     {{"M", 13}, {"N", 31}, {"K", 17}}},
+    {"matmul of bytes",
+     "def f(int8(M,K) A, int8(K,N) B) -> (C) { C(m,n) +=! A(m,k) * B(k,n) }",
+     {{"M", 13}, {"N", 31}, {"K", 37}}},
+    {"the seed's mm as typed",
+     "def mm(float(X,Y) A, float(Y,Z) B) -> (R) { R(i,j) += A(i,j) * B(j,k) }",
+     {{"X", 11}, {"Y", 23}, {"Z", 37}}},
     {"matrix-vector", kMatvec, {{"R", 37}, {"C", 101}}},
     {"matrix-vector, short rows", kMatvec, {{"R", 53}, {"C", 3}}},
     {"matrix-vector, one row", kMatvec, {{"R", 1}, {"C", 97}}},
-    {"matrix-vector onto the caller's values", "def f(float(R,C) A, float(C) B) -> (o) { o(i) += A(i,j) * B(j) }", {{"R", 37}, {"C", 61}}},
+    {"matrix-vector onto the caller's values",
+     "def f(float(R,C) A, float(C) B) -> (o) { o(i) += A(i,j) * B(j) }",
+     {{"R", 37}, {"C", 61}}},
     {"maximum of rows", "def f(float(R,C) A) -> (o) { o(i) max=! A(i,j) }", {{"R", 7}, {"C", 83}}},
     {"product to a scalar", "def f(double(N) A) -> (o) { o *=! A(i) }", {{"N", 29}}},
     {"max-pooling, odd image", kPool, {{"B", 2}, {"C", 3}, {"H", 37}, {"W", 43}}},
-    {"max-pooling onto the caller's values, the other where", "def f(float(B,C,H,W) input) -> (output) { output(b,c,i,j) max= input(b,c,2*i + kw, 2*j + kh) where kw in 0:2, kh in 0:2 }", {{"B", 1}, {"C", 2}, {"H", 9}, {"W", 71}}},
+    {"max-pooling onto the caller's values, the other where",
+     "def f(float(B,C,H,W) input) -> (output) { output(b,c,i,j) max= input(b,c,2*i + kw, 2*j + kh) where kw in 0:2, kh "
+     "in 0:2 }",
+     {{"B", 1}, {"C", 2}, {"H", 9}, {"W", 71}}},
     {"convolution", kConvolution, {{"B", 2}, {"IP", 3}, {"OP", 5}, {"H", 17}, {"W", 23}, {"KH", 3}, {"KW", 2}}},
-    {"convolution, kernel as large as the image", kConvolution, {{"B", 1}, {"IP", 2}, {"OP", 3}, {"H", 5}, {"W", 7}, {"KH", 5}, {"KW", 7}}},
+    {"convolution, kernel as large as the image",
+     kConvolution,
+     {{"B", 1}, {"IP", 2}, {"OP", 3}, {"H", 5}, {"W", 7}, {"KH", 5}, {"KW", 7}}},
     {"transposition", "def f(float(M,N) A) -> (B) { B(j,i) = A(i,j) }", {{"M", 23}, {"N", 41}}},
-    {"two statements", "def f(float(N,M) A, float(M) b) -> (C) { t(i,j) = A(i,j) - b(j)  C(i) +=! t(i,j) * t(i,j) }", {{"N", 13}, {"M", 45}}},
+    {"two statements",
+     "def f(float(N,M) A, float(M) b) -> (C) { t(i,j) = A(i,j) - b(j)  C(i) +=! t(i,j) * t(i,j) }",
+     {{"N", 13}, {"M", 45}}},
 };
 
 ir::Program program_of(const Case& test) {
@@ -65,9 +84,15 @@ std::vector<codegen::Schedule> members(const search::Space& space, int count, ui
   std::vector<codegen::Schedule> result{space.default_schedule()};
   while (static_cast<int>(result.size()) < count) {
     switch (result.size() % 3) {
-      case 0: result.push_back(space.mutate(rng.pick(result), rng)); break;
-      case 1: result.push_back(space.sample(rng)); break;
-      default: result.push_back(space.crossover(rng.pick(result), rng.pick(result), rng)); break;
+      case 0:
+        result.push_back(space.mutate(rng.pick(result), rng));
+        break;
+      case 1:
+        result.push_back(space.sample(rng));
+        break;
+      default:
+        result.push_back(space.crossover(rng.pick(result), rng.pick(result), rng));
+        break;
     }
   }
   return result;

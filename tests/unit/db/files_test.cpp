@@ -7,6 +7,7 @@
 
 #include <catch2/catch.hpp>
 #include <csignal>
+#include <cstdio>
 #include <fstream>
 #include <sstream>
 
@@ -98,6 +99,17 @@ TEST_CASE("a file that is no database is refused and left alone") {
     CHECK(error_of(folder.file(), mode).code == "not-a-database");
   }
   CHECK(read(folder.file()) == text);
+}
+
+TEST_CASE("errors are returned, never printed") {
+  Folder folder;
+  write(folder.file(), std::string(5'000, 'x'));
+  const int printed = in_child([&] {
+    if (freopen(folder.file("printed").c_str(), "w", stderr) == nullptr || dup2(2, 1) < 0) return 1;
+    return Database::open(folder.file(), Mode::ReadWrite) ? 1 : 0;
+  });
+  CHECK(printed == 0);
+  CHECK(fs::file_size(folder.file("printed")) == 0);
 }
 
 TEST_CASE("another program's SQLite database is refused and left alone") {

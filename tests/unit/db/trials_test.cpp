@@ -5,6 +5,7 @@
 
 #include "tests/unit/db/fixture.h"
 
+using namespace std::string_literals;
 using namespace tile_tune::db;
 using namespace tile_tune::db::testing;
 
@@ -49,7 +50,7 @@ TEST_CASE("numbers SQLite cannot keep exactly do not make a record look damaged"
   const auto run = value(db.begin_session(matmul(), target(), tool(), session()));
   TrialRow wrong = trial(0);
   wrong.outcome = "wrong";
-  wrong.reason = std::string("bytes \xFF\xFE that are no text, and a zero: \0.", 43);
+  wrong.reason = "bytes \xFF\xFE that are no text, and a zero: \0."s;
   wrong.verify_error = std::nan("");
   wrong.median_ns = -0.0;
   wrong.ratio = std::numeric_limits<double>::infinity();
