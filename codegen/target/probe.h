@@ -21,7 +21,7 @@ using ParallelFor = std::function<void(int count, const std::function<void(int)>
 double fma_probe(DType type, int threads, int64_t iterations, const ParallelFor& parallel_for);
 
 /// Streams `read_bytes` from `source` and `written_bytes` to `sink` with ordinary stores, interleaved in that
-/// mix, split evenly over the threads. Returns bytes moved: whole cache lines of 64 bytes. `source` and `sink` are
+/// mix, split evenly over the threads, each of which walks several streams in turn. Returns bytes moved: whole cache lines of 64 bytes. `source` and `sink` are
 /// aligned to 8 bytes.
 double stream_probe(const void* source, int64_t read_bytes, void* sink, int64_t written_bytes, int threads,
                     const ParallelFor& parallel_for);
