@@ -18,6 +18,11 @@ function(tile_tune_component name)
   target_link_libraries(tile_tune_${name} PUBLIC ${arg_LINK})
 endfunction()
 
+# Catch2's one header makes optimising tests cost more than running them: -O1 halves the time to build them.
+if(CMAKE_BUILD_TYPE STREQUAL "Release")
+  set(TILE_TUNE_TEST_OPTIMIZATION -O1)
+endif()
+
 # tile_tune_test(NAME LABEL kind SOURCES file... LINK target...)
 # A Catch2 program whose cases are registered one by one under the ctest label KIND.
 function(tile_tune_test name)
@@ -27,7 +32,7 @@ function(tile_tune_test name)
   endif()
   add_executable(${name} ${arg_SOURCES})
   target_include_directories(${name} PRIVATE "${PROJECT_SOURCE_DIR}")
-  target_compile_options(${name} PRIVATE -Wall -Wextra -Wno-restrict)
+  target_compile_options(${name} PRIVATE -Wall -Wextra -Wno-restrict ${TILE_TUNE_TEST_OPTIMIZATION})
   target_compile_definitions(${name} PRIVATE TILE_TUNE_SOURCE_DIR="${PROJECT_SOURCE_DIR}")
   target_link_libraries(${name} PRIVATE ${arg_LINK} catch_main)
   set(properties LABELS ${arg_LABEL} TIMEOUT ${arg_TIMEOUT})

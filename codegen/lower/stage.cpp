@@ -103,7 +103,7 @@ struct Builder {
         const Expr position = to_halide(constraint.expr, indices);
         valid = valid && position >= 0 && position < static_cast<int>(constraint.bound.constant().value());
       }
-      result = Halide::select(valid, result, identity(statement.op, statement.accumulator));
+      result = Halide::select(valid, result, initial());
     }
     return result;
   }
@@ -172,6 +172,12 @@ struct Builder {
     return domain;
   }
 
+  // Where an element starts: the identity of the element type, which an empty reduction leaves there (int8 max: -128).
+  Expr initial() const {
+    return Halide::cast(halide_type(statement.accumulator),
+                        identity(statement.op, program.tensors[statement.target].type));
+  }
+
   void accumulate(Func& into, const std::vector<Var>& vars, const Expr& term) const {
     into(vars) = combine(statement.op, into(vars), term);
   }
@@ -183,7 +189,7 @@ struct Builder {
     Domain domain = make_domain("_r", spans);
     stage.unrolled = domain.unrolled;
     stage.reduction = domain.loops;
-    stage.accumulator(vars) = identity(statement.op, statement.accumulator);
+    stage.accumulator(vars) = initial();
     accumulate(stage.accumulator, vars, value(domain.positions));
   }
 
@@ -208,7 +214,7 @@ struct Builder {
     }
     partial_vars.insert(partial_vars.end(), block_vars.begin(), block_vars.end());
     stage.partial = Func(name + "_part");
-    stage.partial(partial_vars) = identity(statement.op, statement.accumulator);
+    stage.partial(partial_vars) = initial();
     accumulate(stage.partial, partial_vars, value(domain.positions));
 
     const RDom block_loops(blocks, name + "_rb");
@@ -217,7 +223,7 @@ struct Builder {
       stage.block.push_back(block_loops[d]);
       arguments.push_back(block_loops[d]);
     }
-    stage.accumulator(vars) = identity(statement.op, statement.accumulator);
+    stage.accumulator(vars) = initial();
     accumulate(stage.accumulator, vars, stage.partial(arguments));
   }
 
@@ -242,7 +248,7 @@ struct Builder {
     std::vector<Var> partial_vars = vars;
     partial_vars.insert(partial_vars.begin(), stage.lane);
     stage.partial = Func(name + "_part");
-    stage.partial(partial_vars) = identity(statement.op, statement.accumulator);
+    stage.partial(partial_vars) = initial();
     accumulate(stage.partial, partial_vars, value(domain.positions));
 
     Func lanes = stage.partial;

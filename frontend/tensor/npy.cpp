@@ -183,7 +183,7 @@ std::error_code write_and_close(File file, const Array& array, bool fortran_orde
       reorder ? permuted(array.data, array.shape, dtype_size(array.type), true) : std::vector<std::byte>();
   const auto& data = reorder ? columns : array.data;
   if (std::fwrite(start.data(), 1, start.size(), file.get()) != start.size()) return last_error();
-  if (std::fwrite(data.data(), 1, data.size(), file.get()) != data.size()) return last_error();
+  if (!data.empty() && std::fwrite(data.data(), 1, data.size(), file.get()) != data.size()) return last_error();
   return std::fclose(file.release()) == 0 ? std::error_code() : last_error();
 }
 

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include <catch2/catch.hpp>
+#include <cstdio>
 #include <cstdlib>
 #include <limits>
 #include <stdexcept>
@@ -127,6 +128,7 @@ int64_t sql_number(const std::filesystem::path& path, const std::string& text) {
 }
 
 pid_t start_child(const std::function<int()>& body) {
+  std::fflush(nullptr);  // or the child would write the parent's buffers a second time
   const pid_t child = fork();
   if (child != 0) return child;
   int status = 125;
