@@ -58,8 +58,14 @@ std::string read_all(int fd) {
   }
 }
 
+std::string last_line(std::string text) {
+  while (!text.empty() && text.back() == '\n') text.pop_back();
+  const size_t newline = text.rfind('\n');
+  return newline == std::string::npos ? text : text.substr(newline + 1);
+}
+
 /// 0, or an errno.
-int spawn(const std::string& path, const std::vector<std::string>& arguments, int in, int out, pid_t& child) {
+int spawn(const std::string& path, const std::vector<std::string>& arguments, int in, int out, int err, pid_t& child) {
   std::vector<char*> argv{const_cast<char*>(path.c_str())};
   for (const auto& argument : arguments) argv.push_back(const_cast<char*>(argument.c_str()));
   argv.push_back(nullptr);
@@ -69,6 +75,7 @@ int spawn(const std::string& path, const std::vector<std::string>& arguments, in
   posix_spawnattr_init(&attributes);
   posix_spawn_file_actions_adddup2(&files, in, STDIN_FILENO);
   posix_spawn_file_actions_adddup2(&files, out, STDOUT_FILENO);
+  posix_spawn_file_actions_adddup2(&files, err, STDERR_FILENO);
   // A process group of its own keeps the terminal's Ctrl-C away from it.
   posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP);
   posix_spawnattr_setpgroup(&attributes, 0);
@@ -92,18 +99,22 @@ Result<ChildOutput> run_self(const std::vector<std::string>& arguments, const st
   // In memory rather than through a pipe: nobody has to read and write at once.
   const Descriptor in(memfd_create("tile-tune-request", MFD_CLOEXEC));
   if (in.get() < 0 || !write_all(in.get(), input)) return cannot_start(errno);
+  const Descriptor err(memfd_create("tile-tune-complaints", MFD_CLOEXEC));
+  if (err.get() < 0) return cannot_start(errno);
   int ends[2];
   if (pipe2(ends, O_CLOEXEC) != 0) return cannot_start(errno);
   const Descriptor from_child(ends[0]);
   Descriptor to_us(ends[1]);
   pid_t child = 0;
-  if (const int error = spawn(path, arguments, in.get(), to_us.get(), child)) return cannot_start(error);
+  if (const int error = spawn(path, arguments, in.get(), to_us.get(), err.get(), child)) return cannot_start(error);
   to_us.close();
   ChildOutput output;
   output.text = read_all(from_child.get());
   int status = 0;
   while (waitpid(child, &status, 0) < 0 && errno == EINTR) {
   }
+  lseek(err.get(), 0, SEEK_SET);
+  output.complaint = last_line(read_all(err.get()));
   if (WIFSIGNALED(status)) output.signal = WTERMSIG(status);
   if (WIFEXITED(status)) output.exit_code = WEXITSTATUS(status);
   return output;

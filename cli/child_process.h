@@ -9,7 +9,8 @@
 namespace tile_tune::cli {
 
 struct ChildOutput {
-  std::string text;  // its standard output
+  std::string text;       // its standard output
+  std::string complaint;  // the last line of its standard error
   int exit_code = 0;
   int signal = 0;  // that ended it; 0 if it exited
 };

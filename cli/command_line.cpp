@@ -106,6 +106,8 @@ int run_command_line(int argc, char** argv) {
   add_build(app, command);
   add_db(app, command);
   add_worker(app, command);
+  for (CLI::App* verb : app.get_subcommands([](const CLI::App*) { return true; }))
+    verb->footer("--db, --target, --threads, --json and other options that all commands have: tile-tune --help");
   try {
     app.parse(argc, argv);
   } catch (const CLI::Success& success) {  // --help, --version

@@ -76,10 +76,21 @@ std::set<fs::path> staging_folders(const fs::path& directory) {
   return found;
 }
 
+/// Why a child ended without an answer. A full disk is such a case: the compiler ends the process there.
+std::string why(const ChildOutput& output) {
+  constexpr std::string_view kPrefix = "LLVM ERROR: ";
+  std::string complaint = output.complaint;
+  if (complaint.starts_with(kPrefix)) complaint.erase(0, kPrefix.size());
+  if (!complaint.empty()) return complaint;
+  return output.signal ? strsignal(output.signal) : fmt::format("exit code {}", output.exit_code);
+}
+
 }  // namespace
 
 Result<std::vector<fs::path>> package_in_child(const std::vector<codegen::Kernel>& kernels,
                                                const codegen::PackageOptions& options) {
+  std::error_code error;
+  const bool existed = fs::exists(options.directory, error);
   const auto before = staging_folders(options.directory);
   TILE_TUNE_TRY(output, run_self({"worker", "--package"}, json_text(to_json(kernels, options))));
   const auto json = nlohmann::json::parse(output.text, nullptr, false);
@@ -91,9 +102,9 @@ Result<std::vector<fs::path>> package_in_child(const std::vector<codegen::Kernel
   std::error_code ignored;
   for (const auto& folder : staging_folders(options.directory))
     if (!before.contains(folder)) fs::remove_all(folder, ignored);
+  if (!existed) fs::remove(options.directory, ignored);  // only if it is empty
   return failure("package-failed",
-                 output.signal ? fmt::format("writing the package was ended by a signal: {}", strsignal(output.signal))
-                               : fmt::format("writing the package failed with exit code {}", output.exit_code));
+                 fmt::format("writing the package to {} failed: {}", options.directory.string(), why(output)));
 }
 
 Result<void> serve_package_request() {

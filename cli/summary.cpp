@@ -65,7 +65,7 @@ std::vector<std::vector<std::string>> facts(const TuneSummary& summary) {
   std::string trials = outcomes_text(report.outcomes);
   if (report.replayed > 0) trials += fmt::format(" ({} of them from the resumed session)", report.replayed);
   rows.push_back({"trials", trials});
-  rows.push_back({"time", fmt::format("{:.1f} s", report.seconds.total)});
+  rows.push_back({"time", fmt::format("{:.1f} s", summary.seconds)});
   rows.push_back({"seed", std::to_string(summary.seed)});
   rows.push_back({"stored", fmt::format("{}, session {}", summary.database, summary.session)});
   return rows;
@@ -141,7 +141,7 @@ nlohmann::json summary_json(const TuneSummary& summary) {
                       {"trials", report.trials},
                       {"replayed", report.replayed},
                       {"outcomes", outcomes},
-                      {"seconds", report.seconds.total},
+                      {"seconds", summary.seconds},
                       {"stop_reason", search::stop_reason_name(report.stop_reason)},
                       {"seed", summary.seed},
                       {"session", summary.session},

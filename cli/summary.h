@@ -15,6 +15,7 @@ struct TuneSummary {
   const codegen::Target& target;
   const search::TuneReport& report;
   uint64_t seed = 0;
+  double seconds = 0;  // of the whole invocation
   std::string session, database;
 };
 

@@ -1,5 +1,6 @@
 // tile-tune tune: searches schedules for one program on this machine and keeps what it learns.
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
@@ -165,18 +166,34 @@ Result<search::TuneReport> search_schedules(const search::Space& space, search::
   return search::tune(moves, *workers, store, priors, options, surroundings);
 }
 
-Result<void> emit(const Workload& workload, const codegen::Target& target, const std::string& directory,
-                  const Session& session) {
+/// Paths of the files written.
+Result<std::vector<std::string>> emit(const Workload& workload, const codegen::Target& target,
+                                      const std::string& directory, const Session& session) {
   // Through the database, so that `build` later writes the very same package.
   TILE_TUNE_TRY(choice, stored_choice(workload, target, session));
-  const codegen::Kernel kernel{workload.program, choice.schedule, workload.program.name, choice.provenance,
-                               choice.record};
-  const codegen::PackageOptions options{workload.program.name, directory, target, TILE_TUNE_VERSION};
-  TILE_TUNE_TRY(files, package_in_child({kernel}, options));
-  if (session.report.json()) return {};
-  std::string text = "\n";
-  for (const auto& file : files) text += (std::filesystem::path(directory) / file).string() + "\n";
-  return print(text);
+  const std::string& name = workload.program.name;
+  const codegen::Kernel kernel{workload.program, choice.schedule, name, choice.provenance, choice.record};
+  TILE_TUNE_TRY(files, package_in_child({kernel}, {name, directory, target, TILE_TUNE_VERSION}));
+  std::vector<std::string> paths;
+  for (const auto& file : files) paths.push_back((std::filesystem::path(directory) / file).string());
+  return paths;
+}
+
+/// The summary always, the package where there is a winner and one is asked for.
+Result<void> conclude(const TuneSummary& summary, const std::string& directory, const Session& session) {
+  const bool json = session.report.json();
+  if (!json) TILE_TUNE_CHECK(print(summary_text(summary)));
+  Result<std::vector<std::string>> files;
+  if (summary.report.winner && !directory.empty()) files = emit(summary.workload, summary.target, directory, session);
+  if (json) {
+    auto object = summary_json(summary);
+    if (files && !files->empty()) object["files"] = *files;
+    TILE_TUNE_CHECK(print_json(object));
+  } else if (files && !files->empty()) {
+    TILE_TUNE_CHECK(print(fmt::format("\n{}\n", fmt::join(*files, "\n"))));
+  }
+  if (!files) return tl::unexpected(files.error());
+  return {};
 }
 
 Result<Exit> tune(const TuneArguments& arguments, const Session& session) {
@@ -197,24 +214,29 @@ Result<Exit> tune(const TuneArguments& arguments, const Session& session) {
   const StopOnInterrupt interrupt;
   TILE_TUNE_TRY(start, start_session(databases.front(), key, arguments, session.report));
   TuningStore store(databases.front(), start.session, start.elapsed, [began] { return now_seconds() - began; });
-  TILE_TUNE_TRY(report, search_schedules(space, small_variant_of(laid_out, sizes, target), store, std::move(priors),
-                                         start, interrupt, session, began));
-
-  const bool stopped = interrupt.requested() && !report.winner;
-  TILE_TUNE_CHECK(store.finish(stopped ? "aborted" : "done", report.winner));
-  if (report.stop_reason == search::StopReason::DefaultFailed)
+  auto report = search_schedules(space, small_variant_of(laid_out, sizes, target), store, std::move(priors), start,
+                                 interrupt, session, began);
+  if (!report) {
+    // A search that is stopped before it has begun has nothing to tell.
+    TILE_TUNE_CHECK(store.finish("aborted", std::nullopt));
+    if (interrupt.requested()) return Exit::Interrupted;
+    return tl::unexpected(report.error());
+  }
+  const bool stopped = interrupt.requested() && !report->winner;
+  TILE_TUNE_CHECK(store.finish(stopped ? "aborted" : "done", report->winner));
+  if (report->stop_reason == search::StopReason::DefaultFailed)
     return fail(
         ErrorClass::Verification, "default-failed",
         fmt::format("not even the default schedule of {} works here: {} ({})", workload.row.name,
-                    report.default_measurement.reason, search::outcome_name(report.default_measurement.outcome)));
-  const TuneSummary summary{workload, target, report, start.seed, store.session(), path.string()};
-  TILE_TUNE_CHECK(session.report.json() ? print_json(summary_json(summary)) : print(summary_text(summary)));
-  if (stopped) return Exit::Interrupted;
-  if (!report.winner)
+                    report->default_measurement.reason, search::outcome_name(report->default_measurement.outcome)));
+  const TuneSummary summary{workload,        target,       *report, start.seed, now_seconds() - began,
+                            store.session(), path.string()};
+  TILE_TUNE_CHECK(conclude(summary, arguments.emit, session));
+  if (interrupt.requested()) return Exit::Interrupted;
+  if (!report->winner)
     return failure("no-finals", "the finalists could not be timed, so nothing was chosen",
                    "tune again; the trials are stored");
-  if (!arguments.emit.empty()) TILE_TUNE_CHECK(emit(workload, target, arguments.emit, session));
-  return interrupt.requested() ? Exit::Interrupted : Exit::Success;
+  return Exit::Success;
 }
 
 }  // namespace
