@@ -19,6 +19,7 @@
 #include "cli/summary.h"
 #include "cli/tuning_store.h"
 #include "cli/verbs.h"
+#include "codegen/emit/names.h"
 #include "search/evolve/tune.h"
 #include "search/measure/workers.h"
 #include "search/space/small_variant.h"
@@ -203,7 +204,11 @@ Result<Exit> tune(const TuneArguments& arguments, const Session& session) {
   TILE_TUNE_TRY(laid_out, with_layouts(loaded.program, arguments.bindings.layouts));
   TILE_TUNE_TRY(bound, ir::bind(laid_out, sizes));
   TILE_TUNE_TRY(target, session.target());
-  if (!arguments.emit.empty()) TILE_TUNE_CHECK(check_writable(arguments.emit));
+  if (!arguments.emit.empty()) {
+    // What would stop the package is said before the tuning, not after it.
+    TILE_TUNE_CHECK(codegen::check_external_name("function", bound.name));
+    TILE_TUNE_CHECK(check_writable(arguments.emit));
+  }
   const Workload workload = make_workload(loaded, bound, sizes);
   const search::Space space(workload.program, target);
 

@@ -112,7 +112,7 @@ Result<void> check_complete(sqlite3* db, const fs::path& path) {
   return tl::unexpected(sqlite_diagnostic(db, SQLITE_CORRUPT));
 }
 
-Result<Connection> open_for_writing(const fs::path& path) {
+Result<Connection> make_writable(const fs::path& path) {
   TILE_TUNE_TRY(db, connect(path.string(), SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE));
   if (sqlite3_db_readonly(db.get(), "main") == 1) {
     return tl::unexpected(sqlite_diagnostic(db.get(), SQLITE_READONLY));
@@ -126,6 +126,17 @@ Result<Connection> open_for_writing(const fs::path& path) {
   // milliseconds against the 100 ms and more that a candidate's compile takes.
   TILE_TUNE_CHECK(execute(db.get(), "PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON"));
   TILE_TUNE_CHECK(migrate(db.get(), all));
+  return db;
+}
+
+Result<Connection> open_for_writing(const fs::path& path) {
+  std::error_code ignored;
+  const bool is_new = !fs::exists(path, ignored);
+  auto db = make_writable(path);
+  // A file that could not be completed (a full disk) would be taken for a damaged database the next time. Another process
+  // that opened it meanwhile keeps its own open file and finds out when it next opens the path.
+  if (!db && is_new)
+    for (const char* suffix : {"", "-wal", "-shm", "-journal"}) fs::remove(path.string() + suffix, ignored);
   return db;
 }
 

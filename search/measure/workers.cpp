@@ -33,13 +33,14 @@ void record_timing(Measurement& measurement, const Timing& timing) {
   measurement.disturbed = is_disturbed(timing.switched, static_cast<int>(timing.samples_ns.size()), timing.log_ratios);
 }
 
-void record_intervals(Measurement& measurement, const Timing& timing, uint64_t seed) {
+// `from_memory`: the program's tensors are larger than the last cache, so that memory bandwidth limits it at all.
+void record_intervals(Measurement& measurement, const Timing& timing, bool from_memory, uint64_t seed) {
   if (timing.outcome != Outcome::Ok || timing.log_ratios.empty()) return;
   const Interval ratio = bootstrap_median(timing.log_ratios, seed);
   measurement.ratio_lo = std::exp(ratio.lo);
   measurement.ratio_hi = std::exp(ratio.hi);
   measurement.flop_fraction = median(timing.flop_fractions);
-  measurement.bandwidth_fraction = median(timing.bandwidth_fractions);
+  if (from_memory) measurement.bandwidth_fraction = median(timing.bandwidth_fractions);
   // The roofline is the lower of the two limits: whichever the kernel is closer to is the one that binds.
   const bool compute_bound = measurement.flop_fraction >= measurement.bandwidth_fraction;
   const Interval peak = bootstrap_median(compute_bound ? timing.flop_fractions : timing.bandwidth_fractions, seed);
@@ -307,10 +308,11 @@ std::vector<Measurement> Workers::finals(const std::vector<codegen::Schedule>& f
     return Finals{"problem-0", kRuntime, libraries, seed, options_.finals_rounds, options_.finals_seconds};
   });
   if (timings.empty()) return {};
+  const bool from_memory = ir::traffic(program_).total() > static_cast<double>(options_.target.l3_bytes);
   for (size_t i = 0, next = 0; i < ids.size() && next < contestants.size(); ++i) {
     if (ids[i] != contestants[next]) continue;
     record_timing(result[i], timings[next]);
-    record_intervals(result[i], timings[next], seed);
+    record_intervals(result[i], timings[next], from_memory, seed);
     ++next;
   }
   return result;
