@@ -126,6 +126,7 @@ struct Applier {
     }
   }
 
+  // Loops of the schedule's nest that `nest` lacks because they were fused into one parallel loop.
   int fused_away() const { return std::max(schedule.parallel - 1, 0); }
 
   // The loop inside which something lies that has `depth` tile loops of the nest around it.
@@ -244,18 +245,12 @@ struct Applier {
       if (order.empty()) continue;
       std::vector<Var> storage;
       for (const int d : order) storage.push_back(packed.vars[d]);
-      const DType type = packed_type(packed);
-      const int lanes = target.lanes(type);
+      const int lanes = target.vector_bytes / packed.func.types()[0].bytes();
       if (storage.size() > 1) packed.func.reorder_storage(storage);
       packed.func.reorder(std::vector<VarOrRVar>(storage.begin(), storage.end()));
       // GuardWithIf: a packed region's width is whatever the tile needs, and reading past it may leave the tensor.
       if (lanes > 1) packed.func.vectorize(storage[0], lanes, TailStrategy::GuardWithIf);
     }
-  }
-
-  DType packed_type(const PackedOperand& packed) const {
-    const auto bytes = packed.func.types()[0].bytes();
-    return bytes == 8 ? DType::F64 : bytes == 4 ? DType::F32 : bytes == 2 ? DType::F16 : DType::U8;
   }
 
   // `result` when it only adds the tiled Func to what the caller's buffer holds: one pass, no element twice.

@@ -51,7 +51,7 @@ std::vector<Halide::Expr> buffer_arguments(const ir::Tensor& tensor, const std::
 
 Stage make_stage(const ir::Program& program, int statement, const StageSchedule& schedule, const TensorFuncs& tensors);
 
-/// Schedules every Func of a stage; `name` keeps the Vars of different stages apart.
+/// Schedules every Func of a stage. A stage that is no output of the pipeline is computed at root, unless inlined.
 void apply(const StageSchedule& schedule, Stage& stage, const Target& target, bool is_output);
 
 }  // namespace tile_tune::codegen
