@@ -162,7 +162,9 @@ TEST_CASE("without a default that works candidates are judged but not timed") {
 }
 
 TEST_CASE("finals report at least 31 pairs, intervals, and shares of the roofline") {
-  const auto workers = start(options_for());
+  auto options = options_for();
+  options.target.l3_bytes = 0;  // so that the buffers, small as they are, come from memory
+  const auto workers = start(options);
   const auto result = workers->finals({scheduled(Behaviour::Good), scheduled(Behaviour::AlsoGood),
                                        scheduled(Behaviour::CrashLater), scheduled(Behaviour::WrongValue)});
   REQUIRE(result.size() == 4);
@@ -180,6 +182,15 @@ TEST_CASE("finals report at least 31 pairs, intervals, and shares of the rooflin
   }
   CHECK(result[2].outcome == Outcome::Crash);
   CHECK(result[3].outcome == Outcome::Wrong);
+}
+
+TEST_CASE("bandwidth is no limit to a program that fits the last cache") {
+  const auto workers = start(options_for());
+  const auto result = workers->finals({scheduled(Behaviour::Good)});
+  REQUIRE(result.size() == 1);
+  CHECK(result[0].bandwidth_fraction == 0);
+  CHECK(result[0].flop_fraction > 0);
+  CHECK(result[0].peak_fraction == result[0].flop_fraction);
 }
 
 TEST_CASE("a small variant is checked where the big one is only sampled") {
