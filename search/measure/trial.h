@@ -37,7 +37,8 @@ struct Measurement {
   double peak_fraction = 0;           // of the roofline: the larger of the next two, with its interval; finalists only
   double peak_fraction_lo = 0, peak_fraction_hi = 0;
   double flop_fraction = 0;       // median over rounds of FLOP rate / FMA-probe rate; 0 for integer programs
-  double bandwidth_fraction = 0;  // median over rounds of byte rate / stream-probe rate (same mix and footprint)
+  double bandwidth_fraction = 0;  // median over rounds of byte rate / stream-probe rate (same mix and footprint); 0 for
+                                  // programs that fit the last cache
   bool disturbed = false;         // the machine was busy while it was timed
 };
 
