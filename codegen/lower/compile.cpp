@@ -100,9 +100,10 @@ Lowered lower(const ir::Program& program, const Schedule& schedule, const Target
     describe_buffer(parameter, tensor);
     lowered.arguments.push_back(parameter);
     initial[number] = parameter;
-    values[number] = tensor.role == ir::Role::InOut && reads(program, number)
-                         ? copy_of(parameter, fmt::format("tensor{}_copy", number), static_cast<int>(tensor.extents.size()))
-                         : Halide::Func(parameter);
+    values[number] =
+        tensor.role == ir::Role::InOut && reads(program, number)
+            ? copy_of(parameter, fmt::format("tensor{}_copy", number), static_cast<int>(tensor.extents.size()))
+            : Halide::Func(parameter);
   }
   for (size_t s = 0; s < program.statements.size(); ++s) {
     const auto& statement = program.statements[s];
@@ -163,9 +164,9 @@ Result<Compiled> compile_object(const ir::Program& program, const Schedule& sche
   });
 }
 
-Result<void> compile_runtime(const Target& target, const std::filesystem::path& archive) {
+Result<void> compile_runtime(const Target& target, const std::filesystem::path& object) {
   return guarded("compiling the runtime", [&]() -> Result<void> {
-    Halide::compile_standalone_runtime({{Halide::OutputFileType::static_library, archive.string()}},
+    Halide::compile_standalone_runtime({{Halide::OutputFileType::object, object.string()}},
                                        Halide::Target(target.halide));
     return {};
   });

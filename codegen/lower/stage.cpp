@@ -96,7 +96,8 @@ struct Builder {
       if (gathers) arguments = clamp_to_extent(tensor, arguments);
       return tensors.at(node.tensor)(arguments);
     };
-    Expr result = Halide::cast(halide_type(statement.accumulator), to_halide(*statement.value, indices, read));
+    Expr result =
+        Halide::cast(halide_type(statement.accumulator), with_ieee_rules(to_halide(*statement.value, indices, read)));
     if (!statement.constraints.empty()) {
       Expr valid = Halide::Internal::const_true();
       for (const auto& constraint : statement.constraints) {
@@ -106,6 +107,18 @@ struct Builder {
       result = Halide::select(valid, result, initial());
     }
     return result;
+  }
+
+  // Halide otherwise computes as if NaN and infinities did not occur: x * 0 would be 0. Only the product that a sum
+  // adds up stays free, so that the two become one fused multiply-add; its factors are strict, and no literal is one of
+  // them.
+  Expr with_ieee_rules(const Expr& value) const {
+    if (!value.type().is_float()) return Halide::strict_float(value);
+    const auto* product = value.as<Halide::Internal::Mul>();
+    const bool is_term = statement.op == ir::Aggregation::Sum && reductions() > 0 && product &&
+                         !Halide::Internal::is_const(product->a) && !Halide::Internal::is_const(product->b);
+    if (!is_term) return Halide::strict_float(value);
+    return Halide::strict_float(product->a) * Halide::strict_float(product->b);
   }
 
   // Gathered subscripts are known at run time only. The clamp gives bounds inference a bound; values outside are

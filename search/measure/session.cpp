@@ -17,6 +17,9 @@ constexpr const char* kPrefix = "tile-tune-session-";
 // In the one directory all users of a machine share.
 constexpr const char* kLockFile = "/tmp/tile-tune.timing.lock";
 
+// A tuner's turn is some seconds; whoever keeps the lock for longer must not stop everybody else's work.
+constexpr std::chrono::seconds kLongestWait(10);
+
 // The file may belong to another user: reading is enough for flock, and all it takes is that it exists.
 Fd open_lock(const std::filesystem::path& path) {
   for (int attempt = 0; attempt < 2; ++attempt) {
@@ -53,13 +56,19 @@ void remove_abandoned_session(const std::filesystem::path& directory) {
 std::optional<MachineLock> MachineLock::acquire(Mode mode, const std::atomic<bool>* stop) {
   MachineLock lock;
   lock.file_ = open_lock(kLockFile);
-  if (lock.file_.get() < 0) return lock;
+  if (lock.file_.get() < 0) {
+    lock.held_ = true;  // nobody else can hold it either
+    return lock;
+  }
   const int operation = (mode == Mode::Shared ? LOCK_SH : LOCK_EX) | LOCK_NB;
+  const auto deadline = std::chrono::steady_clock::now() + kLongestWait;
   while (flock(lock.file_.get(), operation) != 0) {
+    if (std::chrono::steady_clock::now() >= deadline) return lock;
     if (stop && *stop) return std::nullopt;
     if (errno != EWOULDBLOCK && errno != EINTR) return lock;
     std::this_thread::sleep_for(std::chrono::milliseconds(2));
   }
+  lock.held_ = true;
   return lock;
 }
 

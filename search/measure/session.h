@@ -32,11 +32,14 @@ void remove_abandoned_session(const std::filesystem::path& directory);
 class MachineLock {
  public:
   enum class Mode { Shared, Exclusive };
-  /// Waits; nullopt once `stop` (may be null) is set. A system where the lock's file cannot be opened times without.
+  /// Waits, but not for ever: after 10 s it goes on without, and figures are to be marked. nullopt once `stop` (may be null) is set. A system where the lock's file cannot be opened times without.
   static std::optional<MachineLock> acquire(Mode mode, const std::atomic<bool>* stop);
+
+  bool held() const { return held_; }
 
  private:
   Fd file_;
+  bool held_ = false;
 };
 
 }  // namespace tile_tune::search

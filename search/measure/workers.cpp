@@ -24,13 +24,14 @@ void record_fault(Measurement& measurement, const Reply& reply) {
 }
 
 // What a race or the finals say of a kernel, beside what was known of it.
-void record_timing(Measurement& measurement, const Timing& timing) {
+void record_timing(Measurement& measurement, const Timing& timing, bool alone) {
   measurement.outcome = timing.outcome;
   measurement.reason = timing.reason;
   measurement.samples_ns = timing.samples_ns;
   measurement.median_ns = timing.samples_ns.empty() ? 0 : median(timing.samples_ns);
   measurement.ratio = timing.log_ratios.empty() ? 0 : std::exp(median(timing.log_ratios));
-  measurement.disturbed = is_disturbed(timing.switched, static_cast<int>(timing.samples_ns.size()), timing.log_ratios);
+  measurement.disturbed =
+      !alone || is_disturbed(timing.switched, static_cast<int>(timing.samples_ns.size()), timing.log_ratios);
 }
 
 // `from_memory`: the program's tensors are larger than the last cache, so that memory bandwidth limits it at all.
@@ -273,7 +274,8 @@ std::vector<Measurement> Workers::measure(const std::vector<codegen::Schedule>& 
                     seed,        options_.race_seconds_per_kernel};
       });
     finished = !timings.empty();
-    for (size_t i = 0; i < timings.size(); ++i) record_timing(known_[contestants[i]].measurement, timings[i]);
+    for (size_t i = 0; i < timings.size(); ++i)
+      record_timing(known_[contestants[i]].measurement, timings[i], lock->held());
   }
 
   std::vector<Measurement> result;
@@ -311,7 +313,7 @@ std::vector<Measurement> Workers::finals(const std::vector<codegen::Schedule>& f
   const bool from_memory = ir::traffic(program_).total() > static_cast<double>(options_.target.l3_bytes);
   for (size_t i = 0, next = 0; i < ids.size() && next < contestants.size(); ++i) {
     if (ids[i] != contestants[next]) continue;
-    record_timing(result[i], timings[next]);
+    record_timing(result[i], timings[next], lock->held());
     record_intervals(result[i], timings[next], from_memory, seed);
     ++next;
   }

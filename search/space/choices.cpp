@@ -35,7 +35,7 @@ std::vector<int64_t> tile_multiples(int64_t inner, int64_t extent) {
     if (power >= 2 && power / 2 * 3 * inner <= extent) result.push_back(power / 2 * 3);
   }
   if (extent / inner >= 1) result.push_back(extent / inner);  // the whole loop, or nearly
-  if (result.empty()) result.push_back(1);  // an empty loop still has its one tile
+  if (result.empty()) result.push_back(1);                    // an empty loop still has its one tile
   std::sort(result.begin(), result.end());
   result.erase(std::unique(result.begin(), result.end()), result.end());
   return result;

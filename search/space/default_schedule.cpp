@@ -25,6 +25,12 @@ constexpr double kSerialWork = 1e5;
 // Independent accumulators that hide the latency of fused multiply-adds: 4 cycles, 2 units a core on x86 since Haswell.
 constexpr int64_t kLatencyHiding = 8;
 
+// Rows read side by side, as streams for the hardware to fetch ahead. On two Zen 4 cores a matrix-vector product of
+// 8192 x 8192 ran at 25 GB/s with one row, 47 with four and with eight; 2x2 max-pooling of 268 MB, where nothing is
+// reused, at 21 with one, 23 with two, 29 with four and 31 with eight.
+constexpr int64_t kRowStreams = 4;
+constexpr int64_t kWindowStreams = 8;
+
 struct Model {
   const StageContext& context;
 
@@ -111,6 +117,22 @@ struct Model {
         if (operand.affine && stride(operand, p) == 0) reused += stride(operand, vector_loop) != 0 ? 1 : 0.25;
       if (reused > most) {
         most = reused;
+        best = p;
+      }
+    }
+    return best;
+  }
+
+  // The loop that takes the operands furthest, for reductions in which nothing is reused: a few of its iterations at a
+  // time are as many streams for the hardware to fetch ahead.
+  int best_stream_loop(int vector_loop) const {
+    int best = -1;
+    int64_t furthest = 0;
+    for (int p = 0; p < context.outputs(); ++p) {
+      if (p == vector_loop || context.loops.output[p] < kWindowStreams) continue;
+      for (const auto& operand : context.loops.operands) {
+        if (!operand.affine || stride(operand, p) <= furthest) continue;
+        furthest = stride(operand, p);
         best = p;
       }
     }
@@ -238,7 +260,13 @@ StageSchedule default_stage(const StageContext& context) {
     while (stage.lanes > extent) stage.lanes /= 2;
     row_loop = model.best_row_loop(stage.vector_loop);
     const int64_t row_extent = row_loop >= 0 ? context.loops.output[row_loop] : 1;
-    if (stage.vector_loop < context.outputs()) {
+    const int stream_loop = row_loop < 0 && context.reductions() > 0 && stage.vector_loop < context.outputs()
+                                ? model.best_stream_loop(stage.vector_loop)
+                                : -1;
+    if (stream_loop >= 0) {
+      stage.tiles[stage.vector_loop].back() = stage.lanes;
+      stage.tiles[stream_loop].back() = kWindowStreams;
+    } else if (stage.vector_loop < context.outputs()) {
       const auto tile = model.register_tile(extent, stage.lanes, row_extent);
       stage.tiles[stage.vector_loop].back() = tile.vectors * stage.lanes;
       if (row_loop >= 0) stage.tiles[row_loop].back() = tile.rows;

@@ -42,7 +42,12 @@ ir::Program bound_program(const std::string& text, const ir::Sizes& sizes) {
 codegen::Target host(int threads) { return require(codegen::resolve_target("host", threads)); }
 
 KernelCheck::KernelCheck(const ir::Program& program, int threads)
-    : problem_(require(search::make_problem(program, 7))), target_(host(threads)) {
+    : KernelCheck(require(search::make_problem(program, 7)), threads) {}
+
+KernelCheck::KernelCheck(const ir::Program& program, reference::Inputs inputs)
+    : KernelCheck(search::Problem{program, inputs, require(reference::evaluate(program, inputs)), false, ""}, 2) {}
+
+KernelCheck::KernelCheck(search::Problem problem, int threads) : problem_(std::move(problem)), target_(host(threads)) {
   std::string name = (std::filesystem::temp_directory_path() / "tile-tune-test-XXXXXX").string();
   if (!mkdtemp(name.data())) FAIL("cannot make a temporary directory");
   directory_ = name;

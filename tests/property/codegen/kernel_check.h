@@ -17,7 +17,9 @@ codegen::Target host(int threads);
 
 class KernelCheck {
  public:
+  /// On random inputs, or on the given ones.
   explicit KernelCheck(const ir::Program& program, int threads = 2);
+  KernelCheck(const ir::Program& program, reference::Inputs inputs);
   ~KernelCheck();
 
   struct Result {
@@ -30,6 +32,8 @@ class KernelCheck {
   const ir::Program& program() const { return problem_.program; }
 
  private:
+  explicit KernelCheck(search::Problem problem, int threads);
+
   search::Problem problem_;
   codegen::Target target_;
   std::filesystem::path directory_;

@@ -1,0 +1,81 @@
+// Kernels keep the IR's arithmetic where compilers like to assume it away: NaN, infinities, overflow, conversions out
+// of range (frontend/ir/expr.h). Judged against the reference on the values that tell.
+#include <catch2/catch.hpp>
+#include <cmath>
+#include <cstring>
+#include <limits>
+
+#include "search/space/space.h"
+#include "tests/property/codegen/kernel_check.h"
+
+namespace tile_tune {
+namespace {
+
+template <typename T>
+tensor::Array array_of(DType type, const std::vector<T>& values) {
+  auto array = tensor::Array::zeros(type, {static_cast<int64_t>(values.size())});
+  std::memcpy(array.data.data(), values.data(), values.size() * sizeof(T));
+  return array;
+}
+
+// 37 elements: a vector or two and a tail that no vector divides.
+template <typename T>
+std::vector<T> repeated(const std::vector<T>& values) {
+  std::vector<T> result;
+  while (result.size() < 37) result.push_back(values[result.size() % values.size()]);
+  return result;
+}
+
+void check_default(const std::string& text, const reference::Inputs& inputs) {
+  CAPTURE(text);
+  const ir::Program program = test::bound_program(text, {{"N", 37}});
+  test::KernelCheck check(program, inputs);
+  const auto result = check(search::Space(program, test::host(2)).default_schedule());
+  CHECK(result.error == "");
+  CHECK(result.verdict.reason == "");
+  CHECK(result.verdict.outcome == search::Outcome::Ok);
+}
+
+}  // namespace
+
+TEST_CASE("floats follow IEEE rules, NaN and infinities included", "[property]") {
+  const float nan = std::numeric_limits<float>::quiet_NaN(), inf = std::numeric_limits<float>::infinity();
+  const reference::Inputs inputs{
+      {0, array_of(DType::F32, repeated<float>({1, -1, nan, inf, -inf, 3e9f, -3e9f, 0, 1.5f, 2e19f}))}};
+  for (const std::string value :
+       {"a(i) / 0.0", "a(i) * 0.0 + 1.0", "a(i) - a(i)", "a(i) / a(i)", "a(i) == a(i) ? 1.0 : 2.0",
+        "a(i) < 1.0 ? 1.0 : a(i)", "a(i) >= 0.0 ? 1.0 : 2.0", "a(i) <= 1.0 ? a(i) : 3.0", "max(a(i), 1.0)",
+        "min(1.0, a(i))", "relu(a(i))", "int32(a(i))", "uint8(a(i))", "int64(a(i))"})
+    check_default("def f(float(N) a) -> (o) { o(i) = " + value + " }", inputs);
+}
+
+TEST_CASE("signed integers wrap", "[property]") {
+  const int32_t most = std::numeric_limits<int32_t>::max(), least = std::numeric_limits<int32_t>::min();
+  const reference::Inputs inputs{
+      {0, array_of(DType::I32, repeated<int32_t>({(1 << 30) + 1, most, least, 5, -7, 1 << 30, 0}))}};
+  for (const std::string value :
+       {"(a(i) * 2) / 2", "(a(i) * 6) / 3", "a(i) + 1 > a(i) ? 1 : 0", "max(a(i) + 1, a(i) + 2)", "-a(i)",
+        "a(i) - 2 < a(i) ? 1 : 0", "a(i) / -3", "a(i) % -3", "a(i) / 0"})
+    check_default("def f(int32(N) a) -> (o) { o(i) = " + value + " }", inputs);
+  check_default("def f(int32(N) a) -> (o) { o +=! a(i) }", inputs);
+  check_default("def f(int32(N) a) -> (o) { o *=! a(i) }", inputs);
+}
+
+TEST_CASE("bools add by or and multiply by and, in every form of reduction", "[property]") {
+  for (const std::string op : {"+=!", "*=!", "max=!", "min=!"}) {
+    const ir::Program program =
+        test::bound_program("def f(bool(N,M) A) -> (C) { C(n) " + op + " A(n,m) }", {{"N", 19}, {"M", 40}});
+    test::KernelCheck check(program);
+    const search::Space space(program, test::host(2));
+    search::Rng rng(5);
+    std::vector<codegen::Schedule> schedules{space.default_schedule()};
+    for (int i = 0; i < 4; ++i) schedules.push_back(space.sample(rng));
+    for (const auto& schedule : schedules) {
+      const auto result = check(schedule);
+      CHECK(result.error == "");
+      CHECK(result.verdict.reason == "");
+    }
+  }
+}
+
+}  // namespace tile_tune
