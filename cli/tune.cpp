@@ -5,6 +5,7 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <chrono>
+#include <cmath>
 #include <nlohmann/json.hpp>
 #include <limits>
 #include <optional>
@@ -199,6 +200,8 @@ Result<void> conclude(const TuneSummary& summary, const std::string& directory, 
 
 Result<Exit> tune(const TuneArguments& arguments, const Session& session) {
   const double began = now_seconds();
+  if (arguments.seconds && !std::isfinite(*arguments.seconds))
+    return fail(ErrorClass::Program, "command-line", "--time needs a number of seconds");
   TILE_TUNE_TRY(loaded, load_program(arguments.program, session.report));
   TILE_TUNE_TRY(sizes, parse_sizes(arguments.bindings.sizes));
   TILE_TUNE_TRY(laid_out, with_layouts(loaded.program, arguments.bindings.layouts));

@@ -41,7 +41,7 @@ std::string version_text() {
                                                                          {"LLVM", codegen::llvm_version()},
                                                                          {"SQLite", sqlite3_libversion()},
                                                                          {"isl", isl_version_number()},
-                                                                         {"hwloc", hwloc_version()},
+                                                                         {"hwloc (API)", hwloc_version()},
                                                                          {"fmt", fmt_version()},
                                                                          {"nlohmann/json", json_version()},
                                                                          {"CLI11", CLI11_VERSION},
