@@ -152,6 +152,12 @@ Result<search::TuneReport> search_schedules(const search::Space& space, search::
   worker_options.seed = start.seed;
   worker_options.stop = &interrupt.requested();
   worker_options.small_variant = std::move(small_variant);
+  // Candidates compile in 0.1 to 1 s (design/search.md); those that take ten times as long must not eat the budget: a
+  // batch waits for its slowest build.
+  worker_options.limits.build_seconds = 10;
+  if (start.budget.seconds)
+    worker_options.limits.build_seconds =
+        std::clamp(*start.budget.seconds / 10, 3.0, worker_options.limits.build_seconds);
   TILE_TUNE_TRY(workers, search::Workers::start(space.program(), space.default_schedule(), std::move(worker_options)));
   const search::Moves moves = search::moves_of(space);
   search::TuneOptions options;
