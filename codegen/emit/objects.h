@@ -15,7 +15,7 @@ struct Compiler {
   std::function<Result<Compiled>(const ir::Program&, const Schedule&, const Target&, const std::string& function,
                                  const std::filesystem::path& object)>
       object;
-  std::function<Result<void>(const Target&, const std::filesystem::path& archive)> runtime;
+  std::function<Result<void>(const Target&, const std::filesystem::path& object)> runtime;
 };
 
 struct ArchiveJob {

@@ -12,7 +12,7 @@ struct Compiler {
   std::function<Result<codegen::Compiled>(const ir::Program&, const codegen::Schedule&, const codegen::Target&,
                                           const std::string& function, const std::filesystem::path& object)>
       compile_object;
-  std::function<Result<void>(const codegen::Target&, const std::filesystem::path& archive)> compile_runtime;
+  std::function<Result<void>(const codegen::Target&, const std::filesystem::path& object)> compile_runtime;
   /// Called once in the worker itself, before it forks anything: what the compiler sets up then, every child
   /// inherits (a first compile costs 450-750 ms, later ones 65-130 ms: research/halide.md (f)). Must stay serial.
   std::function<Result<void>(const codegen::Target&, const std::filesystem::path& directory)> warm_up;

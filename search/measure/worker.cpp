@@ -50,8 +50,8 @@ class Worker {
   }
 
   std::optional<Reply> handle(const BuildRuntime& request) {
-    return build(request.library, [&](const fs::path& archive) -> Result<codegen::Compiled> {
-      TILE_TUNE_CHECK(compiler_.compile_runtime(setup_->target, archive));
+    return build(request.library, [&](const fs::path& object) -> Result<codegen::Compiled> {
+      TILE_TUNE_CHECK(compiler_.compile_runtime(setup_->target, object));
       return codegen::Compiled{};
     });
   }
