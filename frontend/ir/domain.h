@@ -18,4 +18,19 @@ Result<double> domain_size(const Program& program, const Statement& statement);
 /// the subscript, its value range and the extent. Class Mismatch, placed at the statement where it has a place.
 Result<void> check_domains(const Program& program, bool zero_sized = false);
 
+/// Derives every index's range, the tightest box around the statement's domain, from the accesses and constraints
+/// alone (spec: language-tile.md, rules 2 and 3): each affine subscript, the target's included, is an integer inside
+/// its tensor's extent, each constraint holds. `lo`, `hi` and `reason` of every index are set; `constraints` becomes
+/// those the box does not imply, the accesses' own among them. All extents must be numbers. Returns true if the domain
+/// is empty (the ranges are then [0, 0)). Errors, class Program: an index that stays unbounded ("unbounded-index":
+/// names it and a direction in which it is free); isl's limit.
+Result<bool> infer_domain(const Program& program, Statement& statement);
+
+/// Two assignments of a bound statement's indices that write one element, by index number; nullopt if there are none.
+struct Collision {
+  std::vector<int64_t> first, second;  // values of the indices
+  std::vector<int64_t> element;
+};
+Result<std::optional<Collision>> find_collision(const Program& program, const Statement& statement);
+
 }  // namespace tile_tune::ir

@@ -4,8 +4,10 @@
 // satisfies every constraint (and makes every affine subscript an integer), `value` is computed, converted
 // to `accumulator`, and combined by `op` into the element of `target` that `subscripts` name; the order of
 // the assignments never matters. An element starts from the identity of `op`, or, with `previous`, from that
-// tensor's element. The result is rounded once to the target's type. Elements no assignment writes: the
-// element of `previous` if there is one, else 0.
+// tensor's element. The result is rounded once to the target's type. Elements no assignment writes take the
+// element of `previous` or of `unwritten` if there is one, else 0. (A reduction whose range is empty for every
+// element, because a size is 0, writes what elements start from; where constraints leave an element without
+// assignments, nothing writes it.)
 // Every statement writes a tensor of its own (each version of a name is a tensor): statements may read only
 // inputs and targets of earlier statements. Extents and ranges are symbolic until bind() makes them numbers.
 #pragma once
@@ -62,7 +64,9 @@ struct Statement {
   std::vector<Index> indices;          // numbers used by AffineExpr and IndexValue
   std::vector<Constraint> constraints;
   Aggregation op = Aggregation::Assign;
-  std::optional<int> previous;  // tensor of the same shape whose value elements start from
+  std::optional<int> previous;   // tensor of the same shape and type whose value elements start from
+  std::optional<int> unwritten;  // tensor of the same shape and type that elements no assignment writes are taken
+                                 // from, the others starting from the identity (Tile's use_default); excludes previous
   DType accumulator = DType::F32;
   ExprPtr value;
   std::optional<Place> place;  // of the statement's text, for messages
