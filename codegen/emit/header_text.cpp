@@ -57,6 +57,9 @@ std::string_view storage(DType type) {
       return ", bfloat16 as bit patterns";
     case DType::Bool:
       return ", 0 or 1";
+    case DType::C32:
+    case DType::C64:
+      return ", real and imaginary part side by side";
     default:
       return "";
   }

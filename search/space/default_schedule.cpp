@@ -50,7 +50,7 @@ struct Model {
   }
 
   int64_t target_stride(int p) const {
-    return codegen::strides(context.program->tensors[context.program->statements[context.statement].target])[p];
+    return codegen::output_stride(*context.program, context.program->statements[context.statement], context.loops, p);
   }
 
   // How often an element of the operand is used by iterations that differ in output loops only.
