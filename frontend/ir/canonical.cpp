@@ -8,6 +8,7 @@
 #include <numeric>
 #include <tuple>
 
+#include "frontend/ir/gather.h"
 #include "frontend/ir/json.h"
 #include "frontend/ir/rewrite.h"
 
@@ -254,6 +255,12 @@ Program canonicalize(const Program& program) {
   for (auto& statement : result.statements) {
     normalise_values(statement);
     renumber_indices(statement);
+    // The change of variables depends on the order of the indices, and makes new ones.
+    if (result.is_bound())
+      if (auto gathered = gather_form(result, statement)) {
+        statement = std::move(*gathered);
+        renumber_indices(statement);
+      }
     sort_constraints(statement);
   }
   renumber_tensors(result, tensor_order(result));

@@ -146,10 +146,11 @@ TEST_CASE("canonical numbers follow what a program computes") {
 }
 
 TEST_CASE("output indices come first, larger strides before smaller, then reductions by first use") {
-  // o(4*c + d) +=! A(b) * A(a + 2*b), numbered backwards.
+  // o(4*c + d) +=! A(b) * A(a + 2*b), numbered backwards. Not bound: bound, it would take its gather form.
   Program program = symmetric(true, {}, 3, 4);
   auto& statement = program.statements[0];
-  program.tensors[4].extents = {8};
+  program.sizes = {"N"};
+  program.tensors[4].extents = {size("N")};
   statement.indices = {{"d", 0, 4, ""}, {"c", 0, 2, ""}, {"a", 0, 3, ""}, {"unused", 0, 1, ""}, {"b", 0, 2, ""}};
   statement.subscripts = {affine({{0, 1}, {1, 4}})};
   statement.value = call(Op::Mul, {read(0, {at(4)}), read(0, {affine({{2, 1}, {4, 2}})})});
