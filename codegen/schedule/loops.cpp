@@ -3,22 +3,14 @@
 #include <algorithm>
 #include <cstdlib>
 
+#include "frontend/ir/gather.h"
+
 namespace tile_tune::codegen {
 namespace {
 
 int statement_index(const Loops& loops, int loop) {
   const int outputs = static_cast<int>(loops.output.size());
   return loop < outputs ? loops.output_index[loop] : loops.reduction_index[loop - outputs];
-}
-
-bool is_direct(const ir::Statement& statement) {
-  std::vector<int> seen;
-  for (const auto& subscript : statement.subscripts) {
-    if (subscript.terms.size() != 1 || subscript.terms[0].second != 1 || subscript.denominator != 1) return false;
-    if (std::find(seen.begin(), seen.end(), subscript.terms[0].first) != seen.end()) return false;
-    seen.push_back(subscript.terms[0].first);
-  }
-  return true;
 }
 
 }  // namespace
@@ -65,7 +57,7 @@ double Loops::footprint(const ir::Program& program, const Operand& operand, cons
 Loops loops_of(const ir::Program& program, const ir::Statement& statement) {
   Loops loops;
   const auto& target = program.tensors[statement.target];
-  loops.direct = is_direct(statement);
+  loops.direct = ir::is_plain(statement);
   for (size_t d = 0; d < statement.subscripts.size(); ++d) {
     const auto& subscript = statement.subscripts[d];
     for (const auto& term : subscript.terms) {
