@@ -5,11 +5,9 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <tile_tune/dtype.h>
 
 namespace tile_tune {
-
-/// Bool is one byte, 0 or 1. BF16 and F16 are stored as 16-bit patterns. C32 = 2 x f32, C64 = 2 x f64.
-enum class DType { Bool, I8, U8, I16, U16, I32, U32, I64, U64, F16, BF16, F32, F64, C32, C64 };
 
 /// Lower-case name as `--dtype` spells it: "f32", "u8", "bool", ...
 std::string_view dtype_name(DType type);
