@@ -9,44 +9,13 @@
 #include <tuple>
 
 #include "frontend/ir/json.h"
+#include "frontend/ir/rewrite.h"
 
 namespace tile_tune::ir {
 namespace {
 
 // Part of every hash: goes up when programs that hashed alike no longer would.
-constexpr int kHashFormat = 1;
-
-// ---- rewriting ----
-
-// What to do with the parts of an expression; children of a node are rewritten before the node itself.
-struct Rewriter {
-  std::function<void(AffineExpr&)> affine;
-  std::function<void(Expr&)> node;
-};
-
-ExprPtr rewrite(const Expr& original, const Rewriter& rewriter) {
-  Expr expr = original;
-  if (auto* read = std::get_if<Read>(&expr.node)) {
-    for (auto& subscript : read->subscripts) {
-      if (auto* affine = std::get_if<AffineExpr>(&subscript))
-        rewriter.affine(*affine);
-      else
-        subscript = rewrite(*std::get<ExprPtr>(subscript), rewriter);
-    }
-  } else if (auto* call = std::get_if<Call>(&expr.node)) {
-    for (auto& argument : call->arguments) argument = rewrite(*argument, rewriter);
-  } else if (auto* cast = std::get_if<Cast>(&expr.node)) {
-    cast->argument = rewrite(*cast->argument, rewriter);
-  }
-  rewriter.node(expr);
-  return std::make_shared<const Expr>(std::move(expr));
-}
-
-void rewrite(Statement& statement, const Rewriter& rewriter) {
-  for (auto& subscript : statement.subscripts) rewriter.affine(subscript);
-  for (auto& constraint : statement.constraints) rewriter.affine(constraint.expr);
-  statement.value = rewrite(*statement.value, rewriter);
-}
+constexpr int kHashFormat = 2;
 
 // ---- tensors ----
 
@@ -83,6 +52,7 @@ std::vector<int> tensor_order(const Program& program) {
     for_each_read(*statement.value, [&](const Read& read) { number_input(read.tensor); });
     // After the reads, so that a product's operands have the same numbers whether it accumulates or not.
     if (statement.previous) number_input(*statement.previous);
+    if (statement.unwritten) number_input(*statement.unwritten);
   }
   for (const int input : unread_inputs(program, new_number)) number(input);
   for (const auto& statement : program.statements) number(statement.target);
@@ -102,6 +72,7 @@ void renumber_tensors(Program& program, const std::vector<int>& new_number) {
   for (auto& statement : program.statements) {
     statement.target = new_number[statement.target];
     if (statement.previous) statement.previous = new_number[*statement.previous];
+    if (statement.unwritten) statement.unwritten = new_number[*statement.unwritten];
     rewrite(statement, rewriter);
   }
 }

@@ -236,8 +236,10 @@ std::string to_text(const Program& program, const Statement& statement) {
   const auto subscripts =
       listed(statement.subscripts, ",", [&](const AffineExpr& expr) { return to_text(statement, expr); });
   const auto& name = program.tensors[statement.target].name;
-  return fmt::format("{} {} {}", subscripts.empty() ? name : fmt::format("{}({})", name, subscripts),
-                     operator_text(statement), to_text(program, statement, *statement.value));
+  const auto elsewhere =
+      statement.unwritten ? fmt::format(", elsewhere {}", program.tensors[*statement.unwritten].name) : "";
+  return fmt::format("{} {} {}{}", subscripts.empty() ? name : fmt::format("{}({})", name, subscripts),
+                     operator_text(statement), to_text(program, statement, *statement.value), elsewhere);
 }
 
 }  // namespace tile_tune::ir

@@ -12,8 +12,9 @@ namespace tile_tune::ir {
 /// indices together and these take more than about 50,000 values, the last of them not counted.
 Result<double> domain_size(const Program& program, const Statement& statement);
 
-/// Checks that every affine read stays inside its tensor for every point of the domain, that writes do,
-/// and that no range is empty. A zero size excuses empty ranges (a statement over one does nothing):
+/// Checks that every affine read stays inside its tensor for every point of the domain, that writes do, that no two
+/// assignments of a statement with '=' write one element (even with equal values: "assigned-twice"), that the statement
+/// has a gather form (gather.h), and that no range is empty. A zero size excuses empty ranges (a statement over one does nothing):
 /// `zero_sized` says that a size was given as 0, an input extent of 0 shows it anyway. The first failure names
 /// the subscript, its value range and the extent. Class Mismatch, placed at the statement where it has a place.
 Result<void> check_domains(const Program& program, bool zero_sized = false);
@@ -22,9 +23,15 @@ Result<void> check_domains(const Program& program, bool zero_sized = false);
 /// alone (spec: language-tile.md, rules 2 and 3): each affine subscript, the target's included, is an integer inside
 /// its tensor's extent, each constraint holds. `lo`, `hi` and `reason` of every index are set; `constraints` becomes
 /// those the box does not imply, the accesses' own among them. All extents must be numbers. Returns true if the domain
-/// is empty (the ranges are then [0, 0)). Errors, class Program: an index that stays unbounded ("unbounded-index":
+/// is empty: the ranges are then [0, 0), and impossible() is the only constraint, so that bind() does not take them for
+/// a mistake and nothing is written (program.h). Errors, class Program: an index that stays unbounded ("unbounded-index":
 /// names it and a direction in which it is free); isl's limit.
 Result<bool> infer_domain(const Program& program, Statement& statement);
+
+/// The constraint that no assignment satisfies, 0 <= -1 < 1.
+Constraint impossible();
+/// True if a constraint without indices does not hold, as impossible() does not: the statement writes nothing.
+bool writes_nothing(const Statement& statement);
 
 /// Two assignments of a bound statement's indices that write one element, by index number; nullopt if there are none.
 struct Collision {

@@ -133,6 +133,7 @@ json write(const Statement& statement) {
               {"accumulator", dtype_name(statement.accumulator)},
               {"value", write(statement.value)}};
   if (statement.previous) result["previous"] = *statement.previous;
+  if (statement.unwritten) result["unwritten"] = *statement.unwritten;
   if (statement.place) result["place"] = write(*statement.place);
   return result;
 }

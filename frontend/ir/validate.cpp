@@ -185,14 +185,15 @@ Check check_target(const Program& program, const Statement& statement, const std
   return {};
 }
 
-Check check_previous(const Program& program, const Statement& statement, const StatementValidator& validator,
-                     const std::string& path) {
-  if (!statement.previous) return {};
-  TILE_TUNE_CHECK(validator.readable(*statement.previous, path));
-  const Tensor& previous = program.tensors[*statement.previous];
+// `previous` or `unwritten`: elements are taken from it as they are.
+Check check_source(const Program& program, const Statement& statement, std::optional<int> source,
+                   const StatementValidator& validator, const std::string& path) {
+  if (!source) return {};
+  TILE_TUNE_CHECK(validator.readable(*source, path));
+  const Tensor& tensor = program.tensors[*source];
   const Tensor& target = program.tensors[statement.target];
-  if (previous.type != target.type || previous.extents != target.extents)
-    return invalid(path, fmt::format("{} has another shape or type than {}", previous.name, target.name));
+  if (tensor.type != target.type || tensor.extents != target.extents)
+    return invalid(path, fmt::format("{} has another shape or type than {}", tensor.name, target.name));
   return {};
 }
 
@@ -200,7 +201,10 @@ Check check_statement(const Program& program, const Statement& statement, const 
                       const std::string& path) {
   TILE_TUNE_CHECK(check_target(program, statement, readable, path));
   const StatementValidator validator(program, statement, readable);
-  TILE_TUNE_CHECK(check_previous(program, statement, validator, path + ".previous"));
+  TILE_TUNE_CHECK(check_source(program, statement, statement.previous, validator, path + ".previous"));
+  TILE_TUNE_CHECK(check_source(program, statement, statement.unwritten, validator, path + ".unwritten"));
+  if (statement.previous && statement.unwritten)
+    return invalid(path + ".unwritten", "elements already start from another tensor");
   for (size_t i = 0; i < statement.indices.size(); ++i) {
     const auto index_path = fmt::format("{}.indices[{}]", path, i);
     TILE_TUNE_CHECK(check_size(program, statement.indices[i].lo, index_path + ".lo"));

@@ -49,6 +49,7 @@ Evaluator::Evaluator(const ir::Program& program, const Inputs& inputs) : program
   for (const auto& task : tasks_) {
     for (const auto& access : task.plan.accesses) keep_if_computed(access.tensor);
     if (task.plan.statement->previous) keep_if_computed(*task.plan.statement->previous);
+    if (task.plan.statement->unwritten) keep_if_computed(*task.plan.statement->unwritten);
     if (!task.plan.elementwise) keep_if_computed(task.plan.statement->target);
   }
 }
@@ -108,11 +109,13 @@ Reduction Evaluator::start(const Task& task, int64_t position) {
 }
 
 // Of an element no assignment wrote: the previous value; else the identity where the reduction runs over nothing
-// (a zero size), else 0.
+// (a zero size), else what unwritten elements are.
 Value Evaluator::result(Task& task, const Reduction& reduction, bool in_range, int64_t position) {
   if (reduction.terms() > 0) return reduction.finish(task.kind);
   if (const auto& previous = task.plan.statement->previous) return value(*previous, position);
-  return in_range && task.plan.reduction_is_empty ? reduction.finish(task.kind) : Value{};
+  if (in_range && task.plan.reduction_is_empty) return reduction.finish(task.kind);
+  const auto& unwritten = task.plan.statement->unwritten;
+  return unwritten ? value(*unwritten, position) : Value{};
 }
 
 Value Evaluator::compute_element(Task& task, int64_t position) {

@@ -3,6 +3,7 @@
 #include <map>
 #include <set>
 
+#include "frontend/ir/domain.h"
 #include "frontend/tensor/convert.h"
 
 namespace tile_tune::reference {
@@ -45,6 +46,7 @@ class Planner {
       (reduced ? plan_.reduction : plan_.output).push_back(static_cast<int>(i));
       plan_.reduction_is_empty |= reduced && plan_.ranges[i].extent() == 0;
     }
+    plan_.reduction_is_empty &= !ir::writes_nothing(statement_);
     for (const auto& constraint : statement_.constraints)
       plan_.guards.push_back({linear(constraint.expr), constraint.expr.denominator, number(constraint.bound)});
     plan_.target = access(statement_.target, {statement_.subscripts.begin(), statement_.subscripts.end()});

@@ -68,7 +68,7 @@ struct Plan {
   std::vector<int64_t> target_shape;
   std::vector<ir::Range> ranges;  // of the indices
   std::vector<int> output, reduction;
-  bool reduction_is_empty = false;  // some reduction index has no values
+  bool reduction_is_empty = false;  // some reduction index has no values, because a size is 0
   std::vector<Guard> guards;
   std::vector<Access> accesses;
   std::vector<Node> nodes;

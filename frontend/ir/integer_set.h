@@ -1,0 +1,102 @@
+// Sets of integer points given by affine relations, by isl: what domain.h, gather.h and infer_domain() are made of.
+//
+// Private to frontend/ir. Every set has an isl context of its own whose operations are limited, and coefficients are
+// limited, too: whatever is asked ends within about a second, at worst with an error that says what was too large.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "frontend/ir/program.h"
+
+struct isl_ctx;
+struct isl_set;
+
+namespace tile_tune::ir {
+
+struct Interval {
+  int64_t lo, hi;  // both inclusive
+};
+
+/// What restricts a domain: expr is an integer and, with a bound, 0 <= expr < bound.
+struct Relation {
+  AffineExpr expr;
+  std::optional<int64_t> bound;
+};
+
+/// Ranges of all indices of a statement.
+using Box = std::vector<Range>;
+Box box_of(const Statement& statement);
+
+/// Values the numerator takes over a box whose ranges are not empty. Exact: an affine expression attains its
+/// extremes at corners. nullopt where they exceed 64 bits.
+std::optional<Interval> numerator_over_box(const Box& box, const AffineExpr& expr);
+
+/// The integers among numerator / denominator.
+Interval divide(const Interval& numerator, int64_t denominator);
+
+/// True if the box alone keeps the expression in [0, bound); whether it is an integer is another matter.
+bool inside_over_box(const Box& box, const AffineExpr& expr, int64_t bound);
+
+/// Every affine subscript: the target's, then those of the value's reads, gathers' own among them.
+struct AffineAccess {
+  int tensor;
+  size_t dimension;
+  const AffineExpr* subscript;
+};
+std::vector<AffineAccess> affine_accesses(const Statement& statement);
+
+/// All relations of a bound statement but those its ranges imply, the quotients of its accesses among them; for a
+/// plain box none is left. No range may be empty.
+std::vector<Relation> relations_of(const Statement& statement);
+
+bool same_expr(const AffineExpr& a, const AffineExpr& b);
+
+/// The relations, all with bounds, as constraints: without those that the box implies, and of several on one
+/// expression the tightest. A box implies nothing of an expression with a denominator but `known_integer` ones.
+std::vector<Constraint> needed_constraints(const Box& box, const std::vector<Relation>& relations,
+                                           const std::function<bool(const AffineExpr&)>& known_integer);
+
+/// Groups of indices that relations tie together, with these relations; indices in no relation are left out.
+struct Group {
+  std::vector<int> members;
+  std::vector<Relation> relations;
+};
+std::vector<Group> tied_groups(const std::vector<Relation>& relations);
+
+/// The points of some indices for which relations over them hold. Results fail with "domain-too-complex" (class
+/// Failure) at isl's limit and with "size-overflow" (class Mismatch) where numbers are too large.
+class IntegerSet {
+ public:
+  /// `members` are the numbers of the indices that the relations are over; with a box they stay inside their ranges.
+  IntegerSet(std::vector<int> members, const std::vector<Relation>& relations, const Box* box = nullptr);
+
+  Result<double> count() const;
+  Result<bool> is_empty() const;
+  /// Least and greatest value of the numerator over the set, which is neither empty nor unbounded.
+  Result<Interval> numerator_bounds(const AffineExpr& expr) const;
+  /// A point, in the order of the members; nullopt if there is none.
+  Result<std::optional<std::vector<int64_t>>> sample() const;
+
+ private:
+  Result<void> status(bool succeeded) const;
+
+  struct FreeContext {
+    void operator()(isl_ctx* context) const;
+  };
+  struct FreeSet {
+    void operator()(isl_set* set) const;
+  };
+  std::vector<int> members_;
+  bool too_large_;
+  std::unique_ptr<isl_ctx, FreeContext> context_;
+  std::unique_ptr<isl_set, FreeSet> set_;
+};
+
+/// The tightest box around the points for which the relations hold; nullopt if there are none. Every one of `count`
+/// indices must be bounded by the relations.
+Result<std::optional<Box>> tight_box(size_t count, const std::vector<Relation>& relations);
+
+}  // namespace tile_tune::ir
