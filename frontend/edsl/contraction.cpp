@@ -41,7 +41,7 @@ void write(const Access& target, Aggregation op, const Combination& value) {
   contraction->where = where;
   contraction->operands = value.operands();
   contraction->is_sum = value.is_sum();
-  settle_default(*target.tensor, where);
+  if (contraction->unwritten) contraction->unwritten = default_for(*target.tensor, contraction->unwritten, where);
 }
 
 }  // namespace

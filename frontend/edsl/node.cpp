@@ -64,10 +64,9 @@ std::optional<std::vector<int64_t>> broadcast(const std::vector<int64_t>& a, con
   return shape;
 }
 
-void settle_default(Node& output, const std::source_location& where) {
-  auto& contraction = std::get<Contraction>(output.kind);
-  auto& values = contraction.unwritten;
-  if (!contraction.op || !values || (values->type == output.type && values->shape == output.shape)) return;
+NodePtr default_for(const Node& output, const NodePtr& values, const std::source_location& where) {
+  const bool has_type = std::get<Contraction>(output.kind).op.has_value();
+  if (!has_type || (values->type == output.type && values->shape == output.shape)) return values;
   const auto* scalar = std::get_if<Scalar>(&values->kind);
   const bool is_number = scalar && !std::holds_alternative<bool>(scalar->value.value);
   const bool fits = is_number ? literal_as(scalar->value, output.type) || is_complex(output.type)
@@ -77,7 +76,7 @@ void settle_default(Node& output, const std::source_location& where) {
           fmt::format("a default of {} does not fit {} of {}", dtype_name(values->type), name_of(output),
                       dtype_name(output.type)),
           where, "cast it");
-  values = std::make_shared<Node>(output.type, output.shape, where, Convert{values});
+  return std::make_shared<Node>(output.type, output.shape, where, Convert{values});
 }
 
 DType own_type(const Scalar& scalar) {

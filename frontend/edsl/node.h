@@ -96,8 +96,8 @@ void read(const Node& node, const std::source_location& where);
 /// numpy's rule; nullopt if the shapes do not fit together.
 std::optional<std::vector<int64_t>> broadcast(const std::vector<int64_t>& a, const std::vector<int64_t>& b);
 
-/// Once a TensorOutput has both its contraction and a default: gives the default its type and shape.
-void settle_default(Node& output, const std::source_location& where);
+/// `values` in the shape and type of a TensorOutput; as they are before its contraction gives it a type.
+NodePtr default_for(const Node& output, const NodePtr& values, const std::source_location& where);
 
 /// The type of a scalar that meets nothing typed.
 DType own_type(const Scalar& scalar);

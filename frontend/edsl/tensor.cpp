@@ -167,8 +167,7 @@ Tensor& Tensor::use_default(const Tensor& values, const std::source_location& wh
           fmt::format("a default of shape {} does not fit {} of shape {}", detail::shape_text(given->shape),
                       name_of(*node_), detail::shape_text(node_->shape)),
           where);
-  contraction.unwritten = given;
-  detail::settle_default(*node_, where);
+  contraction.unwritten = detail::default_for(*node_, given, where);
   return *this;
 }
 
