@@ -8,7 +8,9 @@
 #include <numeric>
 #include <tuple>
 
+#include "frontend/ir/gather.h"
 #include "frontend/ir/json.h"
+#include "frontend/ir/operand_order.h"
 #include "frontend/ir/rewrite.h"
 
 namespace tile_tune::ir {
@@ -168,20 +170,6 @@ std::vector<int> index_order(const Statement& statement) {
   return new_number;
 }
 
-void renumber_indices(Statement& statement) {
-  const auto new_number = index_order(statement);
-  std::vector<Index> indices(statement.indices.size());
-  for (size_t i = 0; i < indices.size(); ++i) indices[new_number[i]] = std::move(statement.indices[i]);
-  statement.indices = std::move(indices);
-  rewrite(statement, {[&](AffineExpr& expr) {
-                        for (auto& term : expr.terms) term.first = new_number[term.first];
-                        std::sort(expr.terms.begin(), expr.terms.end());
-                      },
-                      [&](Expr& expr) {
-                        if (auto* value = std::get_if<IndexValue>(&expr.node)) value->index = new_number[value->index];
-                      }});
-}
-
 // Constraints are a set. Sizes come last: family hashes must not see an order that depends on them.
 void sort_constraints(Statement& statement) {
   const auto key = [](const Constraint& constraint) {
@@ -207,11 +195,19 @@ void normalise_values(Statement& statement) {
   rewrite(statement, {[](AffineExpr&) {}, normalise_literal});
 }
 
-// ---- hashes ----
+// ---- programs ----
 
-/// The canonical program without its spelling: names, argument order, layouts, places.
-Program anonymous(const Program& program) {
-  Program result = canonicalize(program);
+Program numbered(Program program) {
+  for (auto& statement : program.statements) {
+    renumber_indices(statement, index_order(statement));
+    sort_constraints(statement);
+  }
+  renumber_tensors(program, tensor_order(program));
+  return program;
+}
+
+/// A numbered program without its spelling: names, argument order, layouts, places.
+Program anonymous(Program result) {
   result.name.clear();
   result.sizes.clear();
   std::vector<std::string> names(result.tensors.size());
@@ -233,6 +229,42 @@ Program anonymous(const Program& program) {
   return result;
 }
 
+// A bound size is a literal like any other.
+Program with_literal_sizes(Program program) {
+  const Rewriter rewriter{[](AffineExpr&) {},
+                          [](Expr& expr) {
+                            const auto* size = std::get_if<SizeValue>(&expr.node);
+                            if (!size || !size->size.constant()) return;
+                            expr.node = Literal{*size->size.constant()};
+                            normalise_literal(expr);
+                          }};
+  for (auto& statement : program.statements) rewrite(statement, rewriter);
+  return program;
+}
+
+std::string content_text(Program canonical) {
+  return to_json(with_literal_sizes(anonymous(std::move(canonical)))).dump();
+}
+
+Program ordered(const Program& program) {
+  return numbered(order_operands(program, [](const Program& choice) { return content_text(numbered(choice)); }));
+}
+
+// Statements that have no gather form stay; bind() does not let them pass.
+bool gather_statements(Program& program, bool plain) {
+  if (!program.is_bound()) return false;
+  bool any = false;
+  for (auto& statement : program.statements) {
+    if (is_plain(statement) != plain) continue;
+    auto gathered = gather_form(program, statement);
+    if (gathered) statement = std::move(*gathered);
+    any = true;
+  }
+  return any;
+}
+
+// ---- hashes ----
+
 /// Replaces every number that stems from a size by 0. Shifts of subscripts go, too: in a bound program
 /// N - 1 and 511 look alike. Coefficients, denominators and literals stay.
 void erase_sizes(Program& program) {
@@ -251,21 +283,20 @@ void erase_sizes(Program& program) {
 
 Program canonicalize(const Program& program) {
   Program result = program;
-  for (auto& statement : result.statements) {
-    normalise_values(statement);
-    renumber_indices(statement);
-    sort_constraints(statement);
-  }
-  renumber_tensors(result, tensor_order(result));
+  for (auto& statement : result.statements) normalise_values(statement);
+  gather_statements(result, true);  // drops constraints that say nothing
+  result = ordered(result);
+  // The change of variables depends on the order of the indices, and makes new ones.
+  if (gather_statements(result, false)) result = ordered(result);
   return result;
 }
 
 std::string content_hash(const Program& program) {
-  return sha256_hex(fmt::format("tile-tune content {}\n{}", kHashFormat, to_json(anonymous(program)).dump()));
+  return sha256_hex(fmt::format("tile-tune content {}\n{}", kHashFormat, content_text(canonicalize(program))));
 }
 
 std::string family_hash(const Program& program) {
-  Program family = anonymous(program);
+  Program family = anonymous(canonicalize(program));
   erase_sizes(family);
   return sha256_hex(fmt::format("tile-tune family {}\n{}", kHashFormat, to_json(family).dump()));
 }

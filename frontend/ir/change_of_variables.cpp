@@ -45,16 +45,22 @@ void ChangeOfVariables::shift(size_t k, int64_t by) {
   for (size_t i = 0; i < size(); ++i) offset_[i] = checked_add(offset_[i], checked_multiply(by, columns_[k][i]));
 }
 
+// In 128 bits: large products cancel where an elimination leaves 0.
+int64_t ChangeOfVariables::checked_dot(const AffineExpr& expr, const std::vector<int64_t>& x, int64_t constant) const {
+  __int128 sum = constant;
+  for (const auto& [index, value] : expr.terms)
+    overflowed_ |= __builtin_add_overflow(sum, __int128{value} * x[index], &sum);
+  const auto result = static_cast<int64_t>(sum);
+  overflowed_ |= result != sum;
+  return result;
+}
+
 int64_t ChangeOfVariables::coefficient(const AffineExpr& expr, size_t k) const {
-  int64_t sum = 0;
-  for (const auto& [index, value] : expr.terms) sum = checked_add(sum, checked_multiply(value, columns_[k][index]));
-  return sum;
+  return checked_dot(expr, columns_[k], 0);
 }
 
 int64_t ChangeOfVariables::constant(const AffineExpr& expr) const {
-  int64_t sum = expr.constant.constant().value();
-  for (const auto& [index, value] : expr.terms) sum = checked_add(sum, checked_multiply(value, offset_[index]));
-  return sum;
+  return checked_dot(expr, offset_, expr.constant.constant().value());
 }
 
 AffineExpr ChangeOfVariables::apply(const AffineExpr& expr) const {

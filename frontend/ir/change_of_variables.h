@@ -46,6 +46,7 @@ class ChangeOfVariables {
  private:
   int64_t checked_add(int64_t a, int64_t b) const;
   int64_t checked_multiply(int64_t a, int64_t b) const;
+  int64_t checked_dot(const AffineExpr& expr, const std::vector<int64_t>& x, int64_t constant) const;
 
   std::vector<std::vector<int64_t>> columns_;
   std::vector<int64_t> offset_;

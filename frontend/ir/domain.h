@@ -14,9 +14,9 @@ Result<double> domain_size(const Program& program, const Statement& statement);
 
 /// Checks that every affine read stays inside its tensor for every point of the domain, that writes do, that no two
 /// assignments of a statement with '=' write one element (even with equal values: "assigned-twice"), that the statement
-/// has a gather form (gather.h), and that no range is empty. A zero size excuses empty ranges (a statement over one does nothing):
-/// `zero_sized` says that a size was given as 0, an input extent of 0 shows it anyway. The first failure names
-/// the subscript, its value range and the extent. Class Mismatch, placed at the statement where it has a place.
+/// has a gather form (gather.h), and that no range is empty. A zero size excuses empty ranges (a statement over one
+/// does nothing): `zero_sized` says that a size was given as 0, an input extent of 0 shows it anyway. The first failure
+/// names the subscript, its value range and the extent. Class Mismatch, placed at the statement where it has a place.
 Result<void> check_domains(const Program& program, bool zero_sized = false);
 
 /// Derives every index's range, the tightest box around the statement's domain, from the accesses and constraints
@@ -24,8 +24,8 @@ Result<void> check_domains(const Program& program, bool zero_sized = false);
 /// its tensor's extent, each constraint holds. `lo`, `hi` and `reason` of every index are set; `constraints` becomes
 /// those the box does not imply, the accesses' own among them. All extents must be numbers. Returns true if the domain
 /// is empty: the ranges are then [0, 0), and impossible() is the only constraint, so that bind() does not take them for
-/// a mistake and nothing is written (program.h). Errors, class Program: an index that stays unbounded ("unbounded-index":
-/// names it and a direction in which it is free); isl's limit.
+/// a mistake and nothing is written (program.h). Errors, class Program: an index that stays unbounded
+/// ("unbounded-index": names it and a direction in which it is free); isl's limit.
 Result<bool> infer_domain(const Program& program, Statement& statement);
 
 /// The constraint that no assignment satisfies, 0 <= -1 < 1.

@@ -215,8 +215,7 @@ Statement without_implied_constraints(Statement statement) {
   std::vector<Relation> relations;
   for (const auto& constraint : statement.constraints)
     relations.push_back({constraint.expr, constraint.bound.constant().value()});
-  statement.constraints =
-      needed_constraints(box_of(statement), relations, [](const AffineExpr&) { return false; });
+  statement.constraints = needed_constraints(box_of(statement), relations, [](const AffineExpr&) { return false; });
   return statement;
 }
 

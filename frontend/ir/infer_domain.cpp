@@ -31,26 +31,31 @@ std::vector<Demand> demands_of(const Program& program, const Statement& statemen
 }
 
 /// Directions in which every demand's expression stays as it is, as expressions over the indices.
-std::vector<AffineExpr> free_directions(const Statement& statement, const std::vector<Demand>& demands) {
+Result<std::vector<AffineExpr>> free_directions(const Statement& statement, const std::vector<Demand>& demands) {
   ChangeOfVariables change(statement.indices.size());
   std::vector<size_t> among(change.size());
   std::iota(among.begin(), among.end(), 0);
   for (const auto& demand : demands)
     if (const auto pivot = change.concentrate(demand.relation.expr, among))
       among.erase(std::find(among.begin(), among.end(), *pivot));
+  if (change.overflowed())
+    return fail(ErrorClass::Mismatch, "size-overflow", "coefficients of subscripts or constraints are too large");
   std::vector<AffineExpr> directions;
   for (const size_t k : among) {
     AffineExpr direction;
     for (size_t i = 0; i < change.size(); ++i)
       if (const int64_t step = change.old_index(i).coefficient(static_cast<int>(k)); step != 0)
         direction.terms.emplace_back(static_cast<int>(i), step);
+    if (direction.terms.front().second < 0)
+      for (auto& term : direction.terms) term.second = -term.second;
     directions.push_back(std::move(direction));
   }
   return directions;
 }
 
 Result<void> check_bounded(const Statement& statement, const std::vector<Demand>& demands) {
-  for (const auto& direction : free_directions(statement, demands)) {
+  TILE_TUNE_TRY(directions, free_directions(statement, demands));
+  for (const auto& direction : directions) {
     const auto& name = statement.indices[direction.terms.front().first].name;
     const auto text = to_text(statement, direction);
     return fail(ErrorClass::Program, "unbounded-index",
@@ -61,13 +66,15 @@ Result<void> check_bounded(const Statement& statement, const std::vector<Demand>
   return {};
 }
 
-// What a demand alone allows a lone index to be.
+// Whether an end of an index's range comes from this demand alone. A lower end of 0 is what everyone expects; only
+// another one needs its own reason.
 bool decides(const Demand& demand, int index, const Range& range) {
   const auto& terms = demand.relation.expr.terms;
   if (terms.size() != 1 || terms[0].first != index) return false;
-  const auto box = tight_box(1, {{{{{0, terms[0].second}}, demand.relation.expr.constant,
-                                   demand.relation.expr.denominator}, demand.relation.bound}});
-  return box && *box && ((**box)[0].lo == range.lo || (**box)[0].hi == range.hi);
+  const auto box =
+      tight_box(1, {{{{{0, terms[0].second}}, demand.relation.expr.constant, demand.relation.expr.denominator},
+                     demand.relation.bound}});
+  return box && *box && ((**box)[0].hi == range.hi || (range.lo != 0 && (**box)[0].lo == range.lo));
 }
 
 // Of several demands on one index alone those that its range comes from, else all that mention it.

@@ -37,9 +37,8 @@ using IslPoint = std::unique_ptr<isl_point, IslFree<isl_point_free>>;
 
 bool has_large_coefficient(const Relation& relation) {
   return relation.expr.denominator > kMaxCoefficient ||
-         std::any_of(relation.expr.terms.begin(), relation.expr.terms.end(), [](const auto& term) {
-           return term.second > kMaxCoefficient || term.second < -kMaxCoefficient;
-         });
+         std::any_of(relation.expr.terms.begin(), relation.expr.terms.end(),
+                     [](const auto& term) { return term.second > kMaxCoefficient || term.second < -kMaxCoefficient; });
 }
 
 std::string isl_text(const AffineExpr& numerator) {
@@ -133,7 +132,8 @@ std::vector<AffineAccess> affine_accesses(const Statement& statement) {
     accesses.push_back({statement.target, d, &statement.subscripts[d]});
   for_each_read(*statement.value, [&](const Read& read) {
     for (size_t d = 0; d < read.subscripts.size(); ++d)
-      if (const auto* affine = std::get_if<AffineExpr>(&read.subscripts[d])) accesses.push_back({read.tensor, d, affine});
+      if (const auto* affine = std::get_if<AffineExpr>(&read.subscripts[d]))
+        accesses.push_back({read.tensor, d, affine});
   });
   return accesses;
 }

@@ -349,8 +349,8 @@ Result<Place> read(const At& at) {
 
 template <>
 Result<Statement> read(const At& at) {
-  TILE_TUNE_CHECK(require_object(
-      at, {"target", "subscripts", "indices", "constraints", "op", "previous", "accumulator", "value", "place"}));
+  TILE_TUNE_CHECK(require_object(at, {"target", "subscripts", "indices", "constraints", "op", "previous", "unwritten",
+                                      "accumulator", "value", "place"}));
   TILE_TUNE_TRY(target, read_field<int>(at, "target"));
   TILE_TUNE_TRY(subscripts, read_list<AffineExpr>(at, "subscripts"));
   TILE_TUNE_TRY(indices, read_list<Index>(at, "indices"));
@@ -361,8 +361,8 @@ Result<Statement> read(const At& at) {
   TILE_TUNE_TRY(accumulator, read_field<DType>(at, "accumulator"));
   TILE_TUNE_TRY(value, read_field<ExprPtr>(at, "value"));
   TILE_TUNE_TRY(place, read_optional<Place>(at, "place"));
-  return Statement{target,   std::move(subscripts), std::move(indices), std::move(constraints), op,
-                   previous, unwritten,             accumulator,        std::move(value),       std::move(place)};
+  return Statement{target,    std::move(subscripts), std::move(indices), std::move(constraints), op, previous,
+                   unwritten, accumulator,           std::move(value),   std::move(place)};
 }
 
 }  // namespace

@@ -1,5 +1,7 @@
 #include "frontend/ir/rewrite.h"
 
+#include <algorithm>
+
 namespace tile_tune::ir {
 
 ExprPtr rewrite(const Expr& original, const Rewriter& rewriter) {
@@ -24,6 +26,19 @@ void rewrite(Statement& statement, const Rewriter& rewriter) {
   for (auto& subscript : statement.subscripts) rewriter.affine(subscript);
   for (auto& constraint : statement.constraints) rewriter.affine(constraint.expr);
   statement.value = rewrite(*statement.value, rewriter);
+}
+
+void renumber_indices(Statement& statement, const std::vector<int>& new_number) {
+  std::vector<Index> indices(statement.indices.size());
+  for (size_t i = 0; i < indices.size(); ++i) indices[new_number[i]] = std::move(statement.indices[i]);
+  statement.indices = std::move(indices);
+  rewrite(statement, {[&](AffineExpr& expr) {
+                        for (auto& term : expr.terms) term.first = new_number[term.first];
+                        std::sort(expr.terms.begin(), expr.terms.end());
+                      },
+                      [&](Expr& expr) {
+                        if (auto* value = std::get_if<IndexValue>(&expr.node)) value->index = new_number[value->index];
+                      }});
 }
 
 }  // namespace tile_tune::ir

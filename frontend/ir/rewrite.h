@@ -17,4 +17,7 @@ ExprPtr rewrite(const Expr& original, const Rewriter& rewriter);
 /// The target's subscripts, the constraints and the value.
 void rewrite(Statement& statement, const Rewriter& rewriter);
 
+/// Index i gets the number new_number[i], a permutation.
+void renumber_indices(Statement& statement, const std::vector<int>& new_number);
+
 }  // namespace tile_tune::ir
