@@ -357,11 +357,12 @@ Result<Statement> read(const At& at) {
   TILE_TUNE_TRY(constraints, read_list<Constraint>(at, "constraints"));
   TILE_TUNE_TRY(op, read_field<Aggregation>(at, "op"));
   TILE_TUNE_TRY(previous, read_optional<int>(at, "previous"));
+  TILE_TUNE_TRY(unwritten, read_optional<int>(at, "unwritten"));
   TILE_TUNE_TRY(accumulator, read_field<DType>(at, "accumulator"));
   TILE_TUNE_TRY(value, read_field<ExprPtr>(at, "value"));
   TILE_TUNE_TRY(place, read_optional<Place>(at, "place"));
   return Statement{target,   std::move(subscripts), std::move(indices), std::move(constraints), op,
-                   previous, accumulator,           std::move(value),   std::move(place)};
+                   previous, unwritten,             accumulator,        std::move(value),       std::move(place)};
 }
 
 }  // namespace
