@@ -6,7 +6,8 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <charconv>
-#include <set>
+
+#include "cli/nearest_name.h"
 
 namespace tile_tune::cli {
 
@@ -89,7 +90,25 @@ Result<ir::Program> with_layouts(ir::Program program, const std::vector<std::str
 Result<ir::Program> bind_program(const ir::Program& program, const BindingOptions& options) {
   TILE_TUNE_TRY(laid_out, with_layouts(program, options.layouts));
   TILE_TUNE_TRY(sizes, parse_sizes(options.sizes));
+  TILE_TUNE_CHECK(check_size_names({program}, sizes));
   return ir::bind(laid_out, sizes);
+}
+
+Result<void> check_size_names(const std::vector<ir::Program>& programs, const ir::Sizes& sizes) {
+  std::vector<std::string> known;
+  for (const auto& program : programs)
+    for (const auto& name : program.sizes)
+      if (std::find(known.begin(), known.end(), name) == known.end()) known.push_back(name);
+  for (const auto& [name, value] : sizes) {
+    if (std::find(known.begin(), known.end(), name) != known.end()) continue;
+    const std::string nearest = nearest_name(name, known);
+    const std::string all = known.empty() ? "there are no sizes" : fmt::format("the sizes are {}", fmt::join(known, ", "));
+    return fail(ErrorClass::Mismatch, "unknown-size",
+                programs.size() == 1 ? fmt::format("'{}' has no size named {}", programs.front().name, name)
+                                     : fmt::format("none of the programs has a size {}", name),
+                nearest.empty() ? all : fmt::format("did you mean {}? {}", nearest, all));
+  }
+  return {};
 }
 
 Result<std::vector<ir::Program>> bind_programs(const std::vector<ir::Program>& programs,
@@ -99,13 +118,7 @@ Result<std::vector<ir::Program>> bind_programs(const std::vector<ir::Program>& p
     return std::vector{std::move(bound)};
   }
   TILE_TUNE_TRY(sizes, parse_sizes(options.sizes));
-  for (const auto& [name, value] : sizes) {
-    const bool known = std::any_of(programs.begin(), programs.end(), [&name = name](const ir::Program& one) {
-      return std::find(one.sizes.begin(), one.sizes.end(), name) != one.sizes.end();
-    });
-    if (!known)
-      return fail(ErrorClass::Mismatch, "unknown-size", fmt::format("none of the programs has a size {}", name));
-  }
+  TILE_TUNE_CHECK(check_size_names(programs, sizes));
   std::vector<ir::Program> bound;
   for (const auto& program : programs) {
     std::vector<std::string> layouts;

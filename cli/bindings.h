@@ -20,6 +20,9 @@ struct BindingOptions {
 void add_binding_options(CLI::App& verb, BindingOptions& options);
 
 Result<ir::Sizes> parse_sizes(const std::vector<std::string>& assignments);
+/// A size that none of the programs has is an error that names the nearest one. Told before sizes that are missing: the
+/// mistyped name is why.
+Result<void> check_size_names(const std::vector<ir::Program>& programs, const ir::Sizes& sizes);
 /// Those of the given sizes that the program has.
 ir::Sizes sizes_of(const ir::Program& program, const ir::Sizes& given);
 

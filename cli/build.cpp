@@ -7,10 +7,12 @@
 #include "cli/bindings.h"
 #include "cli/execution.h"
 #include "cli/interrupt.h"
+#include "cli/option_checks.h"
 #include "cli/packaging.h"
 #include "cli/program_argument.h"
 #include "cli/schedule_choice.h"
 #include "cli/verbs.h"
+#include "codegen/emit/names.h"
 
 namespace tile_tune::cli {
 
@@ -49,6 +51,20 @@ Result<std::string> library_name(const BuildOptions& options, const std::vector<
               "give one with --name NAME");
 }
 
+/// --name names a single program's function, too (rulings 11).
+std::string function_name(const BuildOptions& options, const std::vector<Workload>& workloads, const Workload& one) {
+  return workloads.size() == 1 && !options.name.empty() ? options.name : one.program.name;
+}
+
+/// What would stop the package is said before anything is warned of or compiled.
+Result<void> check_names(const std::string& library, const BuildOptions& options,
+                         const std::vector<Workload>& workloads) {
+  TILE_TUNE_CHECK(codegen::check_external_name("library", library));
+  for (const auto& workload : workloads)
+    TILE_TUNE_CHECK(codegen::check_external_name("function", function_name(options, workloads, workload)));
+  return {};
+}
+
 Result<ScheduleChoice> choose(const BuildOptions& options, const Workload& workload, const codegen::Target& target,
                               const Session& session) {
   if (!options.schedule.empty()) return given_choice(workload, options.schedule);
@@ -60,6 +76,7 @@ Result<Exit> build(const BuildOptions& options, const Session& session) {
   if (!options.schedule.empty() && workloads.size() != 1)
     return fail(ErrorClass::Program, "several-programs", "--schedule is for a single program");
   TILE_TUNE_TRY(name, library_name(options, workloads));
+  TILE_TUNE_CHECK(check_names(name, options, workloads));
   TILE_TUNE_TRY(target, session.target());
   TILE_TUNE_CHECK(check_writable(options.directory));
   const StopOnInterrupt interrupt;
@@ -68,8 +85,7 @@ Result<Exit> build(const BuildOptions& options, const Session& session) {
     TILE_TUNE_TRY(choice, choose(options, workload, target, session));
     TILE_TUNE_CHECK(verify_kernel({workload.program, choice.schedule, target}));
     if (interrupt.requested()) return Exit::Interrupted;
-    const bool renamed = workloads.size() == 1 && !options.name.empty();  // rulings 11
-    kernels.push_back({workload.program, choice.schedule, renamed ? options.name : workload.program.name,
+    kernels.push_back({workload.program, choice.schedule, function_name(options, workloads, workload),
                        choice.provenance, choice.record});
   }
   TILE_TUNE_TRY(files, package_in_child(kernels, {name, options.directory, target, TILE_TUNE_VERSION}));
@@ -92,10 +108,13 @@ void add_build(CLI::App& app, Command& command) {
       ->required()
       ->type_name("");
   add_binding_options(*verb, options->bindings);
-  verb->add_option("-o,--output", options->directory, "Where the package is written")->required()->type_name("DIR");
-  verb->add_option("--name", options->name, "The library's name; of a single program the function's, too")
-      ->type_name("NAME");
-  verb->add_option("--schedule", options->schedule, "A schedule for a single program, as JSON")->type_name("FILE");
+  refuse_empty(
+      verb->add_option("-o,--output", options->directory, "Where the package is written")->required()->type_name("DIR"));
+  refuse_empty(
+      verb->add_option("--name", options->name, "The library's name; of a single program the function's, too")
+          ->type_name("NAME"));
+  refuse_empty(
+      verb->add_option("--schedule", options->schedule, "A schedule for a single program, as JSON")->type_name("FILE"));
   verb->callback([&command, options] { command = [options](Session& session) { return build(*options, session); }; });
 }
 

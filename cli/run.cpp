@@ -10,6 +10,7 @@
 #include "cli/bindings.h"
 #include "cli/execution.h"
 #include "cli/initial_value.h"
+#include "cli/option_checks.h"
 #include "cli/schedule_choice.h"
 #include "cli/verbs.h"
 #include "frontend/reference/reference.h"
@@ -136,6 +137,7 @@ Result<Exit> run(const RunOptions& options, const Session& session) {
   TILE_TUNE_TRY(loaded, load_program(options.program, session.report));
   TILE_TUNE_TRY(program, with_layouts(loaded.program, options.bindings.layouts));
   TILE_TUNE_TRY(given, parse_sizes(options.bindings.sizes));
+  TILE_TUNE_CHECK(check_size_names({program}, given));
   TILE_TUNE_TRY(arrays, read_arrays(program, options.inputs));
   TILE_TUNE_TRY(sizes, infer_sizes(program, arrays, given));
   TILE_TUNE_TRY(bound, ir::bind(program, sizes));
@@ -164,9 +166,9 @@ void add_run(CLI::App& app, Command& command) {
                    "An input's array, or the value an in/out output starts from; repeatable")
       ->type_name("NAME=FILE")
       ->allow_extra_args(false);
-  verb->add_option("--output-dir", options->output_directory, "Where NAME.npy is written for each output")
-      ->required()
-      ->type_name("DIR");
+  refuse_empty(verb->add_option("--output-dir", options->output_directory, "Where NAME.npy is written for each output")
+                   ->required()
+                   ->type_name("DIR"));
   auto* engine = verb->add_option("--engine", options->engine, "reference, default (schedule) or tuned")
                      ->type_name("ENGINE")
                      ->check(CLI::IsMember({"reference", "default", "tuned"}))

@@ -13,6 +13,7 @@
 
 #include "cli/bindings.h"
 #include "cli/interrupt.h"
+#include "cli/option_checks.h"
 #include "cli/packaging.h"
 #include "cli/program_argument.h"
 #include "cli/progress_line.h"
@@ -210,6 +211,7 @@ Result<Exit> tune(const TuneArguments& arguments, const Session& session) {
     return fail(ErrorClass::Program, "command-line", "--time needs a number of seconds");
   TILE_TUNE_TRY(loaded, load_program(arguments.program, session.report));
   TILE_TUNE_TRY(sizes, parse_sizes(arguments.bindings.sizes));
+  TILE_TUNE_CHECK(check_size_names({loaded.program}, sizes));
   TILE_TUNE_TRY(laid_out, with_layouts(loaded.program, arguments.bindings.layouts));
   TILE_TUNE_TRY(bound, ir::bind(laid_out, sizes));
   TILE_TUNE_TRY(target, session.target());
@@ -271,7 +273,8 @@ void add_tune(CLI::App& app, Command& command) {
                    ->check(CLI::NonNegativeNumber);
   verb->add_flag("--resume", arguments->resume, "Goes on with the last unfinished session of this program")
       ->excludes(seed);
-  verb->add_option("--emit", arguments->emit, "Writes the winner's package there at the end")->type_name("DIR");
+  refuse_empty(
+      verb->add_option("--emit", arguments->emit, "Writes the winner's package there at the end")->type_name("DIR"));
   verb->callback(
       [&command, arguments] { command = [arguments](Session& session) { return tune(*arguments, session); }; });
 }
