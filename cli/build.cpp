@@ -25,20 +25,12 @@ struct BuildOptions {
 };
 
 Result<std::vector<Workload>> load_workloads(const BuildOptions& options, const Reporter& report) {
-  std::vector<LoadedProgram> loaded;
-  std::vector<ir::Program> programs;
-  for (const auto& argument : options.programs) {
-    TILE_TUNE_TRY(some, load_programs(argument, report));
-    for (auto& one : some) {
-      programs.push_back(one.program);
-      loaded.push_back(std::move(one));
-    }
-  }
-  TILE_TUNE_TRY(bound, bind_programs(programs, options.bindings));
+  TILE_TUNE_TRY(loaded, load_programs(options.programs, options.bindings, report));
+  TILE_TUNE_TRY(bound, bind_programs(loaded, options.bindings));
   TILE_TUNE_TRY(sizes, parse_sizes(options.bindings.sizes));
   std::vector<Workload> workloads;
   for (size_t i = 0; i < loaded.size(); ++i)
-    workloads.push_back(make_workload(loaded[i], bound[i], sizes_of(loaded[i].program, sizes)));
+    workloads.push_back(make_workload(loaded[i], bound[i], sizes_of(loaded[i], sizes)));
   return workloads;
 }
 
@@ -104,7 +96,7 @@ Result<Exit> build(const BuildOptions& options, const Session& session) {
 void add_build(CLI::App& app, Command& command) {
   auto options = std::make_shared<BuildOptions>();
   auto* verb = app.add_subcommand("build", "Emits a static library with a C header from the best stored schedules");
-  verb->add_option("PROGRAM", options->programs, "FILE.tc, FILE.tc:NAME or FILE.json; several make one library")
+  verb->add_option("PROGRAM", options->programs, "FILE.tc, FILE.tc:NAME, FILE.json or einsum:SUBSCRIPTS; several make one library")
       ->required()
       ->type_name("");
   add_binding_options(*verb, options->bindings);

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <map>
 
+#include "frontend/diagnostic/utf8.h"
 #include "frontend/einsum/errors.h"
 #include "frontend/einsum/lexer.h"
 #include "frontend/einsum/limits.h"
@@ -200,11 +201,8 @@ std::string size_name(std::string_view label) {
   const auto is_digit = [](char c) { return c >= '0' && c <= '9'; };
   if (label.size() == 1 && is_letter(label[0])) return std::string(label);
   if (std::all_of(label.begin(), label.end(), is_digit)) return fmt::format("label_{}", label);
-  // One character of UTF-8: its number.
-  const auto byte = [&](size_t i) { return static_cast<uint32_t>(static_cast<unsigned char>(label[i])); };
-  uint32_t character = label.size() == 1 ? byte(0) : byte(0) & (0x7Fu >> label.size());
-  for (size_t i = 1; i < label.size(); ++i) character = character << 6 | (byte(i) & 0x3F);
-  return fmt::format("label_u{:x}", character);
+  const auto character = first_code_point(label);
+  return fmt::format("label_u{:x}", character ? character->value : 0);
 }
 
 }  // namespace tile_tune::einsum

@@ -71,7 +71,7 @@ class Builder {
     DType common = type_of(0);
     for (size_t i = 1; i < einsum_.operands.size(); ++i) common = common_type(common, type_of(i));
     if (known_.result) {
-      if (common_type(common, *known_.result) != *known_.result) return errors::narrowing(einsum_, common, *known_.result);
+      if (!holds(*known_.result, common)) return errors::narrowing(einsum_, common, *known_.result);
       return *known_.result;
     }
     return is_copy() || is_float(common) ? common : accumulator_type(common);

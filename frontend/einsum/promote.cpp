@@ -23,4 +23,10 @@ DType common_type(DType a, DType b) {
   return tile_tune::promote(a, b);
 }
 
+bool holds(DType to, DType from) {
+  const bool loses_sign_bit =
+      is_integer(to) && is_integer(from) && is_signed(to) && !is_signed(from) && dtype_size(to) == dtype_size(from);
+  return common_type(from, to) == to && !loses_sign_bit;
+}
+
 }  // namespace tile_tune::einsum

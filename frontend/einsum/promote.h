@@ -9,4 +9,7 @@ namespace tile_tune::einsum {
 /// give f64; a complex number's parts follow the same rule. Otherwise as tile_tune::promote.
 DType common_type(DType a, DType b);
 
+/// Whether `to` holds every value of `from`, as the lattice sees it (i64 may become f64).
+bool holds(DType to, DType from);
+
 }  // namespace tile_tune::einsum
