@@ -19,6 +19,8 @@ bool is_float(DType type);    // F16 BF16 F32 F64
 bool is_integer(DType type);  // I8 ... U64; not Bool
 bool is_signed(DType type);   // signed integers
 bool is_complex(DType type);
+/// Of a complex type the type of its real and imaginary part; other types themselves.
+DType component_type(DType type);
 
 /// 2^-p of the significand: the relative rounding error of one operation (F32: 2^-24). 0 for non-floats.
 double unit_roundoff(DType type);
