@@ -6,7 +6,10 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <charconv>
-#include <set>
+
+#include "cli/nearest_name.h"
+#include "frontend/diagnostic/utf8.h"
+#include "frontend/einsum/einsum.h"
 
 namespace tile_tune::cli {
 
@@ -26,6 +29,12 @@ Result<LayoutChoice> parse_layout(const std::string& text) {
   return LayoutChoice{assignment ? assignment->first : "", order == "row" ? ir::Layout::Row : ir::Layout::Col};
 }
 
+/// Labels of an einsum may be other characters than letters, as in -s α=3.
+std::string name_of_size(const std::string& text) {
+  const bool is_character = count_characters(text) == 1 && first_code_point(text);
+  return is_character ? einsum::size_name(text) : text;
+}
+
 bool has_tensor(const ir::Program& program, const std::string& name) {
   return std::any_of(program.tensors.begin(), program.tensors.end(), [&](const auto& one) { return one.name == name; });
 }
@@ -38,6 +47,13 @@ void add_binding_options(CLI::App& verb, BindingOptions& options) {
       ->allow_extra_args(false);
   verb.add_option("--layout", options.layouts, "Storage order: row, col or NAME=col; repeatable (default: row)")
       ->type_name("ORDER")
+      ->allow_extra_args(false);
+  verb.add_option("--dtype", options.dtypes,
+                  "Element type of einsum operands: T, NAME=T or out=T; repeatable (default: f32)")
+      ->type_name("T")
+      ->allow_extra_args(false);
+  verb.add_option("--shape", options.shapes, "Shape of an einsum operand, needed where it has '...'; repeatable")
+      ->type_name("NAME=N,N")
       ->allow_extra_args(false);
 }
 
@@ -59,7 +75,7 @@ Result<ir::Sizes> parse_sizes(const std::vector<std::string>& assignments) {
     if (!assignment || error != std::errc() || end != number.data() + number.size())
       return fail(ErrorClass::Program, "bad-size", fmt::format("'{}' is not a size", text),
                   "write -s NAME=N, for example -s M=512");
-    const auto [place, inserted] = sizes.emplace(assignment->first, value);
+    const auto [place, inserted] = sizes.emplace(name_of_size(assignment->first), value);
     if (!inserted && place->second != value)
       return fail(ErrorClass::Program, "bad-size",
                   fmt::format("size {} is given twice, as {} and as {}", place->first, place->second, value));
@@ -67,9 +83,9 @@ Result<ir::Sizes> parse_sizes(const std::vector<std::string>& assignments) {
   return sizes;
 }
 
-ir::Sizes sizes_of(const ir::Program& program, const ir::Sizes& given) {
-  ir::Sizes own;
-  for (const auto& name : program.sizes)
+ir::Sizes sizes_of(const LoadedProgram& loaded, const ir::Sizes& given) {
+  ir::Sizes own = loaded.sizes;
+  for (const auto& name : loaded.program.sizes)
     if (const auto found = given.find(name); found != given.end()) own.insert(*found);
   return own;
 }
@@ -86,28 +102,43 @@ Result<ir::Program> with_layouts(ir::Program program, const std::vector<std::str
   return program;
 }
 
-Result<ir::Program> bind_program(const ir::Program& program, const BindingOptions& options) {
-  TILE_TUNE_TRY(laid_out, with_layouts(program, options.layouts));
+Result<ir::Program> bind_program(const LoadedProgram& loaded, const BindingOptions& options) {
+  TILE_TUNE_TRY(laid_out, with_layouts(loaded.program, options.layouts));
   TILE_TUNE_TRY(sizes, parse_sizes(options.sizes));
-  return ir::bind(laid_out, sizes);
+  TILE_TUNE_CHECK(check_size_names({loaded.program}, sizes));
+  return ir::bind(laid_out, sizes_of(loaded, sizes));
 }
 
-Result<std::vector<ir::Program>> bind_programs(const std::vector<ir::Program>& programs,
+Result<void> check_size_names(const std::vector<ir::Program>& programs, const ir::Sizes& sizes) {
+  std::vector<std::string> known;
+  for (const auto& program : programs)
+    for (const auto& name : program.sizes)
+      if (std::find(known.begin(), known.end(), name) == known.end()) known.push_back(name);
+  for (const auto& [name, value] : sizes) {
+    if (std::find(known.begin(), known.end(), name) != known.end()) continue;
+    const std::string nearest = nearest_name(name, known);
+    const std::string all = known.empty() ? "there are no sizes" : fmt::format("the sizes are {}", fmt::join(known, ", "));
+    return fail(ErrorClass::Mismatch, "unknown-size",
+                programs.size() == 1 ? fmt::format("'{}' has no size named {}", programs.front().name, name)
+                                     : fmt::format("none of the programs has a size {}", name),
+                nearest.empty() ? all : fmt::format("did you mean {}? {}", nearest, all));
+  }
+  return {};
+}
+
+Result<std::vector<ir::Program>> bind_programs(const std::vector<LoadedProgram>& loaded,
                                                const BindingOptions& options) {
-  if (programs.size() == 1) {
-    TILE_TUNE_TRY(bound, bind_program(programs.front(), options));
+  if (loaded.size() == 1) {
+    TILE_TUNE_TRY(bound, bind_program(loaded.front(), options));
     return std::vector{std::move(bound)};
   }
+  std::vector<ir::Program> programs;
+  for (const auto& one : loaded) programs.push_back(one.program);
   TILE_TUNE_TRY(sizes, parse_sizes(options.sizes));
-  for (const auto& [name, value] : sizes) {
-    const bool known = std::any_of(programs.begin(), programs.end(), [&name = name](const ir::Program& one) {
-      return std::find(one.sizes.begin(), one.sizes.end(), name) != one.sizes.end();
-    });
-    if (!known)
-      return fail(ErrorClass::Mismatch, "unknown-size", fmt::format("none of the programs has a size {}", name));
-  }
+  TILE_TUNE_CHECK(check_size_names(programs, sizes));
   std::vector<ir::Program> bound;
-  for (const auto& program : programs) {
+  for (size_t i = 0; i < programs.size(); ++i) {
+    const ir::Program& program = programs[i];
     std::vector<std::string> layouts;
     for (const auto& text : options.layouts) {
       const auto assignment = split_assignment(text);
@@ -118,7 +149,7 @@ Result<std::vector<ir::Program>> bind_programs(const std::vector<ir::Program>& p
       if (!someone || !assignment || has_tensor(program, assignment->first)) layouts.push_back(text);
     }
     TILE_TUNE_TRY(laid_out, with_layouts(program, layouts));
-    TILE_TUNE_TRY(one, ir::bind(laid_out, sizes_of(program, sizes)));
+    TILE_TUNE_TRY(one, ir::bind(laid_out, sizes_of(loaded[i], sizes)));
     bound.push_back(std::move(one));
   }
   return bound;

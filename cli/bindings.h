@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "cli/loaded_program.h"
 #include "frontend/ir/program.h"
 
 namespace CLI {
@@ -16,22 +17,28 @@ namespace tile_tune::cli {
 struct BindingOptions {
   std::vector<std::string> sizes;    // "NAME=N"
   std::vector<std::string> layouts;  // "row", "col" or "NAME=col"
+  std::vector<std::string> dtypes;   // of an einsum: "f64" or "NAME=i8"
+  std::vector<std::string> shapes;   // of an einsum: "NAME=4,1,3"
 };
 void add_binding_options(CLI::App& verb, BindingOptions& options);
 
+/// By size name; a label of an einsum that is no identifier is turned into its (einsum::size_name).
 Result<ir::Sizes> parse_sizes(const std::vector<std::string>& assignments);
-/// Those of the given sizes that the program has.
-ir::Sizes sizes_of(const ir::Program& program, const ir::Sizes& given);
+/// A size that none of the programs has is an error that names the nearest one. Told before sizes that are missing: the
+/// mistyped name is why.
+Result<void> check_size_names(const std::vector<ir::Program>& programs, const ir::Sizes& sizes);
+/// Those of the given sizes that the program has, and those it came with.
+ir::Sizes sizes_of(const LoadedProgram& loaded, const ir::Sizes& given);
 
 /// The program with its tensors in the storage order asked for; a name no tensor has is an error.
 Result<ir::Program> with_layouts(ir::Program program, const std::vector<std::string>& layouts);
 
 /// Layouts set, sizes bound. Sizes the program does not have are an error.
-Result<ir::Program> bind_program(const ir::Program& program, const BindingOptions& options);
+Result<ir::Program> bind_program(const LoadedProgram& loaded, const BindingOptions& options);
 
 /// The same for all the programs of one command: each takes the sizes it has, and a size or layout that none of
 /// them has is an error.
-Result<std::vector<ir::Program>> bind_programs(const std::vector<ir::Program>& programs, const BindingOptions& options);
+Result<std::vector<ir::Program>> bind_programs(const std::vector<LoadedProgram>& loaded, const BindingOptions& options);
 
 /// NAME=VALUE cut at the first '='; nothing where either side is empty.
 std::optional<std::pair<std::string, std::string>> split_assignment(const std::string& text);

@@ -7,10 +7,12 @@
 #include "cli/bindings.h"
 #include "cli/execution.h"
 #include "cli/interrupt.h"
+#include "cli/option_checks.h"
 #include "cli/packaging.h"
 #include "cli/program_argument.h"
 #include "cli/schedule_choice.h"
 #include "cli/verbs.h"
+#include "codegen/emit/names.h"
 
 namespace tile_tune::cli {
 
@@ -23,20 +25,12 @@ struct BuildOptions {
 };
 
 Result<std::vector<Workload>> load_workloads(const BuildOptions& options, const Reporter& report) {
-  std::vector<LoadedProgram> loaded;
-  std::vector<ir::Program> programs;
-  for (const auto& argument : options.programs) {
-    TILE_TUNE_TRY(some, load_programs(argument, report));
-    for (auto& one : some) {
-      programs.push_back(one.program);
-      loaded.push_back(std::move(one));
-    }
-  }
-  TILE_TUNE_TRY(bound, bind_programs(programs, options.bindings));
+  TILE_TUNE_TRY(loaded, load_programs(options.programs, options.bindings, report));
+  TILE_TUNE_TRY(bound, bind_programs(loaded, options.bindings));
   TILE_TUNE_TRY(sizes, parse_sizes(options.bindings.sizes));
   std::vector<Workload> workloads;
   for (size_t i = 0; i < loaded.size(); ++i)
-    workloads.push_back(make_workload(loaded[i], bound[i], sizes_of(loaded[i].program, sizes)));
+    workloads.push_back(make_workload(loaded[i], bound[i], sizes_of(loaded[i], sizes)));
   return workloads;
 }
 
@@ -47,6 +41,20 @@ Result<std::string> library_name(const BuildOptions& options, const std::vector<
   if (options.programs.size() == 1) return std::filesystem::path(options.programs.front()).stem().string();
   return fail(ErrorClass::Program, "missing-name", "a library of several programs needs a name",
               "give one with --name NAME");
+}
+
+/// --name names a single program's function, too (rulings 11).
+std::string function_name(const BuildOptions& options, const std::vector<Workload>& workloads, const Workload& one) {
+  return workloads.size() == 1 && !options.name.empty() ? options.name : one.program.name;
+}
+
+/// What would stop the package is said before anything is warned of or compiled.
+Result<void> check_names(const std::string& library, const BuildOptions& options,
+                         const std::vector<Workload>& workloads) {
+  TILE_TUNE_CHECK(codegen::check_external_name("library", library));
+  for (const auto& workload : workloads)
+    TILE_TUNE_CHECK(codegen::check_external_name("function", function_name(options, workloads, workload)));
+  return {};
 }
 
 Result<ScheduleChoice> choose(const BuildOptions& options, const Workload& workload, const codegen::Target& target,
@@ -60,6 +68,7 @@ Result<Exit> build(const BuildOptions& options, const Session& session) {
   if (!options.schedule.empty() && workloads.size() != 1)
     return fail(ErrorClass::Program, "several-programs", "--schedule is for a single program");
   TILE_TUNE_TRY(name, library_name(options, workloads));
+  TILE_TUNE_CHECK(check_names(name, options, workloads));
   TILE_TUNE_TRY(target, session.target());
   TILE_TUNE_CHECK(check_writable(options.directory));
   const StopOnInterrupt interrupt;
@@ -68,8 +77,7 @@ Result<Exit> build(const BuildOptions& options, const Session& session) {
     TILE_TUNE_TRY(choice, choose(options, workload, target, session));
     TILE_TUNE_CHECK(verify_kernel({workload.program, choice.schedule, target}));
     if (interrupt.requested()) return Exit::Interrupted;
-    const bool renamed = workloads.size() == 1 && !options.name.empty();  // rulings 11
-    kernels.push_back({workload.program, choice.schedule, renamed ? options.name : workload.program.name,
+    kernels.push_back({workload.program, choice.schedule, function_name(options, workloads, workload),
                        choice.provenance, choice.record});
   }
   TILE_TUNE_TRY(files, package_in_child(kernels, {name, options.directory, target, TILE_TUNE_VERSION}));
@@ -88,14 +96,17 @@ Result<Exit> build(const BuildOptions& options, const Session& session) {
 void add_build(CLI::App& app, Command& command) {
   auto options = std::make_shared<BuildOptions>();
   auto* verb = app.add_subcommand("build", "Emits a static library with a C header from the best stored schedules");
-  verb->add_option("PROGRAM", options->programs, "FILE.tc, FILE.tc:NAME or FILE.json; several make one library")
+  verb->add_option("PROGRAM", options->programs, "FILE.tc, FILE.tc:NAME, FILE.json or einsum:SUBSCRIPTS; several make one library")
       ->required()
       ->type_name("");
   add_binding_options(*verb, options->bindings);
-  verb->add_option("-o,--output", options->directory, "Where the package is written")->required()->type_name("DIR");
-  verb->add_option("--name", options->name, "The library's name; of a single program the function's, too")
-      ->type_name("NAME");
-  verb->add_option("--schedule", options->schedule, "A schedule for a single program, as JSON")->type_name("FILE");
+  refuse_empty(
+      verb->add_option("-o,--output", options->directory, "Where the package is written")->required()->type_name("DIR"));
+  refuse_empty(
+      verb->add_option("--name", options->name, "The library's name; of a single program the function's, too")
+          ->type_name("NAME"));
+  refuse_empty(
+      verb->add_option("--schedule", options->schedule, "A schedule for a single program, as JSON")->type_name("FILE"));
   verb->callback([&command, options] { command = [options](Session& session) { return build(*options, session); }; });
 }
 

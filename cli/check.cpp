@@ -128,21 +128,19 @@ nlohmann::json to_json(const Checked& checked) {
 }
 
 Result<std::vector<Checked>> check_all(const CheckOptions& options, const Reporter& report) {
-  TILE_TUNE_TRY(loaded, load_programs(options.program, report));
-  std::vector<ir::Program> written;
-  for (auto& one : loaded) written.push_back(std::move(one.program));
+  TILE_TUNE_TRY(loaded, load_programs({options.program}, options.bindings, report));
   std::vector<Checked> checked;
-  for (const auto& program : written) checked.push_back({program, std::nullopt});
+  for (const auto& one : loaded) checked.push_back({one.program, std::nullopt});
   if (options.bindings.sizes.empty()) {
-    // Programs without symbolic sizes are complete as they are.
-    for (auto& one : checked) {
-      if (!one.written.sizes.empty()) continue;
-      TILE_TUNE_TRY(bound, ir::bind(one.written, {}));
-      one.bound = std::move(bound);
+    // Programs whose sizes are all known are complete as they are.
+    for (size_t i = 0; i < checked.size(); ++i) {
+      if (loaded[i].sizes.size() < loaded[i].program.sizes.size()) continue;
+      TILE_TUNE_TRY(bound, ir::bind(loaded[i].program, loaded[i].sizes));
+      checked[i].bound = std::move(bound);
     }
     return checked;
   }
-  TILE_TUNE_TRY(bound, bind_programs(written, options.bindings));
+  TILE_TUNE_TRY(bound, bind_programs(loaded, options.bindings));
   for (size_t i = 0; i < checked.size(); ++i) checked[i].bound = std::move(bound[i]);
   return checked;
 }
@@ -166,7 +164,7 @@ Result<Exit> check(const CheckOptions& options, const Session& session) {
 void add_check(CLI::App& app, Command& command) {
   auto options = std::make_shared<CheckOptions>();
   auto* verb = app.add_subcommand("check", "Parses and type-checks a program, infers its ranges");
-  verb->add_option("PROGRAM", options->program, "FILE.tc, FILE.tc:NAME or FILE.json")->required()->type_name("");
+  verb->add_option("PROGRAM", options->program, kProgramArgument)->required()->type_name("");
   add_binding_options(*verb, options->bindings);
   verb->callback([&command, options] { command = [options](Session& session) { return check(*options, session); }; });
 }

@@ -5,7 +5,10 @@
 #include <CLI/CLI.hpp>
 #include <cstring>
 #include <new>
+#include <nlohmann/json.hpp>
+#include <optional>
 
+#include "cli/config_file.h"
 #include "cli/interrupt.h"
 #include "cli/verbs.h"
 
@@ -30,18 +33,39 @@ std::string verb_names(CLI::App& app) {
   return fmt::format("{}", fmt::join(names, ", "));
 }
 
+/// What a configuration file got wrong, with its line: the option it names is unknown there.
+Diagnostic explain(const CLI::ConfigError& error, const std::string& file) {
+  const std::string text = error.what();
+  const std::string not_allowed = text.substr(0, text.find(": "));
+  const std::string option = text == not_allowed ? text.substr(text.rfind(' ') + 1) : not_allowed;
+  const std::string name = option.substr(option.rfind('.') + 1);
+  return {ErrorClass::Program, "command-line", fmt::format("{} sets '{}', which is no option here", file, option),
+          find_in_config(file, name), "options stand as on the command line without dashes: threads=2, [tune] trials=64"};
+}
+
 /// The verb a command line named, with its own verb where it has some ("db list"); the tool itself if it named none.
 const CLI::App& innermost(const CLI::App& app) {
   const auto chosen = app.get_subcommands();
   return chosen.empty() ? app : innermost(*chosen.front());
 }
 
-Diagnostic explain(const CLI::ParseError& error, CLI::App& app) {
+/// The place in the configuration file of a wrong value ("--threads: Value 0 not in range"), if it is from there.
+std::optional<Place> place_of_value(const std::string& text, const std::string& file, int argc, char** argv) {
+  const std::string option = text.substr(0, text.find(": "));
+  if (file.empty() || !option.starts_with("--")) return std::nullopt;
+  for (int i = 1; i < argc; ++i)
+    if (std::string_view(argv[i]).starts_with(option)) return std::nullopt;
+  return find_in_config(file, option.substr(2));
+}
+
+Diagnostic explain(const CLI::ParseError& error, CLI::App& app, int argc, char** argv) {
   const auto diagnostic = [](ErrorClass error_class, std::string message, std::string note) {
     return Diagnostic{error_class, "command-line", std::move(message), std::nullopt, std::move(note)};
   };
   if (dynamic_cast<const CLI::FileError*>(&error))
     return diagnostic(ErrorClass::Failure, "cannot read the configuration file: " + one_line(error.what()), "");
+  const std::string config = app.get_config_ptr()->empty() ? "" : app.get_config_ptr()->as<std::string>();
+  if (const auto* wrong = dynamic_cast<const CLI::ConfigError*>(&error)) return explain(*wrong, config);
   const CLI::App& verb = innermost(app);
   const auto unknown = app.remaining(true);
   const bool needs_verb = !verb.get_subcommands([](const CLI::App*) { return true; }).empty();
@@ -63,7 +87,9 @@ Diagnostic explain(const CLI::ParseError& error, CLI::App& app) {
     const char* what = unknown.front().starts_with('-') ? "unknown option" : "unexpected argument";
     return diagnostic(ErrorClass::Program, fmt::format("{} '{}'", what, unknown.front()), help);
   }
-  return diagnostic(ErrorClass::Program, one_line(error.what()), help);
+  auto result = diagnostic(ErrorClass::Program, one_line(error.what()), help);
+  result.place = place_of_value(error.what(), config, argc, argv);
+  return result;
 }
 
 int run(const Command& command, Session& session) {
@@ -110,10 +136,14 @@ int run_command_line(int argc, char** argv) {
     verb->footer("--db, --target, --threads, --json and other options that all commands have: tile-tune --help");
   try {
     app.parse(argc, argv);
+  } catch (const CLI::CallForVersion& version) {
+    if (!options_so_far(options, argc, argv).json) return app.exit(version);
+    const auto printed = print_json(version_json());
+    return printed ? 0 : static_cast<int>(printed.error().error_class);
   } catch (const CLI::Success& success) {  // --help, --version
     return app.exit(success);
   } catch (const CLI::ParseError& error) {
-    const Diagnostic diagnostic = explain(error, app);
+    const Diagnostic diagnostic = explain(error, app, argc, argv);
     make_session(options_so_far(options, argc, argv)).report.diagnostic(diagnostic);
     return static_cast<int>(diagnostic.error_class);
   }

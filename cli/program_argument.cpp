@@ -11,6 +11,7 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 
+#include "cli/einsum_argument.h"
 #include "frontend/ir/json.h"
 #include "frontend/tc/parse.h"
 
@@ -70,6 +71,23 @@ std::string names_of(const std::vector<LoadedProgram>& programs) {
   return fmt::format("{}", fmt::join(names, ", "));
 }
 
+Result<std::vector<LoadedProgram>> load_file(const std::string& argument, const Reporter& report) {
+  const auto [path, name] = split(argument);
+  const bool tc = path.ends_with(".tc");
+  if (!tc && !path.ends_with(".json"))
+    return fail(ErrorClass::Program, "unknown-program", fmt::format("'{}' is not a program", argument),
+                "a program is FILE.tc, FILE.tc:NAME, FILE.json or einsum:SUBSCRIPTS");
+  TILE_TUNE_TRY(programs, tc ? load_tc(path, report) : load_json(path));
+  if (programs.empty())
+    return fail(ErrorClass::Program, "no-def", fmt::format("{} holds no def", path),
+                "a program is def NAME(...) -> (...) { ... }");
+  if (path.size() == argument.size()) return programs;
+  for (auto& one : programs)
+    if (one.program.name == name) return std::vector<LoadedProgram>{std::move(one)};
+  return fail(ErrorClass::Program, "unknown-def", fmt::format("{} has no def '{}'", path, name),
+              fmt::format("it has {}", names_of(programs)));
+}
+
 }  // namespace
 
 Result<std::string> read_text(const std::string& path) {
@@ -87,28 +105,25 @@ Result<std::string> read_text(const std::string& path) {
   return text;
 }
 
-Result<std::vector<LoadedProgram>> load_programs(const std::string& argument, const Reporter& report) {
-  if (argument.starts_with("einsum:"))
-    return fail(ErrorClass::Program, "einsum-unsupported", "einsum programs are not supported by this version",
-                "write the contraction as a def in a .tc file");
-  const auto [path, name] = split(argument);
-  const bool tc = path.ends_with(".tc");
-  if (!tc && !path.ends_with(".json"))
-    return fail(ErrorClass::Program, "unknown-program", fmt::format("'{}' is not a program", argument),
-                "a program is FILE.tc, FILE.tc:NAME or FILE.json");
-  TILE_TUNE_TRY(programs, tc ? load_tc(path, report) : load_json(path));
-  if (programs.empty())
-    return fail(ErrorClass::Program, "no-def", fmt::format("{} holds no def", path),
-                "a program is def NAME(...) -> (...) { ... }");
-  if (path.size() == argument.size()) return programs;
-  for (auto& one : programs)
-    if (one.program.name == name) return std::vector<LoadedProgram>{std::move(one)};
-  return fail(ErrorClass::Program, "unknown-def", fmt::format("{} has no def '{}'", path, name),
-              fmt::format("it has {}", names_of(programs)));
+Result<std::vector<LoadedProgram>> load_programs(const std::vector<std::string>& arguments,
+                                                 const BindingOptions& options, const Reporter& report) {
+  TILE_TUNE_CHECK(check_einsum_options(arguments, options));
+  std::vector<LoadedProgram> programs;
+  for (const auto& argument : arguments) {
+    if (is_einsum(argument)) {
+      TILE_TUNE_TRY(one, load_einsum(argument, options));
+      programs.push_back(std::move(one));
+    } else {
+      TILE_TUNE_TRY(some, load_file(argument, report));
+      std::move(some.begin(), some.end(), std::back_inserter(programs));
+    }
+  }
+  return programs;
 }
 
-Result<LoadedProgram> load_program(const std::string& argument, const Reporter& report) {
-  TILE_TUNE_TRY(programs, load_programs(argument, report));
+Result<LoadedProgram> load_program(const std::string& argument, const BindingOptions& options,
+                                   const Reporter& report) {
+  TILE_TUNE_TRY(programs, load_programs({argument}, options, report));
   if (programs.size() == 1) return std::move(programs.front());
   return fail(ErrorClass::Program, "several-defs", fmt::format("{} has several defs: {}", argument, names_of(programs)),
               fmt::format("pick one: {}:{}", argument, programs.front().program.name));

@@ -4,23 +4,21 @@
 #include <string>
 #include <vector>
 
+#include "cli/bindings.h"
+#include "cli/loaded_program.h"
 #include "cli/report.h"
-#include "frontend/ir/program.h"
 
 namespace tile_tune::cli {
 
-/// A program with what the database keeps of its origin.
-struct LoadedProgram {
-  ir::Program program;   // as written, sizes symbolic
-  std::string frontend;  // "tc" or "json"
-  std::string source;    // the text it came from
-};
+/// For --help.
+inline constexpr const char* kProgramArgument = "FILE.tc, FILE.tc:NAME, FILE.json or einsum:SUBSCRIPTS";
 
-/// Every program the argument names, at least one. Warnings go to the reporter.
-Result<std::vector<LoadedProgram>> load_programs(const std::string& argument, const Reporter& report);
+/// Every program the arguments name, at least one for each. Warnings go to the reporter.
+Result<std::vector<LoadedProgram>> load_programs(const std::vector<std::string>& arguments,
+                                                 const BindingOptions& options, const Reporter& report);
 
 /// The one program the argument names; a file of several without :NAME is an error that lists them.
-Result<LoadedProgram> load_program(const std::string& argument, const Reporter& report);
+Result<LoadedProgram> load_program(const std::string& argument, const BindingOptions& options, const Reporter& report);
 
 /// The whole file; a file that cannot be read is of class Failure.
 Result<std::string> read_text(const std::string& path);

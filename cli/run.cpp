@@ -8,8 +8,10 @@
 
 #include "cli/array_sizes.h"
 #include "cli/bindings.h"
+#include "cli/einsum_argument.h"
 #include "cli/execution.h"
 #include "cli/initial_value.h"
+#include "cli/option_checks.h"
 #include "cli/schedule_choice.h"
 #include "cli/verbs.h"
 #include "frontend/reference/reference.h"
@@ -30,21 +32,29 @@ struct RunOptions {
   std::string schedule;
 };
 
-/// The tensor a caller may give an array for: an input, or the value an in/out output starts from.
-const ir::Tensor* given_tensor(const ir::Program& program, const std::string& name) {
+/// A tensor a caller may give an array for: an input, or the value an in/out output starts from.
+struct Slot {
+  std::string name;
+  DType type;
+  bool required;
+};
+
+std::vector<Slot> slots_of(const ir::Program& program) {
+  std::vector<Slot> slots;
   for (const auto& tensor : program.tensors)
-    if (tensor.name == name && (tensor.role == ir::Role::Input || tensor.role == ir::Role::InOut)) return &tensor;
-  return nullptr;
+    if (tensor.role == ir::Role::Input || tensor.role == ir::Role::InOut)
+      slots.push_back({tensor.name, tensor.type, tensor.role == ir::Role::Input});
+  return slots;
 }
 
-std::string names_of_inputs(const ir::Program& program) {
+std::string names_of(const std::vector<Slot>& slots) {
   std::vector<std::string> names;
-  for (const auto& tensor : program.tensors)
-    if (tensor.role == ir::Role::Input || tensor.role == ir::Role::InOut) names.push_back(tensor.name);
+  for (const auto& slot : slots) names.push_back(slot.name);
   return names.empty() ? "it has no inputs" : fmt::format("its inputs are {}", fmt::join(names, ", "));
 }
 
-Result<NamedArrays> read_arrays(const ir::Program& program, const std::vector<std::string>& inputs) {
+Result<NamedArrays> read_arrays(const std::string& program, const std::vector<Slot>& slots,
+                                const std::vector<std::string>& inputs) {
   NamedArrays arrays;
   for (const auto& text : inputs) {
     const auto assignment = split_assignment(text);
@@ -52,22 +62,44 @@ Result<NamedArrays> read_arrays(const ir::Program& program, const std::vector<st
       return fail(ErrorClass::Program, "bad-input", fmt::format("'{}' is not an input", text),
                   "write --input NAME=FILE.npy");
     const auto& [name, path] = *assignment;
-    const ir::Tensor* tensor = given_tensor(program, name);
-    if (!tensor)
-      return fail(ErrorClass::Mismatch, "unknown-input", fmt::format("{} has no input '{}'", program.name, name),
-                  names_of_inputs(program));
+    const auto slot =
+        std::find_if(slots.begin(), slots.end(), [&name = name](const Slot& one) { return one.name == name; });
+    if (slot == slots.end())
+      return fail(ErrorClass::Mismatch, "unknown-input", fmt::format("{} has no input '{}'", program, name),
+                  names_of(slots));
     if (arrays.contains(name))
       return fail(ErrorClass::Program, "bad-input", fmt::format("input {} is given twice", name));
-    TILE_TUNE_TRY(array, tensor::read_npy(path, tensor->type));
+    TILE_TUNE_TRY(array, tensor::read_npy(path, slot->type));
     arrays.emplace(name, std::move(array));
   }
-  for (const int number : program.inputs) {
-    const auto& name = program.tensors[static_cast<size_t>(number)].name;
-    if (!arrays.contains(name))
-      return fail(ErrorClass::Mismatch, "missing-input", fmt::format("input {} is missing", name),
-                  fmt::format("give it with --input {}=FILE.npy", name));
-  }
+  for (const auto& slot : slots)
+    if (slot.required && !arrays.contains(slot.name))
+      return fail(ErrorClass::Mismatch, "missing-input", fmt::format("input {} is missing", slot.name),
+                  fmt::format("give it with --input {}=FILE.npy", slot.name));
   return arrays;
+}
+
+/// A program and the arrays to run it on.
+struct Opened {
+  LoadedProgram loaded;
+  NamedArrays arrays;
+};
+
+/// Of an einsum the arrays come first: they say its types and shapes.
+Result<Opened> open(const RunOptions& options, const ir::Sizes& sizes, const Reporter& report) {
+  if (!is_einsum(options.program)) {
+    TILE_TUNE_TRY(loaded, load_program(options.program, options.bindings, report));
+    TILE_TUNE_CHECK(check_size_names({loaded.program}, sizes));
+    TILE_TUNE_TRY(arrays, read_arrays(loaded.program.name, slots_of(loaded.program), options.inputs));
+    return Opened{std::move(loaded), std::move(arrays)};
+  }
+  TILE_TUNE_TRY(operands, einsum_operands(options.program, options.bindings));
+  std::vector<Slot> slots;
+  for (const auto& operand : operands) slots.push_back({operand.name, operand.type, true});
+  TILE_TUNE_TRY(arrays, read_arrays("einsum", slots, options.inputs));
+  TILE_TUNE_TRY(loaded, load_einsum(options.program, options.bindings, arrays));
+  TILE_TUNE_CHECK(check_size_names({loaded.program}, sizes));
+  return Opened{std::move(loaded), std::move(arrays)};
 }
 
 /// Arrays by tensor number; what in/out outputs start from is filled in where the caller gave nothing.
@@ -133,11 +165,11 @@ Result<void> write_outputs(const ir::Program& program, const std::vector<tensor:
 }
 
 Result<Exit> run(const RunOptions& options, const Session& session) {
-  TILE_TUNE_TRY(loaded, load_program(options.program, session.report));
-  TILE_TUNE_TRY(program, with_layouts(loaded.program, options.bindings.layouts));
   TILE_TUNE_TRY(given, parse_sizes(options.bindings.sizes));
-  TILE_TUNE_TRY(arrays, read_arrays(program, options.inputs));
-  TILE_TUNE_TRY(sizes, infer_sizes(program, arrays, given));
+  TILE_TUNE_TRY(opened, open(options, given, session.report));
+  auto& [loaded, arrays] = opened;
+  TILE_TUNE_TRY(program, with_layouts(loaded.program, options.bindings.layouts));
+  TILE_TUNE_TRY(sizes, infer_sizes(program, arrays, sizes_of(loaded, given)));
   TILE_TUNE_TRY(bound, ir::bind(program, sizes));
   const Workload workload = make_workload(loaded, bound, sizes);
   TILE_TUNE_TRY(inputs, number_arrays(workload.program, std::move(arrays), session.report));
@@ -159,14 +191,14 @@ Result<Exit> run(const RunOptions& options, const Session& session) {
 void add_run(CLI::App& app, Command& command) {
   auto options = std::make_shared<RunOptions>();
   auto* verb = app.add_subcommand("run", "Executes a program on .npy files");
-  verb->add_option("PROGRAM", options->program, "FILE.tc, FILE.tc:NAME or FILE.json")->required()->type_name("");
+  verb->add_option("PROGRAM", options->program, kProgramArgument)->required()->type_name("");
   verb->add_option("--input", options->inputs,
                    "An input's array, or the value an in/out output starts from; repeatable")
       ->type_name("NAME=FILE")
       ->allow_extra_args(false);
-  verb->add_option("--output-dir", options->output_directory, "Where NAME.npy is written for each output")
-      ->required()
-      ->type_name("DIR");
+  refuse_empty(verb->add_option("--output-dir", options->output_directory, "Where NAME.npy is written for each output")
+                   ->required()
+                   ->type_name("DIR"));
   auto* engine = verb->add_option("--engine", options->engine, "reference, default (schedule) or tuned")
                      ->type_name("ENGINE")
                      ->check(CLI::IsMember({"reference", "default", "tuned"}))

@@ -6,7 +6,8 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cstdlib>
-#include <string_view>
+
+#include "cli/option_checks.h"
 
 namespace tile_tune::cli {
 
@@ -14,12 +15,6 @@ namespace {
 
 /// Halide's thread pool holds at most 256 threads (MAX_THREADS in its runtime's thread_pool_common.h).
 constexpr int kMaxThreads = 256;
-
-bool use_color(const std::string& choice) {
-  if (choice != "auto") return choice == "always";
-  const char* terminal = std::getenv("TERM");
-  return isatty(STDERR_FILENO) && terminal && std::string_view(terminal) != "dumb";
-}
 
 /// A variable that is set to nothing counts as not set.
 std::string variable(const char* name) {
@@ -39,14 +34,25 @@ Result<std::filesystem::path> data_folder() {
   return std::filesystem::path(home) / ".local" / "share";
 }
 
+bool use_color(const std::string& choice) {
+  return wants_color(choice, isatty(STDERR_FILENO), variable("TERM"), variable("NO_COLOR"));
+}
+
 }  // namespace
+
+bool wants_color(const std::string& choice, bool is_terminal, const std::string& terminal,
+                 const std::string& no_color) {
+  if (choice != "auto") return choice == "always";
+  return is_terminal && !terminal.empty() && terminal != "dumb" && no_color.empty();
+}
 
 void add_common_options(CLI::App& app, CommonOptions& options) {
   const std::string group = "Common options";
-  app.add_option("--db", options.databases, "Tuning database; repeated: the first is written, later ones are read")
-      ->type_name("FILE")
-      ->allow_extra_args(false)
-      ->group(group);
+  refuse_empty(
+      app.add_option("--db", options.databases, "Tuning database; repeated: the first is written, later ones are read")
+          ->type_name("FILE")
+          ->allow_extra_args(false)
+          ->group(group));
   app.add_option("--target", options.target, "'host' or a Halide target string")
       ->type_name("T")
       ->capture_default_str()
@@ -58,7 +64,7 @@ void add_common_options(CLI::App& app, CommonOptions& options) {
   app.add_flag("--json", options.json, "Results and diagnostics as JSON")->group(group);
   auto* quiet = app.add_flag("--quiet", options.quiet, "Only results and errors")->group(group);
   app.add_flag("--verbose", options.verbose, "Say more")->group(group)->excludes(quiet);
-  app.add_option("--color", options.color, "Colour in diagnostics: auto, always or never")
+  app.add_option("--color", options.color, "Colour in diagnostics: always, never or auto (on a terminal, unless NO_COLOR is set)")
       ->type_name("WHEN")
       ->check(CLI::IsMember({"auto", "always", "never"}))
       ->capture_default_str()

@@ -26,6 +26,10 @@ struct CommonOptions {
 
 void add_common_options(CLI::App& app, CommonOptions& options);
 
+/// Whether diagnostics are coloured: `choice` is --color's, `terminal` $TERM, `no_color` $NO_COLOR (no-color.org: any
+/// value but the empty one asks for no colour).
+bool wants_color(const std::string& choice, bool is_terminal, const std::string& terminal, const std::string& no_color);
+
 /// Exit codes that are not failures (spec: cli.md, "Exit codes").
 enum class Exit { Success = 0, Interrupted = 130 };
 

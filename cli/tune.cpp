@@ -13,6 +13,7 @@
 
 #include "cli/bindings.h"
 #include "cli/interrupt.h"
+#include "cli/option_checks.h"
 #include "cli/packaging.h"
 #include "cli/program_argument.h"
 #include "cli/progress_line.h"
@@ -208,8 +209,10 @@ Result<Exit> tune(const TuneArguments& arguments, const Session& session) {
   const double began = now_seconds();
   if (arguments.seconds && !std::isfinite(*arguments.seconds))
     return fail(ErrorClass::Program, "command-line", "--time needs a number of seconds");
-  TILE_TUNE_TRY(loaded, load_program(arguments.program, session.report));
-  TILE_TUNE_TRY(sizes, parse_sizes(arguments.bindings.sizes));
+  TILE_TUNE_TRY(loaded, load_program(arguments.program, arguments.bindings, session.report));
+  TILE_TUNE_TRY(given, parse_sizes(arguments.bindings.sizes));
+  TILE_TUNE_CHECK(check_size_names({loaded.program}, given));
+  const ir::Sizes sizes = sizes_of(loaded, given);
   TILE_TUNE_TRY(laid_out, with_layouts(loaded.program, arguments.bindings.layouts));
   TILE_TUNE_TRY(bound, ir::bind(laid_out, sizes));
   TILE_TUNE_TRY(target, session.target());
@@ -258,7 +261,7 @@ Result<Exit> tune(const TuneArguments& arguments, const Session& session) {
 void add_tune(CLI::App& app, Command& command) {
   auto arguments = std::make_shared<TuneArguments>();
   auto* verb = app.add_subcommand("tune", "Searches schedules, verifies and measures each, keeps all of it");
-  verb->add_option("PROGRAM", arguments->program, "FILE.tc, FILE.tc:NAME or FILE.json")->required()->type_name("");
+  verb->add_option("PROGRAM", arguments->program, kProgramArgument)->required()->type_name("");
   add_binding_options(*verb, arguments->bindings);
   verb->add_option("--trials", arguments->trials, "Stop after so many candidates")
       ->type_name("N")
@@ -271,7 +274,8 @@ void add_tune(CLI::App& app, Command& command) {
                    ->check(CLI::NonNegativeNumber);
   verb->add_flag("--resume", arguments->resume, "Goes on with the last unfinished session of this program")
       ->excludes(seed);
-  verb->add_option("--emit", arguments->emit, "Writes the winner's package there at the end")->type_name("DIR");
+  refuse_empty(
+      verb->add_option("--emit", arguments->emit, "Writes the winner's package there at the end")->type_name("DIR"));
   verb->callback(
       [&command, arguments] { command = [arguments](Session& session) { return tune(*arguments, session); }; });
 }

@@ -2,6 +2,9 @@
 // puts what is to be done into `command`.
 #pragma once
 
+#include <nlohmann/json_fwd.hpp>
+#include <string>
+
 #include "cli/session.h"
 
 namespace tile_tune::cli {
@@ -14,7 +17,8 @@ void add_db(CLI::App& app, Command& command);
 /// What the tool starts itself: candidates and packages are compiled in processes of their own. Not in --help.
 void add_worker(CLI::App& app, Command& command);
 
-/// The text of --version: the tool and everything it is made of.
+/// What --version prints: the tool and everything it is made of. The text ends without a newline.
 std::string version_text();
+nlohmann::json version_json();
 
 }  // namespace tile_tune::cli

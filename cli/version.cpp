@@ -33,23 +33,30 @@ std::string json_version() {
   return fmt::format("{}.{}.{}", NLOHMANN_JSON_VERSION_MAJOR, NLOHMANN_JSON_VERSION_MINOR, NLOHMANN_JSON_VERSION_PATCH);
 }
 
+using Versions = std::vector<std::pair<std::string, std::string>>;
+
+Versions versions() {
+  return {{"Halide", codegen::halide_version()}, {"LLVM", codegen::llvm_version()},
+          {"SQLite", sqlite3_libversion()},      {"isl", isl_version_number()},
+          {"hwloc (API)", hwloc_version()},      {"fmt", fmt_version()},
+          {"nlohmann/json", json_version()},     {"CLI11", CLI11_VERSION},
+          {"libsodium", sodium_version_string()}, {"compiler", TILE_TUNE_COMPILER}};
+}
+
 }  // namespace
 
 std::string version_text() {
-  std::string text = "tile-tune " TILE_TUNE_VERSION "\n" + format_table({{""}, {""}},
-                                                                        {{"Halide", codegen::halide_version()},
-                                                                         {"LLVM", codegen::llvm_version()},
-                                                                         {"SQLite", sqlite3_libversion()},
-                                                                         {"isl", isl_version_number()},
-                                                                         {"hwloc (API)", hwloc_version()},
-                                                                         {"fmt", fmt_version()},
-                                                                         {"nlohmann/json", json_version()},
-                                                                         {"CLI11", CLI11_VERSION},
-                                                                         {"libsodium", sodium_version_string()},
-                                                                         {"compiler", TILE_TUNE_COMPILER}},
-                                                                        2);
-  text.pop_back();  // CLI11 ends it with a newline
+  std::vector<std::vector<std::string>> rows;
+  for (const auto& [name, version] : versions()) rows.push_back({name, version});
+  std::string text = "tile-tune " TILE_TUNE_VERSION "\n" + format_table({{""}, {""}}, rows, 2);
+  text.pop_back();
   return text;
+}
+
+nlohmann::json version_json() {
+  nlohmann::json json{{"tile_tune", TILE_TUNE_VERSION}};
+  for (const auto& [name, version] : versions()) json["with"][name] = version;
+  return json;
 }
 
 }  // namespace tile_tune::cli

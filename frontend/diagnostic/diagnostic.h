@@ -51,7 +51,8 @@ tl::unexpected<Diagnostic> failure(std::string code, std::string message, std::s
 tl::unexpected<Diagnostic> fail(ErrorClass error_class, std::string code, std::string message,
                                 std::string note = "");
 
-/// The text form, with a trailing newline. `color` adds ANSI colours.
+/// The text form, with a trailing newline. `color` adds ANSI colours. Words of more than 200 characters are cut; bytes
+/// that are not UTF-8 and control characters appear as \xNN.
 std::string render(const Diagnostic& diagnostic, bool color = false);
 
 /// {"severity", "code", "message", "note"?, "file"?, "line"?, "column"?, "exit_code"}

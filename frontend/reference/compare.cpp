@@ -15,6 +15,16 @@ double badness(double got, double expected, double tolerance) {
   return std::abs(got - expected) / tolerance;
 }
 
+// The part of a complex element that is further off, with what is expected of it.
+struct Part {
+  double got, expected, bad;
+};
+Part worse_part(std::complex<double> got, double real, double imaginary, double tolerance) {
+  const Part first{got.real(), real, badness(got.real(), real, tolerance)};
+  const Part second{got.imag(), imaginary, badness(got.imag(), imaginary, tolerance)};
+  return second.bad > first.bad ? second : first;
+}
+
 // Difference of two integers of a type; U64 as bit patterns. 0 exactly where they are equal, however large.
 double difference(DType type, int64_t a, int64_t b) {
   if (type == DType::U64)
@@ -32,8 +42,8 @@ Verdict compare(const Expected& expected, const tensor::Array& got) {
   for (size_t i = 0; i < expected.elements.size(); ++i) {
     const int64_t element = expected.elements[i];
     const double tolerance = expected.tolerances[i];
-    double value = std::numeric_limits<double>::quiet_NaN(), bad = 0;
-    if (element < available) {
+    double value = std::numeric_limits<double>::quiet_NaN(), wanted = expected.values[i], bad = 0;
+    if (element < available && !is_complex(got.type)) {
       value =
           is_float(got.type)
               ? tensor::load_real(got.type, got.data.data(), element)
@@ -43,13 +53,19 @@ Verdict compare(const Expected& expected, const tensor::Array& got) {
       const int64_t exact = tensor::load_integer(got.type, got.data.data(), element);
       if (exact != expected.integers[i])
         bad = tolerance == 0 ? kInfinity : difference(got.type, exact, expected.integers[i]) / tolerance;
+    } else if (is_complex(got.type) && element < available) {
+      const auto number = tensor::load_complex(got.type, got.data.data(), element);
+      const Part part = worse_part(number, wanted, expected.imaginaries[i], tolerance);
+      value = part.got;
+      wanted = part.expected;
+      bad = part.bad;
     } else {
-      bad = badness(value, expected.values[i], tolerance);
+      bad = badness(value, wanted, tolerance);
     }
     if (!(bad <= 1)) ++failures;
     if (bad > verdict.worst || (!(bad <= 1) && !verdict.mismatch)) {
       verdict.worst = bad;
-      if (!(bad <= 1)) verdict.mismatch = Mismatch{expected.tensor, element, value, expected.values[i], tolerance, 0};
+      if (!(bad <= 1)) verdict.mismatch = Mismatch{expected.tensor, element, value, wanted, tolerance, 0};
     }
   }
   if (verdict.mismatch) verdict.mismatch->count = failures;

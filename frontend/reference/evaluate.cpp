@@ -19,9 +19,6 @@ Result<void> check_inputs(const ir::Program& program, const Inputs& inputs) {
     return fail(ErrorClass::Program, "unbound-program", fmt::format("'{}' has sizes without a value", program.name));
   for (size_t i = 0; i < program.tensors.size(); ++i) {
     const auto& tensor = program.tensors[i];
-    if (is_complex(tensor.type))
-      return fail(ErrorClass::Program, "unsupported-complex",
-                  fmt::format("{} is complex: the reference computes real numbers only", tensor.name));
     if (tensor.role != ir::Role::Input && tensor.role != ir::Role::InOut) continue;
     const auto found = inputs.find(static_cast<int>(i));
     if (found == inputs.end())
@@ -70,7 +67,7 @@ std::vector<int64_t> sample_elements(const ir::Tensor& tensor, int64_t samples, 
 }
 
 Expected expect(Evaluator& evaluator, int number, DType type, std::vector<int64_t> elements) {
-  Expected expected{number, std::move(elements), {}, {}, {}};
+  Expected expected{number, std::move(elements), {}, {}, {}, {}};
   const size_t count = expected.elements.size();
   expected.values.reserve(count);
   expected.tolerances.reserve(count);
@@ -78,7 +75,9 @@ Expected expect(Evaluator& evaluator, int number, DType type, std::vector<int64_
   for (const int64_t element : expected.elements) {
     const Value value = evaluator.value(number, element);
     if (evaluator.fault()) break;
-    expected.values.push_back(is_float(type) ? value.real : convert(type, DType::F64, value).real);
+    const bool real = is_float(type) || is_complex(type);
+    expected.values.push_back(real ? value.real : convert(type, DType::F64, value).real);
+    if (is_complex(type)) expected.imaginaries.push_back(value.imaginary);
     if (is_integer(type)) expected.integers.push_back(value.integer);
     expected.tolerances.push_back(value.error);
   }
@@ -136,6 +135,9 @@ tensor::Array to_array(const ir::Program& program, const Expected& expected) {
   for (size_t i = 0; i < expected.elements.size(); ++i) {
     if (is_float(tensor.type))
       tensor::store_real(tensor.type, array.data.data(), expected.elements[i], expected.values[i]);
+    else if (is_complex(tensor.type))
+      tensor::store_complex(tensor.type, array.data.data(), expected.elements[i],
+                            {expected.values[i], expected.imaginaries[i]});
     else
       tensor::store_integer(tensor.type, array.data.data(), expected.elements[i],
                             is_integer(tensor.type) ? expected.integers[i] : static_cast<int64_t>(expected.values[i]));

@@ -33,12 +33,14 @@ Evaluator::Evaluator(const ir::Program& program, const Inputs& inputs) : program
     tensors_.emplace_back();
     tensors_.back().type = tensor.type;
     tensors_.back().real = is_float(tensor.type);
+    tensors_.back().complex = is_complex(tensor.type);
   }
   for (const auto& [tensor, array] : inputs) tensors_[tensor].data = array.data.data();
   for (const auto& statement : program.statements) {
     Plan plan = make_plan(program, statement);
     tensors_[statement.target].task = static_cast<int>(tasks_.size());
-    const ReductionKind kind{statement.op, statement.accumulator, plan.target_type, is_float(statement.accumulator)};
+    const ReductionKind kind{statement.op, statement.accumulator, plan.target_type, is_float(statement.accumulator),
+                             is_complex(statement.accumulator)};
     const size_t nodes = plan.nodes.size();
     tasks_.push_back({std::move(plan), kind, statement.value->type != statement.accumulator,
                       std::vector<int64_t>(statement.indices.size()), std::vector<Value>(nodes)});
@@ -69,6 +71,8 @@ void Evaluator::keep(Tensor& tensor) {
 void Evaluator::store(Tensor& tensor, int64_t position, const Value& value) {
   if (tensor.real)
     tensor::store_real(tensor.type, tensor.kept.data(), position, value.real);
+  else if (tensor.complex)
+    tensor::store_complex(tensor.type, tensor.kept.data(), position, {value.real, value.imaginary});
   else
     tensor::store_integer(tensor.type, tensor.kept.data(), position, value.integer);
   tensor.errors[position] = value.error;
@@ -78,6 +82,10 @@ void Evaluator::store(Tensor& tensor, int64_t position, const Value& value) {
 Value Evaluator::load(const Tensor& tensor, int64_t position) const {
   const double error = tensor.errors.empty() ? 0 : tensor.errors[position];
   if (tensor.real) return {tensor::load_real(tensor.type, tensor.data, position), 0, error};
+  if (tensor.complex) {
+    const auto value = tensor::load_complex(tensor.type, tensor.data, position);
+    return {value.real(), 0, error, value.imag()};
+  }
   return {0, tensor::load_integer(tensor.type, tensor.data, position), error};
 }
 

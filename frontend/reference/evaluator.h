@@ -42,6 +42,7 @@ class Evaluator {
   struct Tensor {
     DType type = DType::F32;
     bool real = true;
+    bool complex = false;
     int task = -1;  // that computes it; -1 for inputs
     const std::byte* data = nullptr;
     // Of computed tensors that are kept:

@@ -120,10 +120,11 @@ Inputs random_inputs(const ir::Program& program, uint64_t seed, FloatRange range
     if (tensor.role != ir::Role::Input && tensor.role != ir::Role::InOut) continue;
     auto array = tensor::Array::zeros(tensor.type, ir::shape(tensor));
     const int64_t count = array.element_count();
-    if (is_float(tensor.type)) {
-      for (int64_t i = 0; i < count; ++i)
-        tensor::store_real(tensor.type, array.data.data(), i, random_float(engine, tensor.type, range));
-    } else if (!is_complex(tensor.type)) {
+    if (const DType part = component_type(tensor.type); is_float(part)) {
+      const int64_t parts = is_complex(tensor.type) ? 2 * count : count;
+      for (int64_t i = 0; i < parts; ++i)
+        tensor::store_real(part, array.data.data(), i, random_float(engine, part, range));
+    } else {
       const auto found = subscripts.find(number);
       const auto [lo, hi] =
           found == subscripts.end() ? default_interval(tensor.type) : within_type(tensor.type, found->second);
@@ -144,8 +145,9 @@ Result<FloatRange> finite_range(const ir::Program& program, uint64_t seed) {
     size_t count = 0, finite = 0;
     for (const auto& output : outputs) {
       count += output.values.size();
-      finite += static_cast<size_t>(
-          std::count_if(output.values.begin(), output.values.end(), [](double x) { return std::isfinite(x); }));
+      for (size_t i = 0; i < output.values.size(); ++i)
+        finite +=
+            std::isfinite(output.values[i]) && (output.imaginaries.empty() || std::isfinite(output.imaginaries[i]));
     }
     if (static_cast<double>(count - finite) <= kMostNotFinite * static_cast<double>(count)) return range;
   }

@@ -25,10 +25,10 @@ void add_scaled(Linear& sum, const Linear& part, int64_t factor) {
 }
 
 Value constant_of(DType type, const ir::Literal& literal) {
-  if (const auto* real = std::get_if<double>(&literal.value)) return {tensor::round_to(type, *real), 0, 0};
+  if (const auto* real = std::get_if<double>(&literal.value)) return {tensor::round_to(component_type(type), *real)};
   const bool* truth = std::get_if<bool>(&literal.value);
   const int64_t integer = truth ? *truth : std::get<int64_t>(literal.value);
-  return is_float(type) ? convert(DType::I64, type, {0, integer, 0}) : Value{0, tensor::wrap(type, integer), 0};
+  return is_float(type) || is_complex(type) ? convert(DType::I64, type, {0, integer, 0}) : Value{0, tensor::wrap(type, integer), 0};
 }
 
 class Planner {
@@ -71,7 +71,8 @@ class Planner {
   void leave_root_rounding_to_the_reduction() {
     Node& root = plan_.nodes.back();
     const bool covered = statement_.op == ir::Aggregation::Sum || statement_.op == ir::Aggregation::Product;
-    if (covered && root.kind == Node::Kind::Operation && root.operation.ulps <= kArithmeticUlps &&
+    // A complex product rounds at the size of its own two terms, which its parts may be far below.
+    if (covered && root.kind == Node::Kind::Operation && !root.operation.complex && root.operation.ulps <= kArithmeticUlps &&
         root.operation.precision.epsilon <= precision(statement_.accumulator).epsilon)
       root.operation.ulps = 0;
   }

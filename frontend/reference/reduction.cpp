@@ -1,5 +1,6 @@
 #include "frontend/reference/reduction.h"
 
+#include "frontend/reference/complex.h"
 #include "frontend/tensor/convert.h"
 
 namespace tile_tune::reference {
@@ -31,6 +32,22 @@ Value identity(Aggregation op, DType type) {
   }
 }
 
+// sum += term, keeping in `compensation` what the addition loses (Neumaier).
+void add_compensated(double& sum, double& compensation, double term) {
+  const double total = sum + term;
+  compensation += std::abs(sum) >= std::abs(term) ? (sum - total) + term : (term - total) + sum;
+  sum = total;
+}
+
+Value rounded_complex(DType type, const Value& value) {
+  const DType part = component_type(type);
+  Value result{tensor::round_to(part, value.real), 0, value.error};
+  result.imaginary = tensor::round_to(part, value.imaginary);
+  if (value.error > 0) result.error += kOutputUlps * ulp(precision(part), part_magnitude(result));
+  if (std::isnan(result.error)) result.error = std::numeric_limits<double>::infinity();
+  return result;
+}
+
 }  // namespace
 
 Reduction::Reduction(const ReductionKind& kind)
@@ -38,7 +55,7 @@ Reduction::Reduction(const ReductionKind& kind)
 
 Reduction::Reduction(const ReductionKind& kind, const Value& previous)
     : value_(convert(kind.target, kind.accumulator, previous)), has_previous_(true) {
-  magnitude_ = std::abs(value_.real);
+  magnitude_ = part_magnitude(value_);
 }
 
 void Reduction::add_real(const ReductionKind& kind, const Value& term) {
@@ -47,10 +64,7 @@ void Reduction::add_real(const ReductionKind& kind, const Value& term) {
       value_ = term;
       break;
     case Aggregation::Sum: {
-      const double sum = value_.real + term.real;
-      compensation_ += std::abs(value_.real) >= std::abs(term.real) ? (value_.real - sum) + term.real
-                                                                    : (term.real - sum) + value_.real;
-      value_.real = sum;
+      add_compensated(value_.real, compensation_, term.real);
       value_.error += term.error;
       magnitude_ += std::abs(term.real);
       break;
@@ -63,6 +77,23 @@ void Reduction::add_real(const ReductionKind& kind, const Value& term) {
     case Aggregation::Min:
     case Aggregation::Max:
       value_ = min_or_max(kind.op == Aggregation::Max, kind.accumulator, true, value_, term);
+      break;
+  }
+}
+
+void Reduction::add_complex(const ReductionKind& kind, const Value& term) {
+  switch (kind.op) {
+    case Aggregation::Sum:
+      add_compensated(value_.real, compensation_, term.real);
+      add_compensated(value_.imaginary, imaginary_compensation_, term.imaginary);
+      value_.error += term.error;
+      magnitude_ += part_magnitude(term);
+      break;
+    case Aggregation::Product:
+      value_ = complex_product(value_, term);
+      break;
+    default:
+      value_ = term;  // complex numbers have no order, so it is an assignment
       break;
   }
 }
@@ -90,16 +121,18 @@ void Reduction::add_integer(const ReductionKind& kind, const Value& term) {
 
 Value Reduction::finish(const ReductionKind& kind) const {
   if (terms_ == 0) return convert(kind.accumulator, kind.target, value_);
-  if (!kind.real) return convert(kind.accumulator, kind.target, value_);
+  if (!kind.real && !kind.complex) return convert(kind.accumulator, kind.target, value_);
   Value result = value_;
   // Infinite sums leave NaN in the compensation.
   if (std::isfinite(compensation_)) result.real += compensation_;
+  if (std::isfinite(imaginary_compensation_)) result.imaginary += imaginary_compensation_;
   const bool sum = kind.op == Aggregation::Sum;
   if (sum || kind.op == Aggregation::Product) {
     const auto count = static_cast<double>(terms_ + (has_previous_ ? 1 : 0));
-    const double magnitude = sum ? magnitude_ : std::abs(result.real);
+    const double magnitude = sum ? magnitude_ : part_magnitude(result);
     result.error += kReductionUlps * std::sqrt(count) * ulp(precision(kind.accumulator), magnitude);
   }
+  if (kind.complex) return rounded_complex(kind.target, result);
   if (!is_float(kind.target)) return convert(kind.accumulator, kind.target, result);
   const double rounded = tensor::round_to(kind.target, result.real);
   if (result.error == 0) return {rounded, 0, 0};

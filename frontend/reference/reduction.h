@@ -10,7 +10,8 @@ namespace tile_tune::reference {
 struct ReductionKind {
   ir::Aggregation op;
   DType accumulator, target;
-  bool real;  // accumulator is a float type
+  bool real;     // accumulator is a float type
+  bool complex;  // ... a complex one
 };
 
 class Reduction {
@@ -25,6 +26,8 @@ class Reduction {
     ++terms_;
     if (kind.real)
       add_real(kind, term);
+    else if (kind.complex)
+      add_complex(kind, term);
     else
       add_integer(kind, term);
   }
@@ -37,11 +40,13 @@ class Reduction {
 
  private:
   void add_real(const ReductionKind& kind, const Value& term);
+  void add_complex(const ReductionKind& kind, const Value& term);
   void add_integer(const ReductionKind& kind, const Value& term);
 
   Value value_;
   double compensation_ = 0;  // Neumaier's: what the additions to value_.real lost
-  double magnitude_ = 0;     // sum of |terms|
+  double imaginary_compensation_ = 0;
+  double magnitude_ = 0;     // sum of |terms|; of a complex one the larger part's
   int64_t terms_ = 0;
   bool has_previous_ = false;
 };

@@ -26,7 +26,8 @@ using Inputs = std::map<int, tensor::Array>;
 struct Expected {
   int tensor = -1;
   std::vector<int64_t> elements;   // positions in C order, ascending
-  std::vector<double> values;      // for floats and Bool; integers that fit too
+  std::vector<double> values;       // for floats and Bool, integers that fit too, real parts of complex numbers
+  std::vector<double> imaginaries;  // parts of complex numbers, else empty
   std::vector<int64_t> integers;   // bit patterns for integer types (U64 as int64), else empty
   std::vector<double> tolerances;  // absolute; 0 means equal. NaN and infinities must match in kind
 };
@@ -34,7 +35,7 @@ struct Expected {
 /// Every element of every output, in the order of Program::outputs. Errors: inputs that do not fit the program
 /// ("missing-input", "input-type", "input-shape") and accesses outside of a tensor ("gather-out-of-range" for
 /// subscripts that are read, "access-out-of-range" for others), class Mismatch; "unbound-program",
-/// "unsupported-complex", class Program; "out-of-memory".
+/// class Program; "out-of-memory".
 Result<std::vector<Expected>> evaluate(const ir::Program& program, const Inputs& inputs);
 
 /// Only chosen elements: `samples` random ones of each output (seeded), and of each face (first and last position
@@ -62,6 +63,7 @@ struct Verdict {
   double worst = 0;
   std::optional<Mismatch> mismatch;  // the worst element, if any fails
 };
+/// Both parts of a complex number must lie within its tolerance; a mismatch shows the worse one.
 /// Compares an output's whole C-ordered array against what is expected of it. Elements the array does not have
 /// count as NaN.
 Verdict compare(const Expected& expected, const tensor::Array& got);
@@ -71,7 +73,7 @@ struct FloatRange {
   double lo = -1, hi = 1;
 };
 
-/// Seeded random inputs for tuning and checking (rulings 28), equal on every platform: floats uniform in `range`;
+/// Seeded random inputs for tuning and checking (rulings 28), equal on every platform: floats, and parts of complex numbers, uniform in `range`;
 /// signed integers in [-8, 8), unsigned ones in [0, 16); integer inputs used as subscripts uniform over the extent
 /// they index.
 Inputs random_inputs(const ir::Program& program, uint64_t seed, FloatRange range = {});

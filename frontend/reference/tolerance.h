@@ -3,6 +3,8 @@
 // |got - ref| <= 4 * sqrt(K) * eps(accumulator) * sum|terms| + 2 * eps(output) * |ref| + what the terms themselves
 // carry. Rounding errors of K additions behave like a random walk of K steps, hence sqrt(K): any order of summation
 // stays well inside, while a lost term, a wrong neighbour or a narrower accumulator does not.
+// A complex number has one bound for both parts, each of which must keep to it: |term| and |ref| above are then the
+// larger part's, and eps that of a part. Parts mix in every product, so the larger one sets the rounding of both.
 #pragma once
 
 #include <algorithm>
@@ -35,8 +37,10 @@ inline Precision precision(DType type) {
     case DType::BF16:
       return {0x1p-7, 0x1p-133};
     case DType::F32:
+    case DType::C32:
       return {0x1p-23, 0x1p-149};
     case DType::F64:
+    case DType::C64:
       return {0x1p-52, 0x1p-1074};
     default:
       return {};

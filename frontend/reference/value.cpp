@@ -1,5 +1,6 @@
 #include "frontend/reference/value.h"
 
+#include "frontend/reference/complex.h"
 #include "frontend/tensor/convert.h"
 
 namespace tile_tune::reference {
@@ -208,11 +209,12 @@ Value select(const Operation& operation, const Value& condition, const Value& ye
   if (condition.error > 0) {
     const Value& other = condition.integer ? no : yes;
     const double distance =
-        operation.real
-            ? std::abs(result.real - other.real)
+        operation.real || operation.complex
+            ? std::max(std::abs(result.real - other.real), std::abs(result.imaginary - other.imaginary))
             : std::abs(as_real(operation.operands, result.integer) - as_real(operation.operands, other.integer));
     // Two infinities of one sign differ by NaN and are equal; otherwise nothing can be said.
-    const bool equal = operation.real && result.real == other.real;
+    const bool equal =
+        (operation.real || operation.complex) && result.real == other.real && result.imaginary == other.imaginary;
     result.error = std::max(result.error, equal                  ? other.error
                                           : std::isnan(distance) ? INFINITY
                                                                  : distance + other.error);
@@ -342,11 +344,17 @@ Value apply_integer(const Operation& operation, const Value& a, const Value& b, 
 }  // namespace
 
 Operation make_operation(Op op, DType operands, DType result) {
-  return {op, operands, is_float(operands), precision(result), is_float(result) ? ulps_of(op) : 0};
+  return {op,
+          operands,
+          is_float(operands),
+          is_complex(operands),
+          precision(result),
+          is_float(result) || is_complex(result) ? ulps_of(op) : 0};
 }
 
 Value apply(const Operation& operation, const Value& a, const Value& b, const Value& c) {
   if (operation.op == Op::Select) return select(operation, a, b, c);
+  if (operation.complex) return apply_complex(operation, a, b);
   return operation.real ? apply_real(operation, a, b, c) : apply_integer(operation, a, b, c);
 }
 
@@ -366,6 +374,7 @@ Value min_or_max(bool maximum, DType type, bool real, const Value& a, const Valu
 
 Value convert(DType from, DType to, const Value& value) {
   if (from == to) return value;
+  if (is_complex(to)) return convert_to_complex(from, to, value);
   if (is_float(from) && is_float(to)) {
     if (to == DType::F64 || (to == DType::F32 && from != DType::F64)) return value;  // holds all of them
     const double result = tensor::round_to(to, value.real);

@@ -14,9 +14,10 @@
 namespace tile_tune::reference {
 
 struct Value {
-  double real = 0;      // of a float type
+  double real = 0;      // of a float type, or the real part of a complex one
   int64_t integer = 0;  // of an integer type (U64 as its bit pattern) or Bool
-  double error = 0;     // absolute; 0: exact. Always 0 where the value is infinite or NaN
+  double error = 0;     // absolute, of each part; 0: exact. Always 0 where the value is infinite or NaN (both parts are)
+  double imaginary = 0;
 };
 
 /// A Call resolved once: what apply() needs beside the operands.
@@ -24,6 +25,7 @@ struct Operation {
   ir::Op op = ir::Op::Add;
   DType operands = DType::F32;  // of the last operand: Select's first one is Bool, the others agree
   bool real = true;             // is_float(operands)
+  bool complex = false;         // is_complex(operands)
   Precision precision;          // of the result
   double ulps = 0;              // rounding of this operation
 };

@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 #include <algorithm>
 
+#include "frontend/diagnostic/utf8.h"
+
 namespace tile_tune::tc::errors {
 namespace {
 
@@ -28,32 +30,17 @@ std::string listed(const std::vector<std::string>& names) {
   return text;
 }
 
-// Unicode code point that starts the text; nullopt for what is not UTF-8.
-std::optional<uint32_t> code_point(std::string_view text) {
-  const auto byte = [&](size_t i) { return static_cast<unsigned char>(text[i]); };
-  const unsigned char first = byte(0);
-  const size_t length = first < 0x80 ? 1 : (first >> 5) == 6 ? 2 : (first >> 4) == 14 ? 3 : (first >> 3) == 30 ? 4 : 0;
-  if (length == 0 || text.size() < length) return std::nullopt;
-  uint32_t code = length == 1 ? first : first & (0x7Fu >> length);
-  for (size_t i = 1; i < length; ++i) {
-    if ((byte(i) & 0xC0) != 0x80) return std::nullopt;
-    code = code << 6 | (byte(i) & 0x3Fu);
-  }
-  return code;
-}
-
 }  // namespace
 
 Failed unsupported_character(Place place, std::string_view rest) {
-  const auto code = code_point(rest);
+  const auto code = first_code_point(rest);
   std::string text;
   if (!code) {
     text = fmt::format("the byte 0x{:02X}, which is not UTF-8 text,", static_cast<unsigned char>(rest[0]));
-    place.source_line.clear();  // showing it would put the byte into the message
-  } else if (*code > ' ' && *code < 0x7F) {
-    text = fmt::format("the character '{}'", static_cast<char>(*code));
+  } else if (code->value > ' ' && code->value < 0x7F) {
+    text = fmt::format("the character '{}'", static_cast<char>(code->value));
   } else {
-    text = fmt::format("the character U+{:04X}", *code);
+    text = fmt::format("the character U+{:04X}", code->value);
   }
   return error(std::move(place), "unsupported-character", fmt::format("{} has no meaning here", text),
                "only plain ASCII operators, names and numbers are allowed outside comments, which start with #");

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
-#include <limits>
 
 #include "frontend/tc/errors.h"
 
@@ -21,26 +20,6 @@ std::errc convert(std::string_view digits, Format format, T& value) {
 double as_double(const ir::Literal& literal) {
   if (const auto* integer = std::get_if<int64_t>(&literal.value)) return static_cast<double>(*integer);
   return std::get<double>(literal.value);
-}
-
-// Largest finite values of the formats.
-double largest(DType type) {
-  switch (type) {
-    case DType::F16:
-      return 65504.0;
-    case DType::BF16:
-      return 0x1.FEp127;
-    case DType::F32:
-      return std::numeric_limits<float>::max();
-    default:
-      return std::numeric_limits<double>::max();
-  }
-}
-
-bool integer_fits(int64_t value, DType type) {
-  const size_t bits = 8 * dtype_size(type);
-  if (!is_signed(type)) return value >= 0 && (bits == 64 || value < (int64_t{1} << bits));
-  return bits == 64 || (value >= -(int64_t{1} << (bits - 1)) && value < (int64_t{1} << (bits - 1)));
 }
 
 std::optional<int64_t> fold_integers(ir::Op op, int64_t a, int64_t b) {
@@ -83,17 +62,6 @@ std::optional<double> fold_doubles(ir::Op op, double a, double b) {
 }
 
 }  // namespace
-
-std::optional<ir::Literal> literal_as(const ir::Literal& literal, DType type) {
-  if (is_float(type)) {
-    const double value = as_double(literal);
-    if (std::abs(value) > largest(type)) return std::nullopt;
-    return ir::Literal{value};
-  }
-  const auto* integer = std::get_if<int64_t>(&literal.value);
-  if (!integer || !is_integer(type) || !integer_fits(*integer, type)) return std::nullopt;
-  return literal;
-}
 
 std::optional<ir::Literal> fold(ir::Op op, const std::vector<ir::Literal>& arguments) {
   if (op == ir::Op::Neg) {

@@ -6,17 +6,13 @@
 #include <variant>
 #include <vector>
 
-#include "frontend/ir/expr.h"
+#include "frontend/ir/literal.h"
 #include "frontend/tc/lexer.h"
 
 namespace tile_tune::tc {
 
 /// The value of a Number token: an integer, or a double where the spelling has a point or an exponent.
 Result<std::variant<int64_t, double>> parse_number(const Source& source, const Token& token);
-
-/// The number as a literal of an integer or float type; nullopt if the type cannot hold it (a float type holds
-/// what is in its range, rounded).
-std::optional<ir::Literal> literal_as(const ir::Literal& literal, DType type);
 
 /// Arithmetic on literals, in int64 if all are integers, else in double; nullopt for other operations and
 /// where the result is out of range or undefined.

@@ -2,18 +2,14 @@
 
 #include <algorithm>
 
+#include "frontend/diagnostic/utf8.h"
+
 namespace tile_tune::tc {
 namespace {
 
 // Every statement carries a copy of its line. A longer line is generated text: an excerpt of it helps nobody,
 // and a file of one long line would need memory quadratic in its length.
 constexpr size_t kMaxExcerpt = 400;
-
-// Characters of UTF-8 text: bytes that do not continue a character.
-int count_characters(std::string_view text) {
-  return static_cast<int>(
-      std::count_if(text.begin(), text.end(), [](char c) { return (static_cast<unsigned char>(c) & 0xC0) != 0x80; }));
-}
 
 }  // namespace
 

@@ -73,6 +73,11 @@ void store_real(DType type, std::byte* data, int64_t element, double value) {
   }
 }
 
+void store_complex(DType type, std::byte* data, int64_t element, std::complex<double> value) {
+  store_real(component_type(type), data, 2 * element, value.real());
+  store_real(component_type(type), data, 2 * element + 1, value.imag());
+}
+
 void store_integer(DType type, std::byte* data, int64_t element, int64_t value) {
   switch (dtype_size(type)) {
     case 1:

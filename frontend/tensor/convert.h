@@ -5,6 +5,7 @@
 #pragma once
 
 #include <bit>
+#include <complex>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -94,8 +95,15 @@ inline int64_t load_integer(DType type, const std::byte* data, int64_t element) 
   }
 }
 
+/// Element of a buffer of a complex type: the real part, then the imaginary one.
+inline std::complex<double> load_complex(DType type, const std::byte* data, int64_t element) {
+  const DType part = component_type(type);
+  return {load_real(part, data, 2 * element), load_real(part, data, 2 * element + 1)};
+}
+
 /// Writes an element, rounded or wrapped to the buffer's type.
 void store_real(DType type, std::byte* data, int64_t element, double value);
+void store_complex(DType type, std::byte* data, int64_t element, std::complex<double> value);
 void store_integer(DType type, std::byte* data, int64_t element, int64_t value);
 
 }  // namespace tile_tune::tensor

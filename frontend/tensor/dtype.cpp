@@ -53,6 +53,11 @@ bool is_integer(DType type) { return info(type).kind == Kind::Signed || info(typ
 bool is_signed(DType type) { return info(type).kind == Kind::Signed; }
 bool is_complex(DType type) { return info(type).kind == Kind::Complex; }
 
+DType component_type(DType type) {
+  if (!is_complex(type)) return type;
+  return type == DType::C32 ? DType::F32 : DType::F64;
+}
+
 double unit_roundoff(DType type) {
   const int bits = info(type).significand_bits;
   return bits == 0 ? 0.0 : std::ldexp(1.0, -bits);

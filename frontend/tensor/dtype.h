@@ -5,11 +5,9 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <tile_tune/dtype.h>
 
 namespace tile_tune {
-
-/// Bool is one byte, 0 or 1. BF16 and F16 are stored as 16-bit patterns. C32 = 2 x f32, C64 = 2 x f64.
-enum class DType { Bool, I8, U8, I16, U16, I32, U32, I64, U64, F16, BF16, F32, F64, C32, C64 };
 
 /// Lower-case name as `--dtype` spells it: "f32", "u8", "bool", ...
 std::string_view dtype_name(DType type);
@@ -21,6 +19,8 @@ bool is_float(DType type);    // F16 BF16 F32 F64
 bool is_integer(DType type);  // I8 ... U64; not Bool
 bool is_signed(DType type);   // signed integers
 bool is_complex(DType type);
+/// Of a complex type the type of its real and imaginary part; other types themselves.
+DType component_type(DType type);
 
 /// 2^-p of the significand: the relative rounding error of one operation (F32: 2^-24). 0 for non-floats.
 double unit_roundoff(DType type);

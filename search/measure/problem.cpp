@@ -94,6 +94,7 @@ Result<void> write_problem(const Problem& problem, const fs::path& directory) {
     description["expected"].push_back(expected.tensor);
     good = good && write_raw(expected_file(directory, i, "elements"), expected.elements) &&
            write_raw(expected_file(directory, i, "values"), expected.values) &&
+           write_raw(expected_file(directory, i, "imaginaries"), expected.imaginaries) &&
            write_raw(expected_file(directory, i, "integers"), expected.integers) &&
            write_raw(expected_file(directory, i, "tolerances"), expected.tolerances);
   }
@@ -121,6 +122,7 @@ Result<Problem> read_problem(const fs::path& directory) try {
   for (const int tensor : description.at("expected")) {
     problem.expected.push_back({tensor, read_raw<int64_t>(expected_file(directory, i, "elements")),
                                 read_raw<double>(expected_file(directory, i, "values")),
+                                read_raw<double>(expected_file(directory, i, "imaginaries")),
                                 read_raw<int64_t>(expected_file(directory, i, "integers")),
                                 read_raw<double>(expected_file(directory, i, "tolerances"))});
     ++i;

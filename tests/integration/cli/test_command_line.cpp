@@ -60,6 +60,10 @@ TEST_CASE("a wrong command line is exit 2 with one sentence and a hint") {
       {{"run", "matmul.tc", "--output-dir", "out", "--engine", "magic"}, 2, "command-line", "--engine"},
       {{"run", "matmul.tc", "--output-dir", "out", "--input", "A"}, 2, "bad-input", "--input"},
       {{"build", "matmul.tc"}, 2, "command-line", "--output"},
+      {{"build", "matmul.tc", "-o", ""}, 2, "command-line", "--output: needs a value that is not empty"},
+      {{"build", "matmul.tc", "-o", "out", "--name", ""}, 2, "command-line", "--name"},
+      {{"db", "list", "--db", ""}, 2, "command-line", "--db"},
+      {{"tune", "matmul.tc", "--emit", ""}, 2, "command-line", "--emit"},
   };
   for (const auto& bad : all) check_bad(box, bad);
 }
@@ -96,7 +100,10 @@ TEST_CASE("sizes that do not fit are exit 3") {
   const Sandbox box;
   box.write("window.tc", "def f(float(N) A) -> (o) { o(i) +=! A(i + k) where k in 0:5 }\n");
   const std::vector<Bad> all = {
-      {{"check", "matmul.tc", "-s", "M=3"}, 3, "missing-size", "K"},
+      {{"check", "matmul.tc", "-s", "M=3"}, 3, "missing-size", "size K, N of"},
+      {{"check", "matmul.tc", "-s", "Q=5"}, 3, "unknown-size", "the sizes are M, K, N"},
+      {{"check", "matmul.tc", "-s", "m=5"}, 3, "unknown-size", "did you mean M?"},
+      {{"tune", "matmul.tc", "-s", "m=5"}, 3, "unknown-size", "did you mean M?"},
       {{"check", "matmul.tc", "-s", "M=3", "-s", "N=1", "-s", "K=1", "-s", "Q=1"}, 3, "unknown-size", "Q"},
       {{"check", "matmul.tc", "-s", "M=3", "-s", "N=1", "-s", "K=-1"}, 3, "negative-size", "K"},
       {{"check", "window.tc", "-s", "N=3"}, 3, "empty-range", "i"},
@@ -180,9 +187,40 @@ TEST_CASE("options come from a configuration file, and mistakes in it are told")
   box.write("good.ini", "color=always\n");
   box.write("bad.ini", "colour=always\n");
   CHECK(box.run({"--config", "good.ini", "check", "missing.tc"}).err.find("\033[") != std::string::npos);
-  const auto bad = box.run({"--config", "bad.ini", "check", "matmul.tc"});
-  CHECK(bad.exit_code == 2);
-  CHECK(bad.err.find("colour") != std::string::npos);
+  box.write("value.ini", "# cores\nquiet=true\n  threads = 0\n");
+  box.write("verb.ini", "color=always\n[tune]\nseconds=3\n");
+  check_bad(box, {{"--config", "bad.ini", "check", "matmul.tc"}, 2, "command-line", "bad.ini:1:1"});
+  check_bad(box, {{"--config", "bad.ini", "check", "matmul.tc"}, 2, "command-line", "'colour', which is no option"});
+  check_bad(box, {{"--config", "value.ini", "check", "matmul.tc"}, 2, "command-line", "value.ini:3:3"});
+  check_bad(box, {{"--config", "verb.ini", "check", "matmul.tc"}, 2, "command-line", "verb.ini:3:1"});
+  // The command line's own mistake is not the file's.
+  const auto own = box.run({"--config", "value.ini", "check", "matmul.tc", "--threads", "-1"});
+  CHECK(own.err.find("value.ini") == std::string::npos);
+}
+
+TEST_CASE("a package's names are checked before anything is said about its schedules") {
+  const Sandbox box;
+  for (const auto& name : {"1st", "int", "a b"}) {
+    const auto result = box.run({"build", "matvec.tc", "-s", "R=3", "-s", "C=5", "-o", "out", "--name", name});
+    CHECK(result.exit_code == 2);
+    CHECK(result.err.find("warning") == std::string::npos);
+    CHECK(result.err.find(name) != std::string::npos);
+  }
+}
+
+TEST_CASE("names of any length and bytes of any kind are shown in a line a terminal can bear") {
+  const Sandbox box;
+  box.write("long.tc", "def f(float(N) A) -> (o) { o(i) = " + std::string(1'000'000, 'x') + " }");
+  const auto shortened = box.run({"check", "long.tc"});
+  CHECK(shortened.err.size() < 1000);
+  CHECK(shortened.err.find("xxx...'") != std::string::npos);
+  CHECK(box.run({"check", "long.tc", "--json"}).err.size() < 1000);
+  box.write("latin.tc", "def f(float(N) A) -> (o) {\n  o(i) = A(i) \xE9 # caf\xE9 \033[31m\n}\n");
+  CHECK(box.run({"check", "latin.tc"}).err ==
+        "latin.tc:2:15: error: the byte 0xE9, which is not UTF-8 text, has no meaning here [unsupported-character]\n"
+        "    o(i) = A(i) \\xE9 # caf\\xE9 \\x1B[31m\n"
+        "                ^\n"
+        "note: only plain ASCII operators, names and numbers are allowed outside comments, which start with #\n");
 }
 
 TEST_CASE("version and help") {
@@ -192,6 +230,11 @@ TEST_CASE("version and help") {
   for (const char* part : {"tile-tune 0.", "Halide", "21.0.0", "LLVM", "SQLite", "isl", "hwloc", "fmt", "nlohmann/json",
                            "CLI11", "libsodium", "compiler"})
     CHECK(version.out.find(part) != std::string::npos);
+  for (const auto& order : {std::vector<std::string>{"--json", "--version"}, {"--version", "--json"}}) {
+    const auto json = nlohmann::json::parse(box.run(order).out);
+    CHECK(json["tile_tune"].is_string());
+    CHECK(json["with"]["Halide"] == "21.0.0");
+  }
   const auto help = box.run({"--help"});
   CHECK(help.exit_code == 0);
   for (const char* verb : {"check", "run", "tune", "build", "db"}) CHECK(help.out.find(verb) != std::string::npos);

@@ -1,6 +1,8 @@
 #include <catch2/catch.hpp>
 
+#include "cli/nearest_name.h"
 #include "cli/progress_line.h"
+#include "cli/session.h"
 #include "cli/summary.h"
 #include "cli/table.h"
 #include "cli/units.h"
@@ -58,4 +60,23 @@ TEST_CASE("lines are cut between characters") {
 TEST_CASE("outcomes are counted") {
   CHECK(outcomes_text({}) == "0");
   CHECK(outcomes_text({{search::Outcome::Ok, 3}, {search::Outcome::Crash, 1}}) == "4: 3 ok, 1 crash");
+}
+
+TEST_CASE("colour: what is asked for, else on terminals that can, unless NO_COLOR is set to something") {
+  CHECK(wants_color("auto", true, "xterm", ""));
+  CHECK_FALSE(wants_color("auto", true, "xterm", "1"));
+  CHECK_FALSE(wants_color("auto", false, "xterm", ""));
+  CHECK_FALSE(wants_color("auto", true, "dumb", ""));
+  CHECK_FALSE(wants_color("auto", true, "", ""));
+  CHECK(wants_color("always", false, "", "1"));
+  CHECK_FALSE(wants_color("never", true, "xterm", ""));
+}
+
+TEST_CASE("the nearest name is one a slip away, or none") {
+  CHECK(nearest_name("m", {"M", "K"}) == "M");
+  CHECK(nearest_name("Q", {"M", "K"}) == "");
+  CHECK(nearest_name("BATHC", {"C", "BATCH", "MATCH"}) == "BATCH");
+  CHECK(nearest_name("KWH", {"KW", "KH"}) == "KW");
+  CHECK(nearest_name("", {"M"}) == "");
+  CHECK(nearest_name(std::string(1'000'000, 'x'), {"x"}) == "");
 }

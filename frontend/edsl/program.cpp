@@ -1,0 +1,74 @@
+// Program: the finished graph as IR, and its JSON form.
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <ostream>
+#include <system_error>
+#include <unistd.h>
+
+#include "frontend/edsl/errors.h"
+#include "frontend/edsl/node.h"
+#include "frontend/ir/describe.h"
+#include "frontend/ir/json.h"
+
+namespace tile_tune {
+
+const char* version() { return TILE_TUNE_VERSION; }
+
+namespace edsl {
+
+Program::Program(const std::string& name, const std::vector<Tensor>& inputs,
+                 const std::vector<std::pair<std::string, Tensor>>& outputs, const std::source_location& where) {
+  if (!is_identifier(name))
+    raise("bad-name", fmt::format("'{}' cannot name a program", name), where, "take letters, digits and underscores");
+  if (outputs.empty()) raise("no-output", fmt::format("{} has no output", name), where);
+  auto lowered = detail::lower(name, inputs, outputs, where);
+  for (const auto& warning : lowered.warnings) warnings_.push_back(render(warning));
+  auto checked = value_or_raise(ir::bind(lowered.program, {}), where);
+  program_ = std::make_shared<const ir::Program>(std::move(checked));
+}
+
+Program::Program(ir::Program program) : program_(std::make_shared<const ir::Program>(std::move(program))) {}
+
+const std::string& Program::name() const { return program_->name; }
+
+Program Program::bind(const std::map<std::string, int64_t>& sizes, const std::source_location& where) const {
+  Program bound(value_or_raise(ir::bind(*program_, sizes), where));
+  bound.warnings_ = warnings_;
+  return bound;
+}
+
+std::string Program::json() const {
+  // Paths of source files need not be UTF-8.
+  return ir::to_json(*program_).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
+}
+
+void Program::save(const std::string& path, const std::source_location& where) const {
+  const std::string text = json(), beside = fmt::format("{}.{}.tmp", path, getpid());
+  const auto cannot = [&](int error) {
+    std::remove(beside.c_str());
+    raise(Diagnostic{ErrorClass::Failure, "cannot-write", fmt::format("cannot write {}: {}", path, std::strerror(error)),
+                     place_of(where)});
+  };
+  std::FILE* file = std::fopen(beside.c_str(), "wb");
+  if (!file) cannot(errno);
+  const bool written = std::fwrite(text.data(), 1, text.size(), file) == text.size();
+  const int write_error = errno;
+  const bool closed = std::fclose(file) == 0;
+  if (!written || !closed) cannot(written ? errno : write_error);
+  if (std::rename(beside.c_str(), path.c_str()) != 0) cannot(errno);
+}
+
+std::ostream& operator<<(std::ostream& stream, const Program& program) {
+  stream << ir::signature(program.ir()) << "\n";
+  for (const auto& statement : program.ir().statements) stream << "  " << ir::to_text(program.ir(), statement) << "\n";
+  return stream;
+}
+
+}  // namespace edsl
+}  // namespace tile_tune

@@ -1,0 +1,32 @@
+// The order in which operands are contracted pairwise, where parentheses leave it open (rulings 10).
+//
+// The place for planning by memory traffic and measured times: whatever finds a better order replaces plan().
+#pragma once
+
+#include <optional>
+#include <set>
+#include <utility>
+#include <vector>
+
+namespace tile_tune::einsum {
+
+using AxisSet = std::set<int>;
+
+/// What is left of two operands once they are contracted, and what of each is summed beforehand: what it alone has and
+/// nothing needs, if the step would otherwise repeat that sum for axes only the other has.
+struct Step {
+  AxisSet sum_left, sum_right;
+  AxisSet result;  // needed afterwards
+  AxisSet summed;  // within the step
+};
+Step contract(const AxisSet& left, const AxisSet& right, const AxisSet& needed);
+
+/// Numbers of the two that a step contracts: operands count from 0, results of earlier steps follow.
+using Order = std::vector<std::pair<int, int>>;
+
+/// `extents` by axis; without them, or with more than six operands, left to right; else the order of the fewest FLOP,
+/// and among equals one that starts from the left. `needed`: axes used outside. At least one operand.
+Order plan(const std::vector<AxisSet>& operands, const AxisSet& needed,
+           const std::optional<std::vector<double>>& extents);
+
+}  // namespace tile_tune::einsum

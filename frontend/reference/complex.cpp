@@ -1,0 +1,85 @@
+#include "frontend/reference/complex.h"
+
+#include "frontend/tensor/convert.h"
+
+namespace tile_tune::reference {
+namespace {
+
+using ir::Op;
+
+// Sum of both parts' magnitudes: what a part of a product is at most, per unit of the other factor's error.
+double magnitude_sum(const Value& value) { return std::abs(value.real) + std::abs(value.imaginary); }
+
+// A bound that is not known (0 times infinity, or beside a part that is not finite) leaves the finite part open.
+Value with_error(double real, double imaginary, double error) {
+  Value result{real, 0, std::isnan(error) ? std::numeric_limits<double>::infinity() : error};
+  result.imaginary = imaginary;
+  if (!std::isfinite(real) && !std::isfinite(imaginary)) result.error = 0;
+  return result;
+}
+
+// `magnitude`: the largest number rounded on the way to either part.
+Value rounded(const Operation& operation, const Value& value, double magnitude, double roundings = 1) {
+  return with_error(value.real, value.imaginary,
+                    value.error + roundings * operation.ulps * ulp(operation.precision, magnitude));
+}
+
+Value quotient(const Operation& operation, const Value& a, const Value& b) {
+  const double norm = b.real * b.real + b.imaginary * b.imaginary;
+  const double real = (a.real * b.real + a.imaginary * b.imaginary) / norm;
+  const double imaginary = (a.imaginary * b.real - a.real * b.imaginary) / norm;
+  const double size = std::sqrt(norm);
+  const double error = a.error == 0 && b.error == 0
+                           ? 0
+                           : std::sqrt(2.0) * (a.error + std::hypot(real, imaginary) * b.error) / size;
+  // The numerator's products, the norm and the division round once each, all at this size.
+  return rounded(operation, with_error(real, imaginary, error), magnitude_sum(a) * magnitude_sum(b) / norm, 3);
+}
+
+}  // namespace
+
+Value complex_product(const Value& a, const Value& b) {
+  const double error =
+      a.error == 0 && b.error == 0 ? 0 : magnitude_sum(a) * b.error + magnitude_sum(b) * a.error + 2 * a.error * b.error;
+  return with_error(a.real * b.real - a.imaginary * b.imaginary, a.real * b.imaginary + a.imaginary * b.real, error);
+}
+
+Value apply_complex(const Operation& operation, const Value& a, const Value& b) {
+  switch (operation.op) {
+    case Op::Add: {
+      const Value sum = with_error(a.real + b.real, a.imaginary + b.imaginary, a.error + b.error);
+      return rounded(operation, sum, part_magnitude(sum));
+    }
+    case Op::Sub: {
+      const Value difference = with_error(a.real - b.real, a.imaginary - b.imaginary, a.error + b.error);
+      return rounded(operation, difference, part_magnitude(difference));
+    }
+    case Op::Mul: {
+      // A part is the difference of two products, each rounded: half an ulp of both and of the difference.
+      const double magnitude = std::max(std::abs(a.real * b.real) + std::abs(a.imaginary * b.imaginary),
+                                        std::abs(a.real * b.imaginary) + std::abs(a.imaginary * b.real));
+      return rounded(operation, complex_product(a, b), magnitude);
+    }
+    case Op::Div:
+      return quotient(operation, a, b);
+    case Op::Neg:
+      return with_error(-a.real, -a.imaginary, a.error);
+    default:
+      break;
+  }
+  const bool equal = a.real == b.real && a.imaginary == b.imaginary;
+  const double error = a.error + b.error;
+  const bool uncertain =
+      error > 0 && std::abs(a.real - b.real) <= error && std::abs(a.imaginary - b.imaginary) <= error;
+  return {0, operation.op == Op::Eq ? equal : !equal, uncertain ? 1.0 : 0.0};
+}
+
+Value convert_to_complex(DType from, DType to, const Value& value) {
+  const DType part = component_type(to);
+  if (!is_complex(from)) return convert(from, part, value);
+  const Value real = convert(component_type(from), part, {value.real, 0, value.error});
+  const Value imaginary = convert(component_type(from), part, {value.imaginary, 0, value.error});
+  return with_error(real.real, imaginary.real, std::max(real.error, imaginary.error));
+}
+
+}  // namespace tile_tune::reference

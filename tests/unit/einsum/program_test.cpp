@@ -1,0 +1,114 @@
+// Programs that einsums become: names, sizes, steps, and the hash they share with other spellings.
+#include "frontend/ir/canonical.h"
+#include "frontend/ir/describe.h"
+#include "frontend/ir/validate.h"
+#include "frontend/tc/parse.h"
+#include "tests/unit/einsum/run.h"
+
+using namespace tile_tune;
+using namespace tile_tune::einsum;
+
+namespace {
+
+Made made(std::string_view text, const Known& known = {}) {
+  const auto parsed = parse(text);
+  if (!parsed) FAIL(render(parsed.error()));
+  auto result = make_program(*parsed, known);
+  if (!result) FAIL(render(result.error()));
+  const auto valid = ir::validate(result->program);
+  if (!valid) FAIL(render(valid.error()));
+  return std::move(*result);
+}
+
+std::vector<std::string> statements(const ir::Program& program) {
+  std::vector<std::string> texts;
+  for (const auto& statement : program.statements) texts.push_back(ir::to_text(program, statement));
+  return texts;
+}
+
+using Texts = std::vector<std::string>;
+
+ir::Program tc_program(const std::string& text, const ir::Sizes& sizes) {
+  const auto parsed = tc::parse(text, "test.tc");
+  if (!parsed) FAIL(render(parsed.error()));
+  auto bound = ir::bind(parsed->programs.front(), sizes);
+  REQUIRE(bound);
+  return std::move(*bound);
+}
+
+}  // namespace
+
+TEST_CASE("names, symbolic sizes and ranges") {
+  const auto product = made("ij,jk->ik").program;
+  CHECK(product.name == "einsum");
+  CHECK(product.sizes == Texts{"i", "j", "k"});
+  CHECK(ir::signature(product) == "einsum(float(i,j) in0, float(j,k) in1) -> (float(i,k) out)");
+  CHECK(statements(product) == Texts{"out(i,k) +=! in0(i,j) * in1(j,k)"});
+  CHECK(product.statements[0].indices[2].reason == "in0(i,j), dimension 1");
+  CHECK(made("0α->α0").program.sizes == Texts{"label_0", "label_u3b1"});
+  CHECK(statements(made("ij->ji").program) == Texts{"out(j,i) = in0(i,j)"});
+}
+
+TEST_CASE("shapes and sizes tell what binding wants") {
+  CHECK(made("ij,jk->ik").sizes.empty());
+  const Known known{{{DType::F32, Shape{2, 3}}, {}}, {}, {{"k", 5}, {"other", 7}}};
+  CHECK(made("ij,jk->ik", known).sizes == ir::Sizes{{"i", 2}, {"j", 3}, {"k", 5}});
+}
+
+TEST_CASE("a network is a statement a step, in the cheapest order once sizes are known") {
+  CHECK(statements(made("ij,jk,kl->il").program) ==
+        Texts{"partial0(i,k) +=! in0(i,j) * in1(j,k)", "out(i,l) +=! partial0(i,k) * in2(k,l)"});
+  const Known known{{}, {}, {{"i", 64}, {"j", 64}, {"k", 64}, {"l", 2}}};
+  const auto planned = made("ij,jk,kl->il", known).program;
+  CHECK(statements(planned) ==
+        Texts{"partial0(j,l) +=! in1(j,k) * in2(k,l)", "out(i,l) +=! in0(i,j) * partial0(j,l)"});
+  // Parentheses win over the cheapest order.
+  CHECK(statements(made("(ij,jk),kl->il", known).program).front() == "partial0(i,k) +=! in0(i,j) * in1(j,k)");
+  CHECK(statements(made("ij,k->ik").program) ==
+        Texts{"partial0(i) +=! in0(i,j)", "out(i,k) = partial0(i) * in1(k)"});
+}
+
+TEST_CASE("types: operands are widened, partial results wide, the output as ruled") {
+  const auto output_type = [](std::string_view text, const Known& known) {
+    const auto program = made(text, known).program;
+    return program.tensors[program.outputs[0]].type;
+  };
+  CHECK(output_type("i,i->", {{{DType::I32, {}}, {DType::F32, {}}}, {}, {}}) == DType::F64);
+  CHECK(output_type("i,i->", {{{DType::I8, {}}, {DType::I8, {}}}, {}, {}}) == DType::I32);
+  CHECK(output_type("i->i", {{{DType::I8, {}}}, {}, {}}) == DType::I8);
+  CHECK(output_type("i,i->i", {{{DType::F16, {}}, {DType::F16, {}}}, {}, {}}) == DType::F16);
+  CHECK(output_type("i,i->i", {{{DType::F16, {}}, {DType::F16, {}}}, DType::F64, {}}) == DType::F64);
+  const auto chain = made("ij,jk,kl->il", {{{DType::F16, {}}, {DType::F16, {}}, {DType::F16, {}}}, {}, {}}).program;
+  CHECK(chain.tensors[chain.statements[0].target].type == DType::F32);
+  CHECK(chain.statements[1].accumulator == DType::F32);
+}
+
+TEST_CASE("TC and einsum spell one program") {
+  struct Spelling {
+    std::string einsum, tc;
+    ir::Sizes einsum_sizes, tc_sizes;
+  };
+  const ir::Sizes ijk{{"i", 13}, {"j", 7}, {"k", 17}}, mnk{{"M", 13}, {"N", 17}, {"K", 7}};
+  const std::vector<Spelling> spellings{
+      {"ij,jk->ik", "def mm(float(M,K) A, float(K,N) B) -> (C) { C(m,n) +=! A(m,k) * B(k,n) }", ijk, mnk},
+      {"ij,kj->ik", "def mm(float(M,K) A, float(N,K) B) -> (C) { C(m,n) +=! A(m,k) * B(n,k) }", ijk, mnk},
+      {"ij,j->i", "def mv(float(M,K) A, float(K) x) -> (y) { y(m) +=! A(m,k) * x(k) }", {{"i", 5}, {"j", 3}},
+       {{"M", 5}, {"K", 3}}},
+      {"ij->ji", "def t(float(M,N) A) -> (B) { B(n,m) = A(m,n) }", {{"i", 5}, {"j", 3}}, {{"M", 5}, {"N", 3}}},
+      {"i,j->ij", "def o(float(M) A, float(N) B) -> (C) { C(m,n) = A(m) * B(n) }", {{"i", 5}, {"j", 3}},
+       {{"M", 5}, {"N", 3}}},
+      {"ii->", "def tr(float(M,M) A) -> (t) { t +=! A(i,i) }", {{"i", 5}}, {{"M", 5}}},
+  };
+  for (const auto& one : spellings) {
+    INFO(one.einsum);
+    const auto einsum_program = program_of(one.einsum, {{}, {}, one.einsum_sizes});
+    const auto tc = tc_program(one.tc, one.tc_sizes);
+    CHECK(ir::content_hash(ir::canonicalize(einsum_program)) == ir::content_hash(ir::canonicalize(tc)));
+  }
+  const auto half = program_of("ij,jk->ik", {{{DType::F16, {}}, {DType::F16, {}}}, {}, ijk});
+  const auto half_tc = tc_program("def mm(half(M,K) A, half(K,N) B) -> (C) { C(m,n) +=! A(m,k) * B(k,n) }", mnk);
+  CHECK(ir::content_hash(ir::canonicalize(half)) == ir::content_hash(ir::canonicalize(half_tc)));
+  const auto other = program_of("ij,jk->ki", {{}, {}, ijk});
+  CHECK(ir::content_hash(ir::canonicalize(other)) !=
+        ir::content_hash(ir::canonicalize(program_of("ij,jk->ik", {{}, {}, ijk}))));
+}
