@@ -147,6 +147,12 @@ struct Builder {
   struct Domain {
     std::vector<Halide::RVar> unrolled, loops;  // innermost first
     std::vector<Expr> positions;                // by reduction loop
+
+    std::vector<Halide::RVar> all() const {
+      std::vector<Halide::RVar> result = unrolled;
+      result.insert(result.end(), loops.begin(), loops.end());
+      return result;
+    }
   };
 
   // The loops stand in the domain in the order they will run, unrolled parts innermost: Halide reorders the loops of
@@ -178,15 +184,33 @@ struct Builder {
     return domain;
   }
 
+  // How terms are combined. An assignment spread over reduction loops has at most one valid term, so it is their sum.
+  ir::Aggregation reduction_op() const {
+    return statement.op == ir::Aggregation::Assign ? ir::Aggregation::Sum : statement.op;
+  }
+
   // Where an element starts: the identity of the element type, which an empty reduction leaves there (int8 max: -128).
   Values initial() const {
     const auto type = halide_type(statement.accumulator);
-    return each_part(identity(statement.op, program.tensors[statement.target].type),
+    // -0 + x is x, also where x is -0.
+    if (statement.op == ir::Aggregation::Assign && type.is_float())
+      return Values(is_complex(statement.accumulator) ? 2 : 1, Halide::Internal::make_const(type, -0.0));
+    return each_part(identity(reduction_op(), program.tensors[statement.target].type),
                      [&](const Expr& part) { return Halide::cast(type, part); });
   }
 
-  void accumulate(Func& into, const std::vector<Var>& vars, const Values& term) const {
-    define(into, vars, combine(statement.op, at(into, vars), term));
+  // One update: `term` combined into the element, over the loops of a reduction.
+  void accumulate(Func& into, const std::vector<Var>& vars, const Values& term,
+                  const std::vector<Halide::RVar>& loops) const {
+    Values combined = combine(reduction_op(), at(into, vars), term);
+    // An update that mentions no loop of its reduction would not be repeated over it.
+    const bool mentioned = std::any_of(loops.begin(), loops.end(), [&](const auto& loop) {
+      return std::any_of(term.begin(), term.end(), [&](const Expr& part) {
+        return Halide::Internal::expr_uses_var(part, loop.name());
+      });
+    });
+    if (!mentioned && !loops.empty()) combined = select(loops.front() >= 0, combined, at(into, vars));
+    define(into, vars, combined);
   }
 
   void reduce_plain() {
@@ -197,7 +221,7 @@ struct Builder {
     stage.unrolled = domain.unrolled;
     stage.reduction = domain.loops;
     define(stage.accumulator, vars, initial());
-    accumulate(stage.accumulator, vars, value(domain.positions));
+    accumulate(stage.accumulator, vars, value(domain.positions), domain.all());
   }
 
   // partial(vars, b...) sums one block of the reduction in registers; the accumulator, at home in cache, adds the
@@ -222,7 +246,7 @@ struct Builder {
     partial_vars.insert(partial_vars.end(), block_vars.begin(), block_vars.end());
     stage.partial = Func(name + "_part");
     define(stage.partial, partial_vars, initial());
-    accumulate(stage.partial, partial_vars, value(domain.positions));
+    accumulate(stage.partial, partial_vars, value(domain.positions), domain.all());
 
     const RDom block_loops(blocks, name + "_rb");
     std::vector<Expr> arguments(vars.begin(), vars.end());
@@ -231,7 +255,7 @@ struct Builder {
       arguments.push_back(block_loops[d]);
     }
     define(stage.accumulator, vars, initial());
-    accumulate(stage.accumulator, vars, at(stage.partial, arguments));
+    accumulate(stage.accumulator, vars, at(stage.partial, arguments), stage.block);
   }
 
   // partial(lane, vars) sums every lane_extent-th iteration; folds halve the lanes; what is left over is a tail.
@@ -256,7 +280,7 @@ struct Builder {
     partial_vars.insert(partial_vars.begin(), stage.lane);
     stage.partial = Func(name + "_part");
     define(stage.partial, partial_vars, initial());
-    accumulate(stage.partial, partial_vars, value(domain.positions));
+    accumulate(stage.partial, partial_vars, value(domain.positions), domain.all());
 
     Func lanes = stage.partial;
     auto lane_of = [&](const Func& func, const Expr& lane) {
@@ -270,7 +294,7 @@ struct Builder {
       Func fold(fmt::format("{}_fold{}", name, next));
       Values sum = lane_of(lanes, stage.lane);
       for (int64_t part = next; part < width; part += next)
-        sum = combine(statement.op, sum, lane_of(lanes, stage.lane + static_cast<int>(part)));
+        sum = combine(reduction_op(), sum, lane_of(lanes, stage.lane + static_cast<int>(part)));
       define(fold, partial_vars, sum);
       stage.folds.push_back({fold, static_cast<int>(next)});
       lanes = fold;
@@ -281,7 +305,7 @@ struct Builder {
     if (stage.has_tail) {
       const Domain rest = make_domain("_t", tail);
       stage.tail = rest.loops;
-      accumulate(stage.accumulator, vars, value(rest.positions));
+      accumulate(stage.accumulator, vars, value(rest.positions), rest.all());
     }
   }
 
