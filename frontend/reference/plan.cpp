@@ -50,18 +50,25 @@ class Planner {
     for (const auto& constraint : statement_.constraints)
       plan_.guards.push_back({linear(constraint.expr), constraint.expr.denominator, number(constraint.bound)});
     plan_.target = access(statement_.target, {statement_.subscripts.begin(), statement_.subscripts.end()});
-    plan_.elementwise = is_elementwise();
+    plan_.elementwise = find_pivots();
     add(*statement_.value);
     leave_root_rounding_to_the_reduction();
     return std::move(plan_);
   }
 
  private:
-  bool is_elementwise() const {
+  bool find_pivots() {
     std::set<int> seen;
     for (const auto& subscript : statement_.subscripts) {
-      if (subscript.terms.size() != 1 || subscript.terms[0].second != 1 || subscript.denominator != 1) return false;
-      if (!seen.insert(subscript.terms[0].first).second) return false;
+      int pivot = -1;
+      for (const auto& [index, coefficient] : subscript.terms) {
+        if (seen.count(index)) continue;
+        if (pivot >= 0 || coefficient < 1) return false;
+        pivot = index;
+      }
+      if (subscript.denominator != 1) return false;
+      if (pivot >= 0) seen.insert(pivot);
+      plan_.pivots.push_back(pivot);
     }
     return true;
   }

@@ -204,6 +204,9 @@ TEST_CASE("tensors are written once, in order, and listed") {
   CHECK(message_with("/name", "") == "name: '' is no identifier");
   CHECK(message_with("/sizes/1", "M") == "sizes[1]: 'M' is listed twice");
   CHECK(message_with("/statements/0/previous", 0) == "statements[0].previous: A has another shape or type than C");
+  CHECK(message_with("/statements/0/unwritten", 0) == "statements[0].unwritten: A has another shape or type than C");
+  CHECK(message_with("/statements/0/unwritten", 2, matmul(true)) ==
+        "statements[0].unwritten: elements already start from another tensor");
   CHECK(message_with("/tensors/2/type", "f64", matmul(true)) ==
         "tensors[2]: no output of this shape and type is named 'C'");
 }
