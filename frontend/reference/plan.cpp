@@ -28,7 +28,8 @@ Value constant_of(DType type, const ir::Literal& literal) {
   if (const auto* real = std::get_if<double>(&literal.value)) return {tensor::round_to(component_type(type), *real)};
   const bool* truth = std::get_if<bool>(&literal.value);
   const int64_t integer = truth ? *truth : std::get<int64_t>(literal.value);
-  return is_float(type) || is_complex(type) ? convert(DType::I64, type, {0, integer, 0}) : Value{0, tensor::wrap(type, integer), 0};
+  return is_float(type) || is_complex(type) ? convert(DType::I64, type, {0, integer, 0})
+                                            : Value{0, tensor::wrap(type, integer), 0};
 }
 
 class Planner {
@@ -79,7 +80,8 @@ class Planner {
     Node& root = plan_.nodes.back();
     const bool covered = statement_.op == ir::Aggregation::Sum || statement_.op == ir::Aggregation::Product;
     // A complex product rounds at the size of its own two terms, which its parts may be far below.
-    if (covered && root.kind == Node::Kind::Operation && !root.operation.complex && root.operation.ulps <= kArithmeticUlps &&
+    if (covered && root.kind == Node::Kind::Operation && !root.operation.complex &&
+        root.operation.ulps <= kArithmeticUlps &&
         root.operation.precision.epsilon <= precision(statement_.accumulator).epsilon)
       root.operation.ulps = 0;
   }

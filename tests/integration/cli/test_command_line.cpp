@@ -86,7 +86,7 @@ TEST_CASE("a wrong program is exit 2, a missing file exit 1") {
       {{"tune", "suite.json"}, 2, "suite-unsupported", "not supported by this version"},
       {{"check", "list.json"}, 2, "bad-json", "list.json"},
       {{"check", "other.json"}, 2, "malformed-program", "other.json"},
-      {{"check", "einsum:ij,jk->ik"}, 2, "einsum-unsupported", "not supported by this version"},
+      {{"check", "einsum:ij,jk"}, 2, "no-arrow", "the output is missing"},
       {{"check", "matmul.txt"}, 2, "unknown-program", "FILE.tc"},
       {{"check", "missing.tc"}, 1, "cannot-open", "missing.tc"},
       {{"check", "missing.json"}, 1, "cannot-open", "missing.json"},
