@@ -10,6 +10,7 @@
 #include "cli/bindings.h"
 #include "cli/execution.h"
 #include "cli/initial_value.h"
+#include "cli/memory.h"
 #include "cli/option_checks.h"
 #include "cli/schedule_choice.h"
 #include "cli/verbs.h"
@@ -141,6 +142,7 @@ Result<Exit> run(const RunOptions& options, const Session& session) {
   TILE_TUNE_TRY(arrays, read_arrays(program, options.inputs));
   TILE_TUNE_TRY(sizes, infer_sizes(program, arrays, given));
   TILE_TUNE_TRY(bound, ir::bind(program, sizes));
+  TILE_TUNE_CHECK(check_memory(bound));
   const Workload workload = make_workload(loaded, bound, sizes);
   TILE_TUNE_TRY(inputs, number_arrays(workload.program, std::move(arrays), session.report));
   if (options.engine == "reference") {
