@@ -11,6 +11,7 @@
 #include "cli/einsum_argument.h"
 #include "cli/execution.h"
 #include "cli/initial_value.h"
+#include "cli/memory.h"
 #include "cli/option_checks.h"
 #include "cli/schedule_choice.h"
 #include "cli/verbs.h"
@@ -171,6 +172,7 @@ Result<Exit> run(const RunOptions& options, const Session& session) {
   TILE_TUNE_TRY(program, with_layouts(loaded.program, options.bindings.layouts));
   TILE_TUNE_TRY(sizes, infer_sizes(program, arrays, sizes_of(loaded, given)));
   TILE_TUNE_TRY(bound, ir::bind(program, sizes));
+  TILE_TUNE_CHECK(check_memory(bound));
   const Workload workload = make_workload(loaded, bound, sizes);
   TILE_TUNE_TRY(inputs, number_arrays(workload.program, std::move(arrays), session.report));
   if (options.engine == "reference") {

@@ -13,6 +13,7 @@
 
 #include "cli/bindings.h"
 #include "cli/interrupt.h"
+#include "cli/memory.h"
 #include "cli/option_checks.h"
 #include "cli/packaging.h"
 #include "cli/program_argument.h"
@@ -159,6 +160,8 @@ Result<search::TuneReport> search_schedules(const search::Space& space, search::
   if (start.budget.seconds)
     worker_options.limits.build_seconds =
         std::clamp(*start.budget.seconds / 10, 3.0, worker_options.limits.build_seconds);
+  ProgressLine line(session.report);
+  worker_options.on_wait = [&line](const std::string& sentence) { line.show(sentence); };
   TILE_TUNE_TRY(workers, search::Workers::start(space.program(), space.default_schedule(), std::move(worker_options)));
   const search::Moves moves = search::moves_of(space);
   search::TuneOptions options;
@@ -168,7 +171,6 @@ Result<search::TuneReport> search_schedules(const search::Space& space, search::
   if (options.budget.seconds) options.budget.seconds = std::max(0.0, *options.budget.seconds - (now_seconds() - began));
   options.cores = static_cast<int>(codegen::available_cores().size());
   priors.unfinished = start.done;
-  ProgressLine line(session.report);
   const search::Surroundings surroundings{now_seconds, interrupt.requested(), [&](const search::Progress& progress) {
                                             line.show(progress_text(progress, now_seconds() - began));
                                           }};
@@ -215,6 +217,7 @@ Result<Exit> tune(const TuneArguments& arguments, const Session& session) {
   const ir::Sizes sizes = sizes_of(loaded, given);
   TILE_TUNE_TRY(laid_out, with_layouts(loaded.program, arguments.bindings.layouts));
   TILE_TUNE_TRY(bound, ir::bind(laid_out, sizes));
+  TILE_TUNE_CHECK(check_memory(bound));
   TILE_TUNE_TRY(target, session.target());
   if (!arguments.emit.empty()) {
     // What would stop the package is said before the tuning, not after it.

@@ -1,7 +1,10 @@
 #include "codegen/lower/compile.h"
 
 #include <fmt/format.h>
+#include <cerrno>
 #include <chrono>
+#include <cstring>
+#include <fstream>
 #include <sstream>
 
 #include "Halide.h"
@@ -184,6 +187,17 @@ Halide::Target kernel_target(const ir::Program& program, const Target& target) {
   return halide;
 }
 
+// Through memory: when it writes files itself, Halide makes a folder in /tmp, whatever TMPDIR says, which stays there if
+// the process is killed, and it aborts on a full disk.
+Result<void> write_object(const Halide::Module& module, const std::filesystem::path& object) {
+  const auto bytes = module.compile_to_buffer();
+  std::ofstream file(object, std::ios::binary);
+  file.write(reinterpret_cast<const char*>(bytes.data()), static_cast<std::streamsize>(bytes.size_in_bytes()));
+  file.close();
+  if (file) return {};
+  return failure("cannot-write", fmt::format("cannot write {}: {}", object.string(), std::strerror(errno)));
+}
+
 }  // namespace
 
 std::vector<int> kernel_arguments(const ir::Program& program) {
@@ -209,7 +223,7 @@ Result<Compiled> compile_object(const ir::Program& program, const Schedule& sche
     compiled.code_hash = ir::sha256_hex(text.str());
     compiled.lower_ms = milliseconds_since(start);
     const auto generate = Clock::now();
-    module.compile({{Halide::OutputFileType::object, object.string()}});
+    TILE_TUNE_CHECK(write_object(module, object));
     compiled.compile_ms = milliseconds_since(generate);
     return compiled;
   });
@@ -217,9 +231,8 @@ Result<Compiled> compile_object(const ir::Program& program, const Schedule& sche
 
 Result<void> compile_runtime(const Target& target, const std::filesystem::path& object) {
   return guarded("compiling the runtime", [&]() -> Result<void> {
-    Halide::compile_standalone_runtime({{Halide::OutputFileType::object, object.string()}},
-                                       Halide::Target(target.halide));
-    return {};
+    // What Halide::compile_standalone_runtime does: a module without functions brings the whole runtime.
+    return write_object(Halide::Module("standalone_runtime", Halide::Target(target.halide)), object);
   });
 }
 

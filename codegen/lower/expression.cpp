@@ -217,21 +217,21 @@ Expr binary(ir::Op op, const Expr& a, const Expr& b) {
   return Expr();
 }
 
-// A float beyond an integer type's range becomes its nearest value, and NaN 0: the machine instruction would give what
-// differs between CPUs. The conversion itself goes through 64 bits, where narrower types wrap, as in the reference.
+// A float beyond 64 bits becomes the nearest value that they hold, and NaN 0: the machine instruction would give what
+// differs between CPUs. Narrower types wrap, and so do negative values in 64 unsigned bits, as in the reference.
 Expr cast(const Expr& x, const Halide::Type& type) {
   if (!x.type().is_float() || type.is_float() || type.is_bool()) return Halide::cast(type, x);
-  const bool unsigned_64 = type.is_uint() && type.bits() == 64;
-  const Halide::Type wide = unsigned_64 ? Halide::UInt(64) : Halide::Int(64);
-  const Expr limit =
-      Halide::Internal::make_const(x.type().bits() < 32 ? Halide::Float(32) : x.type(), unsigned_64 ? 0x1p64 : 0x1p63);
   const Expr value = x.type().bits() < 32 ? Halide::cast<float>(x) : x;
-  const Expr least = Halide::Internal::make_const(value.type(), -0x1p63);
-  const Expr above = at_most(limit, value), below = Halide::strict_float(value < least);
+  const auto number = [&](double power) { return Halide::Internal::make_const(value.type(), power); };
   const Expr zero = Halide::Internal::make_zero(value.type());
-  const Expr converted = Halide::cast(wide, Halide::select(above || below || not_a_number(value), zero, value));
-  const Expr beyond = Halide::select(above, wide.max(), wide.min());
-  return Halide::cast(type, Halide::select(above || below, beyond, converted));
+  const Expr above = at_most(number(0x1p63), value), below = Halide::strict_float(value < number(-0x1p63));
+  const Expr within = Halide::cast(Halide::Int(64), Halide::select(above || below || not_a_number(value), zero, value));
+  const Expr beyond = Halide::select(above, Halide::Int(64).max(), Halide::Int(64).min());
+  const Expr result = Halide::cast(type, Halide::select(above || below, beyond, within));
+  if (!type.is_uint() || type.bits() != 64) return result;
+  const Expr far_above = at_most(number(0x1p64), value);
+  const Expr upper_half = Halide::cast(type, Halide::select(above && !far_above, value, zero));
+  return Halide::select(far_above, type.max(), Halide::select(above, upper_half, result));
 }
 
 Expr call(ir::Op op, const std::vector<Expr>& arguments) {

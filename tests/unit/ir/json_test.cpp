@@ -245,7 +245,7 @@ TEST_CASE("deep nesting is refused before it is descended into") {
     return program_from_json(program);
   };
   CHECK(nested(kMaxExprDepth).has_value());
-  CHECK(nested(kMaxExprDepth + 1).error().message == "statements[0].value: expressions nest more than 200 deep");
+  CHECK(nested(kMaxExprDepth + 1).error().message == "statements[0].value: expressions nest more than 2000 deep");
   CHECK_FALSE(nested(100'000).has_value());
 
   json program = to_json(matmul());
