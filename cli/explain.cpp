@@ -66,21 +66,24 @@ Result<nlohmann::json> statement_json(const Explained& explained, const ir::Stat
 }
 
 Result<std::vector<Explained>> load(const ExplainOptions& options, const Reporter& report) {
-  TILE_TUNE_TRY(loaded, load_programs(options.program, report));
-  std::vector<ir::Program> written;
-  for (auto& one : loaded) written.push_back(std::move(one.program));
+  TILE_TUNE_TRY(loaded, load_programs({options.program}, options.bindings, report));
   std::vector<ir::Program> bound;
   if (!options.bindings.sizes.empty()) {
-    TILE_TUNE_TRY(all, bind_programs(written, options.bindings));
+    TILE_TUNE_TRY(all, bind_programs(loaded, options.bindings));
     bound = std::move(all);
   }
   std::vector<Explained> explained;
-  for (size_t i = 0; i < written.size(); ++i) {
-    auto signature = ir::signature(written[i]);
-    if (!bound.empty())
+  for (size_t i = 0; i < loaded.size(); ++i) {
+    const ir::Program& written = loaded[i].program;
+    auto signature = ir::signature(written);
+    if (!bound.empty()) {
       explained.push_back({std::move(signature), std::move(bound[i]), true});
-    else
-      explained.push_back({std::move(signature), written[i], written[i].is_bound()});
+    } else if (loaded[i].sizes.size() < written.sizes.size()) {
+      explained.push_back({std::move(signature), written, false});
+    } else {
+      TILE_TUNE_TRY(numbers, ir::bind(written, loaded[i].sizes));
+      explained.push_back({std::move(signature), std::move(numbers), true});
+    }
   }
   return explained;
 }
@@ -111,9 +114,9 @@ Result<Exit> explain_domain(const ExplainOptions& options, const Session& sessio
 
 /// The schedule that run and build would take: the best stored one, else the default.
 Result<Exit> explain_schedule(const ExplainOptions& options, const Session& session) {
-  TILE_TUNE_TRY(loaded, load_program(options.program, session.report));
+  TILE_TUNE_TRY(loaded, load_program(options.program, options.bindings, session.report));
   TILE_TUNE_TRY(sizes, parse_sizes(options.bindings.sizes));
-  TILE_TUNE_TRY(bound, bind_program(loaded.program, options.bindings));
+  TILE_TUNE_TRY(bound, bind_program(loaded, options.bindings));
   TILE_TUNE_TRY(target, session.target());
   const Workload workload = make_workload(loaded, bound, sizes);
   TILE_TUNE_TRY(choice, stored_choice(workload, target, session));
