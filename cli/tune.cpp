@@ -80,7 +80,9 @@ Result<Exit> tune(const TuneArguments& arguments, const Session& session) {
   const Workload workload = make_workload(loaded, bound, sizes);
   const StopOnInterrupt interrupt;
   ProgressLine line(session.report);
-  const auto show = [&](const search::Progress& progress) { line.show(progress_text(progress, now_seconds() - began)); };
+  const auto show = [&](const search::Progress& progress) {
+    line.show(progress_text(progress, now_seconds() - began));
+  };
   auto tuned = tune_workload(workload, small_variant_of(laid_out, sizes, target), target, arguments.request, session,
                              {now_seconds, interrupt.requested(), show}, began);
   line.clear();
@@ -110,7 +112,8 @@ void add_tune(CLI::App& app, Command& command) {
   verb->add_option("--trials", arguments->request.trials, "Stop after so many candidates")
       ->type_name("N")
       ->check(CLI::Range(1, std::numeric_limits<int>::max()));
-  verb->add_option("--time", arguments->request.seconds, "Stop after so many seconds (default: 60, unless --trials is given)")
+  verb->add_option("--time", arguments->request.seconds,
+                   "Stop after so many seconds (default: 60, unless --trials is given)")
       ->type_name("S")
       ->check(CLI::PositiveNumber);
   auto* seed = verb->add_option("--seed", arguments->request.seed, "Repeats a search (default: random, and printed)")

@@ -127,7 +127,8 @@ Result<search::TuneReport> search_schedules(const search::Space& space, search::
   options.seed = start.seed;
   options.budget = start.budget;
   // What was spent on getting ready counts.
-  if (options.budget.seconds) options.budget.seconds = std::max(0.0, *options.budget.seconds - (surroundings.clock() - began));
+  if (options.budget.seconds)
+    options.budget.seconds = std::max(0.0, *options.budget.seconds - (surroundings.clock() - began));
   options.cores = static_cast<int>(codegen::available_cores().size());
   priors.unfinished = start.done;
   return search::tune(moves, *workers, store, priors, options, surroundings);

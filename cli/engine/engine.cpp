@@ -100,8 +100,8 @@ TuneResult tune(const edsl::Program& program, const TuneOptions& options) {
     if (!options.progress({now.trials, cli::now_seconds() - began, now.best_ratio})) stop = true;
   };
   const cli::TuningRequest request{options.trials, options.seconds, options.seed, false};
-  const auto tuned = value(cli::tune_workload(workload, {}, target, request, session,
-                                              {cli::now_seconds, stop, progress}, began));
+  const auto tuned =
+      value(cli::tune_workload(workload, {}, target, request, session, {cli::now_seconds, stop, progress}, began));
   TuneResult result;
   result.trials = tuned.report.trials;
   result.default_ns = tuned.report.default_measurement.median_ns;

@@ -39,7 +39,8 @@ TEST_CASE("a program of another project uses the installed SDK") {
   const std::string project = std::string(TILE_TUNE_SOURCE_DIR) + "/examples/edsl", build = box.path("build").string();
   require(box.run_program({TEST_CMAKE, "-S", project, "-B", build, "-G", "Ninja",
                            std::string("-DCMAKE_MAKE_PROGRAM=") + TEST_NINJA, "-DCMAKE_PREFIX_PATH=" + moved,
-                           std::string("-DCMAKE_CXX_COMPILER=") + TEST_COMPILER, "-DCMAKE_CXX_FLAGS=-Wall -Wextra -Werror"}));
+                           std::string("-DCMAKE_CXX_COMPILER=") + TEST_COMPILER,
+                           "-DCMAKE_CXX_FLAGS=-Wall -Wextra -Werror"}));
   require(box.run_program({TEST_CMAKE, "--build", build}));
   const auto ran = box.run_program({build + "/edsl_example", box.path("conv.json").string()});
   require(ran);
@@ -59,9 +60,9 @@ TEST_CASE("the SDK's headers need the standard library only") {
   const std::string sdk = box.path("sdk").string();
   require(box.run_program({TEST_CMAKE, "--install", TEST_BUILD, "--prefix", sdk}));
   box.write("main.cpp", kNothingElse);
-  require(box.run_program({TEST_COMPILER, "-std=c++20", "-Wall", "-Wextra", "-Werror", "-pedantic", "-I", sdk + "/include",
-                           box.path("main.cpp").string(), "-o", box.path("main").string(), "-L", sdk + "/lib",
-                           "-ltile_tune_edsl", "-Wl,-rpath," + sdk + "/lib"}));
+  require(box.run_program({TEST_COMPILER, "-std=c++20", "-Wall", "-Wextra", "-Werror", "-pedantic", "-I",
+                           sdk + "/include", box.path("main.cpp").string(), "-o", box.path("main").string(), "-L",
+                           sdk + "/lib", "-ltile_tune_edsl", "-Wl,-rpath," + sdk + "/lib"}));
   const auto ran = box.run_program({box.path("main").string()});
   require(ran);
   CHECK(ran.out.size() > 5);

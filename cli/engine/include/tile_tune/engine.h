@@ -81,7 +81,7 @@ struct TuneProgress {
 struct TuneOptions : Options {
   std::optional<double> seconds;  // without seconds and trials: 60 s
   std::optional<int> trials;
-  std::optional<uint64_t> seed;                        // repeats a search
+  std::optional<uint64_t> seed;                            // repeats a search
   std::function<bool(const TuneProgress&)> progress = {};  // called after each batch; false ends the search
 };
 
