@@ -94,7 +94,7 @@ Result<std::filesystem::path> Session::database() const {
 
 Session make_session(const CommonOptions& options) {
   const Volume volume = options.quiet ? Volume::Quiet : options.verbose ? Volume::Verbose : Volume::Normal;
-  return {options, Reporter(volume, options.json, use_color(options.color))};
+  return {.options = options, .report = Reporter(volume, options.json, use_color(options.color))};
 }
 
 }  // namespace tile_tune::cli

@@ -89,8 +89,8 @@ TEST_CASE("accesses have an index for each dimension") {
   CHECK_THAT(MISUSE("rank-mismatch", I(x)), Contains("A has 2 dimensions, but 1 index is given"));
   // The document's first avg, as typed.
   auto Sum = TensorOutput();
-  CHECK_THAT(MISUSE("rank-mismatch", Sum(y) += I(x, y)), Contains("TensorOutput of line") &&
-                                                             Contains("has no dimensions, but 1 index is given"));
+  CHECK_THAT(MISUSE("rank-mismatch", Sum(y) += I(x, y)),
+             Contains("TensorOutput of line") && Contains("has no dimensions, but 1 index is given"));
 }
 
 TEST_CASE("a TensorOutput takes one contraction, and its constraints before the first read") {
