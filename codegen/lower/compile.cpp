@@ -12,6 +12,7 @@
 #include "codegen/lower/stage.h"
 #include "codegen/schedule/check.h"
 #include "frontend/ir/canonical.h"
+#include "frontend/ir/gather.h"
 
 namespace tile_tune::codegen {
 namespace {
@@ -38,29 +39,10 @@ auto guarded(const char* doing, Call&& call) -> decltype(call()) {
 
 // Kernels are made from statements in gather form (ir/gather.h); whoever hands over another gets this error.
 Result<void> check_gather_form(const ir::Program& program, const ir::Statement& statement) {
-  const auto refused = [&] {
-    return fail(ErrorClass::Program, "unsupported-subscript",
-                fmt::format("a subscript of the statement that writes {} is not in gather form",
-                            program.tensors[statement.target].name));
-  };
-  std::vector<int> solved;
-  for (const auto& subscript : statement.subscripts) {
-    int unknown = 0;
-    for (const auto& [index, coefficient] : subscript.terms) {
-      if (std::find(solved.begin(), solved.end(), index) != solved.end()) continue;
-      if (++unknown > 1 || coefficient < 1) return refused();
-      solved.push_back(index);
-    }
-    if (subscript.denominator != 1) return refused();
-  }
-  bool quotients = false;
-  for (const auto& constraint : statement.constraints) quotients |= constraint.expr.denominator != 1;
-  ir::for_each_read(*statement.value, [&](const ir::Read& read) {
-    for (const auto& subscript : read.subscripts)
-      if (const auto* affine = std::get_if<ir::AffineExpr>(&subscript)) quotients |= affine->denominator != 1;
-  });
-  if (quotients) return refused();
-  return {};
+  if (ir::pivots_of(statement)) return {};
+  return fail(
+      ErrorClass::Program, "unsupported-subscript",
+      fmt::format("the statement that writes {} is not in gather form", program.tensors[statement.target].name));
 }
 
 // The real and imaginary parts of complex elements lie side by side: a first dimension of two.
@@ -187,8 +169,8 @@ Halide::Target kernel_target(const ir::Program& program, const Target& target) {
   return halide;
 }
 
-// Through memory: when it writes files itself, Halide makes a folder in /tmp, whatever TMPDIR says, which stays there if
-// the process is killed, and it aborts on a full disk.
+// Through memory: when it writes files itself, Halide makes a folder in /tmp, whatever TMPDIR says, which stays there
+// if the process is killed, and it aborts on a full disk.
 Result<void> write_object(const Halide::Module& module, const std::filesystem::path& object) {
   const auto bytes = module.compile_to_buffer();
   std::ofstream file(object, std::ios::binary);
