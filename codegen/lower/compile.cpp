@@ -136,8 +136,8 @@ Halide::Target kernel_target(const ir::Program& program, const Target& target) {
   return halide;
 }
 
-// Through memory: when it writes files itself, Halide makes a folder in /tmp, whatever TMPDIR says, which stays there if
-// the process is killed, and it aborts on a full disk.
+// Through memory: when it writes files itself, Halide makes a folder in /tmp, whatever TMPDIR says, which stays there
+// if the process is killed, and it aborts on a full disk.
 Result<void> write_object(const Halide::Module& module, const std::filesystem::path& object) {
   const auto bytes = module.compile_to_buffer();
   std::ofstream file(object, std::ios::binary);
