@@ -26,7 +26,7 @@ TEST_CASE("explain tells every statement's ranges, what bounds them, and what it
   O(i) += A(i + k) * W(k)
     index  range           reduced  bounded by
     i      [0, N - K + 1)           where clause
-    k      [0, K)          summed   W(k), dimension 0
+    k      [0, K)          summed   A(i + k), dimension 0
     sums the values over k
     writes O(i) with i from 0 to N - K; the others keep the value of O_1
 )");
