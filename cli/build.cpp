@@ -7,6 +7,7 @@
 #include "cli/bindings.h"
 #include "cli/execution.h"
 #include "cli/interrupt.h"
+#include "cli/memory.h"
 #include "cli/option_checks.h"
 #include "cli/packaging.h"
 #include "cli/program_argument.h"
@@ -69,6 +70,7 @@ Result<Exit> build(const BuildOptions& options, const Session& session) {
     return fail(ErrorClass::Program, "several-programs", "--schedule is for a single program");
   TILE_TUNE_TRY(name, library_name(options, workloads));
   TILE_TUNE_CHECK(check_names(name, options, workloads));
+  for (const auto& workload : workloads) TILE_TUNE_CHECK(check_memory(workload.program));
   TILE_TUNE_TRY(target, session.target());
   TILE_TUNE_CHECK(check_writable(options.directory));
   const StopOnInterrupt interrupt;

@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/bindings.h"
+#include "cli/domain_text.h"
 #include "cli/program_argument.h"
 #include "cli/table.h"
 #include "cli/units.h"
@@ -28,37 +29,6 @@ struct Checked {
   const ir::Program& shown() const { return bound ? *bound : written; }
 };
 
-std::string role_of_index(const ir::Statement& statement, int index) {
-  if (!statement.is_reduction(index)) return "";
-  switch (statement.op) {
-    case ir::Aggregation::Sum:
-      return "summed";
-    case ir::Aggregation::Product:
-      return "multiplied";
-    case ir::Aggregation::Min:
-      return "minimum";
-    case ir::Aggregation::Max:
-      return "maximum";
-    case ir::Aggregation::Assign:
-      break;
-  }
-  return "";
-}
-
-std::string describe_statement(const ir::Program& program, const ir::Statement& statement) {
-  std::vector<std::vector<std::string>> rows;
-  for (size_t i = 0; i < statement.indices.size(); ++i) {
-    const auto& index = statement.indices[i];
-    rows.push_back({index.name, fmt::format("[{}, {})", index.lo.str(), index.hi.str()),
-                    role_of_index(statement, static_cast<int>(i)), index.reason});
-  }
-  const bool reduces = !statement.reduction_indices().empty();
-  std::string text = "  " + ir::to_text(program, statement) + "\n";
-  if (reduces) return text + format_table({{"index"}, {"range"}, {"reduced"}, {"bounded by"}}, rows, 4);
-  for (auto& row : rows) row.erase(row.begin() + 2);
-  return rows.empty() ? text : text + format_table({{"index"}, {"range"}, {"bounded by"}}, rows, 4);
-}
-
 std::string extents_text(const ir::Tensor& tensor) {
   if (tensor.extents.empty()) return "scalar";
   std::vector<std::string> extents;
@@ -69,7 +39,7 @@ std::string extents_text(const ir::Tensor& tensor) {
 std::string describe(const Checked& checked) {
   const ir::Program& program = checked.shown();
   std::string text = ir::signature(checked.written) + "\n";
-  for (const auto& statement : program.statements) text += "\n" + describe_statement(program, statement);
+  for (const auto& statement : program.statements) text += "\n  " + ir::to_text(program, statement) + "\n" + indices_text(statement, 4);
   std::vector<std::vector<std::string>> rows;
   for (const int number : program.outputs) {
     const auto& tensor = program.tensors[static_cast<size_t>(number)];
@@ -87,29 +57,14 @@ std::string describe(const Checked& checked) {
                              2);
 }
 
-nlohmann::json size_json(const ir::SizeExpr& size) {
-  if (const auto number = size.constant()) return *number;
-  return size.str();
-}
-
 nlohmann::json to_json(const Checked& checked) {
   const ir::Program& program = checked.shown();
   nlohmann::json json{{"name", program.name},
                       {"signature", ir::signature(checked.written)},
                       {"statements", nlohmann::json::array()},
                       {"outputs", nlohmann::json::array()}};
-  for (const auto& statement : program.statements) {
-    nlohmann::json indices = nlohmann::json::array();
-    for (size_t i = 0; i < statement.indices.size(); ++i) {
-      const auto& index = statement.indices[i];
-      indices.push_back({{"name", index.name},
-                         {"lo", size_json(index.lo)},
-                         {"hi", size_json(index.hi)},
-                         {"reduction", statement.is_reduction(static_cast<int>(i))},
-                         {"bounded_by", index.reason}});
-    }
-    json["statements"].push_back({{"text", ir::to_text(program, statement)}, {"indices", indices}});
-  }
+  for (const auto& statement : program.statements)
+    json["statements"].push_back({{"text", ir::to_text(program, statement)}, {"indices", indices_json(statement)}});
   for (const int number : program.outputs) {
     const auto& tensor = program.tensors[static_cast<size_t>(number)];
     nlohmann::json extents = nlohmann::json::array();

@@ -127,6 +127,7 @@ int run_command_line(int argc, char** argv) {
   add_common_options(app, options);
   Command command;
   add_check(app, command);
+  add_explain(app, command);
   add_run(app, command);
   add_tune(app, command);
   add_build(app, command);

@@ -145,7 +145,9 @@ std::string show_text(const db::ShowRow& row) {
 
 Result<db::Database> open(const Session& session) {
   TILE_TUNE_TRY(path, session.database());
-  return db::Database::open(path, db::Mode::ReadOnly);
+  TILE_TUNE_TRY(database, db::Database::open(path, db::Mode::ReadOnly));
+  TILE_TUNE_CHECK(database.check_pages());
+  return database;
 }
 
 void warn_of_damage(const db::Database& database, const Reporter& report) {

@@ -78,9 +78,9 @@ std::set<fs::path> staging_folders(const fs::path& directory) {
 
 /// Why a child ended without an answer. A full disk is such a case: the compiler ends the process there.
 std::string why(const ChildOutput& output) {
-  constexpr std::string_view kPrefix = "LLVM ERROR: ";
   std::string complaint = output.complaint;
-  if (complaint.starts_with(kPrefix)) complaint.erase(0, kPrefix.size());
+  for (const std::string_view prefix : {"LLVM ERROR: ", "IO failure on output stream: "})
+    if (complaint.starts_with(prefix)) complaint.erase(0, prefix.size());
   if (!complaint.empty()) return complaint;
   return output.signal ? strsignal(output.signal) : fmt::format("exit code {}", output.exit_code);
 }
@@ -103,7 +103,7 @@ Result<std::vector<fs::path>> package_in_child(const std::vector<codegen::Kernel
   for (const auto& folder : staging_folders(options.directory))
     if (!before.contains(folder)) fs::remove_all(folder, ignored);
   if (!existed) fs::remove(options.directory, ignored);  // only if it is empty
-  return failure("package-failed",
+  return failure(why(output) == std::strerror(ENOSPC) ? "disk-full" : "package-failed",
                  fmt::format("writing the package to {} failed: {}", options.directory.string(), why(output)));
 }
 

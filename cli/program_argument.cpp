@@ -121,8 +121,7 @@ Result<std::vector<LoadedProgram>> load_programs(const std::vector<std::string>&
   return programs;
 }
 
-Result<LoadedProgram> load_program(const std::string& argument, const BindingOptions& options,
-                                   const Reporter& report) {
+Result<LoadedProgram> load_program(const std::string& argument, const BindingOptions& options, const Reporter& report) {
   TILE_TUNE_TRY(programs, load_programs({argument}, options, report));
   if (programs.size() == 1) return std::move(programs.front());
   return fail(ErrorClass::Program, "several-defs", fmt::format("{} has several defs: {}", argument, names_of(programs)),

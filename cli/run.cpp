@@ -9,6 +9,7 @@
 #include "cli/array_sizes.h"
 #include "cli/bindings.h"
 #include "cli/einsum_argument.h"
+#include "cli/memory.h"
 #include "cli/option_checks.h"
 #include "cli/run_workload.h"
 #include "cli/verbs.h"
@@ -130,6 +131,7 @@ Result<Exit> run(const RunOptions& options, const Session& session) {
   TILE_TUNE_TRY(program, with_layouts(loaded.program, options.bindings.layouts));
   TILE_TUNE_TRY(sizes, infer_sizes(program, arrays, sizes_of(loaded, given)));
   TILE_TUNE_TRY(bound, ir::bind(program, sizes));
+  TILE_TUNE_CHECK(check_memory(bound));
   const Workload workload = make_workload(loaded, bound, sizes);
   TILE_TUNE_TRY(executed, run_workload(workload, std::move(arrays), {options.engine, options.schedule}, session));
   TILE_TUNE_CHECK(

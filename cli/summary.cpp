@@ -21,13 +21,17 @@ std::string rate_text(double amount, double nanoseconds) {
   return nanoseconds > 0 ? fmt::format("{:.1f}", amount / nanoseconds) : "-";
 }
 
+std::string share_text(const Measurement& measured, double fraction) {
+  return measured.roof_unknown ? "n/a" : format_percent(fraction);
+}
+
 std::vector<std::string> figures(const std::string& label, const db::ProgramRow& program, const Measurement& measured) {
   return {label,
           format_time(measured.median_ns),
           rate_text(program.flops, measured.median_ns),
           rate_text(program.bytes, measured.median_ns),
-          format_percent(measured.flop_fraction),
-          format_percent(measured.bandwidth_fraction)};
+          share_text(measured, measured.flop_fraction),
+          share_text(measured, measured.bandwidth_fraction)};
 }
 
 std::string standing_text(search::Standing standing) {
@@ -43,6 +47,7 @@ std::string standing_text(search::Standing standing) {
 }
 
 std::string roof_text(const Measurement& measured) {
+  if (measured.roof_unknown) return "n/a (the machine was busy)";
   if (measured.peak_fraction <= 0) return "-";
   return fmt::format("{} of {} (95 % interval {} to {})", format_percent(measured.peak_fraction),
                      compute_bound(measured) ? "the FMA peak" : "the memory bandwidth",
@@ -83,6 +88,7 @@ nlohmann::json to_json(const db::ProgramRow& program, const Measurement& measure
           {"ratio", measured.ratio},
           {"ratio_interval", {measured.ratio_lo, measured.ratio_hi}},
           {"verify_error", measured.verify_error},
+          {"roofline_unknown", measured.roof_unknown},
           {"disturbed", measured.disturbed}};
 }
 

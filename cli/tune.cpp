@@ -10,6 +10,7 @@
 
 #include "cli/bindings.h"
 #include "cli/interrupt.h"
+#include "cli/memory.h"
 #include "cli/option_checks.h"
 #include "cli/packaging.h"
 #include "cli/program_argument.h"
@@ -71,6 +72,7 @@ Result<Exit> tune(const TuneArguments& arguments, const Session& session) {
   const ir::Sizes sizes = sizes_of(loaded, given);
   TILE_TUNE_TRY(laid_out, with_layouts(loaded.program, arguments.bindings.layouts));
   TILE_TUNE_TRY(bound, ir::bind(laid_out, sizes));
+  TILE_TUNE_CHECK(check_memory(bound));
   TILE_TUNE_TRY(target, session.target());
   if (!arguments.emit.empty()) {
     // What would stop the package is said before the tuning, not after it.
@@ -83,8 +85,9 @@ Result<Exit> tune(const TuneArguments& arguments, const Session& session) {
   const auto show = [&](const search::Progress& progress) {
     line.show(progress_text(progress, now_seconds() - began));
   };
+  const auto show_wait = [&](const std::string& sentence) { line.show(sentence); };
   auto tuned = tune_workload(workload, small_variant_of(laid_out, sizes, target), target, arguments.request, session,
-                             {now_seconds, interrupt.requested(), show}, began);
+                             {began, interrupt.requested(), show, show_wait});
   line.clear();
   if (!tuned) {
     // A search that is stopped before it has begun has nothing to tell.

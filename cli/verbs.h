@@ -10,6 +10,7 @@
 namespace tile_tune::cli {
 
 void add_check(CLI::App& app, Command& command);
+void add_explain(CLI::App& app, Command& command);
 void add_run(CLI::App& app, Command& command);
 void add_tune(CLI::App& app, Command& command);
 void add_build(CLI::App& app, Command& command);

@@ -22,6 +22,7 @@ Result<std::vector<Entry>> entries(sqlite3* db, Damaged& damaged) {
       "SELECT {}, {}, p.workload, max(s.created), count(*), "
       "sum((SELECT count(*) FROM trial t WHERE t.session = s.id)) "
       "FROM session s JOIN program p ON p.id = s.program JOIN target g ON g.id = s.target "
+      "WHERE EXISTS (SELECT 1 FROM trial t WHERE t.session = s.id) "  // else stopped before its first trial: a full disk
       "GROUP BY p.workload, s.target ORDER BY max(s.created) DESC, p.workload, s.target",
       kProgramColumns, kTargetColumns);
   Statement select(db, sql);
@@ -50,7 +51,7 @@ Result<std::vector<Entry>> entries(sqlite3* db, Damaged& damaged) {
 Result<std::vector<SessionRow>> sessions_of(sqlite3* db, const Entry& entry, Damaged& damaged) {
   static const std::string sql = fmt::format(
       "SELECT {} FROM program p CROSS JOIN session s ON s.program = p.id WHERE p.workload = ?1 AND "
-      "s.target = ?2 ORDER BY s.created, s.id",
+      "s.target = ?2 AND EXISTS (SELECT 1 FROM trial t WHERE t.session = s.id) ORDER BY s.created, s.id",
       kSessionColumns);
   Statement select(db, sql);
   select.bind(Id{entry.workload}, Id{entry.target});

@@ -237,6 +237,14 @@ Result<void> Database::finish_session(const std::string& session, const std::str
   return {};
 }
 
+Result<void> Database::check_pages() {
+  sqlite3* db = state_->db.get();
+  Statement check(db, "PRAGMA quick_check(1)");
+  TILE_TUNE_TRY(answered, check.step());
+  if (answered && check.text(0) == "ok") return {};
+  return tl::unexpected(sqlite_diagnostic(db, SQLITE_CORRUPT));
+}
+
 const std::vector<std::string>& Database::damaged_records() const { return state_->damaged; }
 
 }  // namespace tile_tune::db

@@ -59,10 +59,15 @@ class Database {
   Result<std::optional<UnfinishedSession>> unfinished_session(const ProgramRow& program, const TargetRow& target,
                                                               const ToolRow& tool);
 
-  /// One row per computation and target, the latest session first.
+  /// One row per computation and target that has trials, the latest session first. Sessions without any trial are
+  /// left out, here and in show().
   Result<std::vector<ListRow>> list();
   /// All rows whose program has this name, or whose id starts with these (4 or more) digits; at least one.
   Result<std::vector<ShowRow>> show(const std::string& name_or_id);
+
+  /// Reads the whole file and checks how its pages hang together, which SQLite otherwise does only for pages it happens
+  /// to need; database-corrupt if they do not. (A file of 125 MB took 1.4 s on a busy machine.)
+  Result<void> check_pages();
 
   /// Records this object met whose digest does not match their content: "trial 3fa1...".
   const std::vector<std::string>& damaged_records() const;

@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <iterator>
+
 namespace tile_tune::codegen {
 namespace {
 
@@ -57,6 +59,9 @@ std::string_view storage(DType type) {
       return ", bfloat16 as bit patterns";
     case DType::Bool:
       return ", 0 or 1";
+    case DType::C32:
+    case DType::C64:
+      return ", real and imaginary part side by side";
     default:
       return "";
   }
@@ -85,15 +90,15 @@ std::string describe(const Argument& argument) {
 }
 
 std::string constants(const Signature& kernel) {
-  std::string text;
+  std::vector<std::string> list;  // without a comma at the end, which C++98 refuses
   for (const Argument& argument : kernel.arguments) {
     for (size_t d = 0; d < argument.shape.size(); ++d) {
       const std::string name = fmt::format("{}_{}", kernel.function, argument.parameter);
-      text += fmt::format("  {0}_extent{1} = {2},\n  {0}_stride{1} = {3},\n", name, d, argument.shape[d],
-                          argument.strides[d]);
+      list.push_back(
+          fmt::format("  {0}_extent{1} = {2},\n  {0}_stride{1} = {3}", name, d, argument.shape[d], argument.strides[d]));
     }
   }
-  return text.empty() ? "" : fmt::format("enum {{\n{}}};\n", text);
+  return list.empty() ? "" : fmt::format("enum {{\n{}\n}};\n", fmt::join(list, ",\n"));
 }
 
 std::string parameters(const Signature& kernel) {
@@ -123,7 +128,8 @@ std::string header_text(const PackageOptions& options, const std::vector<Signatu
   std::string text = fmt::format(kHead, fmt::arg("name", options.name), fmt::arg("version", options.tool_version),
                                  fmt::arg("target", options.target.halide), fmt::arg("prefix", prefix));
   text += fmt::format("enum {}_status {{\n", options.name);
-  for (const Status& s : kStatuses) text += fmt::format("  {}_{} = {}, /* {} */\n", prefix, s.suffix, s.code, s.text);
+  for (const Status& s : kStatuses)
+    text += fmt::format("  {}_{} = {}{} /* {} */\n", prefix, s.suffix, s.code, &s + 1 == std::end(kStatuses) ? "" : ",", s.text);
   text += fmt::format("}};\nconst char* {}_error_string(int code);\n", options.name);
   for (size_t i = 0; i < kernels.size(); ++i) text += kernel_text(options.name, kernels[i], provenances[i]);
   return text + kFoot;

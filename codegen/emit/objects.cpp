@@ -25,20 +25,25 @@ Result<void> compile_c(const ArchiveJob& job, const std::string& stem, const std
 }
 
 /// The runtime as one object whose symbols all start with tile_tune_: a program may link Halide's own runtime, of
-/// whatever version and with its own error handler, beside it. Leaves the list of renamed symbols in the work
-/// directory.
+/// whatever version and with its own error handler, beside it. They are hidden: a shared library that the runtime becomes
+/// part of keeps them to itself. Leaves the list of renamed symbols in the work directory.
 Result<void> make_runtime(const ArchiveJob& job, const std::filesystem::path& archive) {
-  TILE_TUNE_CHECK(job.compiler.runtime(runtime_target(job.options.target), job.work / "halide.a"));
+  TILE_TUNE_CHECK(job.compiler.runtime(runtime_target(job.options.target), job.work / "halide.o"));
   TILE_TUNE_CHECK(compile_c(job, "hooks", runtime_hooks_text()));
   // Halide's definitions are weak, so that the hooks override them; both in one archive member, or the linker
   // might never look at the hooks.
-  TILE_TUNE_CHECK(run_tool(
-      {"ld", "-r", "-o", "tile_tune_rt.o", "--whole-archive", "halide.a", "--no-whole-archive", "hooks.o"}, job.work));
-  TILE_TUNE_TRY(symbols, run_tool({"nm", "-g", "-j", "--defined-only", "tile_tune_rt.o"}, job.work));
+  TILE_TUNE_CHECK(run_tool({"ld", "-r", "-o", "joined.o", "halide.o", "hooks.o"}, job.work));
+  TILE_TUNE_TRY(symbols, run_tool({"nm", "-g", "-j", "--defined-only", "joined.o"}, job.work));
   std::istringstream lines(symbols);
-  std::string renames;
-  for (std::string symbol; std::getline(lines, symbol);) renames += fmt::format("{0} tile_tune_{0}\n", symbol);
+  std::string renames, hidden;
+  for (std::string symbol; std::getline(lines, symbol);) {
+    renames += fmt::format("{0} tile_tune_{0}\n", symbol);
+    hidden += fmt::format("__asm__(\".hidden {}\");\n", symbol);
+  }
   TILE_TUNE_CHECK(write_text(job.work / kRenames, renames));
+  // A definition joined with a hidden reference to it becomes hidden itself.
+  TILE_TUNE_CHECK(compile_c(job, "hidden", hidden));
+  TILE_TUNE_CHECK(run_tool({"ld", "-r", "-o", "tile_tune_rt.o", "joined.o", "hidden.o"}, job.work));
   TILE_TUNE_CHECK(run_tool({"objcopy", fmt::format("--redefine-syms={}", kRenames), "tile_tune_rt.o"}, job.work));
   TILE_TUNE_CHECK(run_tool({"ar", "rcsD", archive.string(), "tile_tune_rt.o"}, job.work));
   return {};

@@ -14,9 +14,9 @@ namespace tile_tune::codegen {
 namespace {
 
 /// halide_buffer_t has 32-bit extents and strides; the largest stride is the product of all extents but one.
-bool fits(const std::vector<int64_t>& shape, ir::Layout layout) {
+bool fits(const std::vector<int64_t>& shape, ir::Layout layout, int parts) {
   constexpr double kLimit = std::numeric_limits<int32_t>::max();
-  double stride = 1;
+  double stride = parts;
   for (size_t i = 0; i < shape.size(); ++i) {
     const double extent = static_cast<double>(shape[layout == ir::Layout::Row ? shape.size() - 1 - i : i]);
     if (extent > kLimit || stride > kLimit) return false;
@@ -32,11 +32,7 @@ Result<Argument> make_argument(const ir::Tensor& tensor) {
                     .layout = tensor.layout,
                     .shape = ir::shape(tensor),
                     .strides = {}};
-  if (c_type(tensor.type).empty())
-    return fail(
-        ErrorClass::Program, "type-not-emitted",
-        fmt::format("tensor '{}' has type {}, which libraries do not take", tensor.name, dtype_name(tensor.type)));
-  if (!fits(argument.shape, tensor.layout))
+  if (!fits(argument.shape, tensor.layout, argument.parts()))
     return fail(ErrorClass::Mismatch, "tensor-too-large",
                 fmt::format("tensor '{}' has an extent or stride above 2147483647 elements", tensor.name));
   argument.strides = strides(tensor);
@@ -59,6 +55,8 @@ int64_t Argument::bytes() const {
   for (int64_t extent : shape) count *= extent;
   return count * static_cast<int64_t>(dtype_size(type));
 }
+
+int Argument::parts() const { return is_complex(type) ? 2 : 1; }
 
 std::string_view c_type(DType type) {
   switch (type) {
@@ -85,12 +83,11 @@ std::string_view c_type(DType type) {
     case DType::BF16:
       return "uint16_t";
     case DType::F32:
+    case DType::C32:
       return "float";
     case DType::F64:
-      return "double";
-    case DType::C32:
     case DType::C64:
-      return "";
+      return "double";
   }
   return "";
 }

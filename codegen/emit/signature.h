@@ -21,6 +21,7 @@ struct Argument {
   bool is_in_out = false;  // an output whose value on entry is read
 
   int64_t bytes() const;
+  int parts() const;  // 2 for complex types, whose real and imaginary parts lie side by side
 };
 
 struct Signature {
@@ -31,7 +32,7 @@ struct Signature {
       buffers;  // which argument each buffer of the compiled function shows; an in/out one is shown twice
 };
 
-/// float, uint16_t (f16, bf16: bit patterns), uint8_t (bool), ... Complex types have none.
+/// float, uint16_t (f16, bf16: bit patterns), uint8_t (bool), ... Of complex types, that of their parts.
 std::string_view c_type(DType type);
 
 /// Class Mismatch for an unbound program or a tensor too large for 32-bit extents and strides; class Program for

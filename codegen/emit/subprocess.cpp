@@ -15,6 +15,8 @@ extern char** environ;
 namespace tile_tune::codegen {
 namespace {
 
+constexpr const char* kDiskFull = "No space left on device";  // ENOSPC in the C locale, which tools run in
+
 /// Output of a child, in memory: unlike a pipe it never fills up and needs no second reader.
 class Capture {
  public:
@@ -86,9 +88,12 @@ Result<std::string> run_tool(const std::vector<std::string>& command, const std:
     if (errno != EINTR)
       return failure("tool-failed", fmt::format("lost track of '{}': {}", command[0], strerror(errno)));
   if (WIFEXITED(status) && WEXITSTATUS(status) == 0) return out.text();
+  const std::string said = trimmed(err.text());
+  if (said.find(kDiskFull) != std::string::npos)
+    return failure("disk-full", fmt::format("cannot write the package: {}", kDiskFull), "free some space there");
   const std::string how = WIFSIGNALED(status) ? fmt::format("was killed by signal {}", WTERMSIG(status))
                                               : fmt::format("failed with exit status {}", WEXITSTATUS(status));
-  return failure("tool-failed", fmt::format("'{}' {} while making the package", command[0], how), trimmed(err.text()));
+  return failure("tool-failed", fmt::format("'{}' {} while making the package", command[0], how), said);
 }
 
 }  // namespace tile_tune::codegen

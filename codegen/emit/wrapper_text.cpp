@@ -131,26 +131,35 @@ TypeCode type_code(DType type) {
     case DType::BF16:
       return {"{4, 16, 1}", "{4, 16, 1}"};
     case DType::C32:
+      return {"{2, 32, 1}", "{5, 64, 1}"};
     case DType::C64:
-      break;  // refused by make_signature
+      return {"{2, 64, 1}", "{5, 128, 1}"};
   }
   return {};
 }
 
-/// The constants of argument `i`: shape, strides and Halide's dimensions, the fastest first.
-std::string argument_tables(const Argument& argument, size_t i) {
-  if (argument.shape.empty()) return "";
-  const size_t rank = argument.shape.size();
+/// Halide's dimensions of an argument, the fastest first; the parts of complex elements are one.
+std::vector<std::string> halide_dimensions(const Argument& argument) {
   std::vector<std::string> dimensions;
+  if (argument.parts() == 2) dimensions.push_back("{0, 2, 1, 0}");
+  const size_t rank = argument.shape.size();
   for (size_t n = 0; n < rank; ++n) {
     const size_t d = argument.layout == ir::Layout::Row ? rank - 1 - n : n;
-    dimensions.push_back(fmt::format("{{0, {}, {}, 0}}", argument.shape[d], argument.strides[d]));
+    dimensions.push_back(fmt::format("{{0, {}, {}, 0}}", argument.shape[d], argument.strides[d] * argument.parts()));
   }
-  return fmt::format(
-      "static const int64_t shape{0}[] = {{{1}}};\n"
-      "static const int64_t strides{0}[] = {{{2}}};\n"
-      "static const struct tile_tune_dimension dimensions{0}[] = {{{3}}};\n",
-      i, fmt::join(argument.shape, ", "), fmt::join(argument.strides, ", "), fmt::join(dimensions, ", "));
+  return dimensions;
+}
+
+/// The constants of argument `i`: shape, strides and Halide's dimensions.
+std::string argument_tables(const Argument& argument, size_t i) {
+  std::string text;
+  if (!argument.shape.empty())
+    text = fmt::format("static const int64_t shape{0}[] = {{{1}}};\nstatic const int64_t strides{0}[] = {{{2}}};\n", i,
+                       fmt::join(argument.shape, ", "), fmt::join(argument.strides, ", "));
+  const auto dimensions = halide_dimensions(argument);
+  if (dimensions.empty()) return text;
+  return text + fmt::format("static const struct tile_tune_dimension dimensions{}[] = {{{}}};\n", i,
+                            fmt::join(dimensions, ", "));
 }
 
 std::string tables(const Signature& kernel) {
@@ -185,11 +194,12 @@ std::string run_text(const Signature& kernel) {
   std::vector<std::string> types(kernel.buffers.size(), "struct tile_tune_buffer*"), buffers, rows;
   for (size_t i : kernel.buffers) {
     const Argument& a = kernel.arguments[i];
+    const size_t dimensions = halide_dimensions(a).size();
     buffers.push_back(fmt::format("&buffers[{}]", buffers.size()));
     rows.push_back(fmt::format("    {{0, NULL, {}, 0, {}, {}, {}, NULL}},\n",
                                a.bytes() == 0 ? "(uint8_t*)&nothing" : fmt::format("(uint8_t*)pointers[{}]", i),
-                               type_code(a.type).halide, a.shape.size(),
-                               a.shape.empty() ? "NULL" : fmt::format("(struct tile_tune_dimension*)dimensions{}", i)));
+                               type_code(a.type).halide, dimensions,
+                               dimensions == 0 ? "NULL" : fmt::format("(struct tile_tune_dimension*)dimensions{}", i)));
   }
   return fmt::format(
       "\nint {0}({1});\n\nstatic int run(void* const* pointers) {{\n"

@@ -253,24 +253,26 @@ struct Applier {
     }
   }
 
-  // `result` when it only adds the tiled Func to what the caller's buffer holds: one pass, no element twice.
+  // `result` when it only takes up the tiled Func: one pass, no element twice.
   void apply_final_pass() {
-    for (int p = 0; p < outputs(); ++p) stage.result.bound(stage.vars[p], 0, static_cast<int>(stage.loops.output[p]));
-    if (outputs() == 0) return;
-    const Var& fastest = stage.vars[stage.buffer_order.front()];
+    const auto& vars = stage.result_vars;
+    for (size_t d = 0; d < vars.size(); ++d) stage.result.bound(vars[d], 0, static_cast<int>(stage.result_extents[d]));
+    if (vars.empty()) return;
     const int lanes = target.vector_bytes / stage.result.types()[0].bytes();
-    stage.result.vectorize(fastest, lanes, TailStrategy::GuardWithIf);
-    if (outputs() > 1) stage.result.parallel(stage.vars[stage.buffer_order.back()]);
+    stage.result.vectorize(vars.front(), lanes, TailStrategy::GuardWithIf);
+    if (vars.size() > 1) stage.result.parallel(vars.back());
   }
 };
 
 }  // namespace
 
 void apply(const StageSchedule& schedule, Stage& stage, const Target& target, bool is_output) {
+  if (stage.assigned.defined()) stage.assigned.compute_root();
   if (schedule.inlined) return;
   Applier applier{schedule, stage, target, {}};
   const bool own_nest = stage.tiled.name() != stage.result.name();
   if (own_nest || !is_output) stage.tiled.compute_root();
+  if (own_nest && !is_output) stage.result.compute_root();
   applier.apply_tiled();
   if (own_nest) applier.apply_final_pass();
   if (stage.accumulator.defined()) {

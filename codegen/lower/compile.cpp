@@ -1,7 +1,10 @@
 #include "codegen/lower/compile.h"
 
 #include <fmt/format.h>
+#include <cerrno>
 #include <chrono>
+#include <cstring>
+#include <fstream>
 #include <sstream>
 
 #include "Halide.h"
@@ -33,26 +36,34 @@ auto guarded(const char* doing, Call&& call) -> decltype(call()) {
   }
 }
 
-// What this version's lowering does not cover is refused before anything is built.
-Result<void> check_supported(const ir::Program& program) {
-  for (const auto& tensor : program.tensors)
-    if (is_complex(tensor.type))
-      return fail(ErrorClass::Program, "unsupported-complex",
-                  fmt::format("{} is complex: kernels for complex tensors are not supported", tensor.name));
-  for (const auto& statement : program.statements) {
-    std::vector<int> seen;
-    for (const auto& subscript : statement.subscripts) {
-      const bool plain = subscript.terms.size() == 1 && subscript.terms[0].second == 1 && subscript.denominator == 1;
-      if (!plain || std::find(seen.begin(), seen.end(), subscript.terms[0].first) != seen.end())
-        return fail(ErrorClass::Program, "unsupported-subscript",
-                    fmt::format("a subscript on the left of {} is not a single index: kernels for it are not supported",
-                                program.tensors[statement.target].name));
-      seen.push_back(subscript.terms[0].first);
+// Kernels are made from statements in gather form (ir/gather.h); whoever hands over another gets this error.
+Result<void> check_gather_form(const ir::Program& program, const ir::Statement& statement) {
+  const auto refused = [&] {
+    return fail(ErrorClass::Program, "unsupported-subscript",
+                fmt::format("a subscript of the statement that writes {} is not in gather form",
+                            program.tensors[statement.target].name));
+  };
+  std::vector<int> solved;
+  for (const auto& subscript : statement.subscripts) {
+    int unknown = 0;
+    for (const auto& [index, coefficient] : subscript.terms) {
+      if (std::find(solved.begin(), solved.end(), index) != solved.end()) continue;
+      if (++unknown > 1 || coefficient < 1) return refused();
+      solved.push_back(index);
     }
+    if (subscript.denominator != 1) return refused();
   }
+  bool quotients = false;
+  for (const auto& constraint : statement.constraints) quotients |= constraint.expr.denominator != 1;
+  ir::for_each_read(*statement.value, [&](const ir::Read& read) {
+    for (const auto& subscript : read.subscripts)
+      if (const auto* affine = std::get_if<ir::AffineExpr>(&subscript)) quotients |= affine->denominator != 1;
+  });
+  if (quotients) return refused();
   return {};
 }
 
+// The real and imaginary parts of complex elements lie side by side: a first dimension of two.
 void describe_buffer(Halide::OutputImageParam parameter, const ir::Tensor& tensor) {
   auto by_dimension = strides(tensor);
   auto extents = ir::shape(tensor);
@@ -60,20 +71,61 @@ void describe_buffer(Halide::OutputImageParam parameter, const ir::Tensor& tenso
     std::reverse(by_dimension.begin(), by_dimension.end());
     std::reverse(extents.begin(), extents.end());
   }
+  const int parts = is_complex(tensor.type) ? 2 : 1;
+  for (auto& stride : by_dimension) stride *= parts;
+  if (parts == 2) {
+    by_dimension.insert(by_dimension.begin(), 1);
+    extents.insert(extents.begin(), 2);
+  }
   for (size_t d = 0; d < extents.size(); ++d)
     parameter.dim(d).set_bounds(0, static_cast<int>(extents[d])).set_stride(static_cast<int>(by_dimension[d]));
 }
 
+std::vector<Halide::Var> vars_named(const std::string& name, size_t count) {
+  std::vector<Halide::Var> vars;
+  for (size_t d = 0; d < count; ++d) vars.push_back(Halide::Var(fmt::format("{}_v{}", name, d)));
+  return vars;
+}
+
+// The elements of a parameter as a Func.
+Halide::Func elements_of(const Halide::ImageParam& parameter, const ir::Tensor& tensor, const std::string& name) {
+  if (!is_complex(tensor.type)) return parameter;
+  Halide::Func func(name);
+  const auto vars = vars_named(name, tensor.extents.size());
+  std::vector<Halide::Expr> real{0}, imaginary{1};
+  real.insert(real.end(), vars.begin(), vars.end());
+  imaginary.insert(imaginary.end(), vars.begin(), vars.end());
+  define(func, vars, {parameter(real), parameter(imaginary)});
+  return func;
+}
+
 // The Func that expressions read an in/out output's initial value from: a copy, since the output's buffer, which
 // may be the same one, is written while other elements are still to be read.
-Halide::Func copy_of(const Halide::ImageParam& parameter, const std::string& name, int dimensions) {
-  std::vector<Halide::Var> vars;
-  for (int d = 0; d < dimensions; ++d) vars.push_back(Halide::Var(fmt::format("{}_v{}", name, d)));
+Halide::Func copy_of(const Halide::Func& elements, const std::string& name, size_t dimensions) {
+  const auto vars = vars_named(name, dimensions);
   Halide::Func copy(name);
-  std::vector<Halide::Expr> arguments(vars.begin(), vars.end());
-  copy(vars) = parameter(arguments);
+  define(copy, vars, at(elements, vars));
   copy.compute_root();
   return copy;
+}
+
+// What is written to the output's buffer: complex elements with their parts side by side.
+Halide::Func in_memory(const Halide::Func& elements, const ir::Tensor& tensor, const Target& target) {
+  if (!is_complex(tensor.type)) return elements;
+  const std::string name = elements.name() + "_interleaved";
+  const auto vars = vars_named(name, tensor.extents.size());
+  const Halide::Var part(name + "_part");
+  const Values parts = at(elements, vars);
+  Halide::Func interleaved(name);
+  std::vector<Halide::Var> all{part};
+  all.insert(all.end(), vars.begin(), vars.end());
+  interleaved(all) = Halide::mux(part, parts);
+  interleaved.bound(part, 0, 2).unroll(part);
+  if (vars.empty()) return interleaved;
+  const int lanes = target.vector_bytes / interleaved.types()[0].bytes();
+  interleaved.vectorize(vars.front(), lanes, Halide::TailStrategy::GuardWithIf);
+  if (vars.size() > 1) interleaved.parallel(vars.back());
+  return interleaved;
 }
 
 bool reads(const ir::Program& program, int tensor) {
@@ -95,15 +147,16 @@ Lowered lower(const ir::Program& program, const Schedule& schedule, const Target
   for (const int number : kernel_arguments(program)) {
     const auto& tensor = program.tensors[number];
     if (tensor.role == ir::Role::Output) continue;
-    Halide::ImageParam parameter(halide_type(tensor.type), static_cast<int>(tensor.extents.size()),
-                                 fmt::format("tensor{}", number));
+    const std::string name = fmt::format("tensor{}", number);
+    const size_t rank = tensor.extents.size();
+    Halide::ImageParam parameter(halide_type(tensor.type), static_cast<int>(rank + (is_complex(tensor.type) ? 1 : 0)),
+                                 name);
     describe_buffer(parameter, tensor);
     lowered.arguments.push_back(parameter);
-    initial[number] = parameter;
-    values[number] =
-        tensor.role == ir::Role::InOut && reads(program, number)
-            ? copy_of(parameter, fmt::format("tensor{}_copy", number), static_cast<int>(tensor.extents.size()))
-            : Halide::Func(parameter);
+    initial[number] = elements_of(parameter, tensor, name + "_elements");
+    values[number] = tensor.role == ir::Role::InOut && reads(program, number)
+                         ? copy_of(initial[number], name + "_copy", rank)
+                         : initial[number];
   }
   for (size_t s = 0; s < program.statements.size(); ++s) {
     const auto& statement = program.statements[s];
@@ -112,13 +165,14 @@ Lowered lower(const ir::Program& program, const Schedule& schedule, const Target
         !reads(program, *statement.previous))
       tensors[*statement.previous] = initial[*statement.previous];
     Stage stage = make_stage(program, static_cast<int>(s), schedule.stages[s], tensors);
-    apply(schedule.stages[s], stage, target, program.tensors[statement.target].role == ir::Role::Output);
+    const auto& written = program.tensors[statement.target];
+    apply(schedule.stages[s], stage, target, written.role == ir::Role::Output && !is_complex(written.type));
     values[statement.target] = stage.result;
   }
   std::vector<Halide::Func> outputs;
   for (const int number : program.outputs) {
-    describe_buffer(values[number].output_buffer(), program.tensors[number]);
-    outputs.push_back(values[number]);
+    outputs.push_back(in_memory(values[number], program.tensors[number], target));
+    describe_buffer(outputs.back().output_buffer(), program.tensors[number]);
   }
   lowered.pipeline = Halide::Pipeline(outputs);
   return lowered;
@@ -133,6 +187,17 @@ Halide::Target kernel_target(const ir::Program& program, const Target& target) {
   return halide;
 }
 
+// Through memory: when it writes files itself, Halide makes a folder in /tmp, whatever TMPDIR says, which stays there if
+// the process is killed, and it aborts on a full disk.
+Result<void> write_object(const Halide::Module& module, const std::filesystem::path& object) {
+  const auto bytes = module.compile_to_buffer();
+  std::ofstream file(object, std::ios::binary);
+  file.write(reinterpret_cast<const char*>(bytes.data()), static_cast<std::streamsize>(bytes.size_in_bytes()));
+  file.close();
+  if (file) return {};
+  return failure("cannot-write", fmt::format("cannot write {}: {}", object.string(), std::strerror(errno)));
+}
+
 }  // namespace
 
 std::vector<int> kernel_arguments(const ir::Program& program) {
@@ -145,7 +210,7 @@ std::vector<int> kernel_arguments(const ir::Program& program) {
 
 Result<Compiled> compile_object(const ir::Program& program, const Schedule& schedule, const Target& target,
                                 const std::string& function, const std::filesystem::path& object) {
-  TILE_TUNE_CHECK(check_supported(program));
+  for (const auto& statement : program.statements) TILE_TUNE_CHECK(check_gather_form(program, statement));
   TILE_TUNE_CHECK(check(program, schedule));
   return guarded("compiling a kernel", [&]() -> Result<Compiled> {
     Compiled compiled;
@@ -158,7 +223,7 @@ Result<Compiled> compile_object(const ir::Program& program, const Schedule& sche
     compiled.code_hash = ir::sha256_hex(text.str());
     compiled.lower_ms = milliseconds_since(start);
     const auto generate = Clock::now();
-    module.compile({{Halide::OutputFileType::object, object.string()}});
+    TILE_TUNE_CHECK(write_object(module, object));
     compiled.compile_ms = milliseconds_since(generate);
     return compiled;
   });
@@ -166,9 +231,8 @@ Result<Compiled> compile_object(const ir::Program& program, const Schedule& sche
 
 Result<void> compile_runtime(const Target& target, const std::filesystem::path& object) {
   return guarded("compiling the runtime", [&]() -> Result<void> {
-    Halide::compile_standalone_runtime({{Halide::OutputFileType::object, object.string()}},
-                                       Halide::Target(target.halide));
-    return {};
+    // What Halide::compile_standalone_runtime does: a module without functions brings the whole runtime.
+    return write_object(Halide::Module("standalone_runtime", Halide::Target(target.halide)), object);
   });
 }
 

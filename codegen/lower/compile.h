@@ -30,8 +30,7 @@ std::vector<int> kernel_arguments(const ir::Program& program);
 Result<Compiled> compile_object(const ir::Program& program, const Schedule& schedule, const Target& target,
                                 const std::string& function, const std::filesystem::path& object);
 
-/// Halide's runtime for a target as one relocatable object, for kernels made by compile_object. (As an archive Halide
-/// would build it in /tmp, whatever TMPDIR says, and leave it there when killed.)
+/// Halide's runtime for a target as one relocatable object, for kernels made by compile_object.
 Result<void> compile_runtime(const Target& target, const std::filesystem::path& object);
 
 }  // namespace tile_tune::codegen

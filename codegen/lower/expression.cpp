@@ -217,25 +217,24 @@ Expr binary(ir::Op op, const Expr& a, const Expr& b) {
   return Expr();
 }
 
-// A float beyond an integer type's range becomes its nearest value, and NaN 0: the machine instruction would give what
-// differs between CPUs. The conversion itself goes through 64 bits, where narrower types wrap, as in the reference.
+// A float beyond 64 bits becomes the nearest value that they hold, and NaN 0: the machine instruction would give what
+// differs between CPUs. Narrower types wrap, and so do negative values in 64 unsigned bits, as in the reference.
 Expr cast(const Expr& x, const Halide::Type& type) {
   if (!x.type().is_float() || type.is_float() || type.is_bool()) return Halide::cast(type, x);
-  const bool unsigned_64 = type.is_uint() && type.bits() == 64;
-  const Halide::Type wide = unsigned_64 ? Halide::UInt(64) : Halide::Int(64);
-  const Expr limit =
-      Halide::Internal::make_const(x.type().bits() < 32 ? Halide::Float(32) : x.type(), unsigned_64 ? 0x1p64 : 0x1p63);
   const Expr value = x.type().bits() < 32 ? Halide::cast<float>(x) : x;
-  const Expr least = Halide::Internal::make_const(value.type(), -0x1p63);
-  const Expr above = at_most(limit, value), below = Halide::strict_float(value < least);
+  const auto number = [&](double power) { return Halide::Internal::make_const(value.type(), power); };
   const Expr zero = Halide::Internal::make_zero(value.type());
-  const Expr converted = Halide::cast(wide, Halide::select(above || below || not_a_number(value), zero, value));
-  const Expr beyond = Halide::select(above, wide.max(), wide.min());
-  return Halide::cast(type, Halide::select(above || below, beyond, converted));
+  const Expr above = at_most(number(0x1p63), value), below = Halide::strict_float(value < number(-0x1p63));
+  const Expr within = Halide::cast(Halide::Int(64), Halide::select(above || below || not_a_number(value), zero, value));
+  const Expr beyond = Halide::select(above, Halide::Int(64).max(), Halide::Int(64).min());
+  const Expr result = Halide::cast(type, Halide::select(above || below, beyond, within));
+  if (!type.is_uint() || type.bits() != 64) return result;
+  const Expr far_above = at_most(number(0x1p64), value);
+  const Expr upper_half = Halide::cast(type, Halide::select(above && !far_above, value, zero));
+  return Halide::select(far_above, type.max(), Halide::select(above, upper_half, result));
 }
 
 Expr call(ir::Op op, const std::vector<Expr>& arguments) {
-  if (op == ir::Op::Select) return Halide::select(arguments[0], arguments[1], arguments[2]);
   if (op == ir::Op::Fma) return libm("fma", arguments);
   return arguments.size() == 1 ? unary(op, arguments[0]) : binary(op, arguments[0], arguments[1]);
 }
@@ -257,30 +256,43 @@ struct Lowering {
   const ReadOperand& read_operand;
   int reads = 0;
 
-  Expr read(const ir::Read& node) {
+  Values read(const ir::Read& node) {
     const int number = reads++;  // before its subscripts, as ir::for_each_read counts
     std::vector<Expr> subscripts;
     for (const auto& subscript : node.subscripts) {
       if (const auto* affine = std::get_if<ir::AffineExpr>(&subscript))
         subscripts.push_back(to_halide(*affine, indices));
       else
-        subscripts.push_back(Halide::cast<int>((*this)(*std::get<ir::ExprPtr>(subscript))));
+        subscripts.push_back(Halide::cast<int>((*this)(*std::get<ir::ExprPtr>(subscript))[0]));
     }
     return read_operand(number, node, subscripts);
   }
 
-  Expr operator()(const ir::Expr& expr) {
+  // A real number as one of `type`.
+  static Values real(const Expr& value, DType type) {
+    if (is_complex(type)) return {value, Halide::Internal::make_zero(value.type())};
+    return {value};
+  }
+
+  Values operator()(const ir::Expr& expr) {
     const Halide::Type type = halide_type(expr.type);
-    if (const auto* node = std::get_if<ir::Literal>(&expr.node)) return literal(*node, type);
-    if (const auto* node = std::get_if<ir::IndexValue>(&expr.node)) return Halide::cast(type, indices[node->index]);
+    if (const auto* node = std::get_if<ir::Literal>(&expr.node)) return real(literal(*node, type), expr.type);
+    if (const auto* node = std::get_if<ir::IndexValue>(&expr.node)) return {Halide::cast(type, indices[node->index])};
     if (const auto* node = std::get_if<ir::SizeValue>(&expr.node))
-      return Halide::Internal::make_const(type, node->size.constant().value());
+      return {Halide::Internal::make_const(type, node->size.constant().value())};
     if (const auto* node = std::get_if<ir::Read>(&expr.node)) return read(*node);
-    if (const auto* node = std::get_if<ir::Cast>(&expr.node)) return cast((*this)(*node->argument), type);
+    if (const auto* node = std::get_if<ir::Cast>(&expr.node)) {
+      Values parts = each_part((*this)(*node->argument), [&](const Expr& part) { return cast(part, type); });
+      return parts.size() == 1 ? real(parts[0], expr.type) : parts;
+    }
     const auto& node = std::get<ir::Call>(expr.node);
-    std::vector<Expr> arguments;
+    std::vector<Values> arguments;
     for (const auto& argument : node.arguments) arguments.push_back((*this)(*argument));
-    return call(node.op, arguments);
+    if (node.op == ir::Op::Select) return select(arguments[0][0], arguments[1], arguments[2]);
+    if (is_complex(node.arguments[0]->type)) return complex_call(node.op, arguments);
+    std::vector<Expr> reals;
+    for (const auto& argument : arguments) reals.push_back(argument[0]);
+    return {call(node.op, reals)};
   }
 };
 
@@ -311,12 +323,11 @@ Halide::Type halide_type(DType type) {
     case DType::BF16:
       return Halide::BFloat(16);
     case DType::F32:
+    case DType::C32:
       return Halide::Float(32);
     case DType::F64:
-      return Halide::Float(64);
-    case DType::C32:
     case DType::C64:
-      break;  // refused before lowering: compile.cpp
+      return Halide::Float(64);
   }
   return {};
 }
@@ -327,37 +338,42 @@ Expr to_halide(const ir::AffineExpr& expr, const std::vector<Expr>& indices) {
   return Halide::Internal::simplify(sum);
 }
 
-Expr to_halide(const ir::Expr& expr, const std::vector<Expr>& indices, const ReadOperand& read_operand) {
+Values to_halide(const ir::Expr& expr, const std::vector<Expr>& indices, const ReadOperand& read_operand) {
   return Lowering{indices, read_operand}(expr);
 }
 
-Expr combine(ir::Aggregation op, const Expr& a, const Expr& b) {
+Values combine(ir::Aggregation op, const Values& a, const Values& b) {
+  const bool boolean = a[0].type().is_bool(), complex = a.size() > 1;
   switch (op) {
     case ir::Aggregation::Assign:
       return b;
     case ir::Aggregation::Sum:
-      return a.type().is_bool() ? a || b : add(a, b);
+      if (complex) return complex_call(ir::Op::Add, {a, b});
+      return {boolean ? a[0] || b[0] : add(a[0], b[0])};
     case ir::Aggregation::Product:
-      return a.type().is_bool() ? a && b : multiply(a, b);
+      if (complex) return complex_call(ir::Op::Mul, {a, b});
+      return {boolean ? a[0] && b[0] : multiply(a[0], b[0])};
     case ir::Aggregation::Min:
-      return nan_aware(a, b, false);
+      return {nan_aware(a[0], b[0], false)};
     case ir::Aggregation::Max:
-      return nan_aware(a, b, true);
+      return {nan_aware(a[0], b[0], true)};
   }
   return b;
 }
 
-Expr identity(ir::Aggregation op, DType type) {
+Values identity(ir::Aggregation op, DType type) {
   const Halide::Type halide = halide_type(type);
+  const Expr zero = Halide::Internal::make_zero(halide);
+  if (is_complex(type)) return {op == ir::Aggregation::Product ? Halide::Internal::make_one(halide) : zero, zero};
   switch (op) {
     case ir::Aggregation::Product:
-      return Halide::Internal::make_one(halide);
+      return {Halide::Internal::make_one(halide)};
     case ir::Aggregation::Min:
-      return halide.is_float() ? Halide::cast(halide, Expr(std::numeric_limits<float>::infinity())) : halide.max();
+      return {halide.is_float() ? Halide::cast(halide, Expr(std::numeric_limits<float>::infinity())) : halide.max()};
     case ir::Aggregation::Max:
-      return halide.is_float() ? Halide::cast(halide, Expr(-std::numeric_limits<float>::infinity())) : halide.min();
+      return {halide.is_float() ? Halide::cast(halide, Expr(-std::numeric_limits<float>::infinity())) : halide.min()};
     default:
-      return Halide::Internal::make_zero(halide);
+      return {zero};
   }
 }
 

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "codegen/lower/expression.h"
+#include "codegen/lower/guards.h"
 
 namespace tile_tune::codegen {
 namespace {
@@ -49,22 +50,15 @@ struct Builder {
     return vars;
   }
 
-  Expr range_lo(int loop_index) const { return static_cast<int>(ir::range(statement.indices[loop_index]).lo); }
-
-  // True if the statement writes every element of its target.
-  bool covers_target() const {
-    for (int p = 0; p < outputs(); ++p) {
-      const auto range = index_range_in_target(p);
-      if (range.lo > 0 || range.hi < stage.loops.output[p]) return false;
-    }
-    return statement.constraints.empty();
+  // Positions of output loop p at which the statement writes.
+  ir::Range written_positions(int p) const {
+    const auto range = ir::range(statement.indices[stage.loops.output_index[p]]);
+    return {range.lo - stage.loops.first[p], range.hi - stage.loops.first[p]};
   }
 
-  // Elements of dimension p that the statement writes.
-  ir::Range index_range_in_target(int p) const {
-    const int64_t offset = statement.subscripts[p].constant.constant().value();
-    const auto range = ir::range(statement.indices[stage.loops.output_index[p]]);
-    return {range.lo + offset, range.hi + offset};
+  bool writes_all_of(int p) const {
+    const auto written = written_positions(p);
+    return written.lo <= 0 && written.hi >= stage.loops.output[p];
   }
 
   // Values of the statement's indices, given one expression per reduction loop. Elements outside the written range
@@ -72,41 +66,50 @@ struct Builder {
   std::vector<Expr> index_values(const std::vector<Expr>& reduction) const {
     std::vector<Expr> values(statement.indices.size());
     for (int p = 0; p < outputs(); ++p) {
-      const auto written = index_range_in_target(p);
-      const int offset = static_cast<int>(statement.subscripts[p].constant.constant().value());
-      Expr element = stage.vars[p];
-      if (written.lo > 0 || written.hi < stage.loops.output[p])
-        element = Halide::clamp(element, static_cast<int>(written.lo), static_cast<int>(written.hi) - 1);
-      values[stage.loops.output_index[p]] = element - offset;
+      const auto written = written_positions(p);
+      Expr position = stage.vars[p];
+      if (!writes_all_of(p))
+        position =
+            Halide::clamp(Halide::likely(position), static_cast<int>(written.lo), static_cast<int>(written.hi) - 1);
+      values[stage.loops.output_index[p]] = position + static_cast<int>(stage.loops.first[p]);
     }
-    for (int r = 0; r < reductions(); ++r)
-      values[stage.loops.reduction_index[r]] = range_lo(stage.loops.reduction_index[r]) + reduction[r];
+    for (size_t r = 0; r < reduction.size(); ++r) {
+      const int index = stage.loops.reduction_index[r];
+      values[index] = static_cast<int>(ir::range(statement.indices[index]).lo) + reduction[r];
+    }
     return values;
   }
 
-  Expr value(const std::vector<Expr>& reduction) const {
-    const auto indices = index_values(reduction);
-    auto read = [&](int number, const ir::Read& node, const std::vector<Expr>& subscripts) -> Expr {
-      for (const auto& packed : stage.packed)
-        if (packed.choice.operand == number) return packed.func(subscripts);
-      const auto& tensor = program.tensors[node.tensor];
-      auto arguments = buffer_arguments(tensor, subscripts);
-      const bool gathers = std::any_of(node.subscripts.begin(), node.subscripts.end(),
-                                       [](const auto& s) { return !std::holds_alternative<ir::AffineExpr>(s); });
-      if (gathers) arguments = clamp_to_extent(tensor, arguments);
-      return tensors.at(node.tensor)(arguments);
-    };
-    Expr result =
-        Halide::cast(halide_type(statement.accumulator), with_ieee_rules(to_halide(*statement.value, indices, read)));
-    if (!statement.constraints.empty()) {
-      Expr valid = Halide::Internal::const_true();
-      for (const auto& constraint : statement.constraints) {
-        const Expr position = to_halide(constraint.expr, indices);
-        valid = valid && position >= 0 && position < static_cast<int>(constraint.bound.constant().value());
-      }
-      result = Halide::select(valid, result, initial());
+  // Subscripts that leave their tensor where a constraint fails, or that are known at run time only, are clamped: what
+  // is read there is thrown away, or, with a gather out of range, some element instead of foreign memory. `likely`
+  // makes Halide cut the loops where the clamps end, so that inner tiles have none.
+  Values read(const std::vector<PackedOperand>& packings, int number, const ir::Read& node,
+              std::vector<Expr> subscripts) const {
+    const auto& tensor = program.tensors[node.tensor];
+    for (size_t d = 0; d < subscripts.size(); ++d) {
+      const int last = static_cast<int>(ir::extent(tensor, d)) - 1;
+      const auto* affine = std::get_if<ir::AffineExpr>(&node.subscripts[d]);
+      if (!affine)
+        subscripts[d] = Halide::clamp(subscripts[d], 0, last);
+      else if (!stays_inside(statement, *affine, ir::extent(tensor, d)))
+        subscripts[d] = Halide::clamp(Halide::likely(subscripts[d]), 0, last);
     }
-    return result;
+    for (const auto& packed : packings)
+      if (packed.choice.operand == number) return at(packed.func, subscripts);
+    return at(tensors.at(node.tensor), buffer_arguments(tensor, subscripts));
+  }
+
+  Values value(const std::vector<Expr>& reduction) const {
+    const auto indices = index_values(reduction);
+    const auto read_operand = [&](int number, const ir::Read& node, const std::vector<Expr>& subscripts) {
+      return read(stage.packed, number, node, subscripts);
+    };
+    const auto type = halide_type(statement.accumulator);
+    const Values result = each_part(to_halide(*statement.value, indices, read_operand),
+                                    [&](const Expr& part) { return Halide::cast(type, with_ieee_rules(part)); });
+    if (reductions() == 0 || statement.constraints.empty()) return result;
+    return select(constraints_hold(statement, indices),
+                  each_part(result, [](const Expr& part) { return Halide::likely(part); }), initial());
   }
 
   // Halide otherwise computes as if NaN and infinities did not occur: x * 0 would be 0. Only the product that a sum
@@ -121,16 +124,6 @@ struct Builder {
     return Halide::strict_float(product->a) * Halide::strict_float(product->b);
   }
 
-  // Gathered subscripts are known at run time only. The clamp gives bounds inference a bound; values outside are
-  // the caller's mistake and read some element of the tensor instead of foreign memory.
-  static std::vector<Expr> clamp_to_extent(const ir::Tensor& tensor, std::vector<Expr> arguments) {
-    std::vector<Expr> extents;
-    for (size_t d = 0; d < tensor.extents.size(); ++d) extents.push_back(static_cast<int>(ir::extent(tensor, d)));
-    extents = buffer_arguments(tensor, extents);
-    for (size_t d = 0; d < arguments.size(); ++d) arguments[d] = Halide::clamp(arguments[d], 0, extents[d] - 1);
-    return arguments;
-  }
-
   void make_packed() {
     for (const auto& choice : schedule.packings) {
       const auto& operand = stage.loops.operands[choice.operand];
@@ -140,8 +133,8 @@ struct Builder {
         packed.vars.push_back(Var(fmt::format("{}_p{}_{}", name, choice.operand, d)));
         subscripts.push_back(packed.vars.back());
       }
-      packed.func(packed.vars) =
-          tensors.at(operand.tensor)(buffer_arguments(program.tensors[operand.tensor], subscripts));
+      define(packed.func, packed.vars,
+             at(tensors.at(operand.tensor), buffer_arguments(program.tensors[operand.tensor], subscripts)));
       stage.packed.push_back(std::move(packed));
     }
   }
@@ -154,6 +147,12 @@ struct Builder {
   struct Domain {
     std::vector<Halide::RVar> unrolled, loops;  // innermost first
     std::vector<Expr> positions;                // by reduction loop
+
+    std::vector<Halide::RVar> all() const {
+      std::vector<Halide::RVar> result = unrolled;
+      result.insert(result.end(), loops.begin(), loops.end());
+      return result;
+    }
   };
 
   // The loops stand in the domain in the order they will run, unrolled parts innermost: Halide reorders the loops of
@@ -185,14 +184,33 @@ struct Builder {
     return domain;
   }
 
-  // Where an element starts: the identity of the element type, which an empty reduction leaves there (int8 max: -128).
-  Expr initial() const {
-    return Halide::cast(halide_type(statement.accumulator),
-                        identity(statement.op, program.tensors[statement.target].type));
+  // How terms are combined. An assignment spread over reduction loops has at most one valid term, so it is their sum.
+  ir::Aggregation reduction_op() const {
+    return statement.op == ir::Aggregation::Assign ? ir::Aggregation::Sum : statement.op;
   }
 
-  void accumulate(Func& into, const std::vector<Var>& vars, const Expr& term) const {
-    into(vars) = combine(statement.op, into(vars), term);
+  // Where an element starts: the identity of the element type, which an empty reduction leaves there (int8 max: -128).
+  Values initial() const {
+    const auto type = halide_type(statement.accumulator);
+    // -0 + x is x, also where x is -0.
+    if (statement.op == ir::Aggregation::Assign && type.is_float())
+      return Values(is_complex(statement.accumulator) ? 2 : 1, Halide::Internal::make_const(type, -0.0));
+    return each_part(identity(reduction_op(), program.tensors[statement.target].type),
+                     [&](const Expr& part) { return Halide::cast(type, part); });
+  }
+
+  // One update: `term` combined into the element, over the loops of a reduction.
+  void accumulate(Func& into, const std::vector<Var>& vars, const Values& term,
+                  const std::vector<Halide::RVar>& loops) const {
+    Values combined = combine(reduction_op(), at(into, vars), term);
+    // An update that mentions no loop of its reduction would not be repeated over it.
+    const bool mentioned = std::any_of(loops.begin(), loops.end(), [&](const auto& loop) {
+      return std::any_of(term.begin(), term.end(), [&](const Expr& part) {
+        return Halide::Internal::expr_uses_var(part, loop.name());
+      });
+    });
+    if (!mentioned && !loops.empty()) combined = select(loops.front() >= 0, combined, at(into, vars));
+    define(into, vars, combined);
   }
 
   void reduce_plain() {
@@ -202,8 +220,8 @@ struct Builder {
     Domain domain = make_domain("_r", spans);
     stage.unrolled = domain.unrolled;
     stage.reduction = domain.loops;
-    stage.accumulator(vars) = initial();
-    accumulate(stage.accumulator, vars, value(domain.positions));
+    define(stage.accumulator, vars, initial());
+    accumulate(stage.accumulator, vars, value(domain.positions), domain.all());
   }
 
   // partial(vars, b...) sums one block of the reduction in registers; the accumulator, at home in cache, adds the
@@ -227,8 +245,8 @@ struct Builder {
     }
     partial_vars.insert(partial_vars.end(), block_vars.begin(), block_vars.end());
     stage.partial = Func(name + "_part");
-    stage.partial(partial_vars) = initial();
-    accumulate(stage.partial, partial_vars, value(domain.positions));
+    define(stage.partial, partial_vars, initial());
+    accumulate(stage.partial, partial_vars, value(domain.positions), domain.all());
 
     const RDom block_loops(blocks, name + "_rb");
     std::vector<Expr> arguments(vars.begin(), vars.end());
@@ -236,8 +254,8 @@ struct Builder {
       stage.block.push_back(block_loops[d]);
       arguments.push_back(block_loops[d]);
     }
-    stage.accumulator(vars) = initial();
-    accumulate(stage.accumulator, vars, stage.partial(arguments));
+    define(stage.accumulator, vars, initial());
+    accumulate(stage.accumulator, vars, at(stage.partial, arguments), stage.block);
   }
 
   // partial(lane, vars) sums every lane_extent-th iteration; folds halve the lanes; what is left over is a tail.
@@ -261,77 +279,173 @@ struct Builder {
     std::vector<Var> partial_vars = vars;
     partial_vars.insert(partial_vars.begin(), stage.lane);
     stage.partial = Func(name + "_part");
-    stage.partial(partial_vars) = initial();
-    accumulate(stage.partial, partial_vars, value(domain.positions));
+    define(stage.partial, partial_vars, initial());
+    accumulate(stage.partial, partial_vars, value(domain.positions), domain.all());
 
     Func lanes = stage.partial;
-    auto at = [&](const Func& func, const Expr& lane) {
+    auto lane_of = [&](const Func& func, const Expr& lane) {
       std::vector<Expr> arguments(vars.begin(), vars.end());
       arguments.insert(arguments.begin(), lane);
-      return func(arguments);
+      return at(func, arguments);
     };
     // Unrolled vectors of lanes first (step is lanes times any unroll), then halves of one vector.
     for (int64_t width = step; width > 1;) {
       const int64_t next = width > schedule.lanes ? schedule.lanes : width / 2;
       Func fold(fmt::format("{}_fold{}", name, next));
-      Expr sum = at(lanes, stage.lane);
+      Values sum = lane_of(lanes, stage.lane);
       for (int64_t part = next; part < width; part += next)
-        sum = combine(statement.op, sum, at(lanes, stage.lane + static_cast<int>(part)));
-      fold(partial_vars) = sum;
+        sum = combine(reduction_op(), sum, lane_of(lanes, stage.lane + static_cast<int>(part)));
+      define(fold, partial_vars, sum);
       stage.folds.push_back({fold, static_cast<int>(next)});
       lanes = fold;
       width = next;
     }
-    stage.accumulator(vars) = at(lanes, 0);
+    define(stage.accumulator, vars, lane_of(lanes, 0));
     stage.has_tail = extent % step != 0;
     if (stage.has_tail) {
       const Domain rest = make_domain("_t", tail);
       stage.tail = rest.loops;
-      accumulate(stage.accumulator, vars, value(rest.positions));
+      accumulate(stage.accumulator, vars, value(rest.positions), rest.all());
     }
+  }
+
+  // Values of the target's subscripts, in the IR's order.
+  std::vector<Expr> target_subscripts() const {
+    const auto indices = index_values({});
+    std::vector<Expr> subscripts;
+    for (const auto& subscript : statement.subscripts) subscripts.push_back(to_halide(subscript, indices));
+    return subscripts;
+  }
+
+  // What an element holds that no assignment writes, at these subscripts.
+  Values not_written(const std::vector<Expr>& subscripts) const {
+    const auto& target = program.tensors[statement.target];
+    const auto from = statement.previous ? statement.previous : statement.unwritten;
+    if (from) return at(tensors.at(*from), buffer_arguments(target, subscripts));
+    const Expr zero = Halide::Internal::make_zero(halide_type(target.type));
+    return is_complex(target.type) ? Values{zero, zero} : Values{zero};
   }
 
   // The element's final value: what was computed, combined with the value before, rounded to the element type.
-  Expr finish(const Expr& computed) const {
-    const auto& target = program.tensors[statement.target];
-    const auto& type = halide_type(target.type);
-    const auto vars = in_buffer_order();
-    if (!statement.previous) {
-      const Expr result = Halide::cast(type, computed);
-      return covers_target() ? result : Halide::select(written(), result, Halide::Internal::make_zero(type));
+  Values finish(const Values& computed) {
+    const auto subscripts = stage.loops.direct ? direct_subscripts() : target_subscripts();
+    const auto type = halide_type(program.tensors[statement.target].type);
+    Values result = computed;
+    if (statement.previous) {
+      const auto before = each_part(not_written(subscripts), [&](const Expr& part) {
+        return Halide::cast(halide_type(statement.accumulator), part);
+      });
+      result = combine(statement.op, before, computed);
     }
-    const Expr before = tensors.at(*statement.previous)(vars);
-    const Expr sum = combine(statement.op, Halide::cast(halide_type(statement.accumulator), before), computed);
-    const Expr result = Halide::cast(type, sum);
-    return covers_target() ? result : Halide::select(written(), result, before);
+    result = each_part(result, [&](const Expr& part) { return Halide::cast(type, part); });
+    const Expr condition = written();
+    if (Halide::Internal::is_const_one(condition)) return result;
+    return select(condition, each_part(result, [](const Expr& part) { return Halide::likely(part); }),
+                  not_written(subscripts));
   }
 
-  Expr written() const {
+  // The target's own position, also where the statement does not write.
+  std::vector<Expr> direct_subscripts() const { return {stage.vars.begin(), stage.vars.end()}; }
+
+  // Whether the element at the output loops' position is written.
+  Expr written() {
     Expr inside = Halide::Internal::const_true();
     for (int p = 0; p < outputs(); ++p) {
-      const auto range = index_range_in_target(p);
+      const auto range = written_positions(p);
       if (range.lo > 0) inside = inside && stage.vars[p] >= static_cast<int>(range.lo);
       if (range.hi < stage.loops.output[p]) inside = inside && stage.vars[p] < static_cast<int>(range.hi);
     }
-    return inside;
+    if (!needs_assignment()) return inside;
+    const auto indices = index_values({});
+    if (const auto some = some_assignment_holds(statement, indices)) return inside && *some;
+    return inside && search_assignment();
+  }
+
+  // True if it shows whether an element has a valid assignment. Where combining nothing gives what would stand there
+  // anyway (0 for sums, the value before), it does not.
+  bool needs_assignment() const {
+    if (statement.constraints.empty()) return false;
+    if (reductions() == 0 || statement.op == ir::Aggregation::Assign) return true;
+    return !statement.previous && (statement.unwritten || statement.op != ir::Aggregation::Sum);
+  }
+
+  // Looks for a valid assignment of each element, over the reduction loops.
+  Expr search_assignment() {
+    const auto vars = in_buffer_order();
+    Halide::Region region;
+    for (const int64_t extent : stage.loops.reduction) region.push_back({0, static_cast<int>(extent)});
+    const RDom loops(region, name + "_ra");
+    std::vector<Expr> reduction;
+    for (int d = 0; d < loops.dimensions(); ++d) reduction.push_back(loops[d]);
+    stage.assigned = Func(name + "_assigned");
+    stage.assigned(vars) = Halide::Internal::const_false();
+    stage.assigned(vars) = stage.assigned(vars) || constraints_hold(statement, index_values(reduction));
+    return stage.assigned(vars);
   }
 
   bool needs_own_nest() const {
+    if (!stage.loops.direct) return true;
     if (schedule.inlined || !updates_in_place(program, statement)) return false;
     for (int p = 0; p < outputs(); ++p)
       if (stage.loops.output[p] % schedule.tiles[p][0] != 0) return true;
     return false;
   }
 
+  // Spreads the elements that the output loops compute over the target: position o holds the element whose subscripts
+  // are o, if there is one. Subscript d is h * index + terms of earlier indices + constant, solved for its index in
+  // turn (gather form), or only tests indices that are known by then (diagonals).
+  void spread() {
+    const auto& target = program.tensors[statement.target];
+    const int rank = static_cast<int>(statement.subscripts.size());
+    std::vector<Expr> elements, values(statement.indices.size());
+    std::vector<Var> element_vars;
+    for (int d = 0; d < rank; ++d) {
+      element_vars.push_back(Var(fmt::format("{}_t{}", name, d)));
+      elements.push_back(element_vars.back());
+    }
+    Expr exists = Halide::Internal::const_true();
+    for (int d = 0; d < rank; ++d) {
+      ir::AffineExpr known = statement.subscripts[d];
+      std::optional<std::pair<int, int64_t>> pivot;
+      for (const auto& term : statement.subscripts[d].terms) {
+        if (values[term.first].defined()) continue;
+        pivot = term;
+        std::erase(known.terms, term);
+      }
+      const Expr rest = elements[d] - to_halide(known, values);
+      if (!pivot) {
+        exists = exists && rest == 0;
+        continue;
+      }
+      const int step = static_cast<int>(pivot->second);
+      const auto range = ir::range(statement.indices[pivot->first]);
+      const Expr index = step == 1 ? rest : rest / step;
+      if (step != 1) exists = exists && rest % step == 0;
+      exists = exists && index >= static_cast<int>(range.lo) && index < static_cast<int>(range.hi);
+      values[pivot->first] = Halide::clamp(index, static_cast<int>(range.lo), static_cast<int>(range.hi) - 1);
+    }
+    std::vector<Expr> positions;
+    for (const int p : stage.buffer_order)
+      positions.push_back(values[stage.loops.output_index[p]] - static_cast<int>(stage.loops.first[p]));
+    stage.result_vars = element_vars;
+    for (size_t d = 0; d < target.extents.size(); ++d) stage.result_extents.push_back(ir::extent(target, d));
+    if (target.layout == ir::Layout::Row) {
+      std::reverse(stage.result_vars.begin(), stage.result_vars.end());
+      std::reverse(stage.result_extents.begin(), stage.result_extents.end());
+    }
+    define(stage.result, stage.result_vars,
+           select(Halide::Internal::simplify(exists), at(stage.tiled, positions), not_written(elements)));
+  }
+
   Stage build() {
     stage.loops = loops_of(program, statement);
-    const auto& target = program.tensors[statement.target];
+    const bool row = program.tensors[statement.target].layout == ir::Layout::Row;
     for (int p = 0; p < outputs(); ++p) {
       stage.vars.push_back(Var(fmt::format("{}_v{}", name, p)));
-      stage.buffer_order.push_back(target.layout == ir::Layout::Row ? outputs() - 1 - p : p);
+      stage.buffer_order.push_back(row ? outputs() - 1 - p : p);
     }
     make_packed();
-    Expr computed;
+    Values computed;
     if (reductions() > 0) {
       stage.accumulator = Func(name + "_acc");
       if (lane_loop() >= 0)
@@ -340,19 +454,25 @@ struct Builder {
         reduce_blocked();
       else
         reduce_plain();
-      computed = stage.accumulator(accumulator_vars());
+      computed = at(stage.accumulator, accumulator_vars());
     } else {
       computed = value({});
     }
-    const auto vars = in_buffer_order();
     stage.result = Func(name);
-    stage.tiled = stage.result;
-    if (needs_own_nest()) {
-      stage.tiled = Func(name + "_whole");
-      stage.tiled(vars) = computed;
-      computed = stage.tiled(vars);
+    stage.tiled = needs_own_nest() ? Func(name + "_whole") : stage.result;
+    const auto vars = in_buffer_order();
+    if (!stage.loops.direct) {
+      define(stage.tiled, vars, finish(computed));
+      spread();
+      return std::move(stage);
     }
-    stage.result(vars) = finish(computed);
+    if (needs_own_nest()) {
+      define(stage.tiled, vars, computed);
+      computed = at(stage.tiled, vars);
+    }
+    define(stage.result, vars, finish(computed));
+    stage.result_vars = vars;
+    for (const int p : stage.buffer_order) stage.result_extents.push_back(stage.loops.output[p]);
     return std::move(stage);
   }
 };

@@ -2,7 +2,8 @@
 //
 // Which Funcs there are (packed operands, partial sums in vector lanes or per block of the reduction) depends
 // on the schedule; how their loops run is apply()'s business. All Funcs of a stage share one set of Vars, one
-// per output dimension.
+// per output loop; where the output loops are not the target's dimensions (Loops::direct), `result` spreads the
+// elements over the target, with Vars of its own. Funcs with complex elements are Tuples.
 #pragma once
 
 #include <map>
@@ -24,11 +25,14 @@ struct PackedOperand {
 
 struct Stage {
   Loops loops;
-  std::vector<Halide::Var> vars;  // by output dimension
-  std::vector<int> buffer_order;  // output dimensions from fastest to slowest in the target's layout
-  Halide::Func result;            // the target's elements; arguments in buffer order
-  Halide::Func tiled;             // carries the tile nest: `result`, or a Func of its own that `result` adds to
-                                  // the caller's value when shifted last tiles would add it twice
+  std::vector<Halide::Var> vars;         // by output loop
+  std::vector<int> buffer_order;         // output loops from fastest to slowest in the target's layout
+  std::vector<Halide::Var> result_vars;  // of `result`, fastest first
+  std::vector<int64_t> result_extents;
+  Halide::Func result;    // the target's elements
+  Halide::Func tiled;     // carries the tile nest: `result`, or a Func of its own, which `result` spreads over the
+                          // target or adds to the caller's value where shifted last tiles would add it twice
+  Halide::Func assigned;  // defined where only a search tells whether an element has a valid assignment
   // Reductions only:
   Halide::Func accumulator;             // arguments: vector loop first
   Halide::Func partial;                 // defined if the reduction is blocked or runs in lanes

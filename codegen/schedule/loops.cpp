@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cstdlib>
 
+#include "frontend/ir/gather.h"
+
 namespace tile_tune::codegen {
 namespace {
 
@@ -55,10 +57,17 @@ double Loops::footprint(const ir::Program& program, const Operand& operand, cons
 Loops loops_of(const ir::Program& program, const ir::Statement& statement) {
   Loops loops;
   const auto& target = program.tensors[statement.target];
+  loops.direct = ir::is_plain(statement);
   for (size_t d = 0; d < statement.subscripts.size(); ++d) {
-    loops.output.push_back(ir::extent(target, d));
     const auto& subscript = statement.subscripts[d];
-    loops.output_index.push_back(subscript.terms.size() == 1 ? subscript.terms[0].first : -1);
+    for (const auto& term : subscript.terms) {
+      const int index = term.first;
+      if (std::find(loops.output_index.begin(), loops.output_index.end(), index) != loops.output_index.end()) continue;
+      const auto range = ir::range(statement.indices[index]);
+      loops.output_index.push_back(index);
+      loops.output.push_back(loops.direct ? ir::extent(target, d) : range.extent());
+      loops.first.push_back(loops.direct ? -subscript.constant.constant().value() : range.lo);
+    }
   }
   for (const int index : statement.reduction_indices()) {
     loops.reduction.push_back(ir::range(statement.indices[index]).extent());
@@ -71,6 +80,16 @@ Loops loops_of(const ir::Program& program, const ir::Statement& statement) {
     loops.operands.push_back(std::move(operand));
   });
   return loops;
+}
+
+int64_t output_stride(const ir::Program& program, const ir::Statement& statement, const Loops& loops, int p) {
+  const auto& target = program.tensors[statement.target];
+  if (loops.direct) return strides(target)[p];
+  int64_t stride = 1;
+  const auto begin = target.layout == ir::Layout::Row ? loops.output.begin() + p + 1 : loops.output.begin();
+  const auto end = target.layout == ir::Layout::Row ? loops.output.end() : loops.output.begin() + p;
+  for (auto extent = begin; extent != end; ++extent) stride *= std::max<int64_t>(*extent, 1);
+  return stride;
 }
 
 bool updates_in_place(const ir::Program& program, const ir::Statement& statement) {
@@ -86,7 +105,7 @@ int inline_consumer(const ir::Program& program, int number) {
   int consumer = -1;
   for (size_t s = number + 1; s < program.statements.size(); ++s) {
     const auto& later = program.statements[s];
-    bool reads = later.previous == statement.target;
+    bool reads = later.previous == statement.target || later.unwritten == statement.target;
     ir::for_each_read(*later.value, [&](const ir::Read& read) { reads |= read.tensor == statement.target; });
     if (!reads) continue;
     if (consumer >= 0) return -1;

@@ -17,8 +17,11 @@ struct Operand {
 };
 
 struct Loops {
-  std::vector<int64_t> output;     // extent of output loop p = dimension p of the target
-  std::vector<int> output_index;   // statement index behind it; -1: a dimension no index walks
+  bool direct = true;              // every subscript of the target is an index of its own, plus a constant
+  std::vector<int64_t> output;     // extent of output loop p: dimension p of the target if direct, else the p-th index
+                                   // that the target's subscripts use
+  std::vector<int> output_index;   // statement index behind it
+  std::vector<int64_t> first;      // the index's value where output loop p is at 0
   std::vector<int64_t> reduction;  // extent of reduction loop r
   std::vector<int> reduction_index;
   std::vector<Operand> operands;
@@ -30,7 +33,11 @@ struct Loops {
   double footprint(const ir::Program& program, const Operand& operand, const std::vector<int64_t>& tile) const;
 };
 
+/// The statement must be in gather form (ir/gather.h).
 Loops loops_of(const ir::Program& program, const ir::Statement& statement);
+
+/// Distance in elements between steps of output loop p where the statement's results are stored.
+int64_t output_stride(const ir::Program& program, const ir::Statement& statement, const Loops& loops, int p);
 
 /// True if the statement adds onto the value its output buffer has on entry, so that no element may be
 /// computed twice (a shifted last tile would).

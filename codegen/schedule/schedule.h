@@ -4,7 +4,8 @@
 // means nothing without it. Loops and operands are named by canonical numbers, so a schedule survives
 // renaming. What a valid schedule is: check() in codegen/schedule/check.h; applying one: codegen/lower.
 //
-// The loops of a stage. Its output loops (one per output dimension, numbered 0..P-1) are each cut into
+// The loops of a stage. Its output loops (one per output dimension, or, where the target's subscripts are not plain
+// indices, one per index they use: codegen/schedule/loops.h; numbered 0..P-1) are each cut into
 // nested tiles: tiles[p] = {t_1, ..., t_L}, sizes in elements, every t dividing the one before it, t_1 at
 // most the extent. t_L is the register tile: its elements are held in registers, vectorised or unrolled.
 // order[l] is the permutation of output loops at nesting level l (0: over the blocks of size t_1, ...,

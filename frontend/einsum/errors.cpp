@@ -54,8 +54,7 @@ Failed two_arrows(std::string_view text, Span span) {
 }
 
 Failed unbalanced_parenthesis(std::string_view text, Span span, bool opens) {
-  return wrong(text, span, "unbalanced-parenthesis",
-               opens ? "this '(' is never closed" : "this ')' closes nothing");
+  return wrong(text, span, "unbalanced-parenthesis", opens ? "this '(' is never closed" : "this ')' closes nothing");
 }
 
 Failed parenthesis_in_result(std::string_view text, Span span) {
@@ -121,18 +120,16 @@ Failed negative_extent(const Einsum& einsum, size_t operand, size_t dimension, i
 
 Failed extent_conflict(const Einsum& einsum, Span span, std::string_view label, int64_t first,
                        std::string_view first_from, int64_t second, std::string_view second_from) {
-  return unfit(
-      einsum, span, "size-conflict",
-      fmt::format("label '{}' is {} by {} but {} by {}", label, first, first_from, second, second_from),
-      first == 1 || second == 1 ? "only the axes of '...' repeat what has extent 1; labels never do" : "");
+  return unfit(einsum, span, "size-conflict",
+               fmt::format("label '{}' is {} by {} but {} by {}", label, first, first_from, second, second_from),
+               first == 1 || second == 1 ? "only the axes of '...' repeat what has extent 1; labels never do" : "");
 }
 
 Failed broadcast_conflict(const Einsum& einsum, Span span, int64_t first, std::string_view first_from, int64_t second,
                           std::string_view second_from) {
-  return unfit(
-      einsum, span, "size-conflict",
-      fmt::format("an axis of '...' is {} by {} but {} by {}", first, first_from, second, second_from),
-      "its extents must agree or be 1");
+  return unfit(einsum, span, "size-conflict",
+               fmt::format("an axis of '...' is {} by {} but {} by {}", first, first_from, second, second_from),
+               "its extents must agree or be 1");
 }
 
 Failed missing_shape(const Einsum& einsum, size_t operand) {

@@ -36,7 +36,8 @@ class Builder {
     const auto is_known = [](const Axis& axis) { return axis.value.has_value(); };
     if (std::all_of(resolved.axes.begin(), resolved.axes.end(), is_known)) {
       extents_.emplace();
-      for (const auto& axis : resolved.axes) extents_->push_back(static_cast<double>(std::max<int64_t>(0, *axis.value)));
+      for (const auto& axis : resolved.axes)
+        extents_->push_back(static_cast<double>(std::max<int64_t>(0, *axis.value)));
     }
   }
 
@@ -180,9 +181,8 @@ class Builder {
     const bool copies = last && is_copy();
     statement.value = read(pieces[0], numbers, copies);
     if (pieces.size() == 2)
-      statement.value =
-          ir::make_expr(step_type(), ir::Call{step_type() == DType::Bool ? ir::Op::And : ir::Op::Mul,
-                                              {statement.value, read(pieces[1], numbers, false)}});
+      statement.value = ir::make_expr(step_type(), ir::Call{step_type() == DType::Bool ? ir::Op::And : ir::Op::Mul,
+                                                            {statement.value, read(pieces[1], numbers, false)}});
     statement.target = add_result(result, type, last);
     const Piece piece{statement.target, std::move(result)};
     program_.statements.push_back(std::move(statement));

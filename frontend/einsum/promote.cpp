@@ -6,7 +6,10 @@ namespace {
 // The narrowest float type from `floating` up that holds every value of `integer`; f64 for 64-bit integers, too.
 DType with_integer(DType floating, DType integer) {
   const auto value_bits = 8 * dtype_size(integer) - (is_signed(integer) ? 1 : 0);
-  const size_t significand = floating == DType::F16 ? 11 : floating == DType::BF16 ? 8 : floating == DType::F32 ? 24 : 53;
+  const size_t significand = floating == DType::F16    ? 11
+                             : floating == DType::BF16 ? 8
+                             : floating == DType::F32  ? 24
+                                                       : 53;
   if (value_bits <= significand || floating == DType::F64) return floating;
   return with_integer(floating == DType::F32 ? DType::F64 : DType::F32, integer);
 }

@@ -58,8 +58,7 @@ class Resolver {
     const size_t broadcast = rank - labels, before = term.ellipsis.value_or(labels);
     for (size_t l = 0; l < labels; ++l)
       TILE_TUNE_CHECK(learn_label(term.labels[l], term.spans[l], operand, l < before ? l : l + broadcast));
-    for (size_t k = 0; k < broadcast; ++k)
-      TILE_TUNE_CHECK(learn_ellipsis(broadcast - 1 - k, operand, before + k));
+    for (size_t k = 0; k < broadcast; ++k) TILE_TUNE_CHECK(learn_ellipsis(broadcast - 1 - k, operand, before + k));
     return {};
   }
 

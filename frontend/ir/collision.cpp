@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <cstdint>
 #include <numeric>
 
 #include "frontend/ir/domain.h"
@@ -31,7 +32,7 @@ Result<std::optional<Pair>> find_pair(const Statement& statement, const std::vec
   }
   for (size_t j = 0; j <= k; ++j) {
     const int r = reductions[j];
-    relations.push_back({{{{r, -1}, {twin[r], 1}}, j < k ? 0 : -1}, j < k ? 1 : box[r].extent()});
+    relations.push_back({{{{r, -1}, {twin[r], 1}}, j < k ? 0 : -1}, j < k ? 1 : INT64_MAX});
   }
   std::vector<int> members(box.size());
   std::iota(members.begin(), members.end(), 0);
@@ -63,10 +64,9 @@ Result<std::optional<Collision>> find_collision(const Program& program, const St
   TILE_TUNE_TRY(gathered, gather(program, statement));
   if (!gathered.change) return std::nullopt;
   auto reductions = gathered.statement.reduction_indices();
-  const auto extent_of = [&](int i) { return range(gathered.statement.indices[i]).extent(); };
-  for (const auto& index : gathered.statement.indices)
-    if (range(index).extent() == 0) return std::nullopt;
-  std::erase_if(reductions, [&](int i) { return extent_of(i) == 1; });
+  const Box box = box_of(gathered.statement);
+  if (std::any_of(box.begin(), box.end(), [](const Range& r) { return r.hi <= r.lo; })) return std::nullopt;
+  std::erase_if(reductions, [&](int i) { return box[i].lo + 1 == box[i].hi; });
   if (reductions.empty()) return std::nullopt;
   TILE_TUNE_TRY(pair, find_pair(gathered.statement, reductions));
   if (!pair) return std::nullopt;

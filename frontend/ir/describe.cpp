@@ -225,7 +225,9 @@ std::string to_text(const Statement& statement, const AffineExpr& expr) {
     append(negative, negative ? at_least(size_text(-expr.constant), kProduct) : expr.constant.str());
   }
   if (text.empty()) append(false, "0");
-  return expr.denominator == 1 ? text : fmt::format("({})/{}", text, expr.denominator);
+  if (expr.denominator == 1) return text;
+  const bool is_name = expr.terms.size() == 1 && expr.terms[0].second == 1 && zero;
+  return fmt::format("{}/{}", is_name ? text : fmt::format("({})", text), expr.denominator);
 }
 
 std::string to_text(const Program& program, const Statement& statement, const Expr& expr) {

@@ -59,9 +59,9 @@ std::string_view op_name(Op op);  // "add", "exp2", ...; what JSON and canonical
 std::optional<Op> parse_op(std::string_view name);
 size_t op_arity(Op op);  // number of arguments
 
-/// Deepest expression a program may hold (a literal has depth 1): what walks expressions recurses, and a
-/// stack of 8 MiB holds 200 of the largest such frames (about 2 KiB) twenty times over.
-inline constexpr int kMaxExprDepth = 200;
+/// Deepest expression a program may hold (a literal has depth 1; a sum of n terms is n deep): what walks expressions
+/// recurses. Parsing, evaluating and compiling a sum of 2,000 terms fits a stack of 4 MiB, half of what a process has.
+inline constexpr int kMaxExprDepth = 2000;
 
 /// bool for Bool, int64_t for integers (U64 as its bit pattern), double or int64_t for floats and complex.
 struct Literal {

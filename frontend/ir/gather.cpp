@@ -185,9 +185,11 @@ Result<Gathered> change_variables(const Program& program, const Statement& state
   for (const auto& index : statement.indices)
     if (range(index).lo < -kLargestEnd || range(index).hi > kLargestEnd) return too_large();
   ChangeOfVariables change(statement.indices.size());
-  for (const auto& quotient : quotients(statement))
+  for (const auto& quotient : quotients(statement)) {
+    if (quotient.denominator > kLargestEnd) return too_large();
     if (!make_integer(change, statement, quotient) && !change.overflowed())
       return Gathered{nothing_written(program, statement), std::nullopt};
+  }
   const auto pivots = triangulate(change, statement);
   const auto relations = relations_over(statement, change);
   if (change.overflowed()) return too_large();

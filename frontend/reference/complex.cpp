@@ -29,9 +29,8 @@ Value quotient(const Operation& operation, const Value& a, const Value& b) {
   const double real = (a.real * b.real + a.imaginary * b.imaginary) / norm;
   const double imaginary = (a.imaginary * b.real - a.real * b.imaginary) / norm;
   const double size = std::sqrt(norm);
-  const double error = a.error == 0 && b.error == 0
-                           ? 0
-                           : std::sqrt(2.0) * (a.error + std::hypot(real, imaginary) * b.error) / size;
+  const double error =
+      a.error == 0 && b.error == 0 ? 0 : std::sqrt(2.0) * (a.error + std::hypot(real, imaginary) * b.error) / size;
   // The numerator's products, the norm and the division round once each, all at this size.
   return rounded(operation, with_error(real, imaginary, error), magnitude_sum(a) * magnitude_sum(b) / norm, 3);
 }
@@ -39,8 +38,9 @@ Value quotient(const Operation& operation, const Value& a, const Value& b) {
 }  // namespace
 
 Value complex_product(const Value& a, const Value& b) {
-  const double error =
-      a.error == 0 && b.error == 0 ? 0 : magnitude_sum(a) * b.error + magnitude_sum(b) * a.error + 2 * a.error * b.error;
+  const double error = a.error == 0 && b.error == 0
+                           ? 0
+                           : magnitude_sum(a) * b.error + magnitude_sum(b) * a.error + 2 * a.error * b.error;
   return with_error(a.real * b.real - a.imaginary * b.imaginary, a.real * b.imaginary + a.imaginary * b.real, error);
 }
 

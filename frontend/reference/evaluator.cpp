@@ -128,21 +128,38 @@ Value Evaluator::result(Task& task, const Reduction& reduction, bool in_range, i
 
 Value Evaluator::compute_element(Task& task, int64_t position) {
   const Plan& plan = task.plan;
-  bool in_range = true;
-  int64_t rest = position;
-  for (size_t d = plan.target_shape.size(); d-- > 0; rest /= plan.target_shape[d]) {
-    const auto& subscript = plan.statement->subscripts[d];
-    const int number = subscript.terms[0].first;
-    const int64_t index = rest % plan.target_shape[d] - subscript.constant.constant().value();
-    in_range &= index >= plan.ranges[number].lo && index < plan.ranges[number].hi;
-    task.index[number] = index;
-  }
+  const bool in_range = solve(task, position);
   Reduction reduction = start(task, position);
   if (in_range)
     for_each_point(plan.reduction, plan.ranges, task.index, [&] {
       if (guards_hold(task)) reduction.add(task.kind, term(task));
     });
   return result(task, reduction, in_range, position);
+}
+
+// Sets the output indices to where they write the element; false if none does.
+bool Evaluator::solve(Task& task, int64_t position) const {
+  const Plan& plan = task.plan;
+  int64_t stride = ir::element_count(program_.tensors[plan.target.tensor]);
+  for (size_t d = 0; d < plan.target_shape.size(); ++d) {
+    stride /= plan.target_shape[d];
+    const auto& subscript = plan.statement->subscripts[d];
+    int64_t rest = position / stride % plan.target_shape[d] - subscript.constant.constant().value();
+    int64_t coefficient = 0;
+    for (const auto& [index, factor] : subscript.terms) {
+      if (index == plan.pivots[d])
+        coefficient = factor;
+      else
+        rest -= factor * task.index[index];
+    }
+    if (coefficient == 0 ? rest != 0 : rest % coefficient != 0) return false;
+    if (coefficient == 0) continue;
+    const ir::Range range = plan.ranges[plan.pivots[d]];
+    const int64_t index = rest / coefficient;
+    if (index < range.lo || index >= range.hi) return false;
+    task.index[plan.pivots[d]] = index;
+  }
+  return true;
 }
 
 void Evaluator::compute_all(Task& task, Tensor& target) {

@@ -1,8 +1,8 @@
 // Runs a program's statements element by element, on demand.
 //
 // value() computes one element; elements of intermediate tensors that it reads are computed when first asked for
-// and kept. So a sample of a fused chain costs only what the sample depends on. Statements whose left-hand side
-// is not made of plain indices are computed whole at first use.
+// and kept. So a sample of a fused chain costs only what the sample depends on. Statements that are
+// not in gather form (ir/gather.h) are computed whole at first use.
 #pragma once
 
 #include <vector>
@@ -57,6 +57,7 @@ class Evaluator {
   Value load(const Tensor& tensor, int64_t position) const;
 
   Value compute_element(Task& task, int64_t position);
+  bool solve(Task& task, int64_t position) const;
   void compute_all(Task& task, Tensor& target);
   Reduction start(const Task& task, int64_t position);
   Value result(Task& task, const Reduction& reduction, bool in_range, int64_t position);

@@ -28,7 +28,8 @@ Value constant_of(DType type, const ir::Literal& literal) {
   if (const auto* real = std::get_if<double>(&literal.value)) return {tensor::round_to(component_type(type), *real)};
   const bool* truth = std::get_if<bool>(&literal.value);
   const int64_t integer = truth ? *truth : std::get<int64_t>(literal.value);
-  return is_float(type) || is_complex(type) ? convert(DType::I64, type, {0, integer, 0}) : Value{0, tensor::wrap(type, integer), 0};
+  return is_float(type) || is_complex(type) ? convert(DType::I64, type, {0, integer, 0})
+                                            : Value{0, tensor::wrap(type, integer), 0};
 }
 
 class Planner {
@@ -50,18 +51,25 @@ class Planner {
     for (const auto& constraint : statement_.constraints)
       plan_.guards.push_back({linear(constraint.expr), constraint.expr.denominator, number(constraint.bound)});
     plan_.target = access(statement_.target, {statement_.subscripts.begin(), statement_.subscripts.end()});
-    plan_.elementwise = is_elementwise();
+    plan_.elementwise = find_pivots();
     add(*statement_.value);
     leave_root_rounding_to_the_reduction();
     return std::move(plan_);
   }
 
  private:
-  bool is_elementwise() const {
+  bool find_pivots() {
     std::set<int> seen;
     for (const auto& subscript : statement_.subscripts) {
-      if (subscript.terms.size() != 1 || subscript.terms[0].second != 1 || subscript.denominator != 1) return false;
-      if (!seen.insert(subscript.terms[0].first).second) return false;
+      int pivot = -1;
+      for (const auto& [index, coefficient] : subscript.terms) {
+        if (seen.count(index)) continue;
+        if (pivot >= 0 || coefficient < 1) return false;
+        pivot = index;
+      }
+      if (subscript.denominator != 1) return false;
+      if (pivot >= 0) seen.insert(pivot);
+      plan_.pivots.push_back(pivot);
     }
     return true;
   }
@@ -72,7 +80,8 @@ class Planner {
     Node& root = plan_.nodes.back();
     const bool covered = statement_.op == ir::Aggregation::Sum || statement_.op == ir::Aggregation::Product;
     // A complex product rounds at the size of its own two terms, which its parts may be far below.
-    if (covered && root.kind == Node::Kind::Operation && !root.operation.complex && root.operation.ulps <= kArithmeticUlps &&
+    if (covered && root.kind == Node::Kind::Operation && !root.operation.complex &&
+        root.operation.ulps <= kArithmeticUlps &&
         root.operation.precision.epsilon <= precision(statement_.accumulator).epsilon)
       root.operation.ulps = 0;
   }

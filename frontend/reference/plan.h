@@ -73,9 +73,11 @@ struct Plan {
   std::vector<Access> accesses;
   std::vector<Node> nodes;
   Access target;
-  /// Every subscript of the target is an index of its own, plus a constant: an element determines the output
-  /// indices, and can be computed alone.
+  /// Every subscript of the target is a multiple of an index, its pivot, plus pivots of earlier subscripts and a
+  /// constant, or has no pivot (-1) and only these (ir/gather.h): an element determines the output indices, and can be
+  /// computed alone.
   bool elementwise = false;
+  std::vector<int> pivots;
 };
 
 /// The program must be bound and valid, and outlive the plan.

@@ -40,7 +40,7 @@ Result<std::vector<Expected>> evaluate(const ir::Program& program, const Inputs&
 
 /// Only chosen elements: `samples` random ones of each output (seeded), and of each face (first and last position
 /// of each dimension) up to `samples` as well, so that borders are always looked at. Of intermediate tensors only
-/// what these depend on is computed. Outputs whose left-hand side is not made of plain indices are evaluated in
+/// what these depend on is computed. Outputs of statements that are not in gather form (ir/gather.h) are evaluated in
 /// full. The same seed chooses the same elements on every platform.
 Result<std::vector<Expected>> evaluate_sample(const ir::Program& program, const Inputs& inputs, int64_t samples,
                                               uint64_t seed);

@@ -102,11 +102,11 @@ Result<std::optional<AffineExpr>> Lowering::affine_operation(Op op, const std::v
   }
   TILE_TUNE_TRY(second, affine(*arguments[1]));
   if (!second) return std::nullopt;
+  if ((op == Op::Div || op == Op::Mod) && second->terms.empty() && second->constant.constant() == 0)
+    return errors::division_by_zero(place(span));
   if (op == Op::Add || op == Op::Sub) {
     result = op == Op::Add ? multiply_add(1, *first, *second) : multiply_add(-1, *second, *first);
   } else if (first->terms.empty() && second->terms.empty()) {
-    if ((op == Op::Div || op == Op::Mod) && second->constant.constant() == 0)
-      return errors::division_by_zero(place(span));
     return constant(*on_sizes(op, first->constant, second->constant));
   } else if (op == Op::Mul && (first->terms.empty() || second->terms.empty())) {
     const auto& scale = first->terms.empty() ? *first : *second;

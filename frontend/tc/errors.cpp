@@ -97,8 +97,14 @@ Failed no_def(Place place) {
                "a program starts like 'def mv(float(R,C) A, float(C) B) -> (o) {'");
 }
 
-Failed too_deep(Place place, int limit) {
+Failed too_nested(Place place, int limit) {
   return error(std::move(place), "too-deep", fmt::format("the expression is nested more than {} levels deep", limit),
+               "split it into several statements");
+}
+
+Failed too_deep(Place place, int limit) {
+  return error(std::move(place), "too-deep",
+               fmt::format("the expression has more than {} operators, each taking the result of another", limit),
                "split it into several statements");
 }
 
@@ -313,6 +319,11 @@ Failed out_of_bounds(Place place, std::string_view subscript, const ir::SizeExpr
   return error(std::move(place), "out-of-bounds",
                fmt::format("the subscript '{}' takes {}, outside 0 to {}", subscript, values, (extent - 1).str()),
                fmt::format("{}, has the extent {}", dimension, extent.str()));
+}
+
+Diagnostic unused_input(Place place, std::string_view name) {
+  return {ErrorClass::Program, "unused-input",   fmt::format("the input '{}' is never read", name), std::move(place),
+          "leave it out",      Severity::Warning};
 }
 
 }  // namespace tile_tune::tc::errors

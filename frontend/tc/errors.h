@@ -21,6 +21,8 @@ Failed computed_left_subscript(Place place);
 Failed closed_interval(Place place);
 Failed unterminated_def(Place place, std::string_view name);
 Failed no_def(Place place);
+Failed too_nested(Place place, int limit);
+/// A chain of operators is as deep as it is long.
 Failed too_deep(Place place, int limit);
 Failed too_complicated(Place place);
 
@@ -75,5 +77,8 @@ Failed nonzero_minimum(Place place, const ir::Index& index, std::string_view reb
 /// The subscript's values are min to max.
 Failed out_of_bounds(Place place, std::string_view subscript, const ir::SizeExpr& min, const ir::SizeExpr& max,
                      std::string_view dimension, const ir::SizeExpr& extent);
+
+// Warnings.
+Diagnostic unused_input(Place place, std::string_view name);
 
 }  // namespace tile_tune::tc::errors

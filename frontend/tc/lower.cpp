@@ -41,6 +41,12 @@ DType met_type(Flexible flexible, DType type) {
   return type == DType::Bool ? DType::I32 : type;
 }
 
+bool is_zero(const ir::Expr& expr) {
+  const auto* literal = std::get_if<ir::Literal>(&expr.node);
+  const auto* integer = literal ? std::get_if<int64_t>(&literal->value) : nullptr;
+  return integer && *integer == 0;
+}
+
 ir::ExprPtr convert(const ir::ExprPtr& expr, DType type) {
   return expr->type == type ? expr : ir::make_expr(type, ir::Cast{expr});
 }
@@ -128,14 +134,14 @@ Result<Lowered> Lowering::arithmetic(const ast::Expr& expr, Op op, std::vector<O
     }
   }
 
-  TILE_TUNE_TRY(unified, unify(operands, typing, widens_));
+  TILE_TUNE_TRY(unified, unify(operands, typing, widening(op)));
   if (unified.flexible == Flexible::Int) {
     // Integer arithmetic on conditionals of literals: what / gives depends on the type, so it is settled here.
     for (auto& operand : operands) {
       TILE_TUNE_TRY(settled, settle(operand.value, operand.span));
       operand.value = settled;
     }
-    TILE_TUNE_TRY(again, unify(operands, typing, widens_));
+    TILE_TUNE_TRY(again, unify(operands, typing, widening(op)));
     unified = std::move(again);
   }
   if (unified.type == DType::Bool) {
@@ -143,6 +149,8 @@ Result<Lowered> Lowering::arithmetic(const ast::Expr& expr, Op op, std::vector<O
     if (!logical) return errors::needs_numbers(place(expr.span));
     op = *logical;
   }
+  if (in_subscript_ && (op == Op::Div || op == Op::Mod) && is_zero(*unified.arguments[1]))
+    return errors::division_by_zero(place(expr.span));
   if (op == Op::Mod && (is_float(unified.type) || unified.flexible == Flexible::Float))
     return errors::modulo_of_floats(place(expr.span));
   const auto type = typing == Builtin::Typing::IsFloat ? DType::Bool : unified.type;
@@ -159,7 +167,7 @@ Result<Lowered> Lowering::comparison(const ast::Expr& expr, Op op, std::vector<O
     TILE_TUNE_TRY(settled, settle(operand.value, operand.span));
     operand.value = settled;
   }
-  TILE_TUNE_TRY(unified, unify(operands, Builtin::Typing::Keeps, false));
+  TILE_TUNE_TRY(unified, unify(operands, Builtin::Typing::Keeps, Widening::None));
   return check_depth(
       {ir::make_expr(DType::Bool, ir::Call{op, std::move(unified.arguments)}), DType::Bool, unified.depth + 1},
       expr.span);
@@ -186,7 +194,7 @@ Result<Lowered> Lowering::select(const ast::Expr& expr, std::vector<Operand> ope
   TILE_TUNE_CHECK(require_bool(operands[0]));
   const auto condition = operands[0].value;
   operands.erase(operands.begin());
-  TILE_TUNE_TRY(unified, unify(operands, Builtin::Typing::Keeps, widens_));
+  TILE_TUNE_TRY(unified, unify(operands, Builtin::Typing::Keeps, widening(Op::Select)));
   ir::Call call{Op::Select, {condition.expr}};
   call.arguments.insert(call.arguments.end(), unified.arguments.begin(), unified.arguments.end());
   return check_depth({ir::make_expr(unified.type, std::move(call)), unified.natural,
@@ -246,17 +254,24 @@ Result<ir::Subscript> Lowering::subscript(const ast::Expr& expr, SubscriptBound 
   }
   TILE_TUNE_CHECK(bound_quotient(expr, std::move(bound)));
   // Index arithmetic does not wrap in 8 or 16 bits, whatever type a gather's indices are stored in.
-  const bool widens = std::exchange(widens_, true);
+  const bool widens = std::exchange(widens_, true), in_subscript = std::exchange(in_subscript_, true);
   TILE_TUNE_TRY(lowered, value(expr));
   widens_ = widens;
+  in_subscript_ = in_subscript;
   TILE_TUNE_TRY(settled, settle(lowered, expr.span));
   if (!is_integer(settled.expr->type)) return errors::not_an_integer(place(expr.span), "a subscript", settled.natural);
   depth = std::max(depth, settled.depth);
   return ir::Subscript{settled.expr};
 }
 
+Lowering::Widening Lowering::widening(Op op) const {
+  if (widens_) return Widening::All;
+  const bool grows = op == Op::Add || op == Op::Sub || op == Op::Mul || op == Op::Neg;
+  return grows ? Widening::Integers : Widening::None;
+}
+
 Result<Lowering::Unified> Lowering::unify(const std::vector<Operand>& operands, Builtin::Typing typing,
-                                          bool widens) const {
+                                          Widening widening) const {
   const bool wants_float = typing == Builtin::Typing::Float || typing == Builtin::Typing::IsFloat;
   std::optional<DType> type, natural;
   auto literals = wants_float ? Flexible::Float : Flexible::Int;
@@ -291,6 +306,7 @@ Result<Lowering::Unified> Lowering::unify(const std::vector<Operand>& operands, 
     if (has_literals) *common = met_type(literals, *common);
     if (wants_float && !is_float(*common)) *common = DType::F32;
   }
+  const bool widens = widening == Widening::All || (widening == Widening::Integers && is_integer(*type));
   result.type = widens ? accumulator_type(*type) : *type;
   result.natural = *natural;
   for (const auto& [operand, span] : operands) {

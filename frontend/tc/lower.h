@@ -17,7 +17,7 @@ inline constexpr size_t kMaxSizeText = 1000;
 struct Lowered {
   enum class Flexible { No, Int, Float };
   ir::ExprPtr expr;
-  DType natural;  // the type without widening for wide accumulators
+  DType natural;  // the type without widening: what a declared type must hold
   int depth = 1;
   Flexible flexible = Flexible::No;
 };
@@ -74,7 +74,11 @@ class Lowering {
   Result<ir::Subscript> subscript(const ast::Expr& expr, SubscriptBound bound, int& depth);
 
   Result<std::vector<Operand>> operands(const std::vector<ast::ExprPtr>& arguments);
-  Result<Unified> unify(const std::vector<Operand>& operands, Builtin::Typing typing, bool widens) const;
+  /// Which of their types arithmetic does not stay in, because 8- and 16-bit integers always are widened first and
+  /// f16 and bf16 where a sum or product consumes the result (rulings 2).
+  enum class Widening { None, Integers, All };
+  Widening widening(ir::Op op) const;
+  Result<Unified> unify(const std::vector<Operand>& operands, Builtin::Typing typing, Widening widening) const;
   Result<Lowered> check_depth(Lowered value, Span span) const;
   Result<void> require_bool(const Operand& operand) const;
 
@@ -103,6 +107,7 @@ class Lowering {
   const StatementScope& scope_;
   Budget& budget_;
   bool widens_;
+  bool in_subscript_ = false;
   int depth_ = 0;
   std::vector<SubscriptBound> bounds_;
 };

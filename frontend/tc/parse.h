@@ -7,8 +7,9 @@
 //   name; other versions are Temporaries named like O_1. `op!` over a part of a tensor that has a value is two
 //   statements: the reduction into a temporary, and its copy over the old value.
 // - An output whose first statement is a plain `op` starts from an InOut tensor of its name.
-// - Expressions are at most ir::kMaxExprDepth deep, tensors have at most 32 dimensions and statements at most 64
-//   indices; time and memory are linear in the text, so that no input of any kind crashes or hangs the parser.
+// - Expressions are at most 1,200 deep (a sum of n terms is n deep), with 200 parentheses or calls inside each other;
+//   tensors have at most 32 dimensions and statements at most 64 indices; time and memory are linear in the text, so
+//   that no input of any kind crashes or hangs the parser.
 #pragma once
 
 #include <string>
@@ -22,7 +23,7 @@ namespace tile_tune::tc {
 
 struct Parsed {
   std::vector<ir::Program> programs;  // in the file's order
-  std::vector<Diagnostic> warnings;
+  std::vector<Diagnostic> warnings;  // inputs that no statement reads
 };
 
 /// `file` is only used in messages. The first error ends it; class Program, with its place. A text without any

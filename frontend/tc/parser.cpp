@@ -243,7 +243,7 @@ class Parser {
   // Every recursion goes through here, so that no text exhausts the stack.
   template <typename Rule>
   Result<ast::ExprPtr> nested(Rule rule) {
-    if (nesting_ >= ast::kMaxDepth) return errors::too_deep(here(), ast::kMaxDepth);
+    if (nesting_ >= ast::kMaxNesting) return errors::too_nested(here(), ast::kMaxNesting);
     ++nesting_;
     auto result = rule();
     --nesting_;

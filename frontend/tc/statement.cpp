@@ -260,8 +260,9 @@ class Analyzer {
     }
     if (given && !holds(*given, value.natural))
       return errors::narrowing(place(span), value.natural, statement_.target.text, *given);
-    const bool grows = accumulates && is_integer(value.natural);
-    const DType tensor = given ? *given : grows ? accumulator_type(value.natural) : value.natural;
+    // Integer arithmetic is done in 32 bits at least, and so is what its undeclared result is stored in.
+    const DType wide = accumulates ? accumulator_type(value.natural) : value.expr->type;
+    const DType tensor = given ? *given : is_integer(value.natural) ? wide : value.natural;
     return Types{tensor, accumulates && is_float(tensor) ? accumulator_type(tensor) : tensor};
   }
 

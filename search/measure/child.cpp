@@ -57,10 +57,14 @@ void confine(const ChildLimits& limits, pid_t parent) {
   limit_resource(RLIMIT_AS, own_address_space() + limits.memory_bytes + limits.threads * kBytesPerThread);
 }
 
+std::string over_limit(const ChildLimits& limits) {
+  return fmt::format("it needed more memory than its limit of {:.3g} GB", static_cast<double>(limits.memory_bytes) / 1e9);
+}
+
 [[noreturn]] void be_child(const ChildLimits& limits, pid_t parent, int reply_fd, int output_fd,
                            const std::function<Reply(int)>& work) {
   // Written down beforehand: once memory is gone nothing can be encoded any more.
-  const std::string out_of_memory = encode(Reply::fault(Outcome::OutOfMemory, "the memory limit was exceeded"));
+  const std::string out_of_memory = encode(Reply::fault(Outcome::OutOfMemory, over_limit(limits)));
   confine(limits, parent);
   const int nothing = open("/dev/null", O_RDONLY | O_CLOEXEC);
   dup2(nothing, STDIN_FILENO);
@@ -144,7 +148,7 @@ Reply judge(const Ending& ending, int status, const ChildLimits& limits) {
   const std::string said = first_line(ending.output);
   const std::string detail = said.empty() ? "" : ": " + said;
   if (ending.output.find("out of memory") != std::string::npos || ending.output.find("bad_alloc") != std::string::npos)
-    return Reply::fault(Outcome::OutOfMemory, "the memory limit was exceeded" + detail);
+    return Reply::fault(Outcome::OutOfMemory, over_limit(limits) + detail);
   if (!WIFSIGNALED(status))
     return Reply::fault(Outcome::Crash,
                         fmt::format("the process ended with exit code {}{}", WEXITSTATUS(status), detail));

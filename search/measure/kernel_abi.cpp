@@ -24,13 +24,13 @@ halide_type_t halide_type(DType type) {
     case DType::F32:
     case DType::F64:
       return {halide_type_float, bits};
-    // The compiler refuses complex tensors, so no kernel has any.
+    case DType::C32:
+    case DType::C64:
+      return {halide_type_float, static_cast<uint8_t>(bits / 2)};
     case DType::U8:
     case DType::U16:
     case DType::U32:
     case DType::U64:
-    case DType::C32:
-    case DType::C64:
       break;
   }
   return {halide_type_uint, bits};
@@ -40,9 +40,11 @@ std::vector<halide_dimension_t> dimensions_of(const ir::Tensor& tensor) {
   const auto extents = ir::shape(tensor);
   const auto strides = codegen::strides(tensor);
   std::vector<halide_dimension_t> dimensions;
+  const int32_t parts = is_complex(tensor.type) ? 2 : 1;
+  if (parts == 2) dimensions.push_back({0, 2, 1});
   for (size_t i = 0; i < extents.size(); ++i) {
     const size_t d = tensor.layout == ir::Layout::Row ? extents.size() - 1 - i : i;
-    dimensions.push_back({0, static_cast<int32_t>(extents[d]), static_cast<int32_t>(strides[d])});
+    dimensions.push_back({0, static_cast<int32_t>(extents[d]), static_cast<int32_t>(strides[d]) * parts});
   }
   return dimensions;
 }

@@ -5,6 +5,8 @@
 #include <cmath>
 #include <cstring>
 
+#include "search/measure/statistics.h"
+
 namespace tile_tune::search {
 namespace {
 
@@ -91,6 +93,13 @@ double Roofline::stream_limit_ns() {
   double moved = 0;
   const double ns = time_ns([&] { moved = run_streams(passes_); });
   return moved > 0 ? (read_bytes_ + written_bytes_) * ns / moved : 0;
+}
+
+bool beyond_roof(const Timing& timing, bool from_memory) {
+  constexpr double kLargestShare = 1.05;
+  if (timing.flop_fractions.empty()) return false;
+  if (median(timing.flop_fractions) > kLargestShare) return true;
+  return from_memory && median(timing.bandwidth_fractions) > kLargestShare;
 }
 
 }  // namespace tile_tune::search

@@ -20,6 +20,9 @@ constexpr const char* kLockFile = "/tmp/tile-tune.timing.lock";
 // A tuner's turn is some seconds; whoever keeps the lock for longer must not stop everybody else's work.
 constexpr std::chrono::seconds kLongestWait(10);
 
+// Turns shorter than this are no news.
+constexpr std::chrono::milliseconds kSilentWait(500);
+
 // The file may belong to another user: reading is enough for flock, and all it takes is that it exists.
 Fd open_lock(const std::filesystem::path& path) {
   for (int attempt = 0; attempt < 2; ++attempt) {
@@ -53,7 +56,8 @@ void remove_abandoned_session(const std::filesystem::path& directory) {
   if (directory.filename().string().rfind(kPrefix, 0) == 0) std::filesystem::remove_all(directory, ignored);
 }
 
-std::optional<MachineLock> MachineLock::acquire(Mode mode, const std::atomic<bool>* stop) {
+std::optional<MachineLock> MachineLock::acquire(Mode mode, const std::atomic<bool>* stop,
+                                                 const OnWait& on_wait) {
   MachineLock lock;
   lock.file_ = open_lock(kLockFile);
   if (lock.file_.get() < 0) {
@@ -61,11 +65,17 @@ std::optional<MachineLock> MachineLock::acquire(Mode mode, const std::atomic<boo
     return lock;
   }
   const int operation = (mode == Mode::Shared ? LOCK_SH : LOCK_EX) | LOCK_NB;
-  const auto deadline = std::chrono::steady_clock::now() + kLongestWait;
+  const auto start = std::chrono::steady_clock::now(), deadline = start + kLongestWait;
+  bool told = !on_wait;
   while (flock(lock.file_.get(), operation) != 0) {
     if (std::chrono::steady_clock::now() >= deadline) return lock;
     if (stop && *stop) return std::nullopt;
     if (errno != EWOULDBLOCK && errno != EINTR) return lock;
+    if (!told && std::chrono::steady_clock::now() > start + kSilentWait) {
+      on_wait(fmt::format("waiting for another tile-tune that {} on this machine (lock {})",
+                          mode == Mode::Shared ? "times kernels" : "builds or times kernels", kLockFile));
+      told = true;
+    }
     std::this_thread::sleep_for(std::chrono::milliseconds(2));
   }
   lock.held_ = true;

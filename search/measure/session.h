@@ -3,7 +3,9 @@
 
 #include <atomic>
 #include <filesystem>
+#include <functional>
 #include <optional>
+#include <string>
 
 #include "frontend/diagnostic/diagnostic.h"
 #include "search/measure/channel.h"
@@ -27,13 +29,17 @@ class SessionDirectory {
 /// Removes what a killed tuner left behind; only a directory that looks like a session's.
 void remove_abandoned_session(const std::filesystem::path& directory);
 
+using OnWait = std::function<void(const std::string& sentence)>;
+
 /// One lock for all tile-tune processes of a machine: whoever times holds it alone, those who build or verify share
 /// it, so that nothing of ours runs while anything is timed (rulings 25).
 class MachineLock {
  public:
   enum class Mode { Shared, Exclusive };
-  /// Waits, but not for ever: after 10 s it goes on without, and figures are to be marked. nullopt once `stop` (may be null) is set. A system where the lock's file cannot be opened times without.
-  static std::optional<MachineLock> acquire(Mode mode, const std::atomic<bool>* stop);
+  /// Waits, but not for ever: after 10 s it goes on without, and figures are to be marked. nullopt once `stop` (may be
+  /// null) is set. A system where the lock's file cannot be opened times without. A wait longer than half a second is
+  /// told to `on_wait` (may be empty), once, in a sentence that says what for.
+  static std::optional<MachineLock> acquire(Mode mode, const std::atomic<bool>* stop, const OnWait& on_wait = {});
 
   bool held() const { return held_; }
 

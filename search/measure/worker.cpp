@@ -1,11 +1,14 @@
 #include "search/measure/worker.h"
 
 #include <fcntl.h>
+#include <fmt/format.h>
 #include <signal.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <chrono>
+#include <cstring>
 #include <map>
 #include <optional>
 
@@ -24,6 +27,8 @@ using Clock = std::chrono::steady_clock;
 // A race and the finals end by themselves, and each of their calls is limited; this many calls' worth of time
 // catches what does not.
 constexpr double kCallsInTiming = 1000;
+// The runtime takes a second or two, but without it nothing goes on, and the machine may be busy.
+constexpr double kRuntimeSeconds = 60;
 // Buffers of a child: inputs and outputs, their initial values, outputs in C order twice, and the stream probe's.
 constexpr int64_t kBufferCopies = 6;
 // A verification makes two calls and compares; the calls have their own limit, so this only bounds the comparing.
@@ -50,7 +55,8 @@ class Worker {
   }
 
   std::optional<Reply> handle(const BuildRuntime& request) {
-    return build(request.library, [&](const fs::path& object) -> Result<codegen::Compiled> {
+    const double seconds = std::max(setup_->limits.build_seconds, kRuntimeSeconds);
+    return build(request.library, seconds, [&](const fs::path& object) -> Result<codegen::Compiled> {
       TILE_TUNE_CHECK(compiler_.compile_runtime(setup_->target, object));
       return codegen::Compiled{};
     });
@@ -63,7 +69,7 @@ class Worker {
       if (!program) return Reply::fault(Outcome::CompileError, program.error().message);
       found = programs_.emplace(request.problem, std::move(*program)).first;
     }
-    return build(request.library, [&](const fs::path& object) {
+    return build(request.library, setup_->limits.build_seconds, [&](const fs::path& object) {
       return compiler_.compile_object(found->second, request.schedule, setup_->target, kKernelFunction, object);
     });
   }
@@ -122,10 +128,10 @@ class Worker {
 
   // Compiles with `compile` into a file beside the library and links that, in a child.
   template <typename Compile>
-  std::optional<Reply> build(const std::string& name, Compile compile) {
+  std::optional<Reply> build(const std::string& name, double seconds, Compile compile) {
     const fs::path library = setup_->directory / name;
     const fs::path object = library.string() + ".o";
-    const ChildLimits limits{setup_->limits.build_seconds, 1, setup_->limits.memory_bytes};
+    const ChildLimits limits{seconds, 1, setup_->limits.memory_bytes};
     auto reply = run_in_child(limits, in_fd_, [&](int) {
       const auto start = Clock::now();
       const auto compiled = compile(object);
@@ -137,13 +143,27 @@ class Worker {
       built.compile_ms = std::chrono::duration<double, std::milli>(Clock::now() - start).count();
       return built;
     });
+    const bool disk_full = reply && reply->outcome != Outcome::Ok && is_disk_full(reply->reason);
     std::error_code ignored;
     fs::remove(object, ignored);
-    if (reply && reply->outcome == Outcome::Crash) {
+    if (disk_full) {
+      reply->outcome = Outcome::CompileError;
+      reply->reason = fmt::format("no space is left for temporary files in {}",
+                                  setup_->directory.parent_path().string());
+    } else if (reply && reply->outcome == Outcome::Crash) {
       reply->outcome = Outcome::CompileError;
       reply->reason = "the compiler died: " + reply->reason;
     }
     return reply;
+  }
+
+  // The compiler dies of a full disk with a sentence of its own, the linker's stays in its output.
+  bool is_disk_full(const std::string& reason) const {
+    constexpr uintmax_t kTooLittle = 1 << 16;  // a kernel's object and library take more
+    if (reason.find(std::strerror(ENOSPC)) != std::string::npos) return true;
+    std::error_code error;
+    const auto space = fs::space(setup_->directory, error);
+    return !error && space.available < kTooLittle;
   }
 
   template <typename Work>

@@ -7,6 +7,7 @@
 
 #include "frontend/ir/json.h"
 #include "search/measure/problem.h"
+#include "search/measure/roofline.h"
 #include "search/measure/statistics.h"
 
 namespace tile_tune::search {
@@ -40,6 +41,8 @@ void record_intervals(Measurement& measurement, const Timing& timing, bool from_
   const Interval ratio = bootstrap_median(timing.log_ratios, seed);
   measurement.ratio_lo = std::exp(ratio.lo);
   measurement.ratio_hi = std::exp(ratio.hi);
+  measurement.roof_unknown = timing.flop_fractions.empty();
+  if (measurement.roof_unknown) return;
   measurement.flop_fraction = median(timing.flop_fractions);
   if (from_memory) measurement.bandwidth_fraction = median(timing.bandwidth_fractions);
   // The roofline is the lower of the two limits: whichever the kernel is closer to is the one that binds.
@@ -73,7 +76,7 @@ Result<std::unique_ptr<Workers>> Workers::start(ir::Program program, const codeg
 
 Result<void> Workers::set_up() {
   // Computing the reference keeps a core busy too.
-  const auto lock = MachineLock::acquire(MachineLock::Mode::Shared, options_.stop);
+  const auto lock = MachineLock::acquire(MachineLock::Mode::Shared, options_.stop, options_.on_wait);
   TILE_TUNE_CHECK(problem_for(program_));
   const auto runtime = pool_.ask(BuildRuntime{kRuntime});
   if (!runtime) return failure("stopped", "stopped before the first candidate was built");
@@ -197,7 +200,7 @@ bool Workers::prepare(const Ids& ids) {
   for (const auto& id : ids)
     if (!known_[id].prepared && std::find(fresh.begin(), fresh.end(), id) == fresh.end()) fresh.push_back(id);
   if (fresh.empty()) return true;
-  const auto lock = MachineLock::acquire(MachineLock::Mode::Shared, options_.stop);
+  const auto lock = MachineLock::acquire(MachineLock::Mode::Shared, options_.stop, options_.on_wait);
   if (!lock) return false;
   std::map<std::string, Verify> small_checks;
   return build(fresh) && build_small_variants(fresh, small_checks) && verify(fresh, small_checks);
@@ -264,7 +267,7 @@ std::vector<Measurement> Workers::measure(const std::vector<codegen::Schedule>& 
     if (i < 2) exempt = static_cast<int>(contestants.size());
   }
   if (!contestants.empty()) {
-    const auto lock = MachineLock::acquire(MachineLock::Mode::Exclusive, options_.stop);
+    const auto lock = MachineLock::acquire(MachineLock::Mode::Exclusive, options_.stop, options_.on_wait);
     const uint64_t seed = seeds_();
     std::vector<Timing> timings;
     if (lock)
@@ -301,16 +304,27 @@ std::vector<Measurement> Workers::finals(const std::vector<codegen::Schedule>& f
   for (const auto& id : ids) result.push_back(known_[id].twin.empty() ? known_[id].measurement : report(id));
   if (contestants.empty() || contestants[0] != ids[0]) return result;
 
-  const auto lock = MachineLock::acquire(MachineLock::Mode::Exclusive, options_.stop);
+  const auto lock = MachineLock::acquire(MachineLock::Mode::Exclusive, options_.stop, options_.on_wait);
   if (!lock) return {};
   // A fresh process: other addresses, nothing left over from the search.
   Pool fresh(options_.command, 1, setup(), options_.stop);
   const uint64_t seed = seeds_();
-  const auto timings = time(fresh, contestants, [&](const std::vector<std::string>& libraries) {
-    return Finals{"problem-0", kRuntime, libraries, seed, options_.finals_rounds, options_.finals_seconds};
-  });
-  if (timings.empty()) return {};
   const bool from_memory = ir::traffic(program_).total() > static_cast<double>(options_.target.l3_bytes);
+  const auto is_beyond = [&](const Timing& timing) { return beyond_roof(timing, from_memory); };
+  std::vector<Timing> timings;
+  // The probes are sized anew in every process: one that was disturbed may be the last.
+  for (int attempt = 0; attempt < 2; ++attempt) {
+    timings = time(fresh, contestants, [&](const std::vector<std::string>& libraries) {
+      return Finals{"problem-0", kRuntime, libraries, seed, options_.finals_rounds, options_.finals_seconds};
+    });
+    if (timings.empty()) return {};
+    if (std::none_of(timings.begin(), timings.end(), is_beyond)) break;
+  }
+  if (std::any_of(timings.begin(), timings.end(), is_beyond))
+    for (auto& timing : timings) {
+      timing.flop_fractions.clear();
+      timing.bandwidth_fractions.clear();
+    }
   for (size_t i = 0, next = 0; i < ids.size() && next < contestants.size(); ++i) {
     if (ids[i] != contestants[next]) continue;
     record_timing(result[i], timings[next], lock->held());
@@ -323,7 +337,7 @@ std::vector<Measurement> Workers::finals(const std::vector<codegen::Schedule>& f
 Result<std::vector<tensor::Array>> run_once(const ir::Program& program, const codegen::Schedule& schedule,
                                             const reference::Inputs& inputs, const WorkerOptions& options) {
   TILE_TUNE_TRY(directory, SessionDirectory::create());
-  const auto lock = MachineLock::acquire(MachineLock::Mode::Shared, options.stop);
+  const auto lock = MachineLock::acquire(MachineLock::Mode::Shared, options.stop, options.on_wait);
   const std::string problem = "problem-0", library = "kernel.so";
   TILE_TUNE_CHECK(write_problem({program, inputs, {}, false, ""}, directory.path() / problem));
   Pool pool(options.command, 1, {directory.path(), options.target, options.limits}, options.stop);

@@ -46,8 +46,8 @@ std::vector<int64_t> block_choices(int64_t extent) {
   for (int64_t d = 1; d * d <= extent; ++d) {
     if (extent % d != 0) continue;
     for (const int64_t divisor : {d, extent / d})
-      if (divisor >= 8 || divisor == extent)
-        result.push_back(divisor);  // shorter blocks spend more on their home than on work
+      // Short blocks of long reductions spend more on their home than on work; windows are walked row by row.
+      if (divisor >= 8 || divisor == extent || extent < 8) result.push_back(divisor);
   }
   if (result.empty()) result.push_back(std::max<int64_t>(extent, 1));
   std::sort(result.begin(), result.end());

@@ -25,11 +25,9 @@ constexpr double kSerialWork = 1e5;
 // Independent accumulators that hide the latency of fused multiply-adds: 4 cycles, 2 units a core on x86 since Haswell.
 constexpr int64_t kLatencyHiding = 8;
 
-// Rows read side by side, as streams for the hardware to fetch ahead. On two Zen 4 cores a matrix-vector product of
-// 8192 x 8192 ran at 25 GB/s with one row, 47 with four and with eight; 2x2 max-pooling of 268 MB, where nothing is
-// reused, at 21 with one, 23 with two, 29 with four and 31 with eight.
+// Rows of a reduction in lanes read side by side, as streams for the hardware to fetch ahead. A matrix-vector product
+// of 8192 x 8192 ran at 25 GB/s with one row, 47 with four and with eight (two Zen 4 cores).
 constexpr int64_t kRowStreams = 4;
-constexpr int64_t kWindowStreams = 8;
 
 struct Model {
   const StageContext& context;
@@ -52,7 +50,7 @@ struct Model {
   }
 
   int64_t target_stride(int p) const {
-    return codegen::strides(context.program->tensors[context.program->statements[context.statement].target])[p];
+    return codegen::output_stride(*context.program, context.program->statements[context.statement], context.loops, p);
   }
 
   // How often an element of the operand is used by iterations that differ in output loops only.
@@ -123,20 +121,35 @@ struct Model {
     return best;
   }
 
-  // The loop that takes the operands furthest, for reductions in which nothing is reused: a few of its iterations at a
-  // time are as many streams for the hardware to fetch ahead.
-  int best_stream_loop(int vector_loop) const {
-    int best = -1;
-    int64_t furthest = 0;
-    for (int p = 0; p < context.outputs(); ++p) {
-      if (p == vector_loop || context.loops.output[p] < kWindowStreams) continue;
-      for (const auto& operand : context.loops.operands) {
-        if (!operand.affine || stride(operand, p) <= furthest) continue;
-        furthest = stride(operand, p);
-        best = p;
-      }
+  // Reductions in which nothing is reused (pools) are bound by memory, which wants to be read in order: one row of the
+  // operand after the other, the accumulators of a whole output row at home in the first cache. 2x2 max-pooling of
+  // 268 MB ran at 40 GB/s so; with both rows of a window at once at 24, and at 32 with eight such pairs as streams
+  // (two Zen 4 cores whose memory gives 48).
+  bool walks_rows(int vector_loop, int row_loop) const {
+    return row_loop < 0 && vector_loop >= 0 && vector_loop < context.outputs() && !row_reductions(vector_loop).empty();
+  }
+
+  // Reduction loops one step of which leaves the piece of a row that one vector of outputs reads.
+  std::vector<int> row_reductions(int vector_loop) const {
+    std::vector<int> result;
+    for (int r = 0; r < context.reductions(); ++r) {
+      const bool leaves =
+          std::any_of(context.loops.operands.begin(), context.loops.operands.end(), [&](const Operand& operand) {
+            return operand.affine &&
+                   stride(operand, context.outputs() + r) > natural_lanes() * stride(operand, vector_loop);
+          });
+      if (leaves && context.loops.reduction[r] > 1) result.push_back(r);
     }
-    return best;
+    return result;
+  }
+
+  // The output row cut into equal pieces whose accumulators fill at most a quarter of the first cache.
+  int64_t row_tile(int64_t extent, int64_t lanes) const {
+    const int64_t most = std::max(context.target->l1_bytes / 4 / static_cast<int64_t>(dtype_size(context.type)), lanes);
+    for (int64_t pieces = 1;; ++pieces) {
+      const int64_t tile = ((extent + pieces - 1) / pieces + lanes - 1) / lanes * lanes;
+      if (tile <= std::min(extent, most) || tile == lanes) return tile;
+    }
   }
 
   struct Tile {
@@ -239,6 +252,8 @@ void choose_reduction(const Model& model, StageSchedule& stage) {
       body *= extent;
     }
   }
+  if (stage.order.size() == 1) return;
+  for (const int r : model.row_reductions(stage.vector_loop)) stage.reduction_block[r] = stage.reduction_unroll[r] = 1;
 }
 
 }  // namespace
@@ -260,25 +275,20 @@ StageSchedule default_stage(const StageContext& context) {
     while (stage.lanes > extent) stage.lanes /= 2;
     row_loop = model.best_row_loop(stage.vector_loop);
     const int64_t row_extent = row_loop >= 0 ? context.loops.output[row_loop] : 1;
-    const int stream_loop = row_loop < 0 && context.reductions() > 0 && stage.vector_loop < context.outputs()
-                                ? model.best_stream_loop(stage.vector_loop)
-                                : -1;
-    if (stream_loop >= 0) {
-      stage.tiles[stage.vector_loop].back() = stage.lanes;
-      stage.tiles[stream_loop].back() = kWindowStreams;
+    if (model.walks_rows(stage.vector_loop, row_loop)) {
+      for (auto& tiles : stage.tiles) tiles = {1, 1};
+      stage.tiles[stage.vector_loop] = {model.row_tile(extent, stage.lanes), stage.lanes};
     } else if (stage.vector_loop < context.outputs()) {
       const auto tile = model.register_tile(extent, stage.lanes, row_extent);
       stage.tiles[stage.vector_loop].back() = tile.vectors * stage.lanes;
       if (row_loop >= 0) stage.tiles[row_loop].back() = tile.rows;
     } else {
-      // Rows read in parallel streams, and lanes enough for kLatencyHiding sums. Four rows of a 8192 x 8192
-      // matrix-vector product ran at 47 GB/s, one row at 25, eight at 47 (two Zen 4 cores).
-      const int64_t rows = std::min<int64_t>(4, row_extent);
+      const int64_t rows = std::min(kRowStreams, row_extent);  // and lanes enough for kLatencyHiding sums
       if (row_loop >= 0) stage.tiles[row_loop].back() = rows;
       unroll_lanes = std::clamp<int64_t>(kLatencyHiding / rows, 1, std::max<int64_t>(extent / stage.lanes, 1));
     }
   }
-  stage.order = {loop_order(model, stage, row_loop)};
+  stage.order.assign(stage.tiles.empty() ? 1 : stage.tiles.front().size(), loop_order(model, stage, row_loop));
   choose_reduction(model, stage);
   if (stage.vector_loop >= context.outputs())
     stage.reduction_unroll[stage.vector_loop - context.outputs()] = static_cast<int>(unroll_lanes);

@@ -37,7 +37,7 @@ void check_bad(const Sandbox& box, const Bad& bad) {
 TEST_CASE("a wrong command line is exit 2 with one sentence and a hint") {
   const Sandbox box;
   const std::vector<Bad> all = {
-      {{}, 2, "command-line", "check, run, tune, build, db"},
+      {{}, 2, "command-line", "check, explain, run, tune, build, db"},
       {{"frobnicate"}, 2, "command-line", "unknown command 'frobnicate'"},
       {{"db"}, 2, "command-line", "list, show"},
       {{"db", "frobnicate"}, 2, "command-line", "unknown command 'frobnicate'"},
@@ -86,7 +86,7 @@ TEST_CASE("a wrong program is exit 2, a missing file exit 1") {
       {{"tune", "suite.json"}, 2, "suite-unsupported", "not supported by this version"},
       {{"check", "list.json"}, 2, "bad-json", "list.json"},
       {{"check", "other.json"}, 2, "malformed-program", "other.json"},
-      {{"check", "einsum:ij,jk->ik"}, 2, "einsum-unsupported", "not supported by this version"},
+      {{"check", "einsum:ij,jk"}, 2, "no-arrow", "the output is missing"},
       {{"check", "matmul.txt"}, 2, "unknown-program", "FILE.tc"},
       {{"check", "missing.tc"}, 1, "cannot-open", "missing.tc"},
       {{"check", "missing.json"}, 1, "cannot-open", "missing.json"},
@@ -111,6 +111,16 @@ TEST_CASE("sizes that do not fit are exit 3") {
       {{"build", "matmul.tc", "-o", "out", "-s", "M=3"}, 3, "missing-size", "K"},
   };
   for (const auto& bad : all) check_bad(box, bad);
+}
+
+TEST_CASE("tensors larger than the memory are refused by name and size before anything is computed") {
+  const Sandbox box;
+  box.write("long.tc", "def f(float(N) A) -> (o) { o(i) = A(i) }\n");
+  for (const std::string verb : {"tune", "build"}) {
+    std::vector<std::string> command = {verb, "long.tc", "-s", "N=4000000000000"};
+    if (verb == "build") command.insert(command.end(), {"-o", "out"});
+    check_bad(box, {command, 1, "out-of-memory", "A takes 16.0 TB, all tensors together 32.0 TB"});
+  }
 }
 
 TEST_CASE("targets: an unknown word is exit 2, one that this machine lacks exit 5") {

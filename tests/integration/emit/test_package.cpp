@@ -87,6 +87,7 @@ TEST_CASE("kernels of every kind compute, check their arguments, report and link
   CHECK(run({"./callers", "one-cpu"}, scratch.path).empty());
 
   // The archive exports the entries alone, and the runtime names of its own.
+  std::set<std::string> exported;
   {
     std::set<std::string> expected = {"many_error_string"};
     for (const char* name :
@@ -94,6 +95,7 @@ TEST_CASE("kernels of every kind compute, check their arguments, report and link
           "copy_f16", "copy_bf16", "copy_f32", "copy_f64", "scale", "accumulate", "packed", "no_rows", "no_terms"})
       for (const char* suffix : {"", "_unchecked", "_dl"}) expected.insert(std::string(name) + suffix);
     CHECK(symbols("--defined-only", many / "lib/libmany.a") == expected);
+    exported = expected;
     for (const std::string& name : symbols("--undefined-only", many / "lib/libmany.a"))
       CHECK((name.find("halide") == name.npos || name.starts_with("tile_tune_halide")));
     for (const std::string& name : symbols("--defined-only", many / "lib/libtile_tune_rt.a"))
@@ -108,7 +110,16 @@ TEST_CASE("kernels of every kind compute, check their arguments, report and link
     compile(caller + "$(pkg-config --cflags many) -Wl,--wrap=malloc,-rpath,. ./libwrapped.so -o shared_callers", {many},
             scratch.path);
     CHECK(run({"./shared_callers"}, scratch.path).empty());
+    // Which exports what the archive does, and nothing of the runtime in it.
+    std::istringstream lines(run({"nm", "-D", "-g", "-j", "--defined-only", "libwrapped.so"}, scratch.path));
+    std::set<std::string> dynamic;
+    for (std::string line; std::getline(lines, line);) dynamic.insert(line);
+    CHECK(dynamic == exported);
   }
+  // The header is C++ of any age.
+  REQUIRE(write_text(scratch.path / "old.cpp", "#include <many.h>\nint main() { return MANY_OK; }\n"));
+  compile("c++ -std=c++98 -Wall -Wextra -pedantic -Werror -fsyntax-only old.cpp $(pkg-config --cflags many)", {many},
+          scratch.path);
   // Two packages work in one C++ program, with DLPack's header before theirs.
   {
     const fs::path matmul = emit("matmul", scratch.path);

@@ -187,6 +187,14 @@ TEST_CASE("the machine lock: builders share it, whoever times has it alone") {
   const auto second = MachineLock::acquire(MachineLock::Mode::Shared, nullptr);
   CHECK(first);
   CHECK(second);
-  const std::atomic<bool> stop = true;  // do not wait
-  CHECK_FALSE(MachineLock::acquire(MachineLock::Mode::Exclusive, &stop));
+  const std::atomic<bool> no_wait = true;
+  CHECK_FALSE(MachineLock::acquire(MachineLock::Mode::Exclusive, &no_wait));
+  // Who waits for long is told what for.
+  std::atomic<bool> stop = false;
+  std::string told;
+  CHECK_FALSE(MachineLock::acquire(MachineLock::Mode::Exclusive, &stop, [&](const std::string& sentence) {
+    told += sentence;
+    stop = true;
+  }));
+  CHECK(told.starts_with("waiting for another tile-tune that builds or times kernels on this machine (lock /tmp/"));
 }

@@ -40,6 +40,19 @@ TEST_CASE("an empty database lists nothing") {
   CHECK(value(open(folder.file()).list()).empty());
 }
 
+TEST_CASE("a session that ended before its first trial is not listed") {
+  Folder folder;
+  Database db = open(folder.file());
+  value(db.finish_session(value(db.begin_session(matmul(), target(), tool(), session(1'000))), "aborted"));
+  CHECK(value(db.list()).empty());
+  CHECK(db.show("matmul").error().code == "no-such-record");
+  const auto run = value(db.begin_session(matmul(), target(), tool(), session(2'000)));
+  value(db.append_trial(run, trial(0)));
+  CHECK(value(db.list())[0].sessions == 1);
+  CHECK(value(db.show("matmul"))[0].sessions.size() == 1);
+  CHECK(value(db.show("matmul"))[0].sessions[0].id == run);
+}
+
 TEST_CASE("list has one row per computation and target, the latest first") {
   Folder folder;
   fill(folder);
@@ -69,7 +82,8 @@ TEST_CASE("the best of another CPU is not listed as this one's") {
   Database db = open(folder.file());
   const auto tuned = value(db.begin_session(matmul(), target(2, "Xeon"), tool(), session(1'000)));
   value(db.append_trial(tuned, winner(0, 8, 100)));
-  value(db.begin_session(matmul(), target(2, "Zen 5"), tool(), session(2'000)));
+  const auto other = value(db.begin_session(matmul(), target(2, "Zen 5"), tool(), session(2'000)));
+  value(db.append_trial(other, trial(0)));
   const auto rows = value(db.list());
   REQUIRE(rows.size() == 2);
   CHECK_FALSE(rows[0].best.has_value());
@@ -102,8 +116,8 @@ TEST_CASE("show tells everything about a row by its name, its id or the start of
 TEST_CASE("a name that several rows share shows them all") {
   Folder folder;
   Database db = open(folder.file());
-  value(db.begin_session(matmul(), target(1), tool(), session(1'000)));
-  value(db.begin_session(matmul(), target(2), tool(), session(2'000)));
+  value(db.append_trial(value(db.begin_session(matmul(), target(1), tool(), session(1'000))), trial(0)));
+  value(db.append_trial(value(db.begin_session(matmul(), target(2), tool(), session(2'000))), trial(0)));
   CHECK(value(db.show("matmul")).size() == 2);
 }
 

@@ -58,6 +58,30 @@ int unprivileged(const std::function<int()>& body) {
 
 }  // namespace
 
+TEST_CASE("a page of noise anywhere in the file is found by checking its pages") {
+  Folder folder;
+  {
+    Database db = open(folder.file());
+    const auto run = value(db.begin_session(matmul(), target(), tool(), session()));
+    for (int i = 0; i < 40; ++i) value(db.append_trial(run, trial(i, 8 + i)));
+    value(db.finish_session(run, "done"));
+    value(db.check_pages());
+  }
+  const std::string bytes = read(folder.file());
+  const auto page = static_cast<size_t>(sql_number(folder.file(), "PRAGMA page_size"));
+  REQUIRE(bytes.size() > 10 * page);
+  for (size_t at = page; at < bytes.size(); at += page) {
+    std::string damaged = bytes;
+    for (size_t i = 0; i < page; ++i) damaged[at + i] = static_cast<char>((i * 2654435761u + at) >> 7);
+    write(folder.file(), damaged);
+    auto db = Database::open(folder.file(), Mode::ReadOnly);
+    const auto checked = db ? db->check_pages() : tl::unexpected(db.error());
+    INFO("page at " << at);
+    REQUIRE_FALSE(checked.has_value());
+    CHECK(checked.error().code == "database-corrupt");
+  }
+}
+
 TEST_CASE("writing creates the file and its folders; reading never does") {
   Folder folder;
   const fs::path path = folder.file("new/deeper/tuning.db");

@@ -115,7 +115,7 @@ TEST_CASE("a session at work in another process is left alone until that process
   REQUIRE(pipe(ready) == 0);
   const pid_t child = start_child([&] {
     Database db = open(folder.file());
-    value(db.begin_session(matmul(), target(), tool(), session()));
+    value(db.append_trial(value(db.begin_session(matmul(), target(), tool(), session())), trial(0)));
     const char byte = 'x';
     if (write(ready[1], &byte, 1) != 1) return 1;
     pause();

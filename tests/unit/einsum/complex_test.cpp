@@ -63,7 +63,8 @@ TEST_CASE("errors of complex operands reach both parts") {
   const auto product = reference::make_operation(ir::Op::Mul, DType::C64, DType::C64);
   const auto exact = reference::apply(product, value({2, 3}), value({5, -7}), {});
   const auto carried = reference::apply(product, value({2, 3}, 0.01), value({5, -7}, 0.1), {});
-  // Moving each part by its error the worst way: the imaginary part changes by 0.01 * (5 + 7) + 0.1 * (2 + 3) + 2 * 0.001.
+  // Moving each part by its error the worst way: the imaginary part changes by 0.01 * (5 + 7) + 0.1 * (2 + 3) + 2 *
+  // 0.001.
   CHECK(carried.error - exact.error == Approx(0.622));
   const auto equal = reference::make_operation(ir::Op::Eq, DType::C64, DType::Bool);
   CHECK(reference::apply(equal, value({1, 2}, 0.1), value({1, 2.05}), {}).error == 1);

@@ -50,10 +50,10 @@ TEST_CASE("a step sums beforehand only what it would otherwise sum again and aga
 TEST_CASE("types meet as in the lattice of tensors") {
   using enum DType;
   const std::vector<DType> order{Bool, I32, I64, F32, F64, C32, C64};
-  const std::vector<std::vector<DType>> table{
-      {Bool, I32, I64, F32, F64, C32, C64}, {I32, I32, I64, F64, F64, C64, C64}, {I64, I64, I64, F64, F64, C64, C64},
-      {F32, F64, F64, F32, F64, C32, C64},  {F64, F64, F64, F64, F64, C64, C64}, {C32, C64, C64, C32, C64, C32, C64},
-      {C64, C64, C64, C64, C64, C64, C64}};
+  const std::vector<std::vector<DType>> table{{Bool, I32, I64, F32, F64, C32, C64}, {I32, I32, I64, F64, F64, C64, C64},
+                                              {I64, I64, I64, F64, F64, C64, C64},  {F32, F64, F64, F32, F64, C32, C64},
+                                              {F64, F64, F64, F64, F64, C64, C64},  {C32, C64, C64, C32, C64, C32, C64},
+                                              {C64, C64, C64, C64, C64, C64, C64}};
   for (size_t a = 0; a < order.size(); ++a)
     for (size_t b = 0; b < order.size(); ++b) {
       INFO(dtype_name(order[a]) << " with " << dtype_name(order[b]));

@@ -60,12 +60,10 @@ TEST_CASE("a network is a statement a step, in the cheapest order once sizes are
         Texts{"partial0(i,k) +=! in0(i,j) * in1(j,k)", "out(i,l) +=! partial0(i,k) * in2(k,l)"});
   const Known known{{}, {}, {{"i", 64}, {"j", 64}, {"k", 64}, {"l", 2}}};
   const auto planned = made("ij,jk,kl->il", known).program;
-  CHECK(statements(planned) ==
-        Texts{"partial0(j,l) +=! in1(j,k) * in2(k,l)", "out(i,l) +=! in0(i,j) * partial0(j,l)"});
+  CHECK(statements(planned) == Texts{"partial0(j,l) +=! in1(j,k) * in2(k,l)", "out(i,l) +=! in0(i,j) * partial0(j,l)"});
   // Parentheses win over the cheapest order.
   CHECK(statements(made("(ij,jk),kl->il", known).program).front() == "partial0(i,k) +=! in0(i,j) * in1(j,k)");
-  CHECK(statements(made("ij,k->ik").program) ==
-        Texts{"partial0(i) +=! in0(i,j)", "out(i,k) = partial0(i) * in1(k)"});
+  CHECK(statements(made("ij,k->ik").program) == Texts{"partial0(i) +=! in0(i,j)", "out(i,k) = partial0(i) * in1(k)"});
 }
 
 TEST_CASE("types: operands are widened, partial results wide, the output as ruled") {
@@ -92,10 +90,14 @@ TEST_CASE("TC and einsum spell one program") {
   const std::vector<Spelling> spellings{
       {"ij,jk->ik", "def mm(float(M,K) A, float(K,N) B) -> (C) { C(m,n) +=! A(m,k) * B(k,n) }", ijk, mnk},
       {"ij,kj->ik", "def mm(float(M,K) A, float(N,K) B) -> (C) { C(m,n) +=! A(m,k) * B(n,k) }", ijk, mnk},
-      {"ij,j->i", "def mv(float(M,K) A, float(K) x) -> (y) { y(m) +=! A(m,k) * x(k) }", {{"i", 5}, {"j", 3}},
+      {"ij,j->i",
+       "def mv(float(M,K) A, float(K) x) -> (y) { y(m) +=! A(m,k) * x(k) }",
+       {{"i", 5}, {"j", 3}},
        {{"M", 5}, {"K", 3}}},
       {"ij->ji", "def t(float(M,N) A) -> (B) { B(n,m) = A(m,n) }", {{"i", 5}, {"j", 3}}, {{"M", 5}, {"N", 3}}},
-      {"i,j->ij", "def o(float(M) A, float(N) B) -> (C) { C(m,n) = A(m) * B(n) }", {{"i", 5}, {"j", 3}},
+      {"i,j->ij",
+       "def o(float(M) A, float(N) B) -> (C) { C(m,n) = A(m) * B(n) }",
+       {{"i", 5}, {"j", 3}},
        {{"M", 5}, {"N", 3}}},
       {"ii->", "def tr(float(M,M) A) -> (t) { t +=! A(i,i) }", {{"i", 5}}, {{"M", 5}}},
   };

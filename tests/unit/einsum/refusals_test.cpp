@@ -113,8 +113,7 @@ TEST_CASE("operands that do not fit") {
   CHECK(extents.place->column == 11);
   CHECK(refused("ii->i", {{shaped({2, 3})}, {}, {}}).message ==
         "label 'i' is 2 by dimension 0 of in0 but 3 by dimension 1 of in0");
-  CHECK(refused("i->i", {{shaped({2})}, {}, {{"i", 3}}}).message ==
-        "label 'i' is 3 by -s but 2 by dimension 0 of in0");
+  CHECK(refused("i->i", {{shaped({2})}, {}, {{"i", 3}}}).message == "label 'i' is 3 by -s but 2 by dimension 0 of in0");
   // Labels never broadcast.
   CHECK(refused("ij,ij->ij", {{shaped({2, 3}), shaped({1, 3})}, {}, {}}).code == "size-conflict");
 
@@ -139,7 +138,8 @@ TEST_CASE("an output type that does not hold the operands'") {
 }
 
 TEST_CASE("intermediate results have limits, too") {
-  const std::string first = "abcdefghijklmnopq", second = "rstuvwxyzABCDEFGH", third = "abcdefghijklmnopqrstuvwxyzABCDEF";
+  const std::string first = "abcdefghijklmnopq", second = "rstuvwxyzABCDEFGH",
+                    third = "abcdefghijklmnopqrstuvwxyzABCDEF";
   const auto large = refused(first + "," + second + "," + third + "," + "GH->", {});
   CHECK(large.code == "too-many-dimensions");
 }

@@ -58,7 +58,7 @@ TEST_CASE("two operands") {
   check_values(",ij->ij", {"", "ij"}, "ij", {{}, {2, 3}});
   check_values("ij,->", {"ij", ""}, "", {{2, 3}, {}});
   check_values(",->", {"", ""}, "", {{}, {}});
-  check_values("i,j->", {"i", "j"}, "", {{3}, {4}});        // both sums first
+  check_values("i,j->", {"i", "j"}, "", {{3}, {4}});           // both sums first
   check_values("ij,k->ik", {"ij", "k"}, "ik", {{2, 3}, {4}});  // j first
   check_values("ij,ki->k", {"ij", "ki"}, "k", {{2, 3}, {4, 2}});
   check_values("ij,i->i", {"ij", "i"}, "i", {{3, 4}, {3}});

@@ -37,12 +37,10 @@ Compiler stand_in(int result = 0) {
             TILE_TUNE_CHECK(run_tool({"cc", "-c", "-fPIC", source.string(), "-o", object.string()}, "/"));
             return Compiled{"hash", 0, 0};
           },
-          [](const Target&, const fs::path& archive) -> Result<void> {
-            const fs::path source = archive.parent_path() / "runtime.c";
+          [](const Target&, const fs::path& object) -> Result<void> {
+            const fs::path source = object.parent_path() / "runtime.c";
             TILE_TUNE_CHECK(write_text(source, "__attribute__((weak)) void halide_error(void* u, const char* m) {}\n"));
-            const std::string object = (archive.parent_path() / "runtime.o").string();
-            TILE_TUNE_CHECK(run_tool({"cc", "-c", "-fPIC", source.string(), "-o", object}, "/"));
-            TILE_TUNE_CHECK(run_tool({"ar", "rcsD", archive.string(), object}, "/"));
+            TILE_TUNE_CHECK(run_tool({"cc", "-c", "-fPIC", source.string(), "-o", object.string()}, "/"));
             return {};
           }};
 }

@@ -36,6 +36,9 @@ TEST_CASE("statements read as they were typed") {
   const auto conv = strided_convolution();
   CHECK(to_text(conv, conv.statements[0]) == "o(x) +=! I(2*x + k) * W(k)");
   CHECK(to_text(conv, conv.statements[1]) == "r(x) = max(o(x), 0.0)");
+  auto other = matmul(true);
+  std::swap(other.statements[0].previous, other.statements[0].unwritten);
+  CHECK(to_text(other, other.statements[0]) == "C(i,j) +=! A(i,k) * B(k,j), elsewhere C");
   auto minimum = matmul();
   minimum.statements[0].op = Aggregation::Min;
   minimum.statements[0].subscripts.clear();

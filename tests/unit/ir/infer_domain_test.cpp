@@ -91,7 +91,7 @@ TEST_CASE("quotients are exact") {
         "i in [0,13) ");
   // A constraint's quotient stays even where the box implies its bounds.
   CHECK(inferred(contraction(1, {at(0)}, {9}, {{{at(0)}, {9}}}, {{affine({{0, 1}}, 0, 4), 3}})) ==
-        "i in [0,9) ; (i)/4 < 3");
+        "i in [0,9) ; i/4 < 3");
 }
 
 TEST_CASE("constraints bound like accesses, and repeated ones go") {

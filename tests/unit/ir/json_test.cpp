@@ -204,6 +204,9 @@ TEST_CASE("tensors are written once, in order, and listed") {
   CHECK(message_with("/name", "") == "name: '' is no identifier");
   CHECK(message_with("/sizes/1", "M") == "sizes[1]: 'M' is listed twice");
   CHECK(message_with("/statements/0/previous", 0) == "statements[0].previous: A has another shape or type than C");
+  CHECK(message_with("/statements/0/unwritten", 0) == "statements[0].unwritten: A has another shape or type than C");
+  CHECK(message_with("/statements/0/unwritten", 2, matmul(true)) ==
+        "statements[0].unwritten: elements already start from another tensor");
   CHECK(message_with("/tensors/2/type", "f64", matmul(true)) ==
         "tensors[2]: no output of this shape and type is named 'C'");
 }
@@ -242,7 +245,7 @@ TEST_CASE("deep nesting is refused before it is descended into") {
     return program_from_json(program);
   };
   CHECK(nested(kMaxExprDepth).has_value());
-  CHECK(nested(kMaxExprDepth + 1).error().message == "statements[0].value: expressions nest more than 200 deep");
+  CHECK(nested(kMaxExprDepth + 1).error().message == "statements[0].value: expressions nest more than 2000 deep");
   CHECK_FALSE(nested(100'000).has_value());
 
   json program = to_json(matmul());

@@ -1,5 +1,7 @@
 #include "search/measure/statistics.h"
 
+#include "search/measure/roofline.h"
+
 #include <algorithm>
 #include <catch2/catch.hpp>
 
@@ -79,4 +81,15 @@ TEST_CASE("shuffling is a permutation that only the engine's state decides") {
   CHECK(a != std::vector<int>{0, 1, 2, 3, 4, 5, 6, 7});
   std::sort(a.begin(), a.end());
   CHECK(a == std::vector<int>{0, 1, 2, 3, 4, 5, 6, 7});
+}
+
+TEST_CASE("a kernel faster than its roof says that the probes were disturbed") {
+  Timing timing;
+  CHECK_FALSE(beyond_roof(timing, true));  // nothing was probed
+  timing.flop_fractions = {0.9, 1.04, 3.0};
+  timing.bandwidth_fractions = {0.2, 1.2, 1.3};
+  CHECK_FALSE(beyond_roof(timing, false));  // its data is in the cache, which is faster than memory
+  CHECK(beyond_roof(timing, true));
+  timing.flop_fractions = {0.9, 1.06, 1.06};
+  CHECK(beyond_roof(timing, false));
 }

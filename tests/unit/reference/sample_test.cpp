@@ -88,8 +88,28 @@ TEST_CASE("of intermediate tensors only what the sample needs is computed") {
 TEST_CASE("an output with a scattered left-hand side is evaluated whole") {
   Builder b;
   const int a = b.input(DType::I32, {300}), o = b.output(DType::I32, {600});
-  b.add(o, {affine({{0, 2}})}, {{0, 300}}, Aggregation::Assign, b.read(a, {at(0)}));
+  b.add(o, {affine({{0, 1}, {1, 1}})}, {{0, 300}, {0, 3}}, Aggregation::Sum, b.read(a, {at(0)}));
   CHECK(sample_one(b.program(), random_inputs(b.program(), 1), 10, 7).elements.size() == 600);
+}
+
+TEST_CASE("a strided or diagonal left-hand side is sampled like a plain one") {
+  Builder b;
+  const int a = b.input(DType::I32, {5}), o = b.output(DType::I32, {13, 5, 45});
+  b.add(o, {affine({{0, 2}}, 3), at(0), affine({{0, 1}, {1, 4}}, 1)}, {{0, 5}, {0, 9}}, Aggregation::Product,
+        b.read(a, {at(0)}));
+  const auto inputs = random_inputs(b.program(), 1);
+  const auto sample = sample_one(b.program(), inputs, 400, 7);
+  CHECK(sample.elements.size() < 2925);
+  const auto data = inputs.at(a);
+  // Element (2*i + 3, i, i + 4*j + 1), all others 0.
+  int found = 0;
+  for (size_t n = 0; n < sample.elements.size(); ++n) {
+    const int64_t x = sample.elements[n] / 225, y = sample.elements[n] / 45 % 5, z = sample.elements[n] % 45;
+    const bool written = x == 2 * y + 3 && z >= y + 1 && (z - y - 1) % 4 == 0 && (z - y - 1) / 4 < 9;
+    found += written ? 1 : 0;
+    CHECK(sample.integers[n] == (written ? tensor::load_integer(DType::I32, data.data.data(), y) : 0));
+  }
+  CHECK(found > 5);
 }
 
 TEST_CASE("very long chains do not overflow the stack") {

@@ -287,7 +287,7 @@ TEST_CASE("an access outside of its tensor is an error, not a crash") {
   Builder b;
   const int a = b.input(DType::F32, {4}), o = b.output(DType::F32, {4});
   SECTION("read") { b.add(o, {at(0)}, {{0, 4}}, Aggregation::Assign, b.read(a, {affine({{0, 1}}, 1)})); }
-  SECTION("write") { b.add(o, {affine({{0, 2}})}, {{0, 4}}, Aggregation::Assign, b.read(a, {at(0)})); }
+  SECTION("write") { b.add(o, {affine({{0, 1}, {1, 1}})}, {{0, 4}, {0, 4}}, Aggregation::Sum, b.read(a, {at(0)})); }
   const auto result = evaluate(b.program(), random_inputs(b.program(), 1));
   REQUIRE(!result);
   CHECK(result.error().code == "access-out-of-range");

@@ -1,0 +1,151 @@
+// tile-tune explain: the domain the tool inferred for every statement, or the schedule it would take.
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <CLI/CLI.hpp>
+#include <nlohmann/json.hpp>
+
+#include "cli/bindings.h"
+#include "cli/domain_text.h"
+#include "cli/program_argument.h"
+#include "cli/schedule_choice.h"
+#include "cli/units.h"
+#include "cli/verbs.h"
+#include "frontend/ir/describe.h"
+#include "frontend/ir/domain.h"
+
+namespace tile_tune::cli {
+
+namespace {
+
+struct ExplainOptions {
+  std::string program;
+  BindingOptions bindings;
+  std::string what = "domain";
+};
+
+/// A program as written, and with numbers for its sizes if they were given.
+struct Explained {
+  std::string signature;
+  ir::Program program;
+  bool bound = false;
+};
+
+std::string elementwise_or_reduced(const ir::Statement& statement) {
+  std::vector<std::string> names;
+  for (const int index : statement.reduction_indices())
+    names.push_back(statement.indices[static_cast<size_t>(index)].name);
+  if (names.empty()) return "";
+  const char* what = statement.op == ir::Aggregation::Sum       ? "sums"
+                     : statement.op == ir::Aggregation::Product ? "multiplies"
+                     : statement.op == ir::Aggregation::Min     ? "takes the smallest of"
+                                                                : "takes the largest of";
+  return fmt::format("{} the values over {}", what, fmt::join(names, ", "));
+}
+
+Result<std::string> statement_text(const Explained& explained, const ir::Statement& statement) {
+  const ir::Program& program = explained.program;
+  std::string text = "  " + ir::to_text(program, statement) + "\n" + indices_text(statement, 4);
+  for (const auto& constraint : constraint_texts(statement)) text += fmt::format("    where {}\n", constraint);
+  if (const auto reduced = elementwise_or_reduced(statement); !reduced.empty()) text += "    " + reduced + "\n";
+  text += "    " + writes_text(program, statement) + "\n";
+  if (!explained.bound) return text;
+  TILE_TUNE_TRY(points, ir::domain_size(program, statement));
+  return text + fmt::format("    {}\n", format_count(points, points == 1 ? "point" : "points"));
+}
+
+Result<nlohmann::json> statement_json(const Explained& explained, const ir::Statement& statement) {
+  nlohmann::json json{{"text", ir::to_text(explained.program, statement)},
+                      {"indices", indices_json(statement)},
+                      {"constraints", constraint_texts(statement)},
+                      {"writes", writes_json(explained.program, statement)}};
+  if (!explained.bound) return json;
+  TILE_TUNE_TRY(points, ir::domain_size(explained.program, statement));
+  json["points"] = points;
+  return json;
+}
+
+Result<std::vector<Explained>> load(const ExplainOptions& options, const Reporter& report) {
+  TILE_TUNE_TRY(loaded, load_programs({options.program}, options.bindings, report));
+  std::vector<ir::Program> bound;
+  if (!options.bindings.sizes.empty()) {
+    TILE_TUNE_TRY(all, bind_programs(loaded, options.bindings));
+    bound = std::move(all);
+  }
+  std::vector<Explained> explained;
+  for (size_t i = 0; i < loaded.size(); ++i) {
+    const ir::Program& written = loaded[i].program;
+    auto signature = ir::signature(written);
+    if (!bound.empty()) {
+      explained.push_back({std::move(signature), std::move(bound[i]), true});
+    } else if (loaded[i].sizes.size() < written.sizes.size()) {
+      explained.push_back({std::move(signature), written, false});
+    } else {
+      TILE_TUNE_TRY(numbers, ir::bind(written, loaded[i].sizes));
+      explained.push_back({std::move(signature), std::move(numbers), true});
+    }
+  }
+  return explained;
+}
+
+Result<Exit> explain_domain(const ExplainOptions& options, const Session& session) {
+  TILE_TUNE_TRY(explained, load(options, session.report));
+  nlohmann::json programs = nlohmann::json::array();
+  std::vector<std::string> texts;
+  for (const auto& one : explained) {
+    nlohmann::json statements = nlohmann::json::array();
+    std::string text = one.signature + "\n";
+    for (const auto& statement : one.program.statements) {
+      TILE_TUNE_TRY(json, statement_json(one, statement));
+      TILE_TUNE_TRY(words, statement_text(one, statement));
+      statements.push_back(std::move(json));
+      text += "\n" + words;
+    }
+    programs.push_back({{"name", one.program.name}, {"signature", one.signature}, {"statements", statements}});
+    texts.push_back(std::move(text));
+  }
+  if (session.report.json()) {
+    TILE_TUNE_CHECK(print_json({{"programs", programs}}));
+  } else {
+    TILE_TUNE_CHECK(print(fmt::format("{}", fmt::join(texts, "\n"))));
+  }
+  return Exit::Success;
+}
+
+/// The schedule that run and build would take: the best stored one, else the default.
+Result<Exit> explain_schedule(const ExplainOptions& options, const Session& session) {
+  TILE_TUNE_TRY(loaded, load_program(options.program, options.bindings, session.report));
+  TILE_TUNE_TRY(sizes, parse_sizes(options.bindings.sizes));
+  TILE_TUNE_TRY(bound, bind_program(loaded, options.bindings));
+  TILE_TUNE_TRY(target, session.target());
+  const Workload workload = make_workload(loaded, bound, sizes);
+  TILE_TUNE_TRY(choice, stored_choice(workload, target, session));
+  const auto schedule = codegen::to_json(choice.schedule);
+  if (session.report.json()) {
+    TILE_TUNE_CHECK(print_json({{"provenance", choice.provenance}, {"record", choice.record}, {"schedule", schedule}}));
+  } else {
+    TILE_TUNE_CHECK(print_json(schedule));
+  }
+  return Exit::Success;
+}
+
+}  // namespace
+
+void add_explain(CLI::App& app, Command& command) {
+  auto options = std::make_shared<ExplainOptions>();
+  auto* verb = app.add_subcommand("explain", "Shows what the tool understood of a program, or the schedule it takes");
+  verb->add_option("PROGRAM", options->program, "FILE.tc, FILE.tc:NAME or FILE.json")->required()->type_name("");
+  verb->add_option("--what", options->what,
+                   "domain: ranges, what bounds them, and what is written; schedule: the stored or default schedule")
+      ->type_name("WHAT")
+      ->check(CLI::IsMember({"domain", "schedule"}))
+      ->capture_default_str();
+  add_binding_options(*verb, options->bindings);
+  verb->callback([&command, options] {
+    command = [options](Session& session) {
+      return options->what == "domain" ? explain_domain(*options, session) : explain_schedule(*options, session);
+    };
+  });
+}
+
+}  // namespace tile_tune::cli

@@ -1,0 +1,66 @@
+#include "codegen/lower/guards.h"
+
+#include <algorithm>
+#include <cstdlib>
+#include <map>
+
+#include "codegen/lower/expression.h"
+
+namespace tile_tune::codegen {
+
+using Halide::Expr;
+
+Expr constraints_hold(const ir::Statement& statement, const std::vector<Expr>& indices) {
+  Expr all = Halide::Internal::const_true();
+  for (const auto& constraint : statement.constraints) {
+    const Expr position = to_halide(constraint.expr, indices);
+    all = all && position >= 0 && position < static_cast<int>(constraint.bound.constant().value());
+  }
+  return Halide::Internal::simplify(all);
+}
+
+bool stays_inside(const ir::Statement& statement, const ir::AffineExpr& subscript, int64_t extent) {
+  __int128 low = subscript.constant.constant().value(), high = low;
+  for (const auto& [index, coefficient] : subscript.terms) {
+    const auto range = ir::range(statement.indices[index]);
+    if (range.extent() == 0) return true;
+    const __int128 first = __int128{coefficient} * range.lo, last = __int128{coefficient} * (range.hi - 1);
+    low += std::min(first, last);
+    high += std::max(first, last);
+  }
+  return low >= 0 && high < extent;
+}
+
+std::optional<Expr> some_assignment_holds(const ir::Statement& statement, const std::vector<Expr>& indices) {
+  struct Bounds {
+    Expr least, most;
+  };
+  std::map<int, Bounds> bounds;  // by reduction index
+  Expr all = Halide::Internal::const_true();
+  for (const auto& constraint : statement.constraints) {
+    const int bound = static_cast<int>(constraint.bound.constant().value());
+    ir::AffineExpr rest = constraint.expr;
+    std::optional<std::pair<int, int64_t>> reduction;
+    for (const auto& term : constraint.expr.terms) {
+      if (!statement.is_reduction(term.first)) continue;
+      if (reduction || std::abs(term.second) != 1) return std::nullopt;
+      reduction = term;
+      std::erase(rest.terms, term);
+    }
+    const Expr position = to_halide(rest, indices);
+    if (!reduction) {
+      all = all && position >= 0 && position < bound;
+      continue;
+    }
+    const auto range = ir::range(statement.indices[reduction->first]);
+    const auto [at, inserted] =
+        bounds.try_emplace(reduction->first, Bounds{static_cast<int>(range.lo), static_cast<int>(range.hi - 1)});
+    const bool rises = reduction->second > 0;
+    at->second.least = Halide::max(at->second.least, rises ? -position : position - (bound - 1));
+    at->second.most = Halide::min(at->second.most, rises ? bound - 1 - position : position);
+  }
+  for (const auto& [index, bound] : bounds) all = all && bound.least <= bound.most;
+  return Halide::Internal::simplify(all);
+}
+
+}  // namespace tile_tune::codegen

@@ -1,0 +1,24 @@
+// Conditions under which an assignment counts, and under which an element is written at all.
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "Halide.h"
+#include "frontend/ir/program.h"
+
+namespace tile_tune::codegen {
+
+/// Every constraint of the statement holds for these values of its indices.
+Halide::Expr constraints_hold(const ir::Statement& statement, const std::vector<Halide::Expr>& indices);
+
+/// True if the ranges alone keep the subscript inside [0, extent).
+bool stays_inside(const ir::Statement& statement, const ir::AffineExpr& subscript, int64_t extent);
+
+/// Whether some values of the reduction indices satisfy the constraints, in terms of the output indices (entries of
+/// reduction indices are not looked at). nullopt where one constraint ties two reduction indices together or scales
+/// one: that takes a search.
+std::optional<Halide::Expr> some_assignment_holds(const ir::Statement& statement,
+                                                  const std::vector<Halide::Expr>& indices);
+
+}  // namespace tile_tune::codegen

@@ -1,0 +1,194 @@
+// einsum:SUBSCRIPTS as a program of every command: sizes by label, types and shapes by option or by array.
+#include <catch2/catch.hpp>
+#include <complex>
+#include <functional>
+#include <nlohmann/json.hpp>
+
+#include "frontend/tensor/convert.h"
+#include "frontend/tensor/npy.h"
+#include "sandbox.h"
+
+using namespace tile_tune;
+using namespace tile_tune::test;
+
+namespace {
+
+/// Small integers, negative ones too, so that sums in f32 are exact whatever their order.
+int64_t pattern(int64_t i) { return (i * 7) % 11 - 5; }
+
+tensor::Array filled(DType type, std::vector<int64_t> shape) {
+  auto array = tensor::Array::zeros(type, std::move(shape));
+  for (int64_t i = 0; i < array.element_count(); ++i) {
+    const auto value = static_cast<double>(pattern(i));
+    if (is_complex(type))
+      tensor::store_complex(type, array.data.data(), i, {value, static_cast<double>(pattern(i + 3))});
+    else if (is_float(type))
+      tensor::store_real(type, array.data.data(), i, value);
+    else
+      tensor::store_integer(type, array.data.data(), i, pattern(i));
+  }
+  return array;
+}
+
+void save(const Sandbox& box, const std::string& name, const tensor::Array& array) {
+  REQUIRE(tensor::write_npy(box.path(name), array));
+}
+
+tensor::Array load(const Sandbox& box, const std::string& name) {
+  auto array = tensor::read_npy(box.path(name));
+  REQUIRE(array);
+  return std::move(*array);
+}
+
+/// The last line of standard error that begins with "error" or holds ": error:".
+void check_error(const Finished& finished, int exit_code, const std::string& code) {
+  INFO(finished.err);
+  CHECK(finished.exit_code == exit_code);
+  CHECK(finished.err.find("[" + code + "]") != std::string::npos);
+  CHECK(finished.out.empty());
+}
+
+}  // namespace
+
+TEST_CASE("check shows an einsum with symbolic sizes, with sizes, and with shapes") {
+  const Sandbox box;
+  const auto symbolic = box.run({"check", "einsum:ij,jk->ik"});
+  INFO(symbolic.err);
+  REQUIRE(symbolic.exit_code == 0);
+  CHECK(symbolic.out.find("einsum(float(i,j) in0, float(j,k) in1) -> (float(i,k) out)") != std::string::npos);
+  CHECK(symbolic.out.find("out(i,k) +=! in0(i,j) * in1(j,k)") != std::string::npos);
+
+  const auto sized = box.run({"check", "einsum:αj,jk->αk", "-s", "α=3", "-s", "j=5", "--size", "k=7", "--json"});
+  INFO(sized.err);
+  REQUIRE(sized.exit_code == 0);
+  CHECK(nlohmann::json::parse(sized.out)["programs"][0]["flops"] == 2 * 3 * 5 * 7);
+
+  const auto shaped = box.run({"check", "einsum:...i,i->...", "--shape", "in0=4,1,2", "--shape", "in1=2", "--dtype",
+                               "i8", "--dtype", "out=i64", "--json"});
+  INFO(shaped.err);
+  REQUIRE(shaped.exit_code == 0);
+  const auto output = nlohmann::json::parse(shaped.out)["programs"][0]["outputs"][0];
+  CHECK(output["extents"] == std::vector<int>{4, 1});
+  CHECK(output["dtype"] == "i64");
+
+  // The order is the cheapest once sizes are known.
+  const auto chain = box.run({"check", "einsum:ij,jk,kl->il", "-s", "i=64", "-s", "j=64", "-s", "k=64", "-s", "l=2"});
+  REQUIRE(chain.exit_code == 0);
+  CHECK(chain.out.find("partial0(j,l) +=! in1(j,k) * in2(k,l)") != std::string::npos);
+}
+
+TEST_CASE("einsums that are wrong or do not fit") {
+  const Sandbox box;
+  const auto unknown = box.run({"check", "einsum:ij,jk->iz"});
+  check_error(unknown, 2, "unknown-output-label");
+  CHECK(unknown.err.find("einsum:1:16: error:") != std::string::npos);
+  CHECK(unknown.err.find("  einsum:ij,jk->iz\n                 ^\n") != std::string::npos);
+  check_error(box.run({"check", "einsum:...i->..."}), 3, "missing-shape");
+  check_error(box.run({"check", "einsum:ij->i", "--shape", "in0=3"}), 3, "rank-mismatch");
+  check_error(box.run({"check", "einsum:ij->i", "--shape", "in0=3,4", "-s", "i=5"}), 3, "size-conflict");
+  check_error(box.run({"check", "einsum:ij->i", "-s", "i=5"}), 3, "missing-size");
+  check_error(box.run({"check", "einsum:ij->i", "-s", "q=5"}), 3, "unknown-size");
+  check_error(box.run({"check", "einsum:ij->i", "--shape", "in1=3"}), 2, "unknown-tensor");
+  check_error(box.run({"check", "einsum:ij->i", "--shape", "in0=3,x"}), 2, "bad-shape");
+  check_error(box.run({"check", "einsum:ij->i", "--shape", "in0=3,"}), 2, "bad-shape");
+  check_error(box.run({"check", "einsum:ij->i", "--shape", "3,4"}), 2, "bad-shape");
+  check_error(box.run({"check", "einsum:ij->i", "--dtype", "float"}), 2, "bad-dtype");
+  check_error(box.run({"check", "einsum:ij->i", "--dtype", "f64", "--dtype", "out=f32"}), 2, "narrowing");
+  check_error(box.run({"check", "matmul.tc", "--dtype", "f64"}), 2, "command-line");
+  check_error(box.run({"check", "matmul.tc", "--shape", "A=2,2"}), 2, "command-line");
+}
+
+TEST_CASE("run takes an einsum's types and shapes from the arrays") {
+  const Sandbox box;
+  save(box, "a.npy", filled(DType::F32, {13, 7}));
+  save(box, "b.npy", filled(DType::F32, {7, 17}));
+  for (const std::string engine : {"reference", "default"}) {
+    const auto result = box.run({"run", "einsum:ij,jk->ki", "--input", "in0=a.npy", "--input", "in1=b.npy",
+                                 "--output-dir", engine, "--engine", engine});
+    INFO(result.err);
+    REQUIRE(result.exit_code == 0);
+    CHECK(result.out == "out  f32  (17, 13)  " + engine + "/out.npy\n");
+    const auto out = load(box, engine + "/out.npy");
+    for (int64_t k = 0; k < 17; ++k)
+      for (int64_t i = 0; i < 13; ++i) {
+        int64_t sum = 0;
+        for (int64_t j = 0; j < 7; ++j) sum += pattern(i * 7 + j) * pattern(j * 17 + k);
+        REQUIRE(out.as<float>()[k * 13 + i] == static_cast<float>(sum));
+      }
+  }
+  const auto with = [&](std::vector<std::string> more) {
+    std::vector<std::string> arguments{"run", "einsum:ij,jk->ki", "--input", "in0=a.npy", "--output-dir", "x"};
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    return box.run(arguments);
+  };
+  check_error(with({"--input", "in1=b.npy", "--dtype", "f64"}), 3, "dtype-mismatch");
+  check_error(with({"--input", "in1=b.npy", "--shape", "in1=17,7"}), 3, "shape-mismatch");
+  check_error(with({"--input", "in1=b.npy", "-s", "j=8"}), 3, "size-conflict");
+  check_error(with({"--input", "in1=a.npy"}), 3, "size-conflict");
+  check_error(with({}), 3, "missing-input");
+  check_error(with({"--input", "in2=b.npy"}), 3, "unknown-input");
+}
+
+TEST_CASE("run broadcasts, mixes types, and chains, with both engines") {
+  const Sandbox box;
+  save(box, "a.npy", filled(DType::I8, {3, 1, 5}));
+  save(box, "b.npy", filled(DType::I8, {4, 5}));
+  save(box, "c.npy", filled(DType::F32, {4}));
+  for (const std::string engine : {"reference", "default"}) {
+    const auto result =
+        box.run({"run", "einsum:...j,...j,...->...", "--input", "in0=a.npy", "--input", "in1=b.npy", "--input",
+                 "in2=c.npy", "--output-dir", engine, "--engine", engine, "--dtype", "out=f64"});
+    INFO(result.err);
+    REQUIRE(result.exit_code == 0);
+    const auto out = load(box, engine + "/out.npy");
+    REQUIRE(out.shape == std::vector<int64_t>{3, 4});
+    for (int64_t a = 0; a < 3; ++a)
+      for (int64_t b = 0; b < 4; ++b) {
+        int64_t sum = 0;
+        for (int64_t j = 0; j < 5; ++j) sum += pattern(a * 5 + j) * pattern(b * 5 + j) * pattern(b);
+        REQUIRE(out.as<double>()[a * 4 + b] == static_cast<double>(sum));
+      }
+  }
+}
+
+TEST_CASE("run of complex numbers and of bf16 by the reference") {
+  const Sandbox box;
+  const auto a = filled(DType::C64, {3, 2}), b = filled(DType::C64, {2, 4});
+  save(box, "a.npy", a);
+  save(box, "b.npy", b);
+  const auto result = box.run({"run", "einsum:ij,jk->ik", "--input", "in0=a.npy", "--input", "in1=b.npy",
+                               "--output-dir", "out", "--engine", "reference"});
+  INFO(result.err);
+  REQUIRE(result.exit_code == 0);
+  CHECK(result.out == "out  c64  (3, 4)  out/out.npy\n");
+  const auto out = load(box, "out/out.npy");
+  REQUIRE(out.type == DType::C64);
+  using Complex = std::complex<double>;
+  for (int64_t i = 0; i < 3; ++i)
+    for (int64_t k = 0; k < 4; ++k) {
+      Complex sum = 0;
+      for (int64_t j = 0; j < 2; ++j) sum += a.as<Complex>()[i * 2 + j] * b.as<Complex>()[j * 4 + k];
+      CHECK(out.as<Complex>()[i * 4 + k] == sum);
+    }
+  save(box, "h.npy", filled(DType::BF16, {4}));
+  REQUIRE(box.run({"run", "einsum:i,i->", "--input", "in0=h.npy", "--input", "in1=h.npy", "--output-dir", "half",
+                   "--engine", "reference", "--dtype", "bf16"})
+              .exit_code == 0);
+  auto half = tensor::read_npy(box.path("half/out.npy"), DType::BF16);
+  REQUIRE(half);
+  CHECK(tensor::load_real(DType::BF16, half->data.data(), 0) == 25 + 4 + 4 + 25);
+}
+
+TEST_CASE("build makes a function named einsum, or as --name says") {
+  const Sandbox box;
+  const auto plain = box.run({"build", "einsum:ij,jk->ik", "-s", "i=3", "-s", "j=5", "-s", "k=7", "-o", "out"});
+  INFO(plain.err);
+  REQUIRE(plain.exit_code == 0);
+  CHECK(box.read("out/include/einsum.h").find("int einsum(const float* in0, const float* in1, float* out)") !=
+        std::string::npos);
+  const auto named =
+      box.run({"build", "einsum:i->", "--shape", "in0=9", "--dtype", "i8", "-o", "out", "--name", "total"});
+  INFO(named.err);
+  REQUIRE(named.exit_code == 0);
+  CHECK(box.read("out/include/total.h").find("int total(const int8_t* in0, int32_t* out)") != std::string::npos);
+}
