@@ -85,10 +85,9 @@ Result<Exit> tune(const TuneArguments& arguments, const Session& session) {
   const auto show = [&](const search::Progress& progress) {
     line.show(progress_text(progress, now_seconds() - began));
   };
-  TuningRequest request = arguments.request;
-  request.on_wait = [&line](const std::string& sentence) { line.show(sentence); };
-  auto tuned = tune_workload(workload, small_variant_of(laid_out, sizes, target), target, request, session,
-                             {now_seconds, interrupt.requested(), show}, began);
+  const auto show_wait = [&](const std::string& sentence) { line.show(sentence); };
+  auto tuned = tune_workload(workload, small_variant_of(laid_out, sizes, target), target, arguments.request, session,
+                             {began, interrupt.requested(), show, show_wait});
   line.clear();
   if (!tuned) {
     // A search that is stopped before it has begun has nothing to tell.

@@ -107,15 +107,14 @@ Result<std::vector<db::Database>> open_databases(const Session& session) {
 
 Result<search::TuneReport> search_schedules(const search::Space& space, search::SmallVariant small_variant,
                                             TuningStore& store, search::Priors priors, const Start& start,
-                                            search::Surroundings surroundings, double began,
-                                            const std::string& executable, const search::OnWait& on_wait) {
+                                            const Watch& watch, const std::string& executable) {
   search::WorkerOptions worker_options;
   worker_options.command = {executable, "worker"};
   worker_options.target = space.target();
   worker_options.seed = start.seed;
-  worker_options.stop = &surroundings.stop;
+  worker_options.stop = &watch.stop;
+  worker_options.on_wait = watch.on_wait;
   worker_options.small_variant = std::move(small_variant);
-  worker_options.on_wait = on_wait;
   // Candidates compile in 0.1 to 1 s (design/search.md); those that take ten times as long must not eat the budget: a
   // batch waits for its slowest build.
   worker_options.limits.build_seconds = 10;
@@ -129,10 +128,10 @@ Result<search::TuneReport> search_schedules(const search::Space& space, search::
   options.budget = start.budget;
   // What was spent on getting ready counts.
   if (options.budget.seconds)
-    options.budget.seconds = std::max(0.0, *options.budget.seconds - (surroundings.clock() - began));
+    options.budget.seconds = std::max(0.0, *options.budget.seconds - (now_seconds() - watch.began));
   options.cores = static_cast<int>(codegen::available_cores().size());
   priors.unfinished = start.done;
-  return search::tune(moves, *workers, store, priors, options, surroundings);
+  return search::tune(moves, *workers, store, priors, options, {now_seconds, watch.stop, watch.progress});
 }
 
 }  // namespace
@@ -153,23 +152,21 @@ search::SmallVariant small_variant_of(const ir::Program& program, const ir::Size
 }
 
 Result<Tuned> tune_workload(const Workload& workload, search::SmallVariant small_variant, const codegen::Target& target,
-                            const TuningRequest& request, const Session& session,
-                            const search::Surroundings& surroundings, double began) {
+                            const TuningRequest& request, const Session& session, const Watch& watch) {
   const search::Space space(workload.program, target);
   TILE_TUNE_TRY(path, session.database());
   TILE_TUNE_TRY(databases, open_databases(session));
   const TuningKey key{workload.row, target_row(target), tool_row()};
   TILE_TUNE_TRY(priors, load_priors(databases, key, workload.program));
   TILE_TUNE_TRY(start, start_session(databases.front(), key, request, session.report));
-  TuningStore store(databases.front(), start.session, start.elapsed,
-                    [&surroundings, began] { return surroundings.clock() - began; });
-  auto report = search_schedules(space, std::move(small_variant), store, std::move(priors), start, surroundings, began,
-                                 session.executable, request.on_wait);
+  TuningStore store(databases.front(), start.session, start.elapsed, [&watch] { return now_seconds() - watch.began; });
+  auto report =
+      search_schedules(space, std::move(small_variant), store, std::move(priors), start, watch, session.executable);
   if (!report) {
     TILE_TUNE_CHECK(store.finish("aborted", std::nullopt));
     return tl::unexpected(report.error());
   }
-  const bool stopped = surroundings.stop && !report->winner;
+  const bool stopped = watch.stop && !report->winner;
   TILE_TUNE_CHECK(store.finish(stopped ? "aborted" : "done", report->winner));
   if (report->stop_reason == search::StopReason::DefaultFailed)
     return fail(

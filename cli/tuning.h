@@ -1,7 +1,9 @@
 // One tuning session from database to database: what is known, the search in worker processes, what was learned.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 
@@ -18,7 +20,6 @@ struct TuningRequest {
   std::optional<double> seconds;
   std::optional<uint64_t> seed;
   bool resume = false;
-  search::OnWait on_wait;  // told when another process's turn on the machine has to be waited for; may be empty
 };
 
 struct Tuned {
@@ -35,11 +36,16 @@ double now_seconds();
 search::SmallVariant small_variant_of(const ir::Program& program, const ir::Sizes& sizes,
                                       const codegen::Target& target);
 
-/// Keeps every trial as soon as it is known. A set stop flag ends the search early; what is finished is kept. `began`:
-/// when the budget began to run, by the surroundings' clock. A program of which not even the default schedule works is
-/// an error of class Verification.
+struct Watch {
+  double began;                   // when the budget began to run, by now_seconds()
+  const std::atomic<bool>& stop;  // set from outside: the search ends early, what is finished is kept
+  search::ProgressCallback progress = {};
+  search::OnWait on_wait = {};  // told in a sentence what is waited for
+};
+
+/// Keeps every trial as soon as it is known. A program of which not even the default schedule works is an error of
+/// class Verification.
 Result<Tuned> tune_workload(const Workload& workload, search::SmallVariant small_variant, const codegen::Target& target,
-                            const TuningRequest& request, const Session& session,
-                            const search::Surroundings& surroundings, double began);
+                            const TuningRequest& request, const Session& session, const Watch& watch);
 
 }  // namespace tile_tune::cli

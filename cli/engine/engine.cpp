@@ -7,6 +7,7 @@
 #include <tile_tune/engine.h>
 
 #include "cli/engine/arrays.h"
+#include "cli/memory.h"
 #include "cli/run_workload.h"
 #include "cli/tuning.h"
 #include "frontend/edsl/errors.h"
@@ -72,6 +73,7 @@ Schedule run(const edsl::Program& program, const Arrays& arrays, const RunOption
   const auto sizes = value(cli::infer_sizes(source.program, inputs, {}));
   const auto bound = value(ir::bind(source.program, sizes));
   value(check_outputs(bound, arrays));
+  value(cli::check_memory(bound));
   const auto workload = cli::make_workload(source, bound, sizes);
   const auto executed =
       value(cli::run_workload(workload, std::move(inputs), {engine_name(options.schedule), ""}, session));
@@ -92,6 +94,7 @@ TuneResult tune(const edsl::Program& program, const TuneOptions& options) {
   const auto session = session_of(options);
   const auto source = loaded(program);
   const auto bound = value(ir::bind(source.program, {}));
+  value(cli::check_memory(bound));
   const auto target = value(session.target());
   const auto workload = cli::make_workload(source, bound, {});
   std::atomic<bool> stop = false;
@@ -100,8 +103,7 @@ TuneResult tune(const edsl::Program& program, const TuneOptions& options) {
     if (!options.progress({now.trials, cli::now_seconds() - began, now.best_ratio})) stop = true;
   };
   const cli::TuningRequest request{options.trials, options.seconds, options.seed, false};
-  const auto tuned =
-      value(cli::tune_workload(workload, {}, target, request, session, {cli::now_seconds, stop, progress}, began));
+  const auto tuned = value(cli::tune_workload(workload, {}, target, request, session, {began, stop, progress, {}}));
   TuneResult result;
   result.trials = tuned.report.trials;
   result.default_ns = tuned.report.default_measurement.median_ns;

@@ -4,10 +4,9 @@
 #include <tile_tune/engine.h>
 #include <tile_tune/tc.h>
 
-#include <numeric>
+#include <functional>
 
 #include "tests/integration/cli/sandbox.h"
-#include "tests/unit/edsl/example.h"
 
 using namespace tile_tune;
 using namespace tile_tune::edsl;
@@ -21,7 +20,7 @@ std::vector<float> floats(size_t count, int factor) {
 }
 
 template <typename OptionsType = engine::RunOptions>
-OptionsType here(const test::Sandbox& box) {
+OptionsType here(const tile_tune::test::Sandbox& box) {
   OptionsType options;
   options.executable = TILE_TUNE_BINARY;
   options.database = box.path("tuning.db").string();
@@ -48,7 +47,7 @@ std::string code_of(const std::function<void()>& call) {
 }  // namespace
 
 TEST_CASE("run writes outputs in place, whatever the strides are") {
-  const test::Sandbox box;
+  const tile_tune::test::Sandbox box;
   constexpr int64_t M = 5, N = 7, K = 3;
   auto a = floats(M * K, 7), b = floats(K * N, 5);
   std::vector<float> c(M * N * 2, -99), expected(M * N);
@@ -75,7 +74,7 @@ TEST_CASE("run writes outputs in place, whatever the strides are") {
 }
 
 TEST_CASE("what does not fit is a ProgramError") {
-  const test::Sandbox box;
+  const tile_tune::test::Sandbox box;
   const auto program = matmul(2, 2, 2);
   std::vector<float> a(4), b(4), c(4);
   std::vector<double> d(4);
@@ -106,7 +105,7 @@ TEST_CASE("what does not fit is a ProgramError") {
 }
 
 TEST_CASE("programs from text run, sizes from the arrays") {
-  const test::Sandbox box;
+  const tile_tune::test::Sandbox box;
   const auto a = floats(6, 7), x = floats(3, 5);
   std::vector<float> y(2), z(2);
   const auto programs = tc::parse("def mv(float(M,K) A, float(K) x) -> (y) { y(m) +=! A(m,k) * x(k) }");
@@ -136,7 +135,7 @@ TEST_CASE("programs from text run, sizes from the arrays") {
 }
 
 TEST_CASE("tune keeps what run then uses") {
-  const test::Sandbox box;
+  const tile_tune::test::Sandbox box;
   const auto program = matmul(17, 19, 23);
   auto options = here<engine::TuneOptions>(box);
   options.trials = 3;

@@ -1,6 +1,7 @@
 // A program saved from the eDSL is a PROGRAM of the command line.
 #include <catch2/catch.hpp>
 
+#include "frontend/ir/program.h"
 #include "frontend/tensor/npy.h"
 #include "tests/integration/cli/sandbox.h"
 #include "tests/unit/edsl/example.h"

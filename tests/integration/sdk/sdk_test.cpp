@@ -18,7 +18,7 @@ constexpr const char* kNothingElse = R"(
 #include <tile_tune/engine.h>
 #include <tile_tune/tc.h>
 #if defined(FMT_VERSION) || defined(INCLUDE_NLOHMANN_JSON_HPP_) || defined(TL_EXPECTED_VERSION_MAJOR) || defined(ISL_CTX_H)
-#error a dependency's header is included
+#error included: a header that users need not have
 #endif
 #include <cstdio>
 int main() {
