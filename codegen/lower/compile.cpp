@@ -180,6 +180,19 @@ Result<void> write_object(const Halide::Module& module, const std::filesystem::p
   return failure("cannot-write", fmt::format("cannot write {}: {}", object.string(), std::strerror(errno)));
 }
 
+Halide::Module lowered_module(const ir::Program& program, const Schedule& schedule, const Target& target,
+                              const std::string& function, const std::vector<Halide::Target::Feature>& features = {}) {
+  Lowered lowered = lower(program, schedule, target);
+  Halide::Target halide = kernel_target(program, target);
+  for (const auto feature : features) halide.set_feature(feature);
+  return lowered.pipeline.compile_to_module(lowered.arguments, function, halide);
+}
+
+Result<void> check_lowerable(const ir::Program& program, const Schedule& schedule) {
+  for (const auto& statement : program.statements) TILE_TUNE_CHECK(check_gather_form(program, statement));
+  return check(program, schedule);
+}
+
 }  // namespace
 
 std::vector<int> kernel_arguments(const ir::Program& program) {
@@ -192,14 +205,11 @@ std::vector<int> kernel_arguments(const ir::Program& program) {
 
 Result<Compiled> compile_object(const ir::Program& program, const Schedule& schedule, const Target& target,
                                 const std::string& function, const std::filesystem::path& object) {
-  for (const auto& statement : program.statements) TILE_TUNE_CHECK(check_gather_form(program, statement));
-  TILE_TUNE_CHECK(check(program, schedule));
+  TILE_TUNE_CHECK(check_lowerable(program, schedule));
   return guarded("compiling a kernel", [&]() -> Result<Compiled> {
     Compiled compiled;
     const auto start = Clock::now();
-    Lowered lowered = lower(program, schedule, target);
-    const Halide::Module module =
-        lowered.pipeline.compile_to_module(lowered.arguments, function, kernel_target(program, target));
+    const Halide::Module module = lowered_module(program, schedule, target, function);
     std::ostringstream text;
     text << module;
     compiled.code_hash = ir::sha256_hex(text.str());
@@ -208,6 +218,17 @@ Result<Compiled> compile_object(const ir::Program& program, const Schedule& sche
     TILE_TUNE_CHECK(write_object(module, object));
     compiled.compile_ms = milliseconds_since(generate);
     return compiled;
+  });
+}
+
+Result<std::string> lowered_loops(const ir::Program& program, const Schedule& schedule, const Target& target) {
+  TILE_TUNE_CHECK(check_lowerable(program, schedule));
+  return guarded("lowering a kernel", [&]() -> Result<std::string> {
+    std::ostringstream text;
+    const auto module = lowered_module(program, schedule, target, program.name,
+                                       {Halide::Target::NoAsserts, Halide::Target::NoBoundsQuery});
+    text << module.functions().front().body;
+    return text.str();
   });
 }
 
