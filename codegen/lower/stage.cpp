@@ -108,9 +108,19 @@ struct Builder {
     const auto type = halide_type(statement.accumulator);
     const Values result = each_part(to_halide(*statement.value, indices, read_operand),
                                     [&](const Expr& part) { return Halide::cast(type, with_ieee_rules(part)); });
-    if (reductions() == 0 || statement.constraints.empty()) return result;
-    return select(constraints_hold(statement, indices),
-                  each_part(result, [](const Expr& part) { return Halide::likely(part); }), initial());
+    return reductions() == 0 ? result : guarded(result, indices);
+  }
+
+  // The value where every constraint holds, else what changes nothing. One select for each end of each constraint:
+  // Halide cuts loops at the conditions it finds, and folds two in one select (a < 65 && b < 65) into one of both loops
+  // (max(a, b) < 65), at which it cannot.
+  Values guarded(Values value, const std::vector<Expr>& indices) const {
+    for (const auto& constraint : statement.constraints) {
+      const Expr position = to_halide(constraint.expr, indices);
+      for (const Expr& condition : {position >= 0, position < static_cast<int>(constraint.bound.constant().value())})
+        value = select(condition, each_part(value, [](const Expr& part) { return Halide::likely(part); }), initial());
+    }
+    return value;
   }
 
   // Halide otherwise computes as if NaN and infinities did not occur: x * 0 would be 0. Only the product that a sum
