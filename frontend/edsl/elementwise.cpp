@@ -79,48 +79,17 @@ void check_numbers(const std::vector<NodePtr>& nodes, DType type, const std::sou
   }
 }
 
-/// Sums of bools are or, products are and (rulings 15).
-Op bool_arithmetic(Op op, const std::source_location& where) {
-  switch (op) {
-    case Op::Add:
-    case Op::Max:
-      return Op::Or;
-    case Op::Mul:
-    case Op::Min:
-      return Op::And;
-    case Op::Eq:
-    case Op::Ne:
-    case Op::Lt:
-    case Op::Le:
-    case Op::Gt:
-    case Op::Ge:
-      return op;
-    default:
-      raise("needs-numbers", fmt::format("bool has no '{}'", op_name(op)), where, "cast to a number type first");
-  }
-}
-
-bool works_on_complex(Op op) {
-  switch (op) {
-    case Op::Add:
-    case Op::Sub:
-    case Op::Mul:
-    case Op::Div:
-    case Op::Neg:
-    case Op::Eq:
-    case Op::Ne:
-      return true;
-    default:
-      return false;
-  }
-}
-
 Tensor apply(Op op, Gives gives, const std::vector<Tensor>& operands, const std::source_location& where) {
   auto nodes = nodes_of(operands, where);
   DType type = common_type(nodes);
   if (gives == Gives::Float && !is_float(type) && !is_complex(type)) type = DType::F32;
-  if (type == DType::Bool) op = bool_arithmetic(op, where);
-  if (is_complex(type) && !works_on_complex(op))
+  if (type == DType::Bool) {
+    const auto logic = ir::on_bools(op);
+    if (!logic)
+      raise("needs-numbers", fmt::format("bool has no '{}'", op_name(op)), where, "cast to a number type first");
+    op = *logic;
+  }
+  if (is_complex(type) && !ir::works_on_complex(op))
     raise("complex-function", fmt::format("complex numbers have no '{}'", op_name(op)), where);
   check_numbers(nodes, type, where);
   const DType made = gives == Gives::Bool ? DType::Bool : type;

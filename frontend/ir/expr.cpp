@@ -57,6 +57,42 @@ static_assert(follows_the_enumeration());
 }  // namespace
 
 std::string_view op_name(Op op) { return kOps[static_cast<size_t>(op)].name; }
+bool is_comparison(Op op) { return op >= Op::Eq && op <= Op::Ge; }
+
+bool works_on_complex(Op op) {
+  switch (op) {
+    case Op::Add:
+    case Op::Sub:
+    case Op::Mul:
+    case Op::Div:
+    case Op::Neg:
+    case Op::Eq:
+    case Op::Ne:
+    case Op::Select:
+      return true;
+    default:
+      return false;
+  }
+}
+
+std::optional<Op> on_bools(Op op) {
+  switch (op) {
+    case Op::Add:
+    case Op::Max:
+      return Op::Or;
+    case Op::Mul:
+    case Op::Min:
+      return Op::And;
+    case Op::And:
+    case Op::Or:
+    case Op::Not:
+    case Op::Select:
+      return op;
+    default:
+      return is_comparison(op) ? std::optional(op) : std::nullopt;
+  }
+}
+
 size_t op_arity(Op op) { return kOps[static_cast<size_t>(op)].arity; }
 
 std::optional<Op> parse_op(std::string_view name) {

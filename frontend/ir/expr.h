@@ -59,6 +59,13 @@ std::string_view op_name(Op op);  // "add", "exp2", ...; what JSON and canonical
 std::optional<Op> parse_op(std::string_view name);
 size_t op_arity(Op op);  // number of arguments
 
+bool is_comparison(Op op);
+/// Complex numbers know + - * / == !=, negation and select (spec: rulings 15).
+bool works_on_complex(Op op);
+/// What an arithmetic operation is on bools: sums are or, products and (rulings 15); nullopt where they have none.
+/// Comparisons, logic and select are themselves.
+std::optional<Op> on_bools(Op op);
+
 /// Deepest expression a program may hold (a literal has depth 1; a sum of n terms is n deep): what walks expressions
 /// recurses. Parsing, evaluating and compiling a sum of 2,000 terms fits a stack of 4 MiB, half of what a process has.
 inline constexpr int kMaxExprDepth = 2000;

@@ -31,25 +31,7 @@ Check check_size(const Program& program, const SizeExpr& size, const std::string
 
 // ---- expressions ----
 
-bool is_comparison(Op op) { return op >= Op::Eq && op <= Op::Ge; }
 bool is_logic(Op op) { return op == Op::And || op == Op::Or || op == Op::Not; }
-
-// Complex numbers know + - * / == !=, negation and select (spec: rulings 15).
-bool works_on_complex(Op op) {
-  switch (op) {
-    case Op::Add:
-    case Op::Sub:
-    case Op::Mul:
-    case Op::Div:
-    case Op::Neg:
-    case Op::Eq:
-    case Op::Ne:
-    case Op::Select:
-      return true;
-    default:
-      return false;
-  }
-}
 
 Check check_call_types(const Call& call, DType type, const std::string& path) {
   const auto argument_type = [&](size_t i) { return call.arguments[i]->type; };

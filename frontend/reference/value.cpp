@@ -179,8 +179,6 @@ bool compare(Op op, T a, T b) {
 // True where errors leave open how a and b compare. A NaN compares the same whatever the other operand is.
 bool is_uncertain(double difference, double error) { return error > 0 && std::abs(difference) <= error; }
 
-bool is_comparison(Op op) { return op >= Op::Eq && op <= Op::Ge; }
-
 uint64_t bits(int64_t value) { return static_cast<uint64_t>(value); }
 
 double as_real(DType type, int64_t integer) {

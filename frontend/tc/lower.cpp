@@ -14,26 +14,6 @@ namespace {
 using ir::Op;
 using Flexible = Lowered::Flexible;
 
-bool is_comparison(Op op) {
-  return op == Op::Eq || op == Op::Ne || op == Op::Lt || op == Op::Le || op == Op::Gt || op == Op::Ge;
-}
-
-// Sums of bools are or, products are and (rulings 15); nullopt where bools have no such arithmetic.
-std::optional<Op> bool_arithmetic(Op op) {
-  switch (op) {
-    case Op::Add:
-    case Op::Max:
-      return Op::Or;
-    case Op::Mul:
-    case Op::Min:
-      return Op::And;
-    case Op::Select:
-      return Op::Select;
-    default:
-      return std::nullopt;
-  }
-}
-
 // The type a flexible literal takes when it meets `type` (rulings 2).
 DType met_type(Flexible flexible, DType type) {
   if (is_float(type)) return type;
@@ -115,7 +95,7 @@ Result<Lowered> Lowering::operation(const ast::Expr& expr, const ast::Operation&
   const Op op = operation.op;
   if (op == Op::Select) return select(expr, std::move(arguments));
   if (op == Op::And || op == Op::Or || op == Op::Not) return logic(expr, op, std::move(arguments));
-  if (is_comparison(op)) return comparison(expr, op, std::move(arguments));
+  if (ir::is_comparison(op)) return comparison(expr, op, std::move(arguments));
   return arithmetic(expr, op, std::move(arguments));
 }
 
@@ -145,7 +125,7 @@ Result<Lowered> Lowering::arithmetic(const ast::Expr& expr, Op op, std::vector<O
     unified = std::move(again);
   }
   if (unified.type == DType::Bool) {
-    const auto logical = bool_arithmetic(op);
+    const auto logical = ir::on_bools(op);
     if (!logical) return errors::needs_numbers(place(expr.span));
     op = *logical;
   }
