@@ -135,8 +135,9 @@ struct Model {
     for (int r = 0; r < context.reductions(); ++r) {
       const bool leaves =
           std::any_of(context.loops.operands.begin(), context.loops.operands.end(), [&](const Operand& operand) {
-            return operand.affine &&
-                   stride(operand, context.outputs() + r) > natural_lanes() * stride(operand, vector_loop);
+            const int64_t along_row = stride(operand, vector_loop);
+            return operand.affine && along_row != 0 &&
+                   stride(operand, context.outputs() + r) > natural_lanes() * along_row;
           });
       if (leaves && context.loops.reduction[r] > 1) result.push_back(r);
     }
