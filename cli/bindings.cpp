@@ -117,7 +117,8 @@ Result<void> check_size_names(const std::vector<ir::Program>& programs, const ir
   for (const auto& [name, value] : sizes) {
     if (std::find(known.begin(), known.end(), name) != known.end()) continue;
     const std::string nearest = nearest_name(name, known);
-    const std::string all = known.empty() ? "there are no sizes" : fmt::format("the sizes are {}", fmt::join(known, ", "));
+    const std::string all =
+        known.empty() ? "there are no sizes" : fmt::format("the sizes are {}", fmt::join(known, ", "));
     return fail(ErrorClass::Mismatch, "unknown-size",
                 programs.size() == 1 ? fmt::format("'{}' has no size named {}", programs.front().name, name)
                                      : fmt::format("none of the programs has a size {}", name),

@@ -102,11 +102,11 @@ void add_build(CLI::App& app, Command& command) {
       ->required()
       ->type_name("");
   add_binding_options(*verb, options->bindings);
-  refuse_empty(
-      verb->add_option("-o,--output", options->directory, "Where the package is written")->required()->type_name("DIR"));
-  refuse_empty(
-      verb->add_option("--name", options->name, "The library's name; of a single program the function's, too")
-          ->type_name("NAME"));
+  refuse_empty(verb->add_option("-o,--output", options->directory, "Where the package is written")
+                   ->required()
+                   ->type_name("DIR"));
+  refuse_empty(verb->add_option("--name", options->name, "The library's name; of a single program the function's, too")
+                   ->type_name("NAME"));
   refuse_empty(
       verb->add_option("--schedule", options->schedule, "A schedule for a single program, as JSON")->type_name("FILE"));
   verb->callback([&command, options] { command = [options](Session& session) { return build(*options, session); }; });

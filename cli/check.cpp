@@ -39,7 +39,8 @@ std::string extents_text(const ir::Tensor& tensor) {
 std::string describe(const Checked& checked) {
   const ir::Program& program = checked.shown();
   std::string text = ir::signature(checked.written) + "\n";
-  for (const auto& statement : program.statements) text += "\n  " + ir::to_text(program, statement) + "\n" + indices_text(statement, 4);
+  for (const auto& statement : program.statements)
+    text += "\n  " + ir::to_text(program, statement) + "\n" + indices_text(statement, 4);
   std::vector<std::vector<std::string>> rows;
   for (const int number : program.outputs) {
     const auto& tensor = program.tensors[static_cast<size_t>(number)];

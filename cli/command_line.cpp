@@ -40,7 +40,8 @@ Diagnostic explain(const CLI::ConfigError& error, const std::string& file) {
   const std::string option = text == not_allowed ? text.substr(text.rfind(' ') + 1) : not_allowed;
   const std::string name = option.substr(option.rfind('.') + 1);
   return {ErrorClass::Program, "command-line", fmt::format("{} sets '{}', which is no option here", file, option),
-          find_in_config(file, name), "options stand as on the command line without dashes: threads=2, [tune] trials=64"};
+          find_in_config(file, name),
+          "options stand as on the command line without dashes: threads=2, [tune] trials=64"};
 }
 
 /// The verb a command line named, with its own verb where it has some ("db list"); the tool itself if it named none.

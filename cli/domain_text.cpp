@@ -124,9 +124,8 @@ nlohmann::json writes_json(const ir::Program& program, const ir::Statement& stat
                       {"dimensions", nlohmann::json::array()}};
   for (const auto& subscript : statement.subscripts) {
     const auto [least, most] = values_of(statement, subscript);
-    json["dimensions"].push_back({{"subscript", ir::to_text(statement, subscript)},
-                                  {"from", size_json(least)},
-                                  {"to", size_json(most)}});
+    json["dimensions"].push_back(
+        {{"subscript", ir::to_text(statement, subscript)}, {"from", size_json(least)}, {"to", size_json(most)}});
   }
   if (!all) json["others"] = others_text(program, statement);
   return json;

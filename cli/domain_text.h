@@ -8,8 +8,8 @@
 
 namespace tile_tune::cli {
 
-/// A table of the indices, a line each: its range, what becomes of the values over it ("summed"), and the reads or clauses
-/// that bound it. Empty for a statement without indices.
+/// A table of the indices, a line each: its range, what becomes of the values over it ("summed"), and the reads or
+/// clauses that bound it. Empty for a statement without indices.
 std::string indices_text(const ir::Statement& statement, int indent);
 /// [{"name", "lo", "hi", "reduction", "bounded_by"}, ...]; sizes as numbers once they are bound, else as text.
 nlohmann::json indices_json(const ir::Statement& statement);

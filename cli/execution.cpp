@@ -49,6 +49,7 @@ Result<void> compare_all(const ir::Program& program, const std::vector<reference
 
 search::WorkerOptions worker_options(const Job& job) {
   search::WorkerOptions options;
+  options.command = {job.executable, "worker"};
   options.target = job.target;
   return options;
 }

@@ -17,6 +17,7 @@ struct Job {
   const ir::Program& program;
   const codegen::Schedule& schedule;
   const codegen::Target& target;
+  std::string executable = "/proc/self/exe";  // Session::executable
 };
 
 /// Outputs in signature order, computed by the compiled kernel from these inputs and checked on a sample of their

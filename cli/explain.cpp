@@ -1,4 +1,4 @@
-// tile-tune explain: the domain the tool inferred for every statement, or the schedule it would take.
+// tile-tune explain: the domain the tool inferred for every statement, the schedule it would take, or its loops.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -11,6 +11,7 @@
 #include "cli/schedule_choice.h"
 #include "cli/units.h"
 #include "cli/verbs.h"
+#include "codegen/lower/compile.h"
 #include "frontend/ir/describe.h"
 #include "frontend/ir/domain.h"
 
@@ -112,7 +113,7 @@ Result<Exit> explain_domain(const ExplainOptions& options, const Session& sessio
   return Exit::Success;
 }
 
-/// The schedule that run and build would take: the best stored one, else the default.
+/// The schedule that run and build would take, the best stored one or else the default, or the loops it makes.
 Result<Exit> explain_schedule(const ExplainOptions& options, const Session& session) {
   TILE_TUNE_TRY(loaded, load_program(options.program, options.bindings, session.report));
   TILE_TUNE_TRY(sizes, parse_sizes(options.bindings.sizes));
@@ -121,11 +122,16 @@ Result<Exit> explain_schedule(const ExplainOptions& options, const Session& sess
   const Workload workload = make_workload(loaded, bound, sizes);
   TILE_TUNE_TRY(choice, stored_choice(workload, target, session));
   const auto schedule = codegen::to_json(choice.schedule);
-  if (session.report.json()) {
-    TILE_TUNE_CHECK(print_json({{"provenance", choice.provenance}, {"record", choice.record}, {"schedule", schedule}}));
-  } else {
-    TILE_TUNE_CHECK(print_json(schedule));
+  nlohmann::json json{{"provenance", choice.provenance}, {"record", choice.record}, {"schedule", schedule}};
+  if (options.what == "loops") {
+    TILE_TUNE_TRY(loops, codegen::lowered_loops(workload.program, choice.schedule, target));
+    json["loops"] = loops;
+    if (!session.report.json()) {
+      TILE_TUNE_CHECK(print(loops));
+      return Exit::Success;
+    }
   }
+  TILE_TUNE_CHECK(print_json(session.report.json() ? json : schedule));
   return Exit::Success;
 }
 
@@ -134,11 +140,12 @@ Result<Exit> explain_schedule(const ExplainOptions& options, const Session& sess
 void add_explain(CLI::App& app, Command& command) {
   auto options = std::make_shared<ExplainOptions>();
   auto* verb = app.add_subcommand("explain", "Shows what the tool understood of a program, or the schedule it takes");
-  verb->add_option("PROGRAM", options->program, "FILE.tc, FILE.tc:NAME or FILE.json")->required()->type_name("");
+  verb->add_option("PROGRAM", options->program, kProgramArgument)->required()->type_name("");
   verb->add_option("--what", options->what,
-                   "domain: ranges, what bounds them, and what is written; schedule: the stored or default schedule")
+                   "domain: ranges, what bounds them, and what is written; schedule: the stored or default schedule; "
+                   "loops: the loop nest it makes")
       ->type_name("WHAT")
-      ->check(CLI::IsMember({"domain", "schedule"}))
+      ->check(CLI::IsMember({"domain", "schedule", "loops"}))
       ->capture_default_str();
   add_binding_options(*verb, options->bindings);
   verb->callback([&command, options] {

@@ -9,13 +9,10 @@
 #include "cli/array_sizes.h"
 #include "cli/bindings.h"
 #include "cli/einsum_argument.h"
-#include "cli/execution.h"
-#include "cli/initial_value.h"
 #include "cli/memory.h"
 #include "cli/option_checks.h"
-#include "cli/schedule_choice.h"
+#include "cli/run_workload.h"
 #include "cli/verbs.h"
-#include "frontend/reference/reference.h"
 #include "frontend/tensor/npy.h"
 
 namespace tile_tune::cli {
@@ -103,44 +100,6 @@ Result<Opened> open(const RunOptions& options, const ir::Sizes& sizes, const Rep
   return Opened{std::move(loaded), std::move(arrays)};
 }
 
-/// Arrays by tensor number; what in/out outputs start from is filled in where the caller gave nothing.
-Result<reference::Inputs> number_arrays(const ir::Program& program, NamedArrays arrays, const Reporter& report) {
-  reference::Inputs inputs;
-  for (size_t number = 0; number < program.tensors.size(); ++number) {
-    const auto& tensor = program.tensors[number];
-    if (tensor.role != ir::Role::Input && tensor.role != ir::Role::InOut) continue;
-    if (auto array = arrays.extract(tensor.name)) {
-      inputs.emplace(static_cast<int>(number), std::move(array.mapped()));
-      continue;
-    }
-    const InitialValue initial = initial_value(program, static_cast<int>(number));
-    report.warn(
-        "no-initial-value",
-        fmt::format("{} accumulates onto a value that is not given: it starts from {}", tensor.name, initial.text),
-        fmt::format("give one with --input {}=FILE.npy, or write the statement with '!'", tensor.name));
-    inputs.emplace(static_cast<int>(number), initial.array);
-  }
-  return inputs;
-}
-
-Result<std::vector<tensor::Array>> run_reference(const ir::Program& program, const reference::Inputs& inputs) {
-  TILE_TUNE_TRY(expected, reference::evaluate(program, inputs));
-  std::vector<tensor::Array> outputs;
-  for (const int number : program.outputs) {
-    const auto one = std::find_if(expected.begin(), expected.end(), [&](const auto& e) { return e.tensor == number; });
-    if (one == expected.end()) return failure("internal", "the reference did not compute every output");
-    outputs.push_back(reference::to_array(program, *one));
-  }
-  return outputs;
-}
-
-Result<ScheduleChoice> choose(const RunOptions& options, const Workload& workload, const codegen::Target& target,
-                              const Session& session) {
-  if (!options.schedule.empty()) return given_choice(workload, options.schedule);
-  if (options.engine == "default") return default_choice(workload, target);
-  return stored_choice(workload, target, session);
-}
-
 Result<void> write_outputs(const ir::Program& program, const std::vector<tensor::Array>& outputs,
                            const fs::path& directory, const std::string& engine, const Reporter& report) {
   std::error_code error;
@@ -174,17 +133,9 @@ Result<Exit> run(const RunOptions& options, const Session& session) {
   TILE_TUNE_TRY(bound, ir::bind(program, sizes));
   TILE_TUNE_CHECK(check_memory(bound));
   const Workload workload = make_workload(loaded, bound, sizes);
-  TILE_TUNE_TRY(inputs, number_arrays(workload.program, std::move(arrays), session.report));
-  if (options.engine == "reference") {
-    TILE_TUNE_TRY(outputs, run_reference(workload.program, inputs));
-    TILE_TUNE_CHECK(write_outputs(workload.program, outputs, options.output_directory, "reference", session.report));
-    return Exit::Success;
-  }
-  TILE_TUNE_TRY(target, session.target());
-  TILE_TUNE_TRY(choice, choose(options, workload, target, session));
-  TILE_TUNE_TRY(outputs, execute({workload.program, choice.schedule, target}, inputs));
+  TILE_TUNE_TRY(executed, run_workload(workload, std::move(arrays), {options.engine, options.schedule}, session));
   TILE_TUNE_CHECK(
-      write_outputs(workload.program, outputs, options.output_directory, choice.provenance, session.report));
+      write_outputs(workload.program, executed.outputs, options.output_directory, executed.provenance, session.report));
   return Exit::Success;
 }
 

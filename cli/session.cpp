@@ -64,7 +64,8 @@ void add_common_options(CLI::App& app, CommonOptions& options) {
   app.add_flag("--json", options.json, "Results and diagnostics as JSON")->group(group);
   auto* quiet = app.add_flag("--quiet", options.quiet, "Only results and errors")->group(group);
   app.add_flag("--verbose", options.verbose, "Say more")->group(group)->excludes(quiet);
-  app.add_option("--color", options.color, "Colour in diagnostics: always, never or auto (on a terminal, unless NO_COLOR is set)")
+  app.add_option("--color", options.color,
+                 "Colour in diagnostics: always, never or auto (on a terminal, unless NO_COLOR is set)")
       ->type_name("WHEN")
       ->check(CLI::IsMember({"auto", "always", "never"}))
       ->capture_default_str()
@@ -94,7 +95,7 @@ Result<std::filesystem::path> Session::database() const {
 
 Session make_session(const CommonOptions& options) {
   const Volume volume = options.quiet ? Volume::Quiet : options.verbose ? Volume::Verbose : Volume::Normal;
-  return {options, Reporter(volume, options.json, use_color(options.color))};
+  return {.options = options, .report = Reporter(volume, options.json, use_color(options.color))};
 }
 
 }  // namespace tile_tune::cli

@@ -36,6 +36,7 @@ enum class Exit { Success = 0, Interrupted = 130 };
 struct Session {
   CommonOptions options;
   Reporter report;
+  std::string executable = "/proc/self/exe";  // the tile-tune whose `worker` verb compiles and runs kernels
 
   /// --threads, else the cores this process may use.
   int threads() const;

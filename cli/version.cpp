@@ -36,10 +36,10 @@ std::string json_version() {
 using Versions = std::vector<std::pair<std::string, std::string>>;
 
 Versions versions() {
-  return {{"Halide", codegen::halide_version()}, {"LLVM", codegen::llvm_version()},
-          {"SQLite", sqlite3_libversion()},      {"isl", isl_version_number()},
-          {"hwloc (API)", hwloc_version()},      {"fmt", fmt_version()},
-          {"nlohmann/json", json_version()},     {"CLI11", CLI11_VERSION},
+  return {{"Halide", codegen::halide_version()},  {"LLVM", codegen::llvm_version()},
+          {"SQLite", sqlite3_libversion()},       {"isl", isl_version_number()},
+          {"hwloc (API)", hwloc_version()},       {"fmt", fmt_version()},
+          {"nlohmann/json", json_version()},      {"CLI11", CLI11_VERSION},
           {"libsodium", sodium_version_string()}, {"compiler", TILE_TUNE_COMPILER}};
 }
 

@@ -22,7 +22,8 @@ Result<std::vector<Entry>> entries(sqlite3* db, Damaged& damaged) {
       "SELECT {}, {}, p.workload, max(s.created), count(*), "
       "sum((SELECT count(*) FROM trial t WHERE t.session = s.id)) "
       "FROM session s JOIN program p ON p.id = s.program JOIN target g ON g.id = s.target "
-      "WHERE EXISTS (SELECT 1 FROM trial t WHERE t.session = s.id) "  // else stopped before its first trial: a full disk
+      "WHERE EXISTS (SELECT 1 FROM trial t WHERE t.session = s.id) "  // else stopped before its first trial: a full
+                                                                      // disk
       "GROUP BY p.workload, s.target ORDER BY max(s.created) DESC, p.workload, s.target",
       kProgramColumns, kTargetColumns);
   Statement select(db, sql);

@@ -94,8 +94,8 @@ std::string constants(const Signature& kernel) {
   for (const Argument& argument : kernel.arguments) {
     for (size_t d = 0; d < argument.shape.size(); ++d) {
       const std::string name = fmt::format("{}_{}", kernel.function, argument.parameter);
-      list.push_back(
-          fmt::format("  {0}_extent{1} = {2},\n  {0}_stride{1} = {3}", name, d, argument.shape[d], argument.strides[d]));
+      list.push_back(fmt::format("  {0}_extent{1} = {2},\n  {0}_stride{1} = {3}", name, d, argument.shape[d],
+                                 argument.strides[d]));
     }
   }
   return list.empty() ? "" : fmt::format("enum {{\n{}\n}};\n", fmt::join(list, ",\n"));
@@ -129,7 +129,8 @@ std::string header_text(const PackageOptions& options, const std::vector<Signatu
                                  fmt::arg("target", options.target.halide), fmt::arg("prefix", prefix));
   text += fmt::format("enum {}_status {{\n", options.name);
   for (const Status& s : kStatuses)
-    text += fmt::format("  {}_{} = {}{} /* {} */\n", prefix, s.suffix, s.code, &s + 1 == std::end(kStatuses) ? "" : ",", s.text);
+    text += fmt::format("  {}_{} = {}{} /* {} */\n", prefix, s.suffix, s.code, &s + 1 == std::end(kStatuses) ? "" : ",",
+                        s.text);
   text += fmt::format("}};\nconst char* {}_error_string(int code);\n", options.name);
   for (size_t i = 0; i < kernels.size(); ++i) text += kernel_text(options.name, kernels[i], provenances[i]);
   return text + kFoot;

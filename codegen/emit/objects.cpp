@@ -25,8 +25,8 @@ Result<void> compile_c(const ArchiveJob& job, const std::string& stem, const std
 }
 
 /// The runtime as one object whose symbols all start with tile_tune_: a program may link Halide's own runtime, of
-/// whatever version and with its own error handler, beside it. They are hidden: a shared library that the runtime becomes
-/// part of keeps them to itself. Leaves the list of renamed symbols in the work directory.
+/// whatever version and with its own error handler, beside it. They are hidden: a shared library that the runtime
+/// becomes part of keeps them to itself. Leaves the list of renamed symbols in the work directory.
 Result<void> make_runtime(const ArchiveJob& job, const std::filesystem::path& archive) {
   TILE_TUNE_CHECK(job.compiler.runtime(runtime_target(job.options.target), job.work / "halide.o"));
   TILE_TUNE_CHECK(compile_c(job, "hooks", runtime_hooks_text()));

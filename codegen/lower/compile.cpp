@@ -12,6 +12,7 @@
 #include "codegen/lower/stage.h"
 #include "codegen/schedule/check.h"
 #include "frontend/ir/canonical.h"
+#include "frontend/ir/gather.h"
 
 namespace tile_tune::codegen {
 namespace {
@@ -38,29 +39,10 @@ auto guarded(const char* doing, Call&& call) -> decltype(call()) {
 
 // Kernels are made from statements in gather form (ir/gather.h); whoever hands over another gets this error.
 Result<void> check_gather_form(const ir::Program& program, const ir::Statement& statement) {
-  const auto refused = [&] {
-    return fail(ErrorClass::Program, "unsupported-subscript",
-                fmt::format("a subscript of the statement that writes {} is not in gather form",
-                            program.tensors[statement.target].name));
-  };
-  std::vector<int> solved;
-  for (const auto& subscript : statement.subscripts) {
-    int unknown = 0;
-    for (const auto& [index, coefficient] : subscript.terms) {
-      if (std::find(solved.begin(), solved.end(), index) != solved.end()) continue;
-      if (++unknown > 1 || coefficient < 1) return refused();
-      solved.push_back(index);
-    }
-    if (subscript.denominator != 1) return refused();
-  }
-  bool quotients = false;
-  for (const auto& constraint : statement.constraints) quotients |= constraint.expr.denominator != 1;
-  ir::for_each_read(*statement.value, [&](const ir::Read& read) {
-    for (const auto& subscript : read.subscripts)
-      if (const auto* affine = std::get_if<ir::AffineExpr>(&subscript)) quotients |= affine->denominator != 1;
-  });
-  if (quotients) return refused();
-  return {};
+  if (ir::pivots_of(statement)) return {};
+  return fail(
+      ErrorClass::Program, "unsupported-subscript",
+      fmt::format("the statement that writes {} is not in gather form", program.tensors[statement.target].name));
 }
 
 // The real and imaginary parts of complex elements lie side by side: a first dimension of two.
@@ -187,8 +169,8 @@ Halide::Target kernel_target(const ir::Program& program, const Target& target) {
   return halide;
 }
 
-// Through memory: when it writes files itself, Halide makes a folder in /tmp, whatever TMPDIR says, which stays there if
-// the process is killed, and it aborts on a full disk.
+// Through memory: when it writes files itself, Halide makes a folder in /tmp, whatever TMPDIR says, which stays there
+// if the process is killed, and it aborts on a full disk.
 Result<void> write_object(const Halide::Module& module, const std::filesystem::path& object) {
   const auto bytes = module.compile_to_buffer();
   std::ofstream file(object, std::ios::binary);
@@ -196,6 +178,19 @@ Result<void> write_object(const Halide::Module& module, const std::filesystem::p
   file.close();
   if (file) return {};
   return failure("cannot-write", fmt::format("cannot write {}: {}", object.string(), std::strerror(errno)));
+}
+
+Halide::Module lowered_module(const ir::Program& program, const Schedule& schedule, const Target& target,
+                              const std::string& function, const std::vector<Halide::Target::Feature>& features = {}) {
+  Lowered lowered = lower(program, schedule, target);
+  Halide::Target halide = kernel_target(program, target);
+  for (const auto feature : features) halide.set_feature(feature);
+  return lowered.pipeline.compile_to_module(lowered.arguments, function, halide);
+}
+
+Result<void> check_lowerable(const ir::Program& program, const Schedule& schedule) {
+  for (const auto& statement : program.statements) TILE_TUNE_CHECK(check_gather_form(program, statement));
+  return check(program, schedule);
 }
 
 }  // namespace
@@ -210,14 +205,11 @@ std::vector<int> kernel_arguments(const ir::Program& program) {
 
 Result<Compiled> compile_object(const ir::Program& program, const Schedule& schedule, const Target& target,
                                 const std::string& function, const std::filesystem::path& object) {
-  for (const auto& statement : program.statements) TILE_TUNE_CHECK(check_gather_form(program, statement));
-  TILE_TUNE_CHECK(check(program, schedule));
+  TILE_TUNE_CHECK(check_lowerable(program, schedule));
   return guarded("compiling a kernel", [&]() -> Result<Compiled> {
     Compiled compiled;
     const auto start = Clock::now();
-    Lowered lowered = lower(program, schedule, target);
-    const Halide::Module module =
-        lowered.pipeline.compile_to_module(lowered.arguments, function, kernel_target(program, target));
+    const Halide::Module module = lowered_module(program, schedule, target, function);
     std::ostringstream text;
     text << module;
     compiled.code_hash = ir::sha256_hex(text.str());
@@ -226,6 +218,17 @@ Result<Compiled> compile_object(const ir::Program& program, const Schedule& sche
     TILE_TUNE_CHECK(write_object(module, object));
     compiled.compile_ms = milliseconds_since(generate);
     return compiled;
+  });
+}
+
+Result<std::string> lowered_loops(const ir::Program& program, const Schedule& schedule, const Target& target) {
+  TILE_TUNE_CHECK(check_lowerable(program, schedule));
+  return guarded("lowering a kernel", [&]() -> Result<std::string> {
+    std::ostringstream text;
+    const auto module = lowered_module(program, schedule, target, program.name,
+                                       {Halide::Target::NoAsserts, Halide::Target::NoBoundsQuery});
+    text << module.functions().front().body;
+    return text.str();
   });
 }
 

@@ -30,6 +30,10 @@ std::vector<int> kernel_arguments(const ir::Program& program);
 Result<Compiled> compile_object(const ir::Program& program, const Schedule& schedule, const Target& target,
                                 const std::string& function, const std::filesystem::path& object);
 
+/// The loop nest that compile_object() would turn into machine code, as Halide prints it, without the checks of
+/// arguments before it: for people and tests.
+Result<std::string> lowered_loops(const ir::Program& program, const Schedule& schedule, const Target& target);
+
 /// Halide's runtime for a target as one relocatable object, for kernels made by compile_object.
 Result<void> compile_runtime(const Target& target, const std::filesystem::path& object);
 

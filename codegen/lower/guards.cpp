@@ -43,7 +43,7 @@ std::optional<Expr> some_assignment_holds(const ir::Statement& statement, const 
     std::optional<std::pair<int, int64_t>> reduction;
     for (const auto& term : constraint.expr.terms) {
       if (!statement.is_reduction(term.first)) continue;
-      if (reduction || std::abs(term.second) != 1) return std::nullopt;
+      if (reduction) return std::nullopt;
       reduction = term;
       std::erase(rest.terms, term);
     }
@@ -55,9 +55,12 @@ std::optional<Expr> some_assignment_holds(const ir::Statement& statement, const 
     const auto range = ir::range(statement.indices[reduction->first]);
     const auto [at, inserted] =
         bounds.try_emplace(reduction->first, Bounds{static_cast<int>(range.lo), static_cast<int>(range.hi - 1)});
+    // 0 <= position + step * r < bound, solved for r; Halide's division by a positive number floors.
     const bool rises = reduction->second > 0;
-    at->second.least = Halide::max(at->second.least, rises ? -position : position - (bound - 1));
-    at->second.most = Halide::min(at->second.most, rises ? bound - 1 - position : position);
+    const int step = static_cast<int>(std::abs(reduction->second));
+    const Expr low = rises ? -position : position - (bound - 1), high = rises ? bound - 1 - position : position;
+    at->second.least = Halide::max(at->second.least, (low + (step - 1)) / step);
+    at->second.most = Halide::min(at->second.most, high / step);
   }
   for (const auto& [index, bound] : bounds) all = all && bound.least <= bound.most;
   return Halide::Internal::simplify(all);

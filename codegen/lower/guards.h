@@ -16,8 +16,8 @@ Halide::Expr constraints_hold(const ir::Statement& statement, const std::vector<
 bool stays_inside(const ir::Statement& statement, const ir::AffineExpr& subscript, int64_t extent);
 
 /// Whether some values of the reduction indices satisfy the constraints, in terms of the output indices (entries of
-/// reduction indices are not looked at). nullopt where one constraint ties two reduction indices together or scales
-/// one: that takes a search.
+/// reduction indices are not looked at). nullopt where one constraint ties two reduction indices together: that takes a
+/// search.
 std::optional<Halide::Expr> some_assignment_holds(const ir::Statement& statement,
                                                   const std::vector<Halide::Expr>& indices);
 

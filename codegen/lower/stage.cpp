@@ -5,6 +5,7 @@
 
 #include "codegen/lower/expression.h"
 #include "codegen/lower/guards.h"
+#include "frontend/ir/gather.h"
 
 namespace tile_tune::codegen {
 namespace {
@@ -107,9 +108,19 @@ struct Builder {
     const auto type = halide_type(statement.accumulator);
     const Values result = each_part(to_halide(*statement.value, indices, read_operand),
                                     [&](const Expr& part) { return Halide::cast(type, with_ieee_rules(part)); });
-    if (reductions() == 0 || statement.constraints.empty()) return result;
-    return select(constraints_hold(statement, indices),
-                  each_part(result, [](const Expr& part) { return Halide::likely(part); }), initial());
+    return reductions() == 0 ? result : guarded(result, indices);
+  }
+
+  // The value where every constraint holds, else what changes nothing. One select for each end of each constraint:
+  // Halide cuts loops at the conditions it finds, and folds two in one select (a < 65 && b < 65) into one of both loops
+  // (max(a, b) < 65), at which it cannot.
+  Values guarded(Values value, const std::vector<Expr>& indices) const {
+    for (const auto& constraint : statement.constraints) {
+      const Expr position = to_halide(constraint.expr, indices);
+      for (const Expr& condition : {position >= 0, position < static_cast<int>(constraint.bound.constant().value())})
+        value = select(condition, each_part(value, [](const Expr& part) { return Halide::likely(part); }), initial());
+    }
+    return value;
   }
 
   // Halide otherwise computes as if NaN and infinities did not occur: x * 0 would be 0. Only the product that a sum
@@ -205,9 +216,8 @@ struct Builder {
     Values combined = combine(reduction_op(), at(into, vars), term);
     // An update that mentions no loop of its reduction would not be repeated over it.
     const bool mentioned = std::any_of(loops.begin(), loops.end(), [&](const auto& loop) {
-      return std::any_of(term.begin(), term.end(), [&](const Expr& part) {
-        return Halide::Internal::expr_uses_var(part, loop.name());
-      });
+      return std::any_of(term.begin(), term.end(),
+                         [&](const Expr& part) { return Halide::Internal::expr_uses_var(part, loop.name()); });
     });
     if (!mentioned && !loops.empty()) combined = select(loops.front() >= 0, combined, at(into, vars));
     define(into, vars, combined);
@@ -392,11 +402,12 @@ struct Builder {
   }
 
   // Spreads the elements that the output loops compute over the target: position o holds the element whose subscripts
-  // are o, if there is one. Subscript d is h * index + terms of earlier indices + constant, solved for its index in
-  // turn (gather form), or only tests indices that are known by then (diagonals).
+  // are o, if there is one. Each subscript tells its pivots (ir/gather.h), or only tests indices that are known by then
+  // (diagonals).
   void spread() {
     const auto& target = program.tensors[statement.target];
     const int rank = static_cast<int>(statement.subscripts.size());
+    const auto pivots = ir::pivots_of(statement).value();
     std::vector<Expr> elements, values(statement.indices.size());
     std::vector<Var> element_vars;
     for (int d = 0; d < rank; ++d) {
@@ -405,24 +416,20 @@ struct Builder {
     }
     Expr exists = Halide::Internal::const_true();
     for (int d = 0; d < rank; ++d) {
-      ir::AffineExpr known = statement.subscripts[d];
-      std::optional<std::pair<int, int64_t>> pivot;
-      for (const auto& term : statement.subscripts[d].terms) {
-        if (values[term.first].defined()) continue;
-        pivot = term;
-        std::erase(known.terms, term);
+      // Pivots as positions in their ranges fill the rest like digits: each is less than the factor before.
+      for (const auto& pivot : pivots[d])
+        values[pivot.index] = static_cast<int>(ir::range(statement.indices[pivot.index]).lo);
+      Expr rest = Halide::Internal::simplify(elements[d] - to_halide(statement.subscripts[d], values));
+      exists = exists && rest >= 0;
+      for (const auto& [index, factor] : pivots[d]) {
+        const auto range = ir::range(statement.indices[index]);
+        const int step = static_cast<int>(factor), last = static_cast<int>(range.extent()) - 1;
+        const Expr position = step == 1 ? rest : rest / step;
+        exists = exists && position <= last;
+        values[index] = Halide::clamp(position, 0, last) + static_cast<int>(range.lo);
+        rest = step == 1 ? Expr(0) : rest % step;
       }
-      const Expr rest = elements[d] - to_halide(known, values);
-      if (!pivot) {
-        exists = exists && rest == 0;
-        continue;
-      }
-      const int step = static_cast<int>(pivot->second);
-      const auto range = ir::range(statement.indices[pivot->first]);
-      const Expr index = step == 1 ? rest : rest / step;
-      if (step != 1) exists = exists && rest % step == 0;
-      exists = exists && index >= static_cast<int>(range.lo) && index < static_cast<int>(range.hi);
-      values[pivot->first] = Halide::clamp(index, static_cast<int>(range.lo), static_cast<int>(range.hi) - 1);
+      exists = exists && rest == 0;
     }
     std::vector<Expr> positions;
     for (const int p : stage.buffer_order)

@@ -19,7 +19,8 @@ std::optional<CodePoint> first_code_point(std::string_view text);
 /// Characters of a text; a byte that is not UTF-8 counts as one.
 int count_characters(std::string_view text);
 
-/// The text with \xNN for bytes that are not UTF-8 and for control characters but tabs and newlines, which would reach the terminal.
+/// The text with \xNN for bytes that are not UTF-8 and for control characters but tabs and newlines, which would reach
+/// the terminal.
 std::string printable(std::string_view text);
 
 }  // namespace tile_tune

@@ -12,9 +12,7 @@ namespace tile_tune::edsl {
 
 namespace {
 
-[[noreturn]] void overflow(const std::source_location& where) {
-  raise("overflow", "the size leaves 64 bits", where);
-}
+[[noreturn]] void overflow(const std::source_location& where) { raise("overflow", "the size leaves 64 bits", where); }
 
 }  // namespace
 

@@ -185,8 +185,7 @@ Tensor select(const Tensor& condition, const Tensor& if_true, const Tensor& if_f
 
 Tensor cast(const Tensor& x, DType type, const std::source_location& where) {
   const auto nodes = nodes_of({x}, where);
-  if (is_complex(nodes[0]->type) && !is_complex(type))
-    raise("narrowing", "a complex number has no real cast", where);
+  if (is_complex(nodes[0]->type) && !is_complex(type)) raise("narrowing", "a complex number has no real cast", where);
   return Tensor(std::make_shared<Node>(type, nodes[0]->shape, where, detail::Convert{nodes[0]}));
 }
 

@@ -137,7 +137,8 @@ std::string detail::to_text(const Affine& affine) {
   for (const auto& [variable, coefficient] : affine.terms) {
     const std::string name = variable->name.empty() ? fmt::format("_{}", ++unnamed) : variable->name;
     const char* sign = coefficient < 0 ? (text.empty() ? "-" : " - ") : (text.empty() ? "" : " + ");
-    const auto magnitude = coefficient < 0 ? 0 - static_cast<uint64_t>(coefficient) : static_cast<uint64_t>(coefficient);
+    const auto magnitude =
+        coefficient < 0 ? 0 - static_cast<uint64_t>(coefficient) : static_cast<uint64_t>(coefficient);
     text += magnitude == 1 ? fmt::format("{}{}", sign, name) : fmt::format("{}{}*{}", sign, magnitude, name);
   }
   if (text.empty()) {

@@ -37,8 +37,7 @@ ir::ExprPtr in_type(const ir::ExprPtr& expr, DType type) {
 
 /// Scalars are only converted where their type cannot hold them: cast(2.7, DType::I32).
 ir::ExprPtr number(const Scalar& scalar, DType type) {
-  if (std::holds_alternative<bool>(scalar.value.value))
-    return in_type(ir::make_expr(DType::Bool, scalar.value), type);
+  if (std::holds_alternative<bool>(scalar.value.value)) return in_type(ir::make_expr(DType::Bool, scalar.value), type);
   if (is_complex(type)) return ir::make_expr(type, scalar.value);
   if (const auto literal = literal_as(scalar.value, type)) return ir::make_expr(type, *literal);
   const bool is_real = std::holds_alternative<double>(scalar.value.value);
@@ -154,9 +153,8 @@ class Lowering {
   void store(const Node& node, const std::string& output) {
     if (numbers_.contains(&node)) return;
     if (const auto* input = std::get_if<Input>(&node.kind))
-      raise("missing-input", fmt::format("{} is used, but it is not among the inputs of {}", input->name,
-                                         program().name),
-            where_);
+      raise("missing-input",
+            fmt::format("{} is used, but it is not among the inputs of {}", input->name, program().name), where_);
     const auto role = output.empty() ? ir::Role::Temporary : ir::Role::Output;
     const int number = add_tensor(output.empty() ? temporary_name() : output, node, role);
     numbers_[&node] = number;
@@ -381,11 +379,11 @@ class Lowering {
       return fmt::format("({})", fmt::join(texts, ", "));
     };
     const auto& target = program().tensors[static_cast<size_t>(statement.target)];
-    raise(Diagnostic{ErrorClass::Program, "assigned-twice",
-                     fmt::format("'=' writes {}({}) twice, at {} and at {}: {}", target.name,
-                                 fmt::join(collision->element, ", "), point(collision->first),
-                                 point(collision->second), ir::to_text(program(), statement)),
-                     statement.place, "say how to combine them: += *= >= <="});
+    raise(Diagnostic{
+        ErrorClass::Program, "assigned-twice",
+        fmt::format("'=' writes {}({}) twice, at {} and at {}: {}", target.name, fmt::join(collision->element, ", "),
+                    point(collision->first), point(collision->second), ir::to_text(program(), statement)),
+        statement.place, "say how to combine them: += *= >= <="});
   }
 
   const std::source_location& where_;

@@ -52,8 +52,8 @@ void Program::save(const std::string& path, const std::source_location& where) c
   const std::string text = json(), beside = fmt::format("{}.{}.tmp", path, getpid());
   const auto cannot = [&](int error) {
     std::remove(beside.c_str());
-    raise(Diagnostic{ErrorClass::Failure, "cannot-write", fmt::format("cannot write {}: {}", path, std::strerror(error)),
-                     place_of(where)});
+    raise(Diagnostic{ErrorClass::Failure, "cannot-write",
+                     fmt::format("cannot write {}: {}", path, std::strerror(error)), place_of(where)});
   };
   std::FILE* file = std::fopen(beside.c_str(), "wb");
   if (!file) cannot(errno);

@@ -19,7 +19,9 @@ namespace {
 /// TC's limit; what lies beyond is a mistake.
 constexpr size_t kMaxDimensions = 32;
 
-std::string count(size_t number, const char* what) { return fmt::format("{} {}{}", number, what, number == 1 ? "" : "s"); }
+std::string count(size_t number, const char* what) {
+  return fmt::format("{} {}{}", number, what, number == 1 ? "" : "s");
+}
 
 std::string dimensions(size_t rank) { return rank == 0 ? "no dimensions" : count(rank, "dimension"); }
 

@@ -9,6 +9,7 @@
 #include "frontend/ir/domain.h"
 #include "frontend/ir/gathered.h"
 #include "frontend/ir/integer_set.h"
+#include "frontend/ir/phases.h"
 #include "frontend/ir/rewrite.h"
 
 namespace tile_tune::ir {
@@ -250,8 +251,38 @@ Result<Gathered> gather(const Program& program, const Statement& statement) {
 }
 
 Result<Statement> gather_form(const Program& program, const Statement& statement) {
+  const bool has_points =
+      !writes_nothing(statement) && std::none_of(statement.indices.begin(), statement.indices.end(),
+                                                 [](const Index& index) { return is_empty(range(index)); });
+  if (has_points && !is_plain(statement)) {
+    if (const auto phases = split_phases(statement)) {
+      TILE_TUNE_TRY(gathered, gather(program, phases->statement));
+      if (!gathered.change) return std::move(gathered.statement);
+      if (auto joined = join_phases(std::move(gathered.statement), *phases)) return std::move(*joined);
+    }
+  }
   TILE_TUNE_TRY(gathered, gather(program, statement));
   return std::move(gathered.statement);
+}
+
+std::optional<std::vector<std::vector<Pivot>>> pivots_of(const Statement& statement) {
+  if (!quotients(statement).empty()) return std::nullopt;
+  std::set<int> solved;
+  std::vector<std::vector<Pivot>> pivots;
+  for (const auto& subscript : statement.subscripts) {
+    std::vector<Pivot> own;
+    for (const auto& [index, factor] : subscript.terms)
+      if (solved.insert(index).second) own.push_back({index, factor});
+    std::sort(own.begin(), own.end(), [](const Pivot& a, const Pivot& b) { return a.factor > b.factor; });
+    __int128 span = 0;  // how far the pivots after one reach
+    for (auto pivot = own.rbegin(); pivot != own.rend(); ++pivot) {
+      if (pivot->factor < 1 || pivot->factor <= span) return std::nullopt;
+      const int64_t extent = range(statement.indices[pivot->index]).extent();
+      span += __int128{pivot->factor} * std::max<int64_t>(extent - 1, 0);
+    }
+    pivots.push_back(std::move(own));
+  }
+  return pivots;
 }
 
 }  // namespace tile_tune::ir

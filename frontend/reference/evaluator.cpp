@@ -145,19 +145,20 @@ bool Evaluator::solve(Task& task, int64_t position) const {
     stride /= plan.target_shape[d];
     const auto& subscript = plan.statement->subscripts[d];
     int64_t rest = position / stride % plan.target_shape[d] - subscript.constant.constant().value();
-    int64_t coefficient = 0;
-    for (const auto& [index, factor] : subscript.terms) {
-      if (index == plan.pivots[d])
-        coefficient = factor;
-      else
-        rest -= factor * task.index[index];
+    const auto& pivots = plan.pivots[d];
+    const auto is_pivot = [&](int index) {
+      return std::any_of(pivots.begin(), pivots.end(), [&](const auto& pivot) { return pivot.index == index; });
+    };
+    for (const auto& [index, factor] : subscript.terms)
+      rest -= is_pivot(index) ? factor * plan.ranges[index].lo : factor * task.index[index];
+    // Positions in their ranges, which fill the rest like digits: each digit is less than the next factor.
+    for (const auto& [index, factor] : pivots) {
+      const ir::Range range = plan.ranges[index];
+      if (rest < 0 || rest / factor >= range.extent()) return false;
+      task.index[index] = range.lo + rest / factor;
+      rest %= factor;
     }
-    if (coefficient == 0 ? rest != 0 : rest % coefficient != 0) return false;
-    if (coefficient == 0) continue;
-    const ir::Range range = plan.ranges[plan.pivots[d]];
-    const int64_t index = rest / coefficient;
-    if (index < range.lo || index >= range.hi) return false;
-    task.index[plan.pivots[d]] = index;
+    if (rest != 0) return false;
   }
   return true;
 }

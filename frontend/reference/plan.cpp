@@ -1,9 +1,9 @@
 #include "frontend/reference/plan.h"
 
 #include <map>
-#include <set>
 
 #include "frontend/ir/domain.h"
+#include "frontend/ir/gather.h"
 #include "frontend/tensor/convert.h"
 
 namespace tile_tune::reference {
@@ -51,29 +51,16 @@ class Planner {
     for (const auto& constraint : statement_.constraints)
       plan_.guards.push_back({linear(constraint.expr), constraint.expr.denominator, number(constraint.bound)});
     plan_.target = access(statement_.target, {statement_.subscripts.begin(), statement_.subscripts.end()});
-    plan_.elementwise = find_pivots();
+    if (auto pivots = ir::pivots_of(statement_)) {
+      plan_.elementwise = true;
+      plan_.pivots = std::move(*pivots);
+    }
     add(*statement_.value);
     leave_root_rounding_to_the_reduction();
     return std::move(plan_);
   }
 
  private:
-  bool find_pivots() {
-    std::set<int> seen;
-    for (const auto& subscript : statement_.subscripts) {
-      int pivot = -1;
-      for (const auto& [index, coefficient] : subscript.terms) {
-        if (seen.count(index)) continue;
-        if (pivot >= 0 || coefficient < 1) return false;
-        pivot = index;
-      }
-      if (subscript.denominator != 1) return false;
-      if (pivot >= 0) seen.insert(pivot);
-      plan_.pivots.push_back(pivot);
-    }
-    return true;
-  }
-
   // A sum's bound (tolerance.h) covers the rounding of the terms' last operation together with the additions: for
   // a contraction it then is the formula of rulings 8.
   void leave_root_rounding_to_the_reduction() {

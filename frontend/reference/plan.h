@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "frontend/ir/gather.h"
 #include "frontend/ir/program.h"
 #include "frontend/reference/value.h"
 
@@ -73,11 +74,10 @@ struct Plan {
   std::vector<Access> accesses;
   std::vector<Node> nodes;
   Access target;
-  /// Every subscript of the target is a multiple of an index, its pivot, plus pivots of earlier subscripts and a
-  /// constant, or has no pivot (-1) and only these (ir/gather.h): an element determines the output indices, and can be
-  /// computed alone.
+  /// The statement is in gather form (ir/gather.h): an element determines the output indices, and can be computed
+  /// alone.
   bool elementwise = false;
-  std::vector<int> pivots;
+  std::vector<std::vector<ir::Pivot>> pivots;
 };
 
 /// The program must be bound and valid, and outlive the plan.

@@ -25,11 +25,11 @@ using Inputs = std::map<int, tensor::Array>;
 /// What one output tensor must hold at some of its elements.
 struct Expected {
   int tensor = -1;
-  std::vector<int64_t> elements;   // positions in C order, ascending
-  std::vector<double> values;       // for floats and Bool, integers that fit too, real parts of complex numbers
-  std::vector<double> imaginaries;  // parts of complex numbers, else empty
-  std::vector<int64_t> integers;   // bit patterns for integer types (U64 as int64), else empty
-  std::vector<double> tolerances;  // absolute; 0 means equal. NaN and infinities must match in kind
+  std::vector<int64_t> elements;         // positions in C order, ascending
+  std::vector<double> values;            // for floats and Bool, integers that fit too, real parts of complex numbers
+  std::vector<int64_t> integers;         // bit patterns for integer types (U64 as int64), else empty
+  std::vector<double> tolerances;        // absolute; 0 means equal. NaN and infinities must match in kind
+  std::vector<double> imaginaries = {};  // parts of complex numbers, else empty
 };
 
 /// Every element of every output, in the order of Program::outputs. Errors: inputs that do not fit the program
@@ -73,9 +73,9 @@ struct FloatRange {
   double lo = -1, hi = 1;
 };
 
-/// Seeded random inputs for tuning and checking (rulings 28), equal on every platform: floats, and parts of complex numbers, uniform in `range`;
-/// signed integers in [-8, 8), unsigned ones in [0, 16); integer inputs used as subscripts uniform over the extent
-/// they index.
+/// Seeded random inputs for tuning and checking (rulings 28), equal on every platform: floats, and parts of complex
+/// numbers, uniform in `range`; signed integers in [-8, 8), unsigned ones in [0, 16); integer inputs used as subscripts
+/// uniform over the extent they index.
 Inputs random_inputs(const ir::Program& program, uint64_t seed, FloatRange range = {});
 
 /// The first of [-1, 1), [1/8, 1) and [1, 2) for which at most 1 % of a sample of the outputs is not finite

@@ -13,8 +13,8 @@
 
 namespace tile_tune::tc::ast {
 
-/// Deepest expression, and so the longest chain of operators: what walks syntax trees recurses, with 1 to 2 KiB of stack a
-/// level (2,000 levels need between 2 and 4 MiB). These fit 8 MiB even with the frames of a sanitizer.
+/// Deepest expression, and so the longest chain of operators: what walks syntax trees recurses, with 1 to 2 KiB of
+/// stack a level (2,000 levels need between 2 and 4 MiB). These fit 8 MiB even with the frames of a sanitizer.
 inline constexpr int kMaxDepth = 1200;
 static_assert(kMaxDepth <= ir::kMaxExprDepth);
 /// Most parentheses, calls and unary operators inside each other: parsing them takes several times the stack.

@@ -322,8 +322,8 @@ Failed out_of_bounds(Place place, std::string_view subscript, const ir::SizeExpr
 }
 
 Diagnostic unused_input(Place place, std::string_view name) {
-  return {ErrorClass::Program, "unused-input",   fmt::format("the input '{}' is never read", name), std::move(place),
-          "leave it out",      Severity::Warning};
+  return {ErrorClass::Program, "unused-input", fmt::format("the input '{}' is never read", name),
+          std::move(place),    "leave it out", Severity::Warning};
 }
 
 }  // namespace tile_tune::tc::errors

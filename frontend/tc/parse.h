@@ -23,7 +23,7 @@ namespace tile_tune::tc {
 
 struct Parsed {
   std::vector<ir::Program> programs;  // in the file's order
-  std::vector<Diagnostic> warnings;  // inputs that no statement reads
+  std::vector<Diagnostic> warnings;   // inputs that no statement reads
 };
 
 /// `file` is only used in messages. The first error ends it; class Program, with its place. A text without any

@@ -58,7 +58,8 @@ void confine(const ChildLimits& limits, pid_t parent) {
 }
 
 std::string over_limit(const ChildLimits& limits) {
-  return fmt::format("it needed more memory than its limit of {:.3g} GB", static_cast<double>(limits.memory_bytes) / 1e9);
+  return fmt::format("it needed more memory than its limit of {:.3g} GB",
+                     static_cast<double>(limits.memory_bytes) / 1e9);
 }
 
 [[noreturn]] void be_child(const ChildLimits& limits, pid_t parent, int reply_fd, int output_fd,

@@ -122,9 +122,9 @@ Result<Problem> read_problem(const fs::path& directory) try {
   for (const int tensor : description.at("expected")) {
     problem.expected.push_back({tensor, read_raw<int64_t>(expected_file(directory, i, "elements")),
                                 read_raw<double>(expected_file(directory, i, "values")),
-                                read_raw<double>(expected_file(directory, i, "imaginaries")),
                                 read_raw<int64_t>(expected_file(directory, i, "integers")),
-                                read_raw<double>(expected_file(directory, i, "tolerances"))});
+                                read_raw<double>(expected_file(directory, i, "tolerances")),
+                                read_raw<double>(expected_file(directory, i, "imaginaries"))});
     ++i;
   }
   return problem;

@@ -21,7 +21,8 @@ double time_ns(Call&& call) {
   return std::chrono::duration<double, std::nano>(Clock::now() - start).count();
 }
 
-// How long a probe takes undisturbed: of several tries, for one that was interrupted would make all later ones too short.
+// How long a probe takes undisturbed: of several tries, for one that was interrupted would make all later ones too
+// short.
 template <typename Call>
 double shortest_ns(Call&& call) {
   constexpr int kTries = 5;

@@ -30,8 +30,8 @@ class Roofline {
   int64_t iterations_ = 0, passes_ = 0;
 };
 
-/// Whether a kernel looks more than 5 % faster than what limits it allows: no kernel is, so the probes were sized or timed
-/// while something else kept the machine busy. `from_memory`: memory bandwidth limits the program at all.
+/// Whether a kernel looks more than 5 % faster than what limits it allows: no kernel is, so the probes were sized or
+/// timed while something else kept the machine busy. `from_memory`: memory bandwidth limits the program at all.
 bool beyond_roof(const Timing& timing, bool from_memory);
 
 }  // namespace tile_tune::search

@@ -56,8 +56,7 @@ void remove_abandoned_session(const std::filesystem::path& directory) {
   if (directory.filename().string().rfind(kPrefix, 0) == 0) std::filesystem::remove_all(directory, ignored);
 }
 
-std::optional<MachineLock> MachineLock::acquire(Mode mode, const std::atomic<bool>* stop,
-                                                 const OnWait& on_wait) {
+std::optional<MachineLock> MachineLock::acquire(Mode mode, const std::atomic<bool>* stop, const OnWait& on_wait) {
   MachineLock lock;
   lock.file_ = open_lock(kLockFile);
   if (lock.file_.get() < 0) {

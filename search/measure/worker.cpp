@@ -148,8 +148,8 @@ class Worker {
     fs::remove(object, ignored);
     if (disk_full) {
       reply->outcome = Outcome::CompileError;
-      reply->reason = fmt::format("no space is left for temporary files in {}",
-                                  setup_->directory.parent_path().string());
+      reply->reason =
+          fmt::format("no space is left for temporary files in {}", setup_->directory.parent_path().string());
     } else if (reply && reply->outcome == Outcome::Crash) {
       reply->outcome = Outcome::CompileError;
       reply->reason = "the compiler died: " + reply->reason;

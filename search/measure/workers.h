@@ -33,7 +33,7 @@ struct WorkerOptions {
   int finals_rounds = 31;                   // at least (rulings 7)
   double finals_seconds = 2;                // go on until these are spent
   const std::atomic<bool>* stop = nullptr;  // set from outside, for example by SIGINT: measure() returns early
-  OnWait on_wait;  // told when another process's turn on the machine has to be waited for
+  OnWait on_wait;                           // told when another process's turn on the machine has to be waited for
   SmallVariant small_variant;               // asked where the reference is too long to be checked in full; may be empty
 };
 

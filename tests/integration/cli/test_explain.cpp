@@ -10,7 +10,7 @@ TEST_CASE("explain tells every statement's ranges, what bounds them, and what it
   const Sandbox box;
   box.write("two.tc", R"(def two(float(N) A, float(K) W) -> (float(N) O) {
   O(i) = A(i)
-  O(i) += A(i + k) * W(k)
+  O(i) += A(i + k) * W(k) where i in 0:N - K + 1
 }
 )");
   const auto symbolic = box.run({"explain", "two.tc"});
@@ -20,13 +20,13 @@ TEST_CASE("explain tells every statement's ranges, what bounds them, and what it
 
   O_1(i) = A(i)
     index  range   bounded by
-    i      [0, N)  A(i), dimension 0
+    i      [0, N)  the declared type of O, dimension 0
     writes every element of O_1
 
   O(i) += A(i + k) * W(k)
     index  range           reduced  bounded by
-    i      [0, N - K + 1)           A(i + k), dimension 0
-    k      [0, K)          summed   W(k), dimension 0
+    i      [0, N - K + 1)           where clause
+    k      [0, K)          summed   A(i + k), dimension 0
     sums the values over k
     writes O(i) with i from 0 to N - K; the others keep the value of O_1
 )");

@@ -76,6 +76,25 @@ static void check_types(void) {
   CHECK_COPY(f64, double, 2, 64);
 }
 
+/* Real and imaginary parts lie side by side. */
+static void check_complex(void) {
+  float x[26], o[27];
+  for (int i = 0; i < 26; ++i) x[i] = (float)(i * 7 % 11 - 5);
+  memset(o, 0x5a, sizeof o);
+  CHECK(copy_c32(x, o) == MANY_OK && memcmp(x, o, sizeof x) == 0);
+  CHECK(((unsigned char*)&o[26])[0] == 0x5a);
+  int64_t shape[] = {13};
+  struct DLTensor in = {x, {1, 0}, 1, {5, 64, 1}, shape, NULL, 0}, out = in, *inputs[] = {&in}, *outputs[] = {&out};
+  out.data = o;
+  memset(o, 0, sizeof o);
+  CHECK(copy_c32_dl(inputs, outputs) == MANY_OK && memcmp(x, o, sizeof x) == 0);
+  in.dtype.code = 2;
+  CHECK(copy_c32_dl(inputs, outputs) == MANY_ERROR_DTYPE);
+  double y[26], p[26];
+  for (int i = 0; i < 26; ++i) y[i] = (double)(i * 5 % 13 - 6);
+  CHECK(copy_c64(y, p) == MANY_OK && memcmp(y, p, sizeof y) == 0);
+}
+
 static void check_scalar(void) {
   const int32_t a = -3, x[] = {1, -2, 3, -4, 5, -6, 7};
   int32_t o[7];
@@ -227,6 +246,7 @@ int main(int count, char** arguments) {
   const int one_cpu = count > 1 && strcmp(arguments[1], "one-cpu") == 0;
   if (one_cpu) use_one_cpu();
   check_types();
+  check_complex();
   check_scalar();
   check_in_out();
   check_pointers();

@@ -15,7 +15,8 @@ namespace {
 /// Every element type, in/out, column order, scratch memory, scalars, no elements.
 std::vector<Kernel> many_kernels() {
   std::vector<Kernel> kernels;
-  for (const char* type : {"bool", "i8", "u8", "i16", "u16", "i32", "u32", "i64", "u64", "f16", "bf16", "f32", "f64"})
+  for (const char* type :
+       {"bool", "i8", "u8", "i16", "u16", "i32", "u32", "i64", "u64", "f16", "bf16", "f32", "f64", "c32", "c64"})
     kernels.push_back(vector_kernel(fmt::format("copy_{}", type), *parse_dtype(type), 13));
   kernels.push_back(vector_kernel("scale", DType::I32, 7, true));
   kernels.push_back(matmul_kernel("accumulate", {.in_out = true, .b_layout = ir::Layout::Col}));

@@ -51,7 +51,7 @@ TEST_CASE("floats follow IEEE rules, NaN and infinities included", "[property]")
 
 TEST_CASE("floats become unsigned 64-bit integers as in the reference, negative ones too", "[property]") {
   const float nan = std::numeric_limits<float>::quiet_NaN(), inf = std::numeric_limits<float>::infinity();
-  const std::vector<float> values{0,      0.75f,  -0.75f,  -1.5f,   -7,      3e9f, -3e9f, -9e18f,
+  const std::vector<float> values{0,      0.75f,   -0.75f,  -1.5f,   -7,     3e9f, -3e9f, -9e18f,
                                   -1e19f, 9.3e18f, 1.8e19f, 1.9e19f, -1e30f, nan,  inf,   -inf};
   check_default("def f(float(N) a) -> (o) { o(i) = uint64(a(i)) }", {{0, array_of(DType::F32, repeated(values))}});
   check_default("def f(double(N) a) -> (o) { o(i) = uint64(a(i)) }",

@@ -183,8 +183,7 @@ Tensor complex_conv_2d(const Tensor& I, const Tensor& K,
   auto O = TensorOutput(N, Y[0], Y[1], G, GCO);
   // Compute the convolution
   O(n, x[0], x[1], g, gco) +=
-      I(n, s[0] * x[0] + d[0] * k[0] - P[0], s[1] * x[1] + d[1] * k[1] - P[1], g, gci) *
-      K(k[0], k[1], g, gci, gco);
+      I(n, s[0] * x[0] + d[0] * k[0] - P[0], s[1] * x[1] + d[1] * k[1] - P[1], g, gci) * K(k[0], k[1], g, gci, gco);
   return O;
 }
 
@@ -300,7 +299,8 @@ void add_convolutions(std::vector<Example>& examples) {
         for (int64_t co = 0; co < CO; ++co)
           for (int64_t kx = 0; kx < KX; ++kx)
             for (int64_t ky = 0; ky < KY; ++ky)
-              for (int64_t ci = 0; ci < CI; ++ci) O(0, x, y, co) += I(0, x + 2 * kx, y + 3 * ky, ci) * K(kx, ky, ci, co);
+              for (int64_t ci = 0; ci < CI; ++ci)
+                O(0, x, y, co) += I(0, x + 2 * kx, y + 3 * ky, ci) * K(kx, ky, ci, co);
     const auto A = input("I", I.shape), B = input("K", K.shape);
     examples.push_back(
         {"conv_2d_dilated", one("conv_2d_dilated", {A, B}, conv_2d(A, B)), {{"I", I}, {"K", K}}, {{"O", O}}});
@@ -332,8 +332,10 @@ void add_complex_convolution(std::vector<Example>& examples, const std::vector<s
         }
   const auto A = input("I", I.shape), B = input("K", K.shape);
   const std::string name = "complex_conv_2d_" + std::to_string(s[0]) + std::to_string(d[0]);
-  examples.push_back({name, one("complex_conv_2d", {A, B}, complex_conv_2d(A, B, strides, dilations)),
-                      {{"I", I}, {"K", K}}, {{"O", O}}});
+  examples.push_back({name,
+                      one("complex_conv_2d", {A, B}, complex_conv_2d(A, B, strides, dilations)),
+                      {{"I", I}, {"K", K}},
+                      {{"O", O}}});
 }
 
 }  // namespace

@@ -89,8 +89,8 @@ TEST_CASE("accesses have an index for each dimension") {
   CHECK_THAT(MISUSE("rank-mismatch", I(x)), Contains("A has 2 dimensions, but 1 index is given"));
   // The document's first avg, as typed.
   auto Sum = TensorOutput();
-  CHECK_THAT(MISUSE("rank-mismatch", Sum(y) += I(x, y)), Contains("TensorOutput of line") &&
-                                                             Contains("has no dimensions, but 1 index is given"));
+  CHECK_THAT(MISUSE("rank-mismatch", Sum(y) += I(x, y)),
+             Contains("TensorOutput of line") && Contains("has no dimensions, but 1 index is given"));
 }
 
 TEST_CASE("a TensorOutput takes one contraction, and its constraints before the first read") {
@@ -141,7 +141,7 @@ TEST_CASE("what only the whole tells is an error of the Program, placed at the c
   const auto A = matrix(), B = Placeholder(DType::F32, {4, 5}, "B");
   auto unbounded = TensorOutput(3);
   CHECK_THAT(MISUSE("unbounded-index", unbounded(i) += A(i, j + k); Program("p", {A}, {{"O", unbounded}})),
-             Contains("nothing bounds index j") && Contains("k - j"));
+             Contains("nothing bounds index j: j - k can be any integer"));
   auto matmul = TensorOutput(3, 5);
   CHECK_THAT(MISUSE("assigned-twice", matmul(i, k) = A(i, j) * B(j, k); Program("p", {A, B}, {{"O", matmul}})),
              Contains("(i = ") && Contains("j = 0") && Contains("j = 1"));

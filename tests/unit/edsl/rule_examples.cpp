@@ -170,8 +170,10 @@ void add_combinations(std::vector<Example>& examples) {
   P(i) += A(i) * B(j) * (C(i, j) * A(i));
   S(i) += A(i) + B(j) + C(i, j);
   L(i) >= A(i) + B(j);
-  examples.push_back({"combinations", Program("combinations", {A, B, C}, {{"P", P}, {"S", S}, {"L", L}}),
-                      {{"A", a}, {"B", b}, {"C", c}}, {{"P", product}, {"S", sum}, {"L", largest}}});
+  examples.push_back({"combinations",
+                      Program("combinations", {A, B, C}, {{"P", P}, {"S", S}, {"L", L}}),
+                      {{"A", a}, {"B", b}, {"C", c}},
+                      {{"P", product}, {"S", sum}, {"L", largest}}});
 }
 
 void add_defaults(std::vector<Example>& examples) {
@@ -186,7 +188,9 @@ void add_defaults(std::vector<Example>& examples) {
   F(2 * i) = A(i);
   E(i) += A(i);
   E.add_constraints({i - 3 < 4}).use_default(D);  // nothing is valid
-  examples.push_back({"defaults", Program("defaults", {A, D}, {{"O", O}, {"F", F}, {"E", E}}), {{"A", a}, {"D", d}},
+  examples.push_back({"defaults",
+                      Program("defaults", {A, D}, {{"O", O}, {"F", F}, {"E", E}}),
+                      {{"A", a}, {"D", d}},
                       {{"O", o}, {"F", filled}, {"E", d}}});
   auto Z = TensorOutput(6);
   Z(i) >= A(i);
@@ -229,51 +233,72 @@ void add_elementwise(std::vector<Example>& examples) {
   const Grid a = numbers({13}), b = map(numbers({13}, 2), [](double v) { return v == 0 ? 5.0 : v; });
   const Grid p = map(a, [](double v) { return std::abs(v) / 4 + 0.5; });
   const auto A = input("A", {13}), B = input("B", {13}), P = input("P", {13});
-  examples.push_back(
-      {"arithmetic",
-       Program("arithmetic", {A, B},
-               {{"add", A + B}, {"sub", A - B}, {"mul", A * B}, {"quotient", A / B}, {"neg", -A}, {"from", 2 - A},
-                {"eq", A == B}, {"ne", A != B}, {"lt", A < B}, {"le", A <= B}, {"gt", A > B}, {"ge", A >= 1}}),
-       {{"A", a}, {"B", b}},
-       {{"add", zip(a, b, std::plus<>())},
-        {"sub", zip(a, b, std::minus<>())},
-        {"mul", zip(a, b, std::multiplies<>())},
-        {"quotient", zip(a, b, std::divides<>())},
-        {"neg", map(a, std::negate<>())},
-        {"from", map(a, [](double v) { return 2 - v; })},
-        {"eq", zip(a, b, std::equal_to<>())},
-        {"ne", zip(a, b, std::not_equal_to<>())},
-        {"lt", zip(a, b, std::less<>())},
-        {"le", zip(a, b, std::less_equal<>())},
-        {"gt", zip(a, b, std::greater<>())},
-        {"ge", map(a, [](double v) { return v >= 1 ? 1.0 : 0.0; })}},
-       1e-6});
-  examples.push_back(
-      {"functions",
-       Program("functions", {A, B, P},
-               {{"exp_", exp(P)}, {"log_", log(P)}, {"pow_", pow(P, B)}, {"square", pow(A, 2)}, {"sin_", sin(A)},
-                {"cos_", cos(A)}, {"tan_", tan(P)}, {"tanh_", tanh(A)}, {"sqrt_", sqrt(P)}, {"abs_", abs(A)},
-                {"floor_", floor(P)}, {"ceil_", ceil(P)}, {"sigmoid_", sigmoid(A)}, {"relu_", relu(A)},
-                {"min_", min(A, B)}, {"max_", max(A, 0.5)}, {"select_", select(A > B, A, B)}}),
-       {{"A", a}, {"B", b}, {"P", p}},
-       {{"exp_", map(p, [](double v) { return std::exp(v); })},
-        {"log_", map(p, [](double v) { return std::log(v); })},
-        {"pow_", zip(p, b, [](double v, double w) { return std::pow(v, w); })},
-        {"square", map(a, [](double v) { return v * v; })},
-        {"sin_", map(a, [](double v) { return std::sin(v); })},
-        {"cos_", map(a, [](double v) { return std::cos(v); })},
-        {"tan_", map(p, [](double v) { return std::tan(v); })},
-        {"tanh_", map(a, [](double v) { return std::tanh(v); })},
-        {"sqrt_", map(p, [](double v) { return std::sqrt(v); })},
-        {"abs_", map(a, [](double v) { return std::abs(v); })},
-        {"floor_", map(p, [](double v) { return std::floor(v); })},
-        {"ceil_", map(p, [](double v) { return std::ceil(v); })},
-        {"sigmoid_", map(a, [](double v) { return 1 / (1 + std::exp(-v)); })},
-        {"relu_", map(a, [](double v) { return std::max(v, 0.0); })},
-        {"min_", zip(a, b, [](double v, double w) { return std::min(v, w); })},
-        {"max_", map(a, [](double v) { return std::max(v, 0.5); })},
-        {"select_", zip(a, b, [](double v, double w) { return v > w ? v : w; })}},
-       1e-5});
+  examples.push_back({"arithmetic",
+                      Program("arithmetic", {A, B},
+                              {{"add", A + B},
+                               {"sub", A - B},
+                               {"mul", A * B},
+                               {"quotient", A / B},
+                               {"neg", -A},
+                               {"from", 2 - A},
+                               {"eq", A == B},
+                               {"ne", A != B},
+                               {"lt", A < B},
+                               {"le", A <= B},
+                               {"gt", A > B},
+                               {"ge", A >= 1}}),
+                      {{"A", a}, {"B", b}},
+                      {{"add", zip(a, b, std::plus<>())},
+                       {"sub", zip(a, b, std::minus<>())},
+                       {"mul", zip(a, b, std::multiplies<>())},
+                       {"quotient", zip(a, b, std::divides<>())},
+                       {"neg", map(a, std::negate<>())},
+                       {"from", map(a, [](double v) { return 2 - v; })},
+                       {"eq", zip(a, b, std::equal_to<>())},
+                       {"ne", zip(a, b, std::not_equal_to<>())},
+                       {"lt", zip(a, b, std::less<>())},
+                       {"le", zip(a, b, std::less_equal<>())},
+                       {"gt", zip(a, b, std::greater<>())},
+                       {"ge", map(a, [](double v) { return v >= 1 ? 1.0 : 0.0; })}},
+                      1e-6});
+  examples.push_back({"functions",
+                      Program("functions", {A, B, P},
+                              {{"exp_", exp(P)},
+                               {"log_", log(P)},
+                               {"pow_", pow(P, B)},
+                               {"square", pow(A, 2)},
+                               {"sin_", sin(A)},
+                               {"cos_", cos(A)},
+                               {"tan_", tan(P)},
+                               {"tanh_", tanh(A)},
+                               {"sqrt_", sqrt(P)},
+                               {"abs_", abs(A)},
+                               {"floor_", floor(P)},
+                               {"ceil_", ceil(P)},
+                               {"sigmoid_", sigmoid(A)},
+                               {"relu_", relu(A)},
+                               {"min_", min(A, B)},
+                               {"max_", max(A, 0.5)},
+                               {"select_", select(A > B, A, B)}}),
+                      {{"A", a}, {"B", b}, {"P", p}},
+                      {{"exp_", map(p, [](double v) { return std::exp(v); })},
+                       {"log_", map(p, [](double v) { return std::log(v); })},
+                       {"pow_", zip(p, b, [](double v, double w) { return std::pow(v, w); })},
+                       {"square", map(a, [](double v) { return v * v; })},
+                       {"sin_", map(a, [](double v) { return std::sin(v); })},
+                       {"cos_", map(a, [](double v) { return std::cos(v); })},
+                       {"tan_", map(p, [](double v) { return std::tan(v); })},
+                       {"tanh_", map(a, [](double v) { return std::tanh(v); })},
+                       {"sqrt_", map(p, [](double v) { return std::sqrt(v); })},
+                       {"abs_", map(a, [](double v) { return std::abs(v); })},
+                       {"floor_", map(p, [](double v) { return std::floor(v); })},
+                       {"ceil_", map(p, [](double v) { return std::ceil(v); })},
+                       {"sigmoid_", map(a, [](double v) { return 1 / (1 + std::exp(-v)); })},
+                       {"relu_", map(a, [](double v) { return std::max(v, 0.0); })},
+                       {"min_", zip(a, b, [](double v, double w) { return std::min(v, w); })},
+                       {"max_", map(a, [](double v) { return std::max(v, 0.5); })},
+                       {"select_", zip(a, b, [](double v, double w) { return v > w ? v : w; })}},
+                      1e-5});
 }
 
 void add_types(std::vector<Example>& examples) {
@@ -288,20 +313,25 @@ void add_types(std::vector<Example>& examples) {
   const Grid floors({4}, {50, 50, 50, -25}), shares({4}, {0, 0, 0, 0});
   const auto I = input("I", {4}, DType::I32);
   const Grid odd({4}, {7, -7, 8, -8});
-  examples.push_back(
-      {"types",
-       Program("types", {A, B, I},
-               {{"S", S}, {"M", M}, {"halves", I / 2}, {"quarters", I / N}, {"reals", I * 0.5},
-                {"whole", cast(I * 0.5, DType::I32)}, {"both", (I > 0) * (I < 8)}, {"either", (I > 7) + (I < -7)}}),
-       {{"A", a}, {"B", b}, {"I", odd}},
-       {{"S", Grid({1}, {850})},
-        {"M", Grid({1}, {44})},
-        {"halves", Grid({4}, {3, -4, 4, -4})},
-        {"quarters", Grid({4}, {1, -2, 2, -2})},
-        {"reals", Grid({4}, {3.5, -3.5, 4, -4})},
-        {"whole", Grid({4}, {3, -3, 4, -4})},
-        {"both", Grid({4}, {1, 0, 0, 0})},
-        {"either", Grid({4}, {0, 0, 1, 1})}}});
+  examples.push_back({"types",
+                      Program("types", {A, B, I},
+                              {{"S", S},
+                               {"M", M},
+                               {"halves", I / 2},
+                               {"quarters", I / N},
+                               {"reals", I * 0.5},
+                               {"whole", cast(I * 0.5, DType::I32)},
+                               {"both", (I > 0) * (I < 8)},
+                               {"either", (I > 7) + (I < -7)}}),
+                      {{"A", a}, {"B", b}, {"I", odd}},
+                      {{"S", Grid({1}, {850})},
+                       {"M", Grid({1}, {44})},
+                       {"halves", Grid({4}, {3, -4, 4, -4})},
+                       {"quarters", Grid({4}, {1, -2, 2, -2})},
+                       {"reals", Grid({4}, {3.5, -3.5, 4, -4})},
+                       {"whole", Grid({4}, {3, -3, 4, -4})},
+                       {"both", Grid({4}, {1, 0, 0, 0})},
+                       {"either", Grid({4}, {0, 0, 1, 1})}}});
 }
 
 // Softmax: a reduction feeds an elementwise chain that feeds a reduction.

@@ -18,16 +18,28 @@ namespace {
 
 // An elementwise function of an access does not compile (rulings 35), nor do sums of products.
 template <typename T>
-concept HasElementwise = requires(T a, Tensor t) { exp(a); } || requires(T a) { -a; } || requires(T a) { a - a; } ||
-                         requires(T a) { a / a; } || requires(T a) { a == a; } || requires(T a, Tensor t) { a * t; } ||
-                         requires(T a) { a * 2; } || requires(T a) { select(a, a, a); } || requires(T a) { relu(a); };
+concept HasElementwise = requires(T a, Tensor t) {
+  exp(a);
+}
+|| requires(T a) { -a; }
+|| requires(T a) { a - a; }
+|| requires(T a) { a / a; }
+|| requires(T a) { a == a; }
+|| requires(T a, Tensor t) { a* t; }
+|| requires(T a) { a * 2; }
+|| requires(T a) { select(a, a, a); }
+|| requires(T a) { relu(a); };
 static_assert(HasElementwise<Tensor>);
 static_assert(!HasElementwise<IndexedTensor>);
 template <typename T>
-concept MixesCombinations = requires(T a) { a * a + a; };
+concept MixesCombinations = requires(T a) {
+  a* a + a;
+};
 static_assert(!MixesCombinations<IndexedTensor>);
 template <typename T>
-concept HasInnerProduct = requires(T a) { a(TensorIndex()) += a(TensorIndex()) * a(TensorIndex()); };
+concept HasInnerProduct = requires(T a) {
+  a(TensorIndex()) += a(TensorIndex()) * a(TensorIndex());
+};
 static_assert(HasInnerProduct<Tensor>);
 static_assert(!std::is_convertible_v<Tensor, IndexedTensor> && !std::is_convertible_v<IndexedTensor, Tensor>);
 static_assert(!std::is_convertible_v<const char*, Tensor> && !std::is_convertible_v<double, TensorDim>);
@@ -124,9 +136,9 @@ TEST_CASE("a contraction is the same program whatever it was written in") {
     CHECK(hash(program) == hash(Program("other", {B, A}, {{"Result", C}})));
     CHECK(hash(program) == hash(Program("other", {A, B}, {{"Result", D}})));
     const std::string scalar = type == DType::F32 ? "float" : type == DType::I8 ? "int8" : "bfloat16";
-    CHECK(hash(program) == hash_of_tc("def mm(" + scalar + "(M,K) A, " + scalar +
-                                          "(K,N) B) -> (C) { C(i,j) +=! A(i,k) * B(k,j) }",
-                                      {{"M", 5}, {"K", 7}, {"N", 3}}));
+    CHECK(hash(program) ==
+          hash_of_tc("def mm(" + scalar + "(M,K) A, " + scalar + "(K,N) B) -> (C) { C(i,j) +=! A(i,k) * B(k,j) }",
+                     {{"M", 5}, {"K", 7}, {"N", 3}}));
   }
   const auto I = Placeholder(DType::F32, {9}, "I");
   auto O = TensorOutput(4), P = TensorOutput(4);
@@ -135,8 +147,8 @@ TEST_CASE("a contraction is the same program whatever it was written in") {
   P(i) <= I(2 * i + j);
   P.add_constraint(j < 2);
   const Program pool("pool", {I}, {{"O", O}});
-  CHECK(hash(pool) == hash_of_tc("def pool(float(N) I) -> (O) { O(i) max=! I(2*i + j) where j in 0:2, i in 0:4 }",
-                                 {{"N", 9}}));
+  CHECK(hash(pool) ==
+        hash_of_tc("def pool(float(N) I) -> (O) { O(i) max=! I(2*i + j) where j in 0:2, i in 0:4 }", {{"N", 9}}));
   CHECK(hash(pool) != hash(Program("pool", {I}, {{"O", P}})));
 }
 

@@ -112,6 +112,19 @@ TEST_CASE("strided, reversed and diagonal targets") {
         "O(1,i) = t0(i); i in [0,3)");
 }
 
+TEST_CASE("a stride and what fills it become a quotient and a phase") {
+  const ir::Constraint below_three{affine({{1, 1}}), 3};
+  CHECK(form(contraction(2, {{sum(3, 1)}, {15}}, {{{at(0)}, {5}}}, {below_three}, Aggregation::Assign)) ==
+        "O(3*i + j) = t0(i); i in [0,5) j in [0,3)");
+  // A transposed convolution: two of its taps meet in an element at most.
+  CHECK(form(contraction(2, {{sum(2, 1)}, {15}}, {{{at(0)}, {7}}, {{at(1)}, {3}}})) ==
+        "O(2*o0 + j_phase) +=! t0(o0 - j) * t1(2*j + j_phase); o0 in [0,8) j in [0,2) j_phase in [0,2); o0 - j < 7; "
+        "2*j + j_phase < 3");
+  CHECK(form(contraction(2, {{sum(-4, 1, 30)}, {40}}, {{{at(0)}, {7}}, {{at(1)}, {9}}}, {}, Aggregation::Max)) ==
+        "O(4*o0 + j_phase + 30) max=! t0(j - o0) * t1(4*j + j_phase); o0 in [-6,3) j in [0,3) j_phase in [0,4); "
+        "j - o0 < 7; 4*j + j_phase < 9");
+}
+
 TEST_CASE("plain statements stay, but for constraints that their box implies") {
   auto program = contraction(2, {{at(0)}, {6}}, {{{at(1)}, {6}}}, {{sum(1, -1), 6}});
   program.statements[0].constraints.push_back({at(0), 6});

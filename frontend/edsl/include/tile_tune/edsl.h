@@ -223,8 +223,7 @@ class Tensor {
   Tensor& add_constraint(const Constraint& constraint);
   Tensor& add_constraints(const std::vector<Constraint>& constraints);
   /// Elements of this TensorOutput that nothing writes come from `values` (broadcast to its shape) instead of being 0.
-  Tensor& use_default(const Tensor& values,
-                      const std::source_location& where = std::source_location::current());
+  Tensor& use_default(const Tensor& values, const std::source_location& where = std::source_location::current());
 
   DType dtype(const std::source_location& where = std::source_location::current()) const;
   const std::vector<int64_t>& shape(const std::source_location& where = std::source_location::current()) const;

@@ -1,0 +1,23 @@
+// Between a caller's strided arrays and compact ones.
+#pragma once
+
+#include <tile_tune/engine.h>
+
+#include <string>
+
+#include "cli/array_sizes.h"
+#include "frontend/ir/program.h"
+
+namespace tile_tune::engine {
+
+/// Copies of the arrays that `program` reads: its inputs, and the values in/out outputs start from. Errors, class
+/// Mismatch: missing-array, unknown-array (a name that no argument has), dtype-mismatch, bad-array.
+Result<cli::NamedArrays> read_arrays(const ir::Program& program, const Arrays& arrays);
+
+/// Whether an array for each output of a bound program is there and fits it.
+Result<void> check_outputs(const ir::Program& program, const Arrays& arrays);
+
+/// Copies a compact C-ordered array into one that check_outputs() has passed.
+void write_array(const tensor::Array& from, const Array& to);
+
+}  // namespace tile_tune::engine

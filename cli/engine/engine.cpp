@@ -1,0 +1,117 @@
+#include <dlfcn.h>
+#include <fmt/format.h>
+
+#include <atomic>
+#include <cmath>
+#include <filesystem>
+#include <tile_tune/engine.h>
+
+#include "cli/engine/arrays.h"
+#include "cli/memory.h"
+#include "cli/run_workload.h"
+#include "cli/tuning.h"
+#include "frontend/edsl/errors.h"
+
+namespace tile_tune::engine {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+[[noreturn]] void raise(const Diagnostic& diagnostic) { edsl::raise(diagnostic); }
+
+template <typename T>
+T value(Result<T> result) {
+  if (!result) raise(result.error());
+  if constexpr (!std::is_void_v<T>) return std::move(*result);
+}
+
+/// PREFIX/bin/tile-tune beside the PREFIX/lib that this code was loaded from: an installed SDK may be moved.
+fs::path installed_executable() {
+  Dl_info library;
+  if (dladdr(reinterpret_cast<const void*>(&installed_executable), &library) == 0) return {};
+  std::error_code ignored;
+  return fs::weakly_canonical(library.dli_fname, ignored).parent_path().parent_path() / "bin" / "tile-tune";
+}
+
+cli::Session session_of(const Options& options) {
+  cli::CommonOptions common;
+  if (!options.database.empty()) common.databases = {options.database};
+  common.target = options.target;
+  common.threads = options.threads;
+  common.quiet = true;  // a library does not write to the caller's terminal
+  auto session = cli::make_session(common);
+  const fs::path executable = options.executable.empty() ? installed_executable() : fs::path(options.executable);
+  std::error_code ignored;
+  if (!fs::is_regular_file(executable, ignored))
+    raise(failure("no-executable", fmt::format("there is no tile-tune at {}", executable.string()),
+                  "name it in Options::executable")
+              .value());
+  session.executable = executable.string();
+  return session;
+}
+
+cli::LoadedProgram loaded(const edsl::Program& program) { return {program.ir(), "edsl", program.json()}; }
+
+const char* engine_name(Schedule schedule) {
+  switch (schedule) {
+    case Schedule::Default:
+      return "default";
+    case Schedule::Reference:
+      return "reference";
+    default:
+      return "tuned";
+  }
+}
+
+}  // namespace
+
+Schedule run(const edsl::Program& program, const Arrays& arrays, const RunOptions& options) {
+  const auto session = session_of(options);
+  const auto source = loaded(program);
+  auto inputs = value(read_arrays(source.program, arrays));
+  const auto sizes = value(cli::infer_sizes(source.program, inputs, {}));
+  const auto bound = value(ir::bind(source.program, sizes));
+  value(check_outputs(bound, arrays));
+  value(cli::check_memory(bound));
+  const auto workload = cli::make_workload(source, bound, sizes);
+  const auto executed =
+      value(cli::run_workload(workload, std::move(inputs), {engine_name(options.schedule), ""}, session));
+  for (size_t i = 0; i < executed.outputs.size(); ++i) {
+    const auto& tensor = workload.program.tensors[static_cast<size_t>(workload.program.outputs[i])];
+    write_array(executed.outputs[i], arrays.at(tensor.name));
+  }
+  if (executed.provenance == "reference") return Schedule::Reference;
+  return executed.provenance == "tuned" ? Schedule::Tuned : Schedule::Default;
+}
+
+TuneResult tune(const edsl::Program& program, const TuneOptions& options) {
+  const double began = cli::now_seconds();
+  if (options.seconds && !(std::isfinite(*options.seconds) && *options.seconds > 0))
+    raise(fail(ErrorClass::Program, "bad-budget", "TuneOptions::seconds must be a positive number").value());
+  if (options.trials && *options.trials < 1)
+    raise(fail(ErrorClass::Program, "bad-budget", "TuneOptions::trials must be at least 1").value());
+  const auto session = session_of(options);
+  const auto source = loaded(program);
+  const auto bound = value(ir::bind(source.program, {}));
+  value(cli::check_memory(bound));
+  const auto target = value(session.target());
+  const auto workload = cli::make_workload(source, bound, {});
+  std::atomic<bool> stop = false;
+  const auto progress = [&](const search::Progress& now) {
+    if (!options.progress) return;
+    if (!options.progress({now.trials, cli::now_seconds() - began, now.best_ratio})) stop = true;
+  };
+  const cli::TuningRequest request{options.trials, options.seconds, options.seed, false};
+  const auto tuned = value(cli::tune_workload(workload, {}, target, request, session, {began, stop, progress, {}}));
+  TuneResult result;
+  result.trials = tuned.report.trials;
+  result.default_ns = tuned.report.default_measurement.median_ns;
+  result.tuned_ns = tuned.report.winner ? tuned.report.winner->measurement.median_ns : 0;
+  result.ratio = tuned.report.winner ? tuned.report.winner->measurement.ratio : tuned.report.incumbent_ratio;
+  result.seed = tuned.seed;
+  result.database = tuned.database;
+  return result;
+}
+
+}  // namespace tile_tune::engine

@@ -1,0 +1,69 @@
+#include "cli/run_workload.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "cli/execution.h"
+#include "cli/initial_value.h"
+#include "cli/schedule_choice.h"
+#include "frontend/reference/reference.h"
+
+namespace tile_tune::cli {
+
+namespace {
+
+/// Arrays by tensor number; what in/out outputs start from is filled in where the caller gave nothing.
+Result<reference::Inputs> number_arrays(const ir::Program& program, NamedArrays arrays, const Reporter& report) {
+  reference::Inputs inputs;
+  for (size_t number = 0; number < program.tensors.size(); ++number) {
+    const auto& tensor = program.tensors[number];
+    if (tensor.role != ir::Role::Input && tensor.role != ir::Role::InOut) continue;
+    if (auto array = arrays.extract(tensor.name)) {
+      inputs.emplace(static_cast<int>(number), std::move(array.mapped()));
+      continue;
+    }
+    const InitialValue initial = initial_value(program, static_cast<int>(number));
+    report.warn(
+        "no-initial-value",
+        fmt::format("{} accumulates onto a value that is not given: it starts from {}", tensor.name, initial.text),
+        fmt::format("give one with --input {}=FILE.npy, or write the statement with '!'", tensor.name));
+    inputs.emplace(static_cast<int>(number), initial.array);
+  }
+  return inputs;
+}
+
+Result<std::vector<tensor::Array>> run_reference(const ir::Program& program, const reference::Inputs& inputs) {
+  TILE_TUNE_TRY(expected, reference::evaluate(program, inputs));
+  std::vector<tensor::Array> outputs;
+  for (const int number : program.outputs) {
+    const auto one = std::find_if(expected.begin(), expected.end(), [&](const auto& e) { return e.tensor == number; });
+    if (one == expected.end()) return failure("internal", "the reference did not compute every output");
+    outputs.push_back(reference::to_array(program, *one));
+  }
+  return outputs;
+}
+
+Result<ScheduleChoice> choose(const Engine& engine, const Workload& workload, const codegen::Target& target,
+                              const Session& session) {
+  if (!engine.schedule.empty()) return given_choice(workload, engine.schedule);
+  if (engine.name == "default") return default_choice(workload, target);
+  return stored_choice(workload, target, session);
+}
+
+}  // namespace
+
+Result<Executed> run_workload(const Workload& workload, NamedArrays arrays, const Engine& engine,
+                              const Session& session) {
+  TILE_TUNE_TRY(inputs, number_arrays(workload.program, std::move(arrays), session.report));
+  if (engine.name == "reference" && engine.schedule.empty()) {
+    TILE_TUNE_TRY(outputs, run_reference(workload.program, inputs));
+    return Executed{std::move(outputs), "reference"};
+  }
+  TILE_TUNE_TRY(target, session.target());
+  TILE_TUNE_TRY(choice, choose(engine, workload, target, session));
+  TILE_TUNE_TRY(outputs, execute({workload.program, choice.schedule, target, session.executable}, inputs));
+  return Executed{std::move(outputs), choice.provenance};
+}
+
+}  // namespace tile_tune::cli

@@ -1,0 +1,28 @@
+// Executing a program on arrays: by the reference, or by a kernel in a worker process.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "cli/array_sizes.h"
+#include "cli/records.h"
+#include "cli/session.h"
+
+namespace tile_tune::cli {
+
+struct Engine {
+  std::string name = "tuned";  // "reference", "default" (schedule) or "tuned"
+  std::string schedule;        // a file to take the schedule from instead; empty: none
+};
+
+struct Executed {
+  std::vector<tensor::Array> outputs;  // in signature order
+  std::string provenance;              // "reference", "default", "tuned" or "given"
+};
+
+/// `arrays` holds one for each input; in/out outputs that it has no array for start from initial_value(), with a
+/// warning. Kernels are checked on a sample of their elements against the reference.
+Result<Executed> run_workload(const Workload& workload, NamedArrays arrays, const Engine& engine,
+                              const Session& session);
+
+}  // namespace tile_tune::cli

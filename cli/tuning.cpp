@@ -1,0 +1,179 @@
+#include "cli/tuning.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <nlohmann/json.hpp>
+#include <random>
+
+#include "cli/tuning_store.h"
+#include "search/measure/workers.h"
+#include "search/space/small_variant.h"
+#include "search/space/space.h"
+
+namespace tile_tune::cli {
+
+namespace {
+
+constexpr double kDefaultSeconds = 60;  // rulings 17
+
+/// A session to work in: a new one, or one that was left unfinished.
+struct Start {
+  std::string session;
+  uint64_t seed = 0;
+  search::Budget budget;
+  double elapsed = 0;  // by earlier invocations
+  std::vector<search::Trial> done;
+};
+
+nlohmann::json budget_json(const search::Budget& budget) {
+  nlohmann::json json = nlohmann::json::object();
+  if (budget.trials) json["trials"] = *budget.trials;
+  if (budget.seconds) json["seconds"] = *budget.seconds;
+  return json;
+}
+
+search::Budget wanted_budget(const TuningRequest& request) {
+  if (request.trials || request.seconds) return {request.trials, request.seconds};
+  return {std::nullopt, kDefaultSeconds};
+}
+
+/// 32 bits, so that it is easy to type again.
+uint64_t random_seed() { return std::random_device()(); }
+
+/// What the stored budget leaves, unless the command line names one of its own.
+search::Budget remaining_budget(const TuningRequest& request, const db::UnfinishedSession& session, int trials_done) {
+  if (request.trials || request.seconds) return wanted_budget(request);
+  const auto json = nlohmann::json::parse(session.session.budget_json, nullptr, false);
+  search::Budget budget;
+  if (json.is_object() && json.contains("trials")) budget.trials = std::max(0, json["trials"].get<int>() - trials_done);
+  if (json.is_object() && json.contains("seconds"))
+    budget.seconds = std::max(0.0, json["seconds"].get<double>() - session.elapsed_s);
+  return budget;
+}
+
+Result<Start> begin(db::Database& database, const TuningKey& key, const TuningRequest& request) {
+  Start start;
+  start.seed = request.seed.value_or(random_seed());
+  start.budget = wanted_budget(request);
+  db::SessionRow row;
+  row.seed = start.seed;
+  row.strategy = "evolution";
+  row.options_json = "{}";
+  row.budget_json = budget_json(start.budget).dump();
+  TILE_TUNE_TRY(session, database.begin_session(key.program, key.target, key.tool, row));
+  start.session = session;
+  return start;
+}
+
+Result<Start> resume(db::Database& database, const TuningKey& key, const TuningRequest& request,
+                     const db::UnfinishedSession& unfinished) {
+  Start start;
+  start.session = unfinished.session.id;
+  start.seed = unfinished.session.seed;
+  start.elapsed = unfinished.elapsed_s;
+  TILE_TUNE_CHECK(database.resume_session(start.session));
+  TILE_TUNE_TRY(stored, database.trials_of(key.program, key.target, key.tool, start.session));
+  int searched = 0;
+  for (const auto& one : stored) {
+    TILE_TUNE_TRY(trial, trial_from_row(one.trial));
+    searched += trial.origin != "final";
+    start.done.push_back(std::move(trial));
+  }
+  start.budget = remaining_budget(request, unfinished, searched);
+  return start;
+}
+
+Result<Start> start_session(db::Database& database, const TuningKey& key, const TuningRequest& request,
+                            const Reporter& report) {
+  if (!request.resume) return begin(database, key, request);
+  TILE_TUNE_TRY(unfinished, database.unfinished_session(key.program, key.target, key.tool));
+  if (unfinished) return resume(database, key, request, *unfinished);
+  report.notice("there is no unfinished session of this program: a new one begins");
+  return begin(database, key, request);
+}
+
+/// The first is written, the others are read.
+Result<std::vector<db::Database>> open_databases(const Session& session) {
+  TILE_TUNE_TRY(paths, session.databases());
+  std::vector<db::Database> databases;
+  for (const auto& path : paths) {
+    TILE_TUNE_TRY(database, db::Database::open(path, databases.empty() ? db::Mode::ReadWrite : db::Mode::ReadOnly));
+    databases.push_back(std::move(database));
+  }
+  return databases;
+}
+
+Result<search::TuneReport> search_schedules(const search::Space& space, search::SmallVariant small_variant,
+                                            TuningStore& store, search::Priors priors, const Start& start,
+                                            const Watch& watch, const std::string& executable) {
+  search::WorkerOptions worker_options;
+  worker_options.command = {executable, "worker"};
+  worker_options.target = space.target();
+  worker_options.seed = start.seed;
+  worker_options.stop = &watch.stop;
+  worker_options.on_wait = watch.on_wait;
+  worker_options.small_variant = std::move(small_variant);
+  // Candidates compile in 0.1 to 1 s (design/search.md); those that take ten times as long must not eat the budget: a
+  // batch waits for its slowest build.
+  worker_options.limits.build_seconds = 10;
+  if (start.budget.seconds)
+    worker_options.limits.build_seconds =
+        std::clamp(*start.budget.seconds / 10, 3.0, worker_options.limits.build_seconds);
+  TILE_TUNE_TRY(workers, search::Workers::start(space.program(), space.default_schedule(), std::move(worker_options)));
+  const search::Moves moves = search::moves_of(space);
+  search::TuneOptions options;
+  options.seed = start.seed;
+  options.budget = start.budget;
+  // What was spent on getting ready counts.
+  if (options.budget.seconds)
+    options.budget.seconds = std::max(0.0, *options.budget.seconds - (now_seconds() - watch.began));
+  options.cores = static_cast<int>(codegen::available_cores().size());
+  priors.unfinished = start.done;
+  return search::tune(moves, *workers, store, priors, options, {now_seconds, watch.stop, watch.progress});
+}
+
+}  // namespace
+
+double now_seconds() {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
+
+/// Candidates of a program too large to be checked in full are checked in full at small sizes.
+search::SmallVariant small_variant_of(const ir::Program& program, const ir::Sizes& sizes,
+                                      const codegen::Target& target) {
+  const auto small = search::small_variant(program, sizes);
+  if (!small) return {};
+  const search::Space space(*small, target);
+  return [space](const ir::Program&, const codegen::Schedule& schedule) {
+    return std::pair{space.program(), space.adapt(schedule)};
+  };
+}
+
+Result<Tuned> tune_workload(const Workload& workload, search::SmallVariant small_variant, const codegen::Target& target,
+                            const TuningRequest& request, const Session& session, const Watch& watch) {
+  const search::Space space(workload.program, target);
+  TILE_TUNE_TRY(path, session.database());
+  TILE_TUNE_TRY(databases, open_databases(session));
+  const TuningKey key{workload.row, target_row(target), tool_row()};
+  TILE_TUNE_TRY(priors, load_priors(databases, key, workload.program));
+  TILE_TUNE_TRY(start, start_session(databases.front(), key, request, session.report));
+  TuningStore store(databases.front(), start.session, start.elapsed, [&watch] { return now_seconds() - watch.began; });
+  auto report =
+      search_schedules(space, std::move(small_variant), store, std::move(priors), start, watch, session.executable);
+  if (!report) {
+    TILE_TUNE_CHECK(store.finish("aborted", std::nullopt));
+    return tl::unexpected(report.error());
+  }
+  const bool stopped = watch.stop && !report->winner;
+  TILE_TUNE_CHECK(store.finish(stopped ? "aborted" : "done", report->winner));
+  if (report->stop_reason == search::StopReason::DefaultFailed)
+    return fail(
+        ErrorClass::Verification, "default-failed",
+        fmt::format("not even the default schedule of {} works here: {} ({})", workload.row.name,
+                    report->default_measurement.reason, search::outcome_name(report->default_measurement.outcome)));
+  return Tuned{std::move(*report), start.seed, store.session(), path.string()};
+}
+
+}  // namespace tile_tune::cli

@@ -1,0 +1,51 @@
+// One tuning session from database to database: what is known, the search in worker processes, what was learned.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+
+#include "cli/records.h"
+#include "cli/session.h"
+#include "search/evolve/tune.h"
+#include "search/measure/workers.h"
+
+namespace tile_tune::cli {
+
+/// Without trials and seconds: 60 s, or what the unfinished session that is resumed has left.
+struct TuningRequest {
+  std::optional<int> trials;
+  std::optional<double> seconds;
+  std::optional<uint64_t> seed;
+  bool resume = false;
+};
+
+struct Tuned {
+  search::TuneReport report;
+  uint64_t seed = 0;
+  std::string session, database;
+};
+
+/// Seconds of the monotonic clock.
+double now_seconds();
+
+/// Candidates of a program too large to be checked in full are checked in full at small sizes. `program` is the
+/// workload's with symbolic sizes, which `sizes` gave values.
+search::SmallVariant small_variant_of(const ir::Program& program, const ir::Sizes& sizes,
+                                      const codegen::Target& target);
+
+struct Watch {
+  double began;                   // when the budget began to run, by now_seconds()
+  const std::atomic<bool>& stop;  // set from outside: the search ends early, what is finished is kept
+  search::ProgressCallback progress = {};
+  search::OnWait on_wait = {};  // told in a sentence what is waited for
+};
+
+/// Keeps every trial as soon as it is known. A program of which not even the default schedule works is an error of
+/// class Verification.
+Result<Tuned> tune_workload(const Workload& workload, search::SmallVariant small_variant, const codegen::Target& target,
+                            const TuningRequest& request, const Session& session, const Watch& watch);
+
+}  // namespace tile_tune::cli

@@ -1,0 +1,39 @@
+# cmake --install BUILD --prefix P: the tile-tune command, and what C++ programs need to use it as a library.
+#
+# The SDK's libraries are shared, so that users need neither our dependencies' headers nor their development packages.
+# Each holds its own copy of what it is made of; only the objects behind the public headers export symbols.
+include(GNUInstallDirs)
+include(CMakePackageConfigHelpers)
+
+# tile_tune_sdk_library(NAME LINK target...): libtile_tune_NAME.so, tile_tune::NAME for find_package(tile_tune).
+function(tile_tune_sdk_library name)
+  cmake_parse_arguments(arg "" "" "LINK;PUBLIC" ${ARGN})
+  set(library tile_tune_sdk_${name})
+  add_library(${library} SHARED $<TARGET_OBJECTS:tile_tune_${name}>)
+  set_target_properties(${library} PROPERTIES
+    OUTPUT_NAME tile_tune_${name} EXPORT_NAME ${name} LINKER_LANGUAGE CXX LIBRARY_OUTPUT_DIRECTORY "${CMAKE_BINARY_DIR}/sdk"
+    SOVERSION ${PROJECT_VERSION_MAJOR} VERSION ${PROJECT_VERSION}
+    INSTALL_RPATH "$ORIGIN;$ORIGIN/tile_tune")
+  target_link_libraries(${library} PRIVATE ${arg_LINK} PUBLIC ${arg_PUBLIC})
+  target_link_options(${library} PRIVATE LINKER:--exclude-libs,ALL LINKER:--no-undefined)
+  target_include_directories(${library} INTERFACE "$<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>")
+  target_compile_features(${library} INTERFACE cxx_std_20)
+  install(TARGETS ${library} EXPORT tile_tune LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
+endfunction()
+
+tile_tune_sdk_library(edsl LINK tile_tune_ir tile_tune_tc tile_tune_einsum)
+tile_tune_sdk_library(engine PUBLIC tile_tune_sdk_edsl LINK tile_tune_cli)
+
+foreach(folder frontend/tensor frontend/edsl cli/engine)
+  install(DIRECTORY ${PROJECT_SOURCE_DIR}/${folder}/include/ DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
+endforeach()
+install(TARGETS tile-tune RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+set_target_properties(tile-tune PROPERTIES INSTALL_RPATH "$ORIGIN/../${CMAKE_INSTALL_LIBDIR}/tile_tune")
+# Halide comes from PyPI's wheel, not from the system: it travels along.
+install(FILES "${halide_root}/lib64/libHalide.so" DESTINATION ${CMAKE_INSTALL_LIBDIR}/tile_tune
+        PERMISSIONS OWNER_READ OWNER_WRITE OWNER_EXECUTE GROUP_READ GROUP_EXECUTE WORLD_READ WORLD_EXECUTE)
+
+set(config_folder ${CMAKE_INSTALL_LIBDIR}/cmake/tile_tune)
+install(EXPORT tile_tune NAMESPACE tile_tune:: FILE tile_tuneConfig.cmake DESTINATION ${config_folder})
+write_basic_package_version_file("${CMAKE_BINARY_DIR}/tile_tuneConfigVersion.cmake" COMPATIBILITY SameMinorVersion)
+install(FILES "${CMAKE_BINARY_DIR}/tile_tuneConfigVersion.cmake" DESTINATION ${config_folder})

@@ -1,0 +1,168 @@
+// Running and tuning in process: kernels on strided arrays, outputs in place, errors.
+#include <catch2/catch.hpp>
+#include <tile_tune/einsum.h>
+#include <tile_tune/engine.h>
+#include <tile_tune/tc.h>
+
+#include <functional>
+
+#include "tests/integration/cli/sandbox.h"
+
+using namespace tile_tune;
+using namespace tile_tune::edsl;
+
+namespace {
+
+std::vector<float> floats(size_t count, int factor) {
+  std::vector<float> values(count);
+  for (size_t i = 0; i < count; ++i) values[i] = static_cast<float>(static_cast<int>(i) * factor % 11 - 5);
+  return values;
+}
+
+template <typename OptionsType = engine::RunOptions>
+OptionsType here(const tile_tune::test::Sandbox& box) {
+  OptionsType options;
+  options.executable = TILE_TUNE_BINARY;
+  options.database = box.path("tuning.db").string();
+  return options;
+}
+
+Program matmul(int64_t M, int64_t N, int64_t K) {
+  const auto A = Placeholder(DType::F32, {M, K}, "A"), B = Placeholder(DType::F32, {K, N}, "B");
+  TensorIndex i, j, k;
+  auto C = TensorOutput(M, N);
+  C(i, j) += A(i, k) * B(k, j);
+  return Program("matmul", {A, B}, {{"C", C}});
+}
+
+std::string code_of(const std::function<void()>& call) {
+  try {
+    call();
+  } catch (const ProgramError& error) {
+    return error.code();
+  }
+  return "";
+}
+
+}  // namespace
+
+TEST_CASE("run writes outputs in place, whatever the strides are") {
+  const tile_tune::test::Sandbox box;
+  constexpr int64_t M = 5, N = 7, K = 3;
+  auto a = floats(M * K, 7), b = floats(K * N, 5);
+  std::vector<float> c(M * N * 2, -99), expected(M * N);
+  for (int64_t i = 0; i < M; ++i)
+    for (int64_t j = 0; j < N; ++j)
+      for (int64_t k = 0; k < K; ++k)
+        // A backwards, B transposed.
+        expected[i * N + j] += a[M * K - 1 - (i * K + k)] * b[j * K + k];
+  auto options = here(box);
+  for (const auto schedule : {engine::Schedule::Reference, engine::Schedule::Default}) {
+    options.schedule = schedule;
+    std::fill(c.begin(), c.end(), -99.0f);
+    const auto used = engine::run(matmul(M, N, K),
+                                  {{"A", engine::array(&a[M * K - 1], {M, K}, {-K, -1})},
+                                   {"B", engine::array(b.data(), {K, N}, {1, K})},
+                                   {"C", engine::array(c.data(), {M, N}, {2 * N, 2})}},
+                                  options);
+    CHECK(used == schedule);
+    for (int64_t e = 0; e < M * N; ++e) {
+      CHECK(c[2 * e] == expected[e]);
+      CHECK(c[2 * e + 1] == -99);  // between the elements
+    }
+  }
+}
+
+TEST_CASE("what does not fit is a ProgramError") {
+  const tile_tune::test::Sandbox box;
+  const auto program = matmul(2, 2, 2);
+  std::vector<float> a(4), b(4), c(4);
+  std::vector<double> d(4);
+  engine::Arrays arrays{{"A", engine::array(a.data(), {2, 2})},
+                        {"B", engine::array(b.data(), {2, 2})},
+                        {"C", engine::array(c.data(), {2, 2})}};
+  const auto with = [&](const std::string& name, const engine::Array& array) {
+    auto other = arrays;
+    other[name] = array;
+    return code_of([&] { engine::run(program, other, here(box)); });
+  };
+  CHECK(with("A", engine::array(d.data(), {2, 2})) == "dtype-mismatch");
+  CHECK(with("A", engine::array(a.data(), {4})) == "rank-mismatch");
+  CHECK(with("A", engine::array(a.data(), {4, 1})) == "size-conflict");
+  CHECK(with("C", engine::array(c.data(), {4, 1})) == "size-conflict");
+  CHECK(with("C", engine::array(d.data(), {2, 2})) == "dtype-mismatch");
+  CHECK(with("B", engine::array(b.data(), {2, 2}, {1})) == "bad-array");
+  CHECK(with("B", engine::array(static_cast<float*>(nullptr), {2, 2})) == "bad-array");
+  CHECK(with("D", engine::array(a.data(), {2, 2})) == "unknown-array");
+  arrays.erase("C");
+  CHECK(code_of([&] { engine::run(program, arrays, here(box)); }) == "missing-array");
+  auto nowhere = here(box);
+  nowhere.executable = box.path("no-such-file").string();
+  CHECK(code_of([&] { engine::run(program, arrays, nowhere); }) == "no-executable");
+  auto empty = here<engine::TuneOptions>(box);
+  empty.trials = 0;
+  CHECK(code_of([&] { engine::tune(program, empty); }) == "bad-budget");
+}
+
+TEST_CASE("programs from text run, sizes from the arrays") {
+  const tile_tune::test::Sandbox box;
+  const auto a = floats(6, 7), x = floats(3, 5);
+  std::vector<float> y(2), z(2);
+  const auto programs = tc::parse("def mv(float(M,K) A, float(K) x) -> (y) { y(m) +=! A(m,k) * x(k) }");
+  REQUIRE(programs.size() == 1);
+  auto options = here(box);
+  options.schedule = engine::Schedule::Default;
+  engine::run(programs[0],
+              {{"A", engine::array(a.data(), {2, 3})},
+               {"x", engine::array(x.data(), {3})},
+               {"y", engine::array(y.data(), {2})}},
+              options);
+  const auto product = einsum::parse("ij,j->i", {{DType::F32, {2, 3}}, {DType::F32, {3}}});
+  engine::run(product,
+              {{"in0", engine::array(a.data(), {2, 3})},
+               {"in1", engine::array(x.data(), {3})},
+               {"out", engine::array(z.data(), {2})}},
+              options);
+  for (int i = 0; i < 2; ++i) {
+    const float expected = a[3 * i] * x[0] + a[3 * i + 1] * x[1] + a[3 * i + 2] * x[2];
+    CHECK(y[i] == expected);
+    CHECK(z[i] == expected);
+  }
+  CHECK(code_of([] { tc::parse("def f() -> "); }) != "");
+  CHECK(code_of([] { einsum::parse("ij,jk->il"); }) != "");
+  CHECK(programs[0].bind({{"M", 2}, {"K", 3}}).json() != programs[0].json());
+  CHECK(code_of([&] { programs[0].bind({{"M", 2}}); }) != "");
+}
+
+TEST_CASE("tune keeps what run then uses") {
+  const tile_tune::test::Sandbox box;
+  const auto program = matmul(17, 19, 23);
+  auto options = here<engine::TuneOptions>(box);
+  options.trials = 3;
+  options.seed = 1;
+  int called = 0;
+  options.progress = [&](const engine::TuneProgress& now) {
+    CHECK(now.trials >= 0);
+    ++called;
+    return true;
+  };
+  const auto tuned = engine::tune(program, options);
+  CHECK(tuned.trials >= 3);
+  CHECK(tuned.default_ns > 0);
+  CHECK(tuned.tuned_ns > 0);
+  CHECK(tuned.ratio > 0);
+  CHECK(tuned.seed == 1);
+  CHECK(tuned.database == options.database);
+  CHECK(called > 0);
+  const auto a = floats(17 * 23, 7), b = floats(23 * 19, 5);
+  std::vector<float> c(17 * 19);
+  const auto used = engine::run(program,
+                                {{"A", engine::array(a.data(), {17, 23})},
+                                 {"B", engine::array(b.data(), {23, 19})},
+                                 {"C", engine::array(c.data(), {17, 19})}},
+                                here(box));
+  CHECK(used == engine::Schedule::Tuned);
+  float first = 0;
+  for (int k = 0; k < 23; ++k) first += a[k] * b[19 * k];
+  CHECK(c[0] == first);
+}

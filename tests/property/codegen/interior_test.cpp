@@ -1,0 +1,111 @@
+// Borders are peeled off: the interior of every convolution and pool runs without a select, an if or a clamp.
+//
+// On integers, whose max is one operation: the select that makes a float's maximum see NaN is no guard.
+#include <tile_tune/edsl.h>
+
+#include <catch2/catch.hpp>
+#include <map>
+#include <regex>
+#include <sstream>
+
+#include "codegen/lower/compile.h"
+#include "frontend/ir/canonical.h"
+#include "search/space/space.h"
+#include "tests/property/codegen/kernel_check.h"
+
+namespace tile_tune {
+namespace {
+
+using edsl::Placeholder;
+using edsl::Tensor;
+using edsl::TensorIndex;
+using edsl::TensorOutput;
+
+ir::Program program_of(const std::vector<Tensor>& inputs, const Tensor& output) {
+  return ir::canonicalize(edsl::Program("p", inputs, {{"O", output}}).ir());
+}
+
+/// Innermost loops by the name of their variable, copies that Halide cut apart included; bodies are their text.
+std::map<std::string, std::vector<std::string>> innermost_loops(const std::string& text) {
+  struct Open {
+    std::string name, body;
+    size_t indent;
+    bool innermost = true;
+  };
+  std::map<std::string, std::vector<std::string>> loops;
+  std::vector<Open> open;
+  std::istringstream lines(text);
+  const std::regex head(R"(^ *(?:for|parallel|for_parallel)[^(]*\(([^,]+),.*\{$)");
+  for (std::string line; std::getline(lines, line);) {
+    const size_t indent = line.find_first_not_of(' ');
+    if (!open.empty() && indent == open.back().indent && line[indent] == '}') {
+      if (open.back().innermost) loops[open.back().name].push_back(open.back().body);
+      open.pop_back();
+      continue;
+    }
+    std::smatch match;
+    if (std::regex_match(line, match, head)) {
+      if (!open.empty()) open.back().innermost = false;
+      open.push_back({match[1], "", indent});
+    } else if (!open.empty()) {
+      open.back().body += line + "\n";
+    }
+  }
+  return loops;
+}
+
+bool guarded(const std::string& body) { return std::regex_search(body, std::regex(R"(select\(|if \(|\bmin\()")); }
+
+/// Every innermost loop has a copy without guards.
+void check_interior(const std::string& name, const ir::Program& program) {
+  DYNAMIC_SECTION(name) {
+    const auto target = test::host(1);
+    const search::Space space(program, target);
+    const auto text = codegen::lowered_loops(program, space.default_schedule(), target);
+    REQUIRE(text.has_value());
+    const auto loops = innermost_loops(*text);
+    REQUIRE(!loops.empty());
+    for (const auto& [variable, copies] : loops) {
+      CAPTURE(variable, *text);
+      CHECK(std::any_of(copies.begin(), copies.end(), [](const std::string& body) { return !guarded(body); }));
+    }
+  }
+}
+
+}  // namespace
+
+TEST_CASE("interiors have no guards", "[property]") {
+  TensorIndex n, x, y, i, j, ci, co;
+  {
+    const auto I = Placeholder(DType::I32, {4, 256, 8}, "I"), K = Placeholder(DType::I32, {3, 8, 16}, "K");
+    auto valid = TensorOutput(4, 254, 16), same = TensorOutput(4, 256, 16), larger = TensorOutput(4, 300, 16);
+    valid(n, x, co) += I(n, x + i, ci) * K(i, ci, co);
+    same(n, x, co) += I(n, x + i - 1, ci) * K(i, ci, co);
+    larger(n, x, co) += I(n, x + i - 20, ci) * K(i, ci, co);
+    check_interior("conv1d", program_of({I, K}, valid));
+    check_interior("conv1d, same size", program_of({I, K}, same));
+    check_interior("conv1d, larger than its input", program_of({I, K}, larger));
+  }
+  {
+    const auto I = Placeholder(DType::I32, {2, 64, 64, 8}, "I"), K = Placeholder(DType::I32, {3, 3, 8, 16}, "K");
+    auto valid = TensorOutput(2, 62, 58, 16), same = TensorOutput(2, 64, 64, 16), strided = TensorOutput(2, 32, 32, 16);
+    valid(n, x, y, co) += I(n, x + i, y + 3 * j, ci) * K(i, j, ci, co);
+    same(n, x, y, co) += I(n, x + i - 1, y + j - 1, ci) * K(i, j, ci, co);
+    strided(n, x, y, co) += I(n, 2 * x + i - 1, 2 * y + j - 1, ci) * K(i, j, ci, co);
+    check_interior("dilated conv2d", program_of({I, K}, valid));
+    check_interior("conv2d, same size", program_of({I, K}, same));
+    check_interior("conv2d, strided", program_of({I, K}, strided));
+  }
+  {
+    const auto I = Placeholder(DType::I32, {3, 65, 131}, "I");
+    auto down = TensorOutput(3, 32, 65), up = TensorOutput(3, 33, 66);
+    down(n, x, y) >= I(n, 2 * x + i, 2 * y + j);
+    down.add_constraints({i < 2, j < 2});
+    up(n, x, y) >= I(n, 2 * x + i, 2 * y + j);
+    up.add_constraints({i < 2, j < 2});
+    check_interior("max pool", program_of({I}, down));
+    check_interior("max pool, rounding up", program_of({I}, up));
+  }
+}
+
+}  // namespace tile_tune
