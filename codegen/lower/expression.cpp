@@ -77,6 +77,10 @@ Expr multiply(const Expr& a, const Expr& b) { return wrapping(a, b, std::multipl
 
 Expr unary(ir::Op op, const Expr& x) {
   using ir::Op;
+  // Halide's functions of bf16 give f32; those of f16 round at every step.
+  const bool is_half = x.type().is_float() && x.type().bits() < 32;
+  if (is_half && op != Op::Neg && op != Op::Abs && op != Op::IsNan)
+    return Halide::cast(x.type(), unary(op, Halide::cast<float>(x)));
   const Expr zero = Halide::Internal::make_zero(x.type());
   const Expr one = Halide::Internal::make_one(x.type());
   switch (op) {

@@ -331,7 +331,7 @@ struct Builder {
   Values not_written(const std::vector<Expr>& subscripts) const {
     const auto& target = program.tensors[statement.target];
     const auto from = statement.previous ? statement.previous : statement.unwritten;
-    if (from) return at(tensors.at(*from), buffer_arguments(target, subscripts));
+    if (from) return at(tensors.at(*from), buffer_arguments(program.tensors[*from], subscripts));
     const Expr zero = Halide::Internal::make_zero(halide_type(target.type));
     return is_complex(target.type) ? Values{zero, zero} : Values{zero};
   }
@@ -348,8 +348,12 @@ struct Builder {
       result = combine(statement.op, before, computed);
     }
     result = each_part(result, [&](const Expr& part) { return Halide::cast(type, part); });
-    const Expr condition = written();
+    Expr condition = written();
     if (Halide::Internal::is_const_one(condition)) return result;
+    // Of a branch Halide asks only for the elements at which a single comparison holds, but then all of a register
+    // tile from the first of them on, which reaches beyond the tile. It does not look into conjunctions; this one goes
+    // as soon as the loops are known.
+    if (outputs() > 0) condition = condition && stage.vars[0] < static_cast<int>(stage.loops.output[0]);
     return select(condition, each_part(result, [](const Expr& part) { return Halide::likely(part); }),
                   not_written(subscripts));
   }

@@ -1,5 +1,6 @@
 #include "codegen/schedule/schedule.h"
 
+#include <limits>
 #include <nlohmann/json.hpp>
 
 #include "frontend/ir/canonical.h"
@@ -25,22 +26,44 @@ json stage_to_json(const StageSchedule& stage) {
           {"packings", packings}};
 }
 
+// json's own conversion takes truth values and fractions for integers and does not look at the type's range.
+template <typename Integer>
+void read(const json& source, Integer& value) {
+  using Limits = std::numeric_limits<Integer>;
+  const bool fits = source.is_number_unsigned()
+                        ? source.get<uint64_t>() <= uint64_t{Limits::max()}
+                        : source.is_number_integer() && source.get<int64_t>() >= Limits::min() &&
+                              source.get<int64_t>() <= Limits::max();
+  if (!fits) throw json::out_of_range::create(406, "an integer was expected", &source);
+  value = source.get<Integer>();
+}
+
+template <typename Item>
+void read(const json& source, std::vector<Item>& items) {
+  if (!source.is_array()) throw json::type_error::create(302, "an array was expected", &source);
+  for (const auto& item : source) read(item, items.emplace_back());
+}
+
 StageSchedule stage_from_json(const json& source) {
   StageSchedule stage;
   if (source.value("inlined", false)) {
     stage.inlined = true;
     return stage;
   }
-  source.at("tiles").get_to(stage.tiles);
-  source.at("order").get_to(stage.order);
-  source.at("parallel").get_to(stage.parallel);
-  source.at("vector_loop").get_to(stage.vector_loop);
-  source.at("lanes").get_to(stage.lanes);
-  source.at("reduction_order").get_to(stage.reduction_order);
-  source.at("reduction_block").get_to(stage.reduction_block);
-  source.at("reduction_unroll").get_to(stage.reduction_unroll);
-  for (const auto& packing : source.at("packings"))
-    stage.packings.push_back({packing.at("operand"), packing.at("depth"), packing.at("order")});
+  read(source.at("tiles"), stage.tiles);
+  read(source.at("order"), stage.order);
+  read(source.at("parallel"), stage.parallel);
+  read(source.at("vector_loop"), stage.vector_loop);
+  read(source.at("lanes"), stage.lanes);
+  read(source.at("reduction_order"), stage.reduction_order);
+  read(source.at("reduction_block"), stage.reduction_block);
+  read(source.at("reduction_unroll"), stage.reduction_unroll);
+  for (const auto& entry : source.at("packings")) {
+    Packing& packing = stage.packings.emplace_back();
+    read(entry.at("operand"), packing.operand);
+    read(entry.at("depth"), packing.depth);
+    read(entry.at("order"), packing.order);
+  }
   return stage;
 }
 
@@ -55,7 +78,9 @@ json to_json(const Schedule& schedule) {
 Result<Schedule> schedule_from_json(const json& source) try {
   if (!source.is_object() || source.value("kind", "") != "schedule")
     return fail(ErrorClass::Program, "not-a-schedule", "this JSON is not a schedule");
-  if (const int version = source.at("version"); version != Schedule::kVersion)
+  int version = 0;
+  read(source.at("version"), version);
+  if (version != Schedule::kVersion)
     return fail(ErrorClass::Program, "schedule-version",
                 "this schedule has version " + std::to_string(version) + ", this tool reads version " +
                     std::to_string(Schedule::kVersion));

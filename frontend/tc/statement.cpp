@@ -273,6 +273,9 @@ class Analyzer {
     return true;
   }
 
+  // A window of 3 over nothing, float(0), gives nothing; with names bind() says so.
+  static SizeExpr not_negative(SizeExpr extent) { return extent.constant().value_or(0) < 0 ? SizeExpr(0) : extent; }
+
   std::vector<SizeExpr> new_extents() {
     std::vector<SizeExpr> extents;
     for (size_t d = 0; d < statement_.subscripts.size(); ++d) {
@@ -281,7 +284,7 @@ class Analyzer {
         if (const auto* name = std::get_if<ast::Name>(&declared_type()->dims[d].size))
           if (const auto derived = def_.derived_sizes.find(name->text); derived != def_.derived_sizes.end())
             derived->second = extent;
-      extents.push_back(std::move(extent));
+      extents.push_back(not_negative(std::move(extent)));
     }
     return extents;
   }
@@ -305,7 +308,7 @@ class Analyzer {
       // Elements in the range start from the identity, the others keep their value: reduce into a tensor of
       // the range's extents, then copy that over the old value.
       std::vector<SizeExpr> part;
-      for (size_t d = 0; d < extents.size(); ++d) part.push_back(variables_[d].index.hi);
+      for (size_t d = 0; d < extents.size(); ++d) part.push_back(not_negative(variables_[d].index.hi));
       result.target = def_.add_tensor({std::string(name), types.tensor, std::move(part), ir::Role::Temporary, {}});
       auto copy = copy_of(result);
       def_.program.statements.push_back(std::move(result));

@@ -128,4 +128,18 @@ TEST_CASE("a schedule survives its JSON form", "[property]") {
   }
 }
 
+TEST_CASE("numbers that a schedule cannot hold are refused") {
+  const ir::Program program = program_of(kCases[0]);
+  const auto good = codegen::to_json(search::Space(program, test::host(2)).default_schedule());
+  for (const auto& wrong : {"4294967297", "388888888888888888883", "-9223372036854775809", "1.5", "true", "null"}) {
+    CAPTURE(wrong);
+    auto json = good;
+    json["stages"][0]["lanes"] = nlohmann::json::parse(wrong);
+    CHECK_FALSE(codegen::schedule_from_json(json).has_value());
+    json = good;
+    json["version"] = nlohmann::json::parse(wrong);
+    CHECK_FALSE(codegen::schedule_from_json(json).has_value());
+  }
+}
+
 }  // namespace tile_tune

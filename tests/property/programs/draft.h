@@ -1,0 +1,48 @@
+// A program that is being made up: what the parts of the generator share.
+#pragma once
+
+#include <set>
+#include <string>
+#include <vector>
+
+#include "frontend/ir/program.h"
+#include "search/space/rng.h"
+
+namespace tile_tune::test {
+
+struct Draft {
+  explicit Draft(uint64_t seed) : random(seed) {}
+
+  search::Rng random;
+  ir::Program program;
+  ir::Statement statement;  // the one that is being made up
+  std::vector<bool> exact;  // by tensor: the reference and any kernel hold the same numbers
+  std::set<std::string> kinds;
+
+  int64_t between(int64_t lo, int64_t hi) { return lo + static_cast<int64_t>(random.below(hi - lo + 1)); }
+  bool chance(int percent) { return between(1, 100) <= percent; }
+  bool kind(int percent, const std::string& name) {
+    const bool chosen = chance(percent);
+    if (chosen) kinds.insert(name);
+    return chosen;
+  }
+  int add_tensor(DType type, std::vector<ir::SizeExpr> extents, ir::Role role);
+};
+
+/// Smallest and largest value of the numerator of `expr` over the statement's ranges; an empty range counts as its lo.
+struct Box {
+  int64_t lo, hi;
+};
+Box box_of(const ir::Statement& statement, const ir::AffineExpr& expr);
+
+/// A read of a tensor of this type, of a new input or of what is there already.
+ir::ExprPtr random_read(Draft& draft, DType type);
+
+/// A value of this type; `exact` is whether every kernel computes the very same.
+struct Value {
+  ir::ExprPtr expr;
+  bool exact;
+};
+Value random_value(Draft& draft, DType type, int depth);
+
+}  // namespace tile_tune::test
