@@ -60,7 +60,7 @@ Result<Start> begin(db::Database& database, const TuningKey& key, const TuningRe
   db::SessionRow row;
   row.seed = start.seed;
   row.strategy = "evolution";
-  row.options_json = "{}";
+  row.options_json = nlohmann::json::object().dump();
   row.budget_json = budget_json(start.budget).dump();
   TILE_TUNE_TRY(session, database.begin_session(key.program, key.target, key.tool, row));
   start.session = session;

@@ -44,7 +44,7 @@ struct ExprDumper {
       if (program.tensors.at(read->tensor).role == Role::InOut) text += " (on entry)";
       for (const auto& subscript : read->subscripts) {
         const auto* linear = std::get_if<AffineExpr>(&subscript);
-        text += " " + (linear ? affine(statement, *linear) : "gather " + (*this)(std::get<ExprPtr>(subscript)));
+        text += linear ? " " + affine(statement, *linear) : " gather " + (*this)(std::get<ExprPtr>(subscript));
         if (&subscript != &read->subscripts.back()) text += ",";
       }
     } else if (const auto* call = std::get_if<Call>(&expr->node)) {

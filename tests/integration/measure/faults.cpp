@@ -13,7 +13,7 @@ using test::scheduled;
 
 namespace {
 
-WorkerOptions options_for(const std::string& marker = "/dev/null") {
+WorkerOptions options_for(const std::string& marker = "") {
   WorkerOptions options;
   options.command = {"/proc/self/exe", "forced-worker", marker};
   options.target.halide = "forced";

@@ -146,7 +146,7 @@ TEST_CASE("a worker that is killed is replaced, and its child dies with it") {
 }
 
 TEST_CASE("what keeps a session from starting is one diagnostic") {
-  auto options = options_for("/dev/null");
+  auto options = options_for("");
   options.target.halide = "impossible";
   auto workers = Workers::start(test::doubling(3, 5), scheduled(Behaviour::Good), options);
   REQUIRE_FALSE(workers);
@@ -160,7 +160,7 @@ TEST_CASE("what keeps a session from starting is one diagnostic") {
   REQUIRE_FALSE(workers);
   CHECK(workers.error().message.find("the worker process died") != std::string::npos);
   std::atomic<bool> stop = true;
-  options = options_for("/dev/null");
+  options = options_for("");
   options.stop = &stop;
   workers = Workers::start(test::doubling(3, 5), scheduled(Behaviour::Good), options);
   REQUIRE_FALSE(workers);
@@ -172,11 +172,11 @@ TEST_CASE("a schedule runs once on given arrays") {
   reference::Inputs inputs;
   inputs[0] = tensor::Array::zeros(DType::F32, {2, 3});
   for (int i = 0; i < 6; ++i) inputs[0].as<float>()[i] = static_cast<float>(i) - 2.5f;
-  const auto outputs = run_once(program, scheduled(Behaviour::Good), inputs, options_for("/dev/null"));
+  const auto outputs = run_once(program, scheduled(Behaviour::Good), inputs, options_for(""));
   REQUIRE(outputs);
   REQUIRE(outputs->size() == 1);
   for (int i = 0; i < 6; ++i) CHECK(outputs->at(0).as<float>()[i] == 2 * (static_cast<float>(i) - 2.5f));
-  const auto failed = run_once(program, scheduled(Behaviour::ErrorCode), inputs, options_for("/dev/null"));
+  const auto failed = run_once(program, scheduled(Behaviour::ErrorCode), inputs, options_for(""));
   REQUIRE_FALSE(failed);
   CHECK(failed.error().code == "run-error");
   CHECK(failed.error().message.find("upside down") != std::string::npos);
