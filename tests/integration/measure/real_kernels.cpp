@@ -65,7 +65,8 @@ TEST_CASE("default and random schedules of a matrix product are right and timed 
   }
   const auto finals = (*workers)->finals({batch[0], batch[1]});
   REQUIRE(finals.size() == 2);
-  CHECK(finals[0].flop_fraction > 0);
+  // On a machine that is busy elsewhere the probes may say nothing.
+  CHECK((finals[0].flop_fraction > 0 || finals[0].roof_unknown));
   CHECK(std::isfinite(finals[0].flop_fraction));
 }
 
