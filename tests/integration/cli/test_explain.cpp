@@ -63,5 +63,11 @@ TEST_CASE("explain shows the schedule that would be taken, and refuses what it c
   CHECK(json["provenance"] == "default");
   CHECK(json["schedule"] == nlohmann::json::parse(text.out));
   CHECK(box.run({"explain", "matvec.tc", "--what", "schedule"}).exit_code == 3);
+  // The loops it makes, without the checks of arguments before them.
+  const auto loops = box.run({"explain", "matvec.tc", "-s", "R=64", "-s", "C=512", "--what", "loops"});
+  CHECK(loops.exit_code == 0);
+  CHECK(loops.out.find("for (") != std::string::npos);
+  CHECK(loops.out.find("tensor0[ramp(") != std::string::npos);
+  CHECK(loops.out.find("assert(") == std::string::npos);
   CHECK(box.run({"explain", "matvec.tc", "--what", "asm"}).exit_code == 2);
 }
