@@ -1,5 +1,6 @@
 #include "codegen/lower/expression.h"
 
+#include <bit>
 #include <functional>
 #include <limits>
 #include <string>
@@ -45,21 +46,36 @@ Expr nan_aware(const Expr& a, const Expr& b, bool maximum) {
   return Halide::select(not_a_number(b), nan, Halide::select(better, b, a));
 }
 
-// The C library's function for f32 or f64; half types go through f32.
-Expr libm(const std::string& name, std::vector<Expr> arguments) {
-  const Halide::Type type = arguments[0].type();
-  if (type.bits() < 32) {
-    for (auto& argument : arguments) argument = Halide::cast<float>(argument);
-    return Halide::cast(type, libm(name, std::move(arguments)));
-  }
-  return Halide::Internal::Call::make(type, type.bits() == 32 ? name + "f" : name, arguments,
-                                      Halide::Internal::Call::PureExtern);
-}
-
 // a <= b. Halide turns <= and >= into a negated <, which is true of NaN.
 Expr at_most(const Expr& a, const Expr& b) {
   if (!a.type().is_float()) return a <= b;
   return Halide::strict_float(a < b) || Halide::strict_float(a == b);
+}
+
+// Halide's own exp and log of f32 take neither NaN nor infinity; both functions give back what they get there.
+Expr passing(const Expr& x, const Expr& finite) {
+  const Expr infinity = Halide::cast(x.type(), Expr(std::numeric_limits<float>::infinity()));
+  return Halide::select(not_a_number(x) || at_most(infinity, x), x, finite);
+}
+
+Expr exponential(const Expr& x) { return passing(x, Halide::exp(x)); }
+
+// C's round; a call of that name is Halide's, which rounds halves to even. x - trunc(x) is exact.
+Expr round_half_away(const Expr& x) {
+  const Expr whole = Halide::trunc(x), one = Halide::Internal::make_one(x.type());
+  const Expr half = Halide::Internal::make_const(x.type(), 0.5);
+  return Halide::select(at_most(half, x - whole), whole + one, at_most(half, whole - x), whole - one, whole);
+}
+
+// The C library's function for f32 or f64; half types go through f32.
+Expr libm(const std::string& name, std::vector<Expr> arguments) {
+  const Halide::Type type = arguments[0].type();
+  if (type.bits() < 32) {
+    for (auto& argument : arguments) argument = convert(argument, Halide::Float(32));
+    return convert(libm(name, std::move(arguments)), type);
+  }
+  return Halide::Internal::Call::make(type, type.bits() == 32 ? name + "f" : name, arguments,
+                                      Halide::Internal::Call::PureExtern);
 }
 
 // Signed 32- and 64-bit arithmetic wraps in the IR, but may not overflow in Halide (8 and 16 bits do wrap there): it is
@@ -80,7 +96,7 @@ Expr unary(ir::Op op, const Expr& x) {
   // Halide's functions of bf16 give f32; those of f16 round at every step.
   const bool is_half = x.type().is_float() && x.type().bits() < 32;
   if (is_half && op != Op::Neg && op != Op::Abs && op != Op::IsNan)
-    return Halide::cast(x.type(), unary(op, Halide::cast<float>(x)));
+    return convert(unary(op, convert(x, Halide::Float(32))), x.type());
   const Expr zero = Halide::Internal::make_zero(x.type());
   const Expr one = Halide::Internal::make_one(x.type());
   switch (op) {
@@ -99,9 +115,9 @@ Expr unary(ir::Op op, const Expr& x) {
     case Op::Sqrt:
       return Halide::sqrt(x);
     case Op::Exp:
-      return Halide::exp(x);
+      return exponential(x);
     case Op::Log:
-      return Halide::log(x);
+      return passing(x, Halide::log(x));
     case Op::Sin:
       return Halide::sin(x);
     case Op::Cos:
@@ -117,7 +133,7 @@ Expr unary(ir::Op op, const Expr& x) {
     case Op::Rsqrt:
       return one / Halide::sqrt(x);
     case Op::Sigmoid:
-      return one / (one + Halide::exp(-x));
+      return one / (one + exponential(-x));
     case Op::Sign:
       return Halide::select(x > zero, one, x < zero, -one, x);
     case Op::Acos:
@@ -155,7 +171,7 @@ Expr unary(ir::Op op, const Expr& x) {
     case Op::Log2:
       return libm("log2", {x});
     case Op::Round:
-      return libm("round", {x});
+      return round_half_away(x);
     case Op::Sinh:
       return libm("sinh", {x});
     case Op::Tgamma:
@@ -224,8 +240,9 @@ Expr binary(ir::Op op, const Expr& a, const Expr& b) {
 // A float beyond 64 bits becomes the nearest value that they hold, and NaN 0: the machine instruction would give what
 // differs between CPUs. Narrower types wrap, and so do negative values in 64 unsigned bits, as in the reference.
 Expr cast(const Expr& x, const Halide::Type& type) {
-  if (!x.type().is_float() || type.is_float() || type.is_bool()) return Halide::cast(type, x);
-  const Expr value = x.type().bits() < 32 ? Halide::cast<float>(x) : x;
+  if (type.is_bool()) return x.type().is_bool() ? x : !Halide::strict_float(x == Halide::Internal::make_zero(x.type()));
+  if (!x.type().is_float() || type.is_float()) return convert(x, type);
+  const Expr value = x.type().bits() < 32 ? convert(x, Halide::Float(32)) : x;
   const auto number = [&](double power) { return Halide::Internal::make_const(value.type(), power); };
   const Expr zero = Halide::Internal::make_zero(value.type());
   const Expr above = at_most(number(0x1p63), value), below = Halide::strict_float(value < number(-0x1p63));
@@ -334,6 +351,27 @@ Halide::Type halide_type(DType type) {
       return Halide::Float(64);
   }
   return {};
+}
+
+// Told by the bits, which LLVM takes nothing for granted of: NaN, and what is infinite or rounds to it.
+Expr convert(const Expr& value, const Halide::Type& type) {
+  const Halide::Type from = value.type();
+  if (!from.is_float() || !type.is_float() || from == type || from.is_bfloat() || type.is_bfloat())
+    return Halide::cast(type, value);
+  const Halide::Type word = Halide::UInt(from.bits());
+  const auto constant = [&](uint64_t bits) { return Halide::Internal::make_const(word, bits); };
+  const uint64_t sign = uint64_t{1} << (from.bits() - 1);
+  const uint64_t infinite = from.bits() == 16 ? 0x7c00 : from.bits() == 32 ? 0x7f800000 : 0x7ff0000000000000;
+  // Half a step above the largest number of the narrower type: 2^16 - 2^4 of f16, 2^128 - 2^103 of f32.
+  uint64_t beyond = infinite;
+  if (type.bits() == 16)
+    beyond = from.bits() == 32 ? std::bit_cast<uint32_t>(65520.0f) : std::bit_cast<uint64_t>(65520.0);
+  if (type.bits() == 32 && from.bits() == 64) beyond = std::bit_cast<uint64_t>(0x1.ffffffp127);
+  const Expr bits = Halide::reinterpret(word, value), magnitude = bits & constant(sign - 1);
+  const Expr infinity = Halide::cast(type, Expr(std::numeric_limits<float>::infinity()));
+  const Expr nan = Halide::cast(type, Expr(std::numeric_limits<float>::quiet_NaN()));
+  return Halide::select(magnitude > constant(infinite), nan, magnitude < constant(beyond), Halide::cast(type, value),
+                        bits < constant(sign), infinity, -infinity);
 }
 
 Expr to_halide(const ir::AffineExpr& expr, const std::vector<Expr>& indices) {

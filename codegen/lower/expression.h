@@ -13,6 +13,10 @@ namespace tile_tune::codegen {
 /// Element type of a tensor, or of each part of a complex one.
 Halide::Type halide_type(DType type);
 
+/// A number in another type of numbers. NaN and infinities are kept: LLVM takes for granted that conversions between
+/// float types meet none.
+Halide::Expr convert(const Halide::Expr& value, const Halide::Type& type);
+
 /// The element of one operand at Halide subscripts in the IR's order; `number` counts reads in order of appearance.
 using ReadOperand =
     std::function<Values(int number, const ir::Read& read, const std::vector<Halide::Expr>& subscripts)>;

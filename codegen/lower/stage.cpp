@@ -107,7 +107,7 @@ struct Builder {
     };
     const auto type = halide_type(statement.accumulator);
     const Values result = each_part(to_halide(*statement.value, indices, read_operand),
-                                    [&](const Expr& part) { return Halide::cast(type, with_ieee_rules(part)); });
+                                    [&](const Expr& part) { return convert(with_ieee_rules(part), type); });
     return reductions() == 0 ? result : guarded(result, indices);
   }
 
@@ -342,12 +342,11 @@ struct Builder {
     const auto type = halide_type(program.tensors[statement.target].type);
     Values result = computed;
     if (statement.previous) {
-      const auto before = each_part(not_written(subscripts), [&](const Expr& part) {
-        return Halide::cast(halide_type(statement.accumulator), part);
-      });
+      const auto before = each_part(
+          not_written(subscripts), [&](const Expr& part) { return convert(part, halide_type(statement.accumulator)); });
       result = combine(statement.op, before, computed);
     }
-    result = each_part(result, [&](const Expr& part) { return Halide::cast(type, part); });
+    result = each_part(result, [&](const Expr& part) { return convert(part, type); });
     Expr condition = written();
     if (Halide::Internal::is_const_one(condition)) return result;
     // Of a branch Halide asks only for the elements at which a single comparison holds, but then all of a register

@@ -5,6 +5,7 @@
 #include <cstring>
 #include <limits>
 
+#include "frontend/tensor/convert.h"
 #include "search/space/space.h"
 #include "tests/property/codegen/kernel_check.h"
 
@@ -56,6 +57,38 @@ TEST_CASE("floats become unsigned 64-bit integers as in the reference, negative 
   check_default("def f(float(N) a) -> (o) { o(i) = uint64(a(i)) }", {{0, array_of(DType::F32, repeated(values))}});
   check_default("def f(double(N) a) -> (o) { o(i) = uint64(a(i)) }",
                 {{0, array_of(DType::F64, repeated(std::vector<double>(values.begin(), values.end())))}});
+}
+
+TEST_CASE("functions and conversions of every float type keep NaN, infinities and halves", "[property]") {
+  const double nan = std::numeric_limits<double>::quiet_NaN(), inf = std::numeric_limits<double>::infinity();
+  const std::vector<double> values = repeated<double>(
+      {nan, inf, -inf, 0, -0.0, 0.5, -0.5, 1, -1, 1.5, -1.5, 2.5, -2.5, 3.5, 0.25, 0.75, -0.75, 7, 12, -12, 300});
+  for (const DType type : {DType::F16, DType::BF16, DType::F32, DType::F64}) {
+    const std::string name = type == DType::BF16 ? "bfloat16" : "float" + std::to_string(8 * dtype_size(type));
+    std::string text, outputs;
+    int count = 0;
+    const auto add = [&](const std::string& value) {
+      outputs += (count > 0 ? ", o" : "o") + std::to_string(count);
+      text += "  o" + std::to_string(count++) + "(i) = " + value + "\n";
+    };
+    for (const char* function :
+         {"acos", "asin",  "asinh", "atan", "cbrt",  "ceil",  "cos",  "cosh",  "erf",   "exp",   "exp2",    "expm1",
+          "abs",  "floor", "isnan", "log",  "log10", "log1p", "log2", "relu",  "round", "rsqrt", "sigmoid", "sign",
+          "sin",  "sinh",  "sqrt",  "tan",  "tanh",  "trunc", "bool", "int32", "uint8", "int64", "uint64",  "double"})
+      add(std::string(function) + "(a(i))");
+    for (const char* value : {"float(a(i)) != float(a(i)) ? 1 : 2", "double(a(i)) == double(a(i)) ? 1 : 2",
+                              "bool(a(i)) ? 5 : 6", "max(a(i), sqrt(a(i)))"})
+      add(value);
+    auto array = tensor::Array::zeros(type, {37});
+    for (size_t i = 0; i < values.size(); ++i) tensor::store_real(type, array.data.data(), i, values[i]);
+    check_default("def f(" + name + "(N) a) -> (" + outputs + ") {\n" + text + "}", {{0, array}});
+  }
+  check_default("def f(int32(N) a) -> (o) { o(i) = bool(a(i)) }",
+                {{0, array_of(DType::I32, repeated<int32_t>({0, 1, 2, 3, -4, 256}))}});
+  // Sums, and rounding to the narrower type afterwards.
+  auto half = tensor::Array::zeros(DType::F16, {37});
+  for (size_t i = 0; i < values.size(); ++i) tensor::store_real(DType::F16, half.data.data(), i, values[i]);
+  check_default("def f(float16(N) a) -> (s, p, m) { s +=! a(i)  p(i) +=! a(i) * a(j)  m max=! a(i) }", {{0, half}});
 }
 
 TEST_CASE("signed integers wrap", "[property]") {
