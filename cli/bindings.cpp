@@ -127,30 +127,33 @@ Result<void> check_size_names(const std::vector<ir::Program>& programs, const ir
   return {};
 }
 
+Result<std::vector<ir::Program>> with_layouts(const std::vector<LoadedProgram>& loaded,
+                                              const std::vector<std::string>& layouts) {
+  const auto is_known = [&](const std::string& name) {
+    return std::any_of(loaded.begin(), loaded.end(), [&](const auto& one) { return has_tensor(one.program, name); });
+  };
+  std::vector<ir::Program> programs;
+  for (const auto& [program, frontend, source, sizes] : loaded) {
+    std::vector<std::string> own;
+    for (const auto& text : layouts) {
+      const auto assignment = split_assignment(text);
+      // What nobody has stays in the list, so that it is reported.
+      if (!assignment || !is_known(assignment->first) || has_tensor(program, assignment->first)) own.push_back(text);
+    }
+    TILE_TUNE_TRY(laid_out, with_layouts(program, own));
+    programs.push_back(std::move(laid_out));
+  }
+  return programs;
+}
+
 Result<std::vector<ir::Program>> bind_programs(const std::vector<LoadedProgram>& loaded,
                                                const BindingOptions& options) {
-  if (loaded.size() == 1) {
-    TILE_TUNE_TRY(bound, bind_program(loaded.front(), options));
-    return std::vector{std::move(bound)};
-  }
-  std::vector<ir::Program> programs;
-  for (const auto& one : loaded) programs.push_back(one.program);
+  TILE_TUNE_TRY(programs, with_layouts(loaded, options.layouts));
   TILE_TUNE_TRY(sizes, parse_sizes(options.sizes));
   TILE_TUNE_CHECK(check_size_names(programs, sizes));
   std::vector<ir::Program> bound;
   for (size_t i = 0; i < programs.size(); ++i) {
-    const ir::Program& program = programs[i];
-    std::vector<std::string> layouts;
-    for (const auto& text : options.layouts) {
-      const auto assignment = split_assignment(text);
-      const bool someone = !assignment || std::any_of(programs.begin(), programs.end(), [&](const ir::Program& one) {
-        return has_tensor(one, assignment->first);
-      });
-      // What nobody has stays in the list, so that with_layouts reports it.
-      if (!someone || !assignment || has_tensor(program, assignment->first)) layouts.push_back(text);
-    }
-    TILE_TUNE_TRY(laid_out, with_layouts(program, layouts));
-    TILE_TUNE_TRY(one, ir::bind(laid_out, sizes_of(loaded[i], sizes)));
+    TILE_TUNE_TRY(one, ir::bind(programs[i], sizes_of(loaded[i], sizes)));
     bound.push_back(std::move(one));
   }
   return bound;

@@ -36,7 +36,11 @@ Result<ir::Program> with_layouts(ir::Program program, const std::vector<std::str
 /// Layouts set, sizes bound. Sizes the program does not have are an error.
 Result<ir::Program> bind_program(const LoadedProgram& loaded, const BindingOptions& options);
 
-/// The same for all the programs of one command: each takes the sizes it has, and a size or layout that none of
+/// The same for all the programs of one command: a name that none of them has is an error.
+Result<std::vector<ir::Program>> with_layouts(const std::vector<LoadedProgram>& loaded,
+                                              const std::vector<std::string>& layouts);
+
+/// Binds all the programs of one command: each takes the sizes it has, and a size or layout that none of
 /// them has is an error.
 Result<std::vector<ir::Program>> bind_programs(const std::vector<LoadedProgram>& loaded, const BindingOptions& options);
 

@@ -2,19 +2,29 @@
 
 #include <fmt/format.h>
 
+#include <fmt/ranges.h>
+
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <cstring>
+#include <iterator>
 #include <new>
 #include <nlohmann/json.hpp>
 #include <optional>
+#include <sstream>
+#include <string_view>
 
 #include "cli/config_file.h"
 #include "cli/interrupt.h"
+#include "cli/nearest_name.h"
 #include "cli/verbs.h"
 
 namespace tile_tune::cli {
 
 namespace {
+
+/// Named in the documentation, which says that they come later.
+constexpr std::string_view kPlanned[] = {"bench", "report", "doctor"};
 
 constexpr int kWrongCommandLine = static_cast<int>(ErrorClass::Program);
 
@@ -26,11 +36,11 @@ std::string one_line(std::string text) {
   return text;
 }
 
-std::string verb_names(CLI::App& app) {
+std::vector<std::string> verb_names(const CLI::App& app) {
   std::vector<std::string> names;
   for (const CLI::App* verb : app.get_subcommands([](const CLI::App* one) { return !one->get_group().empty(); }))
     names.push_back(verb->get_name());
-  return fmt::format("{}", fmt::join(names, ", "));
+  return names;
 }
 
 /// What a configuration file got wrong, with its line: the option it names is unknown there.
@@ -48,6 +58,25 @@ Diagnostic explain(const CLI::ConfigError& error, const std::string& file) {
 const CLI::App& innermost(const CLI::App& app) {
   const auto chosen = app.get_subcommands();
   return chosen.empty() ? app : innermost(*chosen.front());
+}
+
+/// "tile-tune db show"
+std::string path_of(const CLI::App& verb) {
+  return verb.get_parent() ? path_of(*verb.get_parent()) + " " + verb.get_name() : verb.get_name();
+}
+
+/// A word where a command should stand: planned, mistyped, or anything else.
+Diagnostic unknown_command(const std::string& word, const CLI::App& verb) {
+  const bool is_tool = verb.get_parent() == nullptr;
+  const std::string of = is_tool ? "" : " of '" + verb.get_name() + "'";
+  const auto names = verb_names(verb);
+  const std::string all = fmt::format("the commands{} are {}", of, fmt::join(names, ", "));
+  if (is_tool && std::find(std::begin(kPlanned), std::end(kPlanned), word) != std::end(kPlanned))
+    return {ErrorClass::Program, "command-line", fmt::format("the command '{}' is not there yet", word), std::nullopt,
+            all};
+  const std::string nearest = nearest_name(word, names);
+  return {ErrorClass::Program, "command-line", fmt::format("unknown command '{}'{}", word, of), std::nullopt,
+          nearest.empty() ? all : fmt::format("did you mean {}? {}", nearest, all)};
 }
 
 /// The place in the configuration file of a wrong value ("--threads: Value 0 not in range"), if it is from there.
@@ -73,15 +102,12 @@ Diagnostic explain(const CLI::ParseError& error, CLI::App& app, int argc, char**
   if (needs_verb) {
     const std::string of = verb.get_parent() ? " of '" + verb.get_name() + "'" : "";
     for (const auto& word : unknown)
-      if (!word.starts_with('-'))
-        return diagnostic(ErrorClass::Program, fmt::format("unknown command '{}'{}", word, of),
-                          fmt::format("the commands{} are {}", of, verb_names(const_cast<CLI::App&>(verb))));
+      if (!word.starts_with('-')) return unknown_command(word, verb);
     if (unknown.empty() && dynamic_cast<const CLI::RequiredError*>(&error))
       return diagnostic(ErrorClass::Program, fmt::format("a command{} is missing", of),
-                        fmt::format("the commands{} are {}", of, verb_names(const_cast<CLI::App&>(verb))));
+                        fmt::format("the commands{} are {}", of, fmt::join(verb_names(verb), ", ")));
   }
-  const std::string help =
-      fmt::format("see tile-tune {}--help", verb.get_parent() ? verb.get_name() + " " : std::string());
+  const std::string help = fmt::format("see {} --help", path_of(verb));
   // A verb that is missing because an option was mistyped is not worth telling of.
   const bool told_by_extras = dynamic_cast<const CLI::ExtrasError*>(&error) || needs_verb;
   if (!unknown.empty() && told_by_extras) {
@@ -113,6 +139,13 @@ CommonOptions options_so_far(CommonOptions options, int argc, char** argv) {
   return options;
 }
 
+/// The exit code of a command line that only prints.
+int finish(const Result<void>& printed, const CommonOptions& options) {
+  if (printed) return 0;
+  make_session(options).report.diagnostic(printed.error());
+  return static_cast<int>(printed.error().error_class);
+}
+
 }  // namespace
 
 int run_command_line(int argc, char** argv) {
@@ -139,11 +172,12 @@ int run_command_line(int argc, char** argv) {
   try {
     app.parse(argc, argv);
   } catch (const CLI::CallForVersion& version) {
-    if (!options_so_far(options, argc, argv).json) return app.exit(version);
-    const auto printed = print_json(version_json());
-    return printed ? 0 : static_cast<int>(printed.error().error_class);
-  } catch (const CLI::Success& success) {  // --help, --version
-    return app.exit(success);
+    const CommonOptions so_far = options_so_far(options, argc, argv);
+    return finish(so_far.json ? print_json(version_json()) : print(version_text() + "\n"), so_far);
+  } catch (const CLI::Success& success) {  // --help
+    std::ostringstream text;
+    app.exit(success, text, text);
+    return finish(print(text.str()), options_so_far(options, argc, argv));
   } catch (const CLI::ParseError& error) {
     const Diagnostic diagnostic = explain(error, app, argc, argv);
     make_session(options_so_far(options, argc, argv)).report.diagnostic(diagnostic);

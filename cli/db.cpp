@@ -39,7 +39,7 @@ nlohmann::json best_json(const db::BestRow& best) {
           {"median_ns", best.median_ns},
           {"ratio", best.ratio},
           {"ratio_interval", {best.ratio_lo, best.ratio_hi}},
-          {"peak_fraction", best.peak_fraction},
+          {"peak_fraction", best.peak_fraction > 0 ? nlohmann::json(best.peak_fraction) : nlohmann::json()},
           {"tool", {{"tile_tune", best.tool.tile_tune}, {"halide", best.tool.halide}, {"llvm", best.tool.llvm}}}};
 }
 

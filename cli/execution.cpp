@@ -17,6 +17,9 @@ constexpr int64_t kSamples = 4096;  // of each output, and its borders: what tun
 /// Which samples and random inputs are looked at matters to nobody, but two runs should say the same.
 constexpr uint64_t kSeed = 1;
 
+/// Large programs take minutes, and nothing waits but the user, who can interrupt.
+constexpr double kCompileSeconds = 600;
+
 std::string place_text(const ir::Tensor& tensor, int64_t element) {
   std::vector<int64_t> place;
   const auto shape = ir::shape(tensor);
@@ -51,6 +54,7 @@ search::WorkerOptions worker_options(const Job& job) {
   search::WorkerOptions options;
   options.command = {job.executable, "worker"};
   options.target = job.target;
+  options.limits.build_seconds = kCompileSeconds;
   return options;
 }
 

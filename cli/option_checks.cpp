@@ -1,11 +1,42 @@
 #include "cli/option_checks.h"
 
 #include <CLI/CLI.hpp>
+#include <charconv>
+#include <cmath>
+#include <cstdint>
+#include <optional>
+#include <string>
 
 namespace tile_tune::cli {
 
+namespace {
+
+/// The number that the whole of a text is.
+template <typename Number>
+std::optional<Number> number_in(const std::string& text) {
+  Number number{};
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
+  return number;
+}
+
+}  // namespace
+
 void refuse_empty(CLI::Option* option) {
   option->check([](const std::string& value) { return value.empty() ? "needs a value that is not empty" : ""; });
+}
+
+void need_positive_seconds(CLI::Option* option) {
+  option->check([](const std::string& value) {
+    const auto seconds = number_in<double>(value);
+    return seconds && *seconds > 0 && std::isfinite(*seconds) ? "" : "needs a positive number of seconds";
+  });
+}
+
+void need_seed(CLI::Option* option) {
+  option->check([](const std::string& value) {
+    return number_in<uint64_t>(value) ? "" : "needs a whole number from 0 to 18446744073709551615";
+  });
 }
 
 }  // namespace tile_tune::cli

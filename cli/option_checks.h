@@ -10,4 +10,10 @@ namespace tile_tune::cli {
 /// Refuses an empty value: `--db ''` is a variable that was not set, never a file.
 void refuse_empty(CLI::Option* option);
 
+/// Of a number of seconds: refuses zero, negative and infinite ones, and what is no number.
+void need_positive_seconds(CLI::Option* option);
+
+/// Of a seed: refuses all but a whole number of 64 bits, which would otherwise be cut to fit without a word.
+void need_seed(CLI::Option* option);
+
 }  // namespace tile_tune::cli

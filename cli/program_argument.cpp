@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include <cerrno>
+#include <cstdint>
 #include <cstdio>
 #include <cstring>
 #include <filesystem>
@@ -18,6 +19,10 @@
 namespace tile_tune::cli {
 
 namespace {
+
+/// Of a program or a schedule. Both are kilobytes, and a parsed program takes many times the memory of its text: a file
+/// beyond this was named by mistake, and would fill the memory before anybody is told.
+constexpr std::uintmax_t kLargestText = 16 << 20;
 
 constexpr std::string_view kExtensions[] = {".tc", ".json"};
 
@@ -95,7 +100,12 @@ Result<std::string> read_text(const std::string& path) {
     return failure("cannot-open", fmt::format("cannot read {}: {}", path, why));
   };
   std::error_code ignored;
-  if (std::filesystem::is_directory(path, ignored)) return cannot("it is a folder");
+  const auto status = std::filesystem::status(path, ignored);
+  if (std::filesystem::is_directory(status)) return cannot("it is a folder");
+  // A pipe would be waited for until somebody writes to it.
+  if (std::filesystem::exists(status) && !std::filesystem::is_regular_file(status)) return cannot("it is not a file");
+  if (const auto size = std::filesystem::file_size(path, ignored); !ignored && size > kLargestText)
+    return cannot("it is larger than 16 MiB");
   const std::unique_ptr<std::FILE, int (*)(std::FILE*)> file(std::fopen(path.c_str(), "rb"), std::fclose);
   if (!file) return cannot(std::strerror(errno));
   std::string text;

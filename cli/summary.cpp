@@ -76,15 +76,20 @@ std::vector<std::vector<std::string>> facts(const TuneSummary& summary) {
   return rows;
 }
 
+/// Zero stands for what is not known or does not apply.
+nlohmann::json known(double fraction) { return fraction > 0 ? nlohmann::json(fraction) : nlohmann::json(); }
+
 nlohmann::json to_json(const db::ProgramRow& program, const Measurement& measured) {
   const double time = measured.median_ns;
+  nlohmann::json interval;
+  if (measured.peak_fraction > 0) interval = {measured.peak_fraction_lo, measured.peak_fraction_hi};
   return {{"median_ns", time},
           {"gflops", time > 0 ? program.flops / time : 0},
           {"gbytes_per_second", time > 0 ? program.bytes / time : 0},
-          {"fraction_of_fma_peak", measured.flop_fraction},
-          {"fraction_of_bandwidth", measured.bandwidth_fraction},
-          {"fraction_of_roofline", measured.peak_fraction},
-          {"fraction_of_roofline_interval", {measured.peak_fraction_lo, measured.peak_fraction_hi}},
+          {"fraction_of_fma_peak", known(measured.flop_fraction)},
+          {"fraction_of_bandwidth", known(measured.bandwidth_fraction)},
+          {"fraction_of_roofline", known(measured.peak_fraction)},
+          {"fraction_of_roofline_interval", interval},
           {"ratio", measured.ratio},
           {"ratio_interval", {measured.ratio_lo, measured.ratio_hi}},
           {"verify_error", measured.verify_error},

@@ -4,7 +4,6 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
-#include <cmath>
 #include <nlohmann/json.hpp>
 #include <limits>
 
@@ -64,8 +63,6 @@ Result<void> conclude(const TuneSummary& summary, const std::string& directory, 
 
 Result<Exit> tune(const TuneArguments& arguments, const Session& session) {
   const double began = now_seconds();
-  if (arguments.request.seconds && !std::isfinite(*arguments.request.seconds))
-    return fail(ErrorClass::Program, "command-line", "--time needs a number of seconds");
   TILE_TUNE_TRY(loaded, load_program(arguments.program, arguments.bindings, session.report));
   TILE_TUNE_TRY(given, parse_sizes(arguments.bindings.sizes));
   TILE_TUNE_CHECK(check_size_names({loaded.program}, given));
@@ -115,13 +112,12 @@ void add_tune(CLI::App& app, Command& command) {
   verb->add_option("--trials", arguments->request.trials, "Stop after so many candidates")
       ->type_name("N")
       ->check(CLI::Range(1, std::numeric_limits<int>::max()));
-  verb->add_option("--time", arguments->request.seconds,
-                   "Stop after so many seconds (default: 60, unless --trials is given)")
-      ->type_name("S")
-      ->check(CLI::PositiveNumber);
+  need_positive_seconds(verb->add_option("--time", arguments->request.seconds,
+                                         "Stop after so many seconds (default: 60, unless --trials is given)")
+                            ->type_name("S"));
   auto* seed = verb->add_option("--seed", arguments->request.seed, "Repeats a search (default: random, and printed)")
-                   ->type_name("N")
-                   ->check(CLI::NonNegativeNumber);
+                   ->type_name("N");
+  need_seed(seed);
   verb->add_flag("--resume", arguments->request.resume, "Goes on with the last unfinished session of this program")
       ->excludes(seed);
   refuse_empty(

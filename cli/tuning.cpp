@@ -131,7 +131,9 @@ Result<search::TuneReport> search_schedules(const search::Space& space, search::
     options.budget.seconds = std::max(0.0, *options.budget.seconds - (now_seconds() - watch.began));
   options.cores = static_cast<int>(codegen::available_cores().size());
   priors.unfinished = start.done;
-  return search::tune(moves, *workers, store, priors, options, {now_seconds, watch.stop, watch.progress});
+  auto report = search::tune(moves, *workers, store, priors, options, {now_seconds, watch.stop, watch.progress});
+  if (report && workers->trouble()) return tl::unexpected(*workers->trouble());
+  return report;
 }
 
 }  // namespace

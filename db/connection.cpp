@@ -2,9 +2,11 @@
 
 #include <fmt/format.h>
 #include <sys/vfs.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <array>
+#include <cerrno>
 #include <chrono>
 #include <cstring>
 #include <thread>
@@ -56,7 +58,12 @@ Result<Connection> connect(const std::string& name, int flags) {
   const int rc = sqlite3_open_v2(name.c_str(), &handle, flags | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE, nullptr);
   Connection db(handle);
   if (rc != SQLITE_OK) {
-    const int system_errno = handle != nullptr ? sqlite3_system_errno(handle) : 0;
+    int system_errno = handle != nullptr ? sqlite3_system_errno(handle) : 0;
+    // A file that cannot be made is tried once more for reading alone, which says that it is not there.
+    const fs::path folder = fs::path(name).parent_path();
+    if (system_errno == ENOENT && (flags & SQLITE_OPEN_CREATE) &&
+        access(folder.empty() ? "." : folder.c_str(), W_OK) != 0)
+      system_errno = errno;
     return failure("cannot-open-database",
                    fmt::format("cannot open the tuning database {}: {}", name,
                                system_errno != 0 ? std::strerror(system_errno) : sqlite3_errstr(rc)));
@@ -133,8 +140,8 @@ Result<Connection> open_for_writing(const fs::path& path) {
   std::error_code ignored;
   const bool is_new = !fs::exists(path, ignored);
   auto db = make_writable(path);
-  // A file that could not be completed (a full disk) would be taken for a damaged database the next time. Another process
-  // that opened it meanwhile keeps its own open file and finds out when it next opens the path.
+  // A file that could not be completed (a full disk) would be taken for a damaged database the next time. Another
+  // process that opened it meanwhile keeps its own open file and finds out when it next opens the path.
   if (!db && is_new)
     for (const char* suffix : {"", "-wal", "-shm", "-journal"}) fs::remove(path.string() + suffix, ignored);
   return db;

@@ -55,7 +55,7 @@ class Database {
   /// Every trial for exactly this key, sessions in order of time, trials in sequence; of one session if it is named.
   Result<std::vector<StoredTrial>> trials_of(const ProgramRow& program, const TargetRow& target, const ToolRow& tool,
                                              const std::string& session = "");
-  /// The latest session for exactly this key that is neither done nor at work.
+  /// The latest session for exactly this key that is neither done nor at work; one without trials only if none has any.
   Result<std::optional<UnfinishedSession>> unfinished_session(const ProgramRow& program, const TargetRow& target,
                                                               const ToolRow& tool);
 

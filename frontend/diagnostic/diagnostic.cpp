@@ -63,7 +63,7 @@ std::string render(const Diagnostic& diagnostic, bool color) {
     // Tabs are kept under the caret so that it lines up whatever the terminal's tab width is.
     const auto& line = diagnostic.place->source_line;
     std::string indent;
-    for (const char c : printable(first_characters(line, diagnostic.place->column - 1)))
+    for (const char c : printable(first_characters(line, diagnostic.place->column - 1 - diagnostic.place->skipped)))
       if ((static_cast<unsigned char>(c) & 0xC0) != 0x80) indent += c == '\t' ? '\t' : ' ';  // one column a character
     const int tail = std::max(0, diagnostic.place->length - 1);
     text += fmt::format("  {}\n  {}{}^{}{}\n", printable(line), indent, tint, std::string(tail, '~'), plain);

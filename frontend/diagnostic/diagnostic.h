@@ -31,7 +31,8 @@ struct Place {
   int line = 0;
   int column = 0;
   int length = 1;
-  std::string source_line;  // the whole line, without its newline
+  std::string source_line;  // the whole line without its newline, or a window of a long one, "..." at its cut ends
+  int skipped = 0;          // source_line's first character stands in column 1 + skipped
 };
 
 struct Diagnostic {

@@ -338,13 +338,14 @@ Result<Constraint> read(const At& at) {
 
 template <>
 Result<Place> read(const At& at) {
-  TILE_TUNE_CHECK(require_object(at, {"file", "line", "column", "length", "source_line"}));
+  TILE_TUNE_CHECK(require_object(at, {"file", "line", "column", "length", "source_line", "skipped"}));
   TILE_TUNE_TRY(file, read_field<std::string>(at, "file"));
   TILE_TUNE_TRY(line, read_field<int>(at, "line"));
   TILE_TUNE_TRY(column, read_field<int>(at, "column"));
   TILE_TUNE_TRY(length, read_field<int>(at, "length"));
   TILE_TUNE_TRY(source_line, read_field<std::string>(at, "source_line"));
-  return Place{std::move(file), line, column, length, std::move(source_line)};
+  TILE_TUNE_TRY(skipped, read_optional<int>(at, "skipped"));
+  return Place{std::move(file), line, column, length, std::move(source_line), skipped.value_or(0)};
 }
 
 template <>

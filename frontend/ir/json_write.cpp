@@ -117,11 +117,13 @@ json write(const Constraint& constraint) {
 }
 
 json write(const Place& place) {
-  return {{"file", place.file},
-          {"line", place.line},
-          {"column", place.column},
-          {"length", place.length},
-          {"source_line", place.source_line}};
+  json result{{"file", place.file},
+              {"line", place.line},
+              {"column", place.column},
+              {"length", place.length},
+              {"source_line", place.source_line}};
+  if (place.skipped != 0) result["skipped"] = place.skipped;
+  return result;
 }
 
 json write(const Statement& statement) {

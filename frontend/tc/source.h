@@ -24,13 +24,18 @@ class Source {
   std::string_view text() const { return text_; }
   std::string_view text(Span span) const { return text_.substr(span.begin, span.end - span.begin); }
 
-  /// The span as a place for a message; of a span over several lines, the part on its first line.
+  /// The span as a place for a message; of a span over several lines, the part on its first line. Takes the same time
+  /// wherever it is in however long a line.
   Place place(Span span) const;
 
  private:
+  int characters_before(size_t byte) const;
+  size_t byte_of(int character) const;
+
   std::string_view text_;
   std::string file_;
   std::vector<size_t> line_starts_;
+  std::vector<size_t> milestones_;  // the byte where every kStride-th character of the text starts
 };
 
 }  // namespace tile_tune::tc

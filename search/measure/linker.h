@@ -8,7 +8,8 @@
 namespace tile_tune::search {
 
 /// Runs `ld -shared` (5 ms where the compiler driver takes 24: research/halide.md (f)) on all of `input`, bound to
-/// libc and libm, which the runtime and kernels call. What ld says goes to standard error.
+/// libc and libm, which the runtime and kernels call. Codes: linker-missing; linker-failed, with the last line ld said,
+/// in English.
 Result<void> link_shared(const std::filesystem::path& input, const std::filesystem::path& library);
 
 }  // namespace tile_tune::search

@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "frontend/ir/json.h"
+#include "search/measure/session.h"
 
 namespace tile_tune::search {
 namespace {
@@ -52,7 +53,9 @@ fs::path expected_file(const fs::path& directory, size_t number, const char* wha
 }
 
 tl::unexpected<Diagnostic> unwritable(const fs::path& directory) {
-  return failure("cannot-write", fmt::format("cannot write to {}", directory.string()), "is the disk full?");
+  const fs::path session = directory.parent_path();
+  if (is_disk_full(session)) return failure("disk-full", no_space_text(session), kNoSpaceNote);
+  return failure("cannot-write", fmt::format("cannot write to {}", directory.string()));
 }
 
 tl::unexpected<Diagnostic> unreadable(const fs::path& directory, const std::exception& error) {

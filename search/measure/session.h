@@ -12,19 +12,29 @@
 
 namespace tile_tune::search {
 
-/// A directory of its own in the system's place for temporary files; removed with the value.
+/// A directory of its own in the system's place for temporary files; removed with the value. Creating one removes those
+/// of this user whose process ended without doing so.
 class SessionDirectory {
  public:
   static Result<SessionDirectory> create();
-  SessionDirectory(SessionDirectory&& other) noexcept : path_(std::move(other.path_)) { other.path_.clear(); }
+  SessionDirectory(SessionDirectory&& other) noexcept : path_(std::move(other.path_)), lock_(std::move(other.lock_)) {
+    other.path_.clear();
+  }
   SessionDirectory& operator=(SessionDirectory&&) = delete;
   ~SessionDirectory();
   const std::filesystem::path& path() const { return path_; }
 
  private:
-  explicit SessionDirectory(std::filesystem::path path) : path_(std::move(path)) {}
+  SessionDirectory(std::filesystem::path path, Fd lock) : path_(std::move(path)), lock_(std::move(lock)) {}
   std::filesystem::path path_;
+  Fd lock_;  // held while this process lives: says that the directory is in use
 };
+
+/// Whether too little is left there for even one kernel.
+bool is_disk_full(const std::filesystem::path& session_directory);
+/// "no space is left for temporary files in DIR", and what to do.
+std::string no_space_text(const std::filesystem::path& session_directory);
+inline constexpr const char* kNoSpaceNote = "make room there, or let TMPDIR name another folder";
 
 /// Removes what a killed tuner left behind; only a directory that looks like a session's.
 void remove_abandoned_session(const std::filesystem::path& directory);

@@ -6,15 +6,16 @@
 namespace tile_tune::search {
 namespace {
 
-constexpr std::array<std::pair<Outcome, const char*>, 9> kNames = {{{Outcome::Ok, "ok"},
-                                                                    {Outcome::Duplicate, "duplicate"},
-                                                                    {Outcome::CompileError, "compile-error"},
-                                                                    {Outcome::RunError, "run-error"},
-                                                                    {Outcome::Wrong, "wrong"},
-                                                                    {Outcome::Timeout, "timeout"},
-                                                                    {Outcome::Crash, "crash"},
-                                                                    {Outcome::OutOfMemory, "out-of-memory"},
-                                                                    {Outcome::Slow, "slow"}}};
+constexpr std::array<std::pair<Outcome, const char*>, 10> kNames = {{{Outcome::Ok, "ok"},
+                                                                     {Outcome::Duplicate, "duplicate"},
+                                                                     {Outcome::CompileError, "compile-error"},
+                                                                     {Outcome::RunError, "run-error"},
+                                                                     {Outcome::Wrong, "wrong"},
+                                                                     {Outcome::Timeout, "timeout"},
+                                                                     {Outcome::Crash, "crash"},
+                                                                     {Outcome::OutOfMemory, "out-of-memory"},
+                                                                     {Outcome::NoSpace, "no-space"},
+                                                                     {Outcome::Slow, "slow"}}};
 
 }  // namespace
 

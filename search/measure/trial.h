@@ -19,6 +19,7 @@ enum class Outcome {
   Timeout,       // compile or run exceeded its wall-clock limit
   Crash,         // killed by a signal
   OutOfMemory,   // exceeded the memory limit
+  NoSpace,       // the disk for temporary files is full: says nothing of the candidate, and is never stored
   Slow,          // several times slower than the best in screening; not timed further
 };
 const char* outcome_name(Outcome outcome);  // "ok", "duplicate", "compile-error", ...

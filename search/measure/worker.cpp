@@ -98,7 +98,8 @@ class Worker {
         std::vector<tensor::Array> outputs;
         for (const int output : problem.program.outputs) outputs.push_back(buffers.output(output));
         if (auto written = write_outputs(outputs, setup_->directory / request.problem); !written)
-          return Reply::fault(Outcome::RunError, written.error().message);
+          return Reply::fault(written.error().code == "disk-full" ? Outcome::NoSpace : Outcome::RunError,
+                              written.error().message);
         return Reply{};
       });
     });
@@ -143,13 +144,14 @@ class Worker {
       built.compile_ms = std::chrono::duration<double, std::milli>(Clock::now() - start).count();
       return built;
     });
-    const bool disk_full = reply && reply->outcome != Outcome::Ok && is_disk_full(reply->reason);
+    const bool disk_full = reply && reply->outcome != Outcome::Ok && is_disk_full_by(reply->reason);
     std::error_code ignored;
     fs::remove(object, ignored);
     if (disk_full) {
-      reply->outcome = Outcome::CompileError;
-      reply->reason =
-          fmt::format("no space is left for temporary files in {}", setup_->directory.parent_path().string());
+      reply->outcome = Outcome::NoSpace;
+      reply->reason = no_space_text(setup_->directory);
+    } else if (reply && reply->outcome == Outcome::Timeout) {
+      reply->reason = fmt::format("compiling took longer than {:g} s", seconds);
     } else if (reply && reply->outcome == Outcome::Crash) {
       reply->outcome = Outcome::CompileError;
       reply->reason = "the compiler died: " + reply->reason;
@@ -157,13 +159,9 @@ class Worker {
     return reply;
   }
 
-  // The compiler dies of a full disk with a sentence of its own, the linker's stays in its output.
-  bool is_disk_full(const std::string& reason) const {
-    constexpr uintmax_t kTooLittle = 1 << 16;  // a kernel's object and library take more
-    if (reason.find(std::strerror(ENOSPC)) != std::string::npos) return true;
-    std::error_code error;
-    const auto space = fs::space(setup_->directory, error);
-    return !error && space.available < kTooLittle;
+  // The compiler dies of a full disk with a sentence of its own, the linker passes on the system's.
+  bool is_disk_full_by(const std::string& reason) const {
+    return reason.find(std::strerror(ENOSPC)) != std::string::npos || is_disk_full(setup_->directory);
   }
 
   template <typename Work>

@@ -19,6 +19,8 @@ int job_count(const WorkerOptions& options) {
   return options.jobs > 0 ? options.jobs : static_cast<int>(codegen::available_cores().size());
 }
 
+tl::unexpected<Diagnostic> no_space(const Reply& reply) { return failure("disk-full", reply.reason, kNoSpaceNote); }
+
 void record_fault(Measurement& measurement, const Reply& reply) {
   measurement.outcome = reply.outcome;
   measurement.reason = reply.reason;
@@ -80,6 +82,7 @@ Result<void> Workers::set_up() {
   TILE_TUNE_CHECK(problem_for(program_));
   const auto runtime = pool_.ask(BuildRuntime{kRuntime});
   if (!runtime) return failure("stopped", "stopped before the first candidate was built");
+  if (runtime->outcome == Outcome::NoSpace) return no_space(*runtime);
   if (runtime->outcome != Outcome::Ok)
     return failure("runtime-not-built", fmt::format("cannot build kernels on this machine: {}", runtime->reason));
   return {};
@@ -126,6 +129,11 @@ bool Workers::build(const Ids& ids) {
       complete = false;
       continue;
     }
+    if (replies[i]->outcome == Outcome::NoSpace) {
+      trouble_ = no_space(*replies[i]).value();
+      complete = false;
+      continue;
+    }
     record_fault(candidate.measurement, *replies[i]);
     candidate.measurement.code_hash = replies[i]->code_hash;
     candidate.measurement.compile_ms = replies[i]->compile_ms;
@@ -162,6 +170,10 @@ bool Workers::build_small_variants(const Ids& ids, std::map<std::string, Verify>
   const auto replies = pool_.ask(requests);
   for (size_t i = 0; i < owners.size(); ++i) {
     if (!replies[i]) return false;
+    if (replies[i]->outcome == Outcome::NoSpace) {
+      trouble_ = no_space(*replies[i]).value();
+      return false;
+    }
     if (replies[i]->outcome == Outcome::Ok) continue;
     auto& candidate = known_[owners[i]];
     record_fault(candidate.measurement, *replies[i]);
@@ -345,6 +357,7 @@ Result<std::vector<tensor::Array>> run_once(const ir::Program& program, const co
                                                      Run{problem, kRuntime, library}}) {
     const auto reply = pool.ask(request);
     if (!reply) return failure("stopped", "stopped before the kernel had run");
+    if (reply->outcome == Outcome::NoSpace) return no_space(*reply);
     if (reply->outcome != Outcome::Ok)
       return failure(outcome_name(reply->outcome),
                      fmt::format("the kernel of {} failed: {}", program.name, reply->reason));

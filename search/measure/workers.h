@@ -52,6 +52,9 @@ class Workers : public Measurer {
   /// How inputs were narrowed to keep the reference finite, or empty; belongs into the record (rulings 28).
   const std::string& inputs_note() const { return inputs_note_; }
 
+  /// Why measure() or finals() came back short although nobody asked to stop: no space is left for temporary files.
+  const std::optional<Diagnostic>& trouble() const { return trouble_; }
+
  private:
   struct Candidate {
     codegen::Schedule schedule;
@@ -83,6 +86,7 @@ class Workers : public Measurer {
   std::mt19937_64 seeds_;  // for the order of rounds
   std::string default_id_;
   std::string inputs_note_;
+  std::optional<Diagnostic> trouble_;
   bool sampled_ = false;
   std::map<std::string, std::string> problems_;       // program's JSON -> directory
   std::map<std::string, Candidate> known_;            // schedule_id -> what was learned in this session

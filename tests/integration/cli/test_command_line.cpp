@@ -39,7 +39,10 @@ TEST_CASE("a wrong command line is exit 2 with one sentence and a hint") {
   const std::vector<Bad> all = {
       {{}, 2, "command-line", "check, explain, run, tune, build, db"},
       {{"frobnicate"}, 2, "command-line", "unknown command 'frobnicate'"},
+      {{"chekc", "matmul.tc"}, 2, "command-line", "did you mean check? the commands are check, explain"},
+      {{"bench", "matmul.tc"}, 2, "command-line", "the command 'bench' is not there yet"},
       {{"db"}, 2, "command-line", "list, show"},
+      {{"db", "bench"}, 2, "command-line", "unknown command 'bench' of 'db'"},
       {{"db", "frobnicate"}, 2, "command-line", "unknown command 'frobnicate'"},
       {{"--frobnicate"}, 2, "command-line", "unknown option '--frobnicate'"},
       {{"check"}, 2, "command-line", "PROGRAM"},
@@ -54,15 +57,20 @@ TEST_CASE("a wrong command line is exit 2 with one sentence and a hint") {
       {{"check", "matmul.tc", "-s", "M=1", "--layout", "diagonal"}, 2, "bad-layout", "diagonal"},
       {{"check", "matmul.tc", "-s", "M=1", "--layout", "Q=col"}, 2, "unknown-tensor", "Q"},
       {{"tune", "matmul.tc", "--trials", "0"}, 2, "command-line", "--trials"},
-      {{"tune", "matmul.tc", "--time", "-1"}, 2, "command-line", "--time"},
-      {{"tune", "matmul.tc", "--seed", "-1"}, 2, "command-line", "--seed"},
+      {{"check", "matmul.tc", "--layout", "diagonal"}, 2, "bad-layout", "diagonal"},
+      {{"check", "matmul.tc", "--layout", "Q=col"}, 2, "unknown-tensor", "Q"},
+      {{"tune", "matmul.tc", "--time", "-1"}, 2, "command-line", "--time: needs a positive number of seconds"},
+      {{"tune", "matmul.tc", "--time", "0"}, 2, "command-line", "--time: needs a positive number of seconds"},
+      {{"tune", "matmul.tc", "--time", "inf"}, 2, "command-line", "--time: needs a positive number of seconds"},
+      {{"tune", "matmul.tc", "--seed", "-1"}, 2, "command-line", "--seed: needs a whole number from 0"},
+      {{"tune", "matmul.tc", "--seed", "18446744073709551616"}, 2, "command-line", "18446744073709551615"},
       {{"tune", "matmul.tc", "--seed", "1", "--resume"}, 2, "command-line", "--resume"},
       {{"run", "matmul.tc", "--output-dir", "out", "--engine", "magic"}, 2, "command-line", "--engine"},
       {{"run", "matmul.tc", "--output-dir", "out", "--input", "A"}, 2, "bad-input", "--input"},
       {{"build", "matmul.tc"}, 2, "command-line", "--output"},
       {{"build", "matmul.tc", "-o", ""}, 2, "command-line", "--output: needs a value that is not empty"},
       {{"build", "matmul.tc", "-o", "out", "--name", ""}, 2, "command-line", "--name"},
-      {{"db", "list", "--db", ""}, 2, "command-line", "--db"},
+      {{"db", "list", "--db", ""}, 2, "command-line", "see tile-tune db list --help"},
       {{"tune", "matmul.tc", "--emit", ""}, 2, "command-line", "--emit"},
   };
   for (const auto& bad : all) check_bad(box, bad);
@@ -78,7 +86,12 @@ TEST_CASE("a wrong program is exit 2, a missing file exit 1") {
   box.write("suite.json", R"({"kind": "suite", "workloads": []})");
   box.write("list.json", "[1, 2");
   box.write("other.json", R"({"kind": "program", "format": 1})");
+  REQUIRE(mkfifo(box.path("pipe.tc").c_str(), 0600) == 0);
+  box.write("huge.tc", "");
+  std::filesystem::resize_file(box.path("huge.tc"), (16 << 20) + 1);  // a hole: takes no space
   const std::vector<Bad> all = {
+      {{"check", "pipe.tc"}, 1, "cannot-open", "pipe.tc: it is not a file"},
+      {{"check", "huge.tc"}, 1, "cannot-open", "larger than 16 MiB"},
       {{"check", "broken.tc"}, 2, "undefined-name", "broken.tc:2:10"},
       {{"check", "binary.tc"}, 2, "unsupported-character", "binary.tc:1:1"},
       {{"check", "empty.tc"}, 2, "no-def", "def"},

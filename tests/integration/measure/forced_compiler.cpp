@@ -117,6 +117,7 @@ search::Compiler forced_compiler(const std::string& marker) {
       std::abort();
     }
     if (behaviour == Behaviour::CompileDiagnostic) return failure("compiler-error", "the loop nest is too deep");
+    if (behaviour == Behaviour::NoSpaceInCompile) return failure("io", "cannot write: No space left on device");
     if (behaviour == Behaviour::HangInCompile) {
       leave_marker(marker);
       for (;;) pause();

@@ -14,6 +14,7 @@ enum class Behaviour {
   Sluggish,  // right, and at least ten times slower than Good
   SegfaultInRun,
   AbortInCompile,
+  NoSpaceInCompile,
   CompileDiagnostic,
   HangInCompile,  // after writing its process number to the marker
   HangInRun,      // the same

@@ -77,6 +77,40 @@ TEST_CASE("a stop in mid-batch keeps what is finished and kills what hangs") {
   CHECK((*workers)->finals({scheduled(Behaviour::Good)}).empty());
 }
 
+TEST_CASE("a full disk ends the batch with its own diagnostic: nothing is said of the candidates it stopped") {
+  const auto directory = SessionDirectory::create();
+  REQUIRE(directory);
+  const auto workers =
+      Workers::start(test::doubling(3, 5), scheduled(Behaviour::Good), options_for(directory->path() / "marker"));
+  REQUIRE(workers);
+  CHECK_FALSE((*workers)->trouble());
+  const auto result = (*workers)->measure({scheduled(Behaviour::CompileDiagnostic),
+                                           scheduled(Behaviour::NoSpaceInCompile), scheduled(Behaviour::AlsoGood)},
+                                          scheduled(Behaviour::Good));
+  REQUIRE(result.size() == 1);
+  CHECK(result[0].outcome == Outcome::CompileError);
+  REQUIRE((*workers)->trouble());
+  CHECK((*workers)->trouble()->code == "disk-full");
+  CHECK((*workers)->trouble()->message ==
+        "no space is left for temporary files in " + directory->path().parent_path().string());
+  CHECK((*workers)->trouble()->note.find("TMPDIR") != std::string::npos);
+}
+
+TEST_CASE("a new session removes directories of dead ones, and none of those at work or of others") {
+  const auto working = SessionDirectory::create();
+  REQUIRE(working);
+  const fs::path temporary = working->path().parent_path();
+  const fs::path orphan = temporary / "tile-tune-session-orphan", foreign = temporary / "tile-tune-session-foreign";
+  for (const auto& path : {orphan, foreign}) fs::create_directories(path / "problem-0");
+  std::ofstream(orphan / "owner.lock").flush();
+  const auto next = SessionDirectory::create();
+  REQUIRE(next);
+  CHECK_FALSE(fs::exists(orphan));
+  CHECK(fs::exists(foreign));
+  CHECK(fs::exists(working->path()));
+  fs::remove_all(foreign);
+}
+
 TEST_CASE("when the tuner dies its workers, their children and all files go") {
   const auto directory = SessionDirectory::create();
   const auto session = SessionDirectory::create();

@@ -44,6 +44,21 @@ TEST_CASE("a session without trials can be resumed too") {
   CHECK(unfinished->elapsed_s == 0);
 }
 
+TEST_CASE("a session with trials is resumed rather than a later one without") {
+  Folder folder;
+  Database db = open(folder.file());
+  const auto abort = [&](int trials, int64_t created) {
+    const auto run = value(db.begin_session(matmul(), target(), tool(), session(created)));
+    for (int sequence = 0; sequence < trials; ++sequence) value(db.append_trial(run, trial(sequence)));
+    value(db.finish_session(run, "aborted"));
+    return run;
+  };
+  abort(3, 1'000);
+  const auto latest_with_trials = abort(1, 2'000);
+  abort(0, 3'000);
+  CHECK(value(db.unfinished_session(matmul(), target(), tool()))->session.id == latest_with_trials);
+}
+
 TEST_CASE("the latest unfinished session of exactly this key is the one to resume") {
   Folder folder;
   Database db = open(folder.file());

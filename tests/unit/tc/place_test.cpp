@@ -60,12 +60,41 @@ TEST_CASE("bytes that are no text never reach a message") {
   }
 }
 
-TEST_CASE("an overlong line is not repeated in every statement") {
+TEST_CASE("of an overlong line a window around the place is shown, and columns count characters there too") {
   std::string text = "def f(float(N) A) -> (O) { O(i) = A(i)";
   for (int i = 0; i < 200; ++i) text += " O(i) += A(i)";
   text += " }";
   const auto parsed = tc::parse(text, "a.tc");
   REQUIRE(parsed);
-  CHECK(parsed->programs[0].statements.back().place->source_line.empty());
-  CHECK(parsed->programs[0].statements.back().place->column == static_cast<int>(text.size() - 13));
+  const auto& last = *parsed->programs[0].statements.back().place;
+  CHECK(last.column == static_cast<int>(text.size() - 13));
+  CHECK(last.source_line.starts_with("..."));
+  CHECK(last.source_line.ends_with("O(i) += A(i) }"));
+  CHECK(last.source_line.substr(static_cast<size_t>(last.column - 1 - last.skipped), 4) == "O(i)");
+  const auto& first = *parsed->programs[0].statements.front().place;
+  CHECK(first.skipped == 0);
+  CHECK(first.source_line.starts_with("def f(float(N)"));
+  CHECK(first.source_line.ends_with("..."));
+}
+
+TEST_CASE("a place in an overlong line of other alphabets is exact, at its ends and on both sides of a line's end") {
+  std::string text = "x\n";
+  for (int i = 0; i < 1000; ++i) text += "\u00e9";
+  text += "Q\r\nnext";
+  const tc::Source source(text, "a.tc");
+  const auto at_end = source.place({2002, 2003});
+  CHECK(at_end.line == 2);
+  CHECK(at_end.column == 1001);
+  CHECK(at_end.source_line.back() == 'Q');
+  CHECK(at_end.source_line.size() == 3 + 2 * 60 + 1);
+  CHECK(at_end.skipped == 1000 - 60 - 3);
+  CHECK(source.place({2, 4}).column == 1);
+  CHECK(source.place({2, 2002}).length == 100);  // what is shown of it
+  CHECK(source.place({2005, 2009}).line == 3);
+  CHECK(source.place({2005, 2009}).column == 1);
+  CHECK(source.place({text.size(), text.size()}).column == 5);
+  CHECK(tc::Source("", "a.tc").place({0, 0}).column == 1);
+  const std::string full(512, 'x');  // ends where a look-up's stride does
+  CHECK(tc::Source(full, "a.tc").place({512, 512}).column == 513);
+  CHECK(tc::Source(full, "a.tc").place({500, 512}).source_line == "..." + std::string(60 + 12, 'x'));
 }
