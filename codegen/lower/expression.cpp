@@ -353,25 +353,43 @@ Halide::Type halide_type(DType type) {
   return {};
 }
 
-// Told by the bits, which LLVM takes nothing for granted of: NaN, and what is infinite or rounds to it.
+namespace {
+
+/// Of a float type: the bits of its infinity, and a word of its sign bit.
+uint64_t infinity_bits(const Halide::Type& type) {
+  return type.bits() == 16 ? 0x7c00 : type.bits() == 32 ? 0x7f800000 : 0x7ff0000000000000;
+}
+uint64_t sign_bit(const Halide::Type& type) { return uint64_t{1} << (type.bits() - 1); }
+
+/// The bits of the least number that rounds to infinity in a narrower type: half a step above its largest one,
+/// 2^16 - 2^4 for f16 and 2^128 - 2^103 for f32.
+uint64_t beyond_bits(const Halide::Type& from, const Halide::Type& to) {
+  if (to.bits() > from.bits()) return infinity_bits(from);
+  if (from.bits() == 32) return std::bit_cast<uint32_t>(65520.0f);
+  return std::bit_cast<uint64_t>(to.bits() == 16 ? 65520.0 : 0x1.ffffffp127);
+}
+
+}  // namespace
+
+// Chosen among words of bits: LLVM also takes for granted that a select between floats gives no NaN.
 Expr convert(const Expr& value, const Halide::Type& type) {
   const Halide::Type from = value.type();
-  if (!from.is_float() || !type.is_float() || from == type || from.is_bfloat() || type.is_bfloat())
-    return Halide::cast(type, value);
-  const Halide::Type word = Halide::UInt(from.bits());
-  const auto constant = [&](uint64_t bits) { return Halide::Internal::make_const(word, bits); };
-  const uint64_t sign = uint64_t{1} << (from.bits() - 1);
-  const uint64_t infinite = from.bits() == 16 ? 0x7c00 : from.bits() == 32 ? 0x7f800000 : 0x7ff0000000000000;
-  // Half a step above the largest number of the narrower type: 2^16 - 2^4 of f16, 2^128 - 2^103 of f32.
-  uint64_t beyond = infinite;
-  if (type.bits() == 16)
-    beyond = from.bits() == 32 ? std::bit_cast<uint32_t>(65520.0f) : std::bit_cast<uint64_t>(65520.0);
-  if (type.bits() == 32 && from.bits() == 64) beyond = std::bit_cast<uint64_t>(0x1.ffffffp127);
-  const Expr bits = Halide::reinterpret(word, value), magnitude = bits & constant(sign - 1);
-  const Expr infinity = Halide::cast(type, Expr(std::numeric_limits<float>::infinity()));
-  const Expr nan = Halide::cast(type, Expr(std::numeric_limits<float>::quiet_NaN()));
-  return Halide::select(magnitude > constant(infinite), nan, magnitude < constant(beyond), Halide::cast(type, value),
-                        bits < constant(sign), infinity, -infinity);
+  if (!from.is_float() || !type.is_float() || from == type) return Halide::cast(type, value);
+  const Halide::Type single = Halide::Float(32);
+  if (from.is_bfloat() || type.is_bfloat()) {
+    // Halide itself goes between bf16 and f32 by their bits.
+    if (from == single || type == single) return Halide::cast(type, value);
+    return convert(convert(value, single), type);
+  }
+  const Halide::Type word = Halide::UInt(from.bits()), result = Halide::UInt(type.bits());
+  const auto given = [&](uint64_t bits) { return Halide::Internal::make_const(word, bits); };
+  const auto gives = [&](uint64_t bits) { return Halide::Internal::make_const(result, bits); };
+  const Expr bits = Halide::reinterpret(word, value), magnitude = bits & given(sign_bit(from) - 1);
+  const uint64_t infinite = infinity_bits(type);
+  const Expr converted = Halide::reinterpret(result, Halide::cast(type, value));
+  const Expr special = Halide::select(magnitude > given(infinity_bits(from)), gives(infinite | (infinite >> 1)),
+                                      bits < given(sign_bit(from)), gives(infinite), gives(infinite | sign_bit(type)));
+  return Halide::reinterpret(type, Halide::select(magnitude < given(beyond_bits(from, type)), converted, special));
 }
 
 Expr to_halide(const ir::AffineExpr& expr, const std::vector<Expr>& indices) {
