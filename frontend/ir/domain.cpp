@@ -25,13 +25,13 @@ Diagnostic at_statement(Diagnostic diagnostic, const Statement& statement) {
 
 // Values the subscript takes over the domain; nullopt where the domain is empty. Only the indices that relations tie
 // to those of the subscript need an integer set.
-Result<std::optional<Interval>> values_of(const Statement& statement, const std::vector<Relation>& relations,
-                                          const AffineExpr& expr) {
+Result<std::optional<Interval>> values_of(Operations& operations, const Statement& statement,
+                                          const std::vector<Relation>& relations, const AffineExpr& expr) {
   const Box box = box_of(statement);
   const auto over_box = numerator_over_box(box, expr);
   if (over_box && relations.empty()) return divide(*over_box, expr.denominator);
   for (const auto& group : tied_groups(relations)) {
-    TILE_TUNE_TRY(empty, IntegerSet(group.members, group.relations, &box).is_empty());
+    TILE_TUNE_TRY(empty, IntegerSet(operations, group.members, group.relations, &box).is_empty());
     if (empty) return std::nullopt;
   }
   auto tied = relations;
@@ -43,7 +43,7 @@ Result<std::optional<Interval>> values_of(const Statement& statement, const std:
           return std::find(members.begin(), members.end(), term.first) != members.end();
         }))
       continue;
-    TILE_TUNE_TRY(numerator, IntegerSet(members, group.relations, &box).numerator_bounds(expr));
+    TILE_TUNE_TRY(numerator, IntegerSet(operations, members, group.relations, &box).numerator_bounds(expr));
     return divide(numerator, expr.denominator);
   }
   return std::nullopt;
@@ -61,11 +61,12 @@ std::string ranges_text(const Statement& statement, const AffineExpr& expr) {
 Result<void> check_accesses(const Program& program, const Statement& statement) {
   const Box box = box_of(statement);
   const auto relations = relations_of(statement);
+  Operations operations;
   for (const auto& [number, d, subscript] : affine_accesses(statement)) {
     const Tensor& tensor = program.tensors[number];
     const int64_t size = extent(tensor, d);
     if (inside_over_box(box, *subscript, size)) continue;
-    TILE_TUNE_TRY(values, values_of(statement, relations, *subscript));
+    TILE_TUNE_TRY(values, values_of(operations, statement, relations, *subscript));
     if (!values || (values->lo >= 0 && values->hi < size)) continue;
     const auto span = values->lo == values->hi ? fmt::format("is {}", values->lo)
                                                : fmt::format("runs from {} to {}", values->lo, values->hi);
@@ -132,10 +133,11 @@ Result<double> domain_size(const Program&, const Statement& statement) {
   // Only indices that relations tie together need an integer set; the others multiply.
   const Box box = box_of(statement);
   double size = 1;
+  Operations operations;
   std::vector<bool> counted(statement.indices.size());
   for (const auto& group : tied_groups(relations_of(statement))) {
     for (const int member : group.members) counted[member] = true;
-    const auto points = IntegerSet(group.members, group.relations, &box).count();
+    const auto points = IntegerSet(operations, group.members, group.relations, &box).count();
     if (!points) return tl::unexpected(at_statement(points.error(), statement));
     size *= *points;
   }

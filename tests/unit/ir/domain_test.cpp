@@ -228,3 +228,24 @@ TEST_CASE("what is too large to analyse is an error, not a hang") {
   REQUIRE_FALSE(check_domains(huge));
   CHECK(check_domains(huge).error().code == "size-overflow");
 }
+
+TEST_CASE("dense quotients over many indices end with an error") {
+  for (int seed = 0; seed < 2; ++seed) {
+    std::mt19937 random(seed);
+    const auto pick = [&](int lo, int hi) { return lo + static_cast<int>(random() % (hi - lo + 1)); };
+    const auto dense = [&](int denominator) {
+      AffineExpr expr = affine({}, pick(0, 5), denominator);
+      for (int i = 0; i < 8; ++i) expr.terms.emplace_back(i, pick(1, 5));
+      return expr;
+    };
+    auto program = reads_vector(std::vector<int64_t>(8, 9), 40, dense(5));
+    auto& statement = program.statements[0];
+    for (const int denominator : {3, 4, 5, 2, 3, 4, 5})
+      statement.value = call(Op::Mul, {statement.value, read(0, {dense(denominator)})});
+    for (int i = 0; i < 2; ++i) statement.constraints.push_back({dense(1), 100});
+    CAPTURE(seed);
+    const auto domain = infer_domain(program, statement);
+    REQUIRE_FALSE(domain);
+    CHECK(domain.error().code == "domain-too-complex");
+  }
+}
