@@ -97,6 +97,11 @@ std::optional<Interval> solve_single(const Group& group) {
   return result;
 }
 
+tl::unexpected<Diagnostic> too_large() {
+  return fail(ErrorClass::Mismatch, "size-overflow",
+              "values of subscripts or constraints exceed 64 bits, or their coefficients 31");
+}
+
 }  // namespace
 
 Box box_of(const Statement& statement) {
@@ -229,7 +234,7 @@ Result<bool> IntegerSet::is_empty() const {
 }
 
 Result<Interval> IntegerSet::numerator_bounds(const AffineExpr& expr) const {
-  TILE_TUNE_CHECK(status(!has_large_coefficient({expr, std::nullopt})));
+  if (has_large_coefficient({expr, std::nullopt})) return too_large();
   const auto text = fmt::format("{{ {} -> [{}] }}", isl_tuple(members_), isl_text(expr));
   const IslAff aff(isl_aff_read_from_str(context_, text.c_str()));
   const IslVal lo(isl_set_min_val(set_.get(), aff.get())), hi(isl_set_max_val(set_.get(), aff.get()));
@@ -252,13 +257,12 @@ Result<std::optional<std::vector<int64_t>>> IntegerSet::sample() const {
   return values;
 }
 
-// isl can return a partial result after it has hit the limit, so the context's error decides, too.
+// isl can return a partial result after it has hit the limit, so the context's error decides, too. Once nothing is
+// left to work on it may report another error than the limit; only what was found and does not fit 64 bits is too large.
 Result<void> IntegerSet::status(bool succeeded) const {
   const isl_error error = isl_ctx_last_error(context_);
   if (!too_large_ && succeeded && error == isl_error_none) return {};
-  if (error != isl_error_quota)
-    return fail(ErrorClass::Mismatch, "size-overflow",
-                "values of subscripts or constraints exceed 64 bits, or their coefficients 31");
+  if (too_large_ || (succeeded && error != isl_error_quota)) return too_large();
   return failure("domain-too-complex", "the set of valid index values is too complex to analyse",
                  "split the statement, or use fewer indices in one constraint");
 }
