@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdint>
 #include <cstdio>
@@ -51,11 +52,35 @@ Result<std::vector<LoadedProgram>> load_tc(const std::string& path, const Report
   return programs;
 }
 
+/// Of the byte at `offset`; columns count characters.
+Place place_of(const std::string& text, const std::string& path, size_t offset) {
+  offset = std::min(offset, text.size());
+  const size_t last_break = offset == 0 ? std::string::npos : text.rfind('\n', offset - 1);
+  const size_t begin = last_break == std::string::npos ? 0 : last_break + 1;
+  const auto is_first_byte = [](char c) { return (static_cast<unsigned char>(c) & 0xC0) != 0x80; };
+  Place place{path, 1, 1, 1, text.substr(begin, text.find('\n', begin) - begin)};
+  place.line += static_cast<int>(std::count(text.begin(), text.begin() + begin, '\n'));
+  place.column += static_cast<int>(std::count_if(text.begin() + begin, text.begin() + offset, is_first_byte));
+  return place;
+}
+
+Result<nlohmann::json> parse_json(const std::string& text, const std::string& path) {
+  try {
+    return nlohmann::json::parse(text);
+  } catch (const nlohmann::json::parse_error& error) {
+    const bool ended = error.byte > text.size();
+    return tl::unexpected(Diagnostic{ErrorClass::Program, "bad-json",
+                                     ended ? "the file ends inside its JSON value" : "this is not JSON",
+                                     place_of(text, path, error.byte == 0 ? 0 : error.byte - 1)});
+  } catch (const nlohmann::json::exception&) {
+    return fail(ErrorClass::Program, "bad-json", fmt::format("{} holds a number that is too large", path));
+  }
+}
+
 Result<std::vector<LoadedProgram>> load_json(const std::string& path) {
   TILE_TUNE_TRY(text, read_text(path));
-  const auto json = nlohmann::json::parse(text, nullptr, false);
-  if (json.is_discarded() || !json.is_object())
-    return fail(ErrorClass::Program, "bad-json", fmt::format("{} is not a JSON object", path));
+  TILE_TUNE_TRY(json, parse_json(text, path));
+  if (!json.is_object()) return fail(ErrorClass::Program, "bad-json", fmt::format("{} is not a JSON object", path));
   const auto kind = json.find("kind");
   if (kind != json.end() && *kind == "suite")
     return fail(ErrorClass::Program, "suite-unsupported",
@@ -70,10 +95,14 @@ Result<std::vector<LoadedProgram>> load_json(const std::string& path) {
   return std::vector<LoadedProgram>{{std::move(*program), "json", text}};
 }
 
+/// The first ten, and how many others there are.
 std::string names_of(const std::vector<LoadedProgram>& programs) {
+  constexpr size_t kShown = 10;
   std::vector<std::string> names;
-  for (const auto& one : programs) names.push_back(one.program.name);
-  return fmt::format("{}", fmt::join(names, ", "));
+  for (size_t i = 0; i < std::min(kShown, programs.size()); ++i) names.push_back(programs[i].program.name);
+  const size_t others = programs.size() - names.size();
+  const std::string rest = others == 0 ? "" : fmt::format(" and {} other{}", others, others == 1 ? "" : "s");
+  return fmt::format("{}{}", fmt::join(names, ", "), rest);
 }
 
 Result<std::vector<LoadedProgram>> load_file(const std::string& argument, const Reporter& report) {

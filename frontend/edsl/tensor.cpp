@@ -162,6 +162,9 @@ Tensor& Tensor::use_default(const Tensor& values, const std::source_location& wh
   if (contraction.unwritten)
     raise("second-default", fmt::format("{} is given a second default", name_of(*node_)), where);
   const NodePtr& given = values.node(where);
+  if (given == node_)
+    raise("own-default", fmt::format("{} cannot be its own default", name_of(*node_)), where,
+          "give it another tensor or a number");
   read(*given, where);
   const auto common = detail::broadcast(given->shape, node_->shape);
   if (!common || *common != node_->shape)

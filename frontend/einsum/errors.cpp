@@ -146,7 +146,7 @@ Failed intermediate_too_large(const Einsum& einsum, size_t limit) {
 
 Failed narrowing(const Einsum& einsum, DType from, DType to) {
   return wrong(einsum.text, einsum.result.span, "narrowing",
-               fmt::format("the output's type {} does not hold the operands' {}", dtype_name(to), dtype_name(from)),
+               fmt::format("the output's type {} does not hold the result's {}", dtype_name(to), dtype_name(from)),
                fmt::format("make the output {} or wider", dtype_name(from)));
 }
 

@@ -71,11 +71,12 @@ class Builder {
   Result<DType> result_type() const {
     DType common = type_of(0);
     for (size_t i = 1; i < einsum_.operands.size(); ++i) common = common_type(common, type_of(i));
-    if (known_.result) {
-      if (!holds(*known_.result, common)) return errors::narrowing(einsum_, common, *known_.result);
-      return *known_.result;
-    }
-    return is_copy() || is_float(common) ? common : accumulator_type(common);
+    const DType undeclared = is_copy() || is_float(common) ? common : accumulator_type(common);
+    if (!known_.result) return undeclared;
+    // Into a declared float the steps are computed as floats, so there it is the operands that have to fit.
+    const DType least = is_integer(*known_.result) ? undeclared : common;
+    if (!holds(*known_.result, least)) return errors::narrowing(einsum_, least, *known_.result);
+    return *known_.result;
   }
 
   /// Nothing is multiplied or summed.

@@ -15,7 +15,8 @@ struct Pair {
 };
 
 /// Two points of the domain with equal output indices, of which the reduction `reductions[k]` is the first to differ.
-Result<std::optional<Pair>> find_pair(const Statement& statement, const std::vector<int>& reductions, size_t k) {
+Result<std::optional<Pair>> find_pair(Operations& operations, const Statement& statement,
+                                      const std::vector<int>& reductions, size_t k) {
   const int count = static_cast<int>(statement.indices.size());
   Box box = box_of(statement);
   auto relations = relations_of(statement);
@@ -36,7 +37,7 @@ Result<std::optional<Pair>> find_pair(const Statement& statement, const std::vec
   }
   std::vector<int> members(box.size());
   std::iota(members.begin(), members.end(), 0);
-  TILE_TUNE_TRY(point, IntegerSet(members, relations, &box).sample());
+  TILE_TUNE_TRY(point, IntegerSet(operations, members, relations, &box).sample());
   if (!point) return std::nullopt;
   Pair pair{{point->begin(), point->begin() + count}, {}};
   for (int i = 0; i < count; ++i) pair.second.push_back((*point)[twin[i]]);
@@ -51,8 +52,9 @@ Result<std::optional<Pair>> find_pair(const Statement& statement, const std::vec
     ++pair.second[reductions[0]];
     return pair;
   }
+  Operations operations;
   for (size_t k = 0; k < reductions.size(); ++k) {
-    TILE_TUNE_TRY(pair, find_pair(statement, reductions, k));
+    TILE_TUNE_TRY(pair, find_pair(operations, statement, reductions, k));
     if (pair) return pair;
   }
   return std::nullopt;

@@ -7,6 +7,7 @@
 #include "frontend/ir/describe.h"
 #include "frontend/ir/gather.h"
 #include "frontend/ir/integer_set.h"
+#include "frontend/ir/subscript_values.h"
 
 namespace tile_tune::ir {
 namespace {
@@ -25,13 +26,13 @@ Diagnostic at_statement(Diagnostic diagnostic, const Statement& statement) {
 
 // Values the subscript takes over the domain; nullopt where the domain is empty. Only the indices that relations tie
 // to those of the subscript need an integer set.
-Result<std::optional<Interval>> values_of(const Statement& statement, const std::vector<Relation>& relations,
-                                          const AffineExpr& expr) {
+Result<std::optional<Interval>> values_of(Operations& operations, const Statement& statement,
+                                          const std::vector<Relation>& relations, const AffineExpr& expr) {
   const Box box = box_of(statement);
   const auto over_box = numerator_over_box(box, expr);
   if (over_box && relations.empty()) return divide(*over_box, expr.denominator);
   for (const auto& group : tied_groups(relations)) {
-    TILE_TUNE_TRY(empty, IntegerSet(group.members, group.relations, &box).is_empty());
+    TILE_TUNE_TRY(empty, IntegerSet(operations, group.members, group.relations, &box).is_empty());
     if (empty) return std::nullopt;
   }
   auto tied = relations;
@@ -43,38 +44,69 @@ Result<std::optional<Interval>> values_of(const Statement& statement, const std:
           return std::find(members.begin(), members.end(), term.first) != members.end();
         }))
       continue;
-    TILE_TUNE_TRY(numerator, IntegerSet(members, group.relations, &box).numerator_bounds(expr));
+    TILE_TUNE_TRY(numerator, IntegerSet(operations, members, group.relations, &box).numerator_bounds(expr));
     return divide(numerator, expr.denominator);
   }
   return std::nullopt;
 }
 
-std::string ranges_text(const Statement& statement, const AffineExpr& expr) {
+std::vector<int> indices_of(const AffineExpr& expr) {
+  std::vector<int> indices;
+  for (const auto& term : expr.terms) indices.push_back(term.first);
+  return indices;
+}
+
+std::string ranges_text(const Statement& statement, const std::vector<int>& indices) {
   std::string text;
-  for (const auto& term : expr.terms) {
-    const Index& index = statement.indices[term.first];
+  for (const int number : indices) {
+    const Index& index = statement.indices[number];
     text += fmt::format("{}{} in [{}, {})", text.empty() ? "" : ", ", index.name, range(index).lo, range(index).hi);
   }
   return text;
 }
 
+tl::unexpected<Diagnostic> out_of_bounds(const Tensor& tensor, size_t d, const std::string& subscript,
+                                         const Interval& values, std::string ranges) {
+  const auto span = values.lo == values.hi ? fmt::format("is {}", values.lo)
+                                           : fmt::format("runs from {} to {}", values.lo, values.hi);
+  return fail(ErrorClass::Mismatch, "out-of-bounds",
+              fmt::format("subscript {} of {} {}, but dimension {} of {} has extent {}", subscript, tensor.name, span,
+                          d, tensor.name, extent(tensor, d)),
+              std::move(ranges));
+}
+
+// Subscripts that are not affine but made of indices and literals; what cannot be told here is left to run time.
+Result<void> check_other_subscripts(const Program& program, const Statement& statement) {
+  const auto relations = relations_of(statement);
+  Result<void> checked;
+  for_each_read(*statement.value, [&](const Read& read) {
+    const Tensor& tensor = program.tensors[read.tensor];
+    for (size_t d = 0; d < read.subscripts.size() && checked; ++d) {
+      const auto* subscript = std::get_if<ExprPtr>(&read.subscripts[d]);
+      if (!subscript) continue;
+      const auto values = values_by_points(statement, relations, **subscript);
+      if (!values || (values->lo >= 0 && values->hi < extent(tensor, d))) continue;
+      checked = out_of_bounds(tensor, d, to_text(program, statement, **subscript), *values,
+                              ranges_text(statement, indices_of(**subscript)));
+    }
+  });
+  return checked;
+}
+
 Result<void> check_accesses(const Program& program, const Statement& statement) {
   const Box box = box_of(statement);
   const auto relations = relations_of(statement);
+  Operations operations;
   for (const auto& [number, d, subscript] : affine_accesses(statement)) {
     const Tensor& tensor = program.tensors[number];
     const int64_t size = extent(tensor, d);
     if (inside_over_box(box, *subscript, size)) continue;
-    TILE_TUNE_TRY(values, values_of(statement, relations, *subscript));
+    TILE_TUNE_TRY(values, values_of(operations, statement, relations, *subscript));
     if (!values || (values->lo >= 0 && values->hi < size)) continue;
-    const auto span = values->lo == values->hi ? fmt::format("is {}", values->lo)
-                                               : fmt::format("runs from {} to {}", values->lo, values->hi);
-    return fail(ErrorClass::Mismatch, "out-of-bounds",
-                fmt::format("subscript {} of {} {}, but dimension {} of {} has extent {}",
-                            to_text(statement, *subscript), tensor.name, span, d, tensor.name, size),
-                ranges_text(statement, *subscript));
+    return out_of_bounds(tensor, d, to_text(statement, *subscript), *values,
+                         ranges_text(statement, indices_of(*subscript)));
   }
-  return {};
+  return check_other_subscripts(program, statement);
 }
 
 std::string point_text(const Statement& statement, const std::vector<int64_t>& point) {
@@ -132,10 +164,11 @@ Result<double> domain_size(const Program&, const Statement& statement) {
   // Only indices that relations tie together need an integer set; the others multiply.
   const Box box = box_of(statement);
   double size = 1;
+  Operations operations;
   std::vector<bool> counted(statement.indices.size());
   for (const auto& group : tied_groups(relations_of(statement))) {
     for (const int member : group.members) counted[member] = true;
-    const auto points = IntegerSet(group.members, group.relations, &box).count();
+    const auto points = IntegerSet(operations, group.members, group.relations, &box).count();
     if (!points) return tl::unexpected(at_statement(points.error(), statement));
     size *= *points;
   }

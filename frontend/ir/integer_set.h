@@ -1,7 +1,7 @@
 // Sets of integer points given by affine relations, by isl: what domain.h, gather.h and infer_domain() are made of.
 //
-// Private to frontend/ir. Every set has an isl context of its own whose operations are limited, and coefficients are
-// limited, too: whatever is asked ends within about a second, at worst with an error that says what was too large.
+// Private to frontend/ir. The operations of isl are limited for all that one analysis asks together, and coefficients
+// are limited, too: an analysis ends within about a second, at worst with an error that says what was too large.
 #pragma once
 
 #include <functional>
@@ -66,13 +66,29 @@ struct Group {
 };
 std::vector<Group> tied_groups(const std::vector<Relation>& relations);
 
+/// The operations that the sets of one analysis share. At their limit every set of it fails from then on.
+class Operations {
+ public:
+  Operations();
+
+ private:
+  friend class IntegerSet;
+  struct Free {
+    void operator()(isl_ctx* context) const;
+  };
+  std::unique_ptr<isl_ctx, Free> context_;
+};
+
 /// The points of some indices for which relations over them hold. Results fail with "domain-too-complex" (class
-/// Failure) at isl's limit and with "size-overflow" (class Mismatch) where numbers are too large.
+/// Failure) at the limit of operations and with "size-overflow" (class Mismatch) where numbers are too large.
 class IntegerSet {
  public:
   /// `members` are the numbers of the indices that the relations are over; with a box they stay inside their ranges.
-  IntegerSet(std::vector<int> members, const std::vector<Relation>& relations, const Box* box = nullptr);
+  /// The operations outlive the set.
+  IntegerSet(Operations& operations, std::vector<int> members, const std::vector<Relation>& relations,
+             const Box* box = nullptr);
 
+  /// Raises the limit of the operations: counting takes more of them.
   Result<double> count() const;
   Result<bool> is_empty() const;
   /// Least and greatest value of the numerator over the set, which is neither empty nor unbounded.
@@ -83,15 +99,12 @@ class IntegerSet {
  private:
   Result<void> status(bool succeeded) const;
 
-  struct FreeContext {
-    void operator()(isl_ctx* context) const;
-  };
   struct FreeSet {
     void operator()(isl_set* set) const;
   };
   std::vector<int> members_;
   bool too_large_;
-  std::unique_ptr<isl_ctx, FreeContext> context_;
+  isl_ctx* context_;
   std::unique_ptr<isl_set, FreeSet> set_;
 };
 

@@ -84,7 +84,12 @@ TEST_CASE("a wrong program is exit 2, a missing file exit 1") {
                                      7));
   box.write("empty.tc", "");
   box.write("suite.json", R"({"kind": "suite", "workloads": []})");
-  box.write("list.json", "[1, 2");
+  box.write("list.json", "[1, 2]");
+  box.write("cut.json", "{\"kind\":\n [1, 2");
+  box.write("comma.json", "{\n  \"\u00e9\": 1,, \"b\": 2\n}\n");
+  std::string defs;
+  for (int i = 0; i < 13; ++i) defs += "def f" + std::to_string(i) + "(float(N) A) -> (o) { o(i) = A(i) }\n";
+  box.write("many.tc", defs);
   box.write("other.json", R"({"kind": "program", "format": 1})");
   REQUIRE(mkfifo(box.path("pipe.tc").c_str(), 0600) == 0);
   box.write("huge.tc", "");
@@ -97,7 +102,10 @@ TEST_CASE("a wrong program is exit 2, a missing file exit 1") {
       {{"check", "empty.tc"}, 2, "no-def", "def"},
       {{"check", "suite.json"}, 2, "suite-unsupported", "not supported by this version"},
       {{"tune", "suite.json"}, 2, "suite-unsupported", "not supported by this version"},
-      {{"check", "list.json"}, 2, "bad-json", "list.json"},
+      {{"check", "list.json"}, 2, "bad-json", "list.json is not a JSON object"},
+      {{"check", "cut.json"}, 2, "bad-json", "cut.json:2:7: error: the file ends inside its JSON value"},
+      {{"check", "comma.json"}, 2, "bad-json", "comma.json:2:10: error: this is not JSON"},
+      {{"tune", "many.tc"}, 2, "several-defs", "f8, f9 and 3 others"},
       {{"check", "other.json"}, 2, "malformed-program", "other.json"},
       {{"check", "einsum:ij,jk"}, 2, "no-arrow", "the output is missing"},
       {{"check", "matmul.txt"}, 2, "unknown-program", "FILE.tc"},

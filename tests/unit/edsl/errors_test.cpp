@@ -107,6 +107,7 @@ TEST_CASE("a TensorOutput takes one contraction, and its constraints before the 
   O.add_constraint(j < 3);
   MISUSE("bad-extent", TensorOutput(0));
   MISUSE("shape-mismatch", O.use_default(A));
+  CHECK_THAT(MISUSE("own-default", O.use_default(O)), Contains("cannot be its own default"));
   MISUSE("narrowing", O.use_default(Placeholder(DType::F64, {3}, "D")));
   O.use_default(1);
   MISUSE("second-default", O.use_default(2));

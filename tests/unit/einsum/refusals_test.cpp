@@ -135,6 +135,12 @@ TEST_CASE("an output type that does not hold the operands'") {
   CHECK(refused("i->i", {{{DType::I32, {}}}, DType::F32, {}}).code == "narrowing");  // f32 does not hold i32
   CHECK(refused("i->i", {{{DType::C32, {}}}, DType::F64, {}}).code == "narrowing");
   CHECK(refused("i->i", {{{DType::U8, {}}}, DType::I8, {}}).code == "narrowing");
+  // Products and sums of i8 are i32; a copy stays i8, and a float output computes in floats.
+  CHECK(refused("i,i->i", {{{DType::I8, {}}, {DType::I8, {}}}, DType::I8, {}}).message ==
+        "the output's type i8 does not hold the result's i32");
+  CHECK(refused("ij->i", {{{DType::U8, {}}}, DType::I16, {}}).code == "narrowing");
+  CHECK(einsum::make_program(*einsum::parse("i->i"), {{{DType::I8, {}}}, DType::I8, {}}));
+  CHECK(einsum::make_program(*einsum::parse("ij->i"), {{{DType::I8, {}}}, DType::F16, {}}));
 }
 
 TEST_CASE("intermediate results have limits, too") {

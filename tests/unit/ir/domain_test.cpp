@@ -155,6 +155,37 @@ TEST_CASE("reads inside gathers are checked, gathered values are not") {
   CHECK(check_domains(program).has_value());
 }
 
+TEST_CASE("subscripts of indices and literals that are not affine are checked point by point") {
+  const auto index = [](int i) { return make_expr(DType::I32, IndexValue{i}); };
+  const auto literal = [](int64_t value) { return make_expr(DType::I32, Literal{value}); };
+  const auto reads = [&](int64_t length, Op op, ExprPtr a, ExprPtr b) {
+    auto program = reads_vector({6, 5}, length, at(0));
+    program.statements[0].value = read(0, {Subscript(call(op, {std::move(a), std::move(b)}, DType::I32))});
+    return program;
+  };
+  CHECK(check_domains(reads(3, Op::Mod, index(0), literal(3))).has_value());
+  auto mod = reads(2, Op::Mod, index(0), literal(3));
+  CHECK(message_of(mod) == "subscript i % 3 of A runs from 0 to 2, but dimension 0 of A has extent 2");
+  CHECK(check_domains(mod).error().note == "i in [0, 6)");
+  CHECK(check_domains(reads(21, Op::Mul, index(0), index(1))).has_value());
+  CHECK(message_of(reads(20, Op::Mul, index(0), index(1))).find("runs from 0 to 20,") != std::string::npos);
+  // Division rounds down: -1/2 is -1.
+  auto halves = reads(3, Op::Div, index(0), literal(2));
+  CHECK(check_domains(halves).has_value());
+  halves.statements[0].indices[0].lo = -1;
+  CHECK(message_of(halves).find("runs from -1 to 2,") != std::string::npos);
+  // Only points of the domain count: 1 <= i < 6.
+  halves.statements[0].constraints = {{affine({{0, 1}}, -1), 5}};
+  CHECK(check_domains(halves).has_value());
+  // What reads, and what has more than 100,000 points, is left to run time.
+  mod.statements[0].value = read(0, {Subscript(read(0, {at(1)}))});
+  mod.tensors[0].extents[0] = 5;
+  CHECK(check_domains(mod).has_value());
+  auto large = reads(2, Op::Mod, index(0), literal(3));
+  large.statements[0].indices[0].hi = 100'001;
+  CHECK(check_domains(large).has_value());
+}
+
 TEST_CASE("empty ranges excuse a statement only beside an extent of 0") {
   auto program = reads_vector({0, 3}, 2, at(1));
   REQUIRE_FALSE(check_domains(program));
@@ -227,4 +258,25 @@ TEST_CASE("what is too large to analyse is an error, not a hang") {
   const auto huge = reads_vector({INT64_MAX, INT64_MAX}, 5, affine({{0, INT64_MAX}, {1, 1}}));
   REQUIRE_FALSE(check_domains(huge));
   CHECK(check_domains(huge).error().code == "size-overflow");
+}
+
+TEST_CASE("dense quotients over many indices end with an error") {
+  for (int seed = 0; seed < 2; ++seed) {
+    std::mt19937 random(seed);
+    const auto pick = [&](int lo, int hi) { return lo + static_cast<int>(random() % (hi - lo + 1)); };
+    const auto dense = [&](int denominator) {
+      AffineExpr expr = affine({}, pick(0, 5), denominator);
+      for (int i = 0; i < 8; ++i) expr.terms.emplace_back(i, pick(1, 5));
+      return expr;
+    };
+    auto program = reads_vector(std::vector<int64_t>(8, 9), 40, dense(5));
+    auto& statement = program.statements[0];
+    for (const int denominator : {3, 4, 5, 2, 3, 4, 5})
+      statement.value = call(Op::Mul, {statement.value, read(0, {dense(denominator)})});
+    for (int i = 0; i < 2; ++i) statement.constraints.push_back({dense(1), 100});
+    CAPTURE(seed);
+    const auto domain = infer_domain(program, statement);
+    REQUIRE_FALSE(domain);
+    CHECK(domain.error().code == "domain-too-complex");
+  }
 }

@@ -1,0 +1,22 @@
+// The values of subscripts made of indices and literals alone, by going through the points.
+//
+// Private to frontend/ir.
+#pragma once
+
+#include <optional>
+
+#include "frontend/ir/integer_set.h"
+
+namespace tile_tune::ir {
+
+/// Least and greatest value of a subscript that is an integer expression of indices and literals over the points of
+/// its indices' ranges that meet the constraints on these indices alone. nullopt where that is not to be had: it reads
+/// or takes other operations than + - * / % min max and negation, a value exceeds its type, a divisor is 0, other
+/// relations tie its indices, there are more than 100,000 points, or none.
+std::optional<Interval> values_by_points(const Statement& statement, const std::vector<Relation>& relations,
+                                         const Expr& subscript);
+
+/// Numbers of the indices an expression uses, ascending.
+std::vector<int> indices_of(const Expr& expr);
+
+}  // namespace tile_tune::ir
