@@ -31,10 +31,7 @@ void check_default(const std::string& text, const reference::Inputs& inputs) {
   CAPTURE(text);
   const ir::Program program = test::bound_program(text, {{"N", 37}});
   test::KernelCheck check(program, inputs);
-  const auto result = check(search::Space(program, test::host(2)).default_schedule());
-  CHECK(result.error == "");
-  CHECK(result.verdict.reason == "");
-  CHECK(result.verdict.outcome == search::Outcome::Ok);
+  check.expect_right(search::Space(program, test::host(2)).default_schedule());
 }
 
 }  // namespace

@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <catch2/catch.hpp>
+#include <nlohmann/json.hpp>
 
 #include "frontend/ir/canonical.h"
 #include "frontend/tc/parse.h"
@@ -74,6 +75,14 @@ KernelCheck::Result KernelCheck::operator()(const codegen::Schedule& schedule) {
   constexpr double kLongEnough = 60;
   result.verdict = search::verify(problem_, kernel, kLongEnough, STDERR_FILENO);
   return result;
+}
+
+void KernelCheck::expect_right(const codegen::Schedule& schedule) {
+  CAPTURE(codegen::to_json(schedule).dump());
+  const auto result = (*this)(schedule);
+  CHECK(result.error == "");
+  CHECK(result.verdict.reason == "");
+  CHECK(result.verdict.outcome == search::Outcome::Ok);
 }
 
 }  // namespace tile_tune::test

@@ -28,6 +28,8 @@ class KernelCheck {
     std::string error;  // the compiler's, if it failed
   };
   Result operator()(const codegen::Schedule& schedule);
+  /// The same as assertions: it compiles, and computes what the reference does.
+  void expect_right(const codegen::Schedule& schedule);
 
   const ir::Program& program() const { return problem_.program; }
 
