@@ -161,7 +161,9 @@ TEST_CASE("without a default that works candidates are judged but not timed") {
   CHECK(result[1].ratio == 0);
 }
 
-TEST_CASE("finals report at least 31 pairs, intervals, and shares of the roofline") {
+// The probes share this machine with whatever else runs: where they came out slower than the kernel, twice, its shares
+// are unknown. What a share is computed from is tested without a clock in tests/unit/measure.
+TEST_CASE("finals report at least 31 pairs, intervals, and shares of the roofline unless the probes were disturbed") {
   const bool from_memory = GENERATE(false, true);
   auto options = options_for();
   options.target.l3_bytes = from_memory ? 0 : 1 << 20;  // smaller or larger than the program's tensors
@@ -175,8 +177,8 @@ TEST_CASE("finals report at least 31 pairs, intervals, and shares of the rooflin
     CHECK(result[i].samples_ns.size() >= 31);
     CHECK(result[i].ratio_lo <= result[i].ratio);
     CHECK(result[i].ratio_hi >= result[i].ratio);
-    CHECK(result[i].flop_fraction > 0);
-    CHECK((result[i].bandwidth_fraction > 0) == from_memory);
+    CHECK((result[i].flop_fraction > 0) == !result[i].roof_unknown);
+    CHECK((result[i].bandwidth_fraction > 0) == (from_memory && !result[i].roof_unknown));
     CHECK(result[i].peak_fraction == std::max(result[i].flop_fraction, result[i].bandwidth_fraction));
     CHECK(result[i].peak_fraction_lo <= result[i].peak_fraction);
     CHECK(result[i].peak_fraction_hi >= result[i].peak_fraction);
