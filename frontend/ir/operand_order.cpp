@@ -93,6 +93,21 @@ void append_operands(const ExprPtr& expr, Op op, DType type, std::vector<ExprPtr
   for (const auto& argument : call->arguments) append_operands(argument, op, type, operands);
 }
 
+/// The factors of a float sum's term as one call. Their product is rounded another way in another grouping, by no more
+/// than what the sum may err by anyway (reference/tolerance.h), unlike the terms of a sum, which may cancel.
+Program with_open_products(const Program& program) {
+  Program result = program;
+  for (auto& statement : result.statements) {
+    const auto* product = std::get_if<Call>(&statement.value->node);
+    if (statement.op != Aggregation::Sum || statement.value->type != statement.accumulator) continue;
+    if (!product || product->op != Op::Mul) continue;
+    Call open{Op::Mul, {}};
+    append_operands(statement.value, Op::Mul, statement.accumulator, open.arguments);
+    statement.value = make_expr(statement.accumulator, std::move(open));
+  }
+  return result;
+}
+
 /// Arguments of a call; all of a chain of one associative operation.
 std::vector<ExprPtr> operands_of(const Call& call, DType type) {
   if (!commutes(call.op) || !associates(call.op, type)) return call.arguments;
@@ -382,8 +397,8 @@ Program ordered(const Program& program, const Colours& colours) {
 
 class Search {
  public:
-  Search(const Program& program, const std::function<std::string(const Program&)>& text)
-      : program_(program), text_(text) {}
+  Search(Program program, const std::function<std::string(const Program&)>& text)
+      : program_(std::move(program)), text_(text) {}
 
   Program best() && {
     Colours colours = first_colours(program_);
@@ -442,7 +457,7 @@ class Search {
     best_text_ = std::move(text);
   }
 
-  const Program& program_;
+  const Program program_;
   const std::function<std::string(const Program&)>& text_;
   std::optional<Program> best_;
   std::string best_text_;
@@ -452,7 +467,7 @@ class Search {
 }  // namespace
 
 Program order_operands(const Program& program, const std::function<std::string(const Program&)>& text) {
-  return Search(program, text).best();
+  return Search(with_open_products(program), text).best();
 }
 
 }  // namespace tile_tune::ir

@@ -16,8 +16,8 @@ namespace tile_tune::ir {
 
 /// The program with the operands of + * min max == != and or in order, and its indices in an order that only
 /// matters where uses do not tell them apart. Operations that are associative to the last bit (on integers and bool,
-/// and min and max) are ordered as a whole: a + (b + c) is (a + b) + c. `text` is what a numbered program is
-/// compared by: of equal choices the one with the smallest text is taken.
+/// and min and max) are ordered as a whole: a + (b + c) is (a + b) + c; so are the factors of a float sum's term.
+/// `text` is what a numbered program is compared by: of equal choices the one with the smallest text is taken.
 Program order_operands(const Program& program, const std::function<std::string(const Program&)>& text);
 
 }  // namespace tile_tune::ir

@@ -94,16 +94,21 @@ Numbers shuffled(size_t count, Random& random) {
   return numbers;
 }
 
+/// a op (b op c) as (a op b) op c, perhaps.
+void regroup(Call& node, Random& random) {
+  const auto* right = std::get_if<Call>(&node.arguments[1]->node);
+  if (!right || right->op != node.op || random() % 2) return;
+  const auto [b, c] = std::pair(right->arguments[0], right->arguments[1]);
+  node.arguments = {call(node.op, {node.arguments[0], b}), c};
+}
+
 /// Operands swapped, and chains of integers grouped differently.
 void reorder(Expr& expr, Random& random) {
   auto* node = std::get_if<Call>(&expr.node);
   if (!node || node->op == Op::Sub) return;
   if (random() % 2) std::swap(node->arguments[0], node->arguments[1]);
   if (expr.type == DType::F32 && node->op != Op::Max) return;
-  const auto* right = std::get_if<Call>(&node->arguments[1]->node);
-  if (!right || right->op != node->op || random() % 2) return;
-  const auto [b, c] = std::pair(right->arguments[0], right->arguments[1]);
-  node->arguments = {call(node->op, {node->arguments[0], b}), c};
+  regroup(*node, random);
 }
 
 Program respelled(const Program& program, Random& random) {
@@ -124,6 +129,10 @@ Program respelled(const Program& program, Random& random) {
                           if (auto* read = std::get_if<Read>(&expr.node)) read->tensor = tensors[read->tensor];
                           reorder(expr, random);
                         }});
+    if (auto term = *statement.value; statement.op == Aggregation::Sum) {
+      if (auto* product = std::get_if<Call>(&term.node); product && product->op == Op::Mul) regroup(*product, random);
+      statement.value = std::make_shared<const Expr>(term);
+    }
     renumber_indices(statement, shuffled(statement.indices.size(), random));
     for (auto& index : statement.indices) index.name = "index" + std::to_string(random() % 1000);
     std::shuffle(statement.constraints.begin(), statement.constraints.end(), random);

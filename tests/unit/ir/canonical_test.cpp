@@ -254,17 +254,23 @@ TEST_CASE("operands of commutative operations may stand in any order") {
   std::swap(other.inputs[0], other.inputs[1]);
   CHECK(content_hash(other) == content_hash(bound_matmul()));
   CHECK(canonicalize(other).tensors[0].name == "A");
-  // Products of floats keep their grouping, those of integers do not.
-  const auto grouped = [](DType type, bool left) {
+  // Products of floats keep their grouping unless they are a sum's terms, those of integers never do.
+  const auto grouped = [](DType type, bool left, Aggregation op = Aggregation::Assign, int more = 0) {
     auto program = symmetric(true, {}, 4, 6);
+    program.statements[0].op = op;
+    program.statements[0].accumulator = type;
     for (auto& tensor : program.tensors) tensor.type = type;
     const auto a = read(0, {at(0)}, type), b = read(1, {at(1)}, type), c = read(0, {at(1)}, type);
     program.statements[0].value = left ? call(Op::Mul, {call(Op::Mul, {a, b}, type), c}, type)
                                        : call(Op::Mul, {a, call(Op::Mul, {b, c}, type)}, type);
+    if (more) program.statements[0].value = call(Op::Add, {program.statements[0].value, number(more)}, type);
     return content_hash(program);
   };
   CHECK(grouped(DType::I32, true) == grouped(DType::I32, false));
   CHECK(grouped(DType::F32, true) != grouped(DType::F32, false));
+  CHECK(grouped(DType::F32, true, Aggregation::Max) != grouped(DType::F32, false, Aggregation::Max));
+  CHECK(grouped(DType::F32, true, Aggregation::Sum) == grouped(DType::F32, false, Aggregation::Sum));
+  CHECK(grouped(DType::F32, true, Aggregation::Sum, 1) != grouped(DType::F32, false, Aggregation::Sum, 1));
 }
 
 TEST_CASE("parts that only look alike together are told apart together") {
