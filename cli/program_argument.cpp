@@ -72,8 +72,13 @@ Result<nlohmann::json> parse_json(const std::string& text, const std::string& pa
     return tl::unexpected(Diagnostic{ErrorClass::Program, "bad-json",
                                      ended ? "the file ends inside its JSON value" : "this is not JSON",
                                      place_of(text, path, error.byte == 0 ? 0 : error.byte - 1)});
-  } catch (const nlohmann::json::exception&) {
-    return fail(ErrorClass::Program, "bad-json", fmt::format("{} holds a number that is too large", path));
+  } catch (const nlohmann::json::exception& error) {
+    // The only other error: "... number overflow parsing '1e999'". It tells the number but not its place.
+    const std::string what = error.what();
+    const size_t quote = what.find('\'');
+    const std::string number = quote == std::string::npos ? "" : what.substr(quote + 1, what.rfind('\'') - quote - 1);
+    return tl::unexpected(Diagnostic{ErrorClass::Program, "bad-json", "this number is too large",
+                                     place_of(text, path, text.find(number))});
   }
 }
 

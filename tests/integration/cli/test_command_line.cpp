@@ -86,6 +86,7 @@ TEST_CASE("a wrong program is exit 2, a missing file exit 1") {
   box.write("suite.json", R"({"kind": "suite", "workloads": []})");
   box.write("list.json", "[1, 2]");
   box.write("cut.json", "{\"kind\":\n [1, 2");
+  box.write("huge.json", "{\"kind\": \"program\",\n \"name\": -1e999}\n");
   box.write("comma.json", "{\n  \"\u00e9\": 1,, \"b\": 2\n}\n");
   std::string defs;
   for (int i = 0; i < 13; ++i) defs += "def f" + std::to_string(i) + "(float(N) A) -> (o) { o(i) = A(i) }\n";
@@ -104,6 +105,7 @@ TEST_CASE("a wrong program is exit 2, a missing file exit 1") {
       {{"tune", "suite.json"}, 2, "suite-unsupported", "not supported by this version"},
       {{"check", "list.json"}, 2, "bad-json", "list.json is not a JSON object"},
       {{"check", "cut.json"}, 2, "bad-json", "cut.json:2:7: error: the file ends inside its JSON value"},
+      {{"check", "huge.json"}, 2, "bad-json", "huge.json:2:10: error: this number is too large"},
       {{"check", "comma.json"}, 2, "bad-json", "comma.json:2:10: error: this is not JSON"},
       {{"tune", "many.tc"}, 2, "several-defs", "f8, f9 and 3 others"},
       {{"check", "other.json"}, 2, "malformed-program", "other.json"},
