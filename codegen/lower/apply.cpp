@@ -149,7 +149,8 @@ struct Applier {
 
   // Schedules a Func that holds one register tile (and, with a reduction in lanes, its lanes).
   template <typename Definition>
-  void register_tile(Definition&& definition, const std::vector<VarOrRVar>& outer_loops, int64_t lane_extent) const {
+  void register_tile(Definition&& definition, const std::vector<VarOrRVar>& outer_loops, int64_t lane_extent,
+                     const Halide::RVar* dot = nullptr) const {
     std::vector<VarOrRVar> order;
     for (const int p : register_order()) in_registers(definition, p, stage.vars[p], order);
     if (lane_extent > 0) {
@@ -159,6 +160,10 @@ struct Applier {
       order.insert(order.begin(), {inner, outer});
     }
     order.insert(order.end(), outer_loops.begin(), outer_loops.end());
+    if (dot) {
+      definition.atomic().vectorize(*dot);
+      order.insert(order.begin(), *dot);
+    }
     if (!order.empty()) definition.reorder(order);
   }
 
@@ -166,15 +171,17 @@ struct Applier {
     for (int p = 0; p < outputs(); ++p) func.bound_extent(stage.vars[p], static_cast<int>(schedule.tiles[p].back()));
   }
 
-  // The loops of a reduction, innermost first, with those to unroll unrolled.
-  std::vector<VarOrRVar> reduction_loops(Halide::Stage update) const {
+  // An update that adds up a reduction in registers: dot products innermost, then the register tile, then the
+  // reduction's loops, with those to unroll unrolled.
+  void register_reduction(Halide::Stage update, int64_t lane_extent) const {
     std::vector<VarOrRVar> order;
-    for (const auto& loop : stage.unrolled) {
-      update.unroll(loop);
-      order.push_back(loop);
+    const auto first = stage.unrolled.begin() + (stage.dot ? 1 : 0);
+    for (auto loop = first; loop != stage.unrolled.end(); ++loop) {
+      update.unroll(*loop);
+      order.push_back(*loop);
     }
     order.insert(order.end(), stage.reduction.begin(), stage.reduction.end());
-    return order;
+    register_tile(update, order, lane_extent, stage.dot ? &stage.unrolled.front() : nullptr);
   }
 
   void apply_plain_reduction() {
@@ -182,7 +189,7 @@ struct Applier {
     sums.compute_at(innermost()).store_in(Halide::MemoryType::Register);
     bound_to_register_tile(sums);
     register_tile(sums, {}, 0);
-    register_tile(sums.update(), reduction_loops(sums.update()), 0);
+    register_reduction(sums.update(), 0);
   }
 
   void apply_lane_reduction() {
@@ -191,7 +198,7 @@ struct Applier {
     bound_to_register_tile(partial);
     partial.bound_extent(stage.lane, static_cast<int>(stage.lane_extent));
     register_tile(partial, {}, stage.lane_extent);
-    register_tile(partial.update(), reduction_loops(partial.update()), stage.lane_extent);
+    register_reduction(partial.update(), stage.lane_extent);
     for (auto& [fold, width] : stage.folds) {
       fold.compute_at(innermost()).store_in(Halide::MemoryType::Register);
       fold.bound_extent(stage.lane, width);
@@ -235,7 +242,7 @@ struct Applier {
     partial.store_in(Halide::MemoryType::Register);
     bound_to_register_tile(partial);
     register_tile(partial, {}, 0);
-    register_tile(partial.update(), reduction_loops(partial.update()), 0);
+    register_reduction(partial.update(), 0);
   }
 
   void apply_packed() {
@@ -243,14 +250,38 @@ struct Applier {
       const auto& order = packed.choice.order;
       packed.func.compute_at(level_at(packed.choice.depth));
       if (order.empty()) continue;
+      if (packed.choice.depth == 0 && schedule.parallel > 0 && order.size() > 1)
+        packed.func.parallel(packed.vars[order.back()]);
       std::vector<Var> storage;
       for (const int d : order) storage.push_back(packed.vars[d]);
       const int lanes = target.vector_bytes / packed.func.types()[0].bytes();
-      if (storage.size() > 1) packed.func.reorder_storage(storage);
-      packed.func.reorder(std::vector<VarOrRVar>(storage.begin(), storage.end()));
+      if (storage.size() > 1 && !packed.part) packed.func.reorder_storage(storage);
+      if (packed.part) {
+        // Stores of all parts of a vector become one, of interleaved vectors.
+        std::vector<Var> parts{*packed.part};
+        parts.insert(parts.end(), storage.begin(), storage.end());
+        packed.func.reorder_storage(parts).unroll(*packed.part);
+        packed.func.reorder(std::vector<VarOrRVar>(parts.begin(), parts.end()));
+      } else {
+        packed.func.reorder(std::vector<VarOrRVar>(storage.begin(), storage.end()));
+      }
       // GuardWithIf: a packed region's width is whatever the tile needs, and reading past it may leave the tensor.
       if (lanes > 1) packed.func.vectorize(storage[0], lanes, TailStrategy::GuardWithIf);
     }
+  }
+
+  void apply_shift() {
+    if (!stage.shift.defined()) return;
+    const auto packed = std::find_if(stage.packed.begin(), stage.packed.end(),
+                                     [&](const PackedOperand& p) { return p.part.has_value(); });
+    const Var vector = stage.vars[schedule.vector_loop], outer(vector.name() + "_so"), inner(vector.name() + "_si");
+    stage.shift.compute_at(level_at(packed->choice.depth)).vectorize(vector, schedule.lanes, TailStrategy::GuardWithIf);
+    Halide::Stage update = stage.shift.update();
+    update.split(vector, outer, inner, schedule.lanes, TailStrategy::GuardWithIf);
+    std::vector<VarOrRVar> order{stage.shift_reduction.front(), inner};
+    order.insert(order.end(), stage.shift_reduction.begin() + 1, stage.shift_reduction.end());
+    order.push_back(outer);
+    update.reorder(order).atomic().vectorize(stage.shift_reduction.front()).vectorize(inner);
   }
 
   // `result` when it only takes up the tiled Func: one pass, no element twice.
@@ -284,6 +315,7 @@ void apply(const StageSchedule& schedule, Stage& stage, const Target& target, bo
       applier.apply_plain_reduction();
   }
   applier.apply_packed();
+  applier.apply_shift();
 }
 
 }  // namespace tile_tune::codegen

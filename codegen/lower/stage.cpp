@@ -85,7 +85,7 @@ struct Builder {
   // is read there is thrown away, or, with a gather out of range, some element instead of foreign memory. `likely`
   // makes Halide cut the loops where the clamps end, so that inner tiles have none.
   Values read(const std::vector<PackedOperand>& packings, int number, const ir::Read& node,
-              std::vector<Expr> subscripts) const {
+              std::vector<Expr> subscripts, const Expr& part) const {
     const auto& tensor = program.tensors[node.tensor];
     for (size_t d = 0; d < subscripts.size(); ++d) {
       const int last = static_cast<int>(ir::extent(tensor, d)) - 1;
@@ -96,15 +96,39 @@ struct Builder {
         subscripts[d] = Halide::clamp(Halide::likely(subscripts[d]), 0, last);
     }
     for (const auto& packed : packings)
-      if (packed.choice.operand == number) return at(packed.func, subscripts);
+      if (packed.choice.operand == number) return at(packed.func, packed_arguments(packed, subscripts, part));
     return at(tensors.at(node.tensor), buffer_arguments(tensor, subscripts));
   }
 
-  Values value(const std::vector<Expr>& reduction) const {
+  std::vector<Expr> packed_arguments(const PackedOperand& packed, std::vector<Expr> subscripts,
+                                     const Expr& part) const {
+    if (!packed.part) return subscripts;
+    auto& along = subscripts[stage.dot->dimension];
+    along = Halide::Internal::simplify((along - part) / stage.dot->width);
+    subscripts.insert(subscripts.begin(), part);
+    return subscripts;
+  }
+
+  // The plain product is what the compiler knows as part of a dot product; its instructions wrap.
+  Expr dot_term(const std::vector<Expr>& indices, const ReadOperand& read_operand) const {
+    const auto& factors = std::get<ir::Call>(statement.value->node).arguments;
+    const auto second = [&](int, const ir::Read& node, const std::vector<Expr>& subscripts) {
+      return read_operand(1, node, subscripts);
+    };
+    return to_halide(*factors[0], indices, read_operand)[0] * to_halide(*factors[1], indices, second)[0];
+  }
+
+  // `part`: which of a dot product's iterations, where the schedule has them.
+  Values value(const std::vector<Expr>& reduction, const Expr& part = {}) const {
     const auto indices = index_values(reduction);
     const auto read_operand = [&](int number, const ir::Read& node, const std::vector<Expr>& subscripts) {
-      return read(stage.packed, number, node, subscripts);
+      auto result = read(stage.packed, number, node, subscripts, part);
+      // x + 128, as unsigned bytes.
+      if (stage.dot && stage.dot->shifted && number != stage.dot->column)
+        result[0] = Halide::cast<uint8_t>(result[0]) ^ Halide::cast<uint8_t>(128);
+      return result;
     };
+    if (stage.dot) return guarded({dot_term(indices, read_operand)}, indices);
     const auto type = halide_type(statement.accumulator);
     const Values result = each_part(to_halide(*statement.value, indices, read_operand),
                                     [&](const Expr& part) { return convert(with_ieee_rules(part), type); });
@@ -135,17 +159,38 @@ struct Builder {
     return Halide::strict_float(product->a) * Halide::strict_float(product->b);
   }
 
+  // Every half that the expression reads is converted to f32 at once.
+  static bool only_widened_halves(const ir::Expr& expr) {
+    if (const auto* cast = std::get_if<ir::Cast>(&expr.node))
+      return (expr.type == DType::F32 && std::holds_alternative<ir::Read>(cast->argument->node)) ||
+             only_widened_halves(*cast->argument);
+    if (const auto* call = std::get_if<ir::Call>(&expr.node))
+      return std::all_of(call->arguments.begin(), call->arguments.end(),
+                         [](const ir::ExprPtr& argument) { return only_widened_halves(*argument); });
+    return !std::holds_alternative<ir::Read>(expr.node) || expr.type != DType::F16;
+  }
+
   void make_packed() {
     for (const auto& choice : schedule.packings) {
       const auto& operand = stage.loops.operands[choice.operand];
-      PackedOperand packed{choice, Func(fmt::format("{}_pack{}", name, choice.operand)), {}};
+      PackedOperand packed{choice, Func(fmt::format("{}_pack{}", name, choice.operand)), {}, {}};
       std::vector<Expr> subscripts;
       for (size_t d = 0; d < operand.subscripts.size(); ++d) {
         packed.vars.push_back(Var(fmt::format("{}_p{}_{}", name, choice.operand, d)));
         subscripts.push_back(packed.vars.back());
       }
-      define(packed.func, packed.vars,
-             at(tensors.at(operand.tensor), buffer_arguments(program.tensors[operand.tensor], subscripts)));
+      auto arguments = packed.vars;
+      if (stage.dot && stage.dot->column == choice.operand) {
+        packed.part = Var(fmt::format("{}_p{}_part", name, choice.operand));
+        subscripts[stage.dot->dimension] = subscripts[stage.dot->dimension] * stage.dot->width + *packed.part;
+        arguments.insert(arguments.begin(), *packed.part);
+      }
+      auto elements = at(tensors.at(operand.tensor), buffer_arguments(program.tensors[operand.tensor], subscripts));
+      // Halves are widened once, on the way into the copy: with its care for NaN and infinities that takes a dozen
+      // instructions.
+      if (program.tensors[operand.tensor].type == DType::F16 && only_widened_halves(*statement.value))
+        elements[0] = convert(elements[0], Halide::Float(32));
+      define(packed.func, arguments, elements);
       stage.packed.push_back(std::move(packed));
     }
   }
@@ -158,6 +203,9 @@ struct Builder {
   struct Domain {
     std::vector<Halide::RVar> unrolled, loops;  // innermost first
     std::vector<Expr> positions;                // by reduction loop
+
+    // The iterations of a dot product are those of the innermost loop.
+    Expr part(const std::optional<DotProduct>& dot) const { return dot ? Expr(unrolled.front()) : Expr(); }
 
     std::vector<Halide::RVar> all() const {
       std::vector<Halide::RVar> result = unrolled;
@@ -210,10 +258,14 @@ struct Builder {
                      [&](const Expr& part) { return Halide::cast(type, part); });
   }
 
+  // The Func whose update adds up the statement's terms.
+  const Func& sums_of_terms() const { return stage.partial.defined() ? stage.partial : stage.accumulator; }
+
   // One update: `term` combined into the element, over the loops of a reduction.
   void accumulate(Func& into, const std::vector<Var>& vars, const Values& term,
                   const std::vector<Halide::RVar>& loops) const {
-    Values combined = combine(reduction_op(), at(into, vars), term);
+    const bool dot = stage.dot && &into == &sums_of_terms();
+    Values combined = dot ? Values{at(into, vars)[0] + term[0]} : combine(reduction_op(), at(into, vars), term);
     // An update that mentions no loop of its reduction would not be repeated over it.
     const bool mentioned = std::any_of(loops.begin(), loops.end(), [&](const auto& loop) {
       return std::any_of(term.begin(), term.end(),
@@ -231,7 +283,32 @@ struct Builder {
     stage.unrolled = domain.unrolled;
     stage.reduction = domain.loops;
     define(stage.accumulator, vars, initial());
-    accumulate(stage.accumulator, vars, value(domain.positions), domain.all());
+    accumulate(stage.accumulator, vars, value(domain.positions, domain.part(stage.dot)), domain.all());
+  }
+
+  // Sums of the packed operand over the whole reduction, by the output loops it depends on.
+  void sum_for_shift() {
+    std::vector<Span> spans;
+    for (int r = 0; r < reductions(); ++r)
+      spans.push_back({0, stage.loops.reduction[r], r == stage.dot->loop ? stage.dot->width : 1});
+    const Domain domain = make_domain("_rs", spans);
+    stage.shift_reduction = domain.all();
+    const auto& operand = stage.loops.operands[stage.dot->column];
+    std::vector<Var> vars;
+    for (const auto& var : accumulator_vars())
+      for (int p = 0; p < outputs(); ++p)
+        if (var.name() == stage.vars[p].name() && stage.loops.stride(program, operand, p) != 0) vars.push_back(var);
+    std::vector<Expr> subscripts;
+    const auto indices = index_values(domain.positions);
+    for (const auto& subscript : operand.subscripts)
+      subscripts.push_back(to_halide(std::get<ir::AffineExpr>(subscript), indices));
+    const auto packed = std::find_if(stage.packed.begin(), stage.packed.end(),
+                                     [&](const PackedOperand& p) { return p.choice.operand == operand.number; });
+    stage.shift = Func(name + "_shift");
+    define(stage.shift, vars, {0});
+    const Expr element = at(packed->func, packed_arguments(*packed, subscripts, domain.part(stage.dot)))[0];
+    // 128 as an unsigned byte: dot products again.
+    stage.shift(vars) += Halide::cast<int32_t>(Halide::cast<uint8_t>(128)) * Halide::cast<int32_t>(element);
   }
 
   // partial(vars, b...) sums one block of the reduction in registers; the accumulator, at home in cache, adds the
@@ -256,7 +333,7 @@ struct Builder {
     partial_vars.insert(partial_vars.end(), block_vars.begin(), block_vars.end());
     stage.partial = Func(name + "_part");
     define(stage.partial, partial_vars, initial());
-    accumulate(stage.partial, partial_vars, value(domain.positions), domain.all());
+    accumulate(stage.partial, partial_vars, value(domain.positions, domain.part(stage.dot)), domain.all());
 
     const RDom block_loops(blocks, name + "_rb");
     std::vector<Expr> arguments(vars.begin(), vars.end());
@@ -454,6 +531,7 @@ struct Builder {
       stage.vars.push_back(Var(fmt::format("{}_v{}", name, p)));
       stage.buffer_order.push_back(row ? outputs() - 1 - p : p);
     }
+    if (schedule.dot_product) stage.dot = dot_product(program, statement, stage.loops, schedule);
     make_packed();
     Values computed;
     if (reductions() > 0) {
@@ -465,6 +543,11 @@ struct Builder {
       else
         reduce_plain();
       computed = at(stage.accumulator, accumulator_vars());
+      if (stage.dot && stage.dot->shifted) {
+        sum_for_shift();
+        const auto bits = [](const Expr& x) { return Halide::cast<uint32_t>(x); };
+        computed[0] = Halide::cast<int32_t>(bits(computed[0]) - bits(stage.shift(stage.shift.args())));
+      }
     } else {
       computed = value({});
     }

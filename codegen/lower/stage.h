@@ -7,10 +7,12 @@
 #pragma once
 
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "Halide.h"
+#include "codegen/schedule/dot_product.h"
 #include "codegen/schedule/loops.h"
 #include "codegen/schedule/schedule.h"
 #include "codegen/target/target.h"
@@ -21,6 +23,8 @@ struct PackedOperand {
   Packing choice;
   Halide::Func func;  // arguments: the operand tensor's dimensions, in subscript order
   std::vector<Halide::Var> vars;
+  // With dot products: which of the instruction's iterations; the dimension along the reduction then counts groups.
+  std::optional<Halide::Var> part;
 };
 
 struct Stage {
@@ -45,6 +49,9 @@ struct Stage {
   bool has_tail = false;                            // accumulator has an update over the iterations no vector holds
   std::vector<Halide::RVar> tail;                   // its loops, innermost first
   std::vector<PackedOperand> packed;
+  std::optional<DotProduct> dot;  // its iterations are the first of `unrolled`
+  Halide::Func shift;  // defined if dot->shifted: sums of the packed operand, arguments: the vector loop first
+  std::vector<Halide::RVar> shift_reduction;  // its loops, innermost first, the instruction's iterations before them
 };
 
 /// Funcs that hold each tensor's elements so far, arguments in buffer order (fastest first).

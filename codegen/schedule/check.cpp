@@ -5,6 +5,8 @@
 #include <bit>
 #include <numeric>
 
+#include "codegen/schedule/dot_product.h"
+
 namespace tile_tune::codegen {
 namespace {
 
@@ -92,6 +94,23 @@ Result<void> check_packings(const Loops& loops, int number, const StageSchedule&
   return {};
 }
 
+Result<void> check_dot_product(const ir::Program& program, const Loops& loops, int number, const StageSchedule& stage) {
+  if (!stage.dot_product) return {};
+  const auto dot = dot_product(program, program.statements[number], loops, stage);
+  if (!dot) return invalid(number, "there are no dot products in it");
+  if (stage.reduction_unroll[dot->loop] != dot->width)
+    return invalid(number, fmt::format("dot products take {} iterations of the innermost reduction loop", dot->width));
+  const auto packing = std::find_if(stage.packings.begin(), stage.packings.end(),
+                                    [&](const Packing& one) { return one.operand == dot->column; });
+  if (packing == stage.packings.end())
+    return invalid(number, "dot products need the operand of the vector loop packed");
+  // What sets the shift right sums up the whole reduction, of which a copy inside a block's loops holds one block.
+  const bool blocked = stage.reduction_block != loops.reduction;
+  if (dot->shifted && blocked && packing->depth >= static_cast<int>(loops.output.size()))
+    return invalid(number, "dot products of signed bytes need the packed operand outside the reduction's blocks");
+  return {};
+}
+
 }  // namespace
 
 int64_t unrolled_operations(const Loops& loops, const StageSchedule& stage) {
@@ -115,6 +134,7 @@ Result<void> check_stage(const ir::Program& program, int number, const StageSche
   TILE_TUNE_CHECK(check_vector(loops, number, stage));
   TILE_TUNE_CHECK(check_reduction(loops, number, stage));
   TILE_TUNE_CHECK(check_packings(loops, number, stage));
+  TILE_TUNE_CHECK(check_dot_product(program, loops, number, stage));
   if (unrolled_operations(loops, stage) > kMaxUnrolled)
     return invalid(
         number, fmt::format("it unrolls {} operations, more than {}", unrolled_operations(loops, stage), kMaxUnrolled));

@@ -15,15 +15,17 @@ json stage_to_json(const StageSchedule& stage) {
   json packings = json::array();
   for (const auto& packing : stage.packings)
     packings.push_back({{"operand", packing.operand}, {"depth", packing.depth}, {"order", packing.order}});
-  return {{"tiles", stage.tiles},
-          {"order", stage.order},
-          {"parallel", stage.parallel},
-          {"vector_loop", stage.vector_loop},
-          {"lanes", stage.lanes},
-          {"reduction_order", stage.reduction_order},
-          {"reduction_block", stage.reduction_block},
-          {"reduction_unroll", stage.reduction_unroll},
-          {"packings", packings}};
+  json object{{"tiles", stage.tiles},
+              {"order", stage.order},
+              {"parallel", stage.parallel},
+              {"vector_loop", stage.vector_loop},
+              {"lanes", stage.lanes},
+              {"reduction_order", stage.reduction_order},
+              {"reduction_block", stage.reduction_block},
+              {"reduction_unroll", stage.reduction_unroll},
+              {"packings", packings}};
+  if (stage.dot_product) object["dot_product"] = true;
+  return object;
 }
 
 // json's own conversion takes truth values and fractions for integers and does not look at the type's range.
@@ -64,6 +66,7 @@ StageSchedule stage_from_json(const json& source) {
     read(entry.at("depth"), packing.depth);
     read(entry.at("order"), packing.order);
   }
+  stage.dot_product = source.value("dot_product", false);
   return stage;
 }
 

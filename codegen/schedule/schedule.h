@@ -43,6 +43,8 @@ struct StageSchedule {
                                          // home in cache; the extent means they stay in registers throughout
   std::vector<int> reduction_unroll;     // per reduction loop, divides its block
   std::vector<Packing> packings;
+  bool dot_product = false;  // sums by dot-product instructions (dot_product.h): the innermost reduction loop is then
+                             // unrolled by exactly the instruction's width, and its vector operand packed
   auto operator<=>(const StageSchedule&) const = default;
 };
 

@@ -22,6 +22,8 @@ struct Target {
   int64_t l1_bytes = 32 << 10, l2_bytes = 256 << 10, l3_bytes = 8 << 20;  // data caches: L1, L2 per core; L3 shared
   bool operator==(const Target&) const = default;
 
+  /// Whether it has instructions for dot products of 2 or 4 narrow numbers a lane (AVX-512 VNNI and BF16).
+  bool has_dot_products() const;
   int lanes(DType type) const { return vector_bytes / static_cast<int>(dtype_size(type)); }
 };
 

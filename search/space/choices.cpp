@@ -1,6 +1,7 @@
 #include "search/space/choices.h"
 
 #include <algorithm>
+#include <numeric>
 
 namespace tile_tune::search {
 
@@ -84,6 +85,23 @@ std::vector<int> packing_depths(const StageContext& context, const codegen::Stag
   const int most = context.outputs() * static_cast<int>(stage.order.size());
   for (int depth = std::max(stage.parallel, 1); depth <= most; ++depth) result.push_back(depth);
   return result;
+}
+
+codegen::Packing panel_packing(const StageContext& context, const codegen::StageSchedule& stage, int number) {
+  const auto& operand = context.loops.operands[number];
+  const auto at = std::find(stage.order[0].begin(), stage.order[0].end(), stage.vector_loop);
+  const int depth = std::max(static_cast<int>(at - stage.order[0].begin()) + 1, stage.parallel);
+  const auto& tensor = context.program->tensors[operand.tensor];
+  std::vector<int> storage(tensor.extents.size());
+  std::iota(storage.begin(), storage.end(), 0);
+  const auto distances = codegen::strides(tensor);
+  const int index = context.loops.output_index[stage.vector_loop];
+  auto walks_vector = [&](int d) { return std::get<ir::AffineExpr>(operand.subscripts[d]).coefficient(index) != 0; };
+  std::stable_sort(storage.begin(), storage.end(), [&](int a, int b) {
+    if (walks_vector(a) != walks_vector(b)) return walks_vector(a);
+    return distances[a] < distances[b];
+  });
+  return {number, depth, storage};
 }
 
 }  // namespace tile_tune::search

@@ -28,6 +28,10 @@ std::vector<int> packable_operands(const StageContext& context);
 /// Positions in the nest where a packed copy may be made, given how many loops are parallel.
 std::vector<int> packing_depths(const StageContext& context, const codegen::StageSchedule& stage);
 
+/// A copy of an operand made once a panel of the vector loop, which is an output loop: stored with the dimensions that
+/// the vector loop walks innermost, the others as they lie in memory.
+codegen::Packing panel_packing(const StageContext& context, const codegen::StageSchedule& stage, int operand);
+
 constexpr int kMaxLevels = 3;  // register, and two levels of cache around it
 
 }  // namespace tile_tune::search

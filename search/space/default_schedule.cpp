@@ -9,6 +9,7 @@
 #include <numeric>
 #include <optional>
 
+#include "search/space/choices.h"
 #include "search/space/moves.h"
 
 namespace tile_tune::search {
@@ -222,17 +223,23 @@ void pack_panels(const Model& model, StageSchedule& stage, int row_loop) {
     // A panel pays when several rows of tiles read it: copying costs about as much as one pass over it.
     const int64_t passes = trip_count(context.loops, stage, row_loop, 0);
     if (!along_vector || model.stride(operand, row_loop) != 0 || passes < 4) continue;
+    stage.packings.push_back(panel_packing(context, stage, operand.number));
+  }
+}
+
+// Halves that are read again and again are widened once, in a copy of the whole operand, as it lies in memory.
+void widen_halves(const Model& model, StageSchedule& stage) {
+  const auto& context = model.context;
+  for (const auto& operand : context.loops.operands) {
     const auto& tensor = context.program->tensors[operand.tensor];
+    const bool packed = std::any_of(stage.packings.begin(), stage.packings.end(),
+                                    [&](const Packing& packing) { return packing.operand == operand.number; });
+    // Two passes over memory for the copy, and a third to widen it, are made up for by the fourth use.
+    if (tensor.type != DType::F16 || packed || !operand.affine || model.output_reuse(operand) < 4) continue;
     std::vector<int> storage(tensor.extents.size());
     std::iota(storage.begin(), storage.end(), 0);
-    const auto distances = codegen::strides(tensor);
-    const int index = context.loops.output_index[stage.vector_loop];
-    auto walks_vector = [&](int d) { return std::get<ir::AffineExpr>(operand.subscripts[d]).coefficient(index) != 0; };
-    std::stable_sort(storage.begin(), storage.end(), [&](int a, int b) {
-      if (walks_vector(a) != walks_vector(b)) return walks_vector(a);
-      return distances[a] < distances[b];
-    });
-    stage.packings.push_back({operand.number, depth, storage});
+    if (tensor.layout == ir::Layout::Row) std::reverse(storage.begin(), storage.end());
+    stage.packings.push_back({operand.number, 0, storage});
   }
 }
 
@@ -295,6 +302,8 @@ StageSchedule default_stage(const StageContext& context) {
     stage.reduction_unroll[stage.vector_loop - context.outputs()] = static_cast<int>(unroll_lanes);
   stage.parallel = parallel_loops(model, stage);
   pack_panels(model, stage, row_loop);
+  widen_halves(model, stage);
+  stage.dot_product = true;  // where there are any
   return stage;
 }
 

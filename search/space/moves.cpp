@@ -116,13 +116,16 @@ void change_vector(const StageContext& context, StageSchedule& stage, Rng& rng) 
 
 void change_reduction(const StageContext& context, StageSchedule& stage, Rng& rng) {
   const int r = static_cast<int>(rng.below(context.reductions()));
-  switch (rng.below(3)) {
+  switch (rng.below(4)) {
     case 0:
       stage.reduction_block[r] = step_or_draw(block_choices(context.loops.reduction[r]), stage.reduction_block[r], rng);
       break;
     case 1:
       stage.reduction_unroll[r] =
           static_cast<int>(step_or_draw(unroll_choices(stage.reduction_block[r]), stage.reduction_unroll[r], rng));
+      break;
+    case 2:
+      stage.dot_product = !stage.dot_product;
       break;
     default:
       std::swap(stage.reduction_order[r], stage.reduction_order[rng.below(context.reductions())]);
@@ -167,6 +170,7 @@ StageSchedule sample_stage(const StageContext& context, Rng& rng) {
   }
   for (const int operand : packable_operands(context))
     if (rng.chance(0.4)) stage.packings.push_back(draw_packing(context, stage, operand, rng));
+  stage.dot_product = rng.chance(0.5);  // where there are none, repair() takes it back
   return stage;
 }
 
@@ -221,6 +225,7 @@ StageSchedule cross_stages(const StageContext&, const StageSchedule& a, const St
     child.reduction_order = other.reduction_order;
     child.reduction_block = other.reduction_block;
     child.reduction_unroll = other.reduction_unroll;
+    child.dot_product = other.dot_product;
   }
   if (rng.chance(0.5)) child.packings = other.packings;
   return child;

@@ -3,6 +3,8 @@
 #include <algorithm>
 
 #include "codegen/schedule/check.h"
+#include "codegen/schedule/dot_product.h"
+#include "search/space/choices.h"
 
 namespace tile_tune::search {
 namespace {
@@ -143,6 +145,24 @@ void repair_packings(const StageContext& context, StageSchedule& stage) {
   stage.packings = std::move(kept);
 }
 
+// Dot products where they were asked for and are to be had: their width decides how the innermost reduction is unrolled
+// and how it may be blocked, and the vector operand is packed, once a panel of the vector loop if nobody said where.
+void repair_dot_product(const StageContext& context, StageSchedule& stage) {
+  if (!stage.dot_product) return;
+  const auto& statement = context.program->statements[context.statement];
+  const auto dot = codegen::dot_product(*context.program, statement, context.loops, stage);
+  stage.dot_product = dot.has_value() && context.target->has_dot_products();
+  if (!stage.dot_product) return;
+  auto& block = stage.reduction_block[dot->loop];
+  while (block < context.loops.reduction[dot->loop] &&
+         (block % dot->width != 0 || context.loops.reduction[dot->loop] % block != 0))
+    ++block;
+  stage.reduction_unroll[dot->loop] = dot->width;
+  const bool packed = std::any_of(stage.packings.begin(), stage.packings.end(),
+                                  [&](const codegen::Packing& packing) { return packing.operand == dot->column; });
+  if (!packed) stage.packings.push_back(panel_packing(context, stage, dot->column));
+}
+
 }  // namespace
 
 int64_t trip_count(const Loops& loops, const StageSchedule& stage, int loop, size_t level) {
@@ -161,10 +181,13 @@ StageSchedule repair(const StageContext& context, StageSchedule stage) {
   repair_vector(context, stage);
   repair_tiles(context, stage);
   repair_reduction(context, stage);
+  repair_dot_product(context, stage);
   limit_unrolling(context, stage);
   drop_idle_levels(context, stage);
   canonical_order(context, stage);
   repair_packings(context, stage);
+  // Another loop may have become the innermost reduction, or have been unrolled less.
+  if (stage.dot_product && !codegen::check_stage(*context.program, context.statement, stage)) stage.dot_product = false;
   return stage;
 }
 

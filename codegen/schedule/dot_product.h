@@ -1,0 +1,30 @@
+// Dot-product instructions: each lane adds up the products of 2 or 4 neighbouring iterations of a reduction
+// (AVX-512: vpdpbusd on bytes, vpdpwssd on 16-bit integers, vdpbf16ps on bf16).
+//
+// The neighbours must lie side by side in the vector operand: it is packed so. vpdpbusd multiplies unsigned by signed
+// bytes; where both are signed, the other operand is shifted by 128 and the sum set right by 128 times the vector
+// operand's own sum, which is exact in wrapping int32.
+#pragma once
+
+#include <optional>
+
+#include "codegen/schedule/loops.h"
+#include "codegen/schedule/schedule.h"
+
+namespace tile_tune::codegen {
+
+struct DotProduct {
+  int width = 2;         // iterations an instruction takes: 4 of 8-bit factors, 2 of 16-bit ones
+  int loop = 0;          // reduction loop they are taken from: the innermost
+  int column = 0;        // operand that differs from lane to lane: a Read of the statement's value, as in Packing
+  int dimension = 0;     // of that operand's tensor, along which the reduction walks
+  bool shifted = false;  // both factors are int8: the other operand is shifted by 128
+};
+
+/// How the stage would use the instruction, whatever its `dot_product` says: nothing where the statement is no sum of
+/// products of two narrow operands, its vector loop no output loop, or the innermost reduction not a subscript of its
+/// own, divided evenly by the instruction's width.
+std::optional<DotProduct> dot_product(const ir::Program& program, const ir::Statement& statement, const Loops& loops,
+                                      const StageSchedule& stage);
+
+}  // namespace tile_tune::codegen

@@ -1,0 +1,104 @@
+// Sums of products of narrow numbers by dot-product instructions: exact, where they are allowed, and really used.
+#include <catch2/catch.hpp>
+#include <cstdio>
+#include <filesystem>
+
+#include "codegen/schedule/check.h"
+#include "search/space/space.h"
+#include "tests/property/codegen/kernel_check.h"
+
+namespace tile_tune {
+namespace {
+
+// A processor that has the instructions, whatever this one has: kernels for it are compiled here, not run.
+codegen::Target with_instructions() {
+  auto target = codegen::resolve_target(
+      "x86-64-linux-avx-avx2-avx512-avx512_cannonlake-avx512_skylake-avx512_zen4-f16c-fma-sse41", 2);
+  REQUIRE(target);
+  return *target;
+}
+
+codegen::Schedule default_schedule(const ir::Program& program) {
+  return search::Space(program, with_instructions()).default_schedule();
+}
+
+ir::Program product(const std::string& a, const std::string& b, int64_t m, int64_t n, int64_t k) {
+  return test::bound_program("def f(" + a + "(M,K) A, " + b + "(K,N) B) -> (C) { C(m,n) +=! A(m,k) * B(k,n) }",
+                             {{"M", m}, {"N", n}, {"K", k}});
+}
+
+/// Whether the program's default kernel has an instruction of that name.
+bool uses(const ir::Program& program, const std::string& instruction) {
+  const auto object = std::filesystem::temp_directory_path() / ("dot_product_" + instruction + ".o");
+  const auto compiled =
+      codegen::compile_object(program, default_schedule(program), with_instructions(), "kernel", object);
+  REQUIRE(compiled);
+  std::string listing;
+  FILE* pipe = popen(("objdump -d " + object.string()).c_str(), "r");
+  REQUIRE(pipe);
+  for (char line[512]; std::fgets(line, sizeof line, pipe);) listing += line;
+  pclose(pipe);
+  std::filesystem::remove(object);
+  return listing.find(instruction) != std::string::npos;
+}
+
+}  // namespace
+
+TEST_CASE("sums of products of narrow numbers use dot-product instructions") {
+  CHECK(uses(product("uint8", "int8", 24, 96, 64), "vpdpbusd"));
+  CHECK(uses(product("int8", "int8", 24, 96, 64), "vpdpbusd"));
+  CHECK(uses(product("int16", "int16", 24, 96, 64), "vpdpwssd"));
+  CHECK(uses(product("bfloat16", "bfloat16", 24, 96, 64), "vdpbf16ps"));
+  // Groups of four would reach beyond K.
+  CHECK_FALSE(default_schedule(product("int8", "int8", 24, 96, 63)).stages[0].dot_product);
+}
+
+TEST_CASE("dot products compute what the reference does", "[property]") {
+  const auto text = GENERATE(
+      // The shift by 128 and its correction must wrap like the sum: -128 * -128 over a long reduction, both operands.
+      "def f(int8(M,K) A, int8(K,N) B) -> (C) { C(m,n) +=! A(m,k) * B(k,n) }",
+      "def f(int8(M,K) A, uint8(K,N) B) -> (C) { C(m,n) +=! A(m,k) * B(k,n) }",
+      "def f(uint8(M,K) A, int8(N,K) B) -> (C) { C(m,n) += A(m,k) * B(n,k) }",
+      "def f(int16(K,M) A, int16(K,N) B) -> (C) { C(m,n) +=! A(k,m) * B(k,n) }",
+      "def f(bfloat16(M,K) A, bfloat16(K,N) B) -> (C) { C(m,n) +=! A(m,k) * B(k,n) }",
+      "def f(int8(M,N,K) A, int8(N,M,K) B) -> (C) { C(m,n) +=! A(m,n,k) * B(n,m,k) }",  // both walk along: none
+      "def f(int8(M,K,R) A, int8(R,K,N) B) -> (C) { C(m,n) +=! A(m,k,r) * B(r,k,n) }",
+      "def f(bfloat16(M,R,K) A, bfloat16(N,3,3,K) B) -> (C) { C(m,r,n) +=! A(m+x,r+y,k) * B(n,x,y,k) }");
+  ir::Sizes sizes{{"M", 23}, {"N", 75}, {"K", 36}};
+  if (std::string(text).find(",R") != std::string::npos || std::string(text).find("(R") != std::string::npos)
+    sizes["R"] = 5;
+  const auto program = test::bound_program(text, sizes);
+  CAPTURE(text);
+  test::KernelCheck check(program);
+  check.expect_right(default_schedule(program));
+  const search::Space space(program, with_instructions());
+  search::Rng rng(7);
+  int with = 0;
+  for (int i = 0; i < 40 && with < 6; ++i) {
+    const auto schedule = space.sample(rng);
+    REQUIRE(codegen::check(program, schedule));
+    if (!schedule.stages[0].dot_product) continue;
+    ++with;
+    check.expect_right(schedule);
+  }
+  const bool has_dot_products = std::string(text).find("int8(M,N,K)") == std::string::npos;
+  CHECK((with > 0) == has_dot_products);
+}
+
+TEST_CASE("dot products that a statement does not have are refused") {
+  const auto program = product("int8", "int8", 24, 96, 64);
+  auto schedule = default_schedule(program);
+  REQUIRE(schedule.stages[0].dot_product);
+  REQUIRE(codegen::check(program, schedule));
+  SECTION("another width") { schedule.stages[0].reduction_unroll[0] = 2; }
+  SECTION("nothing packed") { schedule.stages[0].packings.clear(); }
+  SECTION("no vectors") {
+    schedule.stages[0].vector_loop = -1;
+    schedule.stages[0].lanes = 1;
+  }
+  CHECK_FALSE(codegen::check(program, schedule));
+  CHECK_FALSE(codegen::check(product("int8", "int8", 24, 96, 62), schedule));
+  CHECK_FALSE(codegen::check(product("float", "float", 24, 96, 64), schedule));
+}
+
+}  // namespace tile_tune
