@@ -1,16 +1,23 @@
 #include "codegen/schedule/dot_product.h"
 
-#include <algorithm>
+#include <array>
 
 namespace tile_tune::codegen {
 namespace {
 
-/// The read below a conversion to `type`; null if the expression is anything else.
-const ir::Read* widened_read(const ir::ExprPtr& expr, DType type, DType& narrow) {
-  const auto* cast = std::get_if<ir::Cast>(&expr->node);
-  if (!cast || expr->type != type) return nullptr;
-  narrow = cast->argument->type;
-  return std::get_if<ir::Read>(&cast->argument->node);
+/// Types of the two reads, converted to the accumulators' type, whose products a sum adds up.
+std::optional<std::array<DType, 2>> narrow_factors(const ir::Statement& statement) {
+  const auto* product = std::get_if<ir::Call>(&statement.value->node);
+  if (!product || product->op != ir::Op::Mul || statement.op != ir::Aggregation::Sum) return std::nullopt;
+  std::array<DType, 2> types{};
+  for (const size_t i : {0, 1}) {
+    const auto* cast = std::get_if<ir::Cast>(&product->arguments[i]->node);
+    if (!cast || product->arguments[i]->type != statement.accumulator ||
+        !std::holds_alternative<ir::Read>(cast->argument->node))
+      return std::nullopt;
+    types[i] = cast->argument->type;
+  }
+  return types;
 }
 
 /// Iterations an instruction takes of factors of these types; 0 if there is none.
@@ -38,16 +45,17 @@ std::optional<int> dimension_of(const ir::Statement& statement, const Operand& o
 
 }  // namespace
 
+std::optional<DType> dot_product_type(const ir::Statement& statement) {
+  const auto factors = narrow_factors(statement);
+  if (!factors || width_of((*factors)[0], (*factors)[1], statement.accumulator) == 0) return std::nullopt;
+  return (*factors)[0] == DType::U8 ? DType::I8 : (*factors)[0];
+}
+
 std::optional<DotProduct> dot_product(const ir::Program& program, const ir::Statement& statement, const Loops& loops,
                                       const StageSchedule& stage) {
-  const auto* product = std::get_if<ir::Call>(&statement.value->node);
-  if (!product || product->op != ir::Op::Mul || statement.op != ir::Aggregation::Sum || loops.reduction.empty())
-    return std::nullopt;
+  const auto types = narrow_factors(statement);
+  if (!types || loops.reduction.empty() || !loops.operands[0].affine || !loops.operands[1].affine) return std::nullopt;
   if (stage.vector_loop < 0 || stage.vector_loop >= static_cast<int>(loops.output.size())) return std::nullopt;
-  DType types[2] = {};
-  for (const int i : {0, 1})
-    if (!widened_read(product->arguments[i], statement.accumulator, types[i]) || !loops.operands[i].affine)
-      return std::nullopt;
   // Both reads are affine, so that they are the statement's operands 0 and 1.
   const auto walks = [&](int operand) {
     return loops.stride(program, loops.operands[operand], stage.vector_loop) != 0;
@@ -55,7 +63,7 @@ std::optional<DotProduct> dot_product(const ir::Program& program, const ir::Stat
   if (walks(0) == walks(1)) return std::nullopt;
   DotProduct dot;
   dot.column = walks(0) ? 0 : 1;
-  const DType row = types[1 - dot.column], column = types[dot.column];
+  const DType row = (*types)[1 - dot.column], column = (*types)[dot.column];
   dot.width = width_of(row, column, statement.accumulator);
   dot.loop = stage.reduction_order.back();
   dot.shifted = row == DType::I8 && column == DType::I8;

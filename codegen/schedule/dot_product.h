@@ -21,6 +21,9 @@ struct DotProduct {
   bool shifted = false;  // both factors are int8: the other operand is shifted by 128
 };
 
+/// The type whose dot products a statement's terms are: BF16, I16 or, whatever their signs, I8.
+std::optional<DType> dot_product_type(const ir::Statement& statement);
+
 /// How the stage would use the instruction, whatever its `dot_product` says: nothing where the statement is no sum of
 /// products of two narrow operands, its vector loop no output loop, or the innermost reduction not a subscript of its
 /// own, divided evenly by the instruction's width.

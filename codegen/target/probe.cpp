@@ -37,7 +37,24 @@ using FmaLoop = double (*)(int64_t iterations);
     return 2.0 * (BYTES / sizeof(ELEMENT)) * CHAINS * static_cast<double>(iterations); \
   }
 
+// The same of an instruction that adds dot products of two zero vectors to its 16 lanes. The clock that heavy data
+// would allow is the kernels' own affair: nothing here is faster than the instruction's throughput.
+#define TILE_TUNE_DOT_START(C) Vector chain##C = {};
+#define TILE_TUNE_DOT_STEP(C) asm volatile(TILE_TUNE_INSTRUCTION " %1, %1, %0" : "+v"(chain##C) : "v"(factor));
+#define TILE_TUNE_DOT_LOOP(NAME, ATTRIBUTES, WIDTH)                                                                 \
+  ATTRIBUTES double NAME(int64_t iterations) {                                                                      \
+    typedef int Vector __attribute__((vector_size(64)));                                                            \
+    const Vector factor = {};                                                                                       \
+    TILE_TUNE_24(TILE_TUNE_DOT_START) for (int64_t i = 0; i < iterations; ++i) { TILE_TUNE_24(TILE_TUNE_DOT_STEP) } \
+    return 2.0 * 16 * WIDTH * 24 * static_cast<double>(iterations);                                                 \
+  }
+
 #if defined(__x86_64__)
+#define TILE_TUNE_INSTRUCTION "vdpbf16ps"
+TILE_TUNE_DOT_LOOP(dot_bf16, __attribute__((target("avx512f,avx512bf16"))), 2)
+#undef TILE_TUNE_INSTRUCTION
+#define TILE_TUNE_INSTRUCTION "vpdpbusd"
+TILE_TUNE_DOT_LOOP(dot_i8, __attribute__((target("avx512f,avx512vnni"))), 4)
 #define TILE_TUNE_VECTOR_REGISTER "v"
 TILE_TUNE_FMA_LOOP(fma_f32_avx512, __attribute__((target("avx512f"))), float, 64, 24)
 TILE_TUNE_FMA_LOOP(fma_f64_avx512, __attribute__((target("avx512f"))), double, 64, 24)
@@ -55,6 +72,7 @@ TILE_TUNE_FMA_LOOP(fma_f64_base, , double, 16, 24)
 FmaLoop widest_fma_loop(DType type) {
   const bool f64 = type == DType::F64;
 #if defined(__x86_64__)
+  if (has_dot_probe(type)) return type == DType::BF16 ? dot_bf16 : dot_i8;
   if (__builtin_cpu_supports("avx512f")) return f64 ? fma_f64_avx512 : fma_f32_avx512;
   if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")) return f64 ? fma_f64_avx2 : fma_f32_avx2;
 #endif
@@ -124,6 +142,14 @@ StreamLoops widest_stream_loops() {
 }
 
 }  // namespace
+
+bool has_dot_probe(DType type) {
+#if defined(__x86_64__)
+  if (type == DType::BF16) return __builtin_cpu_supports("avx512bf16") && __builtin_cpu_supports("avx512f");
+  if (type == DType::I8) return __builtin_cpu_supports("avx512vnni") && __builtin_cpu_supports("avx512f");
+#endif
+  return false;
+}
 
 double fma_probe(DType type, int threads, int64_t iterations, const ParallelFor& parallel_for) {
   const FmaLoop loop = widest_fma_loop(type);

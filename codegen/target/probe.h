@@ -15,14 +15,18 @@ namespace tile_tune::codegen {
 /// Runs task(0) ... task(count - 1), each on a thread of its own, and returns when all are done.
 using ParallelFor = std::function<void(int count, const std::function<void(int)>& task)>;
 
-/// Fused multiply-adds on independent register accumulators, widest vectors the CPU has (f32 or f64).
-/// Returns FLOP done by all threads; the caller times the call. An iteration is 12 or 24 vector operations, whichever
-/// the register file holds.
+/// Fused multiply-adds on independent register accumulators, widest vectors the CPU has (f32 or f64), or dot products
+/// of pairs of bf16 or of fours of bytes where has_dot_probe().
+/// Returns operations (a multiplication and an addition are two) done by all threads; the caller times the call. An
+/// iteration is 12 or 24 vector operations, whichever the register file holds.
 double fma_probe(DType type, int threads, int64_t iterations, const ParallelFor& parallel_for);
 
+/// Whether this CPU has the dot-product instruction of BF16 or I8; false for every other type.
+bool has_dot_probe(DType type);
+
 /// Streams `read_bytes` from `source` and `written_bytes` to `sink` with ordinary stores, interleaved in that
-/// mix, split evenly over the threads, each of which walks several streams in turn. Returns bytes moved: whole cache lines of 64 bytes. `source` and `sink` are
-/// aligned to 8 bytes.
+/// mix, split evenly over the threads, each of which walks several streams in turn. Returns bytes moved: whole cache
+/// lines of 64 bytes. `source` and `sink` are aligned to 8 bytes.
 double stream_probe(const void* source, int64_t read_bytes, void* sink, int64_t written_bytes, int threads,
                     const ParallelFor& parallel_for);
 

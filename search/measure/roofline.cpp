@@ -4,7 +4,9 @@
 #include <chrono>
 #include <cmath>
 #include <cstring>
+#include <optional>
 
+#include "codegen/schedule/dot_product.h"
 #include "search/measure/statistics.h"
 
 namespace tile_tune::search {
@@ -31,9 +33,19 @@ double shortest_ns(Call&& call) {
   return shortest;
 }
 
-// The FMA probe that fits the program: of the widest float type it accumulates in; Bool if it has no float arithmetic.
+// The arithmetic probe that fits the program: dot products if all its reductions can be such, else of the widest float
+// type it accumulates in; Bool if it has no float arithmetic.
 DType arithmetic_type(const ir::Program& program) {
   DType type = DType::Bool;
+  std::optional<DType> dot;
+  bool only_dots = true;
+  for (const auto& statement : program.statements) {
+    if (statement.reduction_indices().empty()) continue;
+    const auto one = codegen::dot_product_type(statement);
+    only_dots = only_dots && one && (!dot || dot == one);
+    dot = one;
+  }
+  if (only_dots && dot && codegen::has_dot_probe(*dot)) return *dot;
   for (const auto& statement : program.statements) {
     if (statement.accumulator == DType::F64) return DType::F64;
     if (is_float(statement.accumulator)) type = DType::F32;

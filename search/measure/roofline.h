@@ -13,7 +13,8 @@ namespace tile_tune::search {
 class Roofline {
  public:
   Roofline(const ir::Program& program, const Runtime& runtime, double call_ns);
-  /// Nanoseconds the program's FLOP take at the rate the FMA probe has now; 0 for a program without float arithmetic.
+  /// Nanoseconds the program's FLOP take at the rate the FMA probe has now; 0 for a program whose arithmetic
+  /// no probe knows: integers but for dot products of bytes.
   double flop_limit_ns();
   /// Nanoseconds its compulsory traffic takes at the rate of streams with the same mix and footprint; 0 without any.
   double stream_limit_ns();

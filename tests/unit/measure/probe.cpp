@@ -22,6 +22,13 @@ TEST_CASE("the FMA probe's FLOP grow with iterations and threads; f64 has half t
   CHECK(fma_probe(DType::F32, 2, 0, one_after_another) == 0);
 }
 
+TEST_CASE("dot-product probes count two or four products a lane, where the CPU has them") {
+  CHECK_FALSE(has_dot_probe(DType::F32));
+  const double once = fma_probe(DType::F32, 1, 1, one_after_another);
+  if (has_dot_probe(DType::BF16)) CHECK(fma_probe(DType::BF16, 3, 100, one_after_another) == 2 * 300 * once);
+  if (has_dot_probe(DType::I8)) CHECK(fma_probe(DType::I8, 1, 1, one_after_another) == 4 * once);
+}
+
 TEST_CASE("streams write every line of the sink, none beside it, and never the source") {
   const int threads = GENERATE(1, 2, 7);
   const int64_t lines = GENERATE(0, 1, 65, 1000);
