@@ -58,7 +58,24 @@ Expr passing(const Expr& x, const Expr& finite) {
   return Halide::select(not_a_number(x) || at_most(infinity, x), x, finite);
 }
 
-Expr exponential(const Expr& x) { return passing(x, Halide::exp(x)); }
+// Halide's exp of f32 wraps around where its scale leaves 32 bits (exp(2e9) was 0) and gives 0 for subnormal results,
+// from e^-87.3 on: these are squares of their root. Beyond the bounds f32 has only 0 and infinity: e^-104 is less than
+// half its least number, e^89 more than its largest.
+Expr exponential(const Expr& x) {
+  if (x.type().bits() > 32) return passing(x, Halide::exp(x));
+  const Expr inside = Halide::clamp(x, -104.0f, 89.0f), subnormal = Halide::strict_float(inside < -87.0f);
+  const Expr root = Halide::exp(Halide::select(subnormal, inside * 0.5f, inside));
+  return passing(x, Halide::select(subnormal, root * root, root));
+}
+
+// Halide's log of f32 takes the exponent of subnormal numbers from their bits: they are scaled up by 2^23 first.
+Expr logarithm(const Expr& x) {
+  if (x.type().bits() > 32) return passing(x, Halide::log(x));
+  constexpr float kLeastNormal = 0x1p-126f, kScale = 0x1p23f, kLogScale = 15.942385f;
+  const Expr subnormal = Halide::strict_float(x > 0.0f) && Halide::strict_float(x < kLeastNormal);
+  const Expr scaled = Halide::log(Halide::select(subnormal, x * kScale, x));
+  return passing(x, Halide::select(subnormal, scaled - kLogScale, scaled));
+}
 
 // C's round; a call of that name is Halide's, which rounds halves to even. x - trunc(x) is exact.
 Expr round_half_away(const Expr& x) {
@@ -117,7 +134,7 @@ Expr unary(ir::Op op, const Expr& x) {
     case Op::Exp:
       return exponential(x);
     case Op::Log:
-      return passing(x, Halide::log(x));
+      return logarithm(x);
     case Op::Sin:
       return Halide::sin(x);
     case Op::Cos:

@@ -123,10 +123,10 @@ Value Reduction::finish(const ReductionKind& kind) const {
   if (terms_ == 0) return convert(kind.accumulator, kind.target, value_);
   if (!kind.real && !kind.complex) return convert(kind.accumulator, kind.target, value_);
   Value result = value_;
-  // Infinite sums leave NaN in the compensation.
-  if (std::isfinite(compensation_)) result.real += compensation_;
-  if (std::isfinite(imaginary_compensation_)) result.imaginary += imaginary_compensation_;
   const bool sum = kind.op == Aggregation::Sum;
+  // Infinite sums leave NaN in the compensation; anything else has none, and -0 + 0 would be 0.
+  if (sum && std::isfinite(compensation_)) result.real += compensation_;
+  if (sum && std::isfinite(imaginary_compensation_)) result.imaginary += imaginary_compensation_;
   if (sum || kind.op == Aggregation::Product) {
     const auto count = static_cast<double>(terms_ + (has_previous_ ? 1 : 0));
     const double magnitude = sum ? magnitude_ : part_magnitude(result);

@@ -88,6 +88,22 @@ TEST_CASE("functions and conversions of every float type keep NaN, infinities an
   check_default("def f(float16(N) a) -> (s, p, m) { s +=! a(i)  p(i) +=! a(i) * a(j)  m max=! a(i) }", {{0, half}});
 }
 
+TEST_CASE("exponentials and logarithms at the ends of their range", "[property]") {
+  const std::vector<float> values{2e9f, 1e10f,   1e30f, -2e9f,  -2e10f, -1e30f, 88.7f,    88.8f,   89.1f, -87.4f,
+                                  -104, -104.5f, -2000, 1e-38f, 1e-39f, 1e-40f, 1.4e-45f, -1e-40f, 0.0f,  -0.0f};
+  const reference::Inputs inputs{{0, array_of(DType::F32, repeated(values))}};
+  for (const std::string function : {"exp", "sigmoid", "log"})
+    check_default("def f(float(N) a) -> (o) { o(i) = " + function + "(a(i)) }", inputs);
+}
+
+TEST_CASE("zeros keep their sign from one statement to the next", "[property]") {
+  const reference::Inputs inputs{{0, array_of(DType::F32, repeated<float>({0.0f, -0.0f, -0.5f, 0.5f, -1, 1}))}};
+  for (const std::string value : {"ceil(a(i))", "sin(a(i))", "trunc(a(i))", "max(a(i), -1.0)", "a(i)", "a(i) * 1.0"})
+    check_default("def f(float(N) a) -> (o) { t(i) = " + value + "  o(i) = 1.0 / t(i) }", inputs);
+  check_default("def f(float(N) a) -> (o) { t(i) max=! a(i)  o(i) = 1.0 / t(i) }", inputs);
+  check_default("def f(float(N) a) -> (o) { t(i) = bfloat16(a(i))  o(i) = 1.0 / float(t(i)) }", inputs);
+}
+
 TEST_CASE("signed integers wrap", "[property]") {
   const int32_t most = std::numeric_limits<int32_t>::max(), least = std::numeric_limits<int32_t>::min();
   const reference::Inputs inputs{
