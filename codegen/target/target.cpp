@@ -121,11 +121,6 @@ Result<Target> target_from_json(const nlohmann::json& json) try {
   return fail(ErrorClass::Program, "malformed-target", std::string("malformed target: ") + error.what());
 }
 
-bool Target::has_dot_products() const {
-  // Halide's names of the first processors that have all of them; those of later ones come with these.
-  return halide.find("avx512_zen4") != std::string::npos || halide.find("avx512_sapphirerapids") != std::string::npos;
-}
-
 std::vector<int> available_cores() {
   cpu_set_t set;
   CPU_ZERO(&set);

@@ -23,7 +23,10 @@ struct Target {
   bool operator==(const Target&) const = default;
 
   /// Whether it has instructions for dot products of 2 or 4 narrow numbers a lane (AVX-512 VNNI and BF16).
-  bool has_dot_products() const;
+  bool has_dot_products() const {
+    // Halide's names of the first processors that have all of them; those of later ones come with these.
+    return halide.find("avx512_zen4") != std::string::npos || halide.find("avx512_sapphirerapids") != std::string::npos;
+  }
   int lanes(DType type) const { return vector_bytes / static_cast<int>(dtype_size(type)); }
 };
 
