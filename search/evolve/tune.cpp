@@ -20,6 +20,24 @@ const char* stop_reason_name(StopReason reason) {
   return "stopped";
 }
 
+const char* strategy_name(Strategy strategy) {
+  switch (strategy) {
+    case Strategy::Model:
+      return "model";
+    case Strategy::Genetic:
+      return "genetic";
+    case Strategy::Random:
+      return "random";
+  }
+  return "model";
+}
+
+std::optional<Strategy> parse_strategy(const std::string& name) {
+  for (const Strategy strategy : {Strategy::Model, Strategy::Genetic, Strategy::Random})
+    if (name == strategy_name(strategy)) return strategy;
+  return std::nullopt;
+}
+
 Result<TuneReport> tune(const Moves& moves, Measurer& measurer, TrialSink& sink, const Priors& priors,
                         const TuneOptions& options, const Surroundings& surroundings) {
   Search search(moves, measurer, sink, priors, options, surroundings);

@@ -23,14 +23,17 @@
 namespace tile_tune::search {
 
 enum class Strategy {
-  Evolution,
-  Random,  // random schedules throughout, with the same bookkeeping: the baseline to beat
+  Model,    // evolution whose offspring a learned cost model picks from a pool (predict/)
+  Genetic,  // evolution alone: every offspring is measured
+  Random,   // random schedules throughout, with the same bookkeeping: the baseline to beat
 };
+const char* strategy_name(Strategy strategy);  // "model", "genetic", "random"
+std::optional<Strategy> parse_strategy(const std::string& name);
 
 struct TuneOptions {
   uint64_t seed = 0;
   Budget budget;  // without any limit: until exhausted or stopped
-  Strategy strategy = Strategy::Evolution;
+  Strategy strategy = Strategy::Genetic;
   int cores = 1;  // that compile at once; a batch has max(2 * cores, 4) candidates
 };
 
