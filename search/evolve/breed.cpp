@@ -94,6 +94,8 @@ void fill(std::vector<Candidate>& candidates, int count, const Mix& mix, const P
 
 }  // namespace
 
+double random_share(Mode mode) { return mix_of(mode).random; }
+
 Mode mode_after(int stale_batches) {
   const int turn = stale_batches % (kExploitBatches + kExploreBatches + kLocalBatches);
   if (turn < kExploitBatches) return Mode::Exploit;

@@ -25,6 +25,9 @@ enum class Mode {
   Random,   // no parents at all: the honest baseline
 };
 
+/// Share of a guided batch that any of the pool may take, whatever the model predicts of them.
+double random_share(Mode mode);
+
 /// Exploit while batches still gain; after `stale_batches` without gain a turn of Explore, then Local, then over again.
 Mode mode_after(int stale_batches);
 

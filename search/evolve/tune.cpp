@@ -50,8 +50,12 @@ Result<TuneReport> tune(const Moves& moves, Measurer& measurer, TrialSink& sink,
 
   std::optional<StopReason> reason;
   while (!(reason = search.reason_to_stop())) {
-    // Breed and filter: small batches, so that the next one knows what this one taught.
-    std::vector<Candidate> batch = search.next_batch();
+    // Breed: many offspring of the best of everything measured.
+    std::vector<Candidate> pool = search.breed();
+    // Filter: what is hopeless on paper is not compiled.
+    search.filter(pool);
+    // Predict: the model picks a small batch, so that the next one knows what this one taught.
+    TILE_TUNE_TRY(batch, search.pick(std::move(pool)));
     if (batch.empty()) reason = StopReason::Exhausted;
     if (reason) break;
     // Measure and record.

@@ -136,8 +136,9 @@ void body(const Stage& stage, StageFacts& facts) {
     double loads = 1, rows = 1;
     for (int loop = 0; loop < stage.loops.loop_count(); ++loop) {
       if (!stage.moves(operand, loop)) continue;
-      const double count = loop < stage.outputs() ? stage.register_steps(loop)
-                                                  : schedule.reduction_unroll[static_cast<size_t>(loop - stage.outputs())];
+      const double count = loop < stage.outputs()
+                               ? stage.register_steps(loop)
+                               : schedule.reduction_unroll[static_cast<size_t>(loop - stage.outputs())];
       loads *= count;
       const bool apart = !operand.affine || std::abs(stage.loops.stride(stage.program, operand, loop)) > schedule.lanes;
       if (apart && !stage.is_output_vector(loop)) rows *= count;
@@ -159,7 +160,8 @@ void tiles(const Stage& stage, StageFacts& facts) {
     facts.wasted *= trips * static_cast<double>(stage.schedule.tiles[p].front()) /
                     static_cast<double>(stage.extent(static_cast<int>(p)));
     facts.tile_output *= static_cast<double>(stage.schedule.tiles[p].front());
-    facts.middle_output *= static_cast<double>(stage.schedule.tiles[p][std::min<size_t>(1, stage.schedule.order.size() - 1)]);
+    facts.middle_output *=
+        static_cast<double>(stage.schedule.tiles[p][std::min<size_t>(1, stage.schedule.order.size() - 1)]);
   }
   facts.tile_points = facts.tile_output * facts.reduction;
   for (auto loop = nest.loops.rbegin(); loop != nest.loops.rend() && !loop->tiles; ++loop)
@@ -268,7 +270,8 @@ void memory(const Stage& stage, StageFacts& facts) {
     facts.reuse_least = least;
   }
   const double visits = nest.blocked ? 2 * facts.home_visits : 0;
-  facts.written = (static_cast<double>(dtype_size(stage.result_type())) + visits * facts.element_bytes) / facts.reduction;
+  facts.written =
+      (static_cast<double>(dtype_size(stage.result_type())) + visits * facts.element_bytes) / facts.reduction;
 }
 
 }  // namespace

@@ -68,27 +68,27 @@ struct StageFacts {
   double idle = 1;          // threads there are over threads at work
 
   // Packing
-  double packed = 0;         // operands copied
-  double packed_strided = 0; // of those that would be read with a stride, the share copied
-  double copied = 0;         // elements copied for one iteration
-  double copied_alone = 0;   // of them, by one thread while the others wait
-  double copy_stride = 0;    // elements apart in memory that the copy reads side by side (the largest)
-  double panel_l1 = 0;       // the largest copy over the first cache
-  double panel_l2 = 0;       // over the second, ...
+  double packed = 0;          // operands copied
+  double packed_strided = 0;  // of those that would be read with a stride, the share copied
+  double copied = 0;          // elements copied for one iteration
+  double copied_alone = 0;    // of them, by one thread while the others wait
+  double copy_stride = 0;     // elements apart in memory that the copy reads side by side (the largest)
+  double panel_l1 = 0;        // the largest copy over the first cache
+  double panel_l2 = 0;        // over the second, ...
   double panel_l3 = 0;
 
   // Memory: bytes for one iteration that pass from a cache to the next nearer one, and how what should fit fits
-  double traffic_l1 = 0;      // into the first cache
+  double traffic_l1 = 0;  // into the first cache
   double traffic_l2 = 0;
   double traffic_l3 = 0;
-  double body_l1 = 0;         // what all passes through the body for one set of accumulators touch, over L1
-  double middle_l2 = 0;       // what a tile of the second level touches, over L2
-  double tile_l2 = 0;         // what a tile of the outermost level touches, over L2
-  double tile_l3 = 0;         // and over the last cache
-  double reuse_most = 1;      // iterations for each byte of an operand in a tile: the best operand,
-  double reuse_least = 1;     // and the worst
-  double inner_stride = 0;    // elements the innermost loop moves the operand it moves furthest
-  double written = 0;         // bytes stored for one iteration, homes included
+  double body_l1 = 0;       // what all passes through the body for one set of accumulators touch, over L1
+  double middle_l2 = 0;     // what a tile of the second level touches, over L2
+  double tile_l2 = 0;       // what a tile of the outermost level touches, over L2
+  double tile_l3 = 0;       // and over the last cache
+  double reuse_most = 1;    // iterations for each byte of an operand in a tile: the best operand,
+  double reuse_least = 1;   // and the worst
+  double inner_stride = 0;  // elements the innermost loop moves the operand it moves furthest
+  double written = 0;       // bytes stored for one iteration, homes included
 };
 
 struct FactInfo {

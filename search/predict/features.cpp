@@ -6,6 +6,8 @@
 #include <cmath>
 #include <limits>
 
+#include "search/predict/estimate.h"
+
 namespace tile_tune::predict {
 namespace {
 
@@ -19,8 +21,9 @@ constexpr double kSpilling = 2;
 // A moved-back last tile repeats work: more than half of it wasted is never won back.
 constexpr double kMostWasted = 2;
 
-enum Whole { kStages, kInlined, kMainShare, kTraffic, kIdle, kWholeCount };
-constexpr const char* kWholeNames[kWholeCount] = {"stages", "inlined", "main_share", "whole_traffic_l3", "whole_idle"};
+enum Whole { kStages, kInlined, kMainShare, kTraffic, kIdle, kEstimate, kWholeCount };
+constexpr const char* kWholeNames[kWholeCount] = {"stages",           "inlined",    "main_share",
+                                                  "whole_traffic_l3", "whole_idle", "whole_estimate"};
 
 float scaled(const FactInfo& fact, const StageFacts& facts) {
   const double value = facts.*fact.value;
@@ -29,15 +32,13 @@ float scaled(const FactInfo& fact, const StageFacts& facts) {
 
 std::optional<std::string> hopeless_stage(const StageFacts& facts, const codegen::Loops& loops, int threads) {
   if (facts.points < kLittleWork) return std::nullopt;
-  if (facts.pressure > kSpilling)
-    return fmt::format("it keeps {:.0f} vectors of sums, far more than there are registers", facts.accumulators);
-  if (facts.wasted > kMostWasted)
-    return fmt::format("its last tiles repeat so much that it computes everything {:.1f} times", facts.wasted);
+  if (facts.pressure > kSpilling) return "it keeps far more sums than there are registers";
+  if (facts.wasted > kMostWasted) return "its last tiles repeat as much as the others compute";
   const bool vectors = std::any_of(loops.output.begin(), loops.output.end(), [](int64_t n) { return n >= 2; });
   if (facts.lanes == 0 && vectors) return "it uses no vectors";
   if (facts.lanes > 0 && !loops.operands.empty() && facts.strided > 0.99) return "its vectors read nothing but strides";
   if (threads > 1 && facts.grains < 2) return "it runs on one thread";
-  if (facts.copied > 1) return fmt::format("it copies {:.1f} elements for every iteration", facts.copied);
+  if (facts.copied > 1) return "it copies more elements than it combines";
   return std::nullopt;
 }
 
@@ -48,18 +49,29 @@ Features::Features(ir::Program program, codegen::Target target)
   for (const auto& statement : program_.statements) loops_.push_back(codegen::loops_of(program_, statement));
 }
 
-std::vector<float> Features::row(const codegen::Schedule& schedule) const {
+std::vector<StageFacts> Features::stages(const codegen::Schedule& schedule) const {
   std::vector<StageFacts> stages;
   for (size_t s = 0; s < schedule.stages.size(); ++s)
     if (!schedule.stages[s].inlined)
       stages.push_back(stage_facts(program_, static_cast<int>(s), loops_[s], schedule.stages[s], target_));
+  return stages;
+}
 
+double Features::estimate(const codegen::Schedule& schedule) const {
+  double cycles = 0;
+  for (const StageFacts& facts : stages(schedule)) cycles += facts.points * estimated_cycles(facts, target_);
+  return cycles;
+}
+
+std::vector<float> Features::row(const codegen::Schedule& schedule) const {
+  const std::vector<StageFacts> stages = this->stages(schedule);
   double points = 0, whole[kWholeCount] = {};
   size_t main = 0;
   for (size_t s = 0; s < stages.size(); ++s) {
     if (stages[s].points > stages[main].points) main = s;
     points += stages[s].points;
     whole[kTraffic] += stages[s].traffic_l3 * stages[s].points;
+    whole[kEstimate] += estimated_cycles(stages[s], target_) * stages[s].points;
     whole[kIdle] = std::max(whole[kIdle], stages[s].idle);
   }
   whole[kStages] = static_cast<double>(stages.size());
@@ -67,6 +79,7 @@ std::vector<float> Features::row(const codegen::Schedule& schedule) const {
   if (points > 0) {
     whole[kMainShare] = stages[main].points / points;
     whole[kTraffic] /= points;
+    whole[kEstimate] = std::log2(whole[kEstimate] / points + 1e-3);
   }
 
   constexpr float kNone = std::numeric_limits<float>::quiet_NaN();

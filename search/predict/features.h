@@ -20,11 +20,17 @@ class Features {
   /// target: a model may learn from one what holds for another. NaN: there is no such stage.
   std::vector<float> row(const codegen::Schedule& schedule) const;
 
-  /// Why nobody would compile this schedule, in a sentence, for a valid one; nothing if it may be good. Meant for
-  /// random proposals: what descends from a good schedule has earned its trial.
+  /// Rough cycles of the whole program, for ranking alone (estimate.h).
+  double estimate(const codegen::Schedule& schedule) const;
+
+  /// Why a valid schedule is not worth a compile, in a sentence without figures (so that they can be counted); nothing
+  /// if it may be good. Meant for random proposals: what descends from a good schedule has earned its trial.
   std::optional<std::string> hopeless(const codegen::Schedule& schedule) const;
 
  private:
+  /// Of the stages that are not inlined, in order.
+  std::vector<StageFacts> stages(const codegen::Schedule& schedule) const;
+
   ir::Program program_;
   codegen::Target target_;
   std::vector<codegen::Loops> loops_;

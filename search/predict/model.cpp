@@ -16,7 +16,8 @@ constexpr const char* kParameters[][2] = {{"objective", "reg:squarederror"},
                                           {"max_depth", "4"},
                                           {"eta", "0.15"},
                                           {"min_child_weight", "0.1"},  // the weights below are at most 1 a sample
-                                          {"tree_method", "exact"},
+                                          {"tree_method", "hist"},
+                                          {"max_bin", "64"},  // exact splits take four times as long on 1,000 rows
                                           {"nthread", "1"},
                                           {"seed", "0"},
                                           {"verbosity", "0"}};
