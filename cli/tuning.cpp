@@ -166,6 +166,8 @@ Result<Tuned> tune_workload(const Workload& workload, search::SmallVariant small
   const TuningKey key{workload.row, target_row(target), tool_row()};
   TILE_TUNE_TRY(priors, load_priors(databases, key, workload.program));
   TILE_TUNE_TRY(start, start_session(databases.front(), key, request, session.report));
+  if (start.strategy == search::Strategy::Model)
+    TILE_TUNE_CHECK(load_experience(databases, key, workload.program, target, start.session, priors));
   TuningStore store(databases.front(), start.session, start.elapsed, [&watch] { return now_seconds() - watch.began; });
   auto report =
       search_schedules(space, std::move(small_variant), store, std::move(priors), start, watch, session.executable);
