@@ -36,7 +36,9 @@ std::vector<Candidate> seeds(const std::vector<codegen::Schedule>& priors, int c
                              const Moves& moves, Rng& rng);
 
 /// `count` candidates never tried and different from one another; fewer only where long trying found no more, that
-/// is, where the space is (all but) exhausted.
-std::vector<Candidate> breed(Mode mode, int count, const Population& population, const Moves& moves, Rng& rng);
+/// is, where the space is (all but) exhausted. Beyond the first `needed` it stops as soon as new ones are hard to find
+/// near the parents.
+std::vector<Candidate> breed(Mode mode, int count, int needed, const Population& population, const Moves& moves,
+                             Rng& rng);
 
 }  // namespace tile_tune::search

@@ -56,7 +56,7 @@ Search::Search(const Moves& moves, Measurer& measurer, TrialSink& sink, const Pr
   report_.default_schedule = default_;
   population_.tried.insert(priors.faulty.begin(), priors.faulty.end());
   if (guided())
-    for (const Trial& trial : priors.earlier) guide_.learn(moves.row(trial.schedule), trial.measurement);
+    for (const Trial& trial : priors.earlier) guide_.learn(view(trial.schedule), trial.measurement);
   for (const Trial& trial : priors.unfinished) {
     next_sequence_ = std::max(next_sequence_, trial.sequence + 1);
     if (is_final(trial)) continue;
@@ -75,38 +75,36 @@ std::vector<Candidate> Search::openers() const {
 bool Search::default_verified() const { return find(population_, default_key_) != nullptr; }
 
 void Search::plan_seeds() {
-  auto planned = seeds(prior_seeds(priors_), guided() ? kSeedDraws : kSeeds, population_, moves_, rng_);
-  if (guided()) choose_seeds(planned);
+  auto planned = seeds(prior_seeds(priors_), guided() ? 0 : kSeeds, population_, moves_, rng_);
+  if (guided()) add_guided_seeds(planned);
   seeds_.assign(planned.begin(), planned.end());
   seeding_ = !seeds_.empty();
 }
 
-/// Of the planned the prior ones and few others: those that look best on paper in turn with any.
-void Search::choose_seeds(std::vector<Candidate>& planned) {
-  filter(planned);
-  const auto others = std::stable_partition(planned.begin(), planned.end(),
-                                            [](const Candidate& candidate) { return candidate.origin == "prior"; });
-  const auto priors = static_cast<size_t>(others - planned.begin());
-  // A model that knows the program already picks better than chance does.
+/// Neighbours of the best known (the default, or what is stored) in turn with random ones: those that look best on paper,
+/// but for every second random one.
+void Search::add_guided_seeds(std::vector<Candidate>& planned) {
+  // A model that knows the program already picks better than this does.
   const size_t wanted = priors_.earlier.size() >= kGuidedSeeds ? 0 : kGuidedSeeds - openers().size();
-  if (moves_.estimate) {
-    const std::vector<Candidate> drawn(others, planned.end());
-    std::vector<std::pair<double, size_t>> ranked;
-    for (size_t i = 0; i < drawn.size(); ++i) ranked.emplace_back(moves_.estimate(drawn[i].schedule), i);
-    std::sort(ranked.begin(), ranked.end());
-    std::vector<bool> taken(drawn.size(), false);
-    planned.resize(priors);
-    size_t best = 0, any = 0;
-    while (planned.size() < priors + drawn.size()) {
-      const bool from_best = (planned.size() - priors) % 2 == 0;
-      size_t next = 0;
-      do next = from_best ? ranked[best++].second : any++;
-      while (taken[next]);
-      taken[next] = true;
-      planned.push_back(drawn[next]);
+  if (planned.size() >= wanted) return;
+  std::vector<Candidate> near = search::breed(Mode::Local, kSeedDraws, 1, population_, moves_, rng_);
+  std::vector<Candidate> far = search::breed(Mode::Random, kSeedDraws, 1, population_, moves_, rng_);
+  filter(far);
+  const auto take_best = [&](std::vector<Candidate>& from, bool best) {
+    auto chosen = from.begin();
+    if (best && moves_.estimate) {
+      std::vector<double> times;
+      for (const Candidate& candidate : from) times.push_back(moves_.estimate(candidate.schedule));
+      chosen += std::min_element(times.begin(), times.end()) - times.begin();
     }
+    const auto same = [&](const Candidate& seed) { return seed.key == chosen->key; };
+    if (std::none_of(planned.begin(), planned.end(), same)) planned.push_back(*chosen);
+    from.erase(chosen);
+  };
+  for (int turn = 0; planned.size() < wanted && !(near.empty() && far.empty()); ++turn) {
+    const bool from_near = far.empty() || (turn % 2 == 0 && !near.empty());
+    take_best(from_near ? near : far, from_near || turn % 4 == 1);
   }
-  planned.resize(std::min(planned.size(), std::max(priors, wanted)));
 }
 
 std::vector<Candidate> Search::breed() {
@@ -121,8 +119,8 @@ std::vector<Candidate> Search::breed() {
   } else {
     const bool random = options_.strategy == Strategy::Random;
     const bool pooled = guided() && guide_.ready();
-    pool = search::breed(random ? Mode::Random : mode_after(stale_batches_), pooled ? kPool : size, population_, moves_,
-                         rng_);
+    pool = search::breed(random ? Mode::Random : mode_after(stale_batches_), pooled ? kPool : size, size, population_,
+                         moves_, rng_);
     if (!pool.empty()) ++report_.generations;
   }
   report_.seconds.breeding += surroundings_.clock() - start;
@@ -151,9 +149,9 @@ Result<std::vector<Candidate>> Search::pick(std::vector<Candidate> pool) {
   const auto size = static_cast<size_t>(batch_size(options_));
   if (!guided() || seeding_ || pool.size() <= size) return pool;
   const double start = surroundings_.clock();
-  std::vector<std::vector<float>> rows;
-  for (const Candidate& candidate : pool) rows.push_back(moves_.row(candidate.schedule));
-  auto batch = guide_.pick(std::move(pool), rows, size, random_share(mode_after(stale_batches_)), rng_);
+  std::vector<Guide::View> views;
+  for (const Candidate& candidate : pool) views.push_back(view(candidate.schedule));
+  auto batch = guide_.pick(std::move(pool), views, size, random_share(mode_after(stale_batches_)), rng_);
   report_.seconds.predicting += surroundings_.clock() - start;
   return batch;
 }
@@ -204,6 +202,10 @@ void Search::absorb_stored() {
   report_.replayed += static_cast<int>(left.size());
 }
 
+Guide::View Search::view(const codegen::Schedule& schedule) const {
+  return {moves_.row(schedule), moves_.estimate ? moves_.estimate(schedule) : 0};
+}
+
 std::vector<Measurement> Search::measure(const std::vector<Candidate>& candidates) {
   if (candidates.empty()) return {};
   std::vector<codegen::Schedule> schedules;
@@ -220,7 +222,7 @@ std::vector<Measurement> Search::measure(const std::vector<Candidate>& candidate
 
 void Search::learn(const Trial& trial, const std::string& key) {
   add(population_, trial.schedule, key, trial.measurement);
-  if (guided()) guide_.learn(moves_.row(trial.schedule), trial.measurement);
+  if (guided()) guide_.learn(view(trial.schedule), trial.measurement);
   ++report_.outcomes[trial.measurement.outcome];
   if (key == default_key_) report_.default_measurement = trial.measurement;
 }

@@ -40,7 +40,8 @@ class Search {
   bool guided() const { return options_.strategy == Strategy::Model; }
   double elapsed() const { return surroundings_.clock() - start_; }
   double best_ratio() const { return population_.ranked.empty() ? 0 : population_.ranked.front().ratio; }
-  void choose_seeds(std::vector<Candidate>& planned);
+  Guide::View view(const codegen::Schedule& schedule) const;
+  void add_guided_seeds(std::vector<Candidate>& planned);
   std::vector<Member> choose_finalists() const;
   void absorb_stored();
   void learn(const Trial& trial, const std::string& key);
