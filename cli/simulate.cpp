@@ -139,6 +139,7 @@ void add_simulate(CLI::App& app, Command& command) {
                    ->type_name(""));
   verb->add_option("--strategy", arguments->strategies, "model, genetic or random; repeatable (default: all three)")
       ->type_name("NAME")
+      ->allow_extra_args(false)
       ->check(CLI::IsMember({"model", "genetic", "random"}));
   verb->add_option("--seeds", arguments->seeds, "Searches for each, of which the median counts (default: 20)")
       ->type_name("N")
