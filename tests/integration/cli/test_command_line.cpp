@@ -265,7 +265,7 @@ TEST_CASE("version and help") {
   const auto version = box.run({"--version"});
   CHECK(version.exit_code == 0);
   for (const char* part : {"tile-tune 0.", "Halide", "21.0.0", "LLVM", "SQLite", "isl", "hwloc", "fmt", "nlohmann/json",
-                           "CLI11", "libsodium", "compiler"})
+                           "CLI11", "libsodium", "XGBoost", "compiler"})
     CHECK(version.out.find(part) != std::string::npos);
   for (const auto& order : {std::vector<std::string>{"--json", "--version"}, {"--version", "--json"}}) {
     const auto json = nlohmann::json::parse(box.run(order).out);
