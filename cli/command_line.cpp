@@ -164,6 +164,7 @@ int run_command_line(int argc, char** argv) {
   add_explain(app, command);
   add_run(app, command);
   add_tune(app, command);
+  add_simulate(app, command);
   add_build(app, command);
   add_db(app, command);
   add_worker(app, command);

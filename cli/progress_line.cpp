@@ -39,6 +39,9 @@ std::string progress_text(const search::Progress& progress, double seconds) {
   text += fmt::format("  {} trials", progress.trials + progress.replayed);
   if (progress.trials_left) text += fmt::format(", {} left", *progress.trials_left);
   if (progress.best_ratio > 0) text += fmt::format("  best {:.2f}x", progress.best_ratio);
+  if (progress.quality)
+    text += fmt::format("  model {:.0f} % of pairs, {:.0f} % of the fastest",
+                        100 * progress.quality->pairwise_accuracy(), 100 * progress.quality->top_recall());
   std::string separator = "  ";
   for (const auto& [outcome, count] : progress.outcomes) {
     if (!is_fault(outcome) || count == 0) continue;

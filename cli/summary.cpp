@@ -70,6 +70,10 @@ std::vector<std::vector<std::string>> facts(const TuneSummary& summary) {
   std::string trials = outcomes_text(report.outcomes);
   if (report.replayed > 0) trials += fmt::format(" ({} of them from the resumed session)", report.replayed);
   rows.push_back({"trials", trials});
+  if (report.quality.pairs > 0)
+    rows.push_back({"model", fmt::format("{} of untried pairs in the right order, {} of the fastest foreseen",
+                                         format_percent(report.quality.pairwise_accuracy()),
+                                         format_percent(report.quality.top_recall()))});
   rows.push_back({"time", fmt::format("{:.1f} s", summary.seconds)});
   rows.push_back({"seed", std::to_string(summary.seed)});
   rows.push_back({"stored", fmt::format("{}, session {}", summary.database, summary.session)});
@@ -78,6 +82,22 @@ std::vector<std::vector<std::string>> facts(const TuneSummary& summary) {
 
 /// Zero stands for what is not known or does not apply.
 nlohmann::json known(double fraction) { return fraction > 0 ? nlohmann::json(fraction) : nlohmann::json(); }
+
+nlohmann::json to_json(const predict::Quality& quality) {
+  return {{"pairs", quality.pairs},
+          {"pairwise_accuracy", quality.pairwise_accuracy()},
+          {"top_recall", quality.top_recall()}};
+}
+
+/// How the search went, a batch each: what convergence is drawn from.
+nlohmann::json history_json(const std::vector<search::TuneReport::Point>& history) {
+  nlohmann::json json = nlohmann::json::array();
+  for (const auto& point : history) {
+    json.push_back({{"trials", point.trials}, {"seconds", point.seconds}, {"best_ratio", point.best_ratio}});
+    if (point.quality) json.back()["model"] = to_json(*point.quality);
+  }
+  return json;
+}
 
 nlohmann::json to_json(const db::ProgramRow& program, const Measurement& measured) {
   const double time = measured.median_ns;
@@ -153,10 +173,16 @@ nlohmann::json summary_json(const TuneSummary& summary) {
                       {"replayed", report.replayed},
                       {"outcomes", outcomes},
                       {"seconds", summary.seconds},
+                      {"search_seconds", report.seconds.searching()},
+                      {"measure_seconds", report.seconds.measuring + report.seconds.finals},
+                      {"strategy", search::strategy_name(report.strategy)},
+                      {"hopeless", report.hopeless},
+                      {"history", history_json(report.history)},
                       {"stop_reason", search::stop_reason_name(report.stop_reason)},
                       {"seed", summary.seed},
                       {"session", summary.session},
                       {"database", summary.database}};
+  if (report.quality.pairs > 0) json["model"] = to_json(report.quality);
   if (report.default_measurement.median_ns > 0) json["untuned"] = to_json(program, report.default_measurement);
   if (report.winner) {
     json["tuned"] = to_json(program, report.winner->measurement);

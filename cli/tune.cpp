@@ -28,6 +28,7 @@ struct TuneArguments {
   std::string program;
   BindingOptions bindings;
   TuningRequest request;
+  std::string strategy = "model";
   std::string emit;
 };
 
@@ -118,12 +119,19 @@ void add_tune(CLI::App& app, Command& command) {
   auto* seed = verb->add_option("--seed", arguments->request.seed, "Repeats a search (default: random, and printed)")
                    ->type_name("N");
   need_seed(seed);
+  auto* strategy = verb->add_option("--strategy", arguments->strategy,
+                                    "How candidates are chosen: model (default), genetic or random")
+                       ->type_name("NAME")
+                       ->check(CLI::IsMember({"model", "genetic", "random"}));
   verb->add_flag("--resume", arguments->request.resume, "Goes on with the last unfinished session of this program")
-      ->excludes(seed);
+      ->excludes(seed)
+      ->excludes(strategy);
   refuse_empty(
       verb->add_option("--emit", arguments->emit, "Writes the winner's package there at the end")->type_name("DIR"));
-  verb->callback(
-      [&command, arguments] { command = [arguments](Session& session) { return tune(*arguments, session); }; });
+  verb->callback([&command, arguments] {
+    arguments->request.strategy = *search::parse_strategy(arguments->strategy);
+    command = [arguments](Session& session) { return tune(*arguments, session); };
+  });
 }
 
 }  // namespace tile_tune::cli

@@ -22,6 +22,7 @@ constexpr double kDefaultSeconds = 60;  // rulings 17
 struct Start {
   std::string session;
   uint64_t seed = 0;
+  search::Strategy strategy = search::Strategy::Genetic;
   search::Budget budget;
   double elapsed = 0;  // by earlier invocations
   std::vector<search::Trial> done;
@@ -56,10 +57,11 @@ search::Budget remaining_budget(const TuningRequest& request, const db::Unfinish
 Result<Start> begin(db::Database& database, const TuningKey& key, const TuningRequest& request) {
   Start start;
   start.seed = request.seed.value_or(random_seed());
+  start.strategy = request.strategy;
   start.budget = wanted_budget(request);
   db::SessionRow row;
   row.seed = start.seed;
-  row.strategy = "evolution";
+  row.strategy = search::strategy_name(start.strategy);
   row.options_json = nlohmann::json::object().dump();
   row.budget_json = budget_json(start.budget).dump();
   TILE_TUNE_TRY(session, database.begin_session(key.program, key.target, key.tool, row));
@@ -72,6 +74,8 @@ Result<Start> resume(db::Database& database, const TuningKey& key, const TuningR
   Start start;
   start.session = unfinished.session.id;
   start.seed = unfinished.session.seed;
+  // Sessions of version 0.1 are called "evolution", which is what is called genetic now.
+  start.strategy = search::parse_strategy(unfinished.session.strategy).value_or(search::Strategy::Genetic);
   start.elapsed = unfinished.elapsed_s;
   TILE_TUNE_CHECK(database.resume_session(start.session));
   TILE_TUNE_TRY(stored, database.trials_of(key.program, key.target, key.tool, start.session));
@@ -125,6 +129,7 @@ Result<search::TuneReport> search_schedules(const search::Space& space, search::
   const search::Moves moves = search::moves_of(space);
   search::TuneOptions options;
   options.seed = start.seed;
+  options.strategy = start.strategy;
   options.budget = start.budget;
   // What was spent on getting ready counts.
   if (options.budget.seconds)
@@ -161,6 +166,8 @@ Result<Tuned> tune_workload(const Workload& workload, search::SmallVariant small
   const TuningKey key{workload.row, target_row(target), tool_row()};
   TILE_TUNE_TRY(priors, load_priors(databases, key, workload.program));
   TILE_TUNE_TRY(start, start_session(databases.front(), key, request, session.report));
+  if (start.strategy == search::Strategy::Model)
+    TILE_TUNE_CHECK(load_experience(databases, key, workload.program, target, start.session, priors));
   TuningStore store(databases.front(), start.session, start.elapsed, [&watch] { return now_seconds() - watch.began; });
   auto report =
       search_schedules(space, std::move(small_variant), store, std::move(priors), start, watch, session.executable);

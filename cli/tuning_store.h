@@ -24,6 +24,12 @@ struct TuningKey {
 Result<search::Priors> load_priors(std::vector<db::Database>& databases, const TuningKey& key,
                                    const ir::Program& program);
 
+/// What a cost model may learn from before the first trial, into `priors`: trials of the same program from sessions
+/// older than `session` (so that a resumed one learns what it learnt at first), and of the same program at other sizes
+/// with the same target and tool.
+Result<void> load_experience(std::vector<db::Database>& databases, const TuningKey& key, const ir::Program& program,
+                             const codegen::Target& target, const std::string& session, search::Priors& priors);
+
 class TuningStore : public search::TrialSink {
  public:
   /// `clock` gives seconds since this invocation's search began; `elapsed` what earlier ones took.

@@ -3,6 +3,7 @@
 #include <isl/version.h>
 #include <sodium.h>
 #include <sqlite3.h>
+#include <xgboost/c_api.h>
 
 #include <CLI/Version.hpp>
 #include <nlohmann/json.hpp>
@@ -33,14 +34,20 @@ std::string json_version() {
   return fmt::format("{}.{}.{}", NLOHMANN_JSON_VERSION_MAJOR, NLOHMANN_JSON_VERSION_MINOR, NLOHMANN_JSON_VERSION_PATCH);
 }
 
+std::string xgboost_version() {
+  int major = 0, minor = 0, patch = 0;
+  XGBoostVersion(&major, &minor, &patch);
+  return fmt::format("{}.{}.{}", major, minor, patch);
+}
+
 using Versions = std::vector<std::pair<std::string, std::string>>;
 
 Versions versions() {
-  return {{"Halide", codegen::halide_version()},  {"LLVM", codegen::llvm_version()},
-          {"SQLite", sqlite3_libversion()},       {"isl", isl_version_number()},
-          {"hwloc (API)", hwloc_version()},       {"fmt", fmt_version()},
-          {"nlohmann/json", json_version()},      {"CLI11", CLI11_VERSION},
-          {"libsodium", sodium_version_string()}, {"compiler", TILE_TUNE_COMPILER}};
+  return {
+      {"Halide", codegen::halide_version()}, {"LLVM", codegen::llvm_version()}, {"SQLite", sqlite3_libversion()},
+      {"isl", isl_version_number()},         {"hwloc (API)", hwloc_version()},  {"fmt", fmt_version()},
+      {"nlohmann/json", json_version()},     {"CLI11", CLI11_VERSION},          {"libsodium", sodium_version_string()},
+      {"XGBoost", xgboost_version()},        {"compiler", TILE_TUNE_COMPILER}};
 }
 
 }  // namespace

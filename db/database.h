@@ -55,6 +55,9 @@ class Database {
   /// Every trial for exactly this key, sessions in order of time, trials in sequence; of one session if it is named.
   Result<std::vector<StoredTrial>> trials_of(const ProgramRow& program, const TargetRow& target, const ToolRow& tool,
                                              const std::string& session = "");
+  /// Every key that has trials, the latest session first; of one family of programs (ProgramRow::family_hash) if it is
+  /// named.
+  Result<std::vector<RecordedRow>> recorded(const std::string& family_hash = "");
   /// The latest session for exactly this key that is neither done nor at work; one without trials only if none has any.
   Result<std::optional<UnfinishedSession>> unfinished_session(const ProgramRow& program, const TargetRow& target,
                                                               const ToolRow& tool);

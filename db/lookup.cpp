@@ -90,6 +90,31 @@ Result<std::vector<StoredTrial>> Database::trials_of(const ProgramRow& program, 
   }
 }
 
+Result<std::vector<RecordedRow>> Database::recorded(const std::string& family_hash) {
+  // SQLite takes the plain columns of a group from the row that has the maximum: the latest session.
+  static const std::string sql = fmt::format(
+      "SELECT {}, {}, {}, max(s.created), sum((SELECT count(*) FROM trial t WHERE t.session = s.id)) "
+      "FROM program p CROSS JOIN session s ON s.program = p.id JOIN target g ON g.id = s.target "
+      "JOIN tool l ON l.id = s.tool "
+      "WHERE (?1 = '' OR p.family_hash = ?1) AND EXISTS (SELECT 1 FROM trial t WHERE t.session = s.id) "
+      "GROUP BY p.workload, s.target, s.tool ORDER BY max(s.created) DESC, p.workload, s.target, s.tool",
+      kProgramColumns, kTargetColumns, kToolColumns);
+  Statement select(state_->db.get(), sql);
+  select.bind(family_hash);
+  std::vector<RecordedRow> rows;
+  while (true) {
+    TILE_TUNE_TRY(more, select.step());
+    if (!more) return rows;
+    Cursor cursor(select);
+    auto program = read_program(cursor, state_->damaged);
+    auto target = read_target(cursor, state_->damaged);
+    auto tool = read_tool(cursor, state_->damaged);
+    if (!program || !target || !tool) continue;
+    cursor.integer();  // when
+    rows.push_back({*std::move(program), *std::move(target), *std::move(tool), cursor.small()});
+  }
+}
+
 Result<std::optional<UnfinishedSession>> Database::unfinished_session(const ProgramRow& program,
                                                                       const TargetRow& target, const ToolRow& tool) {
   sqlite3* db = state_->db.get();

@@ -62,6 +62,14 @@ struct StoredTrial {
   TrialRow trial;
 };
 
+/// One computation on one target by one tool, of which there are trials: what trials_of() takes.
+struct RecordedRow {
+  ProgramRow program;  // as the latest session spelled it
+  TargetRow target;
+  ToolRow tool;
+  int trials = 0;
+};
+
 /// The best schedule known for a program on a target, and where it comes from. It may be applied as it is only
 /// when same_target and same_tool hold; otherwise it is a record to re-check first (rulings 12 and 34).
 struct BestRow {

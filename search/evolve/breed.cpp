@@ -66,10 +66,12 @@ Candidate offspring(Operator op, size_t parents, const Population& population, c
 /// incumbent most offspring are known: they are then taken further and further from their parents, and in the end at
 /// random. The tries grow with the number of known schedules, so that under uniform sampling the last of n schedules
 /// is missed with probability exp(-8).
-std::optional<Candidate> fresh(const Mix& mix, const Population& population,
+/// `needed`: whatever it takes; else only a few tries without further steps.
+std::optional<Candidate> fresh(const Mix& mix, bool needed, const Population& population,
                                const std::unordered_set<std::string>& taken, const Moves& moves, Rng& rng) {
   const Operator op = choose(mix, population, rng);
-  const size_t tries = kTriesPerStep * (kMaxExtraSteps + 1 + population.tried.size() + taken.size());
+  const size_t tries =
+      needed ? kTriesPerStep * (kMaxExtraSteps + 1 + population.tried.size() + taken.size()) : kTriesPerStep;
   for (size_t i = 0; i < tries; ++i) {
     const size_t extra_steps = i / kTriesPerStep;
     const bool at_random = op == Operator::Sample || extra_steps > kMaxExtraSteps;
@@ -82,10 +84,11 @@ std::optional<Candidate> fresh(const Mix& mix, const Population& population,
   return std::nullopt;
 }
 
-void fill(std::vector<Candidate>& candidates, int count, const Mix& mix, const Population& population,
+void fill(std::vector<Candidate>& candidates, int count, int needed, const Mix& mix, const Population& population,
           std::unordered_set<std::string> taken, const Moves& moves, Rng& rng) {
   while (static_cast<int>(candidates.size()) < count) {
-    auto candidate = fresh(mix, population, taken, moves, rng);
+    const bool must = static_cast<int>(candidates.size()) < needed;
+    auto candidate = fresh(mix, must, population, taken, moves, rng);
     if (!candidate) return;
     taken.insert(candidate->key);
     candidates.push_back(std::move(*candidate));
@@ -93,6 +96,8 @@ void fill(std::vector<Candidate>& candidates, int count, const Mix& mix, const P
 }
 
 }  // namespace
+
+double random_share(Mode mode) { return mix_of(mode).random; }
 
 Mode mode_after(int stale_batches) {
   const int turn = stale_batches % (kExploitBatches + kExploreBatches + kLocalBatches);
@@ -108,13 +113,14 @@ std::vector<Candidate> seeds(const std::vector<codegen::Schedule>& priors, int c
     const std::string key = moves.key(schedule);
     if (!population.tried.count(key) && taken.insert(key).second) candidates.push_back({schedule, key, "prior", {}});
   }
-  fill(candidates, count, kRandom, population, taken, moves, rng);
+  fill(candidates, count, count, kRandom, population, taken, moves, rng);
   return candidates;
 }
 
-std::vector<Candidate> breed(Mode mode, int count, const Population& population, const Moves& moves, Rng& rng) {
+std::vector<Candidate> breed(Mode mode, int count, int needed, const Population& population, const Moves& moves,
+                             Rng& rng) {
   std::vector<Candidate> candidates;
-  fill(candidates, count, mix_of(mode), population, {}, moves, rng);
+  fill(candidates, count, needed, mix_of(mode), population, {}, moves, rng);
   return candidates;
 }
 

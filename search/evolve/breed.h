@@ -25,6 +25,9 @@ enum class Mode {
   Random,   // no parents at all: the honest baseline
 };
 
+/// Share of a guided batch that any of the pool may take, whatever the model predicts of them.
+double random_share(Mode mode);
+
 /// Exploit while batches still gain; after `stale_batches` without gain a turn of Explore, then Local, then over again.
 Mode mode_after(int stale_batches);
 
@@ -33,7 +36,9 @@ std::vector<Candidate> seeds(const std::vector<codegen::Schedule>& priors, int c
                              const Moves& moves, Rng& rng);
 
 /// `count` candidates never tried and different from one another; fewer only where long trying found no more, that
-/// is, where the space is (all but) exhausted.
-std::vector<Candidate> breed(Mode mode, int count, const Population& population, const Moves& moves, Rng& rng);
+/// is, where the space is (all but) exhausted. Beyond the first `needed` it stops as soon as new ones are hard to find
+/// near the parents.
+std::vector<Candidate> breed(Mode mode, int count, int needed, const Population& population, const Moves& moves,
+                             Rng& rng);
 
 }  // namespace tile_tune::search

@@ -7,6 +7,7 @@
 
 #include "frontend/diagnostic/diagnostic.h"
 #include "search/measure/trial.h"
+#include "search/predict/quality.h"
 
 namespace tile_tune::search {
 
@@ -30,12 +31,13 @@ enum class Phase {
 struct Progress {
   Phase phase = Phase::Seeding;
   int generation = 0;
-  int trials = 0;                      // tried in this invocation; replayed ones and finals not counted
-  int replayed = 0;                    // taken from the unfinished session
-  std::optional<int> trials_left;      // where the budget names trials
-  std::optional<double> seconds_left;  // where the budget names seconds; the finals' share included; at least 0
-  double best_ratio = 0;               // speed of the best so far relative to the default; 0 until one verified
-  std::map<Outcome, int> outcomes;     // of the session, replayed trials included
+  int trials = 0;                           // tried in this invocation; replayed ones and finals not counted
+  int replayed = 0;                         // taken from the unfinished session
+  std::optional<int> trials_left;           // where the budget names trials
+  std::optional<double> seconds_left;       // where the budget names seconds; the finals' share included; at least 0
+  double best_ratio = 0;                    // speed of the best so far relative to the default; 0 until one verified
+  std::map<Outcome, int> outcomes;          // of the session, replayed trials included
+  std::optional<predict::Quality> quality;  // of the model's predictions so far, each made before it was measured
 };
 using ProgressCallback = std::function<void(const Progress&)>;
 

@@ -3,8 +3,11 @@
 #pragma once
 
 #include <functional>
+#include <optional>
 #include <string>
+#include <vector>
 
+#include "search/predict/features.h"
 #include "search/space/space.h"
 
 namespace tile_tune::search {
@@ -16,6 +19,12 @@ struct Moves {
   std::function<codegen::Schedule(const codegen::Schedule&, const codegen::Schedule&, Rng&)> crossover;
   /// Equal exactly for equal schedules; what Trial::parents holds.
   std::function<std::string(const codegen::Schedule&)> key;
+  /// What the cost model sees of a schedule; equally many numbers for each.
+  std::function<std::vector<float>(const codegen::Schedule&)> row;
+  /// A rough time for ranking what nobody measured.
+  std::function<double(const codegen::Schedule&)> estimate;
+  /// Why a schedule is not worth a compile, in a sentence without figures; nothing if it may be.
+  std::function<std::optional<std::string>(const codegen::Schedule&)> hopeless;
 };
 
 /// The moves of `space`, which must outlive them; the key is codegen::schedule_id.

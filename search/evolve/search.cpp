@@ -1,6 +1,7 @@
 #include "search/evolve/search.h"
 
 #include <algorithm>
+#include <functional>
 
 #include "search/evolve/finals.h"
 
@@ -14,6 +15,11 @@ constexpr int kChallengers = 4;  // autotuners.md 6.2, item 7
 constexpr double kGain = 1.01;   // less than one percent is noise (autotuners.md 6.1, item 6)
 
 int batch_size(const TuneOptions& options) { return std::max(2 * options.cores, kMinBatch); }
+
+// Of a guided search. 256 offspring or 1,024 made no difference in the replays; eight seeds in all, the default and the
+// stored best among them (autotuners.md 6.1, items 1 and 5). Most random draws are hopeless: as many as need be.
+constexpr int kPool = 256, kSeedDraws = 64;
+constexpr size_t kGuidedSeeds = 8;
 
 bool is_final(const Trial& trial) { return trial.origin == "final"; }
 
@@ -44,9 +50,13 @@ Search::Search(const Moves& moves, Measurer& measurer, TrialSink& sink, const Pr
       default_(moves.default_schedule()),
       default_key_(moves.key(default_)),
       previous_key_(priors.best ? moves.key(*priors.best) : ""),
-      rng_(options.seed) {
+      rng_(options.seed),
+      guide_(options.strategy == Strategy::Model ? priors.relatives : std::vector<predict::Sample>{}) {
+  report_.strategy = options.strategy;
   report_.default_schedule = default_;
   population_.tried.insert(priors.faulty.begin(), priors.faulty.end());
+  if (guided())
+    for (const Trial& trial : priors.earlier) guide_.learn(view(trial.schedule), trial.measurement);
   for (const Trial& trial : priors.unfinished) {
     next_sequence_ = std::max(next_sequence_, trial.sequence + 1);
     if (is_final(trial)) continue;
@@ -65,26 +75,84 @@ std::vector<Candidate> Search::openers() const {
 bool Search::default_verified() const { return find(population_, default_key_) != nullptr; }
 
 void Search::plan_seeds() {
-  auto planned = seeds(prior_seeds(priors_), kSeeds, population_, moves_, rng_);
+  auto planned = seeds(prior_seeds(priors_), guided() ? 0 : kSeeds, population_, moves_, rng_);
+  if (guided()) add_guided_seeds(planned);
   seeds_.assign(planned.begin(), planned.end());
   seeding_ = !seeds_.empty();
 }
 
-std::vector<Candidate> Search::next_batch() {
+/// Neighbours of the best known (the default, or what is stored) in turn with random ones: those that look best on paper,
+/// but for every second random one.
+void Search::add_guided_seeds(std::vector<Candidate>& planned) {
+  // A model that knows the program already picks better than this does.
+  const size_t wanted = priors_.earlier.size() >= kGuidedSeeds ? 0 : kGuidedSeeds - openers().size();
+  if (planned.size() >= wanted) return;
+  std::vector<Candidate> near = search::breed(Mode::Local, kSeedDraws, 1, population_, moves_, rng_);
+  std::vector<Candidate> far = search::breed(Mode::Random, kSeedDraws, 1, population_, moves_, rng_);
+  filter(far);
+  const auto take_best = [&](std::vector<Candidate>& from, bool best) {
+    auto chosen = from.begin();
+    if (best && moves_.estimate) {
+      std::vector<double> times;
+      for (const Candidate& candidate : from) times.push_back(moves_.estimate(candidate.schedule));
+      chosen += std::min_element(times.begin(), times.end()) - times.begin();
+    }
+    const auto same = [&](const Candidate& seed) { return seed.key == chosen->key; };
+    if (std::none_of(planned.begin(), planned.end(), same)) planned.push_back(*chosen);
+    from.erase(chosen);
+  };
+  for (int turn = 0; planned.size() < wanted && !(near.empty() && far.empty()); ++turn) {
+    const bool from_near = far.empty() || (turn % 2 == 0 && !near.empty());
+    take_best(from_near ? near : far, from_near || turn % 4 == 1);
+  }
+}
+
+std::vector<Candidate> Search::breed() {
   const double start = surroundings_.clock();
   const int size = batch_size(options_);
-  std::vector<Candidate> batch;
+  std::vector<Candidate> pool;
   seeding_ = !seeds_.empty();
   if (seeding_) {
     const auto end = seeds_.begin() + std::min<ptrdiff_t>(size, static_cast<ptrdiff_t>(seeds_.size()));
-    batch.assign(seeds_.begin(), end);
+    pool.assign(seeds_.begin(), end);
     seeds_.erase(seeds_.begin(), end);
   } else {
     const bool random = options_.strategy == Strategy::Random;
-    batch = breed(random ? Mode::Random : mode_after(stale_batches_), size, population_, moves_, rng_);
-    if (!batch.empty()) ++report_.generations;
+    const bool pooled = guided() && guide_.ready();
+    pool = search::breed(random ? Mode::Random : mode_after(stale_batches_), pooled ? kPool : size, size, population_,
+                         moves_, rng_);
+    if (!pool.empty()) ++report_.generations;
   }
   report_.seconds.breeding += surroundings_.clock() - start;
+  return pool;
+}
+
+void Search::filter(std::vector<Candidate>& pool) {
+  if (!guided() || !moves_.hopeless) return;
+  const double start = surroundings_.clock();
+  std::map<std::string, int> reasons;
+  const auto is_hopeless = [&](const Candidate& candidate) {
+    if (candidate.origin != "random") return false;
+    const auto reason = moves_.hopeless(candidate.schedule);
+    if (reason) ++reasons[*reason];
+    return reason.has_value();
+  };
+  const auto dropped = std::stable_partition(pool.begin(), pool.end(), std::not_fn(is_hopeless));
+  if (dropped != pool.begin()) {
+    pool.erase(dropped, pool.end());
+    for (const auto& [reason, count] : reasons) report_.hopeless[reason] += count;
+  }
+  report_.seconds.breeding += surroundings_.clock() - start;
+}
+
+Result<std::vector<Candidate>> Search::pick(std::vector<Candidate> pool) {
+  const auto size = static_cast<size_t>(batch_size(options_));
+  if (!guided() || seeding_ || pool.size() <= size) return pool;
+  const double start = surroundings_.clock();
+  std::vector<Guide::View> views;
+  for (const Candidate& candidate : pool) views.push_back(view(candidate.schedule));
+  auto batch = guide_.pick(std::move(pool), views, size, random_share(mode_after(stale_batches_)), rng_);
+  report_.seconds.predicting += surroundings_.clock() - start;
   return batch;
 }
 
@@ -119,7 +187,7 @@ Result<void> Search::try_batch(std::vector<Candidate> batch) {
   const std::vector<Measurement> measurements = measure(batch);
   interrupted_ = measurements.size() < batch.size();
   for (size_t i = 0; i < measurements.size(); ++i) TILE_TUNE_CHECK(record(batch[i], measurements[i]));
-  note_gain();
+  note_gain(guide_.judge(batch, measurements));
   tell(seeding_ ? Phase::Seeding : Phase::Searching);
   return {};
 }
@@ -132,6 +200,10 @@ void Search::absorb_stored() {
   std::sort(left.begin(), left.end(), [](const Trial& a, const Trial& b) { return a.sequence < b.sequence; });
   for (const Trial& trial : left) learn(trial, moves_.key(trial.schedule));
   report_.replayed += static_cast<int>(left.size());
+}
+
+Guide::View Search::view(const codegen::Schedule& schedule) const {
+  return {moves_.row(schedule), moves_.estimate ? moves_.estimate(schedule) : 0};
 }
 
 std::vector<Measurement> Search::measure(const std::vector<Candidate>& candidates) {
@@ -150,6 +222,7 @@ std::vector<Measurement> Search::measure(const std::vector<Candidate>& candidate
 
 void Search::learn(const Trial& trial, const std::string& key) {
   add(population_, trial.schedule, key, trial.measurement);
+  if (guided()) guide_.learn(view(trial.schedule), trial.measurement);
   ++report_.outcomes[trial.measurement.outcome];
   if (key == default_key_) report_.default_measurement = trial.measurement;
 }
@@ -173,14 +246,15 @@ Result<void> Search::record(const Candidate& candidate, Measurement measurement)
   return send(trial);
 }
 
-void Search::note_gain() {
+void Search::note_gain(const std::optional<predict::Quality>& quality) {
   if (best_ratio() >= kGain * last_gain_) {
     last_gain_ = best_ratio();
     stale_batches_ = 0;
   } else if (!seeding_) {
     ++stale_batches_;
   }
-  report_.history.push_back({report_.trials + report_.replayed, elapsed(), best_ratio()});
+  report_.history.push_back({report_.trials + report_.replayed, elapsed(), best_ratio(), quality});
+  if (quality) report_.quality += *quality;
 }
 
 std::vector<Member> Search::choose_finalists() const {
@@ -229,7 +303,9 @@ void Search::tell(Phase phase) const {
                     .trials_left = options_.budget.trials,
                     .seconds_left = options_.budget.seconds,
                     .best_ratio = best_ratio(),
-                    .outcomes = report_.outcomes};
+                    .outcomes = report_.outcomes,
+                    .quality = std::nullopt};
+  if (report_.quality.pairs > 0) progress.quality = report_.quality;
   if (progress.trials_left) progress.trials_left = std::max(0, *progress.trials_left - report_.trials);
   if (progress.seconds_left) progress.seconds_left = std::max(0.0, *progress.seconds_left - elapsed());
   surroundings_.progress(progress);

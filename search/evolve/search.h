@@ -6,6 +6,7 @@
 #include <unordered_map>
 
 #include "search/evolve/breed.h"
+#include "search/evolve/guide.h"
 #include "search/evolve/tune.h"
 
 namespace tile_tune::search {
@@ -19,8 +20,13 @@ class Search {
   std::vector<Candidate> openers() const;
   bool default_verified() const;
   void plan_seeds();
-  /// The next seeds while there are any, then offspring; empty where the space is exhausted.
-  std::vector<Candidate> next_batch();
+  /// The next seeds while there are any, then offspring: a pool for the model to pick from, or, without one, a batch.
+  /// Empty where the space is exhausted.
+  std::vector<Candidate> breed();
+  /// Drops random proposals that are hopeless, unless there is nothing else.
+  void filter(std::vector<Candidate>& pool);
+  /// The batch to try next; the whole pool where no model is at work.
+  Result<std::vector<Candidate>> pick(std::vector<Candidate> pool);
   /// Why to stop now; nothing while the budget allows a further candidate or stored trials remain to be replayed.
   std::optional<StopReason> reason_to_stop() const;
   /// Replays what is stored, measures the rest as far as the budget goes, records, and tells of the progress.
@@ -31,8 +37,11 @@ class Search {
 
  private:
   int allowance() const;
+  bool guided() const { return options_.strategy == Strategy::Model; }
   double elapsed() const { return surroundings_.clock() - start_; }
   double best_ratio() const { return population_.ranked.empty() ? 0 : population_.ranked.front().ratio; }
+  Guide::View view(const codegen::Schedule& schedule) const;
+  void add_guided_seeds(std::vector<Candidate>& planned);
   std::vector<Member> choose_finalists() const;
   void absorb_stored();
   void learn(const Trial& trial, const std::string& key);
@@ -40,7 +49,7 @@ class Search {
   Result<void> record_final(const Member& finalist, const Measurement& measurement);
   Result<void> send(const Trial& trial);
   std::vector<Measurement> measure(const std::vector<Candidate>& candidates);
-  void note_gain();
+  void note_gain(const std::optional<predict::Quality>& quality);
   void tell(Phase phase) const;
 
   const Moves& moves_;
@@ -55,6 +64,7 @@ class Search {
 
   Rng rng_;
   Population population_;
+  Guide guide_;
   std::deque<Candidate> seeds_;                    // not yet tried
   std::unordered_map<std::string, Trial> stored_;  // of the unfinished session, not yet replayed
   Cost cost_;

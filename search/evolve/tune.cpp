@@ -20,6 +20,24 @@ const char* stop_reason_name(StopReason reason) {
   return "stopped";
 }
 
+const char* strategy_name(Strategy strategy) {
+  switch (strategy) {
+    case Strategy::Model:
+      return "model";
+    case Strategy::Genetic:
+      return "genetic";
+    case Strategy::Random:
+      return "random";
+  }
+  return "model";
+}
+
+std::optional<Strategy> parse_strategy(const std::string& name) {
+  for (const Strategy strategy : {Strategy::Model, Strategy::Genetic, Strategy::Random})
+    if (name == strategy_name(strategy)) return strategy;
+  return std::nullopt;
+}
+
 Result<TuneReport> tune(const Moves& moves, Measurer& measurer, TrialSink& sink, const Priors& priors,
                         const TuneOptions& options, const Surroundings& surroundings) {
   Search search(moves, measurer, sink, priors, options, surroundings);
@@ -32,8 +50,12 @@ Result<TuneReport> tune(const Moves& moves, Measurer& measurer, TrialSink& sink,
 
   std::optional<StopReason> reason;
   while (!(reason = search.reason_to_stop())) {
-    // Breed and filter: small batches, so that the next one knows what this one taught.
-    std::vector<Candidate> batch = search.next_batch();
+    // Breed: many offspring of the best of everything measured.
+    std::vector<Candidate> pool = search.breed();
+    // Filter: what is hopeless on paper is not compiled.
+    search.filter(pool);
+    // Predict: the model picks a small batch, so that the next one knows what this one taught.
+    TILE_TUNE_TRY(batch, search.pick(std::move(pool)));
     if (batch.empty()) reason = StopReason::Exhausted;
     if (reason) break;
     // Measure and record.

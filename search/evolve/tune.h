@@ -1,7 +1,8 @@
 // The evolutionary search: tries schedules of one program until a budget is spent, and says which one won.
 //
-// Batches are bred from the best of everything measured, measured, recorded, and so on; then the best few are timed
-// against the default once more in the finals. Ranking is by speed relative to the default, paired within one run.
+// Pools are bred from the best of everything measured; of a pool, a learned cost model picks a small batch, which is
+// measured and recorded, and so on; then the best few are timed against the default once more in the finals. Ranking is
+// by speed relative to the default, paired within one run.
 // All decisions follow from the seed, the priors and the measurements: the same of these give the same sequence of
 // trials. Clock and budgets only end it. A plateau does not: a search that gains nothing more explores until the
 // budget is spent, the space has no schedule left that was not tried, or someone stops it.
@@ -19,28 +20,35 @@
 #include "search/evolve/events.h"
 #include "search/evolve/moves.h"
 #include "search/measure/measurer.h"
+#include "search/predict/model.h"
+#include "search/predict/quality.h"
 
 namespace tile_tune::search {
 
 enum class Strategy {
-  Evolution,
-  Random,  // random schedules throughout, with the same bookkeeping: the baseline to beat
+  Model,    // evolution whose offspring a learned cost model picks from a pool (predict/)
+  Genetic,  // evolution alone: every offspring is measured
+  Random,   // random schedules throughout, with the same bookkeeping: the baseline to beat
 };
+const char* strategy_name(Strategy strategy);  // "model", "genetic", "random"
+std::optional<Strategy> parse_strategy(const std::string& name);
 
 struct TuneOptions {
   uint64_t seed = 0;
   Budget budget;  // without any limit: until exhausted or stopped
-  Strategy strategy = Strategy::Evolution;
+  Strategy strategy = Strategy::Model;
   int cores = 1;  // that compile at once; a batch has max(2 * cores, 4) candidates
 };
 
 /// What is known beforehand.
 struct Priors {
-  std::optional<codegen::Schedule> best;  // the stored winner of this program: tried with the default, whatever the
-                                          // budget, and a finalist
-  std::vector<codegen::Schedule> seeds;   // further stored schedules, best first, already fit for this program
-  std::vector<std::string> faulty;        // keys of schedules that failed before: never proposed
-  std::vector<Trial> unfinished;          // trials of the session to resume, in their order; empty: a new session
+  std::optional<codegen::Schedule> best;   // the stored winner of this program: tried with the default, whatever the
+                                           // budget, and a finalist
+  std::vector<codegen::Schedule> seeds;    // further stored schedules, best first, already fit for this program
+  std::vector<std::string> faulty;         // keys of schedules that failed before: never proposed
+  std::vector<Trial> earlier;              // trials of this program in earlier sessions: what the model learns from
+  std::vector<predict::Sample> relatives;  // trials of the same program at other sizes, as the model's samples
+  std::vector<Trial> unfinished;           // trials of the session to resume, in their order; empty: a new session
 };
 
 /// Resuming: give the unfinished session's seed, its stored trials, and the budget that remains. The search repeats
@@ -66,6 +74,7 @@ struct Winner {
 };
 
 struct TuneReport {
+  Strategy strategy = Strategy::Model;
   StopReason stop_reason = StopReason::Stopped;
   codegen::Schedule default_schedule;
   Measurement default_measurement;  // of the finals if there were any, else of its trial; its fault if it failed
@@ -76,15 +85,19 @@ struct TuneReport {
   int trials = 0;    // measured in this invocation
   int replayed = 0;  // taken from the unfinished session
   int generations = 0;
-  std::map<Outcome, int> outcomes;  // replayed trials included, finals not
+  std::map<Outcome, int> outcomes;      // replayed trials included, finals not
+  std::map<std::string, int> hopeless;  // why random proposals were not tried: sentence -> how many
   struct Point {
     int trials;      // of the session so far
     double seconds;  // of the invocation so far
     double best_ratio;
+    std::optional<predict::Quality> quality;  // of the model's predictions for this batch, made before it was measured
   };
   std::vector<Point> history;  // one per batch
+  predict::Quality quality;    // of all batches
   struct Seconds {
-    double total = 0, breeding = 0, measuring = 0, recording = 0, finals = 0;
+    double total = 0, breeding = 0, predicting = 0, measuring = 0, recording = 0, finals = 0;
+    double searching() const { return breeding + predicting; }  // what is neither measuring nor keeping
   } seconds;
 };
 

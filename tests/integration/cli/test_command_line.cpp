@@ -37,7 +37,7 @@ void check_bad(const Sandbox& box, const Bad& bad) {
 TEST_CASE("a wrong command line is exit 2 with one sentence and a hint") {
   const Sandbox box;
   const std::vector<Bad> all = {
-      {{}, 2, "command-line", "check, explain, run, tune, build, db"},
+      {{}, 2, "command-line", "check, explain, run, tune, simulate, build, db"},
       {{"frobnicate"}, 2, "command-line", "unknown command 'frobnicate'"},
       {{"chekc", "matmul.tc"}, 2, "command-line", "did you mean check? the commands are check, explain"},
       {{"bench", "matmul.tc"}, 2, "command-line", "the command 'bench' is not there yet"},
@@ -57,6 +57,12 @@ TEST_CASE("a wrong command line is exit 2 with one sentence and a hint") {
       {{"check", "matmul.tc", "-s", "M=1", "--layout", "diagonal"}, 2, "bad-layout", "diagonal"},
       {{"check", "matmul.tc", "-s", "M=1", "--layout", "Q=col"}, 2, "unknown-tensor", "Q"},
       {{"tune", "matmul.tc", "--trials", "0"}, 2, "command-line", "--trials"},
+      {{"tune", "matmul.tc", "--strategy", "annealing"}, 2, "command-line", "annealing"},
+      {{"tune", "matmul.tc", "--strategy", "random", "--resume"}, 2, "command-line", "--strategy"},
+      {{"simulate", "--strategy", "annealing"}, 2, "command-line", "annealing"},
+      {{"simulate", "--seeds", "0"}, 2, "command-line", "--seeds"},
+      {{"simulate", "--trials", "0"}, 2, "command-line", "--trials"},
+      {{"simulate", "--db", "none.db"}, 1, "no-database", "none.db"},
       {{"check", "matmul.tc", "--layout", "diagonal"}, 2, "bad-layout", "diagonal"},
       {{"check", "matmul.tc", "--layout", "Q=col"}, 2, "unknown-tensor", "Q"},
       {{"tune", "matmul.tc", "--time", "-1"}, 2, "command-line", "--time: needs a positive number of seconds"},
@@ -261,7 +267,7 @@ TEST_CASE("version and help") {
   const auto version = box.run({"--version"});
   CHECK(version.exit_code == 0);
   for (const char* part : {"tile-tune 0.", "Halide", "21.0.0", "LLVM", "SQLite", "isl", "hwloc", "fmt", "nlohmann/json",
-                           "CLI11", "libsodium", "compiler"})
+                           "CLI11", "libsodium", "XGBoost", "compiler"})
     CHECK(version.out.find(part) != std::string::npos);
   for (const auto& order : {std::vector<std::string>{"--json", "--version"}, {"--version", "--json"}}) {
     const auto json = nlohmann::json::parse(box.run(order).out);

@@ -64,6 +64,40 @@ TEST_CASE("tune stores every trial, says what it found, and repeats for a seed")
   CHECK(summary["tuned"]["median_ns"] > 0);
 }
 
+TEST_CASE("strategies are stored, and replayed on what they recorded") {
+  const Sandbox box;
+  const auto tuned = box.run(tune({"--trials", "12", "--seed", "1", "--strategy", "random", "--json"}));
+  INFO(tuned.err);
+  REQUIRE(tuned.exit_code == 0);
+  const auto summary = nlohmann::json::parse(tuned.out);
+  CHECK(summary["strategy"] == "random");
+  CHECK_FALSE(summary.contains("model"));
+  CHECK(summary["history"].back()["trials"] == 12);
+  // A second session knows the first one's trials: its model is at work at once.
+  const auto guided = box.run(tune({"--trials", "9", "--seed", "2", "--json"}));
+  REQUIRE(guided.exit_code == 0);
+  CHECK(nlohmann::json::parse(guided.out)["strategy"] == "model");
+  CHECK(shown(box)["session_rows"][0]["strategy"] == "random");
+
+  const auto simulated = box.run({"simulate", "matmul", "--db", "t.db", "--seeds", "3", "--trials", "20", "--json"});
+  INFO(simulated.err);
+  REQUIRE(simulated.exit_code == 0);
+  const auto lines = nlohmann::json::parse(simulated.out);
+  REQUIRE(lines.size() == 3);
+  CHECK(lines[0]["strategy"] == "model");
+  CHECK(lines[2]["strategy"] == "random");
+  for (const auto& line : lines) {
+    CHECK(line["sizes"]["M"] == 37);
+    CHECK(line["seeds_that_reached_90"] <= 3);
+    CHECK(line["median_trials_to_90"] <= line["median_trials_to_95"]);
+  }
+  const auto table = box.run({"simulate", "--strategy", "genetic", "matmul", "--db", "t.db", "--seeds", "1"});
+  CHECK(table.out.find("genetic") != std::string::npos);
+  CHECK(table.out.find("model") == std::string::npos);
+  CHECK(box.run({"simulate", "product", "--db", "t.db"}).exit_code == 1);
+  CHECK(box.run({"simulate", "--db", "t.db"}).err.find("no-recording") != std::string::npos);  // too few trials
+}
+
 TEST_CASE("two tuners share one database") {
   const Sandbox box;
   const pid_t first = box.start(tune({"--trials", "4", "--seed", "1"}), "first");

@@ -132,3 +132,38 @@ TEST_CASE("show names what it does not find; a pattern is no name") {
     CHECK(rows.error().code == "no-such-record");
   }
 }
+
+TEST_CASE("recorded: every key with trials, the latest first, or those of one family") {
+  Folder folder;
+  Database db = open(folder.file());
+  const auto add = [&](ProgramRow program, const TargetRow& on, const ToolRow& with, int64_t when, int trials) {
+    const auto run = value(db.begin_session(program, on, with, session(when)));
+    for (int i = 0; i < trials; ++i) value(db.append_trial(run, trial(i, 8 + i)));
+    value(db.finish_session(run, "done"));
+  };
+  ProgramRow larger = matmul();
+  larger.content_hash = std::string(64, 'a');
+  larger.canonical_json = R"({"larger":1})";
+  ProgramRow other = matmul();
+  other.content_hash = std::string(64, 'b');
+  other.family_hash = std::string(64, 'c');
+  other.name = "other";
+  add(matmul(), target(), tool(), 1'000, 2);
+  add(matmul(), target(), tool(), 4'000, 3);
+  add(matmul(), target(1), tool(), 2'000, 1);
+  add(larger, target(), tool("0.2.0"), 3'000, 4);
+  add(other, target(), tool(), 5'000, 1);
+  add(other, target(2, "Zen 4"), tool(), 6'000, 0);
+
+  std::vector<int> trials;
+  for (const auto& row : value(db.recorded())) trials.push_back(row.trials);
+  CHECK(trials == std::vector{1, 5, 4, 1});
+  const auto family = value(db.recorded(matmul().family_hash));
+  REQUIRE(family.size() == 3);
+  CHECK(family[1].program.content_hash == larger.content_hash);
+  CHECK(family[1].tool.tile_tune == "0.2.0");
+  CHECK(family[2].target.threads == 1);
+  for (const auto& row : family)
+    CHECK(value(db.trials_of(row.program, row.target, row.tool)).size() == static_cast<size_t>(row.trials));
+  CHECK(value(db.recorded(std::string(64, 'd'))).empty());
+}

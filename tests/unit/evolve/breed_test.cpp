@@ -75,7 +75,7 @@ TEST_CASE("each mode takes its parents from where it should") {
     Rng rng(17);
     size_t rank = 0;
     int random = 0;
-    const auto candidates = breed(mode, 400, population, moves, rng);
+    const auto candidates = breed(mode, 400, 400, population, moves, rng);
     REQUIRE(candidates.size() == 400);
     std::set<std::string> keys;
     for (const Candidate& candidate : candidates) {
@@ -103,7 +103,7 @@ TEST_CASE("fitter parents have more offspring") {
   const Population population = population_of(40);
   Rng rng(23);
   std::vector<int> children(4, 0);
-  for (const Candidate& candidate : breed(Mode::Exploit, 1200, population, moves_of(matmul()), rng))
+  for (const Candidate& candidate : breed(Mode::Exploit, 1200, 1200, population, moves_of(matmul()), rng))
     if (candidate.origin == "mutation") ++children[rank_of(population, candidate.parents[0])];
   CHECK(children[0] > children[1]);  // weights 7 : 5 : 3 : 1
   CHECK(children[1] > children[2]);
@@ -127,9 +127,30 @@ TEST_CASE("seeds: every prior once, then random ones up to the count") {
   CHECK(seeds({prior(1), prior(2), prior(3)}, 2, population, moves, rng).size() == 3);
 }
 
+TEST_CASE("beyond what is needed only what is near the parents is bred") {
+  Landscape row{.name = "row", .sizes = {60}, .default_member = {0}};
+  for (int i = 0; i < 60; ++i) {
+    row.members.push_back({i});
+    row.time_ns[key_of(schedule_of({i}))] = 100;
+  }
+  Moves moves = moves_of(row);
+  moves.mutate = [](const codegen::Schedule& parent, Rng& rng) {
+    return schedule_of({std::min(genome_of(parent)[0] + 1 + static_cast<int>(rng.below(3)), 59)});
+  };
+  Population population;
+  Measurement measurement;
+  measurement.ratio = 1;
+  add(population, schedule_of({0}), key_of(schedule_of({0})), measurement);
+  Rng rng(4);
+  CHECK(breed(Mode::Local, 40, 40, population, moves, rng).size() == 40);
+  const auto pool = breed(Mode::Local, 40, 2, population, moves, rng);
+  CHECK(pool.size() == 3);
+  for (const Candidate& candidate : pool) CHECK(genome_of(candidate.schedule)[0] <= 3);
+}
+
 TEST_CASE("with nobody to descend from, offspring is random") {
   Rng rng(1);
-  const auto candidates = breed(Mode::Exploit, 4, {}, moves_of(matmul()), rng);
+  const auto candidates = breed(Mode::Exploit, 4, 4, {}, moves_of(matmul()), rng);
   REQUIRE(candidates.size() == 4);
   for (const Candidate& candidate : candidates) CHECK(candidate.origin == "random");
 }

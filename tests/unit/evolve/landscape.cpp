@@ -137,7 +137,14 @@ Moves moves_of(const Landscape& landscape) {
           .sample = [&landscape](Rng& rng) { return schedule_of(rng.pick(landscape.members)); },
           .mutate = mutate,
           .crossover = crossover,
-          .key = key_of};
+          .key = key_of,
+          .row =
+              [](const codegen::Schedule& schedule) {
+                const Genome genome = genome_of(schedule);
+                return std::vector<float>(genome.begin(), genome.end());
+              },
+          .estimate = {},
+          .hopeless = {}};
 }
 
 }  // namespace tile_tune::search

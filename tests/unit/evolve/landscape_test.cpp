@@ -58,7 +58,7 @@ std::vector<Landscape> landscapes() {
 
 TEST_CASE("evolution needs at most two thirds of random search's trials") {
   for (const Landscape& landscape : landscapes()) {
-    const double evolution = median_trials(landscape, Strategy::Evolution);
+    const double evolution = median_trials(landscape, Strategy::Genetic);
     const double random = median_trials(landscape, Strategy::Random);
     INFO(landscape.name << ": " << landscape.members.size() << " members, evolution " << evolution << ", random "
                         << random);

@@ -32,7 +32,7 @@ std::vector<std::string> first(std::vector<std::string> keys, size_t count) {
 
 TEST_CASE("the default is tried first, alone, then seeds, then offspring") {
   Session session(matmul());
-  session.options = {.seed = 3, .budget = {.trials = 40}};
+  session.options = {.seed = 3, .budget = {.trials = 40}, .strategy = Strategy::Genetic};
   const auto report = session.run();
   REQUIRE(report);
   REQUIRE(session.measurer.batches.size() > 4);
@@ -68,7 +68,7 @@ TEST_CASE("a batch keeps all cores busy twice") {
 
 TEST_CASE("the stored best is tried with the default, other priors before random seeds") {
   Session session(matmul());
-  session.options = {.seed = 3, .budget = {.trials = 20}};
+  session.options = {.seed = 3, .budget = {.trials = 20}, .strategy = Strategy::Genetic};
   const auto prior = [](int rows) { return schedule_of({rows, 1, 1, 1, 2, 0, 0, 1, 1}); };
   session.priors.best = prior(3);
   session.priors.seeds = {prior(4), prior(3), prior(5), prior(4)};
@@ -233,7 +233,7 @@ TEST_CASE("a default that does not verify ends the search at once, and says so")
 
 TEST_CASE("the stop flag ends the search after the batch, without finals, with everything kept") {
   Session session(matmul());
-  session.options = {.seed = 6, .budget = {.trials = 500}};
+  session.options = {.seed = 6, .budget = {.trials = 500}, .strategy = Strategy::Genetic};
   session.measurer.after_batch = [&] { session.stop = session.measurer.batches.size() == 6; };
   const auto report = session.run();
   REQUIRE(report);

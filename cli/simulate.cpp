@@ -1,0 +1,154 @@
+// tile-tune simulate: what strategies of `tune` would have needed on the spaces a database has recorded. No hardware.
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "cli/option_checks.h"
+#include "cli/records.h"
+#include "cli/table.h"
+#include "cli/units.h"
+#include "cli/verbs.h"
+#include "db/database.h"
+#include "frontend/ir/json.h"
+#include "search/evolve/simulate.h"
+
+namespace tile_tune::cli {
+
+namespace {
+
+// Fewer tell nothing of a strategy: the first eight trials are seeds.
+constexpr int kFewestTrials = 32;
+
+struct SimulateArguments {
+  std::string program;
+  std::vector<std::string> strategies{"model", "genetic", "random"};
+  int seeds = 20;
+  int trials = 200;
+};
+
+struct Line {
+  db::RecordedRow recorded;
+  std::string strategy;
+  search::Replay replay;
+};
+
+Result<search::Recording> recording_of(db::Database& database, const db::RecordedRow& row) {
+  TILE_TUNE_TRY(program, ir::program_from_json(nlohmann::json::parse(row.program.canonical_json, nullptr, false)));
+  TILE_TUNE_TRY(target, codegen::target_from_json(nlohmann::json::parse(row.target.features_json, nullptr, false)));
+  TILE_TUNE_TRY(stored, database.trials_of(row.program, row.target, row.tool));
+  std::vector<search::RecordedTrial> trials;
+  for (const auto& one : stored) {
+    TILE_TUNE_TRY(trial, trial_from_row(one.trial));
+    trials.push_back({trial.schedule, trial.origin, trial.measurement.outcome, trial.measurement.ratio});
+  }
+  return search::Recording::make(program, target, trials);
+}
+
+std::string text_of(double trials, int reached, int seeds) {
+  return 2 * reached >= seeds ? fmt::format("{:g}", trials) : "-";
+}
+
+std::string table_of(const std::vector<Line>& lines, int seeds) {
+  std::vector<std::vector<std::string>> rows;
+  for (const auto& [recorded, strategy, replay] : lines) {
+    rows.push_back({recorded.program.name, sizes_text(recorded.program.sizes_json), std::to_string(replay.size),
+                    fmt::format("{:.2f}x", replay.best_ratio), strategy,
+                    text_of(replay.to_90, replay.reached_90, seeds), text_of(replay.to_95, replay.reached_95, seeds),
+                    replay.quality.pairs > 0 ? format_percent(replay.quality.pairwise_accuracy()) : "-",
+                    replay.quality.pairs > 0 ? format_percent(replay.quality.top_recall()) : "-"});
+  }
+  return format_table({{"program"},
+                       {"sizes"},
+                       {"schedules", Align::Right},
+                       {"best", Align::Right},
+                       {"strategy"},
+                       {"trials to 90 %", Align::Right},
+                       {"to 95 %", Align::Right},
+                       {"pairs ordered", Align::Right},
+                       {"fastest foreseen", Align::Right}},
+                      rows);
+}
+
+nlohmann::json json_of(const Line& line) {
+  const auto& [recorded, strategy, replay] = line;
+  nlohmann::json json{{"program", recorded.program.name},
+                      {"sizes", nlohmann::json::parse(recorded.program.sizes_json, nullptr, false)},
+                      {"content_hash", recorded.program.content_hash},
+                      {"target", recorded.target.halide},
+                      {"threads", recorded.target.threads},
+                      {"schedules", replay.size},
+                      {"best_ratio", replay.best_ratio},
+                      {"strategy", strategy},
+                      {"median_trials_to_90", replay.to_90},
+                      {"median_trials_to_95", replay.to_95},
+                      {"seeds_that_reached_90", replay.reached_90},
+                      {"seeds_that_reached_95", replay.reached_95}};
+  if (replay.quality.pairs > 0) {
+    json["pairwise_accuracy"] = replay.quality.pairwise_accuracy();
+    json["top_recall"] = replay.quality.top_recall();
+  }
+  return json;
+}
+
+Result<Exit> simulate(const SimulateArguments& arguments, const Session& session) {
+  TILE_TUNE_TRY(path, session.database());
+  TILE_TUNE_TRY(database, db::Database::open(path, db::Mode::ReadOnly));
+  TILE_TUNE_TRY(recorded, database.recorded());
+  std::vector<Line> lines;
+  bool named = false;
+  for (const auto& row : recorded) {
+    if (!arguments.program.empty() && row.program.name != arguments.program) continue;
+    named = true;
+    if (arguments.program.empty() && row.trials < kFewestTrials) continue;
+    auto recording = recording_of(database, row);
+    if (!recording) {
+      session.report.warn(recording.error().code, fmt::format("{}: {}", row.program.name, recording.error().message),
+                          recording.error().note);
+      continue;
+    }
+    for (const auto& strategy : arguments.strategies) {
+      TILE_TUNE_TRY(replay,
+                    search::replay(*recording, *search::parse_strategy(strategy), arguments.seeds, arguments.trials));
+      lines.push_back({row, strategy, replay});
+    }
+  }
+  if (!named && !arguments.program.empty())
+    return failure("no-such-record", fmt::format("nothing in the tuning database is called {}", arguments.program),
+                   "`tile-tune db list` prints names");
+  if (lines.empty())
+    return failure("no-recording", "no program in the tuning database has enough trials to search among",
+                   fmt::format("`tile-tune tune` records them: {} or more are wanted", kFewestTrials));
+  if (!session.report.json()) {
+    TILE_TUNE_CHECK(print(table_of(lines, arguments.seeds)));
+    return Exit::Success;
+  }
+  nlohmann::json json = nlohmann::json::array();
+  for (const auto& line : lines) json.push_back(json_of(line));
+  TILE_TUNE_CHECK(print_json(json));
+  return Exit::Success;
+}
+
+}  // namespace
+
+void add_simulate(CLI::App& app, Command& command) {
+  auto arguments = std::make_shared<SimulateArguments>();
+  auto* verb = app.add_subcommand("simulate", "Compares strategies on the trials in a database, without measuring");
+  refuse_empty(verb->add_option("PROGRAM", arguments->program, "A name in `db list` (default: all with enough trials)")
+                   ->type_name(""));
+  verb->add_option("--strategy", arguments->strategies, "model, genetic or random; repeatable (default: all three)")
+      ->type_name("NAME")
+      ->allow_extra_args(false)
+      ->check(CLI::IsMember({"model", "genetic", "random"}));
+  verb->add_option("--seeds", arguments->seeds, "Searches for each, of which the median counts (default: 20)")
+      ->type_name("N")
+      ->check(CLI::Range(1, 1000));
+  verb->add_option("--trials", arguments->trials, "Trials of each search (default: 200)")
+      ->type_name("N")
+      ->check(CLI::Range(1, 100000));
+  verb->callback(
+      [&command, arguments] { command = [arguments](Session& session) { return simulate(*arguments, session); }; });
+}
+
+}  // namespace tile_tune::cli

@@ -1,0 +1,118 @@
+#include "search/predict/features.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "search/predict/estimate.h"
+
+namespace tile_tune::predict {
+namespace {
+
+// Work below this takes a few microseconds: threads, vectors and caches matter little, and nothing is hopeless.
+constexpr double kLittleWork = 1e5;
+
+// Accumulators beyond twice the registers are loaded and stored for every operation on them: 2x3 rows of a grouped
+// convolution with unrolled taps fell from 111 to 48 GFLOP/s (design/search.md, traps).
+constexpr double kSpilling = 2;
+
+// A moved-back last tile repeats work: more than half of it wasted is never won back.
+constexpr double kMostWasted = 2;
+
+enum Whole { kStages, kInlined, kMainShare, kTraffic, kIdle, kEstimate, kWholeCount };
+constexpr const char* kWholeNames[kWholeCount] = {"stages",           "inlined",    "main_share",
+                                                  "whole_traffic_l3", "whole_idle", "whole_estimate"};
+
+float scaled(const FactInfo& fact, const StageFacts& facts) {
+  const double value = facts.*fact.value;
+  return static_cast<float>(fact.amount ? std::log2(1 + value) : value);
+}
+
+std::optional<std::string> hopeless_stage(const StageFacts& facts, const codegen::Loops& loops, int threads) {
+  if (facts.points < kLittleWork) return std::nullopt;
+  if (facts.pressure > kSpilling) return "it keeps far more sums than there are registers";
+  if (facts.wasted > kMostWasted) return "its last tiles repeat as much as the others compute";
+  const bool vectors = std::any_of(loops.output.begin(), loops.output.end(), [](int64_t n) { return n >= 2; });
+  if (facts.lanes == 0 && vectors) return "it uses no vectors";
+  if (facts.lanes > 0 && !loops.operands.empty() && facts.strided > 0.99) return "its vectors read nothing but strides";
+  if (threads > 1 && facts.grains < 2) return "it runs on one thread";
+  if (facts.copied > 1) return "it copies more elements than it combines";
+  return std::nullopt;
+}
+
+}  // namespace
+
+Features::Features(ir::Program program, codegen::Target target)
+    : program_(std::move(program)), target_(std::move(target)) {
+  for (const auto& statement : program_.statements) loops_.push_back(codegen::loops_of(program_, statement));
+}
+
+std::vector<StageFacts> Features::stages(const codegen::Schedule& schedule) const {
+  std::vector<StageFacts> stages;
+  for (size_t s = 0; s < schedule.stages.size(); ++s)
+    if (!schedule.stages[s].inlined)
+      stages.push_back(stage_facts(program_, static_cast<int>(s), loops_[s], schedule.stages[s], target_));
+  return stages;
+}
+
+double Features::estimate(const codegen::Schedule& schedule) const {
+  double cycles = 0;
+  for (const StageFacts& facts : stages(schedule)) cycles += facts.points * estimated_cycles(facts, target_);
+  return cycles;
+}
+
+std::vector<float> Features::row(const codegen::Schedule& schedule) const {
+  const std::vector<StageFacts> stages = this->stages(schedule);
+  double points = 0, whole[kWholeCount] = {};
+  size_t main = 0;
+  for (size_t s = 0; s < stages.size(); ++s) {
+    if (stages[s].points > stages[main].points) main = s;
+    points += stages[s].points;
+    whole[kTraffic] += stages[s].traffic_l3 * stages[s].points;
+    whole[kEstimate] += estimated_cycles(stages[s], target_) * stages[s].points;
+    whole[kIdle] = std::max(whole[kIdle], stages[s].idle);
+  }
+  whole[kStages] = static_cast<double>(stages.size());
+  whole[kInlined] = static_cast<double>(schedule.stages.size() - stages.size());
+  if (points > 0) {
+    whole[kMainShare] = stages[main].points / points;
+    whole[kTraffic] /= points;
+    whole[kEstimate] = std::log2(whole[kEstimate] / points + 1e-3);
+  }
+
+  constexpr float kNone = std::numeric_limits<float>::quiet_NaN();
+  std::vector<float> row;
+  for (const FactInfo& fact : kFacts) row.push_back(stages.empty() ? kNone : scaled(fact, stages[main]));
+  for (const FactInfo& fact : kFacts) {
+    double sum = 0, weights = 0;
+    for (size_t s = 0; s < stages.size(); ++s) {
+      if (s == main) continue;
+      sum += stages[s].points * scaled(fact, stages[s]);
+      weights += stages[s].points;
+    }
+    row.push_back(weights > 0 ? static_cast<float>(sum / weights) : kNone);
+  }
+  for (const double value : whole) row.push_back(static_cast<float>(value));
+  return row;
+}
+
+std::optional<std::string> Features::hopeless(const codegen::Schedule& schedule) const {
+  for (size_t s = 0; s < schedule.stages.size(); ++s) {
+    if (schedule.stages[s].inlined) continue;
+    const auto facts = stage_facts(program_, static_cast<int>(s), loops_[s], schedule.stages[s], target_);
+    if (auto reason = hopeless_stage(facts, loops_[s], target_.threads)) return reason;
+  }
+  return std::nullopt;
+}
+
+std::vector<std::string> feature_names() {
+  std::vector<std::string> names;
+  for (const FactInfo& fact : kFacts) names.push_back(fmt::format("main_{}", fact.name));
+  for (const FactInfo& fact : kFacts) names.push_back(fmt::format("rest_{}", fact.name));
+  for (const char* name : kWholeNames) names.emplace_back(name);
+  return names;
+}
+
+}  // namespace tile_tune::predict

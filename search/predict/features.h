@@ -1,0 +1,42 @@
+// Schedules as rows of numbers for the learned cost model, and those that are hopeless on paper.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "search/predict/facts.h"
+
+namespace tile_tune::predict {
+
+/// What follows from one program on one target; safe to use after the arguments are gone.
+class Features {
+ public:
+  /// `program` must be canonical and bound.
+  Features(ir::Program program, codegen::Target target);
+
+  /// The facts (facts.h) of the stage with the most iterations, the means over all other stages weighted by their
+  /// iterations, and a few of the whole program. Rows have the same columns whatever the program, its sizes and the
+  /// target: a model may learn from one what holds for another. NaN: there is no such stage.
+  std::vector<float> row(const codegen::Schedule& schedule) const;
+
+  /// Rough cycles of the whole program, for ranking alone (estimate.h).
+  double estimate(const codegen::Schedule& schedule) const;
+
+  /// Why a valid schedule is not worth a compile, in a sentence without figures (so that they can be counted); nothing
+  /// if it may be good. Meant for random proposals: what descends from a good schedule has earned its trial.
+  std::optional<std::string> hopeless(const codegen::Schedule& schedule) const;
+
+ private:
+  /// Of the stages that are not inlined, in order.
+  std::vector<StageFacts> stages(const codegen::Schedule& schedule) const;
+
+  ir::Program program_;
+  codegen::Target target_;
+  std::vector<codegen::Loops> loops_;
+};
+
+/// The columns of Features::row.
+std::vector<std::string> feature_names();
+
+}  // namespace tile_tune::predict

@@ -1,0 +1,107 @@
+#include "search/predict/nest.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdlib>
+
+namespace tile_tune::predict {
+namespace {
+
+using codegen::Loops;
+using codegen::Operand;
+using codegen::StageSchedule;
+
+constexpr int64_t kLine = 64;  // bytes of a cache line on x86 and on most ARM cores
+
+int64_t around(int64_t extent) { return std::max<int64_t>(extent, 1); }
+
+double steps(int64_t extent, int64_t step) {
+  return std::ceil(static_cast<double>(around(extent)) / static_cast<double>(around(step)));
+}
+
+/// Elements from the first to the last along one dimension.
+int64_t span(const Loops& loops, const ir::AffineExpr& subscript, const std::vector<int64_t>& tile) {
+  const int outputs = static_cast<int>(loops.output.size());
+  int64_t span = 1;
+  for (int loop = 0; loop < loops.loop_count(); ++loop) {
+    const int index = loop < outputs ? loops.output_index[loop] : loops.reduction_index[loop - outputs];
+    span += std::abs(subscript.coefficient(index)) * (tile[loop] - 1);
+  }
+  return span;
+}
+
+double bytes_in_lines(const std::vector<int64_t>& spans, size_t innermost, int64_t element) {
+  double rows = 1;
+  for (size_t d = 0; d < spans.size(); ++d)
+    if (d != innermost) rows *= static_cast<double>(spans[d]);
+  const int64_t row = spans.empty() ? element : spans[innermost] * element;
+  return rows * static_cast<double>((row + kLine - 1) / kLine * kLine);
+}
+
+size_t contiguous_dimension(const ir::Tensor& tensor) {
+  return tensor.layout == ir::Layout::Row && !tensor.extents.empty() ? tensor.extents.size() - 1 : 0;
+}
+
+}  // namespace
+
+double Nest::runs(size_t d) const {
+  double runs = 1;
+  for (size_t l = 0; l < d; ++l) runs *= loops[l].trips;
+  return runs;
+}
+
+Nest nest_of(const Loops& loops, const StageSchedule& stage) {
+  const int outputs = static_cast<int>(loops.output.size()), reductions = static_cast<int>(loops.reduction.size());
+  Nest nest;
+  std::vector<int64_t> inside;
+  for (const int64_t extent : loops.output) inside.push_back(around(extent));
+  for (const int64_t extent : loops.reduction) inside.push_back(around(extent));
+  nest.inner.push_back(inside);
+  const auto enter = [&](int loop, int64_t step, bool tiles) {
+    nest.loops.push_back({loop, steps(inside[loop], step), tiles});
+    inside[loop] = std::min(inside[loop], around(step));
+    nest.inner.push_back(inside);
+  };
+  for (int r = 0; r < reductions; ++r) nest.blocked |= stage.reduction_block[r] < loops.reduction[r];
+  nest.at_depth.push_back(0);
+  for (size_t level = 0; level < stage.order.size(); ++level) {
+    for (const int p : stage.order[level]) {
+      enter(p, stage.tiles[p][level], true);
+      nest.at_depth.push_back(static_cast<int>(nest.loops.size()));
+    }
+    if (level > 0 || !nest.blocked) continue;
+    // Blocks of a reduction run inside the outermost tiles, whose sums stay at home meanwhile.
+    for (const int r : stage.reduction_order) enter(outputs + r, stage.reduction_block[r], false);
+    nest.at_depth.back() = static_cast<int>(nest.loops.size());
+  }
+  for (const int r : stage.reduction_order) {
+    const bool in_lanes = stage.vector_loop == outputs + r;
+    enter(outputs + r, int64_t{stage.reduction_unroll[r]} * (in_lanes ? stage.lanes : 1), false);
+  }
+  return nest;
+}
+
+double line_bytes(const ir::Program& program, const Loops& loops, const Operand& operand,
+                  const std::vector<int64_t>& tile, const std::vector<int>* packed) {
+  const auto& tensor = program.tensors[operand.tensor];
+  std::vector<int64_t> spans;
+  for (size_t d = 0; d < operand.subscripts.size(); ++d) {
+    const int64_t extent = around(ir::extent(tensor, d));
+    const auto* affine = std::get_if<ir::AffineExpr>(&operand.subscripts[d]);
+    spans.push_back(affine ? std::min(span(loops, *affine, tile), extent) : extent);
+  }
+  const bool copied = packed && !packed->empty();
+  const size_t innermost = copied ? static_cast<size_t>(packed->front()) : contiguous_dimension(tensor);
+  return bytes_in_lines(spans, innermost, static_cast<int64_t>(dtype_size(tensor.type)));
+}
+
+double output_bytes(const ir::Program& program, const ir::Statement& statement, const Loops& loops,
+                    const std::vector<int64_t>& tile, int64_t element_bytes) {
+  std::vector<int64_t> spans(tile.begin(), tile.begin() + static_cast<std::ptrdiff_t>(loops.output.size()));
+  size_t innermost = 0;
+  for (size_t p = 0; p < spans.size(); ++p)
+    if (codegen::output_stride(program, statement, loops, static_cast<int>(p)) == 1) innermost = p;
+  return bytes_in_lines(spans, innermost, element_bytes);
+}
+
+}  // namespace tile_tune::predict
