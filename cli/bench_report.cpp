@@ -78,8 +78,11 @@ const Entry* find_entry(const BenchRow& row, const std::string& name) {
 double roof_share(const BenchRow& row, const Entry& entry) {
   if (entry.flop_fractions.empty()) return 0;
   const double factor = row.counted_flops > 0 ? row.flops / row.counted_flops : 1;
+  // No kernel is faster than what limits it: then the probes were disturbed. 5 %, as in finals (roofline.h).
+  constexpr double kLargestShare = 1.05;
   const double flops = search::median(scaled(entry.flop_fractions, factor));
-  return row.from_memory ? std::max(flops, search::median(entry.bandwidth_fractions)) : flops;
+  const double share = row.from_memory ? std::max(flops, search::median(entry.bandwidth_fractions)) : flops;
+  return share > kLargestShare ? 0 : share;
 }
 
 std::string bench_titles() {

@@ -161,8 +161,11 @@ class Nest {
                        value);
   }
 
-  // The loop over an index; constraints that its is the last variable of cut its range.
-  std::string loop(int index, const std::set<int>& known, std::string lo = "", std::string hi = "") {
+  struct Bounds {
+    std::string lo, hi;
+  };
+  // The range of an index; constraints that it is the last variable of cut it.
+  Bounds bounds(int index, const std::set<int>& known, std::string lo = "", std::string hi = "") const {
     const auto& range = statement_.indices[index];
     if (lo.empty()) lo = affine_of(range.lo);
     if (hi.empty()) hi = affine_of(range.hi);
@@ -185,7 +188,17 @@ class Nest {
         lo = fmt::format("std::max({}, floor_div({} - {}, {}) + 1)", lo, r, bound, -factor);
       }
     }
-    return fmt::format("for (int64_t i{0} = {1}, e{0} = {2}; i{0} < e{0}; ++i{0})", index, lo, hi);
+    return {lo, hi};
+  }
+  static std::string loop(int index, const Bounds& bounds) {
+    return fmt::format("for (int64_t i{0} = {1}, e{0} = {2}; i{0} < e{0}; ++i{0})", index, bounds.lo, bounds.hi);
+  }
+  // OpenMP wants its loops' ends to stand before them.
+  static std::string simd_loop(int index, const Bounds& bounds, const std::string& clause, const std::string& body) {
+    return fmt::format(
+        "    {{ const int64_t b{0} = {1}, e{0} = {2};\n#pragma omp simd{3}\n"
+        "    for (int64_t i{0} = b{0}; i{0} < e{0}; ++i{0}) {4} }}\n",
+        index, bounds.lo, bounds.hi, clause, body);
   }
   // Loops that start a parallel region: their ranges must not depend on each other.
   std::string plain_loop(int index) const {
@@ -229,24 +242,24 @@ class Nest {
     text += fmt::format("    {} acc = {};\n", accumulator(), start());
     const std::string condition = guard(known);
     if (!condition.empty()) text += fmt::format("    if ({}) {{\n", condition);
-    text += reductions_text(known, "acc", "");
+    text += reductions_text(known, "acc");
     if (!condition.empty()) text += "    }\n";
     return text + "    " + store("acc") + "\n  }\n";
   }
 
-  std::string reductions_text(std::set<int> known, const std::string& into, const std::string& clause_prefix) {
+  std::string reductions_text(std::set<int> known, const std::string& into) {
     std::string text;
     std::vector<int> order;
     for (const int index : reductions_)
       if (index != inner_) order.push_back(index);
-    if (inner_ >= 0 && statement_.is_reduction(inner_)) order.push_back(inner_);
-    for (size_t r = 0; r < order.size(); ++r) {
-      known.insert(order[r]);
-      if (r + 1 == order.size() && order[r] == inner_)
-        text += fmt::format("#pragma omp {}simd reduction({}:{})\n", clause_prefix, reduction_clause(), into);
-      text += "    " + loop(order[r], known) + "\n";
+    for (const int index : order) {
+      known.insert(index);
+      text += "    " + loop(index, bounds(index, known)) + "\n";
     }
-    return text + "      " + combine(into) + "\n";
+    if (inner_ < 0 || !statement_.is_reduction(inner_)) return text + "      " + combine(into) + "\n";
+    known.insert(inner_);
+    return text + simd_loop(inner_, bounds(inner_, known), fmt::format(" reduction({}:{})", reduction_clause(), into),
+                            combine(into));
   }
 
   // A row of neighbours at a time, in tiles whose accumulators stay in L1.
@@ -264,25 +277,23 @@ class Nest {
         outer, tiled ? fmt::format("for (int64_t tile = {}; tile < {}; tile += {})", lo, hi, tile) : std::string());
     const std::string begin = tiled ? "tile" : std::to_string(lo),
                       end = tiled ? fmt::format("std::min<int64_t>(tile + {}, {})", tile, hi) : std::to_string(hi);
-    const std::string all = fmt::format("for (int64_t i{0} = {1}, e{0} = {2}; i{0} < e{0}; ++i{0})", inner_, begin, end);
+    const Bounds all{begin, end};
     std::set<int> known(outer.begin(), outer.end());
     if (statement_.op == ir::Aggregation::Assign && statement_.constraints.empty())
-      return text + "#pragma omp simd\n    " + all + " " + store(value_) + "\n  }\n";
+      return text + simd_loop(inner_, all, "", store(value_)) + "  }\n";
     const std::string acc = fmt::format("acc[i{} - {}]", inner_, begin);
     text += fmt::format("    {} acc[{}];\n", accumulator(), tiled ? tile : extent);
-    text += fmt::format("    {} {} = {};\n", all, acc, start());
+    text += "    " + loop(inner_, all) + " " + acc + " = " + start() + ";\n";
     std::string inside;
     const std::string condition = guard(known);
     for (const int index : reductions_) {
       known.insert(index);
-      inside += "    " + loop(index, known) + "\n";
+      inside += "    " + loop(index, bounds(index, known)) + "\n";
     }
     known.insert(inner_);
-    inside += "#pragma omp simd\n    " + loop(inner_, known, begin, end) + " " + combine(acc) + "\n";
-    // (A pragma needs a block around what the loops above it run.)
-    if (!reductions_.empty()) inside.insert(inside.find("#pragma omp simd"), "    {\n"), inside += "    }\n";
+    inside += simd_loop(inner_, bounds(inner_, known, begin, end), "", combine(acc));
     text += condition.empty() ? inside : fmt::format("    if ({}) {{\n{}    }}\n", condition, inside);
-    return text + "#pragma omp simd\n    " + all + " " + store(acc) + "\n  }\n";
+    return text + simd_loop(inner_, all, "", store(acc)) + "  }\n";
   }
 
   // One element in all: threads share the outermost reduction.
@@ -291,7 +302,7 @@ class Nest {
     if (reductions_.empty()) return text + "  " + combine("acc") + "\n  " + store("acc") + "\n";
     if (!statement_.constraints.empty() || points() < 1e4) {
       inner_ = -1;
-      return text + reductions_text({}, "acc", "") + "  " + store("acc") + "\n";
+      return text + reductions_text({}, "acc") + "  " + store("acc") + "\n";
     }
     std::vector<int> order;
     for (const int index : reductions_)

@@ -106,7 +106,7 @@ std::optional<BaselineSource> baseline_source(Baseline baseline, const ir::Progr
   BaselineSource source;
   source.text = fmt::format(
       "#include \"{}\"\nusing namespace baseline;\nconstexpr int kThreads = {};\n{}\n"
-      "extern \"C\" int tile_tune_kernel_argv(void** argv) {{\n  return guarded([argv] {{\n{}{}{}  }});\n}}\n",
+      "TILE_TUNE_EXPORT int tile_tune_kernel_argv(void** argv) {{\n  return guarded([argv] {{\n{}{}{}  }});\n}}\n",
       adapter_header(baseline), threads, text.definitions, "    omp_set_num_threads(kThreads);\n", prologue(program),
       text.calls);
   source.flags = adapter_flags(baseline);

@@ -133,4 +133,7 @@ int guarded(Run&& run) {
 
 }  // namespace baseline
 
-extern "C" const char* tile_tune_kernel_note() { return baseline::note().c_str(); }
+// All else is hidden: two baselines in one process must not share what only looks the same.
+#define TILE_TUNE_EXPORT extern "C" __attribute__((visibility("default")))
+
+TILE_TUNE_EXPORT const char* tile_tune_kernel_note() { return baseline::note().c_str(); }
