@@ -88,8 +88,8 @@ Result<BenchRow> measure(const LoadedProgram& loaded, const ir::Program& bound, 
   row.flops = loaded.suite ? loaded.suite->flops.value_or(workload.row.flops) : workload.row.flops;
   row.bytes = loaded.suite ? loaded.suite->bytes.value_or(workload.row.bytes) : workload.row.bytes;
   row.from_memory = workload.row.bytes > static_cast<double>(bench.target.l3_bytes);
-  TILE_TUNE_TRY(result, bench.contest.run(workload.program, schedules, bench.against,
-                                          constants_of(loaded, workload.program)));
+  TILE_TUNE_TRY(result,
+                bench.contest.run(workload.program, schedules, bench.against, constants_of(loaded, workload.program)));
   row.result = std::move(result);
   return row;
 }

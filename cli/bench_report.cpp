@@ -183,9 +183,14 @@ nlohmann::json bench_json(const std::vector<BenchRow>& rows, const codegen::Targ
   for (const auto& row : rows) {
     nlohmann::json entries = nlohmann::json::array();
     for (const auto& entry : row.result.entries) entries.push_back(entry_json(row, entry, seed));
-    nlohmann::json json{{"name", row.name},   {"group", row.group}, {"sizes", row.sizes},
-                        {"flops", row.flops}, {"bytes", row.bytes}, {"alone", row.result.alone},
-                        {"checked", row.result.sampled ? "in part" : "in full"}, {"entries", entries}};
+    nlohmann::json json{{"name", row.name},
+                        {"group", row.group},
+                        {"sizes", row.sizes},
+                        {"flops", row.flops},
+                        {"bytes", row.bytes},
+                        {"alone", row.result.alone},
+                        {"checked", row.result.sampled ? "in part" : "in full"},
+                        {"entries", entries}};
     if (const Entry* best = best_of(row)) json["best_baseline"] = best->name;
     for (const char* name : {"default", "tuned"})
       if (const auto ratio = ratio_to_best(row, name, seed))
@@ -193,7 +198,10 @@ nlohmann::json bench_json(const std::vector<BenchRow>& rows, const codegen::Targ
             {"median", ratio->median}, {"lo", ratio->interval.lo}, {"hi", ratio->interval.hi}};
     workloads.push_back(std::move(json));
   }
-  return {{"kind", "benchmark"}, {"format", 1}, {"target", codegen::to_json(target)}, {"seed", seed},
+  return {{"kind", "benchmark"},
+          {"format", 1},
+          {"target", codegen::to_json(target)},
+          {"seed", seed},
           {"workloads", workloads}};
 }
 

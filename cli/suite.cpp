@@ -37,6 +37,10 @@ Result<LoadedProgram> from_einsum(const json& workload) {
   BindingOptions options;
   options.dtypes.push_back(workload.value("dtype", "f32"));
   if (workload.contains("result_dtype")) options.dtypes.push_back("out=" + workload["result_dtype"].get<std::string>());
+  // The cheapest order of a network depends on its sizes.
+  if (workload.contains("sizes"))
+    for (const auto& [name, size] : workload["sizes"].items())
+      options.sizes.push_back(fmt::format("{}={}", name, size.get<int64_t>()));
   return load_einsum("einsum:" + workload["einsum"].get<std::string>(), options);
 }
 

@@ -1,9 +1,9 @@
 // Suites: JSON files of programs with sizes, and what a benchmark says of each.
 //
-// {"kind": "suite", "format": 1, "name": ..., "workloads": [...]}; a workload is {"name", and one of "einsum": SUBSCRIPTS
-// with "dtype" and perhaps "result_dtype", "tc": TEXT of one def, "program": a saved program}, and, all optional,
-// "sizes": {NAME: N}, "group", "flops", "bytes", "weights": [names of inputs that stay the same from call to call].
-// Other fields are for people.
+// {"kind": "suite", "format": 1, "name": ..., "workloads": [...]}; a workload is {"name", and one of "einsum":
+// SUBSCRIPTS with "dtype" and perhaps "result_dtype", "tc": TEXT of one def, "program": a saved program}, and, all
+// optional, "sizes": {NAME: N}, "group", "flops", "bytes", "weights": [names of inputs that stay the same from call to
+// call]. Other fields are for people.
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>

@@ -32,24 +32,24 @@ std::string literal_text(const ir::Literal& literal, DType type) {
 const std::map<ir::Op, const char*>& functions() {
   using ir::Op;
   static const std::map<Op, const char*> names = {
-      {Op::Abs, "abs"},     {Op::Acos, "acos"},     {Op::Acosh, "acosh"}, {Op::Asin, "asin"},
-      {Op::Asinh, "asinh"}, {Op::Atan, "atan"},     {Op::Atanh, "atanh"}, {Op::Cbrt, "cbrt"},
-      {Op::Ceil, "ceil"},   {Op::Cos, "cos"},       {Op::Cosh, "cosh"},   {Op::Erf, "erf"},
-      {Op::Erfc, "erfc"},   {Op::Exp, "exp"},       {Op::Exp2, "exp2"},   {Op::Expm1, "expm1"},
-      {Op::Floor, "floor"}, {Op::Lgamma, "lgamma"}, {Op::Log, "log"},     {Op::Log10, "log10"},
-      {Op::Log1p, "log1p"}, {Op::Log2, "log2"},     {Op::Sin, "sin"},     {Op::Sinh, "sinh"},
-      {Op::Sqrt, "sqrt"},   {Op::Tan, "tan"},       {Op::Tanh, "tanh"},   {Op::Tgamma, "tgamma"},
+      {Op::Abs, "abs"},     {Op::Acos, "acos"},       {Op::Acosh, "acosh"}, {Op::Asin, "asin"},
+      {Op::Asinh, "asinh"}, {Op::Atan, "atan"},       {Op::Atanh, "atanh"}, {Op::Cbrt, "cbrt"},
+      {Op::Ceil, "ceil"},   {Op::Cos, "cos"},         {Op::Cosh, "cosh"},   {Op::Erf, "erf"},
+      {Op::Erfc, "erfc"},   {Op::Exp, "exp"},         {Op::Exp2, "exp2"},   {Op::Expm1, "expm1"},
+      {Op::Floor, "floor"}, {Op::Lgamma, "lgamma"},   {Op::Log, "log"},     {Op::Log10, "log10"},
+      {Op::Log1p, "log1p"}, {Op::Log2, "log2"},       {Op::Sin, "sin"},     {Op::Sinh, "sinh"},
+      {Op::Sqrt, "sqrt"},   {Op::Tan, "tan"},         {Op::Tanh, "tanh"},   {Op::Tgamma, "tgamma"},
       {Op::Trunc, "trunc"}, {Op::Round, "nearbyint"}, {Op::Atan2, "atan2"}, {Op::Copysign, "copysign"},
-      {Op::Fdim, "fdim"},   {Op::Fmod, "fmod"},     {Op::Hypot, "hypot"}, {Op::Pow, "pow"},
+      {Op::Fdim, "fdim"},   {Op::Fmod, "fmod"},       {Op::Hypot, "hypot"}, {Op::Pow, "pow"},
       {Op::IsNan, "isnan"}, {Op::Fma, "fma"}};
   return names;
 }
 
 const std::map<ir::Op, const char*>& infixes() {
   using ir::Op;
-  static const std::map<Op, const char*> names = {
-      {Op::Add, "+"}, {Op::Sub, "-"}, {Op::Mul, "*"},  {Op::Eq, "=="},  {Op::Ne, "!="}, {Op::Lt, "<"},
-      {Op::Le, "<="}, {Op::Gt, ">"},  {Op::Ge, ">="}, {Op::And, "&&"}, {Op::Or, "||"}};
+  static const std::map<Op, const char*> names = {{Op::Add, "+"}, {Op::Sub, "-"},  {Op::Mul, "*"}, {Op::Eq, "=="},
+                                                  {Op::Ne, "!="}, {Op::Lt, "<"},   {Op::Le, "<="}, {Op::Gt, ">"},
+                                                  {Op::Ge, ">="}, {Op::And, "&&"}, {Op::Or, "||"}};
   return names;
 }
 
@@ -144,9 +144,9 @@ std::optional<std::string> c_expression(const ir::Program& program, const ir::Ex
     arguments.push_back(std::move(*text));
   }
   const bool bits = expr.type == DType::Bool && (call.op == ir::Op::Add || call.op == ir::Op::Mul);
-  const std::string text = bits ? fmt::format("({} {} {})", arguments[0], call.op == ir::Op::Add ? "||" : "&&",
-                                              arguments[1])
-                                : call_text(call.op, arguments, expr.type);
+  const std::string text =
+      bits ? fmt::format("({} {} {})", arguments[0], call.op == ir::Op::Add ? "||" : "&&", arguments[1])
+           : call_text(call.op, arguments, expr.type);
   if (text.empty()) return std::nullopt;
   return text;
 }

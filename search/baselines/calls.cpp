@@ -11,7 +11,9 @@
 namespace tile_tune::search {
 namespace {
 
-std::string axis_text(const Axis& axis) { return fmt::format("{{{}, {}, {}, {}}}", axis.extent, axis.a, axis.b, axis.c); }
+std::string axis_text(const Axis& axis) {
+  return fmt::format("{{{}, {}, {}, {}}}", axis.extent, axis.a, axis.b, axis.c);
+}
 
 std::string axes_text(const std::vector<Axis>& axes) {
   std::vector<std::string> parts;
@@ -78,11 +80,11 @@ std::optional<LibraryCall> onednn_product(const CallContext& context, const Prod
   if (!types) return std::nullopt;
   LibraryCall call;
   call.packs = constants.count(product.a) || constants.count(product.b);
-  call.definition = fmt::format(
-      "static onednn::Product {}({{{}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}}});\n", step_name(step), types->a,
-      types->b, types->c, constants.count(product.a) > 0, constants.count(product.b) > 0, axes_text(product.batch),
-      axes_text(product.m), axes_text(product.n), axes_text(product.k), step.epilogue.bias >= 0, types->bias,
-      post_text(step.epilogue));
+  call.definition =
+      fmt::format("static onednn::Product {}({{{}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}}});\n", step_name(step),
+                  types->a, types->b, types->c, constants.count(product.a) > 0, constants.count(product.b) > 0,
+                  axes_text(product.batch), axes_text(product.m), axes_text(product.n), axes_text(product.k),
+                  step.epilogue.bias >= 0, types->bias, post_text(step.epilogue));
   call.call = fmt::format("    {}(t{}, t{}, t{}, {});\n", step_name(step), product.a, product.b, step.target,
                           bias_pointer(step));
   return call;
@@ -99,11 +101,11 @@ std::optional<LibraryCall> onednn_convolution(const CallContext& context, const 
   if (!adjacent(one.channels, &Axis::a) || !adjacent(one.features, &Axis::c)) return std::nullopt;
   LibraryCall call;
   call.packs = constants.count(one.kernel);
-  call.definition = fmt::format("static onednn::Convolution {}({{{}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}}});\n",
-                                step_name(step), types->a, types->b, types->c, call.packs, axis_text(one.batch),
-                                axis_text(one.groups), axis_text(one.features), axis_text(one.channels),
-                                windows_text(one.windows), step.epilogue.bias >= 0, types->bias,
-                                post_text(step.epilogue));
+  call.definition =
+      fmt::format("static onednn::Convolution {}({{{}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}}});\n",
+                  step_name(step), types->a, types->b, types->c, call.packs, axis_text(one.batch),
+                  axis_text(one.groups), axis_text(one.features), axis_text(one.channels), windows_text(one.windows),
+                  step.epilogue.bias >= 0, types->bias, post_text(step.epilogue));
   call.call = fmt::format("    {}(t{}, t{}, t{}, {});\n", step_name(step), one.image, one.kernel, step.target,
                           bias_pointer(step));
   return call;
@@ -194,8 +196,8 @@ std::optional<BlasProduct> blas_product(const Product& product) {
   const auto text = [](const BlasMatrix& matrix) {
     return fmt::format("{{{}, {}}}", matrix.transposed ? "openblas::kTransposed" : "openblas::kPlain", matrix.leading);
   };
-  return BlasProduct{fmt::format("{{{}, {}, {}, {}, {}, {}, {}}}", axes_text(batch),
-                                 m.extent, n.extent, k.extent, text(*a), text(*b), ldc),
+  return BlasProduct{fmt::format("{{{}, {}, {}, {}, {}, {}, {}}}", axes_text(batch), m.extent, n.extent, k.extent,
+                                 text(*a), text(*b), ldc),
                      swapped};
 }
 

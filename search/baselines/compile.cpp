@@ -19,9 +19,9 @@ namespace {
 namespace fs = std::filesystem;
 
 // Flags of rulings 4; -ffast-math lets exponentials be vectorised and sums be split, which only makes it faster.
-const char* const kCommonFlags[] = {"-std=c++17", "-O3",     "-march=native", "-mprefer-vector-width=512",
-                                    "-fopenmp",   "-shared", "-fPIC",         "-ffast-math",
-                                    "-w",         "-fvisibility=hidden"};
+const char* const kCommonFlags[] = {
+    "-std=c++17",  "-O3", "-march=native",      "-mprefer-vector-width=512", "-fopenmp", "-shared", "-fPIC",
+    "-ffast-math", "-w",  "-fvisibility=hidden"};
 
 std::string text_of(const fs::path& file) {
   std::ifstream stream(file);

@@ -24,8 +24,7 @@ void record(Entry& entry, Timing&& timing) {
   entry.outcome = timing.outcome;
   entry.reason = timing.reason;
   entry.note = std::move(timing.note);
-  entry.disturbed =
-      is_disturbed(timing.switched, static_cast<int>(timing.samples_ns.size()), timing.log_ratios);
+  entry.disturbed = is_disturbed(timing.switched, static_cast<int>(timing.samples_ns.size()), timing.log_ratios);
   entry.samples_ns = std::move(timing.samples_ns);
   entry.flop_fractions = std::move(timing.flop_fractions);
   entry.bandwidth_fractions = std::move(timing.bandwidth_fractions);
@@ -43,8 +42,7 @@ Setup Contest::setup() const {
 Result<std::unique_ptr<Contest>> Contest::start(ContestOptions options) {
   TILE_TUNE_TRY(directory, SessionDirectory::create());
   std::unique_ptr<Contest> contest(new Contest(std::move(options), std::move(directory)));
-  const auto lock =
-      MachineLock::acquire(MachineLock::Mode::Shared, contest->options_.stop, contest->options_.on_wait);
+  const auto lock = MachineLock::acquire(MachineLock::Mode::Shared, contest->options_.stop, contest->options_.on_wait);
   Pool pool(contest->options_.command, 1, contest->setup(), contest->options_.stop);
   const auto reply = pool.ask(BuildRuntime{kRuntime});
   if (!reply) return stopped();
@@ -77,8 +75,8 @@ Result<void> Contest::build(Pool& pool, const std::string& problem, const std::v
     entries.back().name = name;
     entries.back().baseline = baseline;
   }
-  const auto faults = compile_baselines(work, directory_.path(),
-                                        static_cast<int>(codegen::available_cores().size()), options_.stop);
+  const auto faults =
+      compile_baselines(work, directory_.path(), static_cast<int>(codegen::available_cores().size()), options_.stop);
   for (size_t i = 0; i < work.size(); ++i) {
     if (faults[i].empty()) continue;
     Entry& entry = entries[schedules.size() + i];

@@ -58,12 +58,14 @@ class Nest {
     offset_ = *offset;
     std::string parameters;
     for (const int tensor : nest_tensors(statement_))
-      parameters += fmt::format("{}{}{}* __restrict t{}", parameters.empty() ? "" : ", ",
-                                tensor == statement_.target ? "" : "const ", c_type(program_.tensors[tensor].type),
-                                tensor);
+      parameters +=
+          fmt::format("{}{}{}* __restrict t{}", parameters.empty() ? "" : ", ",
+                      tensor == statement_.target ? "" : "const ", c_type(program_.tensors[tensor].type), tensor);
     const bool row = inner_ >= 0 && !statement_.is_reduction(inner_);
     return fmt::format("static void {}({}) {{\n{}}}\n", name, parameters,
-                       outputs_.empty() ? scalar_body() : row ? row_body() : dot_body());
+                       outputs_.empty() ? scalar_body()
+                       : row            ? row_body()
+                                        : dot_body());
   }
 
  private:
@@ -83,9 +85,7 @@ class Nest {
     }
     return true;
   }
-  std::vector<ir::Subscript> subscripts() const {
-    return {statement_.subscripts.begin(), statement_.subscripts.end()};
-  }
+  std::vector<ir::Subscript> subscripts() const { return {statement_.subscripts.begin(), statement_.subscripts.end()}; }
   int64_t target_stride(int index) const {
     const auto strides = codegen::strides(program_.tensors[statement_.target]);
     int64_t step = 0;
@@ -96,8 +96,9 @@ class Nest {
     int best = -1, best_score = INT32_MIN;
     for (int index = 0; index < static_cast<int>(statement_.indices.size()); ++index) {
       int score = score_of(program_, statement_.target, subscripts(), index);
-      ir::for_each_read(*statement_.value,
-                        [&](const ir::Read& read) { score += score_of(program_, read.tensor, read.subscripts, index); });
+      ir::for_each_read(*statement_.value, [&](const ir::Read& read) {
+        score += score_of(program_, read.tensor, read.subscripts, index);
+      });
       // Short loops fill no vector.
       if (ir::range(statement_.indices[index]).extent() < 8) score -= 4;
       if (score > best_score || (score == best_score && best >= 0 && statement_.is_reduction(best))) {
@@ -157,8 +158,8 @@ class Nest {
     }
   }
   std::string store(const std::string& value) const {
-    return fmt::format("t{}[{}] = {}({});", statement_.target, offset_, c_type(program_.tensors[statement_.target].type),
-                       value);
+    return fmt::format("t{}[{}] = {}({});", statement_.target, offset_,
+                       c_type(program_.tensors[statement_.target].type), value);
   }
 
   struct Bounds {
@@ -213,7 +214,8 @@ class Nest {
                                    [&](const auto& term) { return outer.count(term.first) > 0; });
       if (!all) continue;
       const std::string value = c_affine(constraint.expr);
-      text += fmt::format("{}{} >= 0 && {} < {}", text.empty() ? "" : " && ", value, value, affine_of(constraint.bound));
+      text +=
+          fmt::format("{}{} >= 0 && {} < {}", text.empty() ? "" : " && ", value, value, affine_of(constraint.bound));
     }
     return text;
   }
@@ -312,7 +314,8 @@ class Nest {
     text += fmt::format("#pragma omp parallel for {}num_threads(kThreads) reduction({}:acc)\n", one ? "simd " : "",
                         reduction_clause());
     for (size_t r = 0; r < order.size(); ++r) {
-      if (!one && r + 1 == order.size()) text += fmt::format("#pragma omp simd reduction({}:acc)\n", reduction_clause());
+      if (!one && r + 1 == order.size())
+        text += fmt::format("#pragma omp simd reduction({}:acc)\n", reduction_clause());
       text += "  " + plain_loop(order[r]) + (r + 1 < order.size() ? " {" : "") + "\n";
     }
     text += "      " + combine("acc") + "\n  " + std::string(order.size() - 1, '}') + "\n";

@@ -17,15 +17,13 @@ std::vector<Axis> merged(std::vector<Axis> axes) {
   std::stable_sort(axes.begin(), axes.end(), [&](const Axis& x, const Axis& y) { return largest(x) > largest(y); });
   std::vector<Axis> result;
   for (const auto& inner : axes) {
-    if (!result.empty()) {
-      const Axis& outer = result.back();
-      if (outer.a == inner.a * inner.extent && outer.b == inner.b * inner.extent &&
-          outer.c == inner.c * inner.extent) {
-        result.back() = {outer.extent * inner.extent, inner.a, inner.b, inner.c};
-        continue;
-      }
-    }
-    result.push_back(inner);
+    const auto outer = std::find_if(result.begin(), result.end(), [&](const Axis& axis) {
+      return axis.a == inner.a * inner.extent && axis.b == inner.b * inner.extent && axis.c == inner.c * inner.extent;
+    });
+    if (outer == result.end())
+      result.push_back(inner);
+    else
+      *outer = {outer->extent * inner.extent, inner.a, inner.b, inner.c};
   }
   return result;
 }
@@ -151,7 +149,8 @@ std::optional<Pooling> pooling_of(const ir::Program& program, const StatementVie
   if (!windows) return std::nullopt;
   int64_t points = 1;
   for (const auto& window : windows->windows) points *= window.kernel;
-  const bool is_mean = view.op == ir::Aggregation::Sum && std::abs(view.factor * static_cast<double>(points) - 1) < 1e-6;
+  const bool is_mean =
+      view.op == ir::Aggregation::Sum && std::abs(view.factor * static_cast<double>(points) - 1) < 1e-6;
   if (!is_mean && (view.op != ir::Aggregation::Max || view.factor != 1)) return std::nullopt;
   // Libraries divide by the number of all points of a window, or of those inside; the second is not a mean of ours.
   if (is_mean && !view.constraints.empty()) return std::nullopt;

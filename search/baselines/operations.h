@@ -31,7 +31,7 @@ struct Product {
 struct Window {
   int64_t image = 1, kernel = 1, result = 1;
   int64_t stride = 1, dilation = 1;
-  int64_t pad_before = 0, pad_after = 0;         // positions outside of the image that are skipped
+  int64_t pad_before = 0, pad_after = 0;                     // positions outside of the image that are skipped
   int64_t image_step = 0, kernel_step = 0, result_step = 0;  // strides in elements
   bool operator==(const Window&) const = default;
 };
@@ -90,8 +90,8 @@ struct Epilogue {
 
 struct Step {
   std::variant<Product, Convolution, Pooling, Reduction, Permutation, Softmax, Scan, Nest> operation;
-  Epilogue epilogue;      // of a Product or Convolution
-  int target = -1;        // tensor that holds the result, epilogue included
+  Epilogue epilogue;        // of a Product or Convolution
+  int target = -1;          // tensor that holds the result, epilogue included
   int first = 0, last = 0;  // statements it stands for; the first alone is the operation without its epilogue, and
                             // a Softmax stands for all of them
   bool is(const Step& other) const { return first == other.first && last == other.last; }

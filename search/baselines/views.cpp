@@ -176,8 +176,7 @@ bool AccessView::is_plain() const {
   std::set<int> seen;
   return std::all_of(dimensions.begin(), dimensions.end(), [&](const DimensionView& dimension) {
     if (dimension.constant != 0 || dimension.terms.size() > 1) return false;
-    return dimension.terms.empty() ||
-           (dimension.terms[0].second == 1 && seen.insert(dimension.terms[0].first).second);
+    return dimension.terms.empty() || (dimension.terms[0].second == 1 && seen.insert(dimension.terms[0].first).second);
   });
 }
 

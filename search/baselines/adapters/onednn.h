@@ -254,9 +254,8 @@ class Product : public Operation {
         dims.back() = result.columns;
         bias = dense(dims, s_.bias);
       }
-      const dnnl::matmul::desc desc = s_.has_bias
-                                          ? dnnl::matmul::desc(x.get_desc(), weights, bias, plain)
-                                          : dnnl::matmul::desc(x.get_desc(), weights, plain);
+      const dnnl::matmul::desc desc = s_.has_bias ? dnnl::matmul::desc(x.get_desc(), weights, bias, plain)
+                                                  : dnnl::matmul::desc(x.get_desc(), weights, plain);
       const dnnl::matmul::primitive_desc primitive(desc, attributes(s_.post), engine());
       if (std::string(primitive.impl_info_str()).find("ref") != std::string::npos)
         throw dnnl::error(dnnl_unimplemented, "only a reference implementation");
@@ -266,8 +265,7 @@ class Product : public Operation {
         chain.reorder(y, packed, true);
       }
       memory out = result.direct ? c_.view(result.in_place) : memory(plain, engine());
-      std::unordered_map<int, memory> arguments{
-          {DNNL_ARG_SRC, x}, {DNNL_ARG_WEIGHTS, packed}, {DNNL_ARG_DST, out}};
+      std::unordered_map<int, memory> arguments{{DNNL_ARG_SRC, x}, {DNNL_ARG_WEIGHTS, packed}, {DNNL_ARG_DST, out}};
       if (s_.has_bias) arguments.emplace(DNNL_ARG_BIAS, bias_.view(bias));
       chain.links.push_back({dnnl::matmul(primitive), arguments});
       if (!result.direct) {
@@ -374,8 +372,7 @@ class Convolution : public Operation {
       const auto with = [&](const memory::desc& plain) {
         return layout ? memory::desc(plain.dims(), plain.data_type(), *layout) : plain;
       };
-      const memory::desc wanted =
-          any_kernel ? memory::desc(kernel.dims(), s_.kernel, memory::format_tag::any) : kernel;
+      const memory::desc wanted = any_kernel ? memory::desc(kernel.dims(), s_.kernel, memory::format_tag::any) : kernel;
       Dims dilations = window_dims(s_.windows, &Window::dilation);
       for (auto& dilation : dilations) --dilation;  // oneDNN counts the elements left out
       const Dims strides = window_dims(s_.windows, &Window::stride),
@@ -385,10 +382,10 @@ class Convolution : public Operation {
       const auto forward = dnnl::prop_kind::forward_inference;
       const auto direct = dnnl::algorithm::convolution_direct;
       using Desc = dnnl::convolution_forward::desc;
-      const Desc desc = s_.has_bias ? Desc(forward, direct, with(image), wanted, bias, with(result), strides, dilations,
-                                           before, after)
-                                    : Desc(forward, direct, with(image), wanted, with(result), strides, dilations,
-                                           before, after);
+      const Desc desc =
+          s_.has_bias
+              ? Desc(forward, direct, with(image), wanted, bias, with(result), strides, dilations, before, after)
+              : Desc(forward, direct, with(image), wanted, with(result), strides, dilations, before, after);
       const dnnl::convolution_forward::primitive_desc primitive(desc, attributes(s_.post), engine());
       if (std::string(primitive.impl_info_str()).find("ref") != std::string::npos)
         throw dnnl::error(dnnl_unimplemented, "only a reference implementation");
@@ -445,8 +442,7 @@ class Pooling : public Operation {
       };
       Dims dilations = window_dims(s_.windows, &Window::dilation);
       for (auto& dilation : dilations) --dilation;
-      const auto algorithm =
-          is_mean_ ? dnnl::algorithm::pooling_avg_include_padding : dnnl::algorithm::pooling_max;
+      const auto algorithm = is_mean_ ? dnnl::algorithm::pooling_avg_include_padding : dnnl::algorithm::pooling_max;
       const dnnl::pooling_v2_forward::desc pooling(
           dnnl::prop_kind::forward_inference, algorithm, with(image, layout.value_or(memory::format_tag::any)),
           with(result, memory::format_tag::any), window_dims(s_.windows, &Window::stride),
@@ -462,8 +458,7 @@ class Pooling : public Operation {
         x = copy;
       }
       const memory out = primitive.dst_desc() != result ? memory(primitive.dst_desc(), engine()) : y;
-      chain.links.push_back(
-          {dnnl::pooling_v2_forward(primitive), {{DNNL_ARG_SRC, x}, {DNNL_ARG_DST, out}}});
+      chain.links.push_back({dnnl::pooling_v2_forward(primitive), {{DNNL_ARG_SRC, x}, {DNNL_ARG_DST, out}}});
       if (primitive.dst_desc() != result) chain.reorder(out, y, false);
     });
   }
@@ -508,8 +503,8 @@ class Elementwise : public Operation {
       if (kind_ == Kind::Reorder) {
         chain.reorder(x, y, false);
       } else if (kind_ == Kind::Softmax) {
-        const dnnl::softmax_v2_forward::desc desc(dnnl::prop_kind::forward_inference,
-                                                  dnnl::algorithm::softmax_accurate, from, to, along_);
+        const dnnl::softmax_v2_forward::desc desc(dnnl::prop_kind::forward_inference, dnnl::algorithm::softmax_accurate,
+                                                  from, to, along_);
         chain.links.push_back(
             {dnnl::softmax_v2_forward(dnnl::softmax_v2_forward::primitive_desc(desc, engine())), arguments});
       } else {
