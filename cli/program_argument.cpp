@@ -162,13 +162,17 @@ Result<std::vector<LoadedProgram>> load_programs(const std::vector<std::string>&
   return programs;
 }
 
+Diagnostic several_programs(const std::string& argument, const std::vector<LoadedProgram>& programs) {
+  return {ErrorClass::Program, "several-defs",
+          fmt::format("{} has several {}: {}", argument, programs.front().suite ? "workloads" : "defs",
+                      names_of(programs)),
+          std::nullopt, fmt::format("pick one: {}:{}", argument, programs.front().program.name)};
+}
+
 Result<LoadedProgram> load_program(const std::string& argument, const BindingOptions& options, const Reporter& report) {
   TILE_TUNE_TRY(programs, load_programs({argument}, options, report));
   if (programs.size() == 1) return std::move(programs.front());
-  const bool suite = programs.front().suite.has_value();
-  return fail(ErrorClass::Program, "several-defs",
-              fmt::format("{} has several {}: {}", argument, suite ? "workloads" : "defs", names_of(programs)),
-              fmt::format("pick one: {}:{}", argument, programs.front().program.name));
+  return tl::unexpected(several_programs(argument, programs));
 }
 
 }  // namespace tile_tune::cli

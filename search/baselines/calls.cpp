@@ -220,6 +220,18 @@ std::optional<LibraryCall> blas_call(const CallContext& context, const char* ada
                      fmt::format("    {}({}, {}, t{});\n", name, first, second, product->c)};
 }
 
+// libxsmm's kernels are for small products: above 64^3 its own wrappers call BLAS (its documentation,
+// LIBXSMM_MAX_MNK); twice that a side is given to it here.
+bool is_small_product(const Step& step) {
+  constexpr int64_t kLargest = 128 * 128 * 128;
+  const auto* product = std::get_if<Product>(&step.operation);
+  if (!product) return false;
+  int64_t volume = 1;
+  for (const auto* axes : {&product->m, &product->n, &product->k})
+    for (const auto& axis : *axes) volume *= axis.extent;
+  return volume <= kLargest;
+}
+
 // Axes as they lie in one operand's memory; Eigen takes dense tensors only.
 std::optional<std::vector<Axis>> dense_order(std::vector<Axis> axes, int64_t Axis::*side) {
   std::stable_sort(axes.begin(), axes.end(), [&](const Axis& x, const Axis& y) { return x.*side > y.*side; });
@@ -314,7 +326,7 @@ std::optional<LibraryCall> library_call(Baseline baseline, const CallContext& co
     case Baseline::OpenBlas:
       return blas_call(context, "openblas::Product", true);
     case Baseline::Libxsmm:
-      return blas_call(context, "xsmm::Product", false);
+      return is_small_product(context.step) ? blas_call(context, "xsmm::Product", false) : std::nullopt;
     case Baseline::Eigen:
       return eigen_call(context);
     case Baseline::OpenMp:
