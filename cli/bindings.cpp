@@ -133,7 +133,8 @@ Result<std::vector<ir::Program>> with_layouts(const std::vector<LoadedProgram>& 
     return std::any_of(loaded.begin(), loaded.end(), [&](const auto& one) { return has_tensor(one.program, name); });
   };
   std::vector<ir::Program> programs;
-  for (const auto& [program, frontend, source, sizes] : loaded) {
+  for (const auto& one : loaded) {
+    const ir::Program& program = one.program;
     std::vector<std::string> own;
     for (const auto& text : layouts) {
       const auto assignment = split_assignment(text);

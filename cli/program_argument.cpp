@@ -14,6 +14,7 @@
 #include <optional>
 
 #include "cli/einsum_argument.h"
+#include "cli/suite.h"
 #include "frontend/ir/json.h"
 #include "frontend/tc/parse.h"
 
@@ -82,15 +83,11 @@ Result<nlohmann::json> parse_json(const std::string& text, const std::string& pa
   }
 }
 
-Result<std::vector<LoadedProgram>> load_json(const std::string& path) {
+Result<std::vector<LoadedProgram>> load_json(const std::string& path, const Reporter& report) {
   TILE_TUNE_TRY(text, read_text(path));
   TILE_TUNE_TRY(json, parse_json(text, path));
   if (!json.is_object()) return fail(ErrorClass::Program, "bad-json", fmt::format("{} is not a JSON object", path));
-  const auto kind = json.find("kind");
-  if (kind != json.end() && *kind == "suite")
-    return fail(ErrorClass::Program, "suite-unsupported",
-                fmt::format("{} is a suite, and suites are not supported by this version", path),
-                "name the programs one by one");
+  if (is_suite(json)) return load_suite(json, path, report);
   auto program = ir::program_from_json(json);
   if (!program) {
     Diagnostic diagnostic = std::move(program.error());
@@ -116,13 +113,13 @@ Result<std::vector<LoadedProgram>> load_file(const std::string& argument, const 
   if (!tc && !path.ends_with(".json"))
     return fail(ErrorClass::Program, "unknown-program", fmt::format("'{}' is not a program", argument),
                 "a program is FILE.tc, FILE.tc:NAME, FILE.json or einsum:SUBSCRIPTS");
-  TILE_TUNE_TRY(programs, tc ? load_tc(path, report) : load_json(path));
+  TILE_TUNE_TRY(programs, tc ? load_tc(path, report) : load_json(path, report));
   if (programs.empty())
     return fail(ErrorClass::Program, "no-def", fmt::format("{} holds no def", path),
                 "a program is def NAME(...) -> (...) { ... }");
   if (path.size() == argument.size()) return programs;
   for (auto& one : programs)
-    if (one.program.name == name) return std::vector<LoadedProgram>{std::move(one)};
+    if (one.program.name == name || (one.suite && one.suite->name == name)) return std::vector<LoadedProgram>{std::move(one)};
   return fail(ErrorClass::Program, "unknown-def", fmt::format("{} has no def '{}'", path, name),
               fmt::format("it has {}", names_of(programs)));
 }
@@ -165,11 +162,17 @@ Result<std::vector<LoadedProgram>> load_programs(const std::vector<std::string>&
   return programs;
 }
 
+Diagnostic several_programs(const std::string& argument, const std::vector<LoadedProgram>& programs) {
+  return {ErrorClass::Program, "several-defs",
+          fmt::format("{} has several {}: {}", argument, programs.front().suite ? "workloads" : "defs",
+                      names_of(programs)),
+          std::nullopt, fmt::format("pick one: {}:{}", argument, programs.front().program.name)};
+}
+
 Result<LoadedProgram> load_program(const std::string& argument, const BindingOptions& options, const Reporter& report) {
   TILE_TUNE_TRY(programs, load_programs({argument}, options, report));
   if (programs.size() == 1) return std::move(programs.front());
-  return fail(ErrorClass::Program, "several-defs", fmt::format("{} has several defs: {}", argument, names_of(programs)),
-              fmt::format("pick one: {}:{}", argument, programs.front().program.name));
+  return tl::unexpected(several_programs(argument, programs));
 }
 
 }  // namespace tile_tune::cli

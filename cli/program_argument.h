@@ -20,6 +20,9 @@ Result<std::vector<LoadedProgram>> load_programs(const std::vector<std::string>&
 /// The one program the argument names; a file of several without :NAME is an error that lists them.
 Result<LoadedProgram> load_program(const std::string& argument, const BindingOptions& options, const Reporter& report);
 
+/// The error for an argument that names more programs than the command takes, with their names.
+Diagnostic several_programs(const std::string& argument, const std::vector<LoadedProgram>& programs);
+
 /// The whole file; a file that cannot be read is of class Failure.
 Result<std::string> read_text(const std::string& path);
 

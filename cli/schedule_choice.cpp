@@ -64,7 +64,7 @@ Result<ScheduleChoice> given_choice(const Workload& workload, const std::string&
   return ScheduleChoice{std::move(*schedule), "given", {{"untimed", true}}};
 }
 
-Result<ScheduleChoice> stored_choice(const Workload& workload, const codegen::Target& target, const Session& session) {
+Result<std::optional<ScheduleChoice>> tuned_choice(const Workload& workload, const codegen::Target& target, const Session& session) {
   TILE_TUNE_TRY(paths, session.databases());
   const auto target_key = target_row(target);
   const auto tool = tool_row();
@@ -74,8 +74,14 @@ Result<ScheduleChoice> stored_choice(const Workload& workload, const codegen::Ta
     TILE_TUNE_TRY(database, db::Database::open(path, db::Mode::ReadOnly));
     TILE_TUNE_TRY(best, database.best(workload.row, target_key, tool));
     if (!best) continue;
-    if (auto choice = usable(*best, workload, session.report)) return std::move(*choice);
+    if (auto choice = usable(*best, workload, session.report)) return choice;
   }
+  return std::nullopt;
+}
+
+Result<ScheduleChoice> stored_choice(const Workload& workload, const codegen::Target& target, const Session& session) {
+  TILE_TUNE_TRY(choice, tuned_choice(workload, target, session));
+  if (choice) return std::move(*choice);
   session.report.warn(
       "untuned", fmt::format("{} is not tuned for this target: the default schedule is taken", described(workload)),
       "tile-tune tune finds a faster one");

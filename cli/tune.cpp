@@ -62,11 +62,9 @@ Result<void> conclude(const TuneSummary& summary, const std::string& directory, 
   return {};
 }
 
-Result<Exit> tune(const TuneArguments& arguments, const Session& session) {
+Result<Exit> tune_one(const LoadedProgram& loaded, const ir::Sizes& given, const TuneArguments& arguments,
+                      const Session& session) {
   const double began = now_seconds();
-  TILE_TUNE_TRY(loaded, load_program(arguments.program, arguments.bindings, session.report));
-  TILE_TUNE_TRY(given, parse_sizes(arguments.bindings.sizes));
-  TILE_TUNE_CHECK(check_size_names({loaded.program}, given));
   const ir::Sizes sizes = sizes_of(loaded, given);
   TILE_TUNE_TRY(laid_out, with_layouts(loaded.program, arguments.bindings.layouts));
   TILE_TUNE_TRY(bound, ir::bind(laid_out, sizes));
@@ -101,6 +99,27 @@ Result<Exit> tune(const TuneArguments& arguments, const Session& session) {
     return failure("no-finals", "the finalists could not be timed, so nothing was chosen",
                    "tune again; the trials are stored");
   return Exit::Success;
+}
+
+/// A suite's workloads one after the other, each with the whole budget; one that fails is told of, the others go on.
+Result<Exit> tune(const TuneArguments& arguments, const Session& session) {
+  TILE_TUNE_TRY(loaded, load_programs({arguments.program}, arguments.bindings, session.report));
+  TILE_TUNE_TRY(given, parse_sizes(arguments.bindings.sizes));
+  std::vector<ir::Program> programs;
+  for (const auto& one : loaded) programs.push_back(one.program);
+  TILE_TUNE_CHECK(check_size_names(programs, given));
+  if (loaded.size() == 1) return tune_one(loaded.front(), given, arguments, session);
+  if (!loaded.front().suite) return tl::unexpected(several_programs(arguments.program, loaded));
+  std::optional<Diagnostic> fault;
+  for (const auto& one : loaded) {
+    const auto outcome = tune_one(one, given, arguments, session);
+    if (outcome && *outcome == Exit::Interrupted) return outcome;
+    if (outcome) continue;
+    session.report.diagnostic(outcome.error());
+    fault = outcome.error();
+  }
+  if (!fault) return Exit::Success;
+  return tl::unexpected(Diagnostic{fault->error_class, fault->code, "not every workload of the suite was tuned"});
 }
 
 }  // namespace

@@ -14,6 +14,7 @@ void add_explain(CLI::App& app, Command& command);
 void add_run(CLI::App& app, Command& command);
 void add_tune(CLI::App& app, Command& command);
 void add_simulate(CLI::App& app, Command& command);
+void add_bench(CLI::App& app, Command& command);
 void add_build(CLI::App& app, Command& command);
 void add_db(CLI::App& app, Command& command);
 /// What the tool starts itself: candidates and packages are compiled in processes of their own. Not in --help.

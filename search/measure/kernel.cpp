@@ -103,6 +103,7 @@ Result<Kernel> Kernel::load(const std::filesystem::path& library) {
   Kernel kernel;
   TILE_TUNE_TRY(entry, find<int (*)(void**)>(handle, kKernelEntry));
   kernel.entry_ = entry;
+  kernel.note_ = reinterpret_cast<const char* (*)()>(dlsym(handle, kKernelNote));
   return kernel;
 }
 

@@ -34,9 +34,12 @@ class Kernel {
   static Result<Kernel> load(const std::filesystem::path& library);
   /// 0, or one of Halide's error codes.
   int operator()(void** argv) const { return entry_(argv); }
+  /// What the library has to say of itself after a call (kKernelNote), or nothing.
+  std::string note() const { return note_ ? note_() : ""; }
 
  private:
   int (*entry_)(void**) = nullptr;
+  const char* (*note_)() = nullptr;
 };
 
 /// A fault for a code other than 0, in the runtime's words.

@@ -19,6 +19,9 @@ namespace tile_tune::search {
 inline constexpr const char* kKernelFunction = "tile_tune_kernel";
 inline constexpr const char* kKernelEntry = "tile_tune_kernel_argv";
 
+/// Optional, `const char* (*)()`: libraries that are not ours name themselves.
+inline constexpr const char* kKernelNote = "tile_tune_kernel_note";
+
 /// Buffer descriptors for one call's worth of memory. `memory` gives each Input's and each Output's data; an in/out
 /// output's initial value shares the output's memory.
 class KernelArguments {

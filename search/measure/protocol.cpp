@@ -39,7 +39,8 @@ json encode_timing(const Timing& timing) {
           {"log_ratios", timing.log_ratios},
           {"flop_fractions", timing.flop_fractions},
           {"bandwidth_fractions", timing.bandwidth_fractions},
-          {"switched", timing.switched}};
+          {"switched", timing.switched},
+          {"note", timing.note}};
 }
 
 Outcome decode_outcome(const json& value) {
@@ -57,6 +58,7 @@ Timing decode_timing(const json& value) {
   value.at("flop_fractions").get_to(timing.flop_fractions);
   value.at("bandwidth_fractions").get_to(timing.bandwidth_fractions);
   value.at("switched").get_to(timing.switched);
+  value.at("note").get_to(timing.note);
   return timing;
 }
 
@@ -97,6 +99,10 @@ Request decode(const json& message) {
   if (kind == "finals")
     return Finals{message.at("problem"), message.at("runtime"), message.at("libraries"),
                   message.at("seed"),    message.at("rounds"),  message.at("seconds")};
+  if (kind == "side-by-side")
+    return SideBySide{message.at("problem"),     message.at("runtime"), message.at("libraries"),
+                      message.at("exempt"),      message.at("seed"),    message.at("rounds"),
+                      message.at("seconds"),     message.at("slow_factor")};
   if (kind == "quit") return Quit{};
   throw std::invalid_argument("unknown kind of message '" + kind + "'");
 }
@@ -162,6 +168,18 @@ std::string encode(const Request& request) {
                             {"seed", finals.seed},
                             {"rounds", finals.rounds},
                             {"seconds", finals.seconds}});
+            return message;
+          },
+          [](const SideBySide& one) {
+            json message = header("side-by-side");
+            message.update({{"problem", one.problem},
+                            {"runtime", one.runtime},
+                            {"libraries", one.libraries},
+                            {"exempt", one.exempt},
+                            {"seed", one.seed},
+                            {"rounds", one.rounds},
+                            {"seconds", one.seconds},
+                            {"slow_factor", one.slow_factor}});
             return message;
           },
           [](const Quit&) { return header("quit"); }},

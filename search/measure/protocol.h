@@ -65,12 +65,22 @@ struct Finals {
   int rounds = 31;     // at least
   double seconds = 2;  // go on until these are spent
 };
+/// Rounds of kernels of different makers (side_by_side.h).
+struct SideBySide {
+  std::string problem, runtime;
+  std::vector<std::string> libraries;
+  int exempt = 1;  // so many of the first are timed however slow they are
+  uint64_t seed = 0;
+  int rounds = 31;          // at least
+  double seconds = 1;       // go on until these are spent
+  double slow_factor = 10;  // the others are left out if so many times slower than the fastest
+};
 /// The worker ends and leaves the session's directory to the tuner; no reply. A stream that ends without it says that
 /// the tuner died: then the worker removes the directory.
 struct Quit {};
-using Request = std::variant<Setup, BuildRuntime, Build, Verify, Run, Race, Finals, Quit>;
+using Request = std::variant<Setup, BuildRuntime, Build, Verify, Run, Race, Finals, SideBySide, Quit>;
 
-/// How one kernel of a Race or Finals fared.
+/// How one kernel of a Race, Finals or SideBySide fared.
 struct Timing {
   Outcome outcome = Outcome::Ok;
   std::string reason;
@@ -78,6 +88,7 @@ struct Timing {
   std::vector<double> log_ratios;                           // one a round: log(default's time / its time)
   std::vector<double> flop_fractions, bandwidth_fractions;  // one a round of the finals
   int switched = 0;                                         // samples with an involuntary context switch
+  std::string note = {};  // what a library said of itself
 };
 
 struct Reply {
@@ -86,7 +97,7 @@ struct Reply {
   std::string code_hash;        // Build
   double compile_ms = 0;        // Build: lowering, code generation and linking
   double verify_error = 0;      // Verify
-  std::vector<Timing> timings;  // Race, Finals: one a library
+  std::vector<Timing> timings;  // Race, Finals, SideBySide: one a library
 
   static Reply fault(Outcome outcome, std::string reason) { return {outcome, std::move(reason), {}, 0, 0, {}}; }
 };

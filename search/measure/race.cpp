@@ -69,20 +69,6 @@ void run_rungs(Bench& bench, std::vector<Contestant>& contestants, const Race& p
   }
 }
 
-// Timings of everybody, after a last look at whether those still in are still right.
-Reply collect(Bench& bench, std::vector<Contestant>& contestants) {
-  Reply reply;
-  for (auto& contestant : contestants) {
-    if (contestant.running())
-      if (const Reply check = bench.check(*contestant.kernel); check.outcome != Outcome::Ok) {
-        contestant.timing.outcome = check.outcome;
-        contestant.timing.reason = "after many calls " + check.reason;
-      }
-    reply.timings.push_back(std::move(contestant.timing));
-  }
-  return reply;
-}
-
 void forget_screening(std::vector<Contestant>& contestants) {
   for (auto& contestant : contestants)
     if (contestant.running()) contestant.timing.samples_ns.clear();
@@ -132,13 +118,7 @@ Reply finals(const Problem& problem, const std::vector<std::filesystem::path>& l
       else
         times[number] = take_sample(bench, contestants[number]);
     }
-    for (const int number : numbers) {
-      if (times[number] <= 0) continue;
-      auto& timing = contestants[number].timing;
-      if (times[0] > 0) timing.log_ratios.push_back(std::log(times[0] / times[number]));
-      timing.flop_fractions.push_back(flop_ns / times[number]);
-      timing.bandwidth_fractions.push_back(stream_ns / times[number]);
-    }
+    book_round(contestants, numbers, times, flop_ns, stream_ns);
   }
   return collect(bench, contestants);
 }

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cmath>
 #include <limits>
 
 #include "search/measure/statistics.h"
@@ -85,6 +86,30 @@ std::vector<Contestant> load_contestants(const std::vector<std::filesystem::path
     contestants.push_back(std::move(contestant));
   }
   return contestants;
+}
+
+Reply collect(Bench& bench, std::vector<Contestant>& contestants) {
+  Reply reply;
+  for (auto& contestant : contestants) {
+    if (contestant.running())
+      if (const Reply check = bench.check(*contestant.kernel); check.outcome != Outcome::Ok) {
+        contestant.timing.outcome = check.outcome;
+        contestant.timing.reason = "after many calls " + check.reason;
+      }
+    reply.timings.push_back(std::move(contestant.timing));
+  }
+  return reply;
+}
+
+void book_round(std::vector<Contestant>& contestants, const std::vector<int>& numbers, const std::vector<double>& times,
+                double flop_ns, double stream_ns) {
+  for (const int number : numbers) {
+    if (times[number] <= 0) continue;
+    auto& timing = contestants[number].timing;
+    if (times[0] > 0) timing.log_ratios.push_back(std::log(times[0] / times[number]));
+    timing.flop_fractions.push_back(flop_ns / times[number]);
+    timing.bandwidth_fractions.push_back(stream_ns / times[number]);
+  }
 }
 
 double take_sample(Bench& bench, Contestant& contestant) {

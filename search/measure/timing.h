@@ -41,6 +41,13 @@ std::vector<Contestant> load_contestants(const std::vector<std::filesystem::path
 /// Takes a sample and books it; a failing call puts the contestant out. Returns the time of a call, 0 if it failed.
 double take_sample(Bench& bench, Contestant& contestant);
 
+/// Books a round of `numbers` against its probes and against contestant 0.
+void book_round(std::vector<Contestant>& contestants, const std::vector<int>& numbers, const std::vector<double>& times,
+                double flop_ns, double stream_ns);
+
+/// Timings of everybody, after a last look at whether those still in are still right.
+Reply collect(Bench& bench, std::vector<Contestant>& contestants);
+
 /// First calls of every running contestant: warms it up, and sets how many calls make a sample. One several times
 /// slower than the best is out, unless it is among the first `exempt`.
 void screen(Bench& bench, std::vector<Contestant>& contestants, int exempt);

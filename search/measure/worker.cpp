@@ -17,6 +17,7 @@
 #include "search/measure/linker.h"
 #include "search/measure/race.h"
 #include "search/measure/session.h"
+#include "search/measure/side_by_side.h"
 
 namespace tile_tune::search {
 namespace {
@@ -117,6 +118,16 @@ class Worker {
     return with_problem(request.problem, [&](const Problem& problem) {
       return run_kernels(problem, request.runtime, kCallsInTiming, [&](const Runtime& runtime, int reply_fd) {
         return finals(problem, paths(request.libraries), request, runtime, setup_->limits.run_seconds, reply_fd);
+      });
+    });
+  }
+
+  std::optional<Reply> handle(const SideBySide& request) {
+    const auto cores = codegen::available_cores();  // a child that has its threads pinned sees one
+    return with_problem(request.problem, [&](const Problem& problem) {
+      return run_kernels(problem, request.runtime, kCallsInTiming, [&](const Runtime& runtime, int reply_fd) {
+        return side_by_side(problem, paths(request.libraries), request, {runtime, cores}, setup_->limits.run_seconds,
+                            reply_fd);
       });
     });
   }

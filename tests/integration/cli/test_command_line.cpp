@@ -37,10 +37,10 @@ void check_bad(const Sandbox& box, const Bad& bad) {
 TEST_CASE("a wrong command line is exit 2 with one sentence and a hint") {
   const Sandbox box;
   const std::vector<Bad> all = {
-      {{}, 2, "command-line", "check, explain, run, tune, simulate, build, db"},
+      {{}, 2, "command-line", "check, explain, run, tune, simulate, bench, build, db"},
       {{"frobnicate"}, 2, "command-line", "unknown command 'frobnicate'"},
       {{"chekc", "matmul.tc"}, 2, "command-line", "did you mean check? the commands are check, explain"},
-      {{"bench", "matmul.tc"}, 2, "command-line", "the command 'bench' is not there yet"},
+      {{"report"}, 2, "command-line", "the command 'report' is not there yet"},
       {{"db"}, 2, "command-line", "list, show"},
       {{"db", "bench"}, 2, "command-line", "unknown command 'bench' of 'db'"},
       {{"db", "frobnicate"}, 2, "command-line", "unknown command 'frobnicate'"},
@@ -107,8 +107,8 @@ TEST_CASE("a wrong program is exit 2, a missing file exit 1") {
       {{"check", "broken.tc"}, 2, "undefined-name", "broken.tc:2:10"},
       {{"check", "binary.tc"}, 2, "unsupported-character", "binary.tc:1:1"},
       {{"check", "empty.tc"}, 2, "no-def", "def"},
-      {{"check", "suite.json"}, 2, "suite-unsupported", "not supported by this version"},
-      {{"tune", "suite.json"}, 2, "suite-unsupported", "not supported by this version"},
+      {{"check", "suite.json"}, 2, "bad-suite", "\"format\": 1"},
+      {{"bench", "suite.json", "--against", "none"}, 2, "bad-suite", "\"format\": 1"},
       {{"check", "list.json"}, 2, "bad-json", "list.json is not a JSON object"},
       {{"check", "cut.json"}, 2, "bad-json", "cut.json:2:7: error: the file ends inside its JSON value"},
       {{"check", "huge.json"}, 2, "bad-json", "huge.json:2:10: error: this number is too large"},

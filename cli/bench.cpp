@@ -1,0 +1,186 @@
+// tile-tune bench: schedules and baseline libraries side by side.
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <fnmatch.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <limits>
+#include <nlohmann/json.hpp>
+
+#include "cli/bench_report.h"
+#include "cli/bindings.h"
+#include "cli/interrupt.h"
+#include "cli/memory.h"
+#include "cli/option_checks.h"
+#include "cli/program_argument.h"
+#include "cli/progress_line.h"
+#include "cli/schedule_choice.h"
+#include "cli/verbs.h"
+
+namespace tile_tune::cli {
+
+namespace {
+
+struct BenchArguments {
+  std::string program;
+  BindingOptions bindings;
+  std::vector<std::string> against, only;
+  int rounds = 31;     // rulings 7
+  double seconds = 1;  // a workload, beyond which rounds end
+  uint64_t seed = 0;
+};
+
+Result<std::vector<search::Baseline>> baselines_named(const std::vector<std::string>& names) {
+  std::vector<std::string> all;
+  for (const auto baseline : search::kBaselines) all.push_back(search::baseline_name(baseline));
+  std::vector<search::Baseline> result;
+  for (const auto baseline : search::kBaselines)
+    if (names.empty() || std::find(names.begin(), names.end(), search::baseline_name(baseline)) != names.end())
+      result.push_back(baseline);
+  for (const auto& name : names)
+    if (name != "none" && std::find(all.begin(), all.end(), name) == all.end())
+      return fail(ErrorClass::Program, "unknown-baseline", fmt::format("there is no baseline '{}'", name),
+                  fmt::format("there are {}, and none", fmt::join(all, ", ")));
+  return result;
+}
+
+/// Of a suite: workloads whose name or group one of the patterns fits.
+bool is_wanted(const LoadedProgram& loaded, const std::vector<std::string>& only) {
+  if (only.empty()) return true;
+  const std::string name = loaded.suite ? loaded.suite->name : loaded.program.name;
+  const std::string group = loaded.suite ? loaded.suite->group : "";
+  return std::any_of(only.begin(), only.end(), [&](const std::string& pattern) {
+    return pattern == group || fnmatch(pattern.c_str(), name.c_str(), 0) == 0;
+  });
+}
+
+std::set<int> constants_of(const LoadedProgram& loaded, const ir::Program& canonical) {
+  std::set<int> constants;
+  if (!loaded.suite) return constants;
+  const auto& weights = loaded.suite->weights;
+  for (size_t t = 0; t < canonical.tensors.size(); ++t)
+    if (canonical.tensors[t].role == ir::Role::Input &&
+        std::find(weights.begin(), weights.end(), canonical.tensors[t].name) != weights.end())
+      constants.insert(static_cast<int>(t));
+  return constants;
+}
+
+struct Bench {
+  search::Contest& contest;
+  const std::vector<search::Baseline>& against;
+  const codegen::Target& target;
+  const Session& session;
+};
+
+Result<BenchRow> measure(const LoadedProgram& loaded, const ir::Program& bound, const ir::Sizes& sizes,
+                         const Bench& bench) {
+  TILE_TUNE_CHECK(check_memory(bound));
+  const Workload workload = make_workload(loaded, bound, sizes);
+  std::vector<search::NamedSchedule> schedules{{"default", default_choice(workload, bench.target).schedule}};
+  TILE_TUNE_TRY(tuned, tuned_choice(workload, bench.target, bench.session));
+  if (tuned) schedules.push_back({"tuned", tuned->schedule});
+  BenchRow row;
+  row.name = loaded.suite ? loaded.suite->name : workload.row.name;
+  row.group = loaded.suite ? loaded.suite->group : "";
+  row.sizes = sizes_text(workload.row.sizes_json);
+  row.counted_flops = workload.row.flops;
+  row.flops = loaded.suite ? loaded.suite->flops.value_or(workload.row.flops) : workload.row.flops;
+  row.bytes = loaded.suite ? loaded.suite->bytes.value_or(workload.row.bytes) : workload.row.bytes;
+  row.from_memory = workload.row.bytes > static_cast<double>(bench.target.l3_bytes);
+  TILE_TUNE_TRY(result,
+                bench.contest.run(workload.program, schedules, bench.against, constants_of(loaded, workload.program)));
+  row.result = std::move(result);
+  return row;
+}
+
+/// Who is missing and why, once for all workloads: a library that is not there takes part in none.
+std::vector<std::string> absences(const std::vector<BenchRow>& rows) {
+  std::vector<std::string> sentences;
+  for (const auto& row : rows)
+    for (const auto& entry : row.result.entries)
+      if (entry.outcome == search::Outcome::CompileError && entry.baseline &&
+          entry.reason.find("not installed") != std::string::npos &&
+          std::find(sentences.begin(), sentences.end(), entry.reason) == sentences.end())
+        sentences.push_back(entry.reason);
+  return sentences;
+}
+
+Result<void> show(const BenchRow& row, bool many, bool first, const Session& session, uint64_t seed) {
+  if (session.report.json()) return {};
+  if (!many) return print(fmt::format("{}  {}\n\n{}", row.name, row.sizes, bench_table(row, seed)));
+  if (first) TILE_TUNE_CHECK(print(bench_titles()));
+  TILE_TUNE_CHECK(print(bench_line(row, seed)));
+  if (session.report.volume() == Volume::Verbose) return print(bench_table(row, seed) + "\n");
+  return {};
+}
+
+Result<Exit> bench(const BenchArguments& arguments, const Session& session) {
+  TILE_TUNE_TRY(against, baselines_named(arguments.against));
+  TILE_TUNE_TRY(loaded, load_programs({arguments.program}, arguments.bindings, session.report));
+  std::erase_if(loaded, [&](const LoadedProgram& one) { return !is_wanted(one, arguments.only); });
+  if (loaded.empty())
+    return fail(ErrorClass::Program, "nothing-selected",
+                fmt::format("no workload is named {}, nor its group", fmt::join(arguments.only, " or ")));
+  TILE_TUNE_TRY(bound, bind_programs(loaded, arguments.bindings));
+  TILE_TUNE_TRY(given, parse_sizes(arguments.bindings.sizes));
+  TILE_TUNE_TRY(target, session.target());
+  const StopOnInterrupt interrupt;
+  ProgressLine line(session.report);
+  search::ContestOptions options;
+  options.command = {session.executable, "worker"};
+  options.target = target;
+  options.seed = arguments.seed;
+  options.rounds = arguments.rounds;
+  options.seconds = arguments.seconds;
+  options.stop = &interrupt.requested();
+  options.on_wait = [&](const std::string& sentence) { line.show(sentence); };
+  TILE_TUNE_TRY(contest, search::Contest::start(options));
+  std::vector<BenchRow> rows;
+  for (size_t i = 0; i < loaded.size() && !interrupt.requested(); ++i) {
+    line.show(fmt::format("{} of {}: {}", i + 1, loaded.size(), loaded[i].program.name));
+    auto row = measure(loaded[i], bound[i], sizes_of(loaded[i], given), {*contest, against, target, session});
+    line.clear();
+    if (!row && interrupt.requested()) break;
+    if (!row) return tl::unexpected(row.error());
+    rows.push_back(std::move(*row));
+    TILE_TUNE_CHECK(show(rows.back(), loaded.size() > 1, rows.size() == 1, session, arguments.seed));
+  }
+  for (const auto& sentence : absences(rows)) session.report.notice(sentence);
+  if (session.report.json()) {
+    TILE_TUNE_CHECK(print_json(bench_json(rows, target, arguments.seed)));
+  } else if (loaded.size() > 1 && !rows.empty()) {
+    TILE_TUNE_CHECK(print("\n" + bench_means(rows, arguments.seed)));
+  }
+  return interrupt.requested() ? Exit::Interrupted : Exit::Success;
+}
+
+}  // namespace
+
+void add_bench(CLI::App& app, Command& command) {
+  auto arguments = std::make_shared<BenchArguments>();
+  auto* verb = app.add_subcommand("bench", "Times default, tuned and baseline libraries side by side");
+  verb->add_option("PROGRAM", arguments->program, std::string(kProgramArgument) + ", or a suite: FILE.json")
+      ->required()
+      ->type_name("");
+  add_binding_options(*verb, arguments->bindings);
+  verb->add_option("--against", arguments->against,
+                   "Baselines: onednn, onednn-packed, openblas, libxsmm, eigen, openmp, or none (default: all)")
+      ->type_name("NAME,...")
+      ->delimiter(',');
+  verb->add_option("--only", arguments->only, "Of a suite: workloads of these names (patterns) or groups")
+      ->type_name("GLOB,...")
+      ->delimiter(',');
+  verb->add_option("--rounds", arguments->rounds, "Samples of each, at least (default: 31)")
+      ->type_name("N")
+      ->check(CLI::Range(1, std::numeric_limits<int>::max()));
+  need_positive_seconds(
+      verb->add_option("--time", arguments->seconds, "Go on with rounds for so many seconds a workload (default: 1)")
+          ->type_name("S"));
+  need_seed(
+      verb->add_option("--seed", arguments->seed, "Of inputs and the order of rounds (default: 0)")->type_name("N"));
+  verb->callback(
+      [&command, arguments] { command = [arguments](Session& session) { return bench(*arguments, session); }; });
+}
+
+}  // namespace tile_tune::cli

@@ -1,0 +1,208 @@
+#include "cli/bench_report.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <nlohmann/json.hpp>
+
+#include "cli/table.h"
+#include "cli/units.h"
+
+namespace tile_tune::cli {
+
+namespace {
+
+using search::Entry;
+
+std::vector<double> scaled(std::vector<double> values, double factor) {
+  for (double& value : values) value *= factor;
+  return values;
+}
+
+std::string gflops(const BenchRow& row, const Entry& entry) {
+  return row.flops > 0 ? fmt::format("{:.1f}", row.flops / search::median(entry.samples_ns)) : "-";
+}
+std::string gbytes(const BenchRow& row, const Entry& entry) {
+  return fmt::format("{:.1f}", row.bytes / search::median(entry.samples_ns));
+}
+
+const Entry* best_of(const BenchRow& row) {
+  const int best = search::best_baseline(row.result.entries);
+  return best < 0 ? nullptr : &row.result.entries[static_cast<size_t>(best)];
+}
+
+std::optional<search::Ratio> ratio_to_best(const BenchRow& row, const std::string& name, uint64_t seed) {
+  const Entry *one = find_entry(row, name), *best = best_of(row);
+  if (!one || !best) return std::nullopt;
+  return search::speed_ratio(*one, *best, seed);
+}
+
+std::string ratio_text(const std::optional<search::Ratio>& ratio) {
+  if (!ratio) return "-";
+  return fmt::format("{:.2f} [{:.2f} {:.2f}]", ratio->median, ratio->interval.lo, ratio->interval.hi);
+}
+
+constexpr const char* kLine = "{:<32.32}  {:>9}  {:>9}  {:>8}  {:>7}  {:>14}  {:>9}  {:>18}  {:>18}\n";
+
+nlohmann::json entry_json(const BenchRow& row, const Entry& entry, uint64_t seed) {
+  nlohmann::json json{{"name", entry.name},
+                      {"outcome", search::outcome_name(entry.outcome)},
+                      {"reason", entry.reason},
+                      {"note", entry.note}};
+  if (entry.samples_ns.empty()) return json;
+  json["median_ns"] = search::median(entry.samples_ns);
+  if (!entry.ran()) return json;
+  const auto interval = search::bootstrap_median(entry.samples_ns, seed);
+  json["interval_ns"] = {interval.lo, interval.hi};
+  json["p10_ns"] = search::quantile(entry.samples_ns, 0.1);
+  json["p90_ns"] = search::quantile(entry.samples_ns, 0.9);
+  json["samples_ns"] = entry.samples_ns;
+  json["verify_error"] = entry.verify_error;
+  json["disturbed"] = entry.disturbed;
+  json["gflops"] = row.flops / search::median(entry.samples_ns);
+  json["gbytes"] = row.bytes / search::median(entry.samples_ns);
+  json["roof_share"] = roof_share(row, entry);
+  return json;
+}
+
+}  // namespace
+
+const Entry* find_entry(const BenchRow& row, const std::string& name) {
+  for (const auto& entry : row.result.entries)
+    if (entry.name == name && entry.ran()) return &entry;
+  return nullptr;
+}
+
+double roof_share(const BenchRow& row, const Entry& entry) {
+  if (entry.flop_fractions.empty()) return 0;
+  const double factor = row.counted_flops > 0 ? row.flops / row.counted_flops : 1;
+  // No kernel is faster than what limits it: then the probes were disturbed. 5 %, as in finals (roofline.h).
+  constexpr double kLargestShare = 1.05;
+  const double flops = search::median(scaled(entry.flop_fractions, factor));
+  const double share = row.from_memory ? std::max(flops, search::median(entry.bandwidth_fractions)) : flops;
+  return share > kLargestShare ? 0 : share;
+}
+
+std::string bench_titles() {
+  return fmt::format(kLine, "workload", "default", "tuned", "GFLOP/s", "of roof", "best baseline", "time",
+                     "default over best", "tuned over best");
+}
+
+std::string bench_line(const BenchRow& row, uint64_t seed) {
+  const Entry *plain = find_entry(row, "default"), *tuned = find_entry(row, "tuned"), *best = best_of(row);
+  const Entry* own = tuned ? tuned : plain;
+  const auto time = [](const Entry* entry) {
+    return entry ? format_time(search::median(entry->samples_ns)) : std::string("-");
+  };
+  return fmt::format(kLine, row.name, time(plain), time(tuned), own ? gflops(row, *own) : "-",
+                     own ? format_percent(roof_share(row, *own)) : "-", best ? best->name : "-", time(best),
+                     ratio_text(ratio_to_best(row, "default", seed)), ratio_text(ratio_to_best(row, "tuned", seed)));
+}
+
+std::string bench_table(const BenchRow& row, uint64_t seed) {
+  std::vector<const Entry*> ran;
+  for (const auto& entry : row.result.entries)
+    if (entry.ran()) ran.push_back(&entry);
+  std::sort(ran.begin(), ran.end(), [](const Entry* a, const Entry* b) {
+    return search::median(a->samples_ns) < search::median(b->samples_ns);
+  });
+  const Entry* best = best_of(row);
+  std::vector<std::vector<std::string>> rows;
+  for (const auto* entry : ran)
+    rows.push_back({entry->name + (entry == best ? " *" : ""), format_time(search::median(entry->samples_ns)),
+                    format_time(search::quantile(entry->samples_ns, 0.1)),
+                    format_time(search::quantile(entry->samples_ns, 0.9)), gflops(row, *entry), gbytes(row, *entry),
+                    format_percent(roof_share(row, *entry)),
+                    best ? ratio_text(search::speed_ratio(*entry, *best, seed)) : "-",
+                    entry->note + (entry->disturbed ? " (disturbed)" : "")});
+  const auto right = Align::Right;
+  std::string text = format_table({{""},
+                                   {"median", right},
+                                   {"p10", right},
+                                   {"p90", right},
+                                   {"GFLOP/s", right},
+                                   {"GB/s", right},
+                                   {"of roof", right},
+                                   {"over best", right},
+                                   {""}},
+                                  rows, 2);
+  for (const auto& entry : row.result.entries) {
+    if (entry.ran()) continue;
+    const std::string why = entry.outcome == search::Outcome::Slow && !entry.samples_ns.empty()
+                                ? fmt::format("left out: a call takes {}", format_time(entry.samples_ns.front()))
+                                : fmt::format("{}: {}", search::outcome_name(entry.outcome), entry.reason);
+    text += fmt::format("  {}  {}\n", entry.name, why);
+  }
+  return text;
+}
+
+std::string bench_means(const std::vector<BenchRow>& rows, uint64_t seed) {
+  struct Mean {
+    double default_logs = 0, tuned_logs = 0, gain_logs = 0, worst = 0;
+    int defaults = 0, tuned = 0;
+  };
+  std::map<std::string, Mean> means;
+  for (const auto& row : rows) {
+    const auto plain = ratio_to_best(row, "default", seed), tuned = ratio_to_best(row, "tuned", seed);
+    for (const std::string& group : {row.group, std::string("all")}) {
+      Mean& mean = means[group];
+      const auto& own = tuned ? tuned : plain;
+      if (own) mean.worst = mean.worst == 0 ? own->median : std::min(mean.worst, own->median);
+      if (plain) mean.default_logs += std::log(plain->median), ++mean.defaults;
+      if (plain && tuned) {
+        mean.tuned_logs += std::log(tuned->median);
+        mean.gain_logs += std::log(plain->median / tuned->median);
+        ++mean.tuned;
+      }
+    }
+  }
+  const auto text = [](double logs, int count) { return count ? fmt::format("{:.2f}", std::exp(logs / count)) : "-"; };
+  std::vector<std::vector<std::string>> lines;
+  const auto add = [&](const std::string& group, const Mean& mean) {
+    lines.push_back({group, std::to_string(mean.defaults), text(mean.default_logs, mean.defaults),
+                     text(mean.tuned_logs, mean.tuned), text(mean.gain_logs, mean.tuned),
+                     mean.worst > 0 ? fmt::format("{:.2f}", mean.worst) : "-"});
+  };
+  for (const auto& [group, mean] : means)
+    if (group != "all") add(group.empty() ? "-" : group, mean);
+  add("all", means["all"]);
+  const auto right = Align::Right;
+  return format_table({{"geometric means"},
+                       {"workloads", right},
+                       {"default over best", right},
+                       {"tuned over best", right},
+                       {"default over tuned", right},
+                       {"least", right}},
+                      lines);
+}
+
+nlohmann::json bench_json(const std::vector<BenchRow>& rows, const codegen::Target& target, uint64_t seed) {
+  nlohmann::json workloads = nlohmann::json::array();
+  for (const auto& row : rows) {
+    nlohmann::json entries = nlohmann::json::array();
+    for (const auto& entry : row.result.entries) entries.push_back(entry_json(row, entry, seed));
+    nlohmann::json json{{"name", row.name},
+                        {"group", row.group},
+                        {"sizes", row.sizes},
+                        {"flops", row.flops},
+                        {"bytes", row.bytes},
+                        {"alone", row.result.alone},
+                        {"checked", row.result.sampled ? "in part" : "in full"},
+                        {"entries", entries}};
+    if (const Entry* best = best_of(row)) json["best_baseline"] = best->name;
+    for (const char* name : {"default", "tuned"})
+      if (const auto ratio = ratio_to_best(row, name, seed))
+        json[std::string(name) + "_over_best"] = {
+            {"median", ratio->median}, {"lo", ratio->interval.lo}, {"hi", ratio->interval.hi}};
+    workloads.push_back(std::move(json));
+  }
+  return {{"kind", "benchmark"},
+          {"format", 1},
+          {"target", codegen::to_json(target)},
+          {"seed", seed},
+          {"workloads", workloads}};
+}
+
+}  // namespace tile_tune::cli

@@ -1,0 +1,41 @@
+// What `bench` says: a line a workload, a table of one, means by group, and all of it as JSON.
+#pragma once
+
+#include <nlohmann/json_fwd.hpp>
+#include <string>
+#include <vector>
+
+#include "cli/records.h"
+#include "codegen/target/target.h"
+#include "search/baselines/contest.h"
+
+namespace tile_tune::cli {
+
+/// One workload as measured.
+struct BenchRow {
+  std::string name, group, sizes;
+  double flops = 0, bytes = 0;  // rates are computed from
+  double counted_flops = 0;     // what the probes' shares are of (ir::flops)
+  bool from_memory = false;     // its tensors are larger than the last cache
+  search::ContestResult result;
+};
+
+/// "default" or "tuned": the entry of that name, if it ran.
+const search::Entry* find_entry(const BenchRow& row, const std::string& name);
+
+/// How much of what limits the program the entry reaches, as median over rounds: of the FMA peak, or of the memory
+/// bandwidth where that is more and the tensors are larger than the last cache. 0: not known.
+double roof_share(const BenchRow& row, const search::Entry& entry);
+
+/// Titles, and a line, of fixed widths: lines are shown as they come.
+std::string bench_titles();
+std::string bench_line(const BenchRow& row, uint64_t seed);
+/// Everybody who took part, fastest first, and who did not and why.
+std::string bench_table(const BenchRow& row, uint64_t seed);
+
+/// Geometric means of speed over the best baseline by group of the suite, and of all.
+std::string bench_means(const std::vector<BenchRow>& rows, uint64_t seed);
+
+nlohmann::json bench_json(const std::vector<BenchRow>& rows, const codegen::Target& target, uint64_t seed);
+
+}  // namespace tile_tune::cli

@@ -1,0 +1,117 @@
+#include "cli/suite.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cctype>
+#include <nlohmann/json.hpp>
+#include <set>
+
+#include "cli/einsum_argument.h"
+#include "frontend/ir/json.h"
+#include "frontend/tc/parse.h"
+
+namespace tile_tune::cli {
+
+namespace {
+
+using nlohmann::json;
+
+tl::unexpected<Diagnostic> malformed(const std::string& where, const std::string& what) {
+  return fail(ErrorClass::Program, "bad-suite", fmt::format("{}: {}", where, what));
+}
+
+tl::unexpected<Diagnostic> at(const std::string& where, Diagnostic diagnostic) {
+  diagnostic.message = where + ": " + diagnostic.message;
+  return tl::unexpected(std::move(diagnostic));
+}
+
+std::string identifier(const std::string& name) {
+  std::string result;
+  for (const char c : name) result += std::isalnum(static_cast<unsigned char>(c)) ? c : '_';
+  if (result.empty() || std::isdigit(static_cast<unsigned char>(result[0]))) result = "w" + result;
+  return result;
+}
+
+Result<LoadedProgram> from_einsum(const json& workload) {
+  BindingOptions options;
+  options.dtypes.push_back(workload.value("dtype", "f32"));
+  if (workload.contains("result_dtype")) options.dtypes.push_back("out=" + workload["result_dtype"].get<std::string>());
+  // The cheapest order of a network depends on its sizes.
+  if (workload.contains("sizes"))
+    for (const auto& [name, size] : workload["sizes"].items())
+      options.sizes.push_back(fmt::format("{}={}", name, size.get<int64_t>()));
+  return load_einsum("einsum:" + workload["einsum"].get<std::string>(), options);
+}
+
+Result<LoadedProgram> from_tc(const json& workload, const std::string& where, const Reporter& report) {
+  const std::string text = workload["tc"];
+  TILE_TUNE_TRY(parsed, tc::parse(text, where));
+  for (const auto& warning : parsed.warnings) report.diagnostic(warning);
+  if (parsed.programs.size() != 1) return malformed(where, "\"tc\" must hold one def");
+  return LoadedProgram{std::move(parsed.programs.front()), "tc", text};
+}
+
+Result<LoadedProgram> load_one(const json& workload, const std::string& where, const Reporter& report) {
+  const int forms = workload.contains("einsum") + workload.contains("tc") + workload.contains("program");
+  if (forms != 1) return malformed(where, "a workload has one of \"einsum\", \"tc\" and \"program\"");
+  if (workload.contains("einsum")) return from_einsum(workload);
+  if (workload.contains("tc")) return from_tc(workload, where, report);
+  TILE_TUNE_TRY(program, ir::program_from_json(workload["program"]));
+  return LoadedProgram{std::move(program), "json", workload["program"].dump()};
+}
+
+/// Throws nlohmann's exceptions where a field is of another type than it must be.
+Result<LoadedProgram> load_workload(const json& workload, const std::string& where, const Reporter& report) {
+  auto loaded = load_one(workload, where, report);
+  if (!loaded) return at(where, std::move(loaded.error()));
+  if (workload.contains("sizes"))
+    for (const auto& [name, size] : workload["sizes"].items()) loaded->sizes[name] = size.get<int64_t>();
+  SuiteFigures figures;
+  figures.name = workload["name"];
+  figures.group = workload.value("group", "");
+  if (workload.contains("flops")) figures.flops = workload["flops"].get<double>();
+  if (workload.contains("bytes")) figures.bytes = workload["bytes"].get<double>();
+  figures.weights = workload.value("weights", std::vector<std::string>{});
+  for (const auto& weight : figures.weights) {
+    const auto& tensors = loaded->program.tensors;
+    if (std::none_of(tensors.begin(), tensors.end(), [&](const ir::Tensor& t) { return t.name == weight; }))
+      return malformed(where, fmt::format("the program has no tensor '{}'", weight));
+  }
+  loaded->program.name = identifier(figures.name);
+  loaded->suite = std::move(figures);
+  return std::move(*loaded);
+}
+
+}  // namespace
+
+bool is_suite(const json& json) {
+  const auto kind = json.find("kind");
+  return kind != json.end() && *kind == "suite";
+}
+
+Result<std::vector<LoadedProgram>> load_suite(const json& suite, const std::string& path, const Reporter& report) try {
+  if (suite.value("format", 0) != kSuiteFormat)
+    return malformed(path, fmt::format("a suite of this version has \"format\": {}", kSuiteFormat));
+  if (!suite.contains("workloads") || !suite["workloads"].is_array() || suite["workloads"].empty())
+    return malformed(path, "a suite has a list of \"workloads\"");
+  std::vector<LoadedProgram> programs;
+  std::set<std::string> names;
+  for (const auto& workload : suite["workloads"]) {
+    if (!workload.is_object() || !workload.contains("name") || !workload["name"].is_string())
+      return malformed(path, fmt::format("workload {} has no \"name\"", programs.size()));
+    const std::string name = workload["name"], where = fmt::format("{}: {}", path, name);
+    if (!names.insert(identifier(name)).second) return malformed(where, "the name occurs twice");
+    try {
+      TILE_TUNE_TRY(loaded, load_workload(workload, where, report));
+      programs.push_back(std::move(loaded));
+    } catch (const json::exception&) {
+      return malformed(where, "a field is of the wrong type");
+    }
+  }
+  return programs;
+} catch (const nlohmann::json::exception&) {
+  return malformed(path, "a field is of the wrong type");
+}
+
+}  // namespace tile_tune::cli

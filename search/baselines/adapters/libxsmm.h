@@ -1,0 +1,68 @@
+// libxsmm's small matrix products, generated at run time: one kernel, called for each of many products.
+#pragma once
+
+#include <libxsmm.h>
+
+#include "openblas.h"
+
+namespace baseline {
+namespace xsmm {
+
+/// Row-major C = A B is column-major C' = B' A'. Its kernels take no transposed first operand: B is turned over into a
+/// thread's own memory first.
+class Product {
+ public:
+  Product(openblas::ProductSpec spec, int threads) : s_(std::move(spec)), threads_(threads) {
+    add_note("libxsmm " LIBXSMM_VERSION);
+  }
+  void operator()(const float* a, const float* b, float* c) {
+    if (!kernel_) make_kernel();
+    int64_t count = 1;
+    for (const auto& axis : s_.batch) count *= axis.extent;
+    const bool turn = s_.b.transposed == openblas::kTransposed;
+#pragma omp parallel num_threads(threads_) if (count > 1)
+    {
+      static thread_local std::vector<float> turned;
+      if (turn) turned.resize(static_cast<size_t>(s_.k * s_.n));
+#pragma omp for schedule(static)
+      for (int64_t number = 0; number < count; ++number) {
+        const float *x = a, *y = b;
+        float* z = c;
+        int64_t rest = number;
+        for (size_t axis = s_.batch.size(); axis-- > 0;) {
+          const auto& one = s_.batch[axis];
+          const int64_t place = rest % one.extent;
+          rest /= one.extent;
+          x += place * one.a;
+          y += place * one.b;
+          z += place * one.c;
+        }
+        if (turn) {
+          for (int64_t n = 0; n < s_.n; ++n)
+            for (int64_t k = 0; k < s_.k; ++k) turned[k * s_.n + n] = y[n * s_.b.leading + k];
+          y = turned.data();
+        }
+        kernel_(y, x, z);
+      }
+    }
+  }
+
+ private:
+  void make_kernel() {
+    libxsmm_init();
+    const int ldb = s_.b.transposed == openblas::kTransposed ? static_cast<int>(s_.n) : s_.b.leading,
+              lda = s_.a.leading, ldc = static_cast<int>(s_.ldc);
+    const float one = 1, zero = 0;
+    const int flags = s_.a.transposed == openblas::kTransposed ? LIBXSMM_GEMM_FLAG_TRANS_B : LIBXSMM_GEMM_FLAG_NONE;
+    kernel_ = libxsmm_smmdispatch(static_cast<int>(s_.n), static_cast<int>(s_.m), static_cast<int>(s_.k), &ldb, &lda,
+                                  &ldc, &one, &zero, &flags, nullptr);
+    if (!kernel_) throw std::runtime_error("libxsmm generates no kernel for this");
+  }
+
+  openblas::ProductSpec s_;
+  int threads_;
+  libxsmm_smmfunction kernel_ = nullptr;
+};
+
+}  // namespace xsmm
+}  // namespace baseline

@@ -1,0 +1,36 @@
+// A step of a program as a call of a library's adapter.
+#pragma once
+
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "search/baselines/operations.h"
+#include "search/baselines/source.h"
+
+namespace tile_tune::search {
+
+struct CallContext {
+  const ir::Program& program;
+  const Step& step;
+  std::set<int> constants;
+  int threads;
+};
+
+struct LibraryCall {
+  std::string definition;  // of what the kernel calls
+  std::string call;
+  bool packs = false;  // a constant operand is brought into another layout beforehand
+};
+
+/// nullopt where the library has no such operation for these types and strides.
+std::optional<LibraryCall> library_call(Baseline baseline, const CallContext& context);
+
+/// Whether the library's operation takes the step's epilogue; otherwise that is to follow as loops.
+bool can_fuse(Baseline baseline, const CallContext& context);
+
+const char* adapter_header(Baseline baseline);
+std::vector<std::string> adapter_flags(Baseline baseline);
+
+}  // namespace tile_tune::search

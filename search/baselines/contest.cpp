@@ -1,0 +1,194 @@
+#include "search/baselines/contest.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "search/baselines/compile.h"
+#include "search/measure/problem.h"
+
+namespace tile_tune::search {
+namespace {
+
+constexpr const char* kRuntime = "runtime.so";
+
+tl::unexpected<Diagnostic> stopped() { return failure("stopped", "stopped before everything was timed"); }
+
+void record(Entry& entry, const Reply& reply) {
+  entry.outcome = reply.outcome;
+  entry.reason = reply.reason;
+}
+
+void record(Entry& entry, Timing&& timing) {
+  entry.outcome = timing.outcome;
+  entry.reason = timing.reason;
+  entry.note = std::move(timing.note);
+  entry.disturbed = is_disturbed(timing.switched, static_cast<int>(timing.samples_ns.size()), timing.log_ratios);
+  entry.samples_ns = std::move(timing.samples_ns);
+  entry.flop_fractions = std::move(timing.flop_fractions);
+  entry.bandwidth_fractions = std::move(timing.bandwidth_fractions);
+}
+
+}  // namespace
+
+Setup Contest::setup() const {
+  Limits limits;
+  limits.build_seconds = 60;
+  limits.run_seconds = 60;  // a first call tries several ways
+  return {directory_.path(), options_.target, limits};
+}
+
+Result<std::unique_ptr<Contest>> Contest::start(ContestOptions options) {
+  TILE_TUNE_TRY(directory, SessionDirectory::create());
+  std::unique_ptr<Contest> contest(new Contest(std::move(options), std::move(directory)));
+  const auto lock = MachineLock::acquire(MachineLock::Mode::Shared, contest->options_.stop, contest->options_.on_wait);
+  Pool pool(contest->options_.command, 1, contest->setup(), contest->options_.stop);
+  const auto reply = pool.ask(BuildRuntime{kRuntime});
+  if (!reply) return stopped();
+  if (reply->outcome != Outcome::Ok)
+    return failure("runtime-not-built", fmt::format("cannot build kernels on this machine: {}", reply->reason));
+  return contest;
+}
+
+Result<void> Contest::build(Pool& pool, const std::string& problem, const std::vector<NamedSchedule>& schedules,
+                            const std::vector<Baseline>& against, const ir::Program& program,
+                            const std::set<int>& constants, std::vector<Entry>& entries,
+                            std::vector<std::string>& libraries) {
+  for (const auto& [name, schedule] : schedules) {
+    libraries.push_back(fmt::format("{}-{}.so", problem, name));
+    const auto reply = pool.ask(Build{problem, schedule, libraries.back()});
+    if (!reply) return stopped();
+    Entry entry;
+    entry.name = name;
+    record(entry, *reply);
+    entries.push_back(std::move(entry));
+  }
+  std::vector<BaselineJob> work;
+  for (const Baseline baseline : against) {
+    auto source = baseline_source(baseline, program, constants, options_.target.threads);
+    if (!source) continue;
+    const std::string name = baseline_name(baseline);
+    libraries.push_back(fmt::format("{}-{}.so", problem, name));
+    work.push_back({baseline, std::move(*source), libraries.back()});
+    entries.emplace_back();
+    entries.back().name = name;
+    entries.back().baseline = baseline;
+  }
+  const auto faults =
+      compile_baselines(work, directory_.path(), static_cast<int>(codegen::available_cores().size()), options_.stop);
+  for (size_t i = 0; i < work.size(); ++i) {
+    if (faults[i].empty()) continue;
+    Entry& entry = entries[schedules.size() + i];
+    entry.outcome = Outcome::CompileError;
+    entry.reason = faults[i];
+  }
+  return {};
+}
+
+Result<void> Contest::verify(Pool& pool, const std::string& problem, std::vector<Entry>& entries,
+                             const std::vector<std::string>& libraries) {
+  for (size_t i = 0; i < entries.size(); ++i) {
+    if (entries[i].outcome != Outcome::Ok) continue;
+    const auto reply = pool.ask(Verify{problem, kRuntime, libraries[i]});
+    if (!reply) return stopped();
+    record(entries[i], *reply);
+    entries[i].verify_error = reply->verify_error;
+  }
+  return {};
+}
+
+// Whether nothing else of ours ran meanwhile.
+Result<bool> Contest::time(const std::string& problem, std::vector<Entry>& entries,
+                           const std::vector<std::string>& libraries) {
+  const auto lock = MachineLock::acquire(MachineLock::Mode::Exclusive, options_.stop, options_.on_wait);
+  if (!lock) return stopped();
+  const auto ask = [&](const std::vector<size_t>& who) -> std::optional<Reply> {
+    std::vector<std::string> files;
+    for (const size_t i : who) files.push_back(libraries[i]);
+    const int own = static_cast<int>(
+        std::count_if(who.begin(), who.end(), [&](size_t i) { return !entries[i].baseline.has_value(); }));
+    Pool fresh(options_.command, 1, setup(), options_.stop);
+    return fresh.ask(SideBySide{problem, kRuntime, files, own, options_.seed, options_.rounds, options_.seconds});
+  };
+  std::vector<size_t> who;
+  for (size_t i = 0; i < entries.size(); ++i)
+    if (entries[i].outcome == Outcome::Ok) who.push_back(i);
+  if (who.empty()) return lock->held();
+  auto reply = ask(who);
+  if (!reply) return stopped();
+  if (reply->outcome != Outcome::Ok) {
+    // Somebody takes the process down: each alone tells who, and the others run again.
+    std::vector<size_t> sound;
+    for (const size_t i : who) {
+      const auto alone = ask({i});
+      if (!alone) return stopped();
+      if (alone->outcome == Outcome::Ok)
+        sound.push_back(i);
+      else
+        record(entries[i], *alone);
+    }
+    who = sound;
+    if (who.empty()) return lock->held();
+    reply = ask(who);
+    if (!reply) return stopped();
+  }
+  for (size_t k = 0; k < who.size(); ++k) {
+    if (reply->outcome == Outcome::Ok && k < reply->timings.size())
+      record(entries[who[k]], std::move(reply->timings[k]));
+    else
+      record(entries[who[k]], *reply);
+  }
+  return lock->held();
+}
+
+Result<ContestResult> Contest::run(const ir::Program& program, const std::vector<NamedSchedule>& schedules,
+                                   const std::vector<Baseline>& against, const std::set<int>& constants) {
+  ContestResult result;
+  std::vector<std::string> libraries;
+  const std::string name = fmt::format("problem-{}", problems_++);
+  {
+    const auto lock = MachineLock::acquire(MachineLock::Mode::Shared, options_.stop, options_.on_wait);
+    if (!lock) return stopped();
+    TILE_TUNE_TRY(problem, make_problem(program, options_.seed));
+    TILE_TUNE_CHECK(write_problem(problem, directory_.path() / name));
+    result.sampled = problem.sampled;
+    Pool pool(options_.command, 1, setup(), options_.stop);
+    TILE_TUNE_CHECK(build(pool, name, schedules, against, program, constants, result.entries, libraries));
+    TILE_TUNE_CHECK(verify(pool, name, result.entries, libraries));
+  }
+  TILE_TUNE_TRY(alone, time(name, result.entries, libraries));
+  result.alone = alone;
+  std::error_code ignored;
+  std::filesystem::remove_all(directory_.path() / name, ignored);
+  for (const auto& library : libraries) std::filesystem::remove(directory_.path() / library, ignored);
+  return result;
+}
+
+int best_baseline(const std::vector<Entry>& entries) {
+  int best = -1;
+  bool is_library = false;
+  for (size_t i = 0; i < entries.size(); ++i) {
+    const auto& entry = entries[i];
+    if (!entry.baseline || *entry.baseline == Baseline::OneDnnPacked || !entry.ran()) continue;
+    const bool library = *entry.baseline != Baseline::OpenMp;
+    if (best >= 0 && is_library && !library) continue;
+    const bool faster = best < 0 || median(entry.samples_ns) < median(entries[best].samples_ns);
+    if (faster || (library && !is_library)) {
+      best = static_cast<int>(i);
+      is_library = library;
+    }
+  }
+  return best;
+}
+
+std::optional<Ratio> speed_ratio(const Entry& one, const Entry& other, uint64_t seed) {
+  if (!one.ran() || !other.ran() || one.samples_ns.size() != other.samples_ns.size()) return std::nullopt;
+  std::vector<double> logs;
+  for (size_t round = 0; round < one.samples_ns.size(); ++round)
+    logs.push_back(std::log(other.samples_ns[round] / one.samples_ns[round]));
+  const Interval interval = bootstrap_median(logs, seed);
+  return Ratio{std::exp(median(logs)), {std::exp(interval.lo), std::exp(interval.hi)}};
+}
+
+}  // namespace tile_tune::search

@@ -1,0 +1,90 @@
+// Schedules of a program against the libraries a user would call instead, in one process.
+//
+// Everybody is built, checked against the reference like any candidate, and timed in rounds (measure/side_by_side.h).
+// What cannot be built, is wrong or crashes is named with its reason, and the others go on.
+#pragma once
+
+#include <atomic>
+#include <functional>
+#include <memory>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "search/baselines/source.h"
+#include "search/measure/pool.h"
+#include "search/measure/session.h"
+#include "search/measure/statistics.h"
+
+namespace tile_tune::search {
+
+struct ContestOptions {
+  std::vector<std::string> command = {"/proc/self/exe", "worker"};
+  codegen::Target target;
+  uint64_t seed = 0;
+  int rounds = 31;
+  double seconds = 1;
+  const std::atomic<bool>* stop = nullptr;
+  OnWait on_wait;
+};
+
+struct NamedSchedule {
+  std::string name;  // "default", "tuned"
+  codegen::Schedule schedule;
+};
+
+struct Entry {
+  std::string name;
+  std::optional<Baseline> baseline;  // else a schedule
+  Outcome outcome = Outcome::Ok;     // Slow: left out of the rounds; samples_ns holds what it took
+  std::string reason, note;
+  double verify_error = 0;
+  std::vector<double> samples_ns, flop_fractions, bandwidth_fractions;  // one a round
+  bool disturbed = false;
+  bool ran() const { return outcome == Outcome::Ok && !samples_ns.empty(); }
+};
+
+struct ContestResult {
+  std::vector<Entry> entries;  // schedules first, then baselines that apply
+  bool alone = true;           // nothing else of ours ran meanwhile
+  bool sampled = false;        // outputs were checked in part
+};
+
+/// Keeps what all programs share: the session's directory and Halide's runtime.
+class Contest {
+ public:
+  static Result<std::unique_ptr<Contest>> start(ContestOptions options);
+
+  /// `program` is canonical and bound; `schedules` holds at least one, the first is what log-ratios are to. Only
+  /// baselines of `against` that apply take part.
+  Result<ContestResult> run(const ir::Program& program, const std::vector<NamedSchedule>& schedules,
+                            const std::vector<Baseline>& against, const std::set<int>& constants);
+
+ private:
+  Contest(ContestOptions options, SessionDirectory directory)
+      : options_(std::move(options)), directory_(std::move(directory)) {}
+  Setup setup() const;
+  Result<void> build(Pool& pool, const std::string& problem, const std::vector<NamedSchedule>& schedules,
+                     const std::vector<Baseline>& against, const ir::Program& program, const std::set<int>& constants,
+                     std::vector<Entry>& entries, std::vector<std::string>& libraries);
+  Result<void> verify(Pool& pool, const std::string& problem, std::vector<Entry>& entries,
+                      const std::vector<std::string>& libraries);
+  Result<bool> time(const std::string& problem, std::vector<Entry>& entries, const std::vector<std::string>& libraries);
+
+  ContestOptions options_;
+  SessionDirectory directory_;
+  int problems_ = 0;
+};
+
+/// The baseline that rulings 4 compares with: the fastest of the libraries; where none has the program's operations,
+/// the loops. Number in `entries`, -1 if no baseline ran. Packed baselines are a class of their own.
+int best_baseline(const std::vector<Entry>& entries);
+
+/// Speed of `one` relative to `other`: how many times faster it is, with the 95 % interval of the median over rounds.
+struct Ratio {
+  double median = 0;
+  Interval interval;
+};
+std::optional<Ratio> speed_ratio(const Entry& one, const Entry& other, uint64_t seed);
+
+}  // namespace tile_tune::search

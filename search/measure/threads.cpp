@@ -1,0 +1,71 @@
+#include "search/measure/threads.h"
+
+#include <fmt/format.h>
+#include <sched.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <cstdio>
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <thread>
+
+namespace tile_tune::search {
+namespace {
+
+constexpr auto kLongestWait = std::chrono::milliseconds(100);
+constexpr auto kPollEvery = std::chrono::microseconds(50);
+
+std::set<pid_t> threads_now() {
+  std::set<pid_t> threads;
+  std::error_code ignored;
+  for (const auto& entry : std::filesystem::directory_iterator("/proc/self/task", ignored))
+    threads.insert(static_cast<pid_t>(std::stol(entry.path().filename().string())));
+  return threads;
+}
+
+void allow(pid_t thread, const std::vector<int>& cores) {
+  cpu_set_t set;
+  CPU_ZERO(&set);
+  for (const int core : cores) CPU_SET(core, &set);
+  sched_setaffinity(thread, sizeof set, &set);
+}
+
+// The letter behind the name in /proc/self/task/N/stat; the name may hold anything, but ends at the last ')'.
+bool is_running(pid_t thread) {
+  const std::string path = fmt::format("/proc/self/task/{}/stat", thread);
+  const std::unique_ptr<std::FILE, int (*)(std::FILE*)> file(std::fopen(path.c_str(), "r"), std::fclose);
+  if (!file) return false;
+  char text[512];
+  const size_t got = std::fread(text, 1, sizeof text, file.get());
+  const std::string line(text, got);
+  const size_t name_end = line.rfind(')');
+  return name_end != std::string::npos && name_end + 2 < line.size() && line[name_end + 2] == 'R';
+}
+
+}  // namespace
+
+ThreadPlacement::ThreadPlacement(std::vector<int> cores) : cores_(std::move(cores)), known_(threads_now()) {}
+
+void ThreadPlacement::open() const { allow(gettid(), cores_); }
+
+void ThreadPlacement::close() {
+  allow(gettid(), {cores_.front()});
+  size_t next = 1;
+  for (const pid_t thread : threads_now())
+    if (known_.insert(thread).second) allow(thread, {cores_[next++ % cores_.size()]});
+}
+
+void wait_for_quiet() {
+  const pid_t self = gettid();
+  const auto deadline = std::chrono::steady_clock::now() + kLongestWait;
+  while (std::chrono::steady_clock::now() < deadline) {
+    bool quiet = true;
+    for (const pid_t thread : threads_now()) quiet = quiet && (thread == self || !is_running(thread));
+    if (quiet) return;
+    std::this_thread::sleep_for(kPollEvery);
+  }
+}
+
+}  // namespace tile_tune::search
