@@ -22,6 +22,7 @@ struct Applier {
   const StageSchedule& schedule;
   Stage& stage;
   const Target& target;
+  const std::optional<Halide::LoopLevel>& where;
 
   size_t levels() const { return schedule.order.size(); }
   int outputs() const { return static_cast<int>(stage.vars.size()); }
@@ -97,7 +98,7 @@ struct Applier {
   TailStrategy last_tile(int p) const {
     // The last tile is moved back to end at the border: every iteration stays inside the tensor and runs full
     // width. (GuardWithIf would still make the accumulators read a whole tile beyond the border.)
-    return stage.loops.output[p] % schedule.tiles[p][0] == 0 ? TailStrategy::RoundUp : TailStrategy::ShiftInwards;
+    return stage.extents[p] % schedule.tiles[p][0] == 0 ? TailStrategy::RoundUp : TailStrategy::ShiftInwards;
   }
 
   void apply_tiled() {
@@ -105,7 +106,10 @@ struct Applier {
     std::vector<VarOrRVar> order;
     std::vector<Var> registers;
     for (int p = 0; p < outputs(); ++p) {
-      func.bound(stage.vars[p], 0, static_cast<int>(stage.loops.output[p]));
+      if (schedule.compute_at)
+        func.bound_extent(stage.vars[p], static_cast<int>(stage.extents[p]));
+      else
+        func.bound(stage.vars[p], 0, static_cast<int>(stage.extents[p]));
       registers.push_back(split_tiles(func, p, 0, last_tile(p)));
     }
     // A blocked reduction leaves only a copy from the accumulator's home here: vectors, but no unrolled tile.
@@ -138,7 +142,7 @@ struct Applier {
       if (i == 0) return Halide::LoopLevel(stage.accumulator, stage.block.front());
       return Halide::LoopLevel(stage.accumulator, inner[i - 1]);
     }
-    if (depth == 0) return Halide::LoopLevel::root();
+    if (depth == 0) return schedule.compute_at ? *where : Halide::LoopLevel::root();
     return Halide::LoopLevel(stage.tiled, nest[depth - 1 - fused_away()]);
   }
 
@@ -266,13 +270,12 @@ struct Applier {
 
 }  // namespace
 
-void apply(const StageSchedule& schedule, Stage& stage, const Target& target, bool is_output) {
-  if (stage.assigned.defined()) stage.assigned.compute_root();
-  if (schedule.inlined) return;
-  Applier applier{schedule, stage, target, {}};
+Nest apply(const StageSchedule& schedule, Stage& stage, const Target& target,
+           const std::optional<Halide::LoopLevel>& where) {
+  Applier applier{schedule, stage, target, where, {}};
   const bool own_nest = stage.tiled.name() != stage.result.name();
-  if (own_nest || !is_output) stage.tiled.compute_root();
-  if (own_nest && !is_output) stage.result.compute_root();
+  if (own_nest || where) stage.tiled.compute_at(where.value_or(Halide::LoopLevel::root()));
+  if (own_nest && where) stage.result.compute_at(*where);
   applier.apply_tiled();
   if (own_nest) applier.apply_final_pass();
   if (stage.accumulator.defined()) {
@@ -284,6 +287,7 @@ void apply(const StageSchedule& schedule, Stage& stage, const Target& target, bo
       applier.apply_plain_reduction();
   }
   applier.apply_packed();
+  return {stage.tiled, applier.nest, applier.fused_away()};
 }
 
 }  // namespace tile_tune::codegen

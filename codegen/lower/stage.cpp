@@ -22,6 +22,7 @@ struct Builder {
   const StageSchedule& schedule;
   const TensorFuncs& tensors;
   std::string name;
+  const std::vector<Var>& given_vars;
   Stage stage{};
 
   int outputs() const { return static_cast<int>(stage.loops.output.size()); }
@@ -449,9 +450,10 @@ struct Builder {
 
   Stage build() {
     stage.loops = loops_of(program, statement);
+    stage.vars = given_vars;
     const bool row = program.tensors[statement.target].layout == ir::Layout::Row;
     for (int p = 0; p < outputs(); ++p) {
-      stage.vars.push_back(Var(fmt::format("{}_v{}", name, p)));
+      if (given_vars.empty()) stage.vars.push_back(Var(fmt::format("{}_v{}", name, p)));
       stage.buffer_order.push_back(row ? outputs() - 1 - p : p);
     }
     make_packed();
@@ -495,9 +497,10 @@ std::vector<Expr> buffer_arguments(const ir::Tensor& tensor, const std::vector<E
   return arguments;
 }
 
-Stage make_stage(const ir::Program& program, int number, const StageSchedule& schedule, const TensorFuncs& tensors) {
+Stage make_stage(const ir::Program& program, int number, const StageSchedule& schedule, const TensorFuncs& tensors,
+                 const std::vector<Var>& vars) {
   const auto& statement = program.statements[number];
-  Builder builder{program, statement, schedule, tensors, fmt::format("stage{}", number)};
+  Builder builder{program, statement, schedule, tensors, fmt::format("stage{}", number), vars};
   return builder.build();
 }
 

@@ -5,6 +5,8 @@
 #include <bit>
 #include <numeric>
 
+#include "codegen/schedule/fusion.h"
+
 namespace tile_tune::codegen {
 namespace {
 
@@ -105,16 +107,13 @@ int64_t unrolled_operations(const Loops& loops, const StageSchedule& stage) {
   return elements * (unroll + 4 * std::countr_zero(static_cast<unsigned>(stage.lanes)));
 }
 
-Result<void> check_stage(const ir::Program& program, int number, const StageSchedule& stage) {
-  if (stage.inlined) {
-    if (inline_consumer(program, number) < 0) return invalid(number, "it cannot be computed inside its consumer");
-    return {};
-  }
-  const Loops loops = loops_of(program, program.statements[number]);
+Result<void> check_stage(const Loops& loops, int number, const StageSchedule& stage) {
   TILE_TUNE_CHECK(check_tiles(loops, number, stage));
   TILE_TUNE_CHECK(check_vector(loops, number, stage));
   TILE_TUNE_CHECK(check_reduction(loops, number, stage));
   TILE_TUNE_CHECK(check_packings(loops, number, stage));
+  if (stage.compute_at && stage.parallel > 0)
+    return invalid(number, "it runs in parallel inside the loops of another statement");
   if (unrolled_operations(loops, stage) > kMaxUnrolled)
     return invalid(
         number, fmt::format("it unrolls {} operations, more than {}", unrolled_operations(loops, stage), kMaxUnrolled));
@@ -126,8 +125,24 @@ Result<void> check(const ir::Program& program, const Schedule& schedule) {
     return fail(ErrorClass::Program, "invalid-schedule",
                 fmt::format("the schedule is for {} statements, the program has {}", schedule.stages.size(),
                             program.statements.size()));
+  TILE_TUNE_CHECK(check_roles(program, schedule));
+  const Fusion fusion(program, schedule);
+  // What a nest computes inside another depends on that one's tiles: the last statements first.
+  for (int s = static_cast<int>(schedule.stages.size()) - 1; s >= 0; --s) {
+    const int owner = fusion.owner_of(s);
+    if (owner < 0 || fusion.stored_by(owner) != s) continue;
+    if (owner != s && !fusion.epilogue_loops(s, owner))
+      return invalid(s, "it is the epilogue of a statement that cannot have one");
+    const auto extents = fusion.extents(owner);
+    if (!extents) return invalid(owner, "it cannot be computed inside the loops that the schedule names");
+    Loops loops = fusion.loops(owner);
+    loops.output = *extents;
+    TILE_TUNE_CHECK(check_stage(loops, owner, schedule.stages[owner]));
+  }
   for (size_t s = 0; s < schedule.stages.size(); ++s)
-    TILE_TUNE_CHECK(check_stage(program, static_cast<int>(s), schedule.stages[s]));
+    for (const auto& packing : schedule.stages[s].packings)
+      if (packing.depth < fusion.least_packing_depth(static_cast<int>(s), packing.operand))
+        return invalid(static_cast<int>(s), "it packs an operand before that is computed");
   return {};
 }
 

@@ -12,7 +12,8 @@ constexpr int64_t kMaxUnrolled = 512;
 
 /// The schedule fits this canonical, bound program: one sentence on the first thing that does not. Class Program.
 Result<void> check(const ir::Program& program, const Schedule& schedule);
-Result<void> check_stage(const ir::Program& program, int statement, const StageSchedule& stage);
+/// The same of a stage with a nest of its own; `loops` has the extents over which that runs (Fusion::extents).
+Result<void> check_stage(const Loops& loops, int statement, const StageSchedule& stage);
 
 /// Vector operations in one pass through the innermost unrolled body.
 int64_t unrolled_operations(const Loops& loops, const StageSchedule& stage);

@@ -97,6 +97,18 @@ bool updates_in_place(const ir::Program& program, const ir::Statement& statement
          program.tensors[statement.target].role == ir::Role::Output;
 }
 
+bool stays_inside(const ir::Statement& statement, const ir::AffineExpr& subscript, int64_t extent) {
+  __int128 low = subscript.constant.constant().value(), high = low;
+  for (const auto& [index, coefficient] : subscript.terms) {
+    const auto range = ir::range(statement.indices[index]);
+    if (range.extent() == 0) return true;
+    const __int128 first = __int128{coefficient} * range.lo, last = __int128{coefficient} * (range.hi - 1);
+    low += std::min(first, last);
+    high += std::max(first, last);
+  }
+  return low >= 0 && high < extent;
+}
+
 int inline_consumer(const ir::Program& program, int number) {
   const auto& statement = program.statements[number];
   if (program.tensors[statement.target].role != ir::Role::Temporary || statement.previous ||

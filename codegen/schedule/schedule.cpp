@@ -12,18 +12,22 @@ using nlohmann::json;
 
 json stage_to_json(const StageSchedule& stage) {
   if (stage.inlined) return {{"inlined", true}};
+  if (stage.epilogue_of >= 0) return {{"epilogue_of", stage.epilogue_of}};
   json packings = json::array();
   for (const auto& packing : stage.packings)
     packings.push_back({{"operand", packing.operand}, {"depth", packing.depth}, {"order", packing.order}});
-  return {{"tiles", stage.tiles},
-          {"order", stage.order},
-          {"parallel", stage.parallel},
-          {"vector_loop", stage.vector_loop},
-          {"lanes", stage.lanes},
-          {"reduction_order", stage.reduction_order},
-          {"reduction_block", stage.reduction_block},
-          {"reduction_unroll", stage.reduction_unroll},
-          {"packings", packings}};
+  json result{{"tiles", stage.tiles},
+              {"order", stage.order},
+              {"parallel", stage.parallel},
+              {"vector_loop", stage.vector_loop},
+              {"lanes", stage.lanes},
+              {"reduction_order", stage.reduction_order},
+              {"reduction_block", stage.reduction_block},
+              {"reduction_unroll", stage.reduction_unroll},
+              {"packings", packings}};
+  if (stage.compute_at)
+    result["compute_at"] = {{"statement", stage.compute_at->statement}, {"depth", stage.compute_at->depth}};
+  return result;
 }
 
 // json's own conversion takes truth values and fractions for integers and does not look at the type's range.
@@ -49,6 +53,16 @@ StageSchedule stage_from_json(const json& source) {
   if (source.value("inlined", false)) {
     stage.inlined = true;
     return stage;
+  }
+  if (source.contains("epilogue_of")) {
+    read(source["epilogue_of"], stage.epilogue_of);
+    return stage;
+  }
+  if (source.contains("compute_at")) {
+    const json& place = source["compute_at"];
+    stage.compute_at.emplace();
+    read(place.at("statement"), stage.compute_at->statement);
+    read(place.at("depth"), stage.compute_at->depth);
   }
   read(source.at("tiles"), stage.tiles);
   read(source.at("order"), stage.order);
@@ -80,9 +94,9 @@ Result<Schedule> schedule_from_json(const json& source) try {
     return fail(ErrorClass::Program, "not-a-schedule", "this JSON is not a schedule");
   int version = 0;
   read(source.at("version"), version);
-  if (version != Schedule::kVersion)
+  if (version < 1 || version > Schedule::kVersion)
     return fail(ErrorClass::Program, "schedule-version",
-                "this schedule has version " + std::to_string(version) + ", this tool reads version " +
+                "this schedule has version " + std::to_string(version) + ", this tool reads versions up to " +
                     std::to_string(Schedule::kVersion));
   Schedule schedule;
   for (const auto& stage : source.at("stages")) schedule.stages.push_back(stage_from_json(stage));

@@ -148,10 +148,6 @@ void change_packing(const StageContext& context, StageSchedule& stage, Rng& rng)
 
 StageSchedule sample_stage(const StageContext& context, Rng& rng) {
   StageSchedule stage;
-  if (context.can_inline && rng.chance(0.5)) {
-    stage.inlined = true;
-    return stage;
-  }
   const size_t levels = 1 + rng.below(kMaxLevels);
   for (size_t l = 0; l < levels; ++l) stage.order.push_back(random_order(context.outputs(), rng));
   draw_vector(context, stage, rng);
@@ -171,14 +167,6 @@ StageSchedule sample_stage(const StageContext& context, Rng& rng) {
 }
 
 StageSchedule mutate_stage(const StageContext& context, StageSchedule stage, Rng& rng) {
-  if (stage.inlined) {
-    while (stage.inlined) stage = sample_stage(context, rng);
-    return stage;
-  }
-  if (context.can_inline && rng.chance(0.2)) {
-    stage.inlined = true;
-    return stage;
-  }
   // Weights: tile sizes decide most of the time of a kernel (TVM's mutator gives them 0.90, research/autotuners.md
   // 1.1); here packing and loop order, which it does not search, share with them.
   const double draw = rng.unit();
@@ -203,7 +191,9 @@ StageSchedule mutate_stage(const StageContext& context, StageSchedule stage, Rng
 }
 
 StageSchedule cross_stages(const StageContext&, const StageSchedule& a, const StageSchedule& b, Rng& rng) {
-  if (a.inlined || b.inlined) return rng.chance(0.5) ? a : b;
+  // A stage that lies in another's nest has nothing else to hand on.
+  const auto has_nest = [](const StageSchedule& stage) { return !stage.inlined && stage.epilogue_of < 0; };
+  if (!has_nest(a) || !has_nest(b)) return rng.chance(0.5) ? a : b;
   StageSchedule child = rng.chance(0.5) ? a : b;
   const StageSchedule& other = child == a ? b : a;
   if (rng.chance(0.5) && child.order.size() == other.order.size()) {
@@ -212,6 +202,7 @@ StageSchedule cross_stages(const StageContext&, const StageSchedule& a, const St
       if (rng.chance(0.5)) child.tiles[p] = other.tiles[p];
     if (rng.chance(0.5)) child.order = other.order;
   }
+  if (rng.chance(0.5)) child.compute_at = other.compute_at;
   if (rng.chance(0.5)) child.parallel = other.parallel;
   if (rng.chance(0.5)) {
     child.vector_loop = other.vector_loop;

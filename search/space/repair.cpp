@@ -152,12 +152,9 @@ int64_t trip_count(const Loops& loops, const StageSchedule& stage, int loop, siz
 }
 
 StageSchedule repair(const StageContext& context, StageSchedule stage) {
-  if (stage.inlined && context.can_inline) {
-    StageSchedule inlined;
-    inlined.inlined = true;
-    return inlined;
-  }
   stage.inlined = false;
+  stage.epilogue_of = -1;
+  if (stage.compute_at) stage.parallel = 0;
   repair_vector(context, stage);
   repair_tiles(context, stage);
   repair_reduction(context, stage);

@@ -20,9 +20,9 @@ struct StageContext {
   int reductions() const { return static_cast<int>(loops.reduction.size()); }
 };
 
-/// Tiles nest and fit, vector lanes divide their tile, blocks and unrolls divide, packings stand at loops that are
-/// there, the unrolled body stays small. Loops that run once are put in one fixed place, so that schedules that
-/// differ only there are equal.
+/// A stage with a nest of its own, which runs over context.loops. Tiles nest and fit, vector lanes divide their tile,
+/// blocks and unrolls divide, packings stand at loops that are there, the unrolled body stays small. Loops that run
+/// once are put in one fixed place, so that schedules that differ only there are equal.
 codegen::StageSchedule repair(const StageContext& context, codegen::StageSchedule stage);
 
 /// Loops of nesting level `level` that run more than once.
