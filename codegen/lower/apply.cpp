@@ -116,22 +116,32 @@ struct Applier {
     for (const int p : register_order()) in_registers(func, p, registers[p], order, !blocked());
     nest = tile_loops(0, levels());
     append_reversed(order, nest);
+    int parallel = schedule.parallel;
+    if (schedule.parallel_reduction) {
+      func.bound(stage.piece, 0, schedule.parallel_reduction->pieces);
+      order.push_back(stage.piece);
+      nest.insert(nest.begin(), stage.piece);
+      ++parallel;
+    }
     if (!order.empty()) func.reorder(order);
-    if (schedule.parallel > 0) {
+    if (parallel > 0) {
       Var fused = nest[0];
-      for (int i = 1; i < schedule.parallel; ++i) {
+      for (int i = 1; i < parallel; ++i) {
         const Var both(fmt::format("{}_par{}", func.name(), i));
         func.fuse(nest[i], fused, both);
         fused = both;
       }
       func.parallel(fused);
-      nest.erase(nest.begin(), nest.begin() + schedule.parallel);
+      nest.erase(nest.begin(), nest.begin() + parallel);
       nest.insert(nest.begin(), fused);
     }
   }
 
   // Loops of the schedule's nest that `nest` lacks because they were fused into one parallel loop.
-  int fused_away() const { return std::max(schedule.parallel - 1, 0); }
+  // (-1: the pieces of a parallel reduction are one more.)
+  int fused_away() const {
+    return schedule.parallel_reduction ? schedule.parallel - 1 : std::max(schedule.parallel - 1, 0);
+  }
 
   // The loop inside which something lies that has `depth` tile loops of the nest around it.
   Halide::LoopLevel level_at(int depth) const {

@@ -26,14 +26,17 @@ struct PackedOperand {
 
 struct Stage {
   Loops loops;
-  std::vector<Halide::Var> vars;         // by output loop
-  std::vector<int64_t> extents;          // by output loop: iterations in one run of the nest (Fusion::extents)
-  std::vector<int> buffer_order;         // output loops from fastest to slowest in the target's layout
-  std::vector<Halide::Var> result_vars;  // of `result`, fastest first
+  std::vector<Halide::Var> vars;           // by output loop
+  std::vector<int64_t> extents;            // by output loop: iterations in one run of the nest (Fusion::extents)
+  std::vector<int64_t> reduction_extents;  // by reduction loop, of one piece if the reduction runs in parallel
+  Halide::Var piece;                       // of parallel reductions: the last dimension of `tiled` and accumulators
+  std::vector<int> buffer_order;           // output loops from fastest to slowest in the target's layout
+  std::vector<Halide::Var> result_vars;    // of `result`, fastest first
   std::vector<int64_t> result_extents;
   Halide::Func result;    // the target's elements
   Halide::Func tiled;     // carries the tile nest: `result`, or a Func of its own, which `result` spreads over the
-                          // target or adds to the caller's value where shifted last tiles would add it twice
+                          // target adds to the caller's value where shifted last tiles would add it twice, or
+                          // combines from the pieces of a parallel reduction
   Halide::Func assigned;  // defined where only a search tells whether an element has a valid assignment
   // Reductions only:
   Halide::Func accumulator;             // arguments: vector loop first

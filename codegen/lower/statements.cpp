@@ -13,6 +13,16 @@ std::vector<Halide::Var> vars_of_epilogue(const Fusion& fusion, int epilogue, in
   return vars;
 }
 
+// What the nest stores is the epilogue's elements; the reduction's own are never in memory. Pieces of a parallel
+// reduction are: the epilogue works on what they combine to.
+void store_epilogue(Stage& host, const Stage& epilogue) {
+  const bool in_nest = host.tiled.name() == host.result.name();
+  host.result = epilogue.result;
+  host.result_vars = epilogue.result_vars;
+  host.result_extents = epilogue.result_extents;
+  if (in_nest) host.tiled = host.result;
+}
+
 // Where the nest of `owner` is computed; an output of the pipeline stands outside of all.
 std::optional<Halide::LoopLevel> place_of(const ir::Program& program, const StageSchedule& stage, int stored,
                                           const std::map<int, Nest>& nests) {
@@ -46,8 +56,7 @@ void lower_statements(const ir::Program& program, const Schedule& schedule, cons
         make_stage(program, number, schedule.stages[s], tensors,
                    host < 0 ? std::vector<Halide::Var>() : vars_of_epilogue(fusion, number, host, stages[host])));
     values[statement.target] = stages[s].result;
-    // What the nest stores is the epilogue's elements; the reduction's own are never in memory.
-    if (host >= 0) stages[host].tiled = stages[host].result = stages[s].result;
+    if (host >= 0) store_epilogue(stages[host], stages[s]);
   }
   // The loops inside which a stage is computed are those of a later one.
   std::map<int, Nest> nests;

@@ -94,6 +94,17 @@ Result<void> check_packings(const Loops& loops, int number, const StageSchedule&
   return {};
 }
 
+Result<void> check_pieces(const Loops& loops, int number, const StageSchedule& stage) {
+  if (!stage.parallel_reduction) return {};
+  const auto [loop, pieces] = *stage.parallel_reduction;
+  if (loop < 0 || loop >= static_cast<int>(loops.reduction.size()) || pieces < 2 || pieces > kMostPieces ||
+      loops.reduction[loop] < pieces || loops.reduction[loop] % pieces != 0)
+    return invalid(number, "it cuts a reduction into pieces that do not fit");
+  if (!loops.direct || stage.compute_at)
+    return invalid(number, "it runs a reduction in parallel where that is impossible");
+  return {};
+}
+
 }  // namespace
 
 int64_t unrolled_operations(const Loops& loops, const StageSchedule& stage) {
@@ -107,7 +118,9 @@ int64_t unrolled_operations(const Loops& loops, const StageSchedule& stage) {
   return elements * (unroll + 4 * std::countr_zero(static_cast<unsigned>(stage.lanes)));
 }
 
-Result<void> check_stage(const Loops& loops, int number, const StageSchedule& stage) {
+Result<void> check_stage(const Loops& whole, int number, const StageSchedule& stage) {
+  TILE_TUNE_CHECK(check_pieces(whole, number, stage));
+  const Loops loops = one_piece(whole, stage);
   TILE_TUNE_CHECK(check_tiles(loops, number, stage));
   TILE_TUNE_CHECK(check_vector(loops, number, stage));
   TILE_TUNE_CHECK(check_reduction(loops, number, stage));

@@ -10,6 +10,9 @@ namespace tile_tune::codegen {
 /// Zen 5 core, research/halide.md (f)), so no schedule may unroll further.
 constexpr int64_t kMaxUnrolled = 512;
 
+/// Most pieces of a parallel reduction: they are combined in straight-line code.
+constexpr int kMostPieces = 64;
+
 /// The schedule fits this canonical, bound program: one sentence on the first thing that does not. Class Program.
 Result<void> check(const ir::Program& program, const Schedule& schedule);
 /// The same of a stage with a nest of its own; `loops` has the extents over which that runs (Fusion::extents).

@@ -82,6 +82,11 @@ Loops loops_of(const ir::Program& program, const ir::Statement& statement) {
   return loops;
 }
 
+Loops one_piece(Loops loops, const StageSchedule& stage) {
+  if (stage.parallel_reduction) loops.reduction[stage.parallel_reduction->loop] /= stage.parallel_reduction->pieces;
+  return loops;
+}
+
 int64_t output_stride(const ir::Program& program, const ir::Statement& statement, const Loops& loops, int p) {
   const auto& target = program.tensors[statement.target];
   if (loops.direct) return strides(target)[p];

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "codegen/schedule/schedule.h"
 #include "frontend/ir/program.h"
 
 namespace tile_tune::codegen {
@@ -35,6 +36,9 @@ struct Loops {
 
 /// The statement must be in gather form (ir/gather.h).
 Loops loops_of(const ir::Program& program, const ir::Statement& statement);
+
+/// The loops of one piece of a parallel reduction; those given if the stage has none.
+Loops one_piece(Loops loops, const StageSchedule& stage);
 
 /// Distance in elements between steps of output loop p where the statement's results are stored.
 int64_t output_stride(const ir::Program& program, const ir::Statement& statement, const Loops& loops, int p);

@@ -27,6 +27,9 @@ json stage_to_json(const StageSchedule& stage) {
               {"packings", packings}};
   if (stage.compute_at)
     result["compute_at"] = {{"statement", stage.compute_at->statement}, {"depth", stage.compute_at->depth}};
+  if (stage.parallel_reduction)
+    result["parallel_reduction"] = {{"loop", stage.parallel_reduction->loop},
+                                    {"pieces", stage.parallel_reduction->pieces}};
   return result;
 }
 
@@ -63,6 +66,12 @@ StageSchedule stage_from_json(const json& source) {
     stage.compute_at.emplace();
     read(place.at("statement"), stage.compute_at->statement);
     read(place.at("depth"), stage.compute_at->depth);
+  }
+  if (source.contains("parallel_reduction")) {
+    const json& cut = source["parallel_reduction"];
+    stage.parallel_reduction.emplace();
+    read(cut.at("loop"), stage.parallel_reduction->loop);
+    read(cut.at("pieces"), stage.parallel_reduction->pieces);
   }
   read(source.at("tiles"), stage.tiles);
   read(source.at("order"), stage.order);

@@ -40,6 +40,14 @@ struct ComputeAt {
   auto operator<=>(const ComputeAt&) const = default;
 };
 
+/// A reduction loop cut into equal pieces that run in parallel, each into results of its own, which are combined at the
+/// end. The stage's other choices for that loop are those of one piece.
+struct ParallelReduction {
+  int loop = 0;
+  int pieces = 2;
+  auto operator<=>(const ParallelReduction&) const = default;
+};
+
 struct StageSchedule {
   bool inlined = false;  // computed inside its only consumer; every other field is then empty
   int epilogue_of = -1;  // the reduction whose tile nest computes this element-wise stage as well, on each register
@@ -55,12 +63,13 @@ struct StageSchedule {
   std::vector<int64_t> reduction_block;  // per reduction loop: iterations between two visits of the accumulators'
                                          // home in cache; the extent means they stay in registers throughout
   std::vector<int> reduction_unroll;     // per reduction loop, divides its block
+  std::optional<ParallelReduction> parallel_reduction;
   std::vector<Packing> packings;
   auto operator<=>(const StageSchedule&) const = default;
 };
 
 struct Schedule {
-  static constexpr int kVersion = 2;  // 1 knew neither epilogue_of nor compute_at
+  static constexpr int kVersion = 2;  // 1 knew no epilogue_of, compute_at, parallel_reduction
   std::vector<StageSchedule> stages;
   auto operator<=>(const Schedule&) const = default;
 };

@@ -287,6 +287,11 @@ Schedule default_schedule(const std::vector<StageContext>& stages) {
     planner.block(host);
     planner.tile_inside(host);
   }
+  for (int s = 0; s < planner.count(); ++s) {
+    StageSchedule& stage = planner.schedule.stages[s];
+    if (!stage.inlined && stage.epilogue_of < 0 && !stage.compute_at && planner.shared[s].empty())
+      run_reduction_in_parallel(stages[s], stage);
+  }
   return repair(stages, std::move(planner.schedule));
 }
 

@@ -114,9 +114,22 @@ void change_vector(const StageContext& context, StageSchedule& stage, Rng& rng) 
       std::max<int64_t>(stage.tiles[before].back() / lanes, 1);  // as many rows as there were vectors
 }
 
+// A reduction loop in parallel pieces, or none.
+void draw_pieces(const StageContext& context, StageSchedule& stage, Rng& rng) {
+  const int r = static_cast<int>(rng.below(context.reductions()));
+  const auto choices = piece_choices(context.loops.reduction[r]);
+  if (stage.parallel_reduction || choices.empty() || !context.loops.direct)
+    stage.parallel_reduction.reset();
+  else
+    stage.parallel_reduction = codegen::ParallelReduction{r, rng.pick(choices)};
+}
+
 void change_reduction(const StageContext& context, StageSchedule& stage, Rng& rng) {
   const int r = static_cast<int>(rng.below(context.reductions()));
-  switch (rng.below(3)) {
+  switch (rng.below(4)) {
+    case 3:
+      draw_pieces(context, stage, rng);
+      break;
     case 0:
       stage.reduction_block[r] = step_or_draw(block_choices(context.loops.reduction[r]), stage.reduction_block[r], rng);
       break;
@@ -161,6 +174,8 @@ StageSchedule sample_stage(const StageContext& context, Rng& rng) {
     stage.reduction_unroll.push_back(
         static_cast<int>(rng.pick(unroll_choices(std::max<int64_t>(stage.reduction_block[r], 1)))));
   }
+  // Few programs have so few outputs that this pays.
+  if (context.reductions() > 0 && rng.chance(0.15)) draw_pieces(context, stage, rng);
   for (const int operand : packable_operands(context))
     if (rng.chance(0.4)) stage.packings.push_back(draw_packing(context, stage, operand, rng));
   return stage;
@@ -212,6 +227,7 @@ StageSchedule cross_stages(const StageContext&, const StageSchedule& a, const St
     child.reduction_order = other.reduction_order;
     child.reduction_block = other.reduction_block;
     child.reduction_unroll = other.reduction_unroll;
+    child.parallel_reduction = other.parallel_reduction;
   }
   if (rng.chance(0.5)) child.packings = other.packings;
   return child;

@@ -76,6 +76,8 @@ void repair_nests(const std::vector<StageContext>& stages, Schedule& schedule) {
     stage.compute_at = possible_place(fusion, schedule, owner);
     StageContext context = stages[owner];
     context.loops.output = fusion.extents(owner).value();
+    repair_pieces(context, stage);
+    context.loops = codegen::one_piece(std::move(context.loops), stage);
     stage = repair(context, stage);
   }
   for (size_t s = 0; s < stages.size(); ++s)
@@ -97,6 +99,7 @@ StageContext context_of(const std::vector<StageContext>& stages, const Schedule&
   StageContext context = stages[s];
   const Fusion fusion(*context.program, schedule);
   if (const auto extents = fusion.extents(s)) context.loops.output = *extents;
+  context.loops = codegen::one_piece(std::move(context.loops), schedule.stages[s]);
   return context;
 }
 

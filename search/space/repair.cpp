@@ -151,6 +151,16 @@ int64_t trip_count(const Loops& loops, const StageSchedule& stage, int loop, siz
   return (around + tile - 1) / tile;
 }
 
+void repair_pieces(const StageContext& context, StageSchedule& stage) {
+  auto& cut = stage.parallel_reduction;
+  if (!cut) return;
+  const bool possible = context.loops.direct && !stage.compute_at && cut->loop >= 0 && cut->loop < context.reductions();
+  if (possible)
+    cut->pieces = static_cast<int>(
+        largest_divisor_up_to(context.loops.reduction[cut->loop], std::min(cut->pieces, codegen::kMostPieces)));
+  if (!possible || cut->pieces < 2) cut.reset();
+}
+
 StageSchedule repair(const StageContext& context, StageSchedule stage) {
   stage.inlined = false;
   stage.epilogue_of = -1;

@@ -69,6 +69,9 @@ const std::vector<Case> kCases{
     {"two statements",
      "def f(float(N,M) A, float(M) b) -> (C) { t(i,j) = A(i,j) - b(j)  C(i) +=! t(i,j) * t(i,j) }",
      {{"N", 13}, {"M", 45}}},
+    {"sum over the rows of a tall matrix", "def f(float(R,C) A) -> (o) { o(j) +=! A(i,j) }", {{"R", 60}, {"C", 37}}},
+    {"norm", "def f(double(N,M) A) -> (o) { s +=! A(i,j) * A(i,j)  o = sqrt(s) }", {{"N", 24}, {"M", 35}}},
+    {"minimum onto the caller's values", "def f(float(N,M) A) -> (o) { o(i) min= A(i,j) }", {{"N", 3}, {"M", 48}}},
     {"layers of a network",
      "def f(float(B,K) I, float(N,K) V, float(N) c, float(P,N) W, float(P) d) -> (Y) { h(b,n) +=! I(b,k) * V(n,k)  "
      "h(b,n) "
