@@ -22,6 +22,7 @@ struct Applier {
   const StageSchedule& schedule;
   Stage& stage;
   const Target& target;
+  const std::optional<Halide::LoopLevel>& where;
 
   size_t levels() const { return schedule.order.size(); }
   int outputs() const { return static_cast<int>(stage.vars.size()); }
@@ -97,7 +98,7 @@ struct Applier {
   TailStrategy last_tile(int p) const {
     // The last tile is moved back to end at the border: every iteration stays inside the tensor and runs full
     // width. (GuardWithIf would still make the accumulators read a whole tile beyond the border.)
-    return stage.loops.output[p] % schedule.tiles[p][0] == 0 ? TailStrategy::RoundUp : TailStrategy::ShiftInwards;
+    return stage.extents[p] % schedule.tiles[p][0] == 0 ? TailStrategy::RoundUp : TailStrategy::ShiftInwards;
   }
 
   void apply_tiled() {
@@ -105,29 +106,42 @@ struct Applier {
     std::vector<VarOrRVar> order;
     std::vector<Var> registers;
     for (int p = 0; p < outputs(); ++p) {
-      func.bound(stage.vars[p], 0, static_cast<int>(stage.loops.output[p]));
+      if (schedule.compute_at)
+        func.bound_extent(stage.vars[p], static_cast<int>(stage.extents[p]));
+      else
+        func.bound(stage.vars[p], 0, static_cast<int>(stage.extents[p]));
       registers.push_back(split_tiles(func, p, 0, last_tile(p)));
     }
     // A blocked reduction leaves only a copy from the accumulator's home here: vectors, but no unrolled tile.
     for (const int p : register_order()) in_registers(func, p, registers[p], order, !blocked());
     nest = tile_loops(0, levels());
     append_reversed(order, nest);
+    int parallel = schedule.parallel;
+    if (schedule.parallel_reduction) {
+      func.bound(stage.piece, 0, schedule.parallel_reduction->pieces);
+      order.push_back(stage.piece);
+      nest.insert(nest.begin(), stage.piece);
+      ++parallel;
+    }
     if (!order.empty()) func.reorder(order);
-    if (schedule.parallel > 0) {
+    if (parallel > 0) {
       Var fused = nest[0];
-      for (int i = 1; i < schedule.parallel; ++i) {
+      for (int i = 1; i < parallel; ++i) {
         const Var both(fmt::format("{}_par{}", func.name(), i));
         func.fuse(nest[i], fused, both);
         fused = both;
       }
       func.parallel(fused);
-      nest.erase(nest.begin(), nest.begin() + schedule.parallel);
+      nest.erase(nest.begin(), nest.begin() + parallel);
       nest.insert(nest.begin(), fused);
     }
   }
 
   // Loops of the schedule's nest that `nest` lacks because they were fused into one parallel loop.
-  int fused_away() const { return std::max(schedule.parallel - 1, 0); }
+  // (-1: the pieces of a parallel reduction are one more.)
+  int fused_away() const {
+    return schedule.parallel_reduction ? schedule.parallel - 1 : std::max(schedule.parallel - 1, 0);
+  }
 
   // The loop inside which something lies that has `depth` tile loops of the nest around it.
   Halide::LoopLevel level_at(int depth) const {
@@ -138,7 +152,7 @@ struct Applier {
       if (i == 0) return Halide::LoopLevel(stage.accumulator, stage.block.front());
       return Halide::LoopLevel(stage.accumulator, inner[i - 1]);
     }
-    if (depth == 0) return Halide::LoopLevel::root();
+    if (depth == 0) return schedule.compute_at ? *where : Halide::LoopLevel::root();
     return Halide::LoopLevel(stage.tiled, nest[depth - 1 - fused_away()]);
   }
 
@@ -297,13 +311,12 @@ struct Applier {
 
 }  // namespace
 
-void apply(const StageSchedule& schedule, Stage& stage, const Target& target, bool is_output) {
-  if (stage.assigned.defined()) stage.assigned.compute_root();
-  if (schedule.inlined) return;
-  Applier applier{schedule, stage, target, {}};
+Nest apply(const StageSchedule& schedule, Stage& stage, const Target& target,
+           const std::optional<Halide::LoopLevel>& where) {
+  Applier applier{schedule, stage, target, where, {}};
   const bool own_nest = stage.tiled.name() != stage.result.name();
-  if (own_nest || !is_output) stage.tiled.compute_root();
-  if (own_nest && !is_output) stage.result.compute_root();
+  if (own_nest || where) stage.tiled.compute_at(where.value_or(Halide::LoopLevel::root()));
+  if (own_nest && where) stage.result.compute_at(*where);
   applier.apply_tiled();
   if (own_nest) applier.apply_final_pass();
   if (stage.accumulator.defined()) {
@@ -316,6 +329,7 @@ void apply(const StageSchedule& schedule, Stage& stage, const Target& target, bo
   }
   applier.apply_packed();
   applier.apply_shift();
+  return {stage.tiled, applier.nest, applier.fused_away()};
 }
 
 }  // namespace tile_tune::codegen

@@ -11,6 +11,7 @@
 #include "Halide.h"
 #include "codegen/lower/expression.h"
 #include "codegen/lower/stage.h"
+#include "codegen/lower/statements.h"
 #include "codegen/schedule/check.h"
 #include "frontend/ir/canonical.h"
 #include "frontend/ir/gather.h"
@@ -111,13 +112,6 @@ Halide::Func in_memory(const Halide::Func& elements, const ir::Tensor& tensor, c
   return interleaved;
 }
 
-bool reads(const ir::Program& program, int tensor) {
-  bool found = false;
-  for (const auto& statement : program.statements)
-    ir::for_each_read(*statement.value, [&](const ir::Read& read) { found |= read.tensor == tensor; });
-  return found;
-}
-
 // Halide takes loads from a Func for aligned like its own allocations, also where the Func is an output and its buffer
 // the caller's, which may begin anywhere (21.0, CodeGen_LLVM::codegen_dense_vector_load): a later statement that reads
 // an output died of its aligned loads.
@@ -159,17 +153,7 @@ Lowered lower(const ir::Program& program, const Schedule& schedule, const Target
                          ? copy_of(initial[number], name + "_copy", rank)
                          : initial[number];
   }
-  for (size_t s = 0; s < program.statements.size(); ++s) {
-    const auto& statement = program.statements[s];
-    TensorFuncs tensors = values;
-    if (statement.previous && initial.count(*statement.previous) && updates_in_place(program, statement) &&
-        !reads(program, *statement.previous))
-      tensors[*statement.previous] = initial[*statement.previous];
-    Stage stage = make_stage(program, static_cast<int>(s), schedule.stages[s], tensors);
-    const auto& written = program.tensors[statement.target];
-    apply(schedule.stages[s], stage, target, written.role == ir::Role::Output && !is_complex(written.type));
-    values[statement.target] = stage.result;
-  }
+  lower_statements(program, schedule, target, initial, values);
   std::vector<Halide::Func> outputs;
   for (const int number : program.outputs) {
     outputs.push_back(in_memory(values[number], program.tensors[number], target));

@@ -77,6 +77,14 @@ Expr logarithm(const Expr& x) {
   return passing(x, Halide::select(subnormal, scaled - kLogScale, scaled));
 }
 
+// C's fmax and fmin, which ignore a NaN: in vectors, where calls of the C library run lane by lane.
+Expr number_of(const Expr& a, const Expr& b, bool largest) {
+  const Halide::Type single = Halide::Float(32);
+  if (a.type().bits() < 32) return convert(number_of(convert(a, single), convert(b, single), largest), a.type());
+  const Expr prefers_b = Halide::strict_float(largest ? a < b : b < a);
+  return Halide::select(not_a_number(a) || prefers_b, b, a);
+}
+
 // C's round; a call of that name is Halide's, which rounds halves to even. x - trunc(x) is exact.
 Expr round_half_away(const Expr& x) {
   const Expr whole = Halide::trunc(x), one = Halide::Internal::make_one(x.type());
@@ -241,9 +249,9 @@ Expr binary(ir::Op op, const Expr& a, const Expr& b) {
     case Op::Fdim:
       return libm("fdim", {a, b});
     case Op::Fmax:
-      return libm("fmax", {a, b});
+      return number_of(a, b, true);
     case Op::Fmin:
-      return libm("fmin", {a, b});
+      return number_of(a, b, false);
     case Op::Fmod:
       return libm("fmod", {a, b});
     case Op::Hypot:

@@ -19,18 +19,6 @@ Expr constraints_hold(const ir::Statement& statement, const std::vector<Expr>& i
   return Halide::Internal::simplify(all);
 }
 
-bool stays_inside(const ir::Statement& statement, const ir::AffineExpr& subscript, int64_t extent) {
-  __int128 low = subscript.constant.constant().value(), high = low;
-  for (const auto& [index, coefficient] : subscript.terms) {
-    const auto range = ir::range(statement.indices[index]);
-    if (range.extent() == 0) return true;
-    const __int128 first = __int128{coefficient} * range.lo, last = __int128{coefficient} * (range.hi - 1);
-    low += std::min(first, last);
-    high += std::max(first, last);
-  }
-  return low >= 0 && high < extent;
-}
-
 std::optional<Expr> some_assignment_holds(const ir::Statement& statement, const std::vector<Expr>& indices) {
   struct Bounds {
     Expr least, most;

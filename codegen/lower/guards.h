@@ -12,9 +12,6 @@ namespace tile_tune::codegen {
 /// Every constraint of the statement holds for these values of its indices.
 Halide::Expr constraints_hold(const ir::Statement& statement, const std::vector<Halide::Expr>& indices);
 
-/// True if the ranges alone keep the subscript inside [0, extent).
-bool stays_inside(const ir::Statement& statement, const ir::AffineExpr& subscript, int64_t extent);
-
 /// Whether some values of the reduction indices satisfy the constraints, in terms of the output indices (entries of
 /// reduction indices are not looked at). nullopt where one constraint ties two reduction indices together: that takes a
 /// search.

@@ -22,6 +22,7 @@ struct Builder {
   const StageSchedule& schedule;
   const TensorFuncs& tensors;
   std::string name;
+  const std::vector<Var>& given_vars;
   Stage stage{};
 
   int outputs() const { return static_cast<int>(stage.loops.output.size()); }
@@ -30,7 +31,7 @@ struct Builder {
 
   bool blocked() const {
     for (int r = 0; r < reductions(); ++r)
-      if (schedule.reduction_block[r] < stage.loops.reduction[r]) return true;
+      if (schedule.reduction_block[r] < stage.reduction_extents[r]) return true;
     return false;
   }
 
@@ -48,6 +49,7 @@ struct Builder {
           vars.begin(), vars.end(), [&](const Var& v) { return v.name() == stage.vars[schedule.vector_loop].name(); });
       std::rotate(vars.begin(), found, found + 1);
     }
+    if (schedule.parallel_reduction) vars.push_back(stage.piece);
     return vars;
   }
 
@@ -119,7 +121,9 @@ struct Builder {
   }
 
   // `part`: which of a dot product's iterations, where the schedule has them.
-  Values value(const std::vector<Expr>& reduction, const Expr& part = {}) const {
+  Values value(std::vector<Expr> reduction, const Expr& part = {}) const {
+    if (const auto& cut = schedule.parallel_reduction)
+      reduction[cut->loop] += stage.piece * static_cast<int>(stage.reduction_extents[cut->loop]);
     const auto indices = index_values(reduction);
     const auto read_operand = [&](int number, const ir::Read& node, const std::vector<Expr>& subscripts) {
       auto result = read(stage.packed, number, node, subscripts, part);
@@ -278,7 +282,8 @@ struct Builder {
   void reduce_plain() {
     const auto vars = accumulator_vars();
     std::vector<Span> spans;
-    for (int r = 0; r < reductions(); ++r) spans.push_back({0, stage.loops.reduction[r], schedule.reduction_unroll[r]});
+    for (int r = 0; r < reductions(); ++r)
+      spans.push_back({0, stage.reduction_extents[r], schedule.reduction_unroll[r]});
     Domain domain = make_domain("_r", spans);
     stage.unrolled = domain.unrolled;
     stage.reduction = domain.loops;
@@ -324,7 +329,7 @@ struct Builder {
     stage.unrolled = domain.unrolled;
     stage.reduction = domain.loops;
     for (auto r = schedule.reduction_order.rbegin(); r != schedule.reduction_order.rend(); ++r) {
-      const int64_t count = stage.loops.reduction[*r] / schedule.reduction_block[*r];
+      const int64_t count = stage.reduction_extents[*r] / schedule.reduction_block[*r];
       if (count <= 1) continue;
       blocks.push_back({0, static_cast<int>(count)});
       block_vars.push_back(Var(fmt::format("{}_b{}", name, *r)));
@@ -350,12 +355,12 @@ struct Builder {
     const auto vars = accumulator_vars();
     const int loop = lane_loop();
     const int64_t step = int64_t{schedule.lanes} * schedule.reduction_unroll[loop];
-    const int64_t extent = stage.loops.reduction[loop], whole = extent / step;
+    const int64_t extent = stage.reduction_extents[loop], whole = extent / step;
     stage.lane = Var(name + "_lane");
     stage.lane_extent = step;
     std::vector<Span> spans, tail;
     for (int r = 0; r < reductions(); ++r) {
-      const int64_t all = stage.loops.reduction[r];
+      const int64_t all = stage.reduction_extents[r];
       spans.push_back(r == loop ? Span{0, whole, 1} : Span{0, all, schedule.reduction_unroll[r]});
       tail.push_back(r == loop ? Span{whole * step, extent - whole * step, 1} : Span{0, all, 1});
     }
@@ -473,8 +478,24 @@ struct Builder {
     return stage.assigned(vars);
   }
 
+  // Defines the tiled Func, which holds each piece's results, and combines them.
+  Values combined_pieces(const Values& of_piece) {
+    auto vars = in_buffer_order();
+    std::vector<Expr> position(vars.begin(), vars.end());
+    vars.push_back(stage.piece);
+    define(stage.tiled, vars, of_piece);
+    Values result;
+    for (int piece = 0; piece < schedule.parallel_reduction->pieces; ++piece) {
+      position.push_back(piece);
+      const Values next = at(stage.tiled, position);
+      position.pop_back();
+      result = piece == 0 ? next : combine(reduction_op(), result, next);
+    }
+    return result;
+  }
+
   bool needs_own_nest() const {
-    if (!stage.loops.direct) return true;
+    if (!stage.loops.direct || schedule.parallel_reduction) return true;
     if (schedule.inlined || !updates_in_place(program, statement)) return false;
     for (int p = 0; p < outputs(); ++p)
       if (stage.loops.output[p] % schedule.tiles[p][0] != 0) return true;
@@ -526,9 +547,12 @@ struct Builder {
 
   Stage build() {
     stage.loops = loops_of(program, statement);
+    stage.vars = given_vars;
+    stage.reduction_extents = one_piece(stage.loops, schedule).reduction;
+    if (schedule.parallel_reduction) stage.piece = Var(name + "_piece");
     const bool row = program.tensors[statement.target].layout == ir::Layout::Row;
     for (int p = 0; p < outputs(); ++p) {
-      stage.vars.push_back(Var(fmt::format("{}_v{}", name, p)));
+      if (given_vars.empty()) stage.vars.push_back(Var(fmt::format("{}_v{}", name, p)));
       stage.buffer_order.push_back(row ? outputs() - 1 - p : p);
     }
     if (schedule.dot_product) stage.dot = dot_product(program, statement, stage.loops, schedule);
@@ -559,7 +583,9 @@ struct Builder {
       spread();
       return std::move(stage);
     }
-    if (needs_own_nest()) {
+    if (schedule.parallel_reduction) {
+      computed = combined_pieces(computed);
+    } else if (needs_own_nest()) {
       define(stage.tiled, vars, computed);
       computed = at(stage.tiled, vars);
     }
@@ -578,9 +604,10 @@ std::vector<Expr> buffer_arguments(const ir::Tensor& tensor, const std::vector<E
   return arguments;
 }
 
-Stage make_stage(const ir::Program& program, int number, const StageSchedule& schedule, const TensorFuncs& tensors) {
+Stage make_stage(const ir::Program& program, int number, const StageSchedule& schedule, const TensorFuncs& tensors,
+                 const std::vector<Var>& vars) {
   const auto& statement = program.statements[number];
-  Builder builder{program, statement, schedule, tensors, fmt::format("stage{}", number)};
+  Builder builder{program, statement, schedule, tensors, fmt::format("stage{}", number), vars};
   return builder.build();
 }
 

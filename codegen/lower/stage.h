@@ -29,13 +29,17 @@ struct PackedOperand {
 
 struct Stage {
   Loops loops;
-  std::vector<Halide::Var> vars;         // by output loop
-  std::vector<int> buffer_order;         // output loops from fastest to slowest in the target's layout
-  std::vector<Halide::Var> result_vars;  // of `result`, fastest first
+  std::vector<Halide::Var> vars;           // by output loop
+  std::vector<int64_t> extents;            // by output loop: iterations in one run of the nest (Fusion::extents)
+  std::vector<int64_t> reduction_extents;  // by reduction loop, of one piece if the reduction runs in parallel
+  Halide::Var piece;                       // of parallel reductions: the last dimension of `tiled` and accumulators
+  std::vector<int> buffer_order;           // output loops from fastest to slowest in the target's layout
+  std::vector<Halide::Var> result_vars;    // of `result`, fastest first
   std::vector<int64_t> result_extents;
   Halide::Func result;    // the target's elements
   Halide::Func tiled;     // carries the tile nest: `result`, or a Func of its own, which `result` spreads over the
-                          // target or adds to the caller's value where shifted last tiles would add it twice
+                          // target adds to the caller's value where shifted last tiles would add it twice, or
+                          // combines from the pieces of a parallel reduction
   Halide::Func assigned;  // defined where only a search tells whether an element has a valid assignment
   // Reductions only:
   Halide::Func accumulator;             // arguments: vector loop first
@@ -60,9 +64,22 @@ using TensorFuncs = std::map<int, Halide::Func>;
 /// Halide arguments of a tensor's Func from subscripts in the IR's order.
 std::vector<Halide::Expr> buffer_arguments(const ir::Tensor& tensor, const std::vector<Halide::Expr>& subscripts);
 
-Stage make_stage(const ir::Program& program, int statement, const StageSchedule& schedule, const TensorFuncs& tensors);
+/// `vars` are those of the output loops; empty: new ones.
+Stage make_stage(const ir::Program& program, int statement, const StageSchedule& schedule, const TensorFuncs& tensors,
+                 const std::vector<Halide::Var>& vars = {});
 
-/// Schedules every Func of a stage. A stage that is no output of the pipeline is computed at root, unless inlined.
-void apply(const StageSchedule& schedule, Stage& stage, const Target& target, bool is_output);
+/// The tile loops of a nest, outermost first, for what is computed inside them.
+struct Nest {
+  Halide::Func func;
+  std::vector<Halide::Var> loops;  // the parallel ones fused into one, the first
+  int fused_away = 0;              // loops of the schedule's nest that `loops` lacks for that
+
+  /// Inside the `depth` outermost loops of the schedule's nest.
+  Halide::LoopLevel at(int depth) const { return Halide::LoopLevel(func, loops[depth - 1 - fused_away]); }
+};
+
+/// Schedules every Func of a stage with a nest. Its Funcs are computed at `where`; an output of the pipeline has none.
+Nest apply(const StageSchedule& schedule, Stage& stage, const Target& target,
+           const std::optional<Halide::LoopLevel>& where);
 
 }  // namespace tile_tune::codegen

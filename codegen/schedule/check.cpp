@@ -6,6 +6,7 @@
 #include <numeric>
 
 #include "codegen/schedule/dot_product.h"
+#include "codegen/schedule/fusion.h"
 
 namespace tile_tune::codegen {
 namespace {
@@ -94,20 +95,14 @@ Result<void> check_packings(const Loops& loops, int number, const StageSchedule&
   return {};
 }
 
-Result<void> check_dot_product(const ir::Program& program, const Loops& loops, int number, const StageSchedule& stage) {
-  if (!stage.dot_product) return {};
-  const auto dot = dot_product(program, program.statements[number], loops, stage);
-  if (!dot) return invalid(number, "there are no dot products in it");
-  if (stage.reduction_unroll[dot->loop] != dot->width)
-    return invalid(number, fmt::format("dot products take {} iterations of the innermost reduction loop", dot->width));
-  const auto packing = std::find_if(stage.packings.begin(), stage.packings.end(),
-                                    [&](const Packing& one) { return one.operand == dot->column; });
-  if (packing == stage.packings.end())
-    return invalid(number, "dot products need the operand of the vector loop packed");
-  // What sets the shift right sums up the whole reduction, of which a copy inside a block's loops holds one block.
-  const bool blocked = stage.reduction_block != loops.reduction;
-  if (dot->shifted && blocked && packing->depth >= static_cast<int>(loops.output.size()))
-    return invalid(number, "dot products of signed bytes need the packed operand outside the reduction's blocks");
+Result<void> check_pieces(const Loops& loops, int number, const StageSchedule& stage) {
+  if (!stage.parallel_reduction) return {};
+  const auto [loop, pieces] = *stage.parallel_reduction;
+  if (loop < 0 || loop >= static_cast<int>(loops.reduction.size()) || pieces < 2 || pieces > kMostPieces ||
+      loops.reduction[loop] < pieces || loops.reduction[loop] % pieces != 0)
+    return invalid(number, "it cuts a reduction into pieces that do not fit");
+  if (!loops.direct || stage.compute_at)
+    return invalid(number, "it runs a reduction in parallel where that is impossible");
   return {};
 }
 
@@ -124,17 +119,32 @@ int64_t unrolled_operations(const Loops& loops, const StageSchedule& stage) {
   return elements * (unroll + 4 * std::countr_zero(static_cast<unsigned>(stage.lanes)));
 }
 
-Result<void> check_stage(const ir::Program& program, int number, const StageSchedule& stage) {
-  if (stage.inlined) {
-    if (inline_consumer(program, number) < 0) return invalid(number, "it cannot be computed inside its consumer");
-    return {};
-  }
-  const Loops loops = loops_of(program, program.statements[number]);
+Result<void> check_dot_product(const ir::Program& program, const Loops& loops, int number, const StageSchedule& stage) {
+  if (!stage.dot_product) return {};
+  const auto dot = dot_product(program, program.statements[number], loops, stage);
+  if (!dot || stage.parallel_reduction) return invalid(number, "there are no dot products in it");
+  if (stage.reduction_unroll[dot->loop] != dot->width)
+    return invalid(number, fmt::format("dot products take {} iterations of the innermost reduction loop", dot->width));
+  const auto packing = std::find_if(stage.packings.begin(), stage.packings.end(),
+                                    [&](const Packing& one) { return one.operand == dot->column; });
+  if (packing == stage.packings.end())
+    return invalid(number, "dot products need the operand of the vector loop packed");
+  // What sets the shift right sums up the whole reduction, of which a copy inside a block's loops holds one block.
+  const bool blocked = stage.reduction_block != loops.reduction;
+  if (dot->shifted && blocked && packing->depth >= static_cast<int>(loops.output.size()))
+    return invalid(number, "dot products of signed bytes need the packed operand outside the reduction's blocks");
+  return {};
+}
+
+Result<void> check_stage(const Loops& whole, int number, const StageSchedule& stage) {
+  TILE_TUNE_CHECK(check_pieces(whole, number, stage));
+  const Loops loops = one_piece(whole, stage);
   TILE_TUNE_CHECK(check_tiles(loops, number, stage));
   TILE_TUNE_CHECK(check_vector(loops, number, stage));
   TILE_TUNE_CHECK(check_reduction(loops, number, stage));
   TILE_TUNE_CHECK(check_packings(loops, number, stage));
-  TILE_TUNE_CHECK(check_dot_product(program, loops, number, stage));
+  if (stage.compute_at && stage.parallel > 0)
+    return invalid(number, "it runs in parallel inside the loops of another statement");
   if (unrolled_operations(loops, stage) > kMaxUnrolled)
     return invalid(
         number, fmt::format("it unrolls {} operations, more than {}", unrolled_operations(loops, stage), kMaxUnrolled));
@@ -146,8 +156,25 @@ Result<void> check(const ir::Program& program, const Schedule& schedule) {
     return fail(ErrorClass::Program, "invalid-schedule",
                 fmt::format("the schedule is for {} statements, the program has {}", schedule.stages.size(),
                             program.statements.size()));
+  TILE_TUNE_CHECK(check_roles(program, schedule));
+  const Fusion fusion(program, schedule);
+  // What a nest computes inside another depends on that one's tiles: the last statements first.
+  for (int s = static_cast<int>(schedule.stages.size()) - 1; s >= 0; --s) {
+    const int owner = fusion.owner_of(s);
+    if (owner < 0 || fusion.stored_by(owner) != s) continue;
+    if (owner != s && !fusion.epilogue_loops(s, owner))
+      return invalid(s, "it is the epilogue of a statement that cannot have one");
+    const auto extents = fusion.extents(owner);
+    if (!extents) return invalid(owner, "it cannot be computed inside the loops that the schedule names");
+    Loops loops = fusion.loops(owner);
+    loops.output = *extents;
+    TILE_TUNE_CHECK(check_stage(loops, owner, schedule.stages[owner]));
+    TILE_TUNE_CHECK(check_dot_product(program, loops, owner, schedule.stages[owner]));
+  }
   for (size_t s = 0; s < schedule.stages.size(); ++s)
-    TILE_TUNE_CHECK(check_stage(program, static_cast<int>(s), schedule.stages[s]));
+    for (const auto& packing : schedule.stages[s].packings)
+      if (packing.depth < fusion.least_packing_depth(static_cast<int>(s), packing.operand))
+        return invalid(static_cast<int>(s), "it packs an operand before that is computed");
   return {};
 }
 

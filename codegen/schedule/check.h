@@ -10,9 +10,16 @@ namespace tile_tune::codegen {
 /// Zen 5 core, research/halide.md (f)), so no schedule may unroll further.
 constexpr int64_t kMaxUnrolled = 512;
 
+/// Most pieces of a parallel reduction: they are combined in straight-line code.
+constexpr int kMostPieces = 64;
+
 /// The schedule fits this canonical, bound program: one sentence on the first thing that does not. Class Program.
 Result<void> check(const ir::Program& program, const Schedule& schedule);
-Result<void> check_stage(const ir::Program& program, int statement, const StageSchedule& stage);
+/// The same of a stage with a nest of its own; `loops` has the extents over which that runs (Fusion::extents).
+Result<void> check_stage(const Loops& loops, int statement, const StageSchedule& stage);
+/// Of such a stage: the statement has the dot products it asks for, and its other choices suit them.
+Result<void> check_dot_product(const ir::Program& program, const Loops& loops, int statement,
+                               const StageSchedule& stage);
 
 /// Vector operations in one pass through the innermost unrolled body.
 int64_t unrolled_operations(const Loops& loops, const StageSchedule& stage);

@@ -82,6 +82,11 @@ Loops loops_of(const ir::Program& program, const ir::Statement& statement) {
   return loops;
 }
 
+Loops one_piece(Loops loops, const StageSchedule& stage) {
+  if (stage.parallel_reduction) loops.reduction[stage.parallel_reduction->loop] /= stage.parallel_reduction->pieces;
+  return loops;
+}
+
 int64_t output_stride(const ir::Program& program, const ir::Statement& statement, const Loops& loops, int p) {
   const auto& target = program.tensors[statement.target];
   if (loops.direct) return strides(target)[p];
@@ -95,6 +100,18 @@ int64_t output_stride(const ir::Program& program, const ir::Statement& statement
 bool updates_in_place(const ir::Program& program, const ir::Statement& statement) {
   return statement.previous && program.tensors[*statement.previous].role == ir::Role::InOut &&
          program.tensors[statement.target].role == ir::Role::Output;
+}
+
+bool stays_inside(const ir::Statement& statement, const ir::AffineExpr& subscript, int64_t extent) {
+  __int128 low = subscript.constant.constant().value(), high = low;
+  for (const auto& [index, coefficient] : subscript.terms) {
+    const auto range = ir::range(statement.indices[index]);
+    if (range.extent() == 0) return true;
+    const __int128 first = __int128{coefficient} * range.lo, last = __int128{coefficient} * (range.hi - 1);
+    low += std::min(first, last);
+    high += std::max(first, last);
+  }
+  return low >= 0 && high < extent;
 }
 
 int inline_consumer(const ir::Program& program, int number) {

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "codegen/schedule/schedule.h"
 #include "frontend/ir/program.h"
 
 namespace tile_tune::codegen {
@@ -36,12 +37,18 @@ struct Loops {
 /// The statement must be in gather form (ir/gather.h).
 Loops loops_of(const ir::Program& program, const ir::Statement& statement);
 
+/// The loops of one piece of a parallel reduction; those given if the stage has none.
+Loops one_piece(Loops loops, const StageSchedule& stage);
+
 /// Distance in elements between steps of output loop p where the statement's results are stored.
 int64_t output_stride(const ir::Program& program, const ir::Statement& statement, const Loops& loops, int p);
 
 /// True if the statement adds onto the value its output buffer has on entry, so that no element may be
 /// computed twice (a shifted last tile would).
 bool updates_in_place(const ir::Program& program, const ir::Statement& statement);
+
+/// True if the ranges alone keep the subscript inside [0, extent).
+bool stays_inside(const ir::Statement& statement, const ir::AffineExpr& subscript, int64_t extent);
 
 /// The statement's only consumer if the statement may be computed inside it: it has no reduction, writes a
 /// temporary, and exactly one later statement reads it; else -1.

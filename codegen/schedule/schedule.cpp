@@ -12,10 +12,11 @@ using nlohmann::json;
 
 json stage_to_json(const StageSchedule& stage) {
   if (stage.inlined) return {{"inlined", true}};
+  if (stage.epilogue_of >= 0) return {{"epilogue_of", stage.epilogue_of}};
   json packings = json::array();
   for (const auto& packing : stage.packings)
     packings.push_back({{"operand", packing.operand}, {"depth", packing.depth}, {"order", packing.order}});
-  json object{{"tiles", stage.tiles},
+  json result{{"tiles", stage.tiles},
               {"order", stage.order},
               {"parallel", stage.parallel},
               {"vector_loop", stage.vector_loop},
@@ -24,8 +25,13 @@ json stage_to_json(const StageSchedule& stage) {
               {"reduction_block", stage.reduction_block},
               {"reduction_unroll", stage.reduction_unroll},
               {"packings", packings}};
-  if (stage.dot_product) object["dot_product"] = true;
-  return object;
+  if (stage.dot_product) result["dot_product"] = true;
+  if (stage.compute_at)
+    result["compute_at"] = {{"statement", stage.compute_at->statement}, {"depth", stage.compute_at->depth}};
+  if (stage.parallel_reduction)
+    result["parallel_reduction"] = {{"loop", stage.parallel_reduction->loop},
+                                    {"pieces", stage.parallel_reduction->pieces}};
+  return result;
 }
 
 // json's own conversion takes truth values and fractions for integers and does not look at the type's range.
@@ -51,6 +57,22 @@ StageSchedule stage_from_json(const json& source) {
   if (source.value("inlined", false)) {
     stage.inlined = true;
     return stage;
+  }
+  if (source.contains("epilogue_of")) {
+    read(source["epilogue_of"], stage.epilogue_of);
+    return stage;
+  }
+  if (source.contains("compute_at")) {
+    const json& place = source["compute_at"];
+    stage.compute_at.emplace();
+    read(place.at("statement"), stage.compute_at->statement);
+    read(place.at("depth"), stage.compute_at->depth);
+  }
+  if (source.contains("parallel_reduction")) {
+    const json& cut = source["parallel_reduction"];
+    stage.parallel_reduction.emplace();
+    read(cut.at("loop"), stage.parallel_reduction->loop);
+    read(cut.at("pieces"), stage.parallel_reduction->pieces);
   }
   read(source.at("tiles"), stage.tiles);
   read(source.at("order"), stage.order);
@@ -83,9 +105,9 @@ Result<Schedule> schedule_from_json(const json& source) try {
     return fail(ErrorClass::Program, "not-a-schedule", "this JSON is not a schedule");
   int version = 0;
   read(source.at("version"), version);
-  if (version != Schedule::kVersion)
+  if (version < 1 || version > Schedule::kVersion)
     return fail(ErrorClass::Program, "schedule-version",
-                "this schedule has version " + std::to_string(version) + ", this tool reads version " +
+                "this schedule has version " + std::to_string(version) + ", this tool reads versions up to " +
                     std::to_string(Schedule::kVersion));
   Schedule schedule;
   for (const auto& stage : source.at("stages")) schedule.stages.push_back(stage_from_json(stage));

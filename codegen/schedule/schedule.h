@@ -14,6 +14,7 @@
 
 #include <cstdint>
 #include <nlohmann/json_fwd.hpp>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -30,8 +31,28 @@ struct Packing {
   auto operator<=>(const Packing&) const = default;
 };
 
+/// Where a stage is computed and its results are kept, if not for itself before all that reads them: anew in every
+/// iteration of the `depth` outermost tile loops of the nest that belongs to `statement`, as much as that iteration
+/// needs. Its tiles then cut this part, and its parallel is 0.
+struct ComputeAt {
+  int statement = 0;
+  int depth = 1;
+  auto operator<=>(const ComputeAt&) const = default;
+};
+
+/// A reduction loop cut into equal pieces that run in parallel, each into results of its own, which are combined at the
+/// end. The stage's other choices for that loop are those of one piece.
+struct ParallelReduction {
+  int loop = 0;
+  int pieces = 2;
+  auto operator<=>(const ParallelReduction&) const = default;
+};
+
 struct StageSchedule {
   bool inlined = false;  // computed inside its only consumer; every other field is then empty
+  int epilogue_of = -1;  // the reduction whose tile nest computes this element-wise stage as well, on each register
+                         // tile before it is stored; every other field is then empty
+  std::optional<ComputeAt> compute_at;
   std::vector<std::vector<int64_t>> tiles;
   std::vector<std::vector<int>> order;   // L permutations of 0..P-1
   int parallel = 0;                      // how many of order[0]'s outermost loops are fused into one parallel loop
@@ -42,6 +63,7 @@ struct StageSchedule {
   std::vector<int64_t> reduction_block;  // per reduction loop: iterations between two visits of the accumulators'
                                          // home in cache; the extent means they stay in registers throughout
   std::vector<int> reduction_unroll;     // per reduction loop, divides its block
+  std::optional<ParallelReduction> parallel_reduction;
   std::vector<Packing> packings;
   bool dot_product = false;  // sums by dot-product instructions (dot_product.h): the innermost reduction loop is then
                              // unrolled by exactly the instruction's width, and its vector operand packed
@@ -49,13 +71,14 @@ struct StageSchedule {
 };
 
 struct Schedule {
-  static constexpr int kVersion = 1;
+  static constexpr int kVersion = 2;  // 1 knew no epilogue_of, compute_at, parallel_reduction
   std::vector<StageSchedule> stages;
   auto operator<=>(const Schedule&) const = default;
 };
 
 nlohmann::json to_json(const Schedule& schedule);
-/// Refuses unknown versions, missing fields and values out of the type's range; class Program.
+/// Reads every version up to kVersion. Refuses later ones, missing fields and values out of the type's range; class
+/// Program.
 Result<Schedule> schedule_from_json(const nlohmann::json& json);
 /// SHA-256 of the JSON form, 64 hex digits.
 std::string schedule_id(const Schedule& schedule);

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <numeric>
 
+#include "codegen/schedule/check.h"
+
 namespace tile_tune::search {
 
 std::vector<int> lane_choices(const StageContext& context, int64_t extent) {
@@ -61,6 +63,13 @@ std::vector<int64_t> unroll_choices(int64_t block) {
   std::vector<int64_t> result;
   for (int64_t d = 1; d <= std::min<int64_t>(block, 8); ++d)
     if (block % d == 0) result.push_back(d);
+  return result;
+}
+
+std::vector<int> piece_choices(int64_t extent) {
+  std::vector<int> result;
+  for (int pieces = 2; pieces <= std::min<int64_t>(extent, codegen::kMostPieces); ++pieces)
+    if (extent % pieces == 0) result.push_back(pieces);
   return result;
 }
 

@@ -19,6 +19,9 @@ std::vector<int64_t> tile_multiples(int64_t inner, int64_t extent);
 std::vector<int64_t> block_choices(int64_t extent);
 std::vector<int64_t> unroll_choices(int64_t block);
 
+/// Into how many equal pieces a reduction may be cut to run in parallel, ascending.
+std::vector<int> piece_choices(int64_t extent);
+
 /// Loops that can be vectorised (extent of at least 2): output loops, then reduction loops.
 std::vector<int> vector_loops(const StageContext& context);
 

@@ -10,6 +10,7 @@
 #include <optional>
 
 #include "search/space/choices.h"
+#include "search/space/default_parallel.h"
 #include "search/space/moves.h"
 
 namespace tile_tune::search {
@@ -18,10 +19,6 @@ namespace {
 using codegen::Operand;
 using codegen::Packing;
 using codegen::StageSchedule;
-
-// Starting a parallel loop costs some 5 us (two threads, Zen 4, halide_do_par_for of the 21.0 runtime), the time of
-// about 10^5 scalar operations: work below that stays on one thread.
-constexpr double kSerialWork = 1e5;
 
 // Independent accumulators that hide the latency of fused multiply-adds: 4 cycles, 2 units a core on x86 since Haswell.
 constexpr int64_t kLatencyHiding = 8;
@@ -205,8 +202,7 @@ int parallel_loops(const Model& model, const StageSchedule& stage) {
   int64_t pieces = 1;
   for (size_t i = 0; i < stage.order[0].size(); ++i) {
     pieces *= trip_count(model.context.loops, stage, stage.order[0][i], 0);
-    // 4 pieces a thread bound the idle end of the loop to an eighth of it on average.
-    if (pieces >= 4 * threads) return static_cast<int>(i) + 1;
+    if (pieces >= kPiecesPerThread * threads) return static_cast<int>(i) + 1;
   }
   return static_cast<int>(stage.order[0].size());
 }
@@ -268,10 +264,6 @@ void choose_reduction(const Model& model, StageSchedule& stage) {
 
 StageSchedule default_stage(const StageContext& context) {
   StageSchedule stage;
-  if (context.can_inline) {
-    stage.inlined = true;
-    return stage;
-  }
   const Model model{context};
   stage.tiles.assign(context.outputs(), {1});
   stage.vector_loop = model.best_vector_loop();

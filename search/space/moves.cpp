@@ -114,9 +114,19 @@ void change_vector(const StageContext& context, StageSchedule& stage, Rng& rng) 
       std::max<int64_t>(stage.tiles[before].back() / lanes, 1);  // as many rows as there were vectors
 }
 
+// A reduction loop in parallel pieces, or none.
+void draw_pieces(const StageContext& context, StageSchedule& stage, Rng& rng) {
+  const int r = static_cast<int>(rng.below(context.reductions()));
+  const auto choices = piece_choices(context.loops.reduction[r]);
+  if (stage.parallel_reduction || choices.empty() || !context.loops.direct)
+    stage.parallel_reduction.reset();
+  else
+    stage.parallel_reduction = codegen::ParallelReduction{r, rng.pick(choices)};
+}
+
 void change_reduction(const StageContext& context, StageSchedule& stage, Rng& rng) {
   const int r = static_cast<int>(rng.below(context.reductions()));
-  switch (rng.below(4)) {
+  switch (rng.below(5)) {
     case 0:
       stage.reduction_block[r] = step_or_draw(block_choices(context.loops.reduction[r]), stage.reduction_block[r], rng);
       break;
@@ -126,6 +136,9 @@ void change_reduction(const StageContext& context, StageSchedule& stage, Rng& rn
       break;
     case 2:
       stage.dot_product = !stage.dot_product;
+      break;
+    case 3:
+      draw_pieces(context, stage, rng);
       break;
     default:
       std::swap(stage.reduction_order[r], stage.reduction_order[rng.below(context.reductions())]);
@@ -151,10 +164,6 @@ void change_packing(const StageContext& context, StageSchedule& stage, Rng& rng)
 
 StageSchedule sample_stage(const StageContext& context, Rng& rng) {
   StageSchedule stage;
-  if (context.can_inline && rng.chance(0.5)) {
-    stage.inlined = true;
-    return stage;
-  }
   const size_t levels = 1 + rng.below(kMaxLevels);
   for (size_t l = 0; l < levels; ++l) stage.order.push_back(random_order(context.outputs(), rng));
   draw_vector(context, stage, rng);
@@ -168,6 +177,8 @@ StageSchedule sample_stage(const StageContext& context, Rng& rng) {
     stage.reduction_unroll.push_back(
         static_cast<int>(rng.pick(unroll_choices(std::max<int64_t>(stage.reduction_block[r], 1)))));
   }
+  // Few programs have so few outputs that this pays.
+  if (context.reductions() > 0 && rng.chance(0.15)) draw_pieces(context, stage, rng);
   for (const int operand : packable_operands(context))
     if (rng.chance(0.4)) stage.packings.push_back(draw_packing(context, stage, operand, rng));
   stage.dot_product = rng.chance(0.5);  // where there are none, repair() takes it back
@@ -175,14 +186,6 @@ StageSchedule sample_stage(const StageContext& context, Rng& rng) {
 }
 
 StageSchedule mutate_stage(const StageContext& context, StageSchedule stage, Rng& rng) {
-  if (stage.inlined) {
-    while (stage.inlined) stage = sample_stage(context, rng);
-    return stage;
-  }
-  if (context.can_inline && rng.chance(0.2)) {
-    stage.inlined = true;
-    return stage;
-  }
   // Weights: tile sizes decide most of the time of a kernel (TVM's mutator gives them 0.90, research/autotuners.md
   // 1.1); here packing and loop order, which it does not search, share with them.
   const double draw = rng.unit();
@@ -207,7 +210,9 @@ StageSchedule mutate_stage(const StageContext& context, StageSchedule stage, Rng
 }
 
 StageSchedule cross_stages(const StageContext&, const StageSchedule& a, const StageSchedule& b, Rng& rng) {
-  if (a.inlined || b.inlined) return rng.chance(0.5) ? a : b;
+  // A stage that lies in another's nest has nothing else to hand on.
+  const auto has_nest = [](const StageSchedule& stage) { return !stage.inlined && stage.epilogue_of < 0; };
+  if (!has_nest(a) || !has_nest(b)) return rng.chance(0.5) ? a : b;
   StageSchedule child = rng.chance(0.5) ? a : b;
   const StageSchedule& other = child == a ? b : a;
   if (rng.chance(0.5) && child.order.size() == other.order.size()) {
@@ -216,6 +221,7 @@ StageSchedule cross_stages(const StageContext&, const StageSchedule& a, const St
       if (rng.chance(0.5)) child.tiles[p] = other.tiles[p];
     if (rng.chance(0.5)) child.order = other.order;
   }
+  if (rng.chance(0.5)) child.compute_at = other.compute_at;
   if (rng.chance(0.5)) child.parallel = other.parallel;
   if (rng.chance(0.5)) {
     child.vector_loop = other.vector_loop;
@@ -226,6 +232,7 @@ StageSchedule cross_stages(const StageContext&, const StageSchedule& a, const St
     child.reduction_block = other.reduction_block;
     child.reduction_unroll = other.reduction_unroll;
     child.dot_product = other.dot_product;
+    child.parallel_reduction = other.parallel_reduction;
   }
   if (rng.chance(0.5)) child.packings = other.packings;
   return child;

@@ -1,4 +1,5 @@
-// Draws and changes of one stage's decisions, as pure functions; their results still want repair().
+// Draws and changes of one stage's own nest, as pure functions; their results still want repair(). Whether a stage has
+// one is placement.h's business.
 #pragma once
 
 #include "search/space/repair.h"
@@ -12,7 +13,8 @@ codegen::StageSchedule sample_stage(const StageContext& context, Rng& rng);
 /// One decision drawn anew or moved by a step.
 codegen::StageSchedule mutate_stage(const StageContext& context, codegen::StageSchedule stage, Rng& rng);
 
-/// Each group of decisions (tiles with their loop orders, parallelism, vectors, reduction, packings) from a or b.
+/// Each group of decisions (tiles with their loop orders, place, parallelism, vectors, reduction, packings) from a or
+/// b.
 codegen::StageSchedule cross_stages(const StageContext& context, const codegen::StageSchedule& a,
                                     const codegen::StageSchedule& b, Rng& rng);
 

@@ -151,7 +151,7 @@ void repair_dot_product(const StageContext& context, StageSchedule& stage) {
   if (!stage.dot_product) return;
   const auto& statement = context.program->statements[context.statement];
   const auto dot = codegen::dot_product(*context.program, statement, context.loops, stage);
-  stage.dot_product = dot.has_value() && context.target->has_dot_products();
+  stage.dot_product = dot.has_value() && !stage.parallel_reduction && context.target->has_dot_products();
   if (!stage.dot_product) return;
   auto& block = stage.reduction_block[dot->loop];
   while (block < context.loops.reduction[dot->loop] &&
@@ -171,13 +171,20 @@ int64_t trip_count(const Loops& loops, const StageSchedule& stage, int loop, siz
   return (around + tile - 1) / tile;
 }
 
+void repair_pieces(const StageContext& context, StageSchedule& stage) {
+  auto& cut = stage.parallel_reduction;
+  if (!cut) return;
+  const bool possible = context.loops.direct && !stage.compute_at && cut->loop >= 0 && cut->loop < context.reductions();
+  if (possible)
+    cut->pieces = static_cast<int>(
+        largest_divisor_up_to(context.loops.reduction[cut->loop], std::min(cut->pieces, codegen::kMostPieces)));
+  if (!possible || cut->pieces < 2) cut.reset();
+}
+
 StageSchedule repair(const StageContext& context, StageSchedule stage) {
-  if (stage.inlined && context.can_inline) {
-    StageSchedule inlined;
-    inlined.inlined = true;
-    return inlined;
-  }
   stage.inlined = false;
+  stage.epilogue_of = -1;
+  if (stage.compute_at) stage.parallel = 0;
   repair_vector(context, stage);
   repair_tiles(context, stage);
   repair_reduction(context, stage);
@@ -187,7 +194,7 @@ StageSchedule repair(const StageContext& context, StageSchedule stage) {
   canonical_order(context, stage);
   repair_packings(context, stage);
   // Another loop may have become the innermost reduction, or have been unrolled less.
-  if (stage.dot_product && !codegen::check_stage(*context.program, context.statement, stage)) stage.dot_product = false;
+  if (!codegen::check_dot_product(*context.program, context.loops, context.statement, stage)) stage.dot_product = false;
   return stage;
 }
 

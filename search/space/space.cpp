@@ -3,11 +3,18 @@
 #include <cmath>
 
 #include "search/space/choices.h"
+#include "search/space/default_fusion.h"
 #include "search/space/moves.h"
+#include "search/space/placement.h"
 #include "search/space/repair.h"
 
 namespace tile_tune::search {
 namespace {
+
+// Share of statements that a random schedule computes elsewhere than in a nest at root, where they can be, and of
+// mutations that move one. Half, as for all two-way choices; and as often as all changes of tiles but the register
+// tile, since each kind of fusion is one decision of many consequences.
+constexpr double kMoved = 0.5, kPlacementMutation = 0.2;
 
 // Natural logarithm of how many schedules one stage has: the product of the decisions' value counts.
 double log_size(const StageContext& context) {
@@ -57,16 +64,15 @@ Space::Space(ir::Program program, codegen::Target target)
   }
 }
 
-codegen::Schedule Space::default_schedule() const {
-  codegen::Schedule schedule;
-  for (const auto& context : stages_) schedule.stages.push_back(repair(context, default_stage(context)));
-  return schedule;
-}
+codegen::Schedule Space::default_schedule() const { return search::default_schedule(stages_); }
 
 codegen::Schedule Space::sample(Rng& rng) const {
   codegen::Schedule schedule;
-  for (const auto& context : stages_) schedule.stages.push_back(repair(context, sample_stage(context, rng)));
-  return schedule;
+  for (const auto& context : stages_) schedule.stages.push_back(sample_stage(context, rng));
+  schedule = repair(stages_, schedule);
+  for (int s = static_cast<int>(stages_.size()) - 1; s >= 0; --s)
+    if (rng.chance(kMoved)) schedule = draw_placement(stages_, std::move(schedule), s, rng);
+  return repair(stages_, std::move(schedule));
 }
 
 codegen::Schedule Space::mutate(const codegen::Schedule& parent, Rng& rng) const {
@@ -76,8 +82,13 @@ codegen::Schedule Space::mutate(const codegen::Schedule& parent, Rng& rng) const
     codegen::Schedule child = parent;
     const int changes = rng.chance(0.5) ? 1 : 2;
     for (int change = 0; change < changes; ++change) {
-      const size_t s = rng.below(stages_.size());
-      child.stages[s] = repair(stages_[s], mutate_stage(stages_[s], child.stages[s], rng));
+      const int s = static_cast<int>(rng.below(stages_.size()));
+      auto& stage = child.stages[s];
+      if (stage.inlined || stage.epilogue_of >= 0 || (stages_.size() > 1 && rng.chance(kPlacementMutation)))
+        child = draw_placement(stages_, std::move(child), s, rng);
+      else
+        stage = mutate_stage(context_of(stages_, child, s), stage, rng);
+      child = repair(stages_, std::move(child));
     }
     if (child != parent) return child;
   }
@@ -87,19 +98,19 @@ codegen::Schedule Space::mutate(const codegen::Schedule& parent, Rng& rng) const
 codegen::Schedule Space::crossover(const codegen::Schedule& a, const codegen::Schedule& b, Rng& rng) const {
   codegen::Schedule child;
   for (size_t s = 0; s < stages_.size(); ++s)
-    child.stages.push_back(repair(stages_[s], cross_stages(stages_[s], a.stages[s], b.stages[s], rng)));
-  return child;
+    child.stages.push_back(cross_stages(stages_[s], a.stages[s], b.stages[s], rng));
+  return repair(stages_, std::move(child));
 }
 
-codegen::Schedule Space::adapt(const codegen::Schedule& schedule) const {
-  codegen::Schedule adapted;
-  for (size_t s = 0; s < stages_.size(); ++s) adapted.stages.push_back(repair(stages_[s], schedule.stages[s]));
-  return adapted;
-}
+codegen::Schedule Space::adapt(const codegen::Schedule& schedule) const { return repair(stages_, schedule); }
 
 double Space::log10_size() const {
   double log_count = 0;
-  for (const auto& context : stages_) log_count += log_size(context);
+  for (size_t s = 0; s < stages_.size(); ++s) {
+    log_count += log_size(stages_[s]);
+    // Places: at root, inlined, or inside any later statement's loops at some depth of the first level.
+    log_count += std::log(1.0 + (stages_[s].can_inline ? 1 : 0) + static_cast<double>(stages_.size() - 1 - s));
+  }
   return log_count / std::log(10.0);
 }
 

@@ -75,6 +75,51 @@ const std::vector<Case> kCases{
     {"two statements",
      "def f(float(N,M) A, float(M) b) -> (C) { t(i,j) = A(i,j) - b(j)  C(i) +=! t(i,j) * t(i,j) }",
      {{"N", 13}, {"M", 45}}},
+    {"sum over the rows of a tall matrix", "def f(float(R,C) A) -> (o) { o(j) +=! A(i,j) }", {{"R", 60}, {"C", 37}}},
+    {"norm", "def f(double(N,M) A) -> (o) { s +=! A(i,j) * A(i,j)  o = sqrt(s) }", {{"N", 24}, {"M", 35}}},
+    {"minimum onto the caller's values", "def f(float(N,M) A) -> (o) { o(i) min= A(i,j) }", {{"N", 3}, {"M", 48}}},
+    {"layers of a network",
+     "def f(float(B,K) I, float(N,K) V, float(N) c, float(P,N) W, float(P) d) -> (Y) { h(b,n) +=! I(b,k) * V(n,k)  "
+     "h(b,n) "
+     "= fmax(h(b,n) + c(n), 0)  Y(b,p) +=! h(b,n) * W(p,n)  Y(b,p) = fmax(Y(b,p) + d(p), 0) }",
+     {{"B", 29}, {"K", 11}, {"N", 19}, {"P", 7}}},
+    {"layers, columns",
+     "def f(float(B,K) I, float(K,N) V, float(N,P) W) -> (Y) { h(b,n) +=! I(b,k) * V(k,n)  t(b,n) = h(b,n) * h(b,n)  "
+     "Y(b,p) +=! t(b,n) * W(n,p) }",
+     {{"B", 17}, {"K", 5}, {"N", 23}, {"P", 21}},
+     true},
+    {"softmax",
+     "def f(float(N,M) X) -> (O) { m(n) max=! X(n,k)  e(n,k) = exp(X(n,k) - m(n))  s(n) +=! e(n,k)  O(n,k) = e(n,k) / "
+     "s(n) }",
+     {{"N", 13}, {"M", 37}}},
+    {"logarithm of a sum of exponentials",
+     "def f(float(N,M) X) -> (O) { m(n) max=! X(n,k)  s(n) +=! exp(X(n,k) - m(n))  O(n) = log(s(n)) + m(n) }",
+     {{"N", 19}, {"M", 33}}},
+    {"attention",
+     "def f(float(H,S,D) Q, float(H,S,D) K, float(H,S,D) V) -> (O) { p(h,i,j) +=! Q(h,i,d) * K(h,j,d)  m(h,i) max=! "
+     "p(h,i,j)  e(h,i,j) = exp(p(h,i,j) - m(h,i))  s(h,i) +=! e(h,i,j)  a(h,i,d) +=! e(h,i,j) * V(h,j,d)  O(h,i,d) = "
+     "a(h,i,d) / s(h,i) }",
+     {{"H", 3}, {"S", 23}, {"D", 9}}},
+    {"convolution, bias, relu",
+     "def f(float(C,H,W) I, float(F,C,KH,KW) V, float(F) b) -> (O) { O(f,h,w) +=! I(c,h+kh,w+kw) * V(f,c,kh,kw)  "
+     "O(f,h,w) = fmax(O(f,h,w) + b(f), 0) }",
+     {{"C", 3}, {"F", 5}, {"H", 13}, {"W", 21}, {"KH", 3}, {"KW", 3}}},
+    {"convolutions in sequence, backwards and strided",
+     "def f(float(N) I, float(K) V) -> (O, P) { t(i) +=! I(i+k) * V(k)  u(i) +=! t(2*i + k) * V(k)  O(i) = u(i) * 2  "
+     "P(i) = t(20 - i) + t(22 - i) where i in 0:20 }",
+     {{"N", 67}, {"K", 4}}},
+    {"an epilogue transposed",
+     "def f(float(M,K) A, float(K,N) B, float(N,M) D) -> (O) { C(m,n) +=! A(m,k) * B(k,n)  O(n,m) = C(m,n) + D(n,m) }",
+     {{"M", 14}, {"N", 39}, {"K", 5}}},
+    {"onto the caller's values, then changed",
+     "def f(float(M,K) A, float(K,N) B) -> (C) { C(m,n) += A(m,k) * B(k,n)  C(m,n) = fmax(C(m,n), 0) }",
+     {{"M", 9}, {"N", 19}, {"K", 6}}},
+    {"read at one element and as a whole",
+     "def f(float(N) X) -> (O) { t(i) = X(i) * X(i)  s +=! t(i)  u(i) = t(i) + t(0)  O(i) = u(i) / s }",
+     {{"N", 41}}},
+    {"an epilogue of part of the elements",
+     "def f(float(M,N) A) -> (O) { r(i) +=! A(i,j)  O(i) = r(i) * 2  O(i) = r(i+1) where i in 3:7 }",
+     {{"M", 21}, {"N", 18}}},
 };
 
 ir::Program program_of(const Case& test) {

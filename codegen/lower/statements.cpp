@@ -1,0 +1,73 @@
+#include "codegen/lower/statements.h"
+
+#include "codegen/schedule/fusion.h"
+
+namespace tile_tune::codegen {
+namespace {
+
+// An epilogue's element is computed in the loops of its reduction, so it is defined by their Vars.
+std::vector<Halide::Var> vars_of_epilogue(const Fusion& fusion, int epilogue, int host, const Stage& of_host) {
+  std::vector<Halide::Var> vars;
+  const auto taking = fusion.epilogue_loops(epilogue, host);
+  for (const int p : *taking) vars.push_back(of_host.vars[p]);
+  return vars;
+}
+
+// What the nest stores is the epilogue's elements; the reduction's own are never in memory. Pieces of a parallel
+// reduction are: the epilogue works on what they combine to.
+void store_epilogue(Stage& host, const Stage& epilogue) {
+  const bool in_nest = host.tiled.name() == host.result.name();
+  host.result = epilogue.result;
+  host.result_vars = epilogue.result_vars;
+  host.result_extents = epilogue.result_extents;
+  if (in_nest) host.tiled = host.result;
+}
+
+// Where the nest of `owner` is computed; an output of the pipeline stands outside of all.
+std::optional<Halide::LoopLevel> place_of(const ir::Program& program, const StageSchedule& stage, int stored,
+                                          const std::map<int, Nest>& nests) {
+  if (stage.compute_at) return nests.at(stage.compute_at->statement).at(stage.compute_at->depth);
+  const auto& written = program.tensors[program.statements[stored].target];
+  if (written.role == ir::Role::Output && !is_complex(written.type)) return std::nullopt;
+  return Halide::LoopLevel::root();
+}
+
+}  // namespace
+
+bool reads(const ir::Program& program, int tensor) {
+  bool found = false;
+  for (const auto& statement : program.statements)
+    ir::for_each_read(*statement.value, [&](const ir::Read& read) { found |= read.tensor == tensor; });
+  return found;
+}
+
+void lower_statements(const ir::Program& program, const Schedule& schedule, const Target& target,
+                      const TensorFuncs& initial, TensorFuncs& values) {
+  const Fusion fusion(program, schedule);
+  std::vector<Stage> stages;
+  for (size_t s = 0; s < program.statements.size(); ++s) {
+    const auto& statement = program.statements[s];
+    const int number = static_cast<int>(s), host = schedule.stages[s].epilogue_of;
+    TensorFuncs tensors = values;
+    if (statement.previous && initial.count(*statement.previous) && updates_in_place(program, statement) &&
+        !reads(program, *statement.previous))
+      tensors[*statement.previous] = initial.at(*statement.previous);
+    stages.push_back(
+        make_stage(program, number, schedule.stages[s], tensors,
+                   host < 0 ? std::vector<Halide::Var>() : vars_of_epilogue(fusion, number, host, stages[host])));
+    values[statement.target] = stages[s].result;
+    if (host >= 0) store_epilogue(stages[host], stages[s]);
+  }
+  // The loops inside which a stage is computed are those of a later one.
+  std::map<int, Nest> nests;
+  for (int s = static_cast<int>(stages.size()) - 1; s >= 0; --s) {
+    if (stages[s].assigned.defined()) stages[s].assigned.compute_root();
+    const int owner = fusion.owner_of(s);
+    if (owner < 0 || fusion.stored_by(owner) != s) continue;
+    stages[owner].extents = fusion.extents(owner).value();
+    const auto where = place_of(program, schedule.stages[owner], s, nests);
+    nests[owner] = apply(schedule.stages[owner], stages[owner], target, where);
+  }
+}
+
+}  // namespace tile_tune::codegen

@@ -1,0 +1,16 @@
+// All statements of a program as scheduled Funcs, each computed where its schedule says.
+#pragma once
+
+#include "codegen/lower/stage.h"
+
+namespace tile_tune::codegen {
+
+/// True if an expression of the program reads the tensor.
+bool reads(const ir::Program& program, int tensor);
+
+/// `values` holds the Funcs that expressions read inputs from and gets one for every statement's target; `initial`
+/// holds the elements of the caller's buffers.
+void lower_statements(const ir::Program& program, const Schedule& schedule, const Target& target,
+                      const TensorFuncs& initial, TensorFuncs& values);
+
+}  // namespace tile_tune::codegen

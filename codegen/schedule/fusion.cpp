@@ -1,0 +1,324 @@
+#include "codegen/schedule/fusion.h"
+
+#include <fmt/format.h>
+#include <algorithm>
+
+namespace tile_tune::codegen {
+namespace {
+
+ir::AffineExpr scaled(const ir::AffineExpr& a, int64_t factor) {
+  ir::AffineExpr result = a;
+  for (auto& term : result.terms) term.second *= factor;
+  result.constant = result.constant * factor;
+  return result;
+}
+
+ir::AffineExpr sum(const ir::AffineExpr& a, const ir::AffineExpr& b) {
+  std::map<int, int64_t> terms(a.terms.begin(), a.terms.end());
+  for (const auto& [index, coefficient] : b.terms) terms[index] += coefficient;
+  ir::AffineExpr result;
+  for (const auto& term : terms)
+    if (term.second != 0) result.terms.push_back(term);
+  result.constant = a.constant + b.constant;
+  return result;
+}
+
+bool equal(const ir::AffineExpr& a, const ir::AffineExpr& b) {
+  return a.terms == b.terms && a.constant == b.constant && a.denominator == b.denominator;
+}
+
+int statement_writing(const ir::Program& program, int tensor) {
+  for (size_t s = 0; s < program.statements.size(); ++s)
+    if (program.statements[s].target == tensor) return static_cast<int>(s);
+  return -1;
+}
+
+}  // namespace
+
+bool operator==(const Access& a, const Access& b) {
+  return a.tensor == b.tensor && a.subscripts.has_value() == b.subscripts.has_value() &&
+         (!a.subscripts || std::equal(a.subscripts->begin(), a.subscripts->end(), b.subscripts->begin(), equal));
+}
+
+Fusion::Fusion(const ir::Program& program, const Schedule& schedule) : program_(program), schedule_(schedule) {
+  for (const auto& statement : program.statements) loops_.push_back(loops_of(program, statement));
+  accesses_.resize(program.statements.size());
+  for (size_t s = 0; s < program.statements.size(); ++s) {
+    std::vector<std::optional<ir::AffineExpr>> values;
+    for (size_t i = 0; i < program.statements[s].indices.size(); ++i)
+      values.push_back(ir::AffineExpr::index(static_cast<int>(i)));
+    collect(static_cast<int>(s), values, true, accesses_[s]);
+  }
+}
+
+// Which elements the statement reads follows from its loops alone.
+bool Fusion::is_whole(int s) const {
+  const auto& statement = program_.statements[s];
+  const Loops& loops = loops_[s];
+  if (!loops.direct || !statement.constraints.empty()) return false;
+  for (size_t p = 0; p < loops.output.size(); ++p) {
+    const auto range = ir::range(statement.indices[loops.output_index[p]]);
+    if (range.lo > loops.first[p] || range.hi < loops.first[p] + loops.output[p]) return false;
+  }
+  return true;
+}
+
+// Elements of the caller's buffer must have been read before anything is written there.
+bool Fusion::starts_from_the_caller(int s) const {
+  const auto& statement = program_.statements[s];
+  const auto from = statement.previous ? statement.previous : statement.unwritten;
+  return from && program_.tensors[*from].role == ir::Role::InOut;
+}
+
+void Fusion::collect(int s, const std::vector<std::optional<ir::AffineExpr>>& values, bool exact,
+                     std::vector<Access>& into) const {
+  const auto& statement = program_.statements[s];
+  exact = exact && is_whole(s);
+  const auto in_terms_of_values = [&](const ir::AffineExpr& subscript) -> std::optional<ir::AffineExpr> {
+    ir::AffineExpr result;
+    result.constant = subscript.constant;
+    for (const auto& [index, coefficient] : subscript.terms) {
+      if (!values[index]) return std::nullopt;
+      result = sum(result, scaled(*values[index], coefficient));
+    }
+    return result;
+  };
+  const auto visit = [&](int tensor, const std::vector<const ir::AffineExpr*>& subscripts) {
+    Access access{tensor, std::vector<ir::AffineExpr>()};
+    for (size_t d = 0; d < subscripts.size() && access.subscripts; ++d) {
+      const bool known = exact && subscripts[d] && subscripts[d]->denominator == 1 &&
+                         stays_inside(statement, *subscripts[d], ir::extent(program_.tensors[tensor], d));
+      const auto subscript = known ? in_terms_of_values(*subscripts[d]) : std::nullopt;
+      if (subscript)
+        access.subscripts->push_back(*subscript);
+      else
+        access.subscripts.reset();
+    }
+    if (std::find(into.begin(), into.end(), access) != into.end()) return;
+    into.push_back(access);
+    const int producer = statement_writing(program_, tensor);
+    if (producer < 0 || !schedule_.stages[producer].inlined) return;
+    std::vector<std::optional<ir::AffineExpr>> inner(program_.statements[producer].indices.size());
+    const Loops& loops = loops_[producer];
+    for (size_t p = 0; p < loops.output.size() && loops.direct && access.subscripts; ++p) {
+      inner[loops.output_index[p]] = (*access.subscripts)[p];
+      inner[loops.output_index[p]]->constant = inner[loops.output_index[p]]->constant + loops.first[p];
+    }
+    collect(producer, inner, access.subscripts.has_value(), into);
+  };
+  for (const auto& operand : loops_[s].operands) {
+    std::vector<const ir::AffineExpr*> subscripts;
+    for (const auto& subscript : operand.subscripts) subscripts.push_back(std::get_if<ir::AffineExpr>(&subscript));
+    visit(operand.tensor, subscripts);
+  }
+  for (const auto& from : {statement.previous, statement.unwritten}) {
+    if (!from) continue;
+    std::vector<const ir::AffineExpr*> subscripts;
+    for (const auto& subscript : statement.subscripts) subscripts.push_back(&subscript);
+    visit(*from, subscripts);
+  }
+}
+
+int Fusion::owner_of(int s) const {
+  const StageSchedule& stage = schedule_.stages[s];
+  if (stage.inlined) return -1;
+  return stage.epilogue_of >= 0 ? stage.epilogue_of : s;
+}
+
+int Fusion::stored_by(int owner) const {
+  for (size_t s = 0; s < schedule_.stages.size(); ++s)
+    if (schedule_.stages[s].epilogue_of == owner) return static_cast<int>(s);
+  return owner;
+}
+
+std::optional<std::vector<int>> Fusion::epilogue_loops(int s, int host) const {
+  const auto& reduction = program_.statements[host];
+  const Loops &own = loops_[s], &hosts = loops_[host];
+  if (host >= s || hosts.reduction.empty() || !own.reduction.empty() || !hosts.direct || !is_whole(s) ||
+      program_.tensors[reduction.target].role != ir::Role::Temporary || starts_from_the_caller(s) ||
+      starts_from_the_caller(host) || own.output.size() != hosts.output.size())
+    return std::nullopt;
+  for (size_t other = 0; other < accesses_.size(); ++other) {
+    if (static_cast<int>(other) == s || schedule_.stages[other].inlined) continue;
+    for (const auto& access : accesses_[other])
+      if (access.tensor == reduction.target) return std::nullopt;
+  }
+  std::optional<std::vector<int>> result;
+  for (const auto& access : accesses_[s]) {
+    if (access.tensor != reduction.target) continue;
+    if (!access.subscripts) return std::nullopt;
+    std::vector<int> taking(own.output.size(), -1);
+    for (size_t p = 0; p < access.subscripts->size(); ++p) {
+      const auto& subscript = (*access.subscripts)[p];
+      for (size_t q = 0; q < own.output.size(); ++q)
+        if (subscript.terms == ir::AffineExpr::index(own.output_index[q]).terms &&
+            subscript.constant.constant() == -own.first[q] && own.output[q] == hosts.output[p])
+          taking[q] = static_cast<int>(p);
+    }
+    if (std::find(taking.begin(), taking.end(), -1) != taking.end() || (result && *result != taking))
+      return std::nullopt;
+    result = taking;
+  }
+  return result;
+}
+
+bool Fusion::may_join(int owner, int host) const {
+  const int stored = stored_by(owner);
+  return owner != host && owner_of(owner) == owner && owner_of(host) == host && !schedule_.stages[host].compute_at &&
+         !schedule_.stages[host].parallel_reduction && stored < stored_by(host) && loops_[owner].direct &&
+         loops_[stored].direct && loops_[host].direct &&
+         program_.tensors[program_.statements[stored].target].role == ir::Role::Temporary &&
+         !starts_from_the_caller(owner) && !starts_from_the_caller(stored);
+}
+
+std::pair<int, int> Fusion::depths(int host) const {
+  const StageSchedule& stage = schedule_.stages[host];
+  const Loops& loops = loops_[host];
+  bool blocked = false;
+  for (size_t r = 0; r < loops.reduction.size(); ++r) blocked |= stage.reduction_block[r] < loops.reduction[r];
+  // With a blocked reduction the inner levels lie inside the loops over blocks.
+  const size_t levels = blocked ? 1 : stage.order.size();
+  return {std::max(stage.parallel, 1), static_cast<int>(loops.output.size() * levels)};
+}
+
+Fusion::Box Fusion::host_box(int host, int depth) const {
+  const StageSchedule& stage = schedule_.stages[host];
+  const Loops& loops = loops_[host];
+  Box box;
+  for (const int64_t extent : loops.output) box.push_back({std::vector<int64_t>(loops.output.size(), 0), 0, extent});
+  for (int i = 0; i < depth; ++i) {
+    const size_t level = static_cast<size_t>(i) / loops.output.size();
+    const int p = stage.order[level][static_cast<size_t>(i) % loops.output.size()];
+    box[p].extent = std::min(box[p].extent, stage.tiles[p][level]);
+    box[p].origin[p] = box[p].extent < loops.output[p] ? 1 : 0;
+  }
+  return box;
+}
+
+// What one access of the statement `reader` touches while its nest's owner runs over a box.
+std::optional<Fusion::Box> Fusion::read_box(int reader, const Access& access, const Box& of_owner) const {
+  if (!access.subscripts) return std::nullopt;
+  const auto& statement = program_.statements[reader];
+  const Loops& loops = loops_[reader];
+  const int owner = owner_of(reader);
+  const auto taking = owner == reader ? std::nullopt : epilogue_loops(reader, owner);
+  if (owner != reader && !taking) return std::nullopt;
+  Box result;
+  for (const auto& subscript : *access.subscripts) {
+    Side side{std::vector<int64_t>(of_owner.empty() ? 0 : of_owner[0].origin.size(), 0),
+              subscript.constant.constant().value(), 1};
+    for (const auto& [index, coefficient] : subscript.terms) {
+      int64_t first = 0, last = 0;  // of the index's values, but for the origins
+      const auto p =
+          std::find(loops.output_index.begin(), loops.output_index.end(), index) - loops.output_index.begin();
+      if (p < static_cast<std::ptrdiff_t>(loops.output.size())) {
+        const Side& along = of_owner[taking ? (*taking)[p] : p];
+        first = loops.first[p] + along.min;
+        last = first + along.extent - 1;
+        for (size_t q = 0; q < side.origin.size(); ++q) side.origin[q] += coefficient * along.origin[q];
+      } else {
+        const auto range = ir::range(statement.indices[index]);
+        first = range.lo;
+        last = range.hi - 1;
+      }
+      if (last < first) return std::nullopt;
+      side.min += std::min(coefficient * first, coefficient * last);
+      side.extent += std::abs(coefficient) * (last - first);
+    }
+    result.push_back(side);
+  }
+  return result;
+}
+
+std::optional<Fusion::Box> Fusion::box(int owner, int least_depth, Place& place) const {
+  if (owner == place.host) return host_box(place.host, place.depth);
+  if (const auto known = place.boxes.find(owner); known != place.boxes.end()) return known->second;
+  std::optional<Box>& result = place.boxes[owner];
+  const int stored = stored_by(owner), tensor = program_.statements[stored].target;
+  std::optional<Box> all;
+  for (size_t reader = 0; reader < accesses_.size(); ++reader) {
+    for (const auto& access : accesses_[reader]) {
+      const int reading = owner_of(static_cast<int>(reader));
+      if (access.tensor != tensor || reading < 0) continue;
+      const auto& at = schedule_.stages[reading].compute_at;
+      if (reading != place.host && !(at && at->statement == place.host && at->depth >= least_depth))
+        return std::nullopt;
+      const auto of_reader = box(reading, least_depth, place);
+      const auto part = of_reader ? read_box(static_cast<int>(reader), access, *of_reader) : std::nullopt;
+      if (!part) return std::nullopt;
+      if (!all) all = part;
+      for (size_t d = 0; d < part->size(); ++d) {
+        Side& side = (*all)[d];
+        if (side.origin != (*part)[d].origin) return std::nullopt;
+        const int64_t end = std::max(side.min + side.extent, (*part)[d].min + (*part)[d].extent);
+        side.min = std::min(side.min, (*part)[d].min);
+        side.extent = end - side.min;
+      }
+    }
+  }
+  if (!all || owner == stored) return result = all;
+  const auto taking = epilogue_loops(stored, owner);
+  if (!taking) return std::nullopt;
+  Box of_owner(all->size());
+  for (size_t q = 0; q < all->size(); ++q) of_owner[(*taking)[q]] = (*all)[q];
+  return place.boxes[owner] = of_owner;
+}
+
+std::optional<std::vector<int64_t>> Fusion::extents(int owner, const ComputeAt& at) const {
+  if (!may_join(owner, at.statement)) return std::nullopt;
+  const auto [first, last] = depths(at.statement);
+  if (at.depth < first || at.depth > last) return std::nullopt;
+  Place place{at.statement, at.depth, {}};
+  const auto of_owner = box(owner, at.depth, place);
+  if (!of_owner) return std::nullopt;
+  std::vector<int64_t> result;
+  for (const Side& side : *of_owner) result.push_back(side.extent);
+  return result;
+}
+
+std::optional<std::vector<int64_t>> Fusion::extents(int owner) const {
+  const auto& at = schedule_.stages[owner].compute_at;
+  return at ? extents(owner, *at) : loops_[owner].output;
+}
+
+int Fusion::least_packing_depth(int owner, int operand) const {
+  int least = 0;
+  const auto look_at = [&](int tensor, const auto& again) -> void {
+    const int producer = statement_writing(program_, tensor);
+    if (producer < 0) return;
+    if (schedule_.stages[producer].inlined) {
+      for (const auto& access : accesses_[producer]) again(access.tensor, again);
+      return;
+    }
+    const auto& at = schedule_.stages[owner_of(producer)].compute_at;
+    if (at && at->statement == owner) least = std::max(least, at->depth);
+  };
+  look_at(loops_[owner].operands[operand].tensor, look_at);
+  return least;
+}
+
+Result<void> check_roles(const ir::Program& program, const Schedule& schedule) {
+  const int count = static_cast<int>(program.statements.size());
+  std::vector<bool> has_epilogue(count, false);
+  const auto invalid = [](size_t s, const char* what) {
+    return fail(ErrorClass::Program, "invalid-schedule",
+                fmt::format("the schedule does not fit statement {} of this program: {}", s, what));
+  };
+  for (size_t s = 0; s < schedule.stages.size(); ++s) {
+    const StageSchedule& stage = schedule.stages[s];
+    if (stage.inlined && inline_consumer(program, static_cast<int>(s)) < 0)
+      return invalid(s, "it cannot be computed inside its consumer");
+    if (stage.epilogue_of < 0) continue;
+    const int host = stage.epilogue_of;
+    if (stage.inlined || host >= static_cast<int>(s) || has_epilogue[host] || schedule.stages[host].inlined ||
+        schedule.stages[host].epilogue_of >= 0)
+      return invalid(s, "it is the epilogue of a statement that cannot have one");
+    has_epilogue[host] = true;
+  }
+  for (size_t s = 0; s < schedule.stages.size(); ++s)
+    if (const auto& at = schedule.stages[s].compute_at; at && (at->statement < 0 || at->statement >= count))
+      return invalid(s, "it is computed inside a statement that is not there");
+  return {};
+}
+
+}  // namespace tile_tune::codegen

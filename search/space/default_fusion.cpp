@@ -1,0 +1,298 @@
+// Element-wise statements go into what they follow (an epilogue of a reduction's register tile) or what reads them
+// (inlined) unless that repeats their work. What remains are reductions and values that several read. They join the
+// nest of their last reader, block by block of the loops that all of them share, where the block's intermediate
+// results stay in cache: softmax and attention by rows, layers of a network by rows of the batch. Each nest then gets
+// the tiles it would have alone, on the block.
+#include "search/space/default_fusion.h"
+
+#include <algorithm>
+#include <numeric>
+
+#include "codegen/schedule/fusion.h"
+#include "search/space/choices.h"
+#include "search/space/default_parallel.h"
+#include "search/space/moves.h"
+#include "search/space/placement.h"
+
+namespace tile_tune::search {
+namespace {
+
+using codegen::ComputeAt;
+using codegen::Fusion;
+using codegen::Schedule;
+using codegen::StageSchedule;
+
+// Work done again at the borders of blocks that may be lost for keeping results in cache.
+constexpr double kMostRepeated = 1.1;
+
+double product(const std::vector<int64_t>& extents) {
+  double result = 1;
+  for (const int64_t extent : extents) result *= static_cast<double>(std::max<int64_t>(extent, 1));
+  return result;
+}
+
+bool computes(const ir::Expr& expr) {
+  if (std::holds_alternative<ir::Call>(expr.node)) return true;
+  const auto* cast = std::get_if<ir::Cast>(&expr.node);
+  return cast && computes(*cast->argument);
+}
+
+struct Planner {
+  const std::vector<StageContext>& stages;
+  const ir::Program& program;
+  Schedule schedule{};
+  std::vector<std::vector<int>> shared{};  // by host: output loops that all in its nest share, once some are
+
+  int count() const { return static_cast<int>(stages.size()); }
+  double iterations(int s) const { return product(stages[s].loops.output) * product(stages[s].loops.reduction); }
+  const codegen::Target& target() const { return *stages[0].target; }
+
+  // How often each element of statement s is read by its only consumer.
+  double reuse(int s) const {
+    const int consumer = codegen::inline_consumer(program, s);
+    return iterations(consumer) / std::max(iterations(s), 1.0);
+  }
+
+  void place_element_wise() {
+    for (int s = 0; s < count(); ++s) {
+      const bool cheap = !computes(*program.statements[s].value);
+      if (stages[s].can_inline && (cheap || reuse(s) <= kMostRepeated)) {
+        schedule.stages[s] = {};
+        schedule.stages[s].inlined = true;
+      }
+    }
+    const Fusion fusion(program, schedule);
+    for (int s = 0; s < count(); ++s) {
+      if (stages[s].reductions() > 0 || schedule.stages[s].inlined) continue;
+      int best = -1;
+      for (int host = 0; host < s; ++host)
+        if (fusion.stored_by(host) == host && fusion.epilogue_loops(s, host) &&
+            (best < 0 || iterations(host) > iterations(best)))
+          best = host;
+      if (best < 0) continue;
+      schedule.stages[s] = {};
+      schedule.stages[s].epilogue_of = best;
+    }
+  }
+
+  // The nest in which all readers of what `owner` stores are, so that it may join them; -1 if there is none.
+  int host_for(const Fusion& fusion, int owner) const {
+    const int tensor = program.statements[fusion.stored_by(owner)].target;
+    int host = -1;
+    for (int reader = 0; reader < count(); ++reader) {
+      const int reading = fusion.owner_of(reader);
+      const auto& accesses = fusion.accesses(reader);
+      if (reading < 0 ||
+          std::none_of(accesses.begin(), accesses.end(), [&](const auto& access) { return access.tensor == tensor; }))
+        continue;
+      const auto& at = schedule.stages[reading].compute_at;
+      const int nest = at ? at->statement : reading;
+      if (host >= 0 && nest != host) return -1;
+      host = nest;
+    }
+    return host >= 0 && fusion.may_join(owner, host) ? host : -1;
+  }
+
+  // The host's nest cut into single iterations of `loops`, with all that has joined it inside.
+  Schedule cut_along(int host, const std::vector<int>& loops) const {
+    Schedule cut = schedule;
+    StageSchedule& stage = cut.stages[host];
+    std::vector<int> order = loops;
+    for (int p = 0; p < stages[host].outputs(); ++p)
+      if (std::find(loops.begin(), loops.end(), p) == loops.end()) order.push_back(p);
+    stage.order = {order};
+    for (int p = 0; p < stages[host].outputs(); ++p)
+      stage.tiles[p] = {std::max<int64_t>(stages[host].loops.output[p], 1)};
+    for (const int p : loops) stage.tiles[p] = {1};
+    stage.parallel = 0;
+    stage.reduction_block = stages[host].loops.reduction;
+    for (auto& other : cut.stages)
+      if (other.compute_at && other.compute_at->statement == host)
+        other.compute_at->depth = static_cast<int>(loops.size());
+    return cut;
+  }
+
+  // Extents of `owner` when the host's nest is cut so; nullopt where that is impossible or repeats work.
+  std::optional<std::vector<int64_t>> extents_along(int owner, int host, const std::vector<int>& loops) const {
+    const Schedule cut = cut_along(host, loops);
+    const auto extents = Fusion(program, cut).extents(owner, {host, static_cast<int>(loops.size())});
+    if (!extents) return std::nullopt;
+    double blocks = 1;
+    for (const int p : loops) blocks *= static_cast<double>(stages[host].loops.output[p]);
+    if (product(*extents) * blocks > kMostRepeated * product(stages[owner].loops.output)) return std::nullopt;
+    return extents;
+  }
+
+  // What every block reads again: nothing is gained if that comes from beyond the second cache.
+  bool operands_stay_in_cache(int owner, const std::vector<int64_t>& extents) const {
+    const auto& loops = stages[owner].loops;
+    std::vector<int64_t> tile = extents;
+    tile.insert(tile.end(), loops.reduction.begin(), loops.reduction.end());
+    double bytes = 0;
+    for (const auto& operand : loops.operands)
+      bytes += loops.footprint(program, operand, tile) *
+               static_cast<double>(dtype_size(program.tensors[operand.tensor].type));
+    return bytes <= static_cast<double>(target().l2_bytes) / 2;
+  }
+
+  // Puts `owner` inside its readers' nest if they share a loop.
+  void join(int owner) {
+    const Fusion fusion(program, schedule);
+    const int host = host_for(fusion, owner);
+    if (host < 0 || product(stages[owner].loops.output) <= 1) return;
+    std::vector<int> candidates = shared[host];
+    if (candidates.empty())
+      for (const int p : schedule.stages[host].order[0])
+        if (stages[host].loops.output[p] > 1) candidates.push_back(p);
+    std::vector<int> common;
+    for (const int p : candidates)
+      if (extents_along(owner, host, {p})) common.push_back(p);
+    if (common.empty()) return;
+    const auto extents = extents_along(owner, host, common);
+    if (!extents || !operands_stay_in_cache(owner, *extents)) return;
+    std::vector<int64_t> of_host = stages[host].loops.output;
+    for (const int p : common) of_host[p] = 1;
+    if (!operands_stay_in_cache(host, of_host)) return;
+    shared[host] = common;
+    schedule.stages[owner].compute_at = ComputeAt{host, 1};
+    for (auto& stage : schedule.stages)
+      if (stage.compute_at && stage.compute_at->statement == host)
+        stage.compute_at->depth = static_cast<int>(common.size());
+  }
+
+  // Bytes of all results kept for one block of the host's nest.
+  double bytes_kept(const Schedule& blocked, int host) const {
+    const Fusion fusion(program, blocked);
+    double bytes = 0;
+    for (int s = 0; s < count(); ++s)
+      if (const auto& at = blocked.stages[s].compute_at; at && at->statement == host)
+        if (const auto extents = fusion.extents(s))
+          bytes +=
+              product(*extents) * static_cast<double>(dtype_size(program.tensors[program.statements[s].target].type));
+    return bytes;
+  }
+
+  bool has_contraction(int host) const {
+    const auto reuses = [&](int s) {
+      const auto& loops = stages[s].loops;
+      double elements = product(loops.output);
+      std::vector<int64_t> all = loops.output;
+      all.insert(all.end(), loops.reduction.begin(), loops.reduction.end());
+      for (const auto& operand : loops.operands) elements += loops.footprint(program, operand, all);
+      return iterations(s) > 4 * elements;
+    };
+    for (int s = 0; s < count(); ++s) {
+      const auto& at = schedule.stages[s].compute_at;
+      if ((s == host || (at && at->statement == host)) && reuses(s)) return true;
+    }
+    return false;
+  }
+
+  // The host's own schedule with a level around it that cuts the shared loops into blocks, the innermost of them into
+  // blocks of `size`.
+  Schedule in_blocks(int host, const StageSchedule& alone, int64_t size) const {
+    Schedule result = schedule;
+    StageSchedule& stage = result.stages[host] = alone;
+    const auto& loops = shared[host];
+    stage.parallel = 0;
+    std::vector<int> order = loops;
+    for (const int p : alone.order[0])
+      if (std::find(loops.begin(), loops.end(), p) == loops.end()) order.push_back(p);
+    stage.order.insert(stage.order.begin(), order);
+    for (int p = 0; p < stages[host].outputs(); ++p) {
+      const int64_t inner = stage.tiles[p][0], extent = std::max<int64_t>(stages[host].loops.output[p], 1);
+      const bool is_shared = std::find(loops.begin(), loops.end(), p) != loops.end();
+      const int64_t wanted = !is_shared ? extent : p == loops.back() ? size : inner;
+      stage.tiles[p].insert(stage.tiles[p].begin(), std::max<int64_t>(wanted / inner, 1) * inner);
+    }
+    for (auto& packing : stage.packings)
+      if (packing.depth > 0) packing.depth += stages[host].outputs();
+    return result;
+  }
+
+  double blocks(const Schedule& blocked, int host) const {
+    double result = 1;
+    for (const int p : shared[host])
+      result *= static_cast<double>(trip_count(stages[host].loops, blocked.stages[host], p, 0));
+    return result;
+  }
+
+  double cluster_work(int host) const {
+    double work = iterations(host);
+    for (int s = 0; s < count(); ++s)
+      if (const auto& at = schedule.stages[s].compute_at; at && at->statement == host) work += iterations(s);
+    return work;
+  }
+
+  // As large a block as leaves pieces for all threads and fits the cache that suits: results of contractions are
+  // worked on while operands stream from the second cache, others wait in the first one.
+  void block(int host) {
+    const StageSchedule alone = schedule.stages[host];
+    const int innermost = shared[host].back();
+    const int64_t step = alone.tiles[innermost][0], extent = stages[host].loops.output[innermost];
+    const double cache = static_cast<double>(has_contraction(host) ? target().l2_bytes : target().l1_bytes) / 2;
+    const bool threaded = target().threads > 1 && cluster_work(host) >= kSerialWork;
+    Schedule best = in_blocks(host, alone, step);
+    for (const int64_t multiple : tile_multiples(step, extent)) {
+      Schedule candidate = in_blocks(host, alone, multiple * step);
+      if (bytes_kept(candidate, host) > cache) break;
+      if (threaded && blocks(candidate, host) < kPiecesPerThread * target().threads && multiple > 1) break;
+      best = std::move(candidate);
+    }
+    StageSchedule& stage = best.stages[host];
+    double pieces = 1;
+    while (threaded && stage.parallel < static_cast<int>(shared[host].size()) &&
+           pieces < kPiecesPerThread * target().threads)
+      pieces *= static_cast<double>(trip_count(stages[host].loops, stage, stage.order[0][stage.parallel++], 0));
+    schedule = std::move(best);
+  }
+
+  // The owners inside a nest get their own tiles on the host's blocks, last ones first.
+  void tile_inside(int host) {
+    schedule.stages[host] = repair(stages[host], schedule.stages[host]);
+    const StageSchedule& stage = schedule.stages[host];
+    const Fusion fusion(program, schedule);
+    const auto cuts = [&](int p) { return trip_count(stages[host].loops, stage, p, 0) > 1; };
+    const int depth = static_cast<int>(std::count_if(shared[host].begin(), shared[host].end(), cuts));
+    for (int s = count() - 1; s >= 0; --s) {
+      const int owner = fusion.owner_of(s);
+      if (owner < 0 || fusion.stored_by(owner) != s || !schedule.stages[owner].compute_at ||
+          schedule.stages[owner].compute_at->statement != host)
+        continue;
+      const ComputeAt at{host, std::max(depth, 1)};
+      schedule.stages[owner].compute_at = at;
+      StageContext context = stages[owner];
+      if (const auto extents = fusion.extents(owner)) context.loops.output = *extents;
+      schedule.stages[owner] = default_stage(context);
+      schedule.stages[owner].compute_at = at;
+    }
+  }
+};
+
+}  // namespace
+
+Schedule default_schedule(const std::vector<StageContext>& stages) {
+  if (stages.empty()) return {};
+  Planner planner{stages, *stages[0].program};
+  planner.shared.resize(stages.size());
+  for (const auto& context : stages) planner.schedule.stages.push_back(repair(context, default_stage(context)));
+  planner.place_element_wise();
+  for (int s = planner.count() - 1; s >= 0; --s) {
+    const Fusion fusion(*stages[0].program, planner.schedule);
+    const int owner = fusion.owner_of(s);
+    if (owner >= 0 && fusion.stored_by(owner) == s) planner.join(owner);
+  }
+  for (int host = 0; host < planner.count(); ++host) {
+    if (planner.shared[host].empty()) continue;
+    planner.block(host);
+    planner.tile_inside(host);
+  }
+  for (int s = 0; s < planner.count(); ++s) {
+    StageSchedule& stage = planner.schedule.stages[s];
+    if (!stage.inlined && stage.epilogue_of < 0 && !stage.compute_at && planner.shared[s].empty())
+      run_reduction_in_parallel(stages[s], stage);
+  }
+  return repair(stages, std::move(planner.schedule));
+}
+
+}  // namespace tile_tune::search
