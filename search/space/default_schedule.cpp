@@ -9,6 +9,7 @@
 #include <numeric>
 #include <optional>
 
+#include "search/space/contraction_schedule.h"
 #include "search/space/moves.h"
 
 namespace tile_tune::search {
@@ -266,8 +267,15 @@ StageSchedule default_stage(const StageContext& context) {
     return stage;
   }
   const Model model{context};
-  stage.tiles.assign(context.outputs(), {1});
   stage.vector_loop = model.best_vector_loop();
+  if (const auto tile = context.reductions() > 0 ? best_register_tile(context) : std::nullopt) {
+    double lowest = HUGE_VAL;
+    for (int r = 0; r < context.reductions(); ++r)
+      if (context.loops.reduction[r] >= model.natural_lanes())
+        lowest = std::min(lowest, lane_reduction_cost(context, context.outputs() + r));
+    if (tile->cost <= lowest) return contraction_stage(context, *tile);
+  }
+  stage.tiles.assign(context.outputs(), {1});
   int row_loop = -1;
   int64_t unroll_lanes = 1;
   if (stage.vector_loop >= 0) {
