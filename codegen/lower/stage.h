@@ -21,6 +21,7 @@ struct PackedOperand {
   Packing choice;
   Halide::Func func;  // arguments: the operand tensor's dimensions, in subscript order
   std::vector<Halide::Var> vars;
+  std::vector<int64_t> extents;  // of the whole tensor, which a copy made once for the stage holds at most
 };
 
 struct Stage {

@@ -14,9 +14,6 @@ using codegen::Operand;
 using codegen::Packing;
 using codegen::StageSchedule;
 
-// Starting a parallel loop costs some 5 us (two threads, Zen 4, halide_do_par_for of the 21.0 runtime), the time of
-// about 10^5 scalar operations: work below that stays on one thread.
-constexpr double kSerialWork = 1e5;
 // Pieces a thread: bound the idle end of the parallel loop to an eighth of it on average.
 constexpr int64_t kPieces = 4;
 // Copying an operand whose vectors are contiguous already pays for fewer pages and no conflicts, if it is read again by
@@ -63,6 +60,11 @@ struct Layout {
     return bytes;
   }
 
+  double bytes(const Operand& operand) const {
+    const auto& tensor = context.program->tensors[operand.tensor];
+    return static_cast<double>(ir::element_count(tensor)) * static_cast<double>(dtype_size(tensor.type));
+  }
+
   // Outermost first. Within a kind the target is written in its own order, the vector loop innermost.
   std::vector<int> loop_order(bool rows_outside) const {
     std::vector<int> order(outputs());
@@ -104,6 +106,21 @@ std::vector<int> reduction_order(const Layout& layout) {
   return order;
 }
 
+// A window that vectors slide over is unrolled as a whole where the body stays small.
+std::vector<int> unrolled_taps(const Layout& layout) {
+  const auto& context = layout.context;
+  std::vector<int> unroll(context.reductions(), 1);
+  int64_t accumulators = 1;
+  for (int p = 0; p < context.outputs(); ++p)
+    accumulators *= layout.tile.tile[p] / (p == layout.tile.vector_loop ? layout.tile.lanes : 1);
+  const auto windows = window_loops(context, layout.tile.vector_loop);
+  int64_t body = accumulators;
+  for (const int r : windows) body *= std::max<int64_t>(context.loops.reduction[r], 1);
+  if (body > kMostUnrolledTaps) return unroll;
+  for (const int r : windows) unroll[r] = static_cast<int>(std::max<int64_t>(context.loops.reduction[r], 1));
+  return unroll;
+}
+
 // Stored with the vectors innermost, then in the order the reduction walks.
 std::vector<int> storage_order(const Layout& layout, const Operand& operand, const std::vector<int>& reductions) {
   const auto& loops = layout.context.loops;
@@ -136,7 +153,7 @@ StageSchedule contraction_stage(const StageContext& context, const RegisterTile&
   stage.reduction_order = reduction_order(layout);
   stage.reduction_block = context.loops.reduction;
   for (auto& block : stage.reduction_block) block = std::max<int64_t>(block, 1);
-  stage.reduction_unroll.assign(context.reductions(), 1);
+  stage.reduction_unroll = unrolled_taps(layout);
 
   auto is_before_pack = [&](int p) {
     return layout.kind(p) == Layout::Kind::Batch || (!rows_outside && layout.kind(p) == Layout::Kind::Panel);
@@ -160,8 +177,12 @@ StageSchedule contraction_stage(const StageContext& context, const RegisterTile&
     if (!operand.affine || !layout.in_panel(operand)) continue;
     const bool strided = layout.stride(operand, tile.vector_loop) != 1;
     if (packing_dimension(context, operand, tile.vector_loop) < 0) continue;
-    if (!strided && (rows_outside || passes < kPassesToPack)) continue;
-    stage.packings.push_back({operand.number, depth, storage_order(layout, operand, stage.reduction_order)});
+    if (!strided && (depth == 0 || rows_outside || passes < kPassesToPack)) continue;
+    // A small operand that loops around the copy do not use is copied once for all of them.
+    const bool again = std::any_of(order.begin(), order.begin() + depth,
+                                   [&](int p) { return layout.trips(p) > 1 && layout.stride(operand, p) == 0; });
+    const int at = again && layout.bytes(operand) <= static_cast<double>(context.target->l2_bytes) / 2 ? 0 : depth;
+    stage.packings.push_back({operand.number, at, storage_order(layout, operand, stage.reduction_order)});
   }
   return stage;
 }

@@ -1,6 +1,7 @@
 // The schedule a program gets without any search: an analytical model of vectors, registers and reuse.
 //
-// One tile level, the register tile. Vectors run along the output loop in which the operands are contiguous, or
+// Reductions that use their operands many times: contraction_schedule.h. The others here: one tile level, the register
+// tile. Vectors run along the output loop in which the operands are contiguous, or
 // in lanes of the reduction if only that one is (matrix-vector products). Rows of the register tile run along
 // the loop that reuses the vector operand. An operand that would be loaded with a stride, or whose panel is
 // read again by many rows, is packed once a panel.
@@ -18,10 +19,6 @@ namespace {
 using codegen::Operand;
 using codegen::Packing;
 using codegen::StageSchedule;
-
-// Starting a parallel loop costs some 5 us (two threads, Zen 4, halide_do_par_for of the 21.0 runtime), the time of
-// about 10^5 scalar operations: work below that stays on one thread.
-constexpr double kSerialWork = 1e5;
 
 // Independent accumulators that hide the latency of fused multiply-adds: 4 cycles, 2 units a core on x86 since Haswell.
 constexpr int64_t kLatencyHiding = 8;

@@ -24,6 +24,13 @@ struct RegisterTile {
 /// (sums, pools), or nothing is left to vectorise. The statement must have a reduction.
 std::optional<RegisterTile> best_register_tile(const StageContext& context);
 
+/// Multiply-adds of a body whose window is unrolled as a whole: beyond it registers spill (24 accumulators with three
+/// taps ran at half the speed of those with a loop, Zen 4).
+constexpr int64_t kMostUnrolledTaps = 80;
+
+/// Reduction loops over windows that vectors along `vector_loop` slide over: of a subscript with an output loop in it.
+std::vector<int> window_loops(const StageContext& context, int vector_loop);
+
 /// What vectorising reduction loop `loop` costs in the same unit: the terms, then a fold over the lanes an element.
 double lane_reduction_cost(const StageContext& context, int loop);
 
