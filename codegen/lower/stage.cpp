@@ -177,7 +177,11 @@ struct Builder {
   void make_packed() {
     for (const auto& choice : schedule.packings) {
       const auto& operand = stage.loops.operands[choice.operand];
-      PackedOperand packed{choice, Func(fmt::format("{}_pack{}", name, choice.operand)), {}, {}};
+      PackedOperand packed{choice,
+                           Func(fmt::format("{}_pack{}", name, choice.operand)),
+                           {},
+                           ir::shape(program.tensors[operand.tensor]),
+                           {}};
       std::vector<Expr> subscripts;
       for (size_t d = 0; d < operand.subscripts.size(); ++d) {
         packed.vars.push_back(Var(fmt::format("{}_p{}_{}", name, choice.operand, d)));

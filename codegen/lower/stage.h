@@ -23,6 +23,7 @@ struct PackedOperand {
   Packing choice;
   Halide::Func func;  // arguments: the operand tensor's dimensions, in subscript order
   std::vector<Halide::Var> vars;
+  std::vector<int64_t> extents;  // of the whole tensor, which a copy made once for the stage holds at most
   // With dot products: which of the instruction's iterations; the dimension along the reduction then counts groups.
   std::optional<Halide::Var> part;
 };

@@ -1,6 +1,7 @@
 // The schedule a program gets without any search: an analytical model of vectors, registers and reuse.
 //
-// One tile level, the register tile. Vectors run along the output loop in which the operands are contiguous, or
+// Reductions that use their operands many times: contraction_schedule.h. The others here: one tile level, the register
+// tile. Vectors run along the output loop in which the operands are contiguous, or
 // in lanes of the reduction if only that one is (matrix-vector products). Rows of the register tile run along
 // the loop that reuses the vector operand. An operand that would be loaded with a stride, or whose panel is
 // read again by many rows, is packed once a panel.
@@ -10,6 +11,7 @@
 #include <optional>
 
 #include "search/space/choices.h"
+#include "search/space/contraction_schedule.h"
 #include "search/space/default_parallel.h"
 #include "search/space/moves.h"
 
@@ -224,7 +226,8 @@ void pack_panels(const Model& model, StageSchedule& stage, int row_loop) {
 }
 
 // Halves that are read again and again are widened once, in a copy of the whole operand, as it lies in memory.
-void widen_halves(const Model& model, StageSchedule& stage) {
+StageSchedule suited_to_types(const Model& model, StageSchedule stage) {
+  stage.dot_product = true;  // where there are any
   const auto& context = model.context;
   for (const auto& operand : context.loops.operands) {
     const auto& tensor = context.program->tensors[operand.tensor];
@@ -237,6 +240,7 @@ void widen_halves(const Model& model, StageSchedule& stage) {
     if (tensor.layout == ir::Layout::Row) std::reverse(storage.begin(), storage.end());
     stage.packings.push_back({operand.number, 0, storage});
   }
+  return stage;
 }
 
 void choose_reduction(const Model& model, StageSchedule& stage) {
@@ -265,8 +269,15 @@ void choose_reduction(const Model& model, StageSchedule& stage) {
 StageSchedule default_stage(const StageContext& context) {
   StageSchedule stage;
   const Model model{context};
-  stage.tiles.assign(context.outputs(), {1});
   stage.vector_loop = model.best_vector_loop();
+  if (const auto tile = context.reductions() > 0 ? best_register_tile(context) : std::nullopt) {
+    double lowest = HUGE_VAL;
+    for (int r = 0; r < context.reductions(); ++r)
+      if (context.loops.reduction[r] >= model.natural_lanes())
+        lowest = std::min(lowest, lane_reduction_cost(context, context.outputs() + r));
+    if (tile->cost <= lowest) return suited_to_types(model, contraction_stage(context, *tile));
+  }
+  stage.tiles.assign(context.outputs(), {1});
   int row_loop = -1;
   int64_t unroll_lanes = 1;
   if (stage.vector_loop >= 0) {
@@ -294,9 +305,7 @@ StageSchedule default_stage(const StageContext& context) {
     stage.reduction_unroll[stage.vector_loop - context.outputs()] = static_cast<int>(unroll_lanes);
   stage.parallel = parallel_loops(model, stage);
   pack_panels(model, stage, row_loop);
-  widen_halves(model, stage);
-  stage.dot_product = true;  // where there are any
-  return stage;
+  return suited_to_types(model, std::move(stage));
 }
 
 }  // namespace tile_tune::search

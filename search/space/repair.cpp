@@ -112,14 +112,21 @@ void drop_idle_levels(const StageContext& context, StageSchedule& stage) {
   }
 }
 
+// Loops that run once stand last in their level. A packed copy stays inside the loops it was in, of those that run more
+// than once: it would otherwise be made anew in loops that slip in front of it.
 void canonical_order(const StageContext& context, StageSchedule& stage) {
   for (size_t l = 0; l < stage.order.size(); ++l) {
     auto runs_once = [&](int p) { return trip_count(context.loops, stage, p, l) <= 1; };
     auto& order = stage.order[l];
-    if (l == 0)
-      stage.parallel =
-          static_cast<int>(std::count_if(order.begin(), order.begin() + std::min<size_t>(stage.parallel, order.size()),
-                                         [&](int p) { return !runs_once(p); }));
+    auto running_among = [&](int loops) {
+      return static_cast<int>(
+          std::count_if(order.begin(), order.begin() + loops, [&](int p) { return !runs_once(p); }));
+    };
+    const int first = static_cast<int>(l) * context.outputs();
+    for (auto& packing : stage.packings)
+      if (packing.depth > first && packing.depth < first + context.outputs())
+        packing.depth = first + running_among(packing.depth - first);
+    if (l == 0) stage.parallel = running_among(std::min(stage.parallel, context.outputs()));
     const auto still = std::stable_partition(order.begin(), order.end(), [&](int p) { return !runs_once(p); });
     std::sort(still, order.end());
   }

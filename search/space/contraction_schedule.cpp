@@ -1,0 +1,190 @@
+// One tile level, the register tile. Loops that every operand uses (batches, groups) are outermost. Of the others the
+// operand loaded by vectors is the panel, the rest are rows. If all panels of a batch fit half of the second cache,
+// rows run outside and the panels are packed once a batch; else panels run outside, packed one by one.
+#include "search/space/contraction_schedule.h"
+
+#include <algorithm>
+#include <cstdlib>
+#include <numeric>
+
+namespace tile_tune::search {
+namespace {
+
+using codegen::Operand;
+using codegen::Packing;
+using codegen::StageSchedule;
+
+// Pieces a thread: bound the idle end of the parallel loop to an eighth of it on average.
+constexpr int64_t kPieces = 4;
+// Copying an operand whose vectors are contiguous already pays for fewer pages and no conflicts, if it is read again by
+// this many tiles.
+constexpr int64_t kPassesToPack = 4;
+
+struct Layout {
+  const StageContext& context;
+  const RegisterTile& tile;
+
+  int outputs() const { return context.outputs(); }
+  int64_t stride(const Operand& operand, int loop) const {
+    return std::abs(context.loops.stride(*context.program, operand, loop));
+  }
+  int64_t trips(int p) const {
+    return (std::max<int64_t>(context.loops.output[p], 1) + tile.tile[p] - 1) / tile.tile[p];
+  }
+  bool in_panel(const Operand& operand) const { return !operand.affine || stride(operand, tile.vector_loop) != 0; }
+
+  enum class Kind { Batch, Panel, Row };
+  Kind kind(int p) const {
+    bool panel = false, row = false;
+    for (const auto& operand : context.loops.operands) {
+      const bool used = stride(operand, p) != 0;
+      panel |= used && in_panel(operand);
+      row |= used && !in_panel(operand);
+    }
+    if (p == tile.vector_loop) return Kind::Panel;
+    return panel && row ? Kind::Batch : panel ? Kind::Panel : Kind::Row;
+  }
+
+  // Bytes of the vector operands that one batch reads, or that one panel of tiles does.
+  double panel_bytes(bool whole_batch) const {
+    std::vector<int64_t> extents(context.loops.loop_count());
+    for (int p = 0; p < outputs(); ++p)
+      extents[p] = whole_batch && kind(p) != Kind::Batch ? std::max<int64_t>(context.loops.output[p], 1) : tile.tile[p];
+    for (int r = 0; r < context.reductions(); ++r)
+      extents[outputs() + r] = std::max<int64_t>(context.loops.reduction[r], 1);
+    double bytes = 0;
+    for (const auto& operand : context.loops.operands)
+      if (operand.affine && in_panel(operand))
+        bytes += context.loops.footprint(*context.program, operand, extents) *
+                 static_cast<double>(dtype_size(context.program->tensors[operand.tensor].type));
+    return bytes;
+  }
+
+  double bytes(const Operand& operand) const {
+    const auto& tensor = context.program->tensors[operand.tensor];
+    return static_cast<double>(ir::element_count(tensor)) * static_cast<double>(dtype_size(tensor.type));
+  }
+
+  // Outermost first. Within a kind the target is written in its own order, the vector loop innermost.
+  std::vector<int> loop_order(bool rows_outside) const {
+    std::vector<int> order(outputs());
+    std::iota(order.begin(), order.end(), 0);
+    auto rank = [&](int p) {
+      switch (kind(p)) {
+        case Kind::Batch:
+          return 0;
+        case Kind::Panel:
+          return (rows_outside ? 4 : 1) + (p == tile.vector_loop ? 1 : 0);
+        default:
+          return 3;
+      }
+    };
+    std::stable_sort(order.begin(), order.end(), [&](int a, int b) { return rank(a) < rank(b); });
+    return order;
+  }
+
+  int64_t trips_of(const std::vector<int>& order, size_t begin, size_t end) const {
+    int64_t product = 1;
+    for (size_t i = begin; i < end; ++i) product *= trips(order[i]);
+    return product;
+  }
+};
+
+// Reduction loops in the order that walks the operand read by single elements best, widest steps outside.
+std::vector<int> reduction_order(const Layout& layout) {
+  const auto& context = layout.context;
+  std::vector<int> order(context.reductions());
+  std::iota(order.begin(), order.end(), 0);
+  auto distance = [&](int r) {
+    int64_t widest = 0;
+    for (const auto& operand : context.loops.operands)
+      if (operand.affine && !layout.in_panel(operand))
+        widest = std::max(widest, layout.stride(operand, context.outputs() + r));
+    return widest;
+  };
+  std::stable_sort(order.begin(), order.end(), [&](int a, int b) { return distance(a) > distance(b); });
+  return order;
+}
+
+// A window that vectors slide over is unrolled as a whole where the body stays small.
+std::vector<int> unrolled_taps(const Layout& layout) {
+  const auto& context = layout.context;
+  std::vector<int> unroll(context.reductions(), 1);
+  int64_t accumulators = 1;
+  for (int p = 0; p < context.outputs(); ++p)
+    accumulators *= layout.tile.tile[p] / (p == layout.tile.vector_loop ? layout.tile.lanes : 1);
+  const auto windows = window_loops(context, layout.tile.vector_loop);
+  int64_t body = accumulators;
+  for (const int r : windows) body *= std::max<int64_t>(context.loops.reduction[r], 1);
+  if (body > kMostUnrolledTaps) return unroll;
+  for (const int r : windows) unroll[r] = static_cast<int>(std::max<int64_t>(context.loops.reduction[r], 1));
+  return unroll;
+}
+
+// Stored with the vectors innermost, then in the order the reduction walks.
+std::vector<int> storage_order(const Layout& layout, const Operand& operand, const std::vector<int>& reductions) {
+  const auto& loops = layout.context.loops;
+  const auto distances = codegen::strides(layout.context.program->tensors[operand.tensor]);
+  std::vector<int> storage(operand.subscripts.size());
+  std::iota(storage.begin(), storage.end(), 0);
+  auto uses = [&](int d, int index) { return std::get<ir::AffineExpr>(operand.subscripts[d]).coefficient(index) != 0; };
+  auto rank = [&](int d) {
+    if (uses(d, loops.output_index[layout.tile.vector_loop])) return 0;
+    for (size_t r = 0; r < reductions.size(); ++r)
+      if (uses(d, loops.reduction_index[reductions[reductions.size() - 1 - r]])) return 1 + static_cast<int>(r);
+    return 1 + static_cast<int>(reductions.size());
+  };
+  std::stable_sort(storage.begin(), storage.end(),
+                   [&](int a, int b) { return rank(a) != rank(b) ? rank(a) < rank(b) : distances[a] < distances[b]; });
+  return storage;
+}
+
+}  // namespace
+
+StageSchedule contraction_stage(const StageContext& context, const RegisterTile& tile) {
+  const Layout layout{context, tile};
+  StageSchedule stage;
+  stage.vector_loop = tile.vector_loop;
+  stage.lanes = tile.lanes;
+  for (const int64_t size : tile.tile) stage.tiles.push_back({size});
+  const bool rows_outside = layout.panel_bytes(true) <= static_cast<double>(context.target->l2_bytes) / 2;
+  const auto order = layout.loop_order(rows_outside);
+  stage.order = {order};
+  stage.reduction_order = reduction_order(layout);
+  stage.reduction_block = context.loops.reduction;
+  for (auto& block : stage.reduction_block) block = std::max<int64_t>(block, 1);
+  stage.reduction_unroll = unrolled_taps(layout);
+
+  auto is_before_pack = [&](int p) {
+    return layout.kind(p) == Layout::Kind::Batch || (!rows_outside && layout.kind(p) == Layout::Kind::Panel);
+  };
+  const auto packed_at = static_cast<size_t>(std::count_if(order.begin(), order.end(), is_before_pack));
+  double work = 1;
+  for (int loop = 0; loop < context.loops.loop_count(); ++loop)
+    work *= static_cast<double>(std::max<int64_t>(
+        loop < context.outputs() ? context.loops.output[loop] : context.loops.reduction[loop - context.outputs()], 1));
+  const int threads = context.target->threads;
+  if (threads > 1 && work >= kSerialWork) {
+    int64_t pieces = 1;
+    while (pieces < kPieces * threads && stage.parallel < context.outputs())
+      pieces *= layout.trips(order[stage.parallel++]);
+  }
+  // Where the loops around the packed copy are too few to be shared out, it is made once for all.
+  const int depth = static_cast<int>(packed_at) >= stage.parallel ? static_cast<int>(packed_at) : 0;
+  const int64_t passes =
+      layout.trips_of(order, packed_at, order.size()) / (rows_outside ? layout.trips(tile.vector_loop) : 1);
+  for (const auto& operand : context.loops.operands) {
+    if (!operand.affine || !layout.in_panel(operand)) continue;
+    const bool strided = layout.stride(operand, tile.vector_loop) != 1;
+    if (packing_dimension(context, operand, tile.vector_loop) < 0) continue;
+    if (!strided && (depth == 0 || rows_outside || passes < kPassesToPack)) continue;
+    // A small operand that loops around the copy do not use is copied once for all of them.
+    const bool again = std::any_of(order.begin(), order.begin() + depth,
+                                   [&](int p) { return layout.trips(p) > 1 && layout.stride(operand, p) == 0; });
+    const int at = again && layout.bytes(operand) <= static_cast<double>(context.target->l2_bytes) / 2 ? 0 : depth;
+    stage.packings.push_back({operand.number, at, storage_order(layout, operand, stage.reduction_order)});
+  }
+  return stage;
+}
+
+}  // namespace tile_tune::search

@@ -1,0 +1,252 @@
+#include "search/space/register_tile.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdlib>
+
+namespace tile_tune::search {
+namespace {
+
+using codegen::Operand;
+
+// Steps a fused multiply-add waits for the one before it in the same accumulator: 4 cycles of 2 units a core on x86
+// since Haswell; on Zen 4, where a 512-bit operation takes both units, 4.
+constexpr double kLatency = 8;
+// Loads a core finishes in the time of one multiply-add. A broadcast from memory is part of the instruction.
+constexpr double kVectorLoad = 1, kBroadcast = 0.5;
+// Costs that stay visible, in vector operations: a scalar moved out of or into a vector (extract and store, load and
+// insert), and a contiguous vector loaded and stored.
+constexpr double kScalarMove = 2, kVectorMove = 2;
+// Load and arithmetic units share the front end: of two equal tiles the one with fewer loads is faster. Grouped
+// convolutions of 32 channels: 88 % of the peak with 1 vector x 25 rows, 85 with 2 x 10, 72 with 2 x 10 of two rows.
+constexpr double kLoadShare = 0.15;
+// Where vectors slide over a window, its taps share loads and leave no loop only if they are unrolled as a whole: 3x3
+// depthwise NHWC ran at 16 % of the FMA peak with a loop over taps and at 72 unrolled, four channels a group at 39
+// and 73.
+constexpr double kLoopOverTaps = 1.3;
+// A border tile runs through the copy of the loop that has guards. 3x3 NHWC convolution of 56 columns, padded: 93 % of
+// the peak in tiles of 8 columns (2 of 7 at a border), 72 in tiles of 14 (2 of 4).
+constexpr double kBorder = 0.3;
+constexpr int64_t kMostRows = 14, kMostVectors = 4;
+
+struct Candidate {
+  const StageContext& context;
+  int vector_loop;
+  int lanes;
+  std::vector<double> load_cost;  // by operand: of one vector, or of one scalar
+  double moves = 0;               // of packing and storing
+  int64_t taps = 0;               // of the window that vectors slide over; 0: there is none
+  std::vector<bool> guarded{};    // by output loop: a constraint cuts its borders off
+
+  int64_t stride(const Operand& operand, int p) const {
+    return std::abs(context.loops.stride(*context.program, operand, p));
+  }
+
+  // A loop along which some operand stays put; along the others (batches) tiles share nothing.
+  bool is_row(int p) const {
+    return p != vector_loop && std::any_of(context.loops.operands.begin(), context.loops.operands.end(),
+                                           [&](const Operand& operand) { return stride(operand, p) == 0; });
+  }
+  std::optional<RegisterTile> best() const;
+  double step_cost(const std::vector<int64_t>& tile, int64_t& accumulators) const;
+};
+
+double iterations_of_reduction(const StageContext& context) {
+  double count = 1;
+  for (const int64_t extent : context.loops.reduction) count *= static_cast<double>(std::max<int64_t>(extent, 1));
+  return count;
+}
+
+double elements_of_output(const StageContext& context) {
+  double count = 1;
+  for (const int64_t extent : context.loops.output) count *= static_cast<double>(std::max<int64_t>(extent, 1));
+  return count;
+}
+
+double whole_footprint(const StageContext& context, const Operand& operand) {
+  std::vector<int64_t> all = context.loops.output;
+  all.insert(all.end(), context.loops.reduction.begin(), context.loops.reduction.end());
+  for (auto& extent : all) extent = std::max<int64_t>(extent, 1);
+  return context.loops.footprint(*context.program, operand, all);
+}
+
+// Vector operations of one step of the reduction, and how many of them accumulate.
+double Candidate::step_cost(const std::vector<int64_t>& tile, int64_t& accumulators) const {
+  accumulators = 1;
+  for (int p = 0; p < context.outputs(); ++p) accumulators *= tile[p] / (p == vector_loop ? lanes : 1);
+  double loads = 0;
+  for (size_t o = 0; o < context.loops.operands.size(); ++o) {
+    double count = 1;
+    for (int p = 0; p < context.outputs(); ++p)
+      if (stride(context.loops.operands[o], p) != 0)
+        count *= static_cast<double>(tile[p] / (p == vector_loop ? lanes : 1));
+    loads += count * load_cost[o];
+  }
+  const double arithmetic = static_cast<double>(accumulators);
+  const bool loops_over_taps = taps > 0 && accumulators * taps > kMostUnrolledTaps;
+  return (std::max({arithmetic, loads, kLatency}) + kLoadShare * loads) * (loops_over_taps ? kLoopOverTaps : 1);
+}
+
+std::optional<RegisterTile> Candidate::best() const {
+  const auto& loops = context.loops;
+  const int outputs = context.outputs();
+  const double steps = iterations_of_reduction(context);
+  std::optional<RegisterTile> best;
+  std::vector<int64_t> tile(outputs, 1);
+  // Vector registers that hold a column while it meets the rows.
+  auto consider = [&](int64_t vectors) {
+    int64_t accumulators = 0;
+    const double step = step_cost(tile, accumulators);
+    if (accumulators + vectors + 1 > context.target->vector_registers) return;
+    double trips = 1;
+    for (int p = 0; p < outputs; ++p) {
+      const auto here = static_cast<double>((std::max<int64_t>(loops.output[p], 1) + tile[p] - 1) / tile[p]);
+      trips *= here * (guarded[p] && tile[p] > 1 ? 1 + kBorder * std::min(1.0, 2 / here) : 1);
+    }
+    // The start and end of a tile's sum: registers set to zero, loop set up, sums stored.
+    const double cost = trips * (steps * step + static_cast<double>(accumulators) + kLatency) + moves;
+    if (!best || cost < best->cost) best = RegisterTile{vector_loop, lanes, tile, cost};
+  };
+  // Of equal tiles the first wins: long runs of memory before many rows, rows along inner loops before outer ones.
+  const int64_t most_vectors = std::clamp<int64_t>(loops.output[vector_loop] / lanes, 1, kMostVectors);
+  for (int64_t vectors = most_vectors; vectors >= 1; --vectors) {
+    tile.assign(outputs, 1);
+    tile[vector_loop] = vectors * lanes;
+    consider(vectors);
+    for (int a = outputs; a-- > 0;) {
+      if (!is_row(a)) continue;
+      for (int64_t rows = std::min(kMostRows, loops.output[a]); rows >= 2; --rows) {
+        tile[a] = rows;
+        consider(vectors);
+        for (int b = a; b-- > 0;) {
+          if (!is_row(b)) continue;
+          for (int64_t more = 2; more <= std::min(kMostRows, loops.output[b]); ++more) {
+            if (vectors * rows * more >= context.target->vector_registers) break;
+            tile[b] = more;
+            consider(vectors);
+          }
+          tile[b] = 1;
+        }
+      }
+      tile[a] = 1;
+    }
+  }
+  return best;
+}
+
+// How one operand's elements get into vectors along the loop: the cost of a load, and of a copy that packs them.
+struct Access {
+  double load = 0, packing = 0;
+};
+
+Access access_along(const StageContext& context, const Operand& operand, int loop, int lanes) {
+  const auto& loops = context.loops;
+  const int64_t distance = std::abs(loops.stride(*context.program, operand, loop));
+  if (distance == 0) return {kBroadcast, 0};
+  if (distance == 1) return {kVectorLoad, 0};
+  // Few lanes far apart are loaded one by one; short strides as whole vectors that are shuffled.
+  const Access direct{distance < lanes ? 2.0 * static_cast<double>(distance) : kScalarMove * lanes, 0};
+  if (packing_dimension(context, operand, loop) < 0) return direct;
+  return {kVectorLoad, whole_footprint(context, operand) * kScalarMove};
+}
+
+std::vector<bool> guarded_loops(const StageContext& context) {
+  std::vector<bool> guarded;
+  for (const int index : context.loops.output_index) {
+    const auto& constraints = context.program->statements[context.statement].constraints;
+    guarded.push_back(std::any_of(constraints.begin(), constraints.end(), [&](const ir::Constraint& constraint) {
+      return constraint.expr.coefficient(index) != 0;
+    }));
+  }
+  return guarded;
+}
+
+Candidate candidate_for(const StageContext& context, int loop) {
+  Candidate candidate{context, loop, context.target->lanes(context.type), {}};
+  for (const int r : window_loops(context, loop))
+    candidate.taps = std::max<int64_t>(candidate.taps, 1) * std::max<int64_t>(context.loops.reduction[r], 1);
+  candidate.guarded = guarded_loops(context);
+  while (candidate.lanes > context.loops.output[loop]) candidate.lanes /= 2;
+  for (const auto& operand : context.loops.operands) {
+    const Access access = operand.affine ? access_along(context, operand, loop, candidate.lanes) : Access{2, 0};
+    candidate.load_cost.push_back(access.load);
+    candidate.moves += access.packing;
+  }
+  const auto& statement = context.program->statements[context.statement];
+  const bool contiguous = codegen::output_stride(*context.program, statement, context.loops, loop) == 1;
+  candidate.moves += elements_of_output(context) * (contiguous ? kVectorMove / candidate.lanes : kScalarMove);
+  return candidate;
+}
+
+bool is_reused(const StageContext& context) {
+  for (const auto& operand : context.loops.operands)
+    for (int p = 0; p < context.outputs(); ++p)
+      if (operand.affine && context.loops.output[p] > 1 && context.loops.stride(*context.program, operand, p) == 0)
+        return true;
+  return false;
+}
+
+}  // namespace
+
+int packing_dimension(const StageContext& context, const Operand& operand, int loop) {
+  if (!operand.affine) return -1;
+  const int index = context.loops.output_index[loop];
+  int found = -1;
+  for (size_t d = 0; d < operand.subscripts.size(); ++d) {
+    const int64_t coefficient = std::get<ir::AffineExpr>(operand.subscripts[d]).coefficient(index);
+    if (coefficient == 0) continue;
+    if (found >= 0 || std::abs(coefficient) != 1) return -1;
+    found = static_cast<int>(d);
+  }
+  return found;
+}
+
+std::vector<int> window_loops(const StageContext& context, int vector_loop) {
+  const auto& loops = context.loops;
+  std::vector<int> result;
+  auto slides = [&](int r) {
+    for (const auto& operand : loops.operands) {
+      if (!operand.affine || loops.stride(*context.program, operand, vector_loop) == 0) continue;
+      for (const auto& subscript : operand.subscripts) {
+        const auto& affine = std::get<ir::AffineExpr>(subscript);
+        if (affine.coefficient(loops.reduction_index[r]) == 0) continue;
+        if (std::any_of(loops.output_index.begin(), loops.output_index.end(),
+                        [&](int index) { return affine.coefficient(index) != 0; }))
+          return true;
+      }
+    }
+    return false;
+  };
+  for (int r = 0; r < context.reductions(); ++r)
+    if (slides(r)) result.push_back(r);
+  return result;
+}
+
+std::optional<RegisterTile> best_register_tile(const StageContext& context) {
+  if (!is_reused(context)) return std::nullopt;
+  std::optional<RegisterTile> best;
+  for (int p = context.outputs(); p-- > 0;) {
+    if (context.loops.output[p] < 2) continue;
+    const auto found = candidate_for(context, p).best();
+    if (found && (!best || found->cost < best->cost)) best = found;
+  }
+  return best;
+}
+
+double lane_reduction_cost(const StageContext& context, int loop) {
+  const int lanes = context.target->lanes(context.type);
+  const int64_t extent = context.loops.reduction[loop - context.outputs()];
+  const double terms = elements_of_output(context) * iterations_of_reduction(context);
+  double loads = 0;
+  for (const auto& operand : context.loops.operands) {
+    const int64_t distance = std::abs(context.loops.stride(*context.program, operand, loop));
+    loads += !operand.affine || distance > 1 ? kScalarMove * lanes : distance == 1 ? kVectorLoad : kBroadcast;
+  }
+  // An element's lanes are folded by halves, shuffle and combination; what no vector holds is done one by one.
+  const double tail =
+      static_cast<double>(extent % lanes) * iterations_of_reduction(context) / static_cast<double>(extent);
+  const double folds = 2 * std::log2(static_cast<double>(lanes)) + tail * kScalarMove;
+  return terms / lanes * std::max(loads, 1.0) + elements_of_output(context) * folds;
+}
+
+}  // namespace tile_tune::search

@@ -1,0 +1,41 @@
+// Which output loops of a reduction run in registers: the vector loop and the rows beside it.
+//
+// A model of one core that finishes one vector multiply-add a step: a step of the reduction loads a vector for every
+// column of the tile and a broadcast for every row, and costs what the slower of arithmetic and loads takes. What it
+// cannot hide (operands copied so that vectors are contiguous, results stored with a stride) comes on top.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "search/space/repair.h"
+
+namespace tile_tune::search {
+
+struct RegisterTile {
+  int vector_loop = -1;
+  int lanes = 1;
+  std::vector<int64_t> tile;  // by output loop, in elements
+  double cost = 0;            // estimate for the whole statement, in vector operations of one core
+};
+
+/// The cheapest tile whose accumulators fit the registers; none where no operand is used twice by different elements
+/// (sums, pools), or nothing is left to vectorise. The statement must have a reduction.
+std::optional<RegisterTile> best_register_tile(const StageContext& context);
+
+/// Multiply-adds of a body whose window is unrolled as a whole: beyond it registers spill (24 accumulators with three
+/// taps ran at half the speed of those with a loop, Zen 4).
+constexpr int64_t kMostUnrolledTaps = 80;
+
+/// Reduction loops over windows that vectors along `vector_loop` slide over: of a subscript with an output loop in it.
+std::vector<int> window_loops(const StageContext& context, int vector_loop);
+
+/// What vectorising reduction loop `loop` costs in the same unit: the terms, then a fold over the lanes an element.
+double lane_reduction_cost(const StageContext& context, int loop);
+
+/// The dimension that packing would store innermost to make vectors along output loop `loop` contiguous; -1: none
+/// would.
+int packing_dimension(const StageContext& context, const codegen::Operand& operand, int loop);
+
+}  // namespace tile_tune::search

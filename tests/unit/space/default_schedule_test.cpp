@@ -1,0 +1,106 @@
+// What the analytical model chooses where the right choice is known, on a machine described here, not the one it runs
+// on.
+#include <catch2/catch.hpp>
+
+#include "codegen/schedule/check.h"
+#include "frontend/ir/canonical.h"
+#include "frontend/tc/parse.h"
+#include "search/space/space.h"
+
+namespace tile_tune::search {
+namespace {
+
+using codegen::StageSchedule;
+
+ir::Program bound(const std::string& text, const ir::Sizes& sizes) {
+  return ir::canonicalize(ir::bind(tc::parse(text, "test.tc").value().programs.at(0), sizes).value());
+}
+
+codegen::Target avx512() {
+  codegen::Target target;
+  target.vector_bytes = 64;
+  target.vector_registers = 32;
+  target.threads = 2;
+  target.l1_bytes = 32 << 10;
+  target.l2_bytes = 1 << 20;
+  return target;
+}
+
+StageSchedule chosen(const ir::Program& program) {
+  const auto schedule = Space(program, avx512()).default_schedule();
+  REQUIRE(codegen::check(program, schedule).has_value());
+  return schedule.stages.at(0);
+}
+
+int64_t accumulators(const StageSchedule& stage) {
+  int64_t product = 1;
+  for (const auto& tiles : stage.tiles) product *= tiles.back();
+  return product / stage.lanes;
+}
+
+}  // namespace
+
+TEST_CASE("a grouped convolution with short rows runs along its channels", "[unit]") {
+  const auto stage =
+      chosen(bound("def f(float(N,G,C,H,W) I, float(G,F,C,KH,KW) K) -> (O) "
+                   "{ O(n,g,f,h,w) +=! I(n,g,c,h+kh,w+kw) * K(g,f,c,kh,kw) }",
+                   {{"N", 32}, {"G", 32}, {"C", 32}, {"F", 32}, {"H", 7}, {"W", 7}, {"KH", 3}, {"KW", 3}}));
+  CHECK(stage.vector_loop == 2);
+  CHECK(stage.lanes == 16);
+  CHECK(accumulators(stage) >= 8);
+  // The weights of a group are copied once, inside the loop over groups, with channels innermost.
+  REQUIRE(stage.packings.size() == 1);
+  CHECK(stage.packings[0].operand == 1);
+  CHECK(stage.packings[0].depth == 1);
+  CHECK(stage.packings[0].order.front() == 1);
+  CHECK(stage.order[0].front() == 1);
+}
+
+TEST_CASE("small weights are copied once, not in loops that do not use them", "[unit]") {
+  const auto stage =
+      chosen(bound("def f(float(N,H,W,C) I, float(C,KH,KW) K) -> (O) "
+                   "{ O(n,h,w,c) +=! I(n,h+kh,w+kw,c) * K(c,kh,kw) }",
+                   {{"N", 1}, {"H", 58}, {"W", 58}, {"C", 128}, {"KH", 3}, {"KW", 3}}));
+  CHECK(stage.vector_loop == 3);
+  CHECK(stage.reduction_unroll == std::vector<int>{3, 3});
+  REQUIRE(stage.packings.size() == 1);
+  CHECK(stage.packings[0].depth == 0);
+}
+
+TEST_CASE("products keep their accumulators within the registers", "[unit]") {
+  for (const int64_t extent : {17, 64, 100, 512}) {
+    const auto stage = chosen(bound("def f(float(M,K) A, float(K,N) B) -> (C) { C(m,n) +=! A(m,k) * B(k,n) }",
+                                    {{"M", extent}, {"N", extent}, {"K", extent}}));
+    CHECK(stage.vector_loop == 1);
+    CHECK(accumulators(stage) >= 8);
+    CHECK(accumulators(stage) + stage.tiles[1].back() / stage.lanes < 32);
+  }
+}
+
+TEST_CASE("matrix-vector products still reduce in lanes", "[unit]") {
+  const auto stage =
+      chosen(bound("def f(float(R,C) A, float(C) B) -> (o) { o(i) +=! A(i,j) * B(j) }", {{"R", 4096}, {"C", 4096}}));
+  CHECK(stage.vector_loop == 1);
+}
+
+TEST_CASE("a copy stays inside the loops it was in when loops that run once move", "[unit]") {
+  const auto program = bound("def f(float(B,M,K) A, float(B,K,N) C) -> (O) { O(b,m,n) +=! A(b,m,k) * C(b,k,n) }",
+                             {{"B", 1}, {"M", 64}, {"N", 64}, {"K", 64}});
+  codegen::Schedule schedule;
+  StageSchedule stage;
+  stage.tiles = {{1}, {8}, {32}};
+  stage.order = {{0, 2, 1}};  // the batch runs once
+  stage.vector_loop = 2;
+  stage.lanes = 16;
+  stage.reduction_order = {0};
+  stage.reduction_block = {64};
+  stage.reduction_unroll = {1};
+  stage.packings = {{1, 2, {2, 1, 0}}};  // once a panel of n
+  schedule.stages = {stage};
+  const auto repaired = Space(program, avx512()).adapt(schedule).stages.at(0);
+  CHECK(repaired.order == std::vector<std::vector<int>>{{2, 1, 0}});
+  REQUIRE(repaired.packings.size() == 1);
+  CHECK(repaired.packings[0].depth == 1);
+}
+
+}  // namespace tile_tune::search
