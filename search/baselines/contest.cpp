@@ -51,93 +51,98 @@ Result<std::unique_ptr<Contest>> Contest::start(ContestOptions options) {
   return contest;
 }
 
-Result<void> Contest::build(Pool& pool, const std::string& problem, const std::vector<NamedSchedule>& schedules,
-                            const std::vector<Baseline>& against, const ir::Program& program,
-                            const std::set<int>& constants, std::vector<Entry>& entries,
-                            std::vector<std::string>& libraries) {
+Result<void> Contest::build_schedules(Pool& pool, const std::vector<NamedSchedule>& schedules, Match& match) {
   for (const auto& [name, schedule] : schedules) {
-    libraries.push_back(fmt::format("{}-{}.so", problem, name));
-    const auto reply = pool.ask(Build{problem, schedule, libraries.back()});
+    match.libraries.push_back(fmt::format("{}-{}.so", match.problem, name));
+    const auto reply = pool.ask(Build{match.problem, schedule, match.libraries.back()});
     if (!reply) return stopped();
-    Entry entry;
-    entry.name = name;
-    record(entry, *reply);
-    entries.push_back(std::move(entry));
+    match.entries.emplace_back();
+    match.entries.back().name = name;
+    record(match.entries.back(), *reply);
   }
+  return {};
+}
+
+void Contest::build_baselines(const ir::Program& program, const std::vector<Baseline>& against,
+                              const std::set<int>& constants, Match& match) {
+  const size_t first = match.entries.size();
   std::vector<BaselineJob> work;
   for (const Baseline baseline : against) {
     auto source = baseline_source(baseline, program, constants, options_.target.threads);
     if (!source) continue;
-    const std::string name = baseline_name(baseline);
-    libraries.push_back(fmt::format("{}-{}.so", problem, name));
-    work.push_back({baseline, std::move(*source), libraries.back()});
-    entries.emplace_back();
-    entries.back().name = name;
-    entries.back().baseline = baseline;
+    match.entries.emplace_back();
+    match.entries.back().name = baseline_name(baseline);
+    match.entries.back().baseline = baseline;
+    match.libraries.push_back(fmt::format("{}-{}.so", match.problem, baseline_name(baseline)));
+    work.push_back({baseline, std::move(*source), match.libraries.back()});
   }
   const auto faults =
       compile_baselines(work, directory_.path(), static_cast<int>(codegen::available_cores().size()), options_.stop);
   for (size_t i = 0; i < work.size(); ++i) {
     if (faults[i].empty()) continue;
-    Entry& entry = entries[schedules.size() + i];
-    entry.outcome = Outcome::CompileError;
-    entry.reason = faults[i];
+    match.entries[first + i].outcome = Outcome::CompileError;
+    match.entries[first + i].reason = faults[i];
+  }
+}
+
+Result<void> Contest::verify(Pool& pool, Match& match) {
+  for (size_t i = 0; i < match.entries.size(); ++i) {
+    Entry& entry = match.entries[i];
+    if (entry.outcome != Outcome::Ok) continue;
+    const auto reply = pool.ask(Verify{match.problem, kRuntime, match.libraries[i]});
+    if (!reply) return stopped();
+    record(entry, *reply);
+    entry.verify_error = reply->verify_error;
   }
   return {};
 }
 
-Result<void> Contest::verify(Pool& pool, const std::string& problem, std::vector<Entry>& entries,
-                             const std::vector<std::string>& libraries) {
-  for (size_t i = 0; i < entries.size(); ++i) {
-    if (entries[i].outcome != Outcome::Ok) continue;
-    const auto reply = pool.ask(Verify{problem, kRuntime, libraries[i]});
-    if (!reply) return stopped();
-    record(entries[i], *reply);
-    entries[i].verify_error = reply->verify_error;
-  }
-  return {};
+// In a fresh process: nothing is left over from the verification.
+std::optional<Reply> Contest::time(const std::vector<size_t>& who, const Match& match) {
+  SideBySide request;
+  request.problem = match.problem;
+  request.runtime = kRuntime;
+  for (const size_t i : who) request.libraries.push_back(match.libraries[i]);
+  request.exempt = static_cast<int>(
+      std::count_if(who.begin(), who.end(), [&](size_t i) { return !match.entries[i].baseline.has_value(); }));
+  request.seed = options_.seed;
+  request.rounds = options_.rounds;
+  request.seconds = options_.seconds;
+  Pool fresh(options_.command, 1, setup(), options_.stop);
+  return fresh.ask(request);
 }
 
 // Whether nothing else of ours ran meanwhile.
-Result<bool> Contest::time(const std::string& problem, std::vector<Entry>& entries,
-                           const std::vector<std::string>& libraries) {
+Result<bool> Contest::time(Match& match) {
   const auto lock = MachineLock::acquire(MachineLock::Mode::Exclusive, options_.stop, options_.on_wait);
   if (!lock) return stopped();
-  const auto ask = [&](const std::vector<size_t>& who) -> std::optional<Reply> {
-    std::vector<std::string> files;
-    for (const size_t i : who) files.push_back(libraries[i]);
-    const int own = static_cast<int>(
-        std::count_if(who.begin(), who.end(), [&](size_t i) { return !entries[i].baseline.has_value(); }));
-    Pool fresh(options_.command, 1, setup(), options_.stop);
-    return fresh.ask(SideBySide{problem, kRuntime, files, own, options_.seed, options_.rounds, options_.seconds});
-  };
   std::vector<size_t> who;
-  for (size_t i = 0; i < entries.size(); ++i)
-    if (entries[i].outcome == Outcome::Ok) who.push_back(i);
+  for (size_t i = 0; i < match.entries.size(); ++i)
+    if (match.entries[i].outcome == Outcome::Ok) who.push_back(i);
   if (who.empty()) return lock->held();
-  auto reply = ask(who);
+  auto reply = time(who, match);
   if (!reply) return stopped();
   if (reply->outcome != Outcome::Ok) {
     // Somebody takes the process down: each alone tells who, and the others run again.
     std::vector<size_t> sound;
     for (const size_t i : who) {
-      const auto alone = ask({i});
+      const auto alone = time({i}, match);
       if (!alone) return stopped();
       if (alone->outcome == Outcome::Ok)
         sound.push_back(i);
       else
-        record(entries[i], *alone);
+        record(match.entries[i], *alone);
     }
-    who = sound;
+    who = std::move(sound);
     if (who.empty()) return lock->held();
-    reply = ask(who);
+    reply = time(who, match);
     if (!reply) return stopped();
   }
   for (size_t k = 0; k < who.size(); ++k) {
     if (reply->outcome == Outcome::Ok && k < reply->timings.size())
-      record(entries[who[k]], std::move(reply->timings[k]));
+      record(match.entries[who[k]], std::move(reply->timings[k]));
     else
-      record(entries[who[k]], *reply);
+      record(match.entries[who[k]], *reply);
   }
   return lock->held();
 }
@@ -145,23 +150,25 @@ Result<bool> Contest::time(const std::string& problem, std::vector<Entry>& entri
 Result<ContestResult> Contest::run(const ir::Program& program, const std::vector<NamedSchedule>& schedules,
                                    const std::vector<Baseline>& against, const std::set<int>& constants) {
   ContestResult result;
-  std::vector<std::string> libraries;
-  const std::string name = fmt::format("problem-{}", problems_++);
+  Match match;
+  match.problem = fmt::format("problem-{}", problems_++);
   {
     const auto lock = MachineLock::acquire(MachineLock::Mode::Shared, options_.stop, options_.on_wait);
     if (!lock) return stopped();
     TILE_TUNE_TRY(problem, make_problem(program, options_.seed));
-    TILE_TUNE_CHECK(write_problem(problem, directory_.path() / name));
+    TILE_TUNE_CHECK(write_problem(problem, directory_.path() / match.problem));
     result.sampled = problem.sampled;
     Pool pool(options_.command, 1, setup(), options_.stop);
-    TILE_TUNE_CHECK(build(pool, name, schedules, against, program, constants, result.entries, libraries));
-    TILE_TUNE_CHECK(verify(pool, name, result.entries, libraries));
+    TILE_TUNE_CHECK(build_schedules(pool, schedules, match));
+    build_baselines(program, against, constants, match);
+    TILE_TUNE_CHECK(verify(pool, match));
   }
-  TILE_TUNE_TRY(alone, time(name, result.entries, libraries));
+  TILE_TUNE_TRY(alone, time(match));
   result.alone = alone;
+  result.entries = std::move(match.entries);
   std::error_code ignored;
-  std::filesystem::remove_all(directory_.path() / name, ignored);
-  for (const auto& library : libraries) std::filesystem::remove(directory_.path() / library, ignored);
+  std::filesystem::remove_all(directory_.path() / match.problem, ignored);
+  for (const auto& library : match.libraries) std::filesystem::remove(directory_.path() / library, ignored);
   return result;
 }
 

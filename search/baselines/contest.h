@@ -64,12 +64,18 @@ class Contest {
   Contest(ContestOptions options, SessionDirectory directory)
       : options_(std::move(options)), directory_(std::move(directory)) {}
   Setup setup() const;
-  Result<void> build(Pool& pool, const std::string& problem, const std::vector<NamedSchedule>& schedules,
-                     const std::vector<Baseline>& against, const ir::Program& program, const std::set<int>& constants,
-                     std::vector<Entry>& entries, std::vector<std::string>& libraries);
-  Result<void> verify(Pool& pool, const std::string& problem, std::vector<Entry>& entries,
-                      const std::vector<std::string>& libraries);
-  Result<bool> time(const std::string& problem, std::vector<Entry>& entries, const std::vector<std::string>& libraries);
+  /// A program's files in the directory, and who takes part, in one order with the libraries made for them.
+  struct Match {
+    std::string problem;
+    std::vector<Entry> entries;
+    std::vector<std::string> libraries;
+  };
+  Result<void> build_schedules(Pool& pool, const std::vector<NamedSchedule>& schedules, Match& match);
+  void build_baselines(const ir::Program& program, const std::vector<Baseline>& against, const std::set<int>& constants,
+                       Match& match);
+  Result<void> verify(Pool& pool, Match& match);
+  Result<bool> time(Match& match);
+  std::optional<Reply> time(const std::vector<size_t>& who, const Match& match);
 
   ContestOptions options_;
   SessionDirectory directory_;

@@ -35,7 +35,7 @@ std::optional<Axis> single(const std::vector<Axis>& axes) {
   return all.empty() ? Axis{} : all.front();
 }
 
-std::optional<Product> product_of(const ir::Program& program, const StatementView& view) {
+std::optional<Product> product_of(const StatementView& view) {
   if (view.op != ir::Aggregation::Sum || view.reads.size() != 2 || !view.is_product || view.factor != 1 ||
       !view.constraints.empty())
     return std::nullopt;
@@ -54,7 +54,6 @@ std::optional<Product> product_of(const ir::Program& program, const StatementVie
   }
   if (product.k.empty()) return std::nullopt;
   for (auto* axes : {&product.batch, &product.m, &product.n, &product.k}) *axes = merged(*axes);
-  (void)program;
   return product;
 }
 
@@ -208,7 +207,7 @@ Step step_of(const ir::Program& program, int number) {
   Step step{Nest{}, {}, statement.target, number, number};
   const auto view = view_of(program, statement);
   if (!view) return step;
-  if (const auto product = product_of(program, *view))
+  if (const auto product = product_of(*view))
     step.operation = *product;
   else if (const auto convolution = convolution_of(program, *view))
     step.operation = *convolution;
