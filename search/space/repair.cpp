@@ -118,6 +118,15 @@ void canonical_order(const StageContext& context, StageSchedule& stage) {
       stage.parallel =
           static_cast<int>(std::count_if(order.begin(), order.begin() + std::min<size_t>(stage.parallel, order.size()),
                                          [&](int p) { return !runs_once(p); }));
+    // What is packed inside the first loops stays inside those of them that run more than once. (It would else be
+    // packed anew in every iteration of a loop that moves ahead of one that runs once.)
+    const int first = static_cast<int>(l) * context.outputs(), last = first + context.outputs();
+    // Past the outermost level of a blocked reduction begin its blocks.
+    const bool to_last = l > 0 || !is_blocked(context, stage);
+    for (auto& packing : stage.packings)
+      if (packing.depth > first && (packing.depth < last || (packing.depth == last && to_last)))
+        packing.depth = first + static_cast<int>(std::count_if(order.begin(), order.begin() + (packing.depth - first),
+                                                               [&](int p) { return !runs_once(p); }));
     const auto still = std::stable_partition(order.begin(), order.end(), [&](int p) { return !runs_once(p); });
     std::sort(still, order.end());
   }
