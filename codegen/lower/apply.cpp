@@ -152,7 +152,8 @@ struct Applier {
       if (i == 0) return Halide::LoopLevel(stage.accumulator, stage.block.front());
       return Halide::LoopLevel(stage.accumulator, inner[i - 1]);
     }
-    if (depth == 0) return schedule.compute_at ? *where : Halide::LoopLevel::root();
+    if (depth == 0 && schedule.compute_at) return *where;
+    if (depth <= 0) return Halide::LoopLevel::root();
     return Halide::LoopLevel(stage.tiled, nest[depth - 1 - fused_away()]);
   }
 

@@ -87,7 +87,7 @@ Result<void> check_packings(const Loops& loops, int number, const StageSchedule&
     seen[packing.operand] = true;
     const auto& operand = loops.operands[packing.operand];
     if (!operand.affine) return invalid(number, "it packs an operand that is gathered");
-    if (packing.depth < 0 || packing.depth > depths || (packing.depth > 0 && packing.depth < stage.parallel))
+    if (packing.depth < -1 || packing.depth > depths || (packing.depth > 0 && packing.depth < stage.parallel))
       return invalid(number, "it packs inside a loop that is not there");
     if (!is_permutation_of(packing.order, operand.subscripts.size()))
       return invalid(number, "the storage order of a packed operand is not a permutation of its dimensions");

@@ -293,7 +293,9 @@ int Fusion::least_packing_depth(int owner, int operand) const {
     const auto& at = schedule_.stages[owner_of(producer)].compute_at;
     if (at && at->statement == owner) least = std::max(least, at->depth);
   };
-  look_at(loops_[owner].operands[operand].tensor, look_at);
+  const int tensor = loops_[owner].operands[operand].tensor;
+  if (schedule_.stages[owner].compute_at && program_.tensors[tensor].role == ir::Role::Input) return -1;
+  look_at(tensor, look_at);
   return least;
 }
 

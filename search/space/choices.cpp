@@ -91,6 +91,7 @@ std::vector<int> packable_operands(const StageContext& context) {
 
 std::vector<int> packing_depths(const StageContext& context, const codegen::StageSchedule& stage) {
   std::vector<int> result{0};
+  if (stage.compute_at) result.push_back(-1);
   const int most = context.outputs() * static_cast<int>(stage.order.size());
   for (int depth = std::max(stage.parallel, 1); depth <= most; ++depth) result.push_back(depth);
   return result;

@@ -7,6 +7,8 @@
 #include <cstdlib>
 #include <numeric>
 
+#include "search/space/default_parallel.h"
+
 namespace tile_tune::search {
 namespace {
 
@@ -14,8 +16,6 @@ using codegen::Operand;
 using codegen::Packing;
 using codegen::StageSchedule;
 
-// Pieces a thread: bound the idle end of the parallel loop to an eighth of it on average.
-constexpr int64_t kPieces = 4;
 // Copying an operand whose vectors are contiguous already pays for fewer pages and no conflicts, if it is read again by
 // this many tiles.
 constexpr int64_t kPassesToPack = 4;
@@ -166,7 +166,7 @@ StageSchedule contraction_stage(const StageContext& context, const RegisterTile&
   const int threads = context.target->threads;
   if (threads > 1 && work >= kSerialWork) {
     int64_t pieces = 1;
-    while (pieces < kPieces * threads && stage.parallel < context.outputs())
+    while (pieces < kPiecesPerThread * threads && stage.parallel < context.outputs())
       pieces *= layout.trips(order[stage.parallel++]);
   }
   // Where the loops around the packed copy are too few to be shared out, it is made once for all.

@@ -247,6 +247,16 @@ struct Planner {
     schedule = std::move(best);
   }
 
+  // True of weights: an input of which every block reads the same elements.
+  bool is_same_for_all_blocks(int owner, const StageContext& of_block, int number) const {
+    const auto& loops = stages[owner].loops;
+    const auto& operand = loops.operands[number];
+    if (program.tensors[operand.tensor].role != ir::Role::Input) return false;
+    for (int p = 0; p < stages[owner].outputs(); ++p)
+      if (of_block.loops.output[p] < loops.output[p] && loops.stride(program, operand, p) != 0) return false;
+    return true;
+  }
+
   // The owners inside a nest get their own tiles on the host's blocks, last ones first.
   void tile_inside(int host) {
     schedule.stages[host] = repair(stages[host], schedule.stages[host]);
@@ -263,8 +273,14 @@ struct Planner {
       schedule.stages[owner].compute_at = at;
       StageContext context = stages[owner];
       if (const auto extents = fusion.extents(owner)) context.loops.output = *extents;
-      schedule.stages[owner] = default_stage(context);
-      schedule.stages[owner].compute_at = at;
+      codegen::Target one_thread = target();
+      one_thread.threads = 1;
+      context.target = &one_thread;
+      StageSchedule own = default_stage(context);
+      own.compute_at = at;
+      for (auto& packing : own.packings)
+        if (is_same_for_all_blocks(owner, context, packing.operand)) packing.depth = -1;
+      schedule.stages[owner] = own;
     }
   }
 };

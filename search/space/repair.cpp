@@ -122,9 +122,13 @@ void canonical_order(const StageContext& context, StageSchedule& stage) {
       return static_cast<int>(
           std::count_if(order.begin(), order.begin() + loops, [&](int p) { return !runs_once(p); }));
     };
-    const int first = static_cast<int>(l) * context.outputs();
+    // What is packed inside the first loops stays inside those of them that run more than once. (It would else be
+    // packed anew in every iteration of a loop that moves ahead of one that runs once.)
+    const int first = static_cast<int>(l) * context.outputs(), last = first + context.outputs();
+    // Past the outermost level of a blocked reduction begin its blocks.
+    const bool to_last = l > 0 || !is_blocked(context, stage);
     for (auto& packing : stage.packings)
-      if (packing.depth > first && packing.depth < first + context.outputs())
+      if (packing.depth > first && (packing.depth < last || (packing.depth == last && to_last)))
         packing.depth = first + running_among(packing.depth - first);
     if (l == 0) stage.parallel = running_among(std::min(stage.parallel, context.outputs()));
     const auto still = std::stable_partition(order.begin(), order.end(), [&](int p) { return !runs_once(p); });

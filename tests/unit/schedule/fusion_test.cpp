@@ -111,6 +111,9 @@ TEST_CASE("impossible places are refused") {
     return !check(program, schedule).has_value();
   };
   CHECK_FALSE(refused([](auto&) {}));
+  // Inputs may be packed before all blocks, what a block computes may not.
+  CHECK_FALSE(refused([](auto& stages) { stages[1].packings = {{0, -1, {1, 0}}}; }));
+  CHECK(refused([](auto& stages) { stages[1].packings = {{1, -1, {0}}}; }));
   CHECK(refused([](auto& stages) { stages[0].compute_at->statement = 4; }));
   CHECK(refused([](auto& stages) { stages[0].compute_at->statement = 0; }));
   CHECK(refused([](auto& stages) { stages[0].compute_at->statement = 1; }));
@@ -178,6 +181,17 @@ TEST_CASE("defaults share nests, and random schedules try every place") {
   CHECK(inside > 20);
   CHECK(epilogues > 10);
   CHECK(in_pieces > 5);
+}
+
+TEST_CASE("a panel is not packed again for every row because its own loop runs once") {
+  const auto program = bound("def f(float(M,K) A, float(N,K) B) -> (O) { O(m,n) +=! A(m,k) * B(n,k) }",
+                             {{"M", 96}, {"N", 64}, {"K", 32}});
+  Target alone = machine();
+  alone.threads = 1;
+  const auto stage = search::Space(program, alone).default_schedule().stages[0];
+  REQUIRE(stage.tiles[1].back() == 64);
+  REQUIRE(stage.packings.size() == 1);
+  CHECK(stage.packings[0].depth == 0);
 }
 
 }  // namespace tile_tune::codegen
