@@ -115,7 +115,10 @@ void drop_idle_levels(const StageContext& context, StageSchedule& stage) {
 // Loops that run once stand last in their level. A packed copy stays inside the loops it was in, of those that run more
 // than once: it would otherwise be made anew in loops that slip in front of it.
 void canonical_order(const StageContext& context, StageSchedule& stage) {
-  for (size_t l = 0; l < stage.order.size(); ++l) {
+  const int depths = context.outputs() * static_cast<int>(stage.order.size());
+  for (auto& packing : stage.packings) packing.depth = std::min(packing.depth, depths);
+  // From the innermost level, since a packing may move out into the one around.
+  for (size_t l = stage.order.size(); l-- > 0;) {
     auto runs_once = [&](int p) { return trip_count(context.loops, stage, p, l) <= 1; };
     auto& order = stage.order[l];
     auto running_among = [&](int loops) {
@@ -141,14 +144,12 @@ void canonical_order(const StageContext& context, StageSchedule& stage) {
 }
 
 void repair_packings(const StageContext& context, StageSchedule& stage) {
-  const int depths = context.outputs() * static_cast<int>(stage.order.size());
   std::vector<codegen::Packing> kept;
   for (auto& packing : stage.packings) {
     const auto& operand = context.loops.operands[packing.operand];
     const bool again =
         std::any_of(kept.begin(), kept.end(), [&](const auto& k) { return k.operand == packing.operand; });
     if (again || !operand.affine || operand.subscripts.empty()) continue;
-    packing.depth = std::min(packing.depth, depths);
     if (packing.depth > 0) packing.depth = std::max(packing.depth, stage.parallel);
     kept.push_back(packing);
   }
