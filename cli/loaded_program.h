@@ -10,7 +10,7 @@ namespace tile_tune::cli {
 struct LoadedProgram {
   ir::Program program;   // as written, sizes symbolic
   std::string frontend;  // "tc", "json" or "einsum"
-  std::string source;    // the text it came from
+  std::string source;    // its own text: of a file of many defs, one of them
   ir::Sizes sizes = {};  // those that --shape or arrays give
 };
 
