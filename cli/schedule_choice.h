@@ -22,7 +22,8 @@ ScheduleChoice default_choice(const Workload& workload, const codegen::Target& t
 Result<ScheduleChoice> given_choice(const Workload& workload, const std::string& path);
 
 /// The best stored schedule, else the default with a warning. Records of another tool version or CPU are taken with
-/// a warning, too (rulings 12). A database that does not exist is an error only if --db names it.
+/// a warning, too (rulings 12). A database that does not exist or is empty has no schedules (rulings 17): a warning if
+/// --db names it.
 Result<ScheduleChoice> stored_choice(const Workload& workload, const codegen::Target& target, const Session& session);
 
 }  // namespace tile_tune::cli
