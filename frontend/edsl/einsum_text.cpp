@@ -21,9 +21,14 @@ edsl::Program parse(const std::string& subscripts,
                     const std::vector<std::pair<DType, std::vector<int64_t>>>& operands) {
   Known known;
   for (const auto& [type, shape] : operands) known.operands.push_back({type, shape});
-  auto made = value(make_program(value(parse(std::string_view(subscripts))), known));
-  if (operands.empty()) return edsl::Program(std::move(made.program));
-  return edsl::Program(value(ir::bind(made.program, made.sizes)));
+  const auto einsum = value(parse(std::string_view(subscripts)));
+  auto made = value(make_program(einsum, known));
+  if (!operands.empty()) return edsl::Program(value(ir::bind(made.program, made.sizes)));
+  return edsl::Program(std::move(made.program), [einsum](const ir::Sizes& sizes) {
+    Known bound;
+    bound.sizes = sizes;
+    return value(make_program(einsum, bound)).program;
+  });
 }
 
 }  // namespace tile_tune::einsum
