@@ -167,7 +167,7 @@ class Builder {
     const auto add_index = [&](int axis) {
       if (axis == kRepeats || numbers[axis] >= 0) return;
       numbers[axis] = static_cast<int>(statement.indices.size());
-      statement.indices.push_back({resolved_.axes[axis].name, 0, resolved_.axes[axis].extent, bound_by(pieces, axis)});
+      statement.indices.push_back({index_name(axis), 0, resolved_.axes[axis].extent, bound_by(pieces, axis)});
     };
     for (const int axis : result) add_index(axis);
     const size_t outputs = statement.indices.size();
@@ -212,13 +212,19 @@ class Builder {
     return ir::make_expr(step_type(), ir::Cast{std::move(expr)});
   }
 
+  /// A label's size and index have one name.
+  std::string index_name(int axis) const {
+    const auto label = static_cast<size_t>(axis);
+    return label < einsum_.labels.size() ? size_name(einsum_.labels[label]) : resolved_.axes[label].name;
+  }
+
   /// What an index runs over, in words: "in0(i,j), dimension 1".
   std::string bound_by(const std::vector<Piece>& pieces, int axis) const {
     for (const auto& piece : pieces) {
       const auto found = std::find(piece.dimensions.begin(), piece.dimensions.end(), axis);
       if (found == piece.dimensions.end()) continue;
       std::vector<std::string> names;
-      for (const int one : piece.dimensions) names.push_back(one == kRepeats ? "0" : resolved_.axes[one].name);
+      for (const int one : piece.dimensions) names.push_back(one == kRepeats ? "0" : index_name(one));
       return fmt::format("{}({}), dimension {}", program_.tensors[piece.tensor].name, fmt::join(names, ","),
                          found - piece.dimensions.begin());
     }

@@ -45,7 +45,11 @@ TEST_CASE("names, symbolic sizes and ranges") {
   CHECK(ir::signature(product) == "einsum(float(i,j) in0, float(j,k) in1) -> (float(i,k) out)");
   CHECK(statements(product) == Texts{"out(i,k) +=! in0(i,j) * in1(j,k)"});
   CHECK(product.statements[0].indices[2].reason == "in0(i,j), dimension 1");
-  CHECK(made("0α->α0").program.sizes == Texts{"label_0", "label_u3b1"});
+  // Labels that are no identifiers have one name everywhere.
+  const auto other = made("0α->α0").program;
+  CHECK(other.sizes == Texts{"label_0", "label_u3b1"});
+  CHECK(statements(other) == Texts{"out(label_u3b1,label_0) = in0(label_0,label_u3b1)"});
+  CHECK(other.statements[0].indices[0].reason == "in0(label_0,label_u3b1), dimension 1");
   CHECK(statements(made("ij->ji").program) == Texts{"out(j,i) = in0(i,j)"});
 }
 
