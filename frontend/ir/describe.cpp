@@ -239,6 +239,13 @@ std::string to_text(const Program& program, const Statement& statement, const Re
   return Printer{program, statement}.print(read).text;
 }
 
+std::string_view op_text(Op op) {
+  if (op == Op::Neg) return "-";
+  if (op == Op::Not) return "!";
+  const auto written = infix(op);
+  return written ? written->symbol : op_name(op);
+}
+
 std::string target_text(const Program& program, const Statement& statement) {
   Read target{statement.target, {}};
   for (const auto& subscript : statement.subscripts) target.subscripts.emplace_back(subscript);

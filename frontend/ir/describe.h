@@ -15,6 +15,8 @@ std::string to_text(const Program& program, const Statement& statement);
 std::string to_text(const Program& program, const Statement& statement, const Expr& expr);
 std::string to_text(const Program& program, const Statement& statement, const Read& read);
 std::string to_text(const Statement& statement, const AffineExpr& expr);
+/// An operation as it is written: "<", "-", "exp".
+std::string_view op_text(Op op);
 /// What the statement writes: "o(i)".
 std::string target_text(const Program& program, const Statement& statement);
 
