@@ -22,11 +22,11 @@ TEST_CASE("sizes that are bound order the contractions of a network") {
   CHECK(ir::flops(bound.ir()) == 2 * (4 * 6 * 50 + 30 * 4 * 6));
   for (const char* other : {"ab,bc,cd->ad", "bc,ab,cd->ad"}) {
     INFO(other);
-    CHECK(ir::flops(einsum::parse(other).bind(sizes).ir()) == ir::flops(bound.ir()));
+    CHECK(ir::content_hash(einsum::parse(other).bind(sizes).ir()) == ir::content_hash(bound.ir()));
   }
   // Where the sizes say so, another order; parentheses fix it.
   CHECK(ir::flops(outer_first.bind({{"a", 1}, {"b", 40}, {"c", 50}, {"d", 60}}).ir()) == 2 * (40 * 50 + 50 * 60));
-  CHECK_THAT(spelled(einsum::parse("(cd,ab),bc->ad").bind(sizes)), Catch::Contains("partial0(c,d,a,b)"));
+  CHECK(ir::flops(einsum::parse("(cd,ab),bc->ad").bind(sizes).ir()) == 3 * 30 * 4 * 50 * 6);
 }
 
 TEST_CASE("labels may be numbers") {
