@@ -32,34 +32,24 @@ struct Explained {
   bool bound = false;
 };
 
-std::string elementwise_or_reduced(const ir::Statement& statement) {
-  std::vector<std::string> names;
-  for (const int index : statement.reduction_indices())
-    names.push_back(statement.indices[static_cast<size_t>(index)].name);
-  if (names.empty()) return "";
-  const char* what = statement.op == ir::Aggregation::Sum       ? "sums"
-                     : statement.op == ir::Aggregation::Product ? "multiplies"
-                     : statement.op == ir::Aggregation::Min     ? "takes the smallest of"
-                                                                : "takes the largest of";
-  return fmt::format("{} the values over {}", what, fmt::join(names, ", "));
-}
-
 Result<std::string> statement_text(const Explained& explained, const ir::Statement& statement) {
   const ir::Program& program = explained.program;
-  std::string text = "  " + ir::to_text(program, statement) + "\n" + indices_text(statement, 4);
+  std::string text = "  " + ir::to_text(program, statement) + "\n" + indices_text(program, statement, 4);
   for (const auto& constraint : constraint_texts(statement)) text += fmt::format("    where {}\n", constraint);
-  if (const auto reduced = elementwise_or_reduced(statement); !reduced.empty()) text += "    " + reduced + "\n";
-  text += "    " + writes_text(program, statement) + "\n";
+  if (const auto combines = combines_text(program, statement); !combines.empty()) text += "    " + combines + "\n";
+  TILE_TUNE_TRY(writes, writes_text(program, statement));
+  text += "    " + writes + "\n";
   if (!explained.bound) return text;
   TILE_TUNE_TRY(points, ir::domain_size(program, statement));
   return text + fmt::format("    {}\n", format_count(points, points == 1 ? "point" : "points"));
 }
 
 Result<nlohmann::json> statement_json(const Explained& explained, const ir::Statement& statement) {
+  TILE_TUNE_TRY(writes, writes_json(explained.program, statement));
   nlohmann::json json{{"text", ir::to_text(explained.program, statement)},
-                      {"indices", indices_json(statement)},
+                      {"indices", indices_json(explained.program, statement)},
                       {"constraints", constraint_texts(statement)},
-                      {"writes", writes_json(explained.program, statement)}};
+                      {"writes", std::move(writes)}};
   if (!explained.bound) return json;
   TILE_TUNE_TRY(points, ir::domain_size(explained.program, statement));
   json["points"] = points;

@@ -19,7 +19,7 @@ struct SuiteFigures {
 struct LoadedProgram {
   ir::Program program;   // as written, sizes symbolic
   std::string frontend;  // "tc", "json" or "einsum"
-  std::string source;    // the text it came from
+  std::string source;    // its own text: of a file of many defs, one of them
   ir::Sizes sizes = {};  // those that --shape, arrays or a suite give
   std::optional<SuiteFigures> suite = {};
 };

@@ -49,7 +49,8 @@ Result<std::vector<LoadedProgram>> load_tc(const std::string& path, const Report
   TILE_TUNE_TRY(parsed, tc::parse(text, path));
   for (const auto& warning : parsed.warnings) report.diagnostic(warning);
   std::vector<LoadedProgram> programs;
-  for (auto& program : parsed.programs) programs.push_back({std::move(program), "tc", text});
+  for (size_t i = 0; i < parsed.programs.size(); ++i)
+    programs.push_back({std::move(parsed.programs[i]), "tc", std::move(parsed.texts[i])});
   return programs;
 }
 

@@ -64,15 +64,22 @@ Result<ScheduleChoice> given_choice(const Workload& workload, const std::string&
   return ScheduleChoice{std::move(*schedule), "given", {{"untimed", true}}};
 }
 
-Result<std::optional<ScheduleChoice>> tuned_choice(const Workload& workload, const codegen::Target& target, const Session& session) {
+Result<std::optional<ScheduleChoice>> tuned_choice(const Workload& workload, const codegen::Target& target,
+                                                   const Session& session) {
   TILE_TUNE_TRY(paths, session.databases());
   const auto target_key = target_row(target);
   const auto tool = tool_row();
   for (const auto& path : paths) {
-    std::error_code error;
-    if (session.options.databases.empty() && !std::filesystem::exists(path, error)) continue;
-    TILE_TUNE_TRY(database, db::Database::open(path, db::Mode::ReadOnly));
-    TILE_TUNE_TRY(best, database.best(workload.row, target_key, tool));
+    auto database = db::Database::open(path, db::Mode::ReadOnly);
+    if (!database && database.error().code == "no-database") {
+      // The default file is missing until something is tuned; one that --db names may be a slip.
+      Diagnostic& missing = database.error();
+      missing.severity = Severity::Warning;
+      if (!session.options.databases.empty()) session.report.diagnostic(missing);
+      continue;
+    }
+    if (!database) return tl::unexpected(std::move(database.error()));
+    TILE_TUNE_TRY(best, database->best(workload.row, target_key, tool));
     if (!best) continue;
     if (auto choice = usable(*best, workload, session.report)) return choice;
   }

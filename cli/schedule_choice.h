@@ -22,8 +22,8 @@ ScheduleChoice default_choice(const Workload& workload, const codegen::Target& t
 /// From a file in the form codegen::to_json gives a Schedule; checked against the program.
 Result<ScheduleChoice> given_choice(const Workload& workload, const std::string& path);
 
-/// The best stored schedule, if there is one. Records of another tool version or CPU are taken with
-/// a warning, too (rulings 12). A database that does not exist is an error only if --db names it.
+/// The best stored schedule, if there is one. Records of another tool version or CPU are taken with a warning, too
+/// (rulings 12). A database that does not exist or is empty has no schedules (rulings 17): a warning if --db names it.
 Result<std::optional<ScheduleChoice>> tuned_choice(const Workload& workload, const codegen::Target& target,
                                                    const Session& session);
 

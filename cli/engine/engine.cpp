@@ -68,9 +68,10 @@ const char* engine_name(Schedule schedule) {
 
 Schedule run(const edsl::Program& program, const Arrays& arrays, const RunOptions& options) {
   const auto session = session_of(options);
-  const auto source = loaded(program);
+  auto source = loaded(program);
   auto inputs = value(read_arrays(source.program, arrays));
   const auto sizes = value(cli::infer_sizes(source.program, inputs, {}));
+  source.program = program.ir_at(sizes);
   const auto bound = value(ir::bind(source.program, sizes));
   value(check_outputs(bound, arrays));
   value(cli::check_memory(bound));

@@ -5,6 +5,7 @@
 
 #include "frontend/edsl/errors.h"
 #include "frontend/edsl/node.h"
+#include "frontend/ir/describe.h"
 #include "frontend/ir/literal.h"
 
 namespace tile_tune::edsl {
@@ -86,11 +87,11 @@ Tensor apply(Op op, Gives gives, const std::vector<Tensor>& operands, const std:
   if (type == DType::Bool) {
     const auto logic = ir::on_bools(op);
     if (!logic)
-      raise("needs-numbers", fmt::format("bool has no '{}'", op_name(op)), where, "cast to a number type first");
+      raise("needs-numbers", fmt::format("bool has no '{}'", ir::op_text(op)), where, "cast to a number type first");
     op = *logic;
   }
   if (is_complex(type) && !ir::works_on_complex(op))
-    raise("complex-function", fmt::format("complex numbers have no '{}'", op_name(op)), where);
+    raise("complex-function", fmt::format("complex numbers have no '{}'", ir::op_text(op)), where);
   check_numbers(nodes, type, where);
   const DType made = gives == Gives::Bool ? DType::Bool : type;
   auto shape = common_shape(nodes, where);

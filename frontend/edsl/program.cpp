@@ -33,14 +33,19 @@ Program::Program(const std::string& name, const std::vector<Tensor>& inputs,
   program_ = std::make_shared<const ir::Program>(std::move(checked));
 }
 
-Program::Program(ir::Program program) : program_(std::make_shared<const ir::Program>(std::move(program))) {}
+Program::Program(ir::Program program, AtSizes at_sizes)
+    : program_(std::make_shared<const ir::Program>(std::move(program))), at_sizes_(std::move(at_sizes)) {}
 
 const std::string& Program::name() const { return program_->name; }
 
 Program Program::bind(const std::map<std::string, int64_t>& sizes, const std::source_location& where) const {
-  Program bound(value_or_raise(ir::bind(*program_, sizes), where));
+  Program bound(value_or_raise(ir::bind(ir_at(sizes), sizes), where));
   bound.warnings_ = warnings_;
   return bound;
+}
+
+ir::Program Program::ir_at(const std::map<std::string, int64_t>& sizes) const {
+  return at_sizes_ ? at_sizes_(sizes) : *program_;
 }
 
 std::string Program::json() const {

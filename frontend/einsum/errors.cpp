@@ -32,8 +32,8 @@ Failed unfit(const Einsum& einsum, Span span, std::string code, std::string mess
 
 }  // namespace
 
-Failed not_utf8(size_t byte) {
-  return fail(ErrorClass::Program, "bad-utf8", fmt::format("the subscripts are no UTF-8 text from byte {} on", byte));
+Failed not_utf8(std::string_view text, Span span) {
+  return wrong(text, span, "bad-utf8", "this byte is no UTF-8 text");
 }
 
 Failed misplaced_character(std::string_view text, Span span, char character) {
@@ -47,6 +47,11 @@ Failed no_arrow(std::string_view text, Span span, std::string_view implicit) {
   return wrong(text, span, "no-arrow", "the output is missing",
                implicit.size() <= kMaxExcerpt ? fmt::format("write it after '->', for example '{}'", implicit)
                                               : "write its labels after '->'");
+}
+
+Failed other_arrow(std::string_view text, Span span, std::string_view arrow) {
+  return wrong(text, span, "no-arrow", fmt::format("'{}' is a label, not the arrow before the output", arrow),
+               "write '->' in its place");
 }
 
 Failed two_arrows(std::string_view text, Span span) {

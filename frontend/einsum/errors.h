@@ -8,10 +8,11 @@ namespace tile_tune::einsum::errors {
 using Failed = tl::unexpected<Diagnostic>;
 
 // Of the text alone.
-Failed not_utf8(size_t byte);
+Failed not_utf8(std::string_view text, Span span);
 Failed misplaced_character(std::string_view text, Span span, char character);
 /// `implicit`: the subscripts with the output that numpy would take.
 Failed no_arrow(std::string_view text, Span span, std::string_view implicit);
+Failed other_arrow(std::string_view text, Span span, std::string_view arrow);
 Failed two_arrows(std::string_view text, Span span);
 Failed unbalanced_parenthesis(std::string_view text, Span span, bool opens);
 Failed parenthesis_in_result(std::string_view text, Span span);

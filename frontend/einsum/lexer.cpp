@@ -16,7 +16,7 @@ Result<std::vector<Token>> tokens_of(std::string_view text) {
   for (size_t i = 0; i < text.size();) {
     const std::string_view rest = text.substr(i);
     const auto character = first_code_point(rest);
-    if (!character) return errors::not_utf8(i);
+    if (!character) return errors::not_utf8(text, {column, column + 1});
     const size_t bytes = character->length;
     size_t length = bytes;
     int characters = 1;

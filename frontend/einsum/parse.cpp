@@ -20,7 +20,7 @@ class Parser {
   Result<Einsum> parse(const std::vector<Token>& tokens) {
     size_t next = 0;
     for (; tokens[next].kind != Kind::Arrow; ++next) {
-      if (tokens[next].kind == Kind::End) return errors::no_arrow(text(), tokens[next].span, implicit_output());
+      if (tokens[next].kind == Kind::End) return no_arrow(tokens);
       TILE_TUNE_CHECK(operand_token(tokens[next]));
     }
     TILE_TUNE_CHECK(end_item(tokens[next].span));
@@ -137,6 +137,14 @@ class Parser {
   }
 
   static bool is_empty(const Term& term) { return term.labels.empty() && !term.ellipsis; }
+
+  errors::Failed no_arrow(const std::vector<Token>& tokens) const {
+    constexpr std::string_view kArrows[] = {"→", "⟶", "⇒"};
+    for (const auto& token : tokens)
+      if (std::find(std::begin(kArrows), std::end(kArrows), token.text) != std::end(kArrows))
+        return errors::other_arrow(text(), token.span, token.text);
+    return errors::no_arrow(text(), tokens.back().span, implicit_output());
+  }
 
   // Numpy's implicit output: `...` and the labels that occur once, sorted.
   std::string implicit_output() const {

@@ -21,6 +21,9 @@ struct Step {
 };
 Step contract(const AxisSet& left, const AxisSet& right, const AxisSet& needed);
 
+/// Most operands of which every order is looked at (rulings 10): 3^6 splits, under a millisecond.
+inline constexpr size_t kMaxExhaustive = 6;
+
 /// Numbers of the two that a step contracts: operands count from 0, results of earlier steps follow.
 using Order = std::vector<std::pair<int, int>>;
 

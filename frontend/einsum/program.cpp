@@ -2,6 +2,7 @@
 #include <fmt/ranges.h>
 #include <algorithm>
 
+#include "frontend/einsum/axis_ranks.h"
 #include "frontend/einsum/einsum.h"
 #include "frontend/einsum/errors.h"
 #include "frontend/einsum/limits.h"
@@ -38,6 +39,9 @@ class Builder {
       extents_.emplace();
       for (const auto& axis : resolved.axes)
         extents_->push_back(static_cast<double>(std::max<int64_t>(0, *axis.value)));
+      std::vector<DType> types;
+      for (size_t i = 0; i < einsum.operands.size(); ++i) types.push_back(type_of(i));
+      ranks_ = axis_ranks(resolved, types);
     }
   }
 
@@ -110,8 +114,26 @@ class Builder {
     return pieces;
   }
 
+  /// By what a piece is sorted, whatever was written first: what has the result's last axis comes last, so that it is
+  /// innermost in what steps leave; what has none of the result's axes comes before it.
+  std::vector<int> sort_key(const Piece& piece) const {
+    const auto has = [&](int axis) {
+      return std::find(piece.dimensions.begin(), piece.dimensions.end(), axis) != piece.dimensions.end();
+    };
+    const auto& result = resolved_.result;
+    const bool any = std::any_of(result.begin(), result.end(), has);
+    std::vector<int> key{any ? (has(result.back()) ? 2 : 0) : 1};
+    for (const int axis : piece.dimensions) key.push_back(axis == kRepeats ? -1 : ranks_[axis]);
+    key.push_back(static_cast<int>(program_.tensors[piece.tensor].type));
+    return key;
+  }
+
   /// Two or more pieces to one, in the planned order; `last` makes it the program's result.
   Result<Piece> contract_all(std::vector<Piece> pieces, bool last) {
+    // One computation has one plan, however it is spelled. A single step to the result is the same either way.
+    if (extents_ && pieces.size() <= kMaxExhaustive && !(last && pieces.size() == 2))
+      std::stable_sort(pieces.begin(), pieces.end(),
+                       [&](const Piece& a, const Piece& b) { return sort_key(a) < sort_key(b); });
     std::vector<AxisSet> axes;
     AxisSet all;
     for (const auto& piece : pieces) {
@@ -167,7 +189,7 @@ class Builder {
     const auto add_index = [&](int axis) {
       if (axis == kRepeats || numbers[axis] >= 0) return;
       numbers[axis] = static_cast<int>(statement.indices.size());
-      statement.indices.push_back({resolved_.axes[axis].name, 0, resolved_.axes[axis].extent, bound_by(pieces, axis)});
+      statement.indices.push_back({index_name(axis), 0, resolved_.axes[axis].extent, bound_by(pieces, axis)});
     };
     for (const int axis : result) add_index(axis);
     const size_t outputs = statement.indices.size();
@@ -212,13 +234,19 @@ class Builder {
     return ir::make_expr(step_type(), ir::Cast{std::move(expr)});
   }
 
+  /// A label's size and index have one name.
+  std::string index_name(int axis) const {
+    const auto label = static_cast<size_t>(axis);
+    return label < einsum_.labels.size() ? size_name(einsum_.labels[label]) : resolved_.axes[label].name;
+  }
+
   /// What an index runs over, in words: "in0(i,j), dimension 1".
   std::string bound_by(const std::vector<Piece>& pieces, int axis) const {
     for (const auto& piece : pieces) {
       const auto found = std::find(piece.dimensions.begin(), piece.dimensions.end(), axis);
       if (found == piece.dimensions.end()) continue;
       std::vector<std::string> names;
-      for (const int one : piece.dimensions) names.push_back(one == kRepeats ? "0" : resolved_.axes[one].name);
+      for (const int one : piece.dimensions) names.push_back(one == kRepeats ? "0" : index_name(one));
       return fmt::format("{}({}), dimension {}", program_.tensors[piece.tensor].name, fmt::join(names, ","),
                          found - piece.dimensions.begin());
     }
@@ -230,6 +258,7 @@ class Builder {
   const Resolved& resolved_;
   std::vector<int> uses_;
   std::optional<std::vector<double>> extents_;  // by axis, if all are known
+  std::vector<int> ranks_;                      // of the axes, if their extents are known
   DType result_type_ = DType::F32;
   ir::Program program_;
 };

@@ -136,7 +136,8 @@ struct Printer {
     return {fmt::format("{}({})", tc_type_name(type), print(*cast.argument).text), kPrimary};
   }
 
-  Text print(const Read& read, DType) const {
+  Text print(const Read& read, DType) const { return print(read); }
+  Text print(const Read& read) const {
     const auto subscripts = listed(read.subscripts, ",", [&](const Subscript& subscript) {
       const auto* affine = std::get_if<AffineExpr>(&subscript);
       return affine ? to_text(statement, *affine) : print(*std::get<ExprPtr>(subscript)).text;
@@ -234,14 +235,28 @@ std::string to_text(const Program& program, const Statement& statement, const Ex
   return Printer{program, statement}.print(expr).text;
 }
 
+std::string to_text(const Program& program, const Statement& statement, const Read& read) {
+  return Printer{program, statement}.print(read).text;
+}
+
+std::string_view op_text(Op op) {
+  if (op == Op::Neg) return "-";
+  if (op == Op::Not) return "!";
+  const auto written = infix(op);
+  return written ? written->symbol : op_name(op);
+}
+
+std::string target_text(const Program& program, const Statement& statement) {
+  Read target{statement.target, {}};
+  for (const auto& subscript : statement.subscripts) target.subscripts.emplace_back(subscript);
+  return to_text(program, statement, target);
+}
+
 std::string to_text(const Program& program, const Statement& statement) {
-  const auto subscripts =
-      listed(statement.subscripts, ",", [&](const AffineExpr& expr) { return to_text(statement, expr); });
-  const auto& name = program.tensors[statement.target].name;
   const auto elsewhere =
       statement.unwritten ? fmt::format(", elsewhere {}", program.tensors[*statement.unwritten].name) : "";
-  return fmt::format("{} {} {}{}", subscripts.empty() ? name : fmt::format("{}({})", name, subscripts),
-                     operator_text(statement), to_text(program, statement, *statement.value), elsewhere);
+  return fmt::format("{} {} {}{}", target_text(program, statement), operator_text(statement),
+                     to_text(program, statement, *statement.value), elsewhere);
 }
 
 }  // namespace tile_tune::ir

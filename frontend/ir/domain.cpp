@@ -97,7 +97,7 @@ Result<void> check_accesses(const Program& program, const Statement& statement) 
   const Box box = box_of(statement);
   const auto relations = relations_of(statement);
   Operations operations;
-  for (const auto& [number, d, subscript] : affine_accesses(statement)) {
+  for (const auto& [number, d, subscript, read] : affine_accesses(statement)) {
     const Tensor& tensor = program.tensors[number];
     const int64_t size = extent(tensor, d);
     if (inside_over_box(box, *subscript, size)) continue;
@@ -176,6 +176,14 @@ Result<double> domain_size(const Program&, const Statement& statement) {
     if (!counted[i]) size *= static_cast<double>(box[i].hi) - static_cast<double>(box[i].lo);
   }
   return size;
+}
+
+Result<Range> value_range(const Statement& statement, const AffineExpr& expr) {
+  if (has_empty_range(statement)) return Range{0, 0};
+  Operations operations;
+  auto values = values_of(operations, statement, relations_of(statement), expr);
+  if (!values) return tl::unexpected(at_statement(std::move(values.error()), statement));
+  return *values ? Range{(**values).lo, (**values).hi + 1} : Range{0, 0};
 }
 
 Result<void> check_domains(const Program& program, bool zero_sized) {

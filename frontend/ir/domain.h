@@ -12,6 +12,10 @@ namespace tile_tune::ir {
 /// indices together and these take more than about 50,000 values, the last of them not counted.
 Result<double> domain_size(const Program& program, const Statement& statement);
 
+/// The least to the greatest value of an affine expression over the domain of a bound statement, exact; empty where the
+/// domain is.
+Result<Range> value_range(const Statement& statement, const AffineExpr& expr);
+
 /// Checks that every affine read stays inside its tensor for every point of the domain, that writes do, that no two
 /// assignments of a statement with '=' write one element (even with equal values: "assigned-twice"), that the statement
 /// has a gather form (gather.h), and that no range is empty. A zero size excuses empty ranges (a statement over one
@@ -39,5 +43,10 @@ struct Collision {
   std::vector<int64_t> element;
 };
 Result<std::optional<Collision>> find_collision(const Program& program, const Statement& statement);
+
+/// Numbers of the indices, ascending, that subscripts of a bound statement's target use but an element does not tell:
+/// assignments that write one element differ in them, as in both of O(i + j). An index of which isl's limit leaves that
+/// open is among them. Fails as gather_form() does, which bind() has checked.
+Result<std::vector<int>> shared_indices(const Program& program, const Statement& statement);
 
 }  // namespace tile_tune::ir

@@ -149,8 +149,7 @@ std::vector<Index> new_indices(const Program& program, const Statement& statemen
       indices[i] = {fresh(indices[i].name), 0, 0, ""};
     else
       indices[i] = {fresh(fmt::format("o{}", p)), 0, 0,
-                    fmt::format("{}({}), dimension {}", program.tensors[statement.target].name,
-                                to_text(statement, statement.subscripts[p]), p)};
+                    fmt::format("{}, dimension {}", target_text(program, statement), p)};
   }
   return indices;
 }

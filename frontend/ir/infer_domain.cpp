@@ -22,10 +22,9 @@ std::vector<Demand> demands_of(const Program& program, const Statement& statemen
   for (const auto& constraint : statement.constraints)
     demands.push_back({{constraint.expr, constraint.bound.constant().value()},
                        fmt::format("constraint {} < {}", to_text(statement, constraint.expr), constraint.bound.str())});
-  for (const auto& [number, d, subscript] : affine_accesses(statement)) {
-    const Tensor& tensor = program.tensors[number];
-    demands.push_back({{*subscript, extent(tensor, d)},
-                       fmt::format("{}({}), dimension {}", tensor.name, to_text(statement, *subscript), d)});
+  for (const auto& [number, d, subscript, read] : affine_accesses(statement)) {
+    const auto access = read ? to_text(program, statement, *read) : target_text(program, statement);
+    demands.push_back({{*subscript, extent(program.tensors[number], d)}, fmt::format("{}, dimension {}", access, d)});
   }
   return demands;
 }

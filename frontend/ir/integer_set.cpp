@@ -138,11 +138,11 @@ bool inside_over_box(const Box& box, const AffineExpr& expr, int64_t bound) {
 std::vector<AffineAccess> affine_accesses(const Statement& statement) {
   std::vector<AffineAccess> accesses;
   for (size_t d = 0; d < statement.subscripts.size(); ++d)
-    accesses.push_back({statement.target, d, &statement.subscripts[d]});
+    accesses.push_back({statement.target, d, &statement.subscripts[d], nullptr});
   for_each_read(*statement.value, [&](const Read& read) {
     for (size_t d = 0; d < read.subscripts.size(); ++d)
       if (const auto* affine = std::get_if<AffineExpr>(&read.subscripts[d]))
-        accesses.push_back({read.tensor, d, affine});
+        accesses.push_back({read.tensor, d, affine, &read});
   });
   return accesses;
 }

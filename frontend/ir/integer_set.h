@@ -45,6 +45,7 @@ struct AffineAccess {
   int tensor;
   size_t dimension;
   const AffineExpr* subscript;
+  const Read* read;  // null for the target
 };
 std::vector<AffineAccess> affine_accesses(const Statement& statement);
 

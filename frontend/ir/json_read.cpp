@@ -370,13 +370,16 @@ Result<Statement> read(const At& at) {
 
 Result<Program> program_from_json(const json& root) {
   const At at{root, ""};
-  TILE_TUNE_CHECK(
-      require_object(at, {"kind", "format", "name", "sizes", "tensors", "inputs", "outputs", "statements"}));
+  if (!root.is_object()) return malformed("", "must be an object");
   TILE_TUNE_TRY(kind, read_field<std::string>(at, "kind"));
   if (kind != "program") return malformed("kind", fmt::format("must be \"program\", not \"{}\"", kind));
+  if (!root.contains("format"))
+    return malformed("format", fmt::format("is missing, and this version reads format {}", kProgramFormat));
   TILE_TUNE_TRY(format, read_field<int>(at, "format"));
   if (format != kProgramFormat)
     return malformed("format", fmt::format("this version reads format {}, not {}", kProgramFormat, format));
+  TILE_TUNE_CHECK(
+      require_object(at, {"kind", "format", "name", "sizes", "tensors", "inputs", "outputs", "statements"}));
   Program program;
   TILE_TUNE_TRY(name, read_field<std::string>(at, "name"));
   TILE_TUNE_TRY(sizes, read_list<std::string>(at, "sizes"));

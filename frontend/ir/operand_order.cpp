@@ -78,6 +78,15 @@ bool commutes(Op op) {
   }
 }
 
+// How many of the operands, the first ones, may stand in any order: of a fused multiply-add the factors.
+size_t commuting(Op op, size_t operands) { return commutes(op) ? operands : op == Op::Fma ? 2 : 0; }
+
+template <typename T, typename... Less>
+void sort_commuting(Op op, std::vector<T>& operands, Less... less) {
+  const auto end = operands.begin() + static_cast<std::ptrdiff_t>(commuting(op, operands.size()));
+  std::stable_sort(operands.begin(), end, less...);
+}
+
 // Sums and products of floats round differently in another grouping.
 bool associates(Op op, DType type) {
   if (op == Op::Add || op == Op::Mul) return is_integer(type) || type == DType::Bool;
@@ -206,14 +215,14 @@ class Signatures {
     const auto operands = operands_of(call, expr.type);
     std::vector<Signature> signatures;
     for (const auto& operand : operands) signatures.push_back(of(operand));
-    if (commutes(call.op)) std::sort(signatures.begin(), signatures.end());
+    sort_commuting(call.op, signatures);
     Signature result{signatures.front().lead, {}};
     const auto op = hash_of(call.op);
     add(result, {op, op, op});
     for (size_t level = 0; level < 3; ++level) {
       std::vector<uint64_t> hashes;
       for (const auto& signature : signatures) hashes.push_back(signature.hashes[level]);
-      if (commutes(call.op)) std::sort(hashes.begin(), hashes.end());
+      sort_commuting(call.op, hashes);
       for (const auto hash : hashes) result.hashes[level] = hash_of(result.hashes[level], hash);
     }
     return result;
@@ -288,7 +297,7 @@ class UseCollector {
       // The context holds all operands already: where the order counts, an operand's place is all that is missing.
       const auto operands = operands_of(*call, expr->type);
       for (size_t i = 0; i < operands.size(); ++i)
-        walk(signatures, operands[i], commutes(call->op) ? context : hash_of(context, i));
+        walk(signatures, operands[i], i < commuting(call->op, operands.size()) ? context : hash_of(context, i));
     } else if (const auto* cast = std::get_if<Cast>(&expr->node)) {
       walk(signatures, cast->argument, context);
     }
@@ -369,9 +378,8 @@ ExprPtr ordered(const ExprPtr& original, Signatures& signatures) {
     cast->argument = ordered(cast->argument, signatures);
   } else if (auto* call = std::get_if<Call>(&expr.node)) {
     auto operands = operands_of(*call, expr.type);
-    if (commutes(call->op))
-      std::stable_sort(operands.begin(), operands.end(),
-                       [&](const ExprPtr& a, const ExprPtr& b) { return signatures.of(a) < signatures.of(b); });
+    sort_commuting(call->op, operands,
+                   [&](const ExprPtr& a, const ExprPtr& b) { return signatures.of(a) < signatures.of(b); });
     for (auto& operand : operands) operand = ordered(operand, signatures);
     if (operands.size() > 2 && commutes(call->op)) return tree_of(call->op, expr.type, operands, 0, operands.size());
     call->arguments = std::move(operands);

@@ -97,6 +97,7 @@ struct Declaration {
 };
 
 struct Def {
+  Span span;
   Name name;
   std::vector<Declaration> inputs, outputs;
   std::vector<Statement> body;

@@ -1,6 +1,7 @@
 #include "frontend/tc/parse.h"
 
 #include <algorithm>
+#include <map>
 #include <set>
 
 #include "frontend/tc/analyze.h"
@@ -13,24 +14,12 @@ namespace tile_tune::tc {
 
 namespace {
 
-bool has_dimension(const ast::Declaration& declaration, std::string_view size) {
-  if (!declaration.type) return false;
-  const auto& dims = declaration.type->dims;
-  return std::any_of(dims.begin(), dims.end(), [&](const ast::Dim& dim) {
-    const auto* name = std::get_if<ast::Name>(&dim.size);
-    return name && name->text == size;
-  });
-}
-
-// Whether the def needs the input for a size that no other input has.
-bool gives_a_size(const ast::Def& def, const ast::Declaration& input, const std::set<std::string_view>& used) {
-  return std::any_of(input.type->dims.begin(), input.type->dims.end(), [&](const ast::Dim& dim) {
-    const auto* size = std::get_if<ast::Name>(&dim.size);
-    if (!size) return false;
-    const auto has = [&](const ast::Declaration& declaration) { return has_dimension(declaration, size->text); };
-    const bool needed = used.contains(size->text) || std::any_of(def.outputs.begin(), def.outputs.end(), has);
-    return needed && std::count_if(def.inputs.begin(), def.inputs.end(), has) == 1;
-  });
+std::set<std::string_view> sizes_of(const ast::Declaration& declaration) {
+  std::set<std::string_view> sizes;
+  if (!declaration.type) return sizes;
+  for (const auto& dim : declaration.type->dims)
+    if (const auto* name = std::get_if<ast::Name>(&dim.size)) sizes.insert(name->text);
+  return sizes;
 }
 
 // An input that nothing reads is legal, but more often it is a slip in a name.
@@ -38,8 +27,19 @@ std::vector<Diagnostic> find_unused_inputs(const Source& source, const ast::File
   std::vector<Diagnostic> warnings;
   for (const auto& def : defs) {
     const auto used = names_in_body(def);
+    auto needed = used;
+    for (const auto& output : def.outputs) needed.merge(sizes_of(output));
+    std::map<std::string_view, int> inputs_with;
     for (const auto& input : def.inputs)
-      if (!used.contains(input.name.text) && !gives_a_size(def, input, used))
+      for (const auto size : sizes_of(input)) ++inputs_with[size];
+    // A size that the def needs and no other input has.
+    const auto gives_a_size = [&](const ast::Declaration& input) {
+      const auto sizes = sizes_of(input);
+      return std::any_of(sizes.begin(), sizes.end(),
+                         [&](const auto size) { return needed.contains(size) && inputs_with.at(size) == 1; });
+    };
+    for (const auto& input : def.inputs)
+      if (!used.contains(input.name.text) && !gives_a_size(input))
         warnings.push_back(errors::unused_input(source.place(input.name.span), input.name.text));
   }
   return warnings;
@@ -53,7 +53,9 @@ Result<Parsed> parse(std::string_view text, std::string file) {
   TILE_TUNE_TRY(defs, parse_syntax(source, tokens));
   if (defs.empty()) return errors::no_def(source.place({0, 0}));
   TILE_TUNE_TRY(programs, analyze(source, defs));
-  return Parsed{std::move(programs), find_unused_inputs(source, defs)};
+  std::vector<std::string> texts;
+  for (const auto& def : defs) texts.emplace_back(source.text(def.span));
+  return Parsed{std::move(programs), std::move(texts), find_unused_inputs(source, defs)};
 }
 
 }  // namespace tile_tune::tc

@@ -23,6 +23,7 @@ namespace tile_tune::tc {
 
 struct Parsed {
   std::vector<ir::Program> programs;  // in the file's order
+  std::vector<std::string> texts;     // of each one's def alone
   std::vector<Diagnostic> warnings;   // inputs that no statement reads
 };
 

@@ -110,6 +110,7 @@ class Parser {
   // def = "def" id "(" [param {"," param}] ")" "->" "(" [out {"," out}] ")" "{" { stmt } "}"
   Result<ast::Def> def() {
     ast::Def result;
+    const Span begin = peek().span;
     if (!accept("def")) return unexpected_token("'def'");
     TILE_TUNE_TRY(def_name, name("a name for the def"));
     result.name = def_name;
@@ -125,6 +126,7 @@ class Parser {
       TILE_TUNE_TRY(parsed, statement());
       result.body.push_back(std::move(parsed));
     }
+    result.span = join(begin, tokens_[at_ - 1].span);
     return result;
   }
 

@@ -179,10 +179,30 @@ TEST_CASE("databases that are missing, foreign or read-only are exit 1 and stay 
   check_bad(box, {with("text.db"), 1, "not-a-database", "text.db"});
   check_bad(box, {with("matvec.tc/tuning.db"), 1, "cannot-open-database", "matvec.tc"});
   check_bad(box, {with("/proc/tuning.db"), 1, "cannot-open-database", "/proc/tuning.db"});
-  check_bad(box, {{"build", "matvec.tc", "-s", "R=3", "-s", "C=5", "-o", "out", "--db", "missing.db"},
+  check_bad(box, {{"build", "matvec.tc", "-s", "R=3", "-s", "C=5", "-o", "out", "--db", "text.db"},
                   1,
-                  "no-database",
-                  "missing.db"});
+                  "not-a-database",
+                  "text.db"});
+}
+
+TEST_CASE("without its database a program is untuned, which is a warning that names the file") {
+  const Sandbox box;
+  box.write("empty.db", "");
+  for (const std::string file : {"missing.db", "empty.db"}) {
+    for (std::vector<std::string> command : {std::vector<std::string>{"explain", "matvec.tc", "--what", "schedule"},
+                                             {"build", "matvec.tc", "-o", "out"}}) {
+      command.insert(command.end(), {"-s", "R=3", "-s", "C=5", "--db", file});
+      const auto result = box.run(command);
+      INFO(result.err);
+      CHECK(result.exit_code == 0);
+      CHECK(result.err.find("warning: ") == 0);
+      CHECK(result.err.find(file) != std::string::npos);
+      CHECK(result.err.find("[no-database]") != std::string::npos);
+      CHECK(result.err.find("[untuned]") != std::string::npos);
+    }
+  }
+  CHECK(!std::filesystem::exists(box.path("missing.db")));
+  CHECK(box.names("out").size() == 3);
 }
 
 TEST_CASE("places that cannot be written are exit 1") {

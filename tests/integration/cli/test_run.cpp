@@ -52,7 +52,7 @@ TEST_CASE("all engines give the product of odd sizes, row and column order") {
   CHECK(reference.out == "C  f32  (13, 17)  ref/C.npy\n");
   CHECK(values(box, "ref/C.npy") == product);
 
-  const auto fallen_back = with({"def"});  // nothing is tuned
+  const auto fallen_back = with({"def", "--db", "new.db"});  // nothing is tuned
   INFO(fallen_back.err);
   REQUIRE(fallen_back.exit_code == 0);
   CHECK(fallen_back.err.find("[untuned]") != std::string::npos);

@@ -57,7 +57,8 @@ TEST_CASE("run writes outputs in place, whatever the strides are") {
         // A backwards, B transposed.
         expected[i * N + j] += a[M * K - 1 - (i * K + k)] * b[j * K + k];
   auto options = here(box);
-  for (const auto schedule : {engine::Schedule::Reference, engine::Schedule::Default}) {
+  // The database does not exist: what is tuned is nothing, so Tuned runs with the default.
+  for (const auto schedule : {engine::Schedule::Reference, engine::Schedule::Default, engine::Schedule::Tuned}) {
     options.schedule = schedule;
     std::fill(c.begin(), c.end(), -99.0f);
     const auto used = engine::run(matmul(M, N, K),
@@ -65,7 +66,7 @@ TEST_CASE("run writes outputs in place, whatever the strides are") {
                                    {"B", engine::array(b.data(), {K, N}, {1, K})},
                                    {"C", engine::array(c.data(), {M, N}, {2 * N, 2})}},
                                   options);
-    CHECK(used == schedule);
+    CHECK(used == (schedule == engine::Schedule::Tuned ? engine::Schedule::Default : schedule));
     for (int64_t e = 0; e < M * N; ++e) {
       CHECK(c[2 * e] == expected[e]);
       CHECK(c[2 * e + 1] == -99);  // between the elements

@@ -23,7 +23,8 @@ constexpr const char* kNothingElse = R"(
 #include <cstdio>
 int main() {
   std::puts(tile_tune::version());
-  return tile_tune::einsum::parse("ij,jk->ik").name() == "einsum" ? 0 : 1;
+  const auto product = tile_tune::einsum::from_labels({{0, 1}, {1, 2}}, {0, 2}, {}, tile_tune::DType::F64);
+  return product.json() != tile_tune::einsum::parse("ij,jk->ik").json() ? 0 : 1;
 }
 )";
 

@@ -1,4 +1,9 @@
 // Programs that einsums become: names, sizes, steps, and the hash they share with other spellings.
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <algorithm>
+#include <set>
+
 #include "frontend/ir/canonical.h"
 #include "frontend/ir/describe.h"
 #include "frontend/ir/validate.h"
@@ -45,7 +50,11 @@ TEST_CASE("names, symbolic sizes and ranges") {
   CHECK(ir::signature(product) == "einsum(float(i,j) in0, float(j,k) in1) -> (float(i,k) out)");
   CHECK(statements(product) == Texts{"out(i,k) +=! in0(i,j) * in1(j,k)"});
   CHECK(product.statements[0].indices[2].reason == "in0(i,j), dimension 1");
-  CHECK(made("0α->α0").program.sizes == Texts{"label_0", "label_u3b1"});
+  // Labels that are no identifiers have one name everywhere.
+  const auto other = made("0α->α0").program;
+  CHECK(other.sizes == Texts{"label_0", "label_u3b1"});
+  CHECK(statements(other) == Texts{"out(label_u3b1,label_0) = in0(label_0,label_u3b1)"});
+  CHECK(other.statements[0].indices[0].reason == "in0(label_0,label_u3b1), dimension 1");
   CHECK(statements(made("ij->ji").program) == Texts{"out(j,i) = in0(i,j)"});
 }
 
@@ -64,6 +73,40 @@ TEST_CASE("a network is a statement a step, in the cheapest order once sizes are
   // Parentheses win over the cheapest order.
   CHECK(statements(made("(ij,jk),kl->il", known).program).front() == "partial0(i,k) +=! in0(i,j) * in1(j,k)");
   CHECK(statements(made("ij,k->ik").program) == Texts{"partial0(i) +=! in0(i,j)", "out(i,k) = partial0(i) * in1(k)"});
+}
+
+TEST_CASE("operands in any order are one computation") {
+  struct Network {
+    Texts operands;
+    std::string result;
+    ir::Sizes sizes;
+  };
+  const ir::Sizes equal{{"a", 8}, {"b", 8}, {"c", 8}, {"d", 8}, {"e", 8}};
+  const std::vector<Network> networks{
+      {{"ab", "bc", "cd"}, "ad", {{"a", 30}, {"b", 4}, {"c", 50}, {"d", 6}}},
+      {{"ab", "bc", "cd"}, "ad", equal},  // two orders of one cost
+      {{"ab", "bc", "cd"}, "da", {{"a", 4}, {"b", 40}, {"c", 3}, {"d", 7}}},
+      {{"ab", "cb", "cd", "de"}, "ae", {{"a", 3}, {"b", 5}, {"c", 4}, {"d", 5}, {"e", 9}}},
+      {{"ab", "bc", "cd", "de"}, "ae", equal},
+      {{"ab", "bc", "ca"}, "", equal},
+      {{"abe", "b", "bce", "dc"}, "aed", {{"a", 2}, {"b", 6}, {"c", 3}, {"d", 5}, {"e", 4}}},
+      {{"a", "a", "a", "a"}, "a", equal},
+      {{"ab", "a", "cd"}, "", {{"a", 2}, {"b", 3}, {"c", 4}, {"d", 5}}},
+  };
+  for (auto [operands, result, sizes] : networks) {
+    std::sort(operands.begin(), operands.end());
+    std::set<std::string> hashes;
+    do {
+      const auto text = fmt::format("{}->{}", fmt::join(operands, ","), result);
+      INFO(text);
+      hashes.insert(ir::content_hash(program_of(text, {{}, {}, sizes})));
+      CHECK(hashes.size() == 1);
+    } while (std::next_permutation(operands.begin(), operands.end()));
+  }
+  // What is written from the left stays so: the result's last axis is innermost in what steps leave.
+  const Known known{{}, {}, networks[0].sizes};
+  CHECK(statements(made("ab,bc,cd->ad", known).program)[0] == "partial0(b,d) +=! in1(b,c) * in2(c,d)");
+  CHECK(statements(made("cd,ab,bc->ad", known).program)[0] == "partial0(b,d) +=! in2(b,c) * in0(c,d)");
 }
 
 TEST_CASE("types: operands are widened, partial results wide, the output as ruled") {

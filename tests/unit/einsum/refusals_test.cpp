@@ -57,9 +57,7 @@ TEST_CASE("what the text alone refuses") {
   check_text("i->......", "repeated-ellipsis", "...");
   check_text("i,...j->ij", "missing-output-ellipsis", "ij");
   check_text("abcdefghijklmnopqrstuvwxyzABCDEFG->", "too-many-dimensions", "G");
-  const auto bytes = einsum::parse("i\xff->i");
-  REQUIRE_FALSE(bytes);
-  CHECK(bytes.error().code == "bad-utf8");
+  check_text("i\xff->i", "bad-utf8", "\xff");
 }
 
 TEST_CASE("a missing output is refused with the explicit form") {
@@ -69,6 +67,13 @@ TEST_CASE("a missing output is refused with the explicit form") {
   CHECK(result.error().note.find("'ij, jk->ik'") != std::string::npos);
   CHECK(einsum::parse("b...a,bc").error().note.find("'b...a,bc->...ac'") != std::string::npos);
   CHECK(einsum::parse("").error().code == "no-arrow");
+  // An arrow of another kind is a label like any other character.
+  const auto arrow = einsum::parse("ij,jk→ik");
+  REQUIRE_FALSE(arrow);
+  CHECK(arrow.error().code == "no-arrow");
+  CHECK(arrow.error().place->column == 7 + 6);
+  CHECK(arrow.error().place->length == 1);
+  CHECK(arrow.error().note == "write '->' in its place");
 }
 
 TEST_CASE("carets count characters, not bytes") {

@@ -266,6 +266,18 @@ TEST_CASE("operands of commutative operations may stand in any order") {
     if (more) program.statements[0].value = call(Op::Add, {program.statements[0].value, number(more)}, type);
     return content_hash(program);
   };
+  // The factors of a fused multiply-add may, its term may not.
+  const auto fused = [](int first, int second, int third) {
+    auto program = symmetric(true, {}, 4, 6);
+    program.statements[0].op = Aggregation::Assign;
+    const ExprPtr reads[] = {read(0, {at(0)}), read(1, {at(1)}), read(0, {at(1)})};
+    program.statements[0].value = call(Op::Fma, {reads[first], reads[second], reads[third]});
+    return content_hash(program);
+  };
+  CHECK(fused(0, 1, 2) == fused(1, 0, 2));
+  CHECK(fused(0, 2, 1) == fused(2, 0, 1));
+  CHECK(fused(0, 1, 2) != fused(0, 2, 1));
+  CHECK(fused(0, 1, 2) != fused(2, 1, 0));
   CHECK(grouped(DType::I32, true) == grouped(DType::I32, false));
   CHECK(grouped(DType::F32, true) != grouped(DType::F32, false));
   CHECK(grouped(DType::F32, true, Aggregation::Max) != grouped(DType::F32, false, Aggregation::Max));

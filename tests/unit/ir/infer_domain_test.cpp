@@ -104,6 +104,13 @@ TEST_CASE("constraints bound like accesses, and repeated ones go") {
   program = contraction(2, {}, {}, {{{affine({{0, 1}, {1, 1}})}, {9}}}, {{at(1), 3}});
   REQUIRE(infer_domain(program, program.statements[0]));
   CHECK(program.statements[0].indices[0].reason == "A(i + j), dimension 0");
+  // The whole read, not the subscript alone.
+  program = contraction(2, {at(1), at(0)}, {5, 5}, {{{affine({{0, 1}, {1, 1}}), affine({{0, 1}, {1, -1}})}, {5, 5}}});
+  REQUIRE(infer_domain(program, program.statements[0]));
+  CHECK(program.statements[0].indices[0].reason == "O(j,i), dimension 1");
+  program = contraction(2, {}, {}, {{{affine({{0, 1}, {1, 1}}), affine({{0, 1}, {1, -1}})}, {5, 5}}});
+  REQUIRE(infer_domain(program, program.statements[0]));
+  CHECK(program.statements[0].indices[0].reason == "A(i + j,i - j), dimension 0; A(i + j,i - j), dimension 1");
 }
 
 TEST_CASE("an index that nothing bounds is named with a free direction") {

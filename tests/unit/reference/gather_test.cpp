@@ -1,6 +1,9 @@
 // Gather form against the statement it comes from: the same values, and the form itself.
 #include <catch2/catch.hpp>
+#include <functional>
+#include <map>
 #include <random>
+#include <set>
 
 #include "frontend/ir/canonical.h"
 #include "frontend/ir/describe.h"
@@ -210,6 +213,43 @@ TEST_CASE("one element assigned twice is an error with both assignments") {
   CHECK(ir::bind(contraction(2, {{}, {}}, {{{at(0), at(1)}, {3, 3}}}, {{sum(1, 1, -4), 2}}, Aggregation::Assign), {}));
 }
 
+/// Calls visit(point, element) for every assignment of a statement whose ranges and constraints are small.
+template <typename Visit>
+void for_each_assignment(const ir::Statement& statement, const Visit& visit) {
+  std::vector<AffineExpr> integers = statement.subscripts;
+  ir::for_each_read(*statement.value, [&](const ir::Read& read) {
+    for (const auto& subscript : read.subscripts) integers.push_back(std::get<AffineExpr>(subscript));
+  });
+  std::vector<int64_t> point;
+  const auto value = [&](const AffineExpr& expr) -> std::optional<int64_t> {
+    int64_t numerator = expr.constant.constant().value();
+    for (const auto& [index, factor] : expr.terms) numerator += factor * point[static_cast<size_t>(index)];
+    if (numerator % expr.denominator != 0) return std::nullopt;
+    return numerator / expr.denominator;
+  };
+  const std::function<void()> walk = [&] {
+    if (point.size() < statement.indices.size()) {
+      const auto [lo, hi] = ir::range(statement.indices[point.size()]);
+      for (int64_t i = lo; i < hi; ++i) {
+        point.push_back(i);
+        walk();
+        point.pop_back();
+      }
+      return;
+    }
+    for (const auto& expr : integers)
+      if (!value(expr)) return;
+    for (const auto& [expr, bound] : statement.constraints) {
+      const auto at = value(expr);
+      if (!at || *at < 0 || *at >= bound.constant().value()) return;
+    }
+    std::vector<int64_t> element;
+    for (const auto& subscript : statement.subscripts) element.push_back(value(subscript).value());
+    visit(point, element);
+  };
+  walk();
+}
+
 TEST_CASE("random statements keep their values, and collide exactly where elements are assigned twice") {
   std::mt19937 random(9);
   const auto pick = [&](int lo, int hi) { return std::uniform_int_distribution<int>(lo, hi)(random); };
@@ -236,6 +276,22 @@ TEST_CASE("random statements keep their values, and collide exactly where elemen
     changed += ir::to_json(form) != ir::to_json(program) ? 1 : 0;
     const auto collision = ir::find_collision(program, program.statements[0]);
     REQUIRE(collision);
+    std::map<std::vector<int64_t>, std::vector<int64_t>> first;  // by element
+    std::set<int> differing;
+    ir::Range written{INT64_MAX, INT64_MIN};
+    for_each_assignment(program.statements[0], [&](const auto& point, const auto& element) {
+      written = {std::min(written.lo, element[0]), std::max(written.hi, element[0] + 1)};
+      const auto& other = first.try_emplace(element, point).first->second;
+      for (int i = 0; i < 3; ++i)
+        if (point[i] != other[i] && !program.statements[0].is_reduction(i)) differing.insert(i);
+    });
+    const auto shared = ir::shared_indices(program, program.statements[0]);
+    REQUIRE(shared);
+    CHECK(*shared == std::vector<int>(differing.begin(), differing.end()));
+    const auto range = ir::value_range(program.statements[0], program.statements[0].subscripts[0]);
+    REQUIRE(range);
+    CHECK(range->extent() == (first.empty() ? 0 : written.extent()));
+    if (!first.empty()) CHECK(range->lo == written.lo);
     // Counting the assignments of each element: a sum of ones.
     auto counting = program;
     counting.statements[0].op = Aggregation::Sum;

@@ -107,6 +107,10 @@ TEST_CASE("a megabyte of anything is read in linear time") {
   std::string many;
   for (int i = 0; i < 20'000; ++i) many += "def f" + std::to_string(i) + "(float(N) A) -> (O) { O(i) = A(i) }\n";
   CHECK(code(many) == "");
+  // None of which gives a size that the others do not.
+  std::string inputs = "float(N) A0";
+  for (int i = 1; i < 50'000; ++i) inputs += ", float(N) A" + std::to_string(i);
+  CHECK(code("def f(" + inputs + ") -> (float(N) O) { O(i) = A0(i) }") == "");
   std::string temporaries = "O(i) = A(i)";
   for (int i = 0; i < 30'000; ++i) temporaries += " t" + std::to_string(i) + "(i) = A(i) * 2";
   CHECK(code(body(temporaries)) == "");

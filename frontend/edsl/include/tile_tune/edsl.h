@@ -19,6 +19,7 @@
 
 #include <concepts>
 #include <cstdint>
+#include <functional>
 #include <iosfwd>
 #include <map>
 #include <memory>
@@ -368,13 +369,16 @@ class Program {
   Program(const std::string& name, const std::vector<Tensor>& inputs,
           const std::vector<std::pair<std::string, Tensor>>& outputs,
           const std::source_location& where = std::source_location::current());
-  explicit Program(ir::Program program);
+  /// `at_sizes` gives a program of the same signature whose statements suit sizes that are known later.
+  using AtSizes = std::function<ir::Program(const std::map<std::string, int64_t>&)>;
+  explicit Program(ir::Program program, AtSizes at_sizes = {});
 
   const std::string& name() const;
   /// Diagnostics of what is legal but hardly meant, such as constraints that nothing satisfies.
   const std::vector<std::string>& warnings() const { return warnings_; }
 
-  /// Programs from text (tile_tune/tc.h) have symbolic sizes: this one with numbers for all of them.
+  /// Programs from text (tile_tune/tc.h) have symbolic sizes: this one with numbers for all of them. Contractions of an
+  /// einsum of several operands are ordered by them.
   Program bind(const std::map<std::string, int64_t>& sizes,
                const std::source_location& where = std::source_location::current()) const;
 
@@ -387,9 +391,12 @@ class Program {
   friend std::ostream& operator<<(std::ostream& stream, const Program& program);
 
   const ir::Program& ir() const { return *program_; }
+  /// With the statements that suit the sizes, which stay symbolic.
+  ir::Program ir_at(const std::map<std::string, int64_t>& sizes) const;
 
  private:
   std::shared_ptr<const ir::Program> program_;
+  AtSizes at_sizes_;
   std::vector<std::string> warnings_;
 };
 

@@ -1,0 +1,86 @@
+#include "frontend/einsum/axis_ranks.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <optional>
+#include <utility>
+
+namespace tile_tune::einsum {
+namespace {
+
+// Networks whose order is planned have six operands and need fewer; of long ones the time stays linear.
+constexpr int kMaxRounds = 30;
+
+using Key = std::vector<int64_t>;
+
+std::vector<int> ranks_of(const std::vector<Key>& keys) {
+  auto sorted = keys;
+  std::sort(sorted.begin(), sorted.end());
+  sorted.erase(std::unique(sorted.begin(), sorted.end()), sorted.end());
+  std::vector<int> ranks;
+  for (const auto& key : keys)
+    ranks.push_back(static_cast<int>(std::lower_bound(sorted.begin(), sorted.end(), key) - sorted.begin()));
+  return ranks;
+}
+
+// `marks`: of operands that are told apart from those like them.
+std::vector<int> operand_ranks(const Resolved& resolved, const std::vector<DType>& types, const std::vector<int>& marks,
+                               const std::vector<int>& ranks) {
+  std::vector<Key> keys;
+  for (size_t i = 0; i < resolved.operands.size(); ++i) {
+    keys.push_back({marks[i], static_cast<int64_t>(types[i])});
+    for (const int axis : resolved.operands[i]) keys.back().push_back(axis == kRepeats ? -1 : ranks[axis]);
+  }
+  return ranks_of(keys);
+}
+
+// Tells apart axes that stand in operands of other ranks or at other places.
+std::vector<int> refined(const Resolved& resolved, const std::vector<int>& operands, const std::vector<int>& ranks) {
+  std::vector<std::vector<std::pair<int, size_t>>> uses(ranks.size());
+  for (size_t i = 0; i < operands.size(); ++i)
+    for (size_t d = 0; d < resolved.operands[i].size(); ++d)
+      if (const int axis = resolved.operands[i][d]; axis != kRepeats) uses[axis].emplace_back(operands[i], d);
+  std::vector<Key> keys;
+  for (size_t axis = 0; axis < ranks.size(); ++axis) {
+    std::sort(uses[axis].begin(), uses[axis].end());
+    keys.push_back({ranks[axis]});
+    for (const auto& [operand, dimension] : uses[axis])
+      keys.back().insert(keys.back().end(), {operand, static_cast<int64_t>(dimension)});
+  }
+  return ranks_of(keys);
+}
+
+// The first operand of the lowest rank that several have; nullopt if there is none.
+std::optional<size_t> first_alike(const std::vector<int>& operands) {
+  std::optional<size_t> first;
+  for (size_t i = 0; i < operands.size(); ++i)
+    if (std::count(operands.begin(), operands.end(), operands[i]) > 1 && (!first || operands[i] < operands[*first]))
+      first = i;
+  return first;
+}
+
+}  // namespace
+
+std::vector<int> axis_ranks(const Resolved& resolved, const std::vector<DType>& types) {
+  std::vector<Key> keys;
+  for (size_t axis = 0; axis < resolved.axes.size(); ++axis) {
+    const auto place = std::find(resolved.result.begin(), resolved.result.end(), static_cast<int>(axis));
+    keys.push_back({place - resolved.result.begin(), resolved.axes[axis].value.value_or(0)});
+  }
+  auto ranks = ranks_of(keys);
+  std::vector<int> marks(types.size());
+  for (int round = 0; round < kMaxRounds; ++round) {
+    const auto operands = operand_ranks(resolved, types, marks, ranks);
+    auto next = refined(resolved, operands, ranks);
+    if (next == ranks) {
+      // What is still alike nearly always is so by symmetry, as the operands of ab,bc,ca->: whichever is first.
+      const auto alike = first_alike(operands);
+      if (!alike) break;
+      marks[*alike] = 1 + *std::max_element(marks.begin(), marks.end());
+    }
+    ranks = std::move(next);
+  }
+  return ranks;
+}
+
+}  // namespace tile_tune::einsum
