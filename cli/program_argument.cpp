@@ -120,7 +120,8 @@ Result<std::vector<LoadedProgram>> load_file(const std::string& argument, const 
                 "a program is def NAME(...) -> (...) { ... }");
   if (path.size() == argument.size()) return programs;
   for (auto& one : programs)
-    if (one.program.name == name || (one.suite && one.suite->name == name)) return std::vector<LoadedProgram>{std::move(one)};
+    if (one.program.name == name || (one.suite && one.suite->name == name))
+      return std::vector<LoadedProgram>{std::move(one)};
   return fail(ErrorClass::Program, "unknown-def", fmt::format("{} has no def '{}'", path, name),
               fmt::format("it has {}", names_of(programs)));
 }
@@ -164,10 +165,10 @@ Result<std::vector<LoadedProgram>> load_programs(const std::vector<std::string>&
 }
 
 Diagnostic several_programs(const std::string& argument, const std::vector<LoadedProgram>& programs) {
-  return {ErrorClass::Program, "several-defs",
-          fmt::format("{} has several {}: {}", argument, programs.front().suite ? "workloads" : "defs",
-                      names_of(programs)),
-          std::nullopt, fmt::format("pick one: {}:{}", argument, programs.front().program.name)};
+  return {
+      ErrorClass::Program, "several-defs",
+      fmt::format("{} has several {}: {}", argument, programs.front().suite ? "workloads" : "defs", names_of(programs)),
+      std::nullopt, fmt::format("pick one: {}:{}", argument, programs.front().program.name)};
 }
 
 Result<LoadedProgram> load_program(const std::string& argument, const BindingOptions& options, const Reporter& report) {

@@ -17,6 +17,14 @@ Halide::Type halide_type(DType type);
 /// float types meet none.
 Halide::Expr convert(const Halide::Expr& value, const Halide::Type& type);
 
+/// Halide otherwise computes as if NaN and infinities did not occur: x * 0 would be 0. Only the product that a sum adds
+/// up (`is_term`) stays free, so that the two become one fused multiply-add; its factors are strict, and no literal is
+/// one of them.
+Halide::Expr with_ieee_rules(const Halide::Expr& value, bool is_term);
+
+/// True if every half that the expression reads is converted to f32 at once.
+bool only_widened_halves(const ir::Expr& expr);
+
 /// The element of one operand at Halide subscripts in the IR's order; `number` counts reads in order of appearance.
 using ReadOperand =
     std::function<Values(int number, const ir::Read& read, const std::vector<Halide::Expr>& subscripts)>;

@@ -134,8 +134,9 @@ struct Builder {
     };
     if (stage.dot) return guarded({dot_term(indices, read_operand)}, indices);
     const auto type = halide_type(statement.accumulator);
-    const Values result = each_part(to_halide(*statement.value, indices, read_operand),
-                                    [&](const Expr& part) { return convert(with_ieee_rules(part), type); });
+    const Values result = each_part(to_halide(*statement.value, indices, read_operand), [&](const Expr& part) {
+      return convert(with_ieee_rules(part, statement.op == ir::Aggregation::Sum && reductions() > 0), type);
+    });
     return reductions() == 0 ? result : guarded(result, indices);
   }
 
@@ -149,29 +150,6 @@ struct Builder {
         value = select(condition, each_part(value, [](const Expr& part) { return Halide::likely(part); }), initial());
     }
     return value;
-  }
-
-  // Halide otherwise computes as if NaN and infinities did not occur: x * 0 would be 0. Only the product that a sum
-  // adds up stays free, so that the two become one fused multiply-add; its factors are strict, and no literal is one of
-  // them.
-  Expr with_ieee_rules(const Expr& value) const {
-    if (!value.type().is_float()) return Halide::strict_float(value);
-    const auto* product = value.as<Halide::Internal::Mul>();
-    const bool is_term = statement.op == ir::Aggregation::Sum && reductions() > 0 && product &&
-                         !Halide::Internal::is_const(product->a) && !Halide::Internal::is_const(product->b);
-    if (!is_term) return Halide::strict_float(value);
-    return Halide::strict_float(product->a) * Halide::strict_float(product->b);
-  }
-
-  // Every half that the expression reads is converted to f32 at once.
-  static bool only_widened_halves(const ir::Expr& expr) {
-    if (const auto* cast = std::get_if<ir::Cast>(&expr.node))
-      return (expr.type == DType::F32 && std::holds_alternative<ir::Read>(cast->argument->node)) ||
-             only_widened_halves(*cast->argument);
-    if (const auto* call = std::get_if<ir::Call>(&expr.node))
-      return std::all_of(call->arguments.begin(), call->arguments.end(),
-                         [](const ir::ExprPtr& argument) { return only_widened_halves(*argument); });
-    return !std::holds_alternative<ir::Read>(expr.node) || expr.type != DType::F16;
   }
 
   void make_packed() {

@@ -258,7 +258,8 @@ Result<std::optional<std::vector<int64_t>>> IntegerSet::sample() const {
 }
 
 // isl can return a partial result after it has hit the limit, so the context's error decides, too. Once nothing is
-// left to work on it may report another error than the limit; only what was found and does not fit 64 bits is too large.
+// left to work on it may report another error than the limit; only what was found and does not fit 64 bits is too
+// large.
 Result<void> IntegerSet::status(bool succeeded) const {
   const isl_error error = isl_ctx_last_error(context_);
   if (!too_large_ && succeeded && error == isl_error_none) return {};

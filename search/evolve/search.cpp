@@ -81,8 +81,8 @@ void Search::plan_seeds() {
   seeding_ = !seeds_.empty();
 }
 
-/// Neighbours of the best known (the default, or what is stored) in turn with random ones: those that look best on paper,
-/// but for every second random one.
+/// Neighbours of the best known (the default, or what is stored) in turn with random ones: those that look best on
+/// paper, but for every second random one.
 void Search::add_guided_seeds(std::vector<Candidate>& planned) {
   // A model that knows the program already picks better than this does.
   const size_t wanted = priors_.earlier.size() >= kGuidedSeeds ? 0 : kGuidedSeeds - openers().size();

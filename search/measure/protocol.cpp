@@ -100,9 +100,8 @@ Request decode(const json& message) {
     return Finals{message.at("problem"), message.at("runtime"), message.at("libraries"),
                   message.at("seed"),    message.at("rounds"),  message.at("seconds")};
   if (kind == "side-by-side")
-    return SideBySide{message.at("problem"),     message.at("runtime"), message.at("libraries"),
-                      message.at("exempt"),      message.at("seed"),    message.at("rounds"),
-                      message.at("seconds"),     message.at("slow_factor")};
+    return SideBySide{message.at("problem"), message.at("runtime"), message.at("libraries"), message.at("exempt"),
+                      message.at("seed"),    message.at("rounds"),  message.at("seconds"),   message.at("slow_factor")};
   if (kind == "quit") return Quit{};
   throw std::invalid_argument("unknown kind of message '" + kind + "'");
 }

@@ -88,7 +88,7 @@ struct Timing {
   std::vector<double> log_ratios;                           // one a round: log(default's time / its time)
   std::vector<double> flop_fractions, bandwidth_fractions;  // one a round of the finals
   int switched = 0;                                         // samples with an involuntary context switch
-  std::string note = {};  // what a library said of itself
+  std::string note = {};                                    // what a library said of itself
 };
 
 struct Reply {

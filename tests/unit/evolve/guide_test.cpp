@@ -156,7 +156,7 @@ TEST_CASE("seeds are those that look best on paper, but for every fourth") {
   for (const Trial& trial : trials) rows.push_back(genome_of(trial.schedule)[0]);
   CHECK(rows[1] > genome_of(session.moves.default_schedule())[0]);  // the best of its neighbours
   CHECK(rows[3] <= rows[1]);                                        // the next
-  CHECK(rows[2] == 6);  // the most there are, of 64 random ones
+  CHECK(rows[2] == 6);                                              // the most there are, of 64 random ones
   CHECK(rows[6] == 6);
 }
 
