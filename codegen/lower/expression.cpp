@@ -1,5 +1,6 @@
 #include "codegen/lower/expression.h"
 
+#include <algorithm>
 #include <bit>
 #include <functional>
 #include <limits>
