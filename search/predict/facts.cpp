@@ -67,9 +67,14 @@ struct Stage {
     return static_cast<size_t>(nest.at_depth[depth]);
   }
 
+  // What is packed before all blocks of the statements around counts as packed once.
+  size_t depth_of(const codegen::Packing& packing) const {
+    return static_cast<size_t>(nest.at_depth[std::max(packing.depth, 0)]);
+  }
+
   double operand_bytes(const Operand& operand, size_t depth) const {
     const auto* packing = packing_of(operand);
-    const bool from_copy = packing && static_cast<size_t>(nest.at_depth[packing->depth]) <= depth;
+    const bool from_copy = packing && depth_of(*packing) <= depth;
     return line_bytes(program, loops, operand, nest.inner[depth], from_copy ? &packing->order : nullptr);
   }
 
@@ -199,7 +204,7 @@ void packing(const Stage& stage, StageFacts& facts) {
     }
     if (!packing) continue;
     ++facts.packed;
-    const auto depth = static_cast<size_t>(stage.nest.at_depth[packing->depth]);
+    const auto depth = stage.depth_of(*packing);
     const double copied =
         stage.loops.footprint(stage.program, operand, stage.nest.inner[depth]) * stage.nest.runs(depth) / facts.points;
     facts.copied += copied;

@@ -42,6 +42,14 @@ std::optional<std::string> hopeless_stage(const StageFacts& facts, const codegen
   return std::nullopt;
 }
 
+/// Iterations of all loops.
+double stage_points(const codegen::Loops& loops) {
+  double points = 1;
+  for (const auto& extents : {loops.output, loops.reduction})
+    for (const int64_t extent : extents) points *= static_cast<double>(std::max<int64_t>(extent, 1));
+  return points;
+}
+
 }  // namespace
 
 Features::Features(ir::Program program, codegen::Target target)
@@ -49,11 +57,29 @@ Features::Features(ir::Program program, codegen::Target target)
   for (const auto& statement : program_.statements) loops_.push_back(codegen::loops_of(program_, statement));
 }
 
+std::optional<StageFacts> Features::facts(const codegen::Fusion& fusion, const codegen::Schedule& schedule,
+                                          int s) const {
+  // An epilogue's work is in the nest of its reduction, an inlined statement's in its reader's.
+  if (fusion.owner_of(s) != s) return std::nullopt;
+  const codegen::StageSchedule& stage = schedule.stages[s];
+  codegen::Loops loops = loops_[s];
+  if (auto extents = fusion.extents(s)) loops.output = std::move(*extents);
+  loops = codegen::one_piece(std::move(loops), stage);
+  StageFacts facts = stage_facts(program_, s, loops, stage, target_);
+  if (stage.parallel_reduction) facts.grains *= stage.parallel_reduction->pieces;
+  return facts;
+}
+
 std::vector<StageFacts> Features::stages(const codegen::Schedule& schedule) const {
+  const codegen::Fusion fusion(program_, schedule);
   std::vector<StageFacts> stages;
-  for (size_t s = 0; s < schedule.stages.size(); ++s)
-    if (!schedule.stages[s].inlined)
-      stages.push_back(stage_facts(program_, static_cast<int>(s), loops_[s], schedule.stages[s], target_));
+  for (size_t s = 0; s < schedule.stages.size(); ++s) {
+    auto one = facts(fusion, schedule, static_cast<int>(s));
+    if (!one) continue;
+    // Inside another nest the facts are those of one run; it runs as often as makes up all of its work.
+    if (schedule.stages[s].compute_at || schedule.stages[s].parallel_reduction) one->points = stage_points(loops_[s]);
+    stages.push_back(*one);
+  }
   return stages;
 }
 
@@ -99,10 +125,13 @@ std::vector<float> Features::row(const codegen::Schedule& schedule) const {
 }
 
 std::optional<std::string> Features::hopeless(const codegen::Schedule& schedule) const {
+  const codegen::Fusion fusion(program_, schedule);
   for (size_t s = 0; s < schedule.stages.size(); ++s) {
-    if (schedule.stages[s].inlined) continue;
-    const auto facts = stage_facts(program_, static_cast<int>(s), loops_[s], schedule.stages[s], target_);
-    if (auto reason = hopeless_stage(facts, loops_[s], target_.threads)) return reason;
+    const auto one = facts(fusion, schedule, static_cast<int>(s));
+    if (!one) continue;
+    // Inside another nest it is that one's threads that count.
+    const int threads = schedule.stages[s].compute_at ? 1 : target_.threads;
+    if (auto reason = hopeless_stage(*one, loops_[s], threads)) return reason;
   }
   return std::nullopt;
 }

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "codegen/schedule/fusion.h"
 #include "search/predict/facts.h"
 
 namespace tile_tune::predict {
@@ -28,7 +29,9 @@ class Features {
   std::optional<std::string> hopeless(const codegen::Schedule& schedule) const;
 
  private:
-  /// Of the stages that are not inlined, in order.
+  /// Of statement s and one run of its nest; nothing if it has no nest of its own.
+  std::optional<StageFacts> facts(const codegen::Fusion& fusion, const codegen::Schedule& schedule, int s) const;
+  /// Of the stages with nests of their own, in order.
   std::vector<StageFacts> stages(const codegen::Schedule& schedule) const;
 
   ir::Program program_;

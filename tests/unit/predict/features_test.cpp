@@ -1,5 +1,6 @@
 #include "search/predict/features.h"
 
+#include <algorithm>
 #include <catch2/catch.hpp>
 #include <cmath>
 #include <set>
@@ -51,12 +52,22 @@ TEST_CASE("rows have a name for every column, whatever the program") {
   }
 }
 
-TEST_CASE("the heaviest stage comes first, the others in the mean, inlined ones as a count") {
+TEST_CASE("the heaviest stage comes first, the others in the mean, those without a nest of their own as a count") {
   const auto program = program_of(kChain, {{"M", 64}, {"N", 48}, {"K", 32}});
   const search::Space space(program, machine());
   const Features features(program, machine());
-  auto schedule = space.default_schedule();
-  const auto row = features.row(schedule);
+  // The default runs the second statement as the epilogue of the first.
+  auto row = features.row(space.default_schedule());
+  CHECK(row[column("stages")] == 1);
+  CHECK(row[column("inlined")] == 1);
+  CHECK(std::isnan(row[column("rest_reduction")]));
+  search::Rng rng(1);
+  auto apart = space.sample(rng);
+  const auto alone = [](const codegen::StageSchedule& stage) {
+    return stage.epilogue_of < 0 && !stage.compute_at && !stage.parallel_reduction && !stage.inlined;
+  };
+  while (!std::all_of(apart.stages.begin(), apart.stages.end(), alone)) apart = space.sample(rng);
+  row = features.row(apart);
   CHECK(row[column("main_reduction")] == Approx(std::log2(33)));
   CHECK(row[column("rest_reduction")] == Approx(1));  // log2(1 + 1)
   CHECK(row[column("stages")] == 2);
