@@ -34,6 +34,15 @@ Expr floor_modulo(const Expr& a, const Expr& b) {
   return Halide::Internal::simplify(Halide::select(b < zero && remainder != zero, remainder + b, remainder));
 }
 
+// f(x) with a name for x, which f uses several times: Halide walks expressions as trees until it has found their common
+// parts, and a chain of 50 maxima, each naming the one before three times, would never end.
+template <typename Function>
+Expr named(const Expr& x, const Function& f) {
+  if (x.as<Halide::Internal::Variable>() || Halide::Internal::is_const(x)) return f(x);
+  const std::string name = Halide::Internal::unique_name('v');
+  return Halide::Internal::Let::make(name, x, f(Halide::Internal::Variable::make(x.type(), name)));
+}
+
 Expr not_a_number(const Expr& x) { return Halide::strict_float(Halide::is_nan(x)); }
 
 // NaN wins, as in numpy: a NaN in b is taken, a NaN in a stays, because no comparison with it is true. Written so that
@@ -42,9 +51,13 @@ Expr not_a_number(const Expr& x) { return Halide::strict_float(Halide::is_nan(x)
 // cores). strict_float keeps it from assuming that NaN does not occur.
 Expr nan_aware(const Expr& a, const Expr& b, bool maximum) {
   if (!a.type().is_float()) return maximum ? Halide::max(a, b) : Halide::min(a, b);
-  const Expr better = maximum ? Halide::strict_float(b > a) : Halide::strict_float(b < a);
-  const Expr nan = Halide::cast(a.type(), Expr(std::numeric_limits<float>::quiet_NaN()));
-  return Halide::select(not_a_number(b), nan, Halide::select(better, b, a));
+  return named(a, [&](const Expr& first) {
+    return named(b, [&](const Expr& second) {
+      const Expr better = maximum ? Halide::strict_float(second > first) : Halide::strict_float(second < first);
+      const Expr nan = Halide::cast(first.type(), Expr(std::numeric_limits<float>::quiet_NaN()));
+      return Halide::select(not_a_number(second), nan, Halide::select(better, second, first));
+    });
+  });
 }
 
 // a <= b. Halide turns <= and >= into a negated <, which is true of NaN.
@@ -54,36 +67,49 @@ Expr at_most(const Expr& a, const Expr& b) {
 }
 
 // Halide's own exp and log of f32 take neither NaN nor infinity; both functions give back what they get there.
-Expr passing(const Expr& x, const Expr& finite) {
-  const Expr infinity = Halide::cast(x.type(), Expr(std::numeric_limits<float>::infinity()));
-  return Halide::select(not_a_number(x) || at_most(infinity, x), x, finite);
+template <typename Function>
+Expr passing(const Expr& argument, const Function& finite) {
+  return named(argument, [&](const Expr& x) {
+    const Expr infinity = Halide::cast(x.type(), Expr(std::numeric_limits<float>::infinity()));
+    return Halide::select(not_a_number(x) || at_most(infinity, x), x, finite(x));
+  });
 }
 
 // Halide's exp of f32 wraps around where its scale leaves 32 bits (exp(2e9) was 0) and gives 0 for subnormal results,
 // from e^-87.3 on: these are squares of their root. Beyond the bounds f32 has only 0 and infinity: e^-104 is less than
 // half its least number, e^89 more than its largest.
-Expr exponential(const Expr& x) {
-  if (x.type().bits() > 32) return passing(x, Halide::exp(x));
-  const Expr inside = Halide::clamp(x, -104.0f, 89.0f), subnormal = Halide::strict_float(inside < -87.0f);
-  const Expr root = Halide::exp(Halide::select(subnormal, inside * 0.5f, inside));
-  return passing(x, Halide::select(subnormal, root * root, root));
+Expr exponential(const Expr& argument) {
+  return passing(argument, [](const Expr& x) {
+    if (x.type().bits() > 32) return Halide::exp(x);
+    return named(Halide::clamp(x, -104.0f, 89.0f), [](const Expr& inside) {
+      const Expr subnormal = Halide::strict_float(inside < -87.0f);
+      return named(Halide::exp(Halide::select(subnormal, inside * 0.5f, inside)),
+                   [&](const Expr& root) { return Halide::select(subnormal, root * root, root); });
+    });
+  });
 }
 
 // Halide's log of f32 takes the exponent of subnormal numbers from their bits: they are scaled up by 2^23 first.
-Expr logarithm(const Expr& x) {
-  if (x.type().bits() > 32) return passing(x, Halide::log(x));
-  constexpr float kLeastNormal = 0x1p-126f, kScale = 0x1p23f, kLogScale = 15.942385f;
-  const Expr subnormal = Halide::strict_float(x > 0.0f) && Halide::strict_float(x < kLeastNormal);
-  const Expr scaled = Halide::log(Halide::select(subnormal, x * kScale, x));
-  return passing(x, Halide::select(subnormal, scaled - kLogScale, scaled));
+Expr logarithm(const Expr& argument) {
+  return passing(argument, [](const Expr& x) {
+    if (x.type().bits() > 32) return Halide::log(x);
+    constexpr float kLeastNormal = 0x1p-126f, kScale = 0x1p23f, kLogScale = 15.942385f;
+    const Expr subnormal = Halide::strict_float(x > 0.0f) && Halide::strict_float(x < kLeastNormal);
+    return named(Halide::log(Halide::select(subnormal, x * kScale, x)),
+                 [&](const Expr& scaled) { return Halide::select(subnormal, scaled - kLogScale, scaled); });
+  });
 }
 
 // C's fmax and fmin, which ignore a NaN: in vectors, where calls of the C library run lane by lane.
 Expr number_of(const Expr& a, const Expr& b, bool largest) {
   const Halide::Type single = Halide::Float(32);
   if (a.type().bits() < 32) return convert(number_of(convert(a, single), convert(b, single), largest), a.type());
-  const Expr prefers_b = Halide::strict_float(largest ? a < b : b < a);
-  return Halide::select(not_a_number(a) || prefers_b, b, a);
+  return named(a, [&](const Expr& first) {
+    return named(b, [&](const Expr& second) {
+      const Expr prefers_second = Halide::strict_float(largest ? first < second : second < first);
+      return Halide::select(not_a_number(first) || prefers_second, second, first);
+    });
+  });
 }
 
 // C's round; a call of that name is Halide's, which rounds halves to even. x - trunc(x) is exact.
