@@ -17,8 +17,7 @@ class Product {
   }
   void operator()(const float* a, const float* b, float* c) {
     if (!kernel_) make_kernel();
-    int64_t count = 1;
-    for (const auto& axis : s_.batch) count *= axis.extent;
+    const int64_t count = s_.count();
     const bool turn = s_.b.transposed == openblas::kTransposed;
 #pragma omp parallel num_threads(threads_) if (count > 1)
     {
@@ -28,15 +27,7 @@ class Product {
       for (int64_t number = 0; number < count; ++number) {
         const float *x = a, *y = b;
         float* z = c;
-        int64_t rest = number;
-        for (size_t axis = s_.batch.size(); axis-- > 0;) {
-          const auto& one = s_.batch[axis];
-          const int64_t place = rest % one.extent;
-          rest /= one.extent;
-          x += place * one.a;
-          y += place * one.b;
-          z += place * one.c;
-        }
+        s_.go_to(number, x, y, z);
         if (turn) {
           for (int64_t n = 0; n < s_.n; ++n)
             for (int64_t k = 0; k < s_.k; ++k) turned[k * s_.n + n] = y[n * s_.b.leading + k];

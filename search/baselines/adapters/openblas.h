@@ -60,6 +60,24 @@ struct ProductSpec {
   int64_t m, n, k;
   Matrix a, b;
   int64_t ldc;
+
+  int64_t count() const {
+    int64_t product = 1;
+    for (const auto& axis : batch) product *= axis.extent;
+    return product;
+  }
+  /// From the first product of the batch to the one of that number.
+  template <typename T>
+  void go_to(int64_t number, const T*& x, const T*& y, T*& z) const {
+    for (size_t i = batch.size(); i-- > 0;) {
+      const auto& axis = batch[i];
+      const int64_t place = number % axis.extent;
+      number /= axis.extent;
+      x += place * axis.a;
+      y += place * axis.b;
+      z += place * axis.c;
+    }
+  }
 };
 
 template <typename T>
@@ -89,22 +107,11 @@ class TypedProduct {
   }
 
  private:
-  int64_t count() const {
-    int64_t product = 1;
-    for (const auto& axis : s_.batch) product *= axis.extent;
-    return product;
-  }
+  int64_t count() const { return s_.count(); }
   void multiply(int64_t number) const {
     const T *a = a_, *b = b_;
     T* c = c_;
-    for (size_t x = s_.batch.size(); x-- > 0;) {
-      const auto& axis = s_.batch[x];
-      const int64_t place = number % axis.extent;
-      number /= axis.extent;
-      a += place * axis.a;
-      b += place * axis.b;
-      c += place * axis.c;
-    }
+    s_.go_to(number, a, b, c);
     gemm(a, b, c);
   }
   void gemm(const T* a, const T* b, T* c) const {
