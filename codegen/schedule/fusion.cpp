@@ -131,6 +131,33 @@ int Fusion::stored_by(int owner) const {
   return owner;
 }
 
+namespace {
+
+// By output loop of an element-wise statement, the host's output loop that runs over the same elements, if the
+// statement reads exactly the element of its own position: `subscripts`, into the host's target. Loops that run once
+// may be read at a constant instead (operands that are broadcast), and stand for each other in their order.
+std::optional<std::vector<int>> places_of_loops(const Loops& own, const Loops& hosts,
+                                                const std::vector<ir::AffineExpr>& subscripts) {
+  std::vector<int> taking(own.output.size(), -1);
+  std::vector<int> constant;
+  for (size_t p = 0; p < subscripts.size(); ++p) {
+    if (subscripts[p].terms.empty() && hosts.output[p] == 1) constant.push_back(static_cast<int>(p));
+    for (size_t q = 0; q < own.output.size(); ++q)
+      if (subscripts[p].terms == ir::AffineExpr::index(own.output_index[q]).terms &&
+          subscripts[p].constant.constant() == -own.first[q] && own.output[q] == hosts.output[p])
+        taking[q] = static_cast<int>(p);
+  }
+  auto next = constant.begin();
+  for (size_t q = 0; q < own.output.size(); ++q) {
+    if (taking[q] >= 0) continue;
+    if (own.output[q] != 1 || next == constant.end()) return std::nullopt;
+    taking[q] = *next++;
+  }
+  return taking;
+}
+
+}  // namespace
+
 std::optional<std::vector<int>> Fusion::epilogue_loops(int s, int host) const {
   const auto& reduction = program_.statements[host];
   const Loops &own = loops_[s], &hosts = loops_[host];
@@ -147,16 +174,8 @@ std::optional<std::vector<int>> Fusion::epilogue_loops(int s, int host) const {
   for (const auto& access : accesses_[s]) {
     if (access.tensor != reduction.target) continue;
     if (!access.subscripts) return std::nullopt;
-    std::vector<int> taking(own.output.size(), -1);
-    for (size_t p = 0; p < access.subscripts->size(); ++p) {
-      const auto& subscript = (*access.subscripts)[p];
-      for (size_t q = 0; q < own.output.size(); ++q)
-        if (subscript.terms == ir::AffineExpr::index(own.output_index[q]).terms &&
-            subscript.constant.constant() == -own.first[q] && own.output[q] == hosts.output[p])
-          taking[q] = static_cast<int>(p);
-    }
-    if (std::find(taking.begin(), taking.end(), -1) != taking.end() || (result && *result != taking))
-      return std::nullopt;
+    const auto taking = places_of_loops(own, hosts, *access.subscripts);
+    if (!taking || (result && *result != *taking)) return std::nullopt;
     result = taking;
   }
   return result;

@@ -53,7 +53,8 @@ class Exhaustive {
   struct Best {
     AxisSet axes;
     double flops = 0;
-    unsigned right = 0;  // the part without the first operand
+    double elements = 0;  // of its own and of what it is made from, operands aside
+    unsigned right = 0;   // the part without the first operand
   };
 
   // Axes of the set that are used outside of it.
@@ -82,7 +83,7 @@ class Exhaustive {
 
   void find_split(unsigned set) {
     Best& best = best_[set];
-    best.flops = std::numeric_limits<double>::infinity();
+    best.flops = best.elements = std::numeric_limits<double>::infinity();
     const unsigned rest = set & (set - 1);  // the first operand stays on the left
     // Descending: of equally good splits the one that takes the last operand last.
     std::vector<unsigned> parts;
@@ -92,8 +93,10 @@ class Exhaustive {
     for (const unsigned right : parts) {
       const Best &l = best_[set ^ right], &r = best_[right];
       const double cost = l.flops + r.flops + flops(l.axes, r.axes, best.axes);
-      if (best.right != 0 && !(cost < best.flops)) continue;
+      const double elements = l.elements + r.elements + volume(best.axes);
+      if (best.right != 0 && !(std::pair(cost, elements) < std::pair(best.flops, best.elements))) continue;
       best.flops = cost;
+      best.elements = elements;
       best.right = right;
     }
   }

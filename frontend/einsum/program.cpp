@@ -114,15 +114,33 @@ class Builder {
     return pieces;
   }
 
-  /// By what a piece is sorted, whatever was written first: what has the result's last axis comes last, so that it is
-  /// innermost in what steps leave; what has none of the result's axes comes before it.
-  std::vector<int> sort_key(const Piece& piece) const {
+  double volume(const Piece& piece) const {
+    double product = 1;
+    for (const int axis : piece.axes()) product *= (*extents_)[static_cast<size_t>(axis)];
+    return product;
+  }
+
+  /// The innermost axes of the largest pieces: sums over them read memory in order.
+  AxisSet innermost_of_largest(const std::vector<Piece>& pieces) const {
+    double largest = 0;
+    for (const auto& piece : pieces) largest = std::max(largest, volume(piece));
+    AxisSet result;
+    for (const auto& piece : pieces)
+      if (volume(piece) == largest && !piece.dimensions.empty()) result.insert(piece.dimensions.back());
+    return result;
+  }
+
+  /// By what a piece is sorted, whatever was written first, since among equal orders the first is taken: what has the
+  /// result's last axis comes last, so that it is innermost in what steps leave; what has none of the result's axes
+  /// comes before it. What is summed along memory comes first, then what is summed across.
+  std::vector<int> sort_key(const Piece& piece, const AxisSet& contiguous) const {
     const auto has = [&](int axis) {
       return std::find(piece.dimensions.begin(), piece.dimensions.end(), axis) != piece.dimensions.end();
     };
     const auto& result = resolved_.result;
     const bool any = std::any_of(result.begin(), result.end(), has);
-    std::vector<int> key{any ? (has(result.back()) ? 2 : 0) : 1};
+    const bool sums_along_memory = std::any_of(contiguous.begin(), contiguous.end(), has);
+    std::vector<int> key{any ? (has(result.back()) ? 2 : 0) : 1, sums_along_memory ? 0 : 1};
     for (const int axis : piece.dimensions) key.push_back(axis == kRepeats ? -1 : ranks_[axis]);
     key.push_back(static_cast<int>(program_.tensors[piece.tensor].type));
     return key;
@@ -131,9 +149,12 @@ class Builder {
   /// Two or more pieces to one, in the planned order; `last` makes it the program's result.
   Result<Piece> contract_all(std::vector<Piece> pieces, bool last) {
     // One computation has one plan, however it is spelled. A single step to the result is the same either way.
-    if (extents_ && pieces.size() <= kMaxExhaustive && !(last && pieces.size() == 2))
-      std::stable_sort(pieces.begin(), pieces.end(),
-                       [&](const Piece& a, const Piece& b) { return sort_key(a) < sort_key(b); });
+    if (extents_ && pieces.size() <= kMaxExhaustive && !(last && pieces.size() == 2)) {
+      const AxisSet contiguous = innermost_of_largest(pieces);
+      std::stable_sort(pieces.begin(), pieces.end(), [&](const Piece& a, const Piece& b) {
+        return sort_key(a, contiguous) < sort_key(b, contiguous);
+      });
+    }
     std::vector<AxisSet> axes;
     AxisSet all;
     for (const auto& piece : pieces) {
@@ -163,15 +184,29 @@ class Builder {
     const Step step = contract(left.axes(), right.axes(), needed(both));
     if (!step.sum_left.empty()) left = sum_over(left, step.sum_left);
     if (!step.sum_right.empty()) right = sum_over(right, step.sum_right);
-    std::vector<int> result = last ? resolved_.result : std::vector<int>();
-    if (!last)
-      for (const Piece* piece : {&left, &right})
-        for (const int axis : piece->dimensions)
-          if (step.result.contains(axis) && std::find(result.begin(), result.end(), axis) == result.end())
-            result.push_back(axis);
+    auto result = last ? resolved_.result : kept_axes(left, right, step.result);
     if (result.size() > kMaxDimensions) return errors::intermediate_too_large(einsum_, kMaxDimensions);
     for (const int axis : step.result) ++uses_[axis];
     return emit({left, right}, std::move(result), last);
+  }
+
+  /// In the order in which the result of a step is best written and read: the axes of the larger operand as they lie,
+  /// since the smaller one is cheaper to rearrange for vectors along its own; of two alike the right one, since the
+  /// left one has what is summed along memory. An axis innermost in both stays
+  /// innermost.
+  std::vector<int> kept_axes(const Piece& left, const Piece& right, const AxisSet& kept) const {
+    const bool right_first = extents_ && volume(right) >= volume(left);
+    std::vector<int> result;
+    for (const Piece* piece : {right_first ? &right : &left, right_first ? &left : &right})
+      for (const int axis : piece->dimensions)
+        if (kept.contains(axis) && std::find(result.begin(), result.end(), axis) == result.end())
+          result.push_back(axis);
+    const auto innermost = [](const Piece& piece) {
+      return piece.dimensions.empty() ? kRepeats : piece.dimensions.back();
+    };
+    if (innermost(left) == innermost(right))
+      std::stable_partition(result.begin(), result.end(), [&](int axis) { return axis != innermost(left); });
+    return result;
   }
 
   Piece sum_over(const Piece& piece, const AxisSet& summed) {

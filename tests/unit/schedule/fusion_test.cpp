@@ -81,6 +81,18 @@ TEST_CASE("an element-wise statement may finish the tiles of the reduction that 
   CHECK_FALSE(check(shifted, schedule).has_value());
 }
 
+TEST_CASE("a loop that runs once may be read at a constant by an epilogue, as a broadcast operand is") {
+  const std::string layer =
+      "def f(float(M,K) A, float(K,N) B) -> (O) { t(m,n) +=! A(m,k) * B(k,n)  O(n,m) = fmax(t(0,n), 0) where m in 0:1 }";
+  Schedule schedule;
+  schedule.stages = {tiled({{1}, {8}}, {{0, 1}}, {5}), {}};
+  schedule.stages[1].epilogue_of = 0;
+  const auto one_row = bound(layer, {{"M", 1}, {"N", 8}, {"K", 5}});
+  CHECK(Fusion(one_row, schedule).epilogue_loops(1, 0) == std::vector<int>{1, 0});
+  const auto two_rows = bound(layer, {{"M", 2}, {"N", 8}, {"K", 5}});
+  CHECK_FALSE(Fusion(two_rows, schedule).epilogue_loops(1, 0));
+}
+
 TEST_CASE("what a block of rows of a softmax needs") {
   const auto program = bound(kSoftmax, {{"N", 20}, {"M", 30}});
   const Schedule schedule = softmax_by_rows();
