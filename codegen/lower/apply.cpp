@@ -8,7 +8,7 @@
 #include <fmt/format.h>
 #include <algorithm>
 
-#include "codegen/lower/stage.h"
+#include "codegen/lower/copy.h"
 
 namespace tile_tune::codegen {
 namespace {
@@ -268,32 +268,57 @@ struct Applier {
     return packed.choice.depth == 0 && schedule.parallel > 0 && packed.choice.order.size() > 1 && elements >= kFewest;
   }
 
+  // Iterations of each loop, output loops first, while `depth` tile loops of the nest are open.
+  std::vector<int64_t> iterations_inside(int depth) const {
+    std::vector<int64_t> result = stage.extents;
+    for (int i = 0; i < depth; ++i) {
+      const int level = i / outputs(), p = schedule.order[level][i % outputs()];
+      result[p] = schedule.tiles[p][level];
+    }
+    const bool in_block = blocked() && depth >= outputs();
+    const auto& reduction = in_block ? schedule.reduction_block : stage.reduction_extents;
+    result.insert(result.end(), reduction.begin(), reduction.end());
+    return result;
+  }
+
+  // Vectorises a copy; returns its loops, innermost first.
+  std::vector<CopyLoop> copy_loops(PackedOperand& packed) const {
+    const int lanes = target.vector_bytes / packed.func.types()[0].bytes();
+    const auto region = sides(stage.loops, stage.loops.operands[packed.choice.operand],
+                              iterations_inside(std::max(packed.choice.depth, 0)));
+    if (const auto blocks = transposition(packed, region, lanes)) return in_blocks(packed, *blocks, region);
+    std::vector<CopyLoop> loops;
+    // Unrolled, the stores of all parts of a vector become one, of interleaved vectors.
+    if (packed.part) packed.func.unroll(*packed.part);
+    if (packed.part) loops.push_back({*packed.part});
+    for (const int d : packed.choice.order) loops.push_back({packed.vars[d], region[d]});
+    const int vector = packed.choice.order.front();
+    loops[packed.part ? 1 : 0].trips = 0;
+    // GuardWithIf: a packed region's width is whatever the tile needs, and reading past it may leave the tensor.
+    if (lanes > 1) packed.func.vectorize(packed.vars[vector], lanes, TailStrategy::GuardWithIf);
+    return loops;
+  }
+
   void apply_packed() {
     for (auto& packed : stage.packed) {
       const auto& order = packed.choice.order;
       packed.func.compute_at(level_at(packed.choice.depth));
       if (order.empty()) continue;
       std::vector<Var> storage;
+      if (packed.part) storage.push_back(*packed.part);
       for (const int d : order) storage.push_back(packed.vars[d]);
-      const int lanes = target.vector_bytes / packed.func.types()[0].bytes();
-      std::vector<Var> dimensions = storage;
-      if (packed.part) dimensions.insert(dimensions.begin(), *packed.part);
-      // Unrolled, the stores of all parts of a vector become one, of interleaved vectors.
-      if (packed.part) packed.func.unroll(*packed.part);
-      if (dimensions.size() > 1) packed.func.reorder_storage(dimensions);
-      std::vector<VarOrRVar> loops(dimensions.begin(), dimensions.end());
+      if (storage.size() > 1) packed.func.reorder_storage(storage);
+      auto loops = copy_loops(packed);
       if (is_shared_copy(packed)) {
-        // Made once by all threads: the longest loop but the vectors is outermost.
-        const auto longest = std::max_element(order.begin() + 1, order.end(),
-                                              [&](int a, int b) { return packed.extents[a] < packed.extents[b]; });
-        const Var shared = packed.vars[*longest];
-        const auto at = loops.begin() + (longest - order.begin()) + (packed.part ? 1 : 0);
-        std::rotate(at, at + 1, loops.end());
-        packed.func.parallel(shared);
+        // Made once by all threads, which share the longest loop.
+        const auto longest = std::max_element(loops.begin(), loops.end(),
+                                              [](const CopyLoop& a, const CopyLoop& b) { return a.trips < b.trips; });
+        packed.func.parallel(longest->var);
+        std::rotate(longest, longest + 1, loops.end());
       }
-      packed.func.reorder(loops);
-      // GuardWithIf: a packed region's width is whatever the tile needs, and reading past it may leave the tensor.
-      if (lanes > 1) packed.func.vectorize(storage[0], lanes, TailStrategy::GuardWithIf);
+      std::vector<VarOrRVar> innermost_first;
+      for (const auto& loop : loops) innermost_first.emplace_back(loop.var);
+      packed.func.reorder(innermost_first);
     }
   }
 

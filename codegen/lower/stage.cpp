@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <algorithm>
 
+#include "codegen/lower/copy.h"
 #include "codegen/lower/expression.h"
 #include "codegen/lower/guards.h"
 #include "frontend/ir/gather.h"
@@ -155,15 +156,15 @@ struct Builder {
   void make_packed() {
     for (const auto& choice : schedule.packings) {
       const auto& operand = stage.loops.operands[choice.operand];
-      PackedOperand packed{choice,
-                           Func(fmt::format("{}_pack{}", name, choice.operand)),
-                           {},
-                           ir::shape(program.tensors[operand.tensor]),
-                           {}};
+      PackedOperand packed{
+          choice, Func(fmt::format("{}_pack{}", name, choice.operand)),  {}, ir::shape(program.tensors[operand.tensor]),
+          {},     contiguous_dimension(program.tensors[operand.tensor]), {}};
       std::vector<Expr> subscripts;
       for (size_t d = 0; d < operand.subscripts.size(); ++d) {
         packed.vars.push_back(Var(fmt::format("{}_p{}_{}", name, choice.operand, d)));
         subscripts.push_back(packed.vars.back());
+        packed.unclamped.push_back(
+            stays_inside(statement, std::get<ir::AffineExpr>(operand.subscripts[d]), packed.extents[d]));
       }
       auto arguments = packed.vars;
       if (stage.dot && stage.dot->column == choice.operand) {
