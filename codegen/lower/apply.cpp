@@ -2,9 +2,9 @@
 //
 //   parallel { order[0] loops ... } order[0] rest ... order[L-1] loops | register tile (vector, unrolled)
 //
-// Accumulators live inside the innermost tile loop, in registers. With a blocked reduction their home is a
-// buffer inside the order[0] loops; the loops of order[1..] then belong to the accumulator's update, inside
-// the loops over blocks, and partial sums live in registers inside those.
+// Accumulators live inside the innermost tile loop, in registers. Where results have a home (has_home) it is a
+// buffer inside the order[0] loops; the loops of order[1..] then belong to what fills it, inside the loops over
+// blocks of the reduction if there are any, and partial sums live in registers inside those.
 #include <fmt/format.h>
 #include <algorithm>
 
@@ -27,7 +27,6 @@ struct Applier {
   size_t levels() const { return schedule.order.size(); }
   int outputs() const { return static_cast<int>(stage.vars.size()); }
   int reductions() const { return static_cast<int>(stage.loops.reduction.size()); }
-  bool blocked() const { return !stage.block.empty(); }
   bool in_lanes() const { return stage.lane_extent > 0; }
   bool is_vector(int p) const { return p == schedule.vector_loop && schedule.lanes > 1; }
 
@@ -42,12 +41,12 @@ struct Applier {
     return std::is_same_v<std::decay_t<FuncOrStage>, Func> ? TailStrategy::RoundUp : TailStrategy::GuardWithIf;
   }
 
-  // Splits dimension p of `func` into loops over tiles from `first` to the last level; returns what remains: the
-  // register loop.
+  // Splits dimension p of `func` into loops over tiles of levels [first, last); returns what remains: after the last
+  // level the register loop.
   template <typename FuncOrStage>
-  Var split_tiles(FuncOrStage&& func, int p, size_t first, TailStrategy outer_tail) const {
+  Var split_tiles(FuncOrStage&& func, int p, size_t first, size_t last, TailStrategy outer_tail) const {
     Var rest = stage.vars[p];
-    for (size_t l = first; l < levels(); ++l) {
+    for (size_t l = first; l < last; ++l) {
       const Var inner = tile_var(p, l, "i");
       func.split(rest, tile_var(p, l, "o"), inner, static_cast<int>(schedule.tiles[p][l]),
                  l == first ? outer_tail : exact<FuncOrStage>());
@@ -101,6 +100,30 @@ struct Applier {
     return stage.extents[p] % schedule.tiles[p][0] == 0 ? TailStrategy::RoundUp : TailStrategy::ShiftInwards;
   }
 
+  // The loops, innermost first, that store a tile from its home; `tile`: its remaining loop by dimension. Vectors that
+  // run across the target's neighbours are transposed in registers: the compiler makes vectors of unrolled neighbours.
+  std::vector<VarOrRVar> copy_from_home(const std::vector<Var>& tile) {
+    constexpr int64_t kMostRows = 16;  // as wide as vectors of floats: 16 of AVX-512's 32 registers
+    std::vector<VarOrRVar> order;
+    std::vector<VarOrRVar> outer;
+    for (const int p : register_order()) {
+      const Var beyond = tile_var(p, levels(), "o"), inner = tile_var(p, levels(), "i");
+      int64_t rows = std::min(kMostRows, schedule.tiles[p].front());
+      while (schedule.tiles[p].front() % rows != 0) --rows;
+      if (is_vector(p))
+        stage.tiled.split(tile[p], beyond, inner, schedule.lanes, TailStrategy::RoundUp).vectorize(inner);
+      else if (p == stage.contiguous && rows > 1)
+        stage.tiled.split(tile[p], beyond, inner, static_cast<int>(rows), TailStrategy::RoundUp).unroll(inner);
+      else
+        outer.push_back(tile[p]);
+      if (!is_vector(p) && !(p == stage.contiguous && rows > 1)) continue;
+      order.insert(is_vector(p) ? order.begin() : order.end(), inner);
+      outer.push_back(beyond);
+    }
+    order.insert(order.end(), outer.begin(), outer.end());
+    return order;
+  }
+
   void apply_tiled() {
     Func& func = stage.tiled;
     std::vector<VarOrRVar> order;
@@ -110,11 +133,13 @@ struct Applier {
         func.bound_extent(stage.vars[p], static_cast<int>(stage.extents[p]));
       else
         func.bound(stage.vars[p], 0, static_cast<int>(stage.extents[p]));
-      registers.push_back(split_tiles(func, p, 0, last_tile(p)));
+      registers.push_back(split_tiles(func, p, 0, stage.home ? 1 : levels(), last_tile(p)));
     }
-    // A blocked reduction leaves only a copy from the accumulator's home here: vectors, but no unrolled tile.
-    for (const int p : register_order()) in_registers(func, p, registers[p], order, !blocked());
-    nest = tile_loops(0, levels());
+    if (stage.home)
+      order = copy_from_home(registers);
+    else
+      for (const int p : register_order()) in_registers(func, p, registers[p], order);
+    nest = tile_loops(0, stage.home ? 1 : levels());
     append_reversed(order, nest);
     int parallel = schedule.parallel;
     if (schedule.parallel_reduction) {
@@ -145,8 +170,8 @@ struct Applier {
 
   // The loop inside which something lies that has `depth` tile loops of the nest around it.
   Halide::LoopLevel level_at(int depth) const {
-    if (blocked() && depth >= outputs()) {
-      // Depths from the level-0 loops inwards lie in the accumulator's update, inside the loops over blocks.
+    if (stage.home && depth >= outputs() && (depth > outputs() || !stage.block.empty())) {
+      // Depths from the level-0 loops inwards lie in what fills the home, inside the loops over blocks.
       const auto inner = tile_loops(1, levels());
       const int i = depth - outputs();
       if (i == 0) return Halide::LoopLevel(stage.accumulator, stage.block.front());
@@ -228,7 +253,7 @@ struct Applier {
     }
   }
 
-  void apply_blocked_reduction() {
+  void apply_reduction_into_home() {
     Func& sums = stage.accumulator;
     if (outputs() == 0) {
       sums.compute_at(innermost());
@@ -236,13 +261,15 @@ struct Applier {
       sums.compute_at(stage.tiled, nest[outputs() - 1 - fused_away()]);
     }
     for (int p = 0; p < outputs(); ++p) sums.bound_extent(stage.vars[p], static_cast<int>(schedule.tiles[p][0]));
-    if (schedule.vector_loop >= 0)
+    const bool adds_blocks = !stage.block.empty();
+    if (adds_blocks && schedule.vector_loop >= 0)
       sums.vectorize(stage.vars[schedule.vector_loop], schedule.lanes, TailStrategy::RoundUp);
 
-    Halide::Stage update = sums.update();
+    Halide::Stage update = adds_blocks ? sums.update() : Halide::Stage(sums);
     std::vector<VarOrRVar> order;
     std::vector<Var> registers;
-    for (int p = 0; p < outputs(); ++p) registers.push_back(split_tiles(update, p, 1, TailStrategy::GuardWithIf));
+    for (int p = 0; p < outputs(); ++p)
+      registers.push_back(split_tiles(update, p, 1, levels(), TailStrategy::GuardWithIf));
     for (const int p : register_order()) in_registers(update, p, registers[p], order);
     append_reversed(order, tile_loops(1, levels()));
     for (const auto& block : stage.block) order.push_back(block);
@@ -275,7 +302,7 @@ struct Applier {
       const int level = i / outputs(), p = schedule.order[level][i % outputs()];
       result[p] = schedule.tiles[p][level];
     }
-    const bool in_block = blocked() && depth >= outputs();
+    const bool in_block = !stage.block.empty() && depth >= outputs();
     const auto& reduction = in_block ? schedule.reduction_block : stage.reduction_extents;
     result.insert(result.end(), reduction.begin(), reduction.end());
     return result;
@@ -360,8 +387,8 @@ Nest apply(const StageSchedule& schedule, Stage& stage, const Target& target,
   if (stage.accumulator.defined()) {
     if (applier.in_lanes())
       applier.apply_lane_reduction();
-    else if (applier.blocked())
-      applier.apply_blocked_reduction();
+    else if (stage.home)
+      applier.apply_reduction_into_home();
     else
       applier.apply_plain_reduction();
   }

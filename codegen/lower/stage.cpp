@@ -30,12 +30,6 @@ struct Builder {
   int reductions() const { return static_cast<int>(stage.loops.reduction.size()); }
   int lane_loop() const { return schedule.vector_loop >= outputs() ? schedule.vector_loop - outputs() : -1; }
 
-  bool blocked() const {
-    for (int r = 0; r < reductions(); ++r)
-      if (schedule.reduction_block[r] < stage.reduction_extents[r]) return true;
-    return false;
-  }
-
   std::vector<Var> in_buffer_order() const {
     std::vector<Var> result;
     for (const int d : stage.buffer_order) result.push_back(stage.vars[d]);
@@ -300,8 +294,8 @@ struct Builder {
   }
 
   // partial(vars, b...) sums one block of the reduction in registers; the accumulator, at home in cache, adds the
-  // blocks.
-  void reduce_blocked() {
+  // blocks or, if there is only one, holds its sums.
+  void reduce_into_home() {
     const auto vars = accumulator_vars();
     std::vector<Span> spans;
     Halide::Region blocks;
@@ -323,6 +317,10 @@ struct Builder {
     define(stage.partial, partial_vars, initial());
     accumulate(stage.partial, partial_vars, value(domain.positions, domain.part(stage.dot)), domain.all());
 
+    if (blocks.empty()) {
+      define(stage.accumulator, vars, at(stage.partial, std::vector<Expr>(vars.begin(), vars.end())));
+      return;
+    }
     const RDom block_loops(blocks, name + "_rb");
     std::vector<Expr> arguments(vars.begin(), vars.end());
     for (int d = 0; d < block_loops.dimensions(); ++d) {
@@ -531,7 +529,10 @@ struct Builder {
   Stage build() {
     stage.loops = loops_of(program, statement);
     stage.vars = given_vars;
-    stage.reduction_extents = one_piece(stage.loops, schedule).reduction;
+    const Loops of_piece = one_piece(stage.loops, schedule);
+    stage.reduction_extents = of_piece.reduction;
+    stage.home = has_home(program, statement, of_piece, schedule);
+    stage.contiguous = contiguous_loop(program, statement, stage.loops);
     if (schedule.parallel_reduction) stage.piece = Var(name + "_piece");
     const bool row = program.tensors[statement.target].layout == ir::Layout::Row;
     for (int p = 0; p < outputs(); ++p) {
@@ -545,8 +546,8 @@ struct Builder {
       stage.accumulator = Func(name + "_acc");
       if (lane_loop() >= 0)
         reduce_in_lanes();
-      else if (blocked())
-        reduce_blocked();
+      else if (stage.home)
+        reduce_into_home();
       else
         reduce_plain();
       computed = at(stage.accumulator, accumulator_vars());

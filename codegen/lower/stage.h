@@ -46,9 +46,11 @@ struct Stage {
   Halide::Func assigned;  // defined where only a search tells whether an element has a valid assignment
   // Reductions only:
   Halide::Func accumulator;             // arguments: vector loop first
-  Halide::Func partial;                 // defined if the reduction is blocked or runs in lanes
+  Halide::Func partial;                 // defined if results have a home or the reduction runs in lanes
   std::vector<Halide::RVar> unrolled;   // reduction loops of `partial` if defined, else of `accumulator`, in their
   std::vector<Halide::RVar> reduction;  // one order, innermost first: the unrolled ones, then the others
+  bool home = false;                    // the accumulator is a buffer for one of the outermost tiles (has_home)
+  int contiguous = -1;                  // output loop along which results are neighbours in memory
   std::vector<Halide::RVar> block;  // blocked reductions: loops over blocks in `accumulator`'s update, innermost first
   Halide::Var lane;                 // reductions in lanes: dimension of `partial`
   int64_t lane_extent = 0;

@@ -193,10 +193,8 @@ bool Fusion::may_join(int owner, int host) const {
 std::pair<int, int> Fusion::depths(int host) const {
   const StageSchedule& stage = schedule_.stages[host];
   const Loops& loops = loops_[host];
-  bool blocked = false;
-  for (size_t r = 0; r < loops.reduction.size(); ++r) blocked |= stage.reduction_block[r] < loops.reduction[r];
-  // With a blocked reduction the inner levels lie inside the loops over blocks.
-  const size_t levels = blocked ? 1 : stage.order.size();
+  // With a home for its results the inner levels belong to what fills it.
+  const size_t levels = has_home(program_, program_.statements[host], loops, stage) ? 1 : stage.order.size();
   return {std::max(stage.parallel, 1), static_cast<int>(loops.output.size() * levels)};
 }
 

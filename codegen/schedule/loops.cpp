@@ -97,6 +97,31 @@ int64_t output_stride(const ir::Program& program, const ir::Statement& statement
   return stride;
 }
 
+bool is_blocked(const Loops& loops, const StageSchedule& stage) {
+  for (size_t r = 0; r < stage.reduction_block.size(); ++r)
+    if (stage.reduction_block[r] < loops.reduction[r]) return true;
+  return false;
+}
+
+int contiguous_loop(const ir::Program& program, const ir::Statement& statement, const Loops& loops) {
+  for (size_t p = 0; p < loops.output.size(); ++p)
+    if (loops.output[p] > 1 && output_stride(program, statement, loops, static_cast<int>(p)) == 1)
+      return static_cast<int>(p);
+  return -1;
+}
+
+bool has_home(const ir::Program& program, const ir::Statement& statement, const Loops& loops,
+              const StageSchedule& stage) {
+  if (loops.reduction.empty() || stage.inlined || stage.epilogue_of >= 0) return false;
+  if (is_blocked(loops, stage)) return true;
+  // Fewer neighbours are stored about as fast one by one.
+  constexpr int64_t kFewest = 4;
+  const int across = contiguous_loop(program, statement, loops);
+  return stage.order.size() > 1 && stage.lanes > 1 && stage.vector_loop < static_cast<int>(loops.output.size()) &&
+         !stage.parallel_reduction && across >= 0 && across != stage.vector_loop &&
+         stage.tiles[across].front() >= kFewest;
+}
+
 bool updates_in_place(const ir::Program& program, const ir::Statement& statement) {
   return statement.previous && program.tensors[*statement.previous].role == ir::Role::InOut &&
          program.tensors[statement.target].role == ir::Role::Output;

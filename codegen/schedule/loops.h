@@ -43,6 +43,18 @@ Loops one_piece(Loops loops, const StageSchedule& stage);
 /// Distance in elements between steps of output loop p where the statement's results are stored.
 int64_t output_stride(const ir::Program& program, const ir::Statement& statement, const Loops& loops, int p);
 
+/// True if the stage cuts its reduction into blocks.
+bool is_blocked(const Loops& loops, const StageSchedule& stage);
+
+/// True if the stage collects the results of each of its outermost tiles in a buffer before it stores them: between the
+/// blocks of a blocked reduction, or because vectors run along another loop than the target's neighbours, so that only
+/// a tile of several register tiles holds enough of them to be transposed in registers.
+bool has_home(const ir::Program& program, const ir::Statement& statement, const Loops& loops,
+              const StageSchedule& stage);
+
+/// The output loop along which results are neighbours in memory; -1 if there is none.
+int contiguous_loop(const ir::Program& program, const ir::Statement& statement, const Loops& loops);
+
 /// True if the statement adds onto the value its output buffer has on entry, so that no element may be
 /// computed twice (a shifted last tile would).
 bool updates_in_place(const ir::Program& program, const ir::Statement& statement);

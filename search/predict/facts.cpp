@@ -173,7 +173,7 @@ void tiles(const Stage& stage, StageFacts& facts) {
     facts.accumulate_trips *= loop->trips;
   for (auto loop = nest.loops.rbegin(); loop != nest.loops.rend() && facts.inner_trips == 1; ++loop)
     facts.inner_trips = loop->trips;
-  if (!nest.blocked) return;
+  if (!nest.home) return;
   facts.home_visits = 1;
   for (int r = 0; r < stage.reductions(); ++r)
     facts.home_visits *= static_cast<double>(stage.extent(stage.outputs() + r)) /
@@ -274,7 +274,7 @@ void memory(const Stage& stage, StageFacts& facts) {
     facts.reuse_most = most;
     facts.reuse_least = least;
   }
-  const double visits = nest.blocked ? 2 * facts.home_visits : 0;
+  const double visits = nest.home ? 2 * facts.home_visits : 0;
   facts.written =
       (static_cast<double>(dtype_size(stage.result_type())) + visits * facts.element_bytes) / facts.reduction;
 }
@@ -344,7 +344,10 @@ const std::array<FactInfo, 58> kFacts = {{
 
 StageFacts stage_facts(const ir::Program& program, int statement, const codegen::Loops& loops,
                        const codegen::StageSchedule& schedule, const codegen::Target& target) {
-  const Stage stage{program, program.statements[statement], loops, schedule, target, nest_of(loops, schedule)};
+  const Stage stage{
+      program, program.statements[statement],
+      loops,   schedule,
+      target,  nest_of(loops, schedule, has_home(program, program.statements[statement], loops, schedule))};
   StageFacts facts;
   work(stage, facts);
   vectors(stage, facts);

@@ -50,8 +50,8 @@ double Nest::runs(size_t d) const {
   return runs;
 }
 
-Nest nest_of(const Loops& loops, const StageSchedule& stage) {
-  const int outputs = static_cast<int>(loops.output.size()), reductions = static_cast<int>(loops.reduction.size());
+Nest nest_of(const Loops& loops, const StageSchedule& stage, bool home) {
+  const int outputs = static_cast<int>(loops.output.size());
   Nest nest;
   std::vector<int64_t> inside;
   for (const int64_t extent : loops.output) inside.push_back(around(extent));
@@ -62,14 +62,14 @@ Nest nest_of(const Loops& loops, const StageSchedule& stage) {
     inside[loop] = std::min(inside[loop], around(step));
     nest.inner.push_back(inside);
   };
-  for (int r = 0; r < reductions; ++r) nest.blocked |= stage.reduction_block[r] < loops.reduction[r];
+  nest.home = home;
   nest.at_depth.push_back(0);
   for (size_t level = 0; level < stage.order.size(); ++level) {
     for (const int p : stage.order[level]) {
       enter(p, stage.tiles[p][level], true);
       nest.at_depth.push_back(static_cast<int>(nest.loops.size()));
     }
-    if (level > 0 || !nest.blocked) continue;
+    if (level > 0 || !codegen::is_blocked(loops, stage)) continue;
     // Blocks of a reduction run inside the outermost tiles, whose sums stay at home meanwhile.
     for (const int r : stage.reduction_order) enter(outputs + r, stage.reduction_block[r], false);
     nest.at_depth.back() = static_cast<int>(nest.loops.size());

@@ -22,14 +22,14 @@ struct Nest {
   std::vector<std::vector<int64_t>> inner;  // inner[d]: iterations of each loop inside the d outermost loops of the
                                             // nest; one entry more than loops, the last the unrolled body's
   std::vector<int> at_depth;                // nest depth of a packing's `depth`
-  bool blocked = false;                     // sums go to a buffer between blocks of the reduction
+  bool home = false;                        // results are collected in a buffer (codegen::has_home)
 
   /// How often what lies inside the d outermost loops runs.
   double runs(size_t d) const;
 };
 
 /// `stage` must be valid and not inlined.
-Nest nest_of(const codegen::Loops& loops, const codegen::StageSchedule& stage);
+Nest nest_of(const codegen::Loops& loops, const codegen::StageSchedule& stage, bool home);
 
 /// Bytes of the cache lines that the elements of `operand` lie in, for iterations `tile` of each loop. Stored in its
 /// tensor's layout, or, `packed`, in a copy whose storage order is given, innermost first.

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <limits>
 #include <numeric>
 
 #include "search/space/default_parallel.h"
@@ -139,6 +140,45 @@ std::vector<int> storage_order(const Layout& layout, const Operand& operand, con
   return storage;
 }
 
+// Of a tile's multiples that give a vector of neighbours or so, the one that loses least in the last tile.
+int64_t neighbours(int64_t tile, int64_t extent) {
+  constexpr int64_t kWanted = 16, kFewest = 8, kMost = 32;  // floats in a vector and in a line of the cache: 16
+  int64_t best = tile, least = std::numeric_limits<int64_t>::max();
+  for (int64_t size = tile; size <= std::min(std::max(kMost, tile), extent); size += tile) {
+    const int64_t computed = (extent + size - 1) / size * size;
+    const bool enough = size >= kFewest || best < kFewest;
+    if (!enough || (best >= kFewest && computed > least)) continue;
+    if (best >= kFewest && computed == least && std::abs(size - kWanted) >= std::abs(best - kWanted)) continue;
+    best = size;
+    least = computed;
+  }
+  return best;
+}
+
+// Results that vectors would store one by one are collected for enough register tiles to be transposed. Loops inside
+// that of the neighbours stay inside it, so that its tiles are reused from the first cache as before.
+void collect_neighbours(const StageContext& context, StageSchedule& stage) {
+  const auto& statement = context.program->statements[context.statement];
+  const int across = codegen::contiguous_loop(*context.program, statement, context.loops);
+  if (across < 0 || across == stage.vector_loop) return;
+  for (auto& tiles : stage.tiles) tiles.push_back(tiles.front());
+  stage.order.push_back(stage.order.front());
+  auto home = static_cast<double>(dtype_size(context.type));
+  for (const auto& tiles : stage.tiles) home *= static_cast<double>(tiles.front());
+  const auto grow = [&](int p, int64_t size) {
+    home *= static_cast<double>(size) / static_cast<double>(stage.tiles[p].front());
+    stage.tiles[p].front() = size;
+  };
+  grow(across, neighbours(stage.tiles[across].front(), context.loops.output[across]));
+  // An eighth of the second cache, half of which is for panels.
+  const double most = static_cast<double>(context.target->l2_bytes) / 8;
+  for (auto p = stage.order.front().rbegin(); p != stage.order.front().rend() && *p != across; ++p) {
+    const int64_t extent = context.loops.output[*p], tile = stage.tiles[*p].front();
+    if (extent % tile != 0 || home * static_cast<double>(extent) / static_cast<double>(tile) > most) break;
+    grow(*p, extent);
+  }
+}
+
 }  // namespace
 
 StageSchedule contraction_stage(const StageContext& context, const RegisterTile& tile) {
@@ -150,6 +190,7 @@ StageSchedule contraction_stage(const StageContext& context, const RegisterTile&
   const bool rows_outside = layout.panel_bytes(true) <= static_cast<double>(context.target->l2_bytes) / 2;
   const auto order = layout.loop_order(rows_outside);
   stage.order = {order};
+  collect_neighbours(context, stage);
   stage.reduction_order = reduction_order(layout);
   stage.reduction_block = context.loops.reduction;
   for (auto& block : stage.reduction_block) block = std::max<int64_t>(block, 1);

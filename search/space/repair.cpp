@@ -88,18 +88,16 @@ void limit_unrolling(const StageContext& context, StageSchedule& stage) {
   }
 }
 
-bool is_blocked(const StageContext& context, const StageSchedule& stage) {
-  for (int r = 0; r < context.reductions(); ++r)
-    if (stage.reduction_block[r] < context.loops.reduction[r]) return true;
-  return false;
+bool has_home(const StageContext& context, const StageSchedule& stage) {
+  return codegen::has_home(*context.program, context.program->statements[context.statement], context.loops, stage);
 }
 
-// Takes out levels none of whose loops runs twice. A blocked reduction keeps its first level: its accumulators' home
-// is as large as that level's tiles.
+// Takes out levels none of whose loops runs twice. Where results have a home the first level stays: the home is as
+// large as that level's tiles.
 void drop_idle_levels(const StageContext& context, StageSchedule& stage) {
   const int outputs = context.outputs();
   for (size_t l = stage.order.size(); l-- > 0 && stage.order.size() > 1;) {
-    if (l == 0 && is_blocked(context, stage)) continue;
+    if (l == 0 && has_home(context, stage)) continue;
     bool idle = true;
     for (int p = 0; p < outputs; ++p) idle &= trip_count(context.loops, stage, p, l) <= 1;
     if (!idle) continue;
@@ -129,7 +127,7 @@ void canonical_order(const StageContext& context, StageSchedule& stage) {
     // packed anew in every iteration of a loop that moves ahead of one that runs once.)
     const int first = static_cast<int>(l) * context.outputs(), last = first + context.outputs();
     // Past the outermost level of a blocked reduction begin its blocks.
-    const bool to_last = l > 0 || !is_blocked(context, stage);
+    const bool to_last = l > 0 || !codegen::is_blocked(context.loops, stage);
     for (auto& packing : stage.packings)
       if (packing.depth > first && (packing.depth < last || (packing.depth == last && to_last)))
         packing.depth = first + running_among(packing.depth - first);
