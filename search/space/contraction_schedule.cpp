@@ -140,6 +140,23 @@ std::vector<int> storage_order(const Layout& layout, const Operand& operand, con
   return storage;
 }
 
+// True if each single element that is read of an operand is on a line of its own, of which neither the next step of the
+// reduction nor another row reads more, though many panels read it again: a copy in the order of the reduction pays.
+bool wastes_lines(const Layout& layout, const Operand& operand, const std::vector<int>& reductions) {
+  constexpr int64_t kLine = 64;
+  const auto& context = layout.context;
+  if (reductions.empty()) return false;
+  const int64_t bytes = dtype_size(context.program->tensors[operand.tensor].type);
+  if (layout.stride(operand, context.outputs() + reductions.back()) * bytes < kLine) return false;
+  int64_t passes = 1;
+  for (int p = 0; p < context.outputs(); ++p) {
+    const int64_t distance = layout.stride(operand, p);
+    if (distance == 0) passes *= layout.trips(p);
+    if (distance != 0 && distance * bytes < kLine && layout.tile.tile[p] > 1) return false;
+  }
+  return passes >= kPassesToPack && layout.bytes(operand) <= static_cast<double>(context.target->l3_bytes) / 2;
+}
+
 // Of a tile's multiples that give a vector of neighbours or so, the one that loses least in the last tile.
 int64_t neighbours(int64_t tile, int64_t extent) {
   constexpr int64_t kWanted = 16, kFewest = 8, kMost = 32;  // floats in a vector and in a line of the cache: 16
@@ -215,6 +232,8 @@ StageSchedule contraction_stage(const StageContext& context, const RegisterTile&
   const int64_t passes =
       layout.trips_of(order, packed_at, order.size()) / (rows_outside ? layout.trips(tile.vector_loop) : 1);
   for (const auto& operand : context.loops.operands) {
+    if (operand.affine && !layout.in_panel(operand) && wastes_lines(layout, operand, stage.reduction_order))
+      stage.packings.push_back({operand.number, 0, storage_order(layout, operand, stage.reduction_order)});
     if (!operand.affine || !layout.in_panel(operand)) continue;
     const bool strided = layout.stride(operand, tile.vector_loop) != 1;
     if (packing_dimension(context, operand, tile.vector_loop) < 0) continue;
