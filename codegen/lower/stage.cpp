@@ -115,36 +115,49 @@ struct Builder {
     return to_halide(*factors[0], indices, read_operand)[0] * to_halide(*factors[1], indices, second)[0];
   }
 
+  // What one iteration adds, where all conditions hold.
+  struct Term {
+    Values value;
+    std::vector<Expr> conditions;
+  };
+
   // `part`: which of a dot product's iterations, where the schedule has them.
-  Values value(std::vector<Expr> reduction, const Expr& part = {}) const {
+  Term term(std::vector<Expr> reduction, const Expr& part = {}) const {
     if (const auto& cut = schedule.parallel_reduction)
       reduction[cut->loop] += stage.piece * static_cast<int>(stage.reduction_extents[cut->loop]);
     const auto indices = index_values(reduction);
+    const auto conditions = reductions() == 0 ? std::vector<Expr>() : conditions_at(indices);
     const auto read_operand = [&](int number, const ir::Read& node, const std::vector<Expr>& subscripts) {
       auto result = read(stage.packed, number, node, subscripts, part);
       // x + 128, as unsigned bytes.
       if (stage.dot && stage.dot->shifted && number != stage.dot->column)
         result[0] = Halide::cast<uint8_t>(result[0]) ^ Halide::cast<uint8_t>(128);
+      // Both factors are zero where a condition fails: dot products know no other way to leave a term out.
+      for (const auto& condition : stage.dot ? conditions : std::vector<Expr>())
+        result[0] = Halide::select(condition, Halide::likely(result[0]), Halide::Internal::make_zero(result[0].type()));
       return result;
     };
-    if (stage.dot) return guarded({dot_term(indices, read_operand)}, indices);
+    if (stage.dot) return {{dot_term(indices, read_operand)}, {}};
     const auto type = halide_type(statement.accumulator);
-    const Values result = each_part(to_halide(*statement.value, indices, read_operand), [&](const Expr& part) {
-      return convert(with_ieee_rules(part, statement.op == ir::Aggregation::Sum && reductions() > 0), type);
-    });
-    return reductions() == 0 ? result : guarded(result, indices);
+    return {each_part(to_halide(*statement.value, indices, read_operand),
+                      [&](const Expr& part) {
+                        return convert(with_ieee_rules(part, statement.op == ir::Aggregation::Sum && reductions() > 0),
+                                       type);
+                      }),
+            conditions};
   }
 
-  // The value where every constraint holds, else what changes nothing. One select for each end of each constraint:
-  // Halide cuts loops at the conditions it finds, and folds two in one select (a < 65 && b < 65) into one of both loops
-  // (max(a, b) < 65), at which it cannot.
-  Values guarded(Values value, const std::vector<Expr>& indices) const {
+  // What must hold for a term to count: one condition for each end of each constraint. Halide cuts loops at the
+  // conditions it finds, and folds two in one select (a < 65 && b < 65) into one of both loops (max(a, b) < 65), at
+  // which it cannot.
+  std::vector<Expr> conditions_at(const std::vector<Expr>& indices) const {
+    std::vector<Expr> conditions;
     for (const auto& constraint : statement.constraints) {
       const Expr position = to_halide(constraint.expr, indices);
-      for (const Expr& condition : {position >= 0, position < static_cast<int>(constraint.bound.constant().value())})
-        value = select(condition, each_part(value, [](const Expr& part) { return Halide::likely(part); }), initial());
+      conditions.push_back(position >= 0);
+      conditions.push_back(position < static_cast<int>(constraint.bound.constant().value()));
     }
-    return value;
+    return conditions;
   }
 
   void make_packed() {
@@ -242,17 +255,23 @@ struct Builder {
   // The Func whose update adds up the statement's terms.
   const Func& sums_of_terms() const { return stage.partial.defined() ? stage.partial : stage.accumulator; }
 
-  // One update: `term` combined into the element, over the loops of a reduction.
-  void accumulate(Func& into, const std::vector<Var>& vars, const Values& term,
+  // One update: `term` combined into the element, over the loops of a reduction. An element that a condition excludes
+  // keeps its value, so that products are still fused with their sum.
+  void accumulate(Func& into, const std::vector<Var>& vars, const Term& term,
                   const std::vector<Halide::RVar>& loops) const {
     const bool dot = stage.dot && &into == &sums_of_terms();
-    Values combined = dot ? Values{at(into, vars)[0] + term[0]} : combine(reduction_op(), at(into, vars), term);
+    const Values before = at(into, vars);
+    Values combined = dot ? Values{before[0] + term.value[0]} : combine(reduction_op(), before, term.value);
+    for (const auto& condition : term.conditions)
+      combined = select(condition, each_part(combined, [](const Expr& part) { return Halide::likely(part); }), before);
     // An update that mentions no loop of its reduction would not be repeated over it.
-    const bool mentioned = std::any_of(loops.begin(), loops.end(), [&](const auto& loop) {
-      return std::any_of(term.begin(), term.end(),
-                         [&](const Expr& part) { return Halide::Internal::expr_uses_var(part, loop.name()); });
-    });
-    if (!mentioned && !loops.empty()) combined = select(loops.front() >= 0, combined, at(into, vars));
+    const auto mentions = [&](const Expr& expr) {
+      return std::any_of(loops.begin(), loops.end(),
+                         [&](const auto& loop) { return Halide::Internal::expr_uses_var(expr, loop.name()); });
+    };
+    if (!loops.empty() && std::none_of(term.value.begin(), term.value.end(), mentions) &&
+        std::none_of(term.conditions.begin(), term.conditions.end(), mentions))
+      combined = select(loops.front() >= 0, combined, before);
     define(into, vars, combined);
   }
 
@@ -265,7 +284,7 @@ struct Builder {
     stage.unrolled = domain.unrolled;
     stage.reduction = domain.loops;
     define(stage.accumulator, vars, initial());
-    accumulate(stage.accumulator, vars, value(domain.positions, domain.part(stage.dot)), domain.all());
+    accumulate(stage.accumulator, vars, term(domain.positions, domain.part(stage.dot)), domain.all());
   }
 
   // Sums of the packed operand over the whole reduction, by the output loops it depends on.
@@ -301,7 +320,8 @@ struct Builder {
     Halide::Region blocks;
     std::vector<Var> block_vars, partial_vars = vars;
     for (int r = 0; r < reductions(); ++r)
-      spans.push_back({0, schedule.reduction_block[r], schedule.reduction_unroll[r]});
+      spans.push_back(
+          {0, std::min(schedule.reduction_block[r], stage.reduction_extents[r]), schedule.reduction_unroll[r]});
     Domain domain = make_domain("_r", spans);
     stage.unrolled = domain.unrolled;
     stage.reduction = domain.loops;
@@ -315,7 +335,7 @@ struct Builder {
     partial_vars.insert(partial_vars.end(), block_vars.begin(), block_vars.end());
     stage.partial = Func(name + "_part");
     define(stage.partial, partial_vars, initial());
-    accumulate(stage.partial, partial_vars, value(domain.positions, domain.part(stage.dot)), domain.all());
+    accumulate(stage.partial, partial_vars, term(domain.positions, domain.part(stage.dot)), domain.all());
 
     if (blocks.empty()) {
       define(stage.accumulator, vars, at(stage.partial, std::vector<Expr>(vars.begin(), vars.end())));
@@ -328,7 +348,7 @@ struct Builder {
       arguments.push_back(block_loops[d]);
     }
     define(stage.accumulator, vars, initial());
-    accumulate(stage.accumulator, vars, at(stage.partial, arguments), stage.block);
+    accumulate(stage.accumulator, vars, {at(stage.partial, arguments), {}}, stage.block);
   }
 
   // partial(lane, vars) sums every lane_extent-th iteration; folds halve the lanes; what is left over is a tail.
@@ -353,7 +373,7 @@ struct Builder {
     partial_vars.insert(partial_vars.begin(), stage.lane);
     stage.partial = Func(name + "_part");
     define(stage.partial, partial_vars, initial());
-    accumulate(stage.partial, partial_vars, value(domain.positions), domain.all());
+    accumulate(stage.partial, partial_vars, term(domain.positions), domain.all());
 
     Func lanes = stage.partial;
     auto lane_of = [&](const Func& func, const Expr& lane) {
@@ -378,7 +398,7 @@ struct Builder {
     if (stage.has_tail) {
       const Domain rest = make_domain("_t", tail);
       stage.tail = rest.loops;
-      accumulate(stage.accumulator, vars, value(rest.positions), rest.all());
+      accumulate(stage.accumulator, vars, term(rest.positions), rest.all());
     }
   }
 
@@ -557,7 +577,7 @@ struct Builder {
         computed[0] = Halide::cast<int32_t>(bits(computed[0]) - bits(stage.shift(stage.shift.args())));
       }
     } else {
-      computed = value({});
+      computed = term({}).value;
     }
     stage.result = Func(name);
     stage.tiled = needs_own_nest() ? Func(name + "_whole") : stage.result;

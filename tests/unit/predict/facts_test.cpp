@@ -41,14 +41,14 @@ std::vector<double> trips(const Nest& nest) {
 TEST_CASE("the nest of two tile levels") {
   const auto program = matmul(64, 48, 32);
   const auto loops = codegen::loops_of(program, program.statements[0]);
-  const Nest nest = nest_of(loops, two_levels());
+  const Nest nest = nest_of(loops, two_levels(), false);
   CHECK(trips(nest) == std::vector<double>{4, 2, 2, 4, 16});
   CHECK(nest.inner.front() == std::vector<int64_t>{64, 48, 32});
   CHECK(nest.inner[2] == std::vector<int64_t>{16, 32, 32});
   CHECK(nest.inner.back() == std::vector<int64_t>{4, 16, 2});
   CHECK(nest.at_depth == std::vector{0, 1, 2, 3, 4});
   CHECK(nest.runs(4) == 64);
-  CHECK_FALSE(nest.blocked);
+  CHECK_FALSE(nest.home);
   CHECK_FALSE(nest.loops.back().tiles);
 }
 
@@ -57,9 +57,9 @@ TEST_CASE("blocks of a reduction run between the first and the second tile level
   const auto loops = codegen::loops_of(program, program.statements[0]);
   auto stage = two_levels();
   stage.reduction_block = {8};
-  const Nest nest = nest_of(loops, stage);
+  const Nest nest = nest_of(loops, stage, true);
   CHECK(trips(nest) == std::vector<double>{4, 2, 4, 2, 4, 4});
-  CHECK(nest.blocked);
+  CHECK(nest.home);
   CHECK(nest.at_depth == std::vector{0, 1, 3, 4, 5});  // a copy at depth 2 is one of a block
   const StageFacts facts = facts_of(program, stage);
   CHECK(facts.home_visits == 4);

@@ -1,0 +1,92 @@
+// What is contiguous along another dimension than its source: packed copies, results, permutations, at sizes that no
+// block divides.
+#include <catch2/catch.hpp>
+
+#include "codegen/schedule/loops.h"
+#include "search/space/space.h"
+#include "tests/property/codegen/kernel_check.h"
+
+namespace tile_tune {
+namespace {
+
+bool collects(const ir::Program& program, const codegen::Schedule& schedule) {
+  const auto& statement = program.statements[0];
+  return codegen::has_home(program, statement, codegen::loops_of(program, statement), schedule.stages[0]);
+}
+
+}  // namespace
+
+TEST_CASE("results are stored across the vectors that compute them", "[property]") {
+  // The target's neighbours run along i, an operand's along j or not at all.
+  const std::string text =
+      GENERATE("def f(float(I,K,J) A, float(L,K) B) -> (C) { C(l,j,i) +=! A(i,k,j) * B(l,k) }",
+               "def f(float(I,K,J) A, float(L,K) B) -> (C) { C(l,j,i) += A(i,k,j) * B(l,k) }",
+               "def f(float(I,K,J) A, float(L,K) B) -> (C) { C(l,j,i) max=! A(i,k,j) * B(l,k) }",
+               "def f(double(I,K,J) A, double(L,K) B) -> (C) { C(l,j,i) +=! A(i,k,j) * B(l,k) }",
+               "def f(bfloat16(I,K,J) A, bfloat16(L,K) B) -> (C) { C(l,j,i) +=! A(i,k,j) * B(l,k) }",
+               "def f(float(I,K,J) A, float(L,K) B, float(L) c) -> (C) { t(l,j,i) +=! A(i,k,j) * B(l,k)  C(l,j,i) = "
+               "fmax(t(l,j,i) + c(l), 0) }");
+  const auto sizes = GENERATE(ir::Sizes{{"I", 37}, {"J", 41}, {"K", 13}, {"L", 7}},
+                              ir::Sizes{{"I", 16}, {"J", 32}, {"K", 1}, {"L", 24}},
+                              ir::Sizes{{"I", 5}, {"J", 19}, {"K", 6}, {"L", 1}});
+  CAPTURE(text, sizes);
+  const auto program = test::bound_program(text, sizes);
+  test::KernelCheck check(program);
+  const search::Space space(program, test::host(2));
+  check.expect_right(space.default_schedule());
+  // Two levels with the vectors along j: blocks of 4 neighbours, and of as many as there are.
+  search::Rng rng(11);
+  int collected = 0;
+  for (int i = 0; i < 200 && collected < 4; ++i) {
+    const auto schedule = space.sample(rng);
+    if (!collects(program, schedule)) continue;
+    ++collected;
+    check.expect_right(schedule);
+  }
+  CHECK((collected > 0 || sizes.at("L") == 1));
+}
+
+TEST_CASE("operands are packed across their neighbours", "[property]") {
+  const std::string text =
+      GENERATE("def f(float(M,K) A, float(N,K) B) -> (C) { C(m,n) +=! A(m,k) * B(n,k) }",
+               "def f(double(B,M,K) A, double(B,N,K) D) -> (C) { C(b,m,n) +=! A(b,m,k) * D(b,n,k) }",
+               // Clamped at the borders: the copied part is not known beforehand.
+               "def f(float(C,H) I, float(F,C,3) W) -> (O) { O(f,x) +=! I(c,x+j-1) * W(f,c,j) where x in 0:H }");
+  const auto sizes = GENERATE(ir::Sizes{{"M", 23}, {"N", 75}, {"K", 29}}, ir::Sizes{{"M", 9}, {"N", 26}, {"K", 72}},
+                              ir::Sizes{{"M", 40}, {"N", 18}, {"K", 4}});
+  auto all = sizes;
+  if (text.find("(B,") != std::string::npos) all["B"] = 3;
+  if (text.find("(C,H)") != std::string::npos) all = {{"C", sizes.at("M")}, {"H", sizes.at("K")}, {"F", sizes.at("N")}};
+  CAPTURE(text, all);
+  const auto program = test::bound_program(text, all);
+  test::KernelCheck check(program);
+  const search::Space space(program, test::host(2));
+  auto schedule = space.default_schedule();
+  // Every operand as its tensor lies, and the other way round.
+  for (const bool reversed : {false, true}) {
+    auto& packings = schedule.stages[0].packings;
+    packings.clear();
+    for (int operand = 0; operand < 2; ++operand) {
+      const int rank = static_cast<int>(
+          codegen::loops_of(program, program.statements[0]).operands[static_cast<size_t>(operand)].subscripts.size());
+      codegen::Packing packing{operand, 0, {}};
+      for (int d = 0; d < rank; ++d) packing.order.push_back(reversed ? d : rank - 1 - d);
+      packings.push_back(packing);
+    }
+    check.expect_right(schedule);
+  }
+}
+
+TEST_CASE("permutations move blocks", "[property]") {
+  const std::string text = GENERATE("def f(float(I,J,K) A) -> (C) { C(k,i,j) = A(i,j,k) }",
+                                    "def f(float(I,J,K) A) -> (C) { C(k,j,i) = A(i,j,k) }",
+                                    "def f(uint8(I,J,K) A) -> (C) { C(j,k,i) = A(i,j,k) }",
+                                    "def f(double(I,J,K) A, double(K) b) -> (C) { C(k,i,j) = A(i,j,k) * b(k) }");
+  const auto sizes = GENERATE(ir::Sizes{{"I", 37}, {"J", 19}, {"K", 67}}, ir::Sizes{{"I", 3}, {"J", 64}, {"K", 16}},
+                              ir::Sizes{{"I", 1}, {"J", 17}, {"K", 5}});
+  CAPTURE(text, sizes);
+  const auto program = test::bound_program(text, sizes);
+  test::KernelCheck(program).expect_right(search::Space(program, test::host(2)).default_schedule());
+}
+
+}  // namespace tile_tune
