@@ -6,12 +6,13 @@
 
 namespace tile_tune::codegen {
 
-int contiguous_dimension(const ir::Tensor& tensor) {
+std::vector<int> dimensions_in_memory(const ir::Tensor& tensor) {
   const auto extents = ir::shape(tensor);
-  const auto distances = strides(tensor);
-  for (size_t d = 0; d < extents.size(); ++d)
-    if (extents[d] > 1 && distances[d] == 1) return static_cast<int>(d);
-  return 0;
+  std::vector<int> result;
+  for (int d = 0; d < static_cast<int>(extents.size()); ++d)
+    if (extents[d] > 1) result.push_back(d);
+  if (tensor.layout == ir::Layout::Row) std::reverse(result.begin(), result.end());
+  return result;
 }
 
 std::vector<int64_t> sides(const Loops& loops, const Operand& operand, const std::vector<int64_t>& extents) {
@@ -32,12 +33,22 @@ std::vector<int64_t> sides(const Loops& loops, const Operand& operand, const std
 std::optional<Transposition> transposition(const PackedOperand& packed, const std::vector<int64_t>& region, int lanes) {
   constexpr int64_t kLeast = 4, kMostRows = 16;  // 16 x 16 floats fill 16 of AVX-512's 32 registers
   Transposition blocks;
-  blocks.source = packed.contiguous;
   blocks.copy = packed.choice.order.front();
-  if (packed.part || blocks.source == blocks.copy) return std::nullopt;
-  const int64_t along = region[blocks.source], across = region[blocks.copy];
+  if (packed.part || packed.in_memory.empty() || packed.in_memory.front() == blocks.copy) return std::nullopt;
+  int64_t along = 1;
+  auto next = packed.choice.order.begin() + 1;
+  for (const int d : packed.in_memory) {
+    while (next != packed.choice.order.end() && packed.extents[*next] == 1) ++next;
+    const bool same = next != packed.choice.order.end() && *next++ == d;
+    if (!blocks.source.empty() && !same) break;
+    blocks.source.push_back(d);
+    blocks.exact = blocks.exact && packed.unclamped[d];
+    along *= region[d];
+    if (!same || region[d] != packed.extents[d]) break;
+  }
+  const int64_t across = region[blocks.copy];
   if (along < kLeast || across < kLeast) return std::nullopt;
-  blocks.exact = packed.unclamped[blocks.source] && packed.unclamped[blocks.copy];
+  blocks.exact = blocks.exact && packed.unclamped[blocks.copy];
   blocks.lanes = std::min<int64_t>(lanes, static_cast<int64_t>(std::bit_floor(static_cast<uint64_t>(along))));
   if (along % blocks.lanes != 0 && along % (blocks.lanes / 2) == 0) blocks.lanes /= 2;
   const int64_t count = (across + kMostRows - 1) / kMostRows;
@@ -49,15 +60,26 @@ std::vector<CopyLoop> in_blocks(PackedOperand& packed, const Transposition& bloc
                                 const std::vector<int64_t>& region) {
   using Halide::Var;
   const auto tail = blocks.exact ? Halide::TailStrategy::ShiftInwards : Halide::TailStrategy::GuardWithIf;
-  const Var source = packed.vars[blocks.source], copy = packed.vars[blocks.copy];
+  Var source = packed.vars[blocks.source.front()];
+  int64_t along = region[blocks.source.front()];
+  for (size_t i = 1; i < blocks.source.size(); ++i) {
+    const int inner = blocks.source[i - 1], outer = blocks.source[i];
+    packed.func.bound_extent(packed.vars[inner], static_cast<int>(region[inner]));
+    const Var both(packed.vars[outer].name() + "_f");
+    packed.func.fuse(source, packed.vars[outer], both);
+    source = both;
+    along *= region[outer];
+  }
+  const Var copy = packed.vars[blocks.copy];
   const Var lane(source.name() + "_l"), lanes(source.name() + "_b"), row(copy.name() + "_r"), rows(copy.name() + "_b");
   packed.func.split(source, lanes, lane, static_cast<int>(blocks.lanes), tail)
       .split(copy, rows, row, static_cast<int>(blocks.rows), tail)
       .vectorize(lane)
       .unroll(row);
-  std::vector<CopyLoop> loops{{lane}, {row}, {lanes, region[blocks.source] / blocks.lanes}};
+  std::vector<CopyLoop> loops{{lane}, {row}, {lanes, along / blocks.lanes}};
   for (const int d : packed.choice.order)
-    if (d != blocks.source && d != blocks.copy) loops.push_back({packed.vars[d], region[d]});
+    if (d != blocks.copy && std::find(blocks.source.begin(), blocks.source.end(), d) == blocks.source.end())
+      loops.push_back({packed.vars[d], region[d]});
   loops.push_back({rows, region[blocks.copy] / blocks.rows});
   return loops;
 }

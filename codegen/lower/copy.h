@@ -12,16 +12,18 @@
 
 namespace tile_tune::codegen {
 
-/// The dimension along which neighbours are neighbours in memory; 0 if there is none.
-int contiguous_dimension(const ir::Tensor& tensor);
+/// Dimensions of more than one element, from that of neighbours in memory outwards.
+std::vector<int> dimensions_in_memory(const ir::Tensor& tensor);
 
 /// Sides of the part of `operand` that a run over `extents` iterations of each loop (output loops, then reduction
 /// loops) reads, by dimension.
 std::vector<int64_t> sides(const Loops& loops, const Operand& operand, const std::vector<int64_t>& extents);
 
-/// Blocks of `rows` steps along the copy's contiguous dimension by `lanes` along its source's.
+/// Blocks of `rows` steps along the copy's contiguous dimension by `lanes` along its source's. Dimensions that both
+/// have next to each other, and that are copied as a whole, count as one: the taps of a filter and its channels.
 struct Transposition {
-  int source = 0, copy = 0;  // dimensions contiguous in the source and in the copy
+  std::vector<int> source;  // dimensions that lie one inside the other in the source, and in the copy outside of `copy`
+  int copy = 0;             // dimension contiguous in the copy
   int64_t lanes = 1, rows = 1;
   bool exact = true;  // the copied region has at least one block each way, whatever Halide finds of it
 };

@@ -165,7 +165,7 @@ struct Builder {
       const auto& operand = stage.loops.operands[choice.operand];
       PackedOperand packed{
           choice, Func(fmt::format("{}_pack{}", name, choice.operand)),  {}, ir::shape(program.tensors[operand.tensor]),
-          {},     contiguous_dimension(program.tensors[operand.tensor]), {}};
+          {},     dimensions_in_memory(program.tensors[operand.tensor]), {}};
       std::vector<Expr> subscripts;
       for (size_t d = 0; d < operand.subscripts.size(); ++d) {
         packed.vars.push_back(Var(fmt::format("{}_p{}_{}", name, choice.operand, d)));

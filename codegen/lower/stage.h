@@ -26,7 +26,7 @@ struct PackedOperand {
   std::vector<int64_t> extents;  // of the whole tensor, which a copy made once for the stage holds at most
   // With dot products: which of the instruction's iterations; the dimension along the reduction then counts groups.
   std::optional<Halide::Var> part;
-  int contiguous = 0;           // the operand's dimension of neighbours in memory
+  std::vector<int> in_memory;   // dimensions of the operand with more than one element, neighbours first
   std::vector<bool> unclamped;  // by dimension: all iterations stay inside, so exactly what they read is copied
 };
 
