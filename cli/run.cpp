@@ -100,28 +100,53 @@ Result<Opened> open(const RunOptions& options, const ir::Sizes& sizes, const Rep
   return Opened{std::move(loaded), std::move(arrays)};
 }
 
-Result<void> write_outputs(const ir::Program& program, const std::vector<tensor::Array>& outputs,
-                           const fs::path& directory, const std::string& engine, const Reporter& report) {
+/// Files and folders that were not there before; they go again unless they are kept.
+class Fresh {
+ public:
+  ~Fresh() {
+    std::error_code ignored;
+    for (auto path = paths_.rbegin(); path != paths_.rend(); ++path) fs::remove(*path, ignored);  // folders: if empty
+  }
+  void expect(const fs::path& path) {
+    std::error_code error;
+    if (fs::symlink_status(path, error).type() == fs::file_type::not_found) paths_.push_back(path);
+  }
+  void keep() { paths_.clear(); }
+
+ private:
+  std::vector<fs::path> paths_;
+};
+
+Result<void> make_folder(const fs::path& directory, Fresh& fresh) {
+  fs::path path;
+  for (const auto& part : directory) fresh.expect(path /= part);
   std::error_code error;
   fs::create_directories(directory, error);
-  if (error)
-    return failure("cannot-write", fmt::format("cannot make the folder {}: {}", directory.string(), error.message()));
+  if (!error) return {};
+  return failure("cannot-write", fmt::format("cannot make the folder {}: {}", directory.string(), error.message()));
+}
+
+Result<void> write_outputs(const ir::Program& program, const std::vector<tensor::Array>& outputs,
+                           const fs::path& directory, const std::string& engine, const Reporter& report) {
+  Fresh fresh;
+  TILE_TUNE_CHECK(make_folder(directory, fresh));
   nlohmann::json list = nlohmann::json::array();
+  std::string text;
   for (size_t i = 0; i < outputs.size(); ++i) {
     const auto& tensor = program.tensors[static_cast<size_t>(program.outputs[i])];
     const fs::path path = directory / (tensor.name + ".npy");
+    fresh.expect(path);
     TILE_TUNE_CHECK(tensor::write_npy(path, outputs[i], tensor.layout == ir::Layout::Col));
     list.push_back({{"name", tensor.name},
                     {"dtype", dtype_name(tensor.type)},
                     {"shape", outputs[i].shape},
                     {"path", path.string()}});
-    if (report.json()) continue;
     const std::string shape =
         outputs[i].shape.empty() ? "scalar" : fmt::format("({})", fmt::join(outputs[i].shape, ", "));
-    TILE_TUNE_CHECK(print(fmt::format("{}  {}  {}  {}\n", tensor.name, dtype_name(tensor.type), shape, path.string())));
+    text += fmt::format("{}  {}  {}  {}\n", tensor.name, dtype_name(tensor.type), shape, path.string());
   }
-  if (report.json()) return print_json({{"engine", engine}, {"outputs", list}});
-  return {};
+  fresh.keep();
+  return report.json() ? print_json({{"engine", engine}, {"outputs", list}}) : print(text);
 }
 
 Result<Exit> run(const RunOptions& options, const Session& session) {

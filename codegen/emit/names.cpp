@@ -115,7 +115,10 @@ Result<void> check_external_name(std::string_view what, std::string_view name) {
   if (is_c_library_name(name)) return refuse("the C library has a symbol of that name");
   if (what == "library" && kSystemFiles.contains(name))
     return refuse("the system has a header or library of that name");
-  if (name.starts_with("tile_tune")) return refuse("names that start with tile_tune belong to the shared runtime");
+  // A function named like one of Halide's runtime would be renamed with it.
+  for (const std::string_view prefix : {"tile_tune", "halide_"})
+    if (name.starts_with(prefix))
+      return refuse(fmt::format("names that start with {} belong to the shared runtime", prefix));
   return {};
 }
 

@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cerrno>
+#include <cstring>
 #include <set>
 
 #include "codegen/emit/config_text.h"
@@ -86,10 +88,8 @@ Result<void> write_manifest(const fs::path& root, const Files& files, const std:
   return write_text(root / files.manifest, json.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n");
 }
 
-}  // namespace
-
-Result<std::vector<fs::path>> write_package_with(const Compiler& compiler, const std::vector<Kernel>& kernels,
-                                                 const PackageOptions& options) {
+Result<std::vector<fs::path>> stage_and_commit(const Compiler& compiler, const std::vector<Kernel>& kernels,
+                                               const PackageOptions& options) {
   TILE_TUNE_TRY(signatures, make_signatures(kernels, options));
   TILE_TUNE_TRY(staging, Staging::create(options.directory));
   const Files files(options.name);
@@ -106,6 +106,18 @@ Result<std::vector<fs::path>> write_package_with(const Compiler& compiler, const
   TILE_TUNE_CHECK(write_manifest(root, files, kernels, signatures, compiled, options));
   TILE_TUNE_CHECK(staging.commit(files.all()));
   return files.all();
+}
+
+}  // namespace
+
+Result<std::vector<fs::path>> write_package_with(const Compiler& compiler, const std::vector<Kernel>& kernels,
+                                                 const PackageOptions& options) {
+  auto written = stage_and_commit(compiler, kernels, options);
+  // Our own writes, the tools' and the compiler's end in the system's words; which temporary file it was helps nobody.
+  if (!written && written.error().message.find(std::strerror(ENOSPC)) != std::string::npos)
+    return failure("disk-full", fmt::format("no space is left for the package in {}", options.directory.string()),
+                   "make room there, or give another folder");
+  return written;
 }
 
 Result<std::vector<fs::path>> write_package(const std::vector<Kernel>& kernels, const PackageOptions& options) {

@@ -7,6 +7,7 @@
 
 #include "search/baselines/compile.h"
 #include "search/measure/problem.h"
+#include "search/measure/session.h"
 
 namespace tile_tune::search {
 namespace {
@@ -46,6 +47,7 @@ Result<std::unique_ptr<Contest>> Contest::start(ContestOptions options) {
   Pool pool(contest->options_.command, 1, contest->setup(), contest->options_.stop);
   const auto reply = pool.ask(BuildRuntime{kRuntime});
   if (!reply) return stopped();
+  if (reply->outcome == Outcome::NoSpace) return failure("disk-full", reply->reason, kNoSpaceNote);
   if (reply->outcome != Outcome::Ok)
     return failure("runtime-not-built", fmt::format("cannot build kernels on this machine: {}", reply->reason));
   return contest;

@@ -103,7 +103,7 @@ void Pool::end(Process& process, bool kill_it) {
   process = Process{};
 }
 
-void Pool::lose(Process& process, Round& round, const std::string& reason) {
+void Pool::lose(Process& process, Round& round, const std::string& reason, Outcome outcome) {
   const int request = process.request;
   const bool was_ready = process.ready;
   end(process, true);
@@ -111,13 +111,13 @@ void Pool::lose(Process& process, Round& round, const std::string& reason) {
     if (++round.attempts[request] < kAttempts)
       round.waiting.push_front(request);
     else
-      round.answer(request, Reply::fault(Outcome::Crash, reason));
+      round.answer(request, Reply::fault(outcome, reason));
   } else if (!was_ready && !round.waiting.empty()) {
     // It died of the set-up itself, which the next one will do as well: a request pays for each attempt, so this ends.
     const int next = round.waiting.front();
     if (++round.attempts[next] < kAttempts) return;
     round.waiting.pop_front();
-    round.answer(next, Reply::fault(Outcome::Crash, reason));
+    round.answer(next, Reply::fault(outcome, reason));
   }
 }
 
@@ -145,7 +145,10 @@ void Pool::take_replies(Process& process, Round& round) {
     auto reply = decode_reply(*line);
     if (!reply) return lose(process, round, reply.error().message);
     if (!process.ready) {
-      if (reply->outcome != Outcome::Ok) return lose(process, round, reply->reason);
+      // A full disk is no fault of the candidates: whoever asked has to see it.
+      if (reply->outcome != Outcome::Ok)
+        return lose(process, round, reply->reason,
+                    reply->outcome == Outcome::NoSpace ? Outcome::NoSpace : Outcome::Crash);
       process.ready = true;
     } else if (process.request >= 0) {
       round.answer(std::exchange(process.request, -1), std::move(*reply));

@@ -45,7 +45,7 @@ class Pool {
   void assign(Process& process, Round& round);
   void wait_for_replies(Round& round);
   void take_replies(Process& process, Round& round);
-  void lose(Process& process, Round& round, const std::string& reason);
+  void lose(Process& process, Round& round, const std::string& reason, Outcome outcome = Outcome::Crash);
 
   std::vector<std::string> command_;
   Setup setup_;

@@ -50,8 +50,10 @@ class Worker {
 
   std::optional<Reply> handle(const Setup& setup) {
     setup_ = setup;
-    if (auto warm = compiler_.warm_up(setup.target, setup.directory); !warm)
+    if (auto warm = compiler_.warm_up(setup.target, setup.directory); !warm) {
+      if (is_disk_full_by(warm.error().message)) return Reply::fault(Outcome::NoSpace, no_space_text(setup.directory));
       return Reply::fault(Outcome::CompileError, warm.error().message);
+    }
     return Reply{};
   }
 

@@ -149,7 +149,21 @@ TEST_CASE("outputs that cannot be written are exit 1") {
   limited.push_back("out");
   const auto result = box.run(limited, 64);  // less than an .npy header
   CHECK(result.exit_code == 1);
-  CHECK(box.names("out").empty());
+  CHECK_FALSE(std::filesystem::exists(box.path("out")));
+}
+
+TEST_CASE("outputs are written together or not at all") {
+  const Sandbox box;
+  box.write("two.tc", "def two(float(N) A) -> (s, copy) { s +=! A(i) copy(i) = A(i) }\n");
+  save(box, "a.npy", floats({100}));
+  const auto run = [&](const std::string& folder, long limit) {
+    return box.run({"run", "two.tc", "--input", "A=a.npy", "--engine", "reference", "--output-dir", folder}, limit);
+  };
+  CHECK(run("new/out", 200).exit_code == 1);  // the sum's file has 132 bytes, the copy's 528
+  CHECK_FALSE(std::filesystem::exists(box.path("new")));
+  REQUIRE(run("out", 0).exit_code == 0);
+  CHECK(run("out", 200).exit_code == 1);
+  CHECK(box.names("out") == std::vector<std::string>{"copy.npy", "s.npy"});
 }
 
 TEST_CASE("a schedule from a file is checked") {

@@ -134,6 +134,7 @@ search::Compiler forced_compiler(const std::string& marker) {
     return compile_c(kRuntimeSource, archive);
   };
   auto warm_up = [](const codegen::Target& target, const std::filesystem::path&) -> Result<void> {
+    if (target.halide == "full disk") return failure("io", "cannot write warm-up.o: No space left on device");
     if (target.halide == "impossible") return failure("no-target", "this target is not possible");
     return {};
   };

@@ -84,9 +84,9 @@ TEST_CASE("a full disk ends the batch with its own diagnostic: nothing is said o
       Workers::start(test::doubling(3, 5), scheduled(Behaviour::Good), options_for(directory->path() / "marker"));
   REQUIRE(workers);
   CHECK_FALSE((*workers)->trouble());
-  const auto result = (*workers)->measure({scheduled(Behaviour::CompileDiagnostic),
-                                           scheduled(Behaviour::NoSpaceInCompile), scheduled(Behaviour::AlsoGood)},
-                                          scheduled(Behaviour::Good));
+  const auto result = (*workers)->measure(
+      {scheduled(Behaviour::CompileDiagnostic), scheduled(Behaviour::NoSpaceInCompile), scheduled(Behaviour::AlsoGood)},
+      scheduled(Behaviour::Good));
   REQUIRE(result.size() == 1);
   CHECK(result[0].outcome == Outcome::CompileError);
   REQUIRE((*workers)->trouble());
@@ -185,6 +185,11 @@ TEST_CASE("what keeps a session from starting is one diagnostic") {
   auto workers = Workers::start(test::doubling(3, 5), scheduled(Behaviour::Good), options);
   REQUIRE_FALSE(workers);
   CHECK(workers.error().message == "cannot build kernels on this machine: this target is not possible");
+  options.target.halide = "full disk";
+  workers = Workers::start(test::doubling(3, 5), scheduled(Behaviour::Good), options);
+  REQUIRE_FALSE(workers);
+  CHECK(workers.error().code == "disk-full");
+  CHECK(workers.error().message.find("warm-up") == std::string::npos);
   options.command = {"/nonexistent/tile-tune", "worker"};
   workers = Workers::start(test::doubling(3, 5), scheduled(Behaviour::Good), options);
   REQUIRE_FALSE(workers);

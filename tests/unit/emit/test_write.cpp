@@ -97,6 +97,18 @@ TEST_CASE("a failure leaves the older package and no trace of the newer") {
     CHECK_FALSE(write_package_with(broken, kKernel, options(scratch.path / "a" / "b")));
     CHECK(snapshot(scratch.path) == before);  // directories made for it are gone
   }
+  SECTION("the compiler finds the disk full") {
+    Compiler full = stand_in(1);
+    full.object = [](auto&&...) -> Result<Compiled> {
+      return failure("cannot-write", "cannot write /x/.tile-tune-1/kernel.o: No space left on device");
+    };
+    const auto before = snapshot(scratch.path);
+    const auto result = write_package_with(full, kKernel, options(out));
+    REQUIRE_FALSE(result);
+    CHECK(result.error().code == "disk-full");
+    CHECK(result.error().message == "no space is left for the package in " + out.string());
+    CHECK(snapshot(scratch.path) == before);
+  }
   SECTION("there is no C compiler") {
     const auto before = snapshot(scratch.path);
     const std::string path = getenv("PATH");
