@@ -34,6 +34,14 @@ std::string layout_text(const ir::Program& canonical) {
   return letters.find('r') == std::string::npos ? "col" : letters;
 }
 
+/// By canonical number, as in layout_text().
+std::string constants_text(const ir::Program& canonical) {
+  std::vector<size_t> numbers;
+  for (size_t t = 0; t < canonical.tensors.size(); ++t)
+    if (canonical.tensors[t].constant) numbers.push_back(t);
+  return fmt::format("{}", fmt::join(numbers, ","));
+}
+
 /// In the order in which the program names them.
 std::string sizes_json(const ir::Program& program, const ir::Sizes& sizes) {
   auto json = nlohmann::ordered_json::object();
@@ -57,7 +65,8 @@ Workload make_workload(const LoadedProgram& loaded, const ir::Program& bound, co
                   .dtypes = dtypes_text(program),
                   .layout = layout_text(program),
                   .flops = ir::flops(program),
-                  .bytes = ir::traffic(program).total()};
+                  .bytes = ir::traffic(program).total(),
+                  .constants = constants_text(program)};
   return workload;
 }
 
@@ -116,6 +125,15 @@ Result<search::Trial> trial_from_row(const db::TrialRow& row) {
   measured.peak_fraction_hi = row.peak_fraction_hi;
   measured.disturbed = row.disturbed;
   return trial;
+}
+
+std::vector<std::string> constant_names(const db::ProgramRow& row) {
+  std::vector<std::string> names;
+  const auto json = nlohmann::json::parse(row.canonical_json, nullptr, false);
+  const auto program = row.constants.empty() ? ir::Program{} : ir::program_from_json(json).value_or(ir::Program{});
+  for (const auto& tensor : program.tensors)
+    if (tensor.constant) names.push_back(tensor.name);
+  return names;
 }
 
 std::string sizes_text(const std::string& sizes_json) {

@@ -66,7 +66,7 @@ Result<Exit> tune_one(const LoadedProgram& loaded, const ir::Sizes& given, const
                       const Session& session) {
   const double began = now_seconds();
   const ir::Sizes sizes = sizes_of(loaded, given);
-  TILE_TUNE_TRY(laid_out, with_layouts(loaded.program, arguments.bindings.layouts));
+  TILE_TUNE_TRY(laid_out, with_storage(loaded.program, arguments.bindings));
   TILE_TUNE_TRY(bound, ir::bind(laid_out, sizes));
   TILE_TUNE_CHECK(check_memory(bound));
   TILE_TUNE_TRY(target, session.target());

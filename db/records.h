@@ -20,6 +20,7 @@ struct ProgramRow {
   std::string sizes_json;                 // {"M": 512, ...}
   std::string dtypes, layout;             // "f32,f32->f32", "row" or per tensor "rrc"
   double flops = 0, bytes = 0;
+  std::string constants = {};  // canonical numbers of constant inputs, "1,3"; empty: none
 };
 
 struct TargetRow {
