@@ -100,8 +100,8 @@ Result<BenchRow> measure(const LoadedProgram& loaded, const ir::Program& bound, 
   std::vector<search::NamedSchedule> schedules{{"default", default_choice(workload, bench.target).schedule}};
   TILE_TUNE_TRY(tuned, tuned_choice(workload, bench.target, bench.session));
   if (tuned) schedules.push_back({"tuned", tuned->schedule});
-  TILE_TUNE_TRY(constants, add_packed(loaded, plain, constants_of(loaded, bound), sizes, bench.target, bench.session,
-                                      schedules));
+  TILE_TUNE_TRY(constants,
+                add_packed(loaded, plain, constants_of(loaded, bound), sizes, bench.target, bench.session, schedules));
   BenchRow row;
   row.name = loaded.suite ? loaded.suite->name : workload.row.name;
   row.group = loaded.suite ? loaded.suite->group : "";

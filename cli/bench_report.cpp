@@ -133,8 +133,7 @@ std::string bench_table(const BenchRow& row, uint64_t seed) {
     rows.push_back({entry->name + (entry == best ? " *" : ""), format_time(search::median(entry->samples_ns)),
                     format_time(search::quantile(entry->samples_ns, 0.1)),
                     format_time(search::quantile(entry->samples_ns, 0.9)), gflops(row, *entry), gbytes(row, *entry),
-                    format_percent(roof_share(row, *entry)),
-                    ratio_text(over_best(*entry)),
+                    format_percent(roof_share(row, *entry)), ratio_text(over_best(*entry)),
                     entry->note + (entry->disturbed ? " (disturbed)" : "")});
   const auto right = Align::Right;
   std::string text = format_table({{""},

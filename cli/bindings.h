@@ -15,10 +15,10 @@ class App;
 namespace tile_tune::cli {
 
 struct BindingOptions {
-  std::vector<std::string> sizes;    // "NAME=N"
-  std::vector<std::string> layouts;  // "row", "col" or "NAME=col"
-  std::vector<std::string> dtypes;   // of an einsum: "f64" or "NAME=i8"
-  std::vector<std::string> shapes;   // of an einsum: "NAME=4,1,3"
+  std::vector<std::string> sizes;           // "NAME=N"
+  std::vector<std::string> layouts;         // "row", "col" or "NAME=col"
+  std::vector<std::string> dtypes;          // of an einsum: "f64" or "NAME=i8"
+  std::vector<std::string> shapes;          // of an einsum: "NAME=4,1,3"
   std::vector<std::string> constants = {};  // inputs that stay the same from call to call
 };
 void add_binding_options(CLI::App& verb, BindingOptions& options);

@@ -33,8 +33,7 @@ std::string target_text(const db::TargetRow& target) {
 
 std::string storage_text(const db::ProgramRow& program) {
   const auto constants = constant_names(program);
-  return constants.empty() ? program.layout
-                           : fmt::format("{}, constant {}", program.layout, fmt::join(constants, " "));
+  return constants.empty() ? program.layout : fmt::format("{}, constant {}", program.layout, fmt::join(constants, " "));
 }
 
 nlohmann::json best_json(const db::BestRow& best) {

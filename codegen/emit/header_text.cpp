@@ -54,7 +54,8 @@ constexpr const char* kFoot = R"(
 )";
 
 // Only where a kernel has one.
-constexpr const char* kConstants = R"(Operand B of a kernel that was built with --constant B is taken in a form of the kernel's own. KERNEL_pack_B makes
+constexpr const char* kConstants =
+    R"(Operand B of a kernel that was built with --constant B is taken in a form of the kernel's own. KERNEL_pack_B makes
  * it from B's elements, as often as these change, in KERNEL_pack_B_bytes() bytes of memory at a multiple of 64; the
  * kernel then reads it in every call and never writes it. As a DLPack tensor it is these bytes: uint8, one dimension.
  * Another build may want another form: keep B, not what was made of it.
@@ -83,11 +84,11 @@ std::string comment(std::string text) {
   return text;
 }
 
-std::string describe(const Argument& argument) {
-  const std::string_view role = argument.packed      ? "input, constant: packed, made of"
-                                : argument.is_in_out   ? "in/out: holds the value to start from, then the result"
-                                : argument.is_output ? "output"
-                                                     : "input";
+std::string describe(const Signature& kernel, const Argument& argument) {
+  const std::string role = argument.packed      ? fmt::format("constant, packed by {}", packing_entry(kernel, argument))
+                           : argument.is_in_out ? "in/out: holds the value to start from, then the result"
+                           : argument.is_output ? "output"
+                                                : "input";
   const std::string name = argument.tensor == argument.parameter
                                ? argument.tensor
                                : fmt::format("{} ({})", argument.parameter, comment(argument.tensor));
@@ -122,7 +123,7 @@ std::string parameters(const Signature& kernel) {
 std::string kernel_text(const std::string& library, const Signature& kernel, const Provenance& provenance) {
   std::string text = fmt::format("\n/* {}, {} schedule, program {}\n", kernel.function, comment(provenance.text),
                                  provenance.content_hash);
-  for (const Argument& argument : kernel.arguments) text += describe(argument);
+  for (const Argument& argument : kernel.arguments) text += describe(kernel, argument);
   text += " */\n" + constants(kernel);
   for (const Argument& a : kernel.arguments)
     if (a.packed)

@@ -31,7 +31,7 @@ struct Argument {
   std::vector<int64_t> shape;
   std::vector<int64_t> strides;
   bool is_output = false;
-  bool is_in_out = false;  // an output whose value on entry is read
+  bool is_in_out = false;                     // an output whose value on entry is read
   std::optional<PackedArgument> packed = {};  // a constant
 
   int64_t bytes() const;

@@ -185,11 +185,11 @@ std::string tables(const Signature& kernel) {
     const Argument& a = kernel.arguments[i];
     text += argument_tables(a, i);
     const size_t rank = seen_shape(a).first.size();
-    rows += fmt::format("  {{{}, {}, {}, {}, {}, {}}},\n", a.packed ? a.packed->bytes : a.bytes(),
-                        a.packed ? std::to_string(kPackedAlignment) : fmt::format("sizeof({})", c_type(a.type)),
-                        type_code(a.packed ? DType::U8 : a.type).dlpack, rank,
-                        rank == 0 ? "NULL" : fmt::format("shape{}", i),
-                        rank == 0 ? "NULL" : fmt::format("strides{}", i));
+    rows +=
+        fmt::format("  {{{}, {}, {}, {}, {}, {}}},\n", a.packed ? a.packed->bytes : a.bytes(),
+                    a.packed ? std::to_string(kPackedAlignment) : fmt::format("sizeof({})", c_type(a.type)),
+                    type_code(a.packed ? DType::U8 : a.type).dlpack, rank,
+                    rank == 0 ? "NULL" : fmt::format("shape{}", i), rank == 0 ? "NULL" : fmt::format("strides{}", i));
   }
   return text +
          fmt::format("static const struct argument arguments[] = {{\n{}}};\nenum {{ INPUTS = {}, ARGUMENTS = {} }};\n",
@@ -277,13 +277,13 @@ std::string packing_body(const Signature& kernel, const Argument& constant, cons
     return fmt::format("  const int status = 0;\n  memcpy(packed, elements, {});\n", plain.bytes());
   const std::string symbol = packing_function(kernel_symbol(kernel.function), constant.packed->tensor);
   const size_t argument = static_cast<size_t>(&constant - kernel.arguments.data());
-  return fmt::format("  static const struct tile_tune_dimension dimensions[] = {{{}}};\n"
-                     "  int {}(struct tile_tune_buffer*, struct tile_tune_buffer*);\n"
-                     "  struct tile_tune_buffer from = {};\n  struct tile_tune_buffer to = {};\n"
-                     "  const int status = status_of({}(&from, &to));\n",
-                     fmt::join(halide_dimensions(plain), ", "), symbol,
-                     buffer_text(plain, "(uint8_t*)elements", "dimensions"),
-                     buffer_text(constant, "(uint8_t*)packed", fmt::format("dimensions{}", argument)), symbol);
+  return fmt::format(
+      "  static const struct tile_tune_dimension dimensions[] = {{{}}};\n"
+      "  int {}(struct tile_tune_buffer*, struct tile_tune_buffer*);\n"
+      "  struct tile_tune_buffer from = {};\n  struct tile_tune_buffer to = {};\n"
+      "  const int status = status_of({}(&from, &to));\n",
+      fmt::join(halide_dimensions(plain), ", "), symbol, buffer_text(plain, "(uint8_t*)elements", "dimensions"),
+      buffer_text(constant, "(uint8_t*)packed", fmt::format("dimensions{}", argument)), symbol);
 }
 
 std::string packing_text(const Signature& kernel, const Argument& constant) {
@@ -320,7 +320,8 @@ std::string kernel_symbol(const std::string& function) { return "tile_tune_kerne
 
 std::string wrapper_text(const std::string& library, const Signature& kernel,
                          const std::vector<std::string>& cpu_features) {
-  return fmt::format("#include <stddef.h>\n#include <stdint.h>\n#include <string.h>\n\n#include \"{}.h\"\n\n", library) +
+  return fmt::format("#include <stddef.h>\n#include <stdint.h>\n#include <string.h>\n\n#include \"{}.h\"\n\n",
+                     library) +
          fmt::format("#define FAIL(name) {}_ERROR_##name\n", status_prefix(library)) + kTypes + tables(kernel) +
          kCheck + kStatus + cpu_check(cpu_features) + run_text(kernel) + entries(library, kernel) +
          packing_texts(kernel);
