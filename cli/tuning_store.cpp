@@ -101,9 +101,8 @@ Result<void> load_experience(std::vector<db::Database>& databases, const TuningK
     priors.earlier.insert(priors.earlier.end(), earlier.begin(), earlier.end());
     TILE_TUNE_TRY(family, database.recorded(key.program.family_hash));
     for (const auto& row : family) {
-      const bool same_program = row.program.content_hash == key.program.content_hash &&
-                                row.program.layout == key.program.layout &&
-                                row.program.constants == key.program.constants;
+      const bool same_program =
+          row.program.content_hash == key.program.content_hash && row.program.layout == key.program.layout;
       if (same_program || priors.relatives.size() >= kMostRelatives) continue;
       if (row.target.features_json != key.target.features_json || !same_tool(row.tool, key.tool)) continue;
       const auto json = nlohmann::json::parse(row.program.canonical_json, nullptr, false);

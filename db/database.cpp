@@ -60,11 +60,11 @@ Result<void> insert_key(sqlite3* db, const SessionKey& key, const ProgramRow& pr
   TILE_TUNE_CHECK(
       Statement(db,
                 "INSERT INTO program(id, workload, content_hash, family_hash, name, frontend, source, "
-                "canonical, sizes, dtypes, layout, flops, bytes, constants) "
-                "VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14) ON CONFLICT(id) DO NOTHING")
+                "canonical, sizes, dtypes, layout, flops, bytes) "
+                "VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13) ON CONFLICT(id) DO NOTHING")
           .bind(Id{key.program}, Id{workload_id(program)}, program.content_hash, program.family_hash, program.name,
                 program.frontend, program.source, program.canonical_json, program.sizes_json, program.dtypes,
-                program.layout, program.flops, program.bytes, program.constants)
+                program.layout, program.flops, program.bytes)
           .run());
   TILE_TUNE_CHECK(Statement(db,
                             "INSERT INTO target(id, halide, cpu_model, features, threads) VALUES (?1, ?2, ?3, ?4, ?5) "

@@ -46,20 +46,14 @@ class Fields {
 }  // namespace
 
 std::string workload_id(const ProgramRow& program) {
-  Fields fields("workload");
-  fields << program.content_hash << program.layout;
-  // Rows older than constants keep their names.
-  if (!program.constants.empty()) fields << program.constants;
-  return fields.sha256();
+  return (Fields("workload") << program.content_hash << program.layout).sha256();
 }
 
 std::string program_id(const ProgramRow& program) {
-  Fields fields("program");
-  fields << program.content_hash << program.family_hash << program.name << program.frontend << program.source
-         << program.canonical_json << program.sizes_json << program.dtypes << program.layout << program.flops
-         << program.bytes;
-  if (!program.constants.empty()) fields << program.constants;
-  return fields.sha256();
+  return (Fields("program") << program.content_hash << program.family_hash << program.name << program.frontend
+                            << program.source << program.canonical_json << program.sizes_json << program.dtypes
+                            << program.layout << program.flops << program.bytes)
+      .sha256();
 }
 
 std::string target_id(const TargetRow& target) {

@@ -11,7 +11,7 @@
 
 namespace tile_tune::db {
 
-/// What best schedules are looked up by: the computation, its storage order and constants, whatever its spelling.
+/// What best schedules are looked up by: the computation and its storage order, whatever its spelling.
 std::string workload_id(const ProgramRow& program);
 std::string program_id(const ProgramRow& program);
 std::string target_id(const TargetRow& target);

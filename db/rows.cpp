@@ -31,7 +31,6 @@ std::optional<ProgramRow> read_program(Cursor& cursor, Damaged& damaged) {
   row.layout = cursor.text();
   row.flops = cursor.real();
   row.bytes = cursor.real();
-  row.constants = cursor.text();
   const bool intact = program_id(row) == id;
   return checked(intact, std::move(row), "program", id, damaged);
 }

@@ -18,7 +18,7 @@ namespace tile_tune::db {
 
 inline constexpr std::string_view kProgramColumns =
     "p.id, p.content_hash, p.family_hash, p.name, p.frontend, p.source, p.canonical, p.sizes, p.dtypes, p.layout, "
-    "p.flops, p.bytes, p.constants";
+    "p.flops, p.bytes";
 inline constexpr std::string_view kTargetColumns = "g.id, g.halide, g.cpu_model, g.features, g.threads";
 inline constexpr std::string_view kToolColumns =
     "l.id, l.tile_tune, l.halide, l.llvm, l.schedule_version, l.protocol_version";
