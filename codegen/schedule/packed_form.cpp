@@ -73,14 +73,17 @@ struct Former {
     const int p = loop_walking(operand, dimension);
     if (p < 0 || stage.compute_at || !walks_all(p, operand, dimension)) return std::nullopt;
     const bool vectors = p == stage.vector_loop;
-    const int64_t extent = loops.output[p], tile = stage.tiles[p].front();
-    Blocks blocks{p, vectors ? stage.lanes : stage.tiles[p].back(), loops.first[p], 1, false};
+    const int64_t extent = loops.output[p], outer = stage.tiles[p].front(), tile = stage.tiles[p].back();
+    Blocks blocks{p, tile, loops.first[p], 1, false};
     blocks.origin += std::get<ir::AffineExpr>(operand.subscripts[dimension]).constant.constant().value();
-    if (blocks.width <= 1) return std::nullopt;
-    // A last tile that is moved back to end at the border begins at a block's border only where the width divides.
-    blocks.guarded = extent % blocks.width != 0;
-    if (blocks.guarded && (!vectors || !may_overrun(p, operand))) return std::nullopt;
-    blocks.count = (blocks.guarded ? (extent + tile - 1) / tile * tile : extent) / blocks.width;
+    if (tile <= 1) return std::nullopt;
+    // A last tile that is moved back to end at the border begins where a block does only if the width divides.
+    if (extent % tile != 0) {
+      blocks.guarded = vectors && may_overrun(p, operand);
+      if (!blocks.guarded && vectors) blocks.width = stage.lanes;
+      if (!blocks.guarded && extent % blocks.width != 0) return std::nullopt;
+    }
+    blocks.count = (blocks.guarded ? (extent + outer - 1) / outer * outer : extent) / blocks.width;
     return blocks;
   }
 

@@ -2,10 +2,10 @@
 //
 // A constant that is read once, by an operand that the schedule packs, is packed before any kernel runs, wherever in
 // the nest the schedule has the copy: it is made once and costs nothing then. The copy is stored for the register
-// tiles. The first dimension of the packing's order, where one output loop walks it, is cut into blocks as wide as the
-// vectors (where that is not the vector loop: as its register tile); a block holds the other dimensions in their order,
-// and blocks follow each other, so that tiles read memory from front to back. Every other constant is taken as it is,
-// and its packed form is a copy.
+// tiles. The first dimension of the packing's order, where one output loop walks it, is cut into blocks as wide as that
+// loop's register tile (as a vector, where a last tile is moved back); a block holds the other dimensions in their
+// order, and blocks follow each other, so that tiles read memory from front to back. Every other constant is taken as
+// it is, and its packed form is a copy.
 #pragma once
 
 #include <cstdint>

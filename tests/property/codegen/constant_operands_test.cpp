@@ -131,9 +131,11 @@ Schedule product_schedule(std::vector<int64_t> columns, std::vector<int64_t> row
 
 }  // namespace
 
-TEST_CASE("a packed form is cut into blocks of one vector") {
-  const auto form_of = [](int64_t n, const Schedule& schedule) {
-    const auto program = with_constants(test::bound_program(kProduct, {{"M", 8}, {"N", n}, {"K", 12}}), {"B"});
+TEST_CASE("a packed form is cut into blocks for register tiles") {
+  const auto form_of = [](const std::string& text, int64_t n, Schedule schedule) {
+    const auto program = with_constants(test::bound_program(text, {{"M", 8}, {"N", n}, {"K", 12}}), {"B"});
+    for (const auto& operand : codegen::loops_of(program, program.statements[0]).operands)
+      if (operand.tensor == number_of(program, "B")) schedule.stages[0].packings[0].operand = operand.number;
     REQUIRE(codegen::check(program, schedule));
     const auto forms = codegen::packed_forms(program, schedule);
     REQUIRE(forms.size() == 1);
@@ -141,17 +143,24 @@ TEST_CASE("a packed form is cut into blocks of one vector") {
     test::KernelCheck(program).expect_right(schedule);
     return forms[0];
   };
-  const auto whole = form_of(80, product_schedule({48}, {4}, {1, 0}));
-  CHECK(whole.extents == std::vector<int64_t>{16, 12, 5});
-  CHECK(whole.bytes() == 16 * 12 * 5 * 4);
+  const auto whole = form_of(kProduct, 96, product_schedule({48}, {4}, {1, 0}));
+  CHECK(whole.extents == std::vector<int64_t>{48, 12, 2});
+  CHECK(whole.bytes() == 48 * 12 * 2 * 4);
   CHECK_FALSE(whole.blocks->guarded);
   // Tiles of 48 columns begin at 0 and 48, and the second one goes on to 96.
-  const auto in_part = form_of(83, product_schedule({48}, {4}, {1, 0}));
-  CHECK(in_part.extents == std::vector<int64_t>{16, 12, 6});
+  const auto in_part = form_of(kProduct, 83, product_schedule({48}, {4}, {1, 0}));
+  CHECK(in_part.extents == std::vector<int64_t>{48, 12, 2});
   CHECK(in_part.blocks->guarded);
-  CHECK(form_of(83, product_schedule({64, 32}, {8, 4}, {1, 0})).extents == std::vector<int64_t>{16, 12, 8});
-  // Along the reduction there are no vectors to store for.
-  const auto as_asked = form_of(80, product_schedule({48}, {4}, {0, 1}));
+  CHECK(form_of(kProduct, 83, product_schedule({64, 32}, {8, 4}, {1, 0})).extents == std::vector<int64_t>{32, 12, 4});
+  // Beyond the border there is no scale: the last tile is moved back, to the border of a vector.
+  const std::string scaled =
+      "def f(float(M,K) A, float(K,N) B, float(N) s) -> (C) { C(m,n) +=! A(m,k) * B(k,n) * s(n) }";
+  const auto moved_back = form_of(scaled, 80, product_schedule({48}, {4}, {1, 0}));
+  CHECK(moved_back.extents == std::vector<int64_t>{16, 12, 5});
+  CHECK_FALSE(moved_back.blocks->guarded);
+  CHECK(form_of(scaled, 83, product_schedule({48}, {4}, {1, 0})).extents == std::vector<int64_t>{83, 12});
+  // Along the reduction there are no tiles to store for.
+  const auto as_asked = form_of(kProduct, 80, product_schedule({48}, {4}, {0, 1}));
   CHECK(as_asked.extents == std::vector<int64_t>{12, 80});
   CHECK_FALSE(as_asked.blocks);
 }
