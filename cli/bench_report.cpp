@@ -33,8 +33,16 @@ const Entry* best_of(const BenchRow& row) {
   return best < 0 ? nullptr : &row.result.entries[static_cast<size_t>(best)];
 }
 
+const Entry* best_packed_of(const BenchRow& row) {
+  const int best = search::best_packed_baseline(row.result.entries);
+  return best < 0 ? nullptr : &row.result.entries[static_cast<size_t>(best)];
+}
+
+/// Kernels with packed constants compare with a baseline that packs them, too.
+bool is_packed(const std::string& name) { return name.ends_with("-packed"); }
+
 std::optional<search::Ratio> ratio_to_best(const BenchRow& row, const std::string& name, uint64_t seed) {
-  const Entry *one = find_entry(row, name), *best = best_of(row);
+  const Entry *one = find_entry(row, name), *best = is_packed(name) ? best_packed_of(row) : best_of(row);
   if (!one || !best) return std::nullopt;
   return search::speed_ratio(*one, *best, seed);
 }
@@ -44,7 +52,13 @@ std::string ratio_text(const std::optional<search::Ratio>& ratio) {
   return fmt::format("{:.2f} [{:.2f} {:.2f}]", ratio->median, ratio->interval.lo, ratio->interval.hi);
 }
 
-constexpr const char* kLine = "{:<32.32}  {:>9}  {:>9}  {:>8}  {:>7}  {:>14}  {:>9}  {:>18}  {:>18}\n";
+constexpr const char* kLine = "{:<32.32}  {:>9}  {:>9}  {:>8}  {:>7}  {:>14}  {:>9}  {:>18}  {:>18}  {:>18}\n";
+
+/// The tuned one where there is one.
+std::optional<search::Ratio> packed_ratio(const BenchRow& row, uint64_t seed) {
+  const auto tuned = ratio_to_best(row, "tuned-packed", seed);
+  return tuned ? tuned : ratio_to_best(row, "default-packed", seed);
+}
 
 nlohmann::json entry_json(const BenchRow& row, const Entry& entry, uint64_t seed) {
   nlohmann::json json{{"name", entry.name},
@@ -87,7 +101,7 @@ double roof_share(const BenchRow& row, const Entry& entry) {
 
 std::string bench_titles() {
   return fmt::format(kLine, "workload", "default", "tuned", "GFLOP/s", "of roof", "best baseline", "time",
-                     "default over best", "tuned over best");
+                     "default over best", "tuned over best", "packed over packed");
 }
 
 std::string bench_line(const BenchRow& row, uint64_t seed) {
@@ -98,7 +112,8 @@ std::string bench_line(const BenchRow& row, uint64_t seed) {
   };
   return fmt::format(kLine, row.name, time(plain), time(tuned), own ? gflops(row, *own) : "-",
                      own ? format_percent(roof_share(row, *own)) : "-", best ? best->name : "-", time(best),
-                     ratio_text(ratio_to_best(row, "default", seed)), ratio_text(ratio_to_best(row, "tuned", seed)));
+                     ratio_text(ratio_to_best(row, "default", seed)), ratio_text(ratio_to_best(row, "tuned", seed)),
+                     ratio_text(packed_ratio(row, seed)));
 }
 
 std::string bench_table(const BenchRow& row, uint64_t seed) {
@@ -109,13 +124,16 @@ std::string bench_table(const BenchRow& row, uint64_t seed) {
     return search::median(a->samples_ns) < search::median(b->samples_ns);
   });
   const Entry* best = best_of(row);
+  const auto over_best = [&](const Entry& entry) {
+    const Entry* other = !entry.baseline && is_packed(entry.name) ? best_packed_of(row) : best;
+    return other ? search::speed_ratio(entry, *other, seed) : std::nullopt;
+  };
   std::vector<std::vector<std::string>> rows;
   for (const auto* entry : ran)
     rows.push_back({entry->name + (entry == best ? " *" : ""), format_time(search::median(entry->samples_ns)),
                     format_time(search::quantile(entry->samples_ns, 0.1)),
                     format_time(search::quantile(entry->samples_ns, 0.9)), gflops(row, *entry), gbytes(row, *entry),
-                    format_percent(roof_share(row, *entry)),
-                    best ? ratio_text(search::speed_ratio(*entry, *best, seed)) : "-",
+                    format_percent(roof_share(row, *entry)), ratio_text(over_best(*entry)),
                     entry->note + (entry->disturbed ? " (disturbed)" : "")});
   const auto right = Align::Right;
   std::string text = format_table({{""},
@@ -140,16 +158,18 @@ std::string bench_table(const BenchRow& row, uint64_t seed) {
 
 std::string bench_means(const std::vector<BenchRow>& rows, uint64_t seed) {
   struct Mean {
-    double default_logs = 0, tuned_logs = 0, gain_logs = 0, worst = 0;
-    int defaults = 0, tuned = 0;
+    double default_logs = 0, tuned_logs = 0, gain_logs = 0, packed_logs = 0, worst = 0;
+    int defaults = 0, tuned = 0, packed = 0;
   };
   std::map<std::string, Mean> means;
   for (const auto& row : rows) {
-    const auto plain = ratio_to_best(row, "default", seed), tuned = ratio_to_best(row, "tuned", seed);
+    const auto plain = ratio_to_best(row, "default", seed), tuned = ratio_to_best(row, "tuned", seed),
+               packed = packed_ratio(row, seed);
     for (const std::string& group : {row.group, std::string("all")}) {
       Mean& mean = means[group];
       const auto& own = tuned ? tuned : plain;
       if (own) mean.worst = mean.worst == 0 ? own->median : std::min(mean.worst, own->median);
+      if (packed) mean.packed_logs += std::log(packed->median), ++mean.packed;
       if (plain) mean.default_logs += std::log(plain->median), ++mean.defaults;
       if (plain && tuned) {
         mean.tuned_logs += std::log(tuned->median);
@@ -163,7 +183,7 @@ std::string bench_means(const std::vector<BenchRow>& rows, uint64_t seed) {
   const auto add = [&](const std::string& group, const Mean& mean) {
     lines.push_back({group, std::to_string(mean.defaults), text(mean.default_logs, mean.defaults),
                      text(mean.tuned_logs, mean.tuned), text(mean.gain_logs, mean.tuned),
-                     mean.worst > 0 ? fmt::format("{:.2f}", mean.worst) : "-"});
+                     mean.worst > 0 ? fmt::format("{:.2f}", mean.worst) : "-", text(mean.packed_logs, mean.packed)});
   };
   for (const auto& [group, mean] : means)
     if (group != "all") add(group.empty() ? "-" : group, mean);
@@ -174,7 +194,8 @@ std::string bench_means(const std::vector<BenchRow>& rows, uint64_t seed) {
                        {"default over best", right},
                        {"tuned over best", right},
                        {"default over tuned", right},
-                       {"least", right}},
+                       {"least", right},
+                       {"packed over packed", right}},
                       lines);
 }
 
@@ -192,10 +213,13 @@ nlohmann::json bench_json(const std::vector<BenchRow>& rows, const codegen::Targ
                         {"checked", row.result.sampled ? "in part" : "in full"},
                         {"entries", entries}};
     if (const Entry* best = best_of(row)) json["best_baseline"] = best->name;
-    for (const char* name : {"default", "tuned"})
+    if (const Entry* best = best_packed_of(row)) json["best_packed_baseline"] = best->name;
+    for (const auto& [name, key] : {std::pair{"default", "default_over_best"},
+                                    {"tuned", "tuned_over_best"},
+                                    {"default-packed", "default_packed_over_best_packed"},
+                                    {"tuned-packed", "tuned_packed_over_best_packed"}})
       if (const auto ratio = ratio_to_best(row, name, seed))
-        json[std::string(name) + "_over_best"] = {
-            {"median", ratio->median}, {"lo", ratio->interval.lo}, {"hi", ratio->interval.hi}};
+        json[key] = {{"median", ratio->median}, {"lo", ratio->interval.lo}, {"hi", ratio->interval.hi}};
     workloads.push_back(std::move(json));
   }
   return {{"kind", "benchmark"},

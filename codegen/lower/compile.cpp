@@ -1,6 +1,7 @@
 #include "codegen/lower/compile.h"
 
 #include <fmt/format.h>
+#include <algorithm>
 #include <cerrno>
 #include <chrono>
 #include <cstring>
@@ -71,6 +72,14 @@ std::vector<Halide::Var> vars_named(const std::string& name, size_t count) {
   return vars;
 }
 
+void describe_buffer(Halide::OutputImageParam parameter, const PackedForm& form) {
+  int64_t stride = 1;
+  for (size_t d = 0; d < form.extents.size(); ++d) {
+    parameter.dim(d).set_bounds(0, static_cast<int>(form.extents[d])).set_stride(static_cast<int>(stride));
+    stride *= form.extents[d];
+  }
+}
+
 // The elements of a parameter as a Func.
 Halide::Func elements_of(const Halide::ImageParam& parameter, const ir::Tensor& tensor, const std::string& name) {
   if (!is_complex(tensor.type)) return parameter;
@@ -135,25 +144,45 @@ struct Lowered {
   std::vector<Halide::Argument> arguments;
 };
 
-Lowered lower(const ir::Program& program, const Schedule& schedule, const Target& target) {
+Halide::ImageParam parameter_of(const ir::Tensor& tensor, const std::string& name) {
+  const int parts = is_complex(tensor.type) ? 1 : 0;
+  Halide::ImageParam parameter(halide_type(tensor.type), static_cast<int>(tensor.extents.size()) + parts, name);
+  describe_buffer(parameter, tensor);
+  return parameter;
+}
+
+Lowered lower_packing(const ir::Program& program, const PackedForm& form, const Target& target) {
+  const auto parameter = parameter_of(program.tensors[form.tensor], fmt::format("tensor{}", form.tensor));
+  Halide::Func packed = packing_func(program, form, parameter, target);
+  describe_buffer(packed.output_buffer(), form);
+  return {Halide::Pipeline(packed), {parameter}};
+}
+
+Lowered lower(const ir::Program& program, const Schedule& schedule, const Target& target,
+              const std::vector<PackedForm>& forms) {
   Lowered lowered;
   TensorFuncs values, initial;  // what expressions read; what statements start from
-  std::vector<Halide::ImageParam> parameters;
   for (const int number : kernel_arguments(program)) {
     const auto& tensor = program.tensors[number];
     if (tensor.role == ir::Role::Output) continue;
     const std::string name = fmt::format("tensor{}", number);
     const size_t rank = tensor.extents.size();
-    Halide::ImageParam parameter(halide_type(tensor.type), static_cast<int>(rank + (is_complex(tensor.type) ? 1 : 0)),
-                                 name);
-    describe_buffer(parameter, tensor);
+    const auto form = std::find_if(forms.begin(), forms.end(), [&](const auto& one) { return one.tensor == number; });
+    if (form != forms.end()) {
+      Halide::ImageParam packed(halide_type(form->type), static_cast<int>(form->extents.size()), name);
+      describe_buffer(packed, *form);
+      lowered.arguments.push_back(packed);
+      values[number] = packed;
+      continue;
+    }
+    const Halide::ImageParam parameter = parameter_of(tensor, name);
     lowered.arguments.push_back(parameter);
     initial[number] = elements_of(parameter, tensor, name + "_elements");
     values[number] = tensor.role == ir::Role::InOut && reads(program, number)
                          ? copy_of(initial[number], name + "_copy", rank)
                          : initial[number];
   }
-  lower_statements(program, schedule, target, initial, values);
+  lower_statements(program, schedule, target, forms, initial, values);
   std::vector<Halide::Func> outputs;
   for (const int number : program.outputs) {
     outputs.push_back(in_memory(values[number], program.tensors[number], target));
@@ -166,9 +195,11 @@ Lowered lower(const ir::Program& program, const Schedule& schedule, const Target
   return lowered;
 }
 
-Halide::Target kernel_target(const ir::Program& program, const Target& target) {
+Halide::Target kernel_target(const ir::Program& program, const std::vector<PackedForm>& forms, const Target& target) {
   Halide::Target halide(target.halide);
   halide.set_feature(Halide::Target::NoRuntime);
+  for (const auto& form : forms)
+    if (form.bytes() > INT32_MAX) halide.set_feature(Halide::Target::LargeBuffers);
   for (const auto& tensor : program.tensors)
     if (ir::element_count(tensor) * static_cast<int64_t>(dtype_size(tensor.type)) > INT32_MAX)
       halide.set_feature(Halide::Target::LargeBuffers);
@@ -188,10 +219,18 @@ Result<void> write_object(const Halide::Module& module, const std::filesystem::p
 
 Halide::Module lowered_module(const ir::Program& program, const Schedule& schedule, const Target& target,
                               const std::string& function, const std::vector<Halide::Target::Feature>& features = {}) {
-  Lowered lowered = lower(program, schedule, target);
-  Halide::Target halide = kernel_target(program, target);
+  const auto forms = packed_forms(program, schedule);
+  Lowered lowered = lower(program, schedule, target, forms);
+  Halide::Target halide = kernel_target(program, forms, target);
   for (const auto feature : features) halide.set_feature(feature);
-  return lowered.pipeline.compile_to_module(lowered.arguments, function, halide);
+  Halide::Module module = lowered.pipeline.compile_to_module(lowered.arguments, function, halide);
+  for (const auto& form : forms) {
+    Lowered packing = lower_packing(program, form, target);
+    const std::string name = packing_function(function, form.tensor);
+    for (const auto& one : packing.pipeline.compile_to_module(packing.arguments, name, halide).functions())
+      module.append(one);
+  }
+  return module;
 }
 
 Result<void> check_lowerable(const ir::Program& program, const Schedule& schedule) {
@@ -207,6 +246,10 @@ std::vector<int> kernel_arguments(const ir::Program& program) {
     if (const auto initial = program.initial_value_of(output)) result.push_back(*initial);
   result.insert(result.end(), program.outputs.begin(), program.outputs.end());
   return result;
+}
+
+std::string packing_function(const std::string& function, int tensor) {
+  return fmt::format("{}_pack{}", function, tensor);
 }
 
 Result<Compiled> compile_object(const ir::Program& program, const Schedule& schedule, const Target& target,

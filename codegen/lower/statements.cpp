@@ -42,7 +42,7 @@ bool reads(const ir::Program& program, int tensor) {
 }
 
 void lower_statements(const ir::Program& program, const Schedule& schedule, const Target& target,
-                      const TensorFuncs& initial, TensorFuncs& values) {
+                      const std::vector<PackedForm>& forms, const TensorFuncs& initial, TensorFuncs& values) {
   const Fusion fusion(program, schedule);
   std::vector<Stage> stages;
   for (size_t s = 0; s < program.statements.size(); ++s) {
@@ -53,7 +53,7 @@ void lower_statements(const ir::Program& program, const Schedule& schedule, cons
         !reads(program, *statement.previous))
       tensors[*statement.previous] = initial.at(*statement.previous);
     stages.push_back(
-        make_stage(program, number, schedule.stages[s], tensors,
+        make_stage(program, number, schedule.stages[s], tensors, forms,
                    host < 0 ? std::vector<Halide::Var>() : vars_of_epilogue(fusion, number, host, stages[host])));
     values[statement.target] = stages[s].result;
     if (host >= 0) store_epilogue(stages[host], stages[s]);

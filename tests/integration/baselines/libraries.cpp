@@ -124,6 +124,8 @@ TEST_CASE("the best baseline is the fastest library, and the loops where there i
   CHECK(best_baseline({own, loops, faster}) == 2);
   CHECK(best_baseline({own, packed, loops, wrong}) == 2);
   CHECK(best_baseline({own, packed}) == -1);
+  CHECK(best_packed_baseline({own, faster, packed}) == 2);
+  CHECK(best_packed_baseline({own, faster, loops}) == 1);
 }
 
 TEST_CASE("ratios are paired by round") {

@@ -96,6 +96,20 @@ TEST_CASE("literals keep their value") {
   CHECK(std::get<int64_t>(round_trip(DType::I64, {INT64_MIN})) == INT64_MIN);
 }
 
+TEST_CASE("constants survive JSON, and only inputs are some") {
+  Program program = matmul();
+  CHECK(to_json(program).dump().find("constant\":true") == std::string::npos);
+  for (auto& tensor : program.tensors) tensor.constant = tensor.name == "B";
+  const auto back = program_from_json(to_json(program));
+  REQUIRE(back);
+  for (const auto& tensor : back->tensors) CHECK(tensor.constant == (tensor.name == "B"));
+  json wrong = to_json(program);
+  wrong["tensors"][1]["constant"] = 1;
+  CHECK_FALSE(program_from_json(wrong));
+  for (auto& tensor : program.tensors) tensor.constant = tensor.name == "C";
+  CHECK_FALSE(program_from_json(to_json(program)));
+}
+
 TEST_CASE("JSON that is no program is refused") {
   for (const char* text : {"null", "3", "[]", "\"program\"", "{}", R"({"kind": "suite"})"}) {
     CAPTURE(text);
