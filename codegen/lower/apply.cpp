@@ -271,7 +271,7 @@ struct Applier {
   void apply_packed() {
     for (auto& packed : stage.packed) {
       const auto& order = packed.choice.order;
-      packed.func.compute_at(level_at(packed.choice.depth));
+      packed.func.compute_at(packed.outside ? *packed.outside : level_at(packed.choice.depth));
       if (order.empty()) continue;
       std::vector<Var> storage;
       for (const int d : order) storage.push_back(packed.vars[d]);

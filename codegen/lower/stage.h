@@ -26,6 +26,7 @@ struct PackedOperand {
   std::vector<int64_t> extents;  // of the whole tensor, which a copy made once for the stage holds at most
   // With dot products: which of the instruction's iterations; the dimension along the reduction then counts groups.
   std::optional<Halide::Var> part;
+  std::optional<Halide::LoopLevel> outside;  // of depth -1: where in the nest around it is made; none: before that
 };
 
 struct Stage {

@@ -23,6 +23,16 @@ void store_epilogue(Stage& host, const Stage& epilogue) {
   if (in_nest) host.tiled = host.result;
 }
 
+// Copies that the nest around the owner's makes.
+void place_copies(const Fusion& fusion, const StageSchedule& schedule, int owner, Stage& stage,
+                  const std::map<int, Nest>& nests) {
+  for (auto& packed : stage.packed) {
+    if (packed.choice.depth >= 0 || !schedule.compute_at) continue;
+    if (const int depth = fusion.copy_depth(owner, packed.choice.operand); depth > 0)
+      packed.outside = nests.at(schedule.compute_at->statement).at(depth);
+  }
+}
+
 // Where the nest of `owner` is computed; an output of the pipeline stands outside of all.
 std::optional<Halide::LoopLevel> place_of(const ir::Program& program, const StageSchedule& stage, int stored,
                                           const std::map<int, Nest>& nests) {
@@ -66,6 +76,7 @@ void lower_statements(const ir::Program& program, const Schedule& schedule, cons
     if (owner < 0 || fusion.stored_by(owner) != s) continue;
     stages[owner].extents = fusion.extents(owner).value();
     const auto where = place_of(program, schedule.stages[owner], s, nests);
+    place_copies(fusion, schedule.stages[owner], owner, stages[owner], nests);
     nests[owner] = apply(schedule.stages[owner], stages[owner], target, where);
   }
 }

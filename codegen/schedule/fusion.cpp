@@ -299,6 +299,29 @@ int Fusion::least_packing_depth(int owner, int operand) const {
   return least;
 }
 
+int Fusion::copy_depth(int owner, int operand) const {
+  const auto& at = schedule_.stages[owner].compute_at;
+  if (!at) return 0;
+  Place place{at->statement, at->depth, {}};
+  const auto of_owner = box(owner, at->depth, place);
+  const StageSchedule& host = schedule_.stages[at->statement];
+  const size_t outputs = loops_[at->statement].output.size();
+  const auto moves = [&](const ir::Subscript& subscript, int q) {
+    for (size_t p = 0; p < loops_[owner].output.size(); ++p)
+      if (std::get<ir::AffineExpr>(subscript).coefficient(loops_[owner].output_index[p]) != 0 &&
+          (*of_owner)[p].origin[q] != 0)
+        return true;
+    return false;
+  };
+  int depth = 0;
+  for (int i = 0; i < at->depth; ++i) {
+    const int q = host.order[static_cast<size_t>(i) / outputs][static_cast<size_t>(i) % outputs];
+    for (const auto& subscript : loops_[owner].operands[operand].subscripts)
+      if (of_owner && moves(subscript, q)) depth = i + 1;
+  }
+  return depth > 0 ? std::max(depth, host.parallel) : 0;
+}
+
 Result<void> check_roles(const ir::Program& program, const Schedule& schedule) {
   const int count = static_cast<int>(program.statements.size());
   std::vector<bool> has_epilogue(count, false);
