@@ -332,7 +332,9 @@ Nest apply(const StageSchedule& schedule, Stage& stage, const Target& target,
   if (own_nest && where) stage.result.compute_at(*where);
   applier.apply_tiled();
   if (own_nest) applier.apply_final_pass();
-  if (stage.accumulator.defined()) {
+  if (stage.totals) {
+    apply_totals(schedule, *stage.totals, target);
+  } else if (stage.accumulator.defined()) {
     if (applier.in_lanes())
       applier.apply_lane_reduction();
     else if (applier.blocked())

@@ -137,7 +137,7 @@ struct Builder {
     const Values result = each_part(to_halide(*statement.value, indices, read_operand), [&](const Expr& part) {
       return convert(with_ieee_rules(part, statement.op == ir::Aggregation::Sum && reductions() > 0), type);
     });
-    return reductions() == 0 ? result : guarded(result, indices);
+    return reductions() == 0 || schedule.scan ? result : guarded(result, indices);
   }
 
   // The value where every constraint holds, else what changes nothing. One select for each end of each constraint:
@@ -159,6 +159,7 @@ struct Builder {
                            Func(fmt::format("{}_pack{}", name, choice.operand)),
                            {},
                            ir::shape(program.tensors[operand.tensor]),
+                           {},
                            {}};
       std::vector<Expr> subscripts;
       for (size_t d = 0; d < operand.subscripts.size(); ++d) {
@@ -542,13 +543,15 @@ struct Builder {
     Values computed;
     if (reductions() > 0) {
       stage.accumulator = Func(name + "_acc");
-      if (lane_loop() >= 0)
+      if (schedule.scan)
+        run_totals(stage, statement, initial(), [this](const Expr& position) { return value({position}); });
+      else if (lane_loop() >= 0)
         reduce_in_lanes();
       else if (blocked())
         reduce_blocked();
       else
         reduce_plain();
-      computed = at(stage.accumulator, accumulator_vars());
+      computed = at(stage.accumulator, schedule.scan ? in_buffer_order() : accumulator_vars());
       if (stage.dot && stage.dot->shifted) {
         sum_for_shift();
         const auto bits = [](const Expr& x) { return Halide::cast<uint32_t>(x); };
@@ -579,12 +582,6 @@ struct Builder {
 };
 
 }  // namespace
-
-std::vector<Expr> buffer_arguments(const ir::Tensor& tensor, const std::vector<Expr>& subscripts) {
-  std::vector<Expr> arguments = subscripts;
-  if (tensor.layout == ir::Layout::Row) std::reverse(arguments.begin(), arguments.end());
-  return arguments;
-}
 
 Stage make_stage(const ir::Program& program, int number, const StageSchedule& schedule, const TensorFuncs& tensors,
                  const std::vector<Var>& vars) {

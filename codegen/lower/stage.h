@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "Halide.h"
+#include "codegen/lower/scan.h"
 #include "codegen/schedule/dot_product.h"
 #include "codegen/schedule/loops.h"
 #include "codegen/schedule/schedule.h"
@@ -54,6 +55,7 @@ struct Stage {
   std::vector<std::pair<Halide::Func, int>> folds;  // halving the lanes: Func and its lane extent
   bool has_tail = false;                            // accumulator has an update over the iterations no vector holds
   std::vector<Halide::RVar> tail;                   // its loops, innermost first
+  std::optional<Totals> totals;                     // instead of all these, of a scan
   std::vector<PackedOperand> packed;
   std::optional<DotProduct> dot;  // its iterations are the first of `unrolled`
   Halide::Func shift;  // defined if dot->shifted: sums of the packed operand, arguments: the vector loop first

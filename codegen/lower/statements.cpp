@@ -1,5 +1,7 @@
 #include "codegen/lower/statements.h"
 
+#include <algorithm>
+
 #include "codegen/schedule/fusion.h"
 
 namespace tile_tune::codegen {
@@ -43,6 +45,12 @@ std::optional<Halide::LoopLevel> place_of(const ir::Program& program, const Stag
 }
 
 }  // namespace
+
+std::vector<Halide::Expr> buffer_arguments(const ir::Tensor& tensor, const std::vector<Halide::Expr>& subscripts) {
+  std::vector<Halide::Expr> arguments = subscripts;
+  if (tensor.layout == ir::Layout::Row) std::reverse(arguments.begin(), arguments.end());
+  return arguments;
+}
 
 bool reads(const ir::Program& program, int tensor) {
   bool found = false;

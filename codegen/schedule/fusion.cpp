@@ -165,8 +165,8 @@ std::optional<std::vector<int>> Fusion::epilogue_loops(int s, int host) const {
 bool Fusion::may_join(int owner, int host) const {
   const int stored = stored_by(owner);
   return owner != host && owner_of(owner) == owner && owner_of(host) == host && !schedule_.stages[host].compute_at &&
-         !schedule_.stages[host].parallel_reduction && stored < stored_by(host) && loops_[owner].direct &&
-         loops_[stored].direct && loops_[host].direct &&
+         !schedule_.stages[host].parallel_reduction && !schedule_.stages[host].scan && !schedule_.stages[owner].scan &&
+         stored < stored_by(host) && loops_[owner].direct && loops_[stored].direct && loops_[host].direct &&
          program_.tensors[program_.statements[stored].target].role == ir::Role::Temporary &&
          !starts_from_the_caller(owner) && !starts_from_the_caller(stored);
 }

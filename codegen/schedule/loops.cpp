@@ -83,6 +83,7 @@ Loops loops_of(const ir::Program& program, const ir::Statement& statement) {
 }
 
 Loops one_piece(Loops loops, const StageSchedule& stage) {
+  if (stage.scan) loops.reduction.assign(loops.reduction.size(), 1);
   if (stage.parallel_reduction) loops.reduction[stage.parallel_reduction->loop] /= stage.parallel_reduction->pieces;
   return loops;
 }

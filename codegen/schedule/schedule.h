@@ -69,6 +69,8 @@ struct StageSchedule {
   std::vector<Packing> packings;
   bool dot_product = false;  // sums by dot-product instructions (dot_product.h): the innermost reduction loop is then
                              // unrolled by exactly the instruction's width, and its vector operand packed
+  bool scan = false;  // running totals instead of a reduction for each element (scan.h): the output loops only look them
+                      // up, and there is no reduction loop left to speak of
   auto operator<=>(const StageSchedule&) const = default;
 };
 

@@ -247,7 +247,8 @@ struct Planner {
     schedule = std::move(best);
   }
 
-  // True of weights, and of a head's keys in attention: an input of which several blocks in turn read the same elements.
+  // True of weights, and of a head's keys in attention: an input of which several blocks in turn read the same
+  // elements.
   bool is_same_for_several_blocks(const Fusion& fusion, int owner, const ComputeAt& at, int number) const {
     const auto& operand = stages[owner].loops.operands[number];
     if (program.tensors[operand.tensor].role != ir::Role::Input) return false;
@@ -305,7 +306,7 @@ Schedule default_schedule(const std::vector<StageContext>& stages) {
   }
   for (int s = 0; s < planner.count(); ++s) {
     StageSchedule& stage = planner.schedule.stages[s];
-    if (!stage.inlined && stage.epilogue_of < 0 && !stage.compute_at && planner.shared[s].empty())
+    if (!stage.inlined && stage.epilogue_of < 0 && !stage.compute_at && !stage.scan && planner.shared[s].empty())
       run_reduction_in_parallel(stages[s], stage);
   }
   return repair(stages, std::move(planner.schedule));

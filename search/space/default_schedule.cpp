@@ -13,6 +13,7 @@
 #include "search/space/choices.h"
 #include "search/space/contraction_schedule.h"
 #include "search/space/default_parallel.h"
+#include "search/space/default_scan.h"
 #include "search/space/moves.h"
 
 namespace tile_tune::search {
@@ -267,6 +268,7 @@ void choose_reduction(const Model& model, StageSchedule& stage) {
 }  // namespace
 
 StageSchedule default_stage(const StageContext& context) {
+  if (const auto scan = default_scan(context)) return *scan;
   StageSchedule stage;
   const Model model{context};
   stage.vector_loop = model.best_vector_loop();
