@@ -332,7 +332,7 @@ struct Applier {
     for (auto& packed : stage.packed) {
       if (packed.form) continue;
       const auto& order = packed.choice.order;
-      packed.func.compute_at(level_at(packed.choice.depth));
+      packed.func.compute_at(packed.outside ? *packed.outside : level_at(packed.choice.depth));
       if (order.empty()) continue;
       std::vector<Var> storage;
       if (packed.part) storage.push_back(*packed.part);
@@ -388,7 +388,9 @@ Nest apply(const StageSchedule& schedule, Stage& stage, const Target& target,
   if (own_nest && where) stage.result.compute_at(*where);
   applier.apply_tiled();
   if (own_nest) applier.apply_final_pass();
-  if (stage.accumulator.defined()) {
+  if (stage.totals) {
+    apply_totals(schedule, *stage.totals, target);
+  } else if (stage.accumulator.defined()) {
     if (applier.in_lanes())
       applier.apply_lane_reduction();
     else if (stage.home)

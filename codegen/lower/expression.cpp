@@ -6,6 +6,8 @@
 #include <limits>
 #include <string>
 
+#include "codegen/lower/exponential.h"
+
 namespace tile_tune::codegen {
 namespace {
 
@@ -66,7 +68,7 @@ Expr at_most(const Expr& a, const Expr& b) {
   return Halide::strict_float(a < b) || Halide::strict_float(a == b);
 }
 
-// Halide's own exp and log of f32 take neither NaN nor infinity; both functions give back what they get there.
+// Halide's own log of f32 takes neither NaN nor infinity, and that of f64 is not told of them; they are given back.
 template <typename Function>
 Expr passing(const Expr& argument, const Function& finite) {
   return named(argument, [&](const Expr& x) {
@@ -75,18 +77,9 @@ Expr passing(const Expr& argument, const Function& finite) {
   });
 }
 
-// Halide's exp of f32 wraps around where its scale leaves 32 bits (exp(2e9) was 0) and gives 0 for subnormal results,
-// from e^-87.3 on: these are squares of their root. Beyond the bounds f32 has only 0 and infinity: e^-104 is less than
-// half its least number, e^89 more than its largest.
-Expr exponential(const Expr& argument) {
-  return passing(argument, [](const Expr& x) {
-    if (x.type().bits() > 32) return Halide::exp(x);
-    return named(Halide::clamp(x, -104.0f, 89.0f), [](const Expr& inside) {
-      const Expr subnormal = Halide::strict_float(inside < -87.0f);
-      return named(Halide::exp(Halide::select(subnormal, inside * 0.5f, inside)),
-                   [&](const Expr& root) { return Halide::select(subnormal, root * root, root); });
-    });
-  });
+Expr exp_of(const Expr& x) {
+  if (x.type().bits() == 32) return exponential(x);
+  return passing(x, [](const Expr& finite) { return Halide::exp(finite); });
 }
 
 // Halide's log of f32 takes the exponent of subnormal numbers from their bits: they are scaled up by 2^23 first.
@@ -167,7 +160,7 @@ Expr unary(ir::Op op, const Expr& x) {
     case Op::Sqrt:
       return Halide::sqrt(x);
     case Op::Exp:
-      return exponential(x);
+      return exp_of(x);
     case Op::Log:
       return logarithm(x);
     case Op::Sin:
@@ -185,7 +178,7 @@ Expr unary(ir::Op op, const Expr& x) {
     case Op::Rsqrt:
       return one / Halide::sqrt(x);
     case Op::Sigmoid:
-      return one / (one + exponential(-x));
+      return one / (one + exp_of(-x));
     case Op::Sign:
       return Halide::select(x > zero, one, x < zero, -one, x);
     case Op::Acos:
@@ -445,10 +438,11 @@ Expr convert(const Expr& value, const Halide::Type& type) {
 }
 
 Expr with_ieee_rules(const Expr& value, bool is_term) {
+  const auto strict = [](const Expr& part) { return expand_exponentials(Halide::strict_float(part)); };
   const auto* product = value.type().is_float() ? value.as<Halide::Internal::Mul>() : nullptr;
   if (!is_term || !product || Halide::Internal::is_const(product->a) || Halide::Internal::is_const(product->b))
-    return Halide::strict_float(value);
-  return Halide::strict_float(product->a) * Halide::strict_float(product->b);
+    return strict(value);
+  return strict(product->a) * strict(product->b);
 }
 
 Expr to_halide(const ir::AffineExpr& expr, const std::vector<Expr>& indices) {

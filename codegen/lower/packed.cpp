@@ -28,11 +28,8 @@ PackedOperand copy_in_kernel(const ir::Program& program, const ir::Statement& st
                              const Packing& choice, const std::optional<DotProduct>& dot, const Func& elements,
                              const std::string& name) {
   const auto& tensor = program.tensors[operand.tensor];
-  PackedOperand packed{choice, Func(fmt::format("{}_pack{}", name, choice.operand)),
-                       {},     ir::shape(tensor),
-                       {},     {},
-                       {},     dimensions_in_memory(tensor),
-                       {}};
+  PackedOperand packed{choice, Func(fmt::format("{}_pack{}", name, choice.operand)), ir::shape(tensor), {}};
+  packed.in_memory = dimensions_in_memory(tensor);
   std::vector<Expr> subscripts;
   for (size_t d = 0; d < operand.subscripts.size(); ++d) {
     packed.vars.push_back(Var(fmt::format("{}_p{}_{}", name, choice.operand, d)));
@@ -53,7 +50,7 @@ PackedOperand copy_in_kernel(const ir::Program& program, const ir::Statement& st
 }
 
 PackedOperand copy_made_beforehand(const PackedForm& form, const Func& parameter) {
-  return {form.packing, parameter, {}, form.extents, form.dot, {}, form, {}, {}};
+  return {form.packing, parameter, form.extents, form.dot, form};
 }
 
 std::vector<Expr> packed_arguments(const PackedOperand& packed, std::vector<Expr> subscripts, const Expr& part) {

@@ -13,16 +13,17 @@ namespace tile_tune::codegen {
 
 struct PackedOperand {
   Packing choice;
-  Halide::Func func;                // arguments: the operand tensor's dimensions, in subscript order; of a copy made
-                                    // beforehand, the dimensions of its form as stored
-  std::vector<Halide::Var> vars;    // of a copy made inside the kernel
-  std::vector<int64_t> extents;     // of the whole tensor, which a copy made once for the stage holds at most
-  std::optional<DotProduct> dot;    // the column of dot products: their iterations are one dimension more, the first
-  std::optional<Halide::Var> part;  // that dimension in a copy made inside the kernel; the one along the reduction then
-                                    // counts groups
-  std::optional<PackedForm> form;   // defined if the copy is made beforehand
-  std::vector<int> in_memory;       // dimensions of the operand with more than one element, neighbours first
-  std::vector<bool> unclamped;      // by dimension: all iterations stay inside, so exactly what they read is copied
+  Halide::Func func;  // arguments: the operand tensor's dimensions, in subscript order; of a copy made beforehand, the
+                      // dimensions of its form as stored
+  std::vector<int64_t> extents;      // of the whole tensor, which a copy made once for the stage holds at most
+  std::optional<DotProduct> dot;     // the column of dot products: their iterations are one dimension more, the first
+  std::optional<PackedForm> form{};  // defined if the copy is made beforehand; nothing below is then
+  std::vector<Halide::Var> vars{};
+  std::optional<Halide::Var> part{};  // the dimension of a dot product's iterations; that along the reduction then
+                                      // counts groups
+  std::optional<Halide::LoopLevel> outside{};  // of depth -1: where in the nest around it is made; none: before that
+  std::vector<int> in_memory{};                // dimensions of the operand with more than one element, neighbours first
+  std::vector<bool> unclamped{};  // by dimension: all iterations stay inside, so exactly what they read is copied
 };
 
 /// How the elements of the statement's operand are copied inside the kernel; `elements` holds the operand's tensor.

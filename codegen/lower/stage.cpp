@@ -118,7 +118,7 @@ struct Builder {
     if (const auto& cut = schedule.parallel_reduction)
       reduction[cut->loop] += stage.piece * static_cast<int>(stage.reduction_extents[cut->loop]);
     const auto indices = index_values(reduction);
-    const auto conditions = reductions() == 0 ? std::vector<Expr>() : conditions_at(indices);
+    const auto conditions = reductions() == 0 || schedule.scan ? std::vector<Expr>() : conditions_at(indices);
     const auto read_operand = [&](int number, const ir::Read& node, const std::vector<Expr>& subscripts) {
       auto result = read(stage.packed, number, node, subscripts, part);
       // x + 128, as unsigned bytes.
@@ -543,13 +543,15 @@ struct Builder {
     Values computed;
     if (reductions() > 0) {
       stage.accumulator = Func(name + "_acc");
-      if (lane_loop() >= 0)
+      if (schedule.scan)
+        run_totals(stage, statement, initial(), [this](const Expr& position) { return term({position}).value; });
+      else if (lane_loop() >= 0)
         reduce_in_lanes();
       else if (stage.home)
         reduce_into_home();
       else
         reduce_plain();
-      computed = at(stage.accumulator, accumulator_vars());
+      computed = at(stage.accumulator, schedule.scan ? in_buffer_order() : accumulator_vars());
       if (stage.dot && stage.dot->shifted) {
         sum_for_shift();
         const auto bits = [](const Expr& x) { return Halide::cast<uint32_t>(x); };
@@ -580,12 +582,6 @@ struct Builder {
 };
 
 }  // namespace
-
-std::vector<Expr> buffer_arguments(const ir::Tensor& tensor, const std::vector<Expr>& subscripts) {
-  std::vector<Expr> arguments = subscripts;
-  if (tensor.layout == ir::Layout::Row) std::reverse(arguments.begin(), arguments.end());
-  return arguments;
-}
 
 Stage make_stage(const ir::Program& program, int number, const StageSchedule& schedule, const TensorFuncs& tensors,
                  const std::vector<PackedForm>& forms, const std::vector<Var>& vars) {

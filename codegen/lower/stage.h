@@ -13,6 +13,7 @@
 
 #include "Halide.h"
 #include "codegen/lower/packed.h"
+#include "codegen/lower/scan.h"
 
 namespace tile_tune::codegen {
 
@@ -43,6 +44,7 @@ struct Stage {
   std::vector<std::pair<Halide::Func, int>> folds;  // halving the lanes: Func and its lane extent
   bool has_tail = false;                            // accumulator has an update over the iterations no vector holds
   std::vector<Halide::RVar> tail;                   // its loops, innermost first
+  std::optional<Totals> totals;                     // instead of all these, of a scan
   std::vector<PackedOperand> packed;
   std::optional<int> guarded;  // the output loop whose last tile computes beyond the border instead of being moved back
   std::optional<DotProduct> dot;  // its iterations are the first of `unrolled`

@@ -1,5 +1,7 @@
 #include "codegen/lower/statements.h"
 
+#include <algorithm>
+
 #include "codegen/schedule/fusion.h"
 
 namespace tile_tune::codegen {
@@ -23,6 +25,16 @@ void store_epilogue(Stage& host, const Stage& epilogue) {
   if (in_nest) host.tiled = host.result;
 }
 
+// Copies that the nest around the owner's makes.
+void place_copies(const Fusion& fusion, const StageSchedule& schedule, int owner, Stage& stage,
+                  const std::map<int, Nest>& nests) {
+  for (auto& packed : stage.packed) {
+    if (packed.choice.depth >= 0 || !schedule.compute_at) continue;
+    if (const int depth = fusion.copy_depth(owner, packed.choice.operand); depth > 0)
+      packed.outside = nests.at(schedule.compute_at->statement).at(depth);
+  }
+}
+
 // Where the nest of `owner` is computed; an output of the pipeline stands outside of all.
 std::optional<Halide::LoopLevel> place_of(const ir::Program& program, const StageSchedule& stage, int stored,
                                           const std::map<int, Nest>& nests) {
@@ -33,6 +45,12 @@ std::optional<Halide::LoopLevel> place_of(const ir::Program& program, const Stag
 }
 
 }  // namespace
+
+std::vector<Halide::Expr> buffer_arguments(const ir::Tensor& tensor, const std::vector<Halide::Expr>& subscripts) {
+  std::vector<Halide::Expr> arguments = subscripts;
+  if (tensor.layout == ir::Layout::Row) std::reverse(arguments.begin(), arguments.end());
+  return arguments;
+}
 
 bool reads(const ir::Program& program, int tensor) {
   bool found = false;
@@ -66,6 +84,7 @@ void lower_statements(const ir::Program& program, const Schedule& schedule, cons
     if (owner < 0 || fusion.stored_by(owner) != s) continue;
     stages[owner].extents = fusion.extents(owner).value();
     const auto where = place_of(program, schedule.stages[owner], s, nests);
+    place_copies(fusion, schedule.stages[owner], owner, stages[owner], nests);
     nests[owner] = apply(schedule.stages[owner], stages[owner], target, where);
   }
 }

@@ -7,6 +7,7 @@
 
 #include "codegen/schedule/dot_product.h"
 #include "codegen/schedule/fusion.h"
+#include "codegen/schedule/scan.h"
 
 namespace tile_tune::codegen {
 namespace {
@@ -106,6 +107,15 @@ Result<void> check_pieces(const Loops& loops, int number, const StageSchedule& s
   return {};
 }
 
+Result<void> check_scan(const ir::Program& program, const Loops& loops, int number, const StageSchedule& stage) {
+  if (!stage.scan) return {};
+  if (!scan_of(program.statements[number], loops)) return invalid(number, "it is no running total");
+  if (stage.vector_loop >= static_cast<int>(loops.output.size()) || stage.parallel_reduction || stage.dot_product ||
+      stage.compute_at || !stage.packings.empty())
+    return invalid(number, "a running total has no reduction, no packed operand, and a nest of its own");
+  return {};
+}
+
 }  // namespace
 
 int64_t unrolled_operations(const Loops& loops, const StageSchedule& stage) {
@@ -168,6 +178,7 @@ Result<void> check(const ir::Program& program, const Schedule& schedule) {
     if (!extents) return invalid(owner, "it cannot be computed inside the loops that the schedule names");
     Loops loops = fusion.loops(owner);
     loops.output = *extents;
+    TILE_TUNE_CHECK(check_scan(program, loops, owner, schedule.stages[owner]));
     TILE_TUNE_CHECK(check_stage(loops, owner, schedule.stages[owner]));
     TILE_TUNE_CHECK(check_dot_product(program, loops, owner, schedule.stages[owner]));
   }

@@ -184,8 +184,8 @@ std::optional<std::vector<int>> Fusion::epilogue_loops(int s, int host) const {
 bool Fusion::may_join(int owner, int host) const {
   const int stored = stored_by(owner);
   return owner != host && owner_of(owner) == owner && owner_of(host) == host && !schedule_.stages[host].compute_at &&
-         !schedule_.stages[host].parallel_reduction && stored < stored_by(host) && loops_[owner].direct &&
-         loops_[stored].direct && loops_[host].direct &&
+         !schedule_.stages[host].parallel_reduction && !schedule_.stages[host].scan && !schedule_.stages[owner].scan &&
+         stored < stored_by(host) && loops_[owner].direct && loops_[stored].direct && loops_[host].direct &&
          program_.tensors[program_.statements[stored].target].role == ir::Role::Temporary &&
          !starts_from_the_caller(owner) && !starts_from_the_caller(stored);
 }
@@ -314,6 +314,29 @@ int Fusion::least_packing_depth(int owner, int operand) const {
   if (schedule_.stages[owner].compute_at && program_.tensors[tensor].role == ir::Role::Input) return -1;
   look_at(tensor, look_at);
   return least;
+}
+
+int Fusion::copy_depth(int owner, int operand) const {
+  const auto& at = schedule_.stages[owner].compute_at;
+  if (!at) return 0;
+  Place place{at->statement, at->depth, {}};
+  const auto of_owner = box(owner, at->depth, place);
+  const StageSchedule& host = schedule_.stages[at->statement];
+  const size_t outputs = loops_[at->statement].output.size();
+  const auto moves = [&](const ir::Subscript& subscript, int q) {
+    for (size_t p = 0; p < loops_[owner].output.size(); ++p)
+      if (std::get<ir::AffineExpr>(subscript).coefficient(loops_[owner].output_index[p]) != 0 &&
+          (*of_owner)[p].origin[q] != 0)
+        return true;
+    return false;
+  };
+  int depth = 0;
+  for (int i = 0; i < at->depth; ++i) {
+    const int q = host.order[static_cast<size_t>(i) / outputs][static_cast<size_t>(i) % outputs];
+    for (const auto& subscript : loops_[owner].operands[operand].subscripts)
+      if (of_owner && moves(subscript, q)) depth = i + 1;
+  }
+  return depth > 0 ? std::max(depth, host.parallel) : 0;
 }
 
 Result<void> check_roles(const ir::Program& program, const Schedule& schedule) {

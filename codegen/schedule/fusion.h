@@ -54,6 +54,10 @@ class Fusion {
   /// there before.
   int least_packing_depth(int owner, int operand) const;
 
+  /// For a stage inside another's nest: how many of the loops around it a copy of depth -1 of the operand lies in.
+  /// Loops further in read the same elements in every iteration. 0: it is made before the nest.
+  int copy_depth(int owner, int operand) const;
+
   const Loops& loops(int s) const { return loops_[s]; }
   /// Reads by statement s, those of statements inlined into it included.
   const std::vector<Access>& accesses(int s) const { return accesses_[s]; }

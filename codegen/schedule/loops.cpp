@@ -83,6 +83,7 @@ Loops loops_of(const ir::Program& program, const ir::Statement& statement) {
 }
 
 Loops one_piece(Loops loops, const StageSchedule& stage) {
+  if (stage.scan) loops.reduction.assign(loops.reduction.size(), 1);
   if (stage.parallel_reduction) loops.reduction[stage.parallel_reduction->loop] /= stage.parallel_reduction->pieces;
   return loops;
 }
@@ -112,7 +113,7 @@ int contiguous_loop(const ir::Program& program, const ir::Statement& statement, 
 
 bool has_home(const ir::Program& program, const ir::Statement& statement, const Loops& loops,
               const StageSchedule& stage) {
-  if (loops.reduction.empty() || stage.inlined || stage.epilogue_of >= 0) return false;
+  if (loops.reduction.empty() || stage.inlined || stage.epilogue_of >= 0 || stage.scan) return false;
   if (is_blocked(loops, stage)) return true;
   // Fewer neighbours are stored about as fast one by one.
   constexpr int64_t kFewest = 4;

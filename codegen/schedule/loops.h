@@ -37,7 +37,8 @@ struct Loops {
 /// The statement must be in gather form (ir/gather.h).
 Loops loops_of(const ir::Program& program, const ir::Statement& statement);
 
-/// The loops of one piece of a parallel reduction; those given if the stage has none.
+/// The loops of one piece of a parallel reduction; with a scan those that look the totals up, each a reduction of one
+/// step; those given if the stage has neither.
 Loops one_piece(Loops loops, const StageSchedule& stage);
 
 /// Distance in elements between steps of output loop p where the statement's results are stored.

@@ -26,6 +26,7 @@ json stage_to_json(const StageSchedule& stage) {
               {"reduction_unroll", stage.reduction_unroll},
               {"packings", packings}};
   if (stage.dot_product) result["dot_product"] = true;
+  if (stage.scan) result["scan"] = true;
   if (stage.compute_at)
     result["compute_at"] = {{"statement", stage.compute_at->statement}, {"depth", stage.compute_at->depth}};
   if (stage.parallel_reduction)
@@ -89,6 +90,7 @@ StageSchedule stage_from_json(const json& source) {
     read(entry.at("order"), packing.order);
   }
   stage.dot_product = source.value("dot_product", false);
+  stage.scan = source.value("scan", false);
   return stage;
 }
 

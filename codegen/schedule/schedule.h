@@ -24,7 +24,8 @@ namespace tile_tune::codegen {
 
 /// A copy of one operand into contiguous scratch, made where `depth` tile loops of the stage are open
 /// (0: once for all of the stage that is computed at a time; -1, for inputs of the program read by a stage inside
-/// another's loops: once, before these), stored with operand dimension order[0] innermost, then order[1], ...
+/// another's loops: outside all of these that go on to read the same elements, Fusion::copy_depth), stored with operand
+/// dimension order[0] innermost, then order[1], ...
 struct Packing {
   int operand = 0;  // which Read of the statement's value, counted in order of appearance
   int depth = 0;
@@ -68,6 +69,8 @@ struct StageSchedule {
   std::vector<Packing> packings;
   bool dot_product = false;  // sums by dot-product instructions (dot_product.h): the innermost reduction loop is then
                              // unrolled by exactly the instruction's width, and its vector operand packed
+  bool scan = false;  // running totals instead of a reduction for each element (scan.h): the output loops only look
+                      // them up, and there is no reduction loop left to speak of
   auto operator<=>(const StageSchedule&) const = default;
 };
 

@@ -247,14 +247,15 @@ struct Planner {
     schedule = std::move(best);
   }
 
-  // True of weights: an input of which every block reads the same elements.
-  bool is_same_for_all_blocks(int owner, const StageContext& of_block, int number) const {
-    const auto& loops = stages[owner].loops;
-    const auto& operand = loops.operands[number];
+  // True of weights, and of a head's keys in attention: an input of which several blocks in turn read the same
+  // elements.
+  bool is_same_for_several_blocks(const Fusion& fusion, int owner, const ComputeAt& at, int number) const {
+    const auto& operand = stages[owner].loops.operands[number];
     if (program.tensors[operand.tensor].role != ir::Role::Input) return false;
-    for (int p = 0; p < stages[owner].outputs(); ++p)
-      if (of_block.loops.output[p] < loops.output[p] && loops.stride(program, operand, p) != 0) return false;
-    return true;
+    const StageSchedule& host = schedule.stages[at.statement];
+    for (int i = fusion.copy_depth(owner, number); i < at.depth; ++i)
+      if (trip_count(stages[at.statement].loops, host, host.order[0][i], 0) > 1) return true;
+    return false;
   }
 
   // The owners inside a nest get their own tiles on the host's blocks, last ones first.
@@ -279,7 +280,7 @@ struct Planner {
       StageSchedule own = default_stage(context);
       own.compute_at = at;
       for (auto& packing : own.packings)
-        if (is_same_for_all_blocks(owner, context, packing.operand)) packing.depth = -1;
+        if (is_same_for_several_blocks(fusion, owner, at, packing.operand)) packing.depth = -1;
       schedule.stages[owner] = own;
     }
   }
@@ -305,7 +306,7 @@ Schedule default_schedule(const std::vector<StageContext>& stages) {
   }
   for (int s = 0; s < planner.count(); ++s) {
     StageSchedule& stage = planner.schedule.stages[s];
-    if (!stage.inlined && stage.epilogue_of < 0 && !stage.compute_at && planner.shared[s].empty())
+    if (!stage.inlined && stage.epilogue_of < 0 && !stage.compute_at && !stage.scan && planner.shared[s].empty())
       run_reduction_in_parallel(stages[s], stage);
   }
   return repair(stages, std::move(planner.schedule));

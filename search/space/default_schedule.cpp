@@ -13,6 +13,7 @@
 #include "search/space/choices.h"
 #include "search/space/contraction_schedule.h"
 #include "search/space/default_parallel.h"
+#include "search/space/default_scan.h"
 #include "search/space/moves.h"
 
 namespace tile_tune::search {
@@ -304,6 +305,7 @@ StageSchedule transposing_stage(const Model& model, int source) {
 }  // namespace
 
 StageSchedule default_stage(const StageContext& context) {
+  if (const auto scan = default_scan(context)) return *scan;
   StageSchedule stage;
   const Model model{context};
   if (const int source = transposed_loop(model); source >= 0) return transposing_stage(model, source);

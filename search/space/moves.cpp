@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <numeric>
 
+#include "codegen/schedule/scan.h"
 #include "search/space/choices.h"
 
 namespace tile_tune::search {
@@ -124,7 +125,19 @@ void draw_pieces(const StageContext& context, StageSchedule& stage, Rng& rng) {
     stage.parallel_reduction = codegen::ParallelReduction{r, rng.pick(choices)};
 }
 
+bool can_scan(const StageContext& context) {
+  return codegen::scan_of(context.program->statements[context.statement], context.loops).has_value();
+}
+
+// Running totals, or each element for itself, in registers.
+void change_scan(const StageContext& context, StageSchedule& stage) {
+  stage.scan = !stage.scan;
+  if (stage.scan) return;
+  stage.reduction_block = codegen::loops_of(*context.program, context.program->statements[context.statement]).reduction;
+}
+
 void change_reduction(const StageContext& context, StageSchedule& stage, Rng& rng) {
+  if (can_scan(context) && rng.chance(0.3)) return change_scan(context, stage);
   const int r = static_cast<int>(rng.below(context.reductions()));
   switch (rng.below(5)) {
     case 0:
@@ -182,6 +195,7 @@ StageSchedule sample_stage(const StageContext& context, Rng& rng) {
   for (const int operand : packable_operands(context))
     if (rng.chance(0.4)) stage.packings.push_back(draw_packing(context, stage, operand, rng));
   stage.dot_product = rng.chance(0.5);  // where there are none, repair() takes it back
+  if (can_scan(context)) stage.scan = rng.chance(0.5);
   return stage;
 }
 
@@ -232,6 +246,7 @@ StageSchedule cross_stages(const StageContext&, const StageSchedule& a, const St
     child.reduction_block = other.reduction_block;
     child.reduction_unroll = other.reduction_unroll;
     child.dot_product = other.dot_product;
+    child.scan = other.scan;
     child.parallel_reduction = other.parallel_reduction;
   }
   if (rng.chance(0.5)) child.packings = other.packings;

@@ -5,6 +5,7 @@
 #include "codegen/schedule/check.h"
 #include "codegen/schedule/dot_product.h"
 #include "codegen/schedule/packed_form.h"
+#include "codegen/schedule/scan.h"
 #include "search/space/choices.h"
 
 namespace tile_tune::search {
@@ -193,10 +194,27 @@ void repair_pieces(const StageContext& context, StageSchedule& stage) {
   if (!possible || cut->pieces < 2) cut.reset();
 }
 
-StageSchedule repair(const StageContext& context, StageSchedule stage) {
+void repair_scan(const StageContext& context, StageSchedule& stage) {
+  if (!stage.scan) return;
+  const auto& statement = context.program->statements[context.statement];
+  stage.scan = !stage.compute_at && codegen::scan_of(statement, context.loops);
+  if (stage.scan) {
+    stage.parallel_reduction.reset();
+    stage.dot_product = false;
+    stage.packings.clear();
+    if (stage.vector_loop >= context.outputs()) stage.vector_loop = -1;
+  } else {
+    stage.reduction_block = context.loops.reduction;
+  }
+}
+
+StageSchedule repair(const StageContext& given, StageSchedule stage) {
   stage.inlined = false;
   stage.epilogue_of = -1;
   if (stage.compute_at) stage.parallel = 0;
+  StageContext context = given;
+  repair_scan(context, stage);
+  if (stage.scan) context.loops = codegen::one_piece(std::move(context.loops), stage);
   repair_vector(context, stage);
   repair_tiles(context, stage);
   repair_reduction(context, stage);

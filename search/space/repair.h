@@ -20,6 +20,10 @@ struct StageContext {
   int reductions() const { return static_cast<int>(loops.reduction.size()); }
 };
 
+/// Running totals where they were asked for and are to be had; only the nest that looks them up is left to decide then.
+/// `context` has the loops of the whole stage.
+void repair_scan(const StageContext& context, codegen::StageSchedule& stage);
+
 /// Takes out a parallel reduction that is impossible, or cuts it into as many pieces as divide its loop.
 void repair_pieces(const StageContext& context, codegen::StageSchedule& stage);
 

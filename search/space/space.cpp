@@ -2,6 +2,7 @@
 
 #include <cmath>
 
+#include "codegen/schedule/scan.h"
 #include "search/space/choices.h"
 #include "search/space/default_fusion.h"
 #include "search/space/moves.h"
@@ -33,6 +34,7 @@ double log_size(const StageContext& context) {
     log_count += std::log(r + 1.0) + std::log(static_cast<double>(block_choices(extent).size())) +
                  std::log(static_cast<double>(unroll_choices(extent).size()));
   }
+  if (codegen::scan_of(context.program->statements[context.statement], context.loops)) log_count += std::log(2.0);
   double lanes = 1;
   for (const int loop : vector_loops(context))
     lanes += static_cast<double>(lane_choices(context, loop < context.outputs()
