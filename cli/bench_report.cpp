@@ -33,10 +33,18 @@ const Entry* best_of(const BenchRow& row) {
   return best < 0 ? nullptr : &row.result.entries[static_cast<size_t>(best)];
 }
 
-std::optional<search::Ratio> ratio_to_best(const BenchRow& row, const std::string& name, uint64_t seed) {
-  const Entry *one = find_entry(row, name), *best = best_of(row);
-  if (!one || !best) return std::nullopt;
-  return search::speed_ratio(*one, *best, seed);
+const Entry* best_autoscheduled_of(const BenchRow& row) {
+  const int best = search::best_autoscheduled(row.result.entries);
+  return best < 0 ? nullptr : &row.result.entries[static_cast<size_t>(best)];
+}
+
+std::optional<search::Ratio> ratio(const Entry* one, const Entry* other, uint64_t seed) {
+  if (!one || !other) return std::nullopt;
+  return search::speed_ratio(*one, *other, seed);
+}
+
+nlohmann::json ratio_json(const search::Ratio& ratio) {
+  return {{"median", ratio.median}, {"lo", ratio.interval.lo}, {"hi", ratio.interval.hi}};
 }
 
 std::string ratio_text(const std::optional<search::Ratio>& ratio) {
@@ -44,13 +52,15 @@ std::string ratio_text(const std::optional<search::Ratio>& ratio) {
   return fmt::format("{:.2f} [{:.2f} {:.2f}]", ratio->median, ratio->interval.lo, ratio->interval.hi);
 }
 
-constexpr const char* kLine = "{:<32.32}  {:>9}  {:>9}  {:>8}  {:>7}  {:>14}  {:>9}  {:>18}  {:>18}\n";
+constexpr const char* kLine = "{:<32.32}  {:>9}  {:>9}  {:>8}  {:>7}  {:>14}  {:>9}  {:>18}  {:>18}";
+constexpr const char* kAutoscheduledColumn = "  {:>18}";
 
 nlohmann::json entry_json(const BenchRow& row, const Entry& entry, uint64_t seed) {
   nlohmann::json json{{"name", entry.name},
                       {"outcome", search::outcome_name(entry.outcome)},
                       {"reason", entry.reason},
-                      {"note", entry.note}};
+                      {"note", entry.note},
+                      {"kind", entry.baseline ? "library" : entry.autoscheduler ? "autoscheduler" : "schedule"}};
   if (entry.samples_ns.empty()) return json;
   json["median_ns"] = search::median(entry.samples_ns);
   if (!entry.ran()) return json;
@@ -75,6 +85,19 @@ const Entry* find_entry(const BenchRow& row, const std::string& name) {
   return nullptr;
 }
 
+std::optional<search::Ratio> ratio_to_best(const BenchRow& row, const std::string& name, uint64_t seed) {
+  return ratio(find_entry(row, name), best_of(row), seed);
+}
+
+std::optional<search::Ratio> ratio_to_autoscheduled(const BenchRow& row, const std::string& name, uint64_t seed) {
+  return ratio(find_entry(row, name), best_autoscheduled_of(row), seed);
+}
+
+bool has_autoscheduled(const BenchRow& row) {
+  return std::any_of(row.result.entries.begin(), row.result.entries.end(),
+                     [](const Entry& entry) { return entry.autoscheduler.has_value(); });
+}
+
 double roof_share(const BenchRow& row, const Entry& entry) {
   if (entry.flop_fractions.empty()) return 0;
   const double factor = row.counted_flops > 0 ? row.flops / row.counted_flops : 1;
@@ -85,9 +108,10 @@ double roof_share(const BenchRow& row, const Entry& entry) {
   return share > kLargestShare ? 0 : share;
 }
 
-std::string bench_titles() {
+std::string bench_titles(bool autoscheduled) {
   return fmt::format(kLine, "workload", "default", "tuned", "GFLOP/s", "of roof", "best baseline", "time",
-                     "default over best", "tuned over best");
+                     "default over best", "tuned over best") +
+         (autoscheduled ? fmt::format(kAutoscheduledColumn, "over autoscheduler") : "") + "\n";
 }
 
 std::string bench_line(const BenchRow& row, uint64_t seed) {
@@ -98,7 +122,12 @@ std::string bench_line(const BenchRow& row, uint64_t seed) {
   };
   return fmt::format(kLine, row.name, time(plain), time(tuned), own ? gflops(row, *own) : "-",
                      own ? format_percent(roof_share(row, *own)) : "-", best ? best->name : "-", time(best),
-                     ratio_text(ratio_to_best(row, "default", seed)), ratio_text(ratio_to_best(row, "tuned", seed)));
+                     ratio_text(ratio_to_best(row, "default", seed)), ratio_text(ratio_to_best(row, "tuned", seed))) +
+         (has_autoscheduled(row)
+              ? fmt::format(kAutoscheduledColumn,
+                            ratio_text(ratio_to_autoscheduled(row, tuned ? "tuned" : "default", seed)))
+              : "") +
+         "\n";
 }
 
 std::string bench_table(const BenchRow& row, uint64_t seed) {
@@ -192,10 +221,17 @@ nlohmann::json bench_json(const std::vector<BenchRow>& rows, const codegen::Targ
                         {"checked", row.result.sampled ? "in part" : "in full"},
                         {"entries", entries}};
     if (const Entry* best = best_of(row)) json["best_baseline"] = best->name;
-    for (const char* name : {"default", "tuned"})
-      if (const auto ratio = ratio_to_best(row, name, seed))
-        json[std::string(name) + "_over_best"] = {
-            {"median", ratio->median}, {"lo", ratio->interval.lo}, {"hi", ratio->interval.hi}};
+    if (const Entry* best = best_autoscheduled_of(row)) json["best_autoscheduler"] = best->name;
+    for (const char* name : {"default", "tuned"}) {
+      if (const auto ratio = ratio_to_best(row, name, seed)) json[std::string(name) + "_over_best"] = ratio_json(*ratio);
+      if (const auto ratio = ratio_to_autoscheduled(row, name, seed))
+        json[std::string(name) + "_over_autoscheduler"] = ratio_json(*ratio);
+    }
+    if (const auto gain = ratio(find_entry(row, "tuned"), find_entry(row, "default"), seed))
+      json["tuned_over_default"] = ratio_json(*gain);
+    if (const auto packed = ratio(find_entry(row, "tuned"), find_entry(row, "onednn-packed"), seed))
+      json["tuned_over_packed"] = ratio_json(*packed);
+    json["from_memory"] = row.from_memory;
     workloads.push_back(std::move(json));
   }
   return {{"kind", "benchmark"},

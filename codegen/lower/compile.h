@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "codegen/lower/autoscheduler.h"
 #include "codegen/schedule/schedule.h"
 #include "codegen/target/target.h"
 #include "frontend/ir/program.h"
@@ -29,6 +30,11 @@ std::vector<int> kernel_arguments(const ir::Program& program);
 /// Writes a relocatable object (without Halide's runtime) that defines `function`. The program must be canonical.
 Result<Compiled> compile_object(const ir::Program& program, const Schedule& schedule, const Target& target,
                                 const std::string& function, const std::filesystem::path& object);
+
+/// The same with the schedule that Halide's scheduler chooses for the program's Funcs, which are as plain as they can be
+/// and whose inputs and outputs carry their extents. May take minutes. An error says so where the plugin is missing.
+Result<Compiled> compile_autoscheduled(const ir::Program& program, AutoScheduler scheduler, const Target& target,
+                                       const std::string& function, const std::filesystem::path& object);
 
 /// The loop nest that compile_object() would turn into machine code, as Halide prints it, without the checks of
 /// arguments before it: for people and tests.

@@ -13,6 +13,9 @@ namespace {
 
 constexpr const char* kRuntime = "runtime.so";
 
+// A minute is not enough for Adams2019 on chains of many statements; who needs more than three has nothing to show.
+constexpr double kAutoscheduleSeconds = 180;
+
 tl::unexpected<Diagnostic> stopped() { return failure("stopped", "stopped before everything was timed"); }
 
 void record(Entry& entry, const Reply& reply) {
@@ -63,6 +66,28 @@ Result<void> Contest::build_schedules(Pool& pool, const std::vector<NamedSchedul
   return {};
 }
 
+Result<void> Contest::build_autoscheduled(const std::vector<codegen::AutoScheduler>& schedulers, Match& match) {
+  if (schedulers.empty()) return {};
+  Setup patient = setup();
+  patient.limits.build_seconds = kAutoscheduleSeconds;
+  Pool pool(options_.command, static_cast<int>(codegen::available_cores().size()), patient, options_.stop);
+  std::vector<Request> requests;
+  const size_t first = match.entries.size();
+  for (const auto scheduler : schedulers) {
+    match.entries.emplace_back();
+    match.entries.back().name = codegen::name_of(scheduler);
+    match.entries.back().autoscheduler = scheduler;
+    match.libraries.push_back(fmt::format("{}-{}.so", match.problem, codegen::name_of(scheduler)));
+    requests.push_back(BuildAutoscheduled{match.problem, scheduler, match.libraries.back()});
+  }
+  const auto replies = pool.ask(requests);
+  for (size_t i = 0; i < replies.size(); ++i) {
+    if (!replies[i]) return stopped();
+    record(match.entries[first + i], *replies[i]);
+  }
+  return {};
+}
+
 void Contest::build_baselines(const ir::Program& program, const std::vector<Baseline>& against,
                               const std::set<int>& constants, Match& match) {
   const size_t first = match.entries.size();
@@ -104,7 +129,7 @@ std::optional<Reply> Contest::time(const std::vector<size_t>& who, const Match& 
   request.runtime = kRuntime;
   for (const size_t i : who) request.libraries.push_back(match.libraries[i]);
   request.exempt = static_cast<int>(
-      std::count_if(who.begin(), who.end(), [&](size_t i) { return !match.entries[i].baseline.has_value(); }));
+      std::count_if(who.begin(), who.end(), [&](size_t i) { return match.entries[i].is_own(); }));
   request.seed = options_.seed;
   request.rounds = options_.rounds;
   request.seconds = options_.seconds;
@@ -148,7 +173,8 @@ Result<bool> Contest::time(Match& match) {
 }
 
 Result<ContestResult> Contest::run(const ir::Program& program, const std::vector<NamedSchedule>& schedules,
-                                   const std::vector<Baseline>& against, const std::set<int>& constants) {
+                                   const std::vector<Baseline>& against, const std::set<int>& constants,
+                                   const std::vector<codegen::AutoScheduler>& autoschedulers) {
   ContestResult result;
   Match match;
   match.problem = fmt::format("problem-{}", problems_++);
@@ -160,6 +186,7 @@ Result<ContestResult> Contest::run(const ir::Program& program, const std::vector
     result.sampled = problem.sampled;
     Pool pool(options_.command, 1, setup(), options_.stop);
     TILE_TUNE_CHECK(build_schedules(pool, schedules, match));
+    TILE_TUNE_CHECK(build_autoscheduled(autoschedulers, match));
     build_baselines(program, against, constants, match);
     TILE_TUNE_CHECK(verify(pool, match));
   }
@@ -185,6 +212,16 @@ int best_baseline(const std::vector<Entry>& entries) {
       best = static_cast<int>(i);
       is_library = library;
     }
+  }
+  return best;
+}
+
+int best_autoscheduled(const std::vector<Entry>& entries) {
+  int best = -1;
+  for (size_t i = 0; i < entries.size(); ++i) {
+    if (!entries[i].autoscheduler || !entries[i].ran()) continue;
+    if (best < 0 || median(entries[i].samples_ns) < median(entries[static_cast<size_t>(best)].samples_ns))
+      best = static_cast<int>(i);
   }
   return best;
 }

@@ -35,17 +35,19 @@ struct NamedSchedule {
 
 struct Entry {
   std::string name;
-  std::optional<Baseline> baseline;  // else a schedule
+  std::optional<Baseline> baseline;
+  std::optional<codegen::AutoScheduler> autoscheduler;  // neither: a schedule of ours
   Outcome outcome = Outcome::Ok;     // Slow: left out of the rounds; samples_ns holds what it took
   std::string reason, note;
   double verify_error = 0;
   std::vector<double> samples_ns, flop_fractions, bandwidth_fractions;  // one a round
   bool disturbed = false;
+  bool is_own() const { return !baseline && !autoscheduler; }
   bool ran() const { return outcome == Outcome::Ok && !samples_ns.empty(); }
 };
 
 struct ContestResult {
-  std::vector<Entry> entries;  // schedules first, then baselines that apply
+  std::vector<Entry> entries;  // schedules first, then those of automatic schedulers, then baselines that apply
   bool alone = true;           // nothing else of ours ran meanwhile
   bool sampled = false;        // outputs were checked in part
 };
@@ -58,7 +60,8 @@ class Contest {
   /// `program` is canonical and bound; `schedules` holds at least one, the first is what log-ratios are to. Only
   /// baselines of `against` that apply take part.
   Result<ContestResult> run(const ir::Program& program, const std::vector<NamedSchedule>& schedules,
-                            const std::vector<Baseline>& against, const std::set<int>& constants);
+                            const std::vector<Baseline>& against, const std::set<int>& constants,
+                            const std::vector<codegen::AutoScheduler>& autoschedulers = {});
 
  private:
   Contest(ContestOptions options, SessionDirectory directory)
@@ -71,6 +74,7 @@ class Contest {
     std::vector<std::string> libraries;
   };
   Result<void> build_schedules(Pool& pool, const std::vector<NamedSchedule>& schedules, Match& match);
+  Result<void> build_autoscheduled(const std::vector<codegen::AutoScheduler>& schedulers, Match& match);
   void build_baselines(const ir::Program& program, const std::vector<Baseline>& against, const std::set<int>& constants,
                        Match& match);
   Result<void> verify(Pool& pool, Match& match);
@@ -85,6 +89,9 @@ class Contest {
 /// The baseline that rulings 4 compares with: the fastest of the libraries; where none has the program's operations,
 /// the loops. Number in `entries`, -1 if no baseline ran. Packed baselines are a class of their own.
 int best_baseline(const std::vector<Entry>& entries);
+
+/// The fastest kernel an automatic scheduler made: number in `entries`, -1 if none ran.
+int best_autoscheduled(const std::vector<Entry>& entries);
 
 /// Speed of `one` relative to `other`: how many times faster it is, with the 95 % interval of the median over rounds.
 struct Ratio {
