@@ -92,6 +92,7 @@ Result<BenchRow> measure(const LoadedProgram& loaded, const ir::Program& bound, 
   row.group = loaded.suite ? loaded.suite->group : "";
   row.sizes = sizes_text(workload.row.sizes_json);
   row.counted_flops = workload.row.flops;
+  row.counted_bytes = workload.row.bytes;
   row.flops = loaded.suite ? loaded.suite->flops.value_or(workload.row.flops) : workload.row.flops;
   row.bytes = loaded.suite ? loaded.suite->bytes.value_or(workload.row.bytes) : workload.row.bytes;
   row.from_memory = workload.row.bytes > static_cast<double>(bench.target.l3_bytes);

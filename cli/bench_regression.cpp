@@ -41,9 +41,12 @@ Comparison compare(const BenchRow& row, const StoredRatios& stored, const Regres
   return {recorded > 0 ? std::optional(recorded) : std::nullopt, search::speed_ratio(*tuned, *plain, seed)};
 }
 
-bool is_disturbed(const BenchRow& row) {
-  for (const auto& entry : row.result.entries)
-    if (entry.ran() && entry.disturbed && (entry.is_own() || entry.baseline)) return true;
+bool is_disturbed(const BenchRow& row, const RegressionOptions& options) {
+  const int best = options.since.empty() ? -1 : search::best_baseline(row.result.entries);
+  for (size_t i = 0; i < row.result.entries.size(); ++i) {
+    const auto& entry = row.result.entries[i];
+    if (entry.disturbed && (entry.is_own() || static_cast<int>(i) == best)) return true;
+  }
   return !row.result.alone;
 }
 
@@ -87,7 +90,7 @@ Result<void> check_regressions(const std::vector<BenchRow>& rows, const StoredRa
     if (!before || !now) {
       report.warn("not-compared", fmt::format("{} has no {} ratio to compare", row.name, before ? "measured" : "stored"),
                   "tune it, or name an earlier run that holds it");
-    } else if (is_disturbed(row)) {
+    } else if (is_disturbed(row, options)) {
       report.warn("not-compared", fmt::format("{} was disturbed while it was measured", row.name),
                   "run again on a quieter machine");
     } else if (now->interval.hi < *before * (1 - *allowed)) {

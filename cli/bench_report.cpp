@@ -55,6 +55,22 @@ std::string ratio_text(const std::optional<search::Ratio>& ratio) {
 constexpr const char* kLine = "{:<32.32}  {:>9}  {:>9}  {:>8}  {:>7}  {:>14}  {:>9}  {:>18}  {:>18}";
 constexpr const char* kAutoscheduledColumn = "  {:>18}";
 
+// Of what limits the program, the share reached in each round.
+std::vector<double> limiting_shares(const BenchRow& row, const Entry& entry) {
+  if (entry.flop_fractions.empty()) return {};
+  const auto flops = scaled(entry.flop_fractions, row.counted_flops > 0 ? row.flops / row.counted_flops : 1);
+  const bool by_memory = row.from_memory && search::median(entry.bandwidth_fractions) > search::median(flops);
+  return by_memory ? entry.bandwidth_fractions : flops;
+}
+
+// What the probes found: work done at the roof's rate in the time they say it takes, as median over rounds.
+double probed_rate(double work, const Entry& entry, const std::vector<double>& fractions) {
+  std::vector<double> rates;
+  for (size_t round = 0; round < fractions.size(); ++round)
+    if (fractions[round] > 0) rates.push_back(work / (fractions[round] * entry.samples_ns[round]));
+  return rates.empty() ? 0 : search::median(rates);
+}
+
 nlohmann::json entry_json(const BenchRow& row, const Entry& entry, uint64_t seed) {
   nlohmann::json json{{"name", entry.name},
                       {"outcome", search::outcome_name(entry.outcome)},
@@ -74,6 +90,10 @@ nlohmann::json entry_json(const BenchRow& row, const Entry& entry, uint64_t seed
   json["gflops"] = row.flops / search::median(entry.samples_ns);
   json["gbytes"] = row.bytes / search::median(entry.samples_ns);
   json["roof_share"] = roof_share(row, entry);
+  if (const auto shares = limiting_shares(row, entry); !shares.empty()) {
+    const auto spread = search::bootstrap_median(shares, seed);
+    json["roof_share_interval"] = {spread.lo, spread.hi};
+  }
   return json;
 }
 
@@ -99,12 +119,11 @@ bool has_autoscheduled(const BenchRow& row) {
 }
 
 double roof_share(const BenchRow& row, const Entry& entry) {
-  if (entry.flop_fractions.empty()) return 0;
-  const double factor = row.counted_flops > 0 ? row.flops / row.counted_flops : 1;
   // No kernel is faster than what limits it: then the probes were disturbed. 5 %, as in finals (roofline.h).
   constexpr double kLargestShare = 1.05;
-  const double flops = search::median(scaled(entry.flop_fractions, factor));
-  const double share = row.from_memory ? std::max(flops, search::median(entry.bandwidth_fractions)) : flops;
+  const auto shares = limiting_shares(row, entry);
+  if (shares.empty()) return 0;
+  const double share = search::median(shares);
   return share > kLargestShare ? 0 : share;
 }
 
@@ -232,6 +251,9 @@ nlohmann::json bench_json(const std::vector<BenchRow>& rows, const codegen::Targ
     if (const auto packed = ratio(find_entry(row, "tuned"), find_entry(row, "onednn-packed"), seed))
       json["tuned_over_packed"] = ratio_json(*packed);
     json["from_memory"] = row.from_memory;
+    if (const Entry* plain = find_entry(row, "default"))
+      json["roofs"] = {{"gflops", probed_rate(row.counted_flops, *plain, plain->flop_fractions)},
+                       {"gbytes", probed_rate(row.counted_bytes, *plain, plain->bandwidth_fractions)}};
     workloads.push_back(std::move(json));
   }
   return {{"kind", "benchmark"},

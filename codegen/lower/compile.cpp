@@ -11,6 +11,7 @@
 #include "Halide.h"
 #include "codegen/lower/autoscheduled_pipeline.h"
 #include "codegen/lower/expression.h"
+#include "codegen/lower/padded_inputs.h"
 #include "codegen/lower/stage.h"
 #include "codegen/lower/statements.h"
 #include "codegen/schedule/check.h"
@@ -218,7 +219,7 @@ Halide::Module lowered_module(const ir::Program& program, const Schedule& schedu
 
 Halide::Module autoscheduled_module(const ir::Program& program, AutoScheduler scheduler, const Target& target,
                                     const std::string& function) {
-  Lowered lowered = lower(program, nullptr, target);
+  Lowered lowered = lower(with_padded_inputs(program), nullptr, target);
   const Halide::Target halide = kernel_target(program, target);
   schedule_automatically(lowered.pipeline, scheduler, halide, target);
   return lowered.pipeline.compile_to_module(lowered.arguments, function, halide);

@@ -13,8 +13,10 @@ namespace {
 
 constexpr const char* kRuntime = "runtime.so";
 
-// A minute is not enough for Adams2019 on chains of many statements; who needs more than three has nothing to show.
-constexpr double kAutoscheduleSeconds = 180;
+// Adams2019 keeps many pipelines in memory, and on a grouped convolution (five loops to tile) 4 GiB and a minute of a
+// busy core of Zen 5 were not enough.
+constexpr double kAutoscheduleSeconds = 300;
+constexpr int64_t kAutoscheduleBytes = 16ll << 30;
 
 tl::unexpected<Diagnostic> stopped() { return failure("stopped", "stopped before everything was timed"); }
 
@@ -70,6 +72,7 @@ Result<void> Contest::build_autoscheduled(const std::vector<codegen::AutoSchedul
   if (schedulers.empty()) return {};
   Setup patient = setup();
   patient.limits.build_seconds = kAutoscheduleSeconds;
+  patient.limits.memory_bytes = kAutoscheduleBytes;
   Pool pool(options_.command, static_cast<int>(codegen::available_cores().size()), patient, options_.stop);
   std::vector<Request> requests;
   const size_t first = match.entries.size();

@@ -1,0 +1,23 @@
+"""How searches went, read from a tuning database (db/schema) without writing to it."""
+
+import sqlite3
+
+
+def histories(database):
+    """Workload's name -> [(sequence, ratio to the default schedule)] of its session with most trials; a fault's ratio is
+    0, and the finals, which measure the same schedules again, are left out."""
+    connection = sqlite3.connect(f"file:{database}?mode=ro", uri=True)
+    rows = connection.execute("""
+        SELECT program.name, session.id, trial.sequence,
+               CASE WHEN trial.outcome = 'ok' THEN COALESCE(trial.ratio, 0) ELSE 0 END
+        FROM trial JOIN session ON session.id = trial.session JOIN program ON program.id = session.program
+        WHERE trial.origin != 'final' ORDER BY session.created, trial.sequence""").fetchall()
+    connection.close()
+    sessions = {}
+    for name, session, sequence, ratio in rows:
+        sessions.setdefault((name, session), []).append((sequence, ratio))
+    longest = {}
+    for (name, _), trials in sessions.items():
+        if len(trials) >= len(longest.get(name, [])):
+            longest[name] = trials
+    return {name: trials for name, trials in longest.items() if len(trials) > 1}
