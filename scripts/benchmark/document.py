@@ -60,11 +60,11 @@ def render(data, plots):
     """The document's text; `plots`: name -> file beside it."""
     two, one = merged(data), data["passes"].get("threads-1", {})
     parts = [head(data)]
-    verdicts = judge.judge(two, judge.ROWS, last_cache(data))
+    verdicts = judge.judge(data["suite"], two, judge.ROWS, last_cache(data))
     parts.append("## Two threads, by group\n\n" + markdown.verdict_table(verdicts))
     parts.append("Below the bar of each:\n\n" + markdown.shortfalls(verdicts))
     if one:
-        ones = judge.judge(one, judge.ROWS_ONE_THREAD, last_cache(data))
+        ones = judge.judge(data["suite"], one, judge.ROWS_ONE_THREAD, last_cache(data))
         parts.append("## One thread, by group\n\nBars of two threads, but for the suite's mean.\n\n" +
                      markdown.verdict_table(ones))
     for name, title in (("roofline", "Roofline"), ("convergence", "Convergence of the search")):

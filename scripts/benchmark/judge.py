@@ -114,7 +114,7 @@ def in_row(row, workload, last_cache):
     if row.key == "bandwidth_share":
         return workload["bytes"] >= LAST_CACHE_FACTOR * last_cache
     if row.key == "constant_over_packed":
-        return bool(workload.get("weights")) or entry_of(workload, "onednn-packed") is not None
+        return bool(workload["weights"])
     return True
 
 
@@ -163,17 +163,18 @@ def worst_of_runs(runs, key):
     return Ratio(run["name"], median, lo, hi, is_disturbed(run))
 
 
-def judge(runs_by_name, rows, last_cache):
-    """A Verdict for each row. `runs_by_name`: workload's name -> its runs in fresh processes, in the suite's order."""
+def judge(suite, runs_by_name, rows, last_cache):
+    """A Verdict for each row. `suite`: workloads with group, flops, bytes and weights; `runs_by_name`: workload's name
+    -> its runs in fresh processes."""
     verdicts = []
     for row in rows:
         verdict = Verdict(row)
-        for name, runs in runs_by_name.items():
-            if not runs or not in_row(row, runs[0], last_cache):
+        for workload in suite:
+            if not in_row(row, workload, last_cache):
                 continue
-            ratio = worst_of_runs(runs, row.key)
+            ratio = worst_of_runs(runs_by_name.get(workload["name"], []), row.key)
             if ratio is None:
-                verdict.missing.append(name)
+                verdict.missing.append(workload["name"])
             else:
                 verdict.ratios.append(ratio)
         verdicts.append(verdict)

@@ -37,10 +37,10 @@ def bar_text(row):
 def verdict_row(verdict):
     row = verdict.row
     if not verdict.ratios:
-        return [row.title, "0", bar_text(row), "-", "-", STATES["incomplete"]]
+        return [row.title, f"0 of {len(verdict.missing)}", bar_text(row), "-", "-", STATES["incomplete"]]
     least = verdict.least
     shortfall = f" ({len(verdict.below)} below)" if verdict.below else ""
-    missing = f", {len(verdict.missing)} missing" if verdict.missing else ""
+    missing = f" of {len(verdict.ratios) + len(verdict.missing)}" if verdict.missing else ""
     return [row.title, f"{len(verdict.ratios)}{missing}", bar_text(row), f"{verdict.mean:.2f}",
             f"{ratio_text(least)} {least.name}{DISTURBED if least.disturbed else ''}",
             STATES[verdict.state] + shortfall]

@@ -25,7 +25,8 @@ def roofline(workloads):
     for p in points:
         _draw_point(plot, p, colors[p["group"]])
     legend = [(colors[group], True, group) for group in groups]
-    plot.legend(legend + [(svg.INK, True, "tuned"), (svg.INK, False, "default")], plot.width - plot.right + 22, 64)
+    plot.legend(legend + [(svg.INK, True, "tuned"), (svg.INK, False, "default")], plot.width - plot.right + 22,
+                plot.height - plot.bottom - 19 * (len(legend) + 2) + 8)
     return plot.render()
 
 
@@ -57,14 +58,14 @@ def _draw_roofs(plot, roofs, x_range, y_range):
     f32 = roofs["gflops"].get("f32", max(roofs["gflops"].values()))
     bandwidth = roofs["gbytes"]
     ridge = f32 / bandwidth if bandwidth else x_range[0]
-    for dtype, peak in sorted(roofs["gflops"].items(), key=lambda item: item[1]):
+    for dtype, peak in _told_apart(roofs["gflops"]):
         start = max(x_range[0], peak / bandwidth if bandwidth else x_range[0])
         if start >= x_range[1]:
             continue
-        main = dtype == "f32"
+        main = "f32" in dtype
         plot.line([(start, peak), (x_range[1], peak)], width=2 if main else 1.2, dash="" if main else "5 4")
-        plot.text(plot.width - plot.right - 6, plot.y(peak) - 6, f"{dtype} {peak:.0f} GFLOP/s", size=11, anchor="end",
-                  data=False)
+        plot.text(plot.width - plot.right + 8, plot.y(peak) + 4, f"{dtype} {peak:.0f} GFLOP/s", size=11,
+                  anchor="start", data=False)
     if bandwidth:
         low = max(x_range[0], y_range[0] / bandwidth)
         high = min(x_range[1], max(roofs["gflops"].values()) / bandwidth)
@@ -72,6 +73,18 @@ def _draw_roofs(plot, roofs, x_range, y_range):
         x = (low * min(ridge, high)) ** 0.5
         slope = _slope(plot, x, bandwidth)
         plot.text(x, x * bandwidth * 1.12, f"memory {bandwidth:.0f} GB/s", size=11, rotate=slope)
+
+
+def _told_apart(peaks):
+    """(element types, peak) with those that lie within a tenth of each other as one: 'f32, f16'."""
+    merged = []
+    for dtype, peak in sorted(peaks.items(), key=lambda item: item[1]):
+        if merged and peak < 1.1 * merged[-1][1]:
+            known, first = merged[-1]
+            merged[-1] = (", ".join(sorted([*known.split(", "), dtype], key=lambda name: name != "f32")), first)
+        else:
+            merged.append((dtype, peak))
+    return merged
 
 
 def _slope(plot, x, bandwidth):

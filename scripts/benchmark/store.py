@@ -7,8 +7,10 @@ import pathlib
 KIND, FORMAT = "performance", 1
 
 
-def empty(machine):
-    return {"kind": KIND, "format": FORMAT, "machine": machine, "passes": {}, "histories": {}}
+def empty(machine, suite):
+    """`suite`: name -> what the suite says of a workload."""
+    kept = [{key: workload[key] for key in ("name", "group", "flops", "bytes", "weights")} for workload in suite.values()]
+    return {"kind": KIND, "format": FORMAT, "machine": machine, "suite": kept, "passes": {}, "histories": {}}
 
 
 def load(path):
