@@ -21,9 +21,11 @@ def merged(data):
             ratio = judge.ratio_in(run, "tuned_over_autoscheduler")
             if ratio:
                 extra["tuned_over_autoscheduler"] = dict(zip(("median", "lo", "hi"), ratio))
+            extra["automatic"] = [entry for entry in run["entries"] if entry.get("kind") == "autoscheduler"]
         for run in data["passes"].get("python", {}).get(name, [])[-1:]:
             extra.update({key: run[key] for key in ("tuned_over_torch", "tuned_over_torch_compiled") if key in run})
-        result[name] = [{**run, **extra} for run in runs]
+        automatic = extra.pop("automatic", [])
+        result[name] = [{**run, **extra, "entries": run["entries"] + automatic} for run in runs]
     return result
 
 

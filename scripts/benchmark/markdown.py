@@ -48,7 +48,7 @@ def verdict_row(verdict):
 
 def verdict_table(verdicts):
     return table(["what is judged", "workloads", "bar", "geometric mean", "least", "met"],
-                 [verdict_row(verdict) for verdict in verdicts], "lrlrll")
+                 [verdict_row(verdict) for verdict in verdicts if verdict.ratios or verdict.missing], "lrlrll")
 
 
 def shortfalls(verdicts):
