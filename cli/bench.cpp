@@ -96,9 +96,8 @@ Result<BenchRow> measure(const LoadedProgram& loaded, const ir::Program& bound, 
   row.flops = loaded.suite ? loaded.suite->flops.value_or(workload.row.flops) : workload.row.flops;
   row.bytes = loaded.suite ? loaded.suite->bytes.value_or(workload.row.bytes) : workload.row.bytes;
   row.from_memory = workload.row.bytes > static_cast<double>(bench.target.l3_bytes);
-  TILE_TUNE_TRY(result,
-                bench.contest.run(workload.program, schedules, bench.against, constants_of(loaded, workload.program),
-                                  bench.autoschedulers));
+  TILE_TUNE_TRY(result, bench.contest.run(workload.program, schedules, bench.against,
+                                          constants_of(loaded, workload.program), bench.autoschedulers));
   row.result = std::move(result);
   return row;
 }
@@ -152,8 +151,8 @@ Result<Exit> bench(const BenchArguments& arguments, const Session& session) {
   std::vector<BenchRow> rows;
   for (size_t i = 0; i < loaded.size() && !interrupt.requested(); ++i) {
     line.show(fmt::format("{} of {}: {}", i + 1, loaded.size(), loaded[i].program.name));
-    auto row = measure(loaded[i], bound[i], sizes_of(loaded[i], given),
-                       {*contest, against, autoschedulers, target, session});
+    auto row =
+        measure(loaded[i], bound[i], sizes_of(loaded[i], given), {*contest, against, autoschedulers, target, session});
     line.clear();
     if (!row && interrupt.requested()) break;
     if (!row) return tl::unexpected(row.error());

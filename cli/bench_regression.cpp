@@ -88,7 +88,8 @@ Result<void> check_regressions(const std::vector<BenchRow>& rows, const StoredRa
   for (const auto& row : rows) {
     const auto [before, now] = compare(row, stored, options, seed);
     if (!before || !now) {
-      report.warn("not-compared", fmt::format("{} has no {} ratio to compare", row.name, before ? "measured" : "stored"),
+      report.warn("not-compared",
+                  fmt::format("{} has no {} ratio to compare", row.name, before ? "measured" : "stored"),
                   "tune it, or name an earlier run that holds it");
     } else if (is_disturbed(row, options)) {
       report.warn("not-compared", fmt::format("{} was disturbed while it was measured", row.name),

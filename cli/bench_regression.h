@@ -1,8 +1,8 @@
 // `bench --max-regression`: whether tuned kernels still are as fast as they once were, for CI.
 //
 // Times of two runs say little about each other (the clock moves by a tenth), so ratios within a run are compared: the
-// tuned schedule's speed over the default one's with what the database recorded when it was tuned, or, with --since, its
-// speed over the best baseline with an earlier output of `bench --json`.
+// tuned schedule's speed over the default one's with what the database recorded when it was tuned, or, with --since,
+// its speed over the best baseline with an earlier output of `bench --json`.
 #pragma once
 
 #include <map>

@@ -76,7 +76,9 @@ nlohmann::json entry_json(const BenchRow& row, const Entry& entry, uint64_t seed
                       {"outcome", search::outcome_name(entry.outcome)},
                       {"reason", entry.reason},
                       {"note", entry.note},
-                      {"kind", entry.baseline ? "library" : entry.autoscheduler ? "autoscheduler" : "schedule"}};
+                      {"kind", entry.baseline        ? "library"
+                               : entry.autoscheduler ? "autoscheduler"
+                                                     : "schedule"}};
   if (entry.samples_ns.empty()) return json;
   json["median_ns"] = search::median(entry.samples_ns);
   if (!entry.ran()) return json;
@@ -142,10 +144,9 @@ std::string bench_line(const BenchRow& row, uint64_t seed) {
   return fmt::format(kLine, row.name, time(plain), time(tuned), own ? gflops(row, *own) : "-",
                      own ? format_percent(roof_share(row, *own)) : "-", best ? best->name : "-", time(best),
                      ratio_text(ratio_to_best(row, "default", seed)), ratio_text(ratio_to_best(row, "tuned", seed))) +
-         (has_autoscheduled(row)
-              ? fmt::format(kAutoscheduledColumn,
-                            ratio_text(ratio_to_autoscheduled(row, tuned ? "tuned" : "default", seed)))
-              : "") +
+         (has_autoscheduled(row) ? fmt::format(kAutoscheduledColumn, ratio_text(ratio_to_autoscheduled(
+                                                                         row, tuned ? "tuned" : "default", seed)))
+                                 : "") +
          "\n";
 }
 
@@ -242,7 +243,8 @@ nlohmann::json bench_json(const std::vector<BenchRow>& rows, const codegen::Targ
     if (const Entry* best = best_of(row)) json["best_baseline"] = best->name;
     if (const Entry* best = best_autoscheduled_of(row)) json["best_autoscheduler"] = best->name;
     for (const char* name : {"default", "tuned"}) {
-      if (const auto ratio = ratio_to_best(row, name, seed)) json[std::string(name) + "_over_best"] = ratio_json(*ratio);
+      if (const auto ratio = ratio_to_best(row, name, seed))
+        json[std::string(name) + "_over_best"] = ratio_json(*ratio);
       if (const auto ratio = ratio_to_autoscheduled(row, name, seed))
         json[std::string(name) + "_over_autoscheduler"] = ratio_json(*ratio);
     }

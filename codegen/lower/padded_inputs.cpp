@@ -59,8 +59,9 @@ std::vector<Border> borders(const ir::Program& program, const ir::Statement& sta
     const auto* subscript = std::get_if<AffineExpr>(&read.subscripts[d]);
     if (!subscript) return std::vector<Border>(result.size());
     const int64_t extent = ir::extent(program.tensors[read.tensor], d);
-    const bool guarded = std::any_of(statement.constraints.begin(), statement.constraints.end(),
-                                     [&](const auto& constraint) { return keeps_inside(constraint, *subscript, extent); });
+    const bool guarded =
+        std::any_of(statement.constraints.begin(), statement.constraints.end(),
+                    [&](const auto& constraint) { return keeps_inside(constraint, *subscript, extent); });
     if (guarded) result[d] = border(statement, *subscript, extent);
   }
   return result;

@@ -1,4 +1,4 @@
-"""One workload in one process: tile-tune's kernels against numpy, PyTorch and JAX, verified, then in interleaved rounds.
+"""One workload in one process: tile-tune's kernels beside numpy, PyTorch and JAX, verified, then in rounds.
 
 Runs in the environment of scripts/bench-requirements.txt; what it needs arrives as JSON on standard input, and the
 workload, as `tile-tune bench --json` writes one, leaves on standard output.

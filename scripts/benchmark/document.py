@@ -41,7 +41,8 @@ def head(data):
 Made by `scripts/performance` from one machine's run; `scripts/performance --from docs/performance.json` renders it
 again without measuring. How it is measured, and who the baselines are: [benchmark.md](benchmark.md).
 
-- Machine: {target['cpu_model'] or target['halide']}, {machine['cores']} cores, last cache {target['l3_bytes'] >> 20} MiB; target `{target['halide']}`
+- Machine: {target['cpu_model'] or target['halide']}, {machine['cores']} cores, last cache {target['l3_bytes'] >> 20} MiB
+- Target: `{target['halide']}`
 - tile-tune {machine['version']}, measured {machine['date']}
 - Times are medians. Ratios are medians of paired ratios over the rounds of one interleaved run, with their 95 %
   intervals; above 1 tile-tune is faster. `(disturbed)` marks what a busy machine got into, and where a bar is judged in

@@ -4,7 +4,7 @@ import sqlite3
 
 
 def histories(database):
-    """Workload's name -> [(sequence, ratio to the default schedule)] of its session with most trials; a fault's ratio is
+    """Workload's name -> [(sequence, ratio to the default)] of its session with most trials; a fault's ratio is
     0, and the finals, which measure the same schedules again, are left out."""
     connection = sqlite3.connect(f"file:{database}?mode=ro", uri=True)
     rows = connection.execute("""

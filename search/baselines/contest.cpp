@@ -131,8 +131,8 @@ std::optional<Reply> Contest::time(const std::vector<size_t>& who, const Match& 
   request.problem = match.problem;
   request.runtime = kRuntime;
   for (const size_t i : who) request.libraries.push_back(match.libraries[i]);
-  request.exempt = static_cast<int>(
-      std::count_if(who.begin(), who.end(), [&](size_t i) { return match.entries[i].is_own(); }));
+  request.exempt =
+      static_cast<int>(std::count_if(who.begin(), who.end(), [&](size_t i) { return match.entries[i].is_own(); }));
   request.seed = options_.seed;
   request.rounds = options_.rounds;
   request.seconds = options_.seconds;

@@ -37,7 +37,7 @@ struct Entry {
   std::string name;
   std::optional<Baseline> baseline;
   std::optional<codegen::AutoScheduler> autoscheduler;  // neither: a schedule of ours
-  Outcome outcome = Outcome::Ok;     // Slow: left out of the rounds; samples_ns holds what it took
+  Outcome outcome = Outcome::Ok;                        // Slow: left out of the rounds; samples_ns holds what it took
   std::string reason, note;
   double verify_error = 0;
   std::vector<double> samples_ns, flop_fractions, bandwidth_fractions;  // one a round

@@ -44,8 +44,8 @@ void check_all_right(const ir::Program& program) {
 }
 
 TEST_CASE("a product of odd extents, scheduled automatically") {
-  check_all_right(
-      tc("def product(float(I,K) A, float(K,J) B) -> (O) { O(i,j) +=! A(i,k) * B(k,j) }", {{"I", 37}, {"K", 19}, {"J", 53}}));
+  check_all_right(tc("def product(float(I,K) A, float(K,J) B) -> (O) { O(i,j) +=! A(i,k) * B(k,j) }",
+                     {{"I", 37}, {"K", 19}, {"J", 53}}));
 }
 
 TEST_CASE("a padded convolution that adds to what it finds, scheduled automatically") {
