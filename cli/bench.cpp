@@ -58,15 +58,34 @@ bool is_wanted(const LoadedProgram& loaded, const std::vector<std::string>& only
   });
 }
 
-std::set<int> constants_of(const LoadedProgram& loaded, const ir::Program& canonical) {
-  std::set<int> constants;
-  if (!loaded.suite) return constants;
-  const auto& weights = loaded.suite->weights;
-  for (size_t t = 0; t < canonical.tensors.size(); ++t)
-    if (canonical.tensors[t].role == ir::Role::Input &&
-        std::find(weights.begin(), weights.end(), canonical.tensors[t].name) != weights.end())
-      constants.insert(static_cast<int>(t));
-  return constants;
+/// Inputs that stay the same from call to call: those named constant, else a suite's weights.
+std::vector<std::string> constants_of(const LoadedProgram& loaded, const ir::Program& bound) {
+  std::vector<std::string> constants;
+  for (const auto& tensor : bound.tensors)
+    if (tensor.constant) constants.push_back(tensor.name);
+  return constants.empty() && loaded.suite ? loaded.suite->weights : constants;
+}
+
+ir::Program without_constants(ir::Program program) {
+  for (auto& tensor : program.tensors) tensor.constant = false;
+  return program;
+}
+
+/// Adds the default and the tuned schedule of the program with `constants`; returns their numbers.
+Result<std::set<int>> add_packed(const LoadedProgram& loaded, const ir::Program& plain,
+                                 const std::vector<std::string>& constants, const ir::Sizes& sizes,
+                                 const codegen::Target& target, const Session& session,
+                                 std::vector<search::NamedSchedule>& schedules) {
+  if (constants.empty()) return std::set<int>{};
+  TILE_TUNE_TRY(packed, with_constants(plain, constants));
+  const Workload workload = make_workload(loaded, packed, sizes);
+  std::set<int> numbers;
+  for (size_t t = 0; t < workload.program.tensors.size(); ++t)
+    if (workload.program.tensors[t].constant) numbers.insert(static_cast<int>(t));
+  schedules.push_back({"default-packed", default_choice(workload, target).schedule, true});
+  TILE_TUNE_TRY(tuned, tuned_choice(workload, target, session));
+  if (tuned) schedules.push_back({"tuned-packed", tuned->schedule, true});
+  return numbers;
 }
 
 struct Bench {
@@ -80,7 +99,8 @@ struct Bench {
 Result<BenchRow> measure(const LoadedProgram& loaded, const ir::Program& bound, const ir::Sizes& sizes,
                          const Bench& bench) {
   TILE_TUNE_CHECK(check_memory(bound));
-  const Workload workload = make_workload(loaded, bound, sizes);
+  const ir::Program plain = without_constants(bound);
+  const Workload workload = make_workload(loaded, plain, sizes);
   std::vector<search::NamedSchedule> schedules{{"default", default_choice(workload, bench.target).schedule}};
   TILE_TUNE_TRY(tuned, tuned_choice(workload, bench.target, bench.session));
   BenchRow row;
@@ -88,6 +108,8 @@ Result<BenchRow> measure(const LoadedProgram& loaded, const ir::Program& bound, 
     schedules.push_back({"tuned", tuned->schedule});
     row.record = tuned->record;
   }
+  TILE_TUNE_TRY(constants,
+                add_packed(loaded, plain, constants_of(loaded, bound), sizes, bench.target, bench.session, schedules));
   row.name = loaded.suite ? loaded.suite->name : workload.row.name;
   row.group = loaded.suite ? loaded.suite->group : "";
   row.sizes = sizes_text(workload.row.sizes_json);
@@ -96,8 +118,7 @@ Result<BenchRow> measure(const LoadedProgram& loaded, const ir::Program& bound, 
   row.flops = loaded.suite ? loaded.suite->flops.value_or(workload.row.flops) : workload.row.flops;
   row.bytes = loaded.suite ? loaded.suite->bytes.value_or(workload.row.bytes) : workload.row.bytes;
   row.from_memory = workload.row.bytes > static_cast<double>(bench.target.l3_bytes);
-  TILE_TUNE_TRY(result, bench.contest.run(workload.program, schedules, bench.against,
-                                          constants_of(loaded, workload.program), bench.autoschedulers));
+  TILE_TUNE_TRY(result, bench.contest.run(workload.program, schedules, bench.against, constants, bench.autoschedulers));
   row.result = std::move(result);
   return row;
 }

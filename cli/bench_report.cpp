@@ -33,10 +33,18 @@ const Entry* best_of(const BenchRow& row) {
   return best < 0 ? nullptr : &row.result.entries[static_cast<size_t>(best)];
 }
 
+const Entry* best_packed_of(const BenchRow& row) {
+  const int best = search::best_packed_baseline(row.result.entries);
+  return best < 0 ? nullptr : &row.result.entries[static_cast<size_t>(best)];
+}
+
 const Entry* best_autoscheduled_of(const BenchRow& row) {
   const int best = search::best_autoscheduled(row.result.entries);
   return best < 0 ? nullptr : &row.result.entries[static_cast<size_t>(best)];
 }
+
+/// Kernels with packed constants compare with a baseline that packs them, too.
+bool is_packed(const std::string& name) { return name.ends_with("-packed"); }
 
 std::optional<search::Ratio> ratio(const Entry* one, const Entry* other, uint64_t seed) {
   if (!one || !other) return std::nullopt;
@@ -52,7 +60,7 @@ std::string ratio_text(const std::optional<search::Ratio>& ratio) {
   return fmt::format("{:.2f} [{:.2f} {:.2f}]", ratio->median, ratio->interval.lo, ratio->interval.hi);
 }
 
-constexpr const char* kLine = "{:<32.32}  {:>9}  {:>9}  {:>8}  {:>7}  {:>14}  {:>9}  {:>18}  {:>18}";
+constexpr const char* kLine = "{:<32.32}  {:>9}  {:>9}  {:>8}  {:>7}  {:>14}  {:>9}  {:>18}  {:>18}  {:>18}";
 constexpr const char* kAutoscheduledColumn = "  {:>18}";
 
 // Of what limits the program, the share reached in each round.
@@ -69,6 +77,12 @@ double probed_rate(double work, const Entry& entry, const std::vector<double>& f
   for (size_t round = 0; round < fractions.size(); ++round)
     if (fractions[round] > 0) rates.push_back(work / (fractions[round] * entry.samples_ns[round]));
   return rates.empty() ? 0 : search::median(rates);
+}
+
+/// The tuned one where there is one.
+std::optional<search::Ratio> packed_ratio(const BenchRow& row, uint64_t seed) {
+  const auto tuned = ratio_to_best(row, "tuned-packed", seed);
+  return tuned ? tuned : ratio_to_best(row, "default-packed", seed);
 }
 
 nlohmann::json entry_json(const BenchRow& row, const Entry& entry, uint64_t seed) {
@@ -108,7 +122,7 @@ const Entry* find_entry(const BenchRow& row, const std::string& name) {
 }
 
 std::optional<search::Ratio> ratio_to_best(const BenchRow& row, const std::string& name, uint64_t seed) {
-  return ratio(find_entry(row, name), best_of(row), seed);
+  return ratio(find_entry(row, name), is_packed(name) ? best_packed_of(row) : best_of(row), seed);
 }
 
 std::optional<search::Ratio> ratio_to_autoscheduled(const BenchRow& row, const std::string& name, uint64_t seed) {
@@ -131,7 +145,7 @@ double roof_share(const BenchRow& row, const Entry& entry) {
 
 std::string bench_titles(bool autoscheduled) {
   return fmt::format(kLine, "workload", "default", "tuned", "GFLOP/s", "of roof", "best baseline", "time",
-                     "default over best", "tuned over best") +
+                     "default over best", "tuned over best", "packed over packed") +
          (autoscheduled ? fmt::format(kAutoscheduledColumn, "over autoscheduler") : "") + "\n";
 }
 
@@ -143,7 +157,8 @@ std::string bench_line(const BenchRow& row, uint64_t seed) {
   };
   return fmt::format(kLine, row.name, time(plain), time(tuned), own ? gflops(row, *own) : "-",
                      own ? format_percent(roof_share(row, *own)) : "-", best ? best->name : "-", time(best),
-                     ratio_text(ratio_to_best(row, "default", seed)), ratio_text(ratio_to_best(row, "tuned", seed))) +
+                     ratio_text(ratio_to_best(row, "default", seed)), ratio_text(ratio_to_best(row, "tuned", seed)),
+                     ratio_text(packed_ratio(row, seed))) +
          (has_autoscheduled(row) ? fmt::format(kAutoscheduledColumn, ratio_text(ratio_to_autoscheduled(
                                                                          row, tuned ? "tuned" : "default", seed)))
                                  : "") +
@@ -158,13 +173,16 @@ std::string bench_table(const BenchRow& row, uint64_t seed) {
     return search::median(a->samples_ns) < search::median(b->samples_ns);
   });
   const Entry* best = best_of(row);
+  const auto over_best = [&](const Entry& entry) {
+    const Entry* other = !entry.baseline && is_packed(entry.name) ? best_packed_of(row) : best;
+    return other ? search::speed_ratio(entry, *other, seed) : std::nullopt;
+  };
   std::vector<std::vector<std::string>> rows;
   for (const auto* entry : ran)
     rows.push_back({entry->name + (entry == best ? " *" : ""), format_time(search::median(entry->samples_ns)),
                     format_time(search::quantile(entry->samples_ns, 0.1)),
                     format_time(search::quantile(entry->samples_ns, 0.9)), gflops(row, *entry), gbytes(row, *entry),
-                    format_percent(roof_share(row, *entry)),
-                    best ? ratio_text(search::speed_ratio(*entry, *best, seed)) : "-",
+                    format_percent(roof_share(row, *entry)), ratio_text(over_best(*entry)),
                     entry->note + (entry->disturbed ? " (disturbed)" : "")});
   const auto right = Align::Right;
   std::string text = format_table({{""},
@@ -189,16 +207,18 @@ std::string bench_table(const BenchRow& row, uint64_t seed) {
 
 std::string bench_means(const std::vector<BenchRow>& rows, uint64_t seed) {
   struct Mean {
-    double default_logs = 0, tuned_logs = 0, gain_logs = 0, worst = 0;
-    int defaults = 0, tuned = 0;
+    double default_logs = 0, tuned_logs = 0, gain_logs = 0, packed_logs = 0, worst = 0;
+    int defaults = 0, tuned = 0, packed = 0;
   };
   std::map<std::string, Mean> means;
   for (const auto& row : rows) {
-    const auto plain = ratio_to_best(row, "default", seed), tuned = ratio_to_best(row, "tuned", seed);
+    const auto plain = ratio_to_best(row, "default", seed), tuned = ratio_to_best(row, "tuned", seed),
+               packed = packed_ratio(row, seed);
     for (const std::string& group : {row.group, std::string("all")}) {
       Mean& mean = means[group];
       const auto& own = tuned ? tuned : plain;
       if (own) mean.worst = mean.worst == 0 ? own->median : std::min(mean.worst, own->median);
+      if (packed) mean.packed_logs += std::log(packed->median), ++mean.packed;
       if (plain) mean.default_logs += std::log(plain->median), ++mean.defaults;
       if (plain && tuned) {
         mean.tuned_logs += std::log(tuned->median);
@@ -212,7 +232,7 @@ std::string bench_means(const std::vector<BenchRow>& rows, uint64_t seed) {
   const auto add = [&](const std::string& group, const Mean& mean) {
     lines.push_back({group, std::to_string(mean.defaults), text(mean.default_logs, mean.defaults),
                      text(mean.tuned_logs, mean.tuned), text(mean.gain_logs, mean.tuned),
-                     mean.worst > 0 ? fmt::format("{:.2f}", mean.worst) : "-"});
+                     mean.worst > 0 ? fmt::format("{:.2f}", mean.worst) : "-", text(mean.packed_logs, mean.packed)});
   };
   for (const auto& [group, mean] : means)
     if (group != "all") add(group.empty() ? "-" : group, mean);
@@ -223,7 +243,8 @@ std::string bench_means(const std::vector<BenchRow>& rows, uint64_t seed) {
                        {"default over best", right},
                        {"tuned over best", right},
                        {"default over tuned", right},
-                       {"least", right}},
+                       {"least", right},
+                       {"packed over packed", right}},
                       lines);
 }
 
@@ -241,17 +262,18 @@ nlohmann::json bench_json(const std::vector<BenchRow>& rows, const codegen::Targ
                         {"checked", row.result.sampled ? "in part" : "in full"},
                         {"entries", entries}};
     if (const Entry* best = best_of(row)) json["best_baseline"] = best->name;
+    if (const Entry* best = best_packed_of(row)) json["best_packed_baseline"] = best->name;
     if (const Entry* best = best_autoscheduled_of(row)) json["best_autoscheduler"] = best->name;
-    for (const char* name : {"default", "tuned"}) {
-      if (const auto ratio = ratio_to_best(row, name, seed))
-        json[std::string(name) + "_over_best"] = ratio_json(*ratio);
-      if (const auto ratio = ratio_to_autoscheduled(row, name, seed))
-        json[std::string(name) + "_over_autoscheduler"] = ratio_json(*ratio);
-    }
+    for (const auto& [name, key] : {std::pair{"default", "default_over_best"},
+                                    {"tuned", "tuned_over_best"},
+                                    {"default-packed", "default_packed_over_best_packed"},
+                                    {"tuned-packed", "tuned_packed_over_best_packed"}})
+      if (const auto ratio = ratio_to_best(row, name, seed)) json[key] = ratio_json(*ratio);
+    for (const auto& [name, key] :
+         {std::pair{"default", "default_over_autoscheduler"}, {"tuned", "tuned_over_autoscheduler"}})
+      if (const auto ratio = ratio_to_autoscheduled(row, name, seed)) json[key] = ratio_json(*ratio);
     if (const auto gain = ratio(find_entry(row, "tuned"), find_entry(row, "default"), seed))
       json["tuned_over_default"] = ratio_json(*gain);
-    if (const auto packed = ratio(find_entry(row, "tuned"), find_entry(row, "onednn-packed"), seed))
-      json["tuned_over_packed"] = ratio_json(*packed);
     json["from_memory"] = row.from_memory;
     if (const Entry* plain = find_entry(row, "default"))
       json["roofs"] = {{"gflops", probed_rate(row.counted_flops, *plain, plain->flop_fractions)},

@@ -48,6 +48,10 @@ void add_binding_options(CLI::App& verb, BindingOptions& options) {
   verb.add_option("--layout", options.layouts, "Storage order: row, col or NAME=col; repeatable (default: row)")
       ->type_name("ORDER")
       ->allow_extra_args(false);
+  verb.add_option("--constant", options.constants,
+                  "An input that stays the same from call to call (weights): kernels take it packed; repeatable")
+      ->type_name("NAME")
+      ->allow_extra_args(false);
   verb.add_option("--dtype", options.dtypes,
                   "Element type of einsum operands: T, NAME=T or out=T; repeatable (default: f32)")
       ->type_name("T")
@@ -102,11 +106,32 @@ Result<ir::Program> with_layouts(ir::Program program, const std::vector<std::str
   return program;
 }
 
+Result<ir::Program> with_constants(ir::Program program, const std::vector<std::string>& constants) {
+  std::vector<std::string> inputs;
+  for (const int input : program.inputs) inputs.push_back(program.tensors[input].name);
+  for (const auto& name : constants) {
+    const auto found = std::find(inputs.begin(), inputs.end(), name);
+    if (found == inputs.end()) {
+      const std::string what = !has_tensor(program, name) ? fmt::format("{} has no tensor '{}'", program.name, name)
+                                                          : fmt::format("{} is written by {}", name, program.name);
+      return fail(ErrorClass::Program, "bad-constant", fmt::format("--constant {}: {}", name, what),
+                  fmt::format("its inputs are {}", fmt::join(inputs, ", ")));
+    }
+    program.tensors[program.inputs[found - inputs.begin()]].constant = true;
+  }
+  return program;
+}
+
+Result<ir::Program> with_storage(const ir::Program& program, const BindingOptions& options) {
+  TILE_TUNE_TRY(laid_out, with_layouts(program, options.layouts));
+  return with_constants(std::move(laid_out), options.constants);
+}
+
 Result<ir::Program> bind_program(const LoadedProgram& loaded, const BindingOptions& options) {
-  TILE_TUNE_TRY(laid_out, with_layouts(loaded.program, options.layouts));
+  TILE_TUNE_TRY(stored, with_storage(loaded.program, options));
   TILE_TUNE_TRY(sizes, parse_sizes(options.sizes));
   TILE_TUNE_CHECK(check_size_names({loaded.program}, sizes));
-  return ir::bind(laid_out, sizes_of(loaded, sizes));
+  return ir::bind(stored, sizes_of(loaded, sizes));
 }
 
 Result<void> check_size_names(const std::vector<ir::Program>& programs, const ir::Sizes& sizes) {
@@ -127,29 +152,31 @@ Result<void> check_size_names(const std::vector<ir::Program>& programs, const ir
   return {};
 }
 
-Result<std::vector<ir::Program>> with_layouts(const std::vector<LoadedProgram>& loaded,
-                                              const std::vector<std::string>& layouts) {
+Result<std::vector<ir::Program>> with_storage(const std::vector<LoadedProgram>& loaded, const BindingOptions& options) {
   const auto is_known = [&](const std::string& name) {
     return std::any_of(loaded.begin(), loaded.end(), [&](const auto& one) { return has_tensor(one.program, name); });
   };
   std::vector<ir::Program> programs;
   for (const auto& one : loaded) {
     const ir::Program& program = one.program;
-    std::vector<std::string> own;
-    for (const auto& text : layouts) {
+    // What nobody has stays in the list, so that it is reported.
+    const auto is_own = [&](const std::string& name) { return !is_known(name) || has_tensor(program, name); };
+    BindingOptions own;
+    for (const auto& text : options.layouts) {
       const auto assignment = split_assignment(text);
-      // What nobody has stays in the list, so that it is reported.
-      if (!assignment || !is_known(assignment->first) || has_tensor(program, assignment->first)) own.push_back(text);
+      if (!assignment || is_own(assignment->first)) own.layouts.push_back(text);
     }
-    TILE_TUNE_TRY(laid_out, with_layouts(program, own));
-    programs.push_back(std::move(laid_out));
+    for (const auto& name : options.constants)
+      if (is_own(name)) own.constants.push_back(name);
+    TILE_TUNE_TRY(stored, with_storage(program, own));
+    programs.push_back(std::move(stored));
   }
   return programs;
 }
 
 Result<std::vector<ir::Program>> bind_programs(const std::vector<LoadedProgram>& loaded,
                                                const BindingOptions& options) {
-  TILE_TUNE_TRY(programs, with_layouts(loaded, options.layouts));
+  TILE_TUNE_TRY(programs, with_storage(loaded, options));
   TILE_TUNE_TRY(sizes, parse_sizes(options.sizes));
   TILE_TUNE_CHECK(check_size_names(programs, sizes));
   std::vector<ir::Program> bound;

@@ -1,4 +1,4 @@
-// What the command line says about a program's sizes and storage: -s NAME=N and --layout.
+// What the command line says about a program's sizes and storage: -s NAME=N, --layout and --constant.
 #pragma once
 
 #include <optional>
@@ -15,10 +15,11 @@ class App;
 namespace tile_tune::cli {
 
 struct BindingOptions {
-  std::vector<std::string> sizes;    // "NAME=N"
-  std::vector<std::string> layouts;  // "row", "col" or "NAME=col"
-  std::vector<std::string> dtypes;   // of an einsum: "f64" or "NAME=i8"
-  std::vector<std::string> shapes;   // of an einsum: "NAME=4,1,3"
+  std::vector<std::string> sizes;           // "NAME=N"
+  std::vector<std::string> layouts;         // "row", "col" or "NAME=col"
+  std::vector<std::string> dtypes;          // of an einsum: "f64" or "NAME=i8"
+  std::vector<std::string> shapes;          // of an einsum: "NAME=4,1,3"
+  std::vector<std::string> constants = {};  // inputs that stay the same from call to call
 };
 void add_binding_options(CLI::App& verb, BindingOptions& options);
 
@@ -33,14 +34,19 @@ ir::Sizes sizes_of(const LoadedProgram& loaded, const ir::Sizes& given);
 /// The program with its tensors in the storage order asked for; a name no tensor has is an error.
 Result<ir::Program> with_layouts(ir::Program program, const std::vector<std::string>& layouts);
 
-/// Layouts set, sizes bound. Sizes the program does not have are an error.
+/// The program with these inputs constant; a name that is no input's is an error.
+Result<ir::Program> with_constants(ir::Program program, const std::vector<std::string>& constants);
+
+/// Both as the options say.
+Result<ir::Program> with_storage(const ir::Program& program, const BindingOptions& options);
+
+/// Layouts and constants set, sizes bound. Sizes the program does not have are an error.
 Result<ir::Program> bind_program(const LoadedProgram& loaded, const BindingOptions& options);
 
 /// The same for all the programs of one command: a name that none of them has is an error.
-Result<std::vector<ir::Program>> with_layouts(const std::vector<LoadedProgram>& loaded,
-                                              const std::vector<std::string>& layouts);
+Result<std::vector<ir::Program>> with_storage(const std::vector<LoadedProgram>& loaded, const BindingOptions& options);
 
-/// Binds all the programs of one command: each takes the sizes it has, and a size or layout that none of
+/// Binds all the programs of one command: each takes the sizes it has, and a size, layout or constant that none of
 /// them has is an error.
 Result<std::vector<ir::Program>> bind_programs(const std::vector<LoadedProgram>& loaded, const BindingOptions& options);
 

@@ -89,7 +89,7 @@ Result<std::vector<Checked>> check_all(const CheckOptions& options, const Report
   std::vector<Checked> checked;
   for (const auto& one : loaded) checked.push_back({one.program, std::nullopt});
   if (options.bindings.sizes.empty()) {
-    TILE_TUNE_TRY(laid_out, with_layouts(loaded, options.bindings.layouts));
+    TILE_TUNE_TRY(laid_out, with_storage(loaded, options.bindings));
     // Programs whose sizes are all known are complete as they are.
     for (size_t i = 0; i < checked.size(); ++i) {
       if (loaded[i].sizes.size() < loaded[i].program.sizes.size()) continue;

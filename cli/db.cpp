@@ -31,6 +31,11 @@ std::string target_text(const db::TargetRow& target) {
   return fmt::format("{}, {} thread{}", where, target.threads, target.threads == 1 ? "" : "s");
 }
 
+std::string storage_text(const db::ProgramRow& program) {
+  const auto constants = constant_names(program);
+  return constants.empty() ? program.layout : fmt::format("{}, constant {}", program.layout, fmt::join(constants, " "));
+}
+
 nlohmann::json best_json(const db::BestRow& best) {
   return {{"trial", best.trial_id},
           {"session", best.session},
@@ -50,6 +55,7 @@ nlohmann::json row_json(const db::ListRow& row) {
       {"sizes", nlohmann::json::parse(row.program.sizes_json, nullptr, false)},
       {"dtypes", row.program.dtypes},
       {"layout", row.program.layout},
+      {"constants", constant_names(row.program)},
       {"content_hash", row.program.content_hash},
       {"flops", row.program.flops},
       {"bytes", row.program.bytes},
@@ -89,7 +95,7 @@ std::string list_text(const std::vector<db::ListRow>& rows) {
   std::vector<std::vector<std::string>> cells;
   for (const auto& row : rows)
     cells.push_back({row.id, row.program.name, sizes_text(row.program.sizes_json), row.program.dtypes,
-                     row.program.layout, std::to_string(row.target.threads), std::to_string(row.trials),
+                     storage_text(row.program), std::to_string(row.target.threads), std::to_string(row.trials),
                      row.best ? format_time(row.best->median_ns) : "-",
                      row.best ? speed_text(row.best->ratio, 0, 0) : "-",
                      row.best ? format_percent(row.best->peak_fraction) : "-", date_text(row.created_ms)});
@@ -116,7 +122,7 @@ std::string show_text(const db::ShowRow& row) {
       {"program", summary.program.name},
       {"sizes", sizes_text(summary.program.sizes_json)},
       {"types", summary.program.dtypes},
-      {"layout", summary.program.layout},
+      {"layout", storage_text(summary.program)},
       {"work", fmt::format("{}, {}", format_count(summary.program.flops, "FLOP"), format_bytes(summary.program.bytes))},
       {"target", target_text(summary.target)},
       {"content", summary.program.content_hash},

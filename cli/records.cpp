@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <cctype>
 #include <nlohmann/json.hpp>
 
 #include "frontend/ir/canonical.h"
@@ -24,14 +25,17 @@ std::string dtypes_text(const ir::Program& program) {
   return list(program.inputs) + "->" + list(program.outputs);
 }
 
-/// "row" or "col" where all agree, else a letter for each tensor of a caller by canonical number: the key must not
-/// depend on the order of a signature any more than the content hash does.
+/// "row" or "col" where all agree, else a letter for each tensor of a caller by canonical number, a capital for one
+/// that is constant: the key must not depend on the order of a signature any more than the content hash does.
 std::string layout_text(const ir::Program& canonical) {
   std::string letters;
-  for (const auto& tensor : canonical.tensors)
-    if (tensor.role != ir::Role::Temporary) letters += tensor.layout == ir::Layout::Row ? 'r' : 'c';
-  if (letters.find('c') == std::string::npos) return "row";
-  return letters.find('r') == std::string::npos ? "col" : letters;
+  for (const auto& tensor : canonical.tensors) {
+    if (tensor.role == ir::Role::Temporary) continue;
+    const char letter = tensor.layout == ir::Layout::Row ? 'r' : 'c';
+    letters += tensor.constant ? static_cast<char>(std::toupper(letter)) : letter;
+  }
+  if (letters.find_first_not_of('r') == std::string::npos) return "row";
+  return letters.find_first_not_of('c') == std::string::npos ? "col" : letters;
 }
 
 /// In the order in which the program names them.
@@ -116,6 +120,16 @@ Result<search::Trial> trial_from_row(const db::TrialRow& row) {
   measured.peak_fraction_hi = row.peak_fraction_hi;
   measured.disturbed = row.disturbed;
   return trial;
+}
+
+std::vector<std::string> constant_names(const db::ProgramRow& row) {
+  std::vector<std::string> names;
+  const auto json = nlohmann::json::parse(row.canonical_json, nullptr, false);
+  const auto program = ir::program_from_json(json);
+  if (!program) return names;
+  for (const auto& tensor : program->tensors)
+    if (tensor.constant) names.push_back(tensor.name);
+  return names;
 }
 
 std::string sizes_text(const std::string& sizes_json) {

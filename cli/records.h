@@ -3,6 +3,7 @@
 
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "cli/program_argument.h"
 #include "codegen/target/target.h"
@@ -18,7 +19,7 @@ struct Workload {
   db::ProgramRow row;
 };
 
-/// `bound` is `loaded.program` with layouts and sizes set.
+/// `bound` is `loaded.program` with layouts, constants and sizes set.
 Workload make_workload(const LoadedProgram& loaded, const ir::Program& bound, const ir::Sizes& sizes);
 
 db::TargetRow target_row(const codegen::Target& target);
@@ -26,6 +27,9 @@ db::ToolRow tool_row();
 db::TrialRow trial_row(const search::Trial& trial);
 /// A row whose schedule or outcome this version cannot read is an error.
 Result<search::Trial> trial_from_row(const db::TrialRow& row);
+
+/// Names of the program's constant inputs.
+std::vector<std::string> constant_names(const db::ProgramRow& row);
 
 /// {"M": 512, "N": 3} as "M=512 N=3"; a text that is no such object as it is.
 std::string sizes_text(const std::string& sizes_json);

@@ -128,7 +128,7 @@ Result<Exit> run(const RunOptions& options, const Session& session) {
   TILE_TUNE_TRY(given, parse_sizes(options.bindings.sizes));
   TILE_TUNE_TRY(opened, open(options, given, session.report));
   auto& [loaded, arrays] = opened;
-  TILE_TUNE_TRY(program, with_layouts(loaded.program, options.bindings.layouts));
+  TILE_TUNE_TRY(program, with_storage(loaded.program, options.bindings));
   TILE_TUNE_TRY(sizes, infer_sizes(program, arrays, sizes_of(loaded, given)));
   TILE_TUNE_TRY(bound, ir::bind(program, sizes));
   TILE_TUNE_CHECK(check_memory(bound));

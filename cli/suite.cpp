@@ -78,6 +78,9 @@ Result<LoadedProgram> load_workload(const json& workload, const std::string& whe
     if (std::none_of(tensors.begin(), tensors.end(), [&](const ir::Tensor& t) { return t.name == weight; }))
       return malformed(where, fmt::format("the program has no tensor '{}'", weight));
   }
+  auto constant = with_constants(std::move(loaded->program), workload.value("constant", std::vector<std::string>{}));
+  if (!constant) return at(where, std::move(constant.error()));
+  loaded->program = std::move(*constant);
   loaded->program.name = identifier(figures.name);
   loaded->suite = std::move(figures);
   return std::move(*loaded);

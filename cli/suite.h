@@ -3,7 +3,7 @@
 // {"kind": "suite", "format": 1, "name": ..., "workloads": [...]}; a workload is {"name", and one of "einsum":
 // SUBSCRIPTS with "dtype" and perhaps "result_dtype", "tc": TEXT of one def, "program": a saved program}, and, all
 // optional, "sizes": {NAME: N}, "group", "flops", "bytes", "weights": [names of inputs that stay the same from call to
-// call]. Other fields are for people.
+// call], "constant": [the same, as with --constant NAME in every command]. Other fields are for people.
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>

@@ -62,12 +62,12 @@ Result<void> conclude(const TuneSummary& summary, const std::string& directory, 
   return {};
 }
 
-Result<Exit> tune_one(const LoadedProgram& loaded, const ir::Sizes& given, const TuneArguments& arguments,
-                      const Session& session) {
+/// `stored`: the program with its layouts and constants.
+Result<Exit> tune_one(const LoadedProgram& loaded, const ir::Program& stored, const ir::Sizes& given,
+                      const TuneArguments& arguments, const Session& session) {
   const double began = now_seconds();
   const ir::Sizes sizes = sizes_of(loaded, given);
-  TILE_TUNE_TRY(laid_out, with_layouts(loaded.program, arguments.bindings.layouts));
-  TILE_TUNE_TRY(bound, ir::bind(laid_out, sizes));
+  TILE_TUNE_TRY(bound, ir::bind(stored, sizes));
   TILE_TUNE_CHECK(check_memory(bound));
   TILE_TUNE_TRY(target, session.target());
   if (!arguments.emit.empty()) {
@@ -82,7 +82,7 @@ Result<Exit> tune_one(const LoadedProgram& loaded, const ir::Sizes& given, const
     line.show(progress_text(progress, now_seconds() - began));
   };
   const auto show_wait = [&](const std::string& sentence) { line.show(sentence); };
-  auto tuned = tune_workload(workload, small_variant_of(laid_out, sizes, target), target, arguments.request, session,
+  auto tuned = tune_workload(workload, small_variant_of(stored, sizes, target), target, arguments.request, session,
                              {began, interrupt.requested(), show, show_wait});
   line.clear();
   if (!tuned) {
@@ -108,11 +108,12 @@ Result<Exit> tune(const TuneArguments& arguments, const Session& session) {
   std::vector<ir::Program> programs;
   for (const auto& one : loaded) programs.push_back(one.program);
   TILE_TUNE_CHECK(check_size_names(programs, given));
-  if (loaded.size() == 1) return tune_one(loaded.front(), given, arguments, session);
+  TILE_TUNE_TRY(stored, with_storage(loaded, arguments.bindings));
+  if (loaded.size() == 1) return tune_one(loaded.front(), stored.front(), given, arguments, session);
   if (!loaded.front().suite) return tl::unexpected(several_programs(arguments.program, loaded));
   std::optional<Diagnostic> fault;
-  for (const auto& one : loaded) {
-    const auto outcome = tune_one(one, given, arguments, session);
+  for (size_t i = 0; i < loaded.size(); ++i) {
+    const auto outcome = tune_one(loaded[i], stored[i], given, arguments, session);
     if (outcome && *outcome == Exit::Interrupted) return outcome;
     if (outcome) continue;
     session.report.diagnostic(outcome.error());

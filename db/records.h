@@ -18,7 +18,7 @@ struct ProgramRow {
   std::string name, frontend, source;     // "tc", the text as the user wrote it
   std::string canonical_json;             // ir/json.h of the canonical, bound program
   std::string sizes_json;                 // {"M": 512, ...}
-  std::string dtypes, layout;             // "f32,f32->f32", "row" or per tensor "rrc"
+  std::string dtypes, layout;             // "f32,f32->f32", "row" or per tensor "rrc", capitals for constants
   double flops = 0, bytes = 0;
 };
 

@@ -68,12 +68,16 @@ def main():
     described = measure.suite_of(options.suite)
     names = [name for name, one in described.items() if operators.operation_of(one) and any(
         fnmatch.fnmatchcase(name, pattern) or one["group"] == pattern for pattern in options.only.split(","))]
+    if not names:
+        sys.exit(f"no workload of {options.suite} is named {options.only}, nor its group")
     python = environment.python(options.environment, ROOT / "scripts" / "bench-requirements.txt")
     with tempfile.TemporaryDirectory() as directory:
         variables = environment.variables(directory)
         path = pathlib.Path(options.output)
         result = json.loads(path.read_text(encoding="utf-8")) if path.exists() else {
             "kind": "benchmark", "format": 1, "seed": 1, "threads": options.threads, "workloads": []}
+        if result["threads"] != options.threads:
+            sys.exit(f"{path} was measured with {result['threads']} threads; name another file with --output")
         result["versions"] = environment.versions(python)
         for number, name in enumerate(names, 1):
             known = [one for one in result["workloads"] if one["name"] == name]

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <iterator>
 
 namespace tile_tune::codegen {
@@ -22,12 +23,13 @@ constexpr const char* kHead = R"(/* {name}.h: kernels made by tile-tune {version
  *                     undefined behaviour.
  *   KERNEL_dl         takes DLPack tensors and checks device, element type, shape and strides first. In C++,
  *                     include <dlpack/dlpack.h> before this header if you include it at all.
- * Arguments are inputs, then outputs. A pointer needs the alignment of its element type and no more; only a tensor
+ * {constants}Arguments are inputs, then outputs. A pointer needs the alignment of its element type and no more; only a tensor
  * without elements may be null. An output must not overlap any other argument. Strides count elements.
  */
 #ifndef TILE_TUNE_PACKAGE_{name}_H
 #define TILE_TUNE_PACKAGE_{name}_H
 
+#include <stddef.h>
 #include <stdint.h>
 
 #ifdef __cplusplus
@@ -50,6 +52,14 @@ constexpr const char* kFoot = R"(
 
 #endif
 )";
+
+// Only where a kernel has one.
+constexpr const char* kConstants =
+    R"(Operand B of a kernel that was built with --constant B is taken in a form of the kernel's own. KERNEL_pack_B makes
+ * it from B's elements, as often as these change, in KERNEL_pack_B_bytes() bytes of memory at a multiple of 64; the
+ * kernel then reads it in every call and never writes it. As a DLPack tensor it is these bytes: uint8, one dimension.
+ * Another build may want another form: keep B, not what was made of it.
+ * )";
 
 std::string_view storage(DType type) {
   switch (type) {
@@ -74,10 +84,11 @@ std::string comment(std::string text) {
   return text;
 }
 
-std::string describe(const Argument& argument) {
-  const std::string_view role = argument.is_in_out   ? "in/out: holds the value to start from, then the result"
-                                : argument.is_output ? "output"
-                                                     : "input";
+std::string describe(const Signature& kernel, const Argument& argument) {
+  const std::string role = argument.packed      ? fmt::format("constant, packed by {}", packing_entry(kernel, argument))
+                           : argument.is_in_out ? "in/out: holds the value to start from, then the result"
+                           : argument.is_output ? "output"
+                                                : "input";
   const std::string name = argument.tensor == argument.parameter
                                ? argument.tensor
                                : fmt::format("{} ({})", argument.parameter, comment(argument.tensor));
@@ -104,15 +115,20 @@ std::string constants(const Signature& kernel) {
 std::string parameters(const Signature& kernel) {
   std::vector<std::string> list;
   for (const Argument& a : kernel.arguments)
-    list.push_back(fmt::format("{}{}* {}", a.is_output ? "" : "const ", c_type(a.type), a.parameter));
+    list.push_back(
+        fmt::format("{}{}* {}", a.is_output ? "" : "const ", a.packed ? "void" : c_type(a.type), a.parameter));
   return fmt::format("{}", fmt::join(list, ", "));
 }
 
 std::string kernel_text(const std::string& library, const Signature& kernel, const Provenance& provenance) {
   std::string text = fmt::format("\n/* {}, {} schedule, program {}\n", kernel.function, comment(provenance.text),
                                  provenance.content_hash);
-  for (const Argument& argument : kernel.arguments) text += describe(argument);
+  for (const Argument& argument : kernel.arguments) text += describe(kernel, argument);
   text += " */\n" + constants(kernel);
+  for (const Argument& a : kernel.arguments)
+    if (a.packed)
+      text += fmt::format("size_t {0}_bytes(void);\nint {0}(const {1}* {2}, void* packed);\n", packing_entry(kernel, a),
+                          c_type(a.type), a.parameter);
   const std::string list = parameters(kernel);
   text += fmt::format("int {0}({1});\nint {0}_unchecked({1});\n", kernel.function, list);
   text += fmt::format("int {0}_dl({1}_dl_tensor* const* inputs, {1}_dl_tensor* const* outputs);\n", kernel.function,
@@ -125,8 +141,13 @@ std::string kernel_text(const std::string& library, const Signature& kernel, con
 std::string header_text(const PackageOptions& options, const std::vector<Signature>& kernels,
                         const std::vector<Provenance>& provenances) {
   const std::string prefix = status_prefix(options.name);
+  const bool has_constants = std::any_of(kernels.begin(), kernels.end(), [](const Signature& kernel) {
+    return std::any_of(kernel.arguments.begin(), kernel.arguments.end(),
+                       [](const Argument& argument) { return argument.packed.has_value(); });
+  });
   std::string text = fmt::format(kHead, fmt::arg("name", options.name), fmt::arg("version", options.tool_version),
-                                 fmt::arg("target", options.target.halide), fmt::arg("prefix", prefix));
+                                 fmt::arg("target", options.target.halide), fmt::arg("prefix", prefix),
+                                 fmt::arg("constants", has_constants ? kConstants : ""));
   text += fmt::format("enum {}_status {{\n", options.name);
   for (const Status& s : kStatuses)
     text += fmt::format("  {}_{} = {}{} /* {} */\n", prefix, s.suffix, s.code, &s + 1 == std::end(kStatuses) ? "" : ",",

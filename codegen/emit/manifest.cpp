@@ -9,15 +9,22 @@ namespace {
 using nlohmann::json;
 
 json describe(const Argument& argument) {
-  return {{"tensor", argument.tensor},
-          {"parameter", argument.parameter},
-          {"dtype", dtype_name(argument.type)},
-          {"layout", argument.layout == ir::Layout::Row ? "row" : "col"},
-          {"shape", argument.shape},
-          {"strides", argument.strides},
-          {"role", argument.is_in_out   ? "inout"
-                   : argument.is_output ? "output"
-                                        : "input"}};
+  json result{{"tensor", argument.tensor},
+              {"parameter", argument.parameter},
+              {"dtype", dtype_name(argument.type)},
+              {"layout", argument.layout == ir::Layout::Row ? "row" : "col"},
+              {"shape", argument.shape},
+              {"strides", argument.strides},
+              {"role", argument.is_in_out   ? "inout"
+                       : argument.is_output ? "output"
+                                            : "input"}};
+  if (argument.packed) {
+    const auto& form = argument.packed->form;
+    result["constant"] = {{"bytes", argument.packed->bytes},
+                          {"dtype", dtype_name(form ? form->type : argument.type)},
+                          {"extents", form ? json(form->extents) : json()}};
+  }
+  return result;
 }
 
 /// Where a statement stood in its source file is a path of the machine that tuned it.

@@ -39,6 +39,15 @@ Result<Argument> make_argument(const ir::Tensor& tensor) {
   return argument;
 }
 
+PackedArgument packed_argument(const Argument& argument, int tensor, const std::vector<PackedForm>& forms) {
+  PackedArgument packed{tensor, std::nullopt, argument.bytes()};
+  for (const auto& form : forms)
+    if (form.tensor == tensor) packed.form = form;
+  if (packed.form) packed.bytes = packed.form->bytes();
+  packed.bytes = (packed.bytes + kPackedAlignment - 1) / kPackedAlignment * kPackedAlignment;
+  return packed;
+}
+
 /// Position among the arguments of the pointer behind a tensor; an initial value shares its output's.
 size_t position(const ir::Program& program, int tensor) {
   for (size_t i = 0; i < program.inputs.size(); ++i)
@@ -100,11 +109,13 @@ Result<Signature> make_signature(const Kernel& kernel) {
                 "give each size with -s NAME=N");
   Signature signature{.function = kernel.function, .arguments = {}, .inputs = program.inputs.size(), .buffers = {}};
   std::vector<std::string> names;
+  const auto forms = packed_forms(program, kernel.schedule);
   for (const auto* list : {&program.inputs, &program.outputs}) {
     for (int number : *list) {
       TILE_TUNE_TRY(argument, make_argument(program.tensors[number]));
       argument.is_output = list == &program.outputs;
       argument.is_in_out = argument.is_output && program.initial_value_of(number).has_value();
+      if (program.tensors[number].constant) argument.packed = packed_argument(argument, number, forms);
       names.push_back(argument.tensor);
       signature.arguments.push_back(std::move(argument));
     }
@@ -116,7 +127,17 @@ Result<Signature> make_signature(const Kernel& kernel) {
 }
 
 std::vector<std::string> entry_points(const Signature& signature) {
-  return {signature.function, signature.function + "_unchecked", signature.function + "_dl"};
+  std::vector<std::string> entries{signature.function, signature.function + "_unchecked", signature.function + "_dl"};
+  for (const auto& argument : signature.arguments) {
+    if (!argument.packed) continue;
+    entries.push_back(packing_entry(signature, argument));
+    entries.push_back(entries.back() + "_bytes");
+  }
+  return entries;
+}
+
+std::string packing_entry(const Signature& signature, const Argument& constant) {
+  return fmt::format("{}_pack_{}", signature.function, constant.parameter);
 }
 
 std::string status_prefix(const std::string& library) {

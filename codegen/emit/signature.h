@@ -2,14 +2,27 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "codegen/emit/package.h"
+#include "codegen/schedule/packed_form.h"
 
 namespace tile_tune::codegen {
 
-/// One pointer parameter. shape and strides are in subscript order; strides count elements.
+/// What the pointer of a constant shows: the bytes that FUNCTION_pack_PARAMETER writes.
+struct PackedArgument {
+  int tensor = -1;                 // its number in the program
+  std::optional<PackedForm> form;  // nothing: the elements as they are
+  int64_t bytes = 0;               // a multiple of kPackedAlignment
+};
+
+/// Of packed operands, in bytes: a cache line, so that vectors do not cross two.
+inline constexpr int64_t kPackedAlignment = 64;
+
+/// One pointer parameter. shape and strides are in subscript order; strides count elements. Of a constant they are
+/// those of the tensor that is packed.
 struct Argument {
   std::string tensor;     // the program's name
   std::string parameter;  // the name in the header
@@ -18,7 +31,8 @@ struct Argument {
   std::vector<int64_t> shape;
   std::vector<int64_t> strides;
   bool is_output = false;
-  bool is_in_out = false;  // an output whose value on entry is read
+  bool is_in_out = false;                     // an output whose value on entry is read
+  std::optional<PackedArgument> packed = {};  // a constant
 
   int64_t bytes() const;
   int parts() const;  // 2 for complex types, whose real and imaginary parts lie side by side
@@ -39,7 +53,11 @@ std::string_view c_type(DType type);
 /// a type or a function name C cannot have.
 Result<Signature> make_signature(const Kernel& kernel);
 
-/// External symbols of a kernel: NAME, NAME_unchecked, NAME_dl.
+/// FUNCTION_pack_PARAMETER; with "_bytes" behind it what tells how much that writes.
+std::string packing_entry(const Signature& signature, const Argument& constant);
+
+/// External symbols of a kernel: NAME, NAME_unchecked, NAME_dl, and for each constant its packing_entry() and that with
+/// "_bytes" behind it.
 std::vector<std::string> entry_points(const Signature& signature);
 
 /// What an entry returns. `suffix` completes the enumerator LIBRARY_suffix; numbers are part of the ABI and never
@@ -52,7 +70,7 @@ struct Status {
 inline constexpr Status kStatuses[] = {
     {0, "OK", "success"},
     {1, "ERROR_NULL_POINTER", "a pointer is null"},
-    {2, "ERROR_MISALIGNED", "a pointer is not aligned to its element type"},
+    {2, "ERROR_MISALIGNED", "a pointer is not aligned to its element type, or a packed operand to 64 bytes"},
     {3, "ERROR_OVERLAP", "an output overlaps another argument"},
     {4, "ERROR_UNSUPPORTED_CPU", "this CPU lacks instructions the library was compiled for"},
     {5, "ERROR_OUT_OF_MEMORY", "out of memory for scratch buffers"},

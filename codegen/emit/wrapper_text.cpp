@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "codegen/lower/compile.h"
+
 namespace tile_tune::codegen {
 namespace {
 
@@ -141,6 +143,14 @@ TypeCode type_code(DType type) {
 /// Halide's dimensions of an argument, the fastest first; the parts of complex elements are one.
 std::vector<std::string> halide_dimensions(const Argument& argument) {
   std::vector<std::string> dimensions;
+  if (argument.packed && argument.packed->form) {
+    int64_t stride = 1;
+    for (const int64_t extent : argument.packed->form->extents) {
+      dimensions.push_back(fmt::format("{{0, {}, {}, 0}}", extent, stride));
+      stride *= extent;
+    }
+    return dimensions;
+  }
   if (argument.parts() == 2) dimensions.push_back("{0, 2, 1, 0}");
   const size_t rank = argument.shape.size();
   for (size_t n = 0; n < rank; ++n) {
@@ -150,12 +160,19 @@ std::vector<std::string> halide_dimensions(const Argument& argument) {
   return dimensions;
 }
 
+/// Shape and strides of what the caller gives: the bytes of a packed constant, else the tensor.
+std::pair<std::vector<int64_t>, std::vector<int64_t>> seen_shape(const Argument& argument) {
+  if (argument.packed) return {{argument.packed->bytes}, {1}};
+  return {argument.shape, argument.strides};
+}
+
 /// The constants of argument `i`: shape, strides and Halide's dimensions.
 std::string argument_tables(const Argument& argument, size_t i) {
   std::string text;
-  if (!argument.shape.empty())
+  const auto [shape, strides] = seen_shape(argument);
+  if (!shape.empty())
     text = fmt::format("static const int64_t shape{0}[] = {{{1}}};\nstatic const int64_t strides{0}[] = {{{2}}};\n", i,
-                       fmt::join(argument.shape, ", "), fmt::join(argument.strides, ", "));
+                       fmt::join(shape, ", "), fmt::join(strides, ", "));
   const auto dimensions = halide_dimensions(argument);
   if (dimensions.empty()) return text;
   return text + fmt::format("static const struct tile_tune_dimension dimensions{}[] = {{{}}};\n", i,
@@ -167,10 +184,12 @@ std::string tables(const Signature& kernel) {
   for (size_t i = 0; i < kernel.arguments.size(); ++i) {
     const Argument& a = kernel.arguments[i];
     text += argument_tables(a, i);
-    const bool scalar = a.shape.empty();
-    rows += fmt::format("  {{{}, sizeof({}), {}, {}, {}, {}}},\n", a.bytes(), c_type(a.type), type_code(a.type).dlpack,
-                        a.shape.size(), scalar ? "NULL" : fmt::format("shape{}", i),
-                        scalar ? "NULL" : fmt::format("strides{}", i));
+    const size_t rank = seen_shape(a).first.size();
+    rows +=
+        fmt::format("  {{{}, {}, {}, {}, {}, {}}},\n", a.packed ? a.packed->bytes : a.bytes(),
+                    a.packed ? std::to_string(kPackedAlignment) : fmt::format("sizeof({})", c_type(a.type)),
+                    type_code(a.packed ? DType::U8 : a.type).dlpack, rank,
+                    rank == 0 ? "NULL" : fmt::format("shape{}", i), rank == 0 ? "NULL" : fmt::format("strides{}", i));
   }
   return text +
          fmt::format("static const struct argument arguments[] = {{\n{}}};\nenum {{ INPUTS = {}, ARGUMENTS = {} }};\n",
@@ -187,6 +206,18 @@ std::string cpu_check(const std::vector<std::string>& features) {
          fmt::format("  return {};\n}}\n", tests.empty() ? "1" : fmt::format("{}", fmt::join(tests, " &&\n         ")));
 }
 
+/// Of the elements that a kernel reads or writes there.
+DType buffer_type(const Argument& argument) {
+  return argument.packed && argument.packed->form ? argument.packed->form->type : argument.type;
+}
+
+/// A buffer on the stack that shows `host`, with the dimensions of table `dimensions`.
+std::string buffer_text(const Argument& argument, const std::string& host, const std::string& dimensions) {
+  const size_t count = halide_dimensions(argument).size();
+  return fmt::format("{{0, NULL, {}, 0, {}, {}, {}, NULL}}", host, type_code(buffer_type(argument)).halide, count,
+                     count == 0 ? "NULL" : fmt::format("(struct tile_tune_dimension*){}", dimensions));
+}
+
 /// run(): buffers on the stack, no checks. Halide takes a null host for a bounds query, so a tensor without elements
 /// gets an address of ours. Generated code never writes through `dim` outside a bounds query.
 std::string run_text(const Signature& kernel) {
@@ -194,12 +225,9 @@ std::string run_text(const Signature& kernel) {
   std::vector<std::string> types(kernel.buffers.size(), "struct tile_tune_buffer*"), buffers, rows;
   for (size_t i : kernel.buffers) {
     const Argument& a = kernel.arguments[i];
-    const size_t dimensions = halide_dimensions(a).size();
     buffers.push_back(fmt::format("&buffers[{}]", buffers.size()));
-    rows.push_back(fmt::format("    {{0, NULL, {}, 0, {}, {}, {}, NULL}},\n",
-                               a.bytes() == 0 ? "(uint8_t*)&nothing" : fmt::format("(uint8_t*)pointers[{}]", i),
-                               type_code(a.type).halide, dimensions,
-                               dimensions == 0 ? "NULL" : fmt::format("(struct tile_tune_dimension*)dimensions{}", i)));
+    const auto host = a.bytes() == 0 ? "(uint8_t*)&nothing" : fmt::format("(uint8_t*)pointers[{}]", i);
+    rows.push_back(fmt::format("    {},\n", buffer_text(a, host, fmt::format("dimensions{}", i))));
   }
   return fmt::format(
       "\nint {0}({1});\n\nstatic int run(void* const* pointers) {{\n"
@@ -212,7 +240,8 @@ std::string run_text(const Signature& kernel) {
 std::string entries(const std::string& library, const Signature& kernel) {
   std::vector<std::string> parameters, pointers;
   for (const Argument& a : kernel.arguments) {
-    parameters.push_back(fmt::format("{}{}* p{}", a.is_output ? "" : "const ", c_type(a.type), pointers.size()));
+    parameters.push_back(
+        fmt::format("{}{}* p{}", a.is_output ? "" : "const ", a.packed ? "void" : c_type(a.type), pointers.size()));
     pointers.push_back(fmt::format("(void*)p{}", pointers.size()));
   }
   return fmt::format(
@@ -242,15 +271,60 @@ int {0}_dl({3}_dl_tensor* const* inputs, {3}_dl_tensor* const* outputs) {{
       kernel.function, fmt::join(parameters, ", "), fmt::join(pointers, ", "), library);
 }
 
+/// How the elements of a constant come into its packed form: by a function of the kernel's object, or as they are.
+std::string packing_body(const Signature& kernel, const Argument& constant, const Argument& plain) {
+  if (!constant.packed->form)
+    return fmt::format("  const int status = 0;\n  memcpy(packed, elements, {});\n", plain.bytes());
+  const std::string symbol = packing_function(kernel_symbol(kernel.function), constant.packed->tensor);
+  const size_t argument = static_cast<size_t>(&constant - kernel.arguments.data());
+  return fmt::format(
+      "  static const struct tile_tune_dimension dimensions[] = {{{}}};\n"
+      "  int {}(struct tile_tune_buffer*, struct tile_tune_buffer*);\n"
+      "  struct tile_tune_buffer from = {};\n  struct tile_tune_buffer to = {};\n"
+      "  const int status = status_of({}(&from, &to));\n",
+      fmt::join(halide_dimensions(plain), ", "), symbol, buffer_text(plain, "(uint8_t*)elements", "dimensions"),
+      buffer_text(constant, "(uint8_t*)packed", fmt::format("dimensions{}", argument)), symbol);
+}
+
+std::string packing_text(const Signature& kernel, const Argument& constant) {
+  Argument plain = constant;
+  plain.packed.reset();
+  const int64_t filled = constant.packed->form ? constant.packed->form->bytes() : plain.bytes();
+  return fmt::format(R"(
+size_t {0}_bytes(void) {{ return {1}; }}
+
+int {0}(const {2}* elements, void* packed) {{
+  if (!cpu_supported()) return FAIL(UNSUPPORTED_CPU);
+  if ({3} == 0) return 0;
+  if (elements == NULL || packed == NULL) return FAIL(NULL_POINTER);
+  if ((uintptr_t)elements % sizeof({2}) != 0 || (uintptr_t)packed % {4} != 0) return FAIL(MISALIGNED);
+  if (overlap((uintptr_t)elements, {3}, (uintptr_t)packed, {1})) return FAIL(OVERLAP);
+{5}  memset((uint8_t*)packed + {6}, 0, {7});
+  return status;
+}}
+)",
+                     packing_entry(kernel, constant), constant.packed->bytes, c_type(constant.type), plain.bytes(),
+                     kPackedAlignment, packing_body(kernel, constant, plain), filled, constant.packed->bytes - filled);
+}
+
+std::string packing_texts(const Signature& kernel) {
+  std::string text;
+  for (const Argument& argument : kernel.arguments)
+    if (argument.packed) text += packing_text(kernel, argument);
+  return text;
+}
+
 }  // namespace
 
 std::string kernel_symbol(const std::string& function) { return "tile_tune_kernel_" + function; }
 
 std::string wrapper_text(const std::string& library, const Signature& kernel,
                          const std::vector<std::string>& cpu_features) {
-  return fmt::format("#include <stddef.h>\n#include <stdint.h>\n\n#include \"{}.h\"\n\n", library) +
+  return fmt::format("#include <stddef.h>\n#include <stdint.h>\n#include <string.h>\n\n#include \"{}.h\"\n\n",
+                     library) +
          fmt::format("#define FAIL(name) {}_ERROR_##name\n", status_prefix(library)) + kTypes + tables(kernel) +
-         kCheck + kStatus + cpu_check(cpu_features) + run_text(kernel) + entries(library, kernel);
+         kCheck + kStatus + cpu_check(cpu_features) + run_text(kernel) + entries(library, kernel) +
+         packing_texts(kernel);
 }
 
 std::string error_string_text(const std::string& library) {

@@ -97,7 +97,9 @@ struct Applier {
 
   TailStrategy last_tile(int p) const {
     // The last tile is moved back to end at the border: every iteration stays inside the tensor and runs full
-    // width. (GuardWithIf would still make the accumulators read a whole tile beyond the border.)
+    // width. (GuardWithIf would still make the accumulators read a whole tile beyond the border, where only a constant
+    // packed with blocks up to there has elements.)
+    if (stage.guarded == p) return TailStrategy::GuardWithIf;
     return stage.extents[p] % schedule.tiles[p][0] == 0 ? TailStrategy::RoundUp : TailStrategy::ShiftInwards;
   }
 
@@ -270,6 +272,7 @@ struct Applier {
 
   void apply_packed() {
     for (auto& packed : stage.packed) {
+      if (packed.form) continue;
       const auto& order = packed.choice.order;
       packed.func.compute_at(level_at(packed.choice.depth));
       if (order.empty()) continue;
@@ -300,9 +303,9 @@ struct Applier {
   void apply_shift() {
     if (!stage.shift.defined()) return;
     const auto packed = std::find_if(stage.packed.begin(), stage.packed.end(),
-                                     [&](const PackedOperand& p) { return p.part.has_value(); });
+                                     [&](const PackedOperand& p) { return p.dot.has_value(); });
     const Var vector = stage.vars[schedule.vector_loop], outer(vector.name() + "_so"), inner(vector.name() + "_si");
-    stage.shift.compute_at(level_at(packed->choice.depth)).vectorize(vector, schedule.lanes, TailStrategy::GuardWithIf);
+    stage.shift.compute_at(level_at(packed->form ? -1 : packed->choice.depth)).vectorize(vector, schedule.lanes, TailStrategy::GuardWithIf);
     Halide::Stage update = stage.shift.update();
     update.split(vector, outer, inner, schedule.lanes, TailStrategy::GuardWithIf);
     std::vector<VarOrRVar> order{stage.shift_reduction.front(), inner};

@@ -1,6 +1,7 @@
 #include "codegen/lower/compile.h"
 
 #include <fmt/format.h>
+#include <algorithm>
 #include <cerrno>
 #include <chrono>
 #include <cstring>
@@ -81,6 +82,14 @@ std::vector<Halide::Var> vars_named(const std::string& name, size_t count) {
   return vars;
 }
 
+void describe_buffer(Halide::OutputImageParam parameter, const PackedForm& form) {
+  int64_t stride = 1;
+  for (size_t d = 0; d < form.extents.size(); ++d) {
+    parameter.dim(d).set_bounds(0, static_cast<int>(form.extents[d])).set_stride(static_cast<int>(stride));
+    stride *= form.extents[d];
+  }
+}
+
 // The elements of a parameter as a Func.
 Halide::Func elements_of(const Halide::ImageParam& parameter, const ir::Tensor& tensor, const std::string& name) {
   if (!is_complex(tensor.type)) return parameter;
@@ -148,8 +157,23 @@ struct Lowered {
   std::vector<Halide::Argument> arguments;
 };
 
+Halide::ImageParam parameter_of(const ir::Tensor& tensor, const std::string& name) {
+  const int parts = is_complex(tensor.type) ? 1 : 0;
+  Halide::ImageParam parameter(halide_type(tensor.type), static_cast<int>(tensor.extents.size()) + parts, name);
+  describe_buffer(parameter, tensor);
+  return parameter;
+}
+
+Lowered lower_packing(const ir::Program& program, const PackedForm& form, const Target& target) {
+  const auto parameter = parameter_of(program.tensors[form.tensor], fmt::format("tensor{}", form.tensor));
+  Halide::Func packed = packing_func(program, form, parameter, target);
+  describe_buffer(packed.output_buffer(), form);
+  return {Halide::Pipeline(packed), {parameter}};
+}
+
 // Without a schedule no Func is scheduled, and what the pipeline reads and writes carries estimates of its extents.
-Lowered lower(const ir::Program& program, const Schedule* schedule, const Target& target) {
+Lowered lower(const ir::Program& program, const Schedule* schedule, const Target& target,
+              const std::vector<PackedForm>& forms) {
   Lowered lowered;
   TensorFuncs values, initial;  // what expressions read; what statements start from
   for (const int number : kernel_arguments(program)) {
@@ -157,9 +181,15 @@ Lowered lower(const ir::Program& program, const Schedule* schedule, const Target
     if (tensor.role == ir::Role::Output) continue;
     const std::string name = fmt::format("tensor{}", number);
     const size_t rank = tensor.extents.size();
-    Halide::ImageParam parameter(halide_type(tensor.type), static_cast<int>(rank + (is_complex(tensor.type) ? 1 : 0)),
-                                 name);
-    describe_buffer(parameter, tensor);
+    const auto form = std::find_if(forms.begin(), forms.end(), [&](const auto& one) { return one.tensor == number; });
+    if (form != forms.end()) {
+      Halide::ImageParam packed(halide_type(form->type), static_cast<int>(form->extents.size()), name);
+      describe_buffer(packed, *form);
+      lowered.arguments.push_back(packed);
+      values[number] = packed;
+      continue;
+    }
+    Halide::ImageParam parameter = parameter_of(tensor, name);
     if (!schedule) parameter.set_estimates(bounds_in_memory(tensor));
     lowered.arguments.push_back(parameter);
     initial[number] = elements_of(parameter, tensor, name + "_elements");
@@ -169,7 +199,7 @@ Lowered lower(const ir::Program& program, const Schedule* schedule, const Target
     if (schedule) values[number].compute_root();
   }
   if (schedule)
-    lower_statements(program, *schedule, target, initial, values);
+    lower_statements(program, *schedule, target, forms, initial, values);
   else
     lower_unscheduled(program, initial, values);
   std::vector<Halide::Func> outputs;
@@ -189,9 +219,11 @@ Lowered lower(const ir::Program& program, const Schedule* schedule, const Target
   return lowered;
 }
 
-Halide::Target kernel_target(const ir::Program& program, const Target& target) {
+Halide::Target kernel_target(const ir::Program& program, const std::vector<PackedForm>& forms, const Target& target) {
   Halide::Target halide(target.halide);
   halide.set_feature(Halide::Target::NoRuntime);
+  for (const auto& form : forms)
+    if (form.bytes() > INT32_MAX) halide.set_feature(Halide::Target::LargeBuffers);
   for (const auto& tensor : program.tensors)
     if (ir::element_count(tensor) * static_cast<int64_t>(dtype_size(tensor.type)) > INT32_MAX)
       halide.set_feature(Halide::Target::LargeBuffers);
@@ -211,16 +243,24 @@ Result<void> write_object(const Halide::Module& module, const std::filesystem::p
 
 Halide::Module lowered_module(const ir::Program& program, const Schedule& schedule, const Target& target,
                               const std::string& function, const std::vector<Halide::Target::Feature>& features = {}) {
-  Lowered lowered = lower(program, &schedule, target);
-  Halide::Target halide = kernel_target(program, target);
+  const auto forms = packed_forms(program, schedule);
+  Lowered lowered = lower(program, &schedule, target, forms);
+  Halide::Target halide = kernel_target(program, forms, target);
   for (const auto feature : features) halide.set_feature(feature);
-  return lowered.pipeline.compile_to_module(lowered.arguments, function, halide);
+  Halide::Module module = lowered.pipeline.compile_to_module(lowered.arguments, function, halide);
+  for (const auto& form : forms) {
+    Lowered packing = lower_packing(program, form, target);
+    const std::string name = packing_function(function, form.tensor);
+    for (const auto& one : packing.pipeline.compile_to_module(packing.arguments, name, halide).functions())
+      module.append(one);
+  }
+  return module;
 }
 
 Halide::Module autoscheduled_module(const ir::Program& program, AutoScheduler scheduler, const Target& target,
                                     const std::string& function) {
-  Lowered lowered = lower(with_padded_inputs(program), nullptr, target);
-  const Halide::Target halide = kernel_target(program, target);
+  Lowered lowered = lower(with_padded_inputs(program), nullptr, target, {});
+  const Halide::Target halide = kernel_target(program, {}, target);
   schedule_automatically(lowered.pipeline, scheduler, halide, target);
   return lowered.pipeline.compile_to_module(lowered.arguments, function, halide);
 }
@@ -260,12 +300,15 @@ std::vector<int> kernel_arguments(const ir::Program& program) {
   return result;
 }
 
+std::string packing_function(const std::string& function, int tensor) {
+  return fmt::format("{}_pack{}", function, tensor);
+}
+
 Result<Compiled> compile_object(const ir::Program& program, const Schedule& schedule, const Target& target,
                                 const std::string& function, const std::filesystem::path& object) {
   TILE_TUNE_CHECK(check_lowerable(program, schedule));
-  return guarded("compiling a kernel", [&] {
-    return compile([&] { return lowered_module(program, schedule, target, function); }, object);
-  });
+  return guarded("compiling a kernel",
+                 [&] { return compile([&] { return lowered_module(program, schedule, target, function); }, object); });
 }
 
 Result<Compiled> compile_autoscheduled(const ir::Program& program, AutoScheduler scheduler, const Target& target,

@@ -5,6 +5,11 @@
 // The compiled function is `int NAME(struct halide_buffer_t* arg...)`, one buffer per kernel_arguments().
 // Dimension 0 of a buffer is the fastest one: the last subscript for Layout::Row, the first for Layout::Col.
 // The initial value of an in/out output is an argument of its own, and may be the very buffer of that output.
+//
+// Where packed_forms() of the schedule has a form for a constant, the buffer of that argument is the packed operand,
+// and the object also defines `int NAME_packT(struct halide_buffer_t* constant, struct halide_buffer_t* packed)` for
+// tensor number T, which fills it. A packed operand has the type and the extents of the form, the fastest first. Any
+// other constant is an argument like every input.
 #pragma once
 
 #include <filesystem>
@@ -12,6 +17,7 @@
 #include <vector>
 
 #include "codegen/lower/autoscheduler.h"
+#include "codegen/schedule/packed_form.h"
 #include "codegen/schedule/schedule.h"
 #include "codegen/target/target.h"
 #include "frontend/ir/program.h"
@@ -27,7 +33,11 @@ struct Compiled {
 /// initial values (Role::InOut) of in/out outputs in signature order, then outputs in signature order.
 std::vector<int> kernel_arguments(const ir::Program& program);
 
-/// Writes a relocatable object (without Halide's runtime) that defines `function`. The program must be canonical.
+/// The function that packs constant number `tensor` for the kernel `function`.
+std::string packing_function(const std::string& function, int tensor);
+
+/// Writes a relocatable object (without Halide's runtime) that defines `function` and what packs its constants. The
+/// program must be canonical.
 Result<Compiled> compile_object(const ir::Program& program, const Schedule& schedule, const Target& target,
                                 const std::string& function, const std::filesystem::path& object);
 

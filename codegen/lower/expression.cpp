@@ -451,16 +451,6 @@ Expr with_ieee_rules(const Expr& value, bool is_term) {
   return Halide::strict_float(product->a) * Halide::strict_float(product->b);
 }
 
-bool only_widened_halves(const ir::Expr& expr) {
-  if (const auto* cast = std::get_if<ir::Cast>(&expr.node))
-    return (expr.type == DType::F32 && std::holds_alternative<ir::Read>(cast->argument->node)) ||
-           only_widened_halves(*cast->argument);
-  if (const auto* call = std::get_if<ir::Call>(&expr.node))
-    return std::all_of(call->arguments.begin(), call->arguments.end(),
-                       [](const ir::ExprPtr& argument) { return only_widened_halves(*argument); });
-  return !std::holds_alternative<ir::Read>(expr.node) || expr.type != DType::F16;
-}
-
 Expr to_halide(const ir::AffineExpr& expr, const std::vector<Expr>& indices) {
   Expr sum = static_cast<int>(expr.constant.constant().value());
   for (const auto& [index, coefficient] : expr.terms) sum = indices[index] * static_cast<int>(coefficient) + sum;

@@ -22,9 +22,6 @@ Halide::Expr convert(const Halide::Expr& value, const Halide::Type& type);
 /// one of them.
 Halide::Expr with_ieee_rules(const Halide::Expr& value, bool is_term);
 
-/// True if every half that the expression reads is converted to f32 at once.
-bool only_widened_halves(const ir::Expr& expr);
-
 /// The element of one operand at Halide subscripts in the IR's order; `number` counts reads in order of appearance.
 using ReadOperand =
     std::function<Values(int number, const ir::Read& read, const std::vector<Halide::Expr>& subscripts)>;

@@ -22,6 +22,7 @@ struct Builder {
   const StageSchedule& schedule;
   const TensorFuncs& tensors;
   std::string name;
+  const std::vector<PackedForm>& forms;
   const std::vector<Var>& given_vars;
   Stage stage{};
 
@@ -102,15 +103,6 @@ struct Builder {
     return at(tensors.at(node.tensor), buffer_arguments(tensor, subscripts));
   }
 
-  std::vector<Expr> packed_arguments(const PackedOperand& packed, std::vector<Expr> subscripts,
-                                     const Expr& part) const {
-    if (!packed.part) return subscripts;
-    auto& along = subscripts[stage.dot->dimension];
-    along = Halide::Internal::simplify((along - part) / stage.dot->width);
-    subscripts.insert(subscripts.begin(), part);
-    return subscripts;
-  }
-
   // The plain product is what the compiler knows as part of a dot product; its instructions wrap.
   Expr dot_term(const std::vector<Expr>& indices, const ReadOperand& read_operand) const {
     const auto& factors = std::get<ir::Call>(statement.value->node).arguments;
@@ -155,29 +147,16 @@ struct Builder {
   void make_packed() {
     for (const auto& choice : schedule.packings) {
       const auto& operand = stage.loops.operands[choice.operand];
-      PackedOperand packed{choice,
-                           Func(fmt::format("{}_pack{}", name, choice.operand)),
-                           {},
-                           ir::shape(program.tensors[operand.tensor]),
-                           {}};
-      std::vector<Expr> subscripts;
-      for (size_t d = 0; d < operand.subscripts.size(); ++d) {
-        packed.vars.push_back(Var(fmt::format("{}_p{}_{}", name, choice.operand, d)));
-        subscripts.push_back(packed.vars.back());
+      const auto form = std::find_if(forms.begin(), forms.end(), [&](const PackedForm& one) {
+        return &program.statements[one.statement] == &statement && one.packing.operand == choice.operand;
+      });
+      if (form == forms.end()) {
+        stage.packed.push_back(
+            copy_in_kernel(program, statement, operand, choice, stage.dot, tensors.at(operand.tensor), name));
+        continue;
       }
-      auto arguments = packed.vars;
-      if (stage.dot && stage.dot->column == choice.operand) {
-        packed.part = Var(fmt::format("{}_p{}_part", name, choice.operand));
-        subscripts[stage.dot->dimension] = subscripts[stage.dot->dimension] * stage.dot->width + *packed.part;
-        arguments.insert(arguments.begin(), *packed.part);
-      }
-      auto elements = at(tensors.at(operand.tensor), buffer_arguments(program.tensors[operand.tensor], subscripts));
-      // Halves are widened once, on the way into the copy: with its care for NaN and infinities that takes a dozen
-      // instructions.
-      if (program.tensors[operand.tensor].type == DType::F16 && only_widened_halves(*statement.value))
-        elements[0] = convert(elements[0], Halide::Float(32));
-      define(packed.func, arguments, elements);
-      stage.packed.push_back(std::move(packed));
+      stage.packed.push_back(copy_made_beforehand(*form, tensors.at(operand.tensor)));
+      if (form->blocks && form->blocks->guarded) stage.guarded = form->blocks->loop;
     }
   }
 
@@ -587,9 +566,9 @@ std::vector<Expr> buffer_arguments(const ir::Tensor& tensor, const std::vector<E
 }
 
 Stage make_stage(const ir::Program& program, int number, const StageSchedule& schedule, const TensorFuncs& tensors,
-                 const std::vector<Var>& vars) {
+                 const std::vector<PackedForm>& forms, const std::vector<Var>& vars) {
   const auto& statement = program.statements[number];
-  Builder builder{program, statement, schedule, tensors, fmt::format("stage{}", number), vars};
+  Builder builder{program, statement, schedule, tensors, fmt::format("stage{}", number), forms, vars};
   return builder.build();
 }
 

@@ -12,21 +12,9 @@
 #include <vector>
 
 #include "Halide.h"
-#include "codegen/schedule/dot_product.h"
-#include "codegen/schedule/loops.h"
-#include "codegen/schedule/schedule.h"
-#include "codegen/target/target.h"
+#include "codegen/lower/packed.h"
 
 namespace tile_tune::codegen {
-
-struct PackedOperand {
-  Packing choice;
-  Halide::Func func;  // arguments: the operand tensor's dimensions, in subscript order
-  std::vector<Halide::Var> vars;
-  std::vector<int64_t> extents;  // of the whole tensor, which a copy made once for the stage holds at most
-  // With dot products: which of the instruction's iterations; the dimension along the reduction then counts groups.
-  std::optional<Halide::Var> part;
-};
 
 struct Stage {
   Loops loops;
@@ -54,6 +42,7 @@ struct Stage {
   bool has_tail = false;                            // accumulator has an update over the iterations no vector holds
   std::vector<Halide::RVar> tail;                   // its loops, innermost first
   std::vector<PackedOperand> packed;
+  std::optional<int> guarded;  // the output loop whose last tile computes beyond the border instead of being moved back
   std::optional<DotProduct> dot;  // its iterations are the first of `unrolled`
   Halide::Func shift;  // defined if dot->shifted: sums of the packed operand, arguments: the vector loop first
   std::vector<Halide::RVar> shift_reduction;  // its loops, innermost first, the instruction's iterations before them
@@ -65,9 +54,10 @@ using TensorFuncs = std::map<int, Halide::Func>;
 /// Halide arguments of a tensor's Func from subscripts in the IR's order.
 std::vector<Halide::Expr> buffer_arguments(const ir::Tensor& tensor, const std::vector<Halide::Expr>& subscripts);
 
-/// `vars` are those of the output loops; empty: new ones.
+/// `forms`: of the constants that are packed beforehand, whose Funcs in `tensors` hold these. `vars` are those of the
+/// output loops; empty: new ones.
 Stage make_stage(const ir::Program& program, int statement, const StageSchedule& schedule, const TensorFuncs& tensors,
-                 const std::vector<Halide::Var>& vars = {});
+                 const std::vector<PackedForm>& forms, const std::vector<Halide::Var>& vars = {});
 
 /// The tile loops of a nest, outermost first, for what is computed inside them.
 struct Nest {

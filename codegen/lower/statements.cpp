@@ -61,14 +61,14 @@ bool reads(const ir::Program& program, int tensor) {
 }
 
 void lower_statements(const ir::Program& program, const Schedule& schedule, const Target& target,
-                      const TensorFuncs& initial, TensorFuncs& values) {
+                      const std::vector<PackedForm>& forms, const TensorFuncs& initial, TensorFuncs& values) {
   const Fusion fusion(program, schedule);
   std::vector<Stage> stages;
   for (size_t s = 0; s < program.statements.size(); ++s) {
     const auto& statement = program.statements[s];
     const int number = static_cast<int>(s), host = schedule.stages[s].epilogue_of;
     stages.push_back(
-        make_stage(program, number, schedule.stages[s], readable(program, statement, initial, values),
+        make_stage(program, number, schedule.stages[s], readable(program, statement, initial, values), forms,
                    host < 0 ? std::vector<Halide::Var>() : vars_of_epilogue(fusion, number, host, stages[host])));
     values[statement.target] = stages[s].result;
     if (host >= 0) store_epilogue(stages[host], stages[s]);
@@ -89,7 +89,7 @@ void lower_unscheduled(const ir::Program& program, const TensorFuncs& initial, T
   for (size_t s = 0; s < program.statements.size(); ++s) {
     const auto& statement = program.statements[s];
     const auto stage = make_stage(program, static_cast<int>(s), plainest(loops_of(program, statement)),
-                                  readable(program, statement, initial, values));
+                                  readable(program, statement, initial, values), {});
     values[statement.target] = stage.result;
   }
 }

@@ -206,7 +206,7 @@ Program numbered(Program program) {
   return program;
 }
 
-/// A numbered program without its spelling: names, argument order, layouts, places.
+/// A numbered program without its spelling: names, argument order, layouts, what is constant, places.
 Program anonymous(Program result) {
   result.name.clear();
   result.sizes.clear();
@@ -219,6 +219,7 @@ Program anonymous(Program result) {
   for (size_t i = 0; i < names.size(); ++i) {
     result.tensors[i].name = names[i];
     result.tensors[i].layout = Layout::Row;
+    result.tensors[i].constant = false;
   }
   std::sort(result.inputs.begin(), result.inputs.end());
   std::sort(result.outputs.begin(), result.outputs.end());

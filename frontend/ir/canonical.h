@@ -22,7 +22,7 @@ namespace tile_tune::ir {
 Program canonicalize(const Program& program);
 
 /// SHA-256 (hex) of the canonical JSON: extents as numbers, element types included; index, size and tensor
-/// names, argument order and layouts erased, values of sizes as literals. The program must be bound. Starts with a
+/// names, argument order, layouts and what is constant erased, values of sizes as literals. The program must be bound. Starts with a
 /// format version, equal on every platform.
 std::string content_hash(const Program& program);
 

@@ -309,13 +309,15 @@ Result<ExprPtr> read(const At& at) {
 
 template <>
 Result<Tensor> read(const At& at) {
-  TILE_TUNE_CHECK(require_object(at, {"name", "type", "extents", "role", "layout"}));
+  TILE_TUNE_CHECK(require_object(at, {"name", "type", "extents", "role", "layout", "constant"}));
   TILE_TUNE_TRY(name, read_field<std::string>(at, "name"));
   TILE_TUNE_TRY(type, read_field<DType>(at, "type"));
   TILE_TUNE_TRY(extents, read_list<SizeExpr>(at, "extents"));
   TILE_TUNE_TRY(role, read_field<Role>(at, "role"));
   TILE_TUNE_TRY(layout, read_field<Layout>(at, "layout"));
-  return Tensor{std::move(name), type, std::move(extents), role, layout};
+  const bool constant = at.value.contains("constant");
+  if (constant && at.value.at("constant") != json(true)) return malformed(at.under("constant"), "can only be true");
+  return Tensor{std::move(name), type, std::move(extents), role, layout, constant};
 }
 
 template <>

@@ -101,11 +101,13 @@ json write(const ExprPtr& expr) {
 }
 
 json write(const Tensor& tensor) {
-  return {{"name", tensor.name},
-          {"type", dtype_name(tensor.type)},
-          {"extents", write_list(tensor.extents)},
-          {"role", kRoleNames[static_cast<size_t>(tensor.role)].second},
-          {"layout", kLayoutNames[static_cast<size_t>(tensor.layout)].second}};
+  json result{{"name", tensor.name},
+              {"type", dtype_name(tensor.type)},
+              {"extents", write_list(tensor.extents)},
+              {"role", kRoleNames[static_cast<size_t>(tensor.role)].second},
+              {"layout", kLayoutNames[static_cast<size_t>(tensor.layout)].second}};
+  if (tensor.constant) result["constant"] = true;
+  return result;
 }
 
 json write(const Index& index) {

@@ -37,6 +37,8 @@ struct Tensor {
   std::vector<SizeExpr> extents;  // empty: a scalar
   Role role = Role::Input;
   Layout layout = Layout::Row;
+  bool constant = false;  // an input with the same elements in every call (weights): kernels take what was made of it
+                          // beforehand
 };
 
 /// An index variable and its half-open range [lo, hi). `reason` says in plain words what bounds it:

@@ -286,6 +286,8 @@ Result<void> validate(const Program& program) {
   for (size_t i = 0; i < program.tensors.size(); ++i) {
     TILE_TUNE_CHECK(check_tensor(program, program.tensors[i], fmt::format("tensors[{}]", i)));
     const Role role = program.tensors[i].role;
+    if (program.tensors[i].constant && role != Role::Input)
+      return invalid(fmt::format("tensors[{}]", i), "only an input can be constant");
     if (role == Role::Input || role == Role::InOut) readable.insert(static_cast<int>(i));
   }
   TILE_TUNE_CHECK(check_list(program, program.inputs, Role::Input, "inputs"));

@@ -21,11 +21,15 @@ class Contest:
         self.inputs = self._inputs([one for one in arguments if not one.is_output])
         self.outputs = [torch.empty(one.shape, dtype=torch_operators.TYPES[one.dtype])
                         for one in arguments if one.is_output]
+        placement.open()
         self.expected, self.bounds = self._reference()
+        placement.close()  # PyTorch's threads are there now: one library's at a time share out the cores
 
     def _inputs(self, arguments):
+        """Arrays in the shapes that libraries know: the suite's, of the same elements as the program's."""
         rows = arguments[0].shape[0]  # of a table, which indices point into
-        return [_random(torch_operators.TYPES[one.dtype], one.shape, rows) for one in arguments]
+        return [_random(torch_operators.TYPES[one.dtype], shape, rows)
+                for one, shape in zip(arguments, self.workload["shapes"])]
 
     def _reference(self):
         """Results in double precision, and how far from them a result may be."""

@@ -29,20 +29,14 @@ def _einsum(subscripts, *inputs):
 
 
 def _convolution(operation, image, kernel, bias=None):
-    shape = image.shape
-    if image.ndim == 5:  # groups of their own
-        image = image.reshape(shape[0], shape[1] * shape[2], *shape[3:])
-        kernel = kernel.reshape(kernel.shape[0] * kernel.shape[1], *kernel.shape[2:])
     spatial = "HW" if image.ndim == 4 else "W"
     layout = f"N{spatial}C" if operation.channels_last else f"NC{spatial}"
     result = lax.conv_general_dilated(image, kernel, operation.stride, [(p, p) for p in operation.padding],
                                       rhs_dilation=operation.dilation, feature_group_count=operation.groups,
                                       dimension_numbers=(layout, f"OI{spatial}", layout))
     if bias is not None:
-        result = result + bias.reshape(-1, *[1] * len(spatial))
-    if operation.relu:
-        result = jax.nn.relu(result)
-    return result.reshape(shape[0], shape[1], -1, *result.shape[2:]) if len(shape) == 5 else result
+        result = result + (bias.ravel() if operation.channels_last else bias.reshape(-1, *[1] * len(spatial)))
+    return jax.nn.relu(result) if operation.relu else result
 
 
 def _pool(operation, image):

@@ -14,8 +14,8 @@ class Einsum:
 
 @dataclass(frozen=True)
 class Convolution:
-    """Of an image (batch, groups·channels, spatial...), or channels last, with a kernel (features, channels,
-    spatial...). Five-dimensional images and kernels have the groups as a dimension of their own."""
+    """Of an image (batch, channels, spatial...), or channels last, with a kernel (features, channels of a group,
+    spatial...), a bias perhaps."""
     channels_last: bool = False
     groups: int = 1
     stride: tuple = (1, 1)
@@ -60,13 +60,14 @@ def operation_of(workload):
 
 def _of_tc(workload):
     name = re.match(r"def (\w+)", workload["tc"]).group(1)
-    named = {"max_axis1": Named("row_max"), "softmax": Named("softmax"), "logsumexp": Named("logsumexp"),
+    known = {"max_axis1": Named("row_max"), "softmax": Named("softmax"), "logsumexp": Named("logsumexp"),
              "attention": Named("attention"), "tc_mlp1": Layers(False), "tc_mlp3": Layers(True),
              "tc_1lut": Lookup(), "tc_2lut": Lookup(), "avgpool": Pool(False, 2, 2, 0),
              "group_convolution": Convolution(groups=workload["sizes"].get("G", 1)), "convolution": Convolution(),
              "conv1d": Convolution(channels_last=True, stride=(1,), dilation=(1,), padding=(0,)),
-             "dilated_conv2d": Convolution(channels_last=True, dilation=(2, 3)), "conv1x1": Convolution(channels_last=True)}
-    return named.get(name)
+             "dilated_conv2d": Convolution(channels_last=True, dilation=(2, 3)),
+             "conv1x1": Convolution(channels_last=True)}
+    return known.get(name)
 
 
 def _of_program(workload):

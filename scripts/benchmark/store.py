@@ -9,7 +9,8 @@ KIND, FORMAT = "performance", 1
 
 def empty(machine, suite):
     """`suite`: name -> what the suite says of a workload."""
-    kept = [{key: workload[key] for key in ("name", "group", "flops", "bytes", "weights")} for workload in suite.values()]
+    fields = ("name", "group", "flops", "bytes", "weights")
+    kept = [{field: workload[field] for field in fields} for workload in suite.values()]
     return {"kind": KIND, "format": FORMAT, "machine": machine, "suite": kept, "passes": {}, "histories": {}}
 
 

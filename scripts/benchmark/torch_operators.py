@@ -34,9 +34,6 @@ def _einsum(subscripts, *inputs):
 
 
 def _convolution(operation, image, kernel, bias=None):
-    shape = image.shape
-    if image.dim() == 5:  # groups of their own
-        image, kernel = image.flatten(1, 2), kernel.flatten(0, 1)
     if operation.channels_last:
         image = image.movedim(-1, 1)
     convolve = F.conv2d if image.dim() == 4 else F.conv1d
@@ -44,8 +41,6 @@ def _convolution(operation, image, kernel, bias=None):
                       operation.dilation, operation.groups)
     if operation.relu:
         result = F.relu(result)
-    if len(shape) == 5:
-        result = result.unflatten(1, (shape[1], -1))
     if operation.channels_last:
         result = result.movedim(1, -1)
     return result.contiguous()

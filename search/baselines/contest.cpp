@@ -57,9 +57,10 @@ Result<std::unique_ptr<Contest>> Contest::start(ContestOptions options) {
 }
 
 Result<void> Contest::build_schedules(Pool& pool, const std::vector<NamedSchedule>& schedules, Match& match) {
-  for (const auto& [name, schedule] : schedules) {
+  for (const auto& [name, schedule, packed] : schedules) {
+    const std::string program = packed ? packed_problem(match.problem) : match.problem;
     match.libraries.push_back(fmt::format("{}-{}.so", match.problem, name));
-    const auto reply = pool.ask(Build{match.problem, schedule, match.libraries.back()});
+    const auto reply = pool.ask(Build{program, schedule, match.libraries.back()});
     if (!reply) return stopped();
     match.entries.emplace_back();
     match.entries.back().name = name;
@@ -186,6 +187,9 @@ Result<ContestResult> Contest::run(const ir::Program& program, const std::vector
     if (!lock) return stopped();
     TILE_TUNE_TRY(problem, make_problem(program, options_.seed));
     TILE_TUNE_CHECK(write_problem(problem, directory_.path() / match.problem));
+    ir::Program packed = program;
+    for (const int constant : constants) packed.tensors[constant].constant = true;
+    TILE_TUNE_CHECK(write_problem({packed, {}, {}, false, ""}, directory_.path() / packed_problem(match.problem)));
     result.sampled = problem.sampled;
     Pool pool(options_.command, 1, setup(), options_.stop);
     TILE_TUNE_CHECK(build_schedules(pool, schedules, match));
@@ -198,6 +202,7 @@ Result<ContestResult> Contest::run(const ir::Program& program, const std::vector
   result.entries = std::move(match.entries);
   std::error_code ignored;
   std::filesystem::remove_all(directory_.path() / match.problem, ignored);
+  std::filesystem::remove_all(directory_.path() / packed_problem(match.problem), ignored);
   for (const auto& library : match.libraries) std::filesystem::remove(directory_.path() / library, ignored);
   return result;
 }
@@ -227,6 +232,12 @@ int best_autoscheduled(const std::vector<Entry>& entries) {
       best = static_cast<int>(i);
   }
   return best;
+}
+
+int best_packed_baseline(const std::vector<Entry>& entries) {
+  for (size_t i = 0; i < entries.size(); ++i)
+    if (entries[i].baseline == Baseline::OneDnnPacked && entries[i].ran()) return static_cast<int>(i);
+  return best_baseline(entries);
 }
 
 std::optional<Ratio> speed_ratio(const Entry& one, const Entry& other, uint64_t seed) {

@@ -29,8 +29,9 @@ struct ContestOptions {
 };
 
 struct NamedSchedule {
-  std::string name;  // "default", "tuned"
+  std::string name;  // "default", "tuned", "default-packed", "tuned-packed"
   codegen::Schedule schedule;
+  bool packed = false;  // of the program with its constants constant
 };
 
 struct Entry {
@@ -57,8 +58,8 @@ class Contest {
  public:
   static Result<std::unique_ptr<Contest>> start(ContestOptions options);
 
-  /// `program` is canonical and bound; `schedules` holds at least one, the first is what log-ratios are to. Only
-  /// baselines of `against` that apply take part.
+  /// `program` is canonical and bound, without constants; `schedules` holds at least one, the first is what log-ratios
+  /// are to. Only baselines of `against` that apply take part. `constants` are packed beforehand for those who can.
   Result<ContestResult> run(const ir::Program& program, const std::vector<NamedSchedule>& schedules,
                             const std::vector<Baseline>& against, const std::set<int>& constants,
                             const std::vector<codegen::AutoScheduler>& autoschedulers = {});
@@ -75,6 +76,7 @@ class Contest {
   };
   Result<void> build_schedules(Pool& pool, const std::vector<NamedSchedule>& schedules, Match& match);
   Result<void> build_autoscheduled(const std::vector<codegen::AutoScheduler>& schedulers, Match& match);
+  std::string packed_problem(const std::string& problem) const { return problem + "-packed"; }
   void build_baselines(const ir::Program& program, const std::vector<Baseline>& against, const std::set<int>& constants,
                        Match& match);
   Result<void> verify(Pool& pool, Match& match);
@@ -89,6 +91,8 @@ class Contest {
 /// The baseline that rulings 4 compares with: the fastest of the libraries; where none has the program's operations,
 /// the loops. Number in `entries`, -1 if no baseline ran. Packed baselines are a class of their own.
 int best_baseline(const std::vector<Entry>& entries);
+/// What kernels with packed constants compare with (rulings 24): oneDNN with its own packed ones, else the best.
+int best_packed_baseline(const std::vector<Entry>& entries);
 
 /// The fastest kernel an automatic scheduler made: number in `entries`, -1 if none ran.
 int best_autoscheduled(const std::vector<Entry>& entries);

@@ -9,6 +9,7 @@
 #include <chrono>
 #include <mutex>
 
+#include "codegen/lower/compile.h"
 #include "codegen/target/target.h"
 
 namespace tile_tune::search {
@@ -101,10 +102,16 @@ std::string take_runtime_error() {
 Result<Kernel> Kernel::load(const std::filesystem::path& library) {
   TILE_TUNE_TRY(handle, open_library(library, RTLD_LOCAL));
   Kernel kernel;
+  kernel.handle_ = handle;
   TILE_TUNE_TRY(entry, find<int (*)(void**)>(handle, kKernelEntry));
   kernel.entry_ = entry;
   kernel.note_ = reinterpret_cast<const char* (*)()>(dlsym(handle, kKernelNote));
   return kernel;
+}
+
+Kernel::Entry Kernel::packing(int tensor) const {
+  const std::string name = codegen::packing_function(kKernelFunction, tensor) + "_argv";
+  return reinterpret_cast<Entry>(dlsym(handle_, name.c_str()));
 }
 
 Reply run_fault(int code) {

@@ -32,13 +32,17 @@ std::string take_runtime_error();
 class Kernel {
  public:
   static Result<Kernel> load(const std::filesystem::path& library);
+  using Entry = int (*)(void**);
   /// 0, or one of Halide's error codes.
   int operator()(void** argv) const { return entry_(argv); }
+  /// What packs constant number `tensor` for this kernel (codegen/lower/compile.h); nullptr if it takes that as it is.
+  Entry packing(int tensor) const;
   /// What the library has to say of itself after a call (kKernelNote), or nothing.
   std::string note() const { return note_ ? note_() : ""; }
 
  private:
-  int (*entry_)(void**) = nullptr;
+  void* handle_ = nullptr;
+  Entry entry_ = nullptr;
   const char* (*note_)() = nullptr;
 };
 

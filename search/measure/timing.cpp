@@ -57,13 +57,18 @@ Bench::Bench(const Problem& problem, double call_seconds, int reply_fd)
   watch_guards(&buffers_, reply_fd);
 }
 
+KernelCall& Bench::call_of(const Kernel& kernel) {
+  return calls_.try_emplace(&kernel, problem_.program, kernel, buffers_, Flush::Begin).first->second;
+}
+
 Sample Bench::sample(const Kernel& kernel, int64_t calls) {
   buffers_.restore();
   Sample sample;
+  KernelCall& run = call_of(kernel);
   const CallLimit limit(call_seconds_ + kMinSampleNs * 1e-9);
   const long switches = involuntary_switches();
   const auto start = Clock::now();
-  for (int64_t call = 0; call < calls && sample.code == 0; ++call) sample.code = kernel(buffers_.argv());
+  for (int64_t call = 0; call < calls && sample.code == 0; ++call) sample.code = run();
   const auto stop = Clock::now();
   sample.ns = std::chrono::duration<double, std::nano>(stop - start).count() / static_cast<double>(calls);
   sample.switched = involuntary_switches() != switches;
@@ -73,8 +78,10 @@ Sample Bench::sample(const Kernel& kernel, int64_t calls) {
 Reply Bench::check(const Kernel& kernel) {
   buffers_.prepare_outputs(std::byte{0xFF});
   const CallLimit limit(call_seconds_);
-  if (const int code = kernel(buffers_.argv()); code != 0) return run_fault(code);
-  if (const auto trespass = buffers_.trespass(); !trespass.empty()) return Reply::fault(Outcome::Wrong, trespass);
+  KernelCall& run = call_of(kernel);
+  if (const int code = run(); code != 0) return run_fault(code);
+  for (const auto& trespass : {buffers_.trespass(), run.trespass()})
+    if (!trespass.empty()) return Reply::fault(Outcome::Wrong, trespass);
   return compare_outputs(problem_, buffers_);
 }
 

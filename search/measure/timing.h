@@ -1,8 +1,10 @@
 // Calling kernels against the clock; what races and finals share.
 #pragma once
 
+#include <map>
 #include <vector>
 
+#include "search/measure/kernel_call.h"
 #include "search/measure/verify.h"
 
 namespace tile_tune::search {
@@ -17,15 +19,19 @@ struct Sample {
 class Bench {
  public:
   Bench(const Problem& problem, double call_seconds, int reply_fd);
-  /// `calls` calls back to back. In/out outputs have their initial value before the first.
+  /// `calls` calls back to back. In/out outputs have their initial value before the first. Constants are packed before
+  /// the first of all, so the kernel must stay where it is.
   Sample sample(const Kernel& kernel, int64_t calls);
   /// Runs once more and compares: what was right before the race must still be right after it.
   Reply check(const Kernel& kernel);
 
  private:
+  KernelCall& call_of(const Kernel& kernel);
+
   const Problem& problem_;
   double call_seconds_;
   Buffers buffers_;
+  std::map<const Kernel*, KernelCall> calls_;
 };
 
 struct Contestant {

@@ -9,6 +9,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "search/measure/kernel_call.h"
+
 namespace tile_tune::search {
 namespace {
 
@@ -110,13 +112,15 @@ Reply verify(const Problem& problem, const Kernel& kernel, double call_seconds, 
     Buffers buffers(problem, flush);
     watch_guards(&buffers, reply_fd);
     buffers.prepare_outputs(kPatterns[first ? 0 : 1]);
+    KernelCall call(problem.program, kernel, buffers, flush);
     const int code = [&] {
       const CallLimit limit(call_seconds);
-      return kernel(buffers.argv());
+      return call();
     }();
     watch_guards(nullptr, reply_fd);
     if (code != 0) return run_fault(code);
-    if (const auto trespass = buffers.trespass(); !trespass.empty()) return Reply::fault(Outcome::Wrong, trespass);
+    for (const auto& trespass : {buffers.trespass(), call.trespass()})
+      if (!trespass.empty()) return Reply::fault(Outcome::Wrong, trespass);
     Reply reply = compare_outputs(problem, buffers);
     if (reply.outcome != Outcome::Ok) return reply;
     worst.verify_error = std::max(worst.verify_error, reply.verify_error);

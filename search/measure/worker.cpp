@@ -14,6 +14,7 @@
 
 #include "search/measure/channel.h"
 #include "search/measure/child.h"
+#include "search/measure/kernel_call.h"
 #include "search/measure/linker.h"
 #include "search/measure/race.h"
 #include "search/measure/session.h"
@@ -107,7 +108,8 @@ class Worker {
         buffers.prepare_outputs(std::byte{0});
         watch_guards(&buffers, reply_fd);
         const CallLimit limit(setup_->limits.run_seconds);
-        if (const int code = (*kernel)(buffers.argv()); code != 0) return run_fault(code);
+        KernelCall call(problem.program, *kernel, buffers, Flush::End);
+        if (const int code = call(); code != 0) return run_fault(code);
         if (const auto trespass = buffers.trespass(); !trespass.empty()) return Reply::fault(Outcome::Wrong, trespass);
         std::vector<tensor::Array> outputs;
         for (const int output : problem.program.outputs) outputs.push_back(buffers.output(output));

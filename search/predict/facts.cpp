@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "codegen/schedule/check.h"
+#include "codegen/schedule/packed_form.h"
 #include "search/predict/nest.h"
 
 namespace tile_tune::predict {
@@ -204,6 +205,7 @@ void packing(const Stage& stage, StageFacts& facts) {
     }
     if (!packing) continue;
     ++facts.packed;
+    if (codegen::is_packed_beforehand(stage.program, operand)) continue;
     const auto depth = stage.depth_of(*packing);
     const double copied =
         stage.loops.footprint(stage.program, operand, stage.nest.inner[depth]) * stage.nest.runs(depth) / facts.points;

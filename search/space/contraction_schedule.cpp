@@ -7,6 +7,7 @@
 #include <cstdlib>
 #include <numeric>
 
+#include "codegen/schedule/packed_form.h"
 #include "search/space/default_parallel.h"
 
 namespace tile_tune::search {
@@ -121,15 +122,16 @@ std::vector<int> unrolled_taps(const Layout& layout) {
   return unroll;
 }
 
-// Stored with the vectors innermost, then in the order the reduction walks.
-std::vector<int> storage_order(const Layout& layout, const Operand& operand, const std::vector<int>& reductions) {
+// Stored with what output loop p walks innermost, then in the order the reduction walks.
+std::vector<int> storage_order(const Layout& layout, const Operand& operand, int p,
+                               const std::vector<int>& reductions) {
   const auto& loops = layout.context.loops;
   const auto distances = codegen::strides(layout.context.program->tensors[operand.tensor]);
   std::vector<int> storage(operand.subscripts.size());
   std::iota(storage.begin(), storage.end(), 0);
   auto uses = [&](int d, int index) { return std::get<ir::AffineExpr>(operand.subscripts[d]).coefficient(index) != 0; };
   auto rank = [&](int d) {
-    if (uses(d, loops.output_index[layout.tile.vector_loop])) return 0;
+    if (uses(d, loops.output_index[p])) return 0;
     for (size_t r = 0; r < reductions.size(); ++r)
       if (uses(d, loops.reduction_index[reductions[reductions.size() - 1 - r]])) return 1 + static_cast<int>(r);
     return 1 + static_cast<int>(reductions.size());
@@ -137,6 +139,17 @@ std::vector<int> storage_order(const Layout& layout, const Operand& operand, con
   std::stable_sort(storage.begin(), storage.end(),
                    [&](int a, int b) { return rank(a) != rank(b) ? rank(a) < rank(b) : distances[a] < distances[b]; });
   return storage;
+}
+
+// The output loop for whose register tile a constant operand is stored: the vector loop, else that of the most rows.
+int loop_to_store_for(const Layout& layout, const Operand& operand) {
+  if (layout.in_panel(operand)) return layout.tile.vector_loop;
+  int best = -1;
+  for (int p = 0; p < layout.outputs(); ++p)
+    if (layout.tile.tile[p] > 1 && layout.stride(operand, p) != 0 &&
+        (best < 0 || layout.tile.tile[p] > layout.tile.tile[best]))
+      best = p;
+  return best;
 }
 
 }  // namespace
@@ -174,6 +187,12 @@ StageSchedule contraction_stage(const StageContext& context, const RegisterTile&
   const int64_t passes =
       layout.trips_of(order, packed_at, order.size()) / (rows_outside ? layout.trips(tile.vector_loop) : 1);
   for (const auto& operand : context.loops.operands) {
+    if (codegen::is_packed_beforehand(*context.program, operand)) {
+      const int loop = loop_to_store_for(layout, operand);
+      if (loop >= 0 && packing_dimension(context, operand, loop) >= 0)
+        stage.packings.push_back({operand.number, 0, storage_order(layout, operand, loop, stage.reduction_order)});
+      continue;
+    }
     if (!operand.affine || !layout.in_panel(operand)) continue;
     const bool strided = layout.stride(operand, tile.vector_loop) != 1;
     if (packing_dimension(context, operand, tile.vector_loop) < 0) continue;
@@ -182,7 +201,7 @@ StageSchedule contraction_stage(const StageContext& context, const RegisterTile&
     const bool again = std::any_of(order.begin(), order.begin() + depth,
                                    [&](int p) { return layout.trips(p) > 1 && layout.stride(operand, p) == 0; });
     const int at = again && layout.bytes(operand) <= static_cast<double>(context.target->l2_bytes) / 2 ? 0 : depth;
-    stage.packings.push_back({operand.number, at, storage_order(layout, operand, stage.reduction_order)});
+    stage.packings.push_back({operand.number, at, storage_order(layout, operand, tile.vector_loop, stage.reduction_order)});
   }
   return stage;
 }

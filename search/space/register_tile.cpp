@@ -4,6 +4,8 @@
 #include <cmath>
 #include <cstdlib>
 
+#include "codegen/schedule/packed_form.h"
+
 namespace tile_tune::search {
 namespace {
 
@@ -157,7 +159,8 @@ Access access_along(const StageContext& context, const Operand& operand, int loo
   // Few lanes far apart are loaded one by one; short strides as whole vectors that are shuffled.
   const Access direct{distance < lanes ? 2.0 * static_cast<double>(distance) : kScalarMove * lanes, 0};
   if (packing_dimension(context, operand, loop) < 0) return direct;
-  return {kVectorLoad, whole_footprint(context, operand) * kScalarMove};
+  const bool free = codegen::is_packed_beforehand(*context.program, operand);
+  return {kVectorLoad, free ? 0 : whole_footprint(context, operand) * kScalarMove};
 }
 
 std::vector<bool> guarded_loops(const StageContext& context) {

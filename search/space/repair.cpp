@@ -4,6 +4,7 @@
 
 #include "codegen/schedule/check.h"
 #include "codegen/schedule/dot_product.h"
+#include "codegen/schedule/packed_form.h"
 #include "search/space/choices.h"
 
 namespace tile_tune::search {
@@ -151,6 +152,7 @@ void repair_packings(const StageContext& context, StageSchedule& stage) {
         std::any_of(kept.begin(), kept.end(), [&](const auto& k) { return k.operand == packing.operand; });
     if (again || !operand.affine || operand.subscripts.empty()) continue;
     if (packing.depth > 0) packing.depth = std::max(packing.depth, stage.parallel);
+    if (codegen::is_packed_beforehand(*context.program, operand)) packing.depth = 0;  // wherever the copy stands
     kept.push_back(packing);
   }
   std::sort(kept.begin(), kept.end());

@@ -27,6 +27,22 @@ std::vector<Kernel> many_kernels() {
   return kernels;
 }
 
+/// Constants that schedules pack in whole and in part, that they leave as they are, and that have no elements.
+std::vector<Kernel> constant_kernels() {
+  std::vector<Kernel> kernels;
+  const auto add = [&](const std::string& name, const MatmulOptions& options, const Schedule& schedule) {
+    kernels.push_back({matmul_program(options), schedule, name, "tuned", {}});
+    kernels.back().program.tensors[1].constant = true;
+  };
+  add("whole", {.m = 5, .n = 40, .k = 3}, packed_schedule({.m = 5, .n = 40, .k = 3}));
+  add("in_part", {.m = 5, .n = 43, .k = 3, .in_out = true}, packed_schedule({.m = 5, .n = 43, .k = 3}));
+  add("plain", {.m = 5, .n = 13, .k = 3}, matmul_schedule({.m = 5, .n = 13, .k = 3}));
+  add("columns", {.m = 2, .n = 9, .k = 5, .type = DType::F64, .b_layout = ir::Layout::Col},
+      packed_schedule({.m = 2, .n = 9, .k = 5}));
+  add("empty", {.m = 2, .n = 9, .k = 0}, packed_schedule({.m = 2, .n = 9, .k = 0}));
+  return kernels;
+}
+
 }  // namespace
 
 int main(int, char** arguments) {
@@ -38,6 +54,7 @@ int main(int, char** arguments) {
   foreign.halide = "x86-64-linux-avx-fma4-sse41";
   const PackageOptions options{package, arguments[2], package == "foreign" ? foreign : *target, "0.1.0"};
   const auto kernels = package == "many"      ? many_kernels()
+                       : package == "weights" ? constant_kernels()
                        : package == "foreign" ? std::vector{matmul_kernel("old_matmul")}
                                               : std::vector{matmul_kernel("matmul")};
   const auto written = write_package(kernels, options);

@@ -148,6 +148,30 @@ int main() {
   }
 }
 
+TEST_CASE("kernels take constants as their packing functions make them") {
+  const Scratch scratch;
+  const fs::path package = emit("weights", scratch.path);
+  fs::copy_file(kSource / "tests/integration/emit/constants.c", scratch.path / "constants.c");
+  compile(
+      "cc -std=c11 -Wall -Wextra -pedantic -Werror -O1 constants.c $(pkg-config --cflags --libs weights) -o constants",
+      {package}, scratch.path);
+  CHECK(run({"./constants"}, scratch.path).empty());
+  std::set<std::string> expected = {"weights_error_string"};
+  for (const std::string name : {"whole", "in_part", "plain", "columns", "empty"})
+    for (const char* suffix : {"", "_unchecked", "_dl", "_pack_B", "_pack_B_bytes"}) expected.insert(name + suffix);
+  CHECK(symbols("--defined-only", package / "lib/libweights.a") == expected);
+  const auto manifest = read_bytes(package / "share/weights/manifest.json");
+  REQUIRE(manifest);
+  const auto kernels = nlohmann::json::parse(*manifest)["kernels"];
+  CHECK(kernels[0]["arguments"][1]["constant"]["extents"] == nlohmann::json({8, 3, 5}));
+  CHECK(kernels[0]["arguments"][1]["constant"]["bytes"] == 512);
+  CHECK(kernels[2]["arguments"][1]["constant"]["extents"].is_null());
+  CHECK_FALSE(kernels[0]["arguments"][0].contains("constant"));
+  REQUIRE(write_text(scratch.path / "old.cpp", "#include <weights.h>\nint main() { return WEIGHTS_OK; }\n"));
+  compile("c++ -std=c++98 -Wall -Wextra -pedantic -Werror -fsyntax-only old.cpp $(pkg-config --cflags weights)",
+          {package}, scratch.path);
+}
+
 TEST_CASE("the same package comes out byte for byte in another directory") {
   const Scratch scratch;
   fs::create_directory(scratch.path / "elsewhere");

@@ -80,3 +80,17 @@ TEST_CASE("layouts for all tensors and for one, later ones win") {
     CHECK(tensor.layout == (tensor.name == "B" ? ir::Layout::Row : ir::Layout::Col));
   CHECK(!with_layouts(mm, {"Q=col"}));
 }
+
+TEST_CASE("inputs become constant by name, and nothing else does") {
+  const auto mm = program("def mm(float(M,K) A, float(K,N) B) -> (C) { C(m,n) += A(m,k) * B(k,n) }");
+  const auto constant = with_constants(mm, {"B", "B"});
+  REQUIRE(constant);
+  for (const auto& tensor : constant->tensors) CHECK(tensor.constant == (tensor.name == "B"));
+  const auto unknown = with_constants(mm, {"Q"}), written = with_constants(mm, {"C"});
+  REQUIRE(!unknown);
+  REQUIRE(!written);
+  CHECK(unknown.error().message == "--constant Q: mm has no tensor 'Q'");
+  CHECK(written.error().message == "--constant C: C is written by mm");
+  CHECK(written.error().note == "its inputs are A, B");
+  CHECK(written.error().error_class == ErrorClass::Program);
+}

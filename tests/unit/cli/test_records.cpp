@@ -55,4 +55,10 @@ TEST_CASE("a workload's row names what the database is asked by") {
   const auto mixed = make_workload(loaded, *bound, sizes).row;
   CHECK(mixed.layout == "crr");
   CHECK(mixed.content_hash == row.content_hash);
+  CHECK(constant_names(mixed).empty());
+  for (auto& tensor : bound->tensors) tensor.constant = tensor.name == "A";
+  const auto constant = make_workload(loaded, *bound, sizes).row;
+  CHECK(constant.layout == "Crr");
+  CHECK(constant.content_hash == row.content_hash);
+  CHECK(constant_names(constant) == std::vector<std::string>{"A"});
 }

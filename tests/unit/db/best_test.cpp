@@ -125,19 +125,22 @@ TEST_CASE("lookups prefer the same target, then the same model, then the same to
   CHECK(best->same_tool);
 }
 
-TEST_CASE("other threads, instruction sets, layouts and computations have no say") {
+TEST_CASE("other threads, instruction sets, layouts, constants and computations have no say") {
   Folder folder;
   Database db = open(folder.file());
   tuned(db, matmul(), target(1), tool(), winner(0, 8, 100));
   TargetRow avx512 = target();
   avx512.halide += "-avx512";
   tuned(db, matmul(), avx512, tool(), winner(0, 8, 100));
-  ProgramRow columns = matmul(), other = matmul();
+  ProgramRow columns = matmul(), constant = matmul(), other = matmul();
   columns.layout = "col";
+  constant.layout = "rRr";
   other.content_hash[0] = other.content_hash[0] == '0' ? '1' : '0';
   tuned(db, columns, target(), tool(), winner(0, 8, 100));
+  tuned(db, constant, target(), tool(), winner(0, 16, 100));
   tuned(db, other, target(), tool(), winner(0, 8, 100));
   CHECK_FALSE(value(db.best(matmul(), target(), tool())).has_value());
+  CHECK(value(db.best(constant, target(), tool()))->schedule_json == R"({"tile":16})");
 }
 
 TEST_CASE("looking up the best walks an index from the workload") {

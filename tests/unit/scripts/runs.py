@@ -7,8 +7,8 @@ def ratio(median, spread=0.02):
 
 def entry(name, median_ns, kind="schedule", disturbed=False, share=0.5):
     return {"name": name, "outcome": "ok", "reason": "", "note": "", "kind": kind, "median_ns": median_ns,
-            "interval_ns": [median_ns * 0.99, median_ns * 1.01], "disturbed": disturbed, "gflops": 100.0, "gbytes": 10.0,
-            "roof_share": share, "roof_share_interval": [share - 0.01, share + 0.01]}
+            "interval_ns": [median_ns * 0.99, median_ns * 1.01], "disturbed": disturbed, "gflops": 100.0,
+            "gbytes": 10.0, "roof_share": share, "roof_share_interval": [share - 0.01, share + 0.01]}
 
 
 def run(name, group, over_best=1.0, gain=2.0, flops=1 << 29, size=1 << 20, share=0.5, disturbed=False):

@@ -8,6 +8,9 @@ from benchmark import history
 
 
 class History(unittest.TestCase):
+    def test_without_a_database_there_is_no_history(self):
+        self.assertEqual(history.histories("/nowhere/at/all.db"), {})
+
     def test_the_longest_session_counts_without_its_finals(self):
         schema = pathlib.Path(os.environ["TILE_TUNE_SOURCE_DIR"], "db", "schema", "001_initial.sql")
         with tempfile.TemporaryDirectory() as directory:

@@ -43,7 +43,7 @@ class Judge(unittest.TestCase):
 
     def test_of_several_processes_the_worst_counts(self):
         row = Row("group", "g", "peak_share", least=0.85)
-        one = verdict(row, runs.run("a", "g", share=0.9), runs.run("a", "g", share=0.84), runs.run("a", "g", share=0.95))
+        one = verdict(row, *(runs.run("a", "g", share=share) for share in (0.9, 0.84, 0.95)))
         self.assertEqual(one.state, "missed")
         self.assertAlmostEqual(one.least.median, 0.84)
         self.assertAlmostEqual(one.least.lo, 0.83)

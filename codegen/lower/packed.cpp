@@ -1,0 +1,100 @@
+#include "codegen/lower/packed.h"
+
+#include <fmt/format.h>
+#include <algorithm>
+
+#include "codegen/lower/expression.h"
+#include "codegen/lower/stage.h"
+
+namespace tile_tune::codegen {
+namespace {
+
+using Halide::Expr;
+using Halide::Func;
+using Halide::Var;
+using Halide::Internal::simplify;
+
+// Halves are widened once, on the way into the copy: with its care for NaN and infinities that takes a dozen
+// instructions.
+Values stored(Values elements, DType from, DType as) {
+  if (from == DType::F16 && as == DType::F32) elements[0] = convert(elements[0], Halide::Float(32));
+  return elements;
+}
+
+}  // namespace
+
+PackedOperand copy_in_kernel(const ir::Program& program, const ir::Statement& statement, const Operand& operand,
+                             const Packing& choice, const std::optional<DotProduct>& dot, const Func& elements,
+                             const std::string& name) {
+  const auto& tensor = program.tensors[operand.tensor];
+  PackedOperand packed{choice, Func(fmt::format("{}_pack{}", name, choice.operand)), {}, ir::shape(tensor), {}, {}, {}};
+  std::vector<Expr> subscripts;
+  for (size_t d = 0; d < operand.subscripts.size(); ++d) {
+    packed.vars.push_back(Var(fmt::format("{}_p{}_{}", name, choice.operand, d)));
+    subscripts.push_back(packed.vars.back());
+  }
+  auto arguments = packed.vars;
+  if (dot && dot->column == choice.operand) {
+    packed.dot = dot;
+    packed.part = Var(fmt::format("{}_p{}_part", name, choice.operand));
+    subscripts[dot->dimension] = subscripts[dot->dimension] * dot->width + *packed.part;
+    arguments.insert(arguments.begin(), *packed.part);
+  }
+  const DType as = only_widened_halves(*statement.value) ? DType::F32 : tensor.type;
+  define(packed.func, arguments, stored(at(elements, buffer_arguments(tensor, subscripts)), tensor.type, as));
+  return packed;
+}
+
+PackedOperand copy_made_beforehand(const PackedForm& form, const Func& parameter) {
+  return {form.packing, parameter, {}, form.extents, form.dot, {}, form};
+}
+
+std::vector<Expr> packed_arguments(const PackedOperand& packed, std::vector<Expr> subscripts, const Expr& part) {
+  if (packed.dot) {
+    auto& along = subscripts[packed.dot->dimension];
+    along = simplify((along - part) / packed.dot->width);
+  }
+  std::vector<Expr> arguments;
+  if (packed.dot) arguments.push_back(part);
+  if (!packed.form) {
+    arguments.insert(arguments.end(), subscripts.begin(), subscripts.end());
+    return arguments;
+  }
+  for (const int d : packed.choice.order) arguments.push_back(subscripts[d]);
+  if (const auto& blocks = packed.form->blocks) {
+    const int width = static_cast<int>(blocks->width);
+    Expr& cut = arguments[packed.dot ? 1 : 0];
+    const Expr position = simplify(cut - static_cast<int>(blocks->origin));
+    cut = position % width;
+    arguments.push_back(position / width);
+  }
+  return arguments;
+}
+
+Func packing_func(const ir::Program& program, const PackedForm& form, const Func& elements, const Target& target) {
+  const auto& tensor = program.tensors[form.tensor];
+  const std::string name = fmt::format("packed{}", form.tensor);
+  std::vector<Var> vars;
+  for (size_t d = 0; d < form.extents.size(); ++d) vars.push_back(Var(fmt::format("{}_v{}", name, d)));
+  const size_t first = form.dot ? 1 : 0;
+  std::vector<Expr> subscripts(tensor.extents.size());
+  for (size_t i = 0; i < form.packing.order.size(); ++i) {
+    const int d = form.packing.order[i];
+    Expr position = vars[first + i];
+    if (i == 0 && form.blocks)
+      position += vars.back() * static_cast<int>(form.blocks->width) + static_cast<int>(form.blocks->origin);
+    if (form.dot && form.dot->dimension == d) position = position * form.dot->width + vars[0];
+    // What lies beyond the tensor is never used.
+    subscripts[d] = Halide::clamp(Halide::likely(position), 0, static_cast<int>(ir::extent(tensor, d)) - 1);
+  }
+  Func packed(name);
+  define(packed, vars, stored(at(elements, buffer_arguments(tensor, subscripts)), tensor.type, form.type));
+  for (size_t d = 0; d < vars.size(); ++d) packed.bound(vars[d], 0, static_cast<int>(form.extents[d]));
+  const int lanes = target.vector_bytes / packed.types()[0].bytes();
+  if (lanes > 1) packed.vectorize(vars[first], lanes, Halide::TailStrategy::GuardWithIf);
+  if (form.dot) packed.unroll(vars[0]);
+  if (vars.size() > first + 1) packed.parallel(vars.back());
+  return packed;
+}
+
+}  // namespace tile_tune::codegen

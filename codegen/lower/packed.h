@@ -1,0 +1,42 @@
+// Copies of operands: made inside the kernel, or, of constants, by functions of their own beforehand.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "Halide.h"
+#include "codegen/schedule/packed_form.h"
+#include "codegen/target/target.h"
+
+namespace tile_tune::codegen {
+
+struct PackedOperand {
+  Packing choice;
+  Halide::Func func;                // arguments: the operand tensor's dimensions, in subscript order; of a copy made
+                                    // beforehand, the dimensions of its form as stored
+  std::vector<Halide::Var> vars;    // of a copy made inside the kernel
+  std::vector<int64_t> extents;     // of the whole tensor, which a copy made once for the stage holds at most
+  std::optional<DotProduct> dot;    // the column of dot products: their iterations are one dimension more, the first
+  std::optional<Halide::Var> part;  // that dimension in a copy made inside the kernel; the one along the reduction then
+                                    // counts groups
+  std::optional<PackedForm> form;   // defined if the copy is made beforehand
+};
+
+/// How the elements of the statement's operand are copied inside the kernel; `elements` holds the operand's tensor.
+PackedOperand copy_in_kernel(const ir::Program& program, const ir::Statement& statement, const Operand& operand,
+                             const Packing& choice, const std::optional<DotProduct>& dot, const Halide::Func& elements,
+                             const std::string& name);
+
+/// Of a copy made beforehand, which `parameter` holds.
+PackedOperand copy_made_beforehand(const PackedForm& form, const Halide::Func& parameter);
+
+/// Where in the copy the element at these subscripts is; `part`: which of a dot product's iterations.
+std::vector<Halide::Expr> packed_arguments(const PackedOperand& packed, std::vector<Halide::Expr> subscripts,
+                                           const Halide::Expr& part);
+
+/// The scheduled Func that makes the copy from the constant's elements.
+Halide::Func packing_func(const ir::Program& program, const PackedForm& form, const Halide::Func& elements,
+                          const Target& target);
+
+}  // namespace tile_tune::codegen
