@@ -314,6 +314,10 @@ Result<Compiled> compile_object(const ir::Program& program, const Schedule& sche
 Result<Compiled> compile_autoscheduled(const ir::Program& program, AutoScheduler scheduler, const Target& target,
                                        const std::string& function, const std::filesystem::path& object) {
   TILE_TUNE_CHECK(check_gather_form(program));
+  // Their last tiles are shifted inwards, and would add to elements that were added to before.
+  for (const auto& tensor : program.tensors)
+    if (tensor.role == ir::Role::InOut)
+      return failure("not-autoscheduled", "automatic schedulers know no output that starts from its own buffer");
   return guarded("scheduling a kernel automatically", [&] {
     return compile([&] { return autoscheduled_module(program, scheduler, target, function); }, object);
   });

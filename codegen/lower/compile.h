@@ -41,8 +41,9 @@ std::string packing_function(const std::string& function, int tensor);
 Result<Compiled> compile_object(const ir::Program& program, const Schedule& schedule, const Target& target,
                                 const std::string& function, const std::filesystem::path& object);
 
-/// The same with the schedule that Halide's scheduler chooses for the program's Funcs, which are as plain as they can be
-/// and whose inputs and outputs carry their extents. May take minutes. An error says so where the plugin is missing.
+/// The same with the schedule that Halide's scheduler chooses for the program's Funcs, which are as plain as they can
+/// be and whose inputs and outputs carry their extents. May take minutes. Errors: the plugin is missing, in/out
+/// outputs.
 Result<Compiled> compile_autoscheduled(const ir::Program& program, AutoScheduler scheduler, const Target& target,
                                        const std::string& function, const std::filesystem::path& object);
 
