@@ -8,6 +8,7 @@
 #include <limits>
 #include <nlohmann/json.hpp>
 
+#include "cli/bench_regression.h"
 #include "cli/bench_report.h"
 #include "cli/bindings.h"
 #include "cli/interrupt.h"
@@ -26,6 +27,8 @@ struct BenchArguments {
   std::string program;
   BindingOptions bindings;
   std::vector<std::string> against, only;
+  bool autoschedulers = false;
+  RegressionOptions regression;
   int rounds = 31;     // rulings 7
   double seconds = 1;  // a workload, beyond which rounds end
   uint64_t seed = 0;
@@ -88,6 +91,7 @@ Result<std::set<int>> add_packed(const LoadedProgram& loaded, const ir::Program&
 struct Bench {
   search::Contest& contest;
   const std::vector<search::Baseline>& against;
+  const std::vector<codegen::AutoScheduler>& autoschedulers;
   const codegen::Target& target;
   const Session& session;
 };
@@ -99,18 +103,22 @@ Result<BenchRow> measure(const LoadedProgram& loaded, const ir::Program& bound, 
   const Workload workload = make_workload(loaded, plain, sizes);
   std::vector<search::NamedSchedule> schedules{{"default", default_choice(workload, bench.target).schedule}};
   TILE_TUNE_TRY(tuned, tuned_choice(workload, bench.target, bench.session));
-  if (tuned) schedules.push_back({"tuned", tuned->schedule});
+  BenchRow row;
+  if (tuned) {
+    schedules.push_back({"tuned", tuned->schedule});
+    row.record = tuned->record;
+  }
   TILE_TUNE_TRY(constants,
                 add_packed(loaded, plain, constants_of(loaded, bound), sizes, bench.target, bench.session, schedules));
-  BenchRow row;
   row.name = loaded.suite ? loaded.suite->name : workload.row.name;
   row.group = loaded.suite ? loaded.suite->group : "";
   row.sizes = sizes_text(workload.row.sizes_json);
   row.counted_flops = workload.row.flops;
+  row.counted_bytes = workload.row.bytes;
   row.flops = loaded.suite ? loaded.suite->flops.value_or(workload.row.flops) : workload.row.flops;
   row.bytes = loaded.suite ? loaded.suite->bytes.value_or(workload.row.bytes) : workload.row.bytes;
   row.from_memory = workload.row.bytes > static_cast<double>(bench.target.l3_bytes);
-  TILE_TUNE_TRY(result, bench.contest.run(workload.program, schedules, bench.against, constants));
+  TILE_TUNE_TRY(result, bench.contest.run(workload.program, schedules, bench.against, constants, bench.autoschedulers));
   row.result = std::move(result);
   return row;
 }
@@ -130,7 +138,7 @@ std::vector<std::string> absences(const std::vector<BenchRow>& rows) {
 Result<void> show(const BenchRow& row, bool many, bool first, const Session& session, uint64_t seed) {
   if (session.report.json()) return {};
   if (!many) return print(fmt::format("{}  {}\n\n{}", row.name, row.sizes, bench_table(row, seed)));
-  if (first) TILE_TUNE_CHECK(print(bench_titles()));
+  if (first) TILE_TUNE_CHECK(print(bench_titles(has_autoscheduled(row))));
   TILE_TUNE_CHECK(print(bench_line(row, seed)));
   if (session.report.volume() == Volume::Verbose) return print(bench_table(row, seed) + "\n");
   return {};
@@ -146,6 +154,10 @@ Result<Exit> bench(const BenchArguments& arguments, const Session& session) {
   TILE_TUNE_TRY(bound, bind_programs(loaded, arguments.bindings));
   TILE_TUNE_TRY(given, parse_sizes(arguments.bindings.sizes));
   TILE_TUNE_TRY(target, session.target());
+  TILE_TUNE_TRY(references, stored_ratios(arguments.regression));
+  std::vector<codegen::AutoScheduler> autoschedulers;
+  if (arguments.autoschedulers)
+    autoschedulers.assign(std::begin(codegen::kAutoSchedulers), std::end(codegen::kAutoSchedulers));
   const StopOnInterrupt interrupt;
   ProgressLine line(session.report);
   search::ContestOptions options;
@@ -160,7 +172,8 @@ Result<Exit> bench(const BenchArguments& arguments, const Session& session) {
   std::vector<BenchRow> rows;
   for (size_t i = 0; i < loaded.size() && !interrupt.requested(); ++i) {
     line.show(fmt::format("{} of {}: {}", i + 1, loaded.size(), loaded[i].program.name));
-    auto row = measure(loaded[i], bound[i], sizes_of(loaded[i], given), {*contest, against, target, session});
+    auto row =
+        measure(loaded[i], bound[i], sizes_of(loaded[i], given), {*contest, against, autoschedulers, target, session});
     line.clear();
     if (!row && interrupt.requested()) break;
     if (!row) return tl::unexpected(row.error());
@@ -173,7 +186,9 @@ Result<Exit> bench(const BenchArguments& arguments, const Session& session) {
   } else if (loaded.size() > 1 && !rows.empty()) {
     TILE_TUNE_CHECK(print("\n" + bench_means(rows, arguments.seed)));
   }
-  return interrupt.requested() ? Exit::Interrupted : Exit::Success;
+  if (interrupt.requested()) return Exit::Interrupted;
+  TILE_TUNE_CHECK(check_regressions(rows, references, arguments.regression, session.report, arguments.seed));
+  return Exit::Success;
 }
 
 }  // namespace
@@ -189,12 +204,15 @@ void add_bench(CLI::App& app, Command& command) {
                    "Baselines: onednn, onednn-packed, openblas, libxsmm, eigen, openmp, or none (default: all)")
       ->type_name("NAME,...")
       ->delimiter(',');
+  verb->add_flag("--autoschedulers", arguments->autoschedulers,
+                 "Also what Halide's Mullapudi2016 and Adams2019 make of each program (slow to build)");
   verb->add_option("--only", arguments->only, "Of a suite: workloads of these names (patterns) or groups")
       ->type_name("GLOB,...")
       ->delimiter(',');
   verb->add_option("--rounds", arguments->rounds, "Samples of each, at least (default: 31)")
       ->type_name("N")
       ->check(CLI::Range(1, std::numeric_limits<int>::max()));
+  add_regression_options(*verb, arguments->regression);
   need_positive_seconds(
       verb->add_option("--time", arguments->seconds, "Go on with rounds for so many seconds a workload (default: 1)")
           ->type_name("S"));

@@ -38,13 +38,21 @@ const Entry* best_packed_of(const BenchRow& row) {
   return best < 0 ? nullptr : &row.result.entries[static_cast<size_t>(best)];
 }
 
+const Entry* best_autoscheduled_of(const BenchRow& row) {
+  const int best = search::best_autoscheduled(row.result.entries);
+  return best < 0 ? nullptr : &row.result.entries[static_cast<size_t>(best)];
+}
+
 /// Kernels with packed constants compare with a baseline that packs them, too.
 bool is_packed(const std::string& name) { return name.ends_with("-packed"); }
 
-std::optional<search::Ratio> ratio_to_best(const BenchRow& row, const std::string& name, uint64_t seed) {
-  const Entry *one = find_entry(row, name), *best = is_packed(name) ? best_packed_of(row) : best_of(row);
-  if (!one || !best) return std::nullopt;
-  return search::speed_ratio(*one, *best, seed);
+std::optional<search::Ratio> ratio(const Entry* one, const Entry* other, uint64_t seed) {
+  if (!one || !other) return std::nullopt;
+  return search::speed_ratio(*one, *other, seed);
+}
+
+nlohmann::json ratio_json(const search::Ratio& ratio) {
+  return {{"median", ratio.median}, {"lo", ratio.interval.lo}, {"hi", ratio.interval.hi}};
 }
 
 std::string ratio_text(const std::optional<search::Ratio>& ratio) {
@@ -52,7 +60,24 @@ std::string ratio_text(const std::optional<search::Ratio>& ratio) {
   return fmt::format("{:.2f} [{:.2f} {:.2f}]", ratio->median, ratio->interval.lo, ratio->interval.hi);
 }
 
-constexpr const char* kLine = "{:<32.32}  {:>9}  {:>9}  {:>8}  {:>7}  {:>14}  {:>9}  {:>18}  {:>18}  {:>18}\n";
+constexpr const char* kLine = "{:<32.32}  {:>9}  {:>9}  {:>8}  {:>7}  {:>14}  {:>9}  {:>18}  {:>18}  {:>18}";
+constexpr const char* kAutoscheduledColumn = "  {:>18}";
+
+// Of what limits the program, the share reached in each round.
+std::vector<double> limiting_shares(const BenchRow& row, const Entry& entry) {
+  if (entry.flop_fractions.empty()) return {};
+  const auto flops = scaled(entry.flop_fractions, row.counted_flops > 0 ? row.flops / row.counted_flops : 1);
+  const bool by_memory = row.from_memory && search::median(entry.bandwidth_fractions) > search::median(flops);
+  return by_memory ? entry.bandwidth_fractions : flops;
+}
+
+// What the probes found: work done at the roof's rate in the time they say it takes, as median over rounds.
+double probed_rate(double work, const Entry& entry, const std::vector<double>& fractions) {
+  std::vector<double> rates;
+  for (size_t round = 0; round < fractions.size(); ++round)
+    if (fractions[round] > 0) rates.push_back(work / (fractions[round] * entry.samples_ns[round]));
+  return rates.empty() ? 0 : search::median(rates);
+}
 
 /// The tuned one where there is one.
 std::optional<search::Ratio> packed_ratio(const BenchRow& row, uint64_t seed) {
@@ -64,7 +89,10 @@ nlohmann::json entry_json(const BenchRow& row, const Entry& entry, uint64_t seed
   nlohmann::json json{{"name", entry.name},
                       {"outcome", search::outcome_name(entry.outcome)},
                       {"reason", entry.reason},
-                      {"note", entry.note}};
+                      {"note", entry.note},
+                      {"kind", entry.baseline        ? "library"
+                               : entry.autoscheduler ? "autoscheduler"
+                                                     : "schedule"}};
   if (entry.samples_ns.empty()) return json;
   json["median_ns"] = search::median(entry.samples_ns);
   if (!entry.ran()) return json;
@@ -78,6 +106,10 @@ nlohmann::json entry_json(const BenchRow& row, const Entry& entry, uint64_t seed
   json["gflops"] = row.flops / search::median(entry.samples_ns);
   json["gbytes"] = row.bytes / search::median(entry.samples_ns);
   json["roof_share"] = roof_share(row, entry);
+  if (const auto shares = limiting_shares(row, entry); !shares.empty()) {
+    const auto spread = search::bootstrap_median(shares, seed);
+    json["roof_share_interval"] = {spread.lo, spread.hi};
+  }
   return json;
 }
 
@@ -89,19 +121,32 @@ const Entry* find_entry(const BenchRow& row, const std::string& name) {
   return nullptr;
 }
 
+std::optional<search::Ratio> ratio_to_best(const BenchRow& row, const std::string& name, uint64_t seed) {
+  return ratio(find_entry(row, name), is_packed(name) ? best_packed_of(row) : best_of(row), seed);
+}
+
+std::optional<search::Ratio> ratio_to_autoscheduled(const BenchRow& row, const std::string& name, uint64_t seed) {
+  return ratio(find_entry(row, name), best_autoscheduled_of(row), seed);
+}
+
+bool has_autoscheduled(const BenchRow& row) {
+  return std::any_of(row.result.entries.begin(), row.result.entries.end(),
+                     [](const Entry& entry) { return entry.autoscheduler.has_value(); });
+}
+
 double roof_share(const BenchRow& row, const Entry& entry) {
-  if (entry.flop_fractions.empty()) return 0;
-  const double factor = row.counted_flops > 0 ? row.flops / row.counted_flops : 1;
   // No kernel is faster than what limits it: then the probes were disturbed. 5 %, as in finals (roofline.h).
   constexpr double kLargestShare = 1.05;
-  const double flops = search::median(scaled(entry.flop_fractions, factor));
-  const double share = row.from_memory ? std::max(flops, search::median(entry.bandwidth_fractions)) : flops;
+  const auto shares = limiting_shares(row, entry);
+  if (shares.empty()) return 0;
+  const double share = search::median(shares);
   return share > kLargestShare ? 0 : share;
 }
 
-std::string bench_titles() {
+std::string bench_titles(bool autoscheduled) {
   return fmt::format(kLine, "workload", "default", "tuned", "GFLOP/s", "of roof", "best baseline", "time",
-                     "default over best", "tuned over best", "packed over packed");
+                     "default over best", "tuned over best", "packed over packed") +
+         (autoscheduled ? fmt::format(kAutoscheduledColumn, "over autoscheduler") : "") + "\n";
 }
 
 std::string bench_line(const BenchRow& row, uint64_t seed) {
@@ -113,7 +158,11 @@ std::string bench_line(const BenchRow& row, uint64_t seed) {
   return fmt::format(kLine, row.name, time(plain), time(tuned), own ? gflops(row, *own) : "-",
                      own ? format_percent(roof_share(row, *own)) : "-", best ? best->name : "-", time(best),
                      ratio_text(ratio_to_best(row, "default", seed)), ratio_text(ratio_to_best(row, "tuned", seed)),
-                     ratio_text(packed_ratio(row, seed)));
+                     ratio_text(packed_ratio(row, seed))) +
+         (has_autoscheduled(row) ? fmt::format(kAutoscheduledColumn, ratio_text(ratio_to_autoscheduled(
+                                                                         row, tuned ? "tuned" : "default", seed)))
+                                 : "") +
+         "\n";
 }
 
 std::string bench_table(const BenchRow& row, uint64_t seed) {
@@ -214,12 +263,21 @@ nlohmann::json bench_json(const std::vector<BenchRow>& rows, const codegen::Targ
                         {"entries", entries}};
     if (const Entry* best = best_of(row)) json["best_baseline"] = best->name;
     if (const Entry* best = best_packed_of(row)) json["best_packed_baseline"] = best->name;
+    if (const Entry* best = best_autoscheduled_of(row)) json["best_autoscheduler"] = best->name;
     for (const auto& [name, key] : {std::pair{"default", "default_over_best"},
                                     {"tuned", "tuned_over_best"},
                                     {"default-packed", "default_packed_over_best_packed"},
                                     {"tuned-packed", "tuned_packed_over_best_packed"}})
-      if (const auto ratio = ratio_to_best(row, name, seed))
-        json[key] = {{"median", ratio->median}, {"lo", ratio->interval.lo}, {"hi", ratio->interval.hi}};
+      if (const auto ratio = ratio_to_best(row, name, seed)) json[key] = ratio_json(*ratio);
+    for (const auto& [name, key] :
+         {std::pair{"default", "default_over_autoscheduler"}, {"tuned", "tuned_over_autoscheduler"}})
+      if (const auto ratio = ratio_to_autoscheduled(row, name, seed)) json[key] = ratio_json(*ratio);
+    if (const auto gain = ratio(find_entry(row, "tuned"), find_entry(row, "default"), seed))
+      json["tuned_over_default"] = ratio_json(*gain);
+    json["from_memory"] = row.from_memory;
+    if (const Entry* plain = find_entry(row, "default"))
+      json["roofs"] = {{"gflops", probed_rate(row.counted_flops, *plain, plain->flop_fractions)},
+                       {"gbytes", probed_rate(row.counted_bytes, *plain, plain->bandwidth_fractions)}};
     workloads.push_back(std::move(json));
   }
   return {{"kind", "benchmark"},

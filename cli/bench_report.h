@@ -1,7 +1,7 @@
 // What `bench` says: a line a workload, a table of one, means by group, and all of it as JSON.
 #pragma once
 
-#include <nlohmann/json_fwd.hpp>
+#include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
@@ -14,21 +14,27 @@ namespace tile_tune::cli {
 /// One workload as measured.
 struct BenchRow {
   std::string name, group, sizes;
-  double flops = 0, bytes = 0;  // rates are computed from
-  double counted_flops = 0;     // what the probes' shares are of (ir::flops)
-  bool from_memory = false;     // its tensors are larger than the last cache
+  double flops = 0, bytes = 0;                  // rates are computed from
+  double counted_flops = 0, counted_bytes = 0;  // what the probes' shares are of (ir::flops, ir::traffic)
+  bool from_memory = false;                     // its tensors are larger than the last cache
+  nlohmann::json record;                        // what the database knows of the tuned schedule (schedule_choice.h)
   search::ContestResult result;
 };
 
 /// "default" or "tuned": the entry of that name, if it ran.
 const search::Entry* find_entry(const BenchRow& row, const std::string& name);
 
+/// Speed of the entry of that name over the best baseline's, and over the fastest kernel of an automatic scheduler.
+std::optional<search::Ratio> ratio_to_best(const BenchRow& row, const std::string& name, uint64_t seed);
+std::optional<search::Ratio> ratio_to_autoscheduled(const BenchRow& row, const std::string& name, uint64_t seed);
+bool has_autoscheduled(const BenchRow& row);
+
 /// How much of what limits the program the entry reaches, as median over rounds: of the FMA peak, or of the memory
 /// bandwidth where that is more and the tensors are larger than the last cache. 0: not known.
 double roof_share(const BenchRow& row, const search::Entry& entry);
 
-/// Titles, and a line, of fixed widths: lines are shown as they come.
-std::string bench_titles();
+/// Titles, and a line, of fixed widths: lines are shown as they come. Automatic schedulers have a column of their own.
+std::string bench_titles(bool autoscheduled);
 std::string bench_line(const BenchRow& row, uint64_t seed);
 /// Everybody who took part, fastest first, and who did not and why.
 std::string bench_table(const BenchRow& row, uint64_t seed);

@@ -10,7 +10,9 @@
 #include <sstream>
 
 #include "Halide.h"
+#include "codegen/lower/autoscheduled_pipeline.h"
 #include "codegen/lower/expression.h"
+#include "codegen/lower/padded_inputs.h"
 #include "codegen/lower/stage.h"
 #include "codegen/lower/statements.h"
 #include "codegen/schedule/check.h"
@@ -48,20 +50,28 @@ Result<void> check_gather_form(const ir::Program& program, const ir::Statement& 
       fmt::format("the statement that writes {} is not in gather form", program.tensors[statement.target].name));
 }
 
-// The real and imaginary parts of complex elements lie side by side: a first dimension of two.
+// Extents of a buffer, the fastest dimension first. The real and imaginary parts of complex elements lie side by side:
+// a first dimension of two.
+std::vector<int64_t> extents_in_memory(const ir::Tensor& tensor) {
+  auto extents = ir::shape(tensor);
+  if (tensor.layout == ir::Layout::Row) std::reverse(extents.begin(), extents.end());
+  if (is_complex(tensor.type)) extents.insert(extents.begin(), 2);
+  return extents;
+}
+
+Halide::Region bounds_in_memory(const ir::Tensor& tensor) {
+  Halide::Region region;
+  for (const int64_t extent : extents_in_memory(tensor)) region.push_back({0, static_cast<int>(extent)});
+  return region;
+}
+
 void describe_buffer(Halide::OutputImageParam parameter, const ir::Tensor& tensor) {
   auto by_dimension = strides(tensor);
-  auto extents = ir::shape(tensor);
-  if (tensor.layout == ir::Layout::Row) {
-    std::reverse(by_dimension.begin(), by_dimension.end());
-    std::reverse(extents.begin(), extents.end());
-  }
+  if (tensor.layout == ir::Layout::Row) std::reverse(by_dimension.begin(), by_dimension.end());
   const int parts = is_complex(tensor.type) ? 2 : 1;
   for (auto& stride : by_dimension) stride *= parts;
-  if (parts == 2) {
-    by_dimension.insert(by_dimension.begin(), 1);
-    extents.insert(extents.begin(), 2);
-  }
+  if (parts == 2) by_dimension.insert(by_dimension.begin(), 1);
+  const auto extents = extents_in_memory(tensor);
   for (size_t d = 0; d < extents.size(); ++d)
     parameter.dim(d).set_bounds(0, static_cast<int>(extents[d])).set_stride(static_cast<int>(by_dimension[d]));
 }
@@ -98,12 +108,11 @@ Halide::Func copy_of(const Halide::Func& elements, const std::string& name, size
   const auto vars = vars_named(name, dimensions);
   Halide::Func copy(name);
   define(copy, vars, at(elements, vars));
-  copy.compute_root();
   return copy;
 }
 
 // What is written to the output's buffer: complex elements with their parts side by side.
-Halide::Func in_memory(const Halide::Func& elements, const ir::Tensor& tensor, const Target& target) {
+Halide::Func in_memory(const Halide::Func& elements, const ir::Tensor& tensor) {
   if (!is_complex(tensor.type)) return elements;
   const std::string name = elements.name() + "_interleaved";
   const auto vars = vars_named(name, tensor.extents.size());
@@ -113,12 +122,16 @@ Halide::Func in_memory(const Halide::Func& elements, const ir::Tensor& tensor, c
   std::vector<Halide::Var> all{part};
   all.insert(all.end(), vars.begin(), vars.end());
   interleaved(all) = Halide::mux(part, parts);
-  interleaved.bound(part, 0, 2).unroll(part);
-  if (vars.empty()) return interleaved;
-  const int lanes = target.vector_bytes / interleaved.types()[0].bytes();
-  interleaved.vectorize(vars.front(), lanes, Halide::TailStrategy::GuardWithIf);
-  if (vars.size() > 1) interleaved.parallel(vars.back());
   return interleaved;
+}
+
+void schedule_interleaving(Halide::Func& interleaved, const Target& target) {
+  const auto vars = interleaved.args();  // the parts first
+  interleaved.bound(vars.front(), 0, 2).unroll(vars.front());
+  if (vars.size() == 1) return;
+  const int lanes = target.vector_bytes / interleaved.types()[0].bytes();
+  interleaved.vectorize(vars[1], lanes, Halide::TailStrategy::GuardWithIf);
+  if (vars.size() > 2) interleaved.parallel(vars.back());
 }
 
 // Halide takes loads from a Func for aligned like its own allocations, also where the Func is an output and its buffer
@@ -158,7 +171,8 @@ Lowered lower_packing(const ir::Program& program, const PackedForm& form, const 
   return {Halide::Pipeline(packed), {parameter}};
 }
 
-Lowered lower(const ir::Program& program, const Schedule& schedule, const Target& target,
+// Without a schedule no Func is scheduled, and what the pipeline reads and writes carries estimates of its extents.
+Lowered lower(const ir::Program& program, const Schedule* schedule, const Target& target,
               const std::vector<PackedForm>& forms) {
   Lowered lowered;
   TensorFuncs values, initial;  // what expressions read; what statements start from
@@ -175,18 +189,28 @@ Lowered lower(const ir::Program& program, const Schedule& schedule, const Target
       values[number] = packed;
       continue;
     }
-    const Halide::ImageParam parameter = parameter_of(tensor, name);
+    Halide::ImageParam parameter = parameter_of(tensor, name);
+    if (!schedule) parameter.set_estimates(bounds_in_memory(tensor));
     lowered.arguments.push_back(parameter);
     initial[number] = elements_of(parameter, tensor, name + "_elements");
-    values[number] = tensor.role == ir::Role::InOut && reads(program, number)
-                         ? copy_of(initial[number], name + "_copy", rank)
-                         : initial[number];
+    values[number] = initial[number];
+    if (tensor.role != ir::Role::InOut || !reads(program, number)) continue;
+    values[number] = copy_of(initial[number], name + "_copy", rank);
+    if (schedule) values[number].compute_root();
   }
-  lower_statements(program, schedule, target, forms, initial, values);
+  if (schedule)
+    lower_statements(program, *schedule, target, forms, initial, values);
+  else
+    lower_unscheduled(program, initial, values);
   std::vector<Halide::Func> outputs;
   for (const int number : program.outputs) {
-    outputs.push_back(in_memory(values[number], program.tensors[number], target));
-    describe_buffer(outputs.back().output_buffer(), program.tensors[number]);
+    const auto& tensor = program.tensors[number];
+    outputs.push_back(in_memory(values[number], tensor));
+    describe_buffer(outputs.back().output_buffer(), tensor);
+    if (!schedule)
+      outputs.back().set_estimates(bounds_in_memory(tensor));
+    else if (is_complex(tensor.type))
+      schedule_interleaving(outputs.back(), target);
   }
   lowered.pipeline = Halide::Pipeline(outputs);
   std::set<std::string> names;
@@ -220,7 +244,7 @@ Result<void> write_object(const Halide::Module& module, const std::filesystem::p
 Halide::Module lowered_module(const ir::Program& program, const Schedule& schedule, const Target& target,
                               const std::string& function, const std::vector<Halide::Target::Feature>& features = {}) {
   const auto forms = packed_forms(program, schedule);
-  Lowered lowered = lower(program, schedule, target, forms);
+  Lowered lowered = lower(program, &schedule, target, forms);
   Halide::Target halide = kernel_target(program, forms, target);
   for (const auto feature : features) halide.set_feature(feature);
   Halide::Module module = lowered.pipeline.compile_to_module(lowered.arguments, function, halide);
@@ -233,8 +257,36 @@ Halide::Module lowered_module(const ir::Program& program, const Schedule& schedu
   return module;
 }
 
-Result<void> check_lowerable(const ir::Program& program, const Schedule& schedule) {
+Halide::Module autoscheduled_module(const ir::Program& program, AutoScheduler scheduler, const Target& target,
+                                    const std::string& function) {
+  Lowered lowered = lower(with_padded_inputs(program), nullptr, target, {});
+  const Halide::Target halide = kernel_target(program, {}, target);
+  schedule_automatically(lowered.pipeline, scheduler, halide, target);
+  return lowered.pipeline.compile_to_module(lowered.arguments, function, halide);
+}
+
+template <typename Lower>
+Result<Compiled> compile(Lower lower_to_module, const std::filesystem::path& object) {
+  Compiled compiled;
+  const auto start = Clock::now();
+  const Halide::Module module = lower_to_module();
+  std::ostringstream text;
+  text << module;
+  compiled.code_hash = ir::sha256_hex(text.str());
+  compiled.lower_ms = milliseconds_since(start);
+  const auto generate = Clock::now();
+  TILE_TUNE_CHECK(write_object(module, object));
+  compiled.compile_ms = milliseconds_since(generate);
+  return compiled;
+}
+
+Result<void> check_gather_form(const ir::Program& program) {
   for (const auto& statement : program.statements) TILE_TUNE_CHECK(check_gather_form(program, statement));
+  return {};
+}
+
+Result<void> check_lowerable(const ir::Program& program, const Schedule& schedule) {
+  TILE_TUNE_CHECK(check_gather_form(program));
   return check(program, schedule);
 }
 
@@ -255,18 +307,19 @@ std::string packing_function(const std::string& function, int tensor) {
 Result<Compiled> compile_object(const ir::Program& program, const Schedule& schedule, const Target& target,
                                 const std::string& function, const std::filesystem::path& object) {
   TILE_TUNE_CHECK(check_lowerable(program, schedule));
-  return guarded("compiling a kernel", [&]() -> Result<Compiled> {
-    Compiled compiled;
-    const auto start = Clock::now();
-    const Halide::Module module = lowered_module(program, schedule, target, function);
-    std::ostringstream text;
-    text << module;
-    compiled.code_hash = ir::sha256_hex(text.str());
-    compiled.lower_ms = milliseconds_since(start);
-    const auto generate = Clock::now();
-    TILE_TUNE_CHECK(write_object(module, object));
-    compiled.compile_ms = milliseconds_since(generate);
-    return compiled;
+  return guarded("compiling a kernel",
+                 [&] { return compile([&] { return lowered_module(program, schedule, target, function); }, object); });
+}
+
+Result<Compiled> compile_autoscheduled(const ir::Program& program, AutoScheduler scheduler, const Target& target,
+                                       const std::string& function, const std::filesystem::path& object) {
+  TILE_TUNE_CHECK(check_gather_form(program));
+  // Their last tiles are shifted inwards, and would add to elements that were added to before.
+  for (const auto& tensor : program.tensors)
+    if (tensor.role == ir::Role::InOut)
+      return failure("not-autoscheduled", "automatic schedulers know no output that starts from its own buffer");
+  return guarded("scheduling a kernel automatically", [&] {
+    return compile([&] { return autoscheduled_module(program, scheduler, target, function); }, object);
   });
 }
 

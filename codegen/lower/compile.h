@@ -16,6 +16,7 @@
 #include <string>
 #include <vector>
 
+#include "codegen/lower/autoscheduler.h"
 #include "codegen/schedule/packed_form.h"
 #include "codegen/schedule/schedule.h"
 #include "codegen/target/target.h"
@@ -39,6 +40,12 @@ std::string packing_function(const std::string& function, int tensor);
 /// program must be canonical.
 Result<Compiled> compile_object(const ir::Program& program, const Schedule& schedule, const Target& target,
                                 const std::string& function, const std::filesystem::path& object);
+
+/// The same with the schedule that Halide's scheduler chooses for the program's Funcs, which are as plain as they can
+/// be and whose inputs and outputs carry their extents. May take minutes. Errors: the plugin is missing, in/out
+/// outputs.
+Result<Compiled> compile_autoscheduled(const ir::Program& program, AutoScheduler scheduler, const Target& target,
+                                       const std::string& function, const std::filesystem::path& object);
 
 /// The loop nest that compile_object() would turn into machine code, as Halide prints it, without the checks of
 /// arguments before it: for people and tests.

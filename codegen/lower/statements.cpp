@@ -44,6 +44,25 @@ std::optional<Halide::LoopLevel> place_of(const ir::Program& program, const Stag
   return Halide::LoopLevel::root();
 }
 
+// No choice that shapes Funcs: one accumulator, over the whole reduction.
+StageSchedule plainest(const Loops& loops) {
+  StageSchedule stage;
+  stage.tiles.assign(loops.output.size(), {1});
+  for (size_t r = 0; r < loops.reduction.size(); ++r) stage.reduction_order.push_back(static_cast<int>(r));
+  stage.reduction_block = loops.reduction;
+  stage.reduction_unroll.assign(loops.reduction.size(), 1);
+  return stage;
+}
+
+// What the statement's expressions read: of a buffer that is only added to, its elements themselves.
+TensorFuncs readable(const ir::Program& program, const ir::Statement& statement, const TensorFuncs& initial,
+                     TensorFuncs values) {
+  if (statement.previous && initial.count(*statement.previous) && updates_in_place(program, statement) &&
+      !reads(program, *statement.previous))
+    values[*statement.previous] = initial.at(*statement.previous);
+  return values;
+}
+
 }  // namespace
 
 std::vector<Halide::Expr> buffer_arguments(const ir::Tensor& tensor, const std::vector<Halide::Expr>& subscripts) {
@@ -66,12 +85,8 @@ void lower_statements(const ir::Program& program, const Schedule& schedule, cons
   for (size_t s = 0; s < program.statements.size(); ++s) {
     const auto& statement = program.statements[s];
     const int number = static_cast<int>(s), host = schedule.stages[s].epilogue_of;
-    TensorFuncs tensors = values;
-    if (statement.previous && initial.count(*statement.previous) && updates_in_place(program, statement) &&
-        !reads(program, *statement.previous))
-      tensors[*statement.previous] = initial.at(*statement.previous);
     stages.push_back(
-        make_stage(program, number, schedule.stages[s], tensors, forms,
+        make_stage(program, number, schedule.stages[s], readable(program, statement, initial, values), forms,
                    host < 0 ? std::vector<Halide::Var>() : vars_of_epilogue(fusion, number, host, stages[host])));
     values[statement.target] = stages[s].result;
     if (host >= 0) store_epilogue(stages[host], stages[s]);
@@ -86,6 +101,15 @@ void lower_statements(const ir::Program& program, const Schedule& schedule, cons
     const auto where = place_of(program, schedule.stages[owner], s, nests);
     place_copies(fusion, schedule.stages[owner], owner, stages[owner], nests);
     nests[owner] = apply(schedule.stages[owner], stages[owner], target, where);
+  }
+}
+
+void lower_unscheduled(const ir::Program& program, const TensorFuncs& initial, TensorFuncs& values) {
+  for (size_t s = 0; s < program.statements.size(); ++s) {
+    const auto& statement = program.statements[s];
+    const auto stage = make_stage(program, static_cast<int>(s), plainest(loops_of(program, statement)),
+                                  readable(program, statement, initial, values), {});
+    values[statement.target] = stage.result;
   }
 }
 

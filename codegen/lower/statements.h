@@ -13,4 +13,8 @@ bool reads(const ir::Program& program, int tensor);
 void lower_statements(const ir::Program& program, const Schedule& schedule, const Target& target,
                       const std::vector<PackedForm>& forms, const TensorFuncs& initial, TensorFuncs& values);
 
+/// The same with no Func scheduled, each statement as plainly as it can be written: what an automatic scheduler starts
+/// from. A reduction has a Func of its own, which the one that holds the target's elements reads.
+void lower_unscheduled(const ir::Program& program, const TensorFuncs& initial, TensorFuncs& values);
+
 }  // namespace tile_tune::codegen

@@ -14,6 +14,11 @@ namespace {
 
 constexpr const char* kRuntime = "runtime.so";
 
+// Adams2019 keeps many pipelines in memory, and on a grouped convolution (five loops to tile) 4 GiB and a minute of a
+// busy core of Zen 5 were not enough.
+constexpr double kAutoscheduleSeconds = 300;
+constexpr int64_t kAutoscheduleBytes = 16ll << 30;
+
 tl::unexpected<Diagnostic> stopped() { return failure("stopped", "stopped before everything was timed"); }
 
 void record(Entry& entry, const Reply& reply) {
@@ -66,6 +71,29 @@ Result<void> Contest::build_schedules(Pool& pool, const std::vector<NamedSchedul
   return {};
 }
 
+Result<void> Contest::build_autoscheduled(const std::vector<codegen::AutoScheduler>& schedulers, Match& match) {
+  if (schedulers.empty()) return {};
+  Setup patient = setup();
+  patient.limits.build_seconds = kAutoscheduleSeconds;
+  patient.limits.memory_bytes = kAutoscheduleBytes;
+  Pool pool(options_.command, static_cast<int>(codegen::available_cores().size()), patient, options_.stop);
+  std::vector<Request> requests;
+  const size_t first = match.entries.size();
+  for (const auto scheduler : schedulers) {
+    match.entries.emplace_back();
+    match.entries.back().name = codegen::name_of(scheduler);
+    match.entries.back().autoscheduler = scheduler;
+    match.libraries.push_back(fmt::format("{}-{}.so", match.problem, codegen::name_of(scheduler)));
+    requests.push_back(BuildAutoscheduled{match.problem, scheduler, match.libraries.back()});
+  }
+  const auto replies = pool.ask(requests);
+  for (size_t i = 0; i < replies.size(); ++i) {
+    if (!replies[i]) return stopped();
+    record(match.entries[first + i], *replies[i]);
+  }
+  return {};
+}
+
 void Contest::build_baselines(const ir::Program& program, const std::vector<Baseline>& against,
                               const std::set<int>& constants, Match& match) {
   const size_t first = match.entries.size();
@@ -106,8 +134,8 @@ std::optional<Reply> Contest::time(const std::vector<size_t>& who, const Match& 
   request.problem = match.problem;
   request.runtime = kRuntime;
   for (const size_t i : who) request.libraries.push_back(match.libraries[i]);
-  request.exempt = static_cast<int>(
-      std::count_if(who.begin(), who.end(), [&](size_t i) { return !match.entries[i].baseline.has_value(); }));
+  request.exempt =
+      static_cast<int>(std::count_if(who.begin(), who.end(), [&](size_t i) { return match.entries[i].is_own(); }));
   request.seed = options_.seed;
   request.rounds = options_.rounds;
   request.seconds = options_.seconds;
@@ -151,7 +179,8 @@ Result<bool> Contest::time(Match& match) {
 }
 
 Result<ContestResult> Contest::run(const ir::Program& program, const std::vector<NamedSchedule>& schedules,
-                                   const std::vector<Baseline>& against, const std::set<int>& constants) {
+                                   const std::vector<Baseline>& against, const std::set<int>& constants,
+                                   const std::vector<codegen::AutoScheduler>& autoschedulers) {
   ContestResult result;
   Match match;
   match.problem = fmt::format("problem-{}", problems_++);
@@ -166,6 +195,7 @@ Result<ContestResult> Contest::run(const ir::Program& program, const std::vector
     result.sampled = problem.sampled;
     Pool pool(options_.command, 1, setup(), options_.stop);
     TILE_TUNE_CHECK(build_schedules(pool, schedules, match));
+    TILE_TUNE_CHECK(build_autoscheduled(autoschedulers, match));
     build_baselines(program, against, constants, match);
     TILE_TUNE_CHECK(verify(pool, match));
   }
@@ -192,6 +222,16 @@ int best_baseline(const std::vector<Entry>& entries) {
       best = static_cast<int>(i);
       is_library = library;
     }
+  }
+  return best;
+}
+
+int best_autoscheduled(const std::vector<Entry>& entries) {
+  int best = -1;
+  for (size_t i = 0; i < entries.size(); ++i) {
+    if (!entries[i].autoscheduler || !entries[i].ran()) continue;
+    if (best < 0 || median(entries[i].samples_ns) < median(entries[static_cast<size_t>(best)].samples_ns))
+      best = static_cast<int>(i);
   }
   return best;
 }

@@ -36,17 +36,19 @@ struct NamedSchedule {
 
 struct Entry {
   std::string name;
-  std::optional<Baseline> baseline;  // else a schedule
-  Outcome outcome = Outcome::Ok;     // Slow: left out of the rounds; samples_ns holds what it took
+  std::optional<Baseline> baseline;
+  std::optional<codegen::AutoScheduler> autoscheduler;  // neither: a schedule of ours
+  Outcome outcome = Outcome::Ok;                        // Slow: left out of the rounds; samples_ns holds what it took
   std::string reason, note;
   double verify_error = 0;
   std::vector<double> samples_ns, flop_fractions, bandwidth_fractions;  // one a round
   bool disturbed = false;
+  bool is_own() const { return !baseline && !autoscheduler; }
   bool ran() const { return outcome == Outcome::Ok && !samples_ns.empty(); }
 };
 
 struct ContestResult {
-  std::vector<Entry> entries;  // schedules first, then baselines that apply
+  std::vector<Entry> entries;  // schedules first, then those of automatic schedulers, then baselines that apply
   bool alone = true;           // nothing else of ours ran meanwhile
   bool sampled = false;        // outputs were checked in part
 };
@@ -59,7 +61,8 @@ class Contest {
   /// `program` is canonical and bound, without constants; `schedules` holds at least one, the first is what log-ratios
   /// are to. Only baselines of `against` that apply take part. `constants` are packed beforehand for those who can.
   Result<ContestResult> run(const ir::Program& program, const std::vector<NamedSchedule>& schedules,
-                            const std::vector<Baseline>& against, const std::set<int>& constants);
+                            const std::vector<Baseline>& against, const std::set<int>& constants,
+                            const std::vector<codegen::AutoScheduler>& autoschedulers = {});
 
  private:
   Contest(ContestOptions options, SessionDirectory directory)
@@ -72,6 +75,7 @@ class Contest {
     std::vector<std::string> libraries;
   };
   Result<void> build_schedules(Pool& pool, const std::vector<NamedSchedule>& schedules, Match& match);
+  Result<void> build_autoscheduled(const std::vector<codegen::AutoScheduler>& schedulers, Match& match);
   std::string packed_problem(const std::string& problem) const { return problem + "-packed"; }
   void build_baselines(const ir::Program& program, const std::vector<Baseline>& against, const std::set<int>& constants,
                        Match& match);
@@ -89,6 +93,9 @@ class Contest {
 int best_baseline(const std::vector<Entry>& entries);
 /// What kernels with packed constants compare with (rulings 24): oneDNN with its own packed ones, else the best.
 int best_packed_baseline(const std::vector<Entry>& entries);
+
+/// The fastest kernel an automatic scheduler made: number in `entries`, -1 if none ran.
+int best_autoscheduled(const std::vector<Entry>& entries);
 
 /// Speed of `one` relative to `other`: how many times faster it is, with the 95 % interval of the median over rounds.
 struct Ratio {

@@ -40,6 +40,8 @@ Result<void> warm_up(const codegen::Target& target, const std::filesystem::path&
 
 }  // namespace
 
-Compiler halide_compiler() { return {codegen::compile_object, codegen::compile_runtime, warm_up}; }
+Compiler halide_compiler() { 
+  return {codegen::compile_object, codegen::compile_runtime, warm_up, codegen::compile_autoscheduled};
+}
 
 }  // namespace tile_tune::search

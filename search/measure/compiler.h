@@ -16,6 +16,10 @@ struct Compiler {
   /// Called once in the worker itself, before it forks anything: what the compiler sets up then, every child
   /// inherits (a first compile costs 450-750 ms, later ones 65-130 ms: research/halide.md (f)). Must stay serial.
   std::function<Result<void>(const codegen::Target&, const std::filesystem::path& directory)> warm_up;
+  /// As codegen::compile_autoscheduled.
+  std::function<Result<codegen::Compiled>(const ir::Program&, codegen::AutoScheduler, const codegen::Target&,
+                                          const std::string& function, const std::filesystem::path& object)>
+      compile_autoscheduled;
 };
 
 /// codegen's compiler; warms up with a one-loop program.

@@ -49,6 +49,12 @@ Outcome decode_outcome(const json& value) {
   return *outcome;
 }
 
+codegen::AutoScheduler decode_auto_scheduler(const json& value) {
+  const auto scheduler = codegen::parse_auto_scheduler(value.get<std::string>());
+  if (!scheduler) throw std::invalid_argument("unknown scheduler " + value.dump());
+  return *scheduler;
+}
+
 Timing decode_timing(const json& value) {
   Timing timing;
   timing.outcome = decode_outcome(value.at("outcome"));
@@ -91,6 +97,9 @@ Request decode(const json& message) {
   if (kind == "build")
     return Build{message.at("problem"), decode_result(codegen::schedule_from_json(message.at("schedule"))),
                  message.at("library")};
+  if (kind == "build-autoscheduled")
+    return BuildAutoscheduled{message.at("problem"), decode_auto_scheduler(message.at("scheduler")),
+                              message.at("library")};
   if (kind == "verify") return decode_one_kernel<Verify>(message);
   if (kind == "run") return decode_one_kernel<Run>(message);
   if (kind == "race")
@@ -137,6 +146,13 @@ std::string encode(const Request& request) {
             message["problem"] = build.problem;
             message["schedule"] = codegen::to_json(build.schedule);
             message["library"] = build.library;
+            return message;
+          },
+          [](const BuildAutoscheduled& build) {
+            json message = header("build-autoscheduled");
+            message.update({{"problem", build.problem},
+                            {"scheduler", codegen::name_of(build.scheduler)},
+                            {"library", build.library}});
             return message;
           },
           [](const Verify& verify) {

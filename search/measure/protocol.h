@@ -11,6 +11,7 @@
 #include <variant>
 #include <vector>
 
+#include "codegen/lower/autoscheduler.h"
 #include "codegen/schedule/schedule.h"
 #include "codegen/target/target.h"
 #include "search/measure/trial.h"
@@ -39,6 +40,12 @@ struct BuildRuntime {
 struct Build {
   std::string problem;
   codegen::Schedule schedule;
+  std::string library;
+};
+/// With the schedule that one of Halide's schedulers chooses.
+struct BuildAutoscheduled {
+  std::string problem;
+  codegen::AutoScheduler scheduler = codegen::AutoScheduler::Mullapudi2016;
   std::string library;
 };
 struct Verify {
@@ -78,7 +85,7 @@ struct SideBySide {
 /// The worker ends and leaves the session's directory to the tuner; no reply. A stream that ends without it says that
 /// the tuner died: then the worker removes the directory.
 struct Quit {};
-using Request = std::variant<Setup, BuildRuntime, Build, Verify, Run, Race, Finals, SideBySide, Quit>;
+using Request = std::variant<Setup, BuildRuntime, Build, BuildAutoscheduled, Verify, Run, Race, Finals, SideBySide, Quit>;
 
 /// How one kernel of a Race, Finals or SideBySide fared.
 struct Timing {

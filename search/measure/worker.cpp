@@ -67,15 +67,28 @@ class Worker {
   }
 
   std::optional<Reply> handle(const Build& request) {
-    auto found = programs_.find(request.problem);
-    if (found == programs_.end()) {
-      auto program = read_program(setup_->directory / request.problem);
-      if (!program) return Reply::fault(Outcome::CompileError, program.error().message);
-      found = programs_.emplace(request.problem, std::move(*program)).first;
-    }
+    const auto program = program_of(request.problem);
+    if (!program) return Reply::fault(Outcome::CompileError, program.error().message);
     return build(request.library, setup_->limits.build_seconds, [&](const fs::path& object) {
-      return compiler_.compile_object(found->second, request.schedule, setup_->target, kKernelFunction, object);
+      return compiler_.compile_object(**program, request.schedule, setup_->target, kKernelFunction, object);
     });
+  }
+
+  std::optional<Reply> handle(const BuildAutoscheduled& request) {
+    const auto program = program_of(request.problem);
+    if (!program) return Reply::fault(Outcome::CompileError, program.error().message);
+    return build(request.library, setup_->limits.build_seconds, [&](const fs::path& object) {
+      return compiler_.compile_autoscheduled(**program, request.scheduler, setup_->target, kKernelFunction, object);
+    });
+  }
+
+  Result<const ir::Program*> program_of(const std::string& problem) {
+    auto found = programs_.find(problem);
+    if (found == programs_.end()) {
+      TILE_TUNE_TRY(program, read_program(setup_->directory / problem));
+      found = programs_.emplace(problem, std::move(program)).first;
+    }
+    return &found->second;
   }
 
   std::optional<Reply> handle(const Verify& request) {

@@ -111,6 +111,8 @@ TEST_CASE("a wrong program is exit 2, a missing file exit 1") {
       {{"check", "binary.tc"}, 2, "unsupported-character", "binary.tc:1:1"},
       {{"check", "empty.tc"}, 2, "no-def", "def"},
       {{"check", "suite.json"}, 2, "bad-suite", "\"format\": 1"},
+      {{"bench", "matmul.tc", "--max-regression", "3x"}, 2, "command-line", "needs a percentage from 0 up to 100"},
+      {{"bench", "matmul.tc", "--since", "old.json"}, 2, "command-line", "--max-regression"},
       {{"bench", "suite.json", "--against", "none"}, 2, "bad-suite", "\"format\": 1"},
       {{"check", "list.json"}, 2, "bad-json", "list.json is not a JSON object"},
       {{"check", "cut.json"}, 2, "bad-json", "cut.json:2:7: error: the file ends inside its JSON value"},

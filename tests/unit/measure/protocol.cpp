@@ -39,6 +39,10 @@ TEST_CASE("requests survive the wire") {
   CHECK(build.schedule == codegen::Schedule{{stage}});
   CHECK(build.library == "kernel-1.so");
   CHECK(round_trip(BuildRuntime{"rt.so"}).library == "rt.so");
+  const auto automatic = round_trip(BuildAutoscheduled{"problem-1", codegen::AutoScheduler::Adams2019, "kernel-2.so"});
+  CHECK(automatic.problem == "problem-1");
+  CHECK(automatic.scheduler == codegen::AutoScheduler::Adams2019);
+  CHECK(automatic.library == "kernel-2.so");
   CHECK(round_trip(Verify{"p", "rt", "k"}).runtime == "rt");
   CHECK(round_trip(Run{"p", "rt", "k"}).library == "k");
   const Race race = round_trip(Race{"p", "rt", {"a", "b"}, 2, UINT64_MAX, 0.125});

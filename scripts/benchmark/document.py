@@ -1,0 +1,89 @@
+"""The whole of docs/performance.md from stored measurements."""
+
+from benchmark import judge, markdown
+
+PASSES = {"threads-2": "Two threads", "threads-1": "One thread"}
+
+
+def by_group(runs_by_name):
+    groups = {}
+    for runs in runs_by_name.values():
+        groups.setdefault(runs[0]["group"] or "others", []).append(runs[-1])
+    return groups
+
+
+def merged(data):
+    """The runs of the two-thread pass with the ratios that other passes measured, each within a run of its own."""
+    result = {}
+    for name, runs in data["passes"].get("threads-2", {}).items():
+        extra = {}
+        for run in data["passes"].get("autoschedulers", {}).get(name, [])[-1:]:
+            ratio = judge.ratio_in(run, "tuned_over_autoscheduler")
+            if ratio:
+                extra["tuned_over_autoscheduler"] = dict(zip(("median", "lo", "hi"), ratio))
+            extra["automatic"] = [entry for entry in run["entries"] if entry.get("kind") == "autoscheduler"]
+        for run in data["passes"].get("python", {}).get(name, [])[-1:]:
+            extra.update({key: run[key] for key in ("tuned_over_torch", "tuned_over_torch_compiled") if key in run})
+        automatic = extra.pop("automatic", [])
+        result[name] = [{**run, **extra, "entries": run["entries"] + automatic} for run in runs]
+    return result
+
+
+def last_cache(data):
+    return data["machine"]["target"]["l3_bytes"]
+
+
+def head(data):
+    machine = data["machine"]
+    target = machine["target"]
+    return f"""# Performance
+
+Made by `scripts/performance` from one machine's run; `scripts/performance --from docs/performance.json` renders it
+again without measuring. How it is measured, and who the baselines are: [benchmark.md](benchmark.md).
+
+- Machine: {target['cpu_model'] or target['halide']}, {machine['cores']} cores, last cache {target['l3_bytes'] >> 20} MiB
+- Target: `{target['halide']}`
+- tile-tune {machine['version']}, measured {machine['date']}
+- Times are medians. Ratios are medians of paired ratios over the rounds of one interleaved run, with their 95 %
+  intervals; above 1 tile-tune is faster. `(disturbed)` marks what a busy machine got into, and where a bar is judged in
+  several fresh processes the worst of them counts. Differences below 10 % mean little on a shared machine.
+"""
+
+
+def group_tables(runs_by_name):
+    return "\n".join(f"### {group}\n\n{markdown.workload_table(workloads)}"
+                     for group, workloads in by_group(runs_by_name).items())
+
+
+def latest(data, name):
+    return [runs[-1] for runs in data["passes"].get(name, {}).values() if runs]
+
+
+def render(data, plots):
+    """The document's text; `plots`: name -> file beside it."""
+    two, one = merged(data), data["passes"].get("threads-1", {})
+    parts = [head(data)]
+    verdicts = judge.judge(data["suite"], two, judge.ROWS, last_cache(data))
+    parts.append("## Two threads, by group\n\n" + markdown.verdict_table(verdicts))
+    parts.append("Below the bar of each:\n\n" + markdown.shortfalls(verdicts))
+    if one:
+        ones = judge.judge(data["suite"], one, judge.ROWS_ONE_THREAD, last_cache(data))
+        parts.append("## One thread, by group\n\nBars of two threads, but for the suite's mean.\n\n" +
+                     markdown.verdict_table(ones))
+    for name, title in (("roofline", "Roofline"), ("convergence", "Convergence of the search")):
+        if name in plots:
+            parts.append(f"## {title}\n\n![{title}]({plots[name]})\n")
+    if two:
+        parts.append("## All workloads, two threads\n\n" + group_tables(two))
+    if one:
+        parts.append("## All workloads, one thread\n\n" + group_tables(one))
+    if automatic := latest(data, "autoschedulers"):
+        parts.append("## Halide's automatic schedulers, two threads\n\n" +
+                     "Given the program's Funcs without a schedule, paddings as padded copies, their extents as "
+                     "estimates, and the machine's threads and last cache; what failed says why.\n\n" +
+                     markdown.autoscheduler_table(automatic))
+    if python := latest(data, "python"):
+        parts.append("## numpy, PyTorch and JAX, two threads\n\n`scripts/bench_python.py`: versions " +
+                     ", ".join(f"{k} {v}" for k, v in data.get("python_versions", {}).items()) + ".\n\n" +
+                     markdown.python_table(python))
+    return "\n".join(parts)

@@ -1,0 +1,33 @@
+"""How searches went, read from a tuning database (db/schema) without writing to it."""
+
+import os
+import pathlib
+import sqlite3
+
+
+def default_database():
+    """Where the tool keeps its database unless --db names another."""
+    data = os.environ.get("XDG_DATA_HOME") or pathlib.Path.home() / ".local" / "share"
+    return os.environ.get("TILE_TUNE_DB") or str(pathlib.Path(data) / "tile-tune" / "tuning.db")
+
+
+def histories(database):
+    """Workload's name -> [(sequence, ratio to the default)] of its session with most trials; a fault's ratio is
+    0, and the finals, which measure the same schedules again, are left out. Nothing where there is no database."""
+    if not os.path.exists(database):
+        return {}
+    connection = sqlite3.connect(f"file:{database}?mode=ro", uri=True)
+    rows = connection.execute("""
+        SELECT program.name, session.id, trial.sequence,
+               CASE WHEN trial.outcome = 'ok' THEN COALESCE(trial.ratio, 0) ELSE 0 END
+        FROM trial JOIN session ON session.id = trial.session JOIN program ON program.id = session.program
+        WHERE trial.origin != 'final' ORDER BY session.created, trial.sequence""").fetchall()
+    connection.close()
+    sessions = {}
+    for name, session, sequence, ratio in rows:
+        sessions.setdefault((name, session), []).append((sequence, ratio))
+    longest = {}
+    for (name, _), trials in sessions.items():
+        if len(trials) >= len(longest.get(name, [])):
+            longest[name] = trials
+    return {name: trials for name, trials in longest.items() if len(trials) > 1}

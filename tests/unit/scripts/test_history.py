@@ -1,0 +1,39 @@
+import os
+import pathlib
+import sqlite3
+import tempfile
+import unittest
+
+from benchmark import history
+
+
+class History(unittest.TestCase):
+    def test_without_a_database_there_is_no_history(self):
+        self.assertEqual(history.histories("/nowhere/at/all.db"), {})
+
+    def test_the_longest_session_counts_without_its_finals(self):
+        schema = pathlib.Path(os.environ["TILE_TUNE_SOURCE_DIR"], "db", "schema", "001_initial.sql")
+        with tempfile.TemporaryDirectory() as directory:
+            path = pathlib.Path(directory) / "t.db"
+            connection = sqlite3.connect(path)
+            connection.executescript(schema.read_text(encoding="utf-8"))
+            connection.execute("PRAGMA foreign_keys = OFF")
+            key = bytes(32)
+            connection.execute("INSERT INTO program VALUES(?,?,'','','conv','tc','','','','','row',1,1)", (key, key))
+            for number, trials in ((1, [("default", "ok", 1.0)]),
+                                   (2, [("default", "ok", 1.0), ("random", "crash", None), ("mutation", "ok", 1.5),
+                                        ("final", "ok", 9.0)])):
+                session = bytes([number]) * 16
+                connection.execute("INSERT INTO session VALUES(?,?,?,?,0,'model','','',?,?,'done')",
+                                   (session, key, key, key, number, key))
+                for sequence, (origin, outcome, ratio) in enumerate(trials):
+                    connection.execute(
+                        "INSERT INTO trial VALUES(?,?,?,0,?,x'',?,?,'','',1,0,x'',1,?,0,0,0,0,0,0,1,1,?)",
+                        (bytes([number, sequence]) + bytes(30), session, sequence, origin, key, outcome, ratio, key))
+            connection.commit()
+            connection.close()
+            self.assertEqual(history.histories(path), {"conv": [(0, 1.0), (1, 0), (2, 1.5)]})
+
+
+if __name__ == "__main__":
+    unittest.main()
