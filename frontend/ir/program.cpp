@@ -81,7 +81,8 @@ Result<void> check_sizes(const Program& program, const Sizes& sizes) {
   }
   if (!missing.empty())
     return fail(ErrorClass::Mismatch, "missing-size",
-                fmt::format("no value for size {} of '{}'", missing, program.name),
+                fmt::format("no value for size{} {} of '{}'", missing.find(',') == std::string::npos ? "" : "s",
+                            missing, program.name),
                 fmt::format("give each with -s NAME=N"));
   for (const auto& [name, value] : sizes) {
     if (std::find(program.sizes.begin(), program.sizes.end(), name) == program.sizes.end())

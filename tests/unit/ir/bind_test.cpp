@@ -35,7 +35,7 @@ TEST_CASE("a bound program binds again without sizes") {
 TEST_CASE("sizes that do not fit are named") {
   auto error = error_of(matmul(), {{"M", 2}});
   CHECK(error.code == "missing-size");
-  CHECK(error.message == "no value for size K, N of 'mm'");
+  CHECK(error.message == "no value for sizes K, N of 'mm'");
 
   error = error_of(matmul(), {{"M", 2}, {"K", -1}, {"N", 2}});
   CHECK(error.code == "negative-size");
