@@ -22,11 +22,23 @@ Values stored(Values elements, DType from, DType as) {
   return elements;
 }
 
+// False where an output loop runs on beyond its index's range, over elements that the statement does not write.
+bool follows_loops(const ir::Statement& statement, const Loops& loops, const ir::AffineExpr& subscript) {
+  for (size_t p = 0; p < loops.output.size(); ++p) {
+    const auto range = ir::range(statement.indices[loops.output_index[p]]);
+    if (subscript.coefficient(loops.output_index[p]) != 0 &&
+        (range.lo > loops.first[p] || range.hi < loops.first[p] + loops.output[p]))
+      return false;
+  }
+  return true;
+}
+
 }  // namespace
 
-PackedOperand copy_in_kernel(const ir::Program& program, const ir::Statement& statement, const Operand& operand,
+PackedOperand copy_in_kernel(const ir::Program& program, const ir::Statement& statement, const Loops& loops,
                              const Packing& choice, const std::optional<DotProduct>& dot, const Func& elements,
                              const std::string& name) {
+  const auto& operand = loops.operands[choice.operand];
   const auto& tensor = program.tensors[operand.tensor];
   PackedOperand packed{choice, Func(fmt::format("{}_pack{}", name, choice.operand)), ir::shape(tensor), {}};
   packed.in_memory = dimensions_in_memory(tensor);
@@ -34,8 +46,9 @@ PackedOperand copy_in_kernel(const ir::Program& program, const ir::Statement& st
   for (size_t d = 0; d < operand.subscripts.size(); ++d) {
     packed.vars.push_back(Var(fmt::format("{}_p{}_{}", name, choice.operand, d)));
     subscripts.push_back(packed.vars.back());
-    packed.unclamped.push_back(
-        stays_inside(statement, std::get<ir::AffineExpr>(operand.subscripts[d]), packed.extents[d]));
+    const auto& subscript = std::get<ir::AffineExpr>(operand.subscripts[d]);
+    packed.unclamped.push_back(stays_inside(statement, subscript, packed.extents[d]) &&
+                               follows_loops(statement, loops, subscript));
   }
   auto arguments = packed.vars;
   if (dot && dot->column == choice.operand) {

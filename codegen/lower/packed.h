@@ -27,7 +27,7 @@ struct PackedOperand {
 };
 
 /// How the elements of the statement's operand are copied inside the kernel; `elements` holds the operand's tensor.
-PackedOperand copy_in_kernel(const ir::Program& program, const ir::Statement& statement, const Operand& operand,
+PackedOperand copy_in_kernel(const ir::Program& program, const ir::Statement& statement, const Loops& loops,
                              const Packing& choice, const std::optional<DotProduct>& dot, const Halide::Func& elements,
                              const std::string& name);
 

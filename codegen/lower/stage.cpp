@@ -160,7 +160,7 @@ struct Builder {
       });
       if (form == forms.end()) {
         stage.packed.push_back(
-            copy_in_kernel(program, statement, operand, choice, stage.dot, tensors.at(operand.tensor), name));
+            copy_in_kernel(program, statement, stage.loops, choice, stage.dot, tensors.at(operand.tensor), name));
         continue;
       }
       stage.packed.push_back(copy_made_beforehand(*form, tensors.at(operand.tensor)));

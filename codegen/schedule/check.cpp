@@ -139,10 +139,11 @@ Result<void> check_dot_product(const ir::Program& program, const Loops& loops, i
                                     [&](const Packing& one) { return one.operand == dot->column; });
   if (packing == stage.packings.end())
     return invalid(number, "dot products need the operand of the vector loop packed");
-  // What sets the shift right sums up the whole reduction, of which a copy inside a block's loops holds one block.
-  const bool blocked = stage.reduction_block != loops.reduction;
-  if (dot->shifted && blocked && packing->depth >= static_cast<int>(loops.output.size()))
-    return invalid(number, "dot products of signed bytes need the packed operand outside the reduction's blocks");
+  // What sets the shift right sums up the whole reduction, of which a copy inside a block's loops holds one block, and
+  // is needed where results are stored, outside the loops that fill their home.
+  const int outermost = static_cast<int>(loops.output.size()) - (is_blocked(loops, stage) ? 1 : 0);
+  if (dot->shifted && has_home(program, program.statements[number], loops, stage) && packing->depth > outermost)
+    return invalid(number, "dot products of signed bytes need the packed operand outside the loops over its blocks");
   return {};
 }
 

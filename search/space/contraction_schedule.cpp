@@ -7,6 +7,7 @@
 #include <cstdlib>
 #include <limits>
 #include <numeric>
+#include <tuple>
 
 #include "codegen/schedule/packed_form.h"
 #include "search/space/default_parallel.h"
@@ -159,19 +160,14 @@ bool wastes_lines(const Layout& layout, const Operand& operand, const std::vecto
   return passes >= kPassesToPack && layout.bytes(operand) <= static_cast<double>(context.target->l3_bytes) / 2;
 }
 
-// Of a tile's multiples that give a vector of neighbours or so, the one that loses least in the last tile.
+// Of a tile's multiples that make a vector of neighbours or so, the one that loses least in the last tile.
 int64_t neighbours(int64_t tile, int64_t extent) {
   constexpr int64_t kWanted = 16, kFewest = 8, kMost = 32;  // floats in a vector and in a line of the cache: 16
-  int64_t best = tile, least = std::numeric_limits<int64_t>::max();
-  for (int64_t size = tile; size <= std::min(std::max(kMost, tile), extent); size += tile) {
-    const int64_t computed = (extent + size - 1) / size * size;
-    const bool enough = size >= kFewest || best < kFewest;
-    if (!enough || (best >= kFewest && computed > least)) continue;
-    if (best >= kFewest && computed == least && std::abs(size - kWanted) >= std::abs(best - kWanted)) continue;
-    best = size;
-    least = computed;
-  }
-  return best;
+  const int64_t fewest = std::min(kFewest, extent / tile * tile), most = std::max(kMost, tile);
+  std::tuple<int64_t, int64_t, int64_t> best{std::numeric_limits<int64_t>::max(), 0, tile};
+  for (int64_t size = tile; size <= std::min(most, extent); size += tile)
+    if (size >= fewest) best = std::min(best, {(extent + size - 1) / size * size, std::abs(size - kWanted), size});
+  return std::get<2>(best);
 }
 
 // Results that vectors would store one by one are collected for enough register tiles to be transposed. Loops inside
