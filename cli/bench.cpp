@@ -6,6 +6,7 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <limits>
+#include <map>
 #include <nlohmann/json.hpp>
 
 #include "cli/bench_report.h"
@@ -99,7 +100,11 @@ Result<BenchRow> measure(const LoadedProgram& loaded, const ir::Program& bound, 
   const Workload workload = make_workload(loaded, plain, sizes);
   std::vector<search::NamedSchedule> schedules{{"default", default_choice(workload, bench.target).schedule}};
   TILE_TUNE_TRY(tuned, tuned_choice(workload, bench.target, bench.session));
-  if (tuned) schedules.push_back({"tuned", tuned->schedule});
+  std::map<std::string, std::string> rungs;  // of stored schedules
+  if (tuned) {
+    schedules.push_back({"tuned", tuned->schedule});
+    rungs["tuned"] = tuned->rung;
+  }
   TILE_TUNE_TRY(constants,
                 add_packed(loaded, plain, constants_of(loaded, bound), sizes, bench.target, bench.session, schedules));
   BenchRow row;
@@ -112,6 +117,8 @@ Result<BenchRow> measure(const LoadedProgram& loaded, const ir::Program& bound, 
   row.from_memory = workload.row.bytes > static_cast<double>(bench.target.l3_bytes);
   TILE_TUNE_TRY(result, bench.contest.run(workload.program, schedules, bench.against, constants));
   row.result = std::move(result);
+  for (auto& entry : row.result.entries)
+    if (const auto rung = rungs.find(entry.name); rung != rungs.end()) entry.note = rung->second;
   return row;
 }
 

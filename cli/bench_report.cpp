@@ -65,6 +65,7 @@ nlohmann::json entry_json(const BenchRow& row, const Entry& entry, uint64_t seed
                       {"outcome", search::outcome_name(entry.outcome)},
                       {"reason", entry.reason},
                       {"note", entry.note}};
+  if (!entry.baseline && !entry.note.empty()) json["rung"] = entry.note;
   if (entry.samples_ns.empty()) return json;
   json["median_ns"] = search::median(entry.samples_ns);
   if (!entry.ran()) return json;

@@ -100,8 +100,9 @@ Result<Opened> open(const RunOptions& options, const ir::Sizes& sizes, const Rep
   return Opened{std::move(loaded), std::move(arrays)};
 }
 
-Result<void> write_outputs(const ir::Program& program, const std::vector<tensor::Array>& outputs,
-                           const fs::path& directory, const std::string& engine, const Reporter& report) {
+Result<void> write_outputs(const ir::Program& program, const fs::path& directory, const Executed& executed,
+                           const Reporter& report) {
+  const auto& outputs = executed.outputs;
   std::error_code error;
   fs::create_directories(directory, error);
   if (error)
@@ -120,7 +121,7 @@ Result<void> write_outputs(const ir::Program& program, const std::vector<tensor:
         outputs[i].shape.empty() ? "scalar" : fmt::format("({})", fmt::join(outputs[i].shape, ", "));
     TILE_TUNE_CHECK(print(fmt::format("{}  {}  {}  {}\n", tensor.name, dtype_name(tensor.type), shape, path.string())));
   }
-  if (report.json()) return print_json({{"engine", engine}, {"outputs", list}});
+  if (report.json()) return print_json({{"engine", executed.provenance}, {"rung", executed.rung}, {"outputs", list}});
   return {};
 }
 
@@ -134,8 +135,7 @@ Result<Exit> run(const RunOptions& options, const Session& session) {
   TILE_TUNE_CHECK(check_memory(bound));
   const Workload workload = make_workload(loaded, bound, sizes);
   TILE_TUNE_TRY(executed, run_workload(workload, std::move(arrays), {options.engine, options.schedule}, session));
-  TILE_TUNE_CHECK(
-      write_outputs(workload.program, executed.outputs, options.output_directory, executed.provenance, session.report));
+  TILE_TUNE_CHECK(write_outputs(workload.program, options.output_directory, executed, session.report));
   return Exit::Success;
 }
 

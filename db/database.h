@@ -27,6 +27,19 @@ namespace tile_tune::db {
 
 enum class Mode { ReadWrite, ReadOnly };
 
+/// Which trials prune() keeps: whatever was chosen, finals and defaults, faults (they are not tried again for it), the
+/// fastest of each session, and an even sample of the rest, slow ones among them, for cost models to learn from.
+struct PruneRules {
+  int64_t older_than_ms = 0;  // only sessions that began earlier
+  int keep_fastest = 10;      // a session
+  int keep_share = 8;         // one of so many of the rest, the same in every copy of a database
+};
+
+struct Pruned {
+  int trials = 0, schedules = 0;              // deleted
+  int64_t bytes_before = 0, bytes_after = 0;  // of the file
+};
+
 /// Whether a stored schedule may be taken.
 using Acceptable = std::function<Result<bool>(const BestRow&)>;
 
@@ -88,6 +101,12 @@ class Database {
   /// Records whose digest or references are wrong are refused one by one; an error of the source undoes everything.
   /// Taking in the same records in any order and any number of times leaves the same content.
   Result<Absorbed> absorb(const RecordSource& source);
+
+  /// Deletes trials of sessions that are over, by the rules of PruneRules, with the schedules nothing refers to any
+  /// more, and gives the space back.
+  Result<Pruned> prune(const PruneRules& rules);
+  /// Every trial of a schedule that did not work, the latest first; of one program if it is named.
+  Result<std::vector<FaultRow>> faults(const std::string& name = "");
 
   /// Reads the whole file and checks how its pages hang together, which SQLite otherwise does only for pages it happens
   /// to need; database-corrupt if they do not. (A file of 125 MB took 1.4 s on a busy machine.)

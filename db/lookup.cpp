@@ -65,6 +65,12 @@ Result<std::optional<StoredTrial>> find_refutation(sqlite3* db, const ProgramRow
   }
 }
 
+Result<bool> unrefuted(sqlite3* db, const BestRow& best, const TargetRow& target, const ToolRow& tool,
+                       Damaged& damaged) {
+  TILE_TUNE_TRY(refuted, find_refutation(db, best.program, target, tool, best.schedule_id, damaged));
+  return !refuted.has_value();
+}
+
 }  // namespace
 
 std::string_view winners_sql() {
@@ -103,9 +109,8 @@ Result<std::optional<BestRow>> Database::best(const ProgramRow& program, const T
   sqlite3* db = state_->db.get();
   TILE_TUNE_TRY(snapshot, Transaction::begin(db, Transaction::Kind::Read));
   const auto acceptable = [&](const BestRow& best) -> Result<bool> {
-    TILE_TUNE_TRY(refuted, find_refutation(db, best.program, target, tool, best.schedule_id, state_->damaged));
-    if (refuted) return false;
-    return also ? also(best) : Result<bool>(true);
+    TILE_TUNE_TRY(kept, unrefuted(db, best, target, tool, state_->damaged));
+    return kept && also ? also(best) : Result<bool>(kept);
   };
   return find_best(db, workload_id(program), target, tool_id(tool), state_->damaged, acceptable);
 }
@@ -127,7 +132,9 @@ Result<std::vector<BestRow>> Database::relatives(const ProgramRow& program, cons
   while (true) {
     TILE_TUNE_TRY(more, select.step());
     if (!more) return rows;
-    TILE_TUNE_TRY(best, find_best(db, select.hex(0), target, tool_id(tool), state_->damaged));
+    TILE_TUNE_TRY(best, find_best(db, select.hex(0), target, tool_id(tool), state_->damaged, [&](const BestRow& row) {
+                    return unrefuted(db, row, target, tool, state_->damaged);
+                  }));
     if (best) rows.push_back(*std::move(best));
   }
 }
@@ -172,6 +179,31 @@ Result<std::vector<RecordedRow>> Database::recorded(const std::string& family_ha
     if (!program || !target || !tool) continue;
     cursor.integer();  // when
     rows.push_back({*std::move(program), *std::move(target), *std::move(tool), cursor.small()});
+  }
+}
+
+Result<std::vector<FaultRow>> Database::faults(const std::string& name) {
+  static const std::string sql = fmt::format(
+      "SELECT {}, {}, {}, {}, s.seed FROM trial t JOIN session s ON s.id = t.session JOIN program p ON p.id = "
+      "s.program "
+      "JOIN target g ON g.id = s.target JOIN tool l ON l.id = s.tool {} "
+      "WHERE t.outcome NOT IN ('ok', 'slow', 'duplicate') AND (?1 = '' OR p.name = ?1) "
+      "ORDER BY t.created DESC, t.id",
+      kTrialColumns, kProgramColumns, kTargetColumns, kToolColumns, kTrialJoins);
+  Statement select(state_->db.get(), sql);
+  select.bind(name);
+  std::vector<FaultRow> rows;
+  while (true) {
+    TILE_TUNE_TRY(more, select.step());
+    if (!more) return rows;
+    Cursor cursor(select);
+    auto trial = read_trial(cursor, state_->damaged);
+    auto program = read_program(cursor, state_->damaged);
+    auto target = read_target(cursor, state_->damaged);
+    auto tool = read_tool(cursor, state_->damaged);
+    const auto seed = static_cast<uint64_t>(cursor.integer());
+    if (!trial || !program || !target || !tool) continue;
+    rows.push_back({*std::move(program), *std::move(target), *std::move(tool), seed, *std::move(trial)});
   }
 }
 

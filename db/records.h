@@ -98,6 +98,15 @@ struct UnfinishedSession {
   double elapsed_s = 0;   // search time spent
 };
 
+/// A schedule that did not work, with all that is needed to try it again.
+struct FaultRow {
+  ProgramRow program;
+  TargetRow target;
+  ToolRow tool;
+  uint64_t seed = 0;  // of the session
+  StoredTrial trial;
+};
+
 /// One line of `db list`: a computation on a target.
 struct ListRow {
   std::string id;      // 12 digits; what show() takes
