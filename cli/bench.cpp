@@ -6,6 +6,7 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <limits>
+#include <map>
 #include <nlohmann/json.hpp>
 
 #include "cli/bench_regression.h"
@@ -104,8 +105,10 @@ Result<BenchRow> measure(const LoadedProgram& loaded, const ir::Program& bound, 
   std::vector<search::NamedSchedule> schedules{{"default", default_choice(workload, bench.target).schedule}};
   TILE_TUNE_TRY(tuned, tuned_choice(workload, bench.target, bench.session));
   BenchRow row;
+  std::map<std::string, std::string> rungs;  // of stored schedules
   if (tuned) {
     schedules.push_back({"tuned", tuned->schedule});
+    rungs["tuned"] = tuned->rung;
     row.record = tuned->record;
   }
   TILE_TUNE_TRY(constants,
@@ -120,6 +123,8 @@ Result<BenchRow> measure(const LoadedProgram& loaded, const ir::Program& bound, 
   row.from_memory = workload.row.bytes > static_cast<double>(bench.target.l3_bytes);
   TILE_TUNE_TRY(result, bench.contest.run(workload.program, schedules, bench.against, constants, bench.autoschedulers));
   row.result = std::move(result);
+  for (auto& entry : row.result.entries)
+    if (const auto rung = rungs.find(entry.name); rung != rungs.end()) entry.note = rung->second;
   return row;
 }
 

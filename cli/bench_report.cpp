@@ -93,6 +93,7 @@ nlohmann::json entry_json(const BenchRow& row, const Entry& entry, uint64_t seed
                       {"kind", entry.baseline        ? "library"
                                : entry.autoscheduler ? "autoscheduler"
                                                      : "schedule"}};
+  if (!entry.baseline && !entry.autoscheduler && !entry.note.empty()) json["rung"] = entry.note;
   if (entry.samples_ns.empty()) return json;
   json["median_ns"] = search::median(entry.samples_ns);
   if (!entry.ran()) return json;

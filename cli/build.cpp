@@ -75,18 +75,20 @@ Result<Exit> build(const BuildOptions& options, const Session& session) {
   TILE_TUNE_CHECK(check_writable(options.directory));
   const StopOnInterrupt interrupt;
   std::vector<codegen::Kernel> kernels;
+  nlohmann::json described = nlohmann::json::array();
   for (const auto& workload : workloads) {
     TILE_TUNE_TRY(choice, choose(options, workload, target, session));
     TILE_TUNE_CHECK(verify_kernel({workload.program, choice.schedule, target}));
     if (interrupt.requested()) return Exit::Interrupted;
     kernels.push_back({workload.program, choice.schedule, function_name(options, workloads, workload),
-                       choice.provenance, choice.record});
+                       choice.provenance, choice.record, choice.rung});
+    described.push_back({{"function", kernels.back().function}, {"rung", choice.rung}, {"record", choice.record}});
   }
   TILE_TUNE_TRY(files, package_in_child(kernels, {name, options.directory, target, TILE_TUNE_VERSION}));
   std::vector<std::string> paths;
   for (const auto& file : files) paths.push_back((std::filesystem::path(options.directory) / file).string());
   if (session.report.json()) {
-    TILE_TUNE_CHECK(print_json({{"name", name}, {"files", paths}}));
+    TILE_TUNE_CHECK(print_json({{"name", name}, {"kernels", described}, {"files", paths}}));
   } else {
     for (const auto& path : paths) TILE_TUNE_CHECK(print(path + "\n"));
   }
@@ -98,7 +100,8 @@ Result<Exit> build(const BuildOptions& options, const Session& session) {
 void add_build(CLI::App& app, Command& command) {
   auto options = std::make_shared<BuildOptions>();
   auto* verb = app.add_subcommand("build", "Emits a static library with a C header from the best stored schedules");
-  verb->add_option("PROGRAM", options->programs, "FILE.tc, FILE.tc:NAME, FILE.json or einsum:SUBSCRIPTS; several make one library")
+  verb->add_option("PROGRAM", options->programs,
+                   "FILE.tc, FILE.tc:NAME, FILE.json or einsum:SUBSCRIPTS; several make one library")
       ->required()
       ->type_name("");
   add_binding_options(*verb, options->bindings);

@@ -6,8 +6,11 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <nlohmann/json.hpp>
+#include <tuple>
 
+#include "cli/db_verbs.h"
 #include "cli/records.h"
+#include "cli/schedule_choice.h"
 #include "cli/table.h"
 #include "cli/units.h"
 #include "cli/verbs.h"
@@ -114,7 +117,22 @@ std::string list_text(const std::vector<db::ListRow>& rows) {
                       cells);
 }
 
-std::string show_text(const db::ShowRow& row) {
+/// On which rung of the ladder the best schedule of a row stands here (cli/schedule_choice.h).
+Result<std::string> rung_here(db::Database& database, const db::ListRow& row, const Session& session) {
+  const auto target = session.target();
+  if (!row.best || !target) return std::string();
+  db::BestRow best = *row.best;
+  const db::TargetRow here = target_row(*target);
+  if (best.target.halide != here.halide || best.target.threads != here.threads) return std::string("of another target");
+  best.same_target = db::target_id(best.target) == db::target_id(here);
+  best.same_tool = db::tool_id(best.tool) == db::tool_id(tool_row());
+  TILE_TUNE_TRY(refuted, database.refutation(row.program, here, tool_row(), best.schedule_id));
+  if (!refuted) return rung_of(best);
+  const auto& [outcome, reason] = std::tie(refuted->trial.outcome, refuted->trial.reason);
+  return "not taken: " + (outcome == "ok" ? "slower than the default" : outcome + ", " + reason);
+}
+
+std::string show_text(const db::ShowRow& row, const std::string& rung) {
   const auto& summary = row.summary;
   std::vector<std::string> outcomes;
   for (const auto& [outcome, count] : row.outcomes) outcomes.push_back(fmt::format("{} {}", count, outcome));
@@ -131,6 +149,7 @@ std::string show_text(const db::ShowRow& row) {
     facts.push_back({"best", format_time(best->median_ns)});
     facts.push_back({"speed-up", speed_text(best->ratio, best->ratio_lo, best->ratio_hi)});
     facts.push_back({"of roofline", format_percent(best->peak_fraction)});
+    facts.push_back({"rung here", rung.empty() ? "-" : rung});
     facts.push_back({"made by", fmt::format("tile-tune {}, Halide {}, LLVM {}", best->tool.tile_tune, best->tool.halide,
                                             best->tool.llvm)});
     facts.push_back({"schedule", best->schedule_id});
@@ -192,12 +211,19 @@ Result<Exit> show(const std::string& name, const Session& session) {
   warn_of_damage(database, session.report);
   if (session.report.json()) {
     nlohmann::json json = nlohmann::json::array();
-    for (const auto& row : rows) json.push_back(row_json(row));
+    for (const auto& row : rows) {
+      TILE_TUNE_TRY(rung, rung_here(database, row.summary, session));
+      json.push_back(row_json(row));
+      json.back()["rung"] = rung.empty() ? nlohmann::json() : nlohmann::json(rung);
+    }
     TILE_TUNE_CHECK(print_json(json));
     return Exit::Success;
   }
   std::vector<std::string> texts;
-  for (const auto& row : rows) texts.push_back(show_text(row));
+  for (const auto& row : rows) {
+    TILE_TUNE_TRY(rung, rung_here(database, row.summary, session));
+    texts.push_back(show_text(row, rung));
+  }
   TILE_TUNE_CHECK(
       print(texts.empty() ? "the database holds no tuned program\n" : fmt::format("{}", fmt::join(texts, "\n"))));
   return Exit::Success;
@@ -206,7 +232,7 @@ Result<Exit> show(const std::string& name, const Session& session) {
 }  // namespace
 
 void add_db(CLI::App& app, Command& command) {
-  auto* verb = app.add_subcommand("db", "Looks into the tuning database");
+  auto* verb = app.add_subcommand("db", "Looks after the tuning database");
   verb->require_subcommand(1);
   verb->add_subcommand("list", "One line for each program and target")->callback([&command] {
     command = [](Session& session) { return list(session); };
@@ -216,6 +242,12 @@ void add_db(CLI::App& app, Command& command) {
   show_verb->add_option("NAME", *name, "A program's name or the first digits of its id; all if left out")
       ->type_name("");
   show_verb->callback([&command, name] { command = [name](Session& session) { return show(*name, session); }; });
+  add_db_export(*verb, command);
+  add_db_import(*verb, command);
+  add_db_merge(*verb, command);
+  add_db_verify(*verb, command);
+  add_db_prune(*verb, command);
+  add_db_quarantine(*verb, command);
 }
 
 }  // namespace tile_tune::cli

@@ -112,7 +112,8 @@ Result<Exit> explain_schedule(const ExplainOptions& options, const Session& sess
   const Workload workload = make_workload(loaded, bound, sizes);
   TILE_TUNE_TRY(choice, stored_choice(workload, target, session));
   const auto schedule = codegen::to_json(choice.schedule);
-  nlohmann::json json{{"provenance", choice.provenance}, {"record", choice.record}, {"schedule", schedule}};
+  nlohmann::json json{
+      {"provenance", choice.provenance}, {"rung", choice.rung}, {"record", choice.record}, {"schedule", schedule}};
   if (options.what == "loops") {
     TILE_TUNE_TRY(loops, codegen::lowered_loops(workload.program, choice.schedule, target));
     json["loops"] = loops;

@@ -31,6 +31,7 @@ nlohmann::json to_json(const std::vector<codegen::Kernel>& kernels, const codege
                     {"schedule", codegen::to_json(kernel.schedule)},
                     {"function", kernel.function},
                     {"provenance", kernel.provenance},
+                    {"rung", kernel.rung},
                     {"record", kernel.record}});
   return {{"kernels", list},
           {"name", options.name},
@@ -45,7 +46,8 @@ Result<Request> read_request(const nlohmann::json& json) {
     TILE_TUNE_TRY(program, ir::program_from_json(one.at("program")));
     TILE_TUNE_TRY(schedule, codegen::schedule_from_json(one.at("schedule")));
     request.kernels.push_back({std::move(program), std::move(schedule), one.at("function").get<std::string>(),
-                               one.at("provenance").get<std::string>(), one.at("record")});
+                               one.at("provenance").get<std::string>(), one.at("record"),
+                               one.at("rung").get<std::string>()});
   }
   TILE_TUNE_TRY(target, codegen::target_from_json(json.at("target")));
   request.options = {json.at("name").get<std::string>(), json.at("directory").get<std::string>(), std::move(target),

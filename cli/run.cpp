@@ -126,8 +126,9 @@ Result<void> make_folder(const fs::path& directory, Fresh& fresh) {
   return failure("cannot-write", fmt::format("cannot make the folder {}: {}", directory.string(), error.message()));
 }
 
-Result<void> write_outputs(const ir::Program& program, const std::vector<tensor::Array>& outputs,
-                           const fs::path& directory, const std::string& engine, const Reporter& report) {
+Result<void> write_outputs(const ir::Program& program, const fs::path& directory, const Executed& executed,
+                           const Reporter& report) {
+  const auto& outputs = executed.outputs;
   Fresh fresh;
   TILE_TUNE_CHECK(make_folder(directory, fresh));
   nlohmann::json list = nlohmann::json::array();
@@ -146,7 +147,8 @@ Result<void> write_outputs(const ir::Program& program, const std::vector<tensor:
     text += fmt::format("{}  {}  {}  {}\n", tensor.name, dtype_name(tensor.type), shape, path.string());
   }
   fresh.keep();
-  return report.json() ? print_json({{"engine", engine}, {"outputs", list}}) : print(text);
+  if (report.json()) return print_json({{"engine", executed.provenance}, {"rung", executed.rung}, {"outputs", list}});
+  return print(text);
 }
 
 Result<Exit> run(const RunOptions& options, const Session& session) {
@@ -159,8 +161,7 @@ Result<Exit> run(const RunOptions& options, const Session& session) {
   TILE_TUNE_CHECK(check_memory(bound));
   const Workload workload = make_workload(loaded, bound, sizes);
   TILE_TUNE_TRY(executed, run_workload(workload, std::move(arrays), {options.engine, options.schedule}, session));
-  TILE_TUNE_CHECK(
-      write_outputs(workload.program, executed.outputs, options.output_directory, executed.provenance, session.report));
+  TILE_TUNE_CHECK(write_outputs(workload.program, options.output_directory, executed, session.report));
   return Exit::Success;
 }
 

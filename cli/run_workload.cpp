@@ -58,12 +58,12 @@ Result<Executed> run_workload(const Workload& workload, NamedArrays arrays, cons
   TILE_TUNE_TRY(inputs, number_arrays(workload.program, std::move(arrays), session.report));
   if (engine.name == "reference" && engine.schedule.empty()) {
     TILE_TUNE_TRY(outputs, run_reference(workload.program, inputs));
-    return Executed{std::move(outputs), "reference"};
+    return Executed{std::move(outputs), "reference", "reference"};
   }
   TILE_TUNE_TRY(target, session.target());
   TILE_TUNE_TRY(choice, choose(engine, workload, target, session));
   TILE_TUNE_TRY(outputs, execute({workload.program, choice.schedule, target, session.executable}, inputs));
-  return Executed{std::move(outputs), choice.provenance};
+  return Executed{std::move(outputs), choice.provenance, choice.rung};
 }
 
 }  // namespace tile_tune::cli

@@ -17,7 +17,8 @@ struct Engine {
 
 struct Executed {
   std::vector<tensor::Array> outputs;  // in signature order
-  std::string provenance;              // "reference", "default", "tuned" or "given"
+  std::string provenance;              // "reference", or ScheduleChoice::provenance
+  std::string rung;                    // "reference", or ScheduleChoice::rung
 };
 
 /// `arrays` holds one for each input; in/out outputs that it has no array for start from initial_value(), with a

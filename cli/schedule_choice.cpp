@@ -2,10 +2,15 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <cmath>
 #include <optional>
+#include <set>
 
 #include "codegen/schedule/check.h"
-#include "db/database.h"
+#include "db/stack.h"
+#include "frontend/ir/canonical.h"
+#include "frontend/ir/json.h"
 #include "search/space/space.h"
 
 namespace tile_tune::cli {
@@ -28,10 +33,16 @@ nlohmann::json record_json(const db::BestRow& best) {
           {"tool", {{"tile_tune", best.tool.tile_tune}, {"halide", best.tool.halide}, {"llvm", best.tool.llvm}}}};
 }
 
+std::optional<codegen::Schedule> fitting(const std::string& schedule_json, const ir::Program& program) {
+  auto schedule = codegen::schedule_from_json(nlohmann::json::parse(schedule_json, nullptr, false));
+  if (!schedule || !codegen::check(program, *schedule)) return std::nullopt;
+  return std::move(*schedule);
+}
+
 /// The stored schedule if it fits; a record that does not is worth a warning, not a failure.
 std::optional<ScheduleChoice> usable(const db::BestRow& best, const Workload& workload, const Reporter& report) {
-  auto schedule = codegen::schedule_from_json(nlohmann::json::parse(best.schedule_json, nullptr, false));
-  if (!schedule || !codegen::check(workload.program, *schedule)) {
+  auto schedule = fitting(best.schedule_json, workload.program);
+  if (!schedule) {
     report.warn("stale-record", fmt::format("the stored schedule of {} does not fit this version", described(workload)),
                 "tune it again");
     return std::nullopt;
@@ -40,14 +51,63 @@ std::optional<ScheduleChoice> usable(const db::BestRow& best, const Workload& wo
     report.warn("stale-record",
                 fmt::format("the schedule of {} was tuned {}", described(workload),
                             best.same_target ? "by another version of the tool" : "on another CPU"),
-                "tune it again to be sure that it is still the best");
-  return ScheduleChoice{std::move(*schedule), "tuned", record_json(best)};
+                "`tile-tune db verify` re-checks it against the default schedule here");
+  return ScheduleChoice{std::move(*schedule), "tuned", rung_of(best), record_json(best)};
+}
+
+/// How far the sizes of one program are from those of another of its family: the sum over the dimensions of their
+/// tensors, in canonical order, of |log2 of the ratio|. Every loop of a contraction is in two tensors, so each weighs
+/// the same. nullopt: not of one shape after all.
+std::optional<double> distance(const ir::Program& a, const ir::Program& b) {
+  if (a.tensors.size() != b.tensors.size()) return std::nullopt;
+  double sum = 0;
+  for (size_t t = 0; t < a.tensors.size(); ++t) {
+    const auto one = ir::shape(a.tensors[t]), other = ir::shape(b.tensors[t]);
+    if (one.size() != other.size()) return std::nullopt;
+    for (size_t d = 0; d < one.size(); ++d)
+      sum += std::abs(std::log2(static_cast<double>(std::max<int64_t>(one[d], 1)) /
+                                static_cast<double>(std::max<int64_t>(other[d], 1))));
+  }
+  return sum;
+}
+
+struct Relative {
+  db::BestRow best;
+  codegen::Schedule schedule;  // as stored, for its own sizes
+  double distance = 0;
+};
+
+/// What a database says of a relative is checked like everything from there: its program must be what its hash says,
+/// and its schedule valid for it.
+std::optional<Relative> relative_of(db::BestRow best, const ir::Program& program) {
+  const auto other = ir::program_from_json(nlohmann::json::parse(best.program.canonical_json, nullptr, false));
+  if (!other || ir::content_hash(*other) != best.program.content_hash) return std::nullopt;
+  const auto far = distance(program, *other);
+  auto schedule = fitting(best.schedule_json, *other);
+  if (!far || !schedule) return std::nullopt;
+  return Relative{std::move(best), std::move(*schedule), *far};
+}
+
+Result<std::optional<ScheduleChoice>> tuned_in(std::vector<db::Database>& stack, const Workload& workload,
+                                               const codegen::Target& target, const Session& session) {
+  TILE_TUNE_TRY(best, db::best_of(stack, workload.row, target_row(target), tool_row()));
+  for (const auto& database : stack)
+    for (const auto& record : database.damaged_records())
+      session.report.warn("damaged-record", fmt::format("the record {} is damaged and was left out", record),
+                          "`tile-tune db verify` looks for all of them");
+  if (!best) return std::nullopt;
+  return usable(*best, workload, session.report);
 }
 
 }  // namespace
 
+std::string rung_of(const db::BestRow& best) {
+  if (db::staleness(best) > 0) return "stale";
+  return best.rechecked ? "revalidated" : "exact";
+}
+
 ScheduleChoice default_choice(const Workload& workload, const codegen::Target& target) {
-  return {search::Space(workload.program, target).default_schedule(), "default", {{"untimed", true}}};
+  return {search::Space(workload.program, target).default_schedule(), "default", "default", {{"untimed", true}}};
 }
 
 Result<ScheduleChoice> given_choice(const Workload& workload, const std::string& path) {
@@ -61,14 +121,12 @@ Result<ScheduleChoice> given_choice(const Workload& workload, const std::string&
   auto schedule = codegen::schedule_from_json(json);
   if (!schedule) return in_file(std::move(schedule.error()));
   if (auto fits = codegen::check(workload.program, *schedule); !fits) return in_file(std::move(fits.error()));
-  return ScheduleChoice{std::move(*schedule), "given", {{"untimed", true}}};
+  return ScheduleChoice{std::move(*schedule), "given", "given", {{"untimed", true}}};
 }
 
-Result<std::optional<ScheduleChoice>> tuned_choice(const Workload& workload, const codegen::Target& target,
-                                                   const Session& session) {
+Result<std::vector<db::Database>> open_stack(const Session& session) {
   TILE_TUNE_TRY(paths, session.databases());
-  const auto target_key = target_row(target);
-  const auto tool = tool_row();
+  std::vector<db::Database> stack;
   for (const auto& path : paths) {
     auto database = db::Database::open(path, db::Mode::ReadOnly);
     if (!database && database.error().code == "no-database") {
@@ -79,16 +137,61 @@ Result<std::optional<ScheduleChoice>> tuned_choice(const Workload& workload, con
       continue;
     }
     if (!database) return tl::unexpected(std::move(database.error()));
-    TILE_TUNE_TRY(best, database->best(workload.row, target_key, tool));
-    if (!best) continue;
-    if (auto choice = usable(*best, workload, session.report)) return choice;
+    stack.push_back(std::move(*database));
   }
-  return std::nullopt;
+  return stack;
+}
+
+Result<std::optional<ScheduleChoice>> tuned_choice(const Workload& workload, const codegen::Target& target,
+                                                   const Session& session) {
+  TILE_TUNE_TRY(stack, open_stack(session));
+  return tuned_in(stack, workload, target, session);
+}
+
+Result<std::vector<ScheduleChoice>> nearest_choices(const Workload& workload, const codegen::Target& target,
+                                                    std::vector<db::Database>& stack, size_t count) {
+  std::vector<Relative> relatives;
+  for (auto& database : stack) {
+    TILE_TUNE_TRY(rows, database.relatives(workload.row, target_row(target), tool_row()));
+    for (auto& row : rows)
+      if (auto relative = relative_of(std::move(row), workload.program)) relatives.push_back(std::move(*relative));
+  }
+  std::stable_sort(relatives.begin(), relatives.end(),
+                   [](const Relative& a, const Relative& b) { return a.distance < b.distance; });
+  const search::Space space(workload.program, target);
+  std::vector<ScheduleChoice> choices;
+  std::set<std::string> seen;
+  for (const auto& [best, schedule, far] : relatives) {
+    if (choices.size() == count) break;
+    auto adapted = space.adapt(schedule);
+    if (!codegen::check(workload.program, adapted) || !seen.insert(codegen::schedule_id(adapted)).second) continue;
+    nlohmann::json record{{"untimed", true},
+                          {"nearest",
+                           {{"sizes", nlohmann::json::parse(best.program.sizes_json, nullptr, false)},
+                            {"content_hash", best.program.content_hash},
+                            {"trial", best.trial_id}}}};
+    choices.push_back({std::move(adapted), "nearest", "nearest", std::move(record)});
+  }
+  return choices;
 }
 
 Result<ScheduleChoice> stored_choice(const Workload& workload, const codegen::Target& target, const Session& session) {
-  TILE_TUNE_TRY(choice, tuned_choice(workload, target, session));
-  if (choice) return std::move(*choice);
+  TILE_TUNE_TRY(stack, open_stack(session));
+  TILE_TUNE_TRY(tuned, tuned_in(stack, workload, target, session));
+  if (tuned) {
+    if (tuned->rung != "stale")
+      session.report.notice(fmt::format("{}: tuned schedule ({})", described(workload), tuned->rung));
+    return std::move(*tuned);
+  }
+  TILE_TUNE_TRY(nearest, nearest_choices(workload, target, stack, 1));
+  if (!nearest.empty()) {
+    const auto& sizes = nearest.front().record["nearest"]["sizes"];
+    session.report.warn("untuned",
+                        fmt::format("{} is not tuned for this target: the schedule of {} is adapted to it",
+                                    described(workload), sizes_text(sizes.dump())),
+                        "tile-tune tune finds a faster one");
+    return std::move(nearest.front());
+  }
   session.report.warn(
       "untuned", fmt::format("{} is not tuned for this target: the default schedule is taken", described(workload)),
       "tile-tune tune finds a faster one");

@@ -1,33 +1,51 @@
-// Which schedule a program runs with: a given one, the best stored one, else the default.
+// Which schedule a program runs with: a given one, the best stored one, one adapted from other sizes, else the default.
 #pragma once
 
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "cli/records.h"
 #include "cli/session.h"
 #include "codegen/schedule/schedule.h"
+#include "db/database.h"
 
 namespace tile_tune::cli {
 
 struct ScheduleChoice {
   codegen::Schedule schedule;
-  std::string provenance;  // "tuned", "default", "given"
-  nlohmann::json record;   // what is known of it: where it was measured and how fast; for manifests
+  std::string provenance;  // "tuned", "nearest", "default", "given"
+  /// The rung of the ladder it stands on: "exact" (tuned for this target by this version), "revalidated" (older or from
+  /// elsewhere, re-checked here by `db verify`), "stale" (not re-checked), "nearest" (adapted from other sizes,
+  /// untimed), "default", or "given".
+  std::string rung;
+  nlohmann::json record;  // what is known of it: where it was measured and how fast; for manifests
 };
+
+/// Of a stored schedule.
+std::string rung_of(const db::BestRow& best);
 
 ScheduleChoice default_choice(const Workload& workload, const codegen::Target& target);
 
 /// From a file in the form codegen::to_json gives a Schedule; checked against the program.
 Result<ScheduleChoice> given_choice(const Workload& workload, const std::string& path);
 
+/// The databases of the command line, for reading. One that does not exist or is empty has no schedules (rulings 17): a
+/// warning if --db names it.
+Result<std::vector<db::Database>> open_stack(const Session& session);
+
 /// The best stored schedule, if there is one. Records of another tool version or CPU are taken with a warning, too
-/// (rulings 12). A database that does not exist or is empty has no schedules (rulings 17): a warning if --db names it.
+/// (rulings 12).
 Result<std::optional<ScheduleChoice>> tuned_choice(const Workload& workload, const codegen::Target& target,
                                                    const Session& session);
 
-/// The same, else the default with a warning.
+/// The same, else one adapted from the nearest sizes that are stored, else the default; says which with a notice or a
+/// warning.
 Result<ScheduleChoice> stored_choice(const Workload& workload, const codegen::Target& target, const Session& session);
+
+/// Stored schedules of the same program at other sizes, made to fit these, the nearest sizes first; at most `count`.
+Result<std::vector<ScheduleChoice>> nearest_choices(const Workload& workload, const codegen::Target& target,
+                                                    std::vector<db::Database>& stack, size_t count);
 
 }  // namespace tile_tune::cli

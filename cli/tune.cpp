@@ -38,7 +38,7 @@ Result<std::vector<std::string>> emit(const Workload& workload, const codegen::T
   // Through the database, so that `build` later writes the very same package.
   TILE_TUNE_TRY(choice, stored_choice(workload, target, session));
   const std::string& name = workload.program.name;
-  const codegen::Kernel kernel{workload.program, choice.schedule, name, choice.provenance, choice.record};
+  const codegen::Kernel kernel{workload.program, choice.schedule, name, choice.provenance, choice.record, choice.rung};
   TILE_TUNE_TRY(files, package_in_child({kernel}, {name, directory, target, TILE_TUNE_VERSION}));
   std::vector<std::string> paths;
   for (const auto& file : files) paths.push_back((std::filesystem::path(directory) / file).string());

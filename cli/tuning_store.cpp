@@ -8,6 +8,7 @@
 #include <tuple>
 
 #include "codegen/schedule/check.h"
+#include "db/stack.h"
 #include "frontend/ir/json.h"
 #include "search/evolve/guide.h"
 #include "search/predict/features.h"
@@ -73,12 +74,10 @@ Result<search::Priors> load_priors(std::vector<db::Database>& databases, const T
   search::Priors priors;
   std::vector<db::TrialRow> good;
   std::set<std::string> seen;
+  TILE_TUNE_TRY(best, db::best_of(databases, key.program, key.target, key.tool));
+  if (best) priors.best = fitting(best->schedule_json, program);
+  if (priors.best) seen.insert(best->schedule_id);
   for (auto& database : databases) {
-    TILE_TUNE_TRY(best, database.best(key.program, key.target, key.tool));
-    if (best && !priors.best) {
-      priors.best = fitting(best->schedule_json, program);
-      if (priors.best) seen.insert(best->schedule_id);
-    }
     TILE_TUNE_TRY(trials, database.trials_of(key.program, key.target, key.tool));
     for (auto& [id, session, trial] : trials) {
       if (failed(trial.outcome)) priors.faulty.push_back(trial.schedule_id);

@@ -19,7 +19,7 @@ struct TuningKey {
   db::ToolRow tool;
 };
 
-/// What the databases know of a key: the stored winner (the first database that has one), the five best schedules
+/// What the databases know of a key: the stored winner (db/stack.h), the five best schedules
 /// of earlier sessions, those that failed. Records that do not fit the program are left out.
 Result<search::Priors> load_priors(std::vector<db::Database>& databases, const TuningKey& key,
                                    const ir::Program& program);

@@ -18,6 +18,9 @@ using Connection = std::unique_ptr<sqlite3, CloseConnection>;
 /// A connection to a file of ours at the current schema version; see Database::open.
 Result<Connection> open_connection(const std::filesystem::path& path, Mode mode);
 
+/// Opened for reading alone, or a copy of such a file.
+bool is_read_only(sqlite3* db);
+
 /// Whether statfs(2)'s f_type names a file system whose locks and shared memory do not reach other machines, so that
 /// WAL would corrupt the file (https://www.sqlite.org/wal.html, "does not work over a network filesystem").
 bool is_network_file_system(long f_type);

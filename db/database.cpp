@@ -6,6 +6,7 @@
 
 #include <chrono>
 
+#include "db/insert.h"
 #include "db/state.h"
 #include "frontend/ir/canonical.h"
 
@@ -26,12 +27,8 @@ std::string random_session_id() {
   return sodium_bin2hex(hex, sizeof hex, bytes, sizeof bytes);
 }
 
-bool is_session_id(const std::string& id) {
-  return id.size() == kSessionDigits && id.find_first_not_of("0123456789abcdef") == std::string::npos;
-}
-
 Result<void> require_writable(sqlite3* db) {
-  if (sqlite3_db_readonly(db, "main") == 0) return {};
+  if (!is_read_only(db)) return {};
   return tl::unexpected(sqlite_diagnostic(db, SQLITE_READONLY));
 }
 
@@ -55,74 +52,12 @@ Result<void> abort_dead_sessions(sqlite3* db, SessionLocks& locks) {
   return {};
 }
 
-Result<void> insert_key(sqlite3* db, const SessionKey& key, const ProgramRow& program, const TargetRow& target,
-                        const ToolRow& tool) {
-  TILE_TUNE_CHECK(
-      Statement(db,
-                "INSERT INTO program(id, workload, content_hash, family_hash, name, frontend, source, "
-                "canonical, sizes, dtypes, layout, flops, bytes) "
-                "VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13) ON CONFLICT(id) DO NOTHING")
-          .bind(Id{key.program}, Id{workload_id(program)}, program.content_hash, program.family_hash, program.name,
-                program.frontend, program.source, program.canonical_json, program.sizes_json, program.dtypes,
-                program.layout, program.flops, program.bytes)
-          .run());
-  TILE_TUNE_CHECK(Statement(db,
-                            "INSERT INTO target(id, halide, cpu_model, features, threads) VALUES (?1, ?2, ?3, ?4, ?5) "
-                            "ON CONFLICT(id) DO NOTHING")
-                      .bind(Id{key.target}, target.halide, target.cpu_model, target.features_json, target.threads)
-                      .run());
-  return Statement(db,
-                   "INSERT INTO tool(id, tile_tune, halide, llvm, schedule_version, protocol_version) "
-                   "VALUES (?1, ?2, ?3, ?4, ?5, ?6) ON CONFLICT(id) DO NOTHING")
-      .bind(Id{key.tool}, tool.tile_tune, tool.halide, tool.llvm, tool.schedule_version, tool.protocol_version)
-      .run();
-}
-
-Result<void> insert_session(sqlite3* db, const SessionKey& key, const SessionRow& session) {
-  return Statement(db,
-                   "INSERT INTO session(id, program, target, tool, seed, strategy, options, budget, created, digest, "
-                   "state) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, 'running')")
-      .bind(Id{session.id}, Id{key.program}, Id{key.target}, Id{key.tool}, static_cast<int64_t>(session.seed),
-            session.strategy, session.options_json, session.budget_json, session.created_ms,
-            Id{session_digest(key, session)})
-      .run();
-}
-
-Result<void> insert_trial(sqlite3* db, const std::string& id, const std::string& session, const TrialRow& trial) {
-  TILE_TUNE_CHECK(Statement(db, "INSERT INTO schedule(id, json) VALUES (?1, ?2) ON CONFLICT(id) DO NOTHING")
-                      .bind(Id{trial.schedule_id}, trial.schedule_json)
-                      .run());
-  return Statement(db,
-                   "INSERT INTO trial(id, session, sequence, generation, origin, parents, schedule, outcome, reason, "
-                   "code_hash, compile_ms, verify_error, samples, median_ns, ratio, ratio_lo, ratio_hi, peak_fraction, "
-                   "peak_fraction_lo, peak_fraction_hi, disturbed, elapsed_s, created, digest) "
-                   "VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20, "
-                   "?21, ?22, ?23, ?24) ON CONFLICT(id) DO NOTHING")
-      .bind(Id{id}, Id{session}, trial.sequence, trial.generation, trial.origin, trial.parents, Id{trial.schedule_id},
-            trial.outcome, trial.reason, trial.code_hash, trial.compile_ms, trial.verify_error, trial.samples_ns,
-            trial.median_ns, trial.ratio, trial.ratio_lo, trial.ratio_hi, trial.peak_fraction, trial.peak_fraction_lo,
-            trial.peak_fraction_hi, static_cast<int>(trial.disturbed), trial.elapsed_s, trial.created_ms,
-            Id{trial_digest(id, session, trial)})
-      .run();
-}
-
-/// Clocks go backwards at times; the order of winners must not.
-Result<void> insert_winner(sqlite3* db, const std::string& trial, const std::string& workload, int64_t time_ms) {
-  return Statement(db,
-                   "INSERT INTO winner(trial, workload, accepted) VALUES (?1, ?2, "
-                   "max(?3, 1 + coalesce((SELECT max(accepted) FROM winner WHERE workload = ?2), 0)))")
-      .bind(Id{trial}, Id{workload}, time_ms)
-      .run();
-}
-
 Result<void> check_trial(const TrialRow& trial) {
   if (ir::sha256_hex(trial.schedule_json) != trial.schedule_id) {
     return failure("bad-record",
                    fmt::format("trial {}: the schedule's id is not the SHA-256 of its text", trial.sequence));
   }
-  const bool final_and_ok = trial.origin == "final" && trial.outcome == "ok";
-  const bool slower_than_default = trial.ratio_hi > 0 && trial.ratio_hi < 1;
-  if (trial.chosen && (!final_and_ok || slower_than_default)) {
+  if (trial.chosen && !may_be_chosen(trial)) {
     return failure(
         "bad-record",
         fmt::format("trial {} cannot be the best: it is \"{}\" of origin \"{}\", at {:.3f} to {:.3f} times the "
@@ -153,6 +88,7 @@ Result<std::string> Database::begin_session(const ProgramRow& program, const Tar
   TILE_TUNE_CHECK(require_writable(db));
   if (session.id.empty()) session.id = random_session_id();
   if (session.created_ms == 0) session.created_ms = now_ms();
+  session.state = "running";
   if (!is_session_id(session.id)) {
     return failure("bad-record", fmt::format("\"{}\" is not a session id of {} digits", session.id, kSessionDigits));
   }
@@ -163,7 +99,9 @@ Result<std::string> Database::begin_session(const ProgramRow& program, const Tar
   const SessionKey key{program_id(program), target_id(target), tool_id(tool)};
   const auto stored = [&]() -> Result<void> {
     TILE_TUNE_TRY(transaction, Transaction::begin(db, Transaction::Kind::Write));
-    TILE_TUNE_CHECK(insert_key(db, key, program, target, tool));
+    TILE_TUNE_CHECK(insert_program(db, key.program, program));
+    TILE_TUNE_CHECK(insert_target(db, key.target, target));
+    TILE_TUNE_CHECK(insert_tool(db, key.tool, tool));
     TILE_TUNE_CHECK(insert_session(db, key, session));
     return transaction.commit();
   }();
@@ -216,9 +154,15 @@ Result<std::string> Database::append_trial(const std::string& session, const Tri
   const std::string id = trial_id(active->second.key, session, trial);
   sqlite3* db = state_->db.get();
   TILE_TUNE_TRY(transaction, Transaction::begin(db, Transaction::Kind::Write));
-  TILE_TUNE_CHECK(insert_trial(db, id, session, trial));
-  const bool is_new = sqlite3_changes(db) == 1;
-  if (is_new && trial.chosen) TILE_TUNE_CHECK(insert_winner(db, id, active->second.workload, trial.created_ms));
+  Statement same_number(db, "SELECT 1 FROM trial WHERE session = ?1 AND sequence = ?2 AND id <> ?3");
+  TILE_TUNE_TRY(taken, same_number.bind(Id{session}, trial.sequence, Id{id}).step());
+  if (taken) return failure("bad-record", fmt::format("there is another trial {} in the session", trial.sequence));
+  TILE_TUNE_CHECK(insert_schedule(db, {trial.schedule_id, trial.schedule_json}));
+  TILE_TUNE_TRY(is_new, insert_trial(db, id, session, trial));
+  if (is_new && trial.chosen) {
+    TILE_TUNE_TRY(time, next_acceptance(db, active->second.workload, trial.created_ms));
+    TILE_TUNE_CHECK(insert_winner(db, {id, active->second.workload, time}));
+  }
   TILE_TUNE_CHECK(transaction.commit());
   return id;
 }

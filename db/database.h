@@ -14,16 +14,34 @@
 #pragma once
 
 #include <filesystem>
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
 
+#include "db/exchange.h"
 #include "db/records.h"
 #include "frontend/diagnostic/diagnostic.h"
 
 namespace tile_tune::db {
 
 enum class Mode { ReadWrite, ReadOnly };
+
+/// Which trials prune() keeps: whatever was chosen, finals and defaults, faults (they are not tried again for it), the
+/// fastest of each session, and an even sample of the rest, slow ones among them, for cost models to learn from.
+struct PruneRules {
+  int64_t older_than_ms = 0;  // only sessions that began earlier
+  int keep_fastest = 10;      // a session
+  int keep_share = 8;         // one of so many of the rest, the same in every copy of a database
+};
+
+struct Pruned {
+  int trials = 0, schedules = 0;              // deleted
+  int64_t bytes_before = 0, bytes_after = 0;  // of the file
+};
+
+/// Whether a stored schedule may be taken.
+using Acceptable = std::function<Result<bool>(const BestRow&)>;
 
 class Database {
  public:
@@ -50,8 +68,16 @@ class Database {
   /// The latest chosen trial for this computation (content_hash and layout; nothing else of `program` is looked
   /// at) with this instruction set and number of threads. Prefers, in this order: the same target, the same CPU
   /// model, the same tool, the latest. A challenger wins by being chosen, never by a smaller median: times of
-  /// different runs do not compare.
-  Result<std::optional<BestRow>> best(const ProgramRow& program, const TargetRow& target, const ToolRow& tool);
+  /// different runs do not compare. Left out are schedules of which refutation() knows, and what `acceptable` (if
+  /// given) does not take.
+  Result<std::optional<BestRow>> best(const ProgramRow& program, const TargetRow& target, const ToolRow& tool,
+                                      const Acceptable& acceptable = {});
+  /// The latest trial by this tool on this target that says of a schedule that it fails (whatever the origin) or is
+  /// slower than the default (a final), unless a later final confirmed it.
+  Result<std::optional<StoredTrial>> refutation(const ProgramRow& program, const TargetRow& target, const ToolRow& tool,
+                                                const std::string& schedule_id);
+  /// The best of each other computation of the same family and layout for this instruction set and number of threads.
+  Result<std::vector<BestRow>> relatives(const ProgramRow& program, const TargetRow& target, const ToolRow& tool);
   /// Every trial for exactly this key, sessions in order of time, trials in sequence; of one session if it is named.
   Result<std::vector<StoredTrial>> trials_of(const ProgramRow& program, const TargetRow& target, const ToolRow& tool,
                                              const std::string& session = "");
@@ -67,6 +93,20 @@ class Database {
   Result<std::vector<ListRow>> list();
   /// All rows whose program has this name, or whose id starts with these (4 or more) digits; at least one.
   Result<std::vector<ShowRow>> show(const std::string& name_or_id);
+
+  /// Every intact record, sorted by kind, then by session and number or by name: equal contents come in one order.
+  /// Sessions at work count as aborted.
+  Result<void> each_record(const RecordVisitor& visitor);
+  /// Takes in what `source` hands out, in one transaction; what a record refers to must have come before or be there.
+  /// Records whose digest or references are wrong are refused one by one; an error of the source undoes everything.
+  /// Taking in the same records in any order and any number of times leaves the same content.
+  Result<Absorbed> absorb(const RecordSource& source);
+
+  /// Deletes trials of sessions that are over, by the rules of PruneRules, with the schedules nothing refers to any
+  /// more, and gives the space back.
+  Result<Pruned> prune(const PruneRules& rules);
+  /// Every trial of a schedule that did not work, the latest first; of one program if it is named.
+  Result<std::vector<FaultRow>> faults(const std::string& name = "");
 
   /// Reads the whole file and checks how its pages hang together, which SQLite otherwise does only for pages it happens
   /// to need; database-corrupt if they do not. (A file of 125 MB took 1.4 s on a busy machine.)

@@ -73,12 +73,11 @@ std::string session_digest(const SessionKey& key, const SessionRow& session) {
 }
 
 std::string trial_id(const SessionKey& key, const std::string& session, const TrialRow& trial) {
-  return (Fields("trial") << key.program << key.target << key.tool << trial.schedule_id << session << trial.sequence)
-      .sha256();
-}
-
-std::string trial_digest(const std::string& trial_id, const std::string& session, const TrialRow& trial) {
-  return (Fields("trial content") << trial_id << session << trial.sequence << trial.generation << trial.origin
+  // Of schema version 1, where it was the trial's name; its files go on being read.
+  const std::string place =
+      (Fields("trial") << key.program << key.target << key.tool << trial.schedule_id << session << trial.sequence)
+          .sha256();
+  return (Fields("trial content") << place << session << trial.sequence << trial.generation << trial.origin
                                   << trial.parents << trial.schedule_id << trial.outcome << trial.reason
                                   << trial.code_hash << trial.compile_ms << trial.verify_error << trial.samples_ns
                                   << trial.median_ns << trial.ratio << trial.ratio_lo << trial.ratio_hi
@@ -86,5 +85,18 @@ std::string trial_digest(const std::string& trial_id, const std::string& session
                                   << static_cast<int>(trial.disturbed) << trial.elapsed_s << trial.created_ms)
       .sha256();
 }
+
+std::string winner_digest(const std::string& trial_id, const std::string& workload, int64_t accepted_ms) {
+  return (Fields("winner") << trial_id << workload << accepted_ms).sha256();
+}
+
+namespace {
+bool is_hex(const std::string& text, size_t digits) {
+  return text.size() == digits && text.find_first_not_of("0123456789abcdef") == std::string::npos;
+}
+}  // namespace
+
+bool is_hash(const std::string& text) { return is_hex(text, 64); }
+bool is_session_id(const std::string& text) { return is_hex(text, 32); }
 
 }  // namespace tile_tune::db

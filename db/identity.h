@@ -23,8 +23,13 @@ struct SessionKey {
 };
 /// Of everything but the state, which changes.
 std::string session_digest(const SessionKey& key, const SessionRow& session);
+/// Of the key, the session and all of the trial but `chosen`, which is a record of its own, and the schedule's text,
+/// which its id covers.
 std::string trial_id(const SessionKey& key, const std::string& session, const TrialRow& trial);
-/// Of everything but `chosen`, which is a record of its own, and the schedule's text, which its id covers.
-std::string trial_digest(const std::string& trial_id, const std::string& session, const TrialRow& trial);
+std::string winner_digest(const std::string& trial_id, const std::string& workload, int64_t accepted_ms);
+
+/// Whether a text has the form of a SHA-256: 64 lower-case hexadecimal digits; of a session id: 32.
+bool is_hash(const std::string& text);
+bool is_session_id(const std::string& text);
 
 }  // namespace tile_tune::db

@@ -1,6 +1,7 @@
 // Questions a tuner or a build asks: the best schedule, earlier trials, the session to resume.
 #include <fmt/format.h>
 
+#include "db/insert.h"
 #include "db/state.h"
 
 namespace tile_tune::db {
@@ -9,7 +10,7 @@ namespace {
 /// Everything about one winner; nothing where a record behind it is damaged.
 Result<std::optional<BestRow>> load_winner(sqlite3* db, const std::string& trial, Damaged& damaged) {
   static const std::string sql = fmt::format(
-      "SELECT {}, {}, {}, {} FROM trial t JOIN session s ON s.id = t.session "
+      "SELECT {}, {}, {}, {}, s.strategy FROM trial t JOIN session s ON s.id = t.session "
       "JOIN program p ON p.id = s.program JOIN target g ON g.id = s.target JOIN tool l ON l.id = s.tool {} "
       "WHERE t.id = ?1",
       kTrialColumns, kProgramColumns, kTargetColumns, kToolColumns, kTrialJoins);
@@ -39,37 +40,103 @@ Result<std::optional<BestRow>> load_winner(sqlite3* db, const std::string& trial
   best.target = *std::move(target);
   best.tool = *std::move(tool);
   best.created_ms = row.created_ms;
+  best.rechecked = cursor.text() == kVerifyStrategy;
   return best;
+}
+
+/// The latest word on a schedule by this tool on this target, if it is that it fails or is slower than the default.
+Result<std::optional<StoredTrial>> find_refutation(sqlite3* db, const ProgramRow& program, const TargetRow& target,
+                                                   const ToolRow& tool, const std::string& schedule, Damaged& damaged) {
+  static const std::string sql = fmt::format(
+      "SELECT {} FROM trial t CROSS JOIN session s ON s.id = t.session CROSS JOIN program p ON p.id = s.program {} "
+      "WHERE t.schedule = ?1 AND p.workload = ?2 AND s.target = ?3 AND s.tool = ?4 "
+      "AND (t.origin = 'final' OR t.outcome NOT IN ('ok', 'slow', 'duplicate')) ORDER BY t.created DESC, t.id DESC",
+      kTrialColumns, kTrialJoins);
+  Statement select(db, sql);
+  select.bind(Id{schedule}, Id{workload_id(program)}, Id{target_id(target)}, Id{tool_id(tool)});
+  while (true) {
+    TILE_TUNE_TRY(more, select.step());
+    if (!more) return std::nullopt;
+    Cursor cursor(select);
+    auto trial = read_trial(cursor, damaged);
+    if (!trial) continue;
+    if (trial->trial.origin == "final" && may_be_chosen(trial->trial)) return std::nullopt;
+    return trial;
+  }
+}
+
+Result<bool> unrefuted(sqlite3* db, const BestRow& best, const TargetRow& target, const ToolRow& tool,
+                       Damaged& damaged) {
+  TILE_TUNE_TRY(refuted, find_refutation(db, best.program, target, tool, best.schedule_id, damaged));
+  return !refuted.has_value();
 }
 
 }  // namespace
 
 std::string_view winners_sql() {
   // CROSS JOIN keeps this order of tables: without statistics the planner might start from every target.
-  return "SELECT w.trial FROM winner w CROSS JOIN trial t ON t.id = w.trial CROSS JOIN session s ON s.id = t.session "
+  return "SELECT w.trial, w.accepted, w.digest FROM winner w CROSS JOIN trial t ON t.id = w.trial "
+         "CROSS JOIN session s ON s.id = t.session "
          "CROSS JOIN target g ON g.id = s.target WHERE w.workload = ?1 AND g.halide = ?2 AND g.threads = ?3 "
          "ORDER BY g.id = ?4 DESC, g.cpu_model = ?5 DESC, s.tool = ?6 DESC, w.accepted DESC, w.trial DESC";
 }
 
 Result<std::optional<BestRow>> find_best(sqlite3* db, const std::string& workload, const TargetRow& target,
-                                         const std::string& tool, Damaged& damaged) {
+                                         const std::string& tool, Damaged& damaged, const Acceptable& acceptable) {
   const std::string target_key = target_id(target);
   Statement winners(db, winners_sql());
   winners.bind(Id{workload}, target.halide, target.threads, Id{target_key}, target.cpu_model, Id{tool});
   while (true) {
     TILE_TUNE_TRY(more, winners.step());
     if (!more) return std::nullopt;
-    TILE_TUNE_TRY(best, load_winner(db, winners.hex(0), damaged));
+    const std::string trial = winners.hex(0);
+    if (winner_digest(trial, workload, winners.integer(1)) != winners.hex(2)) {
+      note_damaged(damaged, "winner", trial);
+      continue;
+    }
+    TILE_TUNE_TRY(best, load_winner(db, trial, damaged));
     if (!best || workload_id(best->program) != workload) continue;
     best->same_target = target_id(best->target) == target_key;
     best->same_tool = tool_id(best->tool) == tool;
-    return best;
+    if (!acceptable) return best;
+    TILE_TUNE_TRY(taken, acceptable(*best));
+    if (taken) return best;
   }
 }
 
-Result<std::optional<BestRow>> Database::best(const ProgramRow& program, const TargetRow& target, const ToolRow& tool) {
-  TILE_TUNE_TRY(snapshot, Transaction::begin(state_->db.get(), Transaction::Kind::Read));
-  return find_best(state_->db.get(), workload_id(program), target, tool_id(tool), state_->damaged);
+Result<std::optional<BestRow>> Database::best(const ProgramRow& program, const TargetRow& target, const ToolRow& tool,
+                                              const Acceptable& also) {
+  sqlite3* db = state_->db.get();
+  TILE_TUNE_TRY(snapshot, Transaction::begin(db, Transaction::Kind::Read));
+  const auto acceptable = [&](const BestRow& best) -> Result<bool> {
+    TILE_TUNE_TRY(kept, unrefuted(db, best, target, tool, state_->damaged));
+    return kept && also ? also(best) : Result<bool>(kept);
+  };
+  return find_best(db, workload_id(program), target, tool_id(tool), state_->damaged, acceptable);
+}
+
+Result<std::optional<StoredTrial>> Database::refutation(const ProgramRow& program, const TargetRow& target,
+                                                        const ToolRow& tool, const std::string& schedule_id) {
+  return find_refutation(state_->db.get(), program, target, tool, schedule_id, state_->damaged);
+}
+
+Result<std::vector<BestRow>> Database::relatives(const ProgramRow& program, const TargetRow& target,
+                                                 const ToolRow& tool) {
+  sqlite3* db = state_->db.get();
+  TILE_TUNE_TRY(snapshot, Transaction::begin(db, Transaction::Kind::Read));
+  Statement select(db,
+                   "SELECT DISTINCT p.workload FROM program p WHERE p.family_hash = ?1 AND p.layout = ?2 "
+                   "AND p.workload <> ?3 ORDER BY p.workload");
+  select.bind(program.family_hash, program.layout, Id{workload_id(program)});
+  std::vector<BestRow> rows;
+  while (true) {
+    TILE_TUNE_TRY(more, select.step());
+    if (!more) return rows;
+    TILE_TUNE_TRY(best, find_best(db, select.hex(0), target, tool_id(tool), state_->damaged, [&](const BestRow& row) {
+                    return unrefuted(db, row, target, tool, state_->damaged);
+                  }));
+    if (best) rows.push_back(*std::move(best));
+  }
 }
 
 Result<std::vector<StoredTrial>> Database::trials_of(const ProgramRow& program, const TargetRow& target,
@@ -115,18 +182,43 @@ Result<std::vector<RecordedRow>> Database::recorded(const std::string& family_ha
   }
 }
 
+Result<std::vector<FaultRow>> Database::faults(const std::string& name) {
+  static const std::string sql = fmt::format(
+      "SELECT {}, {}, {}, {}, s.seed FROM trial t JOIN session s ON s.id = t.session JOIN program p ON p.id = "
+      "s.program "
+      "JOIN target g ON g.id = s.target JOIN tool l ON l.id = s.tool {} "
+      "WHERE t.outcome NOT IN ('ok', 'slow', 'duplicate') AND (?1 = '' OR p.name = ?1) "
+      "ORDER BY t.created DESC, t.id",
+      kTrialColumns, kProgramColumns, kTargetColumns, kToolColumns, kTrialJoins);
+  Statement select(state_->db.get(), sql);
+  select.bind(name);
+  std::vector<FaultRow> rows;
+  while (true) {
+    TILE_TUNE_TRY(more, select.step());
+    if (!more) return rows;
+    Cursor cursor(select);
+    auto trial = read_trial(cursor, state_->damaged);
+    auto program = read_program(cursor, state_->damaged);
+    auto target = read_target(cursor, state_->damaged);
+    auto tool = read_tool(cursor, state_->damaged);
+    const auto seed = static_cast<uint64_t>(cursor.integer());
+    if (!trial || !program || !target || !tool) continue;
+    rows.push_back({*std::move(program), *std::move(target), *std::move(tool), seed, *std::move(trial)});
+  }
+}
+
 Result<std::optional<UnfinishedSession>> Database::unfinished_session(const ProgramRow& program,
                                                                       const TargetRow& target, const ToolRow& tool) {
   sqlite3* db = state_->db.get();
   TILE_TUNE_TRY(snapshot, Transaction::begin(db, Transaction::Kind::Read));
   static const std::string sql = fmt::format(
       "SELECT {} FROM program p CROSS JOIN session s ON s.program = p.id WHERE p.workload = ?1 AND "
-      "s.target = ?2 AND s.tool = ?3 AND s.state <> 'done' "
+      "s.target = ?2 AND s.tool = ?3 AND s.state <> 'done' AND s.strategy <> ?4 "
       // One that was stopped before its first trial has nothing to go on with.
       "ORDER BY EXISTS (SELECT 1 FROM trial t WHERE t.session = s.id) DESC, s.created DESC, s.id DESC",
       kSessionColumns);
   Statement select(db, sql);
-  select.bind(Id{workload_id(program)}, Id{target_id(target)}, Id{tool_id(tool)});
+  select.bind(Id{workload_id(program)}, Id{target_id(target)}, Id{tool_id(tool)}, std::string(kVerifyStrategy));
   while (true) {
     TILE_TUNE_TRY(more, select.step());
     if (!more) return std::nullopt;

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "db/identity.h"
 #include "db/statement.h"
 
 namespace tile_tune::db {
@@ -36,6 +37,21 @@ Result<int> read_version(sqlite3* db, int newest) {
   return static_cast<int>(version);
 }
 
+/// winner_digest(trial, workload, accepted) for migrations.
+void digest_function(sqlite3_context* context, int, sqlite3_value** values) {
+  const auto hex = [](sqlite3_value* value) {
+    const auto* bytes = static_cast<const unsigned char*>(sqlite3_value_blob(value));
+    std::string text;
+    for (int i = 0; i < sqlite3_value_bytes(value); ++i) text += fmt::format("{:02x}", bytes[i]);
+    return text;
+  };
+  const std::string digest = winner_digest(hex(values[0]), hex(values[1]), sqlite3_value_int64(values[2]));
+  std::string bytes;
+  for (size_t at = 0; at < digest.size(); at += 2)
+    bytes += static_cast<char>(std::stoi(digest.substr(at, 2), nullptr, 16));
+  sqlite3_result_blob(context, bytes.data(), static_cast<int>(bytes.size()), SQLITE_TRANSIENT);
+}
+
 }  // namespace
 
 Result<int> schema_version(sqlite3* db, int newest) {
@@ -47,6 +63,8 @@ Result<void> migrate(sqlite3* db, std::span<const Migration> migrations) {
   const int newest = migrations.back().version;
   TILE_TUNE_TRY(before, schema_version(db, newest));
   if (before == newest) return {};
+  sqlite3_create_function(db, "winner_digest", 3, SQLITE_UTF8 | SQLITE_DETERMINISTIC | SQLITE_DIRECTONLY, nullptr,
+                          digest_function, nullptr, nullptr);
   for (const Migration& migration : migrations) {
     TILE_TUNE_TRY(transaction, Transaction::begin(db, Transaction::Kind::Write));
     TILE_TUNE_TRY(version, read_version(db, newest));

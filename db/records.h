@@ -32,6 +32,10 @@ struct ToolRow {
   int schedule_version = 1, protocol_version = 1;
 };
 
+/// SessionRow::strategy of a session that re-checked stored schedules instead of searching for new ones. Its finals
+/// are words on schedules: they confirm or refute them for its tool and target.
+inline constexpr const char* kVerifyStrategy = "verify";
+
 struct SessionRow {
   std::string id;  // random, 32 hex digits; empty in a session to begin: made by the database
   uint64_t seed = 0;
@@ -82,6 +86,7 @@ struct BestRow {
   ToolRow tool;
   bool same_target = false;  // else: same instruction set and threads, another CPU model or caches
   bool same_tool = false;    // else: made by other versions
+  bool rechecked = false;    // chosen by a session of kVerifyStrategy, not by a search
   int64_t created_ms = 0;
 };
 
@@ -91,6 +96,15 @@ struct UnfinishedSession {
   int trials = 0;         // stored
   int next_sequence = 0;  // one more than the largest stored
   double elapsed_s = 0;   // search time spent
+};
+
+/// A schedule that did not work, with all that is needed to try it again.
+struct FaultRow {
+  ProgramRow program;
+  TargetRow target;
+  ToolRow tool;
+  uint64_t seed = 0;  // of the session
+  StoredTrial trial;
 };
 
 /// One line of `db list`: a computation on a target.

@@ -5,13 +5,17 @@
 #include "frontend/ir/canonical.h"
 
 namespace tile_tune::db {
+void note_damaged(Damaged& damaged, const char* table, const std::string& id) {
+  std::string name = std::string(table) + " " + id;
+  if (std::find(damaged.begin(), damaged.end(), name) == damaged.end()) damaged.push_back(std::move(name));
+}
+
 namespace {
 
 template <typename Row>
 std::optional<Row> checked(bool intact, Row row, const char* table, const std::string& id, Damaged& damaged) {
   if (intact) return row;
-  std::string name = std::string(table) + " " + id;
-  if (std::find(damaged.begin(), damaged.end(), name) == damaged.end()) damaged.push_back(std::move(name));
+  note_damaged(damaged, table, id);
   return std::nullopt;
 }
 
@@ -108,11 +112,9 @@ std::optional<StoredTrial> read_trial(Cursor& cursor, Damaged& damaged) {
   row.disturbed = cursor.integer() != 0;
   row.elapsed_s = cursor.real();
   row.created_ms = cursor.integer();
-  const std::string digest = cursor.hex();
   row.chosen = cursor.integer() != 0;
-  const bool intact = trial_id(key, stored.session, row) == stored.id &&
-                      trial_digest(stored.id, stored.session, row) == digest &&
-                      ir::sha256_hex(row.schedule_json) == row.schedule_id;
+  const bool intact =
+      trial_id(key, stored.session, row) == stored.id && ir::sha256_hex(row.schedule_json) == row.schedule_id;
   const std::string id = stored.id;
   return checked(intact, std::move(stored), "trial", id, damaged);
 }

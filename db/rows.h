@@ -28,7 +28,7 @@ inline constexpr std::string_view kTrialColumns =
     "t.id, s.program, s.target, s.tool, t.session, t.sequence, t.generation, t.origin, t.parents, t.schedule, c.json, "
     "t.outcome, t.reason, t.code_hash, t.compile_ms, t.verify_error, t.samples, t.median_ns, t.ratio, t.ratio_lo, "
     "t.ratio_hi, t.peak_fraction, t.peak_fraction_lo, t.peak_fraction_hi, t.disturbed, t.elapsed_s, t.created, "
-    "t.digest, w.trial IS NOT NULL";
+    "w.trial IS NOT NULL";
 /// What kTrialColumns needs beside t and s. LEFT: a reference that leads nowhere is a damaged record, not a missing
 /// one.
 inline constexpr std::string_view kTrialJoins =
@@ -52,6 +52,8 @@ class Cursor {
 };
 
 using Damaged = std::vector<std::string>;
+/// Names a damaged record, once.
+void note_damaged(Damaged& damaged, const char* table, const std::string& id);
 
 struct StoredSession {
   SessionKey key;

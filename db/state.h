@@ -31,8 +31,9 @@ struct Database::State {
 /// threads, and what to prefer: target id, CPU model, tool id.
 std::string_view winners_sql();
 
-/// The first intact winner. `tool_id` may be empty: the latest of any tool.
+/// The first intact winner that is acceptable. `tool_id` may be empty: the latest of any tool.
 Result<std::optional<BestRow>> find_best(sqlite3* db, const std::string& workload, const TargetRow& target,
-                                         const std::string& tool_id, Damaged& damaged);
+                                         const std::string& tool_id, Damaged& damaged,
+                                         const Acceptable& acceptable = {});
 
 }  // namespace tile_tune::db

@@ -54,7 +54,7 @@ bool means_disk_full(sqlite3* db, int primary_code) {
 
 Diagnostic sqlite_diagnostic(sqlite3* db, int result_code) {
   const char* name = sqlite3_db_filename(db, "main");
-  const std::string path = name != nullptr ? name : "";
+  const std::string path = name != nullptr && *name != '\0' ? name : "(a copy of an older file)";
   const int code = result_code & 0xFF;  // the primary code of an extended one
   const int system_errno = sqlite3_system_errno(db);
   const auto make = [](const char* id, std::string message, std::string note = "") {

@@ -7,7 +7,7 @@ namespace tile_tune::codegen {
 
 /// What the header says about where a kernel comes from.
 struct Provenance {
-  std::string text;          // "tuned", "default"
+  std::string text;          // "tuned (exact)", "nearest", "default"
   std::string content_hash;  // of the program
 };
 

@@ -43,6 +43,7 @@ json describe(const Kernel& kernel, const Signature& signature, const Compiled& 
           {"schedule", to_json(kernel.schedule)},
           {"schedule_id", schedule_id(kernel.schedule)},
           {"provenance", kernel.provenance},
+          {"rung", kernel.rung.empty() ? kernel.provenance : kernel.rung},
           {"record", kernel.record},
           {"code_hash", compiled.code_hash}};
 }

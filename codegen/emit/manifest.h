@@ -16,7 +16,7 @@ struct Digest {
 };
 
 /// {"kind": "package", "format": 1, "name", "tool_version", "halide_version", "llvm_version", "target", "kernels":
-/// [{"function", "content_hash", "program", "arguments", "schedule", "schedule_id", "provenance", "record",
+/// [{"function", "content_hash", "program", "arguments", "schedule", "schedule_id", "provenance", "rung", "record",
 /// "code_hash"}], "files"}. Holds no date and no path of the machine.
 nlohmann::json manifest(const PackageOptions& options, const std::vector<Kernel>& kernels,
                         const std::vector<Signature>& signatures, const std::vector<Compiled>& compiled,

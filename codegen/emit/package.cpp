@@ -69,7 +69,11 @@ Result<std::vector<Signature>> make_signatures(const std::vector<Kernel>& kernel
 Result<void> write_texts(const fs::path& root, const Files& files, const std::vector<Kernel>& kernels,
                          const std::vector<Signature>& signatures, const PackageOptions& options) {
   std::vector<Provenance> provenances;
-  for (const Kernel& kernel : kernels) provenances.push_back({kernel.provenance, ir::content_hash(kernel.program)});
+  for (const Kernel& kernel : kernels) {
+    const bool plain = kernel.rung.empty() || kernel.rung == kernel.provenance;
+    provenances.push_back(
+        {plain ? kernel.provenance : kernel.provenance + " (" + kernel.rung + ")", ir::content_hash(kernel.program)});
+  }
   TILE_TUNE_CHECK(write_text(root / files.header, header_text(options, signatures, provenances)));
   TILE_TUNE_CHECK(write_text(root / files.cmake, cmake_config_text(options.name)));
   return write_text(root / files.pkg_config, pkg_config_text(options.name, options.tool_version));

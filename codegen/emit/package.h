@@ -21,8 +21,9 @@ struct Kernel {
   ir::Program program;  // canonical and bound
   Schedule schedule;
   std::string function;    // C name of the entry point
-  std::string provenance;  // "tuned", "default": which rung the schedule stands on
+  std::string provenance;  // "tuned", "nearest", "default", "given"
   nlohmann::json record;   // measured time, roofline, verification: goes into the manifest as it is
+  std::string rung = "";   // of a tuned schedule how far it is to be trusted here: "exact", "revalidated", "stale"
 };
 
 struct PackageOptions {

@@ -72,11 +72,15 @@ TEST_CASE("tune --emit writes what build writes from the same record, and run us
   const auto built = with("build", {"-o", "built", "--json"});
   INFO(built.err);
   REQUIRE(built.exit_code == 0);
-  CHECK(built.err.empty());  // neither untuned nor stale
-  CHECK(nlohmann::json::parse(built.out)["files"].size() == 6);
+  CHECK_THAT(built.err, Catch::Contains("tuned schedule (exact)"));  // neither untuned nor stale
+  const auto answer = nlohmann::json::parse(built.out);
+  CHECK(answer["files"].size() == 6);
+  CHECK(answer["kernels"][0]["rung"] == "exact");
   for (const char* file : {"include/matvec.h", "lib/libmatvec.a", "share/matvec/manifest.json"})
     CHECK(box.read(std::string("tuned/") + file) == box.read(std::string("built/") + file));
   CHECK(box.read("built/share/matvec/manifest.json").find("\"tuned\"") != std::string::npos);
+  CHECK(box.read("built/share/matvec/manifest.json").find("\"rung\": \"exact\"") != std::string::npos);
+  CHECK(box.read("built/include/matvec.h").find("matvec, tuned (exact) schedule") != std::string::npos);
 }
 
 TEST_CASE("several programs make one library, which needs a name") {

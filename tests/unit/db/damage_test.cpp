@@ -1,4 +1,5 @@
 // Records whose content no longer matches their digest are left out and named.
+#include <algorithm>
 #include <catch2/catch.hpp>
 
 #include "tests/unit/db/fixture.h"
@@ -30,7 +31,8 @@ TEST_CASE("a changed trial is never applied; the winner before it is") {
       "UPDATE trial SET parents = x'' WHERE sequence = 1", "UPDATE trial SET created = created + 1 WHERE sequence = 1",
       "UPDATE trial SET schedule = randomblob(32) WHERE sequence = 1",
       "UPDATE trial SET schedule = (SELECT schedule FROM trial WHERE sequence = 0) WHERE sequence = 1",
-      "UPDATE trial SET digest = randomblob(32) WHERE sequence = 1",
+      "UPDATE trial SET id = randomblob(32) WHERE sequence = 1; UPDATE winner SET trial = "
+      "(SELECT id FROM trial WHERE sequence = 1) WHERE trial NOT IN (SELECT id FROM trial)",
       "UPDATE schedule SET json = '{\"tile\":17}' WHERE json = '{\"tile\":16}'");
   INFO(change);
   Folder folder;
@@ -40,9 +42,47 @@ TEST_CASE("a changed trial is never applied; the winner before it is") {
   REQUIRE(best.has_value());
   CHECK(best->schedule_json == R"({"tile":8})");
   REQUIRE(db.damaged_records().size() == 1);
-  CHECK_THAT(db.damaged_records()[0], Catch::StartsWith("trial "));
+  const bool of_winner = change.find("UPDATE winner") != std::string::npos;
+  CHECK_THAT(db.damaged_records()[0], Catch::StartsWith(of_winner ? "winner " : "trial "));
   CHECK(value(db.trials_of(matmul(), target(), tool())).size() == 1);
-  CHECK(db.damaged_records().size() == 1);  // named once
+  CHECK(db.damaged_records().size() == (of_winner ? 2 : 1));  // each named once
+}
+
+TEST_CASE("a winner whose time was changed is not applied, and named") {
+  Folder folder;
+  damage(folder, "UPDATE winner SET accepted = accepted + 1000000 WHERE accepted = (SELECT min(accepted) FROM winner)");
+  Database db = open(folder.file(), Mode::ReadOnly);
+  CHECK(value(db.best(matmul(), target(), tool()))->schedule_json == R"({"tile":16})");
+  REQUIRE(db.damaged_records().size() == 1);
+  CHECK_THAT(db.damaged_records()[0], Catch::StartsWith("winner "));
+}
+
+TEST_CASE("reading everything names every damaged record and hands out the intact ones") {
+  const auto [change, name] = GENERATE(table<std::string, std::string>({
+      {"UPDATE program SET name = 'x'", "program "},
+      {"UPDATE target SET threads = 3", "target "},
+      {"UPDATE tool SET halide = 'x'", "tool "},
+      {"UPDATE session SET budget = '{}'", "session "},
+      {"UPDATE schedule SET json = '{}' WHERE json = '{\"tile\":8}'", "schedule "},
+      {"UPDATE trial SET elapsed_s = 77 WHERE sequence = 0", "trial "},
+      {"UPDATE winner SET workload = zeroblob(32)", "winner "},
+      {"DELETE FROM trial WHERE sequence = 1", "winner "},
+      {"DELETE FROM session", "trial "},
+  }));
+  INFO(change);
+  Folder folder;
+  damage(folder, change);
+  Database db = open(folder.file(), Mode::ReadOnly);
+  int intact = 0;
+  value(db.each_record([&](const Record&) -> tile_tune::Result<void> {
+    ++intact;
+    return {};
+  }));
+  const auto& damaged = db.damaged_records();
+  const std::string kind = name;
+  CHECK(std::any_of(damaged.begin(), damaged.end(), [&](const auto& one) { return one.starts_with(kind); }));
+  CHECK(intact > 0);
+  CHECK(intact < 10);
 }
 
 TEST_CASE("a changed program, target or tool takes its records out of use") {

@@ -1,0 +1,63 @@
+// tile-tune db prune: old trials give way, what is known of programs stays.
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <chrono>
+#include <nlohmann/json.hpp>
+
+#include "cli/db_verbs.h"
+#include "cli/units.h"
+#include "db/database.h"
+
+namespace tile_tune::cli {
+
+namespace {
+
+struct PruneArguments {
+  int days = 30;
+  int keep = 10;
+};
+
+constexpr int kMostDays = 36'500;
+
+Result<Exit> prune(const PruneArguments& arguments, const Session& session) {
+  using namespace std::chrono;
+  TILE_TUNE_TRY(path, session.database());
+  TILE_TUNE_CHECK(db::Database::open(path, db::Mode::ReadOnly));  // a slip in the name makes no new file
+  TILE_TUNE_TRY(database, db::Database::open(path, db::Mode::ReadWrite));
+  TILE_TUNE_CHECK(database.check_pages());
+  db::PruneRules rules;
+  rules.older_than_ms =
+      duration_cast<milliseconds>((system_clock::now() - hours(24) * arguments.days).time_since_epoch()).count();
+  rules.keep_fastest = arguments.keep;
+  TILE_TUNE_TRY(pruned, database.prune(rules));
+  if (session.report.json()) {
+    TILE_TUNE_CHECK(print_json({{"trials", pruned.trials},
+                                {"schedules", pruned.schedules},
+                                {"bytes_before", pruned.bytes_before},
+                                {"bytes_after", pruned.bytes_after}}));
+  } else {
+    TILE_TUNE_CHECK(print(fmt::format("{} trials and {} schedules deleted, {} became {}\n", pruned.trials,
+                                      pruned.schedules, format_bytes(static_cast<double>(pruned.bytes_before)),
+                                      format_bytes(static_cast<double>(pruned.bytes_after)))));
+  }
+  return Exit::Success;
+}
+
+}  // namespace
+
+void add_db_prune(CLI::App& db, Command& command) {
+  auto arguments = std::make_shared<PruneArguments>();
+  auto* verb =
+      db.add_subcommand("prune", "Thins the trials of old sessions; the best, finals, faults and an even sample stay");
+  verb->add_option("--older-than", arguments->days, "Only sessions that began so many days ago (default: 30)")
+      ->type_name("DAYS")
+      ->check(CLI::Range(0, kMostDays));
+  verb->add_option("--keep", arguments->keep, "The fastest so many of each session stay (default: 10)")
+      ->type_name("N")
+      ->check(CLI::Range(1, 1'000'000));
+  verb->callback(
+      [&command, arguments] { command = [arguments](Session& session) { return prune(*arguments, session); }; });
+}
+
+}  // namespace tile_tune::cli

@@ -1,0 +1,249 @@
+// tile-tune db verify: does all that is stored still hold, by the bytes of the file and by what kernels do here?
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <filesystem>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <set>
+
+#include "cli/db_verbs.h"
+#include "cli/interrupt.h"
+#include "cli/progress_line.h"
+#include "cli/recheck.h"
+#include "cli/schedule_choice.h"
+#include "cli/table.h"
+#include "db/stack.h"
+#include "frontend/ir/canonical.h"
+#include "frontend/ir/json.h"
+
+namespace tile_tune::cli {
+
+namespace {
+
+struct VerifyArguments {
+  std::string name;
+  bool files_only = false;
+};
+
+/// Chosen schedules of one program that are timed against each other: the one that stands and, of merged databases, the
+/// next that others chose.
+constexpr size_t kMostRivals = 3;
+
+/// One line of the answer.
+struct Line {
+  db::ProgramRow program;
+  std::string rung;     // before
+  std::string verdict;  // "holds", "revalidated", "slower", "beaten", "wrong", ... or why it was not checked
+  std::string reason;
+  search::Measurement measurement;
+};
+
+struct Findings {
+  std::vector<std::string> damaged;
+  std::vector<Line> lines;
+  int elsewhere = 0;  // programs that are stored for other targets only
+  bool wrong = false, broken = false;
+};
+
+/// The first for writing where that is possible, so that the outcome can be stored; its place says whether.
+struct Stack {
+  std::vector<db::Database> databases;
+  bool writable = false;
+};
+
+Result<Stack> open_databases(const Session& session) {
+  TILE_TUNE_TRY(paths, session.databases());
+  Stack stack;
+  for (const auto& path : paths) {
+    // Found missing or damaged before it is opened for writing, which would make or change it.
+    TILE_TUNE_TRY(readable, db::Database::open(path, db::Mode::ReadOnly));
+    TILE_TUNE_CHECK(readable.check_pages());
+    if (stack.databases.empty()) {
+      auto writable = db::Database::open(path, db::Mode::ReadWrite);
+      stack.writable = writable.has_value();
+      if (writable) {
+        stack.databases.push_back(std::move(*writable));
+        continue;
+      }
+      session.report.warn(writable.error().code, writable.error().message, "what is found out is not stored");
+    }
+    stack.databases.push_back(std::move(readable));
+  }
+  return stack;
+}
+
+/// Every program with trials for this instruction set and number of threads, once.
+Result<std::vector<db::ProgramRow>> programs_of(Stack& stack, const VerifyArguments& arguments,
+                                                const codegen::Target& target, int& elsewhere) {
+  std::map<std::string, db::ProgramRow> here;
+  std::set<std::string> others;
+  bool named = arguments.name.empty();
+  for (auto& database : stack.databases) {
+    TILE_TUNE_TRY(rows, database.recorded());
+    for (auto& row : rows) {
+      if (!arguments.name.empty() && row.program.name != arguments.name) continue;
+      named = true;
+      const std::string id = db::workload_id(row.program);
+      if (row.target.halide == target.halide && row.target.threads == target.threads) {
+        here.try_emplace(id, std::move(row.program));
+      } else {
+        others.insert(id);
+      }
+    }
+  }
+  if (!named)
+    return failure("no-such-record", fmt::format("nothing in the tuning database is called {}", arguments.name),
+                   "`tile-tune db list` prints names");
+  for (const auto& id : others) elsewhere += !here.contains(id);
+  std::vector<db::ProgramRow> programs;
+  for (auto& [id, program] : here) programs.push_back(std::move(program));
+  std::sort(programs.begin(), programs.end(), [](const auto& a, const auto& b) {
+    return std::tie(a.name, a.sizes_json, a.content_hash) < std::tie(b.name, b.sizes_json, b.content_hash);
+  });
+  return programs;
+}
+
+/// The best first, then what else was ever chosen for the program here, distinct schedules only.
+Result<std::vector<db::BestRow>> rivals_of(Stack& stack, const db::ProgramRow& program, const codegen::Target& target) {
+  std::vector<db::BestRow> rivals;
+  std::set<std::string> seen;
+  const auto keep = [&](const db::BestRow& row) {
+    if (rivals.size() < kMostRivals && seen.insert(row.schedule_id).second) rivals.push_back(row);
+  };
+  TILE_TUNE_TRY(best, db::best_of(stack.databases, program, target_row(target), tool_row()));
+  if (best) keep(*best);
+  for (auto& database : stack.databases) {
+    const auto look = [&](const db::BestRow& row) -> Result<bool> {
+      keep(row);
+      return false;
+    };
+    TILE_TUNE_CHECK(database.best(program, target_row(target), tool_row(), look));
+  }
+  return rivals;
+}
+
+std::string verdict_of(const Rechecked& one) {
+  using search::Outcome;
+  const auto& measured = one.measurement;
+  if (measured.outcome == Outcome::Duplicate) return "same code as another";
+  if (measured.outcome != Outcome::Ok) return search::outcome_name(measured.outcome);
+  if (one.stands) return db::staleness(one.record) == 0 ? "holds" : "revalidated";
+  return measured.ratio_hi < 1 ? "slower than the default" : "beaten by another";
+}
+
+Result<void> check_program(const db::ProgramRow& row, Stack& stack, const codegen::Target& target,
+                           const Session& session, const std::atomic<bool>& stop, Findings& findings) {
+  TILE_TUNE_TRY(rivals, rivals_of(stack, row, target));
+  if (rivals.empty()) return {};  // tried, but nothing was ever chosen
+  const auto program = ir::program_from_json(nlohmann::json::parse(row.canonical_json, nullptr, false));
+  if (!program || ir::content_hash(*program) != row.content_hash) {
+    findings.broken = true;
+    findings.lines.push_back(
+        {row, rung_of(rivals[0]), "unreadable", "the stored program is not what its hash says", {}});
+    return {};
+  }
+  const auto database = stack.writable ? &stack.databases.front() : nullptr;
+  TILE_TUNE_TRY(checked, recheck(*program, rivals, target, database, session, stop));
+  for (const auto& one : checked) {
+    findings.lines.push_back({row, rung_of(one.record), verdict_of(one), one.measurement.reason, one.measurement});
+    const auto outcome = one.measurement.outcome;
+    findings.wrong |= outcome == search::Outcome::Wrong;
+    findings.broken |= outcome != search::Outcome::Ok && outcome != search::Outcome::Duplicate;
+  }
+  return {};
+}
+
+Result<void> check_digests(Stack& stack, Findings& findings) {
+  for (auto& database : stack.databases) {
+    TILE_TUNE_CHECK(database.each_record([](const db::Record&) { return Result<void>(); }));
+    findings.damaged.insert(findings.damaged.end(), database.damaged_records().begin(),
+                            database.damaged_records().end());
+  }
+  return {};
+}
+
+std::string speed_text(const search::Measurement& measured) {
+  if (measured.ratio <= 0) return "-";
+  return fmt::format("{:.2f}x [{:.2f}, {:.2f}]", measured.ratio, measured.ratio_lo, measured.ratio_hi);
+}
+
+std::string findings_text(const Findings& findings) {
+  std::vector<std::vector<std::string>> cells;
+  for (const auto& line : findings.lines)
+    cells.push_back({line.program.name, sizes_text(line.program.sizes_json), line.rung, line.verdict,
+                     speed_text(line.measurement), line.reason});
+  std::string text;
+  if (!cells.empty()) text = format_table({{"program"}, {"sizes"}, {"was"}, {"is"}, {"over default"}, {""}}, cells);
+  if (findings.elsewhere > 0)
+    text += fmt::format("{} more programs are stored for other targets and were not run\n", findings.elsewhere);
+  return text + fmt::format("{} damaged records\n", findings.damaged.size());
+}
+
+nlohmann::json findings_json(const Findings& findings) {
+  nlohmann::json lines = nlohmann::json::array();
+  for (const auto& line : findings.lines)
+    lines.push_back({{"name", line.program.name},
+                     {"sizes", nlohmann::json::parse(line.program.sizes_json, nullptr, false)},
+                     {"content_hash", line.program.content_hash},
+                     {"layout", line.program.layout},
+                     {"rung", line.rung},
+                     {"verdict", line.verdict},
+                     {"reason", line.reason},
+                     {"ratio", line.measurement.ratio},
+                     {"ratio_interval", {line.measurement.ratio_lo, line.measurement.ratio_hi}}});
+  return {{"schedules", lines}, {"damaged", findings.damaged}, {"elsewhere", findings.elsewhere}};
+}
+
+/// What the findings mean for the exit code (rulings 18: 4 is a wrong result).
+Result<Exit> judge(const Findings& findings) {
+  if (findings.wrong)
+    return fail(ErrorClass::Verification, "wrong-result", "a stored schedule computes wrong results here",
+                "it is no longer taken; `tile-tune db quarantine` tells more");
+  if (!findings.damaged.empty())
+    return failure("damaged-record", fmt::format("{} records are damaged and are not used", findings.damaged.size()),
+                   "`tile-tune db export` leaves them out; import what it writes into a new file");
+  if (findings.broken)
+    return failure("stale-record", "a stored schedule does not work here any more",
+                   "it is no longer taken; tune the program again");
+  return Exit::Success;
+}
+
+Result<Exit> verify(const VerifyArguments& arguments, const Session& session) {
+  TILE_TUNE_TRY(stack, open_databases(session));
+  Findings findings;
+  TILE_TUNE_CHECK(check_digests(stack, findings));
+  for (const auto& record : findings.damaged)
+    session.report.warn("damaged-record", fmt::format("the record {} is damaged and is not used", record));
+  const StopOnInterrupt interrupt;
+  if (!arguments.files_only) {
+    TILE_TUNE_TRY(target, session.target());
+    TILE_TUNE_TRY(programs, programs_of(stack, arguments, target, findings.elsewhere));
+    ProgressLine line(session.report);
+    for (size_t i = 0; i < programs.size() && !interrupt.requested(); ++i) {
+      line.show(fmt::format("{} of {}: {}", i + 1, programs.size(), programs[i].name));
+      const auto checked = check_program(programs[i], stack, target, session, interrupt.requested(), findings);
+      line.clear();
+      if (!checked) return tl::unexpected(checked.error());
+    }
+  }
+  TILE_TUNE_CHECK(session.report.json() ? print_json(findings_json(findings)) : print(findings_text(findings)));
+  if (interrupt.requested()) return Exit::Interrupted;
+  return judge(findings);
+}
+
+}  // namespace
+
+void add_db_verify(CLI::App& db, Command& command) {
+  auto arguments = std::make_shared<VerifyArguments>();
+  auto* verb = db.add_subcommand(
+      "verify",
+      "Checks every record's digest, and rebuilds, verifies and times every chosen schedule against the default");
+  verb->add_option("NAME", arguments->name, "Only programs of this name")->type_name("");
+  verb->add_flag("--files-only", arguments->files_only, "Only the files and digests; nothing is built or run");
+  verb->callback(
+      [&command, arguments] { command = [arguments](Session& session) { return verify(*arguments, session); }; });
+}
+
+}  // namespace tile_tune::cli

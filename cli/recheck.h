@@ -1,0 +1,31 @@
+// Stored schedules of a program against its default schedule, here and now: rebuilt, verified, timed in pairs, and what
+// comes out stored as a session of its own (db::kVerifyStrategy).
+#pragma once
+
+#include <atomic>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "cli/records.h"
+#include "cli/session.h"
+#include "db/database.h"
+#include "search/measure/trial.h"
+
+namespace tile_tune::cli {
+
+/// What came of one stored schedule.
+struct Rechecked {
+  db::BestRow record;
+  search::Measurement measurement;
+  bool stands = false;  // it is what run and build take from now on
+};
+
+/// `records` are the stored schedules of `program` (canonical and bound), the one that stands first. Unless `database`
+/// is null, the outcome is stored: what failed or is slower than the default is no longer taken by this tool on this
+/// target, what stands is taken as revalidated. Empty: stopped.
+Result<std::vector<Rechecked>> recheck(const ir::Program& program, const std::vector<db::BestRow>& records,
+                                       const codegen::Target& target, db::Database* database, const Session& session,
+                                       const std::atomic<bool>& stop);
+
+}  // namespace tile_tune::cli
