@@ -134,7 +134,7 @@ TEST_CASE("sizes that do not fit are exit 3") {
   const Sandbox box;
   box.write("window.tc", "def f(float(N) A) -> (o) { o(i) +=! A(i + k) where k in 0:5 }\n");
   const std::vector<Bad> all = {
-      {{"check", "matmul.tc", "-s", "M=3"}, 3, "missing-size", "size K, N of"},
+      {{"check", "matmul.tc", "-s", "M=3"}, 3, "missing-size", "sizes K, N of"},
       {{"check", "matmul.tc", "-s", "Q=5"}, 3, "unknown-size", "the sizes are M, K, N"},
       {{"check", "matmul.tc", "-s", "m=5"}, 3, "unknown-size", "did you mean M?"},
       {{"tune", "matmul.tc", "-s", "m=5"}, 3, "unknown-size", "did you mean M?"},
