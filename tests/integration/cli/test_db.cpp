@@ -47,7 +47,9 @@ void age(const Sandbox& box, const std::string& from, const std::string& to) {
   auto copy = db::Database::open(box.path(to), db::Mode::ReadWrite);
   REQUIRE(source);
   REQUIRE(copy);
-  for (auto row : *source->recorded()) {
+  const auto rows = source->recorded();
+  REQUIRE(rows);
+  for (auto row : *rows) {
     const auto trials = *source->trials_of(row.program, row.target, row.tool);
     row.tool.tile_tune = "0.0.1";
     const auto session = copy->begin_session(row.program, row.target, row.tool, {});
@@ -107,7 +109,7 @@ TEST_CASE("a database of another version is stale until verify re-checks it; a r
   CHECK(rung(box, {"team.db"}) == "stale");
   const auto built = run(box, "build", {"--db", "own.db", "--db", "team.db", "-o", "out", "--json"});
   CHECK(json_of(built)["kernels"][0]["rung"] == "stale");
-  CHECK(built.err.find("[stale-record]") != std::string::npos);
+  CHECK(built.err.find("stale-record") != std::string::npos);
   CHECK(box.read("out/include/matvec.h").find("tuned (stale)") != std::string::npos);
   tune(box, "other.db");
   CHECK(rung(box, {"other.db", "team.db"}) == "exact");
@@ -168,7 +170,7 @@ TEST_CASE("sizes that are not stored get the schedule of the nearest that are, a
   CHECK(kernel["rung"] == "nearest");
   CHECK(kernel["record"]["untimed"] == true);
   CHECK(kernel["record"]["nearest"]["sizes"]["R"] == 31);
-  CHECK(built.err.find("[untuned]") != std::string::npos);
+  CHECK(built.err.find("untuned") != std::string::npos);
   CHECK(box.read("out/include/matvec.h").find("nearest schedule") != std::string::npos);
   const Words alien = {"matmul.tc", "-s", "M=3", "-s", "N=4", "-s", "K=5"};
   CHECK(rung(box, {"a.db"}, alien) == "default");
