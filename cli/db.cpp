@@ -43,7 +43,7 @@ nlohmann::json best_json(const db::BestRow& best) {
   return {{"trial", best.trial_id},
           {"session", best.session},
           {"schedule_id", best.schedule_id},
-          {"schedule", nlohmann::json::parse(best.schedule_json, nullptr, false)},
+          {"schedule", json_of_text(best.schedule_json)},
           {"median_ns", best.median_ns},
           {"ratio", best.ratio},
           {"ratio_interval", {best.ratio_lo, best.ratio_hi}},
@@ -55,7 +55,7 @@ nlohmann::json row_json(const db::ListRow& row) {
   nlohmann::json json{
       {"id", row.id},
       {"name", row.program.name},
-      {"sizes", nlohmann::json::parse(row.program.sizes_json, nullptr, false)},
+      {"sizes", json_of_text(row.program.sizes_json)},
       {"dtypes", row.program.dtypes},
       {"layout", row.program.layout},
       {"constants", constant_names(row.program)},
@@ -80,7 +80,7 @@ nlohmann::json row_json(const db::ShowRow& row) {
                                     {"seed", session.seed},
                                     {"strategy", session.strategy},
                                     {"state", session.state},
-                                    {"budget", nlohmann::json::parse(session.budget_json, nullptr, false)},
+                                    {"budget", json_of_text(session.budget_json)},
                                     {"created_ms", session.created_ms}});
   json["finals"] = nlohmann::json::array();
   for (const auto& stored : row.finals)

@@ -74,7 +74,7 @@ Result<void> write_bundle(const db::FaultRow& fault, const fs::path& folder) {
 nlohmann::json fault_json(const db::FaultRow& fault) {
   return {{"trial", fault.trial.id},
           {"name", fault.program.name},
-          {"sizes", nlohmann::json::parse(fault.program.sizes_json, nullptr, false)},
+          {"sizes", json_of_text(fault.program.sizes_json)},
           {"outcome", fault.trial.trial.outcome},
           {"reason", fault.trial.trial.reason},
           {"schedule_id", fault.trial.trial.schedule_id},

@@ -185,7 +185,7 @@ nlohmann::json findings_json(const Findings& findings) {
   nlohmann::json lines = nlohmann::json::array();
   for (const auto& line : findings.lines)
     lines.push_back({{"name", line.program.name},
-                     {"sizes", nlohmann::json::parse(line.program.sizes_json, nullptr, false)},
+                     {"sizes", json_of_text(line.program.sizes_json)},
                      {"content_hash", line.program.content_hash},
                      {"layout", line.program.layout},
                      {"rung", line.rung},

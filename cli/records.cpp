@@ -132,6 +132,11 @@ std::vector<std::string> constant_names(const db::ProgramRow& row) {
   return names;
 }
 
+nlohmann::json json_of_text(const std::string& text) {
+  auto json = nlohmann::json::parse(text, nullptr, false);
+  return json.is_discarded() ? nlohmann::json(text) : json;
+}
+
 std::string sizes_text(const std::string& sizes_json) {
   const auto json = nlohmann::ordered_json::parse(sizes_json, nullptr, false);
   if (!json.is_object()) return sizes_json;

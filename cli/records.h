@@ -1,6 +1,7 @@
 // Between what search and code generation speak of and the database's plain rows.
 #pragma once
 
+#include <nlohmann/json_fwd.hpp>
 #include <optional>
 #include <string>
 #include <vector>
@@ -30,6 +31,10 @@ Result<search::Trial> trial_from_row(const db::TrialRow& row);
 
 /// Names of the program's constant inputs.
 std::vector<std::string> constant_names(const db::ProgramRow& row);
+
+/// A stored text as JSON for people: what it says, or the text itself where it is no JSON (a record from elsewhere may
+/// hold anything).
+nlohmann::json json_of_text(const std::string& text);
 
 /// {"M": 512, "N": 3} as "M=512 N=3"; a text that is no such object as it is.
 std::string sizes_text(const std::string& sizes_json);

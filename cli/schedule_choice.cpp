@@ -167,7 +167,7 @@ Result<std::vector<ScheduleChoice>> nearest_choices(const Workload& workload, co
     if (!codegen::check(workload.program, adapted) || !seen.insert(codegen::schedule_id(adapted)).second) continue;
     nlohmann::json record{{"untimed", true},
                           {"nearest",
-                           {{"sizes", nlohmann::json::parse(best.program.sizes_json, nullptr, false)},
+                           {{"sizes", json_of_text(best.program.sizes_json)},
                             {"content_hash", best.program.content_hash},
                             {"trial", best.trial_id}}}};
     choices.push_back({std::move(adapted), "nearest", "nearest", std::move(record)});

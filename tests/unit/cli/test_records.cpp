@@ -1,4 +1,5 @@
 #include <catch2/catch.hpp>
+#include <nlohmann/json.hpp>
 
 #include "cli/records.h"
 #include "frontend/tc/parse.h"
@@ -34,6 +35,12 @@ TEST_CASE("a trial survives the database's row") {
   auto strange = row;
   strange.outcome = "splendid";
   CHECK(!trial_from_row(strange));
+}
+
+TEST_CASE("stored texts that are no JSON are shown as they are") {
+  CHECK(json_of_text(R"({"M":3})") == nlohmann::json{{"M", 3}});
+  CHECK(json_of_text("") == "");
+  CHECK(json_of_text("{oops").dump() == R"("{oops")");
 }
 
 TEST_CASE("a workload's row names what the database is asked by") {
