@@ -138,7 +138,7 @@ search::Compiler forced_compiler(const std::string& marker) {
     if (target.halide == "impossible") return failure("no-target", "this target is not possible");
     return {};
   };
-  return {compile, compile_runtime, warm_up};
+  return {compile, compile_runtime, warm_up, {}};
 }
 
 }  // namespace tile_tune::test
