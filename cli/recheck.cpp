@@ -59,7 +59,7 @@ std::vector<db::TrialRow> rows_of(const Finalists& finalists, const std::vector<
 
 Result<void> store(db::Database& database, const db::ProgramRow& program, const codegen::Target& target,
                    const std::vector<db::TrialRow>& rows) {
-  db::SessionRow session{.seed = kSeed, .strategy = db::kVerifyStrategy, .options_json = "{}", .budget_json = "{}"};
+  const db::SessionRow session{{}, kSeed, db::kVerifyStrategy, "{}", "{}", {}, 0};
   TILE_TUNE_TRY(id, database.begin_session(program, target_row(target), tool_row(), session));
   for (const auto& row : rows) TILE_TUNE_CHECK(database.append_trial(id, row));
   return database.finish_session(id, "done");

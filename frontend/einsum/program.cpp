@@ -190,20 +190,24 @@ class Builder {
     return emit({left, right}, std::move(result), last);
   }
 
-  /// In the order in which the result of a step is best written and read: the axes of the larger operand as they lie,
-  /// since the smaller one is cheaper to rearrange for vectors along its own; of two alike the right one, since the
-  /// left one has what is summed along memory. An axis innermost in both stays
-  /// innermost.
+  /// In the order in which the result of a step is best written and read. What alone has a kept axis innermost comes
+  /// last, so that it stays there, unless the other one is small: that is cheap to rearrange for vectors along its own
+  /// axes, and those of the larger one stay as they lie. Of two alike the right one comes first, since the left one has
+  /// what is summed along memory. An axis innermost in both stays innermost.
   std::vector<int> kept_axes(const Piece& left, const Piece& right, const AxisSet& kept) const {
-    const bool right_first = extents_ && volume(right) >= volume(left);
+    const auto innermost = [](const Piece& piece) {
+      return piece.dimensions.empty() ? kRepeats : piece.dimensions.back();
+    };
+    constexpr double kSmall = 4;  // times smaller
+    const double of_left = extents_ ? volume(left) : 1, of_right = extents_ ? volume(right) : 1;
+    const bool left_kept = kept.contains(innermost(left)), right_kept = kept.contains(innermost(right));
+    const bool alike = std::max(of_left, of_right) < kSmall * std::min(of_left, of_right);
+    const bool right_first = alike && left_kept != right_kept ? left_kept : extents_ && of_right >= of_left;
     std::vector<int> result;
     for (const Piece* piece : {right_first ? &right : &left, right_first ? &left : &right})
       for (const int axis : piece->dimensions)
         if (kept.contains(axis) && std::find(result.begin(), result.end(), axis) == result.end())
           result.push_back(axis);
-    const auto innermost = [](const Piece& piece) {
-      return piece.dimensions.empty() ? kRepeats : piece.dimensions.back();
-    };
     if (innermost(left) == innermost(right))
       std::stable_partition(result.begin(), result.end(), [&](int axis) { return axis != innermost(left); });
     return result;
