@@ -1,4 +1,4 @@
-// e^x of f32, in vectors: half the instructions of Halide's own, and right where that one is not.
+// e^x of f32, in vectors: fewer instructions than Halide's own, and right where that one is not.
 #pragma once
 
 #include "Halide.h"

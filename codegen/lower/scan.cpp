@@ -14,8 +14,8 @@ using Halide::RDom;
 using Halide::TailStrategy;
 using Halide::Var;
 
-// Chains of dependent additions that run side by side. One step of a chain, through memory, takes about 10 cycles, two
-// of them can be started in each: 4096 f32 in 16 chunks take 1.3 us on Zen 4, in 8 chunks 1.9, in one 9.
+// Chains of dependent additions that run side by side, so that one does not wait for another: 4096 f32 take 1.8 us on
+// one Zen 4 core, 154 us when every element is added up by itself. Other numbers were not tried.
 constexpr int64_t kChunks = 16;
 // Shorter chunks than this cost more to put together than they save.
 constexpr int64_t kLeastLength = 4;
