@@ -2,9 +2,13 @@
 
 #include <fmt/format.h>
 
+#include <map>
+#include <optional>
 #include <sstream>
 
 #include "codegen/emit/cpu_features.h"
+#include "codegen/emit/library_text.h"
+#include "codegen/emit/runtime_files.h"
 #include "codegen/emit/staging.h"
 #include "codegen/emit/subprocess.h"
 #include "codegen/emit/wrapper_text.h"
@@ -12,52 +16,89 @@
 namespace tile_tune::codegen {
 namespace {
 
-// Files of the work directory, relative to it: what tools record of file names is then the same everywhere.
-constexpr const char* kRenames = "renames";
+constexpr const char* kRuntimeFolder = "runtime";
 
-Result<void> compile_c(const ArchiveJob& job, const std::string& stem, const std::string& source) {
-  TILE_TUNE_CHECK(write_text(job.work / (stem + ".c"), source));
+Result<void> compile_c(const std::filesystem::path& folder, const std::string& stem,
+                       const std::vector<std::string>& options) {
   // -pipe: no files in $TMPDIR. Sections per function let the linker drop what a program does not call.
-  TILE_TUNE_CHECK(run_tool({"cc", "-std=c11", "-O2", "-g0", "-fPIC", "-pipe", "-ffunction-sections", "-iquote",
-                            job.include.string(), "-c", stem + ".c", "-o", stem + ".o"},
-                           job.work));
+  std::vector<std::string> command = {"cc", "-std=c11", "-O2", "-g0", "-fPIC", "-pipe", "-ffunction-sections"};
+  command.insert(command.end(), options.begin(), options.end());
+  command.insert(command.end(), {"-c", stem + ".c", "-o", stem + ".o"});
+  TILE_TUNE_CHECK(run_tool(command, folder));
   return {};
 }
 
-/// The runtime as one object whose symbols all start with tile_tune_: a program may link Halide's own runtime, of
-/// whatever version and with its own error handler, beside it. They are hidden: a shared library that the runtime
-/// becomes part of keeps them to itself. Leaves the list of renamed symbols in the work directory.
+/// A source that includes the library's header and the runtime's.
+Result<void> compile_generated(const ArchiveJob& job, const std::string& stem, const std::string& source) {
+  TILE_TUNE_CHECK(write_text(job.work / (stem + ".c"), source));
+  return compile_c(job.work, stem, {"-iquote", job.include.string(), "-iquote", kRuntimeFolder});
+}
+
+/// libtile_tune_rt.a, whose symbols are hidden: a shared library that the runtime becomes part of keeps them to itself.
+/// Leaves the runtime's header for compile_generated().
 Result<void> make_runtime(const ArchiveJob& job, const std::filesystem::path& archive) {
-  TILE_TUNE_CHECK(job.compiler.runtime(runtime_target(job.options.target), job.work / "halide.o"));
-  TILE_TUNE_CHECK(compile_c(job, "hooks", runtime_hooks_text()));
-  // Halide's definitions are weak, so that the hooks override them; both in one archive member, or the linker
-  // might never look at the hooks.
-  TILE_TUNE_CHECK(run_tool({"ld", "-r", "-o", "joined.o", "halide.o", "hooks.o"}, job.work));
-  TILE_TUNE_TRY(symbols, run_tool({"nm", "-g", "-j", "--defined-only", "joined.o"}, job.work));
-  std::istringstream lines(symbols);
-  std::string renames, hidden;
-  for (std::string symbol; std::getline(lines, symbol);) {
-    renames += fmt::format("{0} tile_tune_{0}\n", symbol);
-    hidden += fmt::format("__asm__(\".hidden {}\");\n", symbol);
+  const std::filesystem::path folder = job.work / kRuntimeFolder;
+  std::error_code error;
+  std::filesystem::create_directory(folder, error);
+  if (error) return failure("cannot-write", fmt::format("cannot write {}: {}", folder.string(), error.message()));
+  for (const auto& [name, text] : runtime_files()) TILE_TUNE_CHECK(write_text(folder / name, text));
+  std::vector<std::string> command = {"ar", "rcsD", archive.string()};
+  for (const auto& [name, text] : runtime_files()) {
+    const std::filesystem::path file = name;
+    if (file.extension() != ".c") continue;
+    TILE_TUNE_CHECK(compile_c(folder, file.stem().string(), {"-fvisibility=hidden"}));
+    command.push_back(file.stem().string() + ".o");
   }
-  TILE_TUNE_CHECK(write_text(job.work / kRenames, renames));
-  // A definition joined with a hidden reference to it becomes hidden itself.
-  TILE_TUNE_CHECK(compile_c(job, "hidden", hidden));
-  TILE_TUNE_CHECK(run_tool({"ld", "-r", "-o", "tile_tune_rt.o", "joined.o", "hidden.o"}, job.work));
-  TILE_TUNE_CHECK(run_tool({"objcopy", fmt::format("--redefine-syms={}", kRenames), "tile_tune_rt.o"}, job.work));
-  TILE_TUNE_CHECK(run_tool({"ar", "rcsD", archive.string(), "tile_tune_rt.o"}, job.work));
+  TILE_TUNE_CHECK(run_tool(command, folder));
   return {};
+}
+
+/// The runtime's function in place of Halide's, which kernels call: all that report an error but that of memory are one,
+/// since none of them can happen behind the entries' buffers. Nothing for a function that the runtime does not have.
+std::optional<std::string> runtime_function(const std::string& halide) {
+  static const std::map<std::string, std::string> functions = {{"halide_malloc", "tile_tune_rt1_malloc"},
+                                                               {"halide_free", "tile_tune_rt1_free"},
+                                                               {"halide_do_par_for", "tile_tune_rt1_do_par_for"},
+                                                               {"halide_error_out_of_memory",
+                                                                "tile_tune_rt1_out_of_memory"}};
+  if (const auto found = functions.find(halide); found != functions.end()) return found->second;
+  if (halide.starts_with("halide_error")) return "tile_tune_rt1_error";
+  return std::nullopt;
+}
+
+/// Options of objcopy that make a kernel's object call our runtime.
+Result<std::vector<std::string>> redirections(const std::filesystem::path& folder, const std::string& object) {
+  TILE_TUNE_TRY(symbols, run_tool({"nm", "-g", "-j", "--undefined-only", object}, folder));
+  std::istringstream lines(symbols);
+  std::vector<std::string> options;
+  for (std::string symbol; std::getline(lines, symbol);) {
+    if (!symbol.starts_with("halide_")) continue;
+    const auto function = runtime_function(symbol);
+    if (!function)
+      return failure("compiler-error", fmt::format("a kernel calls {}, which the runtime of packages lacks", symbol));
+    options.push_back(fmt::format("--redefine-sym={}={}", symbol, *function));
+  }
+  return options;
+}
+
+/// Halide hands a kernel's first argument, the call, to the functions of its runtime.
+Target with_user_context(Target target) {
+  target.halide += "-user_context";
+  return target;
 }
 
 /// FUNCTION.o: the kernel and its entries, the entries alone visible.
 Result<Compiled> make_member(const ArchiveJob& job, size_t number, const std::vector<std::string>& cpu_features) {
   const Kernel& kernel = job.kernels[number];
   const std::string &function = kernel.function, object = function + ".o";
-  TILE_TUNE_TRY(compiled, job.compiler.object(kernel.program, kernel.schedule, job.options.target,
-                                              kernel_symbol(function), job.work / "kernel.o"));
-  TILE_TUNE_CHECK(compile_c(job, "entries", wrapper_text(job.options.name, job.signatures[number], cpu_features)));
+  TILE_TUNE_TRY(compiled, job.compiler.object(kernel.program, kernel.schedule, with_user_context(job.options.target),
+                                       kernel_symbol(function), job.work / "kernel.o"));
+  TILE_TUNE_CHECK(
+      compile_generated(job, "entries", wrapper_text(job.options.name, job.signatures[number], cpu_features)));
   std::vector<std::string> link = {"ld", "-r", "--gc-sections", "-o", object, "entries.o", "kernel.o"};
-  std::vector<std::string> hide = {"objcopy", fmt::format("--redefine-syms={}", kRenames)};
+  TILE_TUNE_TRY(redirected, redirections(job.work, "kernel.o"));
+  std::vector<std::string> hide = {"objcopy"};
+  hide.insert(hide.end(), redirected.begin(), redirected.end());
   for (const std::string& entry : entry_points(job.signatures[number])) {
     link.insert(link.end(), {"-u", entry});  // roots: Halide's argv entry and metadata fall away
     hide.push_back("--keep-global-symbol=" + entry);
@@ -81,8 +122,10 @@ Result<std::vector<Compiled>> make_archives(const ArchiveJob& job, const std::fi
     compiled.push_back(std::move(member));
     archive.push_back(job.kernels[i].function + ".o");
   }
-  TILE_TUNE_CHECK(compile_c(job, "error_string", error_string_text(job.options.name)));
-  archive.push_back("error_string.o");
+  // No kernel can have this name (package.cpp, check_distinct).
+  const std::string common = job.options.name + "_context";
+  TILE_TUNE_CHECK(compile_generated(job, common, library_text(job.options.name)));
+  archive.push_back(common + ".o");
   TILE_TUNE_CHECK(run_tool(archive, job.work));
   return compiled;
 }

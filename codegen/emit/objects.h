@@ -10,12 +10,11 @@
 
 namespace tile_tune::codegen {
 
-/// What makes Halide's objects: compile_object and compile_runtime of codegen/lower, or a test's stand-ins.
+/// What makes a kernel's object: compile_object of codegen/lower, or a test's stand-in.
 struct Compiler {
   std::function<Result<Compiled>(const ir::Program&, const Schedule&, const Target&, const std::string& function,
                                  const std::filesystem::path& object)>
       object;
-  std::function<Result<void>(const Target&, const std::filesystem::path& object)> runtime;
 };
 
 struct ArchiveJob {
