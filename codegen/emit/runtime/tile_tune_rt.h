@@ -13,6 +13,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "tile_tune_layouts.h"
 #include "tile_tune_status.h"
 
 #define TILE_TUNE_ENUMERATOR(number, suffix, text) TILE_TUNE_##suffix = number,
@@ -53,38 +54,6 @@ int tile_tune_rt1_do_par_for(struct tile_tune_call* call, int (*task)(struct til
                              int size, uint8_t* closure);
 int tile_tune_rt1_out_of_memory(void);
 int tile_tune_rt1_error(void);
-
-/* Layouts of Halide 21's halide_buffer_t (HalideRuntime.h; tests/integration/emit compares) and of DLPack's DLTensor
- * (dlpack.h 1.0), under names of our own so that neither header is needed. */
-struct tile_tune_dimension {
-  int32_t min, extent, stride;
-  uint32_t flags;
-};
-struct tile_tune_type {
-  uint8_t code, bits;
-  uint16_t lanes;
-};
-struct tile_tune_buffer {
-  uint64_t device;
-  const void* device_interface;
-  uint8_t* host;
-  uint64_t flags;
-  struct tile_tune_type type;
-  int32_t dimensions;
-  struct tile_tune_dimension* dim;
-  void* padding;
-};
-struct DLTensor {
-  void* data;
-  struct {
-    int32_t type, id;
-  } device;
-  int32_t ndim;
-  struct tile_tune_type dtype;
-  int64_t* shape;
-  int64_t* strides;
-  uint64_t byte_offset;
-};
 
 /* What a pointer of an entry must show. */
 struct tile_tune_argument {
