@@ -105,6 +105,26 @@ TEST_CASE("dimensions that a border cuts short are no run of a copy", "[property
   test::KernelCheck(program).expect_right(schedule);
 }
 
+TEST_CASE("a dimension that a border cuts short is not fused with the run inside it", "[property]") {
+  edsl::TensorIndex y, x, f, i, j, c;
+  const auto I = edsl::Placeholder(DType::F32, {13, 17, 8}, "I"), W = edsl::Placeholder(DType::F32, {3, 3, 8, 16}, "W");
+  auto O = edsl::TensorOutput(13, 17, 16);
+  O(y, x, f) += I(y + i - 1, x + j - 1, c) * W(i, j, c, f);
+  const auto program = test::program_of({I, W}, O);
+  codegen::StageSchedule stage;
+  stage.vector_loop = 2;
+  stage.lanes = 16;
+  stage.order = {{0, 1, 2}};
+  stage.tiles = {{7}, {6}, {16}};
+  stage.reduction_order = {0, 1, 2};
+  stage.reduction_block = {3, 3, 8};
+  stage.reduction_unroll = {1, 1, 1};
+  stage.packings = {{0, 2, {0, 2, 1}}};
+  codegen::Schedule schedule;
+  schedule.stages = {stage};
+  test::KernelCheck(program).expect_right(schedule);
+}
+
 TEST_CASE("permutations move blocks", "[property]") {
   const std::string text = GENERATE("def f(float(I,J,K) A) -> (C) { C(k,i,j) = A(i,j,k) }",
                                     "def f(float(I,J,K) A) -> (C) { C(k,j,i) = A(i,j,k) }",
