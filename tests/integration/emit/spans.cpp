@@ -78,6 +78,9 @@ void check_spans() {
   std::int32_t o[7];
   CHECK(many_cpp::scale(scalar, x, o) == MANY_OK && o[6] == -21);
   CHECK(many_cpp::scale(x, x, o) == MANY_ERROR_SHAPE);
+  const std::vector<float> factor = {2}, three = {1, 2, 3};
+  std::vector<float> doubled(3);
+  CHECK(many_cpp::odd_names(factor, three, doubled) == MANY_OK && doubled[2] == 6);
   std::vector<float> nothing, zeros(15, 42);
   CHECK(many_cpp::no_terms(nothing, nothing, zeros) == MANY_OK && zeros[14] == 0);
 }
