@@ -21,8 +21,8 @@ const Names kKeywords = {
     "co_await", "co_return", "co_yield", "compl", "concept", "const_cast", "consteval", "constexpr", "constinit",
     "decltype", "delete", "dynamic_cast", "explicit", "export", "false", "friend", "mutable", "namespace", "new",
     "noexcept", "not", "not_eq", "nullptr", "operator", "or", "or_eq", "private", "protected", "public",
-    "reinterpret_cast", "requires", "static_assert", "static_cast", "template", "this", "thread_local", "throw", "true",
-    "try", "typeid", "typename", "using", "virtual", "wchar_t", "xor", "xor_eq",
+    "reinterpret_cast", "requires", "static_assert", "static_cast", "std", "template", "this", "thread_local", "throw",
+    "true", "try", "typeid", "typename", "using", "virtual", "wchar_t", "xor", "xor_eq",
     // macros of compilers (GNU mode) and of headers that programs include before ours
     "linux", "unix", "i386", "I", "NULL", "EOF", "assert", "errno", "stdin", "stdout", "stderr", "offsetof", "isnan",
     "isinf", "isfinite", "isnormal", "signbit", "fpclassify", "setjmp", "va_start", "va_arg", "va_end", "va_copy"};

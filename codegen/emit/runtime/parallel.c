@@ -25,7 +25,7 @@ struct job {
   atomic_int status;
   int limit;          /* threads that may work for the call */
   int threads;        /* and those that find something to do here */
-  atomic_int helpers; /* of the pool, now at work on it; changes under the lock */
+  atomic_int helpers; /* of the pool, now at work on it; grows under the lock */
   struct job* older;
 };
 
@@ -61,15 +61,18 @@ static int has_work(struct job* job) {
          atomic_load_explicit(&job->status, memory_order_relaxed) == TILE_TUNE_OK;
 }
 
-/* How often who waits looks again before it sleeps, as in Halide's pool, with which kernels are tuned: waking a thread
- * takes longer than most pauses between two loops. */
-enum { YIELDS = 40 };
+/* How often who waits looks again before it sleeps, letting others run in between: some 100 us. Halide's pool looks 40
+ * times; on two cores of Zen 4, two tasks of 49 us each then take 97 us if 5 or 50 us lie between two loops, since a
+ * thread that sleeps comes too late, and 50 us with 400. */
+enum { YIELDS = 400 };
 
 struct worker {
   pthread_t thread;
   struct worker* older;
 };
 
+/* Who waits sees what it waits for (helpers, announced) change only after the lock is free again: to find it taken
+ * would put it to sleep after all. */
 static struct {
   pthread_mutex_t lock;
   pthread_cond_t posted, finished;
@@ -77,8 +80,10 @@ static struct {
   struct worker* workers;
   int worker_count, sleeping;
   int stopping;
-  atomic_uint posts; /* so that who looks for work need not take the lock */
-} pool = {PTHREAD_MUTEX_INITIALIZER, PTHREAD_COND_INITIALIZER, PTHREAD_COND_INITIALIZER, NULL, NULL, 0, 0, 0, 0};
+  unsigned posts;
+  atomic_uint announced; /* posts, a little later */
+  atomic_int waiting;    /* callers that sleep until their helpers are done */
+} pool = {PTHREAD_MUTEX_INITIALIZER, PTHREAD_COND_INITIALIZER, PTHREAD_COND_INITIALIZER, NULL, NULL, 0, 0, 0, 0, 0, 0};
 
 static struct job* find_job(void) {
   for (struct job* job = pool.jobs; job != NULL; job = job->older)
@@ -88,23 +93,28 @@ static struct job* find_job(void) {
   return NULL;
 }
 
+/* Begins and ends with the lock. The last thing that it does to the job is to leave it, after which its caller may go.
+ */
 static void help(struct job* job) {
   ++job->call->working;
-  atomic_fetch_add_explicit(&job->helpers, 1, memory_order_relaxed);
+  atomic_fetch_add(&job->helpers, 1);
   pthread_mutex_unlock(&pool.lock);
   take_part(job);
   pthread_mutex_lock(&pool.lock);
   --job->call->working;
-  if (atomic_fetch_sub_explicit(&job->helpers, 1, memory_order_relaxed) == 1) pthread_cond_broadcast(&pool.finished);
+  pthread_mutex_unlock(&pool.lock);
+  const int was_last = atomic_fetch_sub(&job->helpers, 1) == 1;
+  pthread_mutex_lock(&pool.lock);
+  if (was_last && atomic_load(&pool.waiting) > 0) pthread_cond_broadcast(&pool.finished);
 }
 
 static void wait_for_post(void) {
-  const unsigned seen = atomic_load(&pool.posts);
+  const unsigned seen = pool.posts, heard = atomic_load(&pool.announced);
   pthread_mutex_unlock(&pool.lock);
-  for (int i = 0; i < YIELDS && atomic_load(&pool.posts) == seen; ++i) sched_yield();
+  for (int i = 0; i < YIELDS && atomic_load(&pool.announced) == heard; ++i) sched_yield();
   pthread_mutex_lock(&pool.lock);
   ++pool.sleeping;
-  while (atomic_load(&pool.posts) == seen && !pool.stopping) pthread_cond_wait(&pool.posted, &pool.lock);
+  while (pool.posts == seen && !pool.stopping) pthread_cond_wait(&pool.posted, &pool.lock);
   --pool.sleeping;
 }
 
@@ -126,7 +136,7 @@ static void* work(void* unused) {
 static void forget_pool(void) {
   pool.jobs = NULL;
   pool.workers = NULL;
-  pool.worker_count = pool.sleeping = pool.stopping = 0;
+  pool.worker_count = pool.sleeping = pool.stopping = pool.waiting = 0;
   pool.lock = (pthread_mutex_t)PTHREAD_MUTEX_INITIALIZER;
   pool.posted = pool.finished = (pthread_cond_t)PTHREAD_COND_INITIALIZER;
 }
@@ -174,19 +184,22 @@ static void run_in_pool(struct job* job) {
   if (pool.worker_count < job->threads - 1) grow(job->threads - 1);
   job->older = pool.jobs;
   pool.jobs = job;
-  atomic_fetch_add(&pool.posts, 1);
+  ++pool.posts;
   const int wanted = pool.sleeping < job->threads - 1 ? pool.sleeping : job->threads - 1;
   for (int i = 0; i < wanted; ++i) pthread_cond_signal(&pool.posted);
   pthread_mutex_unlock(&pool.lock);
+  atomic_fetch_add(&pool.announced, 1);
 
   take_part(job);
 
-  for (int i = 0; i < YIELDS && atomic_load_explicit(&job->helpers, memory_order_relaxed) > 0; ++i) sched_yield();
+  for (int i = 0; i < YIELDS && atomic_load(&job->helpers) > 0; ++i) sched_yield();
   pthread_mutex_lock(&pool.lock);
   struct job** link = &pool.jobs;
   while (*link != job) link = &(*link)->older;
   *link = job->older;
-  while (atomic_load_explicit(&job->helpers, memory_order_relaxed) > 0) pthread_cond_wait(&pool.finished, &pool.lock);
+  atomic_fetch_add(&pool.waiting, 1);
+  while (atomic_load(&job->helpers) > 0) pthread_cond_wait(&pool.finished, &pool.lock);
+  atomic_fetch_sub(&pool.waiting, 1);
   pthread_mutex_unlock(&pool.lock);
 }
 

@@ -74,7 +74,7 @@ TEST_CASE("tune --emit writes what build writes from the same record, and run us
   REQUIRE(built.exit_code == 0);
   CHECK_THAT(built.err, Catch::Contains("tuned schedule (exact)"));  // neither untuned nor stale
   const auto answer = nlohmann::json::parse(built.out);
-  CHECK(answer["files"].size() == 6);
+  CHECK(answer["files"].size() == 7);
   CHECK(answer["kernels"][0]["rung"] == "exact");
   for (const char* file : {"include/matvec.h", "lib/libmatvec.a", "share/matvec/manifest.json"})
     CHECK(box.read(std::string("tuned/") + file) == box.read(std::string("built/") + file));

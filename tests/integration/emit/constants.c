@@ -1,4 +1,5 @@
 /* Calls the kernels of the package "weights", whose operand B is constant; prints the first failure and returns 1. */
+#define _GNU_SOURCE
 #include <string.h>
 #include <weights.h>
 

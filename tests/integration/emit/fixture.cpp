@@ -22,6 +22,10 @@ std::vector<Kernel> many_kernels() {
   kernels.push_back(matmul_kernel("accumulate", {.in_out = true, .b_layout = ir::Layout::Col}));
   const MatmulOptions large{.m = 5, .n = 131, .k = 97};
   kernels.push_back({matmul_program(large), packed_schedule(large), "packed", "tuned", {}});
+  // Parameters named like what the headers use themselves.
+  kernels.push_back(vector_kernel("odd_names", DType::F32, 3, true));
+  const char* names[] = {"Operand", "many_cpp", "many_status"};
+  for (int i = 0; i < 3; ++i) kernels.back().program.tensors[i].name = names[i];
   kernels.push_back(matmul_kernel("no_rows", {.m = 0, .n = 3, .k = 2}));
   kernels.push_back(matmul_kernel("no_terms", {.m = 3, .n = 5, .k = 0}));
   return kernels;

@@ -29,7 +29,9 @@ struct View {
 };
 
 template <class X, class O>
-concept Copies = requires(X& x, O& o) { many_cpp::copy_f32(x, o); };
+concept Copies = requires(X& x, O& o) {
+  many_cpp::copy_f32(x, o);
+};
 
 // Elements of another type, outputs that cannot be written, pointers and views of another rank do not compile.
 static_assert(Copies<std::vector<float>, std::vector<float>>);
@@ -76,6 +78,9 @@ void check_spans() {
   std::int32_t o[7];
   CHECK(many_cpp::scale(scalar, x, o) == MANY_OK && o[6] == -21);
   CHECK(many_cpp::scale(x, x, o) == MANY_ERROR_SHAPE);
+  const std::vector<float> factor = {2}, three = {1, 2, 3};
+  std::vector<float> doubled(3);
+  CHECK(many_cpp::odd_names(factor, three, doubled) == MANY_OK && doubled[2] == 6);
   std::vector<float> nothing, zeros(15, 42);
   CHECK(many_cpp::no_terms(nothing, nothing, zeros) == MANY_OK && zeros[14] == 0);
 }
@@ -91,8 +96,8 @@ void check_views() {
   CHECK(many_cpp::accumulate(a, b, c) == MANY_OK);
   CHECK(p.is_computed());
   std::vector<float> zeros(15, 42);
-  CHECK(many_cpp::no_terms(View<const float>{nullptr, {3, 0}, {7, 7}}, View<const float>{nullptr, {0, 5}, {5, 1}}, zeros) ==
-        MANY_OK);
+  CHECK(many_cpp::no_terms(View<const float>{nullptr, {3, 0}, {7, 7}}, View<const float>{nullptr, {0, 5}, {5, 1}},
+                           zeros) == MANY_OK);
   CHECK(zeros[0] == 0);
 }
 

@@ -37,7 +37,7 @@ TEST_CASE("kernels of every kind compute, check their arguments, report and link
     std::set<std::string> expected = library_symbols("many");
     for (const char* name : {"copy_bool", "copy_i8",  "copy_u8",    "copy_i16",  "copy_u16", "copy_i32", "copy_u32",
                              "copy_i64",  "copy_u64", "copy_f16",   "copy_bf16", "copy_f32", "copy_f64", "copy_c32",
-                             "copy_c64",  "scale",    "accumulate", "packed",    "no_rows",  "no_terms"})
+                             "copy_c64",  "scale",    "accumulate", "packed",    "no_rows",  "no_terms", "odd_names"})
       for (const char* suffix : {"", "_unchecked", "_ctx", "_dl"}) expected.insert(std::string(name) + suffix);
     CHECK(symbols("--defined-only", many / "lib/libmany.a") == expected);
     exported = expected;
@@ -116,7 +116,8 @@ TEST_CASE("kernels take constants as their packing functions make them") {
   CHECK(run({"./spans"}, scratch.path).empty());
   std::set<std::string> expected = library_symbols("weights");
   for (const std::string name : {"whole", "in_part", "plain", "columns", "empty"})
-    for (const char* suffix : {"", "_unchecked", "_ctx", "_dl", "_pack_B", "_pack_B_bytes"}) expected.insert(name + suffix);
+    for (const char* suffix : {"", "_unchecked", "_ctx", "_dl", "_pack_B", "_pack_B_bytes"})
+      expected.insert(name + suffix);
   CHECK(symbols("--defined-only", package / "lib/libweights.a") == expected);
   const auto manifest = read_bytes(package / "share/weights/manifest.json");
   REQUIRE(manifest);

@@ -33,7 +33,7 @@ TEST_CASE("names that C, C++, the C library or the runtime own are refused with 
 
 TEST_CASE("parameters keep the tensors' names where C allows it") {
   CHECK(parameter_names({"A", "B", "C"}) == std::vector<std::string>{"A", "B", "C"});
-  CHECK(parameter_names({"I", "register", "new", "x y"}) == std::vector<std::string>{"arg0", "arg1", "arg2", "arg3"});
+  CHECK(parameter_names({"I", "register", "std", "x y"}) == std::vector<std::string>{"arg0", "arg1", "arg2", "arg3"});
   // A name that looks like a replacement, and one given twice, cannot clash with a replacement.
   CHECK(parameter_names({"arg1", "int", "T", "T"}) == std::vector<std::string>{"arg0", "arg1", "arg2", "arg3"});
 }
