@@ -11,18 +11,16 @@
 
 #include "cli/child_process.h"
 #include "cli/report.h"
+#include "codegen/emit/write_package.h"
 #include "frontend/ir/json.h"
+#include "search/measure/object_check.h"
+#include "search/measure/session.h"
 
 namespace tile_tune::cli {
 
 namespace fs = std::filesystem;
 
 namespace {
-
-struct Request {
-  std::vector<codegen::Kernel> kernels;
-  codegen::PackageOptions options;
-};
 
 nlohmann::json to_json(const std::vector<codegen::Kernel>& kernels, const codegen::PackageOptions& options) {
   nlohmann::json list = nlohmann::json::array();
@@ -37,36 +35,25 @@ nlohmann::json to_json(const std::vector<codegen::Kernel>& kernels, const codege
           {"name", options.name},
           {"directory", options.directory.string()},
           {"target", codegen::to_json(options.target)},
-          {"tool_version", options.tool_version}};
+          {"tool_version", options.tool_version},
+          {"files", options.expected}};
 }
 
-Result<Request> read_request(const nlohmann::json& json) {
-  Request request;
-  for (const auto& one : json.at("kernels")) {
-    TILE_TUNE_TRY(program, ir::program_from_json(one.at("program")));
-    TILE_TUNE_TRY(schedule, codegen::schedule_from_json(one.at("schedule")));
-    request.kernels.push_back({std::move(program), std::move(schedule), one.at("function").get<std::string>(),
-                               one.at("provenance").get<std::string>(), one.at("record"),
-                               one.at("rung").get<std::string>()});
-  }
-  TILE_TUNE_TRY(target, codegen::target_from_json(json.at("target")));
-  request.options = {json.at("name").get<std::string>(), json.at("directory").get<std::string>(), std::move(target),
-                     json.at("tool_version").get<std::string>()};
-  return request;
+/// Only what computes as it should goes into a library.
+Result<void> judge(const codegen::Kernel& kernel, const codegen::Target& target, const std::string& symbol,
+                   const fs::path& object, const fs::path& runtime) {
+  return search::check_object(kernel.program, target, {symbol, object, runtime});
 }
 
 Result<std::vector<fs::path>> answer(const std::string& text) {
   try {
-    TILE_TUNE_TRY(request, read_request(nlohmann::json::parse(text)));
-    return codegen::write_package(request.kernels, request.options);
+    const auto json = nlohmann::json::parse(text);
+    TILE_TUNE_TRY(package, package_from_json(json, json.at("directory").get<std::string>()));
+    return codegen::write_package_with({codegen::compile_object, codegen::compile_runtime, judge}, package.kernels,
+                                       package.options);
   } catch (const nlohmann::json::exception& error) {
     return failure("bad-request", fmt::format("malformed package request: {}", error.what()));
   }
-}
-
-Diagnostic diagnostic_from_json(const nlohmann::json& json) {
-  return {static_cast<ErrorClass>(json.value("exit_code", 1)), json.value("code", "package"), json.value("message", ""),
-          std::nullopt, json.value("note", "")};
 }
 
 /// Temporary folders of package writers (codegen/emit/staging.cpp). A writer removes its own unless it is killed.
@@ -89,12 +76,30 @@ std::string why(const ChildOutput& output) {
 
 }  // namespace
 
+Result<Package> package_from_json(const nlohmann::json& json, const fs::path& directory) {
+  Package package;
+  for (const auto& one : json.at("kernels")) {
+    TILE_TUNE_TRY(program, ir::program_from_json(one.at("program")));
+    TILE_TUNE_TRY(schedule, codegen::schedule_from_json(one.at("schedule")));
+    package.kernels.push_back({std::move(program), std::move(schedule), one.at("function").get<std::string>(),
+                               one.at("provenance").get<std::string>(), one.at("record"),
+                               one.at("rung").get<std::string>()});
+  }
+  TILE_TUNE_TRY(target, codegen::target_from_json(json.at("target")));
+  package.options = {json.at("name").get<std::string>(), directory, std::move(target),
+                     json.at("tool_version").get<std::string>(),
+                     json.at("files").get<std::map<std::string, std::string>>()};
+  return package;
+}
+
 Result<std::vector<fs::path>> package_in_child(const std::vector<codegen::Kernel>& kernels,
-                                               const codegen::PackageOptions& options) {
+                                               const codegen::PackageOptions& options, const std::atomic<bool>* stop) {
+  // Compiling and verifying would disturb who times kernels.
+  const auto lock = search::MachineLock::acquire(search::MachineLock::Mode::Shared, stop);
   std::error_code error;
   const bool existed = fs::exists(options.directory, error);
   const auto before = staging_folders(options.directory);
-  TILE_TUNE_TRY(output, run_self({"worker", "--package"}, json_text(to_json(kernels, options))));
+  TILE_TUNE_TRY(output, run_self({"worker", "--package"}, json_text(to_json(kernels, options)), stop));
   const auto json = nlohmann::json::parse(output.text, nullptr, false);
   if (json.is_object() && json.contains("error")) return tl::unexpected(diagnostic_from_json(json["error"]));
   if (json.is_object() && json.contains("files")) {
@@ -105,6 +110,7 @@ Result<std::vector<fs::path>> package_in_child(const std::vector<codegen::Kernel
   for (const auto& folder : staging_folders(options.directory))
     if (!before.contains(folder)) fs::remove_all(folder, ignored);
   if (!existed) fs::remove(options.directory, ignored);  // only if it is empty
+  if (stop != nullptr && *stop) return failure("stopped", "stopped before the package was written");
   return failure(why(output) == std::strerror(ENOSPC) ? "disk-full" : "package-failed",
                  fmt::format("writing the package to {} failed: {}", options.directory.string(), why(output)));
 }

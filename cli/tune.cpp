@@ -109,6 +109,8 @@ Result<Exit> tune(const TuneArguments& arguments, const Session& session) {
   for (const auto& one : loaded) programs.push_back(one.program);
   TILE_TUNE_CHECK(check_size_names(programs, given));
   TILE_TUNE_TRY(stored, with_storage(loaded, arguments.bindings));
+  if (!arguments.request.schedule.empty() && loaded.size() != 1)
+    return fail(ErrorClass::Program, "several-programs", "--schedule is for a single program");
   if (loaded.size() == 1) return tune_one(loaded.front(), stored.front(), given, arguments, session);
   if (!loaded.front().suite) return tl::unexpected(several_programs(arguments.program, loaded));
   std::optional<Diagnostic> fault;
@@ -139,12 +141,16 @@ void add_tune(CLI::App& app, Command& command) {
   auto* seed = verb->add_option("--seed", arguments->request.seed, "Repeats a search (default: random, and printed)")
                    ->type_name("N");
   need_seed(seed);
+  auto* schedule = verb->add_option("--schedule", arguments->request.schedule,
+                                    "A schedule for a single program, as JSON, to begin with");
+  refuse_empty(schedule->type_name("FILE"));
   auto* strategy = verb->add_option("--strategy", arguments->strategy,
                                     "How candidates are chosen: model (default), genetic or random")
                        ->type_name("NAME")
                        ->check(CLI::IsMember({"model", "genetic", "random"}));
   verb->add_flag("--resume", arguments->request.resume, "Goes on with the last unfinished session of this program")
       ->excludes(seed)
+      ->excludes(schedule)
       ->excludes(strategy);
   refuse_empty(
       verb->add_option("--emit", arguments->emit, "Writes the winner's package there at the end")->type_name("DIR"));

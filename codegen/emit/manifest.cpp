@@ -52,16 +52,17 @@ json describe(const Kernel& kernel, const Signature& signature, const Compiled& 
 
 json manifest(const PackageOptions& options, const std::vector<Kernel>& kernels,
               const std::vector<Signature>& signatures, const std::vector<Compiled>& compiled,
-              const std::vector<Digest>& files) {
+              const std::vector<Digest>& files, const std::string& c_compiler) {
   json list = json::array(), digests = json::object();
   for (size_t i = 0; i < kernels.size(); ++i) list.push_back(describe(kernels[i], signatures[i], compiled[i]));
   for (const Digest& digest : files) digests[digest.file.generic_string()] = digest.sha256;
   return {{"kind", "package"},
-          {"format", 1},
+          {"format", kManifestFormat},
           {"name", options.name},
           {"tool_version", options.tool_version},
           {"halide_version", halide_version()},
           {"llvm_version", llvm_version()},
+          {"c_compiler", c_compiler},
           {"target", to_json(options.target)},
           {"kernels", std::move(list)},
           {"files", std::move(digests)}};

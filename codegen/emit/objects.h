@@ -16,6 +16,11 @@ struct Compiler {
                                  const std::filesystem::path& object)>
       object;
   std::function<Result<void>(const Target&, const std::filesystem::path& object)> runtime;
+  /// Is asked of every kernel, with its symbol, its object and the runtime's, before these go into the archives: what
+  /// it refuses is an error of the package. May be empty.
+  std::function<Result<void>(const Kernel&, const Target&, const std::string& symbol,
+                             const std::filesystem::path& object, const std::filesystem::path& runtime)>
+      judge = {};
 };
 
 struct ArchiveJob {
@@ -28,7 +33,8 @@ struct ArchiveJob {
 };
 
 /// Writes libNAME.a to `library` and libtile_tune_rt.a to `runtime` (absolute paths); returns what each kernel compiled
-/// to. Bytes of the archives depend on kernels, options and tool versions alone, not on any path.
+/// to. Kernels are compiled on all cores at once, each in a child of this process, which has compiled the runtime
+/// before (children.h). Bytes of the archives depend on kernels, options and tool versions alone, not on any path.
 Result<std::vector<Compiled>> make_archives(const ArchiveJob& job, const std::filesystem::path& library,
                                             const std::filesystem::path& runtime);
 

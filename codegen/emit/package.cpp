@@ -12,6 +12,7 @@
 #include "codegen/emit/manifest.h"
 #include "codegen/emit/names.h"
 #include "codegen/emit/staging.h"
+#include "codegen/emit/subprocess.h"
 #include "codegen/emit/write_package.h"
 #include "frontend/ir/canonical.h"
 
@@ -79,6 +80,17 @@ Result<void> write_texts(const fs::path& root, const Files& files, const std::ve
   return write_text(root / files.pkg_config, pkg_config_text(options.name, options.tool_version));
 }
 
+Result<void> check_digests(const std::map<std::string, std::string>& expected, const std::vector<Digest>& digests) {
+  if (expected.empty()) return {};
+  for (const Digest& digest : digests) {
+    const auto one = expected.find(digest.file.generic_string());
+    if (one == expected.end() || one->second != digest.sha256)
+      return failure("not-reproduced",
+                     fmt::format("{} does not come out as it was made", digest.file.generic_string()));
+  }
+  return {};
+}
+
 Result<void> write_manifest(const fs::path& root, const Files& files, const std::vector<Kernel>& kernels,
                             const std::vector<Signature>& signatures, const std::vector<Compiled>& compiled,
                             const PackageOptions& options) {
@@ -88,7 +100,10 @@ Result<void> write_manifest(const fs::path& root, const Files& files, const std:
     TILE_TUNE_TRY(bytes, read_bytes(root / file));
     digests.push_back({file, ir::sha256_hex(bytes)});
   }
-  const auto json = manifest(options, kernels, signatures, compiled, digests);
+  TILE_TUNE_CHECK(check_digests(options.expected, digests));
+  TILE_TUNE_TRY(c_compiler, run_tool({"cc", "--version"}, root));
+  const auto json =
+      manifest(options, kernels, signatures, compiled, digests, c_compiler.substr(0, c_compiler.find('\n')));
   return write_text(root / files.manifest, json.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n");
 }
 

@@ -7,6 +7,7 @@
 #pragma once
 
 #include <filesystem>
+#include <map>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
@@ -31,6 +32,9 @@ struct PackageOptions {
   std::filesystem::path directory;
   Target target;
   std::string tool_version;
+  /// SHA-256 by path relative to the directory of every file but the manifest: a package that comes out differently is
+  /// not written. Empty: it may be anything.
+  std::map<std::string, std::string> expected = {};
 };
 
 /// Writes the package and returns the files written, relative to the directory, sorted. Everything is made in a

@@ -31,7 +31,8 @@ std::string take_runtime_error();
 
 class Kernel {
  public:
-  static Result<Kernel> load(const std::filesystem::path& library);
+  /// `function`: the name the kernel was compiled under.
+  static Result<Kernel> load(const std::filesystem::path& library, const std::string& function = kKernelFunction);
   using Entry = int (*)(void**);
   /// 0, or one of Halide's error codes.
   int operator()(void** argv) const { return entry_(argv); }
@@ -42,6 +43,7 @@ class Kernel {
 
  private:
   void* handle_ = nullptr;
+  std::string function_;
   Entry entry_ = nullptr;
   const char* (*note_)() = nullptr;
 };

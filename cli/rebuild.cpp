@@ -1,0 +1,125 @@
+#include "cli/rebuild.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "cli/memory.h"
+#include "cli/program_argument.h"
+#include "codegen/emit/manifest.h"
+#include "codegen/emit/names.h"
+#include "codegen/schedule/check.h"
+#include "frontend/ir/canonical.h"
+#include "frontend/ir/json.h"
+
+namespace tile_tune::cli {
+
+namespace {
+
+using nlohmann::json;
+
+tl::unexpected<Diagnostic> bad(std::string what) {
+  return fail(ErrorClass::Program, "bad-manifest", std::move(what),
+              "share/NAME/manifest.json of a package is what --from takes");
+}
+
+/// Another version compiles to other code; that is no fault of the file.
+Result<void> check_versions(const json& manifest) {
+  const json ours{{"tool_version", TILE_TUNE_VERSION},
+                  {"halide_version", codegen::halide_version()},
+                  {"llvm_version", codegen::llvm_version()}};
+  std::vector<std::string> others;
+  for (const auto& [field, version] : ours.items()) {
+    const auto found = manifest.find(field);
+    if (found == manifest.end() || !found->is_string()) return bad(fmt::format("there is no {}", field));
+    if (*found != version)
+      others.push_back(
+          fmt::format("its {} is {}, here it is {}", field, found->get<std::string>(), version.get<std::string>()));
+  }
+  if (others.empty()) return {};
+  return fail(ErrorClass::Program, "another-version",
+              fmt::format("another version made this package: {}", fmt::join(others, "; ")),
+              "only the same versions make the same package; build the program anew");
+}
+
+/// Reading and writing JSON that nests deep takes deep stacks; no record does.
+bool is_shallow(const json& value, int levels = 8) {
+  return levels > 0 && std::all_of(value.begin(), value.end(), [&](const json& part) {
+           return !part.is_structured() || is_shallow(part, levels - 1);
+         });
+}
+
+Result<void> check_form(const json& manifest) {
+  if (!manifest.is_object() || manifest.value("kind", json()) != "package") return bad("this is no package's manifest");
+  if (manifest.value("format", json()) != codegen::kManifestFormat)
+    return fail(ErrorClass::Program, "another-version", "the manifest is of another form than this version reads",
+                "build the program anew");
+  TILE_TUNE_CHECK(check_versions(manifest));
+  const auto kernels = manifest.find("kernels");
+  if (kernels == manifest.end() || !kernels->is_array() || kernels->empty()) return bad("it names no kernel");
+  for (size_t i = 0; i < kernels->size(); ++i) {
+    const auto& kernel = (*kernels)[i];
+    if (!kernel.is_object() || !kernel.contains("program"))
+      return bad(fmt::format("kernels[{}] comes without its program", i));
+    if (!kernel.contains("record") || !kernel["record"].is_object() || !is_shallow(kernel["record"]))
+      return bad(fmt::format("kernels[{}] comes without a proper record", i));
+  }
+  return {};
+}
+
+/// As schedule_choice.h has them; both stand in the header.
+bool is_provenance(const codegen::Kernel& kernel) {
+  constexpr std::string_view kProvenances[] = {"tuned", "nearest", "default", "given"};
+  constexpr std::string_view kRungs[] = {"exact", "revalidated", "stale", "nearest", "default", "given"};
+  return std::count(std::begin(kProvenances), std::end(kProvenances), kernel.provenance) == 1 &&
+         std::count(std::begin(kRungs), std::end(kRungs), kernel.rung) == 1;
+}
+
+/// The program is what its hash says and in the form that schedules and kernels speak of, and the schedule fits it.
+Result<void> check_kernel(const codegen::Kernel& kernel, const json& described) {
+  TILE_TUNE_CHECK(codegen::check_external_name("function", kernel.function));
+  if (!kernel.program.is_bound() || described.at("content_hash") != ir::content_hash(kernel.program) ||
+      ir::to_json(ir::canonicalize(kernel.program)) != ir::to_json(kernel.program))
+    return bad(fmt::format("the program of {} is not what its content_hash says", kernel.function));
+  if (described.at("schedule_id") != codegen::schedule_id(kernel.schedule))
+    return bad(fmt::format("the schedule of {} is not what its schedule_id says", kernel.function));
+  if (!is_provenance(kernel)) return bad(fmt::format("the provenance or rung of {} is none", kernel.function));
+  TILE_TUNE_CHECK(codegen::check(kernel.program, kernel.schedule));
+  return check_memory(kernel.program);
+}
+
+/// The target's text decides what is compiled; what goes with it must not contradict it.
+Result<void> check_target(const codegen::Target& target) {
+  TILE_TUNE_TRY(resolved, codegen::resolve_target(target.halide, target.threads));
+  if (resolved.halide != target.halide || resolved.vector_bytes != target.vector_bytes ||
+      resolved.vector_registers != target.vector_registers || target.threads < 1)
+    return bad(fmt::format("its target is not {} as this version knows it", target.halide));
+  return {};
+}
+
+Result<Package> read_package(const json& manifest, const std::string& directory) try {
+  TILE_TUNE_CHECK(check_form(manifest));
+  TILE_TUNE_TRY(package, package_from_json(manifest, directory));
+  if (package.options.expected.empty()) return bad("it names no files");
+  TILE_TUNE_CHECK(codegen::check_external_name("library", package.options.name));
+  TILE_TUNE_CHECK(check_target(package.options.target));
+  for (size_t i = 0; i < package.kernels.size(); ++i)
+    TILE_TUNE_CHECK(check_kernel(package.kernels[i], manifest.at("kernels")[i]));
+  return package;
+} catch (const json::exception&) {
+  return bad("a field is missing or of the wrong type");
+}
+
+}  // namespace
+
+Result<Package> package_of_manifest(const std::string& path, const std::string& directory) {
+  TILE_TUNE_TRY(text, read_text(path));
+  const auto manifest = json::parse(text, nullptr, false);
+  auto package = manifest.is_discarded() ? bad("it is not JSON") : read_package(manifest, directory);
+  if (!package) package.error().message = path + ": " + package.error().message;
+  return package;
+}
+
+}  // namespace tile_tune::cli
