@@ -39,18 +39,24 @@ nlohmann::json to_json(const std::vector<codegen::Kernel>& kernels, const codege
           {"files", options.expected}};
 }
 
-/// Only what computes as it should goes into a library.
-Result<void> judge(const codegen::Kernel& kernel, const codegen::Target& target, const std::string& symbol,
-                   const fs::path& object, const fs::path& runtime) {
-  return search::check_object(kernel.program, target, {symbol, object, runtime});
+/// Only what computes as it should goes into a library: what compiles a kernel judges it, too.
+codegen::Compiler judging_compiler(const fs::path& runtime) {
+  return {[runtime](const ir::Program& program, const codegen::Schedule& schedule, const codegen::Target& target,
+                    const std::string& function, const fs::path& object) -> Result<codegen::Compiled> {
+    TILE_TUNE_TRY(compiled, codegen::compile_object(program, schedule, target, function, object));
+    TILE_TUNE_CHECK(search::check_object(program, target, {function, object, runtime}));
+    return compiled;
+  }};
 }
 
 Result<std::vector<fs::path>> answer(const std::string& text) {
   try {
     const auto json = nlohmann::json::parse(text);
     TILE_TUNE_TRY(package, package_from_json(json, json.at("directory").get<std::string>()));
-    return codegen::write_package_with({codegen::compile_object, codegen::compile_runtime, judge}, package.kernels,
-                                       package.options);
+    TILE_TUNE_TRY(scratch, search::SessionDirectory::create());
+    // Before the kernels, whose children inherit what the compiler sets up for it.
+    TILE_TUNE_TRY(runtime, search::build_runtime(package.options.target, scratch.path()));
+    return codegen::write_package_with(judging_compiler(runtime), package.kernels, package.options);
   } catch (const nlohmann::json::exception& error) {
     return failure("bad-request", fmt::format("malformed package request: {}", error.what()));
   }

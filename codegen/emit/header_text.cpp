@@ -16,13 +16,14 @@ constexpr const char* kHead = R"(/* {name}.h: kernels made by tile-tune {version
  * find_package({name}) gives the target {name}::{name}, and {name}.pc says the same to pkg-config.
  *
  * Every function returns {prefix}_OK (0) or a code of enum {name}_status; {name}_error_string says it in
- * words. Functions may be called from several threads at once, and never print. Those that run in parallel share
- * one pool of threads, one for each CPU the process may use when it first calls one.
+ * words. Functions may be called from several threads at once, never print and never abort.
  *   KERNEL            checks its pointers and the CPU, then computes.
  *   KERNEL_unchecked  the same without any check: a bad pointer or a CPU without the target's features is
  *                     undefined behaviour.
+ *   KERNEL_ctx        as KERNEL, with threads and scratch memory of a context of yours (see {name}_context).
  *   KERNEL_dl         takes DLPack tensors and checks device, element type, shape and strides first. In C++,
  *                     include <dlpack/dlpack.h> before this header if you include it at all.
+ * C++20 programs may include {name}.hpp instead, whose functions check what spans and views say of themselves.
  * {constants}Arguments are inputs, then outputs. A pointer needs the alignment of its element type and no more; only a tensor
  * without elements may be null. An output must not overlap any other argument. Strides count elements.
  */
@@ -43,6 +44,39 @@ struct DLTensor;
 typedef struct DLTensor {name}_dl_tensor;
 #endif
 
+)";
+
+constexpr const char* kContext = R"(const char* {name}_error_string(int code);
+
+/* What a call works with besides its arguments. A context begins with the defaults: one thread for each CPU that the
+ * calling thread may use, the caller's own among them; malloc and free. The others are started by the first call that
+ * needs them and serve every library of the program that was made by this version; no call takes more than its
+ * context says. Set a context up before calls use it; then any number of them may, at once. Only the number of threads
+ * may be changed at any time. All functions return a code of enum {name}_status. */
+typedef struct {name}_context {name}_context;
+{name}_context* {name}_context_create(void); /* null: out of memory */
+void {name}_context_destroy({name}_context*); /* after its last call has returned; nothing if null */
+{name}_context* {name}_default_context(void); /* of every entry but KERNEL_ctx; is never destroyed */
+
+/* How many threads a call may use, the caller's included; 0: one for each CPU. */
+int {name}_context_set_num_threads({name}_context*, int threads);
+int {name}_set_num_threads(int threads); /* of the default context */
+
+/* A thread pool of yours in place of the shared one: calls task(state, i) for each i from 0 to count - 1, on any threads
+ * and in any order, and returns when these calls have returned. count is at most the number of threads. What it leaves
+ * out is done by the thread that called the kernel. Null: the shared pool. `user` is the context's user data. */
+typedef void (*{name}_parallel_for)(void* user, int count, void (*task)(void* state, int i), void* state);
+int {name}_context_set_parallel_for({name}_context*, {name}_parallel_for);
+
+/* Scratch memory from an allocator of yours, of any alignment; null from it makes the kernel return
+ * {prefix}_ERROR_OUT_OF_MEMORY. Is called by all threads that work for a call, at once, and gets back all that it gave
+ * before the call returns. Both null: malloc and free. */
+typedef void* (*{name}_allocate)(void* user, size_t bytes);
+typedef void (*{name}_release)(void* user, void* memory, size_t bytes);
+int {name}_context_set_allocator({name}_context*, {name}_allocate, {name}_release);
+
+/* What the functions above get as `user`; null until set. */
+int {name}_context_set_user_data({name}_context*, void* user);
 )";
 
 constexpr const char* kFoot = R"(
@@ -130,7 +164,8 @@ std::string kernel_text(const std::string& library, const Signature& kernel, con
       text += fmt::format("size_t {0}_bytes(void);\nint {0}(const {1}* {2}, void* packed);\n", packing_entry(kernel, a),
                           c_type(a.type), a.parameter);
   const std::string list = parameters(kernel);
-  text += fmt::format("int {0}({1});\nint {0}_unchecked({1});\n", kernel.function, list);
+  text += fmt::format("int {0}({1});\nint {0}_unchecked({1});\nint {0}_ctx({2}_context*, {1});\n", kernel.function,
+                      list, library);
   text += fmt::format("int {0}_dl({1}_dl_tensor* const* inputs, {1}_dl_tensor* const* outputs);\n", kernel.function,
                       library);
   return text;
@@ -152,7 +187,7 @@ std::string header_text(const PackageOptions& options, const std::vector<Signatu
   for (const Status& s : kStatuses)
     text += fmt::format("  {}_{} = {}{} /* {} */\n", prefix, s.suffix, s.code, &s + 1 == std::end(kStatuses) ? "" : ",",
                         s.text);
-  text += fmt::format("}};\nconst char* {}_error_string(int code);\n", options.name);
+  text += "};\n" + fmt::format(kContext, fmt::arg("name", options.name), fmt::arg("prefix", prefix));
   for (size_t i = 0; i < kernels.size(); ++i) text += kernel_text(options.name, kernels[i], provenances[i]);
   return text + kFoot;
 }

@@ -11,7 +11,7 @@ struct Provenance {
   std::string content_hash;  // of the program
 };
 
-/// NAME.h: status codes, and per kernel its tensors' constants and its three entries. `kernels` and `provenances` go in
+/// NAME.h: status codes, contexts, and per kernel its tensors' constants and its entries. `kernels` and `provenances` go in
 /// pairs.
 std::string header_text(const PackageOptions& options, const std::vector<Signature>& kernels,
                         const std::vector<Provenance>& provenances);

@@ -116,7 +116,7 @@ Result<void> check_external_name(std::string_view what, std::string_view name) {
   if (what == "library" && kSystemFiles.contains(name))
     return refuse("the system has a header or library of that name");
   // A function named like one of Halide's runtime would be renamed with it.
-  for (const std::string_view prefix : {"tile_tune", "halide_"})
+  for (const std::string_view prefix : {"tile_tune", "TILE_TUNE", "halide_"})
     if (name.starts_with(prefix))
       return refuse(fmt::format("names that start with {} belong to the shared runtime", prefix));
   return {};

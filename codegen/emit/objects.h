@@ -10,17 +10,11 @@
 
 namespace tile_tune::codegen {
 
-/// What makes Halide's objects: compile_object and compile_runtime of codegen/lower, or a test's stand-ins.
+/// What makes a kernel's object: compile_object of codegen/lower, or a test's stand-in.
 struct Compiler {
   std::function<Result<Compiled>(const ir::Program&, const Schedule&, const Target&, const std::string& function,
                                  const std::filesystem::path& object)>
       object;
-  std::function<Result<void>(const Target&, const std::filesystem::path& object)> runtime;
-  /// Is asked of every kernel, with its symbol, its object and the runtime's, before these go into the archives: what
-  /// it refuses is an error of the package. May be empty.
-  std::function<Result<void>(const Kernel&, const Target&, const std::string& symbol,
-                             const std::filesystem::path& object, const std::filesystem::path& runtime)>
-      judge = {};
 };
 
 struct ArchiveJob {
@@ -33,8 +27,7 @@ struct ArchiveJob {
 };
 
 /// Writes libNAME.a to `library` and libtile_tune_rt.a to `runtime` (absolute paths); returns what each kernel compiled
-/// to. Kernels are compiled on all cores at once, each in a child of this process, which has compiled the runtime
-/// before (children.h). Bytes of the archives depend on kernels, options and tool versions alone, not on any path.
+/// to. Kernels are compiled on all cores at once, each in a child of this process (children.h). Bytes of the archives depend on kernels, options and tool versions alone, not on any path.
 Result<std::vector<Compiled>> make_archives(const ArchiveJob& job, const std::filesystem::path& library,
                                             const std::filesystem::path& runtime);
 

@@ -8,7 +8,9 @@
 #include <set>
 
 #include "codegen/emit/config_text.h"
+#include "codegen/emit/cpp_header_text.h"
 #include "codegen/emit/header_text.h"
+#include "codegen/emit/library_text.h"
 #include "codegen/emit/manifest.h"
 #include "codegen/emit/names.h"
 #include "codegen/emit/staging.h"
@@ -26,16 +28,17 @@ struct Files {
   explicit Files(const std::string& name)
       : library(fmt::format("lib/lib{}.a", name)),
         header(fmt::format("include/{}.h", name)),
+        cpp_header(fmt::format("include/{}.hpp", name)),
         cmake(fmt::format("lib/cmake/{0}/{0}Config.cmake", name)),
         pkg_config(fmt::format("lib/pkgconfig/{}.pc", name)),
         manifest(fmt::format("share/{}/manifest.json", name)) {}
 
-  fs::path library, header, cmake, pkg_config, manifest;
+  fs::path library, header, cpp_header, cmake, pkg_config, manifest;
   fs::path runtime = "lib/libtile_tune_rt.a";
 
   /// Sorted.
   std::vector<fs::path> all() const {
-    std::vector<fs::path> list = {header, cmake, library, runtime, pkg_config, manifest};
+    std::vector<fs::path> list = {header, cpp_header, cmake, library, runtime, pkg_config, manifest};
     std::sort(list.begin(), list.end());
     return list;
   }
@@ -43,7 +46,9 @@ struct Files {
 
 /// No two external names of the package may be the same.
 Result<void> check_distinct(const std::string& library, const std::vector<Signature>& signatures) {
-  std::set<std::string> taken = {library + "_error_string", library + "_dl_tensor", library + "_status"};
+  std::set<std::string> taken = {library + "_cpp", "Context", "DestroyContext", "Operand", "make_context"};
+  for (const auto& names : {library_functions(library), library_types(library)})
+    taken.insert(names.begin(), names.end());
   for (const Status& status : kStatuses) taken.insert(fmt::format("{}_{}", status_prefix(library), status.suffix));
   for (const Signature& signature : signatures)
     for (const std::string& entry : entry_points(signature))
@@ -76,6 +81,7 @@ Result<void> write_texts(const fs::path& root, const Files& files, const std::ve
         {plain ? kernel.provenance : kernel.provenance + " (" + kernel.rung + ")", ir::content_hash(kernel.program)});
   }
   TILE_TUNE_CHECK(write_text(root / files.header, header_text(options, signatures, provenances)));
+  TILE_TUNE_CHECK(write_text(root / files.cpp_header, cpp_header_text(options.name, signatures)));
   TILE_TUNE_CHECK(write_text(root / files.cmake, cmake_config_text(options.name)));
   return write_text(root / files.pkg_config, pkg_config_text(options.name, options.tool_version));
 }
@@ -140,7 +146,7 @@ Result<std::vector<fs::path>> write_package_with(const Compiler& compiler, const
 }
 
 Result<std::vector<fs::path>> write_package(const std::vector<Kernel>& kernels, const PackageOptions& options) {
-  return write_package_with({compile_object, compile_runtime}, kernels, options);
+  return write_package_with({compile_object}, kernels, options);
 }
 
 }  // namespace tile_tune::codegen

@@ -127,7 +127,8 @@ Result<Signature> make_signature(const Kernel& kernel) {
 }
 
 std::vector<std::string> entry_points(const Signature& signature) {
-  std::vector<std::string> entries{signature.function, signature.function + "_unchecked", signature.function + "_dl"};
+  std::vector<std::string> entries;
+  for (const char* suffix : {"", "_unchecked", "_ctx", "_dl"}) entries.push_back(signature.function + suffix);
   for (const auto& argument : signature.arguments) {
     if (!argument.packed) continue;
     entries.push_back(packing_entry(signature, argument));

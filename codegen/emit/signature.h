@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "codegen/emit/package.h"
+#include "codegen/emit/runtime/tile_tune_status.h"
 #include "codegen/schedule/packed_form.h"
 
 namespace tile_tune::codegen {
@@ -56,31 +57,19 @@ Result<Signature> make_signature(const Kernel& kernel);
 /// FUNCTION_pack_PARAMETER; with "_bytes" behind it what tells how much that writes.
 std::string packing_entry(const Signature& signature, const Argument& constant);
 
-/// External symbols of a kernel: NAME, NAME_unchecked, NAME_dl, and for each constant its packing_entry() and that with
+/// External symbols of a kernel: NAME, NAME_unchecked, NAME_ctx, NAME_dl, and for each constant its packing_entry() and that with
 /// "_bytes" behind it.
 std::vector<std::string> entry_points(const Signature& signature);
 
-/// What an entry returns. `suffix` completes the enumerator LIBRARY_suffix; numbers are part of the ABI and never
-/// reused.
+/// What an entry returns (runtime/tile_tune_status.h). `suffix` completes the enumerator LIBRARY_suffix.
 struct Status {
   int code;
   std::string_view suffix;
   std::string_view text;
 };
-inline constexpr Status kStatuses[] = {
-    {0, "OK", "success"},
-    {1, "ERROR_NULL_POINTER", "a pointer is null"},
-    {2, "ERROR_MISALIGNED", "a pointer is not aligned to its element type, or a packed operand to 64 bytes"},
-    {3, "ERROR_OVERLAP", "an output overlaps another argument"},
-    {4, "ERROR_UNSUPPORTED_CPU", "this CPU lacks instructions the library was compiled for"},
-    {5, "ERROR_OUT_OF_MEMORY", "out of memory for scratch buffers"},
-    {6, "ERROR_INTERNAL", "internal error in the kernel"},
-    {7, "ERROR_DEVICE", "a DLTensor is not in CPU memory"},
-    {8, "ERROR_DTYPE", "a DLTensor has another element type"},
-    {9, "ERROR_RANK", "a DLTensor has another number of dimensions"},
-    {10, "ERROR_SHAPE", "a DLTensor has another shape"},
-    {11, "ERROR_STRIDES", "a DLTensor has other strides"},
-};
+#define TILE_TUNE_STATUS_ROW(code, suffix, text) {code, #suffix, text},
+inline constexpr Status kStatuses[] = {TILE_TUNE_STATUSES(TILE_TUNE_STATUS_ROW)};
+#undef TILE_TUNE_STATUS_ROW
 
 /// LIBRARY in upper case, the prefix of the status enumerators.
 std::string status_prefix(const std::string& library);

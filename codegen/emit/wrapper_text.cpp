@@ -8,97 +8,6 @@
 namespace tile_tune::codegen {
 namespace {
 
-// Layouts of Halide 21's halide_buffer_t (HalideRuntime.h) and of DLPack's DLTensor (dlpack.h 1.0), under names of our
-// own so that this source needs neither header; tests/integration/emit compares the first with the SDK's.
-constexpr const char* kTypes = R"(
-struct tile_tune_dimension { int32_t min, extent, stride; uint32_t flags; };
-struct tile_tune_type { uint8_t code, bits; uint16_t lanes; };
-struct tile_tune_buffer {
-  uint64_t device;
-  const void* device_interface;
-  uint8_t* host;
-  uint64_t flags;
-  struct tile_tune_type type;
-  int32_t dimensions;
-  struct tile_tune_dimension* dim;
-  void* padding;
-};
-struct DLTensor {
-  void* data;
-  struct { int32_t type, id; } device;
-  int32_t ndim;
-  struct tile_tune_type dtype;
-  int64_t* shape;
-  int64_t* strides;
-  uint64_t byte_offset;
-};
-struct argument {
-  uint64_t bytes;
-  uint64_t alignment;
-  struct tile_tune_type dtype; /* as DLPack has it */
-  int32_t rank;
-  const int64_t* shape;
-  const int64_t* strides;
-};
-)";
-
-// Inputs may overlap each other; every pair with an output in it may not.
-constexpr const char* kCheck = R"(
-static int overlap(uintptr_t a, uint64_t a_bytes, uintptr_t b, uint64_t b_bytes) {
-  return a < b + b_bytes && b < a + a_bytes;
-}
-
-static int check_pointers(void* const* pointers) {
-  for (int i = 0; i < ARGUMENTS; ++i) {
-    const uintptr_t p = (uintptr_t)pointers[i];
-    if (arguments[i].bytes == 0) continue;
-    if (p == 0) return FAIL(NULL_POINTER);
-    if (p % arguments[i].alignment != 0) return FAIL(MISALIGNED);
-    for (int j = 0; i >= INPUTS && j < i; ++j)
-      if (arguments[j].bytes != 0 && overlap(p, arguments[i].bytes, (uintptr_t)pointers[j], arguments[j].bytes))
-        return FAIL(OVERLAP);
-  }
-  return 0;
-}
-
-static int check_tensor(const struct DLTensor* t, const struct argument* a) {
-  if (t->device.type != 1 /* kDLCPU */) return FAIL(DEVICE);
-  if (t->dtype.code != a->dtype.code || t->dtype.bits != a->dtype.bits || t->dtype.lanes != 1) return FAIL(DTYPE);
-  if (t->ndim != a->rank) return FAIL(RANK);
-  if (a->rank > 0 && t->shape == NULL) return FAIL(NULL_POINTER);
-  for (int d = 0; d < a->rank; ++d)
-    if (t->shape[d] != a->shape[d]) return FAIL(SHAPE);
-  /* Without strides a DLTensor is compact, last index fastest. A dimension of extent 1 or a tensor without elements may
-     have any stride. */
-  int64_t stride = 1;
-  for (int d = a->rank - 1; d >= 0; --d) {
-    const int64_t given = t->strides != NULL ? t->strides[d] : stride;
-    if (a->bytes != 0 && a->shape[d] != 1 && given != a->strides[d]) return FAIL(STRIDES);
-    stride *= a->shape[d];
-  }
-  return 0;
-}
-
-static int check_tensors(struct DLTensor* const* inputs, struct DLTensor* const* outputs, void** pointers) {
-  for (int i = 0; i < ARGUMENTS; ++i) {
-    struct DLTensor* const* list = i < INPUTS ? inputs : outputs;
-    const struct DLTensor* t = list != NULL ? list[i < INPUTS ? i : i - INPUTS] : NULL;
-    if (t == NULL) return FAIL(NULL_POINTER);
-    const int status = check_tensor(t, &arguments[i]);
-    if (status != 0) return status;
-    pointers[i] = t->data != NULL ? (uint8_t*)t->data + t->byte_offset : NULL;
-  }
-  return 0;
-}
-)";
-
-// -11 is halide_error_code_out_of_memory.
-constexpr const char* kStatus = R"(
-static int status_of(int halide) {
-  return halide == 0 ? 0 : halide == -11 ? FAIL(OUT_OF_MEMORY) : FAIL(INTERNAL);
-}
-)";
-
 struct TypeCode {
   std::string_view halide;  // halide_type_t: code, bits, lanes
   std::string_view dlpack;  // DLDataType: the same, where bool has code 6 and 8 bits
@@ -171,11 +80,11 @@ std::string argument_tables(const Argument& argument, size_t i) {
   std::string text;
   const auto [shape, strides] = seen_shape(argument);
   if (!shape.empty())
-    text = fmt::format("static const int64_t shape{0}[] = {{{1}}};\nstatic const int64_t strides{0}[] = {{{2}}};\n", i,
+    text = fmt::format("static const int64_t tile_tune_shape{0}[] = {{{1}}};\nstatic const int64_t tile_tune_strides{0}[] = {{{2}}};\n", i,
                        fmt::join(shape, ", "), fmt::join(strides, ", "));
   const auto dimensions = halide_dimensions(argument);
   if (dimensions.empty()) return text;
-  return text + fmt::format("static const struct tile_tune_dimension dimensions{}[] = {{{}}};\n", i,
+  return text + fmt::format("static const struct tile_tune_dimension tile_tune_dimensions{}[] = {{{}}};\n", i,
                             fmt::join(dimensions, ", "));
 }
 
@@ -189,16 +98,16 @@ std::string tables(const Signature& kernel) {
         fmt::format("  {{{}, {}, {}, {}, {}, {}}},\n", a.packed ? a.packed->bytes : a.bytes(),
                     a.packed ? std::to_string(kPackedAlignment) : fmt::format("sizeof({})", c_type(a.type)),
                     type_code(a.packed ? DType::U8 : a.type).dlpack, rank,
-                    rank == 0 ? "NULL" : fmt::format("shape{}", i), rank == 0 ? "NULL" : fmt::format("strides{}", i));
+                    rank == 0 ? "NULL" : fmt::format("tile_tune_shape{}", i), rank == 0 ? "NULL" : fmt::format("tile_tune_strides{}", i));
   }
-  return text +
-         fmt::format("static const struct argument arguments[] = {{\n{}}};\nenum {{ INPUTS = {}, ARGUMENTS = {} }};\n",
-                     rows, kernel.inputs, kernel.arguments.size());
+  return text + fmt::format("static const struct tile_tune_argument tile_tune_arguments[] = {{\n{}}};\n"
+                            "static const struct tile_tune_signature tile_tune_signature = {{tile_tune_arguments, {}, {}}};\n",
+                            rows, kernel.inputs, kernel.arguments.size());
 }
 
 // Libgcc keeps what __builtin_cpu_supports tests, so the check is a few loads.
 std::string cpu_check(const std::vector<std::string>& features) {
-  std::string text = "\nstatic int cpu_supported(void) {\n";
+  std::string text = "\nstatic int tile_tune_cpu_supported(void) {\n";
   if (!features.empty()) text += "  __builtin_cpu_init();\n";
   std::vector<std::string> tests;
   for (const auto& feature : features) tests.push_back(fmt::format("__builtin_cpu_supports(\"{}\")", feature));
@@ -227,15 +136,51 @@ std::string run_text(const Signature& kernel) {
     const Argument& a = kernel.arguments[i];
     buffers.push_back(fmt::format("&buffers[{}]", buffers.size()));
     const auto host = a.bytes() == 0 ? "(uint8_t*)&nothing" : fmt::format("(uint8_t*)pointers[{}]", i);
-    rows.push_back(fmt::format("    {},\n", buffer_text(a, host, fmt::format("dimensions{}", i))));
+    rows.push_back(fmt::format("    {},\n", buffer_text(a, host, fmt::format("tile_tune_dimensions{}", i))));
   }
   return fmt::format(
-      "\nint {0}({1});\n\nstatic int run(void* const* pointers) {{\n"
+      "\nint {0}(struct tile_tune_call*, {1});\n\n"
+      "static int tile_tune_run(const struct tile_tune_context* context, void* const* pointers) {{\n"
       "  static const uint64_t nothing = 0;\n  (void)nothing;\n"
       "  struct tile_tune_buffer buffers[] = {{\n{2}  }};\n"
-      "  return status_of({0}({3}));\n}}\n",
+      "  struct tile_tune_call call = {{context, 1}};\n"
+      "  return {0}(&call, {3});\n}}\n",
       symbol, fmt::join(types, ", "), fmt::join(rows, ""), fmt::join(buffers, ", "));
 }
+
+constexpr const char* kEntries = R"(
+static int tile_tune_checked(const struct tile_tune_context* context, void* const* pointers) {{
+  if (!tile_tune_cpu_supported()) return TILE_TUNE_ERROR_UNSUPPORTED_CPU;
+  const int status = tile_tune_rt1_check_pointers(&tile_tune_signature, pointers);
+  return status != TILE_TUNE_OK ? status : tile_tune_run(context, pointers);
+}}
+
+static const struct tile_tune_context* tile_tune_defaults(void) {{
+  return (const struct tile_tune_context*){library}_default_context();
+}}
+
+int {function}_unchecked({parameters}) {{
+  void* const pointers[] = {{{pointers}}};
+  return tile_tune_run(tile_tune_defaults(), pointers);
+}}
+
+int {function}({parameters}) {{
+  void* const pointers[] = {{{pointers}}};
+  return tile_tune_checked(tile_tune_defaults(), pointers);
+}}
+
+int {function}_ctx({library}_context* context, {parameters}) {{
+  void* const pointers[] = {{{pointers}}};
+  return context == NULL ? TILE_TUNE_ERROR_NULL_POINTER
+                         : tile_tune_checked((const struct tile_tune_context*)context, pointers);
+}}
+
+int {function}_dl({library}_dl_tensor* const* inputs, {library}_dl_tensor* const* outputs) {{
+  void* pointers[{count}];
+  const int status = tile_tune_rt1_check_tensors(&tile_tune_signature, inputs, outputs, pointers);
+  return status != TILE_TUNE_OK ? status : tile_tune_checked(tile_tune_defaults(), pointers);
+}}
+)";
 
 std::string entries(const std::string& library, const Signature& kernel) {
   std::vector<std::string> parameters, pointers;
@@ -244,46 +189,25 @@ std::string entries(const std::string& library, const Signature& kernel) {
         fmt::format("{}{}* p{}", a.is_output ? "" : "const ", a.packed ? "void" : c_type(a.type), pointers.size()));
     pointers.push_back(fmt::format("(void*)p{}", pointers.size()));
   }
-  return fmt::format(
-      R"(
-static int checked(void* const* pointers) {{
-  if (!cpu_supported()) return FAIL(UNSUPPORTED_CPU);
-  const int status = check_pointers(pointers);
-  return status != 0 ? status : run(pointers);
-}}
-
-int {0}_unchecked({1}) {{
-  void* const pointers[] = {{{2}}};
-  return run(pointers);
-}}
-
-int {0}({1}) {{
-  void* const pointers[] = {{{2}}};
-  return checked(pointers);
-}}
-
-int {0}_dl({3}_dl_tensor* const* inputs, {3}_dl_tensor* const* outputs) {{
-  void* pointers[ARGUMENTS];
-  const int status = check_tensors(inputs, outputs, pointers);
-  return status != 0 ? status : checked(pointers);
-}}
-)",
-      kernel.function, fmt::join(parameters, ", "), fmt::join(pointers, ", "), library);
+  return fmt::format(kEntries, fmt::arg("library", library), fmt::arg("function", kernel.function),
+                     fmt::arg("parameters", fmt::join(parameters, ", ")),
+                     fmt::arg("pointers", fmt::join(pointers, ", ")), fmt::arg("count", pointers.size()));
 }
 
 /// How the elements of a constant come into its packed form: by a function of the kernel's object, or as they are.
 std::string packing_body(const Signature& kernel, const Argument& constant, const Argument& plain) {
   if (!constant.packed->form)
-    return fmt::format("  const int status = 0;\n  memcpy(packed, elements, {});\n", plain.bytes());
+    return fmt::format("  const int status = TILE_TUNE_OK;\n  memcpy(packed, elements, {});\n", plain.bytes());
   const std::string symbol = packing_function(kernel_symbol(kernel.function), constant.packed->tensor);
   const size_t argument = static_cast<size_t>(&constant - kernel.arguments.data());
   return fmt::format(
       "  static const struct tile_tune_dimension dimensions[] = {{{}}};\n"
-      "  int {}(struct tile_tune_buffer*, struct tile_tune_buffer*);\n"
+      "  int {}(struct tile_tune_call*, struct tile_tune_buffer*, struct tile_tune_buffer*);\n"
       "  struct tile_tune_buffer from = {};\n  struct tile_tune_buffer to = {};\n"
-      "  const int status = status_of({}(&from, &to));\n",
+      "  struct tile_tune_call call = {{tile_tune_defaults(), 1}};\n"
+      "  const int status = {}(&call, &from, &to);\n",
       fmt::join(halide_dimensions(plain), ", "), symbol, buffer_text(plain, "(uint8_t*)elements", "dimensions"),
-      buffer_text(constant, "(uint8_t*)packed", fmt::format("dimensions{}", argument)), symbol);
+      buffer_text(constant, "(uint8_t*)packed", fmt::format("tile_tune_dimensions{}", argument)), symbol);
 }
 
 std::string packing_text(const Signature& kernel, const Argument& constant) {
@@ -294,11 +218,11 @@ std::string packing_text(const Signature& kernel, const Argument& constant) {
 size_t {0}_bytes(void) {{ return {1}; }}
 
 int {0}(const {2}* elements, void* packed) {{
-  if (!cpu_supported()) return FAIL(UNSUPPORTED_CPU);
+  if (!tile_tune_cpu_supported()) return TILE_TUNE_ERROR_UNSUPPORTED_CPU;
   if ({3} == 0) return 0;
-  if (elements == NULL || packed == NULL) return FAIL(NULL_POINTER);
-  if ((uintptr_t)elements % sizeof({2}) != 0 || (uintptr_t)packed % {4} != 0) return FAIL(MISALIGNED);
-  if (overlap((uintptr_t)elements, {3}, (uintptr_t)packed, {1})) return FAIL(OVERLAP);
+  if (elements == NULL || packed == NULL) return TILE_TUNE_ERROR_NULL_POINTER;
+  if ((uintptr_t)elements % sizeof({2}) != 0 || (uintptr_t)packed % {4} != 0) return TILE_TUNE_ERROR_MISALIGNED;
+  if (tile_tune_rt1_overlap((uintptr_t)elements, {3}, (uintptr_t)packed, {1})) return TILE_TUNE_ERROR_OVERLAP;
 {5}  memset((uint8_t*)packed + {6}, 0, {7});
   return status;
 }}
@@ -320,35 +244,9 @@ std::string kernel_symbol(const std::string& function) { return "tile_tune_kerne
 
 std::string wrapper_text(const std::string& library, const Signature& kernel,
                          const std::vector<std::string>& cpu_features) {
-  return fmt::format("#include <stddef.h>\n#include <stdint.h>\n#include <string.h>\n\n#include \"{}.h\"\n\n",
-                     library) +
-         fmt::format("#define FAIL(name) {}_ERROR_##name\n", status_prefix(library)) + kTypes + tables(kernel) +
-         kCheck + kStatus + cpu_check(cpu_features) + run_text(kernel) + entries(library, kernel) +
+  return fmt::format("#include \"{}.h\"\n\n#include <string.h>\n\n#include \"tile_tune_rt.h\"\n\n", library) +
+         tables(kernel) + cpu_check(cpu_features) + run_text(kernel) + entries(library, kernel) +
          packing_texts(kernel);
-}
-
-std::string error_string_text(const std::string& library) {
-  std::string cases;
-  for (const Status& s : kStatuses) cases += fmt::format("    case {}: return \"{}\";\n", s.code, s.text);
-  return fmt::format(
-      "#include \"{0}.h\"\n\nconst char* {0}_error_string(int code) {{\n  switch (code) {{\n{1}"
-      "    default: return \"unknown code\";\n  }}\n}}\n",
-      library, cases);
-}
-
-std::string runtime_hooks_text() {
-  return R"(#define _GNU_SOURCE
-#include <sched.h>
-#include <unistd.h>
-
-void halide_error(void* user_context, const char* message) { (void)user_context; (void)message; }
-void halide_print(void* user_context, const char* message) { (void)user_context; (void)message; }
-
-int halide_host_cpu_count(void) {
-  cpu_set_t set;
-  return sched_getaffinity(0, sizeof set, &set) == 0 ? CPU_COUNT(&set) : (int)sysconf(_SC_NPROCESSORS_ONLN);
-}
-)";
 }
 
 }  // namespace tile_tune::codegen

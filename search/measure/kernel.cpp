@@ -99,11 +99,12 @@ std::string take_runtime_error() {
   return std::exchange(last_error, {});
 }
 
-Result<Kernel> Kernel::load(const std::filesystem::path& library, const std::string& function) {
+Result<Kernel> Kernel::load(const std::filesystem::path& library, const std::string& function, bool takes_context) {
   TILE_TUNE_TRY(handle, open_library(library, RTLD_LOCAL));
   Kernel kernel;
   kernel.handle_ = handle;
   kernel.function_ = function;
+  kernel.takes_context_ = takes_context;
   TILE_TUNE_TRY(entry, find<Entry>(handle, (function + kArrayEntry).c_str()));
   kernel.entry_ = entry;
   kernel.note_ = reinterpret_cast<const char* (*)()>(dlsym(handle, kKernelNote));

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "codegen/lower/compile.h"
 #include "search/measure/child.h"
 #include "search/measure/kernel.h"
 #include "search/measure/linker.h"
@@ -18,6 +19,9 @@ constexpr double kCallsInCheck = 10;  // two calls, each with a limit of its own
 // Inputs and outputs, their initial values, and outputs in C order twice.
 constexpr int64_t kBufferCopies = 6;
 
+/// Whether a kernel's first argument is a pointer that it hands to the functions of the runtime.
+bool takes_context(const codegen::Target& target) { return target.halide.find("user_context") != std::string::npos; }
+
 Result<void> judge(const Reply& reply, const ir::Program& program) {
   if (reply.outcome == Outcome::Ok) return {};
   if (reply.outcome == Outcome::Wrong)
@@ -28,18 +32,24 @@ Result<void> judge(const Reply& reply, const ir::Program& program) {
 
 }  // namespace
 
+Result<std::filesystem::path> build_runtime(const codegen::Target& target, const std::filesystem::path& directory) {
+  const std::filesystem::path object = directory / "runtime.o", library = directory / "runtime.so";
+  TILE_TUNE_CHECK(codegen::compile_runtime(target, object));
+  TILE_TUNE_CHECK(link_shared(object, library));
+  return library;
+}
+
 Result<void> check_object(const ir::Program& program, const codegen::Target& target, const KernelObject& kernel) {
-  const std::filesystem::path library = kernel.object.string() + ".so", runtime = library.string() + ".rt";
+  const std::filesystem::path library = kernel.object.string() + ".so";
   TILE_TUNE_CHECK(link_shared(kernel.object, library));
-  TILE_TUNE_CHECK(link_shared(kernel.runtime, runtime));
   TILE_TUNE_TRY(problem, make_problem(program, kSeed));
   const Limits limits;
   const ChildLimits child{kCallsInCheck * limits.run_seconds, target.threads,
                           limits.memory_bytes + kBufferCopies * buffer_bytes(program)};
   const auto reply = run_in_child(child, kNobody, [&](int reply_fd) {
-    const auto loaded_runtime = Runtime::load(runtime, target.threads);
-    if (!loaded_runtime) return Reply::fault(Outcome::RunError, loaded_runtime.error().message);
-    const auto loaded = Kernel::load(library, kernel.function);
+    const auto runtime = Runtime::load(kernel.runtime, target.threads);
+    if (!runtime) return Reply::fault(Outcome::RunError, runtime.error().message);
+    const auto loaded = Kernel::load(library, kernel.function, takes_context(target));
     if (!loaded) return Reply::fault(Outcome::RunError, loaded.error().message);
     return verify(problem, *loaded, limits.run_seconds, reply_fd);
   });

@@ -1,0 +1,85 @@
+/* Contexts and the memory of their calls. */
+#include <stdlib.h>
+
+#include "tile_tune_rt.h"
+
+struct tile_tune_context* tile_tune_rt1_context_create(void) { return calloc(1, sizeof(struct tile_tune_context)); }
+
+void tile_tune_rt1_context_destroy(struct tile_tune_context* context) { free(context); }
+
+int tile_tune_rt1_set_num_threads(struct tile_tune_context* context, int threads) {
+  if (context == NULL) return TILE_TUNE_ERROR_NULL_POINTER;
+  if (threads < 0) return TILE_TUNE_ERROR_INVALID_VALUE;
+  atomic_store_explicit(&context->threads, threads, memory_order_relaxed);
+  return TILE_TUNE_OK;
+}
+
+int tile_tune_rt1_set_parallel_for(struct tile_tune_context* context,
+                                   void (*parallel_for)(void*, int, void (*)(void*, int), void*)) {
+  if (context == NULL) return TILE_TUNE_ERROR_NULL_POINTER;
+  context->parallel_for = parallel_for;
+  return TILE_TUNE_OK;
+}
+
+int tile_tune_rt1_set_allocator(struct tile_tune_context* context, void* (*allocate)(void*, size_t),
+                                void (*release)(void*, void*, size_t)) {
+  if (context == NULL) return TILE_TUNE_ERROR_NULL_POINTER;
+  if ((allocate == NULL) != (release == NULL)) return TILE_TUNE_ERROR_INVALID_VALUE;
+  context->allocate = allocate;
+  context->release = release;
+  return TILE_TUNE_OK;
+}
+
+int tile_tune_rt1_set_user_data(struct tile_tune_context* context, void* user) {
+  if (context == NULL) return TILE_TUNE_ERROR_NULL_POINTER;
+  context->user = user;
+  return TILE_TUNE_OK;
+}
+
+const char* tile_tune_rt1_error_string(int status) {
+#define TILE_TUNE_TEXT(number, suffix, text) \
+  case number:                               \
+    return text;
+  switch (status) {
+    TILE_TUNE_STATUSES(TILE_TUNE_TEXT)
+    default:
+      return "unknown code";
+  }
+#undef TILE_TUNE_TEXT
+}
+
+/* HalideRuntime.h asks for memory at the alignment of the widest vectors, of a size that is a multiple of it, with eight
+ * bytes before and behind that may be read. Before ours lies what is needed to give it back. */
+enum { ALIGNMENT = 64 };
+
+struct origin {
+  void* memory;
+  size_t bytes;
+};
+
+void* tile_tune_rt1_malloc(struct tile_tune_call* call, size_t bytes) {
+  const struct tile_tune_context* context = call->context;
+  if (bytes > SIZE_MAX - 3 * ALIGNMENT) return NULL;
+  const size_t total = (bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT + 2 * ALIGNMENT;
+  void* memory = context->allocate != NULL ? context->allocate(context->user, total) : malloc(total);
+  if (memory == NULL) return NULL;
+  struct origin* aligned =
+      (struct origin*)(((uintptr_t)memory + sizeof(struct origin) + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT);
+  aligned[-1] = (struct origin){memory, total};
+  return aligned;
+}
+
+void tile_tune_rt1_free(struct tile_tune_call* call, void* memory) {
+  if (memory == NULL) return;
+  const struct tile_tune_context* context = call->context;
+  const struct origin origin = ((struct origin*)memory)[-1];
+  if (context->release != NULL)
+    context->release(context->user, origin.memory, origin.bytes);
+  else
+    free(origin.memory);
+}
+
+int tile_tune_rt1_out_of_memory(void) { return TILE_TUNE_ERROR_OUT_OF_MEMORY; }
+
+/* Halide's own checks of its buffers, which the generated code makes from constants. */
+int tile_tune_rt1_error(void) { return TILE_TUNE_ERROR_INTERNAL; }
