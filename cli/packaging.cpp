@@ -11,6 +11,7 @@
 
 #include "cli/child_process.h"
 #include "cli/report.h"
+#include "codegen/emit/children.h"
 #include "codegen/emit/write_package.h"
 #include "frontend/ir/json.h"
 #include "search/measure/object_check.h"
@@ -107,7 +108,7 @@ Result<std::vector<fs::path>> package_in_child(const std::vector<codegen::Kernel
   const auto before = staging_folders(options.directory);
   TILE_TUNE_TRY(output, run_self({"worker", "--package"}, json_text(to_json(kernels, options)), stop));
   const auto json = nlohmann::json::parse(output.text, nullptr, false);
-  if (json.is_object() && json.contains("error")) return tl::unexpected(diagnostic_from_json(json["error"]));
+  if (json.is_object() && json.contains("error")) return tl::unexpected(codegen::diagnostic_from_json(json["error"]));
   if (json.is_object() && json.contains("files")) {
     const auto files = json["files"].get<std::vector<std::string>>();
     return std::vector<fs::path>(files.begin(), files.end());

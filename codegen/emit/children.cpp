@@ -65,6 +65,11 @@ Result<nlohmann::json> outcome_of(const Child& child, int status) {
 
 }  // namespace
 
+Diagnostic diagnostic_from_json(const nlohmann::json& json) {
+  return {static_cast<ErrorClass>(json.value("exit_code", static_cast<int>(ErrorClass::Failure))),
+          json.value("code", "internal"), json.value("message", ""), std::nullopt, json.value("note", "")};
+}
+
 Result<std::vector<nlohmann::json>> in_children(size_t count, size_t at_once, const Work& work) {
   std::vector<nlohmann::json> values(count);
   std::map<size_t, Child> running;

@@ -21,4 +21,7 @@ namespace tile_tune::codegen {
 Result<std::vector<nlohmann::json>> in_children(size_t count, size_t at_once,
                                                 const std::function<Result<nlohmann::json>(size_t)>& work);
 
+/// What another process of ours said with to_json(); the place is lost, and what is missing reads as a Failure.
+Diagnostic diagnostic_from_json(const nlohmann::json& json);
+
 }  // namespace tile_tune::codegen

@@ -86,9 +86,4 @@ nlohmann::json to_json(const Diagnostic& diagnostic) {
   return json;
 }
 
-Diagnostic diagnostic_from_json(const nlohmann::json& json) {
-  return {static_cast<ErrorClass>(json.value("exit_code", static_cast<int>(ErrorClass::Failure))),
-          json.value("code", "internal"), json.value("message", ""), std::nullopt, json.value("note", "")};
-}
-
 }  // namespace tile_tune

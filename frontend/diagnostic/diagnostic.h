@@ -49,7 +49,8 @@ using Result = tl::expected<T, Diagnostic>;
 
 /// Shorthands for a failed Result: `return failure("cannot-open", "cannot open x.tc: ...")`.
 tl::unexpected<Diagnostic> failure(std::string code, std::string message, std::string note = "");
-tl::unexpected<Diagnostic> fail(ErrorClass error_class, std::string code, std::string message, std::string note = "");
+tl::unexpected<Diagnostic> fail(ErrorClass error_class, std::string code, std::string message,
+                                std::string note = "");
 
 /// The text form, with a trailing newline. `color` adds ANSI colours. Words of more than 200 characters are cut; bytes
 /// that are not UTF-8 and control characters appear as \xNN.
@@ -57,19 +58,18 @@ std::string render(const Diagnostic& diagnostic, bool color = false);
 
 /// {"severity", "code", "message", "note"?, "file"?, "line"?, "column"?, "exit_code"}
 nlohmann::json to_json(const Diagnostic& diagnostic);
-/// What another process of ours said that way; the place is lost, and anything else that is missing reads as a Failure.
-Diagnostic diagnostic_from_json(const nlohmann::json& json);
 
 }  // namespace tile_tune
 
 /// Propagates a failed Result out of a function that returns a Result; `name` is the value otherwise.
 #define TILE_TUNE_CONCAT_INNER(a, b) a##b
 #define TILE_TUNE_CONCAT(a, b) TILE_TUNE_CONCAT_INNER(a, b)
-#define TILE_TUNE_TRY(name, expression)                                            \
-  auto TILE_TUNE_CONCAT(result_, __LINE__) = (expression);                         \
-  if (!TILE_TUNE_CONCAT(result_, __LINE__))                                        \
-    return tl::unexpected(std::move(TILE_TUNE_CONCAT(result_, __LINE__).error())); \
+#define TILE_TUNE_TRY(name, expression)                                              \
+  auto TILE_TUNE_CONCAT(result_, __LINE__) = (expression);                           \
+  if (!TILE_TUNE_CONCAT(result_, __LINE__))                                          \
+    return tl::unexpected(std::move(TILE_TUNE_CONCAT(result_, __LINE__).error()));   \
   auto name = std::move(*TILE_TUNE_CONCAT(result_, __LINE__))
-#define TILE_TUNE_CHECK(expression)                                                                  \
-  if (auto TILE_TUNE_CONCAT(result_, __LINE__) = (expression); !TILE_TUNE_CONCAT(result_, __LINE__)) \
+#define TILE_TUNE_CHECK(expression)                                                  \
+  if (auto TILE_TUNE_CONCAT(result_, __LINE__) = (expression);                       \
+      !TILE_TUNE_CONCAT(result_, __LINE__))                                          \
   return tl::unexpected(std::move(TILE_TUNE_CONCAT(result_, __LINE__).error()))
