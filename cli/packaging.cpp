@@ -56,7 +56,8 @@ Result<std::vector<fs::path>> answer(const std::string& text) {
     TILE_TUNE_TRY(package, package_from_json(json, json.at("directory").get<std::string>()));
     TILE_TUNE_TRY(scratch, search::SessionDirectory::create());
     // Before the kernels, whose children inherit what the compiler sets up for it.
-    TILE_TUNE_TRY(runtime, search::build_runtime(package.options.target, scratch.path()));
+    TILE_TUNE_TRY(here, codegen::resolve_target("host", package.options.target.threads));
+    TILE_TUNE_TRY(runtime, search::build_runtime(here, scratch.path()));
     return codegen::write_package_with(judging_compiler(runtime), package.kernels, package.options);
   } catch (const nlohmann::json::exception& error) {
     return failure("bad-request", fmt::format("malformed package request: {}", error.what()));
