@@ -3,12 +3,13 @@
 
 #include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
+#include <set>
 
 #include "cli/bindings.h"
-#include "cli/execution.h"
 #include "cli/interrupt.h"
 #include "cli/memory.h"
 #include "cli/option_checks.h"
+#include "cli/package_targets.h"
 #include "cli/packaging.h"
 #include "cli/program_argument.h"
 #include "cli/schedule_choice.h"
@@ -64,6 +65,18 @@ Result<ScheduleChoice> choose(const BuildOptions& options, const Workload& workl
   return stored_choice(workload, target, session);
 }
 
+/// For --json: "variants" are the other instruction sets of several.
+nlohmann::json describe(const codegen::Kernel& kernel, const codegen::Target& target) {
+  nlohmann::json json{{"function", kernel.function},
+                      {"target", target.halide},
+                      {"rung", kernel.rung},
+                      {"record", kernel.record},
+                      {"variants", nlohmann::json::array()}};
+  for (const auto& one : kernel.variants)
+    json["variants"].push_back({{"target", one.target.halide}, {"rung", one.rung}, {"record", one.record}});
+  return json;
+}
+
 Result<Exit> build(const BuildOptions& options, const Session& session) {
   TILE_TUNE_TRY(workloads, load_workloads(options, session.report));
   if (!options.schedule.empty() && workloads.size() != 1)
@@ -71,20 +84,25 @@ Result<Exit> build(const BuildOptions& options, const Session& session) {
   TILE_TUNE_TRY(name, library_name(options, workloads));
   TILE_TUNE_CHECK(check_names(name, options, workloads));
   for (const auto& workload : workloads) TILE_TUNE_CHECK(check_memory(workload.program));
-  TILE_TUNE_TRY(target, session.target());
+  TILE_TUNE_TRY(targets, package_targets(session));
   TILE_TUNE_CHECK(check_writable(options.directory));
   const StopOnInterrupt interrupt;
   std::vector<codegen::Kernel> kernels;
   nlohmann::json described = nlohmann::json::array();
+  std::set<std::string> unverified;
   for (const auto& workload : workloads) {
-    TILE_TUNE_TRY(choice, choose(options, workload, target, session));
-    TILE_TUNE_CHECK(verify_kernel({workload.program, choice.schedule, target}));
+    const auto pick = [&](const codegen::Target& target) { return choose(options, workload, target, session); };
+    TILE_TUNE_TRY(kernel, kernel_for(workload, function_name(options, workloads, workload), targets, pick));
+    TILE_TUNE_CHECK(verify_targets(kernel, targets.back(), session,
+                                   [&](const codegen::Target& target) { unverified.insert(target.halide); }));
     if (interrupt.requested()) return Exit::Interrupted;
-    kernels.push_back({workload.program, choice.schedule, function_name(options, workloads, workload),
-                       choice.provenance, choice.record, choice.rung});
-    described.push_back({{"function", kernels.back().function}, {"rung", choice.rung}, {"record", choice.record}});
+    described.push_back(describe(kernel, targets.back()));
+    kernels.push_back(std::move(kernel));
   }
-  TILE_TUNE_TRY(files, package_in_child(kernels, {name, options.directory, target, TILE_TUNE_VERSION}));
+  for (const auto& target : unverified)
+    session.report.warn("unverified", fmt::format("kernels for {} do not run here: nothing they compute was checked",
+                                                  target));
+  TILE_TUNE_TRY(files, package_in_child(kernels, {name, options.directory, targets.back(), TILE_TUNE_VERSION}));
   std::vector<std::string> paths;
   for (const auto& file : files) paths.push_back((std::filesystem::path(options.directory) / file).string());
   if (session.report.json()) {

@@ -26,18 +26,34 @@ struct Request {
 
 nlohmann::json to_json(const std::vector<codegen::Kernel>& kernels, const codegen::PackageOptions& options) {
   nlohmann::json list = nlohmann::json::array();
-  for (const auto& kernel : kernels)
+  for (const auto& kernel : kernels) {
+    nlohmann::json variants = nlohmann::json::array();
+    for (const auto& one : kernel.variants)
+      variants.push_back({{"target", codegen::to_json(one.target)},
+                          {"schedule", codegen::to_json(one.schedule)},
+                          {"provenance", one.provenance},
+                          {"rung", one.rung},
+                          {"record", one.record}});
     list.push_back({{"program", ir::to_json(kernel.program)},
                     {"schedule", codegen::to_json(kernel.schedule)},
                     {"function", kernel.function},
                     {"provenance", kernel.provenance},
                     {"rung", kernel.rung},
-                    {"record", kernel.record}});
+                    {"record", kernel.record},
+                    {"variants", std::move(variants)}});
+  }
   return {{"kernels", list},
           {"name", options.name},
           {"directory", options.directory.string()},
           {"target", codegen::to_json(options.target)},
           {"tool_version", options.tool_version}};
+}
+
+Result<codegen::Variant> read_variant(const nlohmann::json& json) {
+  TILE_TUNE_TRY(target, codegen::target_from_json(json.at("target")));
+  TILE_TUNE_TRY(schedule, codegen::schedule_from_json(json.at("schedule")));
+  return codegen::Variant{std::move(target), std::move(schedule), json.at("provenance").get<std::string>(),
+                          json.at("record"), json.at("rung").get<std::string>()};
 }
 
 Result<Request> read_request(const nlohmann::json& json) {
@@ -48,6 +64,10 @@ Result<Request> read_request(const nlohmann::json& json) {
     request.kernels.push_back({std::move(program), std::move(schedule), one.at("function").get<std::string>(),
                                one.at("provenance").get<std::string>(), one.at("record"),
                                one.at("rung").get<std::string>()});
+    for (const auto& other : one.at("variants")) {
+      TILE_TUNE_TRY(variant, read_variant(other));
+      request.kernels.back().variants.push_back(std::move(variant));
+    }
   }
   TILE_TUNE_TRY(target, codegen::target_from_json(json.at("target")));
   request.options = {json.at("name").get<std::string>(), json.at("directory").get<std::string>(), std::move(target),

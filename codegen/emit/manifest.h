@@ -17,9 +17,9 @@ struct Digest {
 
 /// {"kind": "package", "format": 1, "name", "tool_version", "halide_version", "llvm_version", "target", "kernels":
 /// [{"function", "content_hash", "program", "arguments", "schedule", "schedule_id", "provenance", "rung", "record",
-/// "code_hash"}], "files"}. Holds no date and no path of the machine.
+/// "code_hash", "variants"}], "files"}; variants are of other instruction sets (package.h). Holds no date and no path of the machine.
 nlohmann::json manifest(const PackageOptions& options, const std::vector<Kernel>& kernels,
-                        const std::vector<Signature>& signatures, const std::vector<Compiled>& compiled,
+                        const std::vector<Signature>& signatures, const std::vector<std::vector<Compiled>>& compiled,
                         const std::vector<Digest>& files);
 
 }  // namespace tile_tune::codegen

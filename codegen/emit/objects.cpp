@@ -4,9 +4,12 @@
 
 #include <map>
 #include <optional>
+#include <set>
 #include <sstream>
 
 #include "codegen/emit/cpu_features.h"
+#include "codegen/emit/alternatives.h"
+#include "codegen/emit/dispatch_text.h"
 #include "codegen/emit/library_text.h"
 #include "codegen/emit/runtime_files.h"
 #include "codegen/emit/staging.h"
@@ -18,10 +21,10 @@ namespace {
 
 constexpr const char* kRuntimeFolder = "runtime";
 
-Result<void> compile_c(const std::filesystem::path& folder, const std::string& stem,
+Result<void> compile_c(const Toolchain& tools, const std::filesystem::path& folder, const std::string& stem,
                        const std::vector<std::string>& options) {
   // -pipe: no files in $TMPDIR. Sections per function let the linker drop what a program does not call.
-  std::vector<std::string> command = {"cc", "-std=c11", "-O2", "-g0", "-fPIC", "-pipe", "-ffunction-sections"};
+  std::vector<std::string> command = {tools.cc, "-std=c11", "-O2", "-g0", "-fPIC", "-pipe", "-ffunction-sections"};
   command.insert(command.end(), options.begin(), options.end());
   command.insert(command.end(), {"-c", stem + ".c", "-o", stem + ".o"});
   TILE_TUNE_CHECK(run_tool(command, folder));
@@ -31,7 +34,7 @@ Result<void> compile_c(const std::filesystem::path& folder, const std::string& s
 /// A source that includes the library's header and the runtime's.
 Result<void> compile_generated(const ArchiveJob& job, const std::string& stem, const std::string& source) {
   TILE_TUNE_CHECK(write_text(job.work / (stem + ".c"), source));
-  return compile_c(job.work, stem, {"-iquote", job.include.string(), "-iquote", kRuntimeFolder});
+  return compile_c(job.tools, job.work, stem, {"-iquote", job.include.string(), "-iquote", kRuntimeFolder});
 }
 
 /// libtile_tune_rt.a, whose symbols are hidden: a shared library that the runtime becomes part of keeps them to itself.
@@ -42,11 +45,11 @@ Result<void> make_runtime(const ArchiveJob& job, const std::filesystem::path& ar
   std::filesystem::create_directory(folder, error);
   if (error) return failure("cannot-write", fmt::format("cannot write {}: {}", folder.string(), error.message()));
   for (const auto& [name, text] : runtime_files()) TILE_TUNE_CHECK(write_text(folder / name, text));
-  std::vector<std::string> command = {"ar", "rcsD", archive.string()};
+  std::vector<std::string> command = {job.tools.ar, "rcsD", archive.string()};
   for (const auto& [name, text] : runtime_files()) {
     const std::filesystem::path file = name;
     if (file.extension() != ".c") continue;
-    TILE_TUNE_CHECK(compile_c(folder, file.stem().string(), {"-fvisibility=hidden"}));
+    TILE_TUNE_CHECK(compile_c(job.tools, folder, file.stem().string(), {"-fvisibility=hidden"}));
     command.push_back(file.stem().string() + ".o");
   }
   TILE_TUNE_CHECK(run_tool(command, folder));
@@ -67,8 +70,8 @@ std::optional<std::string> runtime_function(const std::string& halide) {
 }
 
 /// Options of objcopy that make a kernel's object call our runtime.
-Result<std::vector<std::string>> redirections(const std::filesystem::path& folder, const std::string& object) {
-  TILE_TUNE_TRY(symbols, run_tool({"nm", "-g", "-j", "--undefined-only", object}, folder));
+Result<std::vector<std::string>> redirections(const ArchiveJob& job, const std::string& object) {
+  TILE_TUNE_TRY(symbols, run_tool({job.tools.nm, "-g", "-j", "--undefined-only", object}, job.work));
   std::istringstream lines(symbols);
   std::vector<std::string> options;
   for (std::string symbol; std::getline(lines, symbol);) {
@@ -87,17 +90,48 @@ Target with_user_context(Target target) {
   return target;
 }
 
+struct Member {
+  std::vector<Compiled> compiled;    // what each function of a kernel compiled to, in dispatch_order()
+  std::vector<std::string> objects;  // files of the work directory
+};
+
+/// The kernel's function, or one for each instruction set and what chooses among them.
+Result<Member> make_kernel(const ArchiveJob& job, const Kernel& kernel) {
+  const std::string symbol = kernel_symbol(kernel.function);
+  const auto compile = [&](const Variant& one, const std::string& name, const std::string& object) {
+    return job.compiler.object(kernel.program, one.schedule, with_user_context(one.target), name, job.work / object);
+  };
+  Member member;
+  const auto all = alternatives_of(kernel, job.options.target);
+  for (size_t i = 0; i < all.size(); ++i) {
+    const std::string object = fmt::format("kernel{}.o", i);
+    TILE_TUNE_TRY(compiled, compile(all[i], all.size() == 1 ? symbol : alternative_symbol(symbol, i), object));
+    member.compiled.push_back(std::move(compiled));
+    member.objects.push_back(object);
+  }
+  if (all.size() == 1) return member;
+  TILE_TUNE_TRY(described, described_alternatives(kernel, job.options.target));
+  TILE_TUNE_CHECK(compile_generated(job, "dispatch", cpu_dispatch_text(symbol, described)));
+  member.objects.push_back("dispatch.o");
+  return member;
+}
+
 /// FUNCTION.o: the kernel and its entries, the entries alone visible.
-Result<Compiled> make_member(const ArchiveJob& job, size_t number, const std::vector<std::string>& cpu_features) {
+Result<std::vector<Compiled>> make_member(const ArchiveJob& job, size_t number,
+                                          const std::vector<std::string>& cpu_features) {
   const Kernel& kernel = job.kernels[number];
   const std::string &function = kernel.function, object = function + ".o";
-  TILE_TUNE_TRY(compiled, job.compiler.object(kernel.program, kernel.schedule, with_user_context(job.options.target),
-                                       kernel_symbol(function), job.work / "kernel.o"));
+  TILE_TUNE_TRY(member, make_kernel(job, kernel));
   TILE_TUNE_CHECK(
       compile_generated(job, "entries", wrapper_text(job.options.name, job.signatures[number], cpu_features)));
-  std::vector<std::string> link = {"ld", "-r", "--gc-sections", "-o", object, "entries.o", "kernel.o"};
-  TILE_TUNE_TRY(redirected, redirections(job.work, "kernel.o"));
-  std::vector<std::string> hide = {"objcopy"};
+  std::vector<std::string> link = {job.tools.ld, "-r", "--gc-sections", "-o", object, "entries.o"};
+  link.insert(link.end(), member.objects.begin(), member.objects.end());
+  std::set<std::string> redirected;
+  for (const std::string& one : member.objects) {
+    TILE_TUNE_TRY(options, redirections(job, one));
+    redirected.insert(options.begin(), options.end());
+  }
+  std::vector<std::string> hide = {job.tools.objcopy};
   hide.insert(hide.end(), redirected.begin(), redirected.end());
   for (const std::string& entry : entry_points(job.signatures[number])) {
     link.insert(link.end(), {"-u", entry});  // roots: Halide's argv entry and metadata fall away
@@ -106,17 +140,17 @@ Result<Compiled> make_member(const ArchiveJob& job, size_t number, const std::ve
   hide.push_back(object);
   TILE_TUNE_CHECK(run_tool(link, job.work));
   TILE_TUNE_CHECK(run_tool(hide, job.work));
-  return compiled;
+  return std::move(member.compiled);
 }
 
 }  // namespace
 
-Result<std::vector<Compiled>> make_archives(const ArchiveJob& job, const std::filesystem::path& library,
+Result<std::vector<std::vector<Compiled>>> make_archives(const ArchiveJob& job, const std::filesystem::path& library,
                                             const std::filesystem::path& runtime) {
   TILE_TUNE_TRY(cpu_features, required_cpu_features(job.options.target));
   TILE_TUNE_CHECK(make_runtime(job, runtime));
-  std::vector<Compiled> compiled;
-  std::vector<std::string> archive = {"ar", "rcsD", library.string()};
+  std::vector<std::vector<Compiled>> compiled;
+  std::vector<std::string> archive = {job.tools.ar, "rcsD", library.string()};
   for (size_t i = 0; i < job.kernels.size(); ++i) {
     TILE_TUNE_TRY(member, make_member(job, i, cpu_features));
     compiled.push_back(std::move(member));

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <iostream>
+#include <map>
 
 #include "tests/integration/emit/programs.h"
 
@@ -43,20 +44,47 @@ std::vector<Kernel> constant_kernels() {
   return kernels;
 }
 
+Target named(const std::string& text) { return describe_target(text, 2).value(); }
+
+/// A product whose B is packed in blocks of 8 with AVX-512, of 4 with AVX2, and taken as it is elsewhere.
+std::vector<Kernel> kernels_for_three() {
+  const MatmulOptions options{.m = 5, .n = 43, .k = 3};
+  Schedule narrow = packed_schedule(options);
+  narrow.stages[0].tiles[1] = {4};
+  narrow.stages[0].lanes = 4;
+  Kernel kernel{matmul_program(options), matmul_schedule(options), "product", "given", {}};
+  kernel.program.tensors[1].constant = true;
+  kernel.variants = {{named("x86-64-linux-avx512_skylake"), packed_schedule(options), "tuned", {}},
+                     {named("x86-64-linux-avx2-fma"), narrow, "default", {}}};
+  return {kernel};
+}
+
+/// What the packages for other machines are for.
+const std::map<std::string, std::string> kTargets = {{"isas", "x86-64-linux"},
+                                                     {"avx2", "x86-64-linux-avx2-fma"},
+                                                     {"arm", "arm-64-linux"},
+                                                     {"arm_dot", "arm-64-linux-arm_dot_prod"},
+                                                     {"mac", "x86-64-osx"},
+                                                     {"mac_arm", "arm-64-osx"},
+                                                     {"windows", "x86-64-windows"},
+                                                     {"wasm", "wasm-32-wasmrt"},
+                                                     // AMD's fma4 is in no CPU made since 2017.
+                                                     {"foreign", "x86-64-linux-avx-fma4-sse41"}};
+
 }  // namespace
 
 int main(int, char** arguments) {
   const std::string package = arguments[1];
-  // AMD's fma4 is in no CPU made since 2017.
-  const auto target = resolve_target("host", 2);
+  const auto target = kTargets.contains(package) ? describe_target(kTargets.at(package), 2) : resolve_target("host", 2);
   if (!target) return std::cerr << render(target.error()), 1;
-  Target foreign = *target;
-  foreign.halide = "x86-64-linux-avx-fma4-sse41";
-  const PackageOptions options{package, arguments[2], package == "foreign" ? foreign : *target, "0.1.0"};
-  const auto kernels = package == "many"      ? many_kernels()
-                       : package == "weights" ? constant_kernels()
-                       : package == "foreign" ? std::vector{matmul_kernel("old_matmul")}
-                                              : std::vector{matmul_kernel("matmul")};
+  PackageOptions options{package, arguments[2], *target, "0.1.0"};
+  options.as_sources = package == "matmul_sources";
+  if (options.as_sources) options.name = "matmul";
+  const auto kernels = package == "many"                          ? many_kernels()
+                       : package == "weights" || package == "arm" ? constant_kernels()
+                       : package == "isas"                        ? kernels_for_three()
+                       : package == "foreign"                     ? std::vector{matmul_kernel("old_matmul")}
+                                                                  : std::vector{matmul_kernel("matmul")};
   const auto written = write_package(kernels, options);
   if (!written) return std::cerr << render(written.error()), static_cast<int>(written.error().error_class);
   for (const auto& file : *written) std::cout << file.string() << '\n';
