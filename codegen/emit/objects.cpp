@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <map>
-#include <optional>
 #include <set>
 #include <sstream>
 
@@ -56,32 +55,34 @@ Result<void> make_runtime(const ArchiveJob& job, const std::filesystem::path& ar
   return {};
 }
 
-/// The runtime's function in place of Halide's, which kernels call: all that report an error but that of memory are one,
-/// since none of them can happen behind the entries' buffers. Nothing for a function that the runtime does not have.
-std::optional<std::string> runtime_function(const std::string& halide) {
-  static const std::map<std::string, std::string> functions = {{"halide_malloc", "tile_tune_rt1_malloc"},
-                                                               {"halide_free", "tile_tune_rt1_free"},
-                                                               {"halide_do_par_for", "tile_tune_rt1_do_par_for"},
-                                                               {"halide_error_out_of_memory",
-                                                                "tile_tune_rt1_out_of_memory"}};
-  if (const auto found = functions.find(halide); found != functions.end()) return found->second;
-  if (halide.starts_with("halide_error")) return "tile_tune_rt1_error";
-  return std::nullopt;
-}
+/// The runtime's functions in place of Halide's, which kernels call.
+const std::map<std::string, std::string> kRuntimeFunctions = {
+    {"halide_malloc", "tile_tune_rt1_malloc"},
+    {"halide_free", "tile_tune_rt1_free"},
+    {"halide_do_par_for", "tile_tune_rt1_do_par_for"},
+    {"halide_error_out_of_memory", "tile_tune_rt1_out_of_memory"}};
 
-/// Options of objcopy that make a kernel's object call our runtime.
-Result<std::vector<std::string>> redirections(const ArchiveJob& job, const std::string& object) {
+/// What a kernel's object calls of Halide's runtime.
+Result<std::vector<std::string>> halide_functions(const ArchiveJob& job, const std::string& object) {
   TILE_TUNE_TRY(symbols, run_tool({job.tools.nm, "-g", "-j", "--undefined-only", object}, job.work));
   std::istringstream lines(symbols);
-  std::vector<std::string> options;
-  for (std::string symbol; std::getline(lines, symbol);) {
-    if (!symbol.starts_with("halide_")) continue;
-    const auto function = runtime_function(symbol);
-    if (!function)
-      return failure("compiler-error", fmt::format("a kernel calls {}, which the runtime of packages lacks", symbol));
-    options.push_back(fmt::format("--redefine-sym={}={}", symbol, *function));
+  std::vector<std::string> functions;
+  for (std::string symbol; std::getline(lines, symbol);)
+    if (symbol.starts_with("halide_")) functions.push_back(symbol);
+  return functions;
+}
+
+/// Those of Halide's functions that report an error, but that of memory, as one: they say what is wrong with a buffer,
+/// and the entries make buffers from constants.
+Result<std::string> error_functions(const std::set<std::string>& halide) {
+  std::string text = "#include \"tile_tune_rt.h\"\n\nstatic int error(void) { return TILE_TUNE_ERROR_INTERNAL; }\n";
+  for (const std::string& function : halide) {
+    if (kRuntimeFunctions.contains(function)) continue;
+    if (!function.starts_with("halide_error"))
+      return failure("compiler-error", fmt::format("a kernel calls {}, which the runtime of packages lacks", function));
+    text += fmt::format("int {}(void) __attribute__((alias(\"error\")));\n", function);
   }
-  return options;
+  return text;
 }
 
 /// Halide hands a kernel's first argument, the call, to the functions of its runtime.
@@ -124,15 +125,17 @@ Result<std::vector<Compiled>> make_member(const ArchiveJob& job, size_t number,
   TILE_TUNE_TRY(member, make_kernel(job, kernel));
   TILE_TUNE_CHECK(
       compile_generated(job, "entries", wrapper_text(job.options.name, job.signatures[number], cpu_features)));
-  std::vector<std::string> link = {job.tools.ld, "-r", "--gc-sections", "-o", object, "entries.o"};
-  link.insert(link.end(), member.objects.begin(), member.objects.end());
-  std::set<std::string> redirected;
+  std::set<std::string> halide;
   for (const std::string& one : member.objects) {
-    TILE_TUNE_TRY(options, redirections(job, one));
-    redirected.insert(options.begin(), options.end());
+    TILE_TUNE_TRY(functions, halide_functions(job, one));
+    halide.insert(functions.begin(), functions.end());
   }
+  TILE_TUNE_TRY(errors, error_functions(halide));
+  TILE_TUNE_CHECK(compile_generated(job, "errors", errors));
+  std::vector<std::string> link = {job.tools.ld, "-r", "--gc-sections", "-o", object, "entries.o", "errors.o"};
+  link.insert(link.end(), member.objects.begin(), member.objects.end());
   std::vector<std::string> hide = {job.tools.objcopy};
-  hide.insert(hide.end(), redirected.begin(), redirected.end());
+  for (const auto& [from, to] : kRuntimeFunctions) hide.push_back(fmt::format("--redefine-sym={}={}", from, to));
   for (const std::string& entry : entry_points(job.signatures[number])) {
     link.insert(link.end(), {"-u", entry});  // roots: Halide's argv entry and metadata fall away
     hide.push_back("--keep-global-symbol=" + entry);

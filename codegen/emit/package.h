@@ -1,10 +1,10 @@
 // Ahead-of-time packages: kernels as a static library with a plain C header (spec: cli.md "What `build` writes").
 //
 // Per kernel the library exports `int FN(const T* inputs..., T* outputs...)`, which checks pointers and CPU,
-// FN_unchecked, which does not, FN_ctx with a context of the caller's and FN_dl on DLPack tensors; per library contexts,
-// NAME_error_string and the codes in NAME.h. NAME.hpp is the same for C++20, on spans and views.
-// Kernels lie in libNAME.a, what they share (folder runtime) in libtile_tune_rt.a, the same in every package of one
-// version and architecture. Packages of several names may share a directory.
+// FN_unchecked, which does not, FN_ctx with a context of the caller's and FN_dl on DLPack tensors; per library
+// contexts, NAME_error_string and the codes in NAME.h. NAME.hpp is the same for C++20, on spans and views. Kernels lie
+// in libNAME.a, what they share (folder runtime) in libtile_tune_rt.a, the same in every package of one version and
+// architecture. Packages of several names may share a directory.
 #pragma once
 
 #include <filesystem>

@@ -73,7 +73,7 @@ int halide_error_out_of_memory(void* call);
 int halide_error_out_of_memory(void* call) { return (void)call, tile_tune_rt1_out_of_memory(); }
 )";
   for (const char* name : kErrors)
-    text += fmt::format("int halide_error_{0}(void);\nint halide_error_{0}(void) {{ return tile_tune_rt1_error(); }}\n", name);
+    text += fmt::format("int halide_error_{0}(void);\nint halide_error_{0}(void) {{ return TILE_TUNE_ERROR_INTERNAL; }}\n", name);
   return text;
 }
 

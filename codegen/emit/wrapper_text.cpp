@@ -21,8 +21,10 @@ std::string argument_tables(const Argument& argument, size_t i) {
   std::string text;
   const auto [shape, strides] = seen_shape(argument);
   if (!shape.empty())
-    text = fmt::format("static const int64_t tile_tune_shape{0}[] = {{{1}}};\nstatic const int64_t tile_tune_strides{0}[] = {{{2}}};\n", i,
-                       fmt::join(shape, ", "), fmt::join(strides, ", "));
+    text = fmt::format(
+        "static const int64_t tile_tune_shape{0}[] = {{{1}}};\nstatic const int64_t tile_tune_strides{0}[] = "
+        "{{{2}}};\n",
+        i, fmt::join(shape, ", "), fmt::join(strides, ", "));
   const auto dimensions = halide_dimensions(argument);
   if (dimensions.empty()) return text;
   return text + fmt::format("static const struct tile_tune_dimension tile_tune_dimensions{}[] = {{{}}};\n", i,
@@ -35,15 +37,16 @@ std::string tables(const Signature& kernel) {
     const Argument& a = kernel.arguments[i];
     text += argument_tables(a, i);
     const size_t rank = seen_shape(a).first.size();
-    rows +=
-        fmt::format("  {{{}, {}, {}, {}, {}, {}}},\n", a.packed ? a.packed->bytes : a.bytes(),
-                    a.packed ? std::to_string(kPackedAlignment) : fmt::format("sizeof({})", c_type(a.type)),
-                    type_code(a.packed ? DType::U8 : a.type).dlpack, rank,
-                    rank == 0 ? "NULL" : fmt::format("tile_tune_shape{}", i), rank == 0 ? "NULL" : fmt::format("tile_tune_strides{}", i));
+    rows += fmt::format("  {{{}, {}, {}, {}, {}, {}}},\n", a.packed ? a.packed->bytes : a.bytes(),
+                        a.packed ? std::to_string(kPackedAlignment) : fmt::format("sizeof({})", c_type(a.type)),
+                        type_code(a.packed ? DType::U8 : a.type).dlpack, rank,
+                        rank == 0 ? "NULL" : fmt::format("tile_tune_shape{}", i),
+                        rank == 0 ? "NULL" : fmt::format("tile_tune_strides{}", i));
   }
-  return text + fmt::format("static const struct tile_tune_argument tile_tune_arguments[] = {{\n{}}};\n"
-                            "static const struct tile_tune_signature tile_tune_signature = {{tile_tune_arguments, {}, {}}};\n",
-                            rows, kernel.inputs, kernel.arguments.size());
+  return text + fmt::format(
+                    "static const struct tile_tune_argument tile_tune_arguments[] = {{\n{}}};\n"
+                    "static const struct tile_tune_signature tile_tune_signature = {{tile_tune_arguments, {}, {}}};\n",
+                    rows, kernel.inputs, kernel.arguments.size());
 }
 
 // The C library keeps what is asked for, so the check is a few loads.

@@ -1,8 +1,8 @@
 /* What emitted libraries share: libtile_tune_rt.a, which their generated C is compiled against. Not installed.
  *
  * Kernels are compiled with Halide's user_context, here a struct tile_tune_call, and need three things of a runtime:
- * memory, parallel loops, and somebody to tell of errors. Halide's own runtime has one thread pool and one allocator for
- * the whole process, prints, aborts and reads the environment (21.0: 200 KB, 290 functions); none of it is linked.
+ * memory, parallel loops, and somebody to tell of errors. Halide's own runtime has one thread pool and one allocator
+ * for the whole process, prints, aborts and reads the environment (21.0: 200 KB, 290 functions); none of it is linked.
  *
  * Names that the linker sees carry the number of this interface, 1. Whatever changes here changes the number, so that
  * libraries of two versions do not meet the wrong runtime in one program: they link both, or not at all. */
@@ -13,6 +13,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "tile_tune_layouts.h"
 #include "tile_tune_status.h"
 
 #define TILE_TUNE_ENUMERATOR(number, suffix, text) TILE_TUNE_##suffix = number,
@@ -45,46 +46,12 @@ struct tile_tune_call {
   int working; /* threads that work for it, the caller's included; so it begins with 1. Guarded by the pool's lock */
 };
 
-/* Halide's halide_malloc, halide_free, halide_do_par_for, halide_error_out_of_memory, and all its other halide_error_*
- * functions as one, whatever arguments those have. */
+/* Halide's halide_malloc, halide_free, halide_do_par_for, halide_error_out_of_memory. */
 void* tile_tune_rt1_malloc(struct tile_tune_call* call, size_t bytes);
 void tile_tune_rt1_free(struct tile_tune_call* call, void* memory);
 int tile_tune_rt1_do_par_for(struct tile_tune_call* call, int (*task)(struct tile_tune_call*, int, uint8_t*), int min,
                              int size, uint8_t* closure);
 int tile_tune_rt1_out_of_memory(void);
-int tile_tune_rt1_error(void);
-
-/* Layouts of Halide 21's halide_buffer_t (HalideRuntime.h; tests/integration/emit compares) and of DLPack's DLTensor
- * (dlpack.h 1.0), under names of our own so that neither header is needed. */
-struct tile_tune_dimension {
-  int32_t min, extent, stride;
-  uint32_t flags;
-};
-struct tile_tune_type {
-  uint8_t code, bits;
-  uint16_t lanes;
-};
-struct tile_tune_buffer {
-  uint64_t device;
-  const void* device_interface;
-  uint8_t* host;
-  uint64_t flags;
-  struct tile_tune_type type;
-  int32_t dimensions;
-  struct tile_tune_dimension* dim;
-  void* padding;
-};
-struct DLTensor {
-  void* data;
-  struct {
-    int32_t type, id;
-  } device;
-  int32_t ndim;
-  struct tile_tune_type dtype;
-  int64_t* shape;
-  int64_t* strides;
-  uint64_t byte_offset;
-};
 
 /* What a pointer of an entry must show. */
 struct tile_tune_argument {

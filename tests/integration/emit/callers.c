@@ -2,36 +2,11 @@
    With the argument "no-memory" scratch allocations fail (linked with --wrap=malloc); with "one-cpu" the process may
    use one CPU and must have one thread at the end. */
 #define _GNU_SOURCE
-#include <dirent.h>
 #include <many.h>
 #include <sched.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
-#define CHECK(condition)                                              \
-  do {                                                                \
-    if (!(condition)) {                                               \
-      printf("%s:%d: %s is false\n", __FILE__, __LINE__, #condition); \
-      exit(1);                                                        \
-    }                                                                 \
-  } while (0)
-
-/* As <dlpack/dlpack.h> lays it out. */
-struct DLTensor {
-  void* data;
-  struct {
-    int32_t type, id;
-  } device;
-  int32_t ndim;
-  struct {
-    uint8_t code, bits;
-    uint16_t lanes;
-  } dtype;
-  int64_t* shape;
-  int64_t* strides;
-  uint64_t byte_offset;
-};
+#include "caller.h"
 
 static int fail_malloc = 0;
 void* __real_malloc(size_t size);
@@ -231,15 +206,6 @@ static void use_one_cpu(void) {
   CPU_ZERO(&one);
   CPU_SET(cpu, &one);
   CHECK(sched_setaffinity(0, sizeof one, &one) == 0);
-}
-
-static int threads(void) {
-  int count = 0;
-  DIR* tasks = opendir("/proc/self/task");
-  CHECK(tasks != NULL);
-  for (struct dirent* entry; (entry = readdir(tasks)) != NULL;) count += entry->d_name[0] != '.';
-  closedir(tasks);
-  return count;
 }
 
 int main(int count, char** arguments) {

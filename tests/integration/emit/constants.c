@@ -1,32 +1,8 @@
 /* Calls the kernels of the package "weights", whose operand B is constant; prints the first failure and returns 1. */
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <weights.h>
 
-#define CHECK(condition)                                              \
-  do {                                                                \
-    if (!(condition)) {                                               \
-      printf("%s:%d: %s is false\n", __FILE__, __LINE__, #condition); \
-      exit(1);                                                        \
-    }                                                                 \
-  } while (0)
-
-/* As <dlpack/dlpack.h> lays it out. */
-struct DLTensor {
-  void* data;
-  struct {
-    int32_t type, id;
-  } device;
-  int32_t ndim;
-  struct {
-    uint8_t code, bits;
-    uint16_t lanes;
-  } dtype;
-  int64_t* shape;
-  int64_t* strides;
-  uint64_t byte_offset;
-};
+#include "caller.h"
 
 /* Whole numbers, so that sums are exact in any order. */
 #define CHECK_PRODUCT(name, type, start)                                                                         \

@@ -71,6 +71,24 @@ const std::map<std::string, std::string> kTargets = {{"isas", "x86-64-linux"},
                                                      // AMD's fma4 is in no CPU made since 2017.
                                                      {"foreign", "x86-64-linux-avx-fma4-sse41"}};
 
+/// A matrix product whose rows are four parallel parts, each with a copy of B in scratch memory.
+std::vector<Kernel> parallel_kernel(const std::string& function) {
+  const MatmulOptions options{.m = 16, .n = 131, .k = 97};
+  Schedule schedule = packed_schedule(options);
+  schedule.stages[0].packings[0].depth = 1;
+  return {{matmul_program(options), schedule, function, "tuned", {}}};
+}
+
+std::vector<Kernel> kernels_of(const std::string& package) {
+  if (package == "many") return many_kernels();
+  if (package == "weights" || package == "arm") return constant_kernels();
+  if (package == "first" || package == "second") return parallel_kernel(package + "_product");
+  if (package == "isas") return kernels_for_three();
+  if (package == "foreign") return {matmul_kernel("old_matmul")};
+  if (package == "tiny") return {matmul_kernel("tiny", {.m = 4, .n = 4, .k = 4})};
+  return {matmul_kernel("matmul")};
+}
+
 }  // namespace
 
 int main(int, char** arguments) {
@@ -80,12 +98,7 @@ int main(int, char** arguments) {
   PackageOptions options{package, arguments[2], *target, "0.1.0"};
   options.as_sources = package == "matmul_sources";
   if (options.as_sources) options.name = "matmul";
-  const auto kernels = package == "many"                          ? many_kernels()
-                       : package == "weights" || package == "arm" ? constant_kernels()
-                       : package == "isas"                        ? kernels_for_three()
-                       : package == "foreign"                     ? std::vector{matmul_kernel("old_matmul")}
-                                                                  : std::vector{matmul_kernel("matmul")};
-  const auto written = write_package(kernels, options);
+  const auto written = write_package(kernels_of(package), options);
   if (!written) return std::cerr << render(written.error()), static_cast<int>(written.error().error_class);
   for (const auto& file : *written) std::cout << file.string() << '\n';
 }

@@ -1,66 +1,11 @@
 // Packages as other programs meet them: emitted by a process of their own, moved elsewhere, found, linked, called.
-#include <stdlib.h>
-
-#include <catch2/catch.hpp>
 #include <nlohmann/json.hpp>
-#include <set>
-#include <sstream>
 
-#include "codegen/emit/staging.h"
-#include "codegen/emit/subprocess.h"
+#include "tests/integration/emit/packages.h"
 
 using namespace tile_tune;
 using namespace tile_tune::codegen;
-namespace fs = std::filesystem;
-
-namespace {
-
-const fs::path kSource = TILE_TUNE_SOURCE_DIR;
-
-/// A directory of its own, removed at the end.
-struct Scratch {
-  Scratch() {
-    std::string name = (fs::temp_directory_path() / "tile tune emit XXXXXX").string();
-    REQUIRE(mkdtemp(name.data()) != nullptr);
-    path = name;
-  }
-  ~Scratch() { fs::remove_all(path); }
-  fs::path path;
-};
-
-std::string run(const std::vector<std::string>& command, const fs::path& directory) {
-  const auto output = run_tool(command, directory);
-  INFO(command.back());
-  if (!output) FAIL(render(output.error()));
-  return *output;
-}
-
-/// Emits in one place and moves the package to another, so that no path it was made under can matter.
-fs::path emit(const std::string& package, const fs::path& directory) {
-  run({EMIT_FIXTURE, package, (directory / "made here").string()}, directory);
-  const fs::path place = directory / package;
-  fs::rename(directory / "made here", place);
-  return place;
-}
-
-/// A shell line with pkg-config's flags for packages; eval undoes pkg-config's quoting of the blanks in our paths.
-void compile(const std::string& line, const std::vector<fs::path>& packages, const fs::path& directory) {
-  std::string path;
-  for (const fs::path& package : packages) path += (package / "lib/pkgconfig").string() + ":";
-  setenv("PKG_CONFIG_PATH", path.c_str(), 1);
-  run({"sh", "-ec", "eval " + line}, directory);
-}
-
-/// External symbols that an archive defines ("--defined-only") or needs ("--undefined-only").
-std::set<std::string> symbols(const std::string& which, const fs::path& archive) {
-  std::istringstream lines(run({"nm", "-g", "-j", which, archive.string()}, archive.parent_path()));
-  std::set<std::string> names;
-  for (std::string line; std::getline(lines, line);)
-    if (!line.empty() && line.back() != ':') names.insert(line);  // not the members' names
-  return names;
-}
-
-}  // namespace
+using namespace tile_tune::test;
 
 TEST_CASE("the examples find, build and run with an emitted library") {
   const Scratch scratch;
@@ -80,7 +25,7 @@ TEST_CASE("the examples find, build and run with an emitted library") {
 TEST_CASE("kernels of every kind compute, check their arguments, report and link") {
   const Scratch scratch;
   const fs::path many = emit("many", scratch.path);
-  fs::copy_file(kSource / "tests/integration/emit/callers.c", scratch.path / "callers.c");
+  copy_sources({"caller.h", "callers.c", "spans.cpp"}, scratch.path);
   const std::string caller = "cc -std=c11 -Wall -Wextra -pedantic -Werror -O1 callers.c ";
   compile(caller + "$(pkg-config --cflags --libs many) -Wl,--wrap=malloc -o callers", {many}, scratch.path);
   CHECK(run({"./callers", "no-memory"}, scratch.path).empty());
@@ -89,18 +34,26 @@ TEST_CASE("kernels of every kind compute, check their arguments, report and link
   // The archive exports the entries alone, and the runtime names of its own.
   std::set<std::string> exported;
   {
-    std::set<std::string> expected = {"many_error_string"};
+    std::set<std::string> expected = library_symbols("many");
     for (const char* name : {"copy_bool", "copy_i8",  "copy_u8",    "copy_i16",  "copy_u16", "copy_i32", "copy_u32",
                              "copy_i64",  "copy_u64", "copy_f16",   "copy_bf16", "copy_f32", "copy_f64", "copy_c32",
                              "copy_c64",  "scale",    "accumulate", "packed",    "no_rows",  "no_terms"})
-      for (const char* suffix : {"", "_unchecked", "_dl"}) expected.insert(std::string(name) + suffix);
+      for (const char* suffix : {"", "_unchecked", "_ctx", "_dl"}) expected.insert(std::string(name) + suffix);
     CHECK(symbols("--defined-only", many / "lib/libmany.a") == expected);
     exported = expected;
     for (const std::string& name : symbols("--undefined-only", many / "lib/libmany.a"))
-      CHECK((name.find("halide") == name.npos || name.starts_with("tile_tune_halide")));
+      CHECK(name.find("halide") == name.npos);
     for (const std::string& name : symbols("--defined-only", many / "lib/libtile_tune_rt.a"))
-      CHECK(name.starts_with("tile_tune_"));
+      CHECK(name.starts_with("tile_tune_rt1_"));
+    // Nor can it print, end the process or read the environment.
+    for (const std::string& name : symbols("--undefined-only", many / "lib/libtile_tune_rt.a"))
+      for (const char* part : {"print", "put", "write", "open", "abort", "exit", "assert", "env", "dlsym"})
+        CHECK(name.find(part) == name.npos);
   }
+  // Spans and views.
+  compile("c++ -std=c++20 -Wall -Wextra -pedantic -Werror -O1 spans.cpp $(pkg-config --cflags --libs many) -o spans",
+          {many}, scratch.path);
+  CHECK(run({"./spans"}, scratch.path).empty());
   // The archive can become part of a shared library.
   {
     compile(
@@ -151,14 +104,20 @@ int main() {
 TEST_CASE("kernels take constants as their packing functions make them") {
   const Scratch scratch;
   const fs::path package = emit("weights", scratch.path);
-  fs::copy_file(kSource / "tests/integration/emit/constants.c", scratch.path / "constants.c");
+  copy_sources({"caller.h", "constants.c", "constant_spans.cpp"}, scratch.path);
   compile(
       "cc -std=c11 -Wall -Wextra -pedantic -Werror -O1 constants.c $(pkg-config --cflags --libs weights) -o constants",
       {package}, scratch.path);
   CHECK(run({"./constants"}, scratch.path).empty());
-  std::set<std::string> expected = {"weights_error_string"};
+  compile(
+      "c++ -std=c++20 -Wall -Wextra -pedantic -Werror -O1 constant_spans.cpp "
+      "$(pkg-config --cflags --libs weights) -o spans",
+      {package}, scratch.path);
+  CHECK(run({"./spans"}, scratch.path).empty());
+  std::set<std::string> expected = library_symbols("weights");
   for (const std::string name : {"whole", "in_part", "plain", "columns", "empty"})
-    for (const char* suffix : {"", "_unchecked", "_dl", "_pack_B", "_pack_B_bytes"}) expected.insert(name + suffix);
+    for (const char* suffix : {"", "_unchecked", "_ctx", "_dl", "_pack_B", "_pack_B_bytes"})
+      expected.insert(name + suffix);
   CHECK(symbols("--defined-only", package / "lib/libweights.a") == expected);
   const auto manifest = read_bytes(package / "share/weights/manifest.json");
   REQUIRE(manifest);
@@ -187,7 +146,7 @@ TEST_CASE("the same package comes out byte for byte in another directory") {
     CHECK(a->find("made here") == a->npos);
     CHECK(a->find("somewhere") == a->npos);  // where the program's source lay
   }
-  CHECK(files == 6);
+  CHECK(files == 7);
 
   const auto manifest = nlohmann::json::parse(*read_bytes(first / "share/matmul/manifest.json"));
   CHECK(manifest["kind"] == "package");

@@ -68,6 +68,7 @@ TEST_CASE("the header says what every pointer must hold") {
   contains(text, "int f(const uint16_t* A, const uint16_t* B, uint16_t* C);\n");
   contains(text, "  f_B_extent1 = 3,\n  f_B_stride1 = 1,\n");
   contains(text, "int g_unchecked(const uint8_t* x, uint8_t* o);\n");
+  contains(text, "int g_ctx(lib_context*, const uint8_t* x, uint8_t* o);\n");
   contains(text, " a: input, f64, one element\n");
   contains(text, "int h(const double* a, const double* x, double* o);\n");
   contains(text, "int h_dl(lib_dl_tensor* const* inputs, lib_dl_tensor* const* outputs);\n");

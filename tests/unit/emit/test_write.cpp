@@ -28,21 +28,17 @@ struct Scratch {
   fs::path path;
 };
 
-/// Kernels that return `result`, and a runtime with one function.
-Compiler stand_in(int result = 0) {
-  return {[result](const ir::Program&, const Schedule&, const Target&, const std::string& function,
-                   const fs::path& object) -> Result<Compiled> {
-            const fs::path source = object.parent_path() / "kernel.c";
-            TILE_TUNE_CHECK(write_text(source, fmt::format("int {}(void) {{ return {}; }}\n", function, result)));
-            TILE_TUNE_CHECK(run_tool({"cc", "-c", "-fPIC", source.string(), "-o", object.string()}, "/"));
-            return Compiled{"hash", 0, 0};
-          },
-          [](const Target&, const fs::path& object) -> Result<void> {
-            const fs::path source = object.parent_path() / "runtime.c";
-            TILE_TUNE_CHECK(write_text(source, "__attribute__((weak)) void halide_error(void* u, const char* m) {}\n"));
-            TILE_TUNE_CHECK(run_tool({"cc", "-c", "-fPIC", source.string(), "-o", object.string()}, "/"));
-            return {};
-          }};
+/// Kernels that return `result`, and call what kernels call of a runtime.
+Compiler stand_in(int result = 0, const std::string& called = "halide_free") {
+  return {[=](const ir::Program&, const Schedule&, const Target&, const std::string& function,
+              const fs::path& object) -> Result<Compiled> {
+    const fs::path source = object.parent_path() / "kernel.c";
+    TILE_TUNE_CHECK(
+        write_text(source, fmt::format("void {1}(void*, void*);\nint {0}(void* call) {{ {1}(call, 0); return {2}; }}\n",
+                                       function, called, result)));
+    TILE_TUNE_CHECK(run_tool({"cc", "-c", "-fPIC", source.string(), "-o", object.string()}, "/"));
+    return Compiled{"hash", 0, 0};
+  }};
 }
 
 PackageOptions options(const fs::path& directory, const std::string& name = "lib") {
@@ -68,8 +64,9 @@ TEST_CASE("a package is written, replaced, and leaves its neighbours alone") {
   const fs::path out = scratch.path / "new" / "out";
   const auto written = write_package_with(stand_in(), kKernel, options(out / ""));
   REQUIRE(written);
-  CHECK(*written == std::vector<fs::path>{"include/lib.h", "lib/cmake/lib/libConfig.cmake", "lib/liblib.a",
-                                          "lib/libtile_tune_rt.a", "lib/pkgconfig/lib.pc", "share/lib/manifest.json"});
+  CHECK(*written == std::vector<fs::path>{"include/lib.h", "include/lib.hpp", "lib/cmake/lib/libConfig.cmake",
+                                          "lib/liblib.a", "lib/libtile_tune_rt.a", "lib/pkgconfig/lib.pc",
+                                          "share/lib/manifest.json"});
   for (const fs::path& file : *written) CHECK(fs::is_regular_file(out / file));
   CHECK(std::distance(fs::directory_iterator(out), {}) == 3);  // no temporary directory is left
 
@@ -96,6 +93,13 @@ TEST_CASE("a failure leaves the older package and no trace of the newer") {
     CHECK(snapshot(scratch.path) == before);
     CHECK_FALSE(write_package_with(broken, kKernel, options(scratch.path / "a" / "b")));
     CHECK(snapshot(scratch.path) == before);  // directories made for it are gone
+  }
+  SECTION("the kernel needs what the runtime lacks") {
+    const auto before = snapshot(scratch.path);
+    const auto result = write_package_with(stand_in(1, "halide_trace"), kKernel, options(out));
+    REQUIRE_FALSE(result);
+    CHECK(result.error().message == "a kernel calls halide_trace, which the runtime of packages lacks");
+    CHECK(snapshot(scratch.path) == before);
   }
   SECTION("the compiler finds the disk full") {
     Compiler full = stand_in(1);
@@ -174,5 +178,7 @@ TEST_CASE("kernels that cannot share a library are refused before anything is wr
   CHECK(refuse({test::matmul_kernel("f"), test::matmul_kernel("f")}, "lib") == "duplicate-function");
   CHECK(refuse({test::matmul_kernel("f"), test::matmul_kernel("f_dl")}, "lib") == "duplicate-function");
   CHECK(refuse({test::matmul_kernel("LIB_OK")}, "lib") == "duplicate-function");
-  CHECK(refuse({test::matmul_kernel("lib_error_string")}, "lib") == "duplicate-function");
+  for (const char* name : {"lib_error_string", "lib_context", "lib_set_num_threads", "lib_parallel_for", "lib_cpp"})
+    CHECK(refuse({test::matmul_kernel(name)}, "lib") == "duplicate-function");
+  CHECK(refuse({test::matmul_kernel("f"), test::matmul_kernel("f_ctx")}, "lib") == "duplicate-function");
 }
