@@ -3,17 +3,20 @@
 
 #include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
+#include <set>
 
 #include "cli/bindings.h"
 #include "cli/interrupt.h"
 #include "cli/memory.h"
 #include "cli/option_checks.h"
+#include "cli/package_targets.h"
 #include "cli/packaging.h"
 #include "cli/program_argument.h"
 #include "cli/rebuild.h"
 #include "cli/revalidation.h"
 #include "cli/schedule_choice.h"
 #include "cli/verbs.h"
+#include "codegen/emit/alternatives.h"
 #include "codegen/emit/names.h"
 
 namespace tile_tune::cli {
@@ -75,15 +78,15 @@ Result<Package> package_of_programs(const BuildOptions& options, const Session& 
   TILE_TUNE_TRY(name, library_name(options, workloads));
   TILE_TUNE_CHECK(check_names(name, options, workloads));
   for (const auto& workload : workloads) TILE_TUNE_CHECK(check_memory(workload.program));
-  TILE_TUNE_TRY(target, session.target());
+  TILE_TUNE_TRY(targets, package_targets(session));
   TILE_TUNE_CHECK(check_writable(options.directory));
   std::vector<codegen::Kernel> kernels;
   for (const auto& workload : workloads) {
-    TILE_TUNE_TRY(choice, choose(options, workload, target, session, stop));
-    kernels.push_back({workload.program, choice.schedule, function_name(options, workloads, workload),
-                       choice.provenance, choice.record, choice.rung});
+    const auto pick = [&](const codegen::Target& target) { return choose(options, workload, target, session, stop); };
+    TILE_TUNE_TRY(kernel, kernel_for(workload, function_name(options, workloads, workload), targets, pick));
+    kernels.push_back(std::move(kernel));
   }
-  return Package{std::move(kernels), {name, options.directory, target, TILE_TUNE_VERSION}};
+  return Package{std::move(kernels), {name, options.directory, targets.back(), TILE_TUNE_VERSION}};
 }
 
 /// Of PROGRAMs or of a manifest.
@@ -97,13 +100,35 @@ Result<Package> package_of(const BuildOptions& options, const Session& session, 
   return package_of_manifest(options.manifest, options.directory);
 }
 
+/// Kernels are verified while they are compiled, where they run here (packaging.h).
+void warn_of_unverified(const Package& package, const Reporter& report) {
+  std::set<std::string> targets;
+  for (const auto& kernel : package.kernels)
+    for (const auto& one : codegen::alternatives_of(kernel, package.options.target))
+      if (!codegen::check_runs_here(one.target)) targets.insert(one.target.halide);
+  for (const auto& target : targets)
+    report.warn("unverified", fmt::format("kernels for {} do not run here: nothing they compute was checked", target));
+}
+
+/// For --json: "variants" are the other instruction sets of several.
+nlohmann::json describe(const codegen::Kernel& kernel, const codegen::Target& target) {
+  nlohmann::json json{{"function", kernel.function},
+                      {"target", target.halide},
+                      {"rung", kernel.rung},
+                      {"record", kernel.record},
+                      {"variants", nlohmann::json::array()}};
+  for (const auto& one : kernel.variants)
+    json["variants"].push_back({{"target", one.target.halide}, {"rung", one.rung}, {"record", one.record}});
+  return json;
+}
+
 Result<void> tell(const Package& package, const std::vector<std::filesystem::path>& files, const Session& session) {
   std::vector<std::string> paths;
   for (const auto& file : files) paths.push_back((package.options.directory / file).string());
   if (session.report.json()) {
     nlohmann::json kernels = nlohmann::json::array();
     for (const auto& kernel : package.kernels)
-      kernels.push_back({{"function", kernel.function}, {"rung", kernel.rung}, {"record", kernel.record}});
+      kernels.push_back(describe(kernel, package.options.target));
     return print_json({{"name", package.options.name}, {"kernels", kernels}, {"files", paths}});
   }
   for (const auto& path : paths) TILE_TUNE_CHECK(print(path + "\n"));
@@ -119,6 +144,7 @@ Result<Exit> build(const BuildOptions& options, const Session& session) {
   if (!files && files.error().code == "not-reproduced")
     files.error().note = "nothing was written; the C compiler or binutils are others than those that made it";
   if (!files) return tl::unexpected(files.error());
+  warn_of_unverified(package, session.report);
   TILE_TUNE_CHECK(tell(package, *files, session));
   return Exit::Success;
 }

@@ -40,12 +40,20 @@ nlohmann::json to_json(const std::vector<codegen::Kernel>& kernels, const codege
           {"files", options.expected}};
 }
 
-/// Only what computes as it should goes into a library: what compiles a kernel judges it, too.
+Result<codegen::Variant> read_variant(const nlohmann::json& json) {
+  TILE_TUNE_TRY(target, codegen::target_from_json(json.at("target")));
+  TILE_TUNE_TRY(schedule, codegen::schedule_from_json(json.at("schedule")));
+  return codegen::Variant{std::move(target), std::move(schedule), json.at("provenance").get<std::string>(),
+                          json.at("record"), json.at("rung").get<std::string>()};
+}
+
+/// Only what computes as it should goes into a library: what compiles a kernel judges it, too, where it runs here.
 codegen::Compiler judging_compiler(const fs::path& runtime) {
   return {[runtime](const ir::Program& program, const codegen::Schedule& schedule, const codegen::Target& target,
                     const std::string& function, const fs::path& object) -> Result<codegen::Compiled> {
     TILE_TUNE_TRY(compiled, codegen::compile_object(program, schedule, target, function, object));
-    TILE_TUNE_CHECK(search::check_object(program, target, {function, object, runtime}));
+    if (codegen::check_runs_here(target))
+      TILE_TUNE_CHECK(search::check_object(program, target, {function, object, runtime}));
     return compiled;
   }};
 }
@@ -92,10 +100,14 @@ Result<Package> package_from_json(const nlohmann::json& json, const fs::path& di
     package.kernels.push_back({std::move(program), std::move(schedule), one.at("function").get<std::string>(),
                                one.at("provenance").get<std::string>(), one.at("record"),
                                one.at("rung").get<std::string>()});
+    for (const auto& other : one.at("variants")) {
+      TILE_TUNE_TRY(variant, read_variant(other));
+      package.kernels.back().variants.push_back(std::move(variant));
+    }
   }
   TILE_TUNE_TRY(target, codegen::target_from_json(json.at("target")));
   package.options = {json.at("name").get<std::string>(), directory, std::move(target),
-                     json.at("tool_version").get<std::string>(),
+                     json.at("tool_version").get<std::string>(), false,
                      json.at("files").get<std::map<std::string, std::string>>()};
   return package;
 }

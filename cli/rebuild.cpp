@@ -8,6 +8,8 @@
 
 #include "cli/memory.h"
 #include "cli/program_argument.h"
+#include "codegen/emit/alternatives.h"
+#include "codegen/emit/cpu_features.h"
 #include "codegen/emit/manifest.h"
 #include "codegen/emit/names.h"
 #include "codegen/schedule/check.h"
@@ -44,14 +46,17 @@ Result<void> check_versions(const json& manifest) {
               "only the same versions make the same package; build the program anew");
 }
 
-/// Reading and writing JSON that nests deep takes deep stacks; no record does.
-bool is_shallow(const json& value, int levels = 8) {
+/// Copying and writing JSON that nests deep takes deep stacks; expressions, of which each level is two or three, may nest
+/// two thousand deep (ir/expr.h).
+constexpr int kMaxLevels = 8000;
+bool is_shallow(const json& value, int levels = kMaxLevels) {
   return levels > 0 && std::all_of(value.begin(), value.end(), [&](const json& part) {
            return !part.is_structured() || is_shallow(part, levels - 1);
          });
 }
 
 Result<void> check_form(const json& manifest) {
+  if (!is_shallow(manifest)) return bad("it nests too deep");
   if (!manifest.is_object() || manifest.value("kind", json()) != "package") return bad("this is no package's manifest");
   if (manifest.value("format", json()) != codegen::kManifestFormat)
     return fail(ErrorClass::Program, "another-version", "the manifest is of another form than this version reads",
@@ -63,40 +68,63 @@ Result<void> check_form(const json& manifest) {
     const auto& kernel = (*kernels)[i];
     if (!kernel.is_object() || !kernel.contains("program"))
       return bad(fmt::format("kernels[{}] comes without its program", i));
-    if (!kernel.contains("record") || !kernel["record"].is_object() || !is_shallow(kernel["record"]))
-      return bad(fmt::format("kernels[{}] comes without a proper record", i));
   }
   return {};
 }
 
 /// As schedule_choice.h has them; both stand in the header.
-bool is_provenance(const codegen::Kernel& kernel) {
+bool is_provenance(const codegen::Variant& one) {
   constexpr std::string_view kProvenances[] = {"tuned", "nearest", "default", "given"};
   constexpr std::string_view kRungs[] = {"exact", "revalidated", "stale", "nearest", "default", "given"};
-  return std::count(std::begin(kProvenances), std::end(kProvenances), kernel.provenance) == 1 &&
-         std::count(std::begin(kRungs), std::end(kRungs), kernel.rung) == 1;
+  return std::count(std::begin(kProvenances), std::end(kProvenances), one.provenance) == 1 &&
+         std::count(std::begin(kRungs), std::end(kRungs), one.rung) == 1;
 }
 
-/// The program is what its hash says and in the form that schedules and kernels speak of, and the schedule fits it.
-Result<void> check_kernel(const codegen::Kernel& kernel, const json& described) {
+/// The target's text decides what is compiled; what goes with it must not contradict it.
+Result<void> check_target(const codegen::Target& target) {
+  TILE_TUNE_TRY(described, codegen::describe_target(target.halide, target.threads));
+  if (described.halide != target.halide || described.vector_bytes != target.vector_bytes ||
+      described.vector_registers != target.vector_registers || target.threads < 1)
+    return bad(fmt::format("its target is not {} as this version knows it", target.halide));
+  return {};
+}
+
+/// Of each kernel the same, in the order in which a CPU is asked for them.
+Result<void> check_targets(const Package& package) {
+  std::vector<std::string> first;
+  for (const auto& kernel : package.kernels) {
+    std::vector<codegen::Target> targets;
+    for (const auto& one : codegen::alternatives_of(kernel, package.options.target)) {
+      TILE_TUNE_CHECK(check_target(one.target));
+      targets.push_back(one.target);
+    }
+    std::vector<std::string> names, order;
+    for (const auto& target : targets) names.push_back(target.halide);
+    if (targets.size() > 1) {
+      TILE_TUNE_TRY(ordered, codegen::dispatch_order(targets));
+      for (const auto& target : ordered) order.push_back(target.halide);
+    }
+    if (first.empty()) first = names;
+    if (names != first || (targets.size() > 1 && names != order))
+      return bad(fmt::format("the targets of {} are not those of a package", kernel.function));
+  }
+  return {};
+}
+
+/// The program is what its hash says and in the form that schedules and kernels speak of, and the schedules fit it.
+Result<void> check_kernel(const codegen::Kernel& kernel, const codegen::Target& target, const json& described) {
   TILE_TUNE_CHECK(codegen::check_external_name("function", kernel.function));
   if (!kernel.program.is_bound() || described.at("content_hash") != ir::content_hash(kernel.program) ||
       ir::to_json(ir::canonicalize(kernel.program)) != ir::to_json(kernel.program))
     return bad(fmt::format("the program of {} is not what its content_hash says", kernel.function));
   if (described.at("schedule_id") != codegen::schedule_id(kernel.schedule))
     return bad(fmt::format("the schedule of {} is not what its schedule_id says", kernel.function));
-  if (!is_provenance(kernel)) return bad(fmt::format("the provenance or rung of {} is none", kernel.function));
-  TILE_TUNE_CHECK(codegen::check(kernel.program, kernel.schedule));
+  for (const auto& one : codegen::alternatives_of(kernel, target)) {
+    if (!is_provenance(one)) return bad(fmt::format("the provenance or rung of {} is none", kernel.function));
+    if (!one.record.is_object()) return bad(fmt::format("the record of {} is none", kernel.function));
+    TILE_TUNE_CHECK(codegen::check(kernel.program, one.schedule));
+  }
   return check_memory(kernel.program);
-}
-
-/// The target's text decides what is compiled; what goes with it must not contradict it.
-Result<void> check_target(const codegen::Target& target) {
-  TILE_TUNE_TRY(resolved, codegen::resolve_target(target.halide, target.threads));
-  if (resolved.halide != target.halide || resolved.vector_bytes != target.vector_bytes ||
-      resolved.vector_registers != target.vector_registers || target.threads < 1)
-    return bad(fmt::format("its target is not {} as this version knows it", target.halide));
-  return {};
 }
 
 Result<Package> read_package(const json& manifest, const std::string& directory) try {
@@ -104,9 +132,9 @@ Result<Package> read_package(const json& manifest, const std::string& directory)
   TILE_TUNE_TRY(package, package_from_json(manifest, directory));
   if (package.options.expected.empty()) return bad("it names no files");
   TILE_TUNE_CHECK(codegen::check_external_name("library", package.options.name));
-  TILE_TUNE_CHECK(check_target(package.options.target));
   for (size_t i = 0; i < package.kernels.size(); ++i)
-    TILE_TUNE_CHECK(check_kernel(package.kernels[i], manifest.at("kernels")[i]));
+    TILE_TUNE_CHECK(check_kernel(package.kernels[i], package.options.target, manifest.at("kernels")[i]));
+  TILE_TUNE_CHECK(check_targets(package));
   return package;
 } catch (const json::exception&) {
   return bad("a field is missing or of the wrong type");

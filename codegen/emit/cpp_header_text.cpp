@@ -6,7 +6,8 @@
 namespace tile_tune::codegen {
 namespace {
 
-constexpr const char* kHead = R"(// {name}.hpp: the kernels of {name}.h for C++20. What each computes and how its tensors lie is said there.
+constexpr const char* kHead =
+    R"(// {name}.hpp: the kernels of {name}.h for C++20. What each computes and how its tensors lie is said there.
 //
 //   std::vector<float> a(...), b(...), c(...);
 //   if (const {name}_status status = {name}_cpp::KERNEL(a, b, c)) std::cerr << {name}_error_string(status);
@@ -138,15 +139,14 @@ std::string packing_text(const std::string& library, const Signature& kernel, co
       "[[nodiscard]] inline {0}_status {1}({2} {3}, std::span<unsigned char> arg_packed) {{\n{4}"
       "  if (arg_packed.size() != ::{1}_bytes()) return ::{5}_ERROR_SHAPE;\n"
       "  return static_cast<::{0}_status>(::{1}({6}, arg_packed.data()));\n}}\n",
-      library, packing_entry(kernel, constant), operand_type(library, elements), constant.parameter, check_text(elements),
-      status_prefix(library), pointer_text(elements));
+      library, packing_entry(kernel, constant), operand_type(library, elements), constant.parameter,
+      check_text(elements), status_prefix(library), pointer_text(elements));
 }
 
 }  // namespace
 
 std::string cpp_header_text(const std::string& library, const std::vector<Signature>& kernels) {
-  std::string text =
-      fmt::format(kHead, fmt::arg("name", library), fmt::arg("prefix", status_prefix(library)));
+  std::string text = fmt::format(kHead, fmt::arg("name", library), fmt::arg("prefix", status_prefix(library)));
   for (const Signature& kernel : kernels) {
     text += kernel_text(library, kernel);
     for (const Argument& argument : kernel.arguments)

@@ -11,8 +11,8 @@ struct Provenance {
   std::string content_hash;  // of the program
 };
 
-/// NAME.h: status codes, contexts, and per kernel its tensors' constants and its entries. `kernels` and `provenances` go in
-/// pairs.
+/// NAME.h: status codes, contexts, and per kernel its tensors' constants and its entries. `kernels` and `provenances`
+/// go in pairs.
 std::string header_text(const PackageOptions& options, const std::vector<Signature>& kernels,
                         const std::vector<Provenance>& provenances);
 

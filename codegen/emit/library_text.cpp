@@ -53,9 +53,9 @@ std::vector<std::string> behind(const std::string& library, std::initializer_lis
 std::string library_text(const std::string& library) { return fmt::format(kText, library); }
 
 std::vector<std::string> library_functions(const std::string& library) {
-  return behind(library, {"error_string", "default_context", "context_create", "context_destroy",
-                          "context_set_num_threads", "context_set_parallel_for", "context_set_allocator",
-                          "context_set_user_data", "set_num_threads"});
+  return behind(library,
+                {"error_string", "default_context", "context_create", "context_destroy", "context_set_num_threads",
+                 "context_set_parallel_for", "context_set_allocator", "context_set_user_data", "set_num_threads"});
 }
 
 std::vector<std::string> library_types(const std::string& library) {

@@ -33,7 +33,23 @@ json without_places(ir::Program program) {
   return ir::to_json(program);
 }
 
-json describe(const Kernel& kernel, const Signature& signature, const Compiled& compiled) {
+/// The functions for other instruction sets than the package's target, as they are asked for.
+json describe_variants(const Kernel& kernel, const std::vector<Compiled>& compiled) {
+  json variants = json::array();
+  for (size_t i = 0; i < kernel.variants.size(); ++i) {
+    const Variant& one = kernel.variants[i];
+    variants.push_back({{"target", to_json(one.target)},
+                        {"schedule", to_json(one.schedule)},
+                        {"schedule_id", schedule_id(one.schedule)},
+                        {"provenance", one.provenance},
+                        {"rung", one.rung.empty() ? one.provenance : one.rung},
+                        {"record", one.record},
+                        {"code_hash", compiled[i].code_hash}});
+  }
+  return variants;
+}
+
+json describe(const Kernel& kernel, const Signature& signature, const std::vector<Compiled>& compiled) {
   json arguments = json::array();
   for (const Argument& argument : signature.arguments) arguments.push_back(describe(argument));
   return {{"function", kernel.function},
@@ -45,13 +61,14 @@ json describe(const Kernel& kernel, const Signature& signature, const Compiled& 
           {"provenance", kernel.provenance},
           {"rung", kernel.rung.empty() ? kernel.provenance : kernel.rung},
           {"record", kernel.record},
-          {"code_hash", compiled.code_hash}};
+          {"code_hash", compiled.back().code_hash},
+          {"variants", describe_variants(kernel, compiled)}};
 }
 
 }  // namespace
 
 json manifest(const PackageOptions& options, const std::vector<Kernel>& kernels,
-              const std::vector<Signature>& signatures, const std::vector<Compiled>& compiled,
+              const std::vector<Signature>& signatures, const std::vector<std::vector<Compiled>>& compiled,
               const std::vector<Digest>& files, const std::string& c_compiler) {
   json list = json::array(), digests = json::object();
   for (size_t i = 0; i < kernels.size(); ++i) list.push_back(describe(kernels[i], signatures[i], compiled[i]));

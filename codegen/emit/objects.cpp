@@ -3,11 +3,13 @@
 #include <fmt/format.h>
 
 #include <map>
-#include <optional>
+#include <set>
 #include <sstream>
 
+#include "codegen/emit/alternatives.h"
 #include "codegen/emit/children.h"
 #include "codegen/emit/cpu_features.h"
+#include "codegen/emit/dispatch_text.h"
 #include "codegen/emit/library_text.h"
 #include "codegen/emit/runtime_files.h"
 #include "codegen/emit/staging.h"
@@ -32,10 +34,10 @@ Result<fs::path> make_folder(const ArchiveJob& job, const std::string& name) {
   return folder;
 }
 
-Result<void> compile_c(const std::filesystem::path& folder, const std::string& stem,
+Result<void> compile_c(const Toolchain& tools, const std::filesystem::path& folder, const std::string& stem,
                        const std::vector<std::string>& options) {
   // -pipe: no files in $TMPDIR. Sections per function let the linker drop what a program does not call.
-  std::vector<std::string> command = {"cc", "-std=c11", "-O2", "-g0", "-fPIC", "-pipe", "-ffunction-sections"};
+  std::vector<std::string> command = {tools.cc, "-std=c11", "-O2", "-g0", "-fPIC", "-pipe", "-ffunction-sections"};
   command.insert(command.end(), options.begin(), options.end());
   command.insert(command.end(), {"-c", stem + ".c", "-o", stem + ".o"});
   TILE_TUNE_CHECK(run_tool(command, folder));
@@ -46,7 +48,7 @@ Result<void> compile_c(const std::filesystem::path& folder, const std::string& s
 Result<void> compile_generated(const ArchiveJob& job, const fs::path& folder, const std::string& stem,
                                const std::string& source) {
   TILE_TUNE_CHECK(write_text(folder / (stem + ".c"), source));
-  return compile_c(folder, stem,
+  return compile_c(job.tools, folder, stem,
                    {"-iquote", job.include.string(), "-iquote", (job.work / kRuntimeFolder).string()});
 }
 
@@ -55,43 +57,46 @@ Result<void> compile_generated(const ArchiveJob& job, const fs::path& folder, co
 Result<void> make_runtime(const ArchiveJob& job, const std::filesystem::path& archive) {
   TILE_TUNE_TRY(folder, make_folder(job, kRuntimeFolder));
   for (const auto& [name, text] : runtime_files()) TILE_TUNE_CHECK(write_text(folder / name, text));
-  std::vector<std::string> command = {"ar", "rcsD", archive.string()};
+  std::vector<std::string> command = {job.tools.ar, "rcsD", archive.string()};
   for (const auto& [name, text] : runtime_files()) {
     const std::filesystem::path file = name;
     if (file.extension() != ".c") continue;
-    TILE_TUNE_CHECK(compile_c(folder, file.stem().string(), {"-fvisibility=hidden"}));
+    TILE_TUNE_CHECK(compile_c(job.tools, folder, file.stem().string(), {"-fvisibility=hidden"}));
     command.push_back(file.stem().string() + ".o");
   }
   TILE_TUNE_CHECK(run_tool(command, folder));
   return {};
 }
 
-/// The runtime's function in place of Halide's, which kernels call: all that report an error but that of memory are one,
-/// since none of them can happen behind the entries' buffers. Nothing for a function that the runtime does not have.
-std::optional<std::string> runtime_function(const std::string& halide) {
-  static const std::map<std::string, std::string> functions = {{"halide_malloc", "tile_tune_rt1_malloc"},
-                                                               {"halide_free", "tile_tune_rt1_free"},
-                                                               {"halide_do_par_for", "tile_tune_rt1_do_par_for"},
-                                                               {"halide_error_out_of_memory",
-                                                                "tile_tune_rt1_out_of_memory"}};
-  if (const auto found = functions.find(halide); found != functions.end()) return found->second;
-  if (halide.starts_with("halide_error")) return "tile_tune_rt1_error";
-  return std::nullopt;
+/// The runtime's functions in place of Halide's, which kernels call.
+const std::map<std::string, std::string> kRuntimeFunctions = {
+    {"halide_malloc", "tile_tune_rt1_malloc"},
+    {"halide_free", "tile_tune_rt1_free"},
+    {"halide_do_par_for", "tile_tune_rt1_do_par_for"},
+    {"halide_error_out_of_memory", "tile_tune_rt1_out_of_memory"}};
+
+/// What a kernel's object calls of Halide's runtime.
+Result<std::vector<std::string>> halide_functions(const ArchiveJob& job, const fs::path& folder,
+                                                  const std::string& object) {
+  TILE_TUNE_TRY(symbols, run_tool({job.tools.nm, "-g", "-j", "--undefined-only", object}, folder));
+  std::istringstream lines(symbols);
+  std::vector<std::string> functions;
+  for (std::string symbol; std::getline(lines, symbol);)
+    if (symbol.starts_with("halide_")) functions.push_back(symbol);
+  return functions;
 }
 
-/// Options of objcopy that make a kernel's object call our runtime.
-Result<std::vector<std::string>> redirections(const std::filesystem::path& folder, const std::string& object) {
-  TILE_TUNE_TRY(symbols, run_tool({"nm", "-g", "-j", "--undefined-only", object}, folder));
-  std::istringstream lines(symbols);
-  std::vector<std::string> options;
-  for (std::string symbol; std::getline(lines, symbol);) {
-    if (!symbol.starts_with("halide_")) continue;
-    const auto function = runtime_function(symbol);
-    if (!function)
-      return failure("compiler-error", fmt::format("a kernel calls {}, which the runtime of packages lacks", symbol));
-    options.push_back(fmt::format("--redefine-sym={}={}", symbol, *function));
+/// Those of Halide's functions that report an error, but that of memory, as one: they say what is wrong with a buffer,
+/// and the entries make buffers from constants.
+Result<std::string> error_functions(const std::set<std::string>& halide) {
+  std::string text = "#include \"tile_tune_rt.h\"\n\nstatic int error(void) { return TILE_TUNE_ERROR_INTERNAL; }\n";
+  for (const std::string& function : halide) {
+    if (kRuntimeFunctions.contains(function)) continue;
+    if (!function.starts_with("halide_error"))
+      return failure("compiler-error", fmt::format("a kernel calls {}, which the runtime of packages lacks", function));
+    text += fmt::format("int {}(void) __attribute__((alias(\"error\")));\n", function);
   }
-  return options;
+  return text;
 }
 
 /// Halide hands a kernel's first argument, the call, to the functions of its runtime.
@@ -100,19 +105,52 @@ Target with_user_context(Target target) {
   return target;
 }
 
+struct Member {
+  std::vector<Compiled> compiled;    // what each function of a kernel compiled to, in dispatch_order()
+  std::vector<std::string> objects;  // files of the kernel's folder
+};
+
+/// The kernel's function, or one for each instruction set and what chooses among them.
+Result<Member> make_kernel(const ArchiveJob& job, const Kernel& kernel, const fs::path& folder) {
+  const std::string symbol = kernel_symbol(kernel.function);
+  const auto compile = [&](const Variant& one, const std::string& name, const std::string& object) {
+    return job.compiler.object(kernel.program, one.schedule, with_user_context(one.target), name, folder / object);
+  };
+  Member member;
+  const auto all = alternatives_of(kernel, job.options.target);
+  for (size_t i = 0; i < all.size(); ++i) {
+    const std::string object = fmt::format("kernel{}.o", i);
+    TILE_TUNE_TRY(compiled, compile(all[i], all.size() == 1 ? symbol : alternative_symbol(symbol, i), object));
+    member.compiled.push_back(std::move(compiled));
+    member.objects.push_back(object);
+  }
+  if (all.size() == 1) return member;
+  TILE_TUNE_TRY(described, described_alternatives(kernel, job.options.target));
+  TILE_TUNE_CHECK(compile_generated(job, folder, "dispatch", cpu_dispatch_text(symbol, described)));
+  member.objects.push_back("dispatch.o");
+  return member;
+}
+
 /// members/FUNCTION.o: the kernel and its entries, the entries alone visible.
-Result<Compiled> make_member(const ArchiveJob& job, size_t number, const std::vector<std::string>& cpu_features) {
+Result<std::vector<Compiled>> make_member(const ArchiveJob& job, size_t number,
+                                          const std::vector<std::string>& cpu_features) {
   const Kernel& kernel = job.kernels[number];
   TILE_TUNE_TRY(folder, make_folder(job, std::to_string(number)));
   const std::string object = job.work / kMembersFolder / (kernel.function + ".o");
-  TILE_TUNE_TRY(compiled, job.compiler.object(kernel.program, kernel.schedule, with_user_context(job.options.target),
-                                              kernel_symbol(kernel.function), folder / "kernel.o"));
+  TILE_TUNE_TRY(member, make_kernel(job, kernel, folder));
   TILE_TUNE_CHECK(
       compile_generated(job, folder, "entries", wrapper_text(job.options.name, job.signatures[number], cpu_features)));
-  std::vector<std::string> link = {"ld", "-r", "--gc-sections", "-o", object, "entries.o", "kernel.o"};
-  TILE_TUNE_TRY(redirected, redirections(folder, "kernel.o"));
-  std::vector<std::string> hide = {"objcopy"};
-  hide.insert(hide.end(), redirected.begin(), redirected.end());
+  std::set<std::string> halide;
+  for (const std::string& one : member.objects) {
+    TILE_TUNE_TRY(functions, halide_functions(job, folder, one));
+    halide.insert(functions.begin(), functions.end());
+  }
+  TILE_TUNE_TRY(errors, error_functions(halide));
+  TILE_TUNE_CHECK(compile_generated(job, folder, "errors", errors));
+  std::vector<std::string> link = {job.tools.ld, "-r", "--gc-sections", "-o", object, "entries.o", "errors.o"};
+  link.insert(link.end(), member.objects.begin(), member.objects.end());
+  std::vector<std::string> hide = {job.tools.objcopy};
+  for (const auto& [from, to] : kRuntimeFunctions) hide.push_back(fmt::format("--redefine-sym={}={}", from, to));
   for (const std::string& entry : entry_points(job.signatures[number])) {
     link.insert(link.end(), {"-u", entry});  // roots: Halide's argv entry and metadata fall away
     hide.push_back("--keep-global-symbol=" + entry);
@@ -120,35 +158,41 @@ Result<Compiled> make_member(const ArchiveJob& job, size_t number, const std::ve
   hide.push_back(object);
   TILE_TUNE_CHECK(run_tool(link, folder));
   TILE_TUNE_CHECK(run_tool(hide, folder));
-  return compiled;
+  return std::move(member.compiled);
 }
 
 /// members/NAME_context.o: what the library's kernels share. No kernel can have this name (package.cpp,
 /// check_distinct).
 std::string common_member(const ArchiveJob& job) { return job.options.name + "_context"; }
 
-nlohmann::json to_json(const Compiled& compiled) {
-  return {{"code_hash", compiled.code_hash}, {"lower_ms", compiled.lower_ms}, {"compile_ms", compiled.compile_ms}};
+nlohmann::json to_json(const std::vector<Compiled>& functions) {
+  nlohmann::json list = nlohmann::json::array();
+  for (const Compiled& one : functions)
+    list.push_back({{"code_hash", one.code_hash}, {"lower_ms", one.lower_ms}, {"compile_ms", one.compile_ms}});
+  return list;
 }
 
-Compiled compiled_from_json(const nlohmann::json& json) {
-  return {json["code_hash"], json["lower_ms"], json["compile_ms"]};
+std::vector<Compiled> compiled_from_json(const nlohmann::json& list) {
+  std::vector<Compiled> functions;
+  for (const auto& one : list) functions.push_back({one["code_hash"], one["lower_ms"], one["compile_ms"]});
+  return functions;
 }
 
 }  // namespace
 
-Result<std::vector<Compiled>> make_archives(const ArchiveJob& job, const fs::path& library, const fs::path& runtime) {
+Result<std::vector<std::vector<Compiled>>> make_archives(const ArchiveJob& job, const fs::path& library,
+                                                         const fs::path& runtime) {
   TILE_TUNE_TRY(cpu_features, required_cpu_features(job.options.target));
   TILE_TUNE_TRY(members, make_folder(job, kMembersFolder));
   TILE_TUNE_CHECK(make_runtime(job, runtime));
   TILE_TUNE_CHECK(compile_generated(job, members, common_member(job), library_text(job.options.name)));
   const auto make = [&](size_t number) -> Result<nlohmann::json> {
-    TILE_TUNE_TRY(compiled, make_member(job, number, cpu_features));
-    return to_json(compiled);
+    TILE_TUNE_TRY(functions, make_member(job, number, cpu_features));
+    return to_json(functions);
   };
   TILE_TUNE_TRY(answers, in_children(job.kernels.size(), available_cores().size(), make));
-  std::vector<Compiled> compiled;
-  std::vector<std::string> archive = {"ar", "rcsD", library.string()};
+  std::vector<std::vector<Compiled>> compiled;
+  std::vector<std::string> archive = {job.tools.ar, "rcsD", library.string()};
   for (size_t i = 0; i < job.kernels.size(); ++i) {
     compiled.push_back(compiled_from_json(answers[i]));
     archive.push_back(job.kernels[i].function + ".o");

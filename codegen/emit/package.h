@@ -1,10 +1,10 @@
 // Ahead-of-time packages: kernels as a static library with a plain C header (spec: cli.md "What `build` writes").
 //
 // Per kernel the library exports `int FN(const T* inputs..., T* outputs...)`, which checks pointers and CPU,
-// FN_unchecked, which does not, FN_ctx with a context of the caller's and FN_dl on DLPack tensors; per library contexts,
-// NAME_error_string and the codes in NAME.h. NAME.hpp is the same for C++20, on spans and views.
-// Kernels lie in libNAME.a, what they share (folder runtime) in libtile_tune_rt.a, the same in every package of one
-// version and architecture. Packages of several names may share a directory.
+// FN_unchecked, which does not, FN_ctx with a context of the caller's and FN_dl on DLPack tensors; per library
+// contexts, NAME_error_string and the codes in NAME.h. NAME.hpp is the same for C++20, on spans and views. Kernels lie
+// in libNAME.a, what they share (folder runtime) in libtile_tune_rt.a, the same in every package of one version and
+// architecture. Packages of several names may share a directory.
 #pragma once
 
 #include <filesystem>
@@ -19,6 +19,16 @@
 
 namespace tile_tune::codegen {
 
+/// The same program for another instruction set.
+struct Variant {
+  Target target;
+  Schedule schedule;
+  std::string provenance;
+  nlohmann::json record;
+  std::string rung = "";
+};
+
+/// `schedule` and what follows it are for PackageOptions::target.
 struct Kernel {
   ir::Program program;  // canonical and bound
   Schedule schedule;
@@ -26,6 +36,9 @@ struct Kernel {
   std::string provenance;  // "tuned", "nearest", "default", "given"
   nlohmann::json record;   // measured time, roofline, verification: goes into the manifest as it is
   std::string rung = "";   // of a tuned schedule how far it is to be trusted here: "exact", "revalidated", "stale"
+  /// Kernels for targets that not every CPU has, in dispatch_order() (cpu_features.h): a call runs the first that its
+  /// CPU has, else the one for PackageOptions::target. The same targets for every kernel of a package.
+  std::vector<Variant> variants = {};
 };
 
 struct PackageOptions {
@@ -33,6 +46,8 @@ struct PackageOptions {
   std::filesystem::path directory;
   Target target;
   std::string tool_version;
+  /// Objects and C sources (source_package.h) instead of archives also where these could be made.
+  bool as_sources = false;
   /// SHA-256 by path relative to the directory of every file but the manifest: a package that comes out differently is
   /// not written. Empty: it may be anything.
   std::map<std::string, std::string> expected = {};

@@ -57,7 +57,8 @@ Result<Signature> make_signature(const Kernel& kernel);
 /// FUNCTION_pack_PARAMETER; with "_bytes" behind it what tells how much that writes.
 std::string packing_entry(const Signature& signature, const Argument& constant);
 
-/// External symbols of a kernel: NAME, NAME_unchecked, NAME_ctx, NAME_dl, and for each constant its packing_entry() and that with
+/// External symbols of a kernel: NAME, NAME_unchecked, NAME_ctx, NAME_dl, and for each constant its packing_entry() and
+/// that with
 /// "_bytes" behind it.
 std::vector<std::string> entry_points(const Signature& signature);
 

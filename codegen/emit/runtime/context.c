@@ -3,7 +3,9 @@
 
 #include "tile_tune_rt.h"
 
-struct tile_tune_context* tile_tune_rt1_context_create(void) { return calloc(1, sizeof(struct tile_tune_context)); }
+struct tile_tune_context* tile_tune_rt1_context_create(void) {
+  return calloc(1, sizeof(struct tile_tune_context));
+}
 
 void tile_tune_rt1_context_destroy(struct tile_tune_context* context) { free(context); }
 
@@ -48,8 +50,8 @@ const char* tile_tune_rt1_error_string(int status) {
 #undef TILE_TUNE_TEXT
 }
 
-/* HalideRuntime.h asks for memory at the alignment of the widest vectors, of a size that is a multiple of it, with eight
- * bytes before and behind that may be read. Before ours lies what is needed to give it back. */
+/* HalideRuntime.h asks for memory at the alignment of the widest vectors, of a size that is a multiple of it, with
+ * eight bytes before and behind that may be read. Before ours lies what is needed to give it back. */
 enum { ALIGNMENT = 64 };
 
 struct origin {
@@ -80,6 +82,3 @@ void tile_tune_rt1_free(struct tile_tune_call* call, void* memory) {
 }
 
 int tile_tune_rt1_out_of_memory(void) { return TILE_TUNE_ERROR_OUT_OF_MEMORY; }
-
-/* Halide's own checks of its buffers, which the generated code makes from constants. */
-int tile_tune_rt1_error(void) { return TILE_TUNE_ERROR_INTERNAL; }

@@ -1,5 +1,5 @@
-/* Layouts of others: Halide 21's halide_buffer_t (HalideRuntime.h; tests/integration/emit compares) and DLPack's DLTensor
- * (dlpack.h 1.0), under names of our own so that neither header is needed. */
+/* Layouts of others: Halide 21's halide_buffer_t (HalideRuntime.h; tests/integration/emit compares) and DLPack's
+ * DLTensor (dlpack.h 1.0), under names of our own so that neither header is needed. */
 #ifndef TILE_TUNE_LAYOUTS_H
 #define TILE_TUNE_LAYOUTS_H
 

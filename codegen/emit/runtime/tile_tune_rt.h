@@ -1,8 +1,8 @@
 /* What emitted libraries share: libtile_tune_rt.a, which their generated C is compiled against. Not installed.
  *
  * Kernels are compiled with Halide's user_context, here a struct tile_tune_call, and need three things of a runtime:
- * memory, parallel loops, and somebody to tell of errors. Halide's own runtime has one thread pool and one allocator for
- * the whole process, prints, aborts and reads the environment (21.0: 200 KB, 290 functions); none of it is linked.
+ * memory, parallel loops, and somebody to tell of errors. Halide's own runtime has one thread pool and one allocator
+ * for the whole process, prints, aborts and reads the environment (21.0: 200 KB, 290 functions); none of it is linked.
  *
  * Names that the linker sees carry the number of this interface, 1. Whatever changes here changes the number, so that
  * libraries of two versions do not meet the wrong runtime in one program: they link both, or not at all. */
@@ -46,14 +46,12 @@ struct tile_tune_call {
   int working; /* threads that work for it, the caller's included; so it begins with 1. Guarded by the pool's lock */
 };
 
-/* Halide's halide_malloc, halide_free, halide_do_par_for, halide_error_out_of_memory, and all its other halide_error_*
- * functions as one, whatever arguments those have. */
+/* Halide's halide_malloc, halide_free, halide_do_par_for, halide_error_out_of_memory. */
 void* tile_tune_rt1_malloc(struct tile_tune_call* call, size_t bytes);
 void tile_tune_rt1_free(struct tile_tune_call* call, void* memory);
 int tile_tune_rt1_do_par_for(struct tile_tune_call* call, int (*task)(struct tile_tune_call*, int, uint8_t*), int min,
                              int size, uint8_t* closure);
 int tile_tune_rt1_out_of_memory(void);
-int tile_tune_rt1_error(void);
 
 /* What a pointer of an entry must show. */
 struct tile_tune_argument {

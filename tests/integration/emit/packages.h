@@ -72,9 +72,9 @@ inline std::set<std::string> symbols(const std::string& which, const fs::path& a
 /// What every library exports besides its kernels' entries.
 inline std::set<std::string> library_symbols(const std::string& library) {
   std::set<std::string> names;
-  for (const char* suffix : {"error_string", "default_context", "set_num_threads", "context_create", "context_destroy",
-                             "context_set_num_threads", "context_set_parallel_for", "context_set_allocator",
-                             "context_set_user_data"})
+  for (const char* suffix :
+       {"error_string", "default_context", "set_num_threads", "context_create", "context_destroy",
+        "context_set_num_threads", "context_set_parallel_for", "context_set_allocator", "context_set_user_data"})
     names.insert(library + "_" + suffix);
   return names;
 }

@@ -29,7 +29,9 @@ struct View {
 };
 
 template <class X, class O>
-concept Copies = requires(X& x, O& o) { many_cpp::copy_f32(x, o); };
+concept Copies = requires(X& x, O& o) {
+  many_cpp::copy_f32(x, o);
+};
 
 // Elements of another type, outputs that cannot be written, pointers and views of another rank do not compile.
 static_assert(Copies<std::vector<float>, std::vector<float>>);
@@ -91,8 +93,8 @@ void check_views() {
   CHECK(many_cpp::accumulate(a, b, c) == MANY_OK);
   CHECK(p.is_computed());
   std::vector<float> zeros(15, 42);
-  CHECK(many_cpp::no_terms(View<const float>{nullptr, {3, 0}, {7, 7}}, View<const float>{nullptr, {0, 5}, {5, 1}}, zeros) ==
-        MANY_OK);
+  CHECK(many_cpp::no_terms(View<const float>{nullptr, {3, 0}, {7, 7}}, View<const float>{nullptr, {0, 5}, {5, 1}},
+                           zeros) == MANY_OK);
   CHECK(zeros[0] == 0);
 }
 

@@ -9,8 +9,8 @@ using namespace tile_tune::test;
 
 namespace {
 
-/// Whether programs built with ThreadSanitizer run here, by `command` in front of them. It refuses some kernels' layouts of
-/// the address space, which setarch -R makes plain.
+/// Whether programs built with ThreadSanitizer run here, by `command` in front of them. It refuses some kernels'
+/// layouts of the address space, which setarch -R makes plain.
 std::vector<std::string> sanitizer_launcher(const fs::path& directory) {
   const std::vector<std::vector<std::string>> launchers = {{"setarch", "-R"}, {"env"}};
   REQUIRE(write_text(directory / "nothing.c", "int main(void) { return 0; }\n"));

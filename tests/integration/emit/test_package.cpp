@@ -116,7 +116,8 @@ TEST_CASE("kernels take constants as their packing functions make them") {
   CHECK(run({"./spans"}, scratch.path).empty());
   std::set<std::string> expected = library_symbols("weights");
   for (const std::string name : {"whole", "in_part", "plain", "columns", "empty"})
-    for (const char* suffix : {"", "_unchecked", "_ctx", "_dl", "_pack_B", "_pack_B_bytes"}) expected.insert(name + suffix);
+    for (const char* suffix : {"", "_unchecked", "_ctx", "_dl", "_pack_B", "_pack_B_bytes"})
+      expected.insert(name + suffix);
   CHECK(symbols("--defined-only", package / "lib/libweights.a") == expected);
   const auto manifest = read_bytes(package / "share/weights/manifest.json");
   REQUIRE(manifest);

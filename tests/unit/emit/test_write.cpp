@@ -33,9 +33,9 @@ Compiler stand_in(int result = 0, const std::string& called = "halide_free") {
   return {[=](const ir::Program&, const Schedule&, const Target&, const std::string& function,
               const fs::path& object) -> Result<Compiled> {
     const fs::path source = object.parent_path() / "kernel.c";
-    TILE_TUNE_CHECK(write_text(
-        source, fmt::format("void {1}(void*, void*);\nint {0}(void* call) {{ {1}(call, 0); return {2}; }}\n", function,
-                            called, result)));
+    TILE_TUNE_CHECK(
+        write_text(source, fmt::format("void {1}(void*, void*);\nint {0}(void* call) {{ {1}(call, 0); return {2}; }}\n",
+                                       function, called, result)));
     TILE_TUNE_CHECK(run_tool({"cc", "-c", "-fPIC", source.string(), "-o", object.string()}, "/"));
     return Compiled{"hash", 0, 0};
   }};
@@ -64,8 +64,9 @@ TEST_CASE("a package is written, replaced, and leaves its neighbours alone") {
   const fs::path out = scratch.path / "new" / "out";
   const auto written = write_package_with(stand_in(), kKernel, options(out / ""));
   REQUIRE(written);
-  CHECK(*written == std::vector<fs::path>{"include/lib.h", "include/lib.hpp", "lib/cmake/lib/libConfig.cmake", "lib/liblib.a",
-                                          "lib/libtile_tune_rt.a", "lib/pkgconfig/lib.pc", "share/lib/manifest.json"});
+  CHECK(*written == std::vector<fs::path>{"include/lib.h", "include/lib.hpp", "lib/cmake/lib/libConfig.cmake",
+                                          "lib/liblib.a", "lib/libtile_tune_rt.a", "lib/pkgconfig/lib.pc",
+                                          "share/lib/manifest.json"});
   for (const fs::path& file : *written) CHECK(fs::is_regular_file(out / file));
   CHECK(std::distance(fs::directory_iterator(out), {}) == 3);  // no temporary directory is left
 
