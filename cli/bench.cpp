@@ -30,6 +30,7 @@ struct BenchArguments {
   std::vector<std::string> against, only;
   bool autoschedulers = false;
   RegressionOptions regression;
+  std::string schedule;
   int rounds = 31;     // rulings 7
   double seconds = 1;  // a workload, beyond which rounds end
   uint64_t seed = 0;
@@ -59,11 +60,16 @@ bool is_wanted(const LoadedProgram& loaded, const std::vector<std::string>& only
   });
 }
 
-/// Inputs that stay the same from call to call: those named constant, else a suite's weights.
-std::vector<std::string> constants_of(const LoadedProgram& loaded, const ir::Program& bound) {
+std::vector<std::string> named_constants(const ir::Program& bound) {
   std::vector<std::string> constants;
   for (const auto& tensor : bound.tensors)
     if (tensor.constant) constants.push_back(tensor.name);
+  return constants;
+}
+
+/// Inputs that stay the same from call to call: those named constant, else a suite's weights.
+std::vector<std::string> constants_of(const LoadedProgram& loaded, const ir::Program& bound) {
+  const auto constants = named_constants(bound);
   return constants.empty() && loaded.suite ? loaded.suite->weights : constants;
 }
 
@@ -72,10 +78,11 @@ ir::Program without_constants(ir::Program program) {
   return program;
 }
 
-/// Adds the default and the tuned schedule of the program with `constants`; returns their numbers.
+/// Adds the default and the tuned schedule of the program with `constants`, and that of the file `given` if there is
+/// one; returns their numbers.
 Result<std::set<int>> add_packed(const LoadedProgram& loaded, const ir::Program& plain,
                                  const std::vector<std::string>& constants, const ir::Sizes& sizes,
-                                 const codegen::Target& target, const Session& session,
+                                 const std::string& given, const codegen::Target& target, const Session& session,
                                  std::vector<search::NamedSchedule>& schedules) {
   if (constants.empty()) return std::set<int>{};
   TILE_TUNE_TRY(packed, with_constants(plain, constants));
@@ -86,6 +93,10 @@ Result<std::set<int>> add_packed(const LoadedProgram& loaded, const ir::Program&
   schedules.push_back({"default-packed", default_choice(workload, target).schedule, true});
   TILE_TUNE_TRY(tuned, tuned_choice(workload, target, session));
   if (tuned) schedules.push_back({"tuned-packed", tuned->schedule, true});
+  if (!given.empty()) {
+    TILE_TUNE_TRY(choice, given_choice(workload, given));
+    schedules.push_back({"given-packed", choice.schedule, true});
+  }
   return numbers;
 }
 
@@ -95,6 +106,7 @@ struct Bench {
   const std::vector<codegen::AutoScheduler>& autoschedulers;
   const codegen::Target& target;
   const Session& session;
+  const std::string& schedule;  // a file with one more, or empty
 };
 
 Result<BenchRow> measure(const LoadedProgram& loaded, const ir::Program& bound, const ir::Sizes& sizes,
@@ -111,8 +123,14 @@ Result<BenchRow> measure(const LoadedProgram& loaded, const ir::Program& bound, 
     rungs["tuned"] = tuned->rung;
     row.record = tuned->record;
   }
-  TILE_TUNE_TRY(constants,
-                add_packed(loaded, plain, constants_of(loaded, bound), sizes, bench.target, bench.session, schedules));
+  // A given schedule is one of the program with the constants that the command line names.
+  const bool given_packed = !named_constants(bound).empty();
+  if (!bench.schedule.empty() && !given_packed) {
+    TILE_TUNE_TRY(given, given_choice(workload, bench.schedule));
+    schedules.push_back({"given", given.schedule});
+  }
+  TILE_TUNE_TRY(constants, add_packed(loaded, plain, constants_of(loaded, bound), sizes,
+                                      given_packed ? bench.schedule : "", bench.target, bench.session, schedules));
   row.name = loaded.suite ? loaded.suite->name : workload.row.name;
   row.group = loaded.suite ? loaded.suite->group : "";
   row.sizes = sizes_text(workload.row.sizes_json);
@@ -156,6 +174,8 @@ Result<Exit> bench(const BenchArguments& arguments, const Session& session) {
   if (loaded.empty())
     return fail(ErrorClass::Program, "nothing-selected",
                 fmt::format("no workload is named {}, nor its group", fmt::join(arguments.only, " or ")));
+  if (!arguments.schedule.empty() && loaded.size() != 1)
+    return fail(ErrorClass::Program, "several-programs", "--schedule is for a single program");
   TILE_TUNE_TRY(bound, bind_programs(loaded, arguments.bindings));
   TILE_TUNE_TRY(given, parse_sizes(arguments.bindings.sizes));
   TILE_TUNE_TRY(target, session.target());
@@ -177,8 +197,8 @@ Result<Exit> bench(const BenchArguments& arguments, const Session& session) {
   std::vector<BenchRow> rows;
   for (size_t i = 0; i < loaded.size() && !interrupt.requested(); ++i) {
     line.show(fmt::format("{} of {}: {}", i + 1, loaded.size(), loaded[i].program.name));
-    auto row =
-        measure(loaded[i], bound[i], sizes_of(loaded[i], given), {*contest, against, autoschedulers, target, session});
+    auto row = measure(loaded[i], bound[i], sizes_of(loaded[i], given),
+                       {*contest, against, autoschedulers, target, session, arguments.schedule});
     line.clear();
     if (!row && interrupt.requested()) break;
     if (!row) return tl::unexpected(row.error());
@@ -209,6 +229,8 @@ void add_bench(CLI::App& app, Command& command) {
                    "Baselines: onednn, onednn-packed, openblas, libxsmm, eigen, openmp, or none (default: all)")
       ->type_name("NAME,...")
       ->delimiter(',');
+  refuse_empty(verb->add_option("--schedule", arguments->schedule, "One more schedule of a single program, as JSON")
+                   ->type_name("FILE"));
   verb->add_flag("--autoschedulers", arguments->autoschedulers,
                  "Also what Halide's Mullapudi2016 and Adams2019 make of each program (slow to build)");
   verb->add_option("--only", arguments->only, "Of a suite: workloads of these names (patterns) or groups")

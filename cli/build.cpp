@@ -3,16 +3,20 @@
 
 #include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
+#include <set>
 
 #include "cli/bindings.h"
-#include "cli/execution.h"
 #include "cli/interrupt.h"
 #include "cli/memory.h"
 #include "cli/option_checks.h"
+#include "cli/package_targets.h"
 #include "cli/packaging.h"
 #include "cli/program_argument.h"
+#include "cli/rebuild.h"
+#include "cli/revalidation.h"
 #include "cli/schedule_choice.h"
 #include "cli/verbs.h"
+#include "codegen/emit/alternatives.h"
 #include "codegen/emit/names.h"
 
 namespace tile_tune::cli {
@@ -22,7 +26,8 @@ namespace {
 struct BuildOptions {
   std::vector<std::string> programs;
   BindingOptions bindings;
-  std::string directory, name, schedule;
+  std::string directory, name, schedule, manifest;
+  bool revalidate = false;
 };
 
 Result<std::vector<Workload>> load_workloads(const BuildOptions& options, const Reporter& report) {
@@ -59,39 +64,88 @@ Result<void> check_names(const std::string& library, const BuildOptions& options
 }
 
 Result<ScheduleChoice> choose(const BuildOptions& options, const Workload& workload, const codegen::Target& target,
-                              const Session& session) {
+                              const Session& session, const std::atomic<bool>& stop) {
   if (!options.schedule.empty()) return given_choice(workload, options.schedule);
+  if (options.revalidate) return revalidated_choice(workload, target, session, stop);
   return stored_choice(workload, target, session);
 }
 
-Result<Exit> build(const BuildOptions& options, const Session& session) {
+Result<Package> package_of_programs(const BuildOptions& options, const Session& session,
+                                    const std::atomic<bool>& stop) {
   TILE_TUNE_TRY(workloads, load_workloads(options, session.report));
   if (!options.schedule.empty() && workloads.size() != 1)
     return fail(ErrorClass::Program, "several-programs", "--schedule is for a single program");
   TILE_TUNE_TRY(name, library_name(options, workloads));
   TILE_TUNE_CHECK(check_names(name, options, workloads));
   for (const auto& workload : workloads) TILE_TUNE_CHECK(check_memory(workload.program));
-  TILE_TUNE_TRY(target, session.target());
+  TILE_TUNE_TRY(targets, package_targets(session));
   TILE_TUNE_CHECK(check_writable(options.directory));
-  const StopOnInterrupt interrupt;
   std::vector<codegen::Kernel> kernels;
-  nlohmann::json described = nlohmann::json::array();
   for (const auto& workload : workloads) {
-    TILE_TUNE_TRY(choice, choose(options, workload, target, session));
-    TILE_TUNE_CHECK(verify_kernel({workload.program, choice.schedule, target}));
-    if (interrupt.requested()) return Exit::Interrupted;
-    kernels.push_back({workload.program, choice.schedule, function_name(options, workloads, workload),
-                       choice.provenance, choice.record, choice.rung});
-    described.push_back({{"function", kernels.back().function}, {"rung", choice.rung}, {"record", choice.record}});
+    const auto pick = [&](const codegen::Target& target) { return choose(options, workload, target, session, stop); };
+    TILE_TUNE_TRY(kernel, kernel_for(workload, function_name(options, workloads, workload), targets, pick));
+    kernels.push_back(std::move(kernel));
   }
-  TILE_TUNE_TRY(files, package_in_child(kernels, {name, options.directory, target, TILE_TUNE_VERSION}));
+  return Package{std::move(kernels), {name, options.directory, targets.back(), TILE_TUNE_VERSION}};
+}
+
+/// Of PROGRAMs or of a manifest.
+Result<Package> package_of(const BuildOptions& options, const Session& session, const std::atomic<bool>& stop) {
+  if (options.manifest.empty() && options.programs.empty())
+    return fail(ErrorClass::Program, "command-line", "PROGRAM is required", "see tile-tune build --help");
+  if (options.manifest.empty()) return package_of_programs(options, session, stop);
+  if (session.options.target != "host")
+    return fail(ErrorClass::Program, "command-line", "--from excludes --target", "the manifest says the target");
+  TILE_TUNE_CHECK(check_writable(options.directory));
+  return package_of_manifest(options.manifest, options.directory);
+}
+
+/// Kernels are verified while they are compiled, where they run here (packaging.h).
+void warn_of_unverified(const Package& package, const Reporter& report) {
+  std::set<std::string> targets;
+  for (const auto& kernel : package.kernels)
+    for (const auto& one : codegen::alternatives_of(kernel, package.options.target))
+      if (!codegen::check_runs_here(one.target)) targets.insert(one.target.halide);
+  for (const auto& target : targets)
+    report.warn("unverified", fmt::format("kernels for {} do not run here: nothing they compute was checked", target));
+}
+
+/// For --json: "variants" are the other instruction sets of several.
+nlohmann::json describe(const codegen::Kernel& kernel, const codegen::Target& target) {
+  nlohmann::json json{{"function", kernel.function},
+                      {"target", target.halide},
+                      {"rung", kernel.rung},
+                      {"record", kernel.record},
+                      {"variants", nlohmann::json::array()}};
+  for (const auto& one : kernel.variants)
+    json["variants"].push_back({{"target", one.target.halide}, {"rung", one.rung}, {"record", one.record}});
+  return json;
+}
+
+Result<void> tell(const Package& package, const std::vector<std::filesystem::path>& files, const Session& session) {
   std::vector<std::string> paths;
-  for (const auto& file : files) paths.push_back((std::filesystem::path(options.directory) / file).string());
+  for (const auto& file : files) paths.push_back((package.options.directory / file).string());
   if (session.report.json()) {
-    TILE_TUNE_CHECK(print_json({{"name", name}, {"kernels", described}, {"files", paths}}));
-  } else {
-    for (const auto& path : paths) TILE_TUNE_CHECK(print(path + "\n"));
+    nlohmann::json kernels = nlohmann::json::array();
+    for (const auto& kernel : package.kernels)
+      kernels.push_back(describe(kernel, package.options.target));
+    return print_json({{"name", package.options.name}, {"kernels", kernels}, {"files", paths}});
   }
+  for (const auto& path : paths) TILE_TUNE_CHECK(print(path + "\n"));
+  return {};
+}
+
+Result<Exit> build(const BuildOptions& options, const Session& session) {
+  const StopOnInterrupt interrupt;
+  TILE_TUNE_TRY(package, package_of(options, session, interrupt.requested()));
+  if (interrupt.requested()) return Exit::Interrupted;
+  auto files = package_in_child(package.kernels, package.options, &interrupt.requested());
+  if (interrupt.requested()) return Exit::Interrupted;
+  if (!files && files.error().code == "not-reproduced")
+    files.error().note = "nothing was written; the C compiler or binutils are others than those that made it";
+  if (!files) return tl::unexpected(files.error());
+  warn_of_unverified(package, session.report);
+  TILE_TUNE_CHECK(tell(package, *files, session));
   return Exit::Success;
 }
 
@@ -102,16 +156,22 @@ void add_build(CLI::App& app, Command& command) {
   auto* verb = app.add_subcommand("build", "Emits a static library with a C header from the best stored schedules");
   verb->add_option("PROGRAM", options->programs,
                    "FILE.tc, FILE.tc:NAME, FILE.json or einsum:SUBSCRIPTS; several make one library")
-      ->required()
       ->type_name("");
   add_binding_options(*verb, options->bindings);
-  refuse_empty(verb->add_option("-o,--output", options->directory, "Where the package is written")
-                   ->required()
-                   ->type_name("DIR"));
   refuse_empty(verb->add_option("--name", options->name, "The library's name; of a single program the function's, too")
                    ->type_name("NAME"));
   refuse_empty(
       verb->add_option("--schedule", options->schedule, "A schedule for a single program, as JSON")->type_name("FILE"));
+  verb->add_flag(
+      "--revalidate", options->revalidate,
+      "Verifies and times what was tuned elsewhere or by another version against the default before it is taken");
+  auto* from =
+      verb->add_option("--from", options->manifest, "Makes the package of this manifest.json again")->type_name("FILE");
+  refuse_empty(from);
+  for (CLI::Option* other : verb->get_options())
+    if (other != from && other != verb->get_help_ptr()) from->excludes(other);
+  auto* output = verb->add_option("-o,--output", options->directory, "Where the package is written");
+  refuse_empty(output->required()->type_name("DIR"));
   verb->callback([&command, options] { command = [options](Session& session) { return build(*options, session); }; });
 }
 

@@ -2,6 +2,8 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <poll.h>
+#include <signal.h>
 #include <spawn.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
@@ -47,10 +49,18 @@ bool write_all(int fd, const std::string& text) {
   return lseek(fd, 0, SEEK_SET) == 0;
 }
 
-std::string read_all(int fd) {
+constexpr int kLookMs = 50;  // between two looks at whether to stop
+
+/// Until the other end is closed, or `stop` (may be null) is set.
+std::string read_all(int fd, const std::atomic<bool>* stop) {
   std::string text;
   char block[1 << 14];
   while (true) {
+    pollfd ready{fd, POLLIN, 0};
+    if (stop != nullptr && poll(&ready, 1, kLookMs) == 0) {
+      if (*stop) return text;
+      continue;
+    }
     const ssize_t count = read(fd, block, sizeof block);
     if (count < 0 && errno == EINTR) continue;
     if (count <= 0) return text;
@@ -94,7 +104,8 @@ Result<std::string> own_executable() {
   return path.string();
 }
 
-Result<ChildOutput> run_self(const std::vector<std::string>& arguments, const std::string& input) {
+Result<ChildOutput> run_self(const std::vector<std::string>& arguments, const std::string& input,
+                             const std::atomic<bool>* stop) {
   TILE_TUNE_TRY(path, own_executable());
   // In memory rather than through a pipe: nobody has to read and write at once.
   const Descriptor in(memfd_create("tile-tune-request", MFD_CLOEXEC));
@@ -109,12 +120,13 @@ Result<ChildOutput> run_self(const std::vector<std::string>& arguments, const st
   if (const int error = spawn(path, arguments, in.get(), to_us.get(), err.get(), child)) return cannot_start(error);
   to_us.close();
   ChildOutput output;
-  output.text = read_all(from_child.get());
+  output.text = read_all(from_child.get(), stop);
+  if (stop != nullptr && *stop) kill(-child, SIGKILL);
   int status = 0;
   while (waitpid(child, &status, 0) < 0 && errno == EINTR) {
   }
   lseek(err.get(), 0, SEEK_SET);
-  output.complaint = last_line(read_all(err.get()));
+  output.complaint = last_line(read_all(err.get(), nullptr));
   if (WIFSIGNALED(status)) output.signal = WTERMSIG(status);
   if (WIFEXITED(status)) output.exit_code = WEXITSTATUS(status);
   return output;

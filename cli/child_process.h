@@ -1,6 +1,7 @@
 // This executable once more, as a child: text in, text out.
 #pragma once
 
+#include <atomic>
 #include <string>
 #include <vector>
 
@@ -19,7 +20,8 @@ struct ChildOutput {
 Result<std::string> own_executable();
 
 /// Runs `tile-tune ARGUMENTS...` with `input` as its standard input and waits for it. It does not get this terminal's
-/// Ctrl-C: what it has begun it finishes.
-Result<ChildOutput> run_self(const std::vector<std::string>& arguments, const std::string& input);
+/// Ctrl-C: what it has begun it finishes, unless `stop` is given and set, which kills it and what it started.
+Result<ChildOutput> run_self(const std::vector<std::string>& arguments, const std::string& input,
+                             const std::atomic<bool>* stop = nullptr);
 
 }  // namespace tile_tune::cli

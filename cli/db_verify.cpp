@@ -27,10 +27,6 @@ struct VerifyArguments {
   bool files_only = false;
 };
 
-/// Chosen schedules of one program that are timed against each other: the one that stands and, of merged databases, the
-/// next that others chose.
-constexpr size_t kMostRivals = 3;
-
 /// One line of the answer.
 struct Line {
   db::ProgramRow program;
@@ -105,25 +101,6 @@ Result<std::vector<db::ProgramRow>> programs_of(Stack& stack, const VerifyArgume
   return programs;
 }
 
-/// The best first, then what else was ever chosen for the program here, distinct schedules only.
-Result<std::vector<db::BestRow>> rivals_of(Stack& stack, const db::ProgramRow& program, const codegen::Target& target) {
-  std::vector<db::BestRow> rivals;
-  std::set<std::string> seen;
-  const auto keep = [&](const db::BestRow& row) {
-    if (rivals.size() < kMostRivals && seen.insert(row.schedule_id).second) rivals.push_back(row);
-  };
-  TILE_TUNE_TRY(best, db::best_of(stack.databases, program, target_row(target), tool_row()));
-  if (best) keep(*best);
-  for (auto& database : stack.databases) {
-    const auto look = [&](const db::BestRow& row) -> Result<bool> {
-      keep(row);
-      return false;
-    };
-    TILE_TUNE_CHECK(database.best(program, target_row(target), tool_row(), look));
-  }
-  return rivals;
-}
-
 std::string verdict_of(const Rechecked& one) {
   using search::Outcome;
   const auto& measured = one.measurement;
@@ -135,7 +112,7 @@ std::string verdict_of(const Rechecked& one) {
 
 Result<void> check_program(const db::ProgramRow& row, Stack& stack, const codegen::Target& target,
                            const Session& session, const std::atomic<bool>& stop, Findings& findings) {
-  TILE_TUNE_TRY(rivals, rivals_of(stack, row, target));
+  TILE_TUNE_TRY(rivals, rivals_of(stack.databases, row, target));
   if (rivals.empty()) return {};  // tried, but nothing was ever chosen
   const auto program = ir::program_from_json(nlohmann::json::parse(row.canonical_json, nullptr, false));
   if (!program || ir::content_hash(*program) != row.content_hash) {

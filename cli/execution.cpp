@@ -5,7 +5,6 @@
 
 #include <algorithm>
 
-#include "search/measure/problem.h"
 #include "search/measure/workers.h"
 
 namespace tile_tune::cli {
@@ -65,12 +64,6 @@ Result<std::vector<tensor::Array>> execute(const Job& job, const reference::Inpu
   TILE_TUNE_TRY(expected, reference::evaluate_sample(job.program, inputs, kSamples, kSeed));
   TILE_TUNE_CHECK(compare_all(job.program, expected, outputs));
   return outputs;
-}
-
-Result<void> verify_kernel(const Job& job) {
-  TILE_TUNE_TRY(problem, search::make_problem(job.program, kSeed));
-  TILE_TUNE_TRY(outputs, search::run_once(job.program, job.schedule, problem.inputs, worker_options(job)));
-  return compare_all(job.program, problem.expected, outputs);
 }
 
 }  // namespace tile_tune::cli

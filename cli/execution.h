@@ -24,8 +24,4 @@ struct Job {
 /// elements against the reference. A wrong result is of class Verification.
 Result<std::vector<tensor::Array>> execute(const Job& job, const reference::Inputs& inputs);
 
-/// The kernel computes on random inputs what the reference does; else class Verification (a wrong result) or Failure
-/// (it does not compile, crashes, ...).
-Result<void> verify_kernel(const Job& job);
-
 }  // namespace tile_tune::cli

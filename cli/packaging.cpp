@@ -11,18 +11,17 @@
 
 #include "cli/child_process.h"
 #include "cli/report.h"
+#include "codegen/emit/children.h"
+#include "codegen/emit/write_package.h"
 #include "frontend/ir/json.h"
+#include "search/measure/object_check.h"
+#include "search/measure/session.h"
 
 namespace tile_tune::cli {
 
 namespace fs = std::filesystem;
 
 namespace {
-
-struct Request {
-  std::vector<codegen::Kernel> kernels;
-  codegen::PackageOptions options;
-};
 
 nlohmann::json to_json(const std::vector<codegen::Kernel>& kernels, const codegen::PackageOptions& options) {
   nlohmann::json list = nlohmann::json::array();
@@ -37,36 +36,40 @@ nlohmann::json to_json(const std::vector<codegen::Kernel>& kernels, const codege
           {"name", options.name},
           {"directory", options.directory.string()},
           {"target", codegen::to_json(options.target)},
-          {"tool_version", options.tool_version}};
+          {"tool_version", options.tool_version},
+          {"files", options.expected}};
 }
 
-Result<Request> read_request(const nlohmann::json& json) {
-  Request request;
-  for (const auto& one : json.at("kernels")) {
-    TILE_TUNE_TRY(program, ir::program_from_json(one.at("program")));
-    TILE_TUNE_TRY(schedule, codegen::schedule_from_json(one.at("schedule")));
-    request.kernels.push_back({std::move(program), std::move(schedule), one.at("function").get<std::string>(),
-                               one.at("provenance").get<std::string>(), one.at("record"),
-                               one.at("rung").get<std::string>()});
-  }
+Result<codegen::Variant> read_variant(const nlohmann::json& json) {
   TILE_TUNE_TRY(target, codegen::target_from_json(json.at("target")));
-  request.options = {json.at("name").get<std::string>(), json.at("directory").get<std::string>(), std::move(target),
-                     json.at("tool_version").get<std::string>()};
-  return request;
+  TILE_TUNE_TRY(schedule, codegen::schedule_from_json(json.at("schedule")));
+  return codegen::Variant{std::move(target), std::move(schedule), json.at("provenance").get<std::string>(),
+                          json.at("record"), json.at("rung").get<std::string>()};
+}
+
+/// Only what computes as it should goes into a library: what compiles a kernel judges it, too, where it runs here.
+codegen::Compiler judging_compiler(const fs::path& runtime) {
+  return {[runtime](const ir::Program& program, const codegen::Schedule& schedule, const codegen::Target& target,
+                    const std::string& function, const fs::path& object) -> Result<codegen::Compiled> {
+    TILE_TUNE_TRY(compiled, codegen::compile_object(program, schedule, target, function, object));
+    if (codegen::check_runs_here(target))
+      TILE_TUNE_CHECK(search::check_object(program, target, {function, object, runtime}));
+    return compiled;
+  }};
 }
 
 Result<std::vector<fs::path>> answer(const std::string& text) {
   try {
-    TILE_TUNE_TRY(request, read_request(nlohmann::json::parse(text)));
-    return codegen::write_package(request.kernels, request.options);
+    const auto json = nlohmann::json::parse(text);
+    TILE_TUNE_TRY(package, package_from_json(json, json.at("directory").get<std::string>()));
+    TILE_TUNE_TRY(scratch, search::SessionDirectory::create());
+    // Before the kernels, whose children inherit what the compiler sets up for it.
+    TILE_TUNE_TRY(here, codegen::resolve_target("host", package.options.target.threads));
+    TILE_TUNE_TRY(runtime, search::build_runtime(here, scratch.path()));
+    return codegen::write_package_with(judging_compiler(runtime), package.kernels, package.options);
   } catch (const nlohmann::json::exception& error) {
     return failure("bad-request", fmt::format("malformed package request: {}", error.what()));
   }
-}
-
-Diagnostic diagnostic_from_json(const nlohmann::json& json) {
-  return {static_cast<ErrorClass>(json.value("exit_code", 1)), json.value("code", "package"), json.value("message", ""),
-          std::nullopt, json.value("note", "")};
 }
 
 /// Temporary folders of package writers (codegen/emit/staging.cpp). A writer removes its own unless it is killed.
@@ -89,14 +92,36 @@ std::string why(const ChildOutput& output) {
 
 }  // namespace
 
+Result<Package> package_from_json(const nlohmann::json& json, const fs::path& directory) {
+  Package package;
+  for (const auto& one : json.at("kernels")) {
+    TILE_TUNE_TRY(program, ir::program_from_json(one.at("program")));
+    TILE_TUNE_TRY(schedule, codegen::schedule_from_json(one.at("schedule")));
+    package.kernels.push_back({std::move(program), std::move(schedule), one.at("function").get<std::string>(),
+                               one.at("provenance").get<std::string>(), one.at("record"),
+                               one.at("rung").get<std::string>()});
+    for (const auto& other : one.at("variants")) {
+      TILE_TUNE_TRY(variant, read_variant(other));
+      package.kernels.back().variants.push_back(std::move(variant));
+    }
+  }
+  TILE_TUNE_TRY(target, codegen::target_from_json(json.at("target")));
+  package.options = {json.at("name").get<std::string>(), directory, std::move(target),
+                     json.at("tool_version").get<std::string>(), false,
+                     json.at("files").get<std::map<std::string, std::string>>()};
+  return package;
+}
+
 Result<std::vector<fs::path>> package_in_child(const std::vector<codegen::Kernel>& kernels,
-                                               const codegen::PackageOptions& options) {
+                                               const codegen::PackageOptions& options, const std::atomic<bool>* stop) {
+  // Compiling and verifying would disturb who times kernels.
+  const auto lock = search::MachineLock::acquire(search::MachineLock::Mode::Shared, stop);
   std::error_code error;
   const bool existed = fs::exists(options.directory, error);
   const auto before = staging_folders(options.directory);
-  TILE_TUNE_TRY(output, run_self({"worker", "--package"}, json_text(to_json(kernels, options))));
+  TILE_TUNE_TRY(output, run_self({"worker", "--package"}, json_text(to_json(kernels, options)), stop));
   const auto json = nlohmann::json::parse(output.text, nullptr, false);
-  if (json.is_object() && json.contains("error")) return tl::unexpected(diagnostic_from_json(json["error"]));
+  if (json.is_object() && json.contains("error")) return tl::unexpected(codegen::diagnostic_from_json(json["error"]));
   if (json.is_object() && json.contains("files")) {
     const auto files = json["files"].get<std::vector<std::string>>();
     return std::vector<fs::path>(files.begin(), files.end());
@@ -105,6 +130,7 @@ Result<std::vector<fs::path>> package_in_child(const std::vector<codegen::Kernel
   for (const auto& folder : staging_folders(options.directory))
     if (!before.contains(folder)) fs::remove_all(folder, ignored);
   if (!existed) fs::remove(options.directory, ignored);  // only if it is empty
+  if (stop != nullptr && *stop) return failure("stopped", "stopped before the package was written");
   return failure(why(output) == std::strerror(ENOSPC) ? "disk-full" : "package-failed",
                  fmt::format("writing the package to {} failed: {}", options.directory.string(), why(output)));
 }

@@ -2,6 +2,7 @@
 // compiler may abort.
 #pragma once
 
+#include <atomic>
 #include <filesystem>
 #include <string>
 #include <vector>
@@ -10,9 +11,22 @@
 
 namespace tile_tune::cli {
 
-/// codegen::write_package in a fresh child process. Returns the files written, relative to the directory.
+struct Package {
+  std::vector<codegen::Kernel> kernels;
+  codegen::PackageOptions options;
+};
+
+/// Of "kernels", "name", "target", "tool_version" and "files" of a manifest (codegen/emit/manifest.h), which is also
+/// how packages are asked for. Programs and schedules are valid by themselves, nothing else is checked; a missing field
+/// or one of another type throws nlohmann::json::exception.
+Result<Package> package_from_json(const nlohmann::json& json, const std::filesystem::path& directory);
+
+/// codegen::write_package in a fresh child process, of kernels that compute there what the reference does: else class
+/// Verification. Returns the files written, relative to the directory. `stop` (may be null) set from outside: the child
+/// is ended and leaves nothing.
 Result<std::vector<std::filesystem::path>> package_in_child(const std::vector<codegen::Kernel>& kernels,
-                                                            const codegen::PackageOptions& options);
+                                                            const codegen::PackageOptions& options,
+                                                            const std::atomic<bool>* stop = nullptr);
 
 /// The child's side: a request on standard input, an answer on standard output.
 Result<void> serve_package_request();

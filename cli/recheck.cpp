@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <nlohmann/json.hpp>
+#include <set>
 
 #include "codegen/schedule/check.h"
 #include "db/stack.h"
@@ -15,6 +16,8 @@ namespace tile_tune::cli {
 namespace {
 
 constexpr uint64_t kSeed = 1;  // which inputs are looked at matters to nobody, but two runs should say the same
+
+constexpr size_t kMostRivals = 3;  // schedules of one program that are timed against each other
 
 /// Of the program; the first is the default, then the records' that can still be read.
 struct Finalists {
@@ -66,6 +69,25 @@ Result<void> store(db::Database& database, const db::ProgramRow& program, const 
 }
 
 }  // namespace
+
+Result<std::vector<db::BestRow>> rivals_of(std::vector<db::Database>& stack, const db::ProgramRow& program,
+                                           const codegen::Target& target) {
+  std::vector<db::BestRow> rivals;
+  std::set<std::string> seen;
+  const auto keep = [&](const db::BestRow& row) {
+    if (rivals.size() < kMostRivals && seen.insert(row.schedule_id).second) rivals.push_back(row);
+  };
+  TILE_TUNE_TRY(best, db::best_of(stack, program, target_row(target), tool_row()));
+  if (best) keep(*best);
+  for (auto& database : stack) {
+    const auto look = [&](const db::BestRow& row) -> Result<bool> {
+      keep(row);
+      return false;
+    };
+    TILE_TUNE_CHECK(database.best(program, target_row(target), tool_row(), look));
+  }
+  return rivals;
+}
 
 Result<std::vector<Rechecked>> recheck(const ir::Program& program, const std::vector<db::BestRow>& records,
                                        const codegen::Target& target, db::Database* database, const Session& session,

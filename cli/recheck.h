@@ -21,6 +21,11 @@ struct Rechecked {
   bool stands = false;  // it is what run and build take from now on
 };
 
+/// Stored schedules of a program that were chosen for this instruction set and number of threads, three at most: the
+/// one that run and build take, then what else was ever chosen, in this database or, of merged ones, by others.
+Result<std::vector<db::BestRow>> rivals_of(std::vector<db::Database>& stack, const db::ProgramRow& program,
+                                           const codegen::Target& target);
+
 /// `records` are the stored schedules of `program` (canonical and bound), the one that stands first. Unless `database`
 /// is null, the outcome is stored: what failed or is slower than the default is no longer taken by this tool on this
 /// target, what stands is taken as revalidated. Empty: stopped.

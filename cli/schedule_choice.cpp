@@ -17,22 +17,6 @@ namespace tile_tune::cli {
 
 namespace {
 
-std::string described(const Workload& workload) {
-  const std::string sizes = sizes_text(workload.row.sizes_json);
-  return sizes.empty() ? workload.row.name : fmt::format("{} ({})", workload.row.name, sizes);
-}
-
-nlohmann::json record_json(const db::BestRow& best) {
-  return {{"trial", best.trial_id},
-          {"schedule_id", best.schedule_id},
-          {"median_ns", best.median_ns},
-          {"ratio_to_default", best.ratio},
-          {"ratio_interval", {best.ratio_lo, best.ratio_hi}},
-          {"peak_fraction", best.peak_fraction},
-          {"stale", !(best.same_target && best.same_tool)},
-          {"tool", {{"tile_tune", best.tool.tile_tune}, {"halide", best.tool.halide}, {"llvm", best.tool.llvm}}}};
-}
-
 std::optional<codegen::Schedule> fitting(const std::string& schedule_json, const ir::Program& program) {
   auto schedule = codegen::schedule_from_json(nlohmann::json::parse(schedule_json, nullptr, false));
   if (!schedule || !codegen::check(program, *schedule)) return std::nullopt;
@@ -100,6 +84,22 @@ Result<std::optional<ScheduleChoice>> tuned_in(std::vector<db::Database>& stack,
 }
 
 }  // namespace
+
+std::string described(const Workload& workload) {
+  const std::string sizes = sizes_text(workload.row.sizes_json);
+  return sizes.empty() ? workload.row.name : fmt::format("{} ({})", workload.row.name, sizes);
+}
+
+nlohmann::json record_json(const db::BestRow& best) {
+  return {{"trial", best.trial_id},
+          {"schedule_id", best.schedule_id},
+          {"median_ns", best.median_ns},
+          {"ratio_to_default", best.ratio},
+          {"ratio_interval", {best.ratio_lo, best.ratio_hi}},
+          {"peak_fraction", best.peak_fraction},
+          {"stale", !(best.same_target && best.same_tool)},
+          {"tool", {{"tile_tune", best.tool.tile_tune}, {"halide", best.tool.halide}, {"llvm", best.tool.llvm}}}};
+}
 
 std::string rung_of(const db::BestRow& best) {
   if (db::staleness(best) > 0) return "stale";

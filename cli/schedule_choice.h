@@ -25,6 +25,10 @@ struct ScheduleChoice {
 
 /// Of a stored schedule.
 std::string rung_of(const db::BestRow& best);
+/// What manifests and --json say of it.
+nlohmann::json record_json(const db::BestRow& best);
+/// "matmul (M=512 N=3)"
+std::string described(const Workload& workload);
 
 ScheduleChoice default_choice(const Workload& workload, const codegen::Target& target);
 

@@ -6,6 +6,7 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cstdlib>
+#include <sstream>
 
 #include "cli/option_checks.h"
 
@@ -53,7 +54,7 @@ void add_common_options(CLI::App& app, CommonOptions& options) {
           ->type_name("FILE")
           ->allow_extra_args(false)
           ->group(group));
-  app.add_option("--target", options.target, "'host' or a Halide target string")
+  app.add_option("--target", options.target, "'host' or a Halide target string; of build and tune several: T,T")
       ->type_name("T")
       ->capture_default_str()
       ->group(group);
@@ -77,7 +78,22 @@ int Session::threads() const {
   return std::clamp<int>(static_cast<int>(codegen::available_cores().size()), 1, kMaxThreads);
 }
 
-Result<codegen::Target> Session::target() const { return codegen::resolve_target(options.target, threads()); }
+Result<std::vector<codegen::Target>> Session::targets() const {
+  std::vector<codegen::Target> targets;
+  std::istringstream list(options.target + ",");  // a list that ends in a comma has an empty name at its end
+  for (std::string name; std::getline(list, name, ',');) {
+    TILE_TUNE_TRY(target, codegen::describe_target(name, threads()));
+    targets.push_back(std::move(target));
+  }
+  return targets;
+}
+
+Result<codegen::Target> Session::target() const {
+  if (options.target.find(',') != std::string::npos)
+    return fail(ErrorClass::Program, "several-targets", "this command takes one target",
+                "build and tune take several: --target T,T");
+  return codegen::resolve_target(options.target, threads());
+}
 
 Result<std::vector<std::filesystem::path>> Session::databases() const {
   if (!options.databases.empty())

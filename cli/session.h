@@ -40,7 +40,10 @@ struct Session {
 
   /// --threads, else the cores this process may use.
   int threads() const;
+  /// The one target to verify and time kernels on. Several, or one that is not here, are errors.
   Result<codegen::Target> target() const;
+  /// All that --target names, at least one, as they are named; they need not be here.
+  Result<std::vector<codegen::Target>> targets() const;
   /// The file that is written: --db, else $TILE_TUNE_DB, else the user's data folder.
   Result<std::filesystem::path> database() const;
   /// All files that are read, the one that is written first.

@@ -11,6 +11,7 @@
 #include "cli/interrupt.h"
 #include "cli/memory.h"
 #include "cli/option_checks.h"
+#include "cli/package_targets.h"
 #include "cli/packaging.h"
 #include "cli/program_argument.h"
 #include "cli/progress_line.h"
@@ -33,13 +34,13 @@ struct TuneArguments {
 };
 
 /// Paths of the files written.
-Result<std::vector<std::string>> emit(const Workload& workload, const codegen::Target& target,
-                                      const std::string& directory, const Session& session) {
+Result<std::vector<std::string>> emit(const Workload& workload, const std::string& directory, const Session& session) {
   // Through the database, so that `build` later writes the very same package.
-  TILE_TUNE_TRY(choice, stored_choice(workload, target, session));
+  TILE_TUNE_TRY(targets, package_targets(session));
+  const auto choose = [&](const codegen::Target& target) { return stored_choice(workload, target, session); };
   const std::string& name = workload.program.name;
-  const codegen::Kernel kernel{workload.program, choice.schedule, name, choice.provenance, choice.record, choice.rung};
-  TILE_TUNE_TRY(files, package_in_child({kernel}, {name, directory, target, TILE_TUNE_VERSION}));
+  TILE_TUNE_TRY(kernel, kernel_for(workload, name, targets, choose));
+  TILE_TUNE_TRY(files, package_in_child({kernel}, {name, directory, targets.back(), TILE_TUNE_VERSION}));
   std::vector<std::string> paths;
   for (const auto& file : files) paths.push_back((std::filesystem::path(directory) / file).string());
   return paths;
@@ -50,7 +51,7 @@ Result<void> conclude(const TuneSummary& summary, const std::string& directory, 
   const bool json = session.report.json();
   if (!json) TILE_TUNE_CHECK(print(summary_text(summary)));
   Result<std::vector<std::string>> files;
-  if (summary.report.winner && !directory.empty()) files = emit(summary.workload, summary.target, directory, session);
+  if (summary.report.winner && !directory.empty()) files = emit(summary.workload, directory, session);
   if (json) {
     auto object = summary_json(summary);
     if (files && !files->empty()) object["files"] = *files;
@@ -62,18 +63,19 @@ Result<void> conclude(const TuneSummary& summary, const std::string& directory, 
   return {};
 }
 
-/// `stored`: the program with its layouts and constants.
-Result<Exit> tune_one(const LoadedProgram& loaded, const ir::Program& stored, const ir::Sizes& given,
-                      const TuneArguments& arguments, const Session& session) {
+/// `stored`: the program with its layouts and constants. `directory`: where the winner's package is written; empty: none
+/// is.
+Result<Exit> tune_for(const codegen::Target& target, const LoadedProgram& loaded, const ir::Program& stored,
+                      const ir::Sizes& given, const TuneArguments& arguments, const std::string& directory,
+                      const Session& session) {
   const double began = now_seconds();
   const ir::Sizes sizes = sizes_of(loaded, given);
   TILE_TUNE_TRY(bound, ir::bind(stored, sizes));
   TILE_TUNE_CHECK(check_memory(bound));
-  TILE_TUNE_TRY(target, session.target());
-  if (!arguments.emit.empty()) {
+  if (!directory.empty()) {
     // What would stop the package is said before the tuning, not after it.
     TILE_TUNE_CHECK(codegen::check_external_name("function", bound.name));
-    TILE_TUNE_CHECK(check_writable(arguments.emit));
+    TILE_TUNE_CHECK(check_writable(directory));
   }
   const Workload workload = make_workload(loaded, bound, sizes);
   const StopOnInterrupt interrupt;
@@ -93,11 +95,25 @@ Result<Exit> tune_one(const LoadedProgram& loaded, const ir::Program& stored, co
   const auto& report = tuned->report;
   const TuneSummary summary{workload,       target,         report, tuned->seed, now_seconds() - began,
                             tuned->session, tuned->database};
-  TILE_TUNE_CHECK(conclude(summary, arguments.emit, session));
+  TILE_TUNE_CHECK(conclude(summary, directory, session));
   if (interrupt.requested()) return Exit::Interrupted;
   if (!report.winner)
     return failure("no-finals", "the finalists could not be timed, so nothing was chosen",
                    "tune again; the trials are stored");
+  return Exit::Success;
+}
+
+/// For each of several targets with the whole budget, one after the other.
+Result<Exit> tune_one(const LoadedProgram& loaded, const ir::Program& stored, const ir::Sizes& given,
+                      const TuneArguments& arguments, const Session& session) {
+  TILE_TUNE_TRY(targets, session.targets());
+  for (const auto& target : targets) TILE_TUNE_CHECK(codegen::check_runs_here(target));
+  for (const auto& target : targets) {
+    const bool last = &target == &targets.back();
+    if (targets.size() > 1) session.report.notice(fmt::format("tuning for {}", target.halide));
+    TILE_TUNE_TRY(exit, tune_for(target, loaded, stored, given, arguments, last ? arguments.emit : "", session));
+    if (exit != Exit::Success) return exit;
+  }
   return Exit::Success;
 }
 
@@ -109,6 +125,8 @@ Result<Exit> tune(const TuneArguments& arguments, const Session& session) {
   for (const auto& one : loaded) programs.push_back(one.program);
   TILE_TUNE_CHECK(check_size_names(programs, given));
   TILE_TUNE_TRY(stored, with_storage(loaded, arguments.bindings));
+  if (!arguments.request.schedule.empty() && loaded.size() != 1)
+    return fail(ErrorClass::Program, "several-programs", "--schedule is for a single program");
   if (loaded.size() == 1) return tune_one(loaded.front(), stored.front(), given, arguments, session);
   if (!loaded.front().suite) return tl::unexpected(several_programs(arguments.program, loaded));
   std::optional<Diagnostic> fault;
@@ -139,12 +157,16 @@ void add_tune(CLI::App& app, Command& command) {
   auto* seed = verb->add_option("--seed", arguments->request.seed, "Repeats a search (default: random, and printed)")
                    ->type_name("N");
   need_seed(seed);
+  auto* schedule = verb->add_option("--schedule", arguments->request.schedule,
+                                    "A schedule for a single program, as JSON, to begin with");
+  refuse_empty(schedule->type_name("FILE"));
   auto* strategy = verb->add_option("--strategy", arguments->strategy,
                                     "How candidates are chosen: model (default), genetic or random")
                        ->type_name("NAME")
                        ->check(CLI::IsMember({"model", "genetic", "random"}));
   verb->add_flag("--resume", arguments->request.resume, "Goes on with the last unfinished session of this program")
       ->excludes(seed)
+      ->excludes(schedule)
       ->excludes(strategy);
   refuse_empty(
       verb->add_option("--emit", arguments->emit, "Writes the winner's package there at the end")->type_name("DIR"));

@@ -174,6 +174,10 @@ Result<Tuned> tune_workload(const Workload& workload, search::SmallVariant small
     TILE_TUNE_TRY(nearest, nearest_choices(workload, target, databases, kRelativeSeeds));
     for (auto& choice : nearest) priors.seeds.push_back(std::move(choice.schedule));
   }
+  if (!request.schedule.empty()) {
+    TILE_TUNE_TRY(given, given_choice(workload, request.schedule));
+    priors.seeds.insert(priors.seeds.begin(), std::move(given.schedule));
+  }
   TILE_TUNE_TRY(start, start_session(databases.front(), key, request, session.report));
   if (start.strategy == search::Strategy::Model)
     TILE_TUNE_CHECK(load_experience(databases, key, workload.program, target, start.session, priors));

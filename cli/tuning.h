@@ -20,6 +20,7 @@ struct TuningRequest {
   std::optional<double> seconds;
   std::optional<uint64_t> seed;
   bool resume = false;
+  std::string schedule = {};                            // a file with one to begin with
   search::Strategy strategy = search::Strategy::Model;  // of a new session; a resumed one keeps its own
 };
 

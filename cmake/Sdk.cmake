@@ -27,13 +27,17 @@ tile_tune_sdk_library(engine PUBLIC tile_tune_sdk_edsl LINK tile_tune_cli)
 foreach(folder frontend/tensor frontend/edsl cli/engine)
   install(DIRECTORY ${PROJECT_SOURCE_DIR}/${folder}/include/ DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
 endforeach()
-install(TARGETS tile-tune RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+install(TARGETS tile-tune EXPORT tile_tune RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
 set_target_properties(tile-tune PROPERTIES INSTALL_RPATH "$ORIGIN/../${CMAKE_INSTALL_LIBDIR}/tile_tune")
 # Halide comes from PyPI's wheel, not from the system: it travels along.
 install(FILES "${halide_root}/lib64/libHalide.so" DESTINATION ${CMAKE_INSTALL_LIBDIR}/tile_tune
         PERMISSIONS OWNER_READ OWNER_WRITE OWNER_EXECUTE GROUP_READ GROUP_EXECUTE WORLD_READ WORLD_EXECUTE)
 
 set(config_folder ${CMAKE_INSTALL_LIBDIR}/cmake/tile_tune)
-install(EXPORT tile_tune NAMESPACE tile_tune:: FILE tile_tuneConfig.cmake DESTINATION ${config_folder})
+install(EXPORT tile_tune NAMESPACE tile_tune:: FILE tile_tuneTargets.cmake DESTINATION ${config_folder})
 write_basic_package_version_file("${CMAKE_BINARY_DIR}/tile_tuneConfigVersion.cmake" COMPATIBILITY SameMinorVersion)
-install(FILES "${CMAKE_BINARY_DIR}/tile_tuneConfigVersion.cmake" DESTINATION ${config_folder})
+install(FILES "${CMAKE_BINARY_DIR}/tile_tuneConfigVersion.cmake" cmake/tile_tuneConfig.cmake
+        cmake/TileTuneAddLibrary.cmake DESTINATION ${config_folder})
+file(RELATIVE_PATH from_pkgconfig "/${CMAKE_INSTALL_LIBDIR}/pkgconfig" "/")
+configure_file(cmake/tile_tune.pc.in "${CMAKE_BINARY_DIR}/tile_tune.pc" @ONLY)
+install(FILES "${CMAKE_BINARY_DIR}/tile_tune.pc" DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)

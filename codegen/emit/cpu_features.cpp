@@ -1,6 +1,7 @@
 #include "codegen/emit/cpu_features.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <map>
@@ -65,13 +66,29 @@ std::vector<std::string> split(const std::string& text) {
   return parts;
 }
 
-#if defined(__x86_64__)
-constexpr std::string_view kCompilerPlatform = "x86-64-linux";
-#elif defined(__aarch64__)
-constexpr std::string_view kCompilerPlatform = "arm-64-linux";
-#else
-#error "packages are emitted on x86-64 or AArch64 Linux"
-#endif
+// The CPU features of Linux on AArch64 (arch/arm64/include/uapi/asm/hwcap.h) by Halide's names.
+const std::map<std::string, Features, std::less<>>& arm_features() {
+  static const std::map<std::string, Features, std::less<>> table = {{"arm_dot_prod", {"ASIMDDP"}},
+                                                                     {"arm_fp16", {"ASIMDHP", "FPHP"}}};
+  return table;
+}
+
+// A module that needs what an engine of WebAssembly lacks is not loaded, and every Mac with an ARM processor has these.
+bool needs_no_test(const std::string& platform, std::string_view feature) {
+  return (platform == "wasm-32-wasmrt" && feature.starts_with("wasm_")) ||
+         (platform == "arm-64-osx" && arm_features().contains(feature));
+}
+
+// Of one feature of a target string; nullptr if there is no test for it.
+const Features* features_behind(const std::string& platform, const std::string& feature) {
+  const auto& table = platform.starts_with("x86") ? x86_features() : arm_features();
+  const bool testable = platform.starts_with("x86") || platform == "arm-64-linux";
+  const auto found = table.find(feature);
+  return testable && found != table.end() ? &found->second : nullptr;
+}
+
+const std::set<std::string_view> kPlatforms = {"x86-64-linux",   "arm-64-linux",   "x86-64-osx",    "arm-64-osx",
+                                               "x86-64-windows", "arm-64-windows", "wasm-32-wasmrt"};
 
 }  // namespace
 
@@ -83,17 +100,17 @@ Target runtime_target(const Target& target) {
 }
 
 Result<Features> required_cpu_features(const Target& target) {
-  if (runtime_target(target).halide != kCompilerPlatform)
-    return fail(ErrorClass::Target, "foreign-target",
-                fmt::format("packages for '{}' cannot be made here: the C compiler makes code for {}", target.halide,
-                            kCompilerPlatform));
+  const std::string platform = runtime_target(target).halide;
+  if (!kPlatforms.contains(platform))
+    return fail(ErrorClass::Target, "unsupported-platform",
+                fmt::format("packages cannot be made for '{}'", target.halide),
+                fmt::format("they can for {}", fmt::join(kPlatforms, ", ")));
   const auto parts = split(target.halide);
   Features required;
   for (size_t i = 3; i < parts.size(); ++i) {
-    const auto known = x86_features().find(parts[i]);
-    if (known != x86_features().end() && kCompilerPlatform.starts_with("x86")) {
-      required = required + known->second;
-    } else if (!is_neutral(parts[i])) {
+    if (const auto* known = features_behind(platform, parts[i])) {
+      required = required + *known;
+    } else if (!is_neutral(parts[i]) && !needs_no_test(platform, parts[i])) {
       return fail(ErrorClass::Target, "unsupported-target-feature",
                   fmt::format("a package cannot be made for the target feature '{}' of '{}'", parts[i], target.halide));
     }
@@ -101,6 +118,46 @@ Result<Features> required_cpu_features(const Target& target) {
   std::sort(required.begin(), required.end());
   required.erase(std::unique(required.begin(), required.end()), required.end());
   return required;
+}
+
+const char* const kCpuIncludes =
+    "#if defined(__aarch64__) && defined(__linux__)\n#include <asm/hwcap.h>\n#include <sys/auxv.h>\n#endif\n";
+
+std::string cpu_condition(const Features& features) {
+  std::vector<std::string> tests;
+  for (const auto& feature : features) {
+    const bool arm = std::any_of(arm_features().begin(), arm_features().end(), [&](const auto& entry) {
+      return std::find(entry.second.begin(), entry.second.end(), feature) != entry.second.end();
+    });
+    tests.push_back(arm ? fmt::format("(getauxval(AT_HWCAP) & HWCAP_{})", feature)
+                        : fmt::format("__builtin_cpu_supports(\"{}\")", feature));
+  }
+  return tests.empty() ? "1" : fmt::format("{}", fmt::join(tests, " &&\n         "));
+}
+
+Result<std::vector<Target>> dispatch_order(std::vector<Target> targets) {
+  const Target baseline = runtime_target(targets.front());
+  std::vector<std::pair<Features, Target>> order;
+  for (auto& target : targets) {
+    if (runtime_target(target).halide != baseline.halide)
+      return fail(ErrorClass::Program, "several-platforms",
+                  fmt::format("one library cannot be for {} and for {}", targets.front().halide, target.halide),
+                  "build one for each, in folders of their own");
+    TILE_TUNE_TRY(features, required_cpu_features(target));
+    order.emplace_back(std::move(features), std::move(target));
+  }
+  const auto same = [](const auto& a, const auto& b) { return a.second.halide == b.second.halide; };
+  std::stable_sort(order.begin(), order.end(), [](const auto& a, const auto& b) {
+    return std::pair(b.first.size(), a.second.halide) < std::pair(a.first.size(), b.second.halide);
+  });
+  order.erase(std::unique(order.begin(), order.end(), same), order.end());
+  std::vector<Target> result;
+  for (auto& [features, target] : order) result.push_back(std::move(target));
+  if (!order.back().first.empty()) {
+    TILE_TUNE_TRY(last, describe_target(baseline.halide, baseline.threads));
+    result.push_back(std::move(last));
+  }
+  return result;
 }
 
 }  // namespace tile_tune::codegen

@@ -12,9 +12,18 @@
 
 namespace tile_tune::codegen {
 
-/// Names as __builtin_cpu_supports spells them, sorted; empty where the architecture's baseline suffices.
-/// A target that packages cannot serve (another OS or architecture than this compiler's, GPU features): class Target.
+/// Names as __builtin_cpu_supports (on AArch64: the kernel's HWCAP_ constants) spells them, sorted; empty where the
+/// architecture's baseline suffices. A target that packages cannot serve (other operating systems, GPU features): class
+/// Target.
 Result<std::vector<std::string>> required_cpu_features(const Target& target);
+
+/// A C expression: this CPU has all of them. It needs kCpuIncludes before it.
+std::string cpu_condition(const std::vector<std::string>& features);
+extern const char* const kCpuIncludes;
+
+/// The targets of one library in the order in which a CPU is asked whether it has them: those that need more first, the
+/// architecture's baseline (added if it is not there) last; none twice. Targets of several platforms: class Program.
+Result<std::vector<Target>> dispatch_order(std::vector<Target> targets);
 
 /// The target of the shared runtime: architecture and OS alone, so that packages for different features
 /// of one architecture carry the same runtime.

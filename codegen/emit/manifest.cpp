@@ -33,7 +33,23 @@ json without_places(ir::Program program) {
   return ir::to_json(program);
 }
 
-json describe(const Kernel& kernel, const Signature& signature, const Compiled& compiled) {
+/// The functions for other instruction sets than the package's target, as they are asked for.
+json describe_variants(const Kernel& kernel, const std::vector<Compiled>& compiled) {
+  json variants = json::array();
+  for (size_t i = 0; i < kernel.variants.size(); ++i) {
+    const Variant& one = kernel.variants[i];
+    variants.push_back({{"target", to_json(one.target)},
+                        {"schedule", to_json(one.schedule)},
+                        {"schedule_id", schedule_id(one.schedule)},
+                        {"provenance", one.provenance},
+                        {"rung", one.rung.empty() ? one.provenance : one.rung},
+                        {"record", one.record},
+                        {"code_hash", compiled[i].code_hash}});
+  }
+  return variants;
+}
+
+json describe(const Kernel& kernel, const Signature& signature, const std::vector<Compiled>& compiled) {
   json arguments = json::array();
   for (const Argument& argument : signature.arguments) arguments.push_back(describe(argument));
   return {{"function", kernel.function},
@@ -45,23 +61,25 @@ json describe(const Kernel& kernel, const Signature& signature, const Compiled& 
           {"provenance", kernel.provenance},
           {"rung", kernel.rung.empty() ? kernel.provenance : kernel.rung},
           {"record", kernel.record},
-          {"code_hash", compiled.code_hash}};
+          {"code_hash", compiled.back().code_hash},
+          {"variants", describe_variants(kernel, compiled)}};
 }
 
 }  // namespace
 
 json manifest(const PackageOptions& options, const std::vector<Kernel>& kernels,
-              const std::vector<Signature>& signatures, const std::vector<Compiled>& compiled,
-              const std::vector<Digest>& files) {
+              const std::vector<Signature>& signatures, const std::vector<std::vector<Compiled>>& compiled,
+              const std::vector<Digest>& files, const std::string& c_compiler) {
   json list = json::array(), digests = json::object();
   for (size_t i = 0; i < kernels.size(); ++i) list.push_back(describe(kernels[i], signatures[i], compiled[i]));
   for (const Digest& digest : files) digests[digest.file.generic_string()] = digest.sha256;
   return {{"kind", "package"},
-          {"format", 1},
+          {"format", kManifestFormat},
           {"name", options.name},
           {"tool_version", options.tool_version},
           {"halide_version", halide_version()},
           {"llvm_version", llvm_version()},
+          {"c_compiler", c_compiler},
           {"target", to_json(options.target)},
           {"kernels", std::move(list)},
           {"files", std::move(digests)}};

@@ -15,11 +15,14 @@ struct Digest {
   std::string sha256;
 };
 
-/// {"kind": "package", "format": 1, "name", "tool_version", "halide_version", "llvm_version", "target", "kernels":
-/// [{"function", "content_hash", "program", "arguments", "schedule", "schedule_id", "provenance", "rung", "record",
-/// "code_hash"}], "files"}. Holds no date and no path of the machine.
+inline constexpr int kManifestFormat = 1;
+
+/// {"kind": "package", "format", "name", "tool_version", "halide_version", "llvm_version", "c_compiler", "target",
+/// "kernels": [{"function", "content_hash", "program", "arguments", "schedule", "schedule_id", "provenance", "rung",
+/// "record", "code_hash", "variants"}], "files": path -> SHA-256}; variants are of other instruction sets (package.h).
+/// Holds no date and no path of the machine. `c_compiler` is empty where none had a part in it.
 nlohmann::json manifest(const PackageOptions& options, const std::vector<Kernel>& kernels,
-                        const std::vector<Signature>& signatures, const std::vector<Compiled>& compiled,
-                        const std::vector<Digest>& files);
+                        const std::vector<Signature>& signatures, const std::vector<std::vector<Compiled>>& compiled,
+                        const std::vector<Digest>& files, const std::string& c_compiler);
 
 }  // namespace tile_tune::codegen

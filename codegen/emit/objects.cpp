@@ -3,9 +3,13 @@
 #include <fmt/format.h>
 
 #include <map>
+#include <set>
 #include <sstream>
 
+#include "codegen/emit/alternatives.h"
+#include "codegen/emit/children.h"
 #include "codegen/emit/cpu_features.h"
+#include "codegen/emit/dispatch_text.h"
 #include "codegen/emit/library_text.h"
 #include "codegen/emit/runtime_files.h"
 #include "codegen/emit/staging.h"
@@ -15,12 +19,25 @@
 namespace tile_tune::codegen {
 namespace {
 
-constexpr const char* kRuntimeFolder = "runtime";
+namespace fs = std::filesystem;
 
-Result<void> compile_c(const std::filesystem::path& folder, const std::string& stem,
+// Below the work directory; tools are told names relative to the folder they run in, so that what they record is the
+// same everywhere. A kernel's intermediate files have a folder of their own: no function's name can be one of theirs.
+constexpr const char* kRuntimeFolder = "runtime";
+constexpr const char* kMembersFolder = "members";
+
+Result<fs::path> make_folder(const ArchiveJob& job, const std::string& name) {
+  std::error_code error;
+  const fs::path folder = job.work / name;
+  fs::create_directory(folder, error);
+  if (error) return failure("cannot-write", fmt::format("cannot write {}: {}", folder.string(), error.message()));
+  return folder;
+}
+
+Result<void> compile_c(const Toolchain& tools, const std::filesystem::path& folder, const std::string& stem,
                        const std::vector<std::string>& options) {
   // -pipe: no files in $TMPDIR. Sections per function let the linker drop what a program does not call.
-  std::vector<std::string> command = {"cc", "-std=c11", "-O2", "-g0", "-fPIC", "-pipe", "-ffunction-sections"};
+  std::vector<std::string> command = {tools.cc, "-std=c11", "-O2", "-g0", "-fPIC", "-pipe", "-ffunction-sections"};
   command.insert(command.end(), options.begin(), options.end());
   command.insert(command.end(), {"-c", stem + ".c", "-o", stem + ".o"});
   TILE_TUNE_CHECK(run_tool(command, folder));
@@ -28,24 +45,23 @@ Result<void> compile_c(const std::filesystem::path& folder, const std::string& s
 }
 
 /// A source that includes the library's header and the runtime's.
-Result<void> compile_generated(const ArchiveJob& job, const std::string& stem, const std::string& source) {
-  TILE_TUNE_CHECK(write_text(job.work / (stem + ".c"), source));
-  return compile_c(job.work, stem, {"-iquote", job.include.string(), "-iquote", kRuntimeFolder});
+Result<void> compile_generated(const ArchiveJob& job, const fs::path& folder, const std::string& stem,
+                               const std::string& source) {
+  TILE_TUNE_CHECK(write_text(folder / (stem + ".c"), source));
+  return compile_c(job.tools, folder, stem,
+                   {"-iquote", job.include.string(), "-iquote", (job.work / kRuntimeFolder).string()});
 }
 
 /// libtile_tune_rt.a, whose symbols are hidden: a shared library that the runtime becomes part of keeps them to itself.
 /// Leaves the runtime's header for compile_generated().
 Result<void> make_runtime(const ArchiveJob& job, const std::filesystem::path& archive) {
-  const std::filesystem::path folder = job.work / kRuntimeFolder;
-  std::error_code error;
-  std::filesystem::create_directory(folder, error);
-  if (error) return failure("cannot-write", fmt::format("cannot write {}: {}", folder.string(), error.message()));
+  TILE_TUNE_TRY(folder, make_folder(job, kRuntimeFolder));
   for (const auto& [name, text] : runtime_files()) TILE_TUNE_CHECK(write_text(folder / name, text));
-  std::vector<std::string> command = {"ar", "rcsD", archive.string()};
+  std::vector<std::string> command = {job.tools.ar, "rcsD", archive.string()};
   for (const auto& [name, text] : runtime_files()) {
     const std::filesystem::path file = name;
     if (file.extension() != ".c") continue;
-    TILE_TUNE_CHECK(compile_c(folder, file.stem().string(), {"-fvisibility=hidden"}));
+    TILE_TUNE_CHECK(compile_c(job.tools, folder, file.stem().string(), {"-fvisibility=hidden"}));
     command.push_back(file.stem().string() + ".o");
   }
   TILE_TUNE_CHECK(run_tool(command, folder));
@@ -60,8 +76,9 @@ const std::map<std::string, std::string> kRuntimeFunctions = {
     {"halide_error_out_of_memory", "tile_tune_rt1_out_of_memory"}};
 
 /// What a kernel's object calls of Halide's runtime.
-Result<std::vector<std::string>> halide_functions(const std::filesystem::path& folder, const std::string& object) {
-  TILE_TUNE_TRY(symbols, run_tool({"nm", "-g", "-j", "--undefined-only", object}, folder));
+Result<std::vector<std::string>> halide_functions(const ArchiveJob& job, const fs::path& folder,
+                                                  const std::string& object) {
+  TILE_TUNE_TRY(symbols, run_tool({job.tools.nm, "-g", "-j", "--undefined-only", object}, folder));
   std::istringstream lines(symbols);
   std::vector<std::string> functions;
   for (std::string symbol; std::getline(lines, symbol);)
@@ -71,7 +88,7 @@ Result<std::vector<std::string>> halide_functions(const std::filesystem::path& f
 
 /// Those of Halide's functions that report an error, but that of memory, as one: they say what is wrong with a buffer,
 /// and the entries make buffers from constants.
-Result<std::string> error_functions(const std::vector<std::string>& halide) {
+Result<std::string> error_functions(const std::set<std::string>& halide) {
   std::string text = "#include \"tile_tune_rt.h\"\n\nstatic int error(void) { return TILE_TUNE_ERROR_INTERNAL; }\n";
   for (const std::string& function : halide) {
     if (kRuntimeFunctions.contains(function)) continue;
@@ -88,48 +105,100 @@ Target with_user_context(Target target) {
   return target;
 }
 
-/// FUNCTION.o: the kernel and its entries, the entries alone visible.
-Result<Compiled> make_member(const ArchiveJob& job, size_t number, const std::vector<std::string>& cpu_features) {
+struct Member {
+  std::vector<Compiled> compiled;    // what each function of a kernel compiled to, in dispatch_order()
+  std::vector<std::string> objects;  // files of the kernel's folder
+};
+
+/// The kernel's function, or one for each instruction set and what chooses among them.
+Result<Member> make_kernel(const ArchiveJob& job, const Kernel& kernel, const fs::path& folder) {
+  const std::string symbol = kernel_symbol(kernel.function);
+  const auto compile = [&](const Variant& one, const std::string& name, const std::string& object) {
+    return job.compiler.object(kernel.program, one.schedule, with_user_context(one.target), name, folder / object);
+  };
+  Member member;
+  const auto all = alternatives_of(kernel, job.options.target);
+  for (size_t i = 0; i < all.size(); ++i) {
+    const std::string object = fmt::format("kernel{}.o", i);
+    TILE_TUNE_TRY(compiled, compile(all[i], all.size() == 1 ? symbol : alternative_symbol(symbol, i), object));
+    member.compiled.push_back(std::move(compiled));
+    member.objects.push_back(object);
+  }
+  if (all.size() == 1) return member;
+  TILE_TUNE_TRY(described, described_alternatives(kernel, job.options.target));
+  TILE_TUNE_CHECK(compile_generated(job, folder, "dispatch", cpu_dispatch_text(symbol, described)));
+  member.objects.push_back("dispatch.o");
+  return member;
+}
+
+/// members/FUNCTION.o: the kernel and its entries, the entries alone visible.
+Result<std::vector<Compiled>> make_member(const ArchiveJob& job, size_t number,
+                                          const std::vector<std::string>& cpu_features) {
   const Kernel& kernel = job.kernels[number];
-  const std::string &function = kernel.function, object = function + ".o";
-  TILE_TUNE_TRY(compiled, job.compiler.object(kernel.program, kernel.schedule, with_user_context(job.options.target),
-                                              kernel_symbol(function), job.work / "kernel.o"));
+  TILE_TUNE_TRY(folder, make_folder(job, std::to_string(number)));
+  const std::string object = job.work / kMembersFolder / (kernel.function + ".o");
+  TILE_TUNE_TRY(member, make_kernel(job, kernel, folder));
   TILE_TUNE_CHECK(
-      compile_generated(job, "entries", wrapper_text(job.options.name, job.signatures[number], cpu_features)));
-  TILE_TUNE_TRY(halide, halide_functions(job.work, "kernel.o"));
+      compile_generated(job, folder, "entries", wrapper_text(job.options.name, job.signatures[number], cpu_features)));
+  std::set<std::string> halide;
+  for (const std::string& one : member.objects) {
+    TILE_TUNE_TRY(functions, halide_functions(job, folder, one));
+    halide.insert(functions.begin(), functions.end());
+  }
   TILE_TUNE_TRY(errors, error_functions(halide));
-  TILE_TUNE_CHECK(compile_generated(job, "errors", errors));
-  std::vector<std::string> link = {"ld", "-r", "--gc-sections", "-o", object, "entries.o", "kernel.o", "errors.o"};
-  std::vector<std::string> hide = {"objcopy"};
+  TILE_TUNE_CHECK(compile_generated(job, folder, "errors", errors));
+  std::vector<std::string> link = {job.tools.ld, "-r", "--gc-sections", "-o", object, "entries.o", "errors.o"};
+  link.insert(link.end(), member.objects.begin(), member.objects.end());
+  std::vector<std::string> hide = {job.tools.objcopy};
   for (const auto& [from, to] : kRuntimeFunctions) hide.push_back(fmt::format("--redefine-sym={}={}", from, to));
   for (const std::string& entry : entry_points(job.signatures[number])) {
     link.insert(link.end(), {"-u", entry});  // roots: Halide's argv entry and metadata fall away
     hide.push_back("--keep-global-symbol=" + entry);
   }
   hide.push_back(object);
-  TILE_TUNE_CHECK(run_tool(link, job.work));
-  TILE_TUNE_CHECK(run_tool(hide, job.work));
-  return compiled;
+  TILE_TUNE_CHECK(run_tool(link, folder));
+  TILE_TUNE_CHECK(run_tool(hide, folder));
+  return std::move(member.compiled);
+}
+
+/// members/NAME_context.o: what the library's kernels share. No kernel can have this name (package.cpp,
+/// check_distinct).
+std::string common_member(const ArchiveJob& job) { return job.options.name + "_context"; }
+
+nlohmann::json to_json(const std::vector<Compiled>& functions) {
+  nlohmann::json list = nlohmann::json::array();
+  for (const Compiled& one : functions)
+    list.push_back({{"code_hash", one.code_hash}, {"lower_ms", one.lower_ms}, {"compile_ms", one.compile_ms}});
+  return list;
+}
+
+std::vector<Compiled> compiled_from_json(const nlohmann::json& list) {
+  std::vector<Compiled> functions;
+  for (const auto& one : list) functions.push_back({one["code_hash"], one["lower_ms"], one["compile_ms"]});
+  return functions;
 }
 
 }  // namespace
 
-Result<std::vector<Compiled>> make_archives(const ArchiveJob& job, const std::filesystem::path& library,
-                                            const std::filesystem::path& runtime) {
+Result<std::vector<std::vector<Compiled>>> make_archives(const ArchiveJob& job, const fs::path& library,
+                                                         const fs::path& runtime) {
   TILE_TUNE_TRY(cpu_features, required_cpu_features(job.options.target));
+  TILE_TUNE_TRY(members, make_folder(job, kMembersFolder));
   TILE_TUNE_CHECK(make_runtime(job, runtime));
-  std::vector<Compiled> compiled;
-  std::vector<std::string> archive = {"ar", "rcsD", library.string()};
+  TILE_TUNE_CHECK(compile_generated(job, members, common_member(job), library_text(job.options.name)));
+  const auto make = [&](size_t number) -> Result<nlohmann::json> {
+    TILE_TUNE_TRY(functions, make_member(job, number, cpu_features));
+    return to_json(functions);
+  };
+  TILE_TUNE_TRY(answers, in_children(job.kernels.size(), available_cores().size(), make));
+  std::vector<std::vector<Compiled>> compiled;
+  std::vector<std::string> archive = {job.tools.ar, "rcsD", library.string()};
   for (size_t i = 0; i < job.kernels.size(); ++i) {
-    TILE_TUNE_TRY(member, make_member(job, i, cpu_features));
-    compiled.push_back(std::move(member));
+    compiled.push_back(compiled_from_json(answers[i]));
     archive.push_back(job.kernels[i].function + ".o");
   }
-  // No kernel can have this name (package.cpp, check_distinct).
-  const std::string common = job.options.name + "_context";
-  TILE_TUNE_CHECK(compile_generated(job, common, library_text(job.options.name)));
-  archive.push_back(common + ".o");
-  TILE_TUNE_CHECK(run_tool(archive, job.work));
+  archive.push_back(common_member(job) + ".o");
+  TILE_TUNE_CHECK(run_tool(archive, members));
   return compiled;
 }
 

@@ -6,6 +6,7 @@
 #include <functional>
 
 #include "codegen/emit/signature.h"
+#include "codegen/emit/toolchain.h"
 #include "codegen/lower/compile.h"
 
 namespace tile_tune::codegen {
@@ -22,13 +23,15 @@ struct ArchiveJob {
   const std::vector<Signature>& signatures;  // one per kernel
   const PackageOptions& options;
   const Compiler& compiler;
+  Toolchain tools;
   std::filesystem::path work;     // an empty directory for intermediate files, absolute
   std::filesystem::path include;  // where LIBRARY.h lies, absolute
 };
 
-/// Writes libNAME.a to `library` and libtile_tune_rt.a to `runtime` (absolute paths); returns what each kernel compiled
-/// to. Bytes of the archives depend on kernels, options and tool versions alone, not on any path.
-Result<std::vector<Compiled>> make_archives(const ArchiveJob& job, const std::filesystem::path& library,
+/// Writes libNAME.a to `library` and libtile_tune_rt.a to `runtime` (absolute paths); returns what the functions
+/// of each kernel compiled to. Kernels are compiled on all cores at once, each in a child of this process (children.h).
+/// Bytes of the archives depend on kernels, options and tool versions alone, not on any path.
+Result<std::vector<std::vector<Compiled>>> make_archives(const ArchiveJob& job, const std::filesystem::path& library,
                                             const std::filesystem::path& runtime);
 
 }  // namespace tile_tune::codegen

@@ -1,19 +1,23 @@
 #include "codegen/emit/package.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <set>
 
+#include "codegen/emit/alternatives.h"
 #include "codegen/emit/config_text.h"
 #include "codegen/emit/cpp_header_text.h"
 #include "codegen/emit/header_text.h"
 #include "codegen/emit/library_text.h"
 #include "codegen/emit/manifest.h"
 #include "codegen/emit/names.h"
+#include "codegen/emit/source_package.h"
 #include "codegen/emit/staging.h"
+#include "codegen/emit/subprocess.h"
 #include "codegen/emit/write_package.h"
 #include "frontend/ir/canonical.h"
 
@@ -24,23 +28,21 @@ namespace fs = std::filesystem;
 
 /// Files of a package, relative to its directory.
 struct Files {
-  explicit Files(const std::string& name)
-      : library(fmt::format("lib/lib{}.a", name)),
-        header(fmt::format("include/{}.h", name)),
-        cpp_header(fmt::format("include/{}.hpp", name)),
-        cmake(fmt::format("lib/cmake/{0}/{0}Config.cmake", name)),
-        pkg_config(fmt::format("lib/pkgconfig/{}.pc", name)),
-        manifest(fmt::format("share/{}/manifest.json", name)) {}
-
-  fs::path library, header, cpp_header, cmake, pkg_config, manifest;
-  fs::path runtime = "lib/libtile_tune_rt.a";
-
-  /// Sorted.
-  std::vector<fs::path> all() const {
-    std::vector<fs::path> list = {header, cpp_header, cmake, library, runtime, pkg_config, manifest};
-    std::sort(list.begin(), list.end());
-    return list;
+  Files(const std::vector<Kernel>& kernels, const PackageOptions& options, bool as_sources)
+      : library(fmt::format("lib/lib{}.a", options.name)),
+        header(fmt::format("include/{}.h", options.name)),
+        cpp_header(fmt::format("include/{}.hpp", options.name)),
+        cmake(fmt::format("lib/cmake/{0}/{0}Config.cmake", options.name)),
+        pkg_config(fmt::format("lib/pkgconfig/{}.pc", options.name)),
+        manifest(fmt::format("share/{}/manifest.json", options.name)),
+        all(as_sources ? source_files(kernels, options) : std::vector<fs::path>{library, runtime, pkg_config}) {
+    all.insert(all.end(), {header, cpp_header, cmake, manifest});
+    std::sort(all.begin(), all.end());
   }
+
+  fs::path runtime = "lib/libtile_tune_rt.a";
+  fs::path library, header, cpp_header, cmake, pkg_config, manifest;
+  std::vector<fs::path> all;  // sorted
 };
 
 /// No two external names of the package may be the same.
@@ -64,58 +66,96 @@ Result<std::vector<Signature>> make_signatures(const std::vector<Kernel>& kernel
     return fail(ErrorClass::Program, "empty-package", fmt::format("library '{}' would hold no kernel", options.name));
   std::vector<Signature> signatures;
   for (const Kernel& kernel : kernels) {
-    TILE_TUNE_TRY(signature, make_signature(kernel));
+    TILE_TUNE_TRY(signature, entry_signature(kernel, options.target));
     signatures.push_back(std::move(signature));
   }
   TILE_TUNE_CHECK(check_distinct(options.name, signatures));
   return signatures;
 }
 
-Result<void> write_texts(const fs::path& root, const Files& files, const std::vector<Kernel>& kernels,
-                         const std::vector<Signature>& signatures, const PackageOptions& options) {
-  std::vector<Provenance> provenances;
-  for (const Kernel& kernel : kernels) {
-    const bool plain = kernel.rung.empty() || kernel.rung == kernel.provenance;
-    provenances.push_back(
-        {plain ? kernel.provenance : kernel.provenance + " (" + kernel.rung + ")", ir::content_hash(kernel.program)});
+/// "tuned (exact)"; of several instruction sets "tuned (exact) for x86-64-linux-avx2, default for x86-64-linux".
+std::string provenance_text(const Kernel& kernel, const Target& target) {
+  std::vector<std::string> texts;
+  for (const auto& one : alternatives_of(kernel, target)) {
+    const bool plain = one.rung.empty() || one.rung == one.provenance;
+    texts.push_back(plain ? one.provenance : one.provenance + " (" + one.rung + ")");
+    if (!kernel.variants.empty()) texts.back() += " for " + one.target.halide;
   }
+  return fmt::format("{}", fmt::join(texts, ", "));
+}
+
+Result<void> write_texts(const fs::path& root, const Files& files, const std::vector<Kernel>& kernels,
+                         const std::vector<Signature>& signatures, const PackageOptions& options, bool as_sources) {
+  std::vector<Provenance> provenances;
+  for (const Kernel& kernel : kernels)
+    provenances.push_back({provenance_text(kernel, options.target), ir::content_hash(kernel.program)});
   TILE_TUNE_CHECK(write_text(root / files.header, header_text(options, signatures, provenances)));
   TILE_TUNE_CHECK(write_text(root / files.cpp_header, cpp_header_text(options.name, signatures)));
+  if (as_sources) return write_text(root / files.cmake, sources_config_text(kernels, options));
   TILE_TUNE_CHECK(write_text(root / files.cmake, cmake_config_text(options.name)));
   return write_text(root / files.pkg_config, pkg_config_text(options.name, options.tool_version));
 }
 
-Result<void> write_manifest(const fs::path& root, const Files& files, const std::vector<Kernel>& kernels,
-                            const std::vector<Signature>& signatures, const std::vector<Compiled>& compiled,
-                            const PackageOptions& options) {
+Result<void> check_digests(const std::map<std::string, std::string>& expected, const std::vector<Digest>& digests) {
+  if (expected.empty()) return {};
+  for (const Digest& digest : digests) {
+    const auto one = expected.find(digest.file.generic_string());
+    if (one == expected.end() || one->second != digest.sha256)
+      return failure("not-reproduced",
+                     fmt::format("{} does not come out as it was made", digest.file.generic_string()));
+  }
+  return {};
+}
+
+/// "cc (Debian 12.2.0-14) 12.2.0"; empty where none has a part in the package.
+Result<std::string> c_compiler_version(const ArchiveJob& job) {
+  if (job.tools.cc.empty()) return std::string();
+  TILE_TUNE_TRY(text, run_tool({job.tools.cc, "--version"}, job.work));
+  return text.substr(0, text.find('\n'));
+}
+
+Result<void> write_manifest(const fs::path& root, const Files& files, const ArchiveJob& job,
+                            const std::vector<std::vector<Compiled>>& compiled) {
   std::vector<Digest> digests;
-  for (const fs::path& file : files.all()) {
+  for (const fs::path& file : files.all) {
     if (file == files.manifest) continue;
     TILE_TUNE_TRY(bytes, read_bytes(root / file));
     digests.push_back({file, ir::sha256_hex(bytes)});
   }
-  const auto json = manifest(options, kernels, signatures, compiled, digests);
+  TILE_TUNE_CHECK(check_digests(job.options.expected, digests));
+  TILE_TUNE_TRY(c_compiler, c_compiler_version(job));
+  const auto json = manifest(job.options, job.kernels, job.signatures, compiled, digests, c_compiler);
   return write_text(root / files.manifest, json.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n");
 }
 
 Result<std::vector<fs::path>> stage_and_commit(const Compiler& compiler, const std::vector<Kernel>& kernels,
                                                const PackageOptions& options) {
   TILE_TUNE_TRY(signatures, make_signatures(kernels, options));
+  const auto tools = toolchain_for(options.target);
+  const bool as_sources = !tools || options.as_sources;
+  if (!as_sources) TILE_TUNE_CHECK(check_installed(*tools, options.target));
   TILE_TUNE_TRY(staging, Staging::create(options.directory));
-  const Files files(options.name);
+  const Files files(kernels, options, as_sources);
   const fs::path root = staging.files();
-  for (const fs::path& file : files.all()) {
+  for (const fs::path& file : files.all) {
     std::error_code error;
     fs::create_directories((root / file).parent_path(), error);
     if (error)
       return failure("cannot-write", fmt::format("cannot write {}: {}", options.directory.string(), error.message()));
   }
-  TILE_TUNE_CHECK(write_texts(root, files, kernels, signatures, options));
-  const ArchiveJob job{kernels, signatures, options, compiler, staging.work(), root / files.header.parent_path()};
-  TILE_TUNE_TRY(compiled, make_archives(job, root / files.library, root / files.runtime));
-  TILE_TUNE_CHECK(write_manifest(root, files, kernels, signatures, compiled, options));
-  TILE_TUNE_CHECK(staging.commit(files.all()));
-  return files.all();
+  TILE_TUNE_CHECK(write_texts(root, files, kernels, signatures, options, as_sources));
+  const ArchiveJob job{kernels,
+                       signatures,
+                       options,
+                       compiler,
+                       as_sources ? Toolchain() : *tools,
+                       staging.work(),
+                       root / files.header.parent_path()};
+  TILE_TUNE_TRY(compiled,
+                as_sources ? make_sources(job, root) : make_archives(job, root / files.library, root / files.runtime));
+  TILE_TUNE_CHECK(write_manifest(root, files, job, compiled));
+  TILE_TUNE_CHECK(staging.commit(files.all));
+  return files.all;
 }
 
 }  // namespace

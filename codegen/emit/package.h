@@ -8,6 +8,7 @@
 #pragma once
 
 #include <filesystem>
+#include <map>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
@@ -18,6 +19,16 @@
 
 namespace tile_tune::codegen {
 
+/// The same program for another instruction set.
+struct Variant {
+  Target target;
+  Schedule schedule;
+  std::string provenance;
+  nlohmann::json record;
+  std::string rung = "";
+};
+
+/// `schedule` and what follows it are for PackageOptions::target.
 struct Kernel {
   ir::Program program;  // canonical and bound
   Schedule schedule;
@@ -25,6 +36,9 @@ struct Kernel {
   std::string provenance;  // "tuned", "nearest", "default", "given"
   nlohmann::json record;   // measured time, roofline, verification: goes into the manifest as it is
   std::string rung = "";   // of a tuned schedule how far it is to be trusted here: "exact", "revalidated", "stale"
+  /// Kernels for targets that not every CPU has, in dispatch_order() (cpu_features.h): a call runs the first that its
+  /// CPU has, else the one for PackageOptions::target. The same targets for every kernel of a package.
+  std::vector<Variant> variants = {};
 };
 
 struct PackageOptions {
@@ -32,6 +46,11 @@ struct PackageOptions {
   std::filesystem::path directory;
   Target target;
   std::string tool_version;
+  /// Objects and C sources (source_package.h) instead of archives also where these could be made.
+  bool as_sources = false;
+  /// SHA-256 by path relative to the directory of every file but the manifest: a package that comes out differently is
+  /// not written. Empty: it may be anything.
+  std::map<std::string, std::string> expected = {};
 };
 
 /// Writes the package and returns the files written, relative to the directory, sorted. Everything is made in a

@@ -4,11 +4,12 @@
 #include <fmt/format.h>
 #include <spawn.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <cerrno>
+
+#include "codegen/emit/capture.h"
 
 extern char** environ;
 
@@ -16,29 +17,6 @@ namespace tile_tune::codegen {
 namespace {
 
 constexpr const char* kDiskFull = "No space left on device";  // ENOSPC in the C locale, which tools run in
-
-/// Output of a child, in memory: unlike a pipe it never fills up and needs no second reader.
-class Capture {
- public:
-  Capture() : descriptor_(memfd_create("tool", MFD_CLOEXEC)) {}
-  ~Capture() {
-    if (descriptor_ >= 0) close(descriptor_);
-  }
-  Capture(const Capture&) = delete;
-  Capture& operator=(const Capture&) = delete;
-
-  int descriptor() const { return descriptor_; }
-  std::string text() const {
-    std::string text;
-    char chunk[4096];
-    ssize_t n;
-    while ((n = pread(descriptor_, chunk, sizeof chunk, static_cast<off_t>(text.size()))) > 0) text.append(chunk, n);
-    return text;
-  }
-
- private:
-  int descriptor_;
-};
 
 /// The environment with messages in English, so that diagnostics do not depend on the user's locale.
 std::vector<char*> tool_environment() {

@@ -3,71 +3,12 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "codegen/emit/buffer_text.h"
+#include "codegen/emit/cpu_features.h"
 #include "codegen/lower/compile.h"
 
 namespace tile_tune::codegen {
 namespace {
-
-struct TypeCode {
-  std::string_view halide;  // halide_type_t: code, bits, lanes
-  std::string_view dlpack;  // DLDataType: the same, where bool has code 6 and 8 bits
-};
-
-TypeCode type_code(DType type) {
-  switch (type) {
-    case DType::Bool:
-      return {"{1, 1, 1}", "{6, 8, 1}"};
-    case DType::I8:
-      return {"{0, 8, 1}", "{0, 8, 1}"};
-    case DType::I16:
-      return {"{0, 16, 1}", "{0, 16, 1}"};
-    case DType::I32:
-      return {"{0, 32, 1}", "{0, 32, 1}"};
-    case DType::I64:
-      return {"{0, 64, 1}", "{0, 64, 1}"};
-    case DType::U8:
-      return {"{1, 8, 1}", "{1, 8, 1}"};
-    case DType::U16:
-      return {"{1, 16, 1}", "{1, 16, 1}"};
-    case DType::U32:
-      return {"{1, 32, 1}", "{1, 32, 1}"};
-    case DType::U64:
-      return {"{1, 64, 1}", "{1, 64, 1}"};
-    case DType::F16:
-      return {"{2, 16, 1}", "{2, 16, 1}"};
-    case DType::F32:
-      return {"{2, 32, 1}", "{2, 32, 1}"};
-    case DType::F64:
-      return {"{2, 64, 1}", "{2, 64, 1}"};
-    case DType::BF16:
-      return {"{4, 16, 1}", "{4, 16, 1}"};
-    case DType::C32:
-      return {"{2, 32, 1}", "{5, 64, 1}"};
-    case DType::C64:
-      return {"{2, 64, 1}", "{5, 128, 1}"};
-  }
-  return {};
-}
-
-/// Halide's dimensions of an argument, the fastest first; the parts of complex elements are one.
-std::vector<std::string> halide_dimensions(const Argument& argument) {
-  std::vector<std::string> dimensions;
-  if (argument.packed && argument.packed->form) {
-    int64_t stride = 1;
-    for (const int64_t extent : argument.packed->form->extents) {
-      dimensions.push_back(fmt::format("{{0, {}, {}, 0}}", extent, stride));
-      stride *= extent;
-    }
-    return dimensions;
-  }
-  if (argument.parts() == 2) dimensions.push_back("{0, 2, 1, 0}");
-  const size_t rank = argument.shape.size();
-  for (size_t n = 0; n < rank; ++n) {
-    const size_t d = argument.layout == ir::Layout::Row ? rank - 1 - n : n;
-    dimensions.push_back(fmt::format("{{0, {}, {}, 0}}", argument.shape[d], argument.strides[d] * argument.parts()));
-  }
-  return dimensions;
-}
 
 /// Shape and strides of what the caller gives: the bytes of a packed constant, else the tensor.
 std::pair<std::vector<int64_t>, std::vector<int64_t>> seen_shape(const Argument& argument) {
@@ -108,19 +49,9 @@ std::string tables(const Signature& kernel) {
                     rows, kernel.inputs, kernel.arguments.size());
 }
 
-// Libgcc keeps what __builtin_cpu_supports tests, so the check is a few loads.
+// The C library keeps what is asked for, so the check is a few loads.
 std::string cpu_check(const std::vector<std::string>& features) {
-  std::string text = "\nstatic int tile_tune_cpu_supported(void) {\n";
-  if (!features.empty()) text += "  __builtin_cpu_init();\n";
-  std::vector<std::string> tests;
-  for (const auto& feature : features) tests.push_back(fmt::format("__builtin_cpu_supports(\"{}\")", feature));
-  return text +
-         fmt::format("  return {};\n}}\n", tests.empty() ? "1" : fmt::format("{}", fmt::join(tests, " &&\n         ")));
-}
-
-/// Of the elements that a kernel reads or writes there.
-DType buffer_type(const Argument& argument) {
-  return argument.packed && argument.packed->form ? argument.packed->form->type : argument.type;
+  return fmt::format("\nstatic int tile_tune_cpu_supported(void) {{\n  return {};\n}}\n", cpu_condition(features));
 }
 
 /// A buffer on the stack that shows `host`, with the dimensions of table `dimensions`.
@@ -247,8 +178,10 @@ std::string kernel_symbol(const std::string& function) { return "tile_tune_kerne
 
 std::string wrapper_text(const std::string& library, const Signature& kernel,
                          const std::vector<std::string>& cpu_features) {
-  return fmt::format("#include \"{}.h\"\n\n#include <string.h>\n\n#include \"tile_tune_rt.h\"\n\n", library) +
-         tables(kernel) + cpu_check(cpu_features) + run_text(kernel) + entries(library, kernel) + packing_texts(kernel);
+  return fmt::format("#include \"{}.h\"\n\n#include <string.h>\n{}\n#include \"tile_tune_rt.h\"\n\n", library,
+                     kCpuIncludes) +
+         tables(kernel) + cpu_check(cpu_features) + run_text(kernel) + entries(library, kernel) +
+         packing_texts(kernel);
 }
 
 }  // namespace tile_tune::codegen

@@ -4,6 +4,7 @@
 #include <hwloc.h>
 #include <sched.h>
 
+#include <algorithm>
 #include <fstream>
 #include <nlohmann/json.hpp>
 
@@ -54,15 +55,35 @@ void read_caches(Target& target) {
   hwloc_topology_destroy(topology);
 }
 
+// Vectors of floats, which on AVX and the first AVX-512 are wider than those of integers. Where there are none at all
+// (WebAssembly without SIMD), LLVM takes vectors apart.
 void read_vector_unit(Target& target, const Halide::Target& halide) {
-  target.vector_bytes = halide.natural_vector_size<uint8_t>();
-  const bool avx512 = halide.has_feature(Halide::Target::AVX512_Skylake);
-  target.vector_registers = avx512 || halide.arch == Halide::Target::ARM ? 32 : 16;
+  constexpr int kLeast = 16;
+  target.vector_bytes = std::max(kLeast, halide.natural_vector_size<float>() * static_cast<int>(sizeof(float)));
+  bool many = (halide.arch == Halide::Target::ARM && halide.bits == 64) || halide.arch == Halide::Target::RISCV;
+  for (const auto feature : {Feature::AVX512, Feature::AVX512_KNL, Feature::AVX512_Skylake, Feature::AVX512_Cannonlake,
+                             Feature::AVX512_SapphireRapids, Feature::AVX512_Zen4, Feature::AVX512_Zen5})
+    many = many || halide.has_feature(feature);
+  target.vector_registers = many ? 32 : 16;
+}
+
+// Halide throws for targets that are spelled well and make no sense (SVE without a length).
+Result<Halide::Target> parse(const std::string& text) {
+  const auto unknown = [&] {
+    return fail(ErrorClass::Program, "unknown-target", fmt::format("'{}' is not a target", text),
+                "give host, or a Halide target string such as x86-64-linux-avx2-fma");
+  };
+  if (!Halide::Target::validate_target_string(text)) return unknown();
+  try {
+    return Halide::Target(text);
+  } catch (const Halide::Error&) {
+    return unknown();
+  }
 }
 
 }  // namespace
 
-Result<Target> resolve_target(const std::string& text, int threads) {
+Result<Target> describe_target(const std::string& text, int threads) {
   Target target;
   target.threads = threads;
   if (text == "host") {
@@ -73,25 +94,32 @@ Result<Target> resolve_target(const std::string& text, int threads) {
     read_caches(target);
     return target;
   }
-  if (!Halide::Target::validate_target_string(text))
-    return fail(ErrorClass::Program, "unknown-target", fmt::format("'{}' is not a target", text),
-                "give host, or a Halide target string such as x86-64-linux-avx2-fma");
-  const Halide::Target named(text);
-  const Halide::Target host = Halide::get_host_target();
+  TILE_TUNE_TRY(named, parse(text));
   if (named.has_gpu_feature())
     return fail(ErrorClass::Target, "target-unavailable",
                 fmt::format("target {} needs a GPU back end, which this version does not have", text));
-  if (named.arch != host.arch || named.os != host.os || named.bits != host.bits)
-    return fail(ErrorClass::Target, "target-unavailable",
-                fmt::format("target {} cannot be verified on this machine ({})", text, host.to_string()));
-  for (const auto feature : kInstructionSets) {
-    if (named.has_feature(feature) && !host.has_feature(feature))
-      return fail(
-          ErrorClass::Target, "target-unavailable",
-          fmt::format("this CPU lacks {}, which target {} needs", Halide::Target::feature_to_name(feature), text));
-  }
   target.halide = named.to_string();
   read_vector_unit(target, named);
+  return target;
+}
+
+Result<void> check_runs_here(const Target& target) {
+  TILE_TUNE_TRY(named, parse(target.halide));
+  const Halide::Target host = Halide::get_host_target();
+  if (named.arch != host.arch || named.os != host.os || named.bits != host.bits)
+    return fail(ErrorClass::Target, "target-unavailable",
+                fmt::format("target {} cannot be verified on this machine ({})", target.halide, host.to_string()));
+  for (const auto feature : kInstructionSets)
+    if (named.has_feature(feature) && !host.has_feature(feature))
+      return fail(ErrorClass::Target, "target-unavailable",
+                  fmt::format("this CPU lacks {}, which target {} needs", Halide::Target::feature_to_name(feature),
+                              target.halide));
+  return {};
+}
+
+Result<Target> resolve_target(const std::string& text, int threads) {
+  TILE_TUNE_TRY(target, describe_target(text, threads));
+  TILE_TUNE_CHECK(check_runs_here(target));
   return target;
 }
 

@@ -30,7 +30,14 @@ struct Target {
   int lanes(DType type) const { return vector_bytes / static_cast<int>(dtype_size(type)); }
 };
 
-/// `text` is "host" or a Halide target string. Unknown string: class Program; known but impossible here: Target.
+/// `text` is "host" or a Halide target string, of this machine or another: packages for others are made here, too.
+/// Unknown string: class Program; one this version makes no kernels for: Target.
+Result<Target> describe_target(const std::string& text, int threads);
+
+/// Nothing if kernels for the target run on this machine; else class Target.
+Result<void> check_runs_here(const Target& target);
+
+/// Both: a target to verify and time kernels on.
 Result<Target> resolve_target(const std::string& text, int threads);
 
 nlohmann::json to_json(const Target& target);

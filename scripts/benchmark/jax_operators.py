@@ -4,28 +4,13 @@ import jax
 import jax.numpy as jnp
 from jax import lax
 
-from benchmark.operators import Convolution, Einsum, Layers, Lookup, Named, Pool
+from benchmark import operators
+from benchmark.operators import Convolution, Einsum, Layers, Lookup, Pool
 
 
-def function_of(operation):
-    if isinstance(operation, Einsum):
-        return lambda *inputs: _einsum(operation.subscripts, *inputs)
-    if isinstance(operation, Convolution):
-        return lambda *inputs: _convolution(operation, *inputs)
-    if isinstance(operation, Pool):
-        return lambda image: _pool(operation, image)
-    if isinstance(operation, Layers):
-        return lambda *inputs: _layers(operation, *inputs)
-    if isinstance(operation, Lookup):
-        return _lookup
-    if isinstance(operation, Named):
-        return _NAMED[operation.name]
-    return None
-
-
-def _einsum(subscripts, *inputs):
+def _einsum(operation, *inputs):
     wide = jnp.int32 if inputs[0].dtype == jnp.int8 else None
-    return jnp.einsum(subscripts, *inputs, optimize="optimal", preferred_element_type=wide)
+    return jnp.einsum(operation.subscripts, *inputs, optimize="optimal", preferred_element_type=wide)
 
 
 def _convolution(operation, image, kernel, bias=None):
@@ -53,7 +38,7 @@ def _layers(operation, x, *weights):
     return x
 
 
-def _lookup(*inputs):
+def _lookup(_operation, *inputs):
     sums = tuple(table[indices].sum(axis=1) for table, indices in zip(inputs[::2], inputs[1::2]))
     return sums if len(sums) > 1 else sums[0]
 
@@ -65,6 +50,11 @@ def _attention(q, k, v):
 _NAMED = {"softmax": lambda x: jax.nn.softmax(x, axis=-1), "attention": _attention,
           "logsumexp": lambda x: jax.scipy.special.logsumexp(x, axis=-1), "row_max": lambda x: x.max(axis=1),
           "cumulative_sum": jnp.cumsum}
+_SPELLED = {Einsum: _einsum, Convolution: _convolution, Pool: _pool, Layers: _layers, Lookup: _lookup}
+
+
+def function_of(operation):
+    return operators.function_of(operation, _SPELLED, _NAMED)
 
 
 def timed(operation, inputs):

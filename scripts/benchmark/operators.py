@@ -3,6 +3,7 @@
 Pure; no library is imported. torch_operators.py and the others say how each library spells an Operation.
 """
 
+import functools
 import re
 from dataclasses import dataclass
 
@@ -56,6 +57,15 @@ def operation_of(workload):
     if "tc" in workload:
         return _of_tc(workload)
     return _of_program(workload)
+
+
+def function_of(operation, spelled, named):
+    """An Operation as a function of its inputs, or None where the library has none: `spelled` has, for a kind of
+    operation, a function of the operation and the inputs; `named`, for the name of a Named one, of the inputs alone."""
+    if isinstance(operation, Named):
+        return named.get(operation.name)
+    spelling = spelled.get(type(operation))
+    return spelling and functools.partial(spelling, operation)
 
 
 def _of_tc(workload):

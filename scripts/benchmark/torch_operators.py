@@ -3,34 +3,19 @@
 import torch
 import torch.nn.functional as F
 
-from benchmark.operators import Convolution, Einsum, Layers, Lookup, Named, Pool
+from benchmark import operators
+from benchmark.operators import Convolution, Einsum, Layers, Lookup, Pool
 
 TYPES = {"f32": torch.float32, "f64": torch.float64, "f16": torch.float16, "bf16": torch.bfloat16, "i8": torch.int8,
          "i32": torch.int32}
 
 
-def function_of(operation):
-    if isinstance(operation, Einsum):
-        return lambda *inputs: _einsum(operation.subscripts, *inputs)
-    if isinstance(operation, Convolution):
-        return lambda *inputs: _convolution(operation, *inputs)
-    if isinstance(operation, Pool):
-        return lambda image: _pool(operation, image)
-    if isinstance(operation, Layers):
-        return lambda *inputs: _layers(operation, *inputs)
-    if isinstance(operation, Lookup):
-        return _lookup
-    if isinstance(operation, Named):
-        return _NAMED[operation.name]
-    return None
-
-
-def _einsum(subscripts, *inputs):
+def _einsum(operation, *inputs):
     if inputs[0].dtype == torch.int8:
         return torch._int_mm(*inputs)  # int8 × int8 -> int32
-    if subscripts == "ik,kj->ij":
+    if operation.subscripts == "ik,kj->ij":
         return torch.matmul(*inputs)
-    return torch.einsum(subscripts, *inputs).contiguous()
+    return torch.einsum(operation.subscripts, *inputs).contiguous()
 
 
 def _convolution(operation, image, kernel, bias=None):
@@ -58,7 +43,7 @@ def _layers(operation, x, *weights):
     return x
 
 
-def _lookup(*inputs):
+def _lookup(_operation, *inputs):
     sums = tuple(F.embedding_bag(indices, table, mode="sum") for table, indices in zip(inputs[::2], inputs[1::2]))
     return sums if len(sums) > 1 else sums[0]
 
@@ -66,3 +51,8 @@ def _lookup(*inputs):
 _NAMED = {"softmax": lambda x: F.softmax(x, dim=-1), "logsumexp": lambda x: torch.logsumexp(x, dim=-1),
           "attention": lambda q, k, v: F.scaled_dot_product_attention(q, k, v, scale=0.125),
           "row_max": lambda x: torch.amax(x, dim=1), "cumulative_sum": lambda x: torch.cumsum(x, 0)}
+_SPELLED = {Einsum: _einsum, Convolution: _convolution, Pool: _pool, Layers: _layers, Lookup: _lookup}
+
+
+def function_of(operation):
+    return operators.function_of(operation, _SPELLED, _NAMED)

@@ -29,7 +29,7 @@ struct ContestOptions {
 };
 
 struct NamedSchedule {
-  std::string name;  // "default", "tuned", "default-packed", "tuned-packed"
+  std::string name;  // "default", "tuned", "given", each also with "-packed" behind it
   codegen::Schedule schedule;
   bool packed = false;  // of the program with its constants constant
 };

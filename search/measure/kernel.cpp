@@ -100,18 +100,20 @@ std::string take_runtime_error() {
   return std::exchange(last_error, {});
 }
 
-Result<Kernel> Kernel::load(const std::filesystem::path& library) {
+Result<Kernel> Kernel::load(const std::filesystem::path& library, const std::string& function, bool takes_context) {
   TILE_TUNE_TRY(handle, open_library(library, RTLD_LOCAL));
   Kernel kernel;
   kernel.handle_ = handle;
-  TILE_TUNE_TRY(entry, find<int (*)(void**)>(handle, kKernelEntry));
+  kernel.function_ = function;
+  kernel.takes_context_ = takes_context;
+  TILE_TUNE_TRY(entry, find<Entry>(handle, (function + kArrayEntry).c_str()));
   kernel.entry_ = entry;
   kernel.note_ = reinterpret_cast<const char* (*)()>(dlsym(handle, kKernelNote));
   return kernel;
 }
 
 Kernel::Entry Kernel::packing(int tensor) const {
-  const std::string name = codegen::packing_function(kKernelFunction, tensor) + "_argv";
+  const std::string name = codegen::packing_function(function_, tensor) + kArrayEntry;
   return reinterpret_cast<Entry>(dlsym(handle_, name.c_str()));
 }
 

@@ -30,17 +30,23 @@ std::string take_runtime_error();
 
 class Kernel {
  public:
-  static Result<Kernel> load(const std::filesystem::path& library);
+  /// `function`: the name the kernel was compiled under; `takes_context`: its first argument and that of what packs its
+  /// constants is Halide's user context, for which the runtime here gets a null pointer.
+  static Result<Kernel> load(const std::filesystem::path& library, const std::string& function = kKernelFunction,
+                             bool takes_context = false);
   using Entry = int (*)(void**);
   /// 0, or one of Halide's error codes.
   int operator()(void** argv) const { return entry_(argv); }
   /// What packs constant number `tensor` for this kernel (codegen/lower/compile.h); nullptr if it takes that as it is.
   Entry packing(int tensor) const;
+  bool takes_context() const { return takes_context_; }
   /// What the library has to say of itself after a call (kKernelNote), or nothing.
   std::string note() const { return note_ ? note_() : ""; }
 
  private:
   void* handle_ = nullptr;
+  std::string function_;
+  bool takes_context_ = false;
   Entry entry_ = nullptr;
   const char* (*note_)() = nullptr;
 };

@@ -15,9 +15,10 @@
 
 namespace tile_tune::search {
 
-/// The entry point of every kernel the workers build, and the form of it that takes an array of arguments.
+/// The entry point of every kernel the workers build, and what ends the name of the form of a function that takes an
+/// array of arguments.
 inline constexpr const char* kKernelFunction = "tile_tune_kernel";
-inline constexpr const char* kKernelEntry = "tile_tune_kernel_argv";
+inline constexpr const char* kArrayEntry = "_argv";
 
 /// Optional, `const char* (*)()`: libraries that are not ours name themselves.
 inline constexpr const char* kKernelNote = "tile_tune_kernel_note";

@@ -26,6 +26,7 @@ class KernelCall {
   int pack(const Kernel::Entry& entry, const ir::Tensor& tensor, Flush flush, void*& argument);
 
   const Kernel& kernel_;
+  void* no_context_ = nullptr;
   std::vector<void*> arguments_;
   std::vector<Packed> packed_;
   int code_ = 0;

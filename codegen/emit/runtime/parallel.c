@@ -4,6 +4,7 @@
  * no difference who comes, or when; the caller always takes part, and at the end waits for those who are at work on its
  * job. No call has more threads than its context says, however its loops are nested. The lock is held where someone
  * begins or ends to take part: what they wrote is then visible to each other. */
+#if !defined(_WIN32) && !defined(__wasm__) /* serial.c is for these */
 #define _GNU_SOURCE
 #include <pthread.h>
 #include <sched.h>
@@ -209,8 +210,11 @@ static void take_part_of(void* state, int index) {
 }
 
 static int available_cpus(void) {
+#ifdef __linux__
   cpu_set_t set;
-  return sched_getaffinity(0, sizeof set, &set) == 0 ? CPU_COUNT(&set) : (int)sysconf(_SC_NPROCESSORS_ONLN);
+  if (sched_getaffinity(0, sizeof set, &set) == 0) return CPU_COUNT(&set);
+#endif
+  return (int)sysconf(_SC_NPROCESSORS_ONLN);
 }
 
 int tile_tune_rt1_do_par_for(struct tile_tune_call* call, task_function task, int min, int size, uint8_t* closure) {
@@ -228,3 +232,5 @@ int tile_tune_rt1_do_par_for(struct tile_tune_call* call, task_function task, in
   take_part(&job); /* what nobody has done */
   return atomic_load_explicit(&job.status, memory_order_relaxed);
 }
+
+#endif

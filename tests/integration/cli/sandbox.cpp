@@ -108,6 +108,8 @@ Finished Sandbox::run(const std::vector<std::string>& arguments, long file_limit
   return finish(spawn(tile_tune(arguments), ".log", file_limit), ".log");
 }
 
+std::string Sandbox::tool() { return TILE_TUNE_BINARY; }
+
 Finished Sandbox::run_program(const std::vector<std::string>& command) const {
   return finish(spawn(command, ".log", 0), ".log");
 }

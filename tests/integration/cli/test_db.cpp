@@ -4,6 +4,7 @@
 #include <catch2/catch.hpp>
 #include <nlohmann/json.hpp>
 
+#include "aged_database.h"
 #include "db/database.h"
 #include "sandbox.h"
 
@@ -39,24 +40,6 @@ std::string rung(const Sandbox& box, const Words& databases, const Words& progra
   Words more{"--what", "schedule", "--json"};
   for (const auto& file : databases) more.insert(more.end(), {"--db", file});
   return json_of(run(box, "explain", more, program))["rung"];
-}
-
-/// The records of a database as another version of the tool would have made them.
-void age(const Sandbox& box, const std::string& from, const std::string& to) {
-  auto source = db::Database::open(box.path(from), db::Mode::ReadOnly);
-  auto copy = db::Database::open(box.path(to), db::Mode::ReadWrite);
-  REQUIRE(source);
-  REQUIRE(copy);
-  const auto rows = source->recorded();
-  REQUIRE(rows);
-  for (auto row : *rows) {
-    const auto trials = *source->trials_of(row.program, row.target, row.tool);
-    row.tool.tile_tune = "0.0.1";
-    const auto session = copy->begin_session(row.program, row.target, row.tool, {});
-    REQUIRE(session);
-    for (const auto& stored : trials) REQUIRE(copy->append_trial(*session, stored.trial));
-    REQUIRE(copy->finish_session(*session, "done"));
-  }
 }
 
 }  // namespace

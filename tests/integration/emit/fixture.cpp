@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <iostream>
+#include <map>
 
 #include "tests/integration/emit/programs.h"
 
@@ -47,6 +48,33 @@ std::vector<Kernel> constant_kernels() {
   return kernels;
 }
 
+Target named(const std::string& text) { return describe_target(text, 2).value(); }
+
+/// A product whose B is packed in blocks of 8 with AVX-512, of 4 with AVX2, and taken as it is elsewhere.
+std::vector<Kernel> kernels_for_three() {
+  const MatmulOptions options{.m = 5, .n = 43, .k = 3};
+  Schedule narrow = packed_schedule(options);
+  narrow.stages[0].tiles[1] = {4};
+  narrow.stages[0].lanes = 4;
+  Kernel kernel{matmul_program(options), matmul_schedule(options), "product", "given", {}};
+  kernel.program.tensors[1].constant = true;
+  kernel.variants = {{named("x86-64-linux-avx512_skylake"), packed_schedule(options), "tuned", {}},
+                     {named("x86-64-linux-avx2-fma"), narrow, "default", {}}};
+  return {kernel};
+}
+
+/// What the packages for other machines are for.
+const std::map<std::string, std::string> kTargets = {{"isas", "x86-64-linux"},
+                                                     {"avx2", "x86-64-linux-avx2-fma"},
+                                                     {"arm", "arm-64-linux"},
+                                                     {"arm_dot", "arm-64-linux-arm_dot_prod"},
+                                                     {"mac", "x86-64-osx"},
+                                                     {"mac_arm", "arm-64-osx"},
+                                                     {"windows", "x86-64-windows"},
+                                                     {"wasm", "wasm-32-wasmrt"},
+                                                     // AMD's fma4 is in no CPU made since 2017.
+                                                     {"foreign", "x86-64-linux-avx-fma4-sse41"}};
+
 /// A matrix product whose rows are four parallel parts, each with a copy of B in scratch memory.
 std::vector<Kernel> parallel_kernel(const std::string& function) {
   const MatmulOptions options{.m = 16, .n = 131, .k = 97};
@@ -57,8 +85,9 @@ std::vector<Kernel> parallel_kernel(const std::string& function) {
 
 std::vector<Kernel> kernels_of(const std::string& package) {
   if (package == "many") return many_kernels();
-  if (package == "weights") return constant_kernels();
+  if (package == "weights" || package == "arm") return constant_kernels();
   if (package == "first" || package == "second") return parallel_kernel(package + "_product");
+  if (package == "isas") return kernels_for_three();
   if (package == "foreign") return {matmul_kernel("old_matmul")};
   if (package == "tiny") return {matmul_kernel("tiny", {.m = 4, .n = 4, .k = 4})};
   return {matmul_kernel("matmul")};
@@ -68,12 +97,11 @@ std::vector<Kernel> kernels_of(const std::string& package) {
 
 int main(int, char** arguments) {
   const std::string package = arguments[1];
-  // AMD's fma4 is in no CPU made since 2017.
-  const auto target = resolve_target("host", 2);
+  const auto target = kTargets.contains(package) ? describe_target(kTargets.at(package), 2) : resolve_target("host", 2);
   if (!target) return std::cerr << render(target.error()), 1;
-  Target foreign = *target;
-  foreign.halide = "x86-64-linux-avx-fma4-sse41";
-  const PackageOptions options{package, arguments[2], package == "foreign" ? foreign : *target, "0.1.0"};
+  PackageOptions options{package, arguments[2], *target, "0.1.0"};
+  options.as_sources = package == "matmul_sources";
+  if (options.as_sources) options.name = "matmul";
   const auto written = write_package(kernels_of(package), options);
   if (!written) return std::cerr << render(written.error()), static_cast<int>(written.error().error_class);
   for (const auto& file : *written) std::cout << file.string() << '\n';

@@ -68,3 +68,13 @@ TEST_CASE("the SDK's headers need the standard library only") {
   require(ran);
   CHECK(ran.out.size() > 5);
 }
+
+TEST_CASE("pkg-config knows the SDK wherever it lies") {
+  const Sandbox box;
+  require(box.run_program({TEST_CMAKE, "--install", TEST_BUILD, "--prefix", box.path("the sdk").string()}));
+  box.write("main.cpp", kNothingElse);
+  require(box.run_program({"sh", "-ec",
+                           "export PKG_CONFIG_PATH=\"$PWD/the sdk/lib/pkgconfig\"; eval " + std::string(TEST_COMPILER) +
+                               " -std=c++20 main.cpp $(pkg-config --cflags --libs tile_tune) -o main; "
+                               "LD_LIBRARY_PATH=\"$PWD/the sdk/lib\" ./main"}));
+}

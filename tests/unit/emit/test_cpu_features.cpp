@@ -46,8 +46,8 @@ TEST_CASE("a kernel needs what LLVM may use under the CPU model Halide picks") {
 }
 
 TEST_CASE("targets a package cannot serve are refused") {
-  for (const char* halide : {"arm-64-linux", "x86-64-windows-avx2", "x86-32-linux", "x86-64-linux-cuda",
-                             "x86-64-linux-avx2-user_context", "x86-64-linux-avx10_1"}) {
+  for (const char* halide : {"arm-64-android", "arm-64-linux-sve2", "x86-32-linux", "x86-64-linux-cuda",
+                             "arm-64-windows-arm_dot_prod", "x86-64-linux-avx2-user_context", "x86-64-linux-avx10_1"}) {
     INFO(halide);
     const auto features = required_cpu_features(target(halide));
     REQUIRE_FALSE(features);
@@ -58,4 +58,16 @@ TEST_CASE("targets a package cannot serve are refused") {
 TEST_CASE("packages of one architecture share one runtime") {
   CHECK(runtime_target(target("x86-64-linux-avx-avx2-tune_haswell")).halide == "x86-64-linux");
   CHECK(runtime_target(target("x86-64-linux")).halide == "x86-64-linux");
+}
+
+TEST_CASE("other platforms have features of their own") {
+  CHECK(required("arm-64-linux").empty());
+  CHECK(required("arm-64-linux-arm_dot_prod") == std::vector<std::string>{"ASIMDDP"});
+  CHECK(required("arm-64-osx-arm_dot_prod").empty());  // every Mac has them
+  CHECK(contains(required("x86-64-windows-avx2"), "bmi2"));
+  CHECK(contains(required("x86-64-osx-avx2"), "bmi2"));
+  CHECK(required("wasm-32-wasmrt-wasm_simd128").empty());
+  CHECK(cpu_condition({}) == "1");
+  CHECK(cpu_condition({"avx2"}) == "__builtin_cpu_supports(\"avx2\")");
+  CHECK(cpu_condition({"ASIMDDP"}) == "(getauxval(AT_HWCAP) & HWCAP_ASIMDDP)");
 }

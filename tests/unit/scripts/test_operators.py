@@ -26,6 +26,14 @@ class Operators(unittest.TestCase):
         self.check("avgpool_8x64x112_k2s2", Pool(False, 2, 2, 0))
         self.check("maxpool_40x64x112_k3s2p1", Pool(True, 3, 2, 1))
 
+    def test_a_library_spells_operations_in_a_table(self):
+        spelled = {Einsum: lambda operation, *inputs: (operation.subscripts, inputs)}
+        named = {"softmax": lambda x: -x}
+        self.assertEqual(operators.function_of(Einsum("i->"), spelled, named)(1, 2), ("i->", (1, 2)))
+        self.assertEqual(operators.function_of(Named("softmax"), spelled, named)(3), -3)
+        self.assertIsNone(operators.function_of(Named("attention"), spelled, named))
+        self.assertIsNone(operators.function_of(Lookup(), spelled, named))
+
     def test_convolutions(self):
         self.check("tc_gc_32x32x4x56", Convolution(groups=32))
         self.check("tc_conv_32x4x56", Convolution())

@@ -1,0 +1,161 @@
+# Kernels in a CMake project; find_package(tile_tune) brings this file along.
+#
+#   find_package(tile_tune REQUIRED)
+#   tile_tune_add_library(NAME matmul PROGRAM matmul.tc SIZES M=512 N=512 K=512 DATABASE tuned.db)
+#   target_link_libraries(app PRIVATE matmul)
+#
+# NAME is an imported static library below the build tree, with NAME.h on the include path of what links it. `tile-tune
+# build` makes it when a program, a database, a schedule, an argument or the tool has changed, and at no other time; what
+# is wrong with a program fails the build with the tool's own words. Relative files lie in the current source directory.
+#
+#   NAME      of the target, the library and its header; of a single program the function's, too
+#   PROGRAM   FILE.tc, FILE.tc:DEF, FILE.json or einsum:SUBSCRIPTS; several make one library
+#   SIZES     NAME=N ...
+#   DATABASE  files that `tile-tune tune` has written, the preferred one first; they are only read. Without any, every
+#             program gets its default schedule
+#   SCHEDULE  of a single program a schedule as JSON, in place of what the database has
+#   CONSTANT, LAYOUT, DTYPE, SHAPE, TARGET, THREADS
+#             as the options of `tile-tune build`, each value as one word
+#   TUNE      seconds: nothing is tuned in a build unless this is given. The program is then tuned for so long when it,
+#             its sizes or its storage change, into a database below the build tree which is preferred to the others
+#
+# The property TILE_TUNE_PACKAGE of the target is the package's folder: lib/, include/, share/.
+
+# Of FILE.tc:DEF and the like: the file, absolute, or nothing of an einsum; and the argument with it.
+function(_tile_tune_program argument file_variable argument_variable)
+  if(argument MATCHES "^einsum:")
+    set(${file_variable} "" PARENT_SCOPE)
+    set(${argument_variable} "${argument}" PARENT_SCOPE)
+    return()
+  endif()
+  set(file "${argument}")
+  set(part "")
+  if(argument MATCHES "^(.*\\.(tc|json))(:[^:/]*)$")
+    set(file "${CMAKE_MATCH_1}")
+    set(part "${CMAKE_MATCH_3}")
+  endif()
+  cmake_path(ABSOLUTE_PATH file BASE_DIRECTORY "${CMAKE_CURRENT_SOURCE_DIR}" NORMALIZE)
+  set(${file_variable} "${file}" PARENT_SCOPE)
+  set(${argument_variable} "${file}${part}" PARENT_SCOPE)
+endfunction()
+
+# VARIABLE gets OPTION and each of the further arguments in turn.
+function(_tile_tune_options variable option)
+  set(list "")
+  foreach(value IN LISTS ARGN)
+    list(APPEND list "${option}" "${value}")
+  endforeach()
+  set(${variable} "${list}" PARENT_SCOPE)
+endfunction()
+
+# VARIABLE gets the files as absolute paths; one that neither exists nor is made by the build is an error.
+function(_tile_tune_files variable what)
+  set(list "")
+  foreach(file IN LISTS ARGN)
+    cmake_path(ABSOLUTE_PATH file BASE_DIRECTORY "${CMAKE_CURRENT_SOURCE_DIR}" NORMALIZE)
+    get_source_file_property(generated "${file}" GENERATED)
+    if(NOT EXISTS "${file}" AND NOT generated)
+      message(FATAL_ERROR "tile_tune_add_library: the ${what} ${file} does not exist")
+    endif()
+    list(APPEND list "${file}")
+  endforeach()
+  set(${variable} "${list}" PARENT_SCOPE)
+endfunction()
+
+function(tile_tune_add_library)
+  cmake_parse_arguments(PARSE_ARGV 0 arg "" "NAME;SCHEDULE;THREADS;TUNE"
+                        "PROGRAM;SIZES;DATABASE;CONSTANT;LAYOUT;DTYPE;SHAPE;TARGET")
+  if(arg_UNPARSED_ARGUMENTS)
+    message(FATAL_ERROR "tile_tune_add_library: unexpected: ${arg_UNPARSED_ARGUMENTS}")
+  endif()
+  # The lists may be empty variables.
+  if("TUNE" IN_LIST arg_KEYWORDS_MISSING_VALUES)
+    message(FATAL_ERROR "tile_tune_add_library: TUNE needs a number of seconds")
+  endif()
+  foreach(needed NAME PROGRAM)
+    if(NOT arg_${needed})
+      message(FATAL_ERROR "tile_tune_add_library: ${needed} is missing")
+    endif()
+  endforeach()
+  list(LENGTH arg_PROGRAM programs)
+  if(arg_TUNE AND programs GREATER 1)
+    message(FATAL_ERROR "tile_tune_add_library: TUNE is for a single PROGRAM; tune several into a DATABASE beforehand")
+  endif()
+
+  set(folder "${CMAKE_CURRENT_BINARY_DIR}/tile_tune/${arg_NAME}")
+  set(package "${folder}/package")
+  file(MAKE_DIRECTORY "${package}/include")  # what an imported target names must exist
+
+  set(program_files "")
+  set(arguments "")
+  foreach(program IN LISTS arg_PROGRAM)
+    _tile_tune_program("${program}" file argument)
+    list(APPEND arguments "${argument}")
+    list(APPEND program_files ${file})
+  endforeach()
+  _tile_tune_files(program_files "program" ${program_files})
+  _tile_tune_files(databases "database" ${arg_DATABASE})
+  _tile_tune_files(schedule "schedule" ${arg_SCHEDULE})
+  foreach(option SIZES:-s CONSTANT:--constant LAYOUT:--layout DTYPE:--dtype SHAPE:--shape THREADS:--threads)
+    string(REGEX MATCH "^[A-Z]+" keyword "${option}")
+    string(REGEX REPLACE "^[A-Z]+:" "" option "${option}")
+    _tile_tune_options(values "${option}" ${arg_${keyword}})
+    list(APPEND arguments ${values})
+  endforeach()
+  if(arg_TARGET)
+    list(JOIN arg_TARGET "," target)
+    list(APPEND arguments --target "${target}")
+  endif()
+
+  set(tuned "")
+  set(own "")
+  if(arg_TUNE)
+    set(own "${folder}/tuning.db")
+    _tile_tune_options(stack --db "${own}" ${databases})
+    set(tune tune ${arguments} ${stack} --time ${arg_TUNE})
+    set(tuned "${folder}/tuned")
+    file(GENERATE OUTPUT "${folder}/tune.arguments" CONTENT "${tune}\n")
+    add_custom_command(
+      OUTPUT "${tuned}"
+      BYPRODUCTS "${own}"
+      COMMAND tile_tune::tile-tune ${tune}
+      COMMAND "${CMAKE_COMMAND}" -E touch "${tuned}"
+      DEPENDS ${program_files} "${folder}/tune.arguments"
+      COMMENT "Tuning ${arg_NAME} for ${arg_TUNE} s"
+      VERBATIM)
+  endif()
+
+  set(stack_files ${own} ${databases})
+  if(NOT stack_files)
+    # Of no database rather than of the user's own one, which other machines do not have.
+    set(stack_files "${folder}/none.db")
+    list(APPEND arguments --quiet)
+  endif()
+  _tile_tune_options(stack --db ${stack_files})
+  _tile_tune_options(schedule_option --schedule ${schedule})
+  set(build build ${arguments} ${stack} ${schedule_option} --name "${arg_NAME}" -o "${package}")
+  # Not every generator makes a file again when only its command has changed.
+  file(GENERATE OUTPUT "${folder}/build.arguments" CONTENT "${tile_tune_VERSION} ${build}\n")
+  set(library "${package}/lib/lib${arg_NAME}.a")
+  set(runtime "${package}/lib/libtile_tune_rt.a")
+  # `build` leaves files alone that come out as they were: the time of a file of our own says when that was found out.
+  set(made "${folder}/made")
+  add_custom_command(
+    OUTPUT "${made}"
+    BYPRODUCTS "${library}" "${runtime}" "${package}/include/${arg_NAME}.h"
+    COMMAND tile_tune::tile-tune ${build} > "${folder}/files"
+    COMMAND "${CMAKE_COMMAND}" -E touch "${made}"
+    DEPENDS ${program_files} ${databases} ${schedule} ${tuned} "${folder}/build.arguments"
+            "$<TARGET_FILE:tile_tune::tile-tune>"
+    COMMENT "Building the kernels of ${arg_NAME}"
+    VERBATIM)
+  add_custom_target(tile_tune_${arg_NAME} DEPENDS "${made}")
+
+  add_library(${arg_NAME} STATIC IMPORTED GLOBAL)
+  set_target_properties(${arg_NAME} PROPERTIES
+    IMPORTED_LOCATION "${library}"
+    INTERFACE_INCLUDE_DIRECTORIES "${package}/include"
+    INTERFACE_LINK_LIBRARIES "${runtime};Threads::Threads;${CMAKE_DL_LIBS};m"
+    TILE_TUNE_PACKAGE "${package}")
+  add_dependencies(${arg_NAME} tile_tune_${arg_NAME})
+endfunction()

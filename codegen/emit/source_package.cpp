@@ -1,0 +1,193 @@
+#include "codegen/emit/source_package.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "codegen/emit/alternatives.h"
+#include "codegen/emit/cpu_features.h"
+#include "codegen/emit/library_text.h"
+#include "codegen/emit/runtime_files.h"
+#include "codegen/emit/staging.h"
+#include "codegen/emit/wrapper_text.h"
+
+namespace tile_tune::codegen {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr const char* kRuntime = "src/tile_tune_rt";
+constexpr const char* kHalideNames = "halide_names.c";
+
+// Every function of Halide 21's runtime (HalideRuntime.h) by which generated code reports an error. Objects of other
+// platforms keep the names that Halide gives them: what archives rename is here defined under the old name, once for
+// all packages of a program.
+constexpr const char* kErrors[] = {"access_out_of_bounds",
+                                   "bad_dimensions",
+                                   "bad_extern_fold",
+                                   "bad_fold",
+                                   "bad_type",
+                                   "bounds_inference_call_failed",
+                                   "buffer_allocation_too_large",
+                                   "buffer_argument_is_null",
+                                   "buffer_extents_negative",
+                                   "buffer_extents_too_large",
+                                   "buffer_is_null",
+                                   "constraint_violated",
+                                   "constraints_make_required_region_smaller",
+                                   "debug_to_file_failed",
+                                   "device_crop_failed",
+                                   "device_dirty_with_no_device_support",
+                                   "device_interface_no_device",
+                                   "explicit_bounds_too_small",
+                                   "extern_stage_failed",
+                                   "fold_factor_too_small",
+                                   "host_and_device_dirty",
+                                   "host_is_null",
+                                   "no_device_interface",
+                                   "param_too_large_f64",
+                                   "param_too_large_i64",
+                                   "param_too_large_u64",
+                                   "param_too_small_f64",
+                                   "param_too_small_i64",
+                                   "param_too_small_u64",
+                                   "requirement_failed",
+                                   "specialize_fail",
+                                   "split_factor_not_positive",
+                                   "storage_bound_too_small",
+                                   "unaligned_host_ptr",
+                                   "vscale_invalid"};
+
+std::string halide_names_text() {
+  std::string text = R"(/* What kernels call, under the names that Halide gives it. */
+#include "tile_tune_rt.h"
+
+void* halide_malloc(void* call, size_t bytes);
+void* halide_malloc(void* call, size_t bytes) { return tile_tune_rt1_malloc(call, bytes); }
+void halide_free(void* call, void* memory);
+void halide_free(void* call, void* memory) { tile_tune_rt1_free(call, memory); }
+int halide_do_par_for(void* call, int (*task)(struct tile_tune_call*, int, uint8_t*), int min, int size, uint8_t* closure);
+int halide_do_par_for(void* call, int (*task)(struct tile_tune_call*, int, uint8_t*), int min, int size, uint8_t* closure) {
+  return tile_tune_rt1_do_par_for(call, task, min, size, closure);
+}
+int halide_error_out_of_memory(void* call);
+int halide_error_out_of_memory(void* call) { return (void)call, tile_tune_rt1_out_of_memory(); }
+)";
+  for (const char* name : kErrors)
+    text += fmt::format("int halide_error_{0}(void);\nint halide_error_{0}(void) {{ return TILE_TUNE_ERROR_INTERNAL; }}\n", name);
+  return text;
+}
+
+std::string object_suffix(const PackageOptions& options) {
+  return options.target.halide.find("-windows") != std::string::npos ? ".obj" : ".o";
+}
+
+std::vector<fs::path> object_files(const Kernel& kernel, const PackageOptions& options) {
+  const fs::path folder = fs::path("lib") / options.name;
+  const std::string suffix = object_suffix(options);
+  if (kernel.variants.empty()) return {folder / (kernel.function + suffix)};
+  std::vector<fs::path> files;
+  for (size_t i = 0; i <= kernel.variants.size(); ++i)
+    files.push_back(folder / fmt::format("{}_{}{}", kernel.function, i, suffix));
+  return files;
+}
+
+fs::path source(const PackageOptions& options, const std::string& stem) {
+  return fs::path("src") / options.name / (stem + ".c");
+}
+
+std::string common_stem(const PackageOptions& options) { return options.name + "_context"; }
+
+/// C sources, then objects, of the library itself.
+std::vector<fs::path> library_files(const std::vector<Kernel>& kernels, const PackageOptions& options) {
+  std::vector<fs::path> files = {source(options, common_stem(options))};
+  for (const Kernel& kernel : kernels) {
+    files.push_back(source(options, kernel.function));
+    if (!kernel.variants.empty()) files.push_back(source(options, kernel.function + "_dispatch"));
+  }
+  for (const Kernel& kernel : kernels)
+    for (const auto& file : object_files(kernel, options)) files.push_back(file);
+  return files;
+}
+
+Result<std::vector<Compiled>> make_kernel(const ArchiveJob& job, const Kernel& kernel, const fs::path& root) {
+  const std::string symbol = kernel_symbol(kernel.function);
+  const auto all = alternatives_of(kernel, job.options.target);
+  const auto files = object_files(kernel, job.options);
+  std::vector<Compiled> compiled;
+  for (size_t i = 0; i < all.size(); ++i) {
+    Target target = all[i].target;
+    target.halide += "-user_context";
+    TILE_TUNE_TRY(one, job.compiler.object(kernel.program, all[i].schedule, target,
+                                           all.size() == 1 ? symbol : alternative_symbol(symbol, i), root / files[i]));
+    compiled.push_back(std::move(one));
+  }
+  if (all.size() == 1) return compiled;
+  TILE_TUNE_TRY(described, described_alternatives(kernel, job.options.target));
+  TILE_TUNE_CHECK(write_text(root / source(job.options, kernel.function + "_dispatch"),
+                             cpu_dispatch_text(symbol, described)));
+  return compiled;
+}
+
+}  // namespace
+
+std::vector<fs::path> source_files(const std::vector<Kernel>& kernels, const PackageOptions& options) {
+  auto files = library_files(kernels, options);
+  for (const auto& [name, text] : runtime_files()) files.push_back(fs::path(kRuntime) / name);
+  files.push_back(fs::path(kRuntime) / kHalideNames);
+  return files;
+}
+
+Result<std::vector<std::vector<Compiled>>> make_sources(const ArchiveJob& job, const fs::path& root) {
+  TILE_TUNE_TRY(cpu_features, required_cpu_features(job.options.target));
+  for (const auto& [name, text] : runtime_files()) TILE_TUNE_CHECK(write_text(root / kRuntime / name, text));
+  TILE_TUNE_CHECK(write_text(root / kRuntime / kHalideNames, halide_names_text()));
+  TILE_TUNE_CHECK(write_text(root / source(job.options, common_stem(job.options)), library_text(job.options.name)));
+  std::vector<std::vector<Compiled>> compiled;
+  for (size_t i = 0; i < job.kernels.size(); ++i) {
+    TILE_TUNE_CHECK(write_text(root / source(job.options, job.kernels[i].function),
+                               wrapper_text(job.options.name, job.signatures[i], cpu_features)));
+    TILE_TUNE_TRY(one, make_kernel(job, job.kernels[i], root));
+    compiled.push_back(std::move(one));
+  }
+  return compiled;
+}
+
+std::string sources_config_text(const std::vector<Kernel>& kernels, const PackageOptions& options) {
+  std::vector<std::string> files, runtime;
+  for (const auto& file : library_files(kernels, options))
+    files.push_back(fmt::format("    \"${{_{}_prefix}}/{}\"", options.name, file.generic_string()));
+  for (const auto& [name, text] : runtime_files())
+    if (name.ends_with(".c")) runtime.push_back(fmt::format("    \"${{_{}_prefix}}/{}/{}\"", options.name, kRuntime, name));
+  runtime.push_back(fmt::format("    \"${{_{}_prefix}}/{}/{}\"", options.name, kRuntime, kHalideNames));
+  return fmt::format(R"(# {0}::{0}: kernels made by tile-tune for {1}, with the runtime they share (tile_tune::rt).
+# Both are compiled here, as C11, by GCC or Clang: the project needs the language C.
+include(CMakeFindDependencyMacro)
+set(THREADS_PREFER_PTHREAD_FLAG ON)
+find_dependency(Threads)
+
+get_filename_component(_{0}_prefix "${{CMAKE_CURRENT_LIST_DIR}}/../../.." ABSOLUTE)
+
+if(NOT TARGET tile_tune::rt)
+  add_library(tile_tune_rt STATIC
+{3})
+  add_library(tile_tune::rt ALIAS tile_tune_rt)
+  set_target_properties(tile_tune_rt PROPERTIES C_STANDARD 11 POSITION_INDEPENDENT_CODE ON C_VISIBILITY_PRESET hidden)
+  target_include_directories(tile_tune_rt INTERFACE "$<BUILD_INTERFACE:${{_{0}_prefix}}/src/tile_tune_rt>")
+  target_link_libraries(tile_tune_rt PUBLIC Threads::Threads)
+endif()
+
+if(NOT TARGET {0}::{0})
+  add_library(tile_tune_{0} STATIC
+{2})
+  add_library({0}::{0} ALIAS tile_tune_{0})
+  set_target_properties(tile_tune_{0} PROPERTIES C_STANDARD 11 POSITION_INDEPENDENT_CODE ON)
+  target_include_directories(tile_tune_{0} PUBLIC "${{_{0}_prefix}}/include")
+  target_link_libraries(tile_tune_{0} PUBLIC tile_tune_rt)
+endif()
+
+unset(_{0}_prefix)
+)",
+                     options.name, options.target.halide, fmt::join(files, "\n"), fmt::join(runtime, "\n"));
+}
+
+}  // namespace tile_tune::codegen

@@ -1,0 +1,27 @@
+// Is the kernel in an object file right? What tuning asks of a candidate, asked of what is about to be shipped.
+#pragma once
+
+#include <filesystem>
+#include <string>
+
+#include "codegen/target/target.h"
+#include "frontend/ir/program.h"
+
+namespace tile_tune::search {
+
+/// An object file that codegen::compile_object made, and the runtime that it needs.
+struct KernelObject {
+  std::string function;  // the name it was compiled under
+  std::filesystem::path object, runtime;
+};
+
+/// Halide's runtime as a library in `directory`, for check_object().
+Result<std::filesystem::path> build_runtime(const codegen::Target& target, const std::filesystem::path& directory);
+
+/// Links the kernel into a library beside its object, runs it in a limited child of this process on guarded buffers of
+/// random inputs, and compares what it computed with the reference (verify.h). `program` is canonical and bound;
+/// `target`, which it was compiled for, one that runs here. Errors: wrong-result of class Verification; an outcome's
+/// name (crash, timeout, ...) of class Failure. The calling process must have one thread.
+Result<void> check_object(const ir::Program& program, const codegen::Target& target, const KernelObject& kernel);
+
+}  // namespace tile_tune::search

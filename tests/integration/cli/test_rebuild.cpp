@@ -1,0 +1,241 @@
+// Packages come out the same whoever makes them and wherever: again, elsewhere, and from their own manifest.
+#include <sys/stat.h>
+
+#include <catch2/catch.hpp>
+#include <functional>
+#include <nlohmann/json.hpp>
+
+#include "aged_database.h"
+#include "sandbox.h"
+
+using namespace tile_tune::test;
+using nlohmann::json;
+namespace fs = std::filesystem;
+
+namespace {
+
+using Words = std::vector<std::string>;
+
+const Words kProgram = {"matvec.tc", "-s", "R=31", "-s", "C=37"};
+
+Words operator+(Words words, const Words& more) {
+  words.insert(words.end(), more.begin(), more.end());
+  return words;
+}
+
+void require(const Finished& finished) {
+  INFO(finished.out << finished.err);
+  REQUIRE(finished.exit_code == 0);
+}
+
+/// Bytes of every file of a package by its path in it.
+std::map<std::string, std::string> files_of(const Sandbox& box, const std::string& folder) {
+  std::map<std::string, std::string> files;
+  for (const auto& entry : fs::recursive_directory_iterator(box.path(folder)))
+    if (entry.is_regular_file()) {
+      const std::string name = fs::relative(entry.path(), box.path(folder)).string();
+      files[name] = box.read(folder + "/" + name);
+    }
+  return files;
+}
+
+/// The same files with the same bytes; says which differs rather than how.
+void check_same(const Sandbox& box, const std::string& one, const std::string& other) {
+  const auto a = files_of(box, one), b = files_of(box, other);
+  CHECK(a.size() >= 6);
+  CHECK(a.size() == b.size());
+  for (const auto& [name, bytes] : a) {
+    INFO(name);
+    CHECK((b.contains(name) && b.at(name) == bytes));
+  }
+}
+
+std::string code_of(const Finished& finished) {
+  const auto open = finished.err.rfind('['), close = finished.err.rfind(']');
+  return open == std::string::npos ? "" : finished.err.substr(open + 1, close - open - 1);
+}
+
+}  // namespace
+
+TEST_CASE("a package does not depend on folder, umask, user, locale or time") {
+  const Sandbox box;
+  require(box.run({"tune", "matvec.tc", "-s", "R=31", "-s", "C=37", "--trials", "2", "--seed", "1", "--db", "t.db"}));
+  require(box.run(Words{"build"} + kProgram + Words{"--db", "t.db", "-o", "out"}));
+  fs::create_directories(box.path("other place/deeper"));
+  fs::copy_file(box.path("matvec.tc"), box.path("other place/deeper/same.tc"));
+  fs::copy_file(box.path("t.db"), box.path("other place/mine.db"));
+  const std::string tool = box.tool();
+  require(box.run_program({"sh", "-ec",
+                           "cd 'other place'; umask 077; sleep 1; LC_ALL=tr_TR.UTF-8 LANG=de_DE.UTF-8 TZ=Asia/Tokyo "
+                           "USER=nobody HOME=/nowhere CPATH= SOURCE_DATE_EPOCH=1 '" +
+                               tool + "' build deeper/same.tc -s R=31 -s C=37 --db mine.db -o \"$PWD/result\""}));
+  check_same(box, "out", "other place/result");
+}
+
+TEST_CASE("build --from makes a package again from its manifest alone") {
+  const Sandbox box;
+  require(box.run({"build", "matvec.tc", "matmul.tc", "-s", "R=3", "-s", "C=5", "-s", "M=3", "-s", "N=2", "-s", "K=4",
+                   "--constant", "A", "--name", "both", "-o", "out"}));
+  fs::copy_file(box.path("out/share/both/manifest.json"), box.path("kept.json"));
+  for (const char* program : {"matvec.tc", "matmul.tc"}) fs::remove(box.path(program));
+  const auto again = box.run({"build", "--from", "kept.json", "-o", "again", "--json"});
+  require(again);
+  CHECK(json::parse(again.out)["kernels"].size() == 2);
+  check_same(box, "out", "again");
+}
+
+TEST_CASE("build --from takes nothing that a manifest says on trust") {
+  const Sandbox box;
+  require(box.run(Words{"build"} + kProgram + Words{"-o", "out"}));
+  const auto manifest = json::parse(box.read("out/share/matvec/manifest.json"));
+  const auto with = [&](const std::function<void(json&)>& change) {
+    json changed = manifest;
+    change(changed);
+    box.write("changed.json", changed.dump());
+    const auto result = box.run({"build", "--from", "changed.json", "-o", "again"});
+    CHECK_FALSE(fs::exists(box.path("again")));
+    CHECK(result.err.find("changed.json") != std::string::npos);
+    CHECK(result.exit_code == 2);
+    return code_of(result);
+  };
+  CHECK(with([](json& m) { m["tool_version"] = "0.0.9"; }) == "another-version");
+  CHECK(with([](json& m) { m["llvm_version"] = "3.4"; }) == "another-version");
+  CHECK(with([](json& m) { m["format"] = 99; }) == "another-version");
+  CHECK(with([](json& m) { m["tool_version"] = json::array({1}); }) == "bad-manifest");
+  CHECK(with([](json& m) { m["kind"] = "program"; }) == "bad-manifest");
+  CHECK(with([](json& m) { m["kernels"][0].erase("program"); }) == "bad-manifest");
+  CHECK(with([](json& m) { m["kernels"][0]["program"]["name"] = 3; }) != "");
+  CHECK(with([](json& m) { m["kernels"].clear(); }) == "bad-manifest");
+  CHECK(with([](json& m) { m["kernels"][0]["function"] = json(); }) == "bad-manifest");
+  CHECK(with([](json& m) { m["kernels"][0]["content_hash"] = "0"; }) == "bad-manifest");
+  CHECK(with([](json& m) { m["kernels"][0]["schedule_id"] = "0"; }) == "bad-manifest");
+  CHECK(with([](json& m) { m["kernels"][0]["schedule"]["stages"].clear(); }) != "");
+  CHECK(with([](json& m) { m["kernels"][0]["rung"] = "*/ int evil(void); /*"; }) == "bad-manifest");
+  CHECK(with([](json& m) { m["name"] = "../../outside"; }) == "bad-name");
+  CHECK(with([](json& m) { m["kernels"][0]["function"] = "main"; }) == "bad-name");
+  CHECK(with([](json& m) { m["target"]["vector_bytes"] = 0; }) == "bad-manifest");
+  CHECK(with([](json& m) { m["target"]["halide"] = "moon-64"; }) == "unknown-target");
+  CHECK(with([](json& m) { m.erase("files"); }) == "bad-manifest");
+  CHECK(with([](json& m) { m["files"].clear(); }) == "bad-manifest");
+  std::string deep = "1";
+  for (int i = 0; i < 100'000; ++i) deep = "[" + deep + "]";
+  auto nested = manifest.dump();
+  nested.insert(nested.find("\"record\":{") + 10, "\"deep\":" + deep + ",");
+  box.write("nested.json", nested);
+  CHECK(code_of(box.run({"build", "--from", "nested.json", "-o", "again"})) == "bad-manifest");
+  box.write("text.json", "matvec");
+  CHECK(code_of(box.run({"build", "--from", "text.json", "-o", "again"})) == "bad-manifest");
+  CHECK(box.run({"build", "--from", "missing.json", "-o", "again"}).exit_code == 1);
+  // A file of the package that would not come out as it was is not written, nor is any other.
+  json changed = manifest;
+  changed["files"]["lib/libmatvec.a"] = std::string(64, '0');
+  box.write("changed.json", changed.dump());
+  const auto other = box.run({"build", "--from", "changed.json", "-o", "again"});
+  CHECK(other.exit_code == 1);
+  CHECK(code_of(other) == "not-reproduced");
+  CHECK_FALSE(fs::exists(box.path("again")));
+  // It says all there is to say.
+  for (const Words& more : {Words{"matmul.tc"}, Words{"-s", "R=3"}, Words{"--name", "x"}, Words{"--revalidate"},
+                            Words{"--target", "x86-64-linux"}})
+    CHECK(box.run(Words{"build", "--from", "out/share/matvec/manifest.json", "-o", "again"} + more).exit_code == 2);
+  CHECK(box.run({"build", "-o", "again"}).exit_code == 2);
+}
+
+TEST_CASE("no name of a function is one that making a package needs") {
+  const Sandbox box;
+  for (const std::string name : {"kernel", "entries", "runtime", "members", "context", "check", "parallel", "error_string"}) {
+    const auto built = box.run(Words{"build"} + kProgram + Words{"--name", name, "-o", name + ".out"});
+    INFO(built.err);
+    CHECK(built.exit_code == 0);
+    CHECK(fs::exists(box.path(name + ".out/lib/lib" + name + ".a")));
+  }
+}
+
+TEST_CASE("several programs in one library: defs of one file, sizes in common, and what cannot be") {
+  const Sandbox box;
+  box.write("two.tc",
+            "def double_it(float(N) x) -> (y) { y(i) = 2 * x(i) }\n"
+            "def add(float(N) x, float(N) z) -> (y) { y(i) = x(i) + z(i) }\n");
+  require(box.run({"build", "two.tc", "-s", "N=7", "-o", "out"}));
+  const auto header = box.read("out/include/two.h");
+  CHECK(header.find("int double_it(") != std::string::npos);
+  CHECK(header.find("int add(") != std::string::npos);
+  require(box.run({"build", "two.tc:add", "matvec.tc", "-s", "N=7", "-s", "R=3", "-s", "C=2", "--name", "pair", "-o", "out"}));
+  CHECK(box.read("out/include/pair.h").find("int double_it(") == std::string::npos);
+  CHECK(fs::exists(box.path("out/include/two.h")));
+  const auto twice = box.run({"build", "two.tc", "two.tc:add", "-s", "N=7", "--name", "pair", "-o", "twice"});
+  CHECK(twice.exit_code == 2);
+  CHECK(code_of(twice) == "duplicate-function");
+  CHECK_FALSE(fs::exists(box.path("twice")));
+  CHECK(code_of(box.run({"build", "two.tc", "-s", "N=7", "-s", "Q=1", "-o", "twice"})) == "unknown-size");
+  // One that is wrong spoils the library, and says where.
+  box.write("wrong.tc", "def wrong(float(N) x) -> (y) {\n  y(i) = x(i) +* 2\n}\n");
+  const auto wrong = box.run({"build", "two.tc", "wrong.tc", "-s", "N=7", "--name", "pair", "-o", "twice"});
+  CHECK(wrong.exit_code == 2);
+  CHECK(wrong.err.find("wrong.tc:2:") != std::string::npos);
+}
+
+TEST_CASE("a schedule from a file is built, timed by bench, and a seed of tune") {
+  const Sandbox box;
+  const auto explained = box.run(Words{"explain"} + kProgram + Words{"--what", "schedule", "--json"});
+  require(explained);
+  auto schedule = json::parse(explained.out)["schedule"];
+  schedule["stages"][0]["parallel"] = 0;
+  box.write("given.json", schedule.dump());
+  const Words given = {"--schedule", "given.json"};
+  require(box.run(Words{"build"} + kProgram + given + Words{"-o", "out"}));
+  CHECK(json::parse(box.read("out/share/matvec/manifest.json"))["kernels"][0]["provenance"] == "given");
+  const auto id = json::parse(box.read("out/share/matvec/manifest.json"))["kernels"][0]["schedule_id"];
+
+  const auto timed = box.run(Words{"bench"} + kProgram + given + Words{"--against", "none", "--rounds", "3", "--time",
+                                                                       "0.05", "--json"});
+  require(timed);
+  CHECK(timed.out.find("\"given\"") != std::string::npos);
+
+  require(box.run(Words{"tune"} + kProgram + given + Words{"--trials", "2", "--seed", "1", "--db", "t.db"}));
+  const auto exported = box.run({"db", "export", "--db", "t.db"});
+  require(exported);
+  CHECK(exported.out.find(id.get<std::string>()) != std::string::npos);
+
+  box.write("two.tc", "def a(float(N) x) -> (y) { y(i) = x(i) }\ndef b(float(N) x) -> (y) { y(i) = x(i) }\n");
+  for (const std::string verb : {"build", "tune", "bench"}) {
+    const Words more = verb == "build" ? Words{"-o", "two"} : Words{};
+    CHECK(box.run(Words{verb, "two.tc", "-s", "N=3"} + given + more).exit_code == 2);
+  }
+  box.write("given.json", R"({"version": 2, "stages": []})");
+  CHECK(box.run(Words{"tune"} + kProgram + given + Words{"--trials", "1"}).exit_code == 2);
+  CHECK(box.run(Words{"bench"} + kProgram + given).exit_code == 2);
+}
+
+TEST_CASE("build --revalidate re-checks what is stale before it is taken, and keeps the outcome") {
+  const Sandbox box;
+  require(box.run(Words{"tune"} + kProgram + Words{"--trials", "2", "--seed", "1", "--db", "new.db"}));
+  age(box, "new.db", "old.db");
+  const auto rung = [&](const Words& more) {
+    const auto built = box.run(Words{"build"} + kProgram + Words{"-o", "out", "--json"} + more);
+    require(built);
+    return json::parse(built.out)["kernels"][0]["rung"].get<std::string>();
+  };
+  CHECK(rung({"--db", "old.db"}) == "stale");
+  // What was only read stays as it was; what may be written remembers.
+  chmod(box.path("old.db").c_str(), 0444);
+  const auto checked = rung({"--db", "own.db", "--db", "old.db", "--revalidate"});
+  // On a busy machine a schedule may look slower than the default, which is then taken.
+  CHECK((checked == "revalidated" || checked == "default"));
+  if (checked == "revalidated") {
+    CHECK(box.read("out/include/matvec.h").find("tuned (revalidated)") != std::string::npos);
+    fs::rename(box.path("out"), box.path("first"));
+    CHECK(rung({"--db", "own.db", "--db", "old.db"}) == "revalidated");
+    check_same(box, "first", "out");
+  }
+  // What is not stale is left in peace, and so is what was never tuned.
+  CHECK(rung({"--db", "new.db", "--revalidate"}) == "exact");
+  CHECK(rung({"--db", "none.db", "--revalidate"}) == "default");
+  // Of other sizes: timed here before it is taken.
+  const auto near = box.run({"build", "matvec.tc", "-s", "R=62", "-s", "C=37", "-o", "near", "--db", "new.db",
+                             "--revalidate", "--json"});
+  require(near);
+  const auto kernel = json::parse(near.out)["kernels"][0];
+  if (kernel["rung"] == "nearest") CHECK(kernel["record"]["ratio_to_default"] > 0);
+  CHECK((kernel["rung"] == "default" || !kernel["record"].contains("untimed")));
+}

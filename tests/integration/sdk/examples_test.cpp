@@ -1,0 +1,54 @@
+// Everything below examples/ that is not run elsewhere (edsl: sdk_test.cpp), as its README says.
+#include <catch2/catch.hpp>
+
+#include "tests/integration/cli/sandbox.h"
+
+using namespace tile_tune::test;
+
+namespace {
+
+const std::string kExamples = std::string(TILE_TUNE_SOURCE_DIR) + "/examples/";
+
+Finished require(const Finished& finished) {
+  INFO(finished.out << finished.err);
+  REQUIRE(finished.exit_code == 0);
+  return finished;
+}
+
+void build_matmul(const Sandbox& box) {
+  require(box.run({"build", "matmul.tc", "-s", "M=37", "-s", "N=43", "-s", "K=41", "-o", "out"}));
+}
+
+}  // namespace
+
+TEST_CASE("examples/deploy: C and C++ find a package by CMake and by pkg-config") {
+  const Sandbox box;
+  build_matmul(box);
+  require(box.run_program({TEST_CMAKE, "-S", kExamples + "deploy", "-B", "build", "-G", "Unix Makefiles",
+                           "-DCMAKE_PREFIX_PATH=" + box.path("out").string(), "-DCMAKE_C_FLAGS=-Wall -Wextra -Werror",
+                           "-DCMAKE_CXX_FLAGS=-Wall -Wextra -Werror"}));
+  require(box.run_program({TEST_CMAKE, "--build", "build"}));
+  CHECK(require(box.run_program({"build/deploy_c"})).out.starts_with("C: 37 x 43 x 41, largest error "));
+  CHECK(require(box.run_program({"build/deploy_cpp"})).out.starts_with("C++: 37 x 43 x 41, largest error "));
+  require(box.run_program({"sh", "-ec",
+                           "export PKG_CONFIG_PATH=$PWD/out/lib/pkgconfig; cc " + kExamples +
+                               "deploy/main.c $(pkg-config --cflags --libs matmul) -o deploy_c; ./deploy_c"}));
+}
+
+TEST_CASE("examples/cmake: kernels are part of a project's build") {
+  const Sandbox box;
+  require(box.run_program({TEST_CMAKE, "--install", TEST_BUILD, "--prefix", box.path("sdk").string()}));
+  require(box.run_program({TEST_CMAKE, "-S", kExamples + "cmake", "-B", "build", "-G", "Unix Makefiles",
+                           "-DCMAKE_PREFIX_PATH=" + box.path("sdk").string(),
+                           "-DCMAKE_C_FLAGS=-Wall -Wextra -Werror"}));
+  require(box.run_program({TEST_CMAKE, "--build", "build"}));
+  CHECK(require(box.run_program({"build/classify"})).out.starts_with("y: 32 x 10, largest error "));
+}
+
+TEST_CASE("examples/python: numpy arrays through ctypes") {
+  const Sandbox box;
+  build_matmul(box);
+  const auto ran = require(box.run_program({TEST_PYTHON, "-B", kExamples + "python/main.py", "out"}));
+  CHECK(ran.out.starts_with("C: 37 x 43, largest error "));
+  CHECK(ran.out.find("\nrefused: ") != std::string::npos);
+}

@@ -1,0 +1,161 @@
+// Which function of a kernel runs: the order of instruction sets, and the generated choice among them, asked with
+// features of CPUs that need not be here.
+#include <fmt/format.h>
+#include <stdlib.h>
+
+#include <catch2/catch.hpp>
+
+#include "codegen/emit/alternatives.h"
+#include "codegen/emit/cpu_features.h"
+#include "codegen/emit/runtime_files.h"
+#include "codegen/emit/staging.h"
+#include "codegen/emit/subprocess.h"
+#include "codegen/emit/toolchain.h"
+#include "tests/integration/emit/programs.h"
+
+using namespace tile_tune;
+using namespace tile_tune::codegen;
+namespace fs = std::filesystem;
+
+namespace {
+
+Target target(const std::string& halide) {
+  const auto described = describe_target(halide, 2);
+  REQUIRE(described);
+  return *described;
+}
+
+std::vector<std::string> order(const std::vector<std::string>& names) {
+  std::vector<Target> targets;
+  for (const auto& name : names) targets.push_back(target(name));
+  const auto ordered = dispatch_order(std::move(targets));
+  REQUIRE(ordered);
+  std::vector<std::string> result;
+  for (const auto& one : *ordered) result.push_back(one.halide);
+  return result;
+}
+
+struct Scratch {
+  Scratch() {
+    std::string name = (fs::temp_directory_path() / "tile-tune-dispatch-XXXXXX").string();
+    REQUIRE(mkdtemp(name.data()) != nullptr);
+    path = name;
+  }
+  ~Scratch() { fs::remove_all(path); }
+  fs::path path;
+};
+
+// A CPU with the features of the command line; stand-ins for three compiled functions; which of them is called?
+constexpr const char* kHarness = R"(
+#include <stdio.h>
+#include <string.h>
+#include "tile_tune_rt.h"
+static const char** features;
+int test_has(const char* name) {
+  for (const char** one = features; *one != NULL; ++one)
+    if (strcmp(*one, name) == 0) return 1;
+  return 0;
+}
+int f_0(void* call, void* a, void* b, void* c) { (void)call, (void)a, (void)b, (void)c; return 100; }
+int f_1(void* call, void* a, void* b, void* c) { (void)call, (void)a, (void)b, (void)c; return 101; }
+int f_2(void* call, void* a, void* b, void* c) { (void)call, (void)a, (void)b, (void)c; return 102; }
+int f(struct tile_tune_call*, struct tile_tune_buffer*, struct tile_tune_buffer*, struct tile_tune_buffer*);
+int main(int count, char** arguments) {
+  (void)count;
+  features = (const char**)arguments + 1;
+  const int first = f(NULL, NULL, NULL, NULL);
+  static const char* none[] = {NULL};
+  features = none; /* it is not asked again */
+  printf("%d %d", first, f(NULL, NULL, NULL, NULL));
+}
+)";
+
+}  // namespace
+
+TEST_CASE("instruction sets are asked for from the one that needs most down to the baseline") {
+  const std::vector<std::string> expected = {target("x86-64-linux-avx512_skylake").halide,
+                                             target("x86-64-linux-avx2-fma").halide, "x86-64-linux"};
+  CHECK(order({"x86-64-linux-avx2-fma", "x86-64-linux-avx512_skylake"}) == expected);
+  CHECK(order({"x86-64-linux-avx512_skylake", "x86-64-linux", "x86-64-linux-avx2-fma", "x86-64-linux-avx2-fma"}) ==
+        expected);
+  CHECK(order({"x86-64-linux"}) == std::vector<std::string>{"x86-64-linux"});
+  CHECK(order({"arm-64-linux-arm_dot_prod"}) ==
+        std::vector<std::string>{target("arm-64-linux-arm_dot_prod").halide, "arm-64-linux"});
+  const auto mixed = dispatch_order({target("x86-64-linux-avx2"), target("arm-64-linux")});
+  REQUIRE_FALSE(mixed);
+  CHECK(mixed.error().code == "several-platforms");
+  CHECK(mixed.error().error_class == ErrorClass::Program);
+}
+
+TEST_CASE("a call runs the first function that its CPU has all features for") {
+  const Scratch scratch;
+  Kernel kernel = test::matmul_kernel("f");
+  kernel.variants = {{target("x86-64-linux-avx512_skylake"), kernel.schedule, "tuned", {}},
+                     {target("x86-64-linux-avx2-fma"), kernel.schedule, "tuned", {}}};
+  const auto described = described_alternatives(kernel, target("x86-64-linux"));
+  REQUIRE(described);
+  const auto &avx512 = (*described)[0].cpu_features, &avx2 = (*described)[1].cpu_features;
+  REQUIRE(avx2.size() > 5);
+  REQUIRE(write_text(scratch.path / "dispatch.c", cpu_dispatch_text("f", *described)));
+  REQUIRE(write_text(scratch.path / "harness.c", kHarness));
+  for (const auto& [name, text] : runtime_files()) REQUIRE(write_text(scratch.path / name, text));
+  const auto built = run_tool({"cc", "-std=c11", "-Wall", "-Wextra", "-Wno-builtin-macro-redefined", "-include",
+                               "test_has.h", "dispatch.c", "harness.c", "-o", "harness"},
+                              [&] {
+                                REQUIRE(write_text(scratch.path / "test_has.h",
+                                                   "int test_has(const char*);\n"
+                                                   "#define __builtin_cpu_supports(name) test_has(name)\n"));
+                                return scratch.path;
+                              }());
+  if (!built) FAIL(render(built.error()));
+  const auto chosen = [&](std::vector<std::string> features) {
+    features.insert(features.begin(), "./harness");
+    const auto output = run_tool(features, scratch.path);
+    REQUIRE(output);
+    return *output;
+  };
+  CHECK(chosen(avx512) == "100 100");
+  CHECK(chosen(avx2) == "101 101");
+  CHECK(chosen({}) == "102 102");
+  // One feature short of a set is without it.
+  for (size_t missing = 0; missing < avx2.size(); ++missing) {
+    auto features = avx512;
+    std::erase(features, avx2[missing]);
+    INFO(avx2[missing]);
+    CHECK(chosen(features) == "102 102");
+    features = avx2;
+    std::erase(features, avx2[missing]);
+    CHECK(chosen(features) == "102 102");
+  }
+  auto without_vl = avx512;
+  std::erase(without_vl, "avx512vl");
+  CHECK(chosen(without_vl) == "101 101");
+}
+
+TEST_CASE("default schedules suit the target's vectors, not this machine's") {
+  CHECK(target("x86-64-linux").vector_bytes == 16);
+  CHECK(target("x86-64-linux").vector_registers == 16);
+  CHECK(target("x86-64-linux-avx").vector_bytes == 32);
+  CHECK(target("x86-64-linux-avx2-fma").vector_bytes == 32);
+  CHECK(target("x86-64-linux-avx512_skylake").vector_bytes == 64);
+  CHECK(target("x86-64-linux-avx512_skylake").vector_registers == 32);
+  CHECK(target("arm-64-linux").vector_bytes == 16);
+  CHECK(target("arm-64-linux").vector_registers == 32);
+  CHECK(target("wasm-32-wasmrt").vector_bytes == 16);
+  CHECK(target("x86-64-linux").cpu_model.empty());
+}
+
+TEST_CASE("targets elsewhere can be described, and do not run here") {
+  const auto arm = describe_target("arm-64-osx", 1);
+  REQUIRE(arm);
+  CHECK(check_runs_here(*arm).error().error_class == ErrorClass::Target);
+  CHECK(resolve_target("arm-64-osx", 1).error().code == "target-unavailable");
+  CHECK(describe_target("x86-64-linux-cuda", 1).error().error_class == ErrorClass::Target);
+  for (const char* text : {"x86-63-linux", "", "x86-64-linux-", "nonsense", "arm-64-linux-sve2-nonsense"}) {
+    INFO(text);
+    const auto unknown = describe_target(text, 1);
+    REQUIRE_FALSE(unknown);
+    CHECK(unknown.error().error_class == ErrorClass::Program);
+    CHECK(unknown.error().code == "unknown-target");
+  }
+}
