@@ -28,6 +28,7 @@ struct BenchArguments {
   std::string program;
   BindingOptions bindings;
   std::vector<std::string> against, only;
+  std::string schedule;  // a file: one more schedule of ours
   bool autoschedulers = false;
   RegressionOptions regression;
   int rounds = 31;     // rulings 7
@@ -95,6 +96,7 @@ struct Bench {
   const std::vector<codegen::AutoScheduler>& autoschedulers;
   const codegen::Target& target;
   const Session& session;
+  const std::string& schedule;  // a file; empty: none
 };
 
 Result<BenchRow> measure(const LoadedProgram& loaded, const ir::Program& bound, const ir::Sizes& sizes,
@@ -110,6 +112,10 @@ Result<BenchRow> measure(const LoadedProgram& loaded, const ir::Program& bound, 
     schedules.push_back({"tuned", tuned->schedule});
     rungs["tuned"] = tuned->rung;
     row.record = tuned->record;
+  }
+  if (!bench.schedule.empty()) {
+    TILE_TUNE_TRY(given, given_choice(workload, bench.schedule));
+    schedules.push_back({"given", given.schedule});
   }
   TILE_TUNE_TRY(constants,
                 add_packed(loaded, plain, constants_of(loaded, bound), sizes, bench.target, bench.session, schedules));
@@ -156,6 +162,8 @@ Result<Exit> bench(const BenchArguments& arguments, const Session& session) {
   if (loaded.empty())
     return fail(ErrorClass::Program, "nothing-selected",
                 fmt::format("no workload is named {}, nor its group", fmt::join(arguments.only, " or ")));
+  if (!arguments.schedule.empty() && loaded.size() != 1)
+    return fail(ErrorClass::Program, "several-programs", "--schedule is for a single program");
   TILE_TUNE_TRY(bound, bind_programs(loaded, arguments.bindings));
   TILE_TUNE_TRY(given, parse_sizes(arguments.bindings.sizes));
   TILE_TUNE_TRY(target, session.target());
@@ -178,7 +186,7 @@ Result<Exit> bench(const BenchArguments& arguments, const Session& session) {
   for (size_t i = 0; i < loaded.size() && !interrupt.requested(); ++i) {
     line.show(fmt::format("{} of {}: {}", i + 1, loaded.size(), loaded[i].program.name));
     auto row =
-        measure(loaded[i], bound[i], sizes_of(loaded[i], given), {*contest, against, autoschedulers, target, session});
+        measure(loaded[i], bound[i], sizes_of(loaded[i], given), {*contest, against, autoschedulers, target, session, arguments.schedule});
     line.clear();
     if (!row && interrupt.requested()) break;
     if (!row) return tl::unexpected(row.error());
@@ -209,6 +217,9 @@ void add_bench(CLI::App& app, Command& command) {
                    "Baselines: onednn, onednn-packed, openblas, libxsmm, eigen, openmp, or none (default: all)")
       ->type_name("NAME,...")
       ->delimiter(',');
+  refuse_empty(verb->add_option("--schedule", arguments->schedule,
+                                "A schedule of a single program, as JSON, beside the default and the tuned one")
+                   ->type_name("FILE"));
   verb->add_flag("--autoschedulers", arguments->autoschedulers,
                  "Also what Halide's Mullapudi2016 and Adams2019 make of each program (slow to build)");
   verb->add_option("--only", arguments->only, "Of a suite: workloads of these names (patterns) or groups")

@@ -8,6 +8,7 @@
 #include <limits>
 
 #include "cli/bindings.h"
+#include "cli/dry_run.h"
 #include "cli/interrupt.h"
 #include "cli/memory.h"
 #include "cli/option_checks.h"
@@ -30,6 +31,8 @@ struct TuneArguments {
   TuningRequest request;
   std::string strategy = "model";
   std::string emit;
+  std::vector<std::string> schedules;  // files
+  bool dry_run = false;
 };
 
 /// Paths of the files written.
@@ -62,6 +65,14 @@ Result<void> conclude(const TuneSummary& summary, const std::string& directory, 
   return {};
 }
 
+Result<Exit> show_plan(const Workload& workload, const codegen::Target& target, const TuningRequest& request,
+                       const Session& session) {
+  TILE_TUNE_TRY(plan, dry_run(workload, target, request, session));
+  TILE_TUNE_CHECK(session.report.json() ? print_json(dry_run_json(plan, workload))
+                                        : print(dry_run_text(plan, workload)));
+  return Exit::Success;
+}
+
 /// `stored`: the program with its layouts and constants.
 Result<Exit> tune_one(const LoadedProgram& loaded, const ir::Program& stored, const ir::Sizes& given,
                       const TuneArguments& arguments, const Session& session) {
@@ -76,13 +87,19 @@ Result<Exit> tune_one(const LoadedProgram& loaded, const ir::Program& stored, co
     TILE_TUNE_CHECK(check_writable(arguments.emit));
   }
   const Workload workload = make_workload(loaded, bound, sizes);
+  if (arguments.dry_run) return show_plan(workload, target, arguments.request, session);
+  TuningRequest request = arguments.request;
+  for (const auto& file : arguments.schedules) {
+    TILE_TUNE_TRY(choice, given_choice(workload, file));
+    request.seeds.push_back(std::move(choice.schedule));
+  }
   const StopOnInterrupt interrupt;
   ProgressLine line(session.report);
   const auto show = [&](const search::Progress& progress) {
     line.show(progress_text(progress, now_seconds() - began));
   };
   const auto show_wait = [&](const std::string& sentence) { line.show(sentence); };
-  auto tuned = tune_workload(workload, small_variant_of(stored, sizes, target), target, arguments.request, session,
+  auto tuned = tune_workload(workload, small_variant_of(stored, sizes, target), target, request, session,
                              {began, interrupt.requested(), show, show_wait});
   line.clear();
   if (!tuned) {
@@ -92,7 +109,7 @@ Result<Exit> tune_one(const LoadedProgram& loaded, const ir::Program& stored, co
   }
   const auto& report = tuned->report;
   const TuneSummary summary{workload,       target,         report, tuned->seed, now_seconds() - began,
-                            tuned->session, tuned->database};
+                            tuned->session, tuned->database, tuned->bundles};
   TILE_TUNE_CHECK(conclude(summary, arguments.emit, session));
   if (interrupt.requested()) return Exit::Interrupted;
   if (!report.winner)
@@ -111,6 +128,8 @@ Result<Exit> tune(const TuneArguments& arguments, const Session& session) {
   TILE_TUNE_TRY(stored, with_storage(loaded, arguments.bindings));
   if (loaded.size() == 1) return tune_one(loaded.front(), stored.front(), given, arguments, session);
   if (!loaded.front().suite) return tl::unexpected(several_programs(arguments.program, loaded));
+  if (!arguments.schedules.empty())
+    return fail(ErrorClass::Program, "several-programs", "--schedule is for a single program");
   std::optional<Diagnostic> fault;
   for (size_t i = 0; i < loaded.size(); ++i) {
     const auto outcome = tune_one(loaded[i], stored[i], given, arguments, session);
@@ -146,6 +165,10 @@ void add_tune(CLI::App& app, Command& command) {
   verb->add_flag("--resume", arguments->request.resume, "Goes on with the last unfinished session of this program")
       ->excludes(seed)
       ->excludes(strategy);
+  verb->add_option("--schedule", arguments->schedules, "A schedule, as JSON, to try first; repeatable")
+      ->type_name("FILE")
+      ->allow_extra_args(false);
+  verb->add_flag("--dry-run", arguments->dry_run, "Only says how large the search is and how long it would take");
   refuse_empty(
       verb->add_option("--emit", arguments->emit, "Writes the winner's package there at the end")->type_name("DIR"));
   verb->callback([&command, arguments] {
