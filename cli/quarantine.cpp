@@ -8,6 +8,7 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 
+#include "cli/report.h"
 #include "codegen/schedule/schedule.h"
 #include "frontend/ir/json.h"
 

@@ -1,4 +1,4 @@
-// Which schedule a program runs with: a given one, the best stored one, one adapted from other sizes, else the default.
+// Which schedule a program runs with: a given one, the best stored one, one adapted from a relative, else the default.
 #pragma once
 
 #include <nlohmann/json.hpp>

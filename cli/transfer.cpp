@@ -96,8 +96,9 @@ Result<std::vector<Relative>> find_relatives(const Workload& workload, const cod
   return relatives;
 }
 
-Result<std::vector<predict::Sample>> samples_of(const std::vector<Relative>& relatives,
-                                                std::vector<db::Database>& stack, const codegen::Target& target) {
+Result<std::vector<predict::Sample>> gather_samples(const std::vector<Relative>& relatives,
+                                                    std::vector<db::Database>& stack,
+                                                    const codegen::Target& target) {
   std::vector<predict::Sample> samples;
   for (const auto& relative : relatives) {
     // Trials of other machines or versions are no measure here.
@@ -141,7 +142,7 @@ Result<std::vector<Transferred>> transferred_schedules(const Workload& workload,
       }
   candidates.push_back(space.default_schedule());
   source.push_back(relatives.size());
-  TILE_TUNE_TRY(samples, samples_of(relatives, stack, target));
+  TILE_TUNE_TRY(samples, gather_samples(relatives, stack, target));
   TILE_TUNE_TRY(order, predict::rank_untried(predict::Features(workload.program, target), candidates, samples));
   std::vector<Transferred> result;
   std::set<size_t> used;

@@ -185,6 +185,7 @@ TEST_CASE("families: one program of each family and layout of which something wa
   columns.layout = "col";
   ProgramRow untuned = other;
   untuned.family_hash = std::string(64, 'e');
+  untuned.content_hash = tile_tune::ir::sha256_hex("untuned");
   CHECK(value(db.families()).empty());
   tune(db, {winner(0, 8, 100)});
   tune(db, {winner(0, 8, 100)}, tool(), 1'000, "evolve", larger);
