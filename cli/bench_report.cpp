@@ -275,6 +275,9 @@ nlohmann::json bench_json(const std::vector<BenchRow>& rows, const codegen::Targ
       if (const auto ratio = ratio_to_autoscheduled(row, name, seed)) json[key] = ratio_json(*ratio);
     if (const auto gain = ratio(find_entry(row, "tuned"), find_entry(row, "default"), seed))
       json["tuned_over_default"] = ratio_json(*gain);
+    for (const char* other : {"default", "tuned"})
+      if (const auto gain = ratio(find_entry(row, "given"), find_entry(row, other), seed))
+        json[fmt::format("given_over_{}", other)] = ratio_json(*gain);
     json["from_memory"] = row.from_memory;
     if (const Entry* plain = find_entry(row, "default"))
       json["roofs"] = {{"gflops", probed_rate(row.counted_flops, *plain, plain->flop_fractions)},

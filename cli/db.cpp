@@ -20,7 +20,10 @@ namespace tile_tune::cli {
 
 namespace {
 
+/// A stored time may be any number.
 std::string date_text(int64_t created_ms) {
+  constexpr int64_t kEndOf9999 = 253'402'300'799'999;
+  created_ms = std::clamp<int64_t>(created_ms, 0, kEndOf9999);
   return fmt::format("{:%Y-%m-%d %H:%M}", fmt::localtime(static_cast<std::time_t>(created_ms / 1000)));
 }
 
@@ -118,7 +121,7 @@ std::string list_text(const std::vector<db::ListRow>& rows) {
 }
 
 /// On which rung of the ladder the best schedule of a row stands here (cli/schedule_choice.h).
-Result<std::string> rung_here(db::Database& database, const db::ListRow& row, const Session& session) {
+Result<std::string> rung_here(std::vector<OpenDatabase>& stack, const db::ListRow& row, const Session& session) {
   const auto target = session.target();
   if (!row.best || !target) return std::string();
   db::BestRow best = *row.best;
@@ -126,10 +129,13 @@ Result<std::string> rung_here(db::Database& database, const db::ListRow& row, co
   if (best.target.halide != here.halide || best.target.threads != here.threads) return std::string("of another target");
   best.same_target = db::target_id(best.target) == db::target_id(here);
   best.same_tool = db::tool_id(best.tool) == db::tool_id(tool_row());
-  TILE_TUNE_TRY(refuted, database.refutation(row.program, here, tool_row(), best.schedule_id));
-  if (!refuted) return rung_of(best);
-  const auto& [outcome, reason] = std::tie(refuted->trial.outcome, refuted->trial.reason);
-  return "not taken: " + (outcome == "ok" ? "slower than the default" : outcome + ", " + reason);
+  for (auto& one : stack) {
+    TILE_TUNE_TRY(refuted, one.database.refutation(row.program, here, tool_row(), best.schedule_id));
+    if (!refuted) continue;
+    const auto& [outcome, reason] = std::tie(refuted->trial.outcome, refuted->trial.reason);
+    return "not taken: " + (outcome == "ok" ? "slower than the default" : outcome + ", " + reason);
+  }
+  return rung_of(best);
 }
 
 std::string show_text(const db::ShowRow& row, const std::string& rung) {
@@ -168,36 +174,37 @@ std::string show_text(const db::ShowRow& row, const std::string& rung) {
   return text + "\n" + format_table({{"finalist"}, {"outcome"}, {"time", Align::Right}, {"speed-up"}, {""}}, finals, 2);
 }
 
-Result<db::Database> open(const Session& session) {
-  TILE_TUNE_TRY(path, session.database());
-  TILE_TUNE_TRY(database, db::Database::open(path, db::Mode::ReadOnly));
-  TILE_TUNE_CHECK(database.check_pages());
-  return database;
-}
-
-void warn_of_damage(const db::Database& database, const Reporter& report) {
-  for (const auto& record : database.damaged_records())
-    report.warn("damaged-record", fmt::format("the record {} is damaged and was left out", record));
+/// Which file a row is from is said where there are several.
+std::string from_text(const OpenDatabase& one, const std::vector<OpenDatabase>& all) {
+  return all.size() > 1 ? "\n" + one.path.string() + "\n" : "";
 }
 
 Result<Exit> list(const Session& session) {
-  TILE_TUNE_TRY(database, open(session));
-  TILE_TUNE_TRY(rows, database.list());
-  warn_of_damage(database, session.report);
-  if (session.report.json()) {
-    nlohmann::json json = nlohmann::json::array();
-    for (const auto& row : rows) json.push_back(row_json(row));
-    TILE_TUNE_CHECK(print_json(json));
-  } else {
-    TILE_TUNE_CHECK(print(list_text(rows)));
+  TILE_TUNE_TRY(databases, open_checked(session));
+  nlohmann::json json = nlohmann::json::array();
+  std::string text;
+  for (auto& one : databases) {
+    TILE_TUNE_TRY(rows, one.database.list());
+    warn_of_damage(one.database, session.report);
+    for (const auto& row : rows) {
+      json.push_back(row_json(row));
+      json.back()["database"] = one.path.string();
+    }
+    text += from_text(one, databases) + list_text(rows);
   }
+  TILE_TUNE_CHECK(session.report.json() ? print_json(json) : print(text));
   return Exit::Success;
 }
 
+/// Those of a name; all without one. None where another database of the stack may have it.
 Result<std::vector<db::ShowRow>> rows_to_show(db::Database& database, const std::string& name) {
-  if (!name.empty()) return database.show(name);
-  TILE_TUNE_TRY(all, database.list());
   std::vector<db::ShowRow> rows;
+  if (!name.empty()) {
+    auto shown = database.show(name);
+    if (!shown && shown.error().code == "no-such-record") return rows;
+    return shown;
+  }
+  TILE_TUNE_TRY(all, database.list());
   for (const auto& one : all) {
     TILE_TUNE_TRY(shown, database.show(one.id));
     rows.insert(rows.end(), std::make_move_iterator(shown.begin()), std::make_move_iterator(shown.end()));
@@ -206,30 +213,45 @@ Result<std::vector<db::ShowRow>> rows_to_show(db::Database& database, const std:
 }
 
 Result<Exit> show(const std::string& name, const Session& session) {
-  TILE_TUNE_TRY(database, open(session));
-  TILE_TUNE_TRY(rows, rows_to_show(database, name));
-  warn_of_damage(database, session.report);
-  if (session.report.json()) {
-    nlohmann::json json = nlohmann::json::array();
+  TILE_TUNE_TRY(databases, open_checked(session));
+  nlohmann::json json = nlohmann::json::array();
+  std::vector<std::string> texts;
+  for (auto& one : databases) {
+    TILE_TUNE_TRY(rows, rows_to_show(one.database, name));
+    warn_of_damage(one.database, session.report);
     for (const auto& row : rows) {
-      TILE_TUNE_TRY(rung, rung_here(database, row.summary, session));
+      TILE_TUNE_TRY(rung, rung_here(databases, row.summary, session));
       json.push_back(row_json(row));
       json.back()["rung"] = rung.empty() ? nlohmann::json() : nlohmann::json(rung);
+      json.back()["database"] = one.path.string();
+      texts.push_back(from_text(one, databases) + show_text(row, rung));
     }
-    TILE_TUNE_CHECK(print_json(json));
-    return Exit::Success;
   }
-  std::vector<std::string> texts;
-  for (const auto& row : rows) {
-    TILE_TUNE_TRY(rung, rung_here(database, row.summary, session));
-    texts.push_back(show_text(row, rung));
-  }
-  TILE_TUNE_CHECK(
-      print(texts.empty() ? "the database holds no tuned program\n" : fmt::format("{}", fmt::join(texts, "\n"))));
+  if (json.empty() && !name.empty())
+    return failure("no-such-record", fmt::format("nothing in the tuning database is called {}", name),
+                   "`tile-tune db list` prints names and ids");
+  if (texts.empty()) texts.push_back("the database holds no tuned program\n");
+  TILE_TUNE_CHECK(session.report.json() ? print_json(json) : print(fmt::format("{}", fmt::join(texts, "\n"))));
   return Exit::Success;
 }
 
 }  // namespace
+
+Result<std::vector<OpenDatabase>> open_checked(const Session& session) {
+  TILE_TUNE_TRY(paths, session.databases());
+  std::vector<OpenDatabase> databases;
+  for (const auto& path : paths) {
+    TILE_TUNE_TRY(database, db::Database::open(path, db::Mode::ReadOnly));
+    TILE_TUNE_CHECK(database.check_pages());
+    databases.push_back({path, std::move(database)});
+  }
+  return databases;
+}
+
+void warn_of_damage(const db::Database& database, const Reporter& report) {
+  for (const auto& record : database.damaged_records())
+    report.warn("damaged-record", fmt::format("the record {} is damaged and was left out", record));
+}
 
 void add_db(CLI::App& app, Command& command) {
   auto* verb = app.add_subcommand("db", "Looks after the tuning database");

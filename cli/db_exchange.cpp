@@ -6,13 +6,16 @@
 #include <cerrno>
 #include <cstring>
 #include <fstream>
+#include <functional>
 #include <iostream>
 #include <nlohmann/json.hpp>
 
 #include "cli/db_verbs.h"
 #include "cli/option_checks.h"
+#include "cli/t4.h"
 #include "db/database.h"
 #include "db/json_lines.h"
+#include "search/measure/session.h"
 
 namespace tile_tune::cli {
 
@@ -23,45 +26,68 @@ namespace fs = std::filesystem;
 /// More of them say nothing new: the file is not what it should be.
 constexpr size_t kShownRefusals = 20;
 
-void warn_of_damage(const db::Database& database, const Reporter& report) {
-  for (const auto& record : database.damaged_records())
-    report.warn("damaged-record", fmt::format("the record {} is damaged and was left out", record));
-}
+struct ExportArguments {
+  std::string name, output;
+  std::string format = "jsonl";
+};
 
-Result<void> write_records(db::Database& database, std::ostream& stream) {
-  const auto cannot_write = [] {
+/// Whatever `produce` writes, to standard output or beside FILE and then renamed: nobody finds half a file under its
+/// name.
+Result<void> write_out(const std::string& output, const std::function<Result<void>(std::ostream&)>& produce) {
+  const auto finish = [&](std::ostream& stream) -> Result<void> {
+    errno = 0;
+    TILE_TUNE_CHECK(produce(stream));
+    if (stream.flush()) return {};
     return failure("cannot-write", fmt::format("the records cannot be written: {}", std::strerror(errno)));
   };
-  errno = 0;
-  stream << db::header_line() << '\n';
-  TILE_TUNE_CHECK(database.each_record([&](const db::Record& record) -> Result<void> {
-    if (!(stream << db::to_line(record) << '\n')) return cannot_write();
-    return {};
-  }));
-  if (!stream.flush()) return cannot_write();
-  return {};
-}
-
-/// Beside the file, then renamed: nobody finds half a file under its name.
-Result<void> write_file(db::Database& database, const std::string& path) {
-  const std::string part = fmt::format("{}.part-{}", path, getpid());
+  if (output.empty()) return finish(std::cout);
+  const std::string part = fmt::format("{}.part-{}", output, getpid());
   std::ofstream stream(part, std::ios::binary | std::ios::trunc);
-  auto written = stream ? write_records(database, stream)
+  auto written = stream ? finish(stream)
                         : failure("cannot-write", fmt::format("cannot write {}: {}", part, std::strerror(errno)));
   stream.close();
   std::error_code error;
-  if (written) fs::rename(part, path, error);
-  if (written && error) written = failure("cannot-write", fmt::format("cannot write {}: {}", path, error.message()));
+  if (written) fs::rename(part, output, error);
+  if (written && error) written = failure("cannot-write", fmt::format("cannot write {}: {}", output, error.message()));
   if (!written) fs::remove(part, error);
   return written;
 }
 
-Result<Exit> export_records(const std::string& output, const Session& session) {
-  TILE_TUNE_TRY(path, session.database());
-  TILE_TUNE_TRY(database, db::Database::open(path, db::Mode::ReadOnly));
-  TILE_TUNE_CHECK(database.check_pages());
-  TILE_TUNE_CHECK(output.empty() ? write_records(database, std::cout) : write_file(database, output));
-  warn_of_damage(database, session.report);
+Result<void> write_records(db::Database& database, std::ostream& stream) {
+  stream << db::header_line() << '\n';
+  return database.each_record([&](const db::Record& record) -> Result<void> {
+    if (stream << db::to_line(record) << '\n') return {};
+    return failure("cannot-write", fmt::format("the records cannot be written: {}", std::strerror(errno)));
+  });
+}
+
+/// Several databases are exported as what merging them would give, which is done in a temporary file.
+Result<void> export_records(const std::string& output, std::vector<OpenDatabase>& databases) {
+  if (databases.size() == 1)
+    return write_out(output, [&](std::ostream& stream) { return write_records(databases.front().database, stream); });
+  TILE_TUNE_TRY(folder, search::SessionDirectory::create());
+  TILE_TUNE_TRY(merged, db::Database::open(folder.path() / "merged.db", db::Mode::ReadWrite));
+  for (auto& one : databases)
+    TILE_TUNE_CHECK(
+        merged.absorb([&](const db::RecordVisitor& visitor) { return one.database.each_record(visitor); }));
+  return write_out(output, [&](std::ostream& stream) { return write_records(merged, stream); });
+}
+
+Result<Exit> run_export(const ExportArguments& arguments, const Session& session) {
+  TILE_TUNE_TRY(databases, open_checked(session));
+  if (arguments.format == "t4") {
+    TILE_TUNE_TRY(json, t4_json(databases, arguments.name));
+    TILE_TUNE_CHECK(write_out(arguments.output, [&](std::ostream& stream) -> Result<void> {
+      // Bytes that are not UTF-8 (comments in a program may hold them) are replaced.
+      stream << json.dump(1, ' ', false, nlohmann::ordered_json::error_handler_t::replace) << '\n';
+      return {};
+    }));
+  } else if (!arguments.name.empty()) {
+    return fail(ErrorClass::Program, "command-line", "a NAME goes with --format t4: a file of records holds all of them");
+  } else {
+    TILE_TUNE_CHECK(export_records(arguments.output, databases));
+  }
+  for (const auto& one : databases) warn_of_damage(one.database, session.report);
   return Exit::Success;
 }
 
@@ -125,11 +151,20 @@ Result<Exit> merge(const std::vector<std::string>& inputs, const Session& sessio
 }  // namespace
 
 void add_db_export(CLI::App& db, Command& command) {
-  auto output = std::make_shared<std::string>();
-  auto* verb = db.add_subcommand("export", "Writes all records as JSON Lines, sorted, one record a line");
-  refuse_empty(verb->add_option("-o,--output", *output, "Where to (default: standard output)")->type_name("FILE"));
-  verb->callback(
-      [&command, output] { command = [output](Session& session) { return export_records(*output, session); }; });
+  auto arguments = std::make_shared<ExportArguments>();
+  auto* verb = db.add_subcommand("export", "Writes all records as JSON Lines, sorted, one record a line; or for others");
+  verb->add_option("NAME", arguments->name, "With --format t4: a program's name or the first digits of its id")
+      ->type_name("");
+  verb->add_option("--format", arguments->format,
+                   "jsonl: all records, for `db import` (default); t4: the trials of one program on one target in the "
+                   "autotuning community's T4 results format")
+      ->type_name("FORMAT")
+      ->check(CLI::IsMember({"jsonl", "t4"}));
+  refuse_empty(
+      verb->add_option("-o,--output", arguments->output, "Where to (default: standard output)")->type_name("FILE"));
+  verb->callback([&command, arguments] {
+    command = [arguments](Session& session) { return run_export(*arguments, session); };
+  });
 }
 
 void add_db_import(CLI::App& db, Command& command) {

@@ -1,9 +1,23 @@
 // The verbs of `db` that do more than show: one file each.
 #pragma once
 
+#include <vector>
+
 #include "cli/session.h"
+#include "db/database.h"
 
 namespace tile_tune::cli {
+
+/// A database of the command line, for reading: it exists, and its pages hang together.
+struct OpenDatabase {
+  std::filesystem::path path;
+  db::Database database;
+};
+/// All of them, the one that is written first.
+Result<std::vector<OpenDatabase>> open_checked(const Session& session);
+
+/// Names the records that were met damaged.
+void warn_of_damage(const db::Database& database, const Reporter& report);
 
 void add_db_export(CLI::App& db, Command& command);
 void add_db_import(CLI::App& db, Command& command);

@@ -14,18 +14,26 @@ std::atomic<bool> stop_requested{false};
 std::atomic<bool> stop_later{false};
 static_assert(std::atomic<bool>::is_always_lock_free);
 
-void on_interrupt(int) {
-  if (!stop_later || stop_requested) _exit(static_cast<int>(Exit::Interrupted));
+void on_signal(int signal) {
+  constexpr int kBySignal = 128;  // what shells make of a death by signal: 130 for Ctrl-C
+  if (!stop_later || stop_requested) _exit(kBySignal + signal);
   stop_requested = true;
 }
+static_assert(static_cast<int>(Exit::Interrupted) == 128 + SIGINT);
 
 }  // namespace
 
 void exit_on_interrupt() {
   struct sigaction action = {};
-  action.sa_handler = on_interrupt;
+  action.sa_handler = on_signal;
   action.sa_flags = SA_RESTART;
   sigaction(SIGINT, &action, nullptr);
+  // What batch systems end a job with, and what is left of a terminal that went away; not under nohup.
+  for (const int signal : {SIGTERM, SIGHUP}) {
+    struct sigaction before = {};
+    sigaction(signal, nullptr, &before);
+    if (before.sa_handler != SIG_IGN) sigaction(signal, &action, nullptr);
+  }
   // A reader that goes away (`| head`) shows as a failed write, which is reported, not as a death by signal.
   std::signal(SIGPIPE, SIG_IGN);
   // So does a file that grows past the user's limit.

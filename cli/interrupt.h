@@ -1,14 +1,14 @@
-// Ctrl-C: at once for most commands, at the next safe point for those that have something to keep.
+// Ctrl-C, SIGTERM and SIGHUP: at once for most commands, at the next safe point for those that have something to keep.
 #pragma once
 
 #include <atomic>
 
 namespace tile_tune::cli {
 
-/// From now on Ctrl-C ends the process with exit code 130 at once.
+/// From now on Ctrl-C ends the process with exit code 130 at once, SIGTERM with 143, SIGHUP (unless ignored) with 129.
 void exit_on_interrupt();
 
-/// While it lives, the first Ctrl-C sets the flag and only the second one ends the process.
+/// While it lives, the first of these sets the flag and only the second one ends the process.
 class StopOnInterrupt {
  public:
   StopOnInterrupt();

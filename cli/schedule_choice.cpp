@@ -2,15 +2,11 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <cmath>
 #include <optional>
-#include <set>
 
+#include "cli/transfer.h"
 #include "codegen/schedule/check.h"
 #include "db/stack.h"
-#include "frontend/ir/canonical.h"
-#include "frontend/ir/json.h"
 #include "search/space/space.h"
 
 namespace tile_tune::cli {
@@ -37,39 +33,6 @@ std::optional<ScheduleChoice> usable(const db::BestRow& best, const Workload& wo
                             best.same_target ? "by another version of the tool" : "on another CPU"),
                 "`tile-tune db verify` re-checks it against the default schedule here");
   return ScheduleChoice{std::move(*schedule), "tuned", rung_of(best), record_json(best)};
-}
-
-/// How far the sizes of one program are from those of another of its family: the sum over the dimensions of their
-/// tensors, in canonical order, of |log2 of the ratio|. Every loop of a contraction is in two tensors, so each weighs
-/// the same. nullopt: not of one shape after all.
-std::optional<double> distance(const ir::Program& a, const ir::Program& b) {
-  if (a.tensors.size() != b.tensors.size()) return std::nullopt;
-  double sum = 0;
-  for (size_t t = 0; t < a.tensors.size(); ++t) {
-    const auto one = ir::shape(a.tensors[t]), other = ir::shape(b.tensors[t]);
-    if (one.size() != other.size()) return std::nullopt;
-    for (size_t d = 0; d < one.size(); ++d)
-      sum += std::abs(std::log2(static_cast<double>(std::max<int64_t>(one[d], 1)) /
-                                static_cast<double>(std::max<int64_t>(other[d], 1))));
-  }
-  return sum;
-}
-
-struct Relative {
-  db::BestRow best;
-  codegen::Schedule schedule;  // as stored, for its own sizes
-  double distance = 0;
-};
-
-/// What a database says of a relative is checked like everything from there: its program must be what its hash says,
-/// and its schedule valid for it.
-std::optional<Relative> relative_of(db::BestRow best, const ir::Program& program) {
-  const auto other = ir::program_from_json(nlohmann::json::parse(best.program.canonical_json, nullptr, false));
-  if (!other || ir::content_hash(*other) != best.program.content_hash) return std::nullopt;
-  const auto far = distance(program, *other);
-  auto schedule = fitting(best.schedule_json, *other);
-  if (!far || !schedule) return std::nullopt;
-  return Relative{std::move(best), std::move(*schedule), *far};
 }
 
 Result<std::optional<ScheduleChoice>> tuned_in(std::vector<db::Database>& stack, const Workload& workload,
@@ -148,33 +111,6 @@ Result<std::optional<ScheduleChoice>> tuned_choice(const Workload& workload, con
   return tuned_in(stack, workload, target, session);
 }
 
-Result<std::vector<ScheduleChoice>> nearest_choices(const Workload& workload, const codegen::Target& target,
-                                                    std::vector<db::Database>& stack, size_t count) {
-  std::vector<Relative> relatives;
-  for (auto& database : stack) {
-    TILE_TUNE_TRY(rows, database.relatives(workload.row, target_row(target), tool_row()));
-    for (auto& row : rows)
-      if (auto relative = relative_of(std::move(row), workload.program)) relatives.push_back(std::move(*relative));
-  }
-  std::stable_sort(relatives.begin(), relatives.end(),
-                   [](const Relative& a, const Relative& b) { return a.distance < b.distance; });
-  const search::Space space(workload.program, target);
-  std::vector<ScheduleChoice> choices;
-  std::set<std::string> seen;
-  for (const auto& [best, schedule, far] : relatives) {
-    if (choices.size() == count) break;
-    auto adapted = space.adapt(schedule);
-    if (!codegen::check(workload.program, adapted) || !seen.insert(codegen::schedule_id(adapted)).second) continue;
-    nlohmann::json record{{"untimed", true},
-                          {"nearest",
-                           {{"sizes", json_of_text(best.program.sizes_json)},
-                            {"content_hash", best.program.content_hash},
-                            {"trial", best.trial_id}}}};
-    choices.push_back({std::move(adapted), "nearest", "nearest", std::move(record)});
-  }
-  return choices;
-}
-
 Result<ScheduleChoice> stored_choice(const Workload& workload, const codegen::Target& target, const Session& session) {
   TILE_TUNE_TRY(stack, open_stack(session));
   TILE_TUNE_TRY(tuned, tuned_in(stack, workload, target, session));
@@ -183,14 +119,15 @@ Result<ScheduleChoice> stored_choice(const Workload& workload, const codegen::Ta
       session.report.notice(fmt::format("{}: tuned schedule ({})", described(workload), tuned->rung));
     return std::move(*tuned);
   }
-  TILE_TUNE_TRY(nearest, nearest_choices(workload, target, stack, 1));
-  if (!nearest.empty()) {
-    const auto& sizes = nearest.front().record["nearest"]["sizes"];
+  TILE_TUNE_TRY(nearest, transferred_schedules(workload, target, stack, 1));
+  if (!nearest.empty() && nearest.front().beats_default) {
+    auto& best = nearest.front();
     session.report.warn("untuned",
                         fmt::format("{} is not tuned for this target: the schedule of {} is adapted to it",
-                                    described(workload), sizes_text(sizes.dump())),
+                                    described(workload), best.relative),
                         "tile-tune tune finds a faster one");
-    return std::move(nearest.front());
+    nlohmann::json record{{"untimed", true}, {"nearest", std::move(best.record)}};
+    return ScheduleChoice{std::move(best.schedule), "nearest", "nearest", std::move(record)};
   }
   session.report.warn(
       "untuned", fmt::format("{} is not tuned for this target: the default schedule is taken", described(workload)),

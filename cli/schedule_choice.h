@@ -1,4 +1,4 @@
-// Which schedule a program runs with: a given one, the best stored one, one adapted from other sizes, else the default.
+// Which schedule a program runs with: a given one, the best stored one, one adapted from a relative, else the default.
 #pragma once
 
 #include <nlohmann/json.hpp>
@@ -17,7 +17,7 @@ struct ScheduleChoice {
   codegen::Schedule schedule;
   std::string provenance;  // "tuned", "nearest", "default", "given"
   /// The rung of the ladder it stands on: "exact" (tuned for this target by this version), "revalidated" (older or from
-  /// elsewhere, re-checked here by `db verify`), "stale" (not re-checked), "nearest" (adapted from other sizes,
+  /// elsewhere, re-checked here by `db verify`), "stale" (not re-checked), "nearest" (adapted from a relative's,
   /// untimed), "default", or "given".
   std::string rung;
   nlohmann::json record;  // what is known of it: where it was measured and how fast; for manifests
@@ -44,12 +44,7 @@ Result<std::vector<db::Database>> open_stack(const Session& session);
 Result<std::optional<ScheduleChoice>> tuned_choice(const Workload& workload, const codegen::Target& target,
                                                    const Session& session);
 
-/// The same, else one adapted from the nearest sizes that are stored, else the default; says which with a notice or a
-/// warning.
+/// The same, else one adapted from a relative (cli/transfer.h), else the default; says which with a notice or a warning.
 Result<ScheduleChoice> stored_choice(const Workload& workload, const codegen::Target& target, const Session& session);
-
-/// Stored schedules of the same program at other sizes, made to fit these, the nearest sizes first; at most `count`.
-Result<std::vector<ScheduleChoice>> nearest_choices(const Workload& workload, const codegen::Target& target,
-                                                    std::vector<db::Database>& stack, size_t count);
 
 }  // namespace tile_tune::cli

@@ -77,6 +77,7 @@ std::vector<std::vector<std::string>> facts(const TuneSummary& summary) {
   rows.push_back({"time", fmt::format("{:.1f} s", summary.seconds)});
   rows.push_back({"seed", std::to_string(summary.seed)});
   rows.push_back({"stored", fmt::format("{}, session {}", summary.database, summary.session)});
+  for (const auto& bundle : summary.bundles) rows.push_back({"quarantined", bundle});
   return rows;
 }
 
@@ -181,7 +182,8 @@ nlohmann::json summary_json(const TuneSummary& summary) {
                       {"stop_reason", search::stop_reason_name(report.stop_reason)},
                       {"seed", summary.seed},
                       {"session", summary.session},
-                      {"database", summary.database}};
+                      {"database", summary.database},
+                      {"quarantined", summary.bundles}};
   if (report.quality.pairs > 0) json["model"] = to_json(report.quality);
   if (report.default_measurement.median_ns > 0) json["untuned"] = to_json(program, report.default_measurement);
   if (report.winner) {

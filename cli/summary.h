@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <nlohmann/json_fwd.hpp>
 #include <string>
+#include <vector>
 
 #include "cli/records.h"
 #include "search/evolve/tune.h"
@@ -17,6 +18,7 @@ struct TuneSummary {
   uint64_t seed = 0;
   double seconds = 0;  // of the whole invocation
   std::string session, database;
+  std::vector<std::string> bundles = {};  // Tuned::bundles
 };
 
 std::string summary_text(const TuneSummary& summary);

@@ -8,6 +8,7 @@
 #include <limits>
 
 #include "cli/bindings.h"
+#include "cli/dry_run.h"
 #include "cli/interrupt.h"
 #include "cli/memory.h"
 #include "cli/option_checks.h"
@@ -31,6 +32,8 @@ struct TuneArguments {
   TuningRequest request;
   std::string strategy = "model";
   std::string emit;
+  std::vector<std::string> schedules;  // files
+  bool dry_run = false;
 };
 
 /// Paths of the files written.
@@ -63,6 +66,14 @@ Result<void> conclude(const TuneSummary& summary, const std::string& directory, 
   return {};
 }
 
+Result<Exit> show_plan(const Workload& workload, const codegen::Target& target, const TuningRequest& request,
+                       const Session& session) {
+  TILE_TUNE_TRY(plan, dry_run(workload, target, request, session));
+  TILE_TUNE_CHECK(session.report.json() ? print_json(dry_run_json(plan, workload))
+                                        : print(dry_run_text(plan, workload)));
+  return Exit::Success;
+}
+
 /// `stored`: the program with its layouts and constants. `directory`: where the winner's package is written; empty: none
 /// is.
 Result<Exit> tune_for(const codegen::Target& target, const LoadedProgram& loaded, const ir::Program& stored,
@@ -78,13 +89,19 @@ Result<Exit> tune_for(const codegen::Target& target, const LoadedProgram& loaded
     TILE_TUNE_CHECK(check_writable(directory));
   }
   const Workload workload = make_workload(loaded, bound, sizes);
+  if (arguments.dry_run) return show_plan(workload, target, arguments.request, session);
+  TuningRequest request = arguments.request;
+  for (const auto& file : arguments.schedules) {
+    TILE_TUNE_TRY(choice, given_choice(workload, file));
+    request.seeds.push_back(std::move(choice.schedule));
+  }
   const StopOnInterrupt interrupt;
   ProgressLine line(session.report);
   const auto show = [&](const search::Progress& progress) {
     line.show(progress_text(progress, now_seconds() - began));
   };
   const auto show_wait = [&](const std::string& sentence) { line.show(sentence); };
-  auto tuned = tune_workload(workload, small_variant_of(stored, sizes, target), target, arguments.request, session,
+  auto tuned = tune_workload(workload, small_variant_of(stored, sizes, target), target, request, session,
                              {began, interrupt.requested(), show, show_wait});
   line.clear();
   if (!tuned) {
@@ -94,7 +111,7 @@ Result<Exit> tune_for(const codegen::Target& target, const LoadedProgram& loaded
   }
   const auto& report = tuned->report;
   const TuneSummary summary{workload,       target,         report, tuned->seed, now_seconds() - began,
-                            tuned->session, tuned->database};
+                            tuned->session, tuned->database, tuned->bundles};
   TILE_TUNE_CHECK(conclude(summary, directory, session));
   if (interrupt.requested()) return Exit::Interrupted;
   if (!report.winner)
@@ -125,7 +142,7 @@ Result<Exit> tune(const TuneArguments& arguments, const Session& session) {
   for (const auto& one : loaded) programs.push_back(one.program);
   TILE_TUNE_CHECK(check_size_names(programs, given));
   TILE_TUNE_TRY(stored, with_storage(loaded, arguments.bindings));
-  if (!arguments.request.schedule.empty() && loaded.size() != 1)
+  if (!arguments.schedules.empty() && loaded.size() != 1)
     return fail(ErrorClass::Program, "several-programs", "--schedule is for a single program");
   if (loaded.size() == 1) return tune_one(loaded.front(), stored.front(), given, arguments, session);
   if (!loaded.front().suite) return tl::unexpected(several_programs(arguments.program, loaded));
@@ -157,9 +174,11 @@ void add_tune(CLI::App& app, Command& command) {
   auto* seed = verb->add_option("--seed", arguments->request.seed, "Repeats a search (default: random, and printed)")
                    ->type_name("N");
   need_seed(seed);
-  auto* schedule = verb->add_option("--schedule", arguments->request.schedule,
-                                    "A schedule for a single program, as JSON, to begin with");
-  refuse_empty(schedule->type_name("FILE"));
+  auto* schedule = verb->add_option("--schedule", arguments->schedules,
+                                    "A schedule for a single program, as JSON, to begin with; repeatable")
+                       ->type_name("FILE")
+                       ->allow_extra_args(false);
+  refuse_empty(schedule);
   auto* strategy = verb->add_option("--strategy", arguments->strategy,
                                     "How candidates are chosen: model (default), genetic or random")
                        ->type_name("NAME")
@@ -168,6 +187,7 @@ void add_tune(CLI::App& app, Command& command) {
       ->excludes(seed)
       ->excludes(schedule)
       ->excludes(strategy);
+  verb->add_flag("--dry-run", arguments->dry_run, "Only says how large the search is and how long it would take");
   refuse_empty(
       verb->add_option("--emit", arguments->emit, "Writes the winner's package there at the end")->type_name("DIR"));
   verb->callback([&command, arguments] {

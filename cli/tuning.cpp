@@ -7,7 +7,8 @@
 #include <nlohmann/json.hpp>
 #include <random>
 
-#include "cli/schedule_choice.h"
+#include "cli/quarantine.h"
+#include "cli/transfer.h"
 #include "cli/tuning_store.h"
 #include "search/measure/workers.h"
 #include "search/space/small_variant.h"
@@ -38,11 +39,6 @@ nlohmann::json budget_json(const search::Budget& budget) {
   if (budget.trials) json["trials"] = *budget.trials;
   if (budget.seconds) json["seconds"] = *budget.seconds;
   return json;
-}
-
-search::Budget wanted_budget(const TuningRequest& request) {
-  if (request.trials || request.seconds) return {request.trials, request.seconds};
-  return {std::nullopt, kDefaultSeconds};
 }
 
 /// 32 bits, so that it is easy to type again.
@@ -148,6 +144,11 @@ Result<search::TuneReport> search_schedules(const search::Space& space, search::
 
 }  // namespace
 
+search::Budget wanted_budget(const TuningRequest& request) {
+  if (request.trials || request.seconds) return {request.trials, request.seconds};
+  return {std::nullopt, kDefaultSeconds};
+}
+
 double now_seconds() {
   return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
 }
@@ -171,19 +172,19 @@ Result<Tuned> tune_workload(const Workload& workload, search::SmallVariant small
   const TuningKey key{workload.row, target_row(target), tool_row()};
   TILE_TUNE_TRY(priors, load_priors(databases, key, workload.program));
   if (!priors.best && priors.seeds.empty()) {
-    TILE_TUNE_TRY(nearest, nearest_choices(workload, target, databases, kRelativeSeeds));
-    for (auto& choice : nearest) priors.seeds.push_back(std::move(choice.schedule));
+    TILE_TUNE_TRY(nearest, transferred_schedules(workload, target, databases, kRelativeSeeds));
+    for (auto& one : nearest) priors.seeds.push_back(std::move(one.schedule));
   }
-  if (!request.schedule.empty()) {
-    TILE_TUNE_TRY(given, given_choice(workload, request.schedule));
-    priors.seeds.insert(priors.seeds.begin(), std::move(given.schedule));
-  }
+  priors.seeds.insert(priors.seeds.begin(), request.seeds.begin(), request.seeds.end());
   TILE_TUNE_TRY(start, start_session(databases.front(), key, request, session.report));
   if (start.strategy == search::Strategy::Model)
     TILE_TUNE_CHECK(load_experience(databases, key, workload.program, target, start.session, priors));
-  TuningStore store(databases.front(), start.session, start.elapsed, [&watch] { return now_seconds() - watch.began; });
+  TuningStore store(databases.front(), key, {start.session, start.seed, start.elapsed}, quarantine_folder(path),
+                    [&watch] { return now_seconds() - watch.began; });
   auto report =
       search_schedules(space, std::move(small_variant), store, std::move(priors), start, watch, session.executable);
+  if (const auto& fault = store.bundle_fault())
+    session.report.warn(fault->code, fmt::format("a failure is stored without its bundle: {}", fault->message));
   if (!report) {
     TILE_TUNE_CHECK(store.finish("aborted", std::nullopt));
     return tl::unexpected(report.error());
@@ -195,7 +196,7 @@ Result<Tuned> tune_workload(const Workload& workload, search::SmallVariant small
         ErrorClass::Verification, "default-failed",
         fmt::format("not even the default schedule of {} works here: {} ({})", workload.row.name,
                     report->default_measurement.reason, search::outcome_name(report->default_measurement.outcome)));
-  return Tuned{std::move(*report), start.seed, store.session(), path.string()};
+  return Tuned{std::move(*report), start.seed, store.session(), path.string(), store.bundles()};
 }
 
 }  // namespace tile_tune::cli

@@ -6,6 +6,7 @@
 #include <functional>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "cli/records.h"
 #include "cli/session.h"
@@ -20,14 +21,15 @@ struct TuningRequest {
   std::optional<double> seconds;
   std::optional<uint64_t> seed;
   bool resume = false;
-  std::string schedule = {};                            // a file with one to begin with
   search::Strategy strategy = search::Strategy::Model;  // of a new session; a resumed one keeps its own
+  std::vector<codegen::Schedule> seeds = {};            // tried first; they fit the program
 };
 
 struct Tuned {
   search::TuneReport report;
   uint64_t seed = 0;
   std::string session, database;
+  std::vector<std::string> bundles;  // folders that make failures of this session happen again (cli/quarantine.h)
 };
 
 /// Seconds of the monotonic clock.
@@ -37,6 +39,9 @@ double now_seconds();
 /// workload's with symbolic sizes, which `sizes` gave values.
 search::SmallVariant small_variant_of(const ir::Program& program, const ir::Sizes& sizes,
                                       const codegen::Target& target);
+
+/// What the search will stop at.
+search::Budget wanted_budget(const TuningRequest& request);
 
 struct Watch {
   double began;                   // when the budget began to run, by now_seconds()

@@ -5,13 +5,10 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <set>
-#include <tuple>
 
+#include "cli/quarantine.h"
 #include "codegen/schedule/check.h"
 #include "db/stack.h"
-#include "frontend/ir/json.h"
-#include "search/evolve/guide.h"
-#include "search/predict/features.h"
 
 namespace tile_tune::cli {
 
@@ -19,6 +16,9 @@ namespace {
 
 /// More seeds only delay the search: five records reach 93 % in ten trials (design/search.md, "The loop").
 constexpr size_t kPriorSeeds = 5;
+
+/// A compiler that dies of one schedule dies of many like it; `db quarantine` writes the bundles of all.
+constexpr size_t kMostBundles = 8;
 
 int64_t now_ms() {
   using namespace std::chrono;
@@ -29,40 +29,6 @@ std::optional<codegen::Schedule> fitting(const std::string& schedule_json, const
   auto schedule = codegen::schedule_from_json(nlohmann::json::parse(schedule_json, nullptr, false));
   if (!schedule || !codegen::check(program, *schedule)) return std::nullopt;
   return std::move(*schedule);
-}
-
-/// Samples of other sizes beyond these slow every batch and teach little: a thousand take some 30 ms to train on.
-constexpr size_t kMostRelatives = 1000;
-
-bool same_tool(const db::ToolRow& a, const db::ToolRow& b) {
-  return std::tie(a.tile_tune, a.halide, a.llvm, a.schedule_version, a.protocol_version) ==
-         std::tie(b.tile_tune, b.halide, b.llvm, b.schedule_version, b.protocol_version);
-}
-
-/// Stored trials that fit the program, without finals (each was a trial before), up to a session.
-Result<std::vector<search::Trial>> trials_before(db::Database& database, const TuningKey& key,
-                                                 const ir::Program& program, const std::string& session) {
-  std::vector<search::Trial> trials;
-  TILE_TUNE_TRY(stored, database.trials_of(key.program, key.target, key.tool));
-  for (const auto& one : stored) {
-    if (one.session == session) break;
-    auto trial = trial_from_row(one.trial);
-    if (trial && trial->origin != "final" && codegen::check(program, trial->schedule))
-      trials.push_back(std::move(*trial));
-  }
-  return trials;
-}
-
-/// Each against the best of them.
-void append_samples(const std::vector<search::Trial>& trials, const ir::Program& program, const codegen::Target& target,
-                    std::vector<predict::Sample>& samples) {
-  double best = 0;
-  for (const auto& trial : trials) best = std::max(best, search::lesson(trial.measurement).value_or(0));
-  if (best <= 0) return;
-  const predict::Features features(program, target);
-  for (const auto& trial : trials)
-    if (const auto ratio = search::lesson(trial.measurement))
-      samples.push_back({features.row(trial.schedule), static_cast<float>(*ratio / best)});
 }
 
 bool failed(const std::string& outcome) { return outcome != "ok" && outcome != "slow" && outcome != "duplicate"; }
@@ -93,50 +59,44 @@ Result<search::Priors> load_priors(std::vector<db::Database>& databases, const T
   return priors;
 }
 
-Result<void> load_experience(std::vector<db::Database>& databases, const TuningKey& key, const ir::Program& program,
-                             const codegen::Target& target, const std::string& session, search::Priors& priors) {
-  for (auto& database : databases) {
-    TILE_TUNE_TRY(earlier, trials_before(database, key, program, session));
-    priors.earlier.insert(priors.earlier.end(), earlier.begin(), earlier.end());
-    TILE_TUNE_TRY(family, database.recorded(key.program.family_hash));
-    for (const auto& row : family) {
-      const bool same_program =
-          row.program.content_hash == key.program.content_hash && row.program.layout == key.program.layout;
-      if (same_program || priors.relatives.size() >= kMostRelatives) continue;
-      if (row.target.features_json != key.target.features_json || !same_tool(row.tool, key.tool)) continue;
-      const auto json = nlohmann::json::parse(row.program.canonical_json, nullptr, false);
-      const auto relative = ir::program_from_json(json);
-      if (!relative) continue;
-      TILE_TUNE_TRY(trials, trials_before(database, {row.program, row.target, row.tool}, *relative, session));
-      append_samples(trials, *relative, target, priors.relatives);
-    }
-  }
-  priors.relatives.resize(std::min(priors.relatives.size(), kMostRelatives));
-  return {};
-}
-
-TuningStore::TuningStore(db::Database& database, std::string session, double elapsed, std::function<double()> clock)
-    : database_(database), session_(std::move(session)), elapsed_(elapsed), clock_(std::move(clock)) {}
+TuningStore::TuningStore(db::Database& database, TuningKey key, StoredSession session, std::filesystem::path quarantine,
+                         std::function<double()> clock)
+    : database_(database),
+      key_(std::move(key)),
+      session_(std::move(session)),
+      quarantine_(std::move(quarantine)),
+      clock_(std::move(clock)) {}
 
 Result<void> TuningStore::on_trial(const search::Trial& trial) {
   db::TrialRow row = trial_row(trial);
-  row.elapsed_s = elapsed_ + clock_();
+  row.elapsed_s = session_.elapsed + clock_();
   row.created_ms = now_ms();
   if (row.origin == "final") {
     finals_.push_back(std::move(row));
     return {};
   }
-  TILE_TUNE_CHECK(database_.append_trial(session_, row));
+  TILE_TUNE_TRY(id, database_.append_trial(session_.id, row));
+  if (is_worth_a_bundle(trial.measurement)) keep_bundle(id, row);
   return {};
+}
+
+void TuningStore::keep_bundle(const std::string& trial, const db::TrialRow& row) {
+  if (bundles_.size() >= kMostBundles || bundle_fault_) return;
+  const auto written =
+      write_bundle({key_.program, key_.target, key_.tool, session_.seed, {trial, session_.id, row}}, quarantine_);
+  if (written)
+    bundles_.push_back((quarantine_ / bundle_name(trial)).string());
+  else
+    bundle_fault_ = written.error();
 }
 
 Result<void> TuningStore::finish(const std::string& state, const std::optional<search::Winner>& winner) {
   const std::string chosen = winner ? codegen::schedule_id(winner->schedule) : "";
   for (auto& row : finals_) {
     row.chosen = row.schedule_id == chosen;
-    TILE_TUNE_CHECK(database_.append_trial(session_, row));
+    TILE_TUNE_CHECK(database_.append_trial(session_.id, row));
   }
-  return database_.finish_session(session_, state);
+  return database_.finish_session(session_.id, state);
 }
 
 }  // namespace tile_tune::cli

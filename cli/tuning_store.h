@@ -1,51 +1,57 @@
 // One tuning session in the database: keeps its trials as they come, and tells what is known beforehand.
 #pragma once
 
+#include <filesystem>
 #include <functional>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "cli/experience.h"
 #include "cli/records.h"
 #include "db/database.h"
 #include "search/evolve/tune.h"
 
 namespace tile_tune::cli {
 
-/// What a session is about; the exact key of its trials.
-struct TuningKey {
-  db::ProgramRow program;
-  db::TargetRow target;
-  db::ToolRow tool;
-};
-
 /// What the databases know of a key: the stored winner (db/stack.h), the five best schedules
 /// of earlier sessions, those that failed. Records that do not fit the program are left out.
 Result<search::Priors> load_priors(std::vector<db::Database>& databases, const TuningKey& key,
                                    const ir::Program& program);
 
-/// What a cost model may learn from before the first trial, into `priors`: trials of the same program from sessions
-/// older than `session` (so that a resumed one learns what it learnt at first), and of the same program at other sizes
-/// with the same target and tool.
-Result<void> load_experience(std::vector<db::Database>& databases, const TuningKey& key, const ir::Program& program,
-                             const codegen::Target& target, const std::string& session, search::Priors& priors);
+/// The session that trials belong to.
+struct StoredSession {
+  std::string id;
+  uint64_t seed = 0;
+  double elapsed = 0;  // seconds of search that earlier invocations took
+};
 
 class TuningStore : public search::TrialSink {
  public:
-  /// `clock` gives seconds since this invocation's search began; `elapsed` what earlier ones took.
-  TuningStore(db::Database& database, std::string session, double elapsed, std::function<double()> clock);
+  /// `clock` gives seconds since this invocation's search began. Of candidates that crash or compute wrong results
+  /// bundles (cli/quarantine.h) are written into `quarantine`, of the first few of an invocation.
+  TuningStore(db::Database& database, TuningKey key, StoredSession session, std::filesystem::path quarantine,
+              std::function<double()> clock);
 
   /// Finals are held back until finish(): which of them is chosen is part of what is stored, and known last.
   Result<void> on_trial(const search::Trial& trial) override;
   /// Stores the finals, of which `winner` (if there is one) is the best known from now on, and ends the session.
   Result<void> finish(const std::string& state, const std::optional<search::Winner>& winner);
 
-  const std::string& session() const { return session_; }
+  const std::string& session() const { return session_.id; }
+  /// The bundles written, and why one could not be (which ends nothing).
+  const std::vector<std::string>& bundles() const { return bundles_; }
+  const std::optional<Diagnostic>& bundle_fault() const { return bundle_fault_; }
 
  private:
+  void keep_bundle(const std::string& trial, const db::TrialRow& row);
+
   db::Database& database_;
-  std::string session_;
-  double elapsed_;
+  TuningKey key_;
+  StoredSession session_;
+  std::filesystem::path quarantine_;
+  std::vector<std::string> bundles_;
+  std::optional<Diagnostic> bundle_fault_;
   std::function<double()> clock_;
   std::vector<db::TrialRow> finals_;
 };

@@ -21,6 +21,16 @@ namespace fs = std::filesystem;
 
 constexpr int kBusyTimeoutMs = 10'000;
 
+/// SQLite's own waiting looks less and less often, every 100 ms in the end: of two writers the one that keeps coming
+/// back at once would shut the other out.
+constexpr int kPollMs = 2;
+
+int wait_a_little(void*, int looks) {
+  if (looks * kPollMs >= kBusyTimeoutMs) return 0;
+  std::this_thread::sleep_for(std::chrono::milliseconds(kPollMs));
+  return 1;
+}
+
 Result<void> check_path(const fs::path& path, Mode mode) {
   std::error_code error;
   const fs::file_status status = fs::status(path, error);
@@ -68,7 +78,7 @@ Result<Connection> connect(const std::string& name, int flags) {
                    fmt::format("cannot open the tuning database {}: {}", name,
                                system_errno != 0 ? std::strerror(system_errno) : sqlite3_errstr(rc)));
   }
-  sqlite3_busy_timeout(handle, kBusyTimeoutMs);
+  sqlite3_busy_handler(handle, wait_a_little, nullptr);
   // A file from elsewhere may carry triggers, views and functions; ours has none.
   sqlite3_db_config(handle, SQLITE_DBCONFIG_DEFENSIVE, 1, nullptr);
   sqlite3_db_config(handle, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, nullptr);
@@ -83,22 +93,9 @@ Result<std::string> journal_mode(sqlite3* db, std::string_view pragma) {
   return statement.text(0);
 }
 
-Result<void> choose_journal(sqlite3* db, const fs::path& path) {
+bool is_on_network(const fs::path& path) {
   struct statfs file_system {};
-  const bool network = ::statfs(path.c_str(), &file_system) == 0 && is_network_file_system(file_system.f_type);
-  const std::string wanted = network ? "delete" : "wal";
-  TILE_TUNE_TRY(current, journal_mode(db, "PRAGMA journal_mode"));
-  if (current == wanted) return {};
-  // Changing the mode needs the file alone and does not wait for it by SQLite's own busy handler.
-  const auto give_up = std::chrono::steady_clock::now() + std::chrono::milliseconds(kBusyTimeoutMs);
-  while (true) {
-    const auto changed = journal_mode(db, "PRAGMA journal_mode = " + wanted);
-    if (changed) return {};
-    if (changed.error().code != "database-busy" || std::chrono::steady_clock::now() > give_up) {
-      return tl::unexpected(changed.error());
-    }
-    std::this_thread::sleep_for(std::chrono::milliseconds(5));
-  }
+  return ::statfs(path.c_str(), &file_system) == 0 && is_network_file_system(file_system.f_type);
 }
 
 uintmax_t log_size(const fs::path& path) {
@@ -128,7 +125,7 @@ Result<Connection> make_writable(const fs::path& path) {
   // Before anything is changed: the file may be another program's.
   TILE_TUNE_CHECK(schema_version(db.get(), all.back().version));
   TILE_TUNE_CHECK(check_complete(db.get(), path));
-  TILE_TUNE_CHECK(choose_journal(db.get(), path));
+  TILE_TUNE_CHECK(choose_journal(db.get(), is_on_network(path)));
   // FULL: a trial is on the disk when append_trial returns. In WAL mode that is one fsync per transaction, a few
   // milliseconds against the 100 ms and more that a candidate's compile takes.
   TILE_TUNE_CHECK(execute(db.get(), "PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON"));
@@ -185,6 +182,22 @@ Result<Connection> open_for_reading(const fs::path& path) {
 }
 
 }  // namespace
+
+Result<void> choose_journal(sqlite3* db, bool network) {
+  const std::string wanted = network ? "delete" : "wal";
+  TILE_TUNE_TRY(current, journal_mode(db, "PRAGMA journal_mode"));
+  if (current == wanted) return {};
+  // Changing the mode needs the file alone and does not wait for it by SQLite's own busy handler.
+  const auto give_up = std::chrono::steady_clock::now() + std::chrono::milliseconds(kBusyTimeoutMs);
+  while (true) {
+    const auto changed = journal_mode(db, "PRAGMA journal_mode = " + wanted);
+    if (changed) return {};
+    if (changed.error().code != "database-busy" || std::chrono::steady_clock::now() > give_up) {
+      return tl::unexpected(changed.error());
+    }
+    std::this_thread::sleep_for(std::chrono::milliseconds(5));
+  }
+}
 
 bool is_read_only(sqlite3* db) {
   const char* name = sqlite3_db_filename(db, "main");

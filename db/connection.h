@@ -18,6 +18,9 @@ using Connection = std::unique_ptr<sqlite3, CloseConnection>;
 /// A connection to a file of ours at the current schema version; see Database::open.
 Result<Connection> open_connection(const std::filesystem::path& path, Mode mode);
 
+/// WAL on local disks, a rollback journal on network file systems; waits for the others to let go of the file.
+Result<void> choose_journal(sqlite3* db, bool network);
+
 /// Opened for reading alone, or a copy of such a file.
 bool is_read_only(sqlite3* db);
 

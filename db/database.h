@@ -78,6 +78,9 @@ class Database {
                                                 const std::string& schedule_id);
   /// The best of each other computation of the same family and layout for this instruction set and number of threads.
   Result<std::vector<BestRow>> relatives(const ProgramRow& program, const TargetRow& target, const ToolRow& tool);
+  /// A program of each family and layout of which something was chosen, whatever for, in an order of their own: what to
+  /// look for relatives of other families by.
+  Result<std::vector<ProgramRow>> families();
   /// Every trial for exactly this key, sessions in order of time, trials in sequence; of one session if it is named.
   Result<std::vector<StoredTrial>> trials_of(const ProgramRow& program, const TargetRow& target, const ToolRow& tool,
                                              const std::string& session = "");
@@ -97,9 +100,10 @@ class Database {
   /// Every intact record, sorted by kind, then by session and number or by name: equal contents come in one order.
   /// Sessions at work count as aborted.
   Result<void> each_record(const RecordVisitor& visitor);
-  /// Takes in what `source` hands out, in one transaction; what a record refers to must have come before or be there.
-  /// Records whose digest or references are wrong are refused one by one; an error of the source undoes everything.
-  /// Taking in the same records in any order and any number of times leaves the same content.
+  /// Takes in what `source` hands out, a thousand records at a time, between which others may write; what a record
+  /// refers to must have come before or be there. Records whose digest or references are wrong are refused one by one;
+  /// an error of the source ends it, what came more than a thousand records before it is there. Taking in the same
+  /// records in any order and any number of times, to the end or not, leaves the same content in the end.
   Result<Absorbed> absorb(const RecordSource& source);
 
   /// Deletes trials of sessions that are over, by the rules of PruneRules, with the schedules nothing refers to any

@@ -1,7 +1,8 @@
 // Records on their way between databases: what a database hands out, one by one, and what one takes in.
 //
 // Every record says what it is called, which follows from its content: what does not agree is refused wherever it comes
-// from. A database takes in all of a source in one transaction, or nothing.
+// from. A database takes a source in by many short transactions, each complete in itself: who stops in the middle has
+// some of the records, and takes in all of them by beginning anew.
 #pragma once
 
 #include <cstdint>

@@ -139,6 +139,22 @@ Result<std::vector<BestRow>> Database::relatives(const ProgramRow& program, cons
   }
 }
 
+Result<std::vector<ProgramRow>> Database::families() {
+  // SQLite takes the plain columns of a group from the row that has the minimum.
+  static const std::string sql = fmt::format(
+      "SELECT {}, min(p.id) FROM program p WHERE p.workload IN (SELECT workload FROM winner) "
+      "GROUP BY p.family_hash, p.layout ORDER BY p.family_hash, p.layout",
+      kProgramColumns);
+  Statement select(state_->db.get(), sql);
+  std::vector<ProgramRow> rows;
+  while (true) {
+    TILE_TUNE_TRY(more, select.step());
+    if (!more) return rows;
+    Cursor cursor(select);
+    if (auto program = read_program(cursor, state_->damaged)) rows.push_back(*std::move(program));
+  }
+}
+
 Result<std::vector<StoredTrial>> Database::trials_of(const ProgramRow& program, const TargetRow& target,
                                                      const ToolRow& tool, const std::string& session) {
   static const std::string sql = fmt::format(

@@ -47,12 +47,15 @@ Result<Pruned> Database::prune(const PruneRules& rules) {
   TILE_TUNE_TRY(before, file_bytes(db));
   pruned.bytes_before = before;
   TILE_TUNE_TRY(sessions, sessions_over(db, rules.older_than_ms));
+  // Each session by itself, so that others can write in between.
+  for (const auto& session : sessions) {
+    TILE_TUNE_TRY(transaction, Transaction::begin(db, Transaction::Kind::Write));
+    TILE_TUNE_TRY(count, thin(db, session, rules));
+    TILE_TUNE_CHECK(transaction.commit());
+    pruned.trials += count;
+  }
   {
     TILE_TUNE_TRY(transaction, Transaction::begin(db, Transaction::Kind::Write));
-    for (const auto& session : sessions) {
-      TILE_TUNE_TRY(count, thin(db, session, rules));
-      pruned.trials += count;
-    }
     TILE_TUNE_CHECK(
         Statement(db, "DELETE FROM schedule WHERE NOT EXISTS (SELECT 1 FROM trial t WHERE t.schedule = schedule.id)")
             .run());

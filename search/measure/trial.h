@@ -25,6 +25,9 @@ enum class Outcome {
 const char* outcome_name(Outcome outcome);  // "ok", "duplicate", "compile-error", ...
 std::optional<Outcome> parse_outcome(const std::string& name);
 
+/// How the reason of a CompileError begins whose compiler did not refuse the schedule but ended in the middle.
+inline constexpr const char* kCompilerDied = "the compiler died: ";
+
 struct Measurement {
   Outcome outcome = Outcome::Ok;
   std::string reason;  // one sentence for anything but Ok

@@ -182,7 +182,7 @@ class Worker {
       reply->reason = fmt::format("compiling took longer than {:g} s", seconds);
     } else if (reply && reply->outcome == Outcome::Crash) {
       reply->outcome = Outcome::CompileError;
-      reply->reason = "the compiler died: " + reply->reason;
+      reply->reason = kCompilerDied + reply->reason;
     }
     return reply;
   }

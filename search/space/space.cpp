@@ -1,12 +1,16 @@
 #include "search/space/space.h"
 
+#include <algorithm>
 #include <cmath>
 
+#include "codegen/schedule/check.h"
 #include "codegen/schedule/scan.h"
 #include "search/space/choices.h"
 #include "search/space/default_fusion.h"
+#include "search/space/fit.h"
 #include "search/space/moves.h"
 #include "search/space/placement.h"
+#include "search/space/restate.h"
 #include "search/space/repair.h"
 
 namespace tile_tune::search {
@@ -105,6 +109,29 @@ codegen::Schedule Space::crossover(const codegen::Schedule& a, const codegen::Sc
 }
 
 codegen::Schedule Space::adapt(const codegen::Schedule& schedule) const { return repair(stages_, schedule); }
+
+std::vector<codegen::Schedule> Space::transfer(const ir::Program& from, const codegen::Schedule& schedule) const {
+  std::vector<codegen::Schedule> fits;
+  const auto restated = restate(from, schedule, *program_);
+  if (!restated) return fits;
+  for (const FitRules& rules : {FitRules{false, true}, {true, true}, {false, false}, {true, false}}) {
+    codegen::Schedule fitted = *restated;
+    for (size_t s = 0; s < stages_.size(); ++s) {
+      auto& stage = fitted.stages[s];
+      // Tiles of what is computed inside another's loops cut what these leave of it, which follows from them.
+      if (stage.inlined || stage.epilogue_of >= 0 || stage.compute_at || stage.scan) continue;
+      repair_pieces(stages_[s], stage);
+      StageContext context = stages_[s];
+      context.loops = codegen::one_piece(std::move(context.loops), stage);
+      const auto loops = codegen::one_piece(codegen::loops_of(from, from.statements[s]), schedule.stages[s]);
+      stage = fit(context, loops, std::move(stage), rules);
+    }
+    fitted = repair(stages_, std::move(fitted));
+    const bool is_new = std::find(fits.begin(), fits.end(), fitted) == fits.end();
+    if (is_new && codegen::check(*program_, fitted)) fits.push_back(std::move(fitted));
+  }
+  return fits;
+}
 
 double Space::log10_size() const {
   double log_count = 0;

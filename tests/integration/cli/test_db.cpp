@@ -3,6 +3,8 @@
 
 #include <catch2/catch.hpp>
 #include <nlohmann/json.hpp>
+#include <regex>
+#include <set>
 
 #include "aged_database.h"
 #include "db/database.h"
@@ -42,6 +44,40 @@ std::string rung(const Sandbox& box, const Words& databases, const Words& progra
   return json_of(run(box, "explain", more, program))["rung"];
 }
 
+/// The demands of both published schemas (cli/t4.h), field by field.
+void check_t4(const nlohmann::json& t4) {
+  REQUIRE(t4.is_object());
+  CHECK(std::regex_match(t4.at("schema_version").get<std::string>(), std::regex("[0-9]+\\.[0-9]+\\.[0-9]+")));
+  const auto& metadata = t4.at("metadata");
+  for (const char* text : {"platform", "device", "autotuner", "autotuner_version", "timestamp"})
+    CHECK(metadata.at(text).is_string());
+  CHECK(metadata.at("timeunit") == "milliseconds");
+  CHECK_FALSE(metadata.contains("compute_api"));  // of OpenCL, CUDA and Vulkan
+  REQUIRE(t4.at("results").is_array());
+  const std::regex time(R"(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z)");
+  const std::set<std::string> words{"timeout", "compile", "runtime", "correctness", "constraints", "correct"};
+  for (const auto& result : t4["results"]) {
+    CHECK(std::regex_match(result.at("timestamp").get<std::string>(), time));
+    CHECK(result.at("configuration").is_object());
+    CHECK_FALSE(result["configuration"].empty());
+    for (const auto& value : result["configuration"]) CHECK((value.is_number() || value.is_boolean()));
+    CHECK(result.at("objectives") == nlohmann::json::array({"time"}));
+    CHECK(result.at("times").at("compilation_time").is_number());
+    CHECK(result["times"].at("runtimes").is_array());
+    for (const auto& value : result["times"]["runtimes"]) CHECK(value.is_number());
+    CHECK(words.contains(result.at("invalidity")));
+    CHECK((result.at("correctness") == 0 || result["correctness"] == 1));
+    int objectives = 0;
+    for (const auto& one : result.at("measurements")) {
+      CHECK(one.at("name").is_string());
+      CHECK((one.at("value").is_number() || one["value"].is_string()));
+      CHECK(one.at("unit").is_string());
+      objectives += one["name"] == "time";
+    }
+    CHECK(objectives == 1);
+  }
+}
+
 }  // namespace
 
 TEST_CASE("export, import and merge carry what was tuned to another database") {
@@ -61,6 +97,95 @@ TEST_CASE("export, import and merge carry what was tuned to another database") {
   CHECK(merged == box.run({"db", "export", "--db", "ba.db"}).out);
   CHECK(json_of(box.run({"db", "merge", "a.db", "--db", "ab.db", "--json"}))["added"] == 0);
   CHECK(box.run({"db", "export", "--db", "ab.db"}).out == merged);
+}
+
+TEST_CASE("list, show and export read all the databases they are given") {
+  const Sandbox box;
+  tune(box, "a.db");
+  tune(box, "b.db", "2");
+  REQUIRE(run(box, "tune", {"--trials", "1", "--seed", "3", "--db", "b.db"},
+              {"matmul.tc", "-s", "M=5", "-s", "N=6", "-s", "K=7"})
+              .exit_code == 0);
+  const auto listed = json_of(box.run({"db", "list", "--db", "a.db", "--db", "b.db", "--json"}));
+  REQUIRE(listed.size() == 3);
+  CHECK(listed[0]["database"] == "a.db");
+  CHECK(listed[1]["database"] == "b.db");
+  CHECK(listed[2]["database"] == "b.db");
+  const auto table = box.run({"db", "list", "--db", "a.db", "--db", "b.db"}).out;
+  CHECK(table.find("a.db") < table.find("b.db"));
+  CHECK(json_of(box.run({"db", "show", "matvec", "--db", "a.db", "--db", "b.db", "--json"})).size() == 2);
+  CHECK(json_of(box.run({"db", "show", "matmul", "--db", "a.db", "--db", "b.db", "--json"})).size() == 1);
+  CHECK(box.run({"db", "show", "nothing", "--db", "a.db", "--db", "b.db"}).exit_code == 1);
+  // As if they had been merged first.
+  REQUIRE(box.run({"db", "merge", "a.db", "b.db", "--db", "ab.db"}).exit_code == 0);
+  const auto merged = box.run({"db", "export", "--db", "ab.db"}).out;
+  CHECK(box.run({"db", "export", "--db", "a.db", "--db", "b.db"}).out == merged);
+  CHECK(box.run({"db", "export", "--db", "b.db", "--db", "a.db", "--db", "b.db"}).out == merged);
+}
+
+TEST_CASE("trials are exported in the T4 format") {
+  const Sandbox box;
+  tune(box, "a.db");
+  REQUIRE(run(box, "tune", {"--trials", "1", "--seed", "3", "--db", "a.db"},
+              {"matmul.tc", "-s", "M=5", "-s", "N=6", "-s", "K=7"})
+              .exit_code == 0);
+  // Which program is not said.
+  const auto several = box.run({"db", "export", "--format", "t4", "--db", "a.db"});
+  CHECK(several.exit_code == 1);
+  CHECK(several.err.find("[several-programs]") != std::string::npos);
+  CHECK(box.run({"db", "export", "--format", "t4", "nothing", "--db", "a.db"}).exit_code == 1);
+  CHECK(box.run({"db", "export", "matvec", "--db", "a.db"}).exit_code == 2);
+  CHECK(box.run({"db", "export", "--format", "xml", "--db", "a.db"}).exit_code == 2);
+  const auto exported = box.run({"db", "export", "--format", "t4", "matvec", "--db", "a.db", "-o", "t4.json"});
+  INFO(exported.err);
+  REQUIRE(exported.exit_code == 0);
+  CHECK(exported.out.empty());
+  const auto t4 = nlohmann::json::parse(box.read("t4.json"));
+  check_t4(t4);
+  CHECK(t4["metadata"]["program"] == "matvec");
+  CHECK(t4["metadata"]["sizes"] == nlohmann::json{{"R", 31}, {"C", 37}});
+  const auto shown = json_of(box.run({"db", "show", "matvec", "--db", "a.db", "--json"}))[0];
+  CHECK(t4["results"].size() == shown["trials"]);
+  const auto& first = t4["results"][0];
+  CHECK(first["invalidity"] == "correct");
+  CHECK(first["configuration"]["/stages/0/lanes"].is_number());
+  // The same from two databases that hold the same trials.
+  std::filesystem::copy_file(box.path("a.db"), box.path("b.db"));
+  CHECK(box.run({"db", "export", "--format", "t4", "matvec", "--db", "a.db", "--db", "b.db"}).out == box.read("t4.json"));
+}
+
+TEST_CASE("failures are what T4 calls them") {
+  const Sandbox box;
+  tune(box, "a.db");
+  auto database = db::Database::open(box.path("a.db"), db::Mode::ReadWrite);
+  REQUIRE(database);
+  const auto row = database->recorded()->front();
+  auto trial = database->trials_of(row.program, row.target, row.tool)->front().trial;
+  trial.chosen = false;
+  trial.origin = "mutation";
+  trial.median_ns = trial.ratio = 0;
+  trial.samples_ns.clear();
+  const auto session = database->begin_session(row.program, row.target, row.tool, {});
+  const std::vector<std::pair<std::string, std::string>> words{
+      {"crash", "runtime"},       {"run-error", "runtime"}, {"out-of-memory", "runtime"}, {"wrong", "correctness"},
+      {"compile-error", "compile"}, {"timeout", "timeout"},   {"slow", "correct"}};
+  for (size_t i = 0; i < words.size(); ++i) {
+    trial.sequence = static_cast<int>(i);
+    trial.outcome = words[i].first;
+    trial.created_ms = 9'000'000'000'000'000;  // of the year 287,000
+    REQUIRE(database->append_trial(*session, trial));
+  }
+  REQUIRE(database->finish_session(*session, "done"));
+  const auto t4 = json_of(box.run({"db", "export", "--format", "t4", "--db", "a.db"}));
+  check_t4(t4);
+  const auto& results = t4["results"];
+  for (size_t i = 0; i < words.size(); ++i) {
+    const auto& one = results[results.size() - words.size() + i];
+    CHECK(one["invalidity"] == words[i].second);
+    CHECK(one["correctness"] == (words[i].second == "correct" ? 1 : 0));
+    CHECK(one["measurements"][0]["value"] == words[i].first);
+  }
+  CHECK(box.run({"db", "list", "--db", "a.db"}).exit_code == 0);
 }
 
 TEST_CASE("exchange refuses what is no database or export, and leaves no file behind") {
@@ -155,6 +280,9 @@ TEST_CASE("sizes that are not stored get the schedule of the nearest that are, a
   CHECK(kernel["record"]["nearest"]["sizes"]["R"] == 31);
   CHECK(built.err.find("untuned") != std::string::npos);
   CHECK(box.read("out/include/matvec.h").find("nearest schedule") != std::string::npos);
+  // The same computation stored otherwise, by columns, is a relative too.
+  const Words columns = {"matvec.tc", "-s", "R=31", "-s", "C=37", "--layout", "col"};
+  CHECK(rung(box, {"a.db"}, columns) != "exact");
   const Words alien = {"matmul.tc", "-s", "M=3", "-s", "N=4", "-s", "K=5"};
   CHECK(rung(box, {"a.db"}, alien) == "default");
 }
@@ -177,7 +305,7 @@ TEST_CASE("failed schedules are listed, and a bundle of each reproduces it") {
   const std::string folder = "bundles/" + listed[0]["trial"].get<std::string>().substr(0, 12);
   CHECK(box.names(folder) == Words{"program.json", "reproduce.txt", "schedule.json"});
   const auto text = box.read(folder + "/reproduce.txt");
-  CHECK(text.find("tile-tune build program.json --schedule schedule.json") != std::string::npos);
+  CHECK(text.find("\ntile-tune tune program.json --schedule schedule.json --trials 2 --seed ") != std::string::npos);
   CHECK(text.find('$') == std::string::npos);
   CHECK(text.find('`') == std::string::npos);
   const auto again = box.run({"build", folder + "/program.json", "--schedule", folder + "/schedule.json", "-o", "out"});

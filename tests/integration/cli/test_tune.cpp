@@ -134,11 +134,64 @@ TEST_CASE("a killed tuner is resumed with its seed and what its budget leaves") 
   CHECK(nothing.err.find("no unfinished session") != std::string::npos);
 }
 
-TEST_CASE("Ctrl-C ends a search with 130 and keeps its trials") {
+TEST_CASE("a dry run says how large the search is and changes nothing") {
+  const Sandbox box;
+  const auto plan = box.run(tune({"--dry-run", "--trials", "100", "--json"}));
+  INFO(plan.err);
+  REQUIRE(plan.exit_code == 0);
+  const auto json = nlohmann::json::parse(plan.out);
+  CHECK(json["log10_schedules"] > 3);
+  CHECK(json["log10_schedules"] < 30);
+  CHECK(json["budget"] == nlohmann::json{{"trials", 100}});
+  CHECK(json["seconds"][0] < json["seconds"][1]);
+  CHECK(json["stored_best"].is_null());
+  CHECK_FALSE(std::filesystem::exists(box.path("t.db")));
+  const auto text = box.run(tune({"--dry-run"}));
+  CHECK(text.out.find("60 s") != std::string::npos);
+  CHECK(text.out.find("about 10^") != std::string::npos);
+  REQUIRE(box.run(tune({"--trials", "3", "--seed", "1"})).exit_code == 0);
+  const auto known = nlohmann::json::parse(box.run(tune({"--dry-run", "--trials", "10", "--json"})).out);
+  CHECK(known["stored_best"] == "exact");
+  CHECK(known["stored_trials"] > 3);
+  CHECK(known["measured"] == true);
+  CHECK(known["seconds"][0] == known["seconds"][1]);
+  CHECK(shown(box)["sessions"] == 1);
+}
+
+TEST_CASE("a given schedule is tried first, and timed beside the others") {
+  const Sandbox box;
+  REQUIRE(box.run(tune({"--trials", "6", "--seed", "1", "--strategy", "random"})).exit_code == 0);
+  const auto explained = box.run({"explain", "matmul.tc", "-s", "M=37", "-s", "N=29", "-s", "K=13", "--db", "t.db",
+                                  "--what", "schedule", "--json"});
+  REQUIRE(explained.exit_code == 0);
+  auto schedule = nlohmann::json::parse(explained.out)["schedule"];
+  schedule["stages"][0]["reduction_unroll"] = {13};
+  box.write("mine.json", schedule.dump());
+  const auto given = box.run({"tune", "matmul.tc", "-s", "M=37", "-s", "N=29", "-s", "K=13", "--db", "given.db",
+                              "--trials", "2", "--seed", "1", "--schedule", "mine.json", "--json"});
+  INFO(given.err);
+  REQUIRE(given.exit_code == 0);
+  CHECK(nlohmann::json::parse(given.out)["trials"] == 2);
+  const auto trials = box.run({"db", "export", "--db", "given.db"}).out;
+  CHECK(trials.find("\"origin\":\"prior\"") != std::string::npos);
+  box.write("bad.json", "{}");
+  CHECK(box.run(tune({"--trials", "2", "--schedule", "bad.json"})).exit_code == 2);
+  CHECK(box.run(tune({"--trials", "2", "--schedule", "missing.json"})).exit_code == 1);
+  const auto bench = box.run({"bench", "matmul.tc", "-s", "M=37", "-s", "N=29", "-s", "K=13", "--db", "t.db", "--schedule",
+                              "mine.json", "--against", "none", "--rounds", "3", "--time", "0.01", "--json"});
+  INFO(bench.err);
+  REQUIRE(bench.exit_code == 0);
+  const auto row = nlohmann::json::parse(bench.out)["workloads"][0];
+  CHECK(row["given_over_default"]["ratio"] > 0);
+  CHECK(row["given_over_tuned"]["ratio"] > 0);
+}
+
+TEST_CASE("Ctrl-C and SIGTERM end a search with 130 and keep its trials") {
+  const int signal = GENERATE(SIGINT, SIGTERM, SIGHUP);
   const Sandbox box;
   const pid_t tuner = box.start(tune({"--time", "300", "--seed", "4"}), "stopped");
   wait_for_trials(box, 1);
-  kill(tuner, SIGINT);
+  kill(tuner, signal);
   const auto stopped = box.finish(tuner, "stopped");
   INFO(stopped.err);
   CHECK(stopped.exit_code == 130);

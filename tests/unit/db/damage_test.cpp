@@ -134,3 +134,65 @@ TEST_CASE("triggers and views that a file brings along do nothing") {
   value(db.append_trial(run, trial(0, 4)));
   CHECK(value(db.best(matmul(), target(), tool())).has_value());
 }
+
+TEST_CASE("names that are SQL, paths or huge are data like any other") {
+  Folder folder;
+  Database db = open(folder.file());
+  ProgramRow program = matmul();
+  program.name = "'; DROP TABLE trial; --";
+  program.source = std::string(2'000'000, 'x');
+  program.canonical_json = "../../../etc/passwd";
+  SessionRow odd = session(9'223'372'036'854'775'807);
+  odd.strategy = "\"; DELETE FROM winner";
+  const auto run = value(db.begin_session(program, target(2, "$(reboot)"), tool("`id`"), odd));
+  TrialRow row = winner(0, 8, 1e308);
+  row.reason = std::string("nul \0 inside", 12);
+  row.created_ms = 9'000'000'000'000'000;
+  value(db.append_trial(run, row));
+  value(db.finish_session(run, "done"));
+  const auto best = value(db.best(program, target(2, "$(reboot)"), tool("`id`")));
+  REQUIRE(best.has_value());
+  CHECK(best->program.name == program.name);
+  CHECK(best->program.source.size() == 2'000'000);
+  CHECK(value(db.show("'; DROP TABLE trial; --")).size() == 1);
+  CHECK_FALSE(db.show("' OR 1=1 --").has_value());
+  CHECK(value(db.faults("' OR 1=1 --")).empty());
+  CHECK(value(db.list()).size() == 1);
+  CHECK(sql_number(folder.file(), "SELECT count(*) FROM trial") == 1);
+  CHECK(db.damaged_records().empty());
+  for (const auto& entry : std::filesystem::directory_iterator(folder.path()))
+    CHECK_THAT(entry.path().filename().string(), Catch::StartsWith("tuning.db"));
+}
+
+TEST_CASE("a view or a table of another shape in the place of ours is refused with a sentence") {
+  Folder folder;
+  { open(folder.file()); }
+  SECTION("a view") {
+    sql(folder.file(), "PRAGMA foreign_keys = OFF; DROP TABLE winner; CREATE VIEW winner AS SELECT 1 AS trial");
+  }
+  SECTION("a table without our columns") {
+    sql(folder.file(), "PRAGMA foreign_keys = OFF; DROP TABLE winner; CREATE TABLE winner(secret)");
+  }
+  Database db = open(folder.file());
+  const auto found = db.best(matmul(), target(), tool());
+  REQUIRE_FALSE(found.has_value());
+  CHECK(found.error().error_class == tile_tune::ErrorClass::Failure);
+  CHECK_THAT(found.error().message, Catch::Contains(folder.file().string()));
+}
+
+TEST_CASE("numbers where texts should be, and the other way round, are damaged records") {
+  Folder folder;
+  {
+    Database db = open(folder.file());
+    const auto run = value(db.begin_session(matmul(), target(), tool(), session()));
+    value(db.append_trial(run, winner(0, 8, 100)));
+    value(db.finish_session(run, "done"));
+  }
+  // STRICT tables refuse wrong types; a file made elsewhere need not have them.
+  sql(folder.file(),
+      "PRAGMA writable_schema = ON; UPDATE sqlite_schema SET sql = replace(sql, 'STRICT', '') WHERE name = 'schedule'; "
+      "PRAGMA writable_schema = OFF; VACUUM; UPDATE schedule SET json = 42");
+  Database db = open(folder.file(), Mode::ReadOnly);
+  CHECK_FALSE(value(db.best(matmul(), target(), tool())).has_value());
+  CHECK(db.damaged_records().size() == 1);
+}

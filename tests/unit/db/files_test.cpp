@@ -99,6 +99,36 @@ TEST_CASE("a local file is in WAL mode") {
   CHECK(read(folder.file()).substr(18, 2) == "\x02\x02");  // file format write and read version: 2 is WAL
 }
 
+TEST_CASE("without WAL, as on network file systems, eight writers lose nothing either") {
+  Folder folder;
+  {
+    Connection network = value(open_connection(folder.file(), Mode::ReadWrite));
+    value(choose_journal(network.get(), true));
+  }
+  CHECK(sql_number(folder.file(), "SELECT 1 FROM pragma_journal_mode WHERE journal_mode = 'delete'") == 1);
+  CHECK_FALSE(fs::exists(folder.file().string() + "-wal"));
+  std::vector<pid_t> children;
+  for (int i = 0; i < 8; ++i)
+    children.push_back(start_child([&, i] {
+      sqlite3* raw = nullptr;
+      if (sqlite3_open(folder.file().c_str(), &raw) != SQLITE_OK) return 1;
+      sqlite3_busy_timeout(raw, 10'000);
+      for (int n = 0; n < 10; ++n) {
+        auto transaction = value(Transaction::begin(raw, Transaction::Kind::Write));
+        value(Statement(raw, "INSERT INTO schedule VALUES (randomblob(32), ?1)").bind(std::to_string(i)).run());
+        value(transaction.commit());
+      }
+      sqlite3_close(raw);
+      return 0;
+    }));
+  for (const pid_t child : children) {
+    int status = -1;
+    waitpid(child, &status, 0);
+    CHECK(status == 0);
+  }
+  CHECK(sql_number(folder.file(), "SELECT count(*) FROM schedule") == 80);
+}
+
 TEST_CASE("file systems of other machines are told from local ones") {
   CHECK(is_network_file_system(0x6969));                            // NFS
   CHECK(is_network_file_system(static_cast<int32_t>(0xFF534D42)));  // CIFS, as 32-bit f_type sign-extends

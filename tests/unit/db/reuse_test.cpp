@@ -173,6 +173,31 @@ TEST_CASE("relatives are the best of the same family, layout, instruction set an
   CHECK(found() == std::set<std::string>{R"({"tile":32})"});
 }
 
+TEST_CASE("families: one program of each family and layout of which something was chosen") {
+  Folder folder;
+  Database db = open(folder.file());
+  ProgramRow other = matmul();
+  other.content_hash = tile_tune::ir::sha256_hex("matmul of doubles");
+  other.family_hash = std::string(64, 'f');
+  ProgramRow larger = matmul();
+  larger.content_hash = tile_tune::ir::sha256_hex("larger");
+  ProgramRow columns = larger;
+  columns.layout = "col";
+  ProgramRow untuned = other;
+  untuned.family_hash = std::string(64, 'e');
+  untuned.content_hash = tile_tune::ir::sha256_hex("untuned");
+  CHECK(value(db.families()).empty());
+  tune(db, {winner(0, 8, 100)});
+  tune(db, {winner(0, 8, 100)}, tool(), 1'000, "evolve", larger);
+  tune(db, {winner(0, 8, 100)}, tool("old"), 1'000, "evolve", other, target(1));
+  tune(db, {winner(0, 8, 100)}, tool(), 1'000, "evolve", columns);
+  tune(db, {trial(0, 8)}, tool(), 1'000, "evolve", untuned);
+  std::set<std::string> found;
+  for (const auto& row : value(db.families())) found.insert(row.family_hash.substr(0, 8) + " " + row.layout);
+  const std::string family = matmul().family_hash.substr(0, 8);
+  CHECK(found == std::set<std::string>{family + " row", family + " col", "ffffffff row"});
+}
+
 TEST_CASE("pruning keeps what was chosen, finals, defaults, faults, the fastest and a sample, and shrinks the file") {
   Folder folder;
   std::vector<TrialRow> trials;

@@ -1,4 +1,5 @@
 // Schema versions: files of older and newer tools.
+#include <fmt/format.h>
 #include <sqlite3.h>
 
 #include <catch2/catch.hpp>
@@ -15,13 +16,14 @@ using namespace tile_tune::db::testing;
 
 namespace {
 
-/// tests/unit/db/data/version_1.sql: a file of schema version 1 as `sqlite3 FILE .dump` wrote it.
-void restore_version_1(const std::filesystem::path& path) {
+/// tests/unit/db/data/version_N.sql: a file of schema version N as `sqlite3 FILE .dump` wrote it.
+void restore(const std::filesystem::path& path, int version) {
   std::ostringstream dump;
-  dump << std::ifstream(TILE_TUNE_SOURCE_DIR "/tests/unit/db/data/version_1.sql").rdbuf();
+  dump << std::ifstream(fmt::format("{}/tests/unit/db/data/version_{}.sql", TILE_TUNE_SOURCE_DIR, version)).rdbuf();
   REQUIRE(dump.str().size() > 1'000);
   sql(path, dump.str());
 }
+void restore_version_1(const std::filesystem::path& path) { restore(path, 1); }
 
 Connection raw(const std::filesystem::path& path) {
   sqlite3* db = nullptr;
@@ -39,9 +41,10 @@ std::vector<Migration> with(std::string_view version_2) {
 
 }  // namespace
 
-TEST_CASE("a stored file of version 1 is read, checked and continued") {
+TEST_CASE("a stored file of every version is read, checked and continued") {
+  const int version = GENERATE(range(1, migrations().back().version + 1));
   Folder folder;
-  restore_version_1(folder.file());
+  restore(folder.file(), version);
   Database db = open(folder.file());
   CHECK(sql_number(folder.file(), "PRAGMA user_version") == migrations().back().version);
   const auto best = value(db.best(matmul(), target(), tool()));
@@ -81,10 +84,11 @@ TEST_CASE("an older file is read as it is where it cannot or must not be written
   CHECK(sql_number(folder.file(), "PRAGMA user_version") == 1);
 }
 
-TEST_CASE("a file of version 1 and the same file brought up to date hold the same records") {
+TEST_CASE("a file of every version and the same file brought up to date hold the same records") {
+  const int version = GENERATE(range(1, migrations().back().version + 1));
   Folder folder;
-  restore_version_1(folder.file("old.db"));
-  restore_version_1(folder.file("new.db"));
+  restore(folder.file("old.db"), version);
+  restore(folder.file("new.db"), version);
   open(folder.file("new.db"));
   Database old = open(folder.file("old.db"), Mode::ReadOnly);
   Database fresh = open(folder.file());
@@ -127,6 +131,18 @@ TEST_CASE("a file of a newer tool is refused, with both versions in the message"
     CHECK_THAT(db.error().message, Catch::Contains("4711") && Catch::Contains("up to 2"));
   }
   CHECK(sql_number(folder.file(), "PRAGMA user_version") == 4711);
+}
+
+TEST_CASE("an older tool refuses a file of the newest version and leaves it as it is") {
+  // What this tool does with a file of its own version is what every older one does with it: refuse by the number.
+  Folder folder;
+  restore(folder.file(), migrations().back().version);
+  Connection db = raw(folder.file());
+  const auto version = schema_version(db.get(), migrations().back().version - 1);
+  REQUIRE_FALSE(version.has_value());
+  CHECK(version.error().code == "database-newer");
+  CHECK_FALSE(migrate(db.get(), migrations().first(migrations().size() - 1)).has_value());
+  CHECK(sql_number(folder.file(), "PRAGMA user_version") == migrations().back().version);
 }
 
 TEST_CASE("migrations are numbered 1, 2, 3, ...") {
