@@ -20,6 +20,7 @@ struct TuningRequest {
   std::optional<double> seconds;
   std::optional<uint64_t> seed;
   bool resume = false;
+  bool may_begin = false;  // resuming: that there is nothing to resume is not worth a word
   search::Strategy strategy = search::Strategy::Model;  // of a new session; a resumed one keeps its own
 };
 
@@ -36,6 +37,9 @@ double now_seconds();
 /// workload's with symbolic sizes, which `sizes` gave values.
 search::SmallVariant small_variant_of(const ir::Program& program, const ir::Sizes& sizes,
                                       const codegen::Target& target);
+
+/// Whether the database that is written has a finished search of this workload, and no unfinished one.
+Result<bool> is_finished(const Workload& workload, const codegen::Target& target, const Session& session);
 
 struct Watch {
   double began;                   // when the budget began to run, by now_seconds()
