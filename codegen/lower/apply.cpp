@@ -105,21 +105,22 @@ struct Applier {
   // The loops, innermost first, that store a tile from its home; `tile`: its remaining loop by dimension. Vectors that
   // run across the target's neighbours are transposed in registers: the compiler makes vectors of unrolled neighbours.
   std::vector<VarOrRVar> copy_from_home(const std::vector<Var>& tile) {
-    constexpr int64_t kMostRows = 16;  // as wide as vectors of floats: 16 of AVX-512's 32 registers
-    std::vector<VarOrRVar> order;
-    std::vector<VarOrRVar> outer;
+    std::vector<VarOrRVar> order, outer;
     for (const int p : register_order()) {
-      const Var beyond = tile_var(p, levels(), "o"), inner = tile_var(p, levels(), "i");
-      int64_t rows = std::min(kMostRows, schedule.tiles[p].front());
+      int64_t rows = p == stage.contiguous ? std::min(kMostRows, schedule.tiles[p].front()) : 1;
       while (schedule.tiles[p].front() % rows != 0) --rows;
-      if (is_vector(p))
-        stage.tiled.split(tile[p], beyond, inner, schedule.lanes, TailStrategy::RoundUp).vectorize(inner);
-      else if (p == stage.contiguous && rows > 1)
-        stage.tiled.split(tile[p], beyond, inner, static_cast<int>(rows), TailStrategy::RoundUp).unroll(inner);
-      else
+      if (!is_vector(p) && rows == 1) {
         outer.push_back(tile[p]);
-      if (!is_vector(p) && !(p == stage.contiguous && rows > 1)) continue;
-      order.insert(is_vector(p) ? order.begin() : order.end(), inner);
+        continue;
+      }
+      const Var beyond = tile_var(p, levels(), "o"), inner = tile_var(p, levels(), "i");
+      stage.tiled.split(tile[p], beyond, inner, is_vector(p) ? schedule.lanes : static_cast<int>(rows),
+                        TailStrategy::RoundUp);
+      if (is_vector(p))
+        stage.tiled.vectorize(inner);
+      else
+        stage.tiled.unroll(inner);
+      order.push_back(inner);
       outer.push_back(beyond);
     }
     order.insert(order.end(), outer.begin(), outer.end());

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <bit>
-#include <cstdlib>
 
 namespace tile_tune::codegen {
 
@@ -16,25 +15,18 @@ std::vector<int> dimensions_in_memory(const ir::Tensor& tensor) {
 }
 
 std::vector<int64_t> sides(const Loops& loops, const Operand& operand, const std::vector<int64_t>& extents) {
-  const auto outputs = loops.output_index.size();
   std::vector<int64_t> result;
-  for (const auto& subscript : operand.subscripts) {
-    const auto& affine = std::get<ir::AffineExpr>(subscript);
-    int64_t side = 1;
-    for (size_t loop = 0; loop < extents.size(); ++loop) {
-      const int index = loop < outputs ? loops.output_index[loop] : loops.reduction_index[loop - outputs];
-      side += std::abs(affine.coefficient(index)) * (std::max<int64_t>(extents[loop], 1) - 1);
-    }
-    result.push_back(side);
-  }
+  for (const auto& subscript : operand.subscripts)
+    result.push_back(loops.span(std::get<ir::AffineExpr>(subscript), extents));
   return result;
 }
 
 std::optional<Transposition> transposition(const PackedOperand& packed, const std::vector<int64_t>& region, int lanes) {
-  constexpr int64_t kLeast = 4, kMostRows = 16;  // 16 x 16 floats fill 16 of AVX-512's 32 registers
+  constexpr int64_t kLeast = 4;
   Transposition blocks;
   blocks.copy = packed.choice.order.front();
-  if (packed.part || packed.in_memory.empty() || packed.in_memory.front() == blocks.copy) return std::nullopt;
+  if (lanes < 2 || packed.part || packed.in_memory.empty() || packed.in_memory.front() == blocks.copy)
+    return std::nullopt;
   int64_t along = 1;
   auto next = packed.choice.order.begin() + 1;
   for (const int d : packed.in_memory) {
@@ -44,7 +36,7 @@ std::optional<Transposition> transposition(const PackedOperand& packed, const st
     blocks.source.push_back(d);
     blocks.exact = blocks.exact && packed.unclamped[d];
     along *= region[d];
-    if (!same || region[d] != packed.extents[d]) break;
+    if (!same || !packed.unclamped[d] || region[d] != packed.extents[d]) break;
   }
   const int64_t across = region[blocks.copy];
   if (along < kLeast || across < kLeast) return std::nullopt;

@@ -24,12 +24,8 @@ Values stored(Values elements, DType from, DType as) {
 
 // False where an output loop runs on beyond its index's range, over elements that the statement does not write.
 bool follows_loops(const ir::Statement& statement, const Loops& loops, const ir::AffineExpr& subscript) {
-  for (size_t p = 0; p < loops.output.size(); ++p) {
-    const auto range = ir::range(statement.indices[loops.output_index[p]]);
-    if (subscript.coefficient(loops.output_index[p]) != 0 &&
-        (range.lo > loops.first[p] || range.hi < loops.first[p] + loops.output[p]))
-      return false;
-  }
+  for (int p = 0; p < static_cast<int>(loops.output.size()); ++p)
+    if (subscript.coefficient(loops.output_index[p]) != 0 && !writes_all_of(statement, loops, p)) return false;
   return true;
 }
 

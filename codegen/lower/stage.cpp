@@ -49,25 +49,14 @@ struct Builder {
     return vars;
   }
 
-  // Positions of output loop p at which the statement writes.
-  ir::Range written_positions(int p) const {
-    const auto range = ir::range(statement.indices[stage.loops.output_index[p]]);
-    return {range.lo - stage.loops.first[p], range.hi - stage.loops.first[p]};
-  }
-
-  bool writes_all_of(int p) const {
-    const auto written = written_positions(p);
-    return written.lo <= 0 && written.hi >= stage.loops.output[p];
-  }
-
   // Values of the statement's indices, given one expression per reduction loop. Elements outside the written range
   // are computed from the nearest index and thrown away, so that no read leaves its tensor.
   std::vector<Expr> index_values(const std::vector<Expr>& reduction) const {
     std::vector<Expr> values(statement.indices.size());
     for (int p = 0; p < outputs(); ++p) {
-      const auto written = written_positions(p);
+      const auto written = written_positions(statement, stage.loops, p);
       Expr position = stage.vars[p];
-      if (!writes_all_of(p))
+      if (!writes_all_of(statement, stage.loops, p))
         position =
             Halide::clamp(Halide::likely(position), static_cast<int>(written.lo), static_cast<int>(written.hi) - 1);
       values[stage.loops.output_index[p]] = position + static_cast<int>(stage.loops.first[p]);
@@ -426,7 +415,7 @@ struct Builder {
   Expr written() {
     Expr inside = Halide::Internal::const_true();
     for (int p = 0; p < outputs(); ++p) {
-      const auto range = written_positions(p);
+      const auto range = written_positions(statement, stage.loops, p);
       if (range.lo > 0) inside = inside && stage.vars[p] >= static_cast<int>(range.lo);
       if (range.hi < stage.loops.output[p]) inside = inside && stage.vars[p] < static_cast<int>(range.hi);
     }

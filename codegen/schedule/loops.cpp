@@ -37,6 +37,13 @@ int64_t Loops::stride(const ir::Program& program, const Operand& operand, int lo
   return result;
 }
 
+int64_t Loops::span(const ir::AffineExpr& subscript, const std::vector<int64_t>& tile) const {
+  int64_t span = 1;
+  for (int loop = 0; loop < loop_count(); ++loop)
+    span += std::abs(subscript.coefficient(statement_index(*this, loop))) * (std::max<int64_t>(tile[loop], 1) - 1);
+  return span;
+}
+
 double Loops::footprint(const ir::Program& program, const Operand& operand, const std::vector<int64_t>& tile) const {
   const auto extents = ir::shape(program.tensors[operand.tensor]);
   double elements = 1;
@@ -46,10 +53,7 @@ double Loops::footprint(const ir::Program& program, const Operand& operand, cons
       elements *= static_cast<double>(extents[d]);
       continue;
     }
-    int64_t span = 1;
-    for (int loop = 0; loop < loop_count(); ++loop)
-      span += std::abs(affine->coefficient(statement_index(*this, loop))) * (tile[loop] - 1);
-    elements *= static_cast<double>(std::min(span, std::max<int64_t>(extents[d], 1)));
+    elements *= static_cast<double>(std::min(span(*affine, tile), std::max<int64_t>(extents[d], 1)));
   }
   return elements;
 }
@@ -96,6 +100,16 @@ int64_t output_stride(const ir::Program& program, const ir::Statement& statement
   const auto end = target.layout == ir::Layout::Row ? loops.output.end() : loops.output.begin() + p;
   for (auto extent = begin; extent != end; ++extent) stride *= std::max<int64_t>(*extent, 1);
   return stride;
+}
+
+ir::Range written_positions(const ir::Statement& statement, const Loops& loops, int p) {
+  const auto range = ir::range(statement.indices[loops.output_index[p]]);
+  return {range.lo - loops.first[p], range.hi - loops.first[p]};
+}
+
+bool writes_all_of(const ir::Statement& statement, const Loops& loops, int p) {
+  const auto written = written_positions(statement, loops, p);
+  return written.lo <= 0 && written.hi >= loops.output[p];
 }
 
 bool is_blocked(const Loops& loops, const StageSchedule& stage) {

@@ -30,6 +30,9 @@ struct Loops {
   int loop_count() const { return static_cast<int>(output.size() + reduction.size()); }
   /// Stride in elements of `operand` along loop l (output loops first, then reduction loops), in its tensor's layout.
   int64_t stride(const ir::Program& program, const Operand& operand, int loop) const;
+  /// Positions between the first and the last one that `subscript` takes when each loop l runs over tile[l] consecutive
+  /// iterations, both included.
+  int64_t span(const ir::AffineExpr& subscript, const std::vector<int64_t>& tile) const;
   /// Elements of `operand` touched when each loop l runs over tile[l] consecutive iterations (its bounding box).
   double footprint(const ir::Program& program, const Operand& operand, const std::vector<int64_t>& tile) const;
 };
@@ -43,6 +46,11 @@ Loops one_piece(Loops loops, const StageSchedule& stage);
 
 /// Distance in elements between steps of output loop p where the statement's results are stored.
 int64_t output_stride(const ir::Program& program, const ir::Statement& statement, const Loops& loops, int p);
+
+/// Positions of output loop p at which the statement writes; the loop itself runs from 0 to its extent.
+ir::Range written_positions(const ir::Statement& statement, const Loops& loops, int p);
+/// True if those are all.
+bool writes_all_of(const ir::Statement& statement, const Loops& loops, int p);
 
 /// True if the stage cuts its reduction into blocks.
 bool is_blocked(const Loops& loops, const StageSchedule& stage);

@@ -39,8 +39,7 @@ struct Former {
 
   // The statement computes every position of the loop, and none is clamped on the way to the operand.
   bool walks_all(int p, const Operand& operand, size_t dimension) const {
-    const auto range = ir::range(text().indices[loops.output_index[p]]);
-    return range.lo <= loops.first[p] && range.hi >= loops.first[p] + loops.output[p] &&
+    return writes_all_of(text(), loops, p) &&
            stays_inside(text(), std::get<ir::AffineExpr>(operand.subscripts[dimension]),
                         ir::extent(program.tensors[operand.tensor], dimension));
   }

@@ -173,8 +173,7 @@ int64_t neighbours(int64_t tile, int64_t extent) {
 // Results that vectors would store one by one are collected for enough register tiles to be transposed. Loops inside
 // that of the neighbours stay inside it, so that its tiles are reused from the first cache as before.
 void collect_neighbours(const StageContext& context, StageSchedule& stage) {
-  const auto& statement = context.program->statements[context.statement];
-  const int across = codegen::contiguous_loop(*context.program, statement, context.loops);
+  const int across = context.contiguous_loop();
   if (across < 0 || across == stage.vector_loop) return;
   for (auto& tiles : stage.tiles) tiles.push_back(tiles.front());
   stage.order.push_back(stage.order.front());

@@ -270,8 +270,7 @@ void choose_reduction(const Model& model, StageSchedule& stage) {
 int transposed_loop(const Model& model) {
   constexpr int64_t kShortest = 4;
   const auto& context = model.context;
-  const int across =
-      codegen::contiguous_loop(*context.program, context.program->statements[context.statement], context.loops);
+  const int across = context.contiguous_loop();
   if (context.reductions() > 0 || across < 0 || context.loops.output[across] < kShortest) return -1;
   for (const auto& operand : context.loops.operands) {
     if (!operand.affine || model.stride(operand, across) <= 1 || model.output_reuse(operand) >= 4) continue;
@@ -290,8 +289,7 @@ StageSchedule transposing_stage(const Model& model, int source) {
   stage.vector_loop = source;
   stage.lanes = model.natural_lanes();
   while (stage.lanes > context.loops.output[source]) stage.lanes /= 2;
-  const int across =
-      codegen::contiguous_loop(*context.program, context.program->statements[context.statement], context.loops);
+  const int across = context.contiguous_loop();
   for (int p = 0; p < context.outputs(); ++p) {
     const int64_t extent = context.loops.output[p];
     const int64_t side = p == source ? stage.lanes : p == across ? std::min<int64_t>(model.natural_lanes(), extent) : 1;

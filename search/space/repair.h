@@ -18,6 +18,7 @@ struct StageContext {
 
   int outputs() const { return static_cast<int>(loops.output.size()); }
   int reductions() const { return static_cast<int>(loops.reduction.size()); }
+  int contiguous_loop() const { return codegen::contiguous_loop(*program, program->statements[statement], loops); }
 };
 
 /// Running totals where they were asked for and are to be had; only the nest that looks them up is left to decide then.

@@ -1,29 +1,23 @@
 // Borders are peeled off: the interior of every convolution and pool runs without a select, an if or a clamp.
 //
 // On integers, whose max is one operation: the select that makes a float's maximum see NaN is no guard.
-#include <tile_tune/edsl.h>
-
 #include <catch2/catch.hpp>
 #include <map>
 #include <regex>
 #include <sstream>
 
 #include "codegen/lower/compile.h"
-#include "frontend/ir/canonical.h"
 #include "search/space/space.h"
+#include "tests/property/codegen/edsl_program.h"
 #include "tests/property/codegen/kernel_check.h"
 
 namespace tile_tune {
 namespace {
 
 using edsl::Placeholder;
-using edsl::Tensor;
 using edsl::TensorIndex;
 using edsl::TensorOutput;
-
-ir::Program program_of(const std::vector<Tensor>& inputs, const Tensor& output) {
-  return ir::canonicalize(edsl::Program("p", inputs, {{"O", output}}).ir());
-}
+using test::program_of;
 
 /// Innermost loops by the name of their variable, copies that Halide cut apart included; bodies are their text.
 std::map<std::string, std::vector<std::string>> innermost_loops(const std::string& text) {

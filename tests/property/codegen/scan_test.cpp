@@ -1,13 +1,11 @@
 // Running totals: recognised in every form, and equal to what each element combines by itself.
-#include <tile_tune/edsl.h>
-
 #include <catch2/catch.hpp>
 #include <nlohmann/json.hpp>
 
 #include "codegen/schedule/check.h"
 #include "codegen/schedule/scan.h"
-#include "frontend/ir/canonical.h"
 #include "search/space/space.h"
+#include "tests/property/codegen/edsl_program.h"
 #include "tests/property/codegen/kernel_check.h"
 
 namespace tile_tune {
@@ -17,10 +15,7 @@ using edsl::Placeholder;
 using edsl::Tensor;
 using edsl::TensorIndex;
 using edsl::TensorOutput;
-
-ir::Program program_of(const std::vector<Tensor>& inputs, const Tensor& output) {
-  return ir::canonicalize(edsl::Program("p", inputs, {{"O", output}}).ir());
-}
+using test::program_of;
 
 bool is_scan(const ir::Program& program) {
   const auto& statement = program.statements.at(0);

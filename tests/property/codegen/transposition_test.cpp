@@ -1,10 +1,13 @@
 // What is contiguous along another dimension than its source: packed copies, results, permutations, at sizes that no
 // block divides.
+#include <algorithm>
 #include <catch2/catch.hpp>
+#include <numeric>
 #include <optional>
 
 #include "codegen/schedule/loops.h"
 #include "search/space/space.h"
+#include "tests/property/codegen/edsl_program.h"
 #include "tests/property/codegen/kernel_check.h"
 
 namespace tile_tune {
@@ -13,6 +16,24 @@ namespace {
 bool collects(const ir::Program& program, const codegen::Schedule& schedule) {
   const auto& statement = program.statements[0];
   return codegen::has_home(program, statement, codegen::loops_of(program, statement), schedule.stages[0]);
+}
+
+// Copies of every operand as its tensor lies, and the other way round.
+void check_copies_of_all_operands(const ir::Program& program) {
+  test::KernelCheck check(program);
+  auto schedule = search::Space(program, test::host(2)).default_schedule();
+  const auto loops = codegen::loops_of(program, program.statements[0]);
+  auto& packings = schedule.stages[0].packings;
+  for (const bool reversed : {false, true}) {
+    packings.clear();
+    for (const auto& operand : loops.operands) {
+      codegen::Packing packing{operand.number, 0, std::vector<int>(operand.subscripts.size())};
+      std::iota(packing.order.begin(), packing.order.end(), 0);
+      if (!reversed) std::reverse(packing.order.begin(), packing.order.end());
+      packings.push_back(packing);
+    }
+    check.expect_right(schedule);
+  }
 }
 
 }  // namespace
@@ -47,32 +68,41 @@ TEST_CASE("results are stored across the vectors that compute them", "[property]
 TEST_CASE("operands are packed across their neighbours", "[property]") {
   const std::string text =
       GENERATE("def f(float(M,K) A, float(N,K) B) -> (C) { C(m,n) +=! A(m,k) * B(n,k) }",
-               "def f(double(B,M,K) A, double(B,N,K) D) -> (C) { C(b,m,n) +=! A(b,m,k) * D(b,n,k) }",
-               // Clamped at the borders: the copied part is not known beforehand.
-               "def f(float(C,H) I, float(F,C,3) W) -> (O) { O(f,x) +=! I(c,x+j-1) * W(f,c,j) where x in 0:H }");
-  const auto sizes = GENERATE(ir::Sizes{{"M", 23}, {"N", 75}, {"K", 29}}, ir::Sizes{{"M", 9}, {"N", 26}, {"K", 72}},
-                              ir::Sizes{{"M", 40}, {"N", 18}, {"K", 4}});
-  auto all = sizes;
-  if (text.find("(B,") != std::string::npos) all["B"] = 3;
-  if (text.find("(C,H)") != std::string::npos) all = {{"C", sizes.at("M")}, {"H", sizes.at("K")}, {"F", sizes.at("N")}};
-  CAPTURE(text, all);
-  const auto program = test::bound_program(text, all);
-  test::KernelCheck check(program);
-  const search::Space space(program, test::host(2));
-  auto schedule = space.default_schedule();
-  // Every operand as its tensor lies, and the other way round.
-  for (const bool reversed : {false, true}) {
-    auto& packings = schedule.stages[0].packings;
-    packings.clear();
-    for (int operand = 0; operand < 2; ++operand) {
-      const int rank = static_cast<int>(
-          codegen::loops_of(program, program.statements[0]).operands[static_cast<size_t>(operand)].subscripts.size());
-      codegen::Packing packing{operand, 0, {}};
-      for (int d = 0; d < rank; ++d) packing.order.push_back(reversed ? d : rank - 1 - d);
-      packings.push_back(packing);
-    }
-    check.expect_right(schedule);
-  }
+               "def f(double(B,M,K) A, double(B,N,K) D) -> (C) { C(b,m,n) +=! A(b,m,k) * D(b,n,k) }");
+  auto sizes = GENERATE(ir::Sizes{{"M", 23}, {"N", 75}, {"K", 29}}, ir::Sizes{{"M", 9}, {"N", 26}, {"K", 72}},
+                        ir::Sizes{{"M", 40}, {"N", 18}, {"K", 4}});
+  if (text.find("(B,") != std::string::npos) sizes["B"] = 3;
+  CAPTURE(text, sizes);
+  check_copies_of_all_operands(test::bound_program(text, sizes));
+}
+
+TEST_CASE("operands that borders cut short are packed across their neighbours", "[property]") {
+  edsl::TensorIndex f, c, x, j;
+  const auto I = edsl::Placeholder(DType::F32, {23, 41}, "I"), W = edsl::Placeholder(DType::F32, {19, 23, 3}, "W");
+  auto same = edsl::TensorOutput(19, 41), larger = edsl::TensorOutput(19, 90);
+  same(f, x) += I(c, x + j - 1) * W(f, c, j);
+  larger(f, x) += I(c, x + j - 20) * W(f, c, j);
+  check_copies_of_all_operands(test::program_of({I, W}, same));
+  check_copies_of_all_operands(test::program_of({I, W}, larger));
+}
+
+TEST_CASE("dimensions that a border cuts short are no run of a copy", "[property]") {
+  // A tile of x and its padding are as wide as the image, but of the second tile's part the border leaves less.
+  edsl::TensorIndex b, y, x, j;
+  const auto I = edsl::Placeholder(DType::F32, {5, 7, 8}, "I"), W = edsl::Placeholder(DType::F32, {3}, "W");
+  auto O = edsl::TensorOutput(5, 7, 8);
+  O(b, y, x) += I(b, y, x + j - 1) * W(j);
+  const auto program = test::program_of({I, W}, O);
+  codegen::StageSchedule stage;
+  stage.tiles = {{1}, {1}, {6}};
+  stage.order = {{2, 0, 1}};
+  stage.reduction_order = {0};
+  stage.reduction_block = {3};
+  stage.reduction_unroll = {1};
+  stage.packings = {{0, 1, {0, 2, 1}}};
+  codegen::Schedule schedule;
+  schedule.stages = {stage};
+  test::KernelCheck(program).expect_right(schedule);
 }
 
 TEST_CASE("permutations move blocks", "[property]") {
