@@ -160,10 +160,11 @@ Result<Exit> tune_suite(const std::vector<Variant>& variants, const ir::Sizes& g
     lines.push_back(std::move(outcome.line));
     if (exit == Exit::Interrupted || (!done && concerns_all(done.error()))) break;
   }
-  if (session.report.json())
+  if (session.report.json()) {
     TILE_TUNE_CHECK(print_json(suite_json(lines, summaries)));
-  else
+  } else {
     TILE_TUNE_CHECK(print("\n" + suite_text(lines)));
+  }
   if (exit == Exit::Interrupted) return exit;
   if (auto failure = suite_failure(lines, fault)) return tl::unexpected(std::move(*failure));
   return exit;

@@ -12,6 +12,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <catch2/catch.hpp>
 #include <filesystem>
 #include <fstream>
@@ -89,8 +90,7 @@ class Load {
     CPU_ZERO(&set);
     CPU_SET(codegen::available_cores().front(), &set);
     sched_setaffinity(0, sizeof set, &set);
-    for (volatile long i = 0;; i = i + 1) {
-    }
+    for (std::atomic<long> spins = 0;;) ++spins;
   }
   ~Load() {
     kill(process_, SIGKILL);
