@@ -64,9 +64,6 @@ int fewest_calm(const std::vector<Contestant>& contestants, const std::vector<in
 /// Drops the rounds of each contestant in which the system took a core, if at least `enough` others remain.
 void keep_calm(std::vector<Contestant>& contestants, int enough);
 
-/// A busy machine gets so many times as long to give the rounds that are wanted.
-inline constexpr double kPatience = 3;
-
 /// Timings of everybody, after a last look at whether those still in are still right.
 Reply collect(Bench& bench, std::vector<Contestant>& contestants);
 

@@ -145,17 +145,17 @@ TEST_CASE("of two kernels 10 % apart the faster one is found under load, and the
   WARN(threads << " threads, " << microseconds << " us: right in " << right << ", load noticed in " << noticed << " of "
                << kRepetitions);
   CHECK(right >= kRightShare * kRepetitions);
-  // Kernels on one thread run where the load is not, and short ones between its turns.
-  if (threads > 1 && microseconds >= 2000) CHECK(noticed >= kRightShare * kRepetitions);
+  // Kernels on one thread run where the load is not, and short ones between its turns: enough rounds lose no core.
+  if (threads > 1 && microseconds >= 10000) CHECK(noticed >= kRightShare * kRepetitions);
 }
 
 TEST_CASE("the finals never prefer the slower of two kernels 10 % apart under load, and mostly tell them apart") {
   if (codegen::available_cores().size() < 2) return;
-  constexpr int kFinals = 12;
-  const auto [threads, microseconds] = GENERATE(Scenario{1, 200}, Scenario{2, 200}, Scenario{2, 2000});
+  constexpr int kFinals = 6;
+  const auto [threads, microseconds] = GENERATE(Scenario{1, 200}, Scenario{2, 2000});
   const auto fast = lasting(kFast, microseconds, threads), slow = lasting(kTenPercentSlower, microseconds, threads);
   for (const bool fast_is_default : {false, true}) {
-    const auto workers = start({threads, microseconds}, fast_is_default ? fast : slow, 1);
+    const auto workers = start({threads, microseconds}, fast_is_default ? fast : slow, 0.5);
     const Load load;
     int challengers = 0;
     for (int repetition = 0; repetition < kFinals; ++repetition) {
