@@ -1,7 +1,6 @@
 // tile-tune bench: schedules and baseline libraries side by side.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
-#include <fnmatch.h>
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
@@ -18,6 +17,7 @@
 #include "cli/program_argument.h"
 #include "cli/progress_line.h"
 #include "cli/schedule_choice.h"
+#include "cli/suite.h"
 #include "cli/verbs.h"
 
 namespace tile_tune::cli {
@@ -48,16 +48,6 @@ Result<std::vector<search::Baseline>> baselines_named(const std::vector<std::str
       return fail(ErrorClass::Program, "unknown-baseline", fmt::format("there is no baseline '{}'", name),
                   fmt::format("there are {}, and none", fmt::join(all, ", ")));
   return result;
-}
-
-/// Of a suite: workloads whose name or group one of the patterns fits.
-bool is_wanted(const LoadedProgram& loaded, const std::vector<std::string>& only) {
-  if (only.empty()) return true;
-  const std::string name = loaded.suite ? loaded.suite->name : loaded.program.name;
-  const std::string group = loaded.suite ? loaded.suite->group : "";
-  return std::any_of(only.begin(), only.end(), [&](const std::string& pattern) {
-    return pattern == group || fnmatch(pattern.c_str(), name.c_str(), 0) == 0;
-  });
 }
 
 std::vector<std::string> named_constants(const ir::Program& bound) {

@@ -1,6 +1,7 @@
 #include "cli/suite.h"
 
 #include <fmt/format.h>
+#include <fnmatch.h>
 
 #include <algorithm>
 #include <cctype>
@@ -91,6 +92,15 @@ Result<LoadedProgram> load_workload(const json& workload, const std::string& whe
 bool is_suite(const json& json) {
   const auto kind = json.find("kind");
   return kind != json.end() && *kind == "suite";
+}
+
+bool is_wanted(const LoadedProgram& loaded, const std::vector<std::string>& only) {
+  if (only.empty()) return true;
+  const std::string name = loaded.suite ? loaded.suite->name : loaded.program.name;
+  const std::string group = loaded.suite ? loaded.suite->group : "";
+  return std::any_of(only.begin(), only.end(), [&](const std::string& pattern) {
+    return pattern == group || fnmatch(pattern.c_str(), name.c_str(), 0) == 0;
+  });
 }
 
 Result<std::vector<LoadedProgram>> load_suite(const json& suite, const std::string& path, const Reporter& report) try {

@@ -54,6 +54,19 @@ std::string roof_text(const Measurement& measured) {
                      format_percent(measured.peak_fraction_lo), format_percent(measured.peak_fraction_hi));
 }
 
+double search_share(const TuneSummary& summary) {
+  return summary.seconds > 0 ? summary.report.seconds.searching() / summary.seconds : 0;
+}
+
+/// Getting ready: the reference, inputs, workers and the runtime. "Searching" is all that is neither of the others.
+std::string time_text(const TuneSummary& summary) {
+  const auto& seconds = summary.report.seconds;
+  return fmt::format(
+      "{:.1f} s: {:.1f} getting ready, {:.1f} building and timing candidates, {:.1f} finals, {:.1f} searching ({})",
+      summary.seconds, summary.seconds - seconds.total, seconds.measuring, seconds.finals, seconds.searching(),
+      format_percent(search_share(summary)));
+}
+
 std::vector<std::vector<std::string>> facts(const TuneSummary& summary) {
   const auto& report = summary.report;
   std::vector<std::vector<std::string>> rows;
@@ -68,13 +81,14 @@ std::vector<std::vector<std::string>> facts(const TuneSummary& summary) {
     rows.push_back({"best so far", fmt::format("{:.2f}x (not confirmed by finals)", report.incumbent_ratio)});
   }
   std::string trials = outcomes_text(report.outcomes);
+  if (report.disturbed > 0) trials += fmt::format("; {} timed while the machine was busy", report.disturbed);
   if (report.replayed > 0) trials += fmt::format(" ({} of them from the resumed session)", report.replayed);
   rows.push_back({"trials", trials});
   if (report.quality.pairs > 0)
     rows.push_back({"model", fmt::format("{} of untried pairs in the right order, {} of the fastest foreseen",
                                          format_percent(report.quality.pairwise_accuracy()),
                                          format_percent(report.quality.top_recall()))});
-  rows.push_back({"time", fmt::format("{:.1f} s", summary.seconds)});
+  rows.push_back({"time", time_text(summary)});
   rows.push_back({"seed", std::to_string(summary.seed)});
   rows.push_back({"stored", fmt::format("{}, session {}", summary.database, summary.session)});
   for (const auto& bundle : summary.bundles) rows.push_back({"quarantined", bundle});
@@ -174,8 +188,12 @@ nlohmann::json summary_json(const TuneSummary& summary) {
                       {"replayed", report.replayed},
                       {"outcomes", outcomes},
                       {"seconds", summary.seconds},
+                      {"disturbed_trials", report.disturbed},
+                      {"setup_seconds", summary.seconds - report.seconds.total},
                       {"search_seconds", report.seconds.searching()},
-                      {"measure_seconds", report.seconds.measuring + report.seconds.finals},
+                      {"search_share", search_share(summary)},
+                      {"measure_seconds", report.seconds.measuring},
+                      {"finals_seconds", report.seconds.finals},
                       {"strategy", search::strategy_name(report.strategy)},
                       {"hopeless", report.hopeless},
                       {"history", history_json(report.history)},

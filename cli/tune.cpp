@@ -17,7 +17,9 @@
 #include "cli/program_argument.h"
 #include "cli/progress_line.h"
 #include "cli/schedule_choice.h"
+#include "cli/suite.h"
 #include "cli/summary.h"
+#include "cli/tuned_suite.h"
 #include "cli/tuning.h"
 #include "cli/verbs.h"
 #include "codegen/emit/names.h"
@@ -32,8 +34,15 @@ struct TuneArguments {
   TuningRequest request;
   std::string strategy = "model";
   std::string emit;
-  std::vector<std::string> schedules;  // files
-  bool dry_run = false;
+  std::vector<std::string> schedules, only;  // schedules: files
+  bool dry_run = false, weights = false;
+};
+
+/// How the search of one workload ended.
+struct Outcome {
+  Exit exit = Exit::Success;
+  TunedWorkload line;
+  nlohmann::json summary = nullptr;  // summary_json; null: skipped, or stopped before it began
 };
 
 /// Paths of the files written.
@@ -49,16 +58,16 @@ Result<std::vector<std::string>> emit(const Workload& workload, const std::strin
   return paths;
 }
 
-/// The summary always, the package where there is a winner and one is asked for.
-Result<void> conclude(const TuneSummary& summary, const std::string& directory, const Session& session) {
+/// The summary always, the package where there is a winner and one is asked for. As JSON into `object`.
+Result<void> conclude(const TuneSummary& summary, const std::string& directory, const Session& session,
+                      nlohmann::json& object) {
   const bool json = session.report.json();
   if (!json) TILE_TUNE_CHECK(print(summary_text(summary)));
   Result<std::vector<std::string>> files;
   if (summary.report.winner && !directory.empty()) files = emit(summary.workload, directory, session);
   if (json) {
-    auto object = summary_json(summary);
+    object = summary_json(summary);
     if (files && !files->empty()) object["files"] = *files;
-    TILE_TUNE_CHECK(print_json(object));
   } else if (files && !files->empty()) {
     TILE_TUNE_CHECK(print(fmt::format("\n{}\n", fmt::join(*files, "\n"))));
   }
@@ -66,19 +75,19 @@ Result<void> conclude(const TuneSummary& summary, const std::string& directory, 
   return {};
 }
 
-Result<Exit> show_plan(const Workload& workload, const codegen::Target& target, const TuningRequest& request,
-                       const Session& session) {
+Result<void> show_plan(const Workload& workload, const codegen::Target& target, const TuningRequest& request,
+                       const Session& session, nlohmann::json& object) {
   TILE_TUNE_TRY(plan, dry_run(workload, target, request, session));
-  TILE_TUNE_CHECK(session.report.json() ? print_json(dry_run_json(plan, workload))
-                                        : print(dry_run_text(plan, workload)));
-  return Exit::Success;
+  if (!session.report.json()) return print(dry_run_text(plan, workload));
+  object = dry_run_json(plan, workload);
+  return {};
 }
 
 /// `stored`: the program with its layouts and constants. `directory`: where the winner's package is written; empty: none
-/// is.
-Result<Exit> tune_for(const codegen::Target& target, const LoadedProgram& loaded, const ir::Program& stored,
+/// is. What is known when it fails is in `outcome` all the same.
+Result<void> tune_for(const codegen::Target& target, const LoadedProgram& loaded, const ir::Program& stored,
                       const ir::Sizes& given, const TuneArguments& arguments, const std::string& directory,
-                      const Session& session) {
+                      const Session& session, Outcome& outcome) {
   const double began = now_seconds();
   const ir::Sizes sizes = sizes_of(loaded, given);
   TILE_TUNE_TRY(bound, ir::bind(stored, sizes));
@@ -89,11 +98,15 @@ Result<Exit> tune_for(const codegen::Target& target, const LoadedProgram& loaded
     TILE_TUNE_CHECK(check_writable(directory));
   }
   const Workload workload = make_workload(loaded, bound, sizes);
-  if (arguments.dry_run) return show_plan(workload, target, arguments.request, session);
+  if (arguments.dry_run) return show_plan(workload, target, arguments.request, session, outcome.summary);
   TuningRequest request = arguments.request;
   for (const auto& file : arguments.schedules) {
     TILE_TUNE_TRY(choice, given_choice(workload, file));
     request.seeds.push_back(std::move(choice.schedule));
+  }
+  if (request.resume && request.may_begin) {
+    TILE_TUNE_TRY(finished, is_finished(workload, target, session));
+    if (finished) return {};
   }
   const StopOnInterrupt interrupt;
   ProgressLine line(session.report);
@@ -106,37 +119,109 @@ Result<Exit> tune_for(const codegen::Target& target, const LoadedProgram& loaded
   line.clear();
   if (!tuned) {
     // A search that is stopped before it has begun has nothing to tell.
-    if (interrupt.requested()) return Exit::Interrupted;
-    return tl::unexpected(tuned.error());
+    if (!interrupt.requested()) return tl::unexpected(tuned.error());
+    outcome.exit = Exit::Interrupted;
+    return {};
   }
+  if (interrupt.requested()) outcome.exit = Exit::Interrupted;
   const auto& report = tuned->report;
   const TuneSummary summary{workload,       target,         report, tuned->seed, now_seconds() - began,
                             tuned->session, tuned->database, tuned->bundles};
-  TILE_TUNE_CHECK(conclude(summary, directory, session));
-  if (interrupt.requested()) return Exit::Interrupted;
-  if (!report.winner)
+  outcome.line.report = report;
+  outcome.line.seconds = summary.seconds;
+  TILE_TUNE_CHECK(conclude(summary, directory, session, outcome.summary));
+  if (!report.winner && outcome.exit != Exit::Interrupted)
     return failure("no-finals", "the finalists could not be timed, so nothing was chosen",
                    "tune again; the trials are stored");
-  return Exit::Success;
+  return {};
+}
+
+/// A program as it is, and, with --weights, as the library takes it that gets its weights packed.
+struct Variant {
+  const LoadedProgram* loaded;
+  std::string name;
+  ir::Program program;
+};
+
+Result<std::vector<Variant>> variants_of(const LoadedProgram& loaded, const ir::Program& stored, bool weights) {
+  const std::string name = loaded.suite ? loaded.suite->name : stored.name;
+  std::vector<Variant> variants{{&loaded, name, stored}};
+  const bool has_constants =
+      std::any_of(stored.tensors.begin(), stored.tensors.end(), [](const auto& tensor) { return tensor.constant; });
+  if (!weights || has_constants || !loaded.suite || loaded.suite->weights.empty()) return variants;
+  TILE_TUNE_TRY(packed, with_constants(stored, loaded.suite->weights));
+  variants.push_back({&loaded, name + ", weights packed", std::move(packed)});
+  return variants;
 }
 
 /// For each of several targets with the whole budget, one after the other.
-Result<Exit> tune_one(const LoadedProgram& loaded, const ir::Program& stored, const ir::Sizes& given,
-                      const TuneArguments& arguments, const Session& session) {
+Result<void> tune_one(const LoadedProgram& loaded, const ir::Program& stored, const ir::Sizes& given,
+                      const TuneArguments& arguments, const Session& session, Outcome& outcome) {
   TILE_TUNE_TRY(targets, session.targets());
   for (const auto& target : targets) TILE_TUNE_CHECK(codegen::check_runs_here(target));
+  nlohmann::json summaries = nlohmann::json::array();
   for (const auto& target : targets) {
     const bool last = &target == &targets.back();
     if (targets.size() > 1) session.report.notice(fmt::format("tuning for {}", target.halide));
-    TILE_TUNE_TRY(exit, tune_for(target, loaded, stored, given, arguments, last ? arguments.emit : "", session));
-    if (exit != Exit::Success) return exit;
+    const auto done =
+        tune_for(target, loaded, stored, given, arguments, last ? arguments.emit : "", session, outcome);
+    if (!outcome.summary.is_null()) summaries.push_back(std::move(outcome.summary));
+    outcome.summary = summaries.empty() ? nlohmann::json() : targets.size() == 1 ? summaries.front() : summaries;
+    if (!done || outcome.exit != Exit::Success) return done;
   }
-  return Exit::Success;
+  return {};
 }
 
 /// A suite's workloads one after the other, each with the whole budget; one that fails is told of, the others go on.
+Result<Exit> tune_suite(const std::vector<Variant>& variants, const ir::Sizes& given, TuneArguments arguments,
+                        const Session& session) {
+  arguments.request.may_begin = true;
+  std::vector<TunedWorkload> lines;
+  nlohmann::json summaries = nlohmann::json::array();
+  std::optional<Diagnostic> fault;
+  Exit exit = Exit::Success;
+  for (const Variant& variant : variants) {
+    Outcome outcome;
+    outcome.line.name = variant.name;
+    const auto done = tune_one(*variant.loaded, variant.program, given, arguments, session, outcome);
+    exit = outcome.exit;
+    if (!done) {
+      session.report.diagnostic(done.error());
+      outcome.line.failure = done.error().message;
+      if (!fault) fault = done.error();
+    }
+    if (done && exit == Exit::Interrupted && !outcome.line.report) outcome.line.failure = "stopped before it began";
+    if (!outcome.summary.is_null()) summaries.push_back(std::move(outcome.summary));
+    lines.push_back(std::move(outcome.line));
+    if (exit == Exit::Interrupted || (!done && concerns_all(done.error()))) break;
+  }
+  if (arguments.dry_run && session.report.json()) TILE_TUNE_CHECK(print_json(summaries));
+  if (!arguments.dry_run) {
+    TILE_TUNE_CHECK(session.report.json() ? print_json(suite_json(lines, summaries))
+                                          : print("\n" + suite_text(lines)));
+  }
+  if (exit == Exit::Interrupted) return exit;
+  if (arguments.dry_run && fault) return tl::unexpected(std::move(*fault));
+  if (arguments.dry_run) return exit;
+  if (auto failure = suite_failure(lines, fault)) return tl::unexpected(std::move(*failure));
+  return exit;
+}
+
+Result<Exit> tune_alone(const LoadedProgram& loaded, const ir::Program& stored, const ir::Sizes& given,
+                        const TuneArguments& arguments, const Session& session) {
+  Outcome outcome;
+  const auto done = tune_one(loaded, stored, given, arguments, session, outcome);
+  if (!outcome.summary.is_null()) TILE_TUNE_CHECK(print_json(outcome.summary));
+  if (!done) return tl::unexpected(done.error());
+  return outcome.exit;
+}
+
 Result<Exit> tune(const TuneArguments& arguments, const Session& session) {
   TILE_TUNE_TRY(loaded, load_programs({arguments.program}, arguments.bindings, session.report));
+  std::erase_if(loaded, [&](const LoadedProgram& one) { return !is_wanted(one, arguments.only); });
+  if (loaded.empty())
+    return fail(ErrorClass::Program, "nothing-selected",
+                fmt::format("no workload is named {}, nor its group", fmt::join(arguments.only, " or ")));
   TILE_TUNE_TRY(given, parse_sizes(arguments.bindings.sizes));
   std::vector<ir::Program> programs;
   for (const auto& one : loaded) programs.push_back(one.program);
@@ -144,18 +229,14 @@ Result<Exit> tune(const TuneArguments& arguments, const Session& session) {
   TILE_TUNE_TRY(stored, with_storage(loaded, arguments.bindings));
   if (!arguments.schedules.empty() && loaded.size() != 1)
     return fail(ErrorClass::Program, "several-programs", "--schedule is for a single program");
-  if (loaded.size() == 1) return tune_one(loaded.front(), stored.front(), given, arguments, session);
-  if (!loaded.front().suite) return tl::unexpected(several_programs(arguments.program, loaded));
-  std::optional<Diagnostic> fault;
+  if (loaded.size() > 1 && !loaded.front().suite) return tl::unexpected(several_programs(arguments.program, loaded));
+  std::vector<Variant> variants;
   for (size_t i = 0; i < loaded.size(); ++i) {
-    const auto outcome = tune_one(loaded[i], stored[i], given, arguments, session);
-    if (outcome && *outcome == Exit::Interrupted) return outcome;
-    if (outcome) continue;
-    session.report.diagnostic(outcome.error());
-    fault = outcome.error();
+    TILE_TUNE_TRY(some, variants_of(loaded[i], stored[i], arguments.weights));
+    variants.insert(variants.end(), some.begin(), some.end());
   }
-  if (!fault) return Exit::Success;
-  return tl::unexpected(Diagnostic{fault->error_class, fault->code, "not every workload of the suite was tuned"});
+  if (variants.size() == 1) return tune_alone(loaded.front(), variants.front().program, given, arguments, session);
+  return tune_suite(variants, given, arguments, session);
 }
 
 }  // namespace
@@ -188,6 +269,11 @@ void add_tune(CLI::App& app, Command& command) {
       ->excludes(schedule)
       ->excludes(strategy);
   verb->add_flag("--dry-run", arguments->dry_run, "Only says how large the search is and how long it would take");
+  verb->add_option("--only", arguments->only, "Of a suite: workloads of these names (patterns) or groups")
+      ->type_name("GLOB,...")
+      ->delimiter(',');
+  verb->add_flag("--weights", arguments->weights,
+                 "Of a suite: tunes each workload a second time with its weights constant");
   refuse_empty(
       verb->add_option("--emit", arguments->emit, "Writes the winner's package there at the end")->type_name("DIR"));
   verb->callback([&command, arguments] {

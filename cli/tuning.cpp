@@ -95,7 +95,7 @@ Result<Start> start_session(db::Database& database, const TuningKey& key, const 
   if (!request.resume) return begin(database, key, request);
   TILE_TUNE_TRY(unfinished, database.unfinished_session(key.program, key.target, key.tool));
   if (unfinished) return resume(database, key, request, *unfinished);
-  report.notice("there is no unfinished session of this program: a new one begins");
+  if (!request.may_begin) report.notice("there is no unfinished session of this program: a new one begins");
   return begin(database, key, request);
 }
 
@@ -162,6 +162,16 @@ search::SmallVariant small_variant_of(const ir::Program& program, const ir::Size
   return [space](const ir::Program&, const codegen::Schedule& schedule) {
     return std::pair{space.program(), space.adapt(schedule)};
   };
+}
+
+Result<bool> is_finished(const Workload& workload, const codegen::Target& target, const Session& session) {
+  TILE_TUNE_TRY(path, session.database());
+  TILE_TUNE_TRY(database, db::Database::open(path, db::Mode::ReadWrite));
+  const TuningKey key{workload.row, target_row(target), tool_row()};
+  TILE_TUNE_TRY(unfinished, database.unfinished_session(key.program, key.target, key.tool));
+  if (unfinished) return false;
+  TILE_TUNE_TRY(trials, database.trials_of(key.program, key.target, key.tool));
+  return !trials.empty();
 }
 
 Result<Tuned> tune_workload(const Workload& workload, search::SmallVariant small_variant, const codegen::Target& target,

@@ -21,6 +21,7 @@ struct TuningRequest {
   std::optional<double> seconds;
   std::optional<uint64_t> seed;
   bool resume = false;
+  bool may_begin = false;  // resuming: that there is nothing to resume is not worth a word
   search::Strategy strategy = search::Strategy::Model;  // of a new session; a resumed one keeps its own
   std::vector<codegen::Schedule> seeds = {};            // tried first; they fit the program
 };
@@ -42,6 +43,9 @@ search::SmallVariant small_variant_of(const ir::Program& program, const ir::Size
 
 /// What the search will stop at.
 search::Budget wanted_budget(const TuningRequest& request);
+
+/// Whether the database that is written has a finished search of this workload, and no unfinished one.
+Result<bool> is_finished(const Workload& workload, const codegen::Target& target, const Session& session);
 
 struct Watch {
   double began;                   // when the budget began to run, by now_seconds()

@@ -1,6 +1,6 @@
 """The whole of docs/performance.md from stored measurements."""
 
-from benchmark import judge, markdown
+from benchmark import judge, markdown, search_document
 
 PASSES = {"threads-2": "Two threads", "threads-1": "One thread"}
 
@@ -59,8 +59,8 @@ def latest(data, name):
     return [runs[-1] for runs in data["passes"].get(name, {}).values() if runs]
 
 
-def render(data, plots):
-    """The document's text; `plots`: name -> file beside it."""
+def render(data, plots, searches=None):
+    """The document's text; `plots`: name -> file beside it; `searches`: what scripts/convergence wrote."""
     two, one = merged(data), data["passes"].get("threads-1", {})
     parts = [head(data)]
     verdicts = judge.judge(data["suite"], two, judge.ROWS, last_cache(data))
@@ -73,6 +73,8 @@ def render(data, plots):
     for name, title in (("roofline", "Roofline"), ("convergence", "Convergence of the search")):
         if name in plots:
             parts.append(f"## {title}\n\n![{title}]({plots[name]})\n")
+    if searches:
+        parts.append(search_document.render(searches))
     if two:
         parts.append("## All workloads, two threads\n\n" + group_tables(two))
     if one:

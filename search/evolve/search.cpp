@@ -108,7 +108,6 @@ void Search::add_guided_seeds(std::vector<Candidate>& planned) {
 }
 
 std::vector<Candidate> Search::breed() {
-  const double start = surroundings_.clock();
   const int size = batch_size(options_);
   std::vector<Candidate> pool;
   seeding_ = !seeds_.empty();
@@ -123,13 +122,11 @@ std::vector<Candidate> Search::breed() {
                          moves_, rng_);
     if (!pool.empty()) ++report_.generations;
   }
-  report_.seconds.breeding += surroundings_.clock() - start;
   return pool;
 }
 
 void Search::filter(std::vector<Candidate>& pool) {
   if (!guided() || !moves_.hopeless) return;
-  const double start = surroundings_.clock();
   std::map<std::string, int> reasons;
   const auto is_hopeless = [&](const Candidate& candidate) {
     if (candidate.origin != "random") return false;
@@ -142,18 +139,14 @@ void Search::filter(std::vector<Candidate>& pool) {
     pool.erase(dropped, pool.end());
     for (const auto& [reason, count] : reasons) report_.hopeless[reason] += count;
   }
-  report_.seconds.breeding += surroundings_.clock() - start;
 }
 
 Result<std::vector<Candidate>> Search::pick(std::vector<Candidate> pool) {
   const auto size = static_cast<size_t>(batch_size(options_));
   if (!guided() || seeding_ || pool.size() <= size) return pool;
-  const double start = surroundings_.clock();
   std::vector<Guide::View> views;
   for (const Candidate& candidate : pool) views.push_back(view(candidate.schedule));
-  auto batch = guide_.pick(std::move(pool), views, size, random_share(mode_after(stale_batches_)), rng_);
-  report_.seconds.predicting += surroundings_.clock() - start;
-  return batch;
+  return guide_.pick(std::move(pool), views, size, random_share(mode_after(stale_batches_)), rng_);
 }
 
 int Search::allowance() const {
@@ -224,6 +217,7 @@ void Search::learn(const Trial& trial, const std::string& key) {
   add(population_, trial.schedule, key, trial.measurement);
   if (guided()) guide_.learn(view(trial.schedule), trial.measurement);
   ++report_.outcomes[trial.measurement.outcome];
+  report_.disturbed += trial.measurement.disturbed;
   if (key == default_key_) report_.default_measurement = trial.measurement;
 }
 

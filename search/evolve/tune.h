@@ -86,6 +86,7 @@ struct TuneReport {
   int replayed = 0;  // taken from the unfinished session
   int generations = 0;
   std::map<Outcome, int> outcomes;      // replayed trials included, finals not
+  int disturbed = 0;                    // of them, timed while the machine was busy
   std::map<std::string, int> hopeless;  // why random proposals were not tried: sentence -> how many
   struct Point {
     int trials;      // of the session so far
@@ -96,8 +97,8 @@ struct TuneReport {
   std::vector<Point> history;  // one per batch
   predict::Quality quality;    // of all batches
   struct Seconds {
-    double total = 0, breeding = 0, predicting = 0, measuring = 0, recording = 0, finals = 0;
-    double searching() const { return breeding + predicting; }  // what is neither measuring nor keeping
+    double total = 0, measuring = 0, recording = 0, finals = 0;
+    double searching() const { return total - measuring - recording - finals; }  // all the rest
   } seconds;
 };
 

@@ -36,8 +36,8 @@ int64_t own_address_space() {
   return pages * sysconf(_SC_PAGESIZE);
 }
 
-void limit_resource(int resource, int64_t value) {
-  const rlimit limit{static_cast<rlim_t>(value), static_cast<rlim_t>(value)};
+void limit_resource(int resource, int64_t value, int64_t hard_margin = 0) {
+  const rlimit limit{static_cast<rlim_t>(value), static_cast<rlim_t>(value + hard_margin)};
   setrlimit(static_cast<__rlimit_resource>(resource), &limit);
 }
 
@@ -53,7 +53,8 @@ void confine(const ChildLimits& limits, pid_t parent) {
   if (getppid() != parent) _exit(1);
   write_text("/proc/self/oom_score_adj", "1000");  // the first to go when the machine runs out of memory
   limit_resource(RLIMIT_CORE, 0);
-  limit_resource(RLIMIT_CPU, static_cast<int64_t>(std::ceil(limits.wall_seconds * limits.threads)) + 1);
+  // At the hard limit comes SIGKILL, at the soft one SIGXCPU, which says why.
+  limit_resource(RLIMIT_CPU, static_cast<int64_t>(std::ceil(limits.cpu_seconds)), 1);
   limit_resource(RLIMIT_AS, own_address_space() + limits.memory_bytes + limits.threads * kBytesPerThread);
 }
 

@@ -5,6 +5,7 @@
 #include <sched.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <mutex>
@@ -35,6 +36,15 @@ Result<Function> find(void* handle, const char* name) {
   void* symbol = dlsym(handle, name);
   if (!symbol) return failure("symbol-missing", fmt::format("a built library lacks the function {}", name));
   return reinterpret_cast<Function>(symbol);
+}
+
+// The core this thread runs on first: a new process is put where least is going on, and what else runs on the machine
+// may keep one core busy for good.
+std::vector<int> cores_from_here() {
+  std::vector<int> cores = codegen::available_cores();
+  const auto here = std::find(cores.begin(), cores.end(), sched_getcpu());
+  if (here != cores.end()) std::rotate(cores.begin(), here, cores.end());
+  return cores;
 }
 
 // The main thread on the first core, the pool's threads on the others in turn.
@@ -82,9 +92,9 @@ Result<Runtime> Runtime::load(const std::filesystem::path& library, int threads)
   tile_tune_set_loop_threads(threads);
   set_parallel_loop(tile_tune_parallel_loop);
   set_handler(record_error);
-  const auto cores = codegen::available_cores();
+  runtime.cores_ = cores_from_here();
   runtime.parallel_for()(threads, [](int) {});  // the pool starts its threads at the first parallel loop
-  pin_threads(cores);
+  pin_threads(runtime.cores_);
   return runtime;
 }
 

@@ -3,6 +3,7 @@
 
 #include <filesystem>
 #include <string>
+#include <vector>
 
 #include "codegen/target/probe.h"
 #include "search/measure/kernel_abi.h"
@@ -18,11 +19,14 @@ class Runtime {
   /// affinity mask goes (unpinned, two spinning threads can share a core: a 72 us call took 8 ms, design/search.md).
   static Result<Runtime> load(const std::filesystem::path& library, int threads);
   int threads() const { return threads_; }
+  /// The cores this process could use before its threads were pinned, the calling thread's first.
+  const std::vector<int>& cores() const { return cores_; }
   /// Runs tasks on the pool's threads; each has a thread of its own if count is at most threads().
   codegen::ParallelFor parallel_for() const;
 
  private:
   int threads_ = 1;
+  std::vector<int> cores_;
 };
 
 /// What the runtime's error handler was last told, then forgotten; empty if nothing.

@@ -40,6 +40,7 @@ json encode_timing(const Timing& timing) {
           {"flop_fractions", timing.flop_fractions},
           {"bandwidth_fractions", timing.bandwidth_fractions},
           {"switched", timing.switched},
+          {"left_out", timing.left_out},
           {"note", timing.note}};
 }
 
@@ -64,6 +65,7 @@ Timing decode_timing(const json& value) {
   value.at("flop_fractions").get_to(timing.flop_fractions);
   value.at("bandwidth_fractions").get_to(timing.bandwidth_fractions);
   value.at("switched").get_to(timing.switched);
+  value.at("left_out").get_to(timing.left_out);
   value.at("note").get_to(timing.note);
   return timing;
 }
@@ -96,7 +98,7 @@ Request decode(const json& message) {
   if (kind == "build-runtime") return BuildRuntime{message.at("library")};
   if (kind == "build")
     return Build{message.at("problem"), decode_result(codegen::schedule_from_json(message.at("schedule"))),
-                 message.at("library")};
+                 message.at("library"), message.at("seconds")};
   if (kind == "build-autoscheduled")
     return BuildAutoscheduled{message.at("problem"), decode_auto_scheduler(message.at("scheduler")),
                               message.at("library")};
@@ -146,6 +148,7 @@ std::string encode(const Request& request) {
             message["problem"] = build.problem;
             message["schedule"] = codegen::to_json(build.schedule);
             message["library"] = build.library;
+            message["seconds"] = build.seconds;
             return message;
           },
           [](const BuildAutoscheduled& build) {

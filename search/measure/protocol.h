@@ -22,7 +22,7 @@ inline constexpr int kProtocolVersion = 1;
 
 /// What one candidate may cost.
 struct Limits {
-  double build_seconds = 30;
+  double build_seconds = 30;         // CPU time
   double run_seconds = 10;           // one call of a kernel, wherever it is called
   int64_t memory_bytes = 4ll << 30;  // address space beyond the worker's own and the kernel's buffers
 };
@@ -41,6 +41,7 @@ struct Build {
   std::string problem;
   codegen::Schedule schedule;
   std::string library;
+  double seconds = 0;  // instead of the limit of all; 0: that one
 };
 /// With the schedule that one of Halide's schedulers chooses.
 struct BuildAutoscheduled {
@@ -95,6 +96,7 @@ struct Timing {
   std::vector<double> log_ratios;                           // one a round: log(default's time / its time)
   std::vector<double> flop_fractions, bandwidth_fractions;  // one a round of the finals
   int switched = 0;                                         // samples with an involuntary context switch
+  int left_out = 0;                                         // rounds not given above: the machine was busy in them
   std::string note = {};                                    // what a library said of itself
 };
 

@@ -53,7 +53,7 @@ void screen_quietly(Bench& bench, std::vector<Contestant>& contestants, const Si
   }
 }
 
-double quiet_sample(Bench& bench, Contestant& contestant, ThreadPlacement& placement) {
+Sample quiet_sample(Bench& bench, Contestant& contestant, ThreadPlacement& placement) {
   wait_for_quiet();
   bench.sample(*contestant.kernel, 1);
   placement.close();
@@ -63,8 +63,8 @@ double quiet_sample(Bench& bench, Contestant& contestant, ThreadPlacement& place
 }  // namespace
 
 Reply side_by_side(const Problem& problem, const std::vector<std::filesystem::path>& libraries,
-                   const SideBySide& protocol, const Machine& machine, double call_seconds, int reply_fd) {
-  ThreadPlacement placement(machine.cores);
+                   const SideBySide& protocol, const Runtime& runtime, double call_seconds, int reply_fd) {
+  ThreadPlacement placement(runtime.cores());
   Bench bench(problem, call_seconds, reply_fd);
   placement.open();
   auto contestants = load_contestants(libraries);
@@ -76,7 +76,7 @@ Reply side_by_side(const Problem& problem, const std::vector<std::filesystem::pa
     if (contestant.running()) fastest = std::min(fastest, bench.sample(*contestant.kernel, 1).ns);
   if (!std::isfinite(fastest)) return collect(bench, contestants);
   wait_for_quiet();
-  Roofline roofline(problem.program, machine.runtime, fastest);
+  Roofline roofline(problem.program, runtime, fastest);
 
   std::mt19937_64 engine(protocol.seed);
   const auto start = Clock::now();
@@ -89,18 +89,18 @@ Reply side_by_side(const Problem& problem, const std::vector<std::filesystem::pa
     const int flop_probe = static_cast<int>(contestants.size()), stream_probe = flop_probe + 1;
     order.insert(order.end(), {flop_probe, stream_probe});
     shuffle(order, engine);
-    std::vector<double> times(contestants.size(), 0);
-    double flop_ns = 0, stream_ns = 0;
+    std::vector<Sample> samples(contestants.size());
+    Probes probes;
     for (const int number : order) {
       if (number < flop_probe) {
-        times[number] = quiet_sample(bench, contestants[number], placement);
+        samples[number] = quiet_sample(bench, contestants[number], placement);
         continue;
       }
       wait_for_quiet();
-      (number == flop_probe ? flop_ns : stream_ns) =
+      (number == flop_probe ? probes.flop_ns : probes.stream_ns) =
           number == flop_probe ? roofline.flop_limit_ns() : roofline.stream_limit_ns();
     }
-    book_round(contestants, numbers, times, flop_ns, stream_ns);
+    book_round(contestants, numbers, samples, probes);
   }
   return collect(bench, contestants);
 }

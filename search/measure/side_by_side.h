@@ -13,11 +13,7 @@ namespace tile_tune::search {
 /// before each sample all threads are waited for until they sleep, and a call that is not timed wakes those of the
 /// sample's own pool: each runs as it would alone, back to back, with its default way of waiting. Every thread a
 /// library starts is given a core of its own, as ours are.
-struct Machine {
-  const Runtime& runtime;
-  std::vector<int> cores;  // that the process may use
-};
 Reply side_by_side(const Problem& problem, const std::vector<std::filesystem::path>& libraries,
-                   const SideBySide& protocol, const Machine& machine, double call_seconds, int reply_fd);
+                   const SideBySide& protocol, const Runtime& runtime, double call_seconds, int reply_fd);
 
 }  // namespace tile_tune::search

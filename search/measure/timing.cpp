@@ -25,6 +25,15 @@ long involuntary_switches() {
   return usage.ru_nivcsw;
 }
 
+/// Keeps the values whose flag is set; a list of another length (nothing was booked) stays as it is.
+void keep_where(const std::vector<bool>& flags, std::vector<double>& values) {
+  if (values.size() != flags.size()) return;
+  std::vector<double> kept;
+  for (size_t i = 0; i < values.size(); ++i)
+    if (flags[i]) kept.push_back(values[i]);
+  values = std::move(kept);
+}
+
 void put_out(Contestant& contestant, const Reply& fault) {
   contestant.timing.outcome = fault.outcome;
   contestant.timing.reason = fault.reason;
@@ -108,26 +117,50 @@ Reply collect(Bench& bench, std::vector<Contestant>& contestants) {
   return reply;
 }
 
-void book_round(std::vector<Contestant>& contestants, const std::vector<int>& numbers, const std::vector<double>& times,
-                double flop_ns, double stream_ns) {
+void book_round(std::vector<Contestant>& contestants, const std::vector<int>& numbers,
+                const std::vector<Sample>& samples, const std::optional<Probes>& probes) {
   for (const int number : numbers) {
-    if (times[number] <= 0) continue;
+    const Sample &sample = samples[number], &standard = samples[0];
+    if (sample.ns <= 0) continue;
     auto& timing = contestants[number].timing;
-    if (times[0] > 0) timing.log_ratios.push_back(std::log(times[0] / times[number]));
-    timing.flop_fractions.push_back(flop_ns / times[number]);
-    timing.bandwidth_fractions.push_back(stream_ns / times[number]);
+    contestants[number].calm.push_back(!sample.switched && !standard.switched);
+    if (standard.ns > 0) timing.log_ratios.push_back(std::log(standard.ns / sample.ns));
+    if (!probes) continue;
+    timing.flop_fractions.push_back(probes->flop_ns / sample.ns);
+    timing.bandwidth_fractions.push_back(probes->stream_ns / sample.ns);
   }
 }
 
-double take_sample(Bench& bench, Contestant& contestant) {
-  const Sample sample = bench.sample(*contestant.kernel, contestant.calls);
+int fewest_calm(const std::vector<Contestant>& contestants, const std::vector<int>& numbers) {
+  int fewest = std::numeric_limits<int>::max();
+  for (const int number : numbers) {
+    const auto& calm = contestants[number].calm;
+    if (contestants[number].running())
+      fewest = std::min(fewest, static_cast<int>(std::count(calm.begin(), calm.end(), true)));
+  }
+  return fewest;
+}
+
+void keep_calm(std::vector<Contestant>& contestants, int enough) {
+  for (auto& [kernel, calls, timing, calm] : contestants) {
+    const auto kept = std::count(calm.begin(), calm.end(), true);
+    if (kept < enough) continue;
+    timing.left_out = static_cast<int>(calm.size()) - static_cast<int>(kept);
+    for (auto* values : {&timing.samples_ns, &timing.log_ratios, &timing.flop_fractions, &timing.bandwidth_fractions})
+      keep_where(calm, *values);
+  }
+}
+
+Sample take_sample(Bench& bench, Contestant& contestant) {
+  Sample sample = bench.sample(*contestant.kernel, contestant.calls);
   if (sample.code != 0) {
     put_out(contestant, run_fault(sample.code));
-    return 0;
+    sample.ns = 0;
+    return sample;
   }
   contestant.timing.samples_ns.push_back(sample.ns);
   contestant.timing.switched += sample.switched;
-  return sample.ns;
+  return sample;
 }
 
 void screen(Bench& bench, std::vector<Contestant>& contestants, int exempt) {

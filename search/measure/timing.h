@@ -2,6 +2,7 @@
 #pragma once
 
 #include <map>
+#include <optional>
 #include <vector>
 
 #include "search/measure/kernel_call.h"
@@ -38,18 +39,30 @@ struct Contestant {
   Result<Kernel> kernel;
   int64_t calls = 1;  // of a sample
   Timing timing;
+  std::vector<bool> calm = {};  // one a round: the system took no core in its sample, nor in the default's
   bool running() const { return timing.outcome == Outcome::Ok; }
 };
 
 /// Loads each library; those that do not load are out.
 std::vector<Contestant> load_contestants(const std::vector<std::filesystem::path>& libraries);
 
-/// Takes a sample and books it; a failing call puts the contestant out. Returns the time of a call, 0 if it failed.
-double take_sample(Bench& bench, Contestant& contestant);
+/// Takes a sample and books it; a failing call puts the contestant out, and the sample's time is 0.
+Sample take_sample(Bench& bench, Contestant& contestant);
 
-/// Books a round of `numbers` against its probes and against contestant 0.
-void book_round(std::vector<Contestant>& contestants, const std::vector<int>& numbers, const std::vector<double>& times,
-                double flop_ns, double stream_ns);
+/// What the roofline probes say a call would take at their limits.
+struct Probes {
+  double flop_ns = 0, stream_ns = 0;
+};
+
+/// Books a round of `numbers` against contestant 0 and against its probes; `samples`: one a contestant.
+void book_round(std::vector<Contestant>& contestants, const std::vector<int>& numbers,
+                const std::vector<Sample>& samples, const std::optional<Probes>& probes);
+
+/// The fewest calm rounds that one of `numbers` has.
+int fewest_calm(const std::vector<Contestant>& contestants, const std::vector<int>& numbers);
+
+/// Drops the rounds of each contestant in which the system took a core, if at least `enough` others remain.
+void keep_calm(std::vector<Contestant>& contestants, int enough);
 
 /// Timings of everybody, after a last look at whether those still in are still right.
 Reply collect(Bench& bench, std::vector<Contestant>& contestants);

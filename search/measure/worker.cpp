@@ -29,8 +29,11 @@ using Clock = std::chrono::steady_clock;
 // A race and the finals end by themselves, and each of their calls is limited; this many calls' worth of time
 // catches what does not.
 constexpr double kCallsInTiming = 1000;
-// The runtime takes a second or two, but without it nothing goes on, and the machine may be busy.
+// The runtime takes a second or two, but without it nothing goes on.
 constexpr double kRuntimeSeconds = 60;
+// Compiling is limited in CPU time: a machine that is busy or was asleep for a while is not the candidate's fault. It
+// may take so many times as long by the clock.
+constexpr double kBuildPatience = 4;
 // Buffers of a child: inputs and outputs, their initial values, outputs in C order twice, and the stream probe's.
 constexpr int64_t kBufferCopies = 6;
 // A verification makes two calls and compares; the calls have their own limit, so this only bounds the comparing.
@@ -69,7 +72,8 @@ class Worker {
   std::optional<Reply> handle(const Build& request) {
     const auto program = program_of(request.problem);
     if (!program) return Reply::fault(Outcome::CompileError, program.error().message);
-    return build(request.library, setup_->limits.build_seconds, [&](const fs::path& object) {
+    const double seconds = request.seconds > 0 ? request.seconds : setup_->limits.build_seconds;
+    return build(request.library, seconds, [&](const fs::path& object) {
       return compiler_.compile_object(**program, request.schedule, setup_->target, kKernelFunction, object);
     });
   }
@@ -140,11 +144,9 @@ class Worker {
   }
 
   std::optional<Reply> handle(const SideBySide& request) {
-    const auto cores = codegen::available_cores();  // a child that has its threads pinned sees one
     return with_problem(request.problem, [&](const Problem& problem) {
       return run_kernels(problem, request.runtime, kCallsInTiming, [&](const Runtime& runtime, int reply_fd) {
-        return side_by_side(problem, paths(request.libraries), request, {runtime, cores}, setup_->limits.run_seconds,
-                            reply_fd);
+        return side_by_side(problem, paths(request.libraries), request, runtime, setup_->limits.run_seconds, reply_fd);
       });
     });
   }
@@ -160,7 +162,7 @@ class Worker {
   std::optional<Reply> build(const std::string& name, double seconds, Compile compile) {
     const fs::path library = setup_->directory / name;
     const fs::path object = library.string() + ".o";
-    const ChildLimits limits{seconds, 1, setup_->limits.memory_bytes};
+    const ChildLimits limits{kBuildPatience * seconds, seconds, 1, setup_->limits.memory_bytes};
     auto reply = run_in_child(limits, in_fd_, [&](int) {
       const auto start = Clock::now();
       const auto compiled = compile(object);
@@ -194,7 +196,9 @@ class Worker {
 
   template <typename Work>
   std::optional<Reply> run_kernels(const Problem& problem, const std::string& runtime, double calls, Work work) {
-    const ChildLimits limits{calls * setup_->limits.run_seconds, setup_->target.threads,
+    const int threads = setup_->target.threads;
+    const double seconds = calls * setup_->limits.run_seconds;
+    const ChildLimits limits{seconds, seconds * threads, threads,
                              setup_->limits.memory_bytes + kBufferCopies * buffer_bytes(problem.program)};
     return run_in_child(limits, in_fd_, [&](int reply_fd) {
       const auto loaded = Runtime::load(setup_->directory / runtime, setup_->target.threads);

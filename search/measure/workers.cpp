@@ -15,6 +15,10 @@ namespace {
 
 constexpr const char* kRuntime = "runtime.so";
 
+// CPU time for compiling the default schedule, without which there is nothing to compare with: no limit that suits
+// candidates, of which there are many, may cost it.
+constexpr double kDefaultBuildSeconds = 120;
+
 int job_count(const WorkerOptions& options) {
   return options.jobs > 0 ? options.jobs : static_cast<int>(codegen::available_cores().size());
 }
@@ -33,8 +37,8 @@ void record_timing(Measurement& measurement, const Timing& timing, bool alone) {
   measurement.samples_ns = timing.samples_ns;
   measurement.median_ns = timing.samples_ns.empty() ? 0 : median(timing.samples_ns);
   measurement.ratio = timing.log_ratios.empty() ? 0 : std::exp(median(timing.log_ratios));
-  measurement.disturbed =
-      !alone || is_disturbed(timing.switched, static_cast<int>(timing.samples_ns.size()), timing.log_ratios);
+  const int taken = static_cast<int>(timing.samples_ns.size()) + timing.left_out;
+  measurement.disturbed = !alone || is_disturbed(timing.switched, taken, timing.log_ratios);
 }
 
 // `from_memory`: the program's tensors are larger than the last cache, so that memory bandwidth limits it at all.
@@ -118,9 +122,14 @@ const Workers::Candidate& Workers::resolve(const std::string& id) const {
   return candidate.twin.empty() ? candidate : known_.at(candidate.twin);
 }
 
+double Workers::build_seconds(const std::string& id) const {
+  return id == default_id_ ? std::max(kDefaultBuildSeconds, options_.limits.build_seconds) : 0;
+}
+
 bool Workers::build(const Ids& ids) {
   std::vector<Request> requests;
-  for (const auto& id : ids) requests.push_back(Build{"problem-0", known_[id].schedule, known_[id].library});
+  for (const auto& id : ids)
+    requests.push_back(Build{"problem-0", known_[id].schedule, known_[id].library, build_seconds(id)});
   const auto replies = pool_.ask(requests);
   bool complete = true;
   for (size_t i = 0; i < ids.size(); ++i) {
@@ -163,7 +172,7 @@ bool Workers::build_small_variants(const Ids& ids, std::map<std::string, Verify>
     if (!variant) continue;
     const auto problem = problem_for(variant->first);
     if (!problem) continue;  // without a reference at small sizes the sample must do
-    requests.push_back(Build{*problem, variant->second, "small-" + candidate.library});
+    requests.push_back(Build{*problem, variant->second, "small-" + candidate.library, build_seconds(id)});
     checks[id] = Verify{*problem, kRuntime, "small-" + candidate.library};
     owners.push_back(id);
   }
@@ -183,13 +192,24 @@ bool Workers::build_small_variants(const Ids& ids, std::map<std::string, Verify>
   return true;
 }
 
+// A call's time is limited by the clock, and a machine that was asleep for a while looks like a kernel that hangs: the
+// default, and whatever ran before, are asked again.
+std::optional<Reply> Workers::ask_twice(Pool& pool, const Request& request) {
+  auto reply = pool.ask(request);
+  if (reply && reply->outcome == Outcome::Timeout) reply = pool.ask(request);
+  return reply;
+}
+
 bool Workers::verify(const Ids& ids, const std::map<std::string, Verify>& small_checks) {
+  const auto ask = [&](const std::string& id, const Verify& request) {
+    return id == default_id_ ? ask_twice(pool_, request) : pool_.ask(request);
+  };
   for (const auto& id : ids) {
     auto& candidate = known_[id];
     if (candidate.prepared) continue;
     const auto small = small_checks.find(id);
     if (small != small_checks.end()) {
-      const auto reply = pool_.ask(small->second);
+      const auto reply = ask(id, small->second);
       if (!reply) return false;
       record_fault(candidate.measurement, *reply);
       if (reply->outcome != Outcome::Ok) candidate.measurement.reason = "at a small odd size: " + reply->reason;
@@ -197,7 +217,7 @@ bool Workers::verify(const Ids& ids, const std::map<std::string, Verify>& small_
       std::filesystem::remove(directory_.path() / small->second.library, ignored);
     }
     if (candidate.measurement.outcome == Outcome::Ok) {
-      const auto reply = pool_.ask(Verify{"problem-0", kRuntime, candidate.library});
+      const auto reply = ask(id, Verify{"problem-0", kRuntime, candidate.library});
       if (!reply) return false;
       record_fault(candidate.measurement, *reply);
       candidate.measurement.verify_error = reply->verify_error;
@@ -224,7 +244,7 @@ std::vector<Timing> Workers::time(Pool& pool, const Ids& contestants,
                                   const std::function<Request(const std::vector<std::string>&)>& request) {
   std::vector<std::string> libraries;
   for (const auto& id : contestants) libraries.push_back(resolve(id).library);
-  auto reply = pool.ask(request(libraries));
+  auto reply = ask_twice(pool, request(libraries));
   if (!reply) return {};
   if (reply->outcome == Outcome::Ok && reply->timings.size() == contestants.size()) return std::move(reply->timings);
   if (contestants.size() <= 2) {

@@ -70,6 +70,9 @@ class Workers : public Measurer {
   Result<void> set_up();
   std::string know(const codegen::Schedule& schedule);
   bool prepare(const Ids& ids);
+  /// 0: the limit of all.
+  double build_seconds(const std::string& id) const;
+  static std::optional<Reply> ask_twice(Pool& pool, const Request& request);
   bool build(const Ids& ids);
   bool build_small_variants(const Ids& ids, std::map<std::string, Verify>& checks);
   bool verify(const Ids& ids, const std::map<std::string, Verify>& small_checks);

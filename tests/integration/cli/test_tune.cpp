@@ -200,3 +200,39 @@ TEST_CASE("Ctrl-C and SIGTERM end a search with 130 and keep its trials") {
   CHECK(row["trials"] >= 1);
   CHECK(row["session_rows"][0]["state"] == "aborted");
 }
+
+TEST_CASE("a suite is tuned workload by workload, told of in one table, and resumed where it was left") {
+  const Sandbox box;
+  box.write("suite.json", R"({"kind": "suite", "format": 1, "name": "three", "workloads": [
+    {"name": "first", "group": "small", "einsum": "ij,jk->ik", "sizes": {"i": 5, "j": 7, "k": 9}, "weights": ["in1"]},
+    {"name": "huge", "group": "large", "einsum": "ij->ij", "sizes": {"i": 10000000, "j": 10000000}},
+    {"name": "last", "group": "small", "einsum": "i->", "sizes": {"i": 50}}]})");
+  const std::vector<std::string> tune{"tune", "suite.json", "--db", "t.db", "--trials", "1", "--seed", "1"};
+  const auto with = [&](std::vector<std::string> more) {
+    more.insert(more.begin(), tune.begin(), tune.end());
+    return box.run(more);
+  };
+  const auto all = with({});
+  CHECK(all.exit_code == 1);
+  CHECK(all.err.find("there are") != std::string::npos);
+  CHECK(all.err.find("1 of the suite's 3 workloads was not tuned") != std::string::npos);
+  const auto table = all.out.substr(std::min(all.out.find("workload  "), all.out.size()));
+  for (const char* part : {"first", "huge", "last", "geometric mean of the speed-ups: "})
+    CHECK(table.find(part) != std::string::npos);
+
+  const auto packed = with({"--only", "first", "--weights", "--json"});
+  REQUIRE(packed.exit_code == 0);
+  const auto json = nlohmann::json::parse(packed.out);
+  CHECK(json["tuned"] == 2);
+  CHECK(json["failed"].empty());
+  REQUIRE(json["workloads"].size() == 2);
+  CHECK(json["workloads"][0]["content_hash"] == json["workloads"][1]["content_hash"]);
+  CHECK(with({"--only", "nobody"}).exit_code == 2);
+
+  // What has a finished session is left alone; the program that never had one begins.
+  const auto resumed = box.run({"tune", "suite.json", "--db", "t.db", "--trials", "1", "--resume", "--only", "small",
+                                "--weights", "--json"});
+  REQUIRE(resumed.exit_code == 0);
+  CHECK(nlohmann::json::parse(resumed.out)["skipped"] == nlohmann::json{"first", "first, weights packed", "last"});
+  CHECK(resumed.err.empty());
+}

@@ -63,6 +63,19 @@ TEST_CASE("faults in compiling") {
   CHECK(measurement.outcome == Outcome::Timeout);
 }
 
+TEST_CASE("the time limit of candidates does not cost the default schedule") {
+  auto options = options_for();
+  options.limits.build_seconds = 0.5;
+  const auto measurement = measure_one(options, Behaviour::BusyInCompile);
+  CHECK(measurement.outcome == Outcome::Timeout);
+  CHECK(measurement.reason == "compiling took longer than 0.5 s");
+  const auto workers = start(options, Behaviour::BusyInCompile);
+  const auto result = workers->measure({scheduled(Behaviour::Good)}, scheduled(Behaviour::BusyInCompile));
+  REQUIRE(result.size() == 1);
+  CHECK(result[0].outcome == Outcome::Ok);
+  CHECK(result[0].ratio > 0);
+}
+
 TEST_CASE("faults in running") {
   auto options = options_for();
   auto measurement = measure_one(options, Behaviour::SegfaultInRun);

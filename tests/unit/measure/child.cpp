@@ -6,6 +6,7 @@
 
 #include <catch2/catch.hpp>
 #include <cstdio>
+#include <ctime>
 #include <new>
 #include <utility>
 #include <vector>
@@ -25,9 +26,9 @@ struct Owner {
   int ends[2];
 };
 
-Reply run(const std::function<Reply()>& work, double seconds = 20) {
+Reply run(const std::function<Reply()>& work, double seconds = 20, double cpu_seconds = 20) {
   const Owner owner;
-  const auto reply = run_in_child({seconds, 1, 256 << 20}, owner.ends[0], [&](int) { return work(); });
+  const auto reply = run_in_child({seconds, cpu_seconds, 1, 256 << 20}, owner.ends[0], [&](int) { return work(); });
   REQUIRE(reply);
   return *reply;
 }
@@ -95,6 +96,17 @@ TEST_CASE("every way a child can end has its outcome") {
   CHECK(reply.reason == "it took longer than 0.05 s");
 }
 
+TEST_CASE("time at work is limited apart from time that passes") {
+  const Reply reply = run(
+      []() -> Reply {
+        while (std::clock() < 60 * CLOCKS_PER_SEC) {
+        }
+        return {};
+      },
+      600, 1);
+  CHECK(reply.outcome == Outcome::Timeout);
+}
+
 TEST_CASE("memory is limited") {
   const Reply reply = run([]() -> Reply {
     std::vector<std::vector<char>> hoard;
@@ -115,7 +127,7 @@ TEST_CASE("a child whose owner leaves is killed with what it started") {
     _exit(0);                                        // closes the owner's last open end
   }
   close(std::exchange(owner.ends[1], -1));
-  const auto reply = run_in_child({60, 1, 256 << 20}, owner.ends[0], [&](int) -> Reply {
+  const auto reply = run_in_child({60, 60, 1, 256 << 20}, owner.ends[0], [&](int) -> Reply {
     const pid_t grandchild = fork();
     if (grandchild == 0) hang();
     if (write(pipe_ends[1], "x", 1) != 1) _exit(1);

@@ -35,9 +35,10 @@ TEST_CASE("requests survive the wire") {
   codegen::StageSchedule stage;
   stage.tiles = {{8, 4}, {16, 16}};
   stage.order = {{0, 1}, {1, 0}};
-  const Build build = round_trip(Build{"problem-0", {{stage}}, "kernel-1.so"});
+  const Build build = round_trip(Build{"problem-0", {{stage}}, "kernel-1.so", 7.5});
   CHECK(build.schedule == codegen::Schedule{{stage}});
   CHECK(build.library == "kernel-1.so");
+  CHECK(build.seconds == 7.5);
   CHECK(round_trip(BuildRuntime{"rt.so"}).library == "rt.so");
   const auto automatic = round_trip(BuildAutoscheduled{"problem-1", codegen::AutoScheduler::Adams2019, "kernel-2.so"});
   CHECK(automatic.problem == "problem-1");
@@ -63,7 +64,7 @@ TEST_CASE("replies survive the wire, with infinite errors and messages that are 
   reply.code_hash = "abc";
   reply.compile_ms = 12.5;
   reply.verify_error = std::numeric_limits<double>::infinity();
-  reply.timings.push_back({Outcome::Slow, "slow", {1.0, 2.0}, {-1.5}, {0.5}, {0.25}, 3});
+  reply.timings.push_back({Outcome::Slow, "slow", {1.0, 2.0}, {-1.5}, {0.5}, {0.25}, 3, 7});
   const std::string line = encode(reply);
   CHECK(line.find('\n') == std::string::npos);
   const auto decoded = decode_reply(line);
@@ -80,6 +81,7 @@ TEST_CASE("replies survive the wire, with infinite errors and messages that are 
   CHECK(decoded->timings[0].flop_fractions == std::vector<double>{0.5});
   CHECK(decoded->timings[0].bandwidth_fractions == std::vector<double>{0.25});
   CHECK(decoded->timings[0].switched == 3);
+  CHECK(decoded->timings[0].left_out == 7);
 }
 
 TEST_CASE("what is no message of this version is refused with a reason") {
