@@ -48,9 +48,9 @@ typedef struct DLTensor {name}_dl_tensor;
 
 constexpr const char* kContext = R"(const char* {name}_error_string(int code);
 
-/* What a call works with besides its arguments. A context begins with the defaults: one thread for each CPU that the
- * calling thread may use, the caller's own among them; malloc and free. The others are started by the first call that
- * needs them and serve every library of the program that was made by this version; no call takes more than its
+/* What a call works with besides its arguments. A context begins with the defaults: malloc and free, and one thread for
+ * each CPU that the calling thread may use, the caller's own among them. The other threads are started by the first call
+ * that needs them and serve every library of the program that was made by this version; no call takes more than its
  * context says. Set a context up before calls use it; then any number of them may, at once. Only the number of threads
  * may be changed at any time. All functions return a code of enum {name}_status. */
 typedef struct {name}_context {name}_context;
