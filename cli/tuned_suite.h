@@ -20,8 +20,8 @@ struct TunedWorkload {
 /// A table of the workloads, and the geometric mean of the speed-ups below it.
 std::string suite_text(const std::vector<TunedWorkload>& workloads);
 
-/// {"workloads": summaries, "tuned", "skipped", "failed": [{"name", "reason"}], "speed_up"}; `summaries`: summary_json of
-/// those that have one.
+/// {"workloads": summaries, "tuned", "skipped", "failed": [{"name", "reason"}], "speed_up"}; `summaries`: summary_json
+/// of those that have one.
 nlohmann::json suite_json(const std::vector<TunedWorkload>& workloads, const nlohmann::json& summaries);
 
 /// The error of a suite of which not everything was tuned: of the class of `first`. Nothing if all was.

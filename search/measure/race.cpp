@@ -20,8 +20,8 @@ constexpr int kMostRounds = 64;   // of a rung: more would only heat the machine
 constexpr int kCalmRounds = 5;
 
 // A busy machine gets so many times as long to give the rounds that are wanted. With another process on one of two
-// cores, kernels of 10 ms on both, 10 % apart, were ranked rightly in 37 of 40 races with three times as long, in all of
-// 40 with eight; shorter ones in 199 of 200 with three (Zen 4; tests/performance/measure). Finals are decided by
+// cores, kernels of 10 ms on both, 10 % apart, were ranked rightly in 37 of 40 races with three times as long, in all
+// of 40 with eight; shorter ones in 199 of 200 with three (Zen 4; tests/performance/measure). Finals are decided by
 // intervals, which tell when they are too wide.
 constexpr double kRacePatience = 8, kFinalsPatience = 3;
 

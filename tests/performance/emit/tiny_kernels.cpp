@@ -30,13 +30,17 @@ struct Tiny {
 
 // The same computations as plain loops: tiny_callers.cpp.
 const std::vector<Tiny> kPrograms{
-    {"product4", "def product4(float(M,K) A, float(K,N) B) -> (C) { C(i,j) +=! A(i,k) * B(k,j) }",
+    {"product4",
+     "def product4(float(M,K) A, float(K,N) B) -> (C) { C(i,j) +=! A(i,k) * B(k,j) }",
      {{"M", 4}, {"N", 4}, {"K", 4}}},
-    {"product8", "def product8(float(M,K) A, float(K,N) B) -> (C) { C(i,j) +=! A(i,k) * B(k,j) }",
+    {"product8",
+     "def product8(float(M,K) A, float(K,N) B) -> (C) { C(i,j) +=! A(i,k) * B(k,j) }",
      {{"M", 8}, {"N", 8}, {"K", 8}}},
-    {"product7", "def product7(float(M,K) A, float(K,N) B) -> (C) { C(i,j) +=! A(i,k) * B(k,j) }",
+    {"product7",
+     "def product7(float(M,K) A, float(K,N) B) -> (C) { C(i,j) +=! A(i,k) * B(k,j) }",
      {{"M", 7}, {"N", 5}, {"K", 3}}},
-    {"transposed8", "def transposed8(float(M,K) A, float(N,K) B) -> (C) { C(i,j) +=! A(i,k) * B(j,k) }",
+    {"transposed8",
+     "def transposed8(float(M,K) A, float(N,K) B) -> (C) { C(i,j) +=! A(i,k) * B(j,k) }",
      {{"M", 8}, {"N", 8}, {"K", 8}}},
     {"vector16", "def vector16(float(M,K) A, float(K) x) -> (y) { y(i) +=! A(i,k) * x(k) }", {{"M", 16}, {"K", 16}}},
     {"dot300", "def dot300(float(N) x, float(N) y) -> (s) { s +=! x(i) * y(i) }", {{"N", 300}}},

@@ -70,8 +70,8 @@ Result<codegen::Compiled> compile(const ir::Program&, const codegen::Schedule& s
   const std::vector<int> what = schedule.stages.at(0).reduction_unroll;
   const std::string source = object.string() + ".c", include = std::string("-I") + TEST_HALIDE_INCLUDE;
   std::ofstream(source) << kernel_source(function, what);
-  const char* arguments[] = {TEST_C_COMPILER, "-O1", "-fPIC", "-w", include.c_str(), "-c", "-o", object.c_str(),
-                             source.c_str(),  nullptr};
+  const char* arguments[] = {TEST_C_COMPILER, "-O1",          "-fPIC", "-w", include.c_str(), "-c", "-o",
+                             object.c_str(),  source.c_str(), nullptr};
   pid_t compiler = 0;
   int status = 1;
   if (posix_spawnp(&compiler, arguments[0], nullptr, nullptr, const_cast<char**>(arguments), environ) == 0)
@@ -126,9 +126,8 @@ std::unique_ptr<Workers> start(const Scenario& scenario, const codegen::Schedule
 
 TEST_CASE("of two kernels 10 % apart the faster one is found under load, and the load is noticed") {
   if (codegen::available_cores().size() < 2) return;
-  const auto [threads, microseconds] =
-      GENERATE(Scenario{1, 20}, Scenario{1, 2000}, Scenario{2, 20}, Scenario{2, 200}, Scenario{2, 2000},
-               Scenario{2, 10000});
+  const auto [threads, microseconds] = GENERATE(Scenario{1, 20}, Scenario{1, 2000}, Scenario{2, 20}, Scenario{2, 200},
+                                                Scenario{2, 2000}, Scenario{2, 10000});
   const auto standard = lasting(kDefault, microseconds, threads), fast = lasting(kFast, microseconds, threads),
              slow = lasting(kTenPercentSlower, microseconds, threads);
   const auto workers = start({threads, microseconds}, standard, 0);

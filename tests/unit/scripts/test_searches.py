@@ -48,7 +48,8 @@ class Counting(unittest.TestCase):
 class Verdicts(unittest.TestCase):
     def test_means_are_geometric_and_the_dearest_search_counts(self):
         data = measured(a={"long": search(2.0), "short": [search(1.8), search(2.0)], "replay": replay(10, 40)},
-                        b={"long": search(4.0, share=0.06), "short": [search(3.6)], "replay": replay(30, 30)})
+                        b={"long": search(4.0, share=0.06), "short": [search(3.6)], "replay": replay(30, 30)},
+                        c={"long": search(1.0), "short": [], "replay": replay(1, 1)})
         found = {what: (value, met) for what, _, value, met in search_document.verdicts(data)}
         value, met = found["64 trials against 1000"]
         self.assertAlmostEqual(value, (0.9 * 1.0 * 0.9)**(1 / 3))
