@@ -56,8 +56,8 @@ const char* invalidity(search::Outcome outcome) {
 Json configuration(const std::string& schedule_json) {
   Json result = Json::object();
   const auto schedule = Json::parse(schedule_json, nullptr, false);
-  if (!schedule.is_object()) return result;
-  const Json flat = schedule.flatten();
+  if (!schedule.is_object() || !schedule.contains("stages")) return result;
+  const Json flat = Json{{"stages", schedule["stages"]}}.flatten();
   for (const auto& [path, value] : flat.items())
     if (!value.is_null()) result[path] = value;  // empty lists
   return result;

@@ -134,12 +134,16 @@ Result<std::vector<Transferred>> transferred_schedules(const Workload& workload,
   std::vector<codegen::Schedule> candidates;
   std::vector<size_t> source;  // of each candidate; the default's is past the end
   std::set<codegen::Schedule> seen{space.default_schedule()};
-  for (size_t r = 0; r < relatives.size(); ++r)
-    for (auto& fit : space.transfer(relatives[r].program, relatives[r].schedule))
+  for (size_t r = 0; r < relatives.size(); ++r) {
+    const auto& [best, program, schedule, database, same_family, distance] = relatives[r];
+    // Where nothing beat the default schedule, what carries over is the default schedule, which knows its sizes.
+    if (schedule == search::Space(program, target).default_schedule()) continue;
+    for (auto& fit : space.transfer(program, schedule))
       if (seen.insert(fit).second) {
         candidates.push_back(std::move(fit));
         source.push_back(r);
       }
+  }
   candidates.push_back(space.default_schedule());
   source.push_back(relatives.size());
   TILE_TUNE_TRY(samples, gather_samples(relatives, stack, target));

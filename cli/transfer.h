@@ -1,8 +1,9 @@
 // Schedules for programs that nobody tuned: those of their nearest relatives, adapted.
 //
 // Relatives are the same computation at other sizes (family hash), then computations of the same form (ir/form.h: other
-// element types, storage orders, batches). Each offers its best schedule in one or several fits (Space::transfer); of
-// them and the default schedule the one is taken that a cost model, trained on the relatives' own trials, ranks first.
+// element types, storage orders, batches). Each offers its best schedule in one or several fits (Space::transfer), unless
+// that was its default one; of them and the default schedule the one is taken that a cost model, trained on the
+// relatives' own trials, ranks first.
 #pragma once
 
 #include <nlohmann/json.hpp>
