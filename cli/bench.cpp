@@ -185,8 +185,8 @@ Result<Exit> bench(const BenchArguments& arguments, const Session& session) {
   std::vector<BenchRow> rows;
   for (size_t i = 0; i < loaded.size() && !interrupt.requested(); ++i) {
     line.show(fmt::format("{} of {}: {}", i + 1, loaded.size(), loaded[i].program.name));
-    auto row =
-        measure(loaded[i], bound[i], sizes_of(loaded[i], given), {*contest, against, autoschedulers, target, session, arguments.schedule});
+    auto row = measure(loaded[i], bound[i], sizes_of(loaded[i], given),
+                       {*contest, against, autoschedulers, target, session, arguments.schedule});
     line.clear();
     if (!row && interrupt.requested()) break;
     if (!row) return tl::unexpected(row.error());

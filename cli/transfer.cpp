@@ -97,15 +97,13 @@ Result<std::vector<Relative>> find_relatives(const Workload& workload, const cod
 }
 
 Result<std::vector<predict::Sample>> gather_samples(const std::vector<Relative>& relatives,
-                                                    std::vector<db::Database>& stack,
-                                                    const codegen::Target& target) {
+                                                    std::vector<db::Database>& stack, const codegen::Target& target) {
   std::vector<predict::Sample> samples;
   for (const auto& relative : relatives) {
     // Trials of other machines or versions are no measure here.
     if (!relative.best.same_target || !relative.best.same_tool || samples.size() >= kMostSamples) continue;
-    TILE_TUNE_TRY(more,
-                  samples_of(stack[relative.database],
-                             {relative.best.program, relative.best.target, relative.best.tool}, target));
+    TILE_TUNE_TRY(more, samples_of(stack[relative.database],
+                                   {relative.best.program, relative.best.target, relative.best.tool}, target));
     samples.insert(samples.end(), more.begin(), more.end());
   }
   samples.resize(std::min(samples.size(), kMostSamples));
@@ -120,7 +118,8 @@ Transferred transferred(const Relative& relative, codegen::Schedule schedule, bo
                         {"content_hash", program.content_hash},
                         {"trial", relative.best.trial_id}};
   std::string words = sizes_text(program.sizes_json);
-  if (!relative.same_family) words = fmt::format("{} ({}, {}, {})", program.name, words, program.dtypes, program.layout);
+  if (!relative.same_family)
+    words = fmt::format("{} ({}, {}, {})", program.name, words, program.dtypes, program.layout);
   return {std::move(schedule), std::move(record), std::move(words), beats_default};
 }
 

@@ -189,7 +189,8 @@ TEST_CASE("trials are exported in the T4 format") {
   CHECK(first["configuration"]["/stages/0/lanes"].is_number());
   // The same from two databases that hold the same trials.
   std::filesystem::copy_file(box.path("a.db"), box.path("b.db"));
-  CHECK(box.run({"db", "export", "--format", "t4", "matvec", "--db", "a.db", "--db", "b.db"}).out == box.read("t4.json"));
+  CHECK(box.run({"db", "export", "--format", "t4", "matvec", "--db", "a.db", "--db", "b.db"}).out ==
+        box.read("t4.json"));
 }
 
 TEST_CASE("failures are what T4 calls them") {
@@ -205,7 +206,7 @@ TEST_CASE("failures are what T4 calls them") {
   trial.samples_ns.clear();
   const auto session = database->begin_session(row.program, row.target, row.tool, {});
   const std::vector<std::pair<std::string, std::string>> words{
-      {"crash", "runtime"},       {"run-error", "runtime"}, {"out-of-memory", "runtime"}, {"wrong", "correctness"},
+      {"crash", "runtime"},         {"run-error", "runtime"}, {"out-of-memory", "runtime"}, {"wrong", "correctness"},
       {"compile-error", "compile"}, {"timeout", "timeout"},   {"slow", "correct"}};
   for (size_t i = 0; i < words.size(); ++i) {
     trial.sequence = static_cast<int>(i);
