@@ -43,8 +43,8 @@ Result<void> write_out(const std::string& output, const std::function<Result<voi
   if (output.empty()) return finish(std::cout);
   const std::string part = fmt::format("{}.part-{}", output, getpid());
   std::ofstream stream(part, std::ios::binary | std::ios::trunc);
-  auto written = stream ? finish(stream)
-                        : failure("cannot-write", fmt::format("cannot write {}: {}", part, std::strerror(errno)));
+  auto written =
+      stream ? finish(stream) : failure("cannot-write", fmt::format("cannot write {}: {}", part, std::strerror(errno)));
   stream.close();
   std::error_code error;
   if (written) fs::rename(part, output, error);
@@ -68,8 +68,7 @@ Result<void> export_records(const std::string& output, std::vector<OpenDatabase>
   TILE_TUNE_TRY(folder, search::SessionDirectory::create());
   TILE_TUNE_TRY(merged, db::Database::open(folder.path() / "merged.db", db::Mode::ReadWrite));
   for (auto& one : databases)
-    TILE_TUNE_CHECK(
-        merged.absorb([&](const db::RecordVisitor& visitor) { return one.database.each_record(visitor); }));
+    TILE_TUNE_CHECK(merged.absorb([&](const db::RecordVisitor& visitor) { return one.database.each_record(visitor); }));
   return write_out(output, [&](std::ostream& stream) { return write_records(merged, stream); });
 }
 
@@ -83,7 +82,8 @@ Result<Exit> run_export(const ExportArguments& arguments, const Session& session
       return {};
     }));
   } else if (!arguments.name.empty()) {
-    return fail(ErrorClass::Program, "command-line", "a NAME goes with --format t4: a file of records holds all of them");
+    return fail(ErrorClass::Program, "command-line",
+                "a NAME goes with --format t4: a file of records holds all of them");
   } else {
     TILE_TUNE_CHECK(export_records(arguments.output, databases));
   }
@@ -152,7 +152,8 @@ Result<Exit> merge(const std::vector<std::string>& inputs, const Session& sessio
 
 void add_db_export(CLI::App& db, Command& command) {
   auto arguments = std::make_shared<ExportArguments>();
-  auto* verb = db.add_subcommand("export", "Writes all records as JSON Lines, sorted, one record a line; or for others");
+  auto* verb =
+      db.add_subcommand("export", "Writes all records as JSON Lines, sorted, one record a line; or for others");
   verb->add_option("NAME", arguments->name, "With --format t4: a program's name or the first digits of its id")
       ->type_name("");
   verb->add_option("--format", arguments->format,
@@ -162,9 +163,8 @@ void add_db_export(CLI::App& db, Command& command) {
       ->check(CLI::IsMember({"jsonl", "t4"}));
   refuse_empty(
       verb->add_option("-o,--output", arguments->output, "Where to (default: standard output)")->type_name("FILE"));
-  verb->callback([&command, arguments] {
-    command = [arguments](Session& session) { return run_export(*arguments, session); };
-  });
+  verb->callback(
+      [&command, arguments] { command = [arguments](Session& session) { return run_export(*arguments, session); }; });
 }
 
 void add_db_import(CLI::App& db, Command& command) {

@@ -15,7 +15,7 @@ struct DryRun {
   bool measured = false;                                 // they do
   std::string stored_best;                               // its rung, or empty
   int stored_trials = 0;                                 // of this program, target and tool
-  int relatives = 0;                                     // whose schedules are tried, where nothing of its own is stored
+  int relatives = 0;  // whose schedules are tried, where nothing of its own is stored
 
   /// The whole search, in seconds.
   double seconds_low() const;

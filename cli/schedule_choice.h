@@ -44,7 +44,8 @@ Result<std::vector<db::Database>> open_stack(const Session& session);
 Result<std::optional<ScheduleChoice>> tuned_choice(const Workload& workload, const codegen::Target& target,
                                                    const Session& session);
 
-/// The same, else one adapted from a relative (cli/transfer.h), else the default; says which with a notice or a warning.
+/// The same, else one adapted from a relative (cli/transfer.h), else the default; says which with a notice or a
+/// warning.
 Result<ScheduleChoice> stored_choice(const Workload& workload, const codegen::Target& target, const Session& session);
 
 }  // namespace tile_tune::cli

@@ -56,8 +56,8 @@ const char* invalidity(search::Outcome outcome) {
 Json configuration(const std::string& schedule_json) {
   Json result = Json::object();
   const auto schedule = Json::parse(schedule_json, nullptr, false);
-  if (!schedule.is_object()) return result;
-  const Json flat = schedule.flatten();
+  if (!schedule.is_object() || !schedule.contains("stages")) return result;
+  const Json flat = Json{{"stages", schedule["stages"]}}.flatten();
   for (const auto& [path, value] : flat.items())
     if (!value.is_null()) result[path] = value;  // empty lists
   return result;
@@ -75,7 +75,8 @@ Json result_json(const db::TrialRow& trial) {
   Json measurements = Json::array();
   // Readers take the objective from here, of what failed, too: it is then the reason's word.
   const bool timed = trial.median_ns > 0;
-  measurements.push_back(measurement("time", timed ? Json(trial.median_ns * kMsPerNs) : Json(trial.outcome), timed ? "ms" : ""));
+  measurements.push_back(
+      measurement("time", timed ? Json(trial.median_ns * kMsPerNs) : Json(trial.outcome), timed ? "ms" : ""));
   if (trial.ratio > 0) measurements.push_back(measurement("speedup_over_default", trial.ratio, ""));
   if (trial.peak_fraction > 0) measurements.push_back(measurement("fraction_of_roofline", trial.peak_fraction, ""));
   Json times{{"compilation_time", trial.compile_ms > 0 ? trial.compile_ms : 0}, {"runtimes", std::move(runtimes)}};
@@ -105,8 +106,9 @@ Result<std::vector<Problem>> problems_called(std::vector<OpenDatabase>& database
       const std::string place = db::workload_id(row.program) + db::target_id(row.target);
       if (!name.empty() && !wanted.contains(place)) continue;
       TILE_TUNE_TRY(trials, database.trials_of(row.program, row.target, row.tool));
-      Problem& problem = found.try_emplace(place + db::tool_id(row.tool), Problem{row.program, row.target, row.tool, {}})
-                             .first->second;
+      Problem& problem =
+          found.try_emplace(place + db::tool_id(row.tool), Problem{row.program, row.target, row.tool, {}})
+              .first->second;
       for (auto& trial : trials)
         if (seen.insert(trial.id).second) problem.trials.push_back(std::move(trial));
     }
@@ -125,14 +127,15 @@ Result<Problem> only_problem(std::vector<Problem> problems, const std::string& n
                    "`tile-tune db list` prints names and ids");
   std::set<std::string> places;
   for (const auto& one : problems)
-    places.insert(fmt::format("{} ({}, {} threads)", one.program.name, sizes_text(one.program.sizes_json),
-                              one.target.threads));
+    places.insert(
+        fmt::format("{} ({}, {} threads)", one.program.name, sizes_text(one.program.sizes_json), one.target.threads));
   std::set<std::string> keys;
   for (const auto& one : problems) keys.insert(db::workload_id(one.program) + db::target_id(one.target));
   if (keys.size() > 1)
-    return failure("several-programs", fmt::format("T4 holds one program on one target, and there are {}: {}",
-                                                   keys.size(), fmt::join(places, ", ")),
-                   "name one by the first digits of its id in `tile-tune db list`");
+    return failure(
+        "several-programs",
+        fmt::format("T4 holds one program on one target, and there are {}: {}", keys.size(), fmt::join(places, ", ")),
+        "name one by the first digits of its id in `tile-tune db list`");
   const auto latest = [](const Problem& one) {
     int64_t time = 0;
     for (const auto& trial : one.trials) time = std::max(time, trial.trial.created_ms);

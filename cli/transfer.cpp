@@ -97,15 +97,13 @@ Result<std::vector<Relative>> find_relatives(const Workload& workload, const cod
 }
 
 Result<std::vector<predict::Sample>> gather_samples(const std::vector<Relative>& relatives,
-                                                    std::vector<db::Database>& stack,
-                                                    const codegen::Target& target) {
+                                                    std::vector<db::Database>& stack, const codegen::Target& target) {
   std::vector<predict::Sample> samples;
   for (const auto& relative : relatives) {
     // Trials of other machines or versions are no measure here.
     if (!relative.best.same_target || !relative.best.same_tool || samples.size() >= kMostSamples) continue;
-    TILE_TUNE_TRY(more,
-                  samples_of(stack[relative.database],
-                             {relative.best.program, relative.best.target, relative.best.tool}, target));
+    TILE_TUNE_TRY(more, samples_of(stack[relative.database],
+                                   {relative.best.program, relative.best.target, relative.best.tool}, target));
     samples.insert(samples.end(), more.begin(), more.end());
   }
   samples.resize(std::min(samples.size(), kMostSamples));
@@ -120,7 +118,8 @@ Transferred transferred(const Relative& relative, codegen::Schedule schedule, bo
                         {"content_hash", program.content_hash},
                         {"trial", relative.best.trial_id}};
   std::string words = sizes_text(program.sizes_json);
-  if (!relative.same_family) words = fmt::format("{} ({}, {}, {})", program.name, words, program.dtypes, program.layout);
+  if (!relative.same_family)
+    words = fmt::format("{} ({}, {}, {})", program.name, words, program.dtypes, program.layout);
   return {std::move(schedule), std::move(record), std::move(words), beats_default};
 }
 
@@ -134,12 +133,16 @@ Result<std::vector<Transferred>> transferred_schedules(const Workload& workload,
   std::vector<codegen::Schedule> candidates;
   std::vector<size_t> source;  // of each candidate; the default's is past the end
   std::set<codegen::Schedule> seen{space.default_schedule()};
-  for (size_t r = 0; r < relatives.size(); ++r)
-    for (auto& fit : space.transfer(relatives[r].program, relatives[r].schedule))
+  for (size_t r = 0; r < relatives.size(); ++r) {
+    const auto& [best, program, schedule, database, same_family, distance] = relatives[r];
+    // Where nothing beat the default schedule, what carries over is the default schedule, which knows its sizes.
+    if (schedule == search::Space(program, target).default_schedule()) continue;
+    for (auto& fit : space.transfer(program, schedule))
       if (seen.insert(fit).second) {
         candidates.push_back(std::move(fit));
         source.push_back(r);
       }
+  }
   candidates.push_back(space.default_schedule());
   source.push_back(relatives.size());
   TILE_TUNE_TRY(samples, gather_samples(relatives, stack, target));

@@ -1,8 +1,9 @@
 // Schedules for programs that nobody tuned: those of their nearest relatives, adapted.
 //
 // Relatives are the same computation at other sizes (family hash), then computations of the same form (ir/form.h: other
-// element types, storage orders, batches). Each offers its best schedule in one or several fits (Space::transfer); of
-// them and the default schedule the one is taken that a cost model, trained on the relatives' own trials, ranks first.
+// element types, storage orders, batches). Each offers its best schedule in one or several fits (Space::transfer),
+// unless that was its default one; of them and the default schedule the one is taken that a cost model, trained on the
+// relatives' own trials, ranks first.
 #pragma once
 
 #include <nlohmann/json.hpp>
@@ -16,13 +17,13 @@ namespace tile_tune::cli {
 
 struct Transferred {
   codegen::Schedule schedule;
-  nlohmann::json record;  // of the relative: sizes, types, layout, content hash, trial
-  std::string relative;   // in words: "matmul (M=512 ...)"
+  nlohmann::json record;       // of the relative: sizes, types, layout, content hash, trial
+  std::string relative;        // in words: "matmul (M=512 ...)"
   bool beats_default = false;  // ranked before the default schedule
 };
 
-/// The best fit of each of the nearest relatives that the databases know for this instruction set and number of threads,
-/// the most promising first; distinct, none of them the default schedule, at most `count`.
+/// The best fit of each of the nearest relatives that the databases know for this instruction set and number of
+/// threads, the most promising first; distinct, none of them the default schedule, at most `count`.
 Result<std::vector<Transferred>> transferred_schedules(const Workload& workload, const codegen::Target& target,
                                                        std::vector<db::Database>& stack, size_t count);
 

@@ -323,9 +323,10 @@ RecordSource records_of(std::istream& stream, const std::string& path) {
       if (line.empty()) continue;
       const auto record = record_from_line(line);
       if (!record) {
-        const char* note = stream.eof() ? "the file seems to be cut short; what was taken in before changes nothing when "
-                                          "it is taken in again"
-                                        : "what was taken in before changes nothing when it is taken in again";
+        const char* note = stream.eof()
+                               ? "the file seems to be cut short; what was taken in before changes nothing when "
+                                 "it is taken in again"
+                               : "what was taken in before changes nothing when it is taken in again";
         return bad_file(fmt::format("{}:{}: {}", path, number, record.error().message), note);
       }
       TILE_TUNE_CHECK(visitor(*record));

@@ -47,7 +47,8 @@ bool is_affine(const Program& program) {
 
 bool uses_value_of(const Statement& statement, int index) {
   bool found = false;
-  rewrite(*statement.value, {[](AffineExpr&) {}, [&](Expr& expr) {
+  rewrite(*statement.value, {[](AffineExpr&) {},
+                             [&](Expr& expr) {
                                const auto* value = std::get_if<IndexValue>(&expr.node);
                                found |= value != nullptr && value->index == index;
                              }});
@@ -100,10 +101,13 @@ void erase_batches(Program& program, const std::vector<int>& batches) {
     for (const auto& [tensor, dimension] : batch_dimensions(program, index)) dimensions[tensor].insert(dimension);
   Statement& statement = program.statements.front();
   erase_at(statement.subscripts, dimensions[statement.target]);
-  rewrite(statement, {[](AffineExpr&) {}, [&](Expr& expr) {
-                        if (auto* read = std::get_if<Read>(&expr.node)) erase_at(read->subscripts, dimensions[read->tensor]);
+  rewrite(statement, {[](AffineExpr&) {},
+                      [&](Expr& expr) {
+                        if (auto* read = std::get_if<Read>(&expr.node))
+                          erase_at(read->subscripts, dimensions[read->tensor]);
                       }});
-  for (const auto& [tensor, places] : dimensions) erase_at(program.tensors[static_cast<size_t>(tensor)].extents, places);
+  for (const auto& [tensor, places] : dimensions)
+    erase_at(program.tensors[static_cast<size_t>(tensor)].extents, places);
   // Nothing mentions them any more: to the end, and off.
   const auto is_batch = [&](int index) { return std::find(batches.begin(), batches.end(), index) != batches.end(); };
   const int count = static_cast<int>(statement.indices.size());

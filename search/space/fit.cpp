@@ -102,7 +102,8 @@ std::vector<int64_t> fit_tiles(const std::vector<int64_t>& tiles, int64_t regist
       const int64_t trips = (units + multiple - 1) / multiple;
       Chain chain = chain_below(multiple, wanted);
       const double work = static_cast<double>(trips * multiple) / static_cast<double>(units);
-      const double cost = work * (others > 0 ? imbalance(trips * others, threads) : 1) * (1 + kPerDoubling * chain.change);
+      const double cost =
+          work * (others > 0 ? imbalance(trips * others, threads) : 1) * (1 + kPerDoubling * chain.change);
       if (cost >= least) continue;
       least = cost;
       best = std::move(chain);

@@ -14,7 +14,7 @@ namespace tile_tune::search {
 
 /// What may vary where several ways to fit are plausible.
 struct FitRules {
-  bool keep_registers = true;  // else register tiles may shrink where they waste less
+  bool keep_registers = true;     // else register tiles may shrink where they waste less
   bool whole_stays_whole = true;  // a reduction that was not cut into blocks is not cut here; else its blocks keep
                                   // their length, as what they hold was chosen for a cache
 };

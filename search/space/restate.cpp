@@ -18,8 +18,8 @@ struct Nest {
   const ir::Program& program;
   const ir::Statement& statement;
   Loops loops;
-  std::vector<int> kept, batches;                // output loops, ascending
-  std::vector<std::vector<int>> operand_kept;    // dimensions of each operand that no batch walks, ascending
+  std::vector<int> kept, batches;              // output loops, ascending
+  std::vector<std::vector<int>> operand_kept;  // dimensions of each operand that no batch walks, ascending
   std::vector<std::vector<int>> operand_batches;
 
   bool is_batch(int p) const { return std::find(batches.begin(), batches.end(), p) != batches.end(); }

@@ -15,7 +15,8 @@ namespace {
 Result<void> compile_c(const std::string& text, const std::filesystem::path& object) {
   const std::string source = object.string() + ".c";
   std::ofstream(source) << text;
-  const char* arguments[] = {TEST_C_COMPILER, "-O1", "-fPIC", "-w", "-c", "-o", object.c_str(), source.c_str(), nullptr};
+  const char* arguments[] = {TEST_C_COMPILER, "-O1",          "-fPIC", "-w", "-c", "-o",
+                             object.c_str(),  source.c_str(), nullptr};
   pid_t compiler = 0;
   int status = 1;
   if (posix_spawnp(&compiler, arguments[0], nullptr, nullptr, const_cast<char**>(arguments), environ) == 0)

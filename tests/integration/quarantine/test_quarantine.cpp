@@ -87,8 +87,8 @@ TEST_CASE("a crashing schedule is quarantined while tuning, with a bundle whose 
   CHECK(text.find("Halide 21") != std::string::npos);
   const std::string command = last_line(text);
   CHECK(command.find("--seed 7") != std::string::npos);
-  const auto again = box.run_program(
-      {"sh", "-c", "cd '" + name + "' && BROKEN_COMPILER=" + fault + " '" + kSelf + "' " + command});
+  const auto again =
+      box.run_program({"sh", "-c", "cd '" + name + "' && BROKEN_COMPILER=" + fault + " '" + kSelf + "' " + command});
   INFO(again.err);
   CHECK(again.exit_code == 0);
   const auto repeated = json_of(run(box, "", {"db", "quarantine", "--db", name + "/reproduction.db", "--json"}));
@@ -121,7 +121,8 @@ TEST_CASE("verify finds a stored schedule that computes wrong results: exit 4, a
   const Sandbox box;
   json_of(tune(box, "crash", "t.db", {"--trials", "2"}));
   choose_another(box, "t.db");
-  const Words explain{"explain", "matvec.tc", "-s", "R=31", "-s", "C=37", "--what", "schedule", "--json", "--db", "t.db"};
+  const Words explain{"explain", "matvec.tc", "-s",     "R=31", "-s",  "C=37",
+                      "--what",  "schedule",  "--json", "--db", "t.db"};
   const auto before = json_of(run(box, "", explain));
   const auto verified = run(box, "wrong", {"db", "verify", "--db", "t.db", "--json"});
   CHECK(verified.exit_code == 4);

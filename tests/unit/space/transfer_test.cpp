@@ -97,7 +97,7 @@ TEST_CASE("blocks of a reduction become the nearest divisor, not the largest bel
     return fits(matmul(512, 512, k), from, blocked()).front().stages.at(0).reduction_block.at(0);
   };
   CHECK(block(1024) == 256);
-  CHECK(block(509) == 509);   // a prime: blocks of 1 would visit their home in every step
+  CHECK(block(509) == 509);  // a prime: blocks of 1 would visit their home in every step
   CHECK(block(514) == 257);
   CHECK(block(131) == 131);
   CHECK(block(1) == 1);
@@ -118,7 +118,8 @@ TEST_CASE("a schedule fits its own size as it is", "[unit]") {
 
 TEST_CASE("empty, unit and tiny sizes have fits too", "[unit]") {
   const auto from = matmul(512, 512, 512);
-  for (const auto& [m, n, k] : std::vector<std::array<int64_t, 3>>{{1, 1, 1}, {0, 5, 3}, {5, 0, 3}, {5, 3, 0}, {3, 7, 2}})
+  for (const auto& [m, n, k] :
+       std::vector<std::array<int64_t, 3>>{{1, 1, 1}, {0, 5, 3}, {5, 0, 3}, {5, 3, 0}, {3, 7, 2}})
     fits(matmul(m, n, k), from, blocked());
   fits(from, matmul(1, 1, 1), Space(matmul(1, 1, 1), avx512()).default_schedule());
 }
@@ -135,19 +136,19 @@ TEST_CASE("element types, storage orders and batches do not tell forms apart; co
                    {{"M", 4}, {"N", 5}, {"K", 6}})) == plain);
   CHECK(form(bound("def f(float(M,K) A, float(K,N) B) -> (C) { C(m,n) max=! A(m,k) * B(k,n) }",
                    {{"M", 4}, {"N", 5}, {"K", 6}})) != plain);
-  CHECK(form(bound("def f(float(M,K) A, float(K) B) -> (C) { C(m) +=! A(m,k) * B(k) }", {{"M", 4}, {"K", 6}})) != plain);
+  CHECK(form(bound("def f(float(M,K) A, float(K) B) -> (C) { C(m) +=! A(m,k) * B(k) }", {{"M", 4}, {"K", 6}})) !=
+        plain);
   // Rows are no batch: the other operand has no dimension for them.
   CHECK(ir::batch_indices(matmul(4, 5, 6)).empty());
   CHECK(ir::batch_indices(batched(3, 4, 5, 6)).size() == 1);
   // Nor is what only repeats itself everywhere.
-  CHECK(ir::batch_indices(bound("def f(float(S,K) A, float(S,K) B) -> (C) { C(s) +=! A(s,k) * B(s,k) }",
-                                {{"S", 4}, {"K", 6}}))
+  CHECK(ir::batch_indices(
+            bound("def f(float(S,K) A, float(S,K) B) -> (C) { C(s) +=! A(s,k) * B(s,k) }", {{"S", 4}, {"K", 6}}))
             .empty());
 }
 
 TEST_CASE("vectors of doubles hold half as many", "[unit]") {
-  const auto stage =
-      fits(matmul(512, 512, 512, kDoubles), matmul(512, 512, 512), blocked()).front().stages.at(0);
+  const auto stage = fits(matmul(512, 512, 512, kDoubles), matmul(512, 512, 512), blocked()).front().stages.at(0);
   CHECK(stage.lanes == 8);
   CHECK(stage.tiles[1].back() == 16);
   CHECK(stage.tiles[0].back() == 8);
