@@ -25,13 +25,22 @@ namespace {
 
 nlohmann::json to_json(const std::vector<codegen::Kernel>& kernels, const codegen::PackageOptions& options) {
   nlohmann::json list = nlohmann::json::array();
-  for (const auto& kernel : kernels)
+  for (const auto& kernel : kernels) {
+    nlohmann::json variants = nlohmann::json::array();
+    for (const auto& one : kernel.variants)
+      variants.push_back({{"target", codegen::to_json(one.target)},
+                          {"schedule", codegen::to_json(one.schedule)},
+                          {"provenance", one.provenance},
+                          {"rung", one.rung},
+                          {"record", one.record}});
     list.push_back({{"program", ir::to_json(kernel.program)},
                     {"schedule", codegen::to_json(kernel.schedule)},
                     {"function", kernel.function},
                     {"provenance", kernel.provenance},
                     {"rung", kernel.rung},
-                    {"record", kernel.record}});
+                    {"record", kernel.record},
+                    {"variants", std::move(variants)}});
+  }
   return {{"kernels", list},
           {"name", options.name},
           {"directory", options.directory.string()},
