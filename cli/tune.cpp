@@ -63,8 +63,8 @@ Result<void> conclude(const TuneSummary& summary, const std::string& directory, 
   return {};
 }
 
-/// `stored`: the program with its layouts and constants. `directory`: where the winner's package is written; empty: none
-/// is.
+/// `stored`: the program with its layouts and constants. `directory`: where the winner's package is written; empty:
+/// none is.
 Result<Exit> tune_for(const codegen::Target& target, const LoadedProgram& loaded, const ir::Program& stored,
                       const ir::Sizes& given, const TuneArguments& arguments, const std::string& directory,
                       const Session& session) {
