@@ -127,8 +127,7 @@ Result<void> tell(const Package& package, const std::vector<std::filesystem::pat
   for (const auto& file : files) paths.push_back((package.options.directory / file).string());
   if (session.report.json()) {
     nlohmann::json kernels = nlohmann::json::array();
-    for (const auto& kernel : package.kernels)
-      kernels.push_back(describe(kernel, package.options.target));
+    for (const auto& kernel : package.kernels) kernels.push_back(describe(kernel, package.options.target));
     return print_json({{"name", package.options.name}, {"kernels", kernels}, {"files", paths}});
   }
   for (const auto& path : paths) TILE_TUNE_CHECK(print(path + "\n"));

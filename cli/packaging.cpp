@@ -115,8 +115,11 @@ Result<Package> package_from_json(const nlohmann::json& json, const fs::path& di
     }
   }
   TILE_TUNE_TRY(target, codegen::target_from_json(json.at("target")));
-  package.options = {json.at("name").get<std::string>(), directory, std::move(target),
-                     json.at("tool_version").get<std::string>(), false,
+  package.options = {json.at("name").get<std::string>(),
+                     directory,
+                     std::move(target),
+                     json.at("tool_version").get<std::string>(),
+                     false,
                      json.at("files").get<std::map<std::string, std::string>>()};
   return package;
 }

@@ -46,8 +46,8 @@ Result<void> check_versions(const json& manifest) {
               "only the same versions make the same package; build the program anew");
 }
 
-/// Copying and writing JSON that nests deep takes deep stacks; expressions, of which each level is two or three, may nest
-/// two thousand deep (ir/expr.h).
+/// Copying and writing JSON that nests deep takes deep stacks; expressions, of which each level is two or three, may
+/// nest two thousand deep (ir/expr.h).
 constexpr int kMaxLevels = 8000;
 bool is_shallow(const json& value, int levels = kMaxLevels) {
   return levels > 0 && std::all_of(value.begin(), value.end(), [&](const json& part) {

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "cli/recheck.h"
+#include "cli/transfer.h"
 #include "db/stack.h"
 
 namespace tile_tune::cli {
@@ -56,26 +57,26 @@ Result<std::optional<ScheduleChoice>> standing(const std::vector<db::BestRow>& r
   return std::nullopt;
 }
 
-/// The nearest sizes' schedule if it is not slower here than the default.
+/// A relative's schedule if it is not slower here than the default.
 Result<std::optional<ScheduleChoice>> timed_nearest(const Workload& workload, const codegen::Target& target,
                                                     std::vector<db::Database>& stack, const Session& session,
                                                     const std::atomic<bool>& stop) {
-  TILE_TUNE_TRY(nearest, nearest_choices(workload, target, stack, 1));
-  if (nearest.empty()) return std::nullopt;
-  ScheduleChoice& choice = nearest.front();
+  TILE_TUNE_TRY(relatives, transferred_schedules(workload, target, stack, 1));
+  if (relatives.empty()) return std::nullopt;
+  ScheduleChoice choice{std::move(relatives.front().schedule), "nearest", "nearest",
+                        {{"nearest", std::move(relatives.front().record)}}};
   db::BestRow adapted;
   adapted.program = workload.row;
   adapted.schedule_json = codegen::to_json(choice.schedule).dump();
   TILE_TUNE_TRY(checked, recheck(workload.program, {adapted}, target, nullptr, session, stop));
   if (checked.empty() || !checked.front().stands) return std::nullopt;
   const auto& measured = checked.front().measurement;
-  choice.record.erase("untimed");
   choice.record["median_ns"] = measured.median_ns;
   choice.record["ratio_to_default"] = measured.ratio;
   choice.record["ratio_interval"] = {measured.ratio_lo, measured.ratio_hi};
-  session.report.notice(fmt::format("{}: schedule of other sizes, {:.2f} times as fast as the default here",
-                                    described(workload), measured.ratio));
-  return std::move(choice);
+  session.report.notice(fmt::format("{}: schedule of {}, {:.2f} times as fast as the default here",
+                                    described(workload), relatives.front().relative, measured.ratio));
+  return choice;
 }
 
 }  // namespace

@@ -32,6 +32,6 @@ struct ArchiveJob {
 /// of each kernel compiled to. Kernels are compiled on all cores at once, each in a child of this process (children.h).
 /// Bytes of the archives depend on kernels, options and tool versions alone, not on any path.
 Result<std::vector<std::vector<Compiled>>> make_archives(const ArchiveJob& job, const std::filesystem::path& library,
-                                            const std::filesystem::path& runtime);
+                                                         const std::filesystem::path& runtime);
 
 }  // namespace tile_tune::codegen

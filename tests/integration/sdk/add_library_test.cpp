@@ -44,10 +44,10 @@ struct Project {
     write("scale.tc", kProgram);
     write("main.c", kMain);
     write("CMakeLists.txt", kProject);
-    require(box.run({"tune", "project/scale.tc", "-s", "N=13", "-s", "M=3", "--layout", "x=col", "--trials", "1", "--db",
-                     "project/tuned.db"}));
-    std::vector<std::string> configure = {TEST_CMAKE, "-S",      "project", "-B", "build", "-G",
-                                          generator,  "-DCMAKE_PREFIX_PATH=" + prefix};
+    require(box.run({"tune", "project/scale.tc", "-s", "N=13", "-s", "M=3", "--layout", "x=col", "--trials", "1",
+                     "--db", "project/tuned.db"}));
+    std::vector<std::string> configure = {TEST_CMAKE, "-S", "project", "-B",
+                                          "build",    "-G", generator, "-DCMAKE_PREFIX_PATH=" + prefix};
     if (generator == "Ninja") configure.push_back(std::string("-DCMAKE_MAKE_PROGRAM=") + TEST_NINJA);
     require(box.run_program(configure));
   }
@@ -160,8 +160,10 @@ TEST_CASE("a build tunes only where it is asked to, and only once") {
 TEST_CASE("what tile_tune_add_library() cannot take is said when the project is configured") {
   const Project project("Ninja");
   const auto configure = [&](const std::string& call) {
-    project.write("CMakeLists.txt", "cmake_minimum_required(VERSION 3.20)\nproject(consumer LANGUAGES C)\n"
-                                    "find_package(tile_tune REQUIRED)\ntile_tune_add_library(" + call + ")\n");
+    project.write("CMakeLists.txt",
+                  "cmake_minimum_required(VERSION 3.20)\nproject(consumer LANGUAGES C)\n"
+                  "find_package(tile_tune REQUIRED)\ntile_tune_add_library(" +
+                      call + ")\n");
     const auto result = project.box.run_program({TEST_CMAKE, "build"});
     CHECK(result.exit_code != 0);
     return result.err;

@@ -38,9 +38,9 @@ TEST_CASE("examples/deploy: C and C++ find a package by CMake and by pkg-config"
 TEST_CASE("examples/cmake: kernels are part of a project's build") {
   const Sandbox box;
   require(box.run_program({TEST_CMAKE, "--install", TEST_BUILD, "--prefix", box.path("sdk").string()}));
-  require(box.run_program({TEST_CMAKE, "-S", kExamples + "cmake", "-B", "build", "-G", "Unix Makefiles",
-                           "-DCMAKE_PREFIX_PATH=" + box.path("sdk").string(),
-                           "-DCMAKE_C_FLAGS=-Wall -Wextra -Werror"}));
+  require(
+      box.run_program({TEST_CMAKE, "-S", kExamples + "cmake", "-B", "build", "-G", "Unix Makefiles",
+                       "-DCMAKE_PREFIX_PATH=" + box.path("sdk").string(), "-DCMAKE_C_FLAGS=-Wall -Wextra -Werror"}));
   require(box.run_program({TEST_CMAKE, "--build", "build"}));
   CHECK(require(box.run_program({"build/classify"})).out.starts_with("y: 32 x 10, largest error "));
 }
