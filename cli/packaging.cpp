@@ -57,17 +57,17 @@ Result<codegen::Variant> read_variant(const nlohmann::json& json) {
 }
 
 /// Only what computes as it should goes into a library: what compiles a kernel judges it, too, where it runs here.
-codegen::Compiler judging_compiler(const fs::path& runtime) {
-  return {[runtime](const ir::Program& program, const codegen::Schedule& schedule, const codegen::Target& target,
+codegen::Compiler judging_compiler(const search::Compiler& compiler, const fs::path& runtime) {
+  return {[compiler, runtime](const ir::Program& program, const codegen::Schedule& schedule, const codegen::Target& target,
                     const std::string& function, const fs::path& object) -> Result<codegen::Compiled> {
-    TILE_TUNE_TRY(compiled, codegen::compile_object(program, schedule, target, function, object));
+    TILE_TUNE_TRY(compiled, compiler.compile_object(program, schedule, target, function, object));
     if (codegen::check_runs_here(target))
       TILE_TUNE_CHECK(search::check_object(program, target, {function, object, runtime}));
     return compiled;
   }};
 }
 
-Result<std::vector<fs::path>> answer(const std::string& text) {
+Result<std::vector<fs::path>> answer(const std::string& text, const search::Compiler& compiler) {
   try {
     const auto json = nlohmann::json::parse(text);
     TILE_TUNE_TRY(package, package_from_json(json, json.at("directory").get<std::string>()));
@@ -75,7 +75,7 @@ Result<std::vector<fs::path>> answer(const std::string& text) {
     // Before the kernels, whose children inherit what the compiler sets up for it.
     TILE_TUNE_TRY(here, codegen::resolve_target("host", package.options.target.threads));
     TILE_TUNE_TRY(runtime, search::build_runtime(here, scratch.path()));
-    return codegen::write_package_with(judging_compiler(runtime), package.kernels, package.options);
+    return codegen::write_package_with(judging_compiler(compiler, runtime), package.kernels, package.options);
   } catch (const nlohmann::json::exception& error) {
     return failure("bad-request", fmt::format("malformed package request: {}", error.what()));
   }
@@ -147,9 +147,9 @@ Result<std::vector<fs::path>> package_in_child(const std::vector<codegen::Kernel
                  fmt::format("writing the package to {} failed: {}", options.directory.string(), why(output)));
 }
 
-Result<void> serve_package_request() {
+Result<void> serve_package_request(const search::Compiler& compiler) {
   const std::string text{std::istreambuf_iterator<char>(std::cin), {}};
-  const auto files = answer(text);
+  const auto files = answer(text, compiler);
   if (!files) return print(json_text({{"error", tile_tune::to_json(files.error())}}) + "\n");
   std::vector<std::string> names;
   for (const auto& file : *files) names.push_back(file.string());

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "codegen/emit/package.h"
+#include "search/measure/compiler.h"
 
 namespace tile_tune::cli {
 
@@ -29,7 +30,7 @@ Result<std::vector<std::filesystem::path>> package_in_child(const std::vector<co
                                                             const std::atomic<bool>* stop = nullptr);
 
 /// The child's side: a request on standard input, an answer on standard output.
-Result<void> serve_package_request();
+Result<void> serve_package_request(const search::Compiler& compiler);
 
 /// Nothing if a package may be written into `directory`, which need not exist yet; else why not.
 Result<void> check_writable(const std::filesystem::path& directory);

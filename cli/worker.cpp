@@ -17,7 +17,7 @@ void add_worker(CLI::App& app, Command& command) {
   verb->callback([&command, package] {
     command = [package](Session&) -> Result<Exit> {
       if (*package) {
-        TILE_TUNE_CHECK(serve_package_request());
+        TILE_TUNE_CHECK(serve_package_request(search::halide_compiler()));
         return Exit::Success;
       }
       const int code = search::worker_main(STDIN_FILENO, STDOUT_FILENO, search::halide_compiler());

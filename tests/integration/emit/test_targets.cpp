@@ -58,16 +58,16 @@ TEST_CASE("a library for several instruction sets runs what the CPU has") {
   const Scratch scratch;
   const fs::path package = emit("isas", scratch.path);
   run({"cc", "-std=c11", "-Wall", "-Wextra", "-Werror", "-I" + (package / "include").string(), (kTests / "isas.c").string(),
-       (package / "lib/libisas.a").string(), (package / "lib/libtile_tune_rt.a").string(), "-lpthread", "-o", "isas"},
+       (package / "lib/libisas.a").string(), (package / "lib/libtile_tune_rt.a").string(), "-lpthread", "-o", "caller"},
       scratch.path);
   // Blocks of 8 with AVX-512, of 4 with AVX2, none on other CPUs.
-  const std::string here = run({"./isas"}, scratch.path);
+  const std::string here = run({"./caller"}, scratch.path);
   CHECK(here == (runs_here("x86-64-linux-avx512_skylake") ? "8" : runs_here("x86-64-linux-avx2-fma") ? "4" : "43"));
   if (is_here("qemu-x86_64")) {
-    CHECK(run({"qemu-x86_64", "-cpu", "Nehalem", "./isas"}, scratch.path) == "43");
-    CHECK(run({"qemu-x86_64", "-cpu", "Haswell", "./isas"}, scratch.path) == "4");
+    CHECK(run({"qemu-x86_64", "-cpu", "Nehalem", "./caller"}, scratch.path) == "43");
+    CHECK(run({"qemu-x86_64", "-cpu", "Haswell", "./caller"}, scratch.path) == "4");
     // AVX2 without one of the features that come with it is not enough.
-    CHECK(run({"qemu-x86_64", "-cpu", "Haswell,-bmi2", "./isas"}, scratch.path) == "43");
+    CHECK(run({"qemu-x86_64", "-cpu", "Haswell,-bmi2", "./caller"}, scratch.path) == "43");
   } else {
     WARN("qemu-x86_64 is not here: other CPUs than this one were not tried");
   }

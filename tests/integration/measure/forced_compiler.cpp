@@ -93,10 +93,10 @@ constexpr const char* kRuntimeSource = R"(
 static halide_error_handler_t handler = 0;
 halide_error_handler_t halide_set_error_handler(halide_error_handler_t h) { handler = h; return 0; }
 void halide_error(void* context, const char* message) { if (handler) handler(context, message); }
-int halide_set_num_threads(int n) { return n; }
+static halide_do_par_for_t loop = 0;
+halide_do_par_for_t halide_set_custom_do_par_for(halide_do_par_for_t f) { loop = f; return 0; }
 int halide_do_par_for(void* context, halide_task_t task, int min, int size, uint8_t* closure) {
-  for (int i = min; i < min + size; ++i) task(context, i, closure);
-  return 0;
+  return loop(context, task, min, size, closure);
 }
 )";
 
