@@ -25,8 +25,6 @@ struct Builder {
   std::string name;
   const std::vector<PackedForm>& forms;
   const std::vector<Var>& given_vars;
-  const RuntimeProgram* runtime = nullptr;
-  size_t statement_number = 0;
   Stage stage{};
 
   int outputs() const { return static_cast<int>(stage.loops.output.size()); }
@@ -51,35 +49,6 @@ struct Builder {
     return vars;
   }
 
-  // The statement for to_halide(), whose runtime sizes are indices of their own there.
-  const ir::Statement& spelled() const { return runtime ? runtime->spelled(statement_number) : statement; }
-  // Constants of the IR where they are numbers, else expressions over the runtime sizes.
-  Expr extent_of(int tensor, size_t dimension) const {
-    if (runtime) return runtime->extent(tensor, dimension);
-    return static_cast<int>(ir::extent(program.tensors[tensor], dimension));
-  }
-  Expr bound_of(size_t constraint) const {
-    if (runtime) return runtime->number(runtime->named().statements[statement_number].constraints[constraint].bound);
-    return static_cast<int>(statement.constraints[constraint].bound.constant().value());
-  }
-  bool reads_inside(int operand, size_t dimension) const {
-    const auto& [number, tensor, subscripts, affine] = stage.loops.operands[operand];
-    const auto& subscript = std::get<ir::AffineExpr>(subscripts[dimension]);
-    if (!runtime) return stays_inside(statement, subscript, ir::extent(program.tensors[tensor], dimension));
-    const auto& named = runtime->named().statements[statement_number];
-    ir::AffineExpr with_sizes;
-    int seen = 0;
-    ir::for_each_read(*named.value, [&](const ir::Read& read) {
-      if (seen++ == operand) with_sizes = std::get<ir::AffineExpr>(read.subscripts[dimension]);
-    });
-    // What lies beyond the border of a guarded tile is computed from elements inside.
-    if (runtime->guarded())
-      for (const auto& term : with_sizes.terms)
-        for (int p = 0; p < outputs(); ++p)
-          if (stage.loops.output_index[p] == term.first && stage.runtime_extents[p].defined()) return false;
-    return stays_inside_always(named, with_sizes, runtime->named().tensors[tensor].extents[dimension]);
-  }
-
   // Values of the statement's indices, given one expression per reduction loop. Elements outside the written range
   // are computed from the nearest index and thrown away, so that no read leaves its tensor.
   std::vector<Expr> index_values(const std::vector<Expr>& reduction) const {
@@ -96,7 +65,6 @@ struct Builder {
       const int index = stage.loops.reduction_index[r];
       values[index] = static_cast<int>(ir::range(statement.indices[index]).lo) + reduction[r];
     }
-    if (runtime) values.insert(values.end(), runtime->values().begin(), runtime->values().end());
     return values;
   }
 
@@ -107,10 +75,11 @@ struct Builder {
               std::vector<Expr> subscripts, const Expr& part) const {
     const auto& tensor = program.tensors[node.tensor];
     for (size_t d = 0; d < subscripts.size(); ++d) {
-      const Expr last = extent_of(node.tensor, d) - 1;
-      if (!std::holds_alternative<ir::AffineExpr>(node.subscripts[d]))
+      const int last = static_cast<int>(ir::extent(tensor, d)) - 1;
+      const auto* affine = std::get_if<ir::AffineExpr>(&node.subscripts[d]);
+      if (!affine)
         subscripts[d] = Halide::clamp(subscripts[d], 0, last);
-      else if (!reads_inside(number, d))
+      else if (!stays_inside(statement, *affine, ir::extent(tensor, d)))
         subscripts[d] = Halide::clamp(Halide::likely(subscripts[d]), 0, last);
     }
     for (const auto& packed : packings)
@@ -151,7 +120,7 @@ struct Builder {
     };
     if (stage.dot) return {{dot_term(indices, read_operand)}, {}};
     const auto type = halide_type(statement.accumulator);
-    return {each_part(to_halide(*spelled().value, indices, read_operand),
+    return {each_part(to_halide(*statement.value, indices, read_operand),
                       [&](const Expr& part) {
                         return convert(with_ieee_rules(part, statement.op == ir::Aggregation::Sum && reductions() > 0),
                                        type);
@@ -164,10 +133,10 @@ struct Builder {
   // which it cannot.
   std::vector<Expr> conditions_at(const std::vector<Expr>& indices) const {
     std::vector<Expr> conditions;
-    for (size_t c = 0; c < statement.constraints.size(); ++c) {
-      const Expr position = to_halide(spelled().constraints[c].expr, indices);
+    for (const auto& constraint : statement.constraints) {
+      const Expr position = to_halide(constraint.expr, indices);
       conditions.push_back(position >= 0);
-      conditions.push_back(position < bound_of(c));
+      conditions.push_back(position < static_cast<int>(constraint.bound.constant().value()));
     }
     return conditions;
   }
@@ -207,11 +176,6 @@ struct Builder {
     }
   };
 
-  Expr runtime_reduction_extent(int r) const {
-    const auto& index = runtime->named().statements[statement_number].indices[stage.loops.reduction_index[r]];
-    return runtime->number(index.hi - index.lo);
-  }
-
   // The loops stand in the domain in the order they will run, unrolled parts innermost: Halide reorders the loops of
   // a reduction only where it can prove that the order does not matter, which it cannot for NaN-aware min and max.
   Domain make_domain(const std::string& suffix, const std::vector<Span>& spans) const {
@@ -222,12 +186,8 @@ struct Builder {
       region.push_back({0, static_cast<int>(spans[*r].unroll)});
       unrolled.push_back(*r);
     }
-    for (auto r = schedule.reduction_order.rbegin(); r != schedule.reduction_order.rend(); ++r) {
-      if (stage.runtime_reductions[*r])  // then it is one span of all, not unrolled
-        region.push_back({0, runtime_reduction_extent(*r)});
-      else
-        region.push_back({static_cast<int>(spans[*r].min), static_cast<int>(spans[*r].extent / spans[*r].unroll)});
-    }
+    for (auto r = schedule.reduction_order.rbegin(); r != schedule.reduction_order.rend(); ++r)
+      region.push_back({static_cast<int>(spans[*r].min), static_cast<int>(spans[*r].extent / spans[*r].unroll)});
     const RDom loops(region, name + suffix);
     Domain domain;
     domain.positions.resize(spans.size());
@@ -443,11 +403,7 @@ struct Builder {
     // Of a branch Halide asks only for the elements at which a single comparison holds, but then all of a register
     // tile from the first of them on, which reaches beyond the tile. It does not look into conjunctions; this one goes
     // as soon as the loops are known.
-    if (outputs() > 0) {
-      const Expr extent =
-          stage.loops.direct ? extent_of(statement.target, 0) : Expr(static_cast<int>(stage.loops.output[0]));
-      condition = condition && stage.vars[0] < extent;
-    }
+    if (outputs() > 0) condition = condition && stage.vars[0] < static_cast<int>(stage.loops.output[0]);
     return select(condition, each_part(result, [](const Expr& part) { return Halide::likely(part); }),
                   not_written(subscripts));
   }
@@ -511,24 +467,8 @@ struct Builder {
     if (!stage.loops.direct || schedule.parallel_reduction) return true;
     if (schedule.inlined || !updates_in_place(program, statement)) return false;
     for (int p = 0; p < outputs(); ++p)
-      if (stage.runtime_extents[p].defined() || stage.loops.output[p] % schedule.tiles[p][0] != 0) return true;
+      if (stage.loops.output[p] % schedule.tiles[p][0] != 0) return true;
     return false;
-  }
-
-  // Loops over runtime sizes. Their statements write plain indices (check_runtime_sizes).
-  void find_runtime_loops() {
-    stage.runtime_extents.resize(static_cast<size_t>(outputs()));
-    stage.runtime_reductions.assign(static_cast<size_t>(reductions()), false);
-    if (!runtime) return;
-    const auto& named = runtime->named();
-    for (int p = 0; p < outputs(); ++p) {
-      const auto& extent = named.tensors[statement.target].extents[static_cast<size_t>(p)];
-      if (!extent.constant()) stage.runtime_extents[p] = runtime->number(extent);
-    }
-    for (int r = 0; r < reductions(); ++r)
-      stage.runtime_reductions[r] =
-          !named.statements[statement_number].indices[stage.loops.reduction_index[r]].hi.constant();
-    stage.all_guarded = runtime->guarded();
   }
 
   // Spreads the elements that the output loops compute over the target: position o holds the element whose subscripts
@@ -565,7 +505,7 @@ struct Builder {
     for (const int p : stage.buffer_order)
       positions.push_back(values[stage.loops.output_index[p]] - static_cast<int>(stage.loops.first[p]));
     stage.result_vars = element_vars;
-    for (size_t d = 0; d < target.extents.size(); ++d) stage.result_extents.push_back(static_cast<int>(ir::extent(target, d)));
+    for (size_t d = 0; d < target.extents.size(); ++d) stage.result_extents.push_back(ir::extent(target, d));
     if (target.layout == ir::Layout::Row) {
       std::reverse(stage.result_vars.begin(), stage.result_vars.end());
       std::reverse(stage.result_extents.begin(), stage.result_extents.end());
@@ -576,7 +516,6 @@ struct Builder {
 
   Stage build() {
     stage.loops = loops_of(program, statement);
-    find_runtime_loops();
     stage.vars = given_vars;
     const Loops of_piece = one_piece(stage.loops, schedule);
     stage.reduction_extents = of_piece.reduction;
@@ -626,23 +565,17 @@ struct Builder {
     }
     define(stage.result, vars, finish(computed));
     stage.result_vars = vars;
-    for (const int p : stage.buffer_order) stage.result_extents.push_back(extent_of(statement.target, static_cast<size_t>(p)));
+    for (const int p : stage.buffer_order) stage.result_extents.push_back(stage.loops.output[p]);
     return std::move(stage);
   }
 };
 
 }  // namespace
 
-bool Stage::has_runtime_loop() const {
-  return std::any_of(runtime_extents.begin(), runtime_extents.end(), [](const Expr& e) { return e.defined(); }) ||
-         std::find(runtime_reductions.begin(), runtime_reductions.end(), true) != runtime_reductions.end();
-}
-
 Stage make_stage(const ir::Program& program, int number, const StageSchedule& schedule, const TensorFuncs& tensors,
-                 const std::vector<PackedForm>& forms, const RuntimeProgram* runtime, const std::vector<Var>& vars) {
+                 const std::vector<PackedForm>& forms, const std::vector<Var>& vars) {
   const auto& statement = program.statements[number];
-  Builder builder{program, statement, schedule, tensors, fmt::format("stage{}", number),
-                  forms,   vars,      runtime,  static_cast<size_t>(number)};
+  Builder builder{program, statement, schedule, tensors, fmt::format("stage{}", number), forms, vars};
   return builder.build();
 }
 

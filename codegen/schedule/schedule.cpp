@@ -94,31 +94,12 @@ StageSchedule stage_from_json(const json& source) {
   return stage;
 }
 
-RuntimeSizes runtime_from_json(const json& source) {
-  RuntimeSizes runtime;
-  for (const auto& entry : source.at("sizes")) {
-    RuntimeSize& size = runtime.sizes.emplace_back();
-    read(entry.at("tensor"), size.tensor);
-    read(entry.at("dimension"), size.dimension);
-    read(entry.at("slopes"), size.slopes);
-  }
-  runtime.guarded = source.at("guarded").get<bool>();
-  return runtime;
-}
-
 }  // namespace
 
 json to_json(const Schedule& schedule) {
   json stages = json::array();
   for (const auto& stage : schedule.stages) stages.push_back(stage_to_json(stage));
-  json result{{"kind", "schedule"}, {"version", Schedule::kVersion}, {"stages", std::move(stages)}};
-  if (schedule.runtime.sizes.empty()) return result;
-  result["version"] = Schedule::kRuntimeVersion;
-  json sizes = json::array();
-  for (const auto& size : schedule.runtime.sizes)
-    sizes.push_back({{"tensor", size.tensor}, {"dimension", size.dimension}, {"slopes", size.slopes}});
-  result["runtime"] = {{"sizes", std::move(sizes)}, {"guarded", schedule.runtime.guarded}};
-  return result;
+  return {{"kind", "schedule"}, {"version", Schedule::kVersion}, {"stages", std::move(stages)}};
 }
 
 Result<Schedule> schedule_from_json(const json& source) try {
@@ -126,13 +107,12 @@ Result<Schedule> schedule_from_json(const json& source) try {
     return fail(ErrorClass::Program, "not-a-schedule", "this JSON is not a schedule");
   int version = 0;
   read(source.at("version"), version);
-  if (version < 1 || version > Schedule::kRuntimeVersion)
+  if (version < 1 || version > Schedule::kVersion)
     return fail(ErrorClass::Program, "schedule-version",
                 "this schedule has version " + std::to_string(version) + ", this tool reads versions up to " +
-                    std::to_string(Schedule::kRuntimeVersion));
+                    std::to_string(Schedule::kVersion));
   Schedule schedule;
   for (const auto& stage : source.at("stages")) schedule.stages.push_back(stage_from_json(stage));
-  if (version == Schedule::kRuntimeVersion) schedule.runtime = runtime_from_json(source.at("runtime"));
   return schedule;
 } catch (const json::exception& error) {
   return fail(ErrorClass::Program, "malformed-schedule", std::string("malformed schedule: ") + error.what());

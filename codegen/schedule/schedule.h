@@ -74,26 +74,9 @@ struct StageSchedule {
   auto operator<=>(const StageSchedule&) const = default;
 };
 
-/// A size that a kernel takes from its buffers when it is called (runtime_sizes.h): extent `dimension` of the input
-/// `tensor`. slopes: by number of the program, by how much it rises with the size.
-struct RuntimeSize {
-  int tensor = -1;
-  int dimension = 0;
-  std::vector<int64_t> slopes;
-  auto operator<=>(const RuntimeSize&) const = default;
-};
-
-struct RuntimeSizes {
-  std::vector<RuntimeSize> sizes;
-  bool guarded = false;  // last tiles are computed in part under guards, not moved back: sizes may be smaller than tiles
-  auto operator<=>(const RuntimeSizes&) const = default;
-};
-
 struct Schedule {
   static constexpr int kVersion = 2;  // 1 knew no epilogue_of, compute_at, parallel_reduction
-  static constexpr int kRuntimeVersion = 3;  // of the JSON form of schedules with runtime sizes, and of no others
   std::vector<StageSchedule> stages;
-  RuntimeSizes runtime = {};  // empty: the kernel computes the sizes the program is bound at
   auto operator<=>(const Schedule&) const = default;
 };
 
