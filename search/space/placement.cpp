@@ -94,7 +94,6 @@ void repair_nests(const std::vector<StageContext>& stages, Schedule& schedule) {
 
 Schedule repair(const std::vector<StageContext>& stages, Schedule schedule) {
   if (stages.empty()) return schedule;
-  schedule.runtime = {};  // the space has schedules for the sizes of its program
   repair_inlining(stages, schedule);
   repair_epilogues(stages, schedule);
   repair_nests(stages, schedule);
