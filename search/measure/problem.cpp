@@ -71,8 +71,9 @@ json read_description(const fs::path& directory) {
 }  // namespace
 
 Result<Problem> make_problem(const ir::Program& program, uint64_t seed) {
-  TILE_TUNE_TRY(range, reference::finite_range(program, seed));
-  Problem problem{program, reference::random_inputs(program, seed, range), {}, false, ""};
+  TILE_TUNE_TRY(found, reference::finite_inputs(program, seed));
+  const reference::FloatRange range = found.range;
+  Problem problem{program, std::move(found.inputs), {}, false, ""};
   TILE_TUNE_CHECK(judge(problem, seed));
   if (range.lo != reference::FloatRange{}.lo || range.hi != reference::FloatRange{}.hi)
     problem.note = fmt::format("float inputs in [{:g}, {:g}), where the result is finite", range.lo, range.hi);

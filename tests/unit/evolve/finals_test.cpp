@@ -47,6 +47,13 @@ TEST_CASE("finalists: the default, the previous best, the best four others") {
   CHECK(finalists(population, "x", "", 4).empty());
 }
 
+TEST_CASE("who was far slower than the default is no finalist, unless it is the previous best") {
+  const auto population = ranked({{"a", 1.1}, {"d", 1.0}, {"b", 0.9}, {"c", 0.8}, {"e", 0.3}});
+  CHECK(keys(finalists(population, "d", "", 4)) == "dab");
+  CHECK(keys(finalists(population, "d", "e", 4)) == "deab");
+  CHECK(keys(finalists(ranked({{"d", 1.0}, {"c", 0.8}}), "d", "", 4)) == "d");
+}
+
 TEST_CASE("a challenger wins only when its interval excludes 1") {
   CHECK(decide({kDefault}, false) == 0);
   CHECK(decide({kDefault, final_of(1.2, 0.99, 1.4)}, false) == 0);
