@@ -77,6 +77,22 @@ TEST_CASE("products keep their accumulators within the registers", "[unit]") {
   }
 }
 
+TEST_CASE("half vectors fill rows that whole ones do not, where they cost half", "[unit]") {
+  const auto program = bound("def f(float(B,M,K) A, float(B,K,N) C) -> (O) { O(b,m,n) +=! A(b,m,k) * C(b,k,n) }",
+                             {{"B", 500}, {"M", 72}, {"N", 72}, {"K", 26}});
+  const auto lanes_on = [&](const std::string& halide) {
+    auto target = avx512();
+    target.halide = halide;
+    const auto stage = Space(program, target).default_schedule().stages.at(0);
+    CHECK(stage.vector_loop == 2);
+    if (stage.lanes == 8) CHECK(stage.tiles == std::vector<std::vector<int64_t>>{{1}, {2}, {72}});
+    return stage.lanes;
+  };
+  CHECK(lanes_on("x86-64-linux-tune_znver4-avx512_zen4") == 8);
+  CHECK(lanes_on("x86-64-linux-tune_znver5-avx512_zen5") == 16);
+  CHECK(lanes_on("x86-64-linux-avx512_sapphirerapids") == 16);
+}
+
 TEST_CASE("matrix-vector products still reduce in lanes", "[unit]") {
   const auto stage =
       chosen(bound("def f(float(R,C) A, float(C) B) -> (o) { o(i) +=! A(i,j) * B(j) }", {{"R", 4096}, {"C", 4096}}));
