@@ -131,8 +131,15 @@ TEST_CASE("the costs of the first batch are not taken for those of a candidate")
   cost.add_batch(0, 1);
   cost.add_batch(4, 4);
   CHECK(cost.per_candidate() == 0.75);
-  CHECK(finals_seconds(cost, 6, 1e6) == Approx(6 * 0.75 + 2));
-  CHECK(finals_seconds(cost, 6, 1e9) == Approx(6 * 0.75 + 31));
+  CHECK(finals_seconds(cost, 1e6) == Approx(0.75 + 2));
+  CHECK(finals_seconds(cost, 1e9) == Approx(0.75 + 31));
+}
+
+TEST_CASE("finals of long kernels are too long for short budgets") {
+  CHECK_FALSE(too_long_for_finals({.seconds = 30}, 3 * 80e6));  // 31 rounds: 7.4 s
+  CHECK(too_long_for_finals({.seconds = 30}, 4 * 80e6));
+  CHECK_FALSE(too_long_for_finals({.seconds = 60}, 4 * 80e6));
+  CHECK_FALSE(too_long_for_finals({.trials = 5}, 1e12));
 }
 
 TEST_CASE("what the budget allows") {
