@@ -139,6 +139,12 @@ nlohmann::json json_of_text(const std::string& text) {
   return json.is_discarded() ? nlohmann::json(text) : json;
 }
 
+std::optional<ir::Program> program_of(const db::ProgramRow& row) {
+  auto program = ir::program_from_json(nlohmann::json::parse(row.canonical_json, nullptr, false));
+  if (!program || ir::content_hash(*program) != row.content_hash) return std::nullopt;
+  return std::move(*program);
+}
+
 std::string sizes_text(const std::string& sizes_json) {
   const auto json = nlohmann::ordered_json::parse(sizes_json, nullptr, false);
   if (!json.is_object()) return sizes_json;
