@@ -145,6 +145,12 @@ std::optional<ir::Program> program_of(const db::ProgramRow& row) {
   return std::move(*program);
 }
 
+std::string title_text(std::vector<std::string> parts, const std::string& layout) {
+  if (layout != "row") parts.push_back(layout);
+  std::erase(parts, "");
+  return fmt::format("{}", fmt::join(parts, "  "));
+}
+
 std::string sizes_text(const std::string& sizes_json) {
   const auto json = nlohmann::ordered_json::parse(sizes_json, nullptr, false);
   if (!json.is_object()) return sizes_json;

@@ -204,7 +204,9 @@ TEST_CASE("Ctrl-C and SIGTERM end a search with 130 and keep its trials") {
 
 TEST_CASE("what is fast with cold caches is stored apart from what is fast with hot ones") {
   const Sandbox box;
-  REQUIRE(box.run(tune({"--trials", "2", "--objective", "cold"})).exit_code == 0);
+  const auto tuned = box.run(tune({"--trials", "2", "--objective", "cold"}));
+  REQUIRE(tuned.exit_code == 0);
+  CHECK(tuned.out.find("f32,f32->f32  row, cold  (") != std::string::npos);
   CHECK(shown(box)["layout"] == "row, cold");
   const auto choice_for = [&](const std::string& objective) {
     std::vector<std::string> arguments{"explain", "--what", "schedule", "--objective", objective};
