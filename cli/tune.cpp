@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 #include <limits>
+#include <map>
 
 #include "cli/bindings.h"
 #include "cli/dry_run.h"
@@ -29,7 +30,7 @@ namespace tile_tune::cli {
 namespace {
 
 struct TuneArguments {
-  std::string program;
+  std::vector<std::string> programs;
   BindingOptions bindings;
   TuningRequest request;
   std::string strategy = "model";
@@ -49,7 +50,10 @@ struct Outcome {
 Result<std::vector<std::string>> emit(const Workload& workload, const std::string& directory, const Session& session) {
   // Through the database, so that `build` later writes the very same package.
   TILE_TUNE_TRY(targets, package_targets(session));
-  const auto choose = [&](const codegen::Target& target) { return stored_choice(workload, target, session); };
+  TILE_TUNE_TRY(databases, open_stack(session));
+  const auto choose = [&](const codegen::Target& target) {
+    return stored_choice(workload, target, databases, session);
+  };
   const std::string& name = workload.program.name;
   TILE_TUNE_TRY(kernel, kernel_for(workload, name, targets, choose));
   TILE_TUNE_TRY(files, package_in_child({kernel}, {name, directory, targets.back(), TILE_TUNE_VERSION}));
@@ -101,7 +105,7 @@ Result<void> tune_for(const codegen::Target& target, const LoadedProgram& loaded
   if (arguments.dry_run) return show_plan(workload, target, arguments.request, session, outcome.summary);
   TuningRequest request = arguments.request;
   for (const auto& file : arguments.schedules) {
-    TILE_TUNE_TRY(choice, given_choice(workload, file));
+    TILE_TUNE_TRY(choice, given_choice(workload, target, file));
     request.seeds.push_back(std::move(choice.schedule));
   }
   if (request.resume && request.may_begin) {
@@ -152,6 +156,17 @@ Result<std::vector<Variant>> variants_of(const LoadedProgram& loaded, const ir::
   TILE_TUNE_TRY(packed, with_constants(stored, loaded.suite->weights));
   variants.push_back({&loaded, name + ", weights packed", std::move(packed)});
   return variants;
+}
+
+/// Packages of one folder would overwrite each other.
+Result<void> check_distinct(const std::vector<Variant>& variants) {
+  std::map<std::string, const LoadedProgram*> owners;  // one with --weights has two packages, of which the last stays
+  for (const auto& variant : variants)
+    if (owners.try_emplace(variant.program.name, variant.loaded).first->second != variant.loaded)
+      return fail(ErrorClass::Program, "duplicate-function",
+                  fmt::format("two packages would be called '{}'", variant.program.name),
+                  "emit one at a time, or make one library of them with tile-tune build");
+  return {};
 }
 
 /// For each of several targets with the whole budget, one after the other.
@@ -215,7 +230,7 @@ Result<Exit> tune_alone(const LoadedProgram& loaded, const ir::Program& stored, 
 }
 
 Result<Exit> tune(const TuneArguments& arguments, const Session& session) {
-  TILE_TUNE_TRY(loaded, load_programs({arguments.program}, arguments.bindings, session.report));
+  TILE_TUNE_TRY(loaded, load_programs(arguments.programs, arguments.bindings, session.report, Defs::One));
   std::erase_if(loaded, [&](const LoadedProgram& one) { return !is_wanted(one, arguments.only); });
   if (loaded.empty())
     return fail(ErrorClass::Program, "nothing-selected",
@@ -227,12 +242,12 @@ Result<Exit> tune(const TuneArguments& arguments, const Session& session) {
   TILE_TUNE_TRY(stored, with_storage(loaded, arguments.bindings));
   if (!arguments.schedules.empty() && loaded.size() != 1)
     return fail(ErrorClass::Program, "several-programs", "--schedule is for a single program");
-  if (loaded.size() > 1 && !loaded.front().suite) return tl::unexpected(several_programs(arguments.program, loaded));
   std::vector<Variant> variants;
   for (size_t i = 0; i < loaded.size(); ++i) {
     TILE_TUNE_TRY(some, variants_of(loaded[i], stored[i], arguments.weights));
     variants.insert(variants.end(), some.begin(), some.end());
   }
+  if (!arguments.emit.empty()) TILE_TUNE_CHECK(check_distinct(variants));
   if (variants.size() == 1) return tune_alone(loaded.front(), variants.front().program, given, arguments, session);
   return tune_suite(variants, given, arguments, session);
 }
@@ -242,7 +257,10 @@ Result<Exit> tune(const TuneArguments& arguments, const Session& session) {
 void add_tune(CLI::App& app, Command& command) {
   auto arguments = std::make_shared<TuneArguments>();
   auto* verb = app.add_subcommand("tune", "Searches schedules, verifies and measures each, keeps all of it");
-  verb->add_option("PROGRAM", arguments->program, kProgramArgument)->required()->type_name("");
+  verb->add_option("PROGRAM", arguments->programs,
+                   std::string(kProgramArgument) + ", or a suite: FILE.json; several are tuned one after the other")
+      ->required()
+      ->type_name("");
   add_binding_options(*verb, arguments->bindings);
   verb->add_option("--trials", arguments->request.trials, "Stop after so many candidates")
       ->type_name("N")

@@ -52,11 +52,16 @@ Result<void> compile_generated(const ArchiveJob& job, const fs::path& folder, co
                    {"-iquote", job.include.string(), "-iquote", (job.work / kRuntimeFolder).string()});
 }
 
-/// libtile_tune_rt.a, whose symbols are hidden: a shared library that the runtime becomes part of keeps them to itself.
-/// Leaves the runtime's header for compile_generated().
-Result<void> make_runtime(const ArchiveJob& job, const std::filesystem::path& archive) {
+/// Where compile_generated() finds the runtime's header, and make_runtime() its sources.
+Result<void> write_runtime_sources(const ArchiveJob& job) {
   TILE_TUNE_TRY(folder, make_folder(job, kRuntimeFolder));
   for (const auto& [name, text] : runtime_files()) TILE_TUNE_CHECK(write_text(folder / name, text));
+  return {};
+}
+
+/// libtile_tune_rt.a, whose symbols are hidden: a shared library that the runtime becomes part of keeps them to itself.
+Result<void> make_runtime(const ArchiveJob& job, const std::filesystem::path& archive) {
+  const fs::path folder = job.work / kRuntimeFolder;
   std::vector<std::string> command = {job.tools.ar, "rcsD", archive.string()};
   for (const auto& [name, text] : runtime_files()) {
     const std::filesystem::path file = name;
@@ -190,17 +195,22 @@ Result<std::vector<std::vector<Compiled>>> make_archives(const ArchiveJob& job, 
                                                          const fs::path& runtime) {
   TILE_TUNE_TRY(cpu_features, required_cpu_features(job.options.target));
   TILE_TUNE_TRY(members, make_folder(job, kMembersFolder));
-  TILE_TUNE_CHECK(make_runtime(job, runtime));
-  TILE_TUNE_CHECK(compile_generated(job, members, common_member(job), library_text(job.options.name)));
+  TILE_TUNE_CHECK(write_runtime_sources(job));
+  // First what all kernels share: of a library with one it is done on another core while the kernel is compiled.
   const auto make = [&](size_t number) -> Result<nlohmann::json> {
-    TILE_TUNE_TRY(functions, make_member(job, number, cpu_features));
-    return to_json(functions);
+    if (number > 0) {
+      TILE_TUNE_TRY(functions, make_member(job, number - 1, cpu_features));
+      return to_json(functions);
+    }
+    TILE_TUNE_CHECK(make_runtime(job, runtime));
+    TILE_TUNE_CHECK(compile_generated(job, members, common_member(job), library_text(job.options.name)));
+    return nlohmann::json();
   };
-  TILE_TUNE_TRY(answers, in_children(job.kernels.size(), available_cores().size(), make));
+  TILE_TUNE_TRY(answers, in_children(job.kernels.size() + 1, available_cores().size(), make));
   std::vector<std::vector<Compiled>> compiled;
   std::vector<std::string> archive = {job.tools.ar, "rcsD", library.string()};
   for (size_t i = 0; i < job.kernels.size(); ++i) {
-    compiled.push_back(compiled_from_json(answers[i]));
+    compiled.push_back(compiled_from_json(answers[i + 1]));
     archive.push_back(job.kernels[i].function + ".o");
   }
   archive.push_back(common_member(job) + ".o");

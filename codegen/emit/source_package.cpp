@@ -9,6 +9,7 @@
 #include "codegen/emit/runtime_files.h"
 #include "codegen/emit/staging.h"
 #include "codegen/emit/wrapper_text.h"
+#include "codegen/lower/error_functions.h"
 
 namespace tile_tune::codegen {
 namespace {
@@ -16,46 +17,9 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr const char* kRuntime = "src/tile_tune_rt";
+// Objects of other platforms keep the names that Halide gives what they call: what archives rename is here defined under
+// the old name, once for all packages of a program.
 constexpr const char* kHalideNames = "halide_names.c";
-
-// Every function of Halide 21's runtime (HalideRuntime.h) by which generated code reports an error. Objects of other
-// platforms keep the names that Halide gives them: what archives rename is here defined under the old name, once for
-// all packages of a program.
-constexpr const char* kErrors[] = {"access_out_of_bounds",
-                                   "bad_dimensions",
-                                   "bad_extern_fold",
-                                   "bad_fold",
-                                   "bad_type",
-                                   "bounds_inference_call_failed",
-                                   "buffer_allocation_too_large",
-                                   "buffer_argument_is_null",
-                                   "buffer_extents_negative",
-                                   "buffer_extents_too_large",
-                                   "buffer_is_null",
-                                   "constraint_violated",
-                                   "constraints_make_required_region_smaller",
-                                   "debug_to_file_failed",
-                                   "device_crop_failed",
-                                   "device_dirty_with_no_device_support",
-                                   "device_interface_no_device",
-                                   "explicit_bounds_too_small",
-                                   "extern_stage_failed",
-                                   "fold_factor_too_small",
-                                   "host_and_device_dirty",
-                                   "host_is_null",
-                                   "no_device_interface",
-                                   "param_too_large_f64",
-                                   "param_too_large_i64",
-                                   "param_too_large_u64",
-                                   "param_too_small_f64",
-                                   "param_too_small_i64",
-                                   "param_too_small_u64",
-                                   "requirement_failed",
-                                   "specialize_fail",
-                                   "split_factor_not_positive",
-                                   "storage_bound_too_small",
-                                   "unaligned_host_ptr",
-                                   "vscale_invalid"};
 
 std::string halide_names_text() {
   std::string text = R"(/* What kernels call, under the names that Halide gives it. */
@@ -72,7 +36,7 @@ int halide_do_par_for(void* call, int (*task)(struct tile_tune_call*, int, uint8
 int halide_error_out_of_memory(void* call);
 int halide_error_out_of_memory(void* call) { return (void)call, tile_tune_rt1_out_of_memory(); }
 )";
-  for (const char* name : kErrors)
+  for (const char* name : kErrorFunctions)
     text += fmt::format(
         "int halide_error_{0}(void);\nint halide_error_{0}(void) {{ return TILE_TUNE_ERROR_INTERNAL; }}\n", name);
   return text;

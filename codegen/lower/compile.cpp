@@ -16,6 +16,7 @@
 #include "codegen/lower/stage.h"
 #include "codegen/lower/statements.h"
 #include "codegen/schedule/check.h"
+#include "codegen/schedule/order.h"
 #include "frontend/ir/canonical.h"
 #include "frontend/ir/gather.h"
 
@@ -285,12 +286,17 @@ Result<void> check_gather_form(const ir::Program& program) {
   return {};
 }
 
-Result<void> check_lowerable(const ir::Program& program, const Schedule& schedule) {
+Result<void> check_lowerable(const ir::Program& program, const Schedule& schedule, const Target& target) {
   TILE_TUNE_CHECK(check_gather_form(program));
-  return check(program, schedule);
+  return check_for(target, program, schedule);
 }
 
 }  // namespace
+
+Result<void> check_for(const Target& target, const ir::Program& program, const Schedule& schedule) {
+  TILE_TUNE_CHECK(check(program, schedule));
+  return target.is_deterministic() ? check_order(program, schedule) : Result<void>();
+}
 
 std::vector<int> kernel_arguments(const ir::Program& program) {
   std::vector<int> result = program.inputs;
@@ -306,7 +312,7 @@ std::string packing_function(const std::string& function, int tensor) {
 
 Result<Compiled> compile_object(const ir::Program& program, const Schedule& schedule, const Target& target,
                                 const std::string& function, const std::filesystem::path& object) {
-  TILE_TUNE_CHECK(check_lowerable(program, schedule));
+  TILE_TUNE_CHECK(check_lowerable(program, schedule, target));
   return guarded("compiling a kernel",
                  [&] { return compile([&] { return lowered_module(program, schedule, target, function); }, object); });
 }
@@ -324,7 +330,7 @@ Result<Compiled> compile_autoscheduled(const ir::Program& program, AutoScheduler
 }
 
 Result<std::string> lowered_loops(const ir::Program& program, const Schedule& schedule, const Target& target) {
-  TILE_TUNE_CHECK(check_lowerable(program, schedule));
+  TILE_TUNE_CHECK(check_lowerable(program, schedule, target));
   return guarded("lowering a kernel", [&]() -> Result<std::string> {
     std::ostringstream text;
     const auto module = lowered_module(program, schedule, target, program.name,

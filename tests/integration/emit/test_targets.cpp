@@ -136,6 +136,11 @@ TEST_CASE("other platforms get objects of their own format, and sources") {
                            "lib/cmake/mac/macConfig.cmake", "share/mac/manifest.json"})
     CHECK(fs::is_regular_file(scratch.path / "mac" / file));
   CHECK_FALSE(fs::exists(scratch.path / "mac/lib/libmac.a"));
+  // Its header names files that are there.
+  const auto header = read_bytes(scratch.path / "mac/include/mac.h");
+  REQUIRE(header);
+  CHECK(header->find("libmac.a") == std::string::npos);
+  CHECK(header->find("src/mac and src/tile_tune_rt as C11") != std::string::npos);
 }
 
 TEST_CASE("objects and sources make the library that an archive is") {
