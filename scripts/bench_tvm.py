@@ -99,7 +99,7 @@ def compared(options, workload, cores, child):
     if not built.is_tuned:
         raise ValueError(f"the database of {name}'s search holds no schedule")
     shapes = [argument.shape for argument in built.arguments]
-    library = folder / "tvm.so"
+    library = folder / f"tvm-{options.batch}.so"
     theirs = once(folder / f"tvm-{options.batch}.json", lambda: child.ask("tvm_tuning", {
         "workload": workload, "shapes": shapes, "trials": options.trials, "batch": options.batch,
         "threads": options.threads, "seed": SEED, "library": str(library)}))

@@ -88,6 +88,5 @@ def render(data, plots, searches=None):
         parts.append("## numpy, PyTorch and JAX, two threads\n\n`scripts/bench_python.py`: versions " +
                      ", ".join(f"{k} {v}" for k, v in data.get("python_versions", {}).items()) + ".\n\n" +
                      markdown.python_table(python))
-    if "tvm" in data:
-        parts.append(tvm_document.render(data["tvm"]))
+    parts += [tvm_document.render(result) for result in data.get("tvm", [])]
     return "\n".join(parts)

@@ -60,8 +60,8 @@ def render(result):
     """`result`: what scripts/bench_tvm.py wrote."""
     workloads = result["workloads"]
     versions = ", ".join(f"{name} {version}" for name, version in result["versions"].items())
-    return (f"## TVM MetaSchedule, {result['threads']} threads\n\n"
+    return (f"## TVM MetaSchedule, {result['threads']} threads, {result['batch']} of its trials a round\n\n"
             f"`scripts/bench_tvm.py` ({versions}): {result['trials']} trials each, from empty databases; then the best "
             "kernels of both in one process, on the same tensors. Our seconds are those of the whole `tile-tune tune`, "
-            f"TVM's those of its `tune_tir` alone, {result['batch']} trials a round.\n\n"
+            "TVM's those of its `tune_tir` alone.\n\n"
             + verdict_table(workloads) + "\n" + workload_table(workloads))

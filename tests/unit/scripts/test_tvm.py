@@ -29,7 +29,7 @@ class Document(unittest.TestCase):
     def test_workloads_show_both_kernels_and_both_searches(self):
         text = tvm_document.render(measured(workload("a", runs.ratio(1.25)),
                                             workload("b", runs.ratio(3.0), ours=60.0, disturbed=True)))
-        self.assertIn("## TVM MetaSchedule, 2 threads", text)
+        self.assertIn("## TVM MetaSchedule, 2 threads, 16 of its trials a round", text)
         self.assertIn("(apache-tvm 1.2): 64 trials each", text)
         self.assertIn("| a | 440 | 352 | 1.25 [1.23 1.27] | 40 s | 200 s | 0.20 |", text)
         self.assertIn("| b (disturbed) | 440 | 352 | 3.00 [2.94 3.06] | 60 s | 200 s | 0.30 |", text)
@@ -59,7 +59,11 @@ class Document(unittest.TestCase):
                    "version": "1.2.3", "date": "2020-01-02"}
         data = {"machine": machine, "suite": [], "passes": {}, "histories": {}}
         self.assertNotIn("TVM", document.render(data, {}))
-        self.assertIn("| a | 440 |", document.render({**data, "tvm": measured(workload("a", runs.ratio(2.0)))}, {}))
+        text = document.render({**data, "tvm": [measured(workload("a", runs.ratio(2.0))),
+                                                {**measured(workload("b", runs.ratio(3.0))), "batch": 64}]}, {})
+        first, second = text.split("threads, 64 of its trials a round")
+        self.assertIn("| a | 440 |", first)
+        self.assertIn("| b | 440 |", second)
 
 
 class Resuming(unittest.TestCase):
