@@ -47,7 +47,8 @@ def compared(request, placement):
 
     pointers = [array.ctypes.data for array in [*inputs, output]]
     function = tvm.runtime.load_module(request["libraries"][TVM])["main"]
-    calls = {OWN: kernels.load(request["libraries"][OWN], pointers), TVM: lambda: function(*tensors)}
+    calls = {OWN: kernels.load(request["libraries"][OWN], pointers, len(request["cores"])),
+             TVM: lambda: function(*tensors)}
     entries = {}
     for name, call in calls.items():
         output.fill(np.nan)
@@ -62,8 +63,7 @@ def compared(request, placement):
     with rounds.alone():
         samples, _ = rounds.run(calls, calls, placement, request["rounds"], request["seconds"], SEED)
     timed = [contest.with_samples(entries[name], values, workload, SEED) for name, values in samples.items()]
-    return {"entries": timed,
-            "tuned_over_tvm": rounds.speed_ratio(samples[OWN], samples[TVM], SEED)}
+    return {"entries": timed, "tuned_over_tvm": rounds.speed_ratio(samples[OWN], samples[TVM], SEED)}
 
 
 if __name__ == "__main__":
