@@ -343,7 +343,9 @@ Result<std::string> lowered_loops(const ir::Program& program, const Schedule& sc
 Result<void> compile_runtime(const Target& target, const std::filesystem::path& object) {
   return guarded("compiling the runtime", [&]() -> Result<void> {
     // What Halide::compile_standalone_runtime does: a module without functions brings the whole runtime.
-    return write_object(Halide::Module("standalone_runtime", Halide::Target(target.halide)), object);
+    // Halide's own code for it asks for fast arithmetic, which strict_float refuses; it computes nothing of a kernel's.
+    const auto plain = Halide::Target(target.halide).without_feature(Halide::Target::StrictFloat);
+    return write_object(Halide::Module("standalone_runtime", plain), object);
   });
 }
 
