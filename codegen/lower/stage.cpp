@@ -125,24 +125,23 @@ struct Builder {
     std::optional<Values> value;
     if (is_term)
       value = multiply_factors(*statement.value, indices, read_operand,
-                               [&](const std::vector<bool>& varies) { return values_in_tile(varies); });
+                               [&](const std::vector<bool>& varies) { return count_values(varies); });
     if (!value) value = to_halide(*statement.value, indices, read_operand);
     return {each_part(*value, [&](const Expr& part) { return convert(with_ieee_rules(part, is_term), type); }),
             conditions};
   }
 
-  // How often what varies with these indices is computed in a register tile and the innermost loop of its reduction:
-  // vectors along the vector loop, and nothing anew for loops it does not vary with.
-  double values_in_tile(const std::vector<bool>& varies) const {
+  // How many different values there are of what varies with these indices, in vectors along the loop that results are
+  // neighbours along: 16 lanes, the widest, on every machine and by every schedule, for all to round alike.
+  double count_values(const std::vector<bool>& varies) const {
+    constexpr double kLanes = 16;
     double count = 1;
-    for (int p = 0; p < outputs(); ++p) {
-      if (!varies[static_cast<size_t>(stage.loops.output_index[p])]) continue;
-      const auto tile = static_cast<double>(schedule.tiles[p].back());
-      count *= p == schedule.vector_loop ? tile / schedule.lanes : tile;
-    }
-    const int innermost = schedule.scan ? 0 : schedule.reduction_order.back();
-    if (varies[static_cast<size_t>(stage.loops.reduction_index[innermost])])
-      count *= static_cast<double>(stage.loops.reduction[innermost]);
+    for (int p = 0; p < outputs(); ++p)
+      if (varies[static_cast<size_t>(stage.loops.output_index[p])])
+        count *= static_cast<double>(stage.loops.output[p]) / (p == stage.contiguous ? kLanes : 1);
+    for (int r = 0; r < reductions(); ++r)
+      if (varies[static_cast<size_t>(stage.loops.reduction_index[r])])
+        count *= static_cast<double>(stage.loops.reduction[r]);
     return count;
   }
 
