@@ -6,6 +6,7 @@
 #include "codegen/lower/copy.h"
 #include "codegen/lower/expression.h"
 #include "codegen/lower/guards.h"
+#include "codegen/lower/quotient.h"
 #include "frontend/ir/gather.h"
 
 namespace tile_tune::codegen {
@@ -102,6 +103,16 @@ struct Builder {
     std::vector<Expr> conditions;
   };
 
+  // Where a row is long enough to pay for it, a divisor that the whole row shares is inverted once.
+  Expr with_shared_divisors(const Expr& value) const {
+    const int vector = schedule.vector_loop;
+    if (reductions() > 0 || vector < 0 || stage.loops.output[vector] < int64_t{4} * schedule.lanes) return value;
+    std::vector<std::string> others;
+    for (int p = 0; p < outputs(); ++p)
+      if (p != vector) others.push_back(stage.vars[p].name());
+    return with_reciprocals(value, others);
+  }
+
   // `part`: which of a dot product's iterations, where the schedule has them.
   Term term(std::vector<Expr> reduction, const Expr& part = {}) const {
     if (const auto& cut = schedule.parallel_reduction)
@@ -122,7 +133,8 @@ struct Builder {
     const auto type = halide_type(statement.accumulator);
     return {each_part(to_halide(*statement.value, indices, read_operand),
                       [&](const Expr& part) {
-                        return convert(with_ieee_rules(part, statement.op == ir::Aggregation::Sum && reductions() > 0),
+                        return convert(with_ieee_rules(with_shared_divisors(part),
+                                                       statement.op == ir::Aggregation::Sum && reductions() > 0),
                                        type);
                       }),
             conditions};

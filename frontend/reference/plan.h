@@ -78,6 +78,8 @@ struct Plan {
   /// alone.
   bool elementwise = false;
   std::vector<std::vector<ir::Pivot>> pivots;
+  /// Numbers of two accesses of a sum whose terms are nothing but products of two elements, of one float type.
+  std::optional<std::pair<int, int>> factors;
 };
 
 /// The program must be bound and valid, and outlive the plan.

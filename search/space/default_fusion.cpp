@@ -25,6 +25,10 @@ using codegen::StageSchedule;
 // Work done again at the borders of blocks that may be lost for keeping results in cache.
 constexpr double kMostRepeated = 1.1;
 
+// The same, where it is only a question of how large the blocks are. Attention over 512 rows in blocks of 72 computes
+// 576 of them.
+constexpr double kMostRepeatedForSize = 1.02;
+
 double product(const std::vector<int64_t>& extents) {
   double result = 1;
   for (const int64_t extent : extents) result *= static_cast<double>(std::max<int64_t>(extent, 1));
@@ -232,13 +236,19 @@ struct Planner {
     const int64_t step = alone.tiles[innermost][0], extent = stages[host].loops.output[innermost];
     const double cache = static_cast<double>(has_contraction(host) ? target().l2_bytes : target().l1_bytes) / 2;
     const bool threaded = target().threads > 1 && cluster_work(host) >= kSerialWork;
-    Schedule best = in_blocks(host, alone, step);
+    std::vector<int64_t> sizes{step};
     for (const int64_t multiple : tile_multiples(step, extent)) {
-      Schedule candidate = in_blocks(host, alone, multiple * step);
+      const Schedule candidate = in_blocks(host, alone, multiple * step);
       if (bytes_kept(candidate, host) > cache) break;
       if (threaded && blocks(candidate, host) < kPiecesPerThread * target().threads && multiple > 1) break;
-      best = std::move(candidate);
+      sizes.push_back(multiple * step);
     }
+    // The last block is moved back to end at the border.
+    const auto computed = [&](int64_t size) { return static_cast<double>((extent + size - 1) / size * size); };
+    double least = computed(step);
+    for (const int64_t size : sizes) least = std::min(least, computed(size));
+    while (computed(sizes.back()) > kMostRepeatedForSize * least) sizes.pop_back();
+    Schedule best = in_blocks(host, alone, sizes.back());
     StageSchedule& stage = best.stages[host];
     double pieces = 1;
     while (threaded && stage.parallel < static_cast<int>(shared[host].size()) &&
