@@ -173,11 +173,11 @@ Run Evaluator::run_along(const Task& task, const Access& access, int index) {
 // Sets the output indices to where they write the element; false if none does.
 bool Evaluator::solve(Task& task, int64_t position) const {
   const Plan& plan = task.plan;
-  int64_t stride = ir::element_count(program_.tensors[plan.target.tensor]);
+  int64_t stride = plan.target_elements;
   for (size_t d = 0; d < plan.target_shape.size(); ++d) {
     stride /= plan.target_shape[d];
     const auto& subscript = plan.statement->subscripts[d];
-    int64_t rest = position / stride % plan.target_shape[d] - subscript.constant.constant().value();
+    int64_t rest = position / stride % plan.target_shape[d] - plan.target_constants[d];
     const auto& pivots = plan.pivots[d];
     const auto is_pivot = [&](int index) {
       return std::any_of(pivots.begin(), pivots.end(), [&](const auto& pivot) { return pivot.index == index; });

@@ -41,6 +41,8 @@ class Planner {
     plan_.statement = &statement_;
     plan_.target_type = target.type;
     plan_.target_shape = ir::shape(target);
+    plan_.target_elements = ir::element_count(target);
+    for (const auto& subscript : statement_.subscripts) plan_.target_constants.push_back(number(subscript.constant));
     for (const auto& index : statement_.indices) plan_.ranges.push_back(ir::range(index));
     for (size_t i = 0; i < plan_.ranges.size(); ++i) {
       const bool reduced = statement_.is_reduction(static_cast<int>(i));

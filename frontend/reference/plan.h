@@ -67,6 +67,8 @@ struct Plan {
   const ir::Statement* statement = nullptr;
   DType target_type = DType::F32;
   std::vector<int64_t> target_shape;
+  std::vector<int64_t> target_constants;  // of the target's subscripts
+  int64_t target_elements = 0;
   std::vector<ir::Range> ranges;  // of the indices
   std::vector<int> output, reduction;
   bool reduction_is_empty = false;  // some reduction index has no values, because a size is 0
