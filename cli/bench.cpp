@@ -124,6 +124,7 @@ Result<BenchRow> measure(const LoadedProgram& loaded, const ir::Program& bound, 
   row.name = loaded.suite ? loaded.suite->name : workload.row.name;
   row.group = loaded.suite ? loaded.suite->group : "";
   row.sizes = sizes_text(workload.row.sizes_json);
+  row.layout = workload.row.layout;
   row.counted_flops = workload.row.flops;
   row.counted_bytes = workload.row.bytes;
   row.flops = loaded.suite ? loaded.suite->flops.value_or(workload.row.flops) : workload.row.flops;
@@ -150,7 +151,7 @@ std::vector<std::string> absences(const std::vector<BenchRow>& rows) {
 
 Result<void> show(const BenchRow& row, bool many, bool first, const Session& session, uint64_t seed) {
   if (session.report.json()) return {};
-  if (!many) return print(fmt::format("{}  {}\n\n{}", row.name, row.sizes, bench_table(row, seed)));
+  if (!many) return print(fmt::format("{}\n\n{}", title_text({row.name, row.sizes}, row.layout), bench_table(row, seed)));
   if (first) TILE_TUNE_CHECK(print(bench_titles(has_autoscheduled(row))));
   TILE_TUNE_CHECK(print(bench_line(row, seed)));
   if (session.report.volume() == Volume::Verbose) return print(bench_table(row, seed) + "\n");

@@ -58,8 +58,9 @@ Result<codegen::Variant> read_variant(const nlohmann::json& json) {
 
 /// Only what computes as it should goes into a library: what compiles a kernel judges it, too, where it runs here.
 codegen::Compiler judging_compiler(const search::Compiler& compiler, const fs::path& runtime) {
-  return {[compiler, runtime](const ir::Program& program, const codegen::Schedule& schedule, const codegen::Target& target,
-                    const std::string& function, const fs::path& object) -> Result<codegen::Compiled> {
+  return {[compiler, runtime](const ir::Program& program, const codegen::Schedule& schedule,
+                              const codegen::Target& target, const std::string& function,
+                              const fs::path& object) -> Result<codegen::Compiled> {
     TILE_TUNE_TRY(compiled, compiler.compile_object(program, schedule, target, function, object));
     if (codegen::check_runs_here(target))
       TILE_TUNE_CHECK(search::check_object(program, target, {function, object, runtime}));

@@ -63,8 +63,8 @@ Result<std::optional<ScheduleChoice>> timed_nearest(const Workload& workload, co
                                                     const std::atomic<bool>& stop) {
   TILE_TUNE_TRY(relatives, transferred_schedules(workload, target, stack, 1));
   if (relatives.empty()) return std::nullopt;
-  ScheduleChoice choice{std::move(relatives.front().schedule), "nearest", "nearest",
-                        {{"nearest", std::move(relatives.front().record)}}};
+  ScheduleChoice choice{
+      std::move(relatives.front().schedule), "nearest", "nearest", {{"nearest", std::move(relatives.front().record)}}};
   db::BestRow adapted;
   adapted.program = workload.row;
   adapted.schedule_json = codegen::to_json(choice.schedule).dump();
@@ -74,8 +74,8 @@ Result<std::optional<ScheduleChoice>> timed_nearest(const Workload& workload, co
   choice.record["median_ns"] = measured.median_ns;
   choice.record["ratio_to_default"] = measured.ratio;
   choice.record["ratio_interval"] = {measured.ratio_lo, measured.ratio_hi};
-  session.report.notice(fmt::format("{}: schedule of {}, {:.2f} times as fast as the default here",
-                                    described(workload), relatives.front().relative, measured.ratio));
+  session.report.notice(fmt::format("{}: schedule of {}, {:.2f} times as fast as the default here", described(workload),
+                                    relatives.front().relative, measured.ratio));
   return choice;
 }
 

@@ -83,8 +83,8 @@ Result<void> show_plan(const Workload& workload, const codegen::Target& target, 
   return {};
 }
 
-/// `stored`: the program with its layouts and constants. `directory`: where the winner's package is written; empty: none
-/// is. What is known when it fails is in `outcome` all the same.
+/// `stored`: the program with its layouts and constants. `directory`: where the winner's package is written; empty:
+/// none is. What is known when it fails is in `outcome` all the same.
 Result<void> tune_for(const codegen::Target& target, const LoadedProgram& loaded, const ir::Program& stored,
                       const ir::Sizes& given, const TuneArguments& arguments, const std::string& directory,
                       const Session& session, Outcome& outcome) {
@@ -125,7 +125,7 @@ Result<void> tune_for(const codegen::Target& target, const LoadedProgram& loaded
   }
   if (interrupt.requested()) outcome.exit = Exit::Interrupted;
   const auto& report = tuned->report;
-  const TuneSummary summary{workload,       target,         report, tuned->seed, now_seconds() - began,
+  const TuneSummary summary{workload,       target,          report,        tuned->seed, now_seconds() - began,
                             tuned->session, tuned->database, tuned->bundles};
   outcome.line.report = report;
   outcome.line.seconds = summary.seconds;
@@ -163,8 +163,7 @@ Result<void> tune_one(const LoadedProgram& loaded, const ir::Program& stored, co
   for (const auto& target : targets) {
     const bool last = &target == &targets.back();
     if (targets.size() > 1) session.report.notice(fmt::format("tuning for {}", target.halide));
-    const auto done =
-        tune_for(target, loaded, stored, given, arguments, last ? arguments.emit : "", session, outcome);
+    const auto done = tune_for(target, loaded, stored, given, arguments, last ? arguments.emit : "", session, outcome);
     if (!outcome.summary.is_null()) summaries.push_back(std::move(outcome.summary));
     outcome.summary = summaries.empty() ? nlohmann::json() : targets.size() == 1 ? summaries.front() : summaries;
     if (!done || outcome.exit != Exit::Success) return done;
@@ -197,8 +196,7 @@ Result<Exit> tune_suite(const std::vector<Variant>& variants, const ir::Sizes& g
   }
   if (arguments.dry_run && session.report.json()) TILE_TUNE_CHECK(print_json(summaries));
   if (!arguments.dry_run) {
-    TILE_TUNE_CHECK(session.report.json() ? print_json(suite_json(lines, summaries))
-                                          : print("\n" + suite_text(lines)));
+    TILE_TUNE_CHECK(session.report.json() ? print_json(suite_json(lines, summaries)) : print("\n" + suite_text(lines)));
   }
   if (exit == Exit::Interrupted) return exit;
   if (arguments.dry_run && fault) return tl::unexpected(std::move(*fault));

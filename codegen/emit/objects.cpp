@@ -99,12 +99,6 @@ Result<std::string> error_functions(const std::set<std::string>& halide) {
   return text;
 }
 
-/// Halide hands a kernel's first argument, the call, to the functions of its runtime.
-Target with_user_context(Target target) {
-  target.halide += "-user_context";
-  return target;
-}
-
 struct Member {
   std::vector<Compiled> compiled;    // what each function of a kernel compiled to, in dispatch_order()
   std::vector<std::string> objects;  // files of the kernel's folder
@@ -113,18 +107,15 @@ struct Member {
 /// The kernel's function, or one for each instruction set and what chooses among them.
 Result<Member> make_kernel(const ArchiveJob& job, const Kernel& kernel, const fs::path& folder) {
   const std::string symbol = kernel_symbol(kernel.function);
-  const auto compile = [&](const Variant& one, const std::string& name, const std::string& object) {
-    return job.compiler.object(kernel.program, one.schedule, with_user_context(one.target), name, folder / object);
-  };
   Member member;
-  const auto all = alternatives_of(kernel, job.options.target);
-  for (size_t i = 0; i < all.size(); ++i) {
-    const std::string object = fmt::format("kernel{}.o", i);
-    TILE_TUNE_TRY(compiled, compile(all[i], all.size() == 1 ? symbol : alternative_symbol(symbol, i), object));
-    member.compiled.push_back(std::move(compiled));
-    member.objects.push_back(object);
+  std::vector<fs::path> objects;
+  for (size_t i = 0; i <= kernel.variants.size(); ++i) {
+    member.objects.push_back(fmt::format("kernel{}.o", i));
+    objects.push_back(folder / member.objects.back());
   }
-  if (all.size() == 1) return member;
+  TILE_TUNE_TRY(compiled, compile_alternatives(job, kernel, objects));
+  member.compiled = std::move(compiled);
+  if (kernel.variants.empty()) return member;
   TILE_TUNE_TRY(described, described_alternatives(kernel, job.options.target));
   TILE_TUNE_CHECK(compile_generated(job, folder, "dispatch", cpu_dispatch_text(symbol, described)));
   member.objects.push_back("dispatch.o");
@@ -179,6 +170,21 @@ std::vector<Compiled> compiled_from_json(const nlohmann::json& list) {
 }
 
 }  // namespace
+
+Result<std::vector<Compiled>> compile_alternatives(const ArchiveJob& job, const Kernel& kernel,
+                                                   const std::vector<fs::path>& objects) {
+  const std::string symbol = kernel_symbol(kernel.function);
+  const auto all = alternatives_of(kernel, job.options.target);
+  std::vector<Compiled> compiled;
+  for (size_t i = 0; i < all.size(); ++i) {
+    Target target = all[i].target;
+    target.halide += "-user_context";  // the first argument, the call, is handed to the functions of the runtime
+    TILE_TUNE_TRY(one, job.compiler.object(kernel.program, all[i].schedule, target,
+                                           all.size() == 1 ? symbol : alternative_symbol(symbol, i), objects[i]));
+    compiled.push_back(std::move(one));
+  }
+  return compiled;
+}
 
 Result<std::vector<std::vector<Compiled>>> make_archives(const ArchiveJob& job, const fs::path& library,
                                                          const fs::path& runtime) {

@@ -73,7 +73,8 @@ int halide_error_out_of_memory(void* call);
 int halide_error_out_of_memory(void* call) { return (void)call, tile_tune_rt1_out_of_memory(); }
 )";
   for (const char* name : kErrors)
-    text += fmt::format("int halide_error_{0}(void);\nint halide_error_{0}(void) {{ return TILE_TUNE_ERROR_INTERNAL; }}\n", name);
+    text += fmt::format(
+        "int halide_error_{0}(void);\nint halide_error_{0}(void) {{ return TILE_TUNE_ERROR_INTERNAL; }}\n", name);
   return text;
 }
 
@@ -110,21 +111,13 @@ std::vector<fs::path> library_files(const std::vector<Kernel>& kernels, const Pa
 }
 
 Result<std::vector<Compiled>> make_kernel(const ArchiveJob& job, const Kernel& kernel, const fs::path& root) {
-  const std::string symbol = kernel_symbol(kernel.function);
-  const auto all = alternatives_of(kernel, job.options.target);
-  const auto files = object_files(kernel, job.options);
-  std::vector<Compiled> compiled;
-  for (size_t i = 0; i < all.size(); ++i) {
-    Target target = all[i].target;
-    target.halide += "-user_context";
-    TILE_TUNE_TRY(one, job.compiler.object(kernel.program, all[i].schedule, target,
-                                           all.size() == 1 ? symbol : alternative_symbol(symbol, i), root / files[i]));
-    compiled.push_back(std::move(one));
-  }
-  if (all.size() == 1) return compiled;
+  auto files = object_files(kernel, job.options);
+  for (auto& file : files) file = root / file;
+  TILE_TUNE_TRY(compiled, compile_alternatives(job, kernel, files));
+  if (kernel.variants.empty()) return compiled;
   TILE_TUNE_TRY(described, described_alternatives(kernel, job.options.target));
   TILE_TUNE_CHECK(write_text(root / source(job.options, kernel.function + "_dispatch"),
-                             cpu_dispatch_text(symbol, described)));
+                             cpu_dispatch_text(kernel_symbol(kernel.function), described)));
   return compiled;
 }
 
@@ -157,7 +150,8 @@ std::string sources_config_text(const std::vector<Kernel>& kernels, const Packag
   for (const auto& file : library_files(kernels, options))
     files.push_back(fmt::format("    \"${{_{}_prefix}}/{}\"", options.name, file.generic_string()));
   for (const auto& [name, text] : runtime_files())
-    if (name.ends_with(".c")) runtime.push_back(fmt::format("    \"${{_{}_prefix}}/{}/{}\"", options.name, kRuntime, name));
+    if (name.ends_with(".c"))
+      runtime.push_back(fmt::format("    \"${{_{}_prefix}}/{}/{}\"", options.name, kRuntime, name));
   runtime.push_back(fmt::format("    \"${{_{}_prefix}}/{}/{}\"", options.name, kRuntime, kHalideNames));
   return fmt::format(R"(# {0}::{0}: kernels made by tile-tune for {1}, with the runtime they share (tile_tune::rt).
 # Both are compiled here, as C11, by GCC or Clang: the project needs the language C.

@@ -6,6 +6,7 @@
 #include "codegen/lower/copy.h"
 #include "codegen/lower/expression.h"
 #include "codegen/lower/guards.h"
+#include "codegen/lower/product.h"
 #include "codegen/lower/quotient.h"
 #include "frontend/ir/gather.h"
 
@@ -131,13 +132,31 @@ struct Builder {
     };
     if (stage.dot) return {{dot_term(indices, read_operand)}, {}};
     const auto type = halide_type(statement.accumulator);
-    return {each_part(to_halide(*statement.value, indices, read_operand),
-                      [&](const Expr& part) {
-                        return convert(with_ieee_rules(with_shared_divisors(part),
-                                                       statement.op == ir::Aggregation::Sum && reductions() > 0),
-                                       type);
-                      }),
+    const bool is_term = statement.op == ir::Aggregation::Sum && reductions() > 0;
+    std::optional<Values> value;
+    if (is_term)
+      value = multiply_factors(*statement.value, indices, read_operand,
+                               [&](const std::vector<bool>& varies) { return values_in_tile(varies); });
+    if (!value) value = to_halide(*statement.value, indices, read_operand);
+    return {each_part(
+                *value,
+                [&](const Expr& part) { return convert(with_ieee_rules(with_shared_divisors(part), is_term), type); }),
             conditions};
+  }
+
+  // How often what varies with these indices is computed in a register tile and the innermost loop of its reduction:
+  // vectors along the vector loop, and nothing anew for loops it does not vary with.
+  double values_in_tile(const std::vector<bool>& varies) const {
+    double count = 1;
+    for (int p = 0; p < outputs(); ++p) {
+      if (!varies[static_cast<size_t>(stage.loops.output_index[p])]) continue;
+      const auto tile = static_cast<double>(schedule.tiles[p].back());
+      count *= p == schedule.vector_loop ? tile / schedule.lanes : tile;
+    }
+    const int innermost = schedule.scan ? 0 : schedule.reduction_order.back();
+    if (varies[static_cast<size_t>(stage.loops.reduction_index[innermost])])
+      count *= static_cast<double>(stage.loops.reduction[innermost]);
+    return count;
   }
 
   // What must hold for a term to count: one condition for each end of each constraint. Halide cuts loops at the

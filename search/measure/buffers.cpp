@@ -51,6 +51,10 @@ void Buffers::restore() {
     if (place.is_output) std::copy(place.initial.begin(), place.initial.end(), place.buffer.data());
 }
 
+void Buffers::evict() const {
+  for (const auto& place : places_) place.buffer.evict();
+}
+
 tensor::Array Buffers::output(int tensor) const {
   for (const auto& place : places_)
     if (place.tensor == tensor) return from_storage(program_.tensors[tensor], place.buffer.data());

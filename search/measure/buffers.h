@@ -23,6 +23,8 @@ class Buffers {
   void prepare_outputs(std::byte pattern);
   /// In/out outputs get their initial value back; nothing where there are none.
   void restore();
+  /// Leaves nothing of them in a cache.
+  void evict() const;
   tensor::Array output(int tensor) const;
   /// A sentence about the first input that changed or gap that was written, or empty.
   std::string trespass() const;

@@ -14,10 +14,6 @@ namespace {
 
 constexpr uint64_t kSeed = 1;  // which inputs are looked at matters to nobody, but two builds should say the same
 constexpr int kNobody = -1;    // whose end would make the answer useless
-constexpr double kCallsInCheck = 10;  // two calls, each with a limit of its own; this bounds the comparing
-
-// Inputs and outputs, their initial values, and outputs in C order twice.
-constexpr int64_t kBufferCopies = 6;
 
 /// Whether a kernel's first argument is a pointer that it hands to the functions of the runtime.
 bool takes_context(const codegen::Target& target) { return target.halide.find("user_context") != std::string::npos; }
@@ -44,8 +40,7 @@ Result<void> check_object(const ir::Program& program, const codegen::Target& tar
   TILE_TUNE_CHECK(link_shared(kernel.object, library));
   TILE_TUNE_TRY(problem, make_problem(program, kSeed));
   const Limits limits;
-  const ChildLimits child{kCallsInCheck * limits.run_seconds, target.threads,
-                          limits.memory_bytes + kBufferCopies * buffer_bytes(program)};
+  const auto child = limits_of_calls(limits, target.threads, program, kCallsInVerify);
   const auto reply = run_in_child(child, kNobody, [&](int reply_fd) {
     const auto runtime = Runtime::load(kernel.runtime, target.threads);
     if (!runtime) return Reply::fault(Outcome::RunError, runtime.error().message);
