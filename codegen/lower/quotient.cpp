@@ -76,8 +76,14 @@ class Reciprocals : public Halide::Internal::IRMutator {
 
 }  // namespace
 
-Expr with_reciprocals(const Expr& value, const std::vector<std::string>& free) {
-  return Reciprocals(free).mutate(value);
+Expr with_shared_reciprocals(const Expr& value, const Stage& stage, const StageSchedule& schedule) {
+  const int vector = schedule.vector_loop;
+  if (!stage.loops.reduction.empty() || vector < 0 || stage.loops.output[vector] < int64_t{4} * schedule.lanes)
+    return value;
+  std::vector<std::string> others;
+  for (int p = 0; p < static_cast<int>(stage.vars.size()); ++p)
+    if (p != vector) others.push_back(stage.vars[p].name());
+  return Reciprocals(others).mutate(value);
 }
 
 }  // namespace tile_tune::codegen

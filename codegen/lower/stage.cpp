@@ -104,16 +104,6 @@ struct Builder {
     std::vector<Expr> conditions;
   };
 
-  // Where a row is long enough to pay for it, a divisor that the whole row shares is inverted once.
-  Expr with_shared_divisors(const Expr& value) const {
-    const int vector = schedule.vector_loop;
-    if (reductions() > 0 || vector < 0 || stage.loops.output[vector] < int64_t{4} * schedule.lanes) return value;
-    std::vector<std::string> others;
-    for (int p = 0; p < outputs(); ++p)
-      if (p != vector) others.push_back(stage.vars[p].name());
-    return with_reciprocals(value, others);
-  }
-
   // `part`: which of a dot product's iterations, where the schedule has them.
   Term term(std::vector<Expr> reduction, const Expr& part = {}) const {
     if (const auto& cut = schedule.parallel_reduction)
@@ -138,10 +128,9 @@ struct Builder {
       value = multiply_factors(*statement.value, indices, read_operand,
                                [&](const std::vector<bool>& varies) { return values_in_tile(varies); });
     if (!value) value = to_halide(*statement.value, indices, read_operand);
-    return {each_part(
-                *value,
-                [&](const Expr& part) { return convert(with_ieee_rules(with_shared_divisors(part), is_term), type); }),
-            conditions};
+    for (Expr& part : *value)
+      part = convert(with_ieee_rules(with_shared_reciprocals(part, stage, schedule), is_term), type);
+    return {*value, conditions};
   }
 
   // How often what varies with these indices is computed in a register tile and the innermost loop of its reduction:
