@@ -7,6 +7,7 @@
 #include "codegen/lower/expression.h"
 #include "codegen/lower/guards.h"
 #include "codegen/lower/product.h"
+#include "codegen/lower/quotient.h"
 #include "frontend/ir/gather.h"
 
 namespace tile_tune::codegen {
@@ -127,8 +128,9 @@ struct Builder {
       value = multiply_factors(*statement.value, indices, read_operand,
                                [&](const std::vector<bool>& varies) { return count_values(varies); });
     if (!value) value = to_halide(*statement.value, indices, read_operand);
-    return {each_part(*value, [&](const Expr& part) { return convert(with_ieee_rules(part, is_term), type); }),
-            conditions};
+    for (Expr& part : *value)
+      part = convert(with_ieee_rules(with_shared_reciprocals(part, stage, schedule), is_term), type);
+    return {*value, conditions};
   }
 
   // How many different values there are of what varies with these indices, in vectors along the loop that results are

@@ -147,23 +147,25 @@ Inputs random_inputs(const ir::Program& program, uint64_t seed, FloatRange range
   return inputs;
 }
 
-Result<FiniteInputs> finite_inputs(const ir::Program& program, uint64_t seed) {
+bool is_mostly_finite(const std::vector<Expected>& outputs) {
+  constexpr double kMostNotFinite = 0.01;  // rulings 28
+  size_t count = 0, finite = 0;
+  for (const auto& output : outputs) {
+    count += output.values.size();
+    for (size_t i = 0; i < output.values.size(); ++i)
+      finite += std::isfinite(output.values[i]) && (output.imaginaries.empty() || std::isfinite(output.imaginaries[i]));
+  }
+  return static_cast<double>(count - finite) <= kMostNotFinite * static_cast<double>(count);
+}
+
+Result<FloatRange> finite_range(const ir::Program& program, uint64_t seed) {
   // 512 elements tell 1 % from what logarithms of symmetric data give (half of all elements) without doubt.
   constexpr int64_t kSamples = 512;
-  constexpr double kMostNotFinite = 0.01;  // rulings 28
   for (const FloatRange range : {FloatRange{-1, 1}, FloatRange{0.125, 1}, FloatRange{1, 2}}) {
-    FiniteInputs found{random_inputs(program, seed, range), range};
-    TILE_TUNE_TRY(outputs, evaluate_sample(program, found.inputs, kSamples, seed));
-    size_t count = 0, finite = 0;
-    for (const auto& output : outputs) {
-      count += output.values.size();
-      for (size_t i = 0; i < output.values.size(); ++i)
-        finite +=
-            std::isfinite(output.values[i]) && (output.imaginaries.empty() || std::isfinite(output.imaginaries[i]));
-    }
-    if (static_cast<double>(count - finite) <= kMostNotFinite * static_cast<double>(count)) return found;
+    TILE_TUNE_TRY(outputs, evaluate_sample(program, random_inputs(program, seed, range), kSamples, seed));
+    if (is_mostly_finite(outputs)) return range;
   }
-  return FiniteInputs{random_inputs(program, seed), {}};
+  return FloatRange{};
 }
 
 }  // namespace tile_tune::reference

@@ -99,6 +99,23 @@ TEST_CASE("matrix-vector products still reduce in lanes", "[unit]") {
   CHECK(stage.vector_loop == 1);
 }
 
+TEST_CASE("blocks of a fused chain end where the rows do, but for two percent", "[unit]") {
+  const auto program = bound(
+      "def f(float(H,Q,D) q, float(H,K,D) k, float(H,K,D) v) -> (O) {"
+      " s(h,i,j) +=! q(h,i,d) * k(h,j,d)  m(h,i) max=! s(h,i,j)  e(h,i,j) = exp(s(h,i,j) - m(h,i))"
+      " z(h,i) +=! e(h,i,j)  p(h,i,j) = e(h,i,j) / z(h,i)  O(h,i,d) +=! p(h,i,j) * v(h,j,d) }",
+      {{"H", 32}, {"Q", 512}, {"K", 512}, {"D", 64}});
+  const auto schedule = Space(program, avx512()).default_schedule();
+  REQUIRE(codegen::check(program, schedule).has_value());
+  const auto& host = schedule.stages.back();
+  REQUIRE(schedule.stages.front().compute_at.has_value());
+  REQUIRE(host.tiles.at(1).size() == 2);
+  const int64_t rows = host.tiles[1].front(), tile = host.tiles[1].back();
+  const auto computed = [](int64_t size) { return (512 + size - 1) / size * size; };
+  CHECK(rows > tile);
+  CHECK(computed(rows) <= 1.02 * static_cast<double>(computed(tile)));
+}
+
 TEST_CASE("a copy stays inside the loops it was in when loops that run once move", "[unit]") {
   const auto program = bound("def f(float(B,M,K) A, float(B,K,N) C) -> (O) { O(b,m,n) +=! A(b,m,k) * C(b,k,n) }",
                              {{"B", 1}, {"M", 64}, {"N", 64}, {"K", 64}});
