@@ -110,23 +110,20 @@ struct Member {
   std::vector<std::string> objects;  // files of the kernel's folder
 };
 
-/// The kernel's function, or one for each instruction set and what chooses among them.
+/// The kernel's function, or one for each instruction set and what chooses among them, or those of many sizes.
 Result<Member> make_kernel(const ArchiveJob& job, const Kernel& kernel, const fs::path& folder) {
-  const std::string symbol = kernel_symbol(kernel.function);
-  const auto compile = [&](const Variant& one, const std::string& name, const std::string& object) {
-    return job.compiler.object(kernel.program, one.schedule, with_user_context(one.target), name, folder / object);
-  };
   Member member;
-  const auto all = alternatives_of(kernel, job.options.target);
-  for (size_t i = 0; i < all.size(); ++i) {
-    const std::string object = fmt::format("kernel{}.o", i);
-    TILE_TUNE_TRY(compiled, compile(all[i], all.size() == 1 ? symbol : alternative_symbol(symbol, i), object));
+  for (const auto& one : functions_of(kernel, job.options.target)) {
+    const std::string object = fmt::format("kernel{}.o", member.objects.size());
+    TILE_TUNE_TRY(compiled, job.compiler.object(one.program, one.schedule, with_user_context(one.target), one.symbol,
+                                                folder / object));
     member.compiled.push_back(std::move(compiled));
     member.objects.push_back(object);
   }
-  if (all.size() == 1) return member;
+  if (kernel.variants.empty()) return member;
   TILE_TUNE_TRY(described, described_alternatives(kernel, job.options.target));
-  TILE_TUNE_CHECK(compile_generated(job, folder, "dispatch", cpu_dispatch_text(symbol, described)));
+  TILE_TUNE_CHECK(
+      compile_generated(job, folder, "dispatch", cpu_dispatch_text(kernel_symbol(kernel.function), described)));
   member.objects.push_back("dispatch.o");
   return member;
 }
@@ -138,8 +135,8 @@ Result<std::vector<Compiled>> make_member(const ArchiveJob& job, size_t number,
   TILE_TUNE_TRY(folder, make_folder(job, std::to_string(number)));
   const std::string object = job.work / kMembersFolder / (kernel.function + ".o");
   TILE_TUNE_TRY(member, make_kernel(job, kernel, folder));
-  TILE_TUNE_CHECK(
-      compile_generated(job, folder, "entries", wrapper_text(job.options.name, job.signatures[number], cpu_features)));
+  TILE_TUNE_CHECK(compile_generated(job, folder, "entries",
+                                    entries_text(job.options.name, job.signatures[number], kernel, cpu_features)));
   std::set<std::string> halide;
   for (const std::string& one : member.objects) {
     TILE_TUNE_TRY(functions, halide_functions(job, folder, one));

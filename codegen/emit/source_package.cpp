@@ -84,9 +84,9 @@ std::string object_suffix(const PackageOptions& options) {
 std::vector<fs::path> object_files(const Kernel& kernel, const PackageOptions& options) {
   const fs::path folder = fs::path("lib") / options.name;
   const std::string suffix = object_suffix(options);
-  if (kernel.variants.empty()) return {folder / (kernel.function + suffix)};
+  if (kernel.variants.empty() && !kernel.family) return {folder / (kernel.function + suffix)};
   std::vector<fs::path> files;
-  for (size_t i = 0; i <= kernel.variants.size(); ++i)
+  for (size_t i = 0; i < functions_of(kernel, options.target).size(); ++i)
     files.push_back(folder / fmt::format("{}_{}{}", kernel.function, i, suffix));
   return files;
 }
@@ -110,21 +110,20 @@ std::vector<fs::path> library_files(const std::vector<Kernel>& kernels, const Pa
 }
 
 Result<std::vector<Compiled>> make_kernel(const ArchiveJob& job, const Kernel& kernel, const fs::path& root) {
-  const std::string symbol = kernel_symbol(kernel.function);
-  const auto all = alternatives_of(kernel, job.options.target);
+  const auto all = functions_of(kernel, job.options.target);
   const auto files = object_files(kernel, job.options);
   std::vector<Compiled> compiled;
   for (size_t i = 0; i < all.size(); ++i) {
     Target target = all[i].target;
     target.halide += "-user_context";
-    TILE_TUNE_TRY(one, job.compiler.object(kernel.program, all[i].schedule, target,
-                                           all.size() == 1 ? symbol : alternative_symbol(symbol, i), root / files[i]));
+    TILE_TUNE_TRY(one,
+                  job.compiler.object(all[i].program, all[i].schedule, target, all[i].symbol, root / files[i]));
     compiled.push_back(std::move(one));
   }
-  if (all.size() == 1) return compiled;
+  if (kernel.variants.empty()) return compiled;
   TILE_TUNE_TRY(described, described_alternatives(kernel, job.options.target));
   TILE_TUNE_CHECK(write_text(root / source(job.options, kernel.function + "_dispatch"),
-                             cpu_dispatch_text(symbol, described)));
+                             cpu_dispatch_text(kernel_symbol(kernel.function), described)));
   return compiled;
 }
 
@@ -145,7 +144,7 @@ Result<std::vector<std::vector<Compiled>>> make_sources(const ArchiveJob& job, c
   std::vector<std::vector<Compiled>> compiled;
   for (size_t i = 0; i < job.kernels.size(); ++i) {
     TILE_TUNE_CHECK(write_text(root / source(job.options, job.kernels[i].function),
-                               wrapper_text(job.options.name, job.signatures[i], cpu_features)));
+                               entries_text(job.options.name, job.signatures[i], job.kernels[i], cpu_features)));
     TILE_TUNE_TRY(one, make_kernel(job, job.kernels[i], root));
     compiled.push_back(std::move(one));
   }

@@ -57,11 +57,11 @@ KernelCheck::KernelCheck(search::Problem problem, int threads) : problem_(std::m
 
 KernelCheck::~KernelCheck() { std::filesystem::remove_all(directory_); }
 
-KernelCheck::Result KernelCheck::operator()(const codegen::Schedule& schedule) {
+KernelCheck::Result KernelCheck::operator()(const codegen::Schedule& schedule, const ir::Program& base) {
   const auto object = directory_ / ("kernel" + std::to_string(built_) + ".o");
   const auto library = directory_ / ("kernel" + std::to_string(built_++) + ".so");
   Result result;
-  const auto compiled = codegen::compile_object(problem_.program, schedule, target_, search::kKernelFunction, object);
+  const auto compiled = codegen::compile_object(base, schedule, target_, search::kKernelFunction, object);
   if (!compiled) {
     result.error = compiled.error().message;
     return result;
@@ -77,9 +77,9 @@ KernelCheck::Result KernelCheck::operator()(const codegen::Schedule& schedule) {
   return result;
 }
 
-void KernelCheck::expect_right(const codegen::Schedule& schedule) {
+void KernelCheck::expect_right(const codegen::Schedule& schedule, const ir::Program& base) {
   CAPTURE(codegen::to_json(schedule).dump());
-  const auto result = (*this)(schedule);
+  const auto result = (*this)(schedule, base);
   CHECK(result.error == "");
   CHECK(result.verdict.reason == "");
   CHECK(result.verdict.outcome == search::Outcome::Ok);

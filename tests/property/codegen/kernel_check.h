@@ -27,9 +27,12 @@ class KernelCheck {
     codegen::Compiled compiled;
     std::string error;  // the compiler's, if it failed
   };
-  Result operator()(const codegen::Schedule& schedule);
+  Result operator()(const codegen::Schedule& schedule) { return (*this)(schedule, program()); }
+  /// Of a kernel that is compiled for `base`, the same program at other sizes (schedule/runtime_sizes.h).
+  Result operator()(const codegen::Schedule& schedule, const ir::Program& base);
   /// The same as assertions: it compiles, and computes what the reference does.
-  void expect_right(const codegen::Schedule& schedule);
+  void expect_right(const codegen::Schedule& schedule) { expect_right(schedule, program()); }
+  void expect_right(const codegen::Schedule& schedule, const ir::Program& base);
 
   const ir::Program& program() const { return problem_.program; }
 
