@@ -224,7 +224,10 @@ Result<Family> family_from_json(const nlohmann::json& json, ir::Program symbolic
   }
   const size_t count = family.program.sizes.size();
   if (count < 1 || count > kMostSizes) return bad("an entry takes one to three sizes");
-  family.table = json.at("table").get<std::vector<uint8_t>>();
+  for (const int64_t member : json.at("table").get<std::vector<int64_t>>()) {
+    if (member < 0 || member >= static_cast<int64_t>(kMostMembers)) return bad("the table names no kernel");
+    family.table.push_back(static_cast<uint8_t>(member));
+  }
   TILE_TUNE_TRY(runtime, runtime_sizes_of(family.program));
   family.runtime = std::move(runtime);
   for (const auto& one : json.at("members")) {
