@@ -150,8 +150,8 @@ Result<codegen::Kernel> family_kernel(const FamilyWorkload& workload, const std:
   }
   const auto& last = family.members.back();
   const nlohmann::json record{{stored ? "timed" : "untimed", true}};
-  codegen::Kernel kernel{last.program, last.schedule, function, stored ? "tuned" : "default", record,
-                         stored ? "exact" : "default"};
+  codegen::Kernel kernel{
+      last.program, last.schedule, function, stored ? "tuned" : "default", record, stored ? "exact" : "default"};
   kernel.family = std::move(family);
   return kernel;
 }

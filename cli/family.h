@@ -1,8 +1,8 @@
 // One program at many sizes, from the command line to a kernel with one entry for all of them.
 //
-// `tune` searches schedules at some sizes, which are ordinary records, and then times at these and at others the kernels
-// that an entry could run there. What was chosen is the options of a session (db::kFamilyStrategy) of the program at its
-// largest sizes. `build` takes it from there, and times nothing.
+// `tune` searches schedules at some sizes, which are ordinary records, and then times at these and at others the
+// kernels that an entry could run there. What was chosen is the options of a session (db::kFamilyStrategy) of the
+// program at its largest sizes. `build` takes it from there, and times nothing.
 #pragma once
 
 #include <optional>
@@ -25,8 +25,8 @@ struct FamilyWorkload {
   Result<Workload> at(const std::vector<int64_t>& values) const;
 };
 
-/// `sizes` are those of take_family_sizes(), `options` hold the others. Errors: what bind_program() finds, at either end
-/// of each size; constants, which are packed for one size.
+/// `sizes` are those of take_family_sizes(), `options` hold the others. Errors: what bind_program() finds, at either
+/// end of each size; constants, which are packed for one size.
 Result<FamilyWorkload> load_family(const LoadedProgram& loaded, const BindingOptions& options,
                                    const std::vector<codegen::FamilySize>& sizes);
 

@@ -25,7 +25,8 @@ double distance(const std::vector<int64_t>& a, const std::vector<double>& log_b)
 const TimedPoint& nearest(const std::vector<TimedPoint>& points, const codegen::CellSizes& cell) {
   std::vector<double> middle;
   for (size_t k = 0; k < cell.first.size(); ++k)
-    middle.push_back((std::log2(static_cast<double>(cell.first[k])) + std::log2(static_cast<double>(cell.last[k]))) / 2);
+    middle.push_back((std::log2(static_cast<double>(cell.first[k])) + std::log2(static_cast<double>(cell.last[k]))) /
+                     2);
   return *std::min_element(points.begin(), points.end(), [&](const TimedPoint& a, const TimedPoint& b) {
     return distance(a.at, middle) < distance(b.at, middle);
   });
@@ -59,8 +60,8 @@ struct Own {
 /// The best kernel for the point alone, if it is worth its room.
 std::optional<Own> own_kernel(const Family& family, TimedPoint& point) {
   if (point.own.empty()) return std::nullopt;
-  const auto best =
-      static_cast<size_t>(std::max_element(point.own_speeds.begin(), point.own_speeds.end()) - point.own_speeds.begin());
+  const auto best = static_cast<size_t>(std::max_element(point.own_speeds.begin(), point.own_speeds.end()) -
+                                        point.own_speeds.begin());
   const double speed = point.own_speeds[best];
   double others = 1e-9;  // nothing else computes it
   if (!family.members.empty()) {

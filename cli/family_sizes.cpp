@@ -32,7 +32,8 @@ std::optional<int64_t> whole(std::string_view text) {
 std::optional<FamilySize> parse(const std::string& name, const std::string& text) {
   FamilySize size{name};
   if (const size_t dots = text.find(".."); dots != std::string::npos) {
-    const auto first = whole(std::string_view(text).substr(0, dots)), last = whole(std::string_view(text).substr(dots + 2));
+    const auto first = whole(std::string_view(text).substr(0, dots)),
+               last = whole(std::string_view(text).substr(dots + 2));
     if (!first || !last || *first >= *last) return std::nullopt;
     size.first = *first;
     size.last = *last;

@@ -41,8 +41,7 @@ class Candidates {
     codegen::FamilyMember generic = std::move(family_.members.back());
     family_.members.clear();
     for (const auto& point : searched_)
-      for (const bool guarded : {false, true})
-        TILE_TUNE_CHECK(add(point.at, point.schedule, guarded, generic));
+      for (const bool guarded : {false, true}) TILE_TUNE_CHECK(add(point.at, point.schedule, guarded, generic));
     // Of the default schedule, what computes large sizes alone.
     const search::Space space(workload_.top.program, target_);
     TILE_TUNE_CHECK(add(workload_.program.top(), space.default_schedule(), false, generic));
@@ -154,8 +153,8 @@ class Timer {
     faulty_[member] = true;
     if (member + 1 < family_.members.size()) return {};
     return fail(ErrorClass::Verification, "generic-failed",
-                fmt::format("the kernel of {} for all sizes does not work here: {} ({})",
-                            family_.program.symbolic.name, timing.reason, search::outcome_name(timing.outcome)));
+                fmt::format("the kernel of {} for all sizes does not work here: {} ({})", family_.program.symbolic.name,
+                            timing.reason, search::outcome_name(timing.outcome)));
   }
 
   search::SizeContest& contest_;
@@ -178,8 +177,8 @@ Result<std::optional<std::vector<SearchedPoint>>> search_all(const FamilyWorkloa
     const Watch own{now_seconds(), watch.stop, watch.progress, watch.on_wait};
     ir::Sizes sizes = workload.program.fixed;
     for (size_t k = 0; k < at.size(); ++k) sizes[workload.program.sizes[k].name] = at[k];
-    auto tuned = tune_workload(one, small_variant_of(workload.program.symbolic, sizes, target), target, request,
-                               session, own);
+    auto tuned =
+        tune_workload(one, small_variant_of(workload.program.symbolic, sizes, target), target, request, session, own);
     if (watch.stop) return std::nullopt;
     if (!tuned) return tl::unexpected(tuned.error());
     const auto& report = tuned->report;
@@ -194,8 +193,8 @@ Result<std::optional<std::vector<SearchedPoint>>> search_all(const FamilyWorkloa
 FamilyPlan plan_family(const std::vector<codegen::FamilySize>& sizes, const search::Budget& budget) {
   FamilyPlan plan;
   const double seconds = budget.seconds.value_or(0) * kShareOfSearch;
-  const auto affordable = budget.trials ? static_cast<size_t>(*budget.trials / kLeastTrials)
-                                        : static_cast<size_t>(seconds / kLeastSeconds);
+  const auto affordable =
+      budget.trials ? static_cast<size_t>(*budget.trials / kLeastTrials) : static_cast<size_t>(seconds / kLeastSeconds);
   plan.searched = std::clamp<size_t>(affordable, 2, kMostSearched);
   const size_t points = points_to_search(sizes, plan.searched).size();
   plan.timed = budget.trials ? static_cast<size_t>(*budget.trials) / 2
@@ -251,8 +250,8 @@ std::string summary_text(const FamilyWorkload& workload, const FamilyTuned& tune
   const auto& sizes = workload.program.sizes;
   std::string text = fmt::format("{} ({})\n", workload.top.program.name, family_text(sizes));
   for (const auto& point : tuned.searched)
-    text += fmt::format("  {:<20} {:.2f}x the default schedule in {} trials\n", point_text(sizes, point.at), point.ratio,
-                        point.trials);
+    text += fmt::format("  {:<20} {:.2f}x the default schedule in {} trials\n", point_text(sizes, point.at),
+                        point.ratio, point.trials);
   const auto only = std::count_if(tuned.family.members.begin(), tuned.family.members.end(),
                                   [](const auto& member) { return member.only; });
   text += fmt::format("  {} kernels for one size, {} for many, chosen by times at {} sizes\n", only,

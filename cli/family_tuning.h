@@ -15,8 +15,8 @@ struct FamilyPlan {
   size_t searched = 2, timed = 4;
   search::Budget each;  // of one search
 };
-/// A search takes at least kLeastTrials or kLeastSeconds, so that many points need a large budget. Of seconds a third is
-/// left for the timing.
+/// A search takes at least kLeastTrials or kLeastSeconds, so that many points need a large budget. Of seconds a third
+/// is left for the timing.
 FamilyPlan plan_family(const std::vector<codegen::FamilySize>& sizes, const search::Budget& budget);
 inline constexpr int kLeastTrials = 16;
 inline constexpr double kLeastSeconds = 10;
@@ -38,8 +38,8 @@ struct FamilyTuned {
   double seconds = 0;
 };
 
-/// Searches, times, decides and stores. nullopt: stopped; what the searches found is stored. The generic kernel computing
-/// something wrong is an error of class Verification.
+/// Searches, times, decides and stores. nullopt: stopped; what the searches found is stored. The generic kernel
+/// computing something wrong is an error of class Verification.
 Result<std::optional<FamilyTuned>> tune_family(const FamilyWorkload& workload, const codegen::Target& target,
                                                const TuningRequest& request, const Session& session,
                                                const Watch& watch);

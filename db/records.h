@@ -36,8 +36,8 @@ struct ToolRow {
 /// are words on schedules: they confirm or refute them for its tool and target.
 inline constexpr const char* kVerifyStrategy = "verify";
 
-/// SessionRow::strategy of a session that timed kernels of a program at many sizes. It has no trials; what came of it is
-/// in its options.
+/// SessionRow::strategy of a session that timed kernels of a program at many sizes. It has no trials; what came of it
+/// is in its options.
 inline constexpr const char* kFamilyStrategy = "family";
 
 struct SessionRow {

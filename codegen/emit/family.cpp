@@ -200,7 +200,8 @@ Result<FamilyMember> read_member(const nlohmann::json& json, const Family& famil
 }
 
 Result<void> check_table(const Family& family) {
-  if (family.members.empty() || family.members.size() > kMostMembers) return bad("there are too few or too many kernels");
+  if (family.members.empty() || family.members.size() > kMostMembers)
+    return bad("there are too few or too many kernels");
   if (family.table.empty()) return {};
   const auto& last = family.members.back();
   if (last.only || !last.schedule.runtime.guarded) return bad("no kernel serves every size");

@@ -1,9 +1,9 @@
 // One entry for many sizes of a program: which of several kernels computes which size.
 //
-// Members are kernels for one size, or for all sizes that their schedule serves (schedule/runtime_sizes.h); the last one
-// serves every size, unless no schedule of the program does: then sizes that are not listed are refused. A call looks for a member of exactly its sizes, else takes
-// the one that a table names: sizes fall into cells, bits_for() of them to each doubling of a size, and a cell names one
-// member for all sizes in it.
+// Members are kernels for one size, or for all sizes that their schedule serves (schedule/runtime_sizes.h); the last
+// one serves every size, unless no schedule of the program does: then sizes that are not listed are refused. A call
+// looks for a member of exactly its sizes, else takes the one that a table names: sizes fall into cells, bits_for() of
+// them to each doubling of a size, and a cell names one member for all sizes in it.
 //
 // Of a family from a file or a database only sizes, schedules and the table are taken: how the numbers of the program
 // follow from the sizes is found from the program, and whether a member serves what the table sends to it is checked.
@@ -40,11 +40,11 @@ struct SizedProgram {
 };
 
 struct FamilyMember {
-  std::vector<int64_t> at;        // the sizes it is made at
-  bool only = true;               // it is for these alone; else for all that its schedule serves
-  ir::Program program;            // canonical, bound there
-  Schedule schedule;              // with runtime sizes unless `only`
-  nlohmann::json record = {};     // where its place is known from
+  std::vector<int64_t> at;     // the sizes it is made at
+  bool only = true;            // it is for these alone; else for all that its schedule serves
+  ir::Program program;         // canonical, bound there
+  Schedule schedule;           // with runtime sizes unless `only`
+  nlohmann::json record = {};  // where its place is known from
 };
 
 struct Family {
@@ -78,8 +78,8 @@ std::optional<CellSizes> sizes_of_cell(const std::vector<FamilySize>& sizes, siz
 /// (no-size-range) where one kernel cannot compute several of them, in words that say why.
 Result<std::vector<RuntimeSize>> runtime_sizes_of(const SizedProgram& program);
 
-/// A member of `schedule`, which is for the program at `values`; nullopt if the schedule cannot be made to serve several
-/// sizes. `guarded`: it serves all, however small.
+/// A member of `schedule`, which is for the program at `values`; nullopt if the schedule cannot be made to serve
+/// several sizes. `guarded`: it serves all, however small.
 Result<std::optional<FamilyMember>> member_for_many(const Family& family, const std::vector<int64_t>& values,
                                                     const Schedule& schedule, bool guarded);
 /// True if the member computes every size of the cell.

@@ -58,8 +58,8 @@ std::string frame_text(const Signature& kernel, const Family& family) {
         "    return TILE_TUNE_ERROR_SIZE;\n"
         "  f->arguments[{5}] = (struct tile_tune_argument){{(uint64_t)count * {6}, sizeof({7}), {8}, {2}, "
         "f->shape + {0}, f->strides + {0}}};\n",
-        first, first_dimension, a.shape.size(), a.layout == ir::Layout::Row ? 1 : 0, a.parts(), i,
-        dtype_size(a.type), c_type(a.type), type_code(a.type).dlpack);
+        first, first_dimension, a.shape.size(), a.layout == ir::Layout::Row ? 1 : 0, a.parts(), i, dtype_size(a.type),
+        c_type(a.type), type_code(a.type).dlpack);
   }
   return fmt::format(R"(
 struct tile_tune_frame {{
@@ -80,8 +80,8 @@ static int tile_tune_fill(const int64_t* sizes, struct tile_tune_frame* f) {{
 }}
 )",
                      std::max<size_t>(dimensions_before(kernel, count, false), 1),
-                     std::max<size_t>(dimensions_before(kernel, count, true), 1), count, kLayOut, fmt::join(first, ", "),
-                     fmt::join(last, ", "), spelled.size(), body);
+                     std::max<size_t>(dimensions_before(kernel, count, true), 1), count, kLayOut,
+                     fmt::join(first, ", "), fmt::join(last, ", "), spelled.size(), body);
 }
 
 /// The member for exactly these sizes, if there is one.
@@ -102,7 +102,8 @@ std::string exact_text(const Family& family) {
 
 std::string choice_text(const Family& family) {
   if (family.table.empty())
-    return fmt::format("\nstatic int tile_tune_choice(const int64_t* sizes) {{\n{}  return -1;\n}}\n", exact_text(family));
+    return fmt::format("\nstatic int tile_tune_choice(const int64_t* sizes) {{\n{}  return -1;\n}}\n",
+                       exact_text(family));
   const size_t sizes = family.program.sizes.size();
   const int bits = bits_for(sizes);
   std::string place = "tile_tune_cell(sizes[0])";
@@ -254,7 +255,8 @@ std::vector<std::vector<std::string>> family_extents(const Family& family, const
             if (atom->name == runtime_name(k))
               text += fmt::format("{}{}{}", text.empty() ? "" : " + ",
                                   coefficient == 1 ? "" : fmt::format("{} * ", coefficient), names[k]);
-        if (extent.offset() != 0 || text.empty()) text += fmt::format("{}{}", text.empty() ? "" : " + ", extent.offset());
+        if (extent.offset() != 0 || text.empty())
+          text += fmt::format("{}{}", text.empty() ? "" : " + ", extent.offset());
         result.back().push_back(text);
       }
     }
@@ -266,8 +268,7 @@ std::string family_text(const std::string& library, const Signature& kernel, con
   return fmt::format("#include \"{}.h\"\n\n#include <string.h>\n{}\n#include \"tile_tune_rt.h\"\n\n", library,
                      kCpuIncludes) +
          fmt::format("static int tile_tune_cpu_supported(void) {{\n  return {};\n}}\n", cpu_condition(cpu_features)) +
-         choice_text(family) + frame_text(kernel, family) + run_text(kernel, family) +
-         entries(library, kernel, family);
+         choice_text(family) + frame_text(kernel, family) + run_text(kernel, family) + entries(library, kernel, family);
 }
 
 }  // namespace tile_tune::codegen

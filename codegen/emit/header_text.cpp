@@ -146,7 +146,7 @@ std::string describe(const EntrySizes& sizes) {
     const auto& [name, first, last, listed] = sizes.taken[k];
     const std::string list = fmt::format("{}", fmt::join(listed, ", "));
     text += fmt::format(" *   {}: {}; any other is an error\n", sizes.names[k],
-                        listed.empty()       ? fmt::format("any size from {} to {}", first, last)
+                        listed.empty()      ? fmt::format("any size from {} to {}", first, last)
                         : sizes.listed_only ? fmt::format("one of {}", list)
                                             : fmt::format("any size from {} to {}, above all {}", first, last, list));
   }

@@ -62,16 +62,16 @@ json describe(const Kernel& kernel, const Signature& signature, const std::vecto
   json arguments = json::array();
   for (const Argument& argument : signature.arguments) arguments.push_back(describe(argument));
   json result{{"function", kernel.function},
-          {"content_hash", ir::content_hash(kernel.program)},
-          {"program", without_places(kernel.program)},
-          {"arguments", std::move(arguments)},
-          {"schedule", to_json(kernel.schedule)},
-          {"schedule_id", schedule_id(kernel.schedule)},
-          {"provenance", kernel.provenance},
-          {"rung", kernel.rung.empty() ? kernel.provenance : kernel.rung},
-          {"record", kernel.record},
-          {"code_hash", compiled.back().code_hash},
-          {"variants", describe_variants(kernel, compiled)}};
+              {"content_hash", ir::content_hash(kernel.program)},
+              {"program", without_places(kernel.program)},
+              {"arguments", std::move(arguments)},
+              {"schedule", to_json(kernel.schedule)},
+              {"schedule_id", schedule_id(kernel.schedule)},
+              {"provenance", kernel.provenance},
+              {"rung", kernel.rung.empty() ? kernel.provenance : kernel.rung},
+              {"record", kernel.record},
+              {"code_hash", compiled.back().code_hash},
+              {"variants", describe_variants(kernel, compiled)}};
   if (kernel.family) result["family"] = describe(*kernel.family, compiled);
   return result;
 }

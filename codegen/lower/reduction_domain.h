@@ -27,9 +27,9 @@ struct ReductionDomain {
   std::vector<Halide::RVar> all() const;
 };
 
-/// `order`: the reduction loops from outermost to innermost; `spans`: one each, by number. The loops stand in the domain
-/// in the order they will run, unrolled parts innermost: Halide reorders the loops of a reduction only where it can
-/// prove that the order does not matter, which it cannot for NaN-aware min and max.
+/// `order`: the reduction loops from outermost to innermost; `spans`: one each, by number. The loops stand in the
+/// domain in the order they will run, unrolled parts innermost: Halide reorders the loops of a reduction only where it
+/// can prove that the order does not matter, which it cannot for NaN-aware min and max.
 ReductionDomain make_domain(const std::string& name, const std::vector<int>& order, const std::vector<Span>& spans);
 
 }  // namespace tile_tune::codegen

@@ -24,8 +24,8 @@ class RuntimeProgram {
   const std::vector<Halide::Expr>& values() const { return values_; }
   bool guarded() const { return guarded_; }
 
-  /// True if the ranges alone keep this subscript of a statement's operand (a read, in the order of the value) inside its
-  /// tensor at all sizes. Where that cannot be seen: false.
+  /// True if the ranges alone keep this subscript of a statement's operand (a read, in the order of the value) inside
+  /// its tensor at all sizes. Where that cannot be seen: false.
   bool reads_inside_always(size_t statement, int operand, size_t dimension) const;
 
   Halide::Expr number(const ir::SizeExpr& size) const;

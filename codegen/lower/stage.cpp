@@ -509,8 +509,7 @@ struct Builder {
       std::reverse(stage.result_vars.begin(), stage.result_vars.end());
       std::reverse(stage.result_extents.begin(), stage.result_extents.end());
     }
-    define(stage.result, stage.result_vars,
-           select(exists, at(stage.tiled, positions), not_written(elements)));
+    define(stage.result, stage.result_vars, select(exists, at(stage.tiled, positions), not_written(elements)));
   }
 
   Stage build() {

@@ -115,8 +115,7 @@ Request decode(const json& message) {
   const auto kind = message.at("kind").get<std::string>();
   if (kind == "setup") return decode_setup(message);
   if (kind == "build-runtime") return BuildRuntime{message.at("library")};
-  if (kind == "build")
-    return decode_build(message);
+  if (kind == "build") return decode_build(message);
   if (kind == "build-autoscheduled")
     return BuildAutoscheduled{message.at("problem"), decode_auto_scheduler(message.at("scheduler")),
                               message.at("library")};

@@ -31,8 +31,7 @@ SizeContest::SizeContest(SizeContestOptions options, SessionDirectory directory)
 Result<std::unique_ptr<SizeContest>> SizeContest::start(SizeContestOptions options) {
   TILE_TUNE_TRY(directory, SessionDirectory::create());
   std::unique_ptr<SizeContest> contest(new SizeContest(std::move(options), std::move(directory)));
-  const auto lock =
-      MachineLock::acquire(MachineLock::Mode::Shared, contest->options_.stop, contest->options_.on_wait);
+  const auto lock = MachineLock::acquire(MachineLock::Mode::Shared, contest->options_.stop, contest->options_.on_wait);
   const auto runtime = contest->pool_.ask(BuildRuntime{kRuntime});
   if (!runtime) return stopped();
   if (runtime->outcome != Outcome::Ok)

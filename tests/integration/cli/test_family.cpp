@@ -177,8 +177,8 @@ TEST_CASE("one entry takes every size of two ranges, the same from C, C++ and te
 TEST_CASE("what tune chose for a range is what build builds") {
   const Sandbox box;
   write_programs(box);
-  const auto tuned = box.run({"tune", "doubled.tc", "-s", "N=1..300", "--trials", "4", "--seed", "1", "--emit", "tuned",
-                              "--json"});
+  const auto tuned =
+      box.run({"tune", "doubled.tc", "-s", "N=1..300", "--trials", "4", "--seed", "1", "--emit", "tuned", "--json"});
   require(tuned);
   const auto summary = json::parse(tuned.out);
   CHECK(summary["searched"].size() == 2);

@@ -17,12 +17,11 @@ ir::Program parse(const std::string& text) { return tc::parse(text, "f.tc").valu
 
 /// c(i,j) = a(i,j) + b(i,j): a kernel for N = 40, one for tiles of 16, one for all.
 Family family() {
-  Family family{{parse("def f(float(N,M) A, float(N,M) B) -> (C) { C(i,j) = A(i,j) + B(i,j) }"),
-                 {{"M", 8}},
-                 {{"N", 1, 300, {}}}},
-                {},
-                {},
-                {}};
+  Family family{
+      {parse("def f(float(N,M) A, float(N,M) B) -> (C) { C(i,j) = A(i,j) + B(i,j) }"), {{"M", 8}}, {{"N", 1, 300, {}}}},
+      {},
+      {},
+      {}};
   family.runtime = runtime_sizes_of(family.program).value();
   StageSchedule stage;
   stage.tiles = {{16}, {8}};
