@@ -103,7 +103,7 @@ Result<std::optional<codegen::Family>> stored_family(const FamilyWorkload& workl
   const auto wanted = codegen::to_json(codegen::Family{workload.program, {}, {}, {}}).at("sizes");
   for (auto& database : stack) {
     TILE_TUNE_TRY(sessions,
-                  database.sessions_of(workload.top.row, target_row(target), tool_row(), db::kFamilyStrategy));
+                  database.done_sessions(workload.top.row, target_row(target), tool_row(), db::kFamilyStrategy));
     for (const auto& row : sessions) {
       const auto json = nlohmann::json::parse(row.options_json, nullptr, false);
       if (!json.is_object() || json.value("sizes", nlohmann::json()) != wanted) continue;

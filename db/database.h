@@ -92,8 +92,8 @@ class Database {
                                                               const ToolRow& tool);
 
   /// Sessions of this strategy for exactly this key that are done, the latest first.
-  Result<std::vector<SessionRow>> sessions_of(const ProgramRow& program, const TargetRow& target, const ToolRow& tool,
-                                              const std::string& strategy);
+  Result<std::vector<SessionRow>> done_sessions(const ProgramRow& program, const TargetRow& target, const ToolRow& tool,
+                                                const std::string& strategy);
 
   /// One row per computation and target that has trials, the latest session first. Sessions without any trial are
   /// left out, here and in show().

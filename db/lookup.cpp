@@ -256,8 +256,8 @@ Result<std::optional<UnfinishedSession>> Database::unfinished_session(const Prog
   }
 }
 
-Result<std::vector<SessionRow>> Database::sessions_of(const ProgramRow& program, const TargetRow& target,
-                                                      const ToolRow& tool, const std::string& strategy) {
+Result<std::vector<SessionRow>> Database::done_sessions(const ProgramRow& program, const TargetRow& target,
+                                                        const ToolRow& tool, const std::string& strategy) {
   static const std::string sql = fmt::format(
       "SELECT {} FROM program p CROSS JOIN session s ON s.program = p.id WHERE p.workload = ?1 AND "
       "s.target = ?2 AND s.tool = ?3 AND s.state = 'done' AND s.strategy = ?4 ORDER BY s.created DESC, s.id DESC",

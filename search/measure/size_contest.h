@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "frontend/ir/program.h"
 #include "search/measure/pool.h"
 #include "search/measure/session.h"
 

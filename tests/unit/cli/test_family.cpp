@@ -108,8 +108,8 @@ TEST_CASE("kernels are timed at searched sizes, at the smallest, and at odd ones
   }
   CHECK(odd >= 6);
   // The first few already lie far apart: a budget that ends early leaves no gap at one end.
-  CHECK(points[3][0] < 4);
-  CHECK(points[4][0] > 16);
+  CHECK(points[3][0] > 16);
+  CHECK(points[4][0] < 16);
   CHECK(points_to_time({{"N", 1, 1000, {3, 11}}}, {{11}, {3}}, 40) == Points{{11}, {3}});
   CHECK(points_to_time({{"N", 5, 6}}, {{6}, {5}}, 40).size() == 2);
 }
