@@ -28,11 +28,11 @@ Result<void> check_family_program(const LoadedProgram& loaded, const ir::Sizes& 
 }
 
 /// "no-size-range" with what to do about it.
-Diagnostic no_range(const FamilyWorkload& workload, const std::string& why) {
+Diagnostic no_range(const FamilyWorkload& workload, const std::string& why, const char* fix) {
   return {ErrorClass::Program, "no-size-range",
           fmt::format("{} cannot be built for all of {}: {}", workload.top.program.name,
                       family_text(workload.program.sizes), why),
-          std::nullopt, "give a list of sizes (-s N=64,128,200), or build each size by itself"};
+          std::nullopt, fix};
 }
 
 bool has_range(const FamilyWorkload& workload) {
@@ -84,13 +84,14 @@ Result<codegen::Family> generic_family(const FamilyWorkload& workload, const cod
   auto runtime = codegen::runtime_sizes_of(family.program);
   if (!runtime) {
     if (runtime.error().code != "no-size-range") return tl::unexpected(runtime.error());
-    return tl::unexpected(no_range(workload, runtime.error().message));
+    return tl::unexpected(no_range(workload, runtime.error().message, "build each size by itself"));
   }
   family.runtime = std::move(*runtime);
   const auto schedule = search::Space(workload.top.program, target).default_schedule();
   TILE_TUNE_TRY(generic, codegen::member_for_many(family, workload.program.top(), schedule, true));
   if (!generic && has_range(workload))
-    return tl::unexpected(no_range(workload, "no kernel of it computes more than one size"));
+    return tl::unexpected(no_range(workload, "no kernel of it computes more than one size",
+                                   "give a list of sizes, as in -s N=64,128,200"));
   if (!generic) return family;
   generic->record = {{"generic", true}};
   family.members.push_back(std::move(*generic));

@@ -246,7 +246,7 @@ TEST_CASE("a manifest's family is checked like what is typed") {
 TEST_CASE("sizes that cannot be many are errors with a way out") {
   const Sandbox box;
   write_programs(box);
-  box.write("half.tc", "def half(float(N) A) -> (C) { C(i) = A(2*i) }");
+  box.write("halved.tc", "def halved(float(N) A) -> (C) { C(i) = A(2*i) }");
   box.write("two.tc", "def f(float(N) A) -> (C) { C(i) = A(i) }\ndef g(float(N) A) -> (C) { C(i) = A(i) }");
   const auto refused = [&](Words words) {
     words.insert(words.end(), {"-o", "never"});
@@ -254,7 +254,7 @@ TEST_CASE("sizes that cannot be many are errors with a way out") {
     CHECK(box.names("never").empty());
     return std::to_string(result.exit_code) + " " + code_of(result);
   };
-  CHECK(refused({"build", "half.tc", "-s", "N=1..64"}) == "2 no-size-range");
+  CHECK(refused({"build", "halved.tc", "-s", "N=1..64"}) == "2 no-size-range");
   CHECK(refused({"build", "doubled.tc", "-s", "Q=1..64"}) == "3 unknown-size");
   CHECK(refused({"build", "product.tc", "-s", "N=1..64"}) == "3 missing-size");
   CHECK(refused({"build", "doubled.tc", "-s", "N=64..1"}) == "2 bad-size");
