@@ -68,11 +68,21 @@ ir::Program without_constants(ir::Program program) {
   return program;
 }
 
+struct Bench {
+  search::Contest& contest;
+  const std::vector<search::Baseline>& against;
+  const std::vector<codegen::AutoScheduler>& autoschedulers;
+  const codegen::Target& target;
+  const Session& session;
+  std::vector<db::Database>& databases;
+  const std::string& schedule;  // a file with one more, or empty
+};
+
 /// Adds the default and the tuned schedule of the program with `constants`, and that of the file `given` if there is
 /// one; returns their numbers.
 Result<std::set<int>> add_packed(const LoadedProgram& loaded, const ir::Program& plain,
                                  const std::vector<std::string>& constants, const ir::Sizes& sizes,
-                                 const std::string& given, const codegen::Target& target, const Session& session,
+                                 const std::string& given, const Bench& bench,
                                  std::vector<search::NamedSchedule>& schedules) {
   if (constants.empty()) return std::set<int>{};
   TILE_TUNE_TRY(packed, with_constants(plain, constants));
@@ -80,24 +90,15 @@ Result<std::set<int>> add_packed(const LoadedProgram& loaded, const ir::Program&
   std::set<int> numbers;
   for (size_t t = 0; t < workload.program.tensors.size(); ++t)
     if (workload.program.tensors[t].constant) numbers.insert(static_cast<int>(t));
-  schedules.push_back({"default-packed", default_choice(workload, target).schedule, true});
-  TILE_TUNE_TRY(tuned, tuned_choice(workload, target, session));
+  schedules.push_back({"default-packed", default_choice(workload, bench.target).schedule, true});
+  TILE_TUNE_TRY(tuned, tuned_choice(workload, bench.target, bench.databases, bench.session));
   if (tuned) schedules.push_back({"tuned-packed", tuned->schedule, true});
   if (!given.empty()) {
-    TILE_TUNE_TRY(choice, given_choice(workload, given));
+    TILE_TUNE_TRY(choice, given_choice(workload, bench.target, given));
     schedules.push_back({"given-packed", choice.schedule, true});
   }
   return numbers;
 }
-
-struct Bench {
-  search::Contest& contest;
-  const std::vector<search::Baseline>& against;
-  const std::vector<codegen::AutoScheduler>& autoschedulers;
-  const codegen::Target& target;
-  const Session& session;
-  const std::string& schedule;  // a file with one more, or empty
-};
 
 Result<BenchRow> measure(const LoadedProgram& loaded, const ir::Program& bound, const ir::Sizes& sizes,
                          const Bench& bench) {
@@ -105,7 +106,7 @@ Result<BenchRow> measure(const LoadedProgram& loaded, const ir::Program& bound, 
   const ir::Program plain = without_constants(bound);
   const Workload workload = make_workload(loaded, plain, sizes);
   std::vector<search::NamedSchedule> schedules{{"default", default_choice(workload, bench.target).schedule}};
-  TILE_TUNE_TRY(tuned, tuned_choice(workload, bench.target, bench.session));
+  TILE_TUNE_TRY(tuned, tuned_choice(workload, bench.target, bench.databases, bench.session));
   BenchRow row;
   std::map<std::string, std::string> rungs;  // of stored schedules
   if (tuned) {
@@ -116,14 +117,15 @@ Result<BenchRow> measure(const LoadedProgram& loaded, const ir::Program& bound, 
   // A given schedule is one of the program with the constants that the command line names.
   const bool given_packed = !named_constants(bound).empty();
   if (!bench.schedule.empty() && !given_packed) {
-    TILE_TUNE_TRY(given, given_choice(workload, bench.schedule));
+    TILE_TUNE_TRY(given, given_choice(workload, bench.target, bench.schedule));
     schedules.push_back({"given", given.schedule});
   }
   TILE_TUNE_TRY(constants, add_packed(loaded, plain, constants_of(loaded, bound), sizes,
-                                      given_packed ? bench.schedule : "", bench.target, bench.session, schedules));
+                                      given_packed ? bench.schedule : "", bench, schedules));
   row.name = loaded.suite ? loaded.suite->name : workload.row.name;
   row.group = loaded.suite ? loaded.suite->group : "";
   row.sizes = sizes_text(workload.row.sizes_json);
+  row.layout = workload.row.layout;
   row.counted_flops = workload.row.flops;
   row.counted_bytes = workload.row.bytes;
   row.flops = loaded.suite ? loaded.suite->flops.value_or(workload.row.flops) : workload.row.flops;
@@ -150,7 +152,7 @@ std::vector<std::string> absences(const std::vector<BenchRow>& rows) {
 
 Result<void> show(const BenchRow& row, bool many, bool first, const Session& session, uint64_t seed) {
   if (session.report.json()) return {};
-  if (!many) return print(fmt::format("{}  {}\n\n{}", row.name, row.sizes, bench_table(row, seed)));
+  if (!many) return print(fmt::format("{}\n\n{}", title_text({row.name, row.sizes}, row.layout), bench_table(row, seed)));
   if (first) TILE_TUNE_CHECK(print(bench_titles(has_autoscheduled(row))));
   TILE_TUNE_CHECK(print(bench_line(row, seed)));
   if (session.report.volume() == Volume::Verbose) return print(bench_table(row, seed) + "\n");
@@ -159,7 +161,7 @@ Result<void> show(const BenchRow& row, bool many, bool first, const Session& ses
 
 Result<Exit> bench(const BenchArguments& arguments, const Session& session) {
   TILE_TUNE_TRY(against, baselines_named(arguments.against));
-  TILE_TUNE_TRY(loaded, load_programs({arguments.program}, arguments.bindings, session.report));
+  TILE_TUNE_TRY(loaded, load_programs({arguments.program}, arguments.bindings, session.report, Defs::One));
   std::erase_if(loaded, [&](const LoadedProgram& one) { return !is_wanted(one, arguments.only); });
   if (loaded.empty())
     return fail(ErrorClass::Program, "nothing-selected",
@@ -169,6 +171,7 @@ Result<Exit> bench(const BenchArguments& arguments, const Session& session) {
   TILE_TUNE_TRY(bound, bind_programs(loaded, arguments.bindings));
   TILE_TUNE_TRY(given, parse_sizes(arguments.bindings.sizes));
   TILE_TUNE_TRY(target, session.target());
+  TILE_TUNE_TRY(databases, open_stack(session));
   TILE_TUNE_TRY(references, stored_ratios(arguments.regression));
   std::vector<codegen::AutoScheduler> autoschedulers;
   if (arguments.autoschedulers)
@@ -188,7 +191,7 @@ Result<Exit> bench(const BenchArguments& arguments, const Session& session) {
   for (size_t i = 0; i < loaded.size() && !interrupt.requested(); ++i) {
     line.show(fmt::format("{} of {}: {}", i + 1, loaded.size(), loaded[i].program.name));
     auto row = measure(loaded[i], bound[i], sizes_of(loaded[i], given),
-                       {*contest, against, autoschedulers, target, session, arguments.schedule});
+                       {*contest, against, autoschedulers, target, session, databases, arguments.schedule});
     line.clear();
     if (!row && interrupt.requested()) break;
     if (!row) return tl::unexpected(row.error());

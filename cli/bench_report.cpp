@@ -257,6 +257,7 @@ nlohmann::json bench_json(const std::vector<BenchRow>& rows, const codegen::Targ
     nlohmann::json json{{"name", row.name},
                         {"group", row.group},
                         {"sizes", row.sizes},
+                        {"layout", row.layout},
                         {"flops", row.flops},
                         {"bytes", row.bytes},
                         {"alone", row.result.alone},

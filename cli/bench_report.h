@@ -13,7 +13,7 @@ namespace tile_tune::cli {
 
 /// One workload as measured.
 struct BenchRow {
-  std::string name, group, sizes;
+  std::string name, group, sizes, layout;
   double flops = 0, bytes = 0;                  // rates are computed from
   double counted_flops = 0, counted_bytes = 0;  // what the probes' shares are of (ir::flops, ir::traffic)
   bool from_memory = false;                     // its tensors are larger than the last cache

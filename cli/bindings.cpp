@@ -47,6 +47,10 @@ void add_binding_options(CLI::App& verb, BindingOptions& options) {
                   "An input that stays the same from call to call (weights): kernels take it packed; repeatable")
       ->type_name("NAME")
       ->allow_extra_args(false);
+  verb.add_option("--objective", options.objective,
+                  "What is to be fast: a call on arrays that are in the caches or on arrays in memory (default: hot)")
+      ->type_name("hot|cold")
+      ->check(CLI::IsMember({"hot", "cold"}));
   verb.add_option("--dtype", options.dtypes,
                   "Element type of einsum operands: T, NAME=T or out=T; repeatable (default: f32)")
       ->type_name("T")
@@ -142,6 +146,7 @@ Result<ir::Program> with_constants(ir::Program program, const std::vector<std::s
 
 Result<ir::Program> with_storage(const ir::Program& program, const BindingOptions& options) {
   TILE_TUNE_TRY(laid_out, with_layouts(program, options.layouts));
+  if (!options.objective.empty()) laid_out.cold = options.objective == "cold";
   return with_constants(std::move(laid_out), options.constants);
 }
 
@@ -180,6 +185,7 @@ Result<std::vector<ir::Program>> with_storage(const std::vector<LoadedProgram>& 
     // What nobody has stays in the list, so that it is reported.
     const auto is_own = [&](const std::string& name) { return !is_known(name) || has_tensor(program, name); };
     BindingOptions own;
+    own.objective = options.objective;
     for (const auto& text : options.layouts) {
       const auto assignment = split_assignment(text);
       if (!assignment || is_own(assignment->first)) own.layouts.push_back(text);

@@ -1,4 +1,4 @@
-// What the command line says about a program's sizes and storage: -s NAME=N, --layout and --constant.
+// What the command line says about a program's sizes, storage and use: -s NAME=N, --layout, --constant, --objective.
 #pragma once
 
 #include <optional>
@@ -20,6 +20,7 @@ struct BindingOptions {
   std::vector<std::string> dtypes;          // of an einsum: "f64" or "NAME=i8"
   std::vector<std::string> shapes;          // of an einsum: "NAME=4,1,3"
   std::vector<std::string> constants = {};  // inputs that stay the same from call to call
+  std::string objective = "";               // "hot", "cold"; empty: as the program has it, which is hot from text
 };
 void add_binding_options(CLI::App& verb, BindingOptions& options);
 
@@ -42,10 +43,10 @@ Result<ir::Program> with_layouts(ir::Program program, const std::vector<std::str
 /// The program with these inputs constant; a name that is no input's is an error.
 Result<ir::Program> with_constants(ir::Program program, const std::vector<std::string>& constants);
 
-/// Both as the options say.
+/// Both, and the state of the caches, as the options say.
 Result<ir::Program> with_storage(const ir::Program& program, const BindingOptions& options);
 
-/// Layouts and constants set, sizes bound. Sizes the program does not have are an error.
+/// Layouts, constants and objective set, sizes bound. Sizes the program does not have are an error.
 Result<ir::Program> bind_program(const LoadedProgram& loaded, const BindingOptions& options);
 
 /// The same for all the programs of one command: a name that none of them has is an error.

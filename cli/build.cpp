@@ -66,10 +66,11 @@ Result<void> check_names(const std::string& library, const BuildOptions& options
 }
 
 Result<ScheduleChoice> choose(const BuildOptions& options, const Workload& workload, const codegen::Target& target,
-                              const Session& session, const std::atomic<bool>& stop) {
-  if (!options.schedule.empty()) return given_choice(workload, options.schedule);
-  if (options.revalidate) return revalidated_choice(workload, target, session, stop);
-  return stored_choice(workload, target, session);
+                              std::vector<db::Database>& databases, const Session& session,
+                              const std::atomic<bool>& stop) {
+  if (!options.schedule.empty()) return given_choice(workload, target, options.schedule);
+  if (options.revalidate) return revalidated_choice(workload, target, databases, session, stop);
+  return stored_choice(workload, target, databases, session);
 }
 
 /// One program with one entry for many sizes.
@@ -105,9 +106,12 @@ Result<Package> package_of_programs(BuildOptions options, const Session& session
   for (const auto& workload : workloads) TILE_TUNE_CHECK(check_memory(workload.program));
   TILE_TUNE_TRY(targets, package_targets(session));
   TILE_TUNE_CHECK(check_writable(options.directory));
+  TILE_TUNE_TRY(databases, options.schedule.empty() ? open_stack(session) : Result<std::vector<db::Database>>());
   std::vector<codegen::Kernel> kernels;
   for (const auto& workload : workloads) {
-    const auto pick = [&](const codegen::Target& target) { return choose(options, workload, target, session, stop); };
+    const auto pick = [&](const codegen::Target& target) {
+      return choose(options, workload, target, databases, session, stop);
+    };
     TILE_TUNE_TRY(kernel, kernel_for(workload, function_name(options, workloads, workload), targets, pick));
     kernels.push_back(std::move(kernel));
   }
@@ -119,8 +123,9 @@ Result<Package> package_of(const BuildOptions& options, const Session& session, 
   if (options.manifest.empty() && options.programs.empty())
     return fail(ErrorClass::Program, "command-line", "PROGRAM is required", "see tile-tune build --help");
   if (options.manifest.empty()) return package_of_programs(options, session, stop);
-  if (session.options.target != "host")
-    return fail(ErrorClass::Program, "command-line", "--from excludes --target", "the manifest says the target");
+  if (session.options.target != "host" || session.options.deterministic)
+    return fail(ErrorClass::Program, "command-line", "--from excludes --target and --deterministic",
+                "the manifest says the target");
   TILE_TUNE_CHECK(check_writable(options.directory));
   return package_of_manifest(options.manifest, options.directory);
 }

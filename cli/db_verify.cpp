@@ -114,8 +114,8 @@ Result<void> check_program(const db::ProgramRow& row, Stack& stack, const codege
                            const Session& session, const std::atomic<bool>& stop, Findings& findings) {
   TILE_TUNE_TRY(rivals, rivals_of(stack.databases, row, target));
   if (rivals.empty()) return {};  // tried, but nothing was ever chosen
-  const auto program = ir::program_from_json(nlohmann::json::parse(row.canonical_json, nullptr, false));
-  if (!program || ir::content_hash(*program) != row.content_hash) {
+  const auto program = program_of(row);
+  if (!program) {
     findings.broken = true;
     findings.lines.push_back(
         {row, rung_of(rivals[0]), "unreadable", "the stored program is not what its hash says", {}});

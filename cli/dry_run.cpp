@@ -26,9 +26,6 @@ constexpr double kFastestTrial = 0.1, kSlowestTrial = 1;
 /// What finals and getting ready take: 2 s of rounds, a runtime, the reference.
 constexpr double kOverhead = 4;
 
-/// So many relatives, at most, lend a search their schedules.
-constexpr size_t kRelatives = 5;
-
 /// Seconds a trial took in sessions of this program, or nothing.
 std::optional<double> trial_seconds(const std::vector<db::StoredTrial>& trials) {
   struct Session {

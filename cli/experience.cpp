@@ -5,8 +5,6 @@
 #include <tuple>
 
 #include "codegen/schedule/check.h"
-#include "frontend/ir/canonical.h"
-#include "frontend/ir/json.h"
 #include "search/evolve/guide.h"
 #include "search/predict/features.h"
 
@@ -48,8 +46,8 @@ std::vector<predict::Sample> samples_of(const std::vector<search::Trial>& trials
 
 Result<std::vector<predict::Sample>> samples_before(db::Database& database, const TuningKey& key,
                                                     const codegen::Target& target, const std::string& session) {
-  const auto program = ir::program_from_json(nlohmann::json::parse(key.program.canonical_json, nullptr, false));
-  if (!program || ir::content_hash(*program) != key.program.content_hash) return std::vector<predict::Sample>();
+  const auto program = program_of(key.program);
+  if (!program) return std::vector<predict::Sample>();
   TILE_TUNE_TRY(trials, trials_before(database, key, *program, session));
   return samples_of(trials, *program, target);
 }

@@ -110,7 +110,8 @@ Result<Exit> explain_schedule(const ExplainOptions& options, const Session& sess
   TILE_TUNE_TRY(bound, bind_program(loaded, options.bindings));
   TILE_TUNE_TRY(target, session.target());
   const Workload workload = make_workload(loaded, bound, sizes);
-  TILE_TUNE_TRY(choice, stored_choice(workload, target, session));
+  TILE_TUNE_TRY(databases, open_stack(session));
+  TILE_TUNE_TRY(choice, stored_choice(workload, target, databases, session));
   const auto schedule = codegen::to_json(choice.schedule);
   nlohmann::json json{
       {"provenance", choice.provenance}, {"rung", choice.rung}, {"record", choice.record}, {"schedule", schedule}};

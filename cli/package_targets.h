@@ -10,8 +10,8 @@
 
 namespace tile_tune::cli {
 
-/// In dispatch_order() (codegen/emit/cpu_features.h), the package's own target last. One target stays alone; several are
-/// joined by the baseline of their platform, which runs where none of them does.
+/// In dispatch_order() (codegen/emit/cpu_features.h), the package's own target last. One target stays alone; several
+/// are joined by the baseline of their platform, which runs where none of them does.
 Result<std::vector<codegen::Target>> package_targets(const Session& session);
 
 using ChooseSchedule = std::function<Result<ScheduleChoice>(const codegen::Target&)>;

@@ -11,6 +11,7 @@
 
 #include "cli/child_process.h"
 #include "cli/report.h"
+#include "codegen/emit/alternatives.h"
 #include "codegen/emit/children.h"
 #include "codegen/emit/write_package.h"
 #include "frontend/ir/json.h"
@@ -97,15 +98,25 @@ codegen::Compiler judging_compiler(const search::Compiler& compiler, const fs::p
   }};
 }
 
+bool some_run_here(const Package& package) {
+  for (const auto& kernel : package.kernels)
+    for (const auto& one : codegen::alternatives_of(kernel, package.options.target))
+      if (codegen::check_runs_here(one.target)) return true;
+  return false;
+}
+
 Result<std::vector<fs::path>> answer(const std::string& text, const search::Compiler& compiler) {
   try {
     const auto json = nlohmann::json::parse(text);
     TILE_TUNE_TRY(package, package_from_json(json, json.at("directory").get<std::string>()));
     TILE_TUNE_TRY(scratch, search::SessionDirectory::create());
-    // Before the kernels, whose children inherit what the compiler sets up for it.
-    TILE_TUNE_TRY(here, codegen::resolve_target("host", package.options.target.threads));
-    TILE_TUNE_TRY(runtime, search::build_runtime(here, scratch.path()));
-    return codegen::write_package_with(judging_compiler(compiler, runtime, package.kernels), package.kernels, package.options);
+    fs::path runtime;
+    if (some_run_here(package)) {
+      TILE_TUNE_TRY(library, search::build_runtime(scratch.path()));
+      runtime = std::move(library);
+    }
+    return codegen::write_package_with(judging_compiler(compiler, runtime, package.kernels), package.kernels,
+                                       package.options);
   } catch (const nlohmann::json::exception& error) {
     return failure("bad-request", fmt::format("malformed package request: {}", error.what()));
   }

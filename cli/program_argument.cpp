@@ -149,7 +149,7 @@ Result<std::string> read_text(const std::string& path) {
 }
 
 Result<std::vector<LoadedProgram>> load_programs(const std::vector<std::string>& arguments,
-                                                 const BindingOptions& options, const Reporter& report) {
+                                                 const BindingOptions& options, const Reporter& report, Defs defs) {
   TILE_TUNE_CHECK(check_einsum_options(arguments, options));
   std::vector<LoadedProgram> programs;
   for (const auto& argument : arguments) {
@@ -158,6 +158,8 @@ Result<std::vector<LoadedProgram>> load_programs(const std::vector<std::string>&
       programs.push_back(std::move(one));
     } else {
       TILE_TUNE_TRY(some, load_file(argument, report));
+      if (defs == Defs::One && some.size() > 1 && !some.front().suite)
+        return tl::unexpected(several_programs(argument, some));
       std::move(some.begin(), some.end(), std::back_inserter(programs));
     }
   }

@@ -13,9 +13,13 @@ namespace tile_tune::cli {
 /// For --help.
 inline constexpr const char* kProgramArgument = "FILE.tc, FILE.tc:NAME, FILE.json or einsum:SUBSCRIPTS";
 
-/// Every program the arguments name, at least one for each. Warnings go to the reporter.
+/// What a file of several defs means that is named without ":NAME" (rulings 17): all of them, or an error.
+enum class Defs { All, One };
+
+/// Every program the arguments name, at least one for each; of a suite all workloads. Warnings go to the reporter.
 Result<std::vector<LoadedProgram>> load_programs(const std::vector<std::string>& arguments,
-                                                 const BindingOptions& options, const Reporter& report);
+                                                 const BindingOptions& options, const Reporter& report,
+                                                 Defs defs = Defs::All);
 
 /// The one program the argument names; a file of several without :NAME is an error that lists them.
 Result<LoadedProgram> load_program(const std::string& argument, const BindingOptions& options, const Reporter& report);

@@ -3,12 +3,11 @@
 #include <fmt/format.h>
 
 #include <cctype>
-#include <cerrno>
 #include <cstring>
-#include <fstream>
 #include <nlohmann/json.hpp>
 
 #include "cli/report.h"
+#include "codegen/emit/staging.h"
 #include "codegen/schedule/schedule.h"
 #include "frontend/ir/json.h"
 
@@ -40,13 +39,6 @@ std::string reproduction(const db::FaultRow& fault) {
       harmless(tool.llvm), seed, harmless(target.halide), target.threads);
 }
 
-Result<void> write(const fs::path& path, const std::string& text) {
-  std::ofstream stream(path, std::ios::binary | std::ios::trunc);
-  stream << text;
-  if (stream.flush()) return {};
-  return failure("cannot-write", fmt::format("cannot write {}: {}", path.string(), std::strerror(errno)));
-}
-
 }  // namespace
 
 std::string bundle_name(const std::string& trial_id) { return trial_id.substr(0, kShownDigits); }
@@ -61,9 +53,9 @@ Result<void> write_bundle(const db::FaultRow& fault, const fs::path& parent) {
   std::error_code error;
   fs::create_directories(folder, error);
   if (error) return failure("cannot-write", fmt::format("cannot make {}: {}", folder.string(), error.message()));
-  TILE_TUNE_CHECK(write(folder / "program.json", json_text(ir::to_json(*program), 2) + "\n"));
-  TILE_TUNE_CHECK(write(folder / "schedule.json", json_text(codegen::to_json(*schedule), 2) + "\n"));
-  return write(folder / "reproduce.txt", reproduction(fault));
+  TILE_TUNE_CHECK(codegen::write_text(folder / "program.json", json_text(ir::to_json(*program), 2) + "\n"));
+  TILE_TUNE_CHECK(codegen::write_text(folder / "schedule.json", json_text(codegen::to_json(*schedule), 2) + "\n"));
+  return codegen::write_text(folder / "reproduce.txt", reproduction(fault));
 }
 
 bool is_worth_a_bundle(const search::Measurement& measurement) {

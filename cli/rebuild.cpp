@@ -12,7 +12,7 @@
 #include "codegen/emit/cpu_features.h"
 #include "codegen/emit/manifest.h"
 #include "codegen/emit/names.h"
-#include "codegen/schedule/check.h"
+#include "codegen/lower/compile.h"
 #include "frontend/ir/canonical.h"
 #include "frontend/ir/json.h"
 
@@ -136,7 +136,7 @@ Result<void> check_kernel(const codegen::Kernel& kernel, const codegen::Target& 
   for (const auto& one : codegen::alternatives_of(kernel, target)) {
     if (!is_provenance(one)) return bad(fmt::format("the provenance or rung of {} is none", kernel.function));
     if (!one.record.is_object()) return bad(fmt::format("the record of {} is none", kernel.function));
-    TILE_TUNE_CHECK(codegen::check(kernel.program, one.schedule));
+    TILE_TUNE_CHECK(codegen::check_for(one.target, kernel.program, one.schedule));
   }
   if (kernel.family) TILE_TUNE_CHECK(check_family(kernel, described));
   return check_memory(kernel.program);

@@ -5,7 +5,7 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
-#include "codegen/schedule/check.h"
+#include "codegen/lower/compile.h"
 #include "db/stack.h"
 #include "search/evolve/finals.h"
 #include "search/measure/workers.h"
@@ -29,7 +29,7 @@ Finalists finalists_of(const search::Space& space, const std::vector<db::BestRow
   Finalists result{{space.default_schedule()}, {}};
   for (const auto& record : records) {
     auto schedule = codegen::schedule_from_json(nlohmann::json::parse(record.schedule_json, nullptr, false));
-    const bool fits = schedule && codegen::check(space.program(), *schedule);
+    const bool fits = schedule && codegen::check_for(space.target(), space.program(), *schedule);
     result.places.push_back(fits ? result.schedules.size() : 0);
     if (fits) result.schedules.push_back(std::move(*schedule));
   }

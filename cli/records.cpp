@@ -26,16 +26,18 @@ std::string dtypes_text(const ir::Program& program) {
 }
 
 /// "row" or "col" where all agree, else a letter for each tensor of a caller by canonical number, a capital for one
-/// that is constant: the key must not depend on the order of a signature any more than the content hash does.
+/// that is constant: the key must not depend on the order of a signature any more than the content hash does. What is
+/// judged with cold caches is another workload, too.
 std::string layout_text(const ir::Program& canonical) {
+  const std::string cold = canonical.cold ? ", cold" : "";
   std::string letters;
   for (const auto& tensor : canonical.tensors) {
     if (tensor.role == ir::Role::Temporary) continue;
     const char letter = tensor.layout == ir::Layout::Row ? 'r' : 'c';
     letters += tensor.constant ? static_cast<char>(std::toupper(letter)) : letter;
   }
-  if (letters.find_first_not_of('r') == std::string::npos) return "row";
-  return letters.find_first_not_of('c') == std::string::npos ? "col" : letters;
+  if (letters.find_first_not_of('r') == std::string::npos) return "row" + cold;
+  return (letters.find_first_not_of('c') == std::string::npos ? "col" : letters) + cold;
 }
 
 /// In the order in which the program names them.
@@ -135,6 +137,18 @@ std::vector<std::string> constant_names(const db::ProgramRow& row) {
 nlohmann::json json_of_text(const std::string& text) {
   auto json = nlohmann::json::parse(text, nullptr, false);
   return json.is_discarded() ? nlohmann::json(text) : json;
+}
+
+std::optional<ir::Program> program_of(const db::ProgramRow& row) {
+  auto program = ir::program_from_json(nlohmann::json::parse(row.canonical_json, nullptr, false));
+  if (!program || ir::content_hash(*program) != row.content_hash) return std::nullopt;
+  return std::move(*program);
+}
+
+std::string title_text(std::vector<std::string> parts, const std::string& layout) {
+  if (layout != "row") parts.push_back(layout);
+  std::erase(parts, "");
+  return fmt::format("{}", fmt::join(parts, "  "));
 }
 
 std::string sizes_text(const std::string& sizes_json) {

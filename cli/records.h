@@ -36,6 +36,12 @@ std::vector<std::string> constant_names(const db::ProgramRow& row);
 /// hold anything).
 nlohmann::json json_of_text(const std::string& text);
 
+/// The stored program, checked like everything from a database: nullopt unless it is what its hash says.
+std::optional<ir::Program> program_of(const db::ProgramRow& row);
+
+/// What a program is called above a table: its layout only where it is not simply by rows.
+std::string title_text(std::vector<std::string> parts, const std::string& layout);
+
 /// {"M": 512, "N": 3} as "M=512 N=3"; a text that is no such object as it is.
 std::string sizes_text(const std::string& sizes_json);
 

@@ -46,7 +46,10 @@ Result<std::optional<ScheduleChoice>> standing(const std::vector<db::BestRow>& r
     if (!one.stands) continue;
     session.report.notice(fmt::format("{}: tuned schedule (revalidated)", described(workload)));
     // As the database now has it, so that the next build without a re-check makes the same package.
-    if (database) return tuned_choice(workload, target, session);
+    if (database) {
+      TILE_TUNE_TRY(stack, open_stack(session));  // it may be new
+      return tuned_choice(workload, target, stack, session);
+    }
     TILE_TUNE_TRY(schedule, codegen::schedule_from_json(nlohmann::json::parse(one.record.schedule_json)));
     const auto record = with_measurement(one.record, one.measurement);
     return ScheduleChoice{std::move(schedule), "tuned", rung_of(record), record_json(record)};
@@ -63,8 +66,8 @@ Result<std::optional<ScheduleChoice>> timed_nearest(const Workload& workload, co
                                                     const std::atomic<bool>& stop) {
   TILE_TUNE_TRY(relatives, transferred_schedules(workload, target, stack, 1));
   if (relatives.empty()) return std::nullopt;
-  ScheduleChoice choice{std::move(relatives.front().schedule), "nearest", "nearest",
-                        {{"nearest", std::move(relatives.front().record)}}};
+  ScheduleChoice choice{
+      std::move(relatives.front().schedule), "nearest", "nearest", {{"nearest", std::move(relatives.front().record)}}};
   db::BestRow adapted;
   adapted.program = workload.row;
   adapted.schedule_json = codegen::to_json(choice.schedule).dump();
@@ -74,18 +77,18 @@ Result<std::optional<ScheduleChoice>> timed_nearest(const Workload& workload, co
   choice.record["median_ns"] = measured.median_ns;
   choice.record["ratio_to_default"] = measured.ratio;
   choice.record["ratio_interval"] = {measured.ratio_lo, measured.ratio_hi};
-  session.report.notice(fmt::format("{}: schedule of {}, {:.2f} times as fast as the default here",
-                                    described(workload), relatives.front().relative, measured.ratio));
+  session.report.notice(fmt::format("{}: schedule of {}, {:.2f} times as fast as the default here", described(workload),
+                                    relatives.front().relative, measured.ratio));
   return choice;
 }
 
 }  // namespace
 
 Result<ScheduleChoice> revalidated_choice(const Workload& workload, const codegen::Target& target,
-                                          const Session& session, const std::atomic<bool>& stop) {
-  TILE_TUNE_TRY(stack, open_stack(session));
+                                          std::vector<db::Database>& stack, const Session& session,
+                                          const std::atomic<bool>& stop) {
   TILE_TUNE_TRY(records, rivals_of(stack, workload.row, target));
-  if (!records.empty() && db::staleness(records.front()) == 0) return stored_choice(workload, target, session);
+  if (!records.empty() && db::staleness(records.front()) == 0) return stored_choice(workload, target, stack, session);
   if (!records.empty()) {
     TILE_TUNE_TRY(stood, standing(records, workload, target, session, stop));
     if (stood) return std::move(*stood);

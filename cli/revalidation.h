@@ -12,6 +12,7 @@ namespace tile_tune::cli {
 /// which makes it "revalidated"; where that cannot be written, the outcome holds for this once. What does not hold
 /// gives way to the next rung. `stop` set from outside: the default, without a word.
 Result<ScheduleChoice> revalidated_choice(const Workload& workload, const codegen::Target& target,
-                                          const Session& session, const std::atomic<bool>& stop);
+                                          std::vector<db::Database>& stack, const Session& session,
+                                          const std::atomic<bool>& stop);
 
 }  // namespace tile_tune::cli

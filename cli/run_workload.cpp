@@ -46,9 +46,10 @@ Result<std::vector<tensor::Array>> run_reference(const ir::Program& program, con
 
 Result<ScheduleChoice> choose(const Engine& engine, const Workload& workload, const codegen::Target& target,
                               const Session& session) {
-  if (!engine.schedule.empty()) return given_choice(workload, engine.schedule);
+  if (!engine.schedule.empty()) return given_choice(workload, target, engine.schedule);
   if (engine.name == "default") return default_choice(workload, target);
-  return stored_choice(workload, target, session);
+  TILE_TUNE_TRY(databases, open_stack(session));
+  return stored_choice(workload, target, databases, session);
 }
 
 }  // namespace

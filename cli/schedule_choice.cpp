@@ -5,7 +5,7 @@
 #include <optional>
 
 #include "cli/transfer.h"
-#include "codegen/schedule/check.h"
+#include "codegen/lower/compile.h"
 #include "db/stack.h"
 #include "search/space/space.h"
 
@@ -13,15 +13,17 @@ namespace tile_tune::cli {
 
 namespace {
 
-std::optional<codegen::Schedule> fitting(const std::string& schedule_json, const ir::Program& program) {
+std::optional<codegen::Schedule> fitting(const std::string& schedule_json, const ir::Program& program,
+                                         const codegen::Target& target) {
   auto schedule = codegen::schedule_from_json(nlohmann::json::parse(schedule_json, nullptr, false));
-  if (!schedule || !codegen::check(program, *schedule)) return std::nullopt;
+  if (!schedule || !codegen::check_for(target, program, *schedule)) return std::nullopt;
   return std::move(*schedule);
 }
 
 /// The stored schedule if it fits; a record that does not is worth a warning, not a failure.
-std::optional<ScheduleChoice> usable(const db::BestRow& best, const Workload& workload, const Reporter& report) {
-  auto schedule = fitting(best.schedule_json, workload.program);
+std::optional<ScheduleChoice> usable(const db::BestRow& best, const Workload& workload, const codegen::Target& target,
+                                     const Reporter& report) {
+  auto schedule = fitting(best.schedule_json, workload.program, target);
   if (!schedule) {
     report.warn("stale-record", fmt::format("the stored schedule of {} does not fit this version", described(workload)),
                 "tune it again");
@@ -35,15 +37,12 @@ std::optional<ScheduleChoice> usable(const db::BestRow& best, const Workload& wo
   return ScheduleChoice{std::move(*schedule), "tuned", rung_of(best), record_json(best)};
 }
 
-Result<std::optional<ScheduleChoice>> tuned_in(std::vector<db::Database>& stack, const Workload& workload,
-                                               const codegen::Target& target, const Session& session) {
-  TILE_TUNE_TRY(best, db::best_of(stack, workload.row, target_row(target), tool_row()));
-  for (const auto& database : stack)
-    for (const auto& record : database.damaged_records())
-      session.report.warn("damaged-record", fmt::format("the record {} is damaged and was left out", record),
-                          "`tile-tune db verify` looks for all of them");
-  if (!best) return std::nullopt;
-  return usable(*best, workload, session.report);
+/// Those that were found in a database since it had `known`.
+void warn_of_damage(const db::Database& database, size_t known, const Reporter& report) {
+  const auto& records = database.damaged_records();
+  for (size_t i = known; i < records.size(); ++i)
+    report.warn("damaged-record", fmt::format("the record {} is damaged and was left out", records[i]),
+                "`tile-tune db verify` looks for all of them");
 }
 
 }  // namespace
@@ -73,7 +72,7 @@ ScheduleChoice default_choice(const Workload& workload, const codegen::Target& t
   return {search::Space(workload.program, target).default_schedule(), "default", "default", {{"untimed", true}}};
 }
 
-Result<ScheduleChoice> given_choice(const Workload& workload, const std::string& path) {
+Result<ScheduleChoice> given_choice(const Workload& workload, const codegen::Target& target, const std::string& path) {
   TILE_TUNE_TRY(text, read_text(path));
   const auto json = nlohmann::json::parse(text, nullptr, false);
   if (json.is_discarded()) return fail(ErrorClass::Program, "bad-json", fmt::format("{} is not JSON", path));
@@ -83,7 +82,8 @@ Result<ScheduleChoice> given_choice(const Workload& workload, const std::string&
   };
   auto schedule = codegen::schedule_from_json(json);
   if (!schedule) return in_file(std::move(schedule.error()));
-  if (auto fits = codegen::check(workload.program, *schedule); !fits) return in_file(std::move(fits.error()));
+  if (auto fits = codegen::check_for(target, workload.program, *schedule); !fits)
+    return in_file(std::move(fits.error()));
   return ScheduleChoice{std::move(*schedule), "given", "given", {{"untimed", true}}};
 }
 
@@ -106,14 +106,18 @@ Result<std::vector<db::Database>> open_stack(const Session& session) {
 }
 
 Result<std::optional<ScheduleChoice>> tuned_choice(const Workload& workload, const codegen::Target& target,
-                                                   const Session& session) {
-  TILE_TUNE_TRY(stack, open_stack(session));
-  return tuned_in(stack, workload, target, session);
+                                                   std::vector<db::Database>& stack, const Session& session) {
+  std::vector<size_t> known;
+  for (const auto& database : stack) known.push_back(database.damaged_records().size());
+  TILE_TUNE_TRY(best, db::best_of(stack, workload.row, target_row(target), tool_row()));
+  for (size_t i = 0; i < stack.size(); ++i) warn_of_damage(stack[i], known[i], session.report);
+  if (!best) return std::nullopt;
+  return usable(*best, workload, target, session.report);
 }
 
-Result<ScheduleChoice> stored_choice(const Workload& workload, const codegen::Target& target, const Session& session) {
-  TILE_TUNE_TRY(stack, open_stack(session));
-  TILE_TUNE_TRY(tuned, tuned_in(stack, workload, target, session));
+Result<ScheduleChoice> stored_choice(const Workload& workload, const codegen::Target& target,
+                                     std::vector<db::Database>& stack, const Session& session) {
+  TILE_TUNE_TRY(tuned, tuned_choice(workload, target, stack, session));
   if (tuned) {
     if (tuned->rung != "stale")
       session.report.notice(fmt::format("{}: tuned schedule ({})", described(workload), tuned->rung));

@@ -32,8 +32,9 @@ std::string described(const Workload& workload);
 
 ScheduleChoice default_choice(const Workload& workload, const codegen::Target& target);
 
-/// From a file in the form codegen::to_json gives a Schedule; checked against the program.
-Result<ScheduleChoice> given_choice(const Workload& workload, const std::string& path);
+/// From a file in the form codegen::to_json gives a Schedule; checked against the program and the
+/// target.
+Result<ScheduleChoice> given_choice(const Workload& workload, const codegen::Target& target, const std::string& path);
 
 /// The databases of the command line, for reading. One that does not exist or is empty has no schedules (rulings 17): a
 /// warning if --db names it.
@@ -42,10 +43,11 @@ Result<std::vector<db::Database>> open_stack(const Session& session);
 /// The best stored schedule, if there is one. Records of another tool version or CPU are taken with a warning, too
 /// (rulings 12).
 Result<std::optional<ScheduleChoice>> tuned_choice(const Workload& workload, const codegen::Target& target,
-                                                   const Session& session);
+                                                   std::vector<db::Database>& stack, const Session& session);
 
 /// The same, else one adapted from a relative (cli/transfer.h), else the default; says which with a notice or a
 /// warning.
-Result<ScheduleChoice> stored_choice(const Workload& workload, const codegen::Target& target, const Session& session);
+Result<ScheduleChoice> stored_choice(const Workload& workload, const codegen::Target& target,
+                                     std::vector<db::Database>& stack, const Session& session);
 
 }  // namespace tile_tune::cli

@@ -62,6 +62,9 @@ void add_common_options(CLI::App& app, CommonOptions& options) {
       ->type_name("N")
       ->check(CLI::Range(1, kMaxThreads))
       ->group(group);
+  app.add_flag("--deterministic", options.deterministic,
+               "The same bits whatever the schedule, the threads and the CPU: sums in one order, nothing fused")
+      ->group(group);
   app.add_flag("--json", options.json, "Results and diagnostics as JSON")->group(group);
   auto* quiet = app.add_flag("--quiet", options.quiet, "Only results and errors")->group(group);
   app.add_flag("--verbose", options.verbose, "Say more")->group(group)->excludes(quiet);
@@ -83,7 +86,7 @@ Result<std::vector<codegen::Target>> Session::targets() const {
   std::istringstream list(options.target + ",");  // a list that ends in a comma has an empty name at its end
   for (std::string name; std::getline(list, name, ',');) {
     TILE_TUNE_TRY(target, codegen::describe_target(name, threads()));
-    targets.push_back(std::move(target));
+    targets.push_back(options.deterministic ? codegen::deterministic(std::move(target)) : std::move(target));
   }
   return targets;
 }
@@ -92,7 +95,9 @@ Result<codegen::Target> Session::target() const {
   if (options.target.find(',') != std::string::npos)
     return fail(ErrorClass::Program, "several-targets", "this command takes one target",
                 "build and tune take several: --target T,T");
-  return codegen::resolve_target(options.target, threads());
+  TILE_TUNE_TRY(all, targets());
+  TILE_TUNE_CHECK(codegen::check_runs_here(all.front()));
+  return all.front();
 }
 
 Result<std::vector<std::filesystem::path>> Session::databases() const {

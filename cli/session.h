@@ -20,6 +20,7 @@ struct CommonOptions {
   std::vector<std::string> databases;  // the first is written, later ones are read (rulings 17)
   std::string target = "host";
   int threads = 0;  // 0: the cores this process may use
+  bool deterministic = false;
   bool json = false, quiet = false, verbose = false;
   std::string color = "auto";
 };

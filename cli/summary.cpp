@@ -148,9 +148,8 @@ std::string summary_text(const TuneSummary& summary) {
   const auto& program = summary.workload.row;
   const auto& report = summary.report;
   const std::string where = summary.target.cpu_model.empty() ? summary.target.halide : summary.target.cpu_model;
-  std::vector<std::string> title{program.name, sizes_text(program.sizes_json), program.dtypes};
-  std::erase(title, "");
-  std::string text = fmt::format("{}  ({}, {} thread{})\n\n", fmt::join(title, "  "), where, summary.target.threads,
+  const std::string title = title_text({program.name, sizes_text(program.sizes_json), program.dtypes}, program.layout);
+  std::string text = fmt::format("{}  ({}, {} thread{})\n\n", title, where, summary.target.threads,
                                  summary.target.threads == 1 ? "" : "s");
   std::vector<std::vector<std::string>> rows;
   const auto& untuned = report.default_measurement;

@@ -11,16 +11,12 @@
 #include "codegen/schedule/check.h"
 #include "frontend/ir/canonical.h"
 #include "frontend/ir/form.h"
-#include "frontend/ir/json.h"
 #include "search/predict/rank.h"
 #include "search/space/space.h"
 
 namespace tile_tune::cli {
 
 namespace {
-
-/// Five records, tried one by one, reach 93 % of the optimum (design/search.md, "The loop"); farther ones fit worse.
-constexpr size_t kRelatives = 5;
 
 struct Relative {
   db::BestRow best;
@@ -45,13 +41,6 @@ std::optional<double> distance(const ir::Program& a, const ir::Program& b) {
                                 static_cast<double>(std::max<int64_t>(other[d], 1))));
   }
   return sum;
-}
-
-/// A stored program is checked like everything from a database: it must be what its hash says.
-std::optional<ir::Program> program_of(const db::ProgramRow& row) {
-  auto program = ir::program_from_json(nlohmann::json::parse(row.canonical_json, nullptr, false));
-  if (!program || ir::content_hash(*program) != row.content_hash) return std::nullopt;
-  return std::move(*program);
 }
 
 std::optional<Relative> relative_of(db::BestRow best, const ir::Program& form, bool same_family, size_t database) {
@@ -132,7 +121,8 @@ Result<std::vector<Transferred>> transferred_schedules(const Workload& workload,
   const search::Space space(workload.program, target);
   std::vector<codegen::Schedule> candidates;
   std::vector<size_t> source;  // of each candidate; the default's is past the end
-  std::set<codegen::Schedule> seen{space.default_schedule()};
+  const auto standard = space.default_schedule();
+  std::set<codegen::Schedule> seen{standard};
   for (size_t r = 0; r < relatives.size(); ++r) {
     const auto& [best, program, schedule, database, same_family, distance] = relatives[r];
     // Where nothing beat the default schedule, what carries over is the default schedule, which knows its sizes.
@@ -143,7 +133,7 @@ Result<std::vector<Transferred>> transferred_schedules(const Workload& workload,
         source.push_back(r);
       }
   }
-  candidates.push_back(space.default_schedule());
+  candidates.push_back(standard);
   source.push_back(relatives.size());
   TILE_TUNE_TRY(samples, gather_samples(relatives, stack, target));
   TILE_TUNE_TRY(order, predict::rank_untried(predict::Features(workload.program, target), candidates, samples));

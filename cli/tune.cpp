@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 #include <limits>
+#include <map>
 
 #include "cli/bindings.h"
 #include "cli/dry_run.h"
@@ -31,7 +32,7 @@ namespace tile_tune::cli {
 namespace {
 
 struct TuneArguments {
-  std::string program;
+  std::vector<std::string> programs;
   BindingOptions bindings;
   TuningRequest request;
   std::string strategy = "model";
@@ -51,7 +52,10 @@ struct Outcome {
 Result<std::vector<std::string>> emit(const Workload& workload, const std::string& directory, const Session& session) {
   // Through the database, so that `build` later writes the very same package.
   TILE_TUNE_TRY(targets, package_targets(session));
-  const auto choose = [&](const codegen::Target& target) { return stored_choice(workload, target, session); };
+  TILE_TUNE_TRY(databases, open_stack(session));
+  const auto choose = [&](const codegen::Target& target) {
+    return stored_choice(workload, target, databases, session);
+  };
   const std::string& name = workload.program.name;
   TILE_TUNE_TRY(kernel, kernel_for(workload, name, targets, choose));
   TILE_TUNE_TRY(files, package_in_child({kernel}, {name, directory, targets.back(), TILE_TUNE_VERSION}));
@@ -85,8 +89,8 @@ Result<void> show_plan(const Workload& workload, const codegen::Target& target, 
   return {};
 }
 
-/// `stored`: the program with its layouts and constants. `directory`: where the winner's package is written; empty: none
-/// is. What is known when it fails is in `outcome` all the same.
+/// `stored`: the program with its layouts and constants. `directory`: where the winner's package is written; empty:
+/// none is. What is known when it fails is in `outcome` all the same.
 Result<void> tune_for(const codegen::Target& target, const LoadedProgram& loaded, const ir::Program& stored,
                       const ir::Sizes& given, const TuneArguments& arguments, const std::string& directory,
                       const Session& session, Outcome& outcome) {
@@ -103,7 +107,7 @@ Result<void> tune_for(const codegen::Target& target, const LoadedProgram& loaded
   if (arguments.dry_run) return show_plan(workload, target, arguments.request, session, outcome.summary);
   TuningRequest request = arguments.request;
   for (const auto& file : arguments.schedules) {
-    TILE_TUNE_TRY(choice, given_choice(workload, file));
+    TILE_TUNE_TRY(choice, given_choice(workload, target, file));
     request.seeds.push_back(std::move(choice.schedule));
   }
   if (request.resume && request.may_begin) {
@@ -127,7 +131,7 @@ Result<void> tune_for(const codegen::Target& target, const LoadedProgram& loaded
   }
   if (interrupt.requested()) outcome.exit = Exit::Interrupted;
   const auto& report = tuned->report;
-  const TuneSummary summary{workload,       target,         report, tuned->seed, now_seconds() - began,
+  const TuneSummary summary{workload,       target,          report,        tuned->seed, now_seconds() - began,
                             tuned->session, tuned->database, tuned->bundles};
   outcome.line.report = report;
   outcome.line.seconds = summary.seconds;
@@ -156,6 +160,17 @@ Result<std::vector<Variant>> variants_of(const LoadedProgram& loaded, const ir::
   return variants;
 }
 
+/// Packages of one folder would overwrite each other.
+Result<void> check_distinct(const std::vector<Variant>& variants) {
+  std::map<std::string, const LoadedProgram*> owners;  // one with --weights has two packages, of which the last stays
+  for (const auto& variant : variants)
+    if (owners.try_emplace(variant.program.name, variant.loaded).first->second != variant.loaded)
+      return fail(ErrorClass::Program, "duplicate-function",
+                  fmt::format("two packages would be called '{}'", variant.program.name),
+                  "emit one at a time, or make one library of them with tile-tune build");
+  return {};
+}
+
 /// For each of several targets with the whole budget, one after the other.
 Result<void> tune_one(const LoadedProgram& loaded, const ir::Program& stored, const ir::Sizes& given,
                       const TuneArguments& arguments, const Session& session, Outcome& outcome) {
@@ -165,8 +180,7 @@ Result<void> tune_one(const LoadedProgram& loaded, const ir::Program& stored, co
   for (const auto& target : targets) {
     const bool last = &target == &targets.back();
     if (targets.size() > 1) session.report.notice(fmt::format("tuning for {}", target.halide));
-    const auto done =
-        tune_for(target, loaded, stored, given, arguments, last ? arguments.emit : "", session, outcome);
+    const auto done = tune_for(target, loaded, stored, given, arguments, last ? arguments.emit : "", session, outcome);
     if (!outcome.summary.is_null()) summaries.push_back(std::move(outcome.summary));
     outcome.summary = summaries.empty() ? nlohmann::json() : targets.size() == 1 ? summaries.front() : summaries;
     if (!done || outcome.exit != Exit::Success) return done;
@@ -199,8 +213,7 @@ Result<Exit> tune_suite(const std::vector<Variant>& variants, const ir::Sizes& g
   }
   if (arguments.dry_run && session.report.json()) TILE_TUNE_CHECK(print_json(summaries));
   if (!arguments.dry_run) {
-    TILE_TUNE_CHECK(session.report.json() ? print_json(suite_json(lines, summaries))
-                                          : print("\n" + suite_text(lines)));
+    TILE_TUNE_CHECK(session.report.json() ? print_json(suite_json(lines, summaries)) : print("\n" + suite_text(lines)));
   }
   if (exit == Exit::Interrupted) return exit;
   if (arguments.dry_run && fault) return tl::unexpected(std::move(*fault));
@@ -236,7 +249,7 @@ Result<Exit> tune_many(const std::vector<LoadedProgram>& loaded, const std::vect
                        const TuneArguments& arguments, const Session& session) {
   const double began = now_seconds();
   TILE_TUNE_CHECK(check_for_many(arguments));
-  if (loaded.size() != 1) return tl::unexpected(several_programs(arguments.program, loaded));
+  if (loaded.size() != 1) return tl::unexpected(several_programs(arguments.programs.front(), loaded));
   TILE_TUNE_TRY(workload, load_family(loaded.front(), arguments.bindings, sizes));
   TILE_TUNE_TRY(target, session.target());
   const std::string& name = workload.top.program.name;
@@ -271,7 +284,7 @@ Result<Exit> tune_many(const std::vector<LoadedProgram>& loaded, const std::vect
 
 Result<Exit> tune(TuneArguments arguments, const Session& session) {
   TILE_TUNE_TRY(many, take_family_sizes(arguments.bindings.sizes));
-  TILE_TUNE_TRY(loaded, load_programs({arguments.program}, arguments.bindings, session.report));
+  TILE_TUNE_TRY(loaded, load_programs(arguments.programs, arguments.bindings, session.report, Defs::One));
   std::erase_if(loaded, [&](const LoadedProgram& one) { return !is_wanted(one, arguments.only); });
   if (loaded.empty())
     return fail(ErrorClass::Program, "nothing-selected",
@@ -284,12 +297,12 @@ Result<Exit> tune(TuneArguments arguments, const Session& session) {
   TILE_TUNE_TRY(stored, with_storage(loaded, arguments.bindings));
   if (!arguments.schedules.empty() && loaded.size() != 1)
     return fail(ErrorClass::Program, "several-programs", "--schedule is for a single program");
-  if (loaded.size() > 1 && !loaded.front().suite) return tl::unexpected(several_programs(arguments.program, loaded));
   std::vector<Variant> variants;
   for (size_t i = 0; i < loaded.size(); ++i) {
     TILE_TUNE_TRY(some, variants_of(loaded[i], stored[i], arguments.weights));
     variants.insert(variants.end(), some.begin(), some.end());
   }
+  if (!arguments.emit.empty()) TILE_TUNE_CHECK(check_distinct(variants));
   if (variants.size() == 1) return tune_alone(loaded.front(), variants.front().program, given, arguments, session);
   return tune_suite(variants, given, arguments, session);
 }
@@ -299,7 +312,10 @@ Result<Exit> tune(TuneArguments arguments, const Session& session) {
 void add_tune(CLI::App& app, Command& command) {
   auto arguments = std::make_shared<TuneArguments>();
   auto* verb = app.add_subcommand("tune", "Searches schedules, verifies and measures each, keeps all of it");
-  verb->add_option("PROGRAM", arguments->program, kProgramArgument)->required()->type_name("");
+  verb->add_option("PROGRAM", arguments->programs,
+                   std::string(kProgramArgument) + ", or a suite: FILE.json; several are tuned one after the other")
+      ->required()
+      ->type_name("");
   add_binding_options(*verb, arguments->bindings);
   verb->add_option("--trials", arguments->request.trials, "Stop after so many candidates")
       ->type_name("N")

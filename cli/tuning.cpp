@@ -20,10 +20,6 @@ namespace {
 
 constexpr double kDefaultSeconds = 60;  // rulings 17
 
-/// Of other sizes, where nothing is known of these: five records reach 93 % in ten trials (design/search.md, "The
-/// loop").
-constexpr size_t kRelativeSeeds = 5;
-
 /// A session to work in: a new one, or one that was left unfinished.
 struct Start {
   std::string session;
@@ -182,7 +178,7 @@ Result<Tuned> tune_workload(const Workload& workload, search::SmallVariant small
   const TuningKey key{workload.row, target_row(target), tool_row()};
   TILE_TUNE_TRY(priors, load_priors(databases, key, workload.program));
   if (!priors.best && priors.seeds.empty()) {
-    TILE_TUNE_TRY(nearest, transferred_schedules(workload, target, databases, kRelativeSeeds));
+    TILE_TUNE_TRY(nearest, transferred_schedules(workload, target, databases, kRelatives));
     for (auto& one : nearest) priors.seeds.push_back(std::move(one.schedule));
   }
   priors.seeds.insert(priors.seeds.begin(), request.seeds.begin(), request.seeds.end());

@@ -21,7 +21,7 @@ struct TuningRequest {
   std::optional<double> seconds;
   std::optional<uint64_t> seed;
   bool resume = false;
-  bool may_begin = false;  // resuming: that there is nothing to resume is not worth a word
+  bool may_begin = false;                               // resuming: that there is nothing to resume is not worth a word
   search::Strategy strategy = search::Strategy::Model;  // of a new session; a resumed one keeps its own
   std::vector<codegen::Schedule> seeds = {};            // tried first; they fit the program
 };

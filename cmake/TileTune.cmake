@@ -9,12 +9,14 @@ if(NOT CMAKE_BUILD_TYPE)
   set(CMAKE_BUILD_TYPE Release)
 endif()
 
-# -Wno-restrict: GCC 12 warns falsely inside std::string (GCC bug 105651).
+# -Wno-restrict: GCC 12 warns falsely inside std::string (GCC bug 105651). -Werror=narrowing: a field added to a struct
+# in the middle moved the values of an initialiser elsewhere to fields of other types.
 function(tile_tune_component name)
   cmake_parse_arguments(arg "" "" "SOURCES;LINK" ${ARGN})
   add_library(tile_tune_${name} STATIC ${arg_SOURCES})
   target_include_directories(tile_tune_${name} PUBLIC "${PROJECT_SOURCE_DIR}")
-  target_compile_options(tile_tune_${name} PRIVATE -Wall -Wextra $<$<CXX_COMPILER_ID:GNU>:-Wno-restrict>)
+  target_compile_options(tile_tune_${name} PRIVATE -Wall -Wextra
+    $<$<COMPILE_LANGUAGE:CXX>:-Werror=narrowing> $<$<CXX_COMPILER_ID:GNU>:-Wno-restrict>)
   target_link_libraries(tile_tune_${name} PUBLIC ${arg_LINK})
 endfunction()
 

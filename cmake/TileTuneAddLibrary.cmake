@@ -16,8 +16,11 @@
 #   SCHEDULE  of a single program a schedule as JSON, in place of what the database has
 #   CONSTANT, LAYOUT, DTYPE, SHAPE, TARGET, THREADS
 #             as the options of `tile-tune build`, each value as one word
-#   TUNE      seconds: nothing is tuned in a build unless this is given. The program is then tuned for so long when it,
-#             its sizes or its storage change, into a database below the build tree which is preferred to the others
+#   DETERMINISTIC
+#             alone: the kernels of `tile-tune build --deterministic`
+#   TUNE      seconds: nothing is tuned in a build unless this is given. Every PROGRAM is then tuned for so long when one
+#             of them, its sizes or its storage change, into a database below the build tree which is preferred to the
+#             others. Of a file of several defs each is named: FILE.tc:DEF
 #
 # The property TILE_TUNE_PACKAGE of the target is the package's folder: lib/, include/, share/.
 
@@ -63,7 +66,7 @@ function(_tile_tune_files variable what)
 endfunction()
 
 function(tile_tune_add_library)
-  cmake_parse_arguments(PARSE_ARGV 0 arg "" "NAME;SCHEDULE;THREADS;TUNE"
+  cmake_parse_arguments(PARSE_ARGV 0 arg "DETERMINISTIC" "NAME;SCHEDULE;THREADS;TUNE"
                         "PROGRAM;SIZES;DATABASE;CONSTANT;LAYOUT;DTYPE;SHAPE;TARGET")
   if(arg_UNPARSED_ARGUMENTS)
     message(FATAL_ERROR "tile_tune_add_library: unexpected: ${arg_UNPARSED_ARGUMENTS}")
@@ -77,10 +80,6 @@ function(tile_tune_add_library)
       message(FATAL_ERROR "tile_tune_add_library: ${needed} is missing")
     endif()
   endforeach()
-  list(LENGTH arg_PROGRAM programs)
-  if(arg_TUNE AND programs GREATER 1)
-    message(FATAL_ERROR "tile_tune_add_library: TUNE is for a single PROGRAM; tune several into a DATABASE beforehand")
-  endif()
 
   set(folder "${CMAKE_CURRENT_BINARY_DIR}/tile_tune/${arg_NAME}")
   set(package "${folder}/package")
@@ -102,6 +101,9 @@ function(tile_tune_add_library)
     _tile_tune_options(values "${option}" ${arg_${keyword}})
     list(APPEND arguments ${values})
   endforeach()
+  if(arg_DETERMINISTIC)
+    list(APPEND arguments --deterministic)
+  endif()
   if(arg_TARGET)
     list(JOIN arg_TARGET "," target)
     list(APPEND arguments --target "${target}")

@@ -1,4 +1,4 @@
-// What `db list` and `db show` print.
+// What `db list`, `db show` and `db stats` print.
 #include <fmt/format.h>
 
 #include "db/state.h"
@@ -135,6 +135,24 @@ Result<std::vector<ShowRow>> Database::show(const std::string& name_or_id) {
                    "`tile-tune db list` prints names and ids");
   }
   return rows;
+}
+
+Result<Counts> Database::counts() {
+  sqlite3* db = state_->db.get();
+  TILE_TUNE_TRY(snapshot, Transaction::begin(db, Transaction::Kind::Read));
+  Statement sums(db,
+                 "SELECT (SELECT count(*) FROM program), (SELECT count(*) FROM target), (SELECT count(*) FROM tool), "
+                 "(SELECT count(*) FROM schedule), (SELECT count(*) FROM session), (SELECT count(*) FROM trial), "
+                 "(SELECT count(DISTINCT workload) FROM winner)");
+  TILE_TUNE_CHECK(sums.step());
+  Counts counts{sums.integer(0), sums.integer(1), sums.integer(2), sums.integer(3),
+                sums.integer(4), sums.integer(5), sums.integer(6), {}};
+  Statement select(db, "SELECT outcome, count(*) FROM trial GROUP BY outcome");
+  while (true) {
+    TILE_TUNE_TRY(more, select.step());
+    if (!more) return counts;
+    counts.outcomes[select.text(0)] = select.integer(1);
+  }
 }
 
 }  // namespace tile_tune::db

@@ -101,6 +101,9 @@ class Database {
   /// All rows whose program has this name, or whose id starts with these (4 or more) digits; at least one.
   Result<std::vector<ShowRow>> show(const std::string& name_or_id);
 
+  /// Of what lies in the file, intact or not.
+  Result<Counts> counts();
+
   /// Every intact record, sorted by kind, then by session and number or by name: equal contents come in one order.
   /// Sessions at work count as aborted.
   Result<void> each_record(const RecordVisitor& visitor);

@@ -17,9 +17,9 @@ namespace {
 /// Times beyond the year 9999 come from nobody's clock; as a winner's, one would stay the best for ever.
 constexpr int64_t kLatestMs = 253'402'300'800'000;
 
-/// Records of one transaction, which takes some 80 ms for them (two Zen 4 cores; all of 100,000 took 7.8 s): nobody else
-/// writes meanwhile. Then the lock is free for long enough that who waits for it gets it (connection.cpp: they look
-/// every 2 ms).
+/// Records of one transaction, which takes some 80 ms for them (two Zen 4 cores; all of 100,000 took 7.8 s): nobody
+/// else writes meanwhile. Then the lock is free for long enough that who waits for it gets it (connection.cpp: they
+/// look every 2 ms).
 constexpr size_t kChunk = 1'000;
 constexpr std::chrono::milliseconds kPause(10);
 

@@ -128,4 +128,11 @@ struct ShowRow {
   std::vector<StoredTrial> finals;      // trials of origin "final" of the latest session that has any
 };
 
+/// How much a database holds.
+struct Counts {
+  int64_t programs = 0, targets = 0, tools = 0, schedules = 0, sessions = 0, trials = 0;
+  int64_t tuned = 0;                        // programs, sizes and layouts of which something was chosen
+  std::map<std::string, int64_t> outcomes;  // outcome -> number of trials
+};
+
 }  // namespace tile_tune::db

@@ -20,6 +20,7 @@ sys.path.insert(0, str(ROOT / "scripts"))
 
 from benchmark import environment, kernels, measure, operators, store  # noqa: E402
 
+LIBRARIES = ("numpy", "torch", "jax", "jaxlib")
 CHILD_SECONDS = 900  # compiling with PyTorch takes up to a minute a workload on a busy machine
 
 
@@ -70,7 +71,8 @@ def main():
         fnmatch.fnmatchcase(name, pattern) or one["group"] == pattern for pattern in options.only.split(","))]
     if not names:
         sys.exit(f"no workload of {options.suite} is named {options.only}, nor its group")
-    python = environment.python(options.environment, ROOT / "scripts" / "bench-requirements.txt")
+    python = environment.python(options.environment, ROOT / "scripts" / "bench-requirements.txt",
+                                "numpy, PyTorch and JAX (6 GB)")
     with tempfile.TemporaryDirectory() as directory:
         variables = environment.variables(directory)
         path = pathlib.Path(options.output)
@@ -78,7 +80,7 @@ def main():
             "kind": "benchmark", "format": 1, "seed": 1, "threads": options.threads, "workloads": []}
         if result["threads"] != options.threads:
             sys.exit(f"{path} was measured with {result['threads']} threads; name another file with --output")
-        result["versions"] = environment.versions(python)
+        result["versions"] = environment.versions(python, LIBRARIES)
         for number, name in enumerate(names, 1):
             known = [one for one in result["workloads"] if one["name"] == name]
             if known and not options.again:

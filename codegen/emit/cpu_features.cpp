@@ -137,6 +137,7 @@ std::string cpu_condition(const Features& features) {
 
 Result<std::vector<Target>> dispatch_order(std::vector<Target> targets) {
   const Target baseline = runtime_target(targets.front());
+  const bool is_deterministic = targets.front().is_deterministic();
   std::vector<std::pair<Features, Target>> order;
   for (auto& target : targets) {
     if (runtime_target(target).halide != baseline.halide)
@@ -155,7 +156,7 @@ Result<std::vector<Target>> dispatch_order(std::vector<Target> targets) {
   for (auto& [features, target] : order) result.push_back(std::move(target));
   if (!order.back().first.empty()) {
     TILE_TUNE_TRY(last, describe_target(baseline.halide, baseline.threads));
-    result.push_back(std::move(last));
+    result.push_back(is_deterministic ? deterministic(std::move(last)) : std::move(last));
   }
   return result;
 }

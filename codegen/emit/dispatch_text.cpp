@@ -67,8 +67,8 @@ std::string kernel_text(const std::string& symbol, const std::vector<Alternative
     }
     const std::string one = alternative_symbol(symbol, n);
     declarations += fmt::format("int {}(struct tile_tune_call*, {});\n", one, fmt::join(types, ", "));
-    cases += case_text(n, n + 1 == alternatives.size(), adapt,
-                       fmt::format("{}(call, {})", one, fmt::join(arguments, ", ")));
+    cases +=
+        case_text(n, n + 1 == alternatives.size(), adapt, fmt::format("{}(call, {})", one, fmt::join(arguments, ", ")));
   }
   return fmt::format(
       "\n{1}int {0}(struct tile_tune_call* call, {2});\n"
@@ -130,9 +130,9 @@ Signature with_room_for_all(const std::vector<Alternative>& alternatives) {
 }
 
 std::string cpu_dispatch_text(const std::string& symbol, const std::vector<Alternative>& alternatives) {
-  std::string text = fmt::format("#include <stdatomic.h>\n#include <string.h>\n{}\n#include \"tile_tune_rt.h\"\n\n",
-                                 kCpuIncludes) +
-                     choice_text(alternatives) + kernel_text(symbol, alternatives);
+  std::string text =
+      fmt::format("#include <stdatomic.h>\n#include <string.h>\n{}\n#include \"tile_tune_rt.h\"\n\n", kCpuIncludes) +
+      choice_text(alternatives) + kernel_text(symbol, alternatives);
   const Signature all = with_room_for_all(alternatives);
   for (size_t i = 0; i < all.arguments.size(); ++i)
     if (all.arguments[i].packed && all.arguments[i].packed->form)

@@ -1,8 +1,8 @@
 // The generated C that decides, when a kernel is called, which of the functions compiled for it runs.
 //
-// The entries (wrapper_text.h) call one symbol with Halide's buffers, and know nothing of this: with several instruction
-// sets that symbol is a function of this text, which asks the CPU once. Schedules for other instruction sets pack
-// constants in other forms, so what the entries say of a packed operand is put right here.
+// The entries (wrapper_text.h) call one symbol with Halide's buffers, and know nothing of this: with several
+// instruction sets that symbol is a function of this text, which asks the CPU once. Schedules for other instruction
+// sets pack constants in other forms, so what the entries say of a packed operand is put right here.
 #pragma once
 
 #include <string>

@@ -12,8 +12,7 @@ namespace {
 constexpr const char* kHead = R"(/* {name}.h: kernels made by tile-tune {version}, plain C11, also for C++.
  *
  * Target: {target}
- * Link lib{name}.a, libtile_tune_rt.a, and the system's threads, dl and m:
- * find_package({name}) gives the target {name}::{name}, and {name}.pc says the same to pkg-config.
+ * {link}
  *
  * Every function returns {prefix}_OK (0) or a code of enum {name}_status; {name}_error_string says it in
  * words. Functions may be called from several threads at once, never print and never abort.
@@ -45,6 +44,16 @@ typedef struct DLTensor {name}_dl_tensor;
 #endif
 
 )";
+
+constexpr const char* kLinkArchives =
+    R"(Link lib{name}.a, libtile_tune_rt.a, and the system's threads, dl and m:
+ * find_package({name}) gives the target {name}::{name}, and {name}.pc says the same to pkg-config.)";
+
+// Packages as objects and sources (source_package.h).
+constexpr const char* kLinkSources =
+    R"(Compile the sources of src/{name} and src/tile_tune_rt as C11, by GCC or Clang, with include and src/tile_tune_rt
+ * to include from, and link them with the objects of lib/{name} and the system's threads:
+ * find_package({name}) gives the target {name}::{name}, which does all of it.)";
 
 constexpr const char* kContext = R"(const char* {name}_error_string(int code);
 
@@ -197,7 +206,9 @@ std::string kernel_text(const std::string& library, const Signature& kernel, con
 }  // namespace
 
 std::string header_text(const PackageOptions& options, const std::vector<Signature>& kernels,
-                        const std::vector<Provenance>& provenances) {
+                        const std::vector<Provenance>& provenances, bool as_sources) {
+  const std::string link = fmt::format(fmt::runtime(as_sources ? kLinkSources : kLinkArchives),
+                                       fmt::arg("name", options.name));
   const std::string prefix = status_prefix(options.name);
   const bool has_constants = std::any_of(kernels.begin(), kernels.end(), [](const Signature& kernel) {
     return std::any_of(kernel.arguments.begin(), kernel.arguments.end(),
@@ -205,7 +216,7 @@ std::string header_text(const PackageOptions& options, const std::vector<Signatu
   });
   std::string text = fmt::format(kHead, fmt::arg("name", options.name), fmt::arg("version", options.tool_version),
                                  fmt::arg("target", options.target.halide), fmt::arg("prefix", prefix),
-                                 fmt::arg("constants", has_constants ? kConstants : ""));
+                                 fmt::arg("link", link), fmt::arg("constants", has_constants ? kConstants : ""));
   text += fmt::format("enum {}_status {{\n", options.name);
   for (const Status& s : kStatuses)
     text += fmt::format("  {}_{} = {}{} /* {} */\n", prefix, s.suffix, s.code, &s + 1 == std::end(kStatuses) ? "" : ",",

@@ -12,8 +12,8 @@ struct Provenance {
 };
 
 /// NAME.h: status codes, contexts, and per kernel its tensors' constants and its entries. `kernels` and `provenances`
-/// go in pairs.
+/// go in pairs. `as_sources`: of a package of objects and sources (source_package.h).
 std::string header_text(const PackageOptions& options, const std::vector<Signature>& kernels,
-                        const std::vector<Provenance>& provenances);
+                        const std::vector<Provenance>& provenances, bool as_sources);
 
 }  // namespace tile_tune::codegen

@@ -52,11 +52,16 @@ Result<void> compile_generated(const ArchiveJob& job, const fs::path& folder, co
                    {"-iquote", job.include.string(), "-iquote", (job.work / kRuntimeFolder).string()});
 }
 
-/// libtile_tune_rt.a, whose symbols are hidden: a shared library that the runtime becomes part of keeps them to itself.
-/// Leaves the runtime's header for compile_generated().
-Result<void> make_runtime(const ArchiveJob& job, const std::filesystem::path& archive) {
+/// Where compile_generated() finds the runtime's header, and make_runtime() its sources.
+Result<void> write_runtime_sources(const ArchiveJob& job) {
   TILE_TUNE_TRY(folder, make_folder(job, kRuntimeFolder));
   for (const auto& [name, text] : runtime_files()) TILE_TUNE_CHECK(write_text(folder / name, text));
+  return {};
+}
+
+/// libtile_tune_rt.a, whose symbols are hidden: a shared library that the runtime becomes part of keeps them to itself.
+Result<void> make_runtime(const ArchiveJob& job, const std::filesystem::path& archive) {
+  const fs::path folder = job.work / kRuntimeFolder;
   std::vector<std::string> command = {job.tools.ar, "rcsD", archive.string()};
   for (const auto& [name, text] : runtime_files()) {
     const std::filesystem::path file = name;
@@ -99,12 +104,6 @@ Result<std::string> error_functions(const std::set<std::string>& halide) {
   return text;
 }
 
-/// Halide hands a kernel's first argument, the call, to the functions of its runtime.
-Target with_user_context(Target target) {
-  target.halide += "-user_context";
-  return target;
-}
-
 struct Member {
   std::vector<Compiled> compiled;    // what each function of a kernel compiled to, in dispatch_order()
   std::vector<std::string> objects;  // files of the kernel's folder
@@ -113,13 +112,13 @@ struct Member {
 /// The kernel's function, or one for each instruction set and what chooses among them, or those of many sizes.
 Result<Member> make_kernel(const ArchiveJob& job, const Kernel& kernel, const fs::path& folder) {
   Member member;
-  for (const auto& one : functions_of(kernel, job.options.target)) {
-    const std::string object = fmt::format("kernel{}.o", member.objects.size());
-    TILE_TUNE_TRY(compiled, job.compiler.object(one.program, one.schedule, with_user_context(one.target), one.symbol,
-                                                folder / object));
-    member.compiled.push_back(std::move(compiled));
-    member.objects.push_back(object);
+  std::vector<fs::path> objects;
+  for (size_t i = 0; i < functions_of(kernel, job.options.target).size(); ++i) {
+    member.objects.push_back(fmt::format("kernel{}.o", i));
+    objects.push_back(folder / member.objects.back());
   }
+  TILE_TUNE_TRY(compiled, compile_functions(job, kernel, objects));
+  member.compiled = std::move(compiled);
   if (kernel.variants.empty()) return member;
   TILE_TUNE_TRY(described, described_alternatives(kernel, job.options.target));
   TILE_TUNE_CHECK(
@@ -177,21 +176,39 @@ std::vector<Compiled> compiled_from_json(const nlohmann::json& list) {
 
 }  // namespace
 
+Result<std::vector<Compiled>> compile_functions(const ArchiveJob& job, const Kernel& kernel,
+                                                const std::vector<fs::path>& objects) {
+  const auto all = functions_of(kernel, job.options.target);
+  std::vector<Compiled> compiled;
+  for (size_t i = 0; i < all.size(); ++i) {
+    Target target = all[i].target;
+    target.halide += "-user_context";  // the first argument, the call, is handed to the functions of the runtime
+    TILE_TUNE_TRY(one, job.compiler.object(all[i].program, all[i].schedule, target, all[i].symbol, objects[i]));
+    compiled.push_back(std::move(one));
+  }
+  return compiled;
+}
+
 Result<std::vector<std::vector<Compiled>>> make_archives(const ArchiveJob& job, const fs::path& library,
                                                          const fs::path& runtime) {
   TILE_TUNE_TRY(cpu_features, required_cpu_features(job.options.target));
   TILE_TUNE_TRY(members, make_folder(job, kMembersFolder));
-  TILE_TUNE_CHECK(make_runtime(job, runtime));
-  TILE_TUNE_CHECK(compile_generated(job, members, common_member(job), library_text(job.options.name)));
+  TILE_TUNE_CHECK(write_runtime_sources(job));
+  // First what all kernels share: of a library with one it is done on another core while the kernel is compiled.
   const auto make = [&](size_t number) -> Result<nlohmann::json> {
-    TILE_TUNE_TRY(functions, make_member(job, number, cpu_features));
-    return to_json(functions);
+    if (number > 0) {
+      TILE_TUNE_TRY(functions, make_member(job, number - 1, cpu_features));
+      return to_json(functions);
+    }
+    TILE_TUNE_CHECK(make_runtime(job, runtime));
+    TILE_TUNE_CHECK(compile_generated(job, members, common_member(job), library_text(job.options.name)));
+    return nlohmann::json();
   };
-  TILE_TUNE_TRY(answers, in_children(job.kernels.size(), available_cores().size(), make));
+  TILE_TUNE_TRY(answers, in_children(job.kernels.size() + 1, available_cores().size(), make));
   std::vector<std::vector<Compiled>> compiled;
   std::vector<std::string> archive = {job.tools.ar, "rcsD", library.string()};
   for (size_t i = 0; i < job.kernels.size(); ++i) {
-    compiled.push_back(compiled_from_json(answers[i]));
+    compiled.push_back(compiled_from_json(answers[i + 1]));
     archive.push_back(job.kernels[i].function + ".o");
   }
   archive.push_back(common_member(job) + ".o");

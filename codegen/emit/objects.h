@@ -28,6 +28,10 @@ struct ArchiveJob {
   std::filesystem::path include;  // where LIBRARY.h lies, absolute
 };
 
+/// Compiles each of functions_of() to one of these files, of which there are as many; returns what each compiled to.
+Result<std::vector<Compiled>> compile_functions(const ArchiveJob& job, const Kernel& kernel,
+                                                const std::vector<std::filesystem::path>& objects);
+
 /// Writes libNAME.a to `library` and libtile_tune_rt.a to `runtime` (absolute paths); returns what the functions
 /// of each kernel compiled to. Kernels are compiled on all cores at once, each in a child of this process (children.h).
 /// Bytes of the archives depend on kernels, options and tool versions alone, not on any path.

@@ -89,7 +89,7 @@ Result<void> write_texts(const fs::path& root, const Files& files, const std::ve
   std::vector<Provenance> provenances;
   for (const Kernel& kernel : kernels)
     provenances.push_back({provenance_text(kernel, options.target), ir::content_hash(kernel.program)});
-  TILE_TUNE_CHECK(write_text(root / files.header, header_text(options, signatures, provenances)));
+  TILE_TUNE_CHECK(write_text(root / files.header, header_text(options, signatures, provenances, as_sources)));
   TILE_TUNE_CHECK(write_text(root / files.cpp_header, cpp_header_text(options.name, signatures)));
   if (as_sources) return write_text(root / files.cmake, sources_config_text(kernels, options));
   TILE_TUNE_CHECK(write_text(root / files.cmake, cmake_config_text(options.name)));

@@ -9,6 +9,7 @@
 #include "codegen/emit/runtime_files.h"
 #include "codegen/emit/staging.h"
 #include "codegen/emit/wrapper_text.h"
+#include "codegen/lower/error_functions.h"
 
 namespace tile_tune::codegen {
 namespace {
@@ -16,46 +17,9 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr const char* kRuntime = "src/tile_tune_rt";
+// Objects of other platforms keep the names that Halide gives what they call: what archives rename is here defined under
+// the old name, once for all packages of a program.
 constexpr const char* kHalideNames = "halide_names.c";
-
-// Every function of Halide 21's runtime (HalideRuntime.h) by which generated code reports an error. Objects of other
-// platforms keep the names that Halide gives them: what archives rename is here defined under the old name, once for
-// all packages of a program.
-constexpr const char* kErrors[] = {"access_out_of_bounds",
-                                   "bad_dimensions",
-                                   "bad_extern_fold",
-                                   "bad_fold",
-                                   "bad_type",
-                                   "bounds_inference_call_failed",
-                                   "buffer_allocation_too_large",
-                                   "buffer_argument_is_null",
-                                   "buffer_extents_negative",
-                                   "buffer_extents_too_large",
-                                   "buffer_is_null",
-                                   "constraint_violated",
-                                   "constraints_make_required_region_smaller",
-                                   "debug_to_file_failed",
-                                   "device_crop_failed",
-                                   "device_dirty_with_no_device_support",
-                                   "device_interface_no_device",
-                                   "explicit_bounds_too_small",
-                                   "extern_stage_failed",
-                                   "fold_factor_too_small",
-                                   "host_and_device_dirty",
-                                   "host_is_null",
-                                   "no_device_interface",
-                                   "param_too_large_f64",
-                                   "param_too_large_i64",
-                                   "param_too_large_u64",
-                                   "param_too_small_f64",
-                                   "param_too_small_i64",
-                                   "param_too_small_u64",
-                                   "requirement_failed",
-                                   "specialize_fail",
-                                   "split_factor_not_positive",
-                                   "storage_bound_too_small",
-                                   "unaligned_host_ptr",
-                                   "vscale_invalid"};
 
 std::string halide_names_text() {
   std::string text = R"(/* What kernels call, under the names that Halide gives it. */
@@ -72,8 +36,9 @@ int halide_do_par_for(void* call, int (*task)(struct tile_tune_call*, int, uint8
 int halide_error_out_of_memory(void* call);
 int halide_error_out_of_memory(void* call) { return (void)call, tile_tune_rt1_out_of_memory(); }
 )";
-  for (const char* name : kErrors)
-    text += fmt::format("int halide_error_{0}(void);\nint halide_error_{0}(void) {{ return TILE_TUNE_ERROR_INTERNAL; }}\n", name);
+  for (const char* name : kErrorFunctions)
+    text += fmt::format(
+        "int halide_error_{0}(void);\nint halide_error_{0}(void) {{ return TILE_TUNE_ERROR_INTERNAL; }}\n", name);
   return text;
 }
 
@@ -110,16 +75,9 @@ std::vector<fs::path> library_files(const std::vector<Kernel>& kernels, const Pa
 }
 
 Result<std::vector<Compiled>> make_kernel(const ArchiveJob& job, const Kernel& kernel, const fs::path& root) {
-  const auto all = functions_of(kernel, job.options.target);
-  const auto files = object_files(kernel, job.options);
-  std::vector<Compiled> compiled;
-  for (size_t i = 0; i < all.size(); ++i) {
-    Target target = all[i].target;
-    target.halide += "-user_context";
-    TILE_TUNE_TRY(one,
-                  job.compiler.object(all[i].program, all[i].schedule, target, all[i].symbol, root / files[i]));
-    compiled.push_back(std::move(one));
-  }
+  auto files = object_files(kernel, job.options);
+  for (auto& file : files) file = root / file;
+  TILE_TUNE_TRY(compiled, compile_functions(job, kernel, files));
   if (kernel.variants.empty()) return compiled;
   TILE_TUNE_TRY(described, described_alternatives(kernel, job.options.target));
   TILE_TUNE_CHECK(write_text(root / source(job.options, kernel.function + "_dispatch"),
@@ -156,7 +114,8 @@ std::string sources_config_text(const std::vector<Kernel>& kernels, const Packag
   for (const auto& file : library_files(kernels, options))
     files.push_back(fmt::format("    \"${{_{}_prefix}}/{}\"", options.name, file.generic_string()));
   for (const auto& [name, text] : runtime_files())
-    if (name.ends_with(".c")) runtime.push_back(fmt::format("    \"${{_{}_prefix}}/{}/{}\"", options.name, kRuntime, name));
+    if (name.ends_with(".c"))
+      runtime.push_back(fmt::format("    \"${{_{}_prefix}}/{}/{}\"", options.name, kRuntime, name));
   runtime.push_back(fmt::format("    \"${{_{}_prefix}}/{}/{}\"", options.name, kRuntime, kHalideNames));
   return fmt::format(R"(# {0}::{0}: kernels made by tile-tune for {1}, with the runtime they share (tile_tune::rt).
 # Both are compiled here, as C11, by GCC or Clang: the project needs the language C.

@@ -41,7 +41,8 @@ Result<void> check_installed(const Toolchain& toolchain, const Target& target) {
   const auto triple = kTriples.at(platform);
   return fail(ErrorClass::Target, "no-cross-compiler",
               fmt::format("packages for {} are made with {}, which is not here", platform, toolchain.cc),
-              fmt::format("install Debian's gcc-{0} and libc6-dev-{1}-cross", triple == "x86_64-linux-gnu" ? "x86-64-linux-gnu" : triple,
+              fmt::format("install Debian's gcc-{0} and libc6-dev-{1}-cross",
+                          triple == "x86_64-linux-gnu" ? "x86-64-linux-gnu" : triple,
                           platform == "arm-64-linux" ? "arm64" : "amd64"));
 }
 

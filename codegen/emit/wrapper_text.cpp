@@ -180,8 +180,7 @@ std::string wrapper_text(const std::string& library, const Signature& kernel,
                          const std::vector<std::string>& cpu_features) {
   return fmt::format("#include \"{}.h\"\n\n#include <string.h>\n{}\n#include \"tile_tune_rt.h\"\n\n", library,
                      kCpuIncludes) +
-         tables(kernel) + cpu_check(cpu_features) + run_text(kernel) + entries(library, kernel) +
-         packing_texts(kernel);
+         tables(kernel) + cpu_check(cpu_features) + run_text(kernel) + entries(library, kernel) + packing_texts(kernel);
 }
 
 }  // namespace tile_tune::codegen

@@ -18,6 +18,7 @@
 #include "codegen/lower/stage.h"
 #include "codegen/lower/statements.h"
 #include "codegen/schedule/check.h"
+#include "codegen/schedule/order.h"
 #include "frontend/ir/canonical.h"
 #include "frontend/ir/gather.h"
 
@@ -331,12 +332,17 @@ Result<void> check_gather_form(const ir::Program& program) {
   return {};
 }
 
-Result<void> check_lowerable(const ir::Program& program, const Schedule& schedule) {
+Result<void> check_lowerable(const ir::Program& program, const Schedule& schedule, const Target& target) {
   TILE_TUNE_CHECK(check_gather_form(program));
-  return check(program, schedule);
+  return check_for(target, program, schedule);
 }
 
 }  // namespace
+
+Result<void> check_for(const Target& target, const ir::Program& program, const Schedule& schedule) {
+  TILE_TUNE_CHECK(check(program, schedule));
+  return target.is_deterministic() ? check_order(program, schedule) : Result<void>();
+}
 
 std::vector<int> kernel_arguments(const ir::Program& program) {
   std::vector<int> result = program.inputs;
@@ -352,7 +358,7 @@ std::string packing_function(const std::string& function, int tensor) {
 
 Result<Compiled> compile_object(const ir::Program& program, const Schedule& schedule, const Target& target,
                                 const std::string& function, const std::filesystem::path& object) {
-  TILE_TUNE_CHECK(check_lowerable(program, schedule));
+  TILE_TUNE_CHECK(check_lowerable(program, schedule, target));
   return guarded("compiling a kernel",
                  [&] { return compile([&] { return lowered_module(program, schedule, target, function); }, object); });
 }
@@ -370,7 +376,7 @@ Result<Compiled> compile_autoscheduled(const ir::Program& program, AutoScheduler
 }
 
 Result<std::string> lowered_loops(const ir::Program& program, const Schedule& schedule, const Target& target) {
-  TILE_TUNE_CHECK(check_lowerable(program, schedule));
+  TILE_TUNE_CHECK(check_lowerable(program, schedule, target));
   return guarded("lowering a kernel", [&]() -> Result<std::string> {
     std::ostringstream text;
     const auto module = lowered_module(program, schedule, target, program.name,
@@ -383,7 +389,9 @@ Result<std::string> lowered_loops(const ir::Program& program, const Schedule& sc
 Result<void> compile_runtime(const Target& target, const std::filesystem::path& object) {
   return guarded("compiling the runtime", [&]() -> Result<void> {
     // What Halide::compile_standalone_runtime does: a module without functions brings the whole runtime.
-    return write_object(Halide::Module("standalone_runtime", Halide::Target(target.halide)), object);
+    // Halide's own code for it asks for fast arithmetic, which strict_float refuses; it computes nothing of a kernel's.
+    const auto plain = Halide::Target(target.halide).without_feature(Halide::Target::StrictFloat);
+    return write_object(Halide::Module("standalone_runtime", plain), object);
   });
 }
 

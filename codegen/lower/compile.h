@@ -36,6 +36,9 @@ std::vector<int> kernel_arguments(const ir::Program& program);
 /// The function that packs constant number `tensor` for the kernel `function`.
 std::string packing_function(const std::string& function, int tensor);
 
+/// The schedule fits the program, and the target where that is deterministic: what compile_object() asks of both.
+Result<void> check_for(const Target& target, const ir::Program& program, const Schedule& schedule);
+
 /// Writes a relocatable object (without Halide's runtime) that defines `function` and what packs its constants. The
 /// program must be canonical.
 Result<Compiled> compile_object(const ir::Program& program, const Schedule& schedule, const Target& target,

@@ -32,8 +32,8 @@ std::optional<Transposition> transposition(const PackedOperand& packed, const st
   for (const int d : packed.in_memory) {
     while (next != packed.choice.order.end() && packed.extents[*next] == 1) ++next;
     const bool same = next != packed.choice.order.end() && *next++ == d;
-    // The width of a part that a border cuts short is known to Halide of a loop of its own only: fused, it would be taken
-    // to be as wide as the tensor wherever it starts.
+    // The width of a part that a border cuts short is known to Halide of a loop of its own only: fused, it would be
+    // taken to be as wide as the tensor wherever it starts.
     if (!blocks.source.empty() && (!same || !packed.unclamped[d])) break;
     blocks.source.push_back(d);
     blocks.exact = blocks.exact && packed.unclamped[d];

@@ -103,6 +103,11 @@ Result<Target> describe_target(const std::string& text, int threads) {
   return target;
 }
 
+Target deterministic(Target target) {
+  target.halide = Halide::Target(target.halide).with_feature(Feature::StrictFloat).to_string();
+  return target;
+}
+
 Result<void> check_runs_here(const Target& target) {
   TILE_TUNE_TRY(named, parse(target.halide));
   const Halide::Target host = Halide::get_host_target();

@@ -27,12 +27,19 @@ struct Target {
     // Halide's names of the first processors that have all of them; those of later ones come with these.
     return halide.find("avx512_zen4") != std::string::npos || halide.find("avx512_sapphirerapids") != std::string::npos;
   }
+  /// Whether a result's bits are to depend on the program and its inputs alone (deterministic()).
+  bool is_deterministic() const { return halide.find("-strict_float") != std::string::npos; }
   int lanes(DType type) const { return vector_bytes / static_cast<int>(dtype_size(type)); }
 };
 
 /// `text` is "host" or a Halide target string, of this machine or another: packages for others are made here, too.
 /// Unknown string: class Program; one this version makes no kernels for: Target.
 Result<Target> describe_target(const std::string& text, int threads);
+
+/// The target with Halide's feature strict_float: the compiler neither reorders nor fuses operations on floats, so that
+/// they round alike on every CPU, and schedules keep to one order of sums (codegen/schedule/order.h). What is known of
+/// schedules for it is apart from what is known of the others, as with every feature.
+Target deterministic(Target target);
 
 /// Nothing if kernels for the target run on this machine; else class Target.
 Result<void> check_runs_here(const Target& target);

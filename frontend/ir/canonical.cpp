@@ -206,10 +206,11 @@ Program numbered(Program program) {
   return program;
 }
 
-/// A numbered program without its spelling: names, argument order, layouts, what is constant, places.
+/// A numbered program without its spelling and use: names, argument order, layouts, what is constant or cold, places.
 Program anonymous(Program result) {
   result.name.clear();
   result.sizes.clear();
+  result.cold = false;
   std::vector<std::string> names(result.tensors.size());
   for (const int output : result.outputs) {
     // An in/out value and its output are tied by their name: it stays, as the output's number.

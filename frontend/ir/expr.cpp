@@ -1,6 +1,7 @@
 #include "frontend/ir/expr.h"
 
 #include <array>
+#include <set>
 
 namespace tile_tune::ir {
 namespace {
@@ -54,6 +55,19 @@ consteval bool follows_the_enumeration() {
 }
 static_assert(follows_the_enumeration());
 
+void collect_indices(const Expr& expr, std::set<int>& indices) {
+  if (const auto* value = std::get_if<IndexValue>(&expr.node)) indices.insert(value->index);
+  if (const auto* call = std::get_if<Call>(&expr.node))
+    for (const auto& argument : call->arguments) collect_indices(*argument, indices);
+  if (const auto* cast = std::get_if<Cast>(&expr.node)) collect_indices(*cast->argument, indices);
+  if (const auto* read = std::get_if<Read>(&expr.node))
+    for (const auto& subscript : read->subscripts)
+      if (const auto* affine = std::get_if<AffineExpr>(&subscript))
+        for (const auto& term : affine->terms) indices.insert(term.first);
+      else
+        collect_indices(*std::get<ExprPtr>(subscript), indices);
+}
+
 }  // namespace
 
 std::string_view op_name(Op op) { return kOps[static_cast<size_t>(op)].name; }
@@ -105,6 +119,12 @@ int64_t AffineExpr::coefficient(int number) const {
   for (const auto& [index, value] : terms)
     if (index == number) return value;
   return 0;
+}
+
+std::vector<int> indices_of(const Expr& expr) {
+  std::set<int> indices;
+  collect_indices(expr, indices);
+  return {indices.begin(), indices.end()};
 }
 
 void for_each_read(const Expr& expr, const std::function<void(const Read&)>& visit) {

@@ -104,6 +104,9 @@ ExprPtr make_expr(DType type, Node node) {
   return std::make_shared<const Expr>(Expr{type, std::move(node)});
 }
 
+/// Numbers of the indices an expression uses, in subscripts too, ascending.
+std::vector<int> indices_of(const Expr& expr);
+
 /// Visits every read in an expression, those inside subscripts after the read they belong to.
 void for_each_read(const Expr& expr, const std::function<void(const Read&)>& visit);
 

@@ -307,6 +307,13 @@ Result<ExprPtr> read(const At& at) {
 
 // ---- the parts of a program ----
 
+// A field that is true where it is there.
+Result<bool> read_flag(const At& at, const char* key) {
+  if (!at.value.contains(key)) return false;
+  if (at.value.at(key) != json(true)) return malformed(at.under(key), "can only be true");
+  return true;
+}
+
 template <>
 Result<Tensor> read(const At& at) {
   TILE_TUNE_CHECK(require_object(at, {"name", "type", "extents", "role", "layout", "constant"}));
@@ -315,8 +322,7 @@ Result<Tensor> read(const At& at) {
   TILE_TUNE_TRY(extents, read_list<SizeExpr>(at, "extents"));
   TILE_TUNE_TRY(role, read_field<Role>(at, "role"));
   TILE_TUNE_TRY(layout, read_field<Layout>(at, "layout"));
-  const bool constant = at.value.contains("constant");
-  if (constant && at.value.at("constant") != json(true)) return malformed(at.under("constant"), "can only be true");
+  TILE_TUNE_TRY(constant, read_flag(at, "constant"));
   return Tensor{std::move(name), type, std::move(extents), role, layout, constant};
 }
 
@@ -381,7 +387,7 @@ Result<Program> program_from_json(const json& root) {
   if (format != kProgramFormat)
     return malformed("format", fmt::format("this version reads format {}, not {}", kProgramFormat, format));
   TILE_TUNE_CHECK(
-      require_object(at, {"kind", "format", "name", "sizes", "tensors", "inputs", "outputs", "statements"}));
+      require_object(at, {"kind", "format", "name", "sizes", "tensors", "inputs", "outputs", "statements", "cold"}));
   Program program;
   TILE_TUNE_TRY(name, read_field<std::string>(at, "name"));
   TILE_TUNE_TRY(sizes, read_list<std::string>(at, "sizes"));
@@ -389,8 +395,14 @@ Result<Program> program_from_json(const json& root) {
   TILE_TUNE_TRY(inputs, read_list<int>(at, "inputs"));
   TILE_TUNE_TRY(outputs, read_list<int>(at, "outputs"));
   TILE_TUNE_TRY(statements, read_list<Statement>(at, "statements"));
-  program = {std::move(name),   std::move(sizes),   std::move(tensors),
-             std::move(inputs), std::move(outputs), std::move(statements)};
+  TILE_TUNE_TRY(cold, read_flag(at, "cold"));
+  program = {std::move(name),
+             std::move(sizes),
+             std::move(tensors),
+             std::move(inputs),
+             std::move(outputs),
+             std::move(statements),
+             cold};
   TILE_TUNE_CHECK(validate(program));
   return program;
 }

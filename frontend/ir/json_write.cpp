@@ -145,14 +145,16 @@ json write(const Statement& statement) {
 }  // namespace
 
 json to_json(const Program& program) {
-  return {{"kind", "program"},
-          {"format", kProgramFormat},
-          {"name", program.name},
-          {"sizes", program.sizes},
-          {"tensors", write_list(program.tensors)},
-          {"inputs", program.inputs},
-          {"outputs", program.outputs},
-          {"statements", write_list(program.statements)}};
+  json result{{"kind", "program"},
+              {"format", kProgramFormat},
+              {"name", program.name},
+              {"sizes", program.sizes},
+              {"tensors", write_list(program.tensors)},
+              {"inputs", program.inputs},
+              {"outputs", program.outputs},
+              {"statements", write_list(program.statements)}};
+  if (program.cold) result["cold"] = true;
+  return result;
 }
 
 }  // namespace tile_tune::ir

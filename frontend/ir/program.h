@@ -86,6 +86,7 @@ struct Program {
   std::vector<int> inputs;   // numbers of Input tensors in signature order
   std::vector<int> outputs;  // numbers of Output tensors in signature order
   std::vector<Statement> statements;
+  bool cold = false;  // callers' arrays are in memory, in no cache, when it is called: how its kernels are judged
 
   /// Number of the tensor an output starts from (role InOut, same name), if it is in/out.
   std::optional<int> initial_value_of(int output) const;

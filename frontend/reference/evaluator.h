@@ -62,6 +62,9 @@ class Evaluator {
   Reduction start(const Task& task, int64_t position);
   Value result(Task& task, const Reduction& reduction, bool in_range, int64_t position);
 
+  void add_products(Task& task, Reduction& reduction);
+  Run run_along(const Task& task, const Access& access, int index);
+
   bool guards_hold(const Task& task) const;
   Value term(Task& task);
   int64_t position(const Task& task, const Access& access);

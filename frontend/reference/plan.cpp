@@ -41,6 +41,8 @@ class Planner {
     plan_.statement = &statement_;
     plan_.target_type = target.type;
     plan_.target_shape = ir::shape(target);
+    plan_.target_elements = ir::element_count(target);
+    for (const auto& subscript : statement_.subscripts) plan_.target_constants.push_back(number(subscript.constant));
     for (const auto& index : statement_.indices) plan_.ranges.push_back(ir::range(index));
     for (size_t i = 0; i < plan_.ranges.size(); ++i) {
       const bool reduced = statement_.is_reduction(static_cast<int>(i));
@@ -57,6 +59,7 @@ class Planner {
     }
     add(*statement_.value);
     leave_root_rounding_to_the_reduction();
+    plan_.factors = factors();
     return std::move(plan_);
   }
 
@@ -71,6 +74,23 @@ class Planner {
         root.operation.ulps <= kArithmeticUlps &&
         root.operation.precision.epsilon <= precision(statement_.accumulator).epsilon)
       root.operation.ulps = 0;
+  }
+
+  // Most of the reference's time goes into contractions, whose terms all look alike.
+  std::optional<std::pair<int, int>> factors() const {
+    const auto is_plain = [&](const Node& node) {
+      return node.kind == Node::Kind::Load && plan_.accesses[node.arguments[0]].checked.empty();
+    };
+    if (statement_.op != ir::Aggregation::Sum || plan_.reduction.empty() || !plan_.guards.empty() ||
+        plan_.nodes.size() != 3 || !is_plain(plan_.nodes[0]) || !is_plain(plan_.nodes[1]))
+      return std::nullopt;
+    const Node& root = plan_.nodes.back();
+    const DType type = statement_.accumulator;
+    if (root.kind != Node::Kind::Operation || root.operation.op != ir::Op::Mul || root.operation.ulps != 0 ||
+        (type != DType::F32 && type != DType::F64) || root.type != type || plan_.nodes[0].type != type ||
+        plan_.nodes[1].type != type)
+      return std::nullopt;
+    return std::pair{plan_.nodes[root.arguments[0]].arguments[0], plan_.nodes[root.arguments[1]].arguments[0]};
   }
 
   // Whether an affine subscript is inside [0, extent) for all points of the ranges. In 128 bits nothing overflows.

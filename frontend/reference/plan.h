@@ -67,6 +67,8 @@ struct Plan {
   const ir::Statement* statement = nullptr;
   DType target_type = DType::F32;
   std::vector<int64_t> target_shape;
+  std::vector<int64_t> target_constants;  // of the target's subscripts
+  int64_t target_elements = 0;
   std::vector<ir::Range> ranges;  // of the indices
   std::vector<int> output, reduction;
   bool reduction_is_empty = false;  // some reduction index has no values, because a size is 0
@@ -78,6 +80,8 @@ struct Plan {
   /// alone.
   bool elementwise = false;
   std::vector<std::vector<ir::Pivot>> pivots;
+  /// Numbers of two accesses of a sum whose terms are nothing but products of two elements, of one float type.
+  std::optional<std::pair<int, int>> factors;
 };
 
 /// The program must be bound and valid, and outlive the plan.

@@ -81,6 +81,30 @@ void Reduction::add_real(const ReductionKind& kind, const Value& term) {
   }
 }
 
+template <typename T, bool kExact>
+void Reduction::add_products_of(const Run& a, const Run& b, int64_t count) {
+  const auto* const as = reinterpret_cast<const T*>(a.data);
+  const auto* const bs = reinterpret_cast<const T*>(b.data);
+  for (int64_t k = 0, i = a.first, j = b.first; k < count; ++k, i += a.step, j += b.step) {
+    const double x = as[i], y = bs[j], term = x * y;
+    add_compensated(value_.real, compensation_, term);
+    magnitude_ += std::abs(term);
+    if constexpr (!kExact) {
+      const double of_a = a.errors ? a.errors[i] : 0, of_b = b.errors ? b.errors[j] : 0;
+      value_.error += approximate(term, std::abs(x) * of_b + std::abs(y) * of_a + of_a * of_b).error;
+    }
+  }
+}
+
+void Reduction::add_products(const ReductionKind& kind, const Run& a, const Run& b, int64_t count) {
+  terms_ += count;
+  const bool exact = !a.errors && !b.errors, single = kind.accumulator == DType::F32;
+  if (exact)
+    single ? add_products_of<float, true>(a, b, count) : add_products_of<double, true>(a, b, count);
+  else
+    single ? add_products_of<float, false>(a, b, count) : add_products_of<double, false>(a, b, count);
+}
+
 void Reduction::add_complex(const ReductionKind& kind, const Value& term) {
   switch (kind.op) {
     case Aggregation::Sum:

@@ -6,6 +6,13 @@
 
 namespace tile_tune::reference {
 
+/// Elements in even steps through a tensor, and what they may be off by.
+struct Run {
+  const std::byte* data = nullptr;
+  const double* errors = nullptr;  // null: exact
+  int64_t first = 0, step = 0;
+};
+
 /// What all elements of a statement share.
 struct ReductionKind {
   ir::Aggregation op;
@@ -32,6 +39,10 @@ class Reduction {
       add_integer(kind, term);
   }
 
+  /// Combines `count` products of the two runs' elements, all of the accumulator's type, F32 or F64, which must be
+  /// summed and leave their rounding to the sum: what add() does with each of them.
+  void add_products(const ReductionKind& kind, const Run& a, const Run& b, int64_t count);
+
   /// Terms added, not counting the start.
   int64_t terms() const { return terms_; }
 
@@ -42,6 +53,8 @@ class Reduction {
   void add_real(const ReductionKind& kind, const Value& term);
   void add_complex(const ReductionKind& kind, const Value& term);
   void add_integer(const ReductionKind& kind, const Value& term);
+  template <typename T, bool kExact>
+  void add_products_of(const Run& a, const Run& b, int64_t count);
 
   Value value_;
   double compensation_ = 0;  // Neumaier's: what the additions to value_.real lost

@@ -78,8 +78,11 @@ struct FloatRange {
 /// uniform over the extent they index.
 Inputs random_inputs(const ir::Program& program, uint64_t seed, FloatRange range = {});
 
-/// The first of [-1, 1), [1/8, 1) and [1, 2) for which at most 1 % of a sample of the outputs is not finite
-/// (logarithms and roots of negative numbers), or [-1, 1) if there is none. Records name any other than [-1, 1).
+/// True if at most 1 % of the elements are not finite.
+bool is_mostly_finite(const std::vector<Expected>& outputs);
+
+/// The first of [-1, 1), [1/8, 1) and [1, 2) for which a sample of the outputs is mostly finite (logarithms and roots
+/// of negative numbers are not), or [-1, 1) if there is none. Records name any other than [-1, 1).
 Result<FloatRange> finite_range(const ir::Program& program, uint64_t seed);
 
 }  // namespace tile_tune::reference

@@ -16,6 +16,7 @@ double carried(const Function& f, double result, const Value& a, const Value& b)
   double worst = 0;
   for (const double da : {-a.error, a.error})
     for (const double db : {-b.error, b.error}) {
+      if ((std::signbit(da) && a.error == 0) || (std::signbit(db) && b.error == 0)) continue;  // the same again
       const double change = std::abs(f(da, db) - result);
       if (std::isfinite(change)) worst = std::max(worst, change);
     }

@@ -1,1 +1,1 @@
-"""What scripts/performance and scripts/bench_python.py are made of; Python's standard library alone."""
+"""What scripts/performance and the scripts/bench_*.py are made of; Python's standard library alone."""

@@ -1,6 +1,6 @@
 """The whole of docs/performance.md from stored measurements."""
 
-from benchmark import judge, markdown, search_document
+from benchmark import judge, markdown, search_document, tvm_document
 
 PASSES = {"threads-2": "Two threads", "threads-1": "One thread"}
 
@@ -88,4 +88,5 @@ def render(data, plots, searches=None):
         parts.append("## numpy, PyTorch and JAX, two threads\n\n`scripts/bench_python.py`: versions " +
                      ", ".join(f"{k} {v}" for k, v in data.get("python_versions", {}).items()) + ".\n\n" +
                      markdown.python_table(python))
+    parts += [tvm_document.render(result) for result in data.get("tvm", [])]
     return "\n".join(parts)

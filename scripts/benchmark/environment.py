@@ -1,4 +1,4 @@
-"""The environment of the Python libraries that are benchmarked: apart from the one tile-tune is built with."""
+"""Environments of the Python libraries that are benchmarked: apart from the one tile-tune is built with."""
 
 import hashlib
 import json
@@ -7,17 +7,16 @@ import pathlib
 import subprocess
 import sys
 
-LIBRARIES = ("numpy", "torch", "jax", "jaxlib")
 
-
-def python(directory, requirements):
-    """The environment's interpreter; made, or made anew, when the requirements are not what it holds."""
+def python(directory, requirements, what):
+    """The environment's interpreter; made, or made anew, when the requirements are not what it holds. `what`: its
+    content, for people."""
     directory, requirements = pathlib.Path(directory), pathlib.Path(requirements)
     wanted = hashlib.sha256(requirements.read_bytes()).hexdigest()
     stamp, interpreter = directory / "requirements.sha256", directory / "bin" / "python"
     if stamp.exists() and stamp.read_text(encoding="utf-8") == wanted:
         return str(interpreter)
-    print(f"installing numpy, PyTorch and JAX into {directory} (6 GB)", file=sys.stderr)
+    print(f"installing {what} into {directory}", file=sys.stderr)
     # The wheels are those of Debian 12's own interpreter.
     subprocess.run(["/usr/bin/python3", "-m", "venv", "--clear", str(directory)], check=True)
     subprocess.run([str(interpreter), "-m", "pip", "install", "--quiet", "--disable-pip-version-check",
@@ -45,8 +44,8 @@ def variables(directory):
     return result
 
 
-def versions(interpreter):
+def versions(interpreter, libraries):
     """Library -> version."""
-    code = f"import importlib.metadata as m, json; print(json.dumps({{n: m.version(n) for n in {LIBRARIES!r}}}))"
+    code = f"import importlib.metadata as m, json; print(json.dumps({{n: m.version(n) for n in {libraries!r}}}))"
     done = subprocess.run([interpreter, "-c", code], check=True, capture_output=True, text=True)
     return json.loads(done.stdout)

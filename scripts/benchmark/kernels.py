@@ -41,9 +41,13 @@ def build(tool, program, threads, database, directory):
     return Built(library, arguments, kernel["provenance"] == "tuned")
 
 
-def load(library, pointers):
+def load(library, pointers, threads):
     """A function without arguments that runs the kernel on these addresses: inputs, then outputs."""
-    function = getattr(ctypes.CDLL(str(library)), FUNCTION)
+    loaded = ctypes.CDLL(str(library))
+    # By itself the kernel takes as many threads as its caller has cores, which is one where the caller is pinned.
+    if getattr(loaded, f"{FUNCTION}_set_num_threads")(threads) != 0:
+        raise ValueError(f"{library} does not run with {threads} threads")
+    function = getattr(loaded, FUNCTION)
     function.argtypes, function.restype = [ctypes.c_void_p] * len(pointers), ctypes.c_int
 
     def call():

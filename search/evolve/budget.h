@@ -25,8 +25,11 @@ class Cost {
   double seconds_ = 0;
 };
 
-/// Seconds the finals of `finalists` will take whose median times sum up to `round_ns`.
-double finals_seconds(const Cost& cost, int finalists, double round_ns);
+/// Seconds that finals of kernels will take whose median times sum up to `round_ns`.
+double finals_seconds(const Cost& cost, double round_ns);
+
+/// True if rounds of so many nanoseconds make the finals take more of the budget than a search can spare.
+bool too_long_for_finals(const Budget& budget, double round_ns);
 
 struct Spent {
   int trials = 0;

@@ -3,6 +3,13 @@
 #include <algorithm>
 
 namespace tile_tune::search {
+namespace {
+
+// Differences of single races below 15 % mean nothing on a shared machine (the same binary ran at 146 or 240 GFLOP/s);
+// whoever was slower than the default by more will not beat it, and costs 31 rounds of its time.
+constexpr double kNoChance = 0.85;
+
+}  // namespace
 
 std::vector<Member> finalists(const Population& population, const std::string& default_key,
                               const std::string& previous_key, int challengers) {
@@ -13,7 +20,7 @@ std::vector<Member> finalists(const Population& population, const std::string& d
   const Member* previous = find(population, previous_key);
   if (previous && previous_key != default_key) chosen.push_back(*previous);
   for (const Member& member : population.ranked) {
-    if (challengers == 0) break;
+    if (challengers == 0 || member.ratio < kNoChance) break;
     if (member.key == default_key || member.key == previous_key) continue;
     chosen.push_back(member);
     --challengers;

@@ -10,7 +10,7 @@
 namespace tile_tune::search {
 
 /// The default first, then the previous best (if it verified in this session), then the best of the rest, up to
-/// `challengers` of them. Empty if the default is not in the population.
+/// `challengers` of them that were not far slower than the default. Empty if the default is not in the population.
 std::vector<Member> finalists(const Population& population, const std::string& default_key,
                               const std::string& previous_key, int challengers);
 

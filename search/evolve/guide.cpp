@@ -6,15 +6,10 @@
 namespace tile_tune::search {
 namespace {
 
-// Active from eight samples, as in the replays of research/autotuners.md 2.1 (n0 8).
-constexpr size_t kFewestSamples = 8;
-
 // How much of the best's speed a candidate gives up for being no twin of one picked before it.
 constexpr float kTwinPenalty = 0.1F;
 
-// The rough time of a schedule counts as much as what this many samples taught; one that looks faster than the best
-// measured is believed so up to a quarter.
-constexpr float kPaperSamples = 16;
+// A schedule that looks faster than the best measured is believed so up to a quarter.
 constexpr double kMostOnPaper = 1.25;
 
 bool same(float a, float b) { return a == b || (std::isnan(a) && std::isnan(b)); }
@@ -60,7 +55,7 @@ void Guide::learn(View view, const Measurement& measurement) {
   ratios_.push_back(*ratio);
 }
 
-bool Guide::ready() const { return views_.size() + experience_.size() >= kFewestSamples; }
+bool Guide::ready() const { return views_.size() + experience_.size() >= predict::kFewestSamples; }
 
 std::vector<predict::Sample> Guide::samples() const {
   std::vector<predict::Sample> samples = experience_;
@@ -78,7 +73,7 @@ Result<std::vector<float>> Guide::predict(const std::vector<View>& views) const 
   const auto best = std::max_element(ratios_.begin(), ratios_.end());
   const double known = best == ratios_.end() ? 0 : views_[static_cast<size_t>(best - ratios_.begin())].estimate;
   if (known <= 0) return predictions;
-  const float trust = kPaperSamples / (kPaperSamples + static_cast<float>(views_.size() + experience_.size()));
+  const float trust = predict::trust_in_estimates(views_.size() + experience_.size());
   for (size_t i = 0; i < views.size(); ++i) {
     const auto on_paper = static_cast<float>(std::min(known / std::max(views[i].estimate, 1e-9), kMostOnPaper));
     predictions[i] += trust * (on_paper - predictions[i]);

@@ -21,6 +21,12 @@ int batch_size(const TuneOptions& options) { return std::max(2 * options.cores, 
 constexpr int kPool = 256, kSeedDraws = 64;
 constexpr size_t kGuidedSeeds = 8;
 
+double round_ns(const std::vector<Member>& finalists) {
+  double sum = 0;
+  for (const Member& finalist : finalists) sum += finalist.median_ns;
+  return sum;
+}
+
 bool is_final(const Trial& trial) { return trial.origin == "final"; }
 
 /// A resumed session has the prior seeds it began with, not those that the database would offer today (its own trials
@@ -150,10 +156,7 @@ Result<std::vector<Candidate>> Search::pick(std::vector<Candidate> pool) {
 }
 
 int Search::allowance() const {
-  const std::vector<Member> finalists = choose_finalists();
-  double round_ns = 0;
-  for (const Member& finalist : finalists) round_ns += finalist.median_ns;
-  const double reserve = finals_seconds(cost_, static_cast<int>(finalists.size()), round_ns);
+  const double reserve = finals_seconds(cost_, round_ns(choose_finalists()));
   return allowed(options_.budget, {report_.trials, elapsed()}, cost_, reserve, batch_size(options_));
 }
 
@@ -252,7 +255,11 @@ void Search::note_gain(const std::optional<predict::Quality>& quality) {
 }
 
 std::vector<Member> Search::choose_finalists() const {
-  return finalists(population_, default_key_, previous_key_, kChallengers);
+  std::vector<Member> members = finalists(population_, default_key_, previous_key_, kChallengers);
+  // One challenger there must be. The last is the slowest.
+  const size_t fewest = openers().size() + 1;
+  while (members.size() > fewest && too_long_for_finals(options_.budget, round_ns(members))) members.pop_back();
+  return members;
 }
 
 Result<void> Search::run_finals() {

@@ -39,6 +39,10 @@ Buffers::Buffers(const Problem& problem, Flush flush)
       places_(make_places(problem, flush)),
       arguments_(problem.program, memory_of(places_)) {}
 
+bool Buffers::fill_pages() const {
+  return std::all_of(places_.begin(), places_.end(), [](const Place& place) { return place.buffer.fills_pages(); });
+}
+
 void Buffers::prepare_outputs(std::byte pattern) {
   for (auto& place : places_)
     if (place.is_output && place.initial.empty())
@@ -49,6 +53,10 @@ void Buffers::prepare_outputs(std::byte pattern) {
 void Buffers::restore() {
   for (auto& place : places_)
     if (place.is_output) std::copy(place.initial.begin(), place.initial.end(), place.buffer.data());
+}
+
+void Buffers::evict() const {
+  for (const auto& place : places_) place.buffer.evict();
 }
 
 tensor::Array Buffers::output(int tensor) const {

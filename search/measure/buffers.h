@@ -19,10 +19,14 @@ class Buffers {
   Buffers& operator=(const Buffers&) = delete;
 
   void** argv() { return arguments_.argv(); }
+  /// Every buffer fills its pages, so that both its ends touch a guard, however it was asked for.
+  bool fill_pages() const;
   /// Before a run whose result counts: fills outputs with `pattern`, in/out ones with their initial value.
   void prepare_outputs(std::byte pattern);
   /// In/out outputs get their initial value back; nothing where there are none.
   void restore();
+  /// Leaves nothing of them in a cache.
+  void evict() const;
   tensor::Array output(int tensor) const;
   /// A sentence about the first input that changed or gap that was written, or empty.
   std::string trespass() const;

@@ -17,6 +17,7 @@
 #include <thread>
 
 #include "search/measure/channel.h"
+#include "search/measure/problem.h"
 
 namespace tile_tune::search {
 namespace {
@@ -163,6 +164,16 @@ Reply judge(const Ending& ending, int status, const ChildLimits& limits) {
 }
 
 }  // namespace
+
+ChildLimits limits_of_calls(const Limits& limits, int threads, const ir::Program& program, double calls) {
+  // Inputs and outputs, their initial values, outputs in C order twice, and the stream probe's.
+  constexpr int64_t kBufferCopies = 6;
+  const double seconds = calls * limits.run_seconds;
+  return {.wall_seconds = seconds,
+          .cpu_seconds = seconds * threads,
+          .threads = threads,
+          .memory_bytes = limits.memory_bytes + kBufferCopies * buffer_bytes(program)};
+}
 
 std::optional<Reply> run_in_child(const ChildLimits& limits, int owner, const std::function<Reply(int)>& work) {
   int reply[2], output[2];

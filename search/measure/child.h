@@ -4,6 +4,7 @@
 #include <functional>
 #include <optional>
 
+#include "frontend/ir/program.h"
 #include "search/measure/protocol.h"
 
 namespace tile_tune::search {
@@ -14,6 +15,14 @@ struct ChildLimits {
   int threads = 1;           // address space is left for so many
   int64_t memory_bytes = 0;  // address space beyond what this process has now
 };
+
+/// Of a verification, which makes two calls and compares; the calls have their own limit, so this only bounds the
+/// comparing.
+inline constexpr double kCallsInVerify = 10;
+
+/// Of a child that calls kernels of the program on `threads` threads: time for so many of the longest calls, memory for
+/// the buffers.
+ChildLimits limits_of_calls(const Limits& limits, int threads, const ir::Program& program, double calls);
 
 /// Forks and runs `work` in the child, which gets the descriptor its reply goes to (for signal handlers that must
 /// answer in its place). The calling process must have one thread. The child is the leader of its own process group,

@@ -40,7 +40,7 @@ Result<void> warm_up(const codegen::Target& target, const std::filesystem::path&
 
 }  // namespace
 
-Compiler halide_compiler() { 
+Compiler halide_compiler() {
   return {codegen::compile_object, codegen::compile_runtime, warm_up, codegen::compile_autoscheduled};
 }
 

@@ -2,6 +2,9 @@
 
 #include <sys/mman.h>
 #include <unistd.h>
+#ifdef __x86_64__
+#include <immintrin.h>
+#endif
 
 #include <algorithm>
 #include <cstring>
@@ -12,6 +15,16 @@ namespace tile_tune::search {
 namespace {
 
 constexpr std::byte kGap{0xC3};
+
+#if defined(__x86_64__)
+void write_back(const void* line) { _mm_clflush(line); }
+void await_write_backs() { _mm_mfence(); }
+#elif defined(__aarch64__)
+void write_back(const void* line) { asm volatile("dc civac, %0" ::"r"(line) : "memory"); }
+void await_write_backs() { asm volatile("dsb ish" ::: "memory"); }
+#else
+#error "no way is known to empty this processor's caches"
+#endif
 
 }  // namespace
 
@@ -41,6 +54,13 @@ GuardedBuffer::GuardedBuffer(GuardedBuffer&& other) noexcept
 
 GuardedBuffer::~GuardedBuffer() {
   if (mapping_) munmap(mapping_, static_cast<size_t>(pages_ + 2 * kGuardBytes));
+}
+
+void GuardedBuffer::evict() const {
+  constexpr int64_t kLine = 64;  // of the smallest cache lines there are: a longer one is only written back twice
+  const std::byte* first = data_ - reinterpret_cast<uintptr_t>(data_) % kLine;
+  for (const std::byte* line = first; line < data_ + bytes_; line += kLine) write_back(line);
+  await_write_backs();
 }
 
 bool GuardedBuffer::gap_untouched() const {

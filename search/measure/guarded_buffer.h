@@ -26,6 +26,10 @@ class GuardedBuffer {
   std::byte* data() const { return data_; }
   int64_t size() const { return bytes_; }
   const std::string& name() const { return name_; }
+  /// There is no gap: the data touches both guards.
+  bool fills_pages() const { return bytes_ == pages_; }
+  /// Writes the data back to memory and leaves none of it in a cache of any core.
+  void evict() const;
   /// The gap that page size leaves between data and guard still holds what was put there.
   bool gap_untouched() const;
   /// Whether an address lies in one of the guards.

@@ -34,6 +34,11 @@ int KernelCall::pack(const Kernel::Entry& entry, const ir::Tensor& tensor, Flush
   return entry(arguments.data());
 }
 
+void KernelCall::evict() const {
+  for (const auto& packed : packed_)
+    for (const auto& memory : packed.memory) memory.evict();
+}
+
 std::string KernelCall::trespass() const {
   for (const auto& packed : packed_)
     for (const auto& memory : packed.memory)

@@ -14,6 +14,8 @@ class KernelCall {
   KernelCall(const ir::Program& program, const Kernel& kernel, Buffers& buffers, Flush flush);
   /// Runs the kernel: 0, or one of Halide's error codes, of the packing if that failed.
   int operator()() { return code_ != 0 ? code_ : kernel_(arguments_.data()); }
+  /// Leaves nothing of the packed operands in a cache.
+  void evict() const;
   /// A sentence about the first gap beside a packed operand that was written, or empty.
   std::string trespass() const;
 

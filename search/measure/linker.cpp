@@ -38,30 +38,42 @@ std::vector<char*> english_environment() {
   return variables;
 }
 
-}  // namespace
-
-Result<void> link_shared(const std::filesystem::path& input, const std::filesystem::path& library) {
-  const char* arguments[] = {
-      "ld",  "-shared", "-Bsymbolic", "-o", library.c_str(), "--whole-archive", input.c_str(), "--no-whole-archive",
-      "-lc", "-lm",     nullptr};
-  pid_t linker = 0;
-  const Fd said(memfd_create("linker-output", MFD_CLOEXEC));
+/// `arguments` begin with the program and end with a null pointer.
+Result<void> make(const std::filesystem::path& library, std::vector<const char*> arguments, const char* what,
+                  const char* note) {
+  pid_t child = 0;
+  const Fd said(memfd_create("tool-output", MFD_CLOEXEC));
   posix_spawn_file_actions_t files;
   posix_spawn_file_actions_init(&files);
   if (said.get() >= 0) posix_spawn_file_actions_adddup2(&files, said.get(), STDERR_FILENO);
-  const int error =
-      posix_spawnp(&linker, "ld", &files, nullptr, const_cast<char**>(arguments), english_environment().data());
+  const int error = posix_spawnp(&child, arguments.front(), &files, nullptr, const_cast<char**>(arguments.data()),
+                                 english_environment().data());
   posix_spawn_file_actions_destroy(&files);
   if (error != 0)
-    return failure("linker-missing", fmt::format("cannot run the linker ld: {}", std::strerror(error)),
-                   "install Debian's package binutils");
+    return failure(fmt::format("{}-missing", what),
+                   fmt::format("cannot run the {} {}: {}", what, arguments.front(), std::strerror(error)), note);
   int status = 0;
-  while (waitpid(linker, &status, 0) < 0 && errno == EINTR) {
+  while (waitpid(child, &status, 0) < 0 && errno == EINTR) {
   }
   if (!WIFEXITED(status) || WEXITSTATUS(status) != 0)
-    return failure("linker-failed",
-                   fmt::format("the linker could not make {}: {}", library.filename().string(), last_line(said.get())));
+    return failure(fmt::format("{}-failed", what), fmt::format("the {} could not make {}: {}", what,
+                                                               library.filename().string(), last_line(said.get())));
   return {};
+}
+
+}  // namespace
+
+Result<void> link_shared(const std::filesystem::path& input, const std::filesystem::path& library) {
+  return make(library,
+              {"ld", "-shared", "-Bsymbolic", "-o", library.c_str(), "--whole-archive", input.c_str(),
+               "--no-whole-archive", "-lc", "-lm", nullptr},
+              "linker", "install Debian's package binutils");
+}
+
+Result<void> compile_shared(const std::filesystem::path& source, const std::filesystem::path& library) {
+  return make(library,
+              {"cc", "-std=c11", "-O1", "-fPIC", "-pipe", "-shared", "-o", library.c_str(), source.c_str(), nullptr},
+              "compiler", "packages are made with cc, ld, nm, objcopy and ar: install gcc and binutils");
 }
 
 }  // namespace tile_tune::search

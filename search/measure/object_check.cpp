@@ -2,7 +2,11 @@
 
 #include <fmt/format.h>
 
-#include "codegen/lower/compile.h"
+#include <cerrno>
+#include <cstring>
+#include <fstream>
+
+#include "codegen/lower/error_functions.h"
 #include "search/measure/child.h"
 #include "search/measure/kernel.h"
 #include "search/measure/linker.h"
@@ -14,13 +18,48 @@ namespace {
 
 constexpr uint64_t kSeed = 1;  // which inputs are looked at matters to nobody, but two builds should say the same
 constexpr int kNobody = -1;    // whose end would make the answer useless
-constexpr double kCallsInCheck = 10;  // two calls, each with a limit of its own; this bounds the comparing
-
-// Inputs and outputs, their initial values, and outputs in C order twice.
-constexpr int64_t kBufferCopies = 6;
 
 /// Whether a kernel's first argument is a pointer that it hands to the functions of the runtime.
 bool takes_context(const codegen::Target& target) { return target.halide.find("user_context") != std::string::npos; }
+
+constexpr const char* kRuntimeText = R"(#include <stdint.h>
+#include <stdlib.h>
+typedef int (*task_function)(void*, int, uint8_t*);
+typedef int (*loop_function)(void*, task_function, int, int, uint8_t*);
+typedef void (*error_function)(void*, const char*);
+static loop_function parallel_loop;
+static error_function on_error;
+loop_function halide_set_custom_do_par_for(loop_function given) {
+  loop_function before = parallel_loop;
+  parallel_loop = given;
+  return before;
+}
+error_function halide_set_error_handler(error_function given) {
+  error_function before = on_error;
+  on_error = given;
+  return before;
+}
+void* halide_malloc(void* context, size_t bytes) {
+  return bytes > SIZE_MAX - 256 ? NULL : aligned_alloc(128, (bytes + 255) / 128 * 128);
+}
+void halide_free(void* context, void* memory) { free(memory); }
+int halide_do_par_for(void* context, task_function task, int min, int size, uint8_t* closure) {
+  return parallel_loop(context, task, min, size, closure);
+}
+static int report(void* context, const char* what, int code) {
+  on_error(context, what);
+  return code;
+}
+)";
+
+std::string runtime_text() {
+  const auto error = [](const char* name, int code) {
+    return fmt::format("int halide_error_{0}(void* context) {{ return report(context, \"{0}\", {1}); }}\n", name, code);
+  };
+  std::string text = kRuntimeText + error("out_of_memory", halide_error_code_out_of_memory);
+  for (const char* name : codegen::kErrorFunctions) text += error(name, halide_error_code_internal_error);
+  return text;
+}
 
 Result<void> judge(const Reply& reply, const ir::Program& program) {
   if (reply.outcome == Outcome::Ok) return {};
@@ -32,10 +71,13 @@ Result<void> judge(const Reply& reply, const ir::Program& program) {
 
 }  // namespace
 
-Result<std::filesystem::path> build_runtime(const codegen::Target& target, const std::filesystem::path& directory) {
-  const std::filesystem::path object = directory / "runtime.o", library = directory / "runtime.so";
-  TILE_TUNE_CHECK(codegen::compile_runtime(target, object));
-  TILE_TUNE_CHECK(link_shared(object, library));
+Result<std::filesystem::path> build_runtime(const std::filesystem::path& directory) {
+  const std::filesystem::path source = directory / "runtime.c", library = directory / "runtime.so";
+  std::ofstream file(source);
+  file << runtime_text();
+  file.close();
+  if (!file) return failure("cannot-write", fmt::format("cannot write {}: {}", source.string(), std::strerror(errno)));
+  TILE_TUNE_CHECK(compile_shared(source, library));
   return library;
 }
 
@@ -44,8 +86,7 @@ Result<void> check_object(const ir::Program& program, const codegen::Target& tar
   TILE_TUNE_CHECK(link_shared(kernel.object, library));
   TILE_TUNE_TRY(problem, make_problem(program, kSeed));
   const Limits limits;
-  const ChildLimits child{kCallsInCheck * limits.run_seconds, target.threads,
-                          limits.memory_bytes + kBufferCopies * buffer_bytes(program)};
+  const auto child = limits_of_calls(limits, target.threads, program, kCallsInVerify);
   const auto reply = run_in_child(child, kNobody, [&](int reply_fd) {
     const auto runtime = Runtime::load(kernel.runtime, target.threads);
     if (!runtime) return Reply::fault(Outcome::RunError, runtime.error().message);

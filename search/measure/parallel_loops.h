@@ -12,8 +12,7 @@ extern "C" {
 void tile_tune_set_loop_threads(int threads);
 
 /* Halide's halide_do_par_for (HalideRuntime.h): 0, or what the first task to fail returned. */
-int tile_tune_parallel_loop(void* user_context, int (*task)(void*, int, uint8_t*), int min, int size,
-                            uint8_t* closure);
+int tile_tune_parallel_loop(void* user_context, int (*task)(void*, int, uint8_t*), int min, int size, uint8_t* closure);
 
 #ifdef __cplusplus
 }

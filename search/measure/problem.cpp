@@ -71,8 +71,12 @@ json read_description(const fs::path& directory) {
 }  // namespace
 
 Result<Problem> make_problem(const ir::Program& program, uint64_t seed) {
+  Problem problem{program, reference::random_inputs(program, seed), {}, false, ""};
+  TILE_TUNE_CHECK(judge(problem, seed));
+  // The reference may take seconds: other ranges are looked at only if this one was no good.
+  if (reference::is_mostly_finite(problem.expected)) return problem;
   TILE_TUNE_TRY(range, reference::finite_range(program, seed));
-  Problem problem{program, reference::random_inputs(program, seed, range), {}, false, ""};
+  problem.inputs = reference::random_inputs(program, seed, range);
   TILE_TUNE_CHECK(judge(problem, seed));
   if (range.lo != reference::FloatRange{}.lo || range.hi != reference::FloatRange{}.hi)
     problem.note = fmt::format("float inputs in [{:g}, {:g}), where the result is finite", range.lo, range.hi);

@@ -86,7 +86,8 @@ struct SideBySide {
 /// The worker ends and leaves the session's directory to the tuner; no reply. A stream that ends without it says that
 /// the tuner died: then the worker removes the directory.
 struct Quit {};
-using Request = std::variant<Setup, BuildRuntime, Build, BuildAutoscheduled, Verify, Run, Race, Finals, SideBySide, Quit>;
+using Request =
+    std::variant<Setup, BuildRuntime, Build, BuildAutoscheduled, Verify, Run, Race, Finals, SideBySide, Quit>;
 
 /// How one kernel of a Race, Finals or SideBySide fared.
 struct Timing {

@@ -10,9 +10,9 @@ namespace tile_tune::search {
 /// library; log_ratios are to libraries[0].
 ///
 /// Idle threads of OpenMP and OpenBLAS spin for milliseconds after a call, on the cores the next kernel runs on. So
-/// before each sample all threads are waited for until they sleep, and a call that is not timed wakes those of the
-/// sample's own pool: each runs as it would alone, back to back, with its default way of waiting. Every thread a
-/// library starts is given a core of its own, as ours are.
+/// before each sample all threads are waited for until they sleep, and calls that are not timed wake those of the
+/// sample's own pool and warm it up: each runs as it would alone, back to back, with its default way of waiting. Every
+/// thread a library starts is given a core of its own, as ours are.
 Reply side_by_side(const Problem& problem, const std::vector<std::filesystem::path>& libraries,
                    const SideBySide& protocol, const Runtime& runtime, double call_seconds, int reply_fd);
 

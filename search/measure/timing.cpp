@@ -74,6 +74,11 @@ Sample Bench::sample(const Kernel& kernel, int64_t calls) {
   buffers_.restore();
   Sample sample;
   KernelCall& run = call_of(kernel);
+  if (problem_.program.cold) {
+    calls = 1;
+    buffers_.evict();
+    run.evict();
+  }
   const CallLimit limit(call_seconds_ + kMinSampleNs * 1e-9);
   const long switches = involuntary_switches();
   const auto start = Clock::now();

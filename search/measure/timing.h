@@ -20,8 +20,8 @@ struct Sample {
 class Bench {
  public:
   Bench(const Problem& problem, double call_seconds, int reply_fd);
-  /// `calls` calls back to back. In/out outputs have their initial value before the first. Constants are packed before
-  /// the first of all, so the kernel must stay where it is.
+  /// `calls` calls back to back, or one where the program is judged with cold caches. In/out outputs have their initial
+  /// value before the first. Constants are packed before the first of all, so the kernel must stay where it is.
   Sample sample(const Kernel& kernel, int64_t calls);
   /// Runs once more and compares: what was right before the race must still be right after it.
   Reply check(const Kernel& kernel);

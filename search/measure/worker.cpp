@@ -34,10 +34,6 @@ constexpr double kRuntimeSeconds = 60;
 // Compiling is limited in CPU time: a machine that is busy or was asleep for a while is not the candidate's fault. It
 // may take so many times as long by the clock.
 constexpr double kBuildPatience = 4;
-// Buffers of a child: inputs and outputs, their initial values, outputs in C order twice, and the stream probe's.
-constexpr int64_t kBufferCopies = 6;
-// A verification makes two calls and compares; the calls have their own limit, so this only bounds the comparing.
-constexpr double kCallsInVerify = 10;
 
 class Worker {
  public:
@@ -196,10 +192,7 @@ class Worker {
 
   template <typename Work>
   std::optional<Reply> run_kernels(const Problem& problem, const std::string& runtime, double calls, Work work) {
-    const int threads = setup_->target.threads;
-    const double seconds = calls * setup_->limits.run_seconds;
-    const ChildLimits limits{seconds, seconds * threads, threads,
-                             setup_->limits.memory_bytes + kBufferCopies * buffer_bytes(problem.program)};
+    const auto limits = limits_of_calls(setup_->limits, setup_->target.threads, problem.program, calls);
     return run_in_child(limits, in_fd_, [&](int reply_fd) {
       const auto loaded = Runtime::load(setup_->directory / runtime, setup_->target.threads);
       if (!loaded) return Reply::fault(Outcome::CompileError, loaded.error().message);

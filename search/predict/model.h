@@ -15,6 +15,13 @@ struct Sample {
   float speed = 0;         // relative to the best of the same program and target
 };
 
+/// A model is asked from so many samples on, as in the replays of research/autotuners.md 2.1 (n0 8).
+inline constexpr size_t kFewestSamples = 8;
+
+/// Share of the rough times of estimate.h in what is expected of a schedule: they count as much as what sixteen samples
+/// taught.
+inline float trust_in_estimates(size_t samples) { return 16.0F / (16.0F + static_cast<float>(samples)); }
+
 class CostModel {
  public:
   /// All rows must be equally long. Fails only if XGBoost does: code cost-model.

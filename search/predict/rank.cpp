@@ -4,14 +4,6 @@
 #include <numeric>
 
 namespace tile_tune::predict {
-namespace {
-
-// As in a search (evolve/guide.cpp): a model speaks from eight samples on, and an estimate counts as much as sixteen.
-constexpr size_t kFewestSamples = 8;
-constexpr float kPaperSamples = 16;
-
-}  // namespace
-
 Result<std::vector<size_t>> rank_untried(const Features& features, const std::vector<codegen::Schedule>& candidates,
                                          const std::vector<Sample>& samples) {
   std::vector<double> times;
@@ -24,7 +16,7 @@ Result<std::vector<size_t>> rank_untried(const Features& features, const std::ve
     std::vector<std::vector<float>> rows;
     for (const auto& candidate : candidates) rows.push_back(features.row(candidate));
     TILE_TUNE_TRY(predictions, model.predict(rows));
-    const float trust = kPaperSamples / (kPaperSamples + static_cast<float>(samples.size()));
+    const float trust = trust_in_estimates(samples.size());
     for (size_t i = 0; i < speeds.size(); ++i) speeds[i] = predictions[i] + trust * (speeds[i] - predictions[i]);
   }
   std::vector<size_t> order(candidates.size());

@@ -30,8 +30,8 @@ constexpr int64_t kLatencyHiding = 8;
 // of 8192 x 8192 ran at 25 GB/s with one row, 47 with four and with eight (two Zen 4 cores).
 constexpr int64_t kRowStreams = 4;
 
-// Of many rows so many are added up in registers between a load and a store of the accumulators: 6144 x 6144 summed over
-// its rows took 5.3 to 6.1 ms with 8, 8.2 to 9.9 with 1 (two Zen 4 cores). A pool's few rows are left one by one.
+// Of many rows so many are added up in registers between a load and a store of the accumulators: 6144 x 6144 summed
+// over its rows took 5.3 to 6.1 ms with 8, 8.2 to 9.9 with 1 (two Zen 4 cores). A pool's few rows are left one by one.
 constexpr int64_t kManyRows = 64, kRowsAtOnce = 8;
 
 struct Model {
@@ -240,8 +240,8 @@ void pack_panels(const Model& model, StageSchedule& stage, int row_loop) {
   }
 }
 
-// Loops, from the outermost on, that all use the operand: a copy inside them is made no more often than one before them,
-// and is smaller. 0 if the parallel ones are not among them.
+// Loops, from the outermost on, that all use the operand: a copy inside them is made no more often than one before
+// them, and is smaller. 0 if the parallel ones are not among them.
 int copy_depth(const Model& model, const StageSchedule& stage, const Operand& operand) {
   const auto& order = stage.order.front();
   const auto end = std::find_if(order.begin(), order.end(), [&](int p) { return model.stride(operand, p) == 0; });

@@ -76,6 +76,7 @@ void repair_nests(const std::vector<StageContext>& stages, Schedule& schedule) {
     stage.compute_at = possible_place(fusion, schedule, owner);
     StageContext context = stages[owner];
     context.loops.output = fusion.extents(owner).value();
+    repair_order(context, stage);
     repair_scan(context, stage);
     repair_pieces(context, stage);
     context.loops = codegen::one_piece(std::move(context.loops), stage);

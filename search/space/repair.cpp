@@ -4,6 +4,7 @@
 
 #include "codegen/schedule/check.h"
 #include "codegen/schedule/dot_product.h"
+#include "codegen/schedule/order.h"
 #include "codegen/schedule/packed_form.h"
 #include "codegen/schedule/scan.h"
 #include "search/space/choices.h"
@@ -194,6 +195,17 @@ void repair_pieces(const StageContext& context, StageSchedule& stage) {
   if (!possible || cut->pieces < 2) cut.reset();
 }
 
+void repair_order(const StageContext& context, StageSchedule& stage) {
+  if (!context.target->is_deterministic()) return;
+  const int lanes = stage.lanes, contiguous = context.contiguous_loop();
+  const bool in_lanes = stage.vector_loop >= context.outputs();
+  stage = codegen::in_order(context.program->statements[context.statement], context.loops, std::move(stage));
+  if (!in_lanes || stage.vector_loop >= 0 || contiguous < 0) return;
+  // Sums of several elements side by side in place of partial sums of one.
+  stage.vector_loop = contiguous;
+  stage.lanes = lanes;
+}
+
 void repair_scan(const StageContext& context, StageSchedule& stage) {
   if (!stage.scan) return;
   const auto& statement = context.program->statements[context.statement];
@@ -213,6 +225,7 @@ StageSchedule repair(const StageContext& given, StageSchedule stage) {
   stage.epilogue_of = -1;
   if (stage.compute_at) stage.parallel = 0;
   StageContext context = given;
+  repair_order(context, stage);
   repair_scan(context, stage);
   if (stage.scan) context.loops = codegen::one_piece(std::move(context.loops), stage);
   repair_vector(context, stage);

@@ -21,6 +21,10 @@ struct StageContext {
   int contiguous_loop() const { return codegen::contiguous_loop(*program, program->statements[statement], loops); }
 };
 
+/// On a deterministic target the order of sums that every schedule for one has. `context` has the loops of the whole
+/// stage.
+void repair_order(const StageContext& context, codegen::StageSchedule& stage);
+
 /// Running totals where they were asked for and are to be had; only the nest that looks them up is left to decide then.
 /// `context` has the loops of the whole stage.
 void repair_scan(const StageContext& context, codegen::StageSchedule& stage);

@@ -8,9 +8,9 @@ using namespace tile_tune::test;
 
 namespace {
 
-const std::vector<std::string> kPackage = {"include/mv.h",  "include/mv.hpp",         "lib/cmake/mv/mvConfig.cmake",
-                                           "lib/libmv.a",   "lib/libtile_tune_rt.a",  "lib/pkgconfig/mv.pc",
-                                           "share/mv/manifest.json"};
+const std::vector<std::string> kPackage = {
+    "include/mv.h",          "include/mv.hpp",      "lib/cmake/mv/mvConfig.cmake", "lib/libmv.a",
+    "lib/libtile_tune_rt.a", "lib/pkgconfig/mv.pc", "share/mv/manifest.json"};
 
 constexpr const char* kCaller = R"(#include <mv.h>
 #include <stdio.h>

@@ -119,6 +119,8 @@ TEST_CASE("a wrong program is exit 2, a missing file exit 1") {
       {{"check", "huge.json"}, 2, "bad-json", "huge.json:2:10: error: this number is too large"},
       {{"check", "comma.json"}, 2, "bad-json", "comma.json:2:10: error: this is not JSON"},
       {{"tune", "many.tc"}, 2, "several-defs", "f8, f9 and 3 others"},
+      {{"tune", "matmul.tc", "many.tc"}, 2, "several-defs", "pick one: many.tc:"},
+      {{"bench", "many.tc"}, 2, "several-defs", "f8, f9 and 3 others"},
       {{"check", "other.json"}, 2, "malformed-program", "other.json"},
       {{"check", "einsum:ij,jk"}, 2, "no-arrow", "the output is missing"},
       {{"check", "matmul.txt"}, 2, "unknown-program", "FILE.tc"},
@@ -208,6 +210,24 @@ TEST_CASE("without its database a program is untuned, which is a warning that na
   }
   CHECK(!std::filesystem::exists(box.path("missing.db")));
   CHECK(box.names("out").size() == 3);
+}
+
+TEST_CASE("of a missing database many workloads are told once") {
+  const Sandbox box;
+  box.write("two.json", R"({"kind": "suite", "format": 1, "name": "two", "workloads": [
+    {"name": "a", "einsum": "ij->i", "sizes": {"i": 5, "j": 7}, "weights": ["in0"]},
+    {"name": "b", "einsum": "ij->ji", "sizes": {"i": 3, "j": 4}}]})");
+  const auto times = [&](const std::vector<std::string>& command) {
+    const auto result = box.run(command);
+    INFO(result.err);
+    CHECK(result.exit_code == 0);
+    size_t count = 0;
+    for (size_t at = 0; (at = result.err.find("[no-database]", at)) != std::string::npos; ++at) ++count;
+    return count;
+  };
+  CHECK(times({"bench", "two.json", "--against", "none", "--rounds", "2", "--time", "0.01", "--db", "none.db"}) == 1);
+  CHECK(times({"build", "two.json", "-o", "out", "--db", "none.db"}) == 1);
+  CHECK(times({"build", "two.json", "-o", "out", "--db", "none.db", "--revalidate"}) == 1);
 }
 
 TEST_CASE("places that cannot be written are exit 1") {

@@ -348,6 +348,27 @@ TEST_CASE("failed schedules are listed, and a bundle of each reproduces it") {
   CHECK(again.exit_code == 0);  // it did not crash in truth
 }
 
+TEST_CASE("stats count what databases hold") {
+  const Sandbox box;
+  REQUIRE(box.run({"tune", "matvec.tc", "-s", "R=31", "-s", "C=37", "--trials", "3", "--seed", "1", "--db", "t.db"})
+              .exit_code == 0);
+  const auto counted = box.run({"db", "stats", "--db", "t.db", "--json"});
+  REQUIRE(counted.exit_code == 0);
+  const auto json = nlohmann::json::parse(counted.out);
+  REQUIRE(json.size() == 1);
+  CHECK(json[0]["programs"] == 1);
+  CHECK(json[0]["tuned"] == 1);
+  CHECK(json[0]["sessions"] == 1);
+  CHECK(json[0]["bytes"] >= 4096);
+  int64_t sum = 0;
+  for (const auto& [outcome, count] : json[0]["outcomes"].items()) sum += count.get<int64_t>();
+  CHECK(json[0]["trials"] == sum);
+  CHECK(sum >= 4);  // the default and its three, and the finals
+  const auto text = box.run({"db", "stats", "--db", "t.db", "--db", "t.db"});
+  CHECK(text.out.find("1, 1 of them tuned") != std::string::npos);
+  CHECK(box.run({"db", "stats", "--db", "none.db"}).exit_code == 1);
+}
+
 TEST_CASE("prune keeps what is used") {
   const Sandbox box;
   tune(box, "a.db");

@@ -84,6 +84,45 @@ TEST_CASE("build --from makes a package again from its manifest alone") {
   check_same(box, "out", "again");
 }
 
+TEST_CASE("build --from makes packages for several instruction sets and for other platforms again") {
+  const Sandbox box;
+  for (const std::string target :
+       {"x86-64-linux-avx-avx2-f16c-fma-sse41,x86-64-linux-sse41", "x86-64-osx-sse41", "wasm-32-wasmrt"}) {
+    CAPTURE(target);
+    for (const char* folder : {"out", "again"}) fs::remove_all(box.path(folder));
+    require(box.run(
+        Words{"build"} + kProgram +
+        Words{"matmul.tc", "-s", "M=3", "-s", "N=2", "-s", "K=4", "--name", "both", "--target", target, "-o", "out"}));
+    require(box.run({"build", "--from", "out/share/both/manifest.json", "-o", "again"}));
+    check_same(box, "out", "again");
+  }
+}
+
+TEST_CASE("build --from takes no other set of targets than build makes") {
+  const Sandbox box;
+  require(box.run(Words{"build"} + kProgram +
+                  Words{"matmul.tc", "-s", "M=3", "-s", "N=2", "-s", "K=4", "--name", "both", "--target",
+                        "x86-64-linux-avx-avx2-f16c-fma-sse41,x86-64-linux-sse41", "-o", "out"}));
+  const auto manifest = json::parse(box.read("out/share/both/manifest.json"));
+  REQUIRE(manifest["kernels"][0]["variants"].size() == 2);  // and the baseline
+  const auto with = [&](const std::function<void(json&)>& change) {
+    json changed = manifest;
+    change(changed["kernels"][0]["variants"]);
+    box.write("changed.json", changed.dump());
+    const auto result = box.run({"build", "--from", "changed.json", "-o", "again"});
+    CHECK_FALSE(fs::exists(box.path("again")));
+    CHECK(result.exit_code == 2);
+    return code_of(result);
+  };
+  CHECK(with([](json& v) { std::swap(v[0], v[1]); }) == "bad-manifest");  // a CPU would never get the better one
+  CHECK(with([](json& v) { v.erase(v.begin()); }) == "bad-manifest");     // the other kernel has it
+  CHECK(with([](json& v) { v[0]["target"]["halide"] = "arm-64-linux"; }) != "");
+  CHECK(with([](json& v) { v[0]["target"]["halide"] = v[1]["target"]["halide"]; }) == "bad-manifest");
+  CHECK(with([](json& v) { v[0]["schedule"]["stages"].clear(); }) != "");
+  CHECK(with([](json& v) { v[0]["rung"] = "*/ int evil(void); /*"; }) == "bad-manifest");
+  CHECK(with([](json& v) { v[0]["provenance"] = 3; }) == "bad-manifest");
+}
+
 TEST_CASE("build --from takes nothing that a manifest says on trust") {
   const Sandbox box;
   require(box.run(Words{"build"} + kProgram + Words{"-o", "out"}));

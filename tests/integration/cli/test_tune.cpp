@@ -202,6 +202,24 @@ TEST_CASE("Ctrl-C and SIGTERM end a search with 130 and keep its trials") {
   CHECK(row["session_rows"][0]["state"] == "aborted");
 }
 
+TEST_CASE("what is fast with cold caches is stored apart from what is fast with hot ones") {
+  const Sandbox box;
+  const auto tuned = box.run(tune({"--trials", "2", "--objective", "cold"}));
+  REQUIRE(tuned.exit_code == 0);
+  CHECK(tuned.out.find("f32,f32->f32  row, cold  (") != std::string::npos);
+  CHECK(shown(box)["layout"] == "row, cold");
+  const auto choice_for = [&](const std::string& objective) {
+    std::vector<std::string> arguments{"explain", "--what", "schedule", "--objective", objective};
+    arguments.insert(arguments.end(), kProgram.begin(), kProgram.end());
+    return box.run(arguments);
+  };
+  CHECK(choice_for("hot").err.find("is not tuned") != std::string::npos);
+  const auto cold = choice_for("cold");
+  CHECK(cold.exit_code == 0);
+  CHECK(cold.err.find("is not tuned") == std::string::npos);
+  CHECK(box.run(tune({"--trials", "1", "--objective", "warm"})).exit_code == 2);
+}
+
 TEST_CASE("a suite is tuned workload by workload, told of in one table, and resumed where it was left") {
   const Sandbox box;
   box.write("suite.json", R"({"kind": "suite", "format": 1, "name": "three", "workloads": [
@@ -231,9 +249,26 @@ TEST_CASE("a suite is tuned workload by workload, told of in one table, and resu
   CHECK(with({"--only", "nobody"}).exit_code == 2);
 
   // What has a finished session is left alone; the program that never had one begins.
-  const auto resumed = box.run({"tune", "suite.json", "--db", "t.db", "--trials", "1", "--resume", "--only", "small",
-                                "--weights", "--json"});
+  const auto resumed = box.run(
+      {"tune", "suite.json", "--db", "t.db", "--trials", "1", "--resume", "--only", "small", "--weights", "--json"});
   REQUIRE(resumed.exit_code == 0);
   CHECK(nlohmann::json::parse(resumed.out)["skipped"] == nlohmann::json{"first", "first, weights packed", "last"});
   CHECK(resumed.err.empty());
+}
+
+TEST_CASE("several programs are tuned one after the other, each with the sizes it has") {
+  const Sandbox box;
+  const auto tuned = box.run({"tune", "matvec.tc", "einsum:ij,jk->ik", "-s", "R=5", "-s", "C=7", "-s", "i=3", "-s", "j=4",
+                              "-s", "k=5", "--db", "t.db", "--trials", "1", "--seed", "1", "--emit", "out", "--json"});
+  INFO(tuned.err);
+  REQUIRE(tuned.exit_code == 0);
+  const auto json = nlohmann::json::parse(tuned.out);
+  CHECK(json["tuned"] == 2);
+  CHECK(box.names("out/include") ==
+        std::vector<std::string>{"einsum.h", "einsum.hpp", "matvec.h", "matvec.hpp"});
+  const auto twice = box.run({"tune", "einsum:ij->i", "einsum:ij->j", "-s", "i=3", "-s", "j=4", "--trials", "1",
+                              "--emit", "other"});
+  CHECK(twice.exit_code == 2);
+  CHECK(twice.err.find("[duplicate-function]") != std::string::npos);
+  CHECK_FALSE(std::filesystem::exists(box.path("other")));
 }

@@ -42,6 +42,21 @@ inline fs::path emit(const std::string& package, const fs::path& directory) {
   return place;
 }
 
+/// What examples/deploy's C program and its C++ one say of the package "matmul".
+struct Deployed {
+  std::string c, cpp;
+};
+
+inline Deployed deploy(const fs::path& package, const fs::path& directory) {
+  const fs::path build = directory / "build";
+  const std::string cmake = (kSource / ".venv/bin/cmake").string();
+  run({cmake, "-S", (kSource / "examples/deploy").string(), "-B", build.string(), "-G", "Unix Makefiles",
+       "-DCMAKE_BUILD_TYPE=Release", "-DCMAKE_PREFIX_PATH=" + package.string()},
+      directory);
+  run({cmake, "--build", build.string()}, directory);
+  return {run({(build / "deploy_c").string()}, build), run({(build / "deploy_cpp").string()}, build)};
+}
+
 /// The sources of programs that tests build, copied to where they are built.
 inline void copy_sources(const std::vector<std::string>& names, const fs::path& directory) {
   for (const std::string& name : names) fs::copy_file(kSource / "tests/integration/emit" / name, directory / name);

@@ -9,14 +9,8 @@ using namespace tile_tune::test;
 
 TEST_CASE("the examples find, build and run with an emitted library") {
   const Scratch scratch;
-  const fs::path package = emit("matmul", scratch.path), build = scratch.path / "build";
-  const std::string cmake = (kSource / ".venv/bin/cmake").string();
-  run({cmake, "-S", (kSource / "examples/deploy").string(), "-B", build.string(), "-G", "Unix Makefiles",
-       "-DCMAKE_BUILD_TYPE=Release", "-DCMAKE_PREFIX_PATH=" + package.string()},
-      scratch.path);
-  run({cmake, "--build", build.string()}, scratch.path);
-  CHECK(run({(build / "deploy_c").string()}, build).starts_with("C: 17 x 33 x 19, largest error "));
-  const std::string cpp = run({(build / "deploy_cpp").string()}, build);
+  const auto [c, cpp] = deploy(emit("matmul", scratch.path), scratch.path);
+  CHECK(c.starts_with("C: 17 x 33 x 19, largest error "));
   CHECK(cpp.starts_with("C++: 17 x 33 x 19, largest error "));
   CHECK(cpp.find("without an output: a pointer is null\n") != cpp.npos);
 }

@@ -1,43 +1,16 @@
 // Packages for several instruction sets and for other machines, run where emulators for them are.
-#include <stdlib.h>
-
-#include <catch2/catch.hpp>
 #include <nlohmann/json.hpp>
 
-#include "codegen/emit/staging.h"
-#include "codegen/emit/subprocess.h"
 #include "codegen/target/target.h"
+#include "tests/integration/emit/packages.h"
 
 using namespace tile_tune;
 using namespace tile_tune::codegen;
-namespace fs = std::filesystem;
+using namespace tile_tune::test;
 
 namespace {
 
-const fs::path kSource = TILE_TUNE_SOURCE_DIR;
 const fs::path kTests = kSource / "tests/integration/emit";
-
-struct Scratch {
-  Scratch() {
-    std::string name = (fs::temp_directory_path() / "tile tune targets XXXXXX").string();
-    REQUIRE(mkdtemp(name.data()) != nullptr);
-    path = name;
-  }
-  ~Scratch() { fs::remove_all(path); }
-  fs::path path;
-};
-
-std::string run(const std::vector<std::string>& command, const fs::path& directory) {
-  const auto output = run_tool(command, directory);
-  INFO(command.back());
-  if (!output) FAIL(render(output.error()));
-  return *output;
-}
-
-fs::path emit(const std::string& package, const fs::path& directory) {
-  run({EMIT_FIXTURE, package, (directory / package).string()}, directory);
-  return directory / package;
-}
 
 bool is_here(const std::string& program) { return run_tool({program, "--version"}, "/").has_value(); }
 
@@ -57,8 +30,9 @@ bool runs_here(const char* text) {
 TEST_CASE("a library for several instruction sets runs what the CPU has") {
   const Scratch scratch;
   const fs::path package = emit("isas", scratch.path);
-  run({"cc", "-std=c11", "-Wall", "-Wextra", "-Werror", "-I" + (package / "include").string(), (kTests / "isas.c").string(),
-       (package / "lib/libisas.a").string(), (package / "lib/libtile_tune_rt.a").string(), "-lpthread", "-o", "caller"},
+  run({"cc", "-std=c11", "-Wall", "-Wextra", "-Werror", "-I" + (package / "include").string(),
+       (kTests / "isas.c").string(), (package / "lib/libisas.a").string(), (package / "lib/libtile_tune_rt.a").string(),
+       "-lpthread", "-o", "caller"},
       scratch.path);
   // Blocks of 8 with AVX-512, of 4 with AVX2, none on other CPUs.
   const std::string here = run({"./caller"}, scratch.path);
@@ -142,8 +116,8 @@ int main(void) {
        (dotted / "lib/libtile_tune_rt.a").string(), "-lpthread", "-o", "main"},
       scratch.path);
   CHECK(run({"qemu-aarch64", "-cpu", "max", "-L", "/usr/aarch64-linux-gnu", "./main"}, scratch.path) == "0");
-  const auto older = run_tool({"sh", "-c", "qemu-aarch64 -cpu cortex-a57 -L /usr/aarch64-linux-gnu ./main || true"},
-                              scratch.path);
+  const auto older =
+      run_tool({"sh", "-c", "qemu-aarch64 -cpu cortex-a57 -L /usr/aarch64-linux-gnu ./main || true"}, scratch.path);
   REQUIRE(older);
   CHECK(*older == "4");
 }
@@ -153,24 +127,23 @@ TEST_CASE("other platforms get objects of their own format, and sources") {
   const auto object = [&](const std::string& package, const std::string& file) {
     return first_bytes(emit(package, scratch.path) / "lib" / package / file, 4);
   };
-  CHECK(object("mac", "matmul.o") == std::string("\xcf\xfa\xed\xfe", 4));       // 64-bit Mach-O
+  CHECK(object("mac", "matmul.o") == std::string("\xcf\xfa\xed\xfe", 4));  // 64-bit Mach-O
   CHECK(object("mac_arm", "matmul.o") == std::string("\xcf\xfa\xed\xfe", 4));
-  CHECK(object("windows", "matmul.obj").substr(0, 2) == "\x64\x86");            // COFF for AMD64
+  CHECK(object("windows", "matmul.obj").substr(0, 2) == "\x64\x86");  // COFF for AMD64
   CHECK(object("wasm", "matmul.o") == std::string("\0asm", 4));
   for (const char* file : {"include/mac.h", "include/mac.hpp", "src/mac/matmul.c", "src/mac/mac_context.c",
                            "src/tile_tune_rt/tile_tune_rt.h", "src/tile_tune_rt/halide_names.c",
                            "lib/cmake/mac/macConfig.cmake", "share/mac/manifest.json"})
     CHECK(fs::is_regular_file(scratch.path / "mac" / file));
   CHECK_FALSE(fs::exists(scratch.path / "mac/lib/libmac.a"));
+  // Its header names files that are there.
+  const auto header = read_bytes(scratch.path / "mac/include/mac.h");
+  REQUIRE(header);
+  CHECK(header->find("libmac.a") == std::string::npos);
+  CHECK(header->find("src/mac and src/tile_tune_rt as C11") != std::string::npos);
 }
 
 TEST_CASE("objects and sources make the library that an archive is") {
   const Scratch scratch;
-  const fs::path package = emit("matmul_sources", scratch.path), build = scratch.path / "build";
-  const std::string cmake = (kSource / ".venv/bin/cmake").string();
-  run({cmake, "-S", (kSource / "examples/deploy").string(), "-B", build.string(), "-G", "Unix Makefiles",
-       "-DCMAKE_BUILD_TYPE=Release", "-DCMAKE_PREFIX_PATH=" + package.string()},
-      scratch.path);
-  run({cmake, "--build", build.string()}, scratch.path);
-  CHECK(run({(build / "deploy_c").string()}, build).starts_with("C: 17 x 33 x 19, largest error "));
+  CHECK(deploy(emit("matmul_sources", scratch.path), scratch.path).c.starts_with("C: 17 x 33 x 19, largest error "));
 }

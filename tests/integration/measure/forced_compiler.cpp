@@ -1,13 +1,13 @@
 #include "tests/integration/measure/forced_compiler.h"
 
-#include <spawn.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include <cstdlib>
 #include <ctime>
 #include <fstream>
 #include <vector>
+
+#include "tests/integration/measure/compile_c.h"
 
 namespace tile_tune::test {
 namespace {
@@ -58,20 +58,7 @@ std::string body(Behaviour behaviour, const std::string& marker) {
   }
 }
 
-Result<void> compile_c(const std::string& text, const std::filesystem::path& object) {
-  const std::string source = object.string() + ".c";
-  std::ofstream(source) << text;
-  const std::string include = std::string("-I") + TEST_HALIDE_INCLUDE;
-  const char* arguments[] = {TEST_C_COMPILER, "-O1",          "-fPIC", "-w", include.c_str(), "-c", "-o",
-                             object.c_str(),  source.c_str(), nullptr};
-  pid_t compiler = 0;
-  int status = 1;
-  if (posix_spawnp(&compiler, arguments[0], nullptr, nullptr, const_cast<char**>(arguments), environ) == 0)
-    waitpid(compiler, &status, 0);
-  std::filesystem::remove(source);
-  if (status != 0) return failure("cc-failed", "the C compiler failed");
-  return {};
-}
+std::vector<std::string> halide_headers() { return {std::string("-I") + TEST_HALIDE_INCLUDE}; }
 
 std::string kernel_source(const std::string& function, Behaviour behaviour, const std::string& marker) {
   return "#include <HalideRuntime.h>\n#include <stdio.h>\n#include <stdlib.h>\n#include <unistd.h>\n"
@@ -130,12 +117,12 @@ search::Compiler forced_compiler(const std::string& marker) {
       std::vector<std::vector<char>> hoard;
       for (;;) hoard.emplace_back(16 << 20, 'x');
     }
-    TILE_TUNE_CHECK(compile_c(kernel_source(function, behaviour, marker), object));
+    TILE_TUNE_CHECK(compile_c(kernel_source(function, behaviour, marker), object, halide_headers()));
     // Schedules that differ in nothing but `lanes` give the same code.
     return codegen::Compiled{std::to_string(static_cast<int>(behaviour)), 0, 0};
   };
   auto compile_runtime = [](const codegen::Target&, const std::filesystem::path& archive) {
-    return compile_c(kRuntimeSource, archive);
+    return compile_c(kRuntimeSource, archive, halide_headers());
   };
   auto warm_up = [](const codegen::Target& target, const std::filesystem::path&) -> Result<void> {
     if (target.halide == "full disk") return failure("io", "cannot write warm-up.o: No space left on device");

@@ -1,33 +1,11 @@
 #include "broken_compiler.h"
 
-#include <spawn.h>
-#include <sys/wait.h>
-#include <unistd.h>
-
 #include <cstdlib>
-#include <fstream>
 
 #include "search/space/space.h"
+#include "tests/integration/measure/compile_c.h"
 
 namespace tile_tune::test {
-namespace {
-
-Result<void> compile_c(const std::string& text, const std::filesystem::path& object) {
-  const std::string source = object.string() + ".c";
-  std::ofstream(source) << text;
-  const char* arguments[] = {TEST_C_COMPILER, "-O1",          "-fPIC", "-w", "-c", "-o",
-                             object.c_str(),  source.c_str(), nullptr};
-  pid_t compiler = 0;
-  int status = 1;
-  if (posix_spawnp(&compiler, arguments[0], nullptr, nullptr, const_cast<char**>(arguments), environ) == 0)
-    waitpid(compiler, &status, 0);
-  std::filesystem::remove(source);
-  if (status != 0) return failure("cc-failed", "the C compiler failed");
-  return {};
-}
-
-}  // namespace
-
 search::Compiler broken_compiler(const std::string& fault) {
   search::Compiler compiler = search::halide_compiler();
   const auto halide = compiler.compile_object;

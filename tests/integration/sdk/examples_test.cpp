@@ -21,7 +21,7 @@ void build_matmul(const Sandbox& box) {
 
 }  // namespace
 
-TEST_CASE("examples/deploy: C and C++ find a package by CMake and by pkg-config") {
+TEST_CASE("examples/deploy: C, C++ and C++20 find a package by CMake and by pkg-config") {
   const Sandbox box;
   build_matmul(box);
   require(box.run_program({TEST_CMAKE, "-S", kExamples + "deploy", "-B", "build", "-G", "Unix Makefiles",
@@ -30,6 +30,9 @@ TEST_CASE("examples/deploy: C and C++ find a package by CMake and by pkg-config"
   require(box.run_program({TEST_CMAKE, "--build", "build"}));
   CHECK(require(box.run_program({"build/deploy_c"})).out.starts_with("C: 37 x 43 x 41, largest error "));
   CHECK(require(box.run_program({"build/deploy_cpp"})).out.starts_with("C++: 37 x 43 x 41, largest error "));
+  const auto spans = require(box.run_program({"build/deploy_spans"})).out;
+  CHECK(spans.starts_with("spans: 37 x 43 x 41, largest error 0\n"));
+  CHECK(spans.find("an element too few: ") != std::string::npos);
   require(box.run_program({"sh", "-ec",
                            "export PKG_CONFIG_PATH=$PWD/out/lib/pkgconfig; cc " + kExamples +
                                "deploy/main.c $(pkg-config --cflags --libs matmul) -o deploy_c; ./deploy_c"}));

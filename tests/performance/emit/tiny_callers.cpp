@@ -109,21 +109,24 @@ int main() {
     c[i] = static_cast<float>(i * 29 % 89 - 44) / 44;
     d[i] = static_cast<float>(i * 31 % 83 - 41) / 41;
   }
-#define BINARY(name, outputs, plain) \
-  {#name, outputs, [] { name(a, b, out); }, [] { name##_unchecked(a, b, out); }, [] { plain(a, b, expected); }}
-#define UNARY(name, outputs, plain) \
-  {#name, outputs, [] { name(a, out); }, [] { name##_unchecked(a, out); }, [] { plain(a, expected); }}
-  const std::vector<Case> cases{
-      BINARY(product4, 16, (plain_product<4, 4, 4>)),
-      BINARY(product8, 64, (plain_product<8, 8, 8>)),
-      BINARY(product7, 35, (plain_product<7, 5, 3>)),
-      BINARY(transposed8, 64, plain_transposed),
-      BINARY(vector16, 16, plain_vector),
-      BINARY(dot300, 1, plain_dot),
-      UNARY(rows16, 16, plain_rows),
-      UNARY(columns16, 16, plain_columns),
-      {"mlp", 8, [] { mlp(a, b, c, d, out); }, [] { mlp_unchecked(a, b, c, d, out); },
-       [] { plain_mlp(a, b, c, d, expected); }}};
+#define BINARY(name, outputs, plain)                                                                            \
+  {                                                                                                             \
+#name, outputs, [] { name(a, b, out); }, [] { name##_unchecked(a, b, out); }, [] { plain(a, b, expected); } \
+  }
+#define UNARY(name, outputs, plain)                                                                    \
+  {                                                                                                    \
+#name, outputs, [] { name(a, out); }, [] { name##_unchecked(a, out); }, [] { plain(a, expected); } \
+  }
+  const std::vector<Case> cases{BINARY(product4, 16, (plain_product<4, 4, 4>)),
+                                BINARY(product8, 64, (plain_product<8, 8, 8>)),
+                                BINARY(product7, 35, (plain_product<7, 5, 3>)),
+                                BINARY(transposed8, 64, plain_transposed),
+                                BINARY(vector16, 16, plain_vector),
+                                BINARY(dot300, 1, plain_dot),
+                                UNARY(rows16, 16, plain_rows),
+                                UNARY(columns16, 16, plain_columns),
+                                {"mlp", 8, [] { mlp(a, b, c, d, out); }, [] { mlp_unchecked(a, b, c, d, out); },
+                                 [] { plain_mlp(a, b, c, d, expected); }}};
   printf("{");
   for (size_t i = 0; i < cases.size(); ++i) {
     const Case& one = cases[i];

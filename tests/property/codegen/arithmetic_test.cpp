@@ -96,6 +96,45 @@ TEST_CASE("exponentials and logarithms at the ends of their range", "[property]"
     check_default("def f(float(N) a) -> (o) { o(i) = " + function + "(a(i)) }", inputs);
 }
 
+TEST_CASE("rows divided by what they share come out as by a division, at both ends of the type", "[property]") {
+  const double nan = std::numeric_limits<double>::quiet_NaN(), inf = std::numeric_limits<double>::infinity();
+  for (const DType type : {DType::F32, DType::F64}) {
+    const bool single = type == DType::F32;
+    // Beside the scales' borders and the subnormal numbers, what a reciprocal of 64 bits or none would get wrong.
+    const std::vector<double> divisors = single ? std::vector<double>{1,        3,           -7,        0,
+                                                                      -0.0,     inf,         -inf,      nan,
+                                                                      0x1p-149, -0x1.8p-148, 0x1p-127,  0x1.8p-101,
+                                                                      0x1p-100, 0x1p100,     0x1.8p100, -0x1.fffffep127,
+                                                                      49}
+                                                : std::vector<double>{1,         3,
+                                                                      -7,        0,
+                                                                      -0.0,      inf,
+                                                                      -inf,      nan,
+                                                                      0x1p-1074, -0x1.8p-1073,
+                                                                      0x1p-1023, 0x1.8p-901,
+                                                                      0x1p-900,  0x1p900,
+                                                                      0x1.8p900, -0x1.fffffffffffffp1023,
+                                                                      49};
+    std::vector<double> values = divisors;
+    values.insert(values.end(), {1e-30, -1e30, 0x1p-60, 0x1.8p63, 49 * 5});
+    const auto rows = static_cast<int64_t>(divisors.size()), columns = int64_t{83};
+    auto a = tensor::Array::zeros(type, {rows, columns}), z = tensor::Array::zeros(type, {rows});
+    for (int64_t i = 0; i < rows; ++i) {
+      tensor::store_real(type, z.data.data(), i, divisors[i]);
+      for (int64_t j = 0; j < columns; ++j)
+        tensor::store_real(type, a.data.data(), i * columns + j, values[(i + j) % values.size()]);
+    }
+    const std::string name = single ? "float" : "double";
+    const std::string head = "def f(" + name + "(M,N) a, " + name + "(M) z) -> (o) { ";
+    for (const std::string value : {"a(i,j) / z(i)", "a(i,j) / (z(i) - 0.25)", "1.0 - a(i,j) / max(z(i), -3.0)"}) {
+      CAPTURE(name, value);
+      const ir::Program program = test::bound_program(head + "o(i,j) = " + value + " }", {{"M", rows}, {"N", columns}});
+      test::KernelCheck check(program, {{0, a}, {1, z}});
+      check.expect_right(search::Space(program, test::host(2)).default_schedule());
+    }
+  }
+}
+
 TEST_CASE("zeros keep their sign from one statement to the next", "[property]") {
   const reference::Inputs inputs{{0, array_of(DType::F32, repeated<float>({0.0f, -0.0f, -0.5f, 0.5f, -1, 1}))}};
   for (const std::string value : {"ceil(a(i))", "sin(a(i))", "trunc(a(i))", "max(a(i), -1.0)", "a(i)", "a(i) * 1.0"})

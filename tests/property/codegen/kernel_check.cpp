@@ -9,6 +9,7 @@
 #include "frontend/ir/canonical.h"
 #include "frontend/tc/parse.h"
 #include "search/measure/kernel.h"
+#include "search/measure/kernel_call.h"
 #include "search/measure/linker.h"
 #include "search/measure/verify.h"
 
@@ -43,12 +44,17 @@ ir::Program bound_program(const std::string& text, const ir::Sizes& sizes) {
 codegen::Target host(int threads) { return require(codegen::resolve_target("host", threads)); }
 
 KernelCheck::KernelCheck(const ir::Program& program, int threads)
-    : KernelCheck(require(search::make_problem(program, 7)), threads) {}
+    : KernelCheck(require(search::make_problem(program, 7)), host(threads)) {}
+
+KernelCheck::KernelCheck(const ir::Program& program, codegen::Target target)
+    : KernelCheck(require(search::make_problem(program, 7)), std::move(target)) {}
 
 KernelCheck::KernelCheck(const ir::Program& program, reference::Inputs inputs)
-    : KernelCheck(search::Problem{program, inputs, require(reference::evaluate(program, inputs)), false, ""}, 2) {}
+    : KernelCheck(search::Problem{program, inputs, require(reference::evaluate(program, inputs)), false, ""}, host(2)) {
+}
 
-KernelCheck::KernelCheck(search::Problem problem, int threads) : problem_(std::move(problem)), target_(host(threads)) {
+KernelCheck::KernelCheck(search::Problem problem, codegen::Target target)
+    : problem_(std::move(problem)), target_(std::move(target)) {
   std::string name = (std::filesystem::temp_directory_path() / "tile-tune-test-XXXXXX").string();
   if (!mkdtemp(name.data())) FAIL("cannot make a temporary directory");
   directory_ = name;
@@ -57,24 +63,40 @@ KernelCheck::KernelCheck(search::Problem problem, int threads) : problem_(std::m
 
 KernelCheck::~KernelCheck() { std::filesystem::remove_all(directory_); }
 
-KernelCheck::Result KernelCheck::operator()(const codegen::Schedule& schedule, const ir::Program& base) {
+Result<std::filesystem::path> KernelCheck::build(const codegen::Schedule& schedule, const ir::Program& base,
+                                                 codegen::Compiled& compiled) {
   const auto object = directory_ / ("kernel" + std::to_string(built_) + ".o");
   const auto library = directory_ / ("kernel" + std::to_string(built_++) + ".so");
+  TILE_TUNE_TRY(made, codegen::compile_object(base, schedule, target_, search::kKernelFunction, object));
+  compiled = made;
+  TILE_TUNE_CHECK(search::link_shared(object, library));
+  return library;
+}
+
+KernelCheck::Result KernelCheck::operator()(const codegen::Schedule& schedule, const ir::Program& base) {
   Result result;
-  const auto compiled = codegen::compile_object(base, schedule, target_, search::kKernelFunction, object);
-  if (!compiled) {
-    result.error = compiled.error().message;
+  const auto library = build(schedule, base, result.compiled);
+  if (!library) {
+    result.error = library.error().message;
     return result;
   }
-  result.compiled = *compiled;
-  if (const auto linked = search::link_shared(object, library); !linked) {
-    result.error = linked.error().message;
-    return result;
-  }
-  const auto kernel = require(search::Kernel::load(library));
+  const auto kernel = require(search::Kernel::load(*library));
   constexpr double kLongEnough = 60;
   result.verdict = search::verify(problem_, kernel, kLongEnough, STDERR_FILENO);
   return result;
+}
+
+std::vector<std::vector<std::byte>> KernelCheck::outputs(const codegen::Schedule& schedule) {
+  expect_right(schedule);
+  codegen::Compiled ignored;
+  const auto kernel = require(search::Kernel::load(require(build(schedule, program(), ignored))));
+  search::Buffers buffers(problem_, search::Flush::End);
+  buffers.prepare_outputs(std::byte{0});
+  search::KernelCall call(problem_.program, kernel, buffers, search::Flush::End);
+  CHECK(call() == 0);
+  std::vector<std::vector<std::byte>> outputs;
+  for (const int output : problem_.program.outputs) outputs.push_back(buffers.output(output).data);
+  return outputs;
 }
 
 void KernelCheck::expect_right(const codegen::Schedule& schedule, const ir::Program& base) {

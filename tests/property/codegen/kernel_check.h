@@ -3,6 +3,7 @@
 
 #include <filesystem>
 #include <string>
+#include <vector>
 
 #include "codegen/lower/compile.h"
 #include "search/measure/problem.h"
@@ -20,6 +21,7 @@ class KernelCheck {
   /// On random inputs, or on the given ones.
   explicit KernelCheck(const ir::Program& program, int threads = 2);
   KernelCheck(const ir::Program& program, reference::Inputs inputs);
+  KernelCheck(const ir::Program& program, codegen::Target target);
   ~KernelCheck();
 
   struct Result {
@@ -33,11 +35,16 @@ class KernelCheck {
   /// The same as assertions: it compiles, and computes what the reference does.
   void expect_right(const codegen::Schedule& schedule) { expect_right(schedule, program()); }
   void expect_right(const codegen::Schedule& schedule, const ir::Program& base);
+  /// Also what each output then holds, byte by byte.
+  std::vector<std::vector<std::byte>> outputs(const codegen::Schedule& schedule);
 
   const ir::Program& program() const { return problem_.program; }
 
  private:
-  explicit KernelCheck(search::Problem problem, int threads);
+  KernelCheck(search::Problem problem, codegen::Target target);
+  /// The kernel's library, or what kept it from being made.
+  tile_tune::Result<std::filesystem::path> build(const codegen::Schedule& schedule, const ir::Program& base,
+                                           codegen::Compiled& compiled);
 
   search::Problem problem_;
   codegen::Target target_;

@@ -59,7 +59,7 @@ TEST_CASE("the header says what every pointer must hold") {
       signature(test::matmul_kernel("f", {.m = 2, .n = 3, .k = 5, .type = DType::F16, .in_out = true})),
       signature(test::vector_kernel("g", DType::Bool, 7)), signature(test::vector_kernel("h", DType::F64, 7, true))};
   const std::string text =
-      header_text(options, kernels, {{"tuned", "abc"}, {"bad */ text\n", "def"}, {"default", "0"}});
+      header_text(options, kernels, {{"tuned", "abc"}, {"bad */ text\n", "def"}, {"default", "0"}}, false);
   contains(text, "Target: x86-64-linux-avx2\n");
   contains(text, "/* f, tuned schedule, program abc\n");
   contains(text, "  LIB_ERROR_OVERLAP = 3, /* an output overlaps another argument */\n");

@@ -47,6 +47,13 @@ TEST_CASE("finalists: the default, the previous best, the best four others") {
   CHECK(finalists(population, "x", "", 4).empty());
 }
 
+TEST_CASE("who was far slower than the default is no finalist, unless it is the previous best") {
+  const auto population = ranked({{"a", 1.1}, {"d", 1.0}, {"b", 0.9}, {"c", 0.8}, {"e", 0.3}});
+  CHECK(keys(finalists(population, "d", "", 4)) == "dab");
+  CHECK(keys(finalists(population, "d", "e", 4)) == "deab");
+  CHECK(keys(finalists(ranked({{"d", 1.0}, {"c", 0.8}}), "d", "", 4)) == "d");
+}
+
 TEST_CASE("a challenger wins only when its interval excludes 1") {
   CHECK(decide({kDefault}, false) == 0);
   CHECK(decide({kDefault, final_of(1.2, 0.99, 1.4)}, false) == 0);
@@ -124,8 +131,15 @@ TEST_CASE("the costs of the first batch are not taken for those of a candidate")
   cost.add_batch(0, 1);
   cost.add_batch(4, 4);
   CHECK(cost.per_candidate() == 0.75);
-  CHECK(finals_seconds(cost, 6, 1e6) == Approx(6 * 0.75 + 2));
-  CHECK(finals_seconds(cost, 6, 1e9) == Approx(6 * 0.75 + 31));
+  CHECK(finals_seconds(cost, 1e6) == Approx(0.75 + 2));
+  CHECK(finals_seconds(cost, 1e9) == Approx(0.75 + 31));
+}
+
+TEST_CASE("finals of long kernels are too long for short budgets") {
+  CHECK_FALSE(too_long_for_finals({.seconds = 30}, 3 * 80e6));  // 31 rounds: 7.4 s
+  CHECK(too_long_for_finals({.seconds = 30}, 4 * 80e6));
+  CHECK_FALSE(too_long_for_finals({.seconds = 60}, 4 * 80e6));
+  CHECK_FALSE(too_long_for_finals({.trials = 5}, 1e12));
 }
 
 TEST_CASE("what the budget allows") {

@@ -150,19 +150,19 @@ TEST_CASE("a time budget cuts the sequence of trials and changes nothing else") 
   by_time.options = {.seed = 4, .budget = {.seconds = 40}};
   by_time.measurer.seconds_each = 0.5;
   by_time.measurer.first_batch_extra = 5;
-  by_time.measurer.finals_take = 4.5;
+  by_time.measurer.finals_take = 2.5;
   const auto report = by_time.run();
   REQUIRE(report);
   REQUIRE(by_trials.run());
   CHECK(report->stop_reason == StopReason::Time);
   const auto keys = first(by_time.sink.keys(), searched(by_time.sink.trials).size());
   CHECK(keys == first(by_trials.sink.keys(), keys.size()));
-  // 5 s once, 4.5 s for the finals of six: 61 candidates fit into 40 s; the estimate may miss by one.
+  // 5 s once, 2.5 s for the finals: 65 candidates fit into 40 s; the estimate may miss by one.
   CHECK(report->seconds.total <= 40);
-  CHECK(keys.size() >= 59);
-  CHECK(keys.size() <= 61);
+  CHECK(keys.size() >= 63);
+  CHECK(keys.size() <= 65);
   CHECK(report->seconds.measuring == Approx(5 + 0.5 * keys.size()));
-  CHECK(report->seconds.finals == Approx(4.5));
+  CHECK(report->seconds.finals == Approx(2.5));
   CHECK(report->seconds.searching() == Approx(0).margin(1e-9));  // on a clock that only measuring moves
 }
 

@@ -184,13 +184,15 @@ TEST_CASE("spelling does not enter a hash") {
   }
 }
 
-TEST_CASE("what is constant does not enter a hash, and stays in the canonical form") {
+TEST_CASE("what is constant or cold does not enter a hash, and stays in the canonical form") {
   Program constant = bind(matmul(), {{"M", 3}, {"K", 5}, {"N", 7}}).value();
   const auto hash = content_hash(constant), family = family_hash(constant);
   for (auto& tensor : constant.tensors) tensor.constant = tensor.name == "B";
+  constant.cold = true;
   CHECK(content_hash(constant) == hash);
   CHECK(family_hash(constant) == family);
   for (const auto& tensor : canonicalize(constant).tensors) CHECK(tensor.constant == (tensor.name == "B"));
+  CHECK(canonicalize(constant).cold);
 }
 
 TEST_CASE("names of sizes do not enter a hash") {

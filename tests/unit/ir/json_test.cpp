@@ -110,6 +110,16 @@ TEST_CASE("constants survive JSON, and only inputs are some") {
   CHECK_FALSE(program_from_json(to_json(program)));
 }
 
+TEST_CASE("that callers' arrays are cold survives JSON") {
+  Program program = matmul();
+  CHECK_FALSE(to_json(program).contains("cold"));
+  program.cold = true;
+  CHECK(program_from_json(to_json(program)).value().cold);
+  json wrong = to_json(program);
+  wrong["cold"] = false;
+  CHECK(program_from_json(wrong).error().message.find("cold") != std::string::npos);
+}
+
 TEST_CASE("JSON that is no program is refused") {
   for (const char* text : {"null", "3", "[]", "\"program\"", "{}", R"({"kind": "suite"})"}) {
     CAPTURE(text);

@@ -24,6 +24,15 @@ TEST_CASE("data touches the guard it is flush with") {
   CHECK_FALSE(at_end.guards(at_end.data() + bytes + GuardedBuffer::kGuardBytes));
 }
 
+TEST_CASE("what leaves the caches is in memory") {
+  const int64_t bytes = GENERATE(0, 1, 63, 65, 100003);
+  const GuardedBuffer buffer("t", bytes, Flush::End);
+  for (int64_t i = 0; i < bytes; ++i) buffer.data()[i] = static_cast<std::byte>(i % 251);
+  buffer.evict();
+  for (int64_t i = 0; i < bytes; ++i) REQUIRE(buffer.data()[i] == static_cast<std::byte>(i % 251));
+  CHECK(buffer.gap_untouched());
+}
+
 TEST_CASE("a write into the gap is noticed on either side") {
   GuardedBuffer at_begin("t", 10, Flush::Begin), at_end("t", 10, Flush::End);
   for (int i = 0; i < 10; ++i) at_begin.data()[i] = at_end.data()[i] = std::byte{1};

@@ -1,7 +1,9 @@
 // What programs compute, against loops and numbers written by hand.
 #include "tests/unit/reference/programs.h"
 
+#include <algorithm>
 #include <cmath>
+#include <cstring>
 #include <limits>
 
 using namespace tile_tune;
@@ -97,6 +99,42 @@ TEST_CASE("sums are compensated") {
   const int a = b.input(DType::F64, {4}), o = b.output(DType::F64, {});
   b.add(o, {}, {{0, 4}}, Aggregation::Sum, b.read(a, {at(0)}));
   CHECK(evaluate_one(b.program(), {{a, array<double>(DType::F64, {4}, {1, 1e100, 1, -1e100})}}).values[0] == 2);
+}
+
+// p = t * t, element by element; o(i,j) += sum_kl p(k,i,l) * b(j,l,k): strides of every kind, factors with errors of
+// their own, two reduction indices. A constraint that always holds keeps the sum from being run as a contraction.
+ir::Program contraction(DType type, bool constrained, bool in_out) {
+  Builder b;
+  const int t = b.input(type, {3, 5, 7}), w = b.input(type, {4, 7, 3});
+  const int p = b.tensor(Role::Temporary, type, {3, 5, 7});
+  b.add(p, {at(0), at(1), at(2)}, {{0, 3}, {0, 5}, {0, 7}}, Aggregation::Assign,
+        call(Op::Mul, {b.read(t, {at(0), at(1), at(2)}), b.read(t, {at(0), at(1), at(2)})}));
+  const int before = in_out ? b.tensor(Role::InOut, type, {5, 4}, "o") : -1;
+  const int o = b.tensor(Role::Output, type, {5, 4}, "o");
+  b.add(o, {at(0), at(1)}, {{0, 5}, {0, 4}, {0, 3}, {0, 7}}, Aggregation::Sum,
+        call(Op::Mul, {b.read(p, {at(2), at(0), at(3)}), b.read(w, {at(1), at(3), at(2)})}));
+  ir::Program program = b.program();
+  program.outputs = {o};
+  if (in_out) program.statements.back().previous = before;
+  if (constrained) program.statements.back().constraints = {{at(0), 5}};
+  return program;
+}
+
+TEST_CASE("a contraction gives to the last bit what its terms give one by one") {
+  for (const DType type : {DType::F32, DType::F64})
+    for (const bool in_out : {false, true}) {
+      const ir::Program program = contraction(type, false, in_out);
+      Inputs inputs = random_inputs(program, 3);
+      for (const float special : {0.5f, std::numeric_limits<float>::quiet_NaN(), INFINITY, 1e30f}) {
+        tensor::store_real(type, inputs.at(0).data.data(), 17, special);
+        const auto whole = evaluate_one(program, inputs);
+        const auto single = evaluate_one(contraction(type, true, in_out), inputs);
+        REQUIRE(whole.values.size() == 20);
+        CHECK(std::memcmp(whole.values.data(), single.values.data(), 20 * sizeof(double)) == 0);
+        CHECK(whole.tolerances == single.tolerances);
+        CHECK(std::any_of(whole.tolerances.begin(), whole.tolerances.end(), [](double t) { return t > 0; }));
+      }
+    }
 }
 
 TEST_CASE("in/out outputs start from the caller's value") {

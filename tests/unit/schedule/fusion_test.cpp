@@ -83,7 +83,8 @@ TEST_CASE("an element-wise statement may finish the tiles of the reduction that 
 
 TEST_CASE("a loop that runs once may be read at a constant by an epilogue, as a broadcast operand is") {
   const std::string layer =
-      "def f(float(M,K) A, float(K,N) B) -> (O) { t(m,n) +=! A(m,k) * B(k,n)  O(n,m) = fmax(t(0,n), 0) where m in 0:1 }";
+      "def f(float(M,K) A, float(K,N) B) -> (O) { t(m,n) +=! A(m,k) * B(k,n)  O(n,m) = fmax(t(0,n), 0) where m in 0:1 "
+      "}";
   Schedule schedule;
   schedule.stages = {tiled({{1}, {8}}, {{0, 1}}, {5}), {}};
   schedule.stages[1].epilogue_of = 0;

@@ -77,10 +77,43 @@ TEST_CASE("products keep their accumulators within the registers", "[unit]") {
   }
 }
 
+TEST_CASE("half vectors fill rows that whole ones do not, where they cost half", "[unit]") {
+  const auto program = bound("def f(float(B,M,K) A, float(B,K,N) C) -> (O) { O(b,m,n) +=! A(b,m,k) * C(b,k,n) }",
+                             {{"B", 500}, {"M", 72}, {"N", 72}, {"K", 26}});
+  const auto lanes_on = [&](const std::string& halide) {
+    auto target = avx512();
+    target.halide = halide;
+    const auto stage = Space(program, target).default_schedule().stages.at(0);
+    CHECK(stage.vector_loop == 2);
+    if (stage.lanes == 8) CHECK(stage.tiles == std::vector<std::vector<int64_t>>{{1}, {2}, {72}});
+    return stage.lanes;
+  };
+  CHECK(lanes_on("x86-64-linux-tune_znver4-avx512_zen4") == 8);
+  CHECK(lanes_on("x86-64-linux-tune_znver5-avx512_zen5") == 16);
+  CHECK(lanes_on("x86-64-linux-avx512_sapphirerapids") == 16);
+}
+
 TEST_CASE("matrix-vector products still reduce in lanes", "[unit]") {
   const auto stage =
       chosen(bound("def f(float(R,C) A, float(C) B) -> (o) { o(i) +=! A(i,j) * B(j) }", {{"R", 4096}, {"C", 4096}}));
   CHECK(stage.vector_loop == 1);
+}
+
+TEST_CASE("blocks of a fused chain end where the rows do, but for two percent", "[unit]") {
+  const auto program = bound(
+      "def f(float(H,Q,D) q, float(H,K,D) k, float(H,K,D) v) -> (O) {"
+      " s(h,i,j) +=! q(h,i,d) * k(h,j,d)  m(h,i) max=! s(h,i,j)  e(h,i,j) = exp(s(h,i,j) - m(h,i))"
+      " z(h,i) +=! e(h,i,j)  p(h,i,j) = e(h,i,j) / z(h,i)  O(h,i,d) +=! p(h,i,j) * v(h,j,d) }",
+      {{"H", 32}, {"Q", 512}, {"K", 512}, {"D", 64}});
+  const auto schedule = Space(program, avx512()).default_schedule();
+  REQUIRE(codegen::check(program, schedule).has_value());
+  const auto& host = schedule.stages.back();
+  REQUIRE(schedule.stages.front().compute_at.has_value());
+  REQUIRE(host.tiles.at(1).size() == 2);
+  const int64_t rows = host.tiles[1].front(), tile = host.tiles[1].back();
+  const auto computed = [](int64_t size) { return (512 + size - 1) / size * size; };
+  CHECK(rows > tile);
+  CHECK(computed(rows) <= 1.02 * static_cast<double>(computed(tile)));
 }
 
 TEST_CASE("a copy stays inside the loops it was in when loops that run once move", "[unit]") {

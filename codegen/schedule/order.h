@@ -1,0 +1,20 @@
+// The order in which a reduction combines its terms. Sums and products of floats round differently in another one.
+#pragma once
+
+#include "codegen/schedule/loops.h"
+#include "codegen/schedule/schedule.h"
+
+namespace tile_tune::codegen {
+
+/// The statement adds up or multiplies floats.
+bool depends_on_order(const ir::Statement& statement);
+
+/// The stage with every choice taken back by which such a statement would combine its terms otherwise than one after
+/// the other, the last reduction index fastest: no partial sums in vector lanes, blocks, pieces, dot products or
+/// running totals. Any other statement's stage as it is. `loops` has the whole reduction.
+StageSchedule in_order(const ir::Statement& statement, const Loops& loops, StageSchedule stage);
+
+/// All stages of a valid schedule are in that order; else one sentence. Class Program.
+Result<void> check_order(const ir::Program& program, const Schedule& schedule);
+
+}  // namespace tile_tune::codegen

@@ -1,0 +1,108 @@
+// Kernels for deterministic targets: the same bits whatever the schedule, the number of threads and the instructions.
+#include <catch2/catch.hpp>
+#include <nlohmann/json.hpp>
+
+#include "codegen/schedule/check.h"
+#include "codegen/schedule/order.h"
+#include "search/space/space.h"
+#include "tests/property/codegen/edsl_program.h"
+#include "tests/property/codegen/kernel_check.h"
+
+namespace tile_tune {
+namespace {
+
+struct Case {
+  std::string name, text;
+  ir::Sizes sizes;
+};
+
+const std::vector<Case> kCases{
+    {"matmul",
+     "def f(float(M,K) A, float(K,N) B) -> (C) { C(m,n) +=! A(m,k) * B(k,n) }",
+     {{"M", 19}, {"N", 67}, {"K", 96}}},
+    {"matmul of bf16",
+     "def f(bfloat16(M,K) A, bfloat16(K,N) B) -> (C) { C(m,n) +=! A(m,k) * B(k,n) }",
+     {{"M", 19}, {"N", 64}, {"K", 96}}},
+    {"sums of rows", "def f(float(R,C) A) -> (o) { o(i) +=! A(i,j) }", {{"R", 35}, {"C", 301}}},
+    {"one sum", "def f(float(N) v) -> (o) { o +=! v(i) }", {{"N", 4096}}},
+    {"products", "def f(double(R,C) A) -> (o) { o(i) *=! A(i,j) }", {{"R", 35}, {"C", 61}}},
+    {"two reductions with a middle one of one step",
+     "def f(float(B,C,H,W) I, float(O,C,1,KW) K) -> (R) { R(b,o,y,x) +=! I(b,c,y+i,x+j) * K(o,c,i,j) }",
+     {{"B", 2}, {"C", 5}, {"H", 9}, {"W", 20}, {"O", 7}, {"KW", 4}}},
+    {"onto the caller's values",
+     "def f(float(M,K) A, float(K,N) B) -> (C) { C(m,n) += A(m,k) * B(k,n) }",
+     {{"M", 19}, {"N", 35}, {"K", 23}}},
+    {"softmax",
+     "def f(float(B,N) x) -> (o, m, e, s) { m(b) max=! x(b,j) e(b,j) = exp(x(b,j) - m(b)) s(b) +=! e(b,j) "
+     "o(b,j) = e(b,j) / s(b) }",
+     {{"B", 9}, {"N", 133}}},
+    {"a chain with a product that may be inlined",
+     "def f(float(M,K) A, float(K) w, float(K,N) B) -> (C) { S(m,k) = A(m,k) * w(k) C(m,n) +=! S(m,k) * B(k,n) }",
+     {{"M", 11}, {"N", 33}, {"K", 40}}},
+};
+
+ir::Program program_of(const Case& one) { return test::bound_program(one.text, one.sizes); }
+
+ir::Program running_sums() {
+  constexpr int64_t n = 200;
+  edsl::TensorIndex i, k;
+  const auto I = edsl::Placeholder(DType::F32, {n}, "I");
+  auto O = edsl::TensorOutput(n);
+  O(i) += I(k);
+  O.add_constraint(i - k < n);
+  return test::program_of({I}, O);
+}
+
+void check_same_bits(const ir::Program& program) {
+  const auto target = codegen::deterministic(test::host(2));
+  const search::Space space(program, target);
+  test::KernelCheck check(program, target);
+  const auto wanted = check.outputs(space.default_schedule());
+  search::Rng rng(11);
+  auto schedule = space.sample(rng);
+  for (int i = 0; i < 8; ++i) {
+    CAPTURE(codegen::to_json(schedule).dump());
+    REQUIRE(codegen::check(program, schedule));
+    REQUIRE(codegen::check_order(program, schedule));
+    CHECK((check.outputs(schedule) == wanted));
+    schedule = i % 2 == 0 ? space.mutate(schedule, rng) : space.crossover(space.sample(rng), schedule, rng);
+  }
+  // Fewer threads and older instructions.
+  auto plain = codegen::describe_target(target.halide.substr(0, target.halide.find("-linux") + 6), 1);
+  REQUIRE(plain);
+  const auto baseline = codegen::deterministic(*plain);
+  test::KernelCheck elsewhere(program, baseline);
+  CHECK((elsewhere.outputs(search::Space(program, baseline).default_schedule()) == wanted));
+}
+
+}  // namespace
+
+TEST_CASE("deterministic kernels compute the same bits by every schedule", "[property]") {
+  const Case one = GENERATE(from_range(kCases));
+  CAPTURE(one.name);
+  check_same_bits(program_of(one));
+}
+
+TEST_CASE("deterministic running totals compute the same bits by every schedule", "[property]") {
+  check_same_bits(running_sums());
+}
+
+TEST_CASE("a schedule that sums in another order is refused for a deterministic target, and for no other") {
+  const auto program = program_of(kCases[0]);
+  const auto target = test::host(2);
+  auto schedule = search::Space(program, codegen::deterministic(target)).default_schedule();
+  REQUIRE(codegen::check_for(codegen::deterministic(target), program, schedule));
+  schedule.stages[0].parallel_reduction = codegen::ParallelReduction{0, 2};
+  schedule.stages[0].reduction_block = {48};
+  schedule.stages[0].reduction_unroll = {1};
+  REQUIRE(codegen::check_for(target, program, schedule));
+  const auto refused = codegen::check_for(codegen::deterministic(target), program, schedule);
+  REQUIRE_FALSE(refused);
+  CHECK(refused.error().code == "another-order");
+  // Integers add up to the same in any order.
+  const auto integers = test::bound_program("def f(int32(R,C) A) -> (o) { o(i) +=! A(i,j) }", {{"R", 35}, {"C", 64}});
+  const auto usual = search::Space(integers, target).default_schedule();
+  CHECK(usual == search::Space(integers, codegen::deterministic(target)).default_schedule());
+}
+
+}  // namespace tile_tune
