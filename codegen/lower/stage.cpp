@@ -150,27 +150,11 @@ struct Builder {
     const auto type = halide_type(statement.accumulator);
     const bool is_term = statement.op == ir::Aggregation::Sum && reductions() > 0;
     std::optional<Values> value;
-    if (is_term)
-      value = multiply_factors(*spelled().value, indices, read_operand,
-                               [&](const std::vector<bool>& varies) { return count_values(varies); });
+    if (is_term) value = multiply_factors(*spelled().value, indices, read_operand, stage.loops, stage.contiguous);
     if (!value) value = to_halide(*spelled().value, indices, read_operand);
     for (Expr& part : *value)
       part = convert(with_ieee_rules(with_shared_reciprocals(part, stage, schedule), is_term), type);
     return {*value, conditions};
-  }
-
-  // How many different values there are of what varies with these indices, in vectors along the loop that results are
-  // neighbours along: 16 lanes, the widest, on every machine and by every schedule, for all to round alike.
-  double count_values(const std::vector<bool>& varies) const {
-    constexpr double kLanes = 16;
-    double count = 1;
-    for (int p = 0; p < outputs(); ++p)
-      if (varies[static_cast<size_t>(stage.loops.output_index[p])])
-        count *= static_cast<double>(stage.loops.output[p]) / (p == stage.contiguous ? kLanes : 1);
-    for (int r = 0; r < reductions(); ++r)
-      if (varies[static_cast<size_t>(stage.loops.reduction_index[r])])
-        count *= static_cast<double>(stage.loops.reduction[r]);
-    return count;
   }
 
   // What must hold for a term to count: one condition for each end of each constraint. Halide cuts loops at the
