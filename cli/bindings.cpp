@@ -29,12 +29,6 @@ Result<LayoutChoice> parse_layout(const std::string& text) {
   return LayoutChoice{assignment ? assignment->first : "", order == "row" ? ir::Layout::Row : ir::Layout::Col};
 }
 
-/// Labels of an einsum may be other characters than letters, as in -s α=3.
-std::string name_of_size(const std::string& text) {
-  const bool is_character = count_characters(text) == 1 && first_code_point(text);
-  return is_character ? einsum::size_name(text) : text;
-}
-
 bool has_tensor(const ir::Program& program, const std::string& name) {
   return std::any_of(program.tensors.begin(), program.tensors.end(), [&](const auto& one) { return one.name == name; });
 }
@@ -42,7 +36,8 @@ bool has_tensor(const ir::Program& program, const std::string& name) {
 }  // namespace
 
 void add_binding_options(CLI::App& verb, BindingOptions& options) {
-  verb.add_option("-s,--size", options.sizes, "A symbolic size; repeatable")
+  verb.add_option("-s,--size", options.sizes,
+                  "A symbolic size; repeatable (tune and build of one program: also NAME=1..512 and NAME=64,128)")
       ->type_name("NAME=N")
       ->allow_extra_args(false);
   verb.add_option("--layout", options.layouts, "Storage order: row, col or NAME=col; repeatable (default: row)")
@@ -71,9 +66,30 @@ std::optional<std::pair<std::string, std::string>> split_assignment(const std::s
   return std::pair{text.substr(0, equals), text.substr(equals + 1)};
 }
 
+std::string name_of_size(const std::string& text) {
+  const bool is_character = count_characters(text) == 1 && first_code_point(text);
+  return is_character ? einsum::size_name(text) : text;
+}
+
+std::vector<std::string> separate_assignments(const std::vector<std::string>& assignments) {
+  std::vector<std::string> separate;
+  for (const auto& text : assignments)
+    for (size_t begin = 0; begin <= text.size();) {
+      const size_t end = std::min(text.find(',', begin), text.size());
+      const std::string part = text.substr(begin, end - begin);
+      // What has no name belongs to the list before it.
+      if (begin == 0 || part.find('=') != std::string::npos)
+        separate.push_back(part);
+      else
+        separate.back() += "," + part;
+      begin = end + 1;
+    }
+  return separate;
+}
+
 Result<ir::Sizes> parse_sizes(const std::vector<std::string>& assignments) {
   ir::Sizes sizes;
-  for (const auto& text : assignments) {
+  for (const auto& text : separate_assignments(assignments)) {
     const auto assignment = split_assignment(text);
     int64_t value = 0;
     const std::string number = assignment ? assignment->second : "";
@@ -82,7 +98,9 @@ Result<ir::Sizes> parse_sizes(const std::vector<std::string>& assignments) {
       return fail(ErrorClass::Program, "bad-size", fmt::format("the size '{}' is too large", text));
     if (!assignment || error != std::errc() || end != number.data() + number.size())
       return fail(ErrorClass::Program, "bad-size", fmt::format("'{}' is not a size", text),
-                  "write -s NAME=N, for example -s M=512");
+                  number.find_first_of(".,") != std::string::npos
+                      ? "ranges and lists of sizes are for tune and build, of a program with names for its sizes"
+                      : "write -s NAME=N, for example -s M=512");
     const auto [place, inserted] = sizes.emplace(name_of_size(assignment->first), value);
     if (!inserted && place->second != value)
       return fail(ErrorClass::Program, "bad-size",

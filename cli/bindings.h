@@ -24,7 +24,12 @@ struct BindingOptions {
 };
 void add_binding_options(CLI::App& verb, BindingOptions& options);
 
-/// By size name; a label of an einsum that is no identifier is turned into its (einsum::size_name).
+/// One NAME=VALUE each: "M=64,N=1..512" are two, "N=64,128" is one.
+std::vector<std::string> separate_assignments(const std::vector<std::string>& assignments);
+/// A label of an einsum that is no identifier is turned into one (einsum::size_name).
+std::string name_of_size(const std::string& text);
+
+/// By name_of_size().
 Result<ir::Sizes> parse_sizes(const std::vector<std::string>& assignments);
 /// A size that none of the programs has is an error that names the nearest one. Told before sizes that are missing: the
 /// mistyped name is why.

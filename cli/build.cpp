@@ -6,6 +6,8 @@
 #include <set>
 
 #include "cli/bindings.h"
+#include "cli/family.h"
+#include "cli/family_sizes.h"
 #include "cli/interrupt.h"
 #include "cli/memory.h"
 #include "cli/option_checks.h"
@@ -71,8 +73,31 @@ Result<ScheduleChoice> choose(const BuildOptions& options, const Workload& workl
   return stored_choice(workload, target, databases, session);
 }
 
-Result<Package> package_of_programs(const BuildOptions& options, const Session& session,
-                                    const std::atomic<bool>& stop) {
+/// One program with one entry for many sizes.
+Result<Package> package_of_many_sizes(const BuildOptions& options, const std::vector<codegen::FamilySize>& sizes,
+                                      const Session& session) {
+  TILE_TUNE_TRY(loaded, load_programs(options.programs, options.bindings, session.report));
+  if (loaded.size() != 1)
+    return fail(ErrorClass::Program, "several-programs", "ranges and lists of sizes are for a single program",
+                "build a library for each program");
+  if (!options.schedule.empty() || options.revalidate)
+    return fail(ErrorClass::Program, "command-line", "--schedule and --revalidate are for one size of each name");
+  TILE_TUNE_TRY(workload, load_family(loaded.front(), options.bindings, sizes));
+  const std::string name = options.name.empty() ? workload.top.program.name : options.name;
+  TILE_TUNE_CHECK(codegen::check_external_name("library", name));
+  TILE_TUNE_CHECK(codegen::check_external_name("function", name));
+  TILE_TUNE_TRY(targets, session.targets());
+  if (targets.size() != 1)
+    return fail(ErrorClass::Program, "several-targets", "an entry for many sizes has kernels for one target",
+                "build a library for each target");
+  TILE_TUNE_CHECK(check_writable(options.directory));
+  TILE_TUNE_TRY(kernel, family_kernel(workload, name, targets.front(), session));
+  return Package{{std::move(kernel)}, {name, options.directory, targets.front(), TILE_TUNE_VERSION}};
+}
+
+Result<Package> package_of_programs(BuildOptions options, const Session& session, const std::atomic<bool>& stop) {
+  TILE_TUNE_TRY(many, take_family_sizes(options.bindings.sizes));
+  if (!many.empty()) return package_of_many_sizes(options, many, session);
   TILE_TUNE_TRY(workloads, load_workloads(options, session.report));
   if (!options.schedule.empty() && workloads.size() != 1)
     return fail(ErrorClass::Program, "several-programs", "--schedule is for a single program");

@@ -41,6 +41,10 @@ nlohmann::json to_json(const std::vector<codegen::Kernel>& kernels, const codege
                     {"rung", kernel.rung},
                     {"record", kernel.record},
                     {"variants", std::move(variants)}});
+    if (!kernel.family) continue;
+    list.back()["family"] = codegen::to_json(*kernel.family);
+    list.back()["family"]["program"] = ir::to_json(kernel.family->program.symbolic);
+    list.back()["family"]["fixed"] = kernel.family->program.fixed;
   }
   return {{"kernels", list},
           {"name", options.name},
@@ -57,14 +61,39 @@ Result<codegen::Variant> read_variant(const nlohmann::json& json) {
                           json.at("record"), json.at("rung").get<std::string>()};
 }
 
+Result<codegen::Family> read_family(const nlohmann::json& json) {
+  TILE_TUNE_TRY(program, ir::program_from_json(json.at("program")));
+  return codegen::family_from_json(json, std::move(program), json.at("fixed").get<ir::Sizes>());
+}
+
+/// The program at the sizes at which a kernel of this schedule is judged: several for one that computes many.
+Result<std::vector<ir::Program>> programs_to_judge(const std::vector<codegen::Kernel>& kernels,
+                                                   const ir::Program& program, const codegen::Schedule& schedule) {
+  std::vector<ir::Program> programs;
+  if (schedule.runtime.sizes.empty()) programs.push_back(program);
+  for (const auto& kernel : kernels) {
+    for (size_t m = 0; programs.empty() && kernel.family && m < kernel.family->members.size(); ++m) {
+      const auto& member = kernel.family->members[m];
+      if (member.schedule != schedule || ir::to_json(member.program) != ir::to_json(program)) continue;
+      for (const auto& values : codegen::sizes_to_check(*kernel.family, m)) {
+        TILE_TUNE_TRY(other, kernel.family->program.at(values));
+        programs.push_back(std::move(other));
+      }
+    }
+  }
+  return programs;
+}
+
 /// Only what computes as it should goes into a library: what compiles a kernel judges it, too, where it runs here.
-codegen::Compiler judging_compiler(const search::Compiler& compiler, const fs::path& runtime) {
-  return {[compiler, runtime](const ir::Program& program, const codegen::Schedule& schedule,
-                              const codegen::Target& target, const std::string& function,
-                              const fs::path& object) -> Result<codegen::Compiled> {
+codegen::Compiler judging_compiler(const search::Compiler& compiler, const fs::path& runtime,
+                                   const std::vector<codegen::Kernel>& kernels) {
+  return {[compiler, runtime, &kernels](const ir::Program& program, const codegen::Schedule& schedule,
+                                        const codegen::Target& target, const std::string& function,
+                                        const fs::path& object) -> Result<codegen::Compiled> {
     TILE_TUNE_TRY(compiled, compiler.compile_object(program, schedule, target, function, object));
-    if (codegen::check_runs_here(target))
-      TILE_TUNE_CHECK(search::check_object(program, target, {function, object, runtime}));
+    if (!codegen::check_runs_here(target)) return compiled;
+    TILE_TUNE_TRY(programs, programs_to_judge(kernels, program, schedule));
+    for (const auto& one : programs) TILE_TUNE_CHECK(search::check_object(one, target, {function, object, runtime}));
     return compiled;
   }};
 }
@@ -86,7 +115,8 @@ Result<std::vector<fs::path>> answer(const std::string& text, const search::Comp
       TILE_TUNE_TRY(library, search::build_runtime(scratch.path()));
       runtime = std::move(library);
     }
-    return codegen::write_package_with(judging_compiler(compiler, runtime), package.kernels, package.options);
+    return codegen::write_package_with(judging_compiler(compiler, runtime, package.kernels), package.kernels,
+                                       package.options);
   } catch (const nlohmann::json::exception& error) {
     return failure("bad-request", fmt::format("malformed package request: {}", error.what()));
   }
@@ -124,6 +154,10 @@ Result<Package> package_from_json(const nlohmann::json& json, const fs::path& di
       TILE_TUNE_TRY(variant, read_variant(other));
       package.kernels.back().variants.push_back(std::move(variant));
     }
+    if (!one.contains("family")) continue;
+    TILE_TUNE_TRY(family, read_family(one.at("family")));
+    package.kernels.back().schedule = family.members.back().schedule;
+    package.kernels.back().family = std::move(family);
   }
   TILE_TUNE_TRY(target, codegen::target_from_json(json.at("target")));
   package.options = {json.at("name").get<std::string>(),

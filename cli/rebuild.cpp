@@ -111,6 +111,20 @@ Result<void> check_targets(const Package& package) {
   return {};
 }
 
+/// The kernel is the family's last member, and schedules are what their ids say; family_from_json() checked the rest.
+Result<void> check_family(const codegen::Kernel& kernel, const json& described) {
+  const auto& members = kernel.family->members;
+  const auto& last = members.back();
+  if (ir::to_json(last.program) != ir::to_json(kernel.program))
+    return bad(fmt::format("the program of {} is not that of its kernels for many sizes", kernel.function));
+  for (size_t i = 0; i < members.size(); ++i) {
+    if (described.at("family").at("members")[i].at("schedule_id") != codegen::schedule_id(members[i].schedule))
+      return bad(fmt::format("a schedule of {} is not what its schedule_id says", kernel.function));
+    if (!members[i].record.is_object()) return bad(fmt::format("the record of {} is none", kernel.function));
+  }
+  return check_memory(kernel.program);
+}
+
 /// The program is what its hash says and in the form that schedules and kernels speak of, and the schedules fit it.
 Result<void> check_kernel(const codegen::Kernel& kernel, const codegen::Target& target, const json& described) {
   TILE_TUNE_CHECK(codegen::check_external_name("function", kernel.function));
@@ -124,6 +138,7 @@ Result<void> check_kernel(const codegen::Kernel& kernel, const codegen::Target& 
     if (!one.record.is_object()) return bad(fmt::format("the record of {} is none", kernel.function));
     TILE_TUNE_CHECK(codegen::check_for(one.target, kernel.program, one.schedule));
   }
+  if (kernel.family) TILE_TUNE_CHECK(check_family(kernel, described));
   return check_memory(kernel.program);
 }
 

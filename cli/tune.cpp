@@ -10,6 +10,8 @@
 
 #include "cli/bindings.h"
 #include "cli/dry_run.h"
+#include "cli/family_sizes.h"
+#include "cli/family_tuning.h"
 #include "cli/interrupt.h"
 #include "cli/memory.h"
 #include "cli/option_checks.h"
@@ -229,12 +231,65 @@ Result<Exit> tune_alone(const LoadedProgram& loaded, const ir::Program& stored, 
   return outcome.exit;
 }
 
-Result<Exit> tune(const TuneArguments& arguments, const Session& session) {
+/// What needs one size for each name.
+Result<void> check_for_many(const TuneArguments& arguments) {
+  const std::pair<bool, const char*> excluded[] = {{arguments.request.resume, "--resume"},
+                                                   {arguments.dry_run, "--dry-run"},
+                                                   {arguments.weights, "--weights"},
+                                                   {!arguments.schedules.empty(), "--schedule"}};
+  for (const auto& [given, name] : excluded)
+    if (given)
+      return fail(ErrorClass::Program, "command-line", fmt::format("{} is for one size of each name", name),
+                  "ranges and lists of sizes are always searched anew, from the stored records");
+  return {};
+}
+
+/// One program at many sizes.
+Result<Exit> tune_many(const std::vector<LoadedProgram>& loaded, const std::vector<codegen::FamilySize>& sizes,
+                       const TuneArguments& arguments, const Session& session) {
+  const double began = now_seconds();
+  TILE_TUNE_CHECK(check_for_many(arguments));
+  if (loaded.size() != 1) return tl::unexpected(several_programs(arguments.programs.front(), loaded));
+  TILE_TUNE_TRY(workload, load_family(loaded.front(), arguments.bindings, sizes));
+  TILE_TUNE_TRY(target, session.target());
+  const std::string& name = workload.top.program.name;
+  if (!arguments.emit.empty()) {
+    TILE_TUNE_CHECK(codegen::check_external_name("function", name));
+    TILE_TUNE_CHECK(check_writable(arguments.emit));
+  }
+  const StopOnInterrupt interrupt;
+  ProgressLine line(session.report);
+  const auto show = [&](const search::Progress& progress) {
+    line.show(progress_text(progress, now_seconds() - began));
+  };
+  const auto show_wait = [&](const std::string& sentence) { line.show(sentence); };
+  auto tuned =
+      tune_family(workload, target, arguments.request, session, {began, interrupt.requested(), show, show_wait});
+  line.clear();
+  if (interrupt.requested()) return Exit::Interrupted;
+  if (!tuned) return tl::unexpected(tuned.error());
+  auto json = summary_json(workload, **tuned);
+  if (!session.report.json()) TILE_TUNE_CHECK(print(summary_text(workload, **tuned)));
+  if (!arguments.emit.empty()) {
+    TILE_TUNE_TRY(kernel, family_kernel(workload, name, target, session));
+    TILE_TUNE_TRY(files, package_in_child({kernel}, {name, arguments.emit, target, TILE_TUNE_VERSION}));
+    for (const auto& file : files) {
+      json["files"].push_back((std::filesystem::path(arguments.emit) / file).string());
+      if (!session.report.json()) TILE_TUNE_CHECK(print(json["files"].back().get<std::string>() + "\n"));
+    }
+  }
+  if (session.report.json()) TILE_TUNE_CHECK(print_json(json));
+  return Exit::Success;
+}
+
+Result<Exit> tune(TuneArguments arguments, const Session& session) {
+  TILE_TUNE_TRY(many, take_family_sizes(arguments.bindings.sizes));
   TILE_TUNE_TRY(loaded, load_programs(arguments.programs, arguments.bindings, session.report, Defs::One));
   std::erase_if(loaded, [&](const LoadedProgram& one) { return !is_wanted(one, arguments.only); });
   if (loaded.empty())
     return fail(ErrorClass::Program, "nothing-selected",
                 fmt::format("no workload is named {}, nor its group", fmt::join(arguments.only, " or ")));
+  if (!many.empty()) return tune_many(loaded, many, arguments, session);
   TILE_TUNE_TRY(given, parse_sizes(arguments.bindings.sizes));
   std::vector<ir::Program> programs;
   for (const auto& one : loaded) programs.push_back(one.program);

@@ -91,6 +91,10 @@ class Database {
   Result<std::optional<UnfinishedSession>> unfinished_session(const ProgramRow& program, const TargetRow& target,
                                                               const ToolRow& tool);
 
+  /// Sessions of this strategy for exactly this key that are done, the latest first.
+  Result<std::vector<SessionRow>> done_sessions(const ProgramRow& program, const TargetRow& target, const ToolRow& tool,
+                                                const std::string& strategy);
+
   /// One row per computation and target that has trials, the latest session first. Sessions without any trial are
   /// left out, here and in show().
   Result<std::vector<ListRow>> list();

@@ -36,6 +36,10 @@ struct ToolRow {
 /// are words on schedules: they confirm or refute them for its tool and target.
 inline constexpr const char* kVerifyStrategy = "verify";
 
+/// SessionRow::strategy of a session that timed kernels of a program at many sizes. It has no trials; what came of it
+/// is in its options.
+inline constexpr const char* kFamilyStrategy = "family";
+
 struct SessionRow {
   std::string id;  // random, 32 hex digits; empty in a session to begin: made by the database
   uint64_t seed = 0;

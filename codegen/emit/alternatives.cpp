@@ -1,6 +1,11 @@
 #include "codegen/emit/alternatives.h"
 
+#include <fmt/format.h>
+
 #include "codegen/emit/cpu_features.h"
+#include "codegen/emit/family_text.h"
+#include "codegen/emit/names.h"
+#include "codegen/emit/wrapper_text.h"
 
 namespace tile_tune::codegen {
 
@@ -22,9 +27,56 @@ Result<std::vector<Alternative>> described_alternatives(const Kernel& kernel, co
   return described;
 }
 
+std::vector<KernelFunction> functions_of(const Kernel& kernel, const Target& target) {
+  const std::string symbol = kernel_symbol(kernel.function);
+  std::vector<KernelFunction> functions;
+  if (kernel.family)
+    for (const auto& member : kernel.family->members)
+      functions.push_back({member.program, member.schedule, target, alternative_symbol(symbol, functions.size())});
+  else
+    for (const auto& one : alternatives_of(kernel, target))
+      functions.push_back({kernel.program, one.schedule, one.target,
+                           kernel.variants.empty() ? symbol : alternative_symbol(symbol, functions.size())});
+  return functions;
+}
+
+namespace {
+
+Result<Signature> family_signature(const Kernel& kernel) {
+  const Family& family = *kernel.family;
+  TILE_TUNE_TRY(signature, make_signature(kernel));
+  std::vector<std::string> names;
+  for (const auto& argument : signature.arguments) {
+    if (argument.packed)
+      return fail(ErrorClass::Program, "constant-of-many-sizes",
+                  fmt::format("{} is packed for one size, which an entry for many sizes cannot take", argument.tensor),
+                  "leave out --constant, or build for one size");
+    names.push_back(argument.tensor);
+  }
+  for (const auto& size : family.program.sizes) names.push_back(size.name);
+  auto parameters = parameter_names(names);
+  for (size_t i = 0; i < signature.arguments.size(); ++i) signature.arguments[i].parameter = parameters[i];
+  parameters.erase(parameters.begin(), parameters.begin() + static_cast<std::ptrdiff_t>(signature.arguments.size()));
+  auto extents = family_extents(family, parameters);
+  signature.sizes = {std::move(parameters), family.program.sizes, family.table.empty(), std::move(extents)};
+  return signature;
+}
+
+}  // namespace
+
 Result<Signature> entry_signature(const Kernel& kernel, const Target& target) {
+  if (kernel.family && !kernel.variants.empty())
+    return fail(ErrorClass::Program, "several-targets", "an entry for many sizes has kernels for one target",
+                "build a library for each target");
+  if (kernel.family) return family_signature(kernel);
   TILE_TUNE_TRY(described, described_alternatives(kernel, target));
   return with_room_for_all(described);
+}
+
+std::string entries_text(const std::string& library, const Signature& signature, const Kernel& kernel,
+                         const std::vector<std::string>& cpu_features) {
+  if (kernel.family) return family_text(library, signature, *kernel.family, cpu_features);
+  return wrapper_text(library, signature, cpu_features);
 }
 
 }  // namespace tile_tune::codegen

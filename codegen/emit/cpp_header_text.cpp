@@ -22,6 +22,7 @@ constexpr const char* kHead =
 #include <complex>
 #include <concepts>
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <span>
 #include <utility>
@@ -100,6 +101,20 @@ std::string operand_type(const std::string& library, const Argument& argument) {
                      argument.packed ? 1 : argument.shape.size());
 }
 
+/// Of an argument whose extents are these texts: they, and its strides, over the sizes that the entry takes.
+std::string check_text(const Argument& argument, const std::vector<std::string>& extents) {
+  std::vector<std::string> shape, strides(extents.size());
+  std::string stride = "1";
+  for (size_t n = 0; n < extents.size(); ++n) {
+    const size_t d = argument.layout == ir::Layout::Row ? extents.size() - 1 - n : n;
+    strides[d] = fmt::format("static_cast<std::ptrdiff_t>({})", stride);
+    stride += fmt::format(" * ({})", extents[d]);
+  }
+  for (const auto& extent : extents) shape.push_back(fmt::format("static_cast<std::size_t>({})", extent));
+  return fmt::format("  if (const auto arg_status = {}.check({{{}}}, {{{}}})) return arg_status;\n", argument.parameter,
+                     fmt::join(shape, ", "), fmt::join(strides, ", "));
+}
+
 std::string check_text(const Argument& argument) {
   const auto shape = argument.packed ? std::vector{argument.packed->bytes} : argument.shape;
   const auto strides = argument.packed ? std::vector<int64_t>{1} : argument.strides;
@@ -117,10 +132,18 @@ std::string pointer_text(const Argument& argument) {
 std::string kernel_text(const std::string& library, const Signature& kernel) {
   std::vector<std::string> parameters, pointers;
   std::string checks;
-  for (const Argument& argument : kernel.arguments) {
+  for (size_t k = 0; kernel.sizes && k < kernel.sizes->names.size(); ++k) {
+    const auto& name = kernel.sizes->names[k];
+    parameters.push_back("std::int64_t " + name);
+    pointers.push_back(name);
+    checks += fmt::format("  if ({0} < {1} || {0} > {2}) return ::{3}_ERROR_SIZE;\n", name,
+                          kernel.sizes->taken[k].first, kernel.sizes->taken[k].last, status_prefix(library));
+  }
+  for (size_t i = 0; i < kernel.arguments.size(); ++i) {
+    const Argument& argument = kernel.arguments[i];
     parameters.push_back(operand_type(library, argument) + " " + argument.parameter);
     pointers.push_back(pointer_text(argument));
-    checks += check_text(argument);
+    checks += kernel.sizes ? check_text(argument, kernel.sizes->extents[i]) : check_text(argument);
   }
   // Names of parameters that begin with arg are arg0, arg1, ... (parameter_names).
   return fmt::format(

@@ -138,12 +138,32 @@ std::string describe(const Signature& kernel, const Argument& argument) {
   if (argument.shape.empty())
     return fmt::format(" *   {}: {}, {}{}, one element\n", name, role, dtype_name(argument.type),
                        storage(argument.type));
+  const char* order = argument.layout == ir::Layout::Row ? "last index fastest" : "first index fastest";
+  if (kernel.sizes)
+    return fmt::format(
+        " *   {}: {}, {}{}, extents {}, compact, {}\n", name, role, dtype_name(argument.type), storage(argument.type),
+        fmt::join(kernel.sizes->extents[static_cast<size_t>(&argument - kernel.arguments.data())], " x "), order);
   return fmt::format(" *   {}: {}, {}{}, extents {}, strides {}, {}\n", name, role, dtype_name(argument.type),
                      storage(argument.type), fmt::join(argument.shape, " x "), fmt::join(argument.strides, ", "),
-                     argument.layout == ir::Layout::Row ? "last index fastest" : "first index fastest");
+                     order);
+}
+
+/// " *   N: any from 1 to 512": what of sizes the entry takes.
+std::string describe(const EntrySizes& sizes) {
+  std::string text;
+  for (size_t k = 0; k < sizes.names.size(); ++k) {
+    const auto& [name, first, last, listed] = sizes.taken[k];
+    const std::string list = fmt::format("{}", fmt::join(listed, ", "));
+    text += fmt::format(" *   {}: {}; any other is an error\n", sizes.names[k],
+                        listed.empty()      ? fmt::format("any size from {} to {}", first, last)
+                        : sizes.listed_only ? fmt::format("one of {}", list)
+                                            : fmt::format("any size from {} to {}, above all {}", first, last, list));
+  }
+  return text;
 }
 
 std::string constants(const Signature& kernel) {
+  if (kernel.sizes) return "";
   std::vector<std::string> list;  // without a comma at the end, which C++98 refuses
   for (const Argument& argument : kernel.arguments) {
     for (size_t d = 0; d < argument.shape.size(); ++d) {
@@ -157,6 +177,8 @@ std::string constants(const Signature& kernel) {
 
 std::string parameters(const Signature& kernel) {
   std::vector<std::string> list;
+  if (kernel.sizes)
+    for (const std::string& name : kernel.sizes->names) list.push_back("int64_t " + name);
   for (const Argument& a : kernel.arguments)
     list.push_back(
         fmt::format("{}{}* {}", a.is_output ? "" : "const ", a.packed ? "void" : c_type(a.type), a.parameter));
@@ -166,6 +188,7 @@ std::string parameters(const Signature& kernel) {
 std::string kernel_text(const std::string& library, const Signature& kernel, const Provenance& provenance) {
   std::string text = fmt::format("\n/* {}, {} schedule, program {}\n", kernel.function, comment(provenance.text),
                                  provenance.content_hash);
+  if (kernel.sizes) text += describe(*kernel.sizes);
   for (const Argument& argument : kernel.arguments) text += describe(kernel, argument);
   text += " */\n" + constants(kernel);
   for (const Argument& a : kernel.arguments)

@@ -49,20 +49,31 @@ json describe_variants(const Kernel& kernel, const std::vector<Compiled>& compil
   return variants;
 }
 
+/// The members and the table, and the program with the sizes as names that all of it follows from.
+json describe(const Family& family, const std::vector<Compiled>& compiled) {
+  json result = to_json(family);
+  result["program"] = without_places(family.program.symbolic);
+  result["fixed"] = family.program.fixed;
+  for (size_t i = 0; i < compiled.size(); ++i) result["members"][i]["code_hash"] = compiled[i].code_hash;
+  return result;
+}
+
 json describe(const Kernel& kernel, const Signature& signature, const std::vector<Compiled>& compiled) {
   json arguments = json::array();
   for (const Argument& argument : signature.arguments) arguments.push_back(describe(argument));
-  return {{"function", kernel.function},
-          {"content_hash", ir::content_hash(kernel.program)},
-          {"program", without_places(kernel.program)},
-          {"arguments", std::move(arguments)},
-          {"schedule", to_json(kernel.schedule)},
-          {"schedule_id", schedule_id(kernel.schedule)},
-          {"provenance", kernel.provenance},
-          {"rung", kernel.rung.empty() ? kernel.provenance : kernel.rung},
-          {"record", kernel.record},
-          {"code_hash", compiled.back().code_hash},
-          {"variants", describe_variants(kernel, compiled)}};
+  json result{{"function", kernel.function},
+              {"content_hash", ir::content_hash(kernel.program)},
+              {"program", without_places(kernel.program)},
+              {"arguments", std::move(arguments)},
+              {"schedule", to_json(kernel.schedule)},
+              {"schedule_id", schedule_id(kernel.schedule)},
+              {"provenance", kernel.provenance},
+              {"rung", kernel.rung.empty() ? kernel.provenance : kernel.rung},
+              {"record", kernel.record},
+              {"code_hash", compiled.back().code_hash},
+              {"variants", describe_variants(kernel, compiled)}};
+  if (kernel.family) result["family"] = describe(*kernel.family, compiled);
+  return result;
 }
 
 }  // namespace

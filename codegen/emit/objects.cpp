@@ -109,20 +109,20 @@ struct Member {
   std::vector<std::string> objects;  // files of the kernel's folder
 };
 
-/// The kernel's function, or one for each instruction set and what chooses among them.
+/// The kernel's function, or one for each instruction set and what chooses among them, or those of many sizes.
 Result<Member> make_kernel(const ArchiveJob& job, const Kernel& kernel, const fs::path& folder) {
-  const std::string symbol = kernel_symbol(kernel.function);
   Member member;
   std::vector<fs::path> objects;
-  for (size_t i = 0; i <= kernel.variants.size(); ++i) {
+  for (size_t i = 0; i < functions_of(kernel, job.options.target).size(); ++i) {
     member.objects.push_back(fmt::format("kernel{}.o", i));
     objects.push_back(folder / member.objects.back());
   }
-  TILE_TUNE_TRY(compiled, compile_alternatives(job, kernel, objects));
+  TILE_TUNE_TRY(compiled, compile_functions(job, kernel, objects));
   member.compiled = std::move(compiled);
   if (kernel.variants.empty()) return member;
   TILE_TUNE_TRY(described, described_alternatives(kernel, job.options.target));
-  TILE_TUNE_CHECK(compile_generated(job, folder, "dispatch", cpu_dispatch_text(symbol, described)));
+  TILE_TUNE_CHECK(
+      compile_generated(job, folder, "dispatch", cpu_dispatch_text(kernel_symbol(kernel.function), described)));
   member.objects.push_back("dispatch.o");
   return member;
 }
@@ -134,8 +134,8 @@ Result<std::vector<Compiled>> make_member(const ArchiveJob& job, size_t number,
   TILE_TUNE_TRY(folder, make_folder(job, std::to_string(number)));
   const std::string object = job.work / kMembersFolder / (kernel.function + ".o");
   TILE_TUNE_TRY(member, make_kernel(job, kernel, folder));
-  TILE_TUNE_CHECK(
-      compile_generated(job, folder, "entries", wrapper_text(job.options.name, job.signatures[number], cpu_features)));
+  TILE_TUNE_CHECK(compile_generated(job, folder, "entries",
+                                    entries_text(job.options.name, job.signatures[number], kernel, cpu_features)));
   std::set<std::string> halide;
   for (const std::string& one : member.objects) {
     TILE_TUNE_TRY(functions, halide_functions(job, folder, one));
@@ -176,16 +176,14 @@ std::vector<Compiled> compiled_from_json(const nlohmann::json& list) {
 
 }  // namespace
 
-Result<std::vector<Compiled>> compile_alternatives(const ArchiveJob& job, const Kernel& kernel,
-                                                   const std::vector<fs::path>& objects) {
-  const std::string symbol = kernel_symbol(kernel.function);
-  const auto all = alternatives_of(kernel, job.options.target);
+Result<std::vector<Compiled>> compile_functions(const ArchiveJob& job, const Kernel& kernel,
+                                                const std::vector<fs::path>& objects) {
+  const auto all = functions_of(kernel, job.options.target);
   std::vector<Compiled> compiled;
   for (size_t i = 0; i < all.size(); ++i) {
     Target target = all[i].target;
     target.halide += "-user_context";  // the first argument, the call, is handed to the functions of the runtime
-    TILE_TUNE_TRY(one, job.compiler.object(kernel.program, all[i].schedule, target,
-                                           all.size() == 1 ? symbol : alternative_symbol(symbol, i), objects[i]));
+    TILE_TUNE_TRY(one, job.compiler.object(all[i].program, all[i].schedule, target, all[i].symbol, objects[i]));
     compiled.push_back(std::move(one));
   }
   return compiled;

@@ -28,10 +28,9 @@ struct ArchiveJob {
   std::filesystem::path include;  // where LIBRARY.h lies, absolute
 };
 
-/// Compiles the kernel's function, or one for each instruction set in dispatch_order(), to these files, of which there
-/// are as many; returns what each compiled to.
-Result<std::vector<Compiled>> compile_alternatives(const ArchiveJob& job, const Kernel& kernel,
-                                                   const std::vector<std::filesystem::path>& objects);
+/// Compiles each of functions_of() to one of these files, of which there are as many; returns what each compiled to.
+Result<std::vector<Compiled>> compile_functions(const ArchiveJob& job, const Kernel& kernel,
+                                                const std::vector<std::filesystem::path>& objects);
 
 /// Writes libNAME.a to `library` and libtile_tune_rt.a to `runtime` (absolute paths); returns what the functions
 /// of each kernel compiled to. Kernels are compiled on all cores at once, each in a child of this process (children.h).

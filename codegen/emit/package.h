@@ -10,10 +10,11 @@
 #include <filesystem>
 #include <map>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <string>
 #include <vector>
 
-#include "codegen/schedule/schedule.h"
+#include "codegen/emit/family.h"
 #include "codegen/target/target.h"
 #include "frontend/ir/program.h"
 
@@ -39,6 +40,9 @@ struct Kernel {
   /// Kernels for targets that not every CPU has, in dispatch_order() (cpu_features.h): a call runs the first that its
   /// CPU has, else the one for PackageOptions::target. The same targets for every kernel of a package.
   std::vector<Variant> variants = {};
+  /// Makes the entry one for many sizes; program and schedule are then those of the last member. Excludes variants and
+  /// constants.
+  std::optional<Family> family = {};
 };
 
 struct PackageOptions {

@@ -39,12 +39,22 @@ struct Argument {
   int parts() const;  // 2 for complex types, whose real and imaginary parts lie side by side
 };
 
+/// Of an entry that takes sizes (family.h): its first parameters, what it takes, and the extents of each argument as C
+/// has them.
+struct EntrySizes {
+  std::vector<std::string> names;
+  std::vector<FamilySize> taken;
+  bool listed_only = false;  // sizes that are not listed are refused
+  std::vector<std::vector<std::string>> extents;
+};
+
 struct Signature {
   std::string function;
   std::vector<Argument> arguments;  // inputs, then outputs, each in signature order
   size_t inputs = 0;
   std::vector<size_t>
       buffers;  // which argument each buffer of the compiled function shows; an in/out one is shown twice
+  std::optional<EntrySizes> sizes = {};  // then shapes and strides are those of one of them
 };
 
 /// float, uint16_t (f16, bf16: bit patterns), uint8_t (bool), ... Of complex types, that of their parts.

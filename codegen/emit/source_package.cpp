@@ -49,9 +49,9 @@ std::string object_suffix(const PackageOptions& options) {
 std::vector<fs::path> object_files(const Kernel& kernel, const PackageOptions& options) {
   const fs::path folder = fs::path("lib") / options.name;
   const std::string suffix = object_suffix(options);
-  if (kernel.variants.empty()) return {folder / (kernel.function + suffix)};
+  if (kernel.variants.empty() && !kernel.family) return {folder / (kernel.function + suffix)};
   std::vector<fs::path> files;
-  for (size_t i = 0; i <= kernel.variants.size(); ++i)
+  for (size_t i = 0; i < functions_of(kernel, options.target).size(); ++i)
     files.push_back(folder / fmt::format("{}_{}{}", kernel.function, i, suffix));
   return files;
 }
@@ -77,7 +77,7 @@ std::vector<fs::path> library_files(const std::vector<Kernel>& kernels, const Pa
 Result<std::vector<Compiled>> make_kernel(const ArchiveJob& job, const Kernel& kernel, const fs::path& root) {
   auto files = object_files(kernel, job.options);
   for (auto& file : files) file = root / file;
-  TILE_TUNE_TRY(compiled, compile_alternatives(job, kernel, files));
+  TILE_TUNE_TRY(compiled, compile_functions(job, kernel, files));
   if (kernel.variants.empty()) return compiled;
   TILE_TUNE_TRY(described, described_alternatives(kernel, job.options.target));
   TILE_TUNE_CHECK(write_text(root / source(job.options, kernel.function + "_dispatch"),
@@ -102,7 +102,7 @@ Result<std::vector<std::vector<Compiled>>> make_sources(const ArchiveJob& job, c
   std::vector<std::vector<Compiled>> compiled;
   for (size_t i = 0; i < job.kernels.size(); ++i) {
     TILE_TUNE_CHECK(write_text(root / source(job.options, job.kernels[i].function),
-                               wrapper_text(job.options.name, job.signatures[i], cpu_features)));
+                               entries_text(job.options.name, job.signatures[i], job.kernels[i], cpu_features)));
     TILE_TUNE_TRY(one, make_kernel(job, job.kernels[i], root));
     compiled.push_back(std::move(one));
   }

@@ -99,6 +99,8 @@ struct Applier {
     // width. (GuardWithIf would still make the accumulators read a whole tile beyond the border, where only a constant
     // packed with blocks up to there has elements.)
     if (stage.guarded == p) return TailStrategy::GuardWithIf;
+    if (stage.runtime_extents[p].defined())
+      return stage.all_guarded ? TailStrategy::GuardWithIf : TailStrategy::ShiftInwards;
     return stage.extents[p] % schedule.tiles[p][0] == 0 ? TailStrategy::RoundUp : TailStrategy::ShiftInwards;
   }
 
@@ -135,7 +137,9 @@ struct Applier {
       if (schedule.compute_at)
         func.bound_extent(stage.vars[p], static_cast<int>(stage.extents[p]));
       else
-        func.bound(stage.vars[p], 0, static_cast<int>(stage.extents[p]));
+        func.bound(stage.vars[p], 0,
+                   stage.runtime_extents[p].defined() ? stage.runtime_extents[p]
+                                                      : Halide::Expr(static_cast<int>(stage.extents[p])));
       registers.push_back(split_tiles(func, p, 0, stage.home ? 1 : levels(), last_tile(p)));
     }
     if (stage.home)
@@ -316,7 +320,9 @@ struct Applier {
     const int lanes = target.vector_bytes / packed.func.types()[0].bytes();
     const auto region = sides(stage.loops, stage.loops.operands[packed.choice.operand],
                               iterations_inside(std::max(packed.choice.depth, 0)));
-    if (const auto blocks = transposition(packed, region, lanes)) return in_blocks(packed, *blocks, region);
+    // Blocks are cut by numbers: how far a region reaches is not known where its loops are not.
+    const auto blocks = stage.has_runtime_loop() ? std::nullopt : transposition(packed, region, lanes);
+    if (blocks) return in_blocks(packed, *blocks, region);
     std::vector<CopyLoop> loops;
     // Unrolled, the stores of all parts of a vector become one, of interleaved vectors.
     if (packed.part) packed.func.unroll(*packed.part);
@@ -371,7 +377,7 @@ struct Applier {
   // `result` when it only takes up the tiled Func: one pass, no element twice.
   void apply_final_pass() {
     const auto& vars = stage.result_vars;
-    for (size_t d = 0; d < vars.size(); ++d) stage.result.bound(vars[d], 0, static_cast<int>(stage.result_extents[d]));
+    for (size_t d = 0; d < vars.size(); ++d) stage.result.bound(vars[d], 0, stage.result_extents[d]);
     if (vars.empty()) return;
     const int lanes = target.vector_bytes / stage.result.types()[0].bytes();
     stage.result.vectorize(vars.front(), lanes, TailStrategy::GuardWithIf);

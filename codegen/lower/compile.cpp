@@ -6,6 +6,8 @@
 #include <chrono>
 #include <cstring>
 #include <fstream>
+#include <map>
+#include <numeric>
 #include <set>
 #include <sstream>
 
@@ -158,11 +160,39 @@ struct Lowered {
   std::vector<Halide::Argument> arguments;
 };
 
-Halide::ImageParam parameter_of(const ir::Tensor& tensor, const std::string& name) {
+Halide::ImageParam parameter_of(const ir::Tensor& tensor, const std::string& name, bool has_numbers = true) {
   const int parts = is_complex(tensor.type) ? 1 : 0;
   Halide::ImageParam parameter(halide_type(tensor.type), static_cast<int>(tensor.extents.size()) + parts, name);
-  describe_buffer(parameter, tensor);
+  if (has_numbers) describe_buffer(parameter, tensor);
   return parameter;
+}
+
+// The fastest first. A dimension that a size is read off has no extent to be checked against.
+void describe_buffer(Halide::OutputImageParam parameter, const ir::Program& program, int number,
+                     const RuntimeProgram& runtime, const RuntimeSizes& sizes) {
+  const auto& tensor = program.tensors[number];
+  std::vector<int> dimensions(tensor.extents.size());
+  std::iota(dimensions.begin(), dimensions.end(), 0);
+  if (tensor.layout == ir::Layout::Row) std::reverse(dimensions.begin(), dimensions.end());
+  const int parts = is_complex(tensor.type) ? 1 : 0;
+  if (parts == 1) parameter.dim(0).set_bounds(0, 2).set_stride(1);
+  Halide::Expr stride = parts + 1;
+  for (size_t d = 0; d < dimensions.size(); ++d) {
+    auto dimension = parameter.dim(static_cast<int>(d) + parts);
+    const bool is_source = std::any_of(sizes.sizes.begin(), sizes.sizes.end(), [&](const RuntimeSize& size) {
+      return size.tensor == number && size.dimension == dimensions[d];
+    });
+    const Halide::Expr extent = runtime.extent(number, static_cast<size_t>(dimensions[d]));
+    dimension.set_min(0).set_stride(stride);
+    if (!is_source) dimension.set_extent(extent);
+    stride = Halide::Internal::simplify(stride * extent);
+  }
+}
+
+Halide::Expr size_of_buffer(const Halide::ImageParam& parameter, const ir::Tensor& tensor, int dimension) {
+  const int rank = static_cast<int>(tensor.extents.size());
+  const int place = tensor.layout == ir::Layout::Row ? rank - 1 - dimension : dimension;
+  return parameter.dim(place + (is_complex(tensor.type) ? 1 : 0)).extent();
 }
 
 Lowered lower_packing(const ir::Program& program, const PackedForm& form, const Target& target) {
@@ -177,6 +207,7 @@ Lowered lower(const ir::Program& program, const Schedule* schedule, const Target
               const std::vector<PackedForm>& forms) {
   Lowered lowered;
   TensorFuncs values, initial;  // what expressions read; what statements start from
+  std::map<int, Halide::ImageParam> parameters;
   for (const int number : kernel_arguments(program)) {
     const auto& tensor = program.tensors[number];
     if (tensor.role == ir::Role::Output) continue;
@@ -190,7 +221,8 @@ Lowered lower(const ir::Program& program, const Schedule* schedule, const Target
       values[number] = packed;
       continue;
     }
-    Halide::ImageParam parameter = parameter_of(tensor, name);
+    Halide::ImageParam parameter = parameter_of(tensor, name, schedule == nullptr || schedule->runtime.sizes.empty());
+    parameters[number] = parameter;
     if (!schedule) parameter.set_estimates(bounds_in_memory(tensor));
     lowered.arguments.push_back(parameter);
     initial[number] = elements_of(parameter, tensor, name + "_elements");
@@ -199,15 +231,27 @@ Lowered lower(const ir::Program& program, const Schedule* schedule, const Target
     values[number] = copy_of(initial[number], name + "_copy", rank);
     if (schedule) values[number].compute_root();
   }
+  std::optional<RuntimeProgram> runtime;
+  if (schedule && !schedule->runtime.sizes.empty()) {
+    std::vector<Halide::Expr> sizes;
+    for (const auto& size : schedule->runtime.sizes)
+      sizes.push_back(size_of_buffer(parameters.at(size.tensor), program.tensors[size.tensor], size.dimension));
+    runtime.emplace(program, schedule->runtime, std::move(sizes));
+    for (const auto& [number, parameter] : parameters)
+      describe_buffer(parameter, program, number, *runtime, schedule->runtime);
+  }
   if (schedule)
-    lower_statements(program, *schedule, target, forms, initial, values);
+    lower_statements(program, *schedule, target, forms, runtime ? &*runtime : nullptr, initial, values);
   else
     lower_unscheduled(program, initial, values);
   std::vector<Halide::Func> outputs;
   for (const int number : program.outputs) {
     const auto& tensor = program.tensors[number];
     outputs.push_back(in_memory(values[number], tensor));
-    describe_buffer(outputs.back().output_buffer(), tensor);
+    if (runtime)
+      describe_buffer(outputs.back().output_buffer(), program, number, *runtime, schedule->runtime);
+    else
+      describe_buffer(outputs.back().output_buffer(), tensor);
     if (!schedule)
       outputs.back().set_estimates(bounds_in_memory(tensor));
     else if (is_complex(tensor.type))
@@ -220,13 +264,15 @@ Lowered lower(const ir::Program& program, const Schedule* schedule, const Target
   return lowered;
 }
 
-Halide::Target kernel_target(const ir::Program& program, const std::vector<PackedForm>& forms, const Target& target) {
+// How large the buffers of a kernel with runtime sizes are is not known here.
+Halide::Target kernel_target(const ir::Program& program, const std::vector<PackedForm>& forms, const Target& target,
+                             bool has_runtime_sizes = false) {
   Halide::Target halide(target.halide);
   halide.set_feature(Halide::Target::NoRuntime);
   for (const auto& form : forms)
     if (form.bytes() > INT32_MAX) halide.set_feature(Halide::Target::LargeBuffers);
   for (const auto& tensor : program.tensors)
-    if (ir::element_count(tensor) * static_cast<int64_t>(dtype_size(tensor.type)) > INT32_MAX)
+    if (has_runtime_sizes || ir::element_count(tensor) * static_cast<int64_t>(dtype_size(tensor.type)) > INT32_MAX)
       halide.set_feature(Halide::Target::LargeBuffers);
   return halide;
 }
@@ -246,7 +292,7 @@ Halide::Module lowered_module(const ir::Program& program, const Schedule& schedu
                               const std::string& function, const std::vector<Halide::Target::Feature>& features = {}) {
   const auto forms = packed_forms(program, schedule);
   Lowered lowered = lower(program, &schedule, target, forms);
-  Halide::Target halide = kernel_target(program, forms, target);
+  Halide::Target halide = kernel_target(program, forms, target, !schedule.runtime.sizes.empty());
   for (const auto feature : features) halide.set_feature(feature);
   Halide::Module module = lowered.pipeline.compile_to_module(lowered.arguments, function, halide);
   for (const auto& form : forms) {

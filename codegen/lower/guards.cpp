@@ -5,6 +5,7 @@
 #include <map>
 
 #include "codegen/lower/expression.h"
+#include "frontend/ir/gather.h"
 
 namespace tile_tune::codegen {
 
@@ -52,6 +53,29 @@ std::optional<Expr> some_assignment_holds(const ir::Statement& statement, const 
   }
   for (const auto& [index, bound] : bounds) all = all && bound.least <= bound.most;
   return Halide::Internal::simplify(all);
+}
+
+Assignment assignment_of(const ir::Statement& statement, const std::vector<Halide::Expr>& elements) {
+  const auto pivots = ir::pivots_of(statement).value();
+  std::vector<Halide::Expr> values(statement.indices.size());
+  Halide::Expr exists = Halide::Internal::const_true();
+  for (size_t d = 0; d < elements.size(); ++d) {
+    // Pivots as positions in their ranges fill the rest like digits: each is less than the factor before.
+    for (const auto& pivot : pivots[d])
+      values[pivot.index] = static_cast<int>(ir::range(statement.indices[pivot.index]).lo);
+    Halide::Expr rest = Halide::Internal::simplify(elements[d] - to_halide(statement.subscripts[d], values));
+    exists = exists && rest >= 0;
+    for (const auto& [index, factor] : pivots[d]) {
+      const auto range = ir::range(statement.indices[index]);
+      const int step = static_cast<int>(factor), last = static_cast<int>(range.extent()) - 1;
+      const Halide::Expr position = step == 1 ? rest : rest / step;
+      exists = exists && position <= last;
+      values[index] = Halide::clamp(position, 0, last) + static_cast<int>(range.lo);
+      rest = step == 1 ? Halide::Expr(0) : rest % step;
+    }
+    exists = exists && rest == 0;
+  }
+  return {std::move(values), Halide::Internal::simplify(exists)};
 }
 
 }  // namespace tile_tune::codegen

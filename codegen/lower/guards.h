@@ -18,4 +18,13 @@ Halide::Expr constraints_hold(const ir::Statement& statement, const std::vector<
 std::optional<Halide::Expr> some_assignment_holds(const ir::Statement& statement,
                                                   const std::vector<Halide::Expr>& indices);
 
+/// The assignment of the indices that the elements of a target stem from: position o of the target is written by the
+/// indices whose subscripts are o, if there are such. Each subscript tells its pivots (ir/gather.h), or only tests
+/// indices that are known by then (diagonals). `elements`: o.
+struct Assignment {
+  std::vector<Halide::Expr> indices;  // by number, inside their ranges; undefined for reductions
+  Halide::Expr exists;
+};
+Assignment assignment_of(const ir::Statement& statement, const std::vector<Halide::Expr>& elements);
+
 }  // namespace tile_tune::codegen

@@ -26,10 +26,23 @@ std::vector<bool> either(std::vector<bool> a, const std::vector<bool>& b) {
   return a;
 }
 
+// How many different values there are of what varies with these indices, in vectors along the contiguous loop: of 16
+// lanes, the widest, on every machine.
+double count_values(const Loops& loops, int contiguous, const std::vector<bool>& varies) {
+  constexpr double kLanes = 16;
+  double count = 1;
+  for (int p = 0; p < static_cast<int>(loops.output.size()); ++p)
+    if (varies[static_cast<size_t>(loops.output_index[p])])
+      count *= static_cast<double>(loops.output[p]) / (p == contiguous ? kLanes : 1);
+  for (size_t r = 0; r < loops.reduction.size(); ++r)
+    if (varies[static_cast<size_t>(loops.reduction_index[r])]) count *= static_cast<double>(loops.reduction[r]);
+  return count;
+}
+
 }  // namespace
 
 std::optional<Values> multiply_factors(const ir::Expr& term, const std::vector<Halide::Expr>& indices,
-                                       const ReadOperand& read_operand, const CountValues& count_values) {
+                                       const ReadOperand& read_operand, const Loops& loops, int contiguous) {
   std::vector<const ir::Expr*> parts;
   flatten(term, parts);
   if (parts.size() < 3 || !is_float(term.type) || is_complex(term.type)) return std::nullopt;
@@ -49,7 +62,8 @@ std::optional<Values> multiply_factors(const ir::Expr& term, const std::vector<H
     double fewest = std::numeric_limits<double>::infinity();
     for (size_t a = 0; a < factors.size(); ++a)
       for (size_t b = a + 1; b < factors.size(); ++b)
-        if (const double count = count_values(either(factors[a].varies, factors[b].varies)); count < fewest)
+        if (const double count = count_values(loops, contiguous, either(factors[a].varies, factors[b].varies));
+            count < fewest)
           std::tie(fewest, first, second) = std::tuple(count, a, b);
     factors[first] = {{factors[first].value[0] * factors[second].value[0]},
                       either(factors[first].varies, factors[second].varies)};

@@ -3,21 +3,18 @@
 // A float sum's terms may be multiplied in any order (frontend/ir/canonical.h).
 #pragma once
 
-#include <functional>
 #include <optional>
 #include <vector>
 
 #include "codegen/lower/expression.h"
+#include "codegen/schedule/loops.h"
 
 namespace tile_tune::codegen {
 
-/// How many different values an expression has, and so how often it is computed, where these indices vary; by
-/// statement index.
-using CountValues = std::function<double(const std::vector<bool>& varies)>;
-
 /// A term that is a product of three or more real floats: of two factors at a time those with the fewest different
-/// products. nullopt: it is none.
+/// products. nullopt: it is none. `contiguous`: the output loop along which results are neighbours in memory, or -1.
+/// The order does not depend on the schedule, so that all round alike.
 std::optional<Values> multiply_factors(const ir::Expr& term, const std::vector<Halide::Expr>& indices,
-                                       const ReadOperand& read_operand, const CountValues& count_values);
+                                       const ReadOperand& read_operand, const Loops& loops, int contiguous);
 
 }  // namespace tile_tune::codegen

@@ -8,7 +8,7 @@
 #include "codegen/lower/guards.h"
 #include "codegen/lower/product.h"
 #include "codegen/lower/quotient.h"
-#include "frontend/ir/gather.h"
+#include "codegen/lower/reduction_domain.h"
 
 namespace tile_tune::codegen {
 namespace {
@@ -27,6 +27,8 @@ struct Builder {
   std::string name;
   const std::vector<PackedForm>& forms;
   const std::vector<Var>& given_vars;
+  const RuntimeProgram* runtime = nullptr;
+  size_t statement_number = 0;
   Stage stage{};
 
   int outputs() const { return static_cast<int>(stage.loops.output.size()); }
@@ -51,6 +53,30 @@ struct Builder {
     return vars;
   }
 
+  // The statement for to_halide(), whose runtime sizes are indices of their own there.
+  const ir::Statement& spelled() const { return runtime ? runtime->spelled(statement_number) : statement; }
+  // Constants of the IR where they are numbers, else expressions over the runtime sizes.
+  Expr extent_of(int tensor, size_t dimension) const {
+    if (runtime) return runtime->extent(tensor, dimension);
+    return static_cast<int>(ir::extent(program.tensors[tensor], dimension));
+  }
+  Expr bound_of(size_t constraint) const {
+    if (runtime) return runtime->number(runtime->named().statements[statement_number].constraints[constraint].bound);
+    return static_cast<int>(statement.constraints[constraint].bound.constant().value());
+  }
+  bool reads_inside(int operand, size_t dimension) const {
+    const auto& [number, tensor, subscripts, affine] = stage.loops.operands[operand];
+    const auto& subscript = std::get<ir::AffineExpr>(subscripts[dimension]);
+    if (!runtime) return stays_inside(statement, subscript, ir::extent(program.tensors[tensor], dimension));
+    // What lies beyond the border of a guarded tile is computed from elements inside.
+    const auto& guarded = stage.runtime_extents;
+    if (stage.all_guarded)
+      for (const auto& term : subscript.terms)
+        for (int p = 0; p < outputs(); ++p)
+          if (stage.loops.output_index[p] == term.first && guarded[p].defined()) return false;
+    return runtime->reads_inside_always(statement_number, operand, dimension);
+  }
+
   // Values of the statement's indices, given one expression per reduction loop. Elements outside the written range
   // are computed from the nearest index and thrown away, so that no read leaves its tensor.
   std::vector<Expr> index_values(const std::vector<Expr>& reduction) const {
@@ -67,6 +93,7 @@ struct Builder {
       const int index = stage.loops.reduction_index[r];
       values[index] = static_cast<int>(ir::range(statement.indices[index]).lo) + reduction[r];
     }
+    if (runtime) values.insert(values.end(), runtime->values().begin(), runtime->values().end());
     return values;
   }
 
@@ -77,11 +104,10 @@ struct Builder {
               std::vector<Expr> subscripts, const Expr& part) const {
     const auto& tensor = program.tensors[node.tensor];
     for (size_t d = 0; d < subscripts.size(); ++d) {
-      const int last = static_cast<int>(ir::extent(tensor, d)) - 1;
-      const auto* affine = std::get_if<ir::AffineExpr>(&node.subscripts[d]);
-      if (!affine)
+      const Expr last = extent_of(node.tensor, d) - 1;
+      if (!std::holds_alternative<ir::AffineExpr>(node.subscripts[d]))
         subscripts[d] = Halide::clamp(subscripts[d], 0, last);
-      else if (!stays_inside(statement, *affine, ir::extent(tensor, d)))
+      else if (!reads_inside(number, d))
         subscripts[d] = Halide::clamp(Halide::likely(subscripts[d]), 0, last);
     }
     for (const auto& packed : packings)
@@ -124,27 +150,11 @@ struct Builder {
     const auto type = halide_type(statement.accumulator);
     const bool is_term = statement.op == ir::Aggregation::Sum && reductions() > 0;
     std::optional<Values> value;
-    if (is_term)
-      value = multiply_factors(*statement.value, indices, read_operand,
-                               [&](const std::vector<bool>& varies) { return count_values(varies); });
-    if (!value) value = to_halide(*statement.value, indices, read_operand);
+    if (is_term) value = multiply_factors(*spelled().value, indices, read_operand, stage.loops, stage.contiguous);
+    if (!value) value = to_halide(*spelled().value, indices, read_operand);
     for (Expr& part : *value)
       part = convert(with_ieee_rules(with_shared_reciprocals(part, stage, schedule), is_term), type);
     return {*value, conditions};
-  }
-
-  // How many different values there are of what varies with these indices, in vectors along the loop that results are
-  // neighbours along: 16 lanes, the widest, on every machine and by every schedule, for all to round alike.
-  double count_values(const std::vector<bool>& varies) const {
-    constexpr double kLanes = 16;
-    double count = 1;
-    for (int p = 0; p < outputs(); ++p)
-      if (varies[static_cast<size_t>(stage.loops.output_index[p])])
-        count *= static_cast<double>(stage.loops.output[p]) / (p == stage.contiguous ? kLanes : 1);
-    for (int r = 0; r < reductions(); ++r)
-      if (varies[static_cast<size_t>(stage.loops.reduction_index[r])])
-        count *= static_cast<double>(stage.loops.reduction[r]);
-    return count;
   }
 
   // What must hold for a term to count: one condition for each end of each constraint. Halide cuts loops at the
@@ -152,10 +162,10 @@ struct Builder {
   // which it cannot.
   std::vector<Expr> conditions_at(const std::vector<Expr>& indices) const {
     std::vector<Expr> conditions;
-    for (const auto& constraint : statement.constraints) {
-      const Expr position = to_halide(constraint.expr, indices);
+    for (size_t c = 0; c < statement.constraints.size(); ++c) {
+      const Expr position = to_halide(spelled().constraints[c].expr, indices);
       conditions.push_back(position >= 0);
-      conditions.push_back(position < static_cast<int>(constraint.bound.constant().value()));
+      conditions.push_back(position < bound_of(c));
     }
     return conditions;
   }
@@ -176,52 +186,19 @@ struct Builder {
     }
   }
 
-  // Loops over part of the reduction, by reduction loop.
-  struct Span {
-    int64_t min = 0, extent = 1;
-    int64_t unroll = 1;  // divides the extent
-  };
-  struct Domain {
-    std::vector<Halide::RVar> unrolled, loops;  // innermost first
-    std::vector<Expr> positions;                // by reduction loop
+  // All of a reduction loop, or as much of it as `extent` says where that is a number.
+  Span span(int r, int64_t extent, int64_t unroll) const {
+    if (stage.runtime_reductions[r]) return {0, runtime_reduction_extent(r), 1};  // neither cut nor unrolled
+    return {0, static_cast<int>(extent / unroll), unroll};
+  }
 
-    // The iterations of a dot product are those of the innermost loop.
-    Expr part(const std::optional<DotProduct>& dot) const { return dot ? Expr(unrolled.front()) : Expr(); }
+  Expr runtime_reduction_extent(int r) const {
+    const auto& index = runtime->named().statements[statement_number].indices[stage.loops.reduction_index[r]];
+    return runtime->number(index.hi - index.lo);
+  }
 
-    std::vector<Halide::RVar> all() const {
-      std::vector<Halide::RVar> result = unrolled;
-      result.insert(result.end(), loops.begin(), loops.end());
-      return result;
-    }
-  };
-
-  // The loops stand in the domain in the order they will run, unrolled parts innermost: Halide reorders the loops of
-  // a reduction only where it can prove that the order does not matter, which it cannot for NaN-aware min and max.
-  Domain make_domain(const std::string& suffix, const std::vector<Span>& spans) const {
-    Halide::Region region;
-    std::vector<int> unrolled;
-    for (auto r = schedule.reduction_order.rbegin(); r != schedule.reduction_order.rend(); ++r) {
-      if (spans[*r].unroll == 1) continue;
-      region.push_back({0, static_cast<int>(spans[*r].unroll)});
-      unrolled.push_back(*r);
-    }
-    for (auto r = schedule.reduction_order.rbegin(); r != schedule.reduction_order.rend(); ++r)
-      region.push_back({static_cast<int>(spans[*r].min), static_cast<int>(spans[*r].extent / spans[*r].unroll)});
-    const RDom loops(region, name + suffix);
-    Domain domain;
-    domain.positions.resize(spans.size());
-    for (int d = 0; d < loops.dimensions(); ++d) {
-      const int first_loop = static_cast<int>(unrolled.size());
-      if (d < first_loop) {
-        domain.unrolled.push_back(loops[d]);
-        continue;
-      }
-      const int r = schedule.reduction_order[reductions() - 1 - (d - first_loop)];
-      domain.loops.push_back(loops[d]);
-      domain.positions[r] = loops[d] * static_cast<int>(spans[r].unroll);
-    }
-    for (size_t d = 0; d < unrolled.size(); ++d) domain.positions[unrolled[d]] += loops[static_cast<int>(d)];
-    return domain;
+  ReductionDomain domain(const std::string& suffix, const std::vector<Span>& spans) const {
+    return make_domain(name + suffix, schedule.reduction_order, spans);
   }
 
   // How terms are combined. An assignment spread over reduction loops has at most one valid term, so it is their sum.
@@ -266,35 +243,35 @@ struct Builder {
     const auto vars = accumulator_vars();
     std::vector<Span> spans;
     for (int r = 0; r < reductions(); ++r)
-      spans.push_back({0, stage.reduction_extents[r], schedule.reduction_unroll[r]});
-    Domain domain = make_domain("_r", spans);
-    stage.unrolled = domain.unrolled;
-    stage.reduction = domain.loops;
+      spans.push_back(span(r, stage.reduction_extents[r], schedule.reduction_unroll[r]));
+    const ReductionDomain loops = domain("_r", spans);
+    stage.unrolled = loops.unrolled;
+    stage.reduction = loops.loops;
     define(stage.accumulator, vars, initial());
-    accumulate(stage.accumulator, vars, term(domain.positions, domain.part(stage.dot)), domain.all());
+    accumulate(stage.accumulator, vars, term(loops.positions, loops.part(stage.dot)), loops.all());
   }
 
   // Sums of the packed operand over the whole reduction, by the output loops it depends on.
   void sum_for_shift() {
     std::vector<Span> spans;
     for (int r = 0; r < reductions(); ++r)
-      spans.push_back({0, stage.loops.reduction[r], r == stage.dot->loop ? stage.dot->width : 1});
-    const Domain domain = make_domain("_rs", spans);
-    stage.shift_reduction = domain.all();
+      spans.push_back(span(r, stage.loops.reduction[r], r == stage.dot->loop ? stage.dot->width : 1));
+    const ReductionDomain all = domain("_rs", spans);
+    stage.shift_reduction = all.all();
     const auto& operand = stage.loops.operands[stage.dot->column];
     std::vector<Var> vars;
     for (const auto& var : accumulator_vars())
       for (int p = 0; p < outputs(); ++p)
         if (var.name() == stage.vars[p].name() && stage.loops.stride(program, operand, p) != 0) vars.push_back(var);
     std::vector<Expr> subscripts;
-    const auto indices = index_values(domain.positions);
+    const auto indices = index_values(all.positions);
     for (const auto& subscript : operand.subscripts)
       subscripts.push_back(to_halide(std::get<ir::AffineExpr>(subscript), indices));
     const auto packed = std::find_if(stage.packed.begin(), stage.packed.end(),
                                      [&](const PackedOperand& p) { return p.choice.operand == operand.number; });
     stage.shift = Func(name + "_shift");
     define(stage.shift, vars, {0});
-    const Expr element = at(packed->func, packed_arguments(*packed, subscripts, domain.part(stage.dot)))[0];
+    const Expr element = at(packed->func, packed_arguments(*packed, subscripts, all.part(stage.dot)))[0];
     // 128 as an unsigned byte: dot products again.
     stage.shift(vars) += Halide::cast<int32_t>(Halide::cast<uint8_t>(128)) * Halide::cast<int32_t>(element);
   }
@@ -308,21 +285,21 @@ struct Builder {
     std::vector<Var> block_vars, partial_vars = vars;
     for (int r = 0; r < reductions(); ++r)
       spans.push_back(
-          {0, std::min(schedule.reduction_block[r], stage.reduction_extents[r]), schedule.reduction_unroll[r]});
-    Domain domain = make_domain("_r", spans);
-    stage.unrolled = domain.unrolled;
-    stage.reduction = domain.loops;
+          span(r, std::min(schedule.reduction_block[r], stage.reduction_extents[r]), schedule.reduction_unroll[r]));
+    ReductionDomain loops = domain("_r", spans);
+    stage.unrolled = loops.unrolled;
+    stage.reduction = loops.loops;
     for (auto r = schedule.reduction_order.rbegin(); r != schedule.reduction_order.rend(); ++r) {
       const int64_t count = stage.reduction_extents[*r] / schedule.reduction_block[*r];
       if (count <= 1) continue;
       blocks.push_back({0, static_cast<int>(count)});
       block_vars.push_back(Var(fmt::format("{}_b{}", name, *r)));
-      domain.positions[*r] += block_vars.back() * static_cast<int>(schedule.reduction_block[*r]);
+      loops.positions[*r] += block_vars.back() * static_cast<int>(schedule.reduction_block[*r]);
     }
     partial_vars.insert(partial_vars.end(), block_vars.begin(), block_vars.end());
     stage.partial = Func(name + "_part");
     define(stage.partial, partial_vars, initial());
-    accumulate(stage.partial, partial_vars, term(domain.positions, domain.part(stage.dot)), domain.all());
+    accumulate(stage.partial, partial_vars, term(loops.positions, loops.part(stage.dot)), loops.all());
 
     if (blocks.empty()) {
       define(stage.accumulator, vars, at(stage.partial, std::vector<Expr>(vars.begin(), vars.end())));
@@ -343,24 +320,29 @@ struct Builder {
     const auto vars = accumulator_vars();
     const int loop = lane_loop();
     const int64_t step = int64_t{schedule.lanes} * schedule.reduction_unroll[loop];
-    const int64_t extent = stage.reduction_extents[loop], whole = extent / step;
+    const bool at_run_time = stage.runtime_reductions[loop];
+    const Expr extent =
+        at_run_time ? runtime_reduction_extent(loop) : Expr(static_cast<int>(stage.reduction_extents[loop]));
+    const Expr whole = Halide::Internal::simplify(extent / static_cast<int>(step));
     stage.lane = Var(name + "_lane");
     stage.lane_extent = step;
     std::vector<Span> spans, tail;
     for (int r = 0; r < reductions(); ++r) {
-      const int64_t all = stage.reduction_extents[r];
-      spans.push_back(r == loop ? Span{0, whole, 1} : Span{0, all, schedule.reduction_unroll[r]});
-      tail.push_back(r == loop ? Span{whole * step, extent - whole * step, 1} : Span{0, all, 1});
+      spans.push_back(r == loop ? Span{0, whole, 1}
+                                : span(r, stage.reduction_extents[r], schedule.reduction_unroll[r]));
+      tail.push_back(r == loop ? Span{Halide::Internal::simplify(whole * static_cast<int>(step)),
+                                      Halide::Internal::simplify(extent % static_cast<int>(step)), 1}
+                               : span(r, stage.reduction_extents[r], 1));
     }
-    Domain domain = make_domain("_r", spans);
-    stage.unrolled = domain.unrolled;
-    stage.reduction = domain.loops;
-    domain.positions[loop] = domain.positions[loop] * static_cast<int>(step) + stage.lane;
+    ReductionDomain loops = domain("_r", spans);
+    stage.unrolled = loops.unrolled;
+    stage.reduction = loops.loops;
+    loops.positions[loop] = loops.positions[loop] * static_cast<int>(step) + stage.lane;
     std::vector<Var> partial_vars = vars;
     partial_vars.insert(partial_vars.begin(), stage.lane);
     stage.partial = Func(name + "_part");
     define(stage.partial, partial_vars, initial());
-    accumulate(stage.partial, partial_vars, term(domain.positions), domain.all());
+    accumulate(stage.partial, partial_vars, term(loops.positions), loops.all());
 
     Func lanes = stage.partial;
     auto lane_of = [&](const Func& func, const Expr& lane) {
@@ -381,9 +363,9 @@ struct Builder {
       width = next;
     }
     define(stage.accumulator, vars, lane_of(lanes, 0));
-    stage.has_tail = extent % step != 0;
+    stage.has_tail = at_run_time || stage.reduction_extents[loop] % step != 0;
     if (stage.has_tail) {
-      const Domain rest = make_domain("_t", tail);
+      const ReductionDomain rest = domain("_t", tail);
       stage.tail = rest.loops;
       accumulate(stage.accumulator, vars, term(rest.positions), rest.all());
     }
@@ -422,7 +404,11 @@ struct Builder {
     // Of a branch Halide asks only for the elements at which a single comparison holds, but then all of a register
     // tile from the first of them on, which reaches beyond the tile. It does not look into conjunctions; this one goes
     // as soon as the loops are known.
-    if (outputs() > 0) condition = condition && stage.vars[0] < static_cast<int>(stage.loops.output[0]);
+    if (outputs() > 0) {
+      const Expr extent =
+          stage.loops.direct ? extent_of(statement.target, 0) : Expr(static_cast<int>(stage.loops.output[0]));
+      condition = condition && stage.vars[0] < extent;
+    }
     return select(condition, each_part(result, [](const Expr& part) { return Halide::likely(part); }),
                   not_written(subscripts));
   }
@@ -486,55 +472,52 @@ struct Builder {
     if (!stage.loops.direct || schedule.parallel_reduction) return true;
     if (schedule.inlined || !updates_in_place(program, statement)) return false;
     for (int p = 0; p < outputs(); ++p)
-      if (stage.loops.output[p] % schedule.tiles[p][0] != 0) return true;
+      if (stage.runtime_extents[p].defined() || stage.loops.output[p] % schedule.tiles[p][0] != 0) return true;
     return false;
   }
 
-  // Spreads the elements that the output loops compute over the target: position o holds the element whose subscripts
-  // are o, if there is one. Each subscript tells its pivots (ir/gather.h), or only tests indices that are known by then
-  // (diagonals).
+  // Loops over runtime sizes. Their statements write plain indices (check_runtime_sizes).
+  void find_runtime_loops() {
+    stage.runtime_extents.resize(static_cast<size_t>(outputs()));
+    stage.runtime_reductions.assign(static_cast<size_t>(reductions()), false);
+    if (!runtime) return;
+    const auto& named = runtime->named();
+    for (int p = 0; p < outputs(); ++p) {
+      const auto& extent = named.tensors[statement.target].extents[static_cast<size_t>(p)];
+      if (!extent.constant()) stage.runtime_extents[p] = runtime->number(extent);
+    }
+    for (int r = 0; r < reductions(); ++r)
+      stage.runtime_reductions[r] =
+          !named.statements[statement_number].indices[stage.loops.reduction_index[r]].hi.constant();
+    stage.all_guarded = runtime->guarded();
+  }
+
+  // Spreads the elements that the output loops compute over the target.
   void spread() {
     const auto& target = program.tensors[statement.target];
-    const int rank = static_cast<int>(statement.subscripts.size());
-    const auto pivots = ir::pivots_of(statement).value();
-    std::vector<Expr> elements, values(statement.indices.size());
+    std::vector<Expr> elements;
     std::vector<Var> element_vars;
-    for (int d = 0; d < rank; ++d) {
+    for (size_t d = 0; d < statement.subscripts.size(); ++d) {
       element_vars.push_back(Var(fmt::format("{}_t{}", name, d)));
       elements.push_back(element_vars.back());
     }
-    Expr exists = Halide::Internal::const_true();
-    for (int d = 0; d < rank; ++d) {
-      // Pivots as positions in their ranges fill the rest like digits: each is less than the factor before.
-      for (const auto& pivot : pivots[d])
-        values[pivot.index] = static_cast<int>(ir::range(statement.indices[pivot.index]).lo);
-      Expr rest = Halide::Internal::simplify(elements[d] - to_halide(statement.subscripts[d], values));
-      exists = exists && rest >= 0;
-      for (const auto& [index, factor] : pivots[d]) {
-        const auto range = ir::range(statement.indices[index]);
-        const int step = static_cast<int>(factor), last = static_cast<int>(range.extent()) - 1;
-        const Expr position = step == 1 ? rest : rest / step;
-        exists = exists && position <= last;
-        values[index] = Halide::clamp(position, 0, last) + static_cast<int>(range.lo);
-        rest = step == 1 ? Expr(0) : rest % step;
-      }
-      exists = exists && rest == 0;
-    }
+    const auto [indices, exists] = assignment_of(statement, elements);
     std::vector<Expr> positions;
     for (const int p : stage.buffer_order)
-      positions.push_back(values[stage.loops.output_index[p]] - static_cast<int>(stage.loops.first[p]));
+      positions.push_back(indices[stage.loops.output_index[p]] - static_cast<int>(stage.loops.first[p]));
     stage.result_vars = element_vars;
-    for (size_t d = 0; d < target.extents.size(); ++d) stage.result_extents.push_back(ir::extent(target, d));
+    for (size_t d = 0; d < target.extents.size(); ++d)
+      stage.result_extents.push_back(static_cast<int>(ir::extent(target, d)));
     if (target.layout == ir::Layout::Row) {
       std::reverse(stage.result_vars.begin(), stage.result_vars.end());
       std::reverse(stage.result_extents.begin(), stage.result_extents.end());
     }
-    define(stage.result, stage.result_vars,
-           select(Halide::Internal::simplify(exists), at(stage.tiled, positions), not_written(elements)));
+    define(stage.result, stage.result_vars, select(exists, at(stage.tiled, positions), not_written(elements)));
   }
 
   Stage build() {
     stage.loops = loops_of(program, statement);
+    find_runtime_loops();
     stage.vars = given_vars;
     const Loops of_piece = one_piece(stage.loops, schedule);
     stage.reduction_extents = of_piece.reduction;
@@ -584,17 +567,31 @@ struct Builder {
     }
     define(stage.result, vars, finish(computed));
     stage.result_vars = vars;
-    for (const int p : stage.buffer_order) stage.result_extents.push_back(stage.loops.output[p]);
+    for (const int p : stage.buffer_order)
+      stage.result_extents.push_back(extent_of(statement.target, static_cast<size_t>(p)));
     return std::move(stage);
   }
 };
 
 }  // namespace
 
+bool Stage::has_runtime_loop() const {
+  return std::any_of(runtime_extents.begin(), runtime_extents.end(), [](const Expr& e) { return e.defined(); }) ||
+         std::find(runtime_reductions.begin(), runtime_reductions.end(), true) != runtime_reductions.end();
+}
+
 Stage make_stage(const ir::Program& program, int number, const StageSchedule& schedule, const TensorFuncs& tensors,
-                 const std::vector<PackedForm>& forms, const std::vector<Var>& vars) {
+                 const std::vector<PackedForm>& forms, const RuntimeProgram* runtime, const std::vector<Var>& vars) {
   const auto& statement = program.statements[number];
-  Builder builder{program, statement, schedule, tensors, fmt::format("stage{}", number), forms, vars};
+  Builder builder{program,
+                  statement,
+                  schedule,
+                  tensors,
+                  fmt::format("stage{}", number),
+                  forms,
+                  vars,
+                  runtime,
+                  static_cast<size_t>(number)};
   return builder.build();
 }
 

@@ -13,6 +13,7 @@
 
 #include "Halide.h"
 #include "codegen/lower/packed.h"
+#include "codegen/lower/runtime_program.h"
 #include "codegen/lower/scan.h"
 
 namespace tile_tune::codegen {
@@ -25,8 +26,11 @@ struct Stage {
   Halide::Var piece;                       // of parallel reductions: the last dimension of `tiled` and accumulators
   std::vector<int> buffer_order;           // output loops from fastest to slowest in the target's layout
   std::vector<Halide::Var> result_vars;    // of `result`, fastest first
-  std::vector<int64_t> result_extents;
-  Halide::Func result;    // the target's elements
+  std::vector<Halide::Expr> result_extents;
+  std::vector<Halide::Expr> runtime_extents;  // by output loop; undefined: a number, that of `extents`
+  bool all_guarded = false;              // the last tiles of loops with a runtime extent, instead of being moved back
+  std::vector<bool> runtime_reductions;  // by reduction loop
+  Halide::Func result;                   // the target's elements
   Halide::Func tiled;     // carries the tile nest: `result`, or a Func of its own, which `result` spreads over the
                           // target adds to the caller's value where shifted last tiles would add it twice, or
                           // combines from the pieces of a parallel reduction
@@ -48,6 +52,8 @@ struct Stage {
   std::vector<PackedOperand> packed;
   std::optional<int> guarded;  // the output loop whose last tile computes beyond the border instead of being moved back
   std::optional<DotProduct> dot;  // its iterations are the first of `unrolled`
+  /// Some loop runs over a size that is known when the kernel is called.
+  bool has_runtime_loop() const;
   Halide::Func shift;  // defined if dot->shifted: sums of the packed operand, arguments: the vector loop first
   std::vector<Halide::RVar> shift_reduction;  // its loops, innermost first, the instruction's iterations before them
 };
@@ -59,9 +65,10 @@ using TensorFuncs = std::map<int, Halide::Func>;
 std::vector<Halide::Expr> buffer_arguments(const ir::Tensor& tensor, const std::vector<Halide::Expr>& subscripts);
 
 /// `forms`: of the constants that are packed beforehand, whose Funcs in `tensors` hold these. `vars` are those of the
-/// output loops; empty: new ones.
+/// output loops; empty: new ones. `runtime` may be null.
 Stage make_stage(const ir::Program& program, int statement, const StageSchedule& schedule, const TensorFuncs& tensors,
-                 const std::vector<PackedForm>& forms, const std::vector<Halide::Var>& vars = {});
+                 const std::vector<PackedForm>& forms, const RuntimeProgram* runtime = nullptr,
+                 const std::vector<Halide::Var>& vars = {});
 
 /// The tile loops of a nest, outermost first, for what is computed inside them.
 struct Nest {

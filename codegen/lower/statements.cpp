@@ -79,14 +79,15 @@ bool reads(const ir::Program& program, int tensor) {
 }
 
 void lower_statements(const ir::Program& program, const Schedule& schedule, const Target& target,
-                      const std::vector<PackedForm>& forms, const TensorFuncs& initial, TensorFuncs& values) {
+                      const std::vector<PackedForm>& forms, const RuntimeProgram* runtime, const TensorFuncs& initial,
+                      TensorFuncs& values) {
   const Fusion fusion(program, schedule);
   std::vector<Stage> stages;
   for (size_t s = 0; s < program.statements.size(); ++s) {
     const auto& statement = program.statements[s];
     const int number = static_cast<int>(s), host = schedule.stages[s].epilogue_of;
     stages.push_back(
-        make_stage(program, number, schedule.stages[s], readable(program, statement, initial, values), forms,
+        make_stage(program, number, schedule.stages[s], readable(program, statement, initial, values), forms, runtime,
                    host < 0 ? std::vector<Halide::Var>() : vars_of_epilogue(fusion, number, host, stages[host])));
     values[statement.target] = stages[s].result;
     if (host >= 0) store_epilogue(stages[host], stages[s]);

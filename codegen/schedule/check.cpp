@@ -7,6 +7,7 @@
 
 #include "codegen/schedule/dot_product.h"
 #include "codegen/schedule/fusion.h"
+#include "codegen/schedule/runtime_sizes.h"
 #include "codegen/schedule/scan.h"
 
 namespace tile_tune::codegen {
@@ -179,6 +180,7 @@ Result<void> check(const ir::Program& program, const Schedule& schedule) {
     if (!extents) return invalid(owner, "it cannot be computed inside the loops that the schedule names");
     Loops loops = fusion.loops(owner);
     loops.output = *extents;
+    if (schedule.runtime.guarded) loops.output = extents_for_guarded_tiles(program, schedule, owner, loops.output);
     TILE_TUNE_CHECK(check_scan(program, loops, owner, schedule.stages[owner]));
     TILE_TUNE_CHECK(check_stage(loops, owner, schedule.stages[owner]));
     TILE_TUNE_CHECK(check_dot_product(program, loops, owner, schedule.stages[owner]));
@@ -187,7 +189,7 @@ Result<void> check(const ir::Program& program, const Schedule& schedule) {
     for (const auto& packing : schedule.stages[s].packings)
       if (packing.depth < fusion.least_packing_depth(static_cast<int>(s), packing.operand))
         return invalid(static_cast<int>(s), "it packs an operand before that is computed");
-  return {};
+  return check_runtime_sizes(program, schedule);
 }
 
 }  // namespace tile_tune::codegen

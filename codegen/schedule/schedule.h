@@ -74,9 +74,28 @@ struct StageSchedule {
   auto operator<=>(const StageSchedule&) const = default;
 };
 
+/// A size that a kernel takes from its buffers when it is called (runtime_sizes.h): extent `dimension` of the input
+/// `tensor`. slopes: by number of the program, by how much it rises with the size.
+struct RuntimeSize {
+  int tensor = -1;
+  int dimension = 0;
+  std::vector<int64_t> slopes;
+  auto operator<=>(const RuntimeSize&) const = default;
+};
+
+struct RuntimeSizes {
+  std::vector<RuntimeSize> sizes;
+  /// Last tiles are computed in part under guards, not moved back: sizes may be smaller than tiles.
+  bool guarded = false;
+  auto operator<=>(const RuntimeSizes&) const = default;
+};
+
 struct Schedule {
   static constexpr int kVersion = 2;  // 1 knew no epilogue_of, compute_at, parallel_reduction
   std::vector<StageSchedule> stages;
+  /// Empty: the kernel computes the sizes the program is bound at. Never part of the JSON form: it follows from the
+  /// program (find_runtime_sizes()), and what a file says of it would have to be believed.
+  RuntimeSizes runtime = {};
   auto operator<=>(const Schedule&) const = default;
 };
 

@@ -87,6 +87,25 @@ Setup decode_setup(const json& message) {
   return setup;
 }
 
+// The tuner found them from the program, and says them to its own workers alone.
+json encode_sizes(const codegen::RuntimeSizes& runtime) {
+  json sizes = json::array();
+  for (const auto& size : runtime.sizes)
+    sizes.push_back({{"tensor", size.tensor}, {"dimension", size.dimension}, {"slopes", size.slopes}});
+  return {{"sizes", std::move(sizes)}, {"guarded", runtime.guarded}};
+}
+
+Build decode_build(const json& message) {
+  Build build{message.at("problem"), decode_result(codegen::schedule_from_json(message.at("schedule"))),
+              message.at("library"), message.at("seconds")};
+  if (!message.contains("sizes")) return build;
+  const json& runtime = message.at("sizes");
+  for (const auto& size : runtime.at("sizes"))
+    build.schedule.runtime.sizes.push_back({size.at("tensor"), size.at("dimension"), size.at("slopes")});
+  runtime.at("guarded").get_to(build.schedule.runtime.guarded);
+  return build;
+}
+
 template <typename T>  // Verify, Run
 T decode_one_kernel(const json& message) {
   return {message.at("problem"), message.at("runtime"), message.at("library")};
@@ -96,9 +115,7 @@ Request decode(const json& message) {
   const auto kind = message.at("kind").get<std::string>();
   if (kind == "setup") return decode_setup(message);
   if (kind == "build-runtime") return BuildRuntime{message.at("library")};
-  if (kind == "build")
-    return Build{message.at("problem"), decode_result(codegen::schedule_from_json(message.at("schedule"))),
-                 message.at("library"), message.at("seconds")};
+  if (kind == "build") return decode_build(message);
   if (kind == "build-autoscheduled")
     return BuildAutoscheduled{message.at("problem"), decode_auto_scheduler(message.at("scheduler")),
                               message.at("library")};
@@ -149,6 +166,7 @@ std::string encode(const Request& request) {
             message["schedule"] = codegen::to_json(build.schedule);
             message["library"] = build.library;
             message["seconds"] = build.seconds;
+            if (!build.schedule.runtime.sizes.empty()) message["sizes"] = encode_sizes(build.schedule.runtime);
             return message;
           },
           [](const BuildAutoscheduled& build) {

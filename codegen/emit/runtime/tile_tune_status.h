@@ -3,19 +3,20 @@
 #ifndef TILE_TUNE_STATUS_H
 #define TILE_TUNE_STATUS_H
 
-#define TILE_TUNE_STATUSES(STATUS)                                                                             \
-  STATUS(0, OK, "success")                                                                                     \
-  STATUS(1, ERROR_NULL_POINTER, "a pointer is null")                                                           \
-  STATUS(2, ERROR_MISALIGNED, "a pointer is not aligned to its element type, or a packed operand to 64 bytes") \
-  STATUS(3, ERROR_OVERLAP, "an output overlaps another argument")                                              \
-  STATUS(4, ERROR_UNSUPPORTED_CPU, "this CPU lacks instructions the library was compiled for")                 \
-  STATUS(5, ERROR_OUT_OF_MEMORY, "out of memory for scratch buffers")                                          \
-  STATUS(6, ERROR_INTERNAL, "internal error in the kernel")                                                    \
-  STATUS(7, ERROR_DEVICE, "a tensor is not in CPU memory")                                                     \
-  STATUS(8, ERROR_DTYPE, "a tensor has another element type")                                                  \
-  STATUS(9, ERROR_RANK, "a tensor has another number of dimensions")                                           \
-  STATUS(10, ERROR_SHAPE, "a tensor has another shape")                                                        \
-  STATUS(11, ERROR_STRIDES, "a tensor has other strides")                                                      \
-  STATUS(12, ERROR_INVALID_VALUE, "a number of threads is negative, or one of two functions that go together is null")
+#define TILE_TUNE_STATUSES(STATUS)                                                                                     \
+  STATUS(0, OK, "success")                                                                                             \
+  STATUS(1, ERROR_NULL_POINTER, "a pointer is null")                                                                   \
+  STATUS(2, ERROR_MISALIGNED, "a pointer is not aligned to its element type, or a packed operand to 64 bytes")         \
+  STATUS(3, ERROR_OVERLAP, "an output overlaps another argument")                                                      \
+  STATUS(4, ERROR_UNSUPPORTED_CPU, "this CPU lacks instructions the library was compiled for")                         \
+  STATUS(5, ERROR_OUT_OF_MEMORY, "out of memory for scratch buffers")                                                  \
+  STATUS(6, ERROR_INTERNAL, "internal error in the kernel")                                                            \
+  STATUS(7, ERROR_DEVICE, "a tensor is not in CPU memory")                                                             \
+  STATUS(8, ERROR_DTYPE, "a tensor has another element type")                                                          \
+  STATUS(9, ERROR_RANK, "a tensor has another number of dimensions")                                                   \
+  STATUS(10, ERROR_SHAPE, "a tensor has another shape")                                                                \
+  STATUS(11, ERROR_STRIDES, "a tensor has other strides")                                                              \
+  STATUS(12, ERROR_INVALID_VALUE, "a number of threads is negative, or one of two functions that go together is null") \
+  STATUS(13, ERROR_SIZE, "a size is none that the kernel was built for")
 
 #endif

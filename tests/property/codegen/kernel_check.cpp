@@ -63,18 +63,19 @@ KernelCheck::KernelCheck(search::Problem problem, codegen::Target target)
 
 KernelCheck::~KernelCheck() { std::filesystem::remove_all(directory_); }
 
-Result<std::filesystem::path> KernelCheck::build(const codegen::Schedule& schedule, codegen::Compiled& compiled) {
+Result<std::filesystem::path> KernelCheck::build(const codegen::Schedule& schedule, const ir::Program& base,
+                                                 codegen::Compiled& compiled) {
   const auto object = directory_ / ("kernel" + std::to_string(built_) + ".o");
   const auto library = directory_ / ("kernel" + std::to_string(built_++) + ".so");
-  TILE_TUNE_TRY(made, codegen::compile_object(problem_.program, schedule, target_, search::kKernelFunction, object));
+  TILE_TUNE_TRY(made, codegen::compile_object(base, schedule, target_, search::kKernelFunction, object));
   compiled = made;
   TILE_TUNE_CHECK(search::link_shared(object, library));
   return library;
 }
 
-KernelCheck::Result KernelCheck::operator()(const codegen::Schedule& schedule) {
+KernelCheck::Result KernelCheck::operator()(const codegen::Schedule& schedule, const ir::Program& base) {
   Result result;
-  const auto library = build(schedule, result.compiled);
+  const auto library = build(schedule, base, result.compiled);
   if (!library) {
     result.error = library.error().message;
     return result;
@@ -88,7 +89,7 @@ KernelCheck::Result KernelCheck::operator()(const codegen::Schedule& schedule) {
 std::vector<std::vector<std::byte>> KernelCheck::outputs(const codegen::Schedule& schedule) {
   expect_right(schedule);
   codegen::Compiled ignored;
-  const auto kernel = require(search::Kernel::load(require(build(schedule, ignored))));
+  const auto kernel = require(search::Kernel::load(require(build(schedule, program(), ignored))));
   search::Buffers buffers(problem_, search::Flush::End);
   buffers.prepare_outputs(std::byte{0});
   search::KernelCall call(problem_.program, kernel, buffers, search::Flush::End);
@@ -98,9 +99,9 @@ std::vector<std::vector<std::byte>> KernelCheck::outputs(const codegen::Schedule
   return outputs;
 }
 
-void KernelCheck::expect_right(const codegen::Schedule& schedule) {
+void KernelCheck::expect_right(const codegen::Schedule& schedule, const ir::Program& base) {
   CAPTURE(codegen::to_json(schedule).dump());
-  const auto result = (*this)(schedule);
+  const auto result = (*this)(schedule, base);
   CHECK(result.error == "");
   CHECK(result.verdict.reason == "");
   CHECK(result.verdict.outcome == search::Outcome::Ok);

@@ -29,9 +29,12 @@ class KernelCheck {
     codegen::Compiled compiled;
     std::string error;  // the compiler's, if it failed
   };
-  Result operator()(const codegen::Schedule& schedule);
+  Result operator()(const codegen::Schedule& schedule) { return (*this)(schedule, program()); }
+  /// Of a kernel that is compiled for `base`, the same program at other sizes (schedule/runtime_sizes.h).
+  Result operator()(const codegen::Schedule& schedule, const ir::Program& base);
   /// The same as assertions: it compiles, and computes what the reference does.
-  void expect_right(const codegen::Schedule& schedule);
+  void expect_right(const codegen::Schedule& schedule) { expect_right(schedule, program()); }
+  void expect_right(const codegen::Schedule& schedule, const ir::Program& base);
   /// Also what each output then holds, byte by byte.
   std::vector<std::vector<std::byte>> outputs(const codegen::Schedule& schedule);
 
@@ -40,7 +43,8 @@ class KernelCheck {
  private:
   KernelCheck(search::Problem problem, codegen::Target target);
   /// The kernel's library, or what kept it from being made.
-  tile_tune::Result<std::filesystem::path> build(const codegen::Schedule& schedule, codegen::Compiled& compiled);
+  tile_tune::Result<std::filesystem::path> build(const codegen::Schedule& schedule, const ir::Program& base,
+                                           codegen::Compiled& compiled);
 
   search::Problem problem_;
   codegen::Target target_;

@@ -22,21 +22,21 @@ ir::ExprPtr times(const ir::ExprPtr& a, const ir::ExprPtr& b) {
   return ir::make_expr(a->type, ir::Call{ir::Op::Mul, {a, b}});
 }
 
-// Fourteen rows by two vectors, and a long reduction.
-double count(const std::vector<bool>& varies) {
-  return (varies[kI] ? 14 : 1) * (varies[kJ] ? 2 : 1) * (varies[kK] ? 512 : 1);
-}
-
 // "x0" is what operand 0 holds.
 std::string text(const ir::ExprPtr& term) {
   const std::vector<Halide::Expr> indices(kIndices, 0);
+  Loops loops;
+  loops.output = {300, 256};
+  loops.output_index = {kI, kJ};
+  loops.reduction = {512};
+  loops.reduction_index = {kK};
   const auto product = multiply_factors(
       *term, indices,
       [&](int number, const ir::Read& read, const auto&) {
         CHECK(number == read.tensor);
         return Values{Halide::Internal::Variable::make(halide_type(term->type), "x" + std::to_string(number))};
       },
-      count);
+      loops, 1);
   if (!product) return "";
   std::ostringstream stream;
   stream << product->front();

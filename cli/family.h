@@ -1,0 +1,49 @@
+// One program at many sizes, from the command line to a kernel with one entry for all of them.
+//
+// `tune` searches schedules at some sizes, which are ordinary records, and then times at these and at others the
+// kernels that an entry could run there. What was chosen is the options of a session (db::kFamilyStrategy) of the
+// program at its largest sizes. `build` takes it from there, and times nothing.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "cli/bindings.h"
+#include "cli/records.h"
+#include "cli/session.h"
+#include "codegen/emit/package.h"
+
+namespace tile_tune::cli {
+
+struct FamilyWorkload {
+  LoadedProgram loaded;
+  codegen::SizedProgram program;
+  /// Of the largest sizes; the key of what is stored.
+  Workload top;
+
+  Result<Workload> at(const std::vector<int64_t>& values) const;
+};
+
+/// `sizes` are those of take_family_sizes(), `options` hold the others. Errors: what bind_program() finds, at either
+/// end of each size; constants, which are packed for one size.
+Result<FamilyWorkload> load_family(const LoadedProgram& loaded, const BindingOptions& options,
+                                   const std::vector<codegen::FamilySize>& sizes);
+
+/// The family with its generic kernel, of the default schedule. Without any where no kernel of the program serves many
+/// sizes; of a range that is an error (no-size-range) of class Program.
+Result<codegen::Family> generic_family(const FamilyWorkload& workload, const codegen::Target& target);
+
+/// What `tune` chose for exactly these sizes, this target and this version, if it did.
+Result<std::optional<codegen::Family>> stored_family(const FamilyWorkload& workload, const codegen::Target& target,
+                                                     const Session& session);
+/// Returns the session's id.
+Result<std::string> store_family(const FamilyWorkload& workload, const codegen::Family& family, uint64_t seed,
+                                 const codegen::Target& target, const Session& session);
+
+/// The kernel to build: of the stored family; else, with a warning, of the generic kernel and, for listed sizes, of the
+/// schedules that stored_choice() finds.
+Result<codegen::Kernel> family_kernel(const FamilyWorkload& workload, const std::string& function,
+                                      const codegen::Target& target, const Session& session);
+
+}  // namespace tile_tune::cli

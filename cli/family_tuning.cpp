@@ -1,0 +1,280 @@
+#include "cli/family_tuning.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <random>
+
+#include "cli/family_choice.h"
+#include "cli/family_sizes.h"
+#include "search/measure/size_contest.h"
+#include "search/measure/statistics.h"
+#include "search/space/space.h"
+
+namespace tile_tune::cli {
+
+namespace {
+
+/// Building and racing some twenty kernels at a point took 1 to 2 s (two Zen 5 cores, matmul).
+constexpr double kSecondsAPoint = 1.5;
+constexpr double kShareOfSearch = 2.0 / 3;
+constexpr size_t kMostSearched = 8, kMostTimed = 40;
+
+using Points = std::vector<std::vector<int64_t>>;
+
+bool has_range(const std::vector<codegen::FamilySize>& sizes) {
+  return std::any_of(sizes.begin(), sizes.end(), [](const auto& size) { return size.listed.empty(); });
+}
+
+/// All that follows from what the searches found.
+class Candidates {
+ public:
+  Candidates(const FamilyWorkload& workload, const codegen::Target& target, codegen::Family generic,
+             const std::vector<SearchedPoint>& searched)
+      : workload_(workload), target_(target), family_(std::move(generic)), searched_(searched) {}
+
+  /// Kernels for many sizes into the family, before the generic one: of each winner that computes all sizes, and that
+  /// which, with tiles that are moved back at the border, computes those as large as its tiles.
+  Result<void> add_many() {
+    if (family_.members.empty()) return {};
+    codegen::FamilyMember generic = std::move(family_.members.back());
+    family_.members.clear();
+    for (const auto& point : searched_)
+      for (const bool guarded : {false, true}) TILE_TUNE_CHECK(add(point.at, point.schedule, guarded, generic));
+    // Of the default schedule, what computes large sizes alone.
+    const search::Space space(workload_.top.program, target_);
+    TILE_TUNE_CHECK(add(workload_.program.top(), space.default_schedule(), false, generic));
+    family_.members.push_back(std::move(generic));
+    return {};
+  }
+
+  /// Kernels for this point alone: of its own winner, else of the nearest one's as it fits there, and of the default.
+  Result<std::vector<codegen::FamilyMember>> own(const std::vector<int64_t>& at) const {
+    TILE_TUNE_TRY(program, family_.program.at(at));
+    const search::Space space(program, target_);
+    const auto& near = nearest(at);
+    std::vector<codegen::Schedule> schedules;
+    if (near.at == at)
+      schedules.push_back(near.schedule);
+    else
+      schedules = space.transfer(near.program, near.schedule);
+    if (schedules.size() > 1) schedules.resize(1);
+    const auto plain = space.default_schedule();
+    if (schedules.empty() || schedules.front() != plain) schedules.push_back(plain);
+    std::vector<codegen::FamilyMember> members;
+    for (auto& schedule : schedules) members.push_back({at, true, program, std::move(schedule)});
+    return members;
+  }
+
+  codegen::Family& family() { return family_; }
+
+ private:
+  Result<void> add(const std::vector<int64_t>& at, const codegen::Schedule& schedule, bool guarded,
+                   const codegen::FamilyMember& generic) {
+    TILE_TUNE_TRY(member, codegen::member_for_many(family_, at, schedule, guarded));
+    const auto is_same = [&](const auto& other) {
+      return other.schedule == member->schedule && (other.at == member->at || guarded);
+    };
+    if (!member || is_same(generic) || std::any_of(family_.members.begin(), family_.members.end(), is_same)) return {};
+    member->record = {{"tuned_at", at}};
+    family_.members.push_back(std::move(*member));
+    return {};
+  }
+
+  const SearchedPoint& nearest(const std::vector<int64_t>& at) const {
+    const auto distance = [&](const SearchedPoint& point) {
+      double sum = 0;
+      for (size_t k = 0; k < at.size(); ++k)
+        sum += std::abs(std::log2(static_cast<double>(point.at[k]) / static_cast<double>(at[k])));
+      return sum;
+    };
+    return *std::min_element(searched_.begin(), searched_.end(),
+                             [&](const auto& a, const auto& b) { return distance(a) < distance(b); });
+  }
+
+  const FamilyWorkload& workload_;
+  const codegen::Target& target_;
+  codegen::Family family_;
+  const std::vector<SearchedPoint>& searched_;
+};
+
+double speed_of(const search::Timing& timing) {
+  if (timing.outcome != search::Outcome::Ok || timing.log_ratios.empty()) return 0;
+  return std::exp(search::median(timing.log_ratios));
+}
+
+bool is_faulty(const search::Timing& timing) {
+  return timing.outcome != search::Outcome::Ok && timing.outcome != search::Outcome::Slow;
+}
+
+/// Races at points. What fails at one point is out at all of them.
+class Timer {
+ public:
+  Timer(search::SizeContest& contest, const Candidates& candidates, const codegen::Family& family)
+      : contest_(contest), candidates_(candidates), family_(family), faulty_(family.members.size(), false) {}
+
+  Result<void> build() {
+    std::vector<search::SizeContest::Source> sources;
+    for (const auto& member : family_.members) sources.push_back({member.program, member.schedule});
+    TILE_TUNE_TRY(numbers, contest_.build(sources));
+    many_ = std::move(numbers);
+    return {};
+  }
+
+  Result<TimedPoint> time(const std::vector<int64_t>& at) {
+    TimedPoint point{at, std::vector<double>(family_.members.size(), 0), {}, {}};
+    TILE_TUNE_TRY(own, candidates_.own(at));
+    std::vector<search::SizeContest::Source> sources;
+    for (const auto& member : own) sources.push_back({member.program, member.schedule});
+    TILE_TUNE_TRY(numbers, contest_.build(sources));
+    std::vector<size_t> who, kernels;  // places in the family, the generic one first
+    for (size_t i = family_.members.size(); i-- > 0;) {
+      const auto& member = family_.members[i];
+      if (faulty_[i] || !codegen::serves(member.program, member.schedule, at)) continue;
+      who.push_back(i);
+      kernels.push_back(many_[i]);
+    }
+    kernels.insert(kernels.end(), numbers.begin(), numbers.end());
+    TILE_TUNE_TRY(timings, contest_.time(sources.front().program, kernels));
+    for (size_t n = 0; n < who.size(); ++n) {
+      if (is_faulty(timings[n])) TILE_TUNE_CHECK(blame(who[n], timings[n]));
+      point.many[who[n]] = speed_of(timings[n]);
+    }
+    point.own = std::move(own);
+    for (size_t n = who.size(); n < timings.size(); ++n) point.own_speeds.push_back(speed_of(timings[n]));
+    return point;
+  }
+
+  const std::vector<bool>& faulty() const { return faulty_; }
+
+ private:
+  Result<void> blame(size_t member, const search::Timing& timing) {
+    faulty_[member] = true;
+    if (member + 1 < family_.members.size()) return {};
+    return fail(ErrorClass::Verification, "generic-failed",
+                fmt::format("the kernel of {} for all sizes does not work here: {} ({})", family_.program.symbolic.name,
+                            timing.reason, search::outcome_name(timing.outcome)));
+  }
+
+  search::SizeContest& contest_;
+  const Candidates& candidates_;
+  const codegen::Family& family_;
+  std::vector<size_t> many_;  // numbers in the contest
+  std::vector<bool> faulty_;
+};
+
+Result<std::optional<std::vector<SearchedPoint>>> search_all(const FamilyWorkload& workload,
+                                                             const codegen::Target& target, TuningRequest request,
+                                                             const FamilyPlan& plan, const Session& session,
+                                                             const Watch& watch) {
+  std::vector<SearchedPoint> searched;
+  request.trials = plan.each.trials;
+  request.seconds = plan.each.seconds;
+  for (const auto& at : points_to_search(workload.program.sizes, plan.searched)) {
+    TILE_TUNE_TRY(one, workload.at(at));
+    session.report.notice(fmt::format("tuning {}", point_text(workload.program.sizes, at)));
+    const Watch own{now_seconds(), watch.stop, watch.progress, watch.on_wait};
+    ir::Sizes sizes = workload.program.fixed;
+    for (size_t k = 0; k < at.size(); ++k) sizes[workload.program.sizes[k].name] = at[k];
+    auto tuned =
+        tune_workload(one, small_variant_of(workload.program.symbolic, sizes, target), target, request, session, own);
+    if (watch.stop) return std::nullopt;
+    if (!tuned) return tl::unexpected(tuned.error());
+    const auto& report = tuned->report;
+    searched.push_back({at, one.program, report.winner ? report.winner->schedule : report.default_schedule,
+                        report.winner ? report.winner->measurement.ratio : 1, report.trials});
+  }
+  return searched;
+}
+
+}  // namespace
+
+FamilyPlan plan_family(const std::vector<codegen::FamilySize>& sizes, const search::Budget& budget) {
+  FamilyPlan plan;
+  const double seconds = budget.seconds.value_or(0) * kShareOfSearch;
+  const auto affordable =
+      budget.trials ? static_cast<size_t>(*budget.trials / kLeastTrials) : static_cast<size_t>(seconds / kLeastSeconds);
+  plan.searched = std::clamp<size_t>(affordable, 2, kMostSearched);
+  const size_t points = points_to_search(sizes, plan.searched).size();
+  plan.timed = budget.trials ? static_cast<size_t>(*budget.trials) / 2
+                             : static_cast<size_t>((*budget.seconds - seconds) / kSecondsAPoint);
+  plan.timed = std::clamp(plan.timed, 2 * plan.searched, kMostTimed);
+  if (budget.trials) plan.each.trials = std::max(1, *budget.trials / static_cast<int>(points));
+  if (budget.seconds) plan.each.seconds = seconds / static_cast<double>(points);
+  return plan;
+}
+
+Result<std::optional<FamilyTuned>> tune_family(const FamilyWorkload& workload, const codegen::Target& target,
+                                               const TuningRequest& request, const Session& session,
+                                               const Watch& watch) {
+  TILE_TUNE_TRY(generic, generic_family(workload, target));
+  TuningRequest own = request;
+  own.seed = request.seed.value_or(std::random_device()());
+  const FamilyPlan plan = plan_family(workload.program.sizes, wanted_budget(request));
+  TILE_TUNE_TRY(searched, search_all(workload, target, own, plan, session, watch));
+  if (!searched) return std::nullopt;
+  Candidates candidates(workload, target, std::move(generic), *searched);
+  TILE_TUNE_CHECK(candidates.add_many());
+
+  search::SizeContestOptions options{{session.executable, "worker"}, target, *own.seed, &watch.stop, watch.on_wait};
+  TILE_TUNE_TRY(contest, search::SizeContest::start(std::move(options)));
+  Timer timer(*contest, candidates, candidates.family());
+  TILE_TUNE_CHECK(timer.build());
+  std::vector<TimedPoint> points;
+  for (const auto& at : points_to_time(workload.program.sizes, points_to_search(workload.program.sizes, plan.searched),
+                                       has_range(workload.program.sizes) ? plan.timed : 0)) {
+    // The ends, at least, and all that are listed are timed, whatever the budget.
+    const bool late = request.seconds && now_seconds() - watch.began > *request.seconds;
+    if (late && points.size() >= searched->size()) break;
+    session.report.verbose(fmt::format("timing {}", point_text(workload.program.sizes, at)));
+    auto timed = timer.time(at);
+    if (watch.stop) return std::nullopt;
+    if (!timed) return tl::unexpected(timed.error());
+    points.push_back(std::move(*timed));
+  }
+  for (auto& point : points)
+    for (size_t i = 0; i < point.many.size(); ++i)
+      if (timer.faulty()[i]) point.many[i] = 0;
+  FamilyTuned tuned{{}, std::move(*searched), points.size(), {}, {}, *own.seed, 0};
+  tuned.family = choose_members(std::move(candidates.family()), std::move(points));
+  TILE_TUNE_TRY(id, store_family(workload, tuned.family, *own.seed, target, session));
+  tuned.session = std::move(id);
+  TILE_TUNE_TRY(path, session.database());
+  tuned.database = path.string();
+  tuned.seconds = now_seconds() - watch.began;
+  return tuned;
+}
+
+std::string summary_text(const FamilyWorkload& workload, const FamilyTuned& tuned) {
+  const auto& sizes = workload.program.sizes;
+  std::string text = fmt::format("{} ({})\n", workload.top.program.name, family_text(sizes));
+  for (const auto& point : tuned.searched)
+    text += fmt::format("  {:<20} {:.2f}x the default schedule in {} trials\n", point_text(sizes, point.at),
+                        point.ratio, point.trials);
+  const auto only = std::count_if(tuned.family.members.begin(), tuned.family.members.end(),
+                                  [](const auto& member) { return member.only; });
+  text += fmt::format("  {} kernels for one size, {} for many, chosen by times at {} sizes\n", only,
+                      tuned.family.members.size() - static_cast<size_t>(only), tuned.timed);
+  if (tuned.family.table.empty()) text += "  sizes that are not listed have no kernel\n";
+  return text + fmt::format("  {:.0f} s, seed {}, stored in {}\n", tuned.seconds, tuned.seed, tuned.database);
+}
+
+nlohmann::json summary_json(const FamilyWorkload& workload, const FamilyTuned& tuned) {
+  nlohmann::json searched = nlohmann::json::array();
+  for (const auto& point : tuned.searched)
+    searched.push_back({{"at", point.at},
+                        {"ratio_to_default", point.ratio},
+                        {"trials", point.trials},
+                        {"schedule_id", codegen::schedule_id(point.schedule)}});
+  return {{"program", workload.top.program.name},
+          {"family", codegen::to_json(tuned.family)},
+          {"searched", std::move(searched)},
+          {"timed_points", tuned.timed},
+          {"session", tuned.session},
+          {"database", tuned.database},
+          {"seed", tuned.seed},
+          {"seconds", tuned.seconds}};
+}
+
+}  // namespace tile_tune::cli

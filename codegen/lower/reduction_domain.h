@@ -1,0 +1,35 @@
+// The loops of a reduction, or of a part of it, as Halide's reduction domain.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "Halide.h"
+#include "codegen/schedule/dot_product.h"
+
+namespace tile_tune::codegen {
+
+/// What of one reduction loop is run through: `count` times `unroll` iterations from `first` on.
+struct Span {
+  Halide::Expr first = 0, count = 1;
+  int64_t unroll = 1;
+};
+
+struct ReductionDomain {
+  std::vector<Halide::RVar> unrolled, loops;  // innermost first
+  std::vector<Halide::Expr> positions;        // by reduction loop
+
+  // The iterations of a dot product are those of the innermost loop.
+  Halide::Expr part(const std::optional<DotProduct>& dot) const {
+    return dot ? Halide::Expr(unrolled.front()) : Halide::Expr();
+  }
+  std::vector<Halide::RVar> all() const;
+};
+
+/// `order`: the reduction loops from outermost to innermost; `spans`: one each, by number. The loops stand in the
+/// domain in the order they will run, unrolled parts innermost: Halide reorders the loops of a reduction only where it
+/// can prove that the order does not matter, which it cannot for NaN-aware min and max.
+ReductionDomain make_domain(const std::string& name, const std::vector<int>& order, const std::vector<Span>& spans);
+
+}  // namespace tile_tune::codegen

@@ -1,0 +1,100 @@
+#include "search/measure/size_contest.h"
+
+#include <fmt/format.h>
+
+#include "search/measure/problem.h"
+
+namespace tile_tune::search {
+namespace {
+
+constexpr const char* kRuntime = "runtime.so";
+
+std::string library_of(size_t kernel) { return fmt::format("kernel-{}.so", kernel); }
+
+tl::unexpected<Diagnostic> stopped() { return failure("stopped", "stopped before kernels were timed"); }
+
+Timing fault(const Reply& reply) {
+  Timing timing;
+  timing.outcome = reply.outcome;
+  timing.reason = reply.reason;
+  return timing;
+}
+
+}  // namespace
+
+SizeContest::SizeContest(SizeContestOptions options, SessionDirectory directory)
+    : options_(std::move(options)),
+      directory_(std::move(directory)),
+      pool_(options_.command, static_cast<int>(codegen::available_cores().size()),
+            {directory_.path(), options_.target, {}}, options_.stop) {}
+
+Result<std::unique_ptr<SizeContest>> SizeContest::start(SizeContestOptions options) {
+  TILE_TUNE_TRY(directory, SessionDirectory::create());
+  std::unique_ptr<SizeContest> contest(new SizeContest(std::move(options), std::move(directory)));
+  const auto lock = MachineLock::acquire(MachineLock::Mode::Shared, contest->options_.stop, contest->options_.on_wait);
+  const auto runtime = contest->pool_.ask(BuildRuntime{kRuntime});
+  if (!runtime) return stopped();
+  if (runtime->outcome != Outcome::Ok)
+    return failure("runtime-not-built", fmt::format("cannot build kernels on this machine: {}", runtime->reason));
+  return contest;
+}
+
+Result<std::vector<size_t>> SizeContest::build(const std::vector<Source>& sources) {
+  const auto lock = MachineLock::acquire(MachineLock::Mode::Shared, options_.stop, options_.on_wait);
+  std::vector<Request> requests;
+  std::vector<size_t> numbers;
+  for (const auto& source : sources) {
+    const std::string problem = fmt::format("problem-{}", problems_++);
+    TILE_TUNE_CHECK(write_problem({source.program, {}, {}, false, ""}, directory_.path() / problem));
+    numbers.push_back(built_.size() + requests.size());
+    requests.push_back(Build{problem, source.schedule, library_of(numbers.back())});
+  }
+  for (auto& reply : pool_.ask(requests)) {
+    if (!reply) return stopped();
+    if (reply->outcome == Outcome::NoSpace) return failure("disk-full", reply->reason, kNoSpaceNote);
+    built_.push_back(std::move(*reply));
+  }
+  return numbers;
+}
+
+Result<std::vector<Timing>> SizeContest::time(const ir::Program& program, const std::vector<size_t>& kernels) {
+  const std::string name = fmt::format("problem-{}", problems_++);
+  std::vector<Timing> timings(kernels.size());
+  std::vector<size_t> places;  // of those that are raced
+  std::vector<std::string> libraries;
+  {
+    const auto lock = MachineLock::acquire(MachineLock::Mode::Shared, options_.stop, options_.on_wait);
+    TILE_TUNE_TRY(problem, make_problem(program, options_.seed));
+    TILE_TUNE_CHECK(write_problem(problem, directory_.path() / name));
+    for (size_t i = 0; i < kernels.size(); ++i) {
+      const Reply& built = built_[kernels[i]];
+      if (built.outcome != Outcome::Ok) {
+        timings[i] = fault(built);
+        continue;
+      }
+      const auto reply = pool_.ask(Verify{name, kRuntime, library_of(kernels[i])});
+      if (!reply) return stopped();
+      timings[i] = fault(*reply);
+      if (reply->outcome != Outcome::Ok) continue;
+      places.push_back(i);
+      libraries.push_back(library_of(kernels[i]));
+    }
+  }
+  // Nothing to be compared with.
+  if (places.empty() || places.front() != 0) return timings;
+  const auto lock = MachineLock::acquire(MachineLock::Mode::Exclusive, options_.stop, options_.on_wait);
+  if (!lock) return stopped();
+  const auto reply = pool_.ask(Race{name, kRuntime, libraries, 1, options_.seed});
+  if (!reply) return stopped();
+  for (size_t n = 0; n < places.size(); ++n) {
+    if (reply->outcome != Outcome::Ok || n >= reply->timings.size())
+      timings[places[n]] = fault(*reply);
+    else
+      timings[places[n]] = reply->timings[n];
+  }
+  std::error_code ignored;
+  std::filesystem::remove_all(directory_.path() / name, ignored);
+  return timings;
+}
+
+}  // namespace tile_tune::search
