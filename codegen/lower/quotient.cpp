@@ -76,13 +76,13 @@ class Reciprocals : public Halide::Internal::IRMutator {
 
 }  // namespace
 
-Expr with_shared_reciprocals(const Expr& value, const Stage& stage, const StageSchedule& schedule) {
-  const int vector = schedule.vector_loop;
-  if (!stage.loops.reduction.empty() || vector < 0 || stage.loops.output[vector] < int64_t{4} * schedule.lanes)
-    return value;
+Expr with_shared_reciprocals(const Expr& value, const Stage& stage) {
+  constexpr int64_t kLongRow = 64;  // four vectors of the widest
+  const int row = stage.contiguous;
+  if (!stage.loops.reduction.empty() || row < 0 || stage.loops.output[row] < kLongRow) return value;
   std::vector<std::string> others;
   for (int p = 0; p < static_cast<int>(stage.vars.size()); ++p)
-    if (p != vector) others.push_back(stage.vars[p].name());
+    if (p != row) others.push_back(stage.vars[p].name());
   return Reciprocals(others).mutate(value);
 }
 

@@ -1,4 +1,4 @@
-// Division by what stays the same along a vector: softmax divides every element of a row by the row's sum.
+// Division by what stays the same along a row: softmax divides every element of a row by the row's sum.
 #pragma once
 
 #include "codegen/lower/stage.h"
@@ -6,9 +6,9 @@
 namespace tile_tune::codegen {
 
 /// The value of an element-wise stage with every quotient of f32 or f64 numbers whose divisor reads tensors at
-/// positions that all elements of a vector share, as a product with the divisor's reciprocal, which is computed once a
-/// row; if the rows are long enough to pay for it. Off by one ulp at most; NaN, infinities, zeros and subnormal numbers
-/// come out as of a division. Before strict_float.
-Halide::Expr with_shared_reciprocals(const Halide::Expr& value, const Stage& stage, const StageSchedule& schedule);
+/// positions that all elements of a row of results share, as a product with the divisor's reciprocal, which is computed
+/// once a row; if the rows are long enough to pay for it, whatever the schedule, so that all round alike. Off by one ulp
+/// at most; NaN, infinities, zeros and subnormal numbers come out as of a division. Before strict_float.
+Halide::Expr with_shared_reciprocals(const Halide::Expr& value, const Stage& stage);
 
 }  // namespace tile_tune::codegen

@@ -153,7 +153,7 @@ struct Builder {
     if (is_term) value = multiply_factors(*spelled().value, indices, read_operand, stage.loops, stage.contiguous);
     if (!value) value = to_halide(*spelled().value, indices, read_operand);
     for (Expr& part : *value)
-      part = convert(with_ieee_rules(with_shared_reciprocals(part, stage, schedule), is_term), type);
+      part = convert(with_ieee_rules(with_shared_reciprocals(part, stage), is_term), type);
     return {*value, conditions};
   }
 
