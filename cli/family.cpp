@@ -43,10 +43,11 @@ bool has_range(const FamilyWorkload& workload) {
 /// One kernel for each listed point.
 Result<void> add_listed(const FamilyWorkload& workload, const codegen::Target& target, const Session& session,
                         codegen::Family& family) {
+  TILE_TUNE_TRY(databases, open_stack(session));
   std::vector<codegen::FamilyMember> own;
   for (const auto& point : points_to_search(workload.program.sizes, 1)) {
     TILE_TUNE_TRY(one, workload.at(point));
-    TILE_TUNE_TRY(choice, stored_choice(one, target, session));
+    TILE_TUNE_TRY(choice, stored_choice(one, target, databases, session));
     own.push_back({point, true, std::move(one.program), std::move(choice.schedule), std::move(choice.record)});
   }
   for (auto& member : family.table) member = static_cast<uint8_t>(member + own.size());

@@ -169,6 +169,7 @@ Result<void> check(const ir::Program& program, const Schedule& schedule) {
                 fmt::format("the schedule is for {} statements, the program has {}", schedule.stages.size(),
                             program.statements.size()));
   TILE_TUNE_CHECK(check_roles(program, schedule));
+  TILE_TUNE_CHECK(check_size_sources(program, schedule.runtime));
   const Fusion fusion(program, schedule);
   // What a nest computes inside another depends on that one's tiles: the last statements first.
   for (int s = static_cast<int>(schedule.stages.size()) - 1; s >= 0; --s) {

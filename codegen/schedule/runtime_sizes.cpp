@@ -227,18 +227,17 @@ ir::Program with_names(const ir::Program& program, const RuntimeSizes& runtime) 
   return named;
 }
 
-Result<void> check_runtime_sizes(const ir::Program& program, const Schedule& schedule) {
-  if (schedule.runtime.sizes.empty()) return {};
+Result<void> check_size_sources(const ir::Program& program, const RuntimeSizes& runtime) {
   const size_t count = numbers_of(program).size();
-  for (size_t k = 0; k < schedule.runtime.sizes.size(); ++k) {
-    const auto& size = schedule.runtime.sizes[k];
+  for (size_t k = 0; k < runtime.sizes.size(); ++k) {
+    const auto& size = runtime.sizes[k];
     const bool is_input = std::count(program.inputs.begin(), program.inputs.end(), size.tensor) == 1;
     if (!is_input || size.dimension < 0 ||
         size.dimension >= static_cast<int>(program.tensors[size.tensor].extents.size()) || size.slopes.size() != count)
       return invalid("a size is no extent of an input");
     const size_t source = number_of_extent(program, size.tensor, static_cast<size_t>(size.dimension));
-    for (size_t other = 0; other < schedule.runtime.sizes.size(); ++other) {
-      const auto& slopes = schedule.runtime.sizes[other].slopes;
+    for (size_t other = 0; other < runtime.sizes.size(); ++other) {
+      const auto& slopes = runtime.sizes[other].slopes;
       if (source >= slopes.size() || slopes[source] != (other == k ? 1 : 0))
         return invalid("a size does not follow from the extent it is read off");
     }
@@ -246,6 +245,11 @@ Result<void> check_runtime_sizes(const ir::Program& program, const Schedule& sch
     for (const int64_t slope : size.slopes)
       if (slope > INT32_MAX || slope < -INT32_MAX) return invalid("a number rises too steeply with a size");
   }
+  return {};
+}
+
+Result<void> check_runtime_sizes(const ir::Program& program, const Schedule& schedule) {
+  if (schedule.runtime.sizes.empty()) return {};
   for (const auto& tensor : program.tensors)
     if (tensor.constant) return invalid("a packed constant has the form of one size");
   const ir::Program named = with_names(program, schedule.runtime);

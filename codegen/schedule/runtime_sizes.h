@@ -46,7 +46,11 @@ bool serves(const ir::Program& program, const Schedule& schedule, const std::vec
 std::vector<int64_t> extents_for_guarded_tiles(const ir::Program& program, const Schedule& schedule, int owner,
                                                std::vector<int64_t> extents);
 
-/// What check() asks of a schedule with runtime sizes beside what it asks of every schedule. Class Program.
+/// Each size is an extent of an input, with a slope for every number of the program: what with_names() takes for
+/// granted. Class Program.
+Result<void> check_size_sources(const ir::Program& program, const RuntimeSizes& runtime);
+
+/// What check() asks of a schedule with such sizes beside that and what it asks of every schedule. Class Program.
 Result<void> check_runtime_sizes(const ir::Program& program, const Schedule& schedule);
 
 }  // namespace tile_tune::codegen

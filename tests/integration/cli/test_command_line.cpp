@@ -241,7 +241,7 @@ TEST_CASE("places that cannot be written are exit 1") {
 
 TEST_CASE("a file size limit while building ends in one diagnostic and an empty folder") {
   const Sandbox box;
-  for (const long limit : {4096l, 40000l}) {
+  for (const long limit : {4096l, 12288l}) {
     const auto result = box.run({"build", "matvec.tc", "-s", "R=3", "-s", "C=5", "-o", "out"}, limit);
     INFO(result.err);
     CHECK(result.exit_code == 1);
