@@ -16,8 +16,9 @@ namespace tile_tune::cli {
 
 namespace {
 
-/// Building and racing some twenty kernels at a point took 1 to 2 s (two Zen 5 cores, matmul).
-constexpr double kSecondsAPoint = 1.5;
+/// Building and racing some fifteen kernels at a point took 0.5 s for products of 64 x 64 by up to 512 (two Zen 4 cores);
+/// larger ones take longer.
+constexpr double kSecondsAPoint = 1;
 constexpr double kShareOfSearch = 2.0 / 3;
 constexpr size_t kMostSearched = 8, kMostTimed = 40;
 
