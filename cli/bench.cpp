@@ -152,7 +152,8 @@ std::vector<std::string> absences(const std::vector<BenchRow>& rows) {
 
 Result<void> show(const BenchRow& row, bool many, bool first, const Session& session, uint64_t seed) {
   if (session.report.json()) return {};
-  if (!many) return print(fmt::format("{}\n\n{}", title_text({row.name, row.sizes}, row.layout), bench_table(row, seed)));
+  if (!many)
+    return print(fmt::format("{}\n\n{}", title_text({row.name, row.sizes}, row.layout), bench_table(row, seed)));
   if (first) TILE_TUNE_CHECK(print(bench_titles(has_autoscheduled(row))));
   TILE_TUNE_CHECK(print(bench_line(row, seed)));
   if (session.report.volume() == Volume::Verbose) return print(bench_table(row, seed) + "\n");

@@ -254,14 +254,10 @@ nlohmann::json bench_json(const std::vector<BenchRow>& rows, const codegen::Targ
   for (const auto& row : rows) {
     nlohmann::json entries = nlohmann::json::array();
     for (const auto& entry : row.result.entries) entries.push_back(entry_json(row, entry, seed));
-    nlohmann::json json{{"name", row.name},
-                        {"group", row.group},
-                        {"sizes", row.sizes},
-                        {"layout", row.layout},
-                        {"flops", row.flops},
-                        {"bytes", row.bytes},
-                        {"alone", row.result.alone},
-                        {"checked", row.result.sampled ? "in part" : "in full"},
+    nlohmann::json json{{"name", row.name},          {"group", row.group},
+                        {"sizes", row.sizes},        {"layout", row.layout},
+                        {"flops", row.flops},        {"bytes", row.bytes},
+                        {"alone", row.result.alone}, {"checked", row.result.sampled ? "in part" : "in full"},
                         {"entries", entries}};
     if (const Entry* best = best_of(row)) json["best_baseline"] = best->name;
     if (const Entry* best = best_packed_of(row)) json["best_packed_baseline"] = best->name;

@@ -16,8 +16,8 @@ namespace tile_tune::cli {
 
 namespace {
 
-/// Building and racing some fifteen kernels at a point took 0.5 s for products of 64 x 64 by up to 512 (two Zen 4 cores);
-/// larger ones take longer.
+/// Building and racing some fifteen kernels at a point took 0.5 s for products of 64 x 64 by up to 512 (two Zen 4
+/// cores); larger ones take longer.
 constexpr double kSecondsAPoint = 1;
 constexpr double kShareOfSearch = 2.0 / 3;
 constexpr size_t kMostSearched = 8, kMostTimed = 40;

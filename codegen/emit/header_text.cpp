@@ -207,8 +207,8 @@ std::string kernel_text(const std::string& library, const Signature& kernel, con
 
 std::string header_text(const PackageOptions& options, const std::vector<Signature>& kernels,
                         const std::vector<Provenance>& provenances, bool as_sources) {
-  const std::string link = fmt::format(fmt::runtime(as_sources ? kLinkSources : kLinkArchives),
-                                       fmt::arg("name", options.name));
+  const std::string link =
+      fmt::format(fmt::runtime(as_sources ? kLinkSources : kLinkArchives), fmt::arg("name", options.name));
   const std::string prefix = status_prefix(options.name);
   const bool has_constants = std::any_of(kernels.begin(), kernels.end(), [](const Signature& kernel) {
     return std::any_of(kernel.arguments.begin(), kernel.arguments.end(),

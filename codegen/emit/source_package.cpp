@@ -17,8 +17,8 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr const char* kRuntime = "src/tile_tune_rt";
-// Objects of other platforms keep the names that Halide gives what they call: what archives rename is here defined under
-// the old name, once for all packages of a program.
+// Objects of other platforms keep the names that Halide gives what they call: what archives rename is here defined
+// under the old name, once for all packages of a program.
 constexpr const char* kHalideNames = "halide_names.c";
 
 std::string halide_names_text() {

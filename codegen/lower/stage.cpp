@@ -152,8 +152,7 @@ struct Builder {
     std::optional<Values> value;
     if (is_term) value = multiply_factors(*spelled().value, indices, read_operand, stage.loops, stage.contiguous);
     if (!value) value = to_halide(*spelled().value, indices, read_operand);
-    for (Expr& part : *value)
-      part = convert(with_ieee_rules(with_shared_reciprocals(part, stage), is_term), type);
+    for (Expr& part : *value) part = convert(with_ieee_rules(with_shared_reciprocals(part, stage), is_term), type);
     return {*value, conditions};
   }
 

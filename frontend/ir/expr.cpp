@@ -60,12 +60,15 @@ void collect_indices(const Expr& expr, std::set<int>& indices) {
   if (const auto* call = std::get_if<Call>(&expr.node))
     for (const auto& argument : call->arguments) collect_indices(*argument, indices);
   if (const auto* cast = std::get_if<Cast>(&expr.node)) collect_indices(*cast->argument, indices);
-  if (const auto* read = std::get_if<Read>(&expr.node))
-    for (const auto& subscript : read->subscripts)
-      if (const auto* affine = std::get_if<AffineExpr>(&subscript))
-        for (const auto& term : affine->terms) indices.insert(term.first);
-      else
-        collect_indices(*std::get<ExprPtr>(subscript), indices);
+  const auto* read = std::get_if<Read>(&expr.node);
+  if (!read) return;
+  for (const auto& subscript : read->subscripts) {
+    if (const auto* nested = std::get_if<ExprPtr>(&subscript)) {
+      collect_indices(**nested, indices);
+      continue;
+    }
+    for (const auto& term : std::get<AffineExpr>(subscript).terms) indices.insert(term.first);
+  }
 }
 
 }  // namespace

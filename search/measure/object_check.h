@@ -16,8 +16,8 @@ struct KernelObject {
 };
 
 /// What check_object() runs kernels with, as a library in `directory`: Halide's names for memory, parallel loops and
-/// errors, in C, which takes a twentieth of a second. Compiling Halide's whole runtime took longer (0.9 s, Zen 4) than all
-/// the rest of making a package. Errors: there is no C compiler.
+/// errors, in C, which takes a twentieth of a second. Compiling Halide's whole runtime took longer (0.9 s, Zen 4) than
+/// all the rest of making a package. Errors: there is no C compiler.
 Result<std::filesystem::path> build_runtime(const std::filesystem::path& directory);
 
 /// Links the kernel into a library beside its object, runs it in a limited child of this process on guarded buffers of

@@ -78,8 +78,9 @@ TEST_CASE("deterministic results have the same bits on any number of threads, de
 
 TEST_CASE("of several instruction sets all kernels are deterministic, the fallback among them") {
   const Sandbox box;
-  require(box.run(Words{"build"} + kSizes + Words{"--target", "x86-64-linux-avx-avx2-f16c-fma-sse41,x86-64-linux-sse41",
-                                                  "--deterministic", "-o", "out"}));
+  require(box.run(
+      Words{"build"} + kSizes +
+      Words{"--target", "x86-64-linux-avx-avx2-f16c-fma-sse41,x86-64-linux-sse41", "--deterministic", "-o", "out"}));
   const auto manifest = json::parse(box.read("out/share/matvec/manifest.json"));
   CHECK(manifest["target"]["halide"] == "x86-64-linux-strict_float");
   REQUIRE(manifest["kernels"][0]["variants"].size() == 2);

@@ -258,16 +258,21 @@ TEST_CASE("a suite is tuned workload by workload, told of in one table, and resu
 
 TEST_CASE("several programs are tuned one after the other, each with the sizes it has") {
   const Sandbox box;
-  const auto tuned = box.run({"tune", "matvec.tc", "einsum:ij,jk->ik", "-s", "R=5", "-s", "C=7", "-s", "i=3", "-s", "j=4",
-                              "-s", "k=5", "--db", "t.db", "--trials", "1", "--seed", "1", "--emit", "out", "--json"});
+  const auto tuned = box.run({"tune",     "matvec.tc", "einsum:ij,jk->ik",
+                              "-s",       "R=5",       "-s",
+                              "C=7",      "-s",        "i=3",
+                              "-s",       "j=4",       "-s",
+                              "k=5",      "--db",      "t.db",
+                              "--trials", "1",         "--seed",
+                              "1",        "--emit",    "out",
+                              "--json"});
   INFO(tuned.err);
   REQUIRE(tuned.exit_code == 0);
   const auto json = nlohmann::json::parse(tuned.out);
   CHECK(json["tuned"] == 2);
-  CHECK(box.names("out/include") ==
-        std::vector<std::string>{"einsum.h", "einsum.hpp", "matvec.h", "matvec.hpp"});
-  const auto twice = box.run({"tune", "einsum:ij->i", "einsum:ij->j", "-s", "i=3", "-s", "j=4", "--trials", "1",
-                              "--emit", "other"});
+  CHECK(box.names("out/include") == std::vector<std::string>{"einsum.h", "einsum.hpp", "matvec.h", "matvec.hpp"});
+  const auto twice =
+      box.run({"tune", "einsum:ij->i", "einsum:ij->j", "-s", "i=3", "-s", "j=4", "--trials", "1", "--emit", "other"});
   CHECK(twice.exit_code == 2);
   CHECK(twice.err.find("[duplicate-function]") != std::string::npos);
   CHECK_FALSE(std::filesystem::exists(box.path("other")));

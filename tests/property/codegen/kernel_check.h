@@ -44,7 +44,7 @@ class KernelCheck {
   KernelCheck(search::Problem problem, codegen::Target target);
   /// The kernel's library, or what kept it from being made.
   tile_tune::Result<std::filesystem::path> build(const codegen::Schedule& schedule, const ir::Program& base,
-                                           codegen::Compiled& compiled);
+                                                 codegen::Compiled& compiled);
 
   search::Problem problem_;
   codegen::Target target_;
