@@ -14,6 +14,9 @@ namespace {
 // take an eighth of a stack of 8 MiB.
 constexpr size_t kMaxChain = 1000;
 
+// Of one innermost iteration (one Zen 4 core): products take 3.5 ns at 512^3, 5 at 128x1024x1024.
+constexpr double kProductSeconds = 5e-9, kTermSeconds = 30e-9;
+
 Result<void> check_inputs(const ir::Program& program, const Inputs& inputs) {
   if (!program.is_bound())
     return fail(ErrorClass::Program, "unbound-program", fmt::format("'{}' has sizes without a value", program.name));
@@ -119,14 +122,15 @@ Result<std::vector<Expected>> evaluate_sample(const ir::Program& program, const 
   });
 }
 
-double evaluation_cost(const ir::Program& program) {
-  double cost = 0;
+double evaluation_seconds(const ir::Program& program) {
+  double seconds = 0;
   for (const auto& statement : program.statements) {
+    const Plan plan = make_plan(program, statement);
     double points = 1;
-    for (const auto& index : statement.indices) points *= static_cast<double>(ir::range(index).extent());
-    cost += points;
+    for (const auto& range : plan.ranges) points *= static_cast<double>(range.extent());
+    seconds += points * (plan.products && plan.elementwise ? kProductSeconds : kTermSeconds);
   }
-  return cost;
+  return seconds;
 }
 
 tensor::Array to_array(const ir::Program& program, const Expected& expected) {

@@ -59,7 +59,7 @@ class Planner {
     }
     add(*statement_.value);
     leave_root_rounding_to_the_reduction();
-    plan_.factors = factors();
+    plan_.products = products();
     return std::move(plan_);
   }
 
@@ -77,20 +77,33 @@ class Planner {
   }
 
   // Most of the reference's time goes into contractions, whose terms all look alike.
-  std::optional<std::pair<int, int>> factors() const {
-    const auto is_plain = [&](const Node& node) {
-      return node.kind == Node::Kind::Load && plan_.accesses[node.arguments[0]].checked.empty();
-    };
-    if (statement_.op != ir::Aggregation::Sum || plan_.reduction.empty() || !plan_.guards.empty() ||
-        plan_.nodes.size() != 3 || !is_plain(plan_.nodes[0]) || !is_plain(plan_.nodes[1]))
-      return std::nullopt;
-    const Node& root = plan_.nodes.back();
+  std::optional<Products> products() const {
+    if (statement_.op != ir::Aggregation::Sum || plan_.nodes.size() != 3) return std::nullopt;
+    const Node &a = plan_.nodes[0], &b = plan_.nodes[1], &root = plan_.nodes[2];
     const DType type = statement_.accumulator;
-    if (root.kind != Node::Kind::Operation || root.operation.op != ir::Op::Mul || root.operation.ulps != 0 ||
-        (type != DType::F32 && type != DType::F64) || root.type != type || plan_.nodes[0].type != type ||
-        plan_.nodes[1].type != type)
+    if (a.kind != Node::Kind::Load || b.kind != Node::Kind::Load || root.kind != Node::Kind::Operation ||
+        root.operation.op != ir::Op::Mul || root.operation.ulps != 0 || (type != DType::F32 && type != DType::F64) ||
+        root.type != type || a.type != type || b.type != type)
       return std::nullopt;
-    return std::pair{plan_.nodes[root.arguments[0]].arguments[0], plan_.nodes[root.arguments[1]].arguments[0]};
+    const auto inner = unchecked_reduction();
+    if (!inner) return std::nullopt;
+    return Products{plan_.nodes[root.arguments[0]].arguments[0], plan_.nodes[root.arguments[1]].arguments[0], *inner};
+  }
+
+  // The longest reduction index that no guard and no checked subscript reads.
+  std::optional<int> unchecked_reduction() const {
+    std::optional<int> longest;
+    for (const int index : plan_.reduction) {
+      const auto reads = [&](const Linear& value) {
+        return std::any_of(value.terms.begin(), value.terms.end(), [&](const auto& term) { return term.first == index; });
+      };
+      bool checked = false;
+      for (const auto& guard : plan_.guards) checked |= reads(guard.numerator);
+      for (const auto& access : plan_.accesses)
+        for (const auto& subscript : access.checked) checked |= subscript.node >= 0 || reads(subscript.numerator);
+      if (!checked && (!longest || plan_.ranges[index].extent() > plan_.ranges[*longest].extent())) longest = index;
+    }
+    return longest;
   }
 
   // Whether an affine subscript is inside [0, extent) for all points of the ranges. In 128 bits nothing overflows.

@@ -63,6 +63,12 @@ struct Node {
   Value constant;
 };
 
+/// A sum of nothing but products of two elements, of one float type: the accesses, and a reduction index that nothing
+/// checks, along which their elements lie in even steps.
+struct Products {
+  int a, b, inner;
+};
+
 struct Plan {
   const ir::Statement* statement = nullptr;
   DType target_type = DType::F32;
@@ -80,8 +86,7 @@ struct Plan {
   /// alone.
   bool elementwise = false;
   std::vector<std::vector<ir::Pivot>> pivots;
-  /// Numbers of two accesses of a sum whose terms are nothing but products of two elements, of one float type.
-  std::optional<std::pair<int, int>> factors;
+  std::optional<Products> products;
 };
 
 /// The program must be bound and valid, and outlive the plan.

@@ -45,8 +45,8 @@ Result<std::vector<Expected>> evaluate(const ir::Program& program, const Inputs&
 Result<std::vector<Expected>> evaluate_sample(const ir::Program& program, const Inputs& inputs, int64_t samples,
                                               uint64_t seed);
 
-/// Cost of evaluate() in innermost iterations (about 30 ns each), to decide between the two.
-double evaluation_cost(const ir::Program& program);
+/// About how long evaluate() takes for a bound program, to decide between the two.
+double evaluation_seconds(const ir::Program& program);
 
 /// Values of an output as an array of its type (from a full evaluation).
 tensor::Array to_array(const ir::Program& program, const Expected& expected);

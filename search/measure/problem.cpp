@@ -14,16 +14,17 @@ namespace {
 using nlohmann::json;
 namespace fs = std::filesystem;
 
-// The reference is evaluated whole up to this many innermost iterations (about a second) and this many outputs, whose
-// expectations take 24 to 32 bytes each.
-constexpr double kWholeIterations = 2e7;
+// The reference is evaluated whole where that takes no longer than this, and up to this many outputs, whose expectations
+// take 24 to 32 bytes each. Otherwise every candidate is compiled once more at small sizes: 0.4 to 0.8 s of a core, which
+// halved the trials of 128x1024x1024 in 30 s.
+constexpr double kWholeSeconds = 1.5;
 constexpr int64_t kWholeElements = 1 << 21;
 constexpr int64_t kSamples = 4096;  // of each output: issue 1.6
 
 Result<void> judge(Problem& problem, uint64_t seed) {
   int64_t elements = 0;
   for (const int output : problem.program.outputs) elements += ir::element_count(problem.program.tensors[output]);
-  problem.sampled = reference::evaluation_cost(problem.program) > kWholeIterations || elements > kWholeElements;
+  problem.sampled = reference::evaluation_seconds(problem.program) > kWholeSeconds || elements > kWholeElements;
   TILE_TUNE_TRY(expected, problem.sampled ? reference::evaluate_sample(problem.program, problem.inputs, kSamples, seed)
                                           : reference::evaluate(problem.program, problem.inputs));
   problem.expected = std::move(expected);
