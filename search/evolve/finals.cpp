@@ -9,6 +9,9 @@ namespace {
 // whoever was slower than the default by more will not beat it, and costs 31 rounds of its time.
 constexpr double kNoChance = 0.85;
 
+// One of two cores taken away is a factor of 1.8: 14.7 and 26.1 us for the default of an MLP (Zen 4).
+constexpr double kAtOdds = 1.5;
+
 }  // namespace
 
 std::vector<Member> finalists(const Population& population, const std::string& default_key,
@@ -39,6 +42,11 @@ size_t decide(const std::vector<Measurement>& finals, bool with_previous) {
     if (i != standing && ok(i) && finals[i].ratio_lo > bar && better) winner = i;
   }
   return winner;
+}
+
+bool at_odds(const Measurement& final_default, const Measurement& trial) {
+  const double then = trial.median_ns, now = final_default.median_ns;
+  return final_default.outcome == Outcome::Ok && then > 0 && now > 0 && (now > kAtOdds * then || then > kAtOdds * now);
 }
 
 }  // namespace tile_tune::search

@@ -19,4 +19,8 @@ std::vector<Member> finalists(const Population& population, const std::string& d
 /// interval lies above both the default and the standing one's median; of several the fastest.
 size_t decide(const std::vector<Measurement>& finals, bool with_previous);
 
+/// The default took far longer in the finals than in its trial, or the other way round: somebody else had a core in one
+/// of them. No sample shows that where a thread of the pool gets no core at all, since the others do its work.
+bool at_odds(const Measurement& final_default, const Measurement& trial);
+
 }  // namespace tile_tune::search

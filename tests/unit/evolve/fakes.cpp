@@ -34,10 +34,13 @@ std::vector<Measurement> LandscapeMeasurer::measure(const std::vector<codegen::S
 std::vector<Measurement> LandscapeMeasurer::finals(const std::vector<codegen::Schedule>& schedules) {
   finalists = schedules;
   now += finals_take;
+  const double slower = finals_slower.empty() ? 1 : finals_slower.front();
+  if (!finals_slower.empty()) finals_slower.erase(finals_slower.begin());
   std::vector<Measurement> results;
   for (const auto& schedule : schedules) {
     if (results.size() == finals_at_most) break;
     results.push_back(measured(schedule));
+    results.back().median_ns *= slower;
     results.back().ratio_lo = finals_lo * results.back().ratio;
     results.back().ratio_hi = finals_hi * results.back().ratio;
   }

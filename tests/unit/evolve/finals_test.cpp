@@ -110,6 +110,21 @@ TEST_CASE("the report names the winner with its final figures") {
   CHECK(noisy.run()->winner->standing == Standing::Default);
 }
 
+TEST_CASE("finals that disagree with the trials on the default's time are run once more, then marked") {
+  const Landscape landscape = synthetic_matmul();
+  const auto untuned = [&](std::vector<double> slower) {
+    Session session(landscape);
+    session.options = {.seed = 12, .budget = {.trials = 10}};
+    session.measurer.finals_slower = std::move(slower);
+    const Measurement result = session.run()->default_measurement;
+    return std::pair{result.median_ns / landscape.default_ns(), result.disturbed};
+  };
+  CHECK(untuned({1.4, 1}) == std::pair{1.4, false});
+  CHECK(untuned({1.8, 1}) == std::pair{1.0, false});
+  CHECK(untuned({1 / 1.8, 1}) == std::pair{1.0, false});
+  CHECK(untuned({1.8, 2, 1}) == std::pair{2.0, true});
+}
+
 TEST_CASE("interrupted finals name no winner") {
   const Landscape landscape = synthetic_matmul();
   Session session(landscape);
