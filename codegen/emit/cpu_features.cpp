@@ -99,6 +99,14 @@ Target runtime_target(const Target& target) {
   return runtime;
 }
 
+std::vector<std::string> testable_features(const std::string& platform) {
+  std::vector<std::string> names;
+  for (const auto* table : {&x86_features(), &arm_features()})
+    for (const auto& [name, behind] : *table)
+      if (features_behind(platform, name) != nullptr) names.push_back(name);
+  return names;
+}
+
 Result<Features> required_cpu_features(const Target& target) {
   const std::string platform = runtime_target(target).halide;
   if (!kPlatforms.contains(platform))
@@ -112,7 +120,8 @@ Result<Features> required_cpu_features(const Target& target) {
       required = required + *known;
     } else if (!is_neutral(parts[i]) && !needs_no_test(platform, parts[i])) {
       return fail(ErrorClass::Target, "unsupported-target-feature",
-                  fmt::format("a package cannot be made for the target feature '{}' of '{}'", parts[i], target.halide));
+                  fmt::format("a package cannot be made for the target feature '{}' of '{}'", parts[i], target.halide),
+                  fmt::format("it can for: {}", fmt::join(testable_features(platform), ", ")));
     }
   }
   std::sort(required.begin(), required.end());
@@ -136,13 +145,14 @@ std::string cpu_condition(const Features& features) {
 }
 
 Result<std::vector<Target>> dispatch_order(std::vector<Target> targets) {
+  const std::string first = targets.front().halide;
   const Target baseline = runtime_target(targets.front());
   const bool is_deterministic = targets.front().is_deterministic();
   std::vector<std::pair<Features, Target>> order;
   for (auto& target : targets) {
     if (runtime_target(target).halide != baseline.halide)
       return fail(ErrorClass::Program, "several-platforms",
-                  fmt::format("one library cannot be for {} and for {}", targets.front().halide, target.halide),
+                  fmt::format("one library cannot be for {} and for {}", first, target.halide),
                   "build one for each, in folders of their own");
     TILE_TUNE_TRY(features, required_cpu_features(target));
     order.emplace_back(std::move(features), std::move(target));

@@ -17,6 +17,9 @@ namespace tile_tune::codegen {
 /// Target.
 Result<std::vector<std::string>> required_cpu_features(const Target& target);
 
+/// Halide's names of the features of a platform ("x86-64-linux") beyond its baseline that a CPU can be asked for.
+std::vector<std::string> testable_features(const std::string& platform);
+
 /// A C expression: this CPU has all of them. It needs kCpuIncludes before it.
 std::string cpu_condition(const std::vector<std::string>& features);
 extern const char* const kCpuIncludes;

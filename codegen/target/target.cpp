@@ -67,6 +67,17 @@ void read_vector_unit(Target& target, const Halide::Target& halide) {
   target.vector_registers = many ? 32 : 16;
 }
 
+// Halide's avx512 alone is AVX512F and AVX512CD, which LLVM 21 does not compile our kernels for (an "unexpected illegal
+// type" ends the process). Every processor but Knights Landing, which has a feature of its own, has what
+// avx512_skylake names, and who writes avx512 means that.
+Halide::Target with_whole_avx512(const Halide::Target& target) {
+  if (!target.has_feature(Feature::AVX512) ||
+      target.features_any_of({Feature::AVX512_KNL, Feature::AVX512_Skylake, Feature::AVX512_Cannonlake,
+                              Feature::AVX512_SapphireRapids, Feature::AVX512_Zen4, Feature::AVX512_Zen5}))
+    return target;
+  return target.without_feature(Feature::AVX512).with_feature(Feature::AVX512_Skylake);
+}
+
 // Halide throws for targets that are spelled well and make no sense (SVE without a length).
 Result<Halide::Target> parse(const std::string& text) {
   const auto unknown = [&] {
@@ -75,7 +86,7 @@ Result<Halide::Target> parse(const std::string& text) {
   };
   if (!Halide::Target::validate_target_string(text)) return unknown();
   try {
-    return Halide::Target(text);
+    return with_whole_avx512(Halide::Target(text));
   } catch (const Halide::Error&) {
     return unknown();
   }

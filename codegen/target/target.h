@@ -33,7 +33,8 @@ struct Target {
 };
 
 /// `text` is "host" or a Halide target string, of this machine or another: packages for others are made here, too.
-/// Unknown string: class Program; one this version makes no kernels for: Target.
+/// The feature avx512 alone is taken as avx512_skylake. Unknown string: class Program; one this version makes no
+/// kernels for: Target.
 Result<Target> describe_target(const std::string& text, int threads);
 
 /// The target with Halide's feature strict_float: the compiler neither reorders nor fuses operations on floats, so that

@@ -11,6 +11,7 @@
 #include "codegen/emit/staging.h"
 #include "codegen/emit/subprocess.h"
 #include "codegen/emit/toolchain.h"
+#include "codegen/lower/compile.h"
 #include "tests/integration/emit/programs.h"
 
 using namespace tile_tune;
@@ -85,6 +86,33 @@ TEST_CASE("instruction sets are asked for from the one that needs most down to t
   REQUIRE_FALSE(mixed);
   CHECK(mixed.error().code == "several-platforms");
   CHECK(mixed.error().error_class == ErrorClass::Program);
+  CHECK(mixed.error().message.find("for x86-64-linux-avx2 and for arm-64-linux") != std::string::npos);
+}
+
+TEST_CASE("avx512 alone is what every processor with it has but Knights Landing") {
+  const auto skylake = target("x86-64-linux-avx512_skylake");
+  CHECK(target("x86-64-linux-avx512") == skylake);
+  CHECK(target("x86-64-linux-avx2-fma-avx512") == target("x86-64-linux-avx2-fma-avx512_skylake"));
+  CHECK(order({"x86-64-linux-avx512", "x86-64-linux-avx512_skylake"}) ==
+        std::vector<std::string>{skylake.halide, "x86-64-linux"});
+  CHECK(target("x86-64-linux-avx512-avx512_knl").halide.find("skylake") == std::string::npos);
+}
+
+TEST_CASE("kernels are compiled for every feature that a package may be made for") {
+  const Scratch scratch;
+  const Kernel kernel = test::matmul_kernel("f");
+  for (const std::string platform : {"x86-64-linux", "arm-64-linux"}) {
+    const auto features = testable_features(platform);
+    REQUIRE(features.size() >= 2);
+    for (const auto& feature : features) {
+      INFO(platform << " " << feature);
+      const auto one = target(platform + "-" + feature);
+      CHECK(required_cpu_features(one));
+      const auto compiled = compile_object(kernel.program, kernel.schedule, one, "f", scratch.path / "f.o");
+      CHECK(compiled);
+    }
+  }
+  CHECK(testable_features("arm-64-osx").empty());
 }
 
 TEST_CASE("a call runs the first function that its CPU has all features for") {
