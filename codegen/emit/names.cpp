@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <initializer_list>
 #include <set>
 
 namespace tile_tune::codegen {
@@ -72,6 +73,45 @@ const Names kLibraryNames = {
     "tee", "timezone", "truncate", "tzname", "ualarm", "umask", "uname", "unlink", "unsetenv", "usleep", "utime",
     "vfork", "wait", "waitpid", "write"};
 
+// Types of headers that ours or most programs include.
+const Names kTypes = {"FILE",       "DIR",       "DLTensor",     "size_t",    "ssize_t",   "ptrdiff_t", "max_align_t",
+                      "nullptr_t",  "intptr_t",  "uintptr_t",    "intmax_t",  "uintmax_t", "wint_t",    "wctype_t",
+                      "wctrans_t",  "mbstate_t", "div_t",        "ldiv_t",    "lldiv_t",   "imaxdiv_t", "fpos_t",
+                      "va_list",    "jmp_buf",   "sig_atomic_t", "clock_t",   "time_t",    "off_t",     "pid_t",
+                      "uid_t",      "gid_t",     "mode_t",       "dev_t",     "ino_t",     "nlink_t",   "id_t",
+                      "key_t",      "locale_t",  "float_t",      "double_t",  "fenv_t",    "fexcept_t", "pthread_t",
+                      "sigset_t",   "timer_t",   "clockid_t",    "blksize_t", "blkcnt_t",  "socklen_t", "suseconds_t",
+                      "useconds_t", "regoff_t",  "register_t",   "u_char",    "u_short",   "u_int",     "u_long",
+                      "uint",       "ulong",     "ushort",       "quad_t",    "daddr_t",   "caddr_t",   "fd_set"};
+
+// Macros of C11 and common ones of POSIX in capitals, besides those that is_system_macro() knows by their form.
+const Names kMacros = {
+    // <stdio.h>, <stdlib.h>, <math.h>, <complex.h>, <time.h>, <locale.h>, <fenv.h>
+    "BUFSIZ", "FOPEN_MAX", "FILENAME_MAX", "TMP_MAX", "SEEK_CUR", "SEEK_END", "SEEK_SET", "EXIT_FAILURE",
+    "EXIT_SUCCESS", "RAND_MAX", "MB_CUR_MAX", "MB_LEN_MAX", "HUGE_VAL", "HUGE_VALF", "HUGE_VALL", "INFINITY", "NAN",
+    "SNAN", "MAXFLOAT", "MATH_ERRNO", "MATH_ERREXCEPT", "FP_NAN", "FP_INFINITE", "FP_ZERO", "FP_SUBNORMAL", "FP_NORMAL",
+    "FP_ILOGB0", "FP_ILOGBNAN", "CMPLX", "CMPLXF", "CMPLXL", "CLOCKS_PER_SEC", "TIME_UTC", "LC_ALL", "LC_COLLATE",
+    "LC_CTYPE", "LC_MONETARY", "LC_NUMERIC", "LC_TIME", "LC_MESSAGES", "FE_ALL_EXCEPT", "FE_DIVBYZERO", "FE_INEXACT",
+    "FE_INVALID", "FE_OVERFLOW", "FE_UNDERFLOW", "FE_DOWNWARD", "FE_TONEAREST", "FE_TOWARDZERO", "FE_UPWARD",
+    "FE_DFL_ENV", "WEOF", "FLT_RADIX", "FLT_ROUNDS", "FLT_EVAL_METHOD", "DECIMAL_DIG", "CHAR_BIT", "WORD_BIT",
+    "LONG_BIT",
+    // <errno.h>
+    "E2BIG", "EACCES", "EAGAIN", "EALREADY", "EBADF", "EBADMSG", "EBUSY", "ECANCELED", "ECHILD", "EDEADLK", "EDOM",
+    "EEXIST", "EFAULT", "EFBIG", "EIDRM", "EILSEQ", "EINPROGRESS", "EINTR", "EINVAL", "EIO", "EISDIR", "ELOOP",
+    "EMFILE", "EMLINK", "EMSGSIZE", "ENFILE", "ENODATA", "ENODEV", "ENOENT", "ENOEXEC", "ENOLCK", "ENOMEM", "ENOMSG",
+    "ENOSPC", "ENOSYS", "ENOTDIR", "ENOTEMPTY", "ENOTSUP", "ENOTTY", "ENXIO", "EOVERFLOW", "EPERM", "EPIPE", "EPROTO",
+    "ERANGE", "EROFS", "ESPIPE", "ESRCH", "ESTALE", "ETIME", "ETIMEDOUT", "EWOULDBLOCK", "EXDEV",
+    // <unistd.h>, <fcntl.h>, <sys/wait.h>, <sys/select.h>, <endian.h>, <limits.h>
+    "F_OK", "R_OK", "W_OK", "X_OK", "F_LOCK", "F_TEST", "F_TLOCK", "F_ULOCK", "L_SET", "L_INCR", "L_XTND",
+    "STDIN_FILENO", "STDOUT_FILENO", "STDERR_FILENO", "O_APPEND", "O_CREAT", "O_DIRECT", "O_EXCL", "O_RDONLY", "O_RDWR",
+    "O_SYNC", "O_TRUNC", "O_WRONLY", "O_NONBLOCK", "WNOHANG", "WUNTRACED", "WCONTINUED", "FD_SET", "FD_CLR", "FD_ISSET",
+    "FD_ZERO", "FD_SETSIZE", "NFDBITS", "BIG_ENDIAN", "LITTLE_ENDIAN", "PDP_ENDIAN", "BYTE_ORDER", "PATH_MAX",
+    "NAME_MAX", "PIPE_BUF", "IOV_MAX", "ARG_MAX", "NGROUPS_MAX", "NZERO", "NSIG", "MINSIGSTKSZ",
+    // <termios.h>: speeds and modes
+    "B0", "B50", "B75", "B110", "B134", "B150", "B200", "B300", "B600", "B1200", "B1800", "B2400", "B4800", "B9600",
+    "B19200", "B38400", "BS0", "BS1", "CR0", "CR1", "CR2", "CR3", "CS5", "CS6", "CS7", "CS8", "FF0", "FF1", "NL0",
+    "NL1", "TAB0", "TAB1", "TAB2", "TAB3", "VT0", "VT1", "ECHO", "EXTA", "EXTB"};
+
 // Library NAME puts NAME.h on the include path and libNAME.a on the library path: headers of C and POSIX, and
 // libraries that every program links, must not be found there.
 const Names kSystemFiles = {
@@ -84,6 +124,36 @@ const Names kSystemFiles = {
     "unistd", "utime",       "values",   "wchar",   "wctype",    "c",       "dl",      "gcc",       "gcc_s",
     "m",      "rt",          "util"};
 
+bool is_fixed_width_type(std::string_view name) {
+  const auto skip = [&](std::string_view prefix) {
+    if (name.starts_with(prefix)) name.remove_prefix(prefix.size());
+  };
+  skip("u");
+  if (!name.starts_with("int")) return false;
+  skip("int");
+  skip("_least");
+  skip("_fast");
+  return name == "8_t" || name == "16_t" || name == "32_t" || name == "64_t";
+}
+
+/// SIGINT, M_PI, PRId64, INT_MAX, FLT_EPSILON.
+bool is_system_macro(std::string_view name) {
+  const auto starts = [&](std::initializer_list<std::string_view> list) {
+    return std::any_of(list.begin(), list.end(), [&](std::string_view prefix) { return name.starts_with(prefix); });
+  };
+  const auto ends = [&](std::initializer_list<std::string_view> list) {
+    return std::any_of(list.begin(), list.end(), [&](std::string_view suffix) { return name.ends_with(suffix); });
+  };
+  if (kMacros.contains(name)) return true;
+  const auto is_small = [](char c) { return c >= 'a' && c <= 'z'; };
+  if (starts({"SIG", "M_"})) return std::none_of(name.begin(), name.end(), is_small);
+  if (starts({"PRI", "SCN"})) return ends({"8", "16", "32", "64", "MAX", "PTR"});
+  if (starts({"FLT_", "DBL_", "LDBL_"})) return ends({"_DIG", "_EPSILON", "_EXP", "_MAX", "_MIN", "_SUBNORM"});
+  return starts({"BOOL_", "CHAR_", "SCHAR_", "UCHAR_", "SHRT_", "USHRT_", "INT", "UINT", "LONG_", "ULONG_", "LLONG_",
+                 "ULLONG_", "SIZE_", "SSIZE_", "PTRDIFF_", "WCHAR_", "WINT_", "SIG_ATOMIC_"}) &&
+         ends({"_MAX", "_MIN", "_WIDTH", "_C"});
+}
+
 }  // namespace
 
 bool is_c_identifier(std::string_view name) {
@@ -92,7 +162,9 @@ bool is_c_identifier(std::string_view name) {
   return !name.empty() && letter(name.front()) && std::all_of(name.begin(), name.end(), letter_or_digit);
 }
 
-bool is_c_keyword(std::string_view name) { return kKeywords.contains(name); }
+bool is_c_keyword(std::string_view name) {
+  return kKeywords.contains(name) || kTypes.contains(name) || is_fixed_width_type(name) || is_system_macro(name);
+}
 
 bool is_c_library_name(std::string_view name) {
   if (kLibraryNames.contains(name) || kMathFunctions.contains(name)) return true;

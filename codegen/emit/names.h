@@ -15,7 +15,8 @@ namespace tile_tune::codegen {
 
 /// Letters, digits and underscores, not starting with a digit.
 bool is_c_identifier(std::string_view name);
-/// A keyword of C11 or C++20, or a macro that usual compilers and headers define (linux, I, NULL, ...).
+/// A keyword of C11 or C++20, or a type or macro that usual compilers and headers define (linux, I, FILE, INT_MAX,
+/// ...).
 bool is_c_keyword(std::string_view name);
 /// A function or object of C11's library or a common one of POSIX.
 bool is_c_library_name(std::string_view name);

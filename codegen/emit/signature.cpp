@@ -144,7 +144,8 @@ std::string packing_entry(const Signature& signature, const Argument& constant) 
 std::string status_prefix(const std::string& library) {
   std::string prefix = library;
   for (char& c : prefix) c = static_cast<char>(std::toupper(static_cast<unsigned char>(c)));
-  return prefix;
+  // F_OK, R_OK, W_OK and X_OK are macros of <unistd.h>, which the C++ library's headers include; Z_OK is zlib's.
+  return library.size() == 1 ? prefix + "_STATUS" : prefix;
 }
 
 }  // namespace tile_tune::codegen

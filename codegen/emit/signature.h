@@ -72,7 +72,7 @@ std::string packing_entry(const Signature& signature, const Argument& constant);
 /// "_bytes" behind it.
 std::vector<std::string> entry_points(const Signature& signature);
 
-/// What an entry returns (runtime/tile_tune_status.h). `suffix` completes the enumerator LIBRARY_suffix.
+/// What an entry returns (runtime/tile_tune_status.h). `suffix` completes the enumerator PREFIX_suffix.
 struct Status {
   int code;
   std::string_view suffix;
@@ -82,7 +82,7 @@ struct Status {
 inline constexpr Status kStatuses[] = {TILE_TUNE_STATUSES(TILE_TUNE_STATUS_ROW)};
 #undef TILE_TUNE_STATUS_ROW
 
-/// LIBRARY in upper case, the prefix of the status enumerators.
+/// LIBRARY in upper case, the prefix of the status enumerators; of a name of one letter with _STATUS behind it.
 std::string status_prefix(const std::string& library);
 
 }  // namespace tile_tune::codegen

@@ -74,3 +74,17 @@ TEST_CASE("the header says what every pointer must hold") {
   contains(text, "int h_dl(lib_dl_tensor* const* inputs, lib_dl_tensor* const* outputs);\n");
   contains(text, "/* g, bad *? text? schedule");  // foreign text cannot end the comment
 }
+
+TEST_CASE("status codes of a library of one letter are no macros of the system") {
+  CHECK(status_prefix("lib") == "LIB");
+  for (const char* library : {"f", "F", "r", "w", "x"}) {
+    PackageOptions options;
+    options.name = library;
+    options.target.halide = "x86-64-linux";
+    const std::string text = header_text(options, {signature(test::matmul_kernel("f"))}, {{"tuned", "abc"}}, false);
+    const std::string prefix = status_prefix(library);
+    contains(text, "returns " + prefix + "_OK (0)");
+    contains(text, "  " + prefix + "_OK = 0, /*");
+    CHECK(prefix.ends_with("_STATUS"));
+  }
+}
