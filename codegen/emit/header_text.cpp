@@ -67,13 +67,14 @@ typedef struct {name}_context {name}_context;
 void {name}_context_destroy({name}_context*); /* after its last call has returned; nothing if null */
 {name}_context* {name}_default_context(void); /* of every entry but KERNEL_ctx; is never destroyed */
 
-/* How many threads a call may use, the caller's included; 0: one for each CPU. */
+/* How many threads a call may use, the caller's included; 0: one for each CPU. Above 1024 is taken as 1024. */
 int {name}_context_set_num_threads({name}_context*, int threads);
 int {name}_set_num_threads(int threads); /* of the default context */
 
 /* A thread pool of yours in place of the shared one: calls task(state, i) for each i from 0 to count - 1, on any threads
- * and in any order, and returns when these calls have returned. count is at most the number of threads. What it leaves
- * out is done by the thread that called the kernel. Null: the shared pool. `user` is the context's user data. */
+ * and in any order, and returns when these calls have returned. count is at most the number of threads (where that is 0
+ * on Windows or WebAssembly, as many as find something to do). What it leaves out is done by the thread that called the
+ * kernel. Null: the shared pool. `user` is the context's user data. */
 typedef void (*{name}_parallel_for)(void* user, int count, void (*task)(void* state, int i), void* state);
 int {name}_context_set_parallel_for({name}_context*, {name}_parallel_for);
 

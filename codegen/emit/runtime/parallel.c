@@ -45,8 +45,8 @@ static void take_part(struct job* job) {
     do {
       if (first >= job->size) return;
       last = first + share(job, job->size - first);
-    } while (!atomic_compare_exchange_weak_explicit(&job->next, &first, last, memory_order_relaxed,
-                                                    memory_order_relaxed));
+    } while (
+        !atomic_compare_exchange_weak_explicit(&job->next, &first, last, memory_order_relaxed, memory_order_relaxed));
     for (; first < last; ++first) {
       if (atomic_load_explicit(&job->status, memory_order_relaxed) != TILE_TUNE_OK) return;
       int expected = TILE_TUNE_OK;
@@ -142,16 +142,30 @@ static void forget_pool(void) {
   pool.posted = pool.finished = (pthread_cond_t)PTHREAD_COND_INITIALIZER;
 }
 
+/* The threads are everybody's, and so run where the program's first thread may as well as where this caller may, who
+ * perhaps keeps to a CPU of its own. */
+static void prepare_attributes(pthread_attr_t* attributes) {
+  pthread_attr_init(attributes);
+#ifdef __GLIBC__
+  cpu_set_t first, here;
+  if (sched_getaffinity(getpid(), sizeof first, &first) != 0 || sched_getaffinity(0, sizeof here, &here) != 0) return;
+  CPU_OR(&first, &first, &here);
+  pthread_attr_setaffinity_np(attributes, sizeof first, &first);
+#endif
+}
+
 /* Fewer than wanted where the system gives no more: then a loop merely takes longer. */
 static void grow(int workers) {
   static int prepared = 0;
   if (!prepared) prepared = pthread_atfork(NULL, NULL, forget_pool) == 0;
+  pthread_attr_t attributes;
+  prepare_attributes(&attributes);
   sigset_t all, before;
   sigfillset(&all);
   pthread_sigmask(SIG_SETMASK, &all, &before); /* the program's handlers run on the program's threads */
   while (prepared && pool.worker_count < workers) {
     struct worker* worker = malloc(sizeof *worker);
-    if (worker == NULL || pthread_create(&worker->thread, NULL, work, NULL) != 0) {
+    if (worker == NULL || pthread_create(&worker->thread, &attributes, work, NULL) != 0) {
       free(worker);
       break;
     }
@@ -160,6 +174,7 @@ static void grow(int workers) {
     ++pool.worker_count;
   }
   pthread_sigmask(SIG_SETMASK, &before, NULL);
+  pthread_attr_destroy(&attributes);
 }
 
 /* At the end of the program, or where a shared library that the runtime is part of is unloaded. */
@@ -180,7 +195,11 @@ __attribute__((destructor)) static void stop(void) {
   pool.stopping = 0;
 }
 
+/* A caller that is cancelled ends after its loop: in the midst of it, it would take the lock and the job, which others
+ * work at, with it. */
 static void run_in_pool(struct job* job) {
+  int cancelling;
+  pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancelling);
   pthread_mutex_lock(&pool.lock);
   if (pool.worker_count < job->threads - 1) grow(job->threads - 1);
   job->older = pool.jobs;
@@ -202,12 +221,16 @@ static void run_in_pool(struct job* job) {
   while (atomic_load(&job->helpers) > 0) pthread_cond_wait(&pool.finished, &pool.lock);
   atomic_fetch_sub(&pool.waiting, 1);
   pthread_mutex_unlock(&pool.lock);
+  pthread_setcancelstate(cancelling, &cancelling);
 }
 
 static void take_part_of(void* state, int index) {
   (void)index;
   take_part(state);
 }
+
+/* Of one call: more would only cost memory, and stay. */
+enum { MOST_THREADS = 1024 };
 
 static int available_cpus(void) {
 #ifdef __linux__
@@ -222,6 +245,7 @@ int tile_tune_rt1_do_par_for(struct tile_tune_call* call, task_function task, in
   if (size < 1) return TILE_TUNE_OK;
   int threads = size == 1 ? 1 : atomic_load_explicit(&context->threads, memory_order_relaxed);
   if (threads == 0) threads = available_cpus();
+  if (threads > MOST_THREADS) threads = MOST_THREADS;
   struct job job = {.call = call, .task = task, .closure = closure, .min = min, .size = (unsigned)size};
   job.limit = threads;
   job.threads = threads < size ? threads : size;

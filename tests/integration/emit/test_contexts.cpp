@@ -70,6 +70,27 @@ TEST_CASE("two libraries in one program have threads, pools and allocators of th
   CHECK((runtime && *runtime == *read_bytes(second / "lib/libtile_tune_rt.a")));
 }
 
+// The runtime's sources alone: what a kernel would do in them, the tests' callers do.
+TEST_CASE("cancelled and pinned callers leave the pool to others, and its threads have an end") {
+  const Scratch scratch;
+  const fs::path runtime = kSource / "codegen/emit/runtime";
+  copy_sources({"pool.c"}, scratch.path);
+  run({"cc", "-std=c11", "-Wall", "-Wextra", "-pedantic", "-Werror", "-O1", "-pthread", "-I" + runtime.string(),
+       "pool.c", (runtime / "parallel.c").string(), (runtime / "context.c").string(), "-o", "pool"},
+      scratch.path);
+  CHECK(run({"sh", "-c", "./pool || echo $?"}, scratch.path).empty());
+}
+
+TEST_CASE("without POSIX threads a pool of the caller's is asked for as many tasks as it has threads") {
+  const Scratch scratch;
+  const fs::path runtime = kSource / "codegen/emit/runtime";
+  copy_sources({"serial.c"}, scratch.path);
+  run({"cc", "-std=c11", "-Wall", "-Wextra", "-pedantic", "-Werror", "-O1", "-D_WIN32", "-I" + runtime.string(),
+       "serial.c", (runtime / "serial.c").string(), (runtime / "context.c").string(), "-o", "serial"},
+      scratch.path);
+  CHECK(run({"sh", "-c", "./serial || echo $?"}, scratch.path).empty());
+}
+
 TEST_CASE("libraries are small") {
   const Scratch scratch;
   const auto size = [&](const fs::path& file) { return fs::file_size(scratch.path / file); };
