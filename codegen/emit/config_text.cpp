@@ -32,6 +32,19 @@ unset(_{0}_prefix)
                      library);
 }
 
+std::string cmake_version_text(const std::string& tool_version) {
+  return fmt::format(R"(# The version is that of the tile-tune which made the package.
+set(PACKAGE_VERSION "{0}")
+if(NOT PACKAGE_FIND_VERSION VERSION_GREATER PACKAGE_VERSION)
+  set(PACKAGE_VERSION_COMPATIBLE TRUE)
+endif()
+if(PACKAGE_FIND_VERSION VERSION_EQUAL PACKAGE_VERSION)
+  set(PACKAGE_VERSION_EXACT TRUE)
+endif()
+)",
+                     tool_version);
+}
+
 std::string pkg_config_text(const std::string& library, const std::string& tool_version) {
   return fmt::format(R"(prefix=${{pcfiledir}}/../..
 libdir=${{prefix}}/lib

@@ -15,6 +15,7 @@
 #include "codegen/emit/library_text.h"
 #include "codegen/emit/manifest.h"
 #include "codegen/emit/names.h"
+#include "codegen/emit/obsolete.h"
 #include "codegen/emit/source_package.h"
 #include "codegen/emit/staging.h"
 #include "codegen/emit/subprocess.h"
@@ -33,15 +34,16 @@ struct Files {
         header(fmt::format("include/{}.h", options.name)),
         cpp_header(fmt::format("include/{}.hpp", options.name)),
         cmake(fmt::format("lib/cmake/{0}/{0}Config.cmake", options.name)),
+        cmake_version(fmt::format("lib/cmake/{0}/{0}ConfigVersion.cmake", options.name)),
         pkg_config(fmt::format("lib/pkgconfig/{}.pc", options.name)),
         manifest(fmt::format("share/{}/manifest.json", options.name)),
         all(as_sources ? source_files(kernels, options) : std::vector<fs::path>{library, runtime, pkg_config}) {
-    all.insert(all.end(), {header, cpp_header, cmake, manifest});
+    all.insert(all.end(), {header, cpp_header, cmake, cmake_version, manifest});
     std::sort(all.begin(), all.end());
   }
 
   fs::path runtime = "lib/libtile_tune_rt.a";
-  fs::path library, header, cpp_header, cmake, pkg_config, manifest;
+  fs::path library, header, cpp_header, cmake, cmake_version, pkg_config, manifest;
   std::vector<fs::path> all;  // sorted
 };
 
@@ -91,6 +93,7 @@ Result<void> write_texts(const fs::path& root, const Files& files, const std::ve
     provenances.push_back({provenance_text(kernel, options.target), ir::content_hash(kernel.program)});
   TILE_TUNE_CHECK(write_text(root / files.header, header_text(options, signatures, provenances, as_sources)));
   TILE_TUNE_CHECK(write_text(root / files.cpp_header, cpp_header_text(options.name, signatures)));
+  TILE_TUNE_CHECK(write_text(root / files.cmake_version, cmake_version_text(options.tool_version)));
   if (as_sources) return write_text(root / files.cmake, sources_config_text(kernels, options));
   TILE_TUNE_CHECK(write_text(root / files.cmake, cmake_config_text(options.name)));
   return write_text(root / files.pkg_config, pkg_config_text(options.name, options.tool_version));
@@ -154,7 +157,10 @@ Result<std::vector<fs::path>> stage_and_commit(const Compiler& compiler, const s
   TILE_TUNE_TRY(compiled,
                 as_sources ? make_sources(job, root) : make_archives(job, root / files.library, root / files.runtime));
   TILE_TUNE_CHECK(write_manifest(root, files, job, compiled));
+  const auto obsolete = obsolete_files(options.directory, options.name, files.all);
   TILE_TUNE_CHECK(staging.commit(files.all));
+  std::error_code ignored;  // the package is there
+  for (const fs::path& file : obsolete) fs::remove(options.directory / file, ignored);
   return files.all;
 }
 

@@ -59,7 +59,8 @@ struct PackageOptions {
 
 /// Writes the package and returns the files written, relative to the directory, sorted. Everything is made in a
 /// temporary directory beside the target and renamed at the end: on failure nothing half-written is left, and an older
-/// package there is untouched. Runs the compiler, so only a fresh child process calls it.
+/// package there is untouched. Of an older package of this name, files that the new one lacks are removed. Runs the
+/// compiler, so only a fresh child process calls it.
 Result<std::vector<std::filesystem::path>> write_package(const std::vector<Kernel>& kernels,
                                                          const PackageOptions& options);
 

@@ -9,8 +9,8 @@ using namespace tile_tune::test;
 namespace {
 
 const std::vector<std::string> kPackage = {
-    "include/mv.h",          "include/mv.hpp",      "lib/cmake/mv/mvConfig.cmake", "lib/libmv.a",
-    "lib/libtile_tune_rt.a", "lib/pkgconfig/mv.pc", "share/mv/manifest.json"};
+    "include/mv.h", "include/mv.hpp",        "lib/cmake/mv/mvConfig.cmake", "lib/cmake/mv/mvConfigVersion.cmake",
+    "lib/libmv.a",  "lib/libtile_tune_rt.a", "lib/pkgconfig/mv.pc",         "share/mv/manifest.json"};
 
 constexpr const char* kCaller = R"(#include <mv.h>
 #include <stdio.h>
@@ -74,7 +74,7 @@ TEST_CASE("tune --emit writes what build writes from the same record, and run us
   REQUIRE(built.exit_code == 0);
   CHECK_THAT(built.err, Catch::Contains("tuned schedule (exact)"));  // neither untuned nor stale
   const auto answer = nlohmann::json::parse(built.out);
-  CHECK(answer["files"].size() == 7);
+  CHECK(answer["files"].size() == 8);
   CHECK(answer["kernels"][0]["rung"] == "exact");
   for (const char* file : {"include/matvec.h", "lib/libmatvec.a", "share/matvec/manifest.json"})
     CHECK(box.read(std::string("tuned/") + file) == box.read(std::string("built/") + file));

@@ -13,6 +13,21 @@ TEST_CASE("the examples find, build and run with an emitted library") {
   CHECK(c.starts_with("C: 17 x 33 x 19, largest error "));
   CHECK(cpp.starts_with("C++: 17 x 33 x 19, largest error "));
   CHECK(cpp.find("without an output: a pointer is null\n") != cpp.npos);
+
+  // Asked for a version, CMake gets the tool's or none.
+  fs::create_directory(scratch.path / "versions");
+  REQUIRE(write_text(scratch.path / "versions/CMakeLists.txt", R"(cmake_minimum_required(VERSION 3.20)
+project(versions LANGUAGES C)
+find_package(matmul 99 QUIET)
+if(matmul_FOUND)
+  message(FATAL_ERROR "it is not of version 99")
+endif()
+find_package(matmul 0.1.0 EXACT REQUIRED)
+find_package(matmul 0.1 REQUIRED)
+)"));
+  run({(kSource / ".venv/bin/cmake").string(), "-S", "versions", "-B", "versions/build",
+       "-DCMAKE_PREFIX_PATH=" + (scratch.path / "matmul").string()},
+      scratch.path);
 }
 
 // One case, since emitting the package takes longer than everything after it.
@@ -140,7 +155,7 @@ TEST_CASE("the same package comes out byte for byte in another directory") {
     CHECK(a->find("made here") == a->npos);
     CHECK(a->find("somewhere") == a->npos);  // where the program's source lay
   }
-  CHECK(files == 7);
+  CHECK(files == 8);
 
   const auto manifest = nlohmann::json::parse(*read_bytes(first / "share/matmul/manifest.json"));
   CHECK(manifest["kind"] == "package");

@@ -65,8 +65,8 @@ TEST_CASE("a package is written, replaced, and leaves its neighbours alone") {
   const auto written = write_package_with(stand_in(), kKernel, options(out / ""));
   REQUIRE(written);
   CHECK(*written == std::vector<fs::path>{"include/lib.h", "include/lib.hpp", "lib/cmake/lib/libConfig.cmake",
-                                          "lib/liblib.a", "lib/libtile_tune_rt.a", "lib/pkgconfig/lib.pc",
-                                          "share/lib/manifest.json"});
+                                          "lib/cmake/lib/libConfigVersion.cmake", "lib/liblib.a",
+                                          "lib/libtile_tune_rt.a", "lib/pkgconfig/lib.pc", "share/lib/manifest.json"});
   for (const fs::path& file : *written) CHECK(fs::is_regular_file(out / file));
   CHECK(std::distance(fs::directory_iterator(out), {}) == 3);  // no temporary directory is left
 
@@ -78,6 +78,51 @@ TEST_CASE("a package is written, replaced, and leaves its neighbours alone") {
   REQUIRE(write_package_with(stand_in(1), kKernel, options(out)));
   CHECK(snapshot(out)[(out / "lib/liblib.a").string()] != before.at((out / "lib/liblib.a").string()));
   CHECK(snapshot(out).size() == after.size());
+}
+
+TEST_CASE("what an older package of the name had and the new one lacks is gone, and nothing else") {
+  const Scratch scratch;
+  const fs::path out = scratch.path / "out";
+  REQUIRE(write_package_with(stand_in(), kKernel, options(out, "other")));
+  REQUIRE(write_package_with(stand_in(), {test::matmul_kernel("f"), test::matmul_kernel("g")}, options(out)));
+  auto as_sources = options(out);
+  as_sources.as_sources = true;
+  REQUIRE(write_package_with(stand_in(), kKernel, as_sources));
+  CHECK_FALSE(fs::exists(out / "lib/liblib.a"));
+  CHECK_FALSE(fs::exists(out / "lib/pkgconfig/lib.pc"));
+  for (const char* kept : {"lib/libtile_tune_rt.a", "lib/libother.a", "lib/lib/f.o", "src/lib/f.c", "include/lib.h"})
+    CHECK(fs::exists(out / kept));
+
+  // A manifest from elsewhere names other files as its own.
+  const fs::path path = out / "share/lib/manifest.json";
+  auto manifest = nlohmann::json::parse(*read_bytes(path));
+  REQUIRE(write_text(scratch.path / "mine.c", ""));
+  REQUIRE(write_text(out / "src/lib/notes.txt", ""));
+  fs::create_directory(scratch.path / "linked");
+  REQUIRE(write_text(scratch.path / "linked/theirs.o", ""));
+  for (const char* file : {"../mine.c", "src/lib/../../../mine.c", "lib/libother.a", "src/lib/notes.txt", "lib/lib"})
+    manifest["files"][file] = "";
+  manifest["files"][(scratch.path / "mine.c").string()] = "";
+  manifest["files"]["lib/lib/theirs.o"] = "";
+  REQUIRE(write_text(path, manifest.dump()));
+  fs::remove_all(out / "lib/lib");
+  fs::create_directory_symlink(scratch.path / "linked", out / "lib/lib");
+  REQUIRE(write_package_with(stand_in(), kKernel, options(out)));
+  CHECK_FALSE(fs::exists(out / "src/lib/f.c"));
+  for (const char* kept : {"mine.c", "linked/theirs.o", "out/lib/libother.a", "out/src/lib/notes.txt"})
+    CHECK(fs::exists(scratch.path / kept));
+  REQUIRE(write_text(path, "no JSON"));
+  CHECK(write_package_with(stand_in(), kKernel, options(out)));
+}
+
+TEST_CASE("a C++ program takes a library of one letter beside the system's headers") {
+  const Scratch scratch;
+  REQUIRE(write_package_with(stand_in(), kKernel, options(scratch.path / "out", "f")));
+  REQUIRE(write_text(scratch.path / "main.cpp",
+                     "#include <memory>\n#include <unistd.h>\n#include <f.hpp>\n"
+                     "int main() { return access(\"/\", F_OK) + F_STATUS_OK; }\n"));
+  const auto compiled = run_tool({"c++", "-std=c++20", "-fsyntax-only", "-Iout/include", "main.cpp"}, scratch.path);
+  if (!compiled) FAIL(render(compiled.error()));
 }
 
 TEST_CASE("a failure leaves the older package and no trace of the newer") {
