@@ -22,6 +22,9 @@
 #             of them, its sizes or its storage change, into a database below the build tree which is preferred to the
 #             others. Of a file of several defs each is named: FILE.tc:DEF
 #
+# A TARGET is needed where the project is cross-compiled, and one for Linux: packages for other systems are sources, which
+# `tile-tune build` makes and find_package(NAME) compiles.
+#
 # The property TILE_TUNE_PACKAGE of the target is the package's folder: lib/, include/, share/.
 
 # Of FILE.tc:DEF and the like: the file, absolute, or nothing of an einsum; and the argument with it.
@@ -49,6 +52,21 @@ function(_tile_tune_options variable option)
     list(APPEND list "${option}" "${value}")
   endforeach()
   set(${variable} "${list}" PARENT_SCOPE)
+endfunction()
+
+# Only of kernels for Linux `tile-tune build` makes an archive, which is what the imported target shows.
+function(_tile_tune_check_targets name)
+  string(REPLACE "," ";" targets "${ARGN}")
+  foreach(target IN LISTS targets)
+    if(NOT target MATCHES "^(host|(x86-64|arm-64)-linux(-.*)?)$")
+      message(FATAL_ERROR "tile_tune_add_library: kernels for ${target} are no archive but objects and C sources; make "
+                          "them by `tile-tune build --target ${target} --name ${name} -o FOLDER`, add FOLDER to "
+                          "CMAKE_PREFIX_PATH, and use find_package(${name})")
+    endif()
+  endforeach()
+  if(CMAKE_CROSSCOMPILING AND NOT targets)
+    message(FATAL_ERROR "tile_tune_add_library: say what ${name} is cross-compiled for, as TARGET arm-64-linux")
+  endif()
 endfunction()
 
 # VARIABLE gets the files as absolute paths; one that neither exists nor is made by the build is an error.
@@ -80,6 +98,8 @@ function(tile_tune_add_library)
       message(FATAL_ERROR "tile_tune_add_library: ${needed} is missing")
     endif()
   endforeach()
+
+  _tile_tune_check_targets("${arg_NAME}" ${arg_TARGET})
 
   set(folder "${CMAKE_CURRENT_BINARY_DIR}/tile_tune/${arg_NAME}")
   set(package "${folder}/package")
@@ -142,9 +162,10 @@ function(tile_tune_add_library)
   set(runtime "${package}/lib/libtile_tune_rt.a")
   # `build` leaves files alone that come out as they were: the time of a file of our own says when that was found out.
   set(made "${folder}/made")
+  set(files "${library}" "${runtime}" "${package}/include/${arg_NAME}.h" "${package}/include/${arg_NAME}.hpp")
   add_custom_command(
     OUTPUT "${made}"
-    BYPRODUCTS "${library}" "${runtime}" "${package}/include/${arg_NAME}.h"
+    BYPRODUCTS ${files}
     COMMAND tile_tune::tile-tune ${build} > "${folder}/files"
     COMMAND "${CMAKE_COMMAND}" -E touch "${made}"
     DEPENDS ${program_files} ${databases} ${schedule} ${tuned} "${folder}/build.arguments"
@@ -152,6 +173,19 @@ function(tile_tune_add_library)
     COMMENT "Building the kernels of ${arg_NAME}"
     VERBATIM)
   add_custom_target(tile_tune_${arg_NAME} DEPENDS "${made}")
+  if(CMAKE_GENERATOR MATCHES "Makefiles")
+    # Make does not look whether byproducts are there. (As outputs they would look new whenever `made` is.)
+    list(TRANSFORM files REPLACE "(.+)" "[==[\\1]==]" OUTPUT_VARIABLE quoted)
+    list(JOIN quoted " " quoted)
+    file(GENERATE OUTPUT "${folder}/lost.cmake" CONTENT "foreach(file IN ITEMS ${quoted})
+  if(NOT EXISTS \"\${file}\")
+    file(REMOVE [==[${made}]==])
+  endif()
+endforeach()
+")
+    add_custom_target(tile_tune_lost_${arg_NAME} COMMAND "${CMAKE_COMMAND}" -P "${folder}/lost.cmake" VERBATIM)
+    add_dependencies(tile_tune_${arg_NAME} tile_tune_lost_${arg_NAME})
+  endif()
 
   add_library(${arg_NAME} STATIC IMPORTED GLOBAL)
   set_target_properties(${arg_NAME} PROPERTIES

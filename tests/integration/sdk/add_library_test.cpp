@@ -121,6 +121,14 @@ TEST_CASE("a project's kernels are made when what they are made of changes, and 
   const auto before = project.when(project.made() + "made");
   Project::require(project.build());
   CHECK(project.when(project.made() + "made") > before);
+
+  // What somebody has deleted comes back.
+  for (const char* file : {"package/lib/libscale.a", "package/lib/libtile_tune_rt.a", "package/include/scale.h"}) {
+    INFO(generator << " " << file);
+    fs::remove(project.box.path(project.made() + file));
+    Project::require(project.build());
+    CHECK(fs::exists(project.box.path(project.made() + file)));
+  }
 }
 
 TEST_CASE("a wrong program fails the build with the tool's words, and the one before stays") {
@@ -205,4 +213,8 @@ TEST_CASE("what tile_tune_add_library() cannot take is said when the project is 
   CHECK_THAT(configure("NAME a PROGRAM scale.tc DATABASE none.db"), Contains("the database"));
   CHECK_THAT(configure("a PROGRAM scale.tc"), Contains("unexpected: a"));
   CHECK_THAT(configure("NAME a PROGRAM scale.tc TUNE"), Contains("number of seconds"));
+  CHECK_THAT(configure("NAME a PROGRAM scale.tc TARGET x86-64-osx"), Contains("find_package(a)"));
+  CHECK_THAT(configure("NAME a PROGRAM scale.tc TARGET x86-64-linux wasm-32-wasmrt"), Contains("wasm-32-wasmrt"));
+  const std::string cross = "NAME a PROGRAM scale.tc)\nset(CMAKE_CROSSCOMPILING ON)\ntile_tune_add_library(NAME b ";
+  CHECK_THAT(configure(cross + "PROGRAM scale.tc"), Contains("cross-compiled"));
 }
