@@ -52,6 +52,16 @@ std::optional<FamilySize> parse(const std::string& name, const std::string& text
   return size;
 }
 
+/// Whether one of the numbers of a range or list is 0.
+bool names_zero(std::string_view text) {
+  while (!text.empty()) {
+    const size_t end = std::min(text.find_first_of(".,"), text.size());
+    if (end > 0 && text.substr(0, end).find_first_not_of('0') == std::string_view::npos) return true;
+    text.remove_prefix(std::min(end + 1, text.size()));
+  }
+  return false;
+}
+
 /// `count` values at equal ratios, both ends among them.
 std::set<int64_t> spread(int64_t first, int64_t last, size_t count, bool odd) {
   std::set<int64_t> values{first, last};
@@ -116,6 +126,10 @@ Result<std::vector<FamilySize>> take_family_sizes(std::vector<std::string>& assi
     }
     const std::string name = name_of_size(assignment->first);
     auto size = parse(name, assignment->second);
+    if (!size && names_zero(assignment->second))
+      return fail(ErrorClass::Program, "bad-size",
+                  fmt::format("'{}' has the size 0, which an entry for many sizes cannot take", text),
+                  fmt::format("begin at 1 and do not call it where {0} is 0, or build for {0}=0 alone", name));
     if (!size)
       return fail(ErrorClass::Program, "bad-size", fmt::format("'{}' is no range and no list of sizes", text),
                   "write -s N=1..512 or -s N=64,128,200, with sizes from 1 on");

@@ -79,6 +79,10 @@ TEST_CASE("what is no range is refused") {
     INFO(text);
     CHECK(code_of({text}) == "bad-size");
   }
+  for (const char* text : {"N=0..4", "N=3,0", "N=0,3"}) {
+    std::vector<std::string> assignments{text};
+    CHECK_THAT(take_family_sizes(assignments).error().message, Catch::Contains("has the size 0"));
+  }
   CHECK(code_of({"N=1..4", "N=8"}) == "bad-size");
   CHECK(code_of({"N=1..4", "N=1..8"}) == "bad-size");
   CHECK(code_of({"A=1..4", "B=1..4", "C=1..4", "D=1..4"}) == "bad-size");
