@@ -107,7 +107,7 @@ Result<std::optional<codegen::Family>> stored_family(const FamilyWorkload& workl
     TILE_TUNE_TRY(sessions,
                   database.done_sessions(workload.top.row, target_row(target), tool_row(), db::kFamilyStrategy));
     for (const auto& row : sessions) {
-      const auto json = nlohmann::json::parse(row.options_json, nullptr, false);
+      const auto json = json_of_text(row.options_json);
       if (!json.is_object() || json.value("sizes", nlohmann::json()) != wanted) continue;
       auto family = codegen::family_from_json(json, workload.program.symbolic, workload.program.fixed);
       if (!family) {
