@@ -20,21 +20,14 @@ std::optional<codegen::Schedule> fitting(const std::string& schedule_json, const
   return std::move(*schedule);
 }
 
-/// The stored schedule if it fits; a record that does not is worth a warning, not a failure.
-std::optional<ScheduleChoice> usable(const db::BestRow& best, const Workload& workload, const codegen::Target& target,
-                                     const Reporter& report) {
-  auto schedule = fitting(best.schedule_json, workload.program, target);
-  if (!schedule) {
-    report.warn("stale-record", fmt::format("the stored schedule of {} does not fit this version", described(workload)),
-                "tune it again");
-    return std::nullopt;
-  }
+ScheduleChoice tuned(codegen::Schedule schedule, const db::BestRow& best, const Workload& workload,
+                     const Reporter& report) {
   if (!best.same_target || !best.same_tool)
     report.warn("stale-record",
                 fmt::format("the schedule of {} was tuned {}", described(workload),
                             best.same_target ? "by another version of the tool" : "on another CPU"),
                 "`tile-tune db verify` re-checks it against the default schedule here");
-  return ScheduleChoice{std::move(*schedule), "tuned", rung_of(best), record_json(best)};
+  return {std::move(schedule), "tuned", rung_of(best), record_json(best)};
 }
 
 /// Those that were found in a database since it had `known`.
@@ -109,10 +102,22 @@ Result<std::optional<ScheduleChoice>> tuned_choice(const Workload& workload, con
                                                    std::vector<db::Database>& stack, const Session& session) {
   std::vector<size_t> known;
   for (const auto& database : stack) known.push_back(database.damaged_records().size());
-  TILE_TUNE_TRY(best, db::best_of(stack, workload.row, target_row(target), tool_row()));
+  bool passed_over = false;
+  const auto fits = [&](const db::BestRow& best) -> Result<bool> {
+    const bool taken = fitting(best.schedule_json, workload.program, target).has_value();
+    passed_over |= !taken;
+    return taken;
+  };
+  TILE_TUNE_TRY(best, db::best_of(stack, workload.row, target_row(target), tool_row(), fits));
   for (size_t i = 0; i < stack.size(); ++i) warn_of_damage(stack[i], known[i], session.report);
+  // A record that does not fit is worth a warning, not a failure, nor the loss of one that does.
+  if (passed_over)
+    session.report.warn("stale-record",
+                        fmt::format("a stored schedule of {} does not fit this version and is passed over",
+                                    described(workload)),
+                        best ? "" : "tune it again");
   if (!best) return std::nullopt;
-  return usable(*best, workload, target, session.report);
+  return tuned(*fitting(best->schedule_json, workload.program, target), *best, workload, session.report);
 }
 
 Result<ScheduleChoice> stored_choice(const Workload& workload, const codegen::Target& target,

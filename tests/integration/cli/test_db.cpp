@@ -322,6 +322,17 @@ TEST_CASE("sizes that are not stored get the schedule of the nearest that are, a
   CHECK(rung(box, {"a.db"}, alien) == "default");
 }
 
+TEST_CASE("a stored schedule that does not fit does not hide the one before it") {
+  const Sandbox box;
+  tune(box, "a.db");
+  const auto before = json_of(run(box, "explain", {"--what", "schedule", "--db", "a.db", "--json"}));
+  choose(box, "a.db", [](nlohmann::json& schedule) { schedule["stages"] = nlohmann::json::array(); });
+  const auto after = run(box, "explain", {"--what", "schedule", "--db", "a.db", "--json"});
+  CHECK(json_of(after) == before);
+  CHECK(after.err.find("passed over") != std::string::npos);
+  CHECK(after.err.find("[untuned]") == std::string::npos);
+}
+
 TEST_CASE("failed schedules are listed, and a bundle of each reproduces it") {
   const Sandbox box;
   tune(box, "a.db");
