@@ -333,6 +333,21 @@ TEST_CASE("a stored schedule that does not fit does not hide the one before it")
   CHECK(after.err.find("[untuned]") == std::string::npos);
 }
 
+TEST_CASE("what was tuned for more threads is taken, what was tuned for fewer is named") {
+  const Sandbox box;
+  REQUIRE(run(box, "tune", {"--trials", "1", "--seed", "1", "--db", "one.db", "--threads", "1"}).exit_code == 0);
+  REQUIRE(run(box, "tune", {"--trials", "1", "--seed", "1", "--db", "two.db", "--threads", "2"}).exit_code == 0);
+  const auto fewer =
+      run(box, "explain", {"--what", "schedule", "--db", "two.db", "--threads", "1", "--json"});
+  const auto taken = json_of(fewer);
+  CHECK(taken["rung"] == "nearest");
+  CHECK(taken["record"]["nearest"]["threads"] == 2);
+  CHECK(fewer.err.find("is tuned for 2 threads, not for 1 thread: that schedule is taken") != std::string::npos);
+  const auto more = run(box, "explain", {"--what", "schedule", "--db", "one.db", "--threads", "2", "--json"});
+  CHECK(json_of(more)["rung"] == "default");
+  CHECK(more.err.find("it is tuned for 1 thread: --threads 1") != std::string::npos);
+}
+
 TEST_CASE("failed schedules are listed, and a bundle of each reproduces it") {
   const Sandbox box;
   tune(box, "a.db");
