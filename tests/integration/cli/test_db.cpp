@@ -231,6 +231,23 @@ TEST_CASE("exchange refuses what is no database or export, and leaves no file be
   CHECK_FALSE(std::filesystem::exists(box.path("cut.jsonl")));
 }
 
+TEST_CASE("export writes through links, and devices stay what they are") {
+  const Sandbox box;
+  tune(box, "a.db");
+  const auto records = box.run({"db", "export", "--db", "a.db"}).out;
+  box.write("real.jsonl", "old\n");
+  std::filesystem::create_symlink("real.jsonl", box.path("link.jsonl"));
+  CHECK(box.run({"db", "export", "--db", "a.db", "-o", "link.jsonl"}).exit_code == 0);
+  CHECK(std::filesystem::is_symlink(box.path("link.jsonl")));
+  CHECK(box.read("real.jsonl") == records);
+  std::filesystem::create_symlink("/dev/null", box.path("nowhere"));
+  CHECK(box.run({"db", "export", "--db", "a.db", "-o", "nowhere"}).exit_code == 0);
+  CHECK(std::filesystem::is_symlink(box.path("nowhere")));
+  CHECK(std::filesystem::is_character_file("/dev/null"));
+  CHECK(box.run({"db", "export", "--db", "a.db", "-o", "."}).exit_code == 1);
+  CHECK(box.run_program({"sh", "-c", Sandbox::tool() + " db export --db a.db -o /dev/stdout | cat"}).out == records);
+}
+
 TEST_CASE("a database of another version is stale until verify re-checks it; a read-only one lies under the own one") {
   const Sandbox box;
   tune(box, "new.db");
