@@ -10,6 +10,7 @@
 #include "aged_database.h"
 #include "db/database.h"
 #include "frontend/ir/canonical.h"
+#include "frontend/ir/json.h"
 #include "sandbox.h"
 
 using namespace tile_tune::test;
@@ -283,6 +284,41 @@ TEST_CASE("a database of another version is stale until verify re-checks it; a r
   }
   const auto shown = json_of(box.run({"db", "show", "matvec", "--db", "own.db", "--json"}));
   CHECK(shown[0]["rung"].is_string());
+}
+
+TEST_CASE("a program that cannot be run here is a line of verify, and the others are checked") {
+  const Sandbox box;
+  tune(box, "a.db");
+  {
+    auto database = db::Database::open(box.path("a.db"), db::Mode::ReadWrite);
+    REQUIRE(database);
+    const auto row = database->recorded()->front();
+    auto giant = row.program;
+    giant.name = "giant";
+    for (const char* size : {"31", "37"})
+      giant.canonical_json =
+          std::regex_replace(giant.canonical_json, std::regex("\\b" + std::string(size) + "\\b"), "3000000");
+    const auto program = tile_tune::ir::program_from_json(nlohmann::json::parse(giant.canonical_json));
+    REQUIRE(program);
+    giant.content_hash = tile_tune::ir::content_hash(*program);
+    auto trial = database->trials_of(row.program, row.target, row.tool)->front().trial;
+    trial.origin = "final";
+    trial.outcome = "ok";
+    trial.ratio = trial.ratio_lo = trial.ratio_hi = 2;
+    trial.chosen = true;
+    const auto session = database->begin_session(giant, row.target, row.tool, {});
+    REQUIRE(session);
+    REQUIRE(database->append_trial(*session, trial));
+    REQUIRE(database->finish_session(*session, "done"));
+  }
+  const auto verified = box.run({"db", "verify", "--db", "a.db", "--json"});
+  INFO(verified.err);
+  CHECK(verified.exit_code == 1);
+  CHECK(verified.err.find("[out-of-memory]") != std::string::npos);
+  REQUIRE(!verified.out.empty());
+  const auto lines = nlohmann::json::parse(verified.out)["schedules"];
+  REQUIRE(lines.size() >= 2);
+  for (const auto& line : lines) CHECK((line["verdict"] == "not checked") == (line["name"] == "giant"));
 }
 
 TEST_CASE("verify names damaged records and files with exit 1") {
