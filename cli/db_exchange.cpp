@@ -115,6 +115,13 @@ Result<Exit> run_export(const ExportArguments& arguments, const Session& session
   return Exit::Success;
 }
 
+/// What was refused makes the command fail in the end: scripts must not take part of the records for all of them.
+Result<Exit> judge(const db::Absorbed& absorbed) {
+  if (absorbed.refused.empty()) return Exit::Success;
+  return failure("refused-record", fmt::format("{} records were refused", absorbed.refused.size()),
+                 "the others were taken in");
+}
+
 Result<Exit> tell(const db::Absorbed& absorbed, const std::string& path, const Reporter& report) {
   const size_t refused = absorbed.refused.size();
   for (size_t i = 0; i < std::min(refused, kShownRefusals); ++i)
@@ -126,7 +133,7 @@ Result<Exit> tell(const db::Absorbed& absorbed, const std::string& path, const R
                                 {"known", absorbed.known},
                                 {"conflicts", absorbed.conflicts},
                                 {"refused", absorbed.refused}}));
-    return Exit::Success;
+    return judge(absorbed);
   }
   std::string text = fmt::format("{} records added, {} were there already", absorbed.added, absorbed.known);
   if (refused > 0) text += fmt::format(", {} refused", refused);
@@ -136,7 +143,7 @@ Result<Exit> tell(const db::Absorbed& absorbed, const std::string& path, const R
         "was chosen against each other",
         absorbed.conflicts);
   TILE_TUNE_CHECK(print(text + "\n"));
-  return Exit::Success;
+  return judge(absorbed);
 }
 
 /// Into the database that is written.

@@ -121,6 +121,22 @@ TEST_CASE("export, import and merge carry what was tuned to another database") {
   CHECK(box.run({"db", "export", "--db", "ab.db"}).out == merged);
 }
 
+TEST_CASE("import takes in what is good and fails for what is refused") {
+  const Sandbox box;
+  tune(box, "a.db");
+  REQUIRE(box.run({"db", "export", "--db", "a.db", "-o", "a.jsonl"}).exit_code == 0);
+  auto text = box.read("a.jsonl");
+  const auto at = text.find("\"compile_ms\":");
+  REQUIRE(at != std::string::npos);
+  text.insert(at + 13, "1");  // its digest now says otherwise
+  box.write("bad.jsonl", text);
+  const auto imported = box.run({"db", "import", "bad.jsonl", "--db", "b.db", "--json"});
+  CHECK(imported.exit_code == 1);
+  const auto told = nlohmann::json::parse(imported.out);
+  CHECK(told["refused"].size() >= 1);
+  CHECK(told["added"] > 3);
+}
+
 TEST_CASE("list, show and export read all the databases they are given") {
   const Sandbox box;
   tune(box, "a.db");

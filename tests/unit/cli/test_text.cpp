@@ -19,7 +19,7 @@ TEST_CASE("tables align by characters, not bytes, and leave no blanks at the end
 
 TEST_CASE("cells with control characters keep to their line and away from the terminal") {
   CHECK(format_table({{"name"}, {"x"}}, {{"a\033[2J\nb\tc", "\x9B\xC2\x9B"}}) ==
-        "name                x\n"
+        "name            x\n"
         "a\\x1B[2J\\nb\\tc  \\x9B\\xC2\\x9B\n");
 }
 
