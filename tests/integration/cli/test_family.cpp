@@ -276,6 +276,9 @@ TEST_CASE("a manifest's family is checked like what is typed") {
   CHECK(refused([](json& one) { one["members"][0]["schedule_id"] = "00"; }) == "2 bad-manifest");
   CHECK(refused([](json& one) { one["members"][0]["at"] = {89}; }) != "0 ");
   CHECK(refused([](json& one) { one.erase("program"); }) == "2 bad-manifest");
+  CHECK(refused([](json& one) { one["members"] = json::array();
+                                for (int i = 0; i < 100000; ++i) one["members"].push_back(7); }) == "2 bad-family");
+  CHECK(refused([](json& one) { one["sizes"] = json(100000, one["sizes"][0]); }) == "2 bad-family");
   CHECK(refused([](json& one) { one = 7; }) == "2 bad-manifest");
   // Another program behind the same numbers.
   CHECK(refused([](json& one) { one["fixed"]["N"] = 3, one["sizes"][0]["name"] = "Q"; }) != "0 ");
