@@ -139,9 +139,9 @@ Result<codegen::Family> generic_family(const FamilyWorkload& workload, const cod
   }
   family.runtime = std::move(*runtime);
   const auto schedule = search::Space(workload.top.program, target).default_schedule();
-  TILE_TUNE_TRY(generic, codegen::member_for_many(family, workload.program.top(), schedule, true));
+  auto generic = codegen::member_for_many(family, workload.program.top(), schedule, true);
   if (!generic && has_range(workload))
-    return tl::unexpected(no_range(workload, "no kernel of it computes more than one size",
+    return tl::unexpected(no_range(workload, generic.error().message,
                                    "give a list of sizes, as in -s N=64,128,200"));
   if (!generic) return family;
   generic->record = {{"generic", true}};

@@ -113,12 +113,11 @@ Result<std::vector<RuntimeSize>> runtime_sizes_of(const SizedProgram& program) {
                             sizes_to_try(program.sizes));
 }
 
-Result<std::optional<FamilyMember>> member_for_many(const Family& family, const std::vector<int64_t>& values,
-                                                    const Schedule& schedule, bool guarded) {
+Result<FamilyMember> member_for_many(const Family& family, const std::vector<int64_t>& values, const Schedule& schedule,
+                                     bool guarded) {
   TILE_TUNE_TRY(program, family.program.at(values));
-  auto many = for_all_sizes(program, schedule, family.runtime, guarded);
-  if (!many) return std::nullopt;
-  return FamilyMember{values, false, std::move(program), std::move(*many)};
+  TILE_TUNE_TRY(many, for_all_sizes(program, schedule, family.runtime, guarded));
+  return FamilyMember{values, false, std::move(program), std::move(many)};
 }
 
 bool serves_cell(const Family& family, const FamilyMember& member, size_t cell) {
