@@ -65,9 +65,9 @@ Result<void> write_out(const std::string& output, const std::function<Result<voi
     part = std::move(reserved);
   }
   std::ofstream stream(part, std::ios::binary | std::ios::trunc);
-  auto written = stream ? finish(stream)
-                        : failure("cannot-write",
-                                  fmt::format("cannot write {}: {}", part.string(), std::strerror(errno)));
+  auto written = stream
+                     ? finish(stream)
+                     : failure("cannot-write", fmt::format("cannot write {}: {}", part.string(), std::strerror(errno)));
   stream.close();
   if (is_device) return written;
   error.clear();

@@ -85,8 +85,8 @@ Result<std::vector<db::DoneSession>> sessions_by_distance(const FamilyWorkload& 
 
 std::string rung_of(const db::DoneSession& one, const codegen::Target& target) {
   if (one.target.threads != target.threads) return "nearest";
-  const bool is_exact =
-      db::target_id(one.target) == db::target_id(target_row(target)) && db::tool_id(one.tool) == db::tool_id(tool_row());
+  const bool is_exact = db::target_id(one.target) == db::target_id(target_row(target)) &&
+                        db::tool_id(one.tool) == db::tool_id(tool_row());
   return is_exact ? "exact" : "stale";
 }
 
@@ -98,7 +98,8 @@ void tell_of(const StoredFamily& stored, const FamilyWorkload& workload, const c
     report.notice(fmt::format("{}: tuned, {} kernels", words, stored.family.members.size()));
   else if (stored.rung == "stale")
     report.warn("stale-record",
-                fmt::format("the kernels of {} were tuned by another version of the tool or on another CPU", words), again);
+                fmt::format("the kernels of {} were tuned by another version of the tool or on another CPU", words),
+                again);
   else
     report.warn("untuned",
                 fmt::format("{} is tuned for {}, not for {}: those kernels are taken", words,
@@ -141,8 +142,7 @@ Result<codegen::Family> generic_family(const FamilyWorkload& workload, const cod
   const auto schedule = search::Space(workload.top.program, target).default_schedule();
   auto generic = codegen::member_for_many(family, workload.program.top(), schedule, true);
   if (!generic && has_range(workload))
-    return tl::unexpected(no_range(workload, generic.error().message,
-                                   "give a list of sizes, as in -s N=64,128,200"));
+    return tl::unexpected(no_range(workload, generic.error().message, "give a list of sizes, as in -s N=64,128,200"));
   if (!generic) return family;
   generic->record = {{"generic", true}};
   family.members.push_back(std::move(*generic));
@@ -165,10 +165,10 @@ Result<std::optional<StoredFamily>> stored_family(const FamilyWorkload& workload
     }
     auto family = codegen::family_from_json(json, workload.program.symbolic, workload.program.fixed);
     if (family) return StoredFamily{std::move(*family), rung_of(one, target), one.target.threads};
-    session.report.warn("stale-record",
-                        fmt::format("a record of {} for many sizes is not taken: {}", workload.top.row.name,
-                                    family.error().message),
-                        "tune it again");
+    session.report.warn(
+        "stale-record",
+        fmt::format("a record of {} for many sizes is not taken: {}", workload.top.row.name, family.error().message),
+        "tune it again");
   }
   return std::nullopt;
 }

@@ -33,8 +33,8 @@ ScheduleChoice tuned(codegen::Schedule schedule, const db::BestRow& best, const 
   return {std::move(schedule), "tuned", rung_of(best), record_json(best)};
 }
 
-/// Numbers of threads, other than the target's, for which there are trials of the workload on its instruction set: those
-/// that are larger, then those that are smaller, each from the nearest on.
+/// Numbers of threads, other than the target's, for which there are trials of the workload on its instruction set:
+/// those that are larger, then those that are smaller, each from the nearest on.
 Result<std::vector<int>> other_threads(const Workload& workload, const codegen::Target& target,
                                        std::vector<db::Database>& stack) {
   std::set<int> larger;
@@ -174,10 +174,10 @@ Result<std::optional<ScheduleChoice>> tuned_choice(const Workload& workload, con
   for (size_t i = 0; i < stack.size(); ++i) warn_of_damage(stack[i], known[i], session.report);
   // A record that does not fit is worth a warning, not a failure, nor the loss of one that does.
   if (passed_over)
-    session.report.warn("stale-record",
-                        fmt::format("a stored schedule of {} does not fit this version and is passed over",
-                                    described(workload)),
-                        best ? "" : "tune it again");
+    session.report.warn(
+        "stale-record",
+        fmt::format("a stored schedule of {} does not fit this version and is passed over", described(workload)),
+        best ? "" : "tune it again");
   if (!best) return std::nullopt;
   return tuned(*fitting(best->schedule_json, workload.program, target), *best, workload, session.report);
 }
@@ -195,8 +195,8 @@ Result<ScheduleChoice> stored_choice(const Workload& workload, const codegen::Ta
     return with_fewer_threads(*other, workload, target, session.report);
   std::string note = "tile-tune tune finds a faster one";
   if (other)
-    note += fmt::format("; it is tuned for {0}: --threads {1}", threads_text(other->target.threads),
-                        other->target.threads);
+    note +=
+        fmt::format("; it is tuned for {0}: --threads {1}", threads_text(other->target.threads), other->target.threads);
   TILE_TUNE_TRY(nearest, transferred_schedules(workload, target, stack, 1));
   if (!nearest.empty() && nearest.front().beats_default) {
     auto& best = nearest.front();

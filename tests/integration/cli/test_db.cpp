@@ -406,8 +406,7 @@ TEST_CASE("what was tuned for more threads is taken, what was tuned for fewer is
   const Sandbox box;
   REQUIRE(run(box, "tune", {"--trials", "1", "--seed", "1", "--db", "one.db", "--threads", "1"}).exit_code == 0);
   REQUIRE(run(box, "tune", {"--trials", "1", "--seed", "1", "--db", "two.db", "--threads", "2"}).exit_code == 0);
-  const auto fewer =
-      run(box, "explain", {"--what", "schedule", "--db", "two.db", "--threads", "1", "--json"});
+  const auto fewer = run(box, "explain", {"--what", "schedule", "--db", "two.db", "--threads", "1", "--json"});
   const auto taken = json_of(fewer);
   CHECK(taken["rung"] == "nearest");
   CHECK(taken["record"]["nearest"]["threads"] == 2);

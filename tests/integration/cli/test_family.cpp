@@ -208,7 +208,8 @@ TEST_CASE("what another version or more threads were given for a range is taken 
   namespace db = tile_tune::db;
   const Sandbox box;
   write_programs(box);
-  require(box.run({"tune", "doubled.tc", "-s", "N=1..64", "--trials", "4", "--seed", "1", "--threads", "2", "--db", "t.db"}));
+  require(box.run(
+      {"tune", "doubled.tc", "-s", "N=1..64", "--trials", "4", "--seed", "1", "--threads", "2", "--db", "t.db"}));
   {
     auto source = db::Database::open(box.path("t.db"), db::Mode::ReadOnly);
     auto copy = db::Database::open(box.path("old.db"), db::Mode::ReadWrite);
@@ -276,8 +277,10 @@ TEST_CASE("a manifest's family is checked like what is typed") {
   CHECK(refused([](json& one) { one["members"][0]["schedule_id"] = "00"; }) == "2 bad-manifest");
   CHECK(refused([](json& one) { one["members"][0]["at"] = {89}; }) != "0 ");
   CHECK(refused([](json& one) { one.erase("program"); }) == "2 bad-manifest");
-  CHECK(refused([](json& one) { one["members"] = json::array();
-                                for (int i = 0; i < 100000; ++i) one["members"].push_back(7); }) == "2 bad-family");
+  CHECK(refused([](json& one) {
+          one["members"] = json::array();
+          for (int i = 0; i < 100000; ++i) one["members"].push_back(7);
+        }) == "2 bad-family");
   CHECK(refused([](json& one) { one["sizes"] = json(100000, one["sizes"][0]); }) == "2 bad-family");
   CHECK(refused([](json& one) { one = 7; }) == "2 bad-manifest");
   // Another program behind the same numbers.

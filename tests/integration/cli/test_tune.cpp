@@ -141,7 +141,7 @@ TEST_CASE("a resumed session's trials that the program cannot have are left out,
   const Sandbox box;
   REQUIRE(box.run(tune({"--trials", "1", "--seed", "1"})).exit_code == 0);
   REQUIRE(box.run({"tune", "matvec.tc", "-s", "R=31", "-s", "C=37", "--trials", "1", "--seed", "1", "--db", "t.db"})
-          .exit_code == 0);
+              .exit_code == 0);
   {
     auto database = db::Database::open(box.path("t.db"), db::Mode::ReadWrite);
     REQUIRE(database);
