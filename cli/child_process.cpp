@@ -120,6 +120,7 @@ Result<ChildOutput> run_self(const std::vector<std::string>& arguments, const st
   if (const int error = spawn(path, arguments, in.get(), to_us.get(), err.get(), child)) return cannot_start(error);
   to_us.close();
   ChildOutput output;
+  output.process = child;
   output.text = read_all(from_child.get(), stop);
   if (stop != nullptr && *stop) kill(-child, SIGKILL);
   int status = 0;

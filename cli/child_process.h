@@ -1,6 +1,8 @@
 // This executable once more, as a child: text in, text out.
 #pragma once
 
+#include <sys/types.h>
+
 #include <atomic>
 #include <string>
 #include <vector>
@@ -10,6 +12,7 @@
 namespace tile_tune::cli {
 
 struct ChildOutput {
+  pid_t process = 0;      // its number while it ran
   std::string text;       // its standard output
   std::string complaint;  // the last line of its standard error
   int exit_code = 0;

@@ -1,13 +1,12 @@
 // tile-tune db list, db show: what the tuning database knows.
-#include <fmt/chrono.h>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include <CLI/CLI.hpp>
-#include <algorithm>
 #include <nlohmann/json.hpp>
 #include <tuple>
 
+#include "cli/db_families.h"
 #include "cli/db_verbs.h"
 #include "cli/records.h"
 #include "cli/schedule_choice.h"
@@ -19,13 +18,6 @@
 namespace tile_tune::cli {
 
 namespace {
-
-/// A stored time may be any number.
-std::string date_text(int64_t created_ms) {
-  constexpr int64_t kEndOf9999 = 253'402'300'799'999;
-  created_ms = std::clamp<int64_t>(created_ms, 0, kEndOf9999);
-  return fmt::format("{:%Y-%m-%d %H:%M}", fmt::localtime(static_cast<std::time_t>(created_ms / 1000)));
-}
 
 std::string speed_text(double ratio, double lo, double hi) {
   if (ratio <= 0) return "-";
@@ -97,15 +89,15 @@ nlohmann::json row_json(const db::ShowRow& row) {
   return json;
 }
 
-std::string list_text(const std::vector<db::ListRow>& rows) {
+std::string list_text(const std::vector<db::ListRow>& rows, const std::vector<db::DoneSession>& families) {
   std::vector<std::vector<std::string>> cells;
   for (const auto& row : rows)
     cells.push_back({row.id, row.program.name, sizes_text(row.program.sizes_json), row.program.dtypes,
                      storage_text(row.program), std::to_string(row.target.threads), std::to_string(row.trials),
                      row.best ? format_time(row.best->median_ns) : "-",
                      row.best ? speed_text(row.best->ratio, 0, 0) : "-",
-                     row.best ? format_percent(row.best->peak_fraction) : "-", date_text(row.created_ms)});
-  if (cells.empty()) return "the database holds no tuned program\n";
+                     row.best ? format_percent(row.best->peak_fraction) : "-", format_date(row.created_ms)});
+  if (cells.empty()) return families.empty() ? "the database holds no tuned program\n" : "";
   return format_table({{"id"},
                        {"program"},
                        {"sizes"},
@@ -164,7 +156,7 @@ std::string show_text(const db::ShowRow& row, const std::string& rung) {
   std::string text = summary.id + "\n" + format_table({{""}, {""}}, facts, 2);
   std::vector<std::vector<std::string>> sessions;
   for (const auto& session : row.sessions)
-    sessions.push_back({session.id, date_text(session.created_ms), std::to_string(session.seed), session.state});
+    sessions.push_back({session.id, format_date(session.created_ms), std::to_string(session.seed), session.state});
   text += "\n" + format_table({{"session"}, {"started"}, {"seed", Align::Right}, {"state"}}, sessions, 2);
   if (row.finals.empty()) return text;
   std::vector<std::vector<std::string>> finals;
@@ -185,12 +177,15 @@ Result<Exit> list(const Session& session) {
   std::string text;
   for (auto& one : databases) {
     TILE_TUNE_TRY(rows, one.database.list());
+    TILE_TUNE_TRY(families, stored_families(one.database));
     warn_of_damage(one.database, session.report);
-    for (const auto& row : rows) {
-      json.push_back(row_json(row));
-      json.back()["database"] = one.path.string();
-    }
-    text += from_text(one, databases) + list_text(rows);
+    const auto add = [&](nlohmann::json row) {
+      row["database"] = one.path.string();
+      json.push_back(std::move(row));
+    };
+    for (const auto& row : rows) add(row_json(row));
+    for (const auto& row : families) add(family_row_json(row));
+    text += from_text(one, databases) + list_text(rows, families) + families_text(families);
   }
   TILE_TUNE_CHECK(session.report.json() ? print_json(json) : print(text));
   return Exit::Success;

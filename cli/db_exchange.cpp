@@ -1,4 +1,5 @@
 // tile-tune db export, import, merge: records on their way between databases.
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <unistd.h>
 
@@ -9,6 +10,7 @@
 #include <functional>
 #include <iostream>
 #include <nlohmann/json.hpp>
+#include <random>
 
 #include "cli/db_verbs.h"
 #include "cli/option_checks.h"
@@ -31,8 +33,18 @@ struct ExportArguments {
   std::string format = "jsonl";
 };
 
-/// Whatever `produce` writes, to standard output or beside FILE and then renamed: nobody finds half a file under its
-/// name.
+/// A new file beside `target` that nobody else writes.
+Result<fs::path> reserve_beside(const fs::path& target) {
+  const fs::path part = fmt::format("{}.part-{:08x}", target.string(), std::random_device()());
+  const int file = ::open(part.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+  if (file < 0) return failure("cannot-write", fmt::format("cannot write {}: {}", part.string(), std::strerror(errno)));
+  ::close(file);
+  return part;
+}
+
+/// Whatever `produce` writes: to standard output; to what is there and no regular file (a pipe, /dev/null) as it is;
+/// else beside FILE, or the file that a link of this name leads to, and then renamed: nobody finds half a file under
+/// its name.
 Result<void> write_out(const std::string& output, const std::function<Result<void>(std::ostream&)>& produce) {
   const auto finish = [&](std::ostream& stream) -> Result<void> {
     errno = 0;
@@ -41,13 +53,25 @@ Result<void> write_out(const std::string& output, const std::function<Result<voi
     return failure("cannot-write", fmt::format("the records cannot be written: {}", std::strerror(errno)));
   };
   if (output.empty()) return finish(std::cout);
-  const std::string part = fmt::format("{}.part-{}", output, getpid());
-  std::ofstream stream(part, std::ios::binary | std::ios::trunc);
-  auto written =
-      stream ? finish(stream) : failure("cannot-write", fmt::format("cannot write {}: {}", part, std::strerror(errno)));
-  stream.close();
   std::error_code error;
-  if (written) fs::rename(part, output, error);
+  const auto status = fs::status(output, error);
+  const bool is_device = fs::exists(status) && !fs::is_regular_file(status);
+  const fs::path target = fs::exists(status) ? fs::canonical(output, error) : fs::path(output);
+  if (!is_device && fs::exists(status) && error)
+    return failure("cannot-write", fmt::format("cannot write {}: {}", output, error.message()));
+  fs::path part = output;
+  if (!is_device) {
+    TILE_TUNE_TRY(reserved, reserve_beside(target));
+    part = std::move(reserved);
+  }
+  std::ofstream stream(part, std::ios::binary | std::ios::trunc);
+  auto written = stream
+                     ? finish(stream)
+                     : failure("cannot-write", fmt::format("cannot write {}: {}", part.string(), std::strerror(errno)));
+  stream.close();
+  if (is_device) return written;
+  error.clear();
+  if (written) fs::rename(part, target, error);
   if (written && error) written = failure("cannot-write", fmt::format("cannot write {}: {}", output, error.message()));
   if (!written) fs::remove(part, error);
   return written;
@@ -91,6 +115,13 @@ Result<Exit> run_export(const ExportArguments& arguments, const Session& session
   return Exit::Success;
 }
 
+/// What was refused makes the command fail in the end: scripts must not take part of the records for all of them.
+Result<Exit> judge(const db::Absorbed& absorbed) {
+  if (absorbed.refused.empty()) return Exit::Success;
+  return failure("refused-record", fmt::format("{} records were refused", absorbed.refused.size()),
+                 "the others were taken in");
+}
+
 Result<Exit> tell(const db::Absorbed& absorbed, const std::string& path, const Reporter& report) {
   const size_t refused = absorbed.refused.size();
   for (size_t i = 0; i < std::min(refused, kShownRefusals); ++i)
@@ -102,7 +133,7 @@ Result<Exit> tell(const db::Absorbed& absorbed, const std::string& path, const R
                                 {"known", absorbed.known},
                                 {"conflicts", absorbed.conflicts},
                                 {"refused", absorbed.refused}}));
-    return Exit::Success;
+    return judge(absorbed);
   }
   std::string text = fmt::format("{} records added, {} were there already", absorbed.added, absorbed.known);
   if (refused > 0) text += fmt::format(", {} refused", refused);
@@ -112,7 +143,7 @@ Result<Exit> tell(const db::Absorbed& absorbed, const std::string& path, const R
         "was chosen against each other",
         absorbed.conflicts);
   TILE_TUNE_CHECK(print(text + "\n"));
-  return Exit::Success;
+  return judge(absorbed);
 }
 
 /// Into the database that is written.

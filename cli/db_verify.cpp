@@ -6,10 +6,13 @@
 #include <filesystem>
 #include <map>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <set>
 
+#include "cli/db_families.h"
 #include "cli/db_verbs.h"
 #include "cli/interrupt.h"
+#include "cli/memory.h"
 #include "cli/progress_line.h"
 #include "cli/recheck.h"
 #include "cli/schedule_choice.h"
@@ -39,8 +42,10 @@ struct Line {
 struct Findings {
   std::vector<std::string> damaged;
   std::vector<Line> lines;
-  int elsewhere = 0;  // programs that are stored for other targets only
+  int elsewhere = 0;    // programs that are stored for other targets only
+  size_t families = 0;  // tunings of ranges of sizes, of which nothing is run
   bool wrong = false, broken = false;
+  std::optional<Diagnostic> unchecked = std::nullopt;  // the first that kept a program from being run
 };
 
 /// The first for writing where that is possible, so that the outcome can be stored; its place says whether.
@@ -110,6 +115,14 @@ std::string verdict_of(const Rechecked& one) {
   return measured.ratio_hi < 1 ? "slower than the default" : "beaten by another";
 }
 
+Result<std::vector<Rechecked>> recheck_what_fits(const ir::Program& program, const std::vector<db::BestRow>& rivals,
+                                                 const codegen::Target& target, db::Database* database,
+                                                 const Session& session, const std::atomic<bool>& stop) {
+  TILE_TUNE_CHECK(check_memory(program));
+  return recheck(program, rivals, target, database, session, stop);
+}
+
+/// A program that cannot be run is a line like the others: it ends nothing.
 Result<void> check_program(const db::ProgramRow& row, Stack& stack, const codegen::Target& target,
                            const Session& session, const std::atomic<bool>& stop, Findings& findings) {
   TILE_TUNE_TRY(rivals, rivals_of(stack.databases, row, target));
@@ -122,8 +135,14 @@ Result<void> check_program(const db::ProgramRow& row, Stack& stack, const codege
     return {};
   }
   const auto database = stack.writable ? &stack.databases.front() : nullptr;
-  TILE_TUNE_TRY(checked, recheck(*program, rivals, target, database, session, stop));
-  for (const auto& one : checked) {
+  const auto checked = recheck_what_fits(*program, rivals, target, database, session, stop);
+  if (!checked) {
+    if (stop) return {};
+    findings.lines.push_back({row, rung_of(rivals[0]), "not checked", checked.error().message, {}});
+    if (!findings.unchecked) findings.unchecked = checked.error();
+    return {};
+  }
+  for (const auto& one : *checked) {
     findings.lines.push_back({row, rung_of(one.record), verdict_of(one), one.measurement.reason, one.measurement});
     const auto outcome = one.measurement.outcome;
     findings.wrong |= outcome == search::Outcome::Wrong;
@@ -137,6 +156,8 @@ Result<void> check_digests(Stack& stack, Findings& findings) {
     TILE_TUNE_CHECK(database.each_record([](const db::Record&) { return Result<void>(); }));
     findings.damaged.insert(findings.damaged.end(), database.damaged_records().begin(),
                             database.damaged_records().end());
+    TILE_TUNE_TRY(families, stored_families(database));
+    findings.families += families.size();
   }
   return {};
 }
@@ -155,6 +176,8 @@ std::string findings_text(const Findings& findings) {
   if (!cells.empty()) text = format_table({{"program"}, {"sizes"}, {"was"}, {"is"}, {"over default"}, {""}}, cells);
   if (findings.elsewhere > 0)
     text += fmt::format("{} more programs are stored for other targets and were not run\n", findings.elsewhere);
+  if (findings.families > 0)
+    text += fmt::format("{} tunings of ranges of sizes are stored, whose kernels were not run\n", findings.families);
   return text + fmt::format("{} damaged records\n", findings.damaged.size());
 }
 
@@ -170,7 +193,10 @@ nlohmann::json findings_json(const Findings& findings) {
                      {"reason", line.reason},
                      {"ratio", line.measurement.ratio},
                      {"ratio_interval", {line.measurement.ratio_lo, line.measurement.ratio_hi}}});
-  return {{"schedules", lines}, {"damaged", findings.damaged}, {"elsewhere", findings.elsewhere}};
+  return {{"schedules", lines},
+          {"damaged", findings.damaged},
+          {"elsewhere", findings.elsewhere},
+          {"families_not_run", findings.families}};
 }
 
 /// What the findings mean for the exit code (rulings 18: 4 is a wrong result).
@@ -184,6 +210,10 @@ Result<Exit> judge(const Findings& findings) {
   if (findings.broken)
     return failure("stale-record", "a stored schedule does not work here any more",
                    "it is no longer taken; tune the program again");
+  if (findings.unchecked)
+    return fail(findings.unchecked->error_class, findings.unchecked->code,
+                fmt::format("not every program could be run: {}", findings.unchecked->message),
+                findings.unchecked->note);
   return Exit::Success;
 }
 

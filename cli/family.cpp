@@ -3,13 +3,16 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <nlohmann/json.hpp>
+#include <tuple>
 
 #include "cli/family_choice.h"
 #include "cli/family_sizes.h"
 #include "cli/memory.h"
 #include "cli/schedule_choice.h"
 #include "codegen/schedule/check.h"
+#include "db/identity.h"
 #include "search/space/space.h"
 
 namespace tile_tune::cli {
@@ -56,6 +59,54 @@ Result<void> add_listed(const FamilyWorkload& workload, const codegen::Target& t
   return {};
 }
 
+std::string words_of(const FamilyWorkload& workload) {
+  return fmt::format("{} ({})", workload.top.program.name, family_text(workload.program.sizes));
+}
+
+/// Of the workload and the instruction set: those for at least as many threads as the target's, the nearest number
+/// first, then those for fewer; of equals this target before others and this tool before others.
+Result<std::vector<db::DoneSession>> sessions_by_distance(const FamilyWorkload& workload, const codegen::Target& target,
+                                                          const Session& session) {
+  TILE_TUNE_TRY(stack, open_stack(session));
+  const std::string here = db::target_id(target_row(target)), tool = db::tool_id(tool_row());
+  std::vector<db::DoneSession> all;
+  for (auto& database : stack) {
+    TILE_TUNE_TRY(some, database.done_sessions(db::kFamilyStrategy, db::workload_id(workload.top.row)));
+    for (auto& one : some)
+      if (one.target.halide == target.halide) all.push_back(std::move(one));
+  }
+  const auto distance = [&](const db::DoneSession& one) {
+    const int more = one.target.threads - target.threads;
+    return std::tuple(more < 0, std::abs(more), db::target_id(one.target) != here, db::tool_id(one.tool) != tool);
+  };
+  std::stable_sort(all.begin(), all.end(), [&](const auto& a, const auto& b) { return distance(a) < distance(b); });
+  return all;
+}
+
+std::string rung_of(const db::DoneSession& one, const codegen::Target& target) {
+  if (one.target.threads != target.threads) return "nearest";
+  const bool is_exact = db::target_id(one.target) == db::target_id(target_row(target)) &&
+                        db::tool_id(one.tool) == db::tool_id(tool_row());
+  return is_exact ? "exact" : "stale";
+}
+
+void tell_of(const StoredFamily& stored, const FamilyWorkload& workload, const codegen::Target& target,
+             const Reporter& report) {
+  const std::string words = words_of(workload);
+  const char* again = "tile-tune tune with the same -s tunes it again";
+  if (stored.rung == "exact")
+    report.notice(fmt::format("{}: tuned, {} kernels", words, stored.family.members.size()));
+  else if (stored.rung == "stale")
+    report.warn("stale-record",
+                fmt::format("the kernels of {} were tuned by another version of the tool or on another CPU", words),
+                again);
+  else
+    report.warn("untuned",
+                fmt::format("{} is tuned for {}, not for {}: those kernels are taken", words,
+                            threads_text(stored.threads), threads_text(target.threads)),
+                again);
+}
+
 }  // namespace
 
 Result<Workload> FamilyWorkload::at(const std::vector<int64_t>& values) const {
@@ -89,36 +140,35 @@ Result<codegen::Family> generic_family(const FamilyWorkload& workload, const cod
   }
   family.runtime = std::move(*runtime);
   const auto schedule = search::Space(workload.top.program, target).default_schedule();
-  TILE_TUNE_TRY(generic, codegen::member_for_many(family, workload.program.top(), schedule, true));
+  auto generic = codegen::member_for_many(family, workload.program.top(), schedule, true);
   if (!generic && has_range(workload))
-    return tl::unexpected(no_range(workload, "no kernel of it computes more than one size",
-                                   "give a list of sizes, as in -s N=64,128,200"));
+    return tl::unexpected(no_range(workload, generic.error().message, "give a list of sizes, as in -s N=64,128,200"));
   if (!generic) return family;
   generic->record = {{"generic", true}};
   family.members.push_back(std::move(*generic));
   return choose_members(std::move(family), {});
 }
 
-Result<std::optional<codegen::Family>> stored_family(const FamilyWorkload& workload, const codegen::Target& target,
-                                                     const Session& session) {
-  TILE_TUNE_TRY(stack, open_stack(session));
+Result<std::optional<StoredFamily>> stored_family(const FamilyWorkload& workload, const codegen::Target& target,
+                                                  const Session& session) {
+  TILE_TUNE_TRY(sessions, sessions_by_distance(workload, target, session));
   const auto wanted = codegen::to_json(codegen::Family{workload.program, {}, {}, {}}).at("sizes");
-  for (auto& database : stack) {
-    TILE_TUNE_TRY(sessions,
-                  database.done_sessions(workload.top.row, target_row(target), tool_row(), db::kFamilyStrategy));
-    for (const auto& row : sessions) {
-      const auto json = nlohmann::json::parse(row.options_json, nullptr, false);
-      if (!json.is_object() || json.value("sizes", nlohmann::json()) != wanted) continue;
-      auto family = codegen::family_from_json(json, workload.program.symbolic, workload.program.fixed);
-      if (!family) {
-        session.report.warn("stale-record",
-                            fmt::format("a record of {} for many sizes is not taken: {}", workload.top.row.name,
-                                        family.error().message),
-                            "tune it again");
-        continue;
-      }
-      return std::move(*family);
+  for (const auto& one : sessions) {
+    const auto json = json_of_text(one.session.options_json);
+    if (!json.is_object() || json.value("sizes", nlohmann::json()) != wanted) continue;
+    if (one.target.threads < target.threads) {
+      session.report.warn("untuned",
+                          fmt::format("{} is tuned for {}, not for {}", words_of(workload),
+                                      threads_text(one.target.threads), threads_text(target.threads)),
+                          fmt::format("--threads {} takes what was tuned", one.target.threads));
+      return std::nullopt;
     }
+    auto family = codegen::family_from_json(json, workload.program.symbolic, workload.program.fixed);
+    if (family) return StoredFamily{std::move(*family), rung_of(one, target), one.target.threads};
+    session.report.warn(
+        "stale-record",
+        fmt::format("a record of {} for many sizes is not taken: {}", workload.top.row.name, family.error().message),
+        "tune it again");
   }
   return std::nullopt;
 }
@@ -136,11 +186,14 @@ Result<std::string> store_family(const FamilyWorkload& workload, const codegen::
 Result<codegen::Kernel> family_kernel(const FamilyWorkload& workload, const std::string& function,
                                       const codegen::Target& target, const Session& session) {
   TILE_TUNE_TRY(stored, stored_family(workload, target, session));
-  const std::string words = fmt::format("{} ({})", workload.top.program.name, family_text(workload.program.sizes));
+  const std::string words = words_of(workload);
   codegen::Family family;
+  std::string rung = "default", provenance = "default";
   if (stored) {
-    family = std::move(*stored);
-    session.report.notice(fmt::format("{}: tuned, {} kernels", words, family.members.size()));
+    tell_of(*stored, workload, target, session.report);
+    rung = stored->rung;
+    provenance = rung == "nearest" ? "nearest" : "tuned";
+    family = std::move(stored->family);
   } else {
     TILE_TUNE_TRY(generic, generic_family(workload, target));
     family = std::move(generic);
@@ -151,9 +204,8 @@ Result<codegen::Kernel> family_kernel(const FamilyWorkload& workload, const std:
       session.report.warn("listed-only", fmt::format("{} has no kernel for sizes that are not listed", words));
   }
   const auto& last = family.members.back();
-  const nlohmann::json record{{stored ? "timed" : "untimed", true}};
-  codegen::Kernel kernel{
-      last.program, last.schedule, function, stored ? "tuned" : "default", record, stored ? "exact" : "default"};
+  const nlohmann::json record{{provenance == "tuned" ? "timed" : "untimed", true}};
+  codegen::Kernel kernel{last.program, last.schedule, function, provenance, record, rung};
   kernel.family = std::move(family);
   return kernel;
 }

@@ -34,9 +34,16 @@ Result<FamilyWorkload> load_family(const LoadedProgram& loaded, const BindingOpt
 /// sizes; of a range that is an error (no-size-range) of class Program.
 Result<codegen::Family> generic_family(const FamilyWorkload& workload, const codegen::Target& target);
 
-/// What `tune` chose for exactly these sizes, this target and this version, if it did.
-Result<std::optional<codegen::Family>> stored_family(const FamilyWorkload& workload, const codegen::Target& target,
-                                                     const Session& session);
+struct StoredFamily {
+  codegen::Family family;
+  std::string rung;  // as of ScheduleChoice: "exact", "stale", or "nearest", of one for more threads
+  int threads = 1;   // it was tuned for
+};
+
+/// What `tune` chose for exactly these sizes and this instruction set, if it did: the nearest, of this target and this
+/// version before others. Of one that fits less than it might a warning says so.
+Result<std::optional<StoredFamily>> stored_family(const FamilyWorkload& workload, const codegen::Target& target,
+                                                  const Session& session);
 /// Returns the session's id.
 Result<std::string> store_family(const FamilyWorkload& workload, const codegen::Family& family, uint64_t seed,
                                  const codegen::Target& target, const Session& session);

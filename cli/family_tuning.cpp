@@ -73,7 +73,7 @@ class Candidates {
  private:
   Result<void> add(const std::vector<int64_t>& at, const codegen::Schedule& schedule, bool guarded,
                    const codegen::FamilyMember& generic) {
-    TILE_TUNE_TRY(member, codegen::member_for_many(family_, at, schedule, guarded));
+    auto member = codegen::member_for_many(family_, at, schedule, guarded);
     const auto is_same = [&](const auto& other) {
       return other.schedule == member->schedule && (other.at == member->at || guarded);
     };

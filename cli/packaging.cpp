@@ -7,12 +7,12 @@
 #include <iostream>
 #include <iterator>
 #include <nlohmann/json.hpp>
-#include <set>
 
 #include "cli/child_process.h"
 #include "cli/report.h"
 #include "codegen/emit/alternatives.h"
 #include "codegen/emit/children.h"
+#include "codegen/emit/staging.h"
 #include "codegen/emit/write_package.h"
 #include "frontend/ir/json.h"
 #include "search/measure/object_check.h"
@@ -122,13 +122,14 @@ Result<std::vector<fs::path>> answer(const std::string& text, const search::Comp
   }
 }
 
-/// Temporary folders of package writers (codegen/emit/staging.cpp). A writer removes its own unless it is killed.
-std::set<fs::path> staging_folders(const fs::path& directory) {
-  std::set<fs::path> found;
+/// Temporary folders of a package writer: it removes them itself unless it is killed.
+void remove_staging_folders(const fs::path& directory, pid_t writer) {
+  std::vector<fs::path> found;
   std::error_code error;
+  const std::string prefix = codegen::staging_prefix(writer);
   for (fs::directory_iterator entry(directory, error), end; !error && entry != end; entry.increment(error))
-    if (entry->path().filename().string().starts_with(".tile-tune-")) found.insert(entry->path());
-  return found;
+    if (entry->path().filename().string().starts_with(prefix)) found.push_back(entry->path());
+  for (const auto& folder : found) fs::remove_all(folder, error);
 }
 
 /// Why a child ended without an answer. A full disk is such a case: the compiler ends the process there.
@@ -175,7 +176,6 @@ Result<std::vector<fs::path>> package_in_child(const std::vector<codegen::Kernel
   const auto lock = search::MachineLock::acquire(search::MachineLock::Mode::Shared, stop);
   std::error_code error;
   const bool existed = fs::exists(options.directory, error);
-  const auto before = staging_folders(options.directory);
   TILE_TUNE_TRY(output, run_self({"worker", "--package"}, json_text(to_json(kernels, options)), stop));
   const auto json = nlohmann::json::parse(output.text, nullptr, false);
   if (json.is_object() && json.contains("error")) return tl::unexpected(codegen::diagnostic_from_json(json["error"]));
@@ -183,9 +183,8 @@ Result<std::vector<fs::path>> package_in_child(const std::vector<codegen::Kernel
     const auto files = json["files"].get<std::vector<std::string>>();
     return std::vector<fs::path>(files.begin(), files.end());
   }
+  remove_staging_folders(options.directory, output.process);
   std::error_code ignored;
-  for (const auto& folder : staging_folders(options.directory))
-    if (!before.contains(folder)) fs::remove_all(folder, ignored);
   if (!existed) fs::remove(options.directory, ignored);  // only if it is empty
   if (stop != nullptr && *stop) return failure("stopped", "stopped before the package was written");
   return failure(why(output) == std::strerror(ENOSPC) ? "disk-full" : "package-failed",

@@ -7,6 +7,8 @@
 #include <cstdio>
 #include <vector>
 
+#include "frontend/diagnostic/utf8.h"
+
 namespace tile_tune::cli {
 
 namespace {
@@ -69,7 +71,7 @@ void ProgressLine::show(const std::string& text) {
   if (report_.json() || report_.volume() == Volume::Quiet) return;
   if (!terminal_) return report_.verbose(text);
   // The last column stays free: some terminals wrap as soon as it is written.
-  const std::string line = "\r\033[K" + cut_to_width(text, terminal_columns() - 1);
+  const std::string line = "\r\033[K" + cut_to_width(printable(text), terminal_columns() - 1);
   std::fwrite(line.data(), 1, line.size(), stderr);
   drawn_ = true;
 }

@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/memory.h"
+#include "cli/option_checks.h"
 #include "cli/program_argument.h"
 #include "codegen/emit/alternatives.h"
 #include "codegen/emit/cpu_features.h"
@@ -84,7 +85,7 @@ bool is_provenance(const codegen::Variant& one) {
 Result<void> check_target(const codegen::Target& target) {
   TILE_TUNE_TRY(described, codegen::describe_target(target.halide, target.threads));
   if (described.halide != target.halide || described.vector_bytes != target.vector_bytes ||
-      described.vector_registers != target.vector_registers || target.threads < 1)
+      described.vector_registers != target.vector_registers || target.threads < 1 || target.threads > kMaxThreads)
     return bad(fmt::format("its target is not {} as this version knows it", target.halide));
   return {};
 }
@@ -122,6 +123,9 @@ Result<void> check_family(const codegen::Kernel& kernel, const json& described) 
       return bad(fmt::format("a schedule of {} is not what its schedule_id says", kernel.function));
     if (!members[i].record.is_object()) return bad(fmt::format("the record of {} is none", kernel.function));
   }
+  // Kernels are judged up to there.
+  TILE_TUNE_TRY(largest, kernel.family->program.at(kernel.family->program.top()));
+  TILE_TUNE_CHECK(check_memory(largest));
   return check_memory(kernel.program);
 }
 

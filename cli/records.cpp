@@ -7,6 +7,7 @@
 #include <cctype>
 #include <nlohmann/json.hpp>
 
+#include "cli/progress_line.h"
 #include "frontend/ir/canonical.h"
 #include "frontend/ir/json.h"
 #include "search/measure/protocol.h"
@@ -134,9 +135,23 @@ std::vector<std::string> constant_names(const db::ProgramRow& row) {
   return names;
 }
 
+std::optional<nlohmann::ordered_json> json_of_record(const std::string& text) {
+  constexpr size_t kLongest = size_t{16} << 20;
+  constexpr int kDeepest = 512;
+  if (text.size() > kLongest) return std::nullopt;
+  bool too_deep = false;
+  const auto is_shallow = [&](int depth, auto, auto&) {
+    too_deep |= depth > kDeepest;
+    return !too_deep;
+  };
+  auto json = nlohmann::ordered_json::parse(text, is_shallow, false);
+  if (too_deep || json.is_discarded()) return std::nullopt;
+  return json;
+}
+
 nlohmann::json json_of_text(const std::string& text) {
-  auto json = nlohmann::json::parse(text, nullptr, false);
-  return json.is_discarded() ? nlohmann::json(text) : json;
+  const auto json = json_of_record(text);
+  return json ? nlohmann::json(*json) : nlohmann::json(text);
 }
 
 std::optional<ir::Program> program_of(const db::ProgramRow& row) {
@@ -152,10 +167,11 @@ std::string title_text(std::vector<std::string> parts, const std::string& layout
 }
 
 std::string sizes_text(const std::string& sizes_json) {
-  const auto json = nlohmann::ordered_json::parse(sizes_json, nullptr, false);
-  if (!json.is_object()) return sizes_json;
+  constexpr size_t kShown = 80;
+  const auto json = json_of_record(sizes_json);
+  if (!json || !json->is_object()) return cut_to_width(sizes_json, kShown);
   std::vector<std::string> parts;
-  for (const auto& [name, value] : json.items()) parts.push_back(name + "=" + value.dump());
+  for (const auto& [name, value] : json->items()) parts.push_back(name + "=" + value.dump());
   return fmt::format("{}", fmt::join(parts, " "));
 }
 

@@ -32,8 +32,11 @@ Result<search::Trial> trial_from_row(const db::TrialRow& row);
 /// Names of the program's constant inputs.
 std::vector<std::string> constant_names(const db::ProgramRow& row);
 
-/// A stored text as JSON for people: what it says, or the text itself where it is no JSON (a record from elsewhere may
-/// hold anything).
+/// A stored text as JSON; nullopt where it is none, or where it is longer or nests deeper than any of ours: copying and
+/// writing JSON takes stack for every level, and a record from elsewhere may hold anything.
+std::optional<nlohmann::ordered_json> json_of_record(const std::string& text);
+
+/// The same for people: what the text says, or the text itself.
 nlohmann::json json_of_text(const std::string& text);
 
 /// The stored program, checked like everything from a database: nullopt unless it is what its hash says.
@@ -42,7 +45,7 @@ std::optional<ir::Program> program_of(const db::ProgramRow& row);
 /// What a program is called above a table: its layout only where it is not simply by rows.
 std::string title_text(std::vector<std::string> parts, const std::string& layout);
 
-/// {"M": 512, "N": 3} as "M=512 N=3"; a text that is no such object as it is.
+/// {"M": 512, "N": 3} as "M=512 N=3"; of a text that is no such object the beginning.
 std::string sizes_text(const std::string& sizes_json);
 
 }  // namespace tile_tune::cli

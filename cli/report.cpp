@@ -7,6 +7,8 @@
 #include <cstring>
 #include <nlohmann/json.hpp>
 
+#include "frontend/diagnostic/utf8.h"
+
 namespace tile_tune::cli {
 
 void Reporter::diagnostic(const Diagnostic& diagnostic) const {
@@ -22,7 +24,8 @@ void Reporter::warn(std::string code, std::string message, std::string note) con
 
 void Reporter::notice(const std::string& line) const {
   if (volume_ == Volume::Quiet) return;
-  const std::string text = json_ ? json_text({{"severity", "notice"}, {"message", line}}) + "\n" : line + "\n";
+  const std::string text =
+      json_ ? json_text({{"severity", "notice"}, {"message", line}}) + "\n" : printable(line) + "\n";
   std::fwrite(text.data(), 1, text.size(), stderr);
 }
 

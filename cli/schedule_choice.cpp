@@ -2,10 +2,13 @@
 
 #include <fmt/format.h>
 
+#include <functional>
 #include <optional>
+#include <set>
 
 #include "cli/transfer.h"
 #include "codegen/lower/compile.h"
+#include "db/identity.h"
 #include "db/stack.h"
 #include "search/space/space.h"
 
@@ -20,21 +23,71 @@ std::optional<codegen::Schedule> fitting(const std::string& schedule_json, const
   return std::move(*schedule);
 }
 
-/// The stored schedule if it fits; a record that does not is worth a warning, not a failure.
-std::optional<ScheduleChoice> usable(const db::BestRow& best, const Workload& workload, const codegen::Target& target,
-                                     const Reporter& report) {
-  auto schedule = fitting(best.schedule_json, workload.program, target);
-  if (!schedule) {
-    report.warn("stale-record", fmt::format("the stored schedule of {} does not fit this version", described(workload)),
-                "tune it again");
-    return std::nullopt;
-  }
+ScheduleChoice tuned(codegen::Schedule schedule, const db::BestRow& best, const Workload& workload,
+                     const Reporter& report) {
   if (!best.same_target || !best.same_tool)
     report.warn("stale-record",
                 fmt::format("the schedule of {} was tuned {}", described(workload),
                             best.same_target ? "by another version of the tool" : "on another CPU"),
                 "`tile-tune db verify` re-checks it against the default schedule here");
-  return ScheduleChoice{std::move(*schedule), "tuned", rung_of(best), record_json(best)};
+  return {std::move(schedule), "tuned", rung_of(best), record_json(best)};
+}
+
+/// Numbers of threads, other than the target's, for which there are trials of the workload on its instruction set:
+/// those that are larger, then those that are smaller, each from the nearest on.
+Result<std::vector<int>> other_threads(const Workload& workload, const codegen::Target& target,
+                                       std::vector<db::Database>& stack) {
+  std::set<int> larger;
+  std::set<int, std::greater<>> smaller;
+  const std::string wanted = db::workload_id(workload.row);
+  for (auto& database : stack) {
+    TILE_TUNE_TRY(rows, database.recorded(workload.row.family_hash));
+    for (const auto& row : rows) {
+      if (row.target.halide != target.halide || db::workload_id(row.program) != wanted) continue;
+      if (row.target.threads > target.threads) larger.insert(row.target.threads);
+      if (row.target.threads < target.threads) smaller.insert(row.target.threads);
+    }
+  }
+  std::vector<int> threads(larger.begin(), larger.end());
+  threads.insert(threads.end(), smaller.begin(), smaller.end());
+  return threads;
+}
+
+/// The best schedule for the nearest other number of threads.
+Result<std::optional<db::BestRow>> best_for_other_threads(const Workload& workload, const codegen::Target& target,
+                                                          std::vector<db::Database>& stack) {
+  const auto may_be_taken = [&](const db::BestRow& best) -> Result<bool> {
+    for (auto& database : stack) {
+      TILE_TUNE_TRY(refuted, database.refutation(workload.row, target_row(target), tool_row(), best.schedule_id));
+      if (refuted) return false;
+    }
+    return fitting(best.schedule_json, workload.program, target).has_value();
+  };
+  TILE_TUNE_TRY(numbers, other_threads(workload, target, stack));
+  for (const int threads : numbers) {
+    codegen::Target other = target;
+    other.threads = threads;
+    TILE_TUNE_TRY(best, db::best_of(stack, workload.row, target_row(other), tool_row(), may_be_taken));
+    if (best) return best;
+  }
+  return std::nullopt;
+}
+
+/// What was tuned for more threads, as it is.
+ScheduleChoice with_fewer_threads(const db::BestRow& best, const Workload& workload, const codegen::Target& target,
+                                  const Reporter& report) {
+  report.warn("untuned",
+              fmt::format("{} is tuned for {}, not for {}: that schedule is taken", described(workload),
+                          threads_text(best.target.threads), threads_text(target.threads)),
+              "tile-tune tune finds a faster one");
+  nlohmann::json nearest{{"sizes", json_of_text(best.program.sizes_json)},
+                         {"dtypes", best.program.dtypes},
+                         {"layout", best.program.layout},
+                         {"content_hash", best.program.content_hash},
+                         {"threads", best.target.threads},
+                         {"trial", best.trial_id}};
+  nlohmann::json record{{"untimed", true}, {"nearest", std::move(nearest)}};
+  return {*fitting(best.schedule_json, workload.program, target), "nearest", "nearest", std::move(record)};
 }
 
 /// Those that were found in a database since it had `known`.
@@ -46,6 +99,8 @@ void warn_of_damage(const db::Database& database, size_t known, const Reporter& 
 }
 
 }  // namespace
+
+std::string threads_text(int threads) { return fmt::format("{} thread{}", threads, threads == 1 ? "" : "s"); }
 
 std::string described(const Workload& workload) {
   const std::string sizes = sizes_text(workload.row.sizes_json);
@@ -109,10 +164,22 @@ Result<std::optional<ScheduleChoice>> tuned_choice(const Workload& workload, con
                                                    std::vector<db::Database>& stack, const Session& session) {
   std::vector<size_t> known;
   for (const auto& database : stack) known.push_back(database.damaged_records().size());
-  TILE_TUNE_TRY(best, db::best_of(stack, workload.row, target_row(target), tool_row()));
+  bool passed_over = false;
+  const auto fits = [&](const db::BestRow& best) -> Result<bool> {
+    const bool taken = fitting(best.schedule_json, workload.program, target).has_value();
+    passed_over |= !taken;
+    return taken;
+  };
+  TILE_TUNE_TRY(best, db::best_of(stack, workload.row, target_row(target), tool_row(), fits));
   for (size_t i = 0; i < stack.size(); ++i) warn_of_damage(stack[i], known[i], session.report);
+  // A record that does not fit is worth a warning, not a failure, nor the loss of one that does.
+  if (passed_over)
+    session.report.warn(
+        "stale-record",
+        fmt::format("a stored schedule of {} does not fit this version and is passed over", described(workload)),
+        best ? "" : "tune it again");
   if (!best) return std::nullopt;
-  return usable(*best, workload, target, session.report);
+  return tuned(*fitting(best->schedule_json, workload.program, target), *best, workload, session.report);
 }
 
 Result<ScheduleChoice> stored_choice(const Workload& workload, const codegen::Target& target,
@@ -123,19 +190,26 @@ Result<ScheduleChoice> stored_choice(const Workload& workload, const codegen::Ta
       session.report.notice(fmt::format("{}: tuned schedule ({})", described(workload), tuned->rung));
     return std::move(*tuned);
   }
+  TILE_TUNE_TRY(other, best_for_other_threads(workload, target, stack));
+  if (other && other->target.threads > target.threads)
+    return with_fewer_threads(*other, workload, target, session.report);
+  std::string note = "tile-tune tune finds a faster one";
+  if (other)
+    note +=
+        fmt::format("; it is tuned for {0}: --threads {1}", threads_text(other->target.threads), other->target.threads);
   TILE_TUNE_TRY(nearest, transferred_schedules(workload, target, stack, 1));
   if (!nearest.empty() && nearest.front().beats_default) {
     auto& best = nearest.front();
     session.report.warn("untuned",
                         fmt::format("{} is not tuned for this target: the schedule of {} is adapted to it",
                                     described(workload), best.relative),
-                        "tile-tune tune finds a faster one");
+                        note);
     nlohmann::json record{{"untimed", true}, {"nearest", std::move(best.record)}};
     return ScheduleChoice{std::move(best.schedule), "nearest", "nearest", std::move(record)};
   }
   session.report.warn(
       "untuned", fmt::format("{} is not tuned for this target: the default schedule is taken", described(workload)),
-      "tile-tune tune finds a faster one");
+      note);
   return default_choice(workload, target);
 }
 

@@ -27,6 +27,8 @@ struct ScheduleChoice {
 std::string rung_of(const db::BestRow& best);
 /// What manifests and --json say of it.
 nlohmann::json record_json(const db::BestRow& best);
+/// "1 thread", "2 threads"
+std::string threads_text(int threads);
 /// "matmul (M=512 N=3)"
 std::string described(const Workload& workload);
 
@@ -45,8 +47,9 @@ Result<std::vector<db::Database>> open_stack(const Session& session);
 Result<std::optional<ScheduleChoice>> tuned_choice(const Workload& workload, const codegen::Target& target,
                                                    std::vector<db::Database>& stack, const Session& session);
 
-/// The same, else one adapted from a relative (cli/transfer.h), else the default; says which with a notice or a
-/// warning.
+/// The same, else one tuned for more threads than the target has (which works on fewer; what was tuned for fewer may
+/// leave cores idle), else one adapted from a relative (cli/transfer.h), else the default; says which with a notice or
+/// a warning.
 Result<ScheduleChoice> stored_choice(const Workload& workload, const codegen::Target& target,
                                      std::vector<db::Database>& stack, const Session& session);
 

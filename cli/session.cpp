@@ -14,9 +14,6 @@ namespace tile_tune::cli {
 
 namespace {
 
-/// Halide's thread pool holds at most 256 threads (MAX_THREADS in its runtime's thread_pool_common.h).
-constexpr int kMaxThreads = 256;
-
 /// A variable that is set to nothing counts as not set.
 std::string variable(const char* name) {
   const char* value = std::getenv(name);

@@ -74,7 +74,7 @@ std::string table_of(const std::vector<Line>& lines, int seeds) {
 nlohmann::json json_of(const Line& line) {
   const auto& [recorded, strategy, replay] = line;
   nlohmann::json json{{"program", recorded.program.name},
-                      {"sizes", nlohmann::json::parse(recorded.program.sizes_json, nullptr, false)},
+                      {"sizes", json_of_text(recorded.program.sizes_json)},
                       {"content_hash", recorded.program.content_hash},
                       {"target", recorded.target.halide},
                       {"threads", recorded.target.threads},

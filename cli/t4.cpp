@@ -55,9 +55,9 @@ const char* invalidity(search::Outcome outcome) {
 
 Json configuration(const std::string& schedule_json) {
   Json result = Json::object();
-  const auto schedule = Json::parse(schedule_json, nullptr, false);
-  if (!schedule.is_object() || !schedule.contains("stages")) return result;
-  const Json flat = Json{{"stages", schedule["stages"]}}.flatten();
+  const auto schedule = json_of_record(schedule_json);
+  if (!schedule || !schedule->is_object() || !schedule->contains("stages")) return result;
+  const Json flat = Json{{"stages", schedule->at("stages")}}.flatten();
   for (const auto& [path, value] : flat.items())
     if (!value.is_null()) result[path] = value;  // empty lists
   return result;
@@ -151,8 +151,7 @@ Result<nlohmann::ordered_json> t4_json(std::vector<OpenDatabase>& databases, con
   TILE_TUNE_TRY(problems, problems_called(databases, name));
   TILE_TUNE_TRY(problem, only_problem(std::move(problems), name));
   const auto& [program, target, tool, trials] = problem;
-  const Json stored_sizes = Json::parse(program.sizes_json, nullptr, false);
-  const Json sizes = stored_sizes.is_discarded() ? Json(program.sizes_json) : stored_sizes;
+  const Json sizes = json_of_record(program.sizes_json).value_or(Json(program.sizes_json));
   Json results = Json::array();
   for (const auto& stored : trials) results.push_back(result_json(stored.trial));
   return Json{{"schema_version", "1.0.0"},

@@ -14,7 +14,8 @@ struct Column {
 };
 
 /// One line for the titles (left out if all are empty) and one a row, columns two blanks apart, no blanks at the
-/// ends of lines. Widths count UTF-8 characters. `indent` blanks stand before every line.
+/// ends of lines. Widths count UTF-8 characters. `indent` blanks stand before every line. What would reach the terminal
+/// as more than a character (control characters, newlines, bytes that are not UTF-8) is spelled out.
 std::string format_table(const std::vector<Column>& columns, const std::vector<std::vector<std::string>>& rows,
                          int indent = 0);
 

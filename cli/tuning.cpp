@@ -4,12 +4,14 @@
 
 #include <algorithm>
 #include <chrono>
+#include <limits>
 #include <nlohmann/json.hpp>
 #include <random>
 
 #include "cli/quarantine.h"
 #include "cli/transfer.h"
 #include "cli/tuning_store.h"
+#include "codegen/lower/compile.h"
 #include "search/measure/workers.h"
 #include "search/space/small_variant.h"
 #include "search/space/space.h"
@@ -40,14 +42,23 @@ nlohmann::json budget_json(const search::Budget& budget) {
 /// 32 bits, so that it is easy to type again.
 uint64_t random_seed() { return std::random_device()(); }
 
-/// What the stored budget leaves, unless the command line names one of its own.
+/// nullopt where the stored object has no such number: a record from elsewhere may hold anything.
+std::optional<double> number_of(const nlohmann::json& object, const char* name) {
+  const auto found = object.find(name);
+  if (found == object.end() || !found->is_number()) return std::nullopt;
+  return found->get<double>();
+}
+
+/// What the stored budget leaves, unless the command line names one of its own or it cannot be read.
 search::Budget remaining_budget(const TuningRequest& request, const db::UnfinishedSession& session, int trials_done) {
   if (request.trials || request.seconds) return wanted_budget(request);
   const auto json = nlohmann::json::parse(session.session.budget_json, nullptr, false);
+  const auto trials = number_of(json, "trials"), seconds = number_of(json, "seconds");
+  if (!trials && !seconds) return wanted_budget(request);
+  constexpr double kMostTrials = std::numeric_limits<int>::max();
   search::Budget budget;
-  if (json.is_object() && json.contains("trials")) budget.trials = std::max(0, json["trials"].get<int>() - trials_done);
-  if (json.is_object() && json.contains("seconds"))
-    budget.seconds = std::max(0.0, json["seconds"].get<double>() - session.elapsed_s);
+  if (trials) budget.trials = static_cast<int>(std::clamp(*trials - trials_done, 0.0, kMostTrials));
+  if (seconds) budget.seconds = std::max(0.0, *seconds - std::max(0.0, session.elapsed_s));
   return budget;
 }
 
@@ -66,8 +77,10 @@ Result<Start> begin(db::Database& database, const TuningKey& key, const TuningRe
   return start;
 }
 
+/// The session's trials but for those that this program cannot have: the search takes what it replays on trust, and a
+/// record from elsewhere may name any schedule.
 Result<Start> resume(db::Database& database, const TuningKey& key, const TuningRequest& request,
-                     const db::UnfinishedSession& unfinished) {
+                     const search::Space& space, const db::UnfinishedSession& unfinished) {
   Start start;
   start.session = unfinished.session.id;
   start.seed = unfinished.session.seed;
@@ -78,19 +91,20 @@ Result<Start> resume(db::Database& database, const TuningKey& key, const TuningR
   TILE_TUNE_TRY(stored, database.trials_of(key.program, key.target, key.tool, start.session));
   int searched = 0;
   for (const auto& one : stored) {
-    TILE_TUNE_TRY(trial, trial_from_row(one.trial));
-    searched += trial.origin != "final";
-    start.done.push_back(std::move(trial));
+    auto trial = trial_from_row(one.trial);
+    if (!trial || !codegen::check_for(space.target(), space.program(), trial->schedule)) continue;
+    searched += trial->origin != "final";
+    start.done.push_back(std::move(*trial));
   }
   start.budget = remaining_budget(request, unfinished, searched);
   return start;
 }
 
 Result<Start> start_session(db::Database& database, const TuningKey& key, const TuningRequest& request,
-                            const Reporter& report) {
+                            const search::Space& space, const Reporter& report) {
   if (!request.resume) return begin(database, key, request);
   TILE_TUNE_TRY(unfinished, database.unfinished_session(key.program, key.target, key.tool));
-  if (unfinished) return resume(database, key, request, *unfinished);
+  if (unfinished) return resume(database, key, request, space, *unfinished);
   if (!request.may_begin) report.notice("there is no unfinished session of this program: a new one begins");
   return begin(database, key, request);
 }
@@ -182,7 +196,7 @@ Result<Tuned> tune_workload(const Workload& workload, search::SmallVariant small
     for (auto& one : nearest) priors.seeds.push_back(std::move(one.schedule));
   }
   priors.seeds.insert(priors.seeds.begin(), request.seeds.begin(), request.seeds.end());
-  TILE_TUNE_TRY(start, start_session(databases.front(), key, request, session.report));
+  TILE_TUNE_TRY(start, start_session(databases.front(), key, request, space, session.report));
   if (start.strategy == search::Strategy::Model)
     TILE_TUNE_CHECK(load_experience(databases, key, workload.program, target, start.session, priors));
   TuningStore store(databases.front(), key, {start.session, start.seed, start.elapsed}, quarantine_folder(path),

@@ -40,7 +40,10 @@ Result<search::Priors> load_priors(std::vector<db::Database>& databases, const T
   search::Priors priors;
   std::vector<db::TrialRow> good;
   std::set<std::string> seen;
-  TILE_TUNE_TRY(best, db::best_of(databases, key.program, key.target, key.tool));
+  const auto fits = [&](const db::BestRow& one) -> Result<bool> {
+    return fitting(one.schedule_json, program).has_value();
+  };
+  TILE_TUNE_TRY(best, db::best_of(databases, key.program, key.target, key.tool, fits));
   if (best) priors.best = fitting(best->schedule_json, program);
   if (priors.best) seen.insert(best->schedule_id);
   for (auto& database : databases) {

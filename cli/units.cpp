@@ -1,7 +1,9 @@
 #include "cli/units.h"
 
+#include <fmt/chrono.h>
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 
@@ -42,6 +44,12 @@ std::string format_count(double count, const std::string& unit) {
 
 std::string format_percent(double fraction) {
   return fraction > 0 && std::isfinite(fraction) ? fmt::format("{:.1f} %", 100 * fraction) : "-";
+}
+
+std::string format_date(int64_t milliseconds) {
+  constexpr int64_t kEndOf9999 = 253'402'300'799'999;  // a stored time may be any number
+  milliseconds = std::clamp<int64_t>(milliseconds, 0, kEndOf9999);
+  return fmt::format("{:%Y-%m-%d %H:%M}", fmt::localtime(static_cast<std::time_t>(milliseconds / 1000)));
 }
 
 }  // namespace tile_tune::cli

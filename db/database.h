@@ -91,9 +91,9 @@ class Database {
   Result<std::optional<UnfinishedSession>> unfinished_session(const ProgramRow& program, const TargetRow& target,
                                                               const ToolRow& tool);
 
-  /// Sessions of this strategy for exactly this key that are done, the latest first.
-  Result<std::vector<SessionRow>> done_sessions(const ProgramRow& program, const TargetRow& target, const ToolRow& tool,
-                                                const std::string& strategy);
+  /// Sessions of this strategy that are done, whatever the target and the tool, the latest first; of one computation
+  /// if its workload_id() is given.
+  Result<std::vector<DoneSession>> done_sessions(const std::string& strategy, const std::string& workload = "");
 
   /// One row per computation and target that has trials, the latest session first. Sessions without any trial are
   /// left out, here and in show().

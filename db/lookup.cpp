@@ -256,20 +256,25 @@ Result<std::optional<UnfinishedSession>> Database::unfinished_session(const Prog
   }
 }
 
-Result<std::vector<SessionRow>> Database::done_sessions(const ProgramRow& program, const TargetRow& target,
-                                                        const ToolRow& tool, const std::string& strategy) {
+Result<std::vector<DoneSession>> Database::done_sessions(const std::string& strategy, const std::string& workload) {
   static const std::string sql = fmt::format(
-      "SELECT {} FROM program p CROSS JOIN session s ON s.program = p.id WHERE p.workload = ?1 AND "
-      "s.target = ?2 AND s.tool = ?3 AND s.state = 'done' AND s.strategy = ?4 ORDER BY s.created DESC, s.id DESC",
-      kSessionColumns);
+      "SELECT {}, {}, {}, {} FROM session s JOIN program p ON p.id = s.program JOIN target g ON g.id = s.target "
+      "JOIN tool l ON l.id = s.tool WHERE s.strategy = ?1 AND s.state = 'done' AND (?2 = x'' OR p.workload = ?2) "
+      "ORDER BY s.created DESC, s.id DESC",
+      kSessionColumns, kProgramColumns, kTargetColumns, kToolColumns);
   Statement select(state_->db.get(), sql);
-  select.bind(Id{workload_id(program)}, Id{target_id(target)}, Id{tool_id(tool)}, strategy);
-  std::vector<SessionRow> sessions;
+  select.bind(strategy, Id{workload});
+  std::vector<DoneSession> sessions;
   while (true) {
     TILE_TUNE_TRY(more, select.step());
     if (!more) return sessions;
     Cursor cursor(select);
-    if (auto stored = read_session(cursor, state_->damaged)) sessions.push_back(std::move(stored->row));
+    auto stored = read_session(cursor, state_->damaged);
+    auto program = read_program(cursor, state_->damaged);
+    auto target = read_target(cursor, state_->damaged);
+    auto tool = read_tool(cursor, state_->damaged);
+    if (!stored || !program || !target || !tool) continue;
+    sessions.push_back({std::move(stored->row), *std::move(program), *std::move(target), *std::move(tool)});
   }
 }
 

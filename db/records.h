@@ -94,6 +94,14 @@ struct BestRow {
   int64_t created_ms = 0;
 };
 
+/// A session that ran to its end, and what it worked on.
+struct DoneSession {
+  SessionRow session;
+  ProgramRow program;
+  TargetRow target;
+  ToolRow tool;
+};
+
 /// A session that a Ctrl-C or a crash ended before its budget did.
 struct UnfinishedSession {
   SessionRow session;

@@ -8,18 +8,18 @@ int staleness(const BestRow& best) {
 }
 
 Result<std::optional<BestRow>> best_of(std::vector<Database>& stack, const ProgramRow& program, const TargetRow& target,
-                                       const ToolRow& tool) {
+                                       const ToolRow& tool, const Acceptable& acceptable) {
   std::optional<BestRow> chosen;
   for (Database& database : stack) {
-    const auto unrefuted = [&](const BestRow& best) -> Result<bool> {
+    const auto may_be_taken = [&](const BestRow& best) -> Result<bool> {
       for (Database& other : stack) {
         if (&other == &database) continue;
         TILE_TUNE_TRY(refuted, other.refutation(program, target, tool, best.schedule_id));
         if (refuted) return false;
       }
-      return true;
+      return acceptable ? acceptable(best) : Result<bool>(true);
     };
-    TILE_TUNE_TRY(best, database.best(program, target, tool, unrefuted));
+    TILE_TUNE_TRY(best, database.best(program, target, tool, may_be_taken));
     if (best && (!chosen || staleness(*best) < staleness(*chosen))) chosen = std::move(best);
   }
   return chosen;

@@ -12,8 +12,8 @@ namespace tile_tune::db {
 int staleness(const BestRow& best);
 
 /// The best of all: of the least staleness, of equals that of the first database. What one database refutes
-/// (Database::refutation) is not taken from another.
+/// (Database::refutation) is not taken from another, nor what `acceptable` (if given) does not take.
 Result<std::optional<BestRow>> best_of(std::vector<Database>& stack, const ProgramRow& program, const TargetRow& target,
-                                       const ToolRow& tool);
+                                       const ToolRow& tool, const Acceptable& acceptable = {});
 
 }  // namespace tile_tune::db

@@ -113,12 +113,11 @@ Result<std::vector<RuntimeSize>> runtime_sizes_of(const SizedProgram& program) {
                             sizes_to_try(program.sizes));
 }
 
-Result<std::optional<FamilyMember>> member_for_many(const Family& family, const std::vector<int64_t>& values,
-                                                    const Schedule& schedule, bool guarded) {
+Result<FamilyMember> member_for_many(const Family& family, const std::vector<int64_t>& values, const Schedule& schedule,
+                                     bool guarded) {
   TILE_TUNE_TRY(program, family.program.at(values));
-  auto many = for_all_sizes(program, schedule, family.runtime, guarded);
-  if (!many) return std::nullopt;
-  return FamilyMember{values, false, std::move(program), std::move(*many)};
+  TILE_TUNE_TRY(many, for_all_sizes(program, schedule, family.runtime, guarded));
+  return FamilyMember{values, false, std::move(program), std::move(many)};
 }
 
 bool serves_cell(const Family& family, const FamilyMember& member, size_t cell) {
@@ -218,13 +217,15 @@ Result<void> check_table(const Family& family) {
 
 Result<Family> family_from_json(const nlohmann::json& json, ir::Program symbolic, ir::Sizes fixed) try {
   Family family{{std::move(symbolic), std::move(fixed), {}}, {}, {}, {}};
+  // Before anything is made of them, which takes time for each.
+  if (json.at("sizes").size() > kMostSizes) return bad("an entry takes one to three sizes");
+  if (json.at("members").size() > kMostMembers) return bad("there are too few or too many kernels");
   for (const auto& one : json.at("sizes")) {
     FamilySize size{one.at("name"), one.at("first"), one.at("last"), one.at("listed")};
     if (!is_admissible(size)) return bad("a range of sizes is none");
     family.program.sizes.push_back(std::move(size));
   }
-  const size_t count = family.program.sizes.size();
-  if (count < 1 || count > kMostSizes) return bad("an entry takes one to three sizes");
+  if (family.program.sizes.empty()) return bad("an entry takes one to three sizes");
   for (const int64_t member : json.at("table").get<std::vector<int64_t>>()) {
     if (member < 0 || member >= static_cast<int64_t>(kMostMembers)) return bad("the table names no kernel");
     family.table.push_back(static_cast<uint8_t>(member));

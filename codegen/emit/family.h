@@ -78,10 +78,10 @@ std::optional<CellSizes> sizes_of_cell(const std::vector<FamilySize>& sizes, siz
 /// (no-size-range) where one kernel cannot compute several of them, in words that say why.
 Result<std::vector<RuntimeSize>> runtime_sizes_of(const SizedProgram& program);
 
-/// A member of `schedule`, which is for the program at `values`; nullopt if the schedule cannot be made to serve
+/// A member of `schedule`, which is for the program at `values`; class Program if the schedule cannot be made to serve
 /// several sizes. `guarded`: it serves all, however small.
-Result<std::optional<FamilyMember>> member_for_many(const Family& family, const std::vector<int64_t>& values,
-                                                    const Schedule& schedule, bool guarded);
+Result<FamilyMember> member_for_many(const Family& family, const std::vector<int64_t>& values, const Schedule& schedule,
+                                     bool guarded);
 /// True if the member computes every size of the cell.
 bool serves_cell(const Family& family, const FamilyMember& member, size_t cell);
 

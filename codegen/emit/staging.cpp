@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include <cerrno>
 #include <fstream>
@@ -44,6 +45,8 @@ Result<std::string> read_bytes(const fs::path& path) {
   return bytes.str();
 }
 
+std::string staging_prefix(pid_t process) { return fmt::format(".tile-tune-{}-", process); }
+
 Staging::Staging(Staging&& other) noexcept
     : target_(std::move(other.target_)),
       root_(std::exchange(other.root_, {})),
@@ -76,7 +79,7 @@ Result<Staging> Staging::create(const fs::path& directory) {
   if (!staging.target_.has_filename()) staging.target_ = staging.target_.parent_path();  // "out/"
   if (error) return cannot_write(directory, error.message());
   TILE_TUNE_CHECK(staging.make_directories(staging.target_));
-  std::string root = (staging.target_ / ".tile-tune-XXXXXX").string();
+  std::string root = (staging.target_ / (staging_prefix(getpid()) + "XXXXXX")).string();
   if (mkdtemp(root.data()) == nullptr) return cannot_write(directory, strerror(errno));
   staging.root_ = root;
   for (const fs::path& part : {staging.files(), staging.work(), staging.root_ / "old"})

@@ -1,6 +1,8 @@
 // Files made beside their place and moved there at the end, all or none.
 #pragma once
 
+#include <sys/types.h>
+
 #include <filesystem>
 #include <string>
 #include <vector>
@@ -14,6 +16,9 @@ Result<void> write_text(const std::filesystem::path& path, const std::string& te
 
 /// The bytes of a file. Class Failure.
 Result<std::string> read_bytes(const std::filesystem::path& path);
+
+/// What the names of a process's temporary directories begin with: who finds it killed removes these and no others'.
+std::string staging_prefix(pid_t process);
 
 /// A temporary directory inside the target directory (one file system, so that a move is a rename). The destructor
 /// removes it, and the directories that were made for it and nothing else.

@@ -262,8 +262,8 @@ Result<void> check_runtime_sizes(const ir::Program& program, const Schedule& sch
   return check_epilogues(program, named, schedule);
 }
 
-std::optional<Schedule> for_all_sizes(const ir::Program& program, Schedule schedule, std::vector<RuntimeSize> sizes,
-                                      bool guarded) {
+Result<Schedule> for_all_sizes(const ir::Program& program, Schedule schedule, std::vector<RuntimeSize> sizes,
+                               bool guarded) {
   schedule.runtime = {std::move(sizes), guarded};
   const ir::Program named = with_names(program, schedule.runtime);
   for (size_t s = 0; s < schedule.stages.size(); ++s) {
@@ -287,10 +287,11 @@ std::optional<Schedule> for_all_sizes(const ir::Program& program, Schedule sched
       stage.lanes = 1;
     }
     stage.compute_at.reset();
+    stage.scan = stage.dot_product = false;
     if (guarded) stage.packings.clear();
     for (auto& packing : stage.packings) packing.depth = std::max(packing.depth, 0);
   }
-  if (!check(program, schedule)) return std::nullopt;
+  TILE_TUNE_CHECK(check(program, schedule));
   return schedule;
 }
 

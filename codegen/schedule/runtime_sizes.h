@@ -30,10 +30,11 @@ Result<std::vector<RuntimeSize>> find_runtime_sizes(const ProgramAt& program_at,
                                                     const std::vector<std::vector<int64_t>>& tried);
 
 /// `schedule` of a bound program as one for all its sizes, with as few other choices as that allows (reductions over
-/// such sizes are neither unrolled nor blocked, statements computed at root). `guarded`: it computes every size,
-/// however small; else sizes down to those at which the outermost tiles still fit. nullopt if there is none.
-std::optional<Schedule> for_all_sizes(const ir::Program& program, Schedule schedule, std::vector<RuntimeSize> sizes,
-                                      bool guarded);
+/// such sizes are neither unrolled nor blocked, statements computed at root, without running totals and dot products).
+/// `guarded`: it computes every size, however small; else sizes down to those at which the outermost tiles still fit.
+/// Class Program (invalid-schedule) if there is none, with what stands against it.
+Result<Schedule> for_all_sizes(const ir::Program& program, Schedule schedule, std::vector<RuntimeSize> sizes,
+                               bool guarded);
 
 /// The program with size k of the schedule as the name runtime_name(k) in all that depends on it.
 ir::Program with_names(const ir::Program& program, const RuntimeSizes& runtime);

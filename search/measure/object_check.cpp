@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <fstream>
@@ -86,9 +87,11 @@ Result<void> check_object(const ir::Program& program, const codegen::Target& tar
   TILE_TUNE_CHECK(link_shared(kernel.object, library));
   TILE_TUNE_TRY(problem, make_problem(program, kSeed));
   const Limits limits;
-  const auto child = limits_of_calls(limits, target.threads, program, kCallsInVerify);
+  // A package for a larger machine is judged with the threads that run here.
+  const int threads = std::min(target.threads, static_cast<int>(codegen::available_cores().size()));
+  const auto child = limits_of_calls(limits, threads, program, kCallsInVerify);
   const auto reply = run_in_child(child, kNobody, [&](int reply_fd) {
-    const auto runtime = Runtime::load(kernel.runtime, target.threads);
+    const auto runtime = Runtime::load(kernel.runtime, threads);
     if (!runtime) return Reply::fault(Outcome::RunError, runtime.error().message);
     const auto loaded = Kernel::load(library, kernel.function, takes_context(target));
     if (!loaded) return Reply::fault(Outcome::RunError, loaded.error().message);

@@ -250,6 +250,17 @@ TEST_CASE("a file size limit while building ends in one diagnostic and an empty 
   }
 }
 
+TEST_CASE("a build that fails leaves another's temporary files in the same folder alone") {
+  const Sandbox box;
+  const std::vector<std::string> build{"build", "matvec.tc", "-s", "R=3", "-s", "C=5", "-o", "out"};
+  const pid_t other = box.start(build, "other");
+  CHECK(box.run(build, 4096).exit_code == 1);
+  const auto finished = box.finish(other, "other");
+  INFO(finished.err);
+  CHECK(finished.exit_code == 0);
+  CHECK(box.names("out") == std::vector<std::string>{"include", "lib", "share"});
+}
+
 TEST_CASE("diagnostics as JSON, also for the command line itself") {
   const Sandbox box;
   box.write("broken.tc", "def f(float(N) A) -> (o) {\n  o(i) = B(i)\n}\n");

@@ -10,6 +10,7 @@
 #include "aged_database.h"
 #include "db/database.h"
 #include "frontend/ir/canonical.h"
+#include "frontend/ir/json.h"
 #include "sandbox.h"
 
 using namespace tile_tune::test;
@@ -118,6 +119,22 @@ TEST_CASE("export, import and merge carry what was tuned to another database") {
   CHECK(merged == box.run({"db", "export", "--db", "ba.db"}).out);
   CHECK(json_of(box.run({"db", "merge", "a.db", "--db", "ab.db", "--json"}))["added"] == 0);
   CHECK(box.run({"db", "export", "--db", "ab.db"}).out == merged);
+}
+
+TEST_CASE("import takes in what is good and fails for what is refused") {
+  const Sandbox box;
+  tune(box, "a.db");
+  REQUIRE(box.run({"db", "export", "--db", "a.db", "-o", "a.jsonl"}).exit_code == 0);
+  auto text = box.read("a.jsonl");
+  const auto at = text.find("\"compile_ms\":");
+  REQUIRE(at != std::string::npos);
+  text.insert(at + 13, "1");  // its digest now says otherwise
+  box.write("bad.jsonl", text);
+  const auto imported = box.run({"db", "import", "bad.jsonl", "--db", "b.db", "--json"});
+  CHECK(imported.exit_code == 1);
+  const auto told = nlohmann::json::parse(imported.out);
+  CHECK(told["refused"].size() >= 1);
+  CHECK(told["added"] > 3);
 }
 
 TEST_CASE("list, show and export read all the databases they are given") {
@@ -231,6 +248,23 @@ TEST_CASE("exchange refuses what is no database or export, and leaves no file be
   CHECK_FALSE(std::filesystem::exists(box.path("cut.jsonl")));
 }
 
+TEST_CASE("export writes through links, and devices stay what they are") {
+  const Sandbox box;
+  tune(box, "a.db");
+  const auto records = box.run({"db", "export", "--db", "a.db"}).out;
+  box.write("real.jsonl", "old\n");
+  std::filesystem::create_symlink("real.jsonl", box.path("link.jsonl"));
+  CHECK(box.run({"db", "export", "--db", "a.db", "-o", "link.jsonl"}).exit_code == 0);
+  CHECK(std::filesystem::is_symlink(box.path("link.jsonl")));
+  CHECK(box.read("real.jsonl") == records);
+  std::filesystem::create_symlink("/dev/null", box.path("nowhere"));
+  CHECK(box.run({"db", "export", "--db", "a.db", "-o", "nowhere"}).exit_code == 0);
+  CHECK(std::filesystem::is_symlink(box.path("nowhere")));
+  CHECK(std::filesystem::is_character_file("/dev/null"));
+  CHECK(box.run({"db", "export", "--db", "a.db", "-o", "."}).exit_code == 1);
+  CHECK(box.run_program({"sh", "-c", Sandbox::tool() + " db export --db a.db -o /dev/stdout | cat"}).out == records);
+}
+
 TEST_CASE("a database of another version is stale until verify re-checks it; a read-only one lies under the own one") {
   const Sandbox box;
   tune(box, "new.db");
@@ -266,6 +300,41 @@ TEST_CASE("a database of another version is stale until verify re-checks it; a r
   }
   const auto shown = json_of(box.run({"db", "show", "matvec", "--db", "own.db", "--json"}));
   CHECK(shown[0]["rung"].is_string());
+}
+
+TEST_CASE("a program that cannot be run here is a line of verify, and the others are checked") {
+  const Sandbox box;
+  tune(box, "a.db");
+  {
+    auto database = db::Database::open(box.path("a.db"), db::Mode::ReadWrite);
+    REQUIRE(database);
+    const auto row = database->recorded()->front();
+    auto giant = row.program;
+    giant.name = "giant";
+    for (const char* size : {"31", "37"})
+      giant.canonical_json =
+          std::regex_replace(giant.canonical_json, std::regex("\\b" + std::string(size) + "\\b"), "3000000");
+    const auto program = tile_tune::ir::program_from_json(nlohmann::json::parse(giant.canonical_json));
+    REQUIRE(program);
+    giant.content_hash = tile_tune::ir::content_hash(*program);
+    auto trial = database->trials_of(row.program, row.target, row.tool)->front().trial;
+    trial.origin = "final";
+    trial.outcome = "ok";
+    trial.ratio = trial.ratio_lo = trial.ratio_hi = 2;
+    trial.chosen = true;
+    const auto session = database->begin_session(giant, row.target, row.tool, {});
+    REQUIRE(session);
+    REQUIRE(database->append_trial(*session, trial));
+    REQUIRE(database->finish_session(*session, "done"));
+  }
+  const auto verified = box.run({"db", "verify", "--db", "a.db", "--json"});
+  INFO(verified.err);
+  CHECK(verified.exit_code == 1);
+  CHECK(verified.err.find("[out-of-memory]") != std::string::npos);
+  REQUIRE(!verified.out.empty());
+  const auto lines = nlohmann::json::parse(verified.out)["schedules"];
+  REQUIRE(lines.size() >= 2);
+  for (const auto& line : lines) CHECK((line["verdict"] == "not checked") == (line["name"] == "giant"));
 }
 
 TEST_CASE("verify names damaged records and files with exit 1") {
@@ -320,6 +389,31 @@ TEST_CASE("sizes that are not stored get the schedule of the nearest that are, a
   const Words alien = {"matvec.tc", "-s", "R=31", "-s", "C=37"};
   CHECK(json_of(run(box, "tune", {"--dry-run", "--db", "a.db", "--json"}, alien))["relatives"] == 0);
   CHECK(rung(box, {"a.db"}, alien) == "default");
+}
+
+TEST_CASE("a stored schedule that does not fit does not hide the one before it") {
+  const Sandbox box;
+  tune(box, "a.db");
+  const auto before = json_of(run(box, "explain", {"--what", "schedule", "--db", "a.db", "--json"}));
+  choose(box, "a.db", [](nlohmann::json& schedule) { schedule["stages"] = nlohmann::json::array(); });
+  const auto after = run(box, "explain", {"--what", "schedule", "--db", "a.db", "--json"});
+  CHECK(json_of(after) == before);
+  CHECK(after.err.find("passed over") != std::string::npos);
+  CHECK(after.err.find("[untuned]") == std::string::npos);
+}
+
+TEST_CASE("what was tuned for more threads is taken, what was tuned for fewer is named") {
+  const Sandbox box;
+  REQUIRE(run(box, "tune", {"--trials", "1", "--seed", "1", "--db", "one.db", "--threads", "1"}).exit_code == 0);
+  REQUIRE(run(box, "tune", {"--trials", "1", "--seed", "1", "--db", "two.db", "--threads", "2"}).exit_code == 0);
+  const auto fewer = run(box, "explain", {"--what", "schedule", "--db", "two.db", "--threads", "1", "--json"});
+  const auto taken = json_of(fewer);
+  CHECK(taken["rung"] == "nearest");
+  CHECK(taken["record"]["nearest"]["threads"] == 2);
+  CHECK(fewer.err.find("is tuned for 2 threads, not for 1 thread: that schedule is taken") != std::string::npos);
+  const auto more = run(box, "explain", {"--what", "schedule", "--db", "one.db", "--threads", "2", "--json"});
+  CHECK(json_of(more)["rung"] == "default");
+  CHECK(more.err.find("it is tuned for 1 thread: --threads 1") != std::string::npos);
 }
 
 TEST_CASE("failed schedules are listed, and a bundle of each reproduces it") {

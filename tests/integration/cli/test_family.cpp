@@ -2,6 +2,7 @@
 #include <catch2/catch.hpp>
 #include <nlohmann/json.hpp>
 
+#include "db/database.h"
 #include "sandbox.h"
 
 using namespace tile_tune::test;
@@ -203,6 +204,44 @@ TEST_CASE("what tune chose for a range is what build builds") {
   CHECK(box.run({"build", "doubled.tc", "-s", "N=1..299", "-o", "other"}).err.find("[untuned]") != std::string::npos);
 }
 
+TEST_CASE("what another version or more threads were given for a range is taken with a warning, and listed") {
+  namespace db = tile_tune::db;
+  const Sandbox box;
+  write_programs(box);
+  require(box.run(
+      {"tune", "doubled.tc", "-s", "N=1..64", "--trials", "4", "--seed", "1", "--threads", "2", "--db", "t.db"}));
+  {
+    auto source = db::Database::open(box.path("t.db"), db::Mode::ReadOnly);
+    auto copy = db::Database::open(box.path("old.db"), db::Mode::ReadWrite);
+    REQUIRE(source);
+    REQUIRE(copy);
+    auto family = source->done_sessions(db::kFamilyStrategy)->front();
+    family.tool.tile_tune = "0.0.1";
+    family.session.id.clear();
+    const auto session = copy->begin_session(family.program, family.target, family.tool, family.session);
+    REQUIRE(session);
+    REQUIRE(copy->finish_session(*session, "done"));
+  }
+  const auto rung = [&](const Words& more) {
+    Words words{"build", "doubled.tc", "-s", "N=1..64", "-o", "out"};
+    words.insert(words.end(), more.begin(), more.end());
+    const auto built = box.run(words);
+    require(built);
+    return json::parse(box.read("out/share/doubled/manifest.json"))["kernels"][0]["rung"].get<std::string>() + " " +
+           code_of(built);
+  };
+  CHECK(rung({"--db", "t.db", "--threads", "2"}) == "exact ");
+  CHECK(rung({"--db", "old.db", "--threads", "2"}) == "stale stale-record");
+  CHECK(rung({"--db", "t.db", "--threads", "1"}) == "nearest untuned");
+  CHECK(rung({"--db", "t.db", "--threads", "3"}) == "default untuned");
+  const auto listed = box.run({"db", "list", "--db", "old.db"}).out;
+  CHECK(listed.find("N=1..64") != std::string::npos);
+  CHECK(listed.find("0.0.1") != std::string::npos);
+  const auto rows = json::parse(box.run({"db", "list", "--db", "t.db", "--json"}).out);
+  CHECK(rows.back()["family"] == "N=1..64");
+  CHECK(rows.back()["kernels"] > 0);
+}
+
 TEST_CASE("a list of sizes has a kernel for each and one for all others") {
   const Sandbox box;
   write_programs(box);
@@ -238,6 +277,11 @@ TEST_CASE("a manifest's family is checked like what is typed") {
   CHECK(refused([](json& one) { one["members"][0]["schedule_id"] = "00"; }) == "2 bad-manifest");
   CHECK(refused([](json& one) { one["members"][0]["at"] = {89}; }) != "0 ");
   CHECK(refused([](json& one) { one.erase("program"); }) == "2 bad-manifest");
+  CHECK(refused([](json& one) {
+          one["members"] = json::array();
+          for (int i = 0; i < 100000; ++i) one["members"].push_back(7);
+        }) == "2 bad-family");
+  CHECK(refused([](json& one) { one["sizes"] = json(100000, one["sizes"][0]); }) == "2 bad-family");
   CHECK(refused([](json& one) { one = 7; }) == "2 bad-manifest");
   // Another program behind the same numbers.
   CHECK(refused([](json& one) { one["fixed"]["N"] = 3, one["sizes"][0]["name"] = "Q"; }) != "0 ");

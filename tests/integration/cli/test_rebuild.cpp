@@ -153,6 +153,7 @@ TEST_CASE("build --from takes nothing that a manifest says on trust") {
   CHECK(with([](json& m) { m["name"] = "../../outside"; }) == "bad-name");
   CHECK(with([](json& m) { m["kernels"][0]["function"] = "main"; }) == "bad-name");
   CHECK(with([](json& m) { m["target"]["vector_bytes"] = 0; }) == "bad-manifest");
+  CHECK(with([](json& m) { m["target"]["threads"] = 1'000'000'000; }) == "bad-manifest");
   CHECK(with([](json& m) { m["target"]["halide"] = "moon-64"; }) == "unknown-target");
   CHECK(with([](json& m) { m.erase("files"); }) == "bad-manifest");
   CHECK(with([](json& m) { m["files"].clear(); }) == "bad-manifest");

@@ -7,6 +7,8 @@
 #include <nlohmann/json.hpp>
 #include <thread>
 
+#include "db/database.h"
+#include "frontend/ir/canonical.h"
 #include "sandbox.h"
 
 using namespace tile_tune::test;
@@ -132,6 +134,40 @@ TEST_CASE("a killed tuner is resumed with its seed and what its budget leaves") 
   const auto nothing = box.run(tune({"--resume", "--trials", "1"}));
   CHECK(nothing.exit_code == 0);
   CHECK(nothing.err.find("no unfinished session") != std::string::npos);
+}
+
+TEST_CASE("a resumed session's trials that the program cannot have are left out, and so is a budget that is none") {
+  namespace db = tile_tune::db;
+  const Sandbox box;
+  REQUIRE(box.run(tune({"--trials", "1", "--seed", "1"})).exit_code == 0);
+  REQUIRE(box.run({"tune", "matvec.tc", "-s", "R=31", "-s", "C=37", "--trials", "1", "--seed", "1", "--db", "t.db"})
+              .exit_code == 0);
+  {
+    auto database = db::Database::open(box.path("t.db"), db::Mode::ReadWrite);
+    REQUIRE(database);
+    const auto rows = *database->recorded();
+    const auto& own = rows[0].program.name == "matmul" ? rows[0] : rows[1];
+    const auto& other = rows[0].program.name == "matmul" ? rows[1] : rows[0];
+    db::SessionRow unfinished;
+    unfinished.strategy = "model";
+    unfinished.options_json = "{}";
+    unfinished.budget_json = R"({"trials":"many","seconds":0.5})";
+    const auto session = database->begin_session(own.program, own.target, own.tool, unfinished);
+    REQUIRE(session);
+    auto trial = database->trials_of(other.program, other.target, other.tool)->front().trial;
+    trial.origin = "prior";
+    trial.chosen = false;
+    REQUIRE(database->append_trial(*session, trial));
+    trial.sequence = 1;
+    trial.schedule_json = "[]";
+    trial.schedule_id = tile_tune::ir::sha256_hex(trial.schedule_json);
+    REQUIRE(database->append_trial(*session, trial));
+    REQUIRE(database->finish_session(*session, "aborted"));
+  }
+  const auto resumed = box.run(tune({"--resume"}));
+  INFO(resumed.err);
+  CHECK(resumed.exit_code == 0);
+  CHECK(resumed.err.find("no unfinished session") == std::string::npos);
 }
 
 TEST_CASE("a dry run says how large the search is and changes nothing") {

@@ -50,6 +50,8 @@ void expect_right(const Family& family, const std::vector<int64_t>& base, const 
 TEST_CASE("one kernel computes many sizes", "[property]") {
   const auto family = GENERATE(
       Family{"def f(float(M,K) A, float(K,N) B) -> (C) { C(i,j) +=! A(i,k) * B(k,j) }", {"M", "N", "K"}, {}},
+      Family{"def f(int8(M,K) A, int8(K,N) B) -> (C) { C(i,j) +=! A(i,k) * B(k,j) }", {"M"}, {{"N", 64}, {"K", 64}}},
+      Family{"def f(int8(M,K) A, int8(K,N) B) -> (C) { C(i,j) +=! A(i,k) * B(k,j) }", {"M", "N", "K"}, {}},
       Family{"def f(float(N,N) A, float(N,N) B) -> (C) { C(i,j) +=! A(i,k) * B(k,j) }", {"N"}, {}},
       Family{"def f(float(N,K) A, float(K) B) -> (C) { C(i) += A(i,k) * B(k) }", {"N"}, {{"K", 13}}},
       Family{"def f(double(N) A) -> (s) { s() max=! A(i) }", {"N"}, {}},

@@ -30,7 +30,7 @@ codegen::Family candidates() {
     stage.tiles = {{tile}};
     stage.order = {{0}};
     stage.lanes = 8;
-    family.members.push_back(codegen::member_for_many(family, {512}, {{stage}}, guarded).value().value());
+    family.members.push_back(codegen::member_for_many(family, {512}, {{stage}}, guarded).value());
   }
   return family;
 }

@@ -43,6 +43,17 @@ TEST_CASE("stored texts that are no JSON are shown as they are") {
   CHECK(json_of_text("{oops").dump() == R"("{oops")");
 }
 
+TEST_CASE("stored texts that nest too deep for the stack are no JSON") {
+  const auto nested = [](size_t levels) { return std::string(levels, '[') + std::string(levels, ']'); };
+  CHECK(json_of_text(nested(100)).is_array());
+  for (const size_t levels : {600, 1'000'000}) {
+    CHECK(json_of_text(nested(levels)) == nested(levels));
+    CHECK_FALSE(json_of_record("{\"stages\":" + nested(levels) + "}"));
+    CHECK(sizes_text("{\"N\":" + nested(levels) + "}").size() == 80);
+  }
+  CHECK(sizes_text("{\"N\":3,\"A\":[[1]]}") == "N=3 A=[[1]]");
+}
+
 TEST_CASE("a workload's row names what the database is asked by") {
   const auto parsed = tc::parse("def f(int32(N,M) A, float(M) B) -> (o) { o(i) +=! A(i,j) * B(j) }", "test.tc");
   REQUIRE(parsed);

@@ -17,6 +17,12 @@ TEST_CASE("tables align by characters, not bytes, and leave no blanks at the end
   CHECK(format_table({{"x"}}, {}) == "x\n");
 }
 
+TEST_CASE("cells with control characters keep to their line and away from the terminal") {
+  CHECK(format_table({{"name"}, {"x"}}, {{"a\033[2J\nb\tc", "\x9B\xC2\x9B"}}) ==
+        "name            x\n"
+        "a\\x1B[2J\\nb\\tc  \\x9B\\xC2\\x9B\n");
+}
+
 TEST_CASE("numbers keep three digits and change units where people do") {
   CHECK(format_time(0) == "0.00 ns");
   CHECK(format_time(1.234) == "1.23 ns");

@@ -32,7 +32,7 @@ Family family() {
   own.tiles = {{40}, {8}};
   family.members.push_back({{40}, true, family.program.at({40}).value(), {{own}}, json::object()});
   for (const bool guarded : {false, true})
-    family.members.push_back(member_for_many(family, {300}, {{stage}}, guarded).value().value());
+    family.members.push_back(member_for_many(family, {300}, {{stage}}, guarded).value());
   for (auto& member : family.members) member.record = json::object();
   for (size_t cell = 0; cell < cell_count(bits_for(1)); ++cell)
     family.table.push_back(first_of_cell(cell, bits_for(1)) >= 16 ? 1 : 2);

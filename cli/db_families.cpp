@@ -1,0 +1,76 @@
+#include "cli/db_families.h"
+
+#include <nlohmann/json.hpp>
+#include <set>
+
+#include "cli/family_sizes.h"
+#include "cli/records.h"
+#include "cli/table.h"
+#include "cli/units.h"
+#include "db/identity.h"
+
+namespace tile_tune::cli {
+
+namespace {
+
+/// "N=1..512", as on a command line; the beginning of a text that says no such thing.
+std::string range_text(const std::string& options_json) try {
+  std::vector<codegen::FamilySize> sizes;
+  const auto options = json_of_text(options_json);
+  for (const auto& one : options.at("sizes"))
+    sizes.push_back(codegen::FamilySize{one.at("name"), one.at("first"), one.at("last"), one.at("listed")});
+  return family_text(sizes);
+} catch (const nlohmann::json::exception&) {
+  return sizes_text(options_json);
+}
+
+size_t count_kernels(const std::string& options_json) {
+  const auto options = json_of_text(options_json);
+  return options.is_object() && options.contains("members") ? options["members"].size() : 0;
+}
+
+}  // namespace
+
+Result<std::vector<db::DoneSession>> stored_families(db::Database& database) {
+  TILE_TUNE_TRY(rows, database.done_sessions(db::kFamilyStrategy));
+  std::set<std::vector<std::string>> seen;
+  std::erase_if(rows, [&](const db::DoneSession& row) {
+    return !seen.insert({db::workload_id(row.program), db::target_id(row.target), db::tool_id(row.tool),
+                         range_text(row.session.options_json)})
+                .second;
+  });
+  return rows;
+}
+
+nlohmann::json family_row_json(const db::DoneSession& row) {
+  return {
+      {"session", row.session.id},
+      {"name", row.program.name},
+      {"family", range_text(row.session.options_json)},
+      {"kernels", count_kernels(row.session.options_json)},
+      {"dtypes", row.program.dtypes},
+      {"layout", row.program.layout},
+      {"target", {{"halide", row.target.halide}, {"cpu_model", row.target.cpu_model}, {"threads", row.target.threads}}},
+      {"tool", {{"tile_tune", row.tool.tile_tune}, {"halide", row.tool.halide}, {"llvm", row.tool.llvm}}},
+      {"created_ms", row.session.created_ms}};
+}
+
+std::string families_text(const std::vector<db::DoneSession>& rows) {
+  if (rows.empty()) return "";
+  std::vector<std::vector<std::string>> cells;
+  for (const auto& row : rows)
+    cells.push_back({row.program.name, range_text(row.session.options_json), row.program.dtypes, row.program.layout,
+                     std::to_string(row.target.threads), std::to_string(count_kernels(row.session.options_json)),
+                     row.tool.tile_tune, format_date(row.session.created_ms)});
+  return "\n" + format_table({{"one entry for"},
+                              {"sizes"},
+                              {"types"},
+                              {"layout"},
+                              {"threads", Align::Right},
+                              {"kernels", Align::Right},
+                              {"made by"},
+                              {"tuned"}},
+                             cells);
+}
+
+}  // namespace tile_tune::cli

@@ -1,0 +1,19 @@
+// What `tune` chose for programs at many sizes (cli/family.h), as `db list` shows it.
+#pragma once
+
+#include <nlohmann/json_fwd.hpp>
+#include <string>
+#include <vector>
+
+#include "db/database.h"
+
+namespace tile_tune::cli {
+
+/// One for each program, range of sizes, target and tool: the latest.
+Result<std::vector<db::DoneSession>> stored_families(db::Database& database);
+
+nlohmann::json family_row_json(const db::DoneSession& row);
+/// A table of them; empty without any.
+std::string families_text(const std::vector<db::DoneSession>& rows);
+
+}  // namespace tile_tune::cli
