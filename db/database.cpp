@@ -76,7 +76,7 @@ Database::~Database() = default;
 
 Result<Database> Database::open(const std::filesystem::path& path, Mode mode) {
   TILE_TUNE_TRY(connection, open_connection(path, mode));
-  TILE_TUNE_TRY(locks, SessionLocks::open(path, mode == Mode::ReadWrite));
+  TILE_TUNE_TRY(locks, SessionLocks::open(resolved(path), mode == Mode::ReadWrite));
   auto state = std::make_unique<State>(State{std::move(connection), std::move(locks), {}, {}});
   if (mode == Mode::ReadWrite) TILE_TUNE_CHECK(abort_dead_sessions(state->db.get(), state->locks));
   return Database(std::move(state));
