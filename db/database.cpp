@@ -13,11 +13,6 @@
 namespace tile_tune::db {
 namespace {
 
-int64_t now_ms() {
-  using namespace std::chrono;
-  return duration_cast<milliseconds>(system_clock::now().time_since_epoch()).count();
-}
-
 constexpr size_t kSessionDigits = 32;
 
 std::string random_session_id() {
@@ -60,14 +55,19 @@ Result<void> check_trial(const TrialRow& trial) {
   if (trial.chosen && !may_be_chosen(trial)) {
     return failure(
         "bad-record",
-        fmt::format("trial {} cannot be the best: it is \"{}\" of origin \"{}\", at {:.3f} to {:.3f} times the "
-                    "default schedule's speed",
-                    trial.sequence, trial.outcome, trial.origin, trial.ratio_lo, trial.ratio_hi));
+        fmt::format("trial {} cannot be the best: it is \"{}\" of origin \"{}\", at {:.3f}, {:.3f} to {:.3f}, times "
+                    "the default schedule's speed",
+                    trial.sequence, trial.outcome, trial.origin, trial.ratio, trial.ratio_lo, trial.ratio_hi));
   }
   return {};
 }
 
 }  // namespace
+
+int64_t now_ms() {
+  using namespace std::chrono;
+  return duration_cast<milliseconds>(system_clock::now().time_since_epoch()).count();
+}
 
 Database::Database(std::unique_ptr<State> state) : state_(std::move(state)) {}
 Database::Database(Database&&) noexcept = default;
@@ -102,7 +102,8 @@ Result<std::string> Database::begin_session(const ProgramRow& program, const Tar
     TILE_TUNE_CHECK(insert_program(db, key.program, program));
     TILE_TUNE_CHECK(insert_target(db, key.target, target));
     TILE_TUNE_CHECK(insert_tool(db, key.tool, tool));
-    TILE_TUNE_CHECK(insert_session(db, key, session));
+    TILE_TUNE_TRY(is_new, insert_session(db, key, session));
+    if (!is_new) return failure("bad-record", fmt::format("there is a session {} already", session.id));
     return transaction.commit();
   }();
   if (!stored) {

@@ -88,6 +88,7 @@ TEST_CASE("only an ok finalist that is not slower than the default can be chosen
     CHECK(stored.error().code == "bad-record");
   }
   TrialRow as_fast = winner(3, 8, 100);
+  as_fast.ratio = 1;
   as_fast.ratio_lo = 0.99;
   as_fast.ratio_hi = 1.01;
   CHECK(db.append_trial(run, as_fast).has_value());
