@@ -182,9 +182,9 @@ Result<void> Database::finish_session(const std::string& session, const std::str
   return {};
 }
 
-Result<void> Database::check_pages() {
+Result<void> Database::check_pages(Depth depth) {
   sqlite3* db = state_->db.get();
-  Statement check(db, "PRAGMA quick_check(1)");
+  Statement check(db, depth == Depth::Pages ? "PRAGMA quick_check(1)" : "PRAGMA integrity_check(1)");
   TILE_TUNE_TRY(answered, check.step());
   if (answered && check.text(0) == "ok") return {};
   return tl::unexpected(sqlite_diagnostic(db, SQLITE_CORRUPT));
