@@ -256,3 +256,17 @@ TEST_CASE("pruning keeps what was chosen, finals, defaults, faults, the fastest 
   Database reader = open(folder.file(), Mode::ReadOnly);
   CHECK_FALSE(reader.prune(rules).has_value());
 }
+
+TEST_CASE("pruning thins sessions that were broken off, and who takes one up counts on from its last trial") {
+  Folder folder;
+  Database db = open(folder.file());
+  const auto run = value(db.begin_session(matmul(), target(), tool(), session(1'000)));
+  const auto at_work = value(db.begin_session(matmul(), target(), tool(), session(1'000)));
+  for (int i = 0; i < 100; ++i) value(db.append_trial(run, trial(i, i)));
+  for (int i = 0; i < 100; ++i) value(db.append_trial(at_work, trial(i, i)));
+  value(db.finish_session(run, "aborted"));
+  const auto pruned = value(db.prune({.older_than_ms = 20'000, .keep_fastest = 4, .keep_share = 8}));
+  CHECK(pruned.trials > 50);
+  CHECK(value(db.trials_of(matmul(), target(), tool(), at_work)).size() == 100);
+  CHECK(value(db.unfinished_session(matmul(), target(), tool()))->next_sequence == 100);
+}
