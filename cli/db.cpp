@@ -269,6 +269,7 @@ void add_db(CLI::App& app, Command& command) {
   add_db_merge(*verb, command);
   add_db_verify(*verb, command);
   add_db_prune(*verb, command);
+  add_db_recover(*verb, command);
   add_db_stats(*verb, command);
   add_db_quarantine(*verb, command);
 }
