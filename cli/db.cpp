@@ -14,6 +14,7 @@
 #include "cli/units.h"
 #include "cli/verbs.h"
 #include "db/database.h"
+#include "db/stack.h"
 
 namespace tile_tune::cli {
 
@@ -121,13 +122,12 @@ Result<std::string> rung_here(std::vector<OpenDatabase>& stack, const db::ListRo
   if (best.target.halide != here.halide || best.target.threads != here.threads) return std::string("of another target");
   best.same_target = db::target_id(best.target) == db::target_id(here);
   best.same_tool = db::tool_id(best.tool) == db::tool_id(tool_row());
-  for (auto& one : stack) {
-    TILE_TUNE_TRY(refuted, one.database.refutation(row.program, here, tool_row(), best.schedule_id));
-    if (!refuted) continue;
-    const auto& [outcome, reason] = std::tie(refuted->trial.outcome, refuted->trial.reason);
-    return "not taken: " + (outcome == "ok" ? "slower than the default" : outcome + ", " + reason);
-  }
-  return rung_of(best);
+  std::vector<db::Database*> databases;
+  for (auto& one : stack) databases.push_back(&one.database);
+  TILE_TUNE_TRY(refuted, db::refutation(databases, row.program, here, tool_row(), best.schedule_id));
+  if (!refuted) return rung_of(best);
+  const auto& [outcome, reason] = std::tie(refuted->trial.outcome, refuted->trial.reason);
+  return "not taken: " + (outcome == "ok" ? "slower than the default" : outcome + ", " + reason);
 }
 
 std::string show_text(const db::ShowRow& row, const std::string& rung) {
@@ -264,6 +264,7 @@ void add_db(CLI::App& app, Command& command) {
   add_db_merge(*verb, command);
   add_db_verify(*verb, command);
   add_db_prune(*verb, command);
+  add_db_recover(*verb, command);
   add_db_stats(*verb, command);
   add_db_quarantine(*verb, command);
 }

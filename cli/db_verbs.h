@@ -24,6 +24,7 @@ void add_db_import(CLI::App& db, Command& command);
 void add_db_merge(CLI::App& db, Command& command);
 void add_db_verify(CLI::App& db, Command& command);
 void add_db_prune(CLI::App& db, Command& command);
+void add_db_recover(CLI::App& db, Command& command);
 void add_db_stats(CLI::App& db, Command& command);
 void add_db_quarantine(CLI::App& db, Command& command);
 

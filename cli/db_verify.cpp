@@ -60,7 +60,7 @@ Result<Stack> open_databases(const Session& session) {
   for (const auto& path : paths) {
     // Found missing or damaged before it is opened for writing, which would make or change it.
     TILE_TUNE_TRY(readable, db::Database::open(path, db::Mode::ReadOnly));
-    TILE_TUNE_CHECK(readable.check_pages());
+    TILE_TUNE_CHECK(readable.check_pages(db::Database::Depth::Indexes));
     if (stack.databases.empty()) {
       auto writable = db::Database::open(path, db::Mode::ReadWrite);
       stack.writable = writable.has_value();

@@ -9,6 +9,7 @@
 #include "cli/report.h"
 #include "codegen/emit/staging.h"
 #include "codegen/schedule/schedule.h"
+#include "db/connection.h"
 #include "frontend/ir/json.h"
 
 namespace tile_tune::cli {
@@ -64,6 +65,6 @@ bool is_worth_a_bundle(const search::Measurement& measurement) {
           measurement.reason.starts_with(search::kCompilerDied));
 }
 
-fs::path quarantine_folder(const fs::path& database) { return database.string() + "-quarantine"; }
+fs::path quarantine_folder(const fs::path& database) { return db::resolved(database).string() + "-quarantine"; }
 
 }  // namespace tile_tune::cli

@@ -81,7 +81,9 @@ Result<std::vector<db::BestRow>> rivals_of(std::vector<db::Database>& stack, con
   if (best) keep(*best);
   for (auto& database : stack) {
     const auto look = [&](const db::BestRow& row) -> Result<bool> {
-      keep(row);
+      TILE_TUNE_TRY(refuted,
+                    db::refutation(db::each_of(stack), program, target_row(target), tool_row(), row.schedule_id));
+      if (!refuted) keep(row);
       return false;
     };
     TILE_TUNE_CHECK(database.best(program, target_row(target), tool_row(), look));

@@ -100,7 +100,7 @@ bool is_on_network(const fs::path& path) {
 
 uintmax_t log_size(const fs::path& path) {
   std::error_code error;
-  const auto size = fs::file_size(path.string() + "-wal", error);
+  const auto size = fs::file_size(resolved(path).string() + "-wal", error);
   return error ? 0 : size;
 }
 
@@ -116,7 +116,9 @@ Result<void> check_complete(sqlite3* db, const fs::path& path) {
   return tl::unexpected(sqlite_diagnostic(db, SQLITE_CORRUPT));
 }
 
-Result<Connection> make_writable(const fs::path& path) {
+/// A file that cannot be completed (a full disk) stays as it is: what another process has put into it meanwhile would
+/// be lost with it, and what SQLite leaves of a transaction that failed counts as empty the next time.
+Result<Connection> open_for_writing(const fs::path& path) {
   TILE_TUNE_TRY(db, connect(path.string(), SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE));
   if (sqlite3_db_readonly(db.get(), "main") == 1) {
     return tl::unexpected(sqlite_diagnostic(db.get(), SQLITE_READONLY));
@@ -130,17 +132,6 @@ Result<Connection> make_writable(const fs::path& path) {
   // milliseconds against the 100 ms and more that a candidate's compile takes.
   TILE_TUNE_CHECK(execute(db.get(), "PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON"));
   TILE_TUNE_CHECK(migrate(db.get(), all));
-  return db;
-}
-
-Result<Connection> open_for_writing(const fs::path& path) {
-  std::error_code ignored;
-  const bool is_new = !fs::exists(path, ignored);
-  auto db = make_writable(path);
-  // A file that could not be completed (a full disk) would be taken for a damaged database the next time. Another
-  // process that opened it meanwhile keeps its own open file and finds out when it next opens the path.
-  if (!db && is_new)
-    for (const char* suffix : {"", "-wal", "-shm", "-journal"}) fs::remove(path.string() + suffix, ignored);
   return db;
 }
 
@@ -158,30 +149,52 @@ Result<Connection> upgraded_copy(sqlite3* older) {
   return copy;
 }
 
-Result<Connection> open_for_reading(const fs::path& path) {
+struct Reader {
+  Connection db;
+  int version;
+};
+
+/// `prepare` readies the connection before anything is read.
+template <typename Prepare>
+Result<Reader> connect_reader(const fs::path& path, const Prepare& prepare) {
   TILE_TUNE_TRY(db, connect(path.string(), SQLITE_OPEN_READONLY));
+  prepare(db.get());
   const int newest = migrations().back().version;
   auto version = schema_version(db.get(), newest);
   const bool refused =
-      !version && (version.error().code == "cannot-open-database" || version.error().code == "database-read-only");
+      !version && (version.error().code == "cannot-open-database" || version.error().code == "database-read-only" ||
+                   version.error().code == "disk-full");
   if (refused && log_size(path) == 0) {
-    // Readers of a WAL file make a shared-memory file beside it, which a read-only folder refuses. Without a log
-    // there is no writer and nothing to share: read the file as it is.
+    // Readers of a WAL file make a shared-memory file beside it, which a read-only folder or a full disk refuses.
+    // Without a log there is no writer and nothing to share: read the file as it is.
     TILE_TUNE_TRY(immutable, connect(immutable_uri(path), SQLITE_OPEN_READONLY | SQLITE_OPEN_URI));
     db = std::move(immutable);
+    prepare(db.get());
     version = schema_version(db.get(), newest);
   }
   if (!version) return tl::unexpected(version.error());
-  TILE_TUNE_CHECK(check_complete(db.get(), path));
   if (*version == 0) {
     return failure("no-database", fmt::format("the tuning database {} is empty", path.string()),
                    "`tile-tune tune` fills it");
   }
-  if (*version < newest) return upgraded_copy(db.get());
-  return db;
+  return Reader{std::move(db), *version};
+}
+
+Result<Connection> open_for_reading(const fs::path& path) {
+  TILE_TUNE_TRY(reader, connect_reader(path, [](sqlite3*) {}));
+  TILE_TUNE_CHECK(check_complete(reader.db.get(), path));
+  if (reader.version < migrations().back().version) return upgraded_copy(reader.db.get());
+  return std::move(reader.db);
 }
 
 }  // namespace
+
+fs::path resolved(const fs::path& path) {
+  std::error_code error;
+  if (!fs::is_symlink(path, error)) return path;
+  fs::path real = fs::canonical(path, error);
+  return error ? path : real;
+}
 
 Result<void> choose_journal(sqlite3* db, bool network) {
   const std::string wanted = network ? "delete" : "wal";
@@ -226,6 +239,27 @@ bool is_network_file_system(long f_type) {
       0x01161970,  // GFS2
   };
   return std::find(kMagic.begin(), kMagic.end(), static_cast<uint32_t>(f_type)) != kMagic.end();
+}
+
+Result<Connection> open_damaged(const fs::path& path) {
+  TILE_TUNE_CHECK(check_path(path, Mode::ReadOnly));
+  auto reader = connect_reader(path, [](sqlite3* db) {
+    // A file that is shorter than it says is read only for those who may repair its schema.
+    sqlite3_db_config(db, SQLITE_DBCONFIG_DEFENSIVE, 0, nullptr);
+    sqlite3_db_config(db, SQLITE_DBCONFIG_WRITABLE_SCHEMA, 1, nullptr);
+  });
+  if (!reader && (reader.error().code == "database-corrupt" || reader.error().code == "not-a-database")) {
+    return failure(reader.error().code,
+                   fmt::format("nothing of {} can be read: it is no tuning database, or the pages that name its tables "
+                               "are damaged",
+                               path.string()));
+  }
+  if (!reader) return tl::unexpected(reader.error());
+  if (reader->version < migrations().back().version) {
+    return failure("database-older",
+                   fmt::format("{} is of an older version, which cannot be recovered", path.string()));
+  }
+  return std::move(reader->db);
 }
 
 Result<Connection> open_connection(const fs::path& path, Mode mode) {

@@ -18,6 +18,13 @@ using Connection = std::unique_ptr<sqlite3, CloseConnection>;
 /// A connection to a file of ours at the current schema version; see Database::open.
 Result<Connection> open_connection(const std::filesystem::path& path, Mode mode);
 
+/// For reading what is left of a file, whatever is wrong with its pages.
+Result<Connection> open_damaged(const std::filesystem::path& path);
+
+/// What a symbolic link leads to, any other path as it is: SQLite puts its log beside the file itself, and so do we
+/// what is ours.
+std::filesystem::path resolved(const std::filesystem::path& path);
+
 /// WAL on local disks, a rollback journal on network file systems; waits for the others to let go of the file.
 Result<void> choose_journal(sqlite3* db, bool network);
 

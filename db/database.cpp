@@ -13,11 +13,6 @@
 namespace tile_tune::db {
 namespace {
 
-int64_t now_ms() {
-  using namespace std::chrono;
-  return duration_cast<milliseconds>(system_clock::now().time_since_epoch()).count();
-}
-
 constexpr size_t kSessionDigits = 32;
 
 std::string random_session_id() {
@@ -60,14 +55,19 @@ Result<void> check_trial(const TrialRow& trial) {
   if (trial.chosen && !may_be_chosen(trial)) {
     return failure(
         "bad-record",
-        fmt::format("trial {} cannot be the best: it is \"{}\" of origin \"{}\", at {:.3f} to {:.3f} times the "
-                    "default schedule's speed",
-                    trial.sequence, trial.outcome, trial.origin, trial.ratio_lo, trial.ratio_hi));
+        fmt::format("trial {} cannot be the best: it is \"{}\" of origin \"{}\", at {:.3f}, {:.3f} to {:.3f}, times "
+                    "the default schedule's speed",
+                    trial.sequence, trial.outcome, trial.origin, trial.ratio, trial.ratio_lo, trial.ratio_hi));
   }
   return {};
 }
 
 }  // namespace
+
+int64_t now_ms() {
+  using namespace std::chrono;
+  return duration_cast<milliseconds>(system_clock::now().time_since_epoch()).count();
+}
 
 Database::Database(std::unique_ptr<State> state) : state_(std::move(state)) {}
 Database::Database(Database&&) noexcept = default;
@@ -76,7 +76,7 @@ Database::~Database() = default;
 
 Result<Database> Database::open(const std::filesystem::path& path, Mode mode) {
   TILE_TUNE_TRY(connection, open_connection(path, mode));
-  TILE_TUNE_TRY(locks, SessionLocks::open(path, mode == Mode::ReadWrite));
+  TILE_TUNE_TRY(locks, SessionLocks::open(resolved(path), mode == Mode::ReadWrite));
   auto state = std::make_unique<State>(State{std::move(connection), std::move(locks), {}, {}});
   if (mode == Mode::ReadWrite) TILE_TUNE_CHECK(abort_dead_sessions(state->db.get(), state->locks));
   return Database(std::move(state));
@@ -102,7 +102,8 @@ Result<std::string> Database::begin_session(const ProgramRow& program, const Tar
     TILE_TUNE_CHECK(insert_program(db, key.program, program));
     TILE_TUNE_CHECK(insert_target(db, key.target, target));
     TILE_TUNE_CHECK(insert_tool(db, key.tool, tool));
-    TILE_TUNE_CHECK(insert_session(db, key, session));
+    TILE_TUNE_TRY(is_new, insert_session(db, key, session));
+    if (!is_new) return failure("bad-record", fmt::format("there is a session {} already", session.id));
     return transaction.commit();
   }();
   if (!stored) {
@@ -181,9 +182,9 @@ Result<void> Database::finish_session(const std::string& session, const std::str
   return {};
 }
 
-Result<void> Database::check_pages() {
+Result<void> Database::check_pages(Depth depth) {
   sqlite3* db = state_->db.get();
-  Statement check(db, "PRAGMA quick_check(1)");
+  Statement check(db, depth == Depth::Pages ? "PRAGMA quick_check(1)" : "PRAGMA integrity_check(1)");
   TILE_TUNE_TRY(answered, check.step());
   if (answered && check.text(0) == "ok") return {};
   return tl::unexpected(sqlite_diagnostic(db, SQLITE_CORRUPT));

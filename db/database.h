@@ -68,14 +68,15 @@ class Database {
   /// The latest chosen trial for this computation (content_hash and layout; nothing else of `program` is looked
   /// at) with this instruction set and number of threads. Prefers, in this order: the same target, the same CPU
   /// model, the same tool, the latest. A challenger wins by being chosen, never by a smaller median: times of
-  /// different runs do not compare. Left out are schedules of which refutation() knows, and what `acceptable` (if
-  /// given) does not take.
+  /// different runs do not compare. Left out is what `acceptable` does not take; without it, schedules whose
+  /// verdict() refutes them.
   Result<std::optional<BestRow>> best(const ProgramRow& program, const TargetRow& target, const ToolRow& tool,
                                       const Acceptable& acceptable = {});
-  /// The latest trial by this tool on this target that says of a schedule that it fails (whatever the origin) or is
-  /// slower than the default (a final), unless a later final confirmed it.
-  Result<std::optional<StoredTrial>> refutation(const ProgramRow& program, const TargetRow& target, const ToolRow& tool,
-                                                const std::string& schedule_id);
+  /// The latest trial by this tool on this target that says for good what a schedule is worth: that it fails (whatever
+  /// the origin), or how fast it is (a final). refutes() (db/stack.h) says which of the two; of several files the
+  /// latest verdict counts.
+  Result<std::optional<StoredTrial>> verdict(const ProgramRow& program, const TargetRow& target, const ToolRow& tool,
+                                             const std::string& schedule_id);
   /// The best of each other computation of the same family and layout for this instruction set and number of threads.
   Result<std::vector<BestRow>> relatives(const ProgramRow& program, const TargetRow& target, const ToolRow& tool);
   /// A program of each family and layout of which something was chosen, whatever for, in an order of their own: what to
@@ -120,8 +121,10 @@ class Database {
   Result<std::vector<FaultRow>> faults(const std::string& name = "");
 
   /// Reads the whole file and checks how its pages hang together, which SQLite otherwise does only for pages it happens
-  /// to need; database-corrupt if they do not. (A file of 125 MB took 1.4 s on a busy machine.)
-  Result<void> check_pages();
+  /// to need; database-corrupt if they do not. (A file of 125 MB took 1.4 s on a busy machine.) Indexes are compared
+  /// with their tables only where that is asked for: it takes several times as long.
+  enum class Depth { Pages, Indexes };
+  Result<void> check_pages(Depth depth = Depth::Pages);
 
   /// Records this object met whose digest does not match their content: "trial 3fa1...".
   const std::vector<std::string>& damaged_records() const;

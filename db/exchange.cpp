@@ -14,8 +14,11 @@
 namespace tile_tune::db {
 namespace {
 
-/// Times beyond the year 9999 come from nobody's clock; as a winner's, one would stay the best for ever.
-constexpr int64_t kLatestMs = 253'402'300'800'000;
+/// A winner of a later time than now would stay the best whatever is found until then. Clocks differ by a little.
+constexpr int64_t kAheadMs = 24 * 3'600'000;
+
+/// More than anybody tries; a number that is counted on from must leave room.
+constexpr int kMostTrials = 1'000'000'000;
 
 /// Records of one transaction, which takes some 80 ms for them (two Zen 4 cores; all of 100,000 took 7.8 s): nobody
 /// else writes meanwhile. Then the lock is free for long enough that who waits for it gets it (connection.cpp: they
@@ -93,6 +96,13 @@ class Intake {
 
  private:
   static Complaint damaged() { return "its content does not match its digest"; }
+  /// Nothing, where the time may have been.
+  Complaint complaint_of(int64_t time_ms) const {
+    if (time_ms < 0) return "it is dated before 1970";
+    if (time_ms <= latest_ms_) return "";
+    return fmt::format("it is dated {:.1f} days ahead of this machine's clock",
+                       static_cast<double>(time_ms - latest_ms_ + kAheadMs) / kAheadMs);
+  }
 
   Result<Complaint> count(Result<bool> added) {
     if (!added) return tl::unexpected(added.error());
@@ -125,6 +135,7 @@ class Intake {
   sqlite3* db_;
   Damaged& damaged_;
   Absorbed& result_;
+  const int64_t latest_ms_ = now_ms() + kAheadMs;
   std::optional<StoredSession> session_;  // of the last trial: they come session by session
 };
 
@@ -139,15 +150,15 @@ Result<std::optional<StoredSession>> find_session(sqlite3* db, const std::string
 
 Result<Complaint> Intake::add(const std::string& digest, const SessionRecord& session) {
   const auto& [key, row] = session;
-  const bool proper = is_session_id(row.id) && (row.state == "done" || row.state == "aborted") && row.created_ms >= 0 &&
-                      row.created_ms <= kLatestMs;
+  const bool proper = is_session_id(row.id) && (row.state == "done" || row.state == "aborted");
   if (!proper || session_digest(key, row) != digest) return damaged();
+  if (auto complaint = complaint_of(row.created_ms); !complaint.empty()) return complaint;
   TILE_TUNE_TRY(program, exists("SELECT 1 FROM program WHERE id = ?1", key.program));
   TILE_TUNE_TRY(target, exists("SELECT 1 FROM target WHERE id = ?1", key.target));
   TILE_TUNE_TRY(tool, exists("SELECT 1 FROM tool WHERE id = ?1", key.tool));
   if (!program || !target || !tool) return Complaint("its program, target or tool is missing");
-  TILE_TUNE_TRY(present, exists("SELECT 1 FROM session WHERE id = ?1", row.id));
-  if (!present) return count(insert_session(db_, key, row));
+  TILE_TUNE_TRY(is_new, insert_session(db_, key, row));
+  if (is_new) return count(is_new);
   TILE_TUNE_TRY(known, find_session(db_, row.id, damaged_));
   if (!known || session_digest(known->key, known->row) != digest) return Complaint("another session has its id");
   ++result_.known;
@@ -165,8 +176,10 @@ Result<Complaint> Intake::add(const std::string& id, const TrialRecord& record) 
     session_ = std::move(found);
   }
   if (!session_) return Complaint("its session is missing");
-  const bool proper = trial.sequence >= 0 && trial.created_ms >= 0 && trial.created_ms <= kLatestMs;
-  if (!proper || trial_id(session_->key, session, trial) != id) return damaged();
+  if (trial_id(session_->key, session, trial) != id) return damaged();
+  if (auto complaint = complaint_of(trial.created_ms); !complaint.empty()) return complaint;
+  const auto fits = [](int number) { return number >= 0 && number <= kMostTrials; };
+  if (!fits(trial.sequence) || !fits(trial.generation)) return Complaint("its number or generation is out of range");
   TILE_TUNE_TRY(schedule, exists("SELECT 1 FROM schedule WHERE id = ?1", trial.schedule_id));
   if (!schedule) return Complaint("its schedule is missing");
   TILE_TUNE_TRY(is_new, insert_trial(db_, id, session, trial));
@@ -180,7 +193,7 @@ Result<Complaint> Intake::add(const std::string& id, const TrialRecord& record) 
 
 Result<Complaint> Intake::add(const std::string& digest, const WinnerRow& winner) {
   if (winner_digest(winner.trial, winner.workload, winner.accepted_ms) != digest) return damaged();
-  if (winner.accepted_ms < 0 || winner.accepted_ms > kLatestMs) return damaged();
+  if (auto complaint = complaint_of(winner.accepted_ms); !complaint.empty()) return complaint;
   static const std::string sql = fmt::format(
       "SELECT {}, p.workload FROM trial t JOIN session s ON s.id = t.session "
       "JOIN program p ON p.id = s.program {} WHERE t.id = ?1",

@@ -24,6 +24,7 @@ Result<std::optional<BestRow>> load_winner(sqlite3* db, const std::string& trial
   auto tool = read_tool(cursor, damaged);
   if (!stored || !program || !target || !tool) return std::nullopt;
   TrialRow& row = stored->trial;
+  if (!may_be_chosen(row)) return std::nullopt;  // files come from elsewhere, too
   BestRow best;
   best.trial_id = stored->id;
   best.session = stored->session;
@@ -44,9 +45,8 @@ Result<std::optional<BestRow>> load_winner(sqlite3* db, const std::string& trial
   return best;
 }
 
-/// The latest word on a schedule by this tool on this target, if it is that it fails or is slower than the default.
-Result<std::optional<StoredTrial>> find_refutation(sqlite3* db, const ProgramRow& program, const TargetRow& target,
-                                                   const ToolRow& tool, const std::string& schedule, Damaged& damaged) {
+Result<std::optional<StoredTrial>> find_verdict(sqlite3* db, const ProgramRow& program, const TargetRow& target,
+                                                const ToolRow& tool, const std::string& schedule, Damaged& damaged) {
   static const std::string sql = fmt::format(
       "SELECT {} FROM trial t CROSS JOIN session s ON s.id = t.session CROSS JOIN program p ON p.id = s.program {} "
       "WHERE t.schedule = ?1 AND p.workload = ?2 AND s.target = ?3 AND s.tool = ?4 "
@@ -59,16 +59,14 @@ Result<std::optional<StoredTrial>> find_refutation(sqlite3* db, const ProgramRow
     if (!more) return std::nullopt;
     Cursor cursor(select);
     auto trial = read_trial(cursor, damaged);
-    if (!trial) continue;
-    if (trial->trial.origin == "final" && may_be_chosen(trial->trial)) return std::nullopt;
-    return trial;
+    if (trial && (trial->trial.outcome != "ok" || is_timed(trial->trial))) return trial;
   }
 }
 
 Result<bool> unrefuted(sqlite3* db, const BestRow& best, const TargetRow& target, const ToolRow& tool,
                        Damaged& damaged) {
-  TILE_TUNE_TRY(refuted, find_refutation(db, best.program, target, tool, best.schedule_id, damaged));
-  return !refuted.has_value();
+  TILE_TUNE_TRY(verdict, find_verdict(db, best.program, target, tool, best.schedule_id, damaged));
+  return !verdict || may_be_chosen(verdict->trial);
 }
 
 }  // namespace
@@ -105,19 +103,17 @@ Result<std::optional<BestRow>> find_best(sqlite3* db, const std::string& workloa
 }
 
 Result<std::optional<BestRow>> Database::best(const ProgramRow& program, const TargetRow& target, const ToolRow& tool,
-                                              const Acceptable& also) {
+                                              const Acceptable& acceptable) {
   sqlite3* db = state_->db.get();
   TILE_TUNE_TRY(snapshot, Transaction::begin(db, Transaction::Kind::Read));
-  const auto acceptable = [&](const BestRow& best) -> Result<bool> {
-    TILE_TUNE_TRY(kept, unrefuted(db, best, target, tool, state_->damaged));
-    return kept && also ? also(best) : Result<bool>(kept);
-  };
-  return find_best(db, workload_id(program), target, tool_id(tool), state_->damaged, acceptable);
+  const auto by_this_file = [&](const BestRow& best) { return unrefuted(db, best, target, tool, state_->damaged); };
+  return find_best(db, workload_id(program), target, tool_id(tool), state_->damaged,
+                   acceptable ? acceptable : by_this_file);
 }
 
-Result<std::optional<StoredTrial>> Database::refutation(const ProgramRow& program, const TargetRow& target,
-                                                        const ToolRow& tool, const std::string& schedule_id) {
-  return find_refutation(state_->db.get(), program, target, tool, schedule_id, state_->damaged);
+Result<std::optional<StoredTrial>> Database::verdict(const ProgramRow& program, const TargetRow& target,
+                                                     const ToolRow& tool, const std::string& schedule_id) {
+  return find_verdict(state_->db.get(), program, target, tool, schedule_id, state_->damaged);
 }
 
 Result<std::vector<BestRow>> Database::relatives(const ProgramRow& program, const TargetRow& target,

@@ -12,9 +12,9 @@ Result<int64_t> file_bytes(sqlite3* db) {
   return size.integer(0);
 }
 
-/// Sessions that are over, old enough, and held by nobody.
+/// Sessions that are over and old enough, those that were broken off among them: most are never taken up again.
 Result<std::vector<std::string>> sessions_over(sqlite3* db, int64_t older_than_ms) {
-  Statement select(db, "SELECT id FROM session WHERE state = 'done' AND created < ?1");
+  Statement select(db, "SELECT id FROM session WHERE state <> 'running' AND created < ?1");
   select.bind(older_than_ms);
   std::vector<std::string> sessions;
   while (true) {
@@ -30,6 +30,9 @@ Result<int> thin(sqlite3* db, const std::string& session, const PruneRules& rule
                     "DELETE FROM trial WHERE id IN (SELECT t.id FROM trial t LEFT JOIN winner w ON w.trial = t.id "
                     "WHERE t.session = ?1 AND w.trial IS NULL AND t.origin NOT IN ('final', 'default') "
                     "AND t.outcome IN ('ok', 'slow', 'duplicate') "
+                    // Who takes the session up again counts on from its last, and has taken it up by now perhaps.
+                    "AND t.sequence < (SELECT max(l.sequence) FROM trial l WHERE l.session = ?1) "
+                    "AND EXISTS (SELECT 1 FROM session s WHERE s.id = ?1 AND s.state <> 'running') "
                     "AND (16 * instr('123456789ABCDEF', substr(hex(t.id), 1, 1)) + "
                     "instr('123456789ABCDEF', substr(hex(t.id), 2, 1))) % ?3 <> 0 "
                     "AND t.id NOT IN (SELECT f.id FROM trial f WHERE f.session = ?1 AND f.outcome = 'ok' "

@@ -23,6 +23,7 @@ std::optional<Row> checked(bool intact, Row row, const char* table, const std::s
 
 std::optional<ProgramRow> read_program(Cursor& cursor, Damaged& damaged) {
   const std::string id = cursor.hex();
+  const std::string workload = cursor.hex();
   ProgramRow row;
   row.content_hash = cursor.text();
   row.family_hash = cursor.text();
@@ -35,7 +36,7 @@ std::optional<ProgramRow> read_program(Cursor& cursor, Damaged& damaged) {
   row.layout = cursor.text();
   row.flops = cursor.real();
   row.bytes = cursor.real();
-  const bool intact = program_id(row) == id;
+  const bool intact = program_id(row) == id && workload_id(row) == workload;
   return checked(intact, std::move(row), "program", id, damaged);
 }
 
@@ -81,11 +82,10 @@ std::optional<StoredSession> read_session(Cursor& cursor, Damaged& damaged) {
   return checked(intact, std::move(stored), "session", id, damaged);
 }
 
-std::optional<StoredTrial> read_trial(Cursor& cursor, Damaged& damaged) {
+StoredTrial parse_trial(Cursor& cursor, SessionKey& key) {
   StoredTrial stored;
   TrialRow& row = stored.trial;
   stored.id = cursor.hex();
-  SessionKey key;
   key.program = cursor.hex();
   key.target = cursor.hex();
   key.tool = cursor.hex();
@@ -113,6 +113,13 @@ std::optional<StoredTrial> read_trial(Cursor& cursor, Damaged& damaged) {
   row.elapsed_s = cursor.real();
   row.created_ms = cursor.integer();
   row.chosen = cursor.integer() != 0;
+  return stored;
+}
+
+std::optional<StoredTrial> read_trial(Cursor& cursor, Damaged& damaged) {
+  SessionKey key;
+  StoredTrial stored = parse_trial(cursor, key);
+  const TrialRow& row = stored.trial;
   const bool intact =
       trial_id(key, stored.session, row) == stored.id && ir::sha256_hex(row.schedule_json) == row.schedule_id;
   const std::string id = stored.id;

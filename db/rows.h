@@ -17,7 +17,8 @@
 namespace tile_tune::db {
 
 inline constexpr std::string_view kProgramColumns =
-    "p.id, p.content_hash, p.family_hash, p.name, p.frontend, p.source, p.canonical, p.sizes, p.dtypes, p.layout, "
+    "p.id, p.workload, p.content_hash, p.family_hash, p.name, p.frontend, p.source, p.canonical, p.sizes, p.dtypes, "
+    "p.layout, "
     "p.flops, p.bytes";
 inline constexpr std::string_view kTargetColumns = "g.id, g.halide, g.cpu_model, g.features, g.threads";
 inline constexpr std::string_view kToolColumns =
@@ -65,5 +66,7 @@ std::optional<TargetRow> read_target(Cursor& cursor, Damaged& damaged);
 std::optional<ToolRow> read_tool(Cursor& cursor, Damaged& damaged);
 std::optional<StoredSession> read_session(Cursor& cursor, Damaged& damaged);
 std::optional<StoredTrial> read_trial(Cursor& cursor, Damaged& damaged);
+/// The columns of a trial, whatever its digest says, and the key of its session.
+StoredTrial parse_trial(Cursor& cursor, SessionKey& key);
 
 }  // namespace tile_tune::db

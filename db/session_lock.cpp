@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -30,11 +31,15 @@ struct flock lock_of(const std::string& session, short type) {
 
 Result<SessionLocks> SessionLocks::open(const std::filesystem::path& database, bool create) {
   const std::string path = database.string() + "-sessions";
-  const int file = ::open(path.c_str(), O_CLOEXEC | (create ? O_RDWR | O_CREAT : O_RDONLY), 0666);
-  if (file < 0 && create) {
-    return failure("cannot-open-database", fmt::format("cannot open {}: {}", path, std::strerror(errno)));
-  }
-  return SessionLocks(file);
+  // Whatever lies there in the file's place: a pipe would be waited for, a link may lead anywhere.
+  const int flags = O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW | (create ? O_RDWR | O_CREAT : O_RDONLY);
+  SessionLocks locks(::open(path.c_str(), flags, 0666));
+  struct stat status {};
+  const bool is_file = locks.file_ >= 0 && ::fstat(locks.file_, &status) == 0 && S_ISREG(status.st_mode);
+  if (is_file) return locks;
+  if (!create) return SessionLocks(-1);
+  const char* why = locks.file_ >= 0 ? "not a file" : std::strerror(errno);
+  return failure("cannot-open-database", fmt::format("cannot open {}: {}", path, why));
 }
 
 SessionLocks::SessionLocks(SessionLocks&& other) noexcept : file_(std::exchange(other.file_, -1)) {}

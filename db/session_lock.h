@@ -15,6 +15,7 @@ namespace tile_tune::db {
 class SessionLocks {
  public:
   /// The lock file of a database; `create` makes it, otherwise one that is missing holds no locks.
+  /// `database` is where the file really lies: all who open it must meet at one lock file.
   static Result<SessionLocks> open(const std::filesystem::path& database, bool create);
   SessionLocks(SessionLocks&& other) noexcept;
   SessionLocks& operator=(SessionLocks&& other) noexcept;

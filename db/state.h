@@ -27,6 +27,8 @@ struct Database::State {
   bool at_work(const std::string& session) const { return active.contains(session) || locks.held_elsewhere(session); }
 };
 
+int64_t now_ms();
+
 /// The trial ids of a workload's winners, the one to use first: parameters are workload, target's halide string and
 /// threads, and what to prefer: target id, CPU model, tool id.
 std::string_view winners_sql();

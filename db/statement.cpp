@@ -50,6 +50,13 @@ bool means_disk_full(sqlite3* db, int primary_code) {
          (primary_code == SQLITE_IOERR && (is_full(sqlite3_system_errno(db)) || is_full(log_errno(db))));
 }
 
+/// As one word of a shell's command.
+std::string in_quotes(const std::string& path) {
+  std::string word = "'";
+  for (const char c : path) word += c == '\'' ? std::string("'\\''") : std::string(1, c);
+  return word + "'";
+}
+
 }  // namespace
 
 Diagnostic sqlite_diagnostic(sqlite3* db, int result_code) {
@@ -69,7 +76,7 @@ Diagnostic sqlite_diagnostic(sqlite3* db, int result_code) {
       return make("not-a-database", fmt::format("{} is not a tuning database", path), "name another file with --db");
     case SQLITE_CORRUPT:
       return make("database-corrupt", fmt::format("the tuning database {} is damaged", path),
-                  fmt::format("save what is left with: sqlite3 {} .recover | sqlite3 recovered.db", path));
+                  fmt::format("save what is left with: tile-tune db recover {} recovered.db", in_quotes(path)));
     case SQLITE_BUSY:
     case SQLITE_LOCKED:
       return make("database-busy", fmt::format("another process keeps the tuning database {} locked", path));

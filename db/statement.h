@@ -39,6 +39,11 @@ class Statement {
     (bind_at(++index, values), ...);
     return *this;
   }
+  /// Makes it ready to be bound and run again.
+  Statement& rewind() {
+    sqlite3_reset(handle_.get());
+    return *this;
+  }
   /// True: a row is there to read. False: no more rows.
   Result<bool> step();
   /// For statements that return no rows.

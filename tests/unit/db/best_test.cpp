@@ -1,8 +1,11 @@
 // Which schedule is the best one.
 #include <sqlite3.h>
 
+#include <array>
 #include <catch2/catch.hpp>
+#include <limits>
 
+#include "db/insert.h"
 #include "db/state.h"
 #include "tests/unit/db/fixture.h"
 
@@ -82,16 +85,47 @@ TEST_CASE("only an ok finalist that is not slower than the default can be chosen
   not_ok.outcome = "timeout";
   slower.ratio_lo = 0.90;
   slower.ratio_hi = 0.99;
-  for (const TrialRow& row : {not_final, not_ok, slower}) {
+  std::vector<TrialRow> refused{not_final, not_ok, slower};
+  constexpr double kNan = std::numeric_limits<double>::quiet_NaN(), kInf = std::numeric_limits<double>::infinity();
+  const std::vector<std::array<double, 3>> no_speeds{{0.01, kNan, kNan}, {0.01, 0.005, 0}, {0.01, -2, -1},
+                                                     {0, 0, 0},          {kNan, 1.1, 1.2}, {1.5, 1.6, 1.7},
+                                                     {1.5, 1.2, 1.4},    {1.5, 1.4, kInf}, {1.5, 0, 1.6}};
+  for (const auto& [ratio, lo, hi] : no_speeds) {
+    TrialRow row = winner(3, 8, 100);
+    row.ratio = ratio, row.ratio_lo = lo, row.ratio_hi = hi;
+    refused.push_back(row);
+  }
+  for (const TrialRow& row : refused) {
     const auto stored = db.append_trial(run, row);
     REQUIRE_FALSE(stored.has_value());
     CHECK(stored.error().code == "bad-record");
   }
   TrialRow as_fast = winner(3, 8, 100);
+  as_fast.ratio = 1;
   as_fast.ratio_lo = 0.99;
   as_fast.ratio_hi = 1.01;
   CHECK(db.append_trial(run, as_fast).has_value());
   CHECK(value(db.trials_of(matmul(), target(), tool())).size() == 1);
+}
+
+TEST_CASE("a stored winner that says nothing of its speed is not taken, and refutes nothing") {
+  Folder folder;
+  Database db = open(folder.file());
+  const auto run = value(db.begin_session(matmul(), target(), tool(), session()));
+  value(db.append_trial(run, winner(0, 8, 100)));
+  Connection raw = value(open_connection(folder.file(), Mode::ReadWrite));
+  const SessionKey key{program_id(matmul()), target_id(target()), tool_id(tool())};
+  for (const int tile : {8, 16}) {
+    TrialRow row = winner(tile, tile, 90);
+    row.ratio_lo = row.ratio_hi = std::numeric_limits<double>::quiet_NaN();
+    const std::string id = trial_id(key, run, row);
+    value(insert_schedule(raw.get(), {row.schedule_id, row.schedule_json}));
+    value(insert_trial(raw.get(), id, run, row));
+    value(insert_winner(raw.get(), {id, workload_id(matmul()), 9'000 + tile}));
+  }
+  CHECK(value(db.best(matmul(), target(), tool()))->schedule_json == R"({"tile":8})");
+  CHECK(value(db.best(matmul(), target(), tool()))->median_ns == 100);
+  CHECK(db.damaged_records().empty());
 }
 
 TEST_CASE("lookups prefer the same target, then the same model, then the same tool, and say which it is") {

@@ -60,6 +60,7 @@ TEST_CASE("a winner whose time was changed is not applied, and named") {
 TEST_CASE("reading everything names every damaged record and hands out the intact ones") {
   const auto [change, name] = GENERATE(table<std::string, std::string>({
       {"UPDATE program SET name = 'x'", "program "},
+      {"UPDATE program SET workload = zeroblob(32)", "program "},
       {"UPDATE target SET threads = 3", "target "},
       {"UPDATE tool SET halide = 'x'", "tool "},
       {"UPDATE session SET budget = '{}'", "session "},

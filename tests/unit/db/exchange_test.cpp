@@ -7,6 +7,7 @@
 #include <catch2/catch.hpp>
 #include <csignal>
 #include <cstdio>
+#include <ctime>
 #include <limits>
 #include <set>
 #include <sstream>
@@ -200,6 +201,74 @@ TEST_CASE("a forged winner with a proper digest is refused") {
   Database copy = open(folder.file("copy.db"));
   CHECK(value(take_text(copy, text)).refused.size() == 4);
   CHECK(sql_number(folder.file("copy.db"), "SELECT count(*) FROM winner") == 1);
+}
+
+TEST_CASE("what would outlast everything or count as faster than it is, is refused with the reason, and does no harm") {
+  Folder folder;
+  tune(folder.file(), 8, 1'000);
+  Database db = open(folder.file());
+  const std::string run = value(db.trials_of(matmul(), target(), tool())).front().session;
+  const SessionKey key{program_id(matmul()), target_id(target()), tool_id(tool())};
+  const auto told = [&](const TrialRow& row, int64_t accepted_ms) {
+    const std::string id = trial_id(key, run, row);
+    const WinnerRow winner{id, workload_id(matmul()), accepted_ms};
+    return value(db.absorb([&](const RecordVisitor& visitor) -> Result<void> {
+             auto done = visitor({row.schedule_id, ScheduleRow{row.schedule_id, row.schedule_json}});
+             if (done) done = visitor({id, TrialRecord{run, row}});
+             if (done) done = visitor({winner_digest(id, winner.workload, accepted_ms), winner});
+             return done;
+           }))
+        .refused;
+  };
+  const auto refused_for = [](const std::string& reason) { return Catch::Contains(reason); };
+  const int64_t now = std::time(nullptr) * int64_t{1'000};
+  const int64_t day = 86'400'000;
+  TrialRow row = winner(7, 64, 50);
+  for (const int64_t late : {now + 2 * day, int64_t{253'402'300'800'000}, std::numeric_limits<int64_t>::max()}) {
+    const auto refused = told(row, late);
+    REQUIRE(refused.size() == 1);
+    CHECK_THAT(refused[0], refused_for("days ahead of this machine's clock"));
+  }
+  row.created_ms = now + 2 * day;
+  CHECK_THAT(told(row, now).at(0), refused_for("days ahead of this machine's clock"));
+  row = winner(7, 64, 50);
+  row.sequence = 2'147'483'646;
+  CHECK_THAT(told(row, now).at(0), refused_for("out of range"));
+  row = winner(7, 64, 50);
+  row.generation = 2'147'483'646;
+  CHECK_THAT(told(row, now).at(0), refused_for("out of range"));
+  row = winner(7, 64, 50);
+  row.ratio = 0.01, row.ratio_lo = row.ratio_hi = std::numeric_limits<double>::quiet_NaN();
+  CHECK_THAT(told(row, now).at(0), refused_for("cannot be the best"));
+  CHECK(value(db.best(matmul(), target(), tool()))->schedule_json == R"({"tile":8})");
+  CHECK(told(winner(8, 128, 50), now + day / 2).empty());  // clocks differ
+  CHECK(value(db.best(matmul(), target(), tool()))->schedule_json == R"({"tile":128})");
+}
+
+TEST_CASE("taking in an intact copy mends what is damaged") {
+  const std::string change =
+      GENERATE(as<std::string>(), "UPDATE program SET name = 'x'", "UPDATE program SET workload = zeroblob(32)",
+               "UPDATE target SET threads = 3", "UPDATE tool SET halide = 'x'", "UPDATE session SET budget = '{}'",
+               "UPDATE schedule SET json = '{}' WHERE json = '{\"tile\":8}'",
+               "UPDATE trial SET elapsed_s = 77 WHERE sequence = 0", "UPDATE winner SET accepted = accepted + 1",
+               "UPDATE winner SET workload = zeroblob(32)", "DELETE FROM session", "DELETE FROM trial");
+  INFO(change);
+  Folder folder;
+  tune(folder.file("a.db"), 8, 1'000);
+  const std::string whole = exported(folder.file("a.db"));
+  sql(folder.file("a.db"), "PRAGMA foreign_keys = OFF; " + change);
+  CHECK(exported(folder.file("a.db")) != whole);
+  {
+    Database db = open(folder.file("a.db"));
+    const auto taken = value(take_text(db, whole));
+    CHECK(taken.refused.empty());
+    CHECK(taken.added > 0);
+  }
+  CHECK(exported(folder.file("a.db")) == whole);
+  Database db = open(folder.file("a.db"));
+  CHECK(value(db.best(matmul(), target(), tool()))->schedule_json == R"({"tile":8})");
+  CHECK(db.damaged_records().empty());
+  CHECK(value(take_text(db, whole)).added == 0);
 }
 
 TEST_CASE("files that are no records are named with their line, and nothing of them is taken in") {

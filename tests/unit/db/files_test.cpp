@@ -274,6 +274,94 @@ TEST_CASE("a full disk is named, and what was stored before stays") {
   CHECK(value(db.trials_of(matmul(), target(), tool())).size() == 2);
 }
 
+TEST_CASE("a disk that fills up while a database is made leaves nothing that is taken for a damaged one") {
+  for (rlim_t limit = 0; limit < 130'000; limit += limit < 20'000 ? 1'000 : 10'000) {
+    INFO("a disk of " << limit << " bytes");
+    Folder folder;
+    const int status = in_child([&] {
+      std::signal(SIGXFSZ, SIG_IGN);
+      const rlimit size{limit, limit};
+      setrlimit(RLIMIT_FSIZE, &size);
+      Database::open(folder.file(), Mode::ReadWrite);
+      return 0;
+    });
+    CHECK(status == 0);
+    const auto read = Database::open(folder.file(), Mode::ReadOnly);
+    CHECK((read || read.error().code == "no-database"));
+    fill(folder.file());
+    CHECK(value(open(folder.file(), Mode::ReadOnly).list()).size() == 1);
+  }
+}
+
+TEST_CASE("who cannot complete a new database does not delete what another has filled meanwhile") {
+  for (int round = 0; round < 30; ++round) {
+    Folder folder;
+    const pid_t poor = start_child([&] {
+      std::signal(SIGXFSZ, SIG_IGN);
+      const rlimit size{5'000, 5'000};
+      setrlimit(RLIMIT_FSIZE, &size);
+      Database::open(folder.file(), Mode::ReadWrite);
+      return 0;
+    });
+    const pid_t rich = start_child([&] {
+      fill(folder.file());
+      return 0;
+    });
+    int status = -1;
+    waitpid(poor, &status, 0);
+    waitpid(rich, &status, 0);
+    REQUIRE(status == 0);
+    REQUIRE(fs::exists(folder.file()));
+    REQUIRE(value(open(folder.file(), Mode::ReadOnly).list()).size() == 1);
+  }
+}
+
+TEST_CASE("a disk too full for the files beside a database stops no reader") {
+  Folder folder;
+  fill(folder.file());
+  const int status = in_child([&] {
+    std::signal(SIGXFSZ, SIG_IGN);
+    const rlimit size{1'000, 1'000};
+    setrlimit(RLIMIT_FSIZE, &size);
+    Database db = open(folder.file(), Mode::ReadOnly);
+    value(db.check_pages());
+    return value(db.best(matmul(), target(), tool()))->median_ns == 100 ? 0 : 1;
+  });
+  CHECK(status == 0);
+}
+
+TEST_CASE("through a symbolic link a database is the same, its log and its sessions with it") {
+  Folder folder;
+  fs::create_directory(folder.file("real"));
+  fs::create_symlink("real/tuning.db", folder.file("inner.db"));
+  fs::create_symlink("inner.db", folder.file("link.db"));
+  const fs::path real = folder.file("real/tuning.db"), link = folder.file("link.db");
+  const fs::path made_by = GENERATE(0, 1) == 0 ? real : link, other = made_by == real ? link : real;
+  Database db = open(made_by);
+  const auto run = value(db.begin_session(matmul(), target(), tool(), session()));
+  for (int i = 0; i < 50; ++i) value(db.append_trial(run, trial(i, i)));  // most of it in the log alone
+  Database reader = open(other, Mode::ReadOnly);
+  CHECK(value(reader.show("matmul"))[0].sessions[0].state == "running");
+  Database second = open(other);
+  CHECK_FALSE(value(second.unfinished_session(matmul(), target(), tool())).has_value());
+  CHECK_FALSE(fs::exists(folder.file("link.db-sessions")));
+  value(db.append_trial(run, trial(50)));
+}
+
+TEST_CASE("a pipe in the place of the file of sessions is not waited for") {
+  Folder folder;
+  fill(folder.file());
+  const std::string sessions = folder.file().string() + "-sessions";
+  fs::remove(sessions);
+  REQUIRE(mkfifo(sessions.c_str(), 0600) == 0);
+  alarm(20);
+  CHECK(value(open(folder.file(), Mode::ReadOnly).list()).size() == 1);
+  const auto written = Database::open(folder.file(), Mode::ReadWrite);
+  REQUIRE_FALSE(written.has_value());
+  CHECK_THAT(written.error().message, Catch::Contains("-sessions: not a file"));
+  alarm(0);
+}
+
 TEST_CASE("SQLite's own word for a full disk") {
   Folder folder;
   Connection db = value(open_connection(folder.file(), Mode::ReadWrite));

@@ -64,10 +64,10 @@ TEST_CASE("a schedule that failed under this tool on this target is not taken, b
   tune(db, {fault(16, outcome, 9'000)}, tool(), 9'000);
   CHECK(taken(db) == R"({"tile":8})");
   CHECK(taken(db, tool("old")) == R"({"tile":16})");  // what another tool cannot do says nothing of this one
-  const auto why = value(db.refutation(matmul(), target(), tool(), winner(0, 16, 1).schedule_id));
+  const auto why = value(refutation({&db}, matmul(), target(), tool(), winner(0, 16, 1).schedule_id));
   REQUIRE(why.has_value());
   CHECK(why->trial.outcome == outcome);
-  CHECK_FALSE(value(db.refutation(matmul(), target(), tool(), winner(0, 8, 1).schedule_id)).has_value());
+  CHECK_FALSE(value(refutation({&db}, matmul(), target(), tool(), winner(0, 8, 1).schedule_id)).has_value());
   const auto faults = value(db.faults());
   REQUIRE(faults.size() == 1);
   CHECK(faults[0].trial.trial.schedule_json == R"({"tile":16})");
@@ -141,6 +141,28 @@ TEST_CASE("stacked databases: the least stale record, then the first; what one r
   CHECK(best()->schedule_json == R"({"tile":32})");
   tune(stack[0], {fault(32, "crash", 9'000)}, tool(), 9'500);
   CHECK(best()->schedule_json == R"({"tile":8})");
+}
+
+TEST_CASE("stacked databases: the latest word on a schedule decides, in whatever file it is") {
+  Folder folder;
+  const TrialRow failed = fault(8, "timeout", 5'000), confirmed = at(winner(0, 8, 100), 7'000);
+  const auto best = [&](const std::string& name, std::vector<std::vector<TrialRow>> files) {
+    std::vector<Database> stack;
+    Database merged = open(folder.file(name + "merged.db"));
+    for (size_t i = 0; i < files.size(); ++i) {
+      stack.push_back(open(folder.file(name + std::to_string(i))));
+      for (const auto& row : files[i]) tune(stack.back(), {row}, tool(), row.created_ms, kVerifyStrategy);
+      value(merged.absorb([&](const RecordVisitor& visitor) { return stack.back().each_record(visitor); }));
+    }
+    const auto found = value(best_of(stack, matmul(), target(), tool()));
+    CHECK(found.has_value() == taken(merged).has_value());  // as if they were one
+    return found ? found->schedule_json : "";
+  };
+  CHECK(best("team", {{confirmed}, {failed}}) == R"({"tile":8})");
+  CHECK(best("own", {{failed}, {confirmed}}) == R"({"tile":8})");
+  CHECK(best("same", {{failed, confirmed}, {at(winner(0, 8, 100), 1'000)}}) == R"({"tile":8})");
+  CHECK(best("later", {{at(winner(0, 8, 100), 3'000)}, {failed}}).empty());
+  CHECK(best("slow", {{at(winner(0, 8, 100), 3'000)}, {slower(8, 5'000)}}).empty());
 }
 
 TEST_CASE("relatives are the best of the same family, layout, instruction set and threads at other sizes") {
@@ -233,4 +255,18 @@ TEST_CASE("pruning keeps what was chosen, finals, defaults, faults, the fastest 
   CHECK(db.damaged_records().empty());
   Database reader = open(folder.file(), Mode::ReadOnly);
   CHECK_FALSE(reader.prune(rules).has_value());
+}
+
+TEST_CASE("pruning thins sessions that were broken off, and who takes one up counts on from its last trial") {
+  Folder folder;
+  Database db = open(folder.file());
+  const auto run = value(db.begin_session(matmul(), target(), tool(), session(1'000)));
+  const auto at_work = value(db.begin_session(matmul(), target(), tool(), session(1'000)));
+  for (int i = 0; i < 100; ++i) value(db.append_trial(run, trial(i, i)));
+  for (int i = 0; i < 100; ++i) value(db.append_trial(at_work, trial(i, i)));
+  value(db.finish_session(run, "aborted"));
+  const auto pruned = value(db.prune({.older_than_ms = 20'000, .keep_fastest = 4, .keep_share = 8}));
+  CHECK(pruned.trials > 50);
+  CHECK(value(db.trials_of(matmul(), target(), tool(), at_work)).size() == 100);
+  CHECK(value(db.unfinished_session(matmul(), target(), tool()))->next_sequence == 100);
 }
