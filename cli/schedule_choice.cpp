@@ -57,10 +57,9 @@ Result<std::vector<int>> other_threads(const Workload& workload, const codegen::
 Result<std::optional<db::BestRow>> best_for_other_threads(const Workload& workload, const codegen::Target& target,
                                                           std::vector<db::Database>& stack) {
   const auto may_be_taken = [&](const db::BestRow& best) -> Result<bool> {
-    for (auto& database : stack) {
-      TILE_TUNE_TRY(refuted, database.refutation(workload.row, target_row(target), tool_row(), best.schedule_id));
-      if (refuted) return false;
-    }
+    TILE_TUNE_TRY(refuted, db::refutation(db::each_of(stack), workload.row, target_row(target), tool_row(),
+                                          best.schedule_id));
+    if (refuted) return false;
     return fitting(best.schedule_json, workload.program, target).has_value();
   };
   TILE_TUNE_TRY(numbers, other_threads(workload, target, stack));

@@ -359,6 +359,30 @@ TEST_CASE("verify names damaged records and files with exit 1") {
   CHECK(flipped.err.find("[damaged-record]") != std::string::npos);
 }
 
+TEST_CASE("recover saves what is left of a damaged database into a new one") {
+  const Sandbox box;
+  tune(box, "a.db");
+  const auto whole = box.run({"db", "export", "--db", "a.db"}).out;
+  const auto saved = box.run({"db", "recover", "a.db", "whole.db"});
+  INFO(saved.err);
+  CHECK(saved.exit_code == 0);
+  CHECK(saved.out.find(" records saved into whole.db, 0 lost\n") != std::string::npos);
+  CHECK(box.run({"db", "export", "--db", "whole.db"}).out == whole);
+  const auto size = std::filesystem::file_size(box.path("a.db"));
+  std::filesystem::copy_file(box.path("a.db"), box.path("cut.db"));
+  std::filesystem::resize_file(box.path("cut.db"), size - 5'000);
+  const auto refused = box.run({"db", "verify", "--files-only", "--db", "cut.db"});
+  CHECK(refused.err.find("tile-tune db recover '") != std::string::npos);
+  const auto json = json_of(box.run({"db", "recover", "cut.db", "saved.db", "--json"}));
+  CHECK(json["saved"] > 0);
+  CHECK(box.run({"db", "verify", "--files-only", "--db", "saved.db"}).exit_code == 0);
+  const auto again = box.run({"db", "recover", "cut.db", "saved.db"});
+  CHECK(again.exit_code == 1);
+  CHECK(again.err.find("saved.db is there already") != std::string::npos);
+  CHECK(box.run({"db", "recover", "missing.db", "none.db"}).exit_code == 1);
+  CHECK_FALSE(std::filesystem::exists(box.path("none.db")));
+}
+
 TEST_CASE("sizes that are not stored get the schedule of the nearest that are, adapted, or the default") {
   const Sandbox box;
   const Words square = {"matmul.tc", "-s", "M=64", "-s", "N=64", "-s", "K=64"};
