@@ -77,25 +77,25 @@ Result<Start> begin(db::Database& database, const TuningKey& key, const TuningRe
   return start;
 }
 
-/// The session's trials but for those that this program cannot have: the search takes what it replays on trust, and a
+/// nullopt if the session has trials that this program cannot have: the search takes what it replays on trust, and a
 /// record from elsewhere may name any schedule.
-Result<Start> resume(db::Database& database, const TuningKey& key, const TuningRequest& request,
-                     const search::Space& space, const db::UnfinishedSession& unfinished) {
+Result<std::optional<Start>> resume(db::Database& database, const TuningKey& key, const TuningRequest& request,
+                                    const search::Space& space, const db::UnfinishedSession& unfinished) {
   Start start;
   start.session = unfinished.session.id;
   start.seed = unfinished.session.seed;
   // Sessions of version 0.1 are called "evolution", which is what is called genetic now.
   start.strategy = search::parse_strategy(unfinished.session.strategy).value_or(search::Strategy::Genetic);
   start.elapsed = unfinished.elapsed_s;
-  TILE_TUNE_CHECK(database.resume_session(start.session));
   TILE_TUNE_TRY(stored, database.trials_of(key.program, key.target, key.tool, start.session));
   int searched = 0;
   for (const auto& one : stored) {
     auto trial = trial_from_row(one.trial);
-    if (!trial || !codegen::check_for(space.target(), space.program(), trial->schedule)) continue;
+    if (!trial || !codegen::check_for(space.target(), space.program(), trial->schedule)) return std::nullopt;
     searched += trial->origin != "final";
     start.done.push_back(std::move(*trial));
   }
+  TILE_TUNE_CHECK(database.resume_session(start.session));
   start.budget = remaining_budget(request, unfinished, searched);
   return start;
 }
@@ -104,7 +104,12 @@ Result<Start> start_session(db::Database& database, const TuningKey& key, const 
                             const search::Space& space, const Reporter& report) {
   if (!request.resume) return begin(database, key, request);
   TILE_TUNE_TRY(unfinished, database.unfinished_session(key.program, key.target, key.tool));
-  if (unfinished) return resume(database, key, request, space, *unfinished);
+  if (unfinished) {
+    TILE_TUNE_TRY(resumed, resume(database, key, request, space, *unfinished));
+    if (resumed) return std::move(*resumed);
+    report.warn("bad-record", "the unfinished session has trials that do not fit this program: a new one begins");
+    return begin(database, key, request);
+  }
   if (!request.may_begin) report.notice("there is no unfinished session of this program: a new one begins");
   return begin(database, key, request);
 }
