@@ -57,8 +57,8 @@ Result<std::vector<int>> other_threads(const Workload& workload, const codegen::
 Result<std::optional<db::BestRow>> best_for_other_threads(const Workload& workload, const codegen::Target& target,
                                                           std::vector<db::Database>& stack) {
   const auto may_be_taken = [&](const db::BestRow& best) -> Result<bool> {
-    TILE_TUNE_TRY(refuted, db::refutation(db::each_of(stack), workload.row, target_row(target), tool_row(),
-                                          best.schedule_id));
+    TILE_TUNE_TRY(refuted,
+                  db::refutation(db::each_of(stack), workload.row, target_row(target), tool_row(), best.schedule_id));
     if (refuted) return false;
     return fitting(best.schedule_json, workload.program, target).has_value();
   };

@@ -46,7 +46,8 @@ std::optional<Transposition> transposition(const PackedOperand& packed, const st
   blocks.lanes = std::min<int64_t>(lanes, static_cast<int64_t>(std::bit_floor(static_cast<uint64_t>(along))));
   if (along % blocks.lanes != 0 && along % (blocks.lanes / 2) == 0) blocks.lanes /= 2;
   // The compiler makes vectors of stores that are a power of two: where the last block may overlap the one before it,
-  // 26 rows are 16 and 16, not 13 and 13, whose scattered rest cost 500 products 26x72x26 a quarter of their time (Zen 4).
+  // 26 rows are 16 and 16, not 13 and 13, whose scattered rest cost 500 products 26x72x26 a quarter of their time (Zen
+  // 4).
   if (blocks.exact) {
     blocks.rows = std::min<int64_t>(kMostRows, static_cast<int64_t>(std::bit_floor(static_cast<uint64_t>(across))));
   } else {

@@ -95,7 +95,8 @@ class Planner {
     std::optional<int> longest;
     for (const int index : plan_.reduction) {
       const auto reads = [&](const Linear& value) {
-        return std::any_of(value.terms.begin(), value.terms.end(), [&](const auto& term) { return term.first == index; });
+        return std::any_of(value.terms.begin(), value.terms.end(),
+                           [&](const auto& term) { return term.first == index; });
       };
       bool checked = false;
       for (const auto& guard : plan_.guards) checked |= reads(guard.numerator);

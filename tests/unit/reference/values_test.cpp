@@ -102,7 +102,8 @@ TEST_CASE("sums are compensated") {
 }
 
 // p = t * t, element by element; o(i,j) += sum_kl p(k,i,l) * b(j,l,k): strides of every kind, factors with errors of
-// their own, two reduction indices. A constraint on both, which always holds, keeps the sum from being run as a contraction.
+// their own, two reduction indices. A constraint on both, which always holds, keeps the sum from being run as a
+// contraction.
 ir::Program contraction(DType type, bool constrained, bool in_out) {
   Builder b;
   const int t = b.input(type, {3, 5, 7}), w = b.input(type, {4, 7, 3});
