@@ -3,6 +3,7 @@
 #include <fmt/ranges.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <nlohmann/json.hpp>
 #include <tuple>
 
@@ -246,6 +247,13 @@ Result<std::vector<OpenDatabase>> open_checked(const Session& session) {
 void warn_of_damage(const db::Database& database, const Reporter& report) {
   for (const auto& record : database.damaged_records())
     report.warn("damaged-record", fmt::format("the record {} is damaged and was left out", record));
+}
+
+void warn_of_refusals(const std::vector<std::string>& refused, const Reporter& report) {
+  constexpr size_t kShown = 20;
+  for (size_t i = 0; i < std::min(refused.size(), kShown); ++i)
+    report.warn("refused-record", fmt::format("{} was left out", refused[i]));
+  if (refused.size() > kShown) report.warn("refused-record", fmt::format("and {} more", refused.size() - kShown));
 }
 
 void add_db(CLI::App& app, Command& command) {

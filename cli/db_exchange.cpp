@@ -25,9 +25,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// More of them say nothing new: the file is not what it should be.
-constexpr size_t kShownRefusals = 20;
-
 struct ExportArguments {
   std::string name, output;
   std::string format = "jsonl";
@@ -124,9 +121,7 @@ Result<Exit> judge(const db::Absorbed& absorbed) {
 
 Result<Exit> tell(const db::Absorbed& absorbed, const std::string& path, const Reporter& report) {
   const size_t refused = absorbed.refused.size();
-  for (size_t i = 0; i < std::min(refused, kShownRefusals); ++i)
-    report.warn("refused-record", fmt::format("{} was left out", absorbed.refused[i]));
-  if (refused > kShownRefusals) report.warn("refused-record", fmt::format("and {} more", refused - kShownRefusals));
+  warn_of_refusals(absorbed.refused, report);
   if (report.json()) {
     TILE_TUNE_CHECK(print_json({{"database", path},
                                 {"added", absorbed.added},

@@ -2,7 +2,6 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
-#include <algorithm>
 #include <nlohmann/json.hpp>
 
 #include "cli/db_verbs.h"
@@ -15,17 +14,12 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr size_t kShown = 20;  // refused records
-
 struct RecoverArguments {
   std::string input, output;
 };
 
 Result<Exit> tell(const db::Recovered& recovered, const RecoverArguments& arguments, const Reporter& report) {
-  const size_t refused = recovered.refused.size();
-  for (size_t i = 0; i < std::min(refused, kShown); ++i)
-    report.warn("refused-record", fmt::format("{} was left out", recovered.refused[i]));
-  if (refused > kShown) report.warn("refused-record", fmt::format("and {} more", refused - kShown));
+  warn_of_refusals(recovered.refused, report);
   if (report.json()) {
     TILE_TUNE_CHECK(print_json({{"database", arguments.output},
                                 {"saved", recovered.saved},
@@ -35,7 +29,7 @@ Result<Exit> tell(const db::Recovered& recovered, const RecoverArguments& argume
     return Exit::Success;
   }
   std::string text = fmt::format("{} records saved into {}, {} lost", recovered.saved, arguments.output,
-                                 refused + static_cast<size_t>(recovered.unreadable));
+                                 recovered.refused.size() + static_cast<size_t>(recovered.unreadable));
   if (recovered.cut_off) text += "; how many more there were where nothing can be read is not known";
   TILE_TUNE_CHECK(print(text + "\n"));
   return Exit::Success;

@@ -19,6 +19,9 @@ Result<std::vector<OpenDatabase>> open_checked(const Session& session);
 /// Names the records that were met damaged.
 void warn_of_damage(const db::Database& database, const Reporter& report);
 
+/// Names the first records that were left out ("trial 3fa1...: why"): more say nothing new.
+void warn_of_refusals(const std::vector<std::string>& refused, const Reporter& report);
+
 void add_db_export(CLI::App& db, Command& command);
 void add_db_import(CLI::App& db, Command& command);
 void add_db_merge(CLI::App& db, Command& command);
