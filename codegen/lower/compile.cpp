@@ -196,7 +196,7 @@ Halide::Expr size_of_buffer(const Halide::ImageParam& parameter, const ir::Tenso
 }
 
 Lowered lower_packing(const ir::Program& program, const PackedForm& form, const Target& target) {
-  const auto parameter = parameter_of(program.tensors[form.tensor], fmt::format("tensor{}", form.tensor));
+  const auto parameter = parameter_of(program.tensors[form.tensor], parameter_name(form.tensor));
   Halide::Func packed = packing_func(program, form, parameter, target);
   describe_buffer(packed.output_buffer(), form);
   return {Halide::Pipeline(packed), {parameter}};
@@ -211,7 +211,7 @@ Lowered lower(const ir::Program& program, const Schedule* schedule, const Target
   for (const int number : kernel_arguments(program)) {
     const auto& tensor = program.tensors[number];
     if (tensor.role == ir::Role::Output) continue;
-    const std::string name = fmt::format("tensor{}", number);
+    const std::string name = parameter_name(number);
     const size_t rank = tensor.extents.size();
     const auto form = std::find_if(forms.begin(), forms.end(), [&](const auto& one) { return one.tensor == number; });
     if (form != forms.end()) {
@@ -240,8 +240,9 @@ Lowered lower(const ir::Program& program, const Schedule* schedule, const Target
     for (const auto& [number, parameter] : parameters)
       describe_buffer(parameter, program, number, *runtime, schedule->runtime);
   }
+  Distances distances;
   if (schedule)
-    lower_statements(program, *schedule, target, forms, runtime ? &*runtime : nullptr, initial, values);
+    distances = lower_statements(program, *schedule, target, forms, runtime ? &*runtime : nullptr, initial, values);
   else
     lower_unscheduled(program, initial, values);
   std::vector<Halide::Func> outputs;
@@ -261,6 +262,7 @@ Lowered lower(const ir::Program& program, const Schedule* schedule, const Target
   std::set<std::string> names;
   for (const auto& output : outputs) names.insert(output.name());
   lowered.pipeline.add_custom_lowering_pass(new CallersAlignment(std::move(names)));
+  if (!distances.empty()) lowered.pipeline.add_custom_lowering_pass(new LoadsAhead(std::move(distances)));
   return lowered;
 }
 

@@ -61,6 +61,9 @@ struct Stage {
 /// Funcs that hold each tensor's elements so far, arguments in buffer order (fastest first).
 using TensorFuncs = std::map<int, Halide::Func>;
 
+/// Of the buffer that holds an input.
+std::string parameter_name(int tensor);
+
 /// Halide arguments of a tensor's Func from subscripts in the IR's order.
 std::vector<Halide::Expr> buffer_arguments(const ir::Tensor& tensor, const std::vector<Halide::Expr>& subscripts);
 

@@ -71,6 +71,8 @@ std::vector<Halide::Expr> buffer_arguments(const ir::Tensor& tensor, const std::
   return arguments;
 }
 
+std::string parameter_name(int tensor) { return "tensor" + std::to_string(tensor); }
+
 bool reads(const ir::Program& program, int tensor) {
   bool found = false;
   for (const auto& statement : program.statements)
@@ -78,9 +80,9 @@ bool reads(const ir::Program& program, int tensor) {
   return found;
 }
 
-void lower_statements(const ir::Program& program, const Schedule& schedule, const Target& target,
-                      const std::vector<PackedForm>& forms, const RuntimeProgram* runtime, const TensorFuncs& initial,
-                      TensorFuncs& values) {
+Distances lower_statements(const ir::Program& program, const Schedule& schedule, const Target& target,
+                           const std::vector<PackedForm>& forms, const RuntimeProgram* runtime,
+                           const TensorFuncs& initial, TensorFuncs& values) {
   const Fusion fusion(program, schedule);
   std::vector<Stage> stages;
   for (size_t s = 0; s < program.statements.size(); ++s) {
@@ -94,6 +96,7 @@ void lower_statements(const ir::Program& program, const Schedule& schedule, cons
   }
   // The loops inside which a stage is computed are those of a later one.
   std::map<int, Nest> nests;
+  Distances distances;
   for (int s = static_cast<int>(stages.size()) - 1; s >= 0; --s) {
     if (stages[s].assigned.defined()) stages[s].assigned.compute_root();
     const int owner = fusion.owner_of(s);
@@ -102,7 +105,9 @@ void lower_statements(const ir::Program& program, const Schedule& schedule, cons
     const auto where = place_of(program, schedule.stages[owner], s, nests);
     place_copies(fusion, schedule.stages[owner], owner, stages[owner], nests);
     nests[owner] = apply(schedule.stages[owner], stages[owner], target, where);
+    add_distances(program, schedule.stages[owner], stages[owner], distances);
   }
+  return distances;
 }
 
 void lower_unscheduled(const ir::Program& program, const TensorFuncs& initial, TensorFuncs& values) {

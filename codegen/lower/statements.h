@@ -1,7 +1,7 @@
 // All statements of a program as scheduled Funcs, each computed where its schedule says.
 #pragma once
 
-#include "codegen/lower/stage.h"
+#include "codegen/lower/prefetch.h"
 
 namespace tile_tune::codegen {
 
@@ -10,10 +10,10 @@ bool reads(const ir::Program& program, int tensor);
 
 /// `values` holds the Funcs that expressions read inputs from, of constants packed beforehand (`forms`) the packed
 /// elements, and gets one for every statement's target; `initial` holds the elements of the caller's buffers.
-/// `runtime`: of a schedule with runtime sizes, else null.
-void lower_statements(const ir::Program& program, const Schedule& schedule, const Target& target,
-                      const std::vector<PackedForm>& forms, const RuntimeProgram* runtime, const TensorFuncs& initial,
-                      TensorFuncs& values);
+/// `runtime`: of a schedule with runtime sizes, else null. Returns what the lowered code's loads ask for ahead.
+Distances lower_statements(const ir::Program& program, const Schedule& schedule, const Target& target,
+                           const std::vector<PackedForm>& forms, const RuntimeProgram* runtime,
+                           const TensorFuncs& initial, TensorFuncs& values);
 
 /// The same with no Func scheduled, each statement as plainly as it can be written: what an automatic scheduler starts
 /// from. A reduction has a Func of its own, which the one that holds the target's elements reads.

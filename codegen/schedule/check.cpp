@@ -7,6 +7,7 @@
 
 #include "codegen/schedule/dot_product.h"
 #include "codegen/schedule/fusion.h"
+#include "codegen/schedule/prefetch.h"
 #include "codegen/schedule/runtime_sizes.h"
 #include "codegen/schedule/scan.h"
 
@@ -97,6 +98,15 @@ Result<void> check_packings(const Loops& loops, int number, const StageSchedule&
   return {};
 }
 
+Result<void> check_prefetches(const ir::Program& program, const Loops& loops, int number, const StageSchedule& stage) {
+  for (auto one = stage.prefetches.begin(); one != stage.prefetches.end(); ++one) {
+    if (std::any_of(stage.prefetches.begin(), one, [&](const auto& other) { return other.operand == one->operand; }))
+      return invalid(number, "it asks twice for an operand ahead of its use");
+    if (!bytes_ahead(program, loops, stage, *one)) return invalid(number, "it asks ahead for what cannot be asked for");
+  }
+  return {};
+}
+
 Result<void> check_pieces(const Loops& loops, int number, const StageSchedule& stage) {
   if (!stage.parallel_reduction) return {};
   const auto [loop, pieces] = *stage.parallel_reduction;
@@ -148,13 +158,14 @@ Result<void> check_dot_product(const ir::Program& program, const Loops& loops, i
   return {};
 }
 
-Result<void> check_stage(const Loops& whole, int number, const StageSchedule& stage) {
+Result<void> check_stage(const ir::Program& program, const Loops& whole, int number, const StageSchedule& stage) {
   TILE_TUNE_CHECK(check_pieces(whole, number, stage));
   const Loops loops = one_piece(whole, stage);
   TILE_TUNE_CHECK(check_tiles(loops, number, stage));
   TILE_TUNE_CHECK(check_vector(loops, number, stage));
   TILE_TUNE_CHECK(check_reduction(loops, number, stage));
   TILE_TUNE_CHECK(check_packings(loops, number, stage));
+  TILE_TUNE_CHECK(check_prefetches(program, loops, number, stage));
   if (stage.compute_at && stage.parallel > 0)
     return invalid(number, "it runs in parallel inside the loops of another statement");
   if (unrolled_operations(loops, stage) > kMaxUnrolled)
@@ -183,7 +194,7 @@ Result<void> check(const ir::Program& program, const Schedule& schedule) {
     loops.output = *extents;
     if (schedule.runtime.guarded) loops.output = extents_for_guarded_tiles(program, schedule, owner, loops.output);
     TILE_TUNE_CHECK(check_scan(program, loops, owner, schedule.stages[owner]));
-    TILE_TUNE_CHECK(check_stage(loops, owner, schedule.stages[owner]));
+    TILE_TUNE_CHECK(check_stage(program, loops, owner, schedule.stages[owner]));
     TILE_TUNE_CHECK(check_dot_product(program, loops, owner, schedule.stages[owner]));
   }
   for (size_t s = 0; s < schedule.stages.size(); ++s)

@@ -16,7 +16,7 @@ constexpr int kMostPieces = 64;
 /// The schedule fits this canonical, bound program: one sentence on the first thing that does not. Class Program.
 Result<void> check(const ir::Program& program, const Schedule& schedule);
 /// The same of a stage with a nest of its own; `loops` has the extents over which that runs (Fusion::extents).
-Result<void> check_stage(const Loops& loops, int statement, const StageSchedule& stage);
+Result<void> check_stage(const ir::Program& program, const Loops& loops, int statement, const StageSchedule& stage);
 /// Of such a stage: the statement has the dot products it asks for, and its other choices suit them.
 Result<void> check_dot_product(const ir::Program& program, const Loops& loops, int statement,
                                const StageSchedule& stage);

@@ -121,7 +121,7 @@ Result<void> check_stage_sizes(const ir::Program& program, const ir::Program& na
                                const StageSchedule& stage, bool guarded) {
   if (stage.inlined || stage.epilogue_of >= 0) return {};
   const Loops loops = loops_of(program, program.statements[number]);
-  if (stage.scan || stage.dot_product || stage.compute_at || stage.parallel_reduction)
+  if (stage.scan || stage.dot_product || stage.compute_at || stage.parallel_reduction || !stage.prefetches.empty())
     return invalid("a stage has a form that needs numbers");
   const auto varying = varying_reductions(named, number, loops);
   for (size_t r = 0; r < varying.size(); ++r) {
@@ -288,6 +288,7 @@ Result<Schedule> for_all_sizes(const ir::Program& program, Schedule schedule, st
     }
     stage.compute_at.reset();
     stage.scan = stage.dot_product = false;
+    stage.prefetches.clear();
     if (guarded) stage.packings.clear();
     for (auto& packing : stage.packings) packing.depth = std::max(packing.depth, 0);
   }

@@ -26,6 +26,8 @@ json stage_to_json(const StageSchedule& stage) {
               {"reduction_unroll", stage.reduction_unroll},
               {"packings", packings}};
   if (stage.dot_product) result["dot_product"] = true;
+  for (const auto& [operand, loop, distance] : stage.prefetches)
+    result["prefetches"].push_back({{"operand", operand}, {"loop", loop}, {"distance", distance}});
   if (stage.scan) result["scan"] = true;
   if (stage.compute_at)
     result["compute_at"] = {{"statement", stage.compute_at->statement}, {"depth", stage.compute_at->depth}};
@@ -88,6 +90,12 @@ StageSchedule stage_from_json(const json& source) {
     read(entry.at("operand"), packing.operand);
     read(entry.at("depth"), packing.depth);
     read(entry.at("order"), packing.order);
+  }
+  for (const auto& entry : source.value("prefetches", json::array())) {
+    Prefetch& prefetch = stage.prefetches.emplace_back();
+    read(entry.at("operand"), prefetch.operand);
+    read(entry.at("loop"), prefetch.loop);
+    read(entry.at("distance"), prefetch.distance);
   }
   stage.dot_product = source.value("dot_product", false);
   stage.scan = source.value("scan", false);

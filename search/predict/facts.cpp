@@ -7,6 +7,7 @@
 
 #include "codegen/schedule/check.h"
 #include "codegen/schedule/packed_form.h"
+#include "codegen/schedule/prefetch.h"
 #include "search/predict/nest.h"
 
 namespace tile_tune::predict {
@@ -223,6 +224,14 @@ void packing(const Stage& stage, StageFacts& facts) {
   if (strided > 0) facts.packed_strided = strided_packed / strided;
 }
 
+void prefetching(const Stage& stage, StageFacts& facts) {
+  for (const auto& one : stage.schedule.prefetches) {
+    facts.ahead += 1.0 / static_cast<double>(stage.loops.operands.size());
+    const auto bytes = codegen::bytes_ahead(stage.program, stage.loops, stage.schedule, one);
+    facts.ahead_bytes = std::max(facts.ahead_bytes, static_cast<double>(std::abs(bytes.value())));
+  }
+}
+
 /// How often the data of a pass through the `depth`-deep insides must come anew, if loops that do not move it keep it.
 template <typename Moves>
 double fetches(const Nest& nest, size_t depth, Moves moves) {
@@ -283,7 +292,7 @@ void memory(const Stage& stage, StageFacts& facts) {
 
 }  // namespace
 
-const std::array<FactInfo, 58> kFacts = {{
+const std::array<FactInfo, 60> kFacts = {{
     {"points", &StageFacts::points, true},
     {"output", &StageFacts::output, true},
     {"reduction", &StageFacts::reduction, true},
@@ -331,6 +340,8 @@ const std::array<FactInfo, 58> kFacts = {{
     {"panel_l1", &StageFacts::panel_l1, true},
     {"panel_l2", &StageFacts::panel_l2, true},
     {"panel_l3", &StageFacts::panel_l3, true},
+    {"ahead", &StageFacts::ahead, false},
+    {"ahead_bytes", &StageFacts::ahead_bytes, true},
     {"traffic_l1", &StageFacts::traffic_l1, false},
     {"traffic_l2", &StageFacts::traffic_l2, false},
     {"traffic_l3", &StageFacts::traffic_l3, false},
@@ -357,6 +368,7 @@ StageFacts stage_facts(const ir::Program& program, int statement, const codegen:
   tiles(stage, facts);
   threads(stage, facts);
   packing(stage, facts);
+  prefetching(stage, facts);
   memory(stage, facts);
   return facts;
 }

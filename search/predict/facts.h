@@ -77,6 +77,10 @@ struct StageFacts {
   double panel_l2 = 0;        // over the second, ...
   double panel_l3 = 0;
 
+  // Prefetching
+  double ahead = 0;        // share of the operands asked for ahead of their use
+  double ahead_bytes = 0;  // how far, at most
+
   // Memory: bytes for one iteration that pass from a cache to the next nearer one, and how what should fit fits
   double traffic_l1 = 0;  // into the first cache
   double traffic_l2 = 0;
@@ -96,7 +100,7 @@ struct FactInfo {
   double StageFacts::*value;
   bool amount;  // spans orders of magnitude: the model sees log2(1 + x)
 };
-extern const std::array<FactInfo, 58> kFacts;
+extern const std::array<FactInfo, 60> kFacts;
 
 /// `stage` must be valid and not inlined.
 StageFacts stage_facts(const ir::Program& program, int statement, const codegen::Loops& loops,

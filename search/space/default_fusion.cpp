@@ -8,8 +8,10 @@
 #include <algorithm>
 #include <map>
 #include <numeric>
+#include <set>
 
 #include "codegen/schedule/fusion.h"
+#include "codegen/schedule/prefetch.h"
 #include "search/space/choices.h"
 #include "search/space/default_parallel.h"
 #include "search/space/moves.h"
@@ -332,6 +334,41 @@ struct Planner {
       schedule.stages[owner] = own;
     }
   }
+
+  // What the rows of a host read streams through the caches, and the memory would rest while they are computed: with
+  // each vector of an input that does not stay in the second cache its last reader asks for that of the next block.
+  // Softmax of 4096 x 1024 takes SOFTMAX of the time without (two Zen 4 cores).
+  void ask_ahead(int host) {
+    if (has_contraction(host)) return;
+    std::set<int> asked;
+    const Fusion fusion(program, schedule);
+    for (int s = count() - 1; s >= 0; --s) {
+      StageSchedule& stage = schedule.stages[s];
+      if (s != host && (!stage.compute_at || stage.compute_at->statement != host)) continue;
+      const auto extents = s == host ? block_of(host) : fusion.extents(s);
+      for (const auto& operand : stages[s].loops.operands) {
+        const auto& tensor = program.tensors[operand.tensor];
+        const double bytes = static_cast<double>(ir::element_count(tensor)) * element_bytes(operand.tensor);
+        if (bytes <= static_cast<double>(target().l2_bytes) || asked.count(operand.tensor)) continue;
+        for (int p = stages[s].outputs() - 1; extents && p >= 0; --p) {
+          const codegen::Prefetch next{operand.number, p, static_cast<int>((*extents)[p])};
+          if ((*extents)[p] >= stages[s].loops.output[p] || (*extents)[p] > codegen::kMostAhead ||
+              !codegen::bytes_ahead(program, stages[s].loops, stage, next))
+            continue;
+          stage.prefetches.push_back(next);
+          asked.insert(operand.tensor);
+          break;
+        }
+      }
+    }
+  }
+
+  // Iterations of each output loop in one block of the host's nest.
+  std::optional<std::vector<int64_t>> block_of(int host) const {
+    std::vector<int64_t> extents;
+    for (const auto& tiles : schedule.stages[host].tiles) extents.push_back(tiles.front());
+    return extents;
+  }
 };
 
 }  // namespace
@@ -351,6 +388,7 @@ Schedule default_schedule(const std::vector<StageContext>& stages) {
     if (planner.shared[host].empty()) continue;
     planner.block(host);
     planner.tile_inside(host);
+    planner.ask_ahead(host);
   }
   for (int s = 0; s < planner.count(); ++s) {
     StageSchedule& stage = planner.schedule.stages[s];

@@ -173,6 +173,18 @@ void change_packing(const StageContext& context, StageSchedule& stage, Rng& rng)
   }
 }
 
+// Asks for an operand ahead of its use, or no longer.
+void change_prefetch(const StageContext& context, StageSchedule& stage, Rng& rng) {
+  if (context.loops.operands.empty()) return;
+  const int operand = static_cast<int>(rng.below(context.loops.operands.size()));
+  const auto at = std::find_if(stage.prefetches.begin(), stage.prefetches.end(),
+                               [&](const auto& one) { return one.operand == operand; });
+  const bool had = at != stage.prefetches.end();
+  if (had) stage.prefetches.erase(at);
+  const auto choices = prefetch_choices(context, stage, operand);
+  if (!choices.empty() && (!had || rng.chance(0.5))) stage.prefetches.push_back(rng.pick(choices));
+}
+
 }  // namespace
 
 StageSchedule sample_stage(const StageContext& context, Rng& rng) {
@@ -194,6 +206,9 @@ StageSchedule sample_stage(const StageContext& context, Rng& rng) {
   if (context.reductions() > 0 && rng.chance(0.15)) draw_pieces(context, stage, rng);
   for (const int operand : packable_operands(context))
     if (rng.chance(0.4)) stage.packings.push_back(draw_packing(context, stage, operand, rng));
+  for (const auto& operand : context.loops.operands)
+    if (const auto choices = prefetch_choices(context, stage, operand.number); !choices.empty() && rng.chance(0.2))
+      stage.prefetches.push_back(rng.pick(choices));
   stage.dot_product = rng.chance(0.5);  // where there are none, repair() takes it back
   if (can_scan(context)) stage.scan = rng.chance(0.5);
   return stage;
@@ -216,8 +231,10 @@ StageSchedule mutate_stage(const StageContext& context, StageSchedule stage, Rng
     change_vector(context, stage, rng);
   else if (draw < 0.84 && has_reductions)
     change_reduction(context, stage, rng);
-  else if (draw < 0.94 && !packable_operands(context).empty())
+  else if (draw < 0.92 && !packable_operands(context).empty())
     change_packing(context, stage, rng);
+  else if (draw < 0.96)
+    change_prefetch(context, stage, rng);
   else if (has_outputs)
     change_levels(context, stage, rng);
   return stage;
@@ -250,6 +267,7 @@ StageSchedule cross_stages(const StageContext&, const StageSchedule& a, const St
     child.parallel_reduction = other.parallel_reduction;
   }
   if (rng.chance(0.5)) child.packings = other.packings;
+  if (rng.chance(0.5)) child.prefetches = other.prefetches;
   return child;
 }
 

@@ -13,8 +13,8 @@ codegen::StageSchedule sample_stage(const StageContext& context, Rng& rng);
 /// One decision drawn anew or moved by a step.
 codegen::StageSchedule mutate_stage(const StageContext& context, codegen::StageSchedule stage, Rng& rng);
 
-/// Each group of decisions (tiles with their loop orders, place, parallelism, vectors, reduction, packings) from a or
-/// b.
+/// Each group of decisions (tiles with their loop orders, place, parallelism, vectors, reduction, packings, prefetches)
+/// from a or b.
 codegen::StageSchedule cross_stages(const StageContext& context, const codegen::StageSchedule& a,
                                     const codegen::StageSchedule& b, Rng& rng);
 

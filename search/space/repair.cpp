@@ -6,6 +6,7 @@
 #include "codegen/schedule/dot_product.h"
 #include "codegen/schedule/order.h"
 #include "codegen/schedule/packed_form.h"
+#include "codegen/schedule/prefetch.h"
 #include "codegen/schedule/scan.h"
 #include "search/space/choices.h"
 
@@ -177,6 +178,17 @@ void repair_dot_product(const StageContext& context, StageSchedule& stage) {
   if (!packed) stage.packings.push_back(panel_packing(context, stage, dot->column));
 }
 
+// Those that are possible, one of an operand.
+void repair_prefetches(const StageContext& context, StageSchedule& stage) {
+  std::vector<codegen::Prefetch> kept;
+  for (const auto& one : stage.prefetches)
+    if (codegen::bytes_ahead(*context.program, context.loops, stage, one) &&
+        std::none_of(kept.begin(), kept.end(), [&](const auto& other) { return other.operand == one.operand; }))
+      kept.push_back(one);
+  std::sort(kept.begin(), kept.end());
+  stage.prefetches = std::move(kept);
+}
+
 }  // namespace
 
 int64_t trip_count(const Loops& loops, const StageSchedule& stage, int loop, size_t level) {
@@ -238,6 +250,7 @@ StageSchedule repair(const StageContext& given, StageSchedule stage) {
   repair_packings(context, stage);
   // Another loop may have become the innermost reduction, or have been unrolled less.
   if (!codegen::check_dot_product(*context.program, context.loops, context.statement, stage)) stage.dot_product = false;
+  repair_prefetches(context, stage);
   return stage;
 }
 

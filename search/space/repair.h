@@ -33,9 +33,9 @@ void repair_scan(const StageContext& context, codegen::StageSchedule& stage);
 void repair_pieces(const StageContext& context, codegen::StageSchedule& stage);
 
 /// A stage with a nest of its own, which runs over context.loops (one piece of a parallel reduction). Tiles nest and
-/// fit, vector lanes divide their tile, blocks and unrolls divide, packings stand at loops that are there, the unrolled
-/// body stays small. Loops that run once are put in one fixed place, so that schedules that differ only there are
-/// equal.
+/// fit, vector lanes divide their tile, blocks and unrolls divide, packings stand at loops that are there, what cannot
+/// be prefetched is not, the unrolled body stays small. Loops that run once are put in one fixed place, so that
+/// schedules that differ only there are equal.
 codegen::StageSchedule repair(const StageContext& context, codegen::StageSchedule stage);
 
 /// Loops of nesting level `level` that run more than once.

@@ -88,6 +88,13 @@ codegen::Packing restated_packing(const Nest& from, const Nest& to, const StageS
   return result;
 }
 
+/// The loop of the other nest; -1 for a batch's.
+int restated_loop(const Nest& from, const Nest& to, int loop) {
+  const int outputs = static_cast<int>(from.loops.output.size());
+  if (loop >= outputs) return loop - outputs + static_cast<int>(to.loops.output.size());
+  return loop < 0 || from.is_batch(loop) ? -1 : to.kept[static_cast<size_t>(from.place(loop))];
+}
+
 /// A vector of n times shorter elements holds n times as many.
 int64_t rescaled(int64_t elements, int from_size, int to_size) {
   return std::max<int64_t>(elements * from_size / to_size, 1);
@@ -95,7 +102,6 @@ int64_t rescaled(int64_t elements, int from_size, int to_size) {
 
 StageSchedule restated(const Nest& from, const Nest& to, const StageSchedule& stage) {
   StageSchedule result = stage;
-  const int from_outputs = static_cast<int>(from.loops.output.size());
   const int to_outputs = static_cast<int>(to.loops.output.size());
   const int from_size = static_cast<int>(dtype_size(from.statement.accumulator));
   const int to_size = static_cast<int>(dtype_size(to.statement.accumulator));
@@ -111,13 +117,10 @@ StageSchedule restated(const Nest& from, const Nest& to, const StageSchedule& st
   result.parallel = static_cast<int>(to.batches.size()) +
                     (stage.order.empty() ? 0 : kept_among(from, stage.order[0], stage.parallel));
   result.lanes = static_cast<int>(rescaled(stage.lanes, from_size, to_size));
-  if (stage.vector_loop >= from_outputs)
-    result.vector_loop = stage.vector_loop - from_outputs + to_outputs;
-  else if (stage.vector_loop >= 0)
-    result.vector_loop =
-        from.is_batch(stage.vector_loop) ? -1 : to.kept[static_cast<size_t>(from.place(stage.vector_loop))];
+  result.vector_loop = restated_loop(from, to, stage.vector_loop);
   if (result.vector_loop < 0) result.lanes = 1;
   for (auto& packing : result.packings) packing = restated_packing(from, to, stage, packing);
+  for (auto& prefetch : result.prefetches) prefetch.loop = restated_loop(from, to, prefetch.loop);
   return result;
 }
 
