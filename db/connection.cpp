@@ -63,19 +63,20 @@ std::string immutable_uri(const fs::path& path) {
   return uri + "?immutable=1";
 }
 
-Result<Connection> connect(const std::string& name, int flags) {
+/// `name` as SQLite takes it, `path` as the user knows it; `vfs`: how the file is locked, null for as usual.
+Result<Connection> connect(const std::string& name, const fs::path& path, int flags, const char* vfs = nullptr) {
   sqlite3* handle = nullptr;
-  const int rc = sqlite3_open_v2(name.c_str(), &handle, flags | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE, nullptr);
+  const int rc = sqlite3_open_v2(name.c_str(), &handle, flags | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE, vfs);
   Connection db(handle);
   if (rc != SQLITE_OK) {
     int system_errno = handle != nullptr ? sqlite3_system_errno(handle) : 0;
     // A file that cannot be made is tried once more for reading alone, which says that it is not there.
-    const fs::path folder = fs::path(name).parent_path();
+    const fs::path folder = path.parent_path();
     if (system_errno == ENOENT && (flags & SQLITE_OPEN_CREATE) &&
         access(folder.empty() ? "." : folder.c_str(), W_OK) != 0)
       system_errno = errno;
     return failure("cannot-open-database",
-                   fmt::format("cannot open the tuning database {}: {}", name,
+                   fmt::format("cannot open the tuning database {}: {}", path.string(),
                                system_errno != 0 ? std::strerror(system_errno) : sqlite3_errstr(rc)));
   }
   sqlite3_busy_handler(handle, wait_a_little, nullptr);
@@ -86,6 +87,9 @@ Result<Connection> connect(const std::string& name, int flags) {
   sqlite3_db_config(handle, SQLITE_DBCONFIG_ENABLE_VIEW, 0, nullptr);
   return db;
 }
+
+/// A name that SQLite takes for a path alone: it may be built to take "file:..." for a URI, and ":memory:" is no file.
+std::string plain_name(const fs::path& path) { return (path.is_absolute() ? path : "." / path).string(); }
 
 Result<std::string> journal_mode(sqlite3* db, std::string_view pragma) {
   Statement statement(db, pragma);
@@ -119,7 +123,7 @@ Result<void> check_complete(sqlite3* db, const fs::path& path) {
 /// A file that cannot be completed (a full disk) stays as it is: what another process has put into it meanwhile would
 /// be lost with it, and what SQLite leaves of a transaction that failed counts as empty the next time.
 Result<Connection> open_for_writing(const fs::path& path) {
-  TILE_TUNE_TRY(db, connect(path.string(), SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE));
+  TILE_TUNE_TRY(db, connect(plain_name(path), path, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE));
   if (sqlite3_db_readonly(db.get(), "main") == 1) {
     return tl::unexpected(sqlite_diagnostic(db.get(), SQLITE_READONLY));
   }
@@ -138,7 +142,7 @@ Result<Connection> open_for_writing(const fs::path& path) {
 /// A file of an older version in the memory, brought up to date: shared and archived files are read for years without
 /// being changed. (A file of 100 MB takes a second or two; `tile-tune tune` on it spares that.)
 Result<Connection> upgraded_copy(sqlite3* older) {
-  TILE_TUNE_TRY(copy, connect(":memory:", SQLITE_OPEN_READWRITE));
+  TILE_TUNE_TRY(copy, connect(":memory:", "(memory)", SQLITE_OPEN_READWRITE));
   sqlite3_backup* backup = sqlite3_backup_init(copy.get(), "main", older, "main");
   if (backup == nullptr) return tl::unexpected(sqlite_diagnostic(copy.get(), sqlite3_errcode(copy.get())));
   sqlite3_backup_step(backup, -1);
@@ -157,7 +161,7 @@ struct Reader {
 /// `prepare` readies the connection before anything is read.
 template <typename Prepare>
 Result<Reader> connect_reader(const fs::path& path, const Prepare& prepare) {
-  TILE_TUNE_TRY(db, connect(path.string(), SQLITE_OPEN_READONLY));
+  TILE_TUNE_TRY(db, connect(plain_name(path), path, SQLITE_OPEN_READONLY));
   prepare(db.get());
   const int newest = migrations().back().version;
   auto version = schema_version(db.get(), newest);
@@ -167,7 +171,7 @@ Result<Reader> connect_reader(const fs::path& path, const Prepare& prepare) {
   if (refused && log_size(path) == 0) {
     // Readers of a WAL file make a shared-memory file beside it, which a read-only folder or a full disk refuses.
     // Without a log there is no writer and nothing to share: read the file as it is.
-    TILE_TUNE_TRY(immutable, connect(immutable_uri(path), SQLITE_OPEN_READONLY | SQLITE_OPEN_URI));
+    TILE_TUNE_TRY(immutable, connect(immutable_uri(path), path, SQLITE_OPEN_READONLY | SQLITE_OPEN_URI));
     db = std::move(immutable);
     prepare(db.get());
     version = schema_version(db.get(), newest);

@@ -217,6 +217,21 @@ TEST_CASE("a path with characters that mean something in URIs and SQL") {
   CHECK(fs::exists(path));
 }
 
+TEST_CASE("a relative path is a path, whatever SQLite would take it for") {
+  const std::string name = GENERATE(as<std::string>(), "file:y", "file:z?mode=rwc", "file:m?mode=memory", ":memory:");
+  INFO(name);
+  Folder folder;
+  const int status = in_child([&] {
+    if (chdir(folder.path().c_str()) != 0) return 1;
+    fill(name);
+    return value(open(name, Mode::ReadOnly).list()).size() == 1 ? 0 : 2;
+  });
+  CHECK(status == 0);
+  CHECK(fs::file_size(folder.file(name)) > 0);
+  for (const auto& entry : fs::directory_iterator(folder.path()))
+    CHECK_THAT(entry.path().filename().string(), Catch::StartsWith(name));
+}
+
 TEST_CASE("a database in a read-only folder can be read, and says so when written") {
   Folder folder;
   const fs::path path = folder.file("odd ?name%.db");
