@@ -63,19 +63,20 @@ std::string immutable_uri(const fs::path& path) {
   return uri + "?immutable=1";
 }
 
-Result<Connection> connect(const std::string& name, int flags) {
+/// `name` as SQLite takes it, `path` as the user knows it; `vfs`: how the file is locked, null for as usual.
+Result<Connection> connect(const std::string& name, const fs::path& path, int flags, const char* vfs = nullptr) {
   sqlite3* handle = nullptr;
-  const int rc = sqlite3_open_v2(name.c_str(), &handle, flags | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE, nullptr);
+  const int rc = sqlite3_open_v2(name.c_str(), &handle, flags | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE, vfs);
   Connection db(handle);
   if (rc != SQLITE_OK) {
     int system_errno = handle != nullptr ? sqlite3_system_errno(handle) : 0;
     // A file that cannot be made is tried once more for reading alone, which says that it is not there.
-    const fs::path folder = fs::path(name).parent_path();
+    const fs::path folder = path.parent_path();
     if (system_errno == ENOENT && (flags & SQLITE_OPEN_CREATE) &&
         access(folder.empty() ? "." : folder.c_str(), W_OK) != 0)
       system_errno = errno;
     return failure("cannot-open-database",
-                   fmt::format("cannot open the tuning database {}: {}", name,
+                   fmt::format("cannot open the tuning database {}: {}", path.string(),
                                system_errno != 0 ? std::strerror(system_errno) : sqlite3_errstr(rc)));
   }
   sqlite3_busy_handler(handle, wait_a_little, nullptr);
@@ -86,6 +87,9 @@ Result<Connection> connect(const std::string& name, int flags) {
   sqlite3_db_config(handle, SQLITE_DBCONFIG_ENABLE_VIEW, 0, nullptr);
   return db;
 }
+
+/// A name that SQLite takes for a path alone: it may be built to take "file:..." for a URI, and ":memory:" is no file.
+std::string plain_name(const fs::path& path) { return (path.is_absolute() ? path : "." / path).string(); }
 
 Result<std::string> journal_mode(sqlite3* db, std::string_view pragma) {
   Statement statement(db, pragma);
@@ -119,7 +123,7 @@ Result<void> check_complete(sqlite3* db, const fs::path& path) {
 /// A file that cannot be completed (a full disk) stays as it is: what another process has put into it meanwhile would
 /// be lost with it, and what SQLite leaves of a transaction that failed counts as empty the next time.
 Result<Connection> open_for_writing(const fs::path& path) {
-  TILE_TUNE_TRY(db, connect(path.string(), SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE));
+  TILE_TUNE_TRY(db, connect(plain_name(path), path, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE));
   if (sqlite3_db_readonly(db.get(), "main") == 1) {
     return tl::unexpected(sqlite_diagnostic(db.get(), SQLITE_READONLY));
   }
@@ -138,7 +142,7 @@ Result<Connection> open_for_writing(const fs::path& path) {
 /// A file of an older version in the memory, brought up to date: shared and archived files are read for years without
 /// being changed. (A file of 100 MB takes a second or two; `tile-tune tune` on it spares that.)
 Result<Connection> upgraded_copy(sqlite3* older) {
-  TILE_TUNE_TRY(copy, connect(":memory:", SQLITE_OPEN_READWRITE));
+  TILE_TUNE_TRY(copy, connect(":memory:", "(memory)", SQLITE_OPEN_READWRITE));
   sqlite3_backup* backup = sqlite3_backup_init(copy.get(), "main", older, "main");
   if (backup == nullptr) return tl::unexpected(sqlite_diagnostic(copy.get(), sqlite3_errcode(copy.get())));
   sqlite3_backup_step(backup, -1);
@@ -149,42 +153,53 @@ Result<Connection> upgraded_copy(sqlite3* older) {
   return copy;
 }
 
-struct Reader {
-  Connection db;
-  int version;
-};
+/// For a file that nobody is at work on, with the log that somebody left there: its index is kept in the memory, not in
+/// a file beside it (https://www.sqlite.org/wal.html, "use of WAL without shared-memory").
+Result<Connection> connect_alone(const fs::path& path) {
+  TILE_TUNE_TRY(db, connect(plain_name(path), path, SQLITE_OPEN_READONLY, "unix-none"));
+  sqlite3_db_config(db.get(), SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, nullptr);
+  TILE_TUNE_CHECK(execute(db.get(), "PRAGMA locking_mode = EXCLUSIVE"));
+  return db;
+}
 
-/// `prepare` readies the connection before anything is read.
-template <typename Prepare>
-Result<Reader> connect_reader(const fs::path& path, const Prepare& prepare) {
-  TILE_TUNE_TRY(db, connect(path.string(), SQLITE_OPEN_READONLY));
-  prepare(db.get());
-  const int newest = migrations().back().version;
-  auto version = schema_version(db.get(), newest);
-  const bool refused =
-      !version && (version.error().code == "cannot-open-database" || version.error().code == "database-read-only" ||
-                   version.error().code == "disk-full");
-  if (refused && log_size(path) == 0) {
-    // Readers of a WAL file make a shared-memory file beside it, which a read-only folder or a full disk refuses.
-    // Without a log there is no writer and nothing to share: read the file as it is.
-    TILE_TUNE_TRY(immutable, connect(immutable_uri(path), SQLITE_OPEN_READONLY | SQLITE_OPEN_URI));
-    db = std::move(immutable);
-    prepare(db.get());
-    version = schema_version(db.get(), newest);
-  }
-  if (!version) return tl::unexpected(version.error());
-  if (*version == 0) {
-    return failure("no-database", fmt::format("the tuning database {} is empty", path.string()),
-                   "`tile-tune tune` fills it");
-  }
-  return Reader{std::move(db), *version};
+/// Whatever the file says it is.
+Result<Connection> connect_reader(const fs::path& path) {
+  TILE_TUNE_TRY(db, connect(plain_name(path), path, SQLITE_OPEN_READONLY));
+  const auto looked = execute(db.get(), "PRAGMA user_version");  // opens the log, too
+  const bool refused = !looked && (looked.error().code == "cannot-open-database" ||
+                                   looked.error().code == "database-read-only" || looked.error().code == "disk-full");
+  // Readers of a WAL file make a shared-memory file beside it, which a read-only folder or a full disk refuses.
+  // Without a log there is no writer and nothing to share: read the file as it is.
+  if (refused && log_size(path) == 0) return connect(immutable_uri(path), path, SQLITE_OPEN_READONLY | SQLITE_OPEN_URI);
+  // Without the shared memory there is no writer either: one that was killed left the log.
+  std::error_code error;
+  if (refused && !fs::exists(resolved(path).string() + "-shm", error)) return connect_alone(path);
+  return db;
+}
+
+/// Whether SQLite knows a table of ours, though the pages that name the others may be damaged.
+bool knows_a_table(sqlite3* db) {
+  const auto has = [db](const char* table, const char* column) {
+    return sqlite3_table_column_metadata(db, "main", table, column, nullptr, nullptr, nullptr, nullptr, nullptr) ==
+           SQLITE_OK;
+  };
+  return has("program", "family_hash") || has("target", "cpu_model") || has("tool", "tile_tune") ||
+         has("session", "strategy") || has("trial", "verify_error");
+}
+
+tl::unexpected<Diagnostic> empty_file(const fs::path& path) {
+  return failure("no-database", fmt::format("the tuning database {} is empty", path.string()),
+                 "`tile-tune tune` fills it");
 }
 
 Result<Connection> open_for_reading(const fs::path& path) {
-  TILE_TUNE_TRY(reader, connect_reader(path, [](sqlite3*) {}));
-  TILE_TUNE_CHECK(check_complete(reader.db.get(), path));
-  if (reader.version < migrations().back().version) return upgraded_copy(reader.db.get());
-  return std::move(reader.db);
+  const int newest = migrations().back().version;
+  TILE_TUNE_TRY(db, connect_reader(path));
+  TILE_TUNE_TRY(version, schema_version(db.get(), newest));
+  if (version == 0) return empty_file(path);
+  TILE_TUNE_CHECK(check_complete(db.get(), path));
+  if (version < newest) return upgraded_copy(db.get());
+  return db;
 }
 
 }  // namespace
@@ -243,23 +258,27 @@ bool is_network_file_system(long f_type) {
 
 Result<Connection> open_damaged(const fs::path& path) {
   TILE_TUNE_CHECK(check_path(path, Mode::ReadOnly));
-  auto reader = connect_reader(path, [](sqlite3* db) {
-    // A file that is shorter than it says is read only for those who may repair its schema.
-    sqlite3_db_config(db, SQLITE_DBCONFIG_DEFENSIVE, 0, nullptr);
-    sqlite3_db_config(db, SQLITE_DBCONFIG_WRITABLE_SCHEMA, 1, nullptr);
-  });
-  if (!reader && (reader.error().code == "database-corrupt" || reader.error().code == "not-a-database")) {
-    return failure(reader.error().code,
-                   fmt::format("nothing of {} can be read: it is no tuning database, or the pages that name its tables "
-                               "are damaged",
-                               path.string()));
-  }
-  if (!reader) return tl::unexpected(reader.error());
-  if (reader->version < migrations().back().version) {
+  TILE_TUNE_TRY(db, connect_reader(path));
+  // A file that is shorter than it says, or has lost some of its schema, is read only for those who may repair it.
+  sqlite3_db_config(db.get(), SQLITE_DBCONFIG_DEFENSIVE, 0, nullptr);
+  sqlite3_db_config(db.get(), SQLITE_DBCONFIG_WRITABLE_SCHEMA, 1, nullptr);
+  const int newest = migrations().back().version;
+  const auto named = schema_version(db.get(), newest);
+  if (named && *named == newest) return db;
+  // The tables are what is to be saved; the header may be what is damaged.
+  const auto actual = version_of_tables(db.get());
+  if (actual ? *actual == newest : knows_a_table(db.get())) return db;
+  if ((actual && *actual > 0) || (named && *named > 0)) {
     return failure("database-older",
                    fmt::format("{} is of an older version, which cannot be recovered", path.string()));
   }
-  return std::move(reader->db);
+  if (named) return empty_file(path);
+  if (named.error().code != "database-corrupt" && named.error().code != "not-a-database")
+    return tl::unexpected(named.error());
+  return failure(named.error().code,
+                 fmt::format("nothing of {} can be read: it is no tuning database, or the pages that name its tables "
+                             "are damaged",
+                             path.string()));
 }
 
 Result<Connection> open_connection(const fs::path& path, Mode mode) {

@@ -20,6 +20,8 @@ namespace {
 
 using Words = std::vector<std::string>;
 
+constexpr size_t kVersionAt = 63;  // the lowest byte of PRAGMA user_version in a database's header
+
 const Words kProgram = {"matvec.tc", "-s", "R=31", "-s", "C=37"};
 
 Finished run(const Sandbox& box, const std::string& verb, const Words& more, const Words& program = kProgram) {
@@ -233,6 +235,9 @@ TEST_CASE("exchange refuses what is no database or export, and leaves no file be
   CHECK(box.run({"db", "import", "notes.txt", "--db", "n.db"}).err.find("[bad-record-file]") != std::string::npos);
   CHECK(box.run({"db", "import", "missing.jsonl", "--db", "n.db"}).exit_code == 1);
   CHECK(box.run({"db", "import", ".", "--db", "n.db"}).exit_code == 1);
+  CHECK(box.run({"db", "import", "/dev/null", "--db", "n.db"}).err.find("[bad-record-file]") != std::string::npos);
+  CHECK_FALSE(std::filesystem::exists(box.path("n.db")));
+  CHECK_FALSE(std::filesystem::exists(box.path("n.db-sessions")));
   CHECK(box.run({"db", "merge", "notes.txt", "--db", "m.db"}).err.find("[not-a-database]") != std::string::npos);
   CHECK(box.run({"db", "merge", "missing.db", "--db", "m.db"}).err.find("[no-database]") != std::string::npos);
   CHECK_FALSE(std::filesystem::exists(box.path("m.db")));
@@ -241,6 +246,8 @@ TEST_CASE("exchange refuses what is no database or export, and leaves no file be
   CHECK(box.run({"db", "prune", "--db", "missing.db"}).exit_code == 1);
   CHECK_FALSE(std::filesystem::exists(box.path("missing.db")));
   tune(box, "a.db");
+  CHECK(box.run({"db", "import", "a.db", "--db", "n.db"}).err.find("[bad-record-file]") != std::string::npos);
+  CHECK_FALSE(std::filesystem::exists(box.path("n.db")));
   CHECK(box.run({"db", "export", "--db", "a.db", "-o", "no/such/folder/a.jsonl"}).exit_code == 1);
   // A disk that fills up while exporting.
   const auto cut = box.run({"db", "export", "--db", "a.db", "-o", "cut.jsonl"}, 2'000);
@@ -300,6 +307,22 @@ TEST_CASE("a database of another version is stale until verify re-checks it; a r
   }
   const auto shown = json_of(box.run({"db", "show", "matvec", "--db", "own.db", "--json"}));
   CHECK(shown[0]["rung"].is_string());
+}
+
+TEST_CASE("a database of a newer version under the own one is left out with a warning") {
+  const Sandbox box;
+  tune(box, "own.db");
+  std::string newer = box.read("own.db");
+  newer[kVersionAt] = 99;
+  box.write("team.db", newer);
+  const auto built = run(box, "build", {"--db", "own.db", "--db", "team.db", "-o", "out", "--json"});
+  CHECK(json_of(built)["kernels"][0]["rung"] == "exact");
+  CHECK(built.err.find("database-newer") != std::string::npos);
+  const auto tuned = run(box, "tune", {"--trials", "2", "--db", "own.db", "--db", "team.db"});
+  INFO(tuned.err);
+  CHECK(tuned.exit_code == 0);
+  CHECK(tuned.err.find("[database-newer]") != std::string::npos);
+  CHECK(run(box, "build", {"--db", "team.db", "--db", "own.db", "-o", "out"}).exit_code == 1);
 }
 
 TEST_CASE("a program that cannot be run here is a line of verify, and the others are checked") {
@@ -368,6 +391,15 @@ TEST_CASE("recover saves what is left of a damaged database into a new one") {
   CHECK(saved.exit_code == 0);
   CHECK(saved.out.find(" records saved into whole.db, 0 lost\n") != std::string::npos);
   CHECK(box.run({"db", "export", "--db", "whole.db"}).out == whole);
+  // One bit of the header: every record is there.
+  std::string bytes = box.read("a.db");
+  bytes[kVersionAt] = 0;
+  box.write("flipped.db", bytes);
+  const auto flipped = box.run({"db", "verify", "--files-only", "--db", "flipped.db"});
+  CHECK(flipped.exit_code == 1);
+  CHECK(flipped.err.find("tile-tune db recover '") != std::string::npos);
+  CHECK(box.run({"db", "recover", "flipped.db", "unflipped.db"}).exit_code == 0);
+  CHECK(box.run({"db", "export", "--db", "unflipped.db"}).out == whole);
   const auto size = std::filesystem::file_size(box.path("a.db"));
   std::filesystem::copy_file(box.path("a.db"), box.path("cut.db"));
   std::filesystem::resize_file(box.path("cut.db"), size - 5'000);
