@@ -130,8 +130,7 @@ Result<void> check_program(const db::ProgramRow& row, Stack& stack, const codege
   const auto program = program_of(row);
   if (!program) {
     findings.broken = true;
-    findings.lines.push_back(
-        {row, rung_of(rivals[0]), "unreadable", "the stored program is not what its hash says", {}});
+    findings.lines.push_back({row, rung_of(rivals[0]), "unreadable", program.error().message, {}});
     return {};
   }
   const auto database = stack.writable ? &stack.databases.front() : nullptr;
