@@ -162,6 +162,15 @@ Result<ir::Program> program_of(const db::ProgramRow& row) {
   return program;
 }
 
+std::string machine_text(const db::TargetRow& target) {
+  constexpr std::string_view kStrict = "-strict_float";  // codegen::deterministic()
+  const size_t strict = target.halide.find(kStrict);
+  std::string name = target.cpu_model.empty() ? target.halide : target.cpu_model;
+  if (strict == std::string::npos) return name;
+  if (target.cpu_model.empty()) name.erase(strict, kStrict.size());
+  return name + ", deterministic";
+}
+
 std::string title_text(std::vector<std::string> parts, const std::string& layout) {
   if (layout != "row") parts.push_back(layout);
   std::erase(parts, "");

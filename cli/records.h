@@ -43,6 +43,10 @@ nlohmann::json json_of_text(const std::string& text);
 /// says.
 Result<ir::Program> program_of(const db::ProgramRow& row);
 
+/// Where kernels of the target run, threads apart: the CPU's name, or the instruction set of a target that names none,
+/// and "deterministic".
+std::string machine_text(const db::TargetRow& target);
+
 /// What a program is called above a table: its layout only where it is not simply by rows.
 std::string title_text(std::vector<std::string> parts, const std::string& layout);
 
