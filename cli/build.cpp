@@ -7,6 +7,7 @@
 
 #include "cli/bindings.h"
 #include "cli/family.h"
+#include "cli/family_recheck.h"
 #include "cli/family_sizes.h"
 #include "cli/interrupt.h"
 #include "cli/memory.h"
@@ -75,13 +76,13 @@ Result<ScheduleChoice> choose(const BuildOptions& options, const Workload& workl
 
 /// One program with one entry for many sizes.
 Result<Package> package_of_many_sizes(const BuildOptions& options, const std::vector<codegen::FamilySize>& sizes,
-                                      const Session& session) {
+                                      const Session& session, const std::atomic<bool>& stop) {
   TILE_TUNE_TRY(loaded, load_programs(options.programs, options.bindings, session.report));
   if (loaded.size() != 1)
     return fail(ErrorClass::Program, "several-programs", "ranges and lists of sizes are for a single program",
                 "build a library for each program");
-  if (!options.schedule.empty() || options.revalidate)
-    return fail(ErrorClass::Program, "command-line", "--schedule and --revalidate are for one size of each name");
+  if (!options.schedule.empty())
+    return fail(ErrorClass::Program, "command-line", "--schedule is for one size of each name");
   TILE_TUNE_TRY(workload, load_family(loaded.front(), options.bindings, sizes));
   const std::string name = options.name.empty() ? workload.top.program.name : options.name;
   TILE_TUNE_CHECK(codegen::check_external_name("library", name));
@@ -91,13 +92,17 @@ Result<Package> package_of_many_sizes(const BuildOptions& options, const std::ve
     return fail(ErrorClass::Program, "several-targets", "an entry for many sizes has kernels for one target",
                 "build a library for each target");
   TILE_TUNE_CHECK(check_writable(options.directory));
-  TILE_TUNE_TRY(kernel, family_kernel(workload, name, targets.front(), session));
+  const auto recheck = [&](const StoredFamily& stored) {
+    return rechecked_family(workload, stored, targets.front(), session, stop);
+  };
+  TILE_TUNE_TRY(kernel, family_kernel(workload, name, targets.front(), session,
+                                      options.revalidate ? RecheckFamily(recheck) : RecheckFamily()));
   return Package{{std::move(kernel)}, {name, options.directory, targets.front(), TILE_TUNE_VERSION}};
 }
 
 Result<Package> package_of_programs(BuildOptions options, const Session& session, const std::atomic<bool>& stop) {
   TILE_TUNE_TRY(many, take_family_sizes(options.bindings.sizes));
-  if (!many.empty()) return package_of_many_sizes(options, many, session);
+  if (!many.empty()) return package_of_many_sizes(options, many, session, stop);
   TILE_TUNE_TRY(workloads, load_workloads(options, session.report));
   if (!options.schedule.empty() && workloads.size() != 1)
     return fail(ErrorClass::Program, "several-programs", "--schedule is for a single program");
@@ -166,15 +171,16 @@ Result<void> tell(const Package& package, const std::vector<std::filesystem::pat
 
 Result<Exit> build(const BuildOptions& options, const Session& session) {
   const StopOnInterrupt interrupt;
-  TILE_TUNE_TRY(package, package_of(options, session, interrupt.requested()));
+  const auto package = package_of(options, session, interrupt.requested());
   if (interrupt.requested()) return Exit::Interrupted;
-  auto files = package_in_child(package.kernels, package.options, &interrupt.requested());
+  if (!package) return tl::unexpected(package.error());
+  auto files = package_in_child(package->kernels, package->options, &interrupt.requested());
   if (interrupt.requested()) return Exit::Interrupted;
   if (!files && files.error().code == "not-reproduced")
     files.error().note = "nothing was written; the C compiler or binutils are others than those that made it";
   if (!files) return tl::unexpected(files.error());
-  warn_of_unverified(package, session.report);
-  TILE_TUNE_CHECK(tell(package, *files, session));
+  warn_of_unverified(*package, session.report);
+  TILE_TUNE_CHECK(tell(*package, *files, session));
   return Exit::Success;
 }
 

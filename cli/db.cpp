@@ -26,11 +26,6 @@ std::string speed_text(double ratio, double lo, double hi) {
   return lo > 0 ? fmt::format("{:.2f}x [{:.2f}, {:.2f}]", ratio, lo, hi) : fmt::format("{:.2f}x", ratio);
 }
 
-std::string target_text(const db::TargetRow& target) {
-  const std::string where = target.cpu_model.empty() ? target.halide : target.cpu_model;
-  return fmt::format("{}, {} thread{}", where, target.threads, target.threads == 1 ? "" : "s");
-}
-
 std::string storage_text(const db::ProgramRow& program) {
   const auto constants = constant_names(program);
   return constants.empty() ? program.layout : fmt::format("{}, constant {}", program.layout, fmt::join(constants, " "));
@@ -95,8 +90,8 @@ std::string list_text(const std::vector<db::ListRow>& rows, const std::vector<db
   std::vector<std::vector<std::string>> cells;
   for (const auto& row : rows)
     cells.push_back({row.id, row.program.name, sizes_text(row.program.sizes_json), row.program.dtypes,
-                     storage_text(row.program), std::to_string(row.target.threads), std::to_string(row.trials),
-                     row.best ? format_time(row.best->median_ns) : "-",
+                     storage_text(row.program), machine_text(row.target), std::to_string(row.target.threads),
+                     std::to_string(row.trials), row.best ? format_time(row.best->median_ns) : "-",
                      row.best ? speed_text(row.best->ratio, 0, 0) : "-",
                      row.best ? format_percent(row.best->peak_fraction) : "-", format_date(row.created_ms)});
   if (cells.empty()) return families.empty() ? "the database holds no tuned program\n" : "";
@@ -105,6 +100,7 @@ std::string list_text(const std::vector<db::ListRow>& rows, const std::vector<db
                        {"sizes"},
                        {"types"},
                        {"layout"},
+                       {"target"},
                        {"threads", Align::Right},
                        {"trials", Align::Right},
                        {"time", Align::Right},
@@ -141,7 +137,7 @@ std::string show_text(const db::ShowRow& row, const std::string& rung) {
       {"types", summary.program.dtypes},
       {"layout", storage_text(summary.program)},
       {"work", fmt::format("{}, {}", format_count(summary.program.flops, "FLOP"), format_bytes(summary.program.bytes))},
-      {"target", target_text(summary.target)},
+      {"target", fmt::format("{}, {}", machine_text(summary.target), threads_text(summary.target.threads))},
       {"content", summary.program.content_hash},
       {"trials", fmt::format("{} ({})", summary.trials, fmt::join(outcomes, ", "))}};
   if (const auto& best = summary.best) {

@@ -15,6 +15,7 @@
 #include "cli/db_verbs.h"
 #include "cli/option_checks.h"
 #include "cli/t4.h"
+#include "cli/units.h"
 #include "db/database.h"
 #include "db/json_lines.h"
 #include "search/measure/session.h"
@@ -115,7 +116,7 @@ Result<Exit> run_export(const ExportArguments& arguments, const Session& session
 /// What was refused makes the command fail in the end: scripts must not take part of the records for all of them.
 Result<Exit> judge(const db::Absorbed& absorbed) {
   if (absorbed.refused.empty()) return Exit::Success;
-  return failure("refused-record", fmt::format("{} records were refused", absorbed.refused.size()),
+  return failure("refused-record", format_number(absorbed.refused.size(), "record was refused", "records were refused"),
                  "the others were taken in");
 }
 
@@ -130,7 +131,8 @@ Result<Exit> tell(const db::Absorbed& absorbed, const std::string& path, const R
                                 {"refused", absorbed.refused}}));
     return judge(absorbed);
   }
-  std::string text = fmt::format("{} records added, {} were there already", absorbed.added, absorbed.known);
+  std::string text = fmt::format("{} added, {} there already", format_number(absorbed.added, "record"),
+                                 format_number(absorbed.known, "was", "were"));
   if (refused > 0) text += fmt::format(", {} refused", refused);
   if (absorbed.conflicts > 0)
     text += fmt::format(

@@ -60,12 +60,14 @@ std::string families_text(const std::vector<db::DoneSession>& rows) {
   std::vector<std::vector<std::string>> cells;
   for (const auto& row : rows)
     cells.push_back({row.program.name, range_text(row.session.options_json), row.program.dtypes, row.program.layout,
-                     std::to_string(row.target.threads), std::to_string(count_kernels(row.session.options_json)),
-                     row.tool.tile_tune, format_date(row.session.created_ms)});
+                     machine_text(row.target), std::to_string(row.target.threads),
+                     std::to_string(count_kernels(row.session.options_json)), row.tool.tile_tune,
+                     format_date(row.session.created_ms)});
   return "\n" + format_table({{"one entry for"},
                               {"sizes"},
                               {"types"},
                               {"layout"},
+                              {"target"},
                               {"threads", Align::Right},
                               {"kernels", Align::Right},
                               {"made by"},

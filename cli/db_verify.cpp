@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <set>
+#include <utility>
 
 #include "cli/db_families.h"
 #include "cli/db_verbs.h"
@@ -17,6 +18,8 @@
 #include "cli/recheck.h"
 #include "cli/schedule_choice.h"
 #include "cli/table.h"
+#include "cli/units.h"
+#include "db/identity.h"
 #include "db/stack.h"
 #include "frontend/ir/canonical.h"
 #include "frontend/ir/json.h"
@@ -42,8 +45,8 @@ struct Line {
 struct Findings {
   std::vector<std::string> damaged;
   std::vector<Line> lines;
-  int elsewhere = 0;    // programs that are stored for other targets only
-  size_t families = 0;  // tunings of ranges of sizes, of which nothing is run
+  size_t elsewhere = 0;  // programs on other targets: rows of `db list`
+  size_t families = 0;   // tunings of ranges of sizes, of which nothing is run
   bool wrong = false, broken = false;
   std::optional<Diagnostic> unchecked = std::nullopt;  // the first that kept a program from being run
 };
@@ -77,9 +80,9 @@ Result<Stack> open_databases(const Session& session) {
 
 /// Every program with trials for this instruction set and number of threads, once.
 Result<std::vector<db::ProgramRow>> programs_of(Stack& stack, const VerifyArguments& arguments,
-                                                const codegen::Target& target, int& elsewhere) {
+                                                const codegen::Target& target, size_t& elsewhere) {
   std::map<std::string, db::ProgramRow> here;
-  std::set<std::string> others;
+  std::set<std::pair<std::string, std::string>> others;  // and their targets
   bool named = arguments.name.empty();
   for (auto& database : stack.databases) {
     TILE_TUNE_TRY(rows, database.recorded());
@@ -90,14 +93,14 @@ Result<std::vector<db::ProgramRow>> programs_of(Stack& stack, const VerifyArgume
       if (row.target.halide == target.halide && row.target.threads == target.threads) {
         here.try_emplace(id, std::move(row.program));
       } else {
-        others.insert(id);
+        others.emplace(id, db::target_id(row.target));
       }
     }
   }
   if (!named)
     return failure("no-such-record", fmt::format("nothing in the tuning database is called {}", arguments.name),
                    "`tile-tune db list` prints names");
-  for (const auto& id : others) elsewhere += !here.contains(id);
+  elsewhere = others.size();
   std::vector<db::ProgramRow> programs;
   for (auto& [id, program] : here) programs.push_back(std::move(program));
   std::sort(programs.begin(), programs.end(), [](const auto& a, const auto& b) {
@@ -130,8 +133,7 @@ Result<void> check_program(const db::ProgramRow& row, Stack& stack, const codege
   const auto program = program_of(row);
   if (!program) {
     findings.broken = true;
-    findings.lines.push_back(
-        {row, rung_of(rivals[0]), "unreadable", "the stored program is not what its hash says", {}});
+    findings.lines.push_back({row, rung_of(rivals[0]), "unreadable", program.error().message, {}});
     return {};
   }
   const auto database = stack.writable ? &stack.databases.front() : nullptr;
@@ -175,10 +177,12 @@ std::string findings_text(const Findings& findings) {
   std::string text;
   if (!cells.empty()) text = format_table({{"program"}, {"sizes"}, {"was"}, {"is"}, {"over default"}, {""}}, cells);
   if (findings.elsewhere > 0)
-    text += fmt::format("{} more programs are stored for other targets and were not run\n", findings.elsewhere);
+    text += format_number(findings.elsewhere, "tuning for another target is", "tunings for other targets are") +
+            " stored and not run\n";
   if (findings.families > 0)
-    text += fmt::format("{} tunings of ranges of sizes are stored, whose kernels were not run\n", findings.families);
-  return text + fmt::format("{} damaged records\n", findings.damaged.size());
+    text += format_number(findings.families, "tuning of ranges of sizes is stored, whose kernels were not run\n",
+                          "tunings of ranges of sizes are stored, whose kernels were not run\n");
+  return text + format_number(findings.damaged.size(), "damaged record") + "\n";
 }
 
 nlohmann::json findings_json(const Findings& findings) {

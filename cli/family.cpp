@@ -5,10 +5,12 @@
 #include <algorithm>
 #include <cstdlib>
 #include <nlohmann/json.hpp>
+#include <set>
 #include <tuple>
 
 #include "cli/family_choice.h"
 #include "cli/family_sizes.h"
+#include "cli/family_spelling.h"
 #include "cli/memory.h"
 #include "cli/schedule_choice.h"
 #include "codegen/schedule/check.h"
@@ -18,6 +20,9 @@
 namespace tile_tune::cli {
 
 namespace {
+
+/// Keys in the options of sessions.
+constexpr const char *kRechecked = "rechecked", *kRefuted = "refuted_family";
 
 Result<void> check_family_program(const LoadedProgram& loaded, const ir::Sizes& given,
                                   const std::vector<codegen::FamilySize>& sizes) {
@@ -59,21 +64,37 @@ Result<void> add_listed(const FamilyWorkload& workload, const codegen::Target& t
   return {};
 }
 
-std::string words_of(const FamilyWorkload& workload) {
-  return fmt::format("{} ({})", workload.top.program.name, family_text(workload.program.sizes));
+bool is_of_here(const db::TargetRow& target, const db::ToolRow& tool, const codegen::Target& here) {
+  return db::target_id(target) == db::target_id(target_row(here)) && db::tool_id(tool) == db::tool_id(tool_row());
 }
 
-/// Of the workload and the instruction set: those for at least as many threads as the target's, the nearest number
-/// first, then those for fewer; of equals this target before others and this tool before others.
+/// Sessions whose families a re-check on this target by this tool did not find to hold.
+Result<std::set<std::string>> refuted_sessions(std::vector<db::Database>& stack, const FamilyWorkload& workload,
+                                               const codegen::Target& target) {
+  std::set<std::string> refuted;
+  for (auto& database : stack) {
+    TILE_TUNE_TRY(some, database.done_sessions(db::kVerifyStrategy, db::workload_id(workload.top.row)));
+    for (const auto& one : some) {
+      const auto json = json_of_text(one.session.options_json);
+      if (!is_of_here(one.target, one.tool, target) || !json.is_object() || !json.contains(kRefuted)) continue;
+      if (json[kRefuted].is_string()) refuted.insert(json[kRefuted].get<std::string>());
+    }
+  }
+  return refuted;
+}
+
+/// Of the workload and the instruction set, unless refuted: those for at least as many threads as the target's, the
+/// nearest number first, then those for fewer; of equals this target before others and this tool before others.
 Result<std::vector<db::DoneSession>> sessions_by_distance(const FamilyWorkload& workload, const codegen::Target& target,
                                                           const Session& session) {
   TILE_TUNE_TRY(stack, open_stack(session));
+  TILE_TUNE_TRY(refuted, refuted_sessions(stack, workload, target));
   const std::string here = db::target_id(target_row(target)), tool = db::tool_id(tool_row());
   std::vector<db::DoneSession> all;
   for (auto& database : stack) {
     TILE_TUNE_TRY(some, database.done_sessions(db::kFamilyStrategy, db::workload_id(workload.top.row)));
     for (auto& one : some)
-      if (one.target.halide == target.halide) all.push_back(std::move(one));
+      if (one.target.halide == target.halide && !refuted.contains(one.session.id)) all.push_back(std::move(one));
   }
   const auto distance = [&](const db::DoneSession& one) {
     const int more = one.target.threads - target.threads;
@@ -83,23 +104,33 @@ Result<std::vector<db::DoneSession>> sessions_by_distance(const FamilyWorkload& 
   return all;
 }
 
-std::string rung_of(const db::DoneSession& one, const codegen::Target& target) {
+std::string rung_of(const db::DoneSession& one, const nlohmann::json& options, const codegen::Target& target) {
   if (one.target.threads != target.threads) return "nearest";
-  const bool is_exact = db::target_id(one.target) == db::target_id(target_row(target)) &&
-                        db::tool_id(one.tool) == db::tool_id(tool_row());
-  return is_exact ? "exact" : "stale";
+  if (!is_of_here(one.target, one.tool, target)) return "stale";
+  return options.contains(kRechecked) && options.at(kRechecked) == true ? "revalidated" : "exact";
+}
+
+/// A session without trials, which is what its options say.
+Result<std::string> store_session(const FamilyWorkload& workload, const char* strategy, const nlohmann::json& options,
+                                  uint64_t seed, const codegen::Target& target, const Session& session) {
+  TILE_TUNE_TRY(path, session.database());
+  TILE_TUNE_TRY(database, db::Database::open(path, db::Mode::ReadWrite));
+  const db::SessionRow row{{}, seed, strategy, json_text(options), "{}", {}, 0};
+  TILE_TUNE_TRY(id, database.begin_session(workload.top.row, target_row(target), tool_row(), row));
+  TILE_TUNE_CHECK(database.finish_session(id, "done"));
+  return id;
 }
 
 void tell_of(const StoredFamily& stored, const FamilyWorkload& workload, const codegen::Target& target,
              const Reporter& report) {
-  const std::string words = words_of(workload);
+  const std::string words = described(workload);
   const char* again = "tile-tune tune with the same -s tunes it again";
-  if (stored.rung == "exact")
-    report.notice(fmt::format("{}: tuned, {} kernels", words, stored.family.members.size()));
+  if (stored.rung == "exact" || stored.rung == "revalidated")
+    report.notice(fmt::format("{}: tuned, {} kernels ({})", words, stored.family.members.size(), stored.rung));
   else if (stored.rung == "stale")
     report.warn("stale-record",
                 fmt::format("the kernels of {} were tuned by another version of the tool or on another CPU", words),
-                again);
+                "--revalidate re-checks them against the default schedule here");
   else
     report.warn("untuned",
                 fmt::format("{} is tuned for {}, not for {}: those kernels are taken", words,
@@ -108,6 +139,10 @@ void tell_of(const StoredFamily& stored, const FamilyWorkload& workload, const c
 }
 
 }  // namespace
+
+std::string described(const FamilyWorkload& workload) {
+  return fmt::format("{} ({})", workload.top.program.name, family_text(workload.program.sizes));
+}
 
 Result<Workload> FamilyWorkload::at(const std::vector<int64_t>& values) const {
   ir::Sizes sizes = program.fixed;
@@ -152,19 +187,19 @@ Result<codegen::Family> generic_family(const FamilyWorkload& workload, const cod
 Result<std::optional<StoredFamily>> stored_family(const FamilyWorkload& workload, const codegen::Target& target,
                                                   const Session& session) {
   TILE_TUNE_TRY(sessions, sessions_by_distance(workload, target, session));
-  const auto wanted = codegen::to_json(codegen::Family{workload.program, {}, {}, {}}).at("sizes");
   for (const auto& one : sessions) {
-    const auto json = json_of_text(one.session.options_json);
-    if (!json.is_object() || json.value("sizes", nlohmann::json()) != wanted) continue;
+    TILE_TUNE_TRY(json, spelled_as(json_of_text(one.session.options_json), workload));
+    if (!json) continue;
     if (one.target.threads < target.threads) {
       session.report.warn("untuned",
-                          fmt::format("{} is tuned for {}, not for {}", words_of(workload),
+                          fmt::format("{} is tuned for {}, not for {}", described(workload),
                                       threads_text(one.target.threads), threads_text(target.threads)),
                           fmt::format("--threads {} takes what was tuned", one.target.threads));
       return std::nullopt;
     }
-    auto family = codegen::family_from_json(json, workload.program.symbolic, workload.program.fixed);
-    if (family) return StoredFamily{std::move(*family), rung_of(one, target), one.target.threads};
+    auto family = codegen::family_from_json(*json, workload.program.symbolic, workload.program.fixed);
+    if (family)
+      return StoredFamily{std::move(*family), rung_of(one, *json, target), one.target.threads, one.session.id};
     session.report.warn(
         "stale-record",
         fmt::format("a record of {} for many sizes is not taken: {}", workload.top.row.name, family.error().message),
@@ -174,19 +209,29 @@ Result<std::optional<StoredFamily>> stored_family(const FamilyWorkload& workload
 }
 
 Result<std::string> store_family(const FamilyWorkload& workload, const codegen::Family& family, uint64_t seed,
-                                 const codegen::Target& target, const Session& session) {
-  TILE_TUNE_TRY(path, session.database());
-  TILE_TUNE_TRY(database, db::Database::open(path, db::Mode::ReadWrite));
-  const db::SessionRow row{{}, seed, db::kFamilyStrategy, json_text(codegen::to_json(family)), "{}", {}, 0};
-  TILE_TUNE_TRY(id, database.begin_session(workload.top.row, target_row(target), tool_row(), row));
-  TILE_TUNE_CHECK(database.finish_session(id, "done"));
-  return id;
+                                 const codegen::Target& target, const Session& session, bool is_rechecked) {
+  auto options = codegen::to_json(family);
+  TILE_TUNE_TRY(roles, size_roles(workload));
+  options["roles"] = roles;
+  if (is_rechecked) options[kRechecked] = true;
+  return store_session(workload, db::kFamilyStrategy, options, seed, target, session);
+}
+
+Result<void> refute_family(const FamilyWorkload& workload, const std::string& refuted, const codegen::Target& target,
+                           const Session& session) {
+  TILE_TUNE_CHECK(store_session(workload, db::kVerifyStrategy, {{kRefuted, refuted}}, 0, target, session));
+  return {};
 }
 
 Result<codegen::Kernel> family_kernel(const FamilyWorkload& workload, const std::string& function,
-                                      const codegen::Target& target, const Session& session) {
+                                      const codegen::Target& target, const Session& session,
+                                      const RecheckFamily& recheck) {
   TILE_TUNE_TRY(stored, stored_family(workload, target, session));
-  const std::string words = words_of(workload);
+  if (stored && recheck && stored->rung != "exact" && stored->rung != "revalidated") {
+    TILE_TUNE_TRY(checked, recheck(*stored));
+    stored = std::move(checked);
+  }
+  const std::string words = described(workload);
   codegen::Family family;
   std::string rung = "default", provenance = "default";
   if (stored) {

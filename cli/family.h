@@ -2,9 +2,14 @@
 //
 // `tune` searches schedules at some sizes, which are ordinary records, and then times at these and at others the
 // kernels that an entry could run there. What was chosen is the options of a session (db::kFamilyStrategy) of the
-// program at its largest sizes. `build` takes it from there, and times nothing.
+// program at its largest sizes. `build` takes it from there, and times nothing unless it is asked to
+// (family_recheck.h).
+//
+// These options are codegen::to_json(Family) with "roles" (family_spelling.h) and, where the kernels were tuned
+// elsewhere or by another version and re-checked here, "rechecked": true.
 #pragma once
 
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -36,21 +41,32 @@ Result<codegen::Family> generic_family(const FamilyWorkload& workload, const cod
 
 struct StoredFamily {
   codegen::Family family;
-  std::string rung;  // as of ScheduleChoice: "exact", "stale", or "nearest", of one for more threads
+  std::string rung;  // as of ScheduleChoice: "exact", "revalidated", "stale", or "nearest", of one for more threads
   int threads = 1;   // it was tuned for
+  std::string session = "";
 };
 
-/// What `tune` chose for exactly these sizes and this instruction set, if it did: the nearest, of this target and this
-/// version before others. Of one that fits less than it might a warning says so.
+/// What `tune` chose for exactly these sizes, however they are spelled, and this instruction set, if it did: the
+/// nearest, of this target and this version before others; none that was refuted for them. Of one that fits less than
+/// it might a warning says so.
 Result<std::optional<StoredFamily>> stored_family(const FamilyWorkload& workload, const codegen::Target& target,
                                                   const Session& session);
 /// Returns the session's id.
 Result<std::string> store_family(const FamilyWorkload& workload, const codegen::Family& family, uint64_t seed,
-                                 const codegen::Target& target, const Session& session);
+                                 const codegen::Target& target, const Session& session, bool is_rechecked = false);
+/// This tool takes the family of that session on this target no longer.
+Result<void> refute_family(const FamilyWorkload& workload, const std::string& refuted, const codegen::Target& target,
+                           const Session& session);
+
+/// Re-checks what was not tuned for this target by this version (family_recheck.h); nullopt if it does not hold.
+using RecheckFamily = std::function<Result<std::optional<StoredFamily>>(const StoredFamily&)>;
 
 /// The kernel to build: of the stored family; else, with a warning, of the generic kernel and, for listed sizes, of the
-/// schedules that stored_choice() finds.
+/// schedules that stored_choice() finds. Without `recheck` a stored family is taken untimed.
 Result<codegen::Kernel> family_kernel(const FamilyWorkload& workload, const std::string& function,
-                                      const codegen::Target& target, const Session& session);
+                                      const codegen::Target& target, const Session& session,
+                                      const RecheckFamily& recheck = {});
+/// "matmul (N=1..512)"
+std::string described(const FamilyWorkload& workload);
 
 }  // namespace tile_tune::cli

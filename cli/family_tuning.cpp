@@ -6,10 +6,8 @@
 #include <cmath>
 #include <random>
 
-#include "cli/family_choice.h"
+#include "cli/family_race.h"
 #include "cli/family_sizes.h"
-#include "search/measure/size_contest.h"
-#include "search/measure/statistics.h"
 #include "search/space/space.h"
 
 namespace tile_tune::cli {
@@ -100,71 +98,6 @@ class Candidates {
   const std::vector<SearchedPoint>& searched_;
 };
 
-double speed_of(const search::Timing& timing) {
-  if (timing.outcome != search::Outcome::Ok || timing.log_ratios.empty()) return 0;
-  return std::exp(search::median(timing.log_ratios));
-}
-
-bool is_faulty(const search::Timing& timing) {
-  return timing.outcome != search::Outcome::Ok && timing.outcome != search::Outcome::Slow;
-}
-
-/// Races at points. What fails at one point is out at all of them.
-class Timer {
- public:
-  Timer(search::SizeContest& contest, const Candidates& candidates, const codegen::Family& family)
-      : contest_(contest), candidates_(candidates), family_(family), faulty_(family.members.size(), false) {}
-
-  Result<void> build() {
-    std::vector<search::SizeContest::Source> sources;
-    for (const auto& member : family_.members) sources.push_back({member.program, member.schedule});
-    TILE_TUNE_TRY(numbers, contest_.build(sources));
-    many_ = std::move(numbers);
-    return {};
-  }
-
-  Result<TimedPoint> time(const std::vector<int64_t>& at) {
-    TimedPoint point{at, std::vector<double>(family_.members.size(), 0), {}, {}};
-    TILE_TUNE_TRY(own, candidates_.own(at));
-    std::vector<search::SizeContest::Source> sources;
-    for (const auto& member : own) sources.push_back({member.program, member.schedule});
-    TILE_TUNE_TRY(numbers, contest_.build(sources));
-    std::vector<size_t> who, kernels;  // places in the family, the generic one first
-    for (size_t i = family_.members.size(); i-- > 0;) {
-      const auto& member = family_.members[i];
-      if (faulty_[i] || !codegen::serves(member.program, member.schedule, at)) continue;
-      who.push_back(i);
-      kernels.push_back(many_[i]);
-    }
-    kernels.insert(kernels.end(), numbers.begin(), numbers.end());
-    TILE_TUNE_TRY(timings, contest_.time(sources.front().program, kernels));
-    for (size_t n = 0; n < who.size(); ++n) {
-      if (is_faulty(timings[n])) TILE_TUNE_CHECK(blame(who[n], timings[n]));
-      point.many[who[n]] = speed_of(timings[n]);
-    }
-    point.own = std::move(own);
-    for (size_t n = who.size(); n < timings.size(); ++n) point.own_speeds.push_back(speed_of(timings[n]));
-    return point;
-  }
-
-  const std::vector<bool>& faulty() const { return faulty_; }
-
- private:
-  Result<void> blame(size_t member, const search::Timing& timing) {
-    faulty_[member] = true;
-    if (member + 1 < family_.members.size()) return {};
-    return fail(ErrorClass::Verification, "generic-failed",
-                fmt::format("the kernel of {} for all sizes does not work here: {} ({})", family_.program.symbolic.name,
-                            timing.reason, search::outcome_name(timing.outcome)));
-  }
-
-  search::SizeContest& contest_;
-  const Candidates& candidates_;
-  const codegen::Family& family_;
-  std::vector<size_t> many_;  // numbers in the contest
-  std::vector<bool> faulty_;
-};
-
 Result<std::optional<std::vector<SearchedPoint>>> search_all(const FamilyWorkload& workload,
                                                              const codegen::Target& target, TuningRequest request,
                                                              const FamilyPlan& plan, const Session& session,
@@ -220,25 +153,23 @@ Result<std::optional<FamilyTuned>> tune_family(const FamilyWorkload& workload, c
 
   search::SizeContestOptions options{{session.executable, "worker"}, target, *own.seed, &watch.stop, watch.on_wait};
   TILE_TUNE_TRY(contest, search::SizeContest::start(std::move(options)));
-  Timer timer(*contest, candidates, candidates.family());
-  TILE_TUNE_CHECK(timer.build());
-  std::vector<TimedPoint> points;
-  for (const auto& at : points_to_time(workload.program.sizes, points_to_search(workload.program.sizes, plan.searched),
-                                       has_range(workload.program.sizes) ? plan.timed : 0)) {
+  size_t raced = 0;
+  const auto goes_on = [&](const std::vector<int64_t>& at) {
     // The ends, at least, and all that are listed are timed, whatever the budget.
     const bool late = request.seconds && now_seconds() - watch.began > *request.seconds;
-    if (late && points.size() >= searched->size()) break;
+    if (late && raced >= searched->size()) return false;
     session.report.verbose(fmt::format("timing {}", point_text(workload.program.sizes, at)));
-    auto timed = timer.time(at);
-    if (watch.stop) return std::nullopt;
-    if (!timed) return tl::unexpected(timed.error());
-    points.push_back(std::move(*timed));
-  }
-  for (auto& point : points)
-    for (size_t i = 0; i < point.many.size(); ++i)
-      if (timer.faulty()[i]) point.many[i] = 0;
-  FamilyTuned tuned{{}, std::move(*searched), points.size(), {}, {}, *own.seed, 0};
-  tuned.family = choose_members(std::move(candidates.family()), std::move(points));
+    ++raced;
+    return true;
+  };
+  const auto points = points_to_time(workload.program.sizes, points_to_search(workload.program.sizes, plan.searched),
+                                     has_range(workload.program.sizes) ? plan.timed : 0);
+  const auto own_kernels = [&](const std::vector<int64_t>& at) { return candidates.own(at); };
+  auto race = race_family(*contest, candidates.family(), own_kernels, points, goes_on);
+  if (watch.stop) return std::nullopt;
+  if (!race) return tl::unexpected(race.error());
+  FamilyTuned tuned{{}, std::move(*searched), race->points.size(), {}, {}, *own.seed, 0};
+  tuned.family = choose_members(std::move(candidates.family()), std::move(race->points));
   TILE_TUNE_TRY(id, store_family(workload, tuned.family, *own.seed, target, session));
   tuned.session = std::move(id);
   TILE_TUNE_TRY(path, session.database());

@@ -154,10 +154,21 @@ nlohmann::json json_of_text(const std::string& text) {
   return json ? nlohmann::json(*json) : nlohmann::json(text);
 }
 
-std::optional<ir::Program> program_of(const db::ProgramRow& row) {
-  auto program = ir::program_from_json(nlohmann::json::parse(row.canonical_json, nullptr, false));
-  if (!program || ir::content_hash(*program) != row.content_hash) return std::nullopt;
-  return std::move(*program);
+Result<ir::Program> program_of(const db::ProgramRow& row) {
+  TILE_TUNE_TRY(program, ir::program_from_json(nlohmann::json::parse(row.canonical_json, nullptr, false)));
+  if (!program.is_bound()) return failure("bad-record", "the stored program has sizes that are no numbers");
+  if (ir::content_hash(program) != row.content_hash)
+    return failure("bad-record", "the stored program is not what its hash says");
+  return program;
+}
+
+std::string machine_text(const db::TargetRow& target) {
+  constexpr std::string_view kStrict = "-strict_float";  // codegen::deterministic()
+  const size_t strict = target.halide.find(kStrict);
+  std::string name = target.cpu_model.empty() ? target.halide : target.cpu_model;
+  if (strict == std::string::npos) return name;
+  if (target.cpu_model.empty()) name.erase(strict, kStrict.size());
+  return name + ", deterministic";
 }
 
 std::string title_text(std::vector<std::string> parts, const std::string& layout) {

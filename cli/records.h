@@ -39,8 +39,13 @@ std::optional<nlohmann::ordered_json> json_of_record(const std::string& text);
 /// The same for people: what the text says, or the text itself.
 nlohmann::json json_of_text(const std::string& text);
 
-/// The stored program, checked like everything from a database: nullopt unless it is what its hash says.
-std::optional<ir::Program> program_of(const db::ProgramRow& row);
+/// The stored program, checked like everything from a database: an error unless it can be read and is what its hash
+/// says.
+Result<ir::Program> program_of(const db::ProgramRow& row);
+
+/// Where kernels of the target run, threads apart: the CPU's name, or the instruction set of a target that names none,
+/// and "deterministic".
+std::string machine_text(const db::TargetRow& target);
 
 /// What a program is called above a table: its layout only where it is not simply by rows.
 std::string title_text(std::vector<std::string> parts, const std::string& layout);

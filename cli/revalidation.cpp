@@ -96,8 +96,10 @@ Result<ScheduleChoice> revalidated_choice(const Workload& workload, const codege
   TILE_TUNE_TRY(nearest, timed_nearest(workload, target, stack, session, stop));
   if (nearest) return std::move(*nearest);
   if (!stop)
-    session.report.warn("untuned", fmt::format("{}: the default schedule is taken", described(workload)),
-                        "tile-tune tune finds a faster one");
+    session.report.warn(
+        "untuned",
+        fmt::format("{}: the default schedule is taken for {}", described(workload), target_text(target, session)),
+        "tile-tune tune finds a faster one");
   return default_choice(workload, target);
 }
 

@@ -106,6 +106,10 @@ std::string described(const Workload& workload) {
   return sizes.empty() ? workload.row.name : fmt::format("{} ({})", workload.row.name, sizes);
 }
 
+std::string target_text(const codegen::Target& target, const Session& session) {
+  return session.options.target.find(',') == std::string::npos ? "this target" : target.halide;
+}
+
 nlohmann::json record_json(const db::BestRow& best) {
   return {{"trial", best.trial_id},
           {"schedule_id", best.schedule_id},
@@ -201,15 +205,16 @@ Result<ScheduleChoice> stored_choice(const Workload& workload, const codegen::Ta
   if (!nearest.empty() && nearest.front().beats_default) {
     auto& best = nearest.front();
     session.report.warn("untuned",
-                        fmt::format("{} is not tuned for this target: the schedule of {} is adapted to it",
-                                    described(workload), best.relative),
+                        fmt::format("{} is not tuned for {}: the schedule of {} is adapted to it", described(workload),
+                                    target_text(target, session), best.relative),
                         note);
     nlohmann::json record{{"untimed", true}, {"nearest", std::move(best.record)}};
     return ScheduleChoice{std::move(best.schedule), "nearest", "nearest", std::move(record)};
   }
-  session.report.warn(
-      "untuned", fmt::format("{} is not tuned for this target: the default schedule is taken", described(workload)),
-      note);
+  session.report.warn("untuned",
+                      fmt::format("{} is not tuned for {}: the default schedule is taken", described(workload),
+                                  target_text(target, session)),
+                      note);
   return default_choice(workload, target);
 }
 

@@ -32,6 +32,9 @@ std::string threads_text(int threads);
 /// "matmul (M=512 N=3)"
 std::string described(const Workload& workload);
 
+/// "this target"; its name where the command line names several.
+std::string target_text(const codegen::Target& target, const Session& session);
+
 ScheduleChoice default_choice(const Workload& workload, const codegen::Target& target);
 
 /// From a file in the form codegen::to_json gives a Schedule; checked against the program and the

@@ -52,4 +52,9 @@ std::string format_date(int64_t milliseconds) {
   return fmt::format("{:%Y-%m-%d %H:%M}", fmt::localtime(static_cast<std::time_t>(milliseconds / 1000)));
 }
 
+std::string format_number(size_t count, const std::string& noun, const std::string& nouns) {
+  if (count == 1) return "1 " + noun;
+  return fmt::format("{} {}", count, nouns.empty() ? noun + "s" : nouns);
+}
+
 }  // namespace tile_tune::cli

@@ -13,4 +13,7 @@ std::string format_percent(double fraction);                      // "71.3 %"; "
 
 std::string format_date(int64_t milliseconds);  // since 1970: "2026-11-22 08:15" here
 
+/// "1 trial", "2 trials"; with `nouns` where an s more is not the plural.
+std::string format_number(size_t count, const std::string& noun, const std::string& nouns = "");
+
 }  // namespace tile_tune::cli

@@ -10,6 +10,7 @@
 #include "db/insert.h"
 #include "db/state.h"
 #include "frontend/ir/canonical.h"
+#include "frontend/ir/json.h"
 
 namespace tile_tune::db {
 namespace {
@@ -104,6 +105,12 @@ class Intake {
                        static_cast<double>(time_ms - latest_ms_ + kAheadMs) / kAheadMs);
   }
 
+  /// Nothing, unless no machine can have run the program. Forms that this version cannot read are another's business.
+  static Complaint complaint_of(const ProgramRow& row) {
+    const auto program = ir::program_from_json(nlohmann::json::parse(row.canonical_json, nullptr, false));
+    return program || program.error().code != "tensor-too-large" ? "" : program.error().message;
+  }
+
   Result<Complaint> count(Result<bool> added) {
     if (!added) return tl::unexpected(added.error());
     ++(*added ? result_.added : result_.known);
@@ -112,6 +119,7 @@ class Intake {
 
   Result<Complaint> add(const std::string& id, const ProgramRow& row) {
     if (program_id(row) != id) return damaged();
+    if (auto complaint = complaint_of(row); !complaint.empty()) return complaint;
     return count(insert_program(db_, id, row));
   }
   Result<Complaint> add(const std::string& id, const TargetRow& row) {

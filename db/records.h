@@ -33,7 +33,8 @@ struct ToolRow {
 };
 
 /// SessionRow::strategy of a session that re-checked stored schedules instead of searching for new ones. Its finals
-/// are words on schedules: they confirm or refute them for its tool and target.
+/// are words on schedules: they confirm or refute them for its tool and target. One without trials refutes a session of
+/// kFamilyStrategy, which its options name.
 inline constexpr const char* kVerifyStrategy = "verify";
 
 /// SessionRow::strategy of a session that timed kernels of a program at many sizes. It has no trials; what came of it

@@ -4,8 +4,8 @@
 // expressions are numbers or trees: {"name": N}, {"add": [a, b, ...]}, {"mul": [a, b]}, {"floor_div": [a, b]},
 // {"min": [a, b]}, {"max": [a, b]}. Floats that JSON has no numbers for are "inf", "-inf" and "nan".
 // Reading validates: anything a Program may not contain (unknown tensor, wrong rank, cycle, missing or
-// unknown field) is one Diagnostic whose message starts with the JSON path, class Program. Sizes and bounds
-// are not checked here but by bind(), which takes bound programs, too.
+// unknown field) is one Diagnostic whose message starts with the JSON path, class Program (Mismatch: a tensor that
+// no memory can hold). Other sizes and bounds are not checked here but by bind(), which takes bound programs, too.
 #pragma once
 
 #include <nlohmann/json.hpp>

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "frontend/ir/domain.h"
+#include "frontend/ir/validate.h"
 
 namespace tile_tune::ir {
 namespace {
@@ -96,16 +97,12 @@ Result<void> check_sizes(const Program& program, const Sizes& sizes) {
 // Negative extents become 0 here: where nothing is of size 0 they are an error all the same, but an empty range
 // that explains it is told first.
 Result<void> bind_extents(Tensor& tensor, const Sizes& sizes, bool& zero_sized) {
-  int64_t bytes = static_cast<int64_t>(dtype_size(tensor.type));
   for (auto& extent : tensor.extents) {
     TILE_TUNE_TRY(value, extent.bind(sizes));
     if (value.constant() == 0 && (tensor.role == Role::Input || tensor.role == Role::InOut)) zero_sized = true;
     extent = SizeExpr::max(value, 0);
-    if (__builtin_mul_overflow(bytes, extent.constant().value_or(0), &bytes))
-      return fail(ErrorClass::Mismatch, "tensor-too-large",
-                  fmt::format("{} would not fit a 64-bit address space", tensor.name));
   }
-  return {};
+  return check_tensor_size(tensor);
 }
 
 Result<void> check_extents(const Program& program, const Sizes& sizes) {

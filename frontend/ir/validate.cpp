@@ -219,7 +219,9 @@ Check check_tensor(const Program& program, const Tensor& tensor, const std::stri
     TILE_TUNE_CHECK(check_size(program, tensor.extents[d], extent_path));
     if (tensor.extents[d].constant().value_or(0) < 0) return invalid(extent_path, "must not be negative");
   }
-  return {};
+  auto checked = check_tensor_size(tensor);
+  if (!checked) checked.error().message = path + ": " + checked.error().message;
+  return checked;
 }
 
 // `listed` names every tensor of the role exactly once.
@@ -278,6 +280,18 @@ Check check_sizes(const Program& program) {
 }
 
 }  // namespace
+
+Result<void> check_tensor_size(const Tensor& tensor) {
+  int64_t bytes = static_cast<int64_t>(dtype_size(tensor.type));
+  for (const auto& extent : tensor.extents) {
+    const auto value = extent.constant();
+    if (!value) return {};
+    if (__builtin_mul_overflow(bytes, *value, &bytes))
+      return fail(ErrorClass::Mismatch, "tensor-too-large",
+                  fmt::format("{} would not fit a 64-bit address space", tensor.name));
+  }
+  return {};
+}
 
 Result<void> validate(const Program& program) {
   if (!is_identifier(program.name)) return invalid("name", fmt::format("'{}' is no identifier", program.name));

@@ -9,8 +9,12 @@
 
 namespace tile_tune::ir {
 
-/// The first violation, class Program; its message starts with the JSON path of the offending part, as in
-/// "statements[0].value.arguments[1]: ...".
+/// The first violation, class Program, or what check_tensor_size() finds; its message starts with the JSON path of the
+/// offending part, as in "statements[0].value.arguments[1]: ...".
 Result<void> validate(const Program& program);
+
+/// That the elements and bytes of a tensor whose extents are numbers can be counted in 64 bits; of one with sizes
+/// nothing is known yet. Class Mismatch, tensor-too-large.
+Result<void> check_tensor_size(const Tensor& tensor);
 
 }  // namespace tile_tune::ir

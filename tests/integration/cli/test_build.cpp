@@ -83,6 +83,16 @@ TEST_CASE("tune --emit writes what build writes from the same record, and run us
   CHECK(box.read("built/include/matvec.h").find("matvec, tuned (exact) schedule") != std::string::npos);
 }
 
+TEST_CASE("of several targets each warning names its own") {
+  const Sandbox box;
+  const auto built = box.run({"build", "matvec.tc", "-s", "R=3", "-s", "C=5", "--name", "mv", "-o", "out", "--target",
+                              "x86-64-linux-avx-avx2-fma,x86-64-linux-sse41"});
+  INFO(built.err);
+  REQUIRE(built.exit_code == 0);
+  for (const char* target : {"x86-64-linux-avx-avx2-fma", "x86-64-linux-sse41"})
+    CHECK(built.err.find(std::string("is not tuned for ") + target + ":") != std::string::npos);
+}
+
 TEST_CASE("several programs make one library, which needs a name") {
   const Sandbox box;
   const std::vector<std::string> sizes = {"-s", "R=3", "-s", "C=5", "-s", "M=3", "-s", "N=2", "-s", "K=4"};

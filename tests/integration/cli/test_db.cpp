@@ -102,6 +102,28 @@ void check_t4(const nlohmann::json& t4) {
   }
 }
 
+/// A program of other sizes than those of the database's first, with a schedule that was chosen.
+void add_giant(const Sandbox& box, const std::string& rows, const std::string& columns) {
+  auto database = db::Database::open(box.path("a.db"), db::Mode::ReadWrite);
+  REQUIRE(database);
+  const auto row = database->recorded()->front();
+  auto giant = row.program;
+  giant.name = "giant";
+  giant.canonical_json = std::regex_replace(giant.canonical_json, std::regex("\\b31\\b"), rows);
+  giant.canonical_json = std::regex_replace(giant.canonical_json, std::regex("\\b37\\b"), columns);
+  const auto program = tile_tune::ir::program_from_json(nlohmann::json::parse(giant.canonical_json));
+  giant.content_hash = program ? tile_tune::ir::content_hash(*program) : tile_tune::ir::sha256_hex("giant");
+  auto trial = database->trials_of(row.program, row.target, row.tool)->front().trial;
+  trial.origin = "final";
+  trial.outcome = "ok";
+  trial.ratio = trial.ratio_lo = trial.ratio_hi = 2;
+  trial.chosen = true;
+  const auto session = database->begin_session(giant, row.target, row.tool, {});
+  REQUIRE(session);
+  REQUIRE(database->append_trial(*session, trial));
+  REQUIRE(database->finish_session(*session, "done"));
+}
+
 }  // namespace
 
 TEST_CASE("export, import and merge carry what was tuned to another database") {
@@ -328,28 +350,7 @@ TEST_CASE("a database of a newer version under the own one is left out with a wa
 TEST_CASE("a program that cannot be run here is a line of verify, and the others are checked") {
   const Sandbox box;
   tune(box, "a.db");
-  {
-    auto database = db::Database::open(box.path("a.db"), db::Mode::ReadWrite);
-    REQUIRE(database);
-    const auto row = database->recorded()->front();
-    auto giant = row.program;
-    giant.name = "giant";
-    for (const char* size : {"31", "37"})
-      giant.canonical_json =
-          std::regex_replace(giant.canonical_json, std::regex("\\b" + std::string(size) + "\\b"), "3000000");
-    const auto program = tile_tune::ir::program_from_json(nlohmann::json::parse(giant.canonical_json));
-    REQUIRE(program);
-    giant.content_hash = tile_tune::ir::content_hash(*program);
-    auto trial = database->trials_of(row.program, row.target, row.tool)->front().trial;
-    trial.origin = "final";
-    trial.outcome = "ok";
-    trial.ratio = trial.ratio_lo = trial.ratio_hi = 2;
-    trial.chosen = true;
-    const auto session = database->begin_session(giant, row.target, row.tool, {});
-    REQUIRE(session);
-    REQUIRE(database->append_trial(*session, trial));
-    REQUIRE(database->finish_session(*session, "done"));
-  }
+  add_giant(box, "3000000", "3000000");
   const auto verified = box.run({"db", "verify", "--db", "a.db", "--json"});
   INFO(verified.err);
   CHECK(verified.exit_code == 1);
@@ -358,6 +359,43 @@ TEST_CASE("a program that cannot be run here is a line of verify, and the others
   const auto lines = nlohmann::json::parse(verified.out)["schedules"];
   REQUIRE(lines.size() >= 2);
   for (const auto& line : lines) CHECK((line["verdict"] == "not checked") == (line["name"] == "giant"));
+}
+
+TEST_CASE("of a program whose sizes overflow 64 bits verify does not say that it holds, and import refuses it") {
+  const Sandbox box;
+  tune(box, "a.db");
+  add_giant(box, "34359738368", "68719476736");
+  const auto verified = box.run({"db", "verify", "giant", "--db", "a.db", "--json"});
+  CHECK(verified.exit_code == 1);
+  const auto lines = nlohmann::json::parse(verified.out)["schedules"];
+  REQUIRE(lines.size() == 1);
+  CHECK(lines[0]["verdict"] == "unreadable");
+  CHECK(lines[0]["reason"].get<std::string>().find("64-bit address space") != std::string::npos);
+  REQUIRE(box.run({"db", "export", "--db", "a.db", "-o", "a.jsonl"}).exit_code == 0);
+  const auto imported = box.run({"db", "import", "a.jsonl", "--db", "b.db"});
+  CHECK(imported.exit_code == 1);
+  CHECK(imported.err.find("64-bit address space was left out") != std::string::npos);
+  CHECK(box.run({"db", "list", "--db", "b.db"}).out.find("giant") == std::string::npos);
+}
+
+TEST_CASE("what differs in the target alone can be told apart, and verify counts what it leaves out") {
+  const Sandbox box;
+  tune(box, "a.db");
+  for (const Words& more : {Words{"--deterministic"}, Words{"--threads", "7"}, Words{"--target", "x86-64-linux"}}) {
+    Words words{"--trials", "1", "--seed", "1", "--db", "a.db"};
+    words.insert(words.end(), more.begin(), more.end());
+    REQUIRE(run(box, "tune", words).exit_code == 0);
+  }
+  const auto listed = box.run({"db", "list", "--db", "a.db"}).out;
+  CHECK(listed.find("layout  target") != std::string::npos);
+  CHECK(listed.find(", deterministic  ") != std::string::npos);
+  CHECK(listed.find("  x86-64-linux  ") != std::string::npos);
+  CHECK(box.run({"db", "show", "--db", "a.db"}).out.find(", deterministic, ") != std::string::npos);
+  // The same program, whatever it was tuned for; here it is tuned, too.
+  CHECK(box.run({"db", "verify", "--db", "a.db"}).out.find("3 tunings for other targets are stored and not run\n") !=
+        std::string::npos);
+  const auto seven = box.run({"db", "verify", "--db", "a.db", "--threads", "6", "--json"});
+  CHECK(nlohmann::json::parse(seven.out)["elsewhere"] == 4);
 }
 
 TEST_CASE("verify names damaged records and files with exit 1") {

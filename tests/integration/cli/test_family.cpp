@@ -1,5 +1,6 @@
 // tune and build of many sizes at once: one entry that C programs call with any of them.
 #include <catch2/catch.hpp>
+#include <filesystem>
 #include <nlohmann/json.hpp>
 
 #include "db/database.h"
@@ -240,6 +241,106 @@ TEST_CASE("what another version or more threads were given for a range is taken 
   const auto rows = json::parse(box.run({"db", "list", "--db", "t.db", "--json"}).out);
   CHECK(rows.back()["family"] == "N=1..64");
   CHECK(rows.back()["kernels"] > 0);
+}
+
+TEST_CASE("what tune chose for ranges is found under other names, in another order and from an einsum") {
+  const Sandbox box;
+  write_programs(box);
+  box.write("other.tc", "def product(float(P,R) X, float(R,Q) Y) -> (Z) { Z(p,q) +=! X(p,r) * Y(r,q) }");
+  require(
+      box.run({"tune", "product.tc", "-s", "M=1..8", "-s", "N=1..8", "-s", "K=19", "--trials", "4", "--seed", "1"}));
+  const auto rung = [&](const Words& program) {
+    Words words{"build", "-o", "out"};
+    words.insert(words.end(), program.begin(), program.end());
+    const auto built = box.run(words);
+    require(built);
+    const auto name = box.names("out/share").front();
+    const auto kernel = json::parse(box.read("out/share/" + name + "/manifest.json"))["kernels"][0];
+    std::filesystem::remove_all(box.path("out"));
+    return kernel["rung"].get<std::string>();
+  };
+  CHECK(rung({"product.tc", "-s", "M=1..8", "-s", "N=1..8", "-s", "K=19"}) == "exact");
+  CHECK(rung({"product.tc", "-s", "N=1..8", "-s", "K=19", "-s", "M=1..8"}) == "exact");
+  CHECK(rung({"other.tc", "-s", "Q=1..8", "-s", "P=1..8", "-s", "R=19"}) == "exact");
+  CHECK(rung({"einsum:mk,kn->mn", "-s", "n=1..8", "-s", "m=1..8", "-s", "k=19"}) == "exact");
+  CHECK(rung({"product.tc", "-s", "M=1..8", "-s", "K=1..8", "-s", "N=19"}) == "default");
+}
+
+TEST_CASE("build --revalidate races the kernels of a range that another version chose, and keeps the outcome") {
+  namespace db = tile_tune::db;
+  const Sandbox box;
+  write_programs(box);
+  const Words product = {"product.tc", "-s", "M=64", "-s", "K=64", "-s"};
+  const auto run = [&](const char* verb, const std::string& sizes, const Words& more) {
+    Words words{verb};
+    words.insert(words.end(), product.begin(), product.end());
+    words.push_back(sizes);
+    words.insert(words.end(), more.begin(), more.end());
+    return box.run(words);
+  };
+  const auto built = [&](const std::string& file, const Words& more, std::string* warnings = nullptr) {
+    Words words{"-o", "out", "--db", file};
+    words.insert(words.end(), more.begin(), more.end());
+    const auto finished = run("build", "N=1..64", words);
+    require(finished);
+    if (warnings) *warnings = finished.err;
+    return json::parse(box.read("out/share/product/manifest.json"))["kernels"][0];
+  };
+  // What the kernels are made of: the default schedules of all sizes and of one.
+  require(run("tune", "N=64", {"--trials", "1", "--seed", "1", "--db", "one.db"}));
+  const json family = built("none.db", {})["family"];
+  require(run("build", "N=1", {"-o", "small", "--db", "none.db"}));
+  const json small = json::parse(box.read("small/share/product/manifest.json"))["kernels"][0]["schedule"];
+  const auto store = [&](const std::string& file, int at, const json& schedule) {
+    auto source = db::Database::open(box.path("one.db"), db::Mode::ReadOnly);
+    auto copy = db::Database::open(box.path(file), db::Mode::ReadWrite);
+    REQUIRE(source);
+    REQUIRE(copy);
+    const auto row = source->recorded()->front();
+    json options = {{"sizes", family["sizes"]}, {"members", family["members"]}, {"table", family["table"]}};
+    json own = options["members"][0];
+    own["at"] = {at};
+    own["only"] = true;
+    own["guarded"] = false;
+    own["schedule"] = schedule;
+    options["members"] = {own, options["members"][0]};
+    for (auto& member : options["table"]) member = 1;
+    auto tool = row.tool;
+    tool.tile_tune = "0.0.1";
+    db::SessionRow session;
+    session.strategy = db::kFamilyStrategy;
+    session.options_json = options.dump();
+    const auto id = copy->begin_session(row.program, row.target, tool, session);
+    REQUIRE(id);
+    REQUIRE(copy->finish_session(*id, "done"));
+  };
+
+  // At N=1 a kernel for that alone is many times as fast as one that computes 16 columns.
+  store("good.db", 1, small);
+  CHECK(built("good.db", {})["rung"] == "stale");
+  const json checked = built("good.db", {"--revalidate"});
+  CHECK(checked["rung"] == "revalidated");
+  CHECK(checked["family"]["members"][0]["at"] == json{1});
+  std::string warnings;
+  CHECK(built("good.db", {}, &warnings) == checked);
+  CHECK(warnings.find("(revalidated)") != std::string::npos);
+
+  // Scalar code, one element at a time.
+  json slow = family["members"][0]["schedule"];
+  auto& stage = slow["stages"][0];
+  stage["tiles"] = {{1}, {1}};
+  stage["order"] = {{0, 1}};
+  stage["lanes"] = 1;
+  stage["vector_loop"] = -1;
+  stage["parallel"] = 0;
+  stage["packings"] = json::array();
+  store("bad.db", 64, slow);
+  CHECK(built("bad.db", {})["rung"] == "stale");
+  CHECK(built("bad.db", {"--revalidate"}, &warnings)["rung"] == "default");
+  CHECK(warnings.find("[not-revalidated]") != std::string::npos);
+  // It is not taken again.
+  CHECK(built("bad.db", {}, &warnings)["rung"] == "default");
+  CHECK(warnings.find("[stale-record]") == std::string::npos);
 }
 
 TEST_CASE("a list of sizes has a kernel for each and one for all others") {

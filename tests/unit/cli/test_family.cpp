@@ -1,10 +1,12 @@
 // Sizes with many values: how they are read, which of them are looked at, and what measured times decide.
 #include <catch2/catch.hpp>
 #include <cmath>
+#include <nlohmann/json.hpp>
 #include <set>
 
 #include "cli/family_choice.h"
 #include "cli/family_sizes.h"
+#include "cli/family_spelling.h"
 #include "cli/family_tuning.h"
 #include "frontend/tc/parse.h"
 #include "search/space/space.h"
@@ -12,6 +14,7 @@
 using namespace tile_tune;
 using namespace tile_tune::cli;
 using codegen::FamilySize;
+using nlohmann::json;
 
 namespace {
 
@@ -33,6 +36,15 @@ codegen::Family candidates() {
     family.members.push_back(codegen::member_for_many(family, {512}, {{stage}}, guarded).value());
   }
   return family;
+}
+
+FamilyWorkload workload_of(const std::string& text, const std::string& fixed, const std::vector<FamilySize>& sizes) {
+  const auto parsed = tc::parse(text, "f.tc");
+  BindingOptions options;
+  options.sizes = {fixed};
+  auto workload = load_family({parsed.value().programs.front(), "tc", text}, options, sizes);
+  REQUIRE(workload);
+  return *std::move(workload);
 }
 
 TimedPoint point(int64_t at, double first) { return {{at}, {first, 1}, {}, {}}; }
@@ -57,6 +69,60 @@ std::string code_of(std::vector<std::string> assignments) {
 }
 
 }  // namespace
+
+TEST_CASE("a stored family is read as the command line spells its sizes") {
+  const std::string text = "def f(float(M,K) A, float(K,N) B) -> (C) { C(i,j) +=! A(i,k) * B(k,j) }";
+  const std::string other = "def g(float(P,Q) X, float(Q,R) Y) -> (Z) { Z(p,r) +=! Y(q,r) * X(p,q) }";
+  const auto stored = workload_of(text, "K=7", {{"M", 1, 8}, {"N", 1, 8}});
+  const size_t cells = codegen::cell_count(codegen::bits_for(2));
+  const auto cell = [&](int64_t first, int64_t second) {
+    return codegen::cell_of(first, codegen::bits_for(2)) * cells + codegen::cell_of(second, codegen::bits_for(2));
+  };
+  json options = codegen::to_json(codegen::Family{stored.program, {}, {}, {}});
+  options["members"] = {{{"at", {2, 5}}, {"record", {{"tuned_at", {2, 5}}}}}, {{"at", {8, 1}}, {"record", {}}}};
+  options["table"] = std::vector<int>(cells * cells, 0);
+  options["table"][cell(2, 5)] = 1;
+  options["roles"] = size_roles(stored).value();
+  CHECK(*spelled_as(options, stored).value() == options);
+
+  const auto found = spelled_as(options, workload_of(other, "Q=7", {{"R", 1, 8}, {"P", 1, 8}})).value();
+  REQUIRE(found);
+  CHECK(found->at("sizes")[0]["name"] == "R");
+  CHECK(found->at("members")[0]["at"] == json{5, 2});
+  CHECK(found->at("members")[0]["record"]["tuned_at"] == json{5, 2});
+  CHECK(found->at("members")[1]["at"] == json{1, 8});
+  for (size_t k = 0; k < cells * cells; ++k) CHECK(found->at("table")[k] == (k == cell(5, 2) ? 1 : 0));
+  const auto in_order = spelled_as(options, workload_of(other, "Q=7", {{"P", 1, 8}, {"R", 1, 8}})).value();
+  REQUIRE(in_order);
+  CHECK(in_order->at("table") == options["table"]);
+
+  const auto is_found = [&](const FamilyWorkload& workload) {
+    return spelled_as(options, workload).value().has_value();
+  };
+  // Other sizes of the same range; another range.
+  CHECK_FALSE(is_found(workload_of(text, "N=7", {{"M", 1, 8}, {"K", 1, 8}})));
+  CHECK_FALSE(is_found(workload_of(text, "K=7", {{"M", 1, 8}, {"N", 2, 8}})));
+  CHECK_FALSE(is_found(workload_of(text, "K=7,N=8", {{"M", 1, 8}})));
+  // As earlier versions stored it.
+  options.erase("roles");
+  CHECK(is_found(workload_of(text, "K=7", {{"N", 1, 8}, {"M", 1, 8}})));
+  CHECK_FALSE(is_found(workload_of(other, "Q=7", {{"P", 1, 8}, {"R", 1, 8}})));
+  // Of whatever else, nothing.
+  for (const char* strange : {"{}", "7", "{\"sizes\": 7}", "{\"sizes\": [1, 2]}", "[[1]]"})
+    CHECK_FALSE(spelled_as(json::parse(strange), stored).value());
+  options["table"] = options["members"] = 7;
+  CHECK(is_found(workload_of(text, "K=7", {{"N", 1, 8}, {"M", 1, 8}})));
+}
+
+TEST_CASE("a size that alone has many values is told from others of the same numbers") {
+  const std::string text = "def f(float(M,K) A, float(K,N) B) -> (C) { C(i,j) +=! A(i,k) * B(k,j) }";
+  const auto stored = workload_of(text, "K=16,N=8", {{"M", 1, 16}});
+  json options = codegen::to_json(codegen::Family{stored.program, {}, {}, {}});
+  options["roles"] = size_roles(stored).value();
+  const auto other = workload_of(text, "M=16,N=8", {{"K", 1, 16}});
+  REQUIRE(other.top.row.content_hash == stored.top.row.content_hash);
+  CHECK_FALSE(spelled_as(options, other).value());
+}
 
 TEST_CASE("ranges and lists are taken out of the sizes") {
   std::vector<std::string> assignments{"M=64,N=1..512", "K=5,3,5,7", "L=2"};

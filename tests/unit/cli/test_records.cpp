@@ -1,5 +1,6 @@
 #include <catch2/catch.hpp>
 #include <nlohmann/json.hpp>
+#include <regex>
 
 #include "cli/records.h"
 #include "frontend/tc/parse.h"
@@ -52,6 +53,23 @@ TEST_CASE("stored texts that nest too deep for the stack are no JSON") {
     CHECK(sizes_text("{\"N\":" + nested(levels) + "}").size() == 80);
   }
   CHECK(sizes_text("{\"N\":3,\"A\":[[1]]}") == "N=3 A=[[1]]");
+}
+
+TEST_CASE("a stored program is what its hash says, of tensors that can be, or an error") {
+  const auto parsed = tc::parse("def f(float(N) A) -> (C) { C(i) = A(i) }", "test.tc");
+  REQUIRE(parsed);
+  const LoadedProgram loaded{parsed->programs.front(), "tc", "text"};
+  const auto row = make_workload(loaded, *ir::bind(loaded.program, {{"N", 40}}), {{"N", 40}}).row;
+  CHECK(program_of(row).has_value());
+  const auto code_of = [&](const std::string& from, const std::string& to) {
+    auto other = row;
+    other.canonical_json = std::regex_replace(row.canonical_json, std::regex(from), to);
+    const auto program = program_of(other);
+    return program ? "" : program.error().code;
+  };
+  CHECK(code_of("\\b40\\b", "41") == "bad-record");
+  CHECK(code_of("\"extents\":\\[40\\]", "\"extents\":[4611686018427387904]") == "tensor-too-large");
+  CHECK(code_of("^.*$", "{}") != "");
 }
 
 TEST_CASE("a workload's row names what the database is asked by") {

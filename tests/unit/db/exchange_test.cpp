@@ -428,6 +428,27 @@ TEST_CASE("eight processes merge into one database and tune in it at the same ti
   CHECK(sql_number(folder.file("all.db"), "SELECT count(*) FROM winner") == 8);
 }
 
+TEST_CASE("a program whose tensors no machine can hold is refused, though its digest is right") {
+  Folder folder;
+  const auto program = [](const char* extents) {
+    ProgramRow row = matmul();
+    row.canonical_json = fmt::format(
+        R"({{"kind":"program","format":1,"name":"f","sizes":[],"tensors":[{{"name":"A","type":"f32","extents":{},)"
+        R"("role":"input","layout":"row"}}],"inputs":[0],"outputs":[],"statements":[]}})",
+        extents);
+    return row;
+  };
+  tune(folder.file("a.db"), 8, 1'000, program("[34359738368,68719476736]"));
+  const auto taken = merge(folder.file("b.db"), folder.file("a.db"));
+  // The program, and the session, trials and winner that refer to it.
+  REQUIRE(taken.refused.size() == 6);
+  CHECK_THAT(taken.refused[0],
+             Catch::StartsWith("program") && Catch::EndsWith("A would not fit a 64-bit address space"));
+  CHECK(value(open(folder.file("b.db")).counts()).programs == 0);
+  tune(folder.file("c.db"), 8, 1'000, program("[34359738368,1]"));
+  CHECK(merge(folder.file("d.db"), folder.file("c.db")).refused.empty());
+}
+
 TEST_CASE("damaged records stay behind when a database is merged") {
   Folder folder;
   tune(folder.file("a.db"), 8, 1'000);

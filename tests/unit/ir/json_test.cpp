@@ -261,6 +261,18 @@ TEST_CASE("complex values only do what complex numbers can") {
   CHECK(validate(program).error().message == "statements[0].op: complex numbers have no order");
 }
 
+TEST_CASE("a tensor of numbers that no memory holds is refused") {
+  Program program = bind(matmul(), {{"M", 2}, {"K", 3}, {"N", 5}}).value();
+  program.tensors[0].extents = {int64_t{1} << 35, int64_t{1} << 36};  // 2^71 elements: 0 in 64 bits
+  const auto read = program_from_json(to_json(program));
+  REQUIRE_FALSE(read);
+  CHECK(read.error().code == "tensor-too-large");
+  CHECK(read.error().error_class == ErrorClass::Mismatch);
+  CHECK(read.error().message == "tensors[0]: A would not fit a 64-bit address space");
+  // Of sizes without numbers bind() tells.
+  CHECK(program_from_json(to_json(matmul())).has_value());
+}
+
 TEST_CASE("deep nesting is refused before it is descended into") {
   const auto repeated = [](std::string_view text, int times) {
     std::string result;
