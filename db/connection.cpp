@@ -153,42 +153,41 @@ Result<Connection> upgraded_copy(sqlite3* older) {
   return copy;
 }
 
-struct Reader {
-  Connection db;
-  int version;
-};
-
-/// `prepare` readies the connection before anything is read.
-template <typename Prepare>
-Result<Reader> connect_reader(const fs::path& path, const Prepare& prepare) {
+/// Whatever the file says it is.
+Result<Connection> connect_reader(const fs::path& path) {
   TILE_TUNE_TRY(db, connect(plain_name(path), path, SQLITE_OPEN_READONLY));
-  prepare(db.get());
-  const int newest = migrations().back().version;
-  auto version = schema_version(db.get(), newest);
-  const bool refused =
-      !version && (version.error().code == "cannot-open-database" || version.error().code == "database-read-only" ||
-                   version.error().code == "disk-full");
-  if (refused && log_size(path) == 0) {
-    // Readers of a WAL file make a shared-memory file beside it, which a read-only folder or a full disk refuses.
-    // Without a log there is no writer and nothing to share: read the file as it is.
-    TILE_TUNE_TRY(immutable, connect(immutable_uri(path), path, SQLITE_OPEN_READONLY | SQLITE_OPEN_URI));
-    db = std::move(immutable);
-    prepare(db.get());
-    version = schema_version(db.get(), newest);
-  }
-  if (!version) return tl::unexpected(version.error());
-  if (*version == 0) {
-    return failure("no-database", fmt::format("the tuning database {} is empty", path.string()),
-                   "`tile-tune tune` fills it");
-  }
-  return Reader{std::move(db), *version};
+  const auto looked = execute(db.get(), "PRAGMA user_version");  // opens the log, too
+  const bool refused = !looked && (looked.error().code == "cannot-open-database" ||
+                                   looked.error().code == "database-read-only" || looked.error().code == "disk-full");
+  // Readers of a WAL file make a shared-memory file beside it, which a read-only folder or a full disk refuses.
+  // Without a log there is no writer and nothing to share: read the file as it is.
+  if (refused && log_size(path) == 0) return connect(immutable_uri(path), path, SQLITE_OPEN_READONLY | SQLITE_OPEN_URI);
+  return db;
+}
+
+/// Whether SQLite knows a table of ours, though the pages that name the others may be damaged.
+bool knows_a_table(sqlite3* db) {
+  const auto has = [db](const char* table, const char* column) {
+    return sqlite3_table_column_metadata(db, "main", table, column, nullptr, nullptr, nullptr, nullptr, nullptr) ==
+           SQLITE_OK;
+  };
+  return has("program", "family_hash") || has("target", "cpu_model") || has("tool", "tile_tune") ||
+         has("session", "strategy") || has("trial", "verify_error");
+}
+
+tl::unexpected<Diagnostic> empty_file(const fs::path& path) {
+  return failure("no-database", fmt::format("the tuning database {} is empty", path.string()),
+                 "`tile-tune tune` fills it");
 }
 
 Result<Connection> open_for_reading(const fs::path& path) {
-  TILE_TUNE_TRY(reader, connect_reader(path, [](sqlite3*) {}));
-  TILE_TUNE_CHECK(check_complete(reader.db.get(), path));
-  if (reader.version < migrations().back().version) return upgraded_copy(reader.db.get());
-  return std::move(reader.db);
+  const int newest = migrations().back().version;
+  TILE_TUNE_TRY(db, connect_reader(path));
+  TILE_TUNE_TRY(version, schema_version(db.get(), newest));
+  if (version == 0) return empty_file(path);
+  TILE_TUNE_CHECK(check_complete(db.get(), path));
+  if (version < newest) return upgraded_copy(db.get());
+  return db;
 }
 
 }  // namespace
@@ -247,23 +246,27 @@ bool is_network_file_system(long f_type) {
 
 Result<Connection> open_damaged(const fs::path& path) {
   TILE_TUNE_CHECK(check_path(path, Mode::ReadOnly));
-  auto reader = connect_reader(path, [](sqlite3* db) {
-    // A file that is shorter than it says is read only for those who may repair its schema.
-    sqlite3_db_config(db, SQLITE_DBCONFIG_DEFENSIVE, 0, nullptr);
-    sqlite3_db_config(db, SQLITE_DBCONFIG_WRITABLE_SCHEMA, 1, nullptr);
-  });
-  if (!reader && (reader.error().code == "database-corrupt" || reader.error().code == "not-a-database")) {
-    return failure(reader.error().code,
-                   fmt::format("nothing of {} can be read: it is no tuning database, or the pages that name its tables "
-                               "are damaged",
-                               path.string()));
-  }
-  if (!reader) return tl::unexpected(reader.error());
-  if (reader->version < migrations().back().version) {
+  TILE_TUNE_TRY(db, connect_reader(path));
+  // A file that is shorter than it says, or has lost some of its schema, is read only for those who may repair it.
+  sqlite3_db_config(db.get(), SQLITE_DBCONFIG_DEFENSIVE, 0, nullptr);
+  sqlite3_db_config(db.get(), SQLITE_DBCONFIG_WRITABLE_SCHEMA, 1, nullptr);
+  const int newest = migrations().back().version;
+  const auto named = schema_version(db.get(), newest);
+  if (named && *named == newest) return db;
+  // The tables are what is to be saved; the header may be what is damaged.
+  const auto actual = version_of_tables(db.get());
+  if (actual ? *actual == newest : knows_a_table(db.get())) return db;
+  if ((actual && *actual > 0) || (named && *named > 0)) {
     return failure("database-older",
                    fmt::format("{} is of an older version, which cannot be recovered", path.string()));
   }
-  return std::move(reader->db);
+  if (named) return empty_file(path);
+  if (named.error().code != "database-corrupt" && named.error().code != "not-a-database")
+    return tl::unexpected(named.error());
+  return failure(named.error().code,
+                 fmt::format("nothing of {} can be read: it is no tuning database, or the pages that name its tables "
+                             "are damaged",
+                             path.string()));
 }
 
 Result<Connection> open_connection(const fs::path& path, Mode mode) {

@@ -18,7 +18,7 @@ using Connection = std::unique_ptr<sqlite3, CloseConnection>;
 /// A connection to a file of ours at the current schema version; see Database::open.
 Result<Connection> open_connection(const std::filesystem::path& path, Mode mode);
 
-/// For reading what is left of a file, whatever is wrong with its pages.
+/// For reading what is left of a file, whatever is wrong with its pages: its tables say what it is, not its header.
 Result<Connection> open_damaged(const std::filesystem::path& path);
 
 /// What a symbolic link leads to, any other path as it is: SQLite puts its log beside the file itself, and so do we

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "db/connection.h"
 #include "db/identity.h"
 #include "db/statement.h"
 
@@ -16,23 +17,33 @@ Result<int64_t> number(sqlite3* db, std::string_view sql) {
   return statement.integer(0);
 }
 
-/// The caller's transaction makes the three answers belong together.
+/// The caller's transaction makes the answers belong together.
 Result<int> read_version(sqlite3* db, int newest) {
   const std::string path = sqlite3_db_filename(db, "main");
   TILE_TUNE_TRY(application, number(db, "PRAGMA application_id"));
   TILE_TUNE_TRY(version, number(db, "PRAGMA user_version"));
   TILE_TUNE_TRY(tables, number(db, "SELECT count(*) FROM sqlite_schema"));
-  const bool empty = application == 0 && version == 0 && tables == 0;
-  if (application != kApplicationId && !empty) {
-    return failure("not-a-database", fmt::format("{} is an SQLite database of another program", path),
-                   "name another file with --db");
-  }
-  if (version > newest) {
+  const bool is_ours = application == kApplicationId;
+  if ((is_ours && version == newest) || (tables == 0 && application == 0 && version == 0))
+    return static_cast<int>(version);
+  if (is_ours && version > newest) {
     return failure("database-newer",
                    fmt::format("the tuning database {} was written by a newer tile-tune (schema version {}, this one "
                                "knows up to {})",
                                path, version, newest),
                    "update tile-tune, or name another file with --db");
+  }
+  // A flipped bit makes one number of another: an update by the wrong one would fail half-way, or worse.
+  const int actual = version_of_tables(db).value_or(0);  // another program's tables may need that program
+  const bool names_none = is_ours && (version < 0 || (version == 0 && tables > 0));
+  if (names_none || (actual > 0 && !(is_ours && version == actual))) {
+    Diagnostic damaged = sqlite_diagnostic(db, SQLITE_CORRUPT);
+    damaged.message += ": its header does not go with its tables";
+    return tl::unexpected(std::move(damaged));
+  }
+  if (!is_ours) {
+    return failure("not-a-database", fmt::format("{} is an SQLite database of another program", path),
+                   "name another file with --db");
   }
   return static_cast<int>(version);
 }
@@ -52,6 +63,24 @@ void digest_function(sqlite3_context* context, int, sqlite3_value** values) {
   sqlite3_result_blob(context, bytes.data(), static_cast<int>(bytes.size()), SQLITE_TRANSIENT);
 }
 
+void add_digest_function(sqlite3* db) {
+  sqlite3_create_function(db, "winner_digest", 3, SQLITE_UTF8 | SQLITE_DETERMINISTIC | SQLITE_DIRECTONLY, nullptr,
+                          digest_function, nullptr, nullptr);
+}
+
+/// "table.column" of all tables but SQLite's own.
+Result<std::vector<std::string>> columns_of(sqlite3* db) {
+  Statement select(db,
+                   "SELECT t.name || '.' || c.name FROM sqlite_schema t, pragma_table_info(t.name) c "
+                   "WHERE t.type = 'table' AND t.name NOT GLOB 'sqlite_*' ORDER BY t.name, c.cid");
+  std::vector<std::string> columns;
+  while (true) {
+    TILE_TUNE_TRY(more, select.step());
+    if (!more) return columns;
+    columns.push_back(select.text(0));
+  }
+}
+
 }  // namespace
 
 Result<int> schema_version(sqlite3* db, int newest) {
@@ -59,12 +88,26 @@ Result<int> schema_version(sqlite3* db, int newest) {
   return read_version(db, newest);
 }
 
+Result<int> version_of_tables(sqlite3* db) {
+  TILE_TUNE_TRY(found, columns_of(db));
+  sqlite3* handle = nullptr;
+  sqlite3_open(":memory:", &handle);
+  const Connection fresh(handle);
+  add_digest_function(handle);
+  int version = 0;
+  for (const Migration& migration : migrations()) {
+    TILE_TUNE_CHECK(execute(handle, std::string(migration.sql)));
+    TILE_TUNE_TRY(columns, columns_of(handle));
+    if (columns == found) version = migration.version;
+  }
+  return version;
+}
+
 Result<void> migrate(sqlite3* db, std::span<const Migration> migrations) {
   const int newest = migrations.back().version;
   TILE_TUNE_TRY(before, schema_version(db, newest));
   if (before == newest) return {};
-  sqlite3_create_function(db, "winner_digest", 3, SQLITE_UTF8 | SQLITE_DETERMINISTIC | SQLITE_DIRECTONLY, nullptr,
-                          digest_function, nullptr, nullptr);
+  add_digest_function(db);
   for (const Migration& migration : migrations) {
     TILE_TUNE_TRY(transaction, Transaction::begin(db, Transaction::Kind::Write));
     TILE_TUNE_TRY(version, read_version(db, newest));

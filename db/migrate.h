@@ -19,8 +19,12 @@ struct Migration {
 std::span<const Migration> migrations();
 
 /// What a file says it is. A file without any table or mark counts as version 0 of ours: there is nothing to lose.
-/// Another program's database: not-a-database. A version above `newest`: database-newer.
+/// Another program's database: not-a-database. A version above `newest`: database-newer. A header that does not go with
+/// the tables: database-corrupt.
 Result<int> schema_version(sqlite3* db, int newest);
+
+/// The version that has exactly these tables and columns, whatever the header says; 0: none.
+Result<int> version_of_tables(sqlite3* db);
 
 /// Runs the missing ones, each in a transaction of its own that another process may have been faster with.
 Result<void> migrate(sqlite3* db, std::span<const Migration> migrations);

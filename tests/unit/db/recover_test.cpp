@@ -19,6 +19,7 @@ using namespace tile_tune::db::testing;
 namespace {
 
 constexpr int kTrials = 150;
+constexpr size_t kVersionAt = 60, kApplicationAt = 68;  // in the header, four bytes each
 
 std::string read(const fs::path& path) {
   std::ostringstream bytes;
@@ -28,11 +29,11 @@ std::string read(const fs::path& path) {
 void write(const fs::path& path, const std::string& bytes) { std::ofstream(path, std::ios::binary) << bytes; }
 
 /// Many trials and a winner; the text of some schedules fills several pages.
-void fill(const fs::path& path) {
+void fill(const fs::path& path, int trials = kTrials) {
   Database db = open(path);
   const auto run = value(db.begin_session(matmul(), target(), tool(), session()));
-  for (int i = 0; i < kTrials; ++i) value(db.append_trial(run, trial(i, i)));
-  value(db.append_trial(run, winner(kTrials, 8, 100)));
+  for (int i = 0; i < trials; ++i) value(db.append_trial(run, trial(i, i)));
+  value(db.append_trial(run, winner(trials, 8, 100)));
   value(db.finish_session(run, "done"));
 }
 
@@ -122,6 +123,40 @@ TEST_CASE("of a truncated file what is left is recovered") {
   CHECK(saved.records.size() > all.size() / 3);
   CHECK(saved.records.size() < all.size());
   CHECK((saved.told.cut_off || saved.told.unreadable > 0));
+}
+
+TEST_CASE("no bit of what the header says of program and version costs a record") {
+  Folder folder;
+  fill(folder.file(), 1);
+  const auto all = records(folder.file());
+  const std::string bytes = read(folder.file());
+  for (const size_t field : {kVersionAt, kApplicationAt})
+    for (size_t bit = 0; bit < 32; ++bit) {
+      INFO("bit " << bit << " from byte " << field);
+      std::string damaged = bytes;
+      damaged[field + bit / 8] = static_cast<char>(damaged[field + bit / 8] ^ (1 << bit % 8));
+      write(folder.file("damaged.db"), damaged);
+      const auto opened = Database::open(folder.file("damaged.db"), Mode::ReadOnly);
+      REQUIRE_FALSE(opened.has_value());
+      CHECK((opened.error().code == "database-corrupt" || opened.error().code == "database-newer"));
+      CHECK(recovered(folder, folder.file("damaged.db")).records == all);
+    }
+}
+
+TEST_CASE("of a file that has lost the names of some tables the others are recovered") {
+  Folder folder;
+  fill(folder.file());
+  const auto all = records(folder.file());
+  std::string bytes = read(folder.file());
+  const auto page = static_cast<size_t>(sql_number(folder.file(), "PRAGMA page_size"));
+  const size_t names = bytes.find("CREATE INDEX trial_schedule");
+  REQUIRE(names != std::string::npos);
+  bytes.replace(names / page * page, page, page, 'x');
+  write(folder.file("damaged.db"), bytes);
+  const auto saved = recovered(folder, folder.file("damaged.db"));
+  CHECK(is_part(saved.records, all));
+  CHECK(saved.records.size() > 3);
+  CHECK(saved.told.cut_off);
 }
 
 TEST_CASE("an index that disagrees with its table is found where that is asked for, and everything is recovered") {

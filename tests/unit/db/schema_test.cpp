@@ -133,6 +133,42 @@ TEST_CASE("a file of a newer tool is refused, with both versions in the message"
   CHECK(sql_number(folder.file(), "PRAGMA user_version") == 4711);
 }
 
+TEST_CASE("a header that does not go with the tables is damage, whatever it says") {
+  const int newest = migrations().back().version;
+  const auto [version, change] = GENERATE_COPY(table<int, std::string>({{1, "user_version = 0"},
+                                                                        {newest, "user_version = 0"},
+                                                                        {newest, "user_version = 1"},
+                                                                        {newest, "user_version = -2147483646"},
+                                                                        {1, "application_id = 0"},
+                                                                        {newest, "application_id = 0"},
+                                                                        {newest, "application_id = 1416918383"}}));
+  INFO("version " << version << ": " << change);
+  Folder folder;
+  restore(folder.file(), version);
+  sql(folder.file(), "PRAGMA " + change);
+  for (const Mode mode : {Mode::ReadOnly, Mode::ReadWrite}) {
+    const auto db = Database::open(folder.file(), mode);
+    REQUIRE_FALSE(db.has_value());
+    CHECK(db.error().code == "database-corrupt");
+    CHECK_THAT(db.error().message, Catch::Contains("its header does not go with its tables"));
+    CHECK_THAT(db.error().note, Catch::Contains("tile-tune db recover '"));
+  }
+  const auto rest = open_damaged(folder.file());
+  CHECK((rest ? "opened" : rest.error().code) ==
+        (version == migrations().back().version ? "opened" : "database-older"));
+}
+
+TEST_CASE("a file of other tables is not recovered, by a header of ours or not") {
+  Folder folder;
+  open(folder.file("newer.db"));
+  sql(folder.file("newer.db"), "ALTER TABLE trial ADD COLUMN predicted REAL; PRAGMA user_version = 3");
+  CHECK(open_damaged(folder.file("newer.db")).error().code == "database-newer");
+  sql(folder.file("contacts.db"), "CREATE TABLE contacts(name TEXT); PRAGMA user_version = 2");
+  CHECK(open_damaged(folder.file("contacts.db")).error().code == "not-a-database");
+  sql(folder.file("session.db"), "CREATE TABLE session(name TEXT); PRAGMA user_version = 2");
+  CHECK(open_damaged(folder.file("session.db")).error().code == "not-a-database");
+}
+
 TEST_CASE("an older tool refuses a file of the newest version and leaves it as it is") {
   // What this tool does with a file of its own version is what every older one does with it: refuse by the number.
   Folder folder;
