@@ -153,6 +153,15 @@ Result<Connection> upgraded_copy(sqlite3* older) {
   return copy;
 }
 
+/// For a file that nobody is at work on, with the log that somebody left there: its index is kept in the memory, not in
+/// a file beside it (https://www.sqlite.org/wal.html, "use of WAL without shared-memory").
+Result<Connection> connect_alone(const fs::path& path) {
+  TILE_TUNE_TRY(db, connect(plain_name(path), path, SQLITE_OPEN_READONLY, "unix-none"));
+  sqlite3_db_config(db.get(), SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, nullptr);
+  TILE_TUNE_CHECK(execute(db.get(), "PRAGMA locking_mode = EXCLUSIVE"));
+  return db;
+}
+
 /// Whatever the file says it is.
 Result<Connection> connect_reader(const fs::path& path) {
   TILE_TUNE_TRY(db, connect(plain_name(path), path, SQLITE_OPEN_READONLY));
@@ -162,6 +171,9 @@ Result<Connection> connect_reader(const fs::path& path) {
   // Readers of a WAL file make a shared-memory file beside it, which a read-only folder or a full disk refuses.
   // Without a log there is no writer and nothing to share: read the file as it is.
   if (refused && log_size(path) == 0) return connect(immutable_uri(path), path, SQLITE_OPEN_READONLY | SQLITE_OPEN_URI);
+  // Without the shared memory there is no writer either: one that was killed left the log.
+  std::error_code error;
+  if (refused && !fs::exists(resolved(path).string() + "-shm", error)) return connect_alone(path);
   return db;
 }
 

@@ -234,6 +234,38 @@ TEST_CASE("a relative path is a path, whatever SQLite would take it for") {
     CHECK_THAT(entry.path().filename().string(), Catch::StartsWith(name));
 }
 
+TEST_CASE("the log that a killed tuner left is read in a read-only folder, too") {
+  const bool with_index = GENERATE(true, false);
+  INFO((with_index ? "with" : "without") << " the shared memory beside it");
+  Folder folder;
+  const int killed = in_child([&] {
+    Database db = open(folder.file());
+    const auto run = value(db.begin_session(matmul(), target(), tool(), session()));
+    value(db.append_trial(run, winner(0, 8, 100)));
+    return kill(getpid(), SIGKILL);
+  });
+  REQUIRE(WIFSIGNALED(killed));
+  const std::string log = folder.file().string() + "-wal";
+  if (!with_index) fs::remove(folder.file().string() + "-shm");
+  const std::string before = read(folder.file()), log_before = read(log);
+  REQUIRE(!log_before.empty());
+  for (const auto& entry : fs::directory_iterator(folder.path())) fs::permissions(entry, fs::perms(0444));
+  fs::permissions(folder.path(), fs::perms(0555));
+  const int as_found = unprivileged([&] {
+    {
+      Database db = open(folder.file(), Mode::ReadOnly);
+      if (value(db.best(matmul(), target(), tool()))->median_ns != 100) return 1;
+      value(db.check_pages());
+      if (db.begin_session(matmul(), target(), tool(), session()).error().code != "database-read-only") return 2;
+    }
+    return open_damaged(folder.file()) ? 0 : 3;
+  });
+  fs::permissions(folder.path(), fs::perms(0755));
+  CHECK(as_found == 0);
+  CHECK(read(folder.file()) == before);
+  CHECK(read(log) == log_before);
+}
+
 TEST_CASE("a database in a read-only folder can be read, and says so when written") {
   Folder folder;
   const fs::path path = folder.file("odd ?name%.db");
