@@ -150,12 +150,17 @@ Result<Exit> take(const db::RecordSource& source, const Session& session) {
 }
 
 Result<Exit> import_records(const std::string& input, const Session& session) {
-  if (input == "-") return take(db::records_of(std::cin, "standard input"), session);
+  // What holds no records is found out before the target is made.
+  if (input == "-") {
+    TILE_TUNE_TRY(source, db::records_of(std::cin, "standard input"));
+    return take(source, session);
+  }
   std::error_code error;
   if (fs::is_directory(input, error)) return failure("cannot-read", fmt::format("cannot read {}: a folder", input));
   std::ifstream stream(input, std::ios::binary);
   if (!stream) return failure("cannot-read", fmt::format("cannot read {}: {}", input, std::strerror(errno)));
-  return take(db::records_of(stream, input), session);
+  TILE_TUNE_TRY(source, db::records_of(stream, input));
+  return take(source, session);
 }
 
 Result<Exit> merge(const std::vector<std::string>& inputs, const Session& session) {

@@ -314,11 +314,12 @@ Result<Record> record_from_line(const std::string& line) {
   }
 }
 
-RecordSource records_of(std::istream& stream, const std::string& path) {
+Result<RecordSource> records_of(std::istream& stream, const std::string& path) {
+  std::string header;
+  if (!std::getline(stream, header)) return bad_file(fmt::format("{} is empty", path));
+  TILE_TUNE_CHECK(check_header(header, path));
   return [&stream, path](const RecordVisitor& visitor) -> Result<void> {
     std::string line;
-    if (!std::getline(stream, line)) return bad_file(fmt::format("{} is empty", path));
-    TILE_TUNE_CHECK(check_header(line, path));
     for (int number = 2; std::getline(stream, line); ++number) {
       if (line.empty()) continue;
       const auto record = record_from_line(line);

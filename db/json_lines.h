@@ -20,7 +20,8 @@ std::string to_line(const Record& record);
 /// The record of a line; of class Failure with code bad-record-file and a sentence without a place.
 Result<Record> record_from_line(const std::string& line);
 
-/// The records of a file. Errors name `path` and the line. Nothing in it is executed or used as a path.
-RecordSource records_of(std::istream& stream, const std::string& path);
+/// The records of a file that says in its first line, read at once, that it holds some. Errors name `path` and the
+/// line. Nothing in it is executed or used as a path.
+Result<RecordSource> records_of(std::istream& stream, const std::string& path);
 
 }  // namespace tile_tune::db

@@ -20,6 +20,8 @@ namespace {
 
 using Words = std::vector<std::string>;
 
+constexpr size_t kVersionAt = 63;  // the lowest byte of PRAGMA user_version in a database's header
+
 const Words kProgram = {"matvec.tc", "-s", "R=31", "-s", "C=37"};
 
 Finished run(const Sandbox& box, const std::string& verb, const Words& more, const Words& program = kProgram) {
@@ -233,6 +235,9 @@ TEST_CASE("exchange refuses what is no database or export, and leaves no file be
   CHECK(box.run({"db", "import", "notes.txt", "--db", "n.db"}).err.find("[bad-record-file]") != std::string::npos);
   CHECK(box.run({"db", "import", "missing.jsonl", "--db", "n.db"}).exit_code == 1);
   CHECK(box.run({"db", "import", ".", "--db", "n.db"}).exit_code == 1);
+  CHECK(box.run({"db", "import", "/dev/null", "--db", "n.db"}).err.find("[bad-record-file]") != std::string::npos);
+  CHECK_FALSE(std::filesystem::exists(box.path("n.db")));
+  CHECK_FALSE(std::filesystem::exists(box.path("n.db-sessions")));
   CHECK(box.run({"db", "merge", "notes.txt", "--db", "m.db"}).err.find("[not-a-database]") != std::string::npos);
   CHECK(box.run({"db", "merge", "missing.db", "--db", "m.db"}).err.find("[no-database]") != std::string::npos);
   CHECK_FALSE(std::filesystem::exists(box.path("m.db")));
@@ -241,6 +246,8 @@ TEST_CASE("exchange refuses what is no database or export, and leaves no file be
   CHECK(box.run({"db", "prune", "--db", "missing.db"}).exit_code == 1);
   CHECK_FALSE(std::filesystem::exists(box.path("missing.db")));
   tune(box, "a.db");
+  CHECK(box.run({"db", "import", "a.db", "--db", "n.db"}).err.find("[bad-record-file]") != std::string::npos);
+  CHECK_FALSE(std::filesystem::exists(box.path("n.db")));
   CHECK(box.run({"db", "export", "--db", "a.db", "-o", "no/such/folder/a.jsonl"}).exit_code == 1);
   // A disk that fills up while exporting.
   const auto cut = box.run({"db", "export", "--db", "a.db", "-o", "cut.jsonl"}, 2'000);
@@ -368,6 +375,15 @@ TEST_CASE("recover saves what is left of a damaged database into a new one") {
   CHECK(saved.exit_code == 0);
   CHECK(saved.out.find(" records saved into whole.db, 0 lost\n") != std::string::npos);
   CHECK(box.run({"db", "export", "--db", "whole.db"}).out == whole);
+  // One bit of the header: every record is there.
+  std::string bytes = box.read("a.db");
+  bytes[kVersionAt] = 0;
+  box.write("flipped.db", bytes);
+  const auto flipped = box.run({"db", "verify", "--files-only", "--db", "flipped.db"});
+  CHECK(flipped.exit_code == 1);
+  CHECK(flipped.err.find("tile-tune db recover '") != std::string::npos);
+  CHECK(box.run({"db", "recover", "flipped.db", "unflipped.db"}).exit_code == 0);
+  CHECK(box.run({"db", "export", "--db", "unflipped.db"}).out == whole);
   const auto size = std::filesystem::file_size(box.path("a.db"));
   std::filesystem::copy_file(box.path("a.db"), box.path("cut.db"));
   std::filesystem::resize_file(box.path("cut.db"), size - 5'000);

@@ -38,7 +38,8 @@ std::string exported(const std::filesystem::path& path) {
 
 Result<Absorbed> take_text(Database& db, const std::string& text) {
   std::istringstream stream(text);
-  return db.absorb(records_of(stream, "shared.jsonl"));
+  TILE_TUNE_TRY(source, records_of(stream, "shared.jsonl"));
+  return db.absorb(source);
 }
 
 Absorbed merge(const std::filesystem::path& into, const std::filesystem::path& from) {
