@@ -146,15 +146,16 @@ Result<std::vector<db::Database>> open_stack(const Session& session) {
   std::vector<db::Database> stack;
   for (const auto& path : paths) {
     auto database = db::Database::open(path, db::Mode::ReadOnly);
-    if (!database && database.error().code == "no-database") {
-      // The default file is missing until something is tuned; one that --db names may be a slip.
-      Diagnostic& missing = database.error();
-      missing.severity = Severity::Warning;
-      if (!session.options.databases.empty()) session.report.diagnostic(missing);
+    if (database) {
+      stack.push_back(std::move(*database));
       continue;
     }
-    if (!database) return tl::unexpected(std::move(database.error()));
-    stack.push_back(std::move(*database));
+    Diagnostic& error = database.error();
+    const bool newer_layer = error.code == "database-newer" && &path != &paths.front();
+    if (error.code != "no-database" && !newer_layer) return tl::unexpected(std::move(error));
+    // The default file is missing until something is tuned; one that --db names may be a slip.
+    error.severity = Severity::Warning;
+    if (!session.options.databases.empty()) session.report.diagnostic(error);
   }
   return stack;
 }

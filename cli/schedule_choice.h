@@ -39,7 +39,7 @@ ScheduleChoice default_choice(const Workload& workload, const codegen::Target& t
 Result<ScheduleChoice> given_choice(const Workload& workload, const codegen::Target& target, const std::string& path);
 
 /// The databases of the command line, for reading. One that does not exist or is empty has no schedules (rulings 17): a
-/// warning if --db names it.
+/// warning if --db names it. One under the first that a newer tile-tune wrote is left out with a warning, too.
 Result<std::vector<db::Database>> open_stack(const Session& session);
 
 /// The best stored schedule, if there is one. Records of another tool version or CPU are taken with a warning, too

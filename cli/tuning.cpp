@@ -114,13 +114,18 @@ Result<Start> start_session(db::Database& database, const TuningKey& key, const 
   return begin(database, key, request);
 }
 
-/// The first is written, the others are read.
+/// The first is written, the others are read: who shares one may have a newer tile-tune already.
 Result<std::vector<db::Database>> open_databases(const Session& session) {
   TILE_TUNE_TRY(paths, session.databases());
   std::vector<db::Database> databases;
   for (const auto& path : paths) {
-    TILE_TUNE_TRY(database, db::Database::open(path, databases.empty() ? db::Mode::ReadWrite : db::Mode::ReadOnly));
-    databases.push_back(std::move(database));
+    auto database = db::Database::open(path, databases.empty() ? db::Mode::ReadWrite : db::Mode::ReadOnly);
+    if (!database && database.error().code == "database-newer" && !databases.empty()) {
+      session.report.warn(database.error().code, database.error().message, database.error().note);
+      continue;
+    }
+    if (!database) return tl::unexpected(std::move(database.error()));
+    databases.push_back(std::move(*database));
   }
   return databases;
 }

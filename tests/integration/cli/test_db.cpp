@@ -309,6 +309,22 @@ TEST_CASE("a database of another version is stale until verify re-checks it; a r
   CHECK(shown[0]["rung"].is_string());
 }
 
+TEST_CASE("a database of a newer version under the own one is left out with a warning") {
+  const Sandbox box;
+  tune(box, "own.db");
+  std::string newer = box.read("own.db");
+  newer[kVersionAt] = 99;
+  box.write("team.db", newer);
+  const auto built = run(box, "build", {"--db", "own.db", "--db", "team.db", "-o", "out", "--json"});
+  CHECK(json_of(built)["kernels"][0]["rung"] == "exact");
+  CHECK(built.err.find("database-newer") != std::string::npos);
+  const auto tuned = run(box, "tune", {"--trials", "2", "--db", "own.db", "--db", "team.db"});
+  INFO(tuned.err);
+  CHECK(tuned.exit_code == 0);
+  CHECK(tuned.err.find("[database-newer]") != std::string::npos);
+  CHECK(run(box, "build", {"--db", "team.db", "--db", "own.db", "-o", "out"}).exit_code == 1);
+}
+
 TEST_CASE("a program that cannot be run here is a line of verify, and the others are checked") {
   const Sandbox box;
   tune(box, "a.db");
