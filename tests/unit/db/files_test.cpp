@@ -172,7 +172,9 @@ TEST_CASE("errors are returned, never printed") {
 
 TEST_CASE("another program's SQLite database is refused and left alone") {
   Folder folder;
-  sql(folder.file(), "CREATE TABLE contacts(name TEXT); PRAGMA user_version = 1");
+  sql(folder.file(),
+      "CREATE TABLE contacts(name TEXT); PRAGMA user_version = 1; PRAGMA writable_schema = ON; INSERT INTO "
+      "sqlite_schema VALUES ('table', 'found', 'found', 0, 'CREATE VIRTUAL TABLE found USING of_that_program(name)')");
   const std::string before = read(folder.file());
   for (const Mode mode : {Mode::ReadOnly, Mode::ReadWrite}) {
     CHECK(error_of(folder.file(), mode).code == "not-a-database");
