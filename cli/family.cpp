@@ -43,11 +43,6 @@ Diagnostic no_range(const FamilyWorkload& workload, const std::string& why, cons
           std::nullopt, fix};
 }
 
-bool has_range(const FamilyWorkload& workload) {
-  return std::any_of(workload.program.sizes.begin(), workload.program.sizes.end(),
-                     [](const auto& size) { return size.listed.empty(); });
-}
-
 /// One kernel for each listed point.
 Result<void> add_listed(const FamilyWorkload& workload, const codegen::Target& target, const Session& session,
                         codegen::Family& family) {
@@ -176,7 +171,7 @@ Result<codegen::Family> generic_family(const FamilyWorkload& workload, const cod
   family.runtime = std::move(*runtime);
   const auto schedule = search::Space(workload.top.program, target).default_schedule();
   auto generic = codegen::member_for_many(family, workload.program.top(), schedule, true);
-  if (!generic && has_range(workload))
+  if (!generic && has_range(workload.program.sizes))
     return tl::unexpected(no_range(workload, generic.error().message, "give a list of sizes, as in -s N=64,128,200"));
   if (!generic) return family;
   generic->record = {{"generic", true}};
@@ -244,7 +239,7 @@ Result<codegen::Kernel> family_kernel(const FamilyWorkload& workload, const std:
     family = std::move(generic);
     session.report.warn("untuned", fmt::format("{} is not tuned for this target", words),
                         "tile-tune tune with the same -s finds faster kernels");
-    if (!has_range(workload)) TILE_TUNE_CHECK(add_listed(workload, target, session, family));
+    if (!has_range(workload.program.sizes)) TILE_TUNE_CHECK(add_listed(workload, target, session, family));
     if (family.table.empty())
       session.report.warn("listed-only", fmt::format("{} has no kernel for sizes that are not listed", words));
   }

@@ -6,6 +6,8 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 
+#include "cli/family_sizes.h"
+
 namespace tile_tune::cli {
 
 namespace {
@@ -112,9 +114,7 @@ Family choose_members(Family family, std::vector<TimedPoint> points) {
   for (auto& point : points)
     if (auto one = own_kernel(family, point)) own.push_back(std::move(*one));
   std::stable_sort(own.begin(), own.end(), [](const Own& a, const Own& b) { return a.gain > b.gain; });
-  const bool ranges = std::any_of(family.program.sizes.begin(), family.program.sizes.end(),
-                                  [](const auto& size) { return size.listed.empty(); });
-  if (ranges && own.size() > kMostOwn) own.erase(own.begin() + kMostOwn, own.end());
+  if (has_range(family.program.sizes) && own.size() > kMostOwn) own.erase(own.begin() + kMostOwn, own.end());
   keep_used(family);
   const size_t room = codegen::kMostMembers - family.members.size();
   if (own.size() > room) own.erase(own.begin() + static_cast<std::ptrdiff_t>(room), own.end());

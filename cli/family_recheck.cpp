@@ -19,10 +19,6 @@ constexpr size_t kTimed = 20;
 
 using Points = std::vector<std::vector<int64_t>>;
 
-bool has_range(const std::vector<codegen::FamilySize>& sizes) {
-  return std::any_of(sizes.begin(), sizes.end(), [](const auto& size) { return size.listed.empty(); });
-}
-
 bool is_same(const codegen::FamilyMember& a, const codegen::FamilyMember& b) {
   return a.only == b.only && a.at == b.at && a.schedule == b.schedule;
 }

@@ -170,6 +170,10 @@ std::vector<std::vector<int64_t>> points_to_time(const std::vector<FamilySize>& 
   return points;
 }
 
+bool has_range(const std::vector<FamilySize>& sizes) {
+  return std::any_of(sizes.begin(), sizes.end(), [](const auto& size) { return size.listed.empty(); });
+}
+
 std::string family_text(const std::vector<FamilySize>& sizes) {
   std::vector<std::string> parts;
   for (const auto& [name, first, last, listed] : sizes)

@@ -23,6 +23,9 @@ std::vector<std::vector<int64_t>> points_to_time(const std::vector<codegen::Fami
                                                  const std::vector<std::vector<int64_t>>& searched, size_t count);
 inline constexpr size_t kSmall = 16;  // floats in a vector register of AVX-512
 
+/// Whether any of them is a range, not a list.
+bool has_range(const std::vector<codegen::FamilySize>& sizes);
+
 /// "N=1..512"
 std::string family_text(const std::vector<codegen::FamilySize>& sizes);
 /// "N=16 M=3"

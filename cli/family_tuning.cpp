@@ -22,10 +22,6 @@ constexpr size_t kMostSearched = 8, kMostTimed = 40;
 
 using Points = std::vector<std::vector<int64_t>>;
 
-bool has_range(const std::vector<codegen::FamilySize>& sizes) {
-  return std::any_of(sizes.begin(), sizes.end(), [](const auto& size) { return size.listed.empty(); });
-}
-
 /// All that follows from what the searches found.
 class Candidates {
  public:
