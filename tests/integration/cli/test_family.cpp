@@ -248,7 +248,7 @@ TEST_CASE("what tune chose for ranges is found under other names, in another ord
   write_programs(box);
   box.write("other.tc", "def product(float(P,R) X, float(R,Q) Y) -> (Z) { Z(p,q) +=! X(p,r) * Y(r,q) }");
   require(
-      box.run({"tune", "product.tc", "-s", "M=1..8", "-s", "N=1..8", "-s", "K=19", "--trials", "4", "--seed", "1"}));
+      box.run({"tune", "product.tc", "-s", "M=1..3", "-s", "N=1..3", "-s", "K=19", "--trials", "4", "--seed", "1"}));
   const auto rung = [&](const Words& program) {
     Words words{"build", "-o", "out"};
     words.insert(words.end(), program.begin(), program.end());
@@ -259,11 +259,11 @@ TEST_CASE("what tune chose for ranges is found under other names, in another ord
     std::filesystem::remove_all(box.path("out"));
     return kernel["rung"].get<std::string>();
   };
-  CHECK(rung({"product.tc", "-s", "M=1..8", "-s", "N=1..8", "-s", "K=19"}) == "exact");
-  CHECK(rung({"product.tc", "-s", "N=1..8", "-s", "K=19", "-s", "M=1..8"}) == "exact");
-  CHECK(rung({"other.tc", "-s", "Q=1..8", "-s", "P=1..8", "-s", "R=19"}) == "exact");
-  CHECK(rung({"einsum:mk,kn->mn", "-s", "n=1..8", "-s", "m=1..8", "-s", "k=19"}) == "exact");
-  CHECK(rung({"product.tc", "-s", "M=1..8", "-s", "K=1..8", "-s", "N=19"}) == "default");
+  CHECK(rung({"product.tc", "-s", "M=1..3", "-s", "N=1..3", "-s", "K=19"}) == "exact");
+  CHECK(rung({"product.tc", "-s", "N=1..3", "-s", "K=19", "-s", "M=1..3"}) == "exact");
+  CHECK(rung({"other.tc", "-s", "Q=1..3", "-s", "P=1..3", "-s", "R=19"}) == "exact");
+  CHECK(rung({"einsum:mk,kn->mn", "-s", "n=1..3", "-s", "m=1..3", "-s", "k=19"}) == "exact");
+  CHECK(rung({"product.tc", "-s", "M=1..3", "-s", "K=1..3", "-s", "N=19"}) == "default");
 }
 
 TEST_CASE("build --revalidate races the kernels of a range that another version chose, and keeps the outcome") {
