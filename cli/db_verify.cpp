@@ -71,7 +71,7 @@ Result<Stack> open_databases(const Session& session) {
         stack.databases.push_back(std::move(*writable));
         continue;
       }
-      session.report.warn(writable.error().code, writable.error().message, "what is found out is not stored");
+      warn_of_unstored(writable.error(), session.report);
     }
     stack.databases.push_back(std::move(readable));
   }

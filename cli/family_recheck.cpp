@@ -6,6 +6,7 @@
 
 #include "cli/family_race.h"
 #include "cli/family_sizes.h"
+#include "cli/recheck.h"
 #include "search/space/space.h"
 
 namespace tile_tune::cli {
@@ -68,12 +69,6 @@ bool holds(const codegen::Family& stored, const codegen::Family& chosen) {
          });
 }
 
-/// What cannot be stored is warned of, and holds all the same.
-template <typename T>
-void warn_if_unstored(const Result<T>& stored, const Reporter& report) {
-  if (!stored) report.warn(stored.error().code, stored.error().message, "what is found out is not stored");
-}
-
 }  // namespace
 
 Result<std::optional<StoredFamily>> rechecked_family(const FamilyWorkload& workload, const StoredFamily& stored,
@@ -93,10 +88,12 @@ Result<std::optional<StoredFamily>> rechecked_family(const FamilyWorkload& workl
     session.report.warn("not-revalidated",
                         fmt::format("the stored kernels of {} do not hold here: {}", described(workload),
                                     race.fault.empty() ? "none is faster than the default schedule" : race.fault));
-    warn_if_unstored(refute_family(workload, stored.session, target, session), session.report);
+    const auto refuted = refute_family(workload, stored.session, target, session);
+    if (!refuted) warn_of_unstored(refuted.error(), session.report);
     return std::nullopt;
   }
-  warn_if_unstored(store_family(workload, chosen, kSeed, target, session, true), session.report);
+  const auto kept = store_family(workload, chosen, kSeed, target, session, true);
+  if (!kept) warn_of_unstored(kept.error(), session.report);
   return StoredFamily{std::move(chosen), "revalidated", target.threads};
 }
 

@@ -70,6 +70,10 @@ Result<void> store(db::Database& database, const db::ProgramRow& program, const 
 
 }  // namespace
 
+void warn_of_unstored(const Diagnostic& why, const Reporter& report) {
+  report.warn(why.code, why.message, "what is found out is not stored");
+}
+
 Result<std::vector<db::BestRow>> rivals_of(std::vector<db::Database>& stack, const db::ProgramRow& program,
                                            const codegen::Target& target) {
   std::vector<db::BestRow> rivals;

@@ -14,6 +14,9 @@
 
 namespace tile_tune::cli {
 
+/// That the outcome of a re-check holds for this once: the database cannot be written.
+void warn_of_unstored(const Diagnostic& why, const Reporter& report);
+
 /// What came of one stored schedule.
 struct Rechecked {
   db::BestRow record;

@@ -32,7 +32,7 @@ std::optional<db::Database> writable(const Session& session) {
   const auto path = session.database();
   auto database = path ? db::Database::open(*path, db::Mode::ReadWrite) : tl::unexpected(path.error());
   if (database) return std::move(*database);
-  session.report.warn(database.error().code, database.error().message, "what is found out is not stored");
+  warn_of_unstored(database.error(), session.report);
   return std::nullopt;
 }
 

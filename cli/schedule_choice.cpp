@@ -7,6 +7,7 @@
 #include <set>
 
 #include "cli/transfer.h"
+#include "cli/units.h"
 #include "codegen/lower/compile.h"
 #include "db/identity.h"
 #include "db/stack.h"
@@ -99,7 +100,7 @@ void warn_of_damage(const db::Database& database, size_t known, const Reporter& 
 
 }  // namespace
 
-std::string threads_text(int threads) { return fmt::format("{} thread{}", threads, threads == 1 ? "" : "s"); }
+std::string threads_text(int threads) { return format_number(static_cast<size_t>(threads), "thread"); }
 
 std::string described(const Workload& workload) {
   const std::string sizes = sizes_text(workload.row.sizes_json);

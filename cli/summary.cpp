@@ -5,6 +5,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "cli/schedule_choice.h"
 #include "cli/table.h"
 #include "cli/units.h"
 
@@ -149,8 +150,7 @@ std::string summary_text(const TuneSummary& summary) {
   const auto& report = summary.report;
   const std::string where = summary.target.cpu_model.empty() ? summary.target.halide : summary.target.cpu_model;
   const std::string title = title_text({program.name, sizes_text(program.sizes_json), program.dtypes}, program.layout);
-  std::string text = fmt::format("{}  ({}, {} thread{})\n\n", title, where, summary.target.threads,
-                                 summary.target.threads == 1 ? "" : "s");
+  std::string text = fmt::format("{}  ({}, {})\n\n", title, where, threads_text(summary.target.threads));
   std::vector<std::vector<std::string>> rows;
   const auto& untuned = report.default_measurement;
   if (untuned.median_ns > 0) rows.push_back(figures("untuned", program, untuned));

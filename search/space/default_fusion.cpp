@@ -185,18 +185,28 @@ struct Planner {
     return bytes;
   }
 
+  static bool runs_in_nest(const Schedule& blocked, int s, int host) {
+    const auto& at = blocked.stages[s].compute_at;
+    return s == host || (at && at->statement == host);
+  }
+
+  // Iterations of each output loop of what runs in the host's nest in one block of that.
+  std::vector<int64_t> extents_in_block(const Fusion& fusion, const Schedule& blocked, int s, int host) const {
+    std::vector<int64_t> extents = stages[s].loops.output;
+    if (s == host)
+      for (size_t p = 0; p < extents.size(); ++p) extents[p] = std::min(extents[p], blocked.stages[s].tiles[p][0]);
+    else if (const auto needed = fusion.extents(s))
+      extents = *needed;
+    return extents;
+  }
+
   // Bytes of the inputs that one block reads, and of the elements that it stores.
   double bytes_passing(const Schedule& blocked, int host) const {
     const Fusion fusion(program, blocked);
     std::map<int, double> by_tensor;
     for (int s = 0; s < count(); ++s) {
-      const auto& at = blocked.stages[s].compute_at;
-      if (s != host && (!at || at->statement != host)) continue;
-      std::vector<int64_t> extents = stages[s].loops.output;
-      if (s == host)
-        for (size_t p = 0; p < extents.size(); ++p) extents[p] = std::min(extents[p], blocked.stages[s].tiles[p][0]);
-      else if (const auto needed = fusion.extents(s))
-        extents = *needed;
+      if (!runs_in_nest(blocked, s, host)) continue;
+      std::vector<int64_t> extents = extents_in_block(fusion, blocked, s, host);
       if (s == host) by_tensor[program.statements[fusion.stored_by(s)].target] = product(extents);
       extents.insert(extents.end(), stages[s].loops.reduction.begin(), stages[s].loops.reduction.end());
       for (const auto& operand : stages[s].loops.operands)
@@ -218,10 +228,8 @@ struct Planner {
       for (const auto& operand : loops.operands) elements += loops.footprint(program, operand, all);
       return iterations(s) > 4 * elements;
     };
-    for (int s = 0; s < count(); ++s) {
-      const auto& at = schedule.stages[s].compute_at;
-      if ((s == host || (at && at->statement == host)) && reuses(s)) return true;
-    }
+    for (int s = 0; s < count(); ++s)
+      if (runs_in_nest(schedule, s, host) && reuses(s)) return true;
     return false;
   }
 
@@ -343,16 +351,16 @@ struct Planner {
     std::set<int> asked;
     const Fusion fusion(program, schedule);
     for (int s = count() - 1; s >= 0; --s) {
+      if (!runs_in_nest(schedule, s, host)) continue;
       StageSchedule& stage = schedule.stages[s];
-      if (s != host && (!stage.compute_at || stage.compute_at->statement != host)) continue;
-      const auto extents = s == host ? block_of(host) : fusion.extents(s);
+      const auto extents = extents_in_block(fusion, schedule, s, host);
       for (const auto& operand : stages[s].loops.operands) {
         const auto& tensor = program.tensors[operand.tensor];
         const double bytes = static_cast<double>(ir::element_count(tensor)) * element_bytes(operand.tensor);
         if (bytes <= static_cast<double>(target().l2_bytes) || asked.count(operand.tensor)) continue;
-        for (int p = stages[s].outputs() - 1; extents && p >= 0; --p) {
-          const codegen::Prefetch next{operand.number, p, static_cast<int>((*extents)[p])};
-          if ((*extents)[p] >= stages[s].loops.output[p] || (*extents)[p] > codegen::kMostAhead ||
+        for (int p = stages[s].outputs() - 1; p >= 0; --p) {
+          const codegen::Prefetch next{operand.number, p, static_cast<int>(extents[p])};
+          if (extents[p] >= stages[s].loops.output[p] || extents[p] > codegen::kMostAhead ||
               !codegen::bytes_ahead(program, stages[s].loops, stage, next))
             continue;
           stage.prefetches.push_back(next);
@@ -361,13 +369,6 @@ struct Planner {
         }
       }
     }
-  }
-
-  // Iterations of each output loop in one block of the host's nest.
-  std::optional<std::vector<int64_t>> block_of(int host) const {
-    std::vector<int64_t> extents;
-    for (const auto& tiles : schedule.stages[host].tiles) extents.push_back(tiles.front());
-    return extents;
   }
 };
 
