@@ -32,7 +32,8 @@ bool follows_loops(const ir::Statement& statement, const Loops& loops, const ir:
 }  // namespace
 
 PackedOperand copy_in_kernel(const ir::Program& program, const ir::Statement& statement, const Loops& loops,
-                             const Packing& choice, const std::optional<DotProduct>& dot, const Func& elements,
+                             const Packing& choice, const std::optional<DotProduct>& dot,
+                             const std::function<Values(const std::vector<Expr>& subscripts)>& element,
                              const std::string& name) {
   const auto& operand = loops.operands[choice.operand];
   const auto& tensor = program.tensors[operand.tensor];
@@ -54,8 +55,24 @@ PackedOperand copy_in_kernel(const ir::Program& program, const ir::Statement& st
     arguments.insert(arguments.begin(), *packed.part);
   }
   const DType as = only_widened_halves(*statement.value) ? DType::F32 : tensor.type;
-  define(packed.func, arguments, stored(at(elements, buffer_arguments(tensor, subscripts)), tensor.type, as));
+  define(packed.func, arguments, stored(element(subscripts), tensor.type, as));
   return packed;
+}
+
+std::optional<std::vector<Expr>> indices_at(const ir::Statement& statement, const Operand& operand,
+                                            const std::vector<Expr>& subscripts) {
+  std::vector<Expr> indices(statement.indices.size());
+  std::vector<bool> used(statement.indices.size());
+  for (size_t d = 0; d < subscripts.size(); ++d) {
+    const auto& subscript = std::get<ir::AffineExpr>(operand.subscripts[d]);
+    for (const auto& [index, coefficient] : subscript.terms) used[static_cast<size_t>(index)] = true;
+    if (subscript.terms.size() != 1 || subscript.terms[0].second != 1 || subscript.denominator != 1) continue;
+    indices[static_cast<size_t>(subscript.terms[0].first)] =
+        subscripts[d] - static_cast<int>(subscript.constant.constant().value());
+  }
+  for (size_t i = 0; i < indices.size(); ++i)
+    if (used[i] && !indices[i].defined()) return std::nullopt;
+  return indices;
 }
 
 PackedOperand copy_made_beforehand(const PackedForm& form, const Func& parameter) {

@@ -1,11 +1,13 @@
 // Copies of operands: made inside the kernel, or, of constants, by functions of their own beforehand.
 #pragma once
 
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "Halide.h"
+#include "codegen/lower/values.h"
 #include "codegen/schedule/packed_form.h"
 #include "codegen/target/target.h"
 
@@ -24,15 +26,23 @@ struct PackedOperand {
   std::optional<Halide::LoopLevel> outside{};  // of depth -1: where in the nest around it is made; none: before that
   std::vector<int> in_memory{};                // dimensions of the operand with more than one element, neighbours first
   std::vector<bool> unclamped{};  // by dimension: all iterations stay inside, so exactly what they read is copied
+  int product = -1;               // the node of the term's Product that is copied, if more than the operand
 };
 
-/// How the elements of the statement's operand are copied inside the kernel; `elements` holds the operand's tensor.
+/// How the elements of the statement's operand are copied inside the kernel; `element`: what to copy at these
+/// subscripts.
 PackedOperand copy_in_kernel(const ir::Program& program, const ir::Statement& statement, const Loops& loops,
-                             const Packing& choice, const std::optional<DotProduct>& dot, const Halide::Func& elements,
+                             const Packing& choice, const std::optional<DotProduct>& dot,
+                             const std::function<Values(const std::vector<Halide::Expr>& subscripts)>& element,
                              const std::string& name);
 
 /// Of a copy made beforehand, which `parameter` holds.
 PackedOperand copy_made_beforehand(const PackedForm& form, const Halide::Func& parameter);
+
+/// The values of the statement's indices where the operand is read at these subscripts, as far as they tell: undefined
+/// for indices it does not use. nullopt: one that it uses stands in no subscript alone.
+std::optional<std::vector<Halide::Expr>> indices_at(const ir::Statement& statement, const Operand& operand,
+                                                    const std::vector<Halide::Expr>& subscripts);
 
 /// Where in the copy the element at these subscripts is; `part`: which of a dot product's iterations.
 std::vector<Halide::Expr> packed_arguments(const PackedOperand& packed, std::vector<Halide::Expr> subscripts,

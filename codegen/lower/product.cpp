@@ -1,15 +1,11 @@
 #include "codegen/lower/product.h"
 
+#include <algorithm>
 #include <limits>
 #include <tuple>
 
 namespace tile_tune::codegen {
 namespace {
-
-struct Factor {
-  Values value;
-  std::vector<bool> varies;  // with which indices
-};
 
 // Factors in order of appearance.
 void flatten(const ir::Expr& expr, std::vector<const ir::Expr*>& factors) {
@@ -41,35 +37,77 @@ double count_values(const Loops& loops, int contiguous, const std::vector<bool>&
 
 }  // namespace
 
-std::optional<Values> multiply_factors(const ir::Expr& term, const std::vector<Halide::Expr>& indices,
-                                       const ReadOperand& read_operand, const Loops& loops, int contiguous) {
-  std::vector<const ir::Expr*> parts;
-  flatten(term, parts);
-  if (parts.size() < 3 || !is_float(term.type) || is_complex(term.type)) return std::nullopt;
-  std::vector<Factor> factors;
-  int reads = 0;  // operands are numbered over the whole term
-  for (const auto* part : parts) {
-    Factor factor{{}, std::vector<bool>(indices.size())};
-    for (const int index : ir::indices_of(*part)) factor.varies[static_cast<size_t>(index)] = true;
-    factor.value = to_halide(*part, indices, [&](int number, const ir::Read& read, const auto& subscripts) {
-      return read_operand(reads + number, read, subscripts);
-    });
-    ir::for_each_read(*part, [&](const ir::Read&) { ++reads; });
-    factors.push_back(std::move(factor));
+std::optional<Product> Product::of(const ir::Expr& term, size_t indices, const Loops& loops, int contiguous) {
+  std::vector<const ir::Expr*> factors;
+  flatten(term, factors);
+  if (factors.size() < 3 || !is_float(term.type) || is_complex(term.type)) return std::nullopt;
+  Product product;
+  auto& nodes = product.nodes_;
+  std::vector<int> roots;
+  int operands = 0;
+  for (const auto* factor : factors) {
+    Node leaf{factor, operands};
+    leaf.varies.resize(indices);
+    for (const int index : ir::indices_of(*factor)) leaf.varies[static_cast<size_t>(index)] = true;
+    ir::for_each_read(*factor, [&](const ir::Read&) { ++operands; });
+    roots.push_back(static_cast<int>(nodes.size()));
+    nodes.push_back(std::move(leaf));
   }
-  while (factors.size() > 1) {
+  while (roots.size() > 1) {
     size_t first = 0, second = 1;
     double fewest = std::numeric_limits<double>::infinity();
-    for (size_t a = 0; a < factors.size(); ++a)
-      for (size_t b = a + 1; b < factors.size(); ++b)
-        if (const double count = count_values(loops, contiguous, either(factors[a].varies, factors[b].varies));
+    for (size_t a = 0; a < roots.size(); ++a)
+      for (size_t b = a + 1; b < roots.size(); ++b)
+        if (const double count =
+                count_values(loops, contiguous, either(nodes[roots[a]].varies, nodes[roots[b]].varies));
             count < fewest)
           std::tie(fewest, first, second) = std::tuple(count, a, b);
-    factors[first] = {{factors[first].value[0] * factors[second].value[0]},
-                      either(factors[first].varies, factors[second].varies)};
-    factors.erase(factors.begin() + static_cast<std::ptrdiff_t>(second));
+    const int left = roots[first], right = roots[second], both = static_cast<int>(nodes.size());
+    nodes.push_back({nullptr, 0, left, right, -1, either(nodes[left].varies, nodes[right].varies)});
+    nodes[left].parent = nodes[right].parent = roots[first] = both;
+    roots.erase(roots.begin() + static_cast<std::ptrdiff_t>(second));
   }
-  return std::move(factors.front().value);
+  return product;
+}
+
+Values Product::value(const std::vector<Halide::Expr>& indices, const ReadOperand& read_operand,
+                      const Held& held) const {
+  return value(static_cast<int>(nodes_.size()) - 1, indices, read_operand, held);
+}
+
+Values Product::value(int node, const std::vector<Halide::Expr>& indices, const ReadOperand& read_operand,
+                      const Held& held) const {
+  if (const auto known = held(node)) return *known;
+  const Node& here = nodes_[node];
+  if (here.factor)
+    return to_halide(*here.factor, indices, [&](int number, const ir::Read& read, const auto& subscripts) {
+      return read_operand(here.operands + number, read, subscripts);
+    });
+  return {value(here.left, indices, read_operand, held)[0] * value(here.right, indices, read_operand, held)[0]};
+}
+
+bool Product::all_operands(int node, const std::function<bool(int number)>& holds) const {
+  const Node& here = nodes_[node];
+  if (!here.factor) return all_operands(here.left, holds) && all_operands(here.right, holds);
+  bool all = true;
+  int number = here.operands;
+  ir::for_each_read(*here.factor, [&](const ir::Read&) { all = holds(number++) && all; });
+  return all;
+}
+
+int Product::held_by_copy(int operand, const std::function<bool(int number)>& may_read) const {
+  const auto leaf = std::find_if(nodes_.begin(), nodes_.end(), [&](const Node& node) {
+    return node.factor && node.operands == operand && std::holds_alternative<ir::Read>(node.factor->node);
+  });
+  if (leaf == nodes_.end()) return -1;
+  const int first = static_cast<int>(leaf - nodes_.begin());
+  int node = first;
+  for (int parent = leaf->parent; nodes_[parent].parent >= 0; parent = nodes_[node].parent) {
+    const int other = nodes_[parent].left == node ? nodes_[parent].right : nodes_[parent].left;
+    if (nodes_[parent].varies != leaf->varies || !all_operands(other, may_read)) break;
+    node = parent;
+  }
+  return node == first ? -1 : node;
 }
 
 }  // namespace tile_tune::codegen

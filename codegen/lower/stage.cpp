@@ -30,6 +30,7 @@ struct Builder {
   const RuntimeProgram* runtime = nullptr;
   size_t statement_number = 0;
   Stage stage{};
+  std::optional<Product> product{};  // that a sum adds up
 
   int outputs() const { return static_cast<int>(stage.loops.output.size()); }
   int reductions() const { return static_cast<int>(stage.loops.reduction.size()); }
@@ -102,7 +103,6 @@ struct Builder {
   // makes Halide cut the loops where the clamps end, so that inner tiles have none.
   Values read(const std::vector<PackedOperand>& packings, int number, const ir::Read& node,
               std::vector<Expr> subscripts, const Expr& part) const {
-    const auto& tensor = program.tensors[node.tensor];
     for (size_t d = 0; d < subscripts.size(); ++d) {
       const Expr last = extent_of(node.tensor, d) - 1;
       if (!std::holds_alternative<ir::AffineExpr>(node.subscripts[d]))
@@ -112,7 +112,7 @@ struct Builder {
     }
     for (const auto& packed : packings)
       if (packed.choice.operand == number) return at(packed.func, packed_arguments(packed, subscripts, part));
-    return at(tensors.at(node.tensor), buffer_arguments(tensor, subscripts));
+    return unpacked(node.tensor, subscripts);
   }
 
   // The plain product is what the compiler knows as part of a dot product; its instructions wrap.
@@ -148,12 +148,48 @@ struct Builder {
     };
     if (stage.dot) return {{dot_term(indices, read_operand)}, {}};
     const auto type = halide_type(statement.accumulator);
-    const bool is_term = statement.op == ir::Aggregation::Sum && reductions() > 0;
-    std::optional<Values> value;
-    if (is_term) value = multiply_factors(*spelled().value, indices, read_operand, stage.loops, stage.contiguous);
-    if (!value) value = to_halide(*spelled().value, indices, read_operand);
-    for (Expr& part : *value) part = convert(with_ieee_rules(with_shared_reciprocals(part, stage), is_term), type);
-    return {*value, conditions};
+    Values value = product ? product->value(indices, read_operand, [&](int node) { return copied(node, indices); })
+                           : to_halide(*spelled().value, indices, read_operand);
+    for (Expr& part : value) part = convert(with_ieee_rules(with_shared_reciprocals(part, stage), is_sum()), type);
+    return {value, conditions};
+  }
+
+  bool is_sum() const { return statement.op == ir::Aggregation::Sum && reductions() > 0; }
+
+  // What a copy holds of the product that is added up.
+  std::optional<Values> copied(int node, const std::vector<Expr>& indices) const {
+    for (const auto& packed : stage.packed) {
+      if (packed.product != node) continue;
+      std::vector<Expr> subscripts;
+      for (const auto& subscript : stage.loops.operands[packed.choice.operand].subscripts)
+        subscripts.push_back(to_halide(std::get<ir::AffineExpr>(subscript), indices));
+      return at(packed.func, packed_arguments(packed, subscripts, {}));
+    }
+    return std::nullopt;
+  }
+
+  bool stays_inside_its_tensor(const Operand& operand) const {
+    for (size_t d = 0; d < operand.subscripts.size(); ++d)
+      if (!operand.affine || !reads_inside(operand.number, d)) return false;
+    return true;
+  }
+
+  // The node of the product that the copy of an operand holds: its other factors are inputs of the program, and are
+  // inside their tensors wherever the operand is. -1: it holds the operand.
+  int product_to_copy(const Packing& choice) const {
+    const auto& operand = stage.loops.operands[choice.operand];
+    if (!product || runtime || program.tensors[operand.tensor].type != statement.value->type ||
+        !stays_inside_its_tensor(operand))
+      return -1;
+    for (int p = 0; p < outputs(); ++p)
+      if (!writes_all_of(statement, stage.loops, p)) return -1;
+    if (!indices_at(statement, operand, std::vector<Expr>(operand.subscripts.size(), 0))) return -1;
+    return product->held_by_copy(choice.operand, [&](int number) {
+      const auto& other = stage.loops.operands[number];
+      return stays_inside_its_tensor(other) && program.tensors[other.tensor].role == ir::Role::Input &&
+             std::none_of(schedule.packings.begin(), schedule.packings.end(),
+                          [&](const Packing& packing) { return packing.operand == number; });
+    });
   }
 
   // What must hold for a term to count: one condition for each end of each constraint. Halide cuts loops at the
@@ -169,6 +205,18 @@ struct Builder {
     return conditions;
   }
 
+  Values unpacked(int tensor, const std::vector<Expr>& subscripts) const {
+    return at(tensors.at(tensor), buffer_arguments(program.tensors[tensor], subscripts));
+  }
+
+  Values product_at(int node, const std::vector<Expr>& indices) const {
+    const auto read_operand = [&](int, const ir::Read& read, const std::vector<Expr>& subscripts) {
+      return unpacked(read.tensor, subscripts);
+    };
+    const Values values = product->value(node, indices, read_operand, [](int) { return std::nullopt; });
+    return each_part(values, [](const Expr& value) { return with_ieee_rules(value, false); });
+  }
+
   void make_packed() {
     for (const auto& choice : schedule.packings) {
       const auto& operand = stage.loops.operands[choice.operand];
@@ -176,8 +224,13 @@ struct Builder {
         return &program.statements[one.statement] == &statement && one.packing.operand == choice.operand;
       });
       if (form == forms.end()) {
-        stage.packed.push_back(
-            copy_in_kernel(program, statement, stage.loops, choice, stage.dot, tensors.at(operand.tensor), name));
+        const int node = product_to_copy(choice);
+        const auto element = [&](const std::vector<Expr>& subscripts) {
+          return node < 0 ? unpacked(operand.tensor, subscripts)
+                          : product_at(node, *indices_at(statement, operand, subscripts));
+        };
+        stage.packed.push_back(copy_in_kernel(program, statement, stage.loops, choice, stage.dot, element, name));
+        stage.packed.back().product = node;
         continue;
       }
       stage.packed.push_back(copy_made_beforehand(*form, tensors.at(operand.tensor)));
@@ -529,6 +582,7 @@ struct Builder {
       stage.buffer_order.push_back(row ? outputs() - 1 - p : p);
     }
     if (schedule.dot_product) stage.dot = dot_product(program, statement, stage.loops, schedule);
+    if (is_sum()) product = Product::of(*spelled().value, index_values({}).size(), stage.loops, stage.contiguous);
     make_packed();
     Values computed;
     if (reductions() > 0) {

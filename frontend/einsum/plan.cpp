@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bit>
 #include <limits>
+#include <tuple>
 
 namespace tile_tune::einsum {
 namespace {
@@ -54,6 +55,7 @@ class Exhaustive {
     AxisSet axes;
     double flops = 0;
     double elements = 0;  // of its own and of what it is made from, operands aside
+    int apart = 0;        // steps to it that sum nothing, the last operand not among what they multiply
     unsigned right = 0;   // the part without the first operand
   };
 
@@ -73,8 +75,7 @@ class Exhaustive {
     return product;
   }
 
-  double flops(const AxisSet& left, const AxisSet& right, const AxisSet& result) const {
-    const Step step = contract(left, right, result);
+  double flops(const AxisSet& left, const AxisSet& right, const Step& step) const {
     double sum = volume(united(step.result, step.summed)) * (step.summed.empty() ? 1 : 2);
     if (!step.sum_left.empty()) sum += volume(left);
     if (!step.sum_right.empty()) sum += volume(right);
@@ -92,11 +93,16 @@ class Exhaustive {
                      [](unsigned a, unsigned b) { return std::popcount(a) < std::popcount(b); });
     for (const unsigned right : parts) {
       const Best &l = best_[set ^ right], &r = best_[right];
-      const double cost = l.flops + r.flops + flops(l.axes, r.axes, best.axes);
+      const Step step = contract(l.axes, r.axes, best.axes);
+      const bool has_last = set >> (operands_.size() - 1) & 1;
+      const double cost = l.flops + r.flops + flops(l.axes, r.axes, step);
       const double elements = l.elements + r.elements + volume(best.axes);
-      if (best.right != 0 && !(std::pair(cost, elements) < std::pair(best.flops, best.elements))) continue;
+      const int apart = l.apart + r.apart + (step.summed.empty() && !has_last ? 1 : 0);
+      if (best.right != 0 && !(std::tuple(cost, elements, apart) < std::tuple(best.flops, best.elements, best.apart)))
+        continue;
       best.flops = cost;
       best.elements = elements;
+      best.apart = apart;
       best.right = right;
     }
   }

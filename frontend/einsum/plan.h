@@ -28,8 +28,9 @@ inline constexpr size_t kMaxExhaustive = 6;
 using Order = std::vector<std::pair<int, int>>;
 
 /// `extents` by axis; without them, or with more than six operands, left to right; else the order of the fewest FLOP,
-/// among equals the one whose steps leave the fewest elements, and then one that starts from the left. `needed`: axes
-/// used outside. At least one operand.
+/// among equals the one whose steps leave the fewest elements, then one that multiplies without summing where the last
+/// operand is (callers have the one along which results lie in memory there: kernels copy it, and a copy may as well
+/// hold the product), and then one that starts from the left. `needed`: axes used outside. At least one operand.
 Order plan(const std::vector<AxisSet>& operands, const AxisSet& needed,
            const std::optional<std::vector<double>>& extents);
 

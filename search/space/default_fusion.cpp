@@ -6,6 +6,7 @@
 #include "search/space/default_fusion.h"
 
 #include <algorithm>
+#include <limits>
 #include <map>
 #include <numeric>
 #include <set>
@@ -65,10 +66,37 @@ struct Planner {
     return iterations(consumer) / std::max(iterations(s), 1.0);
   }
 
+  // Elements of the operand that the stage's copies of it hold, all together; infinity if it has none.
+  double copied_elements(int s, const codegen::Operand& operand) const {
+    const StageSchedule& stage = schedule.stages[s];
+    const auto packing = std::find_if(stage.packings.begin(), stage.packings.end(),
+                                      [&](const auto& one) { return one.operand == operand.number; });
+    if (packing == stage.packings.end()) return std::numeric_limits<double>::infinity();
+    double copies = 1;
+    std::vector<int64_t> extents = stages[s].loops.output;
+    for (int i = 0; i < packing->depth; ++i) {
+      const int level = i / stages[s].outputs(), p = stage.order[level][i % stages[s].outputs()];
+      copies *= static_cast<double>(trip_count(stages[s].loops, stage, p, level));
+      extents[p] = stage.tiles[p][level];
+    }
+    extents.insert(extents.end(), stages[s].loops.reduction.begin(), stages[s].loops.reduction.end());
+    return copies * stages[s].loops.footprint(program, operand, extents);
+  }
+
+  // True if the only consumer reads the elements through copies, which may as well compute them.
+  bool is_computed_by_copies(int s) const {
+    const int consumer = codegen::inline_consumer(program, s);
+    const auto& operands = stages[consumer].loops.operands;
+    return std::all_of(operands.begin(), operands.end(), [&](const auto& operand) {
+      return operand.tensor != program.statements[s].target ||
+             copied_elements(consumer, operand) <= kMostRepeated * iterations(s);
+    });
+  }
+
   void place_element_wise() {
     for (int s = 0; s < count(); ++s) {
       const bool cheap = !computes(*program.statements[s].value);
-      if (stages[s].can_inline && (cheap || reuse(s) <= kMostRepeated)) {
+      if (stages[s].can_inline && (cheap || reuse(s) <= kMostRepeated || is_computed_by_copies(s))) {
         schedule.stages[s] = {};
         schedule.stages[s].inlined = true;
       }

@@ -30,16 +30,19 @@ std::string text(const ir::ExprPtr& term) {
   loops.output_index = {kI, kJ};
   loops.reduction = {512};
   loops.reduction_index = {kK};
-  const auto product = multiply_factors(
-      *term, indices,
-      [&](int number, const ir::Read& read, const auto&) {
-        CHECK(number == read.tensor);
-        return Values{Halide::Internal::Variable::make(halide_type(term->type), "x" + std::to_string(number))};
-      },
-      loops, 1);
+  const auto product = Product::of(*term, indices.size(), loops, 1);
   if (!product) return "";
   std::ostringstream stream;
-  stream << product->front();
+  stream << product
+                ->value(
+                    indices,
+                    [&](int number, const ir::Read& read, const auto&) {
+                      CHECK(number == read.tensor);
+                      return Values{
+                          Halide::Internal::Variable::make(halide_type(term->type), "x" + std::to_string(number))};
+                    },
+                    [](int) { return std::nullopt; })
+                .front();
   std::string text = stream.str();
   const std::string type = "(float32)";
   for (size_t at = text.find(type); at != std::string::npos; at = text.find(type)) text.erase(at, type.size());
