@@ -60,6 +60,16 @@ bool Evaluator::computes_single_elements(int tensor) const {
   return tensors_[tensor].task < 0 || tasks_[tensors_[tensor].task].plan.elementwise;
 }
 
+bool Evaluator::computes_single_elements() const {
+  return std::all_of(tasks_.begin(), tasks_.end(), [](const Task& task) { return task.plan.elementwise; });
+}
+
+size_t Evaluator::bytes_kept() const {
+  size_t bytes = 0;
+  for (const Tensor& tensor : tensors_) bytes += tensor.kept.size() + tensor.errors.size() * sizeof(double);
+  return bytes;
+}
+
 void Evaluator::keep(Tensor& tensor) {
   const auto count = static_cast<size_t>(ir::element_count(program_.tensors[&tensor - tensors_.data()]));
   tensor.kept.resize(count * dtype_size(tensor.type));

@@ -27,8 +27,12 @@ class Evaluator {
   /// Computes every element that statements read from each other, in program order.
   void compute_intermediates();
 
-  /// False where single elements cost as much as all of them.
+  /// False where single elements cost as much as all of them: of one tensor, or of any.
   bool computes_single_elements(int tensor) const;
+  bool computes_single_elements() const;
+
+  /// What is held of tensors that statements read from each other.
+  size_t bytes_kept() const;
 
  private:
   // A statement with its working memory. A statement never reads itself, so one is enough.

@@ -40,7 +40,7 @@ class Reduction {
   }
 
   /// Combines `count` products of the two runs' elements, all of the accumulator's type, F32 or F64, which must be
-  /// summed and leave their rounding to the sum: what add() does with each of them.
+  /// summed and leave their rounding to the sum: what add() does with each of them, in another order.
   void add_products(const ReductionKind& kind, const Run& a, const Run& b, int64_t count);
 
   /// Terms added, not counting the start.
@@ -57,9 +57,9 @@ class Reduction {
   void add_products_of(const Run& a, const Run& b, int64_t count);
 
   Value value_;
-  double compensation_ = 0;  // Neumaier's: what the additions to value_.real lost
+  double compensation_ = 0;  // what the additions to value_.real lost
   double imaginary_compensation_ = 0;
-  double magnitude_ = 0;     // sum of |terms|; of a complex one the larger part's
+  double magnitude_ = 0;  // sum of |terms|; of a complex one the larger part's
   int64_t terms_ = 0;
   bool has_previous_ = false;
 };

@@ -45,7 +45,7 @@ Result<std::vector<Expected>> evaluate(const ir::Program& program, const Inputs&
 Result<std::vector<Expected>> evaluate_sample(const ir::Program& program, const Inputs& inputs, int64_t samples,
                                               uint64_t seed);
 
-/// About how long evaluate() takes for a bound program, to decide between the two.
+/// About how long evaluate() takes for a bound program on one core, to decide between the two. It uses all of them.
 double evaluation_seconds(const ir::Program& program);
 
 /// Values of an output as an array of its type (from a full evaluation).

@@ -123,4 +123,20 @@ TEST_CASE("the default schedule of a scaled product has the scale in its copies"
   test::KernelCheck(program, 2).expect_right(schedule);
 }
 
+TEST_CASE("what the only reader copies is computed by the copies, if each element is copied once", "[property]") {
+  const auto rectified = [](int64_t rows) {
+    return test::bound_program(
+        "def f(float(M,K) A, float(K,N) B) -> (O) { T(k,j) = fmax(B(k,j), 0)  O(i,j) +=! A(i,k) * T(k,j) }",
+        {{"M", rows}, {"N", 701}, {"K", 509}});
+  };
+  const auto many = rectified(83);
+  const auto schedule = search::Space(many, test::host(2)).default_schedule();
+  CHECK(schedule.stages[0].inlined);
+  CHECK_FALSE(schedule.stages[1].packings.empty());
+  test::KernelCheck(many, 2).expect_right(schedule);
+  // Too few rows to copy what they read: inlined, each would compute it again.
+  const auto few = search::Space(rectified(13), test::host(2)).default_schedule();
+  CHECK_FALSE(few.stages[0].inlined);
+}
+
 }  // namespace tile_tune
