@@ -79,11 +79,7 @@ FmaLoop widest_fma_loop(DType type) {
   return f64 ? fma_f64_base : fma_f32_base;
 }
 
-constexpr int64_t kLine = 64;          // a cache line
-constexpr int64_t kTurn = 64 * kLine;  // bytes of one stream before the next one's turn: a page
-// Streams a thread walks in turn, as a kernel that reads several rows at once does: on Zen 4 four reach 26 GB/s a core
-// where one reaches 17, both reading and writing, and eight no more than four.
-constexpr int64_t kStreams = 4;
+constexpr int64_t kLine = 64;  // a cache line
 
 // `lines` of each of `streams` streams that lie `stride` bytes apart, one stream after the other. Sums (integer adds,
 // so that no data is slow) keep the loads alive; eight chains so that they never wait.
@@ -161,20 +157,23 @@ double fma_probe(DType type, int threads, int64_t iterations, const ParallelFor&
   return per_thread * threads;
 }
 
-double stream_probe(const void* source, int64_t read_bytes, void* sink, int64_t written_bytes, int threads,
-                    const ParallelFor& parallel_for) {
+double stream_probe(const void* source, int64_t read_bytes, void* sink, int64_t written_bytes, const StreamForm& form,
+                    int threads, const ParallelFor& parallel_for) {
   const StreamLoops loops = widest_stream_loops();
   const auto* from = static_cast<const std::byte*>(source);
   auto* to = static_cast<std::byte*>(sink);
   const int64_t read_lines = read_bytes / kLine, written_lines = written_bytes / kLine;
-  const int64_t parts = int64_t{threads} * kStreams;
+  const int64_t parts = int64_t{threads} * form.streams;
   const int64_t reads = read_lines / parts, writes = written_lines / parts;  // of a part; few lines are left over
-  const int64_t turns = std::max<int64_t>(1, std::max(reads, writes) * kLine / kTurn);
+  const int64_t turns = std::max<int64_t>(1, std::max(reads, writes) / form.lines);
+  const auto streams = static_cast<int>(form.streams);
   parallel_for(threads, [&](int thread) {
+    const auto* mine = from + thread * form.streams * reads * kLine;
+    auto* my_sink = to + thread * form.streams * writes * kLine;
     for (int64_t turn = 0, read = 0, written = 0; turn < turns; ++turn) {
       const int64_t read_end = reads * (turn + 1) / turns, write_end = writes * (turn + 1) / turns;
-      loops.read(from + (thread * kStreams * reads + read) * kLine, read_end - read, kStreams, reads * kLine);
-      loops.write(to + (thread * kStreams * writes + written) * kLine, write_end - written, kStreams, writes * kLine);
+      loops.read(mine + read * kLine, read_end - read, streams, reads * kLine);
+      loops.write(my_sink + written * kLine, write_end - written, streams, writes * kLine);
       read = read_end;
       written = write_end;
     }

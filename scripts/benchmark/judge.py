@@ -120,11 +120,16 @@ def in_row(row, workload, last_cache):
     return True
 
 
-def _share(workload):
+def _share(workload, key):
+    """A share beyond 1.05 is stored as 0: of the arithmetic peak it says that the probe was disturbed. Streams are no
+    peak, only what hand-written loops reach (rulings 6): a kernel may be faster, and its lower end counts."""
     entry = entry_of(workload, "tuned")
-    if entry is None or not entry.get("roof_share") or "roof_share_interval" not in entry:
+    if entry is None or "roof_share_interval" not in entry:
         return None
-    return entry["roof_share"], *entry["roof_share_interval"]
+    lo, hi = entry["roof_share_interval"]
+    if key == "bandwidth_share" and not entry.get("roof_share") and lo > 1:
+        return lo, lo, hi
+    return (entry["roof_share"], lo, hi) if entry.get("roof_share") else None
 
 
 def _stored(workload, key):
@@ -135,7 +140,7 @@ def _stored(workload, key):
 def ratio_in(workload, key):
     """(median, lo, hi) or None."""
     if key in ("peak_share", "bandwidth_share"):
-        return _share(workload)
+        return _share(workload, key)
     if key == "default_over_tuned":
         gain = _stored(workload, "tuned_over_default")
         return (1 / gain[0], 1 / gain[2], 1 / gain[1]) if gain else None

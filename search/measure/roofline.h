@@ -3,6 +3,7 @@
 
 #include <vector>
 
+#include "codegen/target/probe.h"
 #include "search/measure/guarded_buffer.h"
 #include "search/measure/kernel.h"
 #include "search/measure/protocol.h"
@@ -22,12 +23,14 @@ class Roofline {
  private:
   double run_fma(int64_t iterations);
   double run_streams(int64_t passes);
+  void choose_streams(double wanted_ns);
 
   double flops_, read_bytes_, written_bytes_;
   DType type_;
   int threads_;
   codegen::ParallelFor parallel_for_;
   GuardedBuffer source_, sink_;
+  codegen::StreamForm form_;
   int64_t iterations_ = 0, passes_ = 0;
 };
 

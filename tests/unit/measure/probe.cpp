@@ -33,10 +33,11 @@ TEST_CASE("streams write every line of the sink, none beside it, and never the s
   const int threads = GENERATE(1, 2, 7);
   const int64_t lines = GENERATE(0, 1, 65, 1000);
   const int64_t read_lines = GENERATE(0, 3, 5000);
-  CAPTURE(threads, lines, read_lines);
+  const auto form = GENERATE(from_range(std::begin(kStreamForms), std::end(kStreamForms)));
+  CAPTURE(threads, lines, read_lines, form.streams, form.lines);
   std::vector<uint64_t> source(read_lines * 8 + 1, 7), sink(lines * 8 + 9, 7);
   const double moved =
-      stream_probe(source.data(), read_lines * 64 + 8, sink.data(), lines * 64 + 63, threads, one_after_another);
+      stream_probe(source.data(), read_lines * 64 + 8, sink.data(), lines * 64 + 63, form, threads, one_after_another);
   CHECK(moved == static_cast<double>((read_lines + lines) * 64));
   CHECK(source == std::vector<uint64_t>(source.size(), 7));
   bool written = true;

@@ -59,6 +59,15 @@ class Judge(unittest.TestCase):
         row = Row("p", "g", "peak_share", least=0.85)
         self.assertEqual(verdict(row, runs.run("a", "g", share=0)).missing, ["a"])
 
+    def test_a_kernel_faster_than_the_streams_counts_by_its_lower_end(self):
+        row = Row("b", "g", "bandwidth_share", least=0.85)
+        faster = runs.run("a", "g", size=4 * CACHE, share=0)
+        tuned = judge.entry_of(faster, "tuned")
+        tuned["roof_share_interval"] = [1.06, 1.2]
+        self.assertEqual(verdict(row, faster).least.median, 1.06)
+        tuned["roof_share_interval"] = [0.7, 1.4]
+        self.assertEqual(verdict(row, faster).missing, ["a"])
+
     def test_default_over_tuned_is_the_gain_upside_down(self):
         row = Row("d", None, "default_over_tuned", mean=0.6)
         one = verdict(row, runs.run("a", "g", gain=2.0))
