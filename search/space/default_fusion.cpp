@@ -83,20 +83,33 @@ struct Planner {
     return copies * stages[s].loops.footprint(program, operand, extents);
   }
 
-  // True if the only consumer reads the elements through copies, which may as well compute them.
+  bool repeats_no_work(int s) const { return !computes(*program.statements[s].value) || reuse(s) <= kMostRepeated; }
+
+  // True if the only consumer, a reduction in a nest that nothing shares, reads the elements through copies, which may
+  // as well compute them. (An element-wise consumer may yet lose its copies to become an epilogue.)
   bool is_computed_by_copies(int s) const {
     const int consumer = codegen::inline_consumer(program, s);
-    const auto& operands = stages[consumer].loops.operands;
-    return std::all_of(operands.begin(), operands.end(), [&](const auto& operand) {
-      return operand.tensor != program.statements[s].target ||
-             copied_elements(consumer, operand) <= kMostRepeated * iterations(s);
-    });
+    if (stages[consumer].reductions() == 0 || schedule.stages[consumer].compute_at || !shared[consumer].empty())
+      return false;
+    bool some = false;
+    for (const auto& operand : stages[consumer].loops.operands) {
+      if (operand.tensor != program.statements[s].target) continue;
+      if (copied_elements(consumer, operand) > kMostRepeated * iterations(s)) return false;
+      some = true;
+    }
+    return some;
+  }
+
+  // What copies were to compute whose nest has come to be shared since: its blocks would repeat the work.
+  void take_back_from_copies(int s) {
+    if (!schedule.stages[s].inlined || repeats_no_work(s) || is_computed_by_copies(s)) return;
+    schedule.stages[s] = repair(stages[s], default_stage(stages[s]));
+    join(s);
   }
 
   void place_element_wise() {
     for (int s = 0; s < count(); ++s) {
-      const bool cheap = !computes(*program.statements[s].value);
-      if (stages[s].can_inline && (cheap || reuse(s) <= kMostRepeated || is_computed_by_copies(s))) {
+      if (stages[s].can_inline && (repeats_no_work(s) || is_computed_by_copies(s))) {
         schedule.stages[s] = {};
         schedule.stages[s].inlined = true;
       }
@@ -413,6 +426,7 @@ Schedule default_schedule(const std::vector<StageContext>& stages) {
     const int owner = fusion.owner_of(s);
     if (owner >= 0 && fusion.stored_by(owner) == s) planner.join(owner);
   }
+  for (int s = planner.count() - 1; s >= 0; --s) planner.take_back_from_copies(s);
   for (int host = 0; host < planner.count(); ++host) {
     if (planner.shared[host].empty()) continue;
     planner.block(host);

@@ -139,4 +139,26 @@ TEST_CASE("what the only reader copies is computed by the copies, if each elemen
   CHECK_FALSE(few.stages[0].inlined);
 }
 
+TEST_CASE("what becomes an epilogue, or joins another's nest, leaves no work to copies that it no longer has",
+          "[property]") {
+  // T would be computed again in every row of the epilogue.
+  const auto epilogue = test::bound_program(
+      "def f(float(M,K) A, float(K,N) B, float(N) X) -> (O) { T(j) = exp(X(j))  S(i,j) +=! A(i,k) * B(k,j)  O(i,j) = "
+      "S(i,j) * T(j) }",
+      {{"M", 199}, {"N", 307}, {"K", 101}});
+  auto schedule = search::Space(epilogue, test::host(1)).default_schedule();
+  CHECK(schedule.stages[2].epilogue_of == 1);
+  CHECK_FALSE(schedule.stages[0].inlined);
+  test::KernelCheck(epilogue, 1).expect_right(schedule);
+  // S is computed block by block of the rows of O, and so would T be.
+  const auto joined = test::bound_program(
+      "def f(float(M,K) A, float(N,K) X) -> (O) { T(j,k) = exp(X(j,k))  S(i,j) +=! A(i,k) * T(j,k)  m(i) max=! S(i,j)  "
+      "O(i,j) = S(i,j) - m(i) }",
+      {{"M", 509}, {"N", 61}, {"K", 67}});
+  schedule = search::Space(joined, test::host(2)).default_schedule();
+  CHECK(schedule.stages[1].compute_at.has_value());
+  CHECK_FALSE(schedule.stages[0].inlined);
+  test::KernelCheck(joined, 2).expect_right(schedule);
+}
+
 }  // namespace tile_tune
