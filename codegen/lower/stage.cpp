@@ -3,12 +3,10 @@
 #include <fmt/format.h>
 #include <algorithm>
 
-#include "codegen/lower/copy.h"
 #include "codegen/lower/expression.h"
 #include "codegen/lower/guards.h"
-#include "codegen/lower/product.h"
-#include "codegen/lower/quotient.h"
 #include "codegen/lower/reduction_domain.h"
+#include "codegen/lower/terms.h"
 
 namespace tile_tune::codegen {
 namespace {
@@ -30,10 +28,10 @@ struct Builder {
   const RuntimeProgram* runtime = nullptr;
   size_t statement_number = 0;
   Stage stage{};
-  std::optional<Product> product{};  // that a sum adds up
+  Terms terms{program, static_cast<int>(statement_number), schedule, tensors, runtime, stage};
 
-  int outputs() const { return static_cast<int>(stage.loops.output.size()); }
-  int reductions() const { return static_cast<int>(stage.loops.reduction.size()); }
+  int outputs() const { return stage.outputs(); }
+  int reductions() const { return stage.reductions(); }
   int lane_loop() const { return schedule.vector_loop >= outputs() ? schedule.vector_loop - outputs() : -1; }
 
   std::vector<Var> in_buffer_order() const {
@@ -52,190 +50,6 @@ struct Builder {
     }
     if (schedule.parallel_reduction) vars.push_back(stage.piece);
     return vars;
-  }
-
-  // The statement for to_halide(), whose runtime sizes are indices of their own there.
-  const ir::Statement& spelled() const { return runtime ? runtime->spelled(statement_number) : statement; }
-  // Constants of the IR where they are numbers, else expressions over the runtime sizes.
-  Expr extent_of(int tensor, size_t dimension) const {
-    if (runtime) return runtime->extent(tensor, dimension);
-    return static_cast<int>(ir::extent(program.tensors[tensor], dimension));
-  }
-  Expr bound_of(size_t constraint) const {
-    if (runtime) return runtime->number(runtime->named().statements[statement_number].constraints[constraint].bound);
-    return static_cast<int>(statement.constraints[constraint].bound.constant().value());
-  }
-  bool reads_inside(int operand, size_t dimension) const {
-    const auto& [number, tensor, subscripts, affine] = stage.loops.operands[operand];
-    const auto& subscript = std::get<ir::AffineExpr>(subscripts[dimension]);
-    if (!runtime) return stays_inside(statement, subscript, ir::extent(program.tensors[tensor], dimension));
-    // What lies beyond the border of a guarded tile is computed from elements inside.
-    const auto& guarded = stage.runtime_extents;
-    if (stage.all_guarded)
-      for (const auto& term : subscript.terms)
-        for (int p = 0; p < outputs(); ++p)
-          if (stage.loops.output_index[p] == term.first && guarded[p].defined()) return false;
-    return runtime->reads_inside_always(statement_number, operand, dimension);
-  }
-
-  // Values of the statement's indices, given one expression per reduction loop. Elements outside the written range
-  // are computed from the nearest index and thrown away, so that no read leaves its tensor.
-  std::vector<Expr> index_values(const std::vector<Expr>& reduction) const {
-    std::vector<Expr> values(statement.indices.size());
-    for (int p = 0; p < outputs(); ++p) {
-      const auto written = written_positions(statement, stage.loops, p);
-      Expr position = stage.vars[p];
-      if (!writes_all_of(statement, stage.loops, p))
-        position =
-            Halide::clamp(Halide::likely(position), static_cast<int>(written.lo), static_cast<int>(written.hi) - 1);
-      values[stage.loops.output_index[p]] = position + static_cast<int>(stage.loops.first[p]);
-    }
-    for (size_t r = 0; r < reduction.size(); ++r) {
-      const int index = stage.loops.reduction_index[r];
-      values[index] = static_cast<int>(ir::range(statement.indices[index]).lo) + reduction[r];
-    }
-    if (runtime) values.insert(values.end(), runtime->values().begin(), runtime->values().end());
-    return values;
-  }
-
-  // Subscripts that leave their tensor where a constraint fails, or that are known at run time only, are clamped: what
-  // is read there is thrown away, or, with a gather out of range, some element instead of foreign memory. `likely`
-  // makes Halide cut the loops where the clamps end, so that inner tiles have none.
-  Values read(const std::vector<PackedOperand>& packings, int number, const ir::Read& node,
-              std::vector<Expr> subscripts, const Expr& part) const {
-    for (size_t d = 0; d < subscripts.size(); ++d) {
-      const Expr last = extent_of(node.tensor, d) - 1;
-      if (!std::holds_alternative<ir::AffineExpr>(node.subscripts[d]))
-        subscripts[d] = Halide::clamp(subscripts[d], 0, last);
-      else if (!reads_inside(number, d))
-        subscripts[d] = Halide::clamp(Halide::likely(subscripts[d]), 0, last);
-    }
-    for (const auto& packed : packings)
-      if (packed.choice.operand == number) return at(packed.func, packed_arguments(packed, subscripts, part));
-    return unpacked(node.tensor, subscripts);
-  }
-
-  // The plain product is what the compiler knows as part of a dot product; its instructions wrap.
-  Expr dot_term(const std::vector<Expr>& indices, const ReadOperand& read_operand) const {
-    const auto& factors = std::get<ir::Call>(statement.value->node).arguments;
-    const auto second = [&](int, const ir::Read& node, const std::vector<Expr>& subscripts) {
-      return read_operand(1, node, subscripts);
-    };
-    return to_halide(*factors[0], indices, read_operand)[0] * to_halide(*factors[1], indices, second)[0];
-  }
-
-  // What one iteration adds, where all conditions hold.
-  struct Term {
-    Values value;
-    std::vector<Expr> conditions;
-  };
-
-  // `part`: which of a dot product's iterations, where the schedule has them.
-  Term term(std::vector<Expr> reduction, const Expr& part = {}) const {
-    if (const auto& cut = schedule.parallel_reduction)
-      reduction[cut->loop] += stage.piece * static_cast<int>(stage.reduction_extents[cut->loop]);
-    const auto indices = index_values(reduction);
-    const auto conditions = reductions() == 0 || schedule.scan ? std::vector<Expr>() : conditions_at(indices);
-    const auto read_operand = [&](int number, const ir::Read& node, const std::vector<Expr>& subscripts) {
-      auto result = read(stage.packed, number, node, subscripts, part);
-      // x + 128, as unsigned bytes.
-      if (stage.dot && stage.dot->shifted && number != stage.dot->column)
-        result[0] = Halide::cast<uint8_t>(result[0]) ^ Halide::cast<uint8_t>(128);
-      // Both factors are zero where a condition fails: dot products know no other way to leave a term out.
-      for (const auto& condition : stage.dot ? conditions : std::vector<Expr>())
-        result[0] = Halide::select(condition, Halide::likely(result[0]), Halide::Internal::make_zero(result[0].type()));
-      return result;
-    };
-    if (stage.dot) return {{dot_term(indices, read_operand)}, {}};
-    const auto type = halide_type(statement.accumulator);
-    Values value = product ? product->value(indices, read_operand, [&](int node) { return copied(node, indices); })
-                           : to_halide(*spelled().value, indices, read_operand);
-    for (Expr& part : value) part = convert(with_ieee_rules(with_shared_reciprocals(part, stage), is_sum()), type);
-    return {value, conditions};
-  }
-
-  bool is_sum() const { return statement.op == ir::Aggregation::Sum && reductions() > 0; }
-
-  // What a copy holds of the product that is added up.
-  std::optional<Values> copied(int node, const std::vector<Expr>& indices) const {
-    for (const auto& packed : stage.packed) {
-      if (packed.product != node) continue;
-      std::vector<Expr> subscripts;
-      for (const auto& subscript : stage.loops.operands[packed.choice.operand].subscripts)
-        subscripts.push_back(to_halide(std::get<ir::AffineExpr>(subscript), indices));
-      return at(packed.func, packed_arguments(packed, subscripts, {}));
-    }
-    return std::nullopt;
-  }
-
-  bool stays_inside_its_tensor(const Operand& operand) const {
-    for (size_t d = 0; d < operand.subscripts.size(); ++d)
-      if (!operand.affine || !reads_inside(operand.number, d)) return false;
-    return true;
-  }
-
-  // The node of the product that the copy of an operand holds: its other factors are inputs of the program, and are
-  // inside their tensors wherever the operand is. -1: it holds the operand.
-  int product_to_copy(const Packing& choice) const {
-    const auto& operand = stage.loops.operands[choice.operand];
-    if (!product || runtime || program.tensors[operand.tensor].type != statement.value->type ||
-        !stays_inside_its_tensor(operand))
-      return -1;
-    for (int p = 0; p < outputs(); ++p)
-      if (!writes_all_of(statement, stage.loops, p)) return -1;
-    if (!indices_at(statement, operand, std::vector<Expr>(operand.subscripts.size(), 0))) return -1;
-    return product->held_by_copy(choice.operand, [&](int number) {
-      const auto& other = stage.loops.operands[number];
-      return stays_inside_its_tensor(other) && program.tensors[other.tensor].role == ir::Role::Input &&
-             std::none_of(schedule.packings.begin(), schedule.packings.end(),
-                          [&](const Packing& packing) { return packing.operand == number; });
-    });
-  }
-
-  // What must hold for a term to count: one condition for each end of each constraint. Halide cuts loops at the
-  // conditions it finds, and folds two in one select (a < 65 && b < 65) into one of both loops (max(a, b) < 65), at
-  // which it cannot.
-  std::vector<Expr> conditions_at(const std::vector<Expr>& indices) const {
-    std::vector<Expr> conditions;
-    for (size_t c = 0; c < statement.constraints.size(); ++c) {
-      const Expr position = to_halide(spelled().constraints[c].expr, indices);
-      conditions.push_back(position >= 0);
-      conditions.push_back(position < bound_of(c));
-    }
-    return conditions;
-  }
-
-  Values unpacked(int tensor, const std::vector<Expr>& subscripts) const {
-    return at(tensors.at(tensor), buffer_arguments(program.tensors[tensor], subscripts));
-  }
-
-  Values product_at(int node, const std::vector<Expr>& indices) const {
-    const auto read_operand = [&](int, const ir::Read& read, const std::vector<Expr>& subscripts) {
-      return unpacked(read.tensor, subscripts);
-    };
-    const Values values = product->value(node, indices, read_operand, [](int) { return std::nullopt; });
-    return each_part(values, [](const Expr& value) { return with_ieee_rules(value, false); });
-  }
-
-  void make_packed() {
-    for (const auto& choice : schedule.packings) {
-      const auto& operand = stage.loops.operands[choice.operand];
-      const auto form = std::find_if(forms.begin(), forms.end(), [&](const PackedForm& one) {
-        return &program.statements[one.statement] == &statement && one.packing.operand == choice.operand;
-      });
-      if (form == forms.end()) {
-        const int node = product_to_copy(choice);
-        const auto element = [&](const std::vector<Expr>& subscripts) {
-          return node < 0 ? unpacked(operand.tensor, subscripts)
-                          : product_at(node, *indices_at(statement, operand, subscripts));
-        };
-        stage.packed.push_back(copy_in_kernel(program, statement, stage.loops, choice, stage.dot, element, name));
-        stage.packed.back().product = node;
-        continue;
-      }
-      stage.packed.push_back(copy_made_beforehand(*form, tensors.at(operand.tensor)));
-      if (form->blocks && form->blocks->guarded) stage.guarded = form->blocks->loop;
-    }
   }
 
   // All of a reduction loop, or as much of it as `extent` says where that is a number.
@@ -300,7 +114,7 @@ struct Builder {
     stage.unrolled = loops.unrolled;
     stage.reduction = loops.loops;
     define(stage.accumulator, vars, initial());
-    accumulate(stage.accumulator, vars, term(loops.positions, loops.part(stage.dot)), loops.all());
+    accumulate(stage.accumulator, vars, terms.of(loops.positions, loops.part(stage.dot)), loops.all());
   }
 
   // Sums of the packed operand over the whole reduction, by the output loops it depends on.
@@ -316,7 +130,7 @@ struct Builder {
       for (int p = 0; p < outputs(); ++p)
         if (var.name() == stage.vars[p].name() && stage.loops.stride(program, operand, p) != 0) vars.push_back(var);
     std::vector<Expr> subscripts;
-    const auto indices = index_values(all.positions);
+    const auto indices = terms.index_values(all.positions);
     for (const auto& subscript : operand.subscripts)
       subscripts.push_back(to_halide(std::get<ir::AffineExpr>(subscript), indices));
     const auto packed = std::find_if(stage.packed.begin(), stage.packed.end(),
@@ -351,7 +165,7 @@ struct Builder {
     partial_vars.insert(partial_vars.end(), block_vars.begin(), block_vars.end());
     stage.partial = Func(name + "_part");
     define(stage.partial, partial_vars, initial());
-    accumulate(stage.partial, partial_vars, term(loops.positions, loops.part(stage.dot)), loops.all());
+    accumulate(stage.partial, partial_vars, terms.of(loops.positions, loops.part(stage.dot)), loops.all());
 
     if (blocks.empty()) {
       define(stage.accumulator, vars, at(stage.partial, std::vector<Expr>(vars.begin(), vars.end())));
@@ -394,7 +208,7 @@ struct Builder {
     partial_vars.insert(partial_vars.begin(), stage.lane);
     stage.partial = Func(name + "_part");
     define(stage.partial, partial_vars, initial());
-    accumulate(stage.partial, partial_vars, term(loops.positions), loops.all());
+    accumulate(stage.partial, partial_vars, terms.of(loops.positions), loops.all());
 
     Func lanes = stage.partial;
     auto lane_of = [&](const Func& func, const Expr& lane) {
@@ -419,13 +233,13 @@ struct Builder {
     if (stage.has_tail) {
       const ReductionDomain rest = domain("_t", tail);
       stage.tail = rest.loops;
-      accumulate(stage.accumulator, vars, term(rest.positions), rest.all());
+      accumulate(stage.accumulator, vars, terms.of(rest.positions), rest.all());
     }
   }
 
   // Values of the target's subscripts, in the IR's order.
   std::vector<Expr> target_subscripts() const {
-    const auto indices = index_values({});
+    const auto indices = terms.index_values({});
     std::vector<Expr> subscripts;
     for (const auto& subscript : statement.subscripts) subscripts.push_back(to_halide(subscript, indices));
     return subscripts;
@@ -458,7 +272,7 @@ struct Builder {
     // as soon as the loops are known.
     if (outputs() > 0) {
       const Expr extent =
-          stage.loops.direct ? extent_of(statement.target, 0) : Expr(static_cast<int>(stage.loops.output[0]));
+          stage.loops.direct ? terms.extent_of(statement.target, 0) : Expr(static_cast<int>(stage.loops.output[0]));
       condition = condition && stage.vars[0] < extent;
     }
     return select(condition, each_part(result, [](const Expr& part) { return Halide::likely(part); }),
@@ -477,7 +291,7 @@ struct Builder {
       if (range.hi < stage.loops.output[p]) inside = inside && stage.vars[p] < static_cast<int>(range.hi);
     }
     if (!needs_assignment()) return inside;
-    const auto indices = index_values({});
+    const auto indices = terms.index_values({});
     if (const auto some = some_assignment_holds(statement, indices)) return inside && *some;
     return inside && search_assignment();
   }
@@ -500,7 +314,7 @@ struct Builder {
     for (int d = 0; d < loops.dimensions(); ++d) reduction.push_back(loops[d]);
     stage.assigned = Func(name + "_assigned");
     stage.assigned(vars) = Halide::Internal::const_false();
-    stage.assigned(vars) = stage.assigned(vars) || constraints_hold(statement, index_values(reduction));
+    stage.assigned(vars) = stage.assigned(vars) || constraints_hold(statement, terms.index_values(reduction));
     return stage.assigned(vars);
   }
 
@@ -582,13 +396,12 @@ struct Builder {
       stage.buffer_order.push_back(row ? outputs() - 1 - p : p);
     }
     if (schedule.dot_product) stage.dot = dot_product(program, statement, stage.loops, schedule);
-    if (is_sum()) product = Product::of(*spelled().value, index_values({}).size(), stage.loops, stage.contiguous);
-    make_packed();
+    terms.copy_operands(forms, name);
     Values computed;
     if (reductions() > 0) {
       stage.accumulator = Func(name + "_acc");
       if (schedule.scan)
-        run_totals(stage, statement, initial(), [this](const Expr& position) { return term({position}).value; });
+        run_totals(stage, statement, initial(), [this](const Expr& position) { return terms.of({position}).value; });
       else if (lane_loop() >= 0)
         reduce_in_lanes();
       else if (stage.home)
@@ -602,7 +415,7 @@ struct Builder {
         computed[0] = Halide::cast<int32_t>(bits(computed[0]) - bits(stage.shift(stage.shift.args())));
       }
     } else {
-      computed = term({}).value;
+      computed = terms.of({}).value;
     }
     stage.result = Func(name);
     stage.tiled = needs_own_nest() ? Func(name + "_whole") : stage.result;
@@ -621,7 +434,7 @@ struct Builder {
     define(stage.result, vars, finish(computed));
     stage.result_vars = vars;
     for (const int p : stage.buffer_order)
-      stage.result_extents.push_back(extent_of(statement.target, static_cast<size_t>(p)));
+      stage.result_extents.push_back(terms.extent_of(statement.target, static_cast<size_t>(p)));
     return std::move(stage);
   }
 };

@@ -52,6 +52,8 @@ struct Stage {
   std::vector<PackedOperand> packed;
   std::optional<int> guarded;  // the output loop whose last tile computes beyond the border instead of being moved back
   std::optional<DotProduct> dot;  // its iterations are the first of `unrolled`
+  int outputs() const { return static_cast<int>(loops.output.size()); }
+  int reductions() const { return static_cast<int>(loops.reduction.size()); }
   /// Some loop runs over a size that is known when the kernel is called.
   bool has_runtime_loop() const;
   Halide::Func shift;  // defined if dot->shifted: sums of the packed operand, arguments: the vector loop first

@@ -1,0 +1,201 @@
+#include "codegen/lower/terms.h"
+
+#include <algorithm>
+
+#include "codegen/lower/copy.h"
+#include "codegen/lower/expression.h"
+#include "codegen/lower/guards.h"
+#include "codegen/lower/quotient.h"
+
+namespace tile_tune::codegen {
+
+using Halide::Expr;
+
+Terms::Terms(const ir::Program& program, int number, const StageSchedule& schedule, const TensorFuncs& tensors,
+             const RuntimeProgram* runtime, Stage& stage)
+    : program_(program),
+      number_(static_cast<size_t>(number)),
+      statement_(program.statements[number_]),
+      schedule_(schedule),
+      tensors_(tensors),
+      runtime_(runtime),
+      stage_(stage) {}
+
+// The statement for to_halide(), whose runtime sizes are indices of their own there.
+const ir::Statement& Terms::spelled() const { return runtime_ ? runtime_->spelled(number_) : statement_; }
+
+Expr Terms::extent_of(int tensor, size_t dimension) const {
+  if (runtime_) return runtime_->extent(tensor, dimension);
+  return static_cast<int>(ir::extent(program_.tensors[tensor], dimension));
+}
+
+Expr Terms::bound_of(size_t constraint) const {
+  if (runtime_) return runtime_->number(runtime_->named().statements[number_].constraints[constraint].bound);
+  return static_cast<int>(statement_.constraints[constraint].bound.constant().value());
+}
+
+bool Terms::reads_inside(int operand, size_t dimension) const {
+  const auto& [number, tensor, subscripts, affine] = stage_.loops.operands[operand];
+  const auto& subscript = std::get<ir::AffineExpr>(subscripts[dimension]);
+  if (!runtime_) return stays_inside(statement_, subscript, ir::extent(program_.tensors[tensor], dimension));
+  // What lies beyond the border of a guarded tile is computed from elements inside.
+  const auto& guarded = stage_.runtime_extents;
+  if (stage_.all_guarded)
+    for (const auto& term : subscript.terms)
+      for (int p = 0; p < stage_.outputs(); ++p)
+        if (stage_.loops.output_index[p] == term.first && guarded[p].defined()) return false;
+  return runtime_->reads_inside_always(number_, operand, dimension);
+}
+
+bool Terms::stays_inside_its_tensor(const Operand& operand) const {
+  for (size_t d = 0; d < operand.subscripts.size(); ++d)
+    if (!operand.affine || !reads_inside(operand.number, d)) return false;
+  return true;
+}
+
+std::vector<Expr> Terms::index_values(const std::vector<Expr>& reduction) const {
+  std::vector<Expr> values(statement_.indices.size());
+  for (int p = 0; p < stage_.outputs(); ++p) {
+    const auto written = written_positions(statement_, stage_.loops, p);
+    Expr position = stage_.vars[p];
+    if (!writes_all_of(statement_, stage_.loops, p))
+      position =
+          Halide::clamp(Halide::likely(position), static_cast<int>(written.lo), static_cast<int>(written.hi) - 1);
+    values[stage_.loops.output_index[p]] = position + static_cast<int>(stage_.loops.first[p]);
+  }
+  for (size_t r = 0; r < reduction.size(); ++r) {
+    const int index = stage_.loops.reduction_index[r];
+    values[index] = static_cast<int>(ir::range(statement_.indices[index]).lo) + reduction[r];
+  }
+  if (runtime_) values.insert(values.end(), runtime_->values().begin(), runtime_->values().end());
+  return values;
+}
+
+// Subscripts that leave their tensor where a constraint fails, or that are known at run time only, are clamped: what
+// is read there is thrown away, or, with a gather out of range, some element instead of foreign memory. `likely`
+// makes Halide cut the loops where the clamps end, so that inner tiles have none.
+Values Terms::read(int number, const ir::Read& node, std::vector<Expr> subscripts, const Expr& part) const {
+  for (size_t d = 0; d < subscripts.size(); ++d) {
+    const Expr last = extent_of(node.tensor, d) - 1;
+    if (!std::holds_alternative<ir::AffineExpr>(node.subscripts[d]))
+      subscripts[d] = Halide::clamp(subscripts[d], 0, last);
+    else if (!reads_inside(number, d))
+      subscripts[d] = Halide::clamp(Halide::likely(subscripts[d]), 0, last);
+  }
+  for (const auto& packed : stage_.packed)
+    if (packed.choice.operand == number) return at(packed.func, packed_arguments(packed, subscripts, part));
+  return unpacked(node.tensor, subscripts);
+}
+
+Values Terms::unpacked(int tensor, const std::vector<Expr>& subscripts) const {
+  return at(tensors_.at(tensor), buffer_arguments(program_.tensors[tensor], subscripts));
+}
+
+// The plain product is what the compiler knows as part of a dot product; its instructions wrap.
+Expr Terms::dot_term(const std::vector<Expr>& indices, const ReadOperand& read_operand) const {
+  const auto& factors = std::get<ir::Call>(statement_.value->node).arguments;
+  const auto second = [&](int, const ir::Read& node, const std::vector<Expr>& subscripts) {
+    return read_operand(1, node, subscripts);
+  };
+  return to_halide(*factors[0], indices, read_operand)[0] * to_halide(*factors[1], indices, second)[0];
+}
+
+bool Terms::is_sum() const { return statement_.op == ir::Aggregation::Sum && stage_.reductions() > 0; }
+
+Term Terms::of(std::vector<Expr> reduction, const Expr& part) const {
+  if (const auto& cut = schedule_.parallel_reduction)
+    reduction[cut->loop] += stage_.piece * static_cast<int>(stage_.reduction_extents[cut->loop]);
+  const auto indices = index_values(reduction);
+  const auto conditions = stage_.reductions() == 0 || schedule_.scan ? std::vector<Expr>() : conditions_at(indices);
+  const auto read_operand = [&](int number, const ir::Read& node, const std::vector<Expr>& subscripts) {
+    auto result = read(number, node, subscripts, part);
+    // x + 128, as unsigned bytes.
+    if (stage_.dot && stage_.dot->shifted && number != stage_.dot->column)
+      result[0] = Halide::cast<uint8_t>(result[0]) ^ Halide::cast<uint8_t>(128);
+    // Both factors are zero where a condition fails: dot products know no other way to leave a term out.
+    for (const auto& condition : stage_.dot ? conditions : std::vector<Expr>())
+      result[0] = Halide::select(condition, Halide::likely(result[0]), Halide::Internal::make_zero(result[0].type()));
+    return result;
+  };
+  if (stage_.dot) return {{dot_term(indices, read_operand)}};
+  const auto type = halide_type(statement_.accumulator);
+  Values value = product_ ? product_->value(indices, read_operand, [&](int node) { return copied(node, indices); })
+                          : to_halide(*spelled().value, indices, read_operand);
+  for (Expr& one : value) one = convert(with_ieee_rules(with_shared_reciprocals(one, stage_), is_sum()), type);
+  return {value, conditions};
+}
+
+// What must hold for a term to count: one condition for each end of each constraint. Halide cuts loops at the
+// conditions it finds, and folds two in one select (a < 65 && b < 65) into one of both loops (max(a, b) < 65), at
+// which it cannot.
+std::vector<Expr> Terms::conditions_at(const std::vector<Expr>& indices) const {
+  std::vector<Expr> conditions;
+  for (size_t c = 0; c < statement_.constraints.size(); ++c) {
+    const Expr position = to_halide(spelled().constraints[c].expr, indices);
+    conditions.push_back(position >= 0);
+    conditions.push_back(position < bound_of(c));
+  }
+  return conditions;
+}
+
+// What a copy holds of the product that is added up.
+std::optional<Values> Terms::copied(int node, const std::vector<Expr>& indices) const {
+  for (const auto& packed : stage_.packed) {
+    if (packed.product != node) continue;
+    std::vector<Expr> subscripts;
+    for (const auto& subscript : stage_.loops.operands[packed.choice.operand].subscripts)
+      subscripts.push_back(to_halide(std::get<ir::AffineExpr>(subscript), indices));
+    return at(packed.func, packed_arguments(packed, subscripts, {}));
+  }
+  return std::nullopt;
+}
+
+// The node of the product that the copy of an operand holds: its other factors are inputs of the program, and are
+// inside their tensors wherever the operand is. -1: it holds the operand.
+int Terms::product_to_copy(const Packing& choice) const {
+  const auto& operand = stage_.loops.operands[choice.operand];
+  if (!product_ || runtime_ || program_.tensors[operand.tensor].type != statement_.value->type ||
+      !stays_inside_its_tensor(operand))
+    return -1;
+  for (int p = 0; p < stage_.outputs(); ++p)
+    if (!writes_all_of(statement_, stage_.loops, p)) return -1;
+  if (!indices_at(statement_, operand, std::vector<Expr>(operand.subscripts.size(), 0))) return -1;
+  return product_->held_by_copy(choice.operand, [&](int number) {
+    const auto& other = stage_.loops.operands[number];
+    return stays_inside_its_tensor(other) && program_.tensors[other.tensor].role == ir::Role::Input &&
+           std::none_of(schedule_.packings.begin(), schedule_.packings.end(),
+                        [&](const Packing& packing) { return packing.operand == number; });
+  });
+}
+
+Values Terms::product_at(int node, const std::vector<Expr>& indices) const {
+  const auto read_operand = [&](int, const ir::Read& read, const std::vector<Expr>& subscripts) {
+    return unpacked(read.tensor, subscripts);
+  };
+  const Values values = product_->value(node, indices, read_operand, [](int) { return std::nullopt; });
+  return each_part(values, [](const Expr& value) { return with_ieee_rules(value, false); });
+}
+
+void Terms::copy_operands(const std::vector<PackedForm>& forms, const std::string& name) {
+  if (is_sum()) product_ = Product::of(*spelled().value, index_values({}).size(), stage_.loops, stage_.contiguous);
+  for (const auto& choice : schedule_.packings) {
+    const auto& operand = stage_.loops.operands[choice.operand];
+    const auto form = std::find_if(forms.begin(), forms.end(), [&](const PackedForm& one) {
+      return &program_.statements[one.statement] == &statement_ && one.packing.operand == choice.operand;
+    });
+    if (form == forms.end()) {
+      const int node = product_to_copy(choice);
+      const auto element = [&](const std::vector<Expr>& subscripts) {
+        return node < 0 ? unpacked(operand.tensor, subscripts)
+                        : product_at(node, *indices_at(statement_, operand, subscripts));
+      };
+      stage_.packed.push_back(copy_in_kernel(program_, statement_, stage_.loops, choice, stage_.dot, element, name));
+      stage_.packed.back().product = node;
+      continue;
+    }
+    stage_.packed.push_back(copy_made_beforehand(*form, tensors_.at(operand.tensor)));
+    if (form->blocks && form->blocks->guarded) stage_.guarded = form->blocks->loop;
+  }
+}
+
+}  // namespace tile_tune::codegen

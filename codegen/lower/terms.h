@@ -1,0 +1,64 @@
+// What the iterations of a statement add to its elements: its value in terms of the stage's loops, read from tensors or
+// from the copies that the schedule asks for.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "codegen/lower/product.h"
+#include "codegen/lower/stage.h"
+
+namespace tile_tune::codegen {
+
+/// What one iteration adds, where all conditions hold.
+struct Term {
+  Values value;
+  std::vector<Halide::Expr> conditions{};
+};
+
+/// Of one stage, which must outlive them, as everything they are made of. `runtime` may be null.
+class Terms {
+ public:
+  Terms(const ir::Program& program, int number, const StageSchedule& schedule, const TensorFuncs& tensors,
+        const RuntimeProgram* runtime, Stage& stage);
+
+  /// Sets stage.packed and stage.guarded, once the stage has its loops, Vars and dot product. `name` is the stage's.
+  void copy_operands(const std::vector<PackedForm>& forms, const std::string& name);
+
+  /// Once operands are copied: of an iteration of each reduction loop. `part`: which of a dot product's iterations,
+  /// where the schedule has them.
+  Term of(std::vector<Halide::Expr> reduction, const Halide::Expr& part = {}) const;
+
+  /// Values of the statement's indices, given one expression per reduction loop. Elements outside the written range
+  /// are computed from the nearest index and thrown away, so that no read leaves its tensor.
+  std::vector<Halide::Expr> index_values(const std::vector<Halide::Expr>& reduction) const;
+
+  /// Constants of the IR where they are numbers, else expressions over the runtime sizes.
+  Halide::Expr extent_of(int tensor, size_t dimension) const;
+
+ private:
+  const ir::Statement& spelled() const;
+  Halide::Expr bound_of(size_t constraint) const;
+  bool reads_inside(int operand, size_t dimension) const;
+  bool stays_inside_its_tensor(const Operand& operand) const;
+  Values read(int number, const ir::Read& node, std::vector<Halide::Expr> subscripts, const Halide::Expr& part) const;
+  Values unpacked(int tensor, const std::vector<Halide::Expr>& subscripts) const;
+  Halide::Expr dot_term(const std::vector<Halide::Expr>& indices, const ReadOperand& read_operand) const;
+  bool is_sum() const;
+  std::vector<Halide::Expr> conditions_at(const std::vector<Halide::Expr>& indices) const;
+  std::optional<Values> copied(int node, const std::vector<Halide::Expr>& indices) const;
+  int product_to_copy(const Packing& choice) const;
+  Values product_at(int node, const std::vector<Halide::Expr>& indices) const;
+
+  const ir::Program& program_;
+  const size_t number_;
+  const ir::Statement& statement_;
+  const StageSchedule& schedule_;
+  const TensorFuncs& tensors_;
+  const RuntimeProgram* runtime_;
+  Stage& stage_;
+  std::optional<Product> product_;  // that a sum adds up
+};
+
+}  // namespace tile_tune::codegen
