@@ -310,6 +310,41 @@ bool fuses(const CallContext& context) {
   return true;
 }
 
+// A CPU's libraries have no products of f16. Those of f32 with conversions before and after are what their users would
+// write.
+std::optional<LibraryCall> converted_product(Baseline baseline, const CallContext& context) {
+  const auto& [program, step, constants, threads] = context;
+  const auto* product = std::get_if<Product>(&step.operation);
+  if (!product || product->a == product->b || step.epilogue.bias >= 0 || !constants.empty()) return std::nullopt;
+  int64_t results = 1;
+  for (const auto* axes : {&product->batch, &product->m, &product->n})
+    for (const auto& axis : *axes) results *= axis.extent;
+  if (results != ir::element_count(program.tensors[step.target])) return std::nullopt;
+  const int tensors[] = {product->a, product->b, step.target};
+  ir::Program wide = program;
+  LibraryCall call;
+  std::vector<std::string> copies;
+  for (const int tensor : tensors) {
+    if (program.tensors[tensor].type != DType::F16) return std::nullopt;
+    wide.tensors[tensor].type = DType::F32;
+    copies.push_back(fmt::format("{}_t{}", step_name(step), tensor));
+    call.definition += fmt::format("static float* {} = scratch<float>({});\n", copies.back(),
+                                   ir::element_count(program.tensors[tensor]));
+  }
+  const auto in_f32 = library_call(baseline, {wide, step, {}, threads});
+  if (!in_f32) return std::nullopt;
+  call.definition += in_f32->definition;
+  const auto widened = [&](int operand) {
+    return fmt::format("convert(t{}, {}, {}, kThreads)", tensors[operand], copies[operand],
+                       ir::element_count(program.tensors[tensors[operand]]));
+  };
+  call.call = fmt::format(
+      "    [](float* t{}, float* t{}, float* t{}) {{\n  {}    }}({}, {}, {});\n    convert({}, t{}, {}, kThreads);\n",
+      tensors[0], tensors[1], tensors[2], in_f32->call, widened(0), widened(1), copies[2], copies[2], step.target,
+      results);
+  return call;
+}
+
 }  // namespace
 
 bool can_fuse(Baseline baseline, const CallContext& context) {
@@ -319,6 +354,7 @@ bool can_fuse(Baseline baseline, const CallContext& context) {
 }
 
 std::optional<LibraryCall> library_call(Baseline baseline, const CallContext& context) {
+  if (auto call = converted_product(baseline, context)) return call;
   switch (baseline) {
     case Baseline::OneDnn:
     case Baseline::OneDnnPacked:

@@ -70,6 +70,14 @@ TEST_CASE("double precision") {
   CHECK(has(contest(einsum("ik,kj->ij", {{"i", 9}, {"k", 33}, {"j", 10}}, DType::F64)), "openmp"));
 }
 
+TEST_CASE("products of f16 by way of f32") {
+  const auto names = contest(einsum("bik,kbj->bji", {{"b", 3}, {"i", 11}, {"k", 7}, {"j", 13}}, DType::F16));
+  CHECK(has(names, "openmp"));
+  CHECK((has(names, "onednn") || has(names, "openblas") || has(names, "eigen")));
+  contest(einsum("ik,kj->ij", {{"i", 17}, {"k", 1}, {"j", 1}}, DType::F16));
+  contest(einsum("ij,kj->k", {{"i", 5}, {"k", 9}, {"j", 3}}, DType::F16));
+}
+
 TEST_CASE("a padded, strided, grouped convolution with its epilogue") {
   using namespace edsl;
   const auto I = Placeholder(DType::F32, {2, 3, 4, 11, 9}, "I"), W = Placeholder(DType::F32, {3, 2, 4, 3, 2}, "W"),
