@@ -14,6 +14,7 @@
 #include "Halide.h"
 #include "codegen/lower/autoscheduled_pipeline.h"
 #include "codegen/lower/expression.h"
+#include "codegen/lower/folds.h"
 #include "codegen/lower/padded_inputs.h"
 #include "codegen/lower/shared_factors.h"
 #include "codegen/lower/stage.h"
@@ -263,7 +264,10 @@ Lowered lower(const ir::Program& program, const Schedule* schedule, const Target
   std::set<std::string> names;
   for (const auto& output : outputs) names.insert(output.name());
   lowered.pipeline.add_custom_lowering_pass(new CallersAlignment(std::move(names)));
-  if (schedule) lowered.pipeline.add_custom_lowering_pass(new SharedFactors());
+  if (schedule) {
+    lowered.pipeline.add_custom_lowering_pass(new SharedFactors());
+    lowered.pipeline.add_custom_lowering_pass(new FoldsTogether());
+  }
   if (!distances.empty()) lowered.pipeline.add_custom_lowering_pass(new LoadsAhead(std::move(distances)));
   return lowered;
 }

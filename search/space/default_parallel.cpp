@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cstdlib>
 
-#include "codegen/schedule/order.h"
 #include "search/space/choices.h"
 #include "search/space/moves.h"
 
@@ -36,9 +35,7 @@ void run_reduction_in_parallel(const StageContext& context, codegen::StageSchedu
   }
   double work = outputs;
   for (const int64_t extent : context.loops.reduction) work *= static_cast<double>(extent);
-  const bool in_order =
-      context.target->is_deterministic() && codegen::depends_on_order(context.program->statements[context.statement]);
-  if (in_order || threads <= 1 || !context.loops.direct || work < kSerialWork ||
+  if (keeps_order(context) || threads <= 1 || !context.loops.direct || work < kSerialWork ||
       tiles >= kPiecesPerThread * threads / 2)
     return;
   for (const int r : outermost_first(context)) {

@@ -14,6 +14,7 @@
 #include "search/space/contraction_schedule.h"
 #include "search/space/default_parallel.h"
 #include "search/space/default_scan.h"
+#include "search/space/lane_tile.h"
 #include "search/space/moves.h"
 
 namespace tile_tune::search {
@@ -292,6 +293,17 @@ void choose_reduction(const Model& model, StageSchedule& stage) {
   }
 }
 
+StageSchedule small_product_in_lanes(const Model& model, const RegisterTile& tile) {
+  StageSchedule stage;
+  stage.vector_loop = tile.vector_loop;
+  stage.lanes = tile.lanes;
+  for (const int64_t size : tile.tile) stage.tiles.push_back({size});
+  stage.order = {loop_order(model, stage, -1)};
+  choose_reduction(model, stage);
+  stage.parallel = parallel_loops(model, stage);
+  return stage;
+}
+
 // The output loop along which an element-wise statement reads neighbours, if it writes neighbours along another one
 // and reads about as much as it writes; -1 else.
 int transposed_loop(const Model& model) {
@@ -340,6 +352,8 @@ StageSchedule default_stage(const StageContext& context) {
     for (int r = 0; r < context.reductions(); ++r)
       if (context.loops.reduction[r] >= model.natural_lanes())
         lowest = std::min(lowest, lane_reduction_cost(context, context.outputs() + r));
+    if (const auto in_lanes = best_lane_tile(context); in_lanes && in_lanes->cost < std::min(tile->cost, lowest))
+      return small_product_in_lanes(model, *in_lanes);
     if (tile->cost <= lowest) return suited_to_types(model, contraction_stage(context, *tile));
   }
   stage.tiles.assign(context.outputs(), {1});

@@ -11,9 +11,6 @@ namespace {
 
 using codegen::Operand;
 
-// Steps a fused multiply-add waits for the one before it in the same accumulator: 4 cycles of 2 units a core on x86
-// since Haswell; on Zen 4, where a 512-bit operation takes both units, 4.
-constexpr double kLatency = 8;
 // Loads a core finishes in the time of one multiply-add. A broadcast from memory is part of the instruction.
 constexpr double kVectorLoad = 1, kBroadcast = 0.5;
 // LLVM loads neighbours as one vector and then takes it apart with shuffles, which costs more than broadcasts from
@@ -24,9 +21,8 @@ constexpr double kBroadcastOfRun = 3;
 // 1024 x 1024 by 1024 x 16 ran at 59 % of the FMA peak with 13 rows, at 86 with 8.
 constexpr int64_t kWayBytes = 4096;
 constexpr double kBroadcastFromSecondCache = 2;
-// Costs that stay visible, in vector operations: a scalar moved out of or into a vector (extract and store, load and
-// insert), and a contiguous vector loaded and stored.
-constexpr double kScalarMove = 2, kVectorMove = 2;
+// A contiguous vector loaded and stored, in vector operations.
+constexpr double kVectorMove = 2;
 // An element copied into another order through blocks that are transposed in registers (codegen/lower/copy.h): 0.2 ns.
 constexpr double kTransposedMove = 0.75;
 // Load and arithmetic units share the front end: of two equal tiles the one with fewer loads is faster. Grouped
@@ -49,11 +45,11 @@ struct Candidate {
   const StageContext& context;
   int vector_loop;
   int lanes;
+  double share;                   // VectorWidth::share
   std::vector<double> load_cost;  // by operand: of one vector, or of one scalar
   double moves = 0;               // of packing and storing
   int64_t taps = 0;               // of the window that vectors slide over; 0: there is none
   std::vector<bool> guarded{};    // by output loop: a constraint cuts its borders off
-  double share = 1;               // of the time that an operation on a vector of the natural width takes
   bool stores_rows = false;       // results are neighbours in memory along the vector loop
 
   int64_t stride(const Operand& operand, int p) const {
@@ -118,10 +114,8 @@ double Candidate::step_cost(const std::vector<int64_t>& tile, int64_t& accumulat
     const double least = thrashes(context.loops.operands[o], tile) ? kBroadcastFromSecondCache : 0;
     loads += count * std::max(load_cost[o] * (is_run(context.loops.operands[o], tile) ? kBroadcastOfRun : 1), least);
   }
-  const double arithmetic = static_cast<double>(accumulators) * share;
-  loads *= share;
   const bool loops_over_taps = taps > 0 && accumulators * taps > kMostUnrolledTaps;
-  return (std::max({arithmetic, loads, kLatency}) + kLoadShare * loads) * (loops_over_taps ? kLoopOverTaps : 1);
+  return step_time(static_cast<double>(accumulators), loads, share) * (loops_over_taps ? kLoopOverTaps : 1);
 }
 
 std::optional<RegisterTile> Candidate::best() const {
@@ -203,8 +197,8 @@ std::vector<bool> guarded_loops(const StageContext& context) {
   return guarded;
 }
 
-Candidate candidate_for(const StageContext& context, int loop, int lanes) {
-  Candidate candidate{context, loop, lanes, {}};
+Candidate candidate_for(const StageContext& context, int loop, const VectorWidth& width) {
+  Candidate candidate{context, loop, width.lanes, width.share, {}};
   for (const int r : window_loops(context, loop))
     candidate.taps = std::max<int64_t>(candidate.taps, 1) * std::max<int64_t>(context.loops.reduction[r], 1);
   candidate.guarded = guarded_loops(context);
@@ -226,10 +220,10 @@ bool halves_wide_vectors(const codegen::Target& target) {
   return target.vector_bytes == 64 && target.halide.find("tune_znver4") != std::string::npos;
 }
 
-// Vectors of half the natural width where these fill the loop and whole ones do not, and take half the time.
+// Vectors of half the natural width fill the loop and whole ones do not.
 bool halves_fit(const StageContext& context, int loop) {
   const int64_t lanes = context.target->lanes(context.type), extent = context.loops.output[loop];
-  return halves_wide_vectors(*context.target) && lanes > 2 && extent > lanes && extent % lanes == lanes / 2;
+  return extent > lanes && extent % lanes == lanes / 2;
 }
 
 bool is_reused(const StageContext& context) {
@@ -241,6 +235,16 @@ bool is_reused(const StageContext& context) {
 }
 
 }  // namespace
+
+std::vector<VectorWidth> vector_widths(const codegen::Target& target, DType type) {
+  const int lanes = target.lanes(type);
+  if (halves_wide_vectors(target) && lanes > 2) return {{lanes, 1}, {lanes / 2, 0.5}};
+  return {{lanes, 1}};
+}
+
+double step_time(double accumulators, double loads, double share) {
+  return std::max({accumulators * share, loads * share, kLatency}) + kLoadShare * loads * share;
+}
 
 int packing_dimension(const StageContext& context, const Operand& operand, int loop) {
   if (!operand.affine) return -1;
@@ -281,14 +285,11 @@ std::optional<RegisterTile> best_register_tile(const StageContext& context) {
   std::optional<RegisterTile> best;
   for (int p = context.outputs(); p-- > 0;) {
     if (context.loops.output[p] < 2) continue;
-    const int lanes = context.target->lanes(context.type);
-    std::vector<Candidate> candidates{candidate_for(context, p, lanes)};
-    if (halves_fit(context, p)) {
-      candidates.push_back(candidate_for(context, p, lanes / 2));
-      candidates.back().share = 0.5;
+    for (const auto& width : vector_widths(*context.target, context.type)) {
+      if (width.share < 1 && !halves_fit(context, p)) continue;
+      const auto found = candidate_for(context, p, width).best();
+      if (found && (!best || found->cost < best->cost)) best = found;
     }
-    for (const auto& candidate : candidates)
-      if (const auto found = candidate.best(); found && (!best || found->cost < best->cost)) best = found;
   }
   return best;
 }

@@ -20,6 +20,24 @@ struct RegisterTile {
   double cost = 0;            // estimate for the whole statement, in vector operations of one core
 };
 
+// Steps a fused multiply-add waits for the one before it in the same accumulator: 4 cycles of 2 units a core on x86
+// since Haswell; on Zen 4, where a 512-bit operation takes both units, 4.
+constexpr double kLatency = 8;
+// A scalar moved out of or into a vector (extract and store, load and insert), in vector operations.
+constexpr double kScalarMove = 2;
+
+/// Vectors of some lanes, and the share of the time of one of the natural width that an operation on them takes.
+struct VectorWidth {
+  int lanes = 1;
+  double share = 1;
+};
+
+/// The natural width first; then half of it where that takes half the time.
+std::vector<VectorWidth> vector_widths(const codegen::Target& target, DType type);
+
+/// One step of the reduction, which loads so many vectors.
+double step_time(double accumulators, double loads, double share);
+
 /// The cheapest tile whose accumulators fit the registers; none where no operand is used twice by different elements
 /// (sums, pools), or nothing is left to vectorise. The statement must have a reduction.
 std::optional<RegisterTile> best_register_tile(const StageContext& context);

@@ -207,6 +207,11 @@ void repair_pieces(const StageContext& context, StageSchedule& stage) {
   if (!possible || cut->pieces < 2) cut.reset();
 }
 
+bool keeps_order(const StageContext& context) {
+  return context.target->is_deterministic() &&
+         codegen::depends_on_order(context.program->statements[context.statement]);
+}
+
 void repair_order(const StageContext& context, StageSchedule& stage) {
   if (!context.target->is_deterministic()) return;
   const int lanes = stage.lanes, contiguous = context.contiguous_loop();

@@ -21,6 +21,9 @@ struct StageContext {
   int contiguous_loop() const { return codegen::contiguous_loop(*program, program->statements[statement], loops); }
 };
 
+/// True if sums must be added up one after the other: floats on a deterministic target.
+bool keeps_order(const StageContext& context);
+
 /// On a deterministic target the order of sums that every schedule for one has. `context` has the loops of the whole
 /// stage.
 void repair_order(const StageContext& context, codegen::StageSchedule& stage);

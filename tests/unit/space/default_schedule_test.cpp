@@ -93,6 +93,29 @@ TEST_CASE("half vectors fill rows that whole ones do not, where they cost half",
   CHECK(lanes_on("x86-64-linux-avx512_sapphirerapids") == 16);
 }
 
+TEST_CASE("small products along whose reduction both operands lie reduce in lanes", "[unit]") {
+  const auto program_of = [](int64_t side, int64_t depth) {
+    return bound("def f(float(B,M,K) A, float(B,N,K) C) -> (O) { O(b,m,n) +=! A(b,m,k) * C(b,n,k) }",
+                 {{"B", 500}, {"M", side}, {"N", side}, {"K", depth}});
+  };
+  auto target = avx512();
+  target.halide = "x86-64-linux-tune_znver4-avx512_zen4";
+  const auto lanes = [&](const ir::Program& program) {
+    const auto stage = Space(program, target).default_schedule().stages.at(0);
+    if (stage.vector_loop != 3) return 0;
+    CHECK(stage.packings.empty());
+    const int64_t sums = stage.tiles[1].back() * stage.tiles[2].back();
+    CHECK((sums >= 16 && sums <= 28));
+    CHECK(std::min(stage.tiles[1].back(), stage.tiles[2].back()) >= 2);
+    return stage.lanes;
+  };
+  CHECK(lanes(program_of(26, 72)) == 8);    // 26 columns in vectors of 16 leave 6 of 32 lanes empty
+  CHECK(lanes(program_of(64, 64)) == 0);    // no lane is empty then
+  CHECK(lanes(program_of(26, 4096)) == 0);  // does not fit the first cache
+  target.halide += "-strict_float";
+  CHECK(lanes(program_of(26, 72)) == 0);
+}
+
 TEST_CASE("matrix-vector products still reduce in lanes", "[unit]") {
   const auto stage =
       chosen(bound("def f(float(R,C) A, float(C) B) -> (o) { o(i) +=! A(i,j) * B(j) }", {{"R", 4096}, {"C", 4096}}));
