@@ -1,6 +1,9 @@
 #include "search/evolve/finals.h"
 
 #include <algorithm>
+#include <cmath>
+
+#include "search/measure/statistics.h"
 
 namespace tile_tune::search {
 namespace {
@@ -8,6 +11,17 @@ namespace {
 // Differences of single races below 15 % mean nothing on a shared machine (the same binary ran at 146 or 240 GFLOP/s);
 // whoever was slower than the default by more will not beat it, and costs 31 rounds of its time.
 constexpr double kNoChance = 0.85;
+
+// Whether a finalist's interval of times to another's excludes 1, from the rounds in which both ran. Where one was put
+// out before the end rounds are no pairs.
+bool is_faster(const Measurement& one, const Measurement& other) {
+  const auto& mine = one.samples_ns;
+  const auto& theirs = other.samples_ns;
+  if (mine.empty() || mine.size() != theirs.size()) return one.ratio_lo > other.ratio_hi;
+  std::vector<double> log_ratios;
+  for (size_t round = 0; round < mine.size(); ++round) log_ratios.push_back(std::log(theirs[round] / mine[round]));
+  return bootstrap_median(log_ratios, 0).lo > 0;
+}
 
 // One of two cores taken away is a factor of 1.8: 14.7 and 26.1 us for the default of an MLP (Zen 4).
 constexpr double kAtOdds = 1.5;
@@ -35,11 +49,11 @@ size_t decide(const std::vector<Measurement>& finals, bool with_previous) {
   const auto ok = [&](size_t i) { return finals[i].outcome == Outcome::Ok; };
   const bool previous_stands = with_previous && finals.size() > 1 && ok(1) && finals[1].ratio_hi >= 1;
   const size_t standing = previous_stands ? 1 : 0;
-  const double bar = previous_stands ? std::max(1.0, finals[1].ratio) : 1.0;
   size_t winner = standing;
   for (size_t i = 1; i < finals.size(); ++i) {
-    const bool better = winner == standing || finals[i].ratio > finals[winner].ratio;
-    if (i != standing && ok(i) && finals[i].ratio_lo > bar && better) winner = i;
+    if (i == standing || !ok(i) || finals[i].ratio_lo <= 1) continue;
+    if (previous_stands && !is_faster(finals[i], finals[1])) continue;
+    if (winner == standing || finals[i].ratio > finals[winner].ratio) winner = i;
   }
   return winner;
 }

@@ -15,8 +15,8 @@ std::vector<Member> finalists(const Population& population, const std::string& d
                               const std::string& previous_key, int challengers);
 
 /// Who wins: an index into the finalists. The one that stands is the previous best, if it is there (at 1) and its
-/// interval does not lie below the default; else the default. A challenger replaces it only if the challenger's whole
-/// interval lies above both the default and the standing one's median; of several the fastest.
+/// interval does not lie below the default; else the default. A challenger replaces it only if the intervals of its
+/// times to the default's and to the standing one's, paired by rounds, both exclude 1; of several the fastest.
 size_t decide(const std::vector<Measurement>& finals, bool with_previous);
 
 /// The default took far longer in the finals than in its trial, or the other way round: somebody else had a core in one

@@ -72,9 +72,25 @@ TEST_CASE("the previous best stands unless it is slower than the default or clea
   CHECK(decide({kDefault, final_of(0.8, 0.7, 0.9)}, true) == 0);
   CHECK(decide({kDefault, final_of(1.5, 1.4, 1.6, Outcome::RunError)}, true) == 0);
   CHECK(decide({kDefault, previous, final_of(1.55, 1.45, 1.6)}, true) == 1);
-  CHECK(decide({kDefault, previous, final_of(1.7, 1.55, 1.8)}, true) == 2);
+  CHECK(decide({kDefault, previous, final_of(1.7, 1.55, 1.8)}, true) == 1);
+  CHECK(decide({kDefault, previous, final_of(1.7, 1.65, 1.8)}, true) == 2);
   CHECK(decide({kDefault, final_of(0.8, 0.7, 0.9), final_of(1.2, 1.1, 1.3)}, true) == 2);
   CHECK(decide({kDefault, final_of(0.95, 0.9, 1.1), final_of(1.02, 0.98, 1.1)}, true) == 1);
+}
+
+TEST_CASE("the previous best and a challenger are compared round by round") {
+  // Whatever slows a round slows both: far apart from round to round, never from each other.
+  Measurement previous = final_of(1.5, 1.2, 1.8), faster = final_of(1.53, 1.22, 1.83), scattered = faster;
+  for (int round = 0; round < 31; ++round) {
+    previous.samples_ns.push_back(100 + 10 * (round % 7));
+    faster.samples_ns.push_back(0.98 * previous.samples_ns.back());
+    scattered.samples_ns.push_back((round % 2 == 0 ? 0.8 : 1.2) * previous.samples_ns.back());
+  }
+  CHECK(decide({kDefault, previous, faster}, true) == 2);
+  CHECK(decide({kDefault, previous, scattered}, true) == 1);
+  CHECK(decide({kDefault, faster, previous}, true) == 1);
+  faster.samples_ns.pop_back();  // no pairs, and intervals that overlap
+  CHECK(decide({kDefault, previous, faster}, true) == 1);
 }
 
 TEST_CASE("the report names the winner with its final figures") {
