@@ -8,6 +8,7 @@
 #include "search/baselines/compile.h"
 #include "search/measure/problem.h"
 #include "search/measure/session.h"
+#include "search/measure/timing.h"
 
 namespace tile_tune::search {
 namespace {
@@ -30,7 +31,7 @@ void record(Entry& entry, Timing&& timing) {
   entry.outcome = timing.outcome;
   entry.reason = timing.reason;
   entry.note = std::move(timing.note);
-  entry.disturbed = is_disturbed(timing.switched, static_cast<int>(timing.samples_ns.size()), timing.log_ratios);
+  entry.disturbed = is_disturbed(timing);
   entry.samples_ns = std::move(timing.samples_ns);
   entry.flop_fractions = std::move(timing.flop_fractions);
   entry.bandwidth_fractions = std::move(timing.bandwidth_fractions);

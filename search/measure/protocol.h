@@ -98,7 +98,8 @@ struct Timing {
   std::vector<double> flop_fractions, bandwidth_fractions;  // one a round of the finals
   int switched = 0;                                         // samples with an involuntary context switch
   int left_out = 0;                                         // rounds not given above: the machine was busy in them
-  std::string note = {};                                    // what a library said of itself
+  double waiting = 0;     // of the time of all samples: that in which threads had no core (run_delay_ns)
+  std::string note = {};  // what a library said of itself
 };
 
 struct Reply {

@@ -38,14 +38,18 @@ void wake(Bench& bench, std::vector<Contestant>& contestants, ThreadPlacement& p
 }
 
 // Calls a sample takes, and who is out of the question: `slow_factor` times slower than the best.
-void screen_quietly(Bench& bench, std::vector<Contestant>& contestants, const SideBySide& protocol) {
+void screen_quietly(Bench& bench, std::vector<Contestant>& contestants, const SideBySide& protocol,
+                    ThreadPlacement& placement) {
   double best = std::numeric_limits<double>::infinity();
   std::vector<double> times(contestants.size(), 0);
   for (size_t i = 0; i < contestants.size(); ++i) {
     if (!contestants[i].running()) continue;
     wait_for_quiet();
     std::vector<double> calls;
-    for (int call = 0; call < 4; ++call) calls.push_back(bench.sample(*contestants[i].kernel, 1).ns);
+    for (int call = 0; call < 4; ++call) {
+      calls.push_back(bench.sample(*contestants[i].kernel, 1).ns);
+      placement.close();
+    }
     times[i] = median({calls.begin() + 1, calls.end()});
     best = std::min(best, times[i]);
     contestants[i].calls = calls_per_sample(times[i]);
@@ -80,7 +84,7 @@ Reply side_by_side(const Problem& problem, const std::vector<std::filesystem::pa
   auto contestants = load_contestants(libraries);
   placement.close();
   wake(bench, contestants, placement);
-  screen_quietly(bench, contestants, protocol);
+  screen_quietly(bench, contestants, protocol, placement);
   double fastest = std::numeric_limits<double>::infinity();
   for (const auto& contestant : contestants)
     if (contestant.running()) fastest = std::min(fastest, bench.sample(*contestant.kernel, 1).ns);

@@ -10,8 +10,6 @@ namespace {
 
 // 2,000 resamples place a 95 % bound within about half a percentile of where infinitely many would.
 constexpr int kResamples = 2000;
-constexpr double kSwitchedShare = 0.25;
-constexpr double kSpread = 0.15;
 
 }  // namespace
 
@@ -58,11 +56,6 @@ std::vector<int> better_half(const std::vector<int>& alive, const std::vector<do
 void shuffle(std::vector<int>& items, std::mt19937_64& engine) {
   for (size_t i = items.size(); i > 1; --i)
     std::swap(items[i - 1], items[reference::random_below(engine, static_cast<int64_t>(i))]);
-}
-
-bool is_disturbed(int switched_samples, int samples, const std::vector<double>& log_ratios) {
-  if (switched_samples > kSwitchedShare * samples) return true;
-  return !log_ratios.empty() && quantile(log_ratios, 0.75) - quantile(log_ratios, 0.25) > kSpread;
 }
 
 }  // namespace tile_tune::search

@@ -33,9 +33,4 @@ std::vector<int> better_half(const std::vector<int>& alive, const std::vector<do
 /// A random order, the same for an engine's state on every platform.
 void shuffle(std::vector<int>& items, std::mt19937_64& engine);
 
-/// True if samples scatter too much to be believed: involuntary context switches in more than a quarter of them, or an
-/// interquartile range of the log-ratios over 15 % (single-run differences below that mean nothing on a shared
-/// machine: design/search.md).
-bool is_disturbed(int switched_samples, int samples, const std::vector<double>& log_ratios);
-
 }  // namespace tile_tune::search

@@ -32,10 +32,14 @@ void allow(pid_t thread, const std::vector<int>& cores) {
   sched_setaffinity(thread, sizeof set, &set);
 }
 
+using File = std::unique_ptr<std::FILE, int (*)(std::FILE*)>;
+File open_file_of(pid_t thread, const char* name) {
+  return {std::fopen(fmt::format("/proc/self/task/{}/{}", thread, name).c_str(), "re"), std::fclose};
+}
+
 // The letter behind the name in /proc/self/task/N/stat; the name may hold anything, but ends at the last ')'.
 bool is_running(pid_t thread) {
-  const std::string path = fmt::format("/proc/self/task/{}/stat", thread);
-  const std::unique_ptr<std::FILE, int (*)(std::FILE*)> file(std::fopen(path.c_str(), "r"), std::fclose);
+  const auto file = open_file_of(thread, "stat");
   if (!file) return false;
   char text[512];
   const size_t got = std::fread(text, 1, sizeof text, file.get());
@@ -55,6 +59,17 @@ void ThreadPlacement::close() {
   size_t next = 1;
   for (const pid_t thread : threads_now())
     if (known_.insert(thread).second) allow(thread, {cores_[next++ % cores_.size()]});
+}
+
+double run_delay_ns() {
+  double delay = 0;
+  for (const pid_t thread : threads_now()) {
+    // "time on a core, time waiting for one, time slices" (proc(5), Documentation/scheduler/sched-stats).
+    const auto file = open_file_of(thread, "schedstat");
+    unsigned long long on_core = 0, waiting = 0;
+    if (file && std::fscanf(file.get(), "%llu %llu", &on_core, &waiting) == 2) delay += static_cast<double>(waiting);
+  }
+  return delay;
 }
 
 void wait_for_quiet() {

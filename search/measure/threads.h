@@ -23,6 +23,10 @@ class ThreadPlacement {
   std::set<pid_t> known_;
 };
 
+/// How long threads of this process, of those it has now, were ready to run and had no core, in nanoseconds since they
+/// started: another process had it. 0 where the system does not count that (Linux without CONFIG_SCHED_INFO).
+double run_delay_ns();
+
 /// Waits until no thread but this one runs, but not for more than a tenth of a second (OpenBLAS's spin for 2^26
 /// cycles, some 25 ms; libgomp's for some 5 ms).
 void wait_for_quiet();

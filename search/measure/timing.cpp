@@ -9,6 +9,7 @@
 #include <limits>
 
 #include "search/measure/statistics.h"
+#include "search/measure/threads.h"
 
 namespace tile_tune::search {
 namespace {
@@ -18,6 +19,16 @@ using Clock = std::chrono::steady_clock;
 constexpr int kScreeningCalls = 3;    // after one untimed (autotuners.md 6.2, item 4)
 constexpr double kSlowFactor = 3;     // the same
 constexpr double kLongCallNs = 50e6;  // a call this long needs no second one to be recognised as slow
+
+// Of the time of samples, what their threads together waited for a core: 0.003 to 0.013 where nobody else wanted one,
+// 0.1 to 1.1 with another process on one of two (products of 256 x 256 x 256 on two threads, Zen 4).
+constexpr double kMostWaiting = 0.05;
+constexpr double kSwitchedShare = 0.25;
+constexpr double kSpread = 0.15;
+
+double spread(const std::vector<double>& logarithms) {
+  return logarithms.empty() ? 0 : quantile(logarithms, 0.75) - quantile(logarithms, 0.25);
+}
 
 long involuntary_switches() {
   rusage usage{};
@@ -81,11 +92,16 @@ Sample Bench::sample(const Kernel& kernel, int64_t calls) {
   }
   const CallLimit limit(call_seconds_ + kMinSampleNs * 1e-9);
   const long switches = involuntary_switches();
+  const double delay = run_delay_ns();
   const auto start = Clock::now();
   for (int64_t call = 0; call < calls && sample.code == 0; ++call) sample.code = run();
   const auto stop = Clock::now();
-  sample.ns = std::chrono::duration<double, std::nano>(stop - start).count() / static_cast<double>(calls);
-  sample.switched = involuntary_switches() != switches;
+  const double spent = std::chrono::duration<double, std::nano>(stop - start).count();
+  const double waited = std::max(0.0, run_delay_ns() - delay);
+  spent_ns_ += spent;
+  waited_ns_ += waited;
+  sample.ns = spent / static_cast<double>(calls);
+  sample.switched = involuntary_switches() != switches || waited > kMostWaiting * spent;
   return sample;
 }
 
@@ -109,6 +125,14 @@ std::vector<Contestant> load_contestants(const std::vector<std::filesystem::path
   return contestants;
 }
 
+bool is_disturbed(const Timing& timing) {
+  const auto taken = static_cast<double>(timing.samples_ns.size()) + timing.left_out;
+  std::vector<double> times = timing.samples_ns;
+  for (double& time : times) time = std::log(time);
+  return timing.waiting > kMostWaiting || timing.switched > kSwitchedShare * taken || spread(times) > kSpread ||
+         spread(timing.log_ratios) > kSpread;
+}
+
 Reply collect(Bench& bench, std::vector<Contestant>& contestants) {
   Reply reply;
   for (auto& contestant : contestants) {
@@ -117,6 +141,7 @@ Reply collect(Bench& bench, std::vector<Contestant>& contestants) {
         contestant.timing.outcome = check.outcome;
         contestant.timing.reason = "after many calls " + check.reason;
       }
+    contestant.timing.waiting = bench.waiting();
     reply.timings.push_back(std::move(contestant.timing));
   }
   return reply;

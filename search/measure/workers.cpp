@@ -9,6 +9,7 @@
 #include "search/measure/problem.h"
 #include "search/measure/roofline.h"
 #include "search/measure/statistics.h"
+#include "search/measure/timing.h"
 
 namespace tile_tune::search {
 namespace {
@@ -37,8 +38,7 @@ void record_timing(Measurement& measurement, const Timing& timing, bool alone) {
   measurement.samples_ns = timing.samples_ns;
   measurement.median_ns = timing.samples_ns.empty() ? 0 : median(timing.samples_ns);
   measurement.ratio = timing.log_ratios.empty() ? 0 : std::exp(median(timing.log_ratios));
-  const int taken = static_cast<int>(timing.samples_ns.size()) + timing.left_out;
-  measurement.disturbed = !alone || is_disturbed(timing.switched, taken, timing.log_ratios);
+  measurement.disturbed = !alone || is_disturbed(timing);
 }
 
 // `from_memory`: the program's tensors are larger than the last cache, so that memory bandwidth limits it at all.

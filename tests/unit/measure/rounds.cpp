@@ -71,3 +71,29 @@ TEST_CASE("a contestant that failed in a round has no round") {
   CHECK(all[2].calm.size() == 1);
   CHECK(all[2].timing.log_ratios.size() == 1);
 }
+
+TEST_CASE("disturbance is seen in lost cores, in waiting for one, and in the spread of times and of their ratios") {
+  Timing calm;
+  calm.samples_ns.assign(40, 1000);
+  calm.log_ratios.assign(40, 0.1);
+  calm.switched = 10;
+  CHECK_FALSE(is_disturbed(calm));
+  CHECK_FALSE(is_disturbed({}));
+  Timing timing = calm;
+  timing.switched = 11;
+  CHECK(is_disturbed(timing));
+  timing.left_out = 4;  // of 44 then
+  CHECK_FALSE(is_disturbed(timing));
+  timing = calm;
+  timing.waiting = 0.3;  // a thread without a core, whose work the others did
+  CHECK(is_disturbed(timing));
+  timing = calm;
+  timing.samples_ns[3] = 9000;  // a single hiccup moves no quartile
+  timing.log_ratios[3] = 5;
+  CHECK_FALSE(is_disturbed(timing));
+  for (size_t i = 0; i < timing.log_ratios.size(); i += 2) timing.log_ratios[i] = 0.3;
+  CHECK(is_disturbed(timing));
+  timing = calm;
+  for (size_t i = 0; i < timing.samples_ns.size(); i += 2) timing.samples_ns[i] = 1300;  // and the default's with them
+  CHECK(is_disturbed(timing));
+}

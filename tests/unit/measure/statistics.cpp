@@ -59,19 +59,6 @@ TEST_CASE("successive halving") {
   CHECK(better_half({}, scores).empty());
 }
 
-TEST_CASE("disturbance is seen in context switches and in the spread of paired ratios") {
-  const std::vector<double> calm(40, 0.1);
-  CHECK_FALSE(is_disturbed(10, 40, calm));
-  CHECK(is_disturbed(11, 40, calm));
-  std::vector<double> outliers = calm;
-  outliers[3] = 5;  // a single hiccup moves no quartile
-  CHECK_FALSE(is_disturbed(0, 40, outliers));
-  std::vector<double> bimodal = calm;
-  for (size_t i = 0; i < bimodal.size(); i += 2) bimodal[i] = 0.3;
-  CHECK(is_disturbed(0, 40, bimodal));
-  CHECK_FALSE(is_disturbed(0, 0, {}));
-}
-
 TEST_CASE("shuffling is a permutation that only the engine's state decides") {
   std::vector<int> a = {0, 1, 2, 3, 4, 5, 6, 7}, b = a;
   std::mt19937_64 first(1), second(1);
