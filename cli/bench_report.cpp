@@ -174,17 +174,24 @@ std::string bench_table(const BenchRow& row, uint64_t seed) {
     return search::median(a->samples_ns) < search::median(b->samples_ns);
   });
   const Entry* best = best_of(row);
+  const auto reference = [&](const Entry& entry) {
+    return !entry.baseline && is_packed(entry.name) ? best_packed_of(row) : best;
+  };
   const auto over_best = [&](const Entry& entry) {
-    const Entry* other = !entry.baseline && is_packed(entry.name) ? best_packed_of(row) : best;
+    const Entry* other = reference(entry);
     return other ? search::speed_ratio(entry, *other, seed) : std::nullopt;
+  };
+  const auto note = [&](const Entry& entry) {
+    const Entry* other = reference(entry);
+    return entry.note + (other && other != best ? fmt::format(" (over {})", other->name) : "") +
+           (entry.disturbed ? " (disturbed)" : "");
   };
   std::vector<std::vector<std::string>> rows;
   for (const auto* entry : ran)
     rows.push_back({entry->name + (entry == best ? " *" : ""), format_time(search::median(entry->samples_ns)),
                     format_time(search::quantile(entry->samples_ns, 0.1)),
                     format_time(search::quantile(entry->samples_ns, 0.9)), gflops(row, *entry), gbytes(row, *entry),
-                    format_percent(roof_share(row, *entry)), ratio_text(over_best(*entry)),
-                    entry->note + (entry->disturbed ? " (disturbed)" : "")});
+                    format_percent(roof_share(row, *entry)), ratio_text(over_best(*entry)), note(*entry)});
   const auto right = Align::Right;
   std::string text = format_table({{""},
                                    {"median", right},

@@ -177,7 +177,8 @@ std::string findings_text(const Findings& findings) {
   std::string text;
   if (!cells.empty()) text = format_table({{"program"}, {"sizes"}, {"was"}, {"is"}, {"over default"}, {""}}, cells);
   if (findings.elsewhere > 0)
-    text += format_number(findings.elsewhere, "tuning for another target is", "tunings for other targets are") +
+    text += format_number(findings.elsewhere, "tuning for another target or number of threads is",
+                          "tunings for other targets or numbers of threads are") +
             " stored and not run\n";
   if (findings.families > 0)
     text += format_number(findings.families, "tuning of ranges of sizes is stored, whose kernels were not run\n",

@@ -27,6 +27,29 @@ tl::unexpected<Diagnostic> at(const std::string& where, Diagnostic diagnostic) {
   return tl::unexpected(std::move(diagnostic));
 }
 
+tl::unexpected<Diagnostic> malformed(const std::string& what) { return fail(ErrorClass::Program, "bad-suite", what); }
+
+// What else a workload holds is read by nobody: a misspelt field would be.
+void warn_of_unknown_fields(const json& workload, const std::string& where, const Reporter& report) {
+  static const std::set<std::string> kKnown{"name",     "group",  "source_group", "einsum",  "tc",
+                                            "program",  "sizes",  "dtype",        "weights", "result_dtype",
+                                            "constant", "shapes", "flops",        "bytes",   "why"};
+  for (const auto& [field, value] : workload.items())
+    if (kKnown.count(field) == 0)
+      report.warn("unknown-field", fmt::format("{}: a workload has no field \"{}\"", where, field));
+}
+
+Result<ir::Sizes> sizes_of(const json& workload) {
+  ir::Sizes sizes;
+  if (!workload.contains("sizes")) return sizes;
+  for (const auto& [name, size] : workload["sizes"].items()) {
+    if (!size.is_number_integer() || (size.is_number_unsigned() && size.get<uint64_t>() > INT64_MAX))
+      return malformed(fmt::format("size {} = {} is no integer of 64 bits", name, size.dump()));
+    sizes[name] = size.get<int64_t>();
+  }
+  return sizes;
+}
+
 std::string identifier(const std::string& name) {
   std::string result;
   for (const char c : name) result += std::isalnum(static_cast<unsigned char>(c)) ? c : '_';
@@ -34,14 +57,12 @@ std::string identifier(const std::string& name) {
   return result;
 }
 
-Result<LoadedProgram> from_einsum(const json& workload) {
+Result<LoadedProgram> from_einsum(const json& workload, const ir::Sizes& sizes) {
   BindingOptions options;
   options.dtypes.push_back(workload.value("dtype", "f32"));
   if (workload.contains("result_dtype")) options.dtypes.push_back("out=" + workload["result_dtype"].get<std::string>());
   // The cheapest order of a network depends on its sizes.
-  if (workload.contains("sizes"))
-    for (const auto& [name, size] : workload["sizes"].items())
-      options.sizes.push_back(fmt::format("{}={}", name, size.get<int64_t>()));
+  for (const auto& [name, size] : sizes) options.sizes.push_back(fmt::format("{}={}", name, size));
   return load_einsum("einsum:" + workload["einsum"].get<std::string>(), options);
 }
 
@@ -49,14 +70,15 @@ Result<LoadedProgram> from_tc(const json& workload, const std::string& where, co
   const std::string text = workload["tc"];
   TILE_TUNE_TRY(parsed, tc::parse(text, where));
   for (const auto& warning : parsed.warnings) report.diagnostic(warning);
-  if (parsed.programs.size() != 1) return malformed(where, "\"tc\" must hold one def");
+  if (parsed.programs.size() != 1) return malformed("\"tc\" must hold one def");
   return LoadedProgram{std::move(parsed.programs.front()), "tc", text};
 }
 
-Result<LoadedProgram> load_one(const json& workload, const std::string& where, const Reporter& report) {
+Result<LoadedProgram> load_one(const json& workload, const ir::Sizes& sizes, const std::string& where,
+                               const Reporter& report) {
   const int forms = workload.contains("einsum") + workload.contains("tc") + workload.contains("program");
-  if (forms != 1) return malformed(where, "a workload has one of \"einsum\", \"tc\" and \"program\"");
-  if (workload.contains("einsum")) return from_einsum(workload);
+  if (forms != 1) return malformed("a workload has one of \"einsum\", \"tc\" and \"program\"");
+  if (workload.contains("einsum")) return from_einsum(workload, sizes);
   if (workload.contains("tc")) return from_tc(workload, where, report);
   TILE_TUNE_TRY(program, ir::program_from_json(workload["program"]));
   return LoadedProgram{std::move(program), "json", workload["program"].dump()};
@@ -64,10 +86,12 @@ Result<LoadedProgram> load_one(const json& workload, const std::string& where, c
 
 /// Throws nlohmann's exceptions where a field is of another type than it must be.
 Result<LoadedProgram> load_workload(const json& workload, const std::string& where, const Reporter& report) {
-  auto loaded = load_one(workload, where, report);
+  warn_of_unknown_fields(workload, where, report);
+  auto sizes = sizes_of(workload);
+  if (!sizes) return at(where, std::move(sizes.error()));
+  auto loaded = load_one(workload, *sizes, where, report);
   if (!loaded) return at(where, std::move(loaded.error()));
-  if (workload.contains("sizes"))
-    for (const auto& [name, size] : workload["sizes"].items()) loaded->sizes[name] = size.get<int64_t>();
+  loaded->sizes = std::move(*sizes);
   SuiteFigures figures;
   figures.name = workload["name"];
   figures.group = workload.value("group", "");

@@ -206,6 +206,7 @@ Result<Tuned> tune_workload(const Workload& workload, search::SmallVariant small
     for (auto& one : nearest) priors.seeds.push_back(std::move(one.schedule));
   }
   priors.seeds.insert(priors.seeds.begin(), request.seeds.begin(), request.seeds.end());
+  for (const auto& seed : request.seeds) std::erase(priors.faulty, codegen::schedule_id(seed));  // asked for by name
   TILE_TUNE_TRY(start, start_session(databases.front(), key, request, space, session.report));
   if (start.strategy == search::Strategy::Model)
     TILE_TUNE_CHECK(load_experience(databases, key, workload.program, target, start.session, priors));

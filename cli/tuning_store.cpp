@@ -31,7 +31,11 @@ std::optional<codegen::Schedule> fitting(const std::string& schedule_json, const
   return std::move(*schedule);
 }
 
-bool failed(const std::string& outcome) { return outcome != "ok" && outcome != "slow" && outcome != "duplicate"; }
+// What ran out of time or memory may have enough of it another time: limits follow the budget, and memory is shared.
+bool is_faulty(const std::string& outcome) {
+  static const std::set<std::string> kHarmless{"ok", "slow", "duplicate", "timeout", "out-of-memory"};
+  return kHarmless.count(outcome) == 0;
+}
 
 }  // namespace
 
@@ -49,7 +53,7 @@ Result<search::Priors> load_priors(std::vector<db::Database>& databases, const T
   for (auto& database : databases) {
     TILE_TUNE_TRY(trials, database.trials_of(key.program, key.target, key.tool));
     for (auto& [id, session, trial] : trials) {
-      if (failed(trial.outcome)) priors.faulty.push_back(trial.schedule_id);
+      if (is_faulty(trial.outcome)) priors.faulty.push_back(trial.schedule_id);
       if (trial.outcome == "ok" && trial.ratio > 0 && trial.origin != "default") good.push_back(std::move(trial));
     }
   }

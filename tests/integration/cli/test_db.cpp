@@ -392,7 +392,8 @@ TEST_CASE("what differs in the target alone can be told apart, and verify counts
   CHECK(listed.find("  x86-64-linux  ") != std::string::npos);
   CHECK(box.run({"db", "show", "--db", "a.db"}).out.find(", deterministic, ") != std::string::npos);
   // The same program, whatever it was tuned for; here it is tuned, too.
-  CHECK(box.run({"db", "verify", "--db", "a.db"}).out.find("3 tunings for other targets are stored and not run\n") !=
+  CHECK(box.run({"db", "verify", "--db", "a.db"})
+            .out.find("3 tunings for other targets or numbers of threads are stored and not run\n") !=
         std::string::npos);
   const auto six = box.run({"db", "verify", "--db", "a.db", "--threads", "6", "--json"});
   CHECK(nlohmann::json::parse(six.out)["elsewhere"] == 4);
@@ -516,7 +517,7 @@ TEST_CASE("failed schedules are listed, and a bundle of each reproduces it") {
   auto database = db::Database::open(box.path("a.db"), db::Mode::ReadWrite);
   REQUIRE(database);
   const auto row = database->recorded()->front();
-  auto trial = database->trials_of(row.program, row.target, row.tool)->front().trial;
+  auto trial = database->trials_of(row.program, row.target, row.tool)->at(1).trial;  // not the default
   trial.outcome = "crash";
   trial.reason = "killed by signal 11; $(rm -rf /)\n`evil`";
   trial.chosen = false;
@@ -534,6 +535,18 @@ TEST_CASE("failed schedules are listed, and a bundle of each reproduces it") {
   const auto again = box.run({"build", folder + "/program.json", "--schedule", folder + "/schedule.json", "-o", "out"});
   INFO(again.err);
   CHECK(again.exit_code == 0);  // it did not crash in truth
+
+  // Whoever names it has it tried.
+  const auto tries = [&] {
+    const auto trials = database->trials_of(row.program, row.target, row.tool);
+    return std::count_if(trials->begin(), trials->end(),
+                         [&](const auto& one) { return one.trial.schedule_id == trial.schedule_id; });
+  };
+  const auto before = tries();
+  REQUIRE(run(box, "tune", {"--trials", "2", "--seed", "1", "--db", "a.db"}).exit_code == 0);
+  CHECK(tries() == before);
+  REQUIRE(run(box, "tune", {"--trials", "2", "--db", "a.db", "--schedule", folder + "/schedule.json"}).exit_code == 0);
+  CHECK(tries() > before);
 }
 
 TEST_CASE("stats count what databases hold") {

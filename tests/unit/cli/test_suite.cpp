@@ -102,9 +102,19 @@ TEST_CASE("malformed suites are told apart") {
   CHECK(code_of(head + R"({"name": "a", "einsum": "i->i", "tc": ""}]})") == "bad-suite");
   CHECK(code_of(head + R"({"name": "a", "einsum": 3}]})") == "bad-suite");
   CHECK(code_of(head + R"({"name": "a", "einsum": "i->i", "sizes": {"i": "many"}}]})") == "bad-suite");
+  CHECK(code_of(head + R"({"name": "a", "einsum": "i->i", "sizes": {"i": 65.7}}]})") == "bad-suite");
+  CHECK(code_of(head + R"({"name": "a", "einsum": "i->i", "sizes": {"i": 1e30}}]})") == "bad-suite");
+  CHECK(code_of(head + R"({"name": "a", "einsum": "i->i", "sizes": {"i": 18446744073709551615}}]})") == "bad-suite");
   CHECK(code_of(head + R"({"name": "a", "einsum": "i->i", "weights": ["W"]}]})") == "bad-suite");
   CHECK(code_of(head + R"({"name": "a-b", "einsum": "i->i"}, {"name": "a_b", "einsum": "i->i"}]})") == "bad-suite");
   CHECK(code_of(head + R"({"name": "a", "einsum": "i->j"}]})") != "");
+}
+
+TEST_CASE("where a suite is wrong is said once") {
+  const auto loaded = load_suite(
+      nlohmann::json::parse(R"({"kind": "suite", "format": 1, "workloads": [{"name": "a"}]})"), "s.json", kQuiet);
+  REQUIRE_FALSE(loaded);
+  CHECK(loaded.error().message == "s.json: a: a workload has one of \"einsum\", \"tc\" and \"program\"");
 }
 
 TEST_CASE("a workload's name becomes an identifier and its figures stay") {
