@@ -1,5 +1,7 @@
 """The whole of docs/performance.md from stored measurements."""
 
+import statistics
+
 from benchmark import judge, markdown, search_document, tvm_document
 
 PASSES = {"threads-2": "Two threads", "threads-1": "One thread"}
@@ -33,6 +35,18 @@ def last_cache(data):
     return data["machine"]["target"]["l3_bytes"]
 
 
+def effort(data):
+    """How the tuned schedules were found, as one item of a list."""
+    named = {workload["name"] for workload in data["suite"]}
+    efforts = [one for name, one in data.get("efforts", {}).items() if name in named]
+    if not efforts:
+        return ""
+    trials = sorted(one["trials"] for one in efforts)
+    return (f"- Tuned schedules: the best of {trials[0]} to {trials[-1]} trials a workload (median "
+            f"{statistics.median(trials):.0f}), found in up to {max(one['sessions'] for one in efforts)} searches with "
+            f"{statistics.median(one['seconds'] for one in efforts):.0f} s together (median)\n")
+
+
 def head(data):
     machine = data["machine"]
     target = machine["target"]
@@ -44,9 +58,10 @@ again without measuring. How it is measured, and who the baselines are: [benchma
 - Machine: {target['cpu_model'] or target['halide']}, {machine['cores']} cores, last cache {target['l3_bytes'] >> 20} MiB
 - Target: `{target['halide']}`
 - tile-tune {machine['version']}, measured {machine['date']}
-- Times are medians. Ratios are medians of paired ratios over the rounds of one interleaved run, with their 95 %
+{effort(data)}- Times are medians. Ratios are medians of paired ratios over the rounds of one interleaved run, with their 95 %
   intervals; above 1 tile-tune is faster. `(disturbed)` marks what a busy machine got into, and where a bar is judged in
-  several fresh processes the worst of them counts. Differences below 10 % mean little on a shared machine.
+  several fresh processes the worst of them counts. A ratio may differ from the quotient of two medians beside it, and
+  times of different tables, taken at other hours, from each other. Differences below 10 % mean little on a shared machine.
 """
 
 

@@ -11,6 +11,24 @@ def default_database():
     return os.environ.get("TILE_TUNE_DB") or str(pathlib.Path(data) / "tile-tune" / "tuning.db")
 
 
+def efforts(database):
+    """Workload's name -> {sessions, trials, seconds}: all searches for it together, and the time they were given.
+    Finals, which are numbered after a session's trials, tell how many there were before some were pruned. Nothing where
+    there is no database."""
+    if not os.path.exists(database):
+        return {}
+    connection = sqlite3.connect(f"file:{database}?mode=ro", uri=True)
+    rows = connection.execute("""
+        SELECT program.name, COUNT(*), SUM(trials), SUM(json_extract(budget, '$.seconds'))
+        FROM (SELECT session.program, budget,
+                     COALESCE(MIN(CASE origin WHEN 'final' THEN sequence END), MAX(sequence) + 1) AS trials
+              FROM session JOIN trial ON trial.session = session.id GROUP BY session.id)
+        JOIN program ON program.id = program GROUP BY program.name""").fetchall()
+    connection.close()
+    return {name: {"sessions": sessions, "trials": trials, "seconds": seconds or 0}
+            for name, sessions, trials, seconds in rows}
+
+
 def histories(database):
     """Workload's name -> [(sequence, ratio to the default)] of its session with most trials; a fault's ratio is
     0, and the finals, which measure the same schedules again, are left out. Nothing where there is no database."""

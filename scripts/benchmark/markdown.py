@@ -14,11 +14,11 @@ def time_text(nanoseconds):
 
 
 def ratio_text(ratio):
-    """A judge.Ratio or (median, lo, hi) as `1.23 [1.20 1.27]`."""
+    """A judge.Ratio or (median, lo, hi) as `1.23 [1.20 1.27]`; of one call, which has no interval, as `1.23`."""
     if ratio is None:
         return "-"
     median, lo, hi = (ratio.median, ratio.lo, ratio.hi) if isinstance(ratio, judge.Ratio) else ratio
-    return f"{median:.2f} [{lo:.2f} {hi:.2f}]"
+    return f"{median:.2f}" if lo == hi else f"{median:.2f} [{lo:.2f} {hi:.2f}]"
 
 
 def table(titles, rows, align=None):

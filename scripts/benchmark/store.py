@@ -31,8 +31,10 @@ def save(path, data):
 
 
 def trimmed(workload):
-    """A workload without its samples, of which medians and intervals say what the document shows."""
-    entries = [{key: value for key, value in entry.items() if key != "samples_ns"} for entry in workload["entries"]]
+    """A workload without its samples, of which medians and intervals say what the document shows, but how many."""
+    entries = [{key: value for key, value in entry.items() if key != "samples_ns"} |
+               ({"rounds": len(entry["samples_ns"])} if "samples_ns" in entry else {})
+               for entry in workload["entries"]]
     return _rounded({**workload, "entries": entries})
 
 

@@ -22,6 +22,7 @@ class Formatting(unittest.TestCase):
 
     def test_ratios_show_their_interval(self):
         self.assertEqual(markdown.ratio_text((1.234, 1.2, 1.3)), "1.23 [1.20 1.30]")
+        self.assertEqual(markdown.ratio_text((10.54, 10.54, 10.54)), "10.54")
         self.assertEqual(markdown.ratio_text(None), "-")
 
     def test_reasons_fit_into_a_cell(self):
@@ -71,6 +72,7 @@ class Store(unittest.TestCase):
         one["entries"][0]["samples_ns"] = [1.0, 2.0]
         trimmed = store.trimmed(one)
         self.assertNotIn("samples_ns", trimmed["entries"][0])
+        self.assertEqual(trimmed["entries"][0]["rounds"], 2)
         self.assertEqual(trimmed["tuned_over_best"]["median"], 1.2346)
         with tempfile.TemporaryDirectory() as directory:
             path = pathlib.Path(directory) / "new" / "data.json"

@@ -10,6 +10,7 @@ from benchmark import history
 class History(unittest.TestCase):
     def test_without_a_database_there_is_no_history(self):
         self.assertEqual(history.histories("/nowhere/at/all.db"), {})
+        self.assertEqual(history.efforts("/nowhere/at/all.db"), {})
 
     def test_the_longest_session_counts_without_its_finals(self):
         schema = pathlib.Path(os.environ["TILE_TUNE_SOURCE_DIR"], "db", "schema", "001_initial.sql")
@@ -24,7 +25,7 @@ class History(unittest.TestCase):
                                    (2, [("default", "ok", 1.0), ("random", "crash", None), ("mutation", "ok", 1.5),
                                         ("final", "ok", 9.0)])):
                 session = bytes([number]) * 16
-                connection.execute("INSERT INTO session VALUES(?,?,?,?,0,'model','','',?,?,'done')",
+                connection.execute("INSERT INTO session VALUES(?,?,?,?,0,'model','','{\"seconds\": 5}',?,?,'done')",
                                    (session, key, key, key, number, key))
                 for sequence, (origin, outcome, ratio) in enumerate(trials):
                     connection.execute(
@@ -33,6 +34,12 @@ class History(unittest.TestCase):
             connection.commit()
             connection.close()
             self.assertEqual(history.histories(path), {"conv": [(0, 1.0), (1, 0), (2, 1.5)]})
+            self.assertEqual(history.efforts(path), {"conv": {"sessions": 2, "trials": 4, "seconds": 10}})
+            connection = sqlite3.connect(path)
+            connection.execute("DELETE FROM trial WHERE origin = 'mutation'")  # as `db prune` does
+            connection.commit()
+            connection.close()
+            self.assertEqual(history.efforts(path)["conv"]["trials"], 4)
 
 
 if __name__ == "__main__":
