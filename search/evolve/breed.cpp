@@ -105,14 +105,12 @@ Mode mode_after(int stale_batches) {
   return turn < kExploitBatches + kExploreBatches ? Mode::Explore : Mode::Local;
 }
 
-std::vector<Candidate> seeds(const std::vector<codegen::Schedule>& priors, int count, const Population& population,
+std::vector<Candidate> seeds(const std::vector<Candidate>& first, int count, const Population& population,
                              const Moves& moves, Rng& rng) {
   std::vector<Candidate> candidates;
   std::unordered_set<std::string> taken;
-  for (const auto& schedule : priors) {
-    const std::string key = moves.key(schedule);
-    if (!population.tried.count(key) && taken.insert(key).second) candidates.push_back({schedule, key, "prior", {}});
-  }
+  for (const Candidate& candidate : first)
+    if (!population.tried.count(candidate.key) && taken.insert(candidate.key).second) candidates.push_back(candidate);
   fill(candidates, count, count, kRandom, population, taken, moves, rng);
   return candidates;
 }

@@ -31,8 +31,8 @@ double random_share(Mode mode);
 /// Exploit while batches still gain; after `stale_batches` without gain a turn of Explore, then Local, then over again.
 Mode mode_after(int stale_batches);
 
-/// The prior schedules in their order, then random ones until there are `count` (more if there are more priors).
-std::vector<Candidate> seeds(const std::vector<codegen::Schedule>& priors, int count, const Population& population,
+/// Those of `first` that are new, in their order, then random ones until there are `count` (more if those are more).
+std::vector<Candidate> seeds(const std::vector<Candidate>& first, int count, const Population& population,
                              const Moves& moves, Rng& rng);
 
 /// `count` candidates never tried and different from one another; fewer only where long trying found no more, that

@@ -77,6 +77,7 @@ struct Recording::Space {
   std::vector<Measurement> measurements;
   std::vector<size_t> drawn;  // that a session drew at random
   std::unordered_map<std::string, size_t> by_key;
+  std::vector<codegen::Schedule> alternatives;  // Moves::alternatives of the recorded search
   std::vector<std::vector<size_t>> neighbours;  // nearest first
   std::vector<float> apart;                     // row-major distances
   std::shared_ptr<const predict::Features> features;
@@ -92,6 +93,8 @@ struct Recording::Space {
 void Recording::Space::add(const codegen::Schedule& schedule, const std::vector<RecordedTrial>& trials) {
   const bool random = std::any_of(trials.begin(), trials.end(), [](const auto& t) { return t.origin == "random"; });
   if (random) drawn.push_back(schedules.size());
+  const bool alternative = std::any_of(trials.begin(), trials.end(), [](const auto& t) { return t.origin == "model"; });
+  if (alternative) alternatives.push_back(schedule);
   std::vector<double> ratios;
   Measurement measurement;
   measurement.outcome = trials.front().outcome;
@@ -181,6 +184,7 @@ Moves Recording::moves() const {
     return space->schedules[space->between(space->find(a), space->find(b), rng)];
   };
   return {.default_schedule = [space] { return space->schedules.front(); },
+          .alternatives = [space] { return space->alternatives; },
           .sample = [space](Rng& rng) { return space->schedules[rng.pick(space->drawn)]; },
           .mutate = mutate,
           .crossover = crossover,

@@ -80,8 +80,20 @@ std::vector<Candidate> Search::openers() const {
 
 bool Search::default_verified() const { return find(population_, default_key_) != nullptr; }
 
+std::vector<codegen::Schedule> Search::untried_alternatives() const {
+  auto schedules = moves_.alternatives ? moves_.alternatives() : std::vector<codegen::Schedule>{};
+  for (const Trial& trial : priors_.earlier) std::erase(schedules, trial.schedule);
+  return schedules;
+}
+
 void Search::plan_seeds() {
-  auto planned = seeds(prior_seeds(priors_), guided() ? 0 : kSeeds, population_, moves_, rng_);
+  std::vector<Candidate> first;
+  const auto add = [&](const std::vector<codegen::Schedule>& schedules, const char* origin) {
+    for (const auto& schedule : schedules) first.push_back({schedule, moves_.key(schedule), origin, {}});
+  };
+  add(prior_seeds(priors_), "prior");
+  if (options_.strategy != Strategy::Random) add(untried_alternatives(), "model");
+  auto planned = seeds(first, guided() ? 0 : kSeeds, population_, moves_, rng_);
   if (guided()) add_guided_seeds(planned);
   seeds_.assign(planned.begin(), planned.end());
   seeding_ = !seeds_.empty();

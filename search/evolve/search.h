@@ -37,6 +37,7 @@ class Search {
 
  private:
   int allowance() const;
+  std::vector<codegen::Schedule> untried_alternatives() const;
   bool guided() const { return options_.strategy == Strategy::Model; }
   double elapsed() const { return surroundings_.clock() - start_; }
   double best_ratio() const { return population_.ranked.empty() ? 0 : population_.ranked.front().ratio; }

@@ -116,7 +116,10 @@ Reply finals(const Problem& problem, const std::vector<std::filesystem::path>& l
   const auto goes_on = [&](int round) {
     const double elapsed = seconds_since(start);
     if (round < protocol.rounds || elapsed < protocol.seconds) return true;
-    return fewest_calm(contestants, numbers) < protocol.rounds && elapsed < kFinalsPatience * protocol.seconds;
+    // On only as long as that promises enough calm rounds: of a machine that stays busy patience makes no quiet one.
+    const int calm = fewest_calm(contestants, numbers);
+    const double longest = kFinalsPatience * protocol.seconds;
+    return calm < protocol.rounds && elapsed < longest && calm * longest >= protocol.rounds * elapsed;
   };
   for (int round = 0; goes_on(round) && !numbers.empty(); ++round, numbers = running_from(contestants, 0)) {
     // The probes are two more runners in the round, at a random place of it like everybody.

@@ -48,9 +48,9 @@ struct Measurement {
 };
 
 struct Trial {
-  int sequence = 0;                  // 0, 1, ... in the session
-  int generation = 0;                // 0: seeds
-  std::string origin;                // "default", "random", "mutation", "crossover", "prior", "final"
+  int sequence = 0;    // 0, 1, ... in the session
+  int generation = 0;  // 0: seeds
+  std::string origin;  // "default", "model" (nearly the default), "prior", "random", "mutation", "crossover", "final"
   std::vector<std::string> parents;  // schedule_id of each
   codegen::Schedule schedule;
   Measurement measurement;

@@ -413,13 +413,11 @@ struct Planner {
   }
 };
 
-}  // namespace
-
-Schedule default_schedule(const std::vector<StageContext>& stages) {
-  if (stages.empty()) return {};
+/// The whole program's schedule, given each statement's own nest.
+Schedule plan(const std::vector<StageContext>& stages, const std::vector<StageSchedule>& nests) {
   Planner planner{stages, *stages[0].program};
   planner.shared.resize(stages.size());
-  for (const auto& context : stages) planner.schedule.stages.push_back(repair(context, default_stage(context)));
+  for (size_t s = 0; s < stages.size(); ++s) planner.schedule.stages.push_back(repair(stages[s], nests[s]));
   planner.place_element_wise();
   for (int s = planner.count() - 1; s >= 0; --s) {
     const Fusion fusion(*stages[0].program, planner.schedule);
@@ -439,6 +437,33 @@ Schedule default_schedule(const std::vector<StageContext>& stages) {
       run_reduction_in_parallel(stages[s], stage);
   }
   return repair(stages, std::move(planner.schedule));
+}
+
+}  // namespace
+
+Schedule default_schedule(const std::vector<StageContext>& stages) {
+  if (stages.empty()) return {};
+  std::vector<StageSchedule> nests;
+  for (const auto& context : stages) nests.push_back(default_stage(context));
+  return plan(stages, nests);
+}
+
+std::vector<Schedule> default_alternatives(const std::vector<StageContext>& stages) {
+  std::vector<std::vector<StageSchedule>> choices;
+  std::vector<StageSchedule> nests;
+  for (const auto& context : stages) nests.push_back(choices.emplace_back(default_stages(context)).front());
+  std::vector<Schedule> schedules{default_schedule(stages)};
+  for (size_t s = 0; s < stages.size(); ++s) {
+    auto changed = nests;
+    for (size_t i = 1; i < choices[s].size(); ++i) {
+      changed[s] = choices[s][i];
+      Schedule schedule = plan(stages, changed);
+      if (std::find(schedules.begin(), schedules.end(), schedule) == schedules.end())
+        schedules.push_back(std::move(schedule));
+    }
+  }
+  schedules.erase(schedules.begin());
+  return schedules;
 }
 
 }  // namespace tile_tune::search

@@ -7,4 +7,8 @@ namespace tile_tune::search {
 
 codegen::Schedule default_schedule(const std::vector<StageContext>& stages);
 
+/// What default_schedule() makes with the next best nest of one statement (default_stages()); distinct from it and from
+/// one another.
+std::vector<codegen::Schedule> default_alternatives(const std::vector<StageContext>& stages);
+
 }  // namespace tile_tune::search

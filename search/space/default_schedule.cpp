@@ -35,6 +35,11 @@ constexpr int64_t kRowStreams = 4;
 // over its rows took 5.3 to 6.1 ms with 8, 8.2 to 9.9 with 1 (two Zen 4 cores). A pool's few rows are left one by one.
 constexpr int64_t kManyRows = 64, kRowsAtOnce = 8;
 
+// Register tiles have up to four widths, and the model cannot tell close ones apart: 4096 x 256 by 256 x 256 ran 1.13
+// times as fast with 1 vector x 16 rows as with 4 x 4, which it takes for the better (two Zen 4 cores).
+constexpr size_t kAlternatives = 3;
+constexpr double kWorthATrial = 1.25;
+
 struct Model {
   const StageContext& context;
 
@@ -341,20 +346,29 @@ StageSchedule transposing_stage(const Model& model, int source) {
 
 }  // namespace
 
-StageSchedule default_stage(const StageContext& context) {
-  if (const auto scan = default_scan(context)) return *scan;
+StageSchedule default_stage(const StageContext& context) { return default_stages(context).front(); }
+
+std::vector<StageSchedule> default_stages(const StageContext& context) {
+  if (const auto scan = default_scan(context)) return {*scan};
   StageSchedule stage;
   const Model model{context};
-  if (const int source = transposed_loop(model); source >= 0) return transposing_stage(model, source);
+  if (const int source = transposed_loop(model); source >= 0) return {transposing_stage(model, source)};
   stage.vector_loop = model.best_vector_loop();
-  if (const auto tile = context.reductions() > 0 ? best_register_tile(context) : std::nullopt) {
+  const auto tiles = context.reductions() > 0 ? register_tiles_by_width(context) : std::vector<RegisterTile>{};
+  if (!tiles.empty()) {
     double lowest = HUGE_VAL;
     for (int r = 0; r < context.reductions(); ++r)
       if (context.loops.reduction[r] >= model.natural_lanes())
         lowest = std::min(lowest, lane_reduction_cost(context, context.outputs() + r));
-    if (const auto in_lanes = best_lane_tile(context); in_lanes && in_lanes->cost < std::min(tile->cost, lowest))
-      return small_product_in_lanes(model, *in_lanes);
-    if (tile->cost <= lowest) return suited_to_types(model, contraction_stage(context, *tile));
+    std::vector<StageSchedule> stages;
+    if (const auto in_lanes = best_lane_tile(context); in_lanes && in_lanes->cost < std::min(tiles[0].cost, lowest))
+      stages.push_back(small_product_in_lanes(model, *in_lanes));
+    if (!stages.empty() || tiles[0].cost <= lowest) {
+      for (const RegisterTile& tile : tiles)
+        if (stages.size() <= kAlternatives && tile.cost <= kWorthATrial * tiles[0].cost)
+          stages.push_back(suited_to_types(model, contraction_stage(context, tile)));
+      return stages;
+    }
   }
   stage.tiles.assign(context.outputs(), {1});
   int row_loop = -1;
@@ -384,7 +398,7 @@ StageSchedule default_stage(const StageContext& context) {
     stage.reduction_unroll[stage.vector_loop - context.outputs()] = static_cast<int>(unroll_lanes);
   stage.parallel = parallel_loops(model, stage);
   pack_panels(model, stage, row_loop);
-  return suited_to_types(model, std::move(stage));
+  return {suited_to_types(model, std::move(stage))};
 }
 
 }  // namespace tile_tune::search

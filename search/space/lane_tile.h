@@ -13,7 +13,7 @@
 namespace tile_tune::search {
 
 /// The cheapest tile whose vector loop is a reduction loop; none unless two output loops share operands in it, and all
-/// that one batch reads fits the first cache. Cost as of best_register_tile().
+/// that one batch reads fits the first cache. Cost as of register_tiles_by_width().
 std::optional<RegisterTile> best_lane_tile(const StageContext& context);
 
 }  // namespace tile_tune::search

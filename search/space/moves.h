@@ -8,6 +8,8 @@
 namespace tile_tune::search {
 
 codegen::StageSchedule default_stage(const StageContext& context);
+/// The default, then what the model takes for nearly as good: other widths of the register tile, cheapest first.
+std::vector<codegen::StageSchedule> default_stages(const StageContext& context);
 codegen::StageSchedule sample_stage(const StageContext& context, Rng& rng);
 
 /// One decision drawn anew or moved by a step.

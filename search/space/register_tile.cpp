@@ -78,7 +78,9 @@ struct Candidate {
     }
     return rows > context.target->l1_bytes / kWayBytes;
   }
-  std::optional<RegisterTile> best() const;
+  /// The cheapest with so many vectors in a row of the tile.
+  std::optional<RegisterTile> best(int64_t vectors) const;
+  int64_t most_vectors() const;
   double step_cost(const std::vector<int64_t>& tile, int64_t& accumulators) const;
 };
 
@@ -118,14 +120,20 @@ double Candidate::step_cost(const std::vector<int64_t>& tile, int64_t& accumulat
   return step_time(static_cast<double>(accumulators), loads, share) * (loops_over_taps ? kLoopOverTaps : 1);
 }
 
-std::optional<RegisterTile> Candidate::best() const {
+int64_t Candidate::most_vectors() const {
+  const int64_t widest = share < 1 ? context.target->vector_registers / 3 : kMostVectors;
+  return std::clamp<int64_t>(context.loops.output[vector_loop] / lanes, 1, widest);
+}
+
+std::optional<RegisterTile> Candidate::best(int64_t vectors) const {
   const auto& loops = context.loops;
   const int outputs = context.outputs();
   const double steps = iterations_of_reduction(context);
   std::optional<RegisterTile> best;
   std::vector<int64_t> tile(outputs, 1);
+  tile[vector_loop] = vectors * lanes;
   // Vector registers that hold a column while it meets the rows.
-  auto consider = [&](int64_t vectors) {
+  auto consider = [&] {
     int64_t accumulators = 0;
     const double step = step_cost(tile, accumulators);
     if (accumulators + vectors + 1 > context.target->vector_registers) return;
@@ -141,30 +149,24 @@ std::optional<RegisterTile> Candidate::best() const {
         trips * (steps * step + ends) + moves + (in_pieces ? elements_of_output(context) * kPieceOfRow : 0);
     if (!best || cost < best->cost) best = RegisterTile{vector_loop, lanes, tile, cost};
   };
-  // Of equal tiles the first wins: long runs of memory before many rows, rows along inner loops before outer ones.
-  const int64_t widest = share < 1 ? context.target->vector_registers / 3 : kMostVectors;
-  const int64_t most_vectors = std::clamp<int64_t>(loops.output[vector_loop] / lanes, 1, widest);
-  for (int64_t vectors = most_vectors; vectors >= 1; --vectors) {
-    tile.assign(outputs, 1);
-    tile[vector_loop] = vectors * lanes;
-    consider(vectors);
-    for (int a = outputs; a-- > 0;) {
-      if (!is_row(a)) continue;
-      for (int64_t rows = std::min(kMostRows, loops.output[a]); rows >= 2; --rows) {
-        tile[a] = rows;
-        consider(vectors);
-        for (int b = a; b-- > 0;) {
-          if (!is_row(b)) continue;
-          for (int64_t more = 2; more <= std::min(kMostRows, loops.output[b]); ++more) {
-            if (vectors * rows * more >= context.target->vector_registers) break;
-            tile[b] = more;
-            consider(vectors);
-          }
-          tile[b] = 1;
+  // Of equal tiles the first wins: many rows before few, along inner loops before outer ones.
+  consider();
+  for (int a = outputs; a-- > 0;) {
+    if (!is_row(a)) continue;
+    for (int64_t rows = std::min(kMostRows, loops.output[a]); rows >= 2; --rows) {
+      tile[a] = rows;
+      consider();
+      for (int b = a; b-- > 0;) {
+        if (!is_row(b)) continue;
+        for (int64_t more = 2; more <= std::min(kMostRows, loops.output[b]); ++more) {
+          if (vectors * rows * more >= context.target->vector_registers) break;
+          tile[b] = more;
+          consider();
         }
+        tile[b] = 1;
       }
-      tile[a] = 1;
     }
+    tile[a] = 1;
   }
   return best;
 }
@@ -280,18 +282,22 @@ std::vector<int> window_loops(const StageContext& context, int vector_loop) {
   return result;
 }
 
-std::optional<RegisterTile> best_register_tile(const StageContext& context) {
-  if (!is_reused(context)) return std::nullopt;
-  std::optional<RegisterTile> best;
+std::vector<RegisterTile> register_tiles_by_width(const StageContext& context) {
+  std::vector<RegisterTile> tiles;
+  if (!is_reused(context)) return tiles;
   for (int p = context.outputs(); p-- > 0;) {
     if (context.loops.output[p] < 2) continue;
     for (const auto& width : vector_widths(*context.target, context.type)) {
       if (width.share < 1 && !halves_fit(context, p)) continue;
-      const auto found = candidate_for(context, p, width).best();
-      if (found && (!best || found->cost < best->cost)) best = found;
+      const Candidate candidate = candidate_for(context, p, width);
+      for (int64_t vectors = candidate.most_vectors(); vectors >= 1; --vectors)
+        if (auto found = candidate.best(vectors)) tiles.push_back(std::move(*found));
     }
   }
-  return best;
+  // Of equal ones the first stays first: long runs of memory before many rows, inner loops before outer ones.
+  std::stable_sort(tiles.begin(), tiles.end(),
+                   [](const RegisterTile& a, const RegisterTile& b) { return a.cost < b.cost; });
+  return tiles;
 }
 
 double lane_reduction_cost(const StageContext& context, int loop) {

@@ -38,9 +38,10 @@ std::vector<VectorWidth> vector_widths(const codegen::Target& target, DType type
 /// One step of the reduction, which loads so many vectors.
 double step_time(double accumulators, double loads, double share);
 
-/// The cheapest tile whose accumulators fit the registers; none where no operand is used twice by different elements
-/// (sums, pools), or nothing is left to vectorise. The statement must have a reduction.
-std::optional<RegisterTile> best_register_tile(const StageContext& context);
+/// The cheapest tile of each width (loop, lanes, and number of vectors) whose accumulators fit the registers, cheapest
+/// first; none where no operand is used twice by different elements (sums, pools), or nothing is left to vectorise. The
+/// statement must have a reduction.
+std::vector<RegisterTile> register_tiles_by_width(const StageContext& context);
 
 /// Multiply-adds of a body whose window is unrolled as a whole: beyond it registers spill (24 accumulators with three
 /// taps ran at half the speed of those with a loop, Zen 4).

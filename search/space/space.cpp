@@ -72,6 +72,8 @@ Space::Space(ir::Program program, codegen::Target target)
 
 codegen::Schedule Space::default_schedule() const { return search::default_schedule(stages_); }
 
+std::vector<codegen::Schedule> Space::default_alternatives() const { return search::default_alternatives(stages_); }
+
 codegen::Schedule Space::sample(Rng& rng) const {
   codegen::Schedule schedule;
   for (const auto& context : stages_) schedule.stages.push_back(sample_stage(context, rng));

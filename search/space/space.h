@@ -21,6 +21,8 @@ class Space {
 
   /// What an analytical model of registers and caches picks; exists for every program.
   codegen::Schedule default_schedule() const;
+  /// What that model takes for nearly as good, worth a trial before anything is known; others than the default.
+  std::vector<codegen::Schedule> default_alternatives() const;
   /// A random member.
   codegen::Schedule sample(Rng& rng) const;
   /// One or two decisions changed; differs from its argument wherever the space has another member.

@@ -111,16 +111,19 @@ TEST_CASE("fitter parents have more offspring") {
   CHECK(children[3] > 0);
 }
 
-TEST_CASE("seeds: every prior once, then random ones up to the count") {
+TEST_CASE("seeds: every one of the first once, then random ones up to the count") {
   const Moves moves = moves_of(matmul());
   Population population;
   population.tried.insert(key_of(schedule_of(matmul().members[5])));
-  const auto prior = [](size_t i) { return schedule_of(matmul().members[i]); };
+  const auto prior = [](size_t i) {
+    const auto schedule = schedule_of(matmul().members[i]);
+    return Candidate{schedule, key_of(schedule), "prior", {}};
+  };
   Rng rng(1);
   const auto few = seeds({prior(1), prior(5), prior(1), prior(2)}, 4, population, moves, rng);
   REQUIRE(few.size() == 4);
-  CHECK(few[0].schedule == prior(1));
-  CHECK(few[1].schedule == prior(2));
+  CHECK(few[0].schedule == prior(1).schedule);
+  CHECK(few[1].schedule == prior(2).schedule);
   CHECK(few[1].origin == "prior");
   CHECK(few[2].origin == "random");
   CHECK(few[3].key != few[2].key);

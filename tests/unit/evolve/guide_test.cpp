@@ -160,6 +160,26 @@ TEST_CASE("seeds are those that look best on paper, but for every fourth") {
   CHECK(rows[6] == 6);
 }
 
+TEST_CASE("what the analytical model takes for nearly as good is tried first, and once") {
+  const auto next = schedule_of(matmul().members[7]), last = schedule_of(matmul().members[9]);
+  for (const Strategy strategy : {Strategy::Model, Strategy::Genetic, Strategy::Random}) {
+    Session session(matmul());
+    session.options = {.seed = 3, .budget = {.trials = 12}, .strategy = strategy};
+    session.moves.alternatives = [&] { return std::vector<codegen::Schedule>{next, last}; };
+    session.priors.earlier.push_back(
+        {.sequence = 1, .generation = 0, .origin = "model", .parents = {}, .schedule = last, .measurement = {}});
+    REQUIRE(session.run());
+    const auto trials = searched(session.sink.trials);
+    REQUIRE(trials.size() == 12);
+    const auto from_model = [](const Trial& trial) { return trial.origin == "model"; };
+    CHECK(std::count_if(trials.begin(), trials.end(), from_model) == (strategy == Strategy::Random ? 0 : 1));
+    if (strategy == Strategy::Random) continue;
+    CHECK(trials[1].schedule == next);
+    CHECK(trials[1].origin == "model");
+    CHECK(trials[2].generation == 0);  // the other seeds follow
+  }
+}
+
 TEST_CASE("random and genetic searches ask no model") {
   for (const Strategy strategy : {Strategy::Genetic, Strategy::Random}) {
     Session session(matmul());

@@ -134,6 +134,7 @@ Moves moves_of(const Landscape& landscape) {
     return member(genome) ? schedule_of(genome) : mutate(a, rng);
   };
   return {.default_schedule = [&landscape] { return schedule_of(landscape.default_member); },
+          .alternatives = {},
           .sample = [&landscape](Rng& rng) { return schedule_of(rng.pick(landscape.members)); },
           .mutate = mutate,
           .crossover = crossover,

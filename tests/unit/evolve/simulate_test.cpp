@@ -95,7 +95,7 @@ TEST_CASE("a recording is the median of what was measured of each schedule") {
                                           {s[1], "random", Outcome::Ok, 1.2},
                                           {s[1], "mutation", Outcome::Ok, 1.4},
                                           {s[1], "prior", Outcome::Slow, 1.3},
-                                          {s[2], "mutation", Outcome::Crash, 0},
+                                          {s[2], "model", Outcome::Crash, 0},
                                           {s[3], "random", Outcome::Timeout, 0}}));
   CHECK(recording.size() == 3);
   CHECK(recording.best_ratio() == 1.3);
@@ -108,6 +108,7 @@ TEST_CASE("a recording is the median of what was measured of each schedule") {
   const Moves moves = recording.moves();
   Rng rng(1);
   CHECK(moves.default_schedule() == s[0]);
+  CHECK(moves.alternatives() == std::vector{s[2]});
   for (int i = 0; i < 20; ++i) {
     CHECK(moves.sample(rng) == s[1]);  // the only one drawn at random
     CHECK(moves.mutate(s[1], rng) != s[1]);
