@@ -68,7 +68,8 @@ tensor::Array Buffers::output(int tensor) const {
 std::string Buffers::trespass() const {
   for (const auto& place : places_) {
     if (!place.buffer.gap_untouched()) return fmt::format("it wrote outside {}", place.buffer.name());
-    if (!place.is_output && !std::equal(place.initial.begin(), place.initial.end(), place.buffer.data()))
+    // std::equal takes bytes one by one: 3 % of the search of a convolution with 55 MB of input.
+    if (!place.is_output && std::memcmp(place.initial.data(), place.buffer.data(), place.initial.size()) != 0)
       return fmt::format("it changed its input {}", place.buffer.name());
   }
   return "";

@@ -57,9 +57,9 @@ int64_t unwritten_element(const tensor::Array& first, const tensor::Array& secon
   const auto holds = [size](const std::byte* element, std::byte pattern) {
     return std::all_of(element, element + size, [pattern](std::byte byte) { return byte == pattern; });
   };
-  for (int64_t e = 0; e < first.element_count(); ++e)
-    if (holds(first.data.data() + e * size, kPatterns[0]) && holds(second.data.data() + e * size, kPatterns[1]))
-      return e;
+  for (size_t at = 0; at < first.data.size(); at += size)
+    if (holds(&first.data[at], kPatterns[0]) && holds(&second.data[at], kPatterns[1]))
+      return static_cast<int64_t>(at / size);
   return -1;
 }
 

@@ -28,7 +28,8 @@ struct WorkerOptions {
   codegen::Target target;                                           // target.threads: what kernels run on
   int jobs = 0;                                                     // processes that build at once; 0: one a core
   Limits limits;
-  uint64_t seed = 0;  // of inputs, samples and the order of rounds
+  uint64_t seed = 0;               // of inputs, samples and the order of rounds
+  double least_build_seconds = 3;  // CPU time for any candidate, also where the default compiles in no time
   double race_seconds_per_kernel = 0.04;
   int finals_rounds = 31;                   // at least (rulings 7)
   double finals_seconds = 2;                // go on until these are spent
@@ -70,11 +71,12 @@ class Workers : public Measurer {
   Result<void> set_up();
   std::string know(const codegen::Schedule& schedule);
   bool prepare(const Ids& ids);
-  /// 0: the limit of all.
+  /// CPU time that compiling the schedule may take.
   double build_seconds(const std::string& id) const;
   static std::optional<Reply> ask_twice(Pool& pool, const Request& request);
   bool build(const Ids& ids);
   bool build_small_variants(const Ids& ids, std::map<std::string, Verify>& checks);
+  bool check(const std::map<std::string, Verify>& requests, const std::string& where);
   bool verify(const Ids& ids, const std::map<std::string, Verify>& small_checks);
   Result<std::string> problem_for(const ir::Program& program);
   std::vector<Timing> time(Pool& pool, const Ids& contestants,

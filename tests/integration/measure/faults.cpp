@@ -76,6 +76,23 @@ TEST_CASE("the time limit of candidates does not cost the default schedule") {
   CHECK(result[0].ratio > 0);
 }
 
+TEST_CASE("a candidate may not take several times as long to compile as the default") {
+  auto options = options_for();
+  options.least_build_seconds = 0.5;
+  const auto quick = start(options, Behaviour::Good);
+  const auto measure = [](search::Workers& workers, Behaviour candidate, Behaviour incumbent) {
+    return workers.measure({scheduled(candidate)}, scheduled(incumbent)).at(0);
+  };
+  CHECK(measure(*quick, Behaviour::AlsoGood, Behaviour::Good).outcome == Outcome::Ok);
+  const auto late = measure(*quick, Behaviour::BusyInCompile, Behaviour::Good);
+  CHECK(late.outcome == Outcome::Timeout);
+  CHECK(late.reason.find("compiling took longer than ") == 0);
+  options.least_build_seconds = 3;
+  const auto patient = start(options, Behaviour::Good);
+  CHECK(measure(*patient, Behaviour::AlsoGood, Behaviour::Good).outcome == Outcome::Ok);
+  CHECK(measure(*patient, Behaviour::BusyInCompile, Behaviour::Good).outcome == Outcome::Ok);
+}
+
 TEST_CASE("faults in running") {
   auto options = options_for();
   auto measurement = measure_one(options, Behaviour::SegfaultInRun);
