@@ -1,11 +1,13 @@
 #include "search/measure/workers.h"
 
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cmath>
 
 #include "frontend/ir/json.h"
+#include "search/measure/child.h"
 #include "search/measure/problem.h"
 #include "search/measure/roofline.h"
 #include "search/measure/statistics.h"
@@ -25,8 +27,15 @@ constexpr double kDefaultBuildSeconds = 120;
 // a quarter of the searches' time (two Zen 4 cores).
 constexpr double kBuildFactor = 4;
 
-// Kernels verified side by side, each with the program's tensors, some of them twice, in memory.
-constexpr size_t kVerifiedAtOnce = 4;
+// Kernels verified side by side. Each has the program's tensors in memory several times, which together may take an
+// eighth of the machine's: others work on it too, and a container may have less.
+size_t verified_at_once(const ir::Program& program) {
+  constexpr double kMost = 4, kShare = 1.0 / 8;
+  const Limits nothing_else{.memory_bytes = 0};
+  const auto each = static_cast<double>(limits_of_calls(nothing_else, 1, program, 1).memory_bytes);
+  const double memory = static_cast<double>(sysconf(_SC_PHYS_PAGES)) * static_cast<double>(sysconf(_SC_PAGESIZE));
+  return static_cast<size_t>(std::clamp(kShare * memory / std::max(each, 1.0), 1.0, kMost));
+}
 
 int job_count(const WorkerOptions& options) {
   return options.jobs > 0 ? options.jobs : static_cast<int>(codegen::available_cores().size());
@@ -214,10 +223,11 @@ std::optional<Reply> Workers::ask_twice(Pool& pool, const Request& request) {
 
 // Loading and comparing is the work of one thread each, and nobody looks at the clock.
 bool Workers::check(const std::map<std::string, Verify>& requests, const std::string& where) {
+  const size_t most = verified_at_once(program_);
   for (auto next = requests.begin(); next != requests.end();) {
     Ids owners;
     std::vector<Request> some;
-    for (; next != requests.end() && some.size() < kVerifiedAtOnce; ++next) {
+    for (; next != requests.end() && some.size() < most; ++next) {
       owners.push_back(next->first);
       some.push_back(next->second);
     }

@@ -50,7 +50,7 @@ class Verdicts(unittest.TestCase):
         data = measured(a={"long": search(2.0), "short": [search(1.8), search(2.0)], "replay": replay(10, 40)},
                         b={"long": search(4.0, share=0.06), "short": [search(3.6)], "replay": replay(30, 30)},
                         c={"long": search(1.0), "short": [], "replay": replay(1, 1)})
-        found = {what: (value, met) for what, _, value, met in search_document.verdicts(data)}
+        found = {what: (value, met) for what, *_, value, met in search_document.verdicts(data)}
         value, met = found["64 trials against 1000"]
         self.assertAlmostEqual(value, (0.9 * 1.0 * 0.9)**(1 / 3))
         self.assertTrue(met)
@@ -61,8 +61,15 @@ class Verdicts(unittest.TestCase):
 
     def test_what_was_not_measured_is_not_judged(self):
         text = search_document.render(measured(a={"long": search(2.0), "short": []}))
-        self.assertIn("| 64 trials against 1000 | mean ≥ 0.92 | - | not measured |", text)
+        self.assertIn("| 64 trials against 1000 | 0 of 12 | mean ≥ 0.92 | - | not measured in full |", text)
         self.assertIn("| a | 2.00 [1.90 2.10] | - | 60 s | - | - | - | 0.80 | 0.60 | 1.0 % |", text)
+
+    def test_a_bar_is_judged_when_all_twelve_were_measured(self):
+        twelve = {f"w{i}": {"long": search(2.0), "short": [search(1.9)]} for i in range(12)}
+        row = "| 64 trials against 1000 | {} | mean ≥ 0.92 | 0.95 | {} |"
+        self.assertIn(row.format("12", "yes"), search_document.render(measured(**twelve)))
+        del twelve["w3"]
+        self.assertIn(row.format("11 of 12", "not measured in full"), search_document.render(measured(**twelve)))
 
     def test_the_section_is_part_of_the_document(self):
         machine = {"target": {"cpu_model": "CPU", "halide": "x86-64-linux", "l3_bytes": 1}, "cores": 2,
