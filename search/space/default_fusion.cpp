@@ -449,10 +449,11 @@ Schedule default_schedule(const std::vector<StageContext>& stages) {
 }
 
 std::vector<Schedule> default_alternatives(const std::vector<StageContext>& stages) {
+  if (stages.empty()) return {};
   std::vector<std::vector<StageSchedule>> choices;
   std::vector<StageSchedule> nests;
   for (const auto& context : stages) nests.push_back(choices.emplace_back(default_stages(context)).front());
-  std::vector<Schedule> schedules{default_schedule(stages)};
+  std::vector<Schedule> schedules{plan(stages, nests)};  // the default
   for (size_t s = 0; s < stages.size(); ++s) {
     auto changed = nests;
     for (size_t i = 1; i < choices[s].size(); ++i) {

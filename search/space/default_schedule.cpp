@@ -37,6 +37,7 @@ constexpr int64_t kManyRows = 64, kRowsAtOnce = 8;
 
 // Register tiles have up to four widths, and the model cannot tell close ones apart: 4096 x 256 by 256 x 256 ran 1.13
 // times as fast with 1 vector x 16 rows as with 4 x 4, which it takes for the better (two Zen 4 cores).
+// A chosen bound keeps out widths that fit nothing; three trials a statement are the most that is risked.
 constexpr size_t kAlternatives = 3;
 constexpr double kWorthATrial = 1.25;
 
