@@ -21,6 +21,10 @@ int batch_size(const TuneOptions& options) { return std::max(2 * options.cores, 
 constexpr int kPool = 256, kSeedDraws = 64;
 constexpr size_t kGuidedSeeds = 8;
 
+// What the analytical model takes for nearly as good as its default gets half of them: a search that it leads nowhere
+// has the others.
+constexpr size_t kModelSeeds = kGuidedSeeds / 2;
+
 double round_ns(const std::vector<Member>& finalists) {
   double sum = 0;
   for (const Member& finalist : finalists) sum += finalist.median_ns;
@@ -83,6 +87,7 @@ bool Search::default_verified() const { return find(population_, default_key_) !
 std::vector<codegen::Schedule> Search::untried_alternatives() const {
   auto schedules = moves_.alternatives ? moves_.alternatives() : std::vector<codegen::Schedule>{};
   for (const Trial& trial : priors_.earlier) std::erase(schedules, trial.schedule);
+  if (schedules.size() > kModelSeeds) schedules.resize(kModelSeeds);
   return schedules;
 }
 

@@ -69,7 +69,8 @@ std::string Buffers::trespass() const {
   for (const auto& place : places_) {
     if (!place.buffer.gap_untouched()) return fmt::format("it wrote outside {}", place.buffer.name());
     // std::equal takes bytes one by one: 3 % of the search of a convolution with 55 MB of input.
-    if (!place.is_output && std::memcmp(place.initial.data(), place.buffer.data(), place.initial.size()) != 0)
+    if (!place.is_output && !place.initial.empty() &&
+        std::memcmp(place.initial.data(), place.buffer.data(), place.initial.size()) != 0)
       return fmt::format("it changed its input {}", place.buffer.name());
   }
   return "";

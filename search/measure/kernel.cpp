@@ -47,18 +47,6 @@ std::vector<int> cores_from_here() {
   return cores;
 }
 
-// The main thread on the first core, the pool's threads on the others in turn.
-void pin_threads(const std::vector<int>& cores) {
-  size_t next = 1;
-  for (const auto& entry : std::filesystem::directory_iterator("/proc/self/task")) {
-    const auto thread = static_cast<pid_t>(std::stol(entry.path().filename().string()));
-    cpu_set_t set;
-    CPU_ZERO(&set);
-    CPU_SET(cores[thread == getpid() ? 0 : next++ % cores.size()], &set);
-    sched_setaffinity(thread, sizeof set, &set);
-  }
-}
-
 struct Tasks {
   const std::function<void(int)>* task;
   int count;
@@ -94,8 +82,19 @@ Result<Runtime> Runtime::load(const std::filesystem::path& library, int threads)
   set_handler(record_error);
   runtime.cores_ = cores_from_here();
   runtime.parallel_for()(threads, [](int) {});  // the pool starts its threads at the first parallel loop
-  pin_threads(runtime.cores_);
   return runtime;
+}
+
+// The main thread on the first core, the pool's threads on the others in turn.
+void Runtime::pin_threads() const {
+  size_t next = 1;
+  for (const auto& entry : std::filesystem::directory_iterator("/proc/self/task")) {
+    const auto thread = static_cast<pid_t>(std::stol(entry.path().filename().string()));
+    cpu_set_t set;
+    CPU_ZERO(&set);
+    CPU_SET(cores_[thread == getpid() ? 0 : next++ % cores_.size()], &set);
+    sched_setaffinity(thread, sizeof set, &set);
+  }
 }
 
 codegen::ParallelFor Runtime::parallel_for() const {

@@ -15,11 +15,13 @@ namespace tile_tune::search {
 /// errors as values. Stays loaded.
 class Runtime {
  public:
-  /// Loads the library, sets the number of threads, starts them, and gives each a core of its own as far as the
-  /// affinity mask goes (unpinned, two spinning threads can share a core: a 72 us call took 8 ms, design/search.md).
+  /// Loads the library, sets the number of threads, and starts them.
   static Result<Runtime> load(const std::filesystem::path& library, int threads);
   int threads() const { return threads_; }
-  /// The cores this process could use before its threads were pinned, the calling thread's first.
+  /// Gives each thread a core of its own as far as the affinity mask goes (unpinned, two spinning threads can share a
+  /// core: a 72 us call took 8 ms, design/search.md). For timing: two processes may choose the same cores.
+  void pin_threads() const;
+  /// The cores this process could use when the runtime was loaded, the calling thread's first.
   const std::vector<int>& cores() const { return cores_; }
   /// Runs tasks on the pool's threads; each has a thread of its own if count is at most threads().
   codegen::ParallelFor parallel_for() const;

@@ -21,9 +21,9 @@ struct Problem {
   std::string note;                           // how inputs were narrowed to keep the reference finite, or empty
 };
 
-/// Random inputs and the reference on them: whole where that takes less than about a second, else on at least 4,096
-/// elements of each output and its borders. Inputs' range is narrowed where the result would not be finite (rulings
-/// 28).
+/// Random inputs and the reference on them: whole where that takes less than about ten seconds of a core, else on at
+/// least 4,096 elements of each output and its borders. Inputs' range is narrowed where the result would not be finite
+/// (rulings 28).
 Result<Problem> make_problem(const ir::Program& program, uint64_t seed);
 
 Result<void> write_problem(const Problem& problem, const std::filesystem::path& directory);

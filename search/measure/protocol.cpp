@@ -41,7 +41,6 @@ json encode_timing(const Timing& timing) {
           {"bandwidth_fractions", timing.bandwidth_fractions},
           {"switched", timing.switched},
           {"left_out", timing.left_out},
-          {"waiting", timing.waiting},
           {"note", timing.note}};
 }
 
@@ -67,7 +66,6 @@ Timing decode_timing(const json& value) {
   value.at("bandwidth_fractions").get_to(timing.bandwidth_fractions);
   value.at("switched").get_to(timing.switched);
   value.at("left_out").get_to(timing.left_out);
-  value.at("waiting").get_to(timing.waiting);
   value.at("note").get_to(timing.note);
   return timing;
 }

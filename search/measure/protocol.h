@@ -96,10 +96,9 @@ struct Timing {
   std::vector<double> samples_ns;                           // mean of each sample's calls
   std::vector<double> log_ratios;                           // one a round: log(default's time / its time)
   std::vector<double> flop_fractions, bandwidth_fractions;  // one a round of the finals
-  int switched = 0;                                         // samples with an involuntary context switch
+  int switched = 0;                                         // samples in which a thread had lost its core
   int left_out = 0;                                         // rounds not given above: the machine was busy in them
-  double waiting = 0;     // of the time of all samples: that in which threads had no core (run_delay_ns)
-  std::string note = {};  // what a library said of itself
+  std::string note = {};                                    // what a library said of itself
 };
 
 struct Reply {

@@ -4,10 +4,13 @@
 #include <sched.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <chrono>
 #include <cstdio>
 #include <filesystem>
+#include <iterator>
 #include <memory>
+#include <optional>
 #include <string>
 #include <thread>
 
@@ -48,6 +51,17 @@ bool is_running(pid_t thread) {
   return name_end != std::string::npos && name_end + 2 < line.size() && line[name_end + 2] == 'R';
 }
 
+// Since the thread started; nothing once it has ended.
+std::optional<double> run_delay_ns(std::FILE* schedstat) {
+  if (!schedstat) return std::nullopt;
+  // "time on a core, time waiting for one, time slices" (proc(5), Documentation/scheduler/sched-stats).
+  char text[96] = {};
+  if (pread(fileno(schedstat), text, sizeof text - 1, 0) <= 0) return std::nullopt;
+  unsigned long long on_core = 0, waiting = 0;
+  if (std::sscanf(text, "%llu %llu", &on_core, &waiting) != 2) return std::nullopt;
+  return static_cast<double>(waiting);
+}
+
 }  // namespace
 
 ThreadPlacement::ThreadPlacement(std::vector<int> cores) : cores_(std::move(cores)), known_(threads_now()) {}
@@ -61,15 +75,21 @@ void ThreadPlacement::close() {
     if (known_.insert(thread).second) allow(thread, {cores_[next++ % cores_.size()]});
 }
 
-double run_delay_ns() {
-  double delay = 0;
-  for (const pid_t thread : threads_now()) {
-    // "time on a core, time waiting for one, time slices" (proc(5), Documentation/scheduler/sched-stats).
-    const auto file = open_file_of(thread, "schedstat");
-    unsigned long long on_core = 0, waiting = 0;
-    if (file && std::fscanf(file.get(), "%llu %llu", &on_core, &waiting) == 2) delay += static_cast<double>(waiting);
+void CoreWatch::begin() {
+  for (const pid_t thread : threads_now())
+    if (!threads_.contains(thread)) threads_.emplace(thread, Thread{open_file_of(thread, "schedstat")});
+  for (auto entry = threads_.begin(); entry != threads_.end();) {
+    const auto waited = run_delay_ns(entry->second.file.get());
+    entry->second.before = waited.value_or(0);
+    entry = waited ? std::next(entry) : threads_.erase(entry);
   }
-  return delay;
+}
+
+double CoreWatch::longest_wait_ns() {
+  double longest = 0;
+  for (const auto& [thread, watched] : threads_)
+    if (const auto waited = run_delay_ns(watched.file.get())) longest = std::max(longest, *waited - watched.before);
+  return longest;
 }
 
 void wait_for_quiet() {

@@ -1,8 +1,11 @@
-// The threads of this process: which core each runs on, and whether any is awake.
+// The threads of this process: which core each runs on, whether it gets it, and whether any is awake.
 #pragma once
 
 #include <sys/types.h>
 
+#include <cstdio>
+#include <map>
+#include <memory>
 #include <set>
 #include <vector>
 
@@ -23,9 +26,23 @@ class ThreadPlacement {
   std::set<pid_t> known_;
 };
 
-/// How long threads of this process, of those it has now, were ready to run and had no core, in nanoseconds since they
-/// started: another process had it. 0 where the system does not count that (Linux without CONFIG_SCHED_INFO).
-double run_delay_ns();
+/// Sees how long threads of this process are ready to run and have no core: another has it. Linux counts that with
+/// CONFIG_SCHED_INFO; elsewhere nothing is seen. Files stay open, since opening some forty takes as long as threads of
+/// a pool stay awake.
+class CoreWatch {
+ public:
+  /// From now on, for the threads there are now.
+  void begin();
+  /// Nanoseconds since then of the thread that waited longest: the others wait for its part of the work.
+  double longest_wait_ns();
+
+ private:
+  struct Thread {
+    std::unique_ptr<std::FILE, int (*)(std::FILE*)> file;
+    double before = 0;
+  };
+  std::map<pid_t, Thread> threads_;
+};
 
 /// Waits until no thread but this one runs, but not for more than a tenth of a second (OpenBLAS's spin for 2^26
 /// cycles, some 25 ms; libgomp's for some 5 ms).

@@ -9,7 +9,6 @@
 #include <limits>
 
 #include "search/measure/statistics.h"
-#include "search/measure/threads.h"
 
 namespace tile_tune::search {
 namespace {
@@ -20,11 +19,12 @@ constexpr int kScreeningCalls = 3;    // after one untimed (autotuners.md 6.2, i
 constexpr double kSlowFactor = 3;     // the same
 constexpr double kLongCallNs = 50e6;  // a call this long needs no second one to be recognised as slow
 
-// Of the time of samples, what their threads together waited for a core: 0.003 to 0.013 where nobody else wanted one,
-// 0.1 to 1.1 with another process on one of two (products of 256 x 256 x 256 on two threads, Zen 4).
+// Of a sample's time, what a thread of it may wait for a core. On two threads both together waited 0.003 to 0.013 where
+// nobody else wanted one, 0.1 to 1.1 with another process on one of two (products of 256 x 256 x 256 on two threads,
+// Zen 4).
 constexpr double kMostWaiting = 0.05;
-constexpr double kSwitchedShare = 0.25;
-constexpr double kSpread = 0.15;
+constexpr double kSwitchedShare = 0.25;  // of the samples: beyond it a quartile moves
+constexpr double kSpread = 0.15;         // design/search.md, as is_disturbed() says
 
 double spread(const std::vector<double>& logarithms) {
   return logarithms.empty() ? 0 : quantile(logarithms, 0.75) - quantile(logarithms, 0.25);
@@ -92,16 +92,13 @@ Sample Bench::sample(const Kernel& kernel, int64_t calls) {
   }
   const CallLimit limit(call_seconds_ + kMinSampleNs * 1e-9);
   const long switches = involuntary_switches();
-  const double delay = run_delay_ns();
+  cores_.begin();
   const auto start = Clock::now();
   for (int64_t call = 0; call < calls && sample.code == 0; ++call) sample.code = run();
   const auto stop = Clock::now();
   const double spent = std::chrono::duration<double, std::nano>(stop - start).count();
-  const double waited = std::max(0.0, run_delay_ns() - delay);
-  spent_ns_ += spent;
-  waited_ns_ += waited;
   sample.ns = spent / static_cast<double>(calls);
-  sample.switched = involuntary_switches() != switches || waited > kMostWaiting * spent;
+  sample.switched = involuntary_switches() != switches || cores_.longest_wait_ns() > kMostWaiting * spent;
   return sample;
 }
 
@@ -129,8 +126,7 @@ bool is_disturbed(const Timing& timing) {
   const auto taken = static_cast<double>(timing.samples_ns.size()) + timing.left_out;
   std::vector<double> times = timing.samples_ns;
   for (double& time : times) time = std::log(time);
-  return timing.waiting > kMostWaiting || timing.switched > kSwitchedShare * taken || spread(times) > kSpread ||
-         spread(timing.log_ratios) > kSpread;
+  return timing.switched > kSwitchedShare * taken || spread(times) > kSpread || spread(timing.log_ratios) > kSpread;
 }
 
 Reply collect(Bench& bench, std::vector<Contestant>& contestants) {
@@ -141,7 +137,6 @@ Reply collect(Bench& bench, std::vector<Contestant>& contestants) {
         contestant.timing.outcome = check.outcome;
         contestant.timing.reason = "after many calls " + check.reason;
       }
-    contestant.timing.waiting = bench.waiting();
     reply.timings.push_back(std::move(contestant.timing));
   }
   return reply;

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "search/measure/kernel_call.h"
+#include "search/measure/threads.h"
 #include "search/measure/verify.h"
 
 namespace tile_tune::search {
@@ -13,7 +14,7 @@ namespace tile_tune::search {
 struct Sample {
   double ns = 0;          // mean of the calls
   int code = 0;           // of the first call that failed, which ends the sample
-  bool switched = false;  // one of our threads had no core meanwhile, though it could have run
+  bool switched = false;  // one of our threads had no core for some of it, though it could have run
 };
 
 /// Kernels of one problem on one set of buffers, so that addresses and alignment are the same for all.
@@ -25,8 +26,6 @@ class Bench {
   Sample sample(const Kernel& kernel, int64_t calls);
   /// Runs once more and compares: what was right before the race must still be right after it.
   Reply check(const Kernel& kernel);
-  /// Of the time of all samples, that in which threads had no core.
-  double waiting() const { return spent_ns_ > 0 ? waited_ns_ / spent_ns_ : 0; }
 
  private:
   KernelCall& call_of(const Kernel& kernel);
@@ -35,14 +34,14 @@ class Bench {
   double call_seconds_;
   Buffers buffers_;
   std::map<const Kernel*, KernelCall> calls_;
-  double waited_ns_ = 0, spent_ns_ = 0;
+  CoreWatch cores_;
 };
 
 struct Contestant {
   Result<Kernel> kernel;
   int64_t calls = 1;  // of a sample
   Timing timing;
-  std::vector<bool> calm = {};  // one a round: the system took no core in its sample, nor in the default's
+  std::vector<bool> calm = {};  // one a round: no core was lost in its sample, nor in the default's (finals: in any)
   bool running() const { return timing.outcome == Outcome::Ok; }
 };
 
@@ -67,8 +66,8 @@ int fewest_calm(const std::vector<Contestant>& contestants, const std::vector<in
 /// Drops the rounds of each contestant in which the system took a core, if at least `enough` others remain.
 void keep_calm(std::vector<Contestant>& contestants, int enough);
 
-/// True if a timing is not to be believed. Threads had no core for some of the time, or in more than a quarter of the
-/// samples; or the interquartile range of the times, or of their ratios to the default's, is over 15 % (single-run
+/// True if a timing is not to be believed: a thread had no core in more than a quarter of the samples, or the
+/// interquartile range of the times, or of their ratios to the default's, is over 15 % (single-run
 /// differences below that mean nothing on a shared machine: design/search.md). Both, since the default's ratios are all
 /// 1, and what slows everybody alike leaves ratios as they are.
 bool is_disturbed(const Timing& timing);

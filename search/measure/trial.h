@@ -35,6 +35,7 @@ struct Measurement {
   double compile_ms = 0;
   double verify_error = 0;         // largest |got - reference| / tolerance; at most 1 when Ok
   std::vector<double> samples_ns;  // in order; each the mean of enough calls to last 200 us
+  std::vector<double> log_ratios;  // one a round: log(default's time / its time)
   double median_ns = 0;
   double ratio = 0;  // speed relative to the default schedule (median over paired rounds); > 1 is faster
   double ratio_lo = 0, ratio_hi = 0;  // its 95 % bootstrap interval; finalists only, else 0

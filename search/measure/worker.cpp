@@ -125,7 +125,7 @@ class Worker {
 
   std::optional<Reply> handle(const Race& request) {
     return with_problem(request.problem, [&](const Problem& problem) {
-      return run_kernels(problem, request.runtime, kCallsInTiming, [&](const Runtime&, int reply_fd) {
+      return time_kernels(problem, request.runtime, [&](const Runtime&, int reply_fd) {
         return race(problem, paths(request.libraries), request, setup_->limits.run_seconds, reply_fd);
       });
     });
@@ -133,7 +133,7 @@ class Worker {
 
   std::optional<Reply> handle(const Finals& request) {
     return with_problem(request.problem, [&](const Problem& problem) {
-      return run_kernels(problem, request.runtime, kCallsInTiming, [&](const Runtime& runtime, int reply_fd) {
+      return time_kernels(problem, request.runtime, [&](const Runtime& runtime, int reply_fd) {
         return finals(problem, paths(request.libraries), request, runtime, setup_->limits.run_seconds, reply_fd);
       });
     });
@@ -141,7 +141,7 @@ class Worker {
 
   std::optional<Reply> handle(const SideBySide& request) {
     return with_problem(request.problem, [&](const Problem& problem) {
-      return run_kernels(problem, request.runtime, kCallsInTiming, [&](const Runtime& runtime, int reply_fd) {
+      return time_kernels(problem, request.runtime, [&](const Runtime& runtime, int reply_fd) {
         return side_by_side(problem, paths(request.libraries), request, runtime, setup_->limits.run_seconds, reply_fd);
       });
     });
@@ -197,6 +197,14 @@ class Worker {
       const auto loaded = Runtime::load(setup_->directory / runtime, setup_->target.threads);
       if (!loaded) return Reply::fault(Outcome::CompileError, loaded.error().message);
       return work(*loaded, reply_fd);
+    });
+  }
+
+  template <typename Work>
+  std::optional<Reply> time_kernels(const Problem& problem, const std::string& runtime, Work work) {
+    return run_kernels(problem, runtime, kCallsInTiming, [&](const Runtime& loaded, int reply_fd) {
+      loaded.pin_threads();
+      return work(loaded, reply_fd);
     });
   }
 

@@ -27,14 +27,14 @@ constexpr double kDefaultBuildSeconds = 120;
 // 640 s of compiling, all others together 1,700 (two Zen 4 cores).
 constexpr double kBuildFactor = 4;
 
-// Kernels verified side by side. Each has the program's tensors in memory several times, which together may take an
-// eighth of the machine's: others work on it too, and a container may have less.
+// Kernels handed out together to be verified. Each has the program's tensors in memory several times, which together
+// may take an eighth of the machine's: others work on it too, and a container may have less.
 size_t verified_at_once(const ir::Program& program) {
-  constexpr double kMost = 4, kShare = 1.0 / 8;
+  constexpr double kShare = 1.0 / 8;
   const Limits nothing_else{.memory_bytes = 0};
   const auto each = static_cast<double>(limits_of_calls(nothing_else, 1, program, 1).memory_bytes);
   const double memory = static_cast<double>(sysconf(_SC_PHYS_PAGES)) * static_cast<double>(sysconf(_SC_PAGESIZE));
-  return static_cast<size_t>(std::clamp(kShare * memory / std::max(each, 1.0), 1.0, kMost));
+  return static_cast<size_t>(std::max(kShare * memory / std::max(each, 1.0), 1.0));
 }
 
 int job_count(const WorkerOptions& options) {
@@ -53,6 +53,7 @@ void record_timing(Measurement& measurement, const Timing& timing, bool alone) {
   measurement.outcome = timing.outcome;
   measurement.reason = timing.reason;
   measurement.samples_ns = timing.samples_ns;
+  measurement.log_ratios = timing.log_ratios;
   measurement.median_ns = timing.samples_ns.empty() ? 0 : median(timing.samples_ns);
   measurement.ratio = timing.log_ratios.empty() ? 0 : std::exp(median(timing.log_ratios));
   measurement.disturbed = !alone || is_disturbed(timing);
@@ -234,8 +235,9 @@ bool Workers::check(const std::map<std::string, Verify>& requests, const std::st
     const auto replies = pool_.ask(some);
     for (size_t i = 0; i < owners.size(); ++i) {
       auto reply = replies[i];
-      // Beside another it had half the cores.
-      if (reply && reply->outcome == Outcome::Timeout && (some.size() > 1 || owners[i] == default_id_))
+      // Beside others it had a part of the cores and of the memory.
+      const bool had_a_part = some.size() > 1 || owners[i] == default_id_;
+      if (reply && had_a_part && (reply->outcome == Outcome::Timeout || reply->outcome == Outcome::OutOfMemory))
         reply = pool_.ask(some[i]);
       if (!reply) return false;
       auto& measurement = known_[owners[i]].measurement;

@@ -1,6 +1,6 @@
 // The Measurer that tunes for real: candidates are built, verified and timed in `tile-tune worker` processes.
 //
-// A batch is built by all workers at once, then verified one by one, then raced in one child with nothing else of
+// A batch is built by all workers at once, then verified side by side, then raced in one child with nothing else of
 // ours running on the machine. Nothing a candidate does reaches this process: faults come back as outcomes.
 #pragma once
 

@@ -28,9 +28,7 @@ struct Layout {
   const RegisterTile& tile;
 
   int outputs() const { return context.outputs(); }
-  int64_t stride(const Operand& operand, int loop) const {
-    return std::abs(context.loops.stride(*context.program, operand, loop));
-  }
+  int64_t stride(const Operand& operand, int loop) const { return context.distance(operand, loop); }
   int64_t trips(int p) const {
     return (std::max<int64_t>(context.loops.output[p], 1) + tile.tile[p] - 1) / tile.tile[p];
   }
@@ -57,9 +55,7 @@ struct Layout {
       extents[outputs() + r] = std::max<int64_t>(context.loops.reduction[r], 1);
     double bytes = 0;
     for (const auto& operand : context.loops.operands)
-      if (operand.affine && in_panel(operand))
-        bytes += context.loops.footprint(*context.program, operand, extents) *
-                 static_cast<double>(dtype_size(context.program->tensors[operand.tensor].type));
+      if (operand.affine && in_panel(operand)) bytes += context.bytes(operand, extents);
     return bytes;
   }
 

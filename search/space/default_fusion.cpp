@@ -182,9 +182,7 @@ struct Planner {
     std::vector<int64_t> tile = extents;
     tile.insert(tile.end(), loops.reduction.begin(), loops.reduction.end());
     double bytes = 0;
-    for (const auto& operand : loops.operands)
-      bytes += loops.footprint(program, operand, tile) *
-               static_cast<double>(dtype_size(program.tensors[operand.tensor].type));
+    for (const auto& operand : loops.operands) bytes += stages[owner].bytes(operand, tile);
     return bytes <= static_cast<double>(target().l2_bytes) / 2;
   }
 
@@ -452,17 +450,22 @@ std::vector<Schedule> default_alternatives(const std::vector<StageContext>& stag
   if (stages.empty()) return {};
   std::vector<std::vector<StageSchedule>> choices;
   std::vector<StageSchedule> nests;
-  for (const auto& context : stages) nests.push_back(choices.emplace_back(default_stages(context)).front());
+  size_t most = 0;
+  for (const auto& context : stages) {
+    nests.push_back(choices.emplace_back(default_stages(context)).front());
+    most = std::max(most, choices.back().size());
+  }
   std::vector<Schedule> schedules{plan(stages, nests)};  // the default
-  for (size_t s = 0; s < stages.size(); ++s) {
-    auto changed = nests;
-    for (size_t i = 1; i < choices[s].size(); ++i) {
+  // The second choice of each statement before anyone's third.
+  for (size_t i = 1; i < most; ++i)
+    for (size_t s = 0; s < stages.size(); ++s) {
+      if (i >= choices[s].size()) continue;
+      auto changed = nests;
       changed[s] = choices[s][i];
       Schedule schedule = plan(stages, changed);
       if (std::find(schedules.begin(), schedules.end(), schedule) == schedules.end())
         schedules.push_back(std::move(schedule));
     }
-  }
   schedules.erase(schedules.begin());
   return schedules;
 }

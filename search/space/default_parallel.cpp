@@ -1,7 +1,6 @@
 #include "search/space/default_parallel.h"
 
 #include <algorithm>
-#include <cstdlib>
 
 #include "search/space/choices.h"
 #include "search/space/moves.h"
@@ -15,7 +14,7 @@ std::vector<int> outermost_first(const StageContext& context) {
   for (int r = 0; r < context.reductions(); ++r) {
     int64_t distance = 0;
     for (const auto& operand : context.loops.operands)
-      distance = std::max(distance, std::abs(context.loops.stride(*context.program, operand, context.outputs() + r)));
+      distance = std::max(distance, context.distance(operand, context.outputs() + r));
     distances.push_back({-distance, r});
   }
   std::sort(distances.begin(), distances.end());

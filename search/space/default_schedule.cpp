@@ -35,7 +35,7 @@ constexpr int64_t kRowStreams = 4;
 // over its rows took 5.3 to 6.1 ms with 8, 8.2 to 9.9 with 1 (two Zen 4 cores). A pool's few rows are left one by one.
 constexpr int64_t kManyRows = 64, kRowsAtOnce = 8;
 
-// Register tiles have up to four widths, and the model cannot tell close ones apart: 4096 x 256 by 256 x 256 ran 1.13
+// Register tiles come in several widths, and the model cannot tell close ones apart: 4096 x 256 by 256 x 256 ran 1.13
 // times as fast with 1 vector x 16 rows as with 4 x 4, which it takes for the better (two Zen 4 cores).
 // A chosen bound keeps out widths that fit nothing; three trials a statement are the most that is risked.
 constexpr size_t kAlternatives = 3;
@@ -44,9 +44,7 @@ constexpr double kWorthATrial = 1.25;
 struct Model {
   const StageContext& context;
 
-  int64_t stride(const Operand& operand, int loop) const {
-    return std::abs(context.loops.stride(*context.program, operand, loop));
-  }
+  int64_t stride(const Operand& operand, int loop) const { return context.distance(operand, loop); }
 
   int natural_lanes() const { return std::max(context.target->lanes(context.type), 1); }
 
@@ -185,7 +183,7 @@ struct Model {
     Tile best;
     double lowest = HUGE_VAL;
     for (int64_t vectors = 1; vectors <= 4 && vectors * lanes <= vector_extent; ++vectors) {
-      for (int64_t rows = 1; rows <= std::min<int64_t>(row_extent, 14); ++rows) {
+      for (int64_t rows = 1; rows <= std::min(row_extent, kMostRows); ++rows) {
         const int64_t accumulators = vectors * rows;
         if (accumulators + vectors + 1 > context.target->vector_registers) continue;
         const double loads = static_cast<double>(vectors + rows) / static_cast<double>(accumulators);

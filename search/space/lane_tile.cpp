@@ -2,23 +2,18 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdlib>
 
 namespace tile_tune::search {
 namespace {
 
 using codegen::Operand;
 
-constexpr int64_t kMostRows = 14;
-
 struct Lanes {
   const StageContext& context;
   int loop;  // a reduction loop, counted after the output loops
   VectorWidth width;
 
-  int64_t stride(const Operand& operand, int p) const {
-    return std::abs(context.loops.stride(*context.program, operand, p));
-  }
+  int64_t stride(const Operand& operand, int p) const { return context.distance(operand, p); }
   int64_t extent(int p) const { return std::max<int64_t>(context.loops.output[p], 1); }
   int64_t reduction() const { return context.loops.reduction[loop - context.outputs()]; }
 
@@ -45,9 +40,7 @@ struct Lanes {
     for (int r = 0; r < context.reductions(); ++r)
       extents[context.outputs() + r] = std::max<int64_t>(context.loops.reduction[r], 1);
     double bytes = 0;
-    for (const auto& operand : context.loops.operands)
-      bytes += context.loops.footprint(*context.program, operand, extents) *
-               static_cast<double>(dtype_size(context.program->tensors[operand.tensor].type));
+    for (const auto& operand : context.loops.operands) bytes += context.bytes(operand, extents);
     return bytes;
   }
 

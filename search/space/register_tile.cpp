@@ -39,7 +39,7 @@ constexpr double kBorder = 0.3;
 // are a stream that the hardware fetches ahead. 500 products 72x26x72 took 608 us with tiles of whole rows, 650 to 690
 // with a third of a row each; 700 and 1000 from memory (two Zen 4 cores).
 constexpr double kPieceOfRow = 0.15;
-constexpr int64_t kMostRows = 14, kMostVectors = 4;
+constexpr int64_t kMostVectors = 4;  // of 32 registers 4 x 6 takes the fewest loads an accumulator
 
 struct Candidate {
   const StageContext& context;
@@ -52,9 +52,7 @@ struct Candidate {
   std::vector<bool> guarded{};    // by output loop: a constraint cuts its borders off
   bool stores_rows = false;       // results are neighbours in memory along the vector loop
 
-  int64_t stride(const Operand& operand, int p) const {
-    return std::abs(context.loops.stride(*context.program, operand, p));
-  }
+  int64_t stride(const Operand& operand, int p) const { return context.distance(operand, p); }
 
   // A loop along which some operand stays put; along the others (batches) tiles share nothing.
   bool is_row(int p) const {
@@ -177,8 +175,7 @@ struct Access {
 };
 
 Access access_along(const StageContext& context, const Operand& operand, int loop, int lanes) {
-  const auto& loops = context.loops;
-  const int64_t distance = std::abs(loops.stride(*context.program, operand, loop));
+  const int64_t distance = context.distance(operand, loop);
   if (distance == 0) return {kBroadcast, 0};
   if (distance == 1) return {kVectorLoad, 0};
   // Few lanes far apart are loaded one by one; short strides as whole vectors that are shuffled.
@@ -231,8 +228,7 @@ bool halves_fit(const StageContext& context, int loop) {
 bool is_reused(const StageContext& context) {
   for (const auto& operand : context.loops.operands)
     for (int p = 0; p < context.outputs(); ++p)
-      if (operand.affine && context.loops.output[p] > 1 && context.loops.stride(*context.program, operand, p) == 0)
-        return true;
+      if (operand.affine && context.loops.output[p] > 1 && context.distance(operand, p) == 0) return true;
   return false;
 }
 
@@ -266,7 +262,7 @@ std::vector<int> window_loops(const StageContext& context, int vector_loop) {
   std::vector<int> result;
   auto slides = [&](int r) {
     for (const auto& operand : loops.operands) {
-      if (!operand.affine || loops.stride(*context.program, operand, vector_loop) == 0) continue;
+      if (!operand.affine || context.distance(operand, vector_loop) == 0) continue;
       for (const auto& subscript : operand.subscripts) {
         const auto& affine = std::get<ir::AffineExpr>(subscript);
         if (affine.coefficient(loops.reduction_index[r]) == 0) continue;
@@ -306,7 +302,7 @@ double lane_reduction_cost(const StageContext& context, int loop) {
   const double terms = elements_of_output(context) * iterations_of_reduction(context);
   double loads = 0;
   for (const auto& operand : context.loops.operands) {
-    const int64_t distance = std::abs(context.loops.stride(*context.program, operand, loop));
+    const int64_t distance = context.distance(operand, loop);
     loads += !operand.affine || distance > 1 ? kScalarMove * lanes : distance == 1 ? kVectorLoad : kBroadcast;
   }
   // An element's lanes are folded by halves, shuffle and combination; what no vector holds is done one by one.

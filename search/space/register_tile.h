@@ -23,6 +23,8 @@ struct RegisterTile {
 // Steps a fused multiply-add waits for the one before it in the same accumulator: 4 cycles of 2 units a core on x86
 // since Haswell; on Zen 4, where a 512-bit operation takes both units, 4.
 constexpr double kLatency = 8;
+// Rows along one loop: beside two vectors 32 registers hold no more (14 x 2, one row of vectors and a broadcast).
+constexpr int64_t kMostRows = 14;
 // A scalar moved out of or into a vector (extract and store, load and insert), in vector operations.
 constexpr double kScalarMove = 2;
 

@@ -1,6 +1,10 @@
 // Makes any StageSchedule of the right shape valid and canonical, changing as little as possible.
 #pragma once
 
+#include <cstdint>
+#include <cstdlib>
+#include <vector>
+
 #include "codegen/schedule/loops.h"
 #include "codegen/schedule/schedule.h"
 #include "codegen/target/target.h"
@@ -19,6 +23,15 @@ struct StageContext {
   int outputs() const { return static_cast<int>(loops.output.size()); }
   int reductions() const { return static_cast<int>(loops.reduction.size()); }
   int contiguous_loop() const { return codegen::contiguous_loop(*program, program->statements[statement], loops); }
+  /// Elements between what two neighbours along the loop read.
+  int64_t distance(const codegen::Operand& operand, int loop) const {
+    return std::abs(loops.stride(*program, operand, loop));
+  }
+  /// Bytes the operand has in so many iterations of each loop.
+  double bytes(const codegen::Operand& operand, const std::vector<int64_t>& extents) const {
+    return loops.footprint(*program, operand, extents) *
+           static_cast<double>(dtype_size(program->tensors[operand.tensor].type));
+  }
 };
 
 /// True if sums must be added up one after the other: floats on a deterministic target.

@@ -87,7 +87,7 @@ TEST_CASE("a candidate may not take several times as long to compile as the defa
   const auto late = measure(*quick, Behaviour::BusyInCompile, Behaviour::Good);
   CHECK(late.outcome == Outcome::Timeout);
   CHECK(late.reason.find("compiling took longer than ") == 0);
-  options.least_build_seconds = 3;
+  options.least_build_seconds = 6;
   const auto patient = start(options, Behaviour::Good);
   CHECK(measure(*patient, Behaviour::AlsoGood, Behaviour::Good).outcome == Outcome::Ok);
   CHECK(measure(*patient, Behaviour::BusyInCompile, Behaviour::Good).outcome == Outcome::Ok);

@@ -111,7 +111,7 @@ search::Compiler forced_compiler(const std::string& marker) {
       for (;;) pause();
     }
     if (behaviour == Behaviour::BusyInCompile)
-      while (std::clock() < 3 * CLOCKS_PER_SEC / 2) {
+      while (std::clock() < 3 * CLOCKS_PER_SEC) {
       }
     if (behaviour == Behaviour::MemoryInCompile) {
       std::vector<std::vector<char>> hoard;

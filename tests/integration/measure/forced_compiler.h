@@ -29,7 +29,7 @@ enum class Behaviour {
   ErrorCode,        // reports a message and returns -7
   WrongLater,       // right in the first hundred calls of a process
   CrashLater,       // the same
-  BusyInCompile,    // takes 1.5 s of CPU time
+  BusyInCompile,    // takes 3 s of CPU time
 };
 
 codegen::Schedule scheduled(Behaviour behaviour);

@@ -1,7 +1,5 @@
 // Sums of products of narrow numbers by dot-product instructions: exact, where they are allowed, and really used.
 #include <catch2/catch.hpp>
-#include <cstdio>
-#include <filesystem>
 
 #include "codegen/schedule/check.h"
 #include "search/space/space.h"
@@ -29,16 +27,7 @@ ir::Program product(const std::string& a, const std::string& b, int64_t m, int64
 
 /// Whether the program's default kernel has an instruction of that name.
 bool uses(const ir::Program& program, const std::string& instruction) {
-  const auto object = std::filesystem::temp_directory_path() / ("dot_product_" + instruction + ".o");
-  const auto compiled =
-      codegen::compile_object(program, default_schedule(program), with_instructions(), "kernel", object);
-  REQUIRE(compiled);
-  std::string listing;
-  FILE* pipe = popen(("objdump -d " + object.string()).c_str(), "r");
-  REQUIRE(pipe);
-  for (char line[512]; std::fgets(line, sizeof line, pipe);) listing += line;
-  pclose(pipe);
-  std::filesystem::remove(object);
+  const auto listing = test::disassembly(program, default_schedule(program), with_instructions());
   return listing.find(instruction) != std::string::npos;
 }
 

@@ -43,6 +43,18 @@ ir::Program bound_program(const std::string& text, const ir::Sizes& sizes) {
 
 codegen::Target host(int threads) { return require(codegen::resolve_target("host", threads)); }
 
+std::string disassembly(const ir::Program& program, const codegen::Schedule& schedule, const codegen::Target& target) {
+  const auto object = std::filesystem::temp_directory_path() / ("tile-tune-test-" + std::to_string(getpid()) + ".o");
+  require(codegen::compile_object(program, schedule, target, "kernel", object));
+  std::string listing;
+  FILE* pipe = popen(("objdump -d " + object.string()).c_str(), "r");
+  REQUIRE(pipe);
+  for (char line[512]; std::fgets(line, sizeof line, pipe);) listing += line;
+  pclose(pipe);
+  std::filesystem::remove(object);
+  return listing;
+}
+
 KernelCheck::KernelCheck(const ir::Program& program, int threads)
     : KernelCheck(require(search::make_problem(program, 7)), host(threads)) {}
 

@@ -16,6 +16,9 @@ ir::Program bound_program(const std::string& text, const ir::Sizes& sizes);
 
 codegen::Target host(int threads);
 
+/// The instructions of the program's kernel, as objdump lists them. For any target: nothing runs.
+std::string disassembly(const ir::Program& program, const codegen::Schedule& schedule, const codegen::Target& target);
+
 class KernelCheck {
  public:
   /// On random inputs, or on the given ones.

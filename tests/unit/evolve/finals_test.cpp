@@ -79,17 +79,17 @@ TEST_CASE("the previous best stands unless it is slower than the default or clea
 }
 
 TEST_CASE("the previous best and a challenger are compared round by round") {
-  // Whatever slows a round slows both: far apart from round to round, never from each other.
+  // Far apart from round to round, as the default's time is, never from each other.
   Measurement previous = final_of(1.5, 1.2, 1.8), faster = final_of(1.53, 1.22, 1.83), scattered = faster;
   for (int round = 0; round < 31; ++round) {
-    previous.samples_ns.push_back(100 + 10 * (round % 7));
-    faster.samples_ns.push_back(0.98 * previous.samples_ns.back());
-    scattered.samples_ns.push_back((round % 2 == 0 ? 0.8 : 1.2) * previous.samples_ns.back());
+    previous.log_ratios.push_back(0.4 + 0.1 * (round % 7));
+    faster.log_ratios.push_back(previous.log_ratios.back() + 0.02);
+    scattered.log_ratios.push_back(previous.log_ratios.back() + (round % 2 == 0 ? 0.2 : -0.2));
   }
   CHECK(decide({kDefault, previous, faster}, true) == 2);
   CHECK(decide({kDefault, previous, scattered}, true) == 1);
   CHECK(decide({kDefault, faster, previous}, true) == 1);
-  faster.samples_ns.pop_back();  // no pairs, and intervals that overlap
+  faster.log_ratios.pop_back();  // no pairs, and intervals that overlap
   CHECK(decide({kDefault, previous, faster}, true) == 1);
 }
 
