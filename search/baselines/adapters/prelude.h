@@ -91,7 +91,7 @@ inline void convert_vector(const float* from, f16* to) {
 template <typename From, typename To>
 To* convert(const From* from, To* to, int64_t count, int threads) {
   const int64_t vectors = count / kF16Vector;
-#pragma omp parallel for num_threads(threads)
+#pragma omp parallel for num_threads(threads) if (threads > 1)
   for (int64_t v = 0; v < vectors; ++v) convert_vector(from + v * kF16Vector, to + v * kF16Vector);
   for (int64_t i = vectors * kF16Vector; i < count; ++i) to[i] = static_cast<To>(from[i]);
   return to;
