@@ -47,6 +47,13 @@ def effort(data):
             f"{statistics.median(one['seconds'] for one in efforts):.0f} s together (median)\n")
 
 
+def rounds(data):
+    """How many rounds the workloads had, as words."""
+    counts = [entry["rounds"] for runs_by_name in data["passes"].values() for runs in runs_by_name.values()
+              for run in runs for entry in run["entries"] if entry.get("rounds", 0) > 1]
+    return f"the rounds ({min(counts)} to {max(counts)})" if counts else "the rounds"
+
+
 def head(data):
     machine = data["machine"]
     target = machine["target"]
@@ -58,7 +65,7 @@ again without measuring. How it is measured, and who the baselines are: [benchma
 - Machine: {target['cpu_model'] or target['halide']}, {machine['cores']} cores, last cache {target['l3_bytes'] >> 20} MiB
 - Target: `{target['halide']}`
 - tile-tune {machine['version']}, measured {machine['date']}
-{effort(data)}- Times are medians. Ratios are medians of paired ratios over the rounds of one interleaved run, with their 95 %
+{effort(data)}- Times are medians. Ratios are medians of paired ratios over {rounds(data)} of one interleaved run, with their 95 %
   intervals; above 1 tile-tune is faster. `(disturbed)` marks what a busy machine got into, and where a bar is judged in
   several fresh processes the worst of them counts. A ratio may differ from the quotient of two medians beside it, and
   times of different tables, taken at other hours, from each other. Differences below 10 % mean little on a shared machine.

@@ -13,7 +13,7 @@ def default_database():
 
 def efforts(database):
     """Workload's name -> {sessions, trials, seconds}: all searches for it together, and the time they were given.
-    Finals, which are numbered after a session's trials, tell how many there were before some were pruned. Nothing where
+    Sessions that only looked at stored schedules again (`db verify`) are none. Finals, which are numbered after a session's trials, tell how many there were before some were pruned. Nothing where
     there is no database."""
     if not os.path.exists(database):
         return {}
@@ -22,7 +22,8 @@ def efforts(database):
         SELECT program.name, COUNT(*), SUM(trials), SUM(json_extract(budget, '$.seconds'))
         FROM (SELECT session.program, budget,
                      COALESCE(MIN(CASE origin WHEN 'final' THEN sequence END), MAX(sequence) + 1) AS trials
-              FROM session JOIN trial ON trial.session = session.id GROUP BY session.id)
+              FROM session JOIN trial ON trial.session = session.id
+              WHERE strategy IN ('model', 'genetic', 'random') GROUP BY session.id)
         JOIN program ON program.id = program GROUP BY program.name""").fetchall()
     connection.close()
     return {name: {"sessions": sessions, "trials": trials, "seconds": seconds or 0}

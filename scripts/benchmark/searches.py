@@ -12,8 +12,9 @@ WORKLOADS = ("tc_tmm_128x1024x1024", "matmul_1024", "tc_bmm_500x26x72x26", "tc_g
              "resnet_c2_3x3_b1_nchw", "conv1d_8x4096x64_k3", "dwconv3x3_8x128x56_nchw", "tc_kron3_256_16_32",
              "tccg01_abc-bda-dc", "attn_qk_4x8x512x64", "softmax_4096x1024", "matmul_bf16_1024")
 
-# Those on which the comparison of strategies by replay is confirmed live.
-LIVE = ("tc_tmm_128x1024x1024", "tc_gc_32x32x8x28", "resnet_c2_3x3_b1_nchw", "tccg01_abc-bda-dc")
+# Those on which the comparison of strategies by replay is confirmed live: of the twelve those whose default schedule,
+# every search's first trial, does not reach 90 % of the best by itself (two Zen 4 cores).
+LIVE = ("tc_gc_32x32x8x28", "dwconv3x3_8x128x56_nchw", "tc_kron3_256_16_32", "tccg01_abc-bda-dc")
 
 GOAL = 0.9  # of the long search's best
 

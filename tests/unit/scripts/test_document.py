@@ -32,8 +32,10 @@ class Formatting(unittest.TestCase):
 
 class Document(unittest.TestCase):
     def test_groups_and_workloads_are_shown_with_what_is_disturbed(self):
-        text = document.render(measured(runs.run("quick", "matrix-products", 1.5),
-                                        runs.run("noisy", "matrix-products", 0.5, disturbed=True)), {})
+        quick, noisy = runs.run("quick", "matrix-products", 1.5), runs.run("noisy", "matrix-products", 0.5, disturbed=True)
+        quick["entries"][0]["rounds"], noisy["entries"][0]["rounds"] = 400, 31
+        text = document.render(measured(quick, noisy), {})
+        self.assertIn("ratios over the rounds (31 to 400) of one", text)
         self.assertIn("| matrix products | 2 | each ≥ 0.95 | 0.87 | 0.50 [0.49 0.51] noisy (disturbed) | **no** (1 below) |",
                       text)
         self.assertIn("| noisy (disturbed) |", text)

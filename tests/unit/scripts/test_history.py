@@ -21,12 +21,14 @@ class History(unittest.TestCase):
             connection.execute("PRAGMA foreign_keys = OFF")
             key = bytes(32)
             connection.execute("INSERT INTO program VALUES(?,?,'','','conv','tc','','','','','row',1,1)", (key, key))
-            for number, trials in ((1, [("default", "ok", 1.0)]),
-                                   (2, [("default", "ok", 1.0), ("random", "crash", None), ("mutation", "ok", 1.5),
-                                        ("final", "ok", 9.0)])):
+            for number, strategy, trials in (
+                    (1, "model", [("default", "ok", 1.0)]),
+                    (2, "genetic", [("default", "ok", 1.0), ("random", "crash", None), ("mutation", "ok", 1.5),
+                                    ("final", "ok", 9.0)]),
+                    (3, "verify", [("default", "ok", 1.0), ("final", "ok", 1.1)])):
                 session = bytes([number]) * 16
-                connection.execute("INSERT INTO session VALUES(?,?,?,?,0,'model','','{\"seconds\": 5}',?,?,'done')",
-                                   (session, key, key, key, number, key))
+                connection.execute("INSERT INTO session VALUES(?,?,?,?,0,?,'','{\"seconds\": 5}',?,?,'done')",
+                                   (session, key, key, key, strategy, number, key))
                 for sequence, (origin, outcome, ratio) in enumerate(trials):
                     connection.execute(
                         "INSERT INTO trial VALUES(?,?,?,0,?,x'',?,?,'','',1,0,x'',1,?,0,0,0,0,0,0,1,1,?)",

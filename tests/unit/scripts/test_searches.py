@@ -65,11 +65,14 @@ class Verdicts(unittest.TestCase):
         self.assertIn("| a | 2.00 [1.90 2.10] | - | 60 s | - | - | - | 0.80 | 0.60 | 1.0 % |", text)
 
     def test_a_bar_is_judged_when_all_twelve_were_measured(self):
-        twelve = {f"w{i}": {"long": search(2.0), "short": [search(1.9)]} for i in range(12)}
+        twelve = {name: {"long": search(2.0), "short": [search(1.9)] * 3} for name in searches.WORKLOADS}
         row = "| 64 trials against 1000 | {} | mean ≥ 0.92 | 0.95 | {} |"
         self.assertIn(row.format("12", "yes"), search_document.render(measured(**twelve)))
-        del twelve["w3"]
+        last = searches.WORKLOADS[-1]
+        twelve[last] = {"long": search(2.0), "short": [search(1.9)] * 2}  # of three
         self.assertIn(row.format("11 of 12", "not measured in full"), search_document.render(measured(**twelve)))
+        twelve["another"] = twelve.pop(searches.WORKLOADS[0])
+        self.assertIn(row.format("10 of 12", "not measured in full"), search_document.render(measured(**twelve)))
 
     def test_the_section_is_part_of_the_document(self):
         machine = {"target": {"cpu_model": "CPU", "halide": "x86-64-linux", "l3_bytes": 1}, "cores": 2,
