@@ -14,7 +14,7 @@ namespace tile_tune::search {
 
 struct Moves {
   std::function<codegen::Schedule()> default_schedule;
-  /// Seeds that follow from the program alone, like the default; the first are the most promising.
+  /// Seeds of guided searches that follow from the program alone, like the default; the first are the most promising.
   std::function<std::vector<codegen::Schedule>()> alternatives;
   std::function<codegen::Schedule(Rng&)> sample;
   std::function<codegen::Schedule(const codegen::Schedule&, Rng&)> mutate;
