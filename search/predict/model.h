@@ -15,9 +15,8 @@ struct Sample {
   float speed = 0;         // relative to the best of the same program and target
 };
 
-/// A model is asked from so many samples on. Few they are, but then rough times have most of the say; with eight, as in
-/// searches that know no such times (autotuners.md 2.1, n0 8), replays took a tenth more trials (search.cpp, seeds).
-inline constexpr size_t kFewestSamples = 4;
+/// A model is asked from so many samples on, as in the replays of research/autotuners.md 2.1 (n0 8).
+inline constexpr size_t kFewestSamples = 8;
 
 /// Share of the rough times of estimate.h in what is expected of a schedule: they count as much as what sixteen samples
 /// taught.

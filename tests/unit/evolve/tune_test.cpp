@@ -286,11 +286,11 @@ TEST_CASE("progress tells what was done and what is left") {
   REQUIRE(report);
   std::vector<Phase> phases;
   for (const Progress& event : session.progress) phases.push_back(event.phase);
-  CHECK(phases == std::vector{Phase::Seeding, Phase::Seeding, Phase::Searching, Phase::Searching, Phase::Searching,
+  CHECK(phases == std::vector{Phase::Seeding, Phase::Seeding, Phase::Seeding, Phase::Searching, Phase::Searching,
                               Phase::Finals, Phase::Done});
-  CHECK(session.progress[1].trials == 4);
-  CHECK(session.progress[1].trials_left == 10);
-  CHECK(session.progress[1].seconds_left == 992);
+  CHECK(session.progress[1].trials == 5);
+  CHECK(session.progress[1].trials_left == 9);
+  CHECK(session.progress[1].seconds_left == 990);
   CHECK(session.progress.back().best_ratio == report->incumbent_ratio);
   int outcomes = 0;
   for (const auto& [outcome, count] : session.progress.back().outcomes) outcomes += count;
