@@ -18,6 +18,7 @@
 #include "cli/progress_line.h"
 #include "cli/schedule_choice.h"
 #include "cli/suite.h"
+#include "cli/tuned_suite.h"
 #include "cli/verbs.h"
 
 namespace tile_tune::cli {
@@ -189,25 +190,35 @@ Result<Exit> bench(const BenchArguments& arguments, const Session& session) {
   options.on_wait = [&](const std::string& sentence) { line.show(sentence); };
   TILE_TUNE_TRY(contest, search::Contest::start(options));
   std::vector<BenchRow> rows;
+  std::vector<Unmeasured> failed;
   for (size_t i = 0; i < loaded.size() && !interrupt.requested(); ++i) {
     line.show(fmt::format("{} of {}: {}", i + 1, loaded.size(), loaded[i].program.name));
     auto row = measure(loaded[i], bound[i], sizes_of(loaded[i], given),
                        {*contest, against, autoschedulers, target, session, databases, arguments.schedule});
     line.clear();
     if (!row && interrupt.requested()) break;
-    if (!row) return tl::unexpected(row.error());
+    if (!row && loaded.size() == 1) return tl::unexpected(row.error());
+    if (!row) {
+      session.report.diagnostic(row.error());
+      failed.push_back({loaded[i].suite ? loaded[i].suite->name : loaded[i].program.name, row.error()});
+      if (concerns_all(row.error())) break;
+      continue;
+    }
     rows.push_back(std::move(*row));
     TILE_TUNE_CHECK(show(rows.back(), loaded.size() > 1, rows.size() == 1, session, arguments.seed));
   }
   for (const auto& sentence : absences(rows)) session.report.notice(sentence);
   if (session.report.json()) {
-    TILE_TUNE_CHECK(print_json(bench_json(rows, target, arguments.seed)));
+    TILE_TUNE_CHECK(print_json(bench_json(rows, failed, target, arguments.seed)));
   } else if (loaded.size() > 1 && !rows.empty()) {
     TILE_TUNE_CHECK(print("\n" + bench_means(rows, arguments.seed)));
   }
   if (interrupt.requested()) return Exit::Interrupted;
   TILE_TUNE_CHECK(check_regressions(rows, references, arguments.regression, session.report, arguments.seed));
-  return Exit::Success;
+  if (failed.empty()) return Exit::Success;
+  return fail(failed.front().why.error_class, failed.front().why.code,
+              fmt::format("{} of the suite's {} workloads {} not measured", failed.size(), loaded.size(),
+                          failed.size() == 1 ? "was" : "were"));
 }
 
 }  // namespace

@@ -85,6 +85,14 @@ std::optional<search::Ratio> packed_ratio(const BenchRow& row, uint64_t seed) {
   return tuned ? tuned : ratio_to_best(row, "default-packed", seed);
 }
 
+/// Why an entry did not run.
+std::string absence_text(const Entry& entry) {
+  const bool slow = entry.outcome == search::Outcome::Slow && !entry.samples_ns.empty();
+  return fmt::format("  {}  {}\n", entry.name,
+                     slow ? fmt::format("left out: a call takes {}", format_time(entry.samples_ns.front()))
+                          : fmt::format("{}: {}", search::outcome_name(entry.outcome), entry.reason));
+}
+
 nlohmann::json entry_json(const BenchRow& row, const Entry& entry, uint64_t seed) {
   nlohmann::json json{{"name", entry.name},
                       {"outcome", search::outcome_name(entry.outcome)},
@@ -156,14 +164,21 @@ std::string bench_line(const BenchRow& row, uint64_t seed) {
   const auto time = [](const Entry* entry) {
     return entry ? format_time(search::median(entry->samples_ns)) : std::string("-");
   };
-  return fmt::format(kLine, row.name, time(plain), time(tuned), own ? gflops(row, *own) : "-",
-                     own ? format_percent(roof_share(row, *own)) : "-", best ? best->name : "-", time(best),
-                     ratio_text(ratio_to_best(row, "default", seed)), ratio_text(ratio_to_best(row, "tuned", seed)),
-                     ratio_text(packed_ratio(row, seed))) +
-         (has_autoscheduled(row) ? fmt::format(kAutoscheduledColumn, ratio_text(ratio_to_autoscheduled(
-                                                                         row, tuned ? "tuned" : "default", seed)))
-                                 : "") +
-         "\n";
+  std::string text = fmt::format(kLine, row.name, time(plain), time(tuned), own ? gflops(row, *own) : "-",
+                                 own ? format_percent(roof_share(row, *own)) : "-", best ? best->name : "-", time(best),
+                                 ratio_text(ratio_to_best(row, "default", seed)),
+                                 ratio_text(ratio_to_best(row, "tuned", seed)), ratio_text(packed_ratio(row, seed)));
+  if (has_autoscheduled(row))
+    text +=
+        fmt::format(kAutoscheduledColumn, ratio_text(ratio_to_autoscheduled(row, tuned ? "tuned" : "default", seed)));
+  const auto is_disturbed = [&](const Entry& entry) {
+    return entry.disturbed && (!entry.baseline || &entry == best || &entry == best_packed_of(row));
+  };
+  if (std::any_of(row.result.entries.begin(), row.result.entries.end(), is_disturbed)) text += "  (disturbed)";
+  text += "\n";
+  for (const auto& entry : row.result.entries)
+    if (!entry.ran() && (!entry.baseline || !best)) text += absence_text(entry);
+  return text;
 }
 
 std::string bench_table(const BenchRow& row, uint64_t seed) {
@@ -203,13 +218,8 @@ std::string bench_table(const BenchRow& row, uint64_t seed) {
                                    {"over best", right},
                                    {""}},
                                   rows, 2);
-  for (const auto& entry : row.result.entries) {
-    if (entry.ran()) continue;
-    const std::string why = entry.outcome == search::Outcome::Slow && !entry.samples_ns.empty()
-                                ? fmt::format("left out: a call takes {}", format_time(entry.samples_ns.front()))
-                                : fmt::format("{}: {}", search::outcome_name(entry.outcome), entry.reason);
-    text += fmt::format("  {}  {}\n", entry.name, why);
-  }
+  for (const auto& entry : row.result.entries)
+    if (!entry.ran()) text += absence_text(entry);
   return text;
 }
 
@@ -256,7 +266,8 @@ std::string bench_means(const std::vector<BenchRow>& rows, uint64_t seed) {
                       lines);
 }
 
-nlohmann::json bench_json(const std::vector<BenchRow>& rows, const codegen::Target& target, uint64_t seed) {
+nlohmann::json bench_json(const std::vector<BenchRow>& rows, const std::vector<Unmeasured>& failed,
+                          const codegen::Target& target, uint64_t seed) {
   nlohmann::json workloads = nlohmann::json::array();
   for (const auto& row : rows) {
     nlohmann::json entries = nlohmann::json::array();
@@ -288,11 +299,10 @@ nlohmann::json bench_json(const std::vector<BenchRow>& rows, const codegen::Targ
                        {"gbytes", probed_rate(row.counted_bytes, *plain, plain->bandwidth_fractions)}};
     workloads.push_back(std::move(json));
   }
-  return {{"kind", "benchmark"},
-          {"format", 1},
-          {"target", codegen::to_json(target)},
-          {"seed", seed},
-          {"workloads", workloads}};
+  nlohmann::json reasons = nlohmann::json::array();
+  for (const auto& one : failed) reasons.push_back({{"name", one.name}, {"reason", one.why.message}});
+  return {{"kind", "benchmark"},    {"format", 1},      {"target", codegen::to_json(target)}, {"seed", seed},
+          {"workloads", workloads}, {"failed", reasons}};
 }
 
 }  // namespace tile_tune::cli

@@ -21,6 +21,12 @@ struct BenchRow {
   search::ContestResult result;
 };
 
+/// One of a suite that could not be.
+struct Unmeasured {
+  std::string name;
+  Diagnostic why;
+};
+
 /// "default" or "tuned": the entry of that name, if it ran.
 const search::Entry* find_entry(const BenchRow& row, const std::string& name);
 
@@ -34,6 +40,7 @@ bool has_autoscheduled(const BenchRow& row);
 double roof_share(const BenchRow& row, const search::Entry& entry);
 
 /// Titles, and a line, of fixed widths: lines are shown as they come. Automatic schedulers have a column of their own.
+/// Below the line: why a schedule of ours did not run, and where no baseline did, why none.
 std::string bench_titles(bool autoscheduled);
 std::string bench_line(const BenchRow& row, uint64_t seed);
 /// Everybody who took part, fastest first, and who did not and why.
@@ -42,6 +49,7 @@ std::string bench_table(const BenchRow& row, uint64_t seed);
 /// Geometric means of speed over the best baseline by group of the suite, and of all.
 std::string bench_means(const std::vector<BenchRow>& rows, uint64_t seed);
 
-nlohmann::json bench_json(const std::vector<BenchRow>& rows, const codegen::Target& target, uint64_t seed);
+nlohmann::json bench_json(const std::vector<BenchRow>& rows, const std::vector<Unmeasured>& failed,
+                          const codegen::Target& target, uint64_t seed);
 
 }  // namespace tile_tune::cli

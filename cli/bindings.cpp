@@ -205,8 +205,10 @@ Result<std::vector<ir::Program>> bind_programs(const std::vector<LoadedProgram>&
   TILE_TUNE_CHECK(check_size_names(programs, sizes));
   std::vector<ir::Program> bound;
   for (size_t i = 0; i < programs.size(); ++i) {
-    TILE_TUNE_TRY(one, ir::bind(programs[i], sizes_of(loaded[i], sizes)));
-    bound.push_back(std::move(one));
+    auto one = ir::bind(programs[i], sizes_of(loaded[i], sizes));
+    if (!one && loaded[i].suite) one.error().message = loaded[i].suite->name + ": " + one.error().message;
+    if (!one) return tl::unexpected(one.error());
+    bound.push_back(std::move(*one));
   }
   return bound;
 }

@@ -39,6 +39,20 @@ void warn_of_unknown_fields(const json& workload, const std::string& where, cons
       report.warn("unknown-field", fmt::format("{}: a workload has no field \"{}\"", where, field));
 }
 
+Result<void> check_types(const json& workload) {
+  const std::pair<const char*, bool (json::*)() const noexcept> types[] = {
+      {"group", &json::is_string},        {"einsum", &json::is_string}, {"tc", &json::is_string},
+      {"dtype", &json::is_string},        {"sizes", &json::is_object},  {"weights", &json::is_array},
+      {"result_dtype", &json::is_string}, {"flops", &json::is_number},  {"constant", &json::is_array},
+      {"bytes", &json::is_number}};
+  for (const auto& [field, is_right] : types)
+    if (workload.contains(field) && !(workload[field].*is_right)())
+      return malformed(fmt::format("\"{}\" is of the wrong type", field));
+  for (const char* count : {"flops", "bytes"})
+    if (workload.value(count, 0.0) < 0) return malformed(fmt::format("\"{}\" is negative", count));
+  return {};
+}
+
 Result<ir::Sizes> sizes_of(const json& workload) {
   ir::Sizes sizes;
   if (!workload.contains("sizes")) return sizes;
@@ -84,9 +98,10 @@ Result<LoadedProgram> load_one(const json& workload, const ir::Sizes& sizes, con
   return LoadedProgram{std::move(program), "json", workload["program"].dump()};
 }
 
-/// Throws nlohmann's exceptions where a field is of another type than it must be.
+/// Throws nlohmann's exceptions where an element of a list is of another type than it must be.
 Result<LoadedProgram> load_workload(const json& workload, const std::string& where, const Reporter& report) {
   warn_of_unknown_fields(workload, where, report);
+  if (auto right = check_types(workload); !right) return at(where, std::move(right.error()));
   auto sizes = sizes_of(workload);
   if (!sizes) return at(where, std::move(sizes.error()));
   auto loaded = load_one(workload, *sizes, where, report);

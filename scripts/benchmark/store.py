@@ -15,7 +15,10 @@ def empty(machine, suite):
 
 
 def load(path):
-    data = json.loads(pathlib.Path(path).read_text(encoding="utf-8"))
+    try:
+        data = json.loads(pathlib.Path(path).read_text(encoding="utf-8"))
+    except json.JSONDecodeError as error:
+        raise ValueError(f"{path}: {error}") from error
     if data.get("kind") != KIND or data.get("format") != FORMAT:
         raise ValueError(f"{path} holds no measurements of scripts/performance")
     return data

@@ -230,6 +230,28 @@ TEST_CASE("of a missing database many workloads are told once") {
   CHECK(times({"build", "two.json", "-o", "out", "--db", "none.db", "--revalidate"}) == 1);
 }
 
+TEST_CASE("a workload that cannot be measured is told of, and the others are") {
+  const Sandbox box;
+  box.write("mixed.json", R"({"kind": "suite", "format": 1, "name": "mixed", "workloads": [
+    {"name": "beyond", "sizes": {"N": 4, "M": 9}, "tc": "def f(float(N) A, int(M) I) -> (O) { O(i) = A(I(i)*0+N+5) }"},
+    {"name": "plain", "einsum": "ij->i", "sizes": {"i": 5, "j": 7}}]})");
+  const std::vector<std::string> command{"bench", "mixed.json", "--against", "none", "--rounds",
+                                         "2",     "--time",     "0.01",      "--db", "none.db"};
+  const auto text = box.run(command);
+  INFO(text.err);
+  CHECK(text.exit_code == 3);
+  CHECK(text.out.find("plain") != std::string::npos);
+  CHECK(text.out.find("geometric means") != std::string::npos);
+  CHECK(text.err.find("1 of the suite's 2 workloads was not measured") != std::string::npos);
+  auto as_json = command;
+  as_json.push_back("--json");
+  const auto json = nlohmann::json::parse(box.run(as_json).out);
+  REQUIRE(json["workloads"].size() == 1);
+  CHECK(json["workloads"][0]["name"] == "plain");
+  CHECK(json["failed"][0]["name"] == "beyond");
+  CHECK_FALSE(json["failed"][0]["reason"].get<std::string>().empty());
+}
+
 TEST_CASE("places that cannot be written are exit 1") {
   const Sandbox box;
   check_bad(

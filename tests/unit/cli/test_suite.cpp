@@ -117,6 +117,21 @@ TEST_CASE("where a suite is wrong is said once") {
   CHECK(loaded.error().message == "s.json: a: a workload has one of \"einsum\", \"tc\" and \"program\"");
 }
 
+TEST_CASE("a field of the wrong type is named") {
+  const auto said = [](const std::string& field) {
+    const std::string workload = R"({"name": "a", "einsum": "i->i", )" + field + "}";
+    const auto loaded = load_suite(
+        nlohmann::json::parse(R"({"kind": "suite", "format": 1, "workloads": [)" + workload + "]}"), "s.json", kQuiet);
+    return loaded ? "" : loaded.error().message;
+  };
+  CHECK(said(R"("sizes": [1, 2])") == "s.json: a: \"sizes\" is of the wrong type");
+  CHECK(said(R"("flops": "many")") == "s.json: a: \"flops\" is of the wrong type");
+  CHECK(said(R"("weights": "B")") == "s.json: a: \"weights\" is of the wrong type");
+  CHECK(said(R"("dtype": 32)") == "s.json: a: \"dtype\" is of the wrong type");
+  CHECK(said(R"("bytes": -1)") == "s.json: a: \"bytes\" is negative");
+  CHECK(said(R"("bytes": 0)") == "");
+}
+
 TEST_CASE("a workload's name becomes an identifier and its figures stay") {
   const auto loaded = load_suite(
       nlohmann::json::parse(R"({"kind": "suite", "format": 1, "workloads": [{"name": "9 a-b", "group": "g", "flops": 7,
