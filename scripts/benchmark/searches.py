@@ -1,11 +1,11 @@
 """Runs searches with `tile-tune tune`, each with a database of its own, and reads off what became of them."""
 
+import dataclasses
 import json
 import pathlib
 import sqlite3
 import statistics
 import subprocess
-from dataclasses import dataclass
 
 # One of each kind of the suite (rulings 23 wants twelve named ones).
 WORKLOADS = ("tc_tmm_128x1024x1024", "matmul_1024", "tc_bmm_500x26x72x26", "tc_gc_32x32x8x28",
@@ -19,7 +19,7 @@ LIVE = ("tc_gc_32x32x8x28", "dwconv3x3_8x128x56_nchw", "tc_kron3_256_16_32", "tc
 GOAL = 0.9  # of the long search's best
 
 
-@dataclass(frozen=True)
+@dataclasses.dataclass(frozen=True)
 class Search:
     """What one search is asked for; its database is named after it."""
     workload: str
@@ -32,7 +32,7 @@ class Search:
         return f"{self.workload}-{self.strategy}-{self.trials}-{self.seed}"
 
 
-@dataclass(frozen=True)
+@dataclasses.dataclass(frozen=True)
 class Tool:
     path: str
     suite: str
@@ -111,14 +111,15 @@ def replayed(tool, search, replays, trials):
     return {line["strategy"]: {key: line[key] for key in kept if key in line} for line in lines}
 
 
-def live(tool, long, seeds, trials, long_search):
-    """strategy -> median over seeds of the trials to 90 % of what the long search's winner reached in its finals."""
+def live(tool, long, short_searches):
+    """strategy -> median over the short searches, and over genetic ones of the same trials and seeds, of the trials to
+    90 % of what the long search's winner reached in its finals."""
     goal = GOAL * long["ratio"]
     result = {}
     for strategy in ("model", "genetic"):
         counts = []
-        for seed in range(1, seeds + 1):
-            search = Search(long_search.workload, trials, seed, strategy)
+        for search in short_searches:
+            search = dataclasses.replace(search, strategy=strategy)
             ensure(tool, search)
             counts.append(trials_to(goal, trials_in(tool.database(search))))
         result[strategy] = {"trials_to_90": counts, "median": statistics.median(counts)}
