@@ -6,6 +6,7 @@
 #include "search/space/default_fusion.h"
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 #include <map>
 #include <numeric>
@@ -323,15 +324,21 @@ struct Planner {
     const auto bytes = [&](const Schedule& blocked) {
       return bytes_kept(blocked, host) + (contracts ? 0 : bytes_passing(blocked, host));
     };
-    std::vector<int64_t> sizes{step};
-    for (const int64_t multiple : tile_multiples(step, extent)) {
+    std::vector<int64_t> sizes{step}, multiples = tile_multiples(step, extent);
+    // One block each: 128 rows in tiles of 13 are two blocks of 65, and were five of 26.
+    multiples.push_back((extent + step * target().threads - 1) / (step * target().threads));
+    std::sort(multiples.begin(), multiples.end());
+    for (const int64_t multiple : multiples) {
       const Schedule candidate = in_blocks(host, alone, multiple * step);
       if (bytes(candidate) > cache) break;
       if (threaded && blocks(candidate, host) < pieces_wanted && multiple > 1) break;
       sizes.push_back(multiple * step);
     }
-    // The last block is moved back to end at the border.
-    const auto computed = [&](int64_t size) { return static_cast<double>((extent + size - 1) / size * size); };
+    // By the thread that gets most blocks. The last one is moved back to end at the border.
+    const auto computed = [&](int64_t size) {
+      const double turns = std::ceil(blocks(in_blocks(host, alone, size), host) / (threaded ? target().threads : 1));
+      return turns * static_cast<double>(size);
+    };
     double least = computed(step);
     for (const int64_t size : sizes) least = std::min(least, computed(size));
     while (computed(sizes.back()) > kMostRepeatedForSize * least) sizes.pop_back();

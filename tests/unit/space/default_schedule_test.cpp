@@ -163,6 +163,22 @@ TEST_CASE("blocks of a fused chain end where the rows do, but for two percent", 
   CHECK(computed(rows) <= 1.02 * static_cast<double>(computed(tile)));
 }
 
+TEST_CASE("a small network is a block a thread, whatever the height of its tiles", "[unit]") {
+  for (const int64_t rows : {127, 128, 131}) {
+    const auto program = bound(
+        "def f(float(B,N) I, float(O,N) V, float(Q,O) W) -> (R) {"
+        " T(b,o) +=! I(b,n) * V(o,n)  R(b,q) +=! T(b,o) * W(q,o) }",
+        {{"B", rows}, {"N", 64}, {"O", 32}, {"Q", 2}});
+    const auto schedule = Space(program, avx512()).default_schedule();
+    REQUIRE(codegen::check(program, schedule).has_value());
+    const auto& host = schedule.stages.back();
+    REQUIRE(schedule.stages.front().compute_at.has_value());
+    CAPTURE(rows, host.tiles[0].front(), host.tiles[0].back());
+    CHECK(host.parallel == 1);
+    CHECK((rows + host.tiles[0].front() - 1) / host.tiles[0].front() == 2);
+  }
+}
+
 TEST_CASE("a copy stays inside the loops it was in when loops that run once move", "[unit]") {
   const auto program = bound("def f(float(B,M,K) A, float(B,K,N) C) -> (O) { O(b,m,n) +=! A(b,m,k) * C(b,k,n) }",
                              {{"B", 1}, {"M", 64}, {"N", 64}, {"K", 64}});
