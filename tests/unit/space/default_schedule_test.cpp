@@ -1,5 +1,6 @@
 // What the analytical model chooses where the right choice is known, on a machine described here, not the one it runs
 // on.
+#include <algorithm>
 #include <catch2/catch.hpp>
 #include <set>
 
@@ -161,6 +162,17 @@ TEST_CASE("blocks of a fused chain end where the rows do, but for two percent", 
   const auto computed = [](int64_t size) { return (512 + size - 1) / size * size; };
   CHECK(rows > tile);
   CHECK(computed(rows) <= 1.02 * static_cast<double>(computed(tile)));
+}
+
+TEST_CASE("rows whose elements are neighbours of an operand are taken one after the other", "[unit]") {
+  const auto stage =
+      chosen(bound("def f(float(D,A,B,F,E) X, float(F,C) W) -> (O) { O(e,d,c,b,a) +=! X(d,a,b,f,e) * W(f,c) }",
+                   {{"A", 9}, {"B", 5}, {"C", 32}, {"D", 13}, {"E", 24}, {"F", 31}}));
+  REQUIRE(stage.vector_loop == 2);
+  // X has its elements along e, the first loop, in one line; those along b lie apart. The target has them the other
+  // way.
+  const auto& order = stage.order.front();
+  CHECK(std::find(order.begin(), order.end(), 3) < std::find(order.begin(), order.end(), 0));
 }
 
 TEST_CASE("a small network is a block a thread, whatever the height of its tiles", "[unit]") {
