@@ -199,8 +199,10 @@ Result<Exit> bench(const BenchArguments& arguments, const Session& session) {
     if (!row && interrupt.requested()) break;
     if (!row && loaded.size() == 1) return tl::unexpected(row.error());
     if (!row) {
+      const std::string name = loaded[i].suite ? loaded[i].suite->name : loaded[i].program.name;
+      failed.push_back({name, row.error()});
+      if (row.error().message.find(name) == std::string::npos) row.error().message.insert(0, name + ": ");
       session.report.diagnostic(row.error());
-      failed.push_back({loaded[i].suite ? loaded[i].suite->name : loaded[i].program.name, row.error()});
       if (concerns_all(row.error())) break;
       continue;
     }

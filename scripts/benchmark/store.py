@@ -14,12 +14,16 @@ def empty(machine, suite):
     return {"kind": KIND, "format": FORMAT, "machine": machine, "suite": kept, "passes": {}, "histories": {}}
 
 
-def load(path):
+def read_json(path):
     try:
-        data = json.loads(pathlib.Path(path).read_text(encoding="utf-8"))
+        return json.loads(pathlib.Path(path).read_text(encoding="utf-8"))
     except json.JSONDecodeError as error:
         raise ValueError(f"{path}: {error}") from error
-    if data.get("kind") != KIND or data.get("format") != FORMAT:
+
+
+def load(path):
+    data = read_json(path)
+    if not isinstance(data, dict) or data.get("kind") != KIND or data.get("format") != FORMAT:
         raise ValueError(f"{path} holds no measurements of scripts/performance")
     return data
 

@@ -234,6 +234,7 @@ TEST_CASE("a workload that cannot be measured is told of, and the others are") {
   const Sandbox box;
   box.write("mixed.json", R"({"kind": "suite", "format": 1, "name": "mixed", "workloads": [
     {"name": "beyond", "sizes": {"N": 4, "M": 9}, "tc": "def f(float(N) A, int(M) I) -> (O) { O(i) = A(I(i)*0+N+5) }"},
+    {"name": "vast", "einsum": "ij->i", "sizes": {"i": 1099511627776, "j": 7}},
     {"name": "plain", "einsum": "ij->i", "sizes": {"i": 5, "j": 7}}]})");
   const std::vector<std::string> command{"bench", "mixed.json", "--against", "none", "--rounds",
                                          "2",     "--time",     "0.01",      "--db", "none.db"};
@@ -242,7 +243,8 @@ TEST_CASE("a workload that cannot be measured is told of, and the others are") {
   CHECK(text.exit_code == 3);
   CHECK(text.out.find("plain") != std::string::npos);
   CHECK(text.out.find("geometric means") != std::string::npos);
-  CHECK(text.err.find("1 of the suite's 2 workloads was not measured") != std::string::npos);
+  CHECK(text.err.find("error: vast: ") != std::string::npos);
+  CHECK(text.err.find("2 of the suite's 3 workloads were not measured") != std::string::npos);
   auto as_json = command;
   as_json.push_back("--json");
   const auto json = nlohmann::json::parse(box.run(as_json).out);
