@@ -199,7 +199,7 @@ Result<Exit> bench(const BenchArguments& arguments, const Session& session) {
     if (!row && interrupt.requested()) break;
     if (!row && loaded.size() == 1) return tl::unexpected(row.error());
     if (!row) {
-      const std::string name = loaded[i].suite ? loaded[i].suite->name : loaded[i].program.name;
+      const std::string name = name_of(loaded[i]);
       failed.push_back({name, row.error()});
       if (row.error().message.find(name) == std::string::npos) row.error().message.insert(0, name + ": ");
       session.report.diagnostic(row.error());
@@ -218,9 +218,7 @@ Result<Exit> bench(const BenchArguments& arguments, const Session& session) {
   if (interrupt.requested()) return Exit::Interrupted;
   TILE_TUNE_CHECK(check_regressions(rows, references, arguments.regression, session.report, arguments.seed));
   if (failed.empty()) return Exit::Success;
-  return fail(failed.front().why.error_class, failed.front().why.code,
-              fmt::format("{} of the suite's {} workloads {} not measured", failed.size(), loaded.size(),
-                          failed.size() == 1 ? "was" : "were"));
+  return tl::unexpected(incomplete_suite(failed.front().why, failed.size(), loaded.size(), "measured"));
 }
 
 }  // namespace

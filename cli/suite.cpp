@@ -133,9 +133,11 @@ bool is_suite(const json& json) {
   return kind != json.end() && *kind == "suite";
 }
 
+std::string name_of(const LoadedProgram& loaded) { return loaded.suite ? loaded.suite->name : loaded.program.name; }
+
 bool is_wanted(const LoadedProgram& loaded, const std::vector<std::string>& only) {
   if (only.empty()) return true;
-  const std::string name = loaded.suite ? loaded.suite->name : loaded.program.name;
+  const std::string name = name_of(loaded);
   const std::string group = loaded.suite ? loaded.suite->group : "";
   return std::any_of(only.begin(), only.end(), [&](const std::string& pattern) {
     return pattern == group || fnmatch(pattern.c_str(), name.c_str(), 0) == 0;

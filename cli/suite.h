@@ -19,6 +19,9 @@ inline constexpr int kSuiteFormat = 1;
 
 bool is_suite(const nlohmann::json& json);
 
+/// As the suite has it, or else the program's own.
+std::string name_of(const LoadedProgram& loaded);
+
 /// Whether one of the patterns (as of file names) fits the workload's name, or is its group; none: every one is wanted.
 bool is_wanted(const LoadedProgram& loaded, const std::vector<std::string>& only);
 

@@ -95,9 +95,12 @@ std::optional<Diagnostic> suite_failure(const std::vector<TunedWorkload>& worklo
   if (!first) return std::nullopt;
   const auto failed =
       std::count_if(workloads.begin(), workloads.end(), [](const auto& one) { return !one.failure.empty(); });
-  return Diagnostic{first->error_class, first->code,
-                    fmt::format("{} of the suite's {} workloads {} not tuned", failed, workloads.size(),
-                                failed == 1 ? "was" : "were")};
+  return incomplete_suite(*first, static_cast<size_t>(failed), workloads.size(), "tuned");
+}
+
+Diagnostic incomplete_suite(const Diagnostic& first, size_t failed, size_t all, const std::string& done) {
+  return {first.error_class, first.code,
+          fmt::format("{} of the suite's {} workloads {} not {}", failed, all, failed == 1 ? "was" : "were", done)};
 }
 
 bool concerns_all(const Diagnostic& error) {

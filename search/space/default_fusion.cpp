@@ -334,7 +334,7 @@ struct Planner {
       if (threaded && blocks(candidate, host) < pieces_wanted && multiple > 1) break;
       sizes.push_back(multiple * step);
     }
-    // By the thread that gets most blocks. The last one is moved back to end at the border.
+    // Rows that the thread with the most blocks computes; the last block is moved back to end at the border.
     const auto computed = [&](int64_t size) {
       const double turns = std::ceil(blocks(in_blocks(host, alone, size), host) / (threaded ? target().threads : 1));
       return turns * static_cast<double>(size);
