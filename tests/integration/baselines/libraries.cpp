@@ -23,10 +23,6 @@ ir::Program tc(const std::string& text, const ir::Sizes& sizes) {
   return ir::canonicalize(ir::bind(tc::parse(text, "test.tc").value().programs.at(0), sizes).value());
 }
 
-bool is_absent(const Entry& entry) {
-  return entry.outcome == Outcome::CompileError && entry.reason.find("not installed") != std::string::npos;
-}
-
 /// Names of the baselines that took part; all of them must be right.
 std::vector<std::string> contest(const ir::Program& program, const std::set<int>& constants = {}) {
   ContestOptions options;
@@ -42,7 +38,7 @@ std::vector<std::string> contest(const ir::Program& program, const std::set<int>
   std::vector<std::string> names;
   for (const auto& entry : result->entries) {
     INFO(entry.name << ": " << outcome_name(entry.outcome) << " " << entry.reason);
-    if (is_absent(entry)) {
+    if (entry.is_absent()) {
       WARN(entry.reason);
       continue;
     }

@@ -10,7 +10,7 @@ namespace {
 
 // A processor that has the instructions, whatever this one has: kernels for it are compiled here, not run.
 codegen::Target with_instructions() {
-  auto target = codegen::resolve_target(
+  const auto target = codegen::describe_target(
       "x86-64-linux-avx-avx2-avx512-avx512_cannonlake-avx512_skylake-avx512_zen4-f16c-fma-sse41", 2);
   REQUIRE(target);
   return *target;

@@ -40,7 +40,7 @@ TEST_CASE("elements of a register tile whose reduction runs in lanes are folded 
 
 TEST_CASE("folds of several elements are made together") {
   const auto program = products("float", "+=!", {{"B", 5}, {"M", 26}, {"N", 26}, {"K", 72}});
-  const auto target = codegen::resolve_target("x86-64-linux-avx-avx2-fma-f16c-sse41", 1);
+  const auto target = codegen::describe_target("x86-64-linux-avx-avx2-fma-f16c-sse41", 1);
   REQUIRE(target);
   const auto listing = test::disassembly(program, in_lanes(2, 13, 8, 72, 1), *target);
   int sums = 0;
