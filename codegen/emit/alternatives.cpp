@@ -5,6 +5,7 @@
 #include "codegen/emit/cpu_features.h"
 #include "codegen/emit/family_text.h"
 #include "codegen/emit/names.h"
+#include "codegen/emit/packed_text.h"
 #include "codegen/emit/wrapper_text.h"
 
 namespace tile_tune::codegen {
@@ -22,6 +23,9 @@ Result<std::vector<Alternative>> described_alternatives(const Kernel& kernel, co
     Kernel alone = kernel;
     alone.schedule = one.schedule;
     TILE_TUNE_TRY(signature, make_signature(alone));
+    TILE_TUNE_TRY(instructions, instruction_set(one.target));
+    for (auto& argument : signature.arguments)
+      if (argument.packed) argument.packed->digests = {packed_digest(argument, instructions)};
     described.push_back({std::move(features), std::move(signature)});
   }
   return described;

@@ -63,4 +63,10 @@ DType buffer_type(const Argument& argument) {
   return argument.packed && argument.packed->form ? argument.packed->form->type : argument.type;
 }
 
+std::string buffer_text(const Argument& argument, const std::string& host, const std::string& dimensions) {
+  const size_t count = halide_dimensions(argument).size();
+  return fmt::format("{{0, NULL, {}, 0, {}, {}, {}, NULL}}", host, type_code(buffer_type(argument)).halide, count,
+                     count == 0 ? "NULL" : fmt::format("(struct tile_tune_dimension*){}", dimensions));
+}
+
 }  // namespace tile_tune::codegen

@@ -21,4 +21,7 @@ std::vector<std::string> halide_dimensions(const Argument& argument);
 /// Of the elements that a kernel reads or writes there.
 DType buffer_type(const Argument& argument);
 
+/// A buffer on the stack that shows `host`, with the dimensions of table `dimensions`.
+std::string buffer_text(const Argument& argument, const std::string& host, const std::string& dimensions);
+
 }  // namespace tile_tune::codegen

@@ -123,7 +123,9 @@ std::string check_text(const Argument& argument) {
 }
 
 /// The pointer that the C entry takes.
-std::string pointer_text(const Argument& argument) {
+std::string pointer_text(const Signature& kernel, const Argument& argument) {
+  if (argument.packed)
+    return fmt::format("reinterpret_cast<const ::{}*>({}.data())", packed_type(kernel, argument), argument.parameter);
   if (argument.parts() == 1) return argument.parameter + ".data()";
   return fmt::format("reinterpret_cast<{}{}*>({}.data())", argument.is_output ? "" : "const ", c_type(argument.type),
                      argument.parameter);
@@ -142,7 +144,7 @@ std::string kernel_text(const std::string& library, const Signature& kernel) {
   for (size_t i = 0; i < kernel.arguments.size(); ++i) {
     const Argument& argument = kernel.arguments[i];
     parameters.push_back(operand_type(library, argument) + " " + argument.parameter);
-    pointers.push_back(pointer_text(argument));
+    pointers.push_back(pointer_text(kernel, argument));
     checks += kernel.sizes ? check_text(argument, kernel.sizes->extents[i]) : check_text(argument);
   }
   // Names of parameters that begin with arg are arg0, arg1, ... (parameter_names).
@@ -161,9 +163,9 @@ std::string packing_text(const std::string& library, const Signature& kernel, co
       "\n/// `arg_packed`: {1}_bytes() bytes at a multiple of 64.\n"
       "[[nodiscard]] inline {0}_status {1}({2} {3}, std::span<unsigned char> arg_packed) {{\n{4}"
       "  if (arg_packed.size() != ::{1}_bytes()) return ::{5}_ERROR_SHAPE;\n"
-      "  return static_cast<::{0}_status>(::{1}({6}, arg_packed.data()));\n}}\n",
+      "  return static_cast<::{0}_status>(::{1}({6}, reinterpret_cast<::{7}*>(arg_packed.data())));\n}}\n",
       library, packing_entry(kernel, constant), operand_type(library, elements), constant.parameter,
-      check_text(elements), status_prefix(library), pointer_text(elements));
+      check_text(elements), status_prefix(library), pointer_text(kernel, elements), packed_type(kernel, constant));
 }
 
 }  // namespace

@@ -129,6 +129,13 @@ Result<Features> required_cpu_features(const Target& target) {
   return required;
 }
 
+Result<std::string> instruction_set(const Target& target) {
+  TILE_TUNE_TRY(features, required_cpu_features(target));
+  const auto parts = split(target.halide);
+  features.insert(features.begin(), fmt::format("{}-{}", parts[0], parts[1]));
+  return fmt::format("{}", fmt::join(features, " "));
+}
+
 const char* const kCpuIncludes =
     "#if defined(__aarch64__) && defined(__linux__)\n#include <asm/hwcap.h>\n#include <sys/auxv.h>\n#endif\n";
 

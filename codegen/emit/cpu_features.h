@@ -17,6 +17,9 @@ namespace tile_tune::codegen {
 /// Target.
 Result<std::vector<std::string>> required_cpu_features(const Target& target);
 
+/// Architecture and required_cpu_features() in words: "x86-64 avx fma ...".
+Result<std::string> instruction_set(const Target& target);
+
 /// Halide's names of the features of a platform ("x86-64-linux") beyond its baseline that a CPU can be asked for.
 std::vector<std::string> testable_features(const std::string& platform);
 

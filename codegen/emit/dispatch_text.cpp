@@ -34,6 +34,11 @@ std::string choice_text(const std::vector<Alternative>& alternatives) {
                             choice, alternatives.size());
 }
 
+/// What the packed operands of which alternative are for this CPU, the entries ask.
+std::string chosen_text(const std::string& symbol) {
+  return fmt::format("\nint {0}(void);\nint {0}(void) {{ return tile_tune_chosen(); }}\n", chosen_function(symbol));
+}
+
 /// The case of one alternative in a function over numbered buffers: `adapt` before the call.
 std::string case_text(size_t number, bool last, const std::string& adapt, const std::string& call) {
   return fmt::format("    {}: {{\n{}      return {};\n    }}\n",
@@ -76,12 +81,6 @@ std::string kernel_text(const std::string& symbol, const std::vector<Alternative
       symbol, declarations, fmt::join(parameters, ", "), cases);
 }
 
-int64_t filled_bytes(const Argument& constant) {
-  Argument plain = constant;
-  plain.packed.reset();
-  return constant.packed->form ? constant.packed->form->bytes() : plain.bytes();
-}
-
 /// What fills `to` with a packed operand; beyond its end, up to `room` bytes, zeros.
 std::string packing_text(const std::string& symbol, const std::vector<Alternative>& alternatives, size_t argument,
                          int64_t room) {
@@ -92,7 +91,7 @@ std::string packing_text(const std::string& symbol, const std::vector<Alternativ
   for (size_t n = 0; n < alternatives.size(); ++n) {
     const Argument& constant = alternatives[n].signature.arguments[argument];
     const bool last = n + 1 == alternatives.size();
-    const int64_t filled = filled_bytes(constant);
+    const int64_t filled = constant.packed->filled;
     const std::string rest = fmt::format("      memset(to->host + {}, 0, {});\n", filled, room - filled);
     if (!constant.packed->form) {
       cases += case_text(n, last, rest + fmt::format("      memcpy(to->host, from->host, {});\n", filled), "0");
@@ -115,16 +114,21 @@ std::string alternative_symbol(const std::string& symbol, size_t number) {
   return fmt::format("{}_{}", symbol, number);
 }
 
+std::string chosen_function(const std::string& symbol) { return "tile_tune_chosen_" + symbol; }
+
 Signature with_room_for_all(const std::vector<Alternative>& alternatives) {
   Signature all = alternatives.back().signature;
   for (size_t i = 0; i < all.arguments.size(); ++i) {
-    Argument& argument = all.arguments[i];
+    auto& packed = all.arguments[i].packed;
+    if (!packed) continue;
+    std::vector<std::string> digests;
     for (const auto& alternative : alternatives) {
-      const Argument& other = alternative.signature.arguments[i];
-      if (!other.packed || !other.packed->form) continue;
+      const PackedArgument& other = *alternative.signature.arguments[i].packed;
+      digests.insert(digests.end(), other.digests.begin(), other.digests.end());
       // The form that fills most: what the entries take for the operand's end is then nobody's middle.
-      if (!argument.packed->form || filled_bytes(other) > filled_bytes(argument)) argument.packed = other.packed;
+      if (other.form && (!packed->form || other.filled > packed->filled)) packed = other;
     }
+    packed->digests = std::move(digests);
   }
   return all;
 }
@@ -134,10 +138,13 @@ std::string cpu_dispatch_text(const std::string& symbol, const std::vector<Alter
       fmt::format("#include <stdatomic.h>\n#include <string.h>\n{}\n#include \"tile_tune_rt.h\"\n\n", kCpuIncludes) +
       choice_text(alternatives) + kernel_text(symbol, alternatives);
   const Signature all = with_room_for_all(alternatives);
-  for (size_t i = 0; i < all.arguments.size(); ++i)
-    if (all.arguments[i].packed && all.arguments[i].packed->form)
-      text += packing_text(symbol, alternatives, i, filled_bytes(all.arguments[i]));
-  return text;
+  bool has_constants = false;
+  for (size_t i = 0; i < all.arguments.size(); ++i) {
+    const auto& packed = all.arguments[i].packed;
+    has_constants = has_constants || packed;
+    if (packed && packed->form) text += packing_text(symbol, alternatives, i, packed->filled);
+  }
+  return has_constants ? text + chosen_text(symbol) : text;
 }
 
 }  // namespace tile_tune::codegen

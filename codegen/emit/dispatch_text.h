@@ -25,6 +25,9 @@ std::string alternative_symbol(const std::string& symbol, size_t number);
 /// last. Takes no lock and has no effect before the first call; the choice costs one load after that.
 std::string cpu_dispatch_text(const std::string& symbol, const std::vector<Alternative>& alternatives);
 
+/// A function of it, `int()`: the number of the alternative that this CPU runs. It is there if there are constants.
+std::string chosen_function(const std::string& symbol);
+
 /// `signature` of the last alternative, with room for the packed operands of all of them.
 Signature with_room_for_all(const std::vector<Alternative>& alternatives);
 

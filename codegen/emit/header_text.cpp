@@ -99,11 +99,17 @@ constexpr const char* kFoot = R"(
 
 // Only where a kernel has one.
 constexpr const char* kConstants =
-    R"(Operand B of a kernel that was built with --constant B is taken in a form of the kernel's own. KERNEL_pack_B makes
- * it from B's elements, as often as these change, in KERNEL_pack_B_bytes() bytes of memory at a multiple of 64; the
- * kernel then reads it in every call and never writes it. As a DLPack tensor it is these bytes: uint8, one dimension.
- * Another build may want another form: keep B, not what was made of it.
+    R"(Operand B of a kernel that was built with --constant B is taken in a form of the kernel's own, KERNEL_packed_B.
+ * KERNEL_pack_B makes it from B's elements, as often as these change, in KERNEL_pack_B_bytes() bytes of memory at a
+ * multiple of 64; the kernel then reads it in every call and never writes it. A file may hold these bytes, and as a
+ * DLPack tensor they are uint8, one dimension. The first 64 say what they are, and all entries but KERNEL_unchecked
+ * compare them: {prefix}_ERROR_NOT_PACKED, or {prefix}_ERROR_PACKED_FORM where they were made for another kernel, build
+ * or instruction set, or are damaged. It is never null.
  * )";
+
+std::string constants_text(const std::string& prefix) {
+  return fmt::format(fmt::runtime(kConstants), fmt::arg("prefix", prefix));
+}
 
 std::string_view storage(DType type) {
   switch (type) {
@@ -181,8 +187,9 @@ std::string parameters(const Signature& kernel) {
   if (kernel.sizes)
     for (const std::string& name : kernel.sizes->names) list.push_back("int64_t " + name);
   for (const Argument& a : kernel.arguments)
-    list.push_back(
-        fmt::format("{}{}* {}", a.is_output ? "" : "const ", a.packed ? "void" : c_type(a.type), a.parameter));
+    list.push_back(fmt::format("{}{}* {}", a.is_output ? "" : "const ",
+                               a.packed ? "struct " + packed_type(kernel, a) : std::string(c_type(a.type)),
+                               a.parameter));
   return fmt::format("{}", fmt::join(list, ", "));
 }
 
@@ -194,8 +201,9 @@ std::string kernel_text(const std::string& library, const Signature& kernel, con
   text += " */\n" + constants(kernel);
   for (const Argument& a : kernel.arguments)
     if (a.packed)
-      text += fmt::format("size_t {0}_bytes(void);\nint {0}(const {1}* {2}, void* packed);\n", packing_entry(kernel, a),
-                          c_type(a.type), a.parameter);
+      text +=
+          fmt::format("typedef struct {0} {0};\nsize_t {1}_bytes(void);\nint {1}(const {2}* elements, {0}* packed);\n",
+                      packed_type(kernel, a), packing_entry(kernel, a), c_type(a.type));
   const std::string list = parameters(kernel);
   text += fmt::format("int {0}({1});\nint {0}_unchecked({1});\nint {0}_ctx({2}_context*, {1});\n", kernel.function,
                       list, library);
@@ -215,9 +223,10 @@ std::string header_text(const PackageOptions& options, const std::vector<Signatu
     return std::any_of(kernel.arguments.begin(), kernel.arguments.end(),
                        [](const Argument& argument) { return argument.packed.has_value(); });
   });
-  std::string text = fmt::format(kHead, fmt::arg("name", options.name), fmt::arg("version", options.tool_version),
-                                 fmt::arg("target", options.target.halide), fmt::arg("prefix", prefix),
-                                 fmt::arg("link", link), fmt::arg("constants", has_constants ? kConstants : ""));
+  std::string text =
+      fmt::format(kHead, fmt::arg("name", options.name), fmt::arg("version", options.tool_version),
+                  fmt::arg("target", options.target.halide), fmt::arg("prefix", prefix), fmt::arg("link", link),
+                  fmt::arg("constants", has_constants ? constants_text(prefix) : ""));
   text += fmt::format("enum {}_status {{\n", options.name);
   for (const Status& s : kStatuses)
     text += fmt::format("  {}_{} = {}{} /* {} */\n", prefix, s.suffix, s.code, &s + 1 == std::end(kStatuses) ? "" : ",",

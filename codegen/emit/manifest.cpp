@@ -21,6 +21,7 @@ json describe(const Argument& argument) {
   if (argument.packed) {
     const auto& form = argument.packed->form;
     result["constant"] = {{"bytes", argument.packed->bytes},
+                          {"digests", argument.packed->digests},
                           {"dtype", dtype_name(form ? form->type : argument.type)},
                           {"extents", form ? json(form->extents) : json()}};
   }

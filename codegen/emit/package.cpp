@@ -53,12 +53,16 @@ Result<void> check_distinct(const std::string& library, const std::vector<Signat
   for (const auto& names : {library_functions(library), library_types(library)})
     taken.insert(names.begin(), names.end());
   for (const Status& status : kStatuses) taken.insert(fmt::format("{}_{}", status_prefix(library), status.suffix));
-  for (const Signature& signature : signatures)
-    for (const std::string& entry : entry_points(signature))
-      if (!taken.insert(entry).second)
+  for (const Signature& signature : signatures) {
+    auto names = entry_points(signature);
+    for (const Argument& argument : signature.arguments)
+      if (argument.packed) names.push_back(packed_type(signature, argument));
+    for (const std::string& name : names)
+      if (!taken.insert(name).second)
         return fail(ErrorClass::Program, "duplicate-function",
-                    fmt::format("library '{}' would hold two functions called '{}'", library, entry),
+                    fmt::format("library '{}' would hold two functions or types called '{}'", library, name),
                     "rename one of the programs");
+  }
   return {};
 }
 

@@ -40,11 +40,11 @@ Result<Argument> make_argument(const ir::Tensor& tensor) {
 }
 
 PackedArgument packed_argument(const Argument& argument, int tensor, const std::vector<PackedForm>& forms) {
-  PackedArgument packed{tensor, std::nullopt, argument.bytes()};
+  PackedArgument packed{.tensor = tensor, .form = std::nullopt, .filled = argument.bytes()};
   for (const auto& form : forms)
     if (form.tensor == tensor) packed.form = form;
-  if (packed.form) packed.bytes = packed.form->bytes();
-  packed.bytes = (packed.bytes + kPackedAlignment - 1) / kPackedAlignment * kPackedAlignment;
+  if (packed.form) packed.filled = packed.form->bytes();
+  packed.bytes = kPackedHeader + (packed.filled + kPackedAlignment - 1) / kPackedAlignment * kPackedAlignment;
   return packed;
 }
 
@@ -139,6 +139,10 @@ std::vector<std::string> entry_points(const Signature& signature) {
 
 std::string packing_entry(const Signature& signature, const Argument& constant) {
   return fmt::format("{}_pack_{}", signature.function, constant.parameter);
+}
+
+std::string packed_type(const Signature& signature, const Argument& constant) {
+  return fmt::format("{}_packed_{}", signature.function, constant.parameter);
 }
 
 std::string status_prefix(const std::string& library) {

@@ -12,15 +12,19 @@
 
 namespace tile_tune::codegen {
 
-/// What the pointer of a constant shows: the bytes that FUNCTION_pack_PARAMETER writes.
-struct PackedArgument {
-  int tensor = -1;                 // its number in the program
-  std::optional<PackedForm> form;  // nothing: the elements as they are
-  int64_t bytes = 0;               // a multiple of kPackedAlignment
-};
-
 /// Of packed operands, in bytes: a cache line, so that vectors do not cross two.
 inline constexpr int64_t kPackedAlignment = 64;
+/// What they begin with (runtime/tile_tune_packed.h), in bytes.
+inline constexpr int64_t kPackedHeader = 64;
+
+/// What the pointer of a constant shows: the bytes that FUNCTION_pack_PARAMETER writes.
+struct PackedArgument {
+  int tensor = -1;                        // its number in the program
+  std::optional<PackedForm> form;         // nothing: the elements as they are
+  int64_t filled = 0;                     // bytes of the form
+  int64_t bytes = 0;                      // header, form and what makes it a multiple of kPackedAlignment
+  std::vector<std::string> digests = {};  // packed_digest() of each alternative, in order (alternatives.h)
+};
 
 /// One pointer parameter. shape and strides are in subscript order; strides count elements. Of a constant they are
 /// those of the tensor that is packed.
@@ -66,10 +70,11 @@ Result<Signature> make_signature(const Kernel& kernel);
 
 /// FUNCTION_pack_PARAMETER; with "_bytes" behind it what tells how much that writes.
 std::string packing_entry(const Signature& signature, const Argument& constant);
+/// FUNCTION_packed_PARAMETER, the C type of what it writes.
+std::string packed_type(const Signature& signature, const Argument& constant);
 
 /// External symbols of a kernel: NAME, NAME_unchecked, NAME_ctx, NAME_dl, and for each constant its packing_entry() and
-/// that with
-/// "_bytes" behind it.
+/// that with "_bytes" behind it.
 std::vector<std::string> entry_points(const Signature& signature);
 
 /// What an entry returns (runtime/tile_tune_status.h). `suffix` completes the enumerator PREFIX_suffix.

@@ -3,9 +3,11 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
+
 #include "codegen/emit/buffer_text.h"
 #include "codegen/emit/cpu_features.h"
-#include "codegen/lower/compile.h"
+#include "codegen/emit/packed_text.h"
 
 namespace tile_tune::codegen {
 namespace {
@@ -54,13 +56,6 @@ std::string cpu_check(const std::vector<std::string>& features) {
   return fmt::format("\nstatic int tile_tune_cpu_supported(void) {{\n  return {};\n}}\n", cpu_condition(features));
 }
 
-/// A buffer on the stack that shows `host`, with the dimensions of table `dimensions`.
-std::string buffer_text(const Argument& argument, const std::string& host, const std::string& dimensions) {
-  const size_t count = halide_dimensions(argument).size();
-  return fmt::format("{{0, NULL, {}, 0, {}, {}, {}, NULL}}", host, type_code(buffer_type(argument)).halide, count,
-                     count == 0 ? "NULL" : fmt::format("(struct tile_tune_dimension*){}", dimensions));
-}
-
 /// run(): buffers on the stack, no checks. Halide takes a null host for a bounds query, so a tensor without elements
 /// gets an address of ours. Generated code never writes through `dim` outside a bounds query.
 std::string run_text(const Signature& kernel) {
@@ -69,7 +64,9 @@ std::string run_text(const Signature& kernel) {
   for (size_t i : kernel.buffers) {
     const Argument& a = kernel.arguments[i];
     buffers.push_back(fmt::format("&buffers[{}]", buffers.size()));
-    const auto host = a.bytes() == 0 ? "(uint8_t*)&nothing" : fmt::format("(uint8_t*)pointers[{}]", i);
+    const auto host = a.bytes() == 0 ? "(uint8_t*)&nothing"
+                      : a.packed     ? fmt::format("(uint8_t*)pointers[{}] + {}", i, kPackedHeader)
+                                     : fmt::format("(uint8_t*)pointers[{}]", i);
     rows.push_back(fmt::format("    {},\n", buffer_text(a, host, fmt::format("tile_tune_dimensions{}", i))));
   }
   return fmt::format(
@@ -82,11 +79,13 @@ std::string run_text(const Signature& kernel) {
       symbol, fmt::join(types, ", "), fmt::join(rows, ""), fmt::join(buffers, ", "));
 }
 
+constexpr const char* kCheckConstants = "  if (status == TILE_TUNE_OK) status = tile_tune_check_constants(pointers);\n";
+
 constexpr const char* kEntries = R"(
 static int tile_tune_checked(const struct tile_tune_context* context, void* const* pointers) {{
   if (!tile_tune_cpu_supported()) return TILE_TUNE_ERROR_UNSUPPORTED_CPU;
-  const int status = tile_tune_rt1_check_pointers(&tile_tune_signature, pointers);
-  return status != TILE_TUNE_OK ? status : tile_tune_run(context, pointers);
+  int status = tile_tune_rt1_check_pointers(&tile_tune_signature, pointers);
+{constants}  return status != TILE_TUNE_OK ? status : tile_tune_run(context, pointers);
 }}
 
 static const struct tile_tune_context* tile_tune_defaults(void) {{
@@ -119,57 +118,17 @@ int {function}_dl({library}_dl_tensor* const* inputs, {library}_dl_tensor* const
 std::string entries(const std::string& library, const Signature& kernel) {
   std::vector<std::string> parameters, pointers;
   for (const Argument& a : kernel.arguments) {
-    parameters.push_back(
-        fmt::format("{}{}* p{}", a.is_output ? "" : "const ", a.packed ? "void" : c_type(a.type), pointers.size()));
+    parameters.push_back(fmt::format("{}{}* p{}", a.is_output ? "" : "const ",
+                                     a.packed ? "struct " + packed_type(kernel, a) : std::string(c_type(a.type)),
+                                     pointers.size()));
     pointers.push_back(fmt::format("(void*)p{}", pointers.size()));
   }
+  const bool has_constants = std::any_of(kernel.arguments.begin(), kernel.arguments.end(),
+                                         [](const Argument& argument) { return argument.packed.has_value(); });
   return fmt::format(kEntries, fmt::arg("library", library), fmt::arg("function", kernel.function),
+                     fmt::arg("constants", has_constants ? kCheckConstants : ""),
                      fmt::arg("parameters", fmt::join(parameters, ", ")),
                      fmt::arg("pointers", fmt::join(pointers, ", ")), fmt::arg("count", pointers.size()));
-}
-
-/// How the elements of a constant come into its packed form: by a function of the kernel's object, or as they are.
-std::string packing_body(const Signature& kernel, const Argument& constant, const Argument& plain) {
-  if (!constant.packed->form)
-    return fmt::format("  const int status = TILE_TUNE_OK;\n  memcpy(packed, elements, {});\n", plain.bytes());
-  const std::string symbol = packing_function(kernel_symbol(kernel.function), constant.packed->tensor);
-  const size_t argument = static_cast<size_t>(&constant - kernel.arguments.data());
-  return fmt::format(
-      "  static const struct tile_tune_dimension dimensions[] = {{{}}};\n"
-      "  int {}(struct tile_tune_call*, struct tile_tune_buffer*, struct tile_tune_buffer*);\n"
-      "  struct tile_tune_buffer from = {};\n  struct tile_tune_buffer to = {};\n"
-      "  struct tile_tune_call call = {{tile_tune_defaults(), 1}};\n"
-      "  const int status = {}(&call, &from, &to);\n",
-      fmt::join(halide_dimensions(plain), ", "), symbol, buffer_text(plain, "(uint8_t*)elements", "dimensions"),
-      buffer_text(constant, "(uint8_t*)packed", fmt::format("tile_tune_dimensions{}", argument)), symbol);
-}
-
-std::string packing_text(const Signature& kernel, const Argument& constant) {
-  Argument plain = constant;
-  plain.packed.reset();
-  const int64_t filled = constant.packed->form ? constant.packed->form->bytes() : plain.bytes();
-  return fmt::format(R"(
-size_t {0}_bytes(void) {{ return {1}; }}
-
-int {0}(const {2}* elements, void* packed) {{
-  if (!tile_tune_cpu_supported()) return TILE_TUNE_ERROR_UNSUPPORTED_CPU;
-  if ({3} == 0) return 0;
-  if (elements == NULL || packed == NULL) return TILE_TUNE_ERROR_NULL_POINTER;
-  if ((uintptr_t)elements % sizeof({2}) != 0 || (uintptr_t)packed % {4} != 0) return TILE_TUNE_ERROR_MISALIGNED;
-  if (tile_tune_rt1_overlap((uintptr_t)elements, {3}, (uintptr_t)packed, {1})) return TILE_TUNE_ERROR_OVERLAP;
-{5}  memset((uint8_t*)packed + {6}, 0, {7});
-  return status;
-}}
-)",
-                     packing_entry(kernel, constant), constant.packed->bytes, c_type(constant.type), plain.bytes(),
-                     kPackedAlignment, packing_body(kernel, constant, plain), filled, constant.packed->bytes - filled);
-}
-
-std::string packing_texts(const Signature& kernel) {
-  std::string text;
-  for (const Argument& argument : kernel.arguments)
-    if (argument.packed) text += packing_text(kernel, argument);
-  return text;
 }
 
 }  // namespace
@@ -180,7 +139,8 @@ std::string wrapper_text(const std::string& library, const Signature& kernel,
                          const std::vector<std::string>& cpu_features) {
   return fmt::format("#include \"{}.h\"\n\n#include <string.h>\n{}\n#include \"tile_tune_rt.h\"\n\n", library,
                      kCpuIncludes) +
-         tables(kernel) + cpu_check(cpu_features) + run_text(kernel) + entries(library, kernel) + packing_texts(kernel);
+         tables(kernel) + cpu_check(cpu_features) + packed_check_text(kernel) + run_text(kernel) +
+         entries(library, kernel) + packing_texts(kernel);
 }
 
 }  // namespace tile_tune::codegen

@@ -79,7 +79,8 @@ class Reciprocals : public Halide::Internal::IRMutator {
 Expr with_shared_reciprocals(const Expr& value, const Stage& stage) {
   constexpr int64_t kLongRow = 64;  // four vectors of the widest
   const int row = stage.contiguous;
-  if (!stage.loops.reduction.empty() || row < 0 || stage.loops.output[row] < kLongRow) return value;
+  if (stage.deterministic || !stage.loops.reduction.empty() || row < 0) return value;
+  if (stage.loops.output[row] < kLongRow) return value;
   std::vector<std::string> others;
   for (int p = 0; p < static_cast<int>(stage.vars.size()); ++p)
     if (p != row) others.push_back(stage.vars[p].name());

@@ -447,7 +447,8 @@ bool Stage::has_runtime_loop() const {
 }
 
 Stage make_stage(const ir::Program& program, int number, const StageSchedule& schedule, const TensorFuncs& tensors,
-                 const std::vector<PackedForm>& forms, const RuntimeProgram* runtime, const std::vector<Var>& vars) {
+                 const std::vector<PackedForm>& forms, const RuntimeProgram* runtime, const std::vector<Var>& vars,
+                 bool deterministic) {
   const auto& statement = program.statements[number];
   Builder builder{program,
                   statement,
@@ -458,6 +459,7 @@ Stage make_stage(const ir::Program& program, int number, const StageSchedule& sc
                   vars,
                   runtime,
                   static_cast<size_t>(number)};
+  builder.stage.deterministic = deterministic;
   return builder.build();
 }
 

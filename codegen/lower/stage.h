@@ -46,6 +46,7 @@ struct Stage {
   Halide::Var lane;                 // reductions in lanes: dimension of `partial`
   int64_t lane_extent = 0;
   std::vector<std::pair<Halide::Func, int>> folds;  // halving the lanes: Func and its lane extent
+  bool deterministic = false;  // bits follow from the statement and its inputs alone (Target::is_deterministic())
   bool has_tail = false;                            // accumulator has an update over the iterations no vector holds
   std::vector<Halide::RVar> tail;                   // its loops, innermost first
   std::optional<Totals> totals;                     // instead of all these, of a scan
@@ -70,10 +71,10 @@ std::string parameter_name(int tensor);
 std::vector<Halide::Expr> buffer_arguments(const ir::Tensor& tensor, const std::vector<Halide::Expr>& subscripts);
 
 /// `forms`: of the constants that are packed beforehand, whose Funcs in `tensors` hold these. `vars` are those of the
-/// output loops; empty: new ones. `runtime` may be null.
+/// output loops; empty: new ones. `runtime` may be null. `deterministic`: Stage::deterministic.
 Stage make_stage(const ir::Program& program, int statement, const StageSchedule& schedule, const TensorFuncs& tensors,
                  const std::vector<PackedForm>& forms, const RuntimeProgram* runtime = nullptr,
-                 const std::vector<Halide::Var>& vars = {});
+                 const std::vector<Halide::Var>& vars = {}, bool deterministic = false);
 
 /// The tile loops of a nest, outermost first, for what is computed inside them.
 struct Nest {

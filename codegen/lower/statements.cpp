@@ -90,7 +90,8 @@ Distances lower_statements(const ir::Program& program, const Schedule& schedule,
     const int number = static_cast<int>(s), host = schedule.stages[s].epilogue_of;
     stages.push_back(
         make_stage(program, number, schedule.stages[s], readable(program, statement, initial, values), forms, runtime,
-                   host < 0 ? std::vector<Halide::Var>() : vars_of_epilogue(fusion, number, host, stages[host])));
+                   host < 0 ? std::vector<Halide::Var>() : vars_of_epilogue(fusion, number, host, stages[host]),
+                   target.is_deterministic()));
     values[statement.target] = stages[s].result;
     if (host >= 0) store_epilogue(stages[host], stages[s]);
   }

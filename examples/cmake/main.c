@@ -33,7 +33,7 @@ static double largest_error(void) {
 int main(void) {
   fill(W, I * O, 1);
   fill(b, O, 2);
-  void* packed = aligned_alloc(64, layer_pack_W_bytes());
+  layer_packed_W* packed = aligned_alloc(64, layer_pack_W_bytes());
   if (!packed) return 1;
   int status = layer_pack_W(W, packed);
   double largest = 0;

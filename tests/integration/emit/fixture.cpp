@@ -45,6 +45,10 @@ std::vector<Kernel> constant_kernels() {
   add("columns", {.m = 2, .n = 9, .k = 5, .type = DType::F64, .b_layout = ir::Layout::Col},
       packed_schedule({.m = 2, .n = 9, .k = 5}));
   add("empty", {.m = 2, .n = 9, .k = 0}, packed_schedule({.m = 2, .n = 9, .k = 0}));
+  // Tensors named like what the headers call an operand's type and the parameters of its packing function.
+  add("odd", {.m = 2, .n = 9, .k = 5}, packed_schedule({.m = 2, .n = 9, .k = 5}));
+  const char* names[] = {"odd_packed_packed", "packed", "elements"};
+  for (int i = 0; i < 3; ++i) kernels.back().program.tensors[i].name = names[i];
   return kernels;
 }
 
@@ -63,8 +67,18 @@ std::vector<Kernel> kernels_for_three() {
   return {kernel};
 }
 
+/// A product whose B is packed in blocks of 8, on any instruction set.
+std::vector<Kernel> kernel_in_blocks(const std::string& function) {
+  const MatmulOptions options{.m = 5, .n = 43, .k = 3};
+  Kernel kernel{matmul_program(options), packed_schedule(options), function, "tuned", {}};
+  kernel.program.tensors[1].constant = true;
+  return {kernel};
+}
+
 /// What the packages for other machines are for.
 const std::map<std::string, std::string> kTargets = {{"isas", "x86-64-linux"},
+                                                     {"narrow", "x86-64-linux"},
+                                                     {"wide", "x86-64-linux-avx2-fma"},
                                                      {"avx2", "x86-64-linux-avx2-fma"},
                                                      {"arm", "arm-64-linux"},
                                                      {"arm_dot", "arm-64-linux-arm_dot_prod"},
@@ -88,6 +102,7 @@ std::vector<Kernel> kernels_of(const std::string& package) {
   if (package == "weights" || package == "arm") return constant_kernels();
   if (package == "first" || package == "second") return parallel_kernel(package + "_product");
   if (package == "isas") return kernels_for_three();
+  if (package == "narrow" || package == "wide") return kernel_in_blocks(package + "_product");
   if (package == "foreign") return {matmul_kernel("old_matmul")};
   if (package == "tiny") return {matmul_kernel("tiny", {.m = 4, .n = 4, .k = 4})};
   return {matmul_kernel("matmul")};

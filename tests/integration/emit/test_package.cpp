@@ -127,14 +127,26 @@ TEST_CASE("kernels take constants as their packing functions make them") {
   for (const std::string name : {"whole", "in_part", "plain", "columns", "empty"})
     for (const char* suffix : {"", "_unchecked", "_ctx", "_dl", "_pack_B", "_pack_B_bytes"})
       expected.insert(name + suffix);
+  for (const char* suffix : {"", "_unchecked", "_ctx", "_dl", "_pack_packed", "_pack_packed_bytes"})
+    expected.insert(std::string("odd") + suffix);
   CHECK(symbols("--defined-only", package / "lib/libweights.a") == expected);
   const auto manifest = read_bytes(package / "share/weights/manifest.json");
   REQUIRE(manifest);
   const auto kernels = nlohmann::json::parse(*manifest)["kernels"];
   CHECK(kernels[0]["arguments"][1]["constant"]["extents"] == nlohmann::json({8, 3, 5}));
-  CHECK(kernels[0]["arguments"][1]["constant"]["bytes"] == 512);
+  CHECK(kernels[0]["arguments"][1]["constant"]["bytes"] == 64 + 512);
   CHECK(kernels[2]["arguments"][1]["constant"]["extents"].is_null());
   CHECK_FALSE(kernels[0]["arguments"][0].contains("constant"));
+  const auto digest = [&](size_t kernel) { return kernels[kernel]["arguments"][1]["constant"]["digests"][0]; };
+  std::set<std::string> digests;
+  for (size_t i = 0; i < kernels.size(); ++i) digests.insert(digest(i).get<std::string>());
+  CHECK(digests.size() == kernels.size());
+  REQUIRE(write_text(scratch.path / "mixed.c",
+                     "#include <weights.h>\nint f(const float* a, const in_part_packed_B* b, float* c);\n"
+                     "int f(const float* a, const in_part_packed_B* b, float* c) { return KERNEL(a, b, c); }\n"));
+  const std::string mixed = "cc -std=c11 -Werror -fsyntax-only mixed.c $(pkg-config --cflags weights) -DKERNEL=";
+  compile(mixed + "in_part", {package}, scratch.path);
+  CHECK_FALSE(run_tool({"sh", "-c", "eval \"" + mixed + "whole\""}, scratch.path));
   REQUIRE(write_text(scratch.path / "old.cpp", "#include <weights.h>\nint main() { return WEIGHTS_OK; }\n"));
   compile("c++ -std=c++98 -Wall -Wextra -pedantic -Werror -fsyntax-only old.cpp $(pkg-config --cflags weights)",
           {package}, scratch.path);

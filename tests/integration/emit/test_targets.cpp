@@ -42,6 +42,13 @@ TEST_CASE("a library for several instruction sets runs what the CPU has") {
     CHECK(run({"qemu-x86_64", "-cpu", "Haswell", "./caller"}, scratch.path) == "4");
     // AVX2 without one of the features that come with it is not enough.
     CHECK(run({"qemu-x86_64", "-cpu", "Haswell,-bmi2", "./caller"}, scratch.path) == "43");
+    // Weights that one CPU packed into a file are another's only if both run the same kernel.
+    for (const std::string packed_on : {"Nehalem", "Haswell"}) {
+      CHECK(run({"qemu-x86_64", "-cpu", packed_on, "./caller", "write", packed_on}, scratch.path).empty());
+      for (const std::string cpu : {"Nehalem", "Haswell"})
+        CHECK(run({"qemu-x86_64", "-cpu", cpu, "./caller", "read", packed_on}, scratch.path) ==
+              (cpu == packed_on ? "0" : "15"));
+    }
   } else {
     WARN("qemu-x86_64 is not here: other CPUs than this one were not tried");
   }
@@ -55,6 +62,33 @@ TEST_CASE("a library for several instruction sets runs what the CPU has") {
   const auto header = *read_bytes(package / "include/isas.h");
   CHECK(header.find("tuned for x86-64-linux-") != std::string::npos);
   CHECK(header.find("given for x86-64-linux schedule") != std::string::npos);
+}
+
+TEST_CASE("an operand packed for another instruction set is refused, also in an equal form") {
+  if (!runs_here("x86-64-linux-avx2-fma")) {
+    WARN("this CPU has no AVX2");
+    return;
+  }
+  const Scratch scratch;
+  const fs::path narrow = emit("narrow", scratch.path), wide = emit("wide", scratch.path);
+  REQUIRE(write_text(scratch.path / "main.c", R"(#include <narrow.h>
+#include <stdlib.h>
+#include <wide.h>
+int main(void) {
+  static float a[5 * 3], b[3 * 43], c[5 * 43];
+  if (narrow_product_pack_B_bytes() != wide_product_pack_B_bytes()) return 1;
+  void* packed = aligned_alloc(64, narrow_product_pack_B_bytes());
+  if (narrow_product_pack_B(b, packed) != NARROW_OK || narrow_product(a, packed, c) != NARROW_OK) return 2;
+  if (wide_product(a, packed, c) != WIDE_ERROR_PACKED_FORM) return 3;
+  if (wide_product_pack_B(b, packed) != WIDE_OK || wide_product(a, packed, c) != WIDE_OK) return 4;
+  if (narrow_product(a, packed, c) != NARROW_ERROR_PACKED_FORM) return 5;
+  free(packed);
+  return 0;
+}
+)"));
+  compile("cc -std=c11 -Wall -Wextra -Werror main.c $(pkg-config --cflags --libs narrow wide) -o main", {narrow, wide},
+          scratch.path);
+  CHECK(run({"./main"}, scratch.path).empty());
 }
 
 TEST_CASE("a library for one instruction set refuses older CPUs") {
@@ -96,7 +130,12 @@ TEST_CASE("packages for AArch64 are built and run") {
                      "#define WEIGHTS_ERROR_MISALIGNED ARM_ERROR_MISALIGNED\n"
                      "#define WEIGHTS_ERROR_OVERLAP ARM_ERROR_OVERLAP\n"
                      "#define WEIGHTS_ERROR_DTYPE ARM_ERROR_DTYPE\n#define WEIGHTS_ERROR_RANK ARM_ERROR_RANK\n"
-                     "#define WEIGHTS_ERROR_SHAPE ARM_ERROR_SHAPE\n#define WEIGHTS_ERROR_STRIDES ARM_ERROR_STRIDES\n"));
+                     "#define WEIGHTS_ERROR_SHAPE ARM_ERROR_SHAPE\n#define WEIGHTS_ERROR_STRIDES ARM_ERROR_STRIDES\n"
+                     "#define WEIGHTS_ERROR_NOT_PACKED ARM_ERROR_NOT_PACKED\n"
+                     "#define WEIGHTS_ERROR_PACKED_FORM ARM_ERROR_PACKED_FORM\n"
+                     "#define weights_error_string arm_error_string\n#define weights_context arm_context\n"
+                     "#define weights_context_create arm_context_create\n"
+                     "#define weights_context_destroy arm_context_destroy\n"));
   run({"aarch64-linux-gnu-gcc", "-std=c11", "-Wall", "-Wextra", "-Werror", "-O1", "-I.",
        "-I" + (package / "include").string(), (kTests / "constants.c").string(), (package / "lib/libarm.a").string(),
        (package / "lib/libtile_tune_rt.a").string(), "-lpthread", "-o", "constants"},

@@ -1,6 +1,8 @@
 #include <catch2/catch.hpp>
+#include <set>
 
 #include "codegen/emit/header_text.h"
+#include "codegen/emit/packed_text.h"
 #include "tests/integration/emit/programs.h"
 
 using namespace tile_tune;
@@ -49,6 +51,33 @@ TEST_CASE("signatures C cannot have are refused") {
   unbound.program.tensors[0].extents[0] = ir::SizeExpr::name("M");
   unbound.program.sizes = {"M"};
   CHECK(error_class(unbound) == ErrorClass::Mismatch);
+}
+
+TEST_CASE("a packed operand's digest says its form and the instruction set, and nothing else") {
+  const test::MatmulOptions options{.m = 5, .n = 43, .k = 3};
+  const auto digest = [&](test::MatmulOptions of, int64_t width, bool packs, const std::string& instructions) {
+    Kernel kernel{test::matmul_program(of), packs ? test::packed_schedule(of) : test::matmul_schedule(of), "f", "", {}};
+    kernel.program.tensors[1].constant = true;
+    kernel.schedule.stages[0].tiles[1] = {width};
+    kernel.schedule.stages[0].lanes = static_cast<int>(width);
+    return packed_digest(signature(kernel).arguments[1], instructions);
+  };
+  const std::string one = digest(options, 8, true, "x86-64 avx");
+  // Files of packed weights outlive the tool that packed them: whoever changes this makes them useless.
+  CHECK(one == "502dcb706c9d338c9d2f15831c3e965012a6711415e22f9dd65ebf9e46ee2a0d");
+  CHECK(digest({.m = 7, .n = 43, .k = 3}, 8, true, "x86-64 avx") == one);  // more rows of A
+  std::set<std::string> all = {one};
+  all.insert(digest(options, 4, true, "x86-64 avx"));
+  all.insert(digest(options, 8, true, "x86-64"));
+  all.insert(digest(options, 8, false, "x86-64 avx"));
+  all.insert(digest({.m = 5, .n = 44, .k = 3}, 8, true, "x86-64 avx"));  // as many blocks
+  all.insert(digest({.m = 5, .n = 43, .k = 4}, 8, true, "x86-64 avx"));
+  all.insert(digest({.m = 5, .n = 43, .k = 3, .type = DType::I32}, 8, true, "x86-64 avx"));
+  CHECK(all.size() == 7);
+  // Unpacked, the order in memory tells; packed, it is the form's whatever it was.
+  const test::MatmulOptions columns{.m = 5, .n = 43, .k = 3, .b_layout = ir::Layout::Col};
+  CHECK(all.insert(digest(columns, 8, false, "x86-64 avx")).second);
+  CHECK(digest(columns, 8, true, "x86-64 avx") == one);
 }
 
 TEST_CASE("the header says what every pointer must hold") {

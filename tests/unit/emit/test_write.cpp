@@ -226,4 +226,8 @@ TEST_CASE("kernels that cannot share a library are refused before anything is wr
   for (const char* name : {"lib_error_string", "lib_context", "lib_set_num_threads", "lib_parallel_for", "lib_cpp"})
     CHECK(refuse({test::matmul_kernel(name)}, "lib") == "duplicate-function");
   CHECK(refuse({test::matmul_kernel("f"), test::matmul_kernel("f_ctx")}, "lib") == "duplicate-function");
+  Kernel packed = test::matmul_kernel("f");
+  packed.program.tensors[1].constant = true;
+  for (const char* name : {"f_pack_B", "f_pack_B_bytes", "f_packed_B"})
+    CHECK(refuse({packed, test::matmul_kernel(name)}, "lib") == "duplicate-function");
 }
