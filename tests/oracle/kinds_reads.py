@@ -110,7 +110,8 @@ def guarded(rng):
     op = {"extreme": rng.choice(["max", "min"]), "assigned": "="}.get(use, "+")
     if op == "=":
         outputs = [one.h for one in dimensions] + (["c"] if channel else [])
-    written = [i for i in ranges if i != "c" and (i not in windows or "w" not in inputs)]
+    # A read under a condition does not bound what the condition mentions.
+    written = [i for i in ranges if i != "c" and (i not in windows or use != "factor")]
     if channel and (slip or rng.random() < 0.3):
         written.append("c")
     statement = Statement("O", outputs, op, value, ranges, written)
