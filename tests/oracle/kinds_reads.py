@@ -81,9 +81,51 @@ def unguarded(rng):
     return Program("f", inputs, {"O": s.F32}, [statement], data, expect="refused")
 
 
+def stencil(rng):
+    """Neighbours of an element, where there are any."""
+    kind = rng.choice([s.F32, s.F64, s.F16, s.I32])
+    extent, columns = rng.choice([1, 2, 3, 7, 16, 19]), rng.choice([1, 4, 9])
+    inputs = {"x": (kind, (extent, columns))}
+    value = e.Read("x", [e.index("i"), e.index("j")])
+    for offset in rng.sample([-3, -2, -1, 1, 2, 4], rng.randint(1, 3)):
+        there = e.Read("x", [e.index("i", offset), e.index("j")])
+        edge = e.Read("x", [e.Affine({}, 0 if offset < 0 else extent - 1), e.index("j")])
+        first, end = max(0, -offset), extent - max(0, offset)
+        outside = [i for i in range(extent) if not first <= i < end]
+        if len(outside) < 3 and rng.random() < 0.4 and outside:
+            condition = e.Both("&&", [e.Comparison(e.index("i"), "!=", e.Affine({}, one)) for one in outside])
+        else:
+            condition = e.Comparison(e.index("i"), *((">=", e.Affine({}, first)) if offset < 0 else ("<", e.Affine({}, end))))
+        other = rng.choice([e.Literal(0), e.Literal(2), edge])
+        neighbour = e.Choice(condition, there, other, rng.choice(["?:", "select"]))
+        value = e.Arithmetic(rng.choice("+-"), value, neighbour) if rng.random() < 0.8 else e.Call("max", [value, neighbour])
+    ranges = {"i": (0, extent), "j": (0, columns)}
+    reduce = rng.choice([None, None, "+", "max"]) if kind != s.I32 else None
+    statement = Statement("O", ["j"] if reduce else ["i", "j"], reduce or "=", value, ranges)
+    return Program("f", inputs, {"O": kind}, [statement], {"x": array(rng, kind, (extent, columns))},
+                   options=layouts(rng, ["x", "O"]))
+
+
+def triangle(rng):
+    """A part of a matrix times a vector, which may be infinite where the part ends."""
+    kind, n = rng.choice([s.F32, s.F64]), rng.choice([1, 3, 5, 8, 17])
+    inputs = {"A": (kind, (n, n)), "x": (kind, (n,))}
+    condition = e.Comparison(e.index("j"), rng.choice(["<=", "<", ">", ">=", "!="]), e.index("i", rng.randint(-1, 2)))
+    part = e.Choice(condition, e.Read("A", [e.index("i"), e.index("j")]), e.Literal(0), rng.choice(["?:", "select"]))
+    value = e.product(shuffled(rng, [part, e.Read("x", [e.index("j")])]))
+    statement = Statement("O", ["i"], "+", value, {"i": (0, n), "j": (0, n)}, ["i", "j"])
+    data = {name: array(rng, one, shape) for name, (one, shape) in inputs.items()}
+    if rng.random() < 0.5:
+        data["x"][rng.randrange(n)] = math.inf
+    return Program("f", inputs, {"O": kind}, [statement], data, options=layouts(rng, ["A", "x"]))
+
+
 def guarded(rng):
-    if rng.random() < 0.05:
-        return unguarded(rng)
+    draw = rng.random()
+    return unguarded(rng) if draw < 0.05 else stencil(rng) if draw < 0.2 else triangle(rng) if draw < 0.3 else window(rng)
+
+
+def window(rng):
     kind = rng.choice([s.F32, s.F32, s.F64, s.F16, s.I32])
     use = rng.choice(["factor", "factor", "around", "value", "extreme", "assigned"])
     dimensions = [Dimension(rng, number, use != "assigned") for number in range(rng.choice([1, 1, 2]))]
