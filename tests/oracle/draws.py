@@ -38,8 +38,14 @@ def array(rng, kind, shape, draw=None):
     return np.array(numbers, dtype=np.float64 if kind.is_float else object).reshape(shape)
 
 
-def with_specials(rng, kind, shape, share):
-    return array(rng, kind, shape, lambda: rng.choice(specials(kind)) if rng.random() < share else number(rng, kind))
+def far(rng, kind):
+    """Of any size that the type has: squares, inverses and exponentials of such numbers leave it."""
+    x = math.ldexp(rng.uniform(1, 2), rng.randint(kind.least - 3, -kind.least))
+    return s.rounded(rng.choice([x, -x]), kind)
+
+
+def with_specials(rng, kind, shape, share, sizes=number):
+    return array(rng, kind, shape, lambda: rng.choice(specials(kind)) if rng.random() < share else sizes(rng, kind))
 
 
 def layouts(rng, names):

@@ -5,10 +5,11 @@ import math
 import expressions as e
 import kinds_reads
 import scalars as s
-from draws import INDICES, NAMES, array, extent, float_expression, layouts, number, specials, with_specials
+from draws import INDICES, NAMES, array, extent, far, float_expression, layouts, number, specials, with_specials
 from programs import Program, Statement
 
-SIGN_CALLS = ["fabs", "abs", "copysign", "min", "max", "fmin", "fmax", "floor", "ceil", "trunc", "round", "sqrt", "relu"]
+SIGN_CALLS = ["fabs", "abs", "copysign", "min", "max", "fmin", "fmax", "floor", "ceil", "trunc", "round", "sqrt", "relu", "exp",
+              "log", "tanh"]
 
 
 def elementwise(rng, kinds, outputs, expression, data, reduce=None):
@@ -61,13 +62,14 @@ def signs(rng):
     reduce = rng.choice([None, None, "+", "max", "min"])
     share = 0.15 if reduce else 0.5
     depth = 1 if reduce == "+" else rng.randint(1, 3)
+    sizes = rng.choice([number, number, far, lambda rng, kind: s.rounded(rng.uniform(-150, 150), kind)])
     inverse = reduce is None and rng.random() < 0.4  # which tells the signs of zeros
 
     def expression(reads):
         value = float_expression(rng, reads, depth, SIGN_CALLS)
         return e.Arithmetic("/", e.Literal(1.0), value) if inverse else value
     return elementwise(rng, [kind, kind], kind, expression,
-                       lambda kind, shape: with_specials(rng, kind, shape, share), reduce)
+                       lambda kind, shape: with_specials(rng, kind, shape, share, sizes), reduce)
 
 
 def halves(rng):

@@ -361,10 +361,8 @@ def function(name, a, kind):
     nan = a.nan or math.isnan(low)
     if math.isnan(high):
         return NAN
-    s = Span(high if math.isnan(low) else low, high, nan)
-    if name == "sqrt" and math.isnan(low):
-        s = Span(-0.0, high, nan)
-    return outward(s, kind, 5)
+    least = {"sqrt": -0.0, "log": -math.inf}.get(name)  # where its domain begins
+    return outward(Span(least if math.isnan(low) else low, high, nan), kind, 5)
 
 
 # Conversions between types.
