@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <algorithm>
 
+#include "frontend/ir/guarded_terms.h"
 #include "frontend/tc/errors.h"
 #include "frontend/tc/lower.h"
 #include "frontend/tc/print.h"
@@ -311,11 +312,11 @@ class Analyzer {
       for (size_t d = 0; d < extents.size(); ++d) part.push_back(not_negative(variables_[d].index.hi));
       result.target = def_.add_tensor({std::string(name), types.tensor, std::move(part), ir::Role::Temporary, {}});
       auto copy = copy_of(result);
-      def_.program.statements.push_back(std::move(result));
+      def_.program.statements.push_back(ir::leave_out_guarded_terms(std::move(result)));
       result = std::move(copy);
     }
     result.target = def_.add_tensor({std::string(name), types.tensor, extents, ir::Role::Temporary, {}});
-    def_.program.statements.push_back(std::move(result));
+    def_.program.statements.push_back(ir::leave_out_guarded_terms(std::move(result)));
     symbol_->version = static_cast<int>(def_.program.tensors.size()) - 1;
   }
 
