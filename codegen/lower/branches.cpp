@@ -37,16 +37,6 @@ Expr holds(const Formula& formula, const std::vector<Expr>& indices) {
   return Halide::Internal::simplify(result);
 }
 
-// One select for each comparison: Halide cuts loops at single ones.
-Values choose(const Formula& formula, const std::vector<Expr>& indices, const Values& yes, const Values& no) {
-  if (formula.kind == Formula::Kind::NotNegative) return select(holds(formula, indices), yes, no);
-  const bool all = formula.kind == Formula::Kind::All;
-  Values result = all ? yes : no;
-  for (auto part = formula.parts.rbegin(); part != formula.parts.rend(); ++part)
-    result = all ? choose(*part, indices, result, no) : choose(*part, indices, yes, result);
-  return result;
-}
-
 // A name for each part, by which `use` may mention it many times: Halide walks expressions as trees.
 Values named(const Values& values, const std::function<Values(const Values&)>& use) {
   Values names;
@@ -69,6 +59,30 @@ Branches::Branches(const ir::Statement& statement, const ir::Expr& spelled) {
   collect(statement, *statement.value, spelled);
 }
 
+// Where sizes have names, more comparisons may be left than between numbers: of these nothing is known.
+Branches::Decided Branches::decided(const ir::Statement& statement, const Formula& bound, const Formula& spelled) {
+  Decided result{spelled, holds_mostly(statement, bound), {}};
+  const bool alike = bound.kind == spelled.kind && bound.parts.size() == spelled.parts.size();
+  for (size_t i = 0; i < spelled.parts.size(); ++i)
+    result.parts.push_back(decided(statement, alike ? bound.parts[i] : Formula::truth(), spelled.parts[i]));
+  return result;
+}
+
+// One select for each comparison, each with its likely side: Halide folds nested ones with one value into the select of
+// a conjunction, at which it cuts no loop.
+Values Branches::choose(const Decided& condition, const std::vector<Expr>& indices, const Values& yes,
+                        const Values& no) {
+  const auto& [formula, mostly, parts] = condition;
+  const auto likely = [](const Expr& part) { return Halide::likely(part); };
+  if (formula.kind == Formula::Kind::NotNegative)
+    return select(holds(formula, indices), mostly ? each_part(yes, likely) : yes, mostly ? no : each_part(no, likely));
+  const bool all = formula.kind == Formula::Kind::All;
+  Values result = all ? yes : no;
+  for (auto part = parts.rbegin(); part != parts.rend(); ++part)
+    result = all ? choose(*part, indices, result, no) : choose(*part, indices, yes, result);
+  return result;
+}
+
 void Branches::collect(const ir::Statement& statement, const ir::Expr& bound, const ir::Expr& spelled) {
   if (const auto* cast = std::get_if<ir::Cast>(&bound.node))
     return collect(statement, *cast->argument, *std::get<ir::Cast>(spelled.node).argument);
@@ -86,24 +100,25 @@ void Branches::collect(const ir::Statement& statement, const ir::Expr& bound, co
   if (call->op != ir::Op::Select || selects_.contains(&spelled)) return;
   const auto formula = ir::formula_of(*call->arguments[0], true, &statement);
   if (!formula) return;
+  if (&bound == &spelled) {
+    selects_[&spelled] = decided(statement, *formula, *formula);
+    return;
+  }
   // With names for sizes the ranges tell nothing.
-  const auto in_names = &bound == &spelled ? formula : ir::formula_of(*arguments[0], true);
-  if (in_names) selects_[&spelled] = {*in_names, holds_mostly(statement, *formula)};
+  const auto in_numbers = ir::formula_of(*call->arguments[0], true), in_names = ir::formula_of(*arguments[0], true);
+  if (in_numbers && in_names) selects_[&spelled] = decided(statement, *in_numbers, *in_names);
 }
 
 Values Branches::value(const ir::Expr& select, const std::vector<Expr>& indices, const Values& yes,
                        const Values& no) const {
-  const auto& [formula, mostly] = selects_.at(&select);
-  if (formula.is_true()) return yes;
-  if (formula.is_false()) return no;
+  const auto& condition = selects_.at(&select);
+  if (condition.formula.is_true()) return yes;
+  if (condition.formula.is_false()) return no;
   // Clamps that only the rare branch needs do not cut the loops of the other one.
   const auto rare = [](const Expr& part) { return Halide::Internal::remove_likelies(part); };
-  const auto frequent = [](const Expr& part) { return Halide::likely(part); };
-  return named(mostly ? yes : each_part(yes, rare), [&, &of = formula, often = mostly](const Values& first) {
-    return named(often ? each_part(no, rare) : no, [&](const Values& second) {
-      return often ? choose(of, indices, each_part(first, frequent), second)
-                   : choose(of, indices, first, each_part(second, frequent));
-    });
+  return named(condition.holds_mostly ? yes : each_part(yes, rare), [&](const Values& first) {
+    return named(condition.holds_mostly ? each_part(no, rare) : no,
+                 [&](const Values& second) { return choose(condition, indices, first, second); });
   });
 }
 

@@ -28,10 +28,15 @@ class Branches {
   std::vector<Halide::Expr> conditions(const ir::Expr& select, const std::vector<Halide::Expr>& indices) const;
 
  private:
+  /// A formula, and of each part whether it holds at most points.
   struct Decided {
     ir::Formula formula;
     bool holds_mostly;
+    std::vector<Decided> parts;
   };
+  static Decided decided(const ir::Statement& statement, const ir::Formula& bound, const ir::Formula& spelled);
+  static Values choose(const Decided& condition, const std::vector<Halide::Expr>& indices, const Values& yes,
+                       const Values& no);
   void collect(const ir::Statement& statement, const ir::Expr& bound, const ir::Expr& spelled);
 
   std::map<const ir::Expr*, Decided> selects_;

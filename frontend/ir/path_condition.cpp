@@ -64,6 +64,14 @@ class AffineReader {
     return result;
   }
 
+  /// Whether the expression is at least 0, where that is the same at every point.
+  std::optional<bool> not_negative(const AffineExpr& expr) const {
+    if (!expr.constant.constant() || (!box_ && !expr.terms.empty())) return std::nullopt;
+    const auto values = numerator_over_box(box_.value_or(Box()), expr);
+    if (!values || (values->lo < 0 && values->hi >= 0)) return std::nullopt;
+    return values->lo >= 0;
+  }
+
  private:
   std::optional<AffineExpr> dispatch(const Expr& expr, int depth) const {
     if (const auto* literal = std::get_if<Literal>(&expr.node)) {
@@ -181,8 +189,7 @@ class FormulaBuilder {
       auto difference = multiply_add(-1, small, large);
       if (difference) difference->constant = difference->constant - offset;
       if (!difference || difference->constant.overflowed()) return undecided();
-      if (const auto number = difference->constant.constant(); number && difference->terms.empty())
-        return *number >= 0 ? Formula::truth() : Formula::falsehood();
+      if (const auto value = affine_.not_negative(*difference)) return *value ? Formula::truth() : Formula::falsehood();
       return Formula{Formula::Kind::NotNegative, *std::move(difference), {}};
     };
     if (!a || !b) return undecided();
@@ -229,6 +236,15 @@ void collect_indices(const Formula& formula, std::set<int>& indices) {
   for (const auto& part : formula.parts) collect_indices(part, indices);
 }
 
+void collect_guarding(const Statement& statement, const Expr& expr, std::set<int>& indices) {
+  if (const auto* cast = std::get_if<Cast>(&expr.node)) return collect_guarding(statement, *cast->argument, indices);
+  const auto* call = std::get_if<Call>(&expr.node);
+  if (!call) return;
+  for (const auto& argument : call->arguments) collect_guarding(statement, *argument, indices);
+  if (call->op != Op::Select) return;
+  if (const auto formula = formula_of(*call->arguments[0], true, &statement)) collect_indices(*formula, indices);
+}
+
 }  // namespace
 
 void for_each_read_on_path(const Expr& value, const std::function<void(const Read&, const Path&)>& visit) {
@@ -253,6 +269,12 @@ Formula formula_of(const Path& path, const Statement* statement) {
 std::vector<int> indices_of(const Formula& formula) {
   std::set<int> indices;
   collect_indices(formula, indices);
+  return {indices.begin(), indices.end()};
+}
+
+std::vector<int> guarding_indices(const Statement& statement) {
+  std::set<int> indices;
+  collect_guarding(statement, *statement.value, indices);
   return {indices.begin(), indices.end()};
 }
 

@@ -46,6 +46,10 @@ Formula formula_of(const Path& path, const Statement* statement = nullptr);
 /// Numbers of the indices that a formula mentions, ascending.
 std::vector<int> indices_of(const Formula& formula);
 
+/// Numbers of the indices, ascending, that conditions of a bound statement's selects mention where indices and sizes
+/// alone decide these: along them the statement's points are not all alike.
+std::vector<int> guarding_indices(const Statement& statement);
+
 /// Whether a formula without sizes holds for these values of the indices, by number.
 bool holds_at(const Formula& formula, const std::vector<int64_t>& point);
 
