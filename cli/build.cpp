@@ -18,6 +18,7 @@
 #include "cli/rebuild.h"
 #include "cli/revalidation.h"
 #include "cli/schedule_choice.h"
+#include "cli/size_warnings.h"
 #include "cli/verbs.h"
 #include "codegen/emit/alternatives.h"
 #include "codegen/emit/names.h"
@@ -36,6 +37,7 @@ struct BuildOptions {
 Result<std::vector<Workload>> load_workloads(const BuildOptions& options, const Reporter& report) {
   TILE_TUNE_TRY(loaded, load_programs(options.programs, options.bindings, report));
   TILE_TUNE_TRY(bound, bind_programs(loaded, options.bindings));
+  for (const auto& one : bound) warn_at_sizes(one, report);
   TILE_TUNE_TRY(sizes, parse_sizes(options.bindings.sizes));
   std::vector<Workload> workloads;
   for (size_t i = 0; i < loaded.size(); ++i)

@@ -8,6 +8,7 @@
 #include "cli/bindings.h"
 #include "cli/domain_text.h"
 #include "cli/program_argument.h"
+#include "cli/size_warnings.h"
 #include "cli/table.h"
 #include "cli/units.h"
 #include "cli/verbs.h"
@@ -105,6 +106,7 @@ Result<std::vector<Checked>> check_all(const CheckOptions& options, const Report
 
 Result<Exit> check(const CheckOptions& options, const Session& session) {
   TILE_TUNE_TRY(checked, check_all(options, session.report));
+  for (const auto& one : checked) warn_at_sizes(one.shown(), session.report);
   if (session.report.json()) {
     nlohmann::json programs = nlohmann::json::array();
     for (const auto& one : checked) programs.push_back(to_json(one));

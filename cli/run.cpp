@@ -12,6 +12,7 @@
 #include "cli/memory.h"
 #include "cli/option_checks.h"
 #include "cli/run_workload.h"
+#include "cli/size_warnings.h"
 #include "cli/verbs.h"
 #include "frontend/tensor/npy.h"
 
@@ -158,6 +159,7 @@ Result<Exit> run(const RunOptions& options, const Session& session) {
   TILE_TUNE_TRY(program, with_storage(loaded.program, options.bindings));
   TILE_TUNE_TRY(sizes, infer_sizes(program, arrays, sizes_of(loaded, given)));
   TILE_TUNE_TRY(bound, ir::bind(program, sizes));
+  warn_at_sizes(bound, session.report);
   TILE_TUNE_CHECK(check_memory(bound));
   const Workload workload = make_workload(loaded, bound, sizes);
   TILE_TUNE_TRY(executed, run_workload(workload, std::move(arrays), {options.engine, options.schedule}, session));

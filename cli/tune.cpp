@@ -20,6 +20,7 @@
 #include "cli/program_argument.h"
 #include "cli/progress_line.h"
 #include "cli/schedule_choice.h"
+#include "cli/size_warnings.h"
 #include "cli/suite.h"
 #include "cli/summary.h"
 #include "cli/tuned_suite.h"
@@ -97,6 +98,7 @@ Result<void> tune_for(const codegen::Target& target, const LoadedProgram& loaded
   const double began = now_seconds();
   const ir::Sizes sizes = sizes_of(loaded, given);
   TILE_TUNE_TRY(bound, ir::bind(stored, sizes));
+  warn_at_sizes(bound, session.report);
   TILE_TUNE_CHECK(check_memory(bound));
   if (!directory.empty()) {
     // What would stop the package is said before the tuning, not after it.

@@ -320,6 +320,7 @@ Expr literal(const ir::Literal& literal, const Halide::Type& type) {
 struct Lowering {
   const std::vector<Expr>& indices;
   const ReadOperand& read_operand;
+  const Branches& branches;
   int reads = 0;
 
   Values read(const ir::Read& node) {
@@ -354,7 +355,9 @@ struct Lowering {
     const auto& node = std::get<ir::Call>(expr.node);
     std::vector<Values> arguments;
     for (const auto& argument : node.arguments) arguments.push_back((*this)(*argument));
-    if (node.op == ir::Op::Select) return select(arguments[0][0], arguments[1], arguments[2]);
+    if (node.op == ir::Op::Select)
+      return branches.decide(expr) ? branches.value(expr, indices, arguments[1], arguments[2])
+                                   : select(arguments[0][0], arguments[1], arguments[2]);
     if (is_complex(node.arguments[0]->type)) return complex_call(node.op, arguments);
     std::vector<Expr> reals;
     for (const auto& argument : arguments) reals.push_back(argument[0]);
@@ -451,8 +454,9 @@ Expr to_halide(const ir::AffineExpr& expr, const std::vector<Expr>& indices) {
   return Halide::Internal::simplify(sum);
 }
 
-Values to_halide(const ir::Expr& expr, const std::vector<Expr>& indices, const ReadOperand& read_operand) {
-  return Lowering{indices, read_operand}(expr);
+Values to_halide(const ir::Expr& expr, const std::vector<Expr>& indices, const ReadOperand& read_operand,
+                 const Branches& branches) {
+  return Lowering{indices, read_operand, branches}(expr);
 }
 
 Values combine(ir::Aggregation op, const Values& a, const Values& b) {

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "Halide.h"
+#include "codegen/lower/branches.h"
 #include "codegen/lower/values.h"
 #include "frontend/ir/program.h"
 
@@ -27,7 +28,8 @@ using ReadOperand =
     std::function<Values(int number, const ir::Read& read, const std::vector<Halide::Expr>& subscripts)>;
 
 /// Halide expression of a statement's value, where index i has the value indices[i].
-Values to_halide(const ir::Expr& expr, const std::vector<Halide::Expr>& indices, const ReadOperand& read_operand);
+Values to_halide(const ir::Expr& expr, const std::vector<Halide::Expr>& indices, const ReadOperand& read_operand,
+                 const Branches& branches = {});
 
 Halide::Expr to_halide(const ir::AffineExpr& expr, const std::vector<Halide::Expr>& indices);
 

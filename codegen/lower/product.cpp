@@ -37,11 +37,13 @@ double count_values(const Loops& loops, int contiguous, const std::vector<bool>&
 
 }  // namespace
 
-std::optional<Product> Product::of(const ir::Expr& term, size_t indices, const Loops& loops, int contiguous) {
+std::optional<Product> Product::of(const ir::Expr& term, size_t indices, const Loops& loops, int contiguous,
+                                   Branches branches) {
   std::vector<const ir::Expr*> factors;
   flatten(term, factors);
   if (factors.size() < 3 || !is_float(term.type) || is_complex(term.type)) return std::nullopt;
   Product product;
+  product.branches_ = std::move(branches);
   auto& nodes = product.nodes_;
   std::vector<int> roots;
   int operands = 0;
@@ -79,10 +81,12 @@ Values Product::value(int node, const std::vector<Halide::Expr>& indices, const 
                       const Held& held) const {
   if (const auto known = held(node)) return *known;
   const Node& here = nodes_[node];
-  if (here.factor)
-    return to_halide(*here.factor, indices, [&](int number, const ir::Read& read, const auto& subscripts) {
+  if (here.factor) {
+    const auto read_factor = [&](int number, const ir::Read& read, const auto& subscripts) {
       return read_operand(here.operands + number, read, subscripts);
-    });
+    };
+    return to_halide(*here.factor, indices, read_factor, branches_);
+  }
   return {value(here.left, indices, read_operand, held)[0] * value(here.right, indices, read_operand, held)[0]};
 }
 

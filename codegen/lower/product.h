@@ -19,7 +19,8 @@ class Product {
  public:
   /// nullopt: the term is none, of a statement with so many `indices`. `contiguous`: the output loop along which
   /// results are neighbours in memory, or -1. The term must outlive the product.
-  static std::optional<Product> of(const ir::Expr& term, size_t indices, const Loops& loops, int contiguous);
+  static std::optional<Product> of(const ir::Expr& term, size_t indices, const Loops& loops, int contiguous,
+                                   Branches branches);
 
   /// Of all factors, or of those under one node. `held` may give the value of a node that is known already.
   using Held = std::function<std::optional<Values>(int node)>;
@@ -43,6 +44,7 @@ class Product {
   bool all_operands(int node, const std::function<bool(int number)>& holds) const;
 
   std::vector<Node> nodes_;  // the whole product is the last one
+  Branches branches_;
 };
 
 }  // namespace tile_tune::codegen

@@ -19,10 +19,25 @@ Terms::Terms(const ir::Program& program, int number, const StageSchedule& schedu
       schedule_(schedule),
       tensors_(tensors),
       runtime_(runtime),
-      stage_(stage) {}
+      stage_(stage),
+      branches_(statement_, *spelled().value) {}
 
 // The statement for to_halide(), whose runtime sizes are indices of their own there.
 const ir::Statement& Terms::spelled() const { return runtime_ ? runtime_->spelled(number_) : statement_; }
+
+// Adding 0 is adding nothing: the condition of a sum's term is one of its conditions, and a product is still fused with
+// its sum.
+bool Terms::leaves_terms_out() const {
+  const auto& value = *spelled().value;
+  if (!is_sum() || !branches_.decide(value)) return false;
+  const auto* other = std::get_if<ir::Literal>(&std::get<ir::Call>(value.node).arguments[2]->node);
+  return other && std::visit([](auto number) { return number == 0; }, other->value);
+}
+
+const ir::Expr& Terms::term() const {
+  const auto& value = *spelled().value;
+  return leaves_terms_out() ? *std::get<ir::Call>(value.node).arguments[1] : value;
+}
 
 Expr Terms::extent_of(int tensor, size_t dimension) const {
   if (runtime_) return runtime_->extent(tensor, dimension);
@@ -120,7 +135,7 @@ Term Terms::of(std::vector<Expr> reduction, const Expr& part) const {
   if (stage_.dot) return {{dot_term(indices, read_operand)}};
   const auto type = halide_type(statement_.accumulator);
   Values value = product_ ? product_->value(indices, read_operand, [&](int node) { return copied(node, indices); })
-                          : to_halide(*spelled().value, indices, read_operand);
+                          : to_halide(term(), indices, read_operand, branches_);
   for (Expr& one : value) one = convert(with_ieee_rules(with_shared_reciprocals(one, stage_), is_sum()), type);
   return {value, conditions};
 }
@@ -135,6 +150,8 @@ std::vector<Expr> Terms::conditions_at(const std::vector<Expr>& indices) const {
     conditions.push_back(position >= 0);
     conditions.push_back(position < bound_of(c));
   }
+  if (leaves_terms_out())
+    for (const auto& condition : branches_.conditions(*spelled().value, indices)) conditions.push_back(condition);
   return conditions;
 }
 
@@ -177,7 +194,7 @@ Values Terms::product_at(int node, const std::vector<Expr>& indices) const {
 }
 
 void Terms::copy_operands(const std::vector<PackedForm>& forms, const std::string& name) {
-  if (is_sum()) product_ = Product::of(*spelled().value, index_values({}).size(), stage_.loops, stage_.contiguous);
+  if (is_sum()) product_ = Product::of(term(), index_values({}).size(), stage_.loops, stage_.contiguous, branches_);
   for (const auto& choice : schedule_.packings) {
     const auto& operand = stage_.loops.operands[choice.operand];
     const auto form = std::find_if(forms.begin(), forms.end(), [&](const PackedForm& one) {

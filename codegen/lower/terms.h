@@ -39,6 +39,8 @@ class Terms {
 
  private:
   const ir::Statement& spelled() const;
+  bool leaves_terms_out() const;
+  const ir::Expr& term() const;
   Halide::Expr bound_of(size_t constraint) const;
   bool reads_inside(int operand, size_t dimension) const;
   bool stays_inside_its_tensor(const Operand& operand) const;
@@ -59,6 +61,7 @@ class Terms {
   const RuntimeProgram* runtime_;
   Stage& stage_;
   std::optional<Product> product_;  // that a sum adds up
+  const Branches branches_;
 };
 
 }  // namespace tile_tune::codegen

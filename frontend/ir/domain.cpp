@@ -7,6 +7,7 @@
 #include "frontend/ir/describe.h"
 #include "frontend/ir/gather.h"
 #include "frontend/ir/integer_set.h"
+#include "frontend/ir/path_condition.h"
 #include "frontend/ir/subscript_values.h"
 
 namespace tile_tune::ir {
@@ -24,30 +25,45 @@ Diagnostic at_statement(Diagnostic diagnostic, const Statement& statement) {
   return diagnostic;
 }
 
-// Values the subscript takes over the domain; nullopt where the domain is empty. Only the indices that relations tie
-// to those of the subscript need an integer set.
+// Says nothing, but ties the indices of the expression and the formula together.
+Relation tie(const AffineExpr& expr, const Formula& where) {
+  std::vector<int> indices;
+  for (const auto& term : expr.terms) indices.push_back(term.first);
+  const auto of_formula = indices_of(where);
+  indices.insert(indices.end(), of_formula.begin(), of_formula.end());
+  std::sort(indices.begin(), indices.end());
+  indices.erase(std::unique(indices.begin(), indices.end()), indices.end());
+  Relation relation{{}, std::nullopt};
+  for (const int index : indices) relation.expr.terms.emplace_back(index, 1);
+  return relation;
+}
+
+// Values the subscript takes over the points of the domain where the formula holds; nullopt where there are none. Only
+// the indices that relations tie to those of the subscript and the formula need an integer set.
 Result<std::optional<Interval>> values_of(Operations& operations, const Statement& statement,
-                                          const std::vector<Relation>& relations, const AffineExpr& expr) {
+                                          const std::vector<Relation>& relations, const AffineExpr& expr,
+                                          const Formula& where = Formula::truth()) {
   const Box box = box_of(statement);
   const auto over_box = numerator_over_box(box, expr);
-  if (over_box && relations.empty()) return divide(*over_box, expr.denominator);
-  for (const auto& group : tied_groups(relations)) {
-    TILE_TUNE_TRY(empty, IntegerSet(operations, group.members, group.relations, &box).is_empty());
-    if (empty) return std::nullopt;
-  }
+  if (over_box && relations.empty() && where.is_true()) return divide(*over_box, expr.denominator);
   auto tied = relations;
-  tied.push_back({expr, std::nullopt});
-  tied.back().expr.denominator = 1;  // says nothing, but ties the subscript's indices together
-  for (const auto& group : tied_groups(tied)) {
-    const auto& members = group.members;
-    if (!std::all_of(expr.terms.begin(), expr.terms.end(), [&](const auto& term) {
-          return std::find(members.begin(), members.end(), term.first) != members.end();
-        }))
-      continue;
-    TILE_TUNE_TRY(numerator, IntegerSet(operations, members, group.relations, &box).numerator_bounds(expr));
-    return divide(numerator, expr.denominator);
+  tied.push_back(tie(expr, where));
+  const auto groups = tied_groups(tied);
+  // Of each group but that of the subscript it only matters whether it has points at all.
+  std::optional<Interval> values;
+  for (const auto& [members, of_group] : groups) {
+    const auto& terms = tied.back().expr.terms;
+    const bool asked = std::all_of(terms.begin(), terms.end(), [&, &group = members](const auto& term) {
+      return std::find(group.begin(), group.end(), term.first) != group.end();
+    });
+    const IntegerSet set(operations, members, of_group, &box, asked ? where : Formula::truth());
+    TILE_TUNE_TRY(empty, set.is_empty());
+    if (empty) return std::nullopt;
+    if (!asked || values) continue;
+    TILE_TUNE_TRY(numerator, set.numerator_bounds(expr));
+    values = divide(numerator, expr.denominator);
   }
-  return std::nullopt;
+  return values;
 }
 
 std::vector<int> indices_of(const AffineExpr& expr) {
@@ -66,46 +82,73 @@ std::string ranges_text(const Statement& statement, const std::vector<int>& indi
 }
 
 tl::unexpected<Diagnostic> out_of_bounds(const Tensor& tensor, size_t d, const std::string& subscript,
-                                         const Interval& values, std::string ranges) {
+                                         const Interval& values, std::string note, bool guarded) {
   const auto span = values.lo == values.hi ? fmt::format("is {}", values.lo)
                                            : fmt::format("runs from {} to {}", values.lo, values.hi);
   return fail(ErrorClass::Mismatch, "out-of-bounds",
-              fmt::format("subscript {} of {} {}, but dimension {} of {} has extent {}", subscript, tensor.name, span,
-                          d, tensor.name, extent(tensor, d)),
-              std::move(ranges));
+              fmt::format("subscript {} of {} {}{}, but dimension {} of {} has extent {}", subscript, tensor.name, span,
+                          guarded ? " where its condition holds" : "", d, tensor.name, extent(tensor, d)),
+              std::move(note));
+}
+
+// A condition that the indices do not decide protects no read.
+std::string undecided_text(const Statement& statement, const Path& path) {
+  const bool decided = std::all_of(path.begin(), path.end(), [&](const Branch& branch) {
+    return formula_of(*branch.condition, branch.holds, &statement).has_value();
+  });
+  return decided ? "" : "; only comparisons of sums of indices and sizes protect a read, not conditions on data";
 }
 
 // Subscripts that are not affine but made of indices and literals; what cannot be told here is left to run time.
 Result<void> check_other_subscripts(const Program& program, const Statement& statement) {
   const auto relations = relations_of(statement);
   Result<void> checked;
-  for_each_read(*statement.value, [&](const Read& read) {
+  for_each_read_on_path(*statement.value, [&](const Read& read, const Path& path) {
     const Tensor& tensor = program.tensors[read.tensor];
     for (size_t d = 0; d < read.subscripts.size() && checked; ++d) {
       const auto* subscript = std::get_if<ExprPtr>(&read.subscripts[d]);
       if (!subscript) continue;
-      const auto values = values_by_points(statement, relations, **subscript);
+      const auto where = formula_of(path, &statement);
+      const auto values = values_by_points(statement, relations, **subscript, where);
       if (!values || (values->lo >= 0 && values->hi < extent(tensor, d))) continue;
       checked = out_of_bounds(tensor, d, to_text(program, statement, **subscript), *values,
-                              ranges_text(statement, indices_of(**subscript)));
+                              ranges_text(statement, indices_of(**subscript)) + undecided_text(statement, path),
+                              !where.is_true());
     }
   });
   return checked;
 }
 
+// That one affine subscript stays inside its tensor wherever its path is taken.
+Result<void> check_access(const Program& program, const Statement& statement, const std::vector<Relation>& relations,
+                          Operations& operations, const AffineAccess& access, const Path& path) {
+  const auto& [number, d, subscript, read] = access;
+  const Tensor& tensor = program.tensors[number];
+  const int64_t size = extent(tensor, d);
+  if (inside_over_box(box_of(statement), *subscript, size)) return {};
+  const auto where = formula_of(path, &statement);
+  Operations own;  // a formula may take many
+  TILE_TUNE_TRY(values,
+                values_of(where.is_true() ? operations : own, statement, relations, *subscript, where));
+  if (!values || (values->lo >= 0 && values->hi < size)) return {};
+  return out_of_bounds(tensor, d, to_text(statement, *subscript), *values,
+                       ranges_text(statement, indices_of(*subscript)) + undecided_text(statement, path),
+                       !where.is_true());
+}
+
 Result<void> check_accesses(const Program& program, const Statement& statement) {
-  const Box box = box_of(statement);
   const auto relations = relations_of(statement);
   Operations operations;
-  for (const auto& [number, d, subscript, read] : affine_accesses(statement)) {
-    const Tensor& tensor = program.tensors[number];
-    const int64_t size = extent(tensor, d);
-    if (inside_over_box(box, *subscript, size)) continue;
-    TILE_TUNE_TRY(values, values_of(operations, statement, relations, *subscript));
-    if (!values || (values->lo >= 0 && values->hi < size)) continue;
-    return out_of_bounds(tensor, d, to_text(statement, *subscript), *values,
-                         ranges_text(statement, indices_of(*subscript)));
-  }
+  for (size_t d = 0; d < statement.subscripts.size(); ++d)
+    TILE_TUNE_CHECK(check_access(program, statement, relations, operations,
+                                 {statement.target, d, &statement.subscripts[d], nullptr}, {}));
+  Result<void> checked;
+  for_each_read_on_path(*statement.value, [&](const Read& read, const Path& path) {
+    for (size_t d = 0; d < read.subscripts.size() && checked; ++d)
+      if (const auto* affine = std::get_if<AffineExpr>(&read.subscripts[d]))
+        checked = check_access(program, statement, relations, operations, {read.tensor, d, affine, &read}, path);
+  });
+  TILE_TUNE_CHECK(checked);
   return check_other_subscripts(program, statement);
 }
 

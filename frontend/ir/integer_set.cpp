@@ -39,10 +39,16 @@ using IslVal = std::unique_ptr<isl_val, IslFree<isl_val_free>>;
 using IslAff = std::unique_ptr<isl_aff, IslFree<isl_aff_free>>;
 using IslPoint = std::unique_ptr<isl_point, IslFree<isl_point_free>>;
 
-bool has_large_coefficient(const Relation& relation) {
-  return relation.expr.denominator > kMaxCoefficient ||
-         std::any_of(relation.expr.terms.begin(), relation.expr.terms.end(),
-                     [](const auto& term) { return term.second > kMaxCoefficient || term.second < -kMaxCoefficient; });
+bool has_large_coefficient(const AffineExpr& expr) {
+  return expr.denominator > kMaxCoefficient || std::any_of(expr.terms.begin(), expr.terms.end(), [](const auto& term) {
+           return term.second > kMaxCoefficient || term.second < -kMaxCoefficient;
+         });
+}
+
+bool has_large_coefficient(const Formula& formula) {
+  return has_large_coefficient(formula.expr) ||
+         std::any_of(formula.parts.begin(), formula.parts.end(),
+                     [](const Formula& part) { return has_large_coefficient(part); });
 }
 
 std::string isl_text(const AffineExpr& numerator) {
@@ -57,8 +63,17 @@ std::string isl_tuple(const std::vector<int>& members) {
   return fmt::format("[{}]", text);
 }
 
-std::string isl_set_text(const std::vector<int>& members, const std::vector<Relation>& relations, const Box* box) {
-  std::string condition = "0 = 0";
+std::string isl_text(const Formula& formula) {
+  if (formula.kind == Formula::Kind::NotNegative) return fmt::format("{} >= 0", isl_text(formula.expr));
+  const bool all = formula.kind == Formula::Kind::All;
+  std::string text = all ? "0 = 0" : "0 = 1";
+  for (const auto& part : formula.parts) text += fmt::format(" {} {}", all ? "and" : "or", isl_text(part));
+  return fmt::format("({})", text);
+}
+
+std::string isl_set_text(const std::vector<int>& members, const std::vector<Relation>& relations, const Box* box,
+                         const Formula& where) {
+  std::string condition = isl_text(where);
   if (box)
     for (const int member : members)
       condition += fmt::format(" and {} <= i{} < {}", (*box)[member].lo, member, (*box)[member].hi);
@@ -213,11 +228,13 @@ Operations::Operations() : context_(isl_ctx_alloc()) {
 void IntegerSet::FreeSet::operator()(isl_set* set) const { isl_set_free(set); }
 
 IntegerSet::IntegerSet(Operations& operations, std::vector<int> members, const std::vector<Relation>& relations,
-                       const Box* box)
+                       const Box* box, const Formula& where)
     : members_(std::move(members)),
-      too_large_(std::any_of(relations.begin(), relations.end(), has_large_coefficient)),
+      too_large_(has_large_coefficient(where) ||
+                 std::any_of(relations.begin(), relations.end(),
+                             [](const Relation& relation) { return has_large_coefficient(relation.expr); })),
       context_(operations.context_.get()) {
-  if (!too_large_) set_.reset(isl_set_read_from_str(context_, isl_set_text(members_, relations, box).c_str()));
+  if (!too_large_) set_.reset(isl_set_read_from_str(context_, isl_set_text(members_, relations, box, where).c_str()));
 }
 
 Result<double> IntegerSet::count() const {
@@ -234,7 +251,7 @@ Result<bool> IntegerSet::is_empty() const {
 }
 
 Result<Interval> IntegerSet::numerator_bounds(const AffineExpr& expr) const {
-  if (has_large_coefficient({expr, std::nullopt})) return too_large();
+  if (has_large_coefficient(expr)) return too_large();
   const auto text = fmt::format("{{ {} -> [{}] }}", isl_tuple(members_), isl_text(expr));
   const IslAff aff(isl_aff_read_from_str(context_, text.c_str()));
   const IslVal lo(isl_set_min_val(set_.get(), aff.get())), hi(isl_set_max_val(set_.get(), aff.get()));

@@ -9,6 +9,7 @@
 #include <optional>
 #include <vector>
 
+#include "frontend/ir/path_condition.h"
 #include "frontend/ir/program.h"
 
 struct isl_ctx;
@@ -84,10 +85,10 @@ class Operations {
 /// Failure) at the limit of operations and with "size-overflow" (class Mismatch) where numbers are too large.
 class IntegerSet {
  public:
-  /// `members` are the numbers of the indices that the relations are over; with a box they stay inside their ranges.
-  /// The operations outlive the set.
+  /// `members` are the numbers of the indices that the relations and the formula are over; with a box they stay inside
+  /// their ranges. The operations outlive the set.
   IntegerSet(Operations& operations, std::vector<int> members, const std::vector<Relation>& relations,
-             const Box* box = nullptr);
+             const Box* box = nullptr, const Formula& where = Formula::truth());
 
   /// Raises the limit of the operations: counting takes more of them.
   Result<double> count() const;

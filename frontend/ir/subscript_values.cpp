@@ -1,6 +1,7 @@
 #include "frontend/ir/subscript_values.h"
 
 #include <algorithm>
+#include <iterator>
 
 namespace tile_tune::ir {
 namespace {
@@ -87,8 +88,9 @@ std::optional<std::vector<Relation>> relations_among(const std::vector<int>& ind
 }  // namespace
 
 std::optional<Interval> values_by_points(const Statement& statement, const std::vector<Relation>& relations,
-                                         const Expr& subscript) {
-  const auto indices = indices_of(subscript);
+                                         const Expr& subscript, const Formula& where) {
+  std::vector<int> indices;
+  std::ranges::set_union(indices_of(subscript), indices_of(where), std::back_inserter(indices));
   const Box box = box_of(statement);
   int64_t points = 1;
   for (const int index : indices)
@@ -103,7 +105,8 @@ std::optional<Interval> values_by_points(const Statement& statement, const std::
       point[index] = box[index].lo + rest % box[index].extent();
       rest /= box[index].extent();
     }
-    if (!std::all_of(among->begin(), among->end(), [&](const Relation& relation) { return holds(relation, point); }))
+    if (!holds_at(where, point) ||
+        !std::all_of(among->begin(), among->end(), [&](const Relation& relation) { return holds(relation, point); }))
       continue;
     const auto value = evaluate(subscript, point);
     if (!value) return std::nullopt;

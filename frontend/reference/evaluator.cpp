@@ -239,6 +239,14 @@ bool Evaluator::guards_hold(const Task& task) const {
   return true;
 }
 
+// A condition that rounding may turn either way tells nothing.
+bool Evaluator::is_taken(const Task& task, const Access& access) {
+  return std::all_of(access.path.begin(), access.path.end(), [&](const Taken& branch) {
+    const Value& condition = task.nodes[branch.node];
+    return condition.error > 0 || (condition.integer != 0) == branch.holds;
+  });
+}
+
 Value Evaluator::term(Task& task) {
   for (size_t n = 0; n < task.plan.nodes.size(); ++n) {
     const Node& node = task.plan.nodes[n];
@@ -253,6 +261,10 @@ Value Evaluator::term(Task& task) {
         break;
       case Node::Kind::Load: {
         const Access& access = task.plan.accesses[node.arguments[0]];
+        if (!is_taken(task, access)) {
+          slot = Value{};
+          break;
+        }
         const int64_t p = position(task, access);
         slot = fault_ ? Value{} : value(access.tensor, p);
         for (const auto& subscript : access.checked)

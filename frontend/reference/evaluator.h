@@ -70,6 +70,7 @@ class Evaluator {
   Run run_along(const Task& task, const Access& access, int index);
 
   bool guards_hold(const Task& task) const;
+  static bool is_taken(const Task& task, const Access& access);
   Value term(Task& task);
   int64_t position(const Task& task, const Access& access);
 

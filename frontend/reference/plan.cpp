@@ -121,7 +121,7 @@ class Planner {
   }
 
   Access access(int tensor, const std::vector<ir::Subscript>& subscripts) {
-    Access result{tensor, {}, {}};
+    Access result{tensor, {}, {}, {}};
     const auto shape = ir::shape(program_.tensors[tensor]);
     int64_t stride = 1;
     for (size_t d = subscripts.size(); d-- > 0; stride *= shape[d]) {
@@ -142,13 +142,36 @@ class Planner {
     return result;
   }
 
-  // Number of the node for `expr`; parts shared by pointer are computed once.
+  // Whether some read in the expression is checked where it happens.
+  bool is_checked(const ir::Expr& expr) const {
+    bool checked = false;
+    ir::for_each_read(expr, [&](const ir::Read& read) {
+      const auto shape = ir::shape(program_.tensors[read.tensor]);
+      for (size_t d = 0; d < shape.size() && !checked; ++d) {
+        const auto* affine = std::get_if<ir::AffineExpr>(&read.subscripts[d]);
+        checked = !affine || affine->denominator != 1 || !stays_inside(linear(*affine), shape[d]);
+      }
+    });
+    return checked;
+  }
+
+  // A branch of a select: what it checks, it checks on a path of its own.
+  int add_branch(const ir::Expr& branch, Taken taken) {
+    if (!is_checked(branch)) return add(branch);
+    path_.push_back(taken);
+    const int node = add(branch);
+    path_.pop_back();
+    return node;
+  }
+
+  // Number of the node for `expr`; parts shared by pointer are computed once on each path.
   int add(const ir::Expr& expr) {
-    if (const auto found = numbers_.find(&expr); found != numbers_.end()) return found->second;
+    const auto key = std::pair(&expr, path_);
+    if (const auto found = numbers_.find(key); found != numbers_.end()) return found->second;
     Node node = std::visit([&](const auto& part) { return make(expr.type, part); }, expr.node);
     node.type = expr.type;
     plan_.nodes.push_back(std::move(node));
-    return numbers_[&expr] = static_cast<int>(plan_.nodes.size()) - 1;
+    return numbers_[key] = static_cast<int>(plan_.nodes.size()) - 1;
   }
 
   Node make(DType type, const ir::Literal& literal) { return constant(constant_of(type, literal)); }
@@ -172,6 +195,7 @@ class Planner {
     Node node;
     node.kind = Node::Kind::Load;
     Access result = access(read.tensor, read.subscripts);
+    if (!result.checked.empty()) result.path = path_;
     node.arguments[0] = static_cast<int>(plan_.accesses.size());
     plan_.accesses.push_back(std::move(result));
     return node;
@@ -182,7 +206,10 @@ class Planner {
     node.kind = Node::Kind::Operation;
     // Operands that the operation does not have repeat the first one; it ignores them.
     node.arguments.fill(add(*call.arguments[0]));
-    for (size_t i = 1; i < call.arguments.size(); ++i) node.arguments[i] = add(*call.arguments[i]);
+    const bool selects = call.op == ir::Op::Select;
+    for (size_t i = 1; i < call.arguments.size(); ++i)
+      node.arguments[i] =
+          selects ? add_branch(*call.arguments[i], {node.arguments[0], i == 1}) : add(*call.arguments[i]);
     node.operation = make_operation(call.op, call.arguments.back()->type, type);
     return node;
   }
@@ -198,7 +225,8 @@ class Planner {
   const ir::Program& program_;
   const ir::Statement& statement_;
   Plan plan_;
-  std::map<const ir::Expr*, int> numbers_;
+  std::vector<Taken> path_;  // of the branch that is being added
+  std::map<std::pair<const ir::Expr*, std::vector<Taken>>, int> numbers_;
 };
 
 }  // namespace

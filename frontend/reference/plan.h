@@ -39,11 +39,20 @@ struct CheckedSubscript {
   int64_t stride = 0;
 };
 
-/// The element of a tensor that an access names: offset plus what the checked subscripts add.
+/// A condition around an access: the node that has it, and what it is where the access's branch is taken.
+struct Taken {
+  int node;
+  bool holds;
+  auto operator<=>(const Taken&) const = default;
+};
+
+/// The element of a tensor that an access names: offset plus what the checked subscripts add. Where a condition of
+/// `path`, which is empty if nothing is checked, shows that the access's branch is not taken, it names none.
 struct Access {
   int tensor = -1;
   Linear offset;
   std::vector<CheckedSubscript> checked;
+  std::vector<Taken> path;
 };
 
 /// A point counts only if numerator / denominator is an integer and, with a bound, 0 <= it < bound.

@@ -130,8 +130,17 @@ Result<void> Lowering::bound_quotient(const ast::Expr& expr, SubscriptBound boun
   if (!dividend) return {};
   bound.expr = *dividend;
   bound.divisor = *number;
-  bounds_.push_back(std::move(bound));
+  add_bound(std::move(bound));
   return {};
+}
+
+void Lowering::add_bound(SubscriptBound bound) {
+  const auto guarding = indices_of(ir::formula_of(path_));
+  const auto& terms = bound.expr.terms;
+  const bool guarded = std::any_of(terms.begin(), terms.end(), [&](const auto& term) {
+    return std::binary_search(guarding.begin(), guarding.end(), term.first);
+  });
+  if (!guarded) bounds_.push_back(std::move(bound));
 }
 
 Result<SizeExpr> Lowering::range_end(const ast::Expr& expr) {

@@ -91,9 +91,9 @@ Result<std::vector<Lowering::Operand>> Lowering::operands(const std::vector<ast:
 }
 
 Result<Lowered> Lowering::operation(const ast::Expr& expr, const ast::Operation& operation) {
-  TILE_TUNE_TRY(arguments, operands(operation.arguments));
   const Op op = operation.op;
-  if (op == Op::Select) return select(expr, std::move(arguments));
+  if (op == Op::Select) return select(expr, operation.arguments);
+  TILE_TUNE_TRY(arguments, operands(operation.arguments));
   if (op == Op::And || op == Op::Or || op == Op::Not) return logic(expr, op, std::move(arguments));
   if (ir::is_comparison(op)) return comparison(expr, op, std::move(arguments));
   return arithmetic(expr, op, std::move(arguments));
@@ -170,7 +170,23 @@ Result<Lowered> Lowering::logic(const ast::Expr& expr, Op op, std::vector<Operan
   return check_depth({ir::make_expr(DType::Bool, std::move(call)), DType::Bool, depth + 1}, expr.span);
 }
 
-Result<Lowered> Lowering::select(const ast::Expr& expr, std::vector<Operand> operands) {
+// The condition and both branches, each lowered on its path.
+Result<std::vector<Lowering::Operand>> Lowering::branches(const ast::Expr& condition, const ast::Expr& yes,
+                                                          const ast::Expr& no) {
+  TILE_TUNE_TRY(first, value(condition));
+  std::vector<Operand> result{{first, condition.span}};
+  for (const bool holds : {true, false}) {
+    const auto& branch = holds ? yes : no;
+    path_.push_back({first.expr.get(), holds});
+    TILE_TUNE_TRY(lowered, value(branch));
+    path_.pop_back();
+    result.push_back({std::move(lowered), branch.span});
+  }
+  return result;
+}
+
+Result<Lowered> Lowering::select(const ast::Expr& expr, const std::vector<ast::ExprPtr>& arguments) {
+  TILE_TUNE_TRY(operands, branches(*arguments[0], *arguments[1], *arguments[2]));
   TILE_TUNE_CHECK(require_bool(operands[0]));
   const auto condition = operands[0].value;
   operands.erase(operands.begin());
@@ -185,8 +201,8 @@ Result<Lowered> Lowering::select(const ast::Expr& expr, std::vector<Operand> ope
 Result<Lowered> Lowering::builtin(const ast::Expr& expr, const Builtin& builtin, const ast::Apply& apply) {
   if (apply.arguments.size() != builtin.arity)
     return errors::wrong_argument_count(place(expr.span), builtin.name, builtin.arity, apply.arguments.size());
+  if (builtin.typing == Builtin::Typing::Select) return select(expr, apply.arguments);
   TILE_TUNE_TRY(arguments, operands(apply.arguments));
-  if (builtin.typing == Builtin::Typing::Select) return select(expr, std::move(arguments));
   return arithmetic(expr, builtin.op, std::move(arguments), builtin.typing);
 }
 
@@ -229,7 +245,7 @@ Result<ir::Subscript> Lowering::subscript(const ast::Expr& expr, SubscriptBound 
   TILE_TUNE_TRY(linear, affine(expr));
   if (linear) {
     bound.expr = *linear;
-    bounds_.push_back(std::move(bound));
+    add_bound(std::move(bound));
     return ir::Subscript{*std::move(linear)};
   }
   TILE_TUNE_CHECK(bound_quotient(expr, std::move(bound)));

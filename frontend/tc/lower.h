@@ -3,6 +3,7 @@
 
 #include <vector>
 
+#include "frontend/ir/path_condition.h"
 #include "frontend/tc/builtins.h"
 #include "frontend/tc/errors.h"
 #include "frontend/tc/ranges.h"
@@ -44,7 +45,7 @@ class Lowering {
   /// ... in the type it has when it meets nothing: int32 (int64 where needed) or float32.
   Result<Lowered> settle(const Lowered& value, Span span) const;
 
-  /// What all subscripts lowered so far assert.
+  /// What all subscripts lowered so far assert, but for those that a condition around them guards.
   const std::vector<SubscriptBound>& bounds() const { return bounds_; }
 
  private:
@@ -67,7 +68,8 @@ class Lowering {
                              Builtin::Typing typing = Builtin::Typing::Keeps);
   Result<Lowered> comparison(const ast::Expr& expr, ir::Op op, std::vector<Operand> operands);
   Result<Lowered> logic(const ast::Expr& expr, ir::Op op, std::vector<Operand> operands);
-  Result<Lowered> select(const ast::Expr& expr, std::vector<Operand> operands);
+  Result<Lowered> select(const ast::Expr& expr, const std::vector<ast::ExprPtr>& arguments);
+  Result<std::vector<Operand>> branches(const ast::Expr& condition, const ast::Expr& yes, const ast::Expr& no);
   Result<Lowered> builtin(const ast::Expr& expr, const Builtin& builtin, const ast::Apply& apply);
   Result<Lowered> cast(const ast::Expr& expr, const ast::Cast& cast);
   Result<Lowered> read(const ast::Expr& expr, const ast::Name& name, const std::vector<ast::ExprPtr>& subscripts);
@@ -88,6 +90,8 @@ class Lowering {
                                                          Span span);
   /// 0 <= X / c < extent bounds X, though the subscript X / c is not affine.
   Result<void> bound_quotient(const ast::Expr& expr, SubscriptBound bound);
+  /// The subscript bounds its indices unless a condition around the read mentions one of them.
+  void add_bound(SubscriptBound bound);
   Result<void> refuse_range_end(const ast::Expr& expr);
 
   Place place(Span span) const { return source_.place(span); }
@@ -110,6 +114,7 @@ class Lowering {
   bool in_subscript_ = false;
   int depth_ = 0;
   std::vector<SubscriptBound> bounds_;
+  ir::Path path_;  // of what is being lowered
 };
 
 }  // namespace tile_tune::tc

@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 #include <algorithm>
 
+#include "frontend/ir/guarded_terms.h"
+#include "frontend/ir/partial_reductions.h"
 #include "frontend/tc/errors.h"
 #include "frontend/tc/lower.h"
 #include "frontend/tc/print.h"
@@ -134,7 +136,23 @@ class Analyzer {
                          statement_.subscripts[d].span});
   }
 
+  // Of reduced indices that inference gives fewer values than a dimension has which they alone subscript, or may give
+  // once sizes have values: bind() is followed by a warning there (ir/partial_reductions.h).
+  void note_parts(const std::vector<Variable>& given) {
+    for (const auto& bound : bounds_) {
+      if (bound.expr.terms.size() != 1 || bound.divisor != 1) continue;
+      const int number = bound.expr.terms[0].first;
+      auto& [index, solved] = variables_[number];
+      if (number < static_cast<int>(statement_.subscripts.size()) || given[number].solved || !solved) continue;
+      const auto alone = range_from_bounds(number, variables_, {bound});
+      if (!alone || ((alone->hi - alone->lo) - (index.hi - index.lo)).constant() == 0) continue;
+      const auto whole = fmt::format("{}{}", ir::kWithin, bound.reason);
+      if (index.reason.find(whole) == std::string::npos) index.reason += whole;
+    }
+  }
+
   Result<void> infer() {
+    const auto given = variables_;
     if (const auto given_up = infer_ranges(variables_, bounds_))
       return errors::too_many_limits(place(scope_.indices[*given_up].span), scope_.indices[*given_up].text);
     std::vector<bool> mentioned(variables_.size());
@@ -150,6 +168,7 @@ class Analyzer {
       ambiguous.emplace_back(name.text);
     }
     if (first) return errors::ambiguous_range(place(scope_.indices[*first].span), ambiguous);
+    note_parts(given);
     return {};
   }
 
@@ -311,11 +330,11 @@ class Analyzer {
       for (size_t d = 0; d < extents.size(); ++d) part.push_back(not_negative(variables_[d].index.hi));
       result.target = def_.add_tensor({std::string(name), types.tensor, std::move(part), ir::Role::Temporary, {}});
       auto copy = copy_of(result);
-      def_.program.statements.push_back(std::move(result));
+      def_.program.statements.push_back(ir::leave_out_guarded_terms(std::move(result)));
       result = std::move(copy);
     }
     result.target = def_.add_tensor({std::string(name), types.tensor, extents, ir::Role::Temporary, {}});
-    def_.program.statements.push_back(std::move(result));
+    def_.program.statements.push_back(ir::leave_out_guarded_terms(std::move(result)));
     symbol_->version = static_cast<int>(def_.program.tensors.size()) - 1;
   }
 

@@ -8,6 +8,7 @@
 #include "codegen/schedule/check.h"
 #include "codegen/schedule/packed_form.h"
 #include "codegen/schedule/prefetch.h"
+#include "frontend/ir/path_condition.h"
 #include "search/predict/nest.h"
 
 namespace tile_tune::predict {
@@ -106,7 +107,8 @@ void work(const Stage& stage, StageFacts& facts) {
   facts.points = facts.output * facts.reduction;
   facts.element_bytes = static_cast<double>(dtype_size(stage.statement.accumulator));
   facts.intensity = facts.points / std::max(stage.working_set(0), 1.0);
-  facts.constraints = static_cast<double>(stage.statement.constraints.size());
+  facts.constraints =
+      static_cast<double>(stage.statement.constraints.size() + ir::guarding_indices(stage.statement).size());
 }
 
 void vectors(const Stage& stage, StageFacts& facts) {

@@ -5,6 +5,7 @@
 #include <cstdlib>
 
 #include "codegen/schedule/packed_form.h"
+#include "frontend/ir/path_condition.h"
 
 namespace tile_tune::search {
 namespace {
@@ -187,11 +188,14 @@ Access access_along(const StageContext& context, const Operand& operand, int loo
 
 std::vector<bool> guarded_loops(const StageContext& context) {
   std::vector<bool> guarded;
+  const auto& statement = context.program->statements[context.statement];
+  const auto guarding = ir::guarding_indices(statement);
   for (const int index : context.loops.output_index) {
-    const auto& constraints = context.program->statements[context.statement].constraints;
-    guarded.push_back(std::any_of(constraints.begin(), constraints.end(), [&](const ir::Constraint& constraint) {
-      return constraint.expr.coefficient(index) != 0;
-    }));
+    const auto& constraints = statement.constraints;
+    guarded.push_back(std::binary_search(guarding.begin(), guarding.end(), index) ||
+                      std::any_of(constraints.begin(), constraints.end(), [&](const ir::Constraint& constraint) {
+                        return constraint.expr.coefficient(index) != 0;
+                      }));
   }
   return guarded;
 }

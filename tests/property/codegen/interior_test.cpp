@@ -33,7 +33,10 @@ std::map<std::string, std::vector<std::string>> innermost_loops(const std::strin
   for (std::string line; std::getline(lines, line);) {
     const size_t indent = line.find_first_not_of(' ');
     if (!open.empty() && indent == open.back().indent && line[indent] == '}') {
-      if (open.back().innermost) loops[open.back().name].push_back(open.back().body);
+      // What Halide cuts off counts from 0 again, under a name that says so.
+      auto name = open.back().name;
+      if (const auto suffix = name.find(".rebased"); suffix != std::string::npos) name.erase(suffix);
+      if (open.back().innermost) loops[name].push_back(open.back().body);
       open.pop_back();
       continue;
     }
@@ -50,7 +53,7 @@ std::map<std::string, std::vector<std::string>> innermost_loops(const std::strin
 
 bool guarded(const std::string& body) { return std::regex_search(body, std::regex(R"(select\(|if \(|\bmin\()")); }
 
-/// Every innermost loop has a copy without guards.
+/// Every innermost loop has a copy without guards, but for the copies of operands, whose rows may end within a vector.
 void check_interior(const std::string& name, const ir::Program& program) {
   DYNAMIC_SECTION(name) {
     const auto target = test::host(1);
@@ -60,6 +63,7 @@ void check_interior(const std::string& name, const ir::Program& program) {
     const auto loops = innermost_loops(*text);
     REQUIRE(!loops.empty());
     for (const auto& [variable, copies] : loops) {
+      if (variable.find("_pack") != std::string::npos) continue;
       CAPTURE(variable, *text);
       CHECK(std::any_of(copies.begin(), copies.end(), [](const std::string& body) { return !guarded(body); }));
     }
@@ -100,6 +104,46 @@ TEST_CASE("interiors have no guards", "[property]") {
     check_interior("max pool", program_of({I}, down));
     check_interior("max pool, rounding up", program_of({I}, up));
   }
+}
+
+// Guarded reads of TC, with values in the other branch that no constraint could stand for.
+TEST_CASE("interiors of guarded reads have no guards", "[property]") {
+  const auto check = [](const std::string& name, const std::string& text) {
+    check_interior(name, test::bound_program(text, {}));
+  };
+  check("conv2d padded with zeros", R"(
+    def f(int32(2,8,64,64) x, int32(16,8,3,3) w) -> (int32(2,16,64,64) o) {
+      o(n,k,h,v) +=! (h + i - 1 >= 0 && h + i - 1 < 64 && v + j - 1 >= 0 && v + j - 1 < 64
+                      ? x(n,c,h+i-1,v+j-1) : 0) * w(k,c,i,j) where h in 0:64, v in 0:64
+    })");
+  check("conv2d padded with another number", R"(
+    def f(int32(2,8,64,300) x, int32(16,8,3,3) w) -> (int32(2,16,64,300) o) {
+      o(n,k,h,v) +=! (h + i >= 1 && h + i <= 64 && v + j >= 1 && v + j <= 300
+                      ? x(n,c,h+i-1,v+j-1) : 7) * w(k,c,i,j) where h in 0:64, v in 0:300
+    })");
+  check("max pool padded with the least number", R"(
+    def f(int32(3,65,131) x) -> (int32(3,65,131) o) {
+      o(c,h,v) max=! h + i < 1 || h + i > 65 || v + j < 1 || v + j > 131 ? -2147483647 : x(c,h+i-1,v+j-1)
+        where h in 0:65, v in 0:131, i in 0:3, j in 0:3
+    })");
+  check("stencil with its edges repeated", R"(
+    def f(int32(200,300) x) -> (int32(200,300) o) {
+      o(h,v) = (h == 0 ? x(h,v) : x(h-1,v)) + (h == 199 ? x(h,v) : x(h+1,v)) +
+               (v == 0 ? x(h,v) : v == 1 ? x(h,v-1) : x(h,v-2)) + (v < 298 ? x(h,v+2) : v < 299 ? x(h,v+1) : x(h,v))
+        where h in 0:200, v in 0:300
+    })");
+  check("corners in nested conditionals", R"(
+    def f(int32(200,300) x) -> (int32(200,300) o) {
+      o(h,v) = h == 0 ? (v == 0 ? x(0,0) : x(0,v-1)) : (v == 0 ? x(h-1,0) : x(h-1,v-1)) where h in 0:200, v in 0:300
+    })");
+  check("another tensor beyond the border", R"(
+    def f(int32(64,300) x, int32(64,400) y) -> (int32(64,400) o) {
+      o(h,v) = v >= 5 && v < 305 ? x(h,v-5) : y(h,v) * 3 where h in 0:64, v in 0:400
+    })");
+  check("sum outside of a window", R"(
+    def f(int32(64,300) x, int32(300,20) w) -> (int32(64,20) o) {
+      o(h,k) +=! (h < 3 || h > 60 ? 0 : x(h-3,v) + x(h+3,v)) * w(v,k) where h in 0:64
+    })");
 }
 
 }  // namespace tile_tune

@@ -38,6 +38,17 @@ Box box_of(const ir::Statement& statement, const ir::AffineExpr& expr);
 /// A read of a tensor of this type, of a new input or of what is there already.
 ir::ExprPtr random_read(Draft& draft, DType type);
 
+/// A read that may leave its tensor, and a condition on indices, or its negation, under which it is inside.
+struct GuardedRead {
+  ir::ExprPtr condition;
+  bool holds;
+  ir::ExprPtr read;
+};
+GuardedRead random_guarded_read(Draft& draft, DType type);
+
+/// A comparison of affine expressions of indices, or several of them joined.
+ir::ExprPtr random_index_condition(Draft& draft, int depth);
+
 /// A value of this type; `exact` is whether every kernel computes the very same.
 struct Value {
   ir::ExprPtr expr;

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "frontend/ir/canonical.h"
+#include "frontend/ir/guarded_terms.h"
 #include "frontend/ir/validate.h"
 #include "tests/property/programs/draft.h"
 
@@ -147,6 +148,8 @@ void add_statement(Draft& draft, bool output) {
   const auto source = statement.previous ? statement.previous : statement.unwritten;
   draft.exact[statement.target] =
       value.exact && (!rounds || (!is_float(type) && !is_complex(type))) && (!source || draft.exact[*source]);
+  // As front ends do.
+  if (draft.chance(70)) statement = ir::leave_out_guarded_terms(std::move(statement));
   draft.program.statements.push_back(statement);
 }
 

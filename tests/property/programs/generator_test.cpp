@@ -30,6 +30,7 @@ TEST_CASE("random programs are valid, and of every kind") {
                            "columns",
                            "comparison",
                            "computed subscript",
+                           "condition on indices",
                            "constant subscript",
                            "constant target",
                            "constraint",
@@ -38,6 +39,7 @@ TEST_CASE("random programs are valid, and of every kind") {
                            "elements nothing writes",
                            "function",
                            "gather",
+                           "guarded read",
                            "in/out",
                            "index value",
                            "jump",
@@ -57,7 +59,8 @@ TEST_CASE("random programs are valid, and of every kind") {
                            "target of two indices",
                            "unwritten",
                            "wider target",
-                           "window read"}) {
+                           "window read",
+                           "zero beyond a border"}) {
     CAPTURE(name);
     CHECK(kinds[name] >= 40);
   }

@@ -1,4 +1,6 @@
 #include <algorithm>
+#include <array>
+#include <optional>
 
 #include "tests/property/programs/draft.h"
 
@@ -93,6 +95,30 @@ ExprPtr read_new(Draft& draft, DType type) {
   return ir::make_expr(type, ir::Read{tensor, subscripts});
 }
 
+ExprPtr truth(ir::Op op, std::vector<ExprPtr> arguments) {
+  return ir::make_expr(DType::Bool, ir::Call{op, std::move(arguments)});
+}
+
+ExprPtr value_of(const AffineExpr& affine) {
+  ExprPtr sum = literal(affine.constant.constant().value());
+  for (const auto& [index, coefficient] : affine.terms)
+    sum = call(ir::Op::Add, sum,
+               coefficient == 1 ? index_value(index) : call(ir::Op::Mul, literal(coefficient), index_value(index)));
+  return sum;
+}
+
+// 0 <= subscript, or subscript < extent, in one of the ways to write it; with `holds` false its contrary.
+ExprPtr inside(Draft& draft, const AffineExpr& subscript, std::optional<int64_t> extent, bool holds) {
+  const ExprPtr value = value_of(subscript);
+  const int64_t end = extent.value_or(0);
+  if (draft.chance(25)) return truth(ir::Op::Not, {inside(draft, subscript, extent, !holds)});
+  if (draft.chance(50))
+    return extent ? truth(holds ? ir::Op::Lt : ir::Op::Ge, {value, literal(end)})
+                  : truth(holds ? ir::Op::Ge : ir::Op::Lt, {value, literal(0)});
+  return extent ? truth(holds ? ir::Op::Ge : ir::Op::Lt, {literal(end - 1), value})
+                : truth(holds ? ir::Op::Lt : ir::Op::Ge, {literal(-1), value});
+}
+
 // A subscript that stays inside a dimension whatever the indices are.
 ir::Subscript fitting_subscript(Draft& draft, int64_t extent) {
   std::vector<int> fitting;
@@ -134,6 +160,50 @@ ir::ExprPtr random_read(Draft& draft, DType type) {
   for (const int64_t extent : ir::shape(draft.program.tensors[tensor]))
     subscripts.push_back(fitting_subscript(draft, extent));
   return ir::make_expr(type, ir::Read{tensor, subscripts});
+}
+
+GuardedRead random_guarded_read(Draft& draft, DType type) {
+  draft.kinds.insert("guarded read");
+  const bool holds = draft.chance(60);
+  std::vector<ir::SizeExpr> extents;
+  std::vector<ir::Subscript> subscripts;
+  ExprPtr condition;
+  const auto require = [&](const ExprPtr& more) {
+    condition = condition ? truth(holds ? ir::Op::And : ir::Op::Or, {condition, more}) : more;
+  };
+  for (int64_t d = draft.between(1, 2); d > 0; --d) {
+    AffineExpr subscript = random_affine(draft);
+    subscript.denominator = 1;
+    const Box box = box_of(draft.statement, subscript);
+    const int64_t span = std::min<int64_t>(box.hi - box.lo + 1, 300);
+    const int64_t extent = draft.between(std::max<int64_t>(1, span - 3), span + 1);
+    subscript.constant = -box.lo - draft.between(-1, 3);
+    const Box shifted = box_of(draft.statement, subscript);
+    if (shifted.lo < 0 || draft.chance(30)) require(inside(draft, subscript, std::nullopt, holds));
+    if (shifted.hi >= extent || draft.chance(30)) require(inside(draft, subscript, extent, holds));
+    extents.push_back(extent);
+    subscripts.push_back(subscript);
+  }
+  if (!condition || draft.chance(25)) require(random_index_condition(draft, 1));
+  const int tensor = draft.add_tensor(type, extents, ir::Role::Input);
+  return {condition, holds, ir::make_expr(type, ir::Read{tensor, subscripts})};
+}
+
+ir::ExprPtr random_index_condition(Draft& draft, int depth) {
+  constexpr std::array kComparisons{ir::Op::Eq, ir::Op::Ne, ir::Op::Lt, ir::Op::Le, ir::Op::Gt, ir::Op::Ge};
+  draft.kinds.insert("condition on indices");
+  if (depth > 0 && draft.chance(60)) {
+    const auto part = [&] { return random_index_condition(draft, depth - 1); };
+    if (draft.chance(15)) return truth(ir::Op::Not, {part()});
+    if (draft.chance(15)) return truth(ir::Op::Select, {part(), part(), part()});
+    return truth(draft.chance(50) ? ir::Op::And : ir::Op::Or, {part(), part()});
+  }
+  AffineExpr left = random_affine(draft);
+  left.denominator = 1;
+  const Box box = box_of(draft.statement, left);
+  const ExprPtr value = value_of(left);
+  return truth(kComparisons[draft.random.below(kComparisons.size())],
+               {value, draft.chance(80) ? literal(draft.between(box.lo - 1, box.hi + 1)) : value_of(random_affine(draft))});
 }
 
 Box box_of(const ir::Statement& statement, const ir::AffineExpr& expr) {
