@@ -17,6 +17,7 @@
   STATUS(10, ERROR_SHAPE, "a tensor has another shape")                                                                \
   STATUS(11, ERROR_STRIDES, "a tensor has other strides")                                                              \
   STATUS(12, ERROR_INVALID_VALUE, "a number of threads is negative, or one of two functions that go together is null") \
-  STATUS(13, ERROR_SIZE, "a size is none that the kernel was built for")
+  STATUS(13, ERROR_SIZE, "a size is none that the kernel was built for")                                               \
+  STATUS(16, ERROR_INDEX, "an index in an argument, or computed from one, is outside the tensor it is used in")
 
 #endif
