@@ -72,7 +72,7 @@ std::vector<Expr> Terms::index_values(const std::vector<Expr>& reduction) const 
 }
 
 // Subscripts that leave their tensor where a constraint fails, or that are known at run time only, are clamped: what
-// is read there is thrown away, or, with a gather out of range, the nearest element instead of foreign memory (0 where
+// is read there is thrown away, or, with a gather out of range, some element instead of foreign memory (0 where
 // there is none). `likely` makes Halide cut the loops where the clamps end, so that inner tiles have none.
 Values Terms::read(int number, const ir::Read& node, std::vector<Expr> subscripts, const Expr& part) const {
   if (ir::element_count(program_.tensors[node.tensor]) == 0) 

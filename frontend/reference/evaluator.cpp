@@ -309,7 +309,7 @@ int64_t Evaluator::position(const Task& task, const Access& access) {
   return result;
 }
 
-// The nearest index inside the tensor, as kernels have it.
+// Of an index outside the tensor the nearest one inside, as kernels have it, which see its low 32 bits.
 int64_t Evaluator::gathered(const Task& task, const Access& access, const CheckedSubscript& subscript) {
   const Value& value = task.nodes[subscript.node];
   const bool is_beyond_64_bits = task.plan.nodes[subscript.node].type == DType::U64 && value.integer < 0;
@@ -323,7 +323,8 @@ int64_t Evaluator::gathered(const Task& task, const Access& access, const Checke
   if (outside_ == OutsideIndices::AreErrors && !may_be_inside && !may_be_unused)
     report(task, access, subscript,
            is_beyond_64_bits ? std::to_string(static_cast<uint64_t>(value.integer)) : std::to_string(index));
-  return std::clamp<int64_t>(index, std::min<int64_t>(0, subscript.extent - 1), subscript.extent - 1);
+  return std::clamp<int64_t>(static_cast<int32_t>(value.integer), std::min<int64_t>(0, subscript.extent - 1),
+                             subscript.extent - 1);
 }
 
 void Evaluator::report(const Task& task, const Access& access, const CheckedSubscript& subscript,

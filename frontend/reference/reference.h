@@ -33,8 +33,9 @@ struct Expected {
   std::vector<double> imaginaries = {};  // parts of complex numbers, else empty
 };
 
-/// What becomes of indices outside of their tensors, known at run time only: an error, or the nearest index inside (of
-/// a tensor without elements 0 is read), as kernels have it. In a branch of a select that is not taken always the latter.
+/// What becomes of indices outside of their tensors, known at run time only: an error, or the index inside that is
+/// nearest to their low 32 bits (of a tensor without elements 0 is read), as kernels have it. In a branch of a select
+/// that is not taken they are no error.
 enum class OutsideIndices { AreErrors, BecomeNearest };
 
 /// Every element of every output, in the order of Program::outputs. Errors: inputs that do not fit the program

@@ -130,7 +130,8 @@ int main(void) {
   printf(" %d\n", chain(J, K, T, o));
   printf("%d", branch(c, far, T, o));
   far[3] = (int64_t)1 << 40, c[3] = 0;
-  printf(" %d %g", branch(c, far, T, o), o[3]);
+  printf(" %d", branch(c, far, T, o));
+  printf(" %g", o[3]);
   c[3] = 2;
   printf(" %d\n", branch(c, far, T, o));
   printf("%s\n", g_error_string(G_STATUS_ERROR_INDEX));

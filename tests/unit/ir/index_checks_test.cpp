@@ -75,7 +75,7 @@ TEST_CASE("in branches of selects indices count where these are taken") {
   CHECK(check_text(gather(call(Op::Select, {condition, element(idx()), number(0)}))) ==
         "index_check4 max=! C(i) > 0.0 ? (idx(i) < 0 || idx(i) >= 7 ? 1 : 0) : 0; i in [0,4)\n");
   CHECK(check_text(gather(call(Op::Select, {condition, number(0), element(idx())}))) ==
-        "index_check4 max=! C(i) > 0.0 ? 0 : (idx(i) < 0 || idx(i) >= 7 ? 1 : 0); i in [0,4)\n");
+        "index_check4 max=! C(i) > 0.0 ? 0 : idx(i) < 0 || idx(i) >= 7 ? 1 : 0; i in [0,4)\n");
 }
 
 TEST_CASE("one index counts once, and one that is known to stay inside not at all") {
