@@ -32,6 +32,7 @@ struct BuildOptions {
   BindingOptions bindings;
   std::string directory, name, schedule, manifest;
   bool revalidate = false;
+  bool checked = false;
 };
 
 Result<std::vector<Workload>> load_workloads(const BuildOptions& options, const Reporter& report) {
@@ -99,7 +100,8 @@ Result<Package> package_of_many_sizes(const BuildOptions& options, const std::ve
   };
   TILE_TUNE_TRY(kernel, family_kernel(workload, name, targets.front(), session,
                                       options.revalidate ? RecheckFamily(recheck) : RecheckFamily()));
-  return Package{{std::move(kernel)}, {name, options.directory, targets.front(), TILE_TUNE_VERSION}};
+  return Package{{std::move(kernel)},
+                 {name, options.directory, targets.front(), TILE_TUNE_VERSION, false, options.checked}};
 }
 
 Result<Package> package_of_programs(BuildOptions options, const Session& session, const std::atomic<bool>& stop) {
@@ -122,7 +124,8 @@ Result<Package> package_of_programs(BuildOptions options, const Session& session
     TILE_TUNE_TRY(kernel, kernel_for(workload, function_name(options, workloads, workload), targets, pick));
     kernels.push_back(std::move(kernel));
   }
-  return Package{std::move(kernels), {name, options.directory, targets.back(), TILE_TUNE_VERSION}};
+  return Package{std::move(kernels),
+                 {name, options.directory, targets.back(), TILE_TUNE_VERSION, false, options.checked}};
 }
 
 /// Of PROGRAMs or of a manifest.
@@ -202,6 +205,9 @@ void add_build(CLI::App& app, Command& command) {
   verb->add_flag(
       "--revalidate", options->revalidate,
       "Verifies and times what was tuned elsewhere or by another version against the default before it is taken");
+  verb->add_flag("--checked", options->checked,
+                 "Entries also look whether indices that come from arrays (gathers) are inside their tensors, and return "
+                 "an error else");
   auto* from =
       verb->add_option("--from", options->manifest, "Makes the package of this manifest.json again")->type_name("FILE");
   refuse_empty(from);

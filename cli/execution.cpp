@@ -5,7 +5,9 @@
 
 #include <algorithm>
 
+#include "frontend/ir/index_checks.h"
 #include "search/measure/workers.h"
+#include "search/space/index_checks.h"
 
 namespace tile_tune::cli {
 
@@ -57,11 +59,43 @@ search::WorkerOptions worker_options(const Job& job) {
   return options;
 }
 
+/// What the kernel noted of each check is no longer 0 where an index was outside. The reference finds out which.
+Result<void> check_noted(const Job& job, const reference::Inputs& inputs, const std::vector<ir::IndexCheck>& checks,
+                         const tensor::Array* noted) {
+  std::vector<ir::IndexCheck> failed;
+  for (size_t i = 0; i < checks.size(); ++i)
+    if (std::any_of(noted[i].data.begin(), noted[i].data.end(), [](std::byte byte) { return byte != std::byte{0}; }))
+      failed.push_back(checks[i]);
+  if (failed.empty()) return {};
+  TILE_TUNE_CHECK(reference::check_indices(job.program, inputs, failed));
+  // Of an index or a condition made of floats.
+  const auto& check = failed.front();
+  const auto& tensor = job.program.tensors[static_cast<size_t>(check.tensor)];
+  return fail(ErrorClass::Mismatch, "gather-out-of-range",
+              fmt::format("index {} leaves dimension {} of {}, whose extent is {}",
+                          ir::to_text(job.program, check), check.dimension, tensor.name,
+                          ir::extent(tensor, check.dimension)),
+              "only by how floats are rounded in the kernel");
+}
+
+/// Runs the kernel that also looks at its indices.
+Result<std::vector<tensor::Array>> run_checked(const Job& job, const reference::Inputs& inputs) {
+  const auto checks = ir::index_checks(job.program);
+  if (checks.empty()) return search::run_once(job.program, job.schedule, inputs, worker_options(job));
+  const auto program = ir::with_index_checks(job.program);
+  const auto schedule = search::with_index_checks(program, job.schedule, job.target);
+  TILE_TUNE_TRY(outputs, search::run_once(program, schedule, inputs, worker_options(job)));
+  TILE_TUNE_CHECK(check_noted(job, inputs, checks, outputs.data() + job.program.outputs.size()));
+  outputs.resize(job.program.outputs.size());
+  return outputs;
+}
+
 }  // namespace
 
 Result<std::vector<tensor::Array>> execute(const Job& job, const reference::Inputs& inputs) {
-  TILE_TUNE_TRY(outputs, search::run_once(job.program, job.schedule, inputs, worker_options(job)));
-  TILE_TUNE_TRY(expected, reference::evaluate_sample(job.program, inputs, kSamples, kSeed));
+  TILE_TUNE_TRY(outputs, run_checked(job, inputs));
+  TILE_TUNE_TRY(expected, reference::evaluate_sample(job.program, inputs, kSamples, kSeed,
+                                                     reference::OutsideIndices::BecomeNearest));
   TILE_TUNE_CHECK(compare_all(job.program, expected, outputs));
   return outputs;
 }

@@ -21,7 +21,8 @@ struct Job {
 };
 
 /// Outputs in signature order, computed by the compiled kernel from these inputs and checked on a sample of their
-/// elements against the reference. A wrong result is of class Verification.
+/// elements against the reference. A wrong result is of class Verification; an index outside of its tensor, known at
+/// run time only, of class Mismatch.
 Result<std::vector<tensor::Array>> execute(const Job& job, const reference::Inputs& inputs);
 
 }  // namespace tile_tune::cli

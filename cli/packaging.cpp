@@ -8,6 +8,7 @@
 #include <iterator>
 #include <nlohmann/json.hpp>
 
+#include "cli/checked_kernel.h"
 #include "cli/child_process.h"
 #include "cli/report.h"
 #include "codegen/emit/alternatives.h"
@@ -51,6 +52,7 @@ nlohmann::json to_json(const std::vector<codegen::Kernel>& kernels, const codege
           {"directory", options.directory.string()},
           {"target", codegen::to_json(options.target)},
           {"tool_version", options.tool_version},
+          {"checked", options.checked},
           {"files", options.expected}};
 }
 
@@ -71,7 +73,8 @@ Result<std::vector<ir::Program>> programs_to_judge(const std::vector<codegen::Ke
                                                    const ir::Program& program, const codegen::Schedule& schedule) {
   std::vector<ir::Program> programs;
   if (schedule.runtime.sizes.empty()) programs.push_back(program);
-  for (const auto& kernel : kernels) {
+  for (const auto& plain : kernels) {
+    const auto& kernel = codegen::compiled_form(plain);
     for (size_t m = 0; programs.empty() && kernel.family && m < kernel.family->members.size(); ++m) {
       const auto& member = kernel.family->members[m];
       if (member.schedule != schedule || ir::to_json(member.program) != ir::to_json(program)) continue;
@@ -109,6 +112,8 @@ Result<std::vector<fs::path>> answer(const std::string& text, const search::Comp
   try {
     const auto json = nlohmann::json::parse(text);
     TILE_TUNE_TRY(package, package_from_json(json, json.at("directory").get<std::string>()));
+    for (auto& kernel : package.kernels)
+      if (package.options.checked) TILE_TUNE_CHECK(add_index_checks(kernel, package.options.target));
     TILE_TUNE_TRY(scratch, search::SessionDirectory::create());
     fs::path runtime;
     if (some_run_here(package)) {
@@ -166,6 +171,7 @@ Result<Package> package_from_json(const nlohmann::json& json, const fs::path& di
                      std::move(target),
                      json.at("tool_version").get<std::string>(),
                      false,
+                     json.at("checked").get<bool>(),
                      json.at("files").get<std::map<std::string, std::string>>()};
   return package;
 }

@@ -34,6 +34,7 @@ Result<reference::Inputs> number_arrays(const ir::Program& program, NamedArrays 
 }
 
 Result<std::vector<tensor::Array>> run_reference(const ir::Program& program, const reference::Inputs& inputs) {
+  TILE_TUNE_CHECK(reference::check_indices(program, inputs, ir::index_checks(program)));
   TILE_TUNE_TRY(expected, reference::evaluate(program, inputs));
   std::vector<tensor::Array> outputs;
   for (const int number : program.outputs) {

@@ -18,6 +18,7 @@
 #             as the options of `tile-tune build`, each value as one word
 #   DETERMINISTIC
 #             alone: the kernels of `tile-tune build --deterministic`
+#   CHECKED   alone: entries look at indices that come from arrays, as those of `tile-tune build --checked`
 #   TUNE      seconds: nothing is tuned in a build unless this is given. Every PROGRAM is then tuned for so long when one
 #             of them, its sizes or its storage change, into a database below the build tree which is preferred to the
 #             others. Of a file of several defs each is named: FILE.tc:DEF
@@ -84,7 +85,7 @@ function(_tile_tune_files variable what)
 endfunction()
 
 function(tile_tune_add_library)
-  cmake_parse_arguments(PARSE_ARGV 0 arg "DETERMINISTIC" "NAME;SCHEDULE;THREADS;TUNE"
+  cmake_parse_arguments(PARSE_ARGV 0 arg "CHECKED;DETERMINISTIC" "NAME;SCHEDULE;THREADS;TUNE"
                         "PROGRAM;SIZES;DATABASE;CONSTANT;LAYOUT;DTYPE;SHAPE;TARGET")
   if(arg_UNPARSED_ARGUMENTS)
     message(FATAL_ERROR "tile_tune_add_library: unexpected: ${arg_UNPARSED_ARGUMENTS}")
@@ -154,8 +155,11 @@ function(tile_tune_add_library)
     list(APPEND arguments --quiet)
   endif()
   _tile_tune_options(stack --db ${stack_files})
-  _tile_tune_options(schedule_option --schedule ${schedule})
-  set(build build ${arguments} ${stack} ${schedule_option} --name "${arg_NAME}" -o "${package}")
+  _tile_tune_options(only_build --schedule ${schedule})
+  if(arg_CHECKED)
+    list(APPEND only_build --checked)
+  endif()
+  set(build build ${arguments} ${stack} ${only_build} --name "${arg_NAME}" -o "${package}")
   # Not every generator makes a file again when only its command has changed.
   file(GENERATE OUTPUT "${folder}/build.arguments" CONTENT "${tile_tune_VERSION} ${build}\n")
   set(library "${package}/lib/lib${arg_NAME}.a")

@@ -16,7 +16,8 @@ std::vector<Variant> alternatives_of(const Kernel& kernel, const Target& target)
   return all;
 }
 
-Result<std::vector<Alternative>> described_alternatives(const Kernel& kernel, const Target& target) {
+Result<std::vector<Alternative>> described_alternatives(const Kernel& plain, const Target& target) {
+  const Kernel& kernel = compiled_form(plain);
   std::vector<Alternative> described;
   for (const auto& one : alternatives_of(kernel, target)) {
     TILE_TUNE_TRY(features, required_cpu_features(one.target));
@@ -31,7 +32,8 @@ Result<std::vector<Alternative>> described_alternatives(const Kernel& kernel, co
   return described;
 }
 
-std::vector<KernelFunction> functions_of(const Kernel& kernel, const Target& target) {
+std::vector<KernelFunction> functions_of(const Kernel& plain, const Target& target) {
+  const Kernel& kernel = compiled_form(plain);
   const std::string symbol = kernel_symbol(kernel.function);
   std::vector<KernelFunction> functions;
   if (kernel.family)
@@ -72,14 +74,14 @@ Result<Signature> entry_signature(const Kernel& kernel, const Target& target) {
   if (kernel.family && !kernel.variants.empty())
     return fail(ErrorClass::Program, "several-targets", "an entry for many sizes has kernels for one target",
                 "build a library for each target");
-  if (kernel.family) return family_signature(kernel);
+  if (kernel.family) return family_signature(compiled_form(kernel));
   TILE_TUNE_TRY(described, described_alternatives(kernel, target));
   return with_room_for_all(described);
 }
 
 std::string entries_text(const std::string& library, const Signature& signature, const Kernel& kernel,
                          const std::vector<std::string>& cpu_features) {
-  if (kernel.family) return family_text(library, signature, *kernel.family, cpu_features);
+  if (kernel.family) return family_text(library, signature, *compiled_form(kernel).family, cpu_features);
   return wrapper_text(library, signature, cpu_features);
 }
 

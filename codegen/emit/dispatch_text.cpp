@@ -59,8 +59,9 @@ std::string adapted_buffer(const Argument& argument, const std::string& from, co
 
 std::string kernel_text(const std::string& symbol, const std::vector<Alternative>& alternatives) {
   const auto& buffers = alternatives.front().signature.buffers;
-  std::vector<std::string> types(buffers.size(), "struct tile_tune_buffer*"), parameters;
-  for (size_t i = 0; i < buffers.size(); ++i) parameters.push_back(fmt::format("struct tile_tune_buffer* b{}", i));
+  const size_t count = buffers.size() + alternatives.front().signature.checks.size();
+  std::vector<std::string> types(count, "struct tile_tune_buffer*"), parameters;
+  for (size_t i = 0; i < count; ++i) parameters.push_back(fmt::format("struct tile_tune_buffer* b{}", i));
   std::string declarations, cases;
   for (size_t n = 0; n < alternatives.size(); ++n) {
     std::string adapt;
@@ -70,6 +71,7 @@ std::string kernel_text(const std::string& symbol, const std::vector<Alternative
       arguments.push_back(argument.packed ? fmt::format("&packed{}", i) : fmt::format("b{}", i));
       if (argument.packed) adapt += adapted_buffer(argument, fmt::format("b{}", i), fmt::format("packed{}", i));
     }
+    for (size_t i = buffers.size(); i < count; ++i) arguments.push_back(fmt::format("b{}", i));
     const std::string one = alternative_symbol(symbol, n);
     declarations += fmt::format("int {}(struct tile_tune_call*, {});\n", one, fmt::join(types, ", "));
     cases +=

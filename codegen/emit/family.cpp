@@ -9,6 +9,7 @@
 
 #include "codegen/schedule/check.h"
 #include "frontend/ir/canonical.h"
+#include "frontend/ir/index_checks.h"
 
 namespace tile_tune::codegen {
 namespace {
@@ -97,7 +98,8 @@ Result<ir::Program> SizedProgram::at(const std::vector<int64_t>& values) const {
   ir::Sizes all = fixed;
   for (size_t k = 0; k < sizes.size(); ++k) all[sizes[k].name] = values[k];
   TILE_TUNE_TRY(bound, ir::bind(symbolic, all));
-  return ir::canonicalize(bound);
+  const ir::Program program = ir::canonicalize(bound);
+  return checks_indices ? ir::with_index_checks(program) : program;
 }
 
 std::vector<int64_t> SizedProgram::top() const {

@@ -32,6 +32,7 @@ struct SizedProgram {
   ir::Program symbolic;  // with layouts
   ir::Sizes fixed;
   std::vector<FamilySize> sizes;  // 1 to kMostSizes
+  bool checks_indices = false;    // it is with_index_checks() of what the others describe (ir/index_checks.h)
 
   /// Canonical and bound at `values`, one for each size.
   Result<ir::Program> at(const std::vector<int64_t>& values) const;

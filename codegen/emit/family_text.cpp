@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "codegen/emit/buffer_text.h"
+#include "codegen/emit/check_text.h"
 #include "codegen/emit/cpu_features.h"
 #include "codegen/emit/dispatch_text.h"
 #include "codegen/emit/wrapper_text.h"
@@ -128,7 +129,8 @@ static int tile_tune_choice(const int64_t* sizes) {{
 
 std::string run_text(const Signature& kernel, const Family& family) {
   const std::string symbol = kernel_symbol(kernel.function);
-  std::vector<std::string> types(kernel.buffers.size(), "struct tile_tune_buffer*"), buffers, rows;
+  std::vector<std::string> types(kernel.buffers.size() + kernel.checks.size(), "struct tile_tune_buffer*"), buffers,
+      rows;
   for (const size_t i : kernel.buffers) {
     const Argument& a = kernel.arguments[i];
     buffers.push_back(fmt::format("&buffers[{}]", buffers.size()));
@@ -137,22 +139,25 @@ std::string run_text(const Signature& kernel, const Family& family) {
         "(struct tile_tune_dimension*)f->dimensions + {3}, NULL}},\n",
         i, type_code(a.type).halide, a.shape.size() + (a.parts() == 2 ? 1 : 0), dimensions_before(kernel, i, true)));
   }
+  for (const std::string& row : check_buffers(kernel)) {
+    buffers.push_back(fmt::format("&buffers[{}]", buffers.size()));
+    rows.push_back(fmt::format("    {},\n", row));
+  }
   std::string declarations, cases;
   for (size_t i = 0; i < family.members.size(); ++i) {
     const std::string name = alternative_symbol(symbol, i);
     declarations += fmt::format("int {}(struct tile_tune_call*, {});\n", name, fmt::join(types, ", "));
-    cases += fmt::format("    {}: return {}(&call, {});\n",
-                         i + 1 == family.members.size() ? "default" : fmt::format("case {}", i), name,
-                         fmt::join(buffers, ", "));
+    cases += fmt::format("    {}: return {};\n", i + 1 == family.members.size() ? "default" : fmt::format("case {}", i),
+                         checked_call(kernel, fmt::format("{}(&call, {})", name, fmt::join(buffers, ", "))));
   }
   return fmt::format(
-      "\n{0}\nstatic int tile_tune_run(const struct tile_tune_context* context, const struct tile_tune_frame* f,\n"
+      "\n{0}{3}\nstatic int tile_tune_run(const struct tile_tune_context* context, const struct tile_tune_frame* f,\n"
       "                         void* const* pointers) {{\n"
-      "  static const uint64_t nothing = 0;\n  (void)nothing;\n"
+      "  static const uint64_t nothing = 0;\n  (void)nothing;\n{4}"
       "  struct tile_tune_buffer buffers[] = {{\n{1}  }};\n"
       "  struct tile_tune_call call = {{context, 1}};\n"
       "  switch (f->member) {{\n{2}  }}\n}}\n",
-      declarations, fmt::join(rows, ""), cases);
+      declarations, fmt::join(rows, ""), cases, check_function(kernel), check_variables(kernel));
 }
 
 constexpr const char* kEntries = R"(

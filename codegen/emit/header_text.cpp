@@ -169,6 +169,18 @@ std::string describe(const EntrySizes& sizes) {
   return text;
 }
 
+/// Of a kernel with indices that are known at run time only.
+std::string indices_text(const Signature& kernel, const std::string& prefix) {
+  if (!kernel.checks.empty())
+    return fmt::format(
+        " *   Indices among its arguments, or computed from them, are checked by all its entries: {}_ERROR_INDEX if one\n"
+        " *   is outside its tensor. Nothing outside a tensor is read or written; what outputs then hold means nothing.\n",
+        prefix);
+  if (!kernel.has_unchecked_indices) return "";
+  return " *   Indices among its arguments, or computed from them, are NOT checked: of one outside its tensor the results\n"
+         " *   mean nothing. build --checked makes kernels that check them.\n";
+}
+
 std::string constants(const Signature& kernel) {
   if (kernel.sizes) return "";
   std::vector<std::string> list;  // without a comma at the end, which C++98 refuses
@@ -198,6 +210,7 @@ std::string kernel_text(const std::string& library, const Signature& kernel, con
                                  provenance.content_hash);
   if (kernel.sizes) text += describe(*kernel.sizes);
   for (const Argument& argument : kernel.arguments) text += describe(kernel, argument);
+  text += indices_text(kernel, status_prefix(library));
   text += " */\n" + constants(kernel);
   for (const Argument& a : kernel.arguments)
     if (a.packed)

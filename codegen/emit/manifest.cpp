@@ -93,6 +93,7 @@ json manifest(const PackageOptions& options, const std::vector<Kernel>& kernels,
           {"llvm_version", llvm_version()},
           {"c_compiler", c_compiler},
           {"target", to_json(options.target)},
+          {"checked", options.checked},
           {"kernels", std::move(list)},
           {"files", std::move(digests)}};
 }

@@ -9,6 +9,7 @@
 
 #include <filesystem>
 #include <map>
+#include <memory>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
@@ -43,7 +44,14 @@ struct Kernel {
   /// Makes the entry one for many sizes; program and schedule are then those of the last member. Excludes variants and
   /// constants.
   std::optional<Family> family = {};
+  /// What is compiled in place of this kernel: the same of with_index_checks() of the program (ir/index_checks.h), whose
+  /// last `checks` outputs the entries look at. Null: indices are not checked.
+  std::shared_ptr<const Kernel> checked = {};
+  size_t checks = 0;
 };
+
+/// The kernel whose functions a package holds.
+inline const Kernel& compiled_form(const Kernel& kernel) { return kernel.checked ? *kernel.checked : kernel; }
 
 struct PackageOptions {
   std::string name;  // names the library, its config files and its header
@@ -52,6 +60,8 @@ struct PackageOptions {
   std::string tool_version;
   /// Objects and C sources (source_package.h) instead of archives also where these could be made.
   bool as_sources = false;
+  /// Kernels come with their `checked` form where their programs have indices to check.
+  bool checked = false;
   /// SHA-256 by path relative to the directory of every file but the manifest: a package that comes out differently is
   /// not written. Empty: it may be anything.
   std::map<std::string, std::string> expected = {};

@@ -5,10 +5,12 @@
 #include <algorithm>
 #include <cctype>
 #include <limits>
+#include <utility>
 
 #include "codegen/emit/names.h"
 #include "codegen/lower/compile.h"
 #include "codegen/schedule/loops.h"
+#include "frontend/ir/index_checks.h"
 
 namespace tile_tune::codegen {
 namespace {
@@ -110,10 +112,13 @@ Result<Signature> make_signature(const Kernel& kernel) {
   Signature signature{.function = kernel.function, .arguments = {}, .inputs = program.inputs.size(), .buffers = {}};
   std::vector<std::string> names;
   const auto forms = packed_forms(program, kernel.schedule);
-  for (const auto* list : {&program.inputs, &program.outputs}) {
+  std::vector<int> outputs = program.outputs, passed = kernel_arguments(program);
+  outputs.resize(outputs.size() - kernel.checks);
+  passed.resize(passed.size() - kernel.checks);
+  for (const auto* list : {&program.inputs, &std::as_const(outputs)}) {
     for (int number : *list) {
       TILE_TUNE_TRY(argument, make_argument(program.tensors[number]));
-      argument.is_output = list == &program.outputs;
+      argument.is_output = list == &outputs;
       argument.is_in_out = argument.is_output && program.initial_value_of(number).has_value();
       if (program.tensors[number].constant) argument.packed = packed_argument(argument, number, forms);
       names.push_back(argument.tensor);
@@ -122,7 +127,10 @@ Result<Signature> make_signature(const Kernel& kernel) {
   }
   const auto parameters = parameter_names(names);
   for (size_t i = 0; i < parameters.size(); ++i) signature.arguments[i].parameter = parameters[i];
-  for (int tensor : kernel_arguments(program)) signature.buffers.push_back(position(program, tensor));
+  for (int tensor : passed) signature.buffers.push_back(position(program, tensor));
+  for (size_t i = outputs.size(); i < program.outputs.size(); ++i)
+    signature.checks.push_back(program.tensors[program.outputs[i]].type);
+  signature.has_unchecked_indices = kernel.checks == 0 && !ir::index_checks(program).empty();
   return signature;
 }
 

@@ -59,6 +59,9 @@ struct Signature {
   std::vector<size_t>
       buffers;  // which argument each buffer of the compiled function shows; an in/out one is shown twice
   std::optional<EntrySizes> sizes = {};  // then shapes and strides are those of one of them
+  /// Types of the scalars that the compiled function takes behind its buffers: not 0 where it found an index outside.
+  std::vector<DType> checks = {};
+  bool has_unchecked_indices = false;
 };
 
 /// float, uint16_t (f16, bf16: bit patterns), uint8_t (bool), ... Of complex types, that of their parts.

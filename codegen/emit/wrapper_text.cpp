@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "codegen/emit/buffer_text.h"
+#include "codegen/emit/check_text.h"
 #include "codegen/emit/cpu_features.h"
 #include "codegen/emit/packed_text.h"
 
@@ -56,11 +57,12 @@ std::string cpu_check(const std::vector<std::string>& features) {
   return fmt::format("\nstatic int tile_tune_cpu_supported(void) {{\n  return {};\n}}\n", cpu_condition(features));
 }
 
-/// run(): buffers on the stack, no checks. Halide takes a null host for a bounds query, so a tensor without elements
-/// gets an address of ours. Generated code never writes through `dim` outside a bounds query.
+/// run(): buffers on the stack, no checks but those that the kernel makes itself. Halide takes a null host for a bounds
+/// query, so a tensor without elements gets an address of ours. Generated code never writes through `dim` outside one.
 std::string run_text(const Signature& kernel) {
   const std::string symbol = kernel_symbol(kernel.function);
-  std::vector<std::string> types(kernel.buffers.size(), "struct tile_tune_buffer*"), buffers, rows;
+  std::vector<std::string> types(kernel.buffers.size() + kernel.checks.size(), "struct tile_tune_buffer*"), buffers,
+      rows;
   for (size_t i : kernel.buffers) {
     const Argument& a = kernel.arguments[i];
     buffers.push_back(fmt::format("&buffers[{}]", buffers.size()));
@@ -69,14 +71,19 @@ std::string run_text(const Signature& kernel) {
                                      : fmt::format("(uint8_t*)pointers[{}]", i);
     rows.push_back(fmt::format("    {},\n", buffer_text(a, host, fmt::format("tile_tune_dimensions{}", i))));
   }
+  for (const std::string& row : check_buffers(kernel)) {
+    buffers.push_back(fmt::format("&buffers[{}]", buffers.size()));
+    rows.push_back(fmt::format("    {},\n", row));
+  }
   return fmt::format(
-      "\nint {0}(struct tile_tune_call*, {1});\n\n"
+      "\nint {0}(struct tile_tune_call*, {1});\n{6}\n"
       "static int tile_tune_run(const struct tile_tune_context* context, void* const* pointers) {{\n"
-      "  static const uint64_t nothing = 0;\n  (void)nothing;\n"
+      "  static const uint64_t nothing = 0;\n  (void)nothing;\n{4}"
       "  struct tile_tune_buffer buffers[] = {{\n{2}  }};\n"
       "  struct tile_tune_call call = {{context, 1}};\n"
-      "  return {0}(&call, {3});\n}}\n",
-      symbol, fmt::join(types, ", "), fmt::join(rows, ""), fmt::join(buffers, ", "));
+      "  return {5};\n}}\n",
+      symbol, fmt::join(types, ", "), fmt::join(rows, ""), fmt::join(buffers, ", "), check_variables(kernel),
+      checked_call(kernel, fmt::format("{}(&call, {})", symbol, fmt::join(buffers, ", "))), check_function(kernel));
 }
 
 constexpr const char* kCheckConstants = "  if (status == TILE_TUNE_OK) status = tile_tune_check_constants(pointers);\n";

@@ -44,6 +44,11 @@ Result<void> check_inputs(const ir::Program& program, const Inputs& inputs) {
   return {};
 }
 
+tl::unexpected<Diagnostic> out_of_memory(const ir::Program& program) {
+  return failure("out-of-memory",
+                 fmt::format("there is not enough memory to compute '{}' in the reference", program.name));
+}
+
 std::vector<int64_t> all_elements(const ir::Tensor& tensor) {
   std::vector<int64_t> result(ir::element_count(tensor));
   std::iota(result.begin(), result.end(), 0);
@@ -127,10 +132,11 @@ size_t count_parts(const ir::Program& program, const Evaluator& evaluator) {
 
 // Elements of each output as `choose(evaluator, output)` says.
 template <typename Choose>
-Result<std::vector<Expected>> evaluate_chosen(const ir::Program& program, const Inputs& inputs, const Choose& choose) {
+Result<std::vector<Expected>> evaluate_chosen(const ir::Program& program, const Inputs& inputs, OutsideIndices outside,
+                                              const Choose& choose) {
   TILE_TUNE_CHECK(check_inputs(program, inputs));
   try {
-    Evaluator first(program, inputs);
+    Evaluator first(program, inputs, outside);
     if (program.statements.size() > kMaxChain) first.compute_intermediates();
     std::vector<std::vector<int64_t>> elements;
     for (const int output : program.outputs) elements.push_back(choose(first, output));
@@ -144,7 +150,7 @@ Result<std::vector<Expected>> evaluate_chosen(const ir::Program& program, const 
     std::vector<std::future<Part>> others;
     for (size_t number = 1; number < parts; ++number)
       others.push_back(std::async(std::launch::async, [&, number] {
-        Evaluator evaluator(program, inputs);
+        Evaluator evaluator(program, inputs, outside);
         return evaluate_with(evaluator, number);
       }));
     Part result = evaluate_with(first, 0);
@@ -156,22 +162,58 @@ Result<std::vector<Expected>> evaluate_chosen(const ir::Program& program, const 
     }
     return result;
   } catch (const std::bad_alloc&) {
-    return failure("out-of-memory",
-                   fmt::format("there is not enough memory to compute '{}' in the reference", program.name));
+    return out_of_memory(program);
   }
+}
+
+// The program with a statement behind it that does nothing but use the index. It reads a tensor of which no element
+// matters, whose other dimensions cannot be left.
+ir::Program with_probe(const ir::Program& program, const ir::IndexCheck& check) {
+  ir::Program result = program;
+  ir::Tensor read = program.tensors[check.tensor], target;
+  for (size_t d = 0; d < read.extents.size(); ++d)
+    if (d != check.dimension) read.extents[d] = 1;
+  read.type = target.type = DType::U8;
+  read.role = target.role = ir::Role::Temporary;
+  const int number = static_cast<int>(result.tensors.size());
+  result.tensors.insert(result.tensors.end(), {read, target});
+  result.statements.push_back(
+      ir::statement_for(program, check, number + 1, [&](const ir::ExprPtr& index) {
+        std::vector<ir::Subscript> subscripts(read.extents.size());
+        subscripts[check.dimension] = index;
+        return ir::make_expr(read.type, ir::Read{number, std::move(subscripts)});
+      }));
+  return result;
 }
 
 }  // namespace
 
-Result<std::vector<Expected>> evaluate(const ir::Program& program, const Inputs& inputs) {
-  return evaluate_chosen(program, inputs,
+Result<void> check_indices(const ir::Program& program, const Inputs& inputs,
+                           const std::vector<ir::IndexCheck>& checks) {
+  TILE_TUNE_CHECK(check_inputs(program, inputs));
+  try {
+    for (const auto& check : checks) {
+      const ir::Program probe = with_probe(program, check);
+      Evaluator evaluator(probe, inputs);
+      if (program.statements.size() > kMaxChain) evaluator.compute_intermediates();
+      evaluator.value(probe.statements.back().target, 0);
+      if (evaluator.fault()) return tl::unexpected(*evaluator.fault());
+    }
+  } catch (const std::bad_alloc&) {
+    return out_of_memory(program);
+  }
+  return {};
+}
+
+Result<std::vector<Expected>> evaluate(const ir::Program& program, const Inputs& inputs, OutsideIndices outside) {
+  return evaluate_chosen(program, inputs, outside,
                          [&](const Evaluator&, int output) { return all_elements(program.tensors[output]); });
 }
 
 Result<std::vector<Expected>> evaluate_sample(const ir::Program& program, const Inputs& inputs, int64_t samples,
-                                              uint64_t seed) {
+                                              uint64_t seed, OutsideIndices outside) {
   std::mt19937_64 engine(seed);
-  return evaluate_chosen(program, inputs, [&](const Evaluator& evaluator, int output) {
+  return evaluate_chosen(program, inputs, outside, [&](const Evaluator& evaluator, int output) {
     return evaluator.computes_single_elements(output) ? sample_elements(program.tensors[output], samples, engine)
                                                       : all_elements(program.tensors[output]);
   });

@@ -1,7 +1,11 @@
 #include "frontend/reference/evaluator.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
+#include <algorithm>
+
+#include "frontend/ir/describe.h"
 #include "frontend/tensor/convert.h"
 
 namespace tile_tune::reference {
@@ -28,7 +32,8 @@ void for_each_point(const std::vector<int>& which, const std::vector<ir::Range>&
 
 }  // namespace
 
-Evaluator::Evaluator(const ir::Program& program, const Inputs& inputs) : program_(program) {
+Evaluator::Evaluator(const ir::Program& program, const Inputs& inputs, OutsideIndices outside)
+    : program_(program), outside_(outside) {
   for (const auto& tensor : program.tensors) {
     tensors_.emplace_back();
     tensors_.back().type = tensor.type;
@@ -101,7 +106,7 @@ Value Evaluator::load(const Tensor& tensor, int64_t position) const {
 
 Value Evaluator::value(int number, int64_t position) {
   Tensor& tensor = tensors_[number];
-  if (tensor.task < 0) return load(tensor, position);
+  if (tensor.task < 0) return tensor.data == nullptr ? Value{} : load(tensor, position);
   Task& task = tasks_[tensor.task];
   if (tensor.data == nullptr) return compute_element(task, position);
   if (!tensor.all_ready && !tensor.ready[position]) {
@@ -266,7 +271,7 @@ Value Evaluator::term(Task& task) {
           break;
         }
         const int64_t p = position(task, access);
-        slot = fault_ ? Value{} : value(access.tensor, p);
+        slot = fault_ || p < 0 ? Value{} : value(access.tensor, p);
         for (const auto& subscript : access.checked)
           if (subscript.node >= 0 && task.nodes[subscript.node].error > 0)
             slot.error = std::numeric_limits<double>::infinity();  // it may be any element
@@ -284,25 +289,66 @@ Value Evaluator::term(Task& task) {
   return task.converts ? convert(task.plan.statement->value->type, task.kind.accumulator, root) : root;
 }
 
+// -1 where a tensor without elements is gathered from.
 int64_t Evaluator::position(const Task& task, const Access& access) {
   int64_t result = access.offset.at(task.index.data());
   for (const auto& subscript : access.checked) {
-    const bool gather = subscript.node >= 0;
-    const int64_t index =
-        gather ? task.nodes[subscript.node].integer : subscript.numerator.at(task.index.data()) / subscript.denominator;
+    if (subscript.node >= 0) {
+      const int64_t index = gathered(task, access, subscript);
+      if (index < 0) return -1;
+      result += index * subscript.stride;
+      continue;
+    }
+    const int64_t index = subscript.numerator.at(task.index.data()) / subscript.denominator;
     if (index < 0 || index >= subscript.extent) {
-      if (!fault_)
-        fault_ = Diagnostic{
-            ErrorClass::Mismatch, gather ? "gather-out-of-range" : "access-out-of-range",
-            fmt::format("{} is {} at {} in dimension {}, where its extent is {}", program_.tensors[access.tensor].name,
-                        &access == &task.plan.target ? "written" : "read", index, subscript.dimension,
-                        subscript.extent),
-            task.plan.statement->place};
+      report(task, access, subscript, std::to_string(index));
       return 0;
     }
     result += index * subscript.stride;
   }
   return result;
+}
+
+// Of an index outside the tensor the nearest one inside, as kernels have it, which see its low 32 bits.
+int64_t Evaluator::gathered(const Task& task, const Access& access, const CheckedSubscript& subscript) {
+  const Value& value = task.nodes[subscript.node];
+  const bool is_beyond_64_bits = task.plan.nodes[subscript.node].type == DType::U64 && value.integer < 0;
+  const int64_t index = is_beyond_64_bits ? INT64_MAX : value.integer;
+  if (index >= 0 && index < subscript.extent) return index;
+  // In a kernel an index that comes from floats may be another one, and not be used at all.
+  const bool may_be_inside = value.error > 0 && static_cast<double>(index) + value.error >= 0 &&
+                             static_cast<double>(index) - value.error < static_cast<double>(subscript.extent);
+  const bool may_be_unused = std::any_of(access.path.begin(), access.path.end(),
+                                         [&](const Taken& branch) { return task.nodes[branch.node].error > 0; });
+  if (outside_ == OutsideIndices::AreErrors && !may_be_inside && !may_be_unused)
+    report(task, access, subscript,
+           is_beyond_64_bits ? std::to_string(static_cast<uint64_t>(value.integer)) : std::to_string(index));
+  return std::clamp<int64_t>(static_cast<int32_t>(value.integer), std::min<int64_t>(0, subscript.extent - 1),
+                             subscript.extent - 1);
+}
+
+void Evaluator::report(const Task& task, const Access& access, const CheckedSubscript& subscript,
+                       const std::string& index) {
+  if (fault_) return;
+  const auto& statement = *task.plan.statement;
+  const auto& tensor = program_.tensors[access.tensor].name;
+  if (subscript.node < 0) {
+    fault_ = Diagnostic{
+        ErrorClass::Mismatch, "access-out-of-range",
+        fmt::format("{} is {} at {} in dimension {}, where its extent is {}", tensor,
+                    &access == &task.plan.target ? "written" : "read", index, subscript.dimension, subscript.extent),
+        statement.place};
+    return;
+  }
+  std::vector<std::string> place;
+  for (size_t i = 0; i < task.index.size(); ++i)
+    place.push_back(fmt::format("{} = {}", statement.indices[i].name, task.index[i]));
+  const auto where = place.empty() ? std::string() : fmt::format(" at {}", fmt::join(place, ", "));
+  fault_ = Diagnostic{ErrorClass::Mismatch, "gather-out-of-range",
+                      fmt::format("index {} of {} is {}{}, but dimension {} of {} has extent {}",
+                                  ir::to_text(program_, statement, *subscript.index), tensor, index, where,
+                                  subscript.dimension, tensor, subscript.extent),
+                      statement.place};
 }
 
 }  // namespace tile_tune::reference

@@ -15,8 +15,9 @@ namespace tile_tune::reference {
 
 class Evaluator {
  public:
-  /// The program must be bound and valid, `inputs` fit it, and both outlive the evaluator.
-  Evaluator(const ir::Program& program, const Inputs& inputs);
+  /// The program must be bound and valid, `inputs` fit it, and both outlive the evaluator. A tensor that is neither
+  /// computed nor among the inputs is read as zeros.
+  Evaluator(const ir::Program& program, const Inputs& inputs, OutsideIndices outside = OutsideIndices::AreErrors);
 
   /// Element at a C-order position of any tensor. Meaningless once there is a fault.
   Value value(int tensor, int64_t position);
@@ -73,8 +74,11 @@ class Evaluator {
   static bool is_taken(const Task& task, const Access& access);
   Value term(Task& task);
   int64_t position(const Task& task, const Access& access);
+  int64_t gathered(const Task& task, const Access& access, const CheckedSubscript& subscript);
+  void report(const Task& task, const Access& access, const CheckedSubscript& subscript, const std::string& index);
 
   const ir::Program& program_;
+  const OutsideIndices outside_;
   std::vector<Task> tasks_;
   std::vector<Tensor> tensors_;
   std::optional<Diagnostic> fault_;

@@ -162,7 +162,8 @@ Result<FloatRange> finite_range(const ir::Program& program, uint64_t seed) {
   // 512 elements tell 1 % from what logarithms of symmetric data give (half of all elements) without doubt.
   constexpr int64_t kSamples = 512;
   for (const FloatRange range : {FloatRange{-1, 1}, FloatRange{0.125, 1}, FloatRange{1, 2}}) {
-    TILE_TUNE_TRY(outputs, evaluate_sample(program, random_inputs(program, seed, range), kSamples, seed));
+    TILE_TUNE_TRY(outputs, evaluate_sample(program, random_inputs(program, seed, range), kSamples, seed,
+                                           OutsideIndices::BecomeNearest));
     if (is_mostly_finite(outputs)) return range;
   }
   return FloatRange{};

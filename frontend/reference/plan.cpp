@@ -125,7 +125,7 @@ class Planner {
     const auto shape = ir::shape(program_.tensors[tensor]);
     int64_t stride = 1;
     for (size_t d = subscripts.size(); d-- > 0; stride *= shape[d]) {
-      CheckedSubscript checked{{}, 1, -1, d, shape[d], stride};
+      CheckedSubscript checked{{}, 1, -1, nullptr, d, shape[d], stride};
       if (const auto* affine = std::get_if<ir::AffineExpr>(&subscripts[d])) {
         checked.numerator = linear(*affine);
         checked.denominator = affine->denominator;
@@ -135,7 +135,8 @@ class Planner {
           continue;
         }
       } else {
-        checked.node = add(*std::get<ir::ExprPtr>(subscripts[d]));
+        checked.index = std::get<ir::ExprPtr>(subscripts[d]).get();
+        checked.node = add(*checked.index);
       }
       result.checked.push_back(std::move(checked));
     }

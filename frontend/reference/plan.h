@@ -34,6 +34,7 @@ struct CheckedSubscript {
   Linear numerator;
   int64_t denominator = 1;
   int node = -1;
+  const ir::Expr* index = nullptr;  // of a gather
   size_t dimension = 0;
   int64_t extent = 0;
   int64_t stride = 0;

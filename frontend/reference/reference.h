@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "frontend/diagnostic/diagnostic.h"
+#include "frontend/ir/index_checks.h"
 #include "frontend/ir/program.h"
 #include "frontend/tensor/array.h"
 
@@ -32,18 +33,29 @@ struct Expected {
   std::vector<double> imaginaries = {};  // parts of complex numbers, else empty
 };
 
+/// What becomes of indices outside of their tensors, known at run time only: an error, or the index inside that is
+/// nearest to their low 32 bits (of a tensor without elements 0 is read), as kernels have it. In a branch of a select
+/// that is not taken they are no error.
+enum class OutsideIndices { AreErrors, BecomeNearest };
+
 /// Every element of every output, in the order of Program::outputs. Errors: inputs that do not fit the program
 /// ("missing-input", "input-type", "input-shape") and accesses outside of a tensor ("gather-out-of-range" for
 /// subscripts that are read, "access-out-of-range" for others), class Mismatch; "unbound-program",
 /// class Program; "out-of-memory".
-Result<std::vector<Expected>> evaluate(const ir::Program& program, const Inputs& inputs);
+Result<std::vector<Expected>> evaluate(const ir::Program& program, const Inputs& inputs,
+                                       OutsideIndices outside = OutsideIndices::AreErrors);
+
+/// The first index that a statement uses outside of its tensor, in the order of `checks` (of the program), is the error
+/// "gather-out-of-range": it names the index, its value and its place. Only what indices depend on is computed.
+Result<void> check_indices(const ir::Program& program, const Inputs& inputs,
+                           const std::vector<ir::IndexCheck>& checks);
 
 /// Only chosen elements: `samples` random ones of each output (seeded), and of each face (first and last position
 /// of each dimension) up to `samples` as well, so that borders are always looked at. Of intermediate tensors only
 /// what these depend on is computed. Outputs of statements that are not in gather form (ir/gather.h) are evaluated in
 /// full. The same seed chooses the same elements on every platform.
 Result<std::vector<Expected>> evaluate_sample(const ir::Program& program, const Inputs& inputs, int64_t samples,
-                                              uint64_t seed);
+                                              uint64_t seed, OutsideIndices outside = OutsideIndices::AreErrors);
 
 /// About how long evaluate() takes for a bound program on one core, to decide between the two. It uses all of them.
 double evaluation_seconds(const ir::Program& program);

@@ -25,8 +25,11 @@ Result<void> judge(Problem& problem, uint64_t seed) {
   int64_t elements = 0;
   for (const int output : problem.program.outputs) elements += ir::element_count(problem.program.tensors[output]);
   problem.sampled = reference::evaluation_seconds(problem.program) > kWholeSeconds || elements > kWholeElements;
-  TILE_TUNE_TRY(expected, problem.sampled ? reference::evaluate_sample(problem.program, problem.inputs, kSamples, seed)
-                                          : reference::evaluate(problem.program, problem.inputs));
+  // Random numbers, of which a program computes an index, may leave a tensor.
+  constexpr auto kOutside = reference::OutsideIndices::BecomeNearest;
+  TILE_TUNE_TRY(expected,
+                problem.sampled ? reference::evaluate_sample(problem.program, problem.inputs, kSamples, seed, kOutside)
+                                : reference::evaluate(problem.program, problem.inputs, kOutside));
   problem.expected = std::move(expected);
   return {};
 }

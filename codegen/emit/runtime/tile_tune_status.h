@@ -19,6 +19,7 @@
   STATUS(12, ERROR_INVALID_VALUE, "a number of threads is negative, or one of two functions that go together is null") \
   STATUS(13, ERROR_SIZE, "a size is none that the kernel was built for")                                               \
   STATUS(14, ERROR_NOT_PACKED, "a constant operand is not in packed form: its packing function makes that")            \
-  STATUS(15, ERROR_PACKED_FORM, "an operand was packed for another kernel, build or instruction set, or is damaged")
+  STATUS(15, ERROR_PACKED_FORM, "an operand was packed for another kernel, build or instruction set, or is damaged")   \
+  STATUS(16, ERROR_INDEX, "an index in an argument, or computed from one, is outside the tensor it is used in")
 
 #endif

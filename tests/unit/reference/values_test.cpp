@@ -340,8 +340,75 @@ TEST_CASE("gathers follow their index and are checked against the extent") {
     REQUIRE(!result);
     CHECK(result.error().code == "gather-out-of-range");
     CHECK(result.error().error_class == ErrorClass::Mismatch);
-    CHECK(result.error().message == "t0 is read at " + std::to_string(bad) + " in dimension 0, where its extent is 3");
+    CHECK(result.error().message ==
+          "index t1(i) of t0 is " + std::to_string(bad) + " at i = 2, i = 0, but dimension 0 of t0 has extent 3");
+    const auto nearest = evaluate(b.program(), {{table, t}, {index, i32({4}, {2, 0, bad, 2})}},
+                                  OutsideIndices::BecomeNearest);
+    REQUIRE(nearest);
+    CHECK(nearest->front().values == (bad > 0 ? Reals{5, 6, 1, 2, 5, 6, 5, 6} : Reals{5, 6, 1, 2, 1, 2, 5, 6}));
   }
+}
+
+TEST_CASE("an index counts only in the branch that is taken") {
+  Builder b;
+  const int table = b.input(DType::F32, {3}), index = b.input(DType::U64, {4}), c = b.input(DType::F32, {4});
+  const int o = b.output(DType::F32, {4});
+  const auto condition = call(DType::Bool, Op::Gt, {b.read(c, {at(0)}), number(0)});
+  const auto element = b.read(table, {b.read(index, {at(0)})});
+  b.add(o, {at(0)}, {{0, 4}}, Aggregation::Assign, call(DType::F32, Op::Select, {condition, element, number(-1)}));
+  const auto with = [&](std::vector<float> conditions) {
+    const Inputs inputs = {{table, f32({3}, {1, 2, 3})},
+                           {index, array<uint64_t>(DType::U64, {4}, {2, UINT64_MAX, 1, 3})},
+                           {c, f32({4}, std::move(conditions))}};
+    const auto checked = check_indices(b.program(), inputs, ir::index_checks(b.program()));
+    const auto values = evaluate(b.program(), inputs);
+    CHECK(checked.has_value() == values.has_value());
+    if (!checked) CHECK(checked.error().message == values.error().message);
+    return values;
+  };
+  CHECK(with({1, -1, 1, 0})->front().values == Reals{3, -1, 2, -1});
+  CHECK(with({1, 1, 1, 0}).error().message ==
+        "index t1(i) of t0 is 18446744073709551615 at i = 1, but dimension 0 of t0 has extent 3");
+  CHECK(with({0, 0, 0, 1}).error().message == "index t1(i) of t0 is 3 at i = 3, but dimension 0 of t0 has extent 3");
+}
+
+TEST_CASE("a tensor without elements may be gathered from where nothing uses the index") {
+  for (const int64_t count : {0, 2}) {
+    Builder b;
+    const int table = b.input(DType::F32, {0}), index = b.input(DType::I32, {count}), o = b.output(DType::F32, {count});
+    b.add(o, {at(0)}, {{0, count}}, Aggregation::Assign, b.read(table, {b.read(index, {at(0)})}));
+    const Inputs inputs = {{table, f32({0}, {})}, {index, i32({count}, std::vector<int32_t>(count))}};
+    CHECK(evaluate(b.program(), inputs).has_value() == (count == 0));
+    CHECK(check_indices(b.program(), inputs, ir::index_checks(b.program())).has_value() == (count == 0));
+    CHECK(evaluate(b.program(), inputs, OutsideIndices::BecomeNearest)->front().values == Reals(count));
+  }
+}
+
+TEST_CASE("an index made of floats is refused only where rounding cannot bring it inside") {
+  // 7 * (1 / 7) may come out below 1 in f32, and is floored.
+  Builder b;
+  const int table = b.input(DType::F32, {1}), m = b.input(DType::F32, {1}), o = b.output(DType::F32, {1});
+  const auto product = call(Op::Mul, {b.read(m, {at(0)}), number(1.0 / 7)});
+  b.add(o, {at(0)}, {{0, 1}}, Aggregation::Assign, b.read(table, {cast(DType::I32, product)}));
+  const auto with = [&](float value) {
+    return evaluate(b.program(), {{table, f32({1}, {5})}, {m, f32({1}, {value})}}).has_value();
+  };
+  CHECK(with(6.9F));
+  CHECK(with(7));
+  CHECK_FALSE(with(14));
+}
+
+TEST_CASE("every index that a statement uses counts, also where no output needs the element") {
+  // t(i) = table(idx(i)); o = t(0)
+  Builder b;
+  const int table = b.input(DType::F32, {2}), idx = b.input(DType::I32, {3});
+  const int t = b.tensor(Role::Temporary, DType::F32, {3}), o = b.output(DType::F32, {1});
+  b.add(t, {at(0)}, {{0, 3}}, Aggregation::Assign, b.read(table, {b.read(idx, {at(0)})}));
+  b.add(o, {at(0)}, {{0, 1}}, Aggregation::Assign, b.read(t, {at(0)}));
+  const Inputs inputs = {{table, f32({2}, {1, 2})}, {idx, i32({3}, {1, 0, 2})}};
+  CHECK(evaluate(b.program(), inputs));
+  CHECK(check_indices(b.program(), inputs, ir::index_checks(b.program())).error().message ==
+        "index t1(i) of t0 is 2 at i = 2, but dimension 0 of t0 has extent 2");
 }
 
 TEST_CASE("an access outside of its tensor is an error, not a crash") {

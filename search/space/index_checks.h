@@ -1,0 +1,15 @@
+// Schedules of programs that look at their indices (ir/index_checks.h), from those of the programs that do not.
+#pragma once
+
+#include "codegen/schedule/schedule.h"
+#include "codegen/target/target.h"
+#include "frontend/ir/program.h"
+
+namespace tile_tune::search {
+
+/// `schedule`, of a program of which `checked` is with_index_checks(), for that: its stages as they are, those of the
+/// checks by default. Where a check reads what the schedule computes inside another's loops, that is computed before.
+codegen::Schedule with_index_checks(const ir::Program& checked, const codegen::Schedule& schedule,
+                                    const codegen::Target& target);
+
+}  // namespace tile_tune::search
