@@ -6,7 +6,7 @@
 #include <limits>
 #include <string>
 
-#include "codegen/lower/exponential.h"
+#include "codegen/lower/functions/functions.h"
 
 namespace tile_tune::codegen {
 namespace {
@@ -75,11 +75,6 @@ Expr passing(const Expr& argument, const Function& finite) {
     const Expr infinity = Halide::cast(x.type(), Expr(std::numeric_limits<float>::infinity()));
     return Halide::select(not_a_number(x) || at_most(infinity, x), x, finite(x));
   });
-}
-
-Expr exp_of(const Expr& x) {
-  if (x.type().bits() == 32) return exponential(x);
-  return passing(x, [](const Expr& finite) { return Halide::exp(finite); });
 }
 
 // Halide's log of f32 takes the exponent of subnormal numbers from their bits: they are scaled up by 2^23 first.
@@ -160,7 +155,7 @@ Expr unary(ir::Op op, const Expr& x) {
     case Op::Sqrt:
       return Halide::sqrt(x);
     case Op::Exp:
-      return exp_of(x);
+      return functions::call("exp", {x});
     case Op::Log:
       return logarithm(x);
     case Op::Sin:
@@ -178,7 +173,7 @@ Expr unary(ir::Op op, const Expr& x) {
     case Op::Rsqrt:
       return one / Halide::sqrt(x);
     case Op::Sigmoid:
-      return one / (one + exp_of(-x));
+      return one / (one + functions::call("exp", {-x}));
     case Op::Sign:
       return Halide::select(x > zero, one, x < zero, -one, x);
     case Op::Acos:
@@ -438,7 +433,7 @@ Expr convert(const Expr& value, const Halide::Type& type) {
 }
 
 Expr with_ieee_rules(const Expr& value, bool is_term) {
-  const auto strict = [](const Expr& part) { return expand_exponentials(Halide::strict_float(part)); };
+  const auto strict = [](const Expr& part) { return functions::expand(Halide::strict_float(part)); };
   const auto* product = value.type().is_float() ? value.as<Halide::Internal::Mul>() : nullptr;
   if (!is_term || !product || Halide::Internal::is_const(product->a) || Halide::Internal::is_const(product->b))
     return strict(value);
