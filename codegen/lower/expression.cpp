@@ -165,7 +165,7 @@ Expr unary(ir::Op op, const Expr& x) {
     case Op::Tan:
       return Halide::tan(x);
     case Op::Tanh:
-      return Halide::tanh(x);
+      return functions::call("tanh", {x});
     case Op::IsNan:
       return not_a_number(x);
     case Op::Relu:
@@ -173,7 +173,7 @@ Expr unary(ir::Op op, const Expr& x) {
     case Op::Rsqrt:
       return one / Halide::sqrt(x);
     case Op::Sigmoid:
-      return one / (one + functions::call("exp", {-x}));
+      return functions::call("sigmoid", {x});
     case Op::Sign:
       return Halide::select(x > zero, one, x < zero, -one, x);
     case Op::Acos:
@@ -191,17 +191,17 @@ Expr unary(ir::Op op, const Expr& x) {
     case Op::Cbrt:
       return libm("cbrt", {x});
     case Op::Cosh:
-      return libm("cosh", {x});
+      return functions::call("cosh", {x});
     case Op::Erf:
       return libm("erf", {x});
     case Op::Erfc:
       return libm("erfc", {x});
     case Op::Exp2:
-      return libm("exp2", {x});
+      return functions::call("exp2", {x});
     case Op::Exp10:
-      return libm("exp10", {x});
+      return functions::call("exp10", {x});
     case Op::Expm1:
-      return libm("expm1", {x});
+      return functions::call("expm1", {x});
     case Op::Lgamma:
       return libm("lgamma", {x});
     case Op::Log10:
@@ -213,7 +213,7 @@ Expr unary(ir::Op op, const Expr& x) {
     case Op::Round:
       return round_half_away(x);
     case Op::Sinh:
-      return libm("sinh", {x});
+      return functions::call("sinh", {x});
     case Op::Tgamma:
       return libm("tgamma", {x});
     default:

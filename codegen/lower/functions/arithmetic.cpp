@@ -54,19 +54,15 @@ Expr word(const Expr& like, uint64_t bits) {
   return Halide::Internal::make_const(like.type().with_code(halide_type_uint), bits);
 }
 
-namespace {
-
 uint64_t sign_mask(const Expr& x) { return uint64_t{1} << (x.type().bits() - 1); }
-
-}  // namespace
-
 Expr sign_bit(const Expr& x) { return bits_of(x) & word(x, sign_mask(x)); }
 Expr magnitude(const Expr& x) { return float_of(bits_of(x) & word(x, sign_mask(x) - 1)); }
 Expr with_sign(const Expr& x, const Expr& sign_bits) { return float_of(bits_of(x) ^ sign_bits); }
 
 Expr power_of_two(const Expr& n) {
   const int significand = n.type().bits() == 32 ? 23 : 52, bias = n.type().bits() == 32 ? 127 : 1023;
-  const Expr exponent = Halide::cast(n.type().with_code(halide_type_uint), n + Halide::Internal::make_const(n.type(), bias));
+  const Expr exponent =
+      Halide::cast(n.type().with_code(halide_type_uint), n + Halide::Internal::make_const(n.type(), bias));
   return float_of(exponent << Halide::Internal::make_const(exponent.type(), significand));
 }
 

@@ -47,9 +47,10 @@ Halide::Expr is_nan(const Halide::Expr& x);
 /// The word of unsigned bits that a float is, and the way back. Signs are of the type's bits.
 Halide::Expr bits_of(const Halide::Expr& x);
 Halide::Expr float_of(const Halide::Expr& bits);
-Halide::Expr word(const Halide::Expr& like, uint64_t bits);  // of as many bits as `like`
-Halide::Expr sign_bit(const Halide::Expr& x);                // 1 << 31 or 1 << 63 where x is negative, or 0
-Halide::Expr magnitude(const Halide::Expr& x);               // |x|, of NaN too
+Halide::Expr word(const Halide::Expr& like, uint64_t bits);                    // of as many bits as `like`
+uint64_t sign_mask(const Halide::Expr& x);                                     // 1 << 31 or 1 << 63
+Halide::Expr sign_bit(const Halide::Expr& x);                                  // that where x is negative, or 0
+Halide::Expr magnitude(const Halide::Expr& x);                                 // |x|, of NaN too
 Halide::Expr with_sign(const Halide::Expr& x, const Halide::Expr& sign_bits);  // x ^ sign_bits
 
 /// 2^n for a word n of signed integers within the exponents of normal numbers.

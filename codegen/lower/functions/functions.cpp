@@ -23,7 +23,8 @@ struct Definition {
 
 const std::map<std::string, Definition>& definitions() {
   static const std::map<std::string, Definition> all{
-      {"exp", exp},
+      {"cosh", cosh},   {"exp", exp},         {"exp10", exp10}, {"exp2", exp2},
+      {"expm1", expm1}, {"sigmoid", sigmoid}, {"sinh", sinh},   {"tanh", tanh},
   };
   return all;
 }
@@ -46,7 +47,8 @@ Expr call(const std::string& name, const std::vector<Expr>& arguments) {
   std::vector<Expr> wide;
   for (const auto& argument : arguments)
     wide.push_back(type.bits() < 32 ? convert(argument, Halide::Float(32)) : argument);
-  const Expr result = Halide::Internal::Call::make(wide[0].type(), kPrefix + name, wide, Halide::Internal::Call::PureExtern);
+  const Expr result =
+      Halide::Internal::Call::make(wide[0].type(), kPrefix + name, wide, Halide::Internal::Call::PureExtern);
   return type.bits() < 32 ? convert(result, type) : result;
 }
 

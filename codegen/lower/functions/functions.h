@@ -1,8 +1,8 @@
 // The functions of TC and the Tile eDSL as vector code: what a kernel computes is in the kernel, no call of a library.
 //
-// Each takes f32 or f64 and is within 2 ulp (lgamma and tgamma: 4 ulp, or 1e-10 near lgamma's zeros) for every argument,
-// subnormal ones and results included; NaN, infinities and signed zeros as in C. What has to be strict for that is
-// strict; the rest may become fused multiply-adds, so the last bit differs between CPUs unless the target is
+// Each takes f32 or f64 and is within 2 ulp (lgamma and tgamma: 4 ulp, or 1e-10 near lgamma's zeros) for every
+// argument, subnormal ones and results included; NaN, infinities and signed zeros as in C. What has to be strict for
+// that is strict; the rest may become fused multiply-adds, so the last bit differs between CPUs unless the target is
 // deterministic: no operation is fused there, and every CPU gives the same bits. docs/functions.md has their errors and
 // times.
 #pragma once

@@ -61,12 +61,8 @@ const std::map<std::string, Unary>& unaries() {
 }
 
 const std::map<std::string, Binary>& binaries() {
-  static const std::map<std::string, Binary> all{{"atan2", mpfr_atan2},
-                                                 {"copysign", mpfr_copysign},
-                                                 {"fdim", mpfr_dim},
-                                                 {"fmod", mpfr_fmod},
-                                                 {"hypot", mpfr_hypot},
-                                                 {"pow", mpfr_pow}};
+  static const std::map<std::string, Binary> all{{"atan2", mpfr_atan2}, {"copysign", mpfr_copysign}, {"fdim", mpfr_dim},
+                                                 {"fmod", mpfr_fmod},   {"hypot", mpfr_hypot},       {"pow", mpfr_pow}};
   return all;
 }
 

@@ -6,8 +6,8 @@
 
 namespace tile_tune::codegen::functions {
 
-/// In ulp of T at the exact value; infinite where NaN, an infinity or a sign is wrong. An infinity counts as the power of
-/// two beyond the type's largest number.
+/// In ulp of T at the exact value; infinite where NaN, an infinity or a sign is wrong. An infinity counts as the power
+/// of two beyond the type's largest number.
 template <typename T>
 double error_in_ulp(const std::string& name, const std::vector<T>& arguments, T result);
 

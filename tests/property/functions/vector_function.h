@@ -9,7 +9,8 @@
 
 namespace tile_tune::codegen::functions {
 
-/// Targets that this CPU can run, from all it has down to what every x86-64 of 2008 has. "strict" is a deterministic one.
+/// Targets that this CPU can run, from all it has down to what every x86-64 of 2008 has. "strict" is a deterministic
+/// one.
 std::vector<std::string> targets();
 
 template <typename T>
