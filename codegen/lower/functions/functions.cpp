@@ -23,8 +23,9 @@ struct Definition {
 
 const std::map<std::string, Definition>& definitions() {
   static const std::map<std::string, Definition> all{
-      {"cosh", cosh},   {"exp", exp},         {"exp10", exp10}, {"exp2", exp2},
-      {"expm1", expm1}, {"sigmoid", sigmoid}, {"sinh", sinh},   {"tanh", tanh},
+      {"acosh", acosh}, {"asinh", asinh}, {"atanh", atanh}, {"cbrt", cbrt},       {"cosh", cosh},   {"exp", exp},
+      {"exp10", exp10}, {"exp2", exp2},   {"expm1", expm1}, {"log", log},         {"log10", log10}, {"log1p", log1p},
+      {"log2", log2},   {"pow", pow},     {"rsqrt", rsqrt}, {"sigmoid", sigmoid}, {"sinh", sinh},   {"tanh", tanh},
   };
   return all;
 }

@@ -54,6 +54,7 @@ Halide::Expr atanh(const Halide::Expr& x);
 // powers.cpp
 Halide::Expr pow(const Halide::Expr& x, const Halide::Expr& y);
 Halide::Expr cbrt(const Halide::Expr& x);
+Halide::Expr rsqrt(const Halide::Expr& x);
 
 // trigonometric.cpp
 Halide::Expr sin(const Halide::Expr& x);
