@@ -64,15 +64,29 @@ Reduced reduce(Names& names, Base base, const Expr& x) {
 
 Expr exponential_tail(const Expr& r) { return horner(r, is_single(r) ? kSingleTail : kDoubleTail); }
 
+// 2^(n + more) in one number.
+static Expr whole_power_of_two(const Reduced& reduced, int more) {
+  const Expr& r = reduced.r;
+  const Expr biased = reduced.shifted - word(r, (is_single(r) ? 127 : 1023) - static_cast<uint64_t>(more));
+  return float_of(biased << word(r, is_single(r) ? 23 : 52));
+}
+
+static Expr fraction(Names& names, const Expr& r) {
+  return names((exponential_tail(r) * r + number(r, 1)) * r + number(r, 1));
+}
+
 Expr power_less_one(Names& names, const Expr& x, int more) {
   const Reduced reduced = reduce(names, Base::E, x);
   const Expr& r = reduced.r;
-  const uint64_t bias = is_single(r) ? 127 : 1023;
-  const Expr biased = reduced.shifted - word(r, bias - static_cast<uint64_t>(more));
-  const Expr power = names(float_of(biased << word(r, is_single(r) ? 23 : 52)));
+  const Expr power = names(whole_power_of_two(reduced, more));
   // (2^n - 1) + 2^n * high is exact where the sum is small.
   const Expr sum = strict::add(strict::sub(power, number(x, std::ldexp(1.0, more))), strict::mul(power, reduced.high));
   return sum + power * names(names(r * r) * exponential_tail(r) - reduced.low);
+}
+
+Expr whole_power(Names& names, const Expr& x) {
+  const Reduced reduced = reduce(names, Base::E, x);
+  return names(strict::mul(fraction(names, reduced.r), whole_power_of_two(reduced, 0)));
 }
 
 Expr scaled(Names& names, const Expr& value, const Reduced& reduced, int more) {
@@ -86,9 +100,7 @@ Expr scaled(Names& names, const Expr& value, const Reduced& reduced, int more) {
 
 Expr scaled_power(Names& names, Base base, const Expr& x, int more) {
   const Reduced reduced = reduce(names, base, x);
-  const Expr& r = reduced.r;
-  const Expr power = names((exponential_tail(r) * r + number(r, 1)) * r + number(r, 1));
-  return scaled(names, power, reduced, more);
+  return scaled(names, fraction(names, reduced.r), reduced, more);
 }
 
 // Beyond `least` and `most` the type has only 0 and infinity: b^least is less than half its least number, b^most more
@@ -119,17 +131,15 @@ Expr expm1(const Expr& argument) {
   return names.around(Halide::select(is_large, result, x));
 }
 
-// s = e^-|x| / (1 + e^-|x|), or 1 - s: neither overflows, and small results keep their bits.
+// s = p / (1 + p) with p = e^-|x|, or 1 - s: neither overflows, and small results keep their bits. As p - p s, of which
+// the quotient's errors count p times only.
 Expr sigmoid(const Expr& argument) {
   Names names;
   const Expr x = names(argument), one = number(x, 1);
   const Expr inside = bounded_magnitude(names, x, is_single(x) ? 104 : 746);
   const Expr power = names(scaled_power(names, Base::E, with_sign(inside, word(x, sign_mask(x)))));
-  const Expr divisor = names(strict::add(one, power));
-  const Expr divided = names(strict::div(power, divisor));
-  // What rounding the divisor left out, times 1 - s, which is 1 / divisor.
-  const Expr rest = strict::sub(power, strict::sub(divisor, one));
-  const Expr s = names(divided - divided * (one - divided) * rest);
+  const Expr quotient = strict::div(power, strict::add(one, power));
+  const Expr s = names(strict::sub(power, strict::mul(power, quotient)));
   const Expr result = Halide::select(strict::less(x, number(x, 0)), s, strict::sub(one, s));
   return names.around(Halide::select(strict::is_nan(x), x, result));
 }

@@ -1,6 +1,7 @@
 // The largest error of a function over arguments.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -21,6 +22,9 @@ Allowance allowance(const std::string& name);
 /// Of the function compiled for one of targets(), at columns of arguments; 0 where the absolute allowance is kept.
 template <typename T>
 Worst worst_error(const std::string& name, const std::string& target, const std::vector<std::vector<T>>& columns);
+
+/// The same of a function of one f32, for all 2^32 values, or each of so many.
+Worst worst_error_of_all(const std::string& name, const std::string& target, uint64_t step = 1);
 
 /// "exp f32 host: 1.2 ulp at -0x1p3, where it gives ...".
 template <typename T>
