@@ -6,7 +6,7 @@
 #include <limits>
 #include <string>
 
-#include "codegen/lower/exponential.h"
+#include "codegen/lower/functions/functions.h"
 
 namespace tile_tune::codegen {
 namespace {
@@ -66,31 +66,6 @@ Expr nan_aware(const Expr& a, const Expr& b, bool maximum) {
 Expr at_most(const Expr& a, const Expr& b) {
   if (!a.type().is_float()) return a <= b;
   return Halide::strict_float(a < b) || Halide::strict_float(a == b);
-}
-
-// Halide's own log of f32 takes neither NaN nor infinity, and that of f64 is not told of them; they are given back.
-template <typename Function>
-Expr passing(const Expr& argument, const Function& finite) {
-  return named(argument, [&](const Expr& x) {
-    const Expr infinity = Halide::cast(x.type(), Expr(std::numeric_limits<float>::infinity()));
-    return Halide::select(not_a_number(x) || at_most(infinity, x), x, finite(x));
-  });
-}
-
-Expr exp_of(const Expr& x) {
-  if (x.type().bits() == 32) return exponential(x);
-  return passing(x, [](const Expr& finite) { return Halide::exp(finite); });
-}
-
-// Halide's log of f32 takes the exponent of subnormal numbers from their bits: they are scaled up by 2^23 first.
-Expr logarithm(const Expr& argument) {
-  return passing(argument, [](const Expr& x) {
-    if (x.type().bits() > 32) return Halide::log(x);
-    constexpr float kLeastNormal = 0x1p-126f, kScale = 0x1p23f, kLogScale = 15.942385f;
-    const Expr subnormal = Halide::strict_float(x > 0.0f) && Halide::strict_float(x < kLeastNormal);
-    return named(Halide::log(Halide::select(subnormal, x * kScale, x)),
-                 [&](const Expr& scaled) { return Halide::select(subnormal, scaled - kLogScale, scaled); });
-  });
 }
 
 // C's fmax and fmin, which ignore a NaN: in vectors, where calls of the C library run lane by lane.
@@ -160,9 +135,9 @@ Expr unary(ir::Op op, const Expr& x) {
     case Op::Sqrt:
       return Halide::sqrt(x);
     case Op::Exp:
-      return exp_of(x);
+      return functions::call("exp", {x});
     case Op::Log:
-      return logarithm(x);
+      return functions::call("log", {x});
     case Op::Sin:
       return Halide::sin(x);
     case Op::Cos:
@@ -170,55 +145,55 @@ Expr unary(ir::Op op, const Expr& x) {
     case Op::Tan:
       return Halide::tan(x);
     case Op::Tanh:
-      return Halide::tanh(x);
+      return functions::call("tanh", {x});
     case Op::IsNan:
       return not_a_number(x);
     case Op::Relu:
       return nan_aware(zero, x, true);
     case Op::Rsqrt:
-      return one / Halide::sqrt(x);
+      return functions::call("rsqrt", {x});
     case Op::Sigmoid:
-      return one / (one + exp_of(-x));
+      return functions::call("sigmoid", {x});
     case Op::Sign:
       return Halide::select(x > zero, one, x < zero, -one, x);
     case Op::Acos:
       return libm("acos", {x});
     case Op::Acosh:
-      return libm("acosh", {x});
+      return functions::call("acosh", {x});
     case Op::Asin:
       return libm("asin", {x});
     case Op::Asinh:
-      return libm("asinh", {x});
+      return functions::call("asinh", {x});
     case Op::Atan:
       return libm("atan", {x});
     case Op::Atanh:
-      return libm("atanh", {x});
+      return functions::call("atanh", {x});
     case Op::Cbrt:
-      return libm("cbrt", {x});
+      return functions::call("cbrt", {x});
     case Op::Cosh:
-      return libm("cosh", {x});
+      return functions::call("cosh", {x});
     case Op::Erf:
       return libm("erf", {x});
     case Op::Erfc:
       return libm("erfc", {x});
     case Op::Exp2:
-      return libm("exp2", {x});
+      return functions::call("exp2", {x});
     case Op::Exp10:
-      return libm("exp10", {x});
+      return functions::call("exp10", {x});
     case Op::Expm1:
-      return libm("expm1", {x});
+      return functions::call("expm1", {x});
     case Op::Lgamma:
       return libm("lgamma", {x});
     case Op::Log10:
-      return libm("log10", {x});
+      return functions::call("log10", {x});
     case Op::Log1p:
-      return libm("log1p", {x});
+      return functions::call("log1p", {x});
     case Op::Log2:
-      return libm("log2", {x});
+      return functions::call("log2", {x});
     case Op::Round:
       return round_half_away(x);
     case Op::Sinh:
-      return libm("sinh", {x});
+      return functions::call("sinh", {x});
     case Op::Tgamma:
       return libm("tgamma", {x});
     default:
@@ -261,7 +236,7 @@ Expr binary(ir::Op op, const Expr& a, const Expr& b) {
     case Op::Or:
       return a || b;
     case Op::Pow:
-      return libm("pow", {a, b});
+      return functions::call("pow", {a, b});
     case Op::Atan2:
       return libm("atan2", {a, b});
     case Op::Copysign:
@@ -441,7 +416,7 @@ Expr convert(const Expr& value, const Halide::Type& type) {
 }
 
 Expr with_ieee_rules(const Expr& value, bool is_term) {
-  const auto strict = [](const Expr& part) { return expand_exponentials(Halide::strict_float(part)); };
+  const auto strict = [](const Expr& part) { return functions::expand(Halide::strict_float(part)); };
   const auto* product = value.type().is_float() ? value.as<Halide::Internal::Mul>() : nullptr;
   if (!is_term || !product || Halide::Internal::is_const(product->a) || Halide::Internal::is_const(product->b))
     return strict(value);

@@ -1,0 +1,143 @@
+#include "codegen/lower/functions/arithmetic.h"
+
+#include <limits>
+
+namespace tile_tune::codegen::functions {
+
+using Halide::Expr;
+using Halide::Internal::Call;
+
+Expr Names::operator()(const Expr& value) {
+  if (value.as<Halide::Internal::Variable>() || Halide::Internal::is_const(value)) return value;
+  names_.push_back({prefix_ + "_" + std::to_string(names_.size()), value});
+  return Halide::Internal::Variable::make(value.type(), names_.back().first);
+}
+
+Expr Names::around(Expr result) const {
+  for (auto name = names_.rbegin(); name != names_.rend(); ++name)
+    result = Halide::Internal::Let::make(name->first, name->second, result);
+  return result;
+}
+
+Expr number(const Expr& like, double value) { return Halide::Internal::make_const(like.type(), value); }
+Expr infinity(const Expr& like) { return number(like, std::numeric_limits<double>::infinity()); }
+Expr not_a_number(const Expr& like) { return number(like, std::numeric_limits<double>::quiet_NaN()); }
+
+namespace strict {
+namespace {
+
+Expr operation(Call::IntrinsicOp op, const Halide::Type& type, const Expr& a, const Expr& b) {
+  return Call::make(type, op, {a, b}, Call::PureIntrinsic);
+}
+
+Expr comparison(Call::IntrinsicOp op, const Expr& a, const Expr& b) {
+  return operation(op, Halide::Bool(a.type().lanes()), a, b);
+}
+
+}  // namespace
+
+Expr add(const Expr& a, const Expr& b) { return operation(Call::strict_add, a.type(), a, b); }
+Expr sub(const Expr& a, const Expr& b) { return operation(Call::strict_sub, a.type(), a, b); }
+Expr mul(const Expr& a, const Expr& b) { return operation(Call::strict_mul, a.type(), a, b); }
+Expr div(const Expr& a, const Expr& b) { return operation(Call::strict_div, a.type(), a, b); }
+Expr less(const Expr& a, const Expr& b) { return comparison(Call::strict_lt, a, b); }
+Expr at_most(const Expr& a, const Expr& b) { return comparison(Call::strict_le, a, b); }
+Expr equal(const Expr& a, const Expr& b) { return comparison(Call::strict_eq, a, b); }
+Expr is_nan(const Expr& x) { return Halide::is_nan(x); }
+
+}  // namespace strict
+
+Expr bits_of(const Expr& x) { return Halide::reinterpret(x.type().with_code(halide_type_uint), x); }
+Expr float_of(const Expr& bits) { return Halide::reinterpret(bits.type().with_code(halide_type_float), bits); }
+
+Expr word(const Expr& like, uint64_t bits) {
+  return Halide::Internal::make_const(like.type().with_code(halide_type_uint), bits);
+}
+
+uint64_t sign_mask(const Expr& x) { return uint64_t{1} << (x.type().bits() - 1); }
+Expr sign_bit(const Expr& x) { return bits_of(x) & word(x, sign_mask(x)); }
+Expr magnitude(const Expr& x) { return float_of(bits_of(x) & word(x, sign_mask(x) - 1)); }
+Expr with_sign(const Expr& x, const Expr& sign_bits) { return float_of(bits_of(x) ^ sign_bits); }
+
+Expr power_of_two(const Expr& n) {
+  const int significand = n.type().bits() == 32 ? 23 : 52, bias = n.type().bits() == 32 ? 127 : 1023;
+  const Expr exponent =
+      Halide::cast(n.type().with_code(halide_type_uint), n + Halide::Internal::make_const(n.type(), bias));
+  return float_of(exponent << Halide::Internal::make_const(exponent.type(), significand));
+}
+
+Rounded rounded(Names& names, const Expr& x) {
+  // 1.5 * 2^23, or 2^52: the sum's last bit is 1, and its lower bits are the integer.
+  const Expr shift = number(x, is_single(x) ? 0x1.8p23 : 0x1.8p52);
+  const Expr sum = names(strict::add(x, shift));
+  const Halide::Type integer = x.type().with_code(halide_type_int);
+  return {names(strict::sub(sum, shift)), names(Halide::reinterpret(integer, bits_of(sum) - bits_of(shift)))};
+}
+
+Expr horner(const Expr& x, const std::vector<double>& coefficients) {
+  Expr sum = number(x, coefficients.back());
+  for (size_t k = coefficients.size() - 1; k-- > 0;) sum = sum * x + number(x, coefficients[k]);
+  return sum;
+}
+
+Expr estrin(Names& names, const Expr& x, const std::vector<double>& coefficients) {
+  std::vector<Expr> terms;
+  for (const double coefficient : coefficients) terms.push_back(number(x, coefficient));
+  for (Expr power = x; terms.size() > 1; power = names(power * power)) {
+    std::vector<Expr> sums;
+    for (size_t k = 0; k + 1 < terms.size(); k += 2) sums.push_back(names(terms[k + 1] * power + terms[k]));
+    if (terms.size() % 2 == 1) sums.push_back(terms.back());
+    terms = sums;
+    if (terms.size() == 1) break;
+  }
+  return terms[0];
+}
+
+Pair two_sum(Names& names, const Expr& a, const Expr& b) {
+  const Expr sum = names(strict::add(a, b));
+  const Expr b_rounded = names(strict::sub(sum, a));
+  const Expr a_rounded = strict::sub(sum, b_rounded);
+  return {sum, names(strict::add(strict::sub(a, a_rounded), strict::sub(b, b_rounded)))};
+}
+
+Pair fast_two_sum(Names& names, const Expr& a, const Expr& b) {
+  const Expr sum = names(strict::add(a, b));
+  return {sum, names(strict::sub(b, strict::sub(sum, a)))};
+}
+
+Pair halves(Names& names, const Expr& x) {
+  const uint64_t rest = is_single(x) ? (uint64_t{1} << 12) - 1 : (uint64_t{1} << 27) - 1;
+  const Expr high = names(float_of(bits_of(x) & word(x, ~rest & (is_single(x) ? 0xffffffff : ~uint64_t{0}))));
+  return {high, names(strict::sub(x, high))};
+}
+
+Pair two_product(Names& names, const Expr& a, const Expr& b) {
+  const Expr product = names(strict::mul(a, b));
+  const Pair x = halves(names, a), y = halves(names, b);
+  const Expr first = strict::sub(strict::mul(x.high, y.high), product);
+  const Expr second = strict::add(strict::add(first, strict::mul(x.high, y.low)), strict::mul(x.low, y.high));
+  return {product, names(strict::add(second, strict::mul(x.low, y.low)))};
+}
+
+Pair add(Names& names, const Pair& a, const Expr& b) {
+  const Pair sum = fast_two_sum(names, a.high, b);
+  return fast_two_sum(names, sum.high, strict::add(sum.low, a.low));
+}
+
+Pair add(Names& names, const Pair& a, const Pair& b) {
+  const Pair sum = fast_two_sum(names, a.high, b.high);
+  return fast_two_sum(names, sum.high, strict::add(sum.low, strict::add(a.low, b.low)));
+}
+
+Pair multiply(Names& names, const Pair& a, const Expr& b) {
+  const Pair product = two_product(names, a.high, b);
+  return fast_two_sum(names, product.high, strict::add(product.low, strict::mul(a.low, b)));
+}
+
+Pair multiply(Names& names, const Pair& a, const Pair& b) {
+  const Pair product = two_product(names, a.high, b.high);
+  const Expr cross = strict::add(strict::mul(a.high, b.low), strict::mul(a.low, b.high));
+  return fast_two_sum(names, product.high, strict::add(product.low, cross));
+}
+
+}  // namespace tile_tune::codegen::functions

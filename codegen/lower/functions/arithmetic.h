@@ -1,0 +1,85 @@
+// What the functions are built of: names for shared values, strict operations, words of bits, polynomials, and numbers
+// of two words.
+//
+// Operators on Exprs are free to be reordered and fused, and take for granted that neither NaN nor infinity occurs;
+// those of `strict` are IEEE's and nothing else. There is no fused multiply-add that can be relied on: Halide 21 has no
+// operation for it, and CPUs of 2010 no instruction. A free a * b + c becomes one where the CPU has it, but two of its
+// kind in one sum may be put together otherwise, so error terms are computed with strict operations alone.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "Halide.h"
+
+namespace tile_tune::codegen::functions {
+
+/// Names for values that are used several times: Halide walks expressions as trees until it has found common parts.
+class Names {
+ public:
+  Halide::Expr operator()(const Halide::Expr& value);
+  /// The result with all names around it.
+  Halide::Expr around(Halide::Expr result) const;
+
+ private:
+  std::string prefix_ = Halide::Internal::unique_name('f');
+  std::vector<std::pair<std::string, Halide::Expr>> names_;
+};
+
+inline bool is_single(const Halide::Expr& x) { return x.type().bits() == 32; }
+Halide::Expr number(const Halide::Expr& like, double value);
+Halide::Expr infinity(const Halide::Expr& like);
+Halide::Expr not_a_number(const Halide::Expr& like);
+
+namespace strict {
+Halide::Expr add(const Halide::Expr& a, const Halide::Expr& b);
+Halide::Expr sub(const Halide::Expr& a, const Halide::Expr& b);
+Halide::Expr mul(const Halide::Expr& a, const Halide::Expr& b);
+Halide::Expr div(const Halide::Expr& a, const Halide::Expr& b);
+Halide::Expr less(const Halide::Expr& a, const Halide::Expr& b);
+Halide::Expr at_most(const Halide::Expr& a, const Halide::Expr& b);  // not of NaN
+Halide::Expr equal(const Halide::Expr& a, const Halide::Expr& b);
+Halide::Expr is_nan(const Halide::Expr& x);
+}  // namespace strict
+
+/// The word of unsigned bits that a float is, and the way back. Signs are of the type's bits.
+Halide::Expr bits_of(const Halide::Expr& x);
+Halide::Expr float_of(const Halide::Expr& bits);
+Halide::Expr word(const Halide::Expr& like, uint64_t bits);                    // of as many bits as `like`
+uint64_t sign_mask(const Halide::Expr& x);                                     // 1 << 31 or 1 << 63
+Halide::Expr sign_bit(const Halide::Expr& x);                                  // that where x is negative, or 0
+Halide::Expr magnitude(const Halide::Expr& x);                                 // |x|, of NaN too
+Halide::Expr with_sign(const Halide::Expr& x, const Halide::Expr& sign_bits);  // x ^ sign_bits
+
+/// 2^n for a word n of signed integers within the exponents of normal numbers.
+Halide::Expr power_of_two(const Halide::Expr& n);
+
+/// The nearest integer as float and as a word of signed integers; |x| < 2^22 (2^51 for f64).
+struct Rounded {
+  Halide::Expr value, integer;
+};
+Rounded rounded(Names& names, const Halide::Expr& x);
+
+/// c[0] + c[1] x + c[2] x^2 ...: Horner's scheme, the fewest operations, or Estrin's, the shortest chain.
+Halide::Expr horner(const Halide::Expr& x, const std::vector<double>& coefficients);
+Halide::Expr estrin(Names& names, const Halide::Expr& x, const std::vector<double>& coefficients);
+
+/// An unevaluated sum of two floats, |low| <= ulp(high) / 2 (Dekker 1971; Muller et al., Handbook of Floating-Point
+/// Arithmetic, chapter 4). All strict.
+struct Pair {
+  Halide::Expr high, low;
+};
+Pair two_sum(Names& names, const Halide::Expr& a, const Halide::Expr& b);
+Pair fast_two_sum(Names& names, const Halide::Expr& a, const Halide::Expr& b);  // |a| >= |b| or a = 0
+/// x without the lower half of its significand (12 of 24 bits, 26 of 53 stay), and the rest, exactly.
+Pair halves(Names& names, const Halide::Expr& x);
+/// a * b exactly, unless the error is below the least number.
+Pair two_product(Names& names, const Halide::Expr& a, const Halide::Expr& b);
+Pair add(Names& names, const Pair& a, const Halide::Expr& b);  // |a| >= |b|
+Pair add(Names& names, const Pair& a, const Pair& b);          // |a| >= |b|
+Pair multiply(Names& names, const Pair& a, const Halide::Expr& b);
+Pair multiply(Names& names, const Pair& a, const Pair& b);
+
+}  // namespace tile_tune::codegen::functions

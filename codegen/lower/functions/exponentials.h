@@ -1,0 +1,36 @@
+// What the exponential functions, sigmoid and the hyperbolic functions share.
+#pragma once
+
+#include "codegen/lower/functions/arithmetic.h"
+
+namespace tile_tune::codegen::functions {
+
+/// b^x = 2^n * e^r, |r| <= ln 2 / 2, for b = 2, e or 10. `shifted` is n + 2 * bias in its last bits; for b = e, r is
+/// high - low rounded, and high is exact.
+struct Reduced {
+  Halide::Expr shifted, r, high, low;
+};
+enum class Base { Two, E, Ten };
+Reduced reduce(Names& names, Base base, const Halide::Expr& x);
+
+/// q(r), where e^r = 1 + r + r^2 q(r).
+Halide::Expr exponential_tail(const Halide::Expr& r);
+
+/// (e^x - 1) * 2^more, where 2^(n + more) is a normal number.
+Halide::Expr power_less_one(Names& names, const Halide::Expr& x, int more = 0);
+
+/// value * 2^(n + more), rounded once where that is subnormal, infinite where it is beyond the type.
+Halide::Expr scaled(Names& names, const Halide::Expr& value, const Reduced& reduced, int more = 0);
+
+/// b^x * 2^more for x that is neither NaN nor far outside of where this is a number of the type.
+Halide::Expr scaled_power(Names& names, Base base, const Halide::Expr& x, int more = 0);
+
+/// e^x where that is a normal number.
+Halide::Expr whole_power(Names& names, const Halide::Expr& x);
+
+/// x, or the nearer of the two ends; the upper one for NaN.
+Halide::Expr clamped(Names& names, const Halide::Expr& x, double least, double most);
+/// |x|, or `most` where that is less or x is NaN.
+Halide::Expr bounded_magnitude(Names& names, const Halide::Expr& x, double most);
+
+}  // namespace tile_tune::codegen::functions

@@ -1,0 +1,64 @@
+#include "codegen/lower/functions/functions.h"
+
+#include <functional>
+#include <map>
+
+#include "codegen/lower/expression.h"
+
+namespace tile_tune::codegen::functions {
+namespace {
+
+using Halide::Expr;
+
+using Unary = Expr (*)(const Expr&);
+using Binary = Expr (*)(const Expr&, const Expr&);
+
+struct Definition {
+  int arguments;
+  std::function<Expr(const std::vector<Expr>&)> arithmetic;
+
+  Definition(Unary f) : arguments(1), arithmetic([f](const auto& x) { return f(x[0]); }) {}
+  Definition(Binary f) : arguments(2), arithmetic([f](const auto& x) { return f(x[0], x[1]); }) {}
+};
+
+const std::map<std::string, Definition>& definitions() {
+  static const std::map<std::string, Definition> all{
+      {"acosh", acosh}, {"asinh", asinh}, {"atanh", atanh}, {"cbrt", cbrt},       {"cosh", cosh},   {"exp", exp},
+      {"exp10", exp10}, {"exp2", exp2},   {"expm1", expm1}, {"log", log},         {"log10", log10}, {"log1p", log1p},
+      {"log2", log2},   {"pow", pow},     {"rsqrt", rsqrt}, {"sigmoid", sigmoid}, {"sinh", sinh},   {"tanh", tanh},
+  };
+  return all;
+}
+
+const std::string kPrefix = "tile_tune_function_";
+
+class Expansion : public Halide::Internal::IRGraphMutator {
+  using IRGraphMutator::visit;
+  Expr visit(const Halide::Internal::Call* op) override {
+    const Expr same = IRGraphMutator::visit(op);
+    if (op->name.compare(0, kPrefix.size(), kPrefix) != 0) return same;
+    return definitions().at(op->name.substr(kPrefix.size())).arithmetic(same.as<Halide::Internal::Call>()->args);
+  }
+};
+
+}  // namespace
+
+Expr call(const std::string& name, const std::vector<Expr>& arguments) {
+  const Halide::Type type = arguments[0].type();
+  std::vector<Expr> wide;
+  for (const auto& argument : arguments)
+    wide.push_back(type.bits() < 32 ? convert(argument, Halide::Float(32)) : argument);
+  const Expr result =
+      Halide::Internal::Call::make(wide[0].type(), kPrefix + name, wide, Halide::Internal::Call::PureExtern);
+  return type.bits() < 32 ? convert(result, type) : result;
+}
+
+Expr expand(const Expr& expr) { return Expansion().mutate(expr); }
+
+std::vector<Name> names() {
+  std::vector<Name> all;
+  for (const auto& [name, definition] : definitions()) all.push_back({name, definition.arguments});
+  return all;
+}
+
+}  // namespace tile_tune::codegen::functions

@@ -1,0 +1,81 @@
+// What a kernel computes is in the kernel: its object asks the linker for the runtime's functions alone.
+#include <stdio.h>
+#include <unistd.h>
+
+#include <catch2/catch.hpp>
+#include <filesystem>
+#include <sstream>
+
+#include "search/space/space.h"
+#include "tests/property/codegen/kernel_check.h"
+
+namespace tile_tune {
+namespace {
+
+// Functions of TC and the eDSL; those of two arguments, and of three.
+const std::vector<std::string> kUnary{"acosh", "asinh", "atanh", "cbrt",  "cosh",    "exp",  "exp10", "exp2", "expm1",
+                                      "log",   "log10", "log1p", "log2",  "sigmoid", "sinh", "tanh",  "sqrt", "rsqrt",
+                                      "ceil",  "floor", "trunc", "round", "fabs",    "relu", "sign"};
+const std::vector<std::string> kBinary{"pow", "fmax", "fmin", "max", "min"};
+const std::vector<std::string> kTernary{};
+
+std::string text_of(const std::string& type) {
+  std::string outputs, statements;
+  int count = 0;
+  const auto add = [&](const std::string& function, const std::string& arguments) {
+    const std::string output = "o" + std::to_string(count++);
+    outputs += (outputs.empty() ? "" : ", ") + output;
+    statements += "  " + output + "(i) = " + function + "(" + arguments + ")\n";
+  };
+  for (const auto& function : kUnary) add(function, "a(i)");
+  for (const auto& function : kBinary) add(function, "a(i), b(i)");
+  for (const auto& function : kTernary) add(function, "a(i), b(i), c(i)");
+  return "def f(" + type + "(N) a, " + type + "(N) b, " + type + "(N) c) -> (" + outputs + ") {\n" + statements + "}";
+}
+
+// The names that an object leaves to the linker.
+std::vector<std::string> undefined_symbols(const std::filesystem::path& object) {
+  std::string text(1 << 16, '\0');
+  FILE* const pipe = popen(("nm -u -j " + object.string()).c_str(), "r");
+  REQUIRE(pipe != nullptr);
+  text.resize(fread(text.data(), 1, text.size(), pipe));
+  REQUIRE(pclose(pipe) == 0);
+  std::istringstream lines(text);
+  std::vector<std::string> symbols;
+  for (std::string line; std::getline(lines, line);) symbols.push_back(line);
+  return symbols;
+}
+
+bool is_of_the_runtime(const std::string& symbol) {
+  return symbol.starts_with("halide_") || symbol == "memcpy" || symbol == "memset";
+}
+
+}  // namespace
+
+TEST_CASE("kernels call no function of the C library", "[property]") {
+  const std::string baseline = "x86-64-linux-sse41";
+  for (const std::string type : {"float16", "bfloat16", "float", "double"})
+    for (const std::string& halide : {test::host(1).halide, baseline}) {
+      CAPTURE(type, halide);
+      codegen::Target target = test::host(1);
+      if (halide == baseline) {
+        if (!target.halide.starts_with("x86-64")) continue;
+        target.vector_bytes = 16;
+        target.vector_registers = 16;
+      }
+      target.halide = halide;
+      const ir::Program program = test::bound_program(text_of(type), {{"N", 37}});
+      const std::filesystem::path object =
+          std::filesystem::temp_directory_path() / ("library_calls_" + std::to_string(getpid()) + ".o");
+      const auto schedule = search::Space(program, target).default_schedule();
+      const auto compiled = codegen::compile_object(program, schedule, target, "f", object);
+      if (!compiled) FAIL(render(compiled.error()));
+      for (const std::string& symbol : undefined_symbols(object)) {
+        CAPTURE(symbol);
+        CHECK(is_of_the_runtime(symbol));
+      }
+      std::filesystem::remove(object);
+    }
+}
+
+}  // namespace tile_tune

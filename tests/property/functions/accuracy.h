@@ -1,0 +1,33 @@
+// The largest error of a function over arguments.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace tile_tune::codegen::functions {
+
+struct Worst {
+  double error = 0;  // in ulp
+  std::vector<double> arguments;
+  double result = 0;
+};
+
+/// How far the function may be from the exact value, in ulp, and where it is further, how far absolutely.
+struct Allowance {
+  double ulp = 2, absolute = 0;
+};
+Allowance allowance(const std::string& name);
+
+/// Of the function compiled for one of targets(), at columns of arguments; 0 where the absolute allowance is kept.
+template <typename T>
+Worst worst_error(const std::string& name, const std::string& target, const std::vector<std::vector<T>>& columns);
+
+/// The same of a function of one f32, for all 2^32 values, or each of so many.
+Worst worst_error_of_all(const std::string& name, const std::string& target, uint64_t step = 1);
+
+/// "exp f32 host: 1.2 ulp at -0x1p3, where it gives ...".
+template <typename T>
+std::string described(const std::string& name, const std::string& target, const Worst& worst);
+
+}  // namespace tile_tune::codegen::functions

@@ -1,0 +1,44 @@
+// Every function against MPFR: special values and a few thousand others, on every target that this CPU can run.
+#include <catch2/catch.hpp>
+
+#include "codegen/lower/functions/functions.h"
+#include "tests/property/functions/accuracy.h"
+#include "tests/property/functions/samples.h"
+#include "tests/property/functions/vector_function.h"
+
+namespace tile_tune::codegen::functions {
+namespace {
+
+// Columns of arguments: special values with each other, and samples.
+template <typename T>
+std::vector<std::vector<T>> columns(int arguments, size_t count) {
+  if (arguments == 1) return {samples<T>(count, 1)};
+  std::vector<std::vector<T>> all;
+  for (int k = 0; k < arguments; ++k) all.push_back(samples<T>(count, 10 * (k + 1)));
+  const auto special = special_values<T>();
+  for (const T a : special)
+    for (const T b : special) {
+      all[0].push_back(a);
+      all[1].push_back(b);
+      if (arguments == 3) all[2].push_back(a);
+    }
+  return all;
+}
+
+template <typename T>
+void check_all() {
+  for (const auto& [name, arguments] : names())
+    for (const auto& target : targets()) {
+      const Worst worst = worst_error<T>(name, target, columns<T>(arguments, 6000));
+      INFO(described<T>(name, target, worst));
+      CHECK(worst.error <= allowance(name).ulp);
+    }
+}
+
+}  // namespace
+
+TEST_CASE("functions of f32 are within their allowance", "[property]") { check_all<float>(); }
+
+TEST_CASE("functions of f64 are within their allowance", "[property]") { check_all<double>(); }
+
+}  // namespace tile_tune::codegen::functions
