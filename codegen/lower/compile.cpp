@@ -15,6 +15,7 @@
 #include "codegen/lower/autoscheduled_pipeline.h"
 #include "codegen/lower/expression.h"
 #include "codegen/lower/folds.h"
+#include "codegen/lower/functions/rare.h"
 #include "codegen/lower/padded_inputs.h"
 #include "codegen/lower/shared_factors.h"
 #include "codegen/lower/stage.h"
@@ -268,6 +269,7 @@ Lowered lower(const ir::Program& program, const Schedule* schedule, const Target
     lowered.pipeline.add_custom_lowering_pass(new SharedFactors());
     lowered.pipeline.add_custom_lowering_pass(new FoldsTogether());
   }
+  lowered.pipeline.add_custom_lowering_pass(new functions::RareCases());
   if (!distances.empty()) lowered.pipeline.add_custom_lowering_pass(new LoadsAhead(std::move(distances)));
   return lowered;
 }

@@ -139,11 +139,11 @@ Expr unary(ir::Op op, const Expr& x) {
     case Op::Log:
       return functions::call("log", {x});
     case Op::Sin:
-      return Halide::sin(x);
+      return functions::call("sin", {x});
     case Op::Cos:
-      return Halide::cos(x);
+      return functions::call("cos", {x});
     case Op::Tan:
-      return Halide::tan(x);
+      return functions::call("tan", {x});
     case Op::Tanh:
       return functions::call("tanh", {x});
     case Op::IsNan:
@@ -157,15 +157,15 @@ Expr unary(ir::Op op, const Expr& x) {
     case Op::Sign:
       return Halide::select(x > zero, one, x < zero, -one, x);
     case Op::Acos:
-      return libm("acos", {x});
+      return functions::call("acos", {x});
     case Op::Acosh:
       return functions::call("acosh", {x});
     case Op::Asin:
-      return libm("asin", {x});
+      return functions::call("asin", {x});
     case Op::Asinh:
       return functions::call("asinh", {x});
     case Op::Atan:
-      return libm("atan", {x});
+      return functions::call("atan", {x});
     case Op::Atanh:
       return functions::call("atanh", {x});
     case Op::Cbrt:
@@ -173,7 +173,7 @@ Expr unary(ir::Op op, const Expr& x) {
     case Op::Cosh:
       return functions::call("cosh", {x});
     case Op::Erf:
-      return libm("erf", {x});
+      return functions::call("erf", {x});
     case Op::Erfc:
       return libm("erfc", {x});
     case Op::Exp2:
@@ -238,7 +238,7 @@ Expr binary(ir::Op op, const Expr& a, const Expr& b) {
     case Op::Pow:
       return functions::call("pow", {a, b});
     case Op::Atan2:
-      return libm("atan2", {a, b});
+      return functions::call("atan2", {a, b});
     case Op::Copysign:
       return libm("copysign", {a, b});
     case Op::Fdim:

@@ -2,6 +2,7 @@
 
 #include "codegen/lower/expression.h"
 #include "codegen/lower/functions/functions.h"
+#include "codegen/lower/functions/rare.h"
 
 namespace tile_tune::codegen::functions {
 namespace {
@@ -46,6 +47,7 @@ VectorFunction<T>::VectorFunction(const std::string& name, int arguments, const 
   Halide::Func result("result_of_" + name);
   result(i) = with_ieee_rules(call(name, values), false);
   result.vectorize(i, machine.natural_vector_size<T>());
+  result.add_custom_lowering_pass(new RareCases());
   compiled_->callable = result.compile_to_callable(inputs, machine);
 }
 

@@ -1,0 +1,46 @@
+#include "codegen/lower/functions/rare.h"
+
+#include <map>
+
+#include "codegen/lower/functions/rare_cases.h"
+
+namespace tile_tune::codegen::functions {
+namespace {
+
+using Halide::Expr;
+using Halide::Internal::Call;
+using Halide::Internal::VectorReduce;
+
+const std::string kPrefix = "tile_tune_rare_";
+
+const std::map<std::string, Expr (*)(const std::vector<Expr>&)>& rare_cases() {
+  static const std::map<std::string, Expr (*)(const std::vector<Expr>&)> all{
+      {"sin", rare_sin},
+      {"cos", rare_cos},
+      {"tan", rare_tan},
+  };
+  return all;
+}
+
+}  // namespace
+
+Expr usually(const Expr& usual, const Expr& is_rare, const std::string& rare_case, const std::vector<Expr>& arguments) {
+  std::vector<Expr> all{usual, is_rare};
+  all.insert(all.end(), arguments.begin(), arguments.end());
+  return Call::make(usual.type(), kPrefix + rare_case, all, Call::PureExtern);
+}
+
+Expr RareCases::visit(const Call* op) {
+  const Expr same = IRMutator::visit(op);
+  if (op->name.compare(0, kPrefix.size(), kPrefix) != 0) return same;
+  const auto& arguments = same.as<Call>()->args;
+  const Expr& usual = arguments[0];
+  const Expr is_rare = Halide::Internal::Variable::make(arguments[1].type(), Halide::Internal::unique_name('r'));
+  const Expr rare = rare_cases().at(op->name.substr(kPrefix.size()))({arguments.begin() + 2, arguments.end()});
+  const Expr any = is_rare.type().is_scalar() ? is_rare : VectorReduce::make(VectorReduce::Or, is_rare, 1);
+  const Expr mixed = Halide::select(is_rare, rare, usual);
+  const Expr chosen = Call::make(usual.type(), Call::if_then_else, {any, mixed, usual}, Call::PureIntrinsic);
+  return Halide::Internal::Let::make(is_rare.as<Halide::Internal::Variable>()->name, arguments[1], chosen);
+}
+
+}  // namespace tile_tune::codegen::functions

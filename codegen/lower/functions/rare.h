@@ -1,0 +1,25 @@
+// Arguments that take longer, in a branch: sines of large numbers, remainders of large quotients.
+//
+// An expression computes both sides of a select for all lanes. Here the longer side is a call until the code is lowered
+// and in vectors, where Halide neither moves its parts out of the branch nor merges them with others.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "Halide.h"
+
+namespace tile_tune::codegen::functions {
+
+/// `usual`, but in lanes where `is_rare` what the rare case of this name (rare.cpp) gives of the arguments. Only where
+/// a lane of the vector needs it does it take time.
+Halide::Expr usually(const Halide::Expr& usual, const Halide::Expr& is_rare, const std::string& rare_case,
+                     const std::vector<Halide::Expr>& arguments);
+
+/// A pass over lowered code, and one that must run: makes branches of what usually() stands for.
+class RareCases : public Halide::Internal::IRMutator {
+  using IRMutator::visit;
+  Halide::Expr visit(const Halide::Internal::Call* op) override;
+};
+
+}  // namespace tile_tune::codegen::functions

@@ -1,0 +1,14 @@
+// The rare cases of functions (rare.h), by their arguments: for vectors of any length, and every number.
+#pragma once
+
+#include <vector>
+
+#include "Halide.h"
+
+namespace tile_tune::codegen::functions {
+
+Halide::Expr rare_sin(const std::vector<Halide::Expr>& arguments);
+Halide::Expr rare_cos(const std::vector<Halide::Expr>& arguments);
+Halide::Expr rare_tan(const std::vector<Halide::Expr>& arguments);
+
+}  // namespace tile_tune::codegen::functions
