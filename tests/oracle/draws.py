@@ -79,3 +79,8 @@ def float_expression(rng, reads, depth, calls):
                         rng.choice(["?:", "select"]))
     name = rng.choice(calls)
     return e.Call(name, [inner() for _ in range(2 if name in ("min", "max", "fmin", "fmax", "copysign") else 1)])
+
+
+def shuffled(rng, parts):
+    rng.shuffle(parts)
+    return parts

@@ -5,7 +5,8 @@ import math
 import expressions as e
 import kinds_reads
 import scalars as s
-from draws import INDICES, NAMES, array, extent, far, float_expression, layouts, number, specials, with_specials
+from draws import (INDICES, NAMES, array, extent, far, float_expression, layouts, number, shuffled, specials,
+                   with_specials)
 from programs import Program, Statement
 
 SIGN_CALLS = ["fabs", "abs", "copysign", "min", "max", "fmin", "fmax", "floor", "ceil", "trunc", "round", "sqrt", "relu", "exp",
@@ -178,7 +179,7 @@ def as_einsum(program, spelled, kept, kind):
 def deterministic(rng):
     """What float sums and quotients are made of; the runner compares bits (runner.py)."""
     kind = rng.choice([s.F32, s.F32, s.F64, s.F16])
-    form = rng.choice(["product", "mean", "softmax", "elementwise"])
+    form = rng.choice(["product", "mean", "softmax", "elementwise", "quotient"])
     m, n, k = (rng.choice([1, 3, 5, 8, 13, 17, 31]) for _ in range(3))
     i, j, l = e.index("i"), e.index("j"), e.index("k")
     inputs = {"A": (kind, (m, k)), "B": (kind, (k, n)), "C": (kind, (n,))}
@@ -196,6 +197,10 @@ def deterministic(rng):
         each = {"i": (0, m), "k": (0, k)}
         statements = [Statement("S", ["i"], "+", e.Call("exp", [a]), each),
                       Statement("O", ["i", "k"], "=", e.Arithmetic("/", e.Call("exp", [a]), e.Read("S", [i])), each)]
+    elif form == "quotient":
+        inputs.pop("A")
+        value = e.Arithmetic("/", *shuffled(rng, [b, rng.choice([c, e.Literal(3.0), e.Literal(7.0)])]))
+        statements = [Statement("O", ["k", "j"], "=", value, {"k": (0, k), "j": (0, n)})]
     else:
         inputs.pop("A")
         value = e.Arithmetic("/", float_expression(rng, [b, c], 2, ["fabs", "sqrt"]),

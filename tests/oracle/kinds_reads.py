@@ -5,7 +5,7 @@ import math
 
 import expressions as e
 import scalars as s
-from draws import array, layouts, number
+from draws import array, layouts, shuffled
 from programs import Program, Statement
 
 
@@ -164,11 +164,6 @@ def window(rng):
     if slip and reads_outside(program, read):
         program.expect = "refused"
     return program
-
-
-def shuffled(rng, parts):
-    rng.shuffle(parts)
-    return parts
 
 
 def other_branch(rng, kind, inputs):

@@ -66,20 +66,21 @@ class Program:
 
 
 def narrower(program, index):
-    """The program with one value less of an index, each a plain subscript; None if there is none to spare."""
+    """The program with a third of the values of an index, each a plain subscript; None if there are too few."""
     extent = max((one.ranges[index][1] for one in program.statements if index in one.ranges), default=0)
     if extent < 2:
         return None
+    fewer = (extent + 1) // 3
     result = copy.deepcopy(program)
     for statement in result.statements:
         if index in statement.ranges:
-            statement.ranges[index] = (0, extent - 1)
+            statement.ranges[index] = (0, fewer)
     for read in {one.tensor: one for statement in program.statements for one in e.reads(statement.value)}.values():
         for d, subscript in enumerate(read.subscripts):
             if read.tensor in result.inputs and subscript.terms == {index: 1}:
                 kind, shape = result.inputs[read.tensor]
-                result.inputs[read.tensor] = kind, shape[:d] + (extent - 1,) + shape[d + 1:]
-                result.data[read.tensor] = np.take(result.data[read.tensor], range(extent - 1), axis=d)
+                result.inputs[read.tensor] = kind, shape[:d] + (fewer,) + shape[d + 1:]
+                result.data[read.tensor] = np.take(result.data[read.tensor], range(fewer), axis=d)
     return result
 
 

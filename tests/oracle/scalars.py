@@ -369,19 +369,22 @@ def function(name, a, kind):
 
 def converted(value, source, target):
     if source.is_float and target.is_float:
-        return outward_if_inexact(value, target) if target.bits < computed_in(source).bits else value
+        return cast_to_float(value, target) if target.bits < computed_in(source).bits else value
     if source.is_float:
         return to_integer(value, target)
     if target.is_float:
-        return outward_if_inexact(Span(float_below(value), float_above(value)), target)
+        return cast_to_float(Span(float_below(value), float_above(value)), target)
     return wrapped(value, target)
 
 
-def outward_if_inexact(s, target):
+def cast_to_float(s, target):
     """A cast rounds once; the operand's own digits are known up to its span."""
     if s.lo is None:
         return s
-    return Span(rounded(s.lo, target), rounded(s.hi, target), s.nan)
+    ends = [rounded(x, target) for x in (s.lo, s.hi)]
+    if target in (F16, BF16):  # or through f32, in which halves are computed
+        ends += [rounded(rounded(x, F32), target) for x in (s.lo, s.hi)]
+    return span(ends, s.nan)
 
 
 def float_below(number):
