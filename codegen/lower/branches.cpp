@@ -56,7 +56,7 @@ Values named(const Values& values, const std::function<Values(const Values&)>& u
 }  // namespace
 
 Branches::Branches(const ir::Statement& statement, const ir::Expr& spelled) {
-  collect(statement, *statement.value, spelled);
+  collect(statement, *statement.value, spelled, false);
 }
 
 // Where sizes have names, more comparisons may be left than between numbers: of these nothing is known.
@@ -83,29 +83,36 @@ Values Branches::choose(const Decided& condition, const std::vector<Expr>& indic
   return result;
 }
 
-void Branches::collect(const ir::Statement& statement, const ir::Expr& bound, const ir::Expr& spelled) {
+void Branches::collect(const ir::Statement& statement, const ir::Expr& bound, const ir::Expr& spelled, bool guarded) {
   if (const auto* cast = std::get_if<ir::Cast>(&bound.node))
-    return collect(statement, *cast->argument, *std::get<ir::Cast>(spelled.node).argument);
+    return collect(statement, *cast->argument, *std::get<ir::Cast>(spelled.node).argument, guarded);
   if (const auto* read = std::get_if<ir::Read>(&bound.node)) {
+    guarded_.push_back(guarded);
     const auto& other = std::get<ir::Read>(spelled.node);
     for (size_t d = 0; d < read->subscripts.size(); ++d)
       if (const auto* nested = std::get_if<ir::ExprPtr>(&read->subscripts[d]))
-        collect(statement, **nested, *std::get<ir::ExprPtr>(other.subscripts[d]));
+        collect(statement, **nested, *std::get<ir::ExprPtr>(other.subscripts[d]), guarded);
     return;
   }
   const auto* call = std::get_if<ir::Call>(&bound.node);
   if (!call) return;
+  if (call->op == ir::Op::Select && !selects_.contains(&spelled)) decide(statement, bound, spelled);
   const auto& arguments = std::get<ir::Call>(spelled.node).arguments;
-  for (size_t i = 0; i < arguments.size(); ++i) collect(statement, *call->arguments[i], *arguments[i]);
-  if (call->op != ir::Op::Select || selects_.contains(&spelled)) return;
-  const auto formula = ir::formula_of(*call->arguments[0], true, &statement);
+  for (size_t i = 0; i < arguments.size(); ++i)
+    collect(statement, *call->arguments[i], *arguments[i], guarded || (i > 0 && selects_.contains(&spelled)));
+}
+
+void Branches::decide(const ir::Statement& statement, const ir::Expr& bound, const ir::Expr& spelled) {
+  const auto& condition = *std::get<ir::Call>(bound.node).arguments[0];
+  const auto formula = ir::formula_of(condition, true, &statement);
   if (!formula) return;
   if (&bound == &spelled) {
     selects_[&spelled] = decided(statement, *formula, *formula);
     return;
   }
   // With names for sizes the ranges tell nothing.
-  const auto in_numbers = ir::formula_of(*call->arguments[0], true), in_names = ir::formula_of(*arguments[0], true);
+  const auto in_numbers = ir::formula_of(condition, true);
+  const auto in_names = ir::formula_of(*std::get<ir::Call>(spelled.node).arguments[0], true);
   if (in_numbers && in_names) selects_[&spelled] = decided(statement, *in_numbers, *in_names);
 }
 

@@ -42,6 +42,7 @@ class Terms {
   bool leaves_terms_out() const;
   const ir::Expr& term() const;
   Halide::Expr bound_of(size_t constraint) const;
+  bool reads_nothing() const;
   bool reads_inside(int operand, size_t dimension) const;
   bool stays_inside_its_tensor(const Operand& operand) const;
   Values read(int number, const ir::Read& node, std::vector<Halide::Expr> subscripts, const Halide::Expr& part) const;

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "frontend/ir/domain.h"
+#include "frontend/ir/path_condition.h"
 #include "frontend/ir/validate.h"
 
 namespace tile_tune::ir {
@@ -121,13 +122,19 @@ double box_size(const Statement& statement) {
   return size;
 }
 
-double count_operations(const Expr& expr) {
+double count_operations(const Expr& expr, const Statement& statement) {
   double count = 0;
+  if (const auto* select = std::get_if<Call>(&expr.node); select && select->op == Op::Select) {
+    const auto of = [&](size_t i) { return count_operations(*select->arguments[i], statement); };
+    // Borders are no arithmetic, and in the interior one branch is left.
+    if (formula_of(*select->arguments[0], true, &statement)) return std::max(of(1), of(2));
+    return of(0) + of(1) + of(2);
+  }
   if (const auto* call = std::get_if<Call>(&expr.node)) {
-    if (call->op != Op::Select && call->op != Op::And && call->op != Op::Or && call->op != Op::Not) count += 1;
-    for (const auto& argument : call->arguments) count += count_operations(*argument);
+    if (call->op != Op::And && call->op != Op::Or && call->op != Op::Not) count += 1;
+    for (const auto& argument : call->arguments) count += count_operations(*argument, statement);
   } else if (const auto* cast = std::get_if<Cast>(&expr.node)) {
-    count += count_operations(*cast->argument);
+    count += count_operations(*cast->argument, statement);
   }
   return count;
 }
@@ -218,7 +225,7 @@ double flops(const Program& program) {
   for (const auto& statement : program.statements) {
     const bool combines = statement.op != Aggregation::Assign;
     const double points = domain_size(program, statement).value_or(box_size(statement));
-    total += points * (count_operations(*statement.value) + (combines ? 1 : 0));
+    total += points * (count_operations(*statement.value, statement) + (combines ? 1 : 0));
   }
   return total;
 }

@@ -52,6 +52,9 @@ TEST_CASE("the examples have the extents and the work they should") {
   const auto conv =
       bound(example("conv2d.tc"), {{"B", 2}, {"IP", 3}, {"H", 9}, {"W", 8}, {"OP", 4}, {"KH", 3}, {"KW", 2}});
   CHECK(output_shape(conv) == std::vector<int64_t>{2, 4, 7, 7});
+  const auto padded = bound(example("conv2d_padded.tc"), {{"B", 1}, {"IP", 1}, {"H", 4}, {"W", 5}, {"OP", 1}});
+  CHECK(output_shape(padded) == std::vector<int64_t>{1, 1, 4, 5});
+  CHECK(ir::flops(padded) == 2 * (3 * 4 - 2) * (3 * 5 - 2));  // without the terms beyond the border
   const auto pool = bound(example("maxpool2x2.tc"), {{"B", 1}, {"C", 3}, {"H", 7}, {"W", 6}});
   CHECK(output_shape(pool) == std::vector<int64_t>{1, 3, 3, 3});
   for (const auto* program : {&matmul, &matvec, &conv, &pool}) {
@@ -65,6 +68,8 @@ TEST_CASE("sizes of 0 are legal") {
   CHECK(output_shape(matmul) == std::vector<int64_t>{3, 5});
   CHECK(ir::flops(matmul) == 0);
   CHECK(output_shape(bound(example("matvec.tc"), {{"R", 0}, {"C", 4}})) == std::vector<int64_t>{0});
+  const auto padded = bound(example("conv2d_padded.tc"), {{"B", 2}, {"IP", 1}, {"H", 0}, {"W", 5}, {"OP", 3}});
+  CHECK(output_shape(padded) == std::vector<int64_t>{2, 3, 0, 5});
 }
 
 TEST_CASE("what depends on sizes is refused when they are known") {
