@@ -233,7 +233,7 @@ TEST_CASE("of a missing database many workloads are told once") {
 TEST_CASE("a workload that cannot be measured is told of, and the others are") {
   const Sandbox box;
   box.write("mixed.json", R"({"kind": "suite", "format": 1, "name": "mixed", "workloads": [
-    {"name": "beyond", "sizes": {"N": 4, "M": 9}, "tc": "def f(float(N) A, int(M) I) -> (O) { O(i) = A(I(i)*0+N+5) }"},
+    {"name": "beyond", "einsum": "ij->j", "sizes": {"i": 7, "j": 1099511627776}},
     {"name": "vast", "einsum": "ij->i", "sizes": {"i": 1099511627776, "j": 7}},
     {"name": "plain", "einsum": "ij->i", "sizes": {"i": 5, "j": 7}}]})");
   const std::vector<std::string> command{"bench", "mixed.json", "--against", "none", "--rounds",
