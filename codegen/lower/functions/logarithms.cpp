@@ -41,13 +41,6 @@ Expr tail(Names& names, const Expr& f, const Expr& half_square) {
   return names(s * (square * horner(square, kTail) + half_square));
 }
 
-// e log_b(2) + y, where |y| <= log_b(2) / 2.
-Expr sum_of(Names& names, const Expr& e, const Expr& f, const std::vector<double>& polynomial, double high,
-            double low) {
-  const Expr rest = names(f * horner(f, polynomial) + e * number(f, low));
-  return strict::add(strict::mul(e, number(f, high)), rest);
-}
-
 // Of f64, with 1 / ln b in two words.
 Expr in_base(Names& names, const Logarithmic& x, const Base& base) {
   const auto& [e, f] = x;
@@ -80,23 +73,24 @@ Format format_of(const Expr& x) {
   return {52, 1023, 0x3fe6a09e667f3bcd, 0x1p52};
 }
 
-// The exponent and its bias in the bits of exponents, for x = 2^e * m, m in [sqrt(1/2), sqrt(2)).
-Expr exponent_bits(Names& names, const Expr& x) {
+// For x = 2^e * m, m in [sqrt(1/2), sqrt(2)): a word whose exponent is e with its bias, and whose significand m is
+// above sqrt(1/2).
+Expr split_bits(Names& names, const Expr& x) {
   const Format format = format_of(x);
-  const uint64_t mask = is_single(x) ? 0x7f800000 : 0x7ff0000000000000;
-  return names((bits_of(x) + word(x, (format.bias << format.significand) - format.root)) & word(x, mask));
+  return names(bits_of(x) + word(x, (format.bias << format.significand) - format.root));
 }
 
-Expr whole_exponent(Names& names, const Expr& exponent, const Expr& like) {
-  const Format format = format_of(like);
-  const Expr biased = exponent >> word(like, format.significand);
-  const Expr integers = bits_of(number(like, format.integers));
-  return names(strict::sub(float_of(biased | integers), number(like, format.integers + format.bias)));
+Expr exponent_of(const Expr& split, const Expr& bias, const Format& format) {
+  const Expr biased = split >> Halide::Internal::make_const(split.type(), format.significand);
+  const Expr integers = number(bias, format.integers);
+  return strict::sub(float_of(biased | bits_of(integers)), bias);
 }
 
-Expr significand_of(const Expr& x, const Expr& exponent) {
-  const Format format = format_of(x);
-  return float_of(bits_of(x) - exponent + word(x, format.bias << format.significand));
+Expr significand_less_one(const Expr& split, const Format& format) {
+  const auto constant = [&](uint64_t value) { return Halide::Internal::make_const(split.type(), value); };
+  const Expr above = split & constant((uint64_t{1} << format.significand) - 1);
+  const Expr significand = float_of(above + constant(format.root));
+  return strict::sub(significand, number(significand, 1));
 }
 
 Expr logarithm_of(const Expr& argument, const std::vector<double>& polynomial, const Base& base) {
@@ -104,46 +98,49 @@ Expr logarithm_of(const Expr& argument, const std::vector<double>& polynomial, c
   const Expr x = names(argument);
   const Logarithmic parts = split(names, x);
   if (!is_single(x)) return names.around(with_limits(x, in_base(names, parts, base)));
-  // log10 2 in f32: 11 bits, and the rest.
+  const auto& [e, f] = parts;
+  const Expr y = horner(f, polynomial) * f;
+  // log10 2 in two parts, of which the first has 11 bits.
   const bool binary = base.two_high == 1;
-  const Expr sum = sum_of(names, parts.e, parts.f, polynomial, binary ? 1 : 0x1.344p-2, binary ? 0 : 0x1.3509f8p-18);
+  const Expr sum =
+      binary ? y + e : e * number(f, 0x1.344p-2) + strict::add(y, strict::mul(e, number(f, 0x1.3509f8p-18)));
   return names.around(with_limits(x, sum));
 }
 
 }  // namespace
 
 Logarithmic split(Names& names, const Expr& x) {
-  const bool single = is_single(x);
-  const double least = single ? 0x1p-126 : 0x1p-1022, scale = single ? 0x1p23 : 0x1p52;
+  const Format format = format_of(x);
+  const double least = is_single(x) ? 0x1p-126 : 0x1p-1022, bias = format.integers + static_cast<double>(format.bias);
   const Expr is_subnormal = names(strict::less(x, number(x, least)));
-  const Expr normal = names(Halide::select(is_subnormal, strict::mul(x, number(x, scale)), x));
-  const Expr exponent = exponent_bits(names, normal);
-  const Expr more = Halide::select(is_subnormal, number(x, -std::log2(scale)), number(x, 0));
-  return {names(strict::add(whole_exponent(names, exponent, x), more)),
-          names(strict::sub(significand_of(normal, exponent), number(x, 1)))};
+  const Expr scaled = strict::mul(x, number(x, std::ldexp(1.0, format.significand)));
+  const Expr split = split_bits(names, names(Halide::select(is_subnormal, scaled, x)));
+  const Expr bias_of = Halide::select(is_subnormal, number(x, bias + format.significand), number(x, bias));
+  return {names(exponent_of(split, bias_of, format)), names(significand_less_one(split, format))};
 }
 
 Logarithmic split_sum(Names& names, const Expr& z, const Expr& is_large) {
   const Format format = format_of(z);
   const Expr one = number(z, 1);
-  const Expr sum = names(Halide::select(is_large, z, strict::add(z, one)));
-  const Expr exponent = exponent_bits(names, sum);
+  const Expr split = split_bits(names, names(Halide::select(is_large, z, strict::add(z, one))));
   // (1 + z) 2^-e - 1
+  const Expr exponent = split & word(z, is_single(z) ? 0x7f800000 : 0x7ff0000000000000);
   const Expr power = names(float_of(word(z, (2 * format.bias) << format.significand) - exponent));
   const Expr near = strict::add(strict::mul(z, power), strict::sub(power, one));
-  const Expr far = strict::sub(significand_of(sum, exponent), one);
-  return {whole_exponent(names, exponent, z), names(Halide::select(is_large, far, near))};
+  const Expr far = significand_less_one(split, format);
+  const Expr bias = number(z, format.integers + static_cast<double>(format.bias));
+  return {names(exponent_of(split, bias, format)), names(Halide::select(is_large, far, near))};
 }
 
 Expr logarithm(Names& names, const Logarithmic& x) {
   const auto& [e, f] = x;
   if (is_single(f)) {
-    const Expr rest = names(names(f * f) * horner(f, kNaturalRest) + e * number(f, 0x1.7f7d1cp-20));
-    return strict::add(strict::mul(e, number(f, 0x1.62e4p-1)), strict::add(f, rest));
+    const Expr rest = names(f * f) * horner(f, kNaturalRest) + e * number(f, 0x1.7f7d1cp-20);
+    return e * number(f, 0x1.62e4p-1) + strict::add(f, rest);
   }
   const Expr half_square = names(f * f * number(f, 0.5));
-  const Expr rest = names(half_square - (tail(names, f, half_square) + e * number(f, 0x1.cf79abc9e3b3ap-40)));
-  return strict::sub(strict::mul(e, number(f, 0x1.62e42fefap-1)), strict::sub(rest, f));
+  const Expr rest = half_square - (tail(names, f, half_square) + e * number(f, 0x1.cf79abc9e3b3ap-40));
+  return e * number(f, 0x1.62e42fefap-1) + strict::sub(f, rest);
 }
 
 Expr log(const Expr& argument) {
