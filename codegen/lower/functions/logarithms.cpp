@@ -4,6 +4,7 @@
 #include "codegen/lower/functions/logarithms.h"
 
 #include <cmath>
+#include <limits>
 
 #include "codegen/lower/functions/functions.h"
 
@@ -11,6 +12,8 @@ namespace tile_tune::codegen::functions {
 namespace {
 
 using Halide::Expr;
+
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 // Of (log(1 + f) - f) / f^2, within 0.01 ulp.
 const std::vector<double> kNaturalRest{-0x1p-1,       0x1.555546p-2,  -0x1.000004p-2, 0x1.99a55ap-3,  -0x1.555d9cp-3,
@@ -58,7 +61,7 @@ Expr in_base(Names& names, const Logarithmic& x, const Base& base) {
 // `finite` where x is a positive number, and what C has elsewhere.
 Expr with_limits(const Expr& x, const Expr& finite) {
   const Expr zero = number(x, 0);
-  const Expr is_positive = strict::less(zero, x) && strict::less(x, infinity(x));
+  const Expr is_positive = is_within(x, is_single(x) ? 0x1p-149 : 0x1p-1074, kInfinity);
   const Expr other = Halide::select(strict::less(x, zero), not_a_number(x), x);
   return Halide::select(is_positive, finite, Halide::select(strict::equal(x, zero), -infinity(x), other));
 }
@@ -157,9 +160,7 @@ Expr log1p(const Expr& argument) {
   const Expr x = names(argument), least = number(x, -1);
   const Expr is_large = names(strict::less(number(x, is_single(x) ? 0x1p28 : 0x1p56), x));
   const Expr result = logarithm(names, split_sum(names, x, is_large));
-  const Expr is_usual = strict::less(least, x) &&
-                        strict::less(number(x, is_single(x) ? 0x1p-26 : 0x1p-55), magnitude(x)) &&
-                        strict::less(x, infinity(x));
+  const Expr is_usual = is_within(magnitude(x), is_single(x) ? 0x1p-26 : 0x1p-55, kInfinity) && strict::less(least, x);
   // Where x is so small that it is the result, NaN, and infinity.
   const Expr other = Halide::select(strict::less(x, least), not_a_number(x), x);
   return names.around(Halide::select(is_usual, result, Halide::select(strict::equal(x, least), -infinity(x), other)));

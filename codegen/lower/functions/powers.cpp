@@ -2,6 +2,7 @@
 // logarithm has to have some 12 bits more than the result: that of f32 is computed in f64, that of f64 in two words, of
 // which the first has half the bits, so that products with it are exact (as in FreeBSD's msun, by Sun Microsystems).
 #include <cmath>
+#include <limits>
 
 #include "codegen/lower/functions/exponentials.h"
 #include "codegen/lower/functions/functions.h"
@@ -149,7 +150,7 @@ Expr cbrt(const Expr& argument) {
   const Expr root = y + rest * (square * number(x, 2.0 / 3));
   const Expr unscaled = Halide::select(is_subnormal, number(x, std::ldexp(1.0, -more / 3)), number(x, 1));
   const Expr result = with_sign(strict::mul(root, unscaled), sign_bit(x));
-  const Expr is_usual = strict::less(number(x, 0), size) && strict::less(size, infinity(x));
+  const Expr is_usual = is_within(size, is_single(x) ? 0x1p-149 : 0x1p-1074, std::numeric_limits<double>::infinity());
   return names.around(Halide::select(is_usual, result, x));
 }
 
