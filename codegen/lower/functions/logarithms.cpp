@@ -29,14 +29,6 @@ const std::vector<double> kDecimal{0x1.bcb7b2p-2,  -0x1.bcb7aap-3, 0x1.2879bap-3
 const std::vector<double> kTail{0x1.5555555555558p-1, 0x1.9999999995243p-2, 0x1.2492492e0b364p-2, 0x1.c71c62c10c6cap-3,
                                 0x1.7462bf6599cfap-3, 0x1.39fcf7eb7daadp-3, 0x1.2b69b6dc842b2p-3};
 
-// log_b 2 in two parts, the first so short that its product with e is exact; 1 / ln b in two parts, the first of 26
-// bits.
-struct Base {
-  double two_high, two_low, high, low;
-};
-constexpr Base kBase2{1, 0, 0x1.7154768p0, -0x1.6a3e80f444178p-27};
-constexpr Base kBase10{0x1.34413509f78p-2, 0x1.fef311f12b358p-46, 0x1.bcb7b18p-2, -0x1.6c8d78e6acaa4p-29};
-
 // log(1 + f) - (f - f^2 / 2) of f64.
 Expr tail(Names& names, const Expr& f, const Expr& half_square) {
   const Expr s = names(strict::div(f, strict::add(f, number(f, 2))));
@@ -44,18 +36,10 @@ Expr tail(Names& names, const Expr& f, const Expr& half_square) {
   return names(s * (square * horner(square, kTail) + half_square));
 }
 
-// Of f64, with 1 / ln b in two words.
-Expr in_base(Names& names, const Logarithmic& x, const Base& base) {
-  const auto& [e, f] = x;
-  const Expr half_square = names(strict::mul(strict::mul(f, f), number(f, 0.5)));
-  const Expr high = halves(names, names(strict::sub(f, half_square))).high;
-  const Expr low = names(strict::add(strict::sub(strict::sub(f, high), half_square), tail(names, f, half_square)));
-  const Expr product = names(strict::mul(high, number(f, base.high)));
-  const Expr products = names((low + high) * number(f, base.low) + low * number(f, base.high));
-  const Expr whole = names(strict::mul(e, number(f, base.two_high)));
-  const Expr sum = names(strict::add(whole, product));
-  const Expr error = strict::add(strict::sub(whole, sum), product);
-  return strict::add(sum, strict::add(error, products + e * number(f, base.two_low)));
+// log(1 + f) + more of f64, where `more` is small.
+Expr natural(Names& names, const Expr& f, const Expr& more) {
+  const Expr half_square = names(f * f * number(f, 0.5));
+  return names(strict::sub(f, half_square - (tail(names, f, half_square) + more)));
 }
 
 // `finite` where x is a positive number, and what C has elsewhere.
@@ -96,18 +80,9 @@ Expr significand_less_one(const Expr& split, const Format& format) {
   return strict::sub(significand, number(significand, 1));
 }
 
-Expr logarithm_of(const Expr& argument, const std::vector<double>& polynomial, const Base& base) {
-  Names names;
-  const Expr x = names(argument);
-  const Logarithmic parts = split(names, x);
-  if (!is_single(x)) return names.around(with_limits(x, in_base(names, parts, base)));
-  const auto& [e, f] = parts;
-  const Expr y = horner(f, polynomial) * f;
-  // log10 2 in two parts, of which the first has 11 bits.
-  const bool binary = base.two_high == 1;
-  const Expr sum =
-      binary ? y + e : e * number(f, 0x1.344p-2) + strict::add(y, strict::mul(e, number(f, 0x1.3509f8p-18)));
-  return names.around(with_limits(x, sum));
+// log_b(1 + f)
+Expr in_base(Names& names, const Expr& f, const std::vector<double>& polynomial, double log_of_e) {
+  return names(is_single(f) ? f * horner(f, polynomial) : natural(names, f, number(f, 0)) * number(f, log_of_e));
 }
 
 }  // namespace
@@ -137,13 +112,9 @@ Logarithmic split_sum(Names& names, const Expr& z, const Expr& is_large) {
 
 Expr logarithm(Names& names, const Logarithmic& x) {
   const auto& [e, f] = x;
-  if (is_single(f)) {
-    const Expr rest = names(f * f) * horner(f, kNaturalRest) + e * number(f, 0x1.7f7d1cp-20);
-    return e * number(f, 0x1.62e4p-1) + strict::add(f, rest);
-  }
-  const Expr half_square = names(f * f * number(f, 0.5));
-  const Expr rest = half_square - (tail(names, f, half_square) + e * number(f, 0x1.cf79abc9e3b3ap-40));
-  return e * number(f, 0x1.62e42fefap-1) + strict::sub(f, rest);
+  if (is_single(f)) return e * number(f, 0x1.62e43p-1) + strict::add(f, f * f * horner(f, kNaturalRest));
+  // ln 2 in two parts, of which the first has so few bits that its product with e is exact.
+  return e * number(f, 0x1.62e42fefap-1) + natural(names, f, e * number(f, 0x1.cf79abc9e3b3ap-40));
 }
 
 Expr log(const Expr& argument) {
@@ -152,8 +123,23 @@ Expr log(const Expr& argument) {
   return names.around(with_limits(x, logarithm(names, split(names, x))));
 }
 
-Expr log2(const Expr& x) { return logarithm_of(x, kBinary, kBase2); }
-Expr log10(const Expr& x) { return logarithm_of(x, kDecimal, kBase10); }
+Expr log2(const Expr& argument) {
+  Names names;
+  const Expr x = names(argument);
+  const auto [e, f] = split(names, x);
+  return names.around(with_limits(x, e + in_base(names, f, kBinary, 0x1.71547652b82fep0)));
+}
+
+Expr log10(const Expr& argument) {
+  Names names;
+  const Expr x = names(argument);
+  const auto [e, f] = split(names, x);
+  const Expr y = in_base(names, f, kDecimal, 0x1.bcb7b1526e50ep-2);
+  if (!is_single(x)) return names.around(with_limits(x, e * number(x, 0x1.34413509f79ffp-2) + y));
+  // The f32 nearest to log10 2 is half an ulp from it: in two parts, of which the first has 11 bits.
+  const Expr sum = e * number(x, 0x1.344p-2) + strict::add(y, strict::mul(e, number(x, 0x1.3509f8p-18)));
+  return names.around(with_limits(x, sum));
+}
 
 Expr log1p(const Expr& argument) {
   Names names;
