@@ -1,5 +1,6 @@
 #include "codegen/lower/functions/arithmetic.h"
 
+#include <bit>
 #include <limits>
 
 namespace tile_tune::codegen::functions {
@@ -58,6 +59,13 @@ uint64_t sign_mask(const Expr& x) { return uint64_t{1} << (x.type().bits() - 1);
 Expr sign_bit(const Expr& x) { return bits_of(x) & word(x, sign_mask(x)); }
 Expr magnitude(const Expr& x) { return float_of(bits_of(x) & word(x, sign_mask(x) - 1)); }
 Expr with_sign(const Expr& x, const Expr& sign_bits) { return float_of(bits_of(x) ^ sign_bits); }
+
+Expr is_within(const Expr& x, double least, double most) {
+  const auto bits = [&](double value) {
+    return is_single(x) ? std::bit_cast<uint32_t>(static_cast<float>(value)) : std::bit_cast<uint64_t>(value);
+  };
+  return bits_of(x) - word(x, bits(least)) < word(x, bits(most) - bits(least));
+}
 
 Expr power_of_two(const Expr& n) {
   const int significand = n.type().bits() == 32 ? 23 : 52, bias = n.type().bits() == 32 ? 127 : 1023;

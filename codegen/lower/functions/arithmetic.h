@@ -53,6 +53,9 @@ Halide::Expr sign_bit(const Halide::Expr& x);                                  /
 Halide::Expr magnitude(const Halide::Expr& x);                                 // |x|, of NaN too
 Halide::Expr with_sign(const Halide::Expr& x, const Halide::Expr& sign_bits);  // x ^ sign_bits
 
+/// least <= x < most for positive bounds, of their bits: one comparison. Not of NaN.
+Halide::Expr is_within(const Halide::Expr& x, double least, double most);
+
 /// 2^n for a word n of signed integers within the exponents of normal numbers.
 Halide::Expr power_of_two(const Halide::Expr& n);
 

@@ -29,6 +29,8 @@ Constants constants(Base base, bool single) {
   return {0x1.a934f0979a371p1, 0x1.3441350a0p-2, -0x1.0c0219dc1da99p-39};
 }
 
+constexpr double kBinaryOfE = 0x1.71547652b82fep0;  // log2 e
+
 double natural_logarithm(Base base) { return base == Base::Two ? 0x1.62e42fefa39efp-1 : 0x1.26bb1bbb55516p1; }
 
 }  // namespace
@@ -43,10 +45,12 @@ Expr bounded_magnitude(Names& names, const Expr& x, double most) {
   return names(Halide::select(strict::less(size, number(x, most)), size, number(x, most)));
 }
 
+// Added to a small number, 1.5 * 2^23 rounds it to an integer, which then stands in the last bits. 254 more, twice the
+// exponent's bias, make both halves of it biased exponents.
+static Expr shift_to_integer(const Expr& x) { return number(x, is_single(x) ? 0x1.8p23 + 254 : 0x1.8p52 + 2046); }
+
 Reduced reduce(Names& names, Base base, const Expr& x) {
-  // Added to a small number, 1.5 * 2^23 rounds it to an integer, which then stands in the last bits. 254 more, twice
-  // the exponent's bias, make both halves of it biased exponents.
-  const Expr to_integer = number(x, is_single(x) ? 0x1.8p23 + 254 : 0x1.8p52 + 2046);
+  const Expr to_integer = shift_to_integer(x);
   if (base == Base::Two) {
     const Expr shifted = names(strict::add(x, to_integer));
     const Expr n = names(strict::sub(shifted, to_integer));
@@ -84,9 +88,12 @@ Expr power_less_one(Names& names, const Expr& x, int more) {
   return sum + power * names(names(r * r) * exponential_tail(r) - reduced.low);
 }
 
-Expr whole_power(Names& names, const Expr& x) {
-  const Reduced reduced = reduce(names, Base::E, x);
-  return names(strict::mul(fraction(names, reduced.r), whole_power_of_two(reduced, 0)));
+Expr power_of_twice(Names& names, const Expr& x) {
+  const Expr to_integer = shift_to_integer(x);
+  const Expr shifted = names(x * number(x, 2 * kBinaryOfE) + to_integer);
+  const Expr n = names(strict::sub(shifted, to_integer));
+  const Expr r = names(strict::add(x, x) - n * number(x, natural_logarithm(Base::Two)));
+  return names(strict::mul(fraction(names, r), whole_power_of_two({bits_of(shifted), r, {}, {}}, 0)));
 }
 
 Expr scaled(Names& names, const Expr& value, const Reduced& reduced, int more) {

@@ -25,8 +25,8 @@ Halide::Expr scaled(Names& names, const Halide::Expr& value, const Reduced& redu
 /// b^x * 2^more for x that is neither NaN nor far outside of where this is a number of the type.
 Halide::Expr scaled_power(Names& names, Base base, const Halide::Expr& x, int more = 0);
 
-/// e^x where that is a normal number.
-Halide::Expr whole_power(Names& names, const Halide::Expr& x);
+/// e^(2x) where that is a normal number, with an error of 4 ulp at most where it is large.
+Halide::Expr power_of_twice(Names& names, const Halide::Expr& x);
 
 /// x, or the nearer of the two ends; the upper one for NaN.
 Halide::Expr clamped(Names& names, const Halide::Expr& x, double least, double most);

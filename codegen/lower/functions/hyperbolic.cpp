@@ -31,7 +31,7 @@ Expr tanh(const Expr& argument) {
   Names names;
   const Expr x = names(argument), one = number(x, 1);
   const Expr size = bounded_magnitude(names, x, is_single(x) ? 10 : 20);
-  const Expr power = whole_power(names, size * number(x, 2));
+  const Expr power = power_of_twice(names, size);
   const Expr large = strict::sub(one, strict::div(number(x, 2), strict::add(power, one)));
   const Expr square = names(size * size);
   const Expr small = square * size * horner(square, is_single(x) ? kSingleTanh : kDoubleTanh) + size;

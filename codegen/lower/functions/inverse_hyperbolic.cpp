@@ -1,5 +1,7 @@
 // All three are log(1 + z) of a z that is exact to a bit or two and never cancels; beyond 2^13 (f64: 2^28), asinh and
 // acosh are log(2 x).
+#include <limits>
+
 #include "codegen/lower/functions/functions.h"
 #include "codegen/lower/functions/logarithms.h"
 
@@ -7,6 +9,8 @@ namespace tile_tune::codegen::functions {
 namespace {
 
 using Halide::Expr;
+
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 Expr is_large(Names& names, const Expr& size) {
   return names(strict::less(number(size, is_single(size) ? 0x1p13 : 0x1p28), size));
@@ -30,8 +34,7 @@ Expr asinh(const Expr& argument) {
   const Expr root = Halide::sqrt(strict::add(square, one));
   const Expr z = strict::add(size, strict::div(square, strict::add(root, one)));
   const Expr result = with_sign(logarithm_of_sum(names, names(Halide::select(large, size, z)), large), sign_bit(x));
-  const Expr is_usual =
-      strict::less(number(x, is_single(x) ? 0x1p-13 : 0x1p-27), size) && strict::less(size, infinity(x));
+  const Expr is_usual = is_within(size, is_single(x) ? 0x1p-13 : 0x1p-27, kInfinity);
   return names.around(Halide::select(is_usual, result, x));
 }
 
@@ -42,7 +45,7 @@ Expr acosh(const Expr& argument) {
   const Expr t = names(strict::sub(x, number(x, 1)));
   const Expr z = strict::add(t, Halide::sqrt(strict::add(strict::mul(t, number(x, 2)), strict::mul(t, t))));
   const Expr result = logarithm_of_sum(names, names(Halide::select(large, x, z)), large);
-  const Expr is_usual = strict::at_most(number(x, 1), x) && strict::less(x, infinity(x));
+  const Expr is_usual = is_within(x, 1, kInfinity);
   return names.around(
       Halide::select(is_usual, result, Halide::select(strict::less(x, number(x, 1)), not_a_number(x), x)));
 }
@@ -59,7 +62,7 @@ Expr atanh(const Expr& argument) {
   const Expr large = names(strict::less(number(x, is_single(x) ? 0x1p28 : 0x1p56), z));
   const Expr sign = names(sign_bit(x));
   const Expr half = logarithm(names, split_sum(names, z, large)) * number(x, 0.5);
-  const Expr is_usual = strict::less(number(x, is_single(x) ? 0x1p-13 : 0x1p-27), size) && strict::less(size, one);
+  const Expr is_usual = is_within(size, is_single(x) ? 0x1p-13 : 0x1p-27, 1);
   const Expr is_end = strict::equal(size, one), is_beyond = strict::less(one, size);
   const Expr other =
       Halide::select(is_end, with_sign(infinity(x), sign), Halide::select(is_beyond, not_a_number(x), x));

@@ -4,6 +4,7 @@
 #include "codegen/lower/functions/logarithms.h"
 
 #include <cmath>
+#include <limits>
 
 #include "codegen/lower/functions/functions.h"
 
@@ -11,6 +12,8 @@ namespace tile_tune::codegen::functions {
 namespace {
 
 using Halide::Expr;
+
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 // Of (log(1 + f) - f) / f^2, within 0.01 ulp.
 const std::vector<double> kNaturalRest{-0x1p-1,       0x1.555546p-2,  -0x1.000004p-2, 0x1.99a55ap-3,  -0x1.555d9cp-3,
@@ -26,14 +29,6 @@ const std::vector<double> kDecimal{0x1.bcb7b2p-2,  -0x1.bcb7aap-3, 0x1.2879bap-3
 const std::vector<double> kTail{0x1.5555555555558p-1, 0x1.9999999995243p-2, 0x1.2492492e0b364p-2, 0x1.c71c62c10c6cap-3,
                                 0x1.7462bf6599cfap-3, 0x1.39fcf7eb7daadp-3, 0x1.2b69b6dc842b2p-3};
 
-// log_b 2 in two parts, the first so short that its product with e is exact; 1 / ln b in two parts, the first of 26
-// bits.
-struct Base {
-  double two_high, two_low, high, low;
-};
-constexpr Base kBase2{1, 0, 0x1.7154768p0, -0x1.6a3e80f444178p-27};
-constexpr Base kBase10{0x1.34413509f78p-2, 0x1.fef311f12b358p-46, 0x1.bcb7b18p-2, -0x1.6c8d78e6acaa4p-29};
-
 // log(1 + f) - (f - f^2 / 2) of f64.
 Expr tail(Names& names, const Expr& f, const Expr& half_square) {
   const Expr s = names(strict::div(f, strict::add(f, number(f, 2))));
@@ -41,31 +36,16 @@ Expr tail(Names& names, const Expr& f, const Expr& half_square) {
   return names(s * (square * horner(square, kTail) + half_square));
 }
 
-// e log_b(2) + y, where |y| <= log_b(2) / 2.
-Expr sum_of(Names& names, const Expr& e, const Expr& f, const std::vector<double>& polynomial, double high,
-            double low) {
-  const Expr rest = names(f * horner(f, polynomial) + e * number(f, low));
-  return strict::add(strict::mul(e, number(f, high)), rest);
-}
-
-// Of f64, with 1 / ln b in two words.
-Expr in_base(Names& names, const Logarithmic& x, const Base& base) {
-  const auto& [e, f] = x;
-  const Expr half_square = names(strict::mul(strict::mul(f, f), number(f, 0.5)));
-  const Expr high = halves(names, names(strict::sub(f, half_square))).high;
-  const Expr low = names(strict::add(strict::sub(strict::sub(f, high), half_square), tail(names, f, half_square)));
-  const Expr product = names(strict::mul(high, number(f, base.high)));
-  const Expr products = names((low + high) * number(f, base.low) + low * number(f, base.high));
-  const Expr whole = names(strict::mul(e, number(f, base.two_high)));
-  const Expr sum = names(strict::add(whole, product));
-  const Expr error = strict::add(strict::sub(whole, sum), product);
-  return strict::add(sum, strict::add(error, products + e * number(f, base.two_low)));
+// log(1 + f) + more of f64, where `more` is small.
+Expr natural(Names& names, const Expr& f, const Expr& more) {
+  const Expr half_square = names(f * f * number(f, 0.5));
+  return names(strict::sub(f, half_square - (tail(names, f, half_square) + more)));
 }
 
 // `finite` where x is a positive number, and what C has elsewhere.
 Expr with_limits(const Expr& x, const Expr& finite) {
   const Expr zero = number(x, 0);
-  const Expr is_positive = strict::less(zero, x) && strict::less(x, infinity(x));
+  const Expr is_positive = is_within(x, is_single(x) ? 0x1p-149 : 0x1p-1074, kInfinity);
   const Expr other = Halide::select(strict::less(x, zero), not_a_number(x), x);
   return Halide::select(is_positive, finite, Halide::select(strict::equal(x, zero), -infinity(x), other));
 }
@@ -80,70 +60,61 @@ Format format_of(const Expr& x) {
   return {52, 1023, 0x3fe6a09e667f3bcd, 0x1p52};
 }
 
-// The exponent and its bias in the bits of exponents, for x = 2^e * m, m in [sqrt(1/2), sqrt(2)).
-Expr exponent_bits(Names& names, const Expr& x) {
+// For x = 2^e * m, m in [sqrt(1/2), sqrt(2)): a word whose exponent is e with its bias, and whose significand m is
+// above sqrt(1/2).
+Expr split_bits(Names& names, const Expr& x) {
   const Format format = format_of(x);
-  const uint64_t mask = is_single(x) ? 0x7f800000 : 0x7ff0000000000000;
-  return names((bits_of(x) + word(x, (format.bias << format.significand) - format.root)) & word(x, mask));
+  return names(bits_of(x) + word(x, (format.bias << format.significand) - format.root));
 }
 
-Expr whole_exponent(Names& names, const Expr& exponent, const Expr& like) {
-  const Format format = format_of(like);
-  const Expr biased = exponent >> word(like, format.significand);
-  const Expr integers = bits_of(number(like, format.integers));
-  return names(strict::sub(float_of(biased | integers), number(like, format.integers + format.bias)));
+Expr exponent_of(const Expr& split, const Expr& bias, const Format& format) {
+  const Expr biased = split >> Halide::Internal::make_const(split.type(), format.significand);
+  const Expr integers = number(bias, format.integers);
+  return strict::sub(float_of(biased | bits_of(integers)), bias);
 }
 
-Expr significand_of(const Expr& x, const Expr& exponent) {
-  const Format format = format_of(x);
-  return float_of(bits_of(x) - exponent + word(x, format.bias << format.significand));
+Expr significand_less_one(const Expr& split, const Format& format) {
+  const auto constant = [&](uint64_t value) { return Halide::Internal::make_const(split.type(), value); };
+  const Expr above = split & constant((uint64_t{1} << format.significand) - 1);
+  const Expr significand = float_of(above + constant(format.root));
+  return strict::sub(significand, number(significand, 1));
 }
 
-Expr logarithm_of(const Expr& argument, const std::vector<double>& polynomial, const Base& base) {
-  Names names;
-  const Expr x = names(argument);
-  const Logarithmic parts = split(names, x);
-  if (!is_single(x)) return names.around(with_limits(x, in_base(names, parts, base)));
-  // log10 2 in f32: 11 bits, and the rest.
-  const bool binary = base.two_high == 1;
-  const Expr sum = sum_of(names, parts.e, parts.f, polynomial, binary ? 1 : 0x1.344p-2, binary ? 0 : 0x1.3509f8p-18);
-  return names.around(with_limits(x, sum));
+// log_b(1 + f)
+Expr in_base(Names& names, const Expr& f, const std::vector<double>& polynomial, double log_of_e) {
+  return names(is_single(f) ? f * horner(f, polynomial) : natural(names, f, number(f, 0)) * number(f, log_of_e));
 }
 
 }  // namespace
 
 Logarithmic split(Names& names, const Expr& x) {
-  const bool single = is_single(x);
-  const double least = single ? 0x1p-126 : 0x1p-1022, scale = single ? 0x1p23 : 0x1p52;
+  const Format format = format_of(x);
+  const double least = is_single(x) ? 0x1p-126 : 0x1p-1022, bias = format.integers + static_cast<double>(format.bias);
   const Expr is_subnormal = names(strict::less(x, number(x, least)));
-  const Expr normal = names(Halide::select(is_subnormal, strict::mul(x, number(x, scale)), x));
-  const Expr exponent = exponent_bits(names, normal);
-  const Expr more = Halide::select(is_subnormal, number(x, -std::log2(scale)), number(x, 0));
-  return {names(strict::add(whole_exponent(names, exponent, x), more)),
-          names(strict::sub(significand_of(normal, exponent), number(x, 1)))};
+  const Expr scaled = strict::mul(x, number(x, std::ldexp(1.0, format.significand)));
+  const Expr split = split_bits(names, names(Halide::select(is_subnormal, scaled, x)));
+  const Expr bias_of = Halide::select(is_subnormal, number(x, bias + format.significand), number(x, bias));
+  return {names(exponent_of(split, bias_of, format)), names(significand_less_one(split, format))};
 }
 
 Logarithmic split_sum(Names& names, const Expr& z, const Expr& is_large) {
   const Format format = format_of(z);
   const Expr one = number(z, 1);
-  const Expr sum = names(Halide::select(is_large, z, strict::add(z, one)));
-  const Expr exponent = exponent_bits(names, sum);
+  const Expr split = split_bits(names, names(Halide::select(is_large, z, strict::add(z, one))));
   // (1 + z) 2^-e - 1
+  const Expr exponent = split & word(z, is_single(z) ? 0x7f800000 : 0x7ff0000000000000);
   const Expr power = names(float_of(word(z, (2 * format.bias) << format.significand) - exponent));
   const Expr near = strict::add(strict::mul(z, power), strict::sub(power, one));
-  const Expr far = strict::sub(significand_of(sum, exponent), one);
-  return {whole_exponent(names, exponent, z), names(Halide::select(is_large, far, near))};
+  const Expr far = significand_less_one(split, format);
+  const Expr bias = number(z, format.integers + static_cast<double>(format.bias));
+  return {names(exponent_of(split, bias, format)), names(Halide::select(is_large, far, near))};
 }
 
 Expr logarithm(Names& names, const Logarithmic& x) {
   const auto& [e, f] = x;
-  if (is_single(f)) {
-    const Expr rest = names(names(f * f) * horner(f, kNaturalRest) + e * number(f, 0x1.7f7d1cp-20));
-    return strict::add(strict::mul(e, number(f, 0x1.62e4p-1)), strict::add(f, rest));
-  }
-  const Expr half_square = names(f * f * number(f, 0.5));
-  const Expr rest = names(half_square - (tail(names, f, half_square) + e * number(f, 0x1.cf79abc9e3b3ap-40)));
-  return strict::sub(strict::mul(e, number(f, 0x1.62e42fefap-1)), strict::sub(rest, f));
+  if (is_single(f)) return e * number(f, 0x1.62e43p-1) + strict::add(f, f * f * horner(f, kNaturalRest));
+  // ln 2 in two parts, of which the first has so few bits that its product with e is exact.
+  return e * number(f, 0x1.62e42fefap-1) + natural(names, f, e * number(f, 0x1.cf79abc9e3b3ap-40));
 }
 
 Expr log(const Expr& argument) {
@@ -152,17 +123,30 @@ Expr log(const Expr& argument) {
   return names.around(with_limits(x, logarithm(names, split(names, x))));
 }
 
-Expr log2(const Expr& x) { return logarithm_of(x, kBinary, kBase2); }
-Expr log10(const Expr& x) { return logarithm_of(x, kDecimal, kBase10); }
+Expr log2(const Expr& argument) {
+  Names names;
+  const Expr x = names(argument);
+  const auto [e, f] = split(names, x);
+  return names.around(with_limits(x, e + in_base(names, f, kBinary, 0x1.71547652b82fep0)));
+}
+
+Expr log10(const Expr& argument) {
+  Names names;
+  const Expr x = names(argument);
+  const auto [e, f] = split(names, x);
+  const Expr y = in_base(names, f, kDecimal, 0x1.bcb7b1526e50ep-2);
+  if (!is_single(x)) return names.around(with_limits(x, e * number(x, 0x1.34413509f79ffp-2) + y));
+  // The f32 nearest to log10 2 is half an ulp from it: in two parts, of which the first has 11 bits.
+  const Expr sum = e * number(x, 0x1.344p-2) + strict::add(y, strict::mul(e, number(x, 0x1.3509f8p-18)));
+  return names.around(with_limits(x, sum));
+}
 
 Expr log1p(const Expr& argument) {
   Names names;
   const Expr x = names(argument), least = number(x, -1);
   const Expr is_large = names(strict::less(number(x, is_single(x) ? 0x1p28 : 0x1p56), x));
   const Expr result = logarithm(names, split_sum(names, x, is_large));
-  const Expr is_usual = strict::less(least, x) &&
-                        strict::less(number(x, is_single(x) ? 0x1p-26 : 0x1p-55), magnitude(x)) &&
-                        strict::less(x, infinity(x));
+  const Expr is_usual = is_within(magnitude(x), is_single(x) ? 0x1p-26 : 0x1p-55, kInfinity) && strict::less(least, x);
   // Where x is so small that it is the result, NaN, and infinity.
   const Expr other = Halide::select(strict::less(x, least), not_a_number(x), x);
   return names.around(Halide::select(is_usual, result, Halide::select(strict::equal(x, least), -infinity(x), other)));

@@ -2,6 +2,7 @@
 // logarithm has to have some 12 bits more than the result: that of f32 is computed in f64, that of f64 in two words, of
 // which the first has half the bits, so that products with it are exact (as in FreeBSD's msun, by Sun Microsystems).
 #include <cmath>
+#include <limits>
 
 #include "codegen/lower/functions/exponentials.h"
 #include "codegen/lower/functions/functions.h"
@@ -26,9 +27,9 @@ const std::vector<double> kArea{0x1.3333333333333p-1, 0x1.b6db6db6db971p-2, 0x1.
 constexpr double kFactor = 0x1.ec709dc3a03fdp-1, kFactorHigh = 0x1.ec709d8p-1, kFactorLow = 0x1.0e80ff5d27f05p-27;
 constexpr double kLn2 = 0x1.62e42fefa39efp-1, kLn2High = 0x1.62e42f8p-1, kLn2Low = 0x1.be8e7bcd5e4f2p-27;
 
-// (1 + f)^(-1/3), within 2^-17.
-const std::vector<double> kInverseRoot{0x1.000042p0,   -0x1.554226p-2, 0x1.c5d3d8p-3,
-                                       -0x1.681abcp-3, 0x1.48ce9ap-3,  -0x1.bb1428p-4};
+// c^(-1/3) for c in [0.905, 1.125], within 2^-18; and of what a third of a number's bits is taken.
+const std::vector<double> kInverseRoot{0x1.b9343p0, -0x1.47a3f4p0, 0x1.720616p-1, -0x1.549b62p-3};
+constexpr double kSingleThird = 0x1.fe9b4a0000000p+23, kDoubleThird = 0x1.aa945f5180000p+52;
 
 // 2^(y log2 x) for positive finite x and finite y of f32.
 Expr single_power(Names& names, const Expr& x, const Expr& y) {
@@ -123,27 +124,33 @@ Expr pow(const Expr& base, const Expr& exponent) {
   return names.around(with_limits(names, x, y, power));
 }
 
-// Of x = 2^(3q) a: z = a^(-1/3) by a polynomial (and in f64 one step of third order), y = a z^2 and a step of Newton's.
+// z = x^(-1/3): a third of the bits of x, as an integer, taken from a constant is z within 4 %; c = x z^3 tells how far
+// it is, and c^(-1/3) by a polynomial mends it (f64: and one step of third order). y = x z^2, and a step of Newton's.
 Expr cbrt(const Expr& argument) {
   Names names;
-  const Expr x = names(argument), size = names(magnitude(x)), one = number(x, 1);
-  const auto [e, f] = split(names, size);
-  const Rounded q = rounded(names, strict::mul(e, number(x, 1.0 / 3)));
-  const Expr r = names(strict::sub(e, strict::mul(q.value, number(x, 3))));  // -1, 0 or 1
-  const auto by_rest = [&](double less, double same, double more) {
-    return Halide::select(strict::less(r, number(x, 0)), number(x, less),
-                          Halide::select(strict::less(number(x, 0), r), number(x, more), number(x, same)));
-  };
-  const Expr a = names(strict::mul(strict::add(f, one), by_rest(0.5, 1, 2)));
-  Expr z = names(horner(f, kInverseRoot) * by_rest(0x1.428a2f98d728bp0, 1, 0x1.965fea53d6e3dp-1));
+  const Expr x = names(argument), size = names(magnitude(x));
+  // Subnormal numbers are scaled by 2^24, or 2^54, a power of 8.
+  const int more = is_single(x) ? 24 : 54, dropped = is_single(x) ? 8 : 12;
+  const Expr is_subnormal = names(strict::less(size, number(x, is_single(x) ? 0x1p-126 : 0x1p-1022)));
+  const Expr a = names(Halide::select(is_subnormal, strict::mul(size, number(x, std::ldexp(1.0, more))), size));
+  // The upper bits stand at the end of a float of 2^23 (f64: 2^52) and more, and the difference, of the same size, too.
+  const Expr integers = bits_of(number(x, is_single(x) ? 0x1p23 : 0x1p52)), digits = word(x, dropped);
+  const Expr upper = float_of((bits_of(a) >> digits) | integers);
+  const Expr difference = number(x, is_single(x) ? kSingleThird : kDoubleThird) - upper * number(x, 1.0 / 3);
+  Expr z = names(float_of(bits_of(difference) << digits));
+  const auto cube = [&] { return names(strict::mul(strict::mul(strict::mul(a, z), z), z)); };
+  z = names(z * horner(cube(), kInverseRoot));
   if (!is_single(x)) {
-    const Expr h = names(one - a * z * z * z);
+    const Expr h = names(number(x, 1) - cube());
     z = names(z + z * (h * (number(x, 1.0 / 3) + h * number(x, 2.0 / 9))));
   }
-  const Expr square = names(z * z), y = names(a * square);
-  const Expr root = y + (a - y * y * y) * (square * number(x, 1.0 / 3));
-  const Expr result = with_sign(strict::mul(root, power_of_two(q.integer)), sign_bit(x));
-  const Expr is_usual = strict::less(number(x, 0), size) && strict::less(size, infinity(x));
+  const Expr square = names(z * z), y = names(strict::mul(a, square));
+  // By halves: y^3 may be beyond the type.
+  const Expr half = number(x, 0.5), rest = strict::mul(a, half) - y * y * strict::mul(y, half);
+  const Expr root = y + rest * (square * number(x, 2.0 / 3));
+  const Expr unscaled = Halide::select(is_subnormal, number(x, std::ldexp(1.0, -more / 3)), number(x, 1));
+  const Expr result = with_sign(strict::mul(root, unscaled), sign_bit(x));
+  const Expr is_usual = is_within(size, is_single(x) ? 0x1p-149 : 0x1p-1074, std::numeric_limits<double>::infinity());
   return names.around(Halide::select(is_usual, result, x));
 }
 
