@@ -29,7 +29,7 @@ Expr floor_division(const Expr& a, const Expr& b) {
 }
 
 Expr floor_modulo(const Expr& a, const Expr& b) {
-  if (a.type().is_float()) return a - b * Halide::floor(a / b);
+  if (a.type().is_float()) return functions::call("floor_mod", {a, b});
   const Expr remainder = a % b;
   if (!a.type().is_int()) return remainder;
   const Expr zero = Halide::Internal::make_zero(a.type());
@@ -240,17 +240,17 @@ Expr binary(ir::Op op, const Expr& a, const Expr& b) {
     case Op::Atan2:
       return functions::call("atan2", {a, b});
     case Op::Copysign:
-      return libm("copysign", {a, b});
+      return functions::call("copysign", {a, b});
     case Op::Fdim:
-      return libm("fdim", {a, b});
+      return functions::call("fdim", {a, b});
     case Op::Fmax:
       return number_of(a, b, true);
     case Op::Fmin:
       return number_of(a, b, false);
     case Op::Fmod:
-      return libm("fmod", {a, b});
+      return functions::call("fmod", {a, b});
     case Op::Hypot:
-      return libm("hypot", {a, b});
+      return functions::call("hypot", {a, b});
     default:
       break;
   }

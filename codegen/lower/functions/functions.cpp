@@ -23,11 +23,13 @@ struct Definition {
 
 const std::map<std::string, Definition>& definitions() {
   static const std::map<std::string, Definition> all{
-      {"acosh", acosh}, {"asinh", asinh}, {"atanh", atanh}, {"cbrt", cbrt},       {"cosh", cosh},   {"exp", exp},
-      {"exp10", exp10}, {"exp2", exp2},   {"expm1", expm1}, {"log", log},         {"log10", log10}, {"log1p", log1p},
-      {"log2", log2},   {"pow", pow},     {"rsqrt", rsqrt}, {"sigmoid", sigmoid}, {"sinh", sinh},   {"tanh", tanh},
-      {"acos", acos},   {"asin", asin},   {"atan", atan},   {"atan2", atan2},     {"cos", cos},     {"erf", erf},
-      {"sin", sin},     {"tan", tan},
+      {"acosh", acosh},     {"asinh", asinh},         {"atanh", atanh}, {"cbrt", cbrt},   {"cosh", cosh},
+      {"exp", exp},         {"exp10", exp10},         {"exp2", exp2},   {"expm1", expm1}, {"log", log},
+      {"log10", log10},     {"log1p", log1p},         {"log2", log2},   {"pow", pow},     {"rsqrt", rsqrt},
+      {"sigmoid", sigmoid}, {"sinh", sinh},           {"tanh", tanh},   {"acos", acos},   {"asin", asin},
+      {"atan", atan},       {"atan2", atan2},         {"cos", cos},     {"erf", erf},     {"copysign", copysign},
+      {"fdim", fdim},       {"floor_mod", floor_mod}, {"fmod", fmod},   {"hypot", hypot}, {"sin", sin},
+      {"tan", tan},
   };
   return all;
 }

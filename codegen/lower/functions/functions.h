@@ -75,8 +75,11 @@ Halide::Expr erfc(const Halide::Expr& x);
 Halide::Expr lgamma(const Halide::Expr& x);
 Halide::Expr tgamma(const Halide::Expr& x);
 
-// remainders.cpp, and what C has beside them
+// remainders.cpp: exact
 Halide::Expr fmod(const Halide::Expr& x, const Halide::Expr& y);
+Halide::Expr floor_mod(const Halide::Expr& x, const Halide::Expr& y);  // with the divisor's sign
+
+// elementary.cpp
 Halide::Expr fma(const Halide::Expr& x, const Halide::Expr& y, const Halide::Expr& z);
 Halide::Expr copysign(const Halide::Expr& x, const Halide::Expr& y);
 Halide::Expr fdim(const Halide::Expr& x, const Halide::Expr& y);

@@ -98,9 +98,10 @@ Expr asin(const Expr& argument) {
   const Expr x = name(argument), size = name(magnitude(x)), two = number(x, 2);
   const Expr is_large = name(strict::less(number(x, 0.5), size));
   const Pair part = folded_asin(name, size, is_large);
-  // pi / 2 - 2 asin: the first difference is exact where it is small.
-  const Expr first = strict::sub(half_pi(x).high, strict::mul(part.high, two));
-  const Expr large = strict::sub(first, strict::sub(strict::mul(part.low, two), half_pi(x).low));
+  const Expr root = name(strict::mul(part.high, two)), tail = strict::sub(strict::mul(part.low, two), half_pi(x).low);
+  const Expr first = name(strict::sub(half_pi(x).high, root));
+  const Expr error = strict::sub(strict::sub(half_pi(x).high, first), root);
+  const Expr large = strict::add(first, strict::sub(error, tail));
   const Expr small = strict::add(part.high, part.low);
   return name.around(with_sign(choose(is_large, large, small), sign_bit(x)));
 }

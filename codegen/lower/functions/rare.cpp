@@ -15,9 +15,7 @@ const std::string kPrefix = "tile_tune_rare_";
 
 const std::map<std::string, Expr (*)(const std::vector<Expr>&)>& rare_cases() {
   static const std::map<std::string, Expr (*)(const std::vector<Expr>&)> all{
-      {"sin", rare_sin},
-      {"cos", rare_cos},
-      {"tan", rare_tan},
+      {"cos", rare_cos}, {"fmod", rare_fmod}, {"fmod_single", rare_fmod_single}, {"sin", rare_sin}, {"tan", rare_tan},
   };
   return all;
 }

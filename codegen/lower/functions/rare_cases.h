@@ -10,5 +10,7 @@ namespace tile_tune::codegen::functions {
 Halide::Expr rare_sin(const std::vector<Halide::Expr>& arguments);
 Halide::Expr rare_cos(const std::vector<Halide::Expr>& arguments);
 Halide::Expr rare_tan(const std::vector<Halide::Expr>& arguments);
+Halide::Expr rare_fmod(const std::vector<Halide::Expr>& arguments);
+Halide::Expr rare_fmod_single(const std::vector<Halide::Expr>& arguments);  // f32 in f64
 
 }  // namespace tile_tune::codegen::functions

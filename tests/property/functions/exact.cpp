@@ -49,6 +49,13 @@ int lgamma(mpfr_ptr result, mpfr_srcptr x, mpfr_rnd_t rounding) {
   return mpfr_lgamma(result, &sign, x, rounding);
 }
 
+int floor_mod(mpfr_ptr result, mpfr_srcptr x, mpfr_srcptr y, mpfr_rnd_t rounding) {
+  const int inexact = mpfr_fmod(result, x, y, rounding);
+  if (mpfr_number_p(result) && !mpfr_zero_p(result) && mpfr_signbit(result) != mpfr_signbit(y))
+    return mpfr_add(result, result, y, rounding);
+  return inexact;
+}
+
 const std::map<std::string, Unary>& unaries() {
   static const std::map<std::string, Unary> all{
       {"acos", mpfr_acos},   {"acosh", mpfr_acosh}, {"asin", mpfr_asin},   {"asinh", mpfr_asinh}, {"atan", mpfr_atan},
@@ -61,8 +68,9 @@ const std::map<std::string, Unary>& unaries() {
 }
 
 const std::map<std::string, Binary>& binaries() {
-  static const std::map<std::string, Binary> all{{"atan2", mpfr_atan2}, {"copysign", mpfr_copysign}, {"fdim", mpfr_dim},
-                                                 {"fmod", mpfr_fmod},   {"hypot", mpfr_hypot},       {"pow", mpfr_pow}};
+  static const std::map<std::string, Binary> all{
+      {"atan2", mpfr_atan2}, {"copysign", mpfr_copysign}, {"fdim", mpfr_dim},    {"floor_mod", floor_mod},
+      {"fmod", mpfr_fmod},   {"floor_mod", floor_mod},    {"hypot", mpfr_hypot}, {"pow", mpfr_pow}};
   return all;
 }
 

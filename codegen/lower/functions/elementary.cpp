@@ -1,0 +1,39 @@
+// What C has beside its functions: copysign, fdim and hypot.
+#include "codegen/lower/functions/arithmetic.h"
+#include "codegen/lower/functions/functions.h"
+
+namespace tile_tune::codegen::functions {
+
+using Halide::Expr;
+
+Expr copysign(const Expr& x, const Expr& y) {
+  return float_of((bits_of(x) & ~word(x, uint64_t{1} << (x.type().bits() - 1))) | sign_bit(y));
+}
+
+Expr fdim(const Expr& first, const Expr& second) {
+  Names name;
+  const Expr x = name(first), y = name(second);
+  return name.around(Halide::select(strict::less(x, y) || strict::equal(x, y), number(x, 0), strict::sub(x, y)));
+}
+
+// Of numbers scaled so that the larger one's square is a normal number.
+Expr hypot(const Expr& first, const Expr& second) {
+  Names name;
+  const Expr x = name(magnitude(first)), y = name(magnitude(second));
+  const Expr larger = name(Halide::select(strict::less(x, y), y, x));
+  const bool single = is_single(x);
+  const double large = single ? 0x1p60 : 0x1p500, small = single ? 0x1p-40 : 0x1p-400,
+               scale = single ? 0x1p90 : 0x1p600;
+  const Expr is_large = name(strict::less(number(x, large), larger)),
+             is_small = name(strict::less(larger, number(x, small)));
+  const auto of = [&](double above, double below) {
+    return name(Halide::select(is_large, number(x, above), is_small, number(x, below), number(x, 1)));
+  };
+  const Expr by = of(1 / scale, scale), back = of(scale, 1 / scale);
+  const Expr a = name(strict::mul(x, by)), b = name(strict::mul(y, by));
+  const Expr root = Halide::sqrt(strict::add(strict::mul(a, a), strict::mul(b, b)));
+  const Expr is_infinite = strict::equal(x, infinity(x)) || strict::equal(y, infinity(x));
+  return name.around(Halide::select(is_infinite, infinity(x), strict::mul(root, back)));
+}
+
+}  // namespace tile_tune::codegen::functions
