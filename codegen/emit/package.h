@@ -43,6 +43,10 @@ struct Kernel {
   /// Makes the entry one for many sizes; program and schedule are then those of the last member. Excludes variants and
   /// constants.
   std::optional<Family> family = {};
+  /// Where the sums of products of `program` are in steps, the program as it was written: what the kernel has to
+  /// compute, and what its content hash is of. Signatures are equal.
+  std::optional<ir::Program> written = {};
+  const ir::Program& meaning() const { return written ? *written : program; }
 };
 
 struct PackageOptions {
