@@ -190,9 +190,10 @@ class Steps {
 std::string piece_words(const ir::Program& program, const ir::Statement& statement, const Factors& factors,
                         const std::vector<Product>& steps, int number, bool inside) {
   if (number < static_cast<int>(factors.factors.size())) {
-    const auto& value = *factors.factors[number].value;
+    const auto& [expr, dimensions, stored, is_plain] = factors.factors[number];
+    const auto& value = *expr;
     const auto* read = std::get_if<ir::Read>(&value.node);
-    return read ? program.tensors[static_cast<size_t>(read->tensor)].name : ir::to_text(program, statement, value);
+    return read && is_plain ? program.tensors[static_cast<size_t>(read->tensor)].name : ir::to_text(program, statement, value);
   }
   const auto& step = steps[static_cast<size_t>(number) - factors.factors.size()];
   std::vector<std::string> words;

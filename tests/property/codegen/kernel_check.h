@@ -25,6 +25,7 @@ class KernelCheck {
   explicit KernelCheck(const ir::Program& program, int threads = 2);
   KernelCheck(const ir::Program& program, reference::Inputs inputs);
   KernelCheck(const ir::Program& program, codegen::Target target);
+  KernelCheck(search::Problem problem, codegen::Target target);
   ~KernelCheck();
 
   struct Result {
@@ -44,7 +45,6 @@ class KernelCheck {
   const ir::Program& program() const { return problem_.program; }
 
  private:
-  KernelCheck(search::Problem problem, codegen::Target target);
   /// The kernel's library, or what kept it from being made.
   tile_tune::Result<std::filesystem::path> build(const codegen::Schedule& schedule, const ir::Program& base,
                                                  codegen::Compiled& compiled);
