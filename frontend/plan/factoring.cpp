@@ -117,6 +117,7 @@ class Planner {
   void keep_if_better(std::vector<Product> steps) {
     if (steps.size() < 2) return;
     steps.back().pieces.insert(steps.back().pieces.end(), rest_.begin(), rest_.end());
+    std::vector<double> flops;  // without those of scalars
     std::vector<double> volumes;
     std::vector<AxisSet> axes;
     for (const auto& operand : network_.operands) axes.emplace_back(operand.begin(), operand.end());
@@ -127,29 +128,24 @@ class Planner {
       if (last) inside.insert(network_.held.begin(), network_.held.end());
       axes.emplace_back(step.dimensions.begin(), step.dimensions.end());
       volumes.push_back(volume(inside));
+      const double sums = last || axes.back() != inside ? 1 : 0;
+      flops.push_back(volumes.back() * (static_cast<double>(step.pieces.size()) - 1 + sums));
       if (!last && !may_be_left(axes.back())) return;
     }
     // Numbers without an index are multiplied where that is done least often.
     const auto least = std::min_element(volumes.begin(), volumes.end()) - volumes.begin();
     auto& pieces = steps[static_cast<size_t>(least)].pieces;
     pieces.insert(pieces.end(), scalars_.begin(), scalars_.end());
-    const double cost = cost_of(steps, volumes);
+    flops[static_cast<size_t>(least)] += volumes[static_cast<size_t>(least)] * static_cast<double>(scalars_.size());
+    double cost = 0;
+    for (size_t i = 0; i < steps.size(); ++i) {
+      const auto& left = steps[i].dimensions;
+      cost += step_cost()(flops[i], i + 1 == steps.size() ? 0 : volume({left.begin(), left.end()}));
+    }
     if (!(cost < best_cost_)) return;
     best_cost_ = cost;
     best_ = std::move(steps);
     best_.back().dimensions.clear();
-  }
-
-  double cost_of(const std::vector<Product>& steps, const std::vector<double>& volumes) const {
-    double total = 0;
-    for (size_t i = 0; i < steps.size(); ++i) {
-      const bool last = i + 1 == steps.size();
-      const double left = volume({steps[i].dimensions.begin(), steps[i].dimensions.end()});
-      const double sums = last || left < volumes[i] ? 1 : 0;
-      const double flops = volumes[i] * (static_cast<double>(steps[i].pieces.size()) - 1 + sums);
-      total += step_cost()(flops, last ? 0 : left);
-    }
-    return total;
   }
 
   bool may_be_left(const AxisSet& axes) const {

@@ -193,7 +193,9 @@ std::string piece_words(const ir::Program& program, const ir::Statement& stateme
     const auto& [expr, dimensions, stored, is_plain] = factors.factors[number];
     const auto& value = *expr;
     const auto* read = std::get_if<ir::Read>(&value.node);
-    return read && is_plain ? program.tensors[static_cast<size_t>(read->tensor)].name : ir::to_text(program, statement, value);
+    if (read && is_plain) return program.tensors[static_cast<size_t>(read->tensor)].name;
+    const auto text = ir::to_text(program, statement, value);
+    return std::holds_alternative<ir::Call>(value.node) ? fmt::format("({})", text) : text;
   }
   const auto& step = steps[static_cast<size_t>(number) - factors.factors.size()];
   std::vector<std::string> words;
