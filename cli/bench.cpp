@@ -14,6 +14,7 @@
 #include "cli/interrupt.h"
 #include "cli/memory.h"
 #include "cli/option_checks.h"
+#include "cli/planned.h"
 #include "cli/program_argument.h"
 #include "cli/progress_line.h"
 #include "cli/schedule_choice.h"
@@ -80,14 +81,15 @@ struct Bench {
 };
 
 /// Adds the default and the tuned schedule of the program with `constants`, and that of the file `given` if there is
-/// one; returns their numbers.
+/// one; returns their numbers. `in_steps`: the form of the program that they are put beside (cli/planned.h).
 Result<std::set<int>> add_packed(const LoadedProgram& loaded, const ir::Program& plain,
                                  const std::vector<std::string>& constants, const ir::Sizes& sizes,
-                                 const std::string& given, const Bench& bench,
+                                 const std::string& given, bool in_steps, const Bench& bench,
                                  std::vector<search::NamedSchedule>& schedules) {
   if (constants.empty()) return std::set<int>{};
   TILE_TUNE_TRY(packed, with_constants(plain, constants));
-  const Workload workload = make_workload(loaded, packed, sizes);
+  Workload workload = planned_workload(loaded, packed, sizes, bench.session);
+  if (!in_steps && workload.written) workload = Workload(*workload.written);
   std::set<int> numbers;
   for (size_t t = 0; t < workload.program.tensors.size(); ++t)
     if (workload.program.tensors[t].constant) numbers.insert(static_cast<int>(t));
@@ -105,7 +107,10 @@ Result<BenchRow> measure(const LoadedProgram& loaded, const ir::Program& bound, 
                          const Bench& bench) {
   TILE_TUNE_CHECK(check_memory(bound));
   const ir::Program plain = without_constants(bound);
-  const Workload workload = make_workload(loaded, plain, sizes);
+  const Workload planned = planned_workload(loaded, plain, sizes, bench.session);
+  TILE_TUNE_TRY(workload, faster_form(planned, bench.target, bench.databases));
+  TILE_TUNE_CHECK(check_memory(workload.program));
+  tell_of_steps(workload, bench.session.report);
   std::vector<search::NamedSchedule> schedules{{"default", default_choice(workload, bench.target).schedule}};
   TILE_TUNE_TRY(tuned, tuned_choice(workload, bench.target, bench.databases, bench.session));
   BenchRow row;
@@ -122,7 +127,8 @@ Result<BenchRow> measure(const LoadedProgram& loaded, const ir::Program& bound, 
     schedules.push_back({"given", given.schedule});
   }
   TILE_TUNE_TRY(constants, add_packed(loaded, plain, constants_of(loaded, bound), sizes,
-                                      given_packed ? bench.schedule : "", bench, schedules));
+                                      given_packed ? bench.schedule : "", workload.written != nullptr, bench,
+                                      schedules));
   row.name = loaded.suite ? loaded.suite->name : workload.row.name;
   row.group = loaded.suite ? loaded.suite->group : "";
   row.sizes = sizes_text(workload.row.sizes_json);

@@ -14,6 +14,7 @@
 #include "cli/option_checks.h"
 #include "cli/package_targets.h"
 #include "cli/packaging.h"
+#include "cli/planned.h"
 #include "cli/program_argument.h"
 #include "cli/rebuild.h"
 #include "cli/revalidation.h"
@@ -35,14 +36,14 @@ struct BuildOptions {
   bool checked = false;
 };
 
-Result<std::vector<Workload>> load_workloads(const BuildOptions& options, const Reporter& report) {
-  TILE_TUNE_TRY(loaded, load_programs(options.programs, options.bindings, report));
+Result<std::vector<Workload>> load_workloads(const BuildOptions& options, const Session& session) {
+  TILE_TUNE_TRY(loaded, load_programs(options.programs, options.bindings, session.report));
   TILE_TUNE_TRY(bound, bind_programs(loaded, options.bindings));
   for (const auto& one : bound) warn_at_sizes(one, report);
   TILE_TUNE_TRY(sizes, parse_sizes(options.bindings.sizes));
   std::vector<Workload> workloads;
   for (size_t i = 0; i < loaded.size(); ++i)
-    workloads.push_back(make_workload(loaded[i], bound[i], sizes_of(loaded[i], sizes)));
+    workloads.push_back(planned_workload(loaded[i], bound[i], sizes_of(loaded[i], sizes), session));
   return workloads;
 }
 
@@ -86,7 +87,8 @@ Result<Package> package_of_many_sizes(const BuildOptions& options, const std::ve
                 "build a library for each program");
   if (!options.schedule.empty())
     return fail(ErrorClass::Program, "command-line", "--schedule is for one size of each name");
-  TILE_TUNE_TRY(workload, load_family(loaded.front(), options.bindings, sizes));
+  TILE_TUNE_TRY(workload, load_family(loaded.front(), options.bindings, sizes, session.options.deterministic));
+  tell_of_steps(workload.top, session.report);
   const std::string name = options.name.empty() ? workload.top.program.name : options.name;
   TILE_TUNE_CHECK(codegen::check_external_name("library", name));
   TILE_TUNE_CHECK(codegen::check_external_name("function", name));
@@ -107,7 +109,7 @@ Result<Package> package_of_many_sizes(const BuildOptions& options, const std::ve
 Result<Package> package_of_programs(BuildOptions options, const Session& session, const std::atomic<bool>& stop) {
   TILE_TUNE_TRY(many, take_family_sizes(options.bindings.sizes));
   if (!many.empty()) return package_of_many_sizes(options, many, session, stop);
-  TILE_TUNE_TRY(workloads, load_workloads(options, session.report));
+  TILE_TUNE_TRY(workloads, load_workloads(options, session));
   if (!options.schedule.empty() && workloads.size() != 1)
     return fail(ErrorClass::Program, "several-programs", "--schedule is for a single program");
   TILE_TUNE_TRY(name, library_name(options, workloads));
@@ -117,7 +119,9 @@ Result<Package> package_of_programs(BuildOptions options, const Session& session
   TILE_TUNE_CHECK(check_writable(options.directory));
   TILE_TUNE_TRY(databases, options.schedule.empty() ? open_stack(session) : Result<std::vector<db::Database>>());
   std::vector<codegen::Kernel> kernels;
-  for (const auto& workload : workloads) {
+  for (const auto& one : workloads) {
+    TILE_TUNE_TRY(workload, faster_form(one, targets.back(), databases));
+    tell_of_steps(workload, session.report);
     const auto pick = [&](const codegen::Target& target) {
       return choose(options, workload, target, databases, session, stop);
     };

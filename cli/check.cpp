@@ -7,6 +7,7 @@
 
 #include "cli/bindings.h"
 #include "cli/domain_text.h"
+#include "cli/planned.h"
 #include "cli/program_argument.h"
 #include "cli/size_warnings.h"
 #include "cli/table.h"
@@ -27,6 +28,7 @@ struct CheckOptions {
 struct Checked {
   ir::Program written;
   std::optional<ir::Program> bound;
+  std::optional<Workload> steps = std::nullopt;  // where its sums of products are computed in steps
   const ir::Program& shown() const { return bound ? *bound : written; }
 };
 
@@ -52,11 +54,12 @@ std::string describe(const Checked& checked) {
   text += "\n" + format_table({{""}, {""}, {""}, {""}, {""}}, rows, 2);
   if (!checked.bound) return text;
   const auto traffic = ir::traffic(program);
-  return text + format_table({{""}, {""}},
-                             {{"work", format_count(ir::flops(program), "FLOP")},
-                              {"bytes", fmt::format("{} ({} read, {} written)", format_bytes(traffic.total()),
-                                                    format_bytes(traffic.read), format_bytes(traffic.written))}},
-                             2);
+  std::vector<std::vector<std::string>> facts{
+      {"work", format_count(checked.steps ? checked.steps->row.flops : ir::flops(program), "FLOP")},
+      {"bytes", fmt::format("{} ({} read, {} written)", format_bytes(traffic.total()), format_bytes(traffic.read),
+                            format_bytes(traffic.written))}};
+  if (checked.steps) facts.push_back({"factored", steps_text(*checked.steps)});
+  return text + format_table({{""}, {""}}, facts, 2);
 }
 
 nlohmann::json to_json(const Checked& checked) {
@@ -79,14 +82,15 @@ nlohmann::json to_json(const Checked& checked) {
   }
   if (!checked.bound) return json;
   const auto traffic = ir::traffic(program);
-  json["flops"] = ir::flops(program);
+  json["flops"] = checked.steps ? checked.steps->row.flops : ir::flops(program);
+  if (checked.steps) json["factored"] = steps_json(*checked.steps);
   json["bytes_read"] = traffic.read;
   json["bytes_written"] = traffic.written;
   return json;
 }
 
-Result<std::vector<Checked>> check_all(const CheckOptions& options, const Reporter& report) {
-  TILE_TUNE_TRY(loaded, load_programs({options.program}, options.bindings, report));
+Result<std::vector<Checked>> check_all(const CheckOptions& options, const Session& session) {
+  TILE_TUNE_TRY(loaded, load_programs({options.program}, options.bindings, session.report));
   std::vector<Checked> checked;
   for (const auto& one : loaded) checked.push_back({one.program, std::nullopt});
   if (options.bindings.sizes.empty()) {
@@ -95,17 +99,21 @@ Result<std::vector<Checked>> check_all(const CheckOptions& options, const Report
     for (size_t i = 0; i < checked.size(); ++i) {
       if (loaded[i].sizes.size() < loaded[i].program.sizes.size()) continue;
       TILE_TUNE_TRY(bound, ir::bind(laid_out[i], loaded[i].sizes));
+      checked[i].steps = workload_in_steps(loaded[i], bound, session);
       checked[i].bound = std::move(bound);
     }
     return checked;
   }
   TILE_TUNE_TRY(bound, bind_programs(loaded, options.bindings));
-  for (size_t i = 0; i < checked.size(); ++i) checked[i].bound = std::move(bound[i]);
+  for (size_t i = 0; i < checked.size(); ++i) {
+    checked[i].steps = workload_in_steps(loaded[i], bound[i], session);
+    checked[i].bound = std::move(bound[i]);
+  }
   return checked;
 }
 
 Result<Exit> check(const CheckOptions& options, const Session& session) {
-  TILE_TUNE_TRY(checked, check_all(options, session.report));
+  TILE_TUNE_TRY(checked, check_all(options, session));
   for (const auto& one : checked) warn_at_sizes(one.shown(), session.report);
   if (session.report.json()) {
     nlohmann::json programs = nlohmann::json::array();

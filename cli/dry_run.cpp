@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 
+#include "cli/planned.h"
 #include "cli/schedule_choice.h"
 #include "cli/table.h"
 #include "cli/transfer.h"
@@ -108,15 +109,17 @@ Result<DryRun> dry_run(const Workload& workload, const codegen::Target& target, 
 
 std::string dry_run_text(const DryRun& plan, const Workload& workload) {
   const auto& row = workload.row;
-  const std::vector<std::vector<std::string>> facts{
+  std::vector<std::vector<std::string>> facts{
       {"program", row.name},
       {"sizes", sizes_text(row.sizes_json)},
       {"work", fmt::format("{}, {}", format_count(row.flops, "FLOP"), format_bytes(row.bytes))},
+      {"factored", steps_text(workload)},
       {"schedules", fmt::format("about 10^{:.0f}", plan.log10_schedules)},
       {"starts from", start_text(plan)},
       {"budget", budget_text(plan.budget)},
       {"time", fmt::format("{} ({})", seconds_text(plan.seconds_low(), plan.seconds_high()),
                            plan.measured ? "as earlier sessions of it took" : "an estimate")}};
+  std::erase_if(facts, [](const auto& fact) { return fact[1].empty(); });
   return format_table({{""}, {""}}, facts);
 }
 
@@ -126,6 +129,7 @@ nlohmann::json dry_run_json(const DryRun& plan, const Workload& workload) {
   if (plan.budget.trials) budget["trials"] = *plan.budget.trials;
   if (plan.budget.seconds) budget["seconds"] = *plan.budget.seconds;
   return {{"program", row.name},
+          {"factored", steps_json(workload)},
           {"sizes", json_of_text(row.sizes_json)},
           {"content_hash", row.content_hash},
           {"flops", row.flops},

@@ -7,6 +7,7 @@
 
 #include "cli/bindings.h"
 #include "cli/domain_text.h"
+#include "cli/planned.h"
 #include "cli/program_argument.h"
 #include "cli/schedule_choice.h"
 #include "cli/units.h"
@@ -30,6 +31,7 @@ struct Explained {
   std::string signature;
   ir::Program program;
   bool bound = false;
+  std::optional<Workload> steps = std::nullopt;  // where its sums of products are computed in steps
 };
 
 Result<std::string> statement_text(const Explained& explained, const ir::Statement& statement) {
@@ -56,8 +58,8 @@ Result<nlohmann::json> statement_json(const Explained& explained, const ir::Stat
   return json;
 }
 
-Result<std::vector<Explained>> load(const ExplainOptions& options, const Reporter& report) {
-  TILE_TUNE_TRY(loaded, load_programs({options.program}, options.bindings, report));
+Result<std::vector<Explained>> load(const ExplainOptions& options, const Session& session) {
+  TILE_TUNE_TRY(loaded, load_programs({options.program}, options.bindings, session.report));
   std::vector<ir::Program> bound;
   if (!options.bindings.sizes.empty()) {
     TILE_TUNE_TRY(all, bind_programs(loaded, options.bindings));
@@ -68,19 +70,19 @@ Result<std::vector<Explained>> load(const ExplainOptions& options, const Reporte
     const ir::Program& written = loaded[i].program;
     auto signature = ir::signature(written);
     if (!bound.empty()) {
-      explained.push_back({std::move(signature), std::move(bound[i]), true});
+      explained.push_back({std::move(signature), bound[i], true, workload_in_steps(loaded[i], bound[i], session)});
     } else if (loaded[i].sizes.size() < written.sizes.size()) {
       explained.push_back({std::move(signature), written, false});
     } else {
       TILE_TUNE_TRY(numbers, ir::bind(written, loaded[i].sizes));
-      explained.push_back({std::move(signature), std::move(numbers), true});
+      explained.push_back({std::move(signature), numbers, true, workload_in_steps(loaded[i], numbers, session)});
     }
   }
   return explained;
 }
 
 Result<Exit> explain_domain(const ExplainOptions& options, const Session& session) {
-  TILE_TUNE_TRY(explained, load(options, session.report));
+  TILE_TUNE_TRY(explained, load(options, session));
   nlohmann::json programs = nlohmann::json::array();
   std::vector<std::string> texts;
   for (const auto& one : explained) {
@@ -93,6 +95,12 @@ Result<Exit> explain_domain(const ExplainOptions& options, const Session& sessio
       text += "\n" + words;
     }
     programs.push_back({{"name", one.program.name}, {"signature", one.signature}, {"statements", statements}});
+    if (one.steps) {
+      programs.back()["factored"] = steps_json(*one.steps);
+      text += fmt::format("\n  factored: {}\n", steps_text(*one.steps));
+      for (const auto& statement : one.steps->program.statements)
+        text += fmt::format("    {}\n", ir::to_text(one.steps->program, statement));
+    }
     texts.push_back(std::move(text));
   }
   if (session.report.json()) {
@@ -109,8 +117,10 @@ Result<Exit> explain_schedule(const ExplainOptions& options, const Session& sess
   TILE_TUNE_TRY(sizes, parse_sizes(options.bindings.sizes));
   TILE_TUNE_TRY(bound, bind_program(loaded, options.bindings));
   TILE_TUNE_TRY(target, session.target());
-  const Workload workload = make_workload(loaded, bound, sizes);
+  const Workload planned = planned_workload(loaded, bound, sizes, session);
   TILE_TUNE_TRY(databases, open_stack(session));
+  TILE_TUNE_TRY(workload, faster_form(planned, target, databases));
+  tell_of_steps(workload, session.report);
   TILE_TUNE_TRY(choice, stored_choice(workload, target, databases, session));
   const auto schedule = codegen::to_json(choice.schedule);
   nlohmann::json json{

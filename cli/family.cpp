@@ -12,9 +12,12 @@
 #include "cli/family_sizes.h"
 #include "cli/family_spelling.h"
 #include "cli/memory.h"
+#include "cli/planned.h"
 #include "cli/schedule_choice.h"
 #include "codegen/schedule/check.h"
 #include "db/identity.h"
+#include "frontend/ir/canonical.h"
+#include "frontend/ir/json.h"
 #include "search/space/space.h"
 
 namespace tile_tune::cli {
@@ -142,21 +145,46 @@ std::string described(const FamilyWorkload& workload) {
 Result<Workload> FamilyWorkload::at(const std::vector<int64_t>& values) const {
   ir::Sizes sizes = program.fixed;
   for (size_t k = 0; k < values.size(); ++k) sizes[program.sizes[k].name] = values[k];
-  TILE_TUNE_TRY(bound, ir::bind(program.symbolic, sizes));
-  return make_workload(loaded, bound, sizes);
+  TILE_TUNE_TRY(bound, ir::bind(written, sizes));
+  Workload workload = workload_in_steps(make_workload(loaded, bound, sizes), path);
+  if (!path.empty() && !workload.written)
+    return failure("bad-path", fmt::format("the steps of {} are others at other sizes", loaded.program.name));
+  workload.written.reset();  // an entry for many sizes has one form
+  return workload;
 }
 
+namespace {
+
+/// The steps that are best at the top, for all sizes: as written where the program has another form with names.
+Result<void> put_into_steps(FamilyWorkload& workload, bool is_deterministic) {
+  const auto path = plan::best_path(workload.top.program, cost_of_steps(is_deterministic));
+  if (path.empty()) return {};
+  const auto steps = plan::factored(ir::canonicalize(workload.written), path);
+  if (!steps) return {};
+  const codegen::SizedProgram program{*steps, workload.program.fixed, workload.program.sizes};
+  TILE_TUNE_TRY(at_top, program.at(program.top()));
+  const auto top = workload_in_steps(workload.top, path);
+  if (ir::to_json(at_top) != ir::to_json(top.program)) return {};
+  workload.program = program;
+  workload.path = path;
+  workload.top = top;
+  return {};
+}
+
+}  // namespace
+
 Result<FamilyWorkload> load_family(const LoadedProgram& loaded, const BindingOptions& options,
-                                   const std::vector<codegen::FamilySize>& sizes) {
+                                   const std::vector<codegen::FamilySize>& sizes, bool is_deterministic) {
   TILE_TUNE_TRY(given, parse_sizes(options.sizes));
   TILE_TUNE_CHECK(check_family_program(loaded, given, sizes));
   if (!options.constants.empty())
     return fail(ErrorClass::Program, "constant-of-many-sizes",
                 "constants are packed for one size: an entry for many sizes cannot take them", "leave out --constant");
   TILE_TUNE_TRY(stored, with_storage(loaded.program, options));
-  FamilyWorkload workload{loaded, {std::move(stored), sizes_of(loaded, given), sizes}, {}};
+  FamilyWorkload workload{loaded, {stored, sizes_of(loaded, given), sizes}, stored, {}, {}};
   TILE_TUNE_TRY(top, workload.at(workload.program.top()));
   workload.top = std::move(top);
+  TILE_TUNE_CHECK(put_into_steps(workload, is_deterministic));
   TILE_TUNE_CHECK(check_memory(workload.top.program));
   return workload;
 }

@@ -18,12 +18,15 @@
 #include "cli/records.h"
 #include "cli/session.h"
 #include "codegen/emit/package.h"
+#include "frontend/plan/path.h"
 
 namespace tile_tune::cli {
 
 struct FamilyWorkload {
   LoadedProgram loaded;
   codegen::SizedProgram program;
+  ir::Program written;  // as it was before its sums of products were put into the steps of `path`, by the top's sizes
+  plan::Path path;
   /// Of the largest sizes; the key of what is stored.
   Workload top;
 
@@ -33,7 +36,7 @@ struct FamilyWorkload {
 /// `sizes` are those of take_family_sizes(), `options` hold the others. Errors: what bind_program() finds, at either
 /// end of each size; constants, which are packed for one size.
 Result<FamilyWorkload> load_family(const LoadedProgram& loaded, const BindingOptions& options,
-                                   const std::vector<codegen::FamilySize>& sizes);
+                                   const std::vector<codegen::FamilySize>& sizes, bool is_deterministic = false);
 
 /// The family with its generic kernel, of the default schedule. Without any where no kernel of the program serves many
 /// sizes; of a range that is an error (no-size-range) of class Program.

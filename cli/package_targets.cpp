@@ -17,6 +17,7 @@ Result<codegen::Kernel> kernel_for(const Workload& workload, const std::string& 
                                    const std::vector<codegen::Target>& targets, const ChooseSchedule& choose) {
   codegen::Kernel kernel;
   kernel.program = workload.program;
+  if (workload.written) kernel.written = workload.written->program;
   kernel.function = function;
   for (const auto& target : targets) {
     TILE_TUNE_TRY(choice, choose(target));

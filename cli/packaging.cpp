@@ -42,6 +42,7 @@ nlohmann::json to_json(const std::vector<codegen::Kernel>& kernels, const codege
                     {"rung", kernel.rung},
                     {"record", kernel.record},
                     {"variants", std::move(variants)}});
+    if (kernel.written) list.back()["written"] = ir::to_json(*kernel.written);
     if (!kernel.family) continue;
     list.back()["family"] = codegen::to_json(*kernel.family);
     list.back()["family"]["program"] = ir::to_json(kernel.family->program.symbolic);
@@ -87,6 +88,13 @@ Result<std::vector<ir::Program>> programs_to_judge(const std::vector<codegen::Ke
   return programs;
 }
 
+/// What a kernel of this program has to compute, where that is written otherwise.
+const ir::Program* meaning_of(const std::vector<codegen::Kernel>& kernels, const ir::Program& program) {
+  for (const auto& kernel : kernels)
+    if (kernel.written && ir::to_json(kernel.program) == ir::to_json(program)) return &*kernel.written;
+  return nullptr;
+}
+
 /// Only what computes as it should goes into a library: what compiles a kernel judges it, too, where it runs here.
 codegen::Compiler judging_compiler(const search::Compiler& compiler, const fs::path& runtime,
                                    const std::vector<codegen::Kernel>& kernels) {
@@ -96,7 +104,8 @@ codegen::Compiler judging_compiler(const search::Compiler& compiler, const fs::p
     TILE_TUNE_TRY(compiled, compiler.compile_object(program, schedule, target, function, object));
     if (!codegen::check_runs_here(target)) return compiled;
     TILE_TUNE_TRY(programs, programs_to_judge(kernels, program, schedule));
-    for (const auto& one : programs) TILE_TUNE_CHECK(search::check_object(one, target, {function, object, runtime}));
+    for (const auto& one : programs) TILE_TUNE_CHECK(search::check_object(one, target, {function, object, runtime},
+                                                                          meaning_of(kernels, one)));
     return compiled;
   }};
 }
@@ -159,6 +168,10 @@ Result<Package> package_from_json(const nlohmann::json& json, const fs::path& di
     for (const auto& other : one.at("variants")) {
       TILE_TUNE_TRY(variant, read_variant(other));
       package.kernels.back().variants.push_back(std::move(variant));
+    }
+    if (one.contains("written")) {
+      TILE_TUNE_TRY(written, ir::program_from_json(one.at("written")));
+      package.kernels.back().written = std::move(written);
     }
     if (!one.contains("family")) continue;
     TILE_TUNE_TRY(family, read_family(one.at("family")));

@@ -132,7 +132,8 @@ Result<void> check_family(const codegen::Kernel& kernel, const json& described) 
 /// The program is what its hash says and in the form that schedules and kernels speak of, and the schedules fit it.
 Result<void> check_kernel(const codegen::Kernel& kernel, const codegen::Target& target, const json& described) {
   TILE_TUNE_CHECK(codegen::check_external_name("function", kernel.function));
-  if (!kernel.program.is_bound() || described.at("content_hash") != ir::content_hash(kernel.program) ||
+  if (!kernel.program.is_bound() || !kernel.meaning().is_bound() ||
+      described.at("content_hash") != ir::content_hash(kernel.meaning()) ||
       ir::to_json(ir::canonicalize(kernel.program)) != ir::to_json(kernel.program))
     return bad(fmt::format("the program of {} is not what its content_hash says", kernel.function));
   if (described.at("schedule_id") != codegen::schedule_id(kernel.schedule))

@@ -159,7 +159,16 @@ Result<ir::Program> program_of(const db::ProgramRow& row) {
   if (!program.is_bound()) return failure("bad-record", "the stored program has sizes that are no numbers");
   if (ir::content_hash(program) != row.content_hash)
     return failure("bad-record", "the stored program is not what its hash says");
-  return program;
+  TILE_TUNE_TRY(path, path_of(row));
+  if (path.empty()) return program;
+  TILE_TUNE_TRY(steps, plan::factored(program, path));
+  return ir::canonicalize(steps);
+}
+
+Result<plan::Path> path_of(const db::ProgramRow& row) {
+  const size_t mark = row.layout.find(kStepsMark);
+  if (mark == std::string::npos) return plan::Path();
+  return plan::parse_path(std::string_view(row.layout).substr(mark + std::string_view(kStepsMark).size()));
 }
 
 std::string machine_text(const db::TargetRow& target) {
@@ -172,7 +181,8 @@ std::string machine_text(const db::TargetRow& target) {
 }
 
 std::string title_text(std::vector<std::string> parts, const std::string& layout) {
-  if (layout != "row") parts.push_back(layout);
+  const auto storage = layout.substr(0, layout.find(kStepsMark));
+  if (storage != "row") parts.push_back(storage);
   std::erase(parts, "");
   return fmt::format("{}", fmt::join(parts, "  "));
 }

@@ -1,6 +1,7 @@
 // Between what search and code generation speak of and the database's plain rows.
 #pragma once
 
+#include <memory>
 #include <nlohmann/json_fwd.hpp>
 #include <optional>
 #include <string>
@@ -10,6 +11,7 @@
 #include "codegen/target/target.h"
 #include "db/records.h"
 #include "frontend/ir/program.h"
+#include "frontend/plan/path.h"
 #include "search/measure/trial.h"
 
 namespace tile_tune::cli {
@@ -18,7 +20,12 @@ namespace tile_tune::cli {
 struct Workload {
   ir::Program program;  // canonical and bound
   db::ProgramRow row;
+  std::shared_ptr<const Workload> written = nullptr;  // the same as written, where its products are in steps
 };
+
+/// In ProgramRow::layout, before the path (plan::path_text) of a program whose products are in steps: part of the key,
+/// as how tensors are stored is, while content_hash and canonical_json are those of the program as written.
+inline constexpr const char* kStepsMark = ", steps ";
 
 /// `bound` is `loaded.program` with layouts, constants and sizes set.
 Workload make_workload(const LoadedProgram& loaded, const ir::Program& bound, const ir::Sizes& sizes);
@@ -39,9 +46,11 @@ std::optional<nlohmann::ordered_json> json_of_record(const std::string& text);
 /// The same for people: what the text says, or the text itself.
 nlohmann::json json_of_text(const std::string& text);
 
-/// The stored program, checked like everything from a database: an error unless it can be read and is what its hash
-/// says.
+/// The stored program, in the steps that its key says, checked like everything from a database: an error unless it can
+/// be read and is what its hash says.
 Result<ir::Program> program_of(const db::ProgramRow& row);
+/// Empty: it is as written.
+Result<plan::Path> path_of(const db::ProgramRow& row);
 
 /// Where kernels of the target run, threads apart: the CPU's name, or the instruction set of a target that names none,
 /// and "deterministic".

@@ -11,6 +11,7 @@
 #include "cli/einsum_argument.h"
 #include "cli/memory.h"
 #include "cli/option_checks.h"
+#include "cli/planned.h"
 #include "cli/run_workload.h"
 #include "cli/size_warnings.h"
 #include "cli/verbs.h"
@@ -161,7 +162,7 @@ Result<Exit> run(const RunOptions& options, const Session& session) {
   TILE_TUNE_TRY(bound, ir::bind(program, sizes));
   warn_at_sizes(bound, session.report);
   TILE_TUNE_CHECK(check_memory(bound));
-  const Workload workload = make_workload(loaded, bound, sizes);
+  const Workload workload = planned_workload(loaded, bound, sizes, session);
   TILE_TUNE_TRY(executed, run_workload(workload, std::move(arrays), {options.engine, options.schedule}, session));
   TILE_TUNE_CHECK(write_outputs(workload.program, options.output_directory, executed, session.report));
   return Exit::Success;

@@ -6,6 +6,8 @@
 
 #include "cli/execution.h"
 #include "cli/initial_value.h"
+#include "cli/memory.h"
+#include "cli/planned.h"
 #include "cli/schedule_choice.h"
 #include "frontend/reference/reference.h"
 
@@ -45,26 +47,42 @@ Result<std::vector<tensor::Array>> run_reference(const ir::Program& program, con
   return outputs;
 }
 
-Result<ScheduleChoice> choose(const Engine& engine, const Workload& workload, const codegen::Target& target,
-                              const Session& session) {
-  if (!engine.schedule.empty()) return given_choice(workload, target, engine.schedule);
-  if (engine.name == "default") return default_choice(workload, target);
+/// A schedule, and what it is of: for one that is not stored the form that a search would begin with.
+struct Chosen {
+  Workload workload;
+  ScheduleChoice choice;
+};
+
+Result<Chosen> choose(const Engine& engine, const Workload& workload, const codegen::Target& target,
+                      const Session& session) {
+  if (!engine.schedule.empty()) {
+    TILE_TUNE_TRY(given, given_choice(workload, target, engine.schedule));
+    return Chosen{workload, std::move(given)};
+  }
+  if (engine.name == "default") return Chosen{workload, default_choice(workload, target)};
   TILE_TUNE_TRY(databases, open_stack(session));
-  return stored_choice(workload, target, databases, session);
+  TILE_TUNE_TRY(form, faster_form(workload, target, databases));
+  TILE_TUNE_TRY(choice, stored_choice(form, target, databases, session));
+  return Chosen{std::move(form), std::move(choice)};
 }
 
 }  // namespace
 
 Result<Executed> run_workload(const Workload& workload, NamedArrays arrays, const Engine& engine,
                               const Session& session) {
-  TILE_TUNE_TRY(inputs, number_arrays(workload.program, std::move(arrays), session.report));
   if (engine.name == "reference" && engine.schedule.empty()) {
-    TILE_TUNE_TRY(outputs, run_reference(workload.program, inputs));
+    const auto& program = workload.written ? workload.written->program : workload.program;
+    TILE_TUNE_TRY(inputs, number_arrays(program, std::move(arrays), session.report));
+    TILE_TUNE_TRY(outputs, run_reference(program, inputs));
     return Executed{std::move(outputs), "reference", "reference"};
   }
   TILE_TUNE_TRY(target, session.target());
-  TILE_TUNE_TRY(choice, choose(engine, workload, target, session));
-  TILE_TUNE_TRY(outputs, execute({workload.program, choice.schedule, target, session.executable}, inputs));
+  TILE_TUNE_TRY(chosen, choose(engine, workload, target, session));
+  const auto& [form, choice] = chosen;
+  tell_of_steps(form, session.report);
+  TILE_TUNE_CHECK(check_memory(form.program));
+  TILE_TUNE_TRY(inputs, number_arrays(form.program, std::move(arrays), session.report));
+  TILE_TUNE_TRY(outputs, execute({form.program, choice.schedule, target, session.executable}, inputs));
   return Executed{std::move(outputs), choice.provenance, choice.rung};
 }
 

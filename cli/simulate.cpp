@@ -35,7 +35,7 @@ struct Line {
 };
 
 Result<search::Recording> recording_of(db::Database& database, const db::RecordedRow& row) {
-  TILE_TUNE_TRY(program, ir::program_from_json(nlohmann::json::parse(row.program.canonical_json, nullptr, false)));
+  TILE_TUNE_TRY(program, program_of(row.program));
   TILE_TUNE_TRY(target, codegen::target_from_json(nlohmann::json::parse(row.target.features_json, nullptr, false)));
   TILE_TUNE_TRY(stored, database.trials_of(row.program, row.target, row.tool));
   std::vector<search::RecordedTrial> trials;

@@ -5,6 +5,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "cli/planned.h"
 #include "cli/schedule_choice.h"
 #include "cli/table.h"
 #include "cli/units.h"
@@ -71,6 +72,8 @@ std::string time_text(const TuneSummary& summary) {
 std::vector<std::vector<std::string>> facts(const TuneSummary& summary) {
   const auto& report = summary.report;
   std::vector<std::vector<std::string>> rows;
+  if (summary.workload.written) rows.push_back({"factored", steps_text(summary.workload)});
+  if (summary.written_ns) rows.push_back({"as written", format_time(*summary.written_ns)});
   if (report.winner) {
     const auto& measured = report.winner->measurement;
     rows.push_back({"speed-up", fmt::format("{:.2f}x (95 % interval {:.2f} to {:.2f})", measured.ratio,
@@ -202,6 +205,8 @@ nlohmann::json summary_json(const TuneSummary& summary) {
                       {"database", summary.database},
                       {"quarantined", summary.bundles}};
   if (report.quality.pairs > 0) json["model"] = to_json(report.quality);
+  if (summary.workload.written) json["factored"] = steps_json(summary.workload);
+  if (summary.written_ns) json["as_written_ns"] = *summary.written_ns;
   if (report.default_measurement.median_ns > 0) json["untuned"] = to_json(program, report.default_measurement);
   if (report.winner) {
     json["tuned"] = to_json(program, report.winner->measurement);

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <nlohmann/json_fwd.hpp>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -18,7 +19,8 @@ struct TuneSummary {
   uint64_t seed = 0;
   double seconds = 0;  // of the whole invocation
   std::string session, database;
-  std::vector<std::string> bundles = {};  // Tuned::bundles
+  std::vector<std::string> bundles = {};            // Tuned::bundles
+  std::optional<double> written_ns = std::nullopt;  // Tuned::written_ns
 };
 
 std::string summary_text(const TuneSummary& summary);

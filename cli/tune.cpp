@@ -17,6 +17,7 @@
 #include "cli/option_checks.h"
 #include "cli/package_targets.h"
 #include "cli/packaging.h"
+#include "cli/planned.h"
 #include "cli/program_argument.h"
 #include "cli/progress_line.h"
 #include "cli/schedule_choice.h"
@@ -54,11 +55,12 @@ Result<std::vector<std::string>> emit(const Workload& workload, const std::strin
   // Through the database, so that `build` later writes the very same package.
   TILE_TUNE_TRY(targets, package_targets(session));
   TILE_TUNE_TRY(databases, open_stack(session));
+  TILE_TUNE_TRY(form, faster_form(workload, targets.back(), databases));
   const auto choose = [&](const codegen::Target& target) {
-    return stored_choice(workload, target, databases, session);
+    return stored_choice(form, target, databases, session);
   };
   const std::string& name = workload.program.name;
-  TILE_TUNE_TRY(kernel, kernel_for(workload, name, targets, choose));
+  TILE_TUNE_TRY(kernel, kernel_for(form, name, targets, choose));
   TILE_TUNE_TRY(files, package_in_child({kernel}, {name, directory, targets.back(), TILE_TUNE_VERSION}));
   std::vector<std::string> paths;
   for (const auto& file : files) paths.push_back((std::filesystem::path(directory) / file).string());
@@ -105,7 +107,9 @@ Result<void> tune_for(const codegen::Target& target, const LoadedProgram& loaded
     TILE_TUNE_CHECK(codegen::check_external_name("function", bound.name));
     TILE_TUNE_CHECK(check_writable(directory));
   }
-  const Workload workload = make_workload(loaded, bound, sizes);
+  const Workload workload = planned_workload(loaded, bound, sizes, session);
+  tell_of_steps(workload, session.report);
+  TILE_TUNE_CHECK(check_memory(workload.program));
   if (arguments.dry_run) return show_plan(workload, target, arguments.request, session, outcome.summary);
   TuningRequest request = arguments.request;
   for (const auto& file : arguments.schedules) {
@@ -122,7 +126,7 @@ Result<void> tune_for(const codegen::Target& target, const LoadedProgram& loaded
     line.show(progress_text(progress, now_seconds() - began));
   };
   const auto show_wait = [&](const std::string& sentence) { line.show(sentence); };
-  auto tuned = tune_workload(workload, small_variant_of(stored, sizes, target), target, request, session,
+  auto tuned = tune_workload(workload, small_variant_of(stored, sizes, workload, target), target, request, session,
                              {began, interrupt.requested(), show, show_wait});
   line.clear();
   if (!tuned) {
@@ -134,7 +138,7 @@ Result<void> tune_for(const codegen::Target& target, const LoadedProgram& loaded
   if (interrupt.requested()) outcome.exit = Exit::Interrupted;
   const auto& report = tuned->report;
   const TuneSummary summary{workload,       target,          report,        tuned->seed, now_seconds() - began,
-                            tuned->session, tuned->database, tuned->bundles};
+                            tuned->session, tuned->database, tuned->bundles,      tuned->written_ns};
   outcome.line.report = report;
   outcome.line.seconds = summary.seconds;
   TILE_TUNE_CHECK(conclude(summary, directory, session, outcome.summary));
@@ -252,7 +256,8 @@ Result<Exit> tune_many(const std::vector<LoadedProgram>& loaded, const std::vect
   const double began = now_seconds();
   TILE_TUNE_CHECK(check_for_many(arguments));
   if (loaded.size() != 1) return tl::unexpected(several_programs(arguments.programs.front(), loaded));
-  TILE_TUNE_TRY(workload, load_family(loaded.front(), arguments.bindings, sizes));
+  TILE_TUNE_TRY(workload, load_family(loaded.front(), arguments.bindings, sizes, session.options.deterministic));
+  tell_of_steps(workload.top, session.report);
   TILE_TUNE_TRY(target, session.target());
   const std::string& name = workload.top.program.name;
   if (!arguments.emit.empty()) {

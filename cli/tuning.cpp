@@ -4,7 +4,9 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cmath>
 #include <limits>
+#include <map>
 #include <nlohmann/json.hpp>
 #include <random>
 
@@ -12,6 +14,7 @@
 #include "cli/transfer.h"
 #include "cli/tuning_store.h"
 #include "codegen/lower/compile.h"
+#include "frontend/ir/canonical.h"
 #include "search/measure/workers.h"
 #include "search/space/small_variant.h"
 #include "search/space/space.h"
@@ -130,7 +133,8 @@ Result<std::vector<db::Database>> open_databases(const Session& session) {
   return databases;
 }
 
-Result<search::TuneReport> search_schedules(const search::Space& space, search::SmallVariant small_variant,
+Result<search::TuneReport> search_schedules(const search::Space& space, const Workload& workload,
+                                            search::SmallVariant small_variant,
                                             TuningStore& store, search::Priors priors, const Start& start,
                                             const Watch& watch, const std::string& executable) {
   search::WorkerOptions worker_options;
@@ -140,6 +144,7 @@ Result<search::TuneReport> search_schedules(const search::Space& space, search::
   worker_options.stop = &watch.stop;
   worker_options.on_wait = watch.on_wait;
   worker_options.small_variant = std::move(small_variant);
+  if (workload.written) worker_options.written = workload.written->program;
   // Candidates compile in 0.1 to 1 s (design/search.md); those that take ten times as long must not eat the budget: a
   // batch waits for its slowest build.
   worker_options.limits.build_seconds = 10;
@@ -173,14 +178,22 @@ double now_seconds() {
   return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
 }
 
-/// Candidates of a program too large to be checked in full are checked in full at small sizes.
-search::SmallVariant small_variant_of(const ir::Program& program, const ir::Sizes& sizes,
+search::SmallVariant small_variant_of(const ir::Program& program, const ir::Sizes& sizes, const Workload& workload,
                                       const codegen::Target& target) {
   const auto small = search::small_variant(program, sizes);
   if (!small) return {};
-  const search::Space space(*small, target);
-  return [space](const ir::Program&, const codegen::Schedule& schedule) {
-    return std::pair{space.program(), space.adapt(schedule)};
+  std::map<size_t, search::Space> spaces;  // by the number of statements, of which steps have more
+  spaces.try_emplace(small->statements.size(), *small, target);
+  if (workload.written) {
+    const auto path = path_of(workload.row);
+    const auto steps = path ? plan::factored(*small, *path) : tl::unexpected(path.error());
+    if (steps) spaces.try_emplace(steps->statements.size(), ir::canonicalize(*steps), target);
+  }
+  using Variant = std::optional<std::pair<ir::Program, codegen::Schedule>>;
+  return [spaces](const ir::Program& large, const codegen::Schedule& schedule) -> Variant {
+    const auto space = spaces.find(large.statements.size());
+    if (space == spaces.end()) return std::nullopt;
+    return std::pair{space->second.program(), space->second.adapt(schedule)};
   };
 }
 
@@ -194,8 +207,10 @@ Result<bool> is_finished(const Workload& workload, const codegen::Target& target
   return !trials.empty();
 }
 
-Result<Tuned> tune_workload(const Workload& workload, search::SmallVariant small_variant, const codegen::Target& target,
-                            const TuningRequest& request, const Session& session, const Watch& watch) {
+namespace {
+
+Result<Tuned> tune_form(const Workload& workload, search::SmallVariant small_variant, const codegen::Target& target,
+                        const TuningRequest& request, const Session& session, const Watch& watch) {
   const search::Space space(workload.program, target);
   TILE_TUNE_TRY(path, session.database());
   TILE_TUNE_TRY(databases, open_databases(session));
@@ -213,7 +228,7 @@ Result<Tuned> tune_workload(const Workload& workload, search::SmallVariant small
   TuningStore store(databases.front(), key, {start.session, start.seed, start.elapsed}, quarantine_folder(path),
                     [&watch] { return now_seconds() - watch.began; });
   auto report =
-      search_schedules(space, std::move(small_variant), store, std::move(priors), start, watch, session.executable);
+      search_schedules(space, workload, std::move(small_variant), store, std::move(priors), start, watch, session.executable);
   if (const auto& fault = store.bundle_fault())
     session.report.warn(fault->code, fmt::format("a failure is stored without its bundle: {}", fault->message));
   if (!report) {
@@ -228,6 +243,52 @@ Result<Tuned> tune_workload(const Workload& workload, search::SmallVariant small
         fmt::format("not even the default schedule of {} works here: {} ({})", workload.row.name,
                     report->default_measurement.reason, search::outcome_name(report->default_measurement.outcome)));
   return Tuned{std::move(*report), start.seed, store.session(), path.string(), store.bundles()};
+}
+
+/// Less is spent on starting worker processes and on the reference.
+constexpr double kLeastSeconds = 2;
+
+/// What the form as written is searched with; nullopt where that is too little to learn anything.
+std::optional<TuningRequest> request_as_written(const Workload& workload, const TuningRequest& request) {
+  const search::Budget budget = wanted_budget(request);
+  const double share = workload.row.flops / (workload.row.flops + workload.written->row.flops);
+  TuningRequest own = request;
+  own.seeds.clear();
+  own.may_begin = true;
+  if (budget.trials) own.trials = std::max(1, static_cast<int>(std::lround(share * *budget.trials)));
+  if (budget.seconds) own.seconds = share * *budget.seconds;
+  const double reference =
+      reference::evaluation_seconds(workload.written->program) / static_cast<double>(codegen::available_cores().size());
+  if (own.seconds && *own.seconds < kLeastSeconds + reference) return std::nullopt;
+  return own;
+}
+
+/// The same without that.
+TuningRequest request_without(const TuningRequest& own, TuningRequest request) {
+  const search::Budget budget = wanted_budget(request);
+  if (budget.trials) request.trials = std::max(1, *budget.trials - *own.trials);
+  if (budget.seconds) request.seconds = *budget.seconds - *own.seconds;
+  return request;
+}
+
+}  // namespace
+
+Result<Tuned> tune_workload(const Workload& workload, search::SmallVariant small_variant, const codegen::Target& target,
+                            const TuningRequest& request, const Session& session, const Watch& watch) {
+  const bool resumes = request.resume && !request.trials && !request.seconds;  // with the budget that is stored
+  const auto own =
+      workload.written && !resumes ? request_as_written(workload, request) : std::optional<TuningRequest>();
+  TILE_TUNE_TRY(tuned, tune_form(workload, small_variant, target, own ? request_without(*own, request) : request,
+                                 session, watch));
+  if (!own || watch.stop) return tuned;
+  const Watch later{now_seconds(), watch.stop, watch.progress, watch.on_wait};
+  const auto written = tune_form(*workload.written, small_variant, target, *own, session, later);
+  if (!written)
+    session.report.warn(written.error().code,
+                        fmt::format("the program as written was not searched: {}", written.error().message));
+  else if (written->report.winner)
+    tuned.written_ns = written->report.winner->measurement.median_ns;
+  return tuned;
 }
 
 }  // namespace tile_tune::cli

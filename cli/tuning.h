@@ -31,14 +31,15 @@ struct Tuned {
   uint64_t seed = 0;
   std::string session, database;
   std::vector<std::string> bundles;  // folders that make failures of this session happen again (cli/quarantine.h)
+  std::optional<double> written_ns = std::nullopt;  // of the form as written, where it was searched, too
 };
 
 /// Seconds of the monotonic clock.
 double now_seconds();
 
-/// Candidates of a program too large to be checked in full are checked in full at small sizes. `program` is the
-/// workload's with symbolic sizes, which `sizes` gave values.
-search::SmallVariant small_variant_of(const ir::Program& program, const ir::Sizes& sizes,
+/// Candidates of a program too large to be checked in full are checked in full at small sizes, whichever form of the
+/// workload they are of. `program` is the workload's with symbolic sizes, which `sizes` gave values.
+search::SmallVariant small_variant_of(const ir::Program& program, const ir::Sizes& sizes, const Workload& workload,
                                       const codegen::Target& target);
 
 /// What the search will stop at.
@@ -55,7 +56,8 @@ struct Watch {
 };
 
 /// Keeps every trial as soon as it is known. A program of which not even the default schedule works is an error of
-/// class Verification.
+/// class Verification. Where products are in steps, the form as written is searched afterwards: its share of the budget
+/// is that of its promise, the FLOP of the steps in those of both.
 Result<Tuned> tune_workload(const Workload& workload, search::SmallVariant small_variant, const codegen::Target& target,
                             const TuningRequest& request, const Session& session, const Watch& watch);
 

@@ -8,6 +8,7 @@
 
 #include "cli/engine/arrays.h"
 #include "cli/memory.h"
+#include "cli/planned.h"
 #include "cli/run_workload.h"
 #include "cli/tuning.h"
 #include "frontend/edsl/errors.h"
@@ -75,7 +76,7 @@ Schedule run(const edsl::Program& program, const Arrays& arrays, const RunOption
   const auto bound = value(ir::bind(source.program, sizes));
   value(check_outputs(bound, arrays));
   value(cli::check_memory(bound));
-  const auto workload = cli::make_workload(source, bound, sizes);
+  const auto workload = cli::planned_workload(source, bound, sizes, session);
   const auto executed =
       value(cli::run_workload(workload, std::move(inputs), {engine_name(options.schedule), ""}, session));
   for (size_t i = 0; i < executed.outputs.size(); ++i) {
@@ -97,13 +98,15 @@ TuneResult tune(const edsl::Program& program, const TuneOptions& options) {
   const auto bound = value(ir::bind(source.program, {}));
   value(cli::check_memory(bound));
   const auto target = value(session.target());
-  const auto workload = cli::make_workload(source, bound, {});
+  const auto workload = cli::planned_workload(source, bound, {}, session);
   std::atomic<bool> stop = false;
   const auto progress = [&](const search::Progress& now) {
     if (!options.progress) return;
     if (!options.progress({now.trials, cli::now_seconds() - began, now.best_ratio})) stop = true;
   };
   const cli::TuningRequest request{options.trials, options.seconds, options.seed, false};
+  cli::tell_of_steps(workload, session.report);
+  value(cli::check_memory(workload.program));
   const auto tuned = value(cli::tune_workload(workload, {}, target, request, session, {began, stop, progress, {}}));
   TuneResult result;
   result.trials = tuned.report.trials;

@@ -63,7 +63,7 @@ json describe(const Kernel& kernel, const Signature& signature, const std::vecto
   json arguments = json::array();
   for (const Argument& argument : signature.arguments) arguments.push_back(describe(argument));
   json result{{"function", kernel.function},
-              {"content_hash", ir::content_hash(kernel.program)},
+              {"content_hash", ir::content_hash(kernel.meaning())},
               {"program", without_places(kernel.program)},
               {"arguments", std::move(arguments)},
               {"schedule", to_json(kernel.schedule)},
@@ -73,6 +73,7 @@ json describe(const Kernel& kernel, const Signature& signature, const std::vecto
               {"record", kernel.record},
               {"code_hash", compiled.back().code_hash},
               {"variants", describe_variants(kernel, compiled)}};
+  if (kernel.written) result["written"] = without_places(*kernel.written);
   if (kernel.family) result["family"] = describe(*kernel.family, compiled);
   return result;
 }

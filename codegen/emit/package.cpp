@@ -94,7 +94,7 @@ Result<void> write_texts(const fs::path& root, const Files& files, const std::ve
                          const std::vector<Signature>& signatures, const PackageOptions& options, bool as_sources) {
   std::vector<Provenance> provenances;
   for (const Kernel& kernel : kernels)
-    provenances.push_back({provenance_text(kernel, options.target), ir::content_hash(kernel.program)});
+    provenances.push_back({provenance_text(kernel, options.target), ir::content_hash(kernel.meaning())});
   TILE_TUNE_CHECK(write_text(root / files.header, header_text(options, signatures, provenances, as_sources)));
   TILE_TUNE_CHECK(write_text(root / files.cpp_header, cpp_header_text(options.name, signatures)));
   TILE_TUNE_CHECK(write_text(root / files.cmake_version, cmake_version_text(options.tool_version)));

@@ -48,6 +48,10 @@ struct Kernel {
   /// last `checks` outputs the entries look at. Null: indices are not checked.
   std::shared_ptr<const Kernel> checked = {};
   size_t checks = 0;
+  /// Where the sums of products of `program` are in steps, the program as it was written: what the kernel has to
+  /// compute, and what its content hash is of. Signatures are equal.
+  std::optional<ir::Program> written = {};
+  const ir::Program& meaning() const { return written ? *written : program; }
 };
 
 /// The kernel whose functions a package holds.

@@ -17,6 +17,7 @@
 
 #include "frontend/diagnostic/diagnostic.h"
 #include "frontend/ir/program.h"
+#include "frontend/plan/network.h"
 
 namespace tile_tune::einsum {
 
@@ -33,11 +34,7 @@ struct Term {
   Span span;
 };
 
-/// An operand, or what parentheses group.
-struct Group {
-  int operand = -1;
-  std::vector<Group> members;  // of a group, at least one
-};
+using plan::Group;
 
 struct Einsum {
   std::string text;                 // for messages

@@ -2,58 +2,47 @@
 #include <fmt/ranges.h>
 #include <algorithm>
 
-#include "frontend/einsum/axis_ranks.h"
 #include "frontend/einsum/einsum.h"
 #include "frontend/einsum/errors.h"
 #include "frontend/einsum/limits.h"
-#include "frontend/einsum/plan.h"
 #include "frontend/einsum/promote.h"
 #include "frontend/einsum/resolve.h"
+#include "frontend/plan/network.h"
 
 namespace tile_tune::einsum {
 namespace {
 
-// A tensor still to be contracted: an operand or the result of a step.
-struct Piece {
+using plan::AxisSet;
+
+// An operand or the result of a step.
+struct Stored {
   int tensor = -1;
   std::vector<int> dimensions;  // axes, or kRepeats
-
-  AxisSet axes() const {
-    AxisSet result(dimensions.begin(), dimensions.end());
-    result.erase(kRepeats);
-    return result;
-  }
 };
 
-// Writes the statements, one a step. uses_[axis] is how many pieces that wait, the result among them, have the axis.
+// Writes the statements, one a step.
 class Builder {
  public:
   Builder(const Einsum& einsum, const Known& known, const Resolved& resolved)
-      : einsum_(einsum), known_(known), resolved_(resolved), uses_(resolved.axes.size()) {
+      : einsum_(einsum), known_(known), resolved_(resolved) {
     program_.name = "einsum";
     for (const auto& label : einsum.labels) program_.sizes.push_back(size_name(label));
     for (size_t i = 0; i < einsum.operands.size(); ++i) add_input(i);
-    for (const int axis : AxisSet(resolved.result.begin(), resolved.result.end())) ++uses_[axis];
-    const auto is_known = [](const Axis& axis) { return axis.value.has_value(); };
-    if (std::all_of(resolved.axes.begin(), resolved.axes.end(), is_known)) {
-      extents_.emplace();
-      for (const auto& axis : resolved.axes)
-        extents_->push_back(static_cast<double>(std::max<int64_t>(0, *axis.value)));
-      std::vector<DType> types;
-      for (size_t i = 0; i < einsum.operands.size(); ++i) types.push_back(type_of(i));
-      ranks_ = axis_ranks(resolved, types);
-    }
   }
 
   Result<ir::Program> build() {
     TILE_TUNE_TRY(type, result_type());
     result_type_ = type;
-    auto pieces = pieces_of(einsum_.order);
-    if (!pieces) return tl::unexpected(std::move(pieces.error()));
-    if (pieces->size() == 1)
-      emit({pieces->front()}, resolved_.result, true);
-    else
-      TILE_TUNE_CHECK(contract_all(std::move(*pieces), true));
+    std::vector<Stored> stored;
+    for (size_t i = 0; i < einsum_.operands.size(); ++i)
+      stored.push_back({program_.inputs[i], resolved_.operands[i]});
+    const auto steps = plan::products(network(), einsum_.order);
+    for (const auto& step : steps) {
+      if (step.dimensions.size() > kMaxDimensions) return errors::intermediate_too_large(einsum_, kMaxDimensions);
+      std::vector<Stored> pieces;
+      for (const int number : step.pieces) pieces.push_back(stored[number]);
+      stored.push_back(emit(pieces, step.dimensions, &step == &steps.back()));
+    }
     return std::move(program_);
   }
 
@@ -66,7 +55,6 @@ class Builder {
       tensor.extents.push_back(axis == kRepeats ? ir::SizeExpr(1) : resolved_.axes[axis].extent);
     program_.inputs.push_back(static_cast<int>(program_.tensors.size()));
     program_.tensors.push_back(std::move(tensor));
-    for (const int axis : Piece{0, resolved_.operands[operand]}.axes()) ++uses_[axis];
   }
 
   DType type_of(size_t operand) const { return known_.operands.empty() ? DType::F32 : known_.operands[operand].type; }
@@ -86,143 +74,26 @@ class Builder {
   /// Nothing is multiplied or summed.
   bool is_copy() const {
     return einsum_.operands.size() == 1 &&
-           Piece{0, resolved_.operands[0]}.axes() == AxisSet(resolved_.result.begin(), resolved_.result.end());
+           plan::Piece{0, resolved_.operands[0]}.axes() == AxisSet(resolved_.result.begin(), resolved_.result.end());
   }
 
   /// Of what steps compute: narrow types only hold operands and the result.
   DType step_type() const { return accumulator_type(result_type_); }
 
-  AxisSet needed(const AxisSet& axes) const {
-    AxisSet result;
-    for (const int axis : axes)
-      if (uses_[axis] > 0) result.insert(axis);
-    return result;
-  }
-
-  Result<std::vector<Piece>> pieces_of(const Group& group) {
-    if (group.operand >= 0) return std::vector{Piece{group.operand, resolved_.operands[group.operand]}};
-    std::vector<Piece> pieces;
-    for (const auto& member : group.members) {
-      TILE_TUNE_TRY(parts, pieces_of(member));
-      if (parts.size() == 1) {
-        pieces.push_back(std::move(parts.front()));
-        continue;
-      }
-      TILE_TUNE_TRY(piece, contract_all(std::move(parts), false));
-      pieces.push_back(std::move(piece));
-    }
-    return pieces;
-  }
-
-  double volume(const Piece& piece) const {
-    double product = 1;
-    for (const int axis : piece.axes()) product *= (*extents_)[static_cast<size_t>(axis)];
-    return product;
-  }
-
-  /// The innermost axes of the largest pieces: sums over them read memory in order.
-  AxisSet innermost_of_largest(const std::vector<Piece>& pieces) const {
-    double largest = 0;
-    for (const auto& piece : pieces) largest = std::max(largest, volume(piece));
-    AxisSet result;
-    for (const auto& piece : pieces)
-      if (volume(piece) == largest && !piece.dimensions.empty()) result.insert(piece.dimensions.back());
-    return result;
-  }
-
-  /// By what a piece is sorted, whatever was written first, since among equal orders the first is taken: what has the
-  /// result's last axis comes last, so that it is innermost in what steps leave; what has none of the result's axes
-  /// comes before it. What is summed along memory comes first, then what is summed across.
-  std::vector<int> sort_key(const Piece& piece, const AxisSet& contiguous) const {
-    const auto has = [&](int axis) {
-      return std::find(piece.dimensions.begin(), piece.dimensions.end(), axis) != piece.dimensions.end();
-    };
-    const auto& result = resolved_.result;
-    const bool any = std::any_of(result.begin(), result.end(), has);
-    const bool sums_along_memory = std::any_of(contiguous.begin(), contiguous.end(), has);
-    std::vector<int> key{any ? (has(result.back()) ? 2 : 0) : 1, sums_along_memory ? 0 : 1};
-    for (const int axis : piece.dimensions) key.push_back(axis == kRepeats ? -1 : ranks_[axis]);
-    key.push_back(static_cast<int>(program_.tensors[piece.tensor].type));
-    return key;
-  }
-
-  /// Two or more pieces to one, in the planned order; `last` makes it the program's result.
-  Result<Piece> contract_all(std::vector<Piece> pieces, bool last) {
-    // One computation has one plan, however it is spelled. A single step to the result is the same either way.
-    if (extents_ && pieces.size() <= kMaxExhaustive && !(last && pieces.size() == 2)) {
-      const AxisSet contiguous = innermost_of_largest(pieces);
-      std::stable_sort(pieces.begin(), pieces.end(), [&](const Piece& a, const Piece& b) {
-        return sort_key(a, contiguous) < sort_key(b, contiguous);
-      });
-    }
-    std::vector<AxisSet> axes;
-    AxisSet all;
-    for (const auto& piece : pieces) {
-      axes.push_back(piece.axes());
-      all.insert(axes.back().begin(), axes.back().end());
-      for (const int axis : axes.back()) --uses_[axis];
-    }
-    const AxisSet outside = needed(all);
-    for (const auto& set : axes)
-      for (const int axis : set) ++uses_[axis];
-    const Order order = plan(axes, outside, extents_);
-    for (size_t i = 0; i < order.size(); ++i) {
-      const auto [left, right] = order[i];
-      TILE_TUNE_TRY(result, contract_pair(pieces[left], pieces[right], last && i + 1 == order.size()));
-      pieces.push_back(std::move(result));
-    }
-    return std::move(pieces.back());
-  }
-
-  Result<Piece> contract_pair(Piece left, Piece right, bool last) {
-    AxisSet both = left.axes();
-    for (const int axis : left.axes()) --uses_[axis];
-    for (const int axis : right.axes()) {
-      --uses_[axis];
-      both.insert(axis);
-    }
-    const Step step = contract(left.axes(), right.axes(), needed(both));
-    if (!step.sum_left.empty()) left = sum_over(left, step.sum_left);
-    if (!step.sum_right.empty()) right = sum_over(right, step.sum_right);
-    auto result = last ? resolved_.result : kept_axes(left, right, step.result);
-    if (result.size() > kMaxDimensions) return errors::intermediate_too_large(einsum_, kMaxDimensions);
-    for (const int axis : step.result) ++uses_[axis];
-    return emit({left, right}, std::move(result), last);
-  }
-
-  /// In the order in which the result of a step is best written and read. What alone has a kept axis innermost comes
-  /// last, so that it stays there, unless the other one is small: that is cheap to rearrange for vectors along its own
-  /// axes, and those of the larger one stay as they lie. Of two alike the right one comes first, since the left one has
-  /// what is summed along memory. An axis innermost in both stays innermost.
-  std::vector<int> kept_axes(const Piece& left, const Piece& right, const AxisSet& kept) const {
-    const auto innermost = [](const Piece& piece) {
-      return piece.dimensions.empty() ? kRepeats : piece.dimensions.back();
-    };
-    constexpr double kSmall = 4;  // times smaller
-    const double of_left = extents_ ? volume(left) : 1, of_right = extents_ ? volume(right) : 1;
-    const bool left_kept = kept.contains(innermost(left)), right_kept = kept.contains(innermost(right));
-    const bool alike = std::max(of_left, of_right) < kSmall * std::min(of_left, of_right);
-    const bool right_first = alike && left_kept != right_kept ? left_kept : extents_ && of_right >= of_left;
-    std::vector<int> result;
-    for (const Piece* piece : {right_first ? &right : &left, right_first ? &left : &right})
-      for (const int axis : piece->dimensions)
-        if (kept.contains(axis) && std::find(result.begin(), result.end(), axis) == result.end())
-          result.push_back(axis);
-    if (innermost(left) == innermost(right))
-      std::stable_partition(result.begin(), result.end(), [&](int axis) { return axis != innermost(left); });
-    return result;
-  }
-
-  Piece sum_over(const Piece& piece, const AxisSet& summed) {
-    std::vector<int> kept;
-    for (const int axis : piece.dimensions)
-      if (axis != kRepeats && !summed.contains(axis) && std::find(kept.begin(), kept.end(), axis) == kept.end())
-        kept.push_back(axis);
-    return emit({piece}, std::move(kept), false);
+  plan::Network network() const {
+    plan::Network network{resolved_.operands, {}, step_type(), resolved_.result};
+    network.axes = resolved_.axes.size();
+    for (size_t i = 0; i < einsum_.operands.size(); ++i) network.types.push_back(type_of(i));
+    const auto is_known = [](const Axis& axis) { return axis.value.has_value(); };
+    if (!std::all_of(resolved_.axes.begin(), resolved_.axes.end(), is_known)) return network;
+    network.extents.emplace();
+    for (const auto& axis : resolved_.axes)
+      network.extents->push_back(static_cast<double>(std::max<int64_t>(0, *axis.value)));
+    return network;
   }
 
   /// The statement that multiplies the pieces and sums what `result` does not have.
-  Piece emit(const std::vector<Piece>& pieces, std::vector<int> result, bool last) {
+  Stored emit(const std::vector<Stored>& pieces, std::vector<int> result, bool last) {
     ir::Statement statement;
     std::vector<int> numbers(resolved_.axes.size(), -1);  // of the axes' indices
     const auto add_index = [&](int axis) {
@@ -246,7 +117,7 @@ class Builder {
       statement.value = ir::make_expr(step_type(), ir::Call{step_type() == DType::Bool ? ir::Op::And : ir::Op::Mul,
                                                             {statement.value, read(pieces[1], numbers, false)}});
     statement.target = add_result(result, type, last);
-    const Piece piece{statement.target, std::move(result)};
+    const Stored piece{statement.target, std::move(result)};
     program_.statements.push_back(std::move(statement));
     return piece;
   }
@@ -263,7 +134,7 @@ class Builder {
     return number;
   }
 
-  ir::ExprPtr read(const Piece& piece, const std::vector<int>& numbers, bool as_stored) const {
+  ir::ExprPtr read(const Stored& piece, const std::vector<int>& numbers, bool as_stored) const {
     ir::Read node{piece.tensor, {}};
     for (const int axis : piece.dimensions)
       node.subscripts.emplace_back(axis == kRepeats ? ir::AffineExpr{} : ir::AffineExpr::index(numbers[axis]));
@@ -280,7 +151,7 @@ class Builder {
   }
 
   /// What an index runs over, in words: "in0(i,j), dimension 1".
-  std::string bound_by(const std::vector<Piece>& pieces, int axis) const {
+  std::string bound_by(const std::vector<Stored>& pieces, int axis) const {
     for (const auto& piece : pieces) {
       const auto found = std::find(piece.dimensions.begin(), piece.dimensions.end(), axis);
       if (found == piece.dimensions.end()) continue;
@@ -295,9 +166,6 @@ class Builder {
   const Einsum& einsum_;
   const Known& known_;
   const Resolved& resolved_;
-  std::vector<int> uses_;
-  std::optional<std::vector<double>> extents_;  // by axis, if all are known
-  std::vector<int> ranks_;                      // of the axes, if their extents are known
   DType result_type_ = DType::F32;
   ir::Program program_;
 };

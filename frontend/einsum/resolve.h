@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "frontend/einsum/einsum.h"
+#include "frontend/plan/network.h"
 
 namespace tile_tune::einsum {
 
@@ -14,8 +15,7 @@ struct Axis {
   std::optional<int64_t> value;  // of the extent, where it is known
 };
 
-/// No axis: the dimension has extent 1 and repeats along its axis of `...`.
-inline constexpr int kRepeats = -1;
+using plan::kRepeats;
 
 struct Resolved {
   std::vector<Axis> axes;

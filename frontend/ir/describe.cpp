@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 #include <cmath>
 
+#include "frontend/ir/grouping.h"
+
 namespace tile_tune::ir {
 namespace {
 
@@ -133,6 +135,8 @@ struct Printer {
   Text print(const IndexValue& value, DType) const { return {statement.indices[value.index].name, kPrimary}; }
   Text print(const SizeValue& value, DType) const { return size_text(value.size); }
   Text print(const Cast& cast, DType type) const {
+    if (cast.argument->type == type && is_product(*cast.argument))
+      return {fmt::format("({})", print(*cast.argument).text), kPrimary};
     return {fmt::format("{}({})", tc_type_name(type), print(*cast.argument).text), kPrimary};
   }
 

@@ -44,6 +44,7 @@ struct Apply {
 struct Operation {
   ir::Op op;
   std::vector<ExprPtr> arguments;
+  bool left_in_parentheses = false, right_in_parentheses = false;  // of two arguments
 };
 struct Cast {
   DType type;

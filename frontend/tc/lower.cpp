@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "frontend/ir/grouping.h"
 #include "frontend/tc/lexer.h"
 #include "frontend/tc/literal.h"
 #include "frontend/tc/print.h"
@@ -90,10 +91,20 @@ Result<std::vector<Lowering::Operand>> Lowering::operands(const std::vector<ast:
   return result;
 }
 
+void Lowering::keep_group(Lowered& value) const {
+  if (in_subscript_ || value.flexible != Flexible::No || !ir::is_product(*value.expr)) return;
+  value.expr = ir::grouped(value.expr);
+  ++value.depth;
+}
+
 Result<Lowered> Lowering::operation(const ast::Expr& expr, const ast::Operation& operation) {
   const Op op = operation.op;
   if (op == Op::Select) return select(expr, operation.arguments);
   TILE_TUNE_TRY(arguments, operands(operation.arguments));
+  if (op == Op::Mul || op == Op::And) {
+    if (operation.left_in_parentheses) keep_group(arguments[0].value);
+    if (operation.right_in_parentheses) keep_group(arguments[1].value);
+  }
   if (op == Op::And || op == Op::Or || op == Op::Not) return logic(expr, op, std::move(arguments));
   if (ir::is_comparison(op)) return comparison(expr, op, std::move(arguments));
   return arithmetic(expr, op, std::move(arguments));

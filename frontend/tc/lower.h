@@ -64,6 +64,8 @@ class Lowering {
   Result<Lowered> dispatch(const ast::Expr& expr);
   Result<Lowered> identifier(const ast::Name& name);
   Result<Lowered> operation(const ast::Expr& expr, const ast::Operation& operation);
+  /// What stood in parentheses, if it is a product.
+  void keep_group(Lowered& value) const;
   Result<Lowered> arithmetic(const ast::Expr& expr, ir::Op op, std::vector<Operand> operands,
                              Builtin::Typing typing = Builtin::Typing::Keeps);
   Result<Lowered> comparison(const ast::Expr& expr, ir::Op op, std::vector<Operand> operands);

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <algorithm>
 #include <array>
+#include <utility>
 
 #include "frontend/tc/errors.h"
 #include "frontend/tc/literal.h"
@@ -267,14 +268,19 @@ class Parser {
 
   // Operators of at least this precedence, all left-associative.
   Result<ast::ExprPtr> binary(int precedence) {
+    bool left_in_parentheses = peek().is("(");
     TILE_TUNE_TRY(first, unary());
     auto left = std::move(first);
     while (const auto* found = find_symbol(kBinaryOperators, peek())) {
       if (found->precedence < precedence) break;
       take();
+      const bool right_in_parentheses = peek().is("(");
       TILE_TUNE_TRY(right, binary(found->precedence + 1));
       const auto span = join(left->span, right->span);
-      TILE_TUNE_TRY(combined, operation(found->op, span, std::move(left), std::move(right)));
+      ast::Operation node{found->op, {}, std::exchange(left_in_parentheses, false), right_in_parentheses};
+      node.arguments.push_back(std::move(left));
+      node.arguments.push_back(std::move(right));
+      TILE_TUNE_TRY(combined, make(span, std::move(node)));
       left = std::move(combined);
     }
     return left;

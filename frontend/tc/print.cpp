@@ -102,7 +102,8 @@ class Printer {
       text += symbol;
       print(*arguments[0], kUnary);
     } else {
-      print(*arguments[0], arguments.size() == 3 ? 1 : precedence);
+      const bool is_group = operation.op == ir::Op::Mul && operation.left_in_parentheses;
+      print(*arguments[0], arguments.size() == 3 ? 1 : precedence + (is_group ? 1 : 0));
       text += symbol;
       // Operators associate to the left, the conditional to the right.
       print(*arguments[1], arguments.size() == 3 ? 0 : precedence + 1);

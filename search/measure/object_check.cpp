@@ -82,10 +82,11 @@ Result<std::filesystem::path> build_runtime(const std::filesystem::path& directo
   return library;
 }
 
-Result<void> check_object(const ir::Program& program, const codegen::Target& target, const KernelObject& kernel) {
+Result<void> check_object(const ir::Program& program, const codegen::Target& target, const KernelObject& kernel,
+                          const ir::Program* written) {
   const std::filesystem::path library = kernel.object.string() + ".so";
   TILE_TUNE_CHECK(link_shared(kernel.object, library));
-  TILE_TUNE_TRY(problem, make_problem(program, kSeed));
+  TILE_TUNE_TRY(problem, make_problem(program, kSeed, written));
   const Limits limits;
   // A package for a larger machine is judged with the threads that run here.
   const int threads = std::min(target.threads, static_cast<int>(codegen::available_cores().size()));

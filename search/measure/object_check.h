@@ -24,6 +24,8 @@ Result<std::filesystem::path> build_runtime(const std::filesystem::path& directo
 /// random inputs, and compares what it computed with the reference (verify.h). `program` is canonical and bound;
 /// `target`, which it was compiled for, one that runs here. Errors: wrong-result of class Verification; an outcome's
 /// name (crash, timeout, ...) of class Failure. The calling process must have one thread.
-Result<void> check_object(const ir::Program& program, const codegen::Target& target, const KernelObject& kernel);
+/// `written` (may be null): the program as it was before its sums of products were put into steps.
+Result<void> check_object(const ir::Program& program, const codegen::Target& target, const KernelObject& kernel,
+                          const ir::Program* written = nullptr);
 
 }  // namespace tile_tune::search

@@ -19,9 +19,35 @@ namespace fs = std::filesystem;
 // of a core, which halved the trials of 128x1024x1024 in 30 s, and is more than this from the twentieth on.
 constexpr double kWholeSeconds = 10;
 constexpr int64_t kWholeElements = 1 << 21;
+constexpr double kWrittenSeconds = 1;
 constexpr int64_t kSamples = 4096;  // of each output: issue 1.6
 
-Result<void> judge(Problem& problem, uint64_t seed) {
+/// The number in `to` of a tensor of a caller of `from`, which has the same signature.
+int same_tensor(const ir::Program& from, const ir::Program& to, int number) {
+  for (const auto& [ours, theirs] : {std::pair{&from.inputs, &to.inputs}, std::pair{&from.outputs, &to.outputs}})
+    for (size_t i = 0; i < std::min(ours->size(), theirs->size()); ++i)
+      if ((*ours)[i] == number) return (*theirs)[i];
+  for (size_t i = 0; i < std::min(from.outputs.size(), to.outputs.size()); ++i)
+    if (from.initial_value_of(from.outputs[i]) == number) return to.initial_value_of(to.outputs[i]).value_or(number);
+  return number;
+}
+
+/// What the program as written makes of the inputs, under the numbers of the problem's.
+Result<std::vector<reference::Expected>> expected_as_written(const Problem& problem, const ir::Program& written) {
+  reference::Inputs inputs;
+  for (const auto& [number, array] : problem.inputs)
+    inputs.emplace(same_tensor(problem.program, written, number), array);
+  TILE_TUNE_TRY(expected, reference::evaluate(written, inputs));
+  for (auto& one : expected) one.tensor = same_tensor(written, problem.program, one.tensor);
+  return expected;
+}
+
+Result<void> judge(Problem& problem, uint64_t seed, const ir::Program* written) {
+  if (written != nullptr && reference::evaluation_seconds(*written) <= kWrittenSeconds) {
+    TILE_TUNE_TRY(expected, expected_as_written(problem, *written));
+    problem.expected = std::move(expected);
+    return {};
+  }
   int64_t elements = 0;
   for (const int output : problem.program.outputs) elements += ir::element_count(problem.program.tensors[output]);
   problem.sampled = reference::evaluation_seconds(problem.program) > kWholeSeconds || elements > kWholeElements;
@@ -74,14 +100,14 @@ json read_description(const fs::path& directory) {
 
 }  // namespace
 
-Result<Problem> make_problem(const ir::Program& program, uint64_t seed) {
+Result<Problem> make_problem(const ir::Program& program, uint64_t seed, const ir::Program* written) {
   Problem problem{program, reference::random_inputs(program, seed), {}, false, ""};
-  TILE_TUNE_CHECK(judge(problem, seed));
+  TILE_TUNE_CHECK(judge(problem, seed, written));
   // The reference may take seconds: other ranges are looked at only if this one was no good.
   if (reference::is_mostly_finite(problem.expected)) return problem;
   TILE_TUNE_TRY(range, reference::finite_range(program, seed));
   problem.inputs = reference::random_inputs(program, seed, range);
-  TILE_TUNE_CHECK(judge(problem, seed));
+  TILE_TUNE_CHECK(judge(problem, seed, written));
   if (range.lo != reference::FloatRange{}.lo || range.hi != reference::FloatRange{}.hi)
     problem.note = fmt::format("float inputs in [{:g}, {:g}), where the result is finite", range.lo, range.hi);
   return problem;

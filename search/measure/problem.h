@@ -23,8 +23,9 @@ struct Problem {
 
 /// Random inputs and the reference on them: whole where that takes less than about ten seconds of a core, else on at
 /// least 4,096 elements of each output and its borders. Inputs' range is narrowed where the result would not be finite
-/// (rulings 28).
-Result<Problem> make_problem(const ir::Program& program, uint64_t seed);
+/// (rulings 28). `written` (may be null) is the program before its sums of products were put into steps: where its
+/// reference takes no more than a second it is what is expected.
+Result<Problem> make_problem(const ir::Program& program, uint64_t seed, const ir::Program* written = nullptr);
 
 Result<void> write_problem(const Problem& problem, const std::filesystem::path& directory);
 Result<Problem> read_problem(const std::filesystem::path& directory);

@@ -115,7 +115,8 @@ Result<std::string> Workers::problem_for(const ir::Program& program) {
   const std::string key = ir::to_json(program).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
   if (const auto found = problems_.find(key); found != problems_.end()) return found->second;
   const std::string name = fmt::format("problem-{}", problems_.size());
-  TILE_TUNE_TRY(problem, make_problem(program, options_.seed));
+  const bool written = options_.written && problems_.empty();  // those at small sizes have none
+  TILE_TUNE_TRY(problem, make_problem(program, options_.seed, written ? &*options_.written : nullptr));
   TILE_TUNE_CHECK(write_problem(problem, directory_.path() / name));
   if (problems_.empty()) {
     inputs_note_ = problem.note;

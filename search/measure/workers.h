@@ -35,6 +35,7 @@ struct WorkerOptions {
   double finals_seconds = 2;                // go on until these are spent
   const std::atomic<bool>* stop = nullptr;  // set from outside, for example by SIGINT: measure() returns early
   OnWait on_wait;                           // told when another process's turn on the machine has to be waited for
+  std::optional<ir::Program> written = {};  // the program before its sums of products were put into steps
   SmallVariant small_variant;               // asked where the reference is too long to be checked in full; may be empty
 };
 

@@ -26,6 +26,7 @@ class KernelCheck {
   KernelCheck(const ir::Program& program, reference::Inputs inputs) : KernelCheck(program, std::move(inputs), host(2)) {}
   KernelCheck(const ir::Program& program, reference::Inputs inputs, codegen::Target target);
   KernelCheck(const ir::Program& program, codegen::Target target);
+  KernelCheck(search::Problem problem, codegen::Target target);
   ~KernelCheck();
 
   struct Result {
@@ -45,7 +46,6 @@ class KernelCheck {
   const ir::Program& program() const { return problem_.program; }
 
  private:
-  KernelCheck(search::Problem problem, codegen::Target target);
   /// The kernel's library, or what kept it from being made.
   tile_tune::Result<std::filesystem::path> build(const codegen::Schedule& schedule, const ir::Program& base,
                                                  codegen::Compiled& compiled);

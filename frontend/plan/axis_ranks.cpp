@@ -1,11 +1,11 @@
-#include "frontend/einsum/axis_ranks.h"
+#include "frontend/plan/axis_ranks.h"
 
 #include <algorithm>
 #include <cstdint>
 #include <optional>
 #include <utility>
 
-namespace tile_tune::einsum {
+namespace tile_tune::plan {
 namespace {
 
 // Networks whose order is planned have six operands and need fewer; of long ones the time stays linear.
@@ -24,22 +24,21 @@ std::vector<int> ranks_of(const std::vector<Key>& keys) {
 }
 
 // `marks`: of operands that are told apart from those like them.
-std::vector<int> operand_ranks(const Resolved& resolved, const std::vector<DType>& types, const std::vector<int>& marks,
-                               const std::vector<int>& ranks) {
+std::vector<int> operand_ranks(const Network& network, const std::vector<int>& marks, const std::vector<int>& ranks) {
   std::vector<Key> keys;
-  for (size_t i = 0; i < resolved.operands.size(); ++i) {
-    keys.push_back({marks[i], static_cast<int64_t>(types[i])});
-    for (const int axis : resolved.operands[i]) keys.back().push_back(axis == kRepeats ? -1 : ranks[axis]);
+  for (size_t i = 0; i < network.operands.size(); ++i) {
+    keys.push_back({marks[i], static_cast<int64_t>(network.types[i])});
+    for (const int axis : network.operands[i]) keys.back().push_back(axis == kRepeats ? -1 : ranks[axis]);
   }
   return ranks_of(keys);
 }
 
 // Tells apart axes that stand in operands of other ranks or at other places.
-std::vector<int> refined(const Resolved& resolved, const std::vector<int>& operands, const std::vector<int>& ranks) {
+std::vector<int> refined(const Network& network, const std::vector<int>& operands, const std::vector<int>& ranks) {
   std::vector<std::vector<std::pair<int, size_t>>> uses(ranks.size());
   for (size_t i = 0; i < operands.size(); ++i)
-    for (size_t d = 0; d < resolved.operands[i].size(); ++d)
-      if (const int axis = resolved.operands[i][d]; axis != kRepeats) uses[axis].emplace_back(operands[i], d);
+    for (size_t d = 0; d < network.operands[i].size(); ++d)
+      if (const int axis = network.operands[i][d]; axis != kRepeats) uses[axis].emplace_back(operands[i], d);
   std::vector<Key> keys;
   for (size_t axis = 0; axis < ranks.size(); ++axis) {
     std::sort(uses[axis].begin(), uses[axis].end());
@@ -61,17 +60,17 @@ std::optional<size_t> first_alike(const std::vector<int>& operands) {
 
 }  // namespace
 
-std::vector<int> axis_ranks(const Resolved& resolved, const std::vector<DType>& types) {
+std::vector<int> axis_ranks(const Network& network) {
   std::vector<Key> keys;
-  for (size_t axis = 0; axis < resolved.axes.size(); ++axis) {
-    const auto place = std::find(resolved.result.begin(), resolved.result.end(), static_cast<int>(axis));
-    keys.push_back({place - resolved.result.begin(), resolved.axes[axis].value.value_or(0)});
+  for (size_t axis = 0; axis < network.extents->size(); ++axis) {
+    const auto place = std::find(network.result.begin(), network.result.end(), static_cast<int>(axis));
+    keys.push_back({place - network.result.begin(), static_cast<int64_t>((*network.extents)[axis])});
   }
   auto ranks = ranks_of(keys);
-  std::vector<int> marks(types.size());
+  std::vector<int> marks(network.types.size());
   for (int round = 0; round < kMaxRounds; ++round) {
-    const auto operands = operand_ranks(resolved, types, marks, ranks);
-    auto next = refined(resolved, operands, ranks);
+    const auto operands = operand_ranks(network, marks, ranks);
+    auto next = refined(network, operands, ranks);
     if (next == ranks) {
       // What is still alike nearly always is so by symmetry, as the operands of ab,bc,ca->: whichever is first.
       const auto alike = first_alike(operands);
@@ -83,4 +82,4 @@ std::vector<int> axis_ranks(const Resolved& resolved, const std::vector<DType>& 
   return ranks;
 }
 
-}  // namespace tile_tune::einsum
+}  // namespace tile_tune::plan

@@ -1,14 +1,15 @@
-// The order in which operands are contracted pairwise, where parentheses leave it open (rulings 10).
+// The order in which operands are contracted pairwise, where parentheses leave it open.
 //
-// The place for planning by memory traffic and measured times: whatever finds a better order replaces plan().
+// Which order is best the caller says, by a cost for each step.
 #pragma once
 
+#include <functional>
 #include <optional>
 #include <set>
 #include <utility>
 #include <vector>
 
-namespace tile_tune::einsum {
+namespace tile_tune::plan {
 
 using AxisSet = std::set<int>;
 
@@ -21,17 +22,21 @@ struct Step {
 };
 Step contract(const AxisSet& left, const AxisSet& right, const AxisSet& needed);
 
-/// Most operands of which every order is looked at (rulings 10): 3^6 splits, under a millisecond.
+/// What a step costs that takes so many FLOP and leaves so many elements; the cost of an order is the sum of its steps'.
+using Cost = std::function<double(double flops, double elements)>;
+double flops_alone(double flops, double elements);
+
+/// Most operands of which every order is looked at: 3^6 splits, under a millisecond.
 inline constexpr size_t kMaxExhaustive = 6;
 
 /// Numbers of the two that a step contracts: operands count from 0, results of earlier steps follow.
 using Order = std::vector<std::pair<int, int>>;
 
-/// `extents` by axis; without them, or with more than six operands, left to right; else the order of the fewest FLOP,
+/// `extents` by axis; without them, or with more than six operands, left to right; else the order of the least cost,
 /// among equals the one whose steps leave the fewest elements, then one that multiplies without summing where the last
 /// operand is (callers have the one along which results lie in memory there: kernels copy it, and a copy may as well
 /// hold the product), and then one that starts from the left. `needed`: axes used outside. At least one operand.
-Order plan(const std::vector<AxisSet>& operands, const AxisSet& needed,
-           const std::optional<std::vector<double>>& extents);
+Order best_order(const std::vector<AxisSet>& operands, const AxisSet& needed,
+                 const std::optional<std::vector<double>>& extents, const Cost& cost = flops_alone);
 
-}  // namespace tile_tune::einsum
+}  // namespace tile_tune::plan

@@ -1,11 +1,11 @@
-#include "frontend/einsum/plan.h"
+#include "frontend/plan/order.h"
 
 #include <algorithm>
 #include <bit>
 #include <limits>
 #include <tuple>
 
-namespace tile_tune::einsum {
+namespace tile_tune::plan {
 namespace {
 
 AxisSet united(const AxisSet& a, const AxisSet& b) {
@@ -36,8 +36,9 @@ Order left_to_right(size_t count) {
 // Sets of operands are bit masks; every set's best way to become one tensor is found from its parts'.
 class Exhaustive {
  public:
-  Exhaustive(const std::vector<AxisSet>& operands, const AxisSet& needed, const std::vector<double>& extents)
-      : operands_(operands), needed_(needed), extents_(extents), best_(size_t{1} << operands.size()) {}
+  Exhaustive(const std::vector<AxisSet>& operands, const AxisSet& needed, const std::vector<double>& extents,
+             const Cost& cost)
+      : operands_(operands), needed_(needed), extents_(extents), cost_(cost), best_(size_t{1} << operands.size()) {}
 
   Order order() {
     const auto all = static_cast<unsigned>(best_.size() - 1);
@@ -53,7 +54,7 @@ class Exhaustive {
  private:
   struct Best {
     AxisSet axes;
-    double flops = 0;
+    double cost = 0;
     double elements = 0;  // of its own and of what it is made from, operands aside
     int apart = 0;        // steps to it that sum nothing, the last operand not among what they multiply
     unsigned right = 0;   // the part without the first operand
@@ -84,7 +85,7 @@ class Exhaustive {
 
   void find_split(unsigned set) {
     Best& best = best_[set];
-    best.flops = best.elements = std::numeric_limits<double>::infinity();
+    best.cost = best.elements = std::numeric_limits<double>::infinity();
     const unsigned rest = set & (set - 1);  // the first operand stays on the left
     // Descending: of equally good splits the one that takes the last operand last.
     std::vector<unsigned> parts;
@@ -95,12 +96,13 @@ class Exhaustive {
       const Best &l = best_[set ^ right], &r = best_[right];
       const Step step = contract(l.axes, r.axes, best.axes);
       const bool has_last = set >> (operands_.size() - 1) & 1;
-      const double cost = l.flops + r.flops + flops(l.axes, r.axes, step);
-      const double elements = l.elements + r.elements + volume(best.axes);
+      const double left_behind = volume(best.axes);
+      const double cost = l.cost + r.cost + cost_(flops(l.axes, r.axes, step), left_behind);
+      const double elements = l.elements + r.elements + left_behind;
       const int apart = l.apart + r.apart + (step.summed.empty() && !has_last ? 1 : 0);
-      if (best.right != 0 && !(std::tuple(cost, elements, apart) < std::tuple(best.flops, best.elements, best.apart)))
+      if (best.right != 0 && !(std::tuple(cost, elements, apart) < std::tuple(best.cost, best.elements, best.apart)))
         continue;
-      best.flops = cost;
+      best.cost = cost;
       best.elements = elements;
       best.apart = apart;
       best.right = right;
@@ -117,6 +119,7 @@ class Exhaustive {
   const std::vector<AxisSet>& operands_;
   const AxisSet& needed_;
   const std::vector<double>& extents_;
+  const Cost& cost_;
   std::vector<Best> best_;
 };
 
@@ -135,10 +138,12 @@ Step contract(const AxisSet& left, const AxisSet& right, const AxisSet& needed) 
   return step;
 }
 
-Order plan(const std::vector<AxisSet>& operands, const AxisSet& needed,
-           const std::optional<std::vector<double>>& extents) {
+double flops_alone(double flops, double) { return flops; }
+
+Order best_order(const std::vector<AxisSet>& operands, const AxisSet& needed,
+                 const std::optional<std::vector<double>>& extents, const Cost& cost) {
   if (!extents || operands.size() > kMaxExhaustive) return left_to_right(operands.size());
-  return Exhaustive(operands, needed, *extents).order();
+  return Exhaustive(operands, needed, *extents, cost).order();
 }
 
-}  // namespace tile_tune::einsum
+}  // namespace tile_tune::plan

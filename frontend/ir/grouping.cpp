@@ -1,0 +1,34 @@
+#include "frontend/ir/grouping.h"
+
+#include "frontend/ir/rewrite.h"
+
+namespace tile_tune::ir {
+
+bool is_product(const Expr& expr) {
+  const auto* call = std::get_if<Call>(&expr.node);
+  return call && call->op == (expr.type == DType::Bool ? Op::And : Op::Mul);
+}
+
+ExprPtr grouped(const ExprPtr& product) { return make_expr(product->type, Cast{product}); }
+
+ExprPtr product_of_group(const Expr& expr) {
+  const auto* cast = std::get_if<Cast>(&expr.node);
+  return cast && cast->argument->type == expr.type && is_product(*cast->argument) ? cast->argument : nullptr;
+}
+
+ExprPtr without_groups(const ExprPtr& value) {
+  return rewrite(*value, {[](AffineExpr&) {},
+                          [](Expr& expr) {
+                            if (const auto product = product_of_group(expr)) expr = Expr(*product);
+                          }});
+}
+
+ExprPtr with_groups_of_factors(const ExprPtr& value) {
+  if (const auto product = product_of_group(*value)) return grouped(with_groups_of_factors(product));
+  if (!is_product(*value)) return without_groups(value);
+  Call call = std::get<Call>(value->node);
+  for (auto& argument : call.arguments) argument = with_groups_of_factors(argument);
+  return make_expr(value->type, std::move(call));
+}
+
+}  // namespace tile_tune::ir

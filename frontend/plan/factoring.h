@@ -1,0 +1,16 @@
+// Which sums over products of three and more tensors are computed in steps, and how.
+#pragma once
+
+#include "frontend/plan/path.h"
+
+namespace tile_tune::plan {
+
+/// What a step costs that takes so many FLOP and leaves so many bytes.
+using TrafficCost = std::function<double(double flops, double bytes)>;
+
+/// The steps that cost less than the statements as they stand, of a bound program. Factors that must stay where they
+/// are (factors.h) are multiplied in the last step; up to six others are taken in the best order, with parentheses
+/// kept. The last step may multiply more than two. Empty: the program is best as it is.
+Path best_path(const ir::Program& program, const TrafficCost& cost);
+
+}  // namespace tile_tune::plan

@@ -1,0 +1,247 @@
+// Which sums of products are put into steps, into which, and that the steps compute the same.
+#include <catch2/catch.hpp>
+#include <nlohmann/json.hpp>
+
+#include "frontend/einsum/einsum.h"
+#include "frontend/ir/canonical.h"
+#include "frontend/ir/json.h"
+#include "frontend/ir/validate.h"
+#include "frontend/plan/factoring.h"
+#include "frontend/reference/reference.h"
+#include "frontend/tc/parse.h"
+
+using namespace tile_tune;
+
+namespace {
+
+double flops_only(double flops, double) { return flops; }
+
+ir::Program bound(const std::string& text, const ir::Sizes& sizes) {
+  const auto parsed = tc::parse(text, "test.tc");
+  if (!parsed) FAIL(render(parsed.error()));
+  ir::Sizes own;
+  for (const auto& name : parsed->programs.front().sizes) own[name] = sizes.at(name);
+  const auto program = ir::bind(parsed->programs.front(), own);
+  if (!program) FAIL(render(program.error()));
+  return *program;
+}
+
+/// "float(I,J) A, float(J,K) B" -> "O(i) +=! ..." in one def.
+ir::Program product(const std::string& inputs, const std::string& statement, const ir::Sizes& sizes,
+                    const std::string& output = "O") {
+  return bound("def f(" + inputs + ") -> (" + output + ") { " + statement + " }", sizes);
+}
+
+std::string words(const ir::Program& program) { return plan::path_words(program, plan::best_path(program, flops_only)); }
+
+const ir::Sizes kChain{{"I", 7}, {"J", 5}, {"K", 3}, {"L", 11}};
+const std::string kMatrices = "float(I,J) A, float(J,K) B, float(K,L) C";
+
+/// Both forms on the same inputs, by the reference.
+void check_values(const ir::Program& program) {
+  const auto path = plan::best_path(program, flops_only);
+  REQUIRE_FALSE(path.empty());
+  const auto steps = plan::factored(program, path);
+  if (!steps) FAIL(render(steps.error()));
+  CHECK(ir::validate(*steps));
+  CHECK(ir::bind(*steps, {}));  // every read inside its tensor
+  CHECK(ir::flops(*steps) < ir::flops(program));
+  const auto inputs = reference::random_inputs(program, 3);
+  const auto expected = reference::evaluate(program, inputs), got = reference::evaluate(*steps, inputs);
+  REQUIRE(expected);
+  if (!got) FAIL(render(got.error()));
+  for (size_t i = 0; i < expected->size(); ++i) {
+    const auto verdict = reference::compare((*expected)[i], reference::to_array(*steps, (*got)[i]));
+    CHECK(verdict.worst <= 1);
+  }
+}
+
+}  // namespace
+
+TEST_CASE("a chain of three is put into the order of the fewest FLOP") {
+  const auto program = product(kMatrices, "O(i,l) +=! A(i,j)*B(j,k)*C(k,l)", kChain);
+  CHECK(words(program) == "O = (A * B) * C");
+  CHECK(words(product(kMatrices, "O(i,l) +=! A(i,j)*B(j,k)*C(k,l)", {{"I", 11}, {"J", 5}, {"K", 7}, {"L", 2}})) ==
+        "O = A * (B * C)");
+  check_values(program);
+  const auto steps = *plan::factored(program, plan::best_path(program, flops_only));
+  REQUIRE(steps.statements.size() == 2);
+  CHECK(ir::flops(program) == 3.0 * 7 * 5 * 3 * 11);
+  CHECK(ir::flops(steps) == 2.0 * (7 * 5 * 3 + 7 * 3 * 11));
+  const auto& left = steps.tensors[static_cast<size_t>(steps.statements.front().target)];
+  CHECK(left.name == "O_part1");
+  CHECK(left.role == ir::Role::Temporary);
+  CHECK(left.type == DType::F32);
+}
+
+TEST_CASE("the steps are those of the einsum") {
+  const ir::Sizes sizes{{"I", 70}, {"J", 50}, {"K", 30}, {"L", 40}};
+  const auto program = ir::canonicalize(product(kMatrices, "O(i,l) +=! A(i,j)*B(j,k)*C(k,l)", sizes));
+  const auto steps = *plan::factored(program, plan::best_path(program, flops_only));
+  const auto made = einsum::make_program(
+      *einsum::parse("ij,jk,kl->il"),
+      {{{DType::F32, {{70, 50}}}, {DType::F32, {{50, 30}}}, {DType::F32, {{30, 40}}}}, std::nullopt, {}});
+  REQUIRE(made);
+  CHECK(ir::content_hash(steps) == ir::content_hash(*ir::bind(made->program, made->sizes)));
+}
+
+TEST_CASE("written parentheses stay, others are no order") {
+  const std::string sum = "O(i,l) +=! ";
+  CHECK(words(product(kMatrices, sum + "A(i,j)*(B(j,k)*C(k,l))", kChain)) == "O = A * (B * C)");
+  CHECK(words(product(kMatrices, sum + "(A(i,j)*B(j,k))*C(k,l)", {{"I", 11}, {"J", 5}, {"K", 7}, {"L", 2}})) ==
+        "O = (A * B) * C");
+  CHECK(words(product(kMatrices, sum + "((A(i,j)*B(j,k)*C(k,l)))", kChain)) == "O = (A * B) * C");
+  CHECK(words(product(kMatrices, sum + "(A(i,j))*(B(j,k))*C(k,l)", kChain)) == "O = (A * B) * C");
+  CHECK(words(product(kMatrices, sum + "C(k,l)*A(i,j)*B(j,k)", kChain)) == "O = (A * B) * C");
+  check_values(product(kMatrices, sum + "A(i,j)*(B(j,k)*C(k,l))", kChain));
+}
+
+TEST_CASE("parentheses survive canonical forms, JSON and printing, and are told apart by the content hash") {
+  const auto hash = [&](const std::string& value) {
+    return ir::content_hash(product(kMatrices, "O(i,l) +=! " + value, kChain));
+  };
+  const auto open = hash("A(i,j)*B(j,k)*C(k,l)");
+  CHECK(hash("C(k,l)*A(i,j)*B(j,k)") == open);
+  CHECK(hash("(A(i,j)*B(j,k))*C(k,l)") != open);
+  CHECK(hash("(A(i,j)*B(j,k))*C(k,l)") != hash("A(i,j)*(B(j,k)*C(k,l))"));
+  CHECK(hash("(B(j,k)*A(i,j))*C(k,l)") == hash("C(k,l)*(A(i,j)*B(j,k))"));
+  for (const std::string value : {"A(i,j)*(B(j,k)*C(k,l))", "C(k,l)*(A(i,j)*B(j,k))"}) {
+    const auto program = ir::canonicalize(product(kMatrices, "O(i,l) +=! " + value, kChain));
+    const auto read = ir::program_from_json(nlohmann::json::parse(ir::to_json(program).dump()));
+    REQUIRE(read);
+    CHECK(ir::to_json(*read) == ir::to_json(program));
+    CHECK(plan::path_text(plan::best_path(*read, flops_only)) == plan::path_text(plan::best_path(program, flops_only)));
+  }
+  // Elsewhere they say nothing and are not kept.
+  const auto assigned = [&](const std::string& value) {
+    return ir::content_hash(product("float(I,J) A, float(I,J) B", "O(i,j) = " + value, {{"I", 3}, {"J", 5}}));
+  };
+  CHECK(assigned("(A(i,j)*B(i,j))*A(i,j)") == assigned("A(i,j)*B(i,j)*A(i,j)"));
+}
+
+TEST_CASE("what stays as written") {
+  const ir::Sizes sizes{{"I", 16}, {"J", 16}, {"K", 16}};
+  const std::string two = "float(I,J) A, float(J,K) B, float a";
+  CHECK(words(product(two, "O(i,k) +=! A(i,j)*B(j,k)", sizes)).empty());      // two tensors
+  CHECK(words(product(two, "O(i,k) +=! 2.0*A(i,j)*B(j,k)", sizes)).empty());  // a number is none
+  CHECK(words(product(two, "O(i,k) +=! a*A(i,j)*B(j,k)", sizes)).empty());    // nor has it an index
+  const std::string three = "float(I) x, float(I) y, float(I) z";
+  CHECK(words(product(three, "O +=! x(i)*y(i)*z(i)", sizes)).empty());       // nothing is saved
+  CHECK(words(product(three, "O(i) = x(i)*y(i)*z(i)", sizes)).empty());      // no sum
+  CHECK(words(product(three, "O max=! x(i)*y(i)*z(i)", sizes)).empty());     // another operator
+  CHECK(words(product(three, "O *=! x(i)*y(i)*z(k)", sizes)).empty());       // products have no distributive law
+  CHECK(words(product(three, "O +=! x(i)+y(i)*z(i)", sizes)).empty());       // a sum of two
+  CHECK(words(product(kMatrices, "O(i,l) +=! A(i,j)*B(j,k)*C(k,l)", {{"I", 7}, {"J", 0}, {"K", 3}, {"L", 11}})).empty());
+}
+
+TEST_CASE("numbers without an index are multiplied where that is done least often") {
+  const auto program = product(kMatrices + ", float a", "O(i,l) +=! a*A(i,j)*B(j,k)*2.0*C(k,l)",
+                               {{"I", 7}, {"J", 5}, {"K", 3}, {"L", 2}});
+  check_values(program);
+  const auto steps = *plan::factored(program, plan::best_path(program, flops_only));
+  CHECK(ir::flops(steps) == 2.0 * (5 * 3 * 2) + 2 * (5 * 3 * 2) + 2.0 * (7 * 5 * 2));
+}
+
+TEST_CASE("a sum that one factor alone has is taken beforehand") {
+  const ir::Sizes sizes{{"I", 7}, {"J", 5}, {"K", 13}, {"L", 4}};
+  const auto program = product("float(I,K) A, float(I,J) B, float(J,L) C", "O(i,l) +=! A(i,k)*B(i,j)*C(j,l)", sizes);
+  check_values(program);
+  CHECK(ir::flops(*plan::factored(program, plan::best_path(program, flops_only))) <= 7 * 13 + 2 * 7 * 5 * 4 + 2 * 7 * 4);
+}
+
+TEST_CASE("diagonals, repeated tensors, casts and functions of one factor") {
+  const ir::Sizes sizes{{"I", 7}, {"J", 5}, {"K", 9}};
+  check_values(product("float(I,I) A, float(I,J) B, float(J,K) C", "O(k) +=! A(i,i)*B(i,j)*C(j,k)", sizes));
+  check_values(product("float(I,J) A", "O(i,k) +=! A(i,j)*A(m,j)*A(m,n)*A(k,n)", sizes));
+  check_values(product("half(I,J) A, float(J,K) B, float(K,I) C", "O(i,m) +=! float(A(i,j))*B(j,k)*C(k,m)", sizes));
+  check_values(product("float(I,J) A, float(J,K) B, float(K,I) C", "O(i,m) +=! exp(A(i,j))*fabs(B(j,k))*C(k,m)", sizes));
+}
+
+TEST_CASE("factors with other subscripts or a condition stay in the last step") {
+  const ir::Sizes sizes{{"I", 12}, {"J", 4}, {"K", 9}, {"L", 6}};
+  const std::string inputs = "float(I) x, float(J,K) B, float(K,L) C";
+  const auto program = product(inputs, "O(i,l) +=! x(i+j)*B(j,k)*C(k,l)", sizes);
+  CHECK(words(program) == "O = (B * C) * x(i + j)");
+  check_values(program);
+  // With nothing else to multiply they keep the sum as it is.
+  CHECK(words(product("float(I) x, float(J) y, float(I) z", "O(i) +=! x(i+j)*y(j)*z(i+j)", sizes)).empty());
+  const auto chosen = product(inputs, "O(l) +=! (x(i) > 0.0 ? x(i) : 0.5)*B(j,k)*C(k,l)", sizes);
+  check_values(chosen);
+  const auto gathered = product("float(I) x, int32(J) p, float(J,K) B, float(K,L) C",
+                                "O(l) +=! x(p(j))*B(j,k)*C(k,l)", sizes);
+  check_values(gathered);
+}
+
+TEST_CASE("sums that go on, and those of a part") {
+  const ir::Sizes sizes{{"I", 7}, {"J", 9}, {"K", 8}, {"L", 11}};
+  check_values(product(kMatrices, "O(i,l) += A(i,j)*B(j,k)*C(k,l)", sizes));
+  check_values(product(kMatrices, "O(i,l) +=! A(i,j)*B(j,k)*C(k,l) where j in 2:7, k in 3:8, i in 0:5", sizes));
+  check_values(product(kMatrices + ", float(I,L) D",
+                       "O(i,l) = D(i,l) O(i,l) +=! A(i,j)*B(j,k)*C(k,l) where i in 0:5", sizes));
+  check_values(product(kMatrices + ", float(I,L) D", "O(i,l) = D(i,l) O(i,l) += A(i,j)*B(j,k)*C(k,l)", sizes));
+  check_values(product(kMatrices, "T(i,k) +=! A(i,j)*B(j,k) O(i,l) +=! T(i,k)*C(k,l)*A(m,j)*B(j,n) where n in 0:3", sizes));
+}
+
+TEST_CASE("types in which products are summed apart, and the type of what steps leave") {
+  const ir::Sizes sizes{{"I", 5}, {"J", 7}, {"K", 9}, {"L", 6}};
+  const auto of = [&](const std::string& type, const std::string& output = "O") {
+    return product(type + "(I,J) A, " + type + "(J,K) B, " + type + "(K,L) C", "O(i,l) +=! A(i,j)*B(j,k)*C(k,l)", sizes,
+                   output);
+  };
+  const auto left_by = [](const ir::Program& program) {
+    const auto steps = *plan::factored(program, plan::best_path(program, flops_only));
+    return steps.tensors[static_cast<size_t>(steps.statements.front().target)].type;
+  };
+  const std::map<std::string, DType> types{{"int8", DType::I32},      {"uint8", DType::I32},   {"int16", DType::I32},
+                                           {"int32", DType::I32},     {"int64", DType::I64},   {"uint32", DType::U32},
+                                           {"float16", DType::F32},   {"bfloat16", DType::F32}, {"float64", DType::F64}};
+  for (const auto& [name, type] : types) {
+    INFO(name);
+    check_values(of(name));
+    CHECK(left_by(of(name)) == type);
+  }
+  // Products that wrap in 32 bits and are then added in 64 cannot be taken apart.
+  CHECK(words(of("int32", "int64(I,L) O")).empty());
+  CHECK(words(of("float", "double(I,L) O")).empty());
+}
+
+TEST_CASE("bools are taken apart as or of and") {
+  const ir::Sizes sizes{{"I", 5}, {"J", 7}, {"K", 9}, {"L", 6}};
+  check_values(product("bool(I,J) A, bool(J,K) B, bool(K,L) C", "O(i,l) +=! A(i,j) && B(j,k) && C(k,l)", sizes));
+}
+
+TEST_CASE("traffic: what saves less than it leaves is not made") {
+  const std::string inputs = "float(I,J,K) X, float(J,R) B, float(K,R) C";
+  const std::string sum = "O(i,r) +=! X(i,j,k)*B(j,r)*C(k,r)";
+  const auto costly = [](double flops, double bytes) { return flops + 5 * bytes; };
+  const auto wide = product(inputs, sum, {{"I", 64}, {"J", 64}, {"K", 256}, {"R", 16}});
+  const auto narrow = product(inputs, sum, {{"I", 8}, {"J", 8}, {"K", 8}, {"R", 16}});
+  CHECK_FALSE(plan::best_path(wide, costly).empty());
+  CHECK_FALSE(plan::best_path(narrow, flops_only).empty());
+  CHECK(plan::best_path(narrow, costly).empty());
+}
+
+TEST_CASE("more than six factors are taken from the left") {
+  check_values(product("float(I,I) A, float(I) v", "O(b) +=! v(p)*A(p,q)*A(q,r)*A(r,s)*A(s,t)*A(t,u)*A(u,a)*A(a,b)",
+                       {{"I", 3}}));
+}
+
+TEST_CASE("paths are text, and others than our own are refused") {
+  const auto program = product(kMatrices, "O(i,l) +=! A(i,j)*B(j,k)*C(k,l)", kChain);
+  const auto path = plan::best_path(program, flops_only);
+  const auto text = plan::path_text(path);
+  CHECK(text == "0:0*1>0,3;3*2");
+  CHECK(plan::path_text(*plan::parse_path(text)) == text);
+  // Indices are i, l, j, k.
+  for (const std::string bad : {"", "0", "0:", "0:0*1", "x:0*1>0,3;3*2", "0:0*1>0,3;3*2*9", "0:0*1>0;3*2",
+                                "0:0*1>0,1,3;3*2", "0:0*0>0,3;3*2", "0:0*1>0,3,0;3*2", "0:0*1>0,3;3", "1:0*1>0,3;3*2",
+                                "0:0*1>0,3;3*2|0:0*1>0,3;3*2", "0:0*1>0,3;3*-2", "0:99999999999*1>0;3*2",
+                                "0:0*1>0,3;2*4", "0:0*1>0,3;0*2*1"}) {
+    INFO(bad);
+    const auto parsed = plan::parse_path(bad);
+    CHECK_FALSE((parsed && plan::factored(program, *parsed)));
+  }
+  const auto shifted = product("float(I) x, float(J,K) B, float(K,L) C", "O(i,l) +=! x(i+j)*B(j,k)*C(k,l)",
+                               {{"I", 12}, {"J", 4}, {"K", 9}, {"L", 6}});
+  CHECK_FALSE(plan::factored(shifted, *plan::parse_path("0:0*1>0,3;3*2")));
+}
