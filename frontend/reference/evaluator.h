@@ -52,6 +52,7 @@ class Evaluator {
     // Of computed tensors that are kept:
     std::vector<std::byte> kept;
     std::vector<double> errors;
+    std::vector<Outcomes> also;  // empty: none has any
     std::vector<bool> ready;
     bool all_ready = false;
   };
@@ -71,6 +72,7 @@ class Evaluator {
 
   bool guards_hold(const Task& task) const;
   Value term(Task& task);
+  static void allow_other_orders(const Task& task, Value& product);
   int64_t position(const Task& task, const Access& access);
 
   const ir::Program& program_;

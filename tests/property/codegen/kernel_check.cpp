@@ -62,8 +62,11 @@ KernelCheck::KernelCheck(const ir::Program& program, codegen::Target target)
     : KernelCheck(require(search::make_problem(program, 7)), std::move(target)) {}
 
 KernelCheck::KernelCheck(const ir::Program& program, reference::Inputs inputs)
-    : KernelCheck(search::Problem{program, inputs, require(reference::evaluate(program, inputs)), false, ""}, host(2)) {
-}
+    : KernelCheck(program, std::move(inputs), host(2)) {}
+
+KernelCheck::KernelCheck(const ir::Program& program, reference::Inputs inputs, codegen::Target target)
+    : KernelCheck(search::Problem{program, inputs, require(reference::evaluate(program, inputs)), false, ""},
+                  std::move(target)) {}
 
 KernelCheck::KernelCheck(search::Problem problem, codegen::Target target)
     : problem_(std::move(problem)), target_(std::move(target)) {
