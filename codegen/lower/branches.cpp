@@ -4,6 +4,7 @@
 #include <random>
 
 #include "codegen/lower/expression.h"
+#include "codegen/lower/signs.h"
 
 namespace tile_tune::codegen {
 namespace {
@@ -122,11 +123,13 @@ Values Branches::value(const ir::Expr& select, const std::vector<Expr>& indices,
   if (condition.formula.is_true()) return yes;
   if (condition.formula.is_false()) return no;
   // Clamps that only the rare branch needs do not cut the loops of the other one.
-  const auto rare = [](const Expr& part) { return Halide::Internal::remove_likelies(part); };
-  return named(condition.holds_mostly ? yes : each_part(yes, rare), [&](const Values& first) {
-    return named(condition.holds_mostly ? each_part(no, rare) : no,
+  const auto rare = [](const Expr& part) { return word_of(Halide::Internal::remove_likelies(part)); };
+  const auto usual = [](const Expr& part) { return word_of(part); };
+  const Values words = named(condition.holds_mostly ? each_part(yes, usual) : each_part(yes, rare), [&](const Values& first) {
+    return named(condition.holds_mostly ? each_part(no, rare) : each_part(no, usual),
                  [&](const Values& second) { return choose(condition, indices, first, second); });
   });
+  return each_part(words, [&](const Expr& word) { return value_of(yes[0].type(), word); });
 }
 
 std::vector<Expr> Branches::conditions(const ir::Expr& select, const std::vector<Expr>& indices) const {

@@ -1,12 +1,13 @@
 #include "codegen/lower/expression.h"
 
 #include <algorithm>
-#include <bit>
+#include <cmath>
 #include <functional>
 #include <limits>
 #include <string>
 
 #include "codegen/lower/functions/functions.h"
+#include "codegen/lower/signs.h"
 
 namespace tile_tune::codegen {
 namespace {
@@ -16,10 +17,9 @@ using Halide::Expr;
 Expr floor_division(const Expr& a, const Expr& b) {
   if (a.type().is_float()) {
     if (!Halide::Internal::is_const_zero(b)) return a / b;
-    // Halide refuses a literal zero here; IEEE gives an infinity or NaN.
-    const Expr infinity = Halide::cast(a.type(), Expr(std::numeric_limits<float>::infinity()));
-    const Expr nan = Halide::cast(a.type(), Expr(std::numeric_limits<float>::quiet_NaN()));
-    return Halide::select(Halide::strict_float(a > b), infinity, Halide::strict_float(a < b), -infinity, nan);
+    // Halide refuses a literal zero here. Infinity times a is what IEEE has for it, 0 and NaN included.
+    const bool negative = std::signbit(Halide::Internal::as_const_float(b).value_or(0));
+    return a * Halide::Internal::make_const(a.type(), negative ? -INFINITY : INFINITY);
   }
   // Halide's integer division rounds so that the remainder is not negative, which is floor for b > 0 only.
   const Expr quotient = a / b;
@@ -84,7 +84,7 @@ Expr number_of(const Expr& a, const Expr& b, bool largest) {
 Expr round_half_away(const Expr& x) {
   const Expr whole = Halide::trunc(x), one = Halide::Internal::make_one(x.type());
   const Expr half = Halide::Internal::make_const(x.type(), 0.5);
-  return Halide::select(at_most(half, x - whole), whole + one, at_most(half, whole - x), whole - one, whole);
+  return chosen(at_most(half, x - whole), whole + one, chosen(at_most(half, whole - x), whole - one, whole));
 }
 
 // The C library's function for f32 or f64; half types go through f32.
@@ -121,11 +121,12 @@ Expr unary(ir::Op op, const Expr& x) {
   const Expr one = Halide::Internal::make_one(x.type());
   switch (op) {
     case Op::Neg:
-      return x.type().is_float() ? -x : subtract(zero, x);
+      return x.type().is_float() ? negated(x) : subtract(zero, x);
     case Op::Not:
       return !x;
     case Op::Abs:
-      return x.type().is_int() ? Halide::cast(x.type(), Halide::abs(x)) : Halide::abs(x);
+      if (x.type().is_float()) return magnitude(x);
+      return x.type().is_int() ? Halide::cast(x.type(), Halide::abs(x)) : x;
     case Op::Ceil:
       return Halide::ceil(x);
     case Op::Floor:
@@ -155,7 +156,7 @@ Expr unary(ir::Op op, const Expr& x) {
     case Op::Sigmoid:
       return functions::call("sigmoid", {x});
     case Op::Sign:
-      return Halide::select(x > zero, one, x < zero, -one, x);
+      return chosen(x > zero, one, chosen(x < zero, zero - one, x));
     case Op::Acos:
       return functions::call("acos", {x});
     case Op::Acosh:
@@ -257,24 +258,6 @@ Expr binary(ir::Op op, const Expr& a, const Expr& b) {
   return Expr();
 }
 
-// A float beyond 64 bits becomes the nearest value that they hold, and NaN 0: the machine instruction would give what
-// differs between CPUs. Narrower types wrap, and so do negative values in 64 unsigned bits, as in the reference.
-Expr cast(const Expr& x, const Halide::Type& type) {
-  if (type.is_bool()) return x.type().is_bool() ? x : !Halide::strict_float(x == Halide::Internal::make_zero(x.type()));
-  if (!x.type().is_float() || type.is_float()) return convert(x, type);
-  const Expr value = x.type().bits() < 32 ? convert(x, Halide::Float(32)) : x;
-  const auto number = [&](double power) { return Halide::Internal::make_const(value.type(), power); };
-  const Expr zero = Halide::Internal::make_zero(value.type());
-  const Expr above = at_most(number(0x1p63), value), below = Halide::strict_float(value < number(-0x1p63));
-  const Expr within = Halide::cast(Halide::Int(64), Halide::select(above || below || not_a_number(value), zero, value));
-  const Expr beyond = Halide::select(above, Halide::Int(64).max(), Halide::Int(64).min());
-  const Expr result = Halide::cast(type, Halide::select(above || below, beyond, within));
-  if (!type.is_uint() || type.bits() != 64) return result;
-  const Expr far_above = at_most(number(0x1p64), value);
-  const Expr upper_half = Halide::cast(type, Halide::select(above && !far_above, value, zero));
-  return Halide::select(far_above, type.max(), Halide::select(above, upper_half, result));
-}
-
 Expr call(ir::Op op, const std::vector<Expr>& arguments) {
   if (op == ir::Op::Fma) return libm("fma", arguments);
   return arguments.size() == 1 ? unary(op, arguments[0]) : binary(op, arguments[0], arguments[1]);
@@ -316,6 +299,21 @@ struct Lowering {
     return {value};
   }
 
+  // Of a complex number a real type keeps the real part; it is false if both parts are 0.
+  static Values cast(const Values& value, DType type) {
+    const Halide::Type part = halide_type(type);
+    if (value.size() == 2 && part.is_bool()) return {convert(value[0], part) || convert(value[1], part)};
+    if (value.size() == 1 || !is_complex(type)) return real(convert(value[0], part), type);
+    return each_part(value, [&](const Expr& one) { return convert(one, part); });
+  }
+
+  static Values choice(const Expr& condition, const Values& if_true, const Values& if_false) {
+    Values result;
+    for (size_t part = 0; part < if_true.size(); ++part)
+      result.push_back(chosen(condition, if_true[part], if_false[part]));
+    return result;
+  }
+
   Values operator()(const ir::Expr& expr) {
     const Halide::Type type = halide_type(expr.type);
     if (const auto* node = std::get_if<ir::Literal>(&expr.node)) return real(literal(*node, type), expr.type);
@@ -324,15 +322,14 @@ struct Lowering {
       return {Halide::Internal::make_const(type, node->size.constant().value())};
     if (const auto* node = std::get_if<ir::Read>(&expr.node)) return read(*node);
     if (const auto* node = std::get_if<ir::Cast>(&expr.node)) {
-      Values parts = each_part((*this)(*node->argument), [&](const Expr& part) { return cast(part, type); });
-      return parts.size() == 1 ? real(parts[0], expr.type) : parts;
+      return cast((*this)(*node->argument), expr.type);
     }
     const auto& node = std::get<ir::Call>(expr.node);
     std::vector<Values> arguments;
     for (const auto& argument : node.arguments) arguments.push_back((*this)(*argument));
     if (node.op == ir::Op::Select)
       return branches.decide(expr) ? branches.value(expr, indices, arguments[1], arguments[2])
-                                   : select(arguments[0][0], arguments[1], arguments[2]);
+                                   : choice(arguments[0][0], arguments[1], arguments[2]);
     if (is_complex(node.arguments[0]->type)) return complex_call(node.op, arguments);
     std::vector<Expr> reals;
     for (const auto& argument : arguments) reals.push_back(argument[0]);
@@ -374,45 +371,6 @@ Halide::Type halide_type(DType type) {
       return Halide::Float(64);
   }
   return {};
-}
-
-namespace {
-
-/// Of a float type: the bits of its infinity, and a word of its sign bit.
-uint64_t infinity_bits(const Halide::Type& type) {
-  return type.bits() == 16 ? 0x7c00 : type.bits() == 32 ? 0x7f800000 : 0x7ff0000000000000;
-}
-uint64_t sign_bit(const Halide::Type& type) { return uint64_t{1} << (type.bits() - 1); }
-
-/// The bits of the least number that rounds to infinity in a narrower type: half a step above its largest one,
-/// 2^16 - 2^4 for f16 and 2^128 - 2^103 for f32.
-uint64_t beyond_bits(const Halide::Type& from, const Halide::Type& to) {
-  if (to.bits() > from.bits()) return infinity_bits(from);
-  if (from.bits() == 32) return std::bit_cast<uint32_t>(65520.0f);
-  return std::bit_cast<uint64_t>(to.bits() == 16 ? 65520.0 : 0x1.ffffffp127);
-}
-
-}  // namespace
-
-// Chosen among words of bits: LLVM also takes for granted that a select between floats gives no NaN.
-Expr convert(const Expr& value, const Halide::Type& type) {
-  const Halide::Type from = value.type();
-  if (!from.is_float() || !type.is_float() || from == type) return Halide::cast(type, value);
-  const Halide::Type single = Halide::Float(32);
-  if (from.is_bfloat() || type.is_bfloat()) {
-    // Halide itself goes between bf16 and f32 by their bits.
-    if (from == single || type == single) return Halide::cast(type, value);
-    return convert(convert(value, single), type);
-  }
-  const Halide::Type word = Halide::UInt(from.bits()), result = Halide::UInt(type.bits());
-  const auto given = [&](uint64_t bits) { return Halide::Internal::make_const(word, bits); };
-  const auto gives = [&](uint64_t bits) { return Halide::Internal::make_const(result, bits); };
-  const Expr bits = Halide::reinterpret(word, value), magnitude = bits & given(sign_bit(from) - 1);
-  const uint64_t infinite = infinity_bits(type);
-  const Expr converted = Halide::reinterpret(result, Halide::cast(type, value));
-  const Expr special = Halide::select(magnitude > given(infinity_bits(from)), gives(infinite | (infinite >> 1)),
-                                      bits < given(sign_bit(from)), gives(infinite), gives(infinite | sign_bit(type)));
-  return Halide::reinterpret(type, Halide::select(magnitude < given(beyond_bits(from, type)), converted, special));
 }
 
 Expr with_ieee_rules(const Expr& value, bool is_term) {

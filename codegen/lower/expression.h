@@ -6,6 +6,7 @@
 
 #include "Halide.h"
 #include "codegen/lower/branches.h"
+#include "codegen/lower/conversion.h"
 #include "codegen/lower/values.h"
 #include "frontend/ir/program.h"
 
@@ -13,10 +14,6 @@ namespace tile_tune::codegen {
 
 /// Element type of a tensor, or of each part of a complex one.
 Halide::Type halide_type(DType type);
-
-/// A number in another type of numbers. NaN and infinities are kept: LLVM takes for granted that conversions between
-/// float types meet none.
-Halide::Expr convert(const Halide::Expr& value, const Halide::Type& type);
 
 /// Halide otherwise computes as if NaN and infinities did not occur: x * 0 would be 0. Only the product that a sum adds
 /// up (`is_term`) stays free, so that the two become one fused multiply-add; its factors are strict, and no literal is

@@ -1,5 +1,7 @@
 #include "codegen/lower/values.h"
 
+#include "codegen/lower/signs.h"
+
 namespace tile_tune::codegen {
 
 using Halide::Expr;
@@ -54,7 +56,7 @@ Values complex_call(ir::Op op, const std::vector<Values>& arguments) {
     case ir::Op::Div:
       return quotient(a, b);
     case ir::Op::Neg:
-      return {-a[0], -a[1]};
+      return {negated(a[0]), negated(a[1])};
     case ir::Op::Eq:
       return {Halide::strict_float(a[0] == b[0]) && Halide::strict_float(a[1] == b[1])};
     case ir::Op::Ne:

@@ -7,6 +7,7 @@
 #include "frontend/edsl/node.h"
 #include "frontend/ir/describe.h"
 #include "frontend/ir/literal.h"
+#include "frontend/ir/operation_type.h"
 
 namespace tile_tune::edsl {
 
@@ -73,7 +74,7 @@ DType common_type(const std::vector<NodePtr>& nodes) {
 void check_numbers(const std::vector<NodePtr>& nodes, DType type, const std::source_location& where) {
   for (const auto& node : nodes) {
     const auto* scalar = untyped(node);
-    if (!scalar || is_complex(type) || literal_as(scalar->value, type)) continue;
+    if (!scalar || is_complex(type) || literal_as(scalar->value, ir::operation_type(type))) continue;
     const std::string number = std::visit([](auto value) { return fmt::format("{}", value); }, scalar->value.value);
     raise("literal-out-of-range", fmt::format("{} has no value {}", dtype_name(type), number), where,
           "cast the tensor to a wider type first");
@@ -155,7 +156,6 @@ Tensor select(const Tensor& condition, const Tensor& if_true, const Tensor& if_f
 
 Tensor cast(const Tensor& x, DType type, const std::source_location& where) {
   const auto nodes = nodes_of({x}, where);
-  if (is_complex(nodes[0]->type) && !is_complex(type)) raise("narrowing", "a complex number has no real cast", where);
   return Tensor(std::make_shared<Node>(type, nodes[0]->shape, where, detail::Convert{nodes[0]}));
 }
 

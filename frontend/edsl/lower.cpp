@@ -1,7 +1,9 @@
 // The graph as IR: one statement a contraction, and one for each tree of elementwise operations between them.
 //
 // An elementwise node is part of the statement that uses it, so that kernels compute it on the way, unless it is used
-// more than once, has fewer elements than its user (it would be computed again for each), or nests too deep.
+// more than once, has fewer elements than its user (it would be computed again for each), or nests too deep. What is
+// kept for these reasons alone is still part of one computation, so halves are kept as f32: only contractions and
+// outputs see them rounded.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -14,6 +16,7 @@
 #include "frontend/ir/describe.h"
 #include "frontend/ir/domain.h"
 #include "frontend/ir/literal.h"
+#include "frontend/ir/operation_type.h"
 #include "frontend/ir/validate.h"
 
 namespace tile_tune::edsl::detail {
@@ -106,8 +109,8 @@ class Lowering {
       raise("duplicate-name", fmt::format("two arguments of {} are named {}", program().name, name), where_);
   }
 
-  int add_tensor(std::string name, const Node& node, ir::Role role) {
-    program().tensors.push_back({std::move(name), node.type, extents(node.shape), role, ir::Layout::Row});
+  int add_tensor(std::string name, const Node& node, DType type, ir::Role role) {
+    program().tensors.push_back({std::move(name), type, extents(node.shape), role, ir::Layout::Row});
     return static_cast<int>(program().tensors.size()) - 1;
   }
 
@@ -117,7 +120,7 @@ class Lowering {
       raise("not-an-input", fmt::format("{} is listed as an input of {}", name_of(node), program().name), where_,
             "inputs are made with Placeholder");
     claim(input->name, "input");
-    numbers_[&node] = add_tensor(input->name, node, ir::Role::Input);
+    numbers_[&node] = add_tensor(input->name, node, node.type, ir::Role::Input);
     program().inputs.push_back(numbers_[&node]);
   }
 
@@ -136,10 +139,14 @@ class Lowering {
       for (const auto& operand : operands_of(*node)) {
         const bool is_scalar = std::holds_alternative<Scalar>(operand->kind);
         const bool is_smaller = elements(operand->shape) < elements(node->shape);
+        (is_contraction ? rounded_ : continued_).insert(operand.get());
         if (is_contraction || (!is_scalar && (++uses[operand.get()] > 1 || is_smaller))) stored_.insert(operand.get());
       }
     }
-    for (const auto& root : roots) stored_.insert(root.get());
+    for (const auto& root : roots) {
+      stored_.insert(root.get());
+      rounded_.insert(root.get());
+    }
     std::map<const Node*, int> depths;
     for (const Node* node : order) {
       int depth = 1;
@@ -155,8 +162,16 @@ class Lowering {
     if (const auto* input = std::get_if<Input>(&node.kind))
       raise("missing-input",
             fmt::format("{} is used, but it is not among the inputs of {}", input->name, program().name), where_);
+    // What goes on in f32 is kept in f32.
+    const DType type = ir::operation_type(node.type);
+    if (type != node.type && std::holds_alternative<Elementwise>(node.kind) && continued_.contains(&node)) {
+      const int number = add_tensor(temporary_name(), node, type, ir::Role::Temporary);
+      program().statements.push_back(compute(node, number));
+      unrounded_[&node] = number;
+      if (!rounded_.contains(&node)) return;
+    }
     const auto role = output.empty() ? ir::Role::Temporary : ir::Role::Output;
-    const int number = add_tensor(output.empty() ? temporary_name() : output, node, role);
+    const int number = add_tensor(output.empty() ? temporary_name() : output, node, node.type, role);
     numbers_[&node] = number;
     const auto* contraction = std::get_if<Contraction>(&node.kind);
     program().statements.push_back(contraction ? contract(node, *contraction, number) : compute(node, number));
@@ -175,7 +190,7 @@ class Lowering {
     if (program().tensors[static_cast<size_t>(number)].name != name ||
         program().tensors[static_cast<size_t>(number)].role != ir::Role::Output) {
       const int source = number;
-      number = add_tensor(name, node, ir::Role::Output);
+      number = add_tensor(name, node, node.type, ir::Role::Output);
       auto statement = elementwise_statement(node, number);
       statement.value = read_at(source, node.shape, node.shape.size());
       program().statements.push_back(std::move(statement));
@@ -193,19 +208,23 @@ class Lowering {
       statement.indices.push_back({fmt::format("i{}", d), 0, node.shape[d], fmt::format("{}, dimension {}", name, d)});
       statement.subscripts.push_back(ir::AffineExpr::index(static_cast<int>(d)));
     }
-    statement.accumulator = node.type;
+    statement.accumulator = program_.tensors[static_cast<size_t>(target)].type;
     statement.place = place_of(node.where);
     return statement;
   }
 
   ir::Statement compute(const Node& node, int target) const {
     auto statement = elementwise_statement(node, target);
-    statement.value = expression(node, node.shape.size());
+    const auto unrounded = unrounded_.find(&node);
+    statement.value = unrounded == unrounded_.end() ? expression(node, node.shape.size())
+                                                    : read_at(unrounded->second, node.shape, node.shape.size());
     return statement;
   }
 
   // `rank` is the statement's: shapes are aligned at the right.
   ir::ExprPtr value(const Node& node, size_t rank) const {
+    if (const auto found = unrounded_.find(&node); found != unrounded_.end())
+      return read_at(found->second, node.shape, rank);
     if (const auto found = numbers_.find(&node); found != numbers_.end())
       return read_at(found->second, node.shape, rank);
     return expression(node, rank);
@@ -223,10 +242,10 @@ class Lowering {
     ir::Call call{elementwise.op, {}};
     for (size_t i = 0; i < elementwise.arguments.size(); ++i) {
       const bool is_condition = elementwise.op == ir::Op::Select && i == 0;
-      call.arguments.push_back(
-          value_as(*elementwise.arguments[i], is_condition ? DType::Bool : elementwise.operand_type, rank));
+      const DType type = is_condition ? DType::Bool : ir::operation_type(elementwise.operand_type);
+      call.arguments.push_back(value_as(*elementwise.arguments[i], type, rank));
     }
-    return ir::make_expr(node.type, std::move(call));
+    return ir::make_expr(ir::operation_type(node.type), std::move(call));
   }
 
   ir::ExprPtr read_at(int tensor, const std::vector<int64_t>& shape, size_t rank) const {
@@ -283,7 +302,7 @@ class Lowering {
       }
       // Widened first where a sum or product consumes it, so that it is rounded once (rulings 2).
       const DType common = promote(result->type, operand->type);
-      const DType type = accumulates ? accumulator_type(common) : common;
+      const DType type = accumulates ? accumulator_type(common) : ir::operation_type(common);
       const bool is_bool = type == DType::Bool;
       const ir::Op op =
           contraction.is_sum ? (is_bool ? ir::Op::Or : ir::Op::Add) : (is_bool ? ir::Op::And : ir::Op::Mul);
@@ -391,7 +410,9 @@ class Lowering {
   const ir::Program& program_ = result_.program;
   std::set<std::string> names_;
   std::set<const Node*> stored_;
+  std::set<const Node*> rounded_, continued_;  // read by contractions or listed; read by elementwise operations
   std::map<const Node*, int> numbers_;
+  std::map<const Node*, int> unrounded_;  // of nodes of half types that are continued
   int temporaries_ = 0;
 };
 

@@ -5,6 +5,8 @@
 #include <cctype>
 #include <set>
 
+#include "frontend/ir/operation_type.h"
+
 namespace tile_tune::ir {
 namespace {
 
@@ -48,6 +50,9 @@ Check check_call_types(const Call& call, DType type, const std::string& path) {
           fmt::format("{}.arguments[{}]", path, i),
           fmt::format("is {}, but '{}' needs {} here", dtype_name(argument_type(i)), name, dtype_name(expected)));
   }
+  if (operation_type(wanted) != wanted)
+    return invalid(path, fmt::format("operations on {} are done in {}", dtype_name(wanted),
+                                     dtype_name(operation_type(wanted))));
   if (is_complex(wanted) && !works_on_complex(call.op))
     return invalid(path, fmt::format("complex numbers have no '{}'", name));
   return {};
@@ -140,8 +145,7 @@ class StatementValidator {
     return {};
   }
 
-  Check check(const Cast& cast, DType type, const std::string& path, int depth) const {
-    if (is_complex(cast.argument->type) && !is_complex(type)) return invalid(path, "a complex number has no real cast");
+  Check check(const Cast& cast, DType, const std::string& path, int depth) const {
     return expr(*cast.argument, path + ".cast", depth + 1);
   }
 

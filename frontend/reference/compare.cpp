@@ -7,8 +7,10 @@ namespace {
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
-// |got - expected| / tolerance, at most 1 where the element passes.
-double badness(double got, double expected, double tolerance) {
+// |got - expected| / tolerance, at most 1 where the element passes. Zeros that are exact have their sign.
+double badness(double got, double expected, double tolerance, Outcomes also) {
+  if (also != 0 && admits(also, got)) return 0;
+  if (got == 0 && expected == 0 && tolerance == 0 && std::signbit(got) != std::signbit(expected)) return kInfinity;
   if (std::isnan(expected) || std::isnan(got)) return std::isnan(expected) == std::isnan(got) ? 0 : kInfinity;
   if (got == expected) return 0;
   if (std::isinf(expected) || std::isinf(got) || tolerance == 0) return kInfinity;
@@ -19,9 +21,9 @@ double badness(double got, double expected, double tolerance) {
 struct Part {
   double got, expected, bad;
 };
-Part worse_part(std::complex<double> got, double real, double imaginary, double tolerance) {
-  const Part first{got.real(), real, badness(got.real(), real, tolerance)};
-  const Part second{got.imag(), imaginary, badness(got.imag(), imaginary, tolerance)};
+Part worse_part(std::complex<double> got, double real, double imaginary, double tolerance, Outcomes also) {
+  const Part first{got.real(), real, badness(got.real(), real, tolerance, also)};
+  const Part second{got.imag(), imaginary, badness(got.imag(), imaginary, tolerance, also)};
   return second.bad > first.bad ? second : first;
 }
 
@@ -42,6 +44,7 @@ Verdict compare(const Expected& expected, const tensor::Array& got) {
   for (size_t i = 0; i < expected.elements.size(); ++i) {
     const int64_t element = expected.elements[i];
     const double tolerance = expected.tolerances[i];
+    const Outcomes also = expected.also.empty() ? Outcomes{0} : expected.also[i];
     double value = std::numeric_limits<double>::quiet_NaN(), wanted = expected.values[i], bad = 0;
     if (element < available && !is_complex(got.type)) {
       value =
@@ -55,12 +58,12 @@ Verdict compare(const Expected& expected, const tensor::Array& got) {
         bad = tolerance == 0 ? kInfinity : difference(got.type, exact, expected.integers[i]) / tolerance;
     } else if (is_complex(got.type) && element < available) {
       const auto number = tensor::load_complex(got.type, got.data.data(), element);
-      const Part part = worse_part(number, wanted, expected.imaginaries[i], tolerance);
+      const Part part = worse_part(number, wanted, expected.imaginaries[i], tolerance, also);
       value = part.got;
       wanted = part.expected;
       bad = part.bad;
     } else {
-      bad = badness(value, wanted, tolerance);
+      bad = badness(value, wanted, tolerance, also);
     }
     if (!(bad <= 1)) ++failures;
     if (bad > verdict.worst || (!(bad <= 1) && !verdict.mismatch)) {

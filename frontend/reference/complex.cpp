@@ -20,31 +20,38 @@ Value with_error(double real, double imaginary, double error) {
 
 // `magnitude`: the largest number rounded on the way to either part.
 Value rounded(const Operation& operation, const Value& value, double magnitude, double roundings = 1) {
-  return with_error(value.real, value.imaginary,
-                    value.error + roundings * operation.ulps * ulp(operation.precision, magnitude));
+  Value result = with_error(value.real, value.imaginary,
+                            value.error + roundings * operation.ulps * ulp(operation.precision, magnitude));
+  if (std::isfinite(magnitude) && magnitude > operation.precision.largest) result.also = kInfinities | kNotANumber;
+  if (magnitude < operation.precision.least_normal()) result.also |= kZero;
+  return result;
 }
 
-Value quotient(const Operation& operation, const Value& a, const Value& b) {
+Value quotient(const Operation& operation, const Value& a, const Value& given) {
+  // A divisor of about 1, so that its square has no range of its own.
+  const double largest = std::max(std::abs(given.real), std::abs(given.imaginary));
+  const int exponent = std::isfinite(largest) && largest > 0 ? -std::ilogb(largest) : 0;
+  const auto scaled = [exponent](double x) { return std::ldexp(x, exponent); };
+  Value b{scaled(given.real), 0, scaled(given.error)};
+  b.imaginary = scaled(given.imaginary);
   const double norm = b.real * b.real + b.imaginary * b.imaginary;
-  const double real = (a.real * b.real + a.imaginary * b.imaginary) / norm;
-  const double imaginary = (a.imaginary * b.real - a.real * b.imaginary) / norm;
+  const double real = scaled((a.real * b.real + a.imaginary * b.imaginary) / norm);
+  const double imaginary = scaled((a.imaginary * b.real - a.real * b.imaginary) / norm);
   const double size = std::sqrt(norm);
-  const double error =
-      a.error == 0 && b.error == 0 ? 0 : std::sqrt(2.0) * (a.error + std::hypot(real, imaginary) * b.error) / size;
-  // The numerator's products, the norm and the division round once each, all at this size.
-  return rounded(operation, with_error(real, imaginary, error), magnitude_sum(a) * magnitude_sum(b) / norm, 3);
-}
-
-}  // namespace
-
-Value complex_product(const Value& a, const Value& b) {
   const double error = a.error == 0 && b.error == 0
                            ? 0
-                           : magnitude_sum(a) * b.error + magnitude_sum(b) * a.error + 2 * a.error * b.error;
-  return with_error(a.real * b.real - a.imaginary * b.imaginary, a.real * b.imaginary + a.imaginary * b.real, error);
+                           : std::sqrt(2.0) * (scaled(a.error) + std::hypot(real, imaginary) * b.error) / size;
+  // The numerator's products, the norm and the division round once each, all at this size.
+  Value result = rounded(operation, with_error(real, imaginary, error),
+                         scaled(magnitude_sum(a) * magnitude_sum(b) / norm), 3);
+  // Formulas for quotients differ in what they make of zeros and infinities.
+  const bool is_open = given.error > 0 && largest <= given.error;
+  if (is_open || result.also != 0 || !std::isfinite(real) || !std::isfinite(imaginary) || !std::isfinite(largest))
+    result.also = kAnything;
+  return result;
 }
 
-Value apply_complex(const Operation& operation, const Value& a, const Value& b) {
+Value arithmetic(const Operation& operation, const Value& a, const Value& b) {
   switch (operation.op) {
     case Op::Add: {
       const Value sum = with_error(a.real + b.real, a.imaginary + b.imaginary, a.error + b.error);
@@ -62,16 +69,34 @@ Value apply_complex(const Operation& operation, const Value& a, const Value& b) 
     }
     case Op::Div:
       return quotient(operation, a, b);
-    case Op::Neg:
-      return with_error(-a.real, -a.imaginary, a.error);
     default:
-      break;
+      return with_error(-a.real, -a.imaginary, a.error);
+  }
+}
+
+}  // namespace
+
+Value complex_product(const Value& a, const Value& b) {
+  const double error = a.error == 0 && b.error == 0
+                           ? 0
+                           : magnitude_sum(a) * b.error + magnitude_sum(b) * a.error + 2 * a.error * b.error;
+  return with_error(a.real * b.real - a.imaginary * b.imaginary, a.real * b.imaginary + a.imaginary * b.real, error);
+}
+
+Value apply_complex(const Operation& operation, const Value& a, const Value& b) {
+  const Outcomes also = a.also | b.also;
+  if (operation.op != Op::Eq && operation.op != Op::Ne) {
+    Value result = arithmetic(operation, a, b);
+    // Parts mix: what one of them may be shows in both.
+    if (also != 0) result.also |= also | kInfinities | kNotANumber | kZero;
+    if (also != 0 && operation.op == Op::Div) result.also = kAnything;
+    return result;
   }
   const bool equal = a.real == b.real && a.imaginary == b.imaginary;
   const double error = a.error + b.error;
   const bool uncertain =
       error > 0 && std::abs(a.real - b.real) <= error && std::abs(a.imaginary - b.imaginary) <= error;
-  return {0, operation.op == Op::Eq ? equal : !equal, uncertain ? 1.0 : 0.0};
+  return {0, operation.op == Op::Eq ? equal : !equal, uncertain || also != 0 ? 1.0 : 0.0};
 }
 
 Value convert_to_complex(DType from, DType to, const Value& value) {
@@ -79,7 +104,9 @@ Value convert_to_complex(DType from, DType to, const Value& value) {
   if (!is_complex(from)) return convert(from, part, value);
   const Value real = convert(component_type(from), part, {value.real, 0, value.error});
   const Value imaginary = convert(component_type(from), part, {value.imaginary, 0, value.error});
-  return with_error(real.real, imaginary.real, std::max(real.error, imaginary.error));
+  Value result = with_error(real.real, imaginary.real, std::max(real.error, imaginary.error));
+  result.also = value.also | real.also | imaginary.also;
+  return result;
 }
 
 }  // namespace tile_tune::reference

@@ -78,7 +78,7 @@ std::vector<int64_t> sample_elements(const ir::Tensor& tensor, int64_t samples, 
 }
 
 Expected expect(Evaluator& evaluator, int number, DType type, const int64_t* elements, size_t count) {
-  Expected expected{number, {elements, elements + count}, {}, {}, {}, {}};
+  Expected expected{number, {elements, elements + count}, {}, {}, {}, {}, {}};
   expected.values.reserve(count);
   expected.tolerances.reserve(count);
   if (is_integer(type)) expected.integers.reserve(count);
@@ -90,6 +90,10 @@ Expected expect(Evaluator& evaluator, int number, DType type, const int64_t* ele
     if (is_complex(type)) expected.imaginaries.push_back(value.imaginary);
     if (is_integer(type)) expected.integers.push_back(value.integer);
     expected.tolerances.push_back(value.error);
+    if (value.also != 0) {
+      expected.also.resize(count);
+      expected.also[expected.tolerances.size() - 1] = value.also;
+    }
   }
   return expected;
 }
@@ -112,6 +116,11 @@ void append(std::vector<T>& to, const std::vector<T>& more) {
 }
 
 void append(Expected& to, const Expected& more) {
+  if (!to.also.empty() || !more.also.empty()) {
+    to.also.resize(to.elements.size());
+    append(to.also, more.also);
+    to.also.resize(to.elements.size() + more.elements.size());
+  }
   append(to.elements, more.elements);
   append(to.values, more.values);
   append(to.integers, more.integers);

@@ -45,7 +45,7 @@ Evaluator::Evaluator(const ir::Program& program, const Inputs& inputs, OutsideIn
     Plan plan = make_plan(program, statement);
     tensors_[statement.target].task = static_cast<int>(tasks_.size());
     const ReductionKind kind{statement.op, statement.accumulator, plan.target_type, is_float(statement.accumulator),
-                             is_complex(statement.accumulator)};
+                             is_complex(statement.accumulator), plan.flushes};
     const size_t nodes = plan.nodes.size();
     tasks_.push_back({std::move(plan), kind, statement.value->type != statement.accumulator,
                       std::vector<int64_t>(statement.indices.size()), std::vector<Value>(nodes)});
@@ -91,15 +91,18 @@ void Evaluator::store(Tensor& tensor, int64_t position, const Value& value) {
   else
     tensor::store_integer(tensor.type, tensor.kept.data(), position, value.integer);
   tensor.errors[position] = value.error;
+  if (value.also != 0 && tensor.also.empty()) tensor.also.resize(tensor.errors.size());
+  if (!tensor.also.empty()) tensor.also[position] = value.also;
   tensor.ready[position] = true;
 }
 
 Value Evaluator::load(const Tensor& tensor, int64_t position) const {
   const double error = tensor.errors.empty() ? 0 : tensor.errors[position];
-  if (tensor.real) return {tensor::load_real(tensor.type, tensor.data, position), 0, error};
+  const Outcomes also = tensor.also.empty() ? Outcomes{0} : tensor.also[position];
+  if (tensor.real) return {tensor::load_real(tensor.type, tensor.data, position), 0, error, 0, also};
   if (tensor.complex) {
     const auto value = tensor::load_complex(tensor.type, tensor.data, position);
-    return {value.real(), 0, error, value.imag()};
+    return {value.real(), 0, error, value.imag(), also};
   }
   return {0, tensor::load_integer(tensor.type, tensor.data, position), error};
 }
@@ -173,7 +176,7 @@ void Evaluator::add_products(Task& task, Reduction& reduction) {
 
 // The elements an access names while one index runs through its range, from where it stands. Computes what is missing.
 Run Evaluator::run_along(const Task& task, const Access& access, int index) {
-  Run run{nullptr, nullptr, position(task, access), 0};
+  Run run{nullptr, nullptr, nullptr, position(task, access), 0};
   if (fault_) return run;
   for (const auto& [number, coefficient] : access.offset.terms)
     if (number == index) run.step += coefficient;
@@ -185,6 +188,7 @@ Run Evaluator::run_along(const Task& task, const Access& access, int index) {
   }
   run.data = tensor.data;
   run.errors = tensor.errors.empty() ? nullptr : tensor.errors.data();
+  run.also = tensor.also.empty() ? nullptr : tensor.also.data();
   return run;
 }
 
@@ -285,8 +289,27 @@ Value Evaluator::term(Task& task) {
         break;
     }
   }
-  const Value& root = task.nodes.back();
+  Value& root = task.nodes.back();
+  if (!task.plan.factors.empty()) allow_other_orders(task, root);
   return task.converts ? convert(task.plan.statement->value->type, task.kind.accumulator, root) : root;
+}
+
+void Evaluator::allow_other_orders(const Task& task, Value& product) {
+  const Precision type = precision(task.plan.nodes.back().type);
+  PartialProducts partial;
+  bool is_subnormal = false;
+  for (const int factor : task.plan.factors) {
+    const double value = task.nodes[factor].real;
+    partial.add(value);
+    is_subnormal |= value != 0 && std::abs(value) < type.least_normal();
+  }
+  if (task.plan.flushes) {
+    if (is_subnormal) product.error += std::abs(product.real);
+    return;
+  }
+  double terms = 1;  // that may be summed before they are multiplied by the rest
+  for (const int index : task.plan.reduction) terms *= static_cast<double>(task.plan.ranges[index].extent());
+  product.also |= partial.outside_range(type, product.real, product.error, terms);
 }
 
 // -1 where a tensor without elements is gathered from.

@@ -53,6 +53,7 @@ class Evaluator {
     // Of computed tensors that are kept:
     std::vector<std::byte> kept;
     std::vector<double> errors;
+    std::vector<Outcomes> also;  // empty: none has any
     std::vector<bool> ready;
     bool all_ready = false;
   };
@@ -73,6 +74,7 @@ class Evaluator {
   bool guards_hold(const Task& task) const;
   static bool is_taken(const Task& task, const Access& access);
   Value term(Task& task);
+  static void allow_other_orders(const Task& task, Value& product);
   int64_t position(const Task& task, const Access& access);
   int64_t gathered(const Task& task, const Access& access, const CheckedSubscript& subscript);
   void report(const Task& task, const Access& access, const CheckedSubscript& subscript, const std::string& index);

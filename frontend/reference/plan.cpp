@@ -60,6 +60,11 @@ class Planner {
     add(*statement_.value);
     leave_root_rounding_to_the_reduction();
     plan_.products = products();
+    if (statement_.op == ir::Aggregation::Sum && is_float(statement_.value->type)) {
+      find_factors(static_cast<int>(plan_.nodes.size()) - 1);
+      plan_.flushes = plan_.factors.size() == 2 && is_widened_bf16(plan_.factors[0]) && is_widened_bf16(plan_.factors[1]);
+      if (plan_.factors.size() < 3 && !plan_.flushes) plan_.factors.clear();
+    }
     return std::move(plan_);
   }
 
@@ -88,6 +93,18 @@ class Planner {
     const auto inner = unchecked_reduction();
     if (!inner) return std::nullopt;
     return Products{plan_.nodes[root.arguments[0]].arguments[0], plan_.nodes[root.arguments[1]].arguments[0], *inner};
+  }
+
+  void find_factors(int number) {
+    const Node& node = plan_.nodes[number];
+    if (node.kind != Node::Kind::Operation || node.operation.op != ir::Op::Mul) return plan_.factors.push_back(number);
+    for (const int argument : {node.arguments[0], node.arguments[1]}) find_factors(argument);
+  }
+
+  bool is_widened_bf16(int number) const {
+    const Node& node = plan_.nodes[number];
+    return node.kind == Node::Kind::Cast && node.type == DType::F32 && node.from == DType::BF16 &&
+           plan_.nodes[node.arguments[0]].kind == Node::Kind::Load;
   }
 
   // The longest reduction index that no guard and no checked subscript reads.

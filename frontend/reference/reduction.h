@@ -9,7 +9,8 @@ namespace tile_tune::reference {
 /// Elements in even steps through a tensor, and what they may be off by.
 struct Run {
   const std::byte* data = nullptr;
-  const double* errors = nullptr;  // null: exact
+  const double* errors = nullptr;    // null: exact
+  const Outcomes* also = nullptr;  // null: nothing else
   int64_t first = 0, step = 0;
 };
 
@@ -19,6 +20,7 @@ struct ReductionKind {
   DType accumulator, target;
   bool real;     // accumulator is a float type
   bool complex;  // ... a complex one
+  bool flushes;  // sums of bf16's products, which the instructions for them make 0 where they are subnormal
 };
 
 class Reduction {
@@ -51,8 +53,11 @@ class Reduction {
 
  private:
   void add_real(const ReductionKind& kind, const Value& term);
+  void allow_other_terms(const ReductionKind& kind, const Value& term);
+  void leave_range(const ReductionKind& kind, Value& result) const;
   void add_complex(const ReductionKind& kind, const Value& term);
   void add_integer(const ReductionKind& kind, const Value& term);
+  void add_uncertain_products(const ReductionKind& kind, const Run& a, const Run& b, int64_t count);
   template <typename T, bool kExact>
   void add_products_of(const Run& a, const Run& b, int64_t count);
 
@@ -60,6 +65,7 @@ class Reduction {
   double compensation_ = 0;  // what the additions to value_.real lost
   double imaginary_compensation_ = 0;
   double magnitude_ = 0;  // sum of |terms|; of a complex one the larger part's
+  PartialProducts partial_products_;  // of products
   int64_t terms_ = 0;
   bool has_previous_ = false;
 };

@@ -31,6 +31,7 @@ struct Expected {
   std::vector<int64_t> integers;         // bit patterns for integer types (U64 as int64), else empty
   std::vector<double> tolerances;        // absolute; 0 means equal. NaN and infinities must match in kind
   std::vector<double> imaginaries = {};  // parts of complex numbers, else empty
+  std::vector<uint8_t> also = {};        // what else is right (outcomes.h), of floats and parts; empty: nothing
 };
 
 /// What becomes of indices outside of their tensors, known at run time only: an error, or the index inside that is
@@ -89,6 +90,11 @@ struct FloatRange {
 /// numbers, uniform in `range`; signed integers in [-8, 8), unsigned ones in [0, 16); integer inputs used as subscripts
 /// uniform over the extent they index.
 Inputs random_inputs(const ir::Program& program, uint64_t seed, FloatRange range = {});
+
+/// `ordinary` with zeros of both signs, infinities, NaN and subnormal numbers in place of some floats, about one in two
+/// rows of the longest reduction: results that are all NaN would tell nothing. Numbers that serve as subscripts stay.
+/// Nothing where no input is a float.
+std::optional<Inputs> special_inputs(const ir::Program& program, Inputs ordinary, uint64_t seed);
 
 /// True if at most 1 % of the elements are not finite.
 bool is_mostly_finite(const std::vector<Expected>& outputs);

@@ -24,24 +24,27 @@ inline constexpr double kArithmeticUlps = 1;
 /// Of exp, tanh, sqrt and their like.
 inline constexpr double kTranscendentalUlps = 4;
 
-/// What rounding to a float type loses; {0, 0} for other types.
+/// What rounding to a float type loses, and from where on it gives infinity; zeros for other types.
 struct Precision {
   double epsilon = 0;             // distance from 1 to the next number: F32 2^-23
   double smallest_subnormal = 0;  // spacing near 0
+  double largest = 0;
+
+  double least_normal() const { return smallest_subnormal / epsilon; }
 };
 
 inline Precision precision(DType type) {
   switch (type) {
     case DType::F16:
-      return {0x1p-10, 0x1p-24};
+      return {0x1p-10, 0x1p-24, 65504};
     case DType::BF16:
-      return {0x1p-7, 0x1p-133};
+      return {0x1p-7, 0x1p-133, 0x1.fep127};
     case DType::F32:
     case DType::C32:
-      return {0x1p-23, 0x1p-149};
+      return {0x1p-23, 0x1p-149, 0x1.fffffep127};
     case DType::F64:
     case DType::C64:
-      return {0x1p-52, 0x1p-1074};
+      return {0x1p-52, 0x1p-1074, 0x1.fffffffffffffp1023};
     default:
       return {};
   }

@@ -8,19 +8,56 @@ namespace {
 
 using ir::Op;
 
-// Largest change of f when its operands move by their errors: exact for monotone functions, first order for others.
-// Where f leaves its domain or its range (log below 0), that side says nothing.
-template <typename Function>
-double carried(const Function& f, double result, const Value& a, const Value& b) {
-  if (a.error == 0 && b.error == 0) return 0;
-  double worst = 0;
+// Calls `visit` with what f gives when its operands move by their errors.
+template <typename Function, typename Visit>
+void for_each_end(const Function& f, const Value& a, const Value& b, const Visit& visit) {
+  if (a.error == 0 && b.error == 0) return;
   for (const double da : {-a.error, a.error})
     for (const double db : {-b.error, b.error}) {
       if ((std::signbit(da) && a.error == 0) || (std::signbit(db) && b.error == 0)) continue;  // the same again
-      const double change = std::abs(f(da, db) - result);
-      if (std::isfinite(change)) worst = std::max(worst, change);
+      visit(f(da, db));
     }
+}
+
+// Largest change of f when its operands move by their errors: exact for monotone functions, first order for others.
+template <typename Function>
+double carried(const Function& f, double result, const Value& a, const Value& b) {
+  double worst = 0;
+  for_each_end(f, a, b, [&](double end) {
+    const double change = std::abs(end - result);
+    if (std::isfinite(change)) worst = std::max(worst, change);
+  });
   return worst;
+}
+
+bool is_same_kind(double a, double b) {
+  return std::isfinite(a) ? std::isfinite(b) : a == b || (std::isnan(a) && std::isnan(b));
+}
+
+// Of a function: kAnything where its operands may be on either side of a border of its domain or its range (log at 0).
+template <typename Function>
+Outcomes at_borders(const Function& f, double result, const Value& a, const Value& b) {
+  Outcomes also = 0;
+  for_each_end(f, a, b, [&](double end) {
+    if (!is_same_kind(end, result)) also = kAnything;
+  });
+  return also;
+}
+
+// Makes `result` allow `other` too, which is off by `error`.
+void admit(Value& result, const Precision& type, double other, double error) {
+  if (std::isnan(other)) {
+    result.also |= kNotANumber;
+  } else if (std::isinf(other)) {
+    result.also |= infinity_of_sign(other);
+  } else if (other == 0 && error == 0) {
+    result.also |= kZero;
+  } else if (!std::isfinite(result.real)) {
+    result.also |= kAnything;
+  } else {
+    result.also |= outside_range(type, other, error);
+    result.error = std::max(result.error, std::abs(other - result.real) + error);
+  }
 }
 
 double floor_mod(double a, double b) {
@@ -186,15 +223,6 @@ double as_real(DType type, int64_t integer) {
   return type == DType::U64 ? static_cast<double>(bits(integer)) : static_cast<double>(integer);
 }
 
-int64_t to_integer(DType type, double real) {
-  if (std::isnan(real)) return 0;
-  if (type == DType::U64 && real >= 0x1p63)
-    return static_cast<int64_t>(real >= 0x1p64 ? ~uint64_t{0} : static_cast<uint64_t>(real));
-  if (real >= 0x1p63) return INT64_MAX;
-  if (real < -0x1p63) return INT64_MIN;
-  return static_cast<int64_t>(real);
-}
-
 Value logic(Op op, const Value& a, const Value& b) {
   if (op == Op::Not) return {0, a.integer == 0, a.error};
   // The value that settles the result whatever the other operand is.
@@ -205,31 +233,70 @@ Value logic(Op op, const Value& a, const Value& b) {
 
 Value select(const Operation& operation, const Value& condition, const Value& yes, const Value& no) {
   Value result = condition.integer ? yes : no;
-  if (condition.error > 0) {
-    const Value& other = condition.integer ? no : yes;
+  if (condition.error == 0) return result;
+  const Value& other = condition.integer ? no : yes;
+  result.also |= other.also;
+  if (operation.real) {
+    if (!is_same_kind(result.real, other.real))
+      admit(result, operation.precision, other.real, other.error);
+    else if (std::isfinite(result.real))
+      result.error = std::max(result.error, std::abs(result.real - other.real) + other.error);
+    if (result.real == 0 && other.real == 0) result.also |= kZero;
+  } else if (operation.complex) {
     const double distance =
-        operation.real || operation.complex
-            ? std::max(std::abs(result.real - other.real), std::abs(result.imaginary - other.imaginary))
-            : std::abs(as_real(operation.operands, result.integer) - as_real(operation.operands, other.integer));
-    // Two infinities of one sign differ by NaN and are equal; otherwise nothing can be said.
-    const bool equal =
-        (operation.real || operation.complex) && result.real == other.real && result.imaginary == other.imaginary;
-    result.error = std::max(result.error, equal                  ? other.error
-                                          : std::isnan(distance) ? INFINITY
-                                                                 : distance + other.error);
+        std::max(std::abs(result.real - other.real), std::abs(result.imaginary - other.imaginary)) + other.error;
+    result.error = std::max(result.error, distance);
+    // A part is an infinity or NaN in one of them.
+    if (!std::isfinite(distance)) result.also |= kAnything;
+  } else {
+    const double distance =
+        std::abs(as_real(operation.operands, result.integer) - as_real(operation.operands, other.integer));
+    result.error = std::max(result.error, distance + other.error);
   }
   return result;
 }
 
-Value apply_real(const Operation& operation, const Value& a, const Value& b, const Value& c) {
+// The operation on floats alone; comparisons give 0 or 1.
+double plain(Op op, double x, double y, double z) {
+  switch (op) {
+    case Op::Mul:
+      return x * y;
+    case Op::Add:
+      return x + y;
+    case Op::Sub:
+      return x - y;
+    case Op::Div:
+      return x / y;
+    case Op::Fma:
+      return std::fma(x, y, z);
+    case Op::Neg:
+      return -x;
+    case Op::Min:
+    case Op::Max:
+      return min_or_max(op == Op::Max, DType::F64, true, {x}, {y}).real;
+    case Op::IsNan:
+      return std::isnan(x);
+    default:
+      return is_comparison(op) ? compare(op, x, y) : function(op, x, y);
+  }
+}
+
+bool may_be_zero(const Value& x) { return x.error > 0 && std::abs(x.real) <= x.error; }
+
+// To first order, of operands that are what they are.
+Value first_order(const Operation& operation, const Value& a, const Value& b, const Value& c) {
   const auto rounded = [&](double result, double error) {
     if (operation.ulps > 0) error += operation.ulps * ulp(operation.precision, std::abs(result));
     return approximate(result, error);
   };
   const double x = a.real, y = b.real;
   switch (operation.op) {
-    case Op::Mul:
-      return rounded(x * y, std::abs(x) * b.error + std::abs(y) * a.error + a.error * b.error);
+    case Op::Mul: {
+      Value result = rounded(x * y, std::abs(x) * b.error + std::abs(y) * a.error + a.error * b.error);
+      // An infinity times what may be 0.
+      if (std::isinf(result.real) && (may_be_zero(a) || may_be_zero(b))) result.also = kAnything;
+      return result;
+    }
     case Op::Add:
       return rounded(x + y, a.error + b.error);
     case Op::Sub:
@@ -237,7 +304,12 @@ Value apply_real(const Operation& operation, const Value& a, const Value& b, con
     case Op::Div: {
       const double quotient = x / y;
       const double error = a.error + std::abs(quotient) * b.error;
-      return rounded(quotient, error == 0 ? 0 : error / std::abs(y));
+      Value result = rounded(quotient, error == 0 ? 0 : error / std::abs(y));
+      if (may_be_zero(b)) {
+        const double least = (std::abs(x) - a.error) / (std::abs(y) + b.error);
+        result.also = least > operation.precision.largest ? kInfinities : kAnything;
+      }
+      return result;
     }
     case Op::Fma:
       return rounded(std::fma(x, y, c.real),
@@ -245,9 +317,9 @@ Value apply_real(const Operation& operation, const Value& a, const Value& b, con
     case Op::Neg:
       return {-x, 0, a.error};
     case Op::Min:
-      return min_or_max(false, operation.operands, true, a, b);
+      return min_or_max(false, operation.operands, true, {x, 0, a.error}, {y, 0, b.error});
     case Op::Max:
-      return min_or_max(true, operation.operands, true, a, b);
+      return min_or_max(true, operation.operands, true, {x, 0, a.error}, {y, 0, b.error});
     case Op::IsNan:
       return {0, std::isnan(x), 0};
     default:
@@ -256,10 +328,49 @@ Value apply_real(const Operation& operation, const Value& a, const Value& b, con
   if (is_comparison(operation.op))
     return {0, compare(operation.op, x, y), is_uncertain(x - y, a.error + b.error) ? 1.0 : 0.0};
   const double result = function(operation.op, x, y);
-  double error = carried([&](double dx, double dy) { return function(operation.op, x + dx, y + dy); }, result, a, b);
+  const auto f = [&](double dx, double dy) { return function(operation.op, x + dx, y + dy); };
+  double error = carried(f, result, a, b);
   // a - b * floor(a / b) rounds at the size of a, however small the remainder.
   if (operation.op == Op::Mod) error += operation.ulps * ulp(operation.precision, std::abs(x));
-  return rounded(result, error);
+  Value value = rounded(result, error);
+  value.also = at_borders(f, result, a, b);
+  // Zeros are equal to them, whatever their signs.
+  if ((operation.op == Op::Relu || operation.op == Op::Fmin || operation.op == Op::Fmax) && result == 0)
+    value.also |= kZero;
+  // The quotient in between has its own range.
+  if (operation.op == Op::Mod && !(std::abs(x / y) <= operation.precision.largest && std::isfinite(y)))
+    value.also |= kAnything;
+  return value;
+}
+
+// Applies the operation to what its operands may be instead.
+void admit_outcomes(const Operation& operation, const Value& a, const Value& b, const Value& c, Value& result) {
+  const bool gives_bool = is_comparison(operation.op) || operation.op == Op::IsNan;
+  if ((a.also | b.also | c.also) & kAnything) {
+    gives_bool ? result.error = 1 : result.also = kAnything;
+    return;
+  }
+  const double error = result.error;
+  const size_t arity = ir::op_arity(operation.op);  // beyond it operands are repeated
+  bool is_first = true;                             // of all: the values themselves
+  for_each_outcome(a.real, a.also, [&](double x) {
+    for_each_outcome(b.real, arity > 1 ? b.also : 0, [&](double y) {
+      for_each_outcome(c.real, arity > 2 ? c.also : 0, [&](double z) {
+        const double other = plain(operation.op, x, y, z);
+        if (gives_bool && (other != 0) != (result.integer != 0)) result.error = 1;
+        if (!gives_bool && !is_first) admit(result, operation.precision, other, other == 0 ? 0 : error);
+        is_first = false;
+      });
+    });
+  });
+}
+
+Value apply_real(const Operation& operation, const Value& a, const Value& b, const Value& c) {
+  Value result = first_order(operation, a, b, c);
+  if (a.also | b.also | c.also) admit_outcomes(operation, a, b, c, result);
+  if (operation.precision.largest > 0 && (operation.ulps > 0 || result.error > 0))
+    result.also |= outside_range(operation.precision, result.real, result.error);
+  return result;
 }
 
 // Integer arithmetic in 64 bits without undefined overflow; the caller wraps to the type.
@@ -299,7 +410,7 @@ int64_t integer_function(Op op, DType type, int64_t a, int64_t b) {
     case Op::Fmax:
       return (is_unsigned ? bits(a) < bits(b) : a < b) ? b : a;
     default:
-      return to_integer(type, function(op, as_real(type, a), as_real(type, b)));
+      return tensor::to_integer(type, function(op, as_real(type, a), as_real(type, b)));
   }
 }
 
@@ -334,7 +445,10 @@ Value apply_integer(const Operation& operation, const Value& a, const Value& b, 
   if (error > 0)
     result.error = carried(
         [&](double dx, double dy) {
-          return as_real(type, f(a.integer + to_integer(type, dx), b.integer + to_integer(type, dy)));
+          const auto moved = [](int64_t x, double by) {
+            return static_cast<int64_t>(bits(x) + bits(tensor::to_integer(DType::I64, by)));
+          };
+          return as_real(type, f(moved(a.integer, dx), moved(b.integer, dy)));
         },
         as_real(type, result.integer), a, b);
   return result;
@@ -366,36 +480,72 @@ Value min_or_max(bool maximum, DType type, bool real, const Value& a, const Valu
   if (std::isnan(b.real)) return b;
   const auto pick = [&](double x, double y) { return maximum ? std::max(x, y) : std::min(x, y); };
   const double result = pick(a.real, b.real);
-  if (a.error == 0 && b.error == 0) return {result, 0, 0};
+  const Outcomes zero = result == 0 && a.real == b.real && std::signbit(a.real) != std::signbit(b.real) ? kZero : 0;
+  if (a.error == 0 && b.error == 0) return {result, 0, 0, 0, zero};
   const double high = pick(a.real + a.error, b.real + b.error), low = pick(a.real - a.error, b.real - b.error);
-  return approximate(result, std::max(high - result, result - low));
+  return approximate(result, std::max(high - result, result - low), zero);
 }
+
+Value rounded_to(DType type, double real, double error, Outcomes also) {
+  const double rounded = tensor::round_to(type, real), largest = precision(type).largest;
+  if (error == 0) return {rounded, 0, 0, 0, also};
+  also |= outside_range(precision(type), real, error);
+  // An infinity that may be the largest number as well.
+  if (std::isinf(rounded) && std::isfinite(real) && std::abs(real) - error <= largest)
+    return approximate(std::copysign(largest, real), error + std::abs(real) - largest, also);
+  return approximate(rounded, error, also);
+}
+
+namespace {
+
+Value to_integer(DType to, const Value& value) {
+  const auto converted = [to](double real) { return tensor::to_integer(to, real); };
+  Value result{0, converted(value.real), 0};
+  const auto allow = [&](double real) {
+    result.error = std::max(result.error, std::abs(as_real(to, converted(real)) - as_real(to, result.integer)));
+  };
+  if (value.also & kAnything) result.error = to == DType::Bool ? 1 : INFINITY;
+  for_each_outcome(value.real, value.also, allow);
+  if (value.error > 0) {
+    allow(value.real - value.error);
+    allow(value.real + value.error);
+    if (to == DType::Bool && is_uncertain(value.real, value.error)) result.error = 1;
+  }
+  return result;
+}
+
+Value between_floats(DType from, DType to, const Value& value) {
+  if (to == DType::F64 || (to == DType::F32 && from != DType::F64)) return value;  // holds all of them
+  const double result = tensor::round_to(to, value.real);
+  const auto f = [&](double change, double) { return tensor::round_to(to, value.real + change); };
+  if (value.error == 0) return {result, 0, 0, 0, value.also};
+  Value rounded = rounded_to(to, value.real, value.error, value.also);
+  if (rounded.real == result) rounded = approximate(result, carried(f, result, value, {}), rounded.also);
+  return rounded;
+}
+
+// Halves are made of f32. 64-bit integers round to that at once, not through double.
+Value to_float(DType from, DType to, const Value& value) {
+  if (to == DType::F64) return approximate(as_real(from, value.integer), value.error);
+  const auto single =
+      from == DType::U64 ? static_cast<float>(bits(value.integer)) : static_cast<float>(value.integer);
+  return approximate(tensor::round_to(to, single), value.error);
+}
+
+}  // namespace
 
 Value convert(DType from, DType to, const Value& value) {
   if (from == to) return value;
   if (is_complex(to)) return convert_to_complex(from, to, value);
-  if (is_float(from) && is_float(to)) {
-    if (to == DType::F64 || (to == DType::F32 && from != DType::F64)) return value;  // holds all of them
-    const double result = tensor::round_to(to, value.real);
-    const auto f = [&](double change, double) { return tensor::round_to(to, value.real + change); };
-    return approximate(result, carried(f, result, value, {}));
+  if (is_complex(from)) {
+    Value part{value.real, 0, value.error, 0, value.also};
+    if (to != DType::Bool) return convert(component_type(from), to, part);
+    const Value real = to_integer(to, part);
+    part.real = value.imaginary;
+    return logic(Op::Or, real, to_integer(to, part));
   }
-  if (is_float(from) && to == DType::Bool)
-    return {0, value.real != 0, is_uncertain(value.real, value.error) ? 1.0 : 0.0};
-  if (is_float(from)) {
-    const auto f = [&](double change, double) {
-      return as_real(to, tensor::wrap(to, to_integer(to, value.real + change)));
-    };
-    const int64_t result = tensor::wrap(to, to_integer(to, value.real));
-    return {0, result, carried(f, as_real(to, result), value, {})};
-  }
-  if (is_float(to)) {
-    // 64-bit integers round to f32 at once, not through double.
-    const double result = to != DType::F32     ? tensor::round_to(to, as_real(from, value.integer))
-                          : from == DType::U64 ? static_cast<float>(bits(value.integer))
-                                               : static_cast<float>(value.integer);
-    return approximate(result, value.error);
-  }
+  if (is_float(from)) return is_float(to) ? between_floats(from, to, value) : to_integer(to, value);
+  if (is_float(to)) return to_float(from, to, value);
   const double error = to == DType::Bool ? std::min(value.error, 1.0) : value.error;
   return {0, tensor::wrap(to, value.integer), error};
 }

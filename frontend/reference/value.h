@@ -9,7 +9,7 @@
 #include <cstdint>
 
 #include "frontend/ir/expr.h"
-#include "frontend/reference/tolerance.h"
+#include "frontend/reference/outcomes.h"
 
 namespace tile_tune::reference {
 
@@ -18,6 +18,7 @@ struct Value {
   int64_t integer = 0;  // of an integer type (U64 as its bit pattern) or Bool
   double error = 0;     // absolute, of each part; 0: exact. Always 0 where the value is infinite or NaN (both parts are)
   double imaginary = 0;
+  Outcomes also = 0;  // of floats and parts of complex numbers: what a right kernel may have instead
 };
 
 /// A Call resolved once: what apply() needs beside the operands.
@@ -34,7 +35,7 @@ Operation make_operation(ir::Op op, DType operands, DType result);
 
 Value apply(const Operation& operation, const Value& a, const Value& b, const Value& c);
 
-/// C's conversions; NaN to an integer gives 0, what exceeds 64 bits saturates before it wraps.
+/// The casts of docs/meaning.md.
 Value convert(DType from, DType to, const Value& value);
 
 /// Min and Max of one type: NaN wins (expr.h).
@@ -42,9 +43,12 @@ Value min_or_max(bool maximum, DType type, bool real, const Value& a, const Valu
 
 /// A real number that may be approximate: no error where it is not finite, an infinite one where none is known
 /// (0 times an infinite error).
-inline Value approximate(double real, double error) {
-  if (!std::isfinite(real)) return {real, 0, 0};
-  return {real, 0, std::isnan(error) ? std::numeric_limits<double>::infinity() : error};
+inline Value approximate(double real, double error, Outcomes also = 0) {
+  if (!std::isfinite(real)) return {real, 0, 0, 0, also};
+  return {real, 0, std::isnan(error) ? std::numeric_limits<double>::infinity() : error, 0, also};
 }
+
+/// An inexact number, rounded to a float type: `error` is what it is off by afterwards.
+Value rounded_to(DType type, double real, double error, Outcomes also);
 
 }  // namespace tile_tune::reference

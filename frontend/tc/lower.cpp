@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "frontend/ir/grouping.h"
+#include "frontend/ir/operation_type.h"
 #include "frontend/tc/lexer.h"
 #include "frontend/tc/literal.h"
 #include "frontend/tc/print.h"
@@ -32,12 +33,13 @@ ir::ExprPtr convert(const ir::ExprPtr& expr, DType type) {
   return expr->type == type ? expr : ir::make_expr(type, ir::Cast{expr});
 }
 
-// A tree of literals in another type; nullopt if a literal does not fit.
+// A tree of literals in another type, or in that of operations on it; nullptr if a literal does not fit.
 ir::ExprPtr retype(const ir::Expr& expr, DType type) {
   if (const auto* literal = std::get_if<ir::Literal>(&expr.node)) {
     const auto value = literal_as(*literal, type);
     return value ? ir::make_expr(type, *value) : nullptr;
   }
+  type = ir::operation_type(type);
   ir::Call call = std::get<ir::Call>(expr.node);
   for (size_t i = call.op == Op::Select ? 1 : 0; i < call.arguments.size(); ++i)
     if (!(call.arguments[i] = retype(*call.arguments[i], type))) return nullptr;
@@ -223,7 +225,8 @@ Result<Lowered> Lowering::cast(const ast::Expr& expr, const ast::Cast& cast) {
     // float64(0.1) is the double nearest 0.1, and uint8(300) wraps around as any other cast does.
     const bool takes_type = is_float(cast.type) || (argument.flexible == Flexible::Int && is_integer(cast.type));
     if (const auto retyped = takes_type ? retype(*argument.expr, cast.type) : nullptr)
-      return Lowered{retyped, cast.type, argument.depth};
+      return check_depth({convert(retyped, cast.type), cast.type, argument.depth + (retyped->type == cast.type ? 0 : 1)},
+                         expr.span);
     const auto widest = argument.flexible == Flexible::Float ? DType::F64 : DType::I64;
     TILE_TUNE_TRY(settled, settle(argument, widest, cast.argument->span));
     argument = settled;
@@ -314,7 +317,7 @@ Result<Lowering::Unified> Lowering::unify(const std::vector<Operand>& operands, 
     if (wants_float && !is_float(*common)) *common = DType::F32;
   }
   const bool widens = widening == Widening::All || (widening == Widening::Integers && is_integer(*type));
-  result.type = widens ? accumulator_type(*type) : *type;
+  result.type = widens ? accumulator_type(*type) : ir::operation_type(*type);
   result.natural = *natural;
   for (const auto& [operand, span] : operands) {
     TILE_TUNE_TRY(settled, settle(operand, result.type, span));

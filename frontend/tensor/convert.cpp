@@ -60,6 +60,20 @@ uint16_t encode_bf16(double value) {
   return static_cast<uint16_t>(std::bit_cast<uint32_t>(exact) >> 16);
 }
 
+int64_t to_integer(DType type, double value) {
+  if (type == DType::Bool) return value != 0;
+  if (std::isnan(value)) return 0;
+  const int bits = 8 * static_cast<int>(dtype_size(type));
+  if (is_signed(type)) {
+    const auto high = static_cast<int64_t>(~uint64_t{0} >> (65 - bits));
+    if (value >= std::ldexp(1.0, bits - 1)) return high;
+    return value < -std::ldexp(1.0, bits - 1) ? -high - 1 : static_cast<int64_t>(value);
+  }
+  if (value <= 0) return 0;
+  const bool fits = value < std::ldexp(1.0, bits);
+  return static_cast<int64_t>(fits ? static_cast<uint64_t>(value) : ~uint64_t{0} >> (64 - bits));
+}
+
 void store_real(DType type, std::byte* data, int64_t element, double value) {
   switch (type) {
     case DType::F16:

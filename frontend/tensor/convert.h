@@ -52,6 +52,10 @@ inline int64_t wrap(DType type, int64_t value) {
   }
 }
 
+/// A float as a number of an integer type: truncated, saturated to the type's range (U64 as its bit pattern), NaN as 0;
+/// Bool: whether it is not 0, which NaN is not.
+int64_t to_integer(DType type, double value);
+
 template <typename T>
 T load_as(const std::byte* data, int64_t element) {
   T value;

@@ -134,7 +134,10 @@ std::optional<std::string> c_expression(const ir::Program& program, const ir::Ex
   if (const auto* cast = std::get_if<ir::Cast>(&expr.node)) {
     const auto argument = c_expression(program, *cast->argument);
     if (!argument || is_complex(cast->argument->type) != is_complex(expr.type)) return std::nullopt;
-    return fmt::format("{}({})", c_value_type(expr.type), *argument);
+    if (is_small_float(expr.type)) return fmt::format("float({}({}))", c_type(expr.type), *argument);
+    const bool truncates = is_float(cast->argument->type) && is_integer(expr.type);
+    return fmt::format("{}({})", truncates ? fmt::format("truncated<{}>", c_type(expr.type)) : c_value_type(expr.type),
+                       *argument);
   }
   const auto& call = std::get<ir::Call>(expr.node);
   std::vector<std::string> arguments;

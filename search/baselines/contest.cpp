@@ -189,6 +189,8 @@ Result<ContestResult> Contest::run(const ir::Program& program, const std::vector
     const auto lock = MachineLock::acquire(MachineLock::Mode::Shared, options_.stop, options_.on_wait);
     if (!lock) return stopped();
     TILE_TUNE_TRY(problem, make_problem(program, options_.seed));
+    // Libraries pad with zeros and multiply by them, which gives NaN where an infinity is padded.
+    problem.special.clear();
     TILE_TUNE_CHECK(write_problem(problem, directory_.path() / match.problem));
     ir::Program packed = program;
     for (const int constant : constants) packed.tensors[constant].constant = true;

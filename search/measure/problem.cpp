@@ -22,6 +22,12 @@ constexpr int64_t kWholeElements = 1 << 21;
 constexpr double kWrittenSeconds = 1;
 constexpr int64_t kSamples = 4096;  // of each output: issue 1.6
 
+// Of what is computed from special numbers fewer elements tell: a kernel treats them alike or not at all. Chains may
+// need most of a program for any of their elements.
+constexpr int64_t kSpecialSamples = 256, kSpecialSamplesOfChains = 8;
+constexpr double kSpecialSeconds = 2;
+constexpr int64_t kSpecialBytes = 64 << 20;  // larger programs are judged on these at small sizes
+
 /// The number in `to` of a tensor of a caller of `from`, which has the same signature.
 int same_tensor(const ir::Program& from, const ir::Program& to, int number) {
   for (const auto& [ours, theirs] : {std::pair{&from.inputs, &to.inputs}, std::pair{&from.outputs, &to.outputs}})
@@ -60,6 +66,18 @@ Result<void> judge(Problem& problem, uint64_t seed, const ir::Program* written) 
   return {};
 }
 
+// Where a special number leads a subscript out of its tensor there is nothing to be judged.
+void add_special(Problem& problem, uint64_t seed) {
+  const auto& program = problem.program;
+  if (buffer_bytes(program) > kSpecialBytes) return;
+  auto inputs = reference::special_inputs(program, problem.inputs, seed);
+  if (!inputs) return;
+  const bool few = program.statements.size() == 1 || reference::evaluation_seconds(program) <= kSpecialSeconds;
+  auto expected =
+      reference::evaluate_sample(program, *inputs, few ? kSpecialSamples : kSpecialSamplesOfChains, seed);
+  if (expected) problem.special.push_back({program, *std::move(inputs), *std::move(expected), true, ""});
+}
+
 template <typename T>
 bool write_raw(const fs::path& path, const std::vector<T>& values) {
   std::ofstream file(path, std::ios::binary);
@@ -76,6 +94,7 @@ std::vector<T> read_raw(const fs::path& path) {
   return values;
 }
 
+fs::path special_directory(const fs::path& directory) { return directory / "special"; }
 fs::path input_file(const fs::path& directory, int tensor) { return directory / fmt::format("input-{}", tensor); }
 fs::path output_file(const fs::path& directory, int tensor) { return directory / fmt::format("output-{}", tensor); }
 fs::path expected_file(const fs::path& directory, size_t number, const char* what) {
@@ -104,12 +123,14 @@ Result<Problem> make_problem(const ir::Program& program, uint64_t seed, const ir
   Problem problem{program, reference::random_inputs(program, seed), {}, false, ""};
   TILE_TUNE_CHECK(judge(problem, seed, written));
   // The reference may take seconds: other ranges are looked at only if this one was no good.
-  if (reference::is_mostly_finite(problem.expected)) return problem;
-  TILE_TUNE_TRY(range, reference::finite_range(program, seed));
-  problem.inputs = reference::random_inputs(program, seed, range);
-  TILE_TUNE_CHECK(judge(problem, seed, written));
-  if (range.lo != reference::FloatRange{}.lo || range.hi != reference::FloatRange{}.hi)
-    problem.note = fmt::format("float inputs in [{:g}, {:g}), where the result is finite", range.lo, range.hi);
+  if (!reference::is_mostly_finite(problem.expected)) {
+    TILE_TUNE_TRY(range, reference::finite_range(program, seed));
+    problem.inputs = reference::random_inputs(program, seed, range);
+    TILE_TUNE_CHECK(judge(problem, seed, written));
+    if (range.lo != reference::FloatRange{}.lo || range.hi != reference::FloatRange{}.hi)
+      problem.note = fmt::format("float inputs in [{:g}, {:g}), where the result is finite", range.lo, range.hi);
+  }
+  add_special(problem, seed);
   return problem;
 }
 
@@ -120,6 +141,7 @@ Result<void> write_problem(const Problem& problem, const fs::path& directory) {
   json description = {{"program", ir::to_json(problem.program)},
                       {"sampled", problem.sampled},
                       {"note", problem.note},
+                      {"special", !problem.special.empty()},
                       {"inputs", json::array()},
                       {"expected", json::array()}};
   for (const auto& [tensor, array] : problem.inputs) {
@@ -133,11 +155,13 @@ Result<void> write_problem(const Problem& problem, const fs::path& directory) {
            write_raw(expected_file(directory, i, "values"), expected.values) &&
            write_raw(expected_file(directory, i, "imaginaries"), expected.imaginaries) &&
            write_raw(expected_file(directory, i, "integers"), expected.integers) &&
-           write_raw(expected_file(directory, i, "tolerances"), expected.tolerances);
+           write_raw(expected_file(directory, i, "tolerances"), expected.tolerances) &&
+           write_raw(expected_file(directory, i, "also"), expected.also);
   }
   std::ofstream file(directory / "problem.json");
   file << description.dump(-1, ' ', false, json::error_handler_t::replace);
   if (!good || !file.flush()) return unwritable(directory);
+  for (const auto& special : problem.special) TILE_TUNE_CHECK(write_problem(special, special_directory(directory)));
   return {};
 }
 
@@ -150,7 +174,7 @@ Result<ir::Program> read_program(const fs::path& directory) try {
 Result<Problem> read_problem(const fs::path& directory) try {
   const json description = read_description(directory);
   TILE_TUNE_TRY(program, ir::program_from_json(description.at("program")));
-  Problem problem{std::move(program), {}, {}, description.at("sampled"), description.at("note")};
+  Problem problem{std::move(program), {}, {}, description.at("sampled"), description.at("note"), {}};
   for (const int number : description.at("inputs")) {
     const auto& tensor = problem.program.tensors.at(static_cast<size_t>(number));
     problem.inputs[number] = {tensor.type, ir::shape(tensor), read_raw<std::byte>(input_file(directory, number))};
@@ -161,8 +185,13 @@ Result<Problem> read_problem(const fs::path& directory) try {
                                 read_raw<double>(expected_file(directory, i, "values")),
                                 read_raw<int64_t>(expected_file(directory, i, "integers")),
                                 read_raw<double>(expected_file(directory, i, "tolerances")),
-                                read_raw<double>(expected_file(directory, i, "imaginaries"))});
+                                read_raw<double>(expected_file(directory, i, "imaginaries")),
+                                read_raw<uint8_t>(expected_file(directory, i, "also"))});
     ++i;
+  }
+  if (description.at("special")) {
+    TILE_TUNE_TRY(special, read_problem(special_directory(directory)));
+    problem.special.push_back(std::move(special));
   }
   return problem;
 } catch (const std::exception& error) {

@@ -19,12 +19,14 @@ struct Problem {
   std::vector<reference::Expected> expected;  // empty: the caller judges (Workers' run_once)
   bool sampled = false;                       // only a sample of the outputs is expected
   std::string note;                           // how inputs were narrowed to keep the reference finite, or empty
+  std::vector<Problem> special = {};          // at most one: the program on zeros, infinities and their like
 };
 
 /// Random inputs and the reference on them: whole where that takes less than about ten seconds of a core, else on at
 /// least 4,096 elements of each output and its borders. Inputs' range is narrowed where the result would not be finite
 /// (rulings 28). `written` (may be null) is the program before its sums of products were put into steps: where its
-/// reference takes no more than a second it is what is expected.
+/// reference takes no more than a second it is what is expected. Of programs with float inputs of up to 64 MiB a few
+/// elements are also judged on special numbers.
 Result<Problem> make_problem(const ir::Program& program, uint64_t seed, const ir::Program* written = nullptr);
 
 Result<void> write_problem(const Problem& problem, const std::filesystem::path& directory);

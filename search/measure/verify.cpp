@@ -105,6 +105,36 @@ Reply compare_outputs(const Problem& problem, const Buffers& buffers) {
   return reply;
 }
 
+namespace {
+
+// One run on buffers whose outputs hold `pattern`, compared with what is expected.
+Reply run(const Problem& problem, const Kernel& kernel, Buffers& buffers, Flush flush, std::byte pattern,
+          double call_seconds, int reply_fd) {
+  watch_guards(&buffers, reply_fd);
+  buffers.prepare_outputs(pattern);
+  KernelCall call(problem.program, kernel, buffers, flush);
+  const int code = [&] {
+    const CallLimit limit(call_seconds);
+    return call();
+  }();
+  watch_guards(nullptr, reply_fd);
+  if (code != 0) return run_fault(code);
+  for (const auto& trespass : {buffers.trespass(), call.trespass()})
+    if (!trespass.empty()) return Reply::fault(Outcome::Wrong, trespass);
+  return compare_outputs(problem, buffers);
+}
+
+// On zeros, infinities, NaN and subnormal numbers.
+Reply run_special(const Problem& special, const Kernel& kernel, double call_seconds, int reply_fd) {
+  Buffers buffers(special, Flush::End);
+  Reply reply = run(special, kernel, buffers, Flush::End, kPatterns[0], call_seconds, reply_fd);
+  if (reply.outcome == Outcome::Wrong)
+    reply.reason += ", where inputs hold zeros, infinities, NaN or subnormal numbers";
+  return reply;
+}
+
+}  // namespace
+
 Reply verify(const Problem& problem, const Kernel& kernel, double call_seconds, int reply_fd) {
   Reply worst;
   std::vector<tensor::Array> first_outputs;
@@ -114,18 +144,7 @@ Reply verify(const Problem& problem, const Kernel& kernel, double call_seconds, 
     // To make buffers of 270 MB takes as long as a kernel of 17 GFLOP.
     if (first || !places->fill_pages()) places.emplace(problem, flush);
     Buffers& buffers = *places;
-    watch_guards(&buffers, reply_fd);
-    buffers.prepare_outputs(kPatterns[first ? 0 : 1]);
-    KernelCall call(problem.program, kernel, buffers, flush);
-    const int code = [&] {
-      const CallLimit limit(call_seconds);
-      return call();
-    }();
-    watch_guards(nullptr, reply_fd);
-    if (code != 0) return run_fault(code);
-    for (const auto& trespass : {buffers.trespass(), call.trespass()})
-      if (!trespass.empty()) return Reply::fault(Outcome::Wrong, trespass);
-    Reply reply = compare_outputs(problem, buffers);
+    Reply reply = run(problem, kernel, buffers, flush, kPatterns[first ? 0 : 1], call_seconds, reply_fd);
     if (reply.outcome != Outcome::Ok) return reply;
     worst.verify_error = std::max(worst.verify_error, reply.verify_error);
     for (size_t i = 0; i < problem.program.outputs.size(); ++i) {
@@ -140,6 +159,8 @@ Reply verify(const Problem& problem, const Kernel& kernel, double call_seconds, 
       }
     }
   }
+  for (const auto& special : problem.special)
+    if (Reply reply = run_special(special, kernel, call_seconds, reply_fd); reply.outcome != Outcome::Ok) return reply;
   return worst;
 }
 

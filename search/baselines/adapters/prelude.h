@@ -17,6 +17,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <functional>
+#include <limits>
 #include <stdexcept>
 #include <string>
 #include <vector>
@@ -45,6 +46,16 @@ T* scratch(int64_t count) {
   if (!memory) throw std::bad_alloc();
   std::memset(memory, 0, bytes);
   return static_cast<T*>(memory);
+}
+
+/// A float as an integer, as docs/meaning.md has it: truncated, saturated, NaN as 0.
+template <typename To, typename From>
+To truncated(From value) {
+  constexpr From kLeast = static_cast<From>(std::numeric_limits<To>::min());
+  constexpr From kBeyond = 2 * static_cast<From>(std::numeric_limits<To>::max() / 2 + 1);
+  if (value != value) return 0;
+  if (value < kLeast) return std::numeric_limits<To>::min();
+  return value < kBeyond ? static_cast<To>(value) : std::numeric_limits<To>::max();
 }
 
 struct Axis {

@@ -1,5 +1,6 @@
 #include <array>
 
+#include "frontend/ir/operation_type.h"
 #include "tests/property/programs/draft.h"
 
 namespace tile_tune::test {
@@ -103,7 +104,7 @@ Value jump(Draft& draft, DType type) {
 
 Value comparison(Draft& draft, bool complex) {
   constexpr std::array kOps{Op::Eq, Op::Ne, Op::Lt, Op::Le, Op::Gt, Op::Ge};
-  const DType type = complex ? DType::C32 : pick(draft, kNumbers);
+  const DType type = complex ? DType::C32 : ir::operation_type(pick(draft, kNumbers));
   draft.kinds.insert("comparison");
   return call(kOps[draft.random.below(complex ? 2 : kOps.size())], DType::Bool,
               {exact_leaf(draft, type), exact_leaf(draft, type)}, true);
@@ -199,6 +200,11 @@ Value cast(Draft& draft, DType type, int depth) {
 Value random_value(Draft& draft, DType type, int depth) {
   if (depth == 0 || draft.chance(25)) return leaf(draft, type);
   if (draft.chance(10)) return cast(draft, type, depth);
+  // Half types only store numbers.
+  if (ir::operation_type(type) != type) {
+    const Value value = random_value(draft, ir::operation_type(type), depth);
+    return {ir::make_expr(type, ir::Cast{value.expr}), value.exact};
+  }
   if (draft.chance(10)) return select(draft, type, depth);
   if (type == DType::Bool) return random_bool(draft, depth);
   if (is_complex(type)) return random_complex(draft, type, depth);

@@ -176,6 +176,52 @@ TEST_CASE("elementwise operations between contractions are one statement") {
   for (int n = 0; n < 200000; ++n) endless = endless + 1;  // must not exhaust the stack when it ends
 }
 
+TEST_CASE("elementwise operations on halves are one computation in f32, whatever is kept of their parts") {
+  const auto A = Placeholder(DType::BF16, {6}, "A"), B = Placeholder(DType::BF16, {6}, "B");
+  const auto type_of = [](const Program& program, size_t statement) {
+    const auto& ir = program.ir();
+    return ir.tensors[static_cast<size_t>(ir.statements[statement].target)].type;
+  };
+  const std::string tc = "def f(bfloat16(N) A, bfloat16(N) B) -> (O) { O(i) = ";
+  for (const auto& [tensor, value] : std::initializer_list<std::pair<Tensor, std::string>>{
+           {A * A - B, "A(i) * A(i) - B(i)"},
+           {relu(-A) * 0.1, "relu(-A(i)) * 0.1"},
+           {select(A > B, exp(A), B), "A(i) > B(i) ? exp(A(i)) : B(i)"},
+           {cast(A * B, DType::BF16) + B, "bfloat16(A(i) * B(i)) + B(i)"},
+           {cast(A * B, DType::F32), "float(A(i) * B(i))"}}) {
+    INFO(value);
+    CHECK(hash(Program("f", {A, B}, {{"O", tensor}})) == hash_of_tc(tc + value + " }", {{"N", 6}}));
+  }
+  TensorIndex i, j;
+  auto outer = TensorOutput(6, 6);
+  outer(i, j) = A(i) * B(j);
+  CHECK(hash(Program("f", {A, B}, {{"O", outer}})) ==
+        hash_of_tc("def f(bfloat16(N) A, bfloat16(N) B) -> (O) { O(i,j) = A(i) * B(j) }", {{"N", 6}}));
+
+  // A part that is used twice is kept as f32; as an output, or by a contraction, it is seen rounded.
+  const auto square = A * A;
+  const Program twice("f", {A, B}, {{"O", square * (square - B)}});
+  REQUIRE(twice.ir().statements.size() == 2);
+  CHECK(type_of(twice, 0) == DType::F32);
+  CHECK(type_of(twice, 1) == DType::BF16);
+  const Program listed("f", {A, B}, {{"S", square}, {"O", square - B}});
+  REQUIRE(listed.ir().statements.size() == 3);
+  CHECK(type_of(listed, 0) == DType::F32);
+  CHECK(type_of(listed, 1) == DType::BF16);
+  auto sum = TensorOutput();
+  sum() += square(i);
+  const Program summed("f", {A, B}, {{"S", sum}, {"O", square - B}});
+  REQUIRE(summed.ir().statements.size() == 4);
+  CHECK(type_of(summed, 1) == DType::BF16);
+  CHECK(summed.ir().statements[2].op == ir::Aggregation::Sum);
+}
+
+TEST_CASE("a complex number keeps its real part in a real type") {
+  const auto C = Placeholder(DType::C32, {4}, "C");
+  CHECK(cast(C, DType::F32).dtype() == DType::F32);
+  CHECK_NOTHROW(Program("f", {C}, {{"O", cast(C, DType::F64) + 1}, {"B", cast(C, DType::Bool)}}));
+}
+
 TEST_CASE("save writes what the reader reads") {
   TensorIndex i, j;
   const auto A = Placeholder(DType::F32, {3, 4}, "A");

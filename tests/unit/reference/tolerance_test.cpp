@@ -7,6 +7,8 @@
 #include <numeric>
 #include <random>
 
+#include "frontend/reference/outcomes.h"
+
 using namespace tile_tune;
 using namespace tile_tune::reference;
 
@@ -230,4 +232,90 @@ TEST_CASE("an array that is too short fails where it ends") {
   REQUIRE(verdict.mismatch);
   CHECK(verdict.mismatch->element == 1);
   CHECK(std::isnan(verdict.mismatch->got));
+}
+
+TEST_CASE("zeros that are exact have their sign, others have either") {
+  const auto passes = [](const Expected& expected, float got) { return !compare(expected, f32({1}, {got})).mismatch; };
+  CHECK(passes(expecting({-0.0}, {0}), -0.0f));
+  CHECK_FALSE(passes(expecting({-0.0}, {0}), 0.0f));
+  CHECK_FALSE(passes(expecting({0.0}, {0}), -0.0f));
+  CHECK(passes(expecting({0.0}, {1e-7}), -0.0f));
+  Expected either = expecting({0.0}, {0});
+  either.also = {kZero};
+  CHECK(passes(either, -0.0f));
+}
+
+namespace {
+
+// The only element of an f32 statement over k terms a(k) * b(k) * c(k), or their product.
+Expected one_element(Aggregation op, const std::vector<float>& a, const std::vector<float>& b,
+                     const std::vector<float>& c = {}) {
+  const auto k = static_cast<int64_t>(a.size());
+  Builder builder;
+  const int x = builder.input(DType::F32, {k}), y = builder.input(DType::F32, {k});
+  ExprPtr term = call(Op::Mul, {builder.read(x, {at(0)}), builder.read(y, {at(0)})});
+  Inputs inputs{{x, f32({k}, a)}, {y, f32({k}, b)}};
+  if (!c.empty()) {
+    const int z = builder.input(DType::F32, {k});
+    term = call(Op::Mul, {term, builder.read(z, {at(0)})});
+    inputs.emplace(z, f32({k}, c));
+  }
+  const int o = builder.output(DType::F32, {});
+  builder.add(o, {}, {{0, k}}, op, term);
+  return evaluate_one(builder.program(), inputs);
+}
+
+bool allows(const Expected& expected, float got) { return !compare(expected, f32({}, {got})).mismatch; }
+
+}  // namespace
+
+TEST_CASE("where partial sums may overflow, what they then give passes, and no other wrong number") {
+  const Expected over = one_element(Aggregation::Sum, {2e38f, 2e38f, -2e38f, -2e38f, 7}, {1, 1, 1, 1, 1});
+  CHECK(allows(over, INFINITY));
+  CHECK(allows(over, -INFINITY));
+  CHECK(allows(over, NAN));
+  CHECK(allows(over, 0));       // 7 is far below the last place of 2e38
+  CHECK_FALSE(allows(over, 1e34f));
+  const Expected positive = one_element(Aggregation::Sum, {3e38f, 3e38f, -3e38f}, {1, 1, 1});
+  CHECK(allows(positive, 3e38f));
+  CHECK(allows(positive, INFINITY));
+  CHECK_FALSE(allows(positive, -INFINITY));
+  CHECK_FALSE(allows(positive, NAN));
+  CHECK_FALSE(allows(positive, 2.9e38f));
+  const Expected inside = one_element(Aggregation::Sum, {1e38f, 1e38f, -1e38f}, {1, 1, 1});
+  CHECK_FALSE(allows(inside, INFINITY));
+  CHECK_FALSE(allows(inside, NAN));
+  // 0 * inf is NaN, whatever else is added.
+  CHECK_FALSE(allows(one_element(Aggregation::Sum, {0, 1}, {INFINITY, 1}), INFINITY));
+  CHECK(allows(one_element(Aggregation::Sum, {0, 1}, {INFINITY, 1}), NAN));
+}
+
+TEST_CASE("the factors of a term, and of a product, may leave the range in one order and not in another") {
+  const Expected over = one_element(Aggregation::Sum, {1e30f, 1}, {1e-30f, 1}, {1e30f, 1});
+  CHECK(allows(over, 1e30f));
+  CHECK(allows(over, INFINITY));
+  CHECK_FALSE(allows(over, 1.01e30f));
+  CHECK_FALSE(allows(over, NAN));
+  const Expected under = one_element(Aggregation::Sum, {1e-30f, 1}, {1e30f, 1}, {1e-30f, 1});
+  CHECK(allows(under, 1));
+  CHECK_FALSE(allows(under, 0.999f));
+  CHECK(allows(one_element(Aggregation::Sum, {1e-30f}, {1e30f}, {1e-30f}), 0));
+  CHECK(allows(one_element(Aggregation::Sum, {1e30f}, {1e30f}, {0}), NAN));
+  CHECK_FALSE(allows(one_element(Aggregation::Sum, {1e10f}, {1e10f}, {0}), NAN));
+
+  const Expected product = one_element(Aggregation::Product, {1e30f, 1e-30f, 1e20f}, {1, 1, 1e-19f});
+  CHECK(allows(product, 10));
+  CHECK_FALSE(allows(product, 10.1f));
+  CHECK_FALSE(allows(product, INFINITY));
+  const Expected far = one_element(Aggregation::Product, {1e30f, 1e30f, 1e-30f, 1e-30f}, {1, 1, 1, 1});
+  for (const float got : {1.0f, INFINITY, 0.0f, NAN}) CHECK(allows(far, got));
+  CHECK_FALSE(allows(far, -INFINITY));
+}
+
+TEST_CASE("sums of what is below the normal numbers may lose each term") {
+  const std::vector<float> tiny(1000, 0x1p-75f);
+  const Expected sum = one_element(Aggregation::Sum, tiny, tiny);  // 1000 * 2^-150, half a step each
+  CHECK(allows(sum, 0));
+  CHECK(allows(sum, 0x1p-140f));
+  CHECK_FALSE(allows(sum, 0x1p-126f));
 }

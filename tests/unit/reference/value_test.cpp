@@ -186,17 +186,31 @@ TEST_CASE("select takes a branch, or either when the condition is open") {
   CHECK(choose({0, 0, 0}, {5, 0, 0.5}, {9, 0, 7}).real == 9);
   CHECK(choose({0, 1, 1}, {5, 0, 0.5}, {9, 0, 0.25}).error == 4.25);
   CHECK(choose({0, 1, 1}, {5, 0, 0}, {5, 0, 0}).error == 0);
-  CHECK(choose({0, 1, 1}, {5, 0, 0}, {NAN, 0, 0}).error == kInfinity);
+  CHECK(choose({0, 1, 1}, {5, 0, 0}, {NAN, 0, 0}).also == kNotANumber);
+  CHECK(choose({0, 1, 0}, {5, 0, 0}, {NAN, 0, 0}).also == 0);
+  CHECK(choose({0, 1, 1}, {NAN, 0, 0}, {5, 0, 0}).also == kAnything);
+  CHECK(choose({0, 1, 1}, {0, 0, 0}, {-0.0, 0, 0}).also == kZero);
 }
 
-TEST_CASE("casts follow C") {
+TEST_CASE("casts truncate, saturate, and take NaN for 0") {
   const auto to_integer = [](DType to, double value) { return convert(DType::F64, to, {value, 0, 0}).integer; };
   CHECK(to_integer(DType::I32, -2.9) == -2);
-  CHECK(to_integer(DType::I8, 300.5) == 44);
+  CHECK(to_integer(DType::I8, 300.5) == 127);
+  CHECK(to_integer(DType::I8, -128.9) == -128);
+  CHECK(to_integer(DType::I8, -1e30) == -128);
+  CHECK(to_integer(DType::U8, -1.9) == 0);
+  CHECK(to_integer(DType::U8, 255.9) == 255);
+  CHECK(to_integer(DType::U8, kInfinity) == 255);
+  CHECK(to_integer(DType::U32, 4294967295.5) == 4294967295);
+  CHECK(to_integer(DType::U32, 0x1p32) == 4294967295);
+  CHECK(to_integer(DType::I32, 0x1p31) == INT32_MAX);
   CHECK(to_integer(DType::I64, 1e30) == INT64_MAX);
   CHECK(to_integer(DType::I64, -1e30) == INT64_MIN);
   CHECK(to_integer(DType::I64, NAN) == 0);
   CHECK(to_integer(DType::U64, 0x1p63) == INT64_MIN);
+  CHECK(to_integer(DType::U64, 0x1p64) == -1);
+  CHECK(to_integer(DType::U64, -1e30) == 0);
+  CHECK(to_integer(DType::Bool, NAN) == 1);
   CHECK(to_integer(DType::Bool, 0.25) == 1);
   CHECK(convert(DType::F64, DType::F32, {1 + 0x1p-30, 0, 0}).real == 1);
   CHECK(convert(DType::F32, DType::F16, {1e6, 0, 0}).real == kInfinity);
@@ -205,7 +219,57 @@ TEST_CASE("casts follow C") {
   CHECK(convert(DType::I64, DType::F32, {0, (int64_t{1} << 60) + (int64_t{1} << 36) + 1, 0}).real == 0x1p60 + 0x1p37);
   CHECK(convert(DType::U64, DType::F64, {0, -1, 0}).real == 0x1p64);
   CHECK(convert(DType::I32, DType::U8, {0, -1, 0}).integer == 255);
+  CHECK(convert(DType::I32, DType::I8, {0, 300, 0}).integer == 44);
+  // By way of f32, where this is a tie that goes to the even neighbour.
+  CHECK(convert(DType::I32, DType::BF16, {0, (1 << 30) + (1 << 22) + 1, 0}).real == 0x1p30);
+  CHECK(convert(DType::F64, DType::BF16, {1 + 0x1p-8 + 0x1p-40, 0, 0}).real == 1 + 0x1p-7);
+  Value z{1.5, 0, 0};
+  z.imaginary = 7;
+  CHECK(convert(DType::C32, DType::F64, z).real == 1.5);
+  CHECK(convert(DType::C64, DType::I8, z).integer == 1);
+  z.real = 0;
+  CHECK(convert(DType::C32, DType::Bool, z).integer == 1);
+  CHECK(convert(DType::F32, DType::U8, {1e39, 0, 0, 0, kPositiveInfinity}).error == 0);
+  CHECK(convert(DType::F32, DType::U8, {7, 0, 0, 0, kNotANumber}).error == 7);
   CHECK(convert(DType::I32, DType::Bool, {0, 256, 0}).integer == 1);
   CHECK(convert(DType::F32, DType::I32, {2, 0, 1e-6}).error == 1);
   CHECK(convert(DType::F32, DType::I32, {2.5, 0, 1e-6}).error == 0);
+}
+
+TEST_CASE("what leaves the range of its type may be an infinity or zero, and what is computed from it then") {
+  const auto f32 = [](Op op, Value a, Value b = {}) {
+    return apply(make_operation(op, DType::F32, DType::F32), a, b, b);
+  };
+  const Value square = f32(Op::Mul, {3e19}, {3e19});
+  CHECK(square.real == Approx(9e38));
+  CHECK(square.also == kPositiveInfinity);
+  const Value root = f32(Op::Sqrt, f32(Op::Add, square, {1}));
+  CHECK(root.real == Approx(3e19));
+  CHECK(admits(root.also, kInfinity));
+  CHECK_FALSE(admits(root.also, 2e19));
+  CHECK(root.error < 1e14);
+
+  const Value sigmoid = f32(Op::Div, {1}, f32(Op::Add, {1}, f32(Op::Exp, {95})));
+  CHECK(sigmoid.real == Approx(5.52e-42).epsilon(0.01));
+  CHECK(admits(sigmoid.also, 0));
+  CHECK_FALSE(admits(sigmoid.also, 1));
+  CHECK_FALSE(admits(sigmoid.also, NAN));
+
+  CHECK(f32(Op::Sub, square, square).also == (kInfinities | kNotANumber));
+  CHECK(f32(Op::Mul, {-3e19}, {3e19}).also == kNegativeInfinity);
+  CHECK(f32(Op::Div, {1}, f32(Op::Mul, {1e-30}, {-1e-30})).also == kInfinities);
+  CHECK(f32(Op::Mul, {3e18}, {3e18}).also == 0);
+  CHECK(apply(make_operation(Op::Mul, DType::F64, DType::F64), {3e19}, {3e19}, {}).also == 0);
+  // Exact infinities, and zeros that are, have nothing beside them.
+  CHECK(f32(Op::Mul, {kInfinity}, {2}).also == 0);
+  CHECK(f32(Op::Div, {1}, {0}).also == 0);
+  CHECK(truth(DType::F32, Op::Gt, square, {1e39}).error == 1);
+  CHECK(truth(DType::F32, Op::Gt, square, {1e38}).error == 0);
+  // Both zeros: which one is open, and with it what a quotient by it is.
+  const Value zero = f32(Op::Max, {0.0}, {-0.0});
+  CHECK(zero.also == kZero);
+  CHECK((f32(Op::Div, {1}, zero).also & kInfinities) == kInfinities);
+  // A divisor that may be 0.
+  CHECK(f32(Op::Div, {1}, {1e-9, 0, 1e-8}).also == kAnything);
+  CHECK(f32(Op::Log, {1e-9, 0, 1e-8}).also == kAnything);
 }
