@@ -35,7 +35,7 @@ struct BuildOptions {
 
 Result<std::vector<Workload>> load_workloads(const BuildOptions& options, const Reporter& report) {
   TILE_TUNE_TRY(loaded, load_programs(options.programs, options.bindings, report));
-  TILE_TUNE_TRY(bound, bind_programs(loaded, options.bindings));
+  TILE_TUNE_TRY(bound, bind_programs(loaded, options.bindings, report));
   TILE_TUNE_TRY(sizes, parse_sizes(options.bindings.sizes));
   std::vector<Workload> workloads;
   for (size_t i = 0; i < loaded.size(); ++i)
@@ -83,7 +83,7 @@ Result<Package> package_of_many_sizes(const BuildOptions& options, const std::ve
                 "build a library for each program");
   if (!options.schedule.empty())
     return fail(ErrorClass::Program, "command-line", "--schedule is for one size of each name");
-  TILE_TUNE_TRY(workload, load_family(loaded.front(), options.bindings, sizes));
+  TILE_TUNE_TRY(workload, load_family(loaded.front(), options.bindings, sizes, session.report));
   const std::string name = options.name.empty() ? workload.top.program.name : options.name;
   TILE_TUNE_CHECK(codegen::check_external_name("library", name));
   TILE_TUNE_CHECK(codegen::check_external_name("function", name));
@@ -108,10 +108,11 @@ Result<Package> package_of_programs(BuildOptions options, const Session& session
     return fail(ErrorClass::Program, "several-programs", "--schedule is for a single program");
   TILE_TUNE_TRY(name, library_name(options, workloads));
   TILE_TUNE_CHECK(check_names(name, options, workloads));
-  for (const auto& workload : workloads) TILE_TUNE_CHECK(check_memory(workload.program));
+  for (const auto& workload : workloads) TILE_TUNE_CHECK(check_size(workload.program));
   TILE_TUNE_TRY(targets, package_targets(session));
   TILE_TUNE_CHECK(check_writable(options.directory));
-  TILE_TUNE_TRY(databases, options.schedule.empty() ? open_stack(session) : Result<std::vector<db::Database>>());
+  const bool asks = options.schedule.empty() || !session.options.databases.empty();
+  TILE_TUNE_TRY(databases, asks ? open_stack(session) : Result<std::vector<db::Database>>());
   std::vector<codegen::Kernel> kernels;
   for (const auto& workload : workloads) {
     const auto pick = [&](const codegen::Target& target) {

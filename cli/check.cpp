@@ -7,6 +7,7 @@
 
 #include "cli/bindings.h"
 #include "cli/domain_text.h"
+#include "cli/memory.h"
 #include "cli/program_argument.h"
 #include "cli/table.h"
 #include "cli/units.h"
@@ -93,18 +94,20 @@ Result<std::vector<Checked>> check_all(const CheckOptions& options, const Report
     // Programs whose sizes are all known are complete as they are.
     for (size_t i = 0; i < checked.size(); ++i) {
       if (loaded[i].sizes.size() < loaded[i].program.sizes.size()) continue;
-      TILE_TUNE_TRY(bound, ir::bind(laid_out[i], loaded[i].sizes));
+      TILE_TUNE_TRY(bound, bind_and_warn(laid_out[i], loaded[i].sizes, report));
       checked[i].bound = std::move(bound);
     }
     return checked;
   }
-  TILE_TUNE_TRY(bound, bind_programs(loaded, options.bindings));
+  TILE_TUNE_TRY(bound, bind_programs(loaded, options.bindings, report));
   for (size_t i = 0; i < checked.size(); ++i) checked[i].bound = std::move(bound[i]);
   return checked;
 }
 
 Result<Exit> check(const CheckOptions& options, const Session& session) {
   TILE_TUNE_TRY(checked, check_all(options, session.report));
+  for (const auto& one : checked)
+    if (one.bound) TILE_TUNE_CHECK(check_extents(*one.bound));
   if (session.report.json()) {
     nlohmann::json programs = nlohmann::json::array();
     for (const auto& one : checked) programs.push_back(to_json(one));

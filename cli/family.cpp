@@ -139,15 +139,20 @@ std::string described(const FamilyWorkload& workload) {
   return fmt::format("{} ({})", workload.top.program.name, family_text(workload.program.sizes));
 }
 
-Result<Workload> FamilyWorkload::at(const std::vector<int64_t>& values) const {
+ir::Sizes FamilyWorkload::sizes_at(const std::vector<int64_t>& values) const {
   ir::Sizes sizes = program.fixed;
   for (size_t k = 0; k < values.size(); ++k) sizes[program.sizes[k].name] = values[k];
+  return sizes;
+}
+
+Result<Workload> FamilyWorkload::at(const std::vector<int64_t>& values) const {
+  const ir::Sizes sizes = sizes_at(values);
   TILE_TUNE_TRY(bound, ir::bind(program.symbolic, sizes));
   return make_workload(loaded, bound, sizes);
 }
 
 Result<FamilyWorkload> load_family(const LoadedProgram& loaded, const BindingOptions& options,
-                                   const std::vector<codegen::FamilySize>& sizes) {
+                                   const std::vector<codegen::FamilySize>& sizes, const Reporter& report) {
   TILE_TUNE_TRY(given, parse_sizes(options.sizes));
   TILE_TUNE_CHECK(check_family_program(loaded, given, sizes));
   if (!options.constants.empty())
@@ -155,9 +160,10 @@ Result<FamilyWorkload> load_family(const LoadedProgram& loaded, const BindingOpt
                 "constants are packed for one size: an entry for many sizes cannot take them", "leave out --constant");
   TILE_TUNE_TRY(stored, with_storage(loaded.program, options));
   FamilyWorkload workload{loaded, {std::move(stored), sizes_of(loaded, given), sizes}, {}};
-  TILE_TUNE_TRY(top, workload.at(workload.program.top()));
-  workload.top = std::move(top);
-  TILE_TUNE_CHECK(check_memory(workload.top.program));
+  const ir::Sizes largest = workload.sizes_at(workload.program.top());
+  TILE_TUNE_TRY(bound, bind_and_warn(workload.program.symbolic, largest, report));
+  workload.top = make_workload(loaded, bound, largest);
+  TILE_TUNE_CHECK(check_size(workload.top.program));
   return workload;
 }
 

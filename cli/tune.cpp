@@ -26,6 +26,7 @@
 #include "cli/tuning.h"
 #include "cli/verbs.h"
 #include "codegen/emit/names.h"
+#include "frontend/ir/warnings.h"
 
 namespace tile_tune::cli {
 
@@ -97,7 +98,7 @@ Result<void> tune_for(const codegen::Target& target, const LoadedProgram& loaded
   const double began = now_seconds();
   const ir::Sizes sizes = sizes_of(loaded, given);
   TILE_TUNE_TRY(bound, ir::bind(stored, sizes));
-  TILE_TUNE_CHECK(check_memory(bound));
+  TILE_TUNE_CHECK(check_size(bound));
   if (!directory.empty()) {
     // What would stop the package is said before the tuning, not after it.
     TILE_TUNE_CHECK(codegen::check_external_name("function", bound.name));
@@ -158,6 +159,15 @@ Result<std::vector<Variant>> variants_of(const LoadedProgram& loaded, const ir::
   TILE_TUNE_TRY(packed, with_constants(stored, loaded.suite->weights));
   variants.push_back({&loaded, name + ", weights packed", std::move(packed)});
   return variants;
+}
+
+/// Warnings of all programs come before the first of them is tuned. One whose sizes do not fit is told of in its turn.
+Result<void> warn_of(const std::vector<LoadedProgram>& loaded, const std::vector<ir::Program>& stored,
+                     const ir::Sizes& given, const Reporter& report) {
+  for (size_t i = 0; i < loaded.size(); ++i)
+    if (const auto bound = ir::bind(stored[i], sizes_of(loaded[i], given)))
+      TILE_TUNE_CHECK(report.program_warnings(ir::warnings_of(*bound)));
+  return {};
 }
 
 /// Packages of one folder would overwrite each other.
@@ -250,7 +260,7 @@ Result<Exit> tune_many(const std::vector<LoadedProgram>& loaded, const std::vect
   const double began = now_seconds();
   TILE_TUNE_CHECK(check_for_many(arguments));
   if (loaded.size() != 1) return tl::unexpected(several_programs(arguments.programs.front(), loaded));
-  TILE_TUNE_TRY(workload, load_family(loaded.front(), arguments.bindings, sizes));
+  TILE_TUNE_TRY(workload, load_family(loaded.front(), arguments.bindings, sizes, session.report));
   TILE_TUNE_TRY(target, session.target());
   const std::string& name = workload.top.program.name;
   if (!arguments.emit.empty()) {
@@ -297,6 +307,7 @@ Result<Exit> tune(TuneArguments arguments, const Session& session) {
   TILE_TUNE_TRY(stored, with_storage(loaded, arguments.bindings));
   if (!arguments.schedules.empty() && loaded.size() != 1)
     return fail(ErrorClass::Program, "several-programs", "--schedule is for a single program");
+  TILE_TUNE_CHECK(warn_of(loaded, stored, given, session.report));
   std::vector<Variant> variants;
   for (size_t i = 0; i < loaded.size(); ++i) {
     TILE_TUNE_TRY(some, variants_of(loaded[i], stored[i], arguments.weights));
