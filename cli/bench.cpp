@@ -105,7 +105,7 @@ Result<std::set<int>> add_packed(const LoadedProgram& loaded, const ir::Program&
 
 Result<BenchRow> measure(const LoadedProgram& loaded, const ir::Program& bound, const ir::Sizes& sizes,
                          const Bench& bench) {
-  TILE_TUNE_CHECK(check_memory(bound));
+  TILE_TUNE_CHECK(check_size(bound));
   const ir::Program plain = without_constants(bound);
   const Workload planned = planned_workload(loaded, plain, sizes, bench.session);
   TILE_TUNE_TRY(workload, faster_form(planned, bench.target, bench.databases));
@@ -175,7 +175,7 @@ Result<Exit> bench(const BenchArguments& arguments, const Session& session) {
                 fmt::format("no workload is named {}, nor its group", fmt::join(arguments.only, " or ")));
   if (!arguments.schedule.empty() && loaded.size() != 1)
     return fail(ErrorClass::Program, "several-programs", "--schedule is for a single program");
-  TILE_TUNE_TRY(bound, bind_programs(loaded, arguments.bindings));
+  TILE_TUNE_TRY(bound, bind_programs(loaded, arguments.bindings, session.report));
   TILE_TUNE_TRY(given, parse_sizes(arguments.bindings.sizes));
   TILE_TUNE_TRY(target, session.target());
   TILE_TUNE_TRY(databases, open_stack(session));

@@ -10,6 +10,7 @@
 #include "cli/nearest_name.h"
 #include "frontend/diagnostic/utf8.h"
 #include "frontend/einsum/einsum.h"
+#include "frontend/ir/warnings.h"
 
 namespace tile_tune::cli {
 
@@ -150,11 +151,17 @@ Result<ir::Program> with_storage(const ir::Program& program, const BindingOption
   return with_constants(std::move(laid_out), options.constants);
 }
 
-Result<ir::Program> bind_program(const LoadedProgram& loaded, const BindingOptions& options) {
+Result<ir::Program> bind_and_warn(const ir::Program& program, const ir::Sizes& sizes, const Reporter& report) {
+  TILE_TUNE_TRY(bound, ir::bind(program, sizes));
+  TILE_TUNE_CHECK(report.program_warnings(ir::warnings_of(bound)));
+  return bound;
+}
+
+Result<ir::Program> bind_program(const LoadedProgram& loaded, const BindingOptions& options, const Reporter& report) {
   TILE_TUNE_TRY(stored, with_storage(loaded.program, options));
   TILE_TUNE_TRY(sizes, parse_sizes(options.sizes));
   TILE_TUNE_CHECK(check_size_names({loaded.program}, sizes));
-  return ir::bind(stored, sizes_of(loaded, sizes));
+  return bind_and_warn(stored, sizes_of(loaded, sizes), report);
 }
 
 Result<void> check_size_names(const std::vector<ir::Program>& programs, const ir::Sizes& sizes) {
@@ -199,13 +206,13 @@ Result<std::vector<ir::Program>> with_storage(const std::vector<LoadedProgram>& 
 }
 
 Result<std::vector<ir::Program>> bind_programs(const std::vector<LoadedProgram>& loaded,
-                                               const BindingOptions& options) {
+                                               const BindingOptions& options, const Reporter& report) {
   TILE_TUNE_TRY(programs, with_storage(loaded, options));
   TILE_TUNE_TRY(sizes, parse_sizes(options.sizes));
   TILE_TUNE_CHECK(check_size_names(programs, sizes));
   std::vector<ir::Program> bound;
   for (size_t i = 0; i < programs.size(); ++i) {
-    auto one = ir::bind(programs[i], sizes_of(loaded[i], sizes));
+    auto one = bind_and_warn(programs[i], sizes_of(loaded[i], sizes), report);
     if (!one && loaded[i].suite) one.error().message = loaded[i].suite->name + ": " + one.error().message;
     if (!one) return tl::unexpected(one.error());
     bound.push_back(std::move(*one));

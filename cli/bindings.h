@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "cli/loaded_program.h"
+#include "cli/report.h"
 #include "frontend/ir/program.h"
 
 namespace CLI {
@@ -46,15 +47,19 @@ Result<ir::Program> with_constants(ir::Program program, const std::vector<std::s
 /// Both, and the state of the caches, as the options say.
 Result<ir::Program> with_storage(const ir::Program& program, const BindingOptions& options);
 
+/// ir::bind(), whose program's warnings (ir/warnings.h) go to the reporter.
+Result<ir::Program> bind_and_warn(const ir::Program& program, const ir::Sizes& sizes, const Reporter& report);
+
 /// Layouts, constants and objective set, sizes bound. Sizes the program does not have are an error.
-Result<ir::Program> bind_program(const LoadedProgram& loaded, const BindingOptions& options);
+Result<ir::Program> bind_program(const LoadedProgram& loaded, const BindingOptions& options, const Reporter& report);
 
 /// The same for all the programs of one command: a name that none of them has is an error.
 Result<std::vector<ir::Program>> with_storage(const std::vector<LoadedProgram>& loaded, const BindingOptions& options);
 
 /// Binds all the programs of one command: each takes the sizes it has, and a size, layout or constant that none of
 /// them has is an error.
-Result<std::vector<ir::Program>> bind_programs(const std::vector<LoadedProgram>& loaded, const BindingOptions& options);
+Result<std::vector<ir::Program>> bind_programs(const std::vector<LoadedProgram>& loaded, const BindingOptions& options,
+                                               const Reporter& report);
 
 /// NAME=VALUE cut at the first '='; nothing where either side is empty.
 std::optional<std::pair<std::string, std::string>> split_assignment(const std::string& text);

@@ -19,7 +19,6 @@
 #include "cli/rebuild.h"
 #include "cli/revalidation.h"
 #include "cli/schedule_choice.h"
-#include "cli/size_warnings.h"
 #include "cli/verbs.h"
 #include "codegen/emit/alternatives.h"
 #include "codegen/emit/names.h"
@@ -38,8 +37,7 @@ struct BuildOptions {
 
 Result<std::vector<Workload>> load_workloads(const BuildOptions& options, const Session& session) {
   TILE_TUNE_TRY(loaded, load_programs(options.programs, options.bindings, session.report));
-  TILE_TUNE_TRY(bound, bind_programs(loaded, options.bindings));
-  for (const auto& one : bound) warn_at_sizes(one, report);
+  TILE_TUNE_TRY(bound, bind_programs(loaded, options.bindings, session.report));
   TILE_TUNE_TRY(sizes, parse_sizes(options.bindings.sizes));
   std::vector<Workload> workloads;
   for (size_t i = 0; i < loaded.size(); ++i)
@@ -87,7 +85,7 @@ Result<Package> package_of_many_sizes(const BuildOptions& options, const std::ve
                 "build a library for each program");
   if (!options.schedule.empty())
     return fail(ErrorClass::Program, "command-line", "--schedule is for one size of each name");
-  TILE_TUNE_TRY(workload, load_family(loaded.front(), options.bindings, sizes, session.options.deterministic));
+  TILE_TUNE_TRY(workload, load_family(loaded.front(), options.bindings, sizes, session));
   tell_of_steps(workload.top, session.report);
   const std::string name = options.name.empty() ? workload.top.program.name : options.name;
   TILE_TUNE_CHECK(codegen::check_external_name("library", name));
@@ -114,10 +112,11 @@ Result<Package> package_of_programs(BuildOptions options, const Session& session
     return fail(ErrorClass::Program, "several-programs", "--schedule is for a single program");
   TILE_TUNE_TRY(name, library_name(options, workloads));
   TILE_TUNE_CHECK(check_names(name, options, workloads));
-  for (const auto& workload : workloads) TILE_TUNE_CHECK(check_memory(workload.program));
+  for (const auto& workload : workloads) TILE_TUNE_CHECK(check_size(workload.program));
   TILE_TUNE_TRY(targets, package_targets(session));
   TILE_TUNE_CHECK(check_writable(options.directory));
-  TILE_TUNE_TRY(databases, options.schedule.empty() ? open_stack(session) : Result<std::vector<db::Database>>());
+  const bool asks = options.schedule.empty() || !session.options.databases.empty();
+  TILE_TUNE_TRY(databases, asks ? open_stack(session) : Result<std::vector<db::Database>>());
   std::vector<codegen::Kernel> kernels;
   for (const auto& one : workloads) {
     TILE_TUNE_TRY(workload, faster_form(one, targets.back(), databases));

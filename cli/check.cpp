@@ -7,12 +7,13 @@
 
 #include "cli/bindings.h"
 #include "cli/domain_text.h"
+#include "cli/memory.h"
 #include "cli/planned.h"
 #include "cli/program_argument.h"
-#include "cli/size_warnings.h"
 #include "cli/table.h"
 #include "cli/units.h"
 #include "cli/verbs.h"
+#include "frontend/ir/partial_reductions.h"
 #include "frontend/ir/describe.h"
 
 namespace tile_tune::cli {
@@ -98,13 +99,13 @@ Result<std::vector<Checked>> check_all(const CheckOptions& options, const Sessio
     // Programs whose sizes are all known are complete as they are.
     for (size_t i = 0; i < checked.size(); ++i) {
       if (loaded[i].sizes.size() < loaded[i].program.sizes.size()) continue;
-      TILE_TUNE_TRY(bound, ir::bind(laid_out[i], loaded[i].sizes));
+      TILE_TUNE_TRY(bound, bind_and_warn(laid_out[i], loaded[i].sizes, session.report));
       checked[i].steps = workload_in_steps(loaded[i], bound, session);
       checked[i].bound = std::move(bound);
     }
     return checked;
   }
-  TILE_TUNE_TRY(bound, bind_programs(loaded, options.bindings));
+  TILE_TUNE_TRY(bound, bind_programs(loaded, options.bindings, session.report));
   for (size_t i = 0; i < checked.size(); ++i) {
     checked[i].steps = workload_in_steps(loaded[i], bound[i], session);
     checked[i].bound = std::move(bound[i]);
@@ -114,7 +115,9 @@ Result<std::vector<Checked>> check_all(const CheckOptions& options, const Sessio
 
 Result<Exit> check(const CheckOptions& options, const Session& session) {
   TILE_TUNE_TRY(checked, check_all(options, session));
-  for (const auto& one : checked) warn_at_sizes(one.shown(), session.report);
+  for (const auto& one : checked)
+    TILE_TUNE_CHECK(one.bound ? check_extents(*one.bound)
+                              : session.report.program_warnings(ir::partial_reductions(one.program)));
   if (session.report.json()) {
     nlohmann::json programs = nlohmann::json::array();
     for (const auto& one : checked) programs.push_back(to_json(one));

@@ -121,7 +121,8 @@ Diagnostic explain(const CLI::ParseError& error, CLI::App& app, int argc, char**
 
 int run(const Command& command, Session& session) {
   try {
-    const auto outcome = command(session);
+    const auto checked = session.check_options();
+    const auto outcome = checked ? command(session) : tl::unexpected(checked.error());
     if (outcome) return static_cast<int>(*outcome);
     session.report.diagnostic(outcome.error());
     return static_cast<int>(outcome.error().error_class);

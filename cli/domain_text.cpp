@@ -11,6 +11,7 @@
 #include "cli/table.h"
 #include "frontend/ir/describe.h"
 #include "frontend/ir/domain.h"
+#include "frontend/ir/requirement.h"
 
 namespace tile_tune::cli {
 
@@ -77,7 +78,7 @@ Result<std::optional<Values>> values_of(const ir::Program& program, const ir::St
     return program.is_bound() && ir::range(index).extent() > 0;
   });
   if (!runs) {
-    if (!statement.constraints.empty()) return std::nullopt;
+    if (!ir::constraints_on_indices(statement).empty()) return std::nullopt;
     return values_over_box(statement, subscript);
   }
   TILE_TUNE_TRY(range, ir::value_range(statement, subscript));
@@ -97,7 +98,7 @@ bool writes_all(const ir::Program& program, const ir::Statement& statement) {
     const auto& index = statement.indices[static_cast<size_t>(subscript.terms[0].first)];
     if (index.lo.constant() != 0 || !(index.hi == extents[d])) return false;
   }
-  return statement.constraints.empty();
+  return ir::constraints_on_indices(statement).empty();
 }
 
 std::string others_text(const ir::Program& program, const ir::Statement& statement) {

@@ -7,12 +7,14 @@
 
 #include "cli/bindings.h"
 #include "cli/domain_text.h"
+#include "cli/memory.h"
 #include "cli/planned.h"
 #include "cli/program_argument.h"
 #include "cli/schedule_choice.h"
 #include "cli/units.h"
 #include "cli/verbs.h"
 #include "codegen/lower/compile.h"
+#include "codegen/schedule/limits.h"
 #include "frontend/ir/describe.h"
 #include "frontend/ir/domain.h"
 
@@ -60,9 +62,10 @@ Result<nlohmann::json> statement_json(const Explained& explained, const ir::Stat
 
 Result<std::vector<Explained>> load(const ExplainOptions& options, const Session& session) {
   TILE_TUNE_TRY(loaded, load_programs({options.program}, options.bindings, session.report));
+  TILE_TUNE_TRY(stored, with_storage(loaded, options.bindings));
   std::vector<ir::Program> bound;
   if (!options.bindings.sizes.empty()) {
-    TILE_TUNE_TRY(all, bind_programs(loaded, options.bindings));
+    TILE_TUNE_TRY(all, bind_programs(loaded, options.bindings, session.report));
     bound = std::move(all);
   }
   std::vector<Explained> explained;
@@ -74,7 +77,7 @@ Result<std::vector<Explained>> load(const ExplainOptions& options, const Session
     } else if (loaded[i].sizes.size() < written.sizes.size()) {
       explained.push_back({std::move(signature), written, false});
     } else {
-      TILE_TUNE_TRY(numbers, ir::bind(written, loaded[i].sizes));
+      TILE_TUNE_TRY(numbers, bind_and_warn(stored[i], loaded[i].sizes, session.report));
       explained.push_back({std::move(signature), numbers, true, workload_in_steps(loaded[i], numbers, session)});
     }
   }
@@ -83,6 +86,8 @@ Result<std::vector<Explained>> load(const ExplainOptions& options, const Session
 
 Result<Exit> explain_domain(const ExplainOptions& options, const Session& session) {
   TILE_TUNE_TRY(explained, load(options, session));
+  for (const auto& one : explained)
+    if (one.bound) TILE_TUNE_CHECK(check_extents(one.program));
   nlohmann::json programs = nlohmann::json::array();
   std::vector<std::string> texts;
   for (const auto& one : explained) {
@@ -115,7 +120,8 @@ Result<Exit> explain_domain(const ExplainOptions& options, const Session& sessio
 Result<Exit> explain_schedule(const ExplainOptions& options, const Session& session) {
   TILE_TUNE_TRY(loaded, load_program(options.program, options.bindings, session.report));
   TILE_TUNE_TRY(sizes, parse_sizes(options.bindings.sizes));
-  TILE_TUNE_TRY(bound, bind_program(loaded, options.bindings));
+  TILE_TUNE_TRY(bound, bind_program(loaded, options.bindings, session.report));
+  TILE_TUNE_CHECK(codegen::check_countable(bound));
   TILE_TUNE_TRY(target, session.target());
   const Workload planned = planned_workload(loaded, bound, sizes, session);
   TILE_TUNE_TRY(databases, open_stack(session));

@@ -142,9 +142,14 @@ std::string described(const FamilyWorkload& workload) {
   return fmt::format("{} ({})", workload.top.program.name, family_text(workload.program.sizes));
 }
 
-Result<Workload> FamilyWorkload::at(const std::vector<int64_t>& values) const {
+ir::Sizes FamilyWorkload::sizes_at(const std::vector<int64_t>& values) const {
   ir::Sizes sizes = program.fixed;
   for (size_t k = 0; k < values.size(); ++k) sizes[program.sizes[k].name] = values[k];
+  return sizes;
+}
+
+Result<Workload> FamilyWorkload::at(const std::vector<int64_t>& values) const {
+  const ir::Sizes sizes = sizes_at(values);
   TILE_TUNE_TRY(bound, ir::bind(written, sizes));
   Workload workload = workload_in_steps(make_workload(loaded, bound, sizes), path);
   if (!path.empty() && !workload.written)
@@ -174,7 +179,7 @@ Result<void> put_into_steps(FamilyWorkload& workload, bool is_deterministic) {
 }  // namespace
 
 Result<FamilyWorkload> load_family(const LoadedProgram& loaded, const BindingOptions& options,
-                                   const std::vector<codegen::FamilySize>& sizes, bool is_deterministic) {
+                                   const std::vector<codegen::FamilySize>& sizes, const Session& session) {
   TILE_TUNE_TRY(given, parse_sizes(options.sizes));
   TILE_TUNE_CHECK(check_family_program(loaded, given, sizes));
   if (!options.constants.empty())
@@ -182,10 +187,11 @@ Result<FamilyWorkload> load_family(const LoadedProgram& loaded, const BindingOpt
                 "constants are packed for one size: an entry for many sizes cannot take them", "leave out --constant");
   TILE_TUNE_TRY(stored, with_storage(loaded.program, options));
   FamilyWorkload workload{loaded, {stored, sizes_of(loaded, given), sizes}, stored, {}, {}};
-  TILE_TUNE_TRY(top, workload.at(workload.program.top()));
-  workload.top = std::move(top);
-  TILE_TUNE_CHECK(put_into_steps(workload, is_deterministic));
-  TILE_TUNE_CHECK(check_memory(workload.top.program));
+  const ir::Sizes largest = workload.sizes_at(workload.program.top());
+  TILE_TUNE_TRY(bound, bind_and_warn(stored, largest, session.report));
+  workload.top = make_workload(loaded, bound, largest);
+  TILE_TUNE_CHECK(put_into_steps(workload, session.options.deterministic));
+  TILE_TUNE_CHECK(check_size(workload.top.program));
   return workload;
 }
 

@@ -30,13 +30,14 @@ struct FamilyWorkload {
   /// Of the largest sizes; the key of what is stored.
   Workload top;
 
+  ir::Sizes sizes_at(const std::vector<int64_t>& values) const;
   Result<Workload> at(const std::vector<int64_t>& values) const;
 };
 
 /// `sizes` are those of take_family_sizes(), `options` hold the others. Errors: what bind_program() finds, at either
-/// end of each size; constants, which are packed for one size.
+/// end of each size; constants, which are packed for one size. Warnings are those of the largest sizes.
 Result<FamilyWorkload> load_family(const LoadedProgram& loaded, const BindingOptions& options,
-                                   const std::vector<codegen::FamilySize>& sizes, bool is_deterministic = false);
+                                   const std::vector<codegen::FamilySize>& sizes, const Session& session);
 
 /// The family with its generic kernel, of the default schedule. Without any where no kernel of the program serves many
 /// sizes; of a range that is an error (no-size-range) of class Program.

@@ -7,6 +7,7 @@
 #include <algorithm>
 
 #include "cli/units.h"
+#include "codegen/schedule/limits.h"
 
 namespace tile_tune::cli {
 
@@ -38,6 +39,15 @@ Result<void> check_memory(const ir::Program& program) {
                  fmt::format("{} takes {}{}: there are {} of memory here", name, format_bytes(largest), all,
                              format_bytes(available)),
                  "choose smaller sizes");
+}
+
+Result<void> check_extents(const ir::Program& program) {
+  return codegen::computes_nothing(program) ? Result<void>() : codegen::check_countable(program);
+}
+
+Result<void> check_size(const ir::Program& program) {
+  TILE_TUNE_CHECK(codegen::check_countable(program));
+  return check_memory(program);
 }
 
 }  // namespace tile_tune::cli

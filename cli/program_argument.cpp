@@ -47,7 +47,7 @@ FileArgument split(const std::string& argument) {
 Result<std::vector<LoadedProgram>> load_tc(const std::string& path, const Reporter& report) {
   TILE_TUNE_TRY(text, read_text(path));
   TILE_TUNE_TRY(parsed, tc::parse(text, path));
-  for (const auto& warning : parsed.warnings) report.diagnostic(warning);
+  TILE_TUNE_CHECK(report.program_warnings(parsed.warnings));
   std::vector<LoadedProgram> programs;
   for (size_t i = 0; i < parsed.programs.size(); ++i)
     programs.push_back({std::move(parsed.programs[i]), "tc", std::move(parsed.texts[i])});

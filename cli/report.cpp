@@ -13,6 +13,7 @@ namespace tile_tune::cli {
 
 void Reporter::diagnostic(const Diagnostic& diagnostic) const {
   if (diagnostic.severity == Severity::Warning && volume_ == Volume::Quiet) return;
+  if (listener_.warning) return listener_.warning(diagnostic);
   const std::string text = json_ ? json_text(to_json(diagnostic)) + "\n" : render(diagnostic, color_);
   std::fwrite(text.data(), 1, text.size(), stderr);
 }
@@ -22,8 +23,23 @@ void Reporter::warn(std::string code, std::string message, std::string note) con
       {ErrorClass::Failure, std::move(code), std::move(message), std::nullopt, std::move(note), Severity::Warning});
 }
 
+Result<void> Reporter::program_warnings(const std::vector<Diagnostic>& warnings) const {
+  for (size_t i = 0; i < warnings.size(); ++i) {
+    Diagnostic told = warnings[i];
+    if (werror_) {
+      told.severity = Severity::Error;
+      told.error_class = ErrorClass::Program;
+      if (told.note.empty()) told.note = "--werror makes this warning an error";
+      if (i + 1 == warnings.size()) return tl::unexpected(std::move(told));
+    }
+    diagnostic(told);
+  }
+  return {};
+}
+
 void Reporter::notice(const std::string& line) const {
   if (volume_ == Volume::Quiet) return;
+  if (listener_.notice) return listener_.notice(line);
   const std::string text =
       json_ ? json_text({{"severity", "notice"}, {"message", line}}) + "\n" : printable(line) + "\n";
   std::fwrite(text.data(), 1, text.size(), stderr);
@@ -31,6 +47,10 @@ void Reporter::notice(const std::string& line) const {
 
 void Reporter::verbose(const std::string& line) const {
   if (volume_ == Volume::Verbose) notice(line);
+}
+
+Diagnostic program_warning(std::string code, std::string message, std::string note) {
+  return {ErrorClass::Program, std::move(code), std::move(message), std::nullopt, std::move(note), Severity::Warning};
 }
 
 Result<void> print(const std::string& text) {

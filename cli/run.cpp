@@ -9,11 +9,10 @@
 #include "cli/array_sizes.h"
 #include "cli/bindings.h"
 #include "cli/einsum_argument.h"
-#include "cli/memory.h"
 #include "cli/option_checks.h"
 #include "cli/planned.h"
 #include "cli/run_workload.h"
-#include "cli/size_warnings.h"
+#include "cli/schedule_choice.h"
 #include "cli/verbs.h"
 #include "frontend/tensor/npy.h"
 
@@ -159,9 +158,10 @@ Result<Exit> run(const RunOptions& options, const Session& session) {
   auto& [loaded, arrays] = opened;
   TILE_TUNE_TRY(program, with_storage(loaded.program, options.bindings));
   TILE_TUNE_TRY(sizes, infer_sizes(program, arrays, sizes_of(loaded, given)));
-  TILE_TUNE_TRY(bound, ir::bind(program, sizes));
-  warn_at_sizes(bound, session.report);
-  TILE_TUNE_CHECK(check_memory(bound));
+  TILE_TUNE_TRY(bound, bind_and_warn(program, sizes, session.report));
+  // A database that is named is looked at also where no schedule is asked of it: the name may be a slip.
+  const bool asks = options.engine == "tuned" && options.schedule.empty();
+  if (!asks && !session.options.databases.empty()) TILE_TUNE_CHECK(open_stack(session));
   const Workload workload = planned_workload(loaded, bound, sizes, session);
   TILE_TUNE_TRY(executed, run_workload(workload, std::move(arrays), {options.engine, options.schedule}, session));
   TILE_TUNE_CHECK(write_outputs(workload.program, options.output_directory, executed, session.report));

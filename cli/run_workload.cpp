@@ -9,6 +9,7 @@
 #include "cli/memory.h"
 #include "cli/planned.h"
 #include "cli/schedule_choice.h"
+#include "codegen/schedule/limits.h"
 #include "frontend/reference/reference.h"
 
 namespace tile_tune::cli {
@@ -18,6 +19,7 @@ namespace {
 /// Arrays by tensor number; what in/out outputs start from is filled in where the caller gave nothing.
 Result<reference::Inputs> number_arrays(const ir::Program& program, NamedArrays arrays, const Reporter& report) {
   reference::Inputs inputs;
+  std::vector<Diagnostic> warnings;
   for (size_t number = 0; number < program.tensors.size(); ++number) {
     const auto& tensor = program.tensors[number];
     if (tensor.role != ir::Role::Input && tensor.role != ir::Role::InOut) continue;
@@ -26,13 +28,31 @@ Result<reference::Inputs> number_arrays(const ir::Program& program, NamedArrays 
       continue;
     }
     const InitialValue initial = initial_value(program, static_cast<int>(number));
-    report.warn(
+    warnings.push_back(program_warning(
         "no-initial-value",
         fmt::format("{} accumulates onto a value that is not given: it starts from {}", tensor.name, initial.text),
-        fmt::format("give one with --input {}=FILE.npy, or write the statement with '!'", tensor.name));
+        fmt::format("give one with --input {}=FILE.npy, or write the statement with '!'", tensor.name)));
     inputs.emplace(static_cast<int>(number), initial.array);
   }
+  TILE_TUNE_CHECK(report.program_warnings(warnings));
   return inputs;
+}
+
+bool is_reference(const Engine& engine) { return engine.name == "reference" && engine.schedule.empty(); }
+
+/// A given schedule is tried whatever comes out.
+bool needs_nothing(const ir::Program& program, const Engine& engine) {
+  return engine.schedule.empty() && codegen::computes_nothing(program);
+}
+
+/// What there is of outputs without elements.
+std::vector<tensor::Array> empty_outputs(const ir::Program& program) {
+  std::vector<tensor::Array> outputs;
+  for (const int number : program.outputs) {
+    const auto& tensor = program.tensors[static_cast<size_t>(number)];
+    outputs.push_back(tensor::Array::zeros(tensor.type, ir::shape(tensor)));
+  }
+  return outputs;
 }
 
 Result<std::vector<tensor::Array>> run_reference(const ir::Program& program, const reference::Inputs& inputs) {
@@ -68,9 +88,19 @@ Result<Chosen> choose(const Engine& engine, const Workload& workload, const code
 
 }  // namespace
 
+Result<void> check_runnable(const ir::Program& program, const Engine& engine) {
+  return is_reference(engine) || needs_nothing(program, engine) ? check_memory(program) : check_size(program);
+}
+
 Result<Executed> run_workload(const Workload& workload, NamedArrays arrays, const Engine& engine,
                               const Session& session) {
-  if (engine.name == "reference" && engine.schedule.empty()) {
+  TILE_TUNE_CHECK(check_runnable(workload.program, engine));
+  if (needs_nothing(workload.program, engine)) {
+    TILE_TUNE_CHECK(number_arrays(workload.program, std::move(arrays), session.report));
+    const std::string name = engine.name == "reference" ? "reference" : "default";
+    return Executed{empty_outputs(workload.program), name, name};
+  }
+  if (is_reference(engine)) {
     const auto& program = workload.written ? workload.written->program : workload.program;
     TILE_TUNE_TRY(inputs, number_arrays(program, std::move(arrays), session.report));
     TILE_TUNE_TRY(outputs, run_reference(program, inputs));

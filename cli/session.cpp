@@ -62,6 +62,8 @@ void add_common_options(CLI::App& app, CommonOptions& options) {
   app.add_flag("--deterministic", options.deterministic,
                "The same bits whatever the schedule, the threads and the CPU: sums in one order, nothing fused")
       ->group(group);
+  app.add_flag("--werror", options.werror, "Warnings about a program are errors: exit code 2, before any work is begun")
+      ->group(group);
   app.add_flag("--json", options.json, "Results and diagnostics as JSON")->group(group);
   auto* quiet = app.add_flag("--quiet", options.quiet, "Only results and errors")->group(group);
   app.add_flag("--verbose", options.verbose, "Say more")->group(group)->excludes(quiet);
@@ -86,6 +88,13 @@ Result<std::vector<codegen::Target>> Session::targets() const {
     targets.push_back(options.deterministic ? codegen::deterministic(std::move(target)) : std::move(target));
   }
   return targets;
+}
+
+Result<void> Session::check_options() const {
+  if (options.target == "host") return {};
+  const auto named = targets();
+  if (!named && named.error().error_class == ErrorClass::Program) return tl::unexpected(named.error());
+  return {};
 }
 
 Result<codegen::Target> Session::target() const {
@@ -113,7 +122,7 @@ Result<std::filesystem::path> Session::database() const {
 
 Session make_session(const CommonOptions& options) {
   const Volume volume = options.quiet ? Volume::Quiet : options.verbose ? Volume::Verbose : Volume::Normal;
-  return {.options = options, .report = Reporter(volume, options.json, use_color(options.color))};
+  return {.options = options, .report = Reporter(volume, options.json, use_color(options.color), options.werror)};
 }
 
 }  // namespace tile_tune::cli

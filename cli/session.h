@@ -21,6 +21,7 @@ struct CommonOptions {
   std::string target = "host";
   int threads = 0;  // 0: the cores this process may use
   bool deterministic = false;
+  bool werror = false;
   bool json = false, quiet = false, verbose = false;
   std::string color = "auto";
 };
@@ -39,6 +40,9 @@ struct Session {
   Reporter report;
   std::string executable = "/proc/self/exe";  // the tile-tune whose `worker` verb compiles and runs kernels
 
+  /// Whether the common options mean anything, for commands that do not use them, too: an unknown target is an error,
+  /// one that is not here is not.
+  Result<void> check_options() const;
   /// --threads, else the cores this process may use.
   int threads() const;
   /// The one target to verify and time kernels on. Several, or one that is not here, are errors.

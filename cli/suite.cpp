@@ -30,13 +30,16 @@ tl::unexpected<Diagnostic> at(const std::string& where, Diagnostic diagnostic) {
 tl::unexpected<Diagnostic> malformed(const std::string& what) { return fail(ErrorClass::Program, "bad-suite", what); }
 
 // What else a workload holds is read by nobody: a misspelt field would be.
-void warn_of_unknown_fields(const json& workload, const std::string& where, const Reporter& report) {
+Result<void> warn_of_unknown_fields(const json& workload, const std::string& where, const Reporter& report) {
   static const std::set<std::string> kKnown{"name",     "group",  "source_group", "einsum",  "tc",
                                             "program",  "sizes",  "dtype",        "weights", "result_dtype",
                                             "constant", "shapes", "flops",        "bytes",   "why"};
+  std::vector<Diagnostic> warnings;
   for (const auto& [field, value] : workload.items())
     if (kKnown.count(field) == 0)
-      report.warn("unknown-field", fmt::format("{}: a workload has no field \"{}\"", where, field));
+      warnings.push_back(
+          program_warning("unknown-field", fmt::format("{}: a workload has no field \"{}\"", where, field)));
+  return report.program_warnings(warnings);
 }
 
 Result<void> check_types(const json& workload) {
@@ -83,7 +86,7 @@ Result<LoadedProgram> from_einsum(const json& workload, const ir::Sizes& sizes) 
 Result<LoadedProgram> from_tc(const json& workload, const std::string& where, const Reporter& report) {
   const std::string text = workload["tc"];
   TILE_TUNE_TRY(parsed, tc::parse(text, where));
-  for (const auto& warning : parsed.warnings) report.diagnostic(warning);
+  TILE_TUNE_CHECK(report.program_warnings(parsed.warnings));
   if (parsed.programs.size() != 1) return malformed("\"tc\" must hold one def");
   return LoadedProgram{std::move(parsed.programs.front()), "tc", text};
 }
@@ -100,7 +103,7 @@ Result<LoadedProgram> load_one(const json& workload, const ir::Sizes& sizes, con
 
 /// Throws nlohmann's exceptions where an element of a list is of another type than it must be.
 Result<LoadedProgram> load_workload(const json& workload, const std::string& where, const Reporter& report) {
-  warn_of_unknown_fields(workload, where, report);
+  TILE_TUNE_CHECK(warn_of_unknown_fields(workload, where, report));
   if (auto right = check_types(workload); !right) return at(where, std::move(right.error()));
   auto sizes = sizes_of(workload);
   if (!sizes) return at(where, std::move(sizes.error()));

@@ -21,13 +21,13 @@
 #include "cli/program_argument.h"
 #include "cli/progress_line.h"
 #include "cli/schedule_choice.h"
-#include "cli/size_warnings.h"
 #include "cli/suite.h"
 #include "cli/summary.h"
 #include "cli/tuned_suite.h"
 #include "cli/tuning.h"
 #include "cli/verbs.h"
 #include "codegen/emit/names.h"
+#include "frontend/ir/warnings.h"
 
 namespace tile_tune::cli {
 
@@ -100,8 +100,7 @@ Result<void> tune_for(const codegen::Target& target, const LoadedProgram& loaded
   const double began = now_seconds();
   const ir::Sizes sizes = sizes_of(loaded, given);
   TILE_TUNE_TRY(bound, ir::bind(stored, sizes));
-  warn_at_sizes(bound, session.report);
-  TILE_TUNE_CHECK(check_memory(bound));
+  TILE_TUNE_CHECK(check_size(bound));
   if (!directory.empty()) {
     // What would stop the package is said before the tuning, not after it.
     TILE_TUNE_CHECK(codegen::check_external_name("function", bound.name));
@@ -164,6 +163,15 @@ Result<std::vector<Variant>> variants_of(const LoadedProgram& loaded, const ir::
   TILE_TUNE_TRY(packed, with_constants(stored, loaded.suite->weights));
   variants.push_back({&loaded, name + ", weights packed", std::move(packed)});
   return variants;
+}
+
+/// Warnings of all programs come before the first of them is tuned. One whose sizes do not fit is told of in its turn.
+Result<void> warn_of(const std::vector<LoadedProgram>& loaded, const std::vector<ir::Program>& stored,
+                     const ir::Sizes& given, const Reporter& report) {
+  for (size_t i = 0; i < loaded.size(); ++i)
+    if (const auto bound = ir::bind(stored[i], sizes_of(loaded[i], given)))
+      TILE_TUNE_CHECK(report.program_warnings(ir::warnings_of(*bound)));
+  return {};
 }
 
 /// Packages of one folder would overwrite each other.
@@ -256,7 +264,7 @@ Result<Exit> tune_many(const std::vector<LoadedProgram>& loaded, const std::vect
   const double began = now_seconds();
   TILE_TUNE_CHECK(check_for_many(arguments));
   if (loaded.size() != 1) return tl::unexpected(several_programs(arguments.programs.front(), loaded));
-  TILE_TUNE_TRY(workload, load_family(loaded.front(), arguments.bindings, sizes, session.options.deterministic));
+  TILE_TUNE_TRY(workload, load_family(loaded.front(), arguments.bindings, sizes, session));
   tell_of_steps(workload.top, session.report);
   TILE_TUNE_TRY(target, session.target());
   const std::string& name = workload.top.program.name;
@@ -304,6 +312,7 @@ Result<Exit> tune(TuneArguments arguments, const Session& session) {
   TILE_TUNE_TRY(stored, with_storage(loaded, arguments.bindings));
   if (!arguments.schedules.empty() && loaded.size() != 1)
     return fail(ErrorClass::Program, "several-programs", "--schedule is for a single program");
+  TILE_TUNE_CHECK(warn_of(loaded, stored, given, session.report));
   std::vector<Variant> variants;
   for (size_t i = 0; i < loaded.size(); ++i) {
     TILE_TUNE_TRY(some, variants_of(loaded[i], stored[i], arguments.weights));

@@ -6,7 +6,9 @@
 #include <filesystem>
 #include <tile_tune/engine.h>
 
+#include "cli/bindings.h"
 #include "cli/engine/arrays.h"
+#include "cli/engine/messages.h"
 #include "cli/memory.h"
 #include "cli/planned.h"
 #include "cli/run_workload.h"
@@ -40,8 +42,9 @@ cli::Session session_of(const Options& options) {
   if (!options.database.empty()) common.databases = {options.database};
   common.target = options.target;
   common.threads = options.threads;
-  common.quiet = true;  // a library does not write to the caller's terminal
   auto session = cli::make_session(common);
+  session.report = reporter_of(options);
+  value(session.check_options());
   const fs::path executable = options.executable.empty() ? installed_executable() : fs::path(options.executable);
   std::error_code ignored;
   if (!fs::is_regular_file(executable, ignored))
@@ -50,6 +53,15 @@ cli::Session session_of(const Options& options) {
               .value());
   session.executable = executable.string();
   return session;
+}
+
+/// The program with its sizes; what it and they give rise to is told.
+ir::Program bind_and_tell(const edsl::Program& program, const ir::Program& symbolic, const ir::Sizes& sizes,
+                           const Options& options, const cli::Session& session) {
+  for (const auto& warning : program.warnings()) tell(warning, options);
+  // Of a program that has its numbers they were told with its other warnings.
+  if (program.ir().is_bound()) return value(ir::bind(symbolic, sizes));
+  return value(cli::bind_and_warn(symbolic, sizes, session.report));
 }
 
 cli::LoadedProgram loaded(const edsl::Program& program) { return {program.ir(), "edsl", program.json()}; }
@@ -70,15 +82,15 @@ const char* engine_name(Schedule schedule) {
 Schedule run(const edsl::Program& program, const Arrays& arrays, const RunOptions& options) {
   const auto session = session_of(options);
   auto source = loaded(program);
-  auto inputs = value(read_arrays(source.program, arrays));
-  const auto sizes = value(cli::infer_sizes(source.program, inputs, {}));
+  const auto sizes = value(cli::infer_sizes(source.program, value(describe_arrays(source.program, arrays)), {}));
   source.program = program.ir_at(sizes);
-  const auto bound = value(ir::bind(source.program, sizes));
+  const auto bound = bind_and_tell(program, source.program, sizes, options, session);
   value(check_outputs(bound, arrays));
-  value(cli::check_memory(bound));
+  for (const auto& notice : strided_arrays(bound, arrays)) tell(notice, options);
   const auto workload = cli::planned_workload(source, bound, sizes, session);
-  const auto executed =
-      value(cli::run_workload(workload, std::move(inputs), {engine_name(options.schedule), ""}, session));
+  const cli::Engine engine{engine_name(options.schedule), ""};
+  value(cli::check_runnable(workload.program, engine));
+  const auto executed = value(cli::run_workload(workload, read_arrays(bound, arrays), engine, session));
   for (size_t i = 0; i < executed.outputs.size(); ++i) {
     const auto& tensor = workload.program.tensors[static_cast<size_t>(workload.program.outputs[i])];
     write_array(executed.outputs[i], arrays.at(tensor.name));
@@ -95,8 +107,8 @@ TuneResult tune(const edsl::Program& program, const TuneOptions& options) {
     raise(fail(ErrorClass::Program, "bad-budget", "TuneOptions::trials must be at least 1").value());
   const auto session = session_of(options);
   const auto source = loaded(program);
-  const auto bound = value(ir::bind(source.program, {}));
-  value(cli::check_memory(bound));
+  const auto bound = bind_and_tell(program, source.program, {}, options, session);
+  value(cli::check_size(bound));
   const auto target = value(session.target());
   const auto workload = cli::planned_workload(source, bound, {}, session);
   std::atomic<bool> stop = false;
@@ -106,8 +118,9 @@ TuneResult tune(const edsl::Program& program, const TuneOptions& options) {
   };
   const cli::TuningRequest request{options.trials, options.seconds, options.seed, false};
   cli::tell_of_steps(workload, session.report);
-  value(cli::check_memory(workload.program));
-  const auto tuned = value(cli::tune_workload(workload, {}, target, request, session, {began, stop, progress, {}}));
+  value(cli::check_size(workload.program));
+  const auto tuned = value(cli::tune_workload(workload, cli::small_variant_of(program.symbolic(), program.sizes(), target),
+                                              target, request, session, {began, stop, progress, {}}));
   TuneResult result;
   result.trials = tuned.report.trials;
   result.default_ns = tuned.report.default_measurement.median_ns;

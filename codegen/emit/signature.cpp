@@ -4,39 +4,24 @@
 
 #include <algorithm>
 #include <cctype>
-#include <limits>
 #include <utility>
 
 #include "codegen/emit/names.h"
 #include "codegen/lower/compile.h"
+#include "codegen/schedule/limits.h"
 #include "codegen/schedule/loops.h"
 #include "frontend/ir/index_checks.h"
 
 namespace tile_tune::codegen {
 namespace {
 
-/// halide_buffer_t has 32-bit extents and strides; the largest stride is the product of all extents but one.
-bool fits(const std::vector<int64_t>& shape, ir::Layout layout, int parts) {
-  constexpr double kLimit = std::numeric_limits<int32_t>::max();
-  double stride = parts;
-  for (size_t i = 0; i < shape.size(); ++i) {
-    const double extent = static_cast<double>(shape[layout == ir::Layout::Row ? shape.size() - 1 - i : i]);
-    if (extent > kLimit || stride > kLimit) return false;
-    stride *= extent;
-  }
-  return true;
-}
-
-Result<Argument> make_argument(const ir::Tensor& tensor) {
+Argument make_argument(const ir::Tensor& tensor) {
   Argument argument{.tensor = tensor.name,
                     .parameter = "",
                     .type = tensor.type,
                     .layout = tensor.layout,
                     .shape = ir::shape(tensor),
                     .strides = {}};
-  if (!fits(argument.shape, tensor.layout, argument.parts()))
-    return fail(ErrorClass::Mismatch, "tensor-too-large",
-                fmt::format("tensor '{}' has an extent or stride above 2147483647 elements", tensor.name));
   argument.strides = strides(tensor);
   return argument;
 }
@@ -109,6 +94,7 @@ Result<Signature> make_signature(const Kernel& kernel) {
   if (!program.is_bound())
     return fail(ErrorClass::Mismatch, "unbound-size", fmt::format("'{}' still has sizes without a value", program.name),
                 "give each size with -s NAME=N");
+  TILE_TUNE_CHECK(check_countable(program));
   Signature signature{.function = kernel.function, .arguments = {}, .inputs = program.inputs.size(), .buffers = {}};
   std::vector<std::string> names;
   const auto forms = packed_forms(program, kernel.schedule);
@@ -117,7 +103,7 @@ Result<Signature> make_signature(const Kernel& kernel) {
   passed.resize(passed.size() - kernel.checks);
   for (const auto* list : {&program.inputs, &std::as_const(outputs)}) {
     for (int number : *list) {
-      TILE_TUNE_TRY(argument, make_argument(program.tensors[number]));
+      Argument argument = make_argument(program.tensors[number]);
       argument.is_output = list == &outputs;
       argument.is_in_out = argument.is_output && program.initial_value_of(number).has_value();
       if (program.tensors[number].constant) argument.packed = packed_argument(argument, number, forms);

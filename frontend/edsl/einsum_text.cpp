@@ -20,7 +20,7 @@ edsl::Program program(const Einsum& einsum, const Operands& operands, std::optio
   for (const auto& [type, shape] : operands) known.operands.push_back({type, shape});
   known.result = out;
   auto made = value(make_program(einsum, known));
-  if (!operands.empty()) return edsl::Program(value(ir::bind(made.program, made.sizes)));
+  if (!operands.empty()) return edsl::Program(std::move(made.program), made.sizes);
   return edsl::Program(std::move(made.program), [einsum, known](const ir::Sizes& sizes) {
     Known bound = known;
     bound.sizes = sizes;

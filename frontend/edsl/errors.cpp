@@ -10,11 +10,25 @@ Place place_of(const std::source_location& where) {
   return {where.file_name(), static_cast<int>(where.line()), std::max(1, static_cast<int>(where.column())), 1, ""};
 }
 
-void raise(const Diagnostic& diagnostic) {
+namespace {
+
+std::string text_of(const Diagnostic& diagnostic) {
   std::string text = render(diagnostic);
   if (text.ends_with('\n')) text.pop_back();
+  return text;
+}
+
+}  // namespace
+
+void raise(const Diagnostic& diagnostic) {
   const auto& place = diagnostic.place;
-  throw ProgramError(text, diagnostic.code, place ? place->file : "", place ? place->line : 0);
+  throw ProgramError(text_of(diagnostic), diagnostic.code, place ? place->file : "", place ? place->line : 0);
+}
+
+Message message_of(const Diagnostic& warning) {
+  const auto& place = warning.place;
+  return {Message::Severity::Warning, warning.code, text_of(warning), place ? place->file : "",
+          place ? place->line : 0};
 }
 
 void raise(std::string code, std::string message, const std::source_location& where, std::string note) {

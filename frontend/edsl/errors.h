@@ -3,6 +3,7 @@
 
 #include <source_location>
 #include <string>
+#include <tile_tune/message.h>
 #include <utility>
 
 #include "frontend/diagnostic/diagnostic.h"
@@ -15,6 +16,9 @@ Place place_of(const std::source_location& where);
 /// Class Program.
 [[noreturn]] void raise(std::string code, std::string message, const std::source_location& where,
                         std::string note = "");
+
+/// A warning as its reader gets it.
+Message message_of(const Diagnostic& warning);
 
 /// The value, or the error: placed at `where` if it has no place of its own.
 template <typename T>

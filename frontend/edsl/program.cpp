@@ -15,6 +15,7 @@
 #include "frontend/edsl/node.h"
 #include "frontend/ir/describe.h"
 #include "frontend/ir/json.h"
+#include "frontend/ir/warnings.h"
 
 namespace tile_tune {
 
@@ -28,19 +29,31 @@ Program::Program(const std::string& name, const std::vector<Tensor>& inputs,
     raise("bad-name", fmt::format("'{}' cannot name a program", name), where, "take letters, digits and underscores");
   if (outputs.empty()) raise("no-output", fmt::format("{} has no output", name), where);
   auto lowered = detail::lower(name, inputs, outputs, where);
-  for (const auto& warning : lowered.warnings) warnings_.push_back(render(warning));
+  for (const auto& warning : lowered.warnings) warnings_.push_back(message_of(warning));
   auto checked = value_or_raise(ir::bind(lowered.program, {}), where);
   program_ = std::make_shared<const ir::Program>(std::move(checked));
 }
 
-Program::Program(ir::Program program, AtSizes at_sizes)
-    : program_(std::make_shared<const ir::Program>(std::move(program))), at_sizes_(std::move(at_sizes)) {}
+Program::Program(ir::Program program, AtSizes at_sizes, std::vector<Message> warnings)
+    : program_(std::make_shared<const ir::Program>(std::move(program))),
+      at_sizes_(std::move(at_sizes)),
+      warnings_(std::move(warnings)) {}
+
+Program::Program(ir::Program symbolic, const std::map<std::string, int64_t>& sizes, const std::source_location* where)
+    : sizes_(sizes) {
+  auto bound = ir::bind(symbolic, sizes);
+  if (!bound && where) value_or_raise(std::move(bound), *where);
+  if (!bound) raise(bound.error());
+  for (const auto& warning : ir::warnings_of(*bound)) warnings_.push_back(message_of(warning));
+  program_ = std::make_shared<const ir::Program>(std::move(*bound));
+  symbolic_ = std::make_shared<const ir::Program>(std::move(symbolic));
+}
 
 const std::string& Program::name() const { return program_->name; }
 
 Program Program::bind(const std::map<std::string, int64_t>& sizes, const std::source_location& where) const {
-  Program bound(value_or_raise(ir::bind(ir_at(sizes), sizes), where));
-  bound.warnings_ = warnings_;
+  Program bound(ir_at(sizes), sizes, &where);
+  bound.warnings_.insert(bound.warnings_.begin(), warnings_.begin(), warnings_.end());
   return bound;
 }
 

@@ -11,6 +11,7 @@
 #include "frontend/ir/gather.h"
 #include "frontend/ir/json.h"
 #include "frontend/ir/operand_order.h"
+#include "frontend/ir/requirement.h"
 #include "frontend/ir/rewrite.h"
 
 namespace tile_tune::ir {
@@ -298,7 +299,9 @@ std::string content_hash(const Program& program) {
 }
 
 std::string family_hash(const Program& program) {
-  Program family = anonymous(canonicalize(program));
+  Program without_requirements = program;
+  for (auto& statement : without_requirements.statements) statement.constraints = constraints_on_indices(statement);
+  Program family = anonymous(canonicalize(without_requirements));
   erase_sizes(family);
   return sha256_hex(fmt::format("tile-tune family {}\n{}", kHashFormat, to_json(family).dump()));
 }

@@ -2,9 +2,12 @@
 
 #include <fmt/format.h>
 #include <algorithm>
+#include <functional>
+#include <numeric>
 
 #include "frontend/ir/domain.h"
 #include "frontend/ir/path_condition.h"
+#include "frontend/ir/requirement.h"
 #include "frontend/ir/validate.h"
 
 namespace tile_tune::ir {
@@ -116,6 +119,29 @@ Result<void> check_extents(const Program& program, const Sizes& sizes) {
   return {};
 }
 
+// Of what `written` requires of the sizes; `bound` is the same statement with numbers, and keeps its other constraints.
+Result<void> check_requirements(const Statement& written, Statement& bound, bool zero_sized) {
+  const bool is_empty = zero_sized || std::any_of(bound.indices.begin(), bound.indices.end(),
+                                                  [](const Index& index) { return range(index).extent() == 0; });
+  std::vector<Constraint> others;
+  for (size_t c = 0; c < written.constraints.size(); ++c) {
+    const auto& [expr, limit] = written.constraints[c];
+    if (!is_requirement(written.constraints[c])) {
+      others.push_back(bound.constraints[c]);
+      continue;
+    }
+    const int64_t value = *bound.constraints[c].expr.constant.constant(), most = *bound.constraints[c].bound.constant();
+    if (is_empty || (value >= 0 && value < most)) continue;
+    return tl::unexpected(Diagnostic{
+        ErrorClass::Mismatch, "out-of-bounds",
+        fmt::format("an element that must exist does not: 0 <= {} < {} is 0 <= {} < {} for these sizes",
+                    expr.constant.str(), limit.str(), value, most),
+        written.place});
+  }
+  bound.constraints = std::move(others);
+  return {};
+}
+
 double box_size(const Statement& statement) {
   double size = 1;
   for (const auto& index : statement.indices) size *= static_cast<double>(range(index).extent());
@@ -198,9 +224,10 @@ std::vector<int64_t> shape(const Tensor& tensor) {
 }
 
 int64_t element_count(const Tensor& tensor) {
-  int64_t count = 1;
-  for (size_t d = 0; d < tensor.extents.size(); ++d) count *= extent(tensor, d);
-  return count;
+  const auto extents = shape(tensor);
+  // Beside an extent of 0 the others may be of any size.
+  if (std::find(extents.begin(), extents.end(), 0) != extents.end()) return 0;
+  return std::accumulate(extents.begin(), extents.end(), int64_t{1}, std::multiplies<>());
 }
 
 Range range(const Index& index) { return {index.lo.constant().value(), index.hi.constant().value()}; }
@@ -215,6 +242,8 @@ Result<Program> bind(const Program& program, const Sizes& sizes) {
     statement = std::move(bound_statement);
   }
   for (auto& tensor : bound.tensors) TILE_TUNE_CHECK(bind_extents(tensor, sizes, zero_sized));
+  for (size_t s = 0; s < bound.statements.size(); ++s)
+    TILE_TUNE_CHECK(check_requirements(program.statements[s], bound.statements[s], zero_sized));
   TILE_TUNE_CHECK(check_domains(bound, zero_sized));
   if (!zero_sized) TILE_TUNE_CHECK(check_extents(program, sizes));
   return bound;

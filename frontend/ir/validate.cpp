@@ -287,9 +287,10 @@ Check check_sizes(const Program& program) {
 
 Result<void> check_tensor_size(const Tensor& tensor) {
   int64_t bytes = static_cast<int64_t>(dtype_size(tensor.type));
+  for (const auto& extent : tensor.extents)
+    if (const auto value = extent.constant(); !value || *value == 0) return {};
   for (const auto& extent : tensor.extents) {
     const auto value = extent.constant();
-    if (!value) return {};
     if (__builtin_mul_overflow(bytes, *value, &bytes))
       return fail(ErrorClass::Mismatch, "tensor-too-large",
                   fmt::format("{} would not fit a 64-bit address space", tensor.name));

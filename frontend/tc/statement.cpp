@@ -47,10 +47,12 @@ class Analyzer {
     Lowering lowering(source_, def_, scope_, budget_, accumulates);
     TILE_TUNE_CHECK(fix_ranges(lowering));
     TILE_TUNE_TRY(value, lowering.value(*statement_.value));
+    first_asserted_ = lowering.bounds().size();
     for (const auto& clause : statement_.where)
       if (const auto* exists = std::get_if<ast::ExistsClause>(&clause)) TILE_TUNE_CHECK(lowering.value(*exists->value));
     for (const auto* let : scope_.lets) TILE_TUNE_CHECK(check_let(*let));
     bounds_ = lowering.bounds();
+    behind_asserted_ = bounds_.size();
     bound_writes();
     TILE_TUNE_CHECK(infer());
     TILE_TUNE_CHECK(check_ranges());
@@ -261,6 +263,20 @@ class Analyzer {
     return {};
   }
 
+  // What the reads of `exists` clauses assert and only the sizes can show: they are not computed, so that nothing else
+  // holds them to their tensors.
+  std::vector<ir::Constraint> requirements() const {
+    std::vector<ir::Constraint> required;
+    for (size_t b = first_asserted_; b < behind_asserted_ && !def_.is_zero_sized; ++b) {
+      const auto [min, max] = value_range(bounds_[b].expr, variables_);
+      const SizeExpr end = bounds_[b].extent * bounds_[b].divisor;
+      const auto above = (max - end).constant();
+      if (!above || *above >= 0) required.push_back({{{}, max}, end});
+      if (min.constant().value_or(-1) < 0 && !(min == max)) required.push_back({{{}, min}, end});
+    }
+    return required;
+  }
+
   // Gives the value its type and finds the tensor's and the accumulator's (rulings 2).
   Result<Types> settle_types(const Lowering& lowering, Lowered& value) {
     const auto span = statement_.value->span;
@@ -321,6 +337,7 @@ class Analyzer {
     result.value =
         result.op == Aggregation::Sum ? ir::with_groups_of_factors(value) : ir::without_groups(value);
     result.place = place(statement_.span);
+    result.constraints = requirements();
     for (int i = 0; i < scope_.computed; ++i) result.indices.push_back(variables_[i].index);
     for (size_t d = 0; d < extents.size(); ++d) result.subscripts.push_back(ir::AffineExpr::index(static_cast<int>(d)));
     const bool keeps = present() && !is_first() && !covers(extents);
@@ -363,6 +380,7 @@ class Analyzer {
   TensorSymbol* symbol_ = &temporary_;
   StatementScope scope_;
   std::vector<Variable> variables_;  // by index number
+  size_t first_asserted_ = 0, behind_asserted_ = 0;  // of bounds_: those of `exists` clauses
   std::vector<bool> declared_;       // by dimension: the range is the declared extent
   std::vector<SubscriptBound> bounds_;
 };

@@ -128,21 +128,21 @@ Result<DType> element_type(const fs::path& path, std::string_view descr, std::op
                      "supported are |b1, i1 to i8, u1 to u8, f2, f4, f8, c8 and c16, little-endian");
 }
 
-// Bytes of an array of this shape, if extents and bytes fit 63 bits. Zero extents do not excuse the others:
-// products of extents are formed in any order elsewhere.
+bool is_empty(const std::vector<int64_t>& shape) { return std::find(shape.begin(), shape.end(), 0) != shape.end(); }
+
+// Bytes of an array of this shape, if they fit 63 bits.
 std::optional<int64_t> byte_count(const std::vector<int64_t>& shape, DType type) {
+  if (is_empty(shape)) return 0;
   int64_t bytes = static_cast<int64_t>(dtype_size(type));
-  bool empty = false;
-  for (const int64_t extent : shape) {
-    empty |= extent == 0;
-    if (extent != 0 && __builtin_mul_overflow(bytes, extent, &bytes)) return std::nullopt;
-  }
-  return empty ? 0 : bytes;
+  for (const int64_t extent : shape)
+    if (__builtin_mul_overflow(bytes, extent, &bytes)) return std::nullopt;
+  return bytes;
 }
 
 // Elements of `data`, an array of `shape` stored first-subscript-fastest, in C order; or the reverse with `to_fortran`.
 std::vector<std::byte> permuted(const std::vector<std::byte>& data, const std::vector<int64_t>& shape, size_t size,
                                 bool to_fortran) {
+  if (is_empty(shape)) return {};  // whose strides may not fit 64 bits
   std::vector<std::byte> result(data.size());
   std::vector<int64_t> strides(shape.size());  // of the Fortran side, in elements
   for (size_t d = 0, stride = 1; d < shape.size(); stride *= shape[d++]) strides[d] = static_cast<int64_t>(stride);

@@ -1,8 +1,7 @@
 #include "search/space/small_variant.h"
 
-#include <array>
-
 #include "frontend/ir/canonical.h"
+#include "search/space/shrink.h"
 
 namespace tile_tune::search {
 namespace {
@@ -10,23 +9,33 @@ namespace {
 // The reference takes some 30 ns an operation, so this much is checked in about 0.1 s.
 constexpr double kMostFlops = 4e6;
 
-constexpr std::array<std::array<int64_t, 4>, 3> kPrimes{{{67, 71, 73, 79}, {37, 41, 43, 47}, {17, 19, 23, 29}}};
+constexpr SmallSizes kSmall[]{
+    {{67, 71, 73, 79}, 16}, {{37, 41, 43, 47}, 16}, {{17, 19, 23, 29}, 16}, {{7, 11, 5, 13}, 4}, {{5, 3, 7, 3}, 2}};
+
+/// At the primes; nothing if that changes none of the sizes or fits no program.
+std::optional<ir::Program> at_primes(const ir::Program& program, const ir::Sizes& sizes, const SmallSizes& of) {
+  ir::Sizes small;
+  size_t next = 0;
+  for (const auto& name : program.sizes) {
+    const int64_t size = sizes.at(name), prime = of.primes[next++ % of.primes.size()];
+    small[name] = size <= of.kept || size <= prime ? size : prime;
+  }
+  if (small == sizes) return std::nullopt;
+  auto bound = ir::bind(program, small);
+  return bound ? std::optional(std::move(*bound)) : std::nullopt;
+}
 
 }  // namespace
 
 std::optional<ir::Program> small_variant(const ir::Program& program, const ir::Sizes& sizes) {
-  for (const auto& primes : kPrimes) {
-    ir::Sizes small;
-    size_t next = 0;
-    for (const auto& name : program.sizes) {
-      const int64_t size = sizes.at(name);
-      const int64_t prime = primes[next++ % primes.size()];
-      small[name] = size <= 16 || size <= prime ? size : prime;
-    }
-    if (small == sizes) return std::nullopt;
-    const auto bound = ir::bind(program, small);
-    if (bound && ir::flops(*bound) <= kMostFlops) return ir::canonicalize(*bound);
-  }
+  const auto bound = ir::bind(program, sizes);
+  if (!bound || ir::flops(*bound) <= kMostFlops) return std::nullopt;
+  for (const auto& of : kSmall)
+    if (const auto small = at_primes(program, sizes, of); small && ir::flops(*small) <= kMostFlops)
+      return ir::canonicalize(*small);
+  for (const auto& of : kSmall)
+    if (const auto small = shrunk(*bound, of); small && ir::flops(*small) <= kMostFlops)
+      return ir::canonicalize(*small);
   return std::nullopt;
 }
 

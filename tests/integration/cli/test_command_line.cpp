@@ -151,12 +151,106 @@ TEST_CASE("sizes that do not fit are exit 3") {
 
 TEST_CASE("tensors larger than the memory are refused by name and size before anything is computed") {
   const Sandbox box;
-  box.write("long.tc", "def f(float(N) A) -> (o) { o(i) = A(i) }\n");
+  box.write("wide.tc", "def f(float(N,N) A) -> (o) { o(i,j) = A(i,j) }\n");
   for (const std::string verb : {"tune", "build"}) {
-    std::vector<std::string> command = {verb, "long.tc", "-s", "N=4000000000000"};
+    std::vector<std::string> command = {verb, "wide.tc", "-s", "N=2000000"};
     if (verb == "build") command.insert(command.end(), {"-o", "out"});
     check_bad(box, {command, 1, "out-of-memory", "A takes 16.0 TB, all tensors together 32.0 TB"});
   }
+}
+
+TEST_CASE("sizes that kernels cannot count are exit 3 in every command, whatever the memory") {
+  const Sandbox box;
+  box.write("long.tc", "def f(float(N) A) -> (o) { o(i) = A(i) }\n");
+  box.write("apart.tc", "def f(uint8(B,M,N) A) -> (o) { o(b,i,j) = A(b,i,j) }\n");
+  box.write("loop.tc", "def f(float(N) A) -> (o) { o(i) +=! A(i) where k in 0:3000000000 }\n");
+  box.write("step.tc", "def f(float(N) A) -> (o) { o(i) = A(3000000 * i) where i in 0:1000 }\n");
+  box.write("suite.json", R"({"kind": "suite", "format": 1, "workloads": [{"name": "long", "einsum": "i->i",
+                              "sizes": {"i": 3000000000}}]})");
+  const std::vector<std::pair<std::vector<std::string>, std::string>> programs = {
+      {{"long.tc", "-s", "N=2147483648"}, "dimension 0 of A is 2147483648: kernels count up to 2147483647"},
+      {{"einsum:ij,jk->ik", "-s", "i=3", "-s", "j=2", "-s", "k=4000000000"}, "dimension 1 of in1 is 4000000000"},
+      {{"einsum:i->i", "--dtype", "c32", "-s", "i=9223372036854775807"}, "in0"},
+      {{"apart.tc", "-s", "B=2", "-s", "M=65536", "-s", "N=65536"}, "neighbours along dimension 0 of A lie 4294967296"},
+      {{"loop.tc", "-s", "N=3"}, "the range of k is [0, 3000000000)"},
+      {{"step.tc", "-s", "N=3000000000"}, "dimension 0 of A is 3000000000"}};
+  const std::vector<std::vector<std::string>> verbs = {{"check"},
+                                                       {"explain"},
+                                                       {"explain", "--what", "schedule"},
+                                                       {"explain", "--what", "loops"},
+                                                       {"tune", "--trials", "1"},
+                                                       {"tune", "--dry-run"},
+                                                       {"bench"},
+                                                       {"build", "-o", "out"}};
+  for (const auto& [program, mention] : programs)
+    for (auto command : verbs) {
+      command.insert(command.begin() + 1, program.begin(), program.end());
+      const bool overflows = program[0] == "einsum:i->i";
+      check_bad(box, {command, 3, overflows ? "tensor-too-large" : "too-large", mention});
+    }
+  for (const std::string verb : {"check", "tune", "bench"}) {
+    const auto result = box.run({verb, "suite.json"});
+    CHECK(result.exit_code == 3);
+    CHECK(result.err.find("dimension 0 of in0 is 3000000000") != std::string::npos);
+  }
+  check_bad(box, {{"build", "einsum:ij->i", "-s", "i=5", "-s", "j=4000000000..5000000000", "-o", "out"}, 2, "bad-size", ""});
+}
+
+TEST_CASE("--werror makes warnings about a program errors before any work is begun") {
+  const Sandbox box;
+  box.write("unused.tc", "def f(float(N) A, float(N) B) -> (o) { o(i) = A(i) }\n");
+  box.write("two.tc", "def f(float(N) A, float(N) B, float(N) C) -> (o) { o(i) = A(i) }\n");
+  box.write("clean.tc", "def f(float(N) A) -> (o) { o(i) = A(i) }\n");
+  box.write("suite.json", R"({"kind": "suite", "format": 1, "workloads": [
+      {"name": "first", "einsum": "i->i", "sizes": {"i": 3}},
+      {"name": "second", "tc": "def f(float(N) A, float(N) B) -> (o) { o(i) = A(i) }", "sizes": {"N": 3}}]})");
+  // 0 <= i < 3 and 0 <= i - 5 < 1: an empty domain, as the eDSL saves it.
+  box.write("empty.json", R"({"kind":"program","format":1,"name":"p","sizes":[],
+      "tensors":[{"name":"A","type":"f32","extents":[3],"role":"input","layout":"row"},
+                 {"name":"O","type":"f32","extents":[3],"role":"output","layout":"row"}],
+      "inputs":[0],"outputs":[1],
+      "statements":[{"target":1,"subscripts":[{"terms":[[0,1]],"constant":0}],
+        "indices":[{"name":"i","lo":0,"hi":0,"reason":""}],
+        "constraints":[{"expr":{"terms":[],"constant":-1},"bound":1}],
+        "op":"assign","accumulator":"f32",
+        "value":{"type":"f32","read":0,"subscripts":[{"terms":[[0,1]],"constant":0}]}}]})");
+  const std::vector<std::vector<std::string>> verbs = {{"check"},
+                                                       {"explain"},
+                                                       {"explain", "--what", "schedule"},
+                                                       {"tune", "--trials", "1", "--db", "t.db", "--emit", "out"},
+                                                       {"bench"},
+                                                       {"build", "-o", "out", "--db", "t.db"},
+                                                       {"run", "--output-dir", "out"}};
+  for (auto command : verbs) {
+    const bool is_run = command[0] == "run";
+    command.insert(command.begin() + 1, "unused.tc");
+    if (!is_run) command.insert(command.end(), {"-s", "N=3"});
+    command.push_back("--werror");
+    check_bad(box, {command, 2, "unused-input", "unused.tc:1:28: error: the input 'B' is never read"});
+    command.push_back("--quiet");
+    check_bad(box, {command, 2, "unused-input", "'B'"});
+  }
+  const auto json = box.run({"check", "unused.tc", "--werror", "--json"});
+  CHECK(json.exit_code == 2);
+  const auto said = nlohmann::json::parse(json.err);
+  CHECK(said["severity"] == "error");
+  CHECK(said["code"] == "unused-input");
+  CHECK(said["exit_code"] == 2);
+  const auto both = box.run({"check", "two.tc", "--werror"});
+  CHECK(both.exit_code == 2);
+  CHECK(both.err.find("'B' is never read") < both.err.find("'C' is never read"));
+  const auto before = box.names();
+  CHECK(box.run({"tune", "suite.json", "--trials", "1", "--db", "t.db", "--werror"}).exit_code == 2);
+  CHECK(box.names() == before);
+  CHECK(box.run({"check", "unused.tc"}).exit_code == 0);
+  CHECK(box.run({"check", "clean.tc", "--werror"}).exit_code == 0);
+  const auto empty = box.run({"check", "empty.json"});
+  CHECK(empty.exit_code == 0);
+  CHECK(empty.err.find("warning: no indices are valid in O(i) = A(i)") != std::string::npos);
+  check_bad(box, {{"check", "empty.json", "--werror"}, 2, "empty-domain", "no indices are valid"});
+  check_bad(box, {{"tune", "empty.json", "--trials", "1", "--werror"}, 2, "empty-domain", "no indices are valid"});
+  // What is said of records and of the machine is none of the program's.
+  CHECK(box.run({"explain", "clean.tc", "-s", "N=3", "--what", "schedule", "--werror", "--db", "none.db"}).exit_code == 0);
 }
 
 TEST_CASE("targets: an unknown word is exit 2, one that this machine lacks exit 5") {
@@ -169,6 +263,20 @@ TEST_CASE("targets: an unknown word is exit 2, one that this machine lacks exit 
   };
   check_bad(box, {with("toaster"), 2, "unknown-target", "toaster"});
   check_bad(box, {with("arm-64-linux"), 5, "target-unavailable", "arm-64-linux"});
+  // Also where nothing is compiled.
+  for (std::vector<std::string> command :
+       {std::vector<std::string>{"check", "matvec.tc"},
+        {"explain", "matvec.tc"},
+        {"run", "matvec.tc", "--output-dir", "out", "--engine", "reference"},
+        {"simulate"},
+        {"db", "list"}}) {
+    command.insert(command.end(), {"--target", "toaster"});
+    check_bad(box, {command, 2, "unknown-target", "toaster"});
+    command.back() = "host,toaster";
+    check_bad(box, {command, 2, "unknown-target", "toaster"});
+  }
+  CHECK(box.run({"check", "matvec.tc", "--target", "arm-64-linux"}).exit_code == 0);
+  check_bad(box, {{"explain", "matvec.tc", "--layout", "Q=col"}, 2, "unknown-tensor", "Q"});
 }
 
 TEST_CASE("databases that are missing, foreign or read-only are exit 1 and stay as they are") {

@@ -176,3 +176,44 @@ TEST_CASE("a schedule from a file is checked") {
   CHECK(result.exit_code == 2);
   CHECK(result.err.find("schedule.json") != std::string::npos);
 }
+
+TEST_CASE("arrays without elements may have extents of any size: their results need no kernel") {
+  const Sandbox box;
+  constexpr int64_t kHuge = int64_t{1} << 62;
+  box.write("map.tc", "def f(uint8(M,N) A) -> (o, s) { o(i,j) = A(i,j) s(i) max=! A(i,j) }\n");
+  box.write("rest.tc", "def f(float(M,N) A, float(K) B) -> (o, p) { o(i,j) = A(i,j) p(k) = B(k) }\n");
+  save(box, "a.npy", tensor::Array{DType::U8, {0, kHuge}, {}});
+  save(box, "b.npy", floats({5}));
+  save(box, "c.npy", tensor::Array{DType::F32, {kHuge, 0}, {}});
+  for (const std::string engine : {"reference", "default", "tuned"}) {
+    const auto done = box.run({"run", "map.tc", "--input", "A=a.npy", "--engine", engine, "--output-dir", engine});
+    INFO(done.err);
+    REQUIRE(done.exit_code == 0);
+    CHECK(tensor::read_npy(box.path(engine + "/o.npy"))->shape == std::vector<int64_t>{0, kHuge});
+    CHECK(tensor::read_npy(box.path(engine + "/s.npy"))->shape == std::vector<int64_t>{0});
+  }
+  // Where another output has elements a kernel would have to count to 2^62.
+  const auto refused =
+      box.run({"run", "rest.tc", "--input", "A=c.npy", "--input", "B=b.npy", "--output-dir", "out", "--engine", "default"});
+  CHECK(refused.exit_code == 3);
+  CHECK(refused.err.find("[too-large]") != std::string::npos);
+  CHECK_FALSE(std::filesystem::exists(box.path("out")));
+}
+
+TEST_CASE("a database that does not exist is told of also where no schedule is asked of it") {
+  const Sandbox box;
+  box.write("text.db", "this is no database, but it is long enough to be one: " + std::string(2000, 'x'));
+  save(box, "a.npy", floats({3, 5}));
+  save(box, "x.npy", floats({5}));
+  const std::vector<std::string> run = {"run",     "matvec.tc", "--input",      "A=a.npy", "--input",
+                                        "B=x.npy", "--engine",  "reference", "--output-dir", "out",  "--db"};
+  const auto with = [&](const std::string& file) {
+    auto command = run;
+    command.push_back(file);
+    return box.run(command);
+  };
+  const auto missing = with("missing.db");
+  CHECK(missing.exit_code == 0);
+  CHECK(missing.err.find("[no-database]") != std::string::npos);
+  CHECK(with("text.db").exit_code == 1);
+}

@@ -4,8 +4,14 @@
 #include <tile_tune/engine.h>
 #include <tile_tune/tc.h>
 
-#include <functional>
+#include <unistd.h>
 
+#include <cstdio>
+#include <filesystem>
+#include <functional>
+#include <stdexcept>
+
+#include "frontend/ir/program.h"
 #include "tests/integration/cli/sandbox.h"
 
 using namespace tile_tune;
@@ -166,4 +172,150 @@ TEST_CASE("tune keeps what run then uses") {
   float first = 0;
   for (int k = 0; k < 23; ++k) first += a[k] * b[19 * k];
   CHECK(c[0] == first);
+}
+
+namespace {
+
+/// Everything that a call says.
+struct Said {
+  std::vector<Message> all;
+
+  engine::RunOptions options(const tile_tune::test::Sandbox& box, engine::Schedule schedule) {
+    auto options = here(box);
+    options.schedule = schedule;
+    options.on_message = [this](const Message& message) { all.push_back(message); };
+    return options;
+  }
+  std::vector<Message> with(const std::string& code) const {
+    std::vector<Message> some;
+    for (const auto& message : all)
+      if (message.code == code) some.push_back(message);
+    return some;
+  }
+};
+
+/// What a call writes to standard error.
+std::string errors_of(const tile_tune::test::Sandbox& box, const std::function<void()>& call) {
+  const int before = dup(STDERR_FILENO);
+  REQUIRE(std::freopen(box.path("errors.txt").c_str(), "w", stderr));
+  call();
+  std::fflush(stderr);
+  dup2(before, STDERR_FILENO);
+  close(before);
+  return box.read("errors.txt");
+}
+
+constexpr const char* kUnused =
+    "def first(float(N) A) -> (o) { o(i) = A(i) }\n"
+    "def f(float(N) A,\n      float(N) B) -> (o) { o(i) = A(i) }\n";
+
+}  // namespace
+
+TEST_CASE("warnings and notices of a call reach who asks for them, before any work is begun") {
+  const tile_tune::test::Sandbox box;
+  const auto programs = tc::parse(kUnused, "text.tc");
+  CHECK(programs.at(0).warnings().empty());
+  REQUIRE(programs.at(1).warnings().size() == 1);
+  std::vector<float> a(3, 1), b(3, 2), o(3, -1);
+  const engine::Arrays arrays{
+      {"A", engine::array(a.data(), {3})}, {"B", engine::array(b.data(), {3})}, {"o", engine::array(o.data(), {3})}};
+  Said said;
+  auto options = said.options(box, engine::Schedule::Tuned);
+  engine::run(programs[1], arrays, options);
+  REQUIRE(said.with("unused-input").size() == 1);
+  const auto warning = said.with("unused-input")[0];
+  CHECK(warning.severity == Message::Severity::Warning);
+  CHECK(warning.file == "text.tc");
+  CHECK(warning.line == 3);
+  CHECK(warning.text.find("text.tc:3:16: warning: the input 'B' is never read [unused-input]") == 0);
+  CHECK(said.with("untuned").size() == 1);
+  CHECK(o == a);
+  // With numbers, too.
+  said.all.clear();
+  engine::run(programs[1].bind({{"N", 3}}), arrays, options);
+  CHECK(said.with("unused-input").size() == 1);
+  // Whoever throws ends the call.
+  std::fill(o.begin(), o.end(), -1.0f);
+  options.on_message = [](const Message& message) { throw std::runtime_error(message.code); };
+  CHECK_THROWS_WITH(engine::run(programs[1], arrays, options), "unused-input");
+  CHECK(o[0] == -1);
+  auto tuning = here<engine::TuneOptions>(box);
+  tuning.trials = 1;
+  tuning.on_message = options.on_message;
+  CHECK_THROWS_WITH(engine::tune(programs[1].bind({{"N", 3}}), tuning), "unused-input");
+  CHECK_FALSE(std::filesystem::exists(tuning.database));
+}
+
+TEST_CASE("without anybody who asks, warnings go to standard error once, notices nowhere") {
+  const tile_tune::test::Sandbox box;
+  auto options = here(box);
+  options.schedule = engine::Schedule::Reference;
+  const auto program = tc::parse("def once(float(N) A, float(N) Unused) -> (o) { o(i) = A(i) }", "once.tc").at(0);
+  std::vector<float> a(6, 1), b(3), o(3);
+  const engine::Arrays arrays{{"A", engine::array(a.data(), {3}, {2})},
+                              {"Unused", engine::array(b.data(), {3})},
+                              {"o", engine::array(o.data(), {3})}};
+  const auto written = errors_of(box, [&] {
+    engine::run(program, arrays, options);
+    engine::run(program, arrays, options);
+  });
+  const std::string sentence = "once.tc:1:31: warning: the input 'Unused' is never read [unused-input]";
+  CHECK(written.find(sentence) == 0);
+  CHECK(written.find(sentence, 1) == std::string::npos);
+  CHECK(written.find("strided") == std::string::npos);
+  options.on_message = [](const Message&) {};
+  CHECK(errors_of(box, [&] { engine::run(program, arrays, options); }).empty());
+}
+
+TEST_CASE("arrays that are copied element by element are told of by name and strides") {
+  const tile_tune::test::Sandbox box;
+  std::vector<float> a(64, 1), b(64, 1), c(64, 0);
+  Said said;
+  const auto options = said.options(box, engine::Schedule::Reference);
+  engine::run(matmul(1, 7, 3),
+              {{"A", engine::array(a.data(), {1, 3}, {99, 1})},  // one row: any stride is right
+               {"B", engine::array(b.data(), {3, 7}, {1, 3})},
+               {"C", engine::array(c.data(), {1, 7}, {7, 1})}},
+              options);
+  REQUIRE(said.all.size() == 1);
+  CHECK(said.all[0].severity == Message::Severity::Notice);
+  CHECK(said.all[0].code == "strided-array");
+  CHECK(said.all[0].text ==
+        "the array of B has strides (1, 3) and is copied element by element: kernels of matmul take (7, 1)");
+  CHECK(c[6] == 3);
+}
+
+TEST_CASE("sizes and options that no call can do with are errors before anything is copied") {
+  const tile_tune::test::Sandbox box;
+  const auto copy = tc::parse("def f(uint8(N) A) -> (o) { o(i) = A(i) }").at(0);
+  constexpr int64_t kHuge = int64_t{1} << 31;
+  uint8_t one = 0;
+  const auto run = [&](int64_t size, engine::RunOptions options) {
+    return code_of([&] {
+      engine::run(copy, {{"A", engine::array(&one, {size})}, {"o", engine::array(&one, {size})}}, options);
+    });
+  };
+  CHECK(run(kHuge, here(box)) == "too-large");
+  CHECK(code_of([&] { engine::tune(copy.bind({{"N", kHuge}}), here<engine::TuneOptions>(box)); }) == "too-large");
+  auto elsewhere = here(box);
+  elsewhere.target = "toaster";
+  elsewhere.schedule = engine::Schedule::Reference;
+  CHECK(run(1, elsewhere) == "unknown-target");
+  // Of no elements there is nothing to count.
+  const auto rows = tc::parse("def f(uint8(M,N) A) -> (o) { o(i,j) = A(i,j) }").at(0);
+  CHECK(engine::run(rows, {{"A", engine::array(&one, {0, kHuge << 31})}, {"o", engine::array(&one, {0, kHuge << 31})}},
+                    here(box)) == engine::Schedule::Default);
+}
+
+TEST_CASE("a program keeps the names of its sizes for the small instance that its schedules are checked on") {
+  const auto text = tc::parse("def f(float(N) A) -> (o) { o(i) = A(i) }").at(0).bind({{"N", 4096}});
+  CHECK(text.ir().sizes.empty());
+  CHECK(text.symbolic().sizes == std::vector<std::string>{"N"});
+  CHECK(text.sizes() == std::map<std::string, int64_t>{{"N", 4096}});
+  const auto product = einsum::parse("ij,jk->ik", {{DType::F32, {512, 256}}, {DType::F32, {256, 64}}});
+  CHECK(product.symbolic().sizes.size() == 3);
+  CHECK(product.sizes().at("j") == 256);
+  const auto numbers = matmul(4, 5, 6);
+  CHECK(numbers.symbolic().sizes.empty());
+  CHECK(numbers.sizes().empty());
 }

@@ -42,7 +42,9 @@ FamilyWorkload workload_of(const std::string& text, const std::string& fixed, co
   const auto parsed = tc::parse(text, "f.tc");
   BindingOptions options;
   options.sizes = {fixed};
-  auto workload = load_family({parsed.value().programs.front(), "tc", text}, options, sizes);
+  CommonOptions common;
+  common.quiet = true;
+  auto workload = load_family({parsed.value().programs.front(), "tc", text}, options, sizes, make_session(common));
   REQUIRE(workload);
   return *std::move(workload);
 }

@@ -6,6 +6,7 @@
 #include <fstream>
 #include <sstream>
 
+#include "frontend/ir/canonical.h"
 #include "frontend/ir/json.h"
 #include "frontend/tc/parse.h"
 
@@ -91,6 +92,54 @@ TEST_CASE("what depends on sizes is refused when they are known") {
   CHECK(code(declared, {{"N", 4}, {"M", 5}}) == outside);
   CHECK(code(example("conv2d.tc"), {{"B", 1}, {"IP", 1}, {"H", 2}, {"W", 9}, {"OP", 1}, {"KH", 3}, {"KW", 3}}) !=
         outside);
+}
+
+TEST_CASE("exists asserts that an element is there, as a read does, and computes nothing") {
+  const auto refusal = [](std::string_view text, const ir::Sizes& sizes) {
+    const auto result = ir::bind(only(text), sizes);
+    REQUIRE(!result);
+    CHECK(result.error().error_class == ErrorClass::Mismatch);
+    CHECK(result.error().place);
+    return result.error().code + ": " + result.error().message;
+  };
+  // A range that is given, as by a where clause, does not follow from what exists asserts.
+  const auto sum = "def f(float(M,N) A, float(K) B) -> (O) { O(i,j) = A(i,j) where exists B(i + j) }";
+  const auto same = bound(sum, {{"M", 5}, {"N", 3}, {"K", 7}});
+  CHECK(same.statements[0].constraints.empty());
+  CHECK(refusal(sum, {{"M", 5}, {"N", 3}, {"K", 6}}) ==
+        "out-of-bounds: an element that must exist does not: 0 <= M + N - 2 < K is 0 <= 6 < 6 for these sizes");
+  const auto given = "def f(float(N) A, float(K) B) -> (O) { O(i) = A(i) where i in 0:N, exists B(i + 1) }";
+  CHECK(bound(given, {{"N", 5}, {"K", 6}}).is_bound());
+  CHECK(refusal(given, {{"N", 5}, {"K", 5}}).starts_with("out-of-bounds"));
+  // The very same by the signature alone, and below the first element.
+  const auto never = "def f(float(N) A, float(N) B) -> (O) { O(i) = A(i) where i in 0:N, exists B(i + 1) }";
+  CHECK(tc::parse(never, "test.tc").error().code == "out-of-bounds");
+  const auto before = "def f(float(N) A, float(K) B) -> (O) { O(i) = A(i) where i in 0:N, exists B(i - N + K) }";
+  CHECK(bound(before, {{"N", 5}, {"K", 5}}).is_bound());
+  CHECK(refusal(before, {{"N", 5}, {"K", 3}}).find("is 0 <= -2 < 3") != std::string::npos);
+  // Indices of its own take all their values.
+  const auto own = "def f(float(N) A, float(M,L) B) -> (O) { O(i) = A(i) where exists B(i + k, k) }";
+  CHECK(bound(own, {{"N", 4}, {"M", 9}, {"L", 6}}).statements[0].indices.size() == 1);
+  CHECK(refusal(own, {{"N", 4}, {"M", 8}, {"L", 6}}).starts_with("out-of-bounds"));
+  const auto quotient = "def f(float(N) A, float(K) B) -> (O) { O(i) = A(i) where i in 0:N, exists B(i / 2) }";
+  CHECK(bound(quotient, {{"N", 8}, {"K", 4}}).is_bound());
+  CHECK(refusal(quotient, {{"N", 9}, {"K", 4}}).starts_with("out-of-bounds"));
+  // Nothing has to exist for nothing.
+  CHECK(bound(sum, {{"M", 0}, {"N", 3}, {"K", 1}}).is_bound());
+  // As a reduction over a part, which is two statements.
+  const auto part =
+      "def f(float(N,L) A, float(K) B) -> (float(N) O) { O(i) = A(i,0) "
+      "O(i) +=! A(i,k) where i in 0:2, k in 0:L, exists B(i + k) }";
+  CHECK(bound(part, {{"N", 4}, {"L", 3}, {"K", 4}}).is_bound());
+  CHECK(refusal(part, {{"N", 4}, {"L", 3}, {"K", 3}}).starts_with("out-of-bounds"));
+  // It is no part of what is computed.
+  const auto without = only("def f(float(M,N) A, float(K) B) -> (O) { O(i,j) = A(i,j) }");
+  CHECK(ir::family_hash(only(sum)) == ir::family_hash(without));
+  CHECK(ir::family_hash(only(sum)) == ir::family_hash(same));
+  CHECK(ir::content_hash(same) == ir::content_hash(ir::bind(without, {{"M", 5}, {"N", 3}, {"K", 7}}).value()));
+  const auto read = ir::program_from_json(ir::to_json(only(sum)));
+  REQUIRE(read);
+  CHECK_FALSE(ir::bind(*read, {{"M", 5}, {"N", 3}, {"K", 6}}));
 }
 
 TEST_CASE("an integer input in a range is a size") {

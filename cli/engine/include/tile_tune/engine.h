@@ -55,6 +55,11 @@ struct Options {
   std::string target = "host";  // or a Halide target string
   int threads = 0;              // of a kernel; 0: the cores this process may use
   std::string executable;       // tile-tune; empty: the one installed with this library
+  /// Gets every warning and notice of the call, those of the Program (Program::warnings) and of its sizes before any
+  /// work is begun, on the calling thread. What it throws ends the call: a function that throws on warnings is the
+  /// command line's --werror. Without one, warnings are written to standard error, each text once in a process, and
+  /// notices are dropped; `[](const Message&) {}` drops all.
+  std::function<void(const Message&)> on_message = {};
 };
 
 enum class Schedule {
@@ -70,6 +75,8 @@ struct RunOptions : Options {
 /// Executes the program once and writes its outputs into the arrays of their names; a size that the program leaves
 /// open comes from the inputs' shapes. An in/out output starts from its array's value. The result is checked on a
 /// sample of its elements against the reference. Returns which schedule it ran with.
+/// Kernels take compact arrays, in C order from here: arrays go to the worker process and back as copies, block by block
+/// where they are compact and element by element where their strides are others, which a notice says ("strided-array").
 Schedule run(const edsl::Program& program, const Arrays& arrays, const RunOptions& options = {});
 
 struct TuneProgress {

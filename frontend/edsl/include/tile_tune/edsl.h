@@ -31,6 +31,7 @@
 #include <vector>
 
 #include <tile_tune/dtype.h>
+#include <tile_tune/message.h>
 #include <tile_tune/program_error.h>
 #include <tile_tune/version.h>
 
@@ -371,11 +372,15 @@ class Program {
           const std::source_location& where = std::source_location::current());
   /// `at_sizes` gives a program of the same signature whose statements suit sizes that are known later.
   using AtSizes = std::function<ir::Program(const std::map<std::string, int64_t>&)>;
-  explicit Program(ir::Program program, AtSizes at_sizes = {});
+  explicit Program(ir::Program program, AtSizes at_sizes = {}, std::vector<Message> warnings = {});
+  /// `symbolic` with numbers for its sizes; what does not fit is placed at `where`, if it is given.
+  Program(ir::Program symbolic, const std::map<std::string, int64_t>& sizes,
+          const std::source_location* where = nullptr);
 
   const std::string& name() const;
-  /// Diagnostics of what is legal but hardly meant, such as constraints that nothing satisfies.
-  const std::vector<std::string>& warnings() const { return warnings_; }
+  /// What is legal but hardly meant, such as constraints that nothing satisfies, or an input of a text that nothing
+  /// reads. engine::run and engine::tune pass them on (Options::on_message).
+  const std::vector<Message>& warnings() const { return warnings_; }
 
   /// Programs from text (tile_tune/tc.h) have symbolic sizes: this one with numbers for all of them. Contractions of an
   /// einsum of several operands are ordered by them.
@@ -393,11 +398,16 @@ class Program {
   const ir::Program& ir() const { return *program_; }
   /// With the statements that suit the sizes, which stay symbolic.
   ir::Program ir_at(const std::map<std::string, int64_t>& sizes) const;
+  /// ir() before its sizes got numbers, and these numbers; of a program that never had names for sizes itself, and none.
+  const ir::Program& symbolic() const { return symbolic_ ? *symbolic_ : *program_; }
+  const std::map<std::string, int64_t>& sizes() const { return sizes_; }
 
  private:
   std::shared_ptr<const ir::Program> program_;
   AtSizes at_sizes_;
-  std::vector<std::string> warnings_;
+  std::vector<Message> warnings_;
+  std::shared_ptr<const ir::Program> symbolic_;
+  std::map<std::string, int64_t> sizes_;
 };
 
 }  // namespace tile_tune::edsl

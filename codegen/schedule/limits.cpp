@@ -1,0 +1,86 @@
+#include "codegen/schedule/limits.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+
+#include "frontend/ir/describe.h"
+
+namespace tile_tune::codegen {
+namespace {
+
+constexpr int64_t kMost = INT32_MAX;
+
+tl::unexpected<Diagnostic> too_large(const std::string& what, const ir::Statement* statement = nullptr) {
+  Diagnostic diagnostic{ErrorClass::Mismatch, "too-large", fmt::format("{}: kernels count up to {}", what, kMost)};
+  diagnostic.note = "choose smaller sizes";
+  if (statement) diagnostic.place = statement->place;
+  return tl::unexpected(std::move(diagnostic));
+}
+
+Result<void> check_tensor(const ir::Tensor& tensor) {
+  const auto shape = ir::shape(tensor);
+  for (size_t d = 0; d < shape.size(); ++d)
+    if (shape[d] > kMost) return too_large(fmt::format("dimension {} of {} is {}", d, tensor.name, shape[d]));
+  // The product of all extents but the slowest dimension's.
+  double stride = is_complex(tensor.type) ? 2 : 1;
+  for (size_t i = 0; i + 1 < shape.size(); ++i) {
+    const size_t d = tensor.layout == ir::Layout::Row ? shape.size() - 1 - i : i;
+    stride *= static_cast<double>(std::max<int64_t>(shape[d], 1));
+    if (stride > static_cast<double>(kMost))
+      return too_large(fmt::format("neighbours along dimension {} of {} lie {:.0f} numbers apart",
+                                   tensor.layout == ir::Layout::Row ? d - 1 : d + 1, tensor.name, stride));
+  }
+  return {};
+}
+
+/// The most that the terms of an expression add up to in any order, without their signs.
+double magnitude(const ir::Statement& statement, const ir::AffineExpr& expr) {
+  double sum = std::abs(static_cast<double>(expr.constant.constant().value()));
+  for (const auto& [number, coefficient] : expr.terms) {
+    const auto [lo, hi] = ir::range(statement.indices[static_cast<size_t>(number)]);
+    const double most = std::max(std::abs(static_cast<double>(lo)), std::abs(static_cast<double>(hi)));
+    sum += std::max(std::abs(static_cast<double>(coefficient)) * most, std::abs(static_cast<double>(coefficient)));
+  }
+  return sum;
+}
+
+Result<void> check_expr(const ir::Statement& statement, const ir::AffineExpr& expr) {
+  if (magnitude(statement, expr) <= static_cast<double>(kMost)) return {};
+  return too_large(fmt::format("{} takes numbers of 2^31 and more", ir::to_text(statement, expr)), &statement);
+}
+
+Result<void> check_statement(const ir::Statement& statement) {
+  for (const auto& index : statement.indices) {
+    const auto [lo, hi] = ir::range(index);
+    if (hi > kMost || lo < -kMost)
+      return too_large(fmt::format("the range of {} is [{}, {})", index.name, lo, hi), &statement);
+  }
+  for (const auto& subscript : statement.subscripts) TILE_TUNE_CHECK(check_expr(statement, subscript));
+  for (const auto& constraint : statement.constraints) TILE_TUNE_CHECK(check_expr(statement, constraint.expr));
+  Result<void> checked;
+  ir::for_each_read(*statement.value, [&](const ir::Read& read) {
+    for (const auto& subscript : read.subscripts)
+      if (const auto* affine = std::get_if<ir::AffineExpr>(&subscript); affine && checked)
+        checked = check_expr(statement, *affine);
+  });
+  return checked;
+}
+
+}  // namespace
+
+Result<void> check_countable(const ir::Program& program) {
+  for (const auto& tensor : program.tensors) TILE_TUNE_CHECK(check_tensor(tensor));
+  for (const auto& statement : program.statements) TILE_TUNE_CHECK(check_statement(statement));
+  return {};
+}
+
+bool computes_nothing(const ir::Program& program) {
+  return std::all_of(program.outputs.begin(), program.outputs.end(), [&](int output) {
+    return ir::element_count(program.tensors[static_cast<size_t>(output)]) == 0;
+  });
+}
+
+}  // namespace tile_tune::codegen
