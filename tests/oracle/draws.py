@@ -17,8 +17,8 @@ def pick(rng, *choices):
 
 def specials(kind):
     tiny = math.ldexp(1.0, kind.least - kind.digits + 1)
-    return [0.0, -0.0, math.inf, -math.inf, math.nan, tiny, -tiny, math.ldexp(1.0, kind.least), kind.largest, -kind.largest,
-            math.ldexp(-1.0, kind.least - 2)]
+    return [0.0, -0.0, math.inf, -math.inf, math.nan, tiny, -tiny, math.ldexp(1.0, kind.least), kind.largest,
+            -kind.largest, math.ldexp(-1.0, kind.least - 2)]
 
 
 def number(rng, kind, plain=False):

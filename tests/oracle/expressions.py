@@ -33,7 +33,8 @@ class Affine:
         return " + ".join(parts).replace("+ -", "- ")
 
     def at(self, indices, sizes=None):
-        return sum(c * indices[i] for i, c in self.terms.items()) + self.constant + (sizes[self.size] if self.size else 0)
+        size = sizes[self.size] if self.size else 0
+        return sum(c * indices[i] for i, c in self.terms.items()) + self.constant + size
 
 
 def index(name, offset=0, scale=1):

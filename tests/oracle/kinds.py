@@ -9,8 +9,8 @@ from draws import (INDICES, NAMES, array, extent, far, float_expression, layouts
                    with_specials)
 from programs import Program, Statement
 
-SIGN_CALLS = ["fabs", "abs", "copysign", "min", "max", "fmin", "fmax", "floor", "ceil", "trunc", "round", "sqrt", "relu", "exp",
-              "log", "tanh"]
+SIGN_CALLS = ["fabs", "abs", "copysign", "min", "max", "fmin", "fmax", "floor", "ceil", "trunc", "round", "sqrt",
+              "relu", "exp", "log", "tanh"]
 
 
 def elementwise(rng, kinds, outputs, expression, data, reduce=None):
@@ -22,7 +22,8 @@ def elementwise(rng, kinds, outputs, expression, data, reduce=None):
         inputs[name] = (kind, (rows, columns) if whole else (columns,))
         reads.append(e.Read(name, [e.index("i"), e.index("j")] if whole else [e.index("j")]))
     value = expression(reads)
-    statement = Statement("O", ["i"] if reduce else ["i", "j"], reduce or "=", value, {"i": (0, rows), "j": (0, columns)})
+    ranges = {"i": (0, rows), "j": (0, columns)}
+    statement = Statement("O", ["i"] if reduce else ["i", "j"], reduce or "=", value, ranges)
     if all(one.tensor != "A" for one in e.reads(value)):  # whose rows would have no bound
         statement.value = e.Choice(e.Test("==", reads[0], reads[0]), value, value)
     arrays = {name: data(kind, shape) for name, (kind, shape) in inputs.items()}
@@ -83,7 +84,8 @@ def halves(rng):
     reads = [e.Read("A", [i, j]), e.Read("B", [j]), e.Read("C", [i, j])]
     calls = ["fabs", "max", "min", "sqrt", "exp", "tanh"]
     ranges = {"i": (0, rows), "j": (0, columns)}
-    first = Statement("T", ["i", "j"], "=", e.Arithmetic("+", reads[0], float_expression(rng, reads[:2], 2, calls)), ranges)
+    value = e.Arithmetic("+", reads[0], float_expression(rng, reads[:2], 2, calls))
+    first = Statement("T", ["i", "j"], "=", value, ranges)
     reads.append(e.Read("T", [i, j]))
     second = e.Arithmetic("-", e.Arithmetic("*", e.Read("T", [i, j]), rng.choice(reads)), rng.choice(reads))
     reduce = rng.choice([None, "+", "max"])
@@ -186,7 +188,8 @@ def deterministic(rng):
     a, b, c = e.Read("A", [i, l]), e.Read("B", [l, j]), e.Read("C", [j])
     ranges = {"i": (0, m), "j": (0, n), "k": (0, k)}
     if form == "product":
-        statements = [Statement("O", ["i", "j"], "+", e.Arithmetic("*", e.Arithmetic("/", a, e.Literal(3.0)), b), ranges)]
+        value = e.Arithmetic("*", e.Arithmetic("/", a, e.Literal(3.0)), b)
+        statements = [Statement("O", ["i", "j"], "+", value, ranges)]
         inputs.pop("C")
     elif form == "mean":
         quotient = e.Arithmetic("/", e.Read("T", [i, j]), e.Arithmetic("+", e.Call("fabs", [c]), e.Literal(0.5)))

@@ -10,7 +10,7 @@ from programs import Program, Statement
 
 
 class Dimension:
-    """One that a window slides over: elements scale * h + dilation * k - pad of `extent`, h in 0:outputs, k in 0:window."""
+    """One that a window slides over: its elements scale * h + dilation * k - pad, h in 0:outputs, k in 0:window."""
 
     def __init__(self, rng, number, windowed):
         self.h, self.k = f"h{number}", f"k{number}" if windowed else ""
@@ -95,10 +95,12 @@ def stencil(rng):
         if len(outside) < 3 and rng.random() < 0.4 and outside:
             condition = e.Both("&&", [e.Comparison(e.index("i"), "!=", e.Affine({}, one)) for one in outside])
         else:
-            condition = e.Comparison(e.index("i"), *((">=", e.Affine({}, first)) if offset < 0 else ("<", e.Affine({}, end))))
+            op, border = (">=", first) if offset < 0 else ("<", end)
+            condition = e.Comparison(e.index("i"), op, e.Affine({}, border))
         other = rng.choice([e.Literal(0), e.Literal(2), edge])
         neighbour = e.Choice(condition, there, other, rng.choice(["?:", "select"]))
-        value = e.Arithmetic(rng.choice("+-"), value, neighbour) if rng.random() < 0.8 else e.Call("max", [value, neighbour])
+        value = (e.Arithmetic(rng.choice("+-"), value, neighbour) if rng.random() < 0.8 else
+                 e.Call("max", [value, neighbour]))
     ranges = {"i": (0, extent), "j": (0, columns)}
     reduce = rng.choice([None, None, "+", "max"]) if kind != s.I32 else None
     statement = Statement("O", ["j"] if reduce else ["i", "j"], reduce or "=", value, ranges)
@@ -122,7 +124,8 @@ def triangle(rng):
 
 def guarded(rng):
     draw = rng.random()
-    return unguarded(rng) if draw < 0.05 else stencil(rng) if draw < 0.2 else triangle(rng) if draw < 0.3 else window(rng)
+    make = unguarded if draw < 0.05 else stencil if draw < 0.2 else triangle if draw < 0.3 else window
+    return make(rng)
 
 
 def window(rng):
@@ -134,7 +137,8 @@ def window(rng):
     subscripts = [one.subscript for one in dimensions] + ([e.index("c")] if channel else [])
     inputs = {"x": (kind, tuple(one.extent for one in dimensions) + ((channel,) if channel else ()))}
     named = {"x": [one.size or one.extent for one in dimensions] + ([channel] if channel else [])}
-    ranges = dict(itertools.chain(*[one.ranges.items() for one in dimensions])) | ({"c": (0, channel)} if channel else {})
+    ranges = dict(itertools.chain(*[one.ranges.items() for one in dimensions]))
+    ranges |= {"c": (0, channel)} if channel else {}
     slip = rng.choice(["low", "high"]) if rng.random() < 0.2 else ""
     comparisons = list(itertools.chain(*[one.bounds(rng, slip if one is dimensions[0] else "") for one in dimensions]))
     read = e.Read("x", subscripts)
@@ -199,7 +203,8 @@ def leaves(node, point):
         return leaves(node.yes if node.takes(point) else node.no, point)
     if isinstance(node, e.Read) and node.tensor == "x":
         return any(not 0 <= one.at(point.indices) < extent for one, extent in zip(node.subscripts, point.shapes["x"]))
-    return any(leaves(one, point) for child in vars(node).values() for one in (child if isinstance(child, list) else [child])
+    children = itertools.chain(*[child if isinstance(child, list) else [child] for child in vars(node).values()])
+    return any(leaves(one, point) for one in children
                if isinstance(one, (e.Arithmetic, e.Call, e.Choice, e.Read, e.Negative)))
 
 
@@ -219,7 +224,7 @@ def gathers(rng):
     index = e.Read("I", [e.index("b")])
     ranges = {"b": (0, batch), "e": (0, width)}
     if form == "offset":
-        index = e.Arithmetic("+", index, e.Literal(offset)) if offset > 0 else e.Arithmetic("-", index, e.Literal(-offset))
+        index = e.Arithmetic("+" if offset > 0 else "-", index, e.Literal(abs(offset)))
     elif form == "moving":
         index = e.Arithmetic("+", index, e.IndexValue("k"))
         ranges["k"] = (0, steps)
@@ -262,6 +267,7 @@ def guarded_gather(rng, form, read, batch, rows):
     if form == "guarded by index":
         return e.Choice(e.Comparison(e.index("b"), "<", e.Affine({}, rng.randint(0, batch))), read, e.Literal(0))
     if form == "guarded by data":
-        inside = e.AllOf([e.Test(">=", read.subscripts[0], e.Literal(0)), e.Test("<", read.subscripts[0], e.Literal(rows))])
+        index = read.subscripts[0]
+        inside = e.AllOf([e.Test(">=", index, e.Literal(0)), e.Test("<", index, e.Literal(rows))])
         return e.Choice(inside if rng.random() < 0.7 else inside.tests[0], read, e.Literal(0))
     return read

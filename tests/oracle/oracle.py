@@ -4,8 +4,8 @@
     oracle.py --tool build/cli/tile-tune --count 100              of every kind, with the reference
     oracle.py --kind guarded --engine default --seed 7 --count 1  one again
 
-Shares no code with the project: docs/meaning.md and numpy are all it takes. The program of seed S and kind K is the same
-everywhere; a run of --count N takes the seeds S to S + N - 1.
+Shares no code with the project: docs/meaning.md and numpy are all it takes. The program of seed S and kind K is the
+same everywhere; a run of --count N takes the seeds S to S + N - 1.
 """
 
 import argparse
@@ -66,8 +66,9 @@ def table(counts, elements):
     width = max(map(len, KINDS))
     for (kind, engine), outcomes in counts.items():
         texts = [f"{number} {outcome}" for outcome, number in sorted(outcomes.items())]
-        print(f"{kind:{width}}  {engine:9}  {sum(outcomes.values()):5} programs, {elements[kind, engine]['compared']:7} elements "
-              f"and {elements[kind, engine]['left_open']} left open: {', '.join(texts)}")
+        seen = elements[kind, engine]
+        print(f"{kind:{width}}  {engine:9}  {sum(outcomes.values()):5} programs, {seen['compared']:7} elements "
+              f"and {seen['left_open']} left open: {', '.join(texts)}")
 
 
 def main(arguments=None):

@@ -1,8 +1,10 @@
 """Programs of TC as statements over given ranges, and their results, element by element."""
 
 import copy
+import functools
 import itertools
 import math
+import operator
 from dataclasses import dataclass, field
 from fractions import Fraction
 
@@ -10,8 +12,6 @@ import numpy as np
 
 import expressions as e
 import scalars as s
-
-IDENTITY = {"+": 0, "*": 1}
 
 
 @dataclass
@@ -145,10 +145,9 @@ def combined(op, terms, kind):
     if not kind.is_float:
         if kind == s.BOOL and op in "+*":
             return int((any if op == "+" else all)(terms))
-        start = {"min": kind.largest, "max": kind.smallest}.get(op, IDENTITY.get(op))
-        for term in terms:
-            start = {"+": start + term, "*": start * term}[op] if op in IDENTITY else (min if op == "min" else max)(start, term)
-        return s.wrapped(start, kind)
+        start = {"+": 0, "*": 1, "min": kind.largest, "max": kind.smallest}[op]
+        step = {"+": operator.add, "*": operator.mul, "min": min, "max": max}[op]
+        return s.wrapped(functools.reduce(step, terms, start), kind)
     if op in ("min", "max"):
         result = s.point(math.inf if op == "min" else -math.inf)
         for term in terms:

@@ -40,8 +40,8 @@ class Case:
 
     def command(self, engine, *options):
         inputs = [f"--input={name}={name}.npy" for name in self.program.inputs]
-        return [self.tool, "run", self.program.einsum or "program.tc", *inputs, "--output-dir=out", f"--engine={engine}",
-                *self.program.options, *options]
+        return [self.tool, "run", self.program.einsum or "program.tc", *inputs, "--output-dir=out",
+                f"--engine={engine}", *self.program.options, *options]
 
     def run(self, engine, *options):
         environment = os.environ | {"TILE_TUNE_DB": str(self.folder / "none.db")}
@@ -108,7 +108,7 @@ def compare(expected, outputs):
 
 
 def same_bits(case, engine, verdict):
-    """On any number of threads, any CPU, in any storage order, of which the files do not tell, and in rows of any length."""
+    """On any number of threads and any CPU, in rows of any length and any storage order, of which files do not tell."""
     first = case.bits()
     columns = [f"--layout={name}=col" for name in case.program.inputs]
     others = [["--threads=1"], ["--threads=2"], columns]

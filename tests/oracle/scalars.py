@@ -140,8 +140,10 @@ class Span:
         return self.lo is not None and self.lo <= x <= self.hi
 
     def __str__(self):
-        numbers = "" if self.lo is None else f"{self.lo!r}" if key(self.lo) == key(self.hi) else f"{self.lo!r} to {self.hi!r}"
-        return " or ".join(text for text in (numbers, "NaN" if self.nan else "") if text)
+        if self.lo is None:
+            return "NaN"
+        numbers = f"{self.lo!r}" if key(self.lo) == key(self.hi) else f"{self.lo!r} to {self.hi!r}"
+        return numbers + (" or NaN" if self.nan else "")
 
 
 NAN = Span(None, None, True)

@@ -70,7 +70,8 @@ class Programs(unittest.TestCase):
     def test_padded_sum_leaves_out(self):
         """x(h + k - 1) * w(k), zero beyond x, with infinite weights."""
         subscript = e.Affine({"h": 1, "k": 1}, -1)
-        inside = e.Both("&&", [e.Comparison(subscript, ">=", e.Affine({}, 0)), e.Comparison(subscript, "<", e.Affine({}, 3))])
+        inside = e.Both("&&", [e.Comparison(subscript, ">=", e.Affine({}, 0)),
+                               e.Comparison(subscript, "<", e.Affine({}, 3))])
         value = e.Arithmetic("*", e.Choice(inside, e.Read("x", [subscript]), e.Literal(0)), e.Read("w", [e.index("k")]))
         statement = programs.Statement("O", ["h"], "+", value, {"h": (0, 3), "k": (0, 3)}, ["h"])
         data = {"x": np.array([1.0, 2.0, 4.0]), "w": np.array([math.inf, 1.0, 3.0])}
@@ -100,7 +101,8 @@ class Programs(unittest.TestCase):
             expected = np.einsum(f"{','.join(letters)}->{''.join(statement.subscripts)}", *arrays)
             for place, value in elements.items():
                 x = expected[place]
-                self.assertTrue(value.lo <= x <= value.hi if kind.is_float else value == x, f"{seed} {place} {x} {value}")
+                holds = value.lo <= x <= value.hi if kind.is_float else value == x
+                self.assertTrue(holds, f"{seed} {place} {x} {value}")
 
     def test_gather_out_of_range(self):
         read = e.Read("T", [e.Arithmetic("-", e.Read("I", [e.index("b")]), e.Literal(1))])
