@@ -32,8 +32,7 @@ Expr holds(const Formula& formula, const std::vector<Expr>& indices) {
   if (formula.kind == Formula::Kind::NotNegative) return to_halide(formula.expr, indices) >= 0;
   const bool all = formula.kind == Formula::Kind::All;
   Expr result = all ? Halide::Internal::const_true() : Halide::Internal::const_false();
-  for (const auto& part : formula.parts)
-    result = all ? result && holds(part, indices) : result || holds(part, indices);
+  for (const auto& part : formula.parts) result = all ? result && holds(part, indices) : result || holds(part, indices);
   return Halide::Internal::simplify(result);
 }
 
@@ -78,7 +77,8 @@ Values Branches::choose(const Decided& condition, const std::vector<Expr>& indic
   const auto likely = [](const Expr& part) { return Halide::likely(part); };
   const Expr always = Halide::likely(Halide::Internal::const_true());
   if (formula.kind == Formula::Kind::NotNegative)
-    return select(holds(formula, indices) && always, mostly ? each_part(yes, likely) : yes, mostly ? no : each_part(no, likely));
+    return select(holds(formula, indices) && always, mostly ? each_part(yes, likely) : yes,
+                  mostly ? no : each_part(no, likely));
   const bool all = formula.kind == Formula::Kind::All;
   Values result = all ? yes : no;
   for (auto part = parts.rbegin(); part != parts.rend(); ++part)
