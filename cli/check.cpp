@@ -43,8 +43,11 @@ std::string extents_text(const ir::Tensor& tensor) {
 std::string describe(const Checked& checked) {
   const ir::Program& program = checked.shown();
   std::string text = ir::signature(checked.written) + "\n";
-  for (const auto& statement : program.statements)
-    text += "\n  " + ir::to_text(program, statement) + "\n" + indices_text(program, statement, 4);
+  for (const auto& statement : program.statements) {
+    text += "\n  " + ir::to_text(program, statement) + "\n";
+    for (const auto& constraint : constraint_texts(statement)) text += fmt::format("    where {}\n", constraint);
+    text += indices_text(program, statement, 4);
+  }
   std::vector<std::vector<std::string>> rows;
   for (const int number : program.outputs) {
     const auto& tensor = program.tensors[static_cast<size_t>(number)];
@@ -70,8 +73,9 @@ nlohmann::json to_json(const Checked& checked) {
                       {"statements", nlohmann::json::array()},
                       {"outputs", nlohmann::json::array()}};
   for (const auto& statement : program.statements)
-    json["statements"].push_back(
-        {{"text", ir::to_text(program, statement)}, {"indices", indices_json(program, statement)}});
+    json["statements"].push_back({{"text", ir::to_text(program, statement)},
+                                  {"constraints", constraint_texts(statement)},
+                                  {"indices", indices_json(program, statement)}});
   for (const int number : program.outputs) {
     const auto& tensor = program.tensors[static_cast<size_t>(number)];
     nlohmann::json extents = nlohmann::json::array();

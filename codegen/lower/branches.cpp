@@ -33,8 +33,7 @@ Expr holds(const Formula& formula, const std::vector<Expr>& indices) {
   if (formula.kind == Formula::Kind::NotNegative) return to_halide(formula.expr, indices) >= 0;
   const bool all = formula.kind == Formula::Kind::All;
   Expr result = all ? Halide::Internal::const_true() : Halide::Internal::const_false();
-  for (const auto& part : formula.parts)
-    result = all ? result && holds(part, indices) : result || holds(part, indices);
+  for (const auto& part : formula.parts) result = all ? result && holds(part, indices) : result || holds(part, indices);
   return Halide::Internal::simplify(result);
 }
 
@@ -57,7 +56,7 @@ Values named(const Values& values, const std::function<Values(const Values&)>& u
 }  // namespace
 
 Branches::Branches(const ir::Statement& statement, const ir::Expr& spelled) {
-  collect(statement, *statement.value, spelled, false);
+  collect(statement, *statement.value, spelled);
 }
 
 // Where sizes have names, more comparisons may be left than between numbers: of these nothing is known.
@@ -70,13 +69,17 @@ Branches::Decided Branches::decided(const ir::Statement& statement, const Formul
 }
 
 // One select for each comparison, each with its likely side: Halide folds nested ones with one value into the select of
-// a conjunction, at which it cuts no loop.
+// a conjunction, at which it cuts no loop. Of a branch Halide asks only for the elements at which a single comparison
+// holds, and then for the rest of their vector, which may be outside of its tensor. It does not look into conjunctions;
+// `always` is one until loops are cut.
 Values Branches::choose(const Decided& condition, const std::vector<Expr>& indices, const Values& yes,
                         const Values& no) {
   const auto& [formula, mostly, parts] = condition;
   const auto likely = [](const Expr& part) { return Halide::likely(part); };
+  const Expr always = Halide::likely(Halide::Internal::const_true());
   if (formula.kind == Formula::Kind::NotNegative)
-    return select(holds(formula, indices), mostly ? each_part(yes, likely) : yes, mostly ? no : each_part(no, likely));
+    return select(holds(formula, indices) && always, mostly ? each_part(yes, likely) : yes,
+                  mostly ? no : each_part(no, likely));
   const bool all = formula.kind == Formula::Kind::All;
   Values result = all ? yes : no;
   for (auto part = parts.rbegin(); part != parts.rend(); ++part)
@@ -84,23 +87,21 @@ Values Branches::choose(const Decided& condition, const std::vector<Expr>& indic
   return result;
 }
 
-void Branches::collect(const ir::Statement& statement, const ir::Expr& bound, const ir::Expr& spelled, bool guarded) {
+void Branches::collect(const ir::Statement& statement, const ir::Expr& bound, const ir::Expr& spelled) {
   if (const auto* cast = std::get_if<ir::Cast>(&bound.node))
-    return collect(statement, *cast->argument, *std::get<ir::Cast>(spelled.node).argument, guarded);
+    return collect(statement, *cast->argument, *std::get<ir::Cast>(spelled.node).argument);
   if (const auto* read = std::get_if<ir::Read>(&bound.node)) {
-    guarded_.push_back(guarded);
     const auto& other = std::get<ir::Read>(spelled.node);
     for (size_t d = 0; d < read->subscripts.size(); ++d)
       if (const auto* nested = std::get_if<ir::ExprPtr>(&read->subscripts[d]))
-        collect(statement, **nested, *std::get<ir::ExprPtr>(other.subscripts[d]), guarded);
+        collect(statement, **nested, *std::get<ir::ExprPtr>(other.subscripts[d]));
     return;
   }
   const auto* call = std::get_if<ir::Call>(&bound.node);
   if (!call) return;
   if (call->op == ir::Op::Select && !selects_.contains(&spelled)) decide(statement, bound, spelled);
   const auto& arguments = std::get<ir::Call>(spelled.node).arguments;
-  for (size_t i = 0; i < arguments.size(); ++i)
-    collect(statement, *call->arguments[i], *arguments[i], guarded || (i > 0 && selects_.contains(&spelled)));
+  for (size_t i = 0; i < arguments.size(); ++i) collect(statement, *call->arguments[i], *arguments[i]);
 }
 
 void Branches::decide(const ir::Statement& statement, const ir::Expr& bound, const ir::Expr& spelled) {

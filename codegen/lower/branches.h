@@ -21,8 +21,6 @@ class Branches {
 
   /// Indices and sizes decide the select.
   bool decide(const ir::Expr& select) const { return selects_.contains(&select); }
-  /// Whether a read, by its number in the value, is in a branch of such a select.
-  bool guard(int read) const { return static_cast<size_t>(read) < guarded_.size() && guarded_[static_cast<size_t>(read)]; }
   /// Of such a select, for these values of the indices.
   Values value(const ir::Expr& select, const std::vector<Halide::Expr>& indices, const Values& yes,
                const Values& no) const;
@@ -39,11 +37,10 @@ class Branches {
   static Decided decided(const ir::Statement& statement, const ir::Formula& bound, const ir::Formula& spelled);
   static Values choose(const Decided& condition, const std::vector<Halide::Expr>& indices, const Values& yes,
                        const Values& no);
-  void collect(const ir::Statement& statement, const ir::Expr& bound, const ir::Expr& spelled, bool guarded);
+  void collect(const ir::Statement& statement, const ir::Expr& bound, const ir::Expr& spelled);
   void decide(const ir::Statement& statement, const ir::Expr& bound, const ir::Expr& spelled);
 
   std::map<const ir::Expr*, Decided> selects_;
-  std::vector<bool> guarded_;  // by read
 };
 
 }  // namespace tile_tune::codegen

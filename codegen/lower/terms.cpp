@@ -94,9 +94,7 @@ bool Terms::reads_nothing() const {
 
 // Subscripts that leave their tensor where a constraint fails, or that are known at run time only, are clamped: what
 // is read there is thrown away, or, with a gather out of range, some element instead of foreign memory (0 where there
-// is none). `likely` makes Halide cut the loops where the clamps end, so that inner tiles have none. In a branch of a
-// select Halide asks for what it reads at the points at which one comparison holds, and then for the rest of a vector or
-// tile, which may be outside although no iteration is.
+// is none). `likely` makes Halide cut the loops where the clamps end, so that inner tiles have none.
 Values Terms::read(int number, const ir::Read& node, std::vector<Expr> subscripts, const Expr& part) const {
   const ir::Tensor& tensor = program_.tensors[node.tensor];
   if (reads_nothing() || ir::element_count(tensor) == 0) return identity(ir::Aggregation::Sum, tensor.type);
@@ -104,7 +102,7 @@ Values Terms::read(int number, const ir::Read& node, std::vector<Expr> subscript
     const Expr last = extent_of(node.tensor, d) - 1;
     if (!std::holds_alternative<ir::AffineExpr>(node.subscripts[d]))
       subscripts[d] = Halide::clamp(subscripts[d], 0, last);
-    else if (!reads_inside(number, d) || branches_.guard(number))
+    else if (!reads_inside(number, d))
       subscripts[d] = Halide::clamp(Halide::likely(subscripts[d]), 0, last);
   }
   for (const auto& packed : stage_.packed)

@@ -128,8 +128,7 @@ Result<void> check_access(const Program& program, const Statement& statement, co
   if (inside_over_box(box_of(statement), *subscript, size)) return {};
   const auto where = formula_of(path, &statement);
   Operations own;  // a formula may take many
-  TILE_TUNE_TRY(values,
-                values_of(where.is_true() ? operations : own, statement, relations, *subscript, where));
+  TILE_TUNE_TRY(values, values_of(where.is_true() ? operations : own, statement, relations, *subscript, where));
   if (!values || (values->lo >= 0 && values->hi < size)) return {};
   return out_of_bounds(tensor, d, to_text(statement, *subscript), *values,
                        ranges_text(statement, indices_of(*subscript)) + undecided_text(statement, path),

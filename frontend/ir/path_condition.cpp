@@ -55,7 +55,8 @@ std::optional<AffineExpr> multiply_add(int64_t factor, const AffineExpr& a, cons
 /// Integer expressions as affine ones of the indices, exact where nothing wraps.
 class AffineReader {
  public:
-  explicit AffineReader(const Statement* statement) : box_(statement ? std::optional(box_of(*statement)) : std::nullopt) {}
+  explicit AffineReader(const Statement* statement)
+      : box_(statement ? std::optional(box_of(*statement)) : std::nullopt) {}
 
   std::optional<AffineExpr> read(const Expr& expr, int depth = 0) const {
     if (!is_integer(expr.type) || depth > kMaxAffineDepth) return std::nullopt;

@@ -79,6 +79,8 @@ std::string statement_lines(const Program& program, const Statement& statement) 
     text += fmt::format("    {} in [{}, {})  from {}{}\n", index.name, index.lo.str(), index.hi.str(), index.reason,
                         statement.is_reduction(static_cast<int>(i)) ? "  (reduced)" : "");
   }
+  for (const auto& constraint : statement.constraints)
+    text += fmt::format("    where 0 <= {} < {}\n", affine(statement, constraint.expr), constraint.bound.str());
   return text + "    = " + ExprDumper{program, statement}(statement.value) + "\n";
 }
 

@@ -113,10 +113,10 @@ TEST_CASE("a convolution padded in TC is the program that the eDSL makes of it")
   same(n, k, h, v) += x(n, c, h + i - 1, v + j - 1) * w(k, c, i, j);
   strided(n, k, h, v) += x(n, c, 2 * h + i - 1, 2 * v + j - 1) * w(k, c, i, j);
   const auto in_tc = [](const std::string& h, const std::string& v, const std::string& ranges) {
-    return test::bound_program(
-        "def f(float(2,8,13,17) x, float(5,8,3,3) w) -> (o) { o(n,k,h,v) +=! (" + h + "+i >= 1 && " + h + "+i <= 13 && " +
-            v + "+j >= 1 && " + v + "+j <= 17 ? x(n,c," + h + "+i-1," + v + "+j-1) : 0) * w(k,c,i,j) where " + ranges + "}",
-        {});
+    return test::bound_program("def f(float(2,8,13,17) x, float(5,8,3,3) w) -> (o) { o(n,k,h,v) +=! (" + h +
+                                   "+i >= 1 && " + h + "+i <= 13 && " + v + "+j >= 1 && " + v + "+j <= 17 ? x(n,c," +
+                                   h + "+i-1," + v + "+j-1) : 0) * w(k,c,i,j) where " + ranges + "}",
+                               {});
   };
   CHECK(ir::content_hash(in_tc("h", "v", "h in 0:13, v in 0:17")) == ir::content_hash(program_of({x, w}, same)));
   CHECK(ir::content_hash(in_tc("2*h", "2*v", "h in 0:7, v in 0:9")) == ir::content_hash(program_of({x, w}, strided)));

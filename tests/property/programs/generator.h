@@ -2,9 +2,9 @@
 //
 // One to four statements of rank 0 to 4 over extents mostly of 1 to 9, some of 17 to 67 or 0: every element type and
 // aggregation, initial and default tensors, constraints, quotients, gathers, guarded reads, targets that are no plain
-// indices, reads of earlier statements, column layouts. Functions are called where they are defined and well conditioned, and what
-// jumps (comparisons, floor, conversions to integers) is applied to exact values only, since the reference computes in
-// double (rulings 9). The same seed gives the same program everywhere.
+// indices, reads of earlier statements, column layouts. Functions are called where they are defined and well
+// conditioned, and what jumps (comparisons, floor, conversions to integers) is applied to exact values only, since the
+// reference computes in double (rulings 9). The same seed gives the same program everywhere.
 #pragma once
 
 #include <optional>

@@ -37,12 +37,13 @@ void judge(const ir::Program& program, uint64_t seed, int schedules) {
 
 }  // namespace
 
-void judge_random_programs(uint64_t first, int count, int schedules) {
+void judge_random_programs(uint64_t first, int count, int schedules, const std::string& kind) {
   int accepted = 0;
   for (uint64_t seed = first; seed < first + static_cast<uint64_t>(count); ++seed) {
     const auto random = random_program(seed);
     if (!random) continue;
     ++accepted;
+    if (!kind.empty() && !random->kinds.contains(kind)) continue;
     // Kernels run in this process: what a crash leaves on the screen is the seed that it comes from.
     std::cerr << "random program " << seed << std::endl;
     INFO("seed " << seed << ": " << text(random->program));

@@ -10,3 +10,4 @@ TEST_CASE("random programs, part 1", "[property]") { judge_random_programs(1, 50
 TEST_CASE("random programs, part 2", "[property]") { judge_random_programs(51, 50, 1); }
 TEST_CASE("random programs, part 3", "[property]") { judge_random_programs(101, 50, 1); }
 TEST_CASE("random programs, part 4", "[property]") { judge_random_programs(151, 50, 1); }
+TEST_CASE("random programs with guarded reads", "[property]") { judge_random_programs(5'000, 250, 1, "guarded read"); }

@@ -202,8 +202,9 @@ ir::ExprPtr random_index_condition(Draft& draft, int depth) {
   left.denominator = 1;
   const Box box = box_of(draft.statement, left);
   const ExprPtr value = value_of(left);
-  return truth(kComparisons[draft.random.below(kComparisons.size())],
-               {value, draft.chance(80) ? literal(draft.between(box.lo - 1, box.hi + 1)) : value_of(random_affine(draft))});
+  return truth(
+      kComparisons[draft.random.below(kComparisons.size())],
+      {value, draft.chance(80) ? literal(draft.between(box.lo - 1, box.hi + 1)) : value_of(random_affine(draft))});
 }
 
 Box box_of(const ir::Statement& statement, const ir::AffineExpr& expr) {

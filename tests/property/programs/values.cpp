@@ -130,15 +130,16 @@ Value guarded(Draft& draft, DType type, int depth) {
   Value inside{read, is_exact(draft, *read)};
   if (draft.chance(30) && !is_complex(type) && type != DType::Bool)
     inside = call(Op::Add, type, {inside, random_value(draft, type, depth - 1)}, is_integer(type));
-  const Value outside = draft.kind(50, "zero beyond a border") ? literal(type, 0) : random_value(draft, type, depth - 1);
+  const Value outside =
+      draft.kind(50, "zero beyond a border") ? literal(type, 0) : random_value(draft, type, depth - 1);
   Value test{condition, true};
   // Data may ask for more.
   if (draft.chance(15)) {
     const Value more = random_bool(draft, 1);
     if (more.exact) test = call(holds ? Op::And : Op::Or, DType::Bool, {test, more}, true);
   }
-  return call(Op::Select, type, holds ? std::vector<Value>{test, inside, outside}
-                                      : std::vector<Value>{test, outside, inside}, true);
+  return call(Op::Select, type,
+              holds ? std::vector<Value>{test, inside, outside} : std::vector<Value>{test, outside, inside}, true);
 }
 
 Value select(Draft& draft, DType type, int depth) {
@@ -146,7 +147,8 @@ Value select(Draft& draft, DType type, int depth) {
   draft.kinds.insert("select");
   if (draft.chance(40))
     return call(Op::Select, type,
-                {{random_index_condition(draft, 2), true}, random_value(draft, type, depth - 1),
+                {{random_index_condition(draft, 2), true},
+                 random_value(draft, type, depth - 1),
                  random_value(draft, type, depth - 1)},
                 true);
   Value condition = random_bool(draft, 1);

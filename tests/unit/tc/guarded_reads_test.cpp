@@ -70,8 +70,8 @@ TEST_CASE("a guarded read bounds what its condition does not mention") {
   const auto& statement = program.statements.at(0);
   std::map<std::string, std::string> ranges;
   for (const auto& index : statement.indices) ranges[index.name] = index.lo.str() + ":" + index.hi.str();
-  CHECK(ranges == std::map<std::string, std::string>{{"b", "0:B"}, {"c", "0:C"}, {"h", "0:H"}, {"v", "0:W"},
-                                                     {"kh", "0:KH"}, {"kw", "0:KW"}});
+  CHECK(ranges == std::map<std::string, std::string>{
+                      {"b", "0:B"}, {"c", "0:C"}, {"h", "0:H"}, {"v", "0:W"}, {"kh", "0:KH"}, {"kw", "0:KW"}});
   // The conditions are the constraints of Tile's valid indices.
   REQUIRE(statement.constraints.size() == 2);
   for (const auto& constraint : statement.constraints) CHECK(constraint.expr.constant == ir::SizeExpr(-1));
@@ -103,9 +103,9 @@ TEST_CASE("one padded sum in several spellings is one program") {
 TEST_CASE("terms are left out of a sum where a guarded factor is 0, whatever the weights are") {
   const float inf = INFINITY;
   const auto window = [&](const std::string& condition) {
-    return computed("def f(float(N) x, float(K) w) -> (float(N) o) { o(i) +=! (" + condition +
-                        ") * w(k) where i in 0:N }",
-                    {{"N", 4}, {"K", 3}}, {{1, 2, 3, 4}, {10, 1, inf}});
+    return computed(
+        "def f(float(N) x, float(K) w) -> (float(N) o) { o(i) +=! (" + condition + ") * w(k) where i in 0:N }",
+        {{"N", 4}, {"K", 3}}, {{1, 2, 3, 4}, {10, 1, inf}});
   };
   // The last weight is infinite, and meets no element at the last place.
   const auto last = [](const std::vector<double>& of) { return of.back(); };
@@ -117,9 +117,10 @@ TEST_CASE("terms are left out of a sum where a guarded factor is 0, whatever the
   // A number that is not read is a factor like any other.
   CHECK(std::isnan(last(window("k < 2 ? 1 : 0"))));
   // So is what data decide.
-  CHECK(std::isnan(last(computed("def f(float(N) x, float(N) w) -> (float(N) o) { o(i) +=! (x(i) > 2 ? x(i) : 0) * "
-                                 "w(k) where i in 0:N }",
-                                 {{"N", 2}}, {{3, 1}, {1, inf}}))));
+  CHECK(
+      std::isnan(last(computed("def f(float(N) x, float(N) w) -> (float(N) o) { o(i) +=! (x(i) > 2 ? x(i) : 0) * "
+                               "w(k) where i in 0:N }",
+                               {{"N", 2}}, {{3, 1}, {1, inf}}))));
 }
 
 TEST_CASE("reads need to be inside only where their branch is taken") {
@@ -151,7 +152,8 @@ TEST_CASE("maxima are padded by what the other branch says") {
 
 TEST_CASE("conditions that do not keep a read inside are errors") {
   const auto f = [](const std::string& value) {
-    return error_of("def f(float(N) x, float(N) y) -> (float(N) o) { o(i) = " + value + " where i in 0:N }", {{"N", 5}});
+    return error_of("def f(float(N) x, float(N) y) -> (float(N) o) { o(i) = " + value + " where i in 0:N }",
+                    {{"N", 5}});
   };
   CHECK(f("i >= 0 && i < N ? x(i-1) : 0") ==
         "out-of-bounds: subscript i - 1 of x runs from -1 to 3, but dimension 0 of x has extent 5");
@@ -168,7 +170,8 @@ TEST_CASE("conditions that do not keep a read inside are errors") {
 }
 
 TEST_CASE("an index that only guarded reads mention needs a range") {
-  CHECK(error_of("def f(float(N) x) -> (o) { o(i) = i > 0 && i < N ? x(i-1) : 0 }", {{"N", 5}}).starts_with("no-range"));
+  CHECK(
+      error_of("def f(float(N) x) -> (o) { o(i) = i > 0 && i < N ? x(i-1) : 0 }", {{"N", 5}}).starts_with("no-range"));
 }
 
 TEST_CASE("a reduction over part of an operand warns") {
