@@ -62,8 +62,9 @@ std::string buffer_text(const Argument& argument, const std::string& host, const
                      count == 0 ? "NULL" : fmt::format("(struct tile_tune_dimension*){}", dimensions));
 }
 
-/// run(): buffers on the stack, no checks but those that the kernel makes itself. Halide takes a null host for a bounds query, so a tensor without elements
-/// gets an address of ours. Generated code never writes through `dim` outside a bounds query.
+/// run(): buffers on the stack, no checks but those that the kernel makes itself. Halide takes a null host for a bounds
+/// query, so a tensor without elements gets an address of ours. Generated code never writes through `dim` outside a
+/// bounds query.
 std::string run_text(const Signature& kernel) {
   const std::string symbol = kernel_symbol(kernel.function);
   std::vector<std::string> types(kernel.buffers.size() + kernel.checks.size(), "struct tile_tune_buffer*"), buffers,

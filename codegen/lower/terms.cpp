@@ -75,7 +75,7 @@ std::vector<Expr> Terms::index_values(const std::vector<Expr>& reduction) const 
 // is read there is thrown away, or, with a gather out of range, some element instead of foreign memory (0 where
 // there is none). `likely` makes Halide cut the loops where the clamps end, so that inner tiles have none.
 Values Terms::read(int number, const ir::Read& node, std::vector<Expr> subscripts, const Expr& part) const {
-  if (ir::element_count(program_.tensors[node.tensor]) == 0) 
+  if (ir::element_count(program_.tensors[node.tensor]) == 0)
     return identity(ir::Aggregation::Sum, program_.tensors[node.tensor].type);
   for (size_t d = 0; d < subscripts.size(); ++d) {
     const Expr last = extent_of(node.tensor, d) - 1;

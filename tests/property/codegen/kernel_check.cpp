@@ -62,10 +62,11 @@ KernelCheck::KernelCheck(const ir::Program& program, codegen::Target target)
     : KernelCheck(require(search::make_problem(program, 7)), std::move(target)) {}
 
 KernelCheck::KernelCheck(const ir::Program& program, reference::Inputs inputs)
-    : KernelCheck(search::Problem{program, inputs,
-                                  require(reference::evaluate(program, inputs, reference::OutsideIndices::BecomeNearest)),
-                                  false, ""}, host(2)) {
-}
+    : KernelCheck(
+          search::Problem{program, inputs,
+                          require(reference::evaluate(program, inputs, reference::OutsideIndices::BecomeNearest)),
+                          false, ""},
+          host(2)) {}
 
 KernelCheck::KernelCheck(search::Problem problem, codegen::Target target)
     : problem_(std::move(problem)), target_(std::move(target)) {
