@@ -208,9 +208,10 @@ void add_build(CLI::App& app, Command& command) {
   verb->add_flag(
       "--revalidate", options->revalidate,
       "Verifies and times what was tuned elsewhere or by another version against the default before it is taken");
-  verb->add_flag("--checked", options->checked,
-                 "Entries also look whether indices that come from arrays (gathers) are inside their tensors, and return "
-                 "an error else");
+  verb->add_flag(
+      "--checked", options->checked,
+      "Entries also look whether indices that come from arrays (gathers) are inside their tensors, and return "
+      "an error else");
   auto* from =
       verb->add_option("--from", options->manifest, "Makes the package of this manifest.json again")->type_name("FILE");
   refuse_empty(from);

@@ -14,8 +14,8 @@ Result<codegen::FamilyMember> checked_member(const codegen::Family& checked, con
   schedule.runtime = {};
   schedule = search::with_index_checks(program, schedule, target);
   if (!member.only) {
-    TILE_TUNE_TRY(many, codegen::for_all_sizes(program, std::move(schedule), checked.runtime,
-                                               member.schedule.runtime.guarded));
+    TILE_TUNE_TRY(
+        many, codegen::for_all_sizes(program, std::move(schedule), checked.runtime, member.schedule.runtime.guarded));
     schedule = std::move(many);
   }
   return codegen::FamilyMember{member.at, member.only, std::move(program), std::move(schedule), member.record};
@@ -34,7 +34,8 @@ Result<codegen::Family> checked_family(const codegen::Family& family, const code
   }
   for (size_t cell = 0; cell < checked.table.size(); ++cell)
     if (!codegen::serves_cell(checked, checked.members[checked.table[cell]], cell))
-      return failure("no-checked-kernel", "a kernel for many sizes does not serve all of them with its indices checked");
+      return failure("no-checked-kernel",
+                     "a kernel for many sizes does not serve all of them with its indices checked");
   return checked;
 }
 

@@ -72,9 +72,8 @@ Result<void> check_noted(const Job& job, const reference::Inputs& inputs, const 
   const auto& check = failed.front();
   const auto& tensor = job.program.tensors[static_cast<size_t>(check.tensor)];
   return fail(ErrorClass::Mismatch, "gather-out-of-range",
-              fmt::format("index {} leaves dimension {} of {}, whose extent is {}",
-                          ir::to_text(job.program, check), check.dimension, tensor.name,
-                          ir::extent(tensor, check.dimension)),
+              fmt::format("index {} leaves dimension {} of {}, whose extent is {}", ir::to_text(job.program, check),
+                          check.dimension, tensor.name, ir::extent(tensor, check.dimension)),
               "only by how floats are rounded in the kernel");
 }
 

@@ -17,9 +17,9 @@ struct Package {
   codegen::PackageOptions options;
 };
 
-/// Of "kernels", "name", "target", "tool_version", "checked" and "files" of a manifest (codegen/emit/manifest.h), which is also
-/// how packages are asked for. Programs and schedules are valid by themselves, nothing else is checked; a missing field
-/// or one of another type throws nlohmann::json::exception.
+/// Of "kernels", "name", "target", "tool_version", "checked" and "files" of a manifest (codegen/emit/manifest.h), which
+/// is also how packages are asked for. Programs and schedules are valid by themselves, nothing else is checked; a
+/// missing field or one of another type throws nlohmann::json::exception.
 Result<Package> package_from_json(const nlohmann::json& json, const std::filesystem::path& directory);
 
 /// codegen::write_package in a fresh child process, of kernels that compute there what the reference does: else class

@@ -173,11 +173,14 @@ std::string describe(const EntrySizes& sizes) {
 std::string indices_text(const Signature& kernel, const std::string& prefix) {
   if (!kernel.checks.empty())
     return fmt::format(
-        " *   Indices among its arguments, or computed from them, are checked by all its entries: {}_ERROR_INDEX if one\n"
-        " *   is outside its tensor. Nothing outside a tensor is read or written; what outputs then hold means nothing.\n",
+        " *   Indices among its arguments, or computed from them, are checked by all its entries: {}_ERROR_INDEX if "
+        "one\n"
+        " *   is outside its tensor. Nothing outside a tensor is read or written; what outputs then hold means "
+        "nothing.\n",
         prefix);
   if (!kernel.has_unchecked_indices) return "";
-  return " *   Indices among its arguments, or computed from them, are NOT checked: of one outside its tensor the results\n"
+  return " *   Indices among its arguments, or computed from them, are NOT checked: of one outside its tensor the "
+         "results\n"
          " *   mean nothing. build --checked makes kernels that check them.\n";
 }
 

@@ -44,8 +44,8 @@ struct Kernel {
   /// Makes the entry one for many sizes; program and schedule are then those of the last member. Excludes variants and
   /// constants.
   std::optional<Family> family = {};
-  /// What is compiled in place of this kernel: the same of with_index_checks() of the program (ir/index_checks.h), whose
-  /// last `checks` outputs the entries look at. Null: indices are not checked.
+  /// What is compiled in place of this kernel: the same of with_index_checks() of the program (ir/index_checks.h),
+  /// whose last `checks` outputs the entries look at. Null: indices are not checked.
   std::shared_ptr<const Kernel> checked = {};
   size_t checks = 0;
   /// Where the sums of products of `program` are in steps, the program as it was written: what the kernel has to

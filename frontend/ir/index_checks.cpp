@@ -52,9 +52,8 @@ std::vector<IndexCheck> checks_of(const Program& program, int number) {
 }
 
 bool visits_nothing(const Statement& statement) {
-  return writes_nothing(statement) ||
-         std::any_of(statement.indices.begin(), statement.indices.end(),
-                     [](const Index& index) { return range(index).extent() == 0; });
+  return writes_nothing(statement) || std::any_of(statement.indices.begin(), statement.indices.end(),
+                                                  [](const Index& index) { return range(index).extent() == 0; });
 }
 
 /// By index: the expressions use it, or constraints tie it to one that they use.
@@ -102,11 +101,11 @@ ExprPtr renumbered(const Expr& expr, const std::vector<bool>& kept) {
   std::vector<int> number(kept.size());
   for (size_t i = 0, next = 0; i < kept.size(); ++i) number[i] = static_cast<int>(kept[i] ? next++ : next);
   return rewrite(expr, {[&](AffineExpr& affine) {
-                           for (auto& term : affine.terms) term.first = number[term.first];
-                         },
-                         [&](Expr& node) {
-                           if (auto* value = std::get_if<IndexValue>(&node.node)) value->index = number[value->index];
-                         }});
+                          for (auto& term : affine.terms) term.first = number[term.first];
+                        },
+                        [&](Expr& node) {
+                          if (auto* value = std::get_if<IndexValue>(&node.node)) value->index = number[value->index];
+                        }});
 }
 
 /// False if constraints that the check's expressions have no part in leave no assignment; where that is too much to

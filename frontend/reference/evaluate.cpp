@@ -186,12 +186,11 @@ ir::Program with_probe(const ir::Program& program, const ir::IndexCheck& check) 
   read.role = target.role = ir::Role::Temporary;
   const int number = static_cast<int>(result.tensors.size());
   result.tensors.insert(result.tensors.end(), {read, target});
-  result.statements.push_back(
-      ir::statement_for(program, check, number + 1, [&](const ir::ExprPtr& index) {
-        std::vector<ir::Subscript> subscripts(read.extents.size());
-        subscripts[check.dimension] = index;
-        return ir::make_expr(read.type, ir::Read{number, std::move(subscripts)});
-      }));
+  result.statements.push_back(ir::statement_for(program, check, number + 1, [&](const ir::ExprPtr& index) {
+    std::vector<ir::Subscript> subscripts(read.extents.size());
+    subscripts[check.dimension] = index;
+    return ir::make_expr(read.type, ir::Read{number, std::move(subscripts)});
+  }));
   return result;
 }
 

@@ -48,8 +48,7 @@ Result<std::vector<Expected>> evaluate(const ir::Program& program, const Inputs&
 
 /// The first index that a statement uses outside of its tensor, in the order of `checks` (of the program), is the error
 /// "gather-out-of-range": it names the index, its value and its place. Only what indices depend on is computed.
-Result<void> check_indices(const ir::Program& program, const Inputs& inputs,
-                           const std::vector<ir::IndexCheck>& checks);
+Result<void> check_indices(const ir::Program& program, const Inputs& inputs, const std::vector<ir::IndexCheck>& checks);
 
 /// Only chosen elements: `samples` random ones of each output (seeded), and of each face (first and last position
 /// of each dimension) up to `samples` as well, so that borders are always looked at. Of intermediate tensors only

@@ -59,9 +59,9 @@ Result<void> judge(Problem& problem, uint64_t seed, const ir::Program* written) 
   problem.sampled = reference::evaluation_seconds(problem.program) > kWholeSeconds || elements > kWholeElements;
   // Random numbers, of which a program computes an index, may leave a tensor.
   constexpr auto kOutside = reference::OutsideIndices::BecomeNearest;
-  TILE_TUNE_TRY(expected,
-                problem.sampled ? reference::evaluate_sample(problem.program, problem.inputs, kSamples, seed, kOutside)
-                                : reference::evaluate(problem.program, problem.inputs, kOutside));
+  TILE_TUNE_TRY(expected, problem.sampled
+                              ? reference::evaluate_sample(problem.program, problem.inputs, kSamples, seed, kOutside)
+                              : reference::evaluate(problem.program, problem.inputs, kOutside));
   problem.expected = std::move(expected);
   return {};
 }

@@ -163,8 +163,8 @@ def chain(int32(N) J, int32(N) K, float(V) T) -> (float(N) O) {
   };
   build({"g.tc", "--name", "g", "-o", "out", "--checked"});
   CHECK(box.read("out/include/g.h").find("are checked by all its entries: G_STATUS_ERROR_INDEX") != std::string::npos);
-  const auto compiled = box.run_program({"cc", "-Iout/include", "caller.c", "-Lout/lib", "-lg", "-ltile_tune_rt",
-                                         "-lpthread", "-lm", "-o", "caller"});
+  const auto compiled = box.run_program(
+      {"cc", "-Iout/include", "caller.c", "-Lout/lib", "-lg", "-ltile_tune_rt", "-lpthread", "-lm", "-o", "caller"});
   INFO(compiled.err);
   REQUIRE(compiled.exit_code == 0);
   const auto called = box.run_program({"./caller"});

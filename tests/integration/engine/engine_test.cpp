@@ -111,6 +111,27 @@ TEST_CASE("what does not fit is a ProgramError") {
   CHECK(code_of([&] { engine::tune(program, empty); }) == "bad-budget");
 }
 
+TEST_CASE("an index outside its tensor is a ProgramError, and outputs stay as they were") {
+  const tile_tune::test::Sandbox box;
+  const auto programs = tc::parse("def look(float(V) T, int32(N) idx) -> (float(N) O) { O(i) = T(idx(i)) }");
+  std::vector<float> table(5, 3), out(10000, -99);
+  std::vector<int32_t> idx(10000, 4);
+  const engine::Arrays arrays{{"T", engine::array(table.data(), {5})},
+                              {"idx", engine::array(idx.data(), {10000})},
+                              {"O", engine::array(out.data(), {10000})}};
+  auto options = here(box);
+  for (const auto schedule : {engine::Schedule::Reference, engine::Schedule::Default}) {
+    options.schedule = schedule;
+    idx[7777] = -1;
+    out.assign(out.size(), -99);
+    CHECK(code_of([&] { engine::run(programs.at(0), arrays, options); }) == "gather-out-of-range");
+    CHECK(out == std::vector<float>(10000, -99));
+    idx[7777] = 0;
+    engine::run(programs.at(0), arrays, options);
+    CHECK(out == std::vector<float>(10000, 3));
+  }
+}
+
 TEST_CASE("programs from text run, sizes from the arrays") {
   const tile_tune::test::Sandbox box;
   const auto a = floats(6, 7), x = floats(3, 5);

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <time.h>
 
-enum { kRounds = 101, kRows = 200000, kLookups = 8192, kScalars = 65536, kTable = 4096, kMany = 4000000 };
+enum { kRounds = 101, kRows = 200000, kLookups = 8192, kScalars = 65536, kTable = 4096, kLarge = 1000000, kMany = 4000000 };
 
 static double now(void) {
   struct timespec t;
@@ -50,9 +50,10 @@ static void* memory(size_t bytes) {
   } while (0)
 
 int main(void) {
-  int failed = 0;
+  int failed = plain_set_num_threads(1) | checked_set_num_threads(1);
   float *table = memory(sizeof(float) * kRows * 512), *out = memory(sizeof(float) * kLookups * 512);
   int32_t *rows = memory(sizeof(int32_t) * kLookups), *idx = memory(sizeof(int32_t) * kMany);
+  int32_t* far = memory(sizeof(int32_t) * kMany);
   int64_t* wide = memory(sizeof(int64_t) * kMany);
   float *values = memory(sizeof(float) * kMany), *numbers = memory(sizeof(float) * kMany);
   for (size_t i = 0; i < (size_t)kRows * 512; ++i) table[i] = (float)(i % 7);
@@ -60,6 +61,7 @@ int main(void) {
   for (int i = 0; i < kMany; ++i) {
     state = state * 6364136223846793005u + 1442695040888963407u;
     idx[i] = (int32_t)((state >> 33) % kTable);
+    far[i] = (int32_t)((state >> 33) % kLarge);
     wide[i] = idx[i];
     numbers[i] = (float)idx[i] + 0.5f;
     if (i < kLookups) rows[i] = (int32_t)((state >> 33) % kRows);
@@ -68,7 +70,8 @@ int main(void) {
   COMPARE(rows512, 1, table, rows, out);
   COMPARE(scalars, 10, table, idx, values);
   COMPARE(few_scalars, 200, table, idx, values);
-  COMPARE(many_scalars, 1, table, idx, values);
+  COMPARE(many_scalars, 1, table, far, values);
+  COMPARE(streamed, 1, table, idx, values);
   COMPARE(wide_scalars, 10, table, wide, values);
   COMPARE(computed, 10, table, numbers, values);
   return failed;

@@ -74,13 +74,13 @@ class Draft {
     const std::string j = one_of({"int8", "uint8", "int16", "int32", "int64", "uint32"});
     const std::string k = one_of({"int32", "int64", "uint64"});
     sums_ = below(2) == 1;
-    const std::string first = one_of({"I(i) = int32(J(i)) + i - 2 where i in 0:N", "I(i) max=! int32(K(k)) - i where i in 0:N, k in 0:N"});
+    const std::string first =
+        one_of({"I(i) = int32(J(i)) + i - 2 where i in 0:N", "I(i) max=! int32(K(k)) - i where i in 0:N, k in 0:N"});
     std::string o = sums_ ? "O(i) +=! " + value(2) + " + 0 * x(i,k)" : "O(i) = " + value(2);
-    const std::string given = "def g(float(V) T, float(V,N) M, " + j + "(N) J, " + k + "(N) K, float(N) m, float(N) c, " +
-                              "float(N,N) x) -> (O)";
+    const std::string given = "def g(float(V) T, float(V,N) M, " + j + "(N) J, " + k +
+                              "(N) K, float(N) m, float(N) c, " + "float(N,N) x) -> (O)";
     // Ranges that reads alone do not tell.
-    return given + " { " + first + "  " + o + " where i in 0:N" +
-           (sums_ ? ", k in 0:N" : "") + " }";
+    return given + " { " + first + "  " + o + " where i in 0:N" + (sums_ ? ", k in 0:N" : "") + " }";
   }
 
   /// Indices are mostly inside; floats are halves, of which no rounding makes another integer.
@@ -111,8 +111,7 @@ class Draft {
 };
 
 bool notes_something(const ir::Program& checked, size_t plain, const reference::Inputs& inputs) {
-  const auto expected =
-      reference::evaluate(checked, inputs, reference::OutsideIndices::BecomeNearest).value();
+  const auto expected = reference::evaluate(checked, inputs, reference::OutsideIndices::BecomeNearest).value();
   for (size_t i = plain; i < expected.size(); ++i)
     if (expected[i].integers.at(0) != 0) return true;
   return false;

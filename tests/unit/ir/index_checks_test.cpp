@@ -55,8 +55,7 @@ std::string check_text(const Program& program) {
 }  // namespace
 
 TEST_CASE("a check runs over the indices that its subscript uses, and compares signed ones with 0") {
-  CHECK(check_text(gather(element(idx()))) ==
-        "index_check4 max=! idx(i) < 0 || idx(i) >= 7 ? 1 : 0; i in [0,4)\n");
+  CHECK(check_text(gather(element(idx()))) == "index_check4 max=! idx(i) < 0 || idx(i) >= 7 ? 1 : 0; i in [0,4)\n");
   CHECK(check_text(gather(element(idx(DType::U64)), DType::U64)) ==
         "index_check4 +=! idx(i) >= 7 ? 1 : 0; i in [0,4)\n");
   CHECK(check_text(gather(element(idx(DType::I8)), DType::I8)) ==
@@ -87,7 +86,8 @@ TEST_CASE("one index counts once, and one that is known to stay inside not at al
   CHECK(index_checks(gather(element(call(Op::Add, {unknown, idx()}, DType::I32)))).size() == 1);
 }
 
-TEST_CASE("constraints that tie indices to those of the subscript stay, and a statement that visits nothing has no check") {
+TEST_CASE(
+    "constraints that tie indices to those of the subscript stay, and a statement that visits nothing has no check") {
   auto program = gather(element(idx()));
   program.statements[0].constraints = {{affine({{0, 1}, {1, 1}}), 3}};
   CHECK(check_text(program) ==

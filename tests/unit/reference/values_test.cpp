@@ -342,8 +342,8 @@ TEST_CASE("gathers follow their index and are checked against the extent") {
     CHECK(result.error().error_class == ErrorClass::Mismatch);
     CHECK(result.error().message ==
           "index t1(i) of t0 is " + std::to_string(bad) + " at i = 2, i = 0, but dimension 0 of t0 has extent 3");
-    const auto nearest = evaluate(b.program(), {{table, t}, {index, i32({4}, {2, 0, bad, 2})}},
-                                  OutsideIndices::BecomeNearest);
+    const auto nearest =
+        evaluate(b.program(), {{table, t}, {index, i32({4}, {2, 0, bad, 2})}}, OutsideIndices::BecomeNearest);
     REQUIRE(nearest);
     CHECK(nearest->front().values == (bad > 0 ? Reals{5, 6, 1, 2, 5, 6, 5, 6} : Reals{5, 6, 1, 2, 1, 2, 5, 6}));
   }
