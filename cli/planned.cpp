@@ -29,7 +29,7 @@ Result<std::optional<double>> tuned_ns(const Workload& workload, const codegen::
     return schedule && codegen::check_for(target, workload.program, *schedule);
   };
   TILE_TUNE_TRY(best, db::best_of(stack, workload.row, target_row(target), tool_row(), fits));
-  if (!best || best->median_ns <= 0) return std::nullopt;
+  if (!best || !best->same_target || !best->same_tool || best->median_ns <= 0) return std::nullopt;
   return best->median_ns;
 }
 

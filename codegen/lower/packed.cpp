@@ -29,6 +29,21 @@ bool follows_loops(const ir::Statement& statement, const Loops& loops, const ir:
   return true;
 }
 
+bool reads(const ir::Expr& expr, int tensor) {
+  bool found = false;
+  ir::for_each_read(expr, [&](const ir::Read& read) { found |= read.tensor == tensor; });
+  return found;
+}
+
+// Of a branch of a select only those iterations are copied that may take it: fewer than the loops say.
+bool is_read_in_a_branch(const ir::Expr& expr, int tensor) {
+  if (const auto* cast = std::get_if<ir::Cast>(&expr.node)) return is_read_in_a_branch(*cast->argument, tensor);
+  const auto* call = std::get_if<ir::Call>(&expr.node);
+  return call && std::any_of(call->arguments.begin(), call->arguments.end(), [&](const ir::ExprPtr& argument) {
+           return call->op == ir::Op::Select ? reads(*argument, tensor) : is_read_in_a_branch(*argument, tensor);
+         });
+}
+
 }  // namespace
 
 PackedOperand copy_in_kernel(const ir::Program& program, const ir::Statement& statement, const Loops& loops,
@@ -39,12 +54,13 @@ PackedOperand copy_in_kernel(const ir::Program& program, const ir::Statement& st
   const auto& tensor = program.tensors[operand.tensor];
   PackedOperand packed{choice, Func(fmt::format("{}_pack{}", name, choice.operand)), ir::shape(tensor), {}};
   packed.in_memory = dimensions_in_memory(tensor);
+  const bool always = !is_read_in_a_branch(*statement.value, operand.tensor);
   std::vector<Expr> subscripts;
   for (size_t d = 0; d < operand.subscripts.size(); ++d) {
     packed.vars.push_back(Var(fmt::format("{}_p{}_{}", name, choice.operand, d)));
     subscripts.push_back(packed.vars.back());
     const auto& subscript = std::get<ir::AffineExpr>(operand.subscripts[d]);
-    packed.unclamped.push_back(stays_inside(statement, subscript, packed.extents[d]) &&
+    packed.unclamped.push_back(always && stays_inside(statement, subscript, packed.extents[d]) &&
                                follows_loops(statement, loops, subscript));
   }
   auto arguments = packed.vars;

@@ -100,7 +100,7 @@ class Steps {
       const bool last = &step == &steps.back();
       TILE_TUNE_CHECK(take(step, last));
       ir::Statement statement = statement_;
-      statement.value = product(step.pieces);
+      statement.value = product(step.pieces.data(), step.pieces.data() + step.pieces.size());
       if (!last) leave(step.dimensions, statement);
       drop_unused_indices(statement);
       statements.push_back(std::move(statement));
@@ -137,16 +137,16 @@ class Steps {
     return {};
   }
 
-  ir::ExprPtr product(const std::vector<int>& numbers) const {
+  /// In halves, so that no product is deeper than the one as written.
+  ir::ExprPtr product(const int* begin, const int* end) const {
     const DType type = statement_.accumulator;
-    ir::ExprPtr result;
-    for (const int number : numbers) {
-      const auto& value = pieces_[number].value;
-      const auto factor = value->type == type ? value : ir::make_expr(type, ir::Cast{value});
-      const ir::Op op = type == DType::Bool ? ir::Op::And : ir::Op::Mul;
-      result = result ? ir::make_expr(type, ir::Call{op, {result, factor}}) : factor;
+    if (end - begin == 1) {
+      const auto& value = pieces_[*begin].value;
+      return value->type == type ? value : ir::make_expr(type, ir::Cast{value});
     }
-    return result;
+    const int* middle = begin + (end - begin + 1) / 2;
+    const ir::Op op = type == DType::Bool ? ir::Op::And : ir::Op::Mul;
+    return ir::make_expr(type, ir::Call{op, {product(begin, middle), product(middle, end)}});
   }
 
   /// Makes the statement one that writes a temporary over these indices.

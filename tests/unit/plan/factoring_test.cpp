@@ -1,6 +1,7 @@
 // Which sums of products are put into steps, into which, and that the steps compute the same.
 #include <catch2/catch.hpp>
 #include <nlohmann/json.hpp>
+#include <tile_tune/edsl.h>
 
 #include "frontend/einsum/einsum.h"
 #include "frontend/ir/canonical.h"
@@ -224,6 +225,48 @@ TEST_CASE("traffic: what saves less than it leaves is not made") {
 TEST_CASE("more than six factors are taken from the left") {
   check_values(product("float(I,I) A, float(I) v", "O(b) +=! v(p)*A(p,q)*A(q,r)*A(r,s)*A(s,t)*A(t,u)*A(u,a)*A(a,b)",
                        {{"I", 3}}));
+}
+
+TEST_CASE("a product of thousands stays within the depth of expressions") {
+  std::string factors = "x(i)";
+  for (int n = 0; n < 600; ++n) factors += n % 2 == 0 ? "*x(i)" : "*x(i+j)";
+  const auto program = product("float(N) x, float(J) y, float(J) z",
+                               "O +=! (" + factors + ")*(" + factors + ")*y(j)*z(j) where i in 0:4",
+                               {{"N", 9}, {"J", 3}});
+  const auto path = plan::best_path(program, flops_only);
+  REQUIRE_FALSE(path.empty());
+  CHECK(ir::validate(*plan::factored(program, path)));
+}
+
+TEST_CASE("products of the eDSL have no order") {
+  using namespace edsl;
+  const auto A = Placeholder(DType::F32, {7, 5}, "A"), B = Placeholder(DType::F32, {5, 3}, "B"),
+             C = Placeholder(DType::F32, {3, 11}, "C");
+  auto O = TensorOutput(7, 11);
+  TensorIndex i, j, k, l;
+  O(i, l) += A(i, j) * (B(j, k) * C(k, l));
+  const Program made("chain", {A, B, C}, {{"O", O}});
+  const auto program = ir::bind(made.ir(), {});
+  REQUIRE(program);
+  CHECK(words(*program) == "O = (A * B) * C");
+  check_values(*program);
+}
+
+TEST_CASE("what a constraint leaves out is left out in the last step") {
+  using namespace edsl;
+  const auto A = Placeholder(DType::F32, {7, 5}, "A"), B = Placeholder(DType::F32, {5, 13}, "B"),
+             C = Placeholder(DType::F32, {13, 6}, "C");
+  auto O = TensorOutput(7);
+  TensorIndex i, j, k, l;
+  O(i) += A(i, j) * B(j, k) * C(k, l);
+  O.add_constraint(i + j < 6);
+  const Program made("part", {A, B, C}, {{"O", O}});
+  const auto program = ir::bind(made.ir(), {});
+  REQUIRE(program);
+  check_values(*program);
+  const auto steps = *plan::factored(*program, plan::best_path(*program, flops_only));
+  for (const auto& statement : steps.statements)
+    CHECK(statement.constraints.empty() == (&statement != &steps.statements.back()));
 }
 
 TEST_CASE("paths are text, and others than our own are refused") {
