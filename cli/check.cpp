@@ -13,6 +13,7 @@
 #include "cli/units.h"
 #include "cli/verbs.h"
 #include "frontend/ir/describe.h"
+#include "frontend/ir/warnings.h"
 
 namespace tile_tune::cli {
 
@@ -93,7 +94,10 @@ Result<std::vector<Checked>> check_all(const CheckOptions& options, const Report
     TILE_TUNE_TRY(laid_out, with_storage(loaded, options.bindings));
     // Programs whose sizes are all known are complete as they are.
     for (size_t i = 0; i < checked.size(); ++i) {
-      if (loaded[i].sizes.size() < loaded[i].program.sizes.size()) continue;
+      if (loaded[i].sizes.size() < loaded[i].program.sizes.size()) {
+        TILE_TUNE_CHECK(report.program_warnings(ir::warnings_of(loaded[i].program)));
+        continue;
+      }
       TILE_TUNE_TRY(bound, bind_and_warn(laid_out[i], loaded[i].sizes, report));
       checked[i].bound = std::move(bound);
     }

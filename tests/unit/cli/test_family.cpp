@@ -42,8 +42,8 @@ FamilyWorkload workload_of(const std::string& text, const std::string& fixed, co
   const auto parsed = tc::parse(text, "f.tc");
   BindingOptions options;
   options.sizes = {fixed};
-  auto workload = load_family({parsed.value().programs.front(), "tc", text}, options, sizes,
-                              Reporter(Volume::Quiet, false, false));
+  auto workload =
+      load_family({parsed.value().programs.front(), "tc", text}, options, sizes, Reporter(Volume::Quiet, false, false));
   REQUIRE(workload);
   return *std::move(workload);
 }
