@@ -205,8 +205,8 @@ Result<std::vector<ir::Program>> with_storage(const std::vector<LoadedProgram>& 
   return programs;
 }
 
-Result<std::vector<ir::Program>> bind_programs(const std::vector<LoadedProgram>& loaded,
-                                               const BindingOptions& options, const Reporter& report) {
+Result<std::vector<ir::Program>> bind_programs(const std::vector<LoadedProgram>& loaded, const BindingOptions& options,
+                                               const Reporter& report) {
   TILE_TUNE_TRY(programs, with_storage(loaded, options));
   TILE_TUNE_TRY(sizes, parse_sizes(options.sizes));
   TILE_TUNE_CHECK(check_size_names(programs, sizes));

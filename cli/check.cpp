@@ -13,8 +13,8 @@
 #include "cli/table.h"
 #include "cli/units.h"
 #include "cli/verbs.h"
-#include "frontend/ir/partial_reductions.h"
 #include "frontend/ir/describe.h"
+#include "frontend/ir/warnings.h"
 
 namespace tile_tune::cli {
 
@@ -102,7 +102,10 @@ Result<std::vector<Checked>> check_all(const CheckOptions& options, const Sessio
     TILE_TUNE_TRY(laid_out, with_storage(loaded, options.bindings));
     // Programs whose sizes are all known are complete as they are.
     for (size_t i = 0; i < checked.size(); ++i) {
-      if (loaded[i].sizes.size() < loaded[i].program.sizes.size()) continue;
+      if (loaded[i].sizes.size() < loaded[i].program.sizes.size()) {
+        TILE_TUNE_CHECK(session.report.program_warnings(ir::warnings_of(loaded[i].program)));
+        continue;
+      }
       TILE_TUNE_TRY(bound, bind_and_warn(laid_out[i], loaded[i].sizes, session.report));
       checked[i].steps = workload_in_steps(loaded[i], bound, session);
       checked[i].bound = std::move(bound);
@@ -120,8 +123,7 @@ Result<std::vector<Checked>> check_all(const CheckOptions& options, const Sessio
 Result<Exit> check(const CheckOptions& options, const Session& session) {
   TILE_TUNE_TRY(checked, check_all(options, session));
   for (const auto& one : checked)
-    TILE_TUNE_CHECK(one.bound ? check_extents(*one.bound)
-                              : session.report.program_warnings(ir::partial_reductions(one.program)));
+    if (one.bound) TILE_TUNE_CHECK(check_extents(*one.bound));
   if (session.report.json()) {
     nlohmann::json programs = nlohmann::json::array();
     for (const auto& one : checked) programs.push_back(to_json(one));

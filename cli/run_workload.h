@@ -26,8 +26,8 @@ struct Executed {
 Result<void> check_runnable(const ir::Program& program, const Engine& engine);
 
 /// `arrays` holds one for each input; in/out outputs that it has no array for start from initial_value(), with a
-/// warning. Kernels are checked on a sample of their elements against the reference; outputs without elements need none,
-/// unless a schedule is given.
+/// warning. Kernels are checked on a sample of their elements against the reference; outputs without elements need
+/// none, unless a schedule is given.
 Result<Executed> run_workload(const Workload& workload, NamedArrays arrays, const Engine& engine,
                               const Session& session);
 

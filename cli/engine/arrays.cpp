@@ -109,7 +109,8 @@ Result<cli::NamedArrays> describe_arrays(const ir::Program& program, const Array
   for (const auto& tensor : program.tensors) {
     if (!is_read(tensor)) continue;
     TILE_TUNE_TRY(array, find(tensor, arrays));
-    described.emplace(tensor.name, array->shape.empty() ? copy_of(*array) : tensor::Array{array->type, array->shape, {}});
+    described.emplace(tensor.name,
+                      array->shape.empty() ? copy_of(*array) : tensor::Array{array->type, array->shape, {}});
   }
   return described;
 }

@@ -57,7 +57,7 @@ cli::Session session_of(const Options& options) {
 
 /// The program with its sizes; what it and they give rise to is told.
 ir::Program bind_and_tell(const edsl::Program& program, const ir::Program& symbolic, const ir::Sizes& sizes,
-                           const Options& options, const cli::Session& session) {
+                          const Options& options, const cli::Session& session) {
   for (const auto& warning : program.warnings()) tell(warning, options);
   // Of a program that has its numbers they were told with its other warnings.
   if (program.ir().is_bound()) return value(ir::bind(symbolic, sizes));
@@ -119,8 +119,9 @@ TuneResult tune(const edsl::Program& program, const TuneOptions& options) {
   const cli::TuningRequest request{options.trials, options.seconds, options.seed, false};
   cli::tell_of_steps(workload, session.report);
   value(cli::check_size(workload.program));
-  const auto tuned = value(cli::tune_workload(workload, cli::small_variant_of(program.symbolic(), program.sizes(), target),
-                                              target, request, session, {began, stop, progress, {}}));
+  const auto tuned =
+      value(cli::tune_workload(workload, cli::small_variant_of(program.symbolic(), program.sizes(), target), target,
+                               request, session, {began, stop, progress, {}}));
   TuneResult result;
   result.trials = tuned.report.trials;
   result.default_ns = tuned.report.default_measurement.median_ns;

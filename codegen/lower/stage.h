@@ -30,6 +30,7 @@ struct Stage {
   std::vector<Halide::Expr> runtime_extents;  // by output loop; undefined: a number, that of `extents`
   bool all_guarded = false;              // the last tiles of loops with a runtime extent, instead of being moved back
   std::vector<bool> runtime_reductions;  // by reduction loop
+  bool deterministic = false;            // bits follow from the statement and its inputs alone, not from the loops
   Halide::Func result;                   // the target's elements
   Halide::Func tiled;     // carries the tile nest: `result`, or a Func of its own, which `result` spreads over the
                           // target adds to the caller's value where shifted last tiles would add it twice, or
@@ -46,7 +47,6 @@ struct Stage {
   Halide::Var lane;                 // reductions in lanes: dimension of `partial`
   int64_t lane_extent = 0;
   std::vector<std::pair<Halide::Func, int>> folds;  // halving the lanes: Func and its lane extent
-  bool deterministic = false;  // bits follow from the statement and its inputs alone (Target::is_deterministic())
   bool has_tail = false;                            // accumulator has an update over the iterations no vector holds
   std::vector<Halide::RVar> tail;                   // its loops, innermost first
   std::optional<Totals> totals;                     // instead of all these, of a scan

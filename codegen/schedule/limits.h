@@ -6,8 +6,8 @@
 namespace tile_tune::codegen {
 
 /// Whether kernels of a bound program can count its elements: extents and strides of its tensors (in numbers, of which
-/// a complex element has two), ranges of its indices, and every sum that a subscript or a constraint is made of are
-/// below 2^31. Class Mismatch, "too-large", with the first that is not.
+/// a complex element has two), ranges of its indices, and the terms of subscripts and constraints, in whatever order
+/// they are added, are below 2^31 by some room for tiles. Class Mismatch, "too-large", with the first that is not.
 Result<void> check_countable(const ir::Program& program);
 
 /// Whether all outputs of a bound program are empty, so that no kernel is needed to compute them.

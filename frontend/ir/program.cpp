@@ -132,11 +132,11 @@ Result<void> check_requirements(const Statement& written, Statement& bound, bool
     }
     const int64_t value = *bound.constraints[c].expr.constant.constant(), most = *bound.constraints[c].bound.constant();
     if (is_empty || (value >= 0 && value < most)) continue;
-    return tl::unexpected(Diagnostic{
-        ErrorClass::Mismatch, "out-of-bounds",
-        fmt::format("an element that must exist does not: 0 <= {} < {} is 0 <= {} < {} for these sizes",
-                    expr.constant.str(), limit.str(), value, most),
-        written.place});
+    return tl::unexpected(
+        Diagnostic{ErrorClass::Mismatch, "out-of-bounds",
+                   fmt::format("an element that must exist does not: 0 <= {} < {} is 0 <= {} < {} for these sizes",
+                               expr.constant.str(), limit.str(), value, most),
+                   written.place});
   }
   bound.constraints = std::move(others);
   return {};

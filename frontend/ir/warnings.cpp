@@ -8,13 +8,14 @@
 
 namespace tile_tune::ir {
 
-std::vector<Diagnostic> warnings_of(const Program& bound) {
-  std::vector<Diagnostic> warnings = partial_reductions(bound);
-  for (const auto& statement : bound.statements)
+std::vector<Diagnostic> warnings_of(const Program& program) {
+  std::vector<Diagnostic> warnings = partial_reductions(program);
+  for (const auto& statement : program.statements)
     if (writes_nothing(statement))
-      warnings.push_back({ErrorClass::Program, "empty-domain",
-                          fmt::format("no indices are valid in {}, so it computes nothing", to_text(bound, statement)),
-                          statement.place, "", Severity::Warning});
+      warnings.push_back(
+          {ErrorClass::Program, "empty-domain",
+           fmt::format("no indices are valid in {}, so it computes nothing", to_text(program, statement)),
+           statement.place, "", Severity::Warning});
   return warnings;
 }
 

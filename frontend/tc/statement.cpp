@@ -379,9 +379,9 @@ class Analyzer {
   TensorSymbol temporary_{TensorSymbol::Kind::Temporary};
   TensorSymbol* symbol_ = &temporary_;
   StatementScope scope_;
-  std::vector<Variable> variables_;  // by index number
+  std::vector<Variable> variables_;                  // by index number
   size_t first_asserted_ = 0, behind_asserted_ = 0;  // of bounds_: those of `exists` clauses
-  std::vector<bool> declared_;       // by dimension: the range is the declared extent
+  std::vector<bool> declared_;                       // by dimension: the range is the declared extent
   std::vector<SubscriptBound> bounds_;
 };
 

@@ -10,7 +10,7 @@ namespace tile_tune::search {
 
 /// `program` at primes no tile divides instead of `sizes`; sizes up to 16 keep their value, unless there are so many
 /// that only smaller ones help. Where the sizes are numbers in the program itself these are made small (shrink.h).
-/// Canonical. Nothing if no choice of primes gives a valid program, or this one is as small already.
+/// Canonical. Nothing if no choice of primes gives a valid program, or none that differs.
 std::optional<ir::Program> small_variant(const ir::Program& program, const ir::Sizes& sizes);
 
 }  // namespace tile_tune::search

@@ -193,8 +193,8 @@ TEST_CASE("arrays without elements may have extents of any size: their results n
     CHECK(tensor::read_npy(box.path(engine + "/s.npy"))->shape == std::vector<int64_t>{0});
   }
   // Where another output has elements a kernel would have to count to 2^62.
-  const auto refused =
-      box.run({"run", "rest.tc", "--input", "A=c.npy", "--input", "B=b.npy", "--output-dir", "out", "--engine", "default"});
+  const auto refused = box.run(
+      {"run", "rest.tc", "--input", "A=c.npy", "--input", "B=b.npy", "--output-dir", "out", "--engine", "default"});
   CHECK(refused.exit_code == 3);
   CHECK(refused.err.find("[too-large]") != std::string::npos);
   CHECK_FALSE(std::filesystem::exists(box.path("out")));
@@ -205,8 +205,8 @@ TEST_CASE("a database that does not exist is told of also where no schedule is a
   box.write("text.db", "this is no database, but it is long enough to be one: " + std::string(2000, 'x'));
   save(box, "a.npy", floats({3, 5}));
   save(box, "x.npy", floats({5}));
-  const std::vector<std::string> run = {"run",     "matvec.tc", "--input",      "A=a.npy", "--input",
-                                        "B=x.npy", "--engine",  "reference", "--output-dir", "out",  "--db"};
+  const std::vector<std::string> run = {"run",      "matvec.tc", "--input",      "A=a.npy", "--input", "B=x.npy",
+                                        "--engine", "reference", "--output-dir", "out",     "--db"};
   const auto with = [&](const std::string& file) {
     auto command = run;
     command.push_back(file);

@@ -95,8 +95,10 @@ TEST_CASE("deterministic kernels compute the same bits by every schedule", "[pro
 TEST_CASE("deterministic functions give a number the same bits in every storage order and length of rows",
           "[property]") {
   const DType type = GENERATE(DType::F32, DType::F64, DType::F16, DType::BF16);
-  const std::string name = type == DType::BF16 ? "bfloat16" : type == DType::F16 ? "half" : type == DType::F32 ? "float"
-                                                                                                         : "double";
+  const std::string name = type == DType::BF16  ? "bfloat16"
+                           : type == DType::F16 ? "half"
+                           : type == DType::F32 ? "float"
+                                                : "double";
   const std::string text = "def f(" + name + "(M,N) A, " + name + "(M) B, " + name +
                            "(N) C) -> (o, p, q, r, s, t) { o(i,j) = A(i,j) / B(i) p(i,j) = A(i,j) / C(j) "
                            "q(i,j) = rsqrt(A(i,j)) + sqrt(C(j)) / B(i) r(i,j) = sigmoid(A(i,j)) / 3 "
@@ -117,9 +119,9 @@ TEST_CASE("deterministic functions give a number the same bits in every storage 
       auto array = tensor::Array::zeros(type, ir::shape(tensor));
       for (int64_t e = 0; e < array.element_count(); ++e)
         tensor::store_real(type, array.data.data(), e,
-                      tensor.name == "A"   ? number(at_a(e / n, e % n))
-                      : tensor.name == "B" ? number(100 + e % of_b)
-                                           : number(200 + e % of_c));
+                           tensor.name == "A"   ? number(at_a(e / n, e % n))
+                           : tensor.name == "B" ? number(100 + e % of_b)
+                                                : number(200 + e % of_c));
       inputs.emplace(input, std::move(array));
     }
     const auto target = codegen::deterministic(test::host(threads));

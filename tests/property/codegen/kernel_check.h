@@ -23,7 +23,8 @@ class KernelCheck {
  public:
   /// On random inputs, or on the given ones.
   explicit KernelCheck(const ir::Program& program, int threads = 2);
-  KernelCheck(const ir::Program& program, reference::Inputs inputs) : KernelCheck(program, std::move(inputs), host(2)) {}
+  KernelCheck(const ir::Program& program, reference::Inputs inputs)
+      : KernelCheck(program, std::move(inputs), host(2)) {}
   KernelCheck(const ir::Program& program, reference::Inputs inputs, codegen::Target target);
   KernelCheck(const ir::Program& program, codegen::Target target);
   KernelCheck(search::Problem problem, codegen::Target target);

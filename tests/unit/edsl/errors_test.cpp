@@ -175,6 +175,7 @@ TEST_CASE("an empty set of indices is a warning that names the constraint") {
   O.add_constraint(k - 4 < 9);
   const Program program("p", {A}, {{"O", O}});
   REQUIRE(program.warnings().size() == 1);
-  CHECK_THAT(program.warnings()[0].text, Contains("0 <= k - 4 < 9") && !Contains("i < 2") && Contains("[empty-domain]") &&
-                                        Contains("errors_test.cpp:" + std::to_string(line)));
+  CHECK_THAT(program.warnings()[0].text, Contains("0 <= k - 4 < 9") && !Contains("i < 2") &&
+                                             Contains("[empty-domain]") &&
+                                             Contains("errors_test.cpp:" + std::to_string(line)));
 }

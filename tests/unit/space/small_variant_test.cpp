@@ -48,9 +48,20 @@ TEST_CASE("sizes with names become primes, numbers in the program something as o
   CHECK(shape(*saved, "A") == Shape{71, 73});
   CHECK(shape(*saved, "B") == Shape{73, 67});
   CHECK(shape(*saved, "C") == Shape{71, 67});
-  // What is small is checked in full itself.
-  CHECK_FALSE(search::small_variant(parsed(kMatmul), {{"M", 100}, {"K", 100}, {"N", 100}}));
-  CHECK_FALSE(search::small_variant(numbers(kMatmul, {{"M", 100}, {"K", 100}, {"N", 100}}), {}));
+  // What is as small already has none.
+  CHECK_FALSE(search::small_variant(parsed(kMatmul), {{"M", 2}, {"K", 2}, {"N", 2}}));
+  CHECK_FALSE(search::small_variant(numbers(kMatmul, {{"M", 2}, {"K", 2}, {"N", 2}}), {}));
+  // Nothing is computed, but much is moved.
+  const auto copy = "def f(float(A,B,C,D) X) -> (Y) { Y(d,c,b,a) = X(a,b,c,d) }";
+  const ir::Sizes sizes{{"A", 200}, {"B", 100}, {"C", 50}, {"D", 30}};
+  for (const auto& small :
+       {search::small_variant(parsed(copy), sizes), search::small_variant(numbers(copy, sizes), {})}) {
+    REQUIRE(small);
+    int64_t elements = 1;
+    for (const auto extent : shape(*small, "Y")) elements *= extent;
+    CHECK(elements <= 2000000);
+    CHECK(elements > 1000);
+  }
   // Half of the sizes are numbers.
   const auto half = parsed("def f(float(M,4096) A, float(4096,N) B) -> (C) { C(m,n) +=! A(m,k) * B(k,n) }");
   const auto variant = search::small_variant(half, {{"M", 512}, {"N", 512}});
@@ -87,8 +98,8 @@ TEST_CASE("windows, pools, padding and shifts stay what they are when numbers ar
 }
 
 TEST_CASE("programs of many dimensions are made smaller still") {
-  const auto program = parsed(
-      "def f(float(G,D,A,B) X, float(E,F,G,C) Y) -> (Z) { Z(a,b,c,d,e,f) +=! X(g,d,a,b) * Y(e,f,g,c) }");
+  const auto program =
+      parsed("def f(float(G,D,A,B) X, float(E,F,G,C) Y) -> (Z) { Z(a,b,c,d,e,f) +=! X(g,d,a,b) * Y(e,f,g,c) }");
   const ir::Sizes sizes{{"A", 24}, {"B", 16}, {"C", 16}, {"D", 24}, {"E", 16}, {"F", 16}, {"G", 24}};
   for (const auto& small :
        {search::small_variant(program, sizes), search::small_variant(ir::bind(program, sizes).value(), {})}) {

@@ -75,8 +75,9 @@ struct RunOptions : Options {
 /// Executes the program once and writes its outputs into the arrays of their names; a size that the program leaves
 /// open comes from the inputs' shapes. An in/out output starts from its array's value. The result is checked on a
 /// sample of its elements against the reference. Returns which schedule it ran with.
-/// Kernels take compact arrays, in C order from here: arrays go to the worker process and back as copies, block by block
-/// where they are compact and element by element where their strides are others, which a notice says ("strided-array").
+/// Kernels take compact arrays, in C order from here: arrays go to the worker process and back as copies, block by
+/// block where they are compact and element by element where their strides are others, which a notice says
+/// ("strided-array").
 Schedule run(const edsl::Program& program, const Arrays& arrays, const RunOptions& options = {});
 
 struct TuneProgress {

@@ -398,7 +398,8 @@ class Program {
   const ir::Program& ir() const { return *program_; }
   /// With the statements that suit the sizes, which stay symbolic.
   ir::Program ir_at(const std::map<std::string, int64_t>& sizes) const;
-  /// ir() before its sizes got numbers, and these numbers; of a program that never had names for sizes itself, and none.
+  /// ir() before its sizes got numbers, and these numbers; of a program that never had names for sizes itself, and
+  /// none.
   const ir::Program& symbolic() const { return symbolic_ ? *symbolic_ : *program_; }
   const std::map<std::string, int64_t>& sizes() const { return sizes_; }
 
