@@ -275,7 +275,20 @@ Expr cast(const Expr& x, const Halide::Type& type) {
   return Halide::select(far_above, type.max(), Halide::select(above, upper_half, result));
 }
 
+// Whether Halide has no such operation: these have arithmetic of ours, for f32 and f64.
+bool is_function_of_several(ir::Op op) {
+  using ir::Op;
+  return op == Op::Pow || op == Op::Atan2 || op == Op::Copysign || op == Op::Fdim || op == Op::Fmod ||
+         op == Op::Hypot || op == Op::Fma;
+}
+
 Expr call(ir::Op op, const std::vector<Expr>& arguments) {
+  const Halide::Type type = arguments[0].type();
+  if (is_function_of_several(op) && type.bits() < 32) {
+    std::vector<Expr> wide;
+    for (const auto& argument : arguments) wide.push_back(convert(argument, Halide::Float(32)));
+    return convert(call(op, wide), type);
+  }
   if (op == ir::Op::Fma) return libm("fma", arguments);
   return arguments.size() == 1 ? unary(op, arguments[0]) : binary(op, arguments[0], arguments[1]);
 }
