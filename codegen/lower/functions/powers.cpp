@@ -91,7 +91,7 @@ Expr double_power(Names& names, const Expr& x, const Expr& y) {
   const Expr u = names(mul(first, number(x, kLn2High)));
   const Expr v = names(add(mul(sub(low, sub(first, left)), number(x, kLn2)), mul(first, number(x, kLn2Low))));
   const Expr r = names(add(u, v)), r_low = sub(v, sub(r, u));
-  const Expr power = names(add(number(x, 1), add(r, names(r * r) * exponential_tail(r) + r_low)));
+  const Expr power = names(add(number(x, 1), add(r, names(r * r) * quick_exponential_tail(names, r) + r_low)));
   return scaled(names, power, {bits_of(shifted), r, {}, {}});
 }
 
