@@ -91,12 +91,13 @@ Expr horner(const Expr& x, const std::vector<double>& coefficients) {
 Expr estrin(Names& names, const Expr& x, const std::vector<double>& coefficients) {
   std::vector<Expr> terms;
   for (const double coefficient : coefficients) terms.push_back(number(x, coefficient));
-  for (Expr power = x; terms.size() > 1; power = names(power * power)) {
+  Expr power = x;
+  while (terms.size() > 1) {
     std::vector<Expr> sums;
     for (size_t k = 0; k + 1 < terms.size(); k += 2) sums.push_back(names(terms[k + 1] * power + terms[k]));
     if (terms.size() % 2 == 1) sums.push_back(terms.back());
-    terms = sums;
-    if (terms.size() == 1) break;
+    terms = std::move(sums);
+    if (terms.size() > 1) power = names(power * power);
   }
   return terms[0];
 }

@@ -67,6 +67,9 @@ Reduced reduce(Names& names, Base base, const Expr& x) {
 }
 
 Expr exponential_tail(const Expr& r) { return horner(r, is_single(r) ? kSingleTail : kDoubleTail); }
+Expr quick_exponential_tail(Names& names, const Expr& r) {
+  return estrin(names, r, is_single(r) ? kSingleTail : kDoubleTail);
+}
 
 // 2^(n + more) in one number.
 static Expr whole_power_of_two(const Reduced& reduced, int more) {

@@ -13,8 +13,9 @@ struct Reduced {
 enum class Base { Two, E, Ten };
 Reduced reduce(Names& names, Base base, const Halide::Expr& x);
 
-/// q(r), where e^r = 1 + r + r^2 q(r).
+/// q(r), where e^r = 1 + r + r^2 q(r), and the same with a shorter chain of operations.
 Halide::Expr exponential_tail(const Halide::Expr& r);
+Halide::Expr quick_exponential_tail(Names& names, const Halide::Expr& r);
 
 /// (e^x - 1) * 2^more, where 2^(n + more) is a normal number.
 Halide::Expr power_less_one(Names& names, const Halide::Expr& x, int more = 0);

@@ -3,8 +3,6 @@
 #include <functional>
 #include <map>
 
-#include "codegen/lower/expression.h"
-
 namespace tile_tune::codegen::functions {
 namespace {
 
@@ -48,13 +46,8 @@ class Expansion : public Halide::Internal::IRGraphMutator {
 }  // namespace
 
 Expr call(const std::string& name, const std::vector<Expr>& arguments) {
-  const Halide::Type type = arguments[0].type();
-  std::vector<Expr> wide;
-  for (const auto& argument : arguments)
-    wide.push_back(type.bits() < 32 ? convert(argument, Halide::Float(32)) : argument);
-  const Expr result =
-      Halide::Internal::Call::make(wide[0].type(), kPrefix + name, wide, Halide::Internal::Call::PureExtern);
-  return type.bits() < 32 ? convert(result, type) : result;
+  return Halide::Internal::Call::make(arguments[0].type(), kPrefix + name, arguments,
+                                      Halide::Internal::Call::PureExtern);
 }
 
 Expr expand(const Expr& expr) { return Expansion().mutate(expr); }

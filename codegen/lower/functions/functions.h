@@ -15,7 +15,7 @@
 namespace tile_tune::codegen::functions {
 
 /// A call that stands for the function of this name until expand(): strict_float, asked of an expression, reaches into
-/// the arithmetic of all that it holds. Half types go through f32.
+/// the arithmetic of all that it holds.
 Halide::Expr call(const std::string& name, const std::vector<Halide::Expr>& arguments);
 
 /// The expression with the arithmetic of every call() in it. To be asked last, when what has to be strict is.

@@ -17,10 +17,10 @@ Expr is_large(Names& names, const Expr& size) {
 }
 
 // log(1 + z), and log(2 z) where z is large.
-Expr logarithm_of_sum(Names& names, const Expr& z, const Expr& large) {
+Expr logarithm_of_sum(Names& names, const Pair& z, const Expr& large) {
   const Logarithmic parts = split_sum(names, z, large);
-  const Expr more = Halide::select(large, number(z, 1), number(z, 0));
-  return logarithm(names, {names(strict::add(parts.e, more)), parts.f});
+  const Expr more = Halide::select(large, number(z.high, 1), number(z.high, 0));
+  return logarithm(names, {names(strict::add(parts.e, more)), parts.f, parts.rest});
 }
 
 }  // namespace
@@ -33,7 +33,8 @@ Expr asinh(const Expr& argument) {
   const Expr square = names(strict::mul(size, size));
   const Expr root = Halide::sqrt(strict::add(square, one));
   const Expr z = strict::add(size, strict::div(square, strict::add(root, one)));
-  const Expr result = with_sign(logarithm_of_sum(names, names(Halide::select(large, size, z)), large), sign_bit(x));
+  const Expr result =
+      with_sign(logarithm_of_sum(names, {names(Halide::select(large, size, z)), Expr()}, large), sign_bit(x));
   const Expr is_usual = is_within(size, is_single(x) ? 0x1p-13 : 0x1p-27, kInfinity);
   return names.around(Halide::select(is_usual, result, x));
 }
@@ -43,14 +44,15 @@ Expr acosh(const Expr& argument) {
   Names names;
   const Expr x = names(argument), large = is_large(names, x);
   const Expr t = names(strict::sub(x, number(x, 1)));
-  const Expr z = strict::add(t, Halide::sqrt(strict::add(strict::mul(t, number(x, 2)), strict::mul(t, t))));
-  const Expr result = logarithm_of_sum(names, names(Halide::select(large, x, z)), large);
+  const Expr root = names(Halide::sqrt(strict::add(strict::mul(t, number(x, 2)), strict::mul(t, t))));
+  const Pair z = fast_two_sum(names, root, t);
+  const Expr result = logarithm_of_sum(names, {names(Halide::select(large, x, z.high)), z.low}, large);
   const Expr is_usual = is_within(x, 1, kInfinity);
   return names.around(
       Halide::select(is_usual, result, Halide::select(strict::less(x, number(x, 1)), not_a_number(x), x)));
 }
 
-// Half of log(1 + z), z = 2 |x| / (1 - |x|), which is 2 |x| + 2 |x|^2 / (1 - |x|).
+// Half of log(1 + z), z = 2 |x| / (1 - |x|) < 2^54, which is 2 |x| + 2 |x|^2 / (1 - |x|).
 Expr atanh(const Expr& argument) {
   Names names;
   const Expr x = names(argument), one = number(x, 1);
@@ -59,9 +61,8 @@ Expr atanh(const Expr& argument) {
   const Expr dividend = Halide::select(is_small, strict::mul(twice, size), twice);
   const Expr quotient = strict::div(dividend, strict::sub(one, size));
   const Expr z = names(strict::add(Halide::select(is_small, twice, number(x, 0)), quotient));
-  const Expr large = names(strict::less(number(x, is_single(x) ? 0x1p28 : 0x1p56), z));
   const Expr sign = names(sign_bit(x));
-  const Expr half = logarithm(names, split_sum(names, z, large)) * number(x, 0.5);
+  const Expr half = logarithm(names, split_sum(names, z, Halide::Internal::const_false())) * number(x, 0.5);
   const Expr is_usual = is_within(size, is_single(x) ? 0x1p-13 : 0x1p-27, 1);
   const Expr is_end = strict::equal(size, one), is_beyond = strict::less(one, size);
   const Expr other =

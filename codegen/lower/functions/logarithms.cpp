@@ -94,10 +94,15 @@ Logarithmic split(Names& names, const Expr& x) {
   const Expr scaled = strict::mul(x, number(x, std::ldexp(1.0, format.significand)));
   const Expr split = split_bits(names, names(Halide::select(is_subnormal, scaled, x)));
   const Expr bias_of = Halide::select(is_subnormal, number(x, bias + format.significand), number(x, bias));
-  return {names(exponent_of(split, bias_of, format)), names(significand_less_one(split, format))};
+  return {names(exponent_of(split, bias_of, format)), names(significand_less_one(split, format)), Expr()};
 }
 
 Logarithmic split_sum(Names& names, const Expr& z, const Expr& is_large) {
+  return split_sum(names, Pair{z, Expr()}, is_large);
+}
+
+Logarithmic split_sum(Names& names, const Pair& words, const Expr& is_large) {
+  const Expr& z = words.high;
   const Format format = format_of(z);
   const Expr one = number(z, 1);
   const Expr split = split_bits(names, names(Halide::select(is_large, z, strict::add(z, one))));
@@ -107,14 +112,16 @@ Logarithmic split_sum(Names& names, const Expr& z, const Expr& is_large) {
   const Expr near = strict::add(strict::mul(z, power), strict::sub(power, one));
   const Expr far = significand_less_one(split, format);
   const Expr bias = number(z, format.integers + static_cast<double>(format.bias));
-  return {names(exponent_of(split, bias, format)), names(Halide::select(is_large, far, near))};
+  return {names(exponent_of(split, bias, format)), names(Halide::select(is_large, far, near)),
+          words.low.defined() ? names(Halide::select(is_large, number(z, 0), strict::mul(words.low, power))) : Expr()};
 }
 
 Expr logarithm(Names& names, const Logarithmic& x) {
-  const auto& [e, f] = x;
-  if (is_single(f)) return e * number(f, 0x1.62e43p-1) + strict::add(f, f * f * horner(f, kNaturalRest));
+  const auto& [e, f, rest] = x;
+  const auto with_rest = [&](const Expr& value) { return rest.defined() ? value + rest : value; };
+  if (is_single(f)) return e * number(f, 0x1.62e43p-1) + strict::add(f, with_rest(f * f * horner(f, kNaturalRest)));
   // ln 2 in two parts, of which the first has so few bits that its product with e is exact.
-  return e * number(f, 0x1.62e42fefap-1) + natural(names, f, e * number(f, 0x1.cf79abc9e3b3ap-40));
+  return e * number(f, 0x1.62e42fefap-1) + natural(names, f, with_rest(e * number(f, 0x1.cf79abc9e3b3ap-40)));
 }
 
 Expr log(const Expr& argument) {
@@ -126,14 +133,14 @@ Expr log(const Expr& argument) {
 Expr log2(const Expr& argument) {
   Names names;
   const Expr x = names(argument);
-  const auto [e, f] = split(names, x);
+  const auto [e, f, none] = split(names, x);
   return names.around(with_limits(x, e + in_base(names, f, kBinary, 0x1.71547652b82fep0)));
 }
 
 Expr log10(const Expr& argument) {
   Names names;
   const Expr x = names(argument);
-  const auto [e, f] = split(names, x);
+  const auto [e, f, none] = split(names, x);
   const Expr y = in_base(names, f, kDecimal, 0x1.bcb7b1526e50ep-2);
   if (!is_single(x)) return names.around(with_limits(x, e * number(x, 0x1.34413509f79ffp-2) + y));
   // The f32 nearest to log10 2 is half an ulp from it: in two parts, of which the first has 11 bits.

@@ -48,7 +48,7 @@ Expr single_power(Names& names, const Expr& x, const Expr& y) {
 // log2 x, of which the first word has 26 bits.
 Pair binary_logarithm(Names& names, const Expr& x) {
   using namespace strict;
-  const auto [e, f] = split(names, x);
+  const auto [e, f, none] = split(names, x);
   const Expr two = number(x, 2), three = number(x, 3);
   // s = f / (2 + f) in two words.
   const Expr divisor = names(add(two, f)), inverse = names(div(number(x, 1), divisor));
@@ -57,7 +57,8 @@ Pair binary_logarithm(Names& names, const Expr& x) {
   const Expr s_low = names(mul(inverse, sub(sub(f, mul(s_high, divisor_high)), mul(s_high, divisor_low))));
   // 3 + s^2 + s^4 P(s^2) in two.
   const Expr square = names(mul(s, s)), square_high = names(mul(s_high, s_high));
-  const Expr rest = names(add(mul(names(mul(square, square)), horner(square, kArea)), mul(s_low, add(s_high, s))));
+  const Expr rest =
+      names(add(mul(names(mul(square, square)), estrin(names, square, kArea)), mul(s_low, add(s_high, s))));
   const Expr sum_high = halves(names, names(add(add(three, square_high), rest))).high;
   const Expr sum_low = sub(rest, sub(sub(sum_high, three), square_high));
   // Their product, times 2 / (3 ln 2).
@@ -90,7 +91,7 @@ Expr double_power(Names& names, const Expr& x, const Expr& y) {
   const Expr u = names(mul(first, number(x, kLn2High)));
   const Expr v = names(add(mul(sub(low, sub(first, left)), number(x, kLn2)), mul(first, number(x, kLn2Low))));
   const Expr r = names(add(u, v)), r_low = sub(v, sub(r, u));
-  const Expr power = names(add(number(x, 1), add(r, names(r * r) * exponential_tail(r) + r_low)));
+  const Expr power = names(add(number(x, 1), add(r, names(r * r) * quick_exponential_tail(names, r) + r_low)));
   return scaled(names, power, {bits_of(shifted), r, {}, {}});
 }
 

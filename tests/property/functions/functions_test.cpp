@@ -1,5 +1,7 @@
 // Every function against MPFR: special values and a few thousand others, on every target that this CPU can run.
 #include <catch2/catch.hpp>
+#include <cmath>
+#include <cstring>
 
 #include "codegen/lower/functions/functions.h"
 #include "tests/property/functions/accuracy.h"
@@ -25,6 +27,22 @@ std::vector<std::vector<T>> columns(int arguments, size_t count) {
   return all;
 }
 
+// What a deterministic target promises, of functions alone.
+template <typename T>
+void check_bits() {
+  for (const auto& [name, arguments] : names()) {
+    CAPTURE(name);
+    const auto given = columns<T>(arguments, 3000);
+    const auto wide = VectorFunction<T>(name, arguments, "strict")(given);
+    const auto narrow = VectorFunction<T>(name, arguments, "strict sse41")(given);
+    for (size_t k = 0; k < wide.size(); ++k) {
+      if (std::isnan(wide[k]) && std::isnan(narrow[k])) continue;
+      CAPTURE(given[0][k], given.back()[k], wide[k], narrow[k]);
+      REQUIRE(std::memcmp(&wide[k], &narrow[k], sizeof(T)) == 0);
+    }
+  }
+}
+
 template <typename T>
 void check_all() {
   for (const auto& [name, arguments] : names())
@@ -40,5 +58,11 @@ void check_all() {
 TEST_CASE("functions of f32 are within their allowance", "[property]") { check_all<float>(); }
 
 TEST_CASE("functions of f64 are within their allowance", "[property]") { check_all<double>(); }
+
+TEST_CASE("functions of a deterministic target have the same bits with the fewest instructions", "[property]") {
+  if (Halide::get_host_target().arch != Halide::Target::X86) return;
+  check_bits<float>();
+  check_bits<double>();
+}
 
 }  // namespace tile_tune::codegen::functions
