@@ -269,7 +269,7 @@ Lowered lower(const ir::Program& program, const Schedule* schedule, const Target
     lowered.pipeline.add_custom_lowering_pass(new SharedFactors());
     lowered.pipeline.add_custom_lowering_pass(new FoldsTogether());
   }
-  lowered.pipeline.add_custom_lowering_pass(new functions::RareCases());
+  lowered.pipeline.add_custom_lowering_pass(new functions::RareCases(Halide::Target(target.halide)));
   if (!distances.empty()) lowered.pipeline.add_custom_lowering_pass(new LoadsAhead(std::move(distances)));
   return lowered;
 }

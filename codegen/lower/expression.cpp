@@ -87,17 +87,6 @@ Expr round_half_away(const Expr& x) {
   return chosen(at_most(half, x - whole), whole + one, chosen(at_most(half, whole - x), whole - one, whole));
 }
 
-// The C library's function for f32 or f64; half types go through f32.
-Expr libm(const std::string& name, std::vector<Expr> arguments) {
-  const Halide::Type type = arguments[0].type();
-  if (type.bits() < 32) {
-    for (auto& argument : arguments) argument = convert(argument, Halide::Float(32));
-    return convert(libm(name, std::move(arguments)), type);
-  }
-  return Halide::Internal::Call::make(type, type.bits() == 32 ? name + "f" : name, arguments,
-                                      Halide::Internal::Call::PureExtern);
-}
-
 // Signed 32- and 64-bit arithmetic wraps in the IR, but may not overflow in Halide (8 and 16 bits do wrap there): it is
 // done on the unsigned bits. `operation` is one whose low bits do not depend on signs.
 template <typename Operation>
@@ -176,7 +165,7 @@ Expr unary(ir::Op op, const Expr& x) {
     case Op::Erf:
       return functions::call("erf", {x});
     case Op::Erfc:
-      return libm("erfc", {x});
+      return functions::call("erfc", {x});
     case Op::Exp2:
       return functions::call("exp2", {x});
     case Op::Exp10:
@@ -184,7 +173,7 @@ Expr unary(ir::Op op, const Expr& x) {
     case Op::Expm1:
       return functions::call("expm1", {x});
     case Op::Lgamma:
-      return libm("lgamma", {x});
+      return functions::call("lgamma", {x});
     case Op::Log10:
       return functions::call("log10", {x});
     case Op::Log1p:
@@ -196,7 +185,7 @@ Expr unary(ir::Op op, const Expr& x) {
     case Op::Sinh:
       return functions::call("sinh", {x});
     case Op::Tgamma:
-      return libm("tgamma", {x});
+      return functions::call("tgamma", {x});
     default:
       break;
   }
@@ -259,7 +248,7 @@ Expr binary(ir::Op op, const Expr& a, const Expr& b) {
 }
 
 Expr call(ir::Op op, const std::vector<Expr>& arguments) {
-  if (op == ir::Op::Fma) return libm("fma", arguments);
+  if (op == ir::Op::Fma) return functions::call("fma", arguments);
   return arguments.size() == 1 ? unary(op, arguments[0]) : binary(op, arguments[0], arguments[1]);
 }
 

@@ -102,6 +102,11 @@ Expr estrin(Names& names, const Expr& x, const std::vector<double>& coefficients
   return terms[0];
 }
 
+Expr polynomial(Names& names, const Expr& x, const std::vector<double>& coefficients) {
+  constexpr size_t kMostInChain = 10;
+  return coefficients.size() > kMostInChain ? estrin(names, x, coefficients) : horner(x, coefficients);
+}
+
 Pair two_sum(Names& names, const Expr& a, const Expr& b) {
   const Expr sum = names(strict::add(a, b));
   const Expr b_rounded = names(strict::sub(sum, a));

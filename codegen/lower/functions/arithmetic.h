@@ -68,6 +68,8 @@ Rounded rounded(Names& names, const Halide::Expr& x);
 /// c[0] + c[1] x + c[2] x^2 ...: Horner's scheme, the fewest operations, or Estrin's, the shortest chain.
 Halide::Expr horner(const Halide::Expr& x, const std::vector<double>& coefficients);
 Halide::Expr estrin(Names& names, const Halide::Expr& x, const std::vector<double>& coefficients);
+/// The one of the two that takes less time in a loop: chains of many coefficients wait for themselves.
+Halide::Expr polynomial(Names& names, const Halide::Expr& x, const std::vector<double>& coefficients);
 
 /// An unevaluated sum of two floats, |low| <= ulp(high) / 2 (Dekker 1971; Muller et al., Handbook of Floating-Point
 /// Arithmetic, chapter 4). All strict.

@@ -7,6 +7,7 @@
 #include "codegen/lower/functions/exponentials.h"
 #include "codegen/lower/functions/functions.h"
 #include "codegen/lower/functions/logarithms.h"
+#include "codegen/lower/functions/powers.h"
 
 namespace tile_tune::codegen::functions {
 namespace {
@@ -45,7 +46,8 @@ Expr single_power(Names& names, const Expr& x, const Expr& y) {
   return scaled(names, power, {names(shifted), r, {}, {}});
 }
 
-// log2 x, of which the first word has 26 bits.
+}  // namespace
+
 Pair binary_logarithm(Names& names, const Expr& x) {
   using namespace strict;
   const auto [e, f, none] = split(names, x);
@@ -69,6 +71,8 @@ Pair binary_logarithm(Names& names, const Expr& x) {
   const Expr first = halves(names, names(add(add(z_high, z_low), e))).high;
   return {first, names(sub(z_low, sub(sub(first, e), z_high)))};
 }
+
+namespace {
 
 // 2^(y log2 x) for positive finite x and finite y of f64.
 Expr double_power(Names& names, const Expr& x, const Expr& y) {

@@ -28,8 +28,18 @@ Expr usually(const Expr& usual, const Expr& is_rare, const std::string& rare_cas
   return Call::make(usual.type(), kPrefix + rare_case, all, Call::PureExtern);
 }
 
+RareCases::RareCases(const Halide::Target& target)
+    : fuses_(target.arch != Halide::Target::X86 || target.has_feature(Halide::Target::FMA) ||
+             target.has_feature(Halide::Target::AVX512)) {}
+
 Expr RareCases::visit(const Call* op) {
   const Expr same = IRMutator::visit(op);
+  if (op->name == kFused) {
+    const auto& factors = same.as<Call>()->args;
+    // Halide makes a call of every lane, and LLVM one instruction of them.
+    const std::string instruction = op->type.bits() == 32 ? "llvm.fma.f32" : "llvm.fma.f64";
+    return fuses_ ? Call::make(op->type, instruction, factors, Call::PureExtern) : fused(factors);
+  }
   if (op->name.compare(0, kPrefix.size(), kPrefix) != 0) return same;
   const auto& arguments = same.as<Call>()->args;
   const Expr& usual = arguments[0];

@@ -16,10 +16,17 @@ namespace tile_tune::codegen::functions {
 Halide::Expr usually(const Halide::Expr& usual, const Halide::Expr& is_rare, const std::string& rare_case,
                      const std::vector<Halide::Expr>& arguments);
 
-/// A pass over lowered code, and one that must run: makes branches of what usually() stands for.
+/// A pass over lowered code, and one that must run: makes branches of what usually() stands for, and of fma() the
+/// target's instruction or arithmetic.
 class RareCases : public Halide::Internal::IRMutator {
+ public:
+  explicit RareCases(const Halide::Target& target);
+
+ private:
   using IRMutator::visit;
   Halide::Expr visit(const Halide::Internal::Call* op) override;
+
+  bool fuses_;
 };
 
 }  // namespace tile_tune::codegen::functions

@@ -13,4 +13,8 @@ Halide::Expr rare_tan(const std::vector<Halide::Expr>& arguments);
 Halide::Expr rare_fmod(const std::vector<Halide::Expr>& arguments);
 Halide::Expr rare_fmod_single(const std::vector<Halide::Expr>& arguments);  // f32 in f64
 
+/// The name of the call that fma() makes, and its arithmetic for a target without the instruction.
+inline constexpr const char* kFused = "tile_tune_fused";
+Halide::Expr fused(const std::vector<Halide::Expr>& arguments);
+
 }  // namespace tile_tune::codegen::functions

@@ -1,6 +1,8 @@
 // sin, cos and tan: |x| less the nearest multiple of pi (an odd half of it, or a half) and a polynomial. Multiples are
 // products with pieces of pi so short that all but the last are exact (Cody and Waite 1980), for |x| below a limit;
 // beyond it, in a branch, remainders come from the bits of 1/pi (Payne and Hanek 1983).
+#include "codegen/lower/functions/trigonometric.h"
+
 #include "codegen/lower/functions/arithmetic.h"
 #include "codegen/lower/functions/functions.h"
 #include "codegen/lower/functions/rare.h"
@@ -39,7 +41,7 @@ const Form& form_of(const Expr& x) { return is_single(x) ? kSingle : kDouble; }
 // r + r^3 p(r^2), and a correction of r. The first product is strict lest LLVM take r out of the sum.
 Expr odd_polynomial(Names& name, const Expr& r, const std::vector<double>& coefficients, const Expr& correction = {}) {
   const Expr square = name(r * r), cube = name(strict::mul(r, square));
-  const Expr rest = cube * horner(square, coefficients);
+  const Expr rest = cube * polynomial(name, square, coefficients);
   return name(strict::add(r, correction.defined() ? strict::add(rest, correction) : rest));
 }
 
@@ -106,6 +108,13 @@ Expr tan(const Expr& argument) {
   const Pair r = less_multiple(name, size, n.value, 0.5);
   const Expr is_odd = name((n.integer & word(x, 1)) != word(x, 0));
   return name.around(usually(with_sign(tangent_of(name, r, is_odd), sign_bit(x)), is_beyond(size), "tan", {x}));
+}
+
+// sin(high + low) = sin(high) + low cos(high).
+Pair sine_of(Names& name, const Pair& r) {
+  const Expr square = name(r.high * r.high), cube = name(strict::mul(r.high, square));
+  const Expr cosine = number(r.high, 1) - square * number(r.high, 0.5);
+  return fast_two_sum(name, r.high, strict::add(cube * horner(square, kDouble.sine), strict::mul(r.low, cosine)));
 }
 
 namespace {
@@ -197,22 +206,16 @@ Expr in_double(const std::vector<Expr>& arguments, Expr (*function)(const Expr&)
   return Halide::select(strict::less(magnitude(x), infinity(x)), result, not_a_number(x));
 }
 
-// sin(high + low) = sin(high) + low cos(high).
-Expr sine_of(Names& name, const Pair& r) {
-  const Expr cosine = number(r.high, 1) - r.high * r.high * number(r.high, 0.5);
-  return odd_polynomial(name, r.high, kDouble.sine, strict::mul(r.low, cosine));
-}
-
 Expr large_sine(const Expr& x) {
   Names name;
   const Remainder r = remainder_of(name, x, 0, 62);
-  return name.around(with_sign(sine_of(name, r.value), (r.multiple << word(x, 63)) ^ sign_bit(x)));
+  return name.around(with_sign(sine_of(name, r.value).high, (r.multiple << word(x, 63)) ^ sign_bit(x)));
 }
 
 Expr large_cosine(const Expr& x) {
   Names name;
   const Remainder r = remainder_of(name, x, uint64_t{1} << 61, 62);
-  return name.around(with_sign(sine_of(name, r.value), r.multiple << word(x, 63)));
+  return name.around(with_sign(sine_of(name, r.value).high, r.multiple << word(x, 63)));
 }
 
 Expr large_tangent(const Expr& x) {

@@ -69,8 +69,8 @@ const std::map<std::string, Unary>& unaries() {
 
 const std::map<std::string, Binary>& binaries() {
   static const std::map<std::string, Binary> all{
-      {"atan2", mpfr_atan2}, {"copysign", mpfr_copysign}, {"fdim", mpfr_dim},    {"floor_mod", floor_mod},
-      {"fmod", mpfr_fmod},   {"floor_mod", floor_mod},    {"hypot", mpfr_hypot}, {"pow", mpfr_pow}};
+      {"atan2", mpfr_atan2},    {"fdim", mpfr_dim},    {"floor_mod", floor_mod}, {"fmod", mpfr_fmod},
+      {"floor_mod", floor_mod}, {"hypot", mpfr_hypot}, {"pow", mpfr_pow}};
   return all;
 }
 
@@ -81,6 +81,11 @@ void evaluate(const std::string& name, const std::vector<double>& x, mpfr_ptr ex
     return;
   }
   Number second(x[1]);
+  if (name == "copysign") {
+    // MPFR's NaN has no sign.
+    mpfr_set_d(exact, std::copysign(x[0], x[1]), kNearest);
+    return;
+  }
   if (x.size() == 2) {
     binaries().at(name)(exact, first, second, kNearest);
     return;

@@ -48,7 +48,7 @@ VectorFunction<T>::VectorFunction(const std::string& name, int arguments, const 
   Halide::Func result("result_of_" + name);
   result(i) = with_ieee_rules(call(name, values), false);
   result.vectorize(i, machine.natural_vector_size<T>());
-  result.add_custom_lowering_pass(new RareCases());
+  result.add_custom_lowering_pass(new RareCases(machine));
   compiled_->callable = result.compile_to_callable(inputs, machine);
 }
 
