@@ -70,8 +70,6 @@ Expr at_most(const Expr& a, const Expr& b) {
 
 // C's fmax and fmin, which ignore a NaN: in vectors, where calls of the C library run lane by lane.
 Expr number_of(const Expr& a, const Expr& b, bool largest) {
-  const Halide::Type single = Halide::Float(32);
-  if (a.type().bits() < 32) return convert(number_of(convert(a, single), convert(b, single), largest), a.type());
   return named(a, [&](const Expr& first) {
     return named(b, [&](const Expr& second) {
       const Expr prefers_second = Halide::strict_float(largest ? first < second : second < first);
@@ -100,12 +98,9 @@ Expr add(const Expr& a, const Expr& b) { return wrapping(a, b, std::plus<Expr>()
 Expr subtract(const Expr& a, const Expr& b) { return wrapping(a, b, std::minus<Expr>()); }
 Expr multiply(const Expr& a, const Expr& b) { return wrapping(a, b, std::multiplies<Expr>()); }
 
+// Operations are done in f32 at least (ir/operation_type.h).
 Expr unary(ir::Op op, const Expr& x) {
   using ir::Op;
-  // Halide's functions of bf16 give f32; those of f16 round at every step.
-  const bool is_half = x.type().is_float() && x.type().bits() < 32;
-  if (is_half && op != Op::Neg && op != Op::Abs && op != Op::IsNan)
-    return convert(unary(op, convert(x, Halide::Float(32))), x.type());
   const Expr zero = Halide::Internal::make_zero(x.type());
   const Expr one = Halide::Internal::make_one(x.type());
   switch (op) {
