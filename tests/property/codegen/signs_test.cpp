@@ -109,4 +109,25 @@ TEST_CASE("where the reference has more range than f32, right kernels pass", "[p
   }
 }
 
+TEST_CASE("a kernel that is wrong on special numbers alone is refused", "[property]") {
+  struct Pair {
+    const char *right, *wrong;  // equal on ordinary numbers
+  };
+  for (const auto& [right, wrong] :
+       {Pair{"O(i) = max(A(i), 0.5)", "O(i) = A(i) > 0.5 ? A(i) : 0.5"}, Pair{"O(i) = 0.0 * A(i)", "O(i) = A(i) == A(i) ? 0.0 : A(i)"},
+        Pair{"O(i) = -A(i)", "O(i) = 0.0 - A(i)"}, Pair{"O(i) = 1 / fabs(A(i))", "O(i) = 1 / (A(i) < 0 ? -A(i) : A(i))"},
+        Pair{"O(i) = A(i) * 1e-3", "O(i) = (A(i) < 2.0 ? A(i) : 2.0) * 1e-3"}}) {
+    CAPTURE(right, wrong);
+    const auto program = [](const std::string& statement) {
+      return test::bound_program("def f(float(N) A) -> (float(N) O) { " + statement + " }", {{"N", 1000}});
+    };
+    test::KernelCheck check(program(right), test::host(1));
+    CHECK(check(search::Space(check.program(), test::host(1)).default_schedule()).verdict.reason == "");
+    const ir::Program other = program(wrong);
+    const auto refused = check(search::Space(other, test::host(1)).default_schedule(), other);
+    CHECK(refused.error == "");
+    CHECK_THAT(refused.verdict.reason, Catch::Contains("infinities, NaN"));
+  }
+}
+
 }  // namespace tile_tune
