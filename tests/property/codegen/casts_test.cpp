@@ -17,9 +17,9 @@ struct Named {
   DType type;
   const char* name;
 };
-constexpr Named kIntegers[] = {{DType::I8, "int8"},   {DType::U8, "uint8"},   {DType::I16, "int16"},
+constexpr Named kIntegers[] = {{DType::I8, "int8"},    {DType::U8, "uint8"},  {DType::I16, "int16"},
                                {DType::U16, "uint16"}, {DType::I32, "int32"}, {DType::U32, "uint32"},
-                               {DType::I64, "int64"}, {DType::U64, "uint64"}};
+                               {DType::I64, "int64"},  {DType::U64, "uint64"}};
 constexpr Named kFloats[] = {
     {DType::F16, "float16"}, {DType::BF16, "bfloat16"}, {DType::F32, "float"}, {DType::F64, "double"}};
 

@@ -42,7 +42,9 @@ const std::vector<Case>& cases() {
       {"1.0 / floor(a(i))", [](double a) { return 1 / std::floor(a); }},
       {"1.0 / trunc(a(i))", [](double a) { return 1 / std::trunc(a); }},
       {"1.0 / round(a(i))", [](double a) { return 1 / std::round(a); }},
-      {"1.0 / sign(a(i))", [](double a) { return 1 / (a > 0 ? 1 : a < 0 ? -1 : a); }},
+      {"1.0 / sign(a(i))", [](double a) { return 1 / (a > 0   ? 1
+                                                      : a < 0 ? -1
+                                                              : a); }},
       {"copysign(1.0, -a(i))", [](double a) { return std::copysign(1.0, -a); }},
       {"1.0 / (a(i) == 0.0 ? 0.0 : a(i))", [](double a) { return 1 / (a == 0 ? 0.0 : a); }},
       {"1.0 / (a(i) < 0.0 ? -a(i) : a(i))", [](double a) { return 1 / (a < 0 ? -a : a); }},
@@ -73,8 +75,8 @@ void check_bits(DType type, const std::string& name, const codegen::Target& targ
       const double wanted = tensor::round_to(type, cases()[c].wanted(values[i]));
       const double result = tensor::load_real(type, got[c].data(), i);
       CAPTURE(name, cases()[c].text, values[i], wanted, result);
-      CHECK((std::isnan(wanted) ? std::isnan(result)
-                                : result == wanted && std::signbit(result) == std::signbit(wanted)));
+      CHECK(
+          (std::isnan(wanted) ? std::isnan(result) : result == wanted && std::signbit(result) == std::signbit(wanted)));
     }
 }
 
@@ -114,8 +116,9 @@ TEST_CASE("a kernel that is wrong on special numbers alone is refused", "[proper
     const char *right, *wrong;  // equal on ordinary numbers
   };
   for (const auto& [right, wrong] :
-       {Pair{"O(i) = max(A(i), 0.5)", "O(i) = A(i) > 0.5 ? A(i) : 0.5"}, Pair{"O(i) = 0.0 * A(i)", "O(i) = A(i) == A(i) ? 0.0 : A(i)"},
-        Pair{"O(i) = -A(i)", "O(i) = 0.0 - A(i)"}, Pair{"O(i) = 1 / fabs(A(i))", "O(i) = 1 / (A(i) < 0 ? -A(i) : A(i))"},
+       {Pair{"O(i) = max(A(i), 0.5)", "O(i) = A(i) > 0.5 ? A(i) : 0.5"},
+        Pair{"O(i) = 0.0 * A(i)", "O(i) = A(i) == A(i) ? 0.0 : A(i)"}, Pair{"O(i) = -A(i)", "O(i) = 0.0 - A(i)"},
+        Pair{"O(i) = 1 / fabs(A(i))", "O(i) = 1 / (A(i) < 0 ? -A(i) : A(i))"},
         Pair{"O(i) = A(i) * 1e-3", "O(i) = (A(i) < 2.0 ? A(i) : 2.0) * 1e-3"}}) {
     CAPTURE(right, wrong);
     const auto program = [](const std::string& statement) {
