@@ -96,8 +96,8 @@ Expr between_floats(const Expr& value, const Type& type) {
 Expr quiet(const Expr& narrow, const Expr& wide) {
   const Type word = Halide::UInt(narrow.type().bits()), bits = Halide::UInt(wide.type().bits());
   const auto limit = [&](uint64_t magnitude) { return Halide::Internal::make_const(bits, magnitude); };
-  const Expr is_nan = (Halide::reinterpret(bits, wide) & limit(sign_bit(wide.type()) - 1)) >
-                      limit(infinity_bits(wide.type()));
+  const Expr is_nan =
+      (Halide::reinterpret(bits, wide) & limit(sign_bit(wide.type()) - 1)) > limit(infinity_bits(wide.type()));
   const Expr nan = Halide::Internal::make_const(word, 0x7fc0);
   return Halide::reinterpret(narrow.type(), Halide::select(is_nan, nan, Halide::reinterpret(word, narrow)));
 }

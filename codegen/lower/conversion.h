@@ -5,8 +5,8 @@
 
 namespace tile_tune::codegen {
 
-/// `value` as a number of `type`: floats round and keep NaN and infinities; integers from floats are truncated, saturate
-/// and are 0 for NaN; integers from integers keep their low bits; bools ask whether a number is not 0.
+/// `value` as a number of `type`: floats round and keep NaN and infinities; integers from floats are truncated,
+/// saturate and are 0 for NaN; integers from integers keep their low bits; bools ask whether a number is not 0.
 Halide::Expr convert(const Halide::Expr& value, const Halide::Type& type);
 
 }  // namespace tile_tune::codegen

@@ -10,8 +10,8 @@ namespace tile_tune::codegen {
 Halide::Expr negated(const Halide::Expr& x);
 Halide::Expr magnitude(const Halide::Expr& x);
 
-/// One of two values, as it is: of a choice between floats LLVM takes for granted that neither NaN nor an infinity comes
-/// out and that zeros have no sign (x == 0 ? 0 : x would be x).
+/// One of two values, as it is: of a choice between floats LLVM takes for granted that neither NaN nor an infinity
+/// comes out and that zeros have no sign (x == 0 ? 0 : x would be x).
 Halide::Expr chosen(const Halide::Expr& condition, const Halide::Expr& if_true, const Halide::Expr& if_false);
 
 /// For a choice in several steps: a float as a word of its bits, and back; other types as they are.

@@ -89,7 +89,7 @@ struct Call {
   Op op;
   std::vector<ExprPtr> arguments;
 };
-/// To the node's type; C rules, float to int truncates.
+/// To the node's type, as docs/meaning.md has it.
 struct Cast {
   ExprPtr argument;
 };

@@ -51,8 +51,8 @@ Check check_call_types(const Call& call, DType type, const std::string& path) {
           fmt::format("is {}, but '{}' needs {} here", dtype_name(argument_type(i)), name, dtype_name(expected)));
   }
   if (operation_type(wanted) != wanted)
-    return invalid(path, fmt::format("operations on {} are done in {}", dtype_name(wanted),
-                                     dtype_name(operation_type(wanted))));
+    return invalid(
+        path, fmt::format("operations on {} are done in {}", dtype_name(wanted), dtype_name(operation_type(wanted))));
   if (is_complex(wanted) && !works_on_complex(call.op))
     return invalid(path, fmt::format("complex numbers have no '{}'", name));
   return {};

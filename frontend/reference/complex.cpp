@@ -42,8 +42,8 @@ Value quotient(const Operation& operation, const Value& a, const Value& given) {
                            ? 0
                            : std::sqrt(2.0) * (scaled(a.error) + std::hypot(real, imaginary) * b.error) / size;
   // The numerator's products, the norm and the division round once each, all at this size.
-  Value result = rounded(operation, with_error(real, imaginary, error),
-                         scaled(magnitude_sum(a) * magnitude_sum(b) / norm), 3);
+  Value result =
+      rounded(operation, with_error(real, imaginary, error), scaled(magnitude_sum(a) * magnitude_sum(b) / norm), 3);
   // Formulas for quotients differ in what they make of zeros and infinities.
   const bool is_open = given.error > 0 && largest <= given.error;
   if (is_open || result.also != 0 || !std::isfinite(real) || !std::isfinite(imaginary) || !std::isfinite(largest))

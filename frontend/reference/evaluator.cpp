@@ -44,8 +44,12 @@ Evaluator::Evaluator(const ir::Program& program, const Inputs& inputs, OutsideIn
   for (const auto& statement : program.statements) {
     Plan plan = make_plan(program, statement);
     tensors_[statement.target].task = static_cast<int>(tasks_.size());
-    const ReductionKind kind{statement.op, statement.accumulator, plan.target_type, is_float(statement.accumulator),
-                             is_complex(statement.accumulator), plan.flushes};
+    const ReductionKind kind{statement.op,
+                             statement.accumulator,
+                             plan.target_type,
+                             is_float(statement.accumulator),
+                             is_complex(statement.accumulator),
+                             plan.flushes};
     const size_t nodes = plan.nodes.size();
     tasks_.push_back({std::move(plan), kind, statement.value->type != statement.accumulator,
                       std::vector<int64_t>(statement.indices.size()), std::vector<Value>(nodes)});

@@ -2,7 +2,8 @@
 //
 // The reference computes in double. Where a number leaves the normal range of the type that a kernel computes in, the
 // kernel has an infinity or a zero instead, and goes on with it: 1 / (1 + exp(95)) is 5.5e-42 or 0 in f32. Each value
-// therefore says which of these it may be as well; operations are applied to them all. The value itself keeps its bound.
+// therefore says which of these it may be as well; operations are applied to them all. The value itself keeps its
+// bound.
 #pragma once
 
 #include <cmath>

@@ -62,7 +62,8 @@ class Planner {
     plan_.products = products();
     if (statement_.op == ir::Aggregation::Sum && is_float(statement_.value->type)) {
       find_factors(static_cast<int>(plan_.nodes.size()) - 1);
-      plan_.flushes = plan_.factors.size() == 2 && is_widened_bf16(plan_.factors[0]) && is_widened_bf16(plan_.factors[1]);
+      plan_.flushes =
+          plan_.factors.size() == 2 && is_widened_bf16(plan_.factors[0]) && is_widened_bf16(plan_.factors[1]);
       if (plan_.factors.size() < 3 && !plan_.flushes) plan_.factors.clear();
     }
     return std::move(plan_);

@@ -9,7 +9,7 @@ namespace tile_tune::reference {
 /// Elements in even steps through a tensor, and what they may be off by.
 struct Run {
   const std::byte* data = nullptr;
-  const double* errors = nullptr;    // null: exact
+  const double* errors = nullptr;  // null: exact
   const Outcomes* also = nullptr;  // null: nothing else
   int64_t first = 0, step = 0;
 };
@@ -64,7 +64,7 @@ class Reduction {
   Value value_;
   double compensation_ = 0;  // what the additions to value_.real lost
   double imaginary_compensation_ = 0;
-  double magnitude_ = 0;  // sum of |terms|; of a complex one the larger part's
+  double magnitude_ = 0;              // sum of |terms|; of a complex one the larger part's
   PartialProducts partial_products_;  // of products
   int64_t terms_ = 0;
   bool has_previous_ = false;

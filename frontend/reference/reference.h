@@ -6,6 +6,7 @@
 //   4 * sqrt(K) * eps(accumulator) * sum|terms| + 2 * eps(output) * |value|, K the reduction length, with
 //   the operands' own tolerances carried through to first order and 4 ulp for each transcendental; integers,
 //   min, max and assign exactly. The constants are in reference/tolerance.h and nowhere else.
+// And what it may be instead where a type's range is left on the way (reference/outcomes.h).
 #pragma once
 
 #include <cstdint>

@@ -527,8 +527,7 @@ Value between_floats(DType from, DType to, const Value& value) {
 // Halves are made of f32. 64-bit integers round to that at once, not through double.
 Value to_float(DType from, DType to, const Value& value) {
   if (to == DType::F64) return approximate(as_real(from, value.integer), value.error);
-  const auto single =
-      from == DType::U64 ? static_cast<float>(bits(value.integer)) : static_cast<float>(value.integer);
+  const auto single = from == DType::U64 ? static_cast<float>(bits(value.integer)) : static_cast<float>(value.integer);
   return approximate(tensor::round_to(to, single), value.error);
 }
 

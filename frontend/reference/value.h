@@ -16,7 +16,7 @@ namespace tile_tune::reference {
 struct Value {
   double real = 0;      // of a float type, or the real part of a complex one
   int64_t integer = 0;  // of an integer type (U64 as its bit pattern) or Bool
-  double error = 0;     // absolute, of each part; 0: exact. Always 0 where the value is infinite or NaN (both parts are)
+  double error = 0;  // absolute, of each part; 0: exact. Always 0 where the value is infinite or NaN (both parts are)
   double imaginary = 0;
   Outcomes also = 0;  // of floats and parts of complex numbers: what a right kernel may have instead
 };

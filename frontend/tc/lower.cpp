@@ -225,8 +225,8 @@ Result<Lowered> Lowering::cast(const ast::Expr& expr, const ast::Cast& cast) {
     // float64(0.1) is the double nearest 0.1, and uint8(300) wraps around as any other cast does.
     const bool takes_type = is_float(cast.type) || (argument.flexible == Flexible::Int && is_integer(cast.type));
     if (const auto retyped = takes_type ? retype(*argument.expr, cast.type) : nullptr)
-      return check_depth({convert(retyped, cast.type), cast.type, argument.depth + (retyped->type == cast.type ? 0 : 1)},
-                         expr.span);
+      return check_depth(
+          {convert(retyped, cast.type), cast.type, argument.depth + (retyped->type == cast.type ? 0 : 1)}, expr.span);
     const auto widest = argument.flexible == Flexible::Float ? DType::F64 : DType::I64;
     TILE_TUNE_TRY(settled, settle(argument, widest, cast.argument->span));
     argument = settled;

@@ -73,8 +73,7 @@ void add_special(Problem& problem, uint64_t seed) {
   auto inputs = reference::special_inputs(program, problem.inputs, seed);
   if (!inputs) return;
   const bool few = program.statements.size() == 1 || reference::evaluation_seconds(program) <= kSpecialSeconds;
-  auto expected =
-      reference::evaluate_sample(program, *inputs, few ? kSpecialSamples : kSpecialSamplesOfChains, seed);
+  auto expected = reference::evaluate_sample(program, *inputs, few ? kSpecialSamples : kSpecialSamplesOfChains, seed);
   if (expected) problem.special.push_back({program, *std::move(inputs), *std::move(expected), true, ""});
 }
 
@@ -138,12 +137,9 @@ Result<void> write_problem(const Problem& problem, const fs::path& directory) {
   std::error_code error;
   fs::create_directories(directory, error);
   bool good = !error;
-  json description = {{"program", ir::to_json(problem.program)},
-                      {"sampled", problem.sampled},
-                      {"note", problem.note},
-                      {"special", !problem.special.empty()},
-                      {"inputs", json::array()},
-                      {"expected", json::array()}};
+  json description = {
+      {"program", ir::to_json(problem.program)}, {"sampled", problem.sampled}, {"note", problem.note},
+      {"special", !problem.special.empty()},     {"inputs", json::array()},    {"expected", json::array()}};
   for (const auto& [tensor, array] : problem.inputs) {
     description["inputs"].push_back(tensor);
     good = good && write_raw(input_file(directory, tensor), array.data);

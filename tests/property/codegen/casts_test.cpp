@@ -17,9 +17,9 @@ struct Named {
   DType type;
   const char* name;
 };
-constexpr Named kIntegers[] = {{DType::I8, "int8"},   {DType::U8, "uint8"},   {DType::I16, "int16"},
+constexpr Named kIntegers[] = {{DType::I8, "int8"},    {DType::U8, "uint8"},  {DType::I16, "int16"},
                                {DType::U16, "uint16"}, {DType::I32, "int32"}, {DType::U32, "uint32"},
-                               {DType::I64, "int64"}, {DType::U64, "uint64"}};
+                               {DType::I64, "int64"},  {DType::U64, "uint64"}};
 constexpr Named kFloats[] = {
     {DType::F16, "float16"}, {DType::BF16, "bfloat16"}, {DType::F32, "float"}, {DType::F64, "double"}};
 
@@ -93,7 +93,7 @@ TEST_CASE("integers become narrower ones by their low bits, and floats by roundi
   for (const int bit : {24, 25, 30, 31, 32, 53, 54, 62})
     for (const int64_t step : {-1, 0, 1, 3}) values.push_back((int64_t{1} << bit) + step);
   values.insert(values.end(), {INT64_MAX, INT64_MIN, (int64_t{1} << 30) + (1 << 22) + 1, (int64_t{1} << 60) + 1});
-  for (const char* target : kTargets)
+  for (const char* target : {"host", "x86-64-linux"})
     for (const auto& [from, name] : kIntegers) {
       auto a = tensor::Array::zeros(from, {static_cast<int64_t>(values.size())});
       for (size_t i = 0; i < values.size(); ++i) tensor::store_integer(from, a.data.data(), i, values[i]);

@@ -42,7 +42,9 @@ const std::vector<Case>& cases() {
       {"1.0 / floor(a(i))", [](double a) { return 1 / std::floor(a); }},
       {"1.0 / trunc(a(i))", [](double a) { return 1 / std::trunc(a); }},
       {"1.0 / round(a(i))", [](double a) { return 1 / std::round(a); }},
-      {"1.0 / sign(a(i))", [](double a) { return 1 / (a > 0 ? 1 : a < 0 ? -1 : a); }},
+      {"1.0 / sign(a(i))", [](double a) { return 1 / (a > 0   ? 1
+                                                      : a < 0 ? -1
+                                                              : a); }},
       {"copysign(1.0, -a(i))", [](double a) { return std::copysign(1.0, -a); }},
       {"1.0 / (a(i) == 0.0 ? 0.0 : a(i))", [](double a) { return 1 / (a == 0 ? 0.0 : a); }},
       {"1.0 / (a(i) < 0.0 ? -a(i) : a(i))", [](double a) { return 1 / (a < 0 ? -a : a); }},
@@ -73,8 +75,8 @@ void check_bits(DType type, const std::string& name, const codegen::Target& targ
       const double wanted = tensor::round_to(type, cases()[c].wanted(values[i]));
       const double result = tensor::load_real(type, got[c].data(), i);
       CAPTURE(name, cases()[c].text, values[i], wanted, result);
-      CHECK((std::isnan(wanted) ? std::isnan(result)
-                                : result == wanted && std::signbit(result) == std::signbit(wanted)));
+      CHECK(
+          (std::isnan(wanted) ? std::isnan(result) : result == wanted && std::signbit(result) == std::signbit(wanted)));
     }
 }
 
@@ -106,6 +108,28 @@ TEST_CASE("where the reference has more range than f32, right kernels pass", "[p
     const ir::Program program = test::bound_program("def f(float(N) a) -> (o) { o(i) = " + value + " }", {{"N", 37}});
     test::KernelCheck check(program, {{0, test::array_of(DType::F32, test::repeated(values))}});
     check.expect_right(search::Space(program, test::host(1)).default_schedule());
+  }
+}
+
+TEST_CASE("a kernel that is wrong on special numbers alone is refused", "[property]") {
+  struct Pair {
+    const char *right, *wrong;  // equal on ordinary numbers
+  };
+  for (const auto& [right, wrong] :
+       {Pair{"O(i) = max(A(i), 0.5)", "O(i) = A(i) > 0.5 ? A(i) : 0.5"},
+        Pair{"O(i) = 0.0 * A(i)", "O(i) = A(i) == A(i) ? 0.0 : A(i)"}, Pair{"O(i) = -A(i)", "O(i) = 0.0 - A(i)"},
+        Pair{"O(i) = 1 / fabs(A(i))", "O(i) = 1 / (A(i) < 0 ? -A(i) : A(i))"},
+        Pair{"O(i) = A(i) * 1e-3", "O(i) = (A(i) < 2.0 ? A(i) : 2.0) * 1e-3"}}) {
+    CAPTURE(right, wrong);
+    const auto program = [](const std::string& statement) {
+      return test::bound_program("def f(float(N) A) -> (float(N) O) { " + statement + " }", {{"N", 1000}});
+    };
+    test::KernelCheck check(program(right), test::host(1));
+    CHECK(check(search::Space(check.program(), test::host(1)).default_schedule()).verdict.reason == "");
+    const ir::Program other = program(wrong);
+    const auto refused = check(search::Space(other, test::host(1)).default_schedule(), other);
+    CHECK(refused.error == "");
+    CHECK_THAT(refused.verdict.reason, Catch::Contains("infinities, NaN"));
   }
 }
 

@@ -122,3 +122,39 @@ TEST_CASE("ranges are narrowed where results would not be finite") {
   CHECK(range_for(Op::Log) == std::pair{0.125, 1.0});
   CHECK(range_for(Op::Acosh) == std::pair{1.0, 2.0});
 }
+
+TEST_CASE("special inputs hold every kind of special number, about one in two rows, and leave subscripts alone") {
+  const auto program = matmul(400, 300, 50);
+  const auto ordinary = random_inputs(program, 1);
+  const auto special = special_inputs(program, ordinary, 1);
+  REQUIRE(special);
+  int64_t zeros = 0, negative_zeros = 0, infinities = 0, nans = 0, subnormals = 0;
+  for (const auto& [tensor, array] : *special) {
+    const float *now = array.as<float>(), *before = ordinary.at(tensor).as<float>();
+    for (int64_t i = 0; i < array.element_count(); ++i) {
+      if (now[i] == before[i]) continue;
+      zeros += now[i] == 0 && !std::signbit(now[i]);
+      negative_zeros += now[i] == 0 && std::signbit(now[i]);
+      infinities += std::isinf(now[i]);
+      nans += std::isnan(now[i]);
+      subnormals += std::fpclassify(now[i]) == FP_SUBNORMAL;
+    }
+  }
+  for (const int64_t count : {zeros, negative_zeros, infinities, nans, subnormals}) CHECK(count >= 40);
+  CHECK(zeros + negative_zeros + infinities + nans + subnormals > 340);
+  CHECK(zeros + negative_zeros + infinities + nans + subnormals <= 350);
+  // Two vectors of one row have one number between them.
+  const auto dot = matmul(1, 1, 500);
+  const auto before = random_inputs(dot, 1);
+  const auto few = special_inputs(dot, before, 1);
+  REQUIRE(few);
+  CHECK((few->at(0).data == before.at(0).data) != (few->at(1).data == before.at(1).data));
+  const auto gathering =
+      gather(DType::F32, 50, [](ExprPtr index) { return cast(DType::I32, call(Op::Abs, {std::move(index)})); });
+  const auto indices = random_inputs(gathering, 1);
+  const auto kept = special_inputs(gathering, indices, 1);
+  REQUIRE(kept);
+  CHECK(kept->at(1).data == indices.at(1).data);
+  CHECK(kept->at(0).data != indices.at(0).data);
+  CHECK_FALSE(special_inputs(matmul(3, 3, 3, DType::I32), random_inputs(matmul(3, 3, 3, DType::I32), 1), 1));
+}

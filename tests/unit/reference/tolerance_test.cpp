@@ -274,7 +274,7 @@ TEST_CASE("where partial sums may overflow, what they then give passes, and no o
   CHECK(allows(over, INFINITY));
   CHECK(allows(over, -INFINITY));
   CHECK(allows(over, NAN));
-  CHECK(allows(over, 0));       // 7 is far below the last place of 2e38
+  CHECK(allows(over, 0));  // 7 is far below the last place of 2e38
   CHECK_FALSE(allows(over, 1e34f));
   const Expected positive = one_element(Aggregation::Sum, {3e38f, 3e38f, -3e38f}, {1, 1, 1});
   CHECK(allows(positive, 3e38f));

@@ -358,7 +358,7 @@ Tensor max(const Tensor& x, const Tensor& y, const std::source_location& where =
 /// `condition` is of type Bool.
 Tensor select(const Tensor& condition, const Tensor& if_true, const Tensor& if_false,
               const std::source_location& where = std::source_location::current());
-/// As C converts: float to integer truncates.
+/// Floats become integers by truncation and saturate (docs/meaning.md).
 Tensor cast(const Tensor& x, DType type, const std::source_location& where = std::source_location::current());
 
 /// What the engine and the command line take. A value that never changes.
