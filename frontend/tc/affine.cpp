@@ -135,7 +135,9 @@ Result<void> Lowering::bound_quotient(const ast::Expr& expr, SubscriptBound boun
 }
 
 void Lowering::add_bound(SubscriptBound bound) {
-  const auto guarding = indices_of(ir::formula_of(path_));
+  const auto condition = ir::formula_of(path_);
+  if (condition.is_false()) return;  // nothing is read
+  const auto guarding = indices_of(condition);
   const auto& terms = bound.expr.terms;
   const bool guarded = std::any_of(terms.begin(), terms.end(), [&](const auto& term) {
     return std::binary_search(guarding.begin(), guarding.end(), term.first);

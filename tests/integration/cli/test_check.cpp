@@ -77,3 +77,30 @@ TEST_CASE("check shows every def of a file, or the one that is named; sizes go t
   CHECK(run.exit_code == 2);
   CHECK(run.err.find("one, two") != std::string::npos);
 }
+
+TEST_CASE("a reduction over part of an operand warns, with the guarded read that pads") {
+  const Sandbox box;
+  box.write("bare.tc", R"(def conv(float(H,W) x, float(KH,KW) w) -> (float(H,W) o) {
+  o(h,v) +=! x(h+kh-1,v) * w(kh,kw) where h in 0:H, v in 0:W })");
+  const auto symbolic = box.run({"check", "bare.tc"});
+  CHECK(symbolic.exit_code == 0);
+  CHECK(symbolic.err.find("(h + kh - 1 >= 0 && h + kh - 1 < H ? x(h + kh - 1,v) : 0)") != std::string::npos);
+  const std::vector<std::string> sizes{"-s", "H=5", "-s", "W=7", "-s", "KH=3", "-s", "KW=1"};
+  const auto with_sizes = [&](std::vector<std::string> command) {
+    command.insert(command.end(), sizes.begin(), sizes.end());
+    return box.run(command);
+  };
+  for (const auto& command : {std::vector<std::string>{"check", "bare.tc"},
+                              {"build", "bare.tc", "-o", "out"},
+                              {"tune", "bare.tc", "--dry-run"}}) {
+    const auto result = with_sizes(command);
+    CAPTURE(command[0], result.err);
+    CHECK(result.exit_code == 0);
+    CHECK(result.err.find("warning: kh takes 1 of the 3 values of dimension 0 of w") != std::string::npos);
+  }
+  box.write("padded.tc", R"(def conv(float(H,W) x, float(KH,KW) w) -> (float(H,W) o) {
+  o(h,v) +=! (h+kh-1 >= 0 && h+kh-1 < H ? x(h+kh-1,v) : 0) * w(kh,kw) where h in 0:H, v in 0:W })");
+  const auto padded = with_sizes({"check", "padded.tc"});
+  CHECK(padded.err.empty());
+  CHECK(padded.out.find("    where 0 <= h + kh - 1 < 5\n") != std::string::npos);
+}

@@ -139,6 +139,7 @@ TEST_CASE("reads need to be inside only where their branch is taken") {
   CHECK(f("select(i >= N/2, x(i - N/2), x(i + N/2))") == V{3, 4, 1, 2});
   CHECK(f("i > 0 && x(i) > 2 ? x(i-1) : 0") == V{0, 0, 2, 3});
   CHECK(f("i > 2 ? x((i+5)/4 + 1) : 0") == V{0, 0, 0, 4});
+  CHECK(f("i < i && i > 1 ? x(i-9) : 7") == V{7, 7, 7, 7});
 }
 
 TEST_CASE("maxima are padded by what the other branch says") {
