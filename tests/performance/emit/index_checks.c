@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <time.h>
 
-enum { kRounds = 101, kRows = 200000, kLookups = 8192, kScalars = 65536, kTable = 4096, kLarge = 1000000, kMany = 4000000 };
+enum { kRounds = 101, kRows = 200000, kLookups = 8192, kTable = 4096, kLarge = 1000000, kMany = 4000000 };
 
 static double now(void) {
   struct timespec t;

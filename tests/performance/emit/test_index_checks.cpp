@@ -24,7 +24,7 @@ std::string programs(const std::string& suffix) {
                          ") O) { O(b,e) = T(idx(b), e) }");
   };
   return rows("rows64", "64") + rows("rows512", "512") + scalars("scalars", "int32", "65536") +
-         scalars("few_scalars", "int32", "1024") + scalars("many_scalars", "int32", "4000000", "1000000") +
+         scalars("few_scalars", "int32", "1024") + scalars("many_scalars", "int32", "1000000", "1000000") +
          scalars("streamed", "int32", "4000000") + scalars("wide_scalars", "int64", "65536") +
          def("computed", "(float(4096) T, float(65536) m) -> (float(65536) O) { O(i) = T(int32(m(i))) }");
 }
