@@ -5,7 +5,8 @@
 namespace tile_tune::ir {
 
 bool is_requirement(const Constraint& constraint) {
-  return constraint.expr.terms.empty() && (!constraint.expr.constant.constant() || !constraint.bound.constant());
+  const auto& [expr, bound] = constraint;
+  return expr.terms.empty() && expr.denominator == 1 && (!expr.constant.constant() || !bound.constant());
 }
 
 std::vector<Constraint> constraints_on_indices(const Statement& statement) {
