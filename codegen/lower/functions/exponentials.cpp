@@ -147,7 +147,11 @@ Expr sigmoid(const Expr& argument) {
   Names names;
   const Expr x = names(argument), one = number(x, 1);
   const Expr inside = bounded_magnitude(names, x, is_single(x) ? 104 : 746);
-  const Expr power = names(scaled_power(names, Base::E, with_sign(inside, word(x, sign_mask(x)))));
+  // e^r by the exact part of r and the small rest: of what rounds r, s would have twice as much.
+  const Reduced reduced = reduce(names, Base::E, with_sign(inside, word(x, sign_mask(x))));
+  const Expr rest = names(reduced.r * reduced.r) * exponential_tail(reduced.r) - reduced.low;
+  const Expr fraction = names(strict::add(one, strict::add(reduced.high, rest)));
+  const Expr power = names(scaled(names, fraction, reduced));
   const Expr quotient = strict::div(power, strict::add(one, power));
   const Expr s = names(strict::sub(power, strict::mul(power, quotient)));
   const Expr result = Halide::select(strict::less(x, number(x, 0)), s, strict::sub(one, s));

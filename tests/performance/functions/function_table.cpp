@@ -22,7 +22,7 @@ namespace tile_tune::codegen::functions {
 namespace {
 
 constexpr size_t kElements = 4096;
-constexpr size_t kSamples = 100000;
+constexpr size_t kSamples = 3'000'000;
 
 struct Range {
   double least, most;
