@@ -1,6 +1,7 @@
 // What C has beside its functions: copysign, fdim and hypot.
 #include "codegen/lower/functions/arithmetic.h"
 #include "codegen/lower/functions/functions.h"
+#include "codegen/lower/functions/rare_cases.h"
 
 namespace tile_tune::codegen::functions {
 
@@ -34,6 +35,30 @@ Expr hypot(const Expr& first, const Expr& second) {
   const Expr root = Halide::sqrt(strict::add(strict::mul(a, a), strict::mul(b, b)));
   const Expr is_infinite = strict::equal(x, infinity(x)) || strict::equal(y, infinity(x));
   return name.around(Halide::select(is_infinite, infinity(x), strict::mul(root, back)));
+}
+
+Expr truncated(const Expr& argument) {
+  Names name;
+  const Expr x = name(argument), bits = name(bits_of(x));
+  const int digits = is_single(x) ? 23 : 52, bias = is_single(x) ? 127 : 1023;
+  const Expr exponent = name((bits << word(x, 1)) >> word(x, digits + 1));
+  const Expr is_below = exponent < word(x, bias), is_whole = exponent >= word(x, bias + digits);
+  const Expr shift = Halide::select(is_below || is_whole, word(x, 0), exponent - word(x, bias));
+  const Expr kept = bits & ~(word(x, (uint64_t{1} << digits) - 1) >> shift);
+  return name.around(float_of(Halide::select(is_below, sign_bit(x), is_whole, bits, kept)));
+}
+
+Expr floored(const Expr& argument) {
+  Names name;
+  const Expr x = name(argument), whole = name(truncated(x)), sign = name(sign_bit(x));
+  const Expr is_between = bits_of(whole) != bits_of(x) && sign != word(x, 0);
+  return name.around(Halide::select(is_between, strict::sub(whole, number(x, 1)), whole));
+}
+
+Expr ceiled(const Expr& argument) {
+  Names name;
+  const Expr flip = word(argument, uint64_t{1} << (argument.type().bits() - 1));
+  return name.around(with_sign(floored(name(with_sign(argument, flip))), flip));
 }
 
 }  // namespace tile_tune::codegen::functions

@@ -56,7 +56,9 @@ struct SineOfPi {
   Expr is_zero;
 };
 SineOfPi sine_of_pi_times(Names& name, const Expr& a) {
-  const Expr n = name(Halide::round(a)), t = name(sub(a, n)), half = name(mul(n, number(a, 0.5)));
+  const Expr whole = name(Halide::floor(a)), one = number(a, 1);
+  const Expr n = name(Halide::select(less(number(a, 0.5), sub(a, whole)), strict::add(whole, one), whole));
+  const Expr t = name(sub(a, n)), half = name(mul(n, number(a, 0.5)));
   const Pair r = multiply(name, {number(a, 0x1.921fb54442d18p1), number(a, 0x1.1a62633145c07p-53)}, t);
   const Expr sign = name(Halide::select(equal(Halide::floor(half), half), word(a, 0), word(a, uint64_t{1} << 63)));
   const Pair sine = sine_of(name, r);

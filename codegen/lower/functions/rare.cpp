@@ -20,6 +20,15 @@ const std::map<std::string, Expr (*)(const std::vector<Expr>&)>& rare_cases() {
   return all;
 }
 
+// By Halide's names.
+const std::map<std::string, Expr (*)(const Expr&)>& roundings() {
+  static const std::map<std::string, Expr (*)(const Expr&)> all{
+      {"ceil_f32", ceiled},   {"ceil_f64", ceiled},     {"floor_f32", floored},
+      {"floor_f64", floored}, {"trunc_f32", truncated}, {"trunc_f64", truncated},
+  };
+  return all;
+}
+
 }  // namespace
 
 Expr usually(const Expr& usual, const Expr& is_rare, const std::string& rare_case, const std::vector<Expr>& arguments) {
@@ -30,7 +39,8 @@ Expr usually(const Expr& usual, const Expr& is_rare, const std::string& rare_cas
 
 RareCases::RareCases(const Halide::Target& target)
     : fuses_(target.arch != Halide::Target::X86 || target.has_feature(Halide::Target::FMA) ||
-             target.has_feature(Halide::Target::AVX512)) {}
+             target.has_feature(Halide::Target::AVX512)),
+      rounds_(target.arch != Halide::Target::X86 || target.has_feature(Halide::Target::SSE41)) {}
 
 Expr RareCases::visit(const Call* op) {
   const Expr same = IRMutator::visit(op);
@@ -40,6 +50,8 @@ Expr RareCases::visit(const Call* op) {
     const std::string instruction = op->type.bits() == 32 ? "llvm.fma.f32" : "llvm.fma.f64";
     return fuses_ ? Call::make(op->type, instruction, factors, Call::PureExtern) : fused(factors);
   }
+  const auto rounding = roundings().find(op->name);
+  if (!rounds_ && rounding != roundings().end()) return rounding->second(same.as<Call>()->args[0]);
   if (op->name.compare(0, kPrefix.size(), kPrefix) != 0) return same;
   const auto& arguments = same.as<Call>()->args;
   const Expr& usual = arguments[0];

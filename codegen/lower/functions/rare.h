@@ -16,8 +16,8 @@ namespace tile_tune::codegen::functions {
 Halide::Expr usually(const Halide::Expr& usual, const Halide::Expr& is_rare, const std::string& rare_case,
                      const std::vector<Halide::Expr>& arguments);
 
-/// A pass over lowered code, and one that must run: makes branches of what usually() stands for, and of fma() the
-/// target's instruction or arithmetic.
+/// A pass over lowered code, and one that must run: makes branches of what usually() stands for, and of fma() and
+/// of roundings to integers the target's instructions, or arithmetic where it has none.
 class RareCases : public Halide::Internal::IRMutator {
  public:
   explicit RareCases(const Halide::Target& target);
@@ -26,7 +26,7 @@ class RareCases : public Halide::Internal::IRMutator {
   using IRMutator::visit;
   Halide::Expr visit(const Halide::Internal::Call* op) override;
 
-  bool fuses_;
+  bool fuses_, rounds_;
 };
 
 }  // namespace tile_tune::codegen::functions

@@ -53,7 +53,8 @@ void* compiled_loops() {
   for (const auto& [name, arguments] : names())
     for (const std::string type : {"float", "double"}) {
       const std::string suffix = type == "float" ? "f" : "";
-      const std::string value = arguments == 2 ? name + suffix + "(x[i], y[i])" : expression(name, type);
+      const std::string of_two = name == "floor_mod" ? "fmod" : name;
+      const std::string value = arguments == 2 ? of_two + suffix + "(x[i], y[i])" : expression(name, type);
       source << "extern \"C\" void " << name << "_" << type << "(const " << type << "* __restrict x, const " << type
              << "* __restrict y, " << type << "* __restrict z, long n) { for (long i = 0; i < n; ++i) z[i] = " << value
              << "; }\n";
