@@ -299,8 +299,7 @@ class Analyzer {
     ir::Statement result;
     result.op = statement_.op;
     result.accumulator = types.accumulator;
-    result.value =
-        result.op == Aggregation::Sum ? ir::with_groups_of_factors(value) : ir::without_groups(value);
+    result.value = result.op == Aggregation::Sum ? ir::with_groups_of_factors(value) : ir::without_groups(value);
     result.place = place(statement_.span);
     for (int i = 0; i < scope_.computed; ++i) result.indices.push_back(variables_[i].index);
     for (size_t d = 0; d < extents.size(); ++d) result.subscripts.push_back(ir::AffineExpr::index(static_cast<int>(d)));
