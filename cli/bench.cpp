@@ -126,9 +126,9 @@ Result<BenchRow> measure(const LoadedProgram& loaded, const ir::Program& bound, 
     TILE_TUNE_TRY(given, given_choice(workload, bench.target, bench.schedule));
     schedules.push_back({"given", given.schedule});
   }
-  TILE_TUNE_TRY(constants, add_packed(loaded, plain, constants_of(loaded, bound), sizes,
-                                      given_packed ? bench.schedule : "", workload.written != nullptr, bench,
-                                      schedules));
+  TILE_TUNE_TRY(constants,
+                add_packed(loaded, plain, constants_of(loaded, bound), sizes, given_packed ? bench.schedule : "",
+                           workload.written != nullptr, bench, schedules));
   row.name = loaded.suite ? loaded.suite->name : workload.row.name;
   row.group = loaded.suite ? loaded.suite->group : "";
   row.sizes = sizes_text(workload.row.sizes_json);

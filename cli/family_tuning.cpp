@@ -107,8 +107,8 @@ Result<std::optional<std::vector<SearchedPoint>>> search_all(const FamilyWorkloa
     const Watch own{now_seconds(), watch.stop, watch.progress, watch.on_wait};
     ir::Sizes sizes = workload.program.fixed;
     for (size_t k = 0; k < at.size(); ++k) sizes[workload.program.sizes[k].name] = at[k];
-    auto tuned =
-        tune_workload(one, small_variant_of(workload.program.symbolic, sizes, one, target), target, request, session, own);
+    auto tuned = tune_workload(one, small_variant_of(workload.program.symbolic, sizes, one, target), target, request,
+                               session, own);
     if (watch.stop) return std::nullopt;
     if (!tuned) return tl::unexpected(tuned.error());
     const auto& report = tuned->report;

@@ -104,8 +104,8 @@ codegen::Compiler judging_compiler(const search::Compiler& compiler, const fs::p
     TILE_TUNE_TRY(compiled, compiler.compile_object(program, schedule, target, function, object));
     if (!codegen::check_runs_here(target)) return compiled;
     TILE_TUNE_TRY(programs, programs_to_judge(kernels, program, schedule));
-    for (const auto& one : programs) TILE_TUNE_CHECK(search::check_object(one, target, {function, object, runtime},
-                                                                          meaning_of(kernels, one)));
+    for (const auto& one : programs)
+      TILE_TUNE_CHECK(search::check_object(one, target, {function, object, runtime}, meaning_of(kernels, one)));
     return compiled;
   }};
 }

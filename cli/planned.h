@@ -33,7 +33,6 @@ nlohmann::json steps_json(const Workload& workload);
 void tell_of_steps(const Workload& workload, const Reporter& report);
 
 /// The form to take: as written, where that was tuned for the target and came out faster.
-Result<Workload> faster_form(const Workload& workload, const codegen::Target& target,
-                             std::vector<db::Database>& stack);
+Result<Workload> faster_form(const Workload& workload, const codegen::Target& target, std::vector<db::Database>& stack);
 
 }  // namespace tile_tune::cli

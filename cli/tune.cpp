@@ -56,9 +56,7 @@ Result<std::vector<std::string>> emit(const Workload& workload, const std::strin
   TILE_TUNE_TRY(targets, package_targets(session));
   TILE_TUNE_TRY(databases, open_stack(session));
   TILE_TUNE_TRY(form, faster_form(workload, targets.back(), databases));
-  const auto choose = [&](const codegen::Target& target) {
-    return stored_choice(form, target, databases, session);
-  };
+  const auto choose = [&](const codegen::Target& target) { return stored_choice(form, target, databases, session); };
   const std::string& name = workload.program.name;
   TILE_TUNE_TRY(kernel, kernel_for(form, name, targets, choose));
   TILE_TUNE_TRY(files, package_in_child({kernel}, {name, directory, targets.back(), TILE_TUNE_VERSION}));
@@ -136,8 +134,8 @@ Result<void> tune_for(const codegen::Target& target, const LoadedProgram& loaded
   }
   if (interrupt.requested()) outcome.exit = Exit::Interrupted;
   const auto& report = tuned->report;
-  const TuneSummary summary{workload,       target,          report,        tuned->seed, now_seconds() - began,
-                            tuned->session, tuned->database, tuned->bundles,      tuned->written_ns};
+  const TuneSummary summary{workload,       target,          report,         tuned->seed,      now_seconds() - began,
+                            tuned->session, tuned->database, tuned->bundles, tuned->written_ns};
   outcome.line.report = report;
   outcome.line.seconds = summary.seconds;
   TILE_TUNE_CHECK(conclude(summary, directory, session, outcome.summary));

@@ -134,9 +134,9 @@ Result<std::vector<db::Database>> open_databases(const Session& session) {
 }
 
 Result<search::TuneReport> search_schedules(const search::Space& space, const Workload& workload,
-                                            search::SmallVariant small_variant,
-                                            TuningStore& store, search::Priors priors, const Start& start,
-                                            const Watch& watch, const std::string& executable) {
+                                            search::SmallVariant small_variant, TuningStore& store,
+                                            search::Priors priors, const Start& start, const Watch& watch,
+                                            const std::string& executable) {
   search::WorkerOptions worker_options;
   worker_options.command = {executable, "worker"};
   worker_options.target = space.target();
@@ -227,8 +227,8 @@ Result<Tuned> tune_form(const Workload& workload, search::SmallVariant small_var
     TILE_TUNE_CHECK(load_experience(databases, key, workload.program, target, start.session, priors));
   TuningStore store(databases.front(), key, {start.session, start.seed, start.elapsed}, quarantine_folder(path),
                     [&watch] { return now_seconds() - watch.began; });
-  auto report =
-      search_schedules(space, workload, std::move(small_variant), store, std::move(priors), start, watch, session.executable);
+  auto report = search_schedules(space, workload, std::move(small_variant), store, std::move(priors), start, watch,
+                                 session.executable);
   if (const auto& fault = store.bundle_fault())
     session.report.warn(fault->code, fmt::format("a failure is stored without its bundle: {}", fault->message));
   if (!report) {

@@ -34,8 +34,7 @@ class Builder {
     TILE_TUNE_TRY(type, result_type());
     result_type_ = type;
     std::vector<Stored> stored;
-    for (size_t i = 0; i < einsum_.operands.size(); ++i)
-      stored.push_back({program_.inputs[i], resolved_.operands[i]});
+    for (size_t i = 0; i < einsum_.operands.size(); ++i) stored.push_back({program_.inputs[i], resolved_.operands[i]});
     const auto steps = plan::products(network(), einsum_.order);
     for (const auto& step : steps) {
       if (step.dimensions.size() > kMaxDimensions) return errors::intermediate_too_large(einsum_, kMaxDimensions);

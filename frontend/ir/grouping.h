@@ -1,5 +1,5 @@
-// Products in parentheses. `A * (B * C)` says in which order to multiply where `A * B * C` leaves it open, and a tree of
-// products alone cannot tell the two apart: a product in parentheses is a cast to the type that it has. It computes
+// Products in parentheses. `A * (B * C)` says in which order to multiply where `A * B * C` leaves it open, and a tree
+// of products alone cannot tell the two apart: a product in parentheses is a cast to the type that it has. It computes
 // nothing, and canonical forms, hashes and JSON keep it.
 #pragma once
 

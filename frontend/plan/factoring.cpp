@@ -150,8 +150,7 @@ class Planner {
 
   bool may_be_left(const AxisSet& axes) const {
     double largest = volume({network_.result.begin(), network_.result.end()});
-    for (const auto& operand : network_.operands)
-      largest = std::max(largest, volume({operand.begin(), operand.end()}));
+    for (const auto& operand : network_.operands) largest = std::max(largest, volume({operand.begin(), operand.end()}));
     return axes.size() <= kMaxDimensions && volume(axes) <= std::max(largest, kMaxElements);
   }
 

@@ -13,12 +13,12 @@ namespace tile_tune::plan {
 inline constexpr int kRepeats = -1;
 
 struct Network {
-  std::vector<std::vector<int>> operands;  // for each dimension the number of its axis, or kRepeats
-  std::vector<DType> types;                // of the operands
-  DType step_type = DType::F32;            // of what steps leave
-  std::vector<int> result;                 // axes of the result, in its order
-  AxisSet held = {};                       // other axes that are used outside
-  size_t axes = 0;                         // how many there are
+  std::vector<std::vector<int>> operands;           // for each dimension the number of its axis, or kRepeats
+  std::vector<DType> types;                         // of the operands
+  DType step_type = DType::F32;                     // of what steps leave
+  std::vector<int> result;                          // axes of the result, in its order
+  AxisSet held = {};                                // other axes that are used outside
+  size_t axes = 0;                                  // how many there are
   std::optional<std::vector<double>> extents = {};  // by axis, if all are known
 };
 
@@ -72,8 +72,8 @@ class Contractor {
 
   const Network& network_;
   Cost cost_;
-  std::vector<int> uses_;   // how many pieces that wait, the result among them, have an axis
-  std::vector<int> ranks_;  // of the axes, if their extents are known
+  std::vector<int> uses_;     // how many pieces that wait, the result among them, have an axis
+  std::vector<int> ranks_;    // of the axes, if their extents are known
   std::vector<DType> types_;  // of the pieces
   std::vector<Product> steps_;
 };

@@ -22,7 +22,8 @@ struct Step {
 };
 Step contract(const AxisSet& left, const AxisSet& right, const AxisSet& needed);
 
-/// What a step costs that takes so many FLOP and leaves so many elements; the cost of an order is the sum of its steps'.
+/// What a step costs that takes so many FLOP and leaves so many elements; the cost of an order is the sum of its
+/// steps'.
 using Cost = std::function<double(double flops, double elements)>;
 double flops_alone(double flops, double elements);
 

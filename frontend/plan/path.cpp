@@ -121,7 +121,8 @@ class Steps {
   Result<void> take(const Product& step, bool last) {
     AxisSet inside;
     for (const int number : step.pieces) {
-      if (number >= static_cast<int>(pieces_.size()) || pieces_[number].is_taken) return bad_path("a piece is not there");
+      if (number >= static_cast<int>(pieces_.size()) || pieces_[number].is_taken)
+        return bad_path("a piece is not there");
       if (!last && number < static_cast<int>(factors_.factors.size()) && !factors_.factors[number].is_plain)
         return bad_path("a factor is multiplied where it must not be");
       pieces_[number].is_taken = true;

@@ -334,8 +334,7 @@ class Analyzer {
     ir::Statement result;
     result.op = statement_.op;
     result.accumulator = types.accumulator;
-    result.value =
-        result.op == Aggregation::Sum ? ir::with_groups_of_factors(value) : ir::without_groups(value);
+    result.value = result.op == Aggregation::Sum ? ir::with_groups_of_factors(value) : ir::without_groups(value);
     result.place = place(statement_.span);
     result.constraints = requirements();
     for (int i = 0; i < scope_.computed; ++i) result.indices.push_back(variables_[i].index);

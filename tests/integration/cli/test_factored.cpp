@@ -48,19 +48,22 @@ TEST_CASE("check and explain show the FLOP as written and in steps with their or
 
 TEST_CASE("only parentheses keep the order") {
   const Sandbox box;
-  box.write("right.tc", "def chain(float(I,J) A, float(J,K) B, float(K,L) C) -> (O) {"
-                        " O(i,l) +=! A(i,j)*(B(j,k)*C(k,l)) }\n");
+  box.write("right.tc",
+            "def chain(float(I,J) A, float(J,K) B, float(K,L) C) -> (O) {"
+            " O(i,l) +=! A(i,j)*(B(j,k)*C(k,l)) }\n");
   CHECK(contains(box.run(with_sizes({"check", "right.tc"})).out, "factored  O = A * (B * C), "));
-  box.write("turned.tc", "def chain(float(I,J) A, float(J,K) B, float(K,L) C) -> (O) {"
-                         " O(i,l) +=! C(k,l)*B(j,k)*A(i,j) }\n");
+  box.write("turned.tc",
+            "def chain(float(I,J) A, float(J,K) B, float(K,L) C) -> (O) {"
+            " O(i,l) +=! C(k,l)*B(j,k)*A(i,j) }\n");
   CHECK(contains(box.run(with_sizes({"check", "turned.tc"})).out, "factored  O = (A * B) * C, "));
 }
 
 TEST_CASE("with --deterministic FLOP alone counts") {
   const Sandbox box;
   // Each intermediate saves a third of the FLOP and is larger than a cache.
-  box.write("mttkrp.tc", "def f(float(I,J,K) X, float(J,R) B, float(K,R) C) -> (O) {"
-                         " O(i,r) +=! X(i,j,k)*B(j,r)*C(k,r) }\n");
+  box.write("mttkrp.tc",
+            "def f(float(I,J,K) X, float(J,R) B, float(K,R) C) -> (O) {"
+            " O(i,r) +=! X(i,j,k)*B(j,r)*C(k,r) }\n");
   const std::vector<std::string> command{"check", "mttkrp.tc", "-s", "I=32", "-s", "J=32", "-s", "K=32", "-s", "R=512"};
   CHECK_FALSE(contains(box.run(command).out, "factored"));
   auto deterministic = command;
@@ -96,7 +99,8 @@ TEST_CASE("run computes the steps and the reference the program as written") {
 TEST_CASE("tune and build meet under the program as written and its steps") {
   const Sandbox box;
   box.write("chain.tc", kChain);
-  const auto tuned = box.run(with_sizes({"tune", "chain.tc"}, {"--trials", "4", "--seed", "1", "--db", "t.db", "--json"}));
+  const auto tuned =
+      box.run(with_sizes({"tune", "chain.tc"}, {"--trials", "4", "--seed", "1", "--db", "t.db", "--json"}));
   INFO(tuned.err);
   REQUIRE(tuned.exit_code == 0);
   CHECK(contains(tuned.err, "factored: "));
@@ -123,8 +127,8 @@ TEST_CASE("tune and build meet under the program as written and its steps") {
 TEST_CASE("an entry for many sizes has one order of steps") {
   const Sandbox box;
   box.write("chain.tc", kChain);
-  const auto built = box.run({"build", "chain.tc", "-s", "I=1..40", "-s", "J=29", "-s", "K=13", "-s", "L=41", "-o", "p",
-                              "--db", "t.db"});
+  const auto built = box.run(
+      {"build", "chain.tc", "-s", "I=1..40", "-s", "J=29", "-s", "K=13", "-s", "L=41", "-o", "p", "--db", "t.db"});
   INFO(built.err);
   REQUIRE(built.exit_code == 0);
   CHECK(contains(built.err, "factored: O = "));

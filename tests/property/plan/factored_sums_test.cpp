@@ -6,9 +6,7 @@
 
 using namespace tile_tune;
 
-TEST_CASE("sums of products in steps compute what they do as written") {
-  test::judge_random_sums(20'261'123, 250, 8);
-}
+TEST_CASE("sums of products in steps compute what they do as written") { test::judge_random_sums(20'261'123, 250, 8); }
 
 TEST_CASE("a transposed copy of what only one branch of a select reads has the rows that the branch has") {
   const auto program = test::bound_program(

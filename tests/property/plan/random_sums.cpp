@@ -52,7 +52,8 @@ class Text {
   std::string tensor(const std::string& dims) {
     const std::string name = fmt::format("A{}", tensors_++);
     std::string extents;
-    for (const char index : dims) extents += (extents.empty() ? "" : ",") + std::string(1, static_cast<char>(index - 32));
+    for (const char index : dims)
+      extents += (extents.empty() ? "" : ",") + std::string(1, static_cast<char>(index - 32));
     parameters_ += fmt::format("{}{}{} {}", parameters_.empty() ? "" : ", ", type_,
                                extents.empty() ? "" : "(" + extents + ")", name);
     return name;
@@ -62,8 +63,8 @@ class Text {
     indices_.insert(dims.begin(), dims.end());
     std::string subscripts;
     for (const char index : dims) subscripts += (subscripts.empty() ? "" : ",") + std::string(1, index);
-    const std::string name = !again_.empty() && again_.front().second == dims && below(2) == 0 ? again_.front().first
-                                                                                               : tensor(dims);
+    const std::string name =
+        !again_.empty() && again_.front().second == dims && below(2) == 0 ? again_.front().first : tensor(dims);
     again_ = {{name, dims}};
     return dims.empty() ? name : fmt::format("{}({})", name, subscripts);
   }

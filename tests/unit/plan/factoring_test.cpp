@@ -33,7 +33,9 @@ ir::Program product(const std::string& inputs, const std::string& statement, con
   return bound("def f(" + inputs + ") -> (" + output + ") { " + statement + " }", sizes);
 }
 
-std::string words(const ir::Program& program) { return plan::path_words(program, plan::best_path(program, flops_only)); }
+std::string words(const ir::Program& program) {
+  return plan::path_words(program, plan::best_path(program, flops_only));
+}
 
 const ir::Sizes kChain{{"I", 7}, {"J", 5}, {"K", 3}, {"L", 11}};
 const std::string kMatrices = "float(I,J) A, float(J,K) B, float(K,L) C";
@@ -127,12 +129,13 @@ TEST_CASE("what stays as written") {
   CHECK(words(product(two, "O(i,k) +=! 2.0*A(i,j)*B(j,k)", sizes)).empty());  // a number is none
   CHECK(words(product(two, "O(i,k) +=! a*A(i,j)*B(j,k)", sizes)).empty());    // nor has it an index
   const std::string three = "float(I) x, float(I) y, float(I) z";
-  CHECK(words(product(three, "O +=! x(i)*y(i)*z(i)", sizes)).empty());       // nothing is saved
-  CHECK(words(product(three, "O(i) = x(i)*y(i)*z(i)", sizes)).empty());      // no sum
-  CHECK(words(product(three, "O max=! x(i)*y(i)*z(i)", sizes)).empty());     // another operator
-  CHECK(words(product(three, "O *=! x(i)*y(i)*z(k)", sizes)).empty());       // products have no distributive law
-  CHECK(words(product(three, "O +=! x(i)+y(i)*z(i)", sizes)).empty());       // a sum of two
-  CHECK(words(product(kMatrices, "O(i,l) +=! A(i,j)*B(j,k)*C(k,l)", {{"I", 7}, {"J", 0}, {"K", 3}, {"L", 11}})).empty());
+  CHECK(words(product(three, "O +=! x(i)*y(i)*z(i)", sizes)).empty());    // nothing is saved
+  CHECK(words(product(three, "O(i) = x(i)*y(i)*z(i)", sizes)).empty());   // no sum
+  CHECK(words(product(three, "O max=! x(i)*y(i)*z(i)", sizes)).empty());  // another operator
+  CHECK(words(product(three, "O *=! x(i)*y(i)*z(k)", sizes)).empty());    // products have no distributive law
+  CHECK(words(product(three, "O +=! x(i)+y(i)*z(i)", sizes)).empty());    // a sum of two
+  CHECK(
+      words(product(kMatrices, "O(i,l) +=! A(i,j)*B(j,k)*C(k,l)", {{"I", 7}, {"J", 0}, {"K", 3}, {"L", 11}})).empty());
 }
 
 TEST_CASE("numbers without an index are multiplied where that is done least often") {
@@ -147,7 +150,8 @@ TEST_CASE("a sum that one factor alone has is taken beforehand") {
   const ir::Sizes sizes{{"I", 7}, {"J", 5}, {"K", 13}, {"L", 4}};
   const auto program = product("float(I,K) A, float(I,J) B, float(J,L) C", "O(i,l) +=! A(i,k)*B(i,j)*C(j,l)", sizes);
   check_values(program);
-  CHECK(ir::flops(*plan::factored(program, plan::best_path(program, flops_only))) <= 7 * 13 + 2 * 7 * 5 * 4 + 2 * 7 * 4);
+  CHECK(ir::flops(*plan::factored(program, plan::best_path(program, flops_only))) <=
+        7 * 13 + 2 * 7 * 5 * 4 + 2 * 7 * 4);
 }
 
 TEST_CASE("diagonals, repeated tensors, casts and functions of one factor") {
@@ -155,7 +159,8 @@ TEST_CASE("diagonals, repeated tensors, casts and functions of one factor") {
   check_values(product("float(I,I) A, float(I,J) B, float(J,K) C", "O(k) +=! A(i,i)*B(i,j)*C(j,k)", sizes));
   check_values(product("float(I,J) A", "O(i,k) +=! A(i,j)*A(m,j)*A(m,n)*A(k,n)", sizes));
   check_values(product("half(I,J) A, float(J,K) B, float(K,I) C", "O(i,m) +=! float(A(i,j))*B(j,k)*C(k,m)", sizes));
-  check_values(product("float(I,J) A, float(J,K) B, float(K,I) C", "O(i,m) +=! exp(A(i,j))*fabs(B(j,k))*C(k,m)", sizes));
+  check_values(
+      product("float(I,J) A, float(J,K) B, float(K,I) C", "O(i,m) +=! exp(A(i,j))*fabs(B(j,k))*C(k,m)", sizes));
 }
 
 TEST_CASE("factors with other subscripts or a condition stay in the last step") {
@@ -168,8 +173,8 @@ TEST_CASE("factors with other subscripts or a condition stay in the last step") 
   CHECK(words(product("float(I) x, float(J) y, float(I) z", "O(i) +=! x(i+j)*y(j)*z(i+j)", sizes)).empty());
   const auto chosen = product(inputs, "O(l) +=! (x(i) > 0.0 ? x(i) : 0.5)*B(j,k)*C(k,l)", sizes);
   check_values(chosen);
-  const auto gathered = product("float(I) x, int32(J) p, float(J,K) B, float(K,L) C",
-                                "O(l) +=! x(p(j))*B(j,k)*C(k,l)", sizes);
+  const auto gathered =
+      product("float(I) x, int32(J) p, float(J,K) B, float(K,L) C", "O(l) +=! x(p(j))*B(j,k)*C(k,l)", sizes);
   check_values(gathered);
 }
 
@@ -177,10 +182,11 @@ TEST_CASE("sums that go on, and those of a part") {
   const ir::Sizes sizes{{"I", 7}, {"J", 9}, {"K", 8}, {"L", 11}};
   check_values(product(kMatrices, "O(i,l) += A(i,j)*B(j,k)*C(k,l)", sizes));
   check_values(product(kMatrices, "O(i,l) +=! A(i,j)*B(j,k)*C(k,l) where j in 2:7, k in 3:8, i in 0:5", sizes));
-  check_values(product(kMatrices + ", float(I,L) D",
-                       "O(i,l) = D(i,l) O(i,l) +=! A(i,j)*B(j,k)*C(k,l) where i in 0:5", sizes));
+  check_values(
+      product(kMatrices + ", float(I,L) D", "O(i,l) = D(i,l) O(i,l) +=! A(i,j)*B(j,k)*C(k,l) where i in 0:5", sizes));
   check_values(product(kMatrices + ", float(I,L) D", "O(i,l) = D(i,l) O(i,l) += A(i,j)*B(j,k)*C(k,l)", sizes));
-  check_values(product(kMatrices, "T(i,k) +=! A(i,j)*B(j,k) O(i,l) +=! T(i,k)*C(k,l)*A(m,j)*B(j,n) where n in 0:3", sizes));
+  check_values(
+      product(kMatrices, "T(i,k) +=! A(i,j)*B(j,k) O(i,l) +=! T(i,k)*C(k,l)*A(m,j)*B(j,n) where n in 0:3", sizes));
 }
 
 TEST_CASE("types in which products are summed apart, and the type of what steps leave") {
@@ -193,9 +199,9 @@ TEST_CASE("types in which products are summed apart, and the type of what steps 
     const auto steps = *plan::factored(program, plan::best_path(program, flops_only));
     return steps.tensors[static_cast<size_t>(steps.statements.front().target)].type;
   };
-  const std::map<std::string, DType> types{{"int8", DType::I32},      {"uint8", DType::I32},   {"int16", DType::I32},
-                                           {"int32", DType::I32},     {"int64", DType::I64},   {"uint32", DType::U32},
-                                           {"float16", DType::F32},   {"bfloat16", DType::F32}, {"float64", DType::F64}};
+  const std::map<std::string, DType> types{{"int8", DType::I32},    {"uint8", DType::I32},    {"int16", DType::I32},
+                                           {"int32", DType::I32},   {"int64", DType::I64},    {"uint32", DType::U32},
+                                           {"float16", DType::F32}, {"bfloat16", DType::F32}, {"float64", DType::F64}};
   for (const auto& [name, type] : types) {
     INFO(name);
     check_values(of(name));
@@ -230,9 +236,9 @@ TEST_CASE("more than six factors are taken from the left") {
 TEST_CASE("a product of thousands stays within the depth of expressions") {
   std::string factors = "x(i)";
   for (int n = 0; n < 600; ++n) factors += n % 2 == 0 ? "*x(i)" : "*x(i+j)";
-  const auto program = product("float(N) x, float(J) y, float(J) z",
-                               "O +=! (" + factors + ")*(" + factors + ")*y(j)*z(j) where i in 0:4",
-                               {{"N", 9}, {"J", 3}});
+  const auto program =
+      product("float(N) x, float(J) y, float(J) z",
+              "O +=! (" + factors + ")*(" + factors + ")*y(j)*z(j) where i in 0:4", {{"N", 9}, {"J", 3}});
   const auto path = plan::best_path(program, flops_only);
   REQUIRE_FALSE(path.empty());
   CHECK(ir::validate(*plan::factored(program, path)));
@@ -276,10 +282,10 @@ TEST_CASE("paths are text, and others than our own are refused") {
   CHECK(text == "0:0*1>0,3;3*2");
   CHECK(plan::path_text(*plan::parse_path(text)) == text);
   // Indices are i, l, j, k.
-  for (const std::string bad : {"", "0", "0:", "0:0*1", "x:0*1>0,3;3*2", "0:0*1>0,3;3*2*9", "0:0*1>0;3*2",
-                                "0:0*1>0,1,3;3*2", "0:0*0>0,3;3*2", "0:0*1>0,3,0;3*2", "0:0*1>0,3;3", "1:0*1>0,3;3*2",
-                                "0:0*1>0,3;3*2|0:0*1>0,3;3*2", "0:0*1>0,3;3*-2", "0:99999999999*1>0;3*2",
-                                "0:0*1>0,3;2*4", "0:0*1>0,3;0*2*1"}) {
+  for (const std::string bad :
+       {"", "0", "0:", "0:0*1", "x:0*1>0,3;3*2", "0:0*1>0,3;3*2*9", "0:0*1>0;3*2", "0:0*1>0,1,3;3*2", "0:0*0>0,3;3*2",
+        "0:0*1>0,3,0;3*2", "0:0*1>0,3;3", "1:0*1>0,3;3*2", "0:0*1>0,3;3*2|0:0*1>0,3;3*2", "0:0*1>0,3;3*-2",
+        "0:99999999999*1>0;3*2", "0:0*1>0,3;2*4", "0:0*1>0,3;0*2*1"}) {
     INFO(bad);
     const auto parsed = plan::parse_path(bad);
     CHECK_FALSE((parsed && plan::factored(program, *parsed)));

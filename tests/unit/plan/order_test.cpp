@@ -34,7 +34,8 @@ TEST_CASE("the cheapest order, and the leftmost of equals") {
 TEST_CASE("of two ways to scale that cost the same, that of the last operand") {
   const std::vector<AxisSet> scaled{{i, k}, {k}, {k, j}};
   CHECK(best_order(scaled, {i, j}, std::vector<double>{64, 64, 64}) == Order{{1, 2}, {0, 3}});
-  CHECK(best_order(scaled, {i, j}, std::vector<double>{8, 64, 64}) == Order{{0, 1}, {3, 2}});  // the smaller one costs less
+  CHECK(best_order(scaled, {i, j}, std::vector<double>{8, 64, 64}) ==
+        Order{{0, 1}, {3, 2}});  // the smaller one costs less
 }
 
 TEST_CASE("a step sums beforehand only what it would otherwise sum again and again") {
