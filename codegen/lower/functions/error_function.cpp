@@ -40,7 +40,7 @@ Expr erf(const Expr& argument) {
   const Expr within = name(Halide::select(strict::less(size, number(x, form.one)), size, number(x, form.one)));
   const Expr square = name(x * x);
   const Expr near = name(strict::add(x, polynomial(name, square, form.near) * x));
-  const Expr root = name(polynomial(name, within, form.far));
+  const Expr root = name(horner(within, form.far));
   const Expr second = name(root * root);
   const Expr fourth = name(second * second);
   const Expr far = with_sign(strict::sub(number(x, 1), fourth * fourth), sign_bit(x));
