@@ -84,11 +84,12 @@ Expr fused_double(Names& name, const Expr& x, const Expr& y, const Expr& z) {
   const Pair low = two_sum(name, name(mul(c.significand, power(shift))), product.low);
   const Pair high = two_sum(name, product.high, low.high);
   const Expr rest = odd_sum(name, low.low, high.low);
-  // A result that is subnormal has its last bit where a number has it that is added for the time.
-  const Expr to_least = sub(number(x, -1021), exponent);
+  // A subnormal result has its last bit where it is added to the least normal number of its sign.
+  const Expr to_least = sub(number(x, -1022), exponent);
   const Expr is_near = less(number(x, -1000), to_least) && less(to_least, number(x, 1000));
-  const Expr is_subnormal = name(is_near && less(magnitude(high.high), power(to_least)));
-  const Expr place = name(Halide::select(is_subnormal, mul(number(x, 1.5), power(sub(to_least, number(x, 1)))), zero));
+  const Expr least = name(power(to_least));
+  const Expr is_subnormal = name(is_near && less(magnitude(high.high), least));
+  const Expr place = name(Halide::select(is_subnormal, with_sign(least, sign_bit(high.high)), zero));
   const Pair placed = two_sum(name, place, high.high);
   const Expr sum = sub(strict::add(placed.high, odd_sum(name, placed.low, rest)), place);
   const Expr half = name(Halide::floor(mul(exponent, number(x, 0.5))));
