@@ -82,8 +82,11 @@ Expr fused_double(Names& name, const Expr& x, const Expr& y, const Expr& z) {
 
   const Pair product = exact_product(name, a.significand, b.significand);
   const Pair low = two_sum(name, name(mul(c.significand, power(shift))), product.low);
-  const Pair high = two_sum(name, product.high, low.high);
-  const Expr rest = odd_sum(name, low.low, high.low);
+  Pair high = two_sum(name, product.high, low.high);
+  Expr rest = odd_sum(name, low.low, high.low);
+  const Expr cancels = name(equal(high.high, zero));
+  high.high = name(Halide::select(cancels, rest, high.high));
+  rest = name(Halide::select(cancels, zero, rest));
   // A subnormal result has its last bit where it is added to the least normal number of its sign.
   const Expr to_least = sub(number(x, -1022), exponent);
   const Expr is_near = less(number(x, -1000), to_least) && less(to_least, number(x, 1000));
