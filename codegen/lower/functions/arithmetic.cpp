@@ -1,6 +1,7 @@
 #include "codegen/lower/functions/arithmetic.h"
 
 #include <bit>
+#include <cmath>
 #include <limits>
 
 namespace tile_tune::codegen::functions {
@@ -65,6 +66,22 @@ Expr is_within(const Expr& x, double least, double most) {
     return is_single(x) ? std::bit_cast<uint32_t>(static_cast<float>(value)) : std::bit_cast<uint64_t>(value);
   };
   return bits_of(x) - word(x, bits(least)) < word(x, bits(most) - bits(least));
+}
+
+Expr widened(Names& names, const Expr& x) {
+  const Halide::Type wide = x.type().with_bits(64);
+  const Expr is_finite = names(strict::less(magnitude(x), infinity(x)));
+  const Expr finite = names(Halide::cast(wide, Halide::select(is_finite, x, number(x, 0))));
+  const Expr infinite = Halide::select(strict::less(x, number(x, 0)), number(finite, -HUGE_VAL), infinity(finite));
+  return names(Halide::select(is_finite, finite, strict::is_nan(x), not_a_number(finite), infinite));
+}
+
+Expr narrowed(Names& names, const Expr& x) {
+  // 2^128 - 2^103 and more round to infinity.
+  const Expr is_within = names(strict::less(magnitude(x), number(x, 0x1.ffffffp127)));
+  const Expr within = Halide::cast(x.type().with_bits(32), Halide::select(is_within, x, number(x, 0)));
+  const Expr infinite = Halide::select(strict::less(x, number(x, 0)), number(within, -HUGE_VAL), infinity(within));
+  return Halide::select(is_within, within, strict::is_nan(x), not_a_number(within), infinite);
 }
 
 Expr power_of_two(const Expr& n) {

@@ -56,6 +56,10 @@ Halide::Expr with_sign(const Halide::Expr& x, const Halide::Expr& sign_bits);  /
 /// least <= x < most for positive bounds, of their bits: one comparison. Not of NaN.
 Halide::Expr is_within(const Halide::Expr& x, double least, double most);
 
+/// f32 as f64 and back, where LLVM takes for granted that a conversion gives neither infinity nor NaN.
+Halide::Expr widened(Names& names, const Halide::Expr& x);
+Halide::Expr narrowed(Names& names, const Halide::Expr& x);
+
 /// 2^n for a word n of signed integers within the exponents of normal numbers.
 Halide::Expr power_of_two(const Halide::Expr& n);
 

@@ -24,15 +24,8 @@ Expr odd_sum(Names& name, const Expr& a, const Expr& b) {
 }
 
 Expr fused_single(Names& name, const Expr& x, const Expr& y, const Expr& z) {
-  const auto wide = [&](const Expr& value) {
-    return name(Halide::cast(value.type().with_bits(64), Halide::select(is_number(value), value, number(value, 0))));
-  };
-  // 2^128 - 2^103 and more round to infinity, which LLVM takes for granted that a conversion does not give.
-  const Expr sum = odd_sum(name, name(mul(wide(x), wide(y))), wide(z));
-  const Expr is_beyond = name(!less(magnitude(sum), number(sum, 0x1.ffffffp127)));
-  const Expr inside = Halide::cast(x.type(), Halide::select(is_beyond, number(sum, 0), sum));
-  const Expr infinite = Halide::select(less(sum, number(sum, 0)), number(x, -1), number(x, 1));
-  return Halide::select(is_beyond, mul(infinite, infinity(x)), inside);
+  const Expr product = name(mul(widened(name, x), widened(name, y)));
+  return narrowed(name, odd_sum(name, product, widened(name, z)));
 }
 
 // significand * 2^exponent with |significand| in [1, 2), or 0; the exponent is an integer in f64.

@@ -1,7 +1,6 @@
 // tgamma and lgamma, of f32 in f64: Stirling's series from 10 on, and for smaller numbers by gamma(a) =
 // gamma(a + 10) / (a (a + 1) ... (a + 9)); for negative ones by gamma(-a) gamma(a) = -pi / (a sin(pi a)). The exponent
 // of gamma(a) = 2^e reaches 1024, so it is a number of two words.
-#include "codegen/lower/expression.h"
 #include "codegen/lower/functions/exponentials.h"
 #include "codegen/lower/functions/functions.h"
 #include "codegen/lower/functions/logarithms.h"
@@ -169,7 +168,9 @@ Expr log_gamma_of_double(const Expr& given) {
 }
 
 Expr in_double(const Expr& x, Expr (*function)(const Expr&)) {
-  return convert(function(convert(x, x.type().with_bits(64))), x.type());
+  if (!is_single(x)) return function(x);
+  Names name;
+  return name.around(narrowed(name, name(function(widened(name, name(x))))));
 }
 
 }  // namespace
