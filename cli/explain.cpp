@@ -76,7 +76,7 @@ Result<std::vector<Explained>> load(const ExplainOptions& options, const Session
     if (!bound.empty()) {
       explained.push_back({std::move(signature), bound[i], true, workload_in_steps(loaded[i], bound[i], session)});
     } else if (loaded[i].sizes.size() < written.sizes.size()) {
-      TILE_TUNE_CHECK(report.program_warnings(ir::warnings_of(written)));
+      TILE_TUNE_CHECK(session.report.program_warnings(ir::warnings_of(written)));
       explained.push_back({std::move(signature), written, false});
     } else {
       TILE_TUNE_TRY(numbers, bind_and_warn(stored[i], loaded[i].sizes, session.report));
