@@ -150,8 +150,7 @@ std::vector<std::string> absences(const std::vector<BenchRow>& rows) {
   std::vector<std::string> sentences;
   for (const auto& row : rows)
     for (const auto& entry : row.result.entries)
-      if (entry.is_absent() &&
-          std::find(sentences.begin(), sentences.end(), entry.reason) == sentences.end())
+      if (entry.is_absent() && std::find(sentences.begin(), sentences.end(), entry.reason) == sentences.end())
         sentences.push_back(entry.reason);
   return sentences;
 }

@@ -126,10 +126,11 @@ Values Branches::value(const ir::Expr& select, const std::vector<Expr>& indices,
   // Clamps that only the rare branch needs do not cut the loops of the other one.
   const auto rare = [](const Expr& part) { return word_of(Halide::Internal::remove_likelies(part)); };
   const auto usual = [](const Expr& part) { return word_of(part); };
-  const Values words = named(condition.holds_mostly ? each_part(yes, usual) : each_part(yes, rare), [&](const Values& first) {
-    return named(condition.holds_mostly ? each_part(no, rare) : each_part(no, usual),
-                 [&](const Values& second) { return choose(condition, indices, first, second); });
-  });
+  const Values words =
+      named(condition.holds_mostly ? each_part(yes, usual) : each_part(yes, rare), [&](const Values& first) {
+        return named(condition.holds_mostly ? each_part(no, rare) : each_part(no, usual),
+                     [&](const Values& second) { return choose(condition, indices, first, second); });
+      });
   return each_part(words, [&](const Expr& word) { return value_of(yes[0].type(), word); });
 }
 

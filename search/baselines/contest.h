@@ -45,8 +45,8 @@ struct Entry {
   bool disturbed = false;
   bool is_own() const { return !baseline && !autoscheduler; }
   bool ran() const { return outcome == Outcome::Ok && !samples_ns.empty(); }
-  /// A library this machine does not have: headers are missed when it is compiled, OpenBLAS, of which none are used, when
-  /// it is first called.
+  /// A library this machine does not have: headers are missed when it is compiled, OpenBLAS, of which none are used,
+  /// when it is first called.
   bool is_absent() const {
     return baseline && (outcome == Outcome::CompileError || outcome == Outcome::RunError) &&
            reason.find("not installed") != std::string::npos;

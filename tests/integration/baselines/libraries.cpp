@@ -69,8 +69,10 @@ TEST_CASE("double precision") {
 TEST_CASE("products of f16 by way of f32") {
   const auto names = contest(einsum("bik,kbj->bji", {{"b", 3}, {"i", 11}, {"k", 7}, {"j", 13}}, DType::F16));
   CHECK(has(names, "openmp"));
-  if (names.size() == 1) WARN("no library is here that could multiply f16");
-  else CHECK((has(names, "onednn") || has(names, "openblas") || has(names, "eigen")));
+  if (names.size() == 1)
+    WARN("no library is here that could multiply f16");
+  else
+    CHECK((has(names, "onednn") || has(names, "openblas") || has(names, "eigen")));
   contest(einsum("ik,kj->ij", {{"i", 17}, {"k", 1}, {"j", 1}}, DType::F16));
   contest(einsum("ij,kj->k", {{"i", 5}, {"k", 9}, {"j", 3}}, DType::F16));
 }

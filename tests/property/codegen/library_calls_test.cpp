@@ -14,10 +14,11 @@ namespace {
 
 // Functions of TC and the eDSL; those of two arguments, and of three.
 const std::vector<std::string> kUnary{
-    "acos",  "acosh", "asin", "asinh",  "atan", "atanh", "cbrt", "ceil",  "cos",   "cosh",  "erf",  "erfc",
-    "exp",   "exp10", "exp2", "expm1",  "fabs", "floor", "log",  "log10", "log1p", "log2",  "relu", "lgamma",
+    "acos",  "acosh", "asin", "asinh",  "atan", "atanh", "cbrt", "ceil",  "cos",   "cosh",  "erf",    "erfc",
+    "exp",   "exp10", "exp2", "expm1",  "fabs", "floor", "log",  "log10", "log1p", "log2",  "relu",   "lgamma",
     "round", "rsqrt", "sign", "tgamma", "sin",  "sinh",  "sqrt", "tan",   "tanh",  "trunc", "sigmoid"};
-const std::vector<std::string> kBinary{"atan2", "copysign", "fdim", "fmax", "fmin", "fmod", "hypot", "max", "min", "pow"};
+const std::vector<std::string> kBinary{"atan2", "copysign", "fdim", "fmax", "fmin",
+                                       "fmod",  "hypot",    "max",  "min",  "pow"};
 const std::vector<std::string> kTernary{"fma"};
 
 std::string text_of(const std::string& type) {
