@@ -46,9 +46,10 @@ Expr RareCases::visit(const Call* op) {
   const Expr same = IRMutator::visit(op);
   if (op->name == kFused) {
     const auto& factors = same.as<Call>()->args;
+    if (!fuses_) return mutate(fused(factors));  // what it rounds with is looked at, too
     // Halide makes a call of every lane, and LLVM one instruction of them.
     const std::string instruction = op->type.bits() == 32 ? "llvm.fma.f32" : "llvm.fma.f64";
-    return fuses_ ? Call::make(op->type, instruction, factors, Call::PureExtern) : fused(factors);
+    return Call::make(op->type, instruction, factors, Call::PureExtern);
   }
   const auto rounding = roundings().find(op->name);
   if (!rounds_ && rounding != roundings().end()) return rounding->second(same.as<Call>()->args[0]);
