@@ -23,6 +23,8 @@ inline constexpr double kOutputUlps = 2;
 inline constexpr double kArithmeticUlps = 1;
 /// Of exp, tanh, sqrt and their like.
 inline constexpr double kTranscendentalUlps = 4;
+/// Of lgamma, whose zeros at negative numbers are where two large parts cancel (docs/functions.md).
+inline constexpr double kLgammaAbsolute = 1e-10;
 
 /// What rounding to a float type loses, and from where on it gives infinity; zeros for other types.
 struct Precision {

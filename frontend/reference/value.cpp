@@ -332,6 +332,7 @@ Value first_order(const Operation& operation, const Value& a, const Value& b, co
   double error = carried(f, result, a, b);
   // a - b * floor(a / b) rounds at the size of a, however small the remainder.
   if (operation.op == Op::Mod) error += operation.ulps * ulp(operation.precision, std::abs(x));
+  if (operation.op == Op::Lgamma && x < 0) error += kLgammaAbsolute;
   Value value = rounded(result, error);
   value.also = at_borders(f, result, a, b);
   // Zeros are equal to them, whatever their signs.

@@ -34,9 +34,11 @@ TEST_CASE("a library for several instruction sets runs what the CPU has") {
        (kTests / "isas.c").string(), (package / "lib/libisas.a").string(), (package / "lib/libtile_tune_rt.a").string(),
        "-lpthread", "-o", "caller"},
       scratch.path);
-  // Blocks of 8 with AVX-512, of 4 with AVX2, none on other CPUs.
+  // Blocks of 8 with AVX-512, of 4 with AVX2, none on other CPUs: the CPU's own word counts, not what tests pretend.
   const std::string here = run({"./caller"}, scratch.path);
-  CHECK(here == (runs_here("x86-64-linux-avx512_skylake") ? "8" : runs_here("x86-64-linux-avx2-fma") ? "4" : "43"));
+  CHECK(here == (__builtin_cpu_supports("avx512vl")                                ? "8"
+                 : __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") ? "4"
+                                                                                   : "43"));
   if (is_here("qemu-x86_64")) {
     CHECK(run({"qemu-x86_64", "-cpu", "Nehalem", "./caller"}, scratch.path) == "43");
     CHECK(run({"qemu-x86_64", "-cpu", "Haswell", "./caller"}, scratch.path) == "4");
