@@ -13,7 +13,7 @@ namespace tile_tune::cli {
 
 namespace {
 
-/// At the roofline's ridge: two cores reach 483 to 530 GFLOP/s in f32 and 98 GB/s (Zen 4, 2026-11-23).
+/// At the roofline's ridge: two Zen 4 cores reach 483 to 530 GFLOP/s in f32 and stream 98 GB/s.
 constexpr double kFlopsPerByte = 5;
 /// What fits a core's second cache is there when the next step reads it.
 constexpr double kBytesInCache = 1 << 20;
