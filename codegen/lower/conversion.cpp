@@ -4,6 +4,8 @@
 #include <cmath>
 #include <cstdint>
 
+#include "codegen/lower/named.h"
+
 namespace tile_tune::codegen {
 namespace {
 
@@ -12,14 +14,6 @@ using Halide::strict_float;
 using Halide::Type;
 
 Expr number(const Type& type, double value) { return Halide::Internal::make_const(type, value); }
-
-// With a name, so that Halide, which walks expressions as trees, meets it once.
-template <typename Function>
-Expr named(const Expr& x, const Function& f) {
-  if (x.as<Halide::Internal::Variable>() || Halide::Internal::is_const(x)) return f(x);
-  const std::string name = Halide::Internal::unique_name('c');
-  return Halide::Internal::Let::make(name, x, f(Halide::Internal::Variable::make(x.type(), name)));
-}
 
 // ---- to integers ----
 

@@ -7,6 +7,7 @@
 #include <string>
 
 #include "codegen/lower/functions/functions.h"
+#include "codegen/lower/named.h"
 #include "codegen/lower/signs.h"
 
 namespace tile_tune::codegen {
@@ -34,15 +35,6 @@ Expr floor_modulo(const Expr& a, const Expr& b) {
   if (!a.type().is_int()) return remainder;
   const Expr zero = Halide::Internal::make_zero(a.type());
   return Halide::Internal::simplify(Halide::select(b < zero && remainder != zero, remainder + b, remainder));
-}
-
-// f(x) with a name for x, which f uses several times: Halide walks expressions as trees until it has found their common
-// parts, and a chain of 50 maxima, each naming the one before three times, would never end.
-template <typename Function>
-Expr named(const Expr& x, const Function& f) {
-  if (x.as<Halide::Internal::Variable>() || Halide::Internal::is_const(x)) return f(x);
-  const std::string name = Halide::Internal::unique_name('v');
-  return Halide::Internal::Let::make(name, x, f(Halide::Internal::Variable::make(x.type(), name)));
 }
 
 Expr not_a_number(const Expr& x) { return Halide::strict_float(Halide::is_nan(x)); }
