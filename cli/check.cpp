@@ -63,6 +63,7 @@ std::string describe(const Checked& checked) {
       {"bytes", fmt::format("{} ({} read, {} written)", format_bytes(traffic.total()), format_bytes(traffic.read),
                             format_bytes(traffic.written))}};
   if (checked.steps) facts.push_back({"factored", steps_text(*checked.steps)});
+  for (const auto& sum : unfactored_texts(program, checked.steps)) facts.push_back({"not factored", sum});
   return text + format_table({{""}, {""}}, facts, 2);
 }
 
@@ -89,6 +90,7 @@ nlohmann::json to_json(const Checked& checked) {
   const auto traffic = ir::traffic(program);
   json["flops"] = checked.steps ? checked.steps->row.flops : ir::flops(program);
   if (checked.steps) json["factored"] = steps_json(*checked.steps);
+  if (auto sums = unfactored_json(program, checked.steps); !sums.empty()) json["not_factored"] = std::move(sums);
   json["bytes_read"] = traffic.read;
   json["bytes_written"] = traffic.written;
   return json;

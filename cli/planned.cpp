@@ -33,6 +33,23 @@ Result<std::optional<double>> tuned_ns(const Workload& workload, const codegen::
   return best->median_ns;
 }
 
+/// The sums of a program that remain as they are though steps would do with far fewer FLOP.
+struct Remaining {
+  const ir::Program& program;
+  std::vector<plan::Unfactored> sums;
+
+  const std::string& name(const plan::Unfactored& sum) const {
+    const auto& statement = program.statements[static_cast<size_t>(sum.statement)];
+    return program.tensors[static_cast<size_t>(statement.target)].name;
+  }
+};
+
+Remaining remaining(const ir::Program& bound, const std::optional<Workload>& steps) {
+  if (!steps) return {bound, plan::unfactored(bound, {})};
+  const auto path = path_of(steps->row);
+  return {steps->written->program, plan::unfactored(steps->written->program, path ? *path : plan::Path{})};
+}
+
 }  // namespace
 
 plan::TrafficCost cost_of_steps(bool is_deterministic) {
@@ -78,6 +95,26 @@ nlohmann::json steps_json(const Workload& workload) {
   const auto path = path_of(workload.row);
   return {{"order", path ? plan::path_words(workload.written->program, *path) : ""},
           {"flops_as_written", workload.written->row.flops}};
+}
+
+std::vector<std::string> unfactored_texts(const ir::Program& bound, const std::optional<Workload>& steps) {
+  const auto rest = remaining(bound, steps);
+  std::vector<std::string> texts;
+  for (const auto& sum : rest.sums)
+    texts.push_back(fmt::format("{}: {} ({}, in steps {})", rest.name(sum), sum.reason, format_count(sum.flops, "FLOP"),
+                                format_count(sum.possible_flops, "FLOP")));
+  return texts;
+}
+
+nlohmann::json unfactored_json(const ir::Program& bound, const std::optional<Workload>& steps) {
+  const auto rest = remaining(bound, steps);
+  auto sums = nlohmann::json::array();
+  for (const auto& sum : rest.sums)
+    sums.push_back({{"tensor", rest.name(sum)},
+                    {"reason", sum.reason},
+                    {"flops", sum.flops},
+                    {"possible_flops", sum.possible_flops}});
+  return sums;
 }
 
 void tell_of_steps(const Workload& workload, const Reporter& report) {

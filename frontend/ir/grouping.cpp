@@ -25,9 +25,13 @@ ExprPtr without_groups(const ExprPtr& value) {
 
 ExprPtr with_groups_of_factors(const ExprPtr& value) {
   if (const auto product = product_of_group(*value)) return grouped(with_groups_of_factors(product));
-  if (!is_product(*value)) return without_groups(value);
-  Call call = std::get<Call>(value->node);
-  for (auto& argument : call.arguments) argument = with_groups_of_factors(argument);
+  const auto* operation = std::get_if<Call>(&value->node);
+  const bool passes = operation && (operation->op == Op::Neg || operation->op == Op::Div);
+  if (!passes && !is_product(*value)) return without_groups(value);
+  Call call = *operation;
+  for (auto& argument : call.arguments)
+    argument = passes && &argument != &call.arguments.front() ? without_groups(argument)
+                                                              : with_groups_of_factors(argument);
   return make_expr(value->type, std::move(call));
 }
 

@@ -1,9 +1,13 @@
 #include "frontend/plan/factoring.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <limits>
 #include <numeric>
 
+#include "frontend/ir/describe.h"
+#include "frontend/ir/requirement.h"
 #include "frontend/plan/factors.h"
 
 namespace tile_tune::plan {
@@ -45,6 +49,8 @@ class Planner {
       if (!factors_.factors[i].is_plain) rest_.push_back(static_cast<int>(i));
     }
   }
+
+  double cost() const { return best_cost_; }
 
   /// Empty: as it stands.
   std::vector<Product> best() {
@@ -167,17 +173,104 @@ bool visits_nothing(const ir::Statement& statement) {
                      [](const auto& index) { return ir::range(index).extent() == 0; });
 }
 
+bool has_tensors_to_order(const Factors& factors) {
+  const auto tensors = std::count_if(factors.factors.begin(), factors.factors.end(), reads_by_index);
+  return !factors.order.members.empty() && static_cast<size_t>(tensors) >= kLeastTensors;
+}
+
+double volume_of(const ir::Statement& statement) {
+  double volume = 1;
+  for (const auto& index : statement.indices) volume *= static_cast<double>(ir::range(index).extent());
+  return volume;
+}
+
+/// FLOP of a sum's best steps, or as it stands; nullopt of what is no product.
+std::optional<double> least_flops(const ir::Statement& statement, std::optional<Factors> factors) {
+  if (!factors) return std::nullopt;
+  const TrafficCost flops_only = [](double flops, double) { return flops; };
+  const bool is_written = !has_tensors_to_order(*factors);
+  if (is_written) return volume_of(statement) * static_cast<double>(factors->factors.size());
+  Planner planner(statement, std::move(*factors), flops_only);
+  planner.best();
+  return planner.cost();
+}
+
+/// The terms of a sum in brackets, without the signs before it and what it is divided by.
+void collect_summands(const ir::ExprPtr& expr, std::vector<ir::ExprPtr>& summands) {
+  const auto* call = std::get_if<ir::Call>(&expr->node);
+  const bool is_sum = call && (call->op == ir::Op::Add || call->op == ir::Op::Sub);
+  const bool has_sign = call && (call->op == ir::Op::Neg || call->op == ir::Op::Div);
+  if (!is_sum && !has_sign) return summands.push_back(expr);
+  collect_summands(call->arguments[0], summands);
+  if (is_sum) collect_summands(call->arguments[1], summands);
+}
+
+/// With a contraction for each product of a sum of products.
+std::optional<double> flops_of_summands(const ir::Program& program, ir::Statement statement) {
+  std::vector<ir::ExprPtr> summands;
+  collect_summands(statement.value, summands);
+  if (summands.size() < 2) return std::nullopt;
+  double total = 0;
+  for (const auto& summand : summands) {
+    statement.value = summand;
+    total += least_flops(statement, factors_of(program, statement)).value_or(volume_of(statement));
+  }
+  return total;
+}
+
+std::string why_not_plain(const ir::Program& program, const ir::Statement& statement, const Factors& factors) {
+  if (!factors_of(program, statement))
+    return fmt::format("its products are {} and their sum is {}, which rounds or wraps elsewhere",
+                       dtype_name(statement.value->type), dtype_name(statement.accumulator));
+  const auto held = std::find_if(factors.factors.begin(), factors.factors.end(),
+                                 [](const Factor& factor) { return !factor.is_plain && !factor.divides; });
+  if (held != factors.factors.end())
+    return fmt::format("{} has a condition or other subscripts than plain indices",
+                       ir::to_text(program, statement, *held->value));
+  if (!ir::constraints_on_indices(statement).empty()) return "a condition on its indices leaves out some of its terms";
+  return "a quotient of integers is rounded term by term";
+}
+
+/// "Twice" leaves out what would hardly be felt.
+constexpr double kWorthTelling = 2;
+
+std::optional<Unfactored> unfactored(const ir::Program& program, const ir::Statement& statement, double flops) {
+  if (statement.op != ir::Aggregation::Sum || visits_nothing(statement)) return std::nullopt;
+  if (const auto possible = flops_of_summands(program, statement))
+    return Unfactored{0, flops, *possible, "the term is a sum of products"};
+  const auto possible = least_flops(statement, idealized_factors_of(program, statement));
+  if (!possible) return std::nullopt;
+  const auto factors = factors_of(program, statement);
+  return Unfactored{0, flops, *possible, why_not_plain(program, statement, factors.value_or(Factors{}))};
+}
+
 }  // namespace
+
+std::vector<Unfactored> unfactored(const ir::Program& program, const Path& path) {
+  std::vector<Unfactored> result;
+  for (size_t s = 0; s < program.statements.size(); ++s) {
+    const int number = static_cast<int>(s);
+    ir::Program alone = program;
+    alone.statements = {program.statements[s]};
+    Path steps;
+    for (const auto& one : path)
+      if (one.statement == number) steps.push_back({0, one.steps});
+    const auto planned = factored(alone, steps);
+    if (!planned) continue;
+    auto found = unfactored(program, program.statements[s], ir::flops(*planned));
+    if (!found || found->flops <= kWorthTelling * found->possible_flops) continue;
+    found->statement = number;
+    result.push_back(std::move(*found));
+  }
+  return result;
+}
 
 Path best_path(const ir::Program& program, const TrafficCost& cost) {
   Path path;
   for (size_t s = 0; s < program.statements.size(); ++s) {
     const auto& statement = program.statements[s];
-    if (visits_nothing(statement)) continue;
     auto factors = factors_of(program, statement);
-    if (!factors || factors->order.members.empty()) continue;
-    const auto tensors = std::count_if(factors->factors.begin(), factors->factors.end(), reads_by_index);
-    if (static_cast<size_t>(tensors) < kLeastTensors) continue;
+    if (!factors || visits_nothing(statement) || !has_tensors_to_order(*factors)) continue;
     auto steps = Planner(statement, std::move(*factors), cost).best();
     if (!steps.empty()) path.push_back({static_cast<int>(s), std::move(steps)});
   }

@@ -43,35 +43,86 @@ Factor factor_of(const ir::Program& program, const ir::ExprPtr& value) {
   return factor;
 }
 
+/// The product without parentheses, signs and divisors; null if there is none of several factors.
+ir::ExprPtr product_inside(const ir::ExprPtr& expr) {
+  if (ir::is_product(*expr)) return expr;
+  if (const auto product = ir::product_of_group(*expr)) return product;
+  const auto* call = std::get_if<ir::Call>(&expr->node);
+  if (!call || (call->op != ir::Op::Neg && call->op != ir::Op::Div)) return nullptr;
+  return call->arguments.front()->type == expr->type ? product_inside(call->arguments.front()) : nullptr;
+}
+
 class Collector {
  public:
-  Collector(const ir::Program& program, DType type) : program_(program), type_(type) {}
+  Collector(const ir::Program& program, DType type, bool idealized)
+      : program_(program), type_(type), idealized_(idealized) {}
 
   void collect(const ir::ExprPtr& expr, Group& group) {
-    if (is_product(expr)) {
-      for (const auto& argument : std::get<ir::Call>(expr->node).arguments) collect(argument, group);
-    } else if (const auto product = ir::product_of_group(*expr); product && is_product(product)) {
+    const auto product = expr->type == type_ ? product_inside(expr) : nullptr;
+    const auto* call = std::get_if<ir::Call>(&expr->node);
+    if (product == expr) {
+      for (const auto& argument : call->arguments) collect(argument, group);
+    } else if (product && call && call->op == ir::Op::Neg) {
+      const size_t first = factors_.size();
+      collect(call->arguments.front(), group);
+      factors_[first].value = ir::make_expr(type_, ir::Call{ir::Op::Neg, {factors_[first].value}});
+    } else if (product && call && (is_float(type_) || idealized_)) {
+      collect(call->arguments[0], group);
+      divisors_.push_back(factor(call->arguments[1]));
+    } else if (product && !call) {
       Group inner;
-      const size_t before = factors.size();
+      const size_t before = factors_.size();
       collect(product, inner);
       add_group(std::move(inner), before, group);
     } else {
-      factors.push_back(factor_of(program_, expr));
-      if (!factors.back().is_plain || factors.back().is_scalar()) return;
-      group.members.push_back({static_cast<int>(factors.size()) - 1, {}});
+      factors_.push_back(factor(expr));
+      if (!factors_.back().is_plain || factors_.back().is_scalar()) return;
+      group.members.push_back({static_cast<int>(factors_.size()) - 1, {}});
     }
   }
 
-  std::vector<Factor> factors;
+  /// Those of divisors that stand alone behind the others. `target`: the indices of the sum's elements.
+  std::vector<Factor> factors(const AxisSet& target) && {
+    for (auto& divisor : divisors_) {
+      if (auto* owner = owner_of(divisor, target)) {
+        owner->value = ir::make_expr(type_, ir::Call{ir::Op::Div, {owner->value, divisor.value}});
+        continue;
+      }
+      divisor.divides = true;
+      divisor.is_plain = false;
+      factors_.push_back(std::move(divisor));
+    }
+    return std::move(factors_);
+  }
 
  private:
-  bool is_product(const ir::ExprPtr& expr) const { return expr->type == type_ && ir::is_product(*expr); }
+  Factor factor(const ir::ExprPtr& expr) const {
+    Factor result = factor_of(program_, expr);
+    result.is_plain = result.is_plain || idealized_;
+    return result;
+  }
+
+  /// The factor that is divided by it: the smallest that has all its indices, if one of these is summed.
+  Factor* owner_of(const Factor& divisor, const AxisSet& target) {
+    const auto& wanted = divisor.dimensions;
+    if (!divisor.is_plain || std::all_of(wanted.begin(), wanted.end(), [&](int i) { return target.contains(i); }))
+      return nullptr;
+    Factor* owner = nullptr;
+    for (auto& factor : factors_) {
+      const auto has = [&](int i) {
+        return std::find(factor.dimensions.begin(), factor.dimensions.end(), i) != factor.dimensions.end();
+      };
+      if (!factor.is_plain || factor.value->type != type_ || !std::all_of(wanted.begin(), wanted.end(), has)) continue;
+      if (!owner || factor.dimensions.size() < owner->dimensions.size()) owner = &factor;
+    }
+    return owner;
+  }
 
   /// A group of which a part has to stay stays as a whole.
   void add_group(Group inner, size_t before, Group& group) {
-    const auto begin = factors.begin() + static_cast<std::ptrdiff_t>(before);
-    if (!std::all_of(begin, factors.end(), [](const Factor& factor) { return factor.is_plain; }))
-      std::for_each(begin, factors.end(), [](Factor& factor) { factor.is_plain = false; });
+    const auto begin = factors_.begin() + static_cast<std::ptrdiff_t>(before);
+    if (!std::all_of(begin, factors_.end(), [](const Factor& factor) { return factor.is_plain; }))
+      std::for_each(begin, factors_.end(), [](Factor& factor) { factor.is_plain = false; });
     else if (inner.members.size() == 1)
       group.members.push_back(std::move(inner.members.front()));
     else if (!inner.members.empty())
@@ -80,6 +131,8 @@ class Collector {
 
   const ir::Program& program_;
   DType type_;
+  bool idealized_;
+  std::vector<Factor> factors_, divisors_;
 };
 
 bool may_be_summed_apart(DType product, DType accumulator) {
@@ -87,26 +140,44 @@ bool may_be_summed_apart(DType product, DType accumulator) {
   return product == accumulator || (is_half && accumulator == DType::F32);
 }
 
-}  // namespace
+/// Indices of the statement that no factor has: every term is added once for each of their values.
+AxisSet repeating(const ir::Statement& statement, const std::vector<Factor>& factors) {
+  AxisSet result;
+  for (size_t i = 0; i < statement.indices.size(); ++i) result.insert(static_cast<int>(i));
+  for (const auto& factor : factors)
+    for (const int index : factor.dimensions) result.erase(index);
+  return result;
+}
 
-std::optional<Factors> factors_of(const ir::Program& program, const ir::Statement& statement) {
-  const DType type = statement.value->type;
-  if (statement.op != ir::Aggregation::Sum || !ir::is_product(*statement.value)) return std::nullopt;
-  if (!may_be_summed_apart(type, statement.accumulator)) return std::nullopt;
-  Collector collector(program, type);
+std::optional<Factors> collected(const ir::Program& program, const ir::Statement& statement, bool idealized) {
+  if (statement.op != ir::Aggregation::Sum || !product_inside(statement.value)) return std::nullopt;
   Factors result;
-  collector.collect(statement.value, result.order);
-  result.factors = std::move(collector.factors);
-  while (result.order.members.size() == 1 && result.order.members.front().operand < 0)
-    result.order = Group(result.order.members.front());
   const auto hold = [&](const ir::AffineExpr& expr) {
     for (const auto& [index, coefficient] : expr.terms) result.held.insert(index);
   };
   for (const auto& subscript : statement.subscripts) hold(subscript);
-  for (const auto& constraint : statement.constraints) hold(constraint.expr);
+  Collector collector(program, statement.value->type, idealized);
+  collector.collect(statement.value, result.order);
+  result.factors = std::move(collector).factors(result.held);
+  while (result.order.members.size() == 1 && result.order.members.front().operand < 0)
+    result.order = Group(result.order.members.front());
+  result.held.merge(repeating(statement, result.factors));
+  if (!idealized)
+    for (const auto& constraint : statement.constraints) hold(constraint.expr);
   for (const auto& factor : result.factors)
     if (!factor.is_plain) result.held.insert(factor.dimensions.begin(), factor.dimensions.end());
   return result;
+}
+
+}  // namespace
+
+std::optional<Factors> factors_of(const ir::Program& program, const ir::Statement& statement) {
+  if (!may_be_summed_apart(statement.value->type, statement.accumulator)) return std::nullopt;
+  return collected(program, statement, false);
+}
+
+std::optional<Factors> idealized_factors_of(const ir::Program& program, const ir::Statement& statement) {
+  return collected(program, statement, true);
 }
 
 }  // namespace tile_tune::plan

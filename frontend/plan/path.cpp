@@ -8,6 +8,7 @@
 #include <map>
 
 #include "frontend/ir/describe.h"
+#include "frontend/ir/requirement.h"
 #include "frontend/ir/rewrite.h"
 #include "frontend/plan/factors.h"
 
@@ -57,9 +58,10 @@ AxisSet index_set(const ir::Expr& expr) {
   return {indices.begin(), indices.end()};
 }
 
-/// Without the indices that nothing in it uses.
-void drop_unused_indices(ir::Statement& statement) {
+/// Without the indices that nothing in it uses, `held` ones aside.
+void drop_unused_indices(ir::Statement& statement, const AxisSet& held) {
   AxisSet used = index_set(*statement.value);
+  used.insert(held.begin(), held.end());
   const auto use = [&](const ir::AffineExpr& expr) {
     for (const auto& [index, coefficient] : expr.terms) used.insert(index);
   };
@@ -100,9 +102,10 @@ class Steps {
       const bool last = &step == &steps.back();
       TILE_TUNE_CHECK(take(step, last));
       ir::Statement statement = statement_;
-      statement.value = product(step.pieces.data(), step.pieces.data() + step.pieces.size());
+      TILE_TUNE_TRY(value, quotient(step.pieces));
+      statement.value = std::move(value);
       if (!last) leave(step.dimensions, statement);
-      drop_unused_indices(statement);
+      drop_unused_indices(statement, last ? factors_.held : AxisSet{});
       statements.push_back(std::move(statement));
     }
     if (!std::all_of(pieces_.begin(), pieces_.end(), [](const Piece& piece) { return piece.is_taken; }))
@@ -136,6 +139,20 @@ class Steps {
     for (const int index : inside)
       if (!kept.contains(index) && uses_[index] > 0) return bad_path("a step sums what is used later");
     return {};
+  }
+
+  bool divides(int piece) const {
+    return piece < static_cast<int>(factors_.factors.size()) && factors_.factors[piece].divides;
+  }
+
+  Result<ir::ExprPtr> quotient(std::vector<int> pieces) const {
+    const auto divisors =
+        std::stable_partition(pieces.begin(), pieces.end(), [&](int piece) { return !divides(piece); });
+    if (divisors == pieces.begin()) return bad_path("a step divides nothing");
+    auto value = product(pieces.data(), pieces.data() + (divisors - pieces.begin()));
+    for (auto piece = divisors; piece != pieces.end(); ++piece)
+      value = ir::make_expr(statement_.accumulator, ir::Call{ir::Op::Div, {value, product(&*piece, &*piece + 1)}});
+    return value;
   }
 
   /// In halves, so that no product is deeper than the one as written.
@@ -188,21 +205,34 @@ class Steps {
   std::map<int, int> uses_;  // how many pieces, and what is held, have an index
 };
 
+/// Which terms a statement adds, unless all: " where 0 <= i + k < 10".
+std::string guard_words(const ir::Statement& statement) {
+  std::vector<std::string> words;
+  for (const auto& [expr, bound] : ir::constraints_on_indices(statement))
+    words.push_back(fmt::format("0 <= {} < {}", ir::to_text(statement, expr), bound.str()));
+  return words.empty() ? "" : fmt::format(" where {}", fmt::join(words, " && "));
+}
+
 std::string piece_words(const ir::Program& program, const ir::Statement& statement, const Factors& factors,
                         const std::vector<Product>& steps, int number, bool inside) {
-  if (number < static_cast<int>(factors.factors.size())) {
-    const auto& [expr, dimensions, stored, is_plain] = factors.factors[number];
-    const auto& value = *expr;
-    const auto* read = std::get_if<ir::Read>(&value.node);
-    if (read && is_plain) return program.tensors[static_cast<size_t>(read->tensor)].name;
-    const auto text = ir::to_text(program, statement, value);
-    return std::holds_alternative<ir::Call>(value.node) ? fmt::format("({})", text) : text;
+  const int count = static_cast<int>(factors.factors.size());
+  if (number < count) {
+    const auto& factor = factors.factors[number];
+    const auto* read = std::get_if<ir::Read>(&factor.value->node);
+    if (read && factor.is_plain) return program.tensors[static_cast<size_t>(read->tensor)].name;
+    const auto text = ir::to_text(program, statement, *factor.value);
+    return std::holds_alternative<ir::Call>(factor.value->node) ? fmt::format("({})", text) : text;
   }
-  const auto& step = steps[static_cast<size_t>(number) - factors.factors.size()];
-  std::vector<std::string> words;
-  for (const int piece : step.pieces) words.push_back(piece_words(program, statement, factors, steps, piece, true));
-  const auto product = fmt::format("{}", fmt::join(words, " * "));
-  return inside ? fmt::format("({})", product) : product;
+  std::vector<std::string> words, divisors;
+  for (const int piece : steps[static_cast<size_t>(number - count)].pieces) {
+    auto& side = piece < count && factors.factors[piece].divides ? divisors : words;
+    side.push_back(piece_words(program, statement, factors, steps, piece, true));
+  }
+  words.front() = fmt::format("{}", fmt::join(words, " * "));
+  words.resize(1);
+  words.insert(words.end(), divisors.begin(), divisors.end());
+  const auto text = fmt::format("{}", fmt::join(words, " / "));
+  return inside ? fmt::format("({})", text) : text;
 }
 
 }  // namespace
@@ -241,8 +271,9 @@ std::string path_words(const ir::Program& program, const Path& path) {
     const auto& statement = program.statements[static_cast<size_t>(number)];
     const auto factors = factors_of(program, statement);
     const int last = static_cast<int>(factors->factors.size() + steps.size()) - 1;
-    sentences.push_back(fmt::format("{} = {}", program.tensors[static_cast<size_t>(statement.target)].name,
-                                    piece_words(program, statement, *factors, steps, last, false)));
+    sentences.push_back(fmt::format("{} = {}{}", program.tensors[static_cast<size_t>(statement.target)].name,
+                                    piece_words(program, statement, *factors, steps, last, false),
+                                    guard_words(statement)));
   }
   return fmt::format("{}", fmt::join(sentences, ", "));
 }

@@ -307,6 +307,7 @@ void Evaluator::allow_other_orders(const Task& task, Value& product) {
     partial.add(value);
     is_subnormal |= value != 0 && std::abs(value) < type.least_normal();
   }
+  for (const int divisor : task.plan.divisors) partial.add(1 / task.nodes[divisor].real);
   if (task.plan.flushes) {
     if (is_subnormal) product.error += std::abs(product.real);
     return;

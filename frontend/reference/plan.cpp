@@ -62,9 +62,10 @@ class Planner {
     plan_.products = products();
     if (statement_.op == ir::Aggregation::Sum && is_float(statement_.value->type)) {
       find_factors(static_cast<int>(plan_.nodes.size()) - 1);
-      plan_.flushes =
-          plan_.factors.size() == 2 && is_widened_bf16(plan_.factors[0]) && is_widened_bf16(plan_.factors[1]);
-      if (plan_.factors.size() < 3 && !plan_.flushes) plan_.factors.clear();
+      const Node& root = plan_.nodes.back();
+      plan_.flushes = is_operation(root, ir::Op::Mul) && is_widened_bf16(root.arguments[0]) &&
+                      is_widened_bf16(root.arguments[1]);
+      if (plan_.factors.size() + plan_.divisors.size() < 3 && !plan_.flushes) plan_.factors.clear();
     }
     return std::move(plan_);
   }
@@ -96,10 +97,17 @@ class Planner {
     return Products{plan_.nodes[root.arguments[0]].arguments[0], plan_.nodes[root.arguments[1]].arguments[0], *inner};
   }
 
+  static bool is_operation(const Node& node, ir::Op op) {
+    return node.kind == Node::Kind::Operation && node.operation.op == op;
+  }
+
   void find_factors(int number) {
     const Node& node = plan_.nodes[number];
-    if (node.kind != Node::Kind::Operation || node.operation.op != ir::Op::Mul) return plan_.factors.push_back(number);
-    for (const int argument : {node.arguments[0], node.arguments[1]}) find_factors(argument);
+    const auto is = [&](ir::Op op) { return is_operation(node, op); };
+    if (!is(ir::Op::Mul) && !is(ir::Op::Div) && !is(ir::Op::Neg)) return plan_.factors.push_back(number);
+    find_factors(node.arguments[0]);
+    if (is(ir::Op::Mul)) find_factors(node.arguments[1]);
+    if (is(ir::Op::Div)) plan_.divisors.push_back(node.arguments[1]);
   }
 
   bool is_widened_bf16(int number) const {

@@ -103,9 +103,9 @@ Result<Lowered> Lowering::operation(const ast::Expr& expr, const ast::Operation&
   const Op op = operation.op;
   if (op == Op::Select) return select(expr, operation.arguments);
   TILE_TUNE_TRY(arguments, operands(operation.arguments));
-  if (op == Op::Mul || op == Op::And) {
+  if (op == Op::Mul || op == Op::And || op == Op::Div) {
     if (operation.left_in_parentheses) keep_group(arguments[0].value);
-    if (operation.right_in_parentheses) keep_group(arguments[1].value);
+    if (op != Op::Div && operation.right_in_parentheses) keep_group(arguments[1].value);
   }
   if (op == Op::And || op == Op::Or || op == Op::Not) return logic(expr, op, std::move(arguments));
   if (ir::is_comparison(op)) return comparison(expr, op, std::move(arguments));

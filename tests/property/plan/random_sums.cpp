@@ -32,7 +32,7 @@ class Text {
     // Every index has a tensor to itself in one place: then its range is known.
     for (const char index : indices_) factors.push_back(read(std::string(1, index)));
     std::shuffle(factors.begin(), factors.end(), engine_);
-    const std::string product = grouped(factors);
+    const std::string product = finished(grouped(factors));
     std::string left;
     for (const char index : indices_)
       if (below(2) == 0) left += (left.empty() ? "" : ",") + std::string(1, index);
@@ -92,6 +92,17 @@ class Text {
       default:
         return read(dims);
     }
+  }
+
+  /// With a sign or a divisor: a number, or a tensor over what the product has already.
+  std::string finished(std::string product) {
+    if (below(6) == 0) product = fmt::format("-({})", product);
+    if (below(4) != 0) return product;
+    if (below(3) == 0) return product + " / 3";
+    std::string dims;
+    for (const char index : indices_)
+      if (below(3) == 0 && dims.size() < 2) dims += index;
+    return product + " / " + read(dims);
   }
 
   std::string grouped(std::vector<std::string> factors) {

@@ -178,6 +178,91 @@ TEST_CASE("factors with other subscripts or a condition stay in the last step") 
   check_values(gathered);
 }
 
+TEST_CASE("an index that no factor has repeats every term") {
+  const auto program = product(kMatrices, "O(i,l) +=! A(i,j)*B(j,k)*C(k,l) where m in 0:3, n in 2:7", kChain);
+  CHECK(words(program) == "O = (A * B) * C");
+  check_values(program);  // fifteen times the sum
+}
+
+TEST_CASE("a sign goes to the first factor, a divisor to the last step or to a factor with its summed index") {
+  const std::string sum = "O(i,l) +=! ", inputs = kMatrices + ", float(I) y, float(K) z, float(I,L) D";
+  const auto of = [&](const std::string& value) { return product(inputs, sum + value, kChain); };
+  const std::vector<std::pair<std::string, std::string>> expected{
+      {"-A(i,j)*B(j,k)*C(k,l)", "O = ((-A(i,j)) * B) * C"},
+      {"-(A(i,j)*B(j,k)*C(k,l))", "O = ((-A(i,j)) * B) * C"},
+      {"A(i,j)*-(B(j,k)*C(k,l))", "O = (A * (-B(j,k))) * C"},
+      {"A(i,j)*B(j,k)*C(k,l)/3", "O = ((A * B) * C) / 3.0"},
+      {"A(i,j)*B(j,k)/3*C(k,l)", "O = ((A * B) * C) / 3.0"},
+      {"A(i,j)*B(j,k)*C(k,l)/D(i,l)", "O = ((A * B) * C) / D(i,l)"},
+      {"-(A(i,j)*B(j,k)*C(k,l))/y(i)/7", "O = (((-A(i,j)) * B) * C) / y(i) / 7.0"},
+      {"A(i,j)*B(j,k)*C(k,l)/z(k)", "O = (A * (B(j,k) / z(k))) * C"},
+      {"A(i,j)*B(j,k)/z(k)*C(k,l)", "O = (A * (B(j,k) / z(k))) * C"},
+      {"A(i,j)*(B(j,k)*C(k,l))/y(i)", "O = (A * (B * C)) / y(i)"},
+      {"(A(i,j)*(B(j,k)*C(k,l)))/3", "O = (A * (B * C)) / 3.0"},
+      {"2*A(i,j)*B(j,k)*C(k,l)/3", "O = ((A * B) * C) * 2.0 / 3.0"}};
+  for (const auto& [value, order] : expected) {
+    INFO(value);
+    const auto program = of(value);
+    CHECK(words(program) == order);
+    check_values(program);
+    const auto path = plan::best_path(program, flops_only);
+    CHECK(plan::path_text(*plan::parse_path(plan::path_text(path))) == plan::path_text(path));
+  }
+  // A divisor with more indices than any factor: all is multiplied before it divides, nothing is summed.
+  check_values(product(kMatrices + ", float(I,J) E, float(K,L) F", sum + "A(i,j)*B(j,k)*C(k,l)/(4+E(i,j)+F(k,l))", kChain));
+  // Quotients of integers are rounded one by one.
+  CHECK(words(product("int32(I,J) A, int32(J,K) B, int32(K,L) C", sum + "A(i,j)*B(j,k)*C(k,l)/3", kChain)).empty());
+  check_values(product("int32(I,J) A, int32(J,K) B, int32(K,L) C", sum + "-(A(i,j)*B(j,k)*C(k,l))", kChain));
+  check_values(product("half(I,J) A, half(J,K) B, half(K,L) C", sum + "-(A(i,j)*B(j,k)*C(k,l))/3", kChain));
+}
+
+TEST_CASE("a step multiplies something, whatever it divides by") {
+  const auto program = product(kMatrices + ", float(I) y", "O(i,l) +=! A(i,j)*B(j,k)*C(k,l)/y(i)", kChain);
+  CHECK(plan::path_text(plan::best_path(program, flops_only)) == "0:0*1>0,3;4*2>0,1;5*3");
+  for (const std::string bad : {"0:0*1>0,3;3>0;4*2*5", "0:0*1*3>0,3;4*2", "0:0*1>0,3;4*2>0,1;3"}) {
+    INFO(bad);
+    CHECK_FALSE(plan::factored(program, *plan::parse_path(bad)));
+  }
+}
+
+TEST_CASE("what a guard leaves out is told with the order") {
+  const auto program = product("float(I) x, float(J,K) B, float(K,L) C",
+                               "O(i,l) +=! (i+j < 12 ? x(i+j) : 0)*B(j,k)*C(k,l) where i in 0:12",
+                               {{"I", 12}, {"J", 4}, {"K", 9}, {"L", 6}});
+  CHECK(words(program) == "O = (B * C) * x(i + j) where 0 <= i + j < 12");
+}
+
+TEST_CASE("sums that steps would do with far fewer FLOP say why they are not taken apart") {
+  const ir::Sizes sizes{{"I", 37}, {"J", 29}, {"K", 41}, {"L", 31}};
+  const std::string inputs = "float(I,J) A, float(J,K) B, float(K,L) C, float(J) p, float(K,L) Q";
+  const auto of = [&](const ir::Program& program) {
+    return plan::unfactored(program, plan::best_path(program, flops_only));
+  };
+  const auto reason = [&](const std::string& value, const std::string& with = "") {
+    const auto found = of(product(inputs + with, "O(i,l) +=! " + value, sizes));
+    if (found.empty()) return std::string();
+    CHECK(found.front().statement == 0);
+    CHECK(found.front().flops > 2 * found.front().possible_flops);
+    return found.front().reason;
+  };
+  const auto sum = of(product(inputs, "O(i,l) +=! A(i,j)*B(j,k)*C(k,l) + A(i,j)*p(j)*Q(k,l)", sizes));
+  REQUIRE(sum.size() == 1);
+  CHECK(sum.front().reason == "the term is a sum of products");
+  CHECK(sum.front().flops == 6.0 * 37 * 29 * 41 * 31);
+  // B*C, A*T; and the sums of A*p over j and of Q over k, then their product.
+  CHECK(sum.front().possible_flops == 2.0 * 29 * 31 * (41 + 37) + 2.0 * 37 * 29 + 41 * 31 + 2.0 * 37 * 31);
+  CHECK(reason("-(A(i,j)*B(j,k)*C(k,l) - A(i,j)*p(j)*Q(k,l))/3") == "the term is a sum of products");
+  CHECK(reason("A(i,j)*B(j,k+1)*C(k+1,l) where k in 0:30") ==
+        "B(j,k + 1) has a condition or other subscripts than plain indices");
+  CHECK(reason("int32(A(i,j))*int32(B(j,k))*int32(C(k,l))/3") == "a quotient of integers is rounded term by term");
+  const auto wide = of(product(inputs, "O(i,l) +=! A(i,j)*B(j,k)*C(k,l)", sizes, "double(I,L) O"));
+  REQUIRE(wide.size() == 1);
+  CHECK(wide.front().reason == "its products are f32 and their sum is f64, which rounds or wraps elsewhere");
+  for (const std::string value : {"A(i,j)*B(j,k)*C(k,l)", "A(i,j)*B(j,k)*C(k,l)/3", "A(i,j)*(p(j) + p(j))*Q(j,l)",
+                                  "A(i,j)*B(j,k) + C(k,l)"})
+    CHECK(reason(value) == "");
+}
+
 TEST_CASE("sums that go on, and those of a part") {
   const ir::Sizes sizes{{"I", 7}, {"J", 9}, {"K", 8}, {"L", 11}};
   check_values(product(kMatrices, "O(i,l) += A(i,j)*B(j,k)*C(k,l)", sizes));
