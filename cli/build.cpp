@@ -22,6 +22,7 @@
 #include "cli/verbs.h"
 #include "codegen/emit/alternatives.h"
 #include "codegen/emit/names.h"
+#include "frontend/ir/warnings.h"
 
 namespace tile_tune::cli {
 
@@ -131,6 +132,16 @@ Result<Package> package_of_programs(BuildOptions options, const Session& session
                  {name, options.directory, targets.back(), TILE_TUNE_VERSION, false, options.checked}};
 }
 
+/// Of the programs in a manifest, as bind_programs() has those of a command line.
+Result<void> warn_of_programs(const Package& package, const Reporter& report) {
+  for (const auto& kernel : package.kernels) {
+    auto warnings = ir::warnings_of(kernel.meaning());
+    for (auto& warning : warnings) warning.message.insert(0, kernel.function + ": ");
+    TILE_TUNE_CHECK(report.program_warnings(warnings));
+  }
+  return {};
+}
+
 /// Of PROGRAMs or of a manifest.
 Result<Package> package_of(const BuildOptions& options, const Session& session, const std::atomic<bool>& stop) {
   if (options.manifest.empty() && options.programs.empty())
@@ -140,7 +151,9 @@ Result<Package> package_of(const BuildOptions& options, const Session& session, 
     return fail(ErrorClass::Program, "command-line", "--from excludes --target and --deterministic",
                 "the manifest says the target");
   TILE_TUNE_CHECK(check_writable(options.directory));
-  return package_of_manifest(options.manifest, options.directory);
+  TILE_TUNE_TRY(package, package_of_manifest(options.manifest, options.directory));
+  TILE_TUNE_CHECK(warn_of_programs(package, session.report));
+  return package;
 }
 
 /// Kernels are verified while they are compiled, where they run here (packaging.h).

@@ -29,8 +29,8 @@ std::optional<Workload> workload_in_steps(const LoadedProgram& loaded, const ir:
 std::string steps_text(const Workload& workload);
 /// {"order", "flops_as_written"}; null where all is as written.
 nlohmann::json steps_json(const Workload& workload);
-/// What `check` says of sums whose FLOP could fall further (plan::unfactored()): "O: the term is a sum of products (9.60
-/// GFLOP, in steps 64.0 MFLOP)". `steps`: of workload_in_steps() of the same program.
+/// What `check` says of sums whose FLOP could fall further (plan::unfactored()): "O: the term is a sum of products
+/// (9.60 GFLOP, in steps 64.0 MFLOP)". `steps`: of workload_in_steps() of the same program.
 std::vector<std::string> unfactored_texts(const ir::Program& bound, const std::optional<Workload>& steps);
 /// [{"tensor", "reason", "flops", "possible_flops"}]
 nlohmann::json unfactored_json(const ir::Program& bound, const std::optional<Workload>& steps);

@@ -30,8 +30,8 @@ ExprPtr with_groups_of_factors(const ExprPtr& value) {
   if (!passes && !is_product(*value)) return without_groups(value);
   Call call = *operation;
   for (auto& argument : call.arguments)
-    argument = passes && &argument != &call.arguments.front() ? without_groups(argument)
-                                                              : with_groups_of_factors(argument);
+    argument =
+        passes && &argument != &call.arguments.front() ? without_groups(argument) : with_groups_of_factors(argument);
   return make_expr(value->type, std::move(call));
 }
 

@@ -63,8 +63,8 @@ class Planner {
     if (statement_.op == ir::Aggregation::Sum && is_float(statement_.value->type)) {
       find_factors(static_cast<int>(plan_.nodes.size()) - 1);
       const Node& root = plan_.nodes.back();
-      plan_.flushes = is_operation(root, ir::Op::Mul) && is_widened_bf16(root.arguments[0]) &&
-                      is_widened_bf16(root.arguments[1]);
+      plan_.flushes =
+          is_operation(root, ir::Op::Mul) && is_widened_bf16(root.arguments[0]) && is_widened_bf16(root.arguments[1]);
       if (plan_.factors.size() + plan_.divisors.size() < 3 && !plan_.flushes) plan_.factors.clear();
     }
     return std::move(plan_);

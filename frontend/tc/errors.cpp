@@ -326,4 +326,25 @@ Diagnostic unused_input(Place place, std::string_view name) {
           std::move(place),    "leave it out", Severity::Warning};
 }
 
+Diagnostic repeating_index(Place place, std::string_view name) {
+  return {ErrorClass::Program,
+          "unused-index",
+          fmt::format("nothing that is computed uses the index '{}': every term is taken once for each of its values",
+                      name),
+          std::move(place),
+          "leave its range out, or read something with it",
+          Severity::Warning};
+}
+
+Diagnostic idle_index(Place place, std::string_view name) {
+  return {ErrorClass::Program,
+          "unused-index",
+          fmt::format("the index '{}' stands in 'exists' only and bounds no other index: it is neither computed nor "
+                      "summed over",
+                      name),
+          std::move(place),
+          "to sum over it, read something with it on the right; to only fill a dimension, write 0",
+          Severity::Warning};
+}
+
 }  // namespace tile_tune::tc::errors

@@ -80,5 +80,9 @@ Failed out_of_bounds(Place place, std::string_view subscript, const ir::SizeExpr
 
 // Warnings.
 Diagnostic unused_input(Place place, std::string_view name);
+/// An index that nothing but its range names.
+Diagnostic repeating_index(Place place, std::string_view name);
+/// An index of `exists` clauses that bounds no other.
+Diagnostic idle_index(Place place, std::string_view name);
 
 }  // namespace tile_tune::tc::errors

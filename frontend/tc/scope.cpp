@@ -2,32 +2,10 @@
 
 #include "frontend/tc/builtins.h"
 #include "frontend/tc/errors.h"
+#include "frontend/tc/names.h"
 
 namespace tile_tune::tc {
 namespace {
-
-const std::vector<ast::ExprPtr>* arguments_of(const ast::Expr& expr) {
-  if (const auto* apply = std::get_if<ast::Apply>(&expr.node)) return &apply->arguments;
-  if (const auto* operation = std::get_if<ast::Operation>(&expr.node)) return &operation->arguments;
-  return nullptr;
-}
-
-// Every identifier and applied name below the roots. `visit` may return one more root, such as a let's value:
-// a list of what is left to do instead of recursion, because chains of lets may be long.
-template <typename Visit>
-void for_each_name(std::vector<const ast::Expr*> roots, Visit visit) {
-  while (!roots.empty()) {
-    const auto& expr = *roots.back();
-    roots.pop_back();
-    const ast::Expr* more = nullptr;
-    if (const auto* identifier = std::get_if<ast::Identifier>(&expr.node)) more = visit(identifier->name);
-    if (const auto* apply = std::get_if<ast::Apply>(&expr.node)) more = visit(apply->name.text);
-    if (more) roots.push_back(more);
-    if (const auto* cast = std::get_if<ast::Cast>(&expr.node)) roots.push_back(cast->argument.get());
-    if (const auto* arguments = arguments_of(expr))
-      for (const auto& argument : *arguments) roots.push_back(argument.get());
-  }
-}
 
 class Resolver {
  public:
@@ -180,9 +158,9 @@ std::set<std::string_view> find_size_parameters(const ast::Def& def) {
       if (const auto* range = std::get_if<ast::RangeClause>(&clause))
         pending.insert(pending.end(), {range->lo.get(), range->hi.get()});
     }
-    for_each_name(std::move(pending), [&](std::string_view name) -> const ast::Expr* {
-      if (candidates.contains(name)) found.insert(name);
-      const auto let = lets.extract(name);
+    for_each_name(std::move(pending), [&](const ast::Name& name) -> const ast::Expr* {
+      if (candidates.contains(name.text)) found.insert(name.text);
+      const auto let = lets.extract(name.text);
       return let ? let.mapped() : nullptr;
     });
   }
@@ -206,8 +184,8 @@ std::set<std::string_view> names_in_body(const ast::Def& def) {
         roots.push_back(std::get<ast::ExistsClause>(clause).value.get());
       }
     }
-    for_each_name(std::move(roots), [&](std::string_view name) -> const ast::Expr* {
-      names.insert(name);
+    for_each_name(std::move(roots), [&](const ast::Name& name) -> const ast::Expr* {
+      names.insert(name.text);
       return nullptr;
     });
   }

@@ -84,6 +84,25 @@ TEST_CASE("build --from makes a package again from its manifest alone") {
   check_same(box, "out", "again");
 }
 
+TEST_CASE("build --from warns of programs as build does, and --werror makes an error of it") {
+  const Sandbox box;
+  box.write("conv.tc", "def conv(float(H) x, float(K) w) -> (O) { O(h) +=! x(h + k - 1) * w(k) where h in 0:H }");
+  const auto built = box.run({"build", "conv.tc", "-s", "H=9", "-s", "K=3", "-o", "out"});
+  require(built);
+  CHECK(contains(built.err, "[partial-reduction]"));
+  const Words from{"build", "--from", "out/share/conv/manifest.json", "-o", "again"};
+  const auto again = box.run(from);
+  require(again);
+  CHECK(contains(again.err, "warning: conv: k takes 1 of the 3 values of dimension 0 of w"));
+  fs::remove_all(box.path("again"));
+  auto strict = from;
+  strict.push_back("--werror");
+  const auto refused = box.run(strict);
+  CHECK(refused.exit_code == 2);
+  CHECK(code_of(refused) == "partial-reduction");
+  CHECK_FALSE(fs::exists(box.path("again")));
+}
+
 TEST_CASE("build --from makes packages for several instruction sets and for other platforms again") {
   const Sandbox box;
   for (const std::string target :

@@ -209,7 +209,8 @@ TEST_CASE("a sign goes to the first factor, a divisor to the last step or to a f
     CHECK(plan::path_text(*plan::parse_path(plan::path_text(path))) == plan::path_text(path));
   }
   // A divisor with more indices than any factor: all is multiplied before it divides, nothing is summed.
-  check_values(product(kMatrices + ", float(I,J) E, float(K,L) F", sum + "A(i,j)*B(j,k)*C(k,l)/(4+E(i,j)+F(k,l))", kChain));
+  check_values(
+      product(kMatrices + ", float(I,J) E, float(K,L) F", sum + "A(i,j)*B(j,k)*C(k,l)/(4+E(i,j)+F(k,l))", kChain));
   // Quotients of integers are rounded one by one.
   CHECK(words(product("int32(I,J) A, int32(J,K) B, int32(K,L) C", sum + "A(i,j)*B(j,k)*C(k,l)/3", kChain)).empty());
   check_values(product("int32(I,J) A, int32(J,K) B, int32(K,L) C", sum + "-(A(i,j)*B(j,k)*C(k,l))", kChain));
@@ -258,8 +259,8 @@ TEST_CASE("sums that steps would do with far fewer FLOP say why they are not tak
   const auto wide = of(product(inputs, "O(i,l) +=! A(i,j)*B(j,k)*C(k,l)", sizes, "double(I,L) O"));
   REQUIRE(wide.size() == 1);
   CHECK(wide.front().reason == "its products are f32 and their sum is f64, which rounds or wraps elsewhere");
-  for (const std::string value : {"A(i,j)*B(j,k)*C(k,l)", "A(i,j)*B(j,k)*C(k,l)/3", "A(i,j)*(p(j) + p(j))*Q(j,l)",
-                                  "A(i,j)*B(j,k) + C(k,l)"})
+  for (const std::string value :
+       {"A(i,j)*B(j,k)*C(k,l)", "A(i,j)*B(j,k)*C(k,l)/3", "A(i,j)*(p(j) + p(j))*Q(j,l)", "A(i,j)*B(j,k) + C(k,l)"})
     CHECK(reason(value) == "");
 }
 

@@ -1,0 +1,14 @@
+// What is legal in a file of defs, but more often a slip in a name: inputs and indices that nothing uses.
+#pragma once
+
+#include <vector>
+
+#include "frontend/tc/ast.h"
+#include "frontend/tc/source.h"
+
+namespace tile_tune::tc {
+
+/// Warnings "unused-input" and "unused-index", of defs that were found right.
+std::vector<Diagnostic> find_unused(const Source& source, const ast::File& defs);
+
+}  // namespace tile_tune::tc
