@@ -105,11 +105,11 @@ Result<std::set<int>> add_packed(const LoadedProgram& loaded, const ir::Program&
 
 Result<BenchRow> measure(const LoadedProgram& loaded, const ir::Program& bound, const ir::Sizes& sizes,
                          const Bench& bench) {
-  TILE_TUNE_CHECK(check_size(bound));
+  TILE_TUNE_CHECK(check_size(bound, Use::Measure));
   const ir::Program plain = without_constants(bound);
   const Workload planned = planned_workload(loaded, plain, sizes, bench.session);
   TILE_TUNE_TRY(workload, faster_form(planned, bench.target, bench.databases));
-  TILE_TUNE_CHECK(check_memory(workload.program));
+  TILE_TUNE_CHECK(check_memory(workload.program, Use::Measure));
   tell_of_steps(workload, bench.session.report);
   std::vector<search::NamedSchedule> schedules{{"default", default_choice(workload, bench.target).schedule}};
   TILE_TUNE_TRY(tuned, tuned_choice(workload, bench.target, bench.databases, bench.session));

@@ -113,7 +113,7 @@ Result<Package> package_of_programs(BuildOptions options, const Session& session
     return fail(ErrorClass::Program, "several-programs", "--schedule is for a single program");
   TILE_TUNE_TRY(name, library_name(options, workloads));
   TILE_TUNE_CHECK(check_names(name, options, workloads));
-  for (const auto& workload : workloads) TILE_TUNE_CHECK(check_size(workload.program));
+  for (const auto& workload : workloads) TILE_TUNE_CHECK(check_size(workload.program, Use::Build));
   TILE_TUNE_TRY(targets, package_targets(session));
   TILE_TUNE_CHECK(check_writable(options.directory));
   const bool asks = options.schedule.empty() || !session.options.databases.empty();

@@ -121,7 +121,7 @@ std::string verdict_of(const Rechecked& one) {
 Result<std::vector<Rechecked>> recheck_what_fits(const ir::Program& program, const std::vector<db::BestRow>& rivals,
                                                  const codegen::Target& target, db::Database* database,
                                                  const Session& session, const std::atomic<bool>& stop) {
-  TILE_TUNE_CHECK(check_size(program));
+  TILE_TUNE_CHECK(check_size(program, Use::Measure));
   return recheck(program, rivals, target, database, session, stop);
 }
 

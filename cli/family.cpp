@@ -191,7 +191,7 @@ Result<FamilyWorkload> load_family(const LoadedProgram& loaded, const BindingOpt
   TILE_TUNE_TRY(bound, bind_and_warn(stored, largest, session.report));
   workload.top = make_workload(loaded, bound, largest);
   TILE_TUNE_CHECK(put_into_steps(workload, session.options.deterministic));
-  TILE_TUNE_CHECK(check_size(workload.top.program));
+  TILE_TUNE_CHECK(check_size(workload.top.program, Use::Measure));
   return workload;
 }
 

@@ -125,8 +125,8 @@ Result<void> check_family(const codegen::Kernel& kernel, const json& described) 
   }
   // Kernels are judged up to there.
   TILE_TUNE_TRY(largest, kernel.family->program.at(kernel.family->program.top()));
-  TILE_TUNE_CHECK(check_size(largest));
-  return check_size(kernel.program);
+  TILE_TUNE_CHECK(check_size(largest, Use::Build));
+  return check_size(kernel.program, Use::Build);
 }
 
 /// The program is what its hash says and in the form that schedules and kernels speak of, and the schedules fit it.
@@ -144,7 +144,7 @@ Result<void> check_kernel(const codegen::Kernel& kernel, const codegen::Target& 
     TILE_TUNE_CHECK(codegen::check_for(one.target, kernel.program, one.schedule));
   }
   if (kernel.family) TILE_TUNE_CHECK(check_family(kernel, described));
-  return check_size(kernel.program);
+  return check_size(kernel.program, Use::Build);
 }
 
 Result<Package> read_package(const json& manifest, const std::string& directory) try {

@@ -89,7 +89,8 @@ Result<Chosen> choose(const Engine& engine, const Workload& workload, const code
 }  // namespace
 
 Result<void> check_runnable(const ir::Program& program, const Engine& engine) {
-  return is_reference(engine) || needs_nothing(program, engine) ? check_memory(program) : check_size(program);
+  if (is_reference(engine)) return check_memory(program, Use::Reference);
+  return needs_nothing(program, engine) ? check_memory(program, Use::Run) : check_size(program, Use::Run);
 }
 
 Result<Executed> run_workload(const Workload& workload, NamedArrays arrays, const Engine& engine,
@@ -110,7 +111,7 @@ Result<Executed> run_workload(const Workload& workload, NamedArrays arrays, cons
   TILE_TUNE_TRY(chosen, choose(engine, workload, target, session));
   const auto& [form, choice] = chosen;
   tell_of_steps(form, session.report);
-  TILE_TUNE_CHECK(check_memory(form.program));
+  TILE_TUNE_CHECK(check_memory(form.program, Use::Run));
   TILE_TUNE_TRY(inputs, number_arrays(form.program, std::move(arrays), session.report));
   TILE_TUNE_TRY(outputs, execute({form.program, choice.schedule, target, session.executable}, inputs));
   return Executed{std::move(outputs), choice.provenance, choice.rung};

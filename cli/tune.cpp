@@ -98,7 +98,7 @@ Result<void> tune_for(const codegen::Target& target, const LoadedProgram& loaded
   const double began = now_seconds();
   const ir::Sizes sizes = sizes_of(loaded, given);
   TILE_TUNE_TRY(bound, ir::bind(stored, sizes));
-  TILE_TUNE_CHECK(check_size(bound));
+  TILE_TUNE_CHECK(check_size(bound, Use::Measure));
   if (!directory.empty()) {
     // What would stop the package is said before the tuning, not after it.
     TILE_TUNE_CHECK(codegen::check_external_name("function", bound.name));
@@ -106,7 +106,7 @@ Result<void> tune_for(const codegen::Target& target, const LoadedProgram& loaded
   }
   const Workload workload = planned_workload(loaded, bound, sizes, session);
   tell_of_steps(workload, session.report);
-  TILE_TUNE_CHECK(check_memory(workload.program));
+  TILE_TUNE_CHECK(check_memory(workload.program, Use::Measure));
   if (arguments.dry_run) return show_plan(workload, target, arguments.request, session, outcome.summary);
   TuningRequest request = arguments.request;
   for (const auto& file : arguments.schedules) {

@@ -108,7 +108,7 @@ TuneResult tune(const edsl::Program& program, const TuneOptions& options) {
   const auto session = session_of(options);
   const auto source = loaded(program);
   const auto bound = bind_and_tell(program, source.program, {}, options, session);
-  value(cli::check_size(bound));
+  value(cli::check_size(bound, cli::Use::Measure));
   const auto target = value(session.target());
   const auto workload = cli::planned_workload(source, bound, {}, session);
   std::atomic<bool> stop = false;
@@ -118,7 +118,7 @@ TuneResult tune(const edsl::Program& program, const TuneOptions& options) {
   };
   const cli::TuningRequest request{options.trials, options.seconds, options.seed, false};
   cli::tell_of_steps(workload, session.report);
-  value(cli::check_size(workload.program));
+  value(cli::check_size(workload.program, cli::Use::Measure));
   const auto small = cli::small_variant_of(program.symbolic(), program.sizes(), workload, target);
   const auto tuned = value(cli::tune_workload(workload, small, target, request, session, {began, stop, progress, {}}));
   TuneResult result;
