@@ -96,7 +96,9 @@ std::string undecided_text(const Statement& statement, const Path& path) {
   const bool decided = std::all_of(path.begin(), path.end(), [&](const Branch& branch) {
     return formula_of(*branch.condition, branch.holds, &statement).has_value();
   });
-  return decided ? "" : "; only comparisons of sums of indices and sizes protect a read, not conditions on data";
+  return decided ? ""
+                 : "; its condition protects no read: only comparisons of sums and multiples of indices and sizes "
+                   "do, not data, products of indices or '%'";
 }
 
 // Subscripts that are not affine but made of indices and literals; what cannot be told here is left to run time.

@@ -142,7 +142,10 @@ void Lowering::add_bound(SubscriptBound bound) {
   const bool guarded = std::any_of(terms.begin(), terms.end(), [&](const auto& term) {
     return std::binary_search(guarding.begin(), guarding.end(), term.first);
   });
-  if (!guarded) bounds_.push_back(std::move(bound));
+  bound.is_undecided = std::any_of(path_.begin(), path_.end(), [](const ir::Branch& branch) {
+    return !ir::formula_of(*branch.condition, branch.holds);
+  });
+  (guarded ? guarded_bounds_ : bounds_).push_back(std::move(bound));
 }
 
 Result<SizeExpr> Lowering::range_end(const ast::Expr& expr) {

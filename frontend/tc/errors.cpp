@@ -278,11 +278,16 @@ Failed assign_reduces(Place place, std::string_view index) {
                "use +=!, *=!, min=! or max=!, or add the index on the left");
 }
 
-Failed no_range(Place place, std::string_view index, bool on_the_left) {
-  return error(std::move(place), "no-range",
-               fmt::format("{} '{}' has no range: {}", on_the_left ? "the left subscript" : "the index variable", index,
-                           on_the_left ? "nothing on the right bounds it" : "no read bounds it"),
-               fmt::format("add one, for example 'where {} in 0:10'", index));
+Failed no_range(Place place, std::string_view index, bool on_the_left, const std::optional<ir::SizeExpr>& guarded) {
+  const auto message =
+      fmt::format("{} '{}' has no range: {}", on_the_left ? "the left subscript" : "the index variable", index,
+                  on_the_left ? "nothing on the right bounds it" : "no read bounds it");
+  if (!guarded)
+    return error(std::move(place), "no-range", message, fmt::format("add one, for example 'where {} in 0:10'", index));
+  return error(std::move(place), "no-range", message,
+               fmt::format("a read in a branch bounds no index that its condition mentions: add a range, for example "
+                           "'where {} in 0:{}'",
+                           index, guarded->str()));
 }
 
 Failed ambiguous_range(Place place, const std::vector<std::string>& indices) {
@@ -313,12 +318,15 @@ Failed nonzero_minimum(Place place, const ir::Index& index, std::string_view reb
 }
 
 Failed out_of_bounds(Place place, std::string_view subscript, const ir::SizeExpr& min, const ir::SizeExpr& max,
-                     std::string_view dimension, const ir::SizeExpr& extent) {
+                     std::string_view dimension, const ir::SizeExpr& extent, bool undecided) {
   const auto values =
       min == max ? fmt::format("the value {}", min.str()) : fmt::format("the values {} to {}", min.str(), max.str());
   return error(std::move(place), "out-of-bounds",
                fmt::format("the subscript '{}' takes {}, outside 0 to {}", subscript, values, (extent - 1).str()),
-               fmt::format("{}, has the extent {}", dimension, extent.str()));
+               fmt::format("{}, has the extent {}{}", dimension, extent.str(),
+                           undecided ? "; its condition protects no read: only comparisons of sums and multiples of "
+                                       "indices and sizes do, not data, products of indices or '%'"
+                                     : ""));
 }
 
 Diagnostic unused_input(Place place, std::string_view name) {

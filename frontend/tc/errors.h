@@ -67,7 +67,8 @@ Failed division_by_zero(Place place);
 Failed arithmetic_overflow(Place place);
 Failed assign_reduces(Place place, std::string_view index);
 /// Nothing bounds the index.
-Failed no_range(Place place, std::string_view index, bool on_the_left);
+/// `guarded`: where it subscripts a guarded read, the extent of that dimension.
+Failed no_range(Place place, std::string_view index, bool on_the_left, const std::optional<ir::SizeExpr>& guarded);
 /// Reads bound these indices, but only together.
 Failed ambiguous_range(Place place, const std::vector<std::string>& indices);
 Failed too_many_limits(Place place, std::string_view index);
@@ -75,8 +76,9 @@ Failed empty_range(Place place, const ir::Index& index);
 /// `rebased`: the statement written so that the range starts at 0.
 Failed nonzero_minimum(Place place, const ir::Index& index, std::string_view rebased);
 /// The subscript's values are min to max.
+/// `undecided`: the read is below a condition that guards nothing.
 Failed out_of_bounds(Place place, std::string_view subscript, const ir::SizeExpr& min, const ir::SizeExpr& max,
-                     std::string_view dimension, const ir::SizeExpr& extent);
+                     std::string_view dimension, const ir::SizeExpr& extent, bool undecided);
 
 // Warnings.
 Diagnostic unused_input(Place place, std::string_view name);

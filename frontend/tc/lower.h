@@ -47,6 +47,8 @@ class Lowering {
 
   /// What all subscripts lowered so far assert, but for those that a condition around them guards.
   const std::vector<SubscriptBound>& bounds() const { return bounds_; }
+  /// Of reads in branches: those that bound nothing, because their condition mentions an index of the subscript.
+  const std::vector<SubscriptBound>& guarded_bounds() const { return guarded_bounds_; }
 
  private:
   struct Operand {
@@ -115,7 +117,7 @@ class Lowering {
   bool widens_;
   bool in_subscript_ = false;
   int depth_ = 0;
-  std::vector<SubscriptBound> bounds_;
+  std::vector<SubscriptBound> bounds_, guarded_bounds_;
   ir::Path path_;  // of what is being lowered
 };
 

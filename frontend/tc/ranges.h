@@ -21,6 +21,8 @@ struct SubscriptBound {
   ir::SizeExpr extent;
   std::string reason;  // "A(i,j), dimension 0"
   Span place;          // of the subscript
+  /// Below a condition that guards nothing, since indices and sizes do not decide it.
+  bool is_undecided = false;
 };
 
 /// An index variable whose range may be known.

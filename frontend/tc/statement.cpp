@@ -52,6 +52,7 @@ class Analyzer {
       if (const auto* exists = std::get_if<ast::ExistsClause>(&clause)) TILE_TUNE_CHECK(lowering.value(*exists->value));
     for (const auto* let : scope_.lets) TILE_TUNE_CHECK(check_let(*let));
     bounds_ = lowering.bounds();
+    guarded_bounds_ = lowering.guarded_bounds();
     behind_asserted_ = bounds_.size();
     bound_writes();
     TILE_TUNE_CHECK(infer());
@@ -154,6 +155,14 @@ class Analyzer {
     }
   }
 
+  /// Of the first guarded read with the index, the extent that its subscript has to stay below.
+  std::optional<SizeExpr> guarded_extent(size_t index) const {
+    for (const auto& bound : guarded_bounds_)
+      for (const auto& [number, coefficient] : bound.expr.terms)
+        if (number == static_cast<int>(index)) return bound.extent;
+    return std::nullopt;
+  }
+
   Result<void> infer() {
     const auto given = variables_;
     if (const auto given_up = infer_ranges(variables_, bounds_))
@@ -166,7 +175,8 @@ class Analyzer {
     for (size_t i = 0; i < variables_.size(); ++i) {
       if (variables_[i].solved) continue;
       const auto& name = scope_.indices[i];
-      if (!mentioned[i]) return errors::no_range(place(name.span), name.text, i < statement_.subscripts.size());
+      if (!mentioned[i])
+        return errors::no_range(place(name.span), name.text, i < statement_.subscripts.size(), guarded_extent(i));
       if (!first) first = i;
       ambiguous.emplace_back(name.text);
     }
@@ -258,7 +268,7 @@ class Analyzer {
       if ((below && *below < 0) || (above && *above >= 0))
         return errors::out_of_bounds(place(bound.place), source_.text(bound.place).substr(0, 80),
                                      SizeExpr::floor_div(min, bound.divisor), SizeExpr::floor_div(max, bound.divisor),
-                                     bound.reason, bound.extent);
+                                     bound.reason, bound.extent, bound.is_undecided);
     }
     return {};
   }
@@ -381,7 +391,7 @@ class Analyzer {
   std::vector<Variable> variables_;                  // by index number
   size_t first_asserted_ = 0, behind_asserted_ = 0;  // of bounds_: those of `exists` clauses
   std::vector<bool> declared_;                       // by dimension: the range is the declared extent
-  std::vector<SubscriptBound> bounds_;
+  std::vector<SubscriptBound> bounds_, guarded_bounds_;
 };
 
 }  // namespace
