@@ -241,6 +241,8 @@ std::optional<Unfactored> unfactored(const ir::Program& program, const ir::State
   const auto possible = least_flops(statement, idealized_factors_of(program, statement));
   if (!possible) return std::nullopt;
   const auto factors = factors_of(program, statement);
+  if (const auto allowed = least_flops(statement, factors); allowed && flops > kWorthTelling * *allowed)
+    return Unfactored{0, flops, *possible, "what its steps leave in memory costs more than their FLOP save"};
   return Unfactored{0, flops, *possible, why_not_plain(program, statement, factors.value_or(Factors{}))};
 }
 

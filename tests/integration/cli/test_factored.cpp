@@ -71,6 +71,33 @@ TEST_CASE("with --deterministic FLOP alone counts") {
   CHECK(contains(box.run(deterministic).out, "factored  O = "));
 }
 
+TEST_CASE("check says why a sum is not factored though its FLOP could fall") {
+  const Sandbox box;
+  box.write("sum.tc",
+            "def chain(float(I,J) A, float(J,K) B, float(K,L) C) -> (O) {"
+            " O(i,l) +=! A(i,j)*B(j,k)*C(k,l) - B(j,k)*A(i,j)*C(k,l)/2 }\n");
+  const auto checked = box.run(with_sizes({"check", "sum.tc"}));
+  REQUIRE(checked.exit_code == 0);
+  CHECK(contains(checked.out, "not factored  O: the term is a sum of products ("));
+  const auto json = nlohmann::json::parse(box.run(with_sizes({"check", "sum.tc", "--json"})).out)["programs"][0];
+  CHECK_FALSE(json.contains("factored"));
+  REQUIRE(json["not_factored"].size() == 1);
+  CHECK(json["not_factored"][0]["tensor"] == "O");
+  CHECK(json["not_factored"][0]["reason"] == "the term is a sum of products");
+  CHECK(json["not_factored"][0]["flops"] == json["flops"]);
+}
+
+TEST_CASE("an index of a where clause alone repeats the terms of steps, too") {
+  const Sandbox box;
+  box.write("thrice.tc",
+            "def f(float(I,J) A, float(J,K) B, float(K,L) C) -> (O) {"
+            " O(i,l) +=! A(i,j)*B(j,k)*C(k,l) where m in 0:3 }\n");
+  const auto checked = box.run({"check", "thrice.tc", "-s", "I=7", "-s", "J=5", "-s", "K=3", "-s", "L=11"});
+  CHECK(contains(checked.err, "[unused-index]"));
+  // 7 * 3 * 5 products and sums, then 7 * 11 * 3 of them three times.
+  CHECK(contains(checked.out, "1.60 kFLOP"));
+}
+
 TEST_CASE("run computes the steps and the reference the program as written") {
   const Sandbox box;
   box.write("chain.tc", kChain);

@@ -7,13 +7,15 @@
 
 #include "frontend/ir/program.h"
 #include "search/space/rng.h"
+#include "tests/property/programs/generator.h"
 
 namespace tile_tune::test {
 
 struct Draft {
-  explicit Draft(uint64_t seed) : random(seed) {}
+  Draft(uint64_t seed, Theme chosen) : random(seed), theme(chosen) {}
 
   search::Rng random;
+  Theme theme;
   ir::Program program;
   ir::Statement statement;  // the one that is being made up
   std::vector<bool> exact;  // by tensor: the reference and any kernel hold the same numbers
@@ -38,6 +40,9 @@ Box box_of(const ir::Statement& statement, const ir::AffineExpr& expr);
 /// A read of a tensor of this type, of a new input or of what is there already.
 ir::ExprPtr random_read(Draft& draft, DType type);
 
+/// A read of a new input.
+ir::ExprPtr random_new_read(Draft& draft, DType type);
+
 /// A read that may leave its tensor, and a condition on indices, or its negation, under which it is inside.
 struct GuardedRead {
   ir::ExprPtr condition;
@@ -55,5 +60,7 @@ struct Value {
   bool exact;
 };
 Value random_value(Draft& draft, DType type, int depth);
+/// The same with what the theme asks for.
+Value themed_value(Draft& draft, DType type, int depth);
 
 }  // namespace tile_tune::test

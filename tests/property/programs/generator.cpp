@@ -17,6 +17,10 @@ using ir::Aggregation;
 constexpr int64_t kMaxPoints = 100'000;
 
 DType random_type(Draft& draft) {
+  using Types = std::vector<DType>;
+  if (draft.theme == Theme::Signs) return draft.random.pick(Types{DType::F32, DType::F32, DType::F64, DType::F16});
+  if (draft.theme == Theme::Halves) return draft.random.pick(Types{DType::F16, DType::BF16});
+  if (draft.theme == Theme::Gathers) return draft.random.pick(Types{DType::F32, DType::F64, DType::I64, DType::F16});
   // Single precision is what most programs are in.
   if (draft.chance(25)) return DType::F32;
   return static_cast<DType>(draft.random.below(static_cast<int>(DType::C64) + 1));
@@ -130,7 +134,8 @@ void add_statement(Draft& draft, bool output) {
   choose_target(draft, outputs);
   const auto extents = fit_target(draft);
   choose_constraints(draft);
-  const Value value = random_value(draft, type, static_cast<int>(draft.between(0, 3)));
+  const int depth = static_cast<int>(draft.between(0, 3));
+  const Value value = draft.theme == Theme::Any ? random_value(draft, type, depth) : themed_value(draft, type, depth);
   statement.value = value.expr;
   statement.accumulator = statement.op == Aggregation::Assign ? type : accumulator_type(type);
   const DType target = target_type(draft, type);
@@ -155,8 +160,8 @@ void add_statement(Draft& draft, bool output) {
 
 }  // namespace
 
-std::optional<RandomProgram> random_program(uint64_t seed) {
-  Draft draft(seed);
+std::optional<RandomProgram> random_program(uint64_t seed, Theme theme) {
+  Draft draft(seed, theme);
   draft.program.name = "random";
   const int statements = draft.random.pick(std::vector{1, 1, 1, 2, 2, 3, 4});
   for (int s = 0; s < statements; ++s) add_statement(draft, s + 1 == statements || draft.chance(30));

@@ -20,7 +20,11 @@ struct RandomProgram {
   std::set<std::string> kinds;  // what occurs in it: "sum", "f16", "gather", "diagonal target", ...
 };
 
+/// What every statement of a program has: a read in a branch, a sign that is flipped or cleared and often inverted,
+/// elements of a half type, a subscript that is known at run time only; or whatever comes.
+enum class Theme { Any, Guards, Signs, Halves, Gathers };
+
 /// nullopt where bind() refuses what was drawn, as when two assignments write one element.
-std::optional<RandomProgram> random_program(uint64_t seed);
+std::optional<RandomProgram> random_program(uint64_t seed, Theme theme = Theme::Any);
 
 }  // namespace tile_tune::test

@@ -68,6 +68,26 @@ TEST_CASE("random programs are valid, and of every kind") {
   CHECK(kinds["zero size"] >= 10);
 }
 
+TEST_CASE("a theme is in every program") {
+  using test::Theme;
+  const std::map<Theme, std::string> kinds{
+      {Theme::Guards, "guarded read"}, {Theme::Signs, "sign"}, {Theme::Gathers, "gather"}};
+  for (const auto theme : {Theme::Guards, Theme::Signs, Theme::Halves, Theme::Gathers}) {
+    CAPTURE(static_cast<int>(theme));
+    int accepted = 0, themed = 0;
+    for (uint64_t seed = 1; seed <= 200; ++seed) {
+      const auto random = test::random_program(seed, theme);
+      if (!random) continue;
+      ++accepted;
+      const auto& found = random->kinds;
+      themed +=
+          theme == Theme::Halves ? found.contains("f16") || found.contains("bf16") : found.contains(kinds.at(theme));
+    }
+    CHECK(accepted >= 180);
+    CHECK(themed >= accepted * 2 / 3);  // a read may have no dimension to gather along
+  }
+}
+
 TEST_CASE("a seed gives one program") {
   const auto once = test::random_program(3), again = test::random_program(3);
   REQUIRE((once && again));

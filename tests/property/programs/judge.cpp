@@ -19,9 +19,9 @@ std::string text(const ir::Program& program) {
   return result;
 }
 
-void judge(const ir::Program& program, uint64_t seed, int schedules) {
-  const search::Space space(program, host(2));
-  KernelCheck check(program);
+void judge(const ir::Program& program, uint64_t seed, int schedules, const codegen::Target& target) {
+  const search::Space space(program, target);
+  KernelCheck check(program, target);
   search::Rng random(seed);
   for (int i = 0; i <= schedules; ++i) {
     const auto schedule = i == 0       ? space.default_schedule()
@@ -37,17 +37,17 @@ void judge(const ir::Program& program, uint64_t seed, int schedules) {
 
 }  // namespace
 
-void judge_random_programs(uint64_t first, int count, int schedules, const std::string& kind) {
+void judge_random_programs(uint64_t first, int count, int schedules, Theme theme, bool deterministic) {
+  const auto target = deterministic ? codegen::deterministic(host(2)) : host(2);
   int accepted = 0;
   for (uint64_t seed = first; seed < first + static_cast<uint64_t>(count); ++seed) {
-    const auto random = random_program(seed);
+    const auto random = random_program(seed, theme);
     if (!random) continue;
     ++accepted;
-    if (!kind.empty() && !random->kinds.contains(kind)) continue;
     // Kernels run in this process: what a crash leaves on the screen is the seed that it comes from.
     std::cerr << "random program " << seed << std::endl;
     INFO("seed " << seed << ": " << text(random->program));
-    judge(random->program, seed, schedules);
+    judge(random->program, seed, schedules, target);
   }
   CHECK(accepted >= count * 9 / 10);
 }

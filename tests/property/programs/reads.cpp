@@ -64,7 +64,7 @@ ExprPtr read_new(Draft& draft, DType type) {
   std::vector<ir::SizeExpr> extents;
   std::vector<ir::Subscript> subscripts;
   int64_t elements = 1;
-  const bool gathers = draft.chance(6);
+  const bool gathers = draft.theme == Theme::Gathers || draft.chance(6);
   const int64_t rank = draft.random.pick(std::vector<int64_t>{0, 1, 1, 2, 2, 2, 3, 4});
   for (int64_t d = 0; d < rank; ++d) {
     if (gathers && d == 0 && type != DType::U8 && type != DType::I32) {
@@ -142,6 +142,8 @@ ir::Subscript fitting_subscript(Draft& draft, int64_t extent) {
 }
 
 }  // namespace
+
+ir::ExprPtr random_new_read(Draft& draft, DType type) { return read_new(draft, type); }
 
 ir::ExprPtr random_read(Draft& draft, DType type) {
   std::vector<int> known, computed;

@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <array>
 
 #include "frontend/ir/operation_type.h"
@@ -197,7 +198,43 @@ Value cast(Draft& draft, DType type, int depth) {
   return {ir::make_expr(type, ir::Cast{value.expr}), value.exact};
 }
 
+// What tells the sign of a zero, with a theme of signs.
+Value signed_value(Draft& draft, DType type, int depth) {
+  constexpr std::array kSigns{Op::Neg, Op::Abs};
+  draft.kinds.insert("sign");
+  if (draft.chance(40))
+    return call(Op::Div, type, {literal(type, 1), call(pick(draft, kSigns), type, {exact_leaf(draft, type)}, true)},
+                false);
+  if (draft.chance(30)) return call(Op::Copysign, type, {exact_leaf(draft, type), exact_leaf(draft, type)}, true);
+  return call(pick(draft, kSigns), type, {random_value(draft, type, depth)}, true);
+}
+
 }  // namespace
+
+Value themed_value(Draft& draft, DType type, int depth) {
+  if (ir::operation_type(type) != type) {
+    const Value value = themed_value(draft, ir::operation_type(type), depth);
+    return {ir::make_expr(type, ir::Cast{value.expr}), value.exact};
+  }
+  switch (draft.theme) {
+    case Theme::Guards: {
+      const Value value = guarded(draft, type, std::max(depth, 1));
+      // Which a sum leaves out where the condition does not hold.
+      const bool is_factor = draft.statement.op == ir::Aggregation::Sum && type != DType::Bool && draft.chance(60);
+      return is_factor ? call(Op::Mul, type, {value, leaf(draft, type)}, is_integer(type)) : value;
+    }
+    case Theme::Signs:
+      return signed_value(draft, type, depth);
+    case Theme::Gathers: {
+      const ExprPtr read = random_new_read(draft, type);
+      const Value gathered{read, is_exact(draft, *read)};
+      if (type == DType::Bool || draft.chance(40)) return gathered;
+      return call(Op::Mul, type, {gathered, random_value(draft, type, depth)}, is_integer(type));
+    }
+    default:
+      return random_value(draft, type, depth);
+  }
+}
 
 Value random_value(Draft& draft, DType type, int depth) {
   if (depth == 0 || draft.chance(25)) return leaf(draft, type);

@@ -256,6 +256,11 @@ TEST_CASE("sums that steps would do with far fewer FLOP say why they are not tak
   CHECK(reason("A(i,j)*B(j,k+1)*C(k+1,l) where k in 0:30") ==
         "B(j,k + 1) has a condition or other subscripts than plain indices");
   CHECK(reason("int32(A(i,j))*int32(B(j,k))*int32(C(k,l))/3") == "a quotient of integers is rounded term by term");
+  const auto chain = product(inputs, "O(i,l) +=! A(i,j)*B(j,k)*C(k,l)", sizes);
+  const auto left =
+      plan::unfactored(chain, plan::best_path(chain, [](double flops, double bytes) { return flops + 1e9 * bytes; }));
+  REQUIRE(left.size() == 1);
+  CHECK(left.front().reason == "what its steps leave in memory costs more than their FLOP save");
   const auto wide = of(product(inputs, "O(i,l) +=! A(i,j)*B(j,k)*C(k,l)", sizes, "double(I,L) O"));
   REQUIRE(wide.size() == 1);
   CHECK(wide.front().reason == "its products are f32 and their sum is f64, which rounds or wraps elsewhere");
