@@ -52,6 +52,13 @@ class Planner {
 
   double cost() const { return best_cost_; }
 
+  double cost_as_written() const {
+    AxisSet all(network_.result.begin(), network_.result.end());
+    all.insert(network_.held.begin(), network_.held.end());
+    for (const auto& operand : network_.operands) all.insert(operand.begin(), operand.end());
+    return cost_(volume(all) * static_cast<double>(network_.operands.size()), 0);
+  }
+
   /// Empty: as it stands.
   std::vector<Product> best() {
     best_cost_ = cost_as_written();
@@ -77,13 +84,6 @@ class Planner {
     // What is left is written once and read once.
     const double bytes = 2 * static_cast<double>(dtype_size(network_.step_type));
     return [this, bytes](double flops, double elements) { return cost_(flops, bytes * elements); };
-  }
-
-  double cost_as_written() const {
-    AxisSet all(network_.result.begin(), network_.result.end());
-    all.insert(network_.held.begin(), network_.held.end());
-    for (const auto& operand : network_.operands) all.insert(operand.begin(), operand.end());
-    return cost_(volume(all) * static_cast<double>(network_.operands.size()), 0);
   }
 
   /// As einsum has it: every step of two.
@@ -178,21 +178,20 @@ bool has_tensors_to_order(const Factors& factors) {
   return !factors.order.members.empty() && static_cast<size_t>(tensors) >= kLeastTensors;
 }
 
-double volume_of(const ir::Statement& statement) {
-  double volume = 1;
-  for (const auto& index : statement.indices) volume *= static_cast<double>(ir::range(index).extent());
-  return volume;
+double flops_as_written(const ir::Program& program, const ir::Statement& statement) {
+  ir::Program alone = program;
+  alone.statements = {statement};
+  return ir::flops(alone);
 }
 
-/// FLOP of a sum's best steps, or as it stands; nullopt of what is no product.
-std::optional<double> least_flops(const ir::Statement& statement, std::optional<Factors> factors) {
-  if (!factors) return std::nullopt;
+/// FLOP of a sum's best steps. What is computed inside its factors counts as often as it does as written.
+double least_flops(const ir::Program& program, const ir::Statement& statement, std::optional<Factors> factors) {
+  const double written = flops_as_written(program, statement);
+  if (!factors || !has_tensors_to_order(*factors)) return written;
   const TrafficCost flops_only = [](double flops, double) { return flops; };
-  const bool is_written = !has_tensors_to_order(*factors);
-  if (is_written) return volume_of(statement) * static_cast<double>(factors->factors.size());
   Planner planner(statement, std::move(*factors), flops_only);
   planner.best();
-  return planner.cost();
+  return planner.cost() + std::max(0.0, written - planner.cost_as_written());
 }
 
 /// The terms of a sum in brackets, without the signs before it and what it is divided by.
@@ -213,7 +212,7 @@ std::optional<double> flops_of_summands(const ir::Program& program, ir::Statemen
   double total = 0;
   for (const auto& summand : summands) {
     statement.value = summand;
-    total += least_flops(statement, factors_of(program, statement)).value_or(volume_of(statement));
+    total += least_flops(program, statement, factors_of(program, statement));
   }
   return total;
 }
@@ -238,12 +237,11 @@ std::optional<Unfactored> unfactored(const ir::Program& program, const ir::State
   if (statement.op != ir::Aggregation::Sum || visits_nothing(statement)) return std::nullopt;
   if (const auto possible = flops_of_summands(program, statement))
     return Unfactored{0, flops, *possible, "the term is a sum of products"};
-  const auto possible = least_flops(statement, idealized_factors_of(program, statement));
-  if (!possible) return std::nullopt;
+  const double possible = least_flops(program, statement, idealized_factors_of(program, statement));
   const auto factors = factors_of(program, statement);
-  if (const auto allowed = least_flops(statement, factors); allowed && flops > kWorthTelling * *allowed)
-    return Unfactored{0, flops, *possible, "what its steps leave in memory costs more than their FLOP save"};
-  return Unfactored{0, flops, *possible, why_not_plain(program, statement, factors.value_or(Factors{}))};
+  if (flops > kWorthTelling * least_flops(program, statement, factors))
+    return Unfactored{0, flops, possible, "what its steps leave in memory costs more than their FLOP save"};
+  return Unfactored{0, flops, possible, why_not_plain(program, statement, factors.value_or(Factors{}))};
 }
 
 }  // namespace

@@ -49,7 +49,7 @@ void judge_random_programs(uint64_t first, int count, int schedules, Theme theme
     INFO("seed " << seed << ": " << text(random->program));
     judge(random->program, seed, schedules, target);
   }
-  CHECK(accepted >= count * 9 / 10);
+  CHECK(accepted >= count * 4 / 5);
 }
 
 }  // namespace tile_tune::test
