@@ -89,11 +89,11 @@ TEST_CASE("build --from warns of programs as build does, and --werror makes an e
   box.write("conv.tc", "def conv(float(H) x, float(K) w) -> (O) { O(h) +=! x(h + k - 1) * w(k) where h in 0:H }");
   const auto built = box.run({"build", "conv.tc", "-s", "H=9", "-s", "K=3", "-o", "out"});
   require(built);
-  CHECK(contains(built.err, "[partial-reduction]"));
+  CHECK(built.err.find("[partial-reduction]") != std::string::npos);
   const Words from{"build", "--from", "out/share/conv/manifest.json", "-o", "again"};
   const auto again = box.run(from);
   require(again);
-  CHECK(contains(again.err, "warning: conv: k takes 1 of the 3 values of dimension 0 of w"));
+  CHECK(again.err.find("warning: conv: k takes 1 of the 3 values of dimension 0 of w") != std::string::npos);
   fs::remove_all(box.path("again"));
   auto strict = from;
   strict.push_back("--werror");
