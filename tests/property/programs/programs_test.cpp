@@ -11,10 +11,10 @@ TEST_CASE("random programs, part 1", "[property]") { judge_random_programs(1, 50
 TEST_CASE("random programs, part 2", "[property]") { judge_random_programs(51, 50, 1); }
 TEST_CASE("random programs, part 3", "[property]") { judge_random_programs(101, 50, 1); }
 TEST_CASE("random programs, part 4", "[property]") { judge_random_programs(151, 50, 1); }
-TEST_CASE("random programs with guarded reads", "[property]") { judge_random_programs(5'000, 30, 1, Theme::Guards); }
+TEST_CASE("random programs with guarded reads", "[property]") { judge_random_programs(5'000, 20, 1, Theme::Guards); }
 TEST_CASE("random programs with signs, halves, gathers", "[property]") {
-  for (const auto theme : {Theme::Signs, Theme::Halves, Theme::Gathers}) judge_random_programs(6'000, 10, 1, theme);
+  for (const auto theme : {Theme::Signs, Theme::Halves, Theme::Gathers}) judge_random_programs(6'100, 5, 1, theme);
 }
 TEST_CASE("random programs for a deterministic target", "[property]") {
-  judge_random_programs(7'000, 15, 1, Theme::Any, true);
+  judge_random_programs(7'000, 6, 1, Theme::Any, true);
 }
