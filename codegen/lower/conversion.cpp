@@ -39,8 +39,8 @@ Expr clamped_integer(const Expr& x, const Type& type) {
 
 // The type's largest value lies between floats: it is chosen above the last float before it. There conversions are
 // undefined, so that nothing may be done with what they give but to choose it or not. Of the forms that this can have
-// each is the fastest of its kind: 4096 f32 to int32 take 145 ns, with AVX2 255, where the plain conversion takes 90 and
-// 105 (and with the choice made by floats for int32, too, 155 and 295; AMD EPYC (Zen 5), 2026-11-23).
+// each is the fastest of its kind: 4096 f32 to int32 take 145 ns, with AVX2 255, where the plain conversion takes 90
+// and 105 (and with the choice made by floats for int32, too, 155 and 295; AMD EPYC (Zen 5), 2026-11-23).
 Expr bounded_integer(const Expr& given, const Type& type) {
   return named(given, [&](const Expr& x) {
     const double beyond = std::ldexp(1.0, type.bits() - (type.is_int() ? 1 : 0));
