@@ -34,9 +34,23 @@ double milliseconds_since(Clock::time_point start) {
   return std::chrono::duration<double, std::milli>(Clock::now() - start).count();
 }
 
+// Halide prints its warnings: that a CPU has no instructions for halves, which is what our own conversions are for.
+class WithoutWarnings : public Halide::CompileTimeErrorReporter {
+ public:
+  static void install() {
+    static WithoutWarnings reporter;
+    Halide::set_custom_compile_time_error_reporter(&reporter);
+  }
+
+ private:
+  void warning(const char*) override {}
+  [[noreturn]] void error(const char* message) override { throw Halide::CompileError(message); }
+};
+
 // Halide::Error is no std::exception; whatever a call into Halide throws becomes a Diagnostic here and nowhere else.
 template <typename Call>
 auto guarded(const char* doing, Call&& call) -> decltype(call()) {
+  WithoutWarnings::install();
   try {
     return call();
   } catch (const Halide::Error& error) {
@@ -243,9 +257,9 @@ Lowered lower(const ir::Program& program, const Schedule* schedule, const Target
     for (const auto& [number, parameter] : parameters)
       describe_buffer(parameter, program, number, *runtime, schedule->runtime);
   }
-  Distances distances;
+  LeftToPasses left;
   if (schedule)
-    distances = lower_statements(program, *schedule, target, forms, runtime ? &*runtime : nullptr, initial, values);
+    left = lower_statements(program, *schedule, target, forms, runtime ? &*runtime : nullptr, initial, values);
   else
     lower_unscheduled(program, initial, values);
   std::vector<Halide::Func> outputs;
@@ -270,7 +284,8 @@ Lowered lower(const ir::Program& program, const Schedule* schedule, const Target
     lowered.pipeline.add_custom_lowering_pass(new FoldsTogether());
   }
   lowered.pipeline.add_custom_lowering_pass(new functions::RareCases(Halide::Target(target.halide)));
-  if (!distances.empty()) lowered.pipeline.add_custom_lowering_pass(new LoadsAhead(std::move(distances)));
+  if (!left.distances.empty()) lowered.pipeline.add_custom_lowering_pass(new LoadsAhead(std::move(left.distances)));
+  if (!left.in_turn.empty()) lowered.pipeline.add_custom_lowering_pass(new LoopsInTurn(std::move(left.in_turn)));
   return lowered;
 }
 

@@ -80,9 +80,9 @@ bool reads(const ir::Program& program, int tensor) {
   return found;
 }
 
-Distances lower_statements(const ir::Program& program, const Schedule& schedule, const Target& target,
-                           const std::vector<PackedForm>& forms, const RuntimeProgram* runtime,
-                           const TensorFuncs& initial, TensorFuncs& values) {
+LeftToPasses lower_statements(const ir::Program& program, const Schedule& schedule, const Target& target,
+                              const std::vector<PackedForm>& forms, const RuntimeProgram* runtime,
+                              const TensorFuncs& initial, TensorFuncs& values) {
   const Fusion fusion(program, schedule);
   std::vector<Stage> stages;
   for (size_t s = 0; s < program.statements.size(); ++s) {
@@ -97,7 +97,7 @@ Distances lower_statements(const ir::Program& program, const Schedule& schedule,
   }
   // The loops inside which a stage is computed are those of a later one.
   std::map<int, Nest> nests;
-  Distances distances;
+  LeftToPasses left;
   for (int s = static_cast<int>(stages.size()) - 1; s >= 0; --s) {
     if (stages[s].assigned.defined()) stages[s].assigned.compute_root();
     const int owner = fusion.owner_of(s);
@@ -106,9 +106,11 @@ Distances lower_statements(const ir::Program& program, const Schedule& schedule,
     const auto where = place_of(program, schedule.stages[owner], s, nests);
     place_copies(fusion, schedule.stages[owner], owner, stages[owner], nests);
     nests[owner] = apply(schedule.stages[owner], stages[owner], target, where);
-    add_distances(program, schedule.stages[owner], stages[owner], distances);
+    add_distances(program, schedule.stages[owner], stages[owner], left.distances);
   }
-  return distances;
+  for (const auto& [statement, other, pieces] : schedule.in_turn)
+    left.in_turn.push_back(nests_in_turn(stages[statement], stages[fusion.owner_of(other)], pieces));
+  return left;
 }
 
 void lower_unscheduled(const ir::Program& program, const TensorFuncs& initial, TensorFuncs& values) {

@@ -127,7 +127,32 @@ Result<void> check_scan(const ir::Program& program, const Loops& loops, int numb
   return {};
 }
 
+bool has_own_nest(const Schedule& schedule, int s) {
+  const auto& stage = schedule.stages[s];
+  return !stage.inlined && stage.epilogue_of < 0 && !stage.compute_at;
+}
+
+Result<void> check_in_turn(const ir::Program& program, const Schedule& schedule) {
+  for (const auto& [s, other, pieces] : schedule.in_turn) {
+    if (s < 0 || s >= static_cast<int>(schedule.stages.size()) || other < 0 || other >= s || pieces < 2)
+      return invalid(s, "it runs in turn with a statement that is none before it");
+    if (!has_own_nest(schedule, s) || !has_own_nest(schedule, other))
+      return invalid(s, "only nests of their own run in turn");
+    if (!reads_inputs_alone(program, program.statements[s]) || !schedule.stages[s].packings.empty())
+      return invalid(s, "it runs in turn with another and reads more than inputs");
+  }
+  return {};
+}
+
 }  // namespace
+
+bool reads_inputs_alone(const ir::Program& program, const ir::Statement& statement) {
+  bool inputs_alone = !statement.previous && !statement.unwritten;
+  ir::for_each_read(*statement.value, [&](const ir::Read& read) {
+    inputs_alone &= program.tensors[read.tensor].role == ir::Role::Input;
+  });
+  return inputs_alone;
+}
 
 int64_t unrolled_operations(const Loops& loops, const StageSchedule& stage) {
   int64_t elements = 1, unroll = 1;
@@ -201,6 +226,7 @@ Result<void> check(const ir::Program& program, const Schedule& schedule) {
     for (const auto& packing : schedule.stages[s].packings)
       if (packing.depth < fusion.least_packing_depth(static_cast<int>(s), packing.operand))
         return invalid(static_cast<int>(s), "it packs an operand before that is computed");
+  TILE_TUNE_CHECK(check_in_turn(program, schedule));
   return check_runtime_sizes(program, schedule);
 }
 

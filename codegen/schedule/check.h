@@ -21,6 +21,9 @@ Result<void> check_stage(const ir::Program& program, const Loops& loops, int sta
 Result<void> check_dot_product(const ir::Program& program, const Loops& loops, int statement,
                                const StageSchedule& stage);
 
+/// The statement starts from nothing and reads no tensor that the program computes.
+bool reads_inputs_alone(const ir::Program& program, const ir::Statement& statement);
+
 /// Vector operations in one pass through the innermost unrolled body.
 int64_t unrolled_operations(const Loops& loops, const StageSchedule& stage);
 

@@ -101,12 +101,24 @@ struct RuntimeSizes {
   auto operator<=>(const RuntimeSizes&) const = default;
 };
 
+/// The longest loop of `statement`, which reads inputs alone, is cut into about as many pieces, which run in turn with
+/// pieces of the nest of `other`: what both read comes from memory once.
+struct InTurn {
+  int statement = 0;
+  int other = 0;
+  int pieces = 2;
+  auto operator<=>(const InTurn&) const = default;
+};
+
 struct Schedule {
   static constexpr int kVersion = 2;  // 1 knew no epilogue_of, compute_at, parallel_reduction
   std::vector<StageSchedule> stages;
   /// Empty: the kernel computes the sizes the program is bound at. Never part of the JSON form: it follows from the
   /// program (find_runtime_sizes()), and what a file says of it would have to be believed.
   RuntimeSizes runtime = {};
+  /// Of statements that look at indices (search/space/index_checks.h), which no stored schedule has: never part of the
+  /// JSON form.
+  std::vector<InTurn> in_turn = {};
   auto operator<=>(const Schedule&) const = default;
 };
 

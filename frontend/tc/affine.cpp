@@ -1,6 +1,7 @@
 // Affine subscripts and the ends of ranges.
 #include <algorithm>
 
+#include "frontend/ir/affine_arithmetic.h"
 #include "frontend/tc/lower.h"
 
 namespace tile_tune::tc {
@@ -11,39 +12,6 @@ using ir::Op;
 using ir::SizeExpr;
 
 AffineExpr constant(SizeExpr value) { return {{}, std::move(value), 1}; }
-
-// factor * a + b; nullopt where a coefficient does not fit 64 bits.
-std::optional<AffineExpr> multiply_add(int64_t factor, const AffineExpr& a, const AffineExpr& b) {
-  AffineExpr sum{{}, a.constant * factor + b.constant, 1};
-  auto x = a.terms.begin(), x_end = a.terms.end();
-  auto y = b.terms.begin(), y_end = b.terms.end();
-  while (x != x_end || y != y_end) {
-    const int number = std::min(x != x_end ? x->first : y->first, y != y_end ? y->first : x->first);
-    int64_t coefficient = 0;
-    if (x != x_end && x->first == number && __builtin_mul_overflow(factor, (x++)->second, &coefficient)) return {};
-    if (y != y_end && y->first == number && __builtin_add_overflow(coefficient, (y++)->second, &coefficient)) return {};
-    if (coefficient != 0) sum.terms.emplace_back(number, coefficient);
-  }
-  return sum;
-}
-
-// Operations on sizes alone.
-std::optional<SizeExpr> on_sizes(Op op, const SizeExpr& a, const SizeExpr& b) {
-  switch (op) {
-    case Op::Mul:
-      return a * b;
-    case Op::Div:
-      return SizeExpr::floor_div(a, b);
-    case Op::Mod:
-      return SizeExpr::mod(a, b);
-    case Op::Min:
-      return SizeExpr::min(a, b);
-    case Op::Max:
-      return SizeExpr::max(a, b);
-    default:
-      return std::nullopt;
-  }
-}
 
 }  // namespace
 
@@ -90,13 +58,13 @@ Result<std::optional<AffineExpr>> Lowering::affine_name(std::string_view name) {
 
 Result<std::optional<AffineExpr>> Lowering::affine_operation(Op op, const std::vector<ast::ExprPtr>& arguments,
                                                              Span span) {
-  const bool is_affine = op == Op::Add || op == Op::Sub || op == Op::Neg || on_sizes(op, 1, 1);
+  const bool is_affine = op == Op::Add || op == Op::Sub || op == Op::Neg || ir::on_sizes(op, 1, 1);
   if (!is_affine) return std::nullopt;
   TILE_TUNE_TRY(first, affine(*arguments[0]));
   if (!first) return std::nullopt;
   std::optional<AffineExpr> result;
   if (op == Op::Neg) {
-    result = multiply_add(-1, *first, {});
+    result = ir::multiply_add(-1, *first, {});
     if (!result) return errors::arithmetic_overflow(place(span));
     return result;
   }
@@ -105,14 +73,14 @@ Result<std::optional<AffineExpr>> Lowering::affine_operation(Op op, const std::v
   if ((op == Op::Div || op == Op::Mod) && second->terms.empty() && second->constant.constant() == 0)
     return errors::division_by_zero(place(span));
   if (op == Op::Add || op == Op::Sub) {
-    result = op == Op::Add ? multiply_add(1, *first, *second) : multiply_add(-1, *second, *first);
+    result = op == Op::Add ? ir::multiply_add(1, *first, *second) : ir::multiply_add(-1, *second, *first);
   } else if (first->terms.empty() && second->terms.empty()) {
-    return constant(*on_sizes(op, first->constant, second->constant));
+    return constant(*ir::on_sizes(op, first->constant, second->constant));
   } else if (op == Op::Mul && (first->terms.empty() || second->terms.empty())) {
     const auto& scale = first->terms.empty() ? *first : *second;
     const auto factor = scale.constant.constant();
     if (!factor) return std::nullopt;
-    result = multiply_add(*factor, first->terms.empty() ? *second : *first, {});
+    result = ir::multiply_add(*factor, first->terms.empty() ? *second : *first, {});
   } else {
     return std::nullopt;
   }

@@ -6,28 +6,12 @@
 #include <map>
 #include <set>
 
+#include "codegen/schedule/runtime_sizes.h"
 #include "frontend/ir/domain.h"
-#include "frontend/ir/rewrite.h"
 #include "frontend/ir/validate.h"
 
 namespace tile_tune::search {
 namespace {
-
-/// Calls visit(number) for every number that says where something lies or how large it is; it may change it.
-void for_each_number(ir::Program& program, const std::function<void(ir::SizeExpr&)>& visit) {
-  for (auto& tensor : program.tensors)
-    for (auto& extent : tensor.extents) visit(extent);
-  for (auto& statement : program.statements) {
-    for (auto& index : statement.indices) {
-      visit(index.lo);
-      visit(index.hi);
-    }
-    for (auto& constraint : statement.constraints) visit(constraint.bound);
-    ir::Rewriter rewriter;
-    rewriter.affine = [&](ir::AffineExpr& expr) { visit(expr.constant); };
-    ir::rewrite(statement, rewriter);
-  }
-}
 
 /// By number, the largest first.
 using Smaller = std::map<int64_t, int64_t, std::greater<>>;
@@ -71,14 +55,14 @@ bool infer_ranges(ir::Program& program) {
 std::optional<ir::Program> shrunk(const ir::Program& bound, const SmallSizes& small) {
   ir::Program program = bound;
   std::set<int64_t, std::greater<>> numbers;
-  for_each_number(program, [&](ir::SizeExpr& number) {
+  codegen::for_each_number(program, [&](ir::SizeExpr& number) {
     const int64_t size = std::abs(number.constant().value());
     if (size > small.kept) numbers.insert(size);
   });
   const auto smaller = smaller_numbers(numbers, small);
   if (std::all_of(smaller.begin(), smaller.end(), [](const auto& one) { return one.first == one.second; }))
     return std::nullopt;
-  for_each_number(program, [&](ir::SizeExpr& number) {
+  codegen::for_each_number(program, [&](ir::SizeExpr& number) {
     const int64_t value = number.constant().value();
     if (const auto found = smaller.find(std::abs(value)); found != smaller.end())
       number = value < 0 ? -found->second : found->second;

@@ -13,8 +13,12 @@ project(consumer LANGUAGES C)
 find_package(tile_tune REQUIRED)
 tile_tune_add_library(NAME scale PROGRAM scale.tc SIZES N=13 M=3 LAYOUT x=col DATABASE tuned.db)
 tile_tune_add_library(NAME sums PROGRAM einsum:ij->i SIZES i=3 j=5 DTYPE f64)
+tile_tune_add_library(NAME picked PROGRAM picked.tc CHECKED)
+tile_tune_add_library(NAME taken PROGRAM picked.tc:picked)
 add_executable(app main.c)
-target_link_libraries(app PRIVATE scale sums)
+target_link_libraries(app PRIVATE scale sums picked)
+add_executable(unchecked unchecked.c)
+target_link_libraries(unchecked PRIVATE taken)
 )";
 
 constexpr const char* kProgram = R"(def scale(float(N,M) x) -> (y) {
@@ -22,7 +26,19 @@ constexpr const char* kProgram = R"(def scale(float(N,M) x) -> (y) {
 }
 )";
 
-constexpr const char* kMain = R"(#include <scale.h>
+constexpr const char* kGather = "def picked(float(3) T, int32(2) idx) -> (float(2) O) { O(i) = T(idx(i)) }\n";
+
+constexpr const char* kUnchecked = R"(#include <taken.h>
+int main(void) {
+  const float table[3] = {1, 2, 4};
+  const int32_t outside[2] = {2, 3};
+  float o[2];
+  return taken(table, outside, o);
+}
+)";
+
+constexpr const char* kMain = R"(#include <picked.h>
+#include <scale.h>
 #include <stdio.h>
 #include <sums.h>
 int main(void) {
@@ -30,7 +46,11 @@ int main(void) {
   double in[15], out[3];
   for (int i = 0; i < 39; ++i) x[i] = (float)i;
   for (int i = 0; i < 15; ++i) in[i] = i;
-  const int code = scale(x, y) + sums(in, out);
+  const float table[3] = {1, 2, 4};
+  const int32_t inside[2] = {2, 0}, outside[2] = {2, 3};
+  float o[2];
+  int code = scale(x, y) + sums(in, out) + picked(table, inside, o);
+  if (o[0] != 4 || o[1] != 1 || picked(table, outside, o) != PICKED_ERROR_INDEX) code = 99;
   /* x(1,2): column-major, the thirteenth of its second column and one more. */
   printf("%d %g %g\n", code, y[1 * 3 + 2], out[2]);
   return code;
@@ -43,6 +63,8 @@ struct Project {
     require(box.run_program({TEST_CMAKE, "--install", TEST_BUILD, "--prefix", prefix}));
     write("scale.tc", kProgram);
     write("main.c", kMain);
+    write("picked.tc", kGather);
+    write("unchecked.c", kUnchecked);
     write("CMakeLists.txt", kProject);
     require(box.run({"tune", "project/scale.tc", "-s", "N=13", "-s", "M=3", "--layout", "x=col", "--trials", "1",
                      "--db", "project/tuned.db"}));
@@ -87,6 +109,7 @@ TEST_CASE("a project's kernels are made when what they are made of changes, and 
   INFO(first.out << first.err);
   CHECK((first.out + first.err).find("tuned schedule (exact)") != std::string::npos);
   CHECK(project.run() == "0 54 60\n");
+  CHECK(project.box.run_program({"build/unchecked"}).exit_code == 0);
 
   const auto stamp = project.when(project.made() + "made"), app = project.when("build/app");
   const auto again = project.build();

@@ -56,8 +56,7 @@ TEST_CASE("checking indices costs 5 % of looking up rows and 30 % of looking up 
   while (lines >> name >> microseconds >> ratio) {
     ++count;
     WARN(name << ": " << microseconds << " us, with its indices checked " << ratio << " times that");
-    // Millions of indices into a table in the nearest cache are as fast as memory gives them, and are read twice.
-    CHECK(ratio < (name.starts_with("rows") ? 1.05 : name == "streamed" ? 1.45 : 1.30));
+    CHECK(ratio < (name.starts_with("rows") ? 1.05 : 1.30));
   }
   CHECK(count == 8);
 }

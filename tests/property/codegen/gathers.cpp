@@ -136,7 +136,8 @@ void expect_right_gathers(int first_seed, int count) {
     search::Rng rng(draft.seed());
     KernelCheck kernels(checked, inputs);
     for (const auto& schedule : {space.default_schedule(), space.sample(rng)})
-      kernels.expect_right(search::with_index_checks(checked, schedule, host(2)));
+      for (const int64_t piece_bytes : {int64_t{8}, int64_t{1} << 15})
+        kernels.expect_right(search::with_index_checks(checked, schedule, host(2), piece_bytes));
   }
 }
 

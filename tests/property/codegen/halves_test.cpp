@@ -1,6 +1,9 @@
 // Statements on f16 and bf16 are computed in f32 and rounded once, by every schedule.
+#include <unistd.h>
+
 #include <catch2/catch.hpp>
 #include <cmath>
+#include <cstdio>
 #include <map>
 #include <string>
 
@@ -86,6 +89,23 @@ TEST_CASE("a kernel that rounds every operation on halves is refused", "[propert
     CHECK(refused.error == "");
     CHECK(refused.verdict.outcome == search::Outcome::Wrong);
   }
+}
+
+TEST_CASE("nothing is printed where halves are compiled for CPUs that cannot convert them") {
+  const ir::Program program =
+      test::bound_program("def f(float16(N) A, bfloat16(N) B) -> (O) { O(i) = A(i) * B(i) }", {{"N", 37}});
+  const auto target = codegen::resolve_target("x86-64-linux-sse41", 1).value();
+  std::FILE* said = std::tmpfile();
+  REQUIRE(said != nullptr);
+  const int before = dup(STDERR_FILENO);
+  dup2(fileno(said), STDERR_FILENO);
+  const auto instructions = test::disassembly(program, search::Space(program, target).default_schedule(), target);
+  dup2(before, STDERR_FILENO);
+  close(before);
+  std::fseek(said, 0, SEEK_END);
+  CHECK(std::ftell(said) == 0);
+  std::fclose(said);
+  CHECK(instructions.find("ret") != std::string::npos);
 }
 
 }  // namespace tile_tune

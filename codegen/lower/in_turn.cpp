@@ -1,0 +1,185 @@
+#include "codegen/lower/in_turn.h"
+
+#include <algorithm>
+
+namespace tile_tune::codegen {
+namespace {
+
+using Halide::Expr;
+using namespace Halide::Internal;
+
+/// Of the loops that lie in no serial one.
+class OuterLoops : public IRVisitor {
+ public:
+  const For* parallel = nullptr;
+  const For* longest = nullptr;  // of the serial ones, with a number of iterations
+
+ private:
+  using IRVisitor::visit;
+  void visit(const For* op) override {
+    const auto extent = as_const_int(op->extent);
+    if (op->for_type == ForType::Parallel && !parallel) {
+      parallel = op;
+      IRVisitor::visit(op);
+    } else if (op->for_type == ForType::Serial && extent && (!longest || *extent > *as_const_int(longest->extent))) {
+      longest = op;
+    }
+  }
+};
+
+class Producer : public IRVisitor {
+ public:
+  explicit Producer(const std::string& name) : name_(name) {}
+  const ProducerConsumer* found = nullptr;
+
+ private:
+  using IRVisitor::visit;
+  void visit(const ProducerConsumer* op) override {
+    if (op->is_producer && op->name == name_)
+      found = op;
+    else
+      IRVisitor::visit(op);
+  }
+  void visit(const For*) override {}  // what is made anew in a loop is no nest of its own
+
+  const std::string& name_;
+};
+
+const ProducerConsumer* producer_in(const Stmt& stmt, const std::string& name) {
+  Producer producer(name);
+  if (stmt.defined()) stmt.accept(&producer);
+  return producer.found;
+}
+
+class Replaced : public IRMutator {
+ public:
+  Replaced(const StmtNode<For>* loop, Stmt by) : loop_(loop), by_(std::move(by)) {}
+
+ private:
+  using IRMutator::visit;
+  Stmt visit(const For* op) override { return op == loop_ ? by_ : IRMutator::visit(op); }
+
+  const StmtNode<For>* loop_;
+  Stmt by_;
+};
+
+/// What belongs to some Funcs, and all else; undefined where there is nothing.
+struct Parts {
+  Stmt own, others;
+};
+
+Stmt both(const Stmt& first, const Stmt& rest) {
+  if (!first.defined()) return rest;
+  return rest.defined() ? Block::make(first, rest) : first;
+}
+
+/// Takes `funcs` out of lowered code. What is around them and around the producer of `place` as well, they are without.
+class Taking {
+ public:
+  Taking(const std::set<std::string>& funcs, const std::string& place) : funcs_(funcs), place_(place) {}
+
+  Parts apart(const Stmt& stmt) const {
+    if (const auto* op = stmt.as<Block>()) {
+      const Parts first = apart(op->first), rest = apart(op->rest);
+      return {both(first.own, rest.own), both(first.others, rest.others)};
+    }
+    if (const auto* op = stmt.as<LetStmt>())
+      return around(op->body, [&](const Stmt& body) { return LetStmt::make(op->name, op->value, body); });
+    if (const auto* op = stmt.as<IfThenElse>(); op && !op->else_case.defined())
+      return around(op->then_case, [&](const Stmt& body) { return IfThenElse::make(op->condition, body); });
+    if (const auto* op = stmt.as<Allocate>())
+      return of(op->name, op->body, [&](const Stmt& body) {
+        return Allocate::make(op->name, op->type, op->memory_type, op->extents, op->condition, body, op->new_expr,
+                              op->free_function, op->padding);
+      });
+    if (const auto* op = stmt.as<ProducerConsumer>(); op && !op->is_producer)
+      return of(op->name, op->body, [&](const Stmt& body) { return ProducerConsumer::make(op->name, false, body); });
+    const auto* producer = stmt.as<ProducerConsumer>();
+    const auto* free = stmt.as<Free>();
+    const bool own = (producer && funcs_.count(producer->name)) || (free && funcs_.count(free->name));
+    return own ? Parts{stmt, {}} : Parts{{}, stmt};
+  }
+
+ private:
+  template <typename Wrap>
+  Parts around(const Stmt& body, const Wrap& wrap) const {
+    Parts parts = apart(body);
+    if (parts.own.defined() && !producer_in(body, place_)) parts.own = wrap(parts.own);
+    if (parts.others.defined()) parts.others = wrap(parts.others);
+    return parts;
+  }
+
+  // Something around `body` that is there for the Func `name` alone.
+  template <typename Wrap>
+  Parts of(const std::string& name, const Stmt& body, const Wrap& wrap) const {
+    Parts parts = apart(body);
+    Stmt& owner = funcs_.count(name) ? parts.own : parts.others;
+    if (owner.defined()) owner = wrap(owner);
+    return parts;
+  }
+
+  const std::set<std::string>& funcs_;
+  const std::string& place_;
+};
+
+/// Piece `number` of a loop cut into `count` of nearly the same length.
+Stmt piece_of(const For* loop, const Expr& number, int64_t count) {
+  const int64_t extent = *as_const_int(loop->extent);
+  const int least = static_cast<int>(extent / count), longer = static_cast<int>(extent % count);
+  const Expr begin = simplify(loop->min + number * least + Halide::min(number, longer));
+  return For::make(loop->name, begin, simplify(least + Halide::select(number < longer, 1, 0)), ForType::Serial,
+                   loop->partition_policy, loop->device_api, loop->body);
+}
+
+/// `moved` with its longest loop in turn with `host`; undefined where that cannot be.
+Stmt in_turn(const Stmt& moved, const For* host, int pieces) {
+  OuterLoops loops;
+  moved.accept(&loops);
+  const auto extent = as_const_int(host->extent);
+  const bool parallel = host->for_type == ForType::Parallel;
+  if (!loops.longest || !extent || parallel != (loops.parallel != nullptr)) return {};
+  const auto threads = parallel ? as_const_int(loops.parallel->extent) : std::optional<int64_t>(1);
+  if (!threads || *threads < 1) return {};
+  const int64_t count =
+      std::min({int64_t{pieces} / *threads, *extent / *threads, *as_const_int(loops.longest->extent)});
+  if (count < 2 || *threads * count > INT32_MAX) return {};
+  const std::string name = unique_name("turn");
+  const Expr turn = Variable::make(Halide::Int(32), name);
+  Expr of_host = turn;
+  if (parallel)
+    of_host += (Variable::make(Halide::Int(32), loops.parallel->name) - loops.parallel->min) * static_cast<int>(count);
+  const Stmt body = Block::make(piece_of(host, of_host, *threads * count), piece_of(loops.longest, turn, count));
+  return Replaced(loops.longest, For::make(name, 0, static_cast<int>(count), ForType::Serial, Halide::Partition::Auto,
+                                           Halide::DeviceAPI::None, body))
+      .mutate(moved);
+}
+
+Stmt with_nests_in_turn(const Stmt& stmt, const NestsInTurn& nests) {
+  const auto* producer = producer_in(stmt, nests.host);
+  if (!producer) return stmt;
+  OuterLoops loops;
+  producer->body.accept(&loops);
+  const For* host = loops.parallel ? loops.parallel : loops.longest;
+  const Parts parts = Taking(nests.moved, nests.host).apart(stmt);
+  if (!host || !parts.own.defined()) return stmt;
+  const Stmt merged = in_turn(parts.own, host, nests.pieces);
+  return merged.defined() ? Replaced(host, merged).mutate(parts.others) : stmt;
+}
+
+}  // namespace
+
+NestsInTurn nests_in_turn(const Stage& moved, const Stage& host, int pieces) {
+  NestsInTurn nests{{}, host.tiled.name(), pieces};
+  for (const auto* func : {&moved.result, &moved.tiled, &moved.assigned, &moved.accumulator, &moved.partial})
+    if (func->defined()) nests.moved.insert(func->name());
+  for (const auto& [fold, width] : moved.folds) nests.moved.insert(fold.name());
+  return nests;
+}
+
+Stmt LoopsInTurn::mutate(const Stmt& stmt) {
+  Stmt result = stmt;
+  for (const auto& nests : nests_) result = with_nests_in_turn(result, nests);
+  return result;
+}
+
+}  // namespace tile_tune::codegen
