@@ -43,6 +43,19 @@ ir::Program bound_program(const std::string& text, const ir::Sizes& sizes) {
 
 codegen::Target host(int threads) { return require(codegen::resolve_target("host", threads)); }
 
+std::vector<codegen::Target> runnable(const std::vector<std::string>& targets) {
+  std::vector<codegen::Target> result;
+  for (const auto& text : targets) {
+    const auto target = require(codegen::describe_target(text, 1));
+    if (const auto runs = codegen::check_runs_here(target)) {
+      result.push_back(target);
+    } else {
+      WARN("skipped: " << runs.error().message);
+    }
+  }
+  return result;
+}
+
 std::string disassembly(const ir::Program& program, const codegen::Schedule& schedule, const codegen::Target& target) {
   const auto object = std::filesystem::temp_directory_path() / ("tile-tune-test-" + std::to_string(getpid()) + ".o");
   require(codegen::compile_object(program, schedule, target, "kernel", object));

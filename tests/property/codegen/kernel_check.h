@@ -16,6 +16,9 @@ ir::Program bound_program(const std::string& text, const ir::Sizes& sizes);
 
 codegen::Target host(int threads);
 
+/// Those of the targets whose kernels run on this machine, with one thread; the test says which others it leaves out.
+std::vector<codegen::Target> runnable(const std::vector<std::string>& targets);
+
 /// The instructions of the program's kernel, as objdump lists them. For any target: nothing runs.
 std::string disassembly(const ir::Program& program, const codegen::Schedule& schedule, const codegen::Target& target);
 
