@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "codegen/lower/compile.h"
+#include "search/measure/kernel.h"
 #include "search/measure/problem.h"
 #include "search/measure/protocol.h"
 
@@ -53,6 +54,8 @@ class KernelCheck {
   /// The kernel's library, or what kept it from being made.
   tile_tune::Result<std::filesystem::path> build(const codegen::Schedule& schedule, const ir::Program& base,
                                                  codegen::Compiled& compiled);
+  search::Reply judge(const search::Kernel& kernel);
+  static void expect_right(const search::Reply& verdict);
 
   search::Problem problem_;
   codegen::Target target_;
