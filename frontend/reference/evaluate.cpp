@@ -1,9 +1,10 @@
 #include <fmt/format.h>
+#include <sched.h>
+
 #include <algorithm>
 #include <future>
 #include <new>
 #include <numeric>
-#include <thread>
 
 #include "frontend/reference/evaluator.h"
 #include "frontend/reference/random.h"
@@ -128,6 +129,12 @@ void append(Expected& to, const Expected& more) {
   append(to.imaginaries, more.imaginaries);
 }
 
+// CPUs that the caller may use; std::thread::hardware_concurrency() is all that the machine has.
+double usable_cpus() {
+  cpu_set_t set;
+  return sched_getaffinity(0, sizeof set, &set) == 0 ? CPU_COUNT(&set) : 1;
+}
+
 // How many evaluators share the work. What several elements depend on each of them computes and keeps for itself:
 // neighbours, which share most (a row's sum), are mostly in one part.
 size_t count_parts(const ir::Program& program, const Evaluator& evaluator) {
@@ -136,7 +143,7 @@ size_t count_parts(const ir::Program& program, const Evaluator& evaluator) {
   if (program.statements.size() > kMaxChain || !evaluator.computes_single_elements()) return 1;
   const double parts = std::min(evaluation_seconds(program) / kLeastSeconds,
                                 kMostBytes / static_cast<double>(std::max<size_t>(evaluator.bytes_kept(), 1)) + 1);
-  return static_cast<size_t>(std::clamp(parts, 1.0, std::max<double>(std::thread::hardware_concurrency(), 1)));
+  return static_cast<size_t>(std::clamp(parts, 1.0, usable_cpus()));
 }
 
 // Elements of each output as `choose(evaluator, output)` says.

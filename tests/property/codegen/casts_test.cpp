@@ -54,22 +54,21 @@ std::string text_of(const std::string& type, const std::vector<std::string>& exp
   return "def f(" + type + "(N) a) -> (" + outputs + ") {\n" + statements + "}";
 }
 
-std::vector<std::vector<std::byte>> outputs(const std::string& text, const tensor::Array& a, const char* target) {
-  CAPTURE(text, target);
+std::vector<std::vector<std::byte>> outputs(const std::string& text, const tensor::Array& a,
+                                            const codegen::Target& target) {
+  CAPTURE(text, target.halide);
   const ir::Program program = test::bound_program(text, {{"N", a.element_count()}});
-  const auto resolved = codegen::resolve_target(target, 1);
-  REQUIRE(resolved);
-  test::KernelCheck check(program, {{0, a}}, *resolved);
-  return check.outputs(search::Space(program, *resolved).default_schedule());
+  test::KernelCheck check(program, {{0, a}}, target);
+  return check.outputs(search::Space(program, target).default_schedule());
 }
 
-constexpr const char* kTargets[] = {"host", "x86-64-linux-sse41-avx-f16c-fma-avx2", "x86-64-linux"};
+const std::vector<std::string> kTargets{"host", "x86-64-linux-sse41-avx-f16c-fma-avx2", "x86-64-linux"};
 
 }  // namespace
 
 TEST_CASE("floats become integers by truncation, saturate, and are 0 where they are NaN", "[property]") {
   const std::vector<double> values = telling_floats();
-  for (const char* target : kTargets)
+  for (const auto& target : test::runnable(kTargets))
     for (const auto& [from, name] : kFloats) {
       auto a = tensor::Array::zeros(from, {static_cast<int64_t>(values.size())});
       for (size_t i = 0; i < values.size(); ++i) tensor::store_real(from, a.data.data(), i, values[i]);
@@ -78,7 +77,7 @@ TEST_CASE("floats become integers by truncation, saturate, and are 0 where they 
       const auto got = outputs(text_of(name, casts), a, target);
       for (size_t i = 0; i < values.size(); ++i) {
         const double value = tensor::load_real(from, a.data.data(), i);
-        CAPTURE(target, name, value);
+        CAPTURE(target.halide, name, value);
         CHECK(tensor::load_integer(DType::Bool, got[0].data(), i) == !(value == 0));
         for (size_t t = 0; t < std::size(kIntegers); ++t) {
           CAPTURE(kIntegers[t].name);
@@ -93,7 +92,7 @@ TEST_CASE("integers become narrower ones by their low bits, and floats by roundi
   for (const int bit : {24, 25, 30, 31, 32, 53, 54, 62})
     for (const int64_t step : {-1, 0, 1, 3}) values.push_back((int64_t{1} << bit) + step);
   values.insert(values.end(), {INT64_MAX, INT64_MIN, (int64_t{1} << 30) + (1 << 22) + 1, (int64_t{1} << 60) + 1});
-  for (const char* target : {"host", "x86-64-linux"})
+  for (const auto& target : test::runnable({"host", "x86-64-linux"}))
     for (const auto& [from, name] : kIntegers) {
       auto a = tensor::Array::zeros(from, {static_cast<int64_t>(values.size())});
       for (size_t i = 0; i < values.size(); ++i) tensor::store_integer(from, a.data.data(), i, values[i]);
@@ -106,7 +105,7 @@ TEST_CASE("integers become narrower ones by their low bits, and floats by roundi
         const bool upper = from == DType::U64 && value < 0;
         const float single = upper ? static_cast<float>(static_cast<uint64_t>(value)) : static_cast<float>(value);
         const double wide = upper ? static_cast<double>(static_cast<uint64_t>(value)) : static_cast<double>(value);
-        CAPTURE(target, name, value);
+        CAPTURE(target.halide, name, value);
         CHECK(tensor::load_integer(DType::Bool, got[0].data(), i) == (value != 0));
         for (size_t t = 0; t < std::size(kIntegers); ++t)
           CHECK(tensor::load_integer(kIntegers[t].type, got[t + 1].data(), i) ==
@@ -131,7 +130,7 @@ TEST_CASE("floats become narrower ones by one rounding", "[property]") {
           values.push_back(sign * std::ldexp(1 + part + beside, exponent));
   for (const double border : {0x1.ffffffp127, 0x1.ff7p127, 0x1.ffp127, 0x1.feffffp127})
     values.insert(values.end(), {border, -border, std::nextafter(border, 0)});
-  for (const char* target : kTargets)
+  for (const auto& target : test::runnable(kTargets))
     for (const auto& [from, name] : kFloats) {
       auto a = tensor::Array::zeros(from, {static_cast<int64_t>(values.size())});
       for (size_t i = 0; i < values.size(); ++i) tensor::store_real(from, a.data.data(), i, values[i]);
@@ -143,7 +142,7 @@ TEST_CASE("floats become narrower ones by one rounding", "[property]") {
           const double value = tensor::load_real(from, a.data.data(), i);
           const double wanted = tensor::round_to(kFloats[t].type, value);
           const double result = tensor::load_real(kFloats[t].type, got[t].data(), i);
-          CAPTURE(target, name, kFloats[t].name, value, wanted, result);
+          CAPTURE(target.halide, name, kFloats[t].name, value, wanted, result);
           CHECK((std::isnan(wanted) ? std::isnan(result)
                                     : result == wanted && std::signbit(result) == std::signbit(wanted)));
         }
@@ -153,7 +152,7 @@ TEST_CASE("floats become narrower ones by one rounding", "[property]") {
 TEST_CASE("every NaN stays one as a half", "[property]") {
   std::vector<uint32_t> bits{0x7fffffff, 0xffffffff, 0x7f800001, 0xff800001, 0x7fc00000, 0x7fbfffff, 0x7f808000};
   const auto a = test::array_of(DType::F32, test::repeated(bits));
-  const auto got = outputs(text_of("float", {"bfloat16(a(i))", "float16(a(i))"}), a, "host");
+  const auto got = outputs(text_of("float", {"bfloat16(a(i))", "float16(a(i))"}), a, test::host(1));
   for (int64_t i = 0; i < 37; ++i) {
     CHECK(std::isnan(tensor::load_real(DType::BF16, got[0].data(), i)));
     CHECK(std::isnan(tensor::load_real(DType::F16, got[1].data(), i)));

@@ -43,6 +43,19 @@ ir::Program bound_program(const std::string& text, const ir::Sizes& sizes) {
 
 codegen::Target host(int threads) { return require(codegen::resolve_target("host", threads)); }
 
+std::vector<codegen::Target> runnable(const std::vector<std::string>& targets) {
+  std::vector<codegen::Target> result;
+  for (const auto& text : targets) {
+    const auto target = require(codegen::describe_target(text, 1));
+    if (const auto runs = codegen::check_runs_here(target)) {
+      result.push_back(target);
+    } else {
+      WARN("skipped: " << runs.error().message);
+    }
+  }
+  return result;
+}
+
 std::string disassembly(const ir::Program& program, const codegen::Schedule& schedule, const codegen::Target& target) {
   const auto object = std::filesystem::temp_directory_path() / ("tile-tune-test-" + std::to_string(getpid()) + ".o");
   require(codegen::compile_object(program, schedule, target, "kernel", object));
@@ -95,16 +108,20 @@ KernelCheck::Result KernelCheck::operator()(const codegen::Schedule& schedule, c
     result.error = library.error().message;
     return result;
   }
-  const auto kernel = require(search::Kernel::load(*library));
-  constexpr double kLongEnough = 60;
-  result.verdict = search::verify(problem_, kernel, kLongEnough, STDERR_FILENO);
+  result.verdict = judge(require(search::Kernel::load(*library)));
   return result;
 }
 
+search::Reply KernelCheck::judge(const search::Kernel& kernel) {
+  constexpr double kLongEnough = 60;
+  return search::verify(problem_, kernel, kLongEnough, STDERR_FILENO);
+}
+
 std::vector<std::vector<std::byte>> KernelCheck::outputs(const codegen::Schedule& schedule) {
-  expect_right(schedule);
+  CAPTURE(codegen::to_json(schedule).dump());
   codegen::Compiled ignored;
   const auto kernel = require(search::Kernel::load(require(build(schedule, program(), ignored))));
+  expect_right(judge(kernel));
   search::Buffers buffers(problem_, search::Flush::End);
   buffers.prepare_outputs(std::byte{0});
   search::KernelCall call(problem_.program, kernel, buffers, search::Flush::End);
@@ -118,8 +135,12 @@ void KernelCheck::expect_right(const codegen::Schedule& schedule, const ir::Prog
   CAPTURE(codegen::to_json(schedule).dump());
   const auto result = (*this)(schedule, base);
   CHECK(result.error == "");
-  CHECK(result.verdict.reason == "");
-  CHECK(result.verdict.outcome == search::Outcome::Ok);
+  expect_right(result.verdict);
+}
+
+void KernelCheck::expect_right(const search::Reply& verdict) {
+  CHECK(verdict.reason == "");
+  CHECK(verdict.outcome == search::Outcome::Ok);
 }
 
 }  // namespace tile_tune::test

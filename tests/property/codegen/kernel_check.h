@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "codegen/lower/compile.h"
+#include "search/measure/kernel.h"
 #include "search/measure/problem.h"
 #include "search/measure/protocol.h"
 
@@ -15,6 +16,9 @@ namespace tile_tune::test {
 ir::Program bound_program(const std::string& text, const ir::Sizes& sizes);
 
 codegen::Target host(int threads);
+
+/// Those of the targets whose kernels run on this machine, with one thread; the test says which others it leaves out.
+std::vector<codegen::Target> runnable(const std::vector<std::string>& targets);
 
 /// The instructions of the program's kernel, as objdump lists them. For any target: nothing runs.
 std::string disassembly(const ir::Program& program, const codegen::Schedule& schedule, const codegen::Target& target);
@@ -50,6 +54,8 @@ class KernelCheck {
   /// The kernel's library, or what kept it from being made.
   tile_tune::Result<std::filesystem::path> build(const codegen::Schedule& schedule, const ir::Program& base,
                                                  codegen::Compiled& compiled);
+  search::Reply judge(const search::Kernel& kernel);
+  static void expect_right(const search::Reply& verdict);
 
   search::Problem problem_;
   codegen::Target target_;

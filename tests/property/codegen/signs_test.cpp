@@ -83,14 +83,9 @@ void check_bits(DType type, const std::string& name, const codegen::Target& targ
 }  // namespace
 
 TEST_CASE("signs are those of IEEE 754, in every float type and mode", "[property]") {
-  const auto target = [](const char* name) {
-    const auto resolved = codegen::resolve_target(name, 1);
-    REQUIRE(resolved);
-    return *resolved;
-  };
-  codegen::Target deterministic = target("host");
-  deterministic.halide += "-strict_float";
-  for (const auto& one : {target("host"), target("x86-64-linux-sse41-avx-f16c-fma-avx2"), deterministic}) {
+  auto targets = test::runnable({"host", "x86-64-linux-sse41-avx-f16c-fma-avx2"});
+  targets.push_back(codegen::deterministic(test::host(1)));
+  for (const auto& one : targets) {
     CAPTURE(one.halide);
     check_bits(DType::F16, "float16", one);
     check_bits(DType::BF16, "bfloat16", one);

@@ -16,14 +16,29 @@ Target get_host_target() { return Target(Target::Linux, Target::X86, 64, {FEATUR
 }  // namespace Halide
 
 #ifdef PROCESSORS
-extern "C" int sched_getaffinity(pid_t, size_t size, cpu_set_t* set) {
+namespace {
+
+// What this thread asked for itself; new processes begin with every processor.
+thread_local cpu_set_t chosen;
+thread_local bool has_chosen = false;
+
+}  // namespace
+
+extern "C" int sched_getaffinity(pid_t thread, size_t size, cpu_set_t* set) {
   CPU_ZERO_S(size, set);
-  for (int cpu = 0; cpu < PROCESSORS; ++cpu) CPU_SET_S(static_cast<size_t>(cpu), size, set);
+  for (int cpu = 0; cpu < PROCESSORS; ++cpu)
+    if (thread != 0 || !has_chosen || CPU_ISSET(cpu, &chosen)) CPU_SET_S(static_cast<size_t>(cpu), size, set);
   return 0;
 }
 
 // A thread that wants a processor there is none of runs on any.
 extern "C" int sched_setaffinity(pid_t thread, size_t size, const cpu_set_t* set) {
+  if (thread == 0) {
+    CPU_ZERO(&chosen);
+    for (int cpu = 0; cpu < PROCESSORS; ++cpu)
+      if (CPU_ISSET_S(static_cast<size_t>(cpu), size, set)) CPU_SET(cpu, &chosen);
+    has_chosen = true;
+  }
   using Function = int (*)(pid_t, size_t, const cpu_set_t*);
   static const auto real = reinterpret_cast<Function>(dlsym(RTLD_NEXT, "sched_setaffinity"));
   real(thread, size, set);

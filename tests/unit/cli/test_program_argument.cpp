@@ -1,3 +1,5 @@
+#include <unistd.h>
+
 #include <catch2/catch.hpp>
 #include <filesystem>
 #include <fstream>
@@ -10,7 +12,8 @@ using namespace tile_tune::cli;
 TEST_CASE("a program of a file keeps its own text, not the file's") {
   const std::string one = "def one(float(N) A) -> (o) { o(i) = A(i) }",
                     two = "def two(float(N) A) -> (o) {\n  o += A(i)\n}";
-  const auto path = std::filesystem::temp_directory_path() / "tile-tune-program-argument.tc";
+  const auto path =
+      std::filesystem::temp_directory_path() / ("tile-tune-program-argument." + std::to_string(getpid()) + ".tc");
   std::ofstream(path) << "# of two\n" << one << "\n" << two << " # the end\n";
   const auto loaded = load_programs({path.string()}, {}, Reporter(Volume::Quiet, false, false));
   std::filesystem::remove(path);

@@ -1,4 +1,6 @@
 // The surface of the language: what compiles, what does not, how values print, what programs become.
+#include <unistd.h>
+
 #include <catch2/catch.hpp>
 #include <tile_tune/edsl.h>
 
@@ -229,7 +231,8 @@ TEST_CASE("save writes what the reader reads") {
   O(i) += A((i - 1) / 2, j);
   O.use_default(-1);
   const Program program("p", {A}, {{"O", O}});
-  const auto path = std::filesystem::temp_directory_path() / "tile_tune_surface_test.json";
+  const auto path =
+      std::filesystem::temp_directory_path() / ("tile_tune_surface_test." + std::to_string(getpid()) + ".json");
   program.save(path.string());
   std::ifstream stream(path);
   std::ostringstream saved;

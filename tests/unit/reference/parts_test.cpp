@@ -1,6 +1,13 @@
 // Work that is shared out: elements among threads, terms of a sum among partial sums.
+#include <sched.h>
+
+#include <atomic>
+#include <chrono>
 #include <cmath>
+#include <filesystem>
+#include <future>
 #include <limits>
+#include <thread>
 
 #include "tests/unit/reference/programs.h"
 
@@ -25,7 +32,58 @@ struct Shared {
   }
 };
 
+// The most threads that this process has at any time that it is looked at, until `done`.
+std::ptrdiff_t most_threads(const std::atomic<bool>& done) {
+  std::ptrdiff_t most = 0;
+  while (!done) {
+    const std::filesystem::directory_iterator threads("/proc/self/task");
+    most = std::max(most, std::distance(begin(threads), end(threads)));
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
+  return most;
+}
+
+// Of the CPUs that this thread may use it has the first alone while this lives.
+class OneCpu {
+ public:
+  OneCpu() {
+    sched_getaffinity(0, sizeof before_, &before_);
+    int first = 0;
+    while (!CPU_ISSET(first, &before_)) ++first;
+    cpu_set_t one;
+    CPU_ZERO(&one);
+    CPU_SET(first, &one);
+    sched_setaffinity(0, sizeof one, &one);
+  }
+  ~OneCpu() { sched_setaffinity(0, sizeof before_, &before_); }
+  OneCpu(const OneCpu&) = delete;
+  OneCpu& operator=(const OneCpu&) = delete;
+
+ private:
+  cpu_set_t before_;
+};
+
 }  // namespace
+
+TEST_CASE("the reference keeps to the CPUs that its caller may use") {
+  const Shared shared;
+  const Inputs inputs = random_inputs(shared.b.program(), 1);
+  const auto everywhere = evaluate(shared.b.program(), inputs);
+  std::atomic<bool> done = false;
+  auto most = std::async(std::launch::async, [&] { return most_threads(done); });
+  const OneCpu one;
+  cpu_set_t set;
+  sched_getaffinity(0, sizeof set, &set);
+  const auto here = evaluate(shared.b.program(), inputs);
+  done = true;
+  const int allowed = CPU_COUNT(&set);  // of three that are pretended all remain
+  CHECK(most.get() <= 1 + allowed);
+  REQUIRE((everywhere && here));
+  for (size_t output = 0; output < 2; ++output) {
+    CHECK(here->at(output).values == everywhere->at(output).values);
+    CHECK(here->at(output).elements == everywhere->at(output).elements);
+  }
+}
 
 TEST_CASE("every element of every output of a large program is there once, in order") {
   const Shared shared;
