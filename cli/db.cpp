@@ -234,7 +234,7 @@ Result<std::vector<OpenDatabase>> open_checked(const Session& session) {
   std::vector<OpenDatabase> databases;
   for (const auto& path : paths) {
     TILE_TUNE_TRY(database, db::Database::open(path, db::Mode::ReadOnly));
-    TILE_TUNE_CHECK(database.check_pages());
+    TILE_TUNE_CHECK(database.check_pages(db::Database::Depth::Indexes));
     databases.push_back({path, std::move(database)});
   }
   return databases;

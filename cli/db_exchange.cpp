@@ -147,6 +147,7 @@ Result<Exit> tell(const db::Absorbed& absorbed, const std::string& path, const R
 Result<Exit> take(const db::RecordSource& source, const Session& session) {
   TILE_TUNE_TRY(path, session.database());
   TILE_TUNE_TRY(database, db::Database::open(path, db::Mode::ReadWrite));
+  TILE_TUNE_CHECK(database.check_pages(db::Database::Depth::Indexes));  // they say what is there already
   TILE_TUNE_TRY(absorbed, database.absorb(source));
   return tell(absorbed, path.string(), session.report);
 }
@@ -169,7 +170,7 @@ Result<Exit> merge(const std::vector<std::string>& inputs, const Session& sessio
   std::vector<db::Database> sources;  // opened before the target is made: a slip in a name leaves no empty file
   for (const auto& input : inputs) {
     TILE_TUNE_TRY(source, db::Database::open(input, db::Mode::ReadOnly));
-    TILE_TUNE_CHECK(source.check_pages());
+    TILE_TUNE_CHECK(source.check_pages(db::Database::Depth::Indexes));
     sources.push_back(std::move(source));
   }
   const auto all = [&](const db::RecordVisitor& visitor) -> Result<void> {

@@ -8,7 +8,8 @@
 
 namespace tile_tune::cli {
 
-/// A database of the command line, for reading: it exists, and its pages hang together.
+/// A database of the command line, for reading: it exists, and its pages hang together and its indexes, by which records
+/// are found, agree with its tables.
 struct OpenDatabase {
   std::filesystem::path path;
   db::Database database;
