@@ -137,7 +137,7 @@ TEST_CASE("names that are SQL, paths or huge are data like any other") {
   SessionRow odd = session(9'223'372'036'854'775'807);
   odd.strategy = "\"; DELETE FROM winner";
   const auto run = value(db.begin_session(program, target(2, "$(reboot)"), tool("`id`"), odd));
-  TrialRow row = winner(0, 8, 1e308);
+  TrialRow row = winner(0, 8, 1e18);
   row.reason = std::string("nul \0 inside", 12);
   row.created_ms = 9'000'000'000'000'000;
   value(db.append_trial(run, row));
