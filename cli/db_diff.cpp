@@ -136,7 +136,7 @@ std::string table_of(const std::vector<Line>& lines, size_t width) {
                                 {{"time b", Align::Right}},
                                 {{"speed-up a", Align::Right}},
                                 {{"speed-up b", Align::Right}},
-                                {{"raced"}},
+                                {{"race"}},
                                 {{"threads", Align::Right}},
                                 {{"target"}},
                                 {{"layout"}},
@@ -156,7 +156,7 @@ std::string summary(const std::vector<Line>& lines, const DiffArguments& argumen
   std::string text =
       fmt::format("{} the same schedule, {} others (a faster {}, b {}, neither {}, never raced {}), ",
                   schedules["same"], schedules["differ"], winners["a"], winners["b"], winners["neither"], unraced);
-  text += fmt::format("{} only in a, {} only in b\n", schedules["only in a"], schedules["only in b"]);
+  text += fmt::format(", {} only in a, {} only in b\n", schedules["only in a"], schedules["only in b"]);
   if (unraced > 0)
     text += fmt::format(
         "times of different runs do not compare: `tile-tune db merge {} {} --db both.db`, then `tile-tune db verify "

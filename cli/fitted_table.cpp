@@ -24,7 +24,7 @@ void erase_column(std::vector<FittedColumn>& columns, Rows& rows, size_t c) {
   for (auto& row : rows) row.erase(row.begin() + at);
 }
 
-/// "layout row"; what tells by itself what it is stands alone.
+/// "layout row", or "no speed-up".
 std::string shared_text(const std::string& title, const std::string& value) {
   return value.empty() || value == "-" ? "no " + title : title + " " + value;
 }
@@ -97,7 +97,7 @@ std::string fitted_text(const FittedTable& table) {
   std::string text = table.shared.empty() ? "" : "in all lines: " + table.shared + "\n";
   text += table.text;
   if (!table.hidden.empty())
-    text += fmt::format("not shown for want of width: {}; --wide shows all\n", fmt::join(table.hidden, ", "));
+    text += fmt::format("hidden: {} (--wide shows all)\n", fmt::join(table.hidden, ", "));
   return text;
 }
 

@@ -78,7 +78,7 @@ TEST_CASE("a table fits the terminal: names are cut, then columns left out from 
   CHECK(cut.text.find("a_very_long_name_of_a_progr…") != std::string::npos);
   const auto narrow = fit_table(kColumns, rows, 40);
   CHECK(narrow.hidden == std::vector<std::string>{"types"});
-  CHECK(fitted_text(narrow).find("\nnot shown for want of width: types; --wide shows all\n") != std::string::npos);
+  CHECK(fitted_text(narrow).find("\nhidden: types (--wide shows all)\n") != std::string::npos);
   // What is never left out may be wider than a terminal.
   CHECK(fit_table(kColumns, rows, 5).hidden == std::vector<std::string>{"layout", "types"});
 }
