@@ -153,9 +153,10 @@ std::string summary(const std::vector<Line>& lines, const DiffArguments& argumen
     ++winners[faster(line)];
     unraced += !line.race;
   }
-  std::string text =
-      fmt::format("{} the same schedule, {} others (a faster {}, b {}, neither {}, never raced {}), ",
-                  schedules["same"], schedules["differ"], winners["a"], winners["b"], winners["neither"], unraced);
+  std::string text = fmt::format("{} the same schedule, {} others", schedules["same"], schedules["differ"]);
+  if (schedules["differ"] > 0)
+    text += fmt::format(" (a faster {}, b {}, neither {}, never raced {})", winners["a"], winners["b"],
+                        winners["neither"], unraced);
   text += fmt::format(", {} only in a, {} only in b\n", schedules["only in a"], schedules["only in b"]);
   if (unraced > 0)
     text += fmt::format(
