@@ -96,8 +96,7 @@ FittedTable fit_table(std::vector<FittedColumn> columns, Rows rows, size_t width
 std::string fitted_text(const FittedTable& table) {
   std::string text = table.shared.empty() ? "" : "in all lines: " + table.shared + "\n";
   text += table.text;
-  if (!table.hidden.empty())
-    text += fmt::format("hidden: {} (--wide shows all)\n", fmt::join(table.hidden, ", "));
+  if (!table.hidden.empty()) text += fmt::format("hidden: {} (--wide shows all)\n", fmt::join(table.hidden, ", "));
   return text;
 }
 
