@@ -1,4 +1,4 @@
-// tile-tune db list, db show: what the tuning database knows.
+// tile-tune db show: all that the tuning database knows of a program; the verbs of db.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -7,7 +7,8 @@
 #include <nlohmann/json.hpp>
 #include <tuple>
 
-#include "cli/db_families.h"
+#include "cli/db_list.h"
+#include "cli/db_rows.h"
 #include "cli/db_verbs.h"
 #include "cli/records.h"
 #include "cli/schedule_choice.h"
@@ -21,49 +22,11 @@ namespace tile_tune::cli {
 
 namespace {
 
-std::string speed_text(double ratio, double lo, double hi) {
-  if (ratio <= 0) return "-";
-  return lo > 0 ? fmt::format("{:.2f}x [{:.2f}, {:.2f}]", ratio, lo, hi) : fmt::format("{:.2f}x", ratio);
-}
-
-std::string storage_text(const db::ProgramRow& program) {
-  const auto constants = constant_names(program);
-  return constants.empty() ? program.layout : fmt::format("{}, constant {}", program.layout, fmt::join(constants, " "));
-}
-
-nlohmann::json best_json(const db::BestRow& best) {
-  return {{"trial", best.trial_id},
-          {"session", best.session},
-          {"schedule_id", best.schedule_id},
-          {"schedule", json_of_text(best.schedule_json)},
-          {"median_ns", best.median_ns},
-          {"ratio", best.ratio},
-          {"ratio_interval", {best.ratio_lo, best.ratio_hi}},
-          {"peak_fraction", best.peak_fraction > 0 ? nlohmann::json(best.peak_fraction) : nlohmann::json()},
-          {"tool", {{"tile_tune", best.tool.tile_tune}, {"halide", best.tool.halide}, {"llvm", best.tool.llvm}}}};
-}
-
-nlohmann::json row_json(const db::ListRow& row) {
-  nlohmann::json json{
-      {"id", row.id},
-      {"name", row.program.name},
-      {"sizes", json_of_text(row.program.sizes_json)},
-      {"dtypes", row.program.dtypes},
-      {"layout", row.program.layout},
-      {"constants", constant_names(row.program)},
-      {"content_hash", row.program.content_hash},
-      {"flops", row.program.flops},
-      {"bytes", row.program.bytes},
-      {"target", {{"halide", row.target.halide}, {"cpu_model", row.target.cpu_model}, {"threads", row.target.threads}}},
-      {"sessions", row.sessions},
-      {"trials", row.trials},
-      {"created_ms", row.created_ms}};
-  if (row.best) json["best"] = best_json(*row.best);
-  return json;
-}
+/// Whether a finalist was timed against the default: those of a default that failed were not.
+bool timed(const db::TrialRow& trial) { return trial.ratio > 0; }
 
 nlohmann::json row_json(const db::ShowRow& row) {
-  nlohmann::json json = row_json(row.summary);
+  nlohmann::json json = list_row_json(row.summary);
   json["outcomes"] = row.outcomes;
   json["source"] = row.summary.program.source;
   json["session_rows"] = nlohmann::json::array();
@@ -76,38 +39,16 @@ nlohmann::json row_json(const db::ShowRow& row) {
                                     {"created_ms", session.created_ms}});
   json["finals"] = nlohmann::json::array();
   for (const auto& stored : row.finals)
-    json["finals"].push_back({{"trial", stored.id},
-                              {"schedule_id", stored.trial.schedule_id},
-                              {"outcome", stored.trial.outcome},
-                              {"median_ns", stored.trial.median_ns},
-                              {"ratio", stored.trial.ratio},
-                              {"ratio_interval", {stored.trial.ratio_lo, stored.trial.ratio_hi}},
-                              {"chosen", stored.trial.chosen}});
+    json["finals"].push_back(
+        {{"trial", stored.id},
+         {"schedule_id", stored.trial.schedule_id},
+         {"outcome", stored.trial.outcome},
+         {"median_ns", timed(stored.trial) ? nlohmann::json(stored.trial.median_ns) : nullptr},
+         {"ratio", timed(stored.trial) ? nlohmann::json(stored.trial.ratio) : nullptr},
+         {"ratio_interval",
+          timed(stored.trial) ? nlohmann::json{stored.trial.ratio_lo, stored.trial.ratio_hi} : nlohmann::json()},
+         {"chosen", stored.trial.chosen}});
   return json;
-}
-
-std::string list_text(const std::vector<db::ListRow>& rows, const std::vector<db::DoneSession>& families) {
-  std::vector<std::vector<std::string>> cells;
-  for (const auto& row : rows)
-    cells.push_back({row.id, row.program.name, sizes_text(row.program.sizes_json), row.program.dtypes,
-                     storage_text(row.program), machine_text(row.target), std::to_string(row.target.threads),
-                     std::to_string(row.trials), row.best ? format_time(row.best->median_ns) : "-",
-                     row.best ? speed_text(row.best->ratio, 0, 0) : "-",
-                     row.best ? format_percent(row.best->peak_fraction) : "-", format_date(row.created_ms)});
-  if (cells.empty()) return families.empty() ? "the database holds no tuned program\n" : "";
-  return format_table({{"id"},
-                       {"program"},
-                       {"sizes"},
-                       {"types"},
-                       {"layout"},
-                       {"target"},
-                       {"threads", Align::Right},
-                       {"trials", Align::Right},
-                       {"time", Align::Right},
-                       {"speed-up", Align::Right},
-                       {"of roofline", Align::Right},
-                       {"tuned"}},
-                      cells);
 }
 
 /// On which rung of the ladder the best schedule of a row stands here (cli/schedule_choice.h).
@@ -132,7 +73,7 @@ std::string show_text(const db::ShowRow& row, const std::string& rung) {
   std::vector<std::string> outcomes;
   for (const auto& [outcome, count] : row.outcomes) outcomes.push_back(fmt::format("{} {}", count, outcome));
   std::vector<std::vector<std::string>> facts{
-      {"program", summary.program.name},
+      {"program", program_text(summary.program)},
       {"sizes", sizes_text(summary.program.sizes_json)},
       {"types", summary.program.dtypes},
       {"layout", storage_text(summary.program)},
@@ -158,34 +99,11 @@ std::string show_text(const db::ShowRow& row, const std::string& rung) {
   if (row.finals.empty()) return text;
   std::vector<std::vector<std::string>> finals;
   for (const auto& [id, session, trial] : row.finals)
-    finals.push_back({trial.schedule_id.substr(0, 12), trial.outcome, format_time(trial.median_ns),
+    finals.push_back({trial.schedule_id.substr(0, 12),
+                      trial.outcome == "ok" && !timed(trial) ? "not timed" : trial.outcome,
+                      trial.median_ns > 0 ? format_time(trial.median_ns) : "-",
                       speed_text(trial.ratio, trial.ratio_lo, trial.ratio_hi), trial.chosen ? "chosen" : ""});
   return text + "\n" + format_table({{"finalist"}, {"outcome"}, {"time", Align::Right}, {"speed-up"}, {""}}, finals, 2);
-}
-
-/// Which file a row is from is said where there are several.
-std::string from_text(const OpenDatabase& one, const std::vector<OpenDatabase>& all) {
-  return all.size() > 1 ? "\n" + one.path.string() + "\n" : "";
-}
-
-Result<Exit> list(const Session& session) {
-  TILE_TUNE_TRY(databases, open_checked(session));
-  nlohmann::json json = nlohmann::json::array();
-  std::string text;
-  for (auto& one : databases) {
-    TILE_TUNE_TRY(rows, one.database.list());
-    TILE_TUNE_TRY(families, stored_families(one.database));
-    warn_of_damage(one.database, session.report);
-    const auto add = [&](nlohmann::json row) {
-      row["database"] = one.path.string();
-      json.push_back(std::move(row));
-    };
-    for (const auto& row : rows) add(row_json(row));
-    for (const auto& row : families) add(family_row_json(row));
-    text += from_text(one, databases) + list_text(rows, families) + families_text(families);
-  }
-  TILE_TUNE_CHECK(session.report.json() ? print_json(json) : print(text));
-  return Exit::Success;
 }
 
 /// Those of a name; all without one. None where another database of the stack may have it.
@@ -229,13 +147,22 @@ Result<Exit> show(const std::string& name, const Session& session) {
 
 }  // namespace
 
+std::string from_text(const OpenDatabase& one, const std::vector<OpenDatabase>& all) {
+  return all.size() > 1 ? "\n" + one.path.string() + "\n" : "";
+}
+
+Result<OpenDatabase> open_checked(const std::filesystem::path& path) {
+  TILE_TUNE_TRY(database, db::Database::open(path, db::Mode::ReadOnly));
+  TILE_TUNE_CHECK(database.check_pages(db::Database::Depth::Indexes));
+  return OpenDatabase{path, std::move(database)};
+}
+
 Result<std::vector<OpenDatabase>> open_checked(const Session& session) {
   TILE_TUNE_TRY(paths, session.databases());
   std::vector<OpenDatabase> databases;
   for (const auto& path : paths) {
-    TILE_TUNE_TRY(database, db::Database::open(path, db::Mode::ReadOnly));
-    TILE_TUNE_CHECK(database.check_pages());
-    databases.push_back({path, std::move(database)});
+    TILE_TUNE_TRY(database, open_checked(path));
+    databases.push_back(std::move(database));
   }
   return databases;
 }
@@ -255,14 +182,15 @@ void warn_of_refusals(const std::vector<std::string>& refused, const Reporter& r
 void add_db(CLI::App& app, Command& command) {
   auto* verb = app.add_subcommand("db", "Looks after the tuning database");
   verb->require_subcommand(1);
-  verb->add_subcommand("list", "One line for each program and target")->callback([&command] {
-    command = [](Session& session) { return list(session); };
-  });
+  add_db_list(app, *verb, command);
   auto name = std::make_shared<std::string>();
   auto* show_verb = verb->add_subcommand("show", "All that is known of a program: best schedule, sessions, finals");
-  show_verb->add_option("NAME", *name, "A program's name or the first digits of its id; all if left out")
+  show_verb
+      ->add_option("NAME", *name,
+                   "A program's name, an einsum's subscripts or the first digits of an id; all if left out")
       ->type_name("");
   show_verb->callback([&command, name] { command = [name](Session& session) { return show(*name, session); }; });
+  add_db_diff(*verb, command);
   add_db_export(*verb, command);
   add_db_import(*verb, command);
   add_db_merge(*verb, command);

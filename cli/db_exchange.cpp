@@ -29,6 +29,7 @@ namespace fs = std::filesystem;
 struct ExportArguments {
   std::string name, output;
   std::string format = "jsonl";
+  bool winners = false;
 };
 
 /// A new file beside `target` that nobody else writes.
@@ -75,27 +76,33 @@ Result<void> write_out(const std::string& output, const std::function<Result<voi
   return written;
 }
 
-Result<void> write_records(db::Database& database, std::ostream& stream) {
+Result<void> write_records(db::Database& database, bool winners, std::ostream& stream) {
   stream << db::header_line() << '\n';
-  return database.each_record([&](const db::Record& record) -> Result<void> {
+  const auto write = [&](const db::Record& record) -> Result<void> {
     if (stream << db::to_line(record) << '\n') return {};
     return failure("cannot-write", fmt::format("the records cannot be written: {}", std::strerror(errno)));
-  });
+  };
+  return winners ? database.each_record_in_use(write) : database.each_record(write);
 }
 
 /// Several databases are exported as what merging them would give, which is done in a temporary file.
-Result<void> export_records(const std::string& output, std::vector<OpenDatabase>& databases) {
-  if (databases.size() == 1)
-    return write_out(output, [&](std::ostream& stream) { return write_records(databases.front().database, stream); });
+Result<void> export_records(const ExportArguments& arguments, std::vector<OpenDatabase>& databases) {
+  const auto write = [&](db::Database& database) {
+    return write_out(arguments.output,
+                     [&](std::ostream& stream) { return write_records(database, arguments.winners, stream); });
+  };
+  if (databases.size() == 1) return write(databases.front().database);
   TILE_TUNE_TRY(folder, search::SessionDirectory::create());
   TILE_TUNE_TRY(merged, db::Database::open(folder.path() / "merged.db", db::Mode::ReadWrite));
   for (auto& one : databases)
     TILE_TUNE_CHECK(merged.absorb([&](const db::RecordVisitor& visitor) { return one.database.each_record(visitor); }));
-  return write_out(output, [&](std::ostream& stream) { return write_records(merged, stream); });
+  return write(merged);
 }
 
 Result<Exit> run_export(const ExportArguments& arguments, const Session& session) {
   TILE_TUNE_TRY(databases, open_checked(session));
+  if (arguments.format == "t4" && arguments.winners)
+    return fail(ErrorClass::Program, "command-line", "--winners goes with records: T4 is a format for all trials");
   if (arguments.format == "t4") {
     TILE_TUNE_TRY(json, t4_json(databases, arguments.name));
     TILE_TUNE_CHECK(write_out(arguments.output, [&](std::ostream& stream) -> Result<void> {
@@ -107,7 +114,7 @@ Result<Exit> run_export(const ExportArguments& arguments, const Session& session
     return fail(ErrorClass::Program, "command-line",
                 "a NAME goes with --format t4: a file of records holds all of them");
   } else {
-    TILE_TUNE_CHECK(export_records(arguments.output, databases));
+    TILE_TUNE_CHECK(export_records(arguments, databases));
   }
   for (const auto& one : databases) warn_of_damage(one.database, session.report);
   return Exit::Success;
@@ -147,6 +154,7 @@ Result<Exit> tell(const db::Absorbed& absorbed, const std::string& path, const R
 Result<Exit> take(const db::RecordSource& source, const Session& session) {
   TILE_TUNE_TRY(path, session.database());
   TILE_TUNE_TRY(database, db::Database::open(path, db::Mode::ReadWrite));
+  TILE_TUNE_CHECK(database.check_pages(db::Database::Depth::Indexes));  // they say what is there already
   TILE_TUNE_TRY(absorbed, database.absorb(source));
   return tell(absorbed, path.string(), session.report);
 }
@@ -166,18 +174,17 @@ Result<Exit> import_records(const std::string& input, const Session& session) {
 }
 
 Result<Exit> merge(const std::vector<std::string>& inputs, const Session& session) {
-  std::vector<db::Database> sources;  // opened before the target is made: a slip in a name leaves no empty file
+  std::vector<OpenDatabase> sources;  // opened before the target is made: a slip in a name leaves no empty file
   for (const auto& input : inputs) {
-    TILE_TUNE_TRY(source, db::Database::open(input, db::Mode::ReadOnly));
-    TILE_TUNE_CHECK(source.check_pages());
+    TILE_TUNE_TRY(source, open_checked(input));
     sources.push_back(std::move(source));
   }
   const auto all = [&](const db::RecordVisitor& visitor) -> Result<void> {
-    for (auto& source : sources) TILE_TUNE_CHECK(source.each_record(visitor));
+    for (auto& source : sources) TILE_TUNE_CHECK(source.database.each_record(visitor));
     return {};
   };
   auto outcome = take(all, session);
-  for (const auto& source : sources) warn_of_damage(source, session.report);
+  for (const auto& source : sources) warn_of_damage(source.database, session.report);
   return outcome;
 }
 
@@ -194,6 +201,8 @@ void add_db_export(CLI::App& db, Command& command) {
                    "autotuning community's T4 results format")
       ->type_name("FORMAT")
       ->check(CLI::IsMember({"jsonl", "t4"}));
+  verb->add_flag("--winners", arguments->winners,
+                 "Only the schedules that are taken, one for each program, target and version, without other trials");
   refuse_empty(
       verb->add_option("-o,--output", arguments->output, "Where to (default: standard output)")->type_name("FILE"));
   verb->callback(

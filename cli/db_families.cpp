@@ -3,9 +3,10 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
+#include "cli/db_rows.h"
 #include "cli/family_sizes.h"
+#include "cli/fitted_table.h"
 #include "cli/records.h"
-#include "cli/table.h"
 #include "cli/units.h"
 #include "db/identity.h"
 
@@ -55,24 +56,32 @@ nlohmann::json family_row_json(const db::DoneSession& row) {
       {"created_ms", row.session.created_ms}};
 }
 
-std::string families_text(const std::vector<db::DoneSession>& rows) {
+std::vector<std::string> family_cells(const db::DoneSession& row) {
+  return {program_text(row.program),
+          range_text(row.session.options_json),
+          std::to_string(count_kernels(row.session.options_json)),
+          std::to_string(row.target.threads),
+          machine_text(row.target),
+          row.program.layout,
+          row.program.dtypes,
+          format_date(row.session.created_ms),
+          row.tool.tile_tune};
+}
+
+std::string families_text(const std::vector<db::DoneSession>& rows, size_t width) {
   if (rows.empty()) return "";
   std::vector<std::vector<std::string>> cells;
-  for (const auto& row : rows)
-    cells.push_back({row.program.name, range_text(row.session.options_json), row.program.dtypes, row.program.layout,
-                     machine_text(row.target), std::to_string(row.target.threads),
-                     std::to_string(count_kernels(row.session.options_json)), row.tool.tile_tune,
-                     format_date(row.session.created_ms)});
-  return "\n" + format_table({{"one entry for"},
-                              {"sizes"},
-                              {"types"},
-                              {"layout"},
-                              {"target"},
-                              {"threads", Align::Right},
-                              {"kernels", Align::Right},
-                              {"made by"},
-                              {"tuned"}},
-                             cells);
+  for (const auto& row : rows) cells.push_back(family_cells(row));
+  return "\n" + fitted_text(fit_table({{{"one entry for"}, Keep::Cut},
+                                       {{"sizes"}, Keep::Cut},
+                                       {{"kernels", Align::Right}, Keep::Whole},
+                                       {{"threads", Align::Right}},
+                                       {{"target"}},
+                                       {{"layout"}},
+                                       {{"types"}},
+                                       {{"tuned"}},
+                                       {{"made by"}}},
+                                      std::move(cells), width));
 }
 
 }  // namespace tile_tune::cli

@@ -13,7 +13,9 @@ namespace tile_tune::cli {
 Result<std::vector<db::DoneSession>> stored_families(db::Database& database);
 
 nlohmann::json family_row_json(const db::DoneSession& row);
-/// A table of them; empty without any.
-std::string families_text(const std::vector<db::DoneSession>& rows);
+/// One line of the table.
+std::vector<std::string> family_cells(const db::DoneSession& row);
+/// A table of them, `width` wide (0: as it comes out); empty without any.
+std::string families_text(const std::vector<db::DoneSession>& rows, size_t width);
 
 }  // namespace tile_tune::cli

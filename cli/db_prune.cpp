@@ -25,7 +25,7 @@ Result<Exit> prune(const PruneArguments& arguments, const Session& session) {
   TILE_TUNE_TRY(path, session.database());
   TILE_TUNE_CHECK(db::Database::open(path, db::Mode::ReadOnly));  // a slip in the name makes no new file
   TILE_TUNE_TRY(database, db::Database::open(path, db::Mode::ReadWrite));
-  TILE_TUNE_CHECK(database.check_pages());
+  TILE_TUNE_CHECK(database.check_pages(db::Database::Depth::Indexes));
   db::PruneRules rules;
   rules.older_than_ms =
       duration_cast<milliseconds>((system_clock::now() - hours(24) * arguments.days).time_since_epoch()).count();

@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "cli/db_families.h"
+#include "cli/db_rows.h"
 #include "cli/db_verbs.h"
 #include "cli/interrupt.h"
 #include "cli/memory.h"
@@ -27,6 +28,8 @@
 namespace tile_tune::cli {
 
 namespace {
+
+constexpr int64_t kShownEvery = 5'000;  // records
 
 struct VerifyArguments {
   std::string name;
@@ -57,10 +60,11 @@ struct Stack {
   bool writable = false;
 };
 
-Result<Stack> open_databases(const Session& session) {
+Result<Stack> open_databases(const Session& session, ProgressLine& line) {
   TILE_TUNE_TRY(paths, session.databases());
   Stack stack;
   for (const auto& path : paths) {
+    line.show(fmt::format("checking the pages and indexes of {}", path.string()));
     // Found missing or damaged before it is opened for writing, which would make or change it.
     TILE_TUNE_TRY(readable, db::Database::open(path, db::Mode::ReadOnly));
     TILE_TUNE_CHECK(readable.check_pages(db::Database::Depth::Indexes));
@@ -71,6 +75,7 @@ Result<Stack> open_databases(const Session& session) {
         stack.databases.push_back(std::move(*writable));
         continue;
       }
+      line.clear();
       warn_of_unstored(writable.error(), session.report);
     }
     stack.databases.push_back(std::move(readable));
@@ -153,9 +158,19 @@ Result<void> check_program(const db::ProgramRow& row, Stack& stack, const codege
   return {};
 }
 
-Result<void> check_digests(Stack& stack, Findings& findings) {
+int64_t count_records(const db::Counts& counts) {
+  return counts.programs + counts.targets + counts.tools + counts.schedules + counts.sessions + counts.trials;
+}
+
+Result<void> check_digests(Stack& stack, Findings& findings, ProgressLine& line) {
   for (auto& database : stack.databases) {
-    TILE_TUNE_CHECK(database.each_record([](const db::Record&) { return Result<void>(); }));
+    TILE_TUNE_TRY(counts, database.counts());
+    int64_t checked = 0;
+    TILE_TUNE_CHECK(database.each_record([&](const db::Record&) -> Result<void> {
+      if (checked++ % kShownEvery == 0)
+        line.show(fmt::format("checking record {} of {}", checked, count_records(counts)));
+      return {};
+    }));
     findings.damaged.insert(findings.damaged.end(), database.damaged_records().begin(),
                             database.damaged_records().end());
     TILE_TUNE_TRY(families, stored_families(database));
@@ -223,18 +238,20 @@ Result<Exit> judge(const Findings& findings) {
 }
 
 Result<Exit> verify(const VerifyArguments& arguments, const Session& session) {
-  TILE_TUNE_TRY(stack, open_databases(session));
+  ProgressLine line(session.report);
+  TILE_TUNE_TRY(stack, open_databases(session, line));
   Findings findings;
-  TILE_TUNE_CHECK(check_digests(stack, findings));
+  TILE_TUNE_CHECK(check_digests(stack, findings, line));
+  line.clear();
   for (const auto& record : findings.damaged)
     session.report.warn("damaged-record", fmt::format("the record {} is damaged and is not used", record));
   const StopOnInterrupt interrupt;
   if (!arguments.files_only) {
     TILE_TUNE_TRY(target, session.target());
     TILE_TUNE_TRY(programs, programs_of(stack, arguments, target, findings.elsewhere));
-    ProgressLine line(session.report);
     for (size_t i = 0; i < programs.size() && !interrupt.requested(); ++i) {
-      line.show(fmt::format("{} of {}: {}", i + 1, programs.size(), programs[i].name));
+      line.show(fmt::format("program {} of {}: {} {}", i + 1, programs.size(), program_text(programs[i]),
+                            sizes_text(programs[i].sizes_json)));
       const auto checked = check_program(programs[i], stack, target, session, interrupt.requested(), findings);
       line.clear();
       if (!checked) return tl::unexpected(checked.error());

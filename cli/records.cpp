@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <limits>
 #include <nlohmann/json.hpp>
 
 #include "cli/progress_line.h"
@@ -49,6 +50,10 @@ std::string sizes_json(const ir::Program& program, const ir::Sizes& sizes) {
   return json.dump();
 }
 
+/// A figure that was not measured is 0 here and NaN, no number, in a record: 0 would be one.
+double stored(double figure) { return figure > 0 ? figure : std::numeric_limits<double>::quiet_NaN(); }
+double measured_or_0(double figure) { return figure > 0 ? figure : 0; }
+
 }  // namespace
 
 Workload make_workload(const LoadedProgram& loaded, const ir::Program& bound, const ir::Sizes& sizes) {
@@ -91,13 +96,13 @@ db::TrialRow trial_row(const search::Trial& trial) {
           .compile_ms = measured.compile_ms,
           .verify_error = measured.verify_error,
           .samples_ns = measured.samples_ns,
-          .median_ns = measured.median_ns,
-          .ratio = measured.ratio,
-          .ratio_lo = measured.ratio_lo,
-          .ratio_hi = measured.ratio_hi,
-          .peak_fraction = measured.peak_fraction,
-          .peak_fraction_lo = measured.peak_fraction_lo,
-          .peak_fraction_hi = measured.peak_fraction_hi,
+          .median_ns = stored(measured.median_ns),
+          .ratio = stored(measured.ratio),
+          .ratio_lo = stored(measured.ratio_lo),
+          .ratio_hi = stored(measured.ratio_hi),
+          .peak_fraction = stored(measured.peak_fraction),
+          .peak_fraction_lo = stored(measured.peak_fraction_lo),
+          .peak_fraction_hi = stored(measured.peak_fraction_hi),
           .disturbed = measured.disturbed};
 }
 
@@ -114,13 +119,13 @@ Result<search::Trial> trial_from_row(const db::TrialRow& row) {
   measured.compile_ms = row.compile_ms;
   measured.verify_error = row.verify_error;
   measured.samples_ns = row.samples_ns;
-  measured.median_ns = row.median_ns;
-  measured.ratio = row.ratio;
-  measured.ratio_lo = row.ratio_lo;
-  measured.ratio_hi = row.ratio_hi;
-  measured.peak_fraction = row.peak_fraction;
-  measured.peak_fraction_lo = row.peak_fraction_lo;
-  measured.peak_fraction_hi = row.peak_fraction_hi;
+  measured.median_ns = measured_or_0(row.median_ns);
+  measured.ratio = measured_or_0(row.ratio);
+  measured.ratio_lo = measured_or_0(row.ratio_lo);
+  measured.ratio_hi = measured_or_0(row.ratio_hi);
+  measured.peak_fraction = measured_or_0(row.peak_fraction);
+  measured.peak_fraction_lo = measured_or_0(row.peak_fraction_lo);
+  measured.peak_fraction_hi = measured_or_0(row.peak_fraction_hi);
   measured.disturbed = row.disturbed;
   return trial;
 }

@@ -75,8 +75,8 @@ Json result_json(const db::TrialRow& trial) {
   Json measurements = Json::array();
   // Readers take the objective from here, of what failed, too: it is then the reason's word.
   const bool timed = trial.median_ns > 0;
-  measurements.push_back(
-      measurement("time", timed ? Json(trial.median_ns * kMsPerNs) : Json(trial.outcome), timed ? "ms" : ""));
+  const std::string why = outcome == search::Outcome::Ok ? "not-timed" : trial.outcome;
+  measurements.push_back(measurement("time", timed ? Json(trial.median_ns * kMsPerNs) : Json(why), timed ? "ms" : ""));
   if (trial.ratio > 0) measurements.push_back(measurement("speedup_over_default", trial.ratio, ""));
   if (trial.peak_fraction > 0) measurements.push_back(measurement("fraction_of_roofline", trial.peak_fraction, ""));
   Json times{{"compilation_time", trial.compile_ms > 0 ? trial.compile_ms : 0}, {"runtimes", std::move(runtimes)}};

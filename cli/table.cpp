@@ -6,10 +6,7 @@
 
 namespace tile_tune::cli {
 
-namespace {
-
-/// In one line that a terminal can bear: names in a database may hold anything.
-std::string shown(const std::string& cell) {
+std::string one_line(const std::string& cell) {
   std::string line;
   for (const char c : printable(cell)) {
     if (c == '\n' || c == '\t')
@@ -20,8 +17,6 @@ std::string shown(const std::string& cell) {
   return line;
 }
 
-}  // namespace
-
 size_t text_width(const std::string& text) {
   return static_cast<size_t>(std::count_if(text.begin(), text.end(), [](char c) { return (c & 0xC0) != 0x80; }));
 }
@@ -30,7 +25,7 @@ std::string format_table(const std::vector<Column>& columns, const std::vector<s
                          int indent) {
   auto rows = given;
   for (auto& row : rows)
-    for (auto& cell : row) cell = shown(cell);
+    for (auto& cell : row) cell = one_line(cell);
   std::vector<std::string> titles;
   std::vector<size_t> widths;
   for (size_t c = 0; c < columns.size(); ++c) {

@@ -19,6 +19,9 @@ struct Column {
 std::string format_table(const std::vector<Column>& columns, const std::vector<std::vector<std::string>>& rows,
                          int indent = 0);
 
+/// A cell in one line that a terminal can bear: names in a database may hold anything.
+std::string one_line(const std::string& cell);
+
 /// Characters of a UTF-8 text.
 size_t text_width(const std::string& text);
 

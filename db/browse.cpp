@@ -99,7 +99,27 @@ Result<std::vector<StoredTrial>> last_finals(sqlite3* db, const std::vector<Sess
   return finals;
 }
 
+bool is_called(const ProgramRow& program, const std::string& name) {
+  return program.name == name || (program.frontend == "einsum" && program.source == name);
+}
+
 }  // namespace
+
+Result<std::vector<StoredTrial>> Database::finals(const ProgramRow& program, const TargetRow& target) {
+  static const std::string sql = fmt::format(
+      "SELECT {} FROM program p CROSS JOIN session s ON s.program = p.id CROSS JOIN trial t ON t.session = s.id {} "
+      "WHERE p.workload = ?1 AND s.target = ?2 AND t.origin = 'final' ORDER BY s.created, s.id, t.sequence",
+      kTrialColumns, kTrialJoins);
+  Statement select(state_->db.get(), sql);
+  select.bind(Id{workload_id(program)}, Id{target_id(target)});
+  std::vector<StoredTrial> trials;
+  while (true) {
+    TILE_TUNE_TRY(more, select.step());
+    if (!more) return trials;
+    Cursor cursor(select);
+    if (auto trial = read_trial(cursor, state_->damaged)) trials.push_back(*std::move(trial));
+  }
+}
 
 Result<std::vector<ListRow>> Database::list() {
   TILE_TUNE_TRY(snapshot, Transaction::begin(state_->db.get(), Transaction::Kind::Read));
@@ -116,7 +136,7 @@ Result<std::vector<ShowRow>> Database::show(const std::string& name_or_id) {
   std::vector<ShowRow> rows;
   for (Entry& entry : all) {
     const bool by_id = name_or_id.size() >= kFewestDigits && entry.row.id.starts_with(name_or_id);
-    if (!by_id && entry.row.program.name != name_or_id) continue;
+    if (!by_id && !is_called(entry.row.program, name_or_id)) continue;
     ShowRow row;
     TILE_TUNE_TRY(sessions, sessions_of(db, entry, state_->damaged));
     TILE_TUNE_TRY(outcomes, outcomes_of(db, entry));

@@ -12,6 +12,7 @@
 #include <thread>
 
 #include "db/migrate.h"
+#include "db/schema_check.h"
 #include "db/statement.h"
 
 namespace tile_tune::db {
@@ -24,6 +25,17 @@ constexpr int kBusyTimeoutMs = 10'000;
 /// SQLite's own waiting looks less and less often, every 100 ms in the end: of two writers the one that keeps coming
 /// back at once would shut the other out.
 constexpr int kPollMs = 2;
+
+/// What SQLite may be made to do by a file from elsewhere, far beyond what our own statements and records need: without
+/// limits one expression in it takes a gigabyte.
+struct Limit {
+  int kind, most;
+};
+constexpr std::array<Limit, 5> kLimits = {{{SQLITE_LIMIT_LENGTH, 64 << 20},  // bytes of a value or row
+                                           {SQLITE_LIMIT_SQL_LENGTH, 100'000},
+                                           {SQLITE_LIMIT_EXPR_DEPTH, 100},
+                                           {SQLITE_LIMIT_COMPOUND_SELECT, 10},
+                                           {SQLITE_LIMIT_TRIGGER_DEPTH, 1}}};
 
 int wait_a_little(void*, int looks) {
   if (looks * kPollMs >= kBusyTimeoutMs) return 0;
@@ -80,6 +92,7 @@ Result<Connection> connect(const std::string& name, const fs::path& path, int fl
                                system_errno != 0 ? std::strerror(system_errno) : sqlite3_errstr(rc)));
   }
   sqlite3_busy_handler(handle, wait_a_little, nullptr);
+  for (const auto& [kind, most] : kLimits) sqlite3_limit(handle, kind, most);
   // A file from elsewhere may carry triggers, views and functions; ours has none.
   sqlite3_db_config(handle, SQLITE_DBCONFIG_DEFENSIVE, 1, nullptr);
   sqlite3_db_config(handle, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, nullptr);
@@ -129,7 +142,7 @@ Result<Connection> open_for_writing(const fs::path& path) {
   }
   const auto all = migrations();
   // Before anything is changed: the file may be another program's.
-  TILE_TUNE_CHECK(schema_version(db.get(), all.back().version));
+  TILE_TUNE_CHECK(checked_version(db.get(), all.back().version));
   TILE_TUNE_CHECK(check_complete(db.get(), path));
   TILE_TUNE_CHECK(choose_journal(db.get(), is_on_network(path)));
   // FULL: a trial is on the disk when append_trial returns. In WAL mode that is one fsync per transaction, a few
@@ -195,7 +208,7 @@ tl::unexpected<Diagnostic> empty_file(const fs::path& path) {
 Result<Connection> open_for_reading(const fs::path& path) {
   const int newest = migrations().back().version;
   TILE_TUNE_TRY(db, connect_reader(path));
-  TILE_TUNE_TRY(version, schema_version(db.get(), newest));
+  TILE_TUNE_TRY(version, checked_version(db.get(), newest));
   if (version == 0) return empty_file(path);
   TILE_TUNE_CHECK(check_complete(db.get(), path));
   if (version < newest) return upgraded_copy(db.get());
@@ -264,6 +277,8 @@ Result<Connection> open_damaged(const fs::path& path) {
   sqlite3_db_config(db.get(), SQLITE_DBCONFIG_WRITABLE_SCHEMA, 1, nullptr);
   const int newest = migrations().back().version;
   const auto named = schema_version(db.get(), newest);
+  const auto plain = check_plain_tables(db.get());
+  if (!plain) return tl::unexpected(plain.error());
   if (named && *named == newest) return db;
   // The tables are what is to be saved; the header may be what is damaged.
   const auto actual = version_of_tables(db.get());

@@ -47,6 +47,12 @@ Result<void> abort_dead_sessions(sqlite3* db, SessionLocks& locks) {
   return {};
 }
 
+/// Of what SQLite says of a damaged file, without the heading that it may have.
+std::string last_line(const std::string& text) {
+  const size_t end = text.rfind('\n');
+  return end == std::string::npos ? text : text.substr(end + 1);
+}
+
 Result<void> check_trial(const TrialRow& trial) {
   if (ir::sha256_hex(trial.schedule_json) != trial.schedule_id) {
     return failure("bad-record",
@@ -187,7 +193,9 @@ Result<void> Database::check_pages(Depth depth) {
   Statement check(db, depth == Depth::Pages ? "PRAGMA quick_check(1)" : "PRAGMA integrity_check(1)");
   TILE_TUNE_TRY(answered, check.step());
   if (answered && check.text(0) == "ok") return {};
-  return tl::unexpected(sqlite_diagnostic(db, SQLITE_CORRUPT));
+  Diagnostic damaged = sqlite_diagnostic(db, SQLITE_CORRUPT);
+  if (answered) damaged.message += ": " + last_line(check.text(0));
+  return tl::unexpected(std::move(damaged));
 }
 
 const std::vector<std::string>& Database::damaged_records() const { return state_->damaged; }

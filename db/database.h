@@ -7,7 +7,7 @@
 // damaged_records(). Nothing read from a file is executed or used as a path.
 //
 // Errors are of class Failure. Codes: no-database, not-a-database, database-newer, database-older,
-// database-corrupt, database-read-only, database-busy, cannot-open-database, disk-full, database-error;
+// database-corrupt, foreign-schema, database-read-only, database-busy, cannot-open-database, disk-full, database-error;
 // session-in-use, no-such-session, bad-record, no-such-record.
 //
 // Objects are thread-compatible (one thread at a time) and must not be carried through a fork.
@@ -99,8 +99,12 @@ class Database {
   /// One row per computation and target that has trials, the latest session first. Sessions without any trial are
   /// left out, here and in show().
   Result<std::vector<ListRow>> list();
-  /// All rows whose program has this name, or whose id starts with these (4 or more) digits; at least one.
+  /// All rows whose program has this name (of an einsum: these subscripts), or whose id starts with these (4 or more)
+  /// digits; at least one.
   Result<std::vector<ShowRow>> show(const std::string& name_or_id);
+  /// Every trial of origin "final" of a computation on a target, by whatever tool, sessions in order of time, trials in
+  /// sequence: numbers without a gap were timed side by side.
+  Result<std::vector<StoredTrial>> finals(const ProgramRow& program, const TargetRow& target);
 
   /// Of what lies in the file, intact or not.
   Result<Counts> counts();
@@ -108,6 +112,9 @@ class Database {
   /// Every intact record, sorted by kind, then by session and number or by name: equal contents come in one order.
   /// Sessions at work count as aborted.
   Result<void> each_record(const RecordVisitor& visitor);
+  /// Those of them that are in use: for each computation, target and tool the trial that best() gives, with its winner
+  /// and all they refer to, and sessions that chose kernels for ranges of sizes.
+  Result<void> each_record_in_use(const RecordVisitor& visitor);
   /// Takes in what `source` hands out, a thousand records at a time, between which others may write; what a record
   /// refers to must have come before or be there. Records whose digest or references are wrong are refused one by one;
   /// an error of the source ends it, what came more than a thousand records before it is there. Taking in the same

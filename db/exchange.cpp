@@ -8,6 +8,7 @@
 #include <thread>
 
 #include "db/insert.h"
+#include "db/sense.h"
 #include "db/state.h"
 #include "frontend/ir/canonical.h"
 #include "frontend/ir/json.h"
@@ -17,9 +18,6 @@ namespace {
 
 /// A winner of a later time than now would stay the best whatever is found until then. Clocks differ by a little.
 constexpr int64_t kAheadMs = 24 * 3'600'000;
-
-/// More than anybody tries; a number that is counted on from must leave room.
-constexpr int kMostTrials = 1'000'000'000;
 
 /// Records of one transaction, which takes some 80 ms for them (two Zen 4 cores; all of 100,000 took 7.8 s): nobody
 /// else writes meanwhile. Then the lock is free for long enough that who waits for it gets it (connection.cpp: they
@@ -90,8 +88,10 @@ class Intake {
   Result<void> take(const Record& record) {
     TILE_TUNE_TRY(complaint,
                   std::visit([&](const auto& content) { return add(record.digest, content); }, record.content));
-    if (!complaint.empty())
-      result_.refused.push_back(fmt::format("{} {}: {}", kind_name(record.content.index()), record.digest, complaint));
+    if (complaint.empty()) return {};
+    const std::string place = record.place.empty() ? "" : fmt::format(" ({})", record.place);
+    result_.refused.push_back(
+        fmt::format("{} {}{}: {}", kind_name(record.content.index()), record.digest, place, complaint));
     return {};
   }
 
@@ -105,10 +105,11 @@ class Intake {
                        static_cast<double>(time_ms - latest_ms_ + kAheadMs) / kAheadMs);
   }
 
-  /// Nothing, unless no machine can have run the program. Forms that this version cannot read are another's business.
+  /// Nothing, unless no machine can have run the program, or have counted what it does. Forms that this version cannot
+  /// read are another's business.
   static Complaint complaint_of(const ProgramRow& row) {
     const auto program = ir::program_from_json(nlohmann::json::parse(row.canonical_json, nullptr, false));
-    return program || program.error().code != "tensor-too-large" ? "" : program.error().message;
+    return program || program.error().code != "tensor-too-large" ? nonsense_in(row) : program.error().message;
   }
 
   Result<Complaint> count(Result<bool> added) {
@@ -124,10 +125,12 @@ class Intake {
   }
   Result<Complaint> add(const std::string& id, const TargetRow& row) {
     if (target_id(row) != id) return damaged();
+    if (auto complaint = nonsense_in(row); !complaint.empty()) return complaint;
     return count(insert_target(db_, id, row));
   }
   Result<Complaint> add(const std::string& id, const ToolRow& row) {
     if (tool_id(row) != id) return damaged();
+    if (auto complaint = nonsense_in(row); !complaint.empty()) return complaint;
     return count(insert_tool(db_, id, row));
   }
   Result<Complaint> add(const std::string& id, const ScheduleRow& row) {
@@ -186,8 +189,7 @@ Result<Complaint> Intake::add(const std::string& id, const TrialRecord& record) 
   if (!session_) return Complaint("its session is missing");
   if (trial_id(session_->key, session, trial) != id) return damaged();
   if (auto complaint = complaint_of(trial.created_ms); !complaint.empty()) return complaint;
-  const auto fits = [](int number) { return number >= 0 && number <= kMostTrials; };
-  if (!fits(trial.sequence) || !fits(trial.generation)) return Complaint("its number or generation is out of range");
+  if (auto complaint = nonsense_in(trial); !complaint.empty()) return complaint;
   TILE_TUNE_TRY(schedule, exists("SELECT 1 FROM schedule WHERE id = ?1", trial.schedule_id));
   if (!schedule) return Complaint("its schedule is missing");
   TILE_TUNE_TRY(is_new, insert_trial(db_, id, session, trial));

@@ -42,6 +42,7 @@ using Content = std::variant<ProgramRow, TargetRow, ToolRow, SessionRecord, Sche
 struct Record {
   std::string digest;  // program_id(), target_id(), tool_id(), session_digest(), sha256, trial_id(), winner_digest()
   Content content;
+  std::string place = {};  // "shared.jsonl:12", where somebody can look; empty of a database's
 };
 
 /// "program", "target", ...: of the alternatives of Content.

@@ -322,7 +322,7 @@ Result<RecordSource> records_of(std::istream& stream, const std::string& path) {
     std::string line;
     for (int number = 2; std::getline(stream, line); ++number) {
       if (line.empty()) continue;
-      const auto record = record_from_line(line);
+      auto record = record_from_line(line);
       if (!record) {
         const char* note = stream.eof()
                                ? "the file seems to be cut short; what was taken in before changes nothing when "
@@ -330,6 +330,7 @@ Result<RecordSource> records_of(std::istream& stream, const std::string& path) {
                                : "what was taken in before changes nothing when it is taken in again";
         return bad_file(fmt::format("{}:{}: {}", path, number, record.error().message), note);
       }
+      record->place = fmt::format("{}:{}", path, number);
       TILE_TUNE_CHECK(visitor(*record));
     }
     if (stream.bad()) return failure("cannot-read", fmt::format("{} cannot be read to its end", path));

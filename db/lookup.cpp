@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include "db/insert.h"
+#include "db/sense.h"
 #include "db/state.h"
 
 namespace tile_tune::db {
@@ -24,7 +25,8 @@ Result<std::optional<BestRow>> load_winner(sqlite3* db, const std::string& trial
   auto tool = read_tool(cursor, damaged);
   if (!stored || !program || !target || !tool) return std::nullopt;
   TrialRow& row = stored->trial;
-  if (!may_be_chosen(row)) return std::nullopt;  // files come from elsewhere, too
+  // Files come from elsewhere, too.
+  if (!may_be_chosen(row) || !nonsense_in_result(row).empty()) return std::nullopt;
   BestRow best;
   best.trial_id = stored->id;
   best.session = stored->session;

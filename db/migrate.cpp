@@ -4,6 +4,7 @@
 
 #include "db/connection.h"
 #include "db/identity.h"
+#include "db/schema_check.h"
 #include "db/statement.h"
 
 namespace tile_tune::db {
@@ -88,16 +89,29 @@ Result<int> schema_version(sqlite3* db, int newest) {
   return read_version(db, newest);
 }
 
-Result<int> version_of_tables(sqlite3* db) {
-  TILE_TUNE_TRY(found, columns_of(db));
+Result<int> checked_version(sqlite3* db, int newest) {
+  TILE_TUNE_TRY(transaction, Transaction::begin(db, Transaction::Kind::Read));
+  TILE_TUNE_TRY(version, read_version(db, newest));
+  if (version > 0) TILE_TUNE_CHECK(check_schema(db, version));
+  return version;
+}
+
+Result<Connection> schema_in_memory(int version) {
   sqlite3* handle = nullptr;
   sqlite3_open(":memory:", &handle);
-  const Connection fresh(handle);
+  Connection fresh(handle);
   add_digest_function(handle);
+  for (const Migration& migration : migrations())
+    if (migration.version <= version) TILE_TUNE_CHECK(execute(handle, std::string(migration.sql)));
+  return fresh;
+}
+
+Result<int> version_of_tables(sqlite3* db) {
+  TILE_TUNE_TRY(found, columns_of(db));
   int version = 0;
   for (const Migration& migration : migrations()) {
-    TILE_TUNE_CHECK(execute(handle, std::string(migration.sql)));
-    TILE_TUNE_TRY(columns, columns_of(handle));
+    TILE_TUNE_TRY(fresh, schema_in_memory(migration.version));
+    TILE_TUNE_TRY(columns, columns_of(fresh.get()));
     if (columns == found) version = migration.version;
   }
   return version;

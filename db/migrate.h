@@ -6,6 +6,7 @@
 #include <span>
 #include <string_view>
 
+#include "db/connection.h"
 #include "frontend/diagnostic/diagnostic.h"
 
 namespace tile_tune::db {
@@ -22,6 +23,11 @@ std::span<const Migration> migrations();
 /// Another program's database: not-a-database. A version above `newest`: database-newer. A header that does not go with
 /// the tables: database-corrupt.
 Result<int> schema_version(sqlite3* db, int newest);
+/// The same of a file whose tables and indexes are besides defined as this tool defines them (db/schema_check.h).
+Result<int> checked_version(sqlite3* db, int newest);
+
+/// An empty database of this version.
+Result<Connection> schema_in_memory(int version);
 
 /// The version that has exactly these tables and columns, whatever the header says; 0: none.
 Result<int> version_of_tables(sqlite3* db);

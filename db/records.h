@@ -65,7 +65,8 @@ struct TrialRow {
   int64_t created_ms = 0;
 };
 
-/// A trial as it lies in the database.
+/// A trial as it lies in the database. An "ok" one without a ratio was built and verified but never timed against the
+/// default, which had failed (older versions stored a ratio of 0 then).
 struct StoredTrial {
   std::string id, session;
   TrialRow trial;

@@ -50,14 +50,13 @@ bool means_disk_full(sqlite3* db, int primary_code) {
          (primary_code == SQLITE_IOERR && (is_full(sqlite3_system_errno(db)) || is_full(log_errno(db))));
 }
 
-/// As one word of a shell's command.
+}  // namespace
+
 std::string in_quotes(const std::string& path) {
   std::string word = "'";
   for (const char c : path) word += c == '\'' ? std::string("'\\''") : std::string(1, c);
   return word + "'";
 }
-
-}  // namespace
 
 Diagnostic sqlite_diagnostic(sqlite3* db, int result_code) {
   const char* name = sqlite3_db_filename(db, "main");

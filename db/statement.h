@@ -20,6 +20,9 @@ namespace tile_tune::db {
 /// The last error of a connection in the user's words, with the file's path (database.h lists the codes).
 Diagnostic sqlite_diagnostic(sqlite3* db, int result_code);
 
+/// A path as one word of a shell's command, for notes.
+std::string in_quotes(const std::string& path);
+
 /// Runs SQL that returns no rows and has no parameters.
 Result<void> execute(sqlite3* db, const std::string& sql);
 

@@ -39,7 +39,9 @@ std::optional<double> lesson(const Measurement& measurement) {
   switch (measurement.outcome) {
     case Outcome::NoSpace:
       return std::nullopt;
-    case Outcome::Ok:
+    case Outcome::Ok:  // without a ratio: it works, but was never timed
+      return std::isfinite(measurement.ratio) && measurement.ratio > 0 ? std::optional(measurement.ratio)
+                                                                       : std::nullopt;
     case Outcome::Slow:
     case Outcome::Duplicate:
       return std::isfinite(measurement.ratio) ? std::max(measurement.ratio, 0.0) : 0;

@@ -2,6 +2,7 @@
 #include <nlohmann/json.hpp>
 #include <regex>
 
+#include "cli/db_rows.h"
 #include "cli/records.h"
 #include "frontend/tc/parse.h"
 
@@ -36,6 +37,36 @@ TEST_CASE("a trial survives the database's row") {
   auto strange = row;
   strange.outcome = "splendid";
   CHECK(!trial_from_row(strange));
+}
+
+TEST_CASE("a finalist that was never timed is stored without a time or a ratio, and comes back as not timed") {
+  search::Trial trial;
+  trial.origin = "final";
+  const auto row = trial_row(trial);
+  CHECK(row.outcome == "ok");
+  for (const double figure : {row.median_ns, row.ratio, row.ratio_lo, row.ratio_hi, row.peak_fraction,
+                              row.peak_fraction_lo, row.peak_fraction_hi})
+    CHECK(std::isnan(figure));
+  const auto back = trial_from_row(row);
+  REQUIRE(back);
+  CHECK(back->measurement.ratio == 0);
+  CHECK(back->measurement.median_ns == 0);
+  CHECK(back->measurement.ratio_hi == 0);
+  auto older = row;  // as versions before stored it
+  older.median_ns = older.ratio = older.ratio_lo = older.ratio_hi = 0;
+  CHECK(trial_from_row(older)->measurement.ratio == 0);
+}
+
+TEST_CASE("an einsum that nobody named is called by its subscripts") {
+  db::ProgramRow row;
+  row.name = "einsum";
+  row.frontend = "einsum";
+  row.source = "ij,jk->ik";
+  CHECK(program_text(row) == "ij,jk->ik");
+  row.name = "projection";
+  CHECK(program_text(row) == "projection");
+  row.name = row.frontend = "tc";
+  CHECK(program_text(row) == "tc");
 }
 
 TEST_CASE("stored texts that are no JSON are shown as they are") {

@@ -1,5 +1,7 @@
+#include <algorithm>
 #include <catch2/catch.hpp>
 
+#include "cli/fitted_table.h"
 #include "cli/nearest_name.h"
 #include "cli/progress_line.h"
 #include "cli/session.h"
@@ -21,6 +23,64 @@ TEST_CASE("cells with control characters keep to their line and away from the te
   CHECK(format_table({{"name"}, {"x"}}, {{"a\033[2J\nb\tc", "\x9B\xC2\x9B"}}) ==
         "name            x\n"
         "a\\x1B[2J\\nb\\tc  \\x9B\\xC2\\x9B\n");
+}
+
+namespace {
+
+const std::vector<FittedColumn> kColumns = {
+    {{"id"}, Keep::Whole}, {{"program"}, Keep::Cut}, {{"time", Align::Right}, Keep::Whole}, {{"layout"}}, {{"types"}}};
+
+size_t widest_line(const std::string& text) {
+  size_t widest = 0;
+  for (size_t at = 0; at < text.size();) {
+    const size_t end = std::min(text.find('\n', at), text.size());
+    widest = std::max(widest, text_width(text.substr(at, end - at)));
+    at = end + 1;
+  }
+  return widest;
+}
+
+}  // namespace
+
+TEST_CASE("what all lines share is said once above the table, unless it is what tells lines apart") {
+  const auto table =
+      fit_table(kColumns, {{"a1", "matmul", "1 µs", "row", "f32"}, {"a1", "matmul", "2 µs", "row", "f64"}}, 0);
+  CHECK(table.shared == "layout row");
+  CHECK(table.hidden.empty());
+  CHECK(fitted_text(table) ==
+        "in all lines: layout row\n"
+        "id  program  time  types\n"
+        "a1  matmul   1 µs  f32\n"
+        "a1  matmul   2 µs  f64\n");
+  // One line shares everything with itself.
+  CHECK(fitted_text(fit_table(kColumns, {{"a1", "matmul", "1 µs", "row", "f32"}}, 0)) ==
+        "id  program  time  layout  types\n"
+        "a1  matmul   1 µs  row     f32\n");
+  CHECK(fit_table(kColumns, {{"a", "b", "c", "-", "x"}, {"d", "e", "f", "-", "x"}}, 0).shared == "no layout, types x");
+  CHECK(fit_table(kColumns, {}, 0).text == "id  program  time  layout  types\n");
+}
+
+TEST_CASE("a table fits the terminal: names are cut, then columns left out from the last, and that is said") {
+  const std::string name = "a_very_long_name_of_a_program_with_µ_in_it";  // 42 characters
+  const std::vector<std::vector<std::string>> rows = {{"a1", name, "1 µs", "row", "f32"},
+                                                      {"b2", "x", "22 µs", "col", "f64,i8->f64"}};
+  const auto full = fit_table(kColumns, rows, 0);
+  CHECK(widest_line(full.text) == 2 + 2 + 42 + 2 + 5 + 2 + 6 + 2 + 11);
+  for (size_t width = 29; width <= 80; ++width) {
+    INFO(width);
+    const auto table = fit_table(kColumns, rows, width);
+    CHECK(widest_line(table.text) <= width);
+    CHECK((table.hidden.empty() || table.hidden.back() == "types"));
+  }
+  CHECK(fit_table(kColumns, rows, 74).text == full.text);
+  const auto cut = fit_table(kColumns, rows, 60);
+  CHECK(cut.hidden.empty());
+  CHECK(cut.text.find("a_very_long_name_of_a_progr…") != std::string::npos);
+  const auto narrow = fit_table(kColumns, rows, 40);
+  CHECK(narrow.hidden == std::vector<std::string>{"types"});
+  CHECK(fitted_text(narrow).find("\nhidden: types (--wide shows all)\n") != std::string::npos);
+  // What is never left out may be wider than a terminal.
+  CHECK(fit_table(kColumns, rows, 5).hidden == std::vector<std::string>{"layout", "types"});
 }
 
 TEST_CASE("numbers keep three digits and change units where people do") {

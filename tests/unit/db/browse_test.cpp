@@ -167,3 +167,28 @@ TEST_CASE("recorded: every key with trials, the latest first, or those of one fa
     CHECK(value(db.trials_of(row.program, row.target, row.tool)).size() == static_cast<size_t>(row.trials));
   CHECK(value(db.recorded(std::string(64, 'd'))).empty());
 }
+
+TEST_CASE("show takes an einsum's subscripts for its name") {
+  Folder folder;
+  Database db = open(folder.file());
+  ProgramRow program = matmul();
+  program.name = program.frontend = "einsum";
+  program.source = "ij,jk->ik";
+  const auto run = value(db.begin_session(program, target(), tool(), session()));
+  value(db.append_trial(run, winner(0, 8, 100)));
+  value(db.finish_session(run, "done"));
+  CHECK(value(db.show("ij,jk->ik")).size() == 1);
+  CHECK_FALSE(db.show("ij,jk->ki").has_value());
+}
+
+TEST_CASE("finals of a program on a target come session by session, whatever the tool, and nothing else does") {
+  Folder folder;
+  fill(folder);
+  Database db = open(folder.file(), Mode::ReadOnly);
+  const auto finals = value(db.finals(matmul(), target()));
+  REQUIRE(finals.size() == 3);
+  CHECK(finals[0].trial.schedule_json == R"({"tile":16})");
+  CHECK(finals[1].trial.schedule_json == R"({"tile":8})");
+  CHECK(finals[0].session != finals[1].session);
+  CHECK(value(db.finals(matmul(), target(1))).empty());
+}

@@ -137,14 +137,14 @@ TEST_CASE("records come back from text to the last bit, in one order") {
   Folder folder;
   ProgramRow program = matmul();
   program.source = "# \xFF\xFE Latin \xE4\n\"quoted\" \\ \x01 \xC3\xA4";
-  program.flops = std::numeric_limits<double>::infinity();
+  program.flops = 0.1 + 0.2;
   program.bytes = std::numeric_limits<double>::quiet_NaN();
   program.sizes_json = R"({"M": 1})";  // not as this writer would write it
   {
     Database db = open(folder.file());
     const auto run = value(db.begin_session(program, target(), tool(), session()));
     TrialRow row = trial(0);
-    row.verify_error = -std::numeric_limits<double>::infinity();
+    row.verify_error = std::numeric_limits<double>::infinity();
     row.median_ns = 5e-324;
     row.reason = R"({"base64":"a trap"})";
     value(db.append_trial(run, row));
@@ -234,16 +234,80 @@ TEST_CASE("what would outlast everything or count as faster than it is, is refus
   CHECK_THAT(told(row, now).at(0), refused_for("days ahead of this machine's clock"));
   row = winner(7, 64, 50);
   row.sequence = 2'147'483'646;
-  CHECK_THAT(told(row, now).at(0), refused_for("out of range"));
+  CHECK_THAT(told(row, now).at(0), refused_for("which is not between 0 and 1000000000"));
   row = winner(7, 64, 50);
   row.generation = 2'147'483'646;
-  CHECK_THAT(told(row, now).at(0), refused_for("out of range"));
+  CHECK_THAT(told(row, now).at(0), refused_for("which is not between 0 and 1000000000"));
   row = winner(7, 64, 50);
   row.ratio = 0.01, row.ratio_lo = row.ratio_hi = std::numeric_limits<double>::quiet_NaN();
   CHECK_THAT(told(row, now).at(0), refused_for("cannot be the best"));
   CHECK(value(db.best(matmul(), target(), tool()))->schedule_json == R"({"tile":8})");
   CHECK(told(winner(8, 128, 50), now + day / 2).empty());  // clocks differ
   CHECK(value(db.best(matmul(), target(), tool()))->schedule_json == R"({"tile":128})");
+}
+
+TEST_CASE("of what is in use a copy answers as the whole does, with nothing else in it") {
+  Folder folder;
+  tune(folder.file(), 8, 1'000);
+  tune(folder.file(), 16, 5'000);  // the winner now
+  ProgramRow vain = matmul();
+  vain.content_hash = tile_tune::ir::sha256_hex("vain");
+  {
+    Database db = open(folder.file());
+    const auto other = value(db.begin_session(matmul(), target(1), tool(), session(6'000)));
+    value(db.append_trial(other, winner(0, 32, 100)));
+    value(db.finish_session(other, "done"));
+    const auto nothing = value(db.begin_session(vain, target(), tool("0.0.1"), session(7'000)));
+    value(db.append_trial(nothing, trial(0, 99)));
+    value(db.finish_session(nothing, "done"));
+    SessionRow family = session(8'000);
+    family.strategy = kFamilyStrategy;
+    family.options_json = R"({"members":[1,2]})";
+    const auto range = value(db.begin_session(vain, target(), tool("0.0.2"), family));
+    value(db.finish_session(range, "done"));
+  }
+  Database whole = open(folder.file(), Mode::ReadOnly);
+  Database copy = open(folder.file("copy.db"));
+  const auto taken =
+      value(copy.absorb([&](const RecordVisitor& visitor) { return whole.each_record_in_use(visitor); }));
+  CHECK(taken.refused.empty());
+  const auto counts = value(copy.counts());
+  CHECK(counts.programs == 2);  // that of the range, too
+  CHECK(counts.targets == 2);
+  CHECK(counts.tools == 2);
+  CHECK(counts.sessions == 3);
+  CHECK(counts.schedules == 2);
+  CHECK(counts.trials == 2);
+  for (const int threads : {1, 2}) {
+    const auto best = value(whole.best(matmul(), target(threads), tool()));
+    REQUIRE(best);
+    CHECK(value(copy.best(matmul(), target(threads), tool()))->trial_id == best->trial_id);
+  }
+  CHECK(value(copy.done_sessions(kFamilyStrategy)).size() == 1);
+}
+
+TEST_CASE("what was refuted since is not in use") {
+  Folder folder;
+  tune(folder.file(), 8, 1'000);
+  tune(folder.file(), 16, 5'000);
+  {
+    Database db = open(folder.file());
+    SessionRow check = session(9'000);
+    check.strategy = kVerifyStrategy;
+    const auto run = value(db.begin_session(matmul(), target(), tool(), check));
+    TrialRow wrong = trial(0, 16);
+    wrong.outcome = "wrong";
+    wrong.created_ms = 9'001;
+    value(db.append_trial(run, wrong));
+    value(db.finish_session(run, "done"));
+  }
+  Database db = open(folder.file(), Mode::ReadOnly);
+  std::vector<std::string> schedules;
+  value(db.each_record_in_use([&](const Record& record) -> Result<void> {
+    if (const auto* schedule = std::get_if<ScheduleRow>(&record.content)) schedules.push_back(schedule->json);
+    return {};
+  }));
+  CHECK(schedules == std::vector<std::string>{R"({"tile":8})"});
 }
 
 TEST_CASE("taking in an intact copy mends what is damaged") {

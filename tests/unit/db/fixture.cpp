@@ -75,7 +75,7 @@ TrialRow trial(int sequence, int tile) {
   row.code_hash = ir::sha256_hex("code");
   row.compile_ms = 123.456;
   row.verify_error = 0.1;
-  row.samples_ns = {1.5, -0.0, 3e300, 0.1 + 0.2};
+  row.samples_ns = {1.5, -0.0, 3e17, 0.1 + 0.2};
   row.median_ns = 1000.0 / 3;
   row.ratio = 1.25;
   row.elapsed_s = 0.5 * sequence;

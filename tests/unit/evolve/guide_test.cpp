@@ -56,6 +56,7 @@ TEST_CASE("what a measurement teaches") {
   CHECK(lesson(measured(0, Outcome::Wrong)) == 0);
   CHECK(lesson(measured(3, Outcome::Crash)) == 0);
   CHECK(lesson(measured(0, Outcome::NoSpace)) == std::nullopt);
+  CHECK(lesson(measured(0)) == std::nullopt);  // it works, but was never timed
 }
 
 TEST_CASE("the model is at work from eight samples, its own or its relatives'") {

@@ -1,0 +1,230 @@
+// tile-tune db diff: what two databases know of the same programs, and which is the faster where that was found out.
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <tuple>
+
+#include "cli/db_rows.h"
+#include "cli/db_verbs.h"
+#include "cli/fitted_table.h"
+#include "cli/records.h"
+#include "cli/units.h"
+#include "db/identity.h"
+
+namespace tile_tune::cli {
+
+namespace {
+
+struct DiffArguments {
+  std::string a, b;
+  bool wide = false;
+};
+
+/// Two schedules timed in turns in one run: only such times compare.
+struct Race {
+  std::filesystem::path database;
+  db::TrialRow a, b;
+  std::string session;
+};
+
+/// A program on a target of which at least one of the databases knows a best schedule.
+struct Line {
+  db::ProgramRow program;
+  db::TargetRow target;
+  std::optional<db::BestRow> a, b;
+  std::optional<Race> race;
+
+  bool same_schedule() const { return a && b && a->schedule_id == b->schedule_id; }
+};
+
+bool is_timed(const db::TrialRow& trial) { return trial.outcome == "ok" && trial.ratio > 0 && trial.ratio_lo > 0; }
+
+/// The last race between two schedules among finals in the order of Database::finals().
+std::optional<Race> last_race(const std::vector<db::StoredTrial>& finals, const std::string& a, const std::string& b) {
+  std::optional<Race> last;
+  std::map<std::string, const db::StoredTrial*> field;  // of one race, by schedule
+  const db::StoredTrial* before = nullptr;
+  for (const auto& one : finals) {
+    const bool goes_on =
+        before != nullptr && before->session == one.session && before->trial.sequence + 1 == one.trial.sequence;
+    if (!goes_on) field.clear();
+    before = &one;
+    if (is_timed(one.trial)) field[one.trial.schedule_id] = &one;
+    const auto mine = field.find(a), theirs = field.find(b);
+    if (mine != field.end() && theirs != field.end())
+      last = Race{{}, mine->second->trial, theirs->second->trial, one.session};
+  }
+  return last;
+}
+
+/// "a", "b" or "neither"; nothing where nobody knows.
+std::string faster(const Line& line) {
+  if (line.same_schedule()) return "neither";
+  if (!line.race) return "";
+  const auto& [database, a, b, session] = *line.race;
+  if (a.ratio_lo > b.ratio_hi) return "a";
+  return b.ratio_lo > a.ratio_hi ? "b" : "neither";
+}
+
+Result<std::vector<Line>> compare(OpenDatabase& a, OpenDatabase& b) {
+  std::vector<Line> lines;
+  std::map<std::string, size_t> places;
+  for (OpenDatabase* side : {&a, &b}) {
+    TILE_TUNE_TRY(rows, side->database.list());
+    for (auto& row : rows) {
+      if (!row.best) continue;
+      const std::string key = db::workload_id(row.program) + db::target_id(row.target);
+      const auto [found, is_new] = places.try_emplace(key, lines.size());
+      if (is_new) lines.push_back({row.program, row.target, {}, {}, {}});
+      (side == &a ? lines[found->second].a : lines[found->second].b) = std::move(row.best);
+    }
+  }
+  for (Line& line : lines)
+    for (OpenDatabase* side : {&a, &b}) {
+      if (!line.a || !line.b || line.same_schedule()) continue;
+      TILE_TUNE_TRY(finals, side->database.finals(line.program, line.target));
+      auto race = last_race(finals, line.a->schedule_id, line.b->schedule_id);
+      if (!race || (line.race && line.race->a.created_ms >= race->a.created_ms)) continue;
+      race->database = side->path;
+      line.race = std::move(race);
+    }
+  std::stable_sort(lines.begin(), lines.end(), [](const Line& one, const Line& other) {
+    return std::tie(one.program.name, one.program.flops) < std::tie(other.program.name, other.program.flops);
+  });
+  return lines;
+}
+
+std::string schedules_text(const Line& line) {
+  if (!line.a) return "only in b";
+  if (!line.b) return "only in a";
+  return line.same_schedule() ? "same" : "differ";
+}
+
+/// "b 1.25x": so many times as fast as the other.
+std::string faster_text(const Line& line) {
+  const std::string who = faster(line);
+  if (who.empty() || !line.race) return "-";
+  if (who == "neither") return "neither";
+  const double gain = line.race->b.ratio / line.race->a.ratio;
+  return fmt::format("{} {:.2f}x", who, who == "b" ? gain : 1 / gain);
+}
+
+std::string race_text(const Line& line) {
+  if (!line.race) return "-";
+  return fmt::format("{}, {}", line.race->database.string(), format_date(line.race->a.created_ms));
+}
+
+std::string time_text(const std::optional<db::BestRow>& best) { return best ? format_time(best->median_ns) : "-"; }
+std::string gain_text(const std::optional<db::BestRow>& best) { return best ? speed_text(best->ratio, 0, 0) : "-"; }
+
+std::string table_of(const std::vector<Line>& lines, size_t width) {
+  std::vector<std::vector<std::string>> cells;
+  for (const Line& line : lines)
+    cells.push_back({program_text(line.program), sizes_text(line.program.sizes_json), schedules_text(line),
+                     faster_text(line), time_text(line.a), time_text(line.b), gain_text(line.a), gain_text(line.b),
+                     race_text(line), std::to_string(line.target.threads), machine_text(line.target),
+                     storage_text(line.program), line.program.dtypes});
+  return fitted_text(fit_table({{{"program"}, Keep::Cut},
+                                {{"sizes"}, Keep::Cut},
+                                {{"schedules"}, Keep::Whole},
+                                {{"faster"}, Keep::Whole},
+                                {{"time a", Align::Right}},
+                                {{"time b", Align::Right}},
+                                {{"speed-up a", Align::Right}},
+                                {{"speed-up b", Align::Right}},
+                                {{"race"}},
+                                {{"threads", Align::Right}},
+                                {{"target"}},
+                                {{"layout"}},
+                                {{"types"}}},
+                               std::move(cells), width));
+}
+
+std::string summary(const std::vector<Line>& lines, const DiffArguments& arguments) {
+  std::map<std::string, size_t> schedules, winners;
+  size_t unraced = 0;
+  for (const Line& line : lines) {
+    ++schedules[schedules_text(line)];
+    if (schedules_text(line) != "differ") continue;
+    ++winners[faster(line)];
+    unraced += !line.race;
+  }
+  std::string text = fmt::format("{} the same schedule, {} others", schedules["same"], schedules["differ"]);
+  if (schedules["differ"] > 0)
+    text += fmt::format(" (a faster {}, b {}, neither {}, never raced {})", winners["a"], winners["b"],
+                        winners["neither"], unraced);
+  text += fmt::format(", {} only in a, {} only in b\n", schedules["only in a"], schedules["only in b"]);
+  if (unraced > 0)
+    text += fmt::format(
+        "times of different runs do not compare: `tile-tune db merge {} {} --db both.db`, then `tile-tune db verify "
+        "--db both.db` races what differs\n",
+        arguments.a, arguments.b);
+  return text;
+}
+
+nlohmann::json side_json(const std::optional<db::BestRow>& best) { return best ? best_json(*best) : nlohmann::json(); }
+
+nlohmann::json race_json(const std::optional<Race>& race) {
+  if (!race) return nullptr;
+  const auto ratio = [](const db::TrialRow& trial) {
+    return nlohmann::json{{"ratio", trial.ratio}, {"ratio_interval", {trial.ratio_lo, trial.ratio_hi}}};
+  };
+  return {{"database", race->database.string()},
+          {"session", race->session},
+          {"created_ms", race->a.created_ms},
+          {"a", ratio(race->a)},
+          {"b", ratio(race->b)}};
+}
+
+nlohmann::json line_json(const Line& line) {
+  const std::string who = faster(line);
+  return {{"name", line.program.name},
+          {"sizes", json_of_text(line.program.sizes_json)},
+          {"dtypes", line.program.dtypes},
+          {"layout", line.program.layout},
+          {"content_hash", line.program.content_hash},
+          {"target",
+           {{"halide", line.target.halide}, {"cpu_model", line.target.cpu_model}, {"threads", line.target.threads}}},
+          {"a", side_json(line.a)},
+          {"b", side_json(line.b)},
+          {"same_schedule", line.same_schedule()},
+          {"faster", who.empty() ? nlohmann::json() : nlohmann::json(who)},
+          {"raced", race_json(line.race)}};
+}
+
+Result<Exit> diff(const DiffArguments& arguments, const Session& session) {
+  TILE_TUNE_TRY(a, open_checked(arguments.a));
+  TILE_TUNE_TRY(b, open_checked(arguments.b));
+  TILE_TUNE_TRY(lines, compare(a, b));
+  warn_of_damage(a.database, session.report);
+  warn_of_damage(b.database, session.report);
+  if (session.report.json()) {
+    nlohmann::json json = nlohmann::json::array();
+    for (const Line& line : lines) json.push_back(line_json(line));
+    TILE_TUNE_CHECK(print_json(json));
+    return Exit::Success;
+  }
+  const std::string head = fmt::format("a: {}\nb: {}\n", arguments.a, arguments.b);
+  const size_t width = arguments.wide ? 0 : output_columns();
+  TILE_TUNE_CHECK(print(head + (lines.empty() ? "" : table_of(lines, width)) + summary(lines, arguments)));
+  return Exit::Success;
+}
+
+}  // namespace
+
+void add_db_diff(CLI::App& db, Command& command) {
+  auto arguments = std::make_shared<DiffArguments>();
+  auto* verb = db.add_subcommand(
+      "diff", "What two databases hold as best for each program and target, and which is faster where they were raced");
+  verb->add_option("A", arguments->a, "A database")->required()->type_name("");
+  verb->add_option("B", arguments->b, "Another")->required()->type_name("");
+  verb->add_flag("--wide", arguments->wide, "All columns at full width, as where the output is no terminal");
+  verb->callback(
+      [&command, arguments] { command = [arguments](Session& session) { return diff(*arguments, session); }; });
+}
+
+}  // namespace tile_tune::cli

@@ -1,0 +1,15 @@
+// tile-tune db list: which lines, in which order, how wide.
+#pragma once
+
+#include "cli/db_verbs.h"
+
+namespace CLI {
+class App;
+}
+
+namespace tile_tune::cli {
+
+/// `app`: who has the common options, of which those that are given choose lines here.
+void add_db_list(CLI::App& app, CLI::App& db, Command& command);
+
+}  // namespace tile_tune::cli

@@ -1,0 +1,64 @@
+#include "cli/db_rows.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <nlohmann/json.hpp>
+
+#include "cli/records.h"
+
+namespace tile_tune::cli {
+
+namespace {
+
+/// Null where nothing was measured.
+nlohmann::json figure(double value) { return value > 0 ? nlohmann::json(value) : nlohmann::json(); }
+
+}  // namespace
+
+std::string program_text(const db::ProgramRow& program) {
+  return program.frontend == "einsum" && program.name == "einsum" ? program.source : program.name;
+}
+
+std::string storage_text(const db::ProgramRow& program) {
+  const auto constants = constant_names(program);
+  return constants.empty() ? program.layout : fmt::format("{}, constant {}", program.layout, fmt::join(constants, " "));
+}
+
+std::string speed_text(double ratio, double lo, double hi) {
+  if (!(ratio > 0)) return "-";
+  return lo > 0 ? fmt::format("{:.2f}x [{:.2f}, {:.2f}]", ratio, lo, hi) : fmt::format("{:.2f}x", ratio);
+}
+
+nlohmann::json best_json(const db::BestRow& best) {
+  return {{"trial", best.trial_id},
+          {"session", best.session},
+          {"schedule_id", best.schedule_id},
+          {"schedule", json_of_text(best.schedule_json)},
+          {"median_ns", best.median_ns},
+          {"ratio", best.ratio},
+          {"ratio_interval", {best.ratio_lo, best.ratio_hi}},
+          {"peak_fraction", figure(best.peak_fraction)},
+          {"tool", {{"tile_tune", best.tool.tile_tune}, {"halide", best.tool.halide}, {"llvm", best.tool.llvm}}}};
+}
+
+nlohmann::json list_row_json(const db::ListRow& row) {
+  nlohmann::json json{
+      {"id", row.id},
+      {"name", row.program.name},
+      {"sizes", json_of_text(row.program.sizes_json)},
+      {"dtypes", row.program.dtypes},
+      {"layout", row.program.layout},
+      {"constants", constant_names(row.program)},
+      {"content_hash", row.program.content_hash},
+      {"flops", row.program.flops},
+      {"bytes", row.program.bytes},
+      {"target", {{"halide", row.target.halide}, {"cpu_model", row.target.cpu_model}, {"threads", row.target.threads}}},
+      {"sessions", row.sessions},
+      {"trials", row.trials},
+      {"created_ms", row.created_ms}};
+  if (row.best) json["best"] = best_json(*row.best);
+  return json;
+}
+
+}  // namespace tile_tune::cli
