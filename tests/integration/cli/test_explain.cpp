@@ -81,7 +81,7 @@ TEST_CASE("explain shows loops in a few lines with the program's names, and the 
   INFO(loops.out << loops.err);
   CHECK(loops.exit_code == 0);
   CHECK(std::count(loops.out.begin(), loops.out.end(), '\n') <= 8);
-  CHECK(loops.out.find("parallel for m") != std::string::npos);
+  CHECK(loops.out.find("parallel for n by ") != std::string::npos);
   CHECK(loops.out.find("for k") != std::string::npos);
   CHECK(loops.out.find("C(m,n) +=! A(m,k) * B(k,n)") != std::string::npos);
 }

@@ -95,7 +95,10 @@ TEST_CASE("strategies are stored, and replayed on what they recorded") {
   }
   const auto table = box.run({"simulate", "--strategy", "genetic", "matmul", "--db", "t.db", "--seeds", "1"});
   CHECK(table.out.find("genetic") != std::string::npos);
-  CHECK(table.out.find("model") == std::string::npos);
+  CHECK(table.out.find("  model  ") == std::string::npos);
+  for (const char* column :
+       {"\nschedules ", "\nbest ", "\ntrials to 90 %, 95 % ", "\npairs ordered ", "\nfastest foreseen "})
+    CHECK(table.out.find(column) != std::string::npos);
   CHECK(box.run({"simulate", "product", "--db", "t.db"}).exit_code == 1);
   CHECK(box.run({"simulate", "--db", "t.db"}).err.find("no-recording") != std::string::npos);  // too few trials
 }
