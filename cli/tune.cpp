@@ -99,6 +99,7 @@ Result<void> tune_for(const codegen::Target& target, const LoadedProgram& loaded
   const double began = now_seconds();
   const ir::Sizes sizes = sizes_of(loaded, given);
   TILE_TUNE_TRY(bound, ir::bind(stored, sizes));
+  TILE_TUNE_CHECK(check_size(bound));
   const Workload workload = planned_workload(loaded, bound, sizes, session);
   tell_of_steps(workload, session.report);
   TILE_TUNE_CHECK(check_memory(workload.program));
@@ -165,13 +166,14 @@ Result<void> check_package(const std::string& name, const std::string& directory
   return check_package_folder(directory, name);
 }
 
-/// What is wrong with any of the programs, and warnings of all, come before the first of them is tuned.
+/// What is wrong with any of the programs, and warnings of all, come before the first of them is tuned. A suite's
+/// workload that is too large is told of in its turn.
 Result<void> check_all(const std::vector<LoadedProgram>& loaded, const std::vector<ir::Program>& stored,
                        const ir::Sizes& given, const std::string& directory, const Reporter& report) {
   std::vector<ir::Program> programs;
   for (size_t i = 0; i < loaded.size(); ++i) {
     auto bound = ir::bind(stored[i], sizes_of(loaded[i], given));
-    if (bound)
+    if (bound && !loaded[i].suite)
       if (auto size = check_size(*bound); !size) bound = tl::unexpected(std::move(size.error()));
     if (!bound && loaded.size() > 1 && bound.error().message.find(loaded[i].program.name) == std::string::npos)
       bound.error().message = name_of(loaded[i]) + ": " + bound.error().message;
