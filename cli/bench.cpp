@@ -158,7 +158,8 @@ std::vector<std::string> absences(const std::vector<BenchRow>& rows) {
 Result<void> show(const BenchRow& row, bool many, bool first, const Session& session, uint64_t seed) {
   if (session.report.json()) return {};
   if (!many)
-    return print(fmt::format("{}\n\n{}", title_text({row.name, row.sizes}, row.layout), bench_table(row, seed)));
+    return print(fmt::format("{}\n\n{}\n{}", title_text({row.name, row.sizes}, row.layout), bench_table(row, seed),
+                             bench_legend(false, false)));
   if (first) TILE_TUNE_CHECK(print(bench_titles(has_autoscheduled(row))));
   TILE_TUNE_CHECK(print(bench_line(row, seed)));
   if (session.report.volume() == Volume::Verbose) return print(bench_table(row, seed) + "\n");
@@ -217,7 +218,9 @@ Result<Exit> bench(const BenchArguments& arguments, const Session& session) {
   if (session.report.json()) {
     TILE_TUNE_CHECK(print_json(bench_json(rows, failed, target, arguments.seed)));
   } else if (loaded.size() > 1 && !rows.empty()) {
-    TILE_TUNE_CHECK(print("\n" + bench_means(rows, arguments.seed)));
+    const bool autoscheduled = std::any_of(rows.begin(), rows.end(), has_autoscheduled);
+    TILE_TUNE_CHECK(
+        print(fmt::format("\n{}\n{}", bench_means(rows, arguments.seed), bench_legend(true, autoscheduled))));
   }
   if (interrupt.requested()) return Exit::Interrupted;
   TILE_TUNE_CHECK(check_regressions(rows, references, arguments.regression, session.report, arguments.seed));

@@ -223,6 +223,25 @@ std::string bench_table(const BenchRow& row, uint64_t seed) {
   return text;
 }
 
+std::string bench_legend(bool many, bool autoscheduled) {
+  if (!many)
+    return format_table({{""}, {""}},
+                        {{"median, p10, p90", "of the time of one call: half, a tenth, nine tenths take no longer"},
+                         {"GFLOP/s, GB/s", "the program's operations and bytes in the median time"},
+                         {"of roof", "share of the FMA peak or the memory bandwidth, whichever limits it"},
+                         {"over best", "times as fast as the fastest library (*), with a 95 % interval"}});
+  std::vector<std::vector<std::string>> lines{
+      {"default, tuned", "median time of one call with the default schedule and with the best stored one"},
+      {"GFLOP/s", "of the tuned schedule, else of the default one"},
+      {"of roof", "share of the FMA peak or the memory bandwidth, whichever limits it"},
+      {"best baseline, time", "the fastest library, and its median time"},
+      {"... over best", "times as fast as that library, with a 95 % interval"},
+      {"packed over packed", "the same with constant operands packed beforehand on both sides"}};
+  if (autoscheduled) lines.push_back({"over autoscheduler", "times as fast as Halide's best automatic schedule"});
+  lines.push_back({"least", "of a group's workloads, tuned over best where there is a tuned schedule"});
+  return format_table({{""}, {""}}, lines);
+}
+
 std::string bench_means(const std::vector<BenchRow>& rows, uint64_t seed) {
   struct Mean {
     double default_logs = 0, tuned_logs = 0, gain_logs = 0, packed_logs = 0, worst = 0;

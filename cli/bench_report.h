@@ -46,6 +46,9 @@ std::string bench_line(const BenchRow& row, uint64_t seed);
 /// Everybody who took part, fastest first, and who did not and why.
 std::string bench_table(const BenchRow& row, uint64_t seed);
 
+/// What the columns of bench_table() mean or, for many workloads, of bench_line() and bench_means().
+std::string bench_legend(bool many, bool autoscheduled);
+
 /// Geometric means of speed over the best baseline by group of the suite, and of all.
 std::string bench_means(const std::vector<BenchRow>& rows, uint64_t seed);
 

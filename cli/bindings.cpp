@@ -8,6 +8,7 @@
 #include <charconv>
 
 #include "cli/nearest_name.h"
+#include "cli/suite.h"
 #include "frontend/diagnostic/utf8.h"
 #include "frontend/einsum/einsum.h"
 #include "frontend/ir/warnings.h"
@@ -28,6 +29,12 @@ Result<LayoutChoice> parse_layout(const std::string& text) {
     return fail(ErrorClass::Program, "bad-layout", fmt::format("'{}' is not a storage order", text),
                 "--layout takes row, col, NAME=row or NAME=col");
   return LayoutChoice{assignment ? assignment->first : "", order == "row" ? ir::Layout::Row : ir::Layout::Col};
+}
+
+/// Says whose error it is, unless the message does.
+void name_in(Diagnostic& error, const LoadedProgram& loaded) {
+  if (!loaded.suite && error.message.find(fmt::format("'{}'", loaded.program.name)) != std::string::npos) return;
+  error.message = name_of(loaded) + ": " + error.message;
 }
 
 bool has_tensor(const ir::Program& program, const std::string& name) {
@@ -67,6 +74,13 @@ std::optional<std::pair<std::string, std::string>> split_assignment(const std::s
   return std::pair{text.substr(0, equals), text.substr(equals + 1)};
 }
 
+bool is_fraction(const std::string& number) {
+  double value = 0;
+  const auto [end, error] = std::from_chars(number.data(), number.data() + number.size(), value);
+  return error == std::errc() && end == number.data() + number.size() &&
+         number.find_first_of(".eE") != std::string::npos;
+}
+
 std::string name_of_size(const std::string& text) {
   const bool is_character = count_characters(text) == 1 && first_code_point(text);
   return is_character ? einsum::size_name(text) : text;
@@ -97,6 +111,8 @@ Result<ir::Sizes> parse_sizes(const std::vector<std::string>& assignments) {
     const auto [end, error] = std::from_chars(number.data(), number.data() + number.size(), value);
     if (error == std::errc::result_out_of_range)
       return fail(ErrorClass::Program, "bad-size", fmt::format("the size '{}' is too large", text));
+    if (is_fraction(number))
+      return fail(ErrorClass::Program, "bad-size", fmt::format("the size '{}' is not a whole number", text));
     if (!assignment || error != std::errc() || end != number.data() + number.size())
       return fail(ErrorClass::Program, "bad-size", fmt::format("'{}' is not a size", text),
                   number.find_first_of(".,") != std::string::npos
@@ -205,16 +221,25 @@ Result<std::vector<ir::Program>> with_storage(const std::vector<LoadedProgram>& 
   return programs;
 }
 
-Result<std::vector<ir::Program>> bind_programs(const std::vector<LoadedProgram>& loaded, const BindingOptions& options,
-                                               const Reporter& report) {
+Result<std::vector<Result<ir::Program>>> bind_each(const std::vector<LoadedProgram>& loaded,
+                                                   const BindingOptions& options, const Reporter& report) {
   TILE_TUNE_TRY(programs, with_storage(loaded, options));
   TILE_TUNE_TRY(sizes, parse_sizes(options.sizes));
   TILE_TUNE_CHECK(check_size_names(programs, sizes));
-  std::vector<ir::Program> bound;
+  std::vector<Result<ir::Program>> bound;
   for (size_t i = 0; i < programs.size(); ++i) {
-    auto one = bind_and_warn(programs[i], sizes_of(loaded[i], sizes), report);
-    if (!one && loaded[i].suite) one.error().message = loaded[i].suite->name + ": " + one.error().message;
-    if (!one) return tl::unexpected(one.error());
+    bound.push_back(bind_and_warn(programs[i], sizes_of(loaded[i], sizes), report));
+    if (!bound.back() && (loaded[i].suite || loaded.size() > 1)) name_in(bound.back().error(), loaded[i]);
+  }
+  return bound;
+}
+
+Result<std::vector<ir::Program>> bind_programs(const std::vector<LoadedProgram>& loaded, const BindingOptions& options,
+                                               const Reporter& report) {
+  TILE_TUNE_TRY(each, bind_each(loaded, options, report));
+  std::vector<ir::Program> bound;
+  for (auto& one : each) {
+    if (!one) return tl::unexpected(std::move(one.error()));
     bound.push_back(std::move(*one));
   }
   return bound;

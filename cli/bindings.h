@@ -27,6 +27,8 @@ void add_binding_options(CLI::App& verb, BindingOptions& options);
 
 /// One NAME=VALUE each: "M=64,N=1..512" are two, "N=64,128" is one.
 std::vector<std::string> separate_assignments(const std::vector<std::string>& assignments);
+/// "1.5", "64.0" and "1e3": numbers, but no sizes.
+bool is_fraction(const std::string& number);
 /// A label of an einsum that is no identifier is turned into one (einsum::size_name).
 std::string name_of_size(const std::string& text);
 
@@ -60,6 +62,10 @@ Result<std::vector<ir::Program>> with_storage(const std::vector<LoadedProgram>& 
 /// them has is an error.
 Result<std::vector<ir::Program>> bind_programs(const std::vector<LoadedProgram>& loaded, const BindingOptions& options,
                                                const Reporter& report);
+
+/// The same, where a program that does not fit its sizes does not stop the others: for each the program or why not.
+Result<std::vector<Result<ir::Program>>> bind_each(const std::vector<LoadedProgram>& loaded,
+                                                   const BindingOptions& options, const Reporter& report);
 
 /// NAME=VALUE cut at the first '='; nothing where either side is empty.
 std::optional<std::pair<std::string, std::string>> split_assignment(const std::string& text);

@@ -13,6 +13,7 @@
 #include "cli/memory.h"
 #include "cli/option_checks.h"
 #include "cli/package_targets.h"
+#include "cli/output_folder.h"
 #include "cli/packaging.h"
 #include "cli/planned.h"
 #include "cli/program_argument.h"
@@ -95,7 +96,7 @@ Result<Package> package_of_many_sizes(const BuildOptions& options, const std::ve
   if (targets.size() != 1)
     return fail(ErrorClass::Program, "several-targets", "an entry for many sizes has kernels for one target",
                 "build a library for each target");
-  TILE_TUNE_CHECK(check_writable(options.directory));
+  TILE_TUNE_CHECK(check_package_folder(options.directory, name));
   const auto recheck = [&](const StoredFamily& stored) {
     return rechecked_family(workload, stored, targets.front(), session, stop);
   };
@@ -115,7 +116,7 @@ Result<Package> package_of_programs(BuildOptions options, const Session& session
   TILE_TUNE_CHECK(check_names(name, options, workloads));
   for (const auto& workload : workloads) TILE_TUNE_CHECK(check_size(workload.program, Use::Build));
   TILE_TUNE_TRY(targets, package_targets(session));
-  TILE_TUNE_CHECK(check_writable(options.directory));
+  TILE_TUNE_CHECK(check_package_folder(options.directory, name));
   const bool asks = options.schedule.empty() || !session.options.databases.empty();
   TILE_TUNE_TRY(databases, asks ? open_stack(session) : Result<std::vector<db::Database>>());
   std::vector<codegen::Kernel> kernels;

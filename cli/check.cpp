@@ -96,45 +96,55 @@ nlohmann::json to_json(const Checked& checked) {
   return json;
 }
 
-Result<std::vector<Checked>> check_all(const CheckOptions& options, const Session& session) {
-  TILE_TUNE_TRY(loaded, load_programs({options.program}, options.bindings, session.report));
-  std::vector<Checked> checked;
-  for (const auto& one : loaded) checked.push_back({one.program, std::nullopt});
-  if (options.bindings.sizes.empty()) {
-    TILE_TUNE_TRY(laid_out, with_storage(loaded, options.bindings));
-    // Programs whose sizes are all known are complete as they are.
-    for (size_t i = 0; i < checked.size(); ++i) {
-      if (loaded[i].sizes.size() < loaded[i].program.sizes.size()) {
-        TILE_TUNE_CHECK(session.report.program_warnings(ir::warnings_of(loaded[i].program)));
-        continue;
-      }
-      TILE_TUNE_TRY(bound, bind_and_warn(laid_out[i], loaded[i].sizes, session.report));
-      checked[i].steps = workload_in_steps(loaded[i], bound, session);
-      checked[i].bound = std::move(bound);
-    }
+/// What is right, and what is wrong with the others.
+struct CheckedDefs {
+  std::vector<Checked> programs;
+  std::vector<Diagnostic> faults;
+};
+
+Result<CheckedDefs> check_each(const CheckOptions& options, const Session& session) {
+  TILE_TUNE_TRY(loaded, load_each(options.program, options.bindings, session.report));
+  CheckedDefs checked{{}, std::move(loaded.faults)};
+  const auto add = [&](const LoadedProgram& one, Result<ir::Program> bound) {
+    if (bound)
+      if (const auto countable = check_extents(*bound); !countable) bound = tl::unexpected(countable.error());
+    if (!bound) return checked.faults.push_back(std::move(bound.error()));
+    auto steps = workload_in_steps(one, *bound, session);
+    checked.programs.push_back({one.program, std::move(*bound), std::move(steps)});
+  };
+  if (!options.bindings.sizes.empty()) {
+    TILE_TUNE_TRY(bound, bind_each(loaded.programs, options.bindings, session.report));
+    for (size_t i = 0; i < bound.size(); ++i) add(loaded.programs[i], std::move(bound[i]));
     return checked;
   }
-  TILE_TUNE_TRY(bound, bind_programs(loaded, options.bindings, session.report));
-  for (size_t i = 0; i < checked.size(); ++i) {
-    checked[i].steps = workload_in_steps(loaded[i], bound[i], session);
-    checked[i].bound = std::move(bound[i]);
+  TILE_TUNE_TRY(laid_out, with_storage(loaded.programs, options.bindings));
+  // Programs whose sizes are all known are complete as they are.
+  for (size_t i = 0; i < laid_out.size(); ++i) {
+    const LoadedProgram& one = loaded.programs[i];
+    if (one.sizes.size() < one.program.sizes.size()) {
+      TILE_TUNE_CHECK(session.report.program_warnings(ir::warnings_of(one.program)));
+      checked.programs.push_back({one.program, std::nullopt});
+    } else {
+      add(one, bind_and_warn(laid_out[i], one.sizes, session.report));
+    }
   }
   return checked;
 }
 
+/// What is right is shown whatever is wrong with the rest.
 Result<Exit> check(const CheckOptions& options, const Session& session) {
-  TILE_TUNE_TRY(checked, check_all(options, session));
-  for (const auto& one : checked)
-    if (one.bound) TILE_TUNE_CHECK(check_extents(*one.bound));
-  if (session.report.json()) {
+  TILE_TUNE_TRY(checked, check_each(options, session));
+  if (session.report.json() && !checked.programs.empty()) {
     nlohmann::json programs = nlohmann::json::array();
-    for (const auto& one : checked) programs.push_back(to_json(one));
+    for (const auto& one : checked.programs) programs.push_back(to_json(one));
     TILE_TUNE_CHECK(print_json({{"programs", programs}}));
-    return Exit::Success;
+  } else if (!session.report.json()) {
+    std::vector<std::string> texts;
+    for (const auto& one : checked.programs) texts.push_back(describe(one));
+    TILE_TUNE_CHECK(print(fmt::format("{}", fmt::join(texts, "\n"))));
   }
-  std::vector<std::string> texts;
-  for (const auto& one : checked) texts.push_back(describe(one));
-  TILE_TUNE_CHECK(print(fmt::format("{}", fmt::join(texts, "\n"))));
+  for (size_t i = 0; i + 1 < checked.faults.size(); ++i) session.report.diagnostic(checked.faults[i]);
+  if (!checked.faults.empty()) return tl::unexpected(std::move(checked.faults.back()));
   return Exit::Success;
 }
 

@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 #include <tuple>
 
+#include "cli/damage.h"
 #include "cli/db_list.h"
 #include "cli/db_rows.h"
 #include "cli/db_verbs.h"
@@ -168,8 +169,7 @@ Result<std::vector<OpenDatabase>> open_checked(const Session& session) {
 }
 
 void warn_of_damage(const db::Database& database, const Reporter& report) {
-  for (const auto& record : database.damaged_records())
-    report.warn("damaged-record", fmt::format("the record {} is damaged and was left out", record));
+  if (!database.damaged_records().empty()) report.warn("damaged-record", damage_text(database.damaged_records()));
 }
 
 void warn_of_refusals(const std::vector<std::string>& refused, const Reporter& report) {

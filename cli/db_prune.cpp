@@ -37,8 +37,10 @@ Result<Exit> prune(const PruneArguments& arguments, const Session& session) {
                                 {"bytes_before", pruned.bytes_before},
                                 {"bytes_after", pruned.bytes_after}}));
   } else {
-    TILE_TUNE_CHECK(print(fmt::format("{} trials and {} schedules deleted, {} became {}\n", pruned.trials,
-                                      pruned.schedules, format_bytes(static_cast<double>(pruned.bytes_before)),
+    TILE_TUNE_CHECK(print(fmt::format("{} and {} deleted, {} became {}\n",
+                                      format_number(static_cast<size_t>(pruned.trials), "trial"),
+                                      format_number(static_cast<size_t>(pruned.schedules), "schedule"),
+                                      format_bytes(static_cast<double>(pruned.bytes_before)),
                                       format_bytes(static_cast<double>(pruned.bytes_after)))));
   }
   return Exit::Success;

@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/db_verbs.h"
+#include "cli/units.h"
 #include "db/connection.h"
 #include "db/recover.h"
 
@@ -28,8 +29,9 @@ Result<Exit> tell(const db::Recovered& recovered, const RecoverArguments& argume
                                 {"refused", recovered.refused}}));
     return Exit::Success;
   }
-  std::string text = fmt::format("{} records saved into {}, {} lost", recovered.saved, arguments.output,
-                                 recovered.refused.size() + static_cast<size_t>(recovered.unreadable));
+  std::string text =
+      fmt::format("{} saved into {}, {} lost", format_number(static_cast<size_t>(recovered.saved), "record"),
+                  arguments.output, recovered.refused.size() + static_cast<size_t>(recovered.unreadable));
   if (recovered.cut_off) text += "; how many more there were where nothing can be read is not known";
   TILE_TUNE_CHECK(print(text + "\n"));
   return Exit::Success;

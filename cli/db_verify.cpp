@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "cli/db_families.h"
+#include "cli/damage.h"
 #include "cli/db_rows.h"
 #include "cli/db_verbs.h"
 #include "cli/interrupt.h"
@@ -225,7 +226,10 @@ Result<Exit> judge(const Findings& findings) {
     return fail(ErrorClass::Verification, "wrong-result", "a stored schedule computes wrong results here",
                 "it is no longer taken; `tile-tune db quarantine` tells more");
   if (!findings.damaged.empty())
-    return failure("damaged-record", fmt::format("{} records are damaged and are not used", findings.damaged.size()),
+    return failure("damaged-record",
+                   findings.damaged.size() == 1
+                       ? std::string("1 record is damaged and is not used")
+                       : fmt::format("{} records are damaged and are not used", findings.damaged.size()),
                    "`tile-tune db export` leaves them out; import what it writes into a new file");
   if (findings.broken)
     return failure("stale-record", "a stored schedule does not work here any more",
@@ -243,8 +247,7 @@ Result<Exit> verify(const VerifyArguments& arguments, const Session& session) {
   Findings findings;
   TILE_TUNE_CHECK(check_digests(stack, findings, line));
   line.clear();
-  for (const auto& record : findings.damaged)
-    session.report.warn("damaged-record", fmt::format("the record {} is damaged and is not used", record));
+  if (!findings.damaged.empty()) session.report.warn("damaged-record", damage_text(findings.damaged));
   const StopOnInterrupt interrupt;
   if (!arguments.files_only) {
     TILE_TUNE_TRY(target, session.target());

@@ -55,16 +55,19 @@ std::string seconds_text(double low, double high) {
 
 std::string budget_text(const search::Budget& budget) {
   std::vector<std::string> parts;
-  if (budget.trials) parts.push_back(fmt::format("{} trials", *budget.trials));
+  if (budget.trials) parts.push_back(format_number(static_cast<size_t>(*budget.trials), "trial"));
   if (budget.seconds) parts.push_back(fmt::format("{:g} s", *budget.seconds));
   return fmt::format("{}", fmt::join(parts, ", "));
 }
 
 std::string start_text(const DryRun& plan) {
   if (!plan.stored_best.empty())
-    return fmt::format("the stored schedule ({}), {} trials known", plan.stored_best, plan.stored_trials);
-  if (plan.stored_trials > 0) return fmt::format("{} trials known, of which none was chosen", plan.stored_trials);
-  if (plan.relatives > 0) return fmt::format("the default schedule and those of {} relatives", plan.relatives);
+    return fmt::format("the stored schedule ({}), {} known", plan.stored_best,
+                       format_number(static_cast<size_t>(plan.stored_trials), "trial"));
+  if (plan.stored_trials > 0)
+    return format_number(static_cast<size_t>(plan.stored_trials), "trial") + " known, of which none was chosen";
+  if (plan.relatives > 0)
+    return "the default schedule and those of " + format_number(static_cast<size_t>(plan.relatives), "relative");
   return "the default schedule";
 }
 

@@ -1,4 +1,5 @@
-// tile-tune explain: the domain the tool inferred for every statement, the schedule it would take, or its loops.
+// tile-tune explain: the domain the tool inferred for every statement, or the schedule it would take: as loops, as
+// Halide C++, or the machine code of its hot loop.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -8,16 +9,21 @@
 #include "cli/bindings.h"
 #include "cli/domain_text.h"
 #include "cli/memory.h"
+#include "cli/option_checks.h"
 #include "cli/planned.h"
 #include "cli/program_argument.h"
 #include "cli/schedule_choice.h"
 #include "cli/units.h"
 #include "cli/verbs.h"
+#include "codegen/emit/children.h"
 #include "codegen/lower/compile.h"
+#include "codegen/lower/hot_loop.h"
 #include "codegen/schedule/limits.h"
+#include "codegen/schedule/outline.h"
 #include "frontend/ir/describe.h"
 #include "frontend/ir/domain.h"
 #include "frontend/ir/warnings.h"
+#include "search/measure/session.h"
 
 namespace tile_tune::cli {
 
@@ -27,6 +33,7 @@ struct ExplainOptions {
   std::string program;
   BindingOptions bindings;
   std::string what = "domain";
+  std::string schedule;  // a file
 };
 
 /// A program as written, and with numbers for its sizes if they were given.
@@ -118,7 +125,48 @@ Result<Exit> explain_domain(const ExplainOptions& options, const Session& sessio
   return Exit::Success;
 }
 
-/// The schedule that run and build would take, the best stored one or else the default, or the loops it makes.
+/// "matmul (M=512 ...), AMD EPYC, 2 threads: the default schedule" as the first line of a comment.
+std::vector<std::string> remarks(const Workload& workload, const codegen::Target& target, const std::string& rung) {
+  std::vector<std::string> lines;
+  for (const auto& statement : workload.program.statements) lines.push_back(ir::to_text(workload.program, statement));
+  lines.push_back(fmt::format("{}, {} schedule, for {} and {}", described(workload), rung, target.halide,
+                              threads_text(target.threads)));
+  lines.push_back("");
+  lines.push_back(
+      "C++17 for Halide 21: c++ -std=c++17 -c FILE.cpp -I HALIDE/include. Dimension 0 of a buffer is its fastest.");
+  return lines;
+}
+
+/// Compilers may abort: this one is a child's.
+Result<codegen::HotLoop> hot_loop_in_child(const ir::Program& program, const codegen::Schedule& schedule,
+                                           const codegen::Target& target) {
+  TILE_TUNE_TRY(scratch, search::SessionDirectory::create());
+  const auto compile = [&](size_t) -> Result<nlohmann::json> {
+    TILE_TUNE_TRY(assembly, codegen::kernel_assembly(program, schedule, target, scratch.path()));
+    return nlohmann::json(assembly);
+  };
+  TILE_TUNE_TRY(assembly, codegen::in_children(1, 1, compile));
+  return codegen::hot_loop(assembly.front().get<std::string>());
+}
+
+std::string hot_loop_text(const codegen::HotLoop& loop) {
+  const std::string what =
+      loop.is_loop ? "the innermost loop with most arithmetic" : "no loop is left: the whole kernel";
+  return fmt::format("# {}: {}, {} of them arithmetic\n{}", what,
+                     format_number(static_cast<size_t>(loop.instructions), "instruction"), loop.arithmetic, loop.text);
+}
+
+/// What --what asks for of a schedule, as text.
+Result<std::string> schedule_text(const std::string& what, const Workload& workload, const ScheduleChoice& choice,
+                                  const codegen::Target& target) {
+  if (what == "loops") return codegen::outline(workload.program, choice.schedule);
+  if (what == "schedule")
+    return codegen::halide_source(workload.program, choice.schedule, target, remarks(workload, target, choice.rung));
+  TILE_TUNE_TRY(loop, hot_loop_in_child(workload.program, choice.schedule, target));
+  return hot_loop_text(loop);
+}
+
+/// The schedule that run and build would take, the best stored one or else the default, or what becomes of it.
 Result<Exit> explain_schedule(const ExplainOptions& options, const Session& session) {
   TILE_TUNE_TRY(loaded, load_program(options.program, options.bindings, session.report));
   TILE_TUNE_TRY(sizes, parse_sizes(options.bindings.sizes));
@@ -126,22 +174,23 @@ Result<Exit> explain_schedule(const ExplainOptions& options, const Session& sess
   TILE_TUNE_CHECK(codegen::check_countable(bound));
   TILE_TUNE_TRY(target, session.target());
   const Workload planned = planned_workload(loaded, bound, sizes, session);
-  TILE_TUNE_TRY(databases, open_stack(session));
+  const bool is_given = !options.schedule.empty();
+  TILE_TUNE_TRY(databases, is_given ? Result<std::vector<db::Database>>() : open_stack(session));
   TILE_TUNE_TRY(workload, faster_form(planned, target, databases));
   tell_of_steps(workload, session.report);
-  TILE_TUNE_TRY(choice, stored_choice(workload, target, databases, session));
-  const auto schedule = codegen::to_json(choice.schedule);
-  nlohmann::json json{
-      {"provenance", choice.provenance}, {"rung", choice.rung}, {"record", choice.record}, {"schedule", schedule}};
-  if (options.what == "loops") {
-    TILE_TUNE_TRY(loops, codegen::lowered_loops(workload.program, choice.schedule, target));
-    json["loops"] = loops;
-    if (!session.report.json()) {
-      TILE_TUNE_CHECK(print(loops));
-      return Exit::Success;
-    }
+  TILE_TUNE_TRY(choice, is_given ? given_choice(workload, target, options.schedule)
+                                 : stored_choice(workload, target, databases, session));
+  TILE_TUNE_TRY(text, schedule_text(options.what, workload, choice, target));
+  if (session.report.json()) {
+    const std::string field = options.what == "schedule" ? "halide" : options.what;
+    TILE_TUNE_CHECK(print_json({{"provenance", choice.provenance},
+                                {"rung", choice.rung},
+                                {"record", choice.record},
+                                {"schedule", codegen::to_json(choice.schedule)},
+                                {field, text}}));
+  } else {
+    TILE_TUNE_CHECK(print(text));
   }
-  TILE_TUNE_CHECK(print_json(session.report.json() ? json : schedule));
   return Exit::Success;
 }
 
@@ -151,15 +200,22 @@ void add_explain(CLI::App& app, Command& command) {
   auto options = std::make_shared<ExplainOptions>();
   auto* verb = app.add_subcommand("explain", "Shows what the tool understood of a program, or the schedule it takes");
   verb->add_option("PROGRAM", options->program, kProgramArgument)->required()->type_name("");
-  verb->add_option("--what", options->what,
-                   "domain: ranges, what bounds them, and what is written; schedule: the stored or default schedule; "
-                   "loops: the loop nest it makes")
+  verb->add_option(
+          "--what", options->what,
+          "domain: ranges, what bounds them, and what is written; of the stored or else the default schedule "
+          "loops: its loop nest in a few lines; schedule: Halide C++ (with --json also what --schedule takes); "
+          "asm: the hot loop")
       ->type_name("WHAT")
-      ->check(CLI::IsMember({"domain", "schedule", "loops"}))
+      ->check(CLI::IsMember({"domain", "loops", "schedule", "asm"}))
       ->capture_default_str();
+  refuse_empty(
+      verb->add_option("--schedule", options->schedule, "Of this schedule, as JSON, in place of the stored one")
+          ->type_name("FILE"));
   add_binding_options(*verb, options->bindings);
   verb->callback([&command, options] {
-    command = [options](Session& session) {
+    command = [options](Session& session) -> Result<Exit> {
+      if (options->what == "domain" && !options->schedule.empty())
+        return fail(ErrorClass::Program, "command-line", "--schedule is for --what loops, schedule and asm");
       return options->what == "domain" ? explain_domain(*options, session) : explain_schedule(*options, session);
     };
   });

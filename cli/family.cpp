@@ -14,6 +14,7 @@
 #include "cli/memory.h"
 #include "cli/planned.h"
 #include "cli/schedule_choice.h"
+#include "cli/units.h"
 #include "codegen/schedule/check.h"
 #include "db/identity.h"
 #include "frontend/ir/canonical.h"
@@ -124,7 +125,8 @@ void tell_of(const StoredFamily& stored, const FamilyWorkload& workload, const c
   const std::string words = described(workload);
   const char* again = "tile-tune tune with the same -s tunes it again";
   if (stored.rung == "exact" || stored.rung == "revalidated")
-    report.notice(fmt::format("{}: tuned, {} kernels ({})", words, stored.family.members.size(), stored.rung));
+    report.notice(
+        fmt::format("{}: tuned, {} ({})", words, format_number(stored.family.members.size(), "kernel"), stored.rung));
   else if (stored.rung == "stale")
     report.warn("stale-record",
                 fmt::format("the kernels of {} were tuned by another version of the tool or on another CPU", words),

@@ -120,7 +120,7 @@ Result<std::vector<FamilySize>> take_family_sizes(std::vector<std::string>& assi
   std::vector<std::string> single;
   for (const auto& text : separate_assignments(assignments)) {
     const auto assignment = split_assignment(text);
-    if (!assignment || assignment->second.find_first_of(".,") == std::string::npos) {
+    if (!assignment || assignment->second.find_first_of(".,") == std::string::npos || is_fraction(assignment->second)) {
       single.push_back(text);
       continue;
     }

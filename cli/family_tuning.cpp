@@ -8,6 +8,7 @@
 
 #include "cli/family_race.h"
 #include "cli/family_sizes.h"
+#include "cli/units.h"
 #include "search/space/space.h"
 
 namespace tile_tune::cli {
@@ -178,12 +179,13 @@ std::string summary_text(const FamilyWorkload& workload, const FamilyTuned& tune
   const auto& sizes = workload.program.sizes;
   std::string text = fmt::format("{} ({})\n", workload.top.program.name, family_text(sizes));
   for (const auto& point : tuned.searched)
-    text += fmt::format("  {:<20} {:.2f}x the default schedule in {} trials\n", point_text(sizes, point.at),
-                        point.ratio, point.trials);
+    text += fmt::format("  {:<20} {:.2f}x the default schedule in {}\n", point_text(sizes, point.at), point.ratio,
+                        format_number(static_cast<size_t>(point.trials), "trial"));
   const auto only = std::count_if(tuned.family.members.begin(), tuned.family.members.end(),
                                   [](const auto& member) { return member.only; });
-  text += fmt::format("  {} kernels for one size, {} for many, chosen by times at {} sizes\n", only,
-                      tuned.family.members.size() - static_cast<size_t>(only), tuned.timed);
+  text += fmt::format(
+      "  {} for one size, {} for many, chosen by times at {}\n", format_number(static_cast<size_t>(only), "kernel"),
+      tuned.family.members.size() - static_cast<size_t>(only), format_number(static_cast<size_t>(tuned.timed), "size"));
   if (tuned.family.table.empty()) text += "  sizes that are not listed have no kernel\n";
   return text + fmt::format("  {:.0f} s, seed {}, stored in {}\n", tuned.seconds, tuned.seed, tuned.database);
 }

@@ -219,16 +219,4 @@ Result<void> serve_package_request(const search::Compiler& compiler) {
   return print(json_text({{"files", names}}) + "\n");
 }
 
-Result<void> check_writable(const fs::path& directory) {
-  std::error_code error;
-  fs::path existing = fs::absolute(directory, error).lexically_normal();
-  while (!fs::exists(existing, error) && existing.has_relative_path()) existing = existing.parent_path();
-  const auto cannot = [&](const char* why) {
-    return failure("cannot-write", fmt::format("cannot write to {}: {}", directory.string(), why));
-  };
-  if (!fs::is_directory(existing, error)) return cannot("it is not a folder");
-  if (access(existing.c_str(), W_OK | X_OK) != 0) return cannot(std::strerror(errno));
-  return {};
-}
-
 }  // namespace tile_tune::cli

@@ -32,7 +32,4 @@ Result<std::vector<std::filesystem::path>> package_in_child(const std::vector<co
 /// The child's side: a request on standard input, an answer on standard output.
 Result<void> serve_package_request(const search::Compiler& compiler);
 
-/// Nothing if a package may be written into `directory`, which need not exist yet; else why not.
-Result<void> check_writable(const std::filesystem::path& directory);
-
 }  // namespace tile_tune::cli

@@ -44,16 +44,6 @@ FileArgument split(const std::string& argument) {
   return {argument, ""};
 }
 
-Result<std::vector<LoadedProgram>> load_tc(const std::string& path, const Reporter& report) {
-  TILE_TUNE_TRY(text, read_text(path));
-  TILE_TUNE_TRY(parsed, tc::parse(text, path));
-  TILE_TUNE_CHECK(report.program_warnings(parsed.warnings));
-  std::vector<LoadedProgram> programs;
-  for (size_t i = 0; i < parsed.programs.size(); ++i)
-    programs.push_back({std::move(parsed.programs[i]), "tc", std::move(parsed.texts[i])});
-  return programs;
-}
-
 /// Of the byte at `offset`; columns count characters.
 Place place_of(const std::string& text, const std::string& path, size_t offset) {
   offset = std::min(offset, text.size());
@@ -99,31 +89,59 @@ Result<std::vector<LoadedProgram>> load_json(const std::string& path, const Repo
 }
 
 /// The first ten, and how many others there are.
-std::string names_of(const std::vector<LoadedProgram>& programs) {
+std::string first_of(const std::vector<std::string>& names) {
   constexpr size_t kShown = 10;
-  std::vector<std::string> names;
-  for (size_t i = 0; i < std::min(kShown, programs.size()); ++i) names.push_back(programs[i].program.name);
-  const size_t others = programs.size() - names.size();
+  const size_t shown = std::min(kShown, names.size()), others = names.size() - shown;
   const std::string rest = others == 0 ? "" : fmt::format(" and {} other{}", others, others == 1 ? "" : "s");
-  return fmt::format("{}{}", fmt::join(names, ", "), rest);
+  return fmt::format("{}{}", fmt::join(names.begin(), names.begin() + static_cast<long>(shown), ", "), rest);
 }
 
-Result<std::vector<LoadedProgram>> load_file(const std::string& argument, const Reporter& report) {
-  const auto [path, name] = split(argument);
-  const bool tc = path.ends_with(".tc");
-  if (!tc && !path.ends_with(".json"))
+std::string names_of(const std::vector<LoadedProgram>& programs) {
+  std::vector<std::string> names;
+  for (const auto& one : programs) names.push_back(one.program.name);
+  return first_of(names);
+}
+
+tl::unexpected<Diagnostic> unknown_def(const FileArgument& file, const std::vector<std::string>& names) {
+  return fail(ErrorClass::Program, "unknown-def", fmt::format("{} has no def '{}'", file.path, file.name),
+              fmt::format("it has {}", first_of(names)));
+}
+
+/// Of a file all defs, or the one that is named: then nothing is said of the others.
+Result<LoadedDefs> load_tc(const FileArgument& file, const Reporter& report) {
+  TILE_TUNE_TRY(text, read_text(file.path));
+  LoadedDefs loaded;
+  std::vector<Diagnostic> warnings;
+  std::vector<std::string> names;
+  for (auto& def : tc::parse_defs(text, file.path)) {
+    if (!def.name.empty()) names.push_back(def.name);
+    if (!file.name.empty() && !def.name.empty() && def.name != file.name) continue;
+    if (!def.program) {
+      loaded.faults.push_back(std::move(def.program.error()));
+      continue;
+    }
+    warnings.insert(warnings.end(), def.warnings.begin(), def.warnings.end());
+    loaded.programs.push_back({std::move(*def.program), "tc", std::move(def.text)});
+  }
+  if (loaded.programs.empty() && loaded.faults.empty()) return unknown_def(file, names);
+  TILE_TUNE_CHECK(report.program_warnings(warnings));
+  return loaded;
+}
+
+Result<LoadedDefs> load_file(const std::string& argument, const Reporter& report) {
+  const FileArgument file = split(argument);
+  if (file.path.ends_with(".tc")) return load_tc(file, report);
+  if (!file.path.ends_with(".json"))
     return fail(ErrorClass::Program, "unknown-program", fmt::format("'{}' is not a program", argument),
-                "a program is FILE.tc, FILE.tc:NAME, FILE.json or einsum:SUBSCRIPTS");
-  TILE_TUNE_TRY(programs, tc ? load_tc(path, report) : load_json(path, report));
-  if (programs.empty())
-    return fail(ErrorClass::Program, "no-def", fmt::format("{} holds no def", path),
-                "a program is def NAME(...) -> (...) { ... }");
-  if (path.size() == argument.size()) return programs;
-  for (auto& one : programs)
-    if (one.program.name == name || (one.suite && one.suite->name == name))
-      return std::vector<LoadedProgram>{std::move(one)};
-  return fail(ErrorClass::Program, "unknown-def", fmt::format("{} has no def '{}'", path, name),
-              fmt::format("it has {}", names_of(programs)));
+                "a program is FILE.tc, FILE.tc:NAME, FILE.json or einsum:SUBSCRIPTS, for example einsum:ij,jk->ik");
+  TILE_TUNE_TRY(programs, load_json(file.path, report));
+  if (file.path.size() == argument.size()) return LoadedDefs{std::move(programs), {}};
+  std::vector<std::string> names;
+  for (auto& one : programs) {
+    names.push_back(name_of(one));
+    if (one.program.name == file.name || names.back() == file.name) return LoadedDefs{{std::move(one)}, {}};
+  }
+  return unknown_def(file, names);
 }
 
 }  // namespace
@@ -157,13 +175,24 @@ Result<std::vector<LoadedProgram>> load_programs(const std::vector<std::string>&
       TILE_TUNE_TRY(one, load_einsum(argument, options));
       programs.push_back(std::move(one));
     } else {
-      TILE_TUNE_TRY(some, load_file(argument, report));
+      TILE_TUNE_TRY(loaded, load_file(argument, report));
+      if (!loaded.faults.empty()) return tl::unexpected(std::move(loaded.faults.front()));
+      auto& some = loaded.programs;
       if (defs == Defs::One && some.size() > 1 && !some.front().suite)
         return tl::unexpected(several_programs(argument, some));
       std::move(some.begin(), some.end(), std::back_inserter(programs));
     }
   }
   return programs;
+}
+
+Result<LoadedDefs> load_each(const std::string& argument, const BindingOptions& options, const Reporter& report) {
+  if (!is_einsum(argument)) {
+    TILE_TUNE_CHECK(check_einsum_options({argument}, options));
+    return load_file(argument, report);
+  }
+  TILE_TUNE_TRY(programs, load_programs({argument}, options, report));
+  return LoadedDefs{std::move(programs), {}};
 }
 
 Diagnostic several_programs(const std::string& argument, const std::vector<LoadedProgram>& programs) {

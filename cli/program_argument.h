@@ -16,10 +16,18 @@ inline constexpr const char* kProgramArgument = "FILE.tc, FILE.tc:NAME, FILE.jso
 /// What a file of several defs means that is named without ":NAME" (rulings 17): all of them, or an error.
 enum class Defs { All, One };
 
-/// Every program the arguments name, at least one for each; of a suite all workloads. Warnings go to the reporter.
+/// Every program the arguments name, at least one for each; of a suite all workloads. Warnings go to the reporter. Defs
+/// of the same file that are wrong and not named do not matter.
 Result<std::vector<LoadedProgram>> load_programs(const std::vector<std::string>& arguments,
                                                  const BindingOptions& options, const Reporter& report,
                                                  Defs defs = Defs::All);
+
+/// Those of one argument that are right, and what is wrong with the others.
+struct LoadedDefs {
+  std::vector<LoadedProgram> programs;
+  std::vector<Diagnostic> faults;
+};
+Result<LoadedDefs> load_each(const std::string& argument, const BindingOptions& options, const Reporter& report);
 
 /// The one program the argument names; a file of several without :NAME is an error that lists them.
 Result<LoadedProgram> load_program(const std::string& argument, const BindingOptions& options, const Reporter& report);

@@ -10,6 +10,7 @@
 #include "cli/bindings.h"
 #include "cli/einsum_argument.h"
 #include "cli/option_checks.h"
+#include "cli/output_folder.h"
 #include "cli/planned.h"
 #include "cli/run_workload.h"
 #include "cli/schedule_choice.h"
@@ -101,30 +102,10 @@ Result<Opened> open(const RunOptions& options, const ir::Sizes& sizes, const Rep
   return Opened{std::move(loaded), std::move(arrays)};
 }
 
-/// Files and folders that were not there before; they go again unless they are kept.
-class Fresh {
- public:
-  ~Fresh() {
-    std::error_code ignored;
-    for (auto path = paths_.rbegin(); path != paths_.rend(); ++path) fs::remove(*path, ignored);  // folders: if empty
-  }
-  void expect(const fs::path& path) {
-    std::error_code error;
-    if (fs::symlink_status(path, error).type() == fs::file_type::not_found) paths_.push_back(path);
-  }
-  void keep() { paths_.clear(); }
-
- private:
-  std::vector<fs::path> paths_;
-};
-
-Result<void> make_folder(const fs::path& directory, Fresh& fresh) {
-  fs::path path;
-  for (const auto& part : directory) fresh.expect(path /= part);
-  std::error_code error;
-  fs::create_directories(directory, error);
-  if (!error) return {};
-  return failure("cannot-write", fmt::format("cannot make the folder {}: {}", directory.string(), error.message()));
+Result<void> check_output_folder(const ir::Program& program, const fs::path& directory) {
+  std::vector<std::string> files;
+  for (const int output : program.outputs) files.push_back(program.tensors[static_cast<size_t>(output)].name + ".npy");
+  return check_result_files(directory, files);
 }
 
 Result<void> write_outputs(const ir::Program& program, const fs::path& directory, const Executed& executed,
@@ -159,6 +140,7 @@ Result<Exit> run(const RunOptions& options, const Session& session) {
   TILE_TUNE_TRY(program, with_storage(loaded.program, options.bindings));
   TILE_TUNE_TRY(sizes, infer_sizes(program, arrays, sizes_of(loaded, given)));
   TILE_TUNE_TRY(bound, bind_and_warn(program, sizes, session.report));
+  TILE_TUNE_CHECK(check_output_folder(bound, options.output_directory));
   // A database that is named is looked at also where no schedule is asked of it: the name may be a slip.
   const bool asks = options.engine == "tuned" && options.schedule.empty();
   if (!asks && !session.options.databases.empty()) TILE_TUNE_CHECK(open_stack(session));

@@ -6,6 +6,7 @@
 #include <optional>
 #include <set>
 
+#include "cli/damage.h"
 #include "cli/transfer.h"
 #include "cli/units.h"
 #include "codegen/lower/compile.h"
@@ -93,8 +94,8 @@ ScheduleChoice with_fewer_threads(const db::BestRow& best, const Workload& workl
 /// Those that were found in a database since it had `known`.
 void warn_of_damage(const db::Database& database, size_t known, const Reporter& report) {
   const auto& records = database.damaged_records();
-  for (size_t i = known; i < records.size(); ++i)
-    report.warn("damaged-record", fmt::format("the record {} is damaged and was left out", records[i]),
+  if (records.size() > known)
+    report.warn("damaged-record", damage_text({records.begin() + static_cast<long>(known), records.end()}),
                 "`tile-tune db verify` looks for all of them");
 }
 
@@ -139,7 +140,9 @@ Result<ScheduleChoice> given_choice(const Workload& workload, const codegen::Tar
     diagnostic.message = path + ": " + diagnostic.message;
     return tl::unexpected(std::move(diagnostic));
   };
-  auto schedule = codegen::schedule_from_json(json);
+  // What `explain --what schedule --json` prints has it as one of its fields.
+  const bool is_answer = json.is_object() && json.contains("schedule") && !json.contains("stages");
+  auto schedule = codegen::schedule_from_json(is_answer ? json["schedule"] : json);
   if (!schedule) return in_file(std::move(schedule.error()));
   if (auto fits = codegen::check_for(target, workload.program, *schedule); !fits)
     return in_file(std::move(fits.error()));

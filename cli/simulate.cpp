@@ -71,6 +71,18 @@ std::string table_of(const std::vector<Line>& lines, int seeds) {
                       rows);
 }
 
+std::string legend(int seeds) {
+  return format_table({{""}, {""}},
+                      {{"schedules", "recorded ones, which the searches find again without measuring"},
+                       {"best", "the fastest of them against the default schedule"},
+                       {"trials to 90 %, 95 %",
+                        fmt::format("until a search has that share of the best one's speed (median of {}; -: fewer "
+                                    "than half reach it)",
+                                    format_number(static_cast<size_t>(seeds), "search", "searches"))},
+                       {"pairs ordered", "of two schedules not tried yet, how often the model knows the faster one"},
+                       {"fastest foreseen", "how much of a batch's fastest quarter the model has in its own"}});
+}
+
 nlohmann::json json_of(const Line& line) {
   const auto& [recorded, strategy, replay] = line;
   nlohmann::json json{{"program", recorded.program.name},
@@ -121,7 +133,7 @@ Result<Exit> simulate(const SimulateArguments& arguments, const Session& session
     return failure("no-recording", "no program in the tuning database has enough trials to search among",
                    fmt::format("`tile-tune tune` records them: {} or more are wanted", kFewestTrials));
   if (!session.report.json()) {
-    TILE_TUNE_CHECK(print(table_of(lines, arguments.seeds)));
+    TILE_TUNE_CHECK(print(fmt::format("{}\n{}", table_of(lines, arguments.seeds), legend(arguments.seeds))));
     return Exit::Success;
   }
   nlohmann::json json = nlohmann::json::array();

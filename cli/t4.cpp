@@ -9,6 +9,7 @@
 #include <set>
 
 #include "cli/records.h"
+#include "cli/units.h"
 #include "db/identity.h"
 
 namespace tile_tune::cli {
@@ -127,8 +128,8 @@ Result<Problem> only_problem(std::vector<Problem> problems, const std::string& n
                    "`tile-tune db list` prints names and ids");
   std::set<std::string> places;
   for (const auto& one : problems)
-    places.insert(
-        fmt::format("{} ({}, {} threads)", one.program.name, sizes_text(one.program.sizes_json), one.target.threads));
+    places.insert(fmt::format("{} ({}, {})", one.program.name, sizes_text(one.program.sizes_json),
+                              format_number(static_cast<size_t>(one.target.threads), "thread")));
   std::set<std::string> keys;
   for (const auto& one : problems) keys.insert(db::workload_id(one.program) + db::target_id(one.target));
   if (keys.size() > 1)

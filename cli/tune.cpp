@@ -16,6 +16,7 @@
 #include "cli/memory.h"
 #include "cli/option_checks.h"
 #include "cli/package_targets.h"
+#include "cli/output_folder.h"
 #include "cli/packaging.h"
 #include "cli/planned.h"
 #include "cli/program_argument.h"
@@ -99,11 +100,6 @@ Result<void> tune_for(const codegen::Target& target, const LoadedProgram& loaded
   const ir::Sizes sizes = sizes_of(loaded, given);
   TILE_TUNE_TRY(bound, ir::bind(stored, sizes));
   TILE_TUNE_CHECK(check_size(bound, Use::Measure));
-  if (!directory.empty()) {
-    // What would stop the package is said before the tuning, not after it.
-    TILE_TUNE_CHECK(codegen::check_external_name("function", bound.name));
-    TILE_TUNE_CHECK(check_writable(directory));
-  }
   const Workload workload = planned_workload(loaded, bound, sizes, session);
   tell_of_steps(workload, session.report);
   TILE_TUNE_CHECK(check_memory(workload.program, Use::Measure));
@@ -163,12 +159,31 @@ Result<std::vector<Variant>> variants_of(const LoadedProgram& loaded, const ir::
   return variants;
 }
 
-/// Warnings of all programs come before the first of them is tuned. One whose sizes do not fit is told of in its turn.
-Result<void> warn_of(const std::vector<LoadedProgram>& loaded, const std::vector<ir::Program>& stored,
-                     const ir::Sizes& given, const Reporter& report) {
-  for (size_t i = 0; i < loaded.size(); ++i)
-    if (const auto bound = ir::bind(stored[i], sizes_of(loaded[i], given)))
-      TILE_TUNE_CHECK(report.program_warnings(ir::warnings_of(*bound)));
+/// What would stop a package.
+Result<void> check_package(const std::string& name, const std::string& directory) {
+  if (directory.empty()) return {};
+  TILE_TUNE_CHECK(codegen::check_external_name("function", name));
+  return check_package_folder(directory, name);
+}
+
+/// What is wrong with any of the programs, and warnings of all, come before the first of them is tuned. A suite's
+/// workload that is too large is told of in its turn.
+Result<void> check_all(const std::vector<LoadedProgram>& loaded, const std::vector<ir::Program>& stored,
+                       const ir::Sizes& given, const std::string& directory, const Reporter& report) {
+  std::vector<ir::Program> programs;
+  for (size_t i = 0; i < loaded.size(); ++i) {
+    auto bound = ir::bind(stored[i], sizes_of(loaded[i], given));
+    if (bound && !loaded[i].suite)
+      if (auto size = check_size(*bound, Use::Measure); !size) bound = tl::unexpected(std::move(size.error()));
+    if (!bound && loaded.size() > 1 && bound.error().message.find(loaded[i].program.name) == std::string::npos)
+      bound.error().message = name_of(loaded[i]) + ": " + bound.error().message;
+    if (!bound) return tl::unexpected(std::move(bound.error()));
+    programs.push_back(std::move(*bound));
+  }
+  for (const auto& program : programs) {
+    TILE_TUNE_CHECK(check_package(program.name, directory));
+    TILE_TUNE_CHECK(report.program_warnings(ir::warnings_of(program)));
+  }
   return {};
 }
 
@@ -266,10 +281,7 @@ Result<Exit> tune_many(const std::vector<LoadedProgram>& loaded, const std::vect
   tell_of_steps(workload.top, session.report);
   TILE_TUNE_TRY(target, session.target());
   const std::string& name = workload.top.program.name;
-  if (!arguments.emit.empty()) {
-    TILE_TUNE_CHECK(codegen::check_external_name("function", name));
-    TILE_TUNE_CHECK(check_writable(arguments.emit));
-  }
+  TILE_TUNE_CHECK(check_package(name, arguments.emit));
   const StopOnInterrupt interrupt;
   ProgressLine line(session.report);
   const auto show = [&](const search::Progress& progress) {
@@ -310,7 +322,7 @@ Result<Exit> tune(TuneArguments arguments, const Session& session) {
   TILE_TUNE_TRY(stored, with_storage(loaded, arguments.bindings));
   if (!arguments.schedules.empty() && loaded.size() != 1)
     return fail(ErrorClass::Program, "several-programs", "--schedule is for a single program");
-  TILE_TUNE_CHECK(warn_of(loaded, stored, given, session.report));
+  TILE_TUNE_CHECK(check_all(loaded, stored, given, arguments.emit, session.report));
   std::vector<Variant> variants;
   for (size_t i = 0; i < loaded.size(); ++i) {
     TILE_TUNE_TRY(some, variants_of(loaded[i], stored[i], arguments.weights));

@@ -5,6 +5,10 @@
 include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
 
+# What is installed may not be built yet (scripts/tile-tune builds the command alone) or be older than its sources.
+install(CODE "execute_process(COMMAND \"${CMAKE_COMMAND}\" --build \"${CMAKE_BINARY_DIR}\" --target
+  tile-tune tile_tune_sdk_edsl tile_tune_sdk_engine COMMAND_ERROR_IS_FATAL ANY)")
+
 # tile_tune_sdk_library(NAME LINK target...): libtile_tune_NAME.so, tile_tune::NAME for find_package(tile_tune).
 function(tile_tune_sdk_library name)
   cmake_parse_arguments(arg "" "" "LINK;PUBLIC" ${ARGN})

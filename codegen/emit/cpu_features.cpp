@@ -74,9 +74,26 @@ const std::map<std::string, Features, std::less<>>& arm_features() {
 }
 
 // A module that needs what an engine of WebAssembly lacks is not loaded, and every Mac with an ARM processor has these.
-bool needs_no_test(const std::string& platform, std::string_view feature) {
-  return (platform == "wasm-32-wasmrt" && feature.starts_with("wasm_")) ||
-         (platform == "arm-64-osx" && arm_features().contains(feature));
+std::vector<std::string> untested_features(const std::string& platform) {
+  if (platform == "wasm-32-wasmrt") return {"wasm_bulk_memory", "wasm_mvponly", "wasm_simd128", "wasm_threads"};
+  std::vector<std::string> names;
+  if (platform == "arm-64-osx")
+    for (const auto& [name, behind] : arm_features()) names.push_back(name);
+  return names;
+}
+
+bool needs_no_test(const std::string& platform, const std::string& feature) {
+  const auto names = untested_features(platform);
+  return std::find(names.begin(), names.end(), feature) != names.end();
+}
+
+/// Features of which packages for the platform can be made.
+std::string known_features(const std::string& platform) {
+  auto names = testable_features(platform);
+  const auto others = untested_features(platform);
+  names.insert(names.end(), others.begin(), others.end());
+  return names.empty() ? fmt::format("it can for {} without features", platform)
+                       : fmt::format("it can for: {}", fmt::join(names, ", "));
 }
 
 // Of one feature of a target string; nullptr if there is no test for it.
@@ -121,7 +138,7 @@ Result<Features> required_cpu_features(const Target& target) {
     } else if (!is_neutral(parts[i]) && !needs_no_test(platform, parts[i])) {
       return fail(ErrorClass::Target, "unsupported-target-feature",
                   fmt::format("a package cannot be made for the target feature '{}' of '{}'", parts[i], target.halide),
-                  fmt::format("it can for: {}", fmt::join(testable_features(platform), ", ")));
+                  known_features(platform));
     }
   }
   std::sort(required.begin(), required.end());

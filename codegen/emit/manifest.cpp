@@ -78,6 +78,22 @@ json describe(const Kernel& kernel, const Signature& signature, const std::vecto
   return result;
 }
 
+/// Whose work the libraries hold, for those who pass them on.
+json contents() {
+  return json::array(
+      {{{"name", "tile-tune"},
+        {"what", "the runtime, and what headers and entries are made of"},
+        {"license", "Apache-2.0"}},
+       {{"name", "Halide " + halide_version()},
+        {"what", "what Halide puts beside a kernel's own code: functions of its runtime that are inlined into it"},
+        {"license", "MIT"},
+        {"copyright",
+         "Copyright (c) 2012-2020 MIT CSAIL, Google, Facebook, Adobe, NVIDIA CORPORATION, and other contributors."}},
+       {{"name", "LLVM " + llvm_version()},
+        {"what", "the compiler behind Halide; its exception asks for no notice of what it leaves in object code"},
+        {"license", "Apache-2.0 WITH LLVM-exception"}}});
+}
+
 }  // namespace
 
 json manifest(const PackageOptions& options, const std::vector<Kernel>& kernels,
@@ -95,6 +111,7 @@ json manifest(const PackageOptions& options, const std::vector<Kernel>& kernels,
           {"c_compiler", c_compiler},
           {"target", to_json(options.target)},
           {"checked", options.checked},
+          {"contains", contents()},
           {"kernels", std::move(list)},
           {"files", std::move(digests)}};
 }

@@ -18,6 +18,7 @@
 #include "codegen/lower/functions/rare.h"
 #include "codegen/lower/padded_inputs.h"
 #include "codegen/lower/shared_factors.h"
+#include "codegen/lower/source.h"
 #include "codegen/lower/stage.h"
 #include "codegen/lower/statements.h"
 #include "codegen/schedule/check.h"
@@ -175,6 +176,8 @@ class CallersAlignment : public Halide::Internal::IRMutator {
 struct Lowered {
   Halide::Pipeline pipeline;
   std::vector<Halide::Argument> arguments;
+  std::vector<std::pair<Halide::ImageParam, int>> parameters = {};  // the same, and which tensors they are
+  bool prefetches = false;
 };
 
 Halide::ImageParam parameter_of(const ir::Tensor& tensor, const std::string& name, bool has_numbers = true) {
@@ -235,6 +238,7 @@ Lowered lower(const ir::Program& program, const Schedule* schedule, const Target
       Halide::ImageParam packed(halide_type(form->type), static_cast<int>(form->extents.size()), name);
       describe_buffer(packed, *form);
       lowered.arguments.push_back(packed);
+      lowered.parameters.emplace_back(packed, number);
       values[number] = packed;
       continue;
     }
@@ -242,6 +246,7 @@ Lowered lower(const ir::Program& program, const Schedule* schedule, const Target
     parameters[number] = parameter;
     if (!schedule) parameter.set_estimates(bounds_in_memory(tensor));
     lowered.arguments.push_back(parameter);
+    lowered.parameters.emplace_back(parameter, number);
     initial[number] = elements_of(parameter, tensor, name + "_elements");
     values[number] = initial[number];
     if (tensor.role != ir::Role::InOut || !reads(program, number)) continue;
@@ -284,6 +289,7 @@ Lowered lower(const ir::Program& program, const Schedule* schedule, const Target
     lowered.pipeline.add_custom_lowering_pass(new FoldsTogether());
   }
   lowered.pipeline.add_custom_lowering_pass(new functions::RareCases(Halide::Target(target.halide)));
+  lowered.prefetches = !left.distances.empty();
   if (!left.distances.empty()) lowered.pipeline.add_custom_lowering_pass(new LoadsAhead(std::move(left.distances)));
   if (!left.in_turn.empty()) lowered.pipeline.add_custom_lowering_pass(new LoopsInTurn(std::move(left.in_turn)));
   return lowered;
@@ -407,6 +413,56 @@ Result<std::string> lowered_loops(const ir::Program& program, const Schedule& sc
     const auto module = lowered_module(program, schedule, target, program.name,
                                        {Halide::Target::NoAsserts, Halide::Target::NoBoundsQuery});
     text << module.functions().front().body;
+    return text.str();
+  });
+}
+
+Result<std::string> halide_source(const ir::Program& program, const Schedule& schedule, const Target& target,
+                                  std::vector<std::string> remarks) {
+  TILE_TUNE_CHECK(check_lowerable(program, schedule, target));
+  return guarded("writing a schedule", [&]() -> Result<std::string> {
+    const auto forms = packed_forms(program, schedule);
+    const Lowered lowered = lower(program, &schedule, target, forms);
+    SourceRequest request{
+        program.name, std::move(remarks), lowered.pipeline.outputs(), {}, kernel_target(program, forms, target)};
+    for (size_t s = 0; s < program.statements.size(); ++s) {
+      const auto& statement = program.statements[s];
+      const auto loops = loops_of(program, statement);
+      for (size_t p = 0; p < loops.output_index.size(); ++p)
+        request.names.emplace_back(fmt::format("stage{}_v{}", s, p),
+                                   statement.indices[static_cast<size_t>(loops.output_index[p])].name);
+      for (const auto& operand : loops.operands)
+        request.names.emplace_back(fmt::format("stage{}_pack{}", s, operand.number),
+                                   program.tensors[static_cast<size_t>(operand.tensor)].name + "_packed");
+      request.names.emplace_back(fmt::format("stage{}", s), program.tensors[statement.target].name);
+    }
+    for (const auto& [parameter, tensor] : lowered.parameters)
+      request.inputs.emplace_back(parameter, program.tensors[tensor].name);
+    for (const auto& form : forms)
+      request.remarks.push_back(fmt::format("{} is taken packed, as the kernel's packing function leaves it.",
+                                            program.tensors[form.tensor].name));
+    if (lowered.prefetches)
+      request.remarks.push_back("Not in it: loads ahead of their use, which are put into the lowered code.");
+    request.remarks.push_back(
+        "Not in it: what is done to the lowered code, which changes no value but by rounding (sums of lanes folded\n"
+        "// together, products that several rows share computed once).");
+    return pipeline_source(request);
+  });
+}
+
+Result<std::string> kernel_assembly(const ir::Program& program, const Schedule& schedule, const Target& target,
+                                    const std::filesystem::path& directory) {
+  TILE_TUNE_CHECK(check_lowerable(program, schedule, target));
+  return guarded("compiling a kernel", [&]() -> Result<std::string> {
+    const auto module = lowered_module(program, schedule, target, program.name,
+                                       {Halide::Target::NoAsserts, Halide::Target::NoBoundsQuery});
+    const auto path = directory / "kernel.s";
+    module.compile({{Halide::OutputFileType::assembly, path.string()}});
+    std::ifstream file(path, std::ios::binary);
+    std::stringstream text;
+    text << file.rdbuf();
+    std::error_code ignored;
+    std::filesystem::remove(path, ignored);
     return text.str();
   });
 }

@@ -54,6 +54,16 @@ Result<Compiled> compile_autoscheduled(const ir::Program& program, AutoScheduler
 /// arguments before it: for people and tests.
 Result<std::string> lowered_loops(const ir::Program& program, const Schedule& schedule, const Target& target);
 
+/// What compile_object() would turn into machine code as C++ that makes the same pipeline with the Halide SDK, whose
+/// function has the program's name; `remarks` are the first lines of its comment.
+Result<std::string> halide_source(const ir::Program& program, const Schedule& schedule, const Target& target,
+                                  std::vector<std::string> remarks);
+
+/// The assembly of the kernel, without the checks of arguments before it. Writes a file into `directory` and removes
+/// it.
+Result<std::string> kernel_assembly(const ir::Program& program, const Schedule& schedule, const Target& target,
+                                    const std::filesystem::path& directory);
+
 /// Halide's runtime for a target as one relocatable object, for kernels made by compile_object.
 Result<void> compile_runtime(const Target& target, const std::filesystem::path& object);
 

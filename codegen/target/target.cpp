@@ -82,7 +82,8 @@ Halide::Target with_whole_avx512(const Halide::Target& target) {
 Result<Halide::Target> parse(const std::string& text) {
   const auto unknown = [&] {
     return fail(ErrorClass::Program, "unknown-target", fmt::format("'{}' is not a target", text),
-                "give host, or a Halide target string such as x86-64-linux-avx2-fma");
+                "give host, or an architecture, a system and features: x86-64-linux-avx2-fma, x86-64-linux-avx512, "
+                "arm-64-linux, x86-64-windows, x86-64-osx, arm-64-osx, wasm-32-wasmrt-wasm_simd128");
   };
   if (!Halide::Target::validate_target_string(text)) return unknown();
   try {

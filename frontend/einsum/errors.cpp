@@ -44,6 +44,8 @@ Failed misplaced_character(std::string_view text, Span span, char character) {
 }
 
 Failed no_arrow(std::string_view text, Span span, std::string_view implicit) {
+  if (implicit == "->")
+    return wrong(text, span, "no-arrow", "the subscripts are missing", "a matrix product is 'ij,jk->ik'");
   return wrong(text, span, "no-arrow", "the output is missing",
                implicit.size() <= kMaxExcerpt ? fmt::format("write it after '->', for example '{}'", implicit)
                                               : "write its labels after '->'");

@@ -120,7 +120,11 @@ Result<void> finish_versions(const Source& source, const ast::Def& def, DefScope
   return {};
 }
 
-Result<ir::Program> analyze_def(const Source& source, const ast::Def& def, Budget& budget) {
+}  // namespace
+
+Budget budget_for(size_t bytes) { return Budget(bytes * kVisitsPerCharacter + kInlinedNodes); }
+
+Result<ir::Program> analyze(const Source& source, const ast::Def& def, Budget& budget) {
   DefScope scope;
   scope.program.name = std::string(def.name.text);
   TILE_TUNE_CHECK(declare_inputs(source, def, scope));
@@ -129,20 +133,6 @@ Result<ir::Program> analyze_def(const Source& source, const ast::Def& def, Budge
   for (const auto& statement : def.body) TILE_TUNE_CHECK(add_statement(source, statement, budget, scope));
   TILE_TUNE_CHECK(finish_versions(source, def, scope));
   return std::move(scope.program);
-}
-
-}  // namespace
-
-Result<std::vector<ir::Program>> analyze(const Source& source, const ast::File& file) {
-  Budget budget(source.text().size() * kVisitsPerCharacter + kInlinedNodes);
-  std::vector<ir::Program> programs;
-  std::set<std::string_view> names;
-  for (const auto& def : file) {
-    if (!names.insert(def.name.text).second) return errors::duplicate_def(source.place(def.name.span), def.name.text);
-    TILE_TUNE_TRY(program, analyze_def(source, def, budget));
-    programs.push_back(std::move(program));
-  }
-  return programs;
 }
 
 }  // namespace tile_tune::tc

@@ -2,10 +2,14 @@
 #pragma once
 
 #include "frontend/tc/ast.h"
+#include "frontend/tc/scope.h"
 
 namespace tile_tune::tc {
 
-/// One program for each def. Linear in the text, but for what lets multiply, which is limited.
-Result<std::vector<ir::Program>> analyze(const Source& source, const ast::File& file);
+/// What may be spent on all defs of a text of so many bytes.
+Budget budget_for(size_t bytes);
+
+/// Linear in the text, but for what lets multiply, which is limited.
+Result<ir::Program> analyze(const Source& source, const ast::Def& def, Budget& budget);
 
 }  // namespace tile_tune::tc

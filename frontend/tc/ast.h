@@ -104,6 +104,4 @@ struct Def {
   std::vector<Statement> body;
 };
 
-using File = std::vector<Def>;
-
 }  // namespace tile_tune::tc::ast

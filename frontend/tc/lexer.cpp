@@ -104,12 +104,12 @@ std::string_view scalar_name(DType type) {
   return dtype_name(type);
 }
 
-Result<std::vector<Token>> lex(const Source& source) {
-  const auto text = source.text();
+Result<std::vector<Token>> lex(const Source& source, Span part) {
+  const auto text = source.text().substr(0, part.end);
   std::vector<Token> tokens;
-  size_t last_end = 0;
+  size_t last_end = part.begin;
   // Editors on Windows start files with a byte order mark.
-  size_t at = skip_blank(text, text.starts_with("\xEF\xBB\xBF") ? 3 : 0);
+  size_t at = skip_blank(text, part.begin == 0 && text.starts_with("\xEF\xBB\xBF") ? 3 : part.begin);
   while (at < text.size()) {
     const auto token = first_token(text.substr(at), at);
     if (token.kind == Token::Kind::End)
@@ -118,8 +118,30 @@ Result<std::vector<Token>> lex(const Source& source) {
     last_end = token.span.end;
     at = skip_blank(text, last_end);
   }
-  tokens.push_back({Token::Kind::End, "", {last_end, last_end}});
+  if (part.end < source.text().size())
+    tokens.push_back(first_token(source.text().substr(part.end), part.end));
+  else
+    tokens.push_back({Token::Kind::End, "", {last_end, last_end}});
   return tokens;
+}
+
+std::vector<DefPart> def_parts(std::string_view text) {
+  std::vector<DefPart> parts{{{0, text.size()}, {}}};
+  bool has_def = false, is_behind_def = false;
+  for (size_t at = skip_blank(text, 0); at < text.size();) {
+    const bool is_name = is_name_start(text[at]);
+    const size_t length = is_name || is_digit(text[at]) ? word_length(text.substr(at)) : 1;
+    const bool is_def = text.substr(at, length) == "def";
+    if (is_def && has_def) {
+      parts.back().span.end = at;
+      parts.push_back({{at, text.size()}, {}});
+    }
+    if (is_behind_def && is_name && !is_def) parts.back().name = {at, at + length};
+    has_def = has_def || is_def;
+    is_behind_def = is_def;
+    at = skip_blank(text, at + length);
+  }
+  return parts;
 }
 
 }  // namespace tile_tune::tc

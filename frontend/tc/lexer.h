@@ -20,8 +20,18 @@ struct Token {
   }
 };
 
-/// All tokens, ended by one of kind End. Unsupported characters are errors.
-Result<std::vector<Token>> lex(const Source& source);
+/// All tokens of a part of the text, ended by one of kind End or by the word that begins the next part. Unsupported
+/// characters are errors.
+Result<std::vector<Token>> lex(const Source& source, Span part);
+
+struct DefPart {
+  Span span;
+  Span name;  // empty without one
+};
+
+/// The parts of a text that hold a def each, however wrong it is: from one word `def` to the next, together all of the
+/// text. A text without a def is one part.
+std::vector<DefPart> def_parts(std::string_view text);
 
 /// The element type a TC type name stands for: "float32", "float", "half", ...
 std::optional<DType> scalar_type(std::string_view name);

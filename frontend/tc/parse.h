@@ -31,4 +31,15 @@ struct Parsed {
 /// def is an error.
 Result<Parsed> parse(std::string_view text, std::string file);
 
+/// A def, whatever is wrong with others of its text.
+struct ParsedDef {
+  std::string name;  // empty where the text has none
+  std::string text;
+  Result<ir::Program> program;       // errors of one of several defs say whose they are
+  std::vector<Diagnostic> warnings;  // inputs that no statement reads
+};
+
+/// Every def by itself; at least one.
+std::vector<ParsedDef> parse_defs(std::string_view text, std::string file);
+
 }  // namespace tile_tune::tc

@@ -64,14 +64,12 @@ class Parser {
  public:
   Parser(const Source& source, const std::vector<Token>& tokens) : source_(source), tokens_(tokens) {}
 
-  // file = { def }
-  Result<ast::File> file() {
-    ast::File defs;
-    while (peek().kind != Token::Kind::End) {
-      TILE_TUNE_TRY(parsed, def());
-      defs.push_back(std::move(parsed));
-    }
-    return defs;
+  // [def], then the end or the next one
+  Result<std::optional<ast::Def>> part() {
+    if (peek().kind == Token::Kind::End) return std::nullopt;
+    TILE_TUNE_TRY(parsed, def());
+    if (peek().kind != Token::Kind::End && !peek().is("def")) return unexpected_token("'def'");
+    return parsed;
   }
 
  private:
@@ -343,8 +341,8 @@ class Parser {
 
 }  // namespace
 
-Result<ast::File> parse_syntax(const Source& source, const std::vector<Token>& tokens) {
-  return Parser(source, tokens).file();
+Result<std::optional<ast::Def>> parse_syntax(const Source& source, const std::vector<Token>& tokens) {
+  return Parser(source, tokens).part();
 }
 
 }  // namespace tile_tune::tc

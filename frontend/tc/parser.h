@@ -6,7 +6,8 @@
 
 namespace tile_tune::tc {
 
-/// The whole file; the first error ends it. Linear in the text.
-Result<ast::File> parse_syntax(const Source& source, const std::vector<Token>& tokens);
+/// The def that the tokens of a part (def_parts()) are; nothing if there are none. The first error ends it. Linear in
+/// the text.
+Result<std::optional<ast::Def>> parse_syntax(const Source& source, const std::vector<Token>& tokens);
 
 }  // namespace tile_tune::tc

@@ -133,12 +133,10 @@ void find_unused_indices(const Source& source, const ast::Def& def, std::vector<
 
 }  // namespace
 
-std::vector<Diagnostic> find_unused(const Source& source, const ast::File& defs) {
+std::vector<Diagnostic> find_unused(const Source& source, const ast::Def& def) {
   std::vector<Diagnostic> warnings;
-  for (const auto& def : defs) {
-    find_unused_inputs(source, def, warnings);
-    find_unused_indices(source, def, warnings);
-  }
+  find_unused_inputs(source, def, warnings);
+  find_unused_indices(source, def, warnings);
   return warnings;
 }
 

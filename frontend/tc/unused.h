@@ -1,4 +1,4 @@
-// What is legal in a file of defs, but more often a slip in a name: inputs and indices that nothing uses.
+// What is legal in a def, but more often a slip in a name: inputs and indices that nothing uses.
 #pragma once
 
 #include <vector>
@@ -8,7 +8,7 @@
 
 namespace tile_tune::tc {
 
-/// Warnings "unused-input" and "unused-index", of defs that were found right.
-std::vector<Diagnostic> find_unused(const Source& source, const ast::File& defs);
+/// Warnings "unused-input" and "unused-index", of a def that was found right.
+std::vector<Diagnostic> find_unused(const Source& source, const ast::Def& def);
 
 }  // namespace tile_tune::tc

@@ -104,3 +104,61 @@ TEST_CASE("a reduction over part of an operand warns, with the guarded read that
   CHECK(padded.err.empty());
   CHECK(padded.out.find("    where 0 <= h + kh - 1 < 5\n") != std::string::npos);
 }
+
+TEST_CASE("a def that is wrong does not stop the others of its file, and the message says whose it is") {
+  const Sandbox box;
+  box.write("three.tc", R"(def first(float(N) A) -> (O) { O(i) = A(i) }
+def unknown(float(N) A) -> (O) { O(i) = A(i) * y(i) }
+def broken(float(N) A) -> (O) { O(i) = A(i @) }
+def unended(float(N) A) -> (O) { O(i) = A(i)
+def last(float(N,4) A) -> (O) { O(i) +=! A(i,j) }
+)");
+  const auto all = box.run({"check", "three.tc"});
+  CHECK(all.exit_code == 2);
+  CHECK(all.out.find("first(float(N) A)") != std::string::npos);
+  CHECK(all.out.find("last(float(N,4) A)") != std::string::npos);
+  CHECK(all.err.find("three.tc:2:48: error: in def 'unknown': 'y' is not") != std::string::npos);
+  CHECK(all.err.find("three.tc:3:44: error: in def 'broken': the character '@'") != std::string::npos);
+  CHECK(all.err.find("three.tc:4:5: error: def 'unended' has no closing") != std::string::npos);
+
+  const auto one = box.run({"check", "three.tc:last", "-s", "N=3"});
+  INFO(one.err);
+  CHECK(one.exit_code == 0);
+  CHECK(one.err.empty());
+  CHECK(box.run({"check", "three.tc:broken"}).err.find("[unsupported-character]") != std::string::npos);
+  CHECK(box.run({"explain", "three.tc:first", "-s", "N=4", "--what", "loops"}).exit_code == 0);
+  const auto none = box.run({"check", "three.tc:nobody"});
+  CHECK(none.err.find("it has first, unknown, broken, unended, last") != std::string::npos);
+  CHECK(box.run({"build", "three.tc", "-s", "N=3", "-o", "out"}).err.find("in def 'unknown'") != std::string::npos);
+}
+
+TEST_CASE("sizes that do not fit one def do not hide what others are") {
+  const Sandbox box;
+  box.write("two.tc", R"(def far(float(N) A) -> (O) { O(i) = A(i) + A(i + 5) where i in 0:2 }
+def near(float(N) A) -> (O) { O(i) = A(i) }
+)");
+  const auto both = box.run({"check", "two.tc", "-s", "N=3"});
+  CHECK(both.exit_code == 3);
+  CHECK(both.out.find("near(") != std::string::npos);
+  CHECK(both.err.find("far: ") != std::string::npos);
+}
+
+TEST_CASE("what is no size, target or einsum is told with what would be one") {
+  const Sandbox box;
+  for (const char* size : {"M=1.5", "M=64.0", "M=1e3"})
+    for (const char* verb : {"check", "tune"}) {
+      const auto result = box.run({verb, "matmul.tc", "-s", size});
+      CHECK(result.exit_code == 2);
+      CHECK(result.err == std::string("error: the size '") + size + "' is not a whole number [bad-size]\n");
+    }
+  CHECK(box.run({"check", "einsum:"}).err.find("'ij,jk->ik'") != std::string::npos);
+  CHECK(box.run({"check", "einsum"}).err.find("einsum:ij,jk->ik") != std::string::npos);
+  const std::vector<std::string> build{"build", "matvec.tc", "-s", "R=3", "-s", "C=5", "-o", "out", "--target"};
+  const auto error = [&](const char* target) {
+    auto command = build;
+    command.emplace_back(target);
+    return box.run(command).err;
+  };
+  CHECK(error("wasm").find("wasm-32-wasmrt-wasm_simd128") != std::string::npos);
+  CHECK(error("arm-64-windows-arm_fp16").find("it can for arm-64-windows without features") != std::string::npos);
+}

@@ -470,3 +470,20 @@ TEST_CASE("version and help") {
   CHECK(help.out.find("worker") == std::string::npos);
   CHECK(box.run({"tune", "--help"}).out.find("--trials") != std::string::npos);
 }
+
+TEST_CASE("bench ends with what its columns mean") {
+  const Sandbox box;
+  const std::vector<std::string> quick{"--against", "none", "--rounds", "3", "--time", "0.01"};
+  const auto bench = [&](std::vector<std::string> command) {
+    command.insert(command.end(), quick.begin(), quick.end());
+    return box.run(command).out;
+  };
+  const auto one = bench({"bench", "matvec.tc", "-s", "R=5", "-s", "C=7"});
+  for (const char* column : {"\nmedian, p10, p90 ", "\nGFLOP/s, GB/s ", "\nof roof ", "\nover best "})
+    CHECK(one.find(column) != std::string::npos);
+  box.write("suite.json", R"({"kind": "suite", "format": 1, "workloads": [
+    {"name": "a", "einsum": "i->", "sizes": {"i": 9}}, {"name": "b", "einsum": "i,i->i", "sizes": {"i": 9}}]})");
+  const auto many = bench({"bench", "suite.json"});
+  for (const char* column : {"\ndefault, tuned ", "\nbest baseline, time ", "\n... over best ", "\nleast "})
+    CHECK(many.find(column) != std::string::npos);
+}

@@ -1,5 +1,6 @@
 // tile-tune explain: domains in plain words, and the schedule that would be taken.
 #include <catch2/catch.hpp>
+#include <algorithm>
 #include <nlohmann/json.hpp>
 
 #include "sandbox.h"
@@ -50,24 +51,49 @@ TEST_CASE("explain as JSON") {
 
 TEST_CASE("explain shows the schedule that would be taken, and refuses what it cannot show") {
   const Sandbox box;
-  const std::vector<std::string> sizes = {"-s", "R=3", "-s", "C=5"};
-  std::vector<std::string> command = {"explain", "matvec.tc", "--what", "schedule"};
-  command.insert(command.end(), sizes.begin(), sizes.end());
-  const auto text = box.run(command);
+  const auto explain = [&](const std::string& what, std::vector<std::string> more = {}) {
+    std::vector<std::string> command = {"explain", "matvec.tc", "--what", what, "-s", "R=30", "-s", "C=512"};
+    command.insert(command.end(), more.begin(), more.end());
+    return box.run(command);
+  };
+  const auto text = explain("schedule");
   CHECK(text.exit_code == 0);
   CHECK(text.err.find("[untuned]") != std::string::npos);
-  // What is printed is what --schedule takes.
-  box.write("schedule.json", text.out);
-  command.emplace_back("--json");
-  const auto json = nlohmann::json::parse(box.run(command).out);
+  CHECK(text.out.find("Halide::Pipeline matvec(") != std::string::npos);
+  const auto answer = explain("schedule", {"--json"});
+  const auto json = nlohmann::json::parse(answer.out);
   CHECK(json["provenance"] == "default");
-  CHECK(json["schedule"] == nlohmann::json::parse(text.out));
+  CHECK(json["halide"] == text.out);
+  // The whole answer and the schedule in it are what --schedule takes.
+  box.write("answer.json", answer.out);
+  box.write("schedule.json", json["schedule"].dump());
+  for (const char* file : {"answer.json", "schedule.json"})
+    CHECK(nlohmann::json::parse(explain("loops", {"--json", "--schedule", file}).out)["schedule"] == json["schedule"]);
   CHECK(box.run({"explain", "matvec.tc", "--what", "schedule"}).exit_code == 3);
-  // The loops it makes, without the checks of arguments before them.
-  const auto loops = box.run({"explain", "matvec.tc", "-s", "R=64", "-s", "C=512", "--what", "loops"});
+  CHECK(explain("domain", {"--schedule", "schedule.json"}).exit_code == 2);
+  CHECK(explain("everything").exit_code == 2);
+}
+
+TEST_CASE("explain shows loops in a few lines with the program's names, and the parallel one") {
+  const Sandbox box;
+  const auto loops = box.run({"explain", "matmul.tc", "-s", "M=512", "-s", "N=512", "-s", "K=512", "--threads", "2",
+                              "--what", "loops", "--target", "x86-64-linux-sse41"});
+  INFO(loops.out << loops.err);
   CHECK(loops.exit_code == 0);
-  CHECK(loops.out.find("for (") != std::string::npos);
-  CHECK(loops.out.find("tensor0[ramp(") != std::string::npos);
-  CHECK(loops.out.find("assert(") == std::string::npos);
-  CHECK(box.run({"explain", "matvec.tc", "--what", "asm"}).exit_code == 2);
+  CHECK(std::count(loops.out.begin(), loops.out.end(), '\n') <= 8);
+  CHECK(loops.out.find("parallel for n by ") != std::string::npos);
+  CHECK(loops.out.find("for k") != std::string::npos);
+  CHECK(loops.out.find("C(m,n) +=! A(m,k) * B(k,n)") != std::string::npos);
+}
+
+TEST_CASE("explain shows the hot loop") {
+  const Sandbox box;
+  const auto loop = box.run({"explain", "matmul.tc", "-s", "M=512", "-s", "N=512", "-s", "K=512", "--threads", "2",
+                             "--what", "asm", "--target", "x86-64-linux-sse41"});
+  INFO(loop.out << loop.err);
+  CHECK(loop.exit_code == 0);
+  CHECK(loop.out.starts_with("# the innermost loop with most arithmetic: "));
+  CHECK(loop.out.find("mulps") != std::string::npos);
+  CHECK(loop.out.find("addps") != std::string::npos);
+  CHECK(std::count(loop.out.begin(), loop.out.end(), '\n') < 200);
 }

@@ -217,3 +217,24 @@ TEST_CASE("a database that does not exist is told of also where no schedule is a
   CHECK(missing.err.find("[no-database]") != std::string::npos);
   CHECK(with("text.db").exit_code == 1);
 }
+
+TEST_CASE("an output folder that cannot be is found before anything runs") {
+  const Sandbox box;
+  save(box, "a.npy", floats({3, 5}));
+  save(box, "b.npy", floats({5}));
+  box.write("file", "");
+  std::filesystem::create_directories(box.path("taken/o.npy"));
+  std::filesystem::create_symlink(box.path("nowhere"), box.path("dangling"));
+  for (const char* folder : {"file", "file/below", "taken", "dangling", "/proc/none"}) {
+    // The target is one that nothing runs on: that would be told next.
+    const auto ran = box.run({"run", "matvec.tc", "--input", "A=a.npy", "--input", "B=b.npy", "--output-dir", folder,
+                              "--target", "arm-64-linux"});
+    INFO(folder << ": " << ran.err);
+    CHECK(ran.exit_code == 1);
+    CHECK(ran.err.find("[cannot-write]") != std::string::npos);
+  }
+  CHECK(box.run({"run", "matvec.tc", "--input", "A=a.npy", "--input", "B=b.npy", "--output-dir", "new/one", "--target",
+                 "arm-64-linux"})
+            .exit_code == 5);
+  CHECK_FALSE(std::filesystem::exists(box.path("new")));
+}

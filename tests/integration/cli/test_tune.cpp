@@ -95,7 +95,10 @@ TEST_CASE("strategies are stored, and replayed on what they recorded") {
   }
   const auto table = box.run({"simulate", "--strategy", "genetic", "matmul", "--db", "t.db", "--seeds", "1"});
   CHECK(table.out.find("genetic") != std::string::npos);
-  CHECK(table.out.find("model") == std::string::npos);
+  CHECK(table.out.find("  model  ") == std::string::npos);
+  for (const char* column :
+       {"\nschedules ", "\nbest ", "\ntrials to 90 %, 95 % ", "\npairs ordered ", "\nfastest foreseen "})
+    CHECK(table.out.find(column) != std::string::npos);
   CHECK(box.run({"simulate", "product", "--db", "t.db"}).exit_code == 1);
   CHECK(box.run({"simulate", "--db", "t.db"}).err.find("no-recording") != std::string::npos);  // too few trials
 }
@@ -312,4 +315,32 @@ TEST_CASE("several programs are tuned one after the other, each with the sizes i
   CHECK(twice.exit_code == 2);
   CHECK(twice.err.find("[duplicate-function]") != std::string::npos);
   CHECK_FALSE(std::filesystem::exists(box.path("other")));
+}
+
+TEST_CASE("what would stop any of several programs is found before the first is tuned") {
+  const Sandbox box;
+  box.write("file", "");
+  std::filesystem::create_directories(box.path("half/lib/pkgconfig"));
+  box.write("half/include", "");
+  const std::vector<std::string> two{"tune", "matvec.tc", "matmul.tc", "--db", "t.db", "--trials",
+                                     "1",    "-s",        "R=5",       "-s",   "C=7"};
+  const auto with = [&](std::vector<std::string> more) {
+    auto command = two;
+    command.insert(command.end(), more.begin(), more.end());
+    return box.run(command);
+  };
+  const auto missing = with({"-s", "M=3"});
+  CHECK(missing.exit_code == 3);
+  CHECK(missing.err.find("no value for sizes K, N of 'matmul'") != std::string::npos);
+  const auto huge = with({"-s", "M=4000000000", "-s", "N=3", "-s", "K=5"});
+  CHECK(huge.exit_code == 3);
+  CHECK(huge.err.find("matmul: ") != std::string::npos);
+  for (const char* folder : {"file", "file/below", "half", "/proc/none"}) {
+    const auto ran = with({"-s", "M=3", "-s", "N=3", "-s", "K=5", "--emit", folder});
+    INFO(folder << ": " << ran.err);
+    CHECK(ran.exit_code == 1);
+    CHECK(ran.err.find("[cannot-write]") != std::string::npos);
+    CHECK(ran.out.empty());
+  }
+  CHECK_FALSE(std::filesystem::exists(box.path("t.db")));
 }

@@ -174,6 +174,13 @@ TEST_CASE("the same package comes out byte for byte in another directory") {
   CHECK(manifest["kernels"][0]["function"] == "matmul");
   CHECK(manifest["kernels"][0]["record"]["median_ns"] == 1234);
   CHECK(manifest["kernels"][0]["arguments"][2]["shape"] == nlohmann::json({17, 33}));
+  std::vector<std::string> licenses;
+  for (const auto& one : manifest["contains"]) licenses.push_back(one["license"]);
+  CHECK(licenses == std::vector<std::string>{"Apache-2.0", "MIT", "Apache-2.0 WITH LLVM-exception"});
+  // What they are of: nothing but the C library is asked for.
+  const std::string symbols = run({"nm", "-u", (first / "lib/libmatmul.a").string()}, first) +
+                              run({"nm", "-u", (first / "lib/libtile_tune_rt.a").string()}, first);
+  for (const char* other : {"halide_", "omp_", "_Z", "expf", "log"}) CHECK(symbols.find(other) == symbols.npos);
   const std::string sum = run({"sha256sum", (first / "lib/libmatmul.a").string()}, first);
   CHECK(manifest["files"]["lib/libmatmul.a"] == sum.substr(sum[0] == '\\', 64));
 }

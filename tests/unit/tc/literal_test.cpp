@@ -13,7 +13,7 @@ namespace {
 
 Result<std::variant<int64_t, double>> number(std::string_view text) {
   const Source source(text, "test");
-  const auto tokens = lex(source);
+  const auto tokens = lex(source, {0, source.text().size()});
   REQUIRE(tokens);
   REQUIRE(tokens->size() == 2);
   return parse_number(source, tokens->front());
