@@ -14,7 +14,7 @@
 #include "cli/db_verbs.h"
 #include "cli/interrupt.h"
 #include "cli/memory.h"
-#include "cli/progress_line.h"
+#include "cli/progress_display.h"
 #include "cli/recheck.h"
 #include "cli/schedule_choice.h"
 #include "cli/table.h"
@@ -27,6 +27,8 @@
 namespace tile_tune::cli {
 
 namespace {
+
+constexpr size_t kTellEvery = 100;  // records
 
 struct VerifyArguments {
   std::string name;
@@ -45,6 +47,9 @@ struct Line {
 struct Findings {
   std::vector<std::string> damaged;
   std::vector<Line> lines;
+  size_t records = 0;               // looked at
+  size_t programs = 0, checked = 0;  // that there are for this target, and those looked at
+  std::string stopped_by;            // "Ctrl-C"; empty: nobody did
   size_t elsewhere = 0;  // programs on other targets: rows of `db list`
   size_t families = 0;   // tunings of ranges of sizes, of which nothing is run
   bool wrong = false, broken = false;
@@ -153,9 +158,19 @@ Result<void> check_program(const db::ProgramRow& row, Stack& stack, const codege
   return {};
 }
 
-Result<void> check_digests(Stack& stack, Findings& findings) {
+/// Ends early, with what was found so far, once `stop` is set.
+Result<void> check_digests(Stack& stack, const std::atomic<bool>& stop, const search::Onlooker& onlooker,
+                           Findings& findings) {
+  constexpr const char* kStopped = "stopped";
   for (auto& database : stack.databases) {
-    TILE_TUNE_CHECK(database.each_record([](const db::Record&) { return Result<void>(); }));
+    const auto read = database.each_record([&](const db::Record&) -> Result<void> {
+      ++findings.records;
+      if (findings.records % kTellEvery == 0)
+        onlooker.tell_doing(fmt::format("{} records read", findings.records));
+      if (stop) return failure(kStopped, "stopped");
+      return {};
+    });
+    if (!read && read.error().code != kStopped) return read;
     findings.damaged.insert(findings.damaged.end(), database.damaged_records().begin(),
                             database.damaged_records().end());
     TILE_TUNE_TRY(families, stored_families(database));
@@ -167,6 +182,14 @@ Result<void> check_digests(Stack& stack, Findings& findings) {
 std::string speed_text(const search::Measurement& measured) {
   if (measured.ratio <= 0) return "-";
   return fmt::format("{:.2f}x [{:.2f}, {:.2f}]", measured.ratio, measured.ratio_lo, measured.ratio_hi);
+}
+
+/// How far it came: what was not looked at may be damaged, or wrong.
+std::string stopped_text(const Findings& findings) {
+  std::string text = fmt::format("stopped by {} after {}", findings.stopped_by,
+                                 format_number(findings.records, "record"));
+  if (findings.programs > 0) text += fmt::format(" and {} of {}", findings.checked, format_number(findings.programs, "program"));
+  return text + "; the others were not looked at\n";
 }
 
 std::string findings_text(const Findings& findings) {
@@ -183,6 +206,7 @@ std::string findings_text(const Findings& findings) {
   if (findings.families > 0)
     text += format_number(findings.families, "tuning of ranges of sizes is stored, whose kernels were not run\n",
                           "tunings of ranges of sizes are stored, whose kernels were not run\n");
+  if (!findings.stopped_by.empty()) text += stopped_text(findings);
   return text + format_number(findings.damaged.size(), "damaged record") + "\n";
 }
 
@@ -198,7 +222,13 @@ nlohmann::json findings_json(const Findings& findings) {
                      {"reason", line.reason},
                      {"ratio", line.measurement.ratio},
                      {"ratio_interval", {line.measurement.ratio_lo, line.measurement.ratio_hi}}});
+  nlohmann::json stopped;
+  if (!findings.stopped_by.empty()) stopped = findings.stopped_by;
   return {{"schedules", lines},
+          {"stopped_by", stopped},
+          {"records_read", findings.records},
+          {"programs", findings.programs},
+          {"programs_checked", findings.checked},
           {"damaged", findings.damaged},
           {"elsewhere", findings.elsewhere},
           {"families_not_run", findings.families}};
@@ -225,21 +255,22 @@ Result<Exit> judge(const Findings& findings) {
 Result<Exit> verify(const VerifyArguments& arguments, const Session& session) {
   TILE_TUNE_TRY(stack, open_databases(session));
   Findings findings;
-  TILE_TUNE_CHECK(check_digests(stack, findings));
+  const StopOnInterrupt interrupt;
+  ProgressDisplay display(session.report, session.began);
+  TILE_TUNE_CHECK(check_digests(stack, interrupt.requested(), display.onlooker(), findings));
   for (const auto& record : findings.damaged)
     session.report.warn("damaged-record", fmt::format("the record {} is damaged and is not used", record));
-  const StopOnInterrupt interrupt;
-  if (!arguments.files_only) {
+  if (!arguments.files_only && !interrupt.requested()) {
     TILE_TUNE_TRY(target, session.target());
     TILE_TUNE_TRY(programs, programs_of(stack, arguments, target, findings.elsewhere));
-    ProgressLine line(session.report);
+    findings.programs = programs.size();
     for (size_t i = 0; i < programs.size() && !interrupt.requested(); ++i) {
-      line.show(fmt::format("{} of {}: {}", i + 1, programs.size(), programs[i].name));
-      const auto checked = check_program(programs[i], stack, target, session, interrupt.requested(), findings);
-      line.clear();
-      if (!checked) return tl::unexpected(checked.error());
+      display.begin_task(fmt::format("{} of {}: {}", i + 1, programs.size(), programs[i].name));
+      TILE_TUNE_CHECK(check_program(programs[i], stack, target, session, interrupt.requested(), findings));
+      if (!interrupt.requested()) ++findings.checked;
     }
   }
+  if (interrupt.requested()) findings.stopped_by = interrupt_name();
   TILE_TUNE_CHECK(session.report.json() ? print_json(findings_json(findings)) : print(findings_text(findings)));
   if (interrupt.requested()) return Exit::Interrupted;
   return judge(findings);
