@@ -83,12 +83,16 @@ std::string joined(const std::vector<Part>& parts) {
 }  // namespace
 
 std::string status_text(const Status& status, double now, size_t columns) {
+  // Of a long sentence about what is waited for so much is enough to leave others out for; it stands last, and is cut.
+  constexpr size_t kEnough = 40;
   std::vector<Part> parts{{0, clock_text(status, now)}};
   if (!status.task.empty()) parts.push_back({1, printable(status.task)});
   if (status.progress) add_progress(status, now, parts);
   if (!status.doing.empty()) parts.push_back({0, printable(status.doing)});
+  const size_t doing = characters(printable(status.doing));
+  const size_t spare = doing > kEnough ? doing - kEnough : 0;
   std::string text = joined(parts);
-  while (characters(text) > columns) {
+  while (characters(text) > columns + spare) {
     const auto least = std::max_element(parts.begin(), parts.end(),
                                         [](const Part& one, const Part& other) { return one.rank < other.rank; });
     if (least->rank == 0) break;

@@ -7,6 +7,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <chrono>
 #include <cmath>
@@ -27,6 +28,9 @@ constexpr const char* kFileName = "tile-tune.timing.lock";
 
 // A tuner's turn is some seconds; whoever keeps the lock for longer must not stop everybody else's work.
 constexpr double kLongestWait = 10;
+
+// Nor may it take all the time there is.
+constexpr double kShareOfTime = 1.0 / 3;
 
 // Turns shorter than this are no news; longer ones are told of once a second.
 constexpr double kSilentWait = 0.5, kTellAgain = 1;
@@ -120,12 +124,13 @@ std::optional<MachineLock> MachineLock::acquire(Mode mode, const Until& until, c
   }
   const int operation = (mode == Mode::Shared ? LOCK_SH : LOCK_EX) | LOCK_NB;
   const double start = now_seconds();
+  const double longest = std::min(kLongestWait, kShareOfTime * std::max(until.deadline.left(), 0.0));
   double tell_at = start + kSilentWait;
   while (flock(lock.file_.get(), operation) != 0) {
     if (until.over()) return std::nullopt;
     if (errno != EWOULDBLOCK && errno != EINTR) return lock;
     const double now = now_seconds();
-    if (now >= start + kLongestWait) return lock;
+    if (now >= start + longest) return lock;
     if (now >= tell_at) {
       onlooker.tell_waiting(fmt::format("waiting {:.0f} s for the timing lock, held by {}", std::ceil(now - start),
                                         holders_of(lock.file_)));

@@ -245,7 +245,7 @@ TEST_CASE("a search that is stopped before its first candidate says that nothing
   const Sandbox box;
   const pid_t tuner = box.start(tune({"--time", "300"}), "stopped");
   // Once there is a database the search is about to begin, and a signal no longer ends the process at once.
-  while (!fs::exists(box.path("t.db"))) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  while (!std::filesystem::exists(box.path("t.db"))) std::this_thread::sleep_for(std::chrono::milliseconds(1));
   kill(tuner, SIGTERM);
   const auto stopped = box.finish(tuner, "stopped");
   INFO(stopped.err + stopped.out);

@@ -100,7 +100,9 @@ TEST_CASE("a narrow status line leaves out what matters least, and is never wide
   CHECK(status_text(status, 12, 30) == "12/60 s  compiling 3 of 4");
   CHECK(status_text(status, 12, 10) == "12/60 s  c");
   status.doing = "waiting 3 s for the timing lock, held by process 4711 (tile-tune tune mm.tc)";
-  CHECK(status_text(status, 12, 66) == "12/60 s  waiting 3 s for the timing lock, held by process 4711 (ti");
+  CHECK(status_text(status, 12, 79) ==
+        "12/60 s  48 trials  best 3.08 µs  waiting 3 s for the timing lock, held by proc");
+  CHECK(status_text(status, 12, 30) == "12/60 s  waiting 3 s for the t");
   status.task = "a\033[2Jb";
   CHECK(status_text(status, 12, 200).find("a\\x1B[2Jb") != std::string::npos);
 }
