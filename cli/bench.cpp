@@ -16,10 +16,11 @@
 #include "cli/option_checks.h"
 #include "cli/planned.h"
 #include "cli/program_argument.h"
-#include "cli/progress_line.h"
+#include "cli/progress_display.h"
 #include "cli/schedule_choice.h"
 #include "cli/suite.h"
 #include "cli/tuned_suite.h"
+#include "cli/units.h"
 #include "cli/verbs.h"
 
 namespace tile_tune::cli {
@@ -184,7 +185,8 @@ Result<Exit> bench(const BenchArguments& arguments, const Session& session) {
   if (arguments.autoschedulers)
     autoschedulers.assign(std::begin(codegen::kAutoSchedulers), std::end(codegen::kAutoSchedulers));
   const StopOnInterrupt interrupt;
-  ProgressLine line(session.report);
+  session.warn_of_threads();
+  ProgressDisplay display(session.report, session.began);
   search::ContestOptions options;
   options.command = {session.executable, "worker"};
   options.target = target;
@@ -192,15 +194,15 @@ Result<Exit> bench(const BenchArguments& arguments, const Session& session) {
   options.rounds = arguments.rounds;
   options.seconds = arguments.seconds;
   options.stop = &interrupt.requested();
-  options.on_wait = [&](const std::string& sentence) { line.show(sentence); };
-  TILE_TUNE_TRY(contest, search::Contest::start(options));
+  options.onlooker = display.onlooker();
+  const auto contest = search::Contest::start(options);
+  if (!contest && !interrupt.requested()) return tl::unexpected(contest.error());
   std::vector<BenchRow> rows;
   std::vector<Unmeasured> failed;
   for (size_t i = 0; i < loaded.size() && !interrupt.requested(); ++i) {
-    line.show(fmt::format("{} of {}: {}", i + 1, loaded.size(), loaded[i].program.name));
+    display.begin_task(fmt::format("{} of {}: {}", i + 1, loaded.size(), loaded[i].program.name));
     auto row = measure(loaded[i], bound[i], sizes_of(loaded[i], given),
-                       {*contest, against, autoschedulers, target, session, databases, arguments.schedule});
-    line.clear();
+                       {**contest, against, autoschedulers, target, session, databases, arguments.schedule});
     if (!row && interrupt.requested()) break;
     if (!row && loaded.size() == 1) return tl::unexpected(row.error());
     if (!row) {
@@ -222,7 +224,11 @@ Result<Exit> bench(const BenchArguments& arguments, const Session& session) {
     TILE_TUNE_CHECK(
         print(fmt::format("\n{}\n{}", bench_means(rows, arguments.seed), bench_legend(true, autoscheduled))));
   }
-  if (interrupt.requested()) return Exit::Interrupted;
+  if (interrupt.requested()) {
+    session.report.notice(fmt::format("stopped by {}: {} of {} measured, nothing is stored", interrupt_name(),
+                                      rows.size(), format_number(loaded.size(), "workload")));
+    return Exit::Interrupted;
+  }
   TILE_TUNE_CHECK(check_regressions(rows, references, arguments.regression, session.report, arguments.seed));
   if (failed.empty()) return Exit::Success;
   return tl::unexpected(incomplete_suite(failed.front().why, failed.size(), loaded.size(), "measured"));

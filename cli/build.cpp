@@ -15,6 +15,7 @@
 #include "cli/package_targets.h"
 #include "cli/output_folder.h"
 #include "cli/packaging.h"
+#include "cli/plain_onlooker.h"
 #include "cli/planned.h"
 #include "cli/program_argument.h"
 #include "cli/rebuild.h"
@@ -196,7 +197,8 @@ Result<Exit> build(const BuildOptions& options, const Session& session) {
   const auto package = package_of(options, session, interrupt.requested());
   if (interrupt.requested()) return Exit::Interrupted;
   if (!package) return tl::unexpected(package.error());
-  auto files = package_in_child(package->kernels, package->options, &interrupt.requested());
+  auto files = package_in_child(package->kernels, package->options, plain_onlooker(session.report),
+                                &interrupt.requested());
   if (interrupt.requested()) return Exit::Interrupted;
   if (!files && files.error().code == "not-reproduced")
     files.error().note = "nothing was written; the C compiler or binutils are others than those that made it";

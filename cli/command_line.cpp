@@ -17,6 +17,7 @@
 #include "cli/config_file.h"
 #include "cli/interrupt.h"
 #include "cli/nearest_name.h"
+#include "cli/process_start.h"
 #include "cli/verbs.h"
 
 namespace tile_tune::cli {
@@ -123,7 +124,7 @@ int run(const Command& command, Session& session) {
   try {
     const auto checked = session.check_options();
     const auto outcome = checked ? command(session) : tl::unexpected(checked.error());
-    if (outcome) return static_cast<int>(*outcome);
+    if (outcome) return *outcome == Exit::Interrupted ? interrupt_exit_code() : static_cast<int>(*outcome);
     session.report.diagnostic(outcome.error());
     return static_cast<int>(outcome.error().error_class);
   } catch (const std::bad_alloc&) {
@@ -150,6 +151,7 @@ int finish(const Result<void>& printed, const CommonOptions& options) {
 }  // namespace
 
 int run_command_line(int argc, char** argv) {
+  const double began = process_start();
   exit_on_interrupt();
   CLI::App app("Tunes tensor programs for this machine and emits them as static libraries.", "tile-tune");
   app.set_version_flag("--version", version_text, "Versions of the tool and of what it is made of");
@@ -187,6 +189,7 @@ int run_command_line(int argc, char** argv) {
     return static_cast<int>(diagnostic.error_class);
   }
   Session session = make_session(options);
+  session.began = began;
   return run(command, session);
 }
 

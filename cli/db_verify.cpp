@@ -16,7 +16,7 @@
 #include "cli/db_verbs.h"
 #include "cli/interrupt.h"
 #include "cli/memory.h"
-#include "cli/progress_line.h"
+#include "cli/progress_display.h"
 #include "cli/recheck.h"
 #include "cli/schedule_choice.h"
 #include "cli/table.h"
@@ -30,7 +30,7 @@ namespace tile_tune::cli {
 
 namespace {
 
-constexpr int64_t kShownEvery = 5'000;  // records
+constexpr size_t kTellEvery = 100;  // records
 
 struct VerifyArguments {
   std::string name;
@@ -49,6 +49,9 @@ struct Line {
 struct Findings {
   std::vector<std::string> damaged;
   std::vector<Line> lines;
+  size_t records = 0;               // looked at
+  size_t programs = 0, checked = 0;  // that there are for this target, and those looked at
+  std::string stopped_by;            // "Ctrl-C"; empty: nobody did
   size_t elsewhere = 0;  // programs on other targets: rows of `db list`
   size_t families = 0;   // tunings of ranges of sizes, of which nothing is run
   bool wrong = false, broken = false;
@@ -61,11 +64,11 @@ struct Stack {
   bool writable = false;
 };
 
-Result<Stack> open_databases(const Session& session, ProgressLine& line) {
+Result<Stack> open_databases(const Session& session, ProgressDisplay& display) {
   TILE_TUNE_TRY(paths, session.databases());
   Stack stack;
   for (const auto& path : paths) {
-    line.show(fmt::format("checking the pages and indexes of {}", path.string()));
+    display.doing(fmt::format("checking the pages and indexes of {}", path.string()));
     // Found missing or damaged before it is opened for writing, which would make or change it.
     TILE_TUNE_TRY(readable, db::Database::open(path, db::Mode::ReadOnly));
     TILE_TUNE_CHECK(readable.check_pages(db::Database::Depth::Indexes));
@@ -76,7 +79,6 @@ Result<Stack> open_databases(const Session& session, ProgressLine& line) {
         stack.databases.push_back(std::move(*writable));
         continue;
       }
-      line.clear();
       warn_of_unstored(writable.error(), session.report);
     }
     stack.databases.push_back(std::move(readable));
@@ -163,15 +165,21 @@ int64_t count_records(const db::Counts& counts) {
   return counts.programs + counts.targets + counts.tools + counts.schedules + counts.sessions + counts.trials;
 }
 
-Result<void> check_digests(Stack& stack, Findings& findings, ProgressLine& line) {
+/// Ends early, with what was found so far, once `stop` is set.
+Result<void> check_digests(Stack& stack, const std::atomic<bool>& stop, const search::Onlooker& onlooker,
+                           Findings& findings) {
+  constexpr const char* kStopped = "stopped";
   for (auto& database : stack.databases) {
     TILE_TUNE_TRY(counts, database.counts());
     int64_t checked = 0;
-    TILE_TUNE_CHECK(database.each_record([&](const db::Record&) -> Result<void> {
-      if (checked++ % kShownEvery == 0)
-        line.show(fmt::format("checking record {} of {}", checked, count_records(counts)));
+    const auto read = database.each_record([&](const db::Record&) -> Result<void> {
+      ++findings.records;
+      if (++checked % kTellEvery == 0)
+        onlooker.tell_doing(fmt::format("record {} of {}", checked, count_records(counts)));
+      if (stop) return failure(kStopped, "stopped");
       return {};
-    }));
+    });
+    if (!read && read.error().code != kStopped) return read;
     findings.damaged.insert(findings.damaged.end(), database.damaged_records().begin(),
                             database.damaged_records().end());
     TILE_TUNE_TRY(families, stored_families(database));
@@ -183,6 +191,14 @@ Result<void> check_digests(Stack& stack, Findings& findings, ProgressLine& line)
 std::string speed_text(const search::Measurement& measured) {
   if (measured.ratio <= 0) return "-";
   return fmt::format("{:.2f}x [{:.2f}, {:.2f}]", measured.ratio, measured.ratio_lo, measured.ratio_hi);
+}
+
+/// How far it came: what was not looked at may be damaged, or wrong.
+std::string stopped_text(const Findings& findings) {
+  std::string text = fmt::format("stopped by {} after {}", findings.stopped_by,
+                                 format_number(findings.records, "record"));
+  if (findings.programs > 0) text += fmt::format(" and {} of {}", findings.checked, format_number(findings.programs, "program"));
+  return text + "; the others were not looked at\n";
 }
 
 std::string findings_text(const Findings& findings) {
@@ -199,6 +215,7 @@ std::string findings_text(const Findings& findings) {
   if (findings.families > 0)
     text += format_number(findings.families, "tuning of ranges of sizes is stored, whose kernels were not run\n",
                           "tunings of ranges of sizes are stored, whose kernels were not run\n");
+  if (!findings.stopped_by.empty()) text += stopped_text(findings);
   return text + format_number(findings.damaged.size(), "damaged record") + "\n";
 }
 
@@ -214,7 +231,13 @@ nlohmann::json findings_json(const Findings& findings) {
                      {"reason", line.reason},
                      {"ratio", line.measurement.ratio},
                      {"ratio_interval", {line.measurement.ratio_lo, line.measurement.ratio_hi}}});
+  nlohmann::json stopped;
+  if (!findings.stopped_by.empty()) stopped = findings.stopped_by;
   return {{"schedules", lines},
+          {"stopped_by", stopped},
+          {"records_read", findings.records},
+          {"programs", findings.programs},
+          {"programs_checked", findings.checked},
           {"damaged", findings.damaged},
           {"elsewhere", findings.elsewhere},
           {"families_not_run", findings.families}};
@@ -242,24 +265,24 @@ Result<Exit> judge(const Findings& findings) {
 }
 
 Result<Exit> verify(const VerifyArguments& arguments, const Session& session) {
-  ProgressLine line(session.report);
-  TILE_TUNE_TRY(stack, open_databases(session, line));
+  ProgressDisplay display(session.report, session.began);
+  TILE_TUNE_TRY(stack, open_databases(session, display));
   Findings findings;
-  TILE_TUNE_CHECK(check_digests(stack, findings, line));
-  line.clear();
-  if (!findings.damaged.empty()) session.report.warn("damaged-record", damage_text(findings.damaged));
   const StopOnInterrupt interrupt;
-  if (!arguments.files_only) {
+  TILE_TUNE_CHECK(check_digests(stack, interrupt.requested(), display.onlooker(), findings));
+  if (!findings.damaged.empty()) session.report.warn("damaged-record", damage_text(findings.damaged));
+  if (!arguments.files_only && !interrupt.requested()) {
     TILE_TUNE_TRY(target, session.target());
     TILE_TUNE_TRY(programs, programs_of(stack, arguments, target, findings.elsewhere));
+    findings.programs = programs.size();
     for (size_t i = 0; i < programs.size() && !interrupt.requested(); ++i) {
-      line.show(fmt::format("program {} of {}: {} {}", i + 1, programs.size(), program_text(programs[i]),
-                            sizes_text(programs[i].sizes_json)));
-      const auto checked = check_program(programs[i], stack, target, session, interrupt.requested(), findings);
-      line.clear();
-      if (!checked) return tl::unexpected(checked.error());
+      display.begin_task(fmt::format("{} of {}: {} {}", i + 1, programs.size(), program_text(programs[i]),
+                                     sizes_text(programs[i].sizes_json)));
+      TILE_TUNE_CHECK(check_program(programs[i], stack, target, session, interrupt.requested(), findings));
+      if (!interrupt.requested()) ++findings.checked;
     }
   }
+  if (interrupt.requested()) findings.stopped_by = interrupt_name();
   TILE_TUNE_CHECK(session.report.json() ? print_json(findings_json(findings)) : print(findings_text(findings)));
   if (interrupt.requested()) return Exit::Interrupted;
   return judge(findings);

@@ -56,6 +56,7 @@ search::WorkerOptions worker_options(const Job& job) {
   options.command = {job.executable, "worker"};
   options.target = job.target;
   options.limits.build_seconds = kCompileSeconds;
+  options.onlooker = job.onlooker;
   return options;
 }
 

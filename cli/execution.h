@@ -9,6 +9,7 @@
 #include "codegen/target/target.h"
 #include "frontend/ir/program.h"
 #include "frontend/reference/reference.h"
+#include "search/measure/onlooker.h"
 
 namespace tile_tune::cli {
 
@@ -18,6 +19,7 @@ struct Job {
   const codegen::Schedule& schedule;
   const codegen::Target& target;
   std::string executable = "/proc/self/exe";  // Session::executable
+  search::Onlooker onlooker = {};
 };
 
 /// Outputs in signature order, computed by the compiled kernel from these inputs and checked on a sample of their

@@ -84,13 +84,17 @@ class Racer {
 Result<FamilyRace> race_family(search::SizeContest& contest, const codegen::Family& candidates, const OwnKernels& own,
                                const std::vector<std::vector<int64_t>>& points, const GoesOn& goes_on) {
   Racer racer(contest, candidates);
-  TILE_TUNE_CHECK(racer.build());
   FamilyRace race;
+  const auto built = racer.build();
+  if (!built && built.error().code == "stopped") return race;
+  TILE_TUNE_CHECK(built);
   for (const auto& at : points) {
     if (!goes_on(at)) break;
     TILE_TUNE_TRY(kernels, own(at));
-    TILE_TUNE_TRY(point, racer.time(at, std::move(kernels)));
-    race.points.push_back(std::move(point));
+    auto point = racer.time(at, std::move(kernels));
+    if (!point && point.error().code == "stopped") break;
+    if (!point) return tl::unexpected(point.error());
+    race.points.push_back(std::move(*point));
   }
   for (auto& point : race.points)
     for (size_t i = 0; i < point.many.size(); ++i)

@@ -76,7 +76,7 @@ Result<std::optional<StoredFamily>> rechecked_family(const FamilyWorkload& workl
                                                      const std::atomic<bool>& stop) {
   TILE_TUNE_CHECK(codegen::check_runs_here(target));
   TILE_TUNE_TRY(candidates, candidates_of(workload, stored.family, target));
-  TILE_TUNE_TRY(contest, search::SizeContest::start({{session.executable, "worker"}, target, kSeed, &stop, {}}));
+  TILE_TUNE_TRY(contest, search::SizeContest::start({{session.executable, "worker"}, target, kSeed, {&stop}}));
   const auto own = [&](const std::vector<int64_t>& at) { return own_kernels(stored.family, candidates, target, at); };
   const auto goes_on = [&](const std::vector<int64_t>& at) {
     session.report.verbose(fmt::format("timing {}", point_text(workload.program.sizes, at)));

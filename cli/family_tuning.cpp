@@ -63,6 +63,13 @@ class Candidates {
     return members;
   }
 
+  /// What stands at a point that was not timed.
+  Result<TimedPoint> untimed(const std::vector<int64_t>& at) const {
+    TILE_TUNE_TRY(program, family_.program.at(at));
+    const search::Space space(program, target_);
+    return TimedPoint{at, {}, {{at, true, program, space.default_schedule()}}, {1}};
+  }
+
   codegen::Family& family() { return family_; }
 
  private:
@@ -105,7 +112,7 @@ Result<std::optional<std::vector<SearchedPoint>>> search_all(const FamilyWorkloa
   for (const auto& at : points_to_search(workload.program.sizes, plan.searched)) {
     TILE_TUNE_TRY(one, workload.at(at));
     session.report.notice(fmt::format("tuning {}", point_text(workload.program.sizes, at)));
-    const Watch own{now_seconds(), watch.stop, watch.progress, watch.on_wait};
+    const Watch own{now_seconds(), watch.stop, watch.progress, watch.onlooker, watch.last};
     ir::Sizes sizes = workload.program.fixed;
     for (size_t k = 0; k < at.size(); ++k) sizes[workload.program.sizes[k].name] = at[k];
     auto tuned = tune_workload(one, small_variant_of(workload.program.symbolic, sizes, one, target), target, request,
@@ -142,33 +149,48 @@ Result<std::optional<FamilyTuned>> tune_family(const FamilyWorkload& workload, c
   TILE_TUNE_TRY(generic, generic_family(workload, target));
   TuningRequest own = request;
   own.seed = request.seed.value_or(std::random_device()());
-  const FamilyPlan plan = plan_family(workload.program.sizes, wanted_budget(request));
-  TILE_TUNE_TRY(searched, search_all(workload, target, own, plan, session, watch));
+  const search::Budget budget = wanted_budget(request);
+  const FamilyPlan plan = plan_family(workload.program.sizes, budget);
+  search::Deadline end, last = watch.last;
+  if (budget.seconds) {
+    end = {watch.began + *budget.seconds};
+    last = search::earlier(last, {end.at + overtime(*budget.seconds)});
+  }
+  const Watch inner{watch.began, watch.stop, watch.progress, watch.onlooker, last};
+  TILE_TUNE_TRY(searched, search_all(workload, target, own, plan, session, inner));
   if (!searched) return std::nullopt;
   Candidates candidates(workload, target, std::move(generic), *searched);
   TILE_TUNE_CHECK(candidates.add_many());
 
-  search::SizeContestOptions options{{session.executable, "worker"}, target, *own.seed, &watch.stop, watch.on_wait};
-  TILE_TUNE_TRY(contest, search::SizeContest::start(std::move(options)));
-  size_t raced = 0;
+  search::SizeContestOptions options{
+      {session.executable, "worker"}, target, *own.seed, {&watch.stop, last}, watch.onlooker};
+  const auto contest = search::SizeContest::start(std::move(options));
+  if (!contest && !last.passed()) return tl::unexpected(contest.error());
   const auto goes_on = [&](const std::vector<int64_t>& at) {
-    // The ends, at least, and all that are listed are timed, whatever the budget.
-    const bool late = request.seconds && now_seconds() - watch.began > *request.seconds;
-    if (late && raced >= searched->size()) return false;
+    if (end.passed()) return false;
+    watch.onlooker.tell_doing(fmt::format("timing at {}", point_text(workload.program.sizes, at)));
     session.report.verbose(fmt::format("timing {}", point_text(workload.program.sizes, at)));
-    ++raced;
     return true;
   };
   const auto points = points_to_time(workload.program.sizes, points_to_search(workload.program.sizes, plan.searched),
                                      has_range(workload.program.sizes) ? plan.timed : 0);
   const auto own_kernels = [&](const std::vector<int64_t>& at) { return candidates.own(at); };
-  auto race = race_family(*contest, candidates.family(), own_kernels, points, goes_on);
+  auto race = contest ? race_family(**contest, candidates.family(), own_kernels, points, goes_on)
+                      : Result<FamilyRace>(FamilyRace());
   if (watch.stop) return std::nullopt;
   if (!race) return tl::unexpected(race.error());
-  FamilyTuned tuned{{}, std::move(*searched), race->points.size(), {}, {}, *own.seed, 0};
-  tuned.family = choose_members(std::move(candidates.family()), std::move(race->points));
-  TILE_TUNE_TRY(id, store_family(workload, tuned.family, *own.seed, target, session));
-  tuned.session = std::move(id);
+  FamilyTuned tuned{{}, std::move(*searched), race->points.size(), points.size(), {}, {}, *own.seed, 0};
+  // Where no kernel serves several sizes, each that is listed needs one all the same.
+  if (!race->points.empty() && candidates.family().members.empty())
+    for (size_t i = race->points.size(); i < points.size(); ++i) {
+      TILE_TUNE_TRY(point, candidates.untimed(points[i]));
+      race->points.push_back(std::move(point));
+    }
+  if (!race->points.empty()) {
+    tuned.family = choose_members(std::move(candidates.family()), std::move(race->points));
+    TILE_TUNE_TRY(id, store_family(workload, tuned.family, *own.seed, target, session));
+    tuned.session = std::move(id);
+  }
   TILE_TUNE_TRY(path, session.database());
   tuned.database = path.string();
   tuned.seconds = now_seconds() - watch.began;
@@ -181,11 +203,18 @@ std::string summary_text(const FamilyWorkload& workload, const FamilyTuned& tune
   for (const auto& point : tuned.searched)
     text += fmt::format("  {:<20} {:.2f}x the default schedule in {}\n", point_text(sizes, point.at), point.ratio,
                         format_number(static_cast<size_t>(point.trials), "trial"));
+  if (tuned.timed == 0)
+    return text + fmt::format("  the time was over before kernels were compared at any size: the stored entry stands, or "
+                              "the default schedule\n  {:.0f} s, seed {}\n",
+                              tuned.seconds, tuned.seed);
   const auto only = std::count_if(tuned.family.members.begin(), tuned.family.members.end(),
                                   [](const auto& member) { return member.only; });
   text += fmt::format(
       "  {} for one size, {} for many, chosen by times at {}\n", format_number(static_cast<size_t>(only), "kernel"),
       tuned.family.members.size() - static_cast<size_t>(only), format_number(static_cast<size_t>(tuned.timed), "size"));
+  if (tuned.timed < tuned.planned)
+    text += fmt::format("  the time was over before the other {} of {} sizes were timed\n", tuned.planned - tuned.timed,
+                        tuned.planned);
   if (tuned.family.table.empty()) text += "  sizes that are not listed have no kernel\n";
   return text + fmt::format("  {:.0f} s, seed {}, stored in {}\n", tuned.seconds, tuned.seed, tuned.database);
 }
@@ -198,9 +227,10 @@ nlohmann::json summary_json(const FamilyWorkload& workload, const FamilyTuned& t
                         {"trials", point.trials},
                         {"schedule_id", codegen::schedule_id(point.schedule)}});
   return {{"program", workload.top.program.name},
-          {"family", codegen::to_json(tuned.family)},
+          {"family", tuned.timed > 0 ? codegen::to_json(tuned.family) : nlohmann::json()},
           {"searched", std::move(searched)},
           {"timed_points", tuned.timed},
+          {"planned_points", tuned.planned},
           {"session", tuned.session},
           {"database", tuned.database},
           {"seed", tuned.seed},

@@ -32,7 +32,7 @@ struct SearchedPoint {
 struct FamilyTuned {
   codegen::Family family;
   std::vector<SearchedPoint> searched;
-  size_t timed = 0;  // points
+  size_t timed = 0, planned = 0;  // points; of which the time was too short for some
   std::string session, database;
   uint64_t seed = 0;
   double seconds = 0;

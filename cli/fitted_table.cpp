@@ -7,7 +7,7 @@
 
 #include <algorithm>
 
-#include "cli/progress_line.h"
+#include "cli/status_line.h"
 
 namespace tile_tune::cli {
 

@@ -12,14 +12,17 @@ namespace {
 // A signal handler can reach nothing but objects of static storage; lock-free atomics are all it may touch.
 std::atomic<bool> stop_requested{false};
 std::atomic<bool> stop_later{false};
+std::atomic<int> signal_seen{SIGINT};
+constexpr int kBySignal = 128;  // what shells make of a death by signal: 130 for Ctrl-C
 static_assert(std::atomic<bool>::is_always_lock_free);
 
 void on_signal(int signal) {
-  constexpr int kBySignal = 128;  // what shells make of a death by signal: 130 for Ctrl-C
   if (!stop_later || stop_requested) _exit(kBySignal + signal);
+  signal_seen = signal;
   stop_requested = true;
 }
-static_assert(static_cast<int>(Exit::Interrupted) == 128 + SIGINT);
+static_assert(static_cast<int>(Exit::Interrupted) == kBySignal + SIGINT);
+static_assert(std::atomic<int>::is_always_lock_free);
 
 }  // namespace
 
@@ -43,5 +46,18 @@ void exit_on_interrupt() {
 StopOnInterrupt::StopOnInterrupt() { stop_later = true; }
 StopOnInterrupt::~StopOnInterrupt() { stop_later = false; }
 const std::atomic<bool>& StopOnInterrupt::requested() const { return stop_requested; }
+
+int interrupt_exit_code() { return kBySignal + signal_seen; }
+
+const char* interrupt_name() {
+  switch (signal_seen) {
+    case SIGTERM:
+      return "SIGTERM";
+    case SIGHUP:
+      return "SIGHUP";
+    default:
+      return "Ctrl-C";
+  }
+}
 
 }  // namespace tile_tune::cli

@@ -18,4 +18,9 @@ class StopOnInterrupt {
   const std::atomic<bool>& requested() const;
 };
 
+/// What a process that such a signal stopped ends with: 130 for Ctrl-C, 143 for SIGTERM, 129 for SIGHUP.
+int interrupt_exit_code();
+/// Which it was: "Ctrl-C", "SIGTERM", "SIGHUP".
+const char* interrupt_name();
+
 }  // namespace tile_tune::cli

@@ -16,6 +16,7 @@
 #include "codegen/emit/staging.h"
 #include "codegen/emit/write_package.h"
 #include "frontend/ir/json.h"
+#include "search/measure/machine_lock.h"
 #include "search/measure/object_check.h"
 #include "search/measure/session.h"
 
@@ -190,9 +191,10 @@ Result<Package> package_from_json(const nlohmann::json& json, const fs::path& di
 }
 
 Result<std::vector<fs::path>> package_in_child(const std::vector<codegen::Kernel>& kernels,
-                                               const codegen::PackageOptions& options, const std::atomic<bool>* stop) {
+                                               const codegen::PackageOptions& options,
+                                               const search::Onlooker& onlooker, const std::atomic<bool>* stop) {
   // Compiling and verifying would disturb who times kernels.
-  const auto lock = search::MachineLock::acquire(search::MachineLock::Mode::Shared, stop);
+  const auto lock = search::MachineLock::acquire(search::MachineLock::Mode::Shared, {stop}, onlooker);
   std::error_code error;
   const bool existed = fs::exists(options.directory, error);
   TILE_TUNE_TRY(output, run_self({"worker", "--package"}, json_text(to_json(kernels, options)), stop));

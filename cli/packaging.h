@@ -9,6 +9,7 @@
 
 #include "codegen/emit/package.h"
 #include "search/measure/compiler.h"
+#include "search/measure/onlooker.h"
 
 namespace tile_tune::cli {
 
@@ -24,9 +25,10 @@ Result<Package> package_from_json(const nlohmann::json& json, const std::filesys
 
 /// codegen::write_package in a fresh child process, of kernels that compute there what the reference does: else class
 /// Verification. Returns the files written, relative to the directory. `stop` (may be null) set from outside: the child
-/// is ended and leaves nothing.
+/// is ended and leaves nothing. `onlooker` is told of waiting for the machine.
 Result<std::vector<std::filesystem::path>> package_in_child(const std::vector<codegen::Kernel>& kernels,
                                                             const codegen::PackageOptions& options,
+                                                            const search::Onlooker& onlooker,
                                                             const std::atomic<bool>* stop = nullptr);
 
 /// The child's side: a request on standard input, an answer on standard output.

@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
+#include "cli/plain_onlooker.h"
 #include "codegen/lower/compile.h"
 #include "db/stack.h"
 #include "search/evolve/finals.h"
@@ -105,6 +106,7 @@ Result<std::vector<Rechecked>> recheck(const ir::Program& program, const std::ve
   options.target = target;
   options.seed = kSeed;
   options.stop = &stop;
+  options.onlooker = plain_onlooker(session.report);
   TILE_TUNE_TRY(workers, search::Workers::start(program, space.default_schedule(), std::move(options)));
   const auto measured = workers->finals(finalists.schedules);
   if (workers->trouble()) return tl::unexpected(*workers->trouble());

@@ -8,7 +8,7 @@
 #include <limits>
 #include <nlohmann/json.hpp>
 
-#include "cli/progress_line.h"
+#include "cli/status_line.h"
 #include "frontend/ir/canonical.h"
 #include "frontend/ir/json.h"
 #include "search/measure/protocol.h"

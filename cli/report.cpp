@@ -7,6 +7,7 @@
 #include <cstring>
 #include <nlohmann/json.hpp>
 
+#include "cli/status_line.h"
 #include "frontend/diagnostic/utf8.h"
 
 namespace tile_tune::cli {
@@ -14,8 +15,7 @@ namespace tile_tune::cli {
 void Reporter::diagnostic(const Diagnostic& diagnostic) const {
   if (diagnostic.severity == Severity::Warning && volume_ == Volume::Quiet) return;
   if (listener_.warning) return listener_.warning(diagnostic);
-  const std::string text = json_ ? json_text(to_json(diagnostic)) + "\n" : render(diagnostic, color_);
-  std::fwrite(text.data(), 1, text.size(), stderr);
+  write_to_standard_error(json_ ? json_text(to_json(diagnostic)) + "\n" : render(diagnostic, color_));
 }
 
 void Reporter::warn(std::string code, std::string message, std::string note) const {
@@ -40,9 +40,8 @@ Result<void> Reporter::program_warnings(const std::vector<Diagnostic>& warnings)
 void Reporter::notice(const std::string& line) const {
   if (volume_ == Volume::Quiet) return;
   if (listener_.notice) return listener_.notice(line);
-  const std::string text =
-      json_ ? json_text({{"severity", "notice"}, {"message", line}}) + "\n" : printable(line) + "\n";
-  std::fwrite(text.data(), 1, text.size(), stderr);
+  write_to_standard_error(json_ ? json_text({{"severity", "notice"}, {"message", line}}) + "\n"
+                                : printable(line) + "\n");
 }
 
 void Reporter::verbose(const std::string& line) const {
@@ -54,7 +53,7 @@ Diagnostic program_warning(std::string code, std::string message, std::string no
 }
 
 Result<void> print(const std::string& text) {
-  if (std::fwrite(text.data(), 1, text.size(), stdout) == text.size() && std::fflush(stdout) == 0) return {};
+  if (write_to_standard_output(text)) return {};
   return failure("cannot-write", fmt::format("cannot write to standard output: {}", std::strerror(errno)));
 }
 

@@ -38,6 +38,8 @@ class Reporter {
   void verbose(const std::string& line) const;
 
   bool json() const { return json_; }
+  /// Whether people want to see how things stand meanwhile.
+  bool tells_progress() const { return !json_ && volume_ != Volume::Quiet && !listener_.notice; }
   bool color() const { return color_; }
   Volume volume() const { return volume_; }
 

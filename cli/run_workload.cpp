@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "cli/execution.h"
+#include "cli/plain_onlooker.h"
 #include "cli/initial_value.h"
 #include "cli/memory.h"
 #include "cli/planned.h"
@@ -113,7 +114,9 @@ Result<Executed> run_workload(const Workload& workload, NamedArrays arrays, cons
   tell_of_steps(form, session.report);
   TILE_TUNE_CHECK(check_memory(form.program, Use::Run));
   TILE_TUNE_TRY(inputs, number_arrays(form.program, std::move(arrays), session.report));
-  TILE_TUNE_TRY(outputs, execute({form.program, choice.schedule, target, session.executable}, inputs));
+  TILE_TUNE_TRY(outputs, execute({form.program, choice.schedule, target, session.executable,
+                                 plain_onlooker(session.report)},
+                                inputs));
   return Executed{std::move(outputs), choice.provenance, choice.rung};
 }
 

@@ -1,5 +1,6 @@
 #include "cli/session.h"
 
+#include <fmt/format.h>
 #include <pwd.h>
 #include <unistd.h>
 
@@ -9,6 +10,7 @@
 #include <sstream>
 
 #include "cli/option_checks.h"
+#include "cli/units.h"
 
 namespace tile_tune::cli {
 
@@ -78,6 +80,15 @@ void add_common_options(CLI::App& app, CommonOptions& options) {
 int Session::threads() const {
   if (options.threads > 0) return options.threads;
   return std::clamp<int>(static_cast<int>(codegen::available_cores().size()), 1, kMaxThreads);
+}
+
+void Session::warn_of_threads() const {
+  const size_t cpus = codegen::available_cores().size();
+  if (options.threads <= 0 || static_cast<size_t>(options.threads) <= cpus) return;
+  report.warn("many-threads",
+              fmt::format("--threads {} is more than the {} that this process may use", options.threads,
+                          format_number(cpus, "CPU")),
+              "threads take turns then, which makes kernels slower and figures a matter of chance");
 }
 
 Result<std::vector<codegen::Target>> Session::targets() const {

@@ -32,19 +32,22 @@ void add_common_options(CLI::App& app, CommonOptions& options);
 /// value but the empty one asks for no colour).
 bool wants_color(const std::string& choice, bool is_terminal, const std::string& terminal, const std::string& no_color);
 
-/// Exit codes that are not failures (spec: cli.md, "Exit codes").
+/// Exit codes that are not failures. Interrupted: or what interrupt_exit_code() says.
 enum class Exit { Success = 0, Interrupted = 130 };
 
 struct Session {
   CommonOptions options;
   Reporter report;
   std::string executable = "/proc/self/exe";  // the tile-tune whose `worker` verb compiles and runs kernels
+  double began = 0;                           // when the command did, by search::now_seconds()
 
   /// Whether the common options mean anything, for commands that do not use them, too: an unknown target is an error,
   /// one that is not here is not.
   Result<void> check_options() const;
   /// --threads, else the cores this process may use.
   int threads() const;
+  /// Warns where kernels are to be timed with more threads than this process may use CPUs.
+  void warn_of_threads() const;
   /// The one target to verify and time kernels on. Several, or one that is not here, are errors.
   Result<codegen::Target> target() const;
   /// All that --target names, at least one, as they are named; they need not be here.

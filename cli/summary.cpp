@@ -48,12 +48,43 @@ std::string standing_text(search::Standing standing) {
   return "";
 }
 
-std::string roof_text(const Measurement& measured) {
+std::string roof_text(const Measurement& measured, search::FinalsHeld finals) {
+  if (finals != search::FinalsHeld::Yes) return "n/a (it is probed in finals)";
+  if (measured.hurried) return "n/a (no time was left to probe it)";
   if (measured.roof_unknown) return "n/a (the machine was busy)";
   if (measured.peak_fraction <= 0) return "-";
   return fmt::format("{} of {} (95 % interval {} to {})", format_percent(measured.peak_fraction),
                      compute_bound(measured) ? "the FMA peak" : "the memory bandwidth",
                      format_percent(measured.peak_fraction_lo), format_percent(measured.peak_fraction_hi));
+}
+
+constexpr size_t kRounds = 31;  // of finals that nothing cuts short
+
+std::string speed_up_text(const search::TuneReport& report) {
+  const auto& measured = report.winner->measurement;
+  const std::string text = fmt::format("{:.2f}x (95 % interval {:.2f} to {:.2f}", measured.ratio, measured.ratio_lo,
+                                       measured.ratio_hi);
+  const size_t rounds = measured.log_ratios.size();
+  if (report.finals_held != search::FinalsHeld::Yes || rounds >= kRounds) return text + ")";
+  return text + fmt::format("; there was time for {})", format_number(rounds, "round"));
+}
+
+/// Why there were none, or what they did not confirm.
+std::string finals_text(const search::TuneReport& report) {
+  if (report.finals_held == search::FinalsHeld::OneFinalist) return "none, since only the default schedule could take part";
+  if (report.finals_held == search::FinalsHeld::NoTime)
+    return report.incumbent_ratio > 1
+               ? fmt::format("left out, since the time was short: the search's best had {:.2f}x in its race",
+                             report.incumbent_ratio)
+               : "left out, since the time was short";
+  if (!report.incumbent || *report.incumbent == report.winner->schedule || report.incumbent_ratio <= 1) return "";
+  for (const auto& trial : report.finals)
+    if (trial.schedule == *report.incumbent && trial.measurement.ratio > 0)
+      return fmt::format("they did not confirm the search's best: {:.2f}x there, {:.2f}x here (95 % interval {:.2f} to "
+                         "{:.2f})",
+                         report.incumbent_ratio, trial.measurement.ratio, trial.measurement.ratio_lo,
+                         trial.measurement.ratio_hi);
+  return "";
 }
 
 double search_share(const TuneSummary& summary) {
@@ -76,19 +107,24 @@ std::vector<std::vector<std::string>> facts(const TuneSummary& summary) {
   if (summary.written_ns) rows.push_back({"as written", format_time(*summary.written_ns)});
   if (report.winner) {
     const auto& measured = report.winner->measurement;
-    rows.push_back({"speed-up", fmt::format("{:.2f}x (95 % interval {:.2f} to {:.2f})", measured.ratio,
-                                            measured.ratio_lo, measured.ratio_hi)});
-    rows.push_back({"roofline", roof_text(measured)});
+    rows.push_back({"speed-up", speed_up_text(report)});
+    rows.push_back({"roofline", roof_text(measured, report.finals_held)});
     if (const auto text = standing_text(report.winner->standing); !text.empty()) rows.push_back({"winner", text});
+    if (const auto text = finals_text(report); !text.empty()) rows.push_back({"finals", text});
     if (measured.disturbed) rows.push_back({"note", "the machine was busy while the finalists were timed"});
   } else if (report.incumbent_ratio > 0) {
     rows.push_back({"best so far", fmt::format("{:.2f}x (not confirmed by finals)", report.incumbent_ratio)});
+  } else if (report.stop_reason == search::StopReason::Time) {
+    rows.push_back({"winner", "the default schedule stands: the time was over before it was measured"});
   }
+  if (!summary.stopped_by.empty() && !report.winner)
+    rows.push_back({"stopped", fmt::format("by {}; the trials are kept, and the same command with --resume goes on",
+                                           summary.stopped_by)});
   std::string trials = outcomes_text(report.outcomes);
   if (report.disturbed > 0) trials += fmt::format("; {} timed while the machine was busy", report.disturbed);
   if (report.replayed > 0) trials += fmt::format(" ({} of them from the resumed session)", report.replayed);
   rows.push_back({"trials", trials});
-  if (report.quality.pairs > 0)
+  if (summary.verbose && report.quality.pairs > 0)
     rows.push_back({"model", fmt::format("{} of untried pairs in the right order, {} of the fastest foreseen",
                                          format_percent(report.quality.pairwise_accuracy()),
                                          format_percent(report.quality.top_recall()))});
@@ -200,6 +236,7 @@ nlohmann::json summary_json(const TuneSummary& summary) {
                       {"hopeless", report.hopeless},
                       {"history", history_json(report.history)},
                       {"stop_reason", search::stop_reason_name(report.stop_reason)},
+                      {"finals", search::finals_held_name(report.finals_held)},
                       {"seed", summary.seed},
                       {"session", summary.session},
                       {"database", summary.database},

@@ -21,6 +21,8 @@ struct TuneSummary {
   std::string session, database;
   std::vector<std::string> bundles = {};            // Tuned::bundles
   std::optional<double> written_ns = std::nullopt;  // Tuned::written_ns
+  std::string stopped_by = {};                      // "Ctrl-C"; empty: nobody did
+  bool verbose = false;
 };
 
 std::string summary_text(const TuneSummary& summary);

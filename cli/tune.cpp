@@ -18,9 +18,10 @@
 #include "cli/package_targets.h"
 #include "cli/output_folder.h"
 #include "cli/packaging.h"
+#include "cli/plain_onlooker.h"
 #include "cli/planned.h"
 #include "cli/program_argument.h"
-#include "cli/progress_line.h"
+#include "cli/progress_display.h"
 #include "cli/schedule_choice.h"
 #include "cli/suite.h"
 #include "cli/summary.h"
@@ -60,7 +61,8 @@ Result<std::vector<std::string>> emit(const Workload& workload, const std::strin
   const auto choose = [&](const codegen::Target& target) { return stored_choice(form, target, databases, session); };
   const std::string& name = workload.program.name;
   TILE_TUNE_TRY(kernel, kernel_for(form, name, targets, choose));
-  TILE_TUNE_TRY(files, package_in_child({kernel}, {name, directory, targets.back(), TILE_TUNE_VERSION}));
+  TILE_TUNE_TRY(files, package_in_child({kernel}, {name, directory, targets.back(), TILE_TUNE_VERSION},
+                                          plain_onlooker(session.report)));
   std::vector<std::string> paths;
   for (const auto& file : files) paths.push_back((std::filesystem::path(directory) / file).string());
   return paths;
@@ -95,8 +97,7 @@ Result<void> show_plan(const Workload& workload, const codegen::Target& target, 
 /// none is. What is known when it fails is in `outcome` all the same.
 Result<void> tune_for(const codegen::Target& target, const LoadedProgram& loaded, const ir::Program& stored,
                       const ir::Sizes& given, const TuneArguments& arguments, const std::string& directory,
-                      const Session& session, Outcome& outcome) {
-  const double began = now_seconds();
+                      const std::string& task, double began, const Session& session, Outcome& outcome) {
   const ir::Sizes sizes = sizes_of(loaded, given);
   TILE_TUNE_TRY(bound, ir::bind(stored, sizes));
   TILE_TUNE_CHECK(check_size(bound, Use::Measure));
@@ -114,28 +115,30 @@ Result<void> tune_for(const codegen::Target& target, const LoadedProgram& loaded
     if (finished) return {};
   }
   const StopOnInterrupt interrupt;
-  ProgressLine line(session.report);
-  const auto show = [&](const search::Progress& progress) {
-    line.show(progress_text(progress, now_seconds() - began));
-  };
-  const auto show_wait = [&](const std::string& sentence) { line.show(sentence); };
-  auto tuned = tune_workload(workload, small_variant_of(stored, sizes, workload, target), target, request, session,
-                             {began, interrupt.requested(), show, show_wait});
-  line.clear();
+  const auto tuned = [&] {
+    ProgressDisplay display(session.report, began, wanted_budget(request).seconds);
+    display.begin_task(task, workload.row.flops);
+    const auto show = [&](const search::Progress& progress) { display.show(progress); };
+    return tune_workload(workload, small_variant_of(stored, sizes, workload, target), target, request, session,
+                         {began, interrupt.requested(), show, display.onlooker()});
+  }();
+  if (interrupt.requested()) outcome.exit = Exit::Interrupted;
   if (!tuned) {
-    // A search that is stopped before it has begun has nothing to tell.
     if (!interrupt.requested()) return tl::unexpected(tuned.error());
-    outcome.exit = Exit::Interrupted;
+    session.report.notice(
+        fmt::format("stopped by {} before the first candidate was measured: nothing was learned", interrupt_name()));
     return {};
   }
-  if (interrupt.requested()) outcome.exit = Exit::Interrupted;
   const auto& report = tuned->report;
-  const TuneSummary summary{workload,       target,          report,         tuned->seed,      now_seconds() - began,
-                            tuned->session, tuned->database, tuned->bundles, tuned->written_ns};
+  const std::string stopped_by = outcome.exit == Exit::Interrupted ? interrupt_name() : "";
+  const TuneSummary summary{workload,       target,          report,         tuned->seed,       now_seconds() - began,
+                            tuned->session, tuned->database, tuned->bundles, tuned->written_ns, stopped_by,
+                            session.report.volume() == Volume::Verbose};
   outcome.line.report = report;
   outcome.line.seconds = summary.seconds;
   TILE_TUNE_CHECK(conclude(summary, directory, session, outcome.summary));
-  if (!report.winner && outcome.exit != Exit::Interrupted)
+  const bool is_late = report.stop_reason == search::StopReason::Time && report.finals_held == search::FinalsHeld::NoTime;
+  if (!report.winner && !is_late && outcome.exit != Exit::Interrupted)
     return failure("no-finals", "the finalists could not be timed, so nothing was chosen",
                    "tune again; the trials are stored");
   return {};
@@ -198,16 +201,18 @@ Result<void> check_distinct(const std::vector<Variant>& variants) {
   return {};
 }
 
-/// For each of several targets with the whole budget, one after the other.
+/// For each of several targets with the whole budget, one after the other; that of the first runs since `began`.
 Result<void> tune_one(const LoadedProgram& loaded, const ir::Program& stored, const ir::Sizes& given,
-                      const TuneArguments& arguments, const Session& session, Outcome& outcome) {
+                      const TuneArguments& arguments, const std::string& task, double began, const Session& session,
+                      Outcome& outcome) {
   TILE_TUNE_TRY(targets, session.targets());
   for (const auto& target : targets) TILE_TUNE_CHECK(codegen::check_runs_here(target));
   nlohmann::json summaries = nlohmann::json::array();
   for (const auto& target : targets) {
     const bool last = &target == &targets.back();
     if (targets.size() > 1) session.report.notice(fmt::format("tuning for {}", target.halide));
-    const auto done = tune_for(target, loaded, stored, given, arguments, last ? arguments.emit : "", session, outcome);
+    const auto done = tune_for(target, loaded, stored, given, arguments, last ? arguments.emit : "", task,
+                               &target == &targets.front() ? began : now_seconds(), session, outcome);
     if (!outcome.summary.is_null()) summaries.push_back(std::move(outcome.summary));
     outcome.summary = summaries.empty() ? nlohmann::json() : targets.size() == 1 ? summaries.front() : summaries;
     if (!done || outcome.exit != Exit::Success) return done;
@@ -226,7 +231,10 @@ Result<Exit> tune_suite(const std::vector<Variant>& variants, const ir::Sizes& g
   for (const Variant& variant : variants) {
     Outcome outcome;
     outcome.line.name = variant.name;
-    const auto done = tune_one(*variant.loaded, variant.program, given, arguments, session, outcome);
+    const bool first = &variant == &variants.front();
+    const std::string task = fmt::format("{} of {}: {}", &variant - variants.data() + 1, variants.size(), variant.name);
+    const auto done = tune_one(*variant.loaded, variant.program, given, arguments, task,
+                               first ? session.began : now_seconds(), session, outcome);
     exit = outcome.exit;
     if (!done) {
       session.report.diagnostic(done.error());
@@ -252,7 +260,7 @@ Result<Exit> tune_suite(const std::vector<Variant>& variants, const ir::Sizes& g
 Result<Exit> tune_alone(const LoadedProgram& loaded, const ir::Program& stored, const ir::Sizes& given,
                         const TuneArguments& arguments, const Session& session) {
   Outcome outcome;
-  const auto done = tune_one(loaded, stored, given, arguments, session, outcome);
+  const auto done = tune_one(loaded, stored, given, arguments, "", session.began, session, outcome);
   if (!outcome.summary.is_null()) TILE_TUNE_CHECK(print_json(outcome.summary));
   if (!done) return tl::unexpected(done.error());
   return outcome.exit;
@@ -274,7 +282,6 @@ Result<void> check_for_many(const TuneArguments& arguments) {
 /// One program at many sizes.
 Result<Exit> tune_many(const std::vector<LoadedProgram>& loaded, const std::vector<codegen::FamilySize>& sizes,
                        const TuneArguments& arguments, const Session& session) {
-  const double began = now_seconds();
   TILE_TUNE_CHECK(check_for_many(arguments));
   if (loaded.size() != 1) return tl::unexpected(several_programs(arguments.programs.front(), loaded));
   TILE_TUNE_TRY(workload, load_family(loaded.front(), arguments.bindings, sizes, session));
@@ -283,21 +290,25 @@ Result<Exit> tune_many(const std::vector<LoadedProgram>& loaded, const std::vect
   const std::string& name = workload.top.program.name;
   TILE_TUNE_CHECK(check_package(name, arguments.emit));
   const StopOnInterrupt interrupt;
-  ProgressLine line(session.report);
-  const auto show = [&](const search::Progress& progress) {
-    line.show(progress_text(progress, now_seconds() - began));
-  };
-  const auto show_wait = [&](const std::string& sentence) { line.show(sentence); };
-  auto tuned =
-      tune_family(workload, target, arguments.request, session, {began, interrupt.requested(), show, show_wait});
-  line.clear();
-  if (interrupt.requested()) return Exit::Interrupted;
+  const auto tuned = [&] {
+    ProgressDisplay display(session.report, session.began, wanted_budget(arguments.request).seconds);
+    const auto show = [&](const search::Progress& progress) { display.show(progress); };
+    return tune_family(workload, target, arguments.request, session,
+                       {session.began, interrupt.requested(), show, display.onlooker()});
+  }();
+  if (interrupt.requested()) {
+    session.report.notice(fmt::format("stopped by {}: trials are kept, and the next search begins with the best of them; "
+                                      "no kernels were chosen",
+                                      interrupt_name()));
+    return Exit::Interrupted;
+  }
   if (!tuned) return tl::unexpected(tuned.error());
   auto json = summary_json(workload, **tuned);
   if (!session.report.json()) TILE_TUNE_CHECK(print(summary_text(workload, **tuned)));
-  if (!arguments.emit.empty()) {
+  if (!arguments.emit.empty() && (*tuned)->timed > 0) {
     TILE_TUNE_TRY(kernel, family_kernel(workload, name, target, session));
-    TILE_TUNE_TRY(files, package_in_child({kernel}, {name, arguments.emit, target, TILE_TUNE_VERSION}));
+    TILE_TUNE_TRY(files, package_in_child({kernel}, {name, arguments.emit, target, TILE_TUNE_VERSION},
+                                          plain_onlooker(session.report)));
     for (const auto& file : files) {
       json["files"].push_back((std::filesystem::path(arguments.emit) / file).string());
       if (!session.report.json()) TILE_TUNE_CHECK(print(json["files"].back().get<std::string>() + "\n"));
@@ -308,6 +319,7 @@ Result<Exit> tune_many(const std::vector<LoadedProgram>& loaded, const std::vect
 }
 
 Result<Exit> tune(TuneArguments arguments, const Session& session) {
+  session.warn_of_threads();
   TILE_TUNE_TRY(many, take_family_sizes(arguments.bindings.sizes));
   TILE_TUNE_TRY(loaded, load_programs(arguments.programs, arguments.bindings, session.report, Defs::One));
   std::erase_if(loaded, [&](const LoadedProgram& one) { return !is_wanted(one, arguments.only); });

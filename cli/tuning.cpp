@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 #include <limits>
 #include <map>
@@ -24,6 +23,9 @@ namespace tile_tune::cli {
 namespace {
 
 constexpr double kDefaultSeconds = 60;  // rulings 17
+
+// Seconds of a core that computing the reference may take, for each second of the budget.
+constexpr double kReferenceShare = 1.0 / 6;
 
 /// A session to work in: a new one, or one that was left unfinished.
 struct Start {
@@ -142,28 +144,38 @@ Result<search::TuneReport> search_schedules(const search::Space& space, const Wo
   worker_options.target = space.target();
   worker_options.seed = start.seed;
   worker_options.stop = &watch.stop;
-  worker_options.on_wait = watch.on_wait;
+  worker_options.onlooker = watch.onlooker;
   worker_options.small_variant = std::move(small_variant);
   if (workload.written) worker_options.written = workload.written->program;
   // Candidates compile in 0.1 to 1 s (design/search.md); those that take ten times as long must not eat the budget: a
   // batch waits for its slowest build.
   worker_options.limits.build_seconds = 10;
-  if (start.budget.seconds)
-    worker_options.limits.build_seconds =
-        std::clamp(*start.budget.seconds / 10, 3.0, worker_options.limits.build_seconds);
-  TILE_TUNE_TRY(workers, search::Workers::start(space.program(), space.default_schedule(), std::move(worker_options)));
+  search::Deadline end, last = watch.last;
+  if (const auto seconds = start.budget.seconds) {
+    worker_options.limits.build_seconds = std::clamp(*seconds / 10, 3.0, worker_options.limits.build_seconds);
+    worker_options.whole_seconds = std::min(kReferenceShare * *seconds, search::kWholeSeconds);
+    end = {watch.began + *seconds};
+    last = search::earlier(last, {end.at + overtime(*seconds)});
+  }
+  worker_options.deadline = last;
+  auto workers = search::Workers::start(space.program(), space.default_schedule(), std::move(worker_options));
+  if (!workers && workers.error().code == search::kOutOfTime) return unmeasured_default(space.default_schedule());
+  if (!workers) return tl::unexpected(workers.error());
   const search::Moves moves = search::moves_of(space);
   search::TuneOptions options;
   options.seed = start.seed;
   options.strategy = start.strategy;
   options.budget = start.budget;
   // What was spent on getting ready counts.
-  if (options.budget.seconds)
-    options.budget.seconds = std::max(0.0, *options.budget.seconds - (now_seconds() - watch.began));
+  if (options.budget.seconds) {
+    options.budget.whole = options.budget.seconds;
+    options.budget.seconds = end.left();
+    options.budget.overtime = last.at - end.at;
+  }
   options.cores = static_cast<int>(codegen::available_cores().size());
   priors.unfinished = start.done;
-  auto report = search::tune(moves, *workers, store, priors, options, {now_seconds, watch.stop, watch.progress});
-  if (report && workers->trouble()) return tl::unexpected(*workers->trouble());
+  auto report = search::tune(moves, **workers, store, priors, options, {now_seconds, watch.stop, watch.progress});
+  if (report && (*workers)->trouble()) return tl::unexpected(*(*workers)->trouble());
   return report;
 }
 
@@ -174,8 +186,20 @@ search::Budget wanted_budget(const TuningRequest& request) {
   return {std::nullopt, kDefaultSeconds};
 }
 
-double now_seconds() {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+double overtime(double seconds) {
+  constexpr double kShort = 10, kOfShort = 8, kLeast = 3, kShare = 0.1;
+  // Ending workers, storing and telling take their part of it: a second or two where others keep the CPUs busy.
+  constexpr double kForTheEnd = 2.0 / 3, kMostForTheEnd = 2.5;
+  const double allowed = seconds < kShort ? kOfShort : std::max(kLeast, kShare * seconds);
+  return allowed - std::min(kForTheEnd * allowed, kMostForTheEnd);
+}
+
+search::TuneReport unmeasured_default(const codegen::Schedule& schedule) {
+  search::TuneReport report;
+  report.stop_reason = search::StopReason::Time;
+  report.finals_held = search::FinalsHeld::NoTime;
+  report.default_schedule = schedule;
+  return report;
 }
 
 search::SmallVariant small_variant_of(const ir::Program& program, const ir::Sizes& sizes, const Workload& workload,
@@ -276,12 +300,19 @@ TuningRequest request_without(const TuningRequest& own, TuningRequest request) {
 Result<Tuned> tune_workload(const Workload& workload, search::SmallVariant small_variant, const codegen::Target& target,
                             const TuningRequest& request, const Session& session, const Watch& watch) {
   const bool resumes = request.resume && !request.trials && !request.seconds;  // with the budget that is stored
-  const auto own =
-      workload.written && !resumes ? request_as_written(workload, request) : std::optional<TuningRequest>();
+  constexpr double kForEver = std::numeric_limits<double>::infinity();
+  const double seconds = resumes ? kForEver : wanted_budget(request).seconds.value_or(kForEver);
+  const search::Deadline end{watch.began + seconds};
+  const search::Deadline last = search::earlier(watch.last, {end.at + overtime(seconds)});
+  std::optional<TuningRequest> own;
+  if (workload.written && !resumes) own = request_as_written(workload, request);
   TILE_TUNE_TRY(tuned, tune_form(workload, small_variant, target, own ? request_without(*own, request) : request,
-                                 session, watch));
+                                 session, {watch.began, watch.stop, watch.progress, watch.onlooker, last}));
   if (!own || watch.stop) return tuned;
-  const Watch later{now_seconds(), watch.stop, watch.progress, watch.on_wait};
+  // What the first search took beyond its share is not there any more.
+  if (own->seconds) own->seconds = std::min(*own->seconds, end.left());
+  if (own->seconds && *own->seconds < kLeastSeconds) return tuned;
+  const Watch later{now_seconds(), watch.stop, watch.progress, watch.onlooker, last};
   const auto written = tune_form(*workload.written, small_variant, target, *own, session, later);
   if (!written)
     session.report.warn(written.error().code,

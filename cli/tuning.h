@@ -34,8 +34,7 @@ struct Tuned {
   std::optional<double> written_ns = std::nullopt;  // of the form as written, where it was searched, too
 };
 
-/// Seconds of the monotonic clock.
-double now_seconds();
+using search::now_seconds;
 
 /// Candidates of a program too large to be checked in full are checked in full at small sizes, whichever form of the
 /// workload they are of. `program` is the workload's with symbolic sizes, which `sizes` gave values.
@@ -52,8 +51,16 @@ struct Watch {
   double began;                   // when the budget began to run, by now_seconds()
   const std::atomic<bool>& stop;  // set from outside: the search ends early, what is finished is kept
   search::ProgressCallback progress = {};
-  search::OnWait on_wait = {};  // told in a sentence what is waited for
+  search::Onlooker onlooker = {};
+  search::Deadline last = {};  // nothing goes on beyond it, not even the default schedule's trial
 };
+
+/// What the default schedule may take beyond a budget of so many seconds: without its trial there is nothing to tell. All
+/// has ended 3 s after the budget, or a tenth of it, at the latest; of less than ten seconds 8 s.
+double overtime(double seconds);
+
+/// What a tuning ends with whose time was over before its default schedule was measured: that schedule stands.
+search::TuneReport unmeasured_default(const codegen::Schedule& schedule);
 
 /// Keeps every trial as soon as it is known. A program of which not even the default schedule works is an error of
 /// class Verification. Where products are in steps, the form as written is searched afterwards: its share of the budget

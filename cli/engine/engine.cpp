@@ -120,7 +120,7 @@ TuneResult tune(const edsl::Program& program, const TuneOptions& options) {
   cli::tell_of_steps(workload, session.report);
   value(cli::check_size(workload.program, cli::Use::Measure));
   const auto small = cli::small_variant_of(program.symbolic(), program.sizes(), workload, target);
-  const auto tuned = value(cli::tune_workload(workload, small, target, request, session, {began, stop, progress, {}}));
+  const auto tuned = value(cli::tune_workload(workload, small, target, request, session, {began, stop, progress}));
   TuneResult result;
   result.trials = tuned.report.trials;
   result.default_ns = tuned.report.default_measurement.median_ns;

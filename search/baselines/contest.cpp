@@ -49,8 +49,8 @@ Setup Contest::setup() const {
 Result<std::unique_ptr<Contest>> Contest::start(ContestOptions options) {
   TILE_TUNE_TRY(directory, SessionDirectory::create());
   std::unique_ptr<Contest> contest(new Contest(std::move(options), std::move(directory)));
-  const auto lock = MachineLock::acquire(MachineLock::Mode::Shared, contest->options_.stop, contest->options_.on_wait);
-  Pool pool(contest->options_.command, 1, contest->setup(), contest->options_.stop);
+  const auto lock = MachineLock::acquire(MachineLock::Mode::Shared, {contest->options_.stop}, contest->options_.onlooker);
+  Pool pool(contest->options_.command, 1, contest->setup(), contest->options_.stop, contest->options_.onlooker);
   const auto reply = pool.ask(BuildRuntime{kRuntime});
   if (!reply) return stopped();
   if (reply->outcome == Outcome::NoSpace) return failure("disk-full", reply->reason, kNoSpaceNote);
@@ -63,6 +63,7 @@ Result<void> Contest::build_schedules(Pool& pool, const std::vector<NamedSchedul
   for (const auto& [name, schedule, packed] : schedules) {
     const std::string program = packed ? packed_problem(match.problem) : match.problem;
     match.libraries.push_back(fmt::format("{}-{}.so", match.problem, name));
+    options_.onlooker.tell_doing("compiling " + name);
     const auto reply = pool.ask(Build{program, schedule, match.libraries.back()});
     if (!reply) return stopped();
     match.entries.emplace_back();
@@ -77,7 +78,7 @@ Result<void> Contest::build_autoscheduled(const std::vector<codegen::AutoSchedul
   Setup patient = setup();
   patient.limits.build_seconds = kAutoscheduleSeconds;
   patient.limits.memory_bytes = kAutoscheduleBytes;
-  Pool pool(options_.command, static_cast<int>(codegen::available_cores().size()), patient, options_.stop);
+  Pool pool(options_.command, static_cast<int>(codegen::available_cores().size()), patient, options_.stop, options_.onlooker);
   std::vector<Request> requests;
   const size_t first = match.entries.size();
   for (const auto scheduler : schedulers) {
@@ -87,6 +88,7 @@ Result<void> Contest::build_autoscheduled(const std::vector<codegen::AutoSchedul
     match.libraries.push_back(fmt::format("{}-{}.so", match.problem, codegen::name_of(scheduler)));
     requests.push_back(BuildAutoscheduled{match.problem, scheduler, match.libraries.back()});
   }
+  options_.onlooker.tell_doing("compiling what automatic schedulers make");
   const auto replies = pool.ask(requests);
   for (size_t i = 0; i < replies.size(); ++i) {
     if (!replies[i]) return stopped();
@@ -108,6 +110,7 @@ void Contest::build_baselines(const ir::Program& program, const std::vector<Base
     match.libraries.push_back(fmt::format("{}-{}.so", match.problem, baseline_name(baseline)));
     work.push_back({baseline, std::move(*source), match.libraries.back()});
   }
+  options_.onlooker.tell_doing("compiling baselines");
   const auto faults =
       compile_baselines(work, directory_.path(), static_cast<int>(codegen::available_cores().size()), options_.stop);
   for (size_t i = 0; i < work.size(); ++i) {
@@ -121,6 +124,7 @@ Result<void> Contest::verify(Pool& pool, Match& match) {
   for (size_t i = 0; i < match.entries.size(); ++i) {
     Entry& entry = match.entries[i];
     if (entry.outcome != Outcome::Ok) continue;
+    options_.onlooker.tell_doing("verifying " + entry.name);
     const auto reply = pool.ask(Verify{match.problem, kRuntime, match.libraries[i]});
     if (!reply) return stopped();
     record(entry, *reply);
@@ -140,18 +144,19 @@ std::optional<Reply> Contest::time(const std::vector<size_t>& who, const Match& 
   request.seed = options_.seed;
   request.rounds = options_.rounds;
   request.seconds = options_.seconds;
-  Pool fresh(options_.command, 1, setup(), options_.stop);
+  Pool fresh(options_.command, 1, setup(), options_.stop, options_.onlooker);
   return fresh.ask(request);
 }
 
 // Whether nothing else of ours ran meanwhile.
 Result<bool> Contest::time(Match& match) {
-  const auto lock = MachineLock::acquire(MachineLock::Mode::Exclusive, options_.stop, options_.on_wait);
+  const auto lock = MachineLock::acquire(MachineLock::Mode::Exclusive, {options_.stop}, options_.onlooker);
   if (!lock) return stopped();
   std::vector<size_t> who;
   for (size_t i = 0; i < match.entries.size(); ++i)
     if (match.entries[i].outcome == Outcome::Ok) who.push_back(i);
   if (who.empty()) return lock->held();
+  options_.onlooker.tell_doing(fmt::format("timing {}", who.size()));
   auto reply = time(who, match);
   if (!reply) return stopped();
   if (reply->outcome != Outcome::Ok) {
@@ -186,8 +191,9 @@ Result<ContestResult> Contest::run(const ir::Program& program, const std::vector
   Match match;
   match.problem = fmt::format("problem-{}", problems_++);
   {
-    const auto lock = MachineLock::acquire(MachineLock::Mode::Shared, options_.stop, options_.on_wait);
+    const auto lock = MachineLock::acquire(MachineLock::Mode::Shared, {options_.stop}, options_.onlooker);
     if (!lock) return stopped();
+    options_.onlooker.tell_doing("computing the reference");
     TILE_TUNE_TRY(problem, make_problem(program, options_.seed));
     // Libraries pad with zeros and multiply by them, which gives NaN where an infinity is padded.
     problem.special.clear();
@@ -196,7 +202,7 @@ Result<ContestResult> Contest::run(const ir::Program& program, const std::vector
     for (const int constant : constants) packed.tensors[constant].constant = true;
     TILE_TUNE_CHECK(write_problem({packed, {}, {}, false, ""}, directory_.path() / packed_problem(match.problem)));
     result.sampled = problem.sampled;
-    Pool pool(options_.command, 1, setup(), options_.stop);
+    Pool pool(options_.command, 1, setup(), options_.stop, options_.onlooker);
     TILE_TUNE_CHECK(build_schedules(pool, schedules, match));
     TILE_TUNE_CHECK(build_autoscheduled(autoschedulers, match));
     build_baselines(program, against, constants, match);

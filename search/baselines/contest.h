@@ -13,6 +13,7 @@
 
 #include "search/baselines/source.h"
 #include "search/measure/pool.h"
+#include "search/measure/machine_lock.h"
 #include "search/measure/session.h"
 #include "search/measure/statistics.h"
 
@@ -25,7 +26,7 @@ struct ContestOptions {
   int rounds = 31;
   double seconds = 1;
   const std::atomic<bool>* stop = nullptr;
-  OnWait on_wait;
+  Onlooker onlooker = {};
 };
 
 struct NamedSchedule {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 namespace tile_tune::search {
 namespace {
@@ -10,12 +11,14 @@ namespace {
 constexpr int kFinalRounds = 31;
 constexpr double kFinalSeconds = 2;
 
-// However dear the finals look, the search keeps half of the time: finals without candidates decide nothing.
-constexpr double kMostForFinals = 0.5;
+// 31 rounds of five kernels of 85 ms took 13 s of 30, in which no third batch was tried (128 x 4096 x 16384, two Zen 4
+// cores): finals decide among what a search has found, which takes the time.
+constexpr double kMostForFinals = 0.1;
 
-// Finals of long kernels have fewer challengers, so that they take less of the time than this: 31 rounds of five
-// kernels of 85 ms took 13 s of 30, in which no third batch was tried (128 x 4096 x 16384, two Zen 4 cores).
-constexpr double kDearFinals = 0.25;
+// Every finalist is called three times before the first round and, to be compared, once behind the last.
+constexpr int kCallsBesideRounds = 5;
+// Of fewer rounds an interval says nothing.
+constexpr int kFewestRounds = 5;
 
 }  // namespace
 
@@ -34,15 +37,24 @@ double finals_seconds(const Cost& cost, double round_ns) {
   return cost.per_candidate() + std::max(kFinalSeconds, kFinalRounds * round_ns * 1e-9);
 }
 
-bool too_long_for_finals(const Budget& budget, double round_ns) {
-  return budget.seconds && kFinalRounds * round_ns * 1e-9 > kDearFinals * *budget.seconds;
+double most_for_finals(const Budget& budget) {
+  if (!budget.seconds) return std::numeric_limits<double>::infinity();
+  return kMostForFinals * budget.whole.value_or(*budget.seconds);
+}
+
+bool has_time_for_finals(double seconds, double round_ns) {
+  return (kCallsBesideRounds + kFinalRounds) * round_ns * 1e-9 <= seconds;
+}
+
+bool has_time_for_short_finals(double seconds, double round_ns) {
+  return (kCallsBesideRounds + kFewestRounds) * round_ns * 1e-9 <= seconds;
 }
 
 int allowed(const Budget& budget, const Spent& spent, const Cost& cost, double reserve, int wanted) {
   int count = wanted;
   if (budget.trials) count = std::min(count, *budget.trials - spent.trials);
   if (budget.seconds) {
-    const double left = *budget.seconds - std::min(reserve, kMostForFinals * *budget.seconds) - spent.seconds;
+    const double left = *budget.seconds - std::min(reserve, most_for_finals(budget)) - spent.seconds;
     if (left <= 0) return 0;
     if (cost.per_candidate() > 0)
       count = static_cast<int>(std::min<double>(count, std::floor(left / cost.per_candidate())));

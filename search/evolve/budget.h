@@ -9,7 +9,12 @@ namespace tile_tune::search {
 struct Budget {
   std::optional<int> trials = std::nullopt;      // candidates measured, the default among them; finals not counted
   std::optional<double> seconds = std::nullopt;  // from the call of tune() to its return, the finals included
+  std::optional<double> whole = std::nullopt;    // of which the finals may take a tenth; nothing: of `seconds`
+  double overtime = 0;                           // what the default schedule may take beyond `seconds`
 };
+
+/// Seconds that the finals may take.
+double most_for_finals(const Budget& budget);
 
 /// What measuring costs here, learnt from the batches so far. The first batch is left out: it pays for what is done
 /// once (workers start, the reference is computed).
@@ -25,18 +30,21 @@ class Cost {
   double seconds_ = 0;
 };
 
-/// Seconds that finals of kernels will take whose median times sum up to `round_ns`.
+/// Seconds that finals of kernels take whose median times sum up to `round_ns`, if nothing cuts them short.
 double finals_seconds(const Cost& cost, double round_ns);
 
-/// True if rounds of so many nanoseconds make the finals take more of the budget than a search can spare.
-bool too_long_for_finals(const Budget& budget, double round_ns);
+/// Whether finals with rounds of so many nanoseconds come to an end within `seconds`.
+bool has_time_for_finals(double seconds, double round_ns);
+/// Whether they come to rounds that an interval can be taken from.
+bool has_time_for_short_finals(double seconds, double round_ns);
 
 struct Spent {
   int trials = 0;
   double seconds = 0;
 };
 
-/// How many more candidates the budget allows, at most `wanted`, when `reserve` seconds are kept for the finals.
+/// How many more candidates the budget allows, at most `wanted`, when `reserve` seconds are kept for the finals, of
+/// those that these may take.
 int allowed(const Budget& budget, const Spent& spent, const Cost& cost, double reserve, int wanted);
 
 }  // namespace tile_tune::search

@@ -36,6 +36,8 @@ struct Progress {
   std::optional<int> trials_left;           // where the budget names trials
   std::optional<double> seconds_left;       // where the budget names seconds; the finals' share included; at least 0
   double best_ratio = 0;                    // speed of the best so far relative to the default; 0 until one verified
+  double best_ns = 0;                       // its time
+  double improved_at = 0;                   // when it was found, by Surroundings::clock
   std::map<Outcome, int> outcomes;          // of the session, replayed trials included
   std::optional<predict::Quality> quality;  // of the model's predictions so far, each made before it was measured
 };

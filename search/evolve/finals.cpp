@@ -59,6 +59,22 @@ size_t decide(const std::vector<Measurement>& finals, bool with_previous) {
   return winner;
 }
 
+bool is_far_ahead(const Measurement& trial, double standing_ratio) {
+  constexpr size_t kFewestRounds = 3;
+  const auto& ratios = trial.log_ratios;
+  return trial.outcome == Outcome::Ok && ratios.size() >= kFewestRounds &&
+         *std::min_element(ratios.begin(), ratios.end()) > std::log(standing_ratio / kNoChance);
+}
+
+Measurement with_interval(Measurement trial) {
+  if (trial.log_ratios.empty()) return trial;
+  const Interval ratio = bootstrap_median(trial.log_ratios, 0);
+  trial.ratio_lo = std::exp(ratio.lo);
+  trial.ratio_hi = std::exp(ratio.hi);
+  trial.roof_unknown = true;
+  return trial;
+}
+
 bool at_odds(const Measurement& final_default, const Measurement& trial) {
   const double then = trial.median_ns, now = final_default.median_ns;
   return final_default.outcome == Outcome::Ok && then > 0 && now > 0 && (now > kAtOdds * then || then > kAtOdds * now);

@@ -194,14 +194,15 @@ Moves Recording::moves() const {
           .hopeless = [space](const codegen::Schedule& schedule) { return space->features->hopeless(schedule); }};
 }
 
-std::vector<Measurement> Recording::measure(const std::vector<codegen::Schedule>& batch, const codegen::Schedule&) {
+std::vector<Measurement> Recording::measure(const std::vector<codegen::Schedule>& batch, const codegen::Schedule&,
+                                            Deadline) {
   std::vector<Measurement> measurements;
   for (const auto& schedule : batch) measurements.push_back(space_->measurements[space_->find(schedule)]);
   return measurements;
 }
 
-std::vector<Measurement> Recording::finals(const std::vector<codegen::Schedule>& finalists) {
-  return measure(finalists, finalists.front());
+std::vector<Measurement> Recording::finals(const std::vector<codegen::Schedule>& finalists, Deadline deadline) {
+  return measure(finalists, finalists.front(), deadline);
 }
 
 }  // namespace tile_tune::search

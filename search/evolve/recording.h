@@ -37,8 +37,8 @@ class Recording : public Measurer {
   Moves moves() const;
 
   std::vector<Measurement> measure(const std::vector<codegen::Schedule>& batch,
-                                   const codegen::Schedule& incumbent) override;
-  std::vector<Measurement> finals(const std::vector<codegen::Schedule>& finalists) override;
+                                   const codegen::Schedule& incumbent, Deadline deadline) override;
+  std::vector<Measurement> finals(const std::vector<codegen::Schedule>& finalists, Deadline deadline) override;
 
  private:
   struct Space;

@@ -174,13 +174,28 @@ Result<std::vector<Candidate>> Search::pick(std::vector<Candidate> pool) {
   return guide_.pick(std::move(pool), views, size, random_share(mode_after(stale_batches_)), rng_);
 }
 
+double Search::reserve() const {
+  const std::vector<Member> members = choose_finalists();
+  return members.empty() ? 0 : std::min(finals_seconds(cost_, round_ns(members)), most_for_finals(options_.budget));
+}
+
 int Search::allowance() const {
-  const double reserve = finals_seconds(cost_, round_ns(choose_finalists()));
-  return allowed(options_.budget, {report_.trials, elapsed()}, cost_, reserve, batch_size(options_));
+  return allowed(options_.budget, {report_.trials, elapsed()}, cost_, reserve(), batch_size(options_));
+}
+
+/// Of the budget, when `reserve` seconds of it are kept.
+Deadline Search::end(double reserve) const {
+  return options_.budget.seconds ? Deadline{start_ + *options_.budget.seconds - reserve} : Deadline();
+}
+
+StopReason Search::reason_without_default() const {
+  if (interrupted_) return StopReason::Stopped;
+  return late_ ? StopReason::Time : StopReason::DefaultFailed;
 }
 
 std::optional<StopReason> Search::reason_to_stop() const {
   if (interrupted_ || surroundings_.stop) return StopReason::Stopped;
+  if (late_) return StopReason::Time;
   if (!stored_.empty() || allowance() > 0) return std::nullopt;
   const bool trials_spent = options_.budget.trials && report_.trials >= *options_.budget.trials;
   return trials_spent ? StopReason::Trials : StopReason::Time;
@@ -199,8 +214,12 @@ Result<void> Search::try_batch(std::vector<Candidate> batch) {
   batch.erase(batch.begin(), unknown);
   if (!opening) batch.resize(std::min<size_t>(batch.size(), static_cast<size_t>(allowance())));
 
-  const std::vector<Measurement> measurements = measure(batch);
-  interrupted_ = measurements.size() < batch.size();
+  // The default is what all others are judged by, and what stands in the end: it has until the very last.
+  const Deadline deadline = opening ? end(-options_.budget.overtime) : end(reserve());
+  const std::vector<Measurement> measurements = measure(batch, deadline);
+  const bool is_short = measurements.size() < batch.size();
+  late_ = is_short && !surroundings_.stop && options_.budget.seconds;
+  interrupted_ = is_short && !late_;
   for (size_t i = 0; i < measurements.size(); ++i) TILE_TUNE_CHECK(record(batch[i], measurements[i]));
   note_gain(guide_.judge(batch, measurements));
   tell(seeding_ ? Phase::Seeding : Phase::Searching);
@@ -221,13 +240,13 @@ Guide::View Search::view(const codegen::Schedule& schedule) const {
   return {moves_.row(schedule), moves_.estimate ? moves_.estimate(schedule) : 0};
 }
 
-std::vector<Measurement> Search::measure(const std::vector<Candidate>& candidates) {
+std::vector<Measurement> Search::measure(const std::vector<Candidate>& candidates, Deadline deadline) {
   if (candidates.empty()) return {};
   std::vector<codegen::Schedule> schedules;
   for (const Candidate& candidate : candidates) schedules.push_back(candidate.schedule);
   const codegen::Schedule& incumbent = population_.ranked.empty() ? default_ : population_.ranked.front().schedule;
   const double start = surroundings_.clock();
-  std::vector<Measurement> measurements = measurer_.measure(schedules, incumbent);
+  std::vector<Measurement> measurements = measurer_.measure(schedules, incumbent, deadline);
   const double seconds = surroundings_.clock() - start;
   measurements.resize(std::min(measurements.size(), schedules.size()));
   report_.seconds.measuring += seconds;
@@ -241,6 +260,10 @@ void Search::learn(const Trial& trial, const std::string& key) {
   ++report_.outcomes[trial.measurement.outcome];
   report_.disturbed += trial.measurement.disturbed;
   if (key == default_key_) report_.default_measurement = trial.measurement;
+  if (key == previous_key_) previous_ = trial.measurement;
+  if (population_.ranked.empty() || population_.ranked.front().key != key) return;
+  best_ = trial.measurement;
+  improved_at_ = surroundings_.clock();
 }
 
 Result<void> Search::send(const Trial& trial) {
@@ -277,28 +300,63 @@ std::vector<Member> Search::choose_finalists() const {
   std::vector<Member> members = finalists(population_, default_key_, previous_key_, kChallengers);
   // One challenger there must be. The last is the slowest.
   const size_t fewest = openers().size() + 1;
-  while (members.size() > fewest && too_long_for_finals(options_.budget, round_ns(members))) members.pop_back();
+  const double most = most_for_finals(options_.budget);
+  while (members.size() > fewest && !has_time_for_finals(most, round_ns(members))) members.pop_back();
   return members;
 }
 
-Result<void> Search::run_finals() {
+Result<void> Search::conclude() {
   const std::vector<Member> members = choose_finalists();
+  if (!options_.budget.seconds) return run_finals(members, {});
+  if (members.size() == 1) return stand_by_trials(FinalsHeld::OneFinalist);
+  const double seconds = std::min(*options_.budget.seconds - elapsed(), most_for_finals(options_.budget));
+  if (!has_time_for_short_finals(seconds, round_ns(members))) return stand_by_trials(FinalsHeld::NoTime);
+  TILE_TUNE_CHECK(run_finals(members, {surroundings_.clock() + seconds}));
+  return report_.finals_held == FinalsHeld::NoTime ? stand_by_trials(FinalsHeld::NoTime) : Result<void>();
+}
+
+/// Who wins without finals. What is stored has better figures than these: only what is new takes its place.
+Result<void> Search::stand_by_trials(FinalsHeld why) {
+  report_.finals_held = why;
+  const Member* previous = find(population_, previous_key_);
+  const bool previous_stands = previous && previous_key_ != default_key_ && previous->ratio >= 1;
+  const Member& best = population_.ranked.front();
+  const bool is_new = best.key != default_key_ && best.key != previous_key_ &&
+                      is_far_ahead(best_, previous_stands ? previous->ratio : 1);
+  if (is_new) {
+    report_.winner = Winner{best.schedule, with_interval(best_), Standing::New};
+  } else if (previous_stands) {
+    report_.winner = Winner{previous->schedule, with_interval(previous_), Standing::Previous};
+  } else {
+    report_.winner = Winner{default_, with_interval(report_.default_measurement), Standing::Default};
+  }
+  if (priors_.best && !is_new) return {};
+  return record_final(report_.winner->schedule, report_.winner->measurement);
+}
+
+Result<void> Search::run_finals(const std::vector<Member>& members, Deadline deadline) {
   const bool with_previous = members.size() > 1 && members[1].key == previous_key_;
   tell(Phase::Finals);
   std::vector<codegen::Schedule> schedules;
   for (const Member& member : members) schedules.push_back(member.schedule);
   const double start = surroundings_.clock();
   const Measurement trial = report_.default_measurement;
-  std::vector<Measurement> measurements = measurer_.finals(schedules);
+  std::vector<Measurement> measurements = measurer_.finals(schedules, deadline);
   const auto is_odd = [&] { return !measurements.empty() && at_odds(measurements[0], trial); };
-  if (is_odd()) measurements = measurer_.finals(schedules);
+  if (is_odd()) {
+    auto again = measurer_.finals(schedules, deadline);
+    if (again.size() == measurements.size()) measurements = std::move(again);
+  }
   if (is_odd())
     for (Measurement& measurement : measurements) measurement.disturbed = true;
   report_.seconds.finals = surroundings_.clock() - start;
   for (size_t i = 0; i < std::min(measurements.size(), members.size()); ++i)
-    TILE_TUNE_CHECK(record_final(members[i], measurements[i]));
-  interrupted_ = measurements.size() < members.size();
-  if (interrupted_ || measurements[0].outcome != Outcome::Ok) return {};
+    TILE_TUNE_CHECK(record_final(members[i].schedule, measurements[i]));
+  const bool is_short = measurements.size() < members.size();
+  const bool is_late = is_short && !surroundings_.stop && options_.budget.seconds;
+  report_.finals_held = is_late ? FinalsHeld::NoTime : is_short ? FinalsHeld::Stopped : FinalsHeld::Yes;
+  interrupted_ = is_short && !is_late;
+  if (is_short || measurements[0].outcome != Outcome::Ok) return {};
 
   report_.default_measurement = measurements[0];
   const size_t index = decide(measurements, with_previous);
@@ -309,12 +367,12 @@ Result<void> Search::run_finals() {
   return {};
 }
 
-Result<void> Search::record_final(const Member& finalist, const Measurement& measurement) {
+Result<void> Search::record_final(const codegen::Schedule& schedule, const Measurement& measurement) {
   report_.finals.push_back({.sequence = next_sequence_++,
                             .generation = report_.generations,
                             .origin = "final",
                             .parents = {},
-                            .schedule = finalist.schedule,
+                            .schedule = schedule,
                             .measurement = measurement});
   return send(report_.finals.back());
 }
@@ -328,6 +386,8 @@ void Search::tell(Phase phase) const {
                     .trials_left = options_.budget.trials,
                     .seconds_left = options_.budget.seconds,
                     .best_ratio = best_ratio(),
+                    .best_ns = best_.median_ns,
+                    .improved_at = improved_at_,
                     .outcomes = report_.outcomes,
                     .quality = std::nullopt};
   if (report_.quality.pairs > 0) progress.quality = report_.quality;
@@ -338,6 +398,7 @@ void Search::tell(Phase phase) const {
 
 TuneReport Search::report(StopReason reason) {
   report_.stop_reason = reason;
+  if (reason == StopReason::Time && !default_verified()) report_.finals_held = FinalsHeld::NoTime;
   if (!population_.ranked.empty()) {
     report_.incumbent = population_.ranked.front().schedule;
     report_.incumbent_ratio = best_ratio();

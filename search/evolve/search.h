@@ -31,12 +31,18 @@ class Search {
   std::optional<StopReason> reason_to_stop() const;
   /// Replays what is stored, measures the rest as far as the budget goes, records, and tells of the progress.
   Result<void> try_batch(std::vector<Candidate> batch);
-  Result<void> run_finals();
+  /// The finals, where there is a contest and time for it, and who won.
+  Result<void> conclude();
   bool interrupted() const { return interrupted_; }
+  StopReason reason_without_default() const;
   TuneReport report(StopReason reason);
 
  private:
   int allowance() const;
+  Deadline end(double reserve) const;
+  double reserve() const;
+  Result<void> run_finals(const std::vector<Member>& members, Deadline deadline);
+  Result<void> stand_by_trials(FinalsHeld why);
   std::vector<codegen::Schedule> untried_alternatives() const;
   bool guided() const { return options_.strategy == Strategy::Model; }
   double elapsed() const { return surroundings_.clock() - start_; }
@@ -47,9 +53,9 @@ class Search {
   void absorb_stored();
   void learn(const Trial& trial, const std::string& key);
   Result<void> record(const Candidate& candidate, Measurement measurement);
-  Result<void> record_final(const Member& finalist, const Measurement& measurement);
+  Result<void> record_final(const codegen::Schedule& schedule, const Measurement& measurement);
   Result<void> send(const Trial& trial);
-  std::vector<Measurement> measure(const std::vector<Candidate>& candidates);
+  std::vector<Measurement> measure(const std::vector<Candidate>& candidates, Deadline deadline);
   void note_gain(const std::optional<predict::Quality>& quality);
   void tell(Phase phase) const;
 
@@ -71,6 +77,9 @@ class Search {
   Cost cost_;
   bool seeding_ = true;
   bool interrupted_ = false;
+  bool late_ = false;              // a batch came back short since its time was over
+  Measurement best_, previous_;    // of the trials of population_.ranked.front() and of the stored best
+  double improved_at_ = 0;         // when the former was found, by the clock
   int next_sequence_ = 0;
   int stale_batches_ = 0;
   double last_gain_ = 0;  // the best ratio when a batch last gained

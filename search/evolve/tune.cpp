@@ -20,6 +20,20 @@ const char* stop_reason_name(StopReason reason) {
   return "stopped";
 }
 
+const char* finals_held_name(FinalsHeld held) {
+  switch (held) {
+    case FinalsHeld::Yes:
+      return "yes";
+    case FinalsHeld::Stopped:
+      return "stopped";
+    case FinalsHeld::OneFinalist:
+      return "one-finalist";
+    case FinalsHeld::NoTime:
+      return "no-time";
+  }
+  return "stopped";
+}
+
 const char* strategy_name(Strategy strategy) {
   switch (strategy) {
     case Strategy::Model:
@@ -44,8 +58,7 @@ Result<TuneReport> tune(const Moves& moves, Measurer& measurer, TrialSink& sink,
 
   // Seed: the default and the stored best whatever the budget, for all others are judged by them.
   TILE_TUNE_CHECK(search.try_batch(search.openers()));
-  if (!search.default_verified())
-    return search.report(search.interrupted() ? StopReason::Stopped : StopReason::DefaultFailed);
+  if (!search.default_verified()) return search.report(search.reason_without_default());
   search.plan_seeds();
 
   std::optional<StopReason> reason;
@@ -63,7 +76,7 @@ Result<TuneReport> tune(const Moves& moves, Measurer& measurer, TrialSink& sink,
   }
 
   // Finals: the search's own figures favour the lucky.
-  if (reason != StopReason::Stopped) TILE_TUNE_CHECK(search.run_finals());
+  if (reason != StopReason::Stopped) TILE_TUNE_CHECK(search.conclude());
   return search.report(search.interrupted() ? StopReason::Stopped : *reason);
 }
 

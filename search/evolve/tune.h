@@ -67,9 +67,15 @@ const char* stop_reason_name(StopReason reason);  // "trials", "time", "exhauste
 
 enum class Standing { Default, Previous, New };
 
+/// Whether the finalists were timed once more.
+enum class FinalsHeld { Yes, Stopped, OneFinalist, NoTime };
+const char* finals_held_name(FinalsHeld held);  // "yes", "stopped", "one-finalist", "no-time"
+
+/// Without finals who won stands by the search's own figures: the default or the stored best, or what was ahead of it by
+/// far in every round of its race.
 struct Winner {
   codegen::Schedule schedule;
-  Measurement measurement;  // of the finals
+  Measurement measurement;  // of the finals if there were any, else of its trial
   Standing standing = Standing::Default;
 };
 
@@ -78,8 +84,10 @@ struct TuneReport {
   StopReason stop_reason = StopReason::Stopped;
   codegen::Schedule default_schedule;
   Measurement default_measurement;  // of the finals if there were any, else of its trial; its fault if it failed
-  std::optional<Winner> winner;     // empty if there were no finals (stopped, default failed, finals came to nothing)
-  std::optional<codegen::Schedule> incumbent;  // best by the search's own figures; not confirmed by any finals
+  std::optional<Winner> winner;     // empty if it was stopped, the default failed or was not reached in time, or the
+                                    // finals came to nothing
+  FinalsHeld finals_held = FinalsHeld::Stopped;
+  std::optional<codegen::Schedule> incumbent;  // best by the search's own figures
   double incumbent_ratio = 0;
   std::vector<Trial> finals;
   int trials = 0;    // measured in this invocation

@@ -30,6 +30,24 @@ constexpr size_t kKeptOutput = 4096;  // of what the child prints: enough for th
 // aligned 64 MiB, and a stack is 8 MiB by default.
 constexpr int64_t kBytesPerThread = 136ll << 20;
 
+// Time in which this process runs. Where it was asleep for longer than it asked for, everything was: the machine was
+// suspended, or somebody stopped whatever runs on it, and no child is to blame.
+class RunningClock {
+ public:
+  double seconds() {
+    const auto now = Clock::now();
+    const double step = std::chrono::duration<double>(now - last_).count();
+    seconds_ += std::min(step, kLongestStep);
+    last_ = now;
+    return seconds_;
+  }
+  static constexpr double kLongestStep = 0.5;  // so often it is asked at least
+
+ private:
+  Clock::time_point last_ = Clock::now();
+  double seconds_ = 0;
+};
+
 int64_t own_address_space() {
   std::ifstream file("/proc/self/statm");
   int64_t pages = 0;
@@ -99,17 +117,18 @@ void keep_output(int fd, std::string& output) {
 }
 
 // Until the child has written its line or closed the pipe, time is up, or the owner is gone.
-Ending watch(int reply_fd, int output_fd, int owner, Clock::time_point deadline) {
+Ending watch(int reply_fd, int output_fd, int owner, RunningClock& clock, double seconds) {
   Ending ending;
   LineReader reader(reply_fd);
   pollfd fds[] = {{reply_fd, POLLIN, 0}, {output_fd, POLLIN, 0}, {owner, 0, 0}};
   for (;;) {
-    const double left_ms = std::chrono::duration<double, std::milli>(deadline - Clock::now()).count();
-    if (left_ms <= 0) {
+    const double left = seconds - clock.seconds();
+    if (left <= 0) {
       ending.how = Ending::How::TimedOut;
       return ending;
     }
-    if (poll(fds, 3, static_cast<int>(std::min(std::ceil(left_ms), 1e9))) < 0) continue;  // EINTR
+    const double step = std::min(left, RunningClock::kLongestStep / 2);
+    if (poll(fds, 3, static_cast<int>(std::ceil(step * 1e3))) < 0) continue;  // EINTR
     if (fds[1].revents & POLLIN)
       keep_output(output_fd, ending.output);
     else if (fds[1].revents)
@@ -126,12 +145,12 @@ Ending watch(int reply_fd, int output_fd, int owner, Clock::time_point deadline)
   }
 }
 
-int reap(pid_t child, Clock::time_point deadline) {
+int reap(pid_t child, RunningClock& clock, double seconds) {
   int status = 0;
   for (;;) {
     const pid_t reaped = waitpid(child, &status, WNOHANG);
     if (reaped == child || (reaped < 0 && errno != EINTR)) return status;
-    if (Clock::now() >= deadline) kill(-child, SIGKILL);
+    if (clock.seconds() >= seconds) kill(-child, SIGKILL);
     std::this_thread::sleep_for(std::chrono::microseconds(100));
   }
 }
@@ -184,8 +203,7 @@ std::optional<Reply> run_in_child(const ChildLimits& limits, int owner, const st
   fcntl(output_in.get(), F_SETFL, O_NONBLOCK);  // this end alone: the child's prints shall block when the pipe is full
 
   const pid_t parent = getpid();
-  const auto deadline =
-      Clock::now() + std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(limits.wall_seconds));
+  RunningClock clock;
   const pid_t child = fork();
   if (child < 0)
     return Reply::fault(Outcome::OutOfMemory, "no process could be started: the system is out of resources");
@@ -194,11 +212,11 @@ std::optional<Reply> run_in_child(const ChildLimits& limits, int owner, const st
   reply_out.reset();
   output_out.reset();
 
-  Ending ending = watch(reply_in.get(), output_in.get(), owner, deadline);
+  Ending ending = watch(reply_in.get(), output_in.get(), owner, clock, limits.wall_seconds);
   // Once its line is there a child has nothing left to do. One that closed the pipe without it is ending by itself,
   // and how it ends is what we want to know.
   if (ending.how != Ending::How::Ended || ending.line) kill(-child, SIGKILL);
-  const int status = reap(child, deadline);
+  const int status = reap(child, clock, limits.wall_seconds);
   kill(-child, SIGKILL);  // what it started and left behind
   keep_output(output_in.get(), ending.output);
   if (ending.how == Ending::How::Abandoned) return std::nullopt;

@@ -10,7 +10,7 @@
 namespace tile_tune::search {
 
 struct ChildLimits {
-  double wall_seconds = 10;
+  double wall_seconds = 10;  // in which this process runs: a machine that is asleep, or stopped, takes nothing of them
   double cpu_seconds = 10;   // of all threads together; whole seconds, rounded up
   int threads = 1;           // address space is left for so many
   int64_t memory_bytes = 0;  // address space beyond what this process has now

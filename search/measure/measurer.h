@@ -6,6 +6,7 @@
 
 #include <vector>
 
+#include "search/measure/deadline.h"
 #include "search/measure/trial.h"
 
 namespace tile_tune::search {
@@ -14,13 +15,14 @@ class Measurer {
  public:
   virtual ~Measurer() = default;
   /// Builds, verifies and times a batch, interleaved with the default schedule and `incumbent`. One
-  /// Measurement per schedule, in order. Never fails as a whole: faults are outcomes. `interrupted` candidates
-  /// (stop requested) come back missing: the result may be shorter than the batch.
+  /// Measurement per schedule, in order. Never fails as a whole: faults are outcomes. Candidates that are unfinished at
+  /// the deadline, or when somebody asks to stop, come back missing: the result may be shorter than the batch.
   virtual std::vector<Measurement> measure(const std::vector<codegen::Schedule>& batch,
-                                           const codegen::Schedule& incumbent) = 0;
+                                           const codegen::Schedule& incumbent, Deadline deadline) = 0;
   /// Times verified finalists again, interleaved in random order in a fresh process, with the default and the
   /// roofline probe in every round; the figures that are published. The first finalist is the default schedule.
-  virtual std::vector<Measurement> finals(const std::vector<codegen::Schedule>& finalists) = 0;
+  /// At the deadline they end with what there is, fewer rounds or nothing at all.
+  virtual std::vector<Measurement> finals(const std::vector<codegen::Schedule>& finalists, Deadline deadline) = 0;
 };
 
 }  // namespace tile_tune::search

@@ -9,8 +9,12 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <chrono>
+#include <cmath>
 #include <cstring>
 #include <deque>
+#include <fstream>
+#include <thread>
 
 namespace tile_tune::search {
 namespace {
@@ -18,9 +22,36 @@ namespace {
 constexpr int kStopCheckMs = 50;  // how late a set stop flag may be noticed
 constexpr int kAttempts = 2;      // for a request whose worker died
 
+// A worker that was asked to end has nothing left to do but to let go of its memory.
+constexpr double kEndSeconds = 1;
+
+// One that a signal stopped has so long to go on; that it waits is told of from the second look on.
+constexpr double kStoppedSeconds = 10, kLookSeconds = 0.5;
+
 void reap(pid_t pid) {
   while (waitpid(pid, nullptr, 0) < 0 && errno == EINTR) {
   }
+}
+
+void reap_or_kill(pid_t pid, Deadline deadline) {
+  while (!deadline.passed()) {
+    const pid_t reaped = waitpid(pid, nullptr, WNOHANG);
+    if (reaped == pid || (reaped < 0 && errno != EINTR)) return;
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
+  kill(pid, SIGKILL);
+  reap(pid);
+}
+
+// By a signal, or by a debugger.
+bool is_stopped(pid_t pid) {
+  std::ifstream file(fmt::format("/proc/{}/stat", pid));
+  std::string text;
+  std::getline(file, text);
+  const size_t name_end = text.rfind(") ");  // the name before it may hold anything
+  if (name_end == std::string::npos || name_end + 2 >= text.size()) return false;
+  const char state = text[name_end + 2];
+  return state == 'T' || state == 't';
 }
 
 // Default dispositions, nothing blocked, a group of its own, `socket` as standard input and output.
@@ -55,6 +86,7 @@ struct Pool::Round {
   std::vector<int> attempts;
   std::deque<int> waiting;
   size_t answered = 0;
+  double look_at = now_seconds() + kLookSeconds;  // when to look next for processes that were stopped
 
   explicit Round(const std::vector<Request>& all) : requests(all), replies(all.size()), attempts(all.size(), 0) {
     for (size_t i = 0; i < all.size(); ++i) waiting.push_back(static_cast<int>(i));
@@ -66,11 +98,19 @@ struct Pool::Round {
   bool done() const { return answered == requests.size(); }
 };
 
-Pool::Pool(std::vector<std::string> command, int size, Setup setup, const std::atomic<bool>* stop)
-    : command_(std::move(command)), setup_(std::move(setup)), stop_(stop), processes_(static_cast<size_t>(size)) {}
+Pool::Pool(std::vector<std::string> command, int size, Setup setup, const std::atomic<bool>* stop, Onlooker onlooker)
+    : command_(std::move(command)),
+      setup_(std::move(setup)),
+      stop_(stop),
+      onlooker_(std::move(onlooker)),
+      processes_(static_cast<size_t>(size)) {}
 
+// Idle workers are told before the first is waited for, so that all together take no longer than one.
 Pool::~Pool() {
-  for (auto& process : processes_) end(process, !process.ready || process.request >= 0);
+  const auto is_idle = [](const Process& process) { return process.ready && process.request < 0; };
+  for (auto& process : processes_)
+    if (process.pid >= 0 && is_idle(process)) write_line(process.socket.get(), encode(Request(Quit{})));
+  for (auto& process : processes_) end(process, !is_idle(process));
 }
 
 Result<void> Pool::start(Process& process) {
@@ -87,6 +127,7 @@ Result<void> Pool::start(Process& process) {
   process.replies.emplace(process.socket.get());
   process.ready = false;
   process.request = -1;
+  process.stopped_at = 0;
   write_line(process.socket.get(), encode(Request(setup_)));
   return {};
 }
@@ -94,12 +135,9 @@ Result<void> Pool::start(Process& process) {
 void Pool::end(Process& process, bool kill_it) {
   if (process.pid < 0) return;
   // Not the group: the child a worker forks has its own, and dies with the worker.
-  if (kill_it)
-    kill(process.pid, SIGKILL);
-  else
-    write_line(process.socket.get(), encode(Request(Quit{})));
+  if (kill_it) kill(process.pid, SIGKILL);
   process.socket.reset();
-  reap(process.pid);
+  reap_or_kill(process.pid, Deadline::after(kEndSeconds));
   process = Process{};
 }
 
@@ -169,9 +207,37 @@ void Pool::wait_for_replies(Round& round) {
     if (fds[i].revents) take_replies(*polled[i], round);
 }
 
-std::vector<std::optional<Reply>> Pool::ask(const std::vector<Request>& requests) {
+void Pool::look_for_stopped(Round& round) {
+  const double now = now_seconds();
+  if (now < round.look_at) return;
+  round.look_at = now + kLookSeconds;
+  for (auto& process : processes_) {
+    if (process.pid < 0) continue;
+    if (!is_stopped(process.pid)) {
+      process.stopped_at = 0;
+      continue;
+    }
+    if (process.stopped_at == 0) {
+      process.stopped_at = now;
+      continue;
+    }
+    const double seconds = now - process.stopped_at;
+    if (seconds < kStoppedSeconds) {
+      onlooker_.tell_waiting(fmt::format("waiting {:.0f} s for worker process {}, which somebody stopped",
+                                         std::ceil(seconds), process.pid));
+      continue;
+    }
+    onlooker_.warn(fmt::format("worker process {} was stopped for {:.0f} s, and is replaced", process.pid, seconds));
+    lose(process, round, "its worker process was stopped", Outcome::Timeout);
+  }
+}
+
+std::vector<std::optional<Reply>> Pool::ask(const std::vector<Request>& requests, Deadline deadline,
+                                            const OnAnswer& on_answer) {
   Round round(requests);
-  while (!round.done() && !stopped()) {
+  const Until until{stop_, deadline};
+  while (!round.done() && !until.over()) {
+    const size_t before = round.answered;
     size_t useful = requests.size() - round.answered;  // no more processes than there is work for
     for (auto& process : processes_) {
       if (useful == 0) break;
@@ -179,6 +245,8 @@ std::vector<std::optional<Reply>> Pool::ask(const std::vector<Request>& requests
       --useful;
     }
     if (!round.done()) wait_for_replies(round);
+    look_for_stopped(round);
+    if (on_answer && round.answered > before) on_answer(round.answered);
   }
   for (auto& process : processes_)
     if (process.request >= 0) end(process, true);

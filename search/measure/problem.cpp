@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <fstream>
 #include <nlohmann/json.hpp>
 
@@ -14,10 +15,7 @@ namespace {
 using nlohmann::json;
 namespace fs = std::filesystem;
 
-// The reference is evaluated whole where that takes a core no longer than this, and up to this many outputs, whose
-// expectations take 24 to 32 bytes each. Otherwise every candidate is compiled once more at small sizes: 0.4 to 0.8 s
-// of a core, which halved the trials of 128x1024x1024 in 30 s, and is more than this from the twentieth on.
-constexpr double kWholeSeconds = 10;
+// Outputs have expectations of 24 to 32 bytes an element: of more than these a sample must do.
 constexpr int64_t kWholeElements = 1 << 21;
 constexpr double kWrittenSeconds = 1;
 constexpr int64_t kSamples = 4096;  // of each output: issue 1.6
@@ -48,15 +46,15 @@ Result<std::vector<reference::Expected>> expected_as_written(const Problem& prob
   return expected;
 }
 
-Result<void> judge(Problem& problem, uint64_t seed, const ir::Program* written) {
-  if (written != nullptr && reference::evaluation_seconds(*written) <= kWrittenSeconds) {
+Result<void> judge(Problem& problem, uint64_t seed, const ir::Program* written, double whole_seconds) {
+  if (written != nullptr && reference::evaluation_seconds(*written) <= std::min(kWrittenSeconds, whole_seconds)) {
     TILE_TUNE_TRY(expected, expected_as_written(problem, *written));
     problem.expected = std::move(expected);
     return {};
   }
   int64_t elements = 0;
   for (const int output : problem.program.outputs) elements += ir::element_count(problem.program.tensors[output]);
-  problem.sampled = reference::evaluation_seconds(problem.program) > kWholeSeconds || elements > kWholeElements;
+  problem.sampled = reference::evaluation_seconds(problem.program) > whole_seconds || elements > kWholeElements;
   // Random numbers, of which a program computes an index, may leave a tensor.
   constexpr auto kOutside = reference::OutsideIndices::BecomeNearest;
   TILE_TUNE_TRY(expected, problem.sampled
@@ -118,14 +116,15 @@ json read_description(const fs::path& directory) {
 
 }  // namespace
 
-Result<Problem> make_problem(const ir::Program& program, uint64_t seed, const ir::Program* written) {
+Result<Problem> make_problem(const ir::Program& program, uint64_t seed, const ir::Program* written,
+                             double whole_seconds) {
   Problem problem{program, reference::random_inputs(program, seed), {}, false, ""};
-  TILE_TUNE_CHECK(judge(problem, seed, written));
+  TILE_TUNE_CHECK(judge(problem, seed, written, whole_seconds));
   // The reference may take seconds: other ranges are looked at only if this one was no good.
   if (!reference::is_mostly_finite(problem.expected)) {
     TILE_TUNE_TRY(range, reference::finite_range(program, seed));
     problem.inputs = reference::random_inputs(program, seed, range);
-    TILE_TUNE_CHECK(judge(problem, seed, written));
+    TILE_TUNE_CHECK(judge(problem, seed, written, whole_seconds));
     if (range.lo != reference::FloatRange{}.lo || range.hi != reference::FloatRange{}.hi)
       problem.note = fmt::format("float inputs in [{:g}, {:g}), where the result is finite", range.lo, range.hi);
   }

@@ -22,12 +22,17 @@ struct Problem {
   std::vector<Problem> special = {};          // at most one: the program on zeros, infinities and their like
 };
 
-/// Random inputs and the reference on them: whole where that takes less than about ten seconds of a core, else on at
-/// least 4,096 elements of each output and its borders. Inputs' range is narrowed where the result would not be finite
+/// Where there is time, the reference is evaluated whole if that takes a core no longer than this. Otherwise every
+/// candidate is compiled once more at small sizes: 0.4 to 0.8 s of a core, which halved the trials of 128x1024x1024 in
+/// 30 s, and is more than this from the twentieth on.
+inline constexpr double kWholeSeconds = 10;
+
+/// Random inputs and the reference on them: whole where that takes a core less than `whole_seconds`, else on at least 4,096 elements of each output and its borders. Inputs' range is narrowed where the result would not be finite
 /// (rulings 28). `written` (may be null) is the program before its sums of products were put into steps: where its
 /// reference takes no more than a second it is what is expected. Of programs with float inputs of up to 64 MiB a few
 /// elements are also judged on special numbers.
-Result<Problem> make_problem(const ir::Program& program, uint64_t seed, const ir::Program* written = nullptr);
+Result<Problem> make_problem(const ir::Program& program, uint64_t seed, const ir::Program* written = nullptr,
+                             double whole_seconds = kWholeSeconds);
 
 Result<void> write_problem(const Problem& problem, const std::filesystem::path& directory);
 Result<Problem> read_problem(const std::filesystem::path& directory);

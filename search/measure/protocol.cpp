@@ -3,6 +3,8 @@
 #include <cmath>
 #include <limits>
 
+#include "frontend/ir/json.h"
+
 namespace tile_tune::search {
 namespace {
 
@@ -41,7 +43,8 @@ json encode_timing(const Timing& timing) {
           {"bandwidth_fractions", timing.bandwidth_fractions},
           {"switched", timing.switched},
           {"left_out", timing.left_out},
-          {"note", timing.note}};
+          {"note", timing.note},
+          {"hurried", timing.hurried}};
 }
 
 Outcome decode_outcome(const json& value) {
@@ -67,6 +70,7 @@ Timing decode_timing(const json& value) {
   value.at("switched").get_to(timing.switched);
   value.at("left_out").get_to(timing.left_out);
   value.at("note").get_to(timing.note);
+  value.at("hurried").get_to(timing.hurried);
   return timing;
 }
 
@@ -106,6 +110,35 @@ Build decode_build(const json& message) {
   return build;
 }
 
+json encode_problem(const MakeProblem& make) {
+  json message = header("make-problem");
+  message.update({{"problem", make.problem},
+                  {"program", ir::to_json(make.program)},
+                  {"seed", make.seed},
+                  {"whole_seconds", make.whole_seconds}});
+  if (make.written) message["written"] = ir::to_json(*make.written);
+  return message;
+}
+
+MakeProblem decode_problem(const json& message) {
+  MakeProblem make{message.at("problem"), decode_result(ir::program_from_json(message.at("program"))),
+                   message.at("seed"), std::nullopt, message.at("whole_seconds")};
+  if (message.contains("written")) make.written = decode_result(ir::program_from_json(message.at("written")));
+  return make;
+}
+
+json encode_error(const Diagnostic& error) {
+  return {{"class", static_cast<int>(error.error_class)},
+          {"code", error.code},
+          {"message", error.message},
+          {"note", error.note}};
+}
+
+Diagnostic decode_error(const json& error) {
+  return {static_cast<ErrorClass>(error.at("class").get<int>()), error.at("code"), error.at("message"), std::nullopt,
+          error.at("note")};
+}
+
 template <typename T>  // Verify, Run
 T decode_one_kernel(const json& message) {
   return {message.at("problem"), message.at("runtime"), message.at("library")};
@@ -114,6 +147,7 @@ T decode_one_kernel(const json& message) {
 Request decode(const json& message) {
   const auto kind = message.at("kind").get<std::string>();
   if (kind == "setup") return decode_setup(message);
+  if (kind == "make-problem") return decode_problem(message);
   if (kind == "build-runtime") return BuildRuntime{message.at("library")};
   if (kind == "build") return decode_build(message);
   if (kind == "build-autoscheduled")
@@ -123,10 +157,12 @@ Request decode(const json& message) {
   if (kind == "run") return decode_one_kernel<Run>(message);
   if (kind == "race")
     return Race{message.at("problem"), message.at("runtime"), message.at("libraries"),
-                message.at("exempt"),  message.at("seed"),    message.at("seconds_per_kernel")};
+                message.at("exempt"),  message.at("seed"),    message.at("seconds_per_kernel"),
+                message.at("at_most")};
   if (kind == "finals")
     return Finals{message.at("problem"), message.at("runtime"), message.at("libraries"),
-                  message.at("seed"),    message.at("rounds"),  message.at("seconds")};
+                  message.at("seed"),    message.at("rounds"),  message.at("seconds"),
+                  message.at("at_most")};
   if (kind == "side-by-side")
     return SideBySide{message.at("problem"), message.at("runtime"), message.at("libraries"), message.at("exempt"),
                       message.at("seed"),    message.at("rounds"),  message.at("seconds"),   message.at("slow_factor")};
@@ -155,6 +191,7 @@ std::string encode(const Request& request) {
             message["limits"] = encode_limits(setup.limits);
             return message;
           },
+          [](const MakeProblem& make) { return encode_problem(make); },
           [](const BuildRuntime& runtime) {
             json message = header("build-runtime");
             message["library"] = runtime.library;
@@ -193,7 +230,8 @@ std::string encode(const Request& request) {
                             {"libraries", race.libraries},
                             {"exempt", race.exempt},
                             {"seed", race.seed},
-                            {"seconds_per_kernel", race.seconds_per_kernel}});
+                            {"seconds_per_kernel", race.seconds_per_kernel},
+                            {"at_most", race.at_most}});
             return message;
           },
           [](const Finals& finals) {
@@ -203,7 +241,8 @@ std::string encode(const Request& request) {
                             {"libraries", finals.libraries},
                             {"seed", finals.seed},
                             {"rounds", finals.rounds},
-                            {"seconds", finals.seconds}});
+                            {"seconds", finals.seconds},
+                            {"at_most", finals.at_most}});
             return message;
           },
           [](const SideBySide& one) {
@@ -231,6 +270,9 @@ std::string encode(const Reply& reply) {
   message["verify_error"] = number(reply.verify_error);
   message["timings"] = json::array();
   for (const auto& timing : reply.timings) message["timings"].push_back(encode_timing(timing));
+  message["note"] = reply.note;
+  message["sampled"] = reply.sampled;
+  if (reply.error) message["error"] = encode_error(*reply.error);
   return dump(message);
 }
 
@@ -249,6 +291,9 @@ Result<Reply> decode_reply(const std::string& line) try {
   message.at("compile_ms").get_to(reply.compile_ms);
   reply.verify_error = number(message.at("verify_error"));
   for (const auto& timing : message.at("timings")) reply.timings.push_back(decode_timing(timing));
+  message.at("note").get_to(reply.note);
+  message.at("sampled").get_to(reply.sampled);
+  if (message.contains("error")) reply.error = decode_error(message.at("error"));
   return reply;
 } catch (const std::exception& error) {
   return failure("malformed-message", std::string("a worker sent a malformed message: ") + error.what());

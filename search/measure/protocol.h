@@ -8,12 +8,15 @@
 #include <filesystem>
 #include <nlohmann/json.hpp>
 #include <string>
+#include <optional>
 #include <variant>
 #include <vector>
 
 #include "codegen/lower/autoscheduler.h"
 #include "codegen/schedule/schedule.h"
 #include "codegen/target/target.h"
+#include "frontend/diagnostic/diagnostic.h"
+#include "frontend/ir/program.h"
 #include "search/measure/trial.h"
 
 namespace tile_tune::search {
@@ -32,6 +35,14 @@ struct Setup {
   std::filesystem::path directory;
   codegen::Target target;
   Limits limits;
+};
+/// Random inputs of a program and what the reference makes of them (measure/problem.h), written as `problem`.
+struct MakeProblem {
+  std::string problem;
+  ir::Program program;
+  uint64_t seed = 0;
+  std::optional<ir::Program> written = std::nullopt;  // as it was before its sums of products were put into steps
+  double whole_seconds = 0;                           // of a core; a reference that takes longer is of a sample
 };
 /// Halide's runtime as a shared library, which every kernel needs.
 struct BuildRuntime {
@@ -64,6 +75,7 @@ struct Race {
   int exempt = 1;
   uint64_t seed = 0;
   double seconds_per_kernel = 0.04;  // of rounds; 20-100 ms ranked near-equal kernels rightly (autotuners.md 2.2)
+  double at_most = 0;                // seconds for all of it, whatever is done by then; 0: no limit
 };
 /// Rounds in random order with the roofline probes in each; libraries[0] is the default schedule's.
 struct Finals {
@@ -72,6 +84,7 @@ struct Finals {
   uint64_t seed = 0;
   int rounds = 31;     // at least
   double seconds = 2;  // go on until these are spent
+  double at_most = 0;  // seconds for all of it, whatever is done by then; 0: no limit
 };
 /// Rounds of kernels of different makers (side_by_side.h).
 struct SideBySide {
@@ -87,7 +100,7 @@ struct SideBySide {
 /// the tuner died: then the worker removes the directory.
 struct Quit {};
 using Request =
-    std::variant<Setup, BuildRuntime, Build, BuildAutoscheduled, Verify, Run, Race, Finals, SideBySide, Quit>;
+    std::variant<Setup, MakeProblem, BuildRuntime, Build, BuildAutoscheduled, Verify, Run, Race, Finals, SideBySide, Quit>;
 
 /// How one kernel of a Race, Finals or SideBySide fared.
 struct Timing {
@@ -99,6 +112,7 @@ struct Timing {
   int switched = 0;                                         // samples in which a thread had lost its core
   int left_out = 0;                                         // rounds not given above: the machine was busy in them
   std::string note = {};                                    // what a library said of itself
+  bool hurried = false;                                     // of the finals: there was no time for the probes
 };
 
 struct Reply {
@@ -108,6 +122,9 @@ struct Reply {
   double compile_ms = 0;        // Build: lowering, code generation and linking
   double verify_error = 0;      // Verify
   std::vector<Timing> timings;  // Race, Finals, SideBySide: one a library
+  std::string note = {};        // MakeProblem: as Problem::note
+  bool sampled = false;         // MakeProblem: as Problem::sampled
+  std::optional<Diagnostic> error = std::nullopt;  // MakeProblem: why there is none
 
   static Reply fault(Outcome outcome, std::string reason) { return {outcome, std::move(reason), {}, 0, 0, {}}; }
 };

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <optional>
 
 #include "search/measure/roofline.h"
 #include "search/measure/statistics.h"
@@ -55,7 +56,16 @@ std::vector<double> scores(const std::vector<Contestant>& contestants) {
   return result;
 }
 
-void run_rungs(Bench& bench, std::vector<Contestant>& contestants, const Race& protocol) {
+// What a last look at everybody's results takes, which no race may leave out: a call of each, and the comparison.
+double seconds_to_collect(const std::vector<Contestant>& contestants) {
+  constexpr double kComparing = 2;  // times as long as the call: outputs are read and compared element by element
+  double ns = 0;
+  for (const auto& contestant : contestants)
+    if (contestant.running() && !contestant.timing.samples_ns.empty()) ns += median(contestant.timing.samples_ns);
+  return (1 + kComparing) * ns * 1e-9;
+}
+
+void run_rungs(Bench& bench, std::vector<Contestant>& contestants, const Race& protocol, Deadline deadline) {
   std::mt19937_64 engine(protocol.seed);
   const auto exempt = static_cast<size_t>(protocol.exempt);
   std::vector<int> alive = running_from(contestants, exempt);
@@ -65,7 +75,7 @@ void run_rungs(Bench& bench, std::vector<Contestant>& contestants, const Race& p
     const auto start = Clock::now();
     const int fewest = rung == 0 ? kFewestRounds : 1;
     std::vector<int> numbers;
-    for (int round = 0; round < kMostRounds; ++round) {
+    for (int round = 0; round < kMostRounds && !deadline.passed(); ++round) {
       const double elapsed = seconds_since(start), wanted = total / rungs;
       const bool calm = fewest_calm(contestants, numbers) >= std::min(round, kCalmRounds);
       if (round >= fewest && elapsed >= (calm ? wanted : kRacePatience * wanted)) break;
@@ -80,6 +90,21 @@ void run_rungs(Bench& bench, std::vector<Contestant>& contestants, const Race& p
   }
 }
 
+// Whether all rounds go with the probes in them, each as long as the fastest kernel or up to 20 ms, or a pass over all
+// that the program reads and writes; sizing them takes dozens of such.
+bool has_time_for_probes(const ir::Program& program, const std::vector<Contestant>& contestants,
+                         const std::vector<double>& call_ns, const Finals& protocol, Deadline deadline) {
+  constexpr double kSizing = 20, kLongestProbe = 20e-3;
+  constexpr double kBytesPerSecond = 1e10;  // less than the memory of any machine of today
+  const double fastest = *std::min_element(call_ns.begin(), call_ns.end()) * 1e-9;
+  const double arithmetic = std::min(fastest, kLongestProbe);
+  const double streams = std::max(arithmetic, ir::traffic(program).total() / kBytesPerSecond);
+  double round = arithmetic + streams;
+  for (size_t i = 0, next = 0; i < contestants.size() && next < call_ns.size(); ++i)
+    if (contestants[i].running()) round += static_cast<double>(contestants[i].calls) * call_ns[next++] * 1e-9;
+  return kSizing * (arithmetic + streams) + protocol.rounds * round < deadline.left();
+}
+
 void forget_screening(std::vector<Contestant>& contestants) {
   for (auto& contestant : contestants)
     if (contestant.running()) contestant.timing.samples_ns.clear();
@@ -88,32 +113,39 @@ void forget_screening(std::vector<Contestant>& contestants) {
 }  // namespace
 
 Reply race(const Problem& problem, const std::vector<std::filesystem::path>& libraries, const Race& protocol,
-           double call_seconds, int reply_fd) {
+           Deadline deadline, double call_seconds, int reply_fd) {
   Bench bench(problem, call_seconds, reply_fd);
   auto contestants = load_contestants(libraries);
-  screen(bench, contestants, protocol.exempt);
+  screen(bench, contestants, protocol.exempt, deadline);
+  const Deadline last_round{deadline.at - seconds_to_collect(contestants)};
   forget_screening(contestants);
-  run_rungs(bench, contestants, protocol);
+  run_rungs(bench, contestants, protocol, last_round);
   keep_calm(contestants, kCalmRounds);
   return collect(bench, contestants);
 }
 
 Reply finals(const Problem& problem, const std::vector<std::filesystem::path>& libraries, const Finals& protocol,
-             const Runtime& runtime, double call_seconds, int reply_fd) {
+             Deadline deadline, const Runtime& runtime, double call_seconds, int reply_fd) {
   Bench bench(problem, call_seconds, reply_fd);
   auto contestants = load_contestants(libraries);
-  screen(bench, contestants, static_cast<int>(contestants.size()));
+  screen(bench, contestants, static_cast<int>(contestants.size()), deadline);
+  const Deadline last_round{deadline.at - seconds_to_collect(contestants)};
   std::vector<double> call_ns;
   for (const auto& contestant : contestants)
     if (contestant.running()) call_ns.push_back(median(contestant.timing.samples_ns));
   forget_screening(contestants);
   if (call_ns.empty()) return collect(bench, contestants);
-  Roofline roofline(problem.program, runtime, *std::min_element(call_ns.begin(), call_ns.end()));
+  std::optional<Roofline> roofline;
+  if (has_time_for_probes(problem.program, contestants, call_ns, protocol, last_round))
+    roofline.emplace(problem.program, runtime, *std::min_element(call_ns.begin(), call_ns.end()));
+  else
+    for (auto& contestant : contestants) contestant.timing.hurried = true;
 
   std::mt19937_64 engine(protocol.seed);
   const auto start = Clock::now();
   std::vector<int> numbers = running_from(contestants, 0);
   const auto goes_on = [&](int round) {
+    if (last_round.passed()) return false;
     const double elapsed = seconds_since(start);
     if (round < protocol.rounds || elapsed < protocol.seconds) return true;
     // On only as long as that promises enough calm rounds: of a machine that stays busy patience makes no quiet one.
@@ -127,20 +159,20 @@ Reply finals(const Problem& problem, const std::vector<std::filesystem::path>& l
     std::vector<Sample> samples(contestants.size());
     Probes probes;
     std::vector<int> order = numbers;
-    order.insert(order.end(), {flop_probe, stream_probe});
+    if (roofline) order.insert(order.end(), {flop_probe, stream_probe});
     shuffle(order, engine);
     for (const int number : order) {
       if (number == flop_probe)
-        probes.flop_ns = roofline.flop_limit_ns();
+        probes.flop_ns = roofline->flop_limit_ns();
       else if (number == stream_probe)
-        probes.stream_ns = roofline.stream_limit_ns();
+        probes.stream_ns = roofline->stream_limit_ns();
       else
         samples[number] = take_sample(bench, contestants[number]);
     }
     // A round counts for all or for none, so that any two can be compared round by round.
     const bool lost = std::any_of(samples.begin(), samples.end(), [](const Sample& sample) { return sample.switched; });
     for (Sample& sample : samples) sample.switched = lost;
-    book_round(contestants, numbers, samples, probes);
+    book_round(contestants, numbers, samples, roofline ? std::optional(probes) : std::nullopt);
   }
   keep_calm(contestants, protocol.rounds);
   return collect(bench, contestants);

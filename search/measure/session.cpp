@@ -8,23 +8,13 @@
 #include <unistd.h>
 
 #include <cerrno>
-#include <chrono>
 #include <cstring>
-#include <thread>
+#include <optional>
 
 namespace tile_tune::search {
 namespace {
 
 constexpr const char* kPrefix = "tile-tune-session-";
-// In the one directory all users of a machine share.
-constexpr const char* kLockFile = "/tmp/tile-tune.timing.lock";
-
-// A tuner's turn is some seconds; whoever keeps the lock for longer must not stop everybody else's work.
-constexpr std::chrono::seconds kLongestWait(10);
-
-// Turns shorter than this are no news.
-constexpr std::chrono::milliseconds kSilentWait(500);
-
 // In a session's directory, locked by the process it belongs to.
 constexpr const char* kOwnerFile = "owner.lock";
 constexpr int kAttempts = 3;  // to make a directory that another process's cleaning does not take for an orphan
@@ -54,16 +44,6 @@ void remove_orphans(const std::filesystem::path& temporary) {
     if (file.get() < 0 || flock(file.get(), LOCK_EX | LOCK_NB) != 0) continue;
     std::filesystem::remove_all(path, ignored);
   }
-}
-
-// The file may belong to another user: reading is enough for flock, and all it takes is that it exists.
-Fd open_lock(const std::filesystem::path& path) {
-  for (int attempt = 0; attempt < 2; ++attempt) {
-    if (const int file = open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW); file >= 0) return Fd(file);
-    if (const int file = open(path.c_str(), O_RDONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0644); file >= 0)
-      return Fd(file);
-  }
-  return Fd();
 }
 
 }  // namespace
@@ -102,31 +82,6 @@ std::string no_space_text(const std::filesystem::path& session_directory) {
 void remove_abandoned_session(const std::filesystem::path& directory) {
   std::error_code ignored;
   if (directory.filename().string().rfind(kPrefix, 0) == 0) std::filesystem::remove_all(directory, ignored);
-}
-
-std::optional<MachineLock> MachineLock::acquire(Mode mode, const std::atomic<bool>* stop, const OnWait& on_wait) {
-  MachineLock lock;
-  lock.file_ = open_lock(kLockFile);
-  if (lock.file_.get() < 0) {
-    lock.held_ = true;  // nobody else can hold it either
-    return lock;
-  }
-  const int operation = (mode == Mode::Shared ? LOCK_SH : LOCK_EX) | LOCK_NB;
-  const auto start = std::chrono::steady_clock::now(), deadline = start + kLongestWait;
-  bool told = !on_wait;
-  while (flock(lock.file_.get(), operation) != 0) {
-    if (std::chrono::steady_clock::now() >= deadline) return lock;
-    if (stop && *stop) return std::nullopt;
-    if (errno != EWOULDBLOCK && errno != EINTR) return lock;
-    if (!told && std::chrono::steady_clock::now() > start + kSilentWait) {
-      on_wait(fmt::format("waiting for another tile-tune that {} on this machine (lock {})",
-                          mode == Mode::Shared ? "times kernels" : "builds or times kernels", kLockFile));
-      told = true;
-    }
-    std::this_thread::sleep_for(std::chrono::milliseconds(2));
-  }
-  lock.held_ = true;
-  return lock;
 }
 
 }  // namespace tile_tune::search

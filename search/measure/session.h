@@ -1,10 +1,7 @@
-// A tuning session's traces on the machine: its directory of built libraries, and the lock that keeps others quiet.
+// A tuning session's directory of built libraries.
 #pragma once
 
-#include <atomic>
 #include <filesystem>
-#include <functional>
-#include <optional>
 #include <string>
 
 #include "frontend/diagnostic/diagnostic.h"
@@ -38,24 +35,5 @@ inline constexpr const char* kNoSpaceNote = "make room there, or let TMPDIR name
 
 /// Removes what a killed tuner left behind; only a directory that looks like a session's.
 void remove_abandoned_session(const std::filesystem::path& directory);
-
-using OnWait = std::function<void(const std::string& sentence)>;
-
-/// One lock for all tile-tune processes of a machine: whoever times holds it alone, those who build or verify share
-/// it, so that nothing of ours runs while anything is timed (rulings 25).
-class MachineLock {
- public:
-  enum class Mode { Shared, Exclusive };
-  /// Waits, but not for ever: after 10 s it goes on without, and figures are to be marked. nullopt once `stop` (may be
-  /// null) is set. A system where the lock's file cannot be opened times without. A wait longer than half a second is
-  /// told to `on_wait` (may be empty), once, in a sentence that says what for.
-  static std::optional<MachineLock> acquire(Mode mode, const std::atomic<bool>* stop, const OnWait& on_wait = {});
-
-  bool held() const { return held_; }
-
- private:
-  Fd file_;
-  bool held_ = false;
-};
 
 }  // namespace tile_tune::search

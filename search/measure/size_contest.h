@@ -1,13 +1,13 @@
 // Kernels of one program timed at several of its sizes: some made for one size, some for many.
 #pragma once
 
-#include <atomic>
 #include <memory>
 #include <string>
 #include <vector>
 
 #include "frontend/ir/program.h"
 #include "search/measure/pool.h"
+#include "search/measure/machine_lock.h"
 #include "search/measure/session.h"
 
 namespace tile_tune::search {
@@ -16,8 +16,8 @@ struct SizeContestOptions {
   std::vector<std::string> command = {"/proc/self/exe", "worker"};  // must end in worker_main()
   codegen::Target target;
   uint64_t seed = 0;
-  const std::atomic<bool>* stop = nullptr;
-  OnWait on_wait;
+  Until until = {};  // what is not done by then is not done
+  Onlooker onlooker = {};
 };
 
 class SizeContest {
@@ -33,7 +33,7 @@ class SizeContest {
   Result<std::vector<size_t>> build(const std::vector<Source>& sources);
 
   /// Each kernel is verified at `program`, which is canonical and bound, and those that are right are raced. One Timing
-  /// each; log_ratios are to the first. Empty: stopped.
+  /// each; log_ratios are to the first.
   Result<std::vector<Timing>> time(const ir::Program& program, const std::vector<size_t>& kernels);
 
  private:

@@ -188,11 +188,11 @@ Sample take_sample(Bench& bench, Contestant& contestant) {
   return sample;
 }
 
-void screen(Bench& bench, std::vector<Contestant>& contestants, int exempt) {
+void screen(Bench& bench, std::vector<Contestant>& contestants, int exempt, Deadline deadline) {
   double best = std::numeric_limits<double>::infinity();
   std::vector<double> times(contestants.size(), 0);
   for (size_t i = 0; i < contestants.size(); ++i) {
-    if (!contestants[i].running()) continue;
+    if (!contestants[i].running() || deadline.passed()) continue;
     times[i] = screening_time(bench, contestants[i], best);
     if (!contestants[i].running()) continue;
     best = std::min(best, times[i]);

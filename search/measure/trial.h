@@ -44,7 +44,8 @@ struct Measurement {
   double flop_fraction = 0;       // median over rounds of FLOP rate / FMA-probe rate; 0 for integer programs
   double bandwidth_fraction = 0;  // median over rounds of byte rate / stream-probe rate (same mix and footprint); 0 for
                                   // programs that fit the last cache
-  bool roof_unknown = false;      // the probes were disturbed twice: the fractions are 0
+  bool roof_unknown = false;      // the probes were disturbed twice, or left out: the fractions are 0
+  bool hurried = false;           // they were left out, since time was short
   bool disturbed = false;         // the machine was busy while it was timed
 };
 

@@ -33,6 +33,16 @@ void on_fault(int signal, siginfo_t* info, void*) {
   ::signal(signal, SIG_DFL);
 }
 
+constexpr int kTicks = 8;
+volatile sig_atomic_t ticks_left = 0;
+
+void on_tick(int signal) {
+  ticks_left = ticks_left - 1;
+  if (ticks_left > 0) return;
+  ::signal(signal, SIG_DFL);
+  raise(signal);
+}
+
 std::string subscripts_text(const ir::Tensor& tensor, int64_t element) {
   std::vector<int64_t> subscripts(tensor.extents.size());
   const auto extents = ir::shape(tensor);
@@ -82,9 +92,16 @@ void watch_guards(const Buffers* buffers, int reply_fd) {
 }
 
 CallLimit::CallLimit(double seconds) {
-  const auto whole = static_cast<time_t>(seconds);
-  const auto micros = static_cast<suseconds_t>((seconds - static_cast<double>(whole)) * 1e6);
-  const itimerval limit{{0, 0}, {whole, whole == 0 ? std::max<suseconds_t>(1, micros) : micros}};
+  ticks_left = kTicks;
+  struct sigaction action {};
+  action.sa_handler = on_tick;
+  action.sa_flags = SA_RESTART;
+  sigaction(SIGALRM, &action, nullptr);
+  const double tick = seconds / kTicks;
+  const auto whole = static_cast<time_t>(tick);
+  const auto micros = static_cast<suseconds_t>((tick - static_cast<double>(whole)) * 1e6);
+  const timeval every{whole, whole == 0 ? std::max<suseconds_t>(1, micros) : micros};
+  const itimerval limit{every, every};
   setitimer(ITIMER_REAL, &limit, nullptr);
 }
 

@@ -12,7 +12,8 @@ namespace tile_tune::search {
 /// process with a reply on `reply_fd`. Outcomes: Ok, Wrong, RunError, OutOfMemory; the rest is for run_in_child to see.
 Reply verify(const Problem& problem, const Kernel& kernel, double call_seconds, int reply_fd);
 
-/// While it lives, SIGALRM ends the process after `seconds`.
+/// While it lives, SIGALRM ends the process after `seconds`, give or take an eighth. They are counted in eighths: of
+/// those that pass while the process is stopped, or the machine asleep, one counts.
 class CallLimit {
  public:
   explicit CallLimit(double seconds);

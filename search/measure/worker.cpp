@@ -11,6 +11,7 @@
 #include <cstring>
 #include <map>
 #include <optional>
+#include <utility>
 
 #include "search/measure/channel.h"
 #include "search/measure/child.h"
@@ -50,11 +51,37 @@ class Worker {
 
   std::optional<Reply> handle(const Setup& setup) {
     setup_ = setup;
-    if (auto warm = compiler_.warm_up(setup.target, setup.directory); !warm) {
-      if (is_disk_full_by(warm.error().message)) return Reply::fault(Outcome::NoSpace, no_space_text(setup.directory));
-      return Reply::fault(Outcome::CompileError, warm.error().message);
-    }
     return Reply{};
+  }
+
+  // Once, here, so that the children that compile inherit what it has made. Who only times does without.
+  std::optional<Reply> warm_up() {
+    if (std::exchange(is_warm_, true)) return std::nullopt;
+    const auto warm = compiler_.warm_up(setup_->target, setup_->directory);
+    if (warm) return std::nullopt;
+    if (is_disk_full_by(warm.error().message)) return Reply::fault(Outcome::NoSpace, no_space_text(setup_->directory));
+    return Reply::fault(Outcome::CompileError, warm.error().message);
+  }
+
+  // In a child, as kernels are: it is killed with this process when nobody waits for it any longer.
+  std::optional<Reply> handle(const MakeProblem& request) {
+    constexpr double kNoLimit = 1e6;  // seconds; who asked has one
+    const ChildLimits limits{kNoLimit, kNoLimit, static_cast<int>(codegen::available_cores().size()),
+                             static_cast<int64_t>(sysconf(_SC_PHYS_PAGES)) * sysconf(_SC_PAGESIZE)};
+    return run_in_child(limits, in_fd_, [&](int) {
+      Reply reply;
+      const auto problem = make_problem(request.program, request.seed, request.written ? &*request.written : nullptr,
+                                        request.whole_seconds);
+      if (!problem) {
+        reply.error = problem.error();
+        return reply;
+      }
+      reply.note = problem->note;
+      reply.sampled = problem->sampled;
+      if (auto written = write_problem(*problem, setup_->directory / request.problem); !written)
+        reply.error = written.error();
+      return reply;
+    });
   }
 
   std::optional<Reply> handle(const BuildRuntime& request) {
@@ -124,17 +151,20 @@ class Worker {
   }
 
   std::optional<Reply> handle(const Race& request) {
+    const Deadline deadline = deadline_of(request.at_most);
     return with_problem(request.problem, [&](const Problem& problem) {
       return time_kernels(problem, request.runtime, [&](const Runtime&, int reply_fd) {
-        return race(problem, paths(request.libraries), request, setup_->limits.run_seconds, reply_fd);
+        return race(problem, paths(request.libraries), request, deadline, setup_->limits.run_seconds, reply_fd);
       });
     });
   }
 
   std::optional<Reply> handle(const Finals& request) {
+    const Deadline deadline = deadline_of(request.at_most);
     return with_problem(request.problem, [&](const Problem& problem) {
       return time_kernels(problem, request.runtime, [&](const Runtime& runtime, int reply_fd) {
-        return finals(problem, paths(request.libraries), request, runtime, setup_->limits.run_seconds, reply_fd);
+        return finals(problem, paths(request.libraries), request, deadline, runtime, setup_->limits.run_seconds,
+                      reply_fd);
       });
     });
   }
@@ -147,6 +177,8 @@ class Worker {
     });
   }
 
+  static Deadline deadline_of(double at_most) { return at_most > 0 ? Deadline::after(at_most) : Deadline(); }
+
   std::vector<fs::path> paths(const std::vector<std::string>& libraries) const {
     std::vector<fs::path> result;
     for (const auto& library : libraries) result.push_back(setup_->directory / library);
@@ -156,6 +188,7 @@ class Worker {
   // Compiles with `compile` into a file beside the library and links that, in a child.
   template <typename Compile>
   std::optional<Reply> build(const std::string& name, double seconds, Compile compile) {
+    if (auto fault = warm_up()) return fault;
     const fs::path library = setup_->directory / name;
     const fs::path object = library.string() + ".o";
     const ChildLimits limits{kBuildPatience * seconds, seconds, 1, setup_->limits.memory_bytes};
@@ -222,6 +255,7 @@ class Worker {
   int in_fd_;
   const Compiler& compiler_;
   std::optional<Setup> setup_;
+  bool is_warm_ = false;
   std::map<std::string, ir::Program> programs_;  // for building
   std::map<std::string, Problem> problems_;      // for running: children inherit the arrays
 };

@@ -8,7 +8,6 @@
 
 #include "frontend/ir/json.h"
 #include "search/measure/child.h"
-#include "search/measure/problem.h"
 #include "search/measure/roofline.h"
 #include "search/measure/statistics.h"
 #include "search/measure/timing.h"
@@ -57,6 +56,7 @@ void record_timing(Measurement& measurement, const Timing& timing, bool alone) {
   measurement.median_ns = timing.samples_ns.empty() ? 0 : median(timing.samples_ns);
   measurement.ratio = timing.log_ratios.empty() ? 0 : std::exp(median(timing.log_ratios));
   measurement.disturbed = !alone || is_disturbed(timing);
+  measurement.hurried = timing.hurried;
 }
 
 // `from_memory`: the program's tensors are larger than the last cache, so that memory bandwidth limits it at all.
@@ -77,6 +77,26 @@ void record_intervals(Measurement& measurement, const Timing& timing, bool from_
   measurement.peak_fraction_hi = peak.hi;
 }
 
+// What a worker leaves of the time, so that its answer is here before the time is over and its processes are killed.
+double seconds_to_answer(Deadline deadline) {
+  constexpr double kMargin = 0.1, kShare = 0.05, kLeast = 0.01;
+  const double left = deadline.left();
+  if (!std::isfinite(left)) return 0;
+  return std::max(left - std::max(kMargin, kShare * left), kLeast);
+}
+
+// The time was over before its first round.
+bool is_untimed(const Timing& timing) { return timing.outcome == Outcome::Ok && timing.samples_ns.empty(); }
+
+// Where the default, the first, failed, there is nothing that the others could have been compared with.
+bool was_cut_short(const std::vector<Timing>& timings) {
+  return timings.empty() || (timings[0].outcome == Outcome::Ok && std::any_of(timings.begin(), timings.end(), is_untimed));
+}
+
+std::string key_of(const ir::Program& program) {
+  return ir::to_json(program).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+}
+
 }  // namespace
 
 Workers::Workers(ir::Program program, const codegen::Schedule& default_schedule, WorkerOptions options,
@@ -84,8 +104,9 @@ Workers::Workers(ir::Program program, const codegen::Schedule& default_schedule,
     : program_(std::move(program)),
       options_(std::move(options)),
       directory_(std::move(directory)),
+      deadline_(options_.deadline),
       seeds_(options_.seed),
-      pool_(options_.command, job_count(options_), setup(), options_.stop) {
+      pool_(options_.command, job_count(options_), setup(), options_.stop, options_.onlooker) {
   default_id_ = know(default_schedule);
 }
 
@@ -100,30 +121,61 @@ Result<std::unique_ptr<Workers>> Workers::start(ir::Program program, const codeg
 
 Result<void> Workers::set_up() {
   // Computing the reference keeps a core busy too.
-  const auto lock = MachineLock::acquire(MachineLock::Mode::Shared, options_.stop, options_.on_wait);
-  TILE_TUNE_CHECK(problem_for(program_));
-  const auto runtime = pool_.ask(BuildRuntime{kRuntime});
-  if (!runtime) return failure("stopped", "stopped before the first candidate was built");
+  const auto lock = MachineLock::acquire(MachineLock::Mode::Shared, until(), options_.onlooker);
+  if (!lock) return unfinished();
+  options_.onlooker.tell_doing("computing the reference");
+  const std::string name = "problem-0";
+  const auto replies = pool_.ask({request_problem(program_, name), BuildRuntime{kRuntime}}, deadline_);
+  TILE_TUNE_CHECK(keep_problem(program_, name, replies[0]));
+  const auto& runtime = replies[1];
+  if (!runtime) return unfinished();
   if (runtime->outcome == Outcome::NoSpace) return no_space(*runtime);
   if (runtime->outcome != Outcome::Ok)
     return failure("runtime-not-built", fmt::format("cannot build kernels on this machine: {}", runtime->reason));
   return {};
 }
 
+tl::unexpected<Diagnostic> Workers::unfinished() const {
+  if (options_.stop && *options_.stop) return failure("stopped", "stopped before the first candidate was built");
+  return failure(kOutOfTime, "the time was over before the first candidate was built");
+}
+
+MakeProblem Workers::request_problem(const ir::Program& program, const std::string& name) const {
+  const bool first = problems_.empty();  // those at small sizes were never in another form, and take no time
+  return {name, program, options_.seed, first ? options_.written : std::nullopt,
+          first ? options_.whole_seconds : kWholeSeconds};
+}
+
+Result<void> Workers::keep_problem(const ir::Program& program, const std::string& name,
+                                   const std::optional<Reply>& reply) {
+  if (!reply) return unfinished();
+  if (reply->error) return tl::unexpected(*reply->error);
+  if (reply->outcome == Outcome::NoSpace) return no_space(*reply);
+  if (reply->outcome != Outcome::Ok)
+    return failure("reference-failed", fmt::format("the reference could not be computed: {}", reply->reason));
+  if (problems_.empty()) {
+    inputs_note_ = reply->note;
+    sampled_ = reply->sampled;
+  }
+  problems_[key_of(program)] = name;
+  return {};
+}
+
 // The reference of a program is computed once, however many schedules are judged by it.
 Result<std::string> Workers::problem_for(const ir::Program& program) {
-  const std::string key = ir::to_json(program).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
-  if (const auto found = problems_.find(key); found != problems_.end()) return found->second;
+  if (const auto found = problems_.find(key_of(program)); found != problems_.end()) return found->second;
   const std::string name = fmt::format("problem-{}", problems_.size());
-  const bool written = options_.written && problems_.empty();  // those at small sizes have none
-  TILE_TUNE_TRY(problem, make_problem(program, options_.seed, written ? &*options_.written : nullptr));
-  TILE_TUNE_CHECK(write_problem(problem, directory_.path() / name));
-  if (problems_.empty()) {
-    inputs_note_ = problem.note;
-    sampled_ = problem.sampled;
-  }
-  problems_[key] = name;
+  TILE_TUNE_CHECK(keep_problem(program, name, pool_.ask(request_problem(program, name), deadline_)));
   return name;
+}
+
+// Tells how many of a round's requests are answered: "compiling 3 of 4".
+Pool::OnAnswer Workers::counting(const char* what, size_t all) const {
+  const auto tell = [this, what, all](size_t answered) {
+    options_.onlooker.tell_doing(all > 1 ? fmt::format("{} {} of {}", what, std::min(answered + 1, all), all) : what);
+  };
+  tell(0);
+  return tell;
 }
 
 std::string Workers::know(const codegen::Schedule& schedule) {
@@ -152,7 +204,7 @@ bool Workers::build(const Ids& ids) {
   std::vector<Request> requests;
   for (const auto& id : ids)
     requests.push_back(Build{"problem-0", known_[id].schedule, known_[id].library, build_seconds(id)});
-  const auto replies = pool_.ask(requests);
+  const auto replies = pool_.ask(requests, deadline_, counting("compiling", requests.size()));
   bool complete = true;
   for (size_t i = 0; i < ids.size(); ++i) {
     auto& candidate = known_[ids[i]];
@@ -173,7 +225,7 @@ bool Workers::build(const Ids& ids) {
       continue;
     }
     const auto [first, is_new] = first_of_code_.try_emplace(replies[i]->code_hash, ids[i]);
-    if (is_new) continue;
+    if (is_new || first->second == ids[i]) continue;  // the latter: built once more, since it was not verified in time
     candidate.twin = first->second;
     candidate.prepared = true;
     std::error_code ignored;
@@ -198,7 +250,7 @@ bool Workers::build_small_variants(const Ids& ids, std::map<std::string, Verify>
     checks[id] = Verify{*problem, kRuntime, "small-" + candidate.library};
     owners.push_back(id);
   }
-  const auto replies = pool_.ask(requests);
+  const auto replies = pool_.ask(requests, deadline_, counting("compiling small sizes,", requests.size()));
   for (size_t i = 0; i < owners.size(); ++i) {
     if (!replies[i]) return false;
     if (replies[i]->outcome == Outcome::NoSpace) {
@@ -217,9 +269,9 @@ bool Workers::build_small_variants(const Ids& ids, std::map<std::string, Verify>
 
 // A call's time is limited by the clock, and a machine that was asleep for a while looks like a kernel that hangs: the
 // default, and whatever ran before, are asked again.
-std::optional<Reply> Workers::ask_twice(Pool& pool, const Request& request) {
-  auto reply = pool.ask(request);
-  if (reply && reply->outcome == Outcome::Timeout) reply = pool.ask(request);
+std::optional<Reply> Workers::ask_twice(Pool& pool, const Request& request) const {
+  auto reply = pool.ask(request, deadline_);
+  if (reply && reply->outcome == Outcome::Timeout) reply = pool.ask(request, deadline_);
   return reply;
 }
 
@@ -233,13 +285,13 @@ bool Workers::check(const std::map<std::string, Verify>& requests, const std::st
       owners.push_back(next->first);
       some.push_back(next->second);
     }
-    const auto replies = pool_.ask(some);
+    const auto replies = pool_.ask(some, deadline_, counting("verifying", some.size()));
     for (size_t i = 0; i < owners.size(); ++i) {
       auto reply = replies[i];
       // Beside others it had a part of the cores and of the memory.
       const bool had_a_part = some.size() > 1 || owners[i] == default_id_;
       if (reply && had_a_part && (reply->outcome == Outcome::Timeout || reply->outcome == Outcome::OutOfMemory))
-        reply = pool_.ask(some[i]);
+        reply = pool_.ask(some[i], deadline_);
       if (!reply) return false;
       auto& measurement = known_[owners[i]].measurement;
       record_fault(measurement, *reply);
@@ -272,7 +324,7 @@ bool Workers::prepare(const Ids& ids) {
   for (const auto& id : ids)
     if (!known_[id].prepared && std::find(fresh.begin(), fresh.end(), id) == fresh.end()) fresh.push_back(id);
   if (fresh.empty()) return true;
-  const auto lock = MachineLock::acquire(MachineLock::Mode::Shared, options_.stop, options_.on_wait);
+  const auto lock = MachineLock::acquire(MachineLock::Mode::Shared, until(), options_.onlooker);
   if (!lock) return false;
   std::map<std::string, Verify> small_checks;
   return build(fresh) && build_small_variants(fresh, small_checks) && verify(fresh, small_checks);
@@ -321,7 +373,8 @@ Measurement Workers::report(const std::string& id) const {
 }
 
 std::vector<Measurement> Workers::measure(const std::vector<codegen::Schedule>& batch,
-                                          const codegen::Schedule& incumbent) {
+                                          const codegen::Schedule& incumbent, Deadline deadline) {
+  deadline_ = deadline;
   Ids ids, wanted = {default_id_, know(incumbent)};
   for (const auto& schedule : batch) ids.push_back(know(schedule));
   wanted.insert(wanted.end(), ids.begin(), ids.end());
@@ -339,18 +392,24 @@ std::vector<Measurement> Workers::measure(const std::vector<codegen::Schedule>& 
     if (i < 2) exempt = static_cast<int>(contestants.size());
   }
   if (!contestants.empty()) {
-    const auto lock = MachineLock::acquire(MachineLock::Mode::Exclusive, options_.stop, options_.on_wait);
+    const auto lock = MachineLock::acquire(MachineLock::Mode::Exclusive, until(), options_.onlooker);
     const uint64_t seed = seeds_();
     std::vector<Timing> timings;
-    if (lock)
+    if (lock) {
+      options_.onlooker.tell_doing(fmt::format("timing {}", contestants.size()));
       timings = time(pool_, contestants, [&](const std::vector<std::string>& libraries) {
-        return Race{"problem-0", kRuntime,
-                    libraries,   std::min(exempt, static_cast<int>(libraries.size())),
-                    seed,        options_.race_seconds_per_kernel};
+        return Race{"problem-0",
+                    kRuntime,
+                    libraries,
+                    std::min(exempt, static_cast<int>(libraries.size())),
+                    seed,
+                    options_.race_seconds_per_kernel,
+                    seconds_to_answer(deadline_)};
       });
-    finished = !timings.empty();
+    }
+    finished = !was_cut_short(timings);
     for (size_t i = 0; i < timings.size(); ++i)
-      record_timing(known_[contestants[i]].measurement, timings[i], lock->held());
+      if (finished || !is_untimed(timings[i])) record_timing(known_[contestants[i]].measurement, timings[i], lock->held());
   }
 
   std::vector<Measurement> result;
@@ -364,7 +423,8 @@ std::vector<Measurement> Workers::measure(const std::vector<codegen::Schedule>& 
   return result;
 }
 
-std::vector<Measurement> Workers::finals(const std::vector<codegen::Schedule>& finalists) {
+std::vector<Measurement> Workers::finals(const std::vector<codegen::Schedule>& finalists, Deadline deadline) {
+  deadline_ = deadline;
   Ids ids;
   for (const auto& schedule : finalists) ids.push_back(know(schedule));
   if (!prepare(ids)) return {};
@@ -376,10 +436,11 @@ std::vector<Measurement> Workers::finals(const std::vector<codegen::Schedule>& f
   for (const auto& id : ids) result.push_back(known_[id].twin.empty() ? known_[id].measurement : report(id));
   if (contestants.empty() || contestants[0] != ids[0]) return result;
 
-  const auto lock = MachineLock::acquire(MachineLock::Mode::Exclusive, options_.stop, options_.on_wait);
+  const auto lock = MachineLock::acquire(MachineLock::Mode::Exclusive, until(), options_.onlooker);
   if (!lock) return {};
+  options_.onlooker.tell_doing(fmt::format("finals of {}", contestants.size()));
   // A fresh process: other addresses, nothing left over from the search.
-  Pool fresh(options_.command, 1, setup(), options_.stop);
+  Pool fresh(options_.command, 1, setup(), options_.stop, options_.onlooker);
   const uint64_t seed = seeds_();
   const bool from_memory = ir::traffic(program_).total() > static_cast<double>(options_.target.l3_bytes);
   const auto is_beyond = [&](const Timing& timing) { return beyond_roof(timing, from_memory); };
@@ -387,9 +448,10 @@ std::vector<Measurement> Workers::finals(const std::vector<codegen::Schedule>& f
   // The probes are sized anew in every process: one that was disturbed may be the last.
   for (int attempt = 0; attempt < 2; ++attempt) {
     timings = time(fresh, contestants, [&](const std::vector<std::string>& libraries) {
-      return Finals{"problem-0", kRuntime, libraries, seed, options_.finals_rounds, options_.finals_seconds};
+      return Finals{"problem-0",           kRuntime, libraries, seed, options_.finals_rounds, options_.finals_seconds,
+                    seconds_to_answer(deadline_)};
     });
-    if (timings.empty()) return {};
+    if (was_cut_short(timings)) return {};
     if (std::none_of(timings.begin(), timings.end(), is_beyond)) break;
   }
   if (std::any_of(timings.begin(), timings.end(), is_beyond))
@@ -409,13 +471,14 @@ std::vector<Measurement> Workers::finals(const std::vector<codegen::Schedule>& f
 Result<std::vector<tensor::Array>> run_once(const ir::Program& program, const codegen::Schedule& schedule,
                                             const reference::Inputs& inputs, const WorkerOptions& options) {
   TILE_TUNE_TRY(directory, SessionDirectory::create());
-  const auto lock = MachineLock::acquire(MachineLock::Mode::Shared, options.stop, options.on_wait);
+  const auto lock = MachineLock::acquire(MachineLock::Mode::Shared, {options.stop, options.deadline}, options.onlooker);
+  if (!lock) return failure("stopped", "stopped before the kernel had run");
   const std::string problem = "problem-0", library = "kernel.so";
   TILE_TUNE_CHECK(write_problem({program, inputs, {}, false, ""}, directory.path() / problem));
-  Pool pool(options.command, 1, {directory.path(), options.target, options.limits}, options.stop);
+  Pool pool(options.command, 1, {directory.path(), options.target, options.limits}, options.stop, options.onlooker);
   for (const Request& request : std::vector<Request>{BuildRuntime{kRuntime}, Build{problem, schedule, library},
                                                      Run{problem, kRuntime, library}}) {
-    const auto reply = pool.ask(request);
+    const auto reply = pool.ask(request, options.deadline);
     if (!reply) return failure("stopped", "stopped before the kernel had run");
     if (reply->outcome == Outcome::NoSpace) return no_space(*reply);
     if (reply->outcome != Outcome::Ok)

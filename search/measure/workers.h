@@ -13,8 +13,10 @@
 #include <utility>
 
 #include "frontend/reference/reference.h"
+#include "search/measure/machine_lock.h"
 #include "search/measure/measurer.h"
 #include "search/measure/pool.h"
+#include "search/measure/problem.h"
 #include "search/measure/session.h"
 
 namespace tile_tune::search {
@@ -34,7 +36,9 @@ struct WorkerOptions {
   int finals_rounds = 31;                   // at least (rulings 7)
   double finals_seconds = 2;                // go on until these are spent
   const std::atomic<bool>* stop = nullptr;  // set from outside, for example by SIGINT: measure() returns early
-  OnWait on_wait;                           // told when another process's turn on the machine has to be waited for
+  Deadline deadline = {};                   // of start() and of run_once(); the others are told their own
+  double whole_seconds = kWholeSeconds;     // of a core for the reference, beyond which a sample must do
+  Onlooker onlooker = {};
   std::optional<ir::Program> written = {};  // the program before its sums of products were put into steps
   SmallVariant small_variant;               // asked where the reference is too long to be checked in full; may be empty
 };
@@ -42,14 +46,15 @@ struct WorkerOptions {
 class Workers : public Measurer {
  public:
   /// Computes the reference and builds the runtime. `program` is canonical and bound. Fails if the reference cannot be
-  /// evaluated, no worker can be started, or the target cannot be compiled for.
+  /// evaluated, no worker can be started, or the target cannot be compiled for; with the code kOutOfTime if the deadline
+  /// comes first.
   static Result<std::unique_ptr<Workers>> start(ir::Program program, const codegen::Schedule& default_schedule,
                                                 WorkerOptions options);
 
-  /// A batch after a set stop flag comes back short: only the candidates before the first unfinished one.
-  std::vector<Measurement> measure(const std::vector<codegen::Schedule>& batch,
-                                   const codegen::Schedule& incumbent) override;
-  std::vector<Measurement> finals(const std::vector<codegen::Schedule>& finalists) override;
+  /// After a set stop flag or the deadline a batch comes back short: only the candidates before the first unfinished one.
+  std::vector<Measurement> measure(const std::vector<codegen::Schedule>& batch, const codegen::Schedule& incumbent,
+                                   Deadline deadline = {}) override;
+  std::vector<Measurement> finals(const std::vector<codegen::Schedule>& finalists, Deadline deadline = {}) override;
 
   /// How inputs were narrowed to keep the reference finite, or empty; belongs into the record (rulings 28).
   const std::string& inputs_note() const { return inputs_note_; }
@@ -70,18 +75,23 @@ class Workers : public Measurer {
   Workers(ir::Program program, const codegen::Schedule& default_schedule, WorkerOptions options,
           SessionDirectory directory);
   Result<void> set_up();
+  tl::unexpected<Diagnostic> unfinished() const;
   std::string know(const codegen::Schedule& schedule);
   bool prepare(const Ids& ids);
   /// CPU time that compiling the schedule may take.
   double build_seconds(const std::string& id) const;
-  static std::optional<Reply> ask_twice(Pool& pool, const Request& request);
+  Until until() const { return {options_.stop, deadline_}; }
+  std::optional<Reply> ask_twice(Pool& pool, const Request& request) const;
   bool build(const Ids& ids);
   bool build_small_variants(const Ids& ids, std::map<std::string, Verify>& checks);
   bool check(const std::map<std::string, Verify>& requests, const std::string& where);
   bool verify(const Ids& ids, const std::map<std::string, Verify>& small_checks);
+  Result<void> keep_problem(const ir::Program& program, const std::string& name, const std::optional<Reply>& reply);
+  MakeProblem request_problem(const ir::Program& program, const std::string& name) const;
   Result<std::string> problem_for(const ir::Program& program);
   std::vector<Timing> time(Pool& pool, const Ids& contestants,
                            const std::function<Request(const std::vector<std::string>& libraries)>& request);
+  Pool::OnAnswer counting(const char* what, size_t all) const;
   const Candidate& resolve(const std::string& id) const;
   Measurement report(const std::string& id) const;
   Setup setup() const { return {directory_.path(), options_.target, options_.limits}; }
@@ -89,6 +99,7 @@ class Workers : public Measurer {
   ir::Program program_;
   WorkerOptions options_;
   SessionDirectory directory_;
+  Deadline deadline_;      // of the call in progress
   std::mt19937_64 seeds_;  // for the order of rounds
   std::string default_id_;
   std::string inputs_note_;
@@ -99,6 +110,8 @@ class Workers : public Measurer {
   std::map<std::string, std::string> first_of_code_;  // code hash -> schedule_id
   Pool pool_;                                         // last: workers end before the directory goes
 };
+
+inline constexpr const char* kOutOfTime = "out-of-time";
 
 /// Builds the schedule and executes it once on these inputs in a worker. Outputs in signature order. The caller
 /// compares.

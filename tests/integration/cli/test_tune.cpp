@@ -226,7 +226,7 @@ TEST_CASE("a given schedule is tried first, and timed beside the others") {
   CHECK(row["given_over_tuned"]["median"] > 0);
 }
 
-TEST_CASE("Ctrl-C and SIGTERM end a search with 130 and keep its trials") {
+TEST_CASE("Ctrl-C, SIGTERM and SIGHUP end a search with codes of their own and keep its trials") {
   const int signal = GENERATE(SIGINT, SIGTERM, SIGHUP);
   const Sandbox box;
   const pid_t tuner = box.start(tune({"--time", "300", "--seed", "4"}), "stopped");
@@ -234,11 +234,49 @@ TEST_CASE("Ctrl-C and SIGTERM end a search with 130 and keep its trials") {
   kill(tuner, signal);
   const auto stopped = box.finish(tuner, "stopped");
   INFO(stopped.err);
-  CHECK(stopped.exit_code == 130);
+  CHECK(stopped.exit_code == 128 + signal);
   CHECK(stopped.out.find("best so far") != std::string::npos);
+  const std::string name = signal == SIGINT ? "Ctrl-C" : signal == SIGTERM ? "SIGTERM" : "SIGHUP";
+  CHECK(stopped.out.find("by " + name + "; the trials are kept, and the same command with --resume goes on") !=
+        std::string::npos);
   const auto row = shown(box);
   CHECK(row["trials"] >= 1);
   CHECK(row["session_rows"][0]["state"] == "aborted");
+}
+
+TEST_CASE("a search that is stopped before its first candidate says that nothing was learned") {
+  const Sandbox box;
+  const pid_t tuner = box.start(tune({"--time", "300"}), "stopped");
+  // Once there is a database the search is about to begin, and a signal no longer ends the process at once.
+  while (!std::filesystem::exists(box.path("t.db"))) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  kill(tuner, SIGTERM);
+  const auto stopped = box.finish(tuner, "stopped");
+  INFO(stopped.err + stopped.out);
+  CHECK(stopped.exit_code == 143);
+  const std::string words = stopped.err + stopped.out;
+  CHECK((words.find("nothing was learned") != std::string::npos || words.find("--resume goes on") != std::string::npos));
+}
+
+TEST_CASE("a time far too short for the default schedule leaves it standing, in time") {
+  const Sandbox box;
+  const auto start = std::chrono::steady_clock::now();
+  const auto result = box.run({"tune", "einsum:ik,kj->ij", "-s", "i=1024", "-s", "k=4096", "-s", "j=8192", "--time", "0.5",
+                               "--threads", "2", "--db", "t.db", "--json"});
+  const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  INFO(result.err);
+  CHECK(result.exit_code == 0);
+  CHECK(seconds < 8.5 + 8);  // with allowance for a machine that does other things, too
+  const auto json = nlohmann::json::parse(result.out);
+  CHECK(json["stop_reason"] == "time");
+  CHECK((json["finals"] == "no-time" || json["finals"] == "one-finalist"));
+}
+
+TEST_CASE("more threads than CPUs draw a warning") {
+  const Sandbox box;
+  const auto many = box.run(tune({"--dry-run", "--threads", "1024"}));
+  CHECK(many.exit_code == 0);
+  CHECK(many.err.find("--threads 1024 is more than the ") != std::string::npos);
+  CHECK(box.run(tune({"--dry-run", "--threads", "1"})).err.find("is more than") == std::string::npos);
 }
 
 TEST_CASE("what is fast with cold caches is stored apart from what is fast with hot ones") {

@@ -5,6 +5,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <catch2/catch.hpp>
 #include <fstream>
 #include <thread>
@@ -44,6 +45,14 @@ bool is_dead(pid_t process) {
   std::ifstream status("/proc/" + std::to_string(process) + "/stat");
   std::string number, name, state;
   return !(status >> number >> name >> state) || state == "Z";
+}
+
+pid_t parent_of(pid_t process) {
+  std::ifstream status("/proc/" + std::to_string(process) + "/status");
+  pid_t parent = 0;
+  for (std::string word; status >> word;)
+    if (word == "PPid:") status >> parent;
+  return parent;
 }
 
 void wait_until_dead(pid_t process) {
@@ -161,11 +170,7 @@ TEST_CASE("a worker that is killed is replaced, and its child dies with it") {
       const pid_t child = wait_for_marker(marker);
       children.push_back(child);
       fs::remove(marker);
-      std::ifstream status("/proc/" + std::to_string(child) + "/status");
-      pid_t worker = 0;
-      for (std::string word; status >> word;)
-        if (word == "PPid:") status >> worker;
-      kill(worker, SIGKILL);
+      kill(parent_of(child), SIGKILL);
     }
   });
   const auto result = (*workers)->measure({scheduled(Behaviour::HangInCompile), scheduled(Behaviour::AlsoGood)},
@@ -177,6 +182,63 @@ TEST_CASE("a worker that is killed is replaced, and its child dies with it") {
   CHECK(result[1].outcome == Outcome::Ok);
   REQUIRE(children.size() == 2);
   for (const pid_t child : children) wait_until_dead(child);
+}
+
+TEST_CASE("at its deadline a batch comes back with what is finished, and what hangs is killed") {
+  const auto hanging = GENERATE(Behaviour::HangInCompile, Behaviour::HangInRun);
+  const auto directory = SessionDirectory::create();
+  REQUIRE(directory);
+  const fs::path marker = directory->path() / "marker";
+  const auto workers = Workers::start(test::doubling(3, 5), scheduled(Behaviour::Good), options_for(marker));
+  REQUIRE(workers);
+  const auto result =
+      (*workers)->measure({scheduled(Behaviour::CompileDiagnostic), scheduled(hanging), scheduled(Behaviour::AlsoGood)},
+                          scheduled(Behaviour::Good), Deadline::after(10));
+  REQUIRE(result.size() == 1);
+  CHECK(result[0].outcome == Outcome::CompileError);
+  wait_until_dead(wait_for_marker(marker));
+  // What was judged by then can still be timed, and finals without time come to nothing.
+  CHECK((*workers)->finals({scheduled(Behaviour::Good)}, Deadline::after(0)).empty());
+  CHECK((*workers)->measure({scheduled(Behaviour::AlsoGood)}, scheduled(Behaviour::Good)).size() == 1);
+}
+
+TEST_CASE("a session whose time is over before it is ready says so") {
+  auto options = options_for("");
+  options.deadline = Deadline::after(0);
+  const auto workers = Workers::start(test::doubling(3, 5), scheduled(Behaviour::Good), options);
+  REQUIRE_FALSE(workers);
+  CHECK(workers.error().code == kOutOfTime);
+}
+
+TEST_CASE("a worker that somebody stops is told of, waited for a while, and replaced") {
+  const auto directory = SessionDirectory::create();
+  REQUIRE(directory);
+  const fs::path marker = directory->path() / "marker";
+  auto options = options_for(marker);
+  options.jobs = 1;
+  std::vector<std::string> waits, warnings;
+  options.onlooker.waiting = [&](const std::string& sentence) { waits.push_back(sentence); };
+  options.onlooker.warning = [&](const std::string& sentence) { warnings.push_back(sentence); };
+  const auto workers = Workers::start(test::doubling(3, 5), scheduled(Behaviour::Good), options);
+  REQUIRE(workers);
+  pid_t worker = 0;
+  std::thread stopper([&] {
+    const pid_t child = wait_for_marker(marker);
+    worker = parent_of(child);
+    kill(worker, SIGSTOP);
+    kill(child, SIGKILL);
+  });
+  // The second attempt hangs as well, with nobody to stop it: the deadline ends that.
+  const auto result = (*workers)->measure({scheduled(Behaviour::HangInCompile)}, scheduled(Behaviour::Good),
+                                          Deadline::after(20));
+  stopper.join();
+  CHECK(result.empty());
+  const std::string name = "worker process " + std::to_string(worker);
+  const auto about_worker = [&](const std::string& text) { return text.find(name) != std::string::npos; };
+  CHECK(std::any_of(waits.begin(), waits.end(), about_worker));
+  REQUIRE(warnings.size() == 1);
+  CHECK(about_worker(warnings[0]));
+  wait_until_dead(worker);
 }
 
 TEST_CASE("what keeps a session from starting is one diagnostic") {
@@ -219,21 +281,4 @@ TEST_CASE("a schedule runs once on given arrays") {
   REQUIRE_FALSE(failed);
   CHECK(failed.error().code == "run-error");
   CHECK(failed.error().message.find("upside down") != std::string::npos);
-}
-
-TEST_CASE("the machine lock: builders share it, whoever times has it alone") {
-  const auto first = MachineLock::acquire(MachineLock::Mode::Shared, nullptr);
-  const auto second = MachineLock::acquire(MachineLock::Mode::Shared, nullptr);
-  CHECK(first);
-  CHECK(second);
-  const std::atomic<bool> no_wait = true;
-  CHECK_FALSE(MachineLock::acquire(MachineLock::Mode::Exclusive, &no_wait));
-  // Who waits for long is told what for.
-  std::atomic<bool> stop = false;
-  std::string told;
-  CHECK_FALSE(MachineLock::acquire(MachineLock::Mode::Exclusive, &stop, [&](const std::string& sentence) {
-    told += sentence;
-    stop = true;
-  }));
-  CHECK(told.starts_with("waiting for another tile-tune that builds or times kernels on this machine (lock /tmp/"));
 }

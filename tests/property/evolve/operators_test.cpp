@@ -138,12 +138,14 @@ Genes genes(const StageSchedule& child, const StageSchedule& a, const StageSched
 /// Times made up from the schedule's name; every thirteenth fails.
 class HashMeasurer : public Measurer {
  public:
-  std::vector<Measurement> measure(const std::vector<Schedule>& batch, const Schedule&) override {
+  std::vector<Measurement> measure(const std::vector<Schedule>& batch, const Schedule&, Deadline) override {
     std::vector<Measurement> results;
     for (const Schedule& schedule : batch) results.push_back(measured(schedule));
     return results;
   }
-  std::vector<Measurement> finals(const std::vector<Schedule>& schedules) override { return measure(schedules, {}); }
+  std::vector<Measurement> finals(const std::vector<Schedule>& schedules, Deadline) override {
+    return measure(schedules, {}, {});
+  }
 
  private:
   Measurement measured(const Schedule& schedule) {

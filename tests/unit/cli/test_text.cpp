@@ -3,7 +3,8 @@
 
 #include "cli/fitted_table.h"
 #include "cli/nearest_name.h"
-#include "cli/progress_line.h"
+#include "cli/status_line.h"
+#include "cli/status_text.h"
 #include "cli/session.h"
 #include "cli/summary.h"
 #include "cli/table.h"
@@ -100,21 +101,70 @@ TEST_CASE("numbers keep three digits and change units where people do") {
   CHECK(format_percent(0) == "-");
 }
 
-TEST_CASE("the progress line says how far, how good and what went wrong") {
+TEST_CASE("the status line says how far, how good, and what is being done") {
+  Status status;
+  status.began = 100;
+  status.seconds = 60;
+  CHECK(status_text(status, 100.2, 200) == " 0/60 s");
+  status.doing = "computing the reference";
+  CHECK(status_text(status, 104.9, 200) == " 4/60 s  computing the reference");
   search::Progress progress;
   progress.trials = 40;
   progress.replayed = 8;
-  progress.seconds_left = 48;
   progress.best_ratio = 2.314;
+  progress.best_ns = 3080;
+  progress.improved_at = 107.5;
   progress.outcomes = {{search::Outcome::Ok, 40},
                        {search::Outcome::Wrong, 1},
                        {search::Outcome::Timeout, 2},
                        {search::Outcome::Slow, 5}};
-  CHECK(progress_text(progress, 12.2) == "12 s of 60 s  48 trials  best 2.31x  1 wrong, 2 timeout");
+  status.progress = progress;
+  status.flops = 524288;
+  status.doing = "compiling 3 of 4";
+  CHECK(status_text(status, 112.2, 200) ==
+        "12/60 s  48 trials  best 3.08 µs  170 GFLOP/s  2.31x  4 s ago  1 wrong, 2 timeout  compiling 3 of 4");
+  // What is told of the model is for those who ask for more.
+  status.progress->quality = predict::Quality();
+  CHECK(status_text(status, 112.2, 200).find("model") == std::string::npos);
+  status.verbose = true;
+  CHECK(status_text(status, 112.2, 200).find("model") != std::string::npos);
+  status = {};
+  status.began = 100;
+  status.task = "2 of 12: conv2d";
   progress = {};
   progress.trials = 3;
   progress.trials_left = 5;
-  CHECK(progress_text(progress, 0.4) == "0 s  3 trials, 5 left");
+  status.progress = progress;
+  CHECK(status_text(status, 100.4, 200) == "0 s  2 of 12: conv2d  3/8 trials");
+  status.progress = search::Progress();
+  status.progress->trials = 1;
+  CHECK(status_text(status, 100.4, 200) == "0 s  2 of 12: conv2d  1 trial");
+}
+
+TEST_CASE("a narrow status line leaves out what matters least, and is never wider than it may be") {
+  Status status;
+  status.seconds = 60;
+  status.doing = "compiling 3 of 4";
+  status.flops = 1e6;
+  status.progress = search::Progress();
+  status.progress->trials = 48;
+  status.progress->best_ratio = 2.3;
+  status.progress->best_ns = 3080;
+  status.progress->improved_at = 1;
+  CHECK(status_text(status, 12, 80) ==
+        "12/60 s  48 trials  best 3.08 µs  325 GFLOP/s  2.30x  11 s ago  compiling 3 of 4");
+  CHECK(status_text(status, 12, 79) == "12/60 s  48 trials  best 3.08 µs  325 GFLOP/s  2.30x  compiling 3 of 4");
+  CHECK(status_text(status, 12, 69) == "12/60 s  48 trials  best 3.08 µs  2.30x  compiling 3 of 4");
+  CHECK(status_text(status, 12, 50) == "12/60 s  48 trials  best 3.08 µs  compiling 3 of 4");
+  CHECK(status_text(status, 12, 49) == "12/60 s  best 3.08 µs  compiling 3 of 4");
+  CHECK(status_text(status, 12, 30) == "12/60 s  compiling 3 of 4");
+  CHECK(status_text(status, 12, 10) == "12/60 s  c");
+  status.doing = "waiting 3 s for the timing lock, held by process 4711 (tile-tune tune mm.tc)";
+  CHECK(status_text(status, 12, 79) ==
+        "12/60 s  48 trials  best 3.08 µs  waiting 3 s for the timing lock, held by proc");
+  CHECK(status_text(status, 12, 30) == "12/60 s  waiting 3 s for the t");
+  status.task = "a\033[2Jb";
+  CHECK(status_text(status, 12, 200).find("a\\x1B[2Jb") != std::string::npos);
 }
 
 TEST_CASE("lines are cut between characters") {

@@ -1,5 +1,8 @@
 #include "tests/unit/evolve/fakes.h"
 
+#include <algorithm>
+#include <cmath>
+
 namespace tile_tune::search {
 
 Measurement LandscapeMeasurer::measured(const codegen::Schedule& schedule) const {
@@ -12,11 +15,13 @@ Measurement LandscapeMeasurer::measured(const codegen::Schedule& schedule) const
   }
   result.median_ns = time;
   result.ratio = landscape_.default_ns() / time;
+  result.log_ratios.assign(static_cast<size_t>(rounds), std::log(result.ratio));
   return result;
 }
 
 std::vector<Measurement> LandscapeMeasurer::measure(const std::vector<codegen::Schedule>& batch,
-                                                    const codegen::Schedule& incumbent) {
+                                                    const codegen::Schedule& incumbent, Deadline deadline) {
+  deadlines.push_back(deadline.at);
   if (batches.empty()) now += first_batch_extra;
   batches.push_back(batch);
   incumbents.push_back(incumbent);
@@ -25,14 +30,20 @@ std::vector<Measurement> LandscapeMeasurer::measure(const std::vector<codegen::S
     if (answer_at_most == 0) break;
     --answer_at_most;
     now += seconds_each;
+    if (now > deadline.at) break;
     results.push_back(measured(schedule));
   }
+  now = std::min(now, std::max(deadline.at, 0.0));
   after_batch();
   return results;
 }
 
-std::vector<Measurement> LandscapeMeasurer::finals(const std::vector<codegen::Schedule>& schedules) {
+std::vector<Measurement> LandscapeMeasurer::finals(const std::vector<codegen::Schedule>& schedules, Deadline deadline) {
   finalists = schedules;
+  if (now + finals_take > deadline.at) {
+    now = deadline.at;
+    return {};
+  }
   now += finals_take;
   const double slower = finals_slower.empty() ? 1 : finals_slower.front();
   if (!finals_slower.empty()) finals_slower.erase(finals_slower.begin());

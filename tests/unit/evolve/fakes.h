@@ -11,19 +11,20 @@
 
 namespace tile_tune::search {
 
-/// Times from a landscape; every candidate takes `seconds_each` of the clock it moves.
+/// Times from a landscape; every candidate takes `seconds_each` of the clock it moves. It answers at its deadlines.
 class LandscapeMeasurer : public Measurer {
  public:
   explicit LandscapeMeasurer(const Landscape& landscape) : landscape_(landscape) {}
 
   std::vector<Measurement> measure(const std::vector<codegen::Schedule>& batch,
-                                   const codegen::Schedule& incumbent) override;
-  std::vector<Measurement> finals(const std::vector<codegen::Schedule>& finalists) override;
+                                   const codegen::Schedule& incumbent, Deadline deadline) override;
+  std::vector<Measurement> finals(const std::vector<codegen::Schedule>& finalists, Deadline deadline) override;
 
   double now = 1000;             // the clock, in seconds
   double first_batch_extra = 0;  // what is done once
   double seconds_each = 0;
   double finals_take = 0;
+  int rounds = 0;                // of races: their ratios are the candidate's in each
   double finals_lo = 0.99, finals_hi = 1.01;  // the interval, as a factor of the ratio
   std::vector<double> finals_slower;          // of each finals in turn, by this factor
   size_t finals_at_most = 1 << 30;            // then the machine is interrupted
@@ -31,6 +32,7 @@ class LandscapeMeasurer : public Measurer {
   std::vector<std::vector<codegen::Schedule>> batches;
   std::vector<codegen::Schedule> incumbents;  // as handed over with each batch
   std::vector<codegen::Schedule> finalists;
+  std::vector<double> deadlines;  // of each batch
   std::function<void()> after_batch = [] {};
 
  private:

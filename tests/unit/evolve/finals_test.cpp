@@ -1,5 +1,6 @@
 // Budgets and the finals: pure functions of figures.
 #include <catch2/catch.hpp>
+#include <cmath>
 
 #include "search/evolve/budget.h"
 #include "search/evolve/finals.h"
@@ -166,11 +167,116 @@ TEST_CASE("the costs of the first batch are not taken for those of a candidate")
   CHECK(finals_seconds(cost, 1e9) == Approx(0.75 + 31));
 }
 
-TEST_CASE("finals of long kernels are too long for short budgets") {
-  CHECK_FALSE(too_long_for_finals({.seconds = 30}, 3 * 80e6));  // 31 rounds: 7.4 s
-  CHECK(too_long_for_finals({.seconds = 30}, 4 * 80e6));
-  CHECK_FALSE(too_long_for_finals({.seconds = 60}, 4 * 80e6));
-  CHECK_FALSE(too_long_for_finals({.trials = 5}, 1e12));
+TEST_CASE("finals take a tenth of the budget at most") {
+  CHECK(most_for_finals({.seconds = 30}) == Approx(3));
+  CHECK(most_for_finals({.seconds = 20, .whole = 30}) == Approx(3));  // getting ready took the rest
+  CHECK(std::isinf(most_for_finals({.trials = 5})));
+  CHECK(has_time_for_finals(3, 80e6));  // 36 calls
+  CHECK_FALSE(has_time_for_finals(3, 90e6));
+  CHECK(has_time_for_short_finals(3, 300e6));  // ten
+  CHECK_FALSE(has_time_for_short_finals(3, 310e6));
+}
+
+TEST_CASE("finals of long kernels have fewer finalists") {
+  const Landscape landscape = synthetic_matmul();
+  const auto finalists_at = [&](double seconds) {
+    Session session(landscape);
+    session.options = {.seed = 12, .budget = {.trials = 60, .seconds = seconds}};
+    session.run();
+    return session.measurer.finalists;
+  };
+  const auto all = finalists_at(1000);
+  CHECK(all.size() == 5);
+  double round = 0;
+  for (const auto& schedule : all) round += landscape.time(schedule) * 1e-9;
+  CHECK(finalists_at(10 * 36 * round * 1.01).size() == 5);
+  CHECK(finalists_at(10 * 36 * round * 0.99).size() == 4);
+  CHECK(finalists_at(10 * 10 * round).size() == 2);
+}
+
+TEST_CASE("one finalist has no finals: the default stands by its trial") {
+  const Landscape landscape = synthetic_matmul();
+  Session session(landscape);
+  session.options = {.seed = 12, .budget = {.trials = 1, .seconds = 1000}};
+  const auto report = session.run();
+  REQUIRE(report);
+  CHECK(session.measurer.finalists.empty());
+  CHECK(report->finals_held == FinalsHeld::OneFinalist);
+  REQUIRE(report->winner);
+  CHECK(report->winner->standing == Standing::Default);
+  CHECK(report->winner->measurement.median_ns == landscape.default_ns());
+  CHECK(session.sink.trials.size() == 2);
+  CHECK(session.sink.trials.back().origin == "final");
+}
+
+TEST_CASE("without time for finals only who was far ahead in every round of its race takes the default's place") {
+  const Landscape landscape = synthetic_matmul();
+  const auto search = [&](int rounds, const std::optional<codegen::Schedule>& best = std::nullopt) {
+    Session session(landscape);
+    session.options = {.seed = 12, .budget = {.trials = 60, .seconds = 1000}};
+    session.measurer.rounds = rounds;
+    session.measurer.finals_take = 101;
+    session.priors.best = best;
+    const auto report = session.run();
+    REQUIRE(report);
+    CHECK(report->finals_held == FinalsHeld::NoTime);
+    CHECK(report->seconds.finals == Approx(100));
+    REQUIRE(report->winner);
+    return std::pair{*report, session.sink.trials.back().origin == "final"};
+  };
+  const auto [far, stored] = search(5);
+  REQUIRE(far.incumbent_ratio > 1.2);
+  CHECK(far.winner->standing == Standing::New);
+  CHECK(far.winner->schedule == *far.incumbent);
+  CHECK(far.winner->measurement.ratio_lo == Approx(far.incumbent_ratio));
+  CHECK(far.winner->measurement.roof_unknown);
+  CHECK(stored);
+  const auto [few, default_stored] = search(2);  // rounds that may be luck
+  CHECK(few.winner->standing == Standing::Default);
+  CHECK(default_stored);
+  // What is stored stands, with the figures that it was stored with.
+  const auto [again, stored_again] = search(5, far.winner->schedule);
+  CHECK(again.winner->standing == Standing::Previous);
+  CHECK_FALSE(stored_again);
+}
+
+TEST_CASE("finals that do not fit at all are not begun") {
+  const Landscape landscape = synthetic_matmul();
+  Session session(landscape);
+  const double each = landscape.default_ns() * 1e-9;
+  session.options = {.seed = 12, .budget = {.trials = 60, .seconds = 10 * 9 * each}};
+  const auto report = session.run();
+  REQUIRE(report);
+  CHECK(session.measurer.finalists.empty());
+  CHECK(report->finals_held == FinalsHeld::NoTime);
+}
+
+TEST_CASE("whatever candidates take, the search ends with its budget, and the default's trial a little later") {
+  const Landscape landscape = synthetic_matmul();
+  for (const double each : {0.1, 0.7, 3.0, 11.0}) {
+    Session session(landscape);
+    session.measurer.seconds_each = each;
+    session.measurer.first_batch_extra = 4;
+    session.measurer.finals_take = 1.5;
+    session.options = {.seed = 12, .budget = {.seconds = 10, .whole = 20, .overtime = 2}};
+    const auto report = session.run();
+    INFO(each);
+    REQUIRE(report);
+    CHECK(session.measurer.now - 1000 <= (each < 6 ? 10 : 12));
+    CHECK(report->stop_reason == StopReason::Time);
+    REQUIRE_FALSE(session.measurer.deadlines.empty());
+    CHECK(session.measurer.deadlines.front() == 1012);
+    for (size_t i = 1; i < session.measurer.deadlines.size(); ++i) {
+      CHECK(session.measurer.deadlines[i] <= 1010);
+      CHECK(session.measurer.deadlines[i] >= 1008);  // the finals have two seconds at most
+    }
+    if (each < 6) CHECK(report->winner);
+    if (each > 6) {
+      CHECK_FALSE(report->winner);
+      CHECK(report->finals_held == FinalsHeld::NoTime);
+      CHECK(session.sink.trials.empty());
+    }
+  }
 }
 
 TEST_CASE("what the budget allows") {
@@ -184,7 +290,7 @@ TEST_CASE("what the budget allows") {
   cost.add_batch(2, 1);
   CHECK(allowed({.seconds = 10}, {7, 8}, cost, 1, 4) == 2);
   CHECK(allowed({.seconds = 10}, {7, 8.6}, cost, 1, 4) == 0);
-  CHECK(allowed({.seconds = 10}, {7, 4}, cost, 100, 4) == 2);  // the finals get half of the time at most
+  CHECK(allowed({.seconds = 10}, {7, 8}, cost, 100, 4) == 2);  // the finals get a tenth of the time at most
   CHECK(allowed({.trials = 8, .seconds = 10}, {7, 0}, cost, 1, 4) == 1);
 }
 

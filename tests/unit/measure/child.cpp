@@ -2,16 +2,20 @@
 
 #include <signal.h>
 #include <sys/socket.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <catch2/catch.hpp>
 #include <cstdio>
 #include <ctime>
+#include <functional>
 #include <new>
 #include <utility>
 #include <vector>
 
 #include "search/measure/channel.h"
+#include "search/measure/deadline.h"
+#include "search/measure/verify.h"
 
 using namespace tile_tune::search;
 
@@ -105,6 +109,57 @@ TEST_CASE("time at work is limited apart from time that passes") {
       },
       600, 1);
   CHECK(reply.outcome == Outcome::Timeout);
+}
+
+namespace {
+
+/// `work` in a process that is stopped for 1.5 s from 0.2 s after its start on, with its children; 0 if it returned true.
+int stopped_meanwhile(const std::function<bool()>& work) {
+  const pid_t process = fork();
+  if (process == 0) {
+    setpgid(0, 0);
+    _exit(work() ? 0 : 1);
+  }
+  setpgid(process, process);
+  usleep(200'000);
+  kill(-process, SIGSTOP);
+  usleep(1'500'000);
+  kill(-process, SIGCONT);
+  int status = -1;
+  REQUIRE(waitpid(process, &status, 0) == process);
+  return status;
+}
+
+}  // namespace
+
+TEST_CASE("time in which everything was stopped is not held against a child") {
+  const auto slow = [] {
+    const Reply reply = run(
+        [] {
+          usleep(400'000);
+          return Reply{};
+        },
+        1.2);
+    return reply.outcome == Outcome::Ok;
+  };
+  CHECK(stopped_meanwhile(slow) == 0);
+  const auto call = [] {
+    const CallLimit limit(1.2);
+    const double until = now_seconds() + 1.9;  // 0.4 s at work
+    while (now_seconds() < until) {
+    }
+    return true;
+  };
+  CHECK(stopped_meanwhile(call) == 0);
+}
+
+TEST_CASE("a call that takes too long is ended") {
+  const Reply reply = run([]() -> Reply {
+    const CallLimit limit(0.1);
+    hang();
+  });
+  CHECK(reply.outcome == Outcome::Timeout);
+  CHECK(reply.reason == "a call took longer than its limit");
 }
 
 TEST_CASE("memory is limited") {
