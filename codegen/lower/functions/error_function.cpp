@@ -40,7 +40,7 @@ Expr erf(const Expr& argument) {
   const Expr within = name(Halide::select(strict::less(size, number(x, form.one)), size, number(x, form.one)));
   const Expr square = name(x * x);
   const Expr near = name(strict::add(x, polynomial(name, square, form.near) * x));
-  const Expr root = name(horner(within, form.far));
+  const Expr root = name(polynomial(name, within, form.far));
   const Expr second = name(root * root);
   const Expr fourth = name(second * second);
   const Expr far = with_sign(strict::sub(number(x, 1), fourth * fourth), sign_bit(x));
@@ -101,7 +101,7 @@ Expr far_erfc(Names& name, const Expr& a) {
   const Expr low =
       strict::add(strict::mul(n, number(a, form.ln2_low)), strict::add(rest, strict::mul(divisor.low, inverse)));
   const Expr r = name(strict::sub(high, low));
-  const Expr power_less_one = name(strict::add(r, strict::mul(name(r * r), exponential_tail(r))));
+  const Expr power_less_one = name(strict::add(r, strict::mul(name(r * r), exponential_tail(name, r))));
   const Pair sum = fast_two_sum(name, factor.high, name(strict::mul(factor.high, power_less_one)));
   const Expr numerator = strict::add(sum.high, strict::add(sum.low, factor.low));
   return name(scaled(name, name(strict::div(numerator, divisor.high)), {bits_of(shifted), r, {}, {}}));
