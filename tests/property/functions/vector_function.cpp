@@ -53,6 +53,8 @@ VectorFunction<T>::VectorFunction(const std::string& name, int arguments, const 
 }
 
 template <typename T>
+VectorFunction<T>::VectorFunction(VectorFunction&&) noexcept = default;
+template <typename T>
 VectorFunction<T>::~VectorFunction() = default;
 
 template <typename T>

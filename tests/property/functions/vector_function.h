@@ -18,6 +18,7 @@ class VectorFunction {
  public:
   /// `target` is one of targets(), or "strict sse41".
   VectorFunction(const std::string& name, int arguments, const std::string& target);
+  VectorFunction(VectorFunction&&) noexcept;
   ~VectorFunction();
 
   std::vector<T> operator()(const std::vector<std::vector<T>>& arguments) const;
