@@ -16,7 +16,7 @@ std::vector<std::string> targets();
 template <typename T>
 class VectorFunction {
  public:
-  /// `target` is one of targets(), or "strict sse41".
+  /// `target` is one of targets(), or "strict avx2" or "strict sse41".
   VectorFunction(const std::string& name, int arguments, const std::string& target);
   VectorFunction(VectorFunction&&) noexcept;
   ~VectorFunction();
