@@ -133,9 +133,10 @@ Expr estrin(Names& names, const Expr& x, const std::vector<double>& coefficients
 }
 
 Expr polynomial(Names& names, const Expr& x, const std::vector<double>& coefficients) {
-  constexpr size_t kMostInChain = 5;
+  constexpr size_t kMostInChain = 5, kMostOfLargeFirst = 11;
   if (coefficients.size() <= kMostInChain) return horner(x, coefficients);
-  // The first one added last, lest its sum be rounded twice.
+  if (coefficients.size() > kMostOfLargeFirst) return estrin(names, x, coefficients);
+  // The first one added last, lest its sum be rounded twice; of many it is no larger than the others.
   return estrin(names, x, {coefficients.begin() + 1, coefficients.end()}) * x + number(x, coefficients[0]);
 }
 

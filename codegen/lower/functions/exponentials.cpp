@@ -215,8 +215,10 @@ Expr sigmoid(const Expr& argument) {
   const Expr more = names(power * names(strict::add(reduced.high, rest)) + smaller);
   const Expr divisor = names(strict::add(larger, more)), quotient = names(strict::div(one, divisor));
   const Expr lost = strict::sub(more, strict::sub(divisor, larger));
+  // Strict, or LLVM would take the quotient out of it.
+  const Expr result = strict::sub(quotient, quotient * names(strict::mul(quotient, lost)));
   const Expr is_usual = strict::less(magnitude(x), number(x, is_single(x) ? 87 : 708));
-  return names.around(usually(quotient - quotient * names(strict::mul(quotient, lost)), !is_usual, "sigmoid", {x}));
+  return names.around(usually(result, !is_usual, "sigmoid", {x}));
 }
 
 // s = p / (1 + p) with p = e^-|x|, or 1 - s: neither overflows, and small results keep their bits. As p - p s, of which

@@ -21,7 +21,7 @@ Logarithmic split_sum(Names& names, const Pair& z);
 /// The natural logarithm.
 Halide::Expr logarithm(Names& names, const Logarithmic& x);
 
-/// atanh(s) = s + more, of |s| <= 0.205: log((1 + s) / (1 - s)) / 2.
+/// atanh(s) = s + more, of |s| <= 0.282: log((1 + s) / (1 - s)) / 2.
 Halide::Expr area_rest(Names& names, const Halide::Expr& s);
 
 }  // namespace tile_tune::codegen::functions
