@@ -76,8 +76,7 @@ Halide::Expr where_approximate(const Halide::Expr& approximate, const Halide::Ex
 /// c[0] + c[1] x + c[2] x^2 ...: Horner's scheme, the fewest operations, or Estrin's, the shortest chain.
 Halide::Expr horner(const Halide::Expr& x, const std::vector<double>& coefficients);
 Halide::Expr estrin(Names& names, const Halide::Expr& x, const std::vector<double>& coefficients);
-/// The one of the two that takes less time in a loop: chains of many coefficients wait for themselves. As exact as the
-/// first.
+/// The one of the two that takes less time in a loop: chains of many coefficients wait for themselves.
 Halide::Expr polynomial(Names& names, const Halide::Expr& x, const std::vector<double>& coefficients);
 
 /// An unevaluated sum of two floats, |low| <= ulp(high) / 2 (Dekker 1971; Muller et al., Handbook of Floating-Point
