@@ -4,6 +4,8 @@
 #include <cmath>
 #include <limits>
 
+#include "codegen/lower/functions/rare_cases.h"
+
 namespace tile_tune::codegen::functions {
 
 using Halide::Expr;
@@ -53,7 +55,8 @@ Expr bits_of(const Expr& x) { return Halide::reinterpret(x.type().with_code(hali
 Expr float_of(const Expr& bits) { return Halide::reinterpret(bits.type().with_code(halide_type_float), bits); }
 
 Expr word(const Expr& like, uint64_t bits) {
-  return Halide::Internal::make_const(like.type().with_code(halide_type_uint), bits);
+  const uint64_t mask = like.type().bits() == 32 ? 0xffffffff : ~uint64_t{0};
+  return Halide::Internal::make_const(like.type().with_code(halide_type_uint), bits & mask);
 }
 
 uint64_t sign_mask(const Expr& x) { return uint64_t{1} << (x.type().bits() - 1); }
@@ -65,7 +68,16 @@ Expr is_within(const Expr& x, double least, double most) {
   const auto bits = [&](double value) {
     return is_single(x) ? std::bit_cast<uint32_t>(static_cast<float>(value)) : std::bit_cast<uint64_t>(value);
   };
-  return bits_of(x) - word(x, bits(least)) < word(x, bits(most) - bits(least));
+  // As signed words, which every CPU compares.
+  const auto as_signed = [&](const Expr& value) {
+    return Halide::reinterpret(value.type().with_code(halide_type_int), value);
+  };
+  const uint64_t half = sign_mask(x);
+  return as_signed(bits_of(x) + word(x, half - bits(least))) < as_signed(word(x, half + bits(most) - bits(least)));
+}
+
+Expr is_positive_normal(const Expr& x) {
+  return is_within(x, is_single(x) ? 0x1p-126 : 0x1p-1022, std::numeric_limits<double>::infinity());
 }
 
 Expr widened(Names& names, const Expr& x) {
@@ -84,19 +96,20 @@ Expr narrowed(Names& names, const Expr& x) {
   return Halide::select(is_within, within, strict::is_nan(x), not_a_number(within), infinite);
 }
 
-Expr power_of_two(const Expr& n) {
-  const int significand = n.type().bits() == 32 ? 23 : 52, bias = n.type().bits() == 32 ? 127 : 1023;
-  const Expr exponent =
-      Halide::cast(n.type().with_code(halide_type_uint), n + Halide::Internal::make_const(n.type(), bias));
-  return float_of(exponent << Halide::Internal::make_const(exponent.type(), significand));
+Expr where_fused(const Expr& fused, const Expr& portable) {
+  return Call::make(fused.type(), kWhereFused, {fused, portable}, Call::PureExtern);
 }
 
-Rounded rounded(Names& names, const Expr& x) {
-  // 1.5 * 2^23, or 2^52: the sum's last bit is 1, and its lower bits are the integer.
-  const Expr shift = number(x, is_single(x) ? 0x1.8p23 : 0x1.8p52);
-  const Expr sum = names(strict::add(x, shift));
-  const Halide::Type integer = x.type().with_code(halide_type_int);
-  return {names(strict::sub(sum, shift)), names(Halide::reinterpret(integer, bits_of(sum) - bits_of(shift)))};
+Expr square_root(const Expr& x) {
+  return Call::make(x.type(), is_single(x) ? "sqrt_f32" : "sqrt_f64", {x}, Call::PureExtern);
+}
+
+Expr approximate_inverse_root(const Expr& x) {
+  return Call::make(x.type(), kApproximateInverseRoot, {x}, Call::PureExtern);
+}
+
+Expr where_approximate(const Expr& approximate, const Expr& exact) {
+  return Call::make(exact.type(), kWhereApproximate, {approximate, exact}, Call::PureExtern);
 }
 
 Expr horner(const Expr& x, const std::vector<double>& coefficients) {
@@ -120,8 +133,11 @@ Expr estrin(Names& names, const Expr& x, const std::vector<double>& coefficients
 }
 
 Expr polynomial(Names& names, const Expr& x, const std::vector<double>& coefficients) {
-  constexpr size_t kMostInChain = 10;
-  return coefficients.size() > kMostInChain ? estrin(names, x, coefficients) : horner(x, coefficients);
+  constexpr size_t kMostInChain = 5, kMostOfLargeFirst = 11;
+  if (coefficients.size() <= kMostInChain) return horner(x, coefficients);
+  if (coefficients.size() > kMostOfLargeFirst) return estrin(names, x, coefficients);
+  // The first one added last, lest its sum be rounded twice; of many it is no larger than the others.
+  return estrin(names, x, {coefficients.begin() + 1, coefficients.end()}) * x + number(x, coefficients[0]);
 }
 
 Pair two_sum(Names& names, const Expr& a, const Expr& b) {
@@ -142,12 +158,13 @@ Pair halves(Names& names, const Expr& x) {
   return {high, names(strict::sub(x, high))};
 }
 
+Expr product_error(const Expr& a, const Expr& b, const Expr& product) {
+  return Call::make(a.type(), kProductError, {a, b, product}, Call::PureExtern);
+}
+
 Pair two_product(Names& names, const Expr& a, const Expr& b) {
   const Expr product = names(strict::mul(a, b));
-  const Pair x = halves(names, a), y = halves(names, b);
-  const Expr first = strict::sub(strict::mul(x.high, y.high), product);
-  const Expr second = strict::add(strict::add(first, strict::mul(x.high, y.low)), strict::mul(x.low, y.high));
-  return {product, names(strict::add(second, strict::mul(x.low, y.low)))};
+  return {product, names(product_error(a, b, product))};
 }
 
 Pair add(Names& names, const Pair& a, const Expr& b) {

@@ -2,9 +2,9 @@
 // of two words.
 //
 // Operators on Exprs are free to be reordered and fused, and take for granted that neither NaN nor infinity occurs;
-// those of `strict` are IEEE's and nothing else. There is no fused multiply-add that can be relied on: Halide 21 has no
-// operation for it, and CPUs of 2010 no instruction. A free a * b + c becomes one where the CPU has it, but two of its
-// kind in one sum may be put together otherwise, so error terms are computed with strict operations alone.
+// those of `strict` are IEEE's and nothing else. A free a * b + c becomes a fused multiply-add where the CPU has it,
+// but two of its kind in one sum may be put together otherwise: error terms are strict, product_error(), or fma() on
+// one side of where_fused(), since the emulation of fma() is no quick arithmetic.
 #pragma once
 
 #include <cstdint>
@@ -55,19 +55,23 @@ Halide::Expr with_sign(const Halide::Expr& x, const Halide::Expr& sign_bits);  /
 
 /// least <= x < most for positive bounds, of their bits: one comparison. Not of NaN.
 Halide::Expr is_within(const Halide::Expr& x, double least, double most);
+/// Whether x is neither zero nor subnormal, infinite, NaN or negative.
+Halide::Expr is_positive_normal(const Halide::Expr& x);
 
 /// f32 as f64 and back, where LLVM takes for granted that a conversion gives neither infinity nor NaN.
 Halide::Expr widened(Names& names, const Halide::Expr& x);
 Halide::Expr narrowed(Names& names, const Halide::Expr& x);
 
-/// 2^n for a word n of signed integers within the exponents of normal numbers.
-Halide::Expr power_of_two(const Halide::Expr& n);
+/// `fused` where fma() is an instruction and bits may differ between CPUs, and `portable` elsewhere.
+Halide::Expr where_fused(const Halide::Expr& fused, const Halide::Expr& portable);
 
-/// The nearest integer as float and as a word of signed integers; |x| < 2^22 (2^51 for f64).
-struct Rounded {
-  Halide::Expr value, integer;
-};
-Rounded rounded(Names& names, const Halide::Expr& x);
+/// For vectors, too, which Halide::sqrt() is not.
+Halide::Expr square_root(const Halide::Expr& x);
+
+/// x^(-1/2) within 1.5 * 2^-12, of f32 that is a positive normal number: an instruction whose bits differ between CPUs.
+Halide::Expr approximate_inverse_root(const Halide::Expr& x);
+/// `approximate`, which may use that, where bits may differ and the CPU has it, and `exact` elsewhere.
+Halide::Expr where_approximate(const Halide::Expr& approximate, const Halide::Expr& exact);
 
 /// c[0] + c[1] x + c[2] x^2 ...: Horner's scheme, the fewest operations, or Estrin's, the shortest chain.
 Halide::Expr horner(const Halide::Expr& x, const std::vector<double>& coefficients);
@@ -84,7 +88,10 @@ Pair two_sum(Names& names, const Halide::Expr& a, const Halide::Expr& b);
 Pair fast_two_sum(Names& names, const Halide::Expr& a, const Halide::Expr& b);  // |a| >= |b| or a = 0
 /// x without the lower half of its significand (12 of 24 bits, 26 of 53 stay), and the rest, exactly.
 Pair halves(Names& names, const Halide::Expr& x);
-/// a * b exactly, unless the error is below the least number.
+/// a * b - product, where product is a * b rounded: exactly, unless that is below the least number or the product
+/// almost beyond the largest.
+Halide::Expr product_error(const Halide::Expr& a, const Halide::Expr& b, const Halide::Expr& product);
+/// a * b exactly, likewise.
 Pair two_product(Names& names, const Halide::Expr& a, const Halide::Expr& b);
 Pair add(Names& names, const Pair& a, const Halide::Expr& b);  // |a| >= |b|
 Pair add(Names& names, const Pair& a, const Pair& b);          // |a| >= |b|

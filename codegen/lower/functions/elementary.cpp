@@ -1,6 +1,7 @@
 // What C has beside its functions: copysign, fdim and hypot.
 #include "codegen/lower/functions/arithmetic.h"
 #include "codegen/lower/functions/functions.h"
+#include "codegen/lower/functions/rare.h"
 #include "codegen/lower/functions/rare_cases.h"
 
 namespace tile_tune::codegen::functions {
@@ -17,10 +18,19 @@ Expr fdim(const Expr& first, const Expr& second) {
   return name.around(Halide::select(strict::less(x, y) || strict::equal(x, y), number(x, 0), strict::sub(x, y)));
 }
 
-// Of numbers scaled so that the larger one's square is a normal number.
 Expr hypot(const Expr& first, const Expr& second) {
   Names name;
-  const Expr x = name(magnitude(first)), y = name(magnitude(second));
+  const Expr x = name(first), y = name(second);
+  const Expr sum = name(x * x + name(strict::mul(y, y)));
+  // Neither square has overflowed, nor has one that counts lost bits.
+  const Expr is_usual = is_within(sum, is_single(x) ? 0x1p-80 : 0x1p-800, is_single(x) ? 0x1p126 : 0x1p1022);
+  return name.around(usually(square_root(sum), !is_usual, "hypot", {x, y}));
+}
+
+// Of numbers scaled so that the larger one's square is a normal number.
+Expr rare_hypot(const std::vector<Expr>& arguments) {
+  Names name;
+  const Expr x = name(magnitude(arguments[0])), y = name(magnitude(arguments[1]));
   const Expr larger = name(Halide::select(strict::less(x, y), y, x));
   const bool single = is_single(x);
   const double large = single ? 0x1p60 : 0x1p500, small = single ? 0x1p-40 : 0x1p-400,
@@ -32,7 +42,7 @@ Expr hypot(const Expr& first, const Expr& second) {
   };
   const Expr by = of(1 / scale, scale), back = of(scale, 1 / scale);
   const Expr a = name(strict::mul(x, by)), b = name(strict::mul(y, by));
-  const Expr root = Halide::sqrt(strict::add(strict::mul(a, a), strict::mul(b, b)));
+  const Expr root = square_root(strict::add(strict::mul(a, a), strict::mul(b, b)));
   const Expr is_infinite = strict::equal(x, infinity(x)) || strict::equal(y, infinity(x));
   return name.around(Halide::select(is_infinite, infinity(x), strict::mul(root, back)));
 }

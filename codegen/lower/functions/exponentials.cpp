@@ -6,6 +6,8 @@
 #include <cmath>
 
 #include "codegen/lower/functions/functions.h"
+#include "codegen/lower/functions/rare.h"
+#include "codegen/lower/functions/rare_cases.h"
 
 namespace tile_tune::codegen::functions {
 namespace {
@@ -17,6 +19,20 @@ const std::vector<double> kSingleTail{0x1.fffffcp-2, 0x1.555492p-3, 0x1.5558f2p-
 const std::vector<double> kDoubleTail{
     0x1.0000000000001p-1,  0x1.5555555555558p-3,  0x1.5555555553cb8p-5,  0x1.111111110f8cbp-7,  0x1.6c16c178bac58p-10,
     0x1.a01a01afc2249p-13, 0x1.a019b877dd29fp-16, 0x1.71ddf762c3ce5p-19, 0x1.289221116d377p-22, 0x1.af620c5ddc211p-26};
+
+// Of (2^r - 1) / r and (10^r - 1) / r, within 0.1 ulp.
+const std::vector<double> kSingleBinary{0x1.62e43p-1,  0x1.ebfbdep-3,  0x1.c6af9ep-5,
+                                        0x1.3b2c58p-7, 0x1.5ef4acp-10, 0x1.427932p-13};
+const std::vector<double> kDoubleBinary{0x1.62e42fefa39efp-1,  0x1.ebfbdff82c598p-3,  0x1.c6b08d704a1acp-5,
+                                        0x1.3b2ab6fba1edbp-7,  0x1.5d87fe7880471p-10, 0x1.430913093d128p-13,
+                                        0x1.ffcbfd01645c8p-17, 0x1.62bfd4f394576p-20, 0x1.b523dc6b6d027p-24,
+                                        0x1.e60570d75ca42p-28, 0x1.eb5ad16d72089p-32};
+const std::vector<double> kSingleDecimal{0x1.26bb1cp1, 0x1.53524cp1,  0x1.046faap1,
+                                         0x1.2bd7cap0, 0x1.155f18p-1, 0x1.a864b2p-3};
+const std::vector<double> kDoubleDecimal{0x1.26bb1bbb55516p1,   0x1.53524c73cea6fp1,  0x1.0470591de2ae6p1,
+                                         0x1.2bd7609fd6b5bp0,   0x1.1429ffd242a5cp-1, 0x1.a7ed709a9678p-3,
+                                         0x1.16e4de6713abep-4,  0x1.41166a5e2222dp-6, 0x1.489b76d2d9cbp-8,
+                                         0x1.2f66d770e5959p-10, 0x1.f3fd5be8f9d84p-13};
 
 // log2 b, and its reciprocal in two parts, of which the first has so few bits that its product with n is exact.
 struct Constants {
@@ -47,28 +63,42 @@ Expr bounded_magnitude(Names& names, const Expr& x, double most) {
 
 // Added to a small number, 1.5 * 2^23 rounds it to an integer, which then stands in the last bits. 254 more, twice the
 // exponent's bias, make both halves of it biased exponents.
-static Expr shift_to_integer(const Expr& x) { return number(x, is_single(x) ? 0x1.8p23 + 254 : 0x1.8p52 + 2046); }
+static Expr shift_to_integer(const Expr& x, double more) {
+  return number(x, (is_single(x) ? 0x1.8p23 : 0x1.8p52) + more);
+}
+static Expr shift_to_biased(const Expr& x) { return shift_to_integer(x, is_single(x) ? 254 : 2046); }
 
-Reduced reduce(Names& names, Base base, const Expr& x) {
-  const Expr to_integer = shift_to_integer(x);
+static Reduced reduce_by(Names& names, Base base, const Expr& x, const Expr& to_integer) {
   if (base == Base::Two) {
     const Expr shifted = names(strict::add(x, to_integer));
-    const Expr n = names(strict::sub(shifted, to_integer));
-    return {bits_of(shifted), names(strict::mul(strict::sub(x, n), number(x, natural_logarithm(base)))), {}, {}};
+    return {bits_of(shifted), names(strict::sub(x, names(strict::sub(shifted, to_integer)))), {}, {}};
   }
   const Constants part = constants(base, is_single(x));
   const Expr shifted = names(x * number(x, part.logarithm) + to_integer);
   const Expr n = names(strict::sub(shifted, to_integer));
   const Expr high = names(x - n * number(x, part.high)), low = names(n * number(x, part.low));
   // Strict, or LLVM would put the two parts together again.
-  const Expr r = names(strict::sub(high, low));
-  if (base == Base::E) return {bits_of(shifted), r, high, low};
-  return {bits_of(shifted), names(strict::mul(r, number(x, natural_logarithm(base)))), {}, {}};
+  return {bits_of(shifted), names(strict::sub(high, low)), high, low};
 }
 
-Expr exponential_tail(const Expr& r) { return horner(r, is_single(r) ? kSingleTail : kDoubleTail); }
-Expr quick_exponential_tail(Names& names, const Expr& r) {
-  return estrin(names, r, is_single(r) ? kSingleTail : kDoubleTail);
+Reduced reduce(Names& names, Base base, const Expr& x) {
+  Reduced reduced = reduce_by(names, base, x, shift_to_biased(x));
+  if (base != Base::E) reduced.r = names(strict::mul(reduced.r, number(x, natural_logarithm(base))));
+  return reduced;
+}
+
+Reduced reduce_unbiased(Names& names, Base base, const Expr& x, int more) {
+  return reduce_by(names, base, x, shift_to_integer(x, more));
+}
+
+Expr power_of_rest(Names& names, Base base, const Expr& r) {
+  const auto& single = base == Base::Two ? kSingleBinary : kSingleDecimal;
+  const auto& wide = base == Base::Two ? kDoubleBinary : kDoubleDecimal;
+  return names(polynomial(names, r, is_single(r) ? single : wide) * r + number(r, 1));
+}
+
+Expr exponential_tail(Names& names, const Expr& r) {
+  return polynomial(names, r, is_single(r) ? kSingleTail : kDoubleTail);
 }
 
 // 2^(n + more) in one number.
@@ -79,7 +109,7 @@ static Expr whole_power_of_two(const Reduced& reduced, int more) {
 }
 
 static Expr fraction(Names& names, const Expr& r) {
-  return names((exponential_tail(r) * r + number(r, 1)) * r + number(r, 1));
+  return names((exponential_tail(names, r) * r + number(r, 1)) * r + number(r, 1));
 }
 
 Expr power_less_one(Names& names, const Expr& x, int more) {
@@ -88,11 +118,11 @@ Expr power_less_one(Names& names, const Expr& x, int more) {
   const Expr power = names(whole_power_of_two(reduced, more));
   // (2^n - 1) + 2^n * high is exact where the sum is small.
   const Expr sum = strict::add(strict::sub(power, number(x, std::ldexp(1.0, more))), strict::mul(power, reduced.high));
-  return sum + power * names(names(r * r) * exponential_tail(r) - reduced.low);
+  return sum + power * names(names(r * r) * exponential_tail(names, r) - reduced.low);
 }
 
 Expr power_of_twice(Names& names, const Expr& x) {
-  const Expr to_integer = shift_to_integer(x);
+  const Expr to_integer = shift_to_biased(x);
   const Expr shifted = names(x * number(x, 2 * kBinaryOfE) + to_integer);
   const Expr n = names(strict::sub(shifted, to_integer));
   const Expr r = names(strict::add(x, x) - n * number(x, natural_logarithm(Base::Two)));
@@ -107,6 +137,12 @@ Expr scaled(Names& names, const Expr& value, const Reduced& reduced, int more) {
   const Expr first = float_of(half << significand), second = float_of((biased - half) << significand);
   return strict::mul(strict::mul(value, first), second);
 }
+
+Expr scaled_normal(const Expr& value, const Reduced& reduced) {
+  return float_of(bits_of(value) + (reduced.shifted << word(value, is_single(value) ? 23 : 52)));
+}
+
+Expr power_of_two(const Reduced& reduced) { return scaled_normal(number(reduced.r, 1), reduced); }
 
 Expr scaled_power(Names& names, Base base, const Expr& x, int more) {
   const Reduced reduced = reduce(names, base, x);
@@ -124,11 +160,37 @@ static Expr power_of(Base base, const Expr& argument, double least, double most)
 
 Expr exp(const Expr& x) { return is_single(x) ? power_of(Base::E, x, -104, 89) : power_of(Base::E, x, -746, 710); }
 
-Expr exp2(const Expr& x) {
-  return is_single(x) ? power_of(Base::Two, x, -151, 129) : power_of(Base::Two, x, -1076, 1025);
+namespace {
+
+// b^x where it is a normal number, and in a branch where it is not.
+Expr normal_power_of(Base base, const Expr& argument, double most, const std::string& name) {
+  Names names;
+  const Expr x = names(argument);
+  const Reduced reduced = reduce_unbiased(names, base, x);
+  const Expr power = scaled_normal(power_of_rest(names, base, reduced.r), reduced);
+  return names.around(usually(power, !strict::less(magnitude(x), number(x, most)), name, {x}));
 }
 
-Expr exp10(const Expr& x) { return is_single(x) ? power_of(Base::Ten, x, -46, 39) : power_of(Base::Ten, x, -325, 309); }
+// In base 2 or 10 by the polynomials of their own.
+Expr own_power_of(Base base, const Expr& argument, double least, double most) {
+  Names names;
+  const Expr x = names(argument), inside = clamped(names, x, least, most);
+  const Reduced reduced = reduce_by(names, base, inside, shift_to_biased(x));
+  const Expr power = scaled(names, power_of_rest(names, base, reduced.r), reduced);
+  return names.around(Halide::select(strict::is_nan(x), x, power));
+}
+
+}  // namespace
+
+Expr exp2(const Expr& x) {
+  return is_single(x) ? own_power_of(Base::Two, x, -151, 129) : normal_power_of(Base::Two, x, 1022, "exp2");
+}
+Expr rare_exp2(const std::vector<Expr>& x) { return own_power_of(Base::Two, x[0], -1076, 1025); }
+
+Expr exp10(const Expr& x) {
+  return is_single(x) ? own_power_of(Base::Ten, x, -46, 39) : normal_power_of(Base::Ten, x, 307, "exp10");
+}
+Expr rare_exp10(const std::vector<Expr>& x) { return own_power_of(Base::Ten, x[0], -325, 309); }
 
 // Halved until the end: 2^n may be beyond the type where the result is not.
 Expr expm1(const Expr& argument) {
@@ -141,17 +203,31 @@ Expr expm1(const Expr& argument) {
   return names.around(Halide::select(is_large, result, x));
 }
 
-// s = p / (1 + p) with p = e^-|x|, or 1 - s: neither overflows, and small results keep their bits. As p - p s, of which
-// the quotient's errors count p times only.
+// 1 / (1 + 2^n + 2^n (e^r - 1)) with e^-x = 2^n e^r: a sum from the largest part on, and what rounding it loses.
 Expr sigmoid(const Expr& argument) {
   Names names;
   const Expr x = names(argument), one = number(x, 1);
+  const Reduced reduced = reduce_unbiased(names, Base::E, with_sign(x, word(x, sign_mask(x))));
+  const Expr rest = names(reduced.r * reduced.r) * exponential_tail(names, reduced.r) - reduced.low;
+  const Expr power = names(power_of_two(reduced));
+  const Expr is_below = names(strict::less(power, one));
+  const Expr larger = names(Halide::select(is_below, one, power)), smaller = Halide::select(is_below, power, one);
+  const Expr more = names(power * names(strict::add(reduced.high, rest)) + smaller);
+  const Expr divisor = names(strict::add(larger, more)), quotient = names(strict::div(one, divisor));
+  const Expr lost = strict::sub(more, strict::sub(divisor, larger));
+  // Strict, or LLVM would take the quotient out of it.
+  const Expr result = strict::sub(quotient, quotient * names(strict::mul(quotient, lost)));
+  const Expr is_usual = strict::less(magnitude(x), number(x, is_single(x) ? 87 : 708));
+  return names.around(usually(result, !is_usual, "sigmoid", {x}));
+}
+
+// s = p / (1 + p) with p = e^-|x|, or 1 - s: neither overflows, and small results keep their bits. As p - p s, of which
+// the quotient's errors count p times only.
+Expr rare_sigmoid(const std::vector<Expr>& arguments) {
+  Names names;
+  const Expr x = names(arguments[0]), one = number(x, 1);
   const Expr inside = bounded_magnitude(names, x, is_single(x) ? 104 : 746);
-  // e^r by the exact part of r and the small rest: of what rounds r, s would have twice as much.
-  const Reduced reduced = reduce(names, Base::E, with_sign(inside, word(x, sign_mask(x))));
-  const Expr rest = names(reduced.r * reduced.r) * exponential_tail(reduced.r) - reduced.low;
-  const Expr fraction = names(strict::add(one, strict::add(reduced.high, rest)));
-  const Expr power = names(scaled(names, fraction, reduced));
+  const Expr power = names(scaled_power(names, Base::E, with_sign(inside, word(x, sign_mask(x)))));
   const Expr quotient = strict::div(power, strict::add(one, power));
   const Expr s = names(strict::sub(power, strict::mul(power, quotient)));
   const Expr result = Halide::select(strict::less(x, number(x, 0)), s, strict::sub(one, s));

@@ -48,18 +48,18 @@ Expr power(const Expr& n) {
   return float_of(biased << word(n, 52));
 }
 
-// Both halves of a significand have 26 bits, the second one a sign (Veltkamp 1968; Dekker 1971): products are exact.
-Pair exact_product(Names& name, const Expr& a, const Expr& b) {
-  const auto split = [&](const Expr& x) -> Pair {
-    const Expr large = name(mul(x, number(x, 0x1.0000002p27)));
-    const Expr high = name(sub(large, sub(large, x)));
-    return {high, name(sub(x, high))};
-  };
-  const Expr product = name(mul(a, b));
-  const Pair x = split(a), y = split(b);
+// Both parts of a significand have no more than half of its bits, the second one a sign (Veltkamp 1968; Dekker 1971).
+Pair parts(Names& name, const Expr& x) {
+  const Expr large = name(mul(x, number(x, is_single(x) ? 0x1.002p12 : 0x1.0000002p27)));
+  const Expr high = name(sub(large, sub(large, x)));
+  return {high, name(sub(x, high))};
+}
+
+Expr error_of(Names& name, const Expr& a, const Expr& b, const Expr& product) {
+  const Pair x = parts(name, a), y = parts(name, b);
   const Expr first = sub(mul(x.high, y.high), product);
   const Expr second = strict::add(strict::add(first, mul(x.high, y.low)), mul(x.low, y.high));
-  return {product, name(strict::add(second, mul(x.low, y.low)))};
+  return strict::add(second, mul(x.low, y.low));
 }
 
 Expr fused_double(Names& name, const Expr& x, const Expr& y, const Expr& z) {
@@ -73,7 +73,8 @@ Expr fused_double(Names& name, const Expr& x, const Expr& y, const Expr& z) {
   const Expr wanted = Halide::select(is_far, sub(c.exponent, most), of_product);
   const Expr exponent = name(Halide::select(less(wanted, number(x, -1300)), number(x, -1300), wanted));
 
-  const Pair product = exact_product(name, a.significand, b.significand);
+  const Expr of_significands = name(mul(a.significand, b.significand));
+  const Pair product{of_significands, name(error_of(name, a.significand, b.significand, of_significands))};
   const Pair low = two_sum(name, name(mul(c.significand, power(shift))), product.low);
   Pair high = two_sum(name, product.high, low.high);
   Expr rest = odd_sum(name, low.low, high.low);
@@ -110,6 +111,11 @@ Expr fused(const std::vector<Expr>& arguments) {
   const Expr usual = is_single(x) ? fused_single(name, x, y, z) : fused_double(name, x, y, z);
   const Expr is_plain = equal(x, zero) || equal(y, zero) || !is_number(x) || !is_number(y);
   return name.around(Halide::select(is_plain, plain, !is_number(z), z, usual));
+}
+
+Expr unfused_product_error(const std::vector<Expr>& arguments) {
+  Names name;
+  return name.around(error_of(name, name(arguments[0]), name(arguments[1]), name(arguments[2])));
 }
 
 }  // namespace tile_tune::codegen::functions

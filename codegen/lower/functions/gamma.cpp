@@ -105,7 +105,7 @@ Expr usual_gamma(Names& name, const Argument& of) {
   const Expr to_integer = number(x, 0x1.8p52 + 2046), shifted = name(strict::add(high, to_integer));
   const Expr rest = strict::add(sub(high, sub(shifted, to_integer)), low);
   const Expr r = name(mul(rest, number(x, kLn2)));
-  const Expr power = name(strict::add(one, strict::add(r, mul(mul(r, r), exponential_tail(r)))));
+  const Expr power = name(strict::add(one, strict::add(r, mul(mul(r, r), exponential_tail(name, r)))));
   const Pair factor = factor_of(name, of, is_small, small);
   const Expr whole = name(strict::add(mul(power, factor.high), mul(power, factor.low)));
   return with_sign(scaled(name, whole, {bits_of(shifted), r, {}, {}}), flip);
@@ -138,14 +138,14 @@ Expr log_gamma_below_ten(Names& name, const Expr& a) {
   const Expr is_below = name(less(rest, three_halves)), is_first = name(less(rest, half));
   factor = Halide::select(is_first, mul(rest, strict::add(rest, one)), is_below, rest, factor);
   const Expr z = name(sub(rest, Halide::select(is_first, number(a, 0), is_below, one, number(a, 2))));
-  const Expr logarithm_of = name(logarithm(name, split(name, name(factor))));
+  const Expr logarithm_of = name(logarithm(name, split_any(name, name(factor))));
   return name(
       strict::add(Halide::select(is_below, sub(number(a, 0), logarithm_of), logarithm_of), z * horner(z, kNearTwo)));
 }
 
 // From 10 on (a - 1/2) (ln a - 1) + ln(2 pi) / 2 - 1/2 and Stirling's series.
 Expr log_gamma_from_ten(Names& name, const Expr& a) {
-  const Expr factor = sub(logarithm(name, split(name, a)), number(a, 1));
+  const Expr factor = sub(logarithm(name, split_any(name, a)), number(a, 1));
   const Expr rest = strict::add(number(a, kHalfLnOf2PiLessHalf), stirling(name, a));
   return name(strict::add(mul(sub(a, number(a, 0.5)), factor), rest));
 }
@@ -162,7 +162,8 @@ Expr log_gamma_of_double(const Expr& given) {
   const Expr large = log_gamma_from_ten(name, name(Halide::select(is_large, size, ten)));
   const Expr positive = name(Halide::select(is_large, large, small));
   const Expr product = mul(mul(size, magnitude(of.sine.value.high)), number(x, 0x1.45f306dc9c883p-2));
-  const Expr reflected = logarithm(name, split(name, name(Halide::select(is_reflected && !is_special, product, one))));
+  const Expr reflected =
+      logarithm(name, split_any(name, name(Halide::select(is_reflected && !is_special, product, one))));
   const Expr negative = sub(sub(number(x, 0), reflected), positive);
   return name.around(Halide::select(strict::is_nan(x), x, is_special, infinity(x), is_reflected, negative, positive));
 }

@@ -1,5 +1,7 @@
 #include "codegen/lower/functions/exponentials.h"
 #include "codegen/lower/functions/functions.h"
+#include "codegen/lower/functions/rare.h"
+#include "codegen/lower/functions/rare_cases.h"
 
 namespace tile_tune::codegen::functions {
 namespace {
@@ -34,27 +36,51 @@ Expr tanh(const Expr& argument) {
   const Expr power = power_of_twice(names, size);
   const Expr large = strict::sub(one, strict::div(number(x, 2), strict::add(power, one)));
   const Expr square = names(size * size);
-  const Expr small = square * size * horner(square, is_single(x) ? kSingleTanh : kDoubleTanh) + size;
+  const Expr small = square * size * polynomial(names, square, is_single(x) ? kSingleTanh : kDoubleTanh) + size;
   const Expr result = with_sign(Halide::select(strict::less(number(x, 0.5625), size), large, small), sign_bit(x));
   return names.around(Halide::select(strict::is_nan(x), x, result));
 }
 
+namespace {
+
+// e^|x| / 2 where that is a normal number.
+Expr normal_half_power(Names& names, const Expr& size) {
+  const Reduced reduced = reduce_unbiased(names, Base::E, size, -1);
+  const Expr& r = reduced.r;
+  return names(scaled_normal((exponential_tail(names, r) * r + number(r, 1)) * r + number(r, 1), reduced));
+}
+
+Expr is_moderate(const Expr& size) { return strict::less(size, number(size, is_single(size) ? 88 : 709)); }
+
+}  // namespace
+
 Expr sinh(const Expr& argument) {
   Names names;
-  const Expr x = names(argument), half = half_power(names, x);
-  const Expr large = with_sign(strict::sub(half, strict::div(number(x, 0.25), half)), sign_bit(x));
-  const Expr square = names(x * x);
-  const Expr small = square * x * horner(square, is_single(x) ? kSingleSinh : kDoubleSinh) + x;
-  const Expr is_large = strict::less(number(x, 1), magnitude(x));
-  // A sum of zeros need not keep their sign; x is NaN here or so small that it is the result.
-  const Expr is_tiny = !strict::less(number(x, is_single(x) ? 0x1p-14 : 0x1p-28), magnitude(x));
-  return names.around(Halide::select(is_large, large, Halide::select(is_tiny, x, small)));
+  const Expr x = names(argument), size = names(magnitude(x)), half = normal_half_power(names, size);
+  const Expr large = strict::sub(half, strict::div(number(x, 0.25), half));
+  const Expr square = names(size * size);
+  const Expr small = square * size * polynomial(names, square, is_single(x) ? kSingleSinh : kDoubleSinh) + size;
+  const Expr result = Halide::select(strict::less(number(x, 1), size), large, small);
+  return names.around(usually(with_sign(result, sign_bit(x)), !is_moderate(size), "sinh", {x}));
+}
+
+Expr rare_sinh(const std::vector<Expr>& arguments) {
+  Names names;
+  const Expr x = names(arguments[0]);
+  return names.around(Halide::select(strict::is_nan(x), x, with_sign(half_power(names, x), sign_bit(x))));
 }
 
 Expr cosh(const Expr& argument) {
   Names names;
-  const Expr x = names(argument), half = half_power(names, x);
-  return names.around(Halide::select(strict::is_nan(x), x, strict::add(half, strict::div(number(x, 0.25), half))));
+  const Expr x = names(argument), size = names(magnitude(x)), half = normal_half_power(names, size);
+  const Expr result = strict::add(half, strict::div(number(x, 0.25), half));
+  return names.around(usually(result, !is_moderate(size), "cosh", {x}));
+}
+
+Expr rare_cosh(const std::vector<Expr>& arguments) {
+  Names names;
+  const Expr x = names(arguments[0]);
+  return names.around(Halide::select(strict::is_nan(x), x, half_power(names, x)));
 }
 
 }  // namespace tile_tune::codegen::functions

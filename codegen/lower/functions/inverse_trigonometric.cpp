@@ -30,8 +30,8 @@ const Form& form_of(const Expr& x) { return is_single(x) ? kSingle : kDouble; }
 
 // x + x^3 p(x^2)
 Expr odd_polynomial(Names& name, const Expr& x, const std::vector<double>& coefficients) {
-  const Expr square = name(x * x);
-  return name(strict::add(x, x * square * polynomial(name, square, coefficients)));
+  const Expr square = name(x * x), cube = name(strict::mul(x, square));
+  return name(cube * polynomial(name, square, coefficients) + x);
 }
 
 // pi / 2 as a number of the type, and what is left of it.
@@ -86,7 +86,7 @@ namespace {
 // asin as a sum of two: of the root of half of what is missing to 1, where |x| > 1/2; of |x| elsewhere.
 Pair folded_asin(Names& name, const Expr& size, const Expr& is_large) {
   const Expr half = name(strict::mul(strict::sub(number(size, 1), size), number(size, 0.5)));
-  const Expr root = Halide::sqrt(choose(is_large, half, number(size, 0)));
+  const Expr root = square_root(choose(is_large, half, number(size, 0)));
   const Expr x = name(choose(is_large, root, size)), square = name(x * x);
   return {x, name(strict::mul(x, square * polynomial(name, square, form_of(x).sine)))};
 }

@@ -10,15 +10,18 @@ struct Logarithmic {
   Halide::Expr e, f, rest;
 };
 
-/// A positive finite number so.
+/// A positive normal number so, and any positive finite one.
 Logarithmic split(Names& names, const Halide::Expr& x);
+Logarithmic split_any(Names& names, const Halide::Expr& x);
 
-/// 1 + z so, for finite z > -1, without the error of the sum; z itself where `is_large`. The low word of a pair is the
-/// rest.
-Logarithmic split_sum(Names& names, const Halide::Expr& z, const Halide::Expr& is_large);
-Logarithmic split_sum(Names& names, const Pair& z, const Halide::Expr& is_large);
+/// 1 + z so, for z > -1 that is not large, without the error of the sum. The low word of a pair is the rest.
+Logarithmic split_sum(Names& names, const Halide::Expr& z);
+Logarithmic split_sum(Names& names, const Pair& z);
 
 /// The natural logarithm.
 Halide::Expr logarithm(Names& names, const Logarithmic& x);
+
+/// atanh(s) = s + more, of |s| <= 0.282: log((1 + s) / (1 - s)) / 2.
+Halide::Expr area_rest(Names& names, const Halide::Expr& s);
 
 }  // namespace tile_tune::codegen::functions

@@ -1,6 +1,6 @@
 // x^y = 2^(y log2 |x|), and what C has for zeros, infinities and negative x. The exponent reaches 1075, so the
-// logarithm has to have some 12 bits more than the result: that of f32 is computed in f64, that of f64 in two words, of
-// which the first has half the bits, so that products with it are exact (as in FreeBSD's msun, by Sun Microsystems).
+// logarithm has to have some 12 bits more than the result: that of f32 is computed in f64, that of f64 in two words (as
+// in FreeBSD's msun, by Sun Microsystems).
 #include <cmath>
 #include <limits>
 
@@ -8,6 +8,8 @@
 #include "codegen/lower/functions/functions.h"
 #include "codegen/lower/functions/logarithms.h"
 #include "codegen/lower/functions/powers.h"
+#include "codegen/lower/functions/rare.h"
+#include "codegen/lower/functions/rare_cases.h"
 
 namespace tile_tune::codegen::functions {
 namespace {
@@ -24,141 +26,215 @@ const std::vector<double> kBinaryLogarithm{
 const std::vector<double> kArea{0x1.3333333333333p-1, 0x1.b6db6db6db971p-2, 0x1.5555555507c58p-2, 0x1.1745d1b5722dep-2,
                                 0x1.d89d501f03af5p-3, 0x1.99a8111ba093p-3,  0x1.675bcafb2eb68p-3, 0x1.6a78c22eea929p-3};
 
-// 2 / (3 ln 2) and ln 2: rounded, and in two parts of which the first has 26 bits.
-constexpr double kFactor = 0x1.ec709dc3a03fdp-1, kFactorHigh = 0x1.ec709d8p-1, kFactorLow = 0x1.0e80ff5d27f05p-27;
-constexpr double kLn2 = 0x1.62e42fefa39efp-1, kLn2High = 0x1.62e42f8p-1, kLn2Low = 0x1.be8e7bcd5e4f2p-27;
+// 2 / (3 ln 2) in two words.
+constexpr double kFactor = 0x1.ec709dc3a03fdp-1, kFactorLow = 0x1.d27f05548af0cp-55;
 
-// c^(-1/3) for c in [0.905, 1.125], within 2^-18; and of what a third of a number's bits is taken.
+// Of (c^(-2/3) - 1) / (1 - c) for c in [0.9, 1.125], within 0.05 ulp of f32; c^(-1/3), within 2^-18; and of what a
+// third of a number's bits is taken.
+const std::vector<double> kSquaredRoot{0x1.555556p-1, 0x1.1c71aep-1, 0x1.f9a696p-2,
+                                       0x1.cfd8cap-2, 0x1.b7205ap-2, 0x1.8362bep-2};
 const std::vector<double> kInverseRoot{0x1.b9343p0, -0x1.47a3f4p0, 0x1.720616p-1, -0x1.549b62p-3};
-constexpr double kSingleThird = 0x1.fe9b4a0000000p+23, kDoubleThird = 0x1.aa945f5180000p+52;
+constexpr double kSingleThird = 0x1.528beap30, kDoubleThird = 0x1.aa945f5180000p+52;
 
-// 2^(y log2 x) for positive finite x and finite y of f32.
-Expr single_power(Names& names, const Expr& x, const Expr& y) {
-  const Halide::Type wide = Halide::Float(64);
-  const Logarithmic parts = split(names, x);
-  const Expr f = names(Halide::cast(wide, parts.f)), e = Halide::cast(wide, parts.e);
-  const Expr logarithm = names(f * horner(f, kBinaryLogarithm) + e);
-  const Expr exponent = clamped(names, names(strict::mul(Halide::cast(wide, y), logarithm)), -151, 129);
-  const Rounded n = rounded(names, exponent);
-  const Expr r = names(Halide::cast(x.type(), strict::sub(exponent, n.value)) * number(x, kLn2));
-  const Expr shifted = bits_of(strict::add(Halide::cast(x.type(), n.value), number(x, 0x1.8p23 + 254)));
-  const Expr power = names((exponential_tail(r) * r + number(r, 1)) * r + number(r, 1));
-  return scaled(names, power, {names(shifted), r, {}, {}});
+// y log2 x, of f32 in f64 and of f64 in two words.
+Expr single_exponent(Names& names, const Logarithmic& x, const Expr& y) {
+  const Halide::Type wide = Halide::Float(64).with_lanes(y.type().lanes());
+  const Expr f = names(Halide::cast(wide, x.f)), e = Halide::cast(wide, x.e);
+  return names(strict::mul(Halide::cast(wide, y), names(f * polynomial(names, f, kBinaryLogarithm) + e)));
+}
+
+Pair logarithm_of(Names& names, const Logarithmic& x) {
+  using namespace strict;
+  const auto& [e, f, none] = x;
+  const Expr two = number(f, 2), three = number(f, 3);
+  // s = f / (2 + f) in two words.
+  const Expr divisor = names(add(two, f)), lost = sub(f, sub(divisor, two));
+  const Expr inverse = names(div(number(f, 1), divisor)), s = names(mul(f, inverse));
+  const Pair back = two_product(names, s, divisor);
+  const Expr s_low = names(mul(inverse, sub(sub(sub(f, back.high), back.low), mul(s, lost))));
+  // 3 + s^2 + s^4 P(s^2) in two.
+  const Pair square = two_product(names, s, s);
+  const Expr fourth = names(square.high * square.high);
+  const Expr rest = names(fourth * estrin(names, square.high, kArea) + add(square.low, mul(add(s, s), s_low)));
+  const Expr sum = names(add(three, add(square.high, rest)));
+  const Expr sum_low = names(add(sub(square.high, sub(sum, three)), rest));
+  // Their product, times 2 / (3 ln 2).
+  const Pair product = two_product(names, s, sum);
+  const Expr product_low = names(add(product.low, add(mul(s_low, sum), mul(s, sum_low))));
+  const Pair scaled = two_product(names, product.high, number(f, kFactor));
+  const Expr scaled_low =
+      add(scaled.low, add(mul(product.high, number(f, kFactorLow)), mul(product_low, number(f, kFactor))));
+  const Pair whole = fast_two_sum(names, e, scaled.high);
+  return {whole.high, names(add(whole.low, scaled_low))};
+}
+
+Pair double_exponent(Names& names, const Logarithmic& x, const Expr& y) {
+  const Pair logarithm = logarithm_of(names, x), product = two_product(names, y, logarithm.high);
+  return {product.high, names(y * logarithm.low + product.low)};
+}
+
+// 2^exponent = 2^n * `power`; `shifted` has n + 2 * bias or n in its last bits.
+struct Power {
+  Expr shifted, power;
+};
+Power power_of(Names& names, const Pair& exponent, const Halide::Type& type, bool is_biased) {
+  const Expr& high = exponent.high;
+  const double bias = !is_biased ? 0 : type.bits() == 32 ? 254 : 2046;
+  const Expr to_integer = number(high, 0x1.8p52 + bias), shifted = names(strict::add(high, to_integer));
+  const Expr left = strict::sub(high, strict::sub(shifted, to_integer));
+  const Expr rest = names(exponent.low.defined() ? strict::add(left, exponent.low) : Halide::cast(type, left));
+  return {Halide::cast(type.with_code(halide_type_uint), bits_of(shifted)), power_of_rest(names, Base::Two, rest)};
+}
+
+// What C has of negative x that is a number.
+Expr of_negative(Names& names, const Expr& x, const Expr& y, const Expr& power) {
+  const Expr half = names(strict::mul(y, number(y, 0.5)));
+  const Expr is_whole = strict::equal(Halide::trunc(y), y);
+  const Expr is_even = strict::equal(Halide::trunc(half), half);
+  const Expr signed_power = with_sign(power, Halide::select(is_even, word(x, 0), word(x, sign_mask(x))));
+  return Halide::select(is_whole, signed_power, not_a_number(x));
 }
 
 }  // namespace
 
-Pair binary_logarithm(Names& names, const Expr& x) {
-  using namespace strict;
-  const auto [e, f, none] = split(names, x);
-  const Expr two = number(x, 2), three = number(x, 3);
-  // s = f / (2 + f) in two words.
-  const Expr divisor = names(add(two, f)), inverse = names(div(number(x, 1), divisor));
-  const Expr s = names(mul(f, inverse)), s_high = halves(names, s).high;
-  const Expr divisor_high = halves(names, divisor).high, divisor_low = sub(f, sub(divisor_high, two));
-  const Expr s_low = names(mul(inverse, sub(sub(f, mul(s_high, divisor_high)), mul(s_high, divisor_low))));
-  // 3 + s^2 + s^4 P(s^2) in two.
-  const Expr square = names(mul(s, s)), square_high = names(mul(s_high, s_high));
-  const Expr rest =
-      names(add(mul(names(mul(square, square)), estrin(names, square, kArea)), mul(s_low, add(s_high, s))));
-  const Expr sum_high = halves(names, names(add(add(three, square_high), rest))).high;
-  const Expr sum_low = sub(rest, sub(sub(sum_high, three), square_high));
-  // Their product, times 2 / (3 ln 2).
-  const Expr u = names(mul(s_high, sum_high)), v = names(add(mul(s_low, sum_high), mul(sum_low, s)));
-  const Expr high = halves(names, names(add(u, v))).high, low = names(sub(v, sub(high, u)));
-  const Expr z_high = names(mul(high, number(x, kFactorHigh)));
-  const Expr z_low = names(add(mul(high, number(x, kFactorLow)), mul(low, number(x, kFactor))));
-  const Expr first = halves(names, names(add(add(z_high, z_low), e))).high;
-  return {first, names(sub(z_low, sub(sub(first, e), z_high)))};
+Pair binary_logarithm(Names& names, const Expr& x) { return logarithm_of(names, split(names, x)); }
+
+Expr pow(const Expr& base, const Expr& exponent) {
+  Names names;
+  const Expr x = names(base), y = names(exponent), size = names(magnitude(x));
+  const Logarithmic parts = split(names, size);
+  const Pair power_by =
+      is_single(x) ? Pair{single_exponent(names, parts, y), Expr()} : double_exponent(names, parts, y);
+  const Power power = power_of(names, power_by, x.type(), false);
+  const Expr scaled = names(scaled_normal(power.power, {power.shifted, power.power, {}, {}}));
+  // NaN, too, is not within: that of a product beyond the type, or of its error.
+  const Expr sum = is_single(x) ? Halide::cast(x.type(), power_by.high) : strict::add(power_by.high, power_by.low);
+  const Expr is_small = strict::less(magnitude(sum), number(x, is_single(x) ? 125 : 1021));
+  const Expr with_sign = usually(scaled, sign_bit(x) != word(x, 0), "pow_negative", {x, y, scaled});
+  return names.around(usually(with_sign, !(is_positive_normal(size) && is_small), "pow", {x, y}));
+}
+
+Expr rare_pow_negative(const std::vector<Expr>& arguments) {
+  Names names;
+  const Expr &x = arguments[0], negative = of_negative(names, x, arguments[1], arguments[2]);
+  return names.around(Halide::select(sign_bit(x) != word(x, 0), negative, arguments[2]));
 }
 
 namespace {
 
-// 2^(y log2 x) for positive finite x and finite y of f64.
-Expr double_power(Names& names, const Expr& x, const Expr& y) {
-  using namespace strict;
-  const Pair logarithm = binary_logarithm(names, x);
+// 2^(y log2 x) for positive finite x and finite y.
+Expr power_within(Names& names, const Expr& x, const Expr& y) {
+  const Logarithmic parts = split_any(names, x);
+  if (is_single(x)) {
+    const Expr exponent = clamped(names, single_exponent(names, parts, y), -151, 129);
+    const Power power = power_of(names, {exponent, Expr()}, x.type(), true);
+    return scaled(names, power.power, {names(power.shifted), power.power, {}, {}});
+  }
   // No logarithm but 0 is so small that more than 2^66 makes a difference.
-  const Expr factor = clamped(names, y, -0x1p66, 0x1p66);
-  const Pair parts = halves(names, factor);
-  const Expr low_product = names(add(mul(parts.low, logarithm.high), mul(factor, logarithm.low)));
-  const Expr high_product = names(mul(parts.high, logarithm.high));
-  const Expr exponent = names(add(low_product, high_product));
-  const Expr inside = clamped(names, exponent, -1077, 1025);
-  const Expr is_inside = names(equal(inside, exponent));
-  const Expr high = names(Halide::select(is_inside, high_product, inside));
-  const Expr low = names(Halide::select(is_inside, low_product, number(x, 0)));
-  const Expr to_integer = number(x, 0x1.8p52 + 2046), shifted = names(add(inside, to_integer));
-  const Expr left = names(sub(high, sub(shifted, to_integer)));
-  // The rest times ln 2, in two words.
-  const Expr first = halves(names, names(add(left, low))).high;
-  const Expr u = names(mul(first, number(x, kLn2High)));
-  const Expr v = names(add(mul(sub(low, sub(first, left)), number(x, kLn2)), mul(first, number(x, kLn2Low))));
-  const Expr r = names(add(u, v)), r_low = sub(v, sub(r, u));
-  const Expr power = names(add(number(x, 1), add(r, names(r * r) * quick_exponential_tail(names, r) + r_low)));
-  return scaled(names, power, {bits_of(shifted), r, {}, {}});
+  const Pair exponent = double_exponent(names, parts, clamped(names, y, -0x1p66, 0x1p66));
+  const Expr inside = clamped(names, exponent.high, -1077, 1025);
+  const Expr low = names(Halide::select(strict::equal(inside, exponent.high), exponent.low, number(x, 0)));
+  const Power power = power_of(names, {inside, low}, x.type(), true);
+  return scaled(names, power.power, {names(power.shifted), power.power, {}, {}});
 }
 
 // What C has where x is 0 or infinite or y is infinite, and for negative x.
 Expr with_limits(Names& names, const Expr& x, const Expr& y, const Expr& power) {
   const Expr zero = number(x, 0), one = number(x, 1), size = names(magnitude(x)), infinite = infinity(x);
-  const Expr half = names(strict::mul(y, number(y, 0.5)));
-  const Expr is_whole = names(strict::equal(Halide::trunc(y), y));
-  const Expr is_odd = is_whole && !strict::equal(Halide::trunc(half), half);
   const Expr is_limit =
       strict::equal(size, zero) || strict::equal(size, infinite) || strict::equal(magnitude(y), infinite);
   const Expr grows = strict::less(one, size) == strict::less(zero, y);
   const Expr limit = Halide::select(strict::equal(size, one), one, Halide::select(grows, infinite, zero));
   const Expr result = names(Halide::select(is_limit, limit, power));
-  const Expr is_negative = strict::less(x, zero) && strict::less(size, infinite);
-  const Expr sign = Halide::select(is_odd, sign_bit(x), word(x, 0));
-  const Expr is_nan = strict::is_nan(x) || strict::is_nan(y) || (is_negative && !is_whole);
+  // Of a negative number that is infinite or 0 the power is a number, too.
+  const Expr negative = of_negative(names, x, y, result);
+  const Expr is_whole = strict::equal(Halide::trunc(y), y);
+  const Expr is_end = strict::equal(size, zero) || strict::equal(size, infinite);
+  const Expr of_sign = Halide::select(sign_bit(x) == word(x, 0) || (is_end && !is_whole), result, negative);
   const Expr is_one = strict::equal(x, one) || strict::equal(y, zero);
-  return Halide::select(is_one, one, Halide::select(is_nan, not_a_number(x), with_sign(result, sign)));
+  const Expr is_nan = strict::is_nan(x) || strict::is_nan(y);
+  return Halide::select(is_one, one, Halide::select(is_nan, not_a_number(x), of_sign));
 }
 
 }  // namespace
 
-Expr pow(const Expr& base, const Expr& exponent) {
+Expr rare_pow(const std::vector<Expr>& arguments) {
   Names names;
-  const Expr x = names(base), y = names(exponent), size = names(magnitude(x));
+  const Expr x = names(arguments[0]), y = names(arguments[1]), size = names(magnitude(x));
   // Any number where the limits hold: none of them is to meet arithmetic that takes for granted that it does not.
   const Expr usual = names(Halide::select(strict::less(size, infinity(x)), size, number(x, 1)));
   const Expr bounded = clamped(names, y, is_single(y) ? -0x1p126 : -0x1p1000, is_single(y) ? 0x1p126 : 0x1p1000);
-  const Expr power = names(is_single(x) ? single_power(names, usual, bounded) : double_power(names, usual, bounded));
+  const Expr power = names(power_within(names, usual, bounded));
   return names.around(with_limits(names, x, y, power));
 }
 
+namespace {
+
 // z = x^(-1/3): a third of the bits of x, as an integer, taken from a constant is z within 4 %; c = x z^3 tells how far
-// it is, and c^(-1/3) by a polynomial mends it (f64: and one step of third order). y = x z^2, and a step of Newton's.
+// it is. f32: x^(1/3) = x z^2 c^(-2/3), the last by a polynomial; f64: c^(-1/3) by one mends z first.
+Expr cube_root(Names& names, const Expr& a) {
+  const auto third_of_bits = [&] {
+    if (is_single(a)) {
+      const Halide::Type integer = a.type().with_code(halide_type_int);
+      const Expr bits = Halide::cast(a.type(), Halide::reinterpret(integer, a));
+      return names(float_of(Halide::reinterpret(
+          bits_of(a).type(), Halide::cast(integer, number(a, kSingleThird) - bits * number(a, 1.0 / 3)))));
+    }
+    // The upper bits stand at the end of a float of 2^52 and more, and the difference, of the same size, too.
+    const Expr upper = float_of((bits_of(a) >> word(a, 12)) | bits_of(number(a, 0x1p52)));
+    return names(float_of(bits_of(number(a, kDoubleThird) - upper * number(a, 1.0 / 3)) << word(a, 12)));
+  };
+  Expr z = third_of_bits();
+  const Expr one = number(a, 1);
+  if (!is_single(a)) z = names(z * horner(names(strict::mul(strict::mul(strict::mul(a, z), z), z)), kInverseRoot));
+  const Expr y = names(strict::mul(a, strict::mul(z, z))), h = names(one - y * z);
+  if (is_single(a)) return y + names(strict::mul(y, h)) * polynomial(names, h, kSquaredRoot);
+  return y + names(strict::mul(y, h)) * horner(h, {2.0 / 3, 5.0 / 9, 40.0 / 81});
+}
+
+}  // namespace
+
 Expr cbrt(const Expr& argument) {
   Names names;
   const Expr x = names(argument), size = names(magnitude(x));
-  // Subnormal numbers are scaled by 2^24, or 2^54, a power of 8.
-  const int more = is_single(x) ? 24 : 54, dropped = is_single(x) ? 8 : 12;
-  const Expr is_subnormal = names(strict::less(size, number(x, is_single(x) ? 0x1p-126 : 0x1p-1022)));
-  const Expr a = names(Halide::select(is_subnormal, strict::mul(size, number(x, std::ldexp(1.0, more))), size));
-  // The upper bits stand at the end of a float of 2^23 (f64: 2^52) and more, and the difference, of the same size, too.
-  const Expr integers = bits_of(number(x, is_single(x) ? 0x1p23 : 0x1p52)), digits = word(x, dropped);
-  const Expr upper = float_of((bits_of(a) >> digits) | integers);
-  const Expr difference = number(x, is_single(x) ? kSingleThird : kDoubleThird) - upper * number(x, 1.0 / 3);
-  Expr z = names(float_of(bits_of(difference) << digits));
-  const auto cube = [&] { return names(strict::mul(strict::mul(strict::mul(a, z), z), z)); };
-  z = names(z * horner(cube(), kInverseRoot));
-  if (!is_single(x)) {
-    const Expr h = names(number(x, 1) - cube());
-    z = names(z + z * (h * (number(x, 1.0 / 3) + h * number(x, 2.0 / 9))));
-  }
-  const Expr square = names(z * z), y = names(strict::mul(a, square));
-  // By halves: y^3 may be beyond the type.
-  const Expr half = number(x, 0.5), rest = strict::mul(a, half) - y * y * strict::mul(y, half);
-  const Expr root = y + rest * (square * number(x, 2.0 / 3));
-  const Expr unscaled = Halide::select(is_subnormal, number(x, std::ldexp(1.0, -more / 3)), number(x, 1));
-  const Expr result = with_sign(strict::mul(root, unscaled), sign_bit(x));
-  const Expr is_usual = is_within(size, is_single(x) ? 0x1p-149 : 0x1p-1074, std::numeric_limits<double>::infinity());
-  return names.around(Halide::select(is_usual, result, x));
+  const Expr root = with_sign(cube_root(names, size), sign_bit(x));
+  return names.around(usually(root, !is_positive_normal(size), "cbrt", {x}));
 }
 
-Expr rsqrt(const Expr& x) { return strict::div(number(x, 1), Halide::sqrt(x)); }
+// Subnormal numbers are scaled by 2^24, or 2^54, a power of 8.
+Expr rare_cbrt(const std::vector<Expr>& arguments) {
+  Names names;
+  const Expr x = names(arguments[0]), size = names(magnitude(x));
+  const int more = is_single(x) ? 24 : 54;
+  const Expr root = cube_root(names, names(strict::mul(size, number(x, std::ldexp(1.0, more)))));
+  const Expr result = with_sign(strict::mul(root, number(x, std::ldexp(1.0, -more / 3))), sign_bit(x));
+  const Expr is_subnormal = is_within(size, is_single(x) ? 0x1p-149 : 0x1p-1074, is_single(x) ? 0x1p-126 : 0x1p-1022);
+  return names.around(Halide::select(is_subnormal, result, x));
+}
+
+namespace {
+
+// y + y (h / 2 + 3 h^2 / 8) with h = 1 - x y^2: three times as many bits of x^(-1/2).
+Expr with_more_bits(Names& names, const Expr& x, const Expr& y) {
+  const Expr h = names(number(x, 1) - names(strict::mul(x, y)) * y);
+  return names(y + names(strict::mul(y, h)) * (h * number(x, 0.375) + number(x, 0.5)));
+}
+
+}  // namespace
+
+Expr rsqrt(const Expr& argument) {
+  Names names;
+  const Expr x = names(argument), exact = strict::div(number(x, 1), square_root(x));
+  const Halide::Type single = x.type().with_bits(32);
+  Expr quick = names(Halide::cast(x.type(), approximate_inverse_root(Halide::cast(single, x))));
+  quick = with_more_bits(names, x, quick);
+  if (!is_single(x)) quick = with_more_bits(names, x, quick);
+  const Expr is_usual = is_within(x, 0x1p-126, is_single(x) ? std::numeric_limits<double>::infinity() : 0x1p127);
+  return names.around(where_approximate(usually(quick, !is_usual, "rsqrt", {x}), exact));
+}
+
+Expr rare_rsqrt(const std::vector<Expr>& arguments) {
+  return strict::div(number(arguments[0], 1), square_root(arguments[0]));
+}
 
 }  // namespace tile_tune::codegen::functions

@@ -5,7 +5,7 @@
 
 namespace tile_tune::codegen::functions {
 
-/// log2 x of a positive finite f64, within some 2^-64; the first word has 26 bits.
+/// log2 x of a positive normal f64, within some 2^-64.
 Pair binary_logarithm(Names& names, const Halide::Expr& x);
 
 }  // namespace tile_tune::codegen::functions

@@ -2,6 +2,7 @@
 
 #include <map>
 
+#include "codegen/lower/functions/arithmetic.h"
 #include "codegen/lower/functions/rare_cases.h"
 
 namespace tile_tune::codegen::functions {
@@ -15,7 +16,28 @@ const std::string kPrefix = "tile_tune_rare_";
 
 const std::map<std::string, Expr (*)(const std::vector<Expr>&)>& rare_cases() {
   static const std::map<std::string, Expr (*)(const std::vector<Expr>&)> all{
-      {"cos", rare_cos}, {"fmod", rare_fmod}, {"fmod_single", rare_fmod_single}, {"sin", rare_sin}, {"tan", rare_tan},
+      {"acosh", rare_acosh},
+      {"asinh", rare_asinh},
+      {"atanh", rare_atanh},
+      {"cbrt", rare_cbrt},
+      {"cos", rare_cos},
+      {"cosh", rare_cosh},
+      {"exp10", rare_exp10},
+      {"exp2", rare_exp2},
+      {"fmod", rare_fmod},
+      {"fmod_single", rare_fmod_single},
+      {"hypot", rare_hypot},
+      {"log", rare_log},
+      {"log10", rare_log10},
+      {"log1p", rare_log1p},
+      {"log2", rare_log2},
+      {"pow", rare_pow},
+      {"pow_negative", rare_pow_negative},
+      {"rsqrt", rare_rsqrt},
+      {"sigmoid", rare_sigmoid},
+      {"sin", rare_sin},
+      {"sinh", rare_sinh},
+      {"tan", rare_tan},
   };
   return all;
 }
@@ -29,6 +51,25 @@ const std::map<std::string, Expr (*)(const Expr&)>& roundings() {
   return all;
 }
 
+// Halide makes a call of every lane, and LLVM one instruction of them.
+Expr fused_multiply_add(const Expr& a, const Expr& b, const Expr& c) {
+  const std::string instruction = a.type().bits() == 32 ? "llvm.fma.f32" : "llvm.fma.f64";
+  return Call::make(a.type(), instruction, {a, b, c}, Call::PureExtern);
+}
+
+// Of vectors with as many lanes as the instruction of AVX has, where that divides them.
+Expr inverse_root_instruction(const Expr& x) {
+  constexpr int kLanes = 8;
+  const std::string name = "fast_inverse_sqrt_f32";
+  if (x.type().lanes() % kLanes != 0) return Call::make(x.type(), name, {x}, Call::PureExtern);
+  std::vector<Expr> parts;
+  for (int first = 0; first < x.type().lanes(); first += kLanes) {
+    const Expr part = Halide::Internal::Shuffle::make_slice(x, first, 1, kLanes);
+    parts.push_back(Call::make(part.type(), name, {part}, Call::PureExtern));
+  }
+  return parts.size() == 1 ? parts[0] : Halide::Internal::Shuffle::make_concat(parts);
+}
+
 }  // namespace
 
 Expr usually(const Expr& usual, const Expr& is_rare, const std::string& rare_case, const std::vector<Expr>& arguments) {
@@ -40,16 +81,25 @@ Expr usually(const Expr& usual, const Expr& is_rare, const std::string& rare_cas
 RareCases::RareCases(const Halide::Target& target)
     : fuses_(target.arch != Halide::Target::X86 || target.has_feature(Halide::Target::FMA) ||
              target.has_feature(Halide::Target::AVX512)),
+      is_deterministic_(target.has_feature(Halide::Target::StrictFloat)),
+      approximates_(fuses_ && !is_deterministic_ && target.arch == Halide::Target::X86 &&
+                    target.has_feature(Halide::Target::AVX)),
       rounds_(target.arch != Halide::Target::X86 || target.has_feature(Halide::Target::SSE41)) {}
 
 Expr RareCases::visit(const Call* op) {
+  if (op->name == kWhereFused) return mutate(op->args[fuses_ && !is_deterministic_ ? 0 : 1]);
+  if (op->name == kWhereApproximate) return mutate(op->args[approximates_ ? 0 : 1]);
   const Expr same = IRMutator::visit(op);
+  if (op->name == kApproximateInverseRoot) return inverse_root_instruction(same.as<Call>()->args[0]);
   if (op->name == kFused) {
     const auto& factors = same.as<Call>()->args;
     if (!fuses_) return mutate(fused(factors));  // what it rounds with is looked at, too
-    // Halide makes a call of every lane, and LLVM one instruction of them.
-    const std::string instruction = op->type.bits() == 32 ? "llvm.fma.f32" : "llvm.fma.f64";
-    return Call::make(op->type, instruction, factors, Call::PureExtern);
+    return fused_multiply_add(factors[0], factors[1], factors[2]);
+  }
+  if (op->name == kProductError) {
+    const auto& factors = same.as<Call>()->args;
+    if (!fuses_) return unfused_product_error(factors);
+    return fused_multiply_add(factors[0], factors[1], with_sign(factors[2], word(factors[2], sign_mask(factors[2]))));
   }
   const auto rounding = roundings().find(op->name);
   if (!rounds_ && rounding != roundings().end()) return rounding->second(same.as<Call>()->args[0]);
@@ -57,7 +107,8 @@ Expr RareCases::visit(const Call* op) {
   const auto& arguments = same.as<Call>()->args;
   const Expr& usual = arguments[0];
   const Expr is_rare = Halide::Internal::Variable::make(arguments[1].type(), Halide::Internal::unique_name('r'));
-  const Expr rare = rare_cases().at(op->name.substr(kPrefix.size()))({arguments.begin() + 2, arguments.end()});
+  const auto rare_case = rare_cases().at(op->name.substr(kPrefix.size()));
+  const Expr rare = mutate(rare_case({arguments.begin() + 2, arguments.end()}));
   const Expr any = is_rare.type().is_scalar() ? is_rare : VectorReduce::make(VectorReduce::Or, is_rare, 1);
   const Expr mixed = Halide::select(is_rare, rare, usual);
   const Expr chosen = Call::make(usual.type(), Call::if_then_else, {any, mixed, usual}, Call::PureIntrinsic);

@@ -1,4 +1,5 @@
-// Arguments that take longer, in a branch: sines of large numbers, remainders of large quotients.
+// Arguments that take longer, in a branch: zeros, infinities and subnormal numbers where they are not common, sines of
+// large numbers, remainders of large quotients.
 //
 // An expression computes both sides of a select for all lanes. Here the longer side is a call until the code is lowered
 // and in vectors, where Halide neither moves its parts out of the branch nor merges them with others.
@@ -16,8 +17,8 @@ namespace tile_tune::codegen::functions {
 Halide::Expr usually(const Halide::Expr& usual, const Halide::Expr& is_rare, const std::string& rare_case,
                      const std::vector<Halide::Expr>& arguments);
 
-/// A pass over lowered code, and one that must run: makes branches of what usually() stands for, and of fma() and
-/// of roundings to integers the target's instructions, or arithmetic where it has none.
+/// A pass over lowered code, and one that must run: makes branches of what usually() stands for, and of fma(),
+/// product_error(), where_fused() and roundings to integers the target's instructions, or arithmetic where it has none.
 class RareCases : public Halide::Internal::IRMutator {
  public:
   explicit RareCases(const Halide::Target& target);
@@ -26,7 +27,7 @@ class RareCases : public Halide::Internal::IRMutator {
   using IRMutator::visit;
   Halide::Expr visit(const Halide::Internal::Call* op) override;
 
-  bool fuses_, rounds_;
+  bool fuses_, is_deterministic_, approximates_, rounds_;
 };
 
 }  // namespace tile_tune::codegen::functions

@@ -15,8 +15,9 @@ using Halide::Expr;
 
 struct Form {
   double limit;
-  // pi: n times one of the first pieces has no more bits than the type, with n up to limit * 2 / pi and a half.
-  std::vector<double> pi;
+  // pi: n times one of the first pieces has no more bits than the type, with n up to limit * 2 / pi and a half; and in
+  // three words.
+  std::vector<double> pi, words;
   // sin(r) = r + r^3 p(r^2) within pi / 2, tan(r) likewise within pi / 4: least relative error.
   std::vector<double> sine, tangent;
 };
@@ -24,12 +25,14 @@ struct Form {
 const Form kSingle{
     0x1p14,
     {0x1.92p1, 0x1.fb8p-11, -0x1.5ep-22, 0x1.0b4612p-33},
+    {0x1.921fb6p1, -0x1.777a5cp-24, -0x1.ee59dap-49},
     {-0x1.55554cp-3, 0x1.110edap-7, -0x1.9f70fp-13, 0x1.5dc902p-19},
     {0x1.55556p-2, 0x1.110dap-3, 0x1.bad944p-5, 0x1.5cc68ep-6, 0x1.62abep-7, 0x1.b06c88p-14, 0x1.1e690cp-8}};
 
 const Form kDouble{
     0x1p20,
     {0x1.921fb544p1, 0x1.0b4611a6p-33, 0x1.3198a2ep-68, 0x1.b839a252049c1p-103},
+    {0x1.921fb54442d18p1, 0x1.1a62633145c07p-53, -0x1.f1976b7ed8fbcp-109},
     {-0x1.5555555555555p-3, 0x1.11111111110c9p-7, -0x1.a01a01a014eb7p-13, 0x1.71de3a52aac68p-19, -0x1.ae6454d968e2dp-26,
      0x1.6123ce53b3c91p-33, -0x1.ae43dd5450162p-41, 0x1.883c314450f1p-49},
     {0x1.55555555554f2p-2, 0x1.11111111182c5p-3, 0x1.ba1ba1b46c387p-5, 0x1.664f49a84729dp-6, 0x1.226e125e8bb83p-7,
@@ -38,12 +41,17 @@ const Form kDouble{
 
 const Form& form_of(const Expr& x) { return is_single(x) ? kSingle : kDouble; }
 
-// r + r^3 p(r^2), and a correction of r. The first product is strict lest LLVM take r out of the sum.
+// r + r^3 p(r^2), and a correction of r. The cube is strict lest LLVM take r out of the sum.
 Expr odd_polynomial(Names& name, const Expr& r, const std::vector<double>& coefficients, const Expr& correction = {}) {
   const Expr square = name(r * r), cube = name(strict::mul(r, square));
   const Expr rest = cube * polynomial(name, square, coefficients);
-  return name(strict::add(r, correction.defined() ? strict::add(rest, correction) : rest));
+  return name(strict::add(r, correction.defined() ? rest + correction : rest));
 }
+
+// An integer as float and as a word.
+struct Rounded {
+  Expr value, integer;
+};
 
 // The nearest integer to `size` times a constant: what is between two integers is taken for either.
 Rounded multiples(Names& name, const Expr& size, double factor, double offset) {
@@ -53,8 +61,19 @@ Rounded multiples(Names& name, const Expr& size, double factor, double offset) {
   return {name(strict::sub(sum, shift)), bits_of(sum)};
 }
 
-// size - n * pi * scale, and the error of that.
-Pair less_multiple(Names& name, const Expr& size, const Expr& n, double scale) {
+// size - n * pi * scale in three steps, fused: the first is exact, since it has no more bits than the type.
+Expr fused_step(const Expr& rest, const Expr& n, double scale, size_t word) {
+  return fma(n, number(rest, -form_of(rest).words[word] * scale), rest);
+}
+
+// That and its error.
+Pair fused_less_multiple(Names& name, const Expr& size, const Expr& n, double scale) {
+  const Expr first = name(fused_step(size, n, scale, 0)), second = name(fused_step(first, n, scale, 1));
+  const Expr lost = name(fused_step(strict::sub(first, second), n, scale, 1));
+  return {second, name(fused_step(lost, n, scale, 2))};
+}
+
+Pair portable_less_multiple(Names& name, const Expr& size, const Expr& n, double scale) {
   const Form& form = form_of(size);
   const auto piece = [&](size_t k) { return number(size, form.pi[k] * scale); };
   const size_t last = is_single(size) ? 2 : 1;
@@ -68,6 +87,18 @@ Pair less_multiple(Names& name, const Expr& size, const Expr& n, double scale) {
   correction = name(correction);
   const Expr high = name(strict::sub(rounded, correction));
   return {high, strict::sub(strict::sub(rounded, high), correction)};
+}
+
+Pair less_multiple(Names& name, const Expr& size, const Expr& n, double scale) {
+  const Pair fused = fused_less_multiple(name, size, n, scale), portable = portable_less_multiple(name, size, n, scale);
+  return {name(where_fused(fused.high, portable.high)), name(where_fused(fused.low, portable.low))};
+}
+
+// The sine of that for scale 1, where the error of one number does not matter.
+Expr sine_less_multiple(Names& name, const Expr& size, const Expr& n) {
+  const Expr second = name(fused_step(name(fused_step(size, n, 1, 0)), n, 1, 1));
+  const Expr r = where_fused(fused_step(second, n, 1, 2), portable_less_multiple(name, size, n, 1).high);
+  return odd_polynomial(name, name(r), form_of(size).sine);
 }
 
 Expr odd_sign(const Expr& integer) { return integer << word(integer, integer.type().bits() - 1); }
@@ -87,7 +118,7 @@ Expr sin(const Expr& argument) {
   Names name;
   const Expr x = name(argument), size = name(magnitude(x));
   const Rounded n = multiples(name, size, 0x1.45f306dc9c883p-2, 0);
-  const Expr sine = odd_polynomial(name, less_multiple(name, size, n.value, 1).high, form_of(x).sine);
+  const Expr sine = sine_less_multiple(name, size, n.value);
   return name.around(usually(with_sign(sine, odd_sign(n.integer) ^ sign_bit(x)), is_beyond(size), "sin", {x}));
 }
 
@@ -96,7 +127,7 @@ Expr cos(const Expr& argument) {
   const Expr x = name(argument), size = name(magnitude(x));
   const Rounded n = multiples(name, size, 0x1.45f306dc9c883p-2, -0.5);
   const Expr half = name(strict::add(n.value, number(x, 0.5)));
-  const Expr sine = odd_polynomial(name, less_multiple(name, size, half, 1).high, form_of(x).sine);
+  const Expr sine = sine_less_multiple(name, size, half);
   const Expr sign = odd_sign(n.integer) ^ word(x, uint64_t{1} << (x.type().bits() - 1));
   return name.around(usually(with_sign(sine, sign), is_beyond(size), "cos", {x}));
 }

@@ -1,10 +1,11 @@
-// One row a function and type: the largest error found, on CPUs with and without fused multiply-adds, the time an
-// element takes in a loop over an array that stays in the nearest cache, and that of the same loop compiled with g++
-// -O3 -march=native -ffast-math (whose errors are up to 4 ulp), both on one core.
+// One row a function and type: the time an element takes in a loop over an array that stays in the nearest cache, and
+// that of the same loop compiled with g++ -O3 -ffast-math (which calls libmvec, whose errors are up to 4 ulp), both on
+// one core and in turns; for all that this CPU has, and for AVX2 alone.
 #include <dlfcn.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
@@ -14,15 +15,21 @@
 #include <vector>
 
 #include "codegen/lower/functions/functions.h"
-#include "tests/property/functions/accuracy.h"
 #include "tests/property/functions/samples.h"
 #include "tests/property/functions/vector_function.h"
 
 namespace tile_tune::codegen::functions {
 namespace {
 
-constexpr size_t kElements = 4096;
-constexpr size_t kSamples = 3'000'000;
+// Three arrays fit the nearest cache.
+template <typename T>
+constexpr size_t kElements = (12 << 10) / sizeof(T);
+
+// One of targets(), and what g++ calls it.
+struct Machine {
+  std::string target, architecture;
+};
+const std::vector<Machine> kMachines{{"host", "native"}, {"avx2", "haswell"}};
 
 struct Range {
   double least, most;
@@ -45,8 +52,9 @@ std::string expression(const std::string& name, const std::string& type) {
 }
 
 // A library of loops, one a function and type: void NAME_TYPE(const T* x, const T* y, T* z, long n).
-void* compiled_loops() {
-  const auto folder = std::filesystem::temp_directory_path() / ("function_table." + std::to_string(getpid()));
+void* compiled_loops(const std::string& architecture) {
+  const auto folder =
+      std::filesystem::temp_directory_path() / ("function_table." + architecture + "." + std::to_string(getpid()));
   std::filesystem::create_directory(folder);
   std::ofstream source(folder / "loops.cpp");
   source << "#include <math.h>\n";
@@ -62,53 +70,78 @@ void* compiled_loops() {
   source.close();
   // Linked apart: with -ffast-math g++ links what makes the CPU take subnormal numbers for 0.
   const std::string compiler = TEST_CXX_COMPILER, base = folder / "loops";
-  const std::string command = compiler + " -O3 -march=native -ffast-math -fPIC -c -o " + base + ".o " + base +
-                              ".cpp && " + compiler + " -shared -o " + base + ".so " + base + ".o -lm";
+  const std::string command = compiler + " -O3 -march=" + architecture + " -ffast-math -fPIC -c -o " + base + ".o " +
+                              base + ".cpp && " + compiler + " -shared -o " + base + ".so " + base + ".o -lm";
   void* const loops = std::system(command.c_str()) == 0 ? dlopen((base + ".so").c_str(), RTLD_NOW) : nullptr;
   std::filesystem::remove_all(folder);
   return loops;
 }
 
-// Of the fastest of many repetitions.
+// The fastest of many repetitions.
 template <typename Function>
-double nanoseconds_an_element(const Function& function) {
+double nanoseconds(const Function& function, size_t count) {
   using Clock = std::chrono::steady_clock;
   double best = 1e30;
-  const auto end = Clock::now() + std::chrono::milliseconds(60);
+  const auto end = Clock::now() + std::chrono::milliseconds(1);
   while (Clock::now() < end) {
-    constexpr int kCalls = 20;
+    constexpr int kCalls = 10;
     const auto start = Clock::now();
-    for (int call = 0; call < kCalls; ++call) function();
+    for (int call = 0; call < kCalls; ++call) function(count);
     best = std::min(best, std::chrono::duration<double, std::nano>(Clock::now() - start).count() / kCalls);
   }
-  return best / kElements;
+  return best;
+}
+
+// Of an element, less what a call takes, where the two alternate; the spread is that of their ratio from round to round
+// (between quartiles).
+struct Comparison {
+  double own, other, spread;
+};
+template <typename T, typename Own, typename Other>
+Comparison compared(const Own& own, const Other& other) {
+  constexpr size_t kRounds = 20, kVector = 64 / sizeof(T);
+  std::array<double, kRounds> owns, others, ratios;
+  double own_call = 1e30, other_call = 1e30;
+  for (int round = 0; round < 4; ++round) {
+    own_call = std::min(own_call, nanoseconds(own, kVector));
+    other_call = std::min(other_call, nanoseconds(other, kVector));
+  }
+  const auto of_element = [](double time, double call) { return (time - call) / (kElements<T> - kVector); };
+  for (size_t round = 0; round < kRounds; ++round) {
+    owns[round] = of_element(nanoseconds(own, kElements<T>), own_call);
+    others[round] = of_element(nanoseconds(other, kElements<T>), other_call);
+    ratios[round] = owns[round] / others[round];
+  }
+  std::sort(ratios.begin(), ratios.end());
+  return {*std::min_element(owns.begin(), owns.end()), *std::min_element(others.begin(), others.end()),
+          ratios[kRounds * 3 / 4] - ratios[kRounds / 4]};
 }
 
 template <typename T>
-double largest_error(const Name& function, const std::string& target) {
-  std::vector<std::vector<T>> columns;
-  for (int k = 0; k < function.arguments; ++k) columns.push_back(samples<T>(kSamples, 1000 * (k + 1)));
-  return worst_error<T>(function.name, target, columns).error;
-}
-
-template <typename T>
-void print_row(const Name& function, void* loops, const std::string& type) {
+Comparison comparison(const Name& function, const std::string& target, void* loops) {
   const auto [least, most] = range_of(function.name);
   std::vector<std::vector<T>> columns;
-  for (int k = 0; k < 3; ++k) columns.push_back(between<T>(least, most, kElements, k + 1));
-  std::vector<T> results(kElements);
-  const VectorFunction<T> ours(function.name, function.arguments, "host");
+  for (int k = 0; k < 3; ++k) columns.push_back(between<T>(least, most, kElements<T>, k + 1));
+  std::vector<T> results(kElements<T>);
+  const VectorFunction<T> ours(function.name, function.arguments, target);
   std::vector<const T*> arguments;
   for (int k = 0; k < function.arguments; ++k) arguments.push_back(columns[k].data());
-  const double own = nanoseconds_an_element([&] { ours.run(arguments, results.data(), kElements); });
-  using Loop = void (*)(const T*, const T*, T*, long);
+  using Loop = void (*)(const T*, const T*, T*, size_t);
+  const std::string type = sizeof(T) == 4 ? "float" : "double";
   const auto loop = reinterpret_cast<Loop>(dlsym(loops, (function.name + "_" + type).c_str()));
-  const double compiler =
-      nanoseconds_an_element([&] { loop(columns[0].data(), columns[1].data(), results.data(), kElements); });
-  std::printf("| %s | %s | %.2f | %.2f | %.2f | %.2f | %.2f |\n", function.name.c_str(),
-              type == "float" ? "f32" : "f64", largest_error<T>(function, "host"), largest_error<T>(function, "strict"),
-              own, compiler, own / compiler);
-  std::fflush(stdout);
+  return compared<T>([&](size_t count) { ours.run(arguments, results.data(), count); },
+                     [&](size_t count) { loop(columns[0].data(), columns[1].data(), results.data(), count); });
+}
+
+template <typename T>
+void print_row(const Name& function, const std::vector<void*>& loops) {
+  std::printf("| %s | %s |", function.name.c_str(), sizeof(T) == 4 ? "f32" : "f64");
+  for (size_t k = 0; k < loops.size(); ++k) {
+    const Comparison times = comparison<T>(function, kMachines[k].target, loops[k]);
+    std::printf(" %.2f | %.2f | %.2f ± %.2f |", times.own, times.other, times.own / times.other, times.spread / 2);
+    std::fflush(stdout);
+  }
+  std::puts("");
 }
 
 }  // namespace
@@ -116,16 +149,25 @@ void print_row(const Name& function, void* loops, const std::string& type) {
 
 int main(int argc, char** argv) {
   using namespace tile_tune::codegen::functions;
-  void* const loops = compiled_loops();
-  if (!loops) {
+  const auto known = targets();
+  std::vector<void*> loops;
+  for (const Machine& machine : kMachines) {
+    if (std::find(known.begin(), known.end(), machine.target) == known.end()) continue;
+    loops.push_back(compiled_loops(machine.architecture));
+    if (loops.back()) continue;
     std::fputs("the compiler's loops cannot be built\n", stderr);
     return 1;
   }
-  std::puts("| function | type | error (ulp) | error without fma | ns | ns of the compiler's loop | ratio |");
-  std::puts("| --- | --- | --- | --- | --- | --- | --- |");
+  std::string header = "| function | type |", rule = "| --- | --- |";
+  for (size_t k = 0; k < loops.size(); ++k) {
+    const std::string machine = kMachines[k].target;
+    header += " " + machine + ": ns | compiler's loop | ratio |";
+    rule += " --- | --- | --- |";
+  }
+  std::printf("%s\n%s\n", header.c_str(), rule.c_str());
   for (const Name& function : names()) {
     if (argc > 1 && std::find(argv + 1, argv + argc, function.name) == argv + argc) continue;
-    print_row<float>(function, loops, "float");
-    print_row<double>(function, loops, "double");
+    print_row<float>(function, loops);
+    print_row<double>(function, loops);
   }
 }

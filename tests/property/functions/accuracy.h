@@ -19,12 +19,20 @@ struct Allowance {
 };
 Allowance allowance(const std::string& name);
 
-/// Of the function compiled for one of targets(), at columns of arguments; 0 where the absolute allowance is kept.
+/// Of the function compiled for each of some targets(), at columns of arguments; 0 where the absolute allowance is
+/// kept.
 template <typename T>
-Worst worst_error(const std::string& name, const std::string& target, const std::vector<std::vector<T>>& columns);
+std::vector<Worst> worst_errors(const std::string& name, const std::vector<std::string>& targets,
+                                const std::vector<std::vector<T>>& columns);
 
 /// The same of a function of one f32, for all 2^32 values, or each of so many.
-Worst worst_error_of_all(const std::string& name, const std::string& target, uint64_t step = 1);
+std::vector<Worst> worst_errors_of_all(const std::string& name, const std::vector<std::string>& targets,
+                                       uint64_t step = 1);
+
+/// The same at so many samples().
+template <typename T>
+std::vector<Worst> worst_errors_of_many(const std::string& name, int arguments, const std::vector<std::string>& targets,
+                                        uint64_t count);
 
 /// "exp f32 host: 1.2 ulp at -0x1p3, where it gives ...".
 template <typename T>

@@ -13,21 +13,27 @@ namespace tile_tune::codegen::functions {
 namespace {
 
 template <typename T>
-void print(const Name& function, size_t count, const char* least, const char* most) {
+void print(const std::string& name, const std::vector<std::string>& targets, const std::vector<Worst>& worst) {
+  for (size_t k = 0; k < worst.size(); ++k) std::puts(described<T>(name, targets[k], worst[k]).c_str());
+  std::fflush(stdout);
+}
+
+template <typename T>
+void print(const Name& function, uint64_t count, const char* least, const char* most) {
+  if (!least) {
+    print<T>(function.name, targets(), worst_errors_of_many<T>(function.name, function.arguments, targets(), count));
+    return;
+  }
   std::vector<std::vector<T>> columns;
   for (int k = 0; k < function.arguments; ++k)
-    columns.push_back(least ? between<T>(std::strtod(least, nullptr), std::strtod(most, nullptr), count, 7 + k)
-                            : samples<T>(count, 100 * (k + 1)));
-  for (const auto& target : targets())
-    std::puts(described<T>(function.name, target, worst_error<T>(function.name, target, columns)).c_str());
+    columns.push_back(between<T>(std::strtod(least, nullptr), std::strtod(most, nullptr), count, 7 + k));
+  print<T>(function.name, targets(), worst_errors<T>(function.name, targets(), columns));
 }
 
 void print_all(const Name& function, uint64_t step) {
   if (function.arguments > 1) return;
-  for (const std::string target : {"host", "strict"}) {
-    std::puts(described<float>(function.name, target, worst_error_of_all(function.name, target, step)).c_str());
-    std::fflush(stdout);
-  }
+  const std::vector<std::string> targets{"host", "strict"};
+  print<float>(function.name, targets, worst_errors_of_all(function.name, targets, step));
 }
 
 }  // namespace

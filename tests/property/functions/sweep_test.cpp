@@ -3,45 +3,35 @@
 
 #include "codegen/lower/functions/functions.h"
 #include "tests/property/functions/accuracy.h"
-#include "tests/property/functions/samples.h"
 
 namespace tile_tune::codegen::functions {
 namespace {
 
-constexpr size_t kBlock = 3 << 20, kBlocks = 320;
+constexpr uint64_t kMany = 1'000'000'000;
 
 // "strict" has no fused multiply-adds, and the same bits whatever the CPU.
 const std::vector<std::string> kTargets{"host", "strict"};
 
 template <typename T>
-void check_many(const Name& function, const std::string& target) {
-  for (size_t block = 0; block < kBlocks; ++block) {
-    std::vector<std::vector<T>> columns;
-    for (int k = 0; k < function.arguments; ++k) columns.push_back(samples<T>(kBlock, 1000 * (3 * block + k)));
-    const Worst worst = worst_error<T>(function.name, target, columns);
-    INFO(described<T>(function.name, target, worst));
-    REQUIRE(worst.error <= allowance(function.name).ulp);
+void check(const std::string& name, const std::vector<Worst>& worst) {
+  for (size_t k = 0; k < worst.size(); ++k) {
+    INFO(described<T>(name, kTargets[k], worst[k]));
+    CHECK(worst[k].error <= allowance(name).ulp);
   }
 }
 
 }  // namespace
 
 TEST_CASE("functions of one f32 are within their allowance everywhere", "[nightly]") {
-  for (const Name& function : names())
-    for (const auto& target : kTargets) {
-      if (function.arguments > 1) continue;
-      const Worst worst = worst_error_of_all(function.name, target);
-      INFO(described<float>(function.name, target, worst));
-      CHECK(worst.error <= allowance(function.name).ulp);
-    }
+  for (const auto& [name, arguments] : names())
+    if (arguments == 1) check<float>(name, worst_errors_of_all(name, kTargets));
 }
 
 TEST_CASE("functions of f64 and of two numbers are within their allowance at 10^9 arguments", "[nightly]") {
-  for (const Name& function : names())
-    for (const auto& target : kTargets) {
-      check_many<double>(function, target);
-      if (function.arguments > 1) check_many<float>(function, target);
-    }
+  for (const auto& [name, arguments] : names()) {
+    check<double>(name, worst_errors_of_many<double>(name, arguments, kTargets, kMany));
+    if (arguments > 1) check<float>(name, worst_errors_of_many<float>(name, arguments, kTargets, kMany));
+  }
 }
 
 }  // namespace tile_tune::codegen::functions

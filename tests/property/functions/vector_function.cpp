@@ -12,6 +12,7 @@ Halide::Target target_of(const std::string& name) {
   if (name == "host") return host;
   if (name == "strict") return host.with_feature(Halide::Target::StrictFloat);
   if (host.arch != Halide::Target::X86) return host;
+  if (name == "strict avx2") return Halide::Target("x86-64-linux-avx-avx2-fma-f16c-sse41-strict_float");
   if (name == "strict sse41") return Halide::Target("x86-64-linux-sse41-strict_float");
   if (name == "sse41") return Halide::Target("x86-64-linux-sse41");
   return Halide::Target("x86-64-linux-avx-avx2-fma-f16c-sse41");
@@ -52,6 +53,8 @@ VectorFunction<T>::VectorFunction(const std::string& name, int arguments, const 
   compiled_->callable = result.compile_to_callable(inputs, machine);
 }
 
+template <typename T>
+VectorFunction<T>::VectorFunction(VectorFunction&&) noexcept = default;
 template <typename T>
 VectorFunction<T>::~VectorFunction() = default;
 

@@ -16,8 +16,9 @@ std::vector<std::string> targets();
 template <typename T>
 class VectorFunction {
  public:
-  /// `target` is one of targets(), or "strict sse41".
+  /// `target` is one of targets(), or "strict avx2" or "strict sse41".
   VectorFunction(const std::string& name, int arguments, const std::string& target);
+  VectorFunction(VectorFunction&&) noexcept;
   ~VectorFunction();
 
   std::vector<T> operator()(const std::vector<std::vector<T>>& arguments) const;
