@@ -197,7 +197,8 @@ std::string speed_text(const search::Measurement& measured) {
 std::string stopped_text(const Findings& findings) {
   std::string text = fmt::format("stopped by {} after {}", findings.stopped_by,
                                  format_number(findings.records, "record"));
-  if (findings.programs > 0) text += fmt::format(" and {} of {}", findings.checked, format_number(findings.programs, "program"));
+  if (findings.programs > 0)
+    text += fmt::format(" and {} of {}", findings.checked, format_number(findings.programs, "program"));
   return text + "; the others were not looked at\n";
 }
 

@@ -204,9 +204,10 @@ std::string summary_text(const FamilyWorkload& workload, const FamilyTuned& tune
     text += fmt::format("  {:<20} {:.2f}x the default schedule in {}\n", point_text(sizes, point.at), point.ratio,
                         format_number(static_cast<size_t>(point.trials), "trial"));
   if (tuned.timed == 0)
-    return text + fmt::format("  the time was over before kernels were compared at any size: the stored entry stands, or "
-                              "the default schedule\n  {:.0f} s, seed {}\n",
-                              tuned.seconds, tuned.seed);
+    return text + fmt::format(
+                      "  the time was over before kernels were compared at any size: the stored entry stands, or the "
+                      "default schedule\n  {:.0f} s, seed {}\n",
+                      tuned.seconds, tuned.seed);
   const auto only = std::count_if(tuned.family.members.begin(), tuned.family.members.end(),
                                   [](const auto& member) { return member.only; });
   text += fmt::format(

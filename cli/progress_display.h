@@ -1,5 +1,5 @@
-// How work that takes long stands, for people: on a terminal one line that is drawn again several times a second, whatever the work
-// waits for; elsewhere a line now and then.
+// How work that takes long stands, for people: on a terminal one line that is drawn again several times a second,
+// whatever the work waits for; elsewhere a line now and then.
 #pragma once
 
 #include <condition_variable>

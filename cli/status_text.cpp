@@ -65,8 +65,9 @@ void add_progress(const Status& status, double now, std::vector<Part>& parts) {
   }
   if (const std::string faults = faults_text(progress); !faults.empty()) parts.push_back({6, faults});
   if (status.verbose && progress.quality)
-    parts.push_back({7, fmt::format("model {:.0f} % of pairs, {:.0f} % of the fastest",
-                                    100 * progress.quality->pairwise_accuracy(), 100 * progress.quality->top_recall())});
+    parts.push_back(
+        {7, fmt::format("model {:.0f} % of pairs, {:.0f} % of the fastest", 100 * progress.quality->pairwise_accuracy(),
+                        100 * progress.quality->top_recall())});
 }
 
 size_t characters(const std::string& text) {

@@ -18,8 +18,8 @@ struct Status {
   bool verbose = false;
 };
 
-/// "12/60 s  48 trials  best 3.08 µs  170 GFLOP/s  2.31x  5 s ago  1 wrong  compiling 3 of 4". Of what does not fit into
-/// `columns` the least important goes first; what remains is cut.
+/// "12/60 s  48 trials  best 3.08 µs  170 GFLOP/s  2.31x  5 s ago  1 wrong  compiling 3 of 4". Of what does not fit
+/// into `columns` the least important goes first; what remains is cut.
 std::string status_text(const Status& status, double now, size_t columns);
 
 }  // namespace tile_tune::cli

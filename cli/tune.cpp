@@ -137,7 +137,8 @@ Result<void> tune_for(const codegen::Target& target, const LoadedProgram& loaded
   outcome.line.report = report;
   outcome.line.seconds = summary.seconds;
   TILE_TUNE_CHECK(conclude(summary, directory, session, outcome.summary));
-  const bool is_late = report.stop_reason == search::StopReason::Time && report.finals_held == search::FinalsHeld::NoTime;
+  const bool is_late =
+      report.stop_reason == search::StopReason::Time && report.finals_held == search::FinalsHeld::NoTime;
   if (!report.winner && !is_late && outcome.exit != Exit::Interrupted)
     return failure("no-finals", "the finalists could not be timed, so nothing was chosen",
                    "tune again; the trials are stored");
@@ -297,9 +298,10 @@ Result<Exit> tune_many(const std::vector<LoadedProgram>& loaded, const std::vect
                        {session.began, interrupt.requested(), show, display.onlooker()});
   }();
   if (interrupt.requested()) {
-    session.report.notice(fmt::format("stopped by {}: trials are kept, and the next search begins with the best of them; "
-                                      "no kernels were chosen",
-                                      interrupt_name()));
+    session.report.notice(
+        fmt::format("stopped by {}: trials are kept, and the next search begins with the best of them; no kernels were "
+                    "chosen",
+                    interrupt_name()));
     return Exit::Interrupted;
   }
   if (!tuned) return tl::unexpected(tuned.error());

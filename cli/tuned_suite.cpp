@@ -31,7 +31,8 @@ double geometric_mean_gain(const std::vector<TunedWorkload>& workloads) {
 std::string note_of(const TunedWorkload& one) {
   if (!one.failure.empty()) return one.failure;
   if (is_skipped(one)) return "skipped: its last session is finished";
-  if (!one.report->winner) return "stopped";
+  if (!one.report->winner)
+    return one.report->stop_reason == search::StopReason::Time ? "no time: the default stands" : "stopped";
   if (one.report->winner->measurement.disturbed) return "disturbed";
   switch (one.report->winner->standing) {
     case search::Standing::Default:

@@ -55,8 +55,8 @@ struct Watch {
   search::Deadline last = {};  // nothing goes on beyond it, not even the default schedule's trial
 };
 
-/// What the default schedule may take beyond a budget of so many seconds: without its trial there is nothing to tell. All
-/// has ended 3 s after the budget, or a tenth of it, at the latest; of less than ten seconds 8 s.
+/// What the default schedule may take beyond a budget of so many seconds: without its trial there is nothing to tell.
+/// All has ended 3 s after the budget, or a tenth of it, at the latest; of less than ten seconds 8 s.
 double overtime(double seconds);
 
 /// What a tuning ends with whose time was over before its default schedule was measured: that schedule stands.

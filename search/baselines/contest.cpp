@@ -49,7 +49,8 @@ Setup Contest::setup() const {
 Result<std::unique_ptr<Contest>> Contest::start(ContestOptions options) {
   TILE_TUNE_TRY(directory, SessionDirectory::create());
   std::unique_ptr<Contest> contest(new Contest(std::move(options), std::move(directory)));
-  const auto lock = MachineLock::acquire(MachineLock::Mode::Shared, {contest->options_.stop}, contest->options_.onlooker);
+  const auto& own = contest->options_;
+  const auto lock = MachineLock::acquire(MachineLock::Mode::Shared, {own.stop}, own.onlooker);
   Pool pool(contest->options_.command, 1, contest->setup(), contest->options_.stop, contest->options_.onlooker);
   const auto reply = pool.ask(BuildRuntime{kRuntime});
   if (!reply) return stopped();
@@ -78,7 +79,8 @@ Result<void> Contest::build_autoscheduled(const std::vector<codegen::AutoSchedul
   Setup patient = setup();
   patient.limits.build_seconds = kAutoscheduleSeconds;
   patient.limits.memory_bytes = kAutoscheduleBytes;
-  Pool pool(options_.command, static_cast<int>(codegen::available_cores().size()), patient, options_.stop, options_.onlooker);
+  Pool pool(options_.command, static_cast<int>(codegen::available_cores().size()), patient, options_.stop,
+            options_.onlooker);
   std::vector<Request> requests;
   const size_t first = match.entries.size();
   for (const auto scheduler : schedulers) {

@@ -100,7 +100,8 @@ struct SideBySide {
 /// the tuner died: then the worker removes the directory.
 struct Quit {};
 using Request =
-    std::variant<Setup, MakeProblem, BuildRuntime, Build, BuildAutoscheduled, Verify, Run, Race, Finals, SideBySide, Quit>;
+    std::variant<Setup, MakeProblem, BuildRuntime, Build, BuildAutoscheduled, Verify, Run, Race, Finals, SideBySide,
+                 Quit>;
 
 /// How one kernel of a Race, Finals or SideBySide fared.
 struct Timing {

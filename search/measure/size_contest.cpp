@@ -31,7 +31,8 @@ SizeContest::SizeContest(SizeContestOptions options, SessionDirectory directory)
 Result<std::unique_ptr<SizeContest>> SizeContest::start(SizeContestOptions options) {
   TILE_TUNE_TRY(directory, SessionDirectory::create());
   std::unique_ptr<SizeContest> contest(new SizeContest(std::move(options), std::move(directory)));
-  const auto lock = MachineLock::acquire(MachineLock::Mode::Shared, contest->options_.until, contest->options_.onlooker);
+  const auto& own = contest->options_;
+  const auto lock = MachineLock::acquire(MachineLock::Mode::Shared, own.until, own.onlooker);
   const auto runtime = contest->pool_.ask(BuildRuntime{kRuntime}, contest->options_.until.deadline);
   if (!runtime) return stopped();
   if (runtime->outcome != Outcome::Ok)

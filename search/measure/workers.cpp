@@ -90,7 +90,8 @@ bool is_untimed(const Timing& timing) { return timing.outcome == Outcome::Ok && 
 
 // Where the default, the first, failed, there is nothing that the others could have been compared with.
 bool was_cut_short(const std::vector<Timing>& timings) {
-  return timings.empty() || (timings[0].outcome == Outcome::Ok && std::any_of(timings.begin(), timings.end(), is_untimed));
+  return timings.empty() ||
+         (timings[0].outcome == Outcome::Ok && std::any_of(timings.begin(), timings.end(), is_untimed));
 }
 
 std::string key_of(const ir::Program& program) {
@@ -225,7 +226,7 @@ bool Workers::build(const Ids& ids) {
       continue;
     }
     const auto [first, is_new] = first_of_code_.try_emplace(replies[i]->code_hash, ids[i]);
-    if (is_new || first->second == ids[i]) continue;  // the latter: built once more, since it was not verified in time
+    if (is_new || first->second == ids[i]) continue;  // the latter: built again, since it was not verified in time
     candidate.twin = first->second;
     candidate.prepared = true;
     std::error_code ignored;
@@ -409,7 +410,8 @@ std::vector<Measurement> Workers::measure(const std::vector<codegen::Schedule>& 
     }
     finished = !was_cut_short(timings);
     for (size_t i = 0; i < timings.size(); ++i)
-      if (finished || !is_untimed(timings[i])) record_timing(known_[contestants[i]].measurement, timings[i], lock->held());
+      if (finished || !is_untimed(timings[i]))
+        record_timing(known_[contestants[i]].measurement, timings[i], lock->held());
   }
 
   std::vector<Measurement> result;

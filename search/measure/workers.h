@@ -46,12 +46,13 @@ struct WorkerOptions {
 class Workers : public Measurer {
  public:
   /// Computes the reference and builds the runtime. `program` is canonical and bound. Fails if the reference cannot be
-  /// evaluated, no worker can be started, or the target cannot be compiled for; with the code kOutOfTime if the deadline
-  /// comes first.
+  /// evaluated, no worker can be started, or the target cannot be compiled for; with the code kOutOfTime if the
+  /// deadline comes first.
   static Result<std::unique_ptr<Workers>> start(ir::Program program, const codegen::Schedule& default_schedule,
                                                 WorkerOptions options);
 
-  /// After a set stop flag or the deadline a batch comes back short: only the candidates before the first unfinished one.
+  /// After a set stop flag or the deadline a batch comes back short: only the candidates before the first unfinished
+  /// one.
   std::vector<Measurement> measure(const std::vector<codegen::Schedule>& batch, const codegen::Schedule& incumbent,
                                    Deadline deadline = {}) override;
   std::vector<Measurement> finals(const std::vector<codegen::Schedule>& finalists, Deadline deadline = {}) override;

@@ -113,7 +113,8 @@ TEST_CASE("time at work is limited apart from time that passes") {
 
 namespace {
 
-/// `work` in a process that is stopped for 1.5 s from 0.2 s after its start on, with its children; 0 if it returned true.
+/// `work` in a process that is stopped for 1.5 s, with its children, from 0.2 s after its start on; 0 if it returned
+/// true.
 int stopped_meanwhile(const std::function<bool()>& work) {
   const pid_t process = fork();
   if (process == 0) {

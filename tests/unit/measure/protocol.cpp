@@ -4,6 +4,9 @@
 #include <cmath>
 #include <limits>
 
+#include "frontend/ir/json.h"
+#include "tests/unit/measure/programs.h"
+
 using namespace tile_tune;
 using namespace tile_tune::search;
 
@@ -46,12 +49,22 @@ TEST_CASE("requests survive the wire") {
   CHECK(automatic.library == "kernel-2.so");
   CHECK(round_trip(Verify{"p", "rt", "k"}).runtime == "rt");
   CHECK(round_trip(Run{"p", "rt", "k"}).library == "k");
-  const Race race = round_trip(Race{"p", "rt", {"a", "b"}, 2, UINT64_MAX, 0.125});
+  const auto program = test::doubling(3, 5);
+  const auto make = round_trip(MakeProblem{"p", program, UINT64_MAX, test::doubling(1, 2), 0.5});
+  CHECK(ir::to_json(make.program) == ir::to_json(program));
+  CHECK(make.seed == UINT64_MAX);
+  REQUIRE(make.written);
+  CHECK(ir::to_json(*make.written) == ir::to_json(test::doubling(1, 2)));
+  CHECK(make.whole_seconds == 0.5);
+  CHECK_FALSE(round_trip(MakeProblem{"p", program}).written);
+  const Race race = round_trip(Race{"p", "rt", {"a", "b"}, 2, UINT64_MAX, 0.125, 7});
+  CHECK(race.at_most == 7);
   CHECK(race.libraries == std::vector<std::string>{"a", "b"});
   CHECK(race.exempt == 2);
   CHECK(race.seed == UINT64_MAX);
   CHECK(race.seconds_per_kernel == 0.125);
-  const Finals finals = round_trip(Finals{"p", "rt", {"a"}, 9, 33, 0.5});
+  const Finals finals = round_trip(Finals{"p", "rt", {"a"}, 9, 33, 0.5, 1.5});
+  CHECK(finals.at_most == 1.5);
   CHECK(finals.rounds == 33);
   CHECK(finals.seconds == 0.5);
   round_trip(Quit{});
@@ -65,6 +78,10 @@ TEST_CASE("replies survive the wire, with infinite errors and messages that are 
   reply.compile_ms = 12.5;
   reply.verify_error = std::numeric_limits<double>::infinity();
   reply.timings.push_back({Outcome::Slow, "slow", {1.0, 2.0}, {-1.5}, {0.5}, {0.25}, 3, 7});
+  reply.timings.back().hurried = true;
+  reply.note = "narrowed";
+  reply.sampled = true;
+  reply.error = Diagnostic{ErrorClass::Mismatch, "code", "message", std::nullopt, "note"};
   const std::string line = encode(reply);
   CHECK(line.find('\n') == std::string::npos);
   const auto decoded = decode_reply(line);
@@ -72,6 +89,12 @@ TEST_CASE("replies survive the wire, with infinite errors and messages that are 
   CHECK(decoded->outcome == Outcome::Wrong);
   CHECK(decoded->reason.find("second line") != std::string::npos);
   CHECK(decoded->code_hash == "abc");
+  CHECK(decoded->timings.back().hurried);
+  CHECK(decoded->note == "narrowed");
+  CHECK(decoded->sampled);
+  REQUIRE(decoded->error);
+  CHECK(decoded->error->error_class == ErrorClass::Mismatch);
+  CHECK(decoded->error->code + decoded->error->message + decoded->error->note == "codemessagenote");
   CHECK(decoded->compile_ms == 12.5);
   CHECK(std::isinf(decoded->verify_error));
   REQUIRE(decoded->timings.size() == 1);
