@@ -79,7 +79,7 @@ void record_intervals(Measurement& measurement, const Timing& timing, bool from_
 
 // What a worker leaves of the time, so that its answer is here before the time is over and its processes are killed.
 double seconds_to_answer(Deadline deadline) {
-  constexpr double kMargin = 0.1, kShare = 0.05, kLeast = 0.01;
+  constexpr double kMargin = 0.1, kShare = 0.1, kLeast = 0.01;
   const double left = deadline.left();
   if (!std::isfinite(left)) return 0;
   return std::max(left - std::max(kMargin, kShare * left), kLeast);
@@ -449,11 +449,15 @@ std::vector<Measurement> Workers::finals(const std::vector<codegen::Schedule>& f
   std::vector<Timing> timings;
   // The probes are sized anew in every process: one that was disturbed may be the last.
   for (int attempt = 0; attempt < 2; ++attempt) {
-    timings = time(fresh, contestants, [&](const std::vector<std::string>& libraries) {
+    auto answer = time(fresh, contestants, [&](const std::vector<std::string>& libraries) {
       return Finals{"problem-0",           kRuntime, libraries, seed, options_.finals_rounds, options_.finals_seconds,
                     seconds_to_answer(deadline_)};
     });
-    if (was_cut_short(timings)) return {};
+    if (was_cut_short(answer)) {
+      if (attempt == 0) return {};
+      break;  // there was time for the first one alone
+    }
+    timings = std::move(answer);
     if (std::none_of(timings.begin(), timings.end(), is_beyond)) break;
   }
   if (std::any_of(timings.begin(), timings.end(), is_beyond))

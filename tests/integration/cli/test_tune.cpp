@@ -276,8 +276,8 @@ TEST_CASE("db verify and bench say how far they came when they are stopped") {
   const auto verify = stop_at_work({"db", "verify", "--db", "t.db"}, SIGINT);
   INFO(verify.out + verify.err);
   CHECK(verify.exit_code == 130);
-  CHECK(verify.out.find("stopped by Ctrl-C after 2 records and 0 of 1 program; the others were not looked at") !=
-        std::string::npos);
+  CHECK(verify.out.find("stopped by Ctrl-C after ") != std::string::npos);
+  CHECK(verify.out.find(" and 0 of 1 program; the others were not looked at") != std::string::npos);
   const auto bench = stop_at_work({"bench", "matmul.tc", "-s", "M=37", "-s", "N=29", "-s", "K=13", "--db", "t.db",
                                    "--against", "none"},
                                   SIGTERM);
