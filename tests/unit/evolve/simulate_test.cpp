@@ -99,7 +99,7 @@ TEST_CASE("a recording is the median of what was measured of each schedule") {
                                           {s[3], "random", Outcome::Timeout, 0}}));
   CHECK(recording.size() == 3);
   CHECK(recording.best_ratio() == 1.3);
-  const auto measured = recording.measure({s[1], s[2], s[0]}, s[0]);
+  const auto measured = recording.measure({s[1], s[2], s[0]}, s[0], Deadline());
   CHECK(measured[0].ratio == 1.3);
   CHECK(measured[0].outcome == Outcome::Ok);
   CHECK(measured[1].outcome == Outcome::Crash);
