@@ -13,14 +13,37 @@ namespace fs = std::filesystem;
 
 namespace {
 
-Result<void> write_and_remove(const fs::path& folder) {
+// Whether a file was written; false where the folder is gone by now.
+Result<bool> write_and_remove(const fs::path& folder) {
   std::string path = (folder / ".tile-tune-XXXXXX").string();
   const int file = mkstemp(path.data());
+  if (file < 0 && errno == ENOENT) return false;
   if (file < 0)
     return failure("cannot-write", fmt::format("cannot write to {}: {}", folder.string(), std::strerror(errno)));
   close(file);
   unlink(path.c_str());
-  return {};
+  return true;
+}
+
+auto no_folder(const fs::path& directory, const std::string& why) {
+  return failure("cannot-write", fmt::format("cannot make the folder {}: {}", directory.string(), why));
+}
+
+// What is not there can be made if that below which it is to be can be written to. It is not made to see that: another
+// process may be about to write there, too.
+Result<void> check_one(const fs::path& directory) {
+  for (fs::path at = directory;; at = at.parent_path()) {
+    if (at.empty()) at = ".";
+    std::error_code error;
+    const auto type = fs::status(at, error).type();
+    if (type == fs::file_type::not_found && fs::symlink_status(at, error).type() == fs::file_type::not_found) continue;
+    if (type == fs::file_type::none) return no_folder(directory, error.message());
+    if (type != fs::file_type::directory)
+      return no_folder(directory, fmt::format("{} is not a folder", at.string()));
+    TILE_TUNE_TRY(written, write_and_remove(at));
+    if (written) return {};
+    if (at == ".") return no_folder(directory, "the working directory is gone");
+  }
 }
 
 }  // namespace
@@ -41,18 +64,12 @@ Result<void> make_folder(const fs::path& directory, Fresh& fresh) {
   std::error_code error;
   fs::create_directories(directory, error);
   if (!error && fs::is_directory(directory, error)) return {};
-  const std::string why = error ? error.message() : "it is not a folder";
-  return failure("cannot-write", fmt::format("cannot make the folder {}: {}", directory.string(), why));
+  return no_folder(directory, error ? error.message() : "it is not a folder");
 }
 
 Result<void> check_writable(const fs::path& directory, const std::vector<std::string>& folders) {
-  Fresh fresh;
-  std::vector<fs::path> all{directory};
-  for (const auto& folder : folders) all.push_back(directory / folder);
-  for (const auto& folder : all) {
-    TILE_TUNE_CHECK(make_folder(folder, fresh));
-    TILE_TUNE_CHECK(write_and_remove(folder));
-  }
+  TILE_TUNE_CHECK(check_one(directory));
+  for (const auto& folder : folders) TILE_TUNE_CHECK(check_one(directory / folder));
   return {};
 }
 

@@ -25,7 +25,7 @@ class Fresh {
 
 Result<void> make_folder(const std::filesystem::path& directory, Fresh& fresh);
 
-/// Writes a file into `directory` and each of these folders below it, which are made for that; nothing of it stays.
+/// A file can be written into `directory` and each of these folders below it, or they can be made; nothing is.
 Result<void> check_writable(const std::filesystem::path& directory, const std::vector<std::string>& folders = {});
 
 /// The same for a package of this name.
