@@ -17,9 +17,11 @@ namespace {
 Result<bool> write_and_remove(const fs::path& folder) {
   std::string path = (folder / ".tile-tune-XXXXXX").string();
   const int file = mkstemp(path.data());
-  if (file < 0 && errno == ENOENT) return false;
+  const int why = errno;
+  std::error_code ignored;
+  if (file < 0 && !fs::exists(folder, ignored)) return false;
   if (file < 0)
-    return failure("cannot-write", fmt::format("cannot write to {}: {}", folder.string(), std::strerror(errno)));
+    return failure("cannot-write", fmt::format("cannot write to {}: {}", folder.string(), std::strerror(why)));
   close(file);
   unlink(path.c_str());
   return true;
