@@ -343,12 +343,10 @@ int64_t Evaluator::gathered(const Task& task, const Access& access, const Checke
   const bool is_beyond_64_bits = task.plan.nodes[subscript.node].type == DType::U64 && value.integer < 0;
   const int64_t index = is_beyond_64_bits ? INT64_MAX : value.integer;
   if (index >= 0 && index < subscript.extent) return index;
-  // In a kernel an index that comes from floats may be another one, and not be used at all.
-  const bool may_be_inside = value.error > 0 && static_cast<double>(index) + value.error >= 0 &&
-                             static_cast<double>(index) - value.error < static_cast<double>(subscript.extent);
+  // A kernel that rounds floats otherwise may not use it at all.
   const bool may_be_unused = std::any_of(access.path.begin(), access.path.end(),
                                          [&](const Taken& branch) { return task.nodes[branch.node].error > 0; });
-  if (outside_ == OutsideIndices::AreErrors && !may_be_inside && !may_be_unused)
+  if (outside_ == OutsideIndices::AreErrors && !may_be_unused)
     report(task, access, subscript,
            is_beyond_64_bits ? std::to_string(static_cast<uint64_t>(value.integer)) : std::to_string(index));
   return std::clamp<int64_t>(static_cast<int32_t>(value.integer), std::min<int64_t>(0, subscript.extent - 1),

@@ -36,12 +36,15 @@ int same_tensor(const ir::Program& from, const ir::Program& to, int number) {
   return number;
 }
 
+// Random numbers, of which a program computes an index, may leave a tensor.
+constexpr auto kOutside = reference::OutsideIndices::BecomeNearest;
+
 /// What the program as written makes of the inputs, under the numbers of the problem's.
 Result<std::vector<reference::Expected>> expected_as_written(const Problem& problem, const ir::Program& written) {
   reference::Inputs inputs;
   for (const auto& [number, array] : problem.inputs)
     inputs.emplace(same_tensor(problem.program, written, number), array);
-  TILE_TUNE_TRY(expected, reference::evaluate(written, inputs));
+  TILE_TUNE_TRY(expected, reference::evaluate(written, inputs, kOutside));
   for (auto& one : expected) one.tensor = same_tensor(written, problem.program, one.tensor);
   return expected;
 }
@@ -55,8 +58,6 @@ Result<void> judge(Problem& problem, uint64_t seed, const ir::Program* written, 
   int64_t elements = 0;
   for (const int output : problem.program.outputs) elements += ir::element_count(problem.program.tensors[output]);
   problem.sampled = reference::evaluation_seconds(problem.program) > whole_seconds || elements > kWholeElements;
-  // Random numbers, of which a program computes an index, may leave a tensor.
-  constexpr auto kOutside = reference::OutsideIndices::BecomeNearest;
   TILE_TUNE_TRY(expected, problem.sampled
                               ? reference::evaluate_sample(problem.program, problem.inputs, kSamples, seed, kOutside)
                               : reference::evaluate(problem.program, problem.inputs, kOutside));

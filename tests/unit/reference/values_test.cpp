@@ -384,18 +384,25 @@ TEST_CASE("a tensor without elements may be gathered from where nothing uses the
   }
 }
 
-TEST_CASE("an index made of floats is refused only where rounding cannot bring it inside") {
-  // 7 * (1 / 7) may come out below 1 in f32, and is floored.
-  Builder b;
-  const int table = b.input(DType::F32, {1}), m = b.input(DType::F32, {1}), o = b.output(DType::F32, {1});
-  const auto product = call(Op::Mul, {b.read(m, {at(0)}), number(1.0 / 7)});
-  b.add(o, {at(0)}, {{0, 1}}, Aggregation::Assign, b.read(table, {cast(DType::I32, product)}));
-  const auto with = [&](float value) {
-    return evaluate(b.program(), {{table, f32({1}, {5})}, {m, f32({1}, {value})}}).has_value();
-  };
-  CHECK(with(6.9F));
-  CHECK(with(7));
-  CHECK_FALSE(with(14));
+TEST_CASE("an index made of floats is the one that the reference computes, whatever rounding might make of it") {
+  for (const auto& [op, factor] : {std::pair{Op::Mul, 0.5}, {Op::Div, 2.0}, {Op::Mul, 1.0 / 7}, {Op::Div, 7.0}}) {
+    Builder b;
+    const int table = b.input(DType::F32, {10}), m = b.input(DType::F32, {3}), o = b.output(DType::F32, {3});
+    const auto index = cast(DType::I32, call(op, {b.read(m, {at(0)}), number(factor)}));
+    b.add(o, {at(0)}, {{0, 3}}, Aggregation::Assign, b.read(table, {index}));
+    const float per_index = op == Op::Mul ? static_cast<float>(1 / factor) : static_cast<float>(factor);
+    const auto with = [&](float value) {
+      return check_indices(b.program(), {{table, f32({10}, std::vector<float>(10))}, {m, f32({3}, {0, value, 1})}},
+                           ir::index_checks(b.program()));
+    };
+    CHECK(with(9.5F * per_index).has_value());
+    CHECK(with(-0.5F * per_index).has_value());
+    for (const int outside : {10, -1}) {
+      const auto result = with(static_cast<float>(outside) * 1.0000002F * per_index);
+      REQUIRE(!result);
+      CHECK(result.error().message.find(" is " + std::to_string(outside) + " at i = 1, but") != std::string::npos);
+    }
+  }
 }
 
 TEST_CASE("every index that a statement uses counts, also where no output needs the element") {
