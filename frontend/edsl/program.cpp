@@ -37,7 +37,11 @@ Program::Program(const std::string& name, const std::vector<Tensor>& inputs,
 Program::Program(ir::Program program, AtSizes at_sizes, std::vector<Message> warnings)
     : program_(std::make_shared<const ir::Program>(std::move(program))),
       at_sizes_(std::move(at_sizes)),
-      warnings_(std::move(warnings)) {}
+      warnings_(std::move(warnings)) {
+  // Of a program that has its sizes already nobody asks again.
+  if (!program_->is_bound()) return;
+  for (const auto& warning : ir::warnings_of(*program_)) warnings_.push_back(message_of(warning));
+}
 
 Program::Program(ir::Program symbolic, const std::map<std::string, int64_t>& sizes, const std::source_location* where)
     : sizes_(sizes) {

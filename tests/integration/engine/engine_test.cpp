@@ -267,6 +267,26 @@ TEST_CASE("warnings and notices of a call reach who asks for them, before any wo
   CHECK_FALSE(std::filesystem::exists(tuning.database));
 }
 
+TEST_CASE("what the sizes in a program's text give rise to is told as well") {
+  const tile_tune::test::Sandbox box;
+  const std::string rest = ") x, float(3) w) -> (y) { y(h) +=! x(h+k-1) * w(k) where h in 0:7 }";
+  for (const bool has_numbers : {false, true}) {
+    const auto program = tc::parse(has_numbers ? "def f(float(7" + rest : "def f(float(H" + rest).at(0);
+    CHECK(program.warnings().size() == (has_numbers ? 1 : 0));
+    std::vector<float> x(7, 1), w(3, 1), y(7, -1);
+    const engine::Arrays arrays{
+        {"x", engine::array(x.data(), {7})}, {"w", engine::array(w.data(), {3})}, {"y", engine::array(y.data(), {7})}};
+    auto options = here(box);
+    options.schedule = engine::Schedule::Reference;
+    options.on_message = [](const Message& message) { throw std::runtime_error(message.code); };
+    CHECK_THROWS_WITH(engine::run(program, arrays, options), "partial-reduction");
+    auto tuning = here<engine::TuneOptions>(box);
+    tuning.trials = 1;
+    tuning.on_message = options.on_message;
+    CHECK_THROWS_WITH(engine::tune(has_numbers ? program : program.bind({{"H", 7}}), tuning), "partial-reduction");
+  }
+}
+
 TEST_CASE("without anybody who asks, warnings go to standard error once, notices nowhere") {
   const tile_tune::test::Sandbox box;
   auto options = here(box);
