@@ -16,7 +16,7 @@ using Halide::Expr;
 struct Form {
   double limit;
   // pi: n times one of the first pieces has no more bits than the type, with n up to limit * 2 / pi and a half; and in
-  // three words; and what the first of them lacks, whose first part is so short again.
+  // three words; and what the first of these lacks, of which n times the first piece is as short, too.
   std::vector<double> pi, words, rest;
   // sin(r) = r + r^3 p(r^2) within pi / 2: least relative error.
   std::vector<double> sine;
@@ -119,8 +119,8 @@ Expr sine_less_multiple(Names& name, const Expr& size, const Expr& n) {
 
 Expr odd_sign(const Expr& integer) { return integer << word(integer, integer.type().bits() - 1); }
 
-// The tangent of a number whose nearest multiple of pi / 2 is an even one, or an odd one, where `sign` has its bit, and r from it; it
-// lacks that sign.
+// The tangent of a number whose nearest multiple of pi / 2 is an even one, or an odd one, where `sign` has its bit, and
+// r from it; the caller has to give it that sign.
 Expr tangent_of(Names& name, const Pair& r, const Expr& sign) {
   const Form& form = form_of(r.high);
   const Expr square = name(r.high * r.high), cube = name(strict::mul(r.high, square));
