@@ -83,8 +83,8 @@ Expr atan2(const Expr& opposite, const Expr& adjacent) {
 
 namespace {
 
-// asin |x| is a + a tail, or pi / 2 less that where |x| > 1/2: then a is twice the root of half of what is missing to 1,
-// and the square of half of a is known before the root.
+// asin |x| is a + a tail, or pi / 2 less that where |x| > 1/2: then a is twice the root of half of what is missing to
+// 1, and the square of half of a is known before the root.
 struct Folded {
   Expr is_large, a, tail;
 };
