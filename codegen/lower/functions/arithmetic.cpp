@@ -123,6 +123,8 @@ Expr estrin(Names& names, const Expr& x, const std::vector<double>& coefficients
   for (const double coefficient : coefficients) terms.push_back(number(x, coefficient));
   Expr power = x;
   while (terms.size() > 1) {
+    // As short a chain as with one more power.
+    if (terms.size() == 3) return (terms[2] * power + terms[1]) * power + terms[0];
     std::vector<Expr> sums;
     for (size_t k = 0; k + 1 < terms.size(); k += 2) sums.push_back(names(terms[k + 1] * power + terms[k]));
     if (terms.size() % 2 == 1) sums.push_back(terms.back());

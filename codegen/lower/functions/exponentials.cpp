@@ -78,7 +78,8 @@ static Reduced reduce_by(Names& names, Base base, const Expr& x, const Expr& to_
   const Expr n = names(strict::sub(shifted, to_integer));
   const Expr high = names(x - n * number(x, part.high)), low = names(n * number(x, part.low));
   // Strict, or LLVM would put the two parts together again.
-  return {bits_of(shifted), names(strict::sub(high, low)), high, low};
+  const Expr r = where_fused(fma(n, number(x, -part.low), high), strict::sub(high, low));
+  return {bits_of(shifted), names(r), high, low};
 }
 
 Reduced reduce(Names& names, Base base, const Expr& x) {
@@ -98,7 +99,7 @@ Expr power_of_rest(Names& names, Base base, const Expr& r) {
 }
 
 Expr exponential_tail(Names& names, const Expr& r) {
-  return polynomial(names, r, is_single(r) ? kSingleTail : kDoubleTail);
+  return estrin(names, r, is_single(r) ? kSingleTail : kDoubleTail);
 }
 
 // 2^(n + more) in one number.
@@ -108,8 +109,13 @@ static Expr whole_power_of_two(const Reduced& reduced, int more) {
   return float_of(biased << word(r, is_single(r) ? 23 : 52));
 }
 
-static Expr fraction(Names& names, const Expr& r) {
-  return names((exponential_tail(names, r) * r + number(r, 1)) * r + number(r, 1));
+Expr fraction(Names& names, const Expr& r) {
+  return names(strict::add(fraction_less_one(names, r), number(r, 1)));
+}
+
+Expr fraction_less_one(Names& names, const Expr& r) {
+  // Strict, or LLVM would take r out of it.
+  return names(names(strict::mul(r, r)) * exponential_tail(names, r) + r);
 }
 
 Expr power_less_one(Names& names, const Expr& x, int more) {
@@ -158,7 +164,18 @@ static Expr power_of(Base base, const Expr& argument, double least, double most)
   return names.around(Halide::select(strict::is_nan(x), x, power));
 }
 
-Expr exp(const Expr& x) { return is_single(x) ? power_of(Base::E, x, -104, 89) : power_of(Base::E, x, -746, 710); }
+// f64 has a branch for results that are not normal numbers, but those of masks, which are common.
+Expr exp(const Expr& argument) {
+  if (is_single(argument)) return power_of(Base::E, argument, -104, 89);
+  Names names;
+  const Expr x = names(argument), zero = number(x, 0), is_masked = names(strict::less(x, number(x, -746)));
+  const Expr inside = names(Halide::select(is_masked, zero, x));
+  const Reduced reduced = reduce_unbiased(names, Base::E, x);
+  const Expr power = scaled_normal(fraction(names, reduced.r), reduced);
+  const Expr is_usual = strict::less(magnitude(inside), number(x, 708));
+  return names.around(usually(Halide::select(is_masked, zero, power), !is_usual, "exp", {x}));
+}
+Expr rare_exp(const std::vector<Expr>& x) { return power_of(Base::E, x[0], -746, 710); }
 
 namespace {
 
@@ -203,20 +220,16 @@ Expr expm1(const Expr& argument) {
   return names.around(Halide::select(is_large, result, x));
 }
 
-// 1 / (1 + 2^n + 2^n (e^r - 1)) with e^-x = 2^n e^r: a sum from the largest part on, and what rounding it loses.
+// 1 / (1 + 2^n + 2^n (e^r - 1)) with e^-x = 2^n e^r: a sum whose largest part comes last.
 Expr sigmoid(const Expr& argument) {
   Names names;
   const Expr x = names(argument), one = number(x, 1);
   const Reduced reduced = reduce_unbiased(names, Base::E, with_sign(x, word(x, sign_mask(x))));
-  const Expr rest = names(reduced.r * reduced.r) * exponential_tail(names, reduced.r) - reduced.low;
   const Expr power = names(power_of_two(reduced));
-  const Expr is_below = names(strict::less(power, one));
-  const Expr larger = names(Halide::select(is_below, one, power)), smaller = Halide::select(is_below, power, one);
-  const Expr more = names(power * names(strict::add(reduced.high, rest)) + smaller);
-  const Expr divisor = names(strict::add(larger, more)), quotient = names(strict::div(one, divisor));
-  const Expr lost = strict::sub(more, strict::sub(divisor, larger));
-  // Strict, or LLVM would take the quotient out of it.
-  const Expr result = strict::sub(quotient, quotient * names(strict::mul(quotient, lost)));
+  const Expr larger = Halide::select(strict::less(power, one), one, power);
+  const Expr smaller = Halide::select(strict::less(power, one), power, one);
+  const Expr more = names(power * fraction_less_one(names, reduced.r) + smaller);
+  const Expr result = strict::div(one, strict::add(larger, more));
   const Expr is_usual = strict::less(magnitude(x), number(x, is_single(x) ? 87 : 708));
   return names.around(usually(result, !is_usual, "sigmoid", {x}));
 }

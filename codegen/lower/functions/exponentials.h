@@ -20,6 +20,10 @@ Halide::Expr power_of_rest(Names& names, Base base, const Halide::Expr& r);
 /// q(r), where e^r = 1 + r + r^2 q(r).
 Halide::Expr exponential_tail(Names& names, const Halide::Expr& r);
 
+/// e^r, and e^r - 1, of |r| <= ln 2 / 2.
+Halide::Expr fraction(Names& names, const Halide::Expr& r);
+Halide::Expr fraction_less_one(Names& names, const Halide::Expr& r);
+
 /// (e^x - 1) * 2^more, where 2^(n + more) is a normal number.
 Halide::Expr power_less_one(Names& names, const Halide::Expr& x, int more = 0);
 

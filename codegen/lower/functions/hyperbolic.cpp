@@ -46,8 +46,7 @@ namespace {
 // e^|x| / 2 where that is a normal number.
 Expr normal_half_power(Names& names, const Expr& size) {
   const Reduced reduced = reduce_unbiased(names, Base::E, size, -1);
-  const Expr& r = reduced.r;
-  return names(scaled_normal((exponential_tail(names, r) * r + number(r, 1)) * r + number(r, 1), reduced));
+  return names(scaled_normal(fraction(names, reduced.r), reduced));
 }
 
 Expr is_moderate(const Expr& size) { return strict::less(size, number(size, is_single(size) ? 88 : 709)); }

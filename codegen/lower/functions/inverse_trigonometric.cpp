@@ -83,41 +83,44 @@ Expr atan2(const Expr& opposite, const Expr& adjacent) {
 
 namespace {
 
-// asin as a sum of two: of the root of half of what is missing to 1, where |x| > 1/2; of |x| elsewhere.
-Pair folded_asin(Names& name, const Expr& size, const Expr& is_large) {
-  const Expr half = name(strict::mul(strict::sub(number(size, 1), size), number(size, 0.5)));
-  const Expr root = square_root(choose(is_large, half, number(size, 0)));
-  const Expr x = name(choose(is_large, root, size)), square = name(x * x);
-  return {x, name(strict::mul(x, square * polynomial(name, square, form_of(x).sine)))};
+// asin |x| is a + a tail, or pi / 2 less that where |x| > 1/2: then a is twice the root of half of what is missing to
+// 1, and the square of half of a is known before the root.
+struct Folded {
+  Expr is_large, a, tail;
+};
+Folded folded_asin(Names& name, const Expr& size) {
+  const Expr missing = name(strict::sub(number(size, 1), size));
+  const Expr half = name(strict::mul(missing, number(size, 0.5))), square = name(strict::mul(size, size));
+  const Expr least = name(Halide::select(strict::less(half, square), half, square));
+  const Expr is_large = name(strict::less(number(size, 0.5), size));
+  const Expr root = square_root(name(strict::add(missing, missing)));
+  return {is_large, name(choose(is_large, root, size)),
+          name(strict::mul(least, polynomial(name, least, form_of(size).sine)))};
 }
 
 }  // namespace
 
 Expr asin(const Expr& argument) {
   Names name;
-  const Expr x = name(argument), size = name(magnitude(x)), two = number(x, 2);
-  const Expr is_large = name(strict::less(number(x, 0.5), size));
-  const Pair part = folded_asin(name, size, is_large);
-  const Expr root = name(strict::mul(part.high, two)), tail = strict::sub(strict::mul(part.low, two), half_pi(x).low);
-  const Expr first = name(strict::sub(half_pi(x).high, root));
-  const Expr error = strict::sub(strict::sub(half_pi(x).high, first), root);
-  const Expr large = strict::add(first, strict::sub(error, tail));
-  const Expr small = strict::add(part.high, part.low);
-  return name.around(with_sign(choose(is_large, large, small), sign_bit(x)));
+  const Expr x = name(argument), size = name(magnitude(x)), zero = number(x, 0);
+  const auto [is_large, a, tail] = folded_asin(name, size);
+  const Expr part = name(choose(is_large, strict::sub(zero, a), a));
+  const Expr from = name(choose(is_large, half_pi(x).high, zero)), lost = choose(is_large, half_pi(x).low, zero);
+  const Expr sum = name(strict::add(from, part)), error = strict::add(strict::sub(from, sum), part);
+  return name.around(with_sign(strict::add(sum, strict::add(error, part * tail + lost)), sign_bit(x)));
 }
 
 Expr acos(const Expr& argument) {
   Names name;
   const Expr x = name(argument), size = name(magnitude(x)), zero = number(x, 0);
-  const Expr is_large = name(strict::less(number(x, 0.5), size)), is_left = name(strict::less(x, zero));
-  const Pair folded = folded_asin(name, size, is_large);
-  const Expr part = name(strict::add(folded.high, folded.low));
+  const auto [is_large, a, tail] = folded_asin(name, size);
+  // LLVM would make a product with 1 + tail of the sum.
+  const Expr part = name(where_fused(fma(a, tail, a), strict::add(a, strict::mul(a, tail))));
+  const Expr is_left = name(strict::less(x, zero));
   // pi / 2 - asin(x), 2 asin or pi - 2 asin.
   const Expr turns = name(choose(is_large, choose(is_left, number(x, 2), zero), number(x, 1)));
-  const Expr share = choose(is_large, number(x, 2), number(x, 1));
-  const Expr is_less = is_large == is_left;
-  const Expr rest = strict::add(strict::mul(turns, half_pi(x).low),
-                                strict::mul(part, choose(is_less, strict::sub(zero, share), share)));
+  const Expr signed_part = choose(is_large == is_left, strict::sub(zero, part), part);
+  const Expr rest = strict::add(strict::mul(turns, half_pi(x).low), signed_part);
   return name.around(strict::add(strict::mul(turns, half_pi(x).high), rest));
 }
 

@@ -143,7 +143,15 @@ using Parts = Expr (*)(Names&, const Logarithmic&);
 
 Expr natural_of(Names& names, const Logarithmic& x) { return logarithm(names, x); }
 
-Expr binary_of(Names& names, const Logarithmic& x) { return x.e + in_base(names, x.f, kBinary, 0x1.71547652b82fep0); }
+Expr binary_of(Names& names, const Logarithmic& x) {
+  const Expr binary = x.e + in_base(names, x.f, kBinary, 0x1.71547652b82fep0);
+  if (!is_single(x.f)) return binary;
+  // Where every product is rounded, as a sum with f, which is exact.
+  std::vector<double> less_one = kBinary;
+  less_one[0] = 0x1.c551d94ae0bf8p-2;
+  const Expr portable = strict::add(x.f, strict::mul(x.f, polynomial(names, x.f, less_one)));
+  return where_fused(binary, strict::add(x.e, portable));
+}
 
 Expr decimal_of(Names& names, const Logarithmic& x) {
   const auto& [e, f, none] = x;

@@ -22,6 +22,7 @@ const std::map<std::string, Expr (*)(const std::vector<Expr>&)>& rare_cases() {
       {"cbrt", rare_cbrt},
       {"cos", rare_cos},
       {"cosh", rare_cosh},
+      {"exp", rare_exp},
       {"exp10", rare_exp10},
       {"exp2", rare_exp2},
       {"fmod", rare_fmod},
@@ -105,14 +106,19 @@ Expr RareCases::visit(const Call* op) {
   if (!rounds_ && rounding != roundings().end()) return rounding->second(same.as<Call>()->args[0]);
   if (op->name.compare(0, kPrefix.size(), kPrefix) != 0) return same;
   const auto& arguments = same.as<Call>()->args;
-  const Expr& usual = arguments[0];
-  const Expr is_rare = Halide::Internal::Variable::make(arguments[1].type(), Halide::Internal::unique_name('r'));
+  // Both by names, lest LLVM put half of the usual arithmetic into either branch, and both halves into memory.
+  const auto named = [](const Expr& value) {
+    return Halide::Internal::Variable::make(value.type(), Halide::Internal::unique_name('r'));
+  };
+  const Expr usual = named(arguments[0]), is_rare = named(arguments[1]);
   const auto rare_case = rare_cases().at(op->name.substr(kPrefix.size()));
   const Expr rare = mutate(rare_case({arguments.begin() + 2, arguments.end()}));
   const Expr any = is_rare.type().is_scalar() ? is_rare : VectorReduce::make(VectorReduce::Or, is_rare, 1);
   const Expr mixed = Halide::select(is_rare, rare, usual);
-  const Expr chosen = Call::make(usual.type(), Call::if_then_else, {any, mixed, usual}, Call::PureIntrinsic);
-  return Halide::Internal::Let::make(is_rare.as<Halide::Internal::Variable>()->name, arguments[1], chosen);
+  Expr chosen = Call::make(usual.type(), Call::if_then_else, {any, mixed, usual}, Call::PureIntrinsic);
+  for (const auto& [name, value] : {std::pair(usual, arguments[0]), std::pair(is_rare, arguments[1])})
+    chosen = Halide::Internal::Let::make(name.as<Halide::Internal::Variable>()->name, value, chosen);
+  return chosen;
 }
 
 }  // namespace tile_tune::codegen::functions

@@ -13,6 +13,7 @@ Halide::Expr rare_atanh(const std::vector<Halide::Expr>& arguments);
 Halide::Expr rare_cbrt(const std::vector<Halide::Expr>& arguments);
 Halide::Expr rare_cos(const std::vector<Halide::Expr>& arguments);
 Halide::Expr rare_cosh(const std::vector<Halide::Expr>& arguments);
+Halide::Expr rare_exp(const std::vector<Halide::Expr>& arguments);
 Halide::Expr rare_exp10(const std::vector<Halide::Expr>& arguments);
 Halide::Expr rare_exp2(const std::vector<Halide::Expr>& arguments);
 Halide::Expr rare_fmod(const std::vector<Halide::Expr>& arguments);

@@ -16,36 +16,47 @@ using Halide::Expr;
 struct Form {
   double limit;
   // pi: n times one of the first pieces has no more bits than the type, with n up to limit * 2 / pi and a half; and in
-  // three words.
-  std::vector<double> pi, words;
-  // sin(r) = r + r^3 p(r^2) within pi / 2, tan(r) likewise within pi / 4: least relative error.
-  std::vector<double> sine, tangent;
+  // three words; and what the first of these lacks, of which n times the first piece is as short, too.
+  std::vector<double> pi, words, rest;
+  // sin(r) = r + r^3 p(r^2) within pi / 2: least relative error.
+  std::vector<double> sine;
+  // The last coefficient where the sum is fused: a little less, lest the sum round to more than 1.
+  double fused_last;
+  // tan(r) = (r + r^3 p(r^2)) / (1 + r^2 q(r^2)) within pi / 4: a quotient that is taken anyhow.
+  std::vector<double> above, below;
 };
 
+// Of the quotients within 0.01 ulp.
 const Form kSingle{
     0x1p14,
     {0x1.92p1, 0x1.fb8p-11, -0x1.5ep-22, 0x1.0b4612p-33},
     {0x1.921fb6p1, -0x1.777a5cp-24, -0x1.ee59dap-49},
+    {-0x1.778p-24, 0x1.68c234p-38, 0x1.898cc6p-63},
     {-0x1.55554cp-3, 0x1.110edap-7, -0x1.9f70fp-13, 0x1.5dc902p-19},
-    {0x1.55556p-2, 0x1.110dap-3, 0x1.bad944p-5, 0x1.5cc68ep-6, 0x1.62abep-7, 0x1.b06c88p-14, 0x1.1e690cp-8}};
+    0x1.5dc222p-19,
+    {-0x1.c7eb52p-4, 0x1.18e318p-10},
+    {-0x1.c7502ap-2, 0x1.055bdcp-6}};
 
 const Form kDouble{
     0x1p20,
     {0x1.921fb544p1, 0x1.0b4611a6p-33, 0x1.3198a2ep-68, 0x1.b839a252049c1p-103},
     {0x1.921fb54442d18p1, 0x1.1a62633145c07p-53, -0x1.f1976b7ed8fbcp-109},
+    {0x1.1a626332p-53, -0x1.747f23e32ed7p-86},
     {-0x1.5555555555555p-3, 0x1.11111111110c9p-7, -0x1.a01a01a014eb7p-13, 0x1.71de3a52aac68p-19, -0x1.ae6454d968e2dp-26,
      0x1.6123ce53b3c91p-33, -0x1.ae43dd5450162p-41, 0x1.883c314450f1p-49},
-    {0x1.55555555554f2p-2, 0x1.11111111182c5p-3, 0x1.ba1ba1b46c387p-5, 0x1.664f49a84729dp-6, 0x1.226e125e8bb83p-7,
-     0x1.d6d933266fbdcp-9, 0x1.7d5b6369c2582p-10, 0x1.37fa51de6e62ap-11, 0x1.d2736b3f502e8p-13, 0x1.1e239e557c4fdp-13,
-     -0x1.b8ba493d45aa5p-16, 0x1.76be7c8e0debfp-14, -0x1.77f9290940d31p-15, 0x1.5dcc63b668627p-16}};
+    0x1.883bd2d1ccbebp-49,
+    {-0x1.1127ced94dbb5p-3, 0x1.c0cc82ee404b6p-9, -0x1.2b701d89830d6p-16},
+    {-0x1.dde93cc1fc33p-2, 0x1.a46cf68a8091bp-6, -0x1.46d1585105e71p-12, 0x1.0b1c3290f662ap-21}};
 
 const Form& form_of(const Expr& x) { return is_single(x) ? kSingle : kDouble; }
 
-// r + r^3 p(r^2), and a correction of r. The cube is strict lest LLVM take r out of the sum.
-Expr odd_polynomial(Names& name, const Expr& r, const std::vector<double>& coefficients, const Expr& correction = {}) {
+// r + r^3 p(r^2)
+Expr sine_of_rest(Names& name, const Expr& r, const Form& form) {
   const Expr square = name(r * r), cube = name(strict::mul(r, square));
-  const Expr rest = cube * polynomial(name, square, coefficients);
-  return name(strict::add(r, correction.defined() ? rest + correction : rest));
+  std::vector<double> fused = form.sine;
+  fused.back() = form.fused_last;
+  return name(where_fused(fma(cube, polynomial(name, square, fused), r),
+                          strict::add(r, cube * polynomial(name, square, form.sine))));
 }
 
 // An integer as float and as a word.
@@ -66,25 +77,30 @@ Expr fused_step(const Expr& rest, const Expr& n, double scale, size_t word) {
   return fma(n, number(rest, -form_of(rest).words[word] * scale), rest);
 }
 
-// That and its error.
+// That and its error: where the difference is small, it is exact, like the product.
 Pair fused_less_multiple(Names& name, const Expr& size, const Expr& n, double scale) {
-  const Expr first = name(fused_step(size, n, scale, 0)), second = name(fused_step(first, n, scale, 1));
-  const Expr lost = name(fused_step(strict::sub(first, second), n, scale, 1));
-  return {second, name(fused_step(lost, n, scale, 2))};
+  const auto piece = [&](size_t k) { return number(size, form_of(size).rest[k] * scale); };
+  const Expr first = name(fused_step(size, n, scale, 0)), product = name(strict::mul(n, piece(0)));
+  const Expr second = name(strict::sub(first, product));
+  const Expr lost = name(strict::sub(strict::sub(first, second), product));
+  const Expr low = name(fma(n, -piece(1), lost));
+  return {second, is_single(size) ? name(fma(n, -piece(2), low)) : low};
 }
 
 Pair portable_less_multiple(Names& name, const Expr& size, const Expr& n, double scale) {
   const Form& form = form_of(size);
   const auto piece = [&](size_t k) { return number(size, form.pi[k] * scale); };
   const size_t last = is_single(size) ? 2 : 1;
-  // Exact, whether a multiply-add is fused or not; every other one is strict, so that LLVM keeps them apart.
-  Expr rest = name(size - n * piece(0));
+  // Exact products, and exact differences but that of a small number and half of pi.
+  const Expr whole = name(strict::mul(n, piece(0))), less_whole = name(strict::sub(size, whole));
+  const Expr lost = strict::sub(size, strict::add(less_whole, whole));
+  Expr rest = less_whole;
   if (last == 2) rest = name(strict::sub(rest, strict::mul(n, piece(1))));
   const Expr next = name(strict::mul(n, piece(last))), rounded = name(strict::sub(rest, next));
   const Expr error = name(strict::sub(strict::sub(rest, rounded), next));
   Expr correction = strict::sub(strict::mul(n, piece(last + 1)), error);
   if (last == 1) correction = strict::add(strict::mul(n, piece(3)), correction);
-  correction = name(correction);
+  correction = name(strict::sub(correction, lost));
   const Expr high = name(strict::sub(rounded, correction));
   return {high, strict::sub(strict::sub(rounded, high), correction)};
 }
@@ -98,16 +114,28 @@ Pair less_multiple(Names& name, const Expr& size, const Expr& n, double scale) {
 Expr sine_less_multiple(Names& name, const Expr& size, const Expr& n) {
   const Expr second = name(fused_step(name(fused_step(size, n, 1, 0)), n, 1, 1));
   const Expr r = where_fused(fused_step(second, n, 1, 2), portable_less_multiple(name, size, n, 1).high);
-  return odd_polynomial(name, name(r), form_of(size).sine);
+  return sine_of_rest(name, name(r), form_of(size));
 }
 
 Expr odd_sign(const Expr& integer) { return integer << word(integer, integer.type().bits() - 1); }
 
-// The tangent of a number whose nearest multiple of pi / 2 is an even one, or an odd one, and r from it.
-Expr tangent_of(Names& name, const Pair& r, const Expr& is_odd) {
-  const Expr tangent = odd_polynomial(name, r.high, form_of(r.high).tangent, r.low);
-  return strict::div(Halide::select(is_odd, number(tangent, -1), tangent),
-                     Halide::select(is_odd, tangent, number(tangent, 1)));
+// The tangent of a number whose nearest multiple of pi / 2 is an even one, or an odd one, where `sign` has its bit, and
+// r from it; the caller has to give it that sign.
+Expr tangent_of(Names& name, const Pair& r, const Expr& sign) {
+  const Form& form = form_of(r.high);
+  const Expr square = name(r.high * r.high), cube = name(strict::mul(r.high, square));
+  const Expr one = number(square, 1), below = name(polynomial(name, square, form.below));
+  // What r lacks counts 1 + tan(r)^2 times.
+  const Expr rest = name(cube * polynomial(name, square, form.above) + name(r.low * square + r.low));
+  // What the cosine loses is taken from the sine, as large a part of it.
+  const Expr product = name(strict::mul(square, below)), sum = name(strict::add(product, one));
+  const Expr cosine = name(where_fused(fma(square, below, one), sum));
+  const Expr difference = name(strict::sub(one, cosine));
+  const Expr lost = name(where_fused(fma(square, below, difference), strict::add(product, difference)));
+  const Expr part = name(where_fused(r.high, cube * number(cube, 0.44) + r.high));
+  const Expr sine = name(strict::add(r.high, rest - lost * part));
+  const Expr is_odd = name(Halide::reinterpret(sign.type().with_code(halide_type_int), sign) < 0);
+  return strict::div(Halide::select(is_odd, cosine, sine), Halide::select(is_odd, sine, cosine));
 }
 
 Expr is_beyond(const Expr& size) { return !strict::less(size, number(size, form_of(size).limit)); }
@@ -137,8 +165,8 @@ Expr tan(const Expr& argument) {
   const Expr x = name(argument), size = name(magnitude(x));
   const Rounded n = multiples(name, size, 0x1.45f306dc9c883p-1, 0);
   const Pair r = less_multiple(name, size, n.value, 0.5);
-  const Expr is_odd = name((n.integer & word(x, 1)) != word(x, 0));
-  return name.around(usually(with_sign(tangent_of(name, r, is_odd), sign_bit(x)), is_beyond(size), "tan", {x}));
+  const Expr sign = name(odd_sign(n.integer));
+  return name.around(usually(with_sign(tangent_of(name, r, sign), sign ^ sign_bit(x)), is_beyond(size), "tan", {x}));
 }
 
 // sin(high + low) = sin(high) + low cos(high).
@@ -252,8 +280,8 @@ Expr large_cosine(const Expr& x) {
 Expr large_tangent(const Expr& x) {
   Names name;
   const Remainder r = remainder_of(name, x, 0, 61);
-  const Expr tangent = tangent_of(name, r.value, (r.multiple & word(x, 1)) != word(x, 0));
-  return name.around(with_sign(tangent, sign_bit(x)));
+  const Expr sign = name(odd_sign(r.multiple));
+  return name.around(with_sign(tangent_of(name, r.value, sign), sign ^ sign_bit(x)));
 }
 
 }  // namespace

@@ -25,6 +25,22 @@ namespace {
 template <typename T>
 constexpr size_t kElements = (12 << 10) / sizeof(T);
 
+// An array of as many from the start of a cache line on, its last twelve bits of address not those of others: a load
+// would wait for stores that only seem to be to its place.
+template <typename T>
+class Array {
+ public:
+  explicit Array(size_t place) : memory_(kElements<T> + 8192 / sizeof(T)) {
+    const auto address = reinterpret_cast<uintptr_t>(memory_.data());
+    data_ = reinterpret_cast<T*>((address + 4095) / 4096 * 4096 + place * 1024);
+  }
+  T* data() const { return data_; }
+
+ private:
+  std::vector<T> memory_;
+  T* data_;
+};
+
 // One of targets(), and what g++ calls it.
 struct Machine {
   std::string target, architecture;
@@ -120,9 +136,9 @@ Comparison compared(const Own& own, const Other& other) {
 template <typename T>
 Comparison comparison(const Name& function, const std::string& target, void* loops) {
   const auto [least, most] = range_of(function.name);
-  std::vector<std::vector<T>> columns;
-  for (int k = 0; k < 3; ++k) columns.push_back(between<T>(least, most, kElements<T>, k + 1));
-  std::vector<T> results(kElements<T>);
+  const std::array<Array<T>, 3> columns{Array<T>(0), Array<T>(1), Array<T>(2)};
+  for (int k = 0; k < 3; ++k) std::ranges::copy(between<T>(least, most, kElements<T>, k + 1), columns[k].data());
+  const Array<T> results(3);
   const VectorFunction<T> ours(function.name, function.arguments, target);
   std::vector<const T*> arguments;
   for (int k = 0; k < function.arguments; ++k) arguments.push_back(columns[k].data());
