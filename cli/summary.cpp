@@ -71,7 +71,8 @@ std::string speed_up_text(const search::TuneReport& report) {
 
 /// Why there were none, or what they did not confirm.
 std::string finals_text(const search::TuneReport& report) {
-  if (report.finals_held == search::FinalsHeld::OneFinalist) return "none, since only the default schedule could take part";
+  if (report.finals_held == search::FinalsHeld::OneFinalist)
+    return "none, since only the default schedule could take part";
   if (report.finals_held == search::FinalsHeld::NoTime)
     return report.incumbent_ratio > 1
                ? fmt::format("left out, since the time was short: the search's best had {:.2f}x in its race",

@@ -22,8 +22,9 @@ LockFiles lock_files();
 class MachineLock {
  public:
   enum class Mode { Shared, Exclusive };
-  /// Waits, but not for ever: after 10 s, or a third of the time that is left, it goes on without, and figures are to be
-  /// marked. nullopt once `until` is over. A wait longer than half a second is told of, with who holds the lock and for how long it was waited for.
+  /// Waits, but not for ever: after 10 s, or a third of the time that is left, it goes on without, and figures are to
+  /// be marked. nullopt once `until` is over. A wait longer than half a second is told of: who holds the lock, and how
+  /// long it was waited for.
   /// Where the shared file is no regular file, or cannot be opened, the own one is taken, with a warning; where that
   /// cannot be opened either, everybody goes on without.
   static std::optional<MachineLock> acquire(Mode mode, const Until& until, const Onlooker& onlooker = {},

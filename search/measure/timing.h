@@ -77,8 +77,8 @@ bool is_disturbed(const Timing& timing);
 Reply collect(Bench& bench, std::vector<Contestant>& contestants);
 
 /// First calls of every running contestant: warms it up, and sets how many calls make a sample. One several times
-/// slower than the best is out, unless it is among the first `exempt`. Those whose turn comes after the deadline are not
-/// called at all.
+/// slower than the best is out, unless it is among the first `exempt`. Those whose turn comes after the deadline are
+/// not called at all.
 void screen(Bench& bench, std::vector<Contestant>& contestants, int exempt, Deadline deadline);
 
 }  // namespace tile_tune::search

@@ -94,7 +94,8 @@ TEST_CASE("who waits for the machine's lock is told whom for and how long, and w
   const Holder holder(places.files.shared);
   Told told;
   const double start = now_seconds();
-  const auto lock = MachineLock::acquire(Mode::Exclusive, {nullptr, Deadline::after(6.6)}, told.onlooker(), places.files);
+  const auto lock =
+      MachineLock::acquire(Mode::Exclusive, {nullptr, Deadline::after(6.6)}, told.onlooker(), places.files);
   CHECK(now_seconds() - start >= 2.2);
   REQUIRE(lock);
   CHECK_FALSE(lock->held());
