@@ -543,8 +543,9 @@ TEST_CASE("what differs in the target alone can be told apart, and verify counts
   }
   const auto listed = box.run({"db", "list", "--db", "a.db"}).out;
   CHECK(listed.find("threads  target") != std::string::npos);
-  CHECK(listed.find(", deterministic  ") != std::string::npos);
-  CHECK(listed.find("  x86-64-linux  ") != std::string::npos);
+  // The column stands last where all were tuned in the same minute.
+  CHECK(std::regex_search(listed, std::regex(", deterministic(  |\n)")));
+  CHECK(std::regex_search(listed, std::regex("  x86-64-linux(  |\n)")));
   CHECK(box.run({"db", "show", "--db", "a.db"}).out.find(", deterministic, ") != std::string::npos);
   // The same program, whatever it was tuned for; here it is tuned, too.
   CHECK(box.run({"db", "verify", "--db", "a.db", "--threads", "2"})
