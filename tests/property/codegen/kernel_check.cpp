@@ -6,6 +6,7 @@
 #include <catch2/catch.hpp>
 #include <nlohmann/json.hpp>
 
+#include "codegen/lower/runtime_cache.h"
 #include "frontend/ir/canonical.h"
 #include "frontend/tc/parse.h"
 #include "search/measure/kernel.h"
@@ -27,7 +28,7 @@ const std::filesystem::path& runtime_library(const codegen::Target& target, cons
   static std::filesystem::path library;
   if (library.empty()) {
     library = directory / "runtime.so";
-    if (auto made = codegen::compile_runtime(target, directory / "runtime.a"); !made) FAIL(render(made.error()));
+    if (auto made = codegen::cached_runtime(target, directory / "runtime.a"); !made) FAIL(render(made.error()));
     if (auto linked = search::link_shared(directory / "runtime.a", library); !linked) FAIL(render(linked.error()));
     require(search::Runtime::load(library, target.threads));
   }
