@@ -260,9 +260,12 @@ struct Builder {
     const auto type = halide_type(program.tensors[statement.target].type);
     Values result = computed;
     if (statement.previous) {
-      const auto before = each_part(
-          not_written(subscripts), [&](const Expr& part) { return convert(part, halide_type(statement.accumulator)); });
-      result = combine(statement.op, before, computed);
+      // The value before may have more digits than the terms.
+      const auto wide = std::max(halide_type(statement.accumulator), type, [](const auto& a, const auto& b) {
+        return a.is_float() && b.is_float() && a.bits() < b.bits();
+      });
+      const auto widened = [&](const Expr& part) { return convert(part, wide); };
+      result = combine(statement.op, each_part(not_written(subscripts), widened), each_part(computed, widened));
     }
     result = each_part(result, [&](const Expr& part) { return convert(part, type); });
     Expr condition = written();
