@@ -1,10 +1,13 @@
 // tile-tune db list, show, diff, export, import, merge, stats, prune; stacked databases.
+#include <signal.h>
 #include <sys/stat.h>
 
 #include <catch2/catch.hpp>
+#include <fstream>
 #include <map>
 #include <regex>
 #include <set>
+#include <thread>
 
 #include "db/database.h"
 #include "db_commands.h"
@@ -301,6 +304,29 @@ TEST_CASE("failures are what T4 calls them") {
     CHECK(one["measurements"][0]["value"] == words[i].first);
   }
   CHECK(box.run({"db", "list", "--db", "a.db"}).exit_code == 0);
+}
+
+TEST_CASE("an import that is stopped says what it took in, and the same command takes in the rest") {
+  const Sandbox box;
+  tune(box, "a.db");
+  REQUIRE(box.run({"db", "export", "--db", "a.db", "-o", "a.jsonl"}).exit_code == 0);
+  const std::string records = box.read("a.jsonl");
+  const size_t half = records.find('\n', records.size() / 2) + 1;
+  REQUIRE(mkfifo(box.path("pipe").c_str(), 0600) == 0);
+  const pid_t import = box.start({"db", "import", "pipe", "--db", "b.db"}, "import");
+  std::ofstream pipe(box.path("pipe"));
+  pipe << records.substr(0, half) << std::flush;
+  while (!std::filesystem::exists(box.path("b.db"))) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  kill(import, SIGTERM);
+  pipe << records.substr(half);
+  pipe.close();
+  const auto stopped = box.finish(import, "import");
+  INFO(stopped.out + stopped.err);
+  CHECK(stopped.exit_code == 143);
+  CHECK(stopped.out.find(" added, 0 were there already\n") != std::string::npos);
+  CHECK(stopped.err == "stopped by SIGTERM: the same command takes in the rest\n");
+  REQUIRE(box.run({"db", "import", "a.jsonl", "--db", "b.db"}).exit_code == 0);
+  CHECK(box.run({"db", "export", "--db", "b.db"}).out == records);
 }
 
 TEST_CASE("exchange refuses what is no database or export, and leaves no file behind") {
