@@ -142,7 +142,12 @@ Reduction Evaluator::start(const Task& task, int64_t position) {
 // (a zero size), else what unwritten elements are.
 Value Evaluator::result(Task& task, const Reduction& reduction, bool in_range, int64_t position) {
   if (reduction.terms() > 0) return reduction.finish(task.kind);
-  if (const auto& previous = task.plan.statement->previous) return value(*previous, position);
+  if (const auto& previous = task.plan.statement->previous) {
+    Value kept = value(*previous, position);
+    // A kernel may add a sum of nothing, 0, to it.
+    if (task.kind.op == ir::Aggregation::Sum && task.kind.real && kept.real == 0) kept.also |= kZero;
+    return kept;
+  }
   if (in_range && task.plan.reduction_is_empty) return reduction.finish(task.kind);
   const auto& unwritten = task.plan.statement->unwritten;
   return unwritten ? value(*unwritten, position) : Value{};

@@ -75,7 +75,13 @@ class Planner {
   // a contraction it then is the formula of rulings 8.
   void leave_root_rounding_to_the_reduction() {
     Node& root = plan_.nodes.back();
-    const bool covered = statement_.op == ir::Aggregation::Sum || statement_.op == ir::Aggregation::Product;
+    // Factors that are one number over and over round alike, and do not walk at random.
+    const auto used = ir::indices_of(*statement_.value);
+    const bool varies = std::all_of(plan_.reduction.begin(), plan_.reduction.end(), [&](int index) {
+      return std::binary_search(used.begin(), used.end(), index);
+    });
+    const bool covered =
+        statement_.op == ir::Aggregation::Sum || (statement_.op == ir::Aggregation::Product && varies);
     // A complex product rounds at the size of its own two terms, which its parts may be far below.
     if (covered && root.kind == Node::Kind::Operation && !root.operation.complex &&
         root.operation.ulps <= kArithmeticUlps &&
