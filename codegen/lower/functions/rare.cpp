@@ -18,6 +18,7 @@ const std::map<std::string, Expr (*)(const std::vector<Expr>&)>& rare_cases() {
   static const std::map<std::string, Expr (*)(const std::vector<Expr>&)> all{
       {"acosh", rare_acosh},
       {"asinh", rare_asinh},
+      {"atan2", rare_atan2},
       {"atanh", rare_atanh},
       {"cbrt", rare_cbrt},
       {"cos", rare_cos},
