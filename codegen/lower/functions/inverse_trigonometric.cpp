@@ -1,5 +1,5 @@
-// asin, acos, atan and atan2: polynomials of least relative error, within 1/2, and what the functions of other arguments
-// are by those.
+// asin, acos, atan and atan2: polynomials of least relative error, within 1/2, and what the functions of other
+// arguments are by those.
 #include <numbers>
 
 #include "codegen/lower/functions/arithmetic.h"
@@ -20,13 +20,12 @@ struct Form {
 const Form kSingle{{0x1.5555c8p-3, 0x1.3301fep-4, 0x1.747cbep-5, 0x1.8c30b4p-6, 0x1.596a7ep-5},
                    {-0x1.555512p-2, 0x1.997b1ap-3, -0x1.224b5p-3, 0x1.a01002p-4, -0x1.a42accp-5}};
 
-const Form kDouble{
-    {0x1.555555555539p-3, 0x1.333333336e833p-4, 0x1.6db6db4277f8cp-5, 0x1.f1c72c39efa29p-6, 0x1.6e89f4258416bp-6,
-     0x1.1c6be3644bfc8p-6, 0x1.c6fd9c5da1f2bp-7, 0x1.8ec401fcb1ec8p-7, 0x1.abc60b05d2f52p-8, 0x1.3ffb56c5196c1p-6,
-     -0x1.09de101fe02dap-6, 0x1.05714c02519cap-5},
-    {-0x1.5555555555516p-2, 0x1.9999999991142p-3, -0x1.249249215de3ap-3, 0x1.c71c7090e8e16p-4, -0x1.745cf4cb37e7cp-4,
-     0x1.3b113dc13050cp-4, -0x1.10f31f1c3965bp-4, 0x1.dfe977b0cbcecp-5, -0x1.a398647a3eb1dp-5, 0x1.56f5bee3d79d6p-5,
-     -0x1.c17fb25de2f2fp-6, 0x1.4b83d65ec7b98p-7}};
+const Form kDouble{{0x1.555555555539p-3, 0x1.333333336e833p-4, 0x1.6db6db4277f8cp-5, 0x1.f1c72c39efa29p-6,
+                    0x1.6e89f4258416bp-6, 0x1.1c6be3644bfc8p-6, 0x1.c6fd9c5da1f2bp-7, 0x1.8ec401fcb1ec8p-7,
+                    0x1.abc60b05d2f52p-8, 0x1.3ffb56c5196c1p-6, -0x1.09de101fe02dap-6, 0x1.05714c02519cap-5},
+                   {-0x1.5555555555516p-2, 0x1.9999999991142p-3, -0x1.249249215de3ap-3, 0x1.c71c7090e8e16p-4,
+                    -0x1.745cf4cb37e7cp-4, 0x1.3b113dc13050cp-4, -0x1.10f31f1c3965bp-4, 0x1.dfe977b0cbcecp-5,
+                    -0x1.a398647a3eb1dp-5, 0x1.56f5bee3d79d6p-5, -0x1.c17fb25de2f2fp-6, 0x1.4b83d65ec7b98p-7}};
 
 const Form& form_of(const Expr& x) { return is_single(x) ? kSingle : kDouble; }
 
@@ -39,35 +38,50 @@ Pair half_pi(const Expr& like) {
 Expr choose(const Expr& condition, const Expr& a, const Expr& b) { return Halide::select(condition, a, b); }
 
 // x, or 0: not of floats, of which a choice takes for granted that neither NaN nor infinity occurs.
-Expr where(const Expr& condition, const Expr& x) {
-  return float_of(Halide::select(condition, bits_of(x), word(x, 0)));
-}
+Expr where(const Expr& condition, const Expr& x) { return float_of(Halide::select(condition, bits_of(x), word(x, 0))); }
 
-// The angle of y / x, both of no sign, is an eighth of a turn for each of the conditions y > x / 2 and y > 2 x, and the
-// angle of a quotient within 1/2: y / x, (y - x) / (y + x) or -x / y.
-struct Octants {
-  Expr is_steep, is_steepest, above, below;
+// A number near 1 and its angle: within 0.001 ulp of a float, and so is, within 0.12, what it lacks to pi.
+struct Middle {
+  double tangent, angle;
 };
-Octants octants_of(Names& name, const Expr& y, const Expr& x, const Expr& is_steep, const Expr& is_steepest) {
-  const Expr steep = name(is_steep), steepest = name(is_steepest);
-  return {steep, steepest, strict::sub(where(!steepest, y), where(steep, x)),
-          name(strict::add(where(steep, y), where(!steepest, x)))};
+Middle middle_of(const Expr& like) {
+  if (is_single(like)) return {0x1.00b41p0, 0x1.92d386p-1};
+  return {0x1.000000663ac26p0, 0x1.921fb5aa7d93dp-1};
 }
 
-// atan(t) and a multiple of pi / 4 that is given in two words. The first sum does not wait for the polynomial.
-Expr sum_of(Names& name, const Expr& t, const Pair& multiple) {
-  const Expr square = name(t * t), cube = name(strict::mul(t, square));
-  return strict::add(strict::add(multiple.high, t), cube * polynomial(name, square, form_of(t).tangent) + multiple.low);
+// The angle of y / x, both of no sign, is one of three and that of a quotient within 1/2: where y > x / 2, c being the
+// middle's tangent, of (y - c x) / (c y + x), and where y > 2 x of -x / y. Without fused operations c is 1, with which
+// products are exact, and the angle has a second word.
+struct Octant {
+  Expr angle, above, below;
+};
+Octant octant_of(Names& name, const Expr& y, const Expr& x, const Expr& is_steep, const Expr& is_steepest) {
+  const Expr steep = name(is_steep), steepest = name(is_steepest), one = number(y, 1);
+  const auto one_of = [&](double middle, double highest) {
+    return strict::add(where(steep, number(y, middle)), where(steepest, number(y, highest - middle)));
+  };
+  const double half_pi = is_single(y) ? 0x1.921fb6p0 : 0x1.921fb54442d18p0;
+  const auto [tangent, angle] = middle_of(y);
+  // Of x and y c may be in the last quotient, too, but not where products with both are rounded.
+  const Expr middle = where(steep, number(y, tangent));
+  const Expr factor =
+      Halide::Internal::is_const(x) ? middle : float_of(Halide::select(steepest, bits_of(one), bits_of(middle)));
+  const Expr c = name(where_fused(factor, where(steep, one))), minus = with_sign(c, word(c, sign_mask(c)));
+  const auto sum = [&](const Expr& a, const Expr& b, const Expr& rest) {
+    const Expr most = name(where(!steepest, rest));
+    return name(where_fused(fma(a, b, most), strict::add(most, strict::mul(a, b))));
+  };
+  return {name(where_fused(one_of(angle, half_pi), one_of(half_pi / 2, half_pi))), sum(minus, x, y), sum(c, y, x)};
 }
 
-// The multiple of pi / 4, and what is left of it.
-Expr eighths_of(Names& name, const Octants& of) {
-  const Expr eighth = number(of.above, std::numbers::pi / 4);
-  return name(strict::add(where(of.is_steep, eighth), where(of.is_steepest, eighth)));
-}
-Expr low_of(Names& name, const Expr& multiple) {
-  const double of_single = -0x1.777a5cp-25 / 0x1.921fb6p0, of_double = 0x1.1a62633145c07p-54 / 0x1.921fb54442d18p0;
-  return name(multiple * number(multiple, is_single(multiple) ? of_single : of_double));
+// The first sum does not wait for the polynomial.
+Expr with_angle_of(Names& name, const Expr& quotient, const Expr& angle) {
+  const Expr square = name(quotient * quotient), cube = name(strict::mul(quotient, square));
+  const Expr sum = name(strict::add(angle, quotient)), factor = name(polynomial(name, square, form_of(sum).tangent));
+  const double second_word =
+      is_single(sum) ? -0x1.777a5cp-25 / 0x1.921fb6p0 : 0x1.1a62633145c07p-54 / 0x1.921fb54442d18p0;
+  const Expr low = strict::mul(angle, number(angle, second_word));
+  return where_fused(fma(cube, factor, sum), strict::add(sum, strict::add(strict::mul(cube, factor), low)));
 }
 
 }  // namespace
@@ -75,52 +89,54 @@ Expr low_of(Names& name, const Expr& multiple) {
 Expr atan(const Expr& argument) {
   Names name;
   const Expr x = name(argument), size = name(magnitude(x)), one = number(x, 1);
-  const Octants of = octants_of(name, size, one, strict::less(number(x, 0.5), size), strict::less(number(x, 2), size));
-  const Expr multiple = eighths_of(name, of), quotient = name(strict::div(of.above, of.below));
-  return name.around(with_sign(sum_of(name, quotient, {multiple, low_of(name, multiple)}), sign_bit(x)));
+  const Octant of = octant_of(name, size, one, strict::less(number(x, 0.5), size), strict::less(number(x, 2), size));
+  return name.around(with_sign(with_angle_of(name, name(strict::div(of.above, of.below)), of.angle), sign_bit(x)));
 }
 
 namespace {
 
 // Where x is negative, pi less the angle of its absolute value.
-Expr angle_of(Names& name, const Octants& of, const Expr& y, const Expr& x) {
-  const Expr turn = name(sign_bit(x)), half_turn = name(where(turn != word(x, 0), number(x, std::numbers::pi)));
-  const Expr multiple = name(strict::add(half_turn, with_sign(eighths_of(name, of), turn)));
+Expr angle_of(Names& name, const Octant& of, const Expr& y, const Expr& x) {
+  const Expr turn = name(sign_bit(x)), half_turn = where(turn != word(x, 0), number(x, std::numbers::pi));
+  const Expr angle = strict::add(half_turn, with_sign(of.angle, turn));
   const Expr quotient = name(with_sign(strict::div(of.above, of.below), turn));
-  return with_sign(sum_of(name, quotient, {multiple, low_of(name, multiple)}), sign_bit(y));
+  return with_sign(with_angle_of(name, quotient, angle), sign_bit(y));
 }
 
-Octants octants_of_both(Names& name, const Expr& height, const Expr& width) {
-  return octants_of(name, height, width, strict::less(width, strict::add(height, height)),
-                    strict::less(strict::add(width, width), height));
+Octant octant_of_both(Names& name, const Expr& height, const Expr& width) {
+  return octant_of(name, height, width, strict::less(width, strict::add(height, height)),
+                   strict::less(strict::add(width, width), height));
 }
 
 }  // namespace
 
-// The divisor is the larger one, or less than twice as large.
+// The divisor is the larger one, or not three times as large.
 Expr atan2(const Expr& opposite, const Expr& adjacent) {
   Names name;
   const Expr y = name(opposite), x = name(adjacent);
-  const Octants of = octants_of_both(name, name(magnitude(y)), name(magnitude(x)));
-  const Expr is_usual = is_within(of.below, is_single(x) ? 0x1p-126 : 0x1p-1022, is_single(x) ? 0x1p127 : 0x1p1023);
+  const Octant of = octant_of_both(name, name(magnitude(y)), name(magnitude(x)));
+  const Expr is_usual = is_within(of.below, is_single(x) ? 0x1p-124 : 0x1p-1020, is_single(x) ? 0x1p126 : 0x1p1022);
   return name.around(usually(angle_of(name, of, y, x), !is_usual, "atan2", {y, x}));
 }
 
-// 0 / 0 is to be 0, and infinity / infinity 1.
+// 0 / 0 is to be 0, and infinity / infinity 1; by an infinity other numbers, but not NaN, are to be divided as 0 by 1.
 Expr rare_atan2(const std::vector<Expr>& arguments) {
   Names name;
-  const Expr &y = arguments[0], &x = arguments[1], one = number(x, 1);
+  const Expr &y = arguments[0], &x = arguments[1], zero = number(x, 0), one = number(x, 1), infinite = infinity(x);
   const Expr height = name(magnitude(y)), width = name(magnitude(x));
-  const Expr are_equal = name(strict::equal(width, height)), is_zero = name(are_equal && strict::equal(width, number(x, 0)));
-  const Expr both_infinite = name(are_equal && strict::equal(width, infinity(x)));
+  const Expr is_high = name(strict::equal(height, infinite)), is_wide = name(strict::equal(width, infinite));
   // No sum overflows, and no ratio that counts loses bits.
   const Expr is_large = strict::less(one, height) || strict::less(one, width);
   const double least = is_single(x) ? 0x1p-64 : 0x1p-512;
   const Expr scale = name(Halide::select(is_large, number(x, least), number(x, 1 / least)));
-  const auto scaled = [&](const Expr& size, const Expr& is_one) {
-    return name(float_of(Halide::select(is_one, bits_of(one), bits_of(strict::mul(size, scale)))));
+  const auto scaled = [&](const Expr& size, const Expr& is_one, const Expr& is_other_infinite) {
+    const Expr is_small = is_other_infinite && strict::less(size, infinite);
+    const Expr finite = where(!is_small, strict::mul(size, scale));
+    return name(float_of(Halide::select(is_one, bits_of(one), bits_of(finite))));
   };
-  const Octants of = octants_of_both(name, scaled(height, both_infinite), scaled(width, both_infinite || is_zero));
+  const Expr is_origin = strict::equal(height, zero) && strict::equal(width, zero);
+  const Octant of =
+      octant_of_both(name, scaled(height, is_high, is_wide), scaled(width, is_wide || is_origin, is_high));
   return name.around(angle_of(name, of, y, x));
 }
 

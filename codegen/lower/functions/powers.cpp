@@ -214,7 +214,7 @@ Expr rare_cbrt(const std::vector<Expr>& arguments) {
 
 namespace {
 
-// For an approximate y: y - y (h / 2 - 3 h^2 / 8) with h = x y^2 - 1, three times as many bits of x^(-1/2). `root` is x y.
+// For an approximate y, and x y: y - y (h / 2 - 3 h^2 / 8) with h = x y^2 - 1, three times as many bits of x^(-1/2).
 Expr with_more_bits(Names& names, const Expr& root, const Expr& y) {
   const Expr h = names(product_error(root, y, number(y, 1)));
   return names(fma(names(strict::mul(y, h)), names(fma(h, number(h, 0.375), number(h, -0.5))), y));

@@ -121,7 +121,8 @@ Expr RareCases::visit(const Call* op) {
   const Expr usual = named(arguments[0]), is_rare = named(arguments[1]);
   const auto rare_case = rare_cases().at(op->name.substr(kPrefix.size()));
   const Expr rare = mutate(rare_case({arguments.begin() + 2, arguments.end()}));
-  const Expr none = likely_none(is_rare.type().is_scalar() ? is_rare : VectorReduce::make(VectorReduce::Or, is_rare, 1));
+  const Expr none =
+      likely_none(is_rare.type().is_scalar() ? is_rare : VectorReduce::make(VectorReduce::Or, is_rare, 1));
   const Expr mixed = Halide::select(is_rare, rare, usual);
   Expr chosen = Call::make(usual.type(), Call::if_then_else, {none, usual, mixed}, Call::PureIntrinsic);
   for (const auto& [name, value] : {std::pair(usual, arguments[0]), std::pair(is_rare, arguments[1])})

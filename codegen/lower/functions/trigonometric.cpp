@@ -1,4 +1,4 @@
-// sin, cos and tan: |x| less the nearest multiple of pi (an odd half of it, or a half) and a polynomial. Multiples are
+// sin, cos and tan: x less the nearest multiple of pi (an odd half of it, or a half) and a polynomial. Multiples are
 // products with pieces of pi so short that all but the last are exact (Cody and Waite 1980), for |x| below a limit;
 // beyond it, in a branch, remainders come from the bits of 1/pi (Payne and Hanek 1983).
 #include "codegen/lower/functions/trigonometric.h"
@@ -49,8 +49,8 @@ const Form kDouble{0x1p20,
                    0x1.883bd2d1ccbebp-49,
                    0x1p-1000};
 
-// tan(r) = r + r^3 p(r^2) within pi / 4, within 0.33 ulp, and least near pi / 4. In f64, where p is long, it is the quotient
-// (r + r^3 p(r^2)) / (1 + r^2 q(r^2)), within 0.01 ulp.
+// tan(r) = r + r^3 p(r^2) within pi / 4, within 0.33 ulp, and least near pi / 4. In f64, where p is long, it is the
+// quotient (r + r^3 p(r^2)) / (1 + r^2 q(r^2)), within 0.01 ulp.
 const std::vector<double> kTangent{0x1.5554d4p-2, 0x1.112feep-3, 0x1.b5421cp-5,
                                    0x1.92541p-6,  0x1.7e3342p-9, 0x1.37884ap-7};
 const std::vector<double> kAbove{-0x1.1127ced94dbb5p-3, 0x1.c0cc82ee404b6p-9, -0x1.2b701d89830d6p-16};
@@ -80,7 +80,7 @@ Expr less(Names& name, const Expr& x, const Expr& n, double piece) { return name
 // r + r^3 p of a zero then has its sign.
 Expr square_of(Names& name, const Expr& r) { return name(fma(r, r, number(r, -form_of(r).tiny))); }
 
-// x less n times pi is r, the polynomial's argument may be near it, and `sign` turns it.
+// Of x less n times pi, turned by `sign`. The polynomial takes a number near that, which is known earlier.
 Expr fused_sine(Names& name, const Expr& x, const Expr& n, const Expr& sign) {
   const Form& form = form_of(x);
   const Expr near = less(name, less(name, x, n, form.words[0]), n, form.words[1]);
@@ -126,7 +126,7 @@ struct Excessive {
   Expr value, excess;
 };
 
-// Where the difference is small, it is exact, like the product with the second piece.
+// x less n halves of pi. Where the second difference is small, it is exact, like the product with the second piece.
 Excessive fused_less_halves(Names& name, const Expr& x, const Expr& n) {
   const std::vector<double>& piece = form_of(x).halves;
   const Expr first = less(name, x, n, piece[0]), r = less(name, first, n, piece[1]);
@@ -188,16 +188,17 @@ Expr sin(const Expr& argument) {
   const auto multiple = [&](const Expr& of) { return multiples(name, of, 0x1.45f306dc9c883p-2, 0); };
   const Rounded n = multiple(x), portable_n = multiple(size);
   const Expr fused = fused_sine(name, x, n.value, odd_sign(n.integer));
-  const Expr portable = with_sign(portable_sine(name, size, portable_n.value), odd_sign(portable_n.integer) ^ sign_bit(x));
+  const Expr portable =
+      with_sign(portable_sine(name, size, portable_n.value), odd_sign(portable_n.integer) ^ sign_bit(x));
   return name.around(usually(where_fused(fused, portable), is_beyond(x, form_of(x).limit), "sin", {x}));
 }
 
 Expr cos(const Expr& argument) {
   Names name;
-  const Expr x = name(argument);
-  const Rounded n = multiples(name, x, 0x1.45f306dc9c883p-2, 0.5);
+  const Expr x = name(argument), size = name(magnitude(x));
+  const Rounded n = multiples(name, size, 0x1.45f306dc9c883p-2, 0.5);
   const Expr half = name(strict::sub(n.value, number(x, 0.5))), sign = name(odd_sign(n.integer));
-  const Expr cosine = where_fused(fused_sine(name, x, half, sign), with_sign(portable_sine(name, x, half), sign));
+  const Expr cosine = where_fused(fused_sine(name, size, half, sign), with_sign(portable_sine(name, size, half), sign));
   return name.around(usually(cosine, is_beyond(x, form_of(x).limit), "cos", {x}));
 }
 
