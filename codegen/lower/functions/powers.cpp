@@ -2,7 +2,6 @@
 // logarithm has to have some 12 bits more than the result: that of f32 is computed in f64, that of f64 in two words (as
 // in FreeBSD's msun, by Sun Microsystems).
 #include <cmath>
-#include <limits>
 
 #include "codegen/lower/functions/exponentials.h"
 #include "codegen/lower/functions/functions.h"
