@@ -2,7 +2,6 @@
 // logarithm has to have some 12 bits more than the result: that of f32 is computed in f64, that of f64 in two words (as
 // in FreeBSD's msun, by Sun Microsystems).
 #include <cmath>
-#include <limits>
 
 #include "codegen/lower/functions/exponentials.h"
 #include "codegen/lower/functions/functions.h"
@@ -214,10 +213,10 @@ Expr rare_cbrt(const std::vector<Expr>& arguments) {
 
 namespace {
 
-// y + y (h / 2 + 3 h^2 / 8) with h = 1 - x y^2: three times as many bits of x^(-1/2).
-Expr with_more_bits(Names& names, const Expr& x, const Expr& y) {
-  const Expr h = names(number(x, 1) - names(strict::mul(x, y)) * y);
-  return names(y + names(strict::mul(y, h)) * (h * number(x, 0.375) + number(x, 0.5)));
+// For an approximate y, and x y: y - y (h / 2 - 3 h^2 / 8) with h = x y^2 - 1, three times as many bits of x^(-1/2).
+Expr with_more_bits(Names& names, const Expr& root, const Expr& y) {
+  const Expr h = names(product_error(root, y, number(y, 1)));
+  return names(fma(names(strict::mul(y, h)), names(fma(h, number(h, 0.375), number(h, -0.5))), y));
 }
 
 }  // namespace
@@ -226,11 +225,13 @@ Expr rsqrt(const Expr& argument) {
   Names names;
   const Expr x = names(argument), exact = strict::div(number(x, 1), square_root(x));
   const Halide::Type single = x.type().with_bits(32);
-  Expr quick = names(Halide::cast(x.type(), approximate_inverse_root(Halide::cast(single, x))));
-  quick = with_more_bits(names, x, quick);
-  if (!is_single(x)) quick = with_more_bits(names, x, quick);
-  const Expr is_usual = is_within(x, 0x1p-126, is_single(x) ? std::numeric_limits<double>::infinity() : 0x1p127);
-  return names.around(where_approximate(usually(quick, !is_usual, "rsqrt", {x}), exact));
+  const Expr start = names(Halide::cast(x.type(), approximate_inverse_root(Halide::cast(single, x))));
+  const Expr root = names(strict::mul(x, start)), quick = with_more_bits(names, root, start);
+  // Of zero and subnormal numbers the approximation is infinite, of infinity 0 and of negative numbers NaN.
+  if (is_single(x))
+    return names.around(where_approximate(usually(quick, !strict::less(root, infinity(x)), "rsqrt", {x}), exact));
+  const Expr result = with_more_bits(names, names(strict::mul(x, quick)), quick);
+  return names.around(where_approximate(usually(result, !is_within(x, 0x1p-126, 0x1p127), "rsqrt", {x}), exact));
 }
 
 Expr rare_rsqrt(const std::vector<Expr>& arguments) {

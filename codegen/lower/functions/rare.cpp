@@ -18,6 +18,7 @@ const std::map<std::string, Expr (*)(const std::vector<Expr>&)>& rare_cases() {
   static const std::map<std::string, Expr (*)(const std::vector<Expr>&)> all{
       {"acosh", rare_acosh},
       {"asinh", rare_asinh},
+      {"atan2", rare_atan2},
       {"atanh", rare_atanh},
       {"cbrt", rare_cbrt},
       {"cos", rare_cos},
@@ -71,6 +72,13 @@ Expr inverse_root_instruction(const Expr& x) {
   return parts.size() == 1 ? parts[0] : Halide::Internal::Shuffle::make_concat(parts);
 }
 
+// That there is none, which LLVM then takes for true: it keeps constants in registers for the usual arithmetic, where
+// the rare case would have them loaded in each iteration. Its pass knows this one form of comparison.
+Expr likely_none(const Expr& any) {
+  const Halide::Type type = Halide::Int(32);
+  return Call::make(type, "llvm.expect.i32", {Halide::cast(type, any), 0}, Call::PureExtern) == 0;
+}
+
 }  // namespace
 
 Expr usually(const Expr& usual, const Expr& is_rare, const std::string& rare_case, const std::vector<Expr>& arguments) {
@@ -113,9 +121,10 @@ Expr RareCases::visit(const Call* op) {
   const Expr usual = named(arguments[0]), is_rare = named(arguments[1]);
   const auto rare_case = rare_cases().at(op->name.substr(kPrefix.size()));
   const Expr rare = mutate(rare_case({arguments.begin() + 2, arguments.end()}));
-  const Expr any = is_rare.type().is_scalar() ? is_rare : VectorReduce::make(VectorReduce::Or, is_rare, 1);
+  const Expr none =
+      likely_none(is_rare.type().is_scalar() ? is_rare : VectorReduce::make(VectorReduce::Or, is_rare, 1));
   const Expr mixed = Halide::select(is_rare, rare, usual);
-  Expr chosen = Call::make(usual.type(), Call::if_then_else, {any, mixed, usual}, Call::PureIntrinsic);
+  Expr chosen = Call::make(usual.type(), Call::if_then_else, {none, usual, mixed}, Call::PureIntrinsic);
   for (const auto& [name, value] : {std::pair(usual, arguments[0]), std::pair(is_rare, arguments[1])})
     chosen = Halide::Internal::Let::make(name.as<Halide::Internal::Variable>()->name, value, chosen);
   return chosen;

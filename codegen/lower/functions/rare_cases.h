@@ -9,6 +9,7 @@ namespace tile_tune::codegen::functions {
 
 Halide::Expr rare_acosh(const std::vector<Halide::Expr>& arguments);
 Halide::Expr rare_asinh(const std::vector<Halide::Expr>& arguments);
+Halide::Expr rare_atan2(const std::vector<Halide::Expr>& arguments);
 Halide::Expr rare_atanh(const std::vector<Halide::Expr>& arguments);
 Halide::Expr rare_cbrt(const std::vector<Halide::Expr>& arguments);
 Halide::Expr rare_cos(const std::vector<Halide::Expr>& arguments);

@@ -1,4 +1,4 @@
-// sin, cos and tan: |x| less the nearest multiple of pi (an odd half of it, or a half) and a polynomial. Multiples are
+// sin, cos and tan: x less the nearest multiple of pi (an odd half of it, or a half) and a polynomial. Multiples are
 // products with pieces of pi so short that all but the last are exact (Cody and Waite 1980), for |x| below a limit;
 // beyond it, in a branch, remainders come from the bits of 1/pi (Payne and Hanek 1983).
 #include "codegen/lower/functions/trigonometric.h"
@@ -15,49 +15,49 @@ using Halide::Expr;
 
 struct Form {
   double limit;
-  // pi: n times one of the first pieces has no more bits than the type, with n up to limit * 2 / pi and a half; and in
-  // three words; and what the first of these lacks, of which n times the first piece is as short, too.
-  std::vector<double> pi, words, rest;
+  // pi: n times one of the first pieces has no more bits than the type, with n up to limit * 2 / pi and a half.
+  std::vector<double> pi;
+  // In three words, none of them negative; and the limit for tangents and pi / 2 for these, n times the second of which
+  // has no more bits than the type.
+  std::vector<double> words;
+  double limit_of_halves;
+  std::vector<double> halves;
   // sin(r) = r + r^3 p(r^2) within pi / 2: least relative error.
   std::vector<double> sine;
   // The last coefficient where the sum is fused: a little less, lest the sum round to more than 1.
   double fused_last;
-  // tan(r) = (r + r^3 p(r^2)) / (1 + r^2 q(r^2)) within pi / 4: a quotient that is taken anyhow.
-  std::vector<double> above, below;
+  // So little that its product with a small number is 0.
+  double tiny;
 };
 
-// Of the quotients within 0.01 ulp.
-const Form kSingle{
-    0x1p14,
-    {0x1.92p1, 0x1.fb8p-11, -0x1.5ep-22, 0x1.0b4612p-33},
-    {0x1.921fb6p1, -0x1.777a5cp-24, -0x1.ee59dap-49},
-    {-0x1.778p-24, 0x1.68c234p-38, 0x1.898cc6p-63},
-    {-0x1.55554cp-3, 0x1.110edap-7, -0x1.9f70fp-13, 0x1.5dc902p-19},
-    0x1.5dc222p-19,
-    {-0x1.c7eb52p-4, 0x1.18e318p-10},
-    {-0x1.c7502ap-2, 0x1.055bdcp-6}};
+const Form kSingle{0x1p14,
+                   {0x1.92p1, 0x1.fb8p-11, -0x1.5ep-22, 0x1.0b4612p-33},
+                   {0x1.921fb4p1, 0x1.4442dp-23, 0x1.84698ap-47},
+                   12800,
+                   {0x1.921fb4p0, 0x1.444p-24, 0x1.68c234p-39},
+                   {-0x1.55554cp-3, 0x1.110edap-7, -0x1.9f70fp-13, 0x1.5dc902p-19},
+                   0x1.5dc222p-19,
+                   0x1p-120};
 
-const Form kDouble{
-    0x1p20,
-    {0x1.921fb544p1, 0x1.0b4611a6p-33, 0x1.3198a2ep-68, 0x1.b839a252049c1p-103},
-    {0x1.921fb54442d18p1, 0x1.1a62633145c07p-53, -0x1.f1976b7ed8fbcp-109},
-    {0x1.1a626332p-53, -0x1.747f23e32ed7p-86},
-    {-0x1.5555555555555p-3, 0x1.11111111110c9p-7, -0x1.a01a01a014eb7p-13, 0x1.71de3a52aac68p-19, -0x1.ae6454d968e2dp-26,
-     0x1.6123ce53b3c91p-33, -0x1.ae43dd5450162p-41, 0x1.883c314450f1p-49},
-    0x1.883bd2d1ccbebp-49,
-    {-0x1.1127ced94dbb5p-3, 0x1.c0cc82ee404b6p-9, -0x1.2b701d89830d6p-16},
-    {-0x1.dde93cc1fc33p-2, 0x1.a46cf68a8091bp-6, -0x1.46d1585105e71p-12, 0x1.0b1c3290f662ap-21}};
+const Form kDouble{0x1p20,
+                   {0x1.921fb544p1, 0x1.0b4611a6p-33, 0x1.3198a2ep-68, 0x1.b839a252049c1p-103},
+                   {0x1.921fb54442d18p1, 0x1.1a62633145c06p-53, 0x1.c1cd129024e09p-106},
+                   0x1p20,
+                   {0x1.921fb54442d18p0, 0x1.1a626331p-54, 0x1.1701b839a252p-88},
+                   {-0x1.5555555555555p-3, 0x1.11111111110c9p-7, -0x1.a01a01a014eb7p-13, 0x1.71de3a52aac68p-19,
+                    -0x1.ae6454d968e2dp-26, 0x1.6123ce53b3c91p-33, -0x1.ae43dd5450162p-41, 0x1.883c314450f1p-49},
+                   0x1.883bd2d1ccbebp-49,
+                   0x1p-1000};
+
+// tan(r) = r + r^3 p(r^2) within pi / 4, within 0.33 ulp, and least near pi / 4. In f64, where p is long, it is the
+// quotient (r + r^3 p(r^2)) / (1 + r^2 q(r^2)), within 0.01 ulp.
+const std::vector<double> kTangent{0x1.5554d4p-2, 0x1.112feep-3, 0x1.b5421cp-5,
+                                   0x1.92541p-6,  0x1.7e3342p-9, 0x1.37884ap-7};
+const std::vector<double> kAbove{-0x1.1127ced94dbb5p-3, 0x1.c0cc82ee404b6p-9, -0x1.2b701d89830d6p-16};
+const std::vector<double> kBelow{-0x1.dde93cc1fc33p-2, 0x1.a46cf68a8091bp-6, -0x1.46d1585105e71p-12,
+                                 0x1.0b1c3290f662ap-21};
 
 const Form& form_of(const Expr& x) { return is_single(x) ? kSingle : kDouble; }
-
-// r + r^3 p(r^2)
-Expr sine_of_rest(Names& name, const Expr& r, const Form& form) {
-  const Expr square = name(r * r), cube = name(strict::mul(r, square));
-  std::vector<double> fused = form.sine;
-  fused.back() = form.fused_last;
-  return name(where_fused(fma(cube, polynomial(name, square, fused), r),
-                          strict::add(r, cube * polynomial(name, square, form.sine))));
-}
 
 // An integer as float and as a word.
 struct Rounded {
@@ -72,19 +72,23 @@ Rounded multiples(Names& name, const Expr& size, double factor, double offset) {
   return {name(strict::sub(sum, shift)), bits_of(sum)};
 }
 
-// size - n * pi * scale in three steps, fused: the first is exact, since it has no more bits than the type.
-Expr fused_step(const Expr& rest, const Expr& n, double scale, size_t word) {
-  return fma(n, number(rest, -form_of(rest).words[word] * scale), rest);
-}
+// x less n times a piece of pi: exact for the first piece, since the difference has no more bits than the type. Where
+// no piece is negative, nor n of no sign, a zero keeps its own.
+Expr less(Names& name, const Expr& x, const Expr& n, double piece) { return name(fma(n, number(x, -piece), x)); }
 
-// That and its error: where the difference is small, it is exact, like the product.
-Pair fused_less_multiple(Names& name, const Expr& size, const Expr& n, double scale) {
-  const auto piece = [&](size_t k) { return number(size, form_of(size).rest[k] * scale); };
-  const Expr first = name(fused_step(size, n, scale, 0)), product = name(strict::mul(n, piece(0)));
-  const Expr second = name(strict::sub(first, product));
-  const Expr lost = name(strict::sub(strict::sub(first, second), product));
-  const Expr low = name(fma(n, -piece(1), lost));
-  return {second, is_single(size) ? name(fma(n, -piece(2), low)) : low};
+// The square of r, and of a zero a number that is less than one: where the cube is that times r, and p is negative,
+// r + r^3 p of a zero then has its sign.
+Expr square_of(Names& name, const Expr& r) { return name(fma(r, r, number(r, -form_of(r).tiny))); }
+
+// Of x less n times pi, turned by `sign`. The polynomial takes a number near that, which is known earlier.
+Expr fused_sine(Names& name, const Expr& x, const Expr& n, const Expr& sign) {
+  const Form& form = form_of(x);
+  const Expr near = less(name, less(name, x, n, form.words[0]), n, form.words[1]);
+  const Expr r = name(with_sign(less(name, near, n, form.words[2]), sign));
+  const Expr square = square_of(name, near);
+  std::vector<double> sine = form.sine;
+  sine.back() = form.fused_last;
+  return name(fma(name(strict::mul(r, square)), polynomial(name, square, sine), r));
 }
 
 Pair portable_less_multiple(Names& name, const Expr& size, const Expr& n, double scale) {
@@ -105,68 +109,109 @@ Pair portable_less_multiple(Names& name, const Expr& size, const Expr& n, double
   return {high, strict::sub(strict::sub(rounded, high), correction)};
 }
 
-Pair less_multiple(Names& name, const Expr& size, const Expr& n, double scale) {
-  const Pair fused = fused_less_multiple(name, size, n, scale), portable = portable_less_multiple(name, size, n, scale);
-  return {name(where_fused(fused.high, portable.high)), name(where_fused(fused.low, portable.low))};
-}
-
-// The sine of that for scale 1, where the error of one number does not matter.
-Expr sine_less_multiple(Names& name, const Expr& size, const Expr& n) {
-  const Expr second = name(fused_step(name(fused_step(size, n, 1, 0)), n, 1, 1));
-  const Expr r = where_fused(fused_step(second, n, 1, 2), portable_less_multiple(name, size, n, 1).high);
-  return sine_of_rest(name, name(r), form_of(size));
+Expr portable_sine(Names& name, const Expr& x, const Expr& n) {
+  const Expr r = portable_less_multiple(name, x, n, 1).high;
+  const Expr square = name(r * r), cube = name(strict::mul(r, square));
+  return name(strict::add(r, cube * polynomial(name, square, form_of(x).sine)));
 }
 
 Expr odd_sign(const Expr& integer) { return integer << word(integer, integer.type().bits() - 1); }
 
-// The tangent of a number whose nearest multiple of pi / 2 is an even one, or an odd one, where `sign` has its bit, and
-// r from it; the caller has to give it that sign.
-Expr tangent_of(Names& name, const Pair& r, const Expr& sign) {
-  const Form& form = form_of(r.high);
-  const Expr square = name(r.high * r.high), cube = name(strict::mul(r.high, square));
-  const Expr one = number(square, 1), below = name(polynomial(name, square, form.below));
-  // What r lacks counts 1 + tan(r)^2 times.
-  const Expr rest = name(cube * polynomial(name, square, form.above) + name(r.low * square + r.low));
+Expr is_odd(Names& name, const Expr& sign) {
+  return name(Halide::reinterpret(sign.type().with_code(halide_type_int), sign) < 0);
+}
+
+// A number, and what it has too much.
+struct Excessive {
+  Expr value, excess;
+};
+
+// x less n halves of pi. Where the second difference is small, it is exact, like the product with the second piece.
+Excessive fused_less_halves(Names& name, const Expr& x, const Expr& n) {
+  const std::vector<double>& piece = form_of(x).halves;
+  const Expr first = less(name, x, n, piece[0]), r = less(name, first, n, piece[1]);
+  return {r, less(name, less(name, name(strict::sub(r, first)), n, -piece[1]), n, -piece[2])};
+}
+
+Excessive portable_less_halves(Names& name, const Expr& x, const Expr& n) {
+  const Pair r = portable_less_multiple(name, x, n, 0.5);
+  return {r.high, name(strict::sub(number(x, 0), r.low))};
+}
+
+// a b - c
+Expr product_less(const Expr& a, const Expr& b, const Expr& c) {
+  return where_fused(fma(a, b, with_sign(c, word(c, sign_mask(c)))), a * b - c);
+}
+
+// The excess counts 1 + tan(r)^2 times: nearly.
+Expr counted(Names& name, const Expr& excess, const Expr& square) {
+  return name(where_fused(fma(excess, square, excess), excess * square + excess));
+}
+
+Expr single_tangent(Names& name, const Excessive& r, const Expr& sign) {
+  const auto& [value, excess] = r;
+  const Expr square = name(value * value), cube = name(strict::mul(value, square));
+  const Expr rest = product_less(cube, name(estrin(name, square, kTangent)), counted(name, excess, square));
+  const Expr tangent = name(strict::add(value, rest));
+  return Halide::select(is_odd(name, sign), strict::div(number(square, -1), tangent), tangent);
+}
+
+Expr double_tangent(Names& name, const Excessive& r, const Expr& sign) {
+  const auto& [value, excess] = r;
+  const Expr square = name(where_fused(square_of(name, value), value * value)), cube = name(strict::mul(value, square));
+  const Expr one = number(square, 1), below = name(estrin(name, square, kBelow));
+  const Expr rest = name(product_less(cube, name(polynomial(name, square, kAbove)), counted(name, excess, square)));
   // What the cosine loses is taken from the sine, as large a part of it.
   const Expr product = name(strict::mul(square, below)), sum = name(strict::add(product, one));
   const Expr cosine = name(where_fused(fma(square, below, one), sum));
   const Expr difference = name(strict::sub(one, cosine));
   const Expr lost = name(where_fused(fma(square, below, difference), strict::add(product, difference)));
-  const Expr part = name(where_fused(r.high, cube * number(cube, 0.44) + r.high));
-  const Expr sine = name(strict::add(r.high, rest - lost * part));
-  const Expr is_odd = name(Halide::reinterpret(sign.type().with_code(halide_type_int), sign) < 0);
-  return strict::div(Halide::select(is_odd, cosine, sine), Halide::select(is_odd, sine, cosine));
+  const Expr part = name(where_fused(value, cube * number(cube, 0.44) + value));
+  const Expr sine = name(strict::sub(value, product_less(lost, part, rest)));
+  const Expr odd = is_odd(name, sign);
+  return with_sign(strict::div(Halide::select(odd, cosine, sine), Halide::select(odd, sine, cosine)), sign);
 }
 
-Expr is_beyond(const Expr& size) { return !strict::less(size, number(size, form_of(size).limit)); }
+// The tangent of a number whose nearest multiple of pi / 2 is an even one, or an odd one, where `sign` has its bit, and
+// r from it.
+Expr tangent_of(Names& name, const Excessive& r, const Expr& sign) {
+  return is_single(r.value) ? single_tangent(name, r, sign) : double_tangent(name, r, sign);
+}
+
+Expr is_beyond(const Expr& x, double limit) { return !strict::less(magnitude(x), number(x, limit)); }
 
 }  // namespace
 
 Expr sin(const Expr& argument) {
   Names name;
   const Expr x = name(argument), size = name(magnitude(x));
-  const Rounded n = multiples(name, size, 0x1.45f306dc9c883p-2, 0);
-  const Expr sine = sine_less_multiple(name, size, n.value);
-  return name.around(usually(with_sign(sine, odd_sign(n.integer) ^ sign_bit(x)), is_beyond(size), "sin", {x}));
+  const auto multiple = [&](const Expr& of) { return multiples(name, of, 0x1.45f306dc9c883p-2, 0); };
+  const Rounded n = multiple(x), portable_n = multiple(size);
+  const Expr fused = fused_sine(name, x, n.value, odd_sign(n.integer));
+  const Expr portable =
+      with_sign(portable_sine(name, size, portable_n.value), odd_sign(portable_n.integer) ^ sign_bit(x));
+  return name.around(usually(where_fused(fused, portable), is_beyond(x, form_of(x).limit), "sin", {x}));
 }
 
 Expr cos(const Expr& argument) {
   Names name;
   const Expr x = name(argument), size = name(magnitude(x));
-  const Rounded n = multiples(name, size, 0x1.45f306dc9c883p-2, -0.5);
-  const Expr half = name(strict::add(n.value, number(x, 0.5)));
-  const Expr sine = sine_less_multiple(name, size, half);
-  const Expr sign = odd_sign(n.integer) ^ word(x, uint64_t{1} << (x.type().bits() - 1));
-  return name.around(usually(with_sign(sine, sign), is_beyond(size), "cos", {x}));
+  const Rounded n = multiples(name, size, 0x1.45f306dc9c883p-2, 0.5);
+  const Expr half = name(strict::sub(n.value, number(x, 0.5))), sign = name(odd_sign(n.integer));
+  const Expr cosine = where_fused(fused_sine(name, size, half, sign), with_sign(portable_sine(name, size, half), sign));
+  return name.around(usually(cosine, is_beyond(x, form_of(x).limit), "cos", {x}));
 }
 
 Expr tan(const Expr& argument) {
   Names name;
   const Expr x = name(argument), size = name(magnitude(x));
-  const Rounded n = multiples(name, size, 0x1.45f306dc9c883p-1, 0);
-  const Pair r = less_multiple(name, size, n.value, 0.5);
-  const Expr sign = name(odd_sign(n.integer));
-  return name.around(usually(with_sign(tangent_of(name, r, sign), sign ^ sign_bit(x)), is_beyond(size), "tan", {x}));
+  const auto tangent = [&](const Expr& of, Excessive (*less_halves)(Names&, const Expr&, const Expr&)) {
+    const Rounded n = multiples(name, of, 0x1.45f306dc9c883p-1, 0);
+    return name(tangent_of(name, less_halves(name, of, n.value), name(odd_sign(n.integer))));
+  };
+  const Expr fused = tangent(x, fused_less_halves);
+  const Expr portable = with_sign(tangent(size, portable_less_halves), sign_bit(x));
+  return name.around(usually(where_fused(fused, portable), is_beyond(x, form_of(x).limit_of_halves), "tan", {x}));
 }
 
 // sin(high + low) = sin(high) + low cos(high).
@@ -280,8 +325,8 @@ Expr large_cosine(const Expr& x) {
 Expr large_tangent(const Expr& x) {
   Names name;
   const Remainder r = remainder_of(name, x, 0, 61);
-  const Expr sign = name(odd_sign(r.multiple));
-  return name.around(with_sign(tangent_of(name, r.value, sign), sign ^ sign_bit(x)));
+  const Excessive rest{r.value.high, name(strict::sub(number(x, 0), r.value.low))};
+  return name.around(with_sign(tangent_of(name, rest, name(odd_sign(r.multiple))), sign_bit(x)));
 }
 
 }  // namespace

@@ -21,6 +21,9 @@
 namespace tile_tune::codegen::functions {
 namespace {
 
+// As many vectors as the default schedule computes in an iteration.
+constexpr int kVectors = 4;
+
 // Three arrays fit the nearest cache.
 template <typename T>
 constexpr size_t kElements = (12 << 10) / sizeof(T);
@@ -115,14 +118,14 @@ struct Comparison {
 };
 template <typename T, typename Own, typename Other>
 Comparison compared(const Own& own, const Other& other) {
-  constexpr size_t kRounds = 20, kVector = 64 / sizeof(T);
+  constexpr size_t kRounds = 20, kIteration = kVectors * 64 / sizeof(T);
   std::array<double, kRounds> owns, others, ratios;
   double own_call = 1e30, other_call = 1e30;
   for (int round = 0; round < 4; ++round) {
-    own_call = std::min(own_call, nanoseconds(own, kVector));
-    other_call = std::min(other_call, nanoseconds(other, kVector));
+    own_call = std::min(own_call, nanoseconds(own, kIteration));
+    other_call = std::min(other_call, nanoseconds(other, kIteration));
   }
-  const auto of_element = [](double time, double call) { return (time - call) / (kElements<T> - kVector); };
+  const auto of_element = [](double time, double call) { return (time - call) / (kElements<T> - kIteration); };
   for (size_t round = 0; round < kRounds; ++round) {
     owns[round] = of_element(nanoseconds(own, kElements<T>), own_call);
     others[round] = of_element(nanoseconds(other, kElements<T>), other_call);
@@ -139,7 +142,7 @@ Comparison comparison(const Name& function, const std::string& target, void* loo
   const std::array<Array<T>, 3> columns{Array<T>(0), Array<T>(1), Array<T>(2)};
   for (int k = 0; k < 3; ++k) std::ranges::copy(between<T>(least, most, kElements<T>, k + 1), columns[k].data());
   const Array<T> results(3);
-  const VectorFunction<T> ours(function.name, function.arguments, target);
+  const VectorFunction<T> ours(function.name, function.arguments, target, kVectors);
   std::vector<const T*> arguments;
   for (int k = 0; k < function.arguments; ++k) arguments.push_back(columns[k].data());
   using Loop = void (*)(const T*, const T*, T*, size_t);

@@ -49,6 +49,26 @@ void check_bits() {
   }
 }
 
+// Odd functions and an even one are that to the last bit.
+template <typename T>
+void check_signs() {
+  const auto given = samples<T>(3000, 1);
+  std::vector<T> turned;
+  for (const T x : given) turned.push_back(-x);
+  for (const std::string name : {"sin", "tan", "atan", "cos"})
+    for (const auto& target : targets()) {
+      CAPTURE(name, target);
+      const VectorFunction<T> function(name, 1, target);
+      const auto of_given = function({given}), of_turned = function({turned});
+      for (size_t k = 0; k < given.size(); ++k) {
+        if (std::isnan(of_given[k]) && std::isnan(of_turned[k])) continue;
+        CAPTURE(given[k], of_given[k], of_turned[k]);
+        const T expected = name == "cos" ? of_given[k] : -of_given[k];
+        REQUIRE(std::memcmp(&expected, &of_turned[k], sizeof(T)) == 0);
+      }
+    }
+}
+
 template <typename T>
 void check_all() {
   for (const auto& [name, arguments] : names()) {
@@ -65,6 +85,11 @@ void check_all() {
 TEST_CASE("functions of f32 are within their allowance", "[property]") { check_all<float>(); }
 
 TEST_CASE("functions of f64 are within their allowance", "[property]") { check_all<double>(); }
+
+TEST_CASE("odd functions are odd to the last bit and cos is even", "[property]") {
+  check_signs<float>();
+  check_signs<double>();
+}
 
 TEST_CASE("functions of a deterministic target have the same bits with the fewest instructions", "[property]") {
   if (Halide::get_host_target().arch != Halide::Target::X86) return;

@@ -34,10 +34,10 @@ struct VectorFunction<T>::Compiled {
 };
 
 template <typename T>
-VectorFunction<T>::VectorFunction(const std::string& name, int arguments, const std::string& target)
+VectorFunction<T>::VectorFunction(const std::string& name, int arguments, const std::string& target, int vectors)
     : compiled_(std::make_unique<Compiled>()) {
   const Halide::Type type = Halide::type_of<T>();
-  Halide::Var i("i");
+  Halide::Var i("i"), vector("vector"), lane("lane");
   std::vector<Halide::Expr> values;
   std::vector<Halide::Argument> inputs;
   for (int k = 0; k < arguments; ++k) {
@@ -48,7 +48,8 @@ VectorFunction<T>::VectorFunction(const std::string& name, int arguments, const 
   const Halide::Target machine = target_of(target).with_feature(Halide::Target::NoAsserts);
   Halide::Func result("result_of_" + name);
   result(i) = with_ieee_rules(call(name, values), false);
-  result.vectorize(i, machine.natural_vector_size<T>());
+  const int lanes = machine.natural_vector_size<T>();
+  result.split(i, i, vector, lanes * vectors).split(vector, vector, lane, lanes).vectorize(lane).unroll(vector);
   result.add_custom_lowering_pass(new RareCases(machine));
   compiled_->callable = result.compile_to_callable(inputs, machine);
 }

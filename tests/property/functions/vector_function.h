@@ -16,8 +16,9 @@ std::vector<std::string> targets();
 template <typename T>
 class VectorFunction {
  public:
-  /// `target` is one of targets(), or "strict avx2" or "strict sse41".
-  VectorFunction(const std::string& name, int arguments, const std::string& target);
+  /// `target` is one of targets(), or "strict avx2" or "strict sse41". So many vectors are computed in an iteration;
+  /// the arrays hold no less.
+  VectorFunction(const std::string& name, int arguments, const std::string& target, int vectors = 1);
   VectorFunction(VectorFunction&&) noexcept;
   ~VectorFunction();
 
