@@ -55,77 +55,79 @@ Expr erf(const Expr& argument) {
 
 namespace {
 
-// (1 + 2 a) e^(a^2) erfc(a), which is between 1 and 1.3, by (a - centre) / (a + centre) (after Shepherd and
-// Laframboise, 1981), and the least a whose erfc rounds to 0; ln 2 in two parts, of which the first has few bits.
+// (1 + 2 a) e^(a^2) erfc(a) = 1 + a P(a) / Q(a), a number between 1 and 1.28 (after Shepherd and Laframboise, 1981),
+// within 2^-26.7 and 2^-55; the least a whose erfc rounds to 0; ln 2 in two parts, of which the first has few bits.
 struct ErfcForm {
-  double centre, zero, ln2_high, ln2_low;
-  std::vector<double> scaled;
+  double zero, ln2_high, ln2_low;
+  std::vector<double> numerator, denominator;
 };
 
-const ErfcForm kErfcSingle{
-    2,
-    10.3,
-    0x1.62e4p-1,
-    0x1.7f7d1cp-20,
-    {0x1.46e80ep+0, -0x1.7bf5ecp-4, -0x1.5407bcp-3, 0x1.4ffa2ap-3, -0x1.bc2d14p-5, -0x1.074cbep-7, 0x1.1e2664p-7,
-     0x1.4dd732p-10, -0x1.8d0f44p-10, -0x1.b45952p-12, 0x1.548328p-12}};
+const ErfcForm kErfcSingle{10.3,
+                           0x1.62e4p-1,
+                           0x1.7f7d1cp-20,
+                           {0x1.a206a8p+3, 0x1.91570cp+3, 0x1.77ad2p+2, 0x1.69f1c8p+0, 0x1.06efep-3},
+                           {0x1.df9894p+3, 0x1.1ffdfap+5, 0x1.29796ap+5, 0x1.4fb044p+4, 0x1.a7bad4p+2, 1}};
 
 const ErfcForm kErfcDouble{
-    3.5,
     27.4,
     0x1.62e42fefap-1,
     0x1.cf79abc9e3b3ap-40,
-    {0x1.3e0a99a0ee914p+0,   -0x1.1ebd220ea593bp-3,  -0x1.59e2c284b11eap-7,  0x1.8f702ec6b332fp-4,
-     -0x1.d76830c3531ap-4,   0x1.686106046edb1p-4,   -0x1.8ff5ef76d49e4p-5,  0x1.38ec66711a58cp-6,
-     -0x1.143c4ca4eeaffp-8,  -0x1.3cf36981d6213p-12, 0x1.27e6640554d59p-11,  -0x1.fda9097d0c347p-14,
-     -0x1.66e1cefdc90e9p-15, 0x1.9708a6667a448p-16,  0x1.386cb9d1da5e2p-19,  -0x1.fffba09462c31p-19,
-     -0x1.715b0ea8df30ep-25, 0x1.421a28770b96p-21,   -0x1.442b718bd1ba6p-27, -0x1.8c7a9d4593106p-24,
-     0x1.7181f483aca29p-30,  0x1.534aa02201b38p-27}};
+    {0x1.b616019082443p+12, 0x1.9fd2f23ebf246p+13, 0x1.8af21b28063cp+13, 0x1.dff50d94ecf56p+12, 0x1.96197a2eb5ee6p+11,
+     0x1.ecc0e06dc35a8p+9, 0x1.ab1b9a0f3c76ep+7, 0x1.fcff82c17ff06p+4, 0x1.7991be45b0567p+1, 0x1.06eba8213aa2bp-3},
+    {0x1.f69c572ab9889p+12, 0x1.a3b57cd7aa15ep+14, 0x1.45ec5297430cfp+15, 0x1.36c2b1c0f016bp+15,
+     0x1.942af9b89fd26p+14, 0x1.7808df46aab19p+13, 0x1.fd5906fc58288p+11, 0x1.f2f187054edc9p+9, 0x1.55100c72ee23dp+7,
+     0x1.2950cbce55e98p+4, 1}};
 
-// Below it 1 - x - x p(x^2), whose first difference is exact where it is small.
-constexpr double kErfcSplit = 0.8;
+// Of even and of odd powers, of which the one has the square already.
+Expr of_halves(const Expr& x, const Expr& square, const std::vector<double>& coefficients) {
+  std::vector<double> halves[2];
+  for (size_t k = 0; k < coefficients.size(); ++k) halves[k % 2].push_back(coefficients[k]);
+  return horner(square, halves[1]) * x + horner(square, halves[0]);
+}
 
-// erfc of a from 0.8 on.
-Expr far_erfc(Names& name, const Expr& a) {
+// a * b + c, rounded once where that costs nothing.
+Expr product_and(const Expr& a, const Expr& b, const Expr& c) {
+  return where_fused(fma(a, b, c), strict::add(strict::mul(a, b), c));
+}
+
+// (1 + y) (1 + z) / (1 + 2 a), where e^(-a^2) = 2^n (1 + z): what the divisor and its inverse have lost is added to the
+// exponent, so that nothing but the last sum is rounded to the type's last bit. 2^100 times that, lest it be subnormal.
+Expr erfc_of_magnitude(Names& name, const Expr& a) {
   const ErfcForm& form = is_single(a) ? kErfcSingle : kErfcDouble;
-  const Expr one = number(a, 1), centre = number(a, form.centre);
-  const Expr q = name(strict::div(strict::sub(a, centre), strict::add(a, centre)));
-  const std::vector<double> above(form.scaled.begin() + 1, form.scaled.end());
-  const Pair factor = fast_two_sum(name, number(a, form.scaled[0]), name(strict::mul(q, series(name, q, above))));
-  const Pair divisor = two_sum(name, one, name(strict::mul(a, number(a, 2))));
-  // What the divisor has lost, over the divisor: an eighth of it more or less makes no difference.
-  const Expr inverse = float_of(word(a, is_single(a) ? 0x7ef311c7 : 0x7fde623822fc16e6) - bits_of(divisor.high));
+  const Expr one = number(a, 1), twice = name(strict::add(a, a)), divisor = name(strict::add(one, twice));
+  const Expr lost = strict::sub(twice, strict::sub(divisor, one));  // exact: 1 has no bits below the last of 2 a
+  const Expr inverse = name(strict::div(one, divisor));
+  const Expr excess = product_and(lost, inverse, product_error(divisor, inverse, one));
 
-  // a^2 in two parts, of which the first is exact: e^(-a^2) = 2^n e^r.
-  const Pair parts = halves(name, a);
-  const Expr square = name(strict::mul(parts.high, parts.high));
-  const Expr rest = strict::mul(parts.low, strict::add(a, parts.high));
-  const Expr to_integer = number(a, is_single(a) ? 0x1.8p23 + 254 : 0x1.8p52 + 2046);
-  const Expr shifted = name(strict::sub(to_integer, strict::mul(square, number(a, 0x1.71547652b82fep0))));
+  const Expr square = name(strict::mul(a, a)), less_square = name(with_sign(square, word(a, sign_mask(a))));
+  const Expr to_integer = number(a, is_single(a) ? 0x1.8p23 : 0x1.8p52);
+  const Expr shifted = name(product_and(less_square, number(a, 0x1.71547652b82fep0), to_integer));
   const Expr n = name(strict::sub(shifted, to_integer));
-  const Expr high = strict::sub(strict::sub(number(a, 0), square), strict::mul(n, number(a, form.ln2_high)));
-  const Expr low =
-      strict::add(strict::mul(n, number(a, form.ln2_low)), strict::add(rest, strict::mul(divisor.low, inverse)));
-  const Expr r = name(strict::sub(high, low));
-  const Expr power_less_one = name(strict::add(r, strict::mul(name(r * r), exponential_tail(name, r))));
-  const Pair sum = fast_two_sum(name, factor.high, name(strict::mul(factor.high, power_less_one)));
-  const Expr numerator = strict::add(sum.high, strict::add(sum.low, factor.low));
-  return name(scaled(name, name(strict::div(numerator, divisor.high)), {bits_of(shifted), r, {}, {}}));
+  const Expr high = product_and(n, number(a, -form.ln2_high), less_square);
+  const Expr low = product_and(n, number(a, form.ln2_low), product_error(a, a, square));
+  const Expr z = name(fraction_less_one(name, name(strict::sub(high, strict::add(low, excess)))));
+
+  const Expr numerator = strict::mul(a, of_halves(a, square, form.numerator));
+  const Expr y = name(strict::div(numerator, of_halves(a, square, form.denominator)));
+  const Expr more = name(strict::add(z, product_and(y, z, y)));
+  const Expr power = name(scaled_normal(inverse, {bits_of(shifted) + word(a, 100), z, {}, {}}));
+  const Pair product = two_product(name, power, more), sum = fast_two_sum(name, power, product.high);
+  return where_fused(fma(power, more, power), strict::add(sum.high, strict::add(sum.low, product.low)));
 }
 
 }  // namespace
 
+// erfc |x|, or 2 - erfc |x|.
 Expr erfc(const Expr& argument) {
   Names name;
-  const ErfcForm& form = is_single(argument) ? kErfcSingle : kErfcDouble;
-  const ErfForm& near_form = is_single(argument) ? kErfSingle : kErfDouble;
-  const Expr x = name(argument), size = name(magnitude(x)), square = name(x * x), one = number(x, 1);
-  const Expr near = strict::sub(strict::sub(one, x), strict::mul(x, series(name, square, near_form.near)));
-  const Expr a = name(Halide::select(strict::less(size, number(x, form.zero)), size, number(x, form.zero)));
-  const Expr far = far_erfc(name, a);
-  const Expr both = Halide::select(sign_bit(x) != word(x, 0), strict::sub(number(x, 2), far), far);
-  const Expr result = Halide::select(strict::less(size, number(x, kErfcSplit)), near, both);
-  return name.around(Halide::select(strict::is_nan(x), x, result));
+  const Expr x = name(argument), one = number(x, 1), sign = name(sign_bit(x));
+  const double zero = (is_single(x) ? kErfcSingle : kErfcDouble).zero;
+  const Expr value = erfc_of_magnitude(name, bounded_magnitude(name, x, zero));
+  // A minimum of two that is the second one if this is NaN.
+  const Expr above = name(strict::add(magnitude(x), one));
+  const Expr one_or_nan = name(Halide::select(strict::less(one, above), one, above));
+  const Expr of_two = strict::sub(one_or_nan, with_sign(one_or_nan, sign));
+  return name.around(product_and(value, with_sign(number(x, 0x1p-100), sign), of_two));
 }
 
 }  // namespace tile_tune::codegen::functions

@@ -20,6 +20,11 @@ const std::vector<double> kDoubleTail{
     0x1.0000000000001p-1,  0x1.5555555555558p-3,  0x1.5555555553cb8p-5,  0x1.111111110f8cbp-7,  0x1.6c16c178bac58p-10,
     0x1.a01a01afc2249p-13, 0x1.a019b877dd29fp-16, 0x1.71ddf762c3ce5p-19, 0x1.289221116d377p-22, 0x1.af620c5ddc211p-26};
 
+// P, where e^r = 1 + r + r c / (2 - c) with c = r - r^2 P(r^2): within 2^-60. A division takes less than the
+// coefficients that it saves.
+const std::vector<double> kDoubleQuotient{0x1.5555555555553p-3, -0x1.6c16c16c09e83p-9, 0x1.1566ab58eeeebp-14,
+                                          -0x1.bbd5296789628p-20, 0x1.63ee698dc28b7p-25};
+
 // Of (2^r - 1) / r and (10^r - 1) / r, within 0.1 ulp.
 const std::vector<double> kSingleBinary{0x1.62e43p-1,  0x1.ebfbdep-3,  0x1.c6af9ep-5,
                                         0x1.3b2c58p-7, 0x1.5ef4acp-10, 0x1.427932p-13};
@@ -115,7 +120,10 @@ Expr fraction(Names& names, const Expr& r) {
 
 Expr fraction_less_one(Names& names, const Expr& r) {
   // Strict, or LLVM would take r out of it.
-  return names(names(strict::mul(r, r)) * exponential_tail(names, r) + r);
+  const Expr square = names(strict::mul(r, r));
+  if (is_single(r)) return names(square * exponential_tail(names, r) + r);
+  const Expr c = names(r - square * horner(square, kDoubleQuotient));
+  return names(strict::add(r, strict::div(strict::mul(r, c), strict::sub(number(r, 2), c))));
 }
 
 Expr power_less_one(Names& names, const Expr& x, int more) {
