@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 
+#include "codegen/lower/functions/functions.h"
 #include "codegen/lower/functions/rare_cases.h"
 
 namespace tile_tune::codegen::functions {
@@ -98,6 +99,10 @@ Expr narrowed(Names& names, const Expr& x) {
 
 Expr where_fused(const Expr& fused, const Expr& portable) {
   return Call::make(fused.type(), kWhereFused, {fused, portable}, Call::PureExtern);
+}
+
+Expr multiply_add(const Expr& a, const Expr& b, const Expr& c) {
+  return where_fused(fma(a, b, c), strict::add(strict::mul(a, b), c));
 }
 
 Expr square_root(const Expr& x) {

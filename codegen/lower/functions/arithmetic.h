@@ -65,6 +65,9 @@ Halide::Expr narrowed(Names& names, const Halide::Expr& x);
 /// `fused` where fma() is an instruction and bits may differ between CPUs, and `portable` elsewhere.
 Halide::Expr where_fused(const Halide::Expr& fused, const Halide::Expr& portable);
 
+/// a * b + c, strict: rounded once where_fused(), and twice elsewhere.
+Halide::Expr multiply_add(const Halide::Expr& a, const Halide::Expr& b, const Halide::Expr& c);
+
 /// For vectors, too, which Halide::sqrt() is not.
 Halide::Expr square_root(const Halide::Expr& x);
 

@@ -74,20 +74,15 @@ const ErfcForm kErfcDouble{
     0x1.cf79abc9e3b3ap-40,
     {0x1.b616019082443p+12, 0x1.9fd2f23ebf246p+13, 0x1.8af21b28063cp+13, 0x1.dff50d94ecf56p+12, 0x1.96197a2eb5ee6p+11,
      0x1.ecc0e06dc35a8p+9, 0x1.ab1b9a0f3c76ep+7, 0x1.fcff82c17ff06p+4, 0x1.7991be45b0567p+1, 0x1.06eba8213aa2bp-3},
-    {0x1.f69c572ab9889p+12, 0x1.a3b57cd7aa15ep+14, 0x1.45ec5297430cfp+15, 0x1.36c2b1c0f016bp+15,
-     0x1.942af9b89fd26p+14, 0x1.7808df46aab19p+13, 0x1.fd5906fc58288p+11, 0x1.f2f187054edc9p+9, 0x1.55100c72ee23dp+7,
-     0x1.2950cbce55e98p+4, 1}};
+    {0x1.f69c572ab9889p+12, 0x1.a3b57cd7aa15ep+14, 0x1.45ec5297430cfp+15, 0x1.36c2b1c0f016bp+15, 0x1.942af9b89fd26p+14,
+     0x1.7808df46aab19p+13, 0x1.fd5906fc58288p+11, 0x1.f2f187054edc9p+9, 0x1.55100c72ee23dp+7, 0x1.2950cbce55e98p+4,
+     1}};
 
 // Of even and of odd powers, of which the one has the square already.
 Expr of_halves(const Expr& x, const Expr& square, const std::vector<double>& coefficients) {
   std::vector<double> halves[2];
   for (size_t k = 0; k < coefficients.size(); ++k) halves[k % 2].push_back(coefficients[k]);
   return horner(square, halves[1]) * x + horner(square, halves[0]);
-}
-
-// a * b + c, rounded once where that costs nothing.
-Expr product_and(const Expr& a, const Expr& b, const Expr& c) {
-  return where_fused(fma(a, b, c), strict::add(strict::mul(a, b), c));
 }
 
 // (1 + y) (1 + z) / (1 + 2 a), where e^(-a^2) = 2^n (1 + z): what the divisor and its inverse have lost is added to the
@@ -97,19 +92,19 @@ Expr erfc_of_magnitude(Names& name, const Expr& a) {
   const Expr one = number(a, 1), twice = name(strict::add(a, a)), divisor = name(strict::add(one, twice));
   const Expr lost = strict::sub(twice, strict::sub(divisor, one));  // exact: 1 has no bits below the last of 2 a
   const Expr inverse = name(strict::div(one, divisor));
-  const Expr excess = product_and(lost, inverse, product_error(divisor, inverse, one));
+  const Expr excess = multiply_add(lost, inverse, product_error(divisor, inverse, one));
 
   const Expr square = name(strict::mul(a, a)), less_square = name(with_sign(square, word(a, sign_mask(a))));
   const Expr to_integer = number(a, is_single(a) ? 0x1.8p23 : 0x1.8p52);
-  const Expr shifted = name(product_and(less_square, number(a, 0x1.71547652b82fep0), to_integer));
+  const Expr shifted = name(multiply_add(less_square, number(a, 0x1.71547652b82fep0), to_integer));
   const Expr n = name(strict::sub(shifted, to_integer));
-  const Expr high = product_and(n, number(a, -form.ln2_high), less_square);
-  const Expr low = product_and(n, number(a, form.ln2_low), product_error(a, a, square));
+  const Expr high = multiply_add(n, number(a, -form.ln2_high), less_square);
+  const Expr low = multiply_add(n, number(a, form.ln2_low), product_error(a, a, square));
   const Expr z = name(fraction_less_one(name, name(strict::sub(high, strict::add(low, excess)))));
 
   const Expr numerator = strict::mul(a, of_halves(a, square, form.numerator));
   const Expr y = name(strict::div(numerator, of_halves(a, square, form.denominator)));
-  const Expr more = name(strict::add(z, product_and(y, z, y)));
+  const Expr more = name(strict::add(z, multiply_add(y, z, y)));
   const Expr power = name(scaled_normal(inverse, {bits_of(shifted) + word(a, 100), z, {}, {}}));
   const Pair product = two_product(name, power, more), sum = fast_two_sum(name, power, product.high);
   return where_fused(fma(power, more, power), strict::add(sum.high, strict::add(sum.low, product.low)));
@@ -127,7 +122,7 @@ Expr erfc(const Expr& argument) {
   const Expr above = name(strict::add(magnitude(x), one));
   const Expr one_or_nan = name(Halide::select(strict::less(one, above), one, above));
   const Expr of_two = strict::sub(one_or_nan, with_sign(one_or_nan, sign));
-  return name.around(product_and(value, with_sign(number(x, 0x1p-100), sign), of_two));
+  return name.around(multiply_add(value, with_sign(number(x, 0x1p-100), sign), of_two));
 }
 
 }  // namespace tile_tune::codegen::functions
