@@ -151,7 +151,8 @@ Expr power_of_twice(Names& names, const Expr& x) {
   const Expr shifted = names(x * number(x, 2 * kBinaryOfE) + to_integer);
   const Expr n = names(strict::sub(shifted, to_integer));
   const Expr r = names(strict::add(x, x) - n * number(x, natural_logarithm(Base::Two)));
-  return names(strict::mul(fraction(names, r), whole_power_of_two({bits_of(shifted), r, {}, {}}, 0)));
+  const Expr power = names(whole_power_of_two({bits_of(shifted), r, {}, {}}, 0));
+  return names(multiply_add(quotient_less_one(names, r), power, power));
 }
 
 // 2^(n + more) as a product of two: a result that is subnormal is rounded once, one beyond the type overflows.
