@@ -7,8 +7,9 @@ namespace {
 
 using Halide::Expr;
 
-// Below kErfSplit x + x p(x^2), a polynomial of least relative error. Above it 1 - q(|x|)^8: the eighth root of erfc is
-// smooth, so that a polynomial of the same degree does, and needs no exponential. erf is 1 from kErfOne on.
+// Below the split x + x p(x^2), or x + x p(x^2 - 1) of f64, a polynomial of least error. Above it 1 - q(|x|)^8: the
+// eighth root of erfc is smooth, so that a polynomial of the same degree does, and needs no exponential. erf is 1 from
+// kErfOne on.
 struct ErfForm {
   double split, one;
   std::vector<double> near, far;
@@ -21,32 +22,38 @@ const ErfForm kErfSingle{
     {0x1.0056cep0, -0x1.2cb83ep-3, -0x1.e1a086p-5, -0x1.b7bd58p-7, 0x1.c44b6p-7, -0x1.5d787ap-9, 0x1.5ff1e2p-13}};
 
 const ErfForm kErfDouble{
-    1.1875,
+    1.375,
     5.95,
-    {0x1.06eba8214db68p-3, -0x1.812746b0379b2p-2, 0x1.ce2f21a040d4fp-4, -0x1.b82ce31215d9ap-6, 0x1.565bcd00377d2p-8,
-     -0x1.c02db1e521146p-11, 0x1.f9a2f355d5bf6p-14, -0x1.f4cf06f39a9cap-17, 0x1.b9c0daa4217bap-20,
-     -0x1.5e494b49a12bdp-23, 0x1.f02f20beee2b2p-27, -0x1.24f4d0f05e538p-30, 0x1.b147f0a1a44cfp-35},
-    {0x1.fffff630d3d53p-1, -0x1.20dc151022723p-3, -0x1.1d402399a6942p-4, -0x1.0e3c9ab6c47cap-9, 0x1.acd87411822dfp-8,
-     0x1.f6999c0f446a1p-13, -0x1.23e473e475c6dp-11, 0x1.dca58d0890871p-14, -0x1.b5677275b0966p-17,
-     0x1.2e93206b38372p-21, 0x1.ae9d549e837e9p-21, -0x1.a29da1f3f1f4ep-22, 0x1.865cbc5ac805p-24, -0x1.b38a0c991ed65p-27,
-     0x1.2d6e6a23ed716p-30, -0x1.e64b0c54c1d7cp-35, 0x1.62cf3f8484229p-40}};
+    {-0x1.4226162fbddd5p-3, -0x1.b5db0451254f4p-3, 0x1.cf6d2bc578648p-5, -0x1.9b3c1054f1648p-7, 0x1.31cd0cec0add1p-9,
+     -0x1.84227ca8768dfp-12, 0x1.ac251194a6047p-15, -0x1.a0dfbe7040304p-18, 0x1.6aeccf473b5c4p-21,
+     -0x1.1d8a6b472c55dp-24, 0x1.99a854c47a3a1p-28, -0x1.0dcb94b43e633p-31, 0x1.4d7ef9ffda3fdp-35,
+     -0x1.8f4df297d66bfp-39},
+    {0x1.ffffd1968fd19p-1, -0x1.20d7df3c63753p-3, -0x1.1d5cec3e6479ap-4, -0x1.06a86cf4169fdp-9, 0x1.a7576886fbd8dp-8,
+     0x1.58ce88f621314p-12, -0x1.496c4da5d6526p-11, 0x1.4b3d9d9c6d4bep-13, -0x1.2092a35ea83e1p-15,
+     0x1.21143366a8a57p-17, -0x1.a30e7a18b732p-20, 0x1.36703ee7a283cp-23, -0x1.aab9167f8e4a7p-32,
+     -0x1.641b292c6ed82p-30, 0x1.07923a76802bfp-33, -0x1.069482b0817d5p-38}};
+
+// Of even and of odd powers, of which the one has the square already.
+Expr of_halves(const Expr& x, const Expr& square, const std::vector<double>& coefficients) {
+  std::vector<double> halves[2];
+  for (size_t k = 0; k < coefficients.size(); ++k) halves[k % 2].push_back(coefficients[k]);
+  return horner(square, halves[1]) * x + horner(square, halves[0]);
+}
 
 }  // namespace
 
-// What polynomial() gives of f32 would lose a quarter of an ulp.
-static Expr series(Names& name, const Expr& x, const std::vector<double>& coefficients) {
-  return is_single(x) ? horner(x, coefficients) : estrin(name, x, coefficients);
-}
-
 Expr erf(const Expr& argument) {
   Names name;
-  const ErfForm& form = is_single(argument) ? kErfSingle : kErfDouble;
+  const bool single = is_single(argument);
+  const ErfForm& form = single ? kErfSingle : kErfDouble;
   const Expr x = name(argument), size = name(magnitude(x));
   const Expr within = name(Halide::select(strict::less(size, number(x, form.one)), size, number(x, form.one)));
-  const Expr square = name(x * x);
-  const Expr near = name(strict::add(x, series(name, square, form.near) * x));
-  // Eight times its error is that of the power: no shorter chain, which rounds more often.
-  const Expr root = name(horner(within, form.far));
+  const Expr square = name(within * within);
+  const Expr t = name(strict::sub(square, number(x, 1)));
+  const Expr series = single ? horner(square, form.near) : of_halves(t, name(t * t), form.near);
+  const Expr near = name(strict::add(x, series * x));
+  // Eight times its error is that of the power: f32 with the least roundings, f64 where the power is small.
+  const Expr root = name(single ? horner(within, form.far) : of_halves(within, square, form.far));
   const Expr second = name(root * root);
   const Expr fourth = name(second * second);
   const Expr far = with_sign(strict::sub(number(x, 1), fourth * fourth), sign_bit(x));
@@ -77,13 +84,6 @@ const ErfcForm kErfcDouble{
     {0x1.f69c572ab9889p+12, 0x1.a3b57cd7aa15ep+14, 0x1.45ec5297430cfp+15, 0x1.36c2b1c0f016bp+15, 0x1.942af9b89fd26p+14,
      0x1.7808df46aab19p+13, 0x1.fd5906fc58288p+11, 0x1.f2f187054edc9p+9, 0x1.55100c72ee23dp+7, 0x1.2950cbce55e98p+4,
      1}};
-
-// Of even and of odd powers, of which the one has the square already.
-Expr of_halves(const Expr& x, const Expr& square, const std::vector<double>& coefficients) {
-  std::vector<double> halves[2];
-  for (size_t k = 0; k < coefficients.size(); ++k) halves[k % 2].push_back(coefficients[k]);
-  return horner(square, halves[1]) * x + horner(square, halves[0]);
-}
 
 // (1 + y) (1 + z) / (1 + 2 a), where e^(-a^2) = 2^n (1 + z): what the divisor and its inverse have lost is added to the
 // exponent, so that nothing but the last sum is rounded to the type's last bit. 2^100 times that, lest it be subnormal.
