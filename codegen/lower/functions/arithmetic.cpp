@@ -139,6 +139,12 @@ Expr estrin(Names& names, const Expr& x, const std::vector<double>& coefficients
   return terms[0];
 }
 
+Expr even_and_odd(const Expr& x, const Expr& square, const std::vector<double>& coefficients) {
+  std::vector<double> halves[2];
+  for (size_t k = 0; k < coefficients.size(); ++k) halves[k % 2].push_back(coefficients[k]);
+  return horner(square, halves[1]) * x + horner(square, halves[0]);
+}
+
 Expr polynomial(Names& names, const Expr& x, const std::vector<double>& coefficients) {
   constexpr size_t kMostInChain = 5, kMostOfLargeFirst = 11;
   if (coefficients.size() <= kMostInChain) return horner(x, coefficients);

@@ -33,13 +33,6 @@ const ErfForm kErfDouble{
      0x1.21143366a8a57p-17, -0x1.a30e7a18b732p-20, 0x1.36703ee7a283cp-23, -0x1.aab9167f8e4a7p-32,
      -0x1.641b292c6ed82p-30, 0x1.07923a76802bfp-33, -0x1.069482b0817d5p-38}};
 
-// Of even and of odd powers, of which the one has the square already.
-Expr of_halves(const Expr& x, const Expr& square, const std::vector<double>& coefficients) {
-  std::vector<double> halves[2];
-  for (size_t k = 0; k < coefficients.size(); ++k) halves[k % 2].push_back(coefficients[k]);
-  return horner(square, halves[1]) * x + horner(square, halves[0]);
-}
-
 }  // namespace
 
 Expr erf(const Expr& argument) {
@@ -50,10 +43,10 @@ Expr erf(const Expr& argument) {
   const Expr within = name(Halide::select(strict::less(size, number(x, form.one)), size, number(x, form.one)));
   const Expr square = name(within * within);
   const Expr t = name(strict::sub(square, number(x, 1)));
-  const Expr series = single ? horner(square, form.near) : of_halves(t, name(t * t), form.near);
+  const Expr series = single ? horner(square, form.near) : even_and_odd(t, name(t * t), form.near);
   const Expr near = name(strict::add(x, series * x));
   // Eight times its error is that of the power: f32 with the least roundings, f64 where the power is small.
-  const Expr root = name(single ? horner(within, form.far) : of_halves(within, square, form.far));
+  const Expr root = name(single ? horner(within, form.far) : even_and_odd(within, square, form.far));
   const Expr second = name(root * root);
   const Expr fourth = name(second * second);
   const Expr far = with_sign(strict::sub(number(x, 1), fourth * fourth), sign_bit(x));
@@ -102,8 +95,8 @@ Expr erfc_of_magnitude(Names& name, const Expr& a) {
   const Expr low = multiply_add(n, number(a, form.ln2_low), product_error(a, a, square));
   const Expr z = name(fraction_less_one(name, name(strict::sub(high, strict::add(low, excess)))));
 
-  const Expr numerator = strict::mul(a, of_halves(a, square, form.numerator));
-  const Expr y = name(strict::div(numerator, of_halves(a, square, form.denominator)));
+  const Expr numerator = strict::mul(a, even_and_odd(a, square, form.numerator));
+  const Expr y = name(strict::div(numerator, even_and_odd(a, square, form.denominator)));
   const Expr more = name(strict::add(z, multiply_add(y, z, y)));
   const Expr power = name(scaled_normal(inverse, {bits_of(shifted) + word(a, 100), z, {}, {}}));
   const Pair product = two_product(name, power, more), sum = fast_two_sum(name, power, product.high);
