@@ -67,9 +67,10 @@ Expr sinh(const Expr& argument) {
   const Expr square = names(strict::mul(r, r)), difference = names(strict::sub(power, inverse));
   const Expr cosine = strict::mul(square, horner(square, is_single(x) ? kSingleCosine : kDoubleCosine));
   const Expr sine = names(strict::mul(r, square) * horner(square, is_single(x) ? kSingleSine : kDoubleSine) + r);
-  const Expr sum = names(strict::add(power, inverse)), other = strict::mul(difference, cosine);
-  const Pair product = two_product(names, sum, sine);
-  const Expr rest = where_fused(fma(sum, sine, other), strict::add(product.high, strict::add(product.low, other)));
+  const Expr other = names(strict::mul(difference, cosine));
+  // Both products of a power of 2 are exact.
+  const Expr portable = strict::add(strict::mul(power, sine), strict::add(strict::mul(inverse, sine), other));
+  const Expr rest = where_fused(fma(strict::add(power, inverse), sine, other), portable);
   const Expr result = float_of(bits_of(strict::add(difference, rest)) | sign_bit(x));
   // The inverse is not subnormal.
   const Expr is_usual = strict::less(size, number(x, is_single(x) ? 86 : 708));
