@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 
+#include "codegen/lower/functions/functions.h"
 #include "codegen/lower/functions/rare_cases.h"
 
 namespace tile_tune::codegen::functions {
@@ -100,6 +101,10 @@ Expr where_fused(const Expr& fused, const Expr& portable) {
   return Call::make(fused.type(), kWhereFused, {fused, portable}, Call::PureExtern);
 }
 
+Expr multiply_add(const Expr& a, const Expr& b, const Expr& c) {
+  return where_fused(fma(a, b, c), strict::add(strict::mul(a, b), c));
+}
+
 Expr square_root(const Expr& x) {
   return Call::make(x.type(), is_single(x) ? "sqrt_f32" : "sqrt_f64", {x}, Call::PureExtern);
 }
@@ -132,6 +137,12 @@ Expr estrin(Names& names, const Expr& x, const std::vector<double>& coefficients
     if (terms.size() > 1) power = names(power * power);
   }
   return terms[0];
+}
+
+Expr even_and_odd(const Expr& x, const Expr& square, const std::vector<double>& coefficients) {
+  std::vector<double> halves[2];
+  for (size_t k = 0; k < coefficients.size(); ++k) halves[k % 2].push_back(coefficients[k]);
+  return horner(square, halves[1]) * x + horner(square, halves[0]);
 }
 
 Expr polynomial(Names& names, const Expr& x, const std::vector<double>& coefficients) {

@@ -65,6 +65,9 @@ Halide::Expr narrowed(Names& names, const Halide::Expr& x);
 /// `fused` where fma() is an instruction and bits may differ between CPUs, and `portable` elsewhere.
 Halide::Expr where_fused(const Halide::Expr& fused, const Halide::Expr& portable);
 
+/// a * b + c, strict: rounded once where_fused(), and twice elsewhere.
+Halide::Expr multiply_add(const Halide::Expr& a, const Halide::Expr& b, const Halide::Expr& c);
+
 /// For vectors, too, which Halide::sqrt() is not.
 Halide::Expr square_root(const Halide::Expr& x);
 
@@ -76,7 +79,9 @@ Halide::Expr where_approximate(const Halide::Expr& approximate, const Halide::Ex
 /// c[0] + c[1] x + c[2] x^2 ...: Horner's scheme, the fewest operations, or Estrin's, the shortest chain.
 Halide::Expr horner(const Halide::Expr& x, const std::vector<double>& coefficients);
 Halide::Expr estrin(Names& names, const Halide::Expr& x, const std::vector<double>& coefficients);
-/// The one of the two that takes less time in a loop: chains of many coefficients wait for themselves.
+/// Even and odd powers apart: half as long a chain as Horner's, and no multiplication more where x^2 is there already.
+Halide::Expr even_and_odd(const Halide::Expr& x, const Halide::Expr& square, const std::vector<double>& coefficients);
+/// The one of the first two that takes less time in a loop: chains of many coefficients wait for themselves.
 Halide::Expr polynomial(Names& names, const Halide::Expr& x, const std::vector<double>& coefficients);
 
 /// An unevaluated sum of two floats, |low| <= ulp(high) / 2 (Dekker 1971; Muller et al., Handbook of Floating-Point

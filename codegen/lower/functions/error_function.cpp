@@ -7,8 +7,9 @@ namespace {
 
 using Halide::Expr;
 
-// Below kErfSplit x + x p(x^2), a polynomial of least relative error. Above it 1 - q(|x|)^8: the eighth root of erfc is
-// smooth, so that a polynomial of the same degree does, and needs no exponential. erf is 1 from kErfOne on.
+// Below the split x + x p(x^2), or x + x p(x^2 - 1) of f64, a polynomial of least error. Above it 1 - q(|x|)^8: the
+// eighth root of erfc is smooth, so that a polynomial of the same degree does, and needs no exponential. erf is 1 from
+// kErfOne on.
 struct ErfForm {
   double split, one;
   std::vector<double> near, far;
@@ -21,32 +22,31 @@ const ErfForm kErfSingle{
     {0x1.0056cep0, -0x1.2cb83ep-3, -0x1.e1a086p-5, -0x1.b7bd58p-7, 0x1.c44b6p-7, -0x1.5d787ap-9, 0x1.5ff1e2p-13}};
 
 const ErfForm kErfDouble{
-    1.1875,
+    1.375,
     5.95,
-    {0x1.06eba8214db68p-3, -0x1.812746b0379b2p-2, 0x1.ce2f21a040d4fp-4, -0x1.b82ce31215d9ap-6, 0x1.565bcd00377d2p-8,
-     -0x1.c02db1e521146p-11, 0x1.f9a2f355d5bf6p-14, -0x1.f4cf06f39a9cap-17, 0x1.b9c0daa4217bap-20,
-     -0x1.5e494b49a12bdp-23, 0x1.f02f20beee2b2p-27, -0x1.24f4d0f05e538p-30, 0x1.b147f0a1a44cfp-35},
-    {0x1.fffff630d3d53p-1, -0x1.20dc151022723p-3, -0x1.1d402399a6942p-4, -0x1.0e3c9ab6c47cap-9, 0x1.acd87411822dfp-8,
-     0x1.f6999c0f446a1p-13, -0x1.23e473e475c6dp-11, 0x1.dca58d0890871p-14, -0x1.b5677275b0966p-17,
-     0x1.2e93206b38372p-21, 0x1.ae9d549e837e9p-21, -0x1.a29da1f3f1f4ep-22, 0x1.865cbc5ac805p-24, -0x1.b38a0c991ed65p-27,
-     0x1.2d6e6a23ed716p-30, -0x1.e64b0c54c1d7cp-35, 0x1.62cf3f8484229p-40}};
+    {-0x1.4226162fbddd5p-3, -0x1.b5db0451254f4p-3, 0x1.cf6d2bc578648p-5, -0x1.9b3c1054f1648p-7, 0x1.31cd0cec0add1p-9,
+     -0x1.84227ca8768dfp-12, 0x1.ac251194a6047p-15, -0x1.a0dfbe7040304p-18, 0x1.6aeccf473b5c4p-21,
+     -0x1.1d8a6b472c55dp-24, 0x1.99a854c47a3a1p-28, -0x1.0dcb94b43e633p-31, 0x1.4d7ef9ffda3fdp-35,
+     -0x1.8f4df297d66bfp-39},
+    {0x1.ffffd1968fd19p-1, -0x1.20d7df3c63753p-3, -0x1.1d5cec3e6479ap-4, -0x1.06a86cf4169fdp-9, 0x1.a7576886fbd8dp-8,
+     0x1.58ce88f621314p-12, -0x1.496c4da5d6526p-11, 0x1.4b3d9d9c6d4bep-13, -0x1.2092a35ea83e1p-15,
+     0x1.21143366a8a57p-17, -0x1.a30e7a18b732p-20, 0x1.36703ee7a283cp-23, -0x1.aab9167f8e4a7p-32,
+     -0x1.641b292c6ed82p-30, 0x1.07923a76802bfp-33, -0x1.069482b0817d5p-38}};
 
 }  // namespace
 
-// What polynomial() gives of f32 would lose a quarter of an ulp.
-static Expr series(Names& name, const Expr& x, const std::vector<double>& coefficients) {
-  return is_single(x) ? horner(x, coefficients) : estrin(name, x, coefficients);
-}
-
 Expr erf(const Expr& argument) {
   Names name;
-  const ErfForm& form = is_single(argument) ? kErfSingle : kErfDouble;
+  const bool single = is_single(argument);
+  const ErfForm& form = single ? kErfSingle : kErfDouble;
   const Expr x = name(argument), size = name(magnitude(x));
   const Expr within = name(Halide::select(strict::less(size, number(x, form.one)), size, number(x, form.one)));
-  const Expr square = name(x * x);
-  const Expr near = name(strict::add(x, series(name, square, form.near) * x));
-  // Eight times its error is that of the power: no shorter chain, which rounds more often.
-  const Expr root = name(horner(within, form.far));
+  const Expr square = name(within * within);
+  const Expr t = name(strict::sub(square, number(x, 1)));
+  const Expr series = single ? horner(square, form.near) : even_and_odd(t, name(t * t), form.near);
+  const Expr near = name(strict::add(x, series * x));
+  // Eight times its error is that of the power: f32 with the least roundings, f64 where the power is small.
+  const Expr root = name(single ? horner(within, form.far) : even_and_odd(within, square, form.far));
   const Expr second = name(root * root);
   const Expr fourth = name(second * second);
   const Expr far = with_sign(strict::sub(number(x, 1), fourth * fourth), sign_bit(x));
@@ -55,77 +55,67 @@ Expr erf(const Expr& argument) {
 
 namespace {
 
-// (1 + 2 a) e^(a^2) erfc(a), which is between 1 and 1.3, by (a - centre) / (a + centre) (after Shepherd and
-// Laframboise, 1981), and the least a whose erfc rounds to 0; ln 2 in two parts, of which the first has few bits.
+// (1 + 2 a) e^(a^2) erfc(a) = 1 + a P(a) / Q(a), a number between 1 and 1.28 (after Shepherd and Laframboise, 1981),
+// within 2^-26.7 and 2^-55; the least a whose erfc rounds to 0; ln 2 in two parts, of which the first has few bits.
 struct ErfcForm {
-  double centre, zero, ln2_high, ln2_low;
-  std::vector<double> scaled;
+  double zero, ln2_high, ln2_low;
+  std::vector<double> numerator, denominator;
 };
 
-const ErfcForm kErfcSingle{
-    2,
-    10.3,
-    0x1.62e4p-1,
-    0x1.7f7d1cp-20,
-    {0x1.46e80ep+0, -0x1.7bf5ecp-4, -0x1.5407bcp-3, 0x1.4ffa2ap-3, -0x1.bc2d14p-5, -0x1.074cbep-7, 0x1.1e2664p-7,
-     0x1.4dd732p-10, -0x1.8d0f44p-10, -0x1.b45952p-12, 0x1.548328p-12}};
+const ErfcForm kErfcSingle{10.3,
+                           0x1.62e4p-1,
+                           0x1.7f7d1cp-20,
+                           {0x1.a206a8p+3, 0x1.91570cp+3, 0x1.77ad2p+2, 0x1.69f1c8p+0, 0x1.06efep-3},
+                           {0x1.df9894p+3, 0x1.1ffdfap+5, 0x1.29796ap+5, 0x1.4fb044p+4, 0x1.a7bad4p+2, 1}};
 
 const ErfcForm kErfcDouble{
-    3.5,
     27.4,
     0x1.62e42fefap-1,
     0x1.cf79abc9e3b3ap-40,
-    {0x1.3e0a99a0ee914p+0,   -0x1.1ebd220ea593bp-3,  -0x1.59e2c284b11eap-7,  0x1.8f702ec6b332fp-4,
-     -0x1.d76830c3531ap-4,   0x1.686106046edb1p-4,   -0x1.8ff5ef76d49e4p-5,  0x1.38ec66711a58cp-6,
-     -0x1.143c4ca4eeaffp-8,  -0x1.3cf36981d6213p-12, 0x1.27e6640554d59p-11,  -0x1.fda9097d0c347p-14,
-     -0x1.66e1cefdc90e9p-15, 0x1.9708a6667a448p-16,  0x1.386cb9d1da5e2p-19,  -0x1.fffba09462c31p-19,
-     -0x1.715b0ea8df30ep-25, 0x1.421a28770b96p-21,   -0x1.442b718bd1ba6p-27, -0x1.8c7a9d4593106p-24,
-     0x1.7181f483aca29p-30,  0x1.534aa02201b38p-27}};
+    {0x1.b616019082443p+12, 0x1.9fd2f23ebf246p+13, 0x1.8af21b28063cp+13, 0x1.dff50d94ecf56p+12, 0x1.96197a2eb5ee6p+11,
+     0x1.ecc0e06dc35a8p+9, 0x1.ab1b9a0f3c76ep+7, 0x1.fcff82c17ff06p+4, 0x1.7991be45b0567p+1, 0x1.06eba8213aa2bp-3},
+    {0x1.f69c572ab9889p+12, 0x1.a3b57cd7aa15ep+14, 0x1.45ec5297430cfp+15, 0x1.36c2b1c0f016bp+15, 0x1.942af9b89fd26p+14,
+     0x1.7808df46aab19p+13, 0x1.fd5906fc58288p+11, 0x1.f2f187054edc9p+9, 0x1.55100c72ee23dp+7, 0x1.2950cbce55e98p+4,
+     1}};
 
-// Below it 1 - x - x p(x^2), whose first difference is exact where it is small.
-constexpr double kErfcSplit = 0.8;
-
-// erfc of a from 0.8 on.
-Expr far_erfc(Names& name, const Expr& a) {
+// (1 + y) (1 + z) / (1 + 2 a), where e^(-a^2) = 2^n (1 + z): what the divisor and its inverse have lost is added to the
+// exponent, so that nothing but the last sum is rounded to the type's last bit. 2^100 times that, lest it be subnormal.
+Expr erfc_of_magnitude(Names& name, const Expr& a) {
   const ErfcForm& form = is_single(a) ? kErfcSingle : kErfcDouble;
-  const Expr one = number(a, 1), centre = number(a, form.centre);
-  const Expr q = name(strict::div(strict::sub(a, centre), strict::add(a, centre)));
-  const std::vector<double> above(form.scaled.begin() + 1, form.scaled.end());
-  const Pair factor = fast_two_sum(name, number(a, form.scaled[0]), name(strict::mul(q, series(name, q, above))));
-  const Pair divisor = two_sum(name, one, name(strict::mul(a, number(a, 2))));
-  // What the divisor has lost, over the divisor: an eighth of it more or less makes no difference.
-  const Expr inverse = float_of(word(a, is_single(a) ? 0x7ef311c7 : 0x7fde623822fc16e6) - bits_of(divisor.high));
+  const Expr one = number(a, 1), twice = name(strict::add(a, a)), divisor = name(strict::add(one, twice));
+  const Expr lost = strict::sub(twice, strict::sub(divisor, one));  // exact: 1 has no bits below the last of 2 a
+  const Expr inverse = name(strict::div(one, divisor));
+  const Expr excess = multiply_add(lost, inverse, product_error(divisor, inverse, one));
 
-  // a^2 in two parts, of which the first is exact: e^(-a^2) = 2^n e^r.
-  const Pair parts = halves(name, a);
-  const Expr square = name(strict::mul(parts.high, parts.high));
-  const Expr rest = strict::mul(parts.low, strict::add(a, parts.high));
-  const Expr to_integer = number(a, is_single(a) ? 0x1.8p23 + 254 : 0x1.8p52 + 2046);
-  const Expr shifted = name(strict::sub(to_integer, strict::mul(square, number(a, 0x1.71547652b82fep0))));
+  const Expr square = name(strict::mul(a, a)), less_square = name(with_sign(square, word(a, sign_mask(a))));
+  const Expr to_integer = number(a, is_single(a) ? 0x1.8p23 : 0x1.8p52);
+  const Expr shifted = name(multiply_add(less_square, number(a, 0x1.71547652b82fep0), to_integer));
   const Expr n = name(strict::sub(shifted, to_integer));
-  const Expr high = strict::sub(strict::sub(number(a, 0), square), strict::mul(n, number(a, form.ln2_high)));
-  const Expr low =
-      strict::add(strict::mul(n, number(a, form.ln2_low)), strict::add(rest, strict::mul(divisor.low, inverse)));
-  const Expr r = name(strict::sub(high, low));
-  const Expr power_less_one = name(strict::add(r, strict::mul(name(r * r), exponential_tail(name, r))));
-  const Pair sum = fast_two_sum(name, factor.high, name(strict::mul(factor.high, power_less_one)));
-  const Expr numerator = strict::add(sum.high, strict::add(sum.low, factor.low));
-  return name(scaled(name, name(strict::div(numerator, divisor.high)), {bits_of(shifted), r, {}, {}}));
+  const Expr high = multiply_add(n, number(a, -form.ln2_high), less_square);
+  const Expr low = multiply_add(n, number(a, form.ln2_low), product_error(a, a, square));
+  const Expr z = name(fraction_less_one(name, name(strict::sub(high, strict::add(low, excess)))));
+
+  const Expr numerator = strict::mul(a, even_and_odd(a, square, form.numerator));
+  const Expr y = name(strict::div(numerator, even_and_odd(a, square, form.denominator)));
+  const Expr more = name(strict::add(z, multiply_add(y, z, y)));
+  const Expr power = name(scaled_normal(inverse, {bits_of(shifted) + word(a, 100), z, {}, {}}));
+  const Pair product = two_product(name, power, more), sum = fast_two_sum(name, power, product.high);
+  return where_fused(fma(power, more, power), strict::add(sum.high, strict::add(sum.low, product.low)));
 }
 
 }  // namespace
 
+// erfc |x|, or 2 - erfc |x|.
 Expr erfc(const Expr& argument) {
   Names name;
-  const ErfcForm& form = is_single(argument) ? kErfcSingle : kErfcDouble;
-  const ErfForm& near_form = is_single(argument) ? kErfSingle : kErfDouble;
-  const Expr x = name(argument), size = name(magnitude(x)), square = name(x * x), one = number(x, 1);
-  const Expr near = strict::sub(strict::sub(one, x), strict::mul(x, series(name, square, near_form.near)));
-  const Expr a = name(Halide::select(strict::less(size, number(x, form.zero)), size, number(x, form.zero)));
-  const Expr far = far_erfc(name, a);
-  const Expr both = Halide::select(sign_bit(x) != word(x, 0), strict::sub(number(x, 2), far), far);
-  const Expr result = Halide::select(strict::less(size, number(x, kErfcSplit)), near, both);
-  return name.around(Halide::select(strict::is_nan(x), x, result));
+  const Expr x = name(argument), one = number(x, 1), sign = name(sign_bit(x));
+  const double zero = (is_single(x) ? kErfcSingle : kErfcDouble).zero;
+  const Expr value = erfc_of_magnitude(name, bounded_magnitude(name, x, zero));
+  // A minimum of two that is the second one if this is NaN.
+  const Expr above = name(strict::add(magnitude(x), one));
+  const Expr one_or_nan = name(Halide::select(strict::less(one, above), one, above));
+  const Expr of_two = strict::sub(one_or_nan, with_sign(one_or_nan, sign));
+  return name.around(multiply_add(value, with_sign(number(x, 0x1p-100), sign), of_two));
 }
 
 }  // namespace tile_tune::codegen::functions

@@ -5,6 +5,8 @@
 #include "codegen/lower/functions/functions.h"
 #include "codegen/lower/functions/logarithms.h"
 #include "codegen/lower/functions/powers.h"
+#include "codegen/lower/functions/rare.h"
+#include "codegen/lower/functions/rare_cases.h"
 #include "codegen/lower/functions/trigonometric.h"
 
 namespace tile_tune::codegen::functions {
@@ -25,9 +27,9 @@ constexpr double kLog2OfRootOf2Pi = 0x1.536439a4c6efcp0;
 // ln(2 pi) / 2 - 1/2.
 constexpr double kHalfLnOf2PiLessHalf = 0x1.acfe390c97d69p-2;
 
-Expr stirling(Names& name, const Expr& a) {
+Expr stirling(Names& name, const Expr& a, size_t terms = kStirling.size()) {
   const Expr inverse = name(div(number(a, 1), a));
-  return name(inverse * horner(name(inverse * inverse), kStirling));
+  return name(inverse * horner(name(inverse * inverse), {kStirling.begin(), kStirling.begin() + terms}));
 }
 
 // log2 gamma(a + left) for a from 10 to 200; left is what the sum of a small number and 10 has lost.
@@ -119,48 +121,52 @@ Expr gamma_of_double(const Expr& given) {
   return name.around(Halide::select(is_pole && !of.is_tiny, not_a_number(of.x), strict::is_nan(of.x), of.x, finite));
 }
 
-// ln gamma(2 + z) / z within 1/2, and ln gamma for a below 10: ln gamma(a + 1) = ln gamma(a) + ln a takes them there.
-const std::vector<double> kNearTwo{0x1.b0ee6072093cep-2,   0x1.4a34cc4a60fa8p-2,   -0x1.13e001a55754bp-4,
-                                   0x1.51322ac7d6f48p-6,   -0x1.e404fc21da56fp-8,  0x1.7add6eb025a9fp-9,
-                                   -0x1.38ac5bfcab04ap-10, 0x1.0b36ae81451f9p-11,  -0x1.d3fd6a8d3634bp-13,
-                                   0x1.a128276078cd4p-14,  -0x1.78d8fb8392751p-15, 0x1.57fe177e1ac0ep-16,
-                                   -0x1.3d4c88d7ad61ep-17, 0x1.26d71d1a4b85ap-18,  -0x1.0901607c280cep-19,
-                                   0x1.e337f44d99f55p-21,  -0x1.37e847c567af2p-21, 0x1.3f7878c8d2c54p-22};
+// R, where ln gamma(1 + z) = z (z - 1) (1/2 + R(z)) for z from 0 to 1, as a quotient of two polynomials (within 2^-30
+// and 2^-56), and how much of Stirling's series counts.
+struct LogGammaForm {
+  std::vector<double> numerator, denominator;
+  size_t stirling;
+};
+const LogGammaForm kLogGammaSingle{
+    {0x1.3a8f8371502b7p+0, -0x1.055f7472f5e43p+1, -0x1.5520e914c436fp+1, -0x1.d723b0debc6efp-2},
+    {0x1.fd395cb37e031p+3, 0x1.8192d75835c89p+4, 0x1.3fca25868d6e4p+3, 1},
+    2};
+const LogGammaForm kLogGammaDouble{
+    {0x1.e0b83af436f82p+5, -0x1.058aa0ec59108p+4, -0x1.e31f8387ef0e4p+7, -0x1.f04eadeb2d61p+7, -0x1.748f9c2568b0ap+6,
+     -0x1.a1b31f5dada6bp+3, -0x1.f21e979dbc88ep-2},
+    {0x1.851acd983ab25p+9, 0x1.1a8150971399ap+11, 0x1.366c50b731c8bp+11, 0x1.413e5d9a37e35p+10, 0x1.3caf65a059cc5p+8,
+     0x1.07993f28d2f83p+5, 1},
+    7};
 
-Expr log_gamma_below_ten(Names& name, const Expr& a) {
-  const Expr one = number(a, 1), half = number(a, 0.5), three_halves = number(a, 1.5);
-  Expr factor = one, rest = a;
-  for (int k = 0; k < 8; ++k) {
-    const Expr less_one = name(sub(rest, one)), steps = name(!less(rest, number(a, 2.5)));
-    factor = name(Halide::select(steps, mul(factor, less_one), factor));
-    rest = name(Halide::select(steps, less_one, rest));
+// ln gamma of a > 0 by one logarithm: from 10 on (a - 1/2) (ln a - 1) + ln(2 pi) / 2 - 1/2 and Stirling's series; below
+// ln((a - 1) (a - 2) ... (1 + z)) + ln gamma(1 + z), or ln gamma(1 + z) - ln z.
+Expr log_gamma_of_positive(Names& name, const Expr& a, Logarithmic (*split)(Names&, const Expr&),
+                           const LogGammaForm& form) {
+  const Expr one = number(a, 1), zero = word(a, 0), is_large = name(!less(a, number(a, 10)));
+  const Expr is_below = name(less(a, one)), z = name(sub(a, Halide::floor(a)));
+  Expr product = one;
+  for (int k = 1; k < 9; ++k) {
+    const Expr factor = name(sub(a, number(a, k)));
+    product = name(mul(product, Halide::select(less(one, factor), factor, one)));
   }
-  const Expr is_below = name(less(rest, three_halves)), is_first = name(less(rest, half));
-  factor = Halide::select(is_first, mul(rest, strict::add(rest, one)), is_below, rest, factor);
-  const Expr z = name(sub(rest, Halide::select(is_first, number(a, 0), is_below, one, number(a, 2))));
-  const Expr logarithm_of = name(logarithm(name, split_any(name, name(factor))));
-  return name(
-      strict::add(Halide::select(is_below, sub(number(a, 0), logarithm_of), logarithm_of), z * horner(z, kNearTwo)));
-}
-
-// From 10 on (a - 1/2) (ln a - 1) + ln(2 pi) / 2 - 1/2 and Stirling's series.
-Expr log_gamma_from_ten(Names& name, const Expr& a) {
-  const Expr factor = sub(logarithm(name, split_any(name, a)), number(a, 1));
-  const Expr rest = strict::add(number(a, kHalfLnOf2PiLessHalf), stirling(name, a));
-  return name(strict::add(mul(sub(a, number(a, 0.5)), factor), rest));
+  const Expr log = name(logarithm(name, split(name, name(Halide::select(is_large || is_below, a, product)))));
+  const Expr quotient = strict::add(number(a, 0.5), div(horner(z, form.numerator), horner(z, form.denominator)));
+  const Expr near = mul(z, mul(sub(z, one), quotient));
+  const Expr small = strict::add(with_sign(log, Halide::select(is_below, word(a, sign_mask(a)), zero)), near);
+  const Expr rest = strict::add(number(a, kHalfLnOf2PiLessHalf), stirling(name, a, form.stirling));
+  const Expr large = strict::add(mul(sub(a, number(a, 0.5)), sub(log, one)), rest);
+  return name(Halide::select(is_large, large, small));
 }
 
 Expr log_gamma_of_double(const Expr& given) {
   Names name;
   const Argument of = argument_of(name, given);
-  const Expr &x = of.x, one = number(x, 1), ten = number(x, 10);
+  const Expr &x = of.x, one = number(x, 1);
   const Expr is_reflected = name(of.is_negative && !of.is_tiny);
   const Expr is_zero = equal(x, number(x, 0));
   const Expr is_special = name(!less(of.size, infinity(x)) || is_zero || (is_reflected && of.sine.is_zero));
-  const Expr size = name(Halide::select(is_special, one, of.size)), is_large = name(!less(size, ten));
-  const Expr small = log_gamma_below_ten(name, name(Halide::select(is_large, one, size)));
-  const Expr large = log_gamma_from_ten(name, name(Halide::select(is_large, size, ten)));
-  const Expr positive = name(Halide::select(is_large, large, small));
+  const Expr size = name(Halide::select(is_special, one, of.size));
+  const Expr positive = log_gamma_of_positive(name, size, split_any, kLogGammaDouble);
   const Expr product = mul(mul(size, magnitude(of.sine.value.high)), number(x, 0x1.45f306dc9c883p-2));
   const Expr reflected =
       logarithm(name, split_any(name, name(Halide::select(is_reflected && !is_special, product, one))));
@@ -177,6 +183,17 @@ Expr in_double(const Expr& x, Expr (*function)(const Expr&)) {
 }  // namespace
 
 Expr tgamma(const Expr& x) { return in_double(x, gamma_of_double); }
-Expr lgamma(const Expr& x) { return in_double(x, log_gamma_of_double); }
+
+// Of positive numbers, and in a branch of others.
+Expr lgamma(const Expr& argument) {
+  Names name;
+  const Expr x = name(argument);
+  const bool single = is_single(x);
+  const Expr a = single ? name(Halide::cast(x.type().with_bits(64), x)) : x;
+  const Expr usual = log_gamma_of_positive(name, a, split, single ? kLogGammaSingle : kLogGammaDouble);
+  const Expr is_usual = single ? is_within(x, 0x1p-149, 0x1p120) : is_within(x, 0x1p-1022, 0x1p1000);
+  return name.around(usually(Halide::cast(x.type(), usual), !is_usual, "lgamma", {x}));
+}
+Expr rare_lgamma(const std::vector<Expr>& x) { return in_double(x[0], log_gamma_of_double); }
 
 }  // namespace tile_tune::codegen::functions

@@ -8,11 +8,13 @@ namespace {
 
 using Halide::Expr;
 
-// P, where sinh(x) = x + x^3 P(x^2) for |x| <= 1: within 0.03 ulp (f64 0.02 ulp).
-const std::vector<double> kSingleSinh{0x1.555556p-3, 0x1.1110c6p-7, 0x1.a03554p-13, 0x1.725244p-19};
-const std::vector<double> kDoubleSinh{0x1.5555555555555p-3,  0x1.1111111111198p-7,  0x1.a01a01a00b9c9p-13,
-                                      0x1.71de3a5e9a965p-19, 0x1.ae6453382e734p-26, 0x1.612233a602977p-33,
-                                      0x1.b260fcaa559cdp-41};
+// Of (cosh(r) - 1) / r^2 and (sinh(r) - r) / r^3 in r^2, |r| <= ln 2 / 2: within 2^-32 and 2^-56.
+const std::vector<double> kSingleCosine{0x1p-1, 0x1.555502p-5, 0x1.6d2e08p-10};
+const std::vector<double> kDoubleCosine{0x1.0000000000001p-1, 0x1.5555555553cd5p-5, 0x1.6c16c178ad307p-10,
+                                        0x1.a019b8b0664adp-16, 0x1.2891db5ac5617p-22};
+const std::vector<double> kSingleSine{0x1.555556p-3, 0x1.110f88p-7, 0x1.a3638cp-13};
+const std::vector<double> kDoubleSine{0x1.5555555555556p-3, 0x1.111111111070ap-7, 0x1.a01a01a9031f8p-13,
+                                      0x1.71de0a3920c7bp-19, 0x1.af3f0f614df43p-26};
 
 // P, where tanh(x) = x + x^3 P(x^2) for |x| <= 9/16: within 0.1 ulp (f64 0.05 ulp).
 const std::vector<double> kSingleTanh{-0x1.555554p-2, 0x1.110fa8p-3, -0x1.b98ebap-5, 0x1.5c59b8p-6, -0x1.ab94bp-8};
@@ -53,14 +55,26 @@ Expr is_moderate(const Expr& size) { return strict::less(size, number(size, is_s
 
 }  // namespace
 
+// With x = n ln 2 + r, (2^n - 2^-n) / 2 cosh(r) + (2^n + 2^-n) / 2 sinh(r): near 0, sinh(r) alone.
 Expr sinh(const Expr& argument) {
   Names names;
-  const Expr x = names(argument), size = names(magnitude(x)), half = normal_half_power(names, size);
-  const Expr large = strict::sub(half, strict::div(number(x, 0.25), half));
-  const Expr square = names(size * size);
-  const Expr small = square * size * polynomial(names, square, is_single(x) ? kSingleSinh : kDoubleSinh) + size;
-  const Expr result = Halide::select(strict::less(number(x, 1), size), large, small);
-  return names.around(usually(with_sign(result, sign_bit(x)), !is_moderate(size), "sinh", {x}));
+  const Expr x = names(argument), size = names(magnitude(x));
+  const Reduced reduced = reduce_unbiased(names, Base::E, size, -1);
+  const Expr &r = reduced.r, power = names(power_of_two(reduced));
+  const int digits = is_single(x) ? 23 : 52;
+  const uint64_t twice_bias = is_single(x) ? 252 : 2044;  // and less 2: the halves' product is 1/4
+  const Expr inverse = names(float_of(word(x, twice_bias << digits) - bits_of(power)));
+  const Expr square = names(strict::mul(r, r)), difference = names(strict::sub(power, inverse));
+  const Expr cosine = strict::mul(square, horner(square, is_single(x) ? kSingleCosine : kDoubleCosine));
+  const Expr sine = names(strict::mul(r, square) * horner(square, is_single(x) ? kSingleSine : kDoubleSine) + r);
+  const Expr other = names(strict::mul(difference, cosine));
+  // Both products of a power of 2 are exact.
+  const Expr portable = strict::add(strict::mul(power, sine), strict::add(strict::mul(inverse, sine), other));
+  const Expr rest = where_fused(fma(strict::add(power, inverse), sine, other), portable);
+  const Expr result = float_of(bits_of(strict::add(difference, rest)) | sign_bit(x));
+  // The inverse is not subnormal.
+  const Expr is_usual = strict::less(size, number(x, is_single(x) ? 86 : 708));
+  return names.around(usually(result, !is_usual, "sinh", {x}));
 }
 
 Expr rare_sinh(const std::vector<Expr>& arguments) {

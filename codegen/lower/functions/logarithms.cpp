@@ -155,10 +155,12 @@ Expr binary_of(Names& names, const Logarithmic& x) {
 
 Expr decimal_of(Names& names, const Logarithmic& x) {
   const auto& [e, f, none] = x;
-  const Expr y = in_base(names, f, kDecimal, 0x1.bcb7b1526e50ep-2);
-  if (!is_single(f)) return e * number(f, 0x1.34413509f79ffp-2) + y;
+  if (!is_single(f)) return e * number(f, 0x1.34413509f79ffp-2) + in_base(names, f, kDecimal, 0x1.bcb7b1526e50ep-2);
   // The f32 nearest to log10 2 is half an ulp from it: in two parts, of which the first has 11 bits.
-  return e * number(f, 0x1.344p-2) + strict::add(y, strict::mul(e, number(f, 0x1.3509f8p-18)));
+  const Expr low = strict::mul(e, number(f, 0x1.3509f8p-18));
+  const Expr above = even_and_odd(f, names(f * f), {kDecimal.begin() + 1, kDecimal.end()});
+  const Expr series = above * f + number(f, kDecimal[0]);
+  return multiply_add(e, number(f, 0x1.344p-2), multiply_add(f, series, low));
 }
 
 Expr of_normal(const Expr& argument, Parts logarithm, const std::string& name) {

@@ -29,6 +29,7 @@ const std::map<std::string, Expr (*)(const std::vector<Expr>&)>& rare_cases() {
       {"fmod", rare_fmod},
       {"fmod_single", rare_fmod_single},
       {"hypot", rare_hypot},
+      {"lgamma", rare_lgamma},
       {"log", rare_log},
       {"log10", rare_log10},
       {"log1p", rare_log1p},

@@ -19,6 +19,7 @@ Halide::Expr rare_exp10(const std::vector<Halide::Expr>& arguments);
 Halide::Expr rare_exp2(const std::vector<Halide::Expr>& arguments);
 Halide::Expr rare_fmod(const std::vector<Halide::Expr>& arguments);
 Halide::Expr rare_hypot(const std::vector<Halide::Expr>& arguments);
+Halide::Expr rare_lgamma(const std::vector<Halide::Expr>& arguments);
 Halide::Expr rare_log(const std::vector<Halide::Expr>& arguments);
 Halide::Expr rare_log10(const std::vector<Halide::Expr>& arguments);
 Halide::Expr rare_log1p(const std::vector<Halide::Expr>& arguments);
