@@ -20,7 +20,7 @@
 #include "cli/units.h"
 #include "db/database.h"
 #include "db/json_lines.h"
-#include "search/measure/session.h"
+#include "search/workers/session.h"
 
 namespace tile_tune::cli {
 

@@ -6,8 +6,8 @@
 #include <algorithm>
 
 #include "frontend/ir/index_checks.h"
-#include "search/measure/workers.h"
 #include "search/space/index_checks.h"
+#include "search/workers/workers.h"
 
 namespace tile_tune::cli {
 

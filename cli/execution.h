@@ -9,7 +9,7 @@
 #include "codegen/target/target.h"
 #include "frontend/ir/program.h"
 #include "frontend/reference/reference.h"
-#include "search/measure/onlooker.h"
+#include "search/workers/onlooker.h"
 
 namespace tile_tune::cli {
 

@@ -23,7 +23,7 @@
 #include "frontend/ir/describe.h"
 #include "frontend/ir/domain.h"
 #include "frontend/ir/warnings.h"
-#include "search/measure/session.h"
+#include "search/workers/session.h"
 
 namespace tile_tune::cli {
 

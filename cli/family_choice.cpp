@@ -15,7 +15,7 @@ namespace {
 using codegen::Family;
 using codegen::FamilyMember;
 
-/// Races rank kernels rightly that differ by more (search/measure/protocol.h, Race).
+/// Races rank kernels rightly that differ by more (search/workers/protocol.h, Race).
 constexpr double kNoise = 1.03;
 
 double distance(const std::vector<int64_t>& a, const std::vector<double>& log_b) {

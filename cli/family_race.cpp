@@ -4,7 +4,7 @@
 
 #include <cmath>
 
-#include "search/measure/statistics.h"
+#include "search/timing/statistics.h"
 
 namespace tile_tune::cli {
 

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "cli/family_choice.h"
-#include "search/measure/size_contest.h"
+#include "search/workers/size_contest.h"
 
 namespace tile_tune::cli {
 

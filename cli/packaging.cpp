@@ -16,9 +16,9 @@
 #include "codegen/emit/staging.h"
 #include "codegen/emit/write_package.h"
 #include "frontend/ir/json.h"
-#include "search/measure/machine_lock.h"
-#include "search/measure/object_check.h"
-#include "search/measure/session.h"
+#include "search/workers/machine_lock.h"
+#include "search/workers/object_check.h"
+#include "search/workers/session.h"
 
 namespace tile_tune::cli {
 

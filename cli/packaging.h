@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "codegen/emit/package.h"
-#include "search/measure/compiler.h"
-#include "search/measure/onlooker.h"
+#include "search/workers/compiler.h"
+#include "search/workers/onlooker.h"
 
 namespace tile_tune::cli {
 

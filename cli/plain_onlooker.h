@@ -2,7 +2,7 @@
 #pragma once
 
 #include "cli/report.h"
-#include "search/measure/onlooker.h"
+#include "search/workers/onlooker.h"
 
 namespace tile_tune::cli {
 

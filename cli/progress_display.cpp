@@ -7,7 +7,7 @@
 #include <limits>
 
 #include "cli/status_line.h"
-#include "search/measure/deadline.h"
+#include "search/timing/deadline.h"
 
 namespace tile_tune::cli {
 

@@ -10,7 +10,7 @@
 
 #include "cli/report.h"
 #include "cli/status_text.h"
-#include "search/measure/onlooker.h"
+#include "search/workers/onlooker.h"
 
 namespace tile_tune::cli {
 

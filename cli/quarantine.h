@@ -6,7 +6,7 @@
 
 #include "db/records.h"
 #include "frontend/diagnostic/diagnostic.h"
-#include "search/measure/trial.h"
+#include "search/judge/trial.h"
 
 namespace tile_tune::cli {
 

@@ -9,8 +9,8 @@
 #include "codegen/lower/compile.h"
 #include "db/stack.h"
 #include "search/evolve/finals.h"
-#include "search/measure/workers.h"
 #include "search/space/space.h"
+#include "search/workers/workers.h"
 
 namespace tile_tune::cli {
 

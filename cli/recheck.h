@@ -10,7 +10,7 @@
 #include "cli/records.h"
 #include "cli/session.h"
 #include "db/database.h"
-#include "search/measure/trial.h"
+#include "search/judge/trial.h"
 
 namespace tile_tune::cli {
 

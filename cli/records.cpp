@@ -11,7 +11,8 @@
 #include "cli/status_line.h"
 #include "frontend/ir/canonical.h"
 #include "frontend/ir/json.h"
-#include "search/measure/protocol.h"
+#include "search/judge/message.h"
+#include "search/workers/protocol.h"
 
 namespace tile_tune::cli {
 

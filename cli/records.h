@@ -12,7 +12,7 @@
 #include "db/records.h"
 #include "frontend/ir/program.h"
 #include "frontend/plan/path.h"
-#include "search/measure/trial.h"
+#include "search/judge/trial.h"
 
 namespace tile_tune::cli {
 

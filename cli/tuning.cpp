@@ -14,9 +14,9 @@
 #include "cli/tuning_store.h"
 #include "codegen/lower/compile.h"
 #include "frontend/ir/canonical.h"
-#include "search/measure/workers.h"
 #include "search/space/small_variant.h"
 #include "search/space/space.h"
+#include "search/workers/workers.h"
 
 namespace tile_tune::cli {
 

@@ -11,7 +11,7 @@
 #include "cli/records.h"
 #include "cli/session.h"
 #include "search/evolve/tune.h"
-#include "search/measure/workers.h"
+#include "search/workers/workers.h"
 
 namespace tile_tune::cli {
 

@@ -5,7 +5,7 @@
 
 #include "cli/packaging.h"
 #include "cli/verbs.h"
-#include "search/measure/worker.h"
+#include "search/workers/worker.h"
 
 namespace tile_tune::cli {
 

@@ -8,7 +8,7 @@
 #include "broken_compiler.h"
 #include "cli/command_line.h"
 #include "cli/packaging.h"
-#include "search/measure/worker.h"
+#include "search/workers/worker.h"
 
 int main(int argc, char** argv) {
   const std::string verb = argc > 1 ? argv[1] : "";
