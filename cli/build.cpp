@@ -12,8 +12,8 @@
 #include "cli/interrupt.h"
 #include "cli/memory.h"
 #include "cli/option_checks.h"
-#include "cli/package_targets.h"
 #include "cli/output_folder.h"
+#include "cli/package_targets.h"
 #include "cli/packaging.h"
 #include "cli/plain_onlooker.h"
 #include "cli/planned.h"
@@ -197,7 +197,7 @@ Result<Exit> build(const BuildOptions& options, const Session& session) {
   const auto package = package_of(options, session, interrupt.requested());
   if (interrupt.requested()) return Exit::Interrupted;
   if (!package) return tl::unexpected(package.error());
-  auto files = package_in_child(package->kernels, package->options, plain_onlooker(session.report),
+  auto files = package_in_child(package->kernels, package->options, session.executable, plain_onlooker(session.report),
                                 &interrupt.requested());
   if (interrupt.requested()) return Exit::Interrupted;
   if (!files && files.error().code == "not-reproduced")

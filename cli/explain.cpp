@@ -6,6 +6,7 @@
 #include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
 
+#include "base/process/children.h"
 #include "cli/bindings.h"
 #include "cli/domain_text.h"
 #include "cli/memory.h"
@@ -15,7 +16,6 @@
 #include "cli/schedule_choice.h"
 #include "cli/units.h"
 #include "cli/verbs.h"
-#include "codegen/emit/children.h"
 #include "codegen/lower/compile.h"
 #include "codegen/lower/hot_loop.h"
 #include "codegen/schedule/limits.h"
@@ -145,7 +145,7 @@ Result<codegen::HotLoop> hot_loop_in_child(const ir::Program& program, const cod
     TILE_TUNE_TRY(assembly, codegen::kernel_assembly(program, schedule, target, scratch.path()));
     return nlohmann::json(assembly);
   };
-  TILE_TUNE_TRY(assembly, codegen::in_children(1, 1, compile));
+  TILE_TUNE_TRY(assembly, base::in_children(1, 1, compile));
   return codegen::hot_loop(assembly.front().get<std::string>());
 }
 

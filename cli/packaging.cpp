@@ -8,11 +8,12 @@
 #include <iterator>
 #include <nlohmann/json.hpp>
 
+#include "base/process/children.h"
+#include "base/process/lines.h"
+#include "base/process/spawn.h"
 #include "cli/checked_kernel.h"
-#include "cli/child_process.h"
 #include "cli/report.h"
 #include "codegen/emit/alternatives.h"
-#include "codegen/emit/children.h"
 #include "codegen/emit/staging.h"
 #include "codegen/emit/write_package.h"
 #include "frontend/ir/json.h"
@@ -148,12 +149,12 @@ void remove_staging_folders(const fs::path& directory, pid_t writer) {
 }
 
 /// Why a child ended without an answer. A full disk is such a case: the compiler ends the process there.
-std::string why(const ChildOutput& output) {
-  std::string complaint = output.complaint;
+std::string why(const base::Finished& writer) {
+  std::string complaint = base::last_line(writer.err);
   for (const std::string_view prefix : {"LLVM ERROR: ", "IO failure on output stream: "})
     if (complaint.starts_with(prefix)) complaint.erase(0, prefix.size());
   if (!complaint.empty()) return complaint;
-  return output.signal ? strsignal(output.signal) : fmt::format("exit code {}", output.exit_code);
+  return writer.ending.signal ? strsignal(writer.ending.signal) : fmt::format("exit code {}", writer.ending.exit_code);
 }
 
 }  // namespace
@@ -191,25 +192,29 @@ Result<Package> package_from_json(const nlohmann::json& json, const fs::path& di
 }
 
 Result<std::vector<fs::path>> package_in_child(const std::vector<codegen::Kernel>& kernels,
-                                               const codegen::PackageOptions& options,
+                                               const codegen::PackageOptions& options, const std::string& executable,
                                                const search::Onlooker& onlooker, const std::atomic<bool>* stop) {
   // Compiling and verifying would disturb who times kernels.
   const auto lock = search::MachineLock::acquire(search::MachineLock::Mode::Shared, {stop}, onlooker);
   std::error_code error;
   const bool existed = fs::exists(options.directory, error);
-  TILE_TUNE_TRY(output, run_self({"worker", "--package"}, json_text(to_json(kernels, options)), stop));
-  const auto json = nlohmann::json::parse(output.text, nullptr, false);
-  if (json.is_object() && json.contains("error")) return tl::unexpected(codegen::diagnostic_from_json(json["error"]));
+  const auto writer = base::run({.words = {executable, "worker", "--package"}, .own_group = true},
+                                json_text(to_json(kernels, options)), stop);
+  if (!writer)
+    return failure("cannot-start",
+                   fmt::format("cannot start a process of our own: {}", std::strerror(writer.error())));
+  const auto json = nlohmann::json::parse(writer->out, nullptr, false);
+  if (json.is_object() && json.contains("error")) return tl::unexpected(base::diagnostic_from_json(json["error"]));
   if (json.is_object() && json.contains("files")) {
     const auto files = json["files"].get<std::vector<std::string>>();
     return std::vector<fs::path>(files.begin(), files.end());
   }
-  remove_staging_folders(options.directory, output.process);
+  remove_staging_folders(options.directory, writer->process);
   std::error_code ignored;
   if (!existed) fs::remove(options.directory, ignored);  // only if it is empty
   if (stop != nullptr && *stop) return failure("stopped", "stopped before the package was written");
-  return failure(why(output) == std::strerror(ENOSPC) ? "disk-full" : "package-failed",
-                 fmt::format("writing the package to {} failed: {}", options.directory.string(), why(output)));
+  return failure(why(*writer) == std::strerror(ENOSPC) ? "disk-full" : "package-failed",
+                 fmt::format("writing the package to {} failed: {}", options.directory.string(), why(*writer)));
 }
 
 Result<void> serve_package_request(const search::Compiler& compiler) {

@@ -25,9 +25,10 @@ Result<Package> package_from_json(const nlohmann::json& json, const std::filesys
 
 /// codegen::write_package in a fresh child process, of kernels that compute there what the reference does: else class
 /// Verification. Returns the files written, relative to the directory. `stop` (may be null) set from outside: the child
-/// is ended and leaves nothing. `onlooker` is told of waiting for the machine.
+/// is ended and leaves nothing. `onlooker` is told of waiting for the machine. `executable`: Session::executable.
 Result<std::vector<std::filesystem::path>> package_in_child(const std::vector<codegen::Kernel>& kernels,
                                                             const codegen::PackageOptions& options,
+                                                            const std::string& executable,
                                                             const search::Onlooker& onlooker,
                                                             const std::atomic<bool>* stop = nullptr);
 

@@ -6,6 +6,7 @@
 #include <cstring>
 #include <nlohmann/json.hpp>
 
+#include "base/files.h"
 #include "cli/report.h"
 #include "codegen/emit/staging.h"
 #include "codegen/schedule/schedule.h"
@@ -54,9 +55,9 @@ Result<void> write_bundle(const db::FaultRow& fault, const fs::path& parent) {
   std::error_code error;
   fs::create_directories(folder, error);
   if (error) return failure("cannot-write", fmt::format("cannot make {}: {}", folder.string(), error.message()));
-  TILE_TUNE_CHECK(codegen::write_text(folder / "program.json", json_text(ir::to_json(*program), 2) + "\n"));
-  TILE_TUNE_CHECK(codegen::write_text(folder / "schedule.json", json_text(codegen::to_json(*schedule), 2) + "\n"));
-  return codegen::write_text(folder / "reproduce.txt", reproduction(fault));
+  TILE_TUNE_CHECK(base::write_text(folder / "program.json", json_text(ir::to_json(*program), 2) + "\n"));
+  TILE_TUNE_CHECK(base::write_text(folder / "schedule.json", json_text(codegen::to_json(*schedule), 2) + "\n"));
+  return base::write_text(folder / "reproduce.txt", reproduction(fault));
 }
 
 bool is_worth_a_bundle(const search::Measurement& measurement) {

@@ -15,8 +15,8 @@
 #include "cli/interrupt.h"
 #include "cli/memory.h"
 #include "cli/option_checks.h"
-#include "cli/package_targets.h"
 #include "cli/output_folder.h"
+#include "cli/package_targets.h"
 #include "cli/packaging.h"
 #include "cli/plain_onlooker.h"
 #include "cli/planned.h"
@@ -62,7 +62,7 @@ Result<std::vector<std::string>> emit(const Workload& workload, const std::strin
   const std::string& name = workload.program.name;
   TILE_TUNE_TRY(kernel, kernel_for(form, name, targets, choose));
   TILE_TUNE_TRY(files, package_in_child({kernel}, {name, directory, targets.back(), TILE_TUNE_VERSION},
-                                          plain_onlooker(session.report)));
+                                          session.executable, plain_onlooker(session.report)));
   std::vector<std::string> paths;
   for (const auto& file : files) paths.push_back((std::filesystem::path(directory) / file).string());
   return paths;
@@ -310,7 +310,7 @@ Result<Exit> tune_many(const std::vector<LoadedProgram>& loaded, const std::vect
   if (!arguments.emit.empty() && (*tuned)->timed > 0) {
     TILE_TUNE_TRY(kernel, family_kernel(workload, name, target, session));
     TILE_TUNE_TRY(files, package_in_child({kernel}, {name, arguments.emit, target, TILE_TUNE_VERSION},
-                                          plain_onlooker(session.report)));
+                                          session.executable, plain_onlooker(session.report)));
     for (const auto& file : files) {
       json["files"].push_back((std::filesystem::path(arguments.emit) / file).string());
       if (!session.report.json()) TILE_TUNE_CHECK(print(json["files"].back().get<std::string>() + "\n"));

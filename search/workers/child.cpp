@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 #include <poll.h>
 #include <signal.h>
-#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -16,8 +15,11 @@
 #include <new>
 #include <thread>
 
+#include "base/process/fd.h"
+#include "base/process/fork.h"
+#include "base/process/lines.h"
+#include "base/process/wait.h"
 #include "search/judge/problem.h"
-#include "search/workers/channel.h"
 
 namespace tile_tune::search {
 namespace {
@@ -61,15 +63,11 @@ void limit_resource(int resource, int64_t value, int64_t hard_margin = 0) {
 }
 
 void write_text(const char* path, const char* text) {
-  const Fd file(open(path, O_WRONLY | O_CLOEXEC));
+  const base::Fd file(open(path, O_WRONLY | O_CLOEXEC));
   if (file.get() >= 0 && write(file.get(), text, std::strlen(text)) < 0) return;  // a preference, not a need
 }
 
-void confine(const ChildLimits& limits, pid_t parent) {
-  for (int number = 1; number < NSIG; ++number) signal(number, SIG_DFL);  // whatever this process handles or ignores
-  setpgid(0, 0);
-  prctl(PR_SET_PDEATHSIG, SIGKILL);
-  if (getppid() != parent) _exit(1);
+void confine(const ChildLimits& limits) {
   write_text("/proc/self/oom_score_adj", "1000");  // the first to go when the machine runs out of memory
   limit_resource(RLIMIT_CORE, 0);
   // At the hard limit comes SIGKILL, at the soft one SIGXCPU, which says why.
@@ -82,27 +80,23 @@ std::string over_limit(const ChildLimits& limits) {
                      static_cast<double>(limits.memory_bytes) / 1e9);
 }
 
-[[noreturn]] void be_child(const ChildLimits& limits, pid_t parent, int reply_fd, int output_fd,
-                           const std::function<Reply(int)>& work) {
+/// The child's side; its exit code.
+int work_confined(const ChildLimits& limits, int reply_fd, const std::function<Reply(int)>& work) {
   // Written down beforehand: once memory is gone nothing can be encoded any more.
   const std::string out_of_memory = encode(Reply::fault(Outcome::OutOfMemory, over_limit(limits)));
-  confine(limits, parent);
-  const int nothing = open("/dev/null", O_RDONLY | O_CLOEXEC);
-  dup2(nothing, STDIN_FILENO);
-  dup2(output_fd, STDOUT_FILENO);
-  dup2(output_fd, STDERR_FILENO);
+  confine(limits);
   bool written = false;
   try {
-    written = write_line(reply_fd, encode(work(reply_fd)));
+    written = base::write_line(reply_fd, encode(work(reply_fd)));
   } catch (const std::bad_alloc&) {
-    written = write_line(reply_fd, out_of_memory);
+    written = base::write_line(reply_fd, out_of_memory);
   } catch (const std::exception& error) {
-    written = write_line(reply_fd, encode(Reply::fault(Outcome::Crash, error.what())));
+    written = base::write_line(reply_fd, encode(Reply::fault(Outcome::Crash, error.what())));
   }
-  _exit(written ? 0 : 1);
+  return written ? 0 : 1;
 }
 
-struct Ending {
+struct Watched {
   enum class How { Ended, TimedOut, Abandoned } how = How::Ended;
   std::optional<std::string> line;
   std::string output;
@@ -117,30 +111,30 @@ void keep_output(int fd, std::string& output) {
 }
 
 // Until the child has written its line or closed the pipe, time is up, or the owner is gone.
-Ending watch(int reply_fd, int output_fd, int owner, RunningClock& clock, double seconds) {
-  Ending ending;
-  LineReader reader(reply_fd);
+Watched watch(int reply_fd, int output_fd, int owner, RunningClock& clock, double seconds) {
+  Watched watched;
+  base::LineReader reader(reply_fd);
   pollfd fds[] = {{reply_fd, POLLIN, 0}, {output_fd, POLLIN, 0}, {owner, 0, 0}};
   for (;;) {
     const double left = seconds - clock.seconds();
     if (left <= 0) {
-      ending.how = Ending::How::TimedOut;
-      return ending;
+      watched.how = Watched::How::TimedOut;
+      return watched;
     }
     const double step = std::min(left, RunningClock::kLongestStep / 2);
     if (poll(fds, 3, static_cast<int>(std::ceil(step * 1e3))) < 0) continue;  // EINTR
     if (fds[1].revents & POLLIN)
-      keep_output(output_fd, ending.output);
+      keep_output(output_fd, watched.output);
     else if (fds[1].revents)
       fds[1].fd = -1;  // closed: poll would return at once for ever
     if (fds[2].revents & (POLLHUP | POLLERR | POLLNVAL)) {
-      ending.how = Ending::How::Abandoned;
-      return ending;
+      watched.how = Watched::How::Abandoned;
+      return watched;
     }
     if (fds[0].revents) {
       const bool open = reader.fill();
-      ending.line = reader.take();
-      if (ending.line || !open) return ending;
+      watched.line = reader.take();
+      if (watched.line || !open) return watched;
     }
   }
 }
@@ -160,21 +154,21 @@ std::string first_line(const std::string& text) {
   return begin == std::string::npos ? "" : text.substr(begin, text.find('\n', begin) - begin);
 }
 
-Reply judge(const Ending& ending, int status, const ChildLimits& limits) {
-  if (ending.how == Ending::How::TimedOut)
+Reply judge(const Watched& watched, int status, const ChildLimits& limits) {
+  if (watched.how == Watched::How::TimedOut)
     return Reply::fault(Outcome::Timeout, fmt::format("it took longer than {:g} s", limits.wall_seconds));
-  if (ending.line) {
-    auto reply = decode_reply(*ending.line);
+  if (watched.line) {
+    auto reply = decode_reply(*watched.line);
     return reply ? std::move(*reply) : Reply::fault(Outcome::Crash, reply.error().message);
   }
-  const std::string said = first_line(ending.output);
+  const std::string said = first_line(watched.output);
   const std::string detail = said.empty() ? "" : ": " + said;
-  if (ending.output.find("out of memory") != std::string::npos || ending.output.find("bad_alloc") != std::string::npos)
+  if (watched.output.find("out of memory") != std::string::npos ||
+      watched.output.find("bad_alloc") != std::string::npos)
     return Reply::fault(Outcome::OutOfMemory, over_limit(limits) + detail);
-  if (!WIFSIGNALED(status))
-    return Reply::fault(Outcome::Crash,
-                        fmt::format("the process ended with exit code {}{}", WEXITSTATUS(status), detail));
-  const int signal = WTERMSIG(status);
+  const auto [exit_code, signal] = base::ending_of(status);
+  if (signal == 0)
+    return Reply::fault(Outcome::Crash, fmt::format("the process ended with exit code {}{}", exit_code, detail));
   if (signal == SIGALRM || signal == SIGXCPU)
     return Reply::fault(Outcome::Timeout, "a call took longer than its limit");
   if (signal == SIGKILL)
@@ -197,30 +191,29 @@ ChildLimits limits_of_calls(const Limits& limits, int threads, const ir::Program
 std::optional<Reply> run_in_child(const ChildLimits& limits, int owner, const std::function<Reply(int)>& work) {
   int reply[2], output[2];
   if (pipe2(reply, O_CLOEXEC) != 0) return Reply::fault(Outcome::Crash, "no pipe: too many open files");
-  Fd reply_in(reply[0]), reply_out(reply[1]);
+  base::Fd reply_in(reply[0]), reply_out(reply[1]);
   if (pipe2(output, O_CLOEXEC) != 0) return Reply::fault(Outcome::Crash, "no pipe: too many open files");
-  Fd output_in(output[0]), output_out(output[1]);
+  base::Fd output_in(output[0]), output_out(output[1]);
   fcntl(output_in.get(), F_SETFL, O_NONBLOCK);  // this end alone: the child's prints shall block when the pipe is full
 
-  const pid_t parent = getpid();
   RunningClock clock;
-  const pid_t child = fork();
-  if (child < 0)
-    return Reply::fault(Outcome::OutOfMemory, "no process could be started: the system is out of resources");
-  if (child == 0) be_child(limits, parent, reply_out.get(), output_out.get(), work);
-  setpgid(child, child);  // whichever of the two comes first
+  const base::Streams streams{.out = output_out.get(), .err = output_out.get()};
+  const auto forked = base::fork_child({.streams = streams, .own_group = true, .default_signals = true},
+                                       [&] { return work_confined(limits, reply_out.get(), work); });
+  if (!forked) return Reply::fault(Outcome::OutOfMemory, "no process could be started: the system is out of resources");
+  const pid_t child = *forked;
   reply_out.reset();
   output_out.reset();
 
-  Ending ending = watch(reply_in.get(), output_in.get(), owner, clock, limits.wall_seconds);
+  Watched watched = watch(reply_in.get(), output_in.get(), owner, clock, limits.wall_seconds);
   // Once its line is there a child has nothing left to do. One that closed the pipe without it is ending by itself,
   // and how it ends is what we want to know.
-  if (ending.how != Ending::How::Ended || ending.line) kill(-child, SIGKILL);
+  if (watched.how != Watched::How::Ended || watched.line) kill(-child, SIGKILL);
   const int status = reap(child, clock, limits.wall_seconds);
   kill(-child, SIGKILL);  // what it started and left behind
-  keep_output(output_in.get(), ending.output);
-  if (ending.how == Ending::How::Abandoned) return std::nullopt;
-  return judge(ending, status, limits);
+  keep_output(output_in.get(), watched.output);
+  if (watched.how == Watched::How::Abandoned) return std::nullopt;
+  return judge(watched, status, limits);
 }
 
 }  // namespace tile_tune::search

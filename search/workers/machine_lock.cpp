@@ -19,6 +19,8 @@
 #include <thread>
 #include <vector>
 
+#include "base/process/fd.h"
+
 namespace tile_tune::search {
 namespace {
 
@@ -38,7 +40,7 @@ constexpr double kSilentWait = 0.5, kTellAgain = 1;
 constexpr size_t kMostOfCommand = 48;  // characters of a holder's command line
 
 struct Opened {
-  Fd file;
+  base::Fd file;
   const char* why_not = "";
 };
 
@@ -46,13 +48,13 @@ struct Opened {
 // another user: reading is enough for flock, and all it takes is that it exists.
 Opened open_lock(const fs::path& path) {
   constexpr int kFlags = O_RDONLY | O_NONBLOCK | O_CLOEXEC | O_NOFOLLOW | O_NOCTTY;
-  Fd file(open(path.c_str(), kFlags));
-  if (file.get() < 0 && errno == ENOENT) file = Fd(open(path.c_str(), kFlags | O_CREAT | O_EXCL, 0644));
-  if (file.get() < 0 && errno == EEXIST) file = Fd(open(path.c_str(), kFlags));  // somebody was faster
-  if (file.get() < 0) return {Fd(), errno == ELOOP ? "it is a symbolic link" : std::strerror(errno)};
+  base::Fd file(open(path.c_str(), kFlags));
+  if (file.get() < 0 && errno == ENOENT) file = base::Fd(open(path.c_str(), kFlags | O_CREAT | O_EXCL, 0644));
+  if (file.get() < 0 && errno == EEXIST) file = base::Fd(open(path.c_str(), kFlags));  // somebody was faster
+  if (file.get() < 0) return {base::Fd(), errno == ELOOP ? "it is a symbolic link" : std::strerror(errno)};
   struct stat status {};
   if (fstat(file.get(), &status) == 0 && S_ISREG(status.st_mode)) return {std::move(file)};
-  return {Fd(), "it is no regular file"};
+  return {base::Fd(), "it is no regular file"};
 }
 
 // A directory for this user alone; what is there already is taken only if it is just that.
@@ -63,7 +65,7 @@ bool make_private(const fs::path& directory) {
          (status.st_mode & 077) == 0;
 }
 
-Fd open_some_lock(const LockFiles& files, const Onlooker& onlooker) {
+base::Fd open_some_lock(const LockFiles& files, const Onlooker& onlooker) {
   Opened shared = open_lock(files.shared);
   if (shared.file.get() >= 0) return std::move(shared.file);
   Opened own;
@@ -88,7 +90,7 @@ std::string command_of(const std::string& process) {
 }
 
 // "process 4711 (tile-tune tune mm.tc)", as the system's table of locks has it.
-std::string holders_of(const Fd& file) {
+std::string holders_of(const base::Fd& file) {
   struct stat status {};
   if (fstat(file.get(), &status) != 0) return "another tile-tune";
   std::ifstream table("/proc/locks");

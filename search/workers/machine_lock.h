@@ -4,8 +4,8 @@
 #include <filesystem>
 #include <optional>
 
+#include "base/process/fd.h"
 #include "search/timing/deadline.h"
-#include "search/workers/channel.h"
 #include "search/workers/onlooker.h"
 
 namespace tile_tune::search {
@@ -33,7 +33,7 @@ class MachineLock {
   bool held() const { return held_; }
 
  private:
-  Fd file_;
+  base::Fd file_;
   bool held_ = false;
 };
 

@@ -3,10 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cerrno>
-#include <cstring>
-#include <fstream>
 
+#include "base/files.h"
 #include "codegen/lower/error_functions.h"
 #include "search/judge/kernel.h"
 #include "search/judge/problem.h"
@@ -74,10 +72,7 @@ Result<void> judge(const Reply& reply, const ir::Program& program) {
 
 Result<std::filesystem::path> build_runtime(const std::filesystem::path& directory) {
   const std::filesystem::path source = directory / "runtime.c", library = directory / "runtime.so";
-  std::ofstream file(source);
-  file << runtime_text();
-  file.close();
-  if (!file) return failure("cannot-write", fmt::format("cannot write {}: {}", source.string(), std::strerror(errno)));
+  TILE_TUNE_CHECK(base::write_text(source, runtime_text()));
   TILE_TUNE_CHECK(compile_shared(source, library));
   return library;
 }

@@ -3,10 +3,8 @@
 #include <fmt/format.h>
 #include <poll.h>
 #include <signal.h>
-#include <spawn.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
-#include <unistd.h>
 
 #include <cerrno>
 #include <chrono>
@@ -15,6 +13,11 @@
 #include <deque>
 #include <fstream>
 #include <thread>
+
+#include "base/process/fd.h"
+#include "base/process/lines.h"
+#include "base/process/spawn.h"
+#include "base/process/wait.h"
 
 namespace tile_tune::search {
 namespace {
@@ -28,11 +31,6 @@ constexpr double kEndSeconds = 1;
 // One that a signal stopped has so long to go on; that it waits is told of from the second look on.
 constexpr double kStoppedSeconds = 10, kLookSeconds = 0.5;
 
-void reap(pid_t pid) {
-  while (waitpid(pid, nullptr, 0) < 0 && errno == EINTR) {
-  }
-}
-
 void reap_or_kill(pid_t pid, Deadline deadline) {
   while (!deadline.passed()) {
     const pid_t reaped = waitpid(pid, nullptr, WNOHANG);
@@ -40,7 +38,7 @@ void reap_or_kill(pid_t pid, Deadline deadline) {
     std::this_thread::sleep_for(std::chrono::milliseconds(1));
   }
   kill(pid, SIGKILL);
-  reap(pid);
+  base::wait_for(pid);
 }
 
 // By a signal, or by a debugger.
@@ -52,30 +50,6 @@ bool is_stopped(pid_t pid) {
   if (name_end == std::string::npos || name_end + 2 >= text.size()) return false;
   const char state = text[name_end + 2];
   return state == 'T' || state == 't';
-}
-
-// Default dispositions, nothing blocked, a group of its own, `socket` as standard input and output.
-int spawn(const std::vector<std::string>& command, int socket, pid_t& pid) {
-  posix_spawn_file_actions_t actions;
-  posix_spawn_file_actions_init(&actions);
-  posix_spawn_file_actions_adddup2(&actions, socket, STDIN_FILENO);
-  posix_spawn_file_actions_adddup2(&actions, socket, STDOUT_FILENO);
-  posix_spawnattr_t attributes;
-  posix_spawnattr_init(&attributes);
-  sigset_t signals;
-  sigemptyset(&signals);
-  posix_spawnattr_setsigmask(&attributes, &signals);
-  for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGPIPE}) sigaddset(&signals, signal);
-  posix_spawnattr_setsigdefault(&attributes, &signals);
-  posix_spawnattr_setpgroup(&attributes, 0);
-  posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
-  std::vector<char*> arguments;
-  for (const auto& word : command) arguments.push_back(const_cast<char*>(word.c_str()));
-  arguments.push_back(nullptr);
-  const int error = posix_spawnp(&pid, arguments[0], &actions, &attributes, arguments.data(), environ);
-  posix_spawnattr_destroy(&attributes);
-  posix_spawn_file_actions_destroy(&actions);
-  return error;
 }
 
 }  // namespace
@@ -109,7 +83,7 @@ Pool::Pool(std::vector<std::string> command, int size, Setup setup, const std::a
 Pool::~Pool() {
   const auto is_idle = [](const Process& process) { return process.ready && process.request < 0; };
   for (auto& process : processes_)
-    if (process.pid >= 0 && is_idle(process)) write_line(process.socket.get(), encode(Request(Quit{})));
+    if (process.pid >= 0 && is_idle(process)) base::write_line(process.socket.get(), encode(Request(Quit{})));
   for (auto& process : processes_) end(process, !is_idle(process));
 }
 
@@ -117,18 +91,19 @@ Result<void> Pool::start(Process& process) {
   int sockets[2];
   if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, sockets) != 0)
     return failure("worker-not-started", fmt::format("cannot start a worker: {}", std::strerror(errno)));
-  process.socket = Fd(sockets[0]);
-  const Fd theirs(sockets[1]);
-  if (const int error = spawn(command_, theirs.get(), process.pid); error != 0) {
-    process.pid = -1;
+  process.socket = base::Fd(sockets[0]);
+  const base::Fd theirs(sockets[1]);
+  const auto child = base::spawn({.words = command_, .own_group = true, .default_signals = true},
+                                 {.in = theirs.get(), .out = theirs.get()});
+  if (!child)
     return failure("worker-not-started",
-                   fmt::format("cannot start a worker ({}): {}", command_[0], std::strerror(error)));
-  }
+                   fmt::format("cannot start a worker ({}): {}", command_[0], std::strerror(child.error())));
+  process.pid = *child;
   process.replies.emplace(process.socket.get());
   process.ready = false;
   process.request = -1;
   process.stopped_at = 0;
-  write_line(process.socket.get(), encode(Request(setup_)));
+  base::write_line(process.socket.get(), encode(Request(setup_)));
   return {};
 }
 
@@ -171,7 +146,7 @@ void Pool::assign(Process& process, Round& round) {
   if (!process.ready) return;
   process.request = round.waiting.front();
   round.waiting.pop_front();
-  if (!write_line(process.socket.get(), encode(round.requests[process.request])))
+  if (!base::write_line(process.socket.get(), encode(round.requests[process.request])))
     lose(process, round, "the worker process died");
 }
 

@@ -9,8 +9,9 @@
 #include <string>
 #include <vector>
 
+#include "base/process/fd.h"
+#include "base/process/lines.h"
 #include "search/timing/deadline.h"
-#include "search/workers/channel.h"
 #include "search/workers/onlooker.h"
 #include "search/workers/protocol.h"
 
@@ -40,8 +41,8 @@ class Pool {
  private:
   struct Process {
     pid_t pid = -1;
-    Fd socket;
-    std::optional<LineReader> replies;
+    base::Fd socket;
+    std::optional<base::LineReader> replies;
     bool ready = false;     // has answered Setup
     int request = -1;       // number of the one it works on; -1: none (or Setup)
     double stopped_at = 0;  // when it was first seen stopped by a signal, by now_seconds(); 0: it runs

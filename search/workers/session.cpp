@@ -11,6 +11,8 @@
 #include <cstring>
 #include <optional>
 
+#include "base/process/fd.h"
+
 namespace tile_tune::search {
 namespace {
 
@@ -21,9 +23,9 @@ constexpr int kAttempts = 3;  // to make a directory that another process's clea
 
 // nullopt if the directory is gone: whoever cleans up may have locked the file between the two steps. Where files
 // cannot be locked, nobody can clean up either.
-std::optional<Fd> own(const std::filesystem::path& directory) {
-  Fd file(open((directory / kOwnerFile).c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600));
-  if (file.get() < 0) return errno == ENOENT ? std::nullopt : std::optional(Fd());
+std::optional<base::Fd> own(const std::filesystem::path& directory) {
+  base::Fd file(open((directory / kOwnerFile).c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600));
+  if (file.get() < 0) return errno == ENOENT ? std::nullopt : std::optional(base::Fd());
   struct stat status {};
   flock(file.get(), LOCK_EX);
   if (fstat(file.get(), &status) == 0 && status.st_nlink == 0) return std::nullopt;
@@ -40,7 +42,7 @@ void remove_orphans(const std::filesystem::path& temporary) {
     if (path.filename().string().rfind(kPrefix, 0) != 0) continue;
     struct stat status {};
     if (lstat(path.c_str(), &status) != 0 || !S_ISDIR(status.st_mode) || status.st_uid != geteuid()) continue;
-    const Fd file(open((path / kOwnerFile).c_str(), O_RDWR | O_CLOEXEC | O_NOFOLLOW));
+    const base::Fd file(open((path / kOwnerFile).c_str(), O_RDWR | O_CLOEXEC | O_NOFOLLOW));
     if (file.get() < 0 || flock(file.get(), LOCK_EX | LOCK_NB) != 0) continue;
     std::filesystem::remove_all(path, ignored);
   }
@@ -51,21 +53,18 @@ void remove_orphans(const std::filesystem::path& temporary) {
 Result<SessionDirectory> SessionDirectory::create() {
   std::error_code error;
   const auto temporary = std::filesystem::temp_directory_path(error);
-  const std::string pattern = (temporary / (std::string(kPrefix) + "XXXXXX")).string();
   if (!error) remove_orphans(temporary);
   for (int attempt = 0; !error && attempt < kAttempts; ++attempt) {
-    std::string path = pattern;
-    if (!mkdtemp(path.data())) break;
-    if (auto lock = own(path)) return SessionDirectory(path, std::move(*lock));
+    auto directory = base::TemporaryDirectory::create(temporary, kPrefix);
+    if (!directory) {
+      error = {directory.error(), std::generic_category()};
+      break;
+    }
+    if (auto lock = own(directory->path())) return SessionDirectory(std::move(*lock), std::move(*directory));
   }
   return failure("no-temporary-directory",
                  fmt::format("cannot make a temporary directory: {}", error ? error.message() : std::strerror(errno)),
                  "TMPDIR names the place for temporary files");
-}
-
-SessionDirectory::~SessionDirectory() {
-  std::error_code ignored;
-  if (!path_.empty()) std::filesystem::remove_all(path_, ignored);
 }
 
 void remove_abandoned_session(const std::filesystem::path& directory) {

@@ -4,8 +4,9 @@
 #include <filesystem>
 #include <string>
 
+#include "base/process/fd.h"
+#include "base/temporary_directory.h"
 #include "frontend/diagnostic/diagnostic.h"
-#include "search/workers/channel.h"
 
 namespace tile_tune::search {
 
@@ -14,17 +15,13 @@ namespace tile_tune::search {
 class SessionDirectory {
  public:
   static Result<SessionDirectory> create();
-  SessionDirectory(SessionDirectory&& other) noexcept : path_(std::move(other.path_)), lock_(std::move(other.lock_)) {
-    other.path_.clear();
-  }
-  SessionDirectory& operator=(SessionDirectory&&) = delete;
-  ~SessionDirectory();
-  const std::filesystem::path& path() const { return path_; }
+  const std::filesystem::path& path() const { return directory_.path(); }
 
  private:
-  SessionDirectory(std::filesystem::path path, Fd lock) : path_(std::move(path)), lock_(std::move(lock)) {}
-  std::filesystem::path path_;
-  Fd lock_;  // held while this process lives: says that the directory is in use
+  SessionDirectory(base::Fd lock, base::TemporaryDirectory directory)
+      : lock_(std::move(lock)), directory_(std::move(directory)) {}
+  base::Fd lock_;  // held while this process lives: says that the directory is in use
+  base::TemporaryDirectory directory_;
 };
 
 /// Removes what a killed tuner left behind; only a directory that looks like a session's.

@@ -14,10 +14,11 @@
 #include <utility>
 
 #include "base/disk_space.h"
+#include "base/process/fd.h"
+#include "base/process/lines.h"
 #include "search/judge/kernel_call.h"
 #include "search/timing/race.h"
 #include "search/timing/side_by_side.h"
-#include "search/workers/channel.h"
 #include "search/workers/child.h"
 #include "search/workers/session.h"
 
@@ -267,20 +268,20 @@ class Worker {
 int worker_main(int in_fd, int out_fd, const Compiler& compiler) {
   signal(SIGPIPE, SIG_IGN);
   // What a library prints must not get between the replies.
-  Fd replies(fcntl(out_fd, F_DUPFD_CLOEXEC, 3));
+  base::Fd replies(fcntl(out_fd, F_DUPFD_CLOEXEC, 3));
   if (out_fd == STDOUT_FILENO) dup2(STDERR_FILENO, STDOUT_FILENO);
   Worker worker(in_fd, compiler);
-  LineReader requests(in_fd);
+  base::LineReader requests(in_fd);
   while (const auto line = requests.next()) {
     const auto request = decode_request(*line);
     if (request && std::holds_alternative<Quit>(*request)) return 0;
     if (!request || (!worker.setup() && !std::holds_alternative<Setup>(*request))) {
       const std::string reason = request ? "a worker was asked before it was set up" : request.error().message;
-      write_line(replies.get(), encode(Reply::fault(Outcome::RunError, reason)));
+      base::write_line(replies.get(), encode(Reply::fault(Outcome::RunError, reason)));
       return 1;
     }
     const auto reply = worker.answer(*request);
-    if (!reply || !write_line(replies.get(), encode(*reply))) break;
+    if (!reply || !base::write_line(replies.get(), encode(*reply))) break;
   }
   if (worker.setup()) remove_abandoned_session(worker.setup()->directory);
   return 0;

@@ -9,6 +9,7 @@
 #include <set>
 #include <thread>
 
+#include "base/sha256.h"
 #include "db/database.h"
 #include "db_commands.h"
 #include "frontend/ir/canonical.h"
@@ -59,8 +60,8 @@ void store(const Sandbox& box, const std::string& file, const std::string& name,
   auto database = db::Database::open(box.path(file), db::Mode::ReadWrite);
   REQUIRE(database);
   db::ProgramRow program;
-  program.content_hash = tile_tune::ir::sha256_hex(name);
-  program.family_hash = tile_tune::ir::sha256_hex(name + " family");
+  program.content_hash = tile_tune::base::sha256_hex(name);
+  program.family_hash = tile_tune::base::sha256_hex(name + " family");
   program.name = name;
   program.frontend = frontend;
   program.source = frontend == "einsum" ? "ij,jk->ik" : name;
@@ -79,7 +80,7 @@ void store(const Sandbox& box, const std::string& file, const std::string& name,
     trial.origin = "final";
     trial.outcome = "ok";
     trial.schedule_json = nlohmann::json{{"ratio", ratios[i]}}.dump();
-    trial.schedule_id = tile_tune::ir::sha256_hex(trial.schedule_json);
+    trial.schedule_id = tile_tune::base::sha256_hex(trial.schedule_json);
     trial.ratio = trial.ratio_lo = trial.ratio_hi = ratios[i];
     trial.median_ns = ratios[i] > 0 ? 1e6 / ratios[i] : 0;
     trial.created_ms = created_ms + static_cast<int64_t>(i);

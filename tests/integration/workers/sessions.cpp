@@ -10,6 +10,7 @@
 #include <fstream>
 #include <thread>
 
+#include "base/process/lines.h"
 #include "search/judge/problem.h"
 #include "search/workers/workers.h"
 #include "tests/integration/workers/forced_compiler.h"
@@ -140,12 +141,12 @@ TEST_CASE("when the tuner dies its workers, their children and all files go") {
   }
   close(sockets[1]);
   codegen::Target target;
-  REQUIRE(write_line(sockets[0], encode(Request(Setup{session->path(), target, {100, 100, 512 << 20}}))));
-  LineReader replies(sockets[0]);
+  REQUIRE(tile_tune::base::write_line(sockets[0], encode(Request(Setup{session->path(), target, {100, 100, 512 << 20}}))));
+  tile_tune::base::LineReader replies(sockets[0]);
   const auto ready = replies.next();
   REQUIRE(ready);
   REQUIRE(decode_reply(*ready)->outcome == Outcome::Ok);
-  REQUIRE(write_line(sockets[0], encode(Request(Build{"p", scheduled(Behaviour::HangInCompile), "k.so"}))));
+  REQUIRE(tile_tune::base::write_line(sockets[0], encode(Request(Build{"p", scheduled(Behaviour::HangInCompile), "k.so"}))));
   const pid_t child = wait_for_marker(marker);
   CHECK_FALSE(is_dead(child));
   close(sockets[0]);  // as the kernel does for a tuner that was killed

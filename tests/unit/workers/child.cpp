@@ -15,7 +15,6 @@
 
 #include "search/judge/verify.h"
 #include "search/timing/deadline.h"
-#include "search/workers/channel.h"
 
 using namespace tile_tune::search;
 

@@ -1,12 +1,11 @@
-#include "search/workers/channel.h"
+#include "base/process/lines.h"
 
 #include <sys/socket.h>
 #include <unistd.h>
 
 #include <cerrno>
-#include <utility>
 
-namespace tile_tune::search {
+namespace tile_tune::base {
 
 bool write_line(int fd, std::string_view line) {
   std::string bytes(line);
@@ -46,19 +45,9 @@ std::optional<std::string> LineReader::next() {
   }
 }
 
-Fd& Fd::operator=(Fd&& other) noexcept {
-  if (this != &other) {
-    reset();
-    fd_ = other.release();
-  }
-  return *this;
+std::string last_line(std::string text) {
+  while (text.ends_with('\n')) text.pop_back();
+  return text.substr(text.rfind('\n') + 1);
 }
 
-int Fd::release() { return std::exchange(fd_, -1); }
-
-void Fd::reset() {
-  if (fd_ >= 0) close(fd_);
-  fd_ = -1;
-}
-
-}  // namespace tile_tune::search
+}  // namespace tile_tune::base

@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-namespace tile_tune::search {
+namespace tile_tune::base {
 
 /// Writes everything; false if the other end is gone. Never raises SIGPIPE on a socket; elsewhere SIGPIPE is the
 /// caller's business.
@@ -27,20 +27,7 @@ class LineReader {
   std::string buffer_;
 };
 
-/// A file descriptor that closes itself.
-class Fd {
- public:
-  Fd() = default;
-  explicit Fd(int fd) : fd_(fd) {}
-  Fd(Fd&& other) noexcept : fd_(other.release()) {}
-  Fd& operator=(Fd&& other) noexcept;
-  ~Fd() { reset(); }
-  int get() const { return fd_; }
-  int release();
-  void reset();
+/// What a text ends with, newlines apart: where most tools say why they gave up.
+std::string last_line(std::string text);
 
- private:
-  int fd_ = -1;
-};
-
-}  // namespace tile_tune::search
+}  // namespace tile_tune::base

@@ -12,7 +12,7 @@
 
 #include "frontend/diagnostic/diagnostic.h"
 
-namespace tile_tune::codegen {
+namespace tile_tune::base {
 
 /// work(0) ... work(count - 1), at most `at_once` (1 or more) at a time; the values they returned, in this order. After
 /// the first error no further child is started, and of all errors the one of the lowest number is returned. A child
@@ -24,4 +24,4 @@ Result<std::vector<nlohmann::json>> in_children(size_t count, size_t at_once,
 /// What another process of ours said with to_json(); the place is lost, and what is missing reads as a Failure.
 Diagnostic diagnostic_from_json(const nlohmann::json& json);
 
-}  // namespace tile_tune::codegen
+}  // namespace tile_tune::base

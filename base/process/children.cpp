@@ -1,54 +1,45 @@
-#include "codegen/emit/children.h"
+#include "base/process/children.h"
 
 #include <fmt/format.h>
-#include <signal.h>
 #include <string.h>
-#include <sys/prctl.h>
 #include <sys/wait.h>
-#include <unistd.h>
 
 #include <cerrno>
 #include <map>
 #include <utility>
 
-#include "codegen/emit/capture.h"
+#include "base/process/fork.h"
+#include "base/process/memory_file.h"
+#include "base/process/wait.h"
 
-namespace tile_tune::codegen {
+namespace tile_tune::base {
 namespace {
 
 using Work = std::function<Result<nlohmann::json>(size_t)>;
 
 struct Child {
   pid_t pid = -1;
-  Capture answer, complaints;
+  MemoryFile answer, complaints;
 };
 
-[[noreturn]] void be_child(const Child& child, pid_t parent, const Work& work, size_t number) {
-  prctl(PR_SET_PDEATHSIG, SIGKILL);
-  if (getppid() != parent) _exit(1);
-  dup2(child.complaints.descriptor(), STDERR_FILENO);
-  dup2(STDERR_FILENO, STDOUT_FILENO);  // the parent's own answer goes to what it has there
-  try {
-    const auto value = work(number);
-    const auto answer = value ? nlohmann::json{{"value", *value}} : nlohmann::json{{"error", to_json(value.error())}};
-    _exit(child.answer.write(answer.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace)) ? 0 : 1);
-  } catch (const std::exception& error) {
-    child.complaints.write(error.what());
-    _exit(1);
-  }
+tl::unexpected<Diagnostic> cannot_start(int error) {
+  return failure("cannot-start", fmt::format("cannot start a process of our own: {}", strerror(error)));
 }
 
-tl::unexpected<Diagnostic> cannot_start() {
-  return failure("cannot-start", fmt::format("cannot start a process of our own: {}", strerror(errno)));
+int answer(const Child& child, const Result<nlohmann::json>& value) {
+  const auto json = value ? nlohmann::json{{"value", *value}} : nlohmann::json{{"error", to_json(value.error())}};
+  return child.answer.write(json.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace)) ? 0 : 1;
 }
 
 Result<Child> start(const Work& work, size_t number) {
   Child child;
-  if (child.answer.descriptor() < 0 || child.complaints.descriptor() < 0) return cannot_start();
-  const pid_t parent = getpid();
-  child.pid = fork();
-  if (child.pid < 0) return cannot_start();
-  if (child.pid == 0) be_child(child, parent, work, number);
+  const int complaints = child.complaints.descriptor();
+  if (child.answer.descriptor() < 0 || complaints < 0) return cannot_start(errno);
+  // What it prints must not get into this process's own answer.
+  const Fork options{.streams = {.out = complaints, .err = complaints}};
+  const auto pid = fork_child(options, [&] { return answer(child, work(number)); });
+  if (!pid) return cannot_start(pid.error());
+  child.pid = *pid;
   return child;
 }
 
@@ -57,8 +48,9 @@ Result<nlohmann::json> outcome_of(const Child& child, int status) {
   if (answer.is_object() && answer.contains("value")) return answer["value"];
   if (answer.is_object() && answer.contains("error")) return tl::unexpected(diagnostic_from_json(answer["error"]));
   const std::string said = child.complaints.text();
-  const std::string how = WIFSIGNALED(status) ? fmt::format("signal {}", WTERMSIG(status))
-                                              : fmt::format("exit status {}", WEXITSTATUS(status));
+  const Ending ending = ending_of(status);
+  const std::string how =
+      ending.signal ? fmt::format("signal {}", ending.signal) : fmt::format("exit status {}", ending.exit_code);
   return failure("compiler-died", fmt::format("the compiler ended with {}{}{}", how, said.empty() ? "" : ": ",
                                               said.substr(0, said.find('\n'))));
 }
@@ -101,4 +93,4 @@ Result<std::vector<nlohmann::json>> in_children(size_t count, size_t at_once, co
   return values;
 }
 
-}  // namespace tile_tune::codegen
+}  // namespace tile_tune::base
