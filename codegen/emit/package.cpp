@@ -134,7 +134,8 @@ Result<void> write_manifest(const fs::path& root, const Files& files, const Arch
   TILE_TUNE_CHECK(check_digests(job.options.expected, digests));
   TILE_TUNE_TRY(c_compiler, c_compiler_version(job));
   const auto json = manifest(job.options, job.kernels, job.signatures, compiled, digests, c_compiler);
-  return base::write_text(root / files.manifest, json.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n");
+  return base::write_text(root / files.manifest,
+                          json.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n");
 }
 
 Result<std::vector<fs::path>> stage_and_commit(const Compiler& compiler, const std::vector<Kernel>& kernels,

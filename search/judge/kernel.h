@@ -20,7 +20,7 @@ class Runtime {
   static Result<Runtime> load(const std::filesystem::path& library, int threads);
   int threads() const { return threads_; }
   /// Gives each thread a core of its own as far as the affinity mask goes (unpinned, two spinning threads can share a
-  /// core: a 72 us call took 8 ms, design/search.md). For timing: two processes may choose the same cores.
+  /// core: a 72 us call took 8 ms). For timing: two processes may choose the same cores.
   void pin_threads() const;
   /// The cores this process could use when the runtime was loaded, the calling thread's first.
   const std::vector<int>& cores() const { return cores_; }

@@ -29,7 +29,7 @@ inline constexpr double kWholeSeconds = 10;
 
 /// Random inputs and the reference on them: whole where that takes a core less than `whole_seconds`, else on at least
 /// 4,096 elements of each output and its borders. Inputs' range is narrowed where the result would not be finite
-/// (rulings 28). `written` (may be null) is the program before its sums of products were put into steps: where its
+///. `written` (may be null) is the program before its sums of products were put into steps: where its
 /// reference takes no more than a second it is what is expected. Of programs with float inputs of up to 64 MiB a few
 /// elements are also judged on special numbers.
 Result<Problem> make_problem(const ir::Program& program, uint64_t seed, const ir::Program* written = nullptr,

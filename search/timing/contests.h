@@ -14,7 +14,7 @@ struct Race {
   std::vector<std::string> libraries;
   int exempt = 1;
   uint64_t seed = 0;
-  double seconds_per_kernel = 0.04;  // of rounds; 20-100 ms ranked near-equal kernels rightly (autotuners.md 2.2)
+  double seconds_per_kernel = 0.04;  // of rounds; 20-100 ms ranked near-equal kernels rightly
   double at_most = 0;                // seconds for all of it, whatever is done by then; 0: no limit
 };
 /// Rounds in random order with the roofline probes in each; libraries[0] is the default schedule's.

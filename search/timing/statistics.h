@@ -1,7 +1,7 @@
 // The arithmetic of timing: pure functions, repeatable for a seed.
 //
 // Ranking uses medians of paired log-ratios only: under load the minimum crowned an 81 % slower kernel in up to
-// 12 % of runs and the mean picked the true best in 28-56 % (research/autotuners.md 2.2).
+// 12 % of runs and the mean picked the true best in 28-56 %.
 #pragma once
 
 #include <cstdint>
@@ -21,7 +21,7 @@ struct Interval {
 Interval bootstrap_median(const std::vector<double>& values, uint64_t seed);
 
 /// Calls that make one sample long enough for the clock: at least kMinSampleNs together.
-inline constexpr double kMinSampleNs = 200e3;  // research/autotuners.md 6.2, item 5
+inline constexpr double kMinSampleNs = 200e3;
 int64_t calls_per_sample(double call_ns);
 
 /// Rungs successive halving needs until one of `candidates` is left, at least 1: ceil(log2(candidates)).

@@ -15,7 +15,7 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-constexpr int kScreeningCalls = 3;    // after one untimed (autotuners.md 6.2, item 4)
+constexpr int kScreeningCalls = 3;    // after one untimed
 constexpr double kSlowFactor = 3;     // the same
 constexpr double kLongCallNs = 50e6;  // a call this long needs no second one to be recognised as slow
 
@@ -24,7 +24,7 @@ constexpr double kLongCallNs = 50e6;  // a call this long needs no second one to
 // Zen 4).
 constexpr double kMostWaiting = 0.05;
 constexpr double kSwitchedShare = 0.25;  // of the samples: beyond it a quartile moves
-constexpr double kSpread = 0.15;         // design/search.md, as is_disturbed() says
+constexpr double kSpread = 0.15;         // as is_disturbed() says
 
 double spread(const std::vector<double>& logarithms) {
   return logarithms.empty() ? 0 : quantile(logarithms, 0.75) - quantile(logarithms, 0.25);

@@ -69,7 +69,7 @@ void keep_calm(std::vector<Contestant>& contestants, int enough);
 
 /// True if a timing is not to be believed: a thread had no core in more than a quarter of the samples, or the
 /// interquartile range of the times, or of their ratios to the default's, is over 15 % (single-run
-/// differences below that mean nothing on a shared machine: design/search.md). Both, since the default's ratios are all
+/// differences below that mean nothing on a shared machine). Both, since the default's ratios are all
 /// 1, and what slows everybody alike leaves ratios as they are.
 bool is_disturbed(const Timing& timing);
 

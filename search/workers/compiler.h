@@ -14,7 +14,7 @@ struct Compiler {
       compile_object;
   std::function<Result<void>(const codegen::Target&, const std::filesystem::path& object)> compile_runtime;
   /// Called once in the worker itself, before it forks anything: what the compiler sets up then, every child
-  /// inherits (a first compile costs 450-750 ms, later ones 65-130 ms: research/halide.md (f)). Must stay serial.
+  /// inherits (a first compile costs 450-750 ms, later ones 65-130 ms). Must stay serial.
   std::function<Result<void>(const codegen::Target&, const std::filesystem::path& directory)> warm_up;
   /// As codegen::compile_autoscheduled.
   std::function<Result<codegen::Compiled>(const ir::Program&, codegen::AutoScheduler, const codegen::Target&,

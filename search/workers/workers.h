@@ -33,7 +33,7 @@ struct WorkerOptions {
   uint64_t seed = 0;               // of inputs, samples and the order of rounds
   double least_build_seconds = 3;  // CPU time for any candidate, also where the default compiles in no time
   double race_seconds_per_kernel = 0.04;
-  int finals_rounds = 31;                   // at least (rulings 7)
+  int finals_rounds = 31;                   // at least
   double finals_seconds = 2;                // go on until these are spent
   const std::atomic<bool>* stop = nullptr;  // set from outside, for example by SIGINT: measure() returns early
   Deadline deadline = {};                   // of start() and of run_once(); the others are told their own
@@ -57,7 +57,7 @@ class Workers : public Measurer {
                                    Deadline deadline = {}) override;
   std::vector<Measurement> finals(const std::vector<codegen::Schedule>& finalists, Deadline deadline = {}) override;
 
-  /// How inputs were narrowed to keep the reference finite, or empty; belongs into the record (rulings 28).
+  /// How inputs were narrowed to keep the reference finite, or empty; belongs into the record.
   const std::string& inputs_note() const { return inputs_note_; }
 
   /// Why measure() or finals() came back short although nobody asked to stop: no space is left for temporary files.

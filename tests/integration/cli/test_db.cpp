@@ -19,7 +19,7 @@ namespace db = tile_tune::db;
 
 namespace {
 
-/// The demands of both published schemas (cli/t4.h), field by field.
+/// The demands of both published schemas (engine/records/t4.h), field by field.
 void check_t4(const nlohmann::json& t4) {
   REQUIRE(t4.is_object());
   CHECK(std::regex_match(t4.at("schema_version").get<std::string>(), std::regex("[0-9]+\\.[0-9]+\\.[0-9]+")));

@@ -142,13 +142,15 @@ TEST_CASE("kernels take constants as their packing functions make them") {
   std::set<std::string> digests;
   for (size_t i = 0; i < kernels.size(); ++i) digests.insert(digest(i).get<std::string>());
   CHECK(digests.size() == kernels.size());
-  REQUIRE(tile_tune::base::write_text(scratch.path / "mixed.c",
-                     "#include <weights.h>\nint f(const float* a, const in_part_packed_B* b, float* c);\n"
-                     "int f(const float* a, const in_part_packed_B* b, float* c) { return KERNEL(a, b, c); }\n"));
+  REQUIRE(tile_tune::base::write_text(
+      scratch.path / "mixed.c",
+      "#include <weights.h>\nint f(const float* a, const in_part_packed_B* b, float* c);\n"
+      "int f(const float* a, const in_part_packed_B* b, float* c) { return KERNEL(a, b, c); }\n"));
   const std::string mixed = "cc -std=c11 -Werror -fsyntax-only mixed.c $(pkg-config --cflags weights) -DKERNEL=";
   compile(mixed + "in_part", {package}, scratch.path);
   CHECK_FALSE(run_tool({"sh", "-c", "eval \"" + mixed + "whole\""}, scratch.path));
-  REQUIRE(tile_tune::base::write_text(scratch.path / "old.cpp", "#include <weights.h>\nint main() { return WEIGHTS_OK; }\n"));
+  REQUIRE(tile_tune::base::write_text(scratch.path / "old.cpp",
+                                      "#include <weights.h>\nint main() { return WEIGHTS_OK; }\n"));
   compile("c++ -std=c++98 -Wall -Wextra -pedantic -Werror -fsyntax-only old.cpp $(pkg-config --cflags weights)",
           {package}, scratch.path);
 }
@@ -162,7 +164,8 @@ TEST_CASE("the same package comes out byte for byte in another directory") {
     if (!entry.is_regular_file()) continue;
     ++files;
     INFO(entry.path());
-    const auto a = tile_tune::base::read_bytes(entry.path()), b = tile_tune::base::read_bytes(second / fs::relative(entry.path(), first));
+    const auto a = tile_tune::base::read_bytes(entry.path()),
+               b = tile_tune::base::read_bytes(second / fs::relative(entry.path(), first));
     REQUIRE((a && b));
     CHECK(*a == *b);
     CHECK(a->find("made here") == a->npos);
@@ -189,9 +192,10 @@ TEST_CASE("the same package comes out byte for byte in another directory") {
 TEST_CASE("a CPU without the target's instructions gets a code, not a signal") {
   const Scratch scratch;
   const fs::path foreign = emit("foreign", scratch.path);
-  REQUIRE(tile_tune::base::write_text(scratch.path / "main.c",
-                     "#include <foreign.h>\nint main(void) {\n  static float a[17 * 19], b[19 * 33], c[17 * 33];\n"
-                     "  return old_matmul(a, b, c) == FOREIGN_ERROR_UNSUPPORTED_CPU ? 0 : 1;\n}\n"));
+  REQUIRE(tile_tune::base::write_text(
+      scratch.path / "main.c",
+      "#include <foreign.h>\nint main(void) {\n  static float a[17 * 19], b[19 * 33], c[17 * 33];\n"
+      "  return old_matmul(a, b, c) == FOREIGN_ERROR_UNSUPPORTED_CPU ? 0 : 1;\n}\n"));
   compile("cc main.c $(pkg-config --cflags --libs foreign) -o main", {foreign}, scratch.path);
   run({"./main"}, scratch.path);
 }

@@ -127,18 +127,19 @@ TEST_CASE("packages for AArch64 are built and run") {
   const fs::path package = emit("arm", scratch.path);
   CHECK(run({"aarch64-linux-gnu-readelf", "-h", (package / "lib/libarm.a").string()}, scratch.path).find("AArch64") !=
         std::string::npos);
-  REQUIRE(tile_tune::base::write_text(scratch.path / "weights.h",
-                     "#include <arm.h>\n#define WEIGHTS_OK ARM_OK\n"
-                     "#define WEIGHTS_ERROR_NULL_POINTER ARM_ERROR_NULL_POINTER\n"
-                     "#define WEIGHTS_ERROR_MISALIGNED ARM_ERROR_MISALIGNED\n"
-                     "#define WEIGHTS_ERROR_OVERLAP ARM_ERROR_OVERLAP\n"
-                     "#define WEIGHTS_ERROR_DTYPE ARM_ERROR_DTYPE\n#define WEIGHTS_ERROR_RANK ARM_ERROR_RANK\n"
-                     "#define WEIGHTS_ERROR_SHAPE ARM_ERROR_SHAPE\n#define WEIGHTS_ERROR_STRIDES ARM_ERROR_STRIDES\n"
-                     "#define WEIGHTS_ERROR_NOT_PACKED ARM_ERROR_NOT_PACKED\n"
-                     "#define WEIGHTS_ERROR_PACKED_FORM ARM_ERROR_PACKED_FORM\n"
-                     "#define weights_error_string arm_error_string\n#define weights_context arm_context\n"
-                     "#define weights_context_create arm_context_create\n"
-                     "#define weights_context_destroy arm_context_destroy\n"));
+  REQUIRE(tile_tune::base::write_text(
+      scratch.path / "weights.h",
+      "#include <arm.h>\n#define WEIGHTS_OK ARM_OK\n"
+      "#define WEIGHTS_ERROR_NULL_POINTER ARM_ERROR_NULL_POINTER\n"
+      "#define WEIGHTS_ERROR_MISALIGNED ARM_ERROR_MISALIGNED\n"
+      "#define WEIGHTS_ERROR_OVERLAP ARM_ERROR_OVERLAP\n"
+      "#define WEIGHTS_ERROR_DTYPE ARM_ERROR_DTYPE\n#define WEIGHTS_ERROR_RANK ARM_ERROR_RANK\n"
+      "#define WEIGHTS_ERROR_SHAPE ARM_ERROR_SHAPE\n#define WEIGHTS_ERROR_STRIDES ARM_ERROR_STRIDES\n"
+      "#define WEIGHTS_ERROR_NOT_PACKED ARM_ERROR_NOT_PACKED\n"
+      "#define WEIGHTS_ERROR_PACKED_FORM ARM_ERROR_PACKED_FORM\n"
+      "#define weights_error_string arm_error_string\n#define weights_context arm_context\n"
+      "#define weights_context_create arm_context_create\n"
+      "#define weights_context_destroy arm_context_destroy\n"));
   run({"aarch64-linux-gnu-gcc", "-std=c11", "-Wall", "-Wextra", "-Werror", "-O1", "-I.",
        "-I" + (package / "include").string(), (kTests / "constants.c").string(), (package / "lib/libarm.a").string(),
        (package / "lib/libtile_tune_rt.a").string(), "-lpthread", "-o", "constants"},

@@ -141,12 +141,14 @@ TEST_CASE("when the tuner dies its workers, their children and all files go") {
   }
   close(sockets[1]);
   codegen::Target target;
-  REQUIRE(tile_tune::base::write_line(sockets[0], encode(Request(Setup{session->path(), target, {100, 100, 512 << 20}}))));
+  REQUIRE(
+      tile_tune::base::write_line(sockets[0], encode(Request(Setup{session->path(), target, {100, 100, 512 << 20}}))));
   tile_tune::base::LineReader replies(sockets[0]);
   const auto ready = replies.next();
   REQUIRE(ready);
   REQUIRE(decode_reply(*ready)->outcome == Outcome::Ok);
-  REQUIRE(tile_tune::base::write_line(sockets[0], encode(Request(Build{"p", scheduled(Behaviour::HangInCompile), "k.so"}))));
+  REQUIRE(tile_tune::base::write_line(sockets[0],
+                                      encode(Request(Build{"p", scheduled(Behaviour::HangInCompile), "k.so"}))));
   const pid_t child = wait_for_marker(marker);
   CHECK_FALSE(is_dead(child));
   close(sockets[0]);  // as the kernel does for a tuner that was killed
@@ -245,8 +247,8 @@ TEST_CASE("a worker that somebody stops is told of, waited for a while, and repl
     kill(child, SIGKILL);
   });
   // The second attempt hangs as well, with nobody to stop it: the deadline ends that.
-  const auto result = (*workers)->measure({scheduled(Behaviour::HangInCompile)}, scheduled(Behaviour::Good),
-                                          Deadline::after(20));
+  const auto result =
+      (*workers)->measure({scheduled(Behaviour::HangInCompile)}, scheduled(Behaviour::Good), Deadline::after(20));
   stopper.join();
   CHECK(result.empty());
   const std::string name = "worker process " + std::to_string(worker);

@@ -33,9 +33,9 @@ Compiler stand_in(int result = 0, const std::string& called = "halide_free") {
   return {[=](const ir::Program&, const Schedule&, const Target&, const std::string& function,
               const fs::path& object) -> Result<Compiled> {
     const fs::path source = object.parent_path() / "kernel.c";
-    TILE_TUNE_CHECK(
-        tile_tune::base::write_text(source, fmt::format("void {1}(void*, void*);\nint {0}(void* call) {{ {1}(call, 0); return {2}; }}\n",
-                                       function, called, result)));
+    TILE_TUNE_CHECK(tile_tune::base::write_text(
+        source, fmt::format("void {1}(void*, void*);\nint {0}(void* call) {{ {1}(call, 0); return {2}; }}\n", function,
+                            called, result)));
     TILE_TUNE_CHECK(run_tool({"cc", "-c", "-fPIC", source.string(), "-o", object.string()}, "/"));
     return Compiled{"hash", 0, 0};
   }};
@@ -119,8 +119,8 @@ TEST_CASE("a C++ program takes a library of one letter beside the system's heade
   const Scratch scratch;
   REQUIRE(write_package_with(stand_in(), kKernel, options(scratch.path / "out", "f")));
   REQUIRE(tile_tune::base::write_text(scratch.path / "main.cpp",
-                     "#include <memory>\n#include <unistd.h>\n#include <f.hpp>\n"
-                     "int main() { return access(\"/\", F_OK) + F_STATUS_OK; }\n"));
+                                      "#include <memory>\n#include <unistd.h>\n#include <f.hpp>\n"
+                                      "int main() { return access(\"/\", F_OK) + F_STATUS_OK; }\n"));
   const auto compiled = run_tool({"c++", "-std=c++20", "-fsyntax-only", "-Iout/include", "main.cpp"}, scratch.path);
   if (!compiled) FAIL(render(compiled.error()));
 }

@@ -32,7 +32,8 @@ struct Places {
 struct Told {
   std::vector<std::string> waits, warnings;
   Onlooker onlooker() {
-    return {{}, [this](const std::string& s) { waits.push_back(s); },
+    return {{},
+            [this](const std::string& s) { waits.push_back(s); },
             [this](const std::string& s) { warnings.push_back(s); }};
   }
 };
