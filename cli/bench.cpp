@@ -8,20 +8,21 @@
 #include <map>
 #include <nlohmann/json.hpp>
 
+#include "base/units.h"
 #include "cli/bench_regression.h"
 #include "cli/bench_report.h"
-#include "cli/bindings.h"
+#include "cli/binding_options.h"
 #include "cli/interrupt.h"
-#include "cli/memory.h"
 #include "cli/option_checks.h"
-#include "cli/planned.h"
-#include "cli/program_argument.h"
 #include "cli/progress_display.h"
-#include "cli/schedule_choice.h"
-#include "cli/suite.h"
 #include "cli/tuned_suite.h"
-#include "cli/units.h"
 #include "cli/verbs.h"
+#include "engine/programs/bindings.h"
+#include "engine/programs/memory.h"
+#include "engine/programs/program_argument.h"
+#include "engine/programs/suite.h"
+#include "engine/records/planned.h"
+#include "engine/records/schedule_choice.h"
 
 namespace tile_tune::cli {
 
@@ -29,12 +30,12 @@ namespace {
 
 struct BenchArguments {
   std::string program;
-  BindingOptions bindings;
+  engine::BindingOptions bindings;
   std::vector<std::string> against, only;
   bool autoschedulers = false;
   RegressionOptions regression;
   std::string schedule;
-  int rounds = 31;     // rulings 7
+  int rounds = 31;
   double seconds = 1;  // a workload, beyond which rounds end
   uint64_t seed = 0;
 };
@@ -61,7 +62,7 @@ std::vector<std::string> named_constants(const ir::Program& bound) {
 }
 
 /// Inputs that stay the same from call to call: those named constant, else a suite's weights.
-std::vector<std::string> constants_of(const LoadedProgram& loaded, const ir::Program& bound) {
+std::vector<std::string> constants_of(const engine::LoadedProgram& loaded, const ir::Program& bound) {
   const auto constants = named_constants(bound);
   return constants.empty() && loaded.suite ? loaded.suite->weights : constants;
 }
@@ -82,38 +83,38 @@ struct Bench {
 };
 
 /// Adds the default and the tuned schedule of the program with `constants`, and that of the file `given` if there is
-/// one; returns their numbers. `in_steps`: the form of the program that they are put beside (cli/planned.h).
-Result<std::set<int>> add_packed(const LoadedProgram& loaded, const ir::Program& plain,
+/// one; returns their numbers. `in_steps`: the form of the program that they are put beside (engine/records/planned.h).
+Result<std::set<int>> add_packed(const engine::LoadedProgram& loaded, const ir::Program& plain,
                                  const std::vector<std::string>& constants, const ir::Sizes& sizes,
                                  const std::string& given, bool in_steps, const Bench& bench,
                                  std::vector<search::NamedSchedule>& schedules) {
   if (constants.empty()) return std::set<int>{};
-  TILE_TUNE_TRY(packed, with_constants(plain, constants));
-  Workload workload = planned_workload(loaded, packed, sizes, bench.session);
-  if (!in_steps && workload.written) workload = Workload(*workload.written);
+  TILE_TUNE_TRY(packed, engine::with_constants(plain, constants));
+  engine::Workload workload = engine::planned_workload(loaded, packed, sizes, bench.session);
+  if (!in_steps && workload.written) workload = engine::Workload(*workload.written);
   std::set<int> numbers;
   for (size_t t = 0; t < workload.program.tensors.size(); ++t)
     if (workload.program.tensors[t].constant) numbers.insert(static_cast<int>(t));
-  schedules.push_back({"default-packed", default_choice(workload, bench.target).schedule, true});
-  TILE_TUNE_TRY(tuned, tuned_choice(workload, bench.target, bench.databases, bench.session));
+  schedules.push_back({"default-packed", engine::default_choice(workload, bench.target).schedule, true});
+  TILE_TUNE_TRY(tuned, engine::tuned_choice(workload, bench.target, bench.databases, bench.session));
   if (tuned) schedules.push_back({"tuned-packed", tuned->schedule, true});
   if (!given.empty()) {
-    TILE_TUNE_TRY(choice, given_choice(workload, bench.target, given));
+    TILE_TUNE_TRY(choice, engine::given_choice(workload, bench.target, given));
     schedules.push_back({"given-packed", choice.schedule, true});
   }
   return numbers;
 }
 
-Result<BenchRow> measure(const LoadedProgram& loaded, const ir::Program& bound, const ir::Sizes& sizes,
+Result<BenchRow> measure(const engine::LoadedProgram& loaded, const ir::Program& bound, const ir::Sizes& sizes,
                          const Bench& bench) {
-  TILE_TUNE_CHECK(check_size(bound, Use::Measure));
+  TILE_TUNE_CHECK(engine::check_size(bound, engine::Use::Measure));
   const ir::Program plain = without_constants(bound);
-  const Workload planned = planned_workload(loaded, plain, sizes, bench.session);
-  TILE_TUNE_TRY(workload, faster_form(planned, bench.target, bench.databases));
-  TILE_TUNE_CHECK(check_memory(workload.program, Use::Measure));
-  tell_of_steps(workload, bench.session.report);
-  std::vector<search::NamedSchedule> schedules{{"default", default_choice(workload, bench.target).schedule}};
-  TILE_TUNE_TRY(tuned, tuned_choice(workload, bench.target, bench.databases, bench.session));
+  const engine::Workload planned = engine::planned_workload(loaded, plain, sizes, bench.session);
+  TILE_TUNE_TRY(workload, engine::faster_form(planned, bench.target, bench.databases));
+  TILE_TUNE_CHECK(engine::check_memory(workload.program, engine::Use::Measure));
+  engine::tell_of_steps(workload, bench.session.report);
+  std::vector<search::NamedSchedule> schedules{{"default", engine::default_choice(workload, bench.target).schedule}};
+  TILE_TUNE_TRY(tuned, engine::tuned_choice(workload, bench.target, bench.databases, bench.session));
   BenchRow row;
   std::map<std::string, std::string> rungs;  // of stored schedules
   if (tuned) {
@@ -124,7 +125,7 @@ Result<BenchRow> measure(const LoadedProgram& loaded, const ir::Program& bound, 
   // A given schedule is one of the program with the constants that the command line names.
   const bool given_packed = !named_constants(bound).empty();
   if (!bench.schedule.empty() && !given_packed) {
-    TILE_TUNE_TRY(given, given_choice(workload, bench.target, bench.schedule));
+    TILE_TUNE_TRY(given, engine::given_choice(workload, bench.target, bench.schedule));
     schedules.push_back({"given", given.schedule});
   }
   TILE_TUNE_TRY(constants,
@@ -132,7 +133,7 @@ Result<BenchRow> measure(const LoadedProgram& loaded, const ir::Program& bound, 
                            workload.written != nullptr, bench, schedules));
   row.name = loaded.suite ? loaded.suite->name : workload.row.name;
   row.group = loaded.suite ? loaded.suite->group : "";
-  row.sizes = sizes_text(workload.row.sizes_json);
+  row.sizes = engine::sizes_text(workload.row.sizes_json);
   row.layout = workload.row.layout;
   row.counted_flops = workload.row.flops;
   row.counted_bytes = workload.row.bytes;
@@ -157,36 +158,37 @@ std::vector<std::string> absences(const std::vector<BenchRow>& rows) {
 }
 
 Result<void> show(const BenchRow& row, bool many, bool first, const Session& session, uint64_t seed) {
-  if (session.report.json()) return {};
+  if (session.output.json) return {};
   if (!many)
-    return print(fmt::format("{}\n\n{}\n{}", title_text({row.name, row.sizes}, row.layout), bench_table(row, seed),
-                             bench_legend(false, false)));
+    return print(fmt::format("{}\n\n{}\n{}", engine::title_text({row.name, row.sizes}, row.layout),
+                             bench_table(row, seed), bench_legend(false, false)));
   if (first) TILE_TUNE_CHECK(print(bench_titles(has_autoscheduled(row))));
   TILE_TUNE_CHECK(print(bench_line(row, seed)));
-  if (session.report.volume() == Volume::Verbose) return print(bench_table(row, seed) + "\n");
+  if (session.output.verbose) return print(bench_table(row, seed) + "\n");
   return {};
 }
 
 Result<Exit> bench(const BenchArguments& arguments, const Session& session) {
   TILE_TUNE_TRY(against, baselines_named(arguments.against));
-  TILE_TUNE_TRY(loaded, load_programs({arguments.program}, arguments.bindings, session.report, Defs::One));
-  std::erase_if(loaded, [&](const LoadedProgram& one) { return !is_wanted(one, arguments.only); });
+  TILE_TUNE_TRY(loaded,
+                engine::load_programs({arguments.program}, arguments.bindings, session.report, engine::Defs::One));
+  std::erase_if(loaded, [&](const engine::LoadedProgram& one) { return !engine::is_wanted(one, arguments.only); });
   if (loaded.empty())
     return fail(ErrorClass::Program, "nothing-selected",
                 fmt::format("no workload is named {}, nor its group", fmt::join(arguments.only, " or ")));
   if (!arguments.schedule.empty() && loaded.size() != 1)
     return fail(ErrorClass::Program, "several-programs", "--schedule is for a single program");
-  TILE_TUNE_TRY(bound, bind_programs(loaded, arguments.bindings, session.report));
-  TILE_TUNE_TRY(given, parse_sizes(arguments.bindings.sizes));
+  TILE_TUNE_TRY(bound, engine::bind_programs(loaded, arguments.bindings, session.report));
+  TILE_TUNE_TRY(given, engine::parse_sizes(arguments.bindings.sizes));
   TILE_TUNE_TRY(target, session.target());
-  TILE_TUNE_TRY(databases, open_stack(session));
+  TILE_TUNE_TRY(databases, engine::open_stack(session));
   TILE_TUNE_TRY(references, stored_ratios(arguments.regression));
   std::vector<codegen::AutoScheduler> autoschedulers;
   if (arguments.autoschedulers)
     autoschedulers.assign(std::begin(codegen::kAutoSchedulers), std::end(codegen::kAutoSchedulers));
   const StopOnInterrupt interrupt;
   session.warn_of_threads();
-  ProgressDisplay display(session.report, session.began);
+  ProgressDisplay display(session, session.began);
   search::ContestOptions options;
   options.command = {session.executable, "worker"};
   options.target = target;
@@ -201,12 +203,12 @@ Result<Exit> bench(const BenchArguments& arguments, const Session& session) {
   std::vector<Unmeasured> failed;
   for (size_t i = 0; i < loaded.size() && !interrupt.requested(); ++i) {
     display.begin_task(fmt::format("{} of {}: {}", i + 1, loaded.size(), loaded[i].program.name));
-    auto row = measure(loaded[i], bound[i], sizes_of(loaded[i], given),
+    auto row = measure(loaded[i], bound[i], engine::sizes_of(loaded[i], given),
                        {**contest, against, autoschedulers, target, session, databases, arguments.schedule});
     if (!row && interrupt.requested()) break;
     if (!row && loaded.size() == 1) return tl::unexpected(row.error());
     if (!row) {
-      const std::string name = name_of(loaded[i]);
+      const std::string name = engine::name_of(loaded[i]);
       failed.push_back({name, row.error()});
       if (row.error().message.find(name) == std::string::npos) row.error().message.insert(0, name + ": ");
       session.report.diagnostic(row.error());
@@ -217,7 +219,7 @@ Result<Exit> bench(const BenchArguments& arguments, const Session& session) {
     TILE_TUNE_CHECK(show(rows.back(), loaded.size() > 1, rows.size() == 1, session, arguments.seed));
   }
   for (const auto& sentence : absences(rows)) session.report.notice(sentence);
-  if (session.report.json()) {
+  if (session.output.json) {
     TILE_TUNE_CHECK(print_json(bench_json(rows, failed, target, arguments.seed)));
   } else if (loaded.size() > 1 && !rows.empty()) {
     const bool autoscheduled = std::any_of(rows.begin(), rows.end(), has_autoscheduled);
@@ -226,7 +228,7 @@ Result<Exit> bench(const BenchArguments& arguments, const Session& session) {
   }
   if (interrupt.requested()) {
     session.report.notice(fmt::format("stopped by {}: {} of {} measured, nothing is stored", interrupt_name(),
-                                      rows.size(), format_number(loaded.size(), "workload")));
+                                      rows.size(), base::format_number(loaded.size(), "workload")));
     return Exit::Interrupted;
   }
   TILE_TUNE_CHECK(check_regressions(rows, references, arguments.regression, session.report, arguments.seed));
@@ -239,7 +241,7 @@ Result<Exit> bench(const BenchArguments& arguments, const Session& session) {
 void add_bench(CLI::App& app, Command& command) {
   auto arguments = std::make_shared<BenchArguments>();
   auto* verb = app.add_subcommand("bench", "Times default, tuned and baseline libraries side by side");
-  verb->add_option("PROGRAM", arguments->program, std::string(kProgramArgument) + ", or a suite: FILE.json")
+  verb->add_option("PROGRAM", arguments->program, std::string(engine::kProgramArgument) + ", or a suite: FILE.json")
       ->required()
       ->type_name("");
   add_binding_options(*verb, arguments->bindings);

@@ -8,7 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/option_checks.h"
-#include "cli/program_argument.h"
+#include "engine/programs/program_argument.h"
 
 namespace tile_tune::cli {
 
@@ -67,7 +67,7 @@ void add_regression_options(CLI::App& verb, RegressionOptions& options) {
 Result<StoredRatios> stored_ratios(const RegressionOptions& options) {
   StoredRatios ratios;
   if (options.since.empty()) return ratios;
-  TILE_TUNE_TRY(text, read_text(options.since));
+  TILE_TUNE_TRY(text, engine::read_text(options.since));
   const auto json = nlohmann::json::parse(text, nullptr, false);
   try {
     if (json.at("kind") != "benchmark") throw std::invalid_argument("kind");
@@ -81,7 +81,7 @@ Result<StoredRatios> stored_ratios(const RegressionOptions& options) {
 }
 
 Result<void> check_regressions(const std::vector<BenchRow>& rows, const StoredRatios& stored,
-                               const RegressionOptions& options, const Reporter& report, uint64_t seed) {
+                               const RegressionOptions& options, const engine::Reporter& report, uint64_t seed) {
   const auto allowed = share_in(options.allowed);
   if (!allowed) return {};
   std::vector<std::string> fallen;

@@ -31,6 +31,6 @@ Result<StoredRatios> stored_ratios(const RegressionOptions& options);
 /// An error that names every workload whose ratio has fallen by more than allowed: the upper end of its interval lies
 /// below. Workloads without a stored ratio, and disturbed ones, are warned of, never judged.
 Result<void> check_regressions(const std::vector<BenchRow>& rows, const StoredRatios& stored,
-                               const RegressionOptions& options, const Reporter& report, uint64_t seed);
+                               const RegressionOptions& options, const engine::Reporter& report, uint64_t seed);
 
 }  // namespace tile_tune::cli

@@ -7,8 +7,8 @@
 #include <map>
 #include <nlohmann/json.hpp>
 
+#include "base/units.h"
 #include "cli/table.h"
-#include "cli/units.h"
 
 namespace tile_tune::cli {
 
@@ -89,7 +89,7 @@ std::optional<search::Ratio> packed_ratio(const BenchRow& row, uint64_t seed) {
 std::string absence_text(const Entry& entry) {
   const bool slow = entry.outcome == search::Outcome::Slow && !entry.samples_ns.empty();
   return fmt::format("  {}  {}\n", entry.name,
-                     slow ? fmt::format("left out: a call takes {}", format_time(entry.samples_ns.front()))
+                     slow ? fmt::format("left out: a call takes {}", base::format_time(entry.samples_ns.front()))
                           : fmt::format("{}: {}", search::outcome_name(entry.outcome), entry.reason));
 }
 
@@ -162,11 +162,11 @@ std::string bench_line(const BenchRow& row, uint64_t seed) {
   const Entry *plain = find_entry(row, "default"), *tuned = find_entry(row, "tuned"), *best = best_of(row);
   const Entry* own = tuned ? tuned : plain;
   const auto time = [](const Entry* entry) {
-    return entry ? format_time(search::median(entry->samples_ns)) : std::string("-");
+    return entry ? base::format_time(search::median(entry->samples_ns)) : std::string("-");
   };
   std::string text = fmt::format(kLine, row.name, time(plain), time(tuned), own ? gflops(row, *own) : "-",
-                                 own ? format_percent(roof_share(row, *own)) : "-", best ? best->name : "-", time(best),
-                                 ratio_text(ratio_to_best(row, "default", seed)),
+                                 own ? base::format_percent(roof_share(row, *own)) : "-", best ? best->name : "-",
+                                 time(best), ratio_text(ratio_to_best(row, "default", seed)),
                                  ratio_text(ratio_to_best(row, "tuned", seed)), ratio_text(packed_ratio(row, seed)));
   if (has_autoscheduled(row))
     text +=
@@ -203,10 +203,11 @@ std::string bench_table(const BenchRow& row, uint64_t seed) {
   };
   std::vector<std::vector<std::string>> rows;
   for (const auto* entry : ran)
-    rows.push_back({entry->name + (entry == best ? " *" : ""), format_time(search::median(entry->samples_ns)),
-                    format_time(search::quantile(entry->samples_ns, 0.1)),
-                    format_time(search::quantile(entry->samples_ns, 0.9)), gflops(row, *entry), gbytes(row, *entry),
-                    format_percent(roof_share(row, *entry)), ratio_text(over_best(*entry)), note(*entry)});
+    rows.push_back({entry->name + (entry == best ? " *" : ""), base::format_time(search::median(entry->samples_ns)),
+                    base::format_time(search::quantile(entry->samples_ns, 0.1)),
+                    base::format_time(search::quantile(entry->samples_ns, 0.9)), gflops(row, *entry),
+                    gbytes(row, *entry), base::format_percent(roof_share(row, *entry)), ratio_text(over_best(*entry)),
+                    note(*entry)});
   const auto right = Align::Right;
   std::string text = format_table({{""},
                                    {"median", right},

@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "cli/records.h"
 #include "codegen/target/target.h"
+#include "engine/records/records.h"
 #include "search/baselines/contest.h"
 
 namespace tile_tune::cli {
@@ -17,7 +17,7 @@ struct BenchRow {
   double flops = 0, bytes = 0;                  // rates are computed from
   double counted_flops = 0, counted_bytes = 0;  // what the probes' shares are of (ir::flops, ir::traffic)
   bool from_memory = false;                     // its tensors are larger than the last cache
-  nlohmann::json record;                        // what the database knows of the tuned schedule (schedule_choice.h)
+  nlohmann::json record;                        // what the database knows of the tuned schedule (records/schedule_choice.h)
   search::ContestResult result;
 };
 

@@ -5,14 +5,15 @@
 #include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
 
-#include "cli/bindings.h"
+#include "base/units.h"
+#include "cli/binding_options.h"
 #include "cli/domain_text.h"
-#include "cli/memory.h"
-#include "cli/planned.h"
-#include "cli/program_argument.h"
 #include "cli/table.h"
-#include "cli/units.h"
 #include "cli/verbs.h"
+#include "engine/programs/bindings.h"
+#include "engine/programs/memory.h"
+#include "engine/programs/program_argument.h"
+#include "engine/records/planned.h"
 #include "frontend/ir/describe.h"
 #include "frontend/ir/warnings.h"
 
@@ -22,14 +23,14 @@ namespace {
 
 struct CheckOptions {
   std::string program;
-  BindingOptions bindings;
+  engine::BindingOptions bindings;
 };
 
 /// A program as written and, if sizes were given or it has none, as bound.
 struct Checked {
   ir::Program written;
   std::optional<ir::Program> bound;
-  std::optional<Workload> steps = std::nullopt;  // where its sums of products are computed in steps
+  std::optional<engine::Workload> steps = std::nullopt;  // where its sums of products are computed in steps
   const ir::Program& shown() const { return bound ? *bound : written; }
 };
 
@@ -59,11 +60,11 @@ std::string describe(const Checked& checked) {
   if (!checked.bound) return text;
   const auto traffic = ir::traffic(program);
   std::vector<std::vector<std::string>> facts{
-      {"work", format_count(checked.steps ? checked.steps->row.flops : ir::flops(program), "FLOP")},
-      {"bytes", fmt::format("{} ({} read, {} written)", format_bytes(traffic.total()), format_bytes(traffic.read),
-                            format_bytes(traffic.written))}};
-  if (checked.steps) facts.push_back({"factored", steps_text(*checked.steps)});
-  for (const auto& sum : unfactored_texts(program, checked.steps)) facts.push_back({"not factored", sum});
+      {"work", base::format_count(checked.steps ? checked.steps->row.flops : ir::flops(program), "FLOP")},
+      {"bytes", fmt::format("{} ({} read, {} written)", base::format_bytes(traffic.total()),
+                            base::format_bytes(traffic.read), base::format_bytes(traffic.written))}};
+  if (checked.steps) facts.push_back({"factored", engine::steps_text(*checked.steps)});
+  for (const auto& sum : engine::unfactored_texts(program, checked.steps)) facts.push_back({"not factored", sum});
   return text + format_table({{""}, {""}}, facts, 2);
 }
 
@@ -89,8 +90,9 @@ nlohmann::json to_json(const Checked& checked) {
   if (!checked.bound) return json;
   const auto traffic = ir::traffic(program);
   json["flops"] = checked.steps ? checked.steps->row.flops : ir::flops(program);
-  if (checked.steps) json["factored"] = steps_json(*checked.steps);
-  if (auto sums = unfactored_json(program, checked.steps); !sums.empty()) json["not_factored"] = std::move(sums);
+  if (checked.steps) json["factored"] = engine::steps_json(*checked.steps);
+  if (auto sums = engine::unfactored_json(program, checked.steps); !sums.empty())
+    json["not_factored"] = std::move(sums);
   json["bytes_read"] = traffic.read;
   json["bytes_written"] = traffic.written;
   return json;
@@ -103,29 +105,29 @@ struct CheckedDefs {
 };
 
 Result<CheckedDefs> check_each(const CheckOptions& options, const Session& session) {
-  TILE_TUNE_TRY(loaded, load_each(options.program, options.bindings, session.report));
+  TILE_TUNE_TRY(loaded, engine::load_each(options.program, options.bindings, session.report));
   CheckedDefs checked{{}, std::move(loaded.faults)};
-  const auto add = [&](const LoadedProgram& one, Result<ir::Program> bound) {
+  const auto add = [&](const engine::LoadedProgram& one, Result<ir::Program> bound) {
     if (bound)
-      if (const auto countable = check_extents(*bound); !countable) bound = tl::unexpected(countable.error());
+      if (const auto countable = engine::check_extents(*bound); !countable) bound = tl::unexpected(countable.error());
     if (!bound) return checked.faults.push_back(std::move(bound.error()));
-    auto steps = workload_in_steps(one, *bound, session);
+    auto steps = engine::workload_in_steps(one, *bound, session);
     checked.programs.push_back({one.program, std::move(*bound), std::move(steps)});
   };
   if (!options.bindings.sizes.empty()) {
-    TILE_TUNE_TRY(bound, bind_each(loaded.programs, options.bindings, session.report));
+    TILE_TUNE_TRY(bound, engine::bind_each(loaded.programs, options.bindings, session.report));
     for (size_t i = 0; i < bound.size(); ++i) add(loaded.programs[i], std::move(bound[i]));
     return checked;
   }
-  TILE_TUNE_TRY(laid_out, with_storage(loaded.programs, options.bindings));
+  TILE_TUNE_TRY(laid_out, engine::with_storage(loaded.programs, options.bindings));
   // Programs whose sizes are all known are complete as they are.
   for (size_t i = 0; i < laid_out.size(); ++i) {
-    const LoadedProgram& one = loaded.programs[i];
+    const engine::LoadedProgram& one = loaded.programs[i];
     if (one.sizes.size() < one.program.sizes.size()) {
       TILE_TUNE_CHECK(session.report.program_warnings(ir::warnings_of(one.program)));
       checked.programs.push_back({one.program, std::nullopt});
     } else {
-      add(one, bind_and_warn(laid_out[i], one.sizes, session.report));
+      add(one, engine::bind_and_warn(laid_out[i], one.sizes, session.report));
     }
   }
   return checked;
@@ -134,11 +136,11 @@ Result<CheckedDefs> check_each(const CheckOptions& options, const Session& sessi
 /// What is right is shown whatever is wrong with the rest.
 Result<Exit> check(const CheckOptions& options, const Session& session) {
   TILE_TUNE_TRY(checked, check_each(options, session));
-  if (session.report.json() && !checked.programs.empty()) {
+  if (session.output.json && !checked.programs.empty()) {
     nlohmann::json programs = nlohmann::json::array();
     for (const auto& one : checked.programs) programs.push_back(to_json(one));
     TILE_TUNE_CHECK(print_json({{"programs", programs}}));
-  } else if (!session.report.json()) {
+  } else if (!session.output.json) {
     std::vector<std::string> texts;
     for (const auto& one : checked.programs) texts.push_back(describe(one));
     TILE_TUNE_CHECK(print(fmt::format("{}", fmt::join(texts, "\n"))));
@@ -153,7 +155,7 @@ Result<Exit> check(const CheckOptions& options, const Session& session) {
 void add_check(CLI::App& app, Command& command) {
   auto options = std::make_shared<CheckOptions>();
   auto* verb = app.add_subcommand("check", "Parses and type-checks a program, infers its ranges");
-  verb->add_option("PROGRAM", options->program, kProgramArgument)->required()->type_name("");
+  verb->add_option("PROGRAM", options->program, engine::kProgramArgument)->required()->type_name("");
   add_binding_options(*verb, options->bindings);
   verb->callback([&command, options] { command = [options](Session& session) { return check(*options, session); }; });
 }

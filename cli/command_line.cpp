@@ -14,9 +14,9 @@
 #include <sstream>
 #include <string_view>
 
+#include "base/nearest_name.h"
 #include "cli/config_file.h"
 #include "cli/interrupt.h"
-#include "cli/nearest_name.h"
 #include "cli/process_start.h"
 #include "cli/verbs.h"
 
@@ -75,7 +75,7 @@ Diagnostic unknown_command(const std::string& word, const CLI::App& verb) {
   if (is_tool && std::find(std::begin(kPlanned), std::end(kPlanned), word) != std::end(kPlanned))
     return {ErrorClass::Program, "command-line", fmt::format("the command '{}' is not there yet", word), std::nullopt,
             all};
-  const std::string nearest = nearest_name(word, names);
+  const std::string nearest = base::nearest_name(word, names);
   return {ErrorClass::Program, "command-line", fmt::format("unknown command '{}'{}", word, of), std::nullopt,
           nearest.empty() ? all : fmt::format("did you mean {}? {}", nearest, all)};
 }
@@ -122,7 +122,7 @@ Diagnostic explain(const CLI::ParseError& error, CLI::App& app, int argc, char**
 
 int run(const Command& command, Session& session) {
   try {
-    const auto checked = session.check_options();
+    const auto checked = session.check_settings();
     const auto outcome = checked ? command(session) : tl::unexpected(checked.error());
     if (outcome) return *outcome == Exit::Interrupted ? interrupt_exit_code() : static_cast<int>(*outcome);
     session.report.diagnostic(outcome.error());
@@ -137,7 +137,7 @@ int run(const Command& command, Session& session) {
 
 /// --json and --color must hold for errors in the command line itself, which are found before it is parsed in full.
 CommonOptions options_so_far(CommonOptions options, int argc, char** argv) {
-  for (int i = 1; i < argc; ++i) options.json = options.json || std::strcmp(argv[i], "--json") == 0;
+  for (int i = 1; i < argc; ++i) options.output.json = options.output.json || std::strcmp(argv[i], "--json") == 0;
   return options;
 }
 
@@ -178,7 +178,7 @@ int run_command_line(int argc, char** argv) {
     app.parse(argc, argv);
   } catch (const CLI::CallForVersion& version) {
     const CommonOptions so_far = options_so_far(options, argc, argv);
-    return finish(so_far.json ? print_json(version_json()) : print(version_text() + "\n"), so_far);
+    return finish(so_far.output.json ? print_json(version_json()) : print(version_text() + "\n"), so_far);
   } catch (const CLI::Success& success) {  // --help
     std::ostringstream text;
     app.exit(success, text, text);

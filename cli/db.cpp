@@ -7,17 +7,17 @@
 #include <nlohmann/json.hpp>
 #include <tuple>
 
-#include "cli/damage.h"
+#include "base/units.h"
 #include "cli/db_list.h"
 #include "cli/db_rows.h"
 #include "cli/db_verbs.h"
-#include "cli/records.h"
-#include "cli/schedule_choice.h"
 #include "cli/table.h"
-#include "cli/units.h"
 #include "cli/verbs.h"
 #include "db/database.h"
 #include "db/stack.h"
+#include "engine/records/damage.h"
+#include "engine/records/records.h"
+#include "engine/records/schedule_choice.h"
 
 namespace tile_tune::cli {
 
@@ -36,7 +36,7 @@ nlohmann::json row_json(const db::ShowRow& row) {
                                     {"seed", session.seed},
                                     {"strategy", session.strategy},
                                     {"state", session.state},
-                                    {"budget", json_of_text(session.budget_json)},
+                                    {"budget", engine::json_of_text(session.budget_json)},
                                     {"created_ms", session.created_ms}});
   json["finals"] = nlohmann::json::array();
   for (const auto& stored : row.finals)
@@ -52,19 +52,20 @@ nlohmann::json row_json(const db::ShowRow& row) {
   return json;
 }
 
-/// On which rung of the ladder the best schedule of a row stands here (cli/schedule_choice.h).
-Result<std::string> rung_here(std::vector<OpenDatabase>& stack, const db::ListRow& row, const Session& session) {
+/// On which rung of the ladder the best schedule of a row stands here (engine/records/schedule_choice.h).
+Result<std::string> rung_here(std::vector<engine::OpenDatabase>& stack, const db::ListRow& row,
+                              const Session& session) {
   const auto target = session.target();
   if (!row.best || !target) return std::string();
   db::BestRow best = *row.best;
-  const db::TargetRow here = target_row(*target);
+  const db::TargetRow here = engine::target_row(*target);
   if (best.target.halide != here.halide || best.target.threads != here.threads) return std::string("of another target");
   best.same_target = db::target_id(best.target) == db::target_id(here);
-  best.same_tool = db::tool_id(best.tool) == db::tool_id(tool_row());
+  best.same_tool = db::tool_id(best.tool) == db::tool_id(engine::tool_row());
   std::vector<db::Database*> databases;
   for (auto& one : stack) databases.push_back(&one.database);
-  TILE_TUNE_TRY(refuted, db::refutation(databases, row.program, here, tool_row(), best.schedule_id));
-  if (!refuted) return rung_of(best);
+  TILE_TUNE_TRY(refuted, db::refutation(databases, row.program, here, engine::tool_row(), best.schedule_id));
+  if (!refuted) return engine::rung_of(best);
   const auto& [outcome, reason] = std::tie(refuted->trial.outcome, refuted->trial.reason);
   return "not taken: " + (outcome == "ok" ? "slower than the default" : outcome + ", " + reason);
 }
@@ -75,17 +76,19 @@ std::string show_text(const db::ShowRow& row, const std::string& rung) {
   for (const auto& [outcome, count] : row.outcomes) outcomes.push_back(fmt::format("{} {}", count, outcome));
   std::vector<std::vector<std::string>> facts{
       {"program", program_text(summary.program)},
-      {"sizes", sizes_text(summary.program.sizes_json)},
+      {"sizes", engine::sizes_text(summary.program.sizes_json)},
       {"types", summary.program.dtypes},
       {"layout", storage_text(summary.program)},
-      {"work", fmt::format("{}, {}", format_count(summary.program.flops, "FLOP"), format_bytes(summary.program.bytes))},
-      {"target", fmt::format("{}, {}", machine_text(summary.target), threads_text(summary.target.threads))},
+      {"work", fmt::format("{}, {}", base::format_count(summary.program.flops, "FLOP"),
+                           base::format_bytes(summary.program.bytes))},
+      {"target",
+       fmt::format("{}, {}", engine::machine_text(summary.target), engine::threads_text(summary.target.threads))},
       {"content", summary.program.content_hash},
       {"trials", fmt::format("{} ({})", summary.trials, fmt::join(outcomes, ", "))}};
   if (const auto& best = summary.best) {
-    facts.push_back({"best", format_time(best->median_ns)});
+    facts.push_back({"best", base::format_time(best->median_ns)});
     facts.push_back({"speed-up", speed_text(best->ratio, best->ratio_lo, best->ratio_hi)});
-    facts.push_back({"of roofline", format_percent(best->peak_fraction)});
+    facts.push_back({"of roofline", base::format_percent(best->peak_fraction)});
     facts.push_back({"rung here", rung.empty() ? "-" : rung});
     facts.push_back({"made by", fmt::format("tile-tune {}, Halide {}, LLVM {}", best->tool.tile_tune, best->tool.halide,
                                             best->tool.llvm)});
@@ -95,14 +98,15 @@ std::string show_text(const db::ShowRow& row, const std::string& rung) {
   std::string text = summary.id + "\n" + format_table({{""}, {""}}, facts, 2);
   std::vector<std::vector<std::string>> sessions;
   for (const auto& session : row.sessions)
-    sessions.push_back({session.id, format_date(session.created_ms), std::to_string(session.seed), session.state});
+    sessions.push_back(
+        {session.id, base::format_date(session.created_ms), std::to_string(session.seed), session.state});
   text += "\n" + format_table({{"session"}, {"started"}, {"seed", Align::Right}, {"state"}}, sessions, 2);
   if (row.finals.empty()) return text;
   std::vector<std::vector<std::string>> finals;
   for (const auto& [id, session, trial] : row.finals)
     finals.push_back({trial.schedule_id.substr(0, 12),
                       trial.outcome == "ok" && !timed(trial) ? "not timed" : trial.outcome,
-                      trial.median_ns > 0 ? format_time(trial.median_ns) : "-",
+                      trial.median_ns > 0 ? base::format_time(trial.median_ns) : "-",
                       speed_text(trial.ratio, trial.ratio_lo, trial.ratio_hi), trial.chosen ? "chosen" : ""});
   return text + "\n" + format_table({{"finalist"}, {"outcome"}, {"time", Align::Right}, {"speed-up"}, {""}}, finals, 2);
 }
@@ -124,7 +128,7 @@ Result<std::vector<db::ShowRow>> rows_to_show(db::Database& database, const std:
 }
 
 Result<Exit> show(const std::string& name, const Session& session) {
-  TILE_TUNE_TRY(databases, open_checked(session));
+  TILE_TUNE_TRY(databases, engine::open_checked(session));
   nlohmann::json json = nlohmann::json::array();
   std::vector<std::string> texts;
   for (auto& one : databases) {
@@ -142,37 +146,22 @@ Result<Exit> show(const std::string& name, const Session& session) {
     return failure("no-such-record", fmt::format("nothing in the tuning database is called {}", name),
                    "`tile-tune db list` prints names and ids");
   if (texts.empty()) texts.push_back("the database holds no tuned program\n");
-  TILE_TUNE_CHECK(session.report.json() ? print_json(json) : print(fmt::format("{}", fmt::join(texts, "\n"))));
+  TILE_TUNE_CHECK(session.output.json ? print_json(json) : print(fmt::format("{}", fmt::join(texts, "\n"))));
   return Exit::Success;
 }
 
 }  // namespace
 
-std::string from_text(const OpenDatabase& one, const std::vector<OpenDatabase>& all) {
+std::string from_text(const engine::OpenDatabase& one, const std::vector<engine::OpenDatabase>& all) {
   return all.size() > 1 ? "\n" + one.path.string() + "\n" : "";
 }
 
-Result<OpenDatabase> open_checked(const std::filesystem::path& path) {
-  TILE_TUNE_TRY(database, db::Database::open(path, db::Mode::ReadOnly));
-  TILE_TUNE_CHECK(database.check_pages(db::Database::Depth::Indexes));
-  return OpenDatabase{path, std::move(database)};
+void warn_of_damage(const db::Database& database, const engine::Reporter& report) {
+  if (!database.damaged_records().empty())
+    report.warn("damaged-record", engine::damage_text(database.damaged_records()));
 }
 
-Result<std::vector<OpenDatabase>> open_checked(const Session& session) {
-  TILE_TUNE_TRY(paths, session.databases());
-  std::vector<OpenDatabase> databases;
-  for (const auto& path : paths) {
-    TILE_TUNE_TRY(database, open_checked(path));
-    databases.push_back(std::move(database));
-  }
-  return databases;
-}
-
-void warn_of_damage(const db::Database& database, const Reporter& report) {
-  if (!database.damaged_records().empty()) report.warn("damaged-record", damage_text(database.damaged_records()));
-}
-
-void warn_of_refusals(const std::vector<std::string>& refused, const Reporter& report) {
+void warn_of_refusals(const std::vector<std::string>& refused, const engine::Reporter& report) {
   constexpr size_t kShown = 20;
   for (size_t i = 0; i < std::min(refused.size(), kShown); ++i)
     report.warn("refused-record", fmt::format("{} was left out", refused[i]));

@@ -8,12 +8,12 @@
 #include <optional>
 #include <tuple>
 
+#include "base/units.h"
 #include "cli/db_rows.h"
 #include "cli/db_verbs.h"
 #include "cli/fitted_table.h"
-#include "cli/records.h"
-#include "cli/units.h"
 #include "db/identity.h"
+#include "engine/records/records.h"
 
 namespace tile_tune::cli {
 
@@ -70,10 +70,10 @@ std::string faster(const Line& line) {
   return b.ratio_lo > a.ratio_hi ? "b" : "neither";
 }
 
-Result<std::vector<Line>> compare(OpenDatabase& a, OpenDatabase& b) {
+Result<std::vector<Line>> compare(engine::OpenDatabase& a, engine::OpenDatabase& b) {
   std::vector<Line> lines;
   std::map<std::string, size_t> places;
-  for (OpenDatabase* side : {&a, &b}) {
+  for (engine::OpenDatabase* side : {&a, &b}) {
     TILE_TUNE_TRY(rows, side->database.list());
     for (auto& row : rows) {
       if (!row.best) continue;
@@ -84,7 +84,7 @@ Result<std::vector<Line>> compare(OpenDatabase& a, OpenDatabase& b) {
     }
   }
   for (Line& line : lines)
-    for (OpenDatabase* side : {&a, &b}) {
+    for (engine::OpenDatabase* side : {&a, &b}) {
       if (!line.a || !line.b || line.same_schedule()) continue;
       TILE_TUNE_TRY(finals, side->database.finals(line.program, line.target));
       auto race = last_race(finals, line.a->schedule_id, line.b->schedule_id);
@@ -115,18 +115,20 @@ std::string faster_text(const Line& line) {
 
 std::string race_text(const Line& line) {
   if (!line.race) return "-";
-  return fmt::format("{}, {}", line.race->database.string(), format_date(line.race->a.created_ms));
+  return fmt::format("{}, {}", line.race->database.string(), base::format_date(line.race->a.created_ms));
 }
 
-std::string time_text(const std::optional<db::BestRow>& best) { return best ? format_time(best->median_ns) : "-"; }
+std::string time_text(const std::optional<db::BestRow>& best) {
+  return best ? base::format_time(best->median_ns) : "-";
+}
 std::string gain_text(const std::optional<db::BestRow>& best) { return best ? speed_text(best->ratio, 0, 0) : "-"; }
 
 std::string table_of(const std::vector<Line>& lines, size_t width) {
   std::vector<std::vector<std::string>> cells;
   for (const Line& line : lines)
-    cells.push_back({program_text(line.program), sizes_text(line.program.sizes_json), schedules_text(line),
+    cells.push_back({program_text(line.program), engine::sizes_text(line.program.sizes_json), schedules_text(line),
                      faster_text(line), time_text(line.a), time_text(line.b), gain_text(line.a), gain_text(line.b),
-                     race_text(line), std::to_string(line.target.threads), machine_text(line.target),
+                     race_text(line), std::to_string(line.target.threads), engine::machine_text(line.target),
                      storage_text(line.program), line.program.dtypes});
   return fitted_text(fit_table({{{"program"}, Keep::Cut},
                                 {{"sizes"}, Keep::Cut},
@@ -183,7 +185,7 @@ nlohmann::json race_json(const std::optional<Race>& race) {
 nlohmann::json line_json(const Line& line) {
   const std::string who = faster(line);
   return {{"name", line.program.name},
-          {"sizes", json_of_text(line.program.sizes_json)},
+          {"sizes", engine::json_of_text(line.program.sizes_json)},
           {"dtypes", line.program.dtypes},
           {"layout", line.program.layout},
           {"content_hash", line.program.content_hash},
@@ -197,12 +199,12 @@ nlohmann::json line_json(const Line& line) {
 }
 
 Result<Exit> diff(const DiffArguments& arguments, const Session& session) {
-  TILE_TUNE_TRY(a, open_checked(arguments.a));
-  TILE_TUNE_TRY(b, open_checked(arguments.b));
+  TILE_TUNE_TRY(a, engine::open_checked(arguments.a));
+  TILE_TUNE_TRY(b, engine::open_checked(arguments.b));
   TILE_TUNE_TRY(lines, compare(a, b));
   warn_of_damage(a.database, session.report);
   warn_of_damage(b.database, session.report);
-  if (session.report.json()) {
+  if (session.output.json) {
     nlohmann::json json = nlohmann::json::array();
     for (const Line& line : lines) json.push_back(line_json(line));
     TILE_TUNE_CHECK(print_json(json));

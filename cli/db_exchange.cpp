@@ -13,14 +13,14 @@
 #include <nlohmann/json.hpp>
 #include <random>
 
+#include "base/units.h"
 #include "cli/db_verbs.h"
 #include "cli/interrupt.h"
 #include "cli/option_checks.h"
-#include "cli/t4.h"
-#include "cli/units.h"
 #include "db/database.h"
 #include "db/json_lines.h"
-#include "search/measure/session.h"
+#include "engine/records/t4.h"
+#include "search/workers/session.h"
 
 namespace tile_tune::cli {
 
@@ -102,7 +102,7 @@ db::RecordSource until(const std::atomic<bool>& stop, db::RecordSource source) {
 }
 
 /// Several databases are exported as what merging them would give, which is done in a temporary file.
-Result<void> export_records(const ExportArguments& arguments, std::vector<OpenDatabase>& databases,
+Result<void> export_records(const ExportArguments& arguments, std::vector<engine::OpenDatabase>& databases,
                             const std::atomic<bool>& stop) {
   const auto write = [&](db::Database& database) {
     return write_out(arguments.output,
@@ -118,11 +118,11 @@ Result<void> export_records(const ExportArguments& arguments, std::vector<OpenDa
 }
 
 Result<Exit> run_export(const ExportArguments& arguments, const Session& session) {
-  TILE_TUNE_TRY(databases, open_checked(session));
+  TILE_TUNE_TRY(databases, engine::open_checked(session));
   if (arguments.format == "t4" && arguments.winners)
     return fail(ErrorClass::Program, "command-line", "--winners goes with records: T4 is a format for all trials");
   if (arguments.format == "t4") {
-    TILE_TUNE_TRY(json, t4_json(databases, arguments.name));
+    TILE_TUNE_TRY(json, engine::t4_json(databases, arguments.name));
     TILE_TUNE_CHECK(write_out(arguments.output, [&](std::ostream& stream) -> Result<void> {
       // Bytes that are not UTF-8 (comments in a program may hold them) are replaced.
       stream << json.dump(1, ' ', false, nlohmann::ordered_json::error_handler_t::replace) << '\n';
@@ -149,14 +149,15 @@ Result<Exit> run_export(const ExportArguments& arguments, const Session& session
 /// What was refused makes the command fail in the end: scripts must not take part of the records for all of them.
 Result<Exit> judge(const db::Absorbed& absorbed) {
   if (absorbed.refused.empty()) return Exit::Success;
-  return failure("refused-record", format_number(absorbed.refused.size(), "record was refused", "records were refused"),
+  return failure("refused-record",
+                 base::format_number(absorbed.refused.size(), "record was refused", "records were refused"),
                  "the others were taken in");
 }
 
-Result<Exit> tell(const db::Absorbed& absorbed, const std::string& path, const Reporter& report) {
+Result<Exit> tell(const db::Absorbed& absorbed, const std::string& path, const Session& session) {
   const size_t refused = absorbed.refused.size();
-  warn_of_refusals(absorbed.refused, report);
-  if (report.json()) {
+  warn_of_refusals(absorbed.refused, session.report);
+  if (session.output.json) {
     TILE_TUNE_CHECK(print_json({{"database", path},
                                 {"added", absorbed.added},
                                 {"known", absorbed.known},
@@ -164,8 +165,8 @@ Result<Exit> tell(const db::Absorbed& absorbed, const std::string& path, const R
                                 {"refused", absorbed.refused}}));
     return judge(absorbed);
   }
-  std::string text = fmt::format("{} added, {} there already", format_number(absorbed.added, "record"),
-                                 format_number(absorbed.known, "was", "were"));
+  std::string text = fmt::format("{} added, {} there already", base::format_number(absorbed.added, "record"),
+                                 base::format_number(absorbed.known, "was", "were"));
   if (refused > 0) text += fmt::format(", {} refused", refused);
   if (absorbed.conflicts > 0)
     text += fmt::format(
@@ -183,7 +184,7 @@ Result<Exit> take(const db::RecordSource& source, const Session& session) {
   TILE_TUNE_TRY(database, db::Database::open(path, db::Mode::ReadWrite));
   TILE_TUNE_CHECK(database.check_pages(db::Database::Depth::Indexes));  // they say what is there already
   TILE_TUNE_TRY(absorbed, database.absorb(until(interrupt.requested(), source)));
-  TILE_TUNE_TRY(told, tell(absorbed, path.string(), session.report));
+  TILE_TUNE_TRY(told, tell(absorbed, path.string(), session));
   if (!interrupt.requested()) return told;
   session.report.notice(fmt::format("stopped by {}: the same command takes in the rest", interrupt_name()));
   return Exit::Interrupted;
@@ -204,9 +205,9 @@ Result<Exit> import_records(const std::string& input, const Session& session) {
 }
 
 Result<Exit> merge(const std::vector<std::string>& inputs, const Session& session) {
-  std::vector<OpenDatabase> sources;  // opened before the target is made: a slip in a name leaves no empty file
+  std::vector<engine::OpenDatabase> sources;  // opened before the target is made: a slip in a name leaves no empty file
   for (const auto& input : inputs) {
-    TILE_TUNE_TRY(source, open_checked(input));
+    TILE_TUNE_TRY(source, engine::open_checked(input));
     sources.push_back(std::move(source));
   }
   const auto all = [&](const db::RecordVisitor& visitor) -> Result<void> {

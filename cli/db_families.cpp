@@ -3,12 +3,12 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
+#include "base/units.h"
 #include "cli/db_rows.h"
-#include "cli/family_sizes.h"
 #include "cli/fitted_table.h"
-#include "cli/records.h"
-#include "cli/units.h"
 #include "db/identity.h"
+#include "engine/records/records.h"
+#include "engine/sized/sizes.h"
 
 namespace tile_tune::cli {
 
@@ -17,16 +17,16 @@ namespace {
 /// "N=1..512", as on a command line; the beginning of a text that says no such thing.
 std::string range_text(const std::string& options_json) try {
   std::vector<codegen::FamilySize> sizes;
-  const auto options = json_of_text(options_json);
+  const auto options = engine::json_of_text(options_json);
   for (const auto& one : options.at("sizes"))
     sizes.push_back(codegen::FamilySize{one.at("name"), one.at("first"), one.at("last"), one.at("listed")});
-  return family_text(sizes);
+  return engine::family_text(sizes);
 } catch (const nlohmann::json::exception&) {
-  return sizes_text(options_json);
+  return engine::sizes_text(options_json);
 }
 
 size_t count_kernels(const std::string& options_json) {
-  const auto options = json_of_text(options_json);
+  const auto options = engine::json_of_text(options_json);
   return options.is_object() && options.contains("members") ? options["members"].size() : 0;
 }
 
@@ -61,10 +61,10 @@ std::vector<std::string> family_cells(const db::DoneSession& row) {
           range_text(row.session.options_json),
           std::to_string(count_kernels(row.session.options_json)),
           std::to_string(row.target.threads),
-          machine_text(row.target),
+          engine::machine_text(row.target),
           row.program.layout,
           row.program.dtypes,
-          format_date(row.session.created_ms),
+          base::format_date(row.session.created_ms),
           row.tool.tile_tune};
 }
 

@@ -1,4 +1,4 @@
-// What `tune` chose for programs at many sizes (cli/family.h), as `db list` shows it.
+// What `tune` chose for programs at many sizes (engine/sized/family.h), as `db list` shows it.
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>

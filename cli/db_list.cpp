@@ -8,11 +8,11 @@
 #include <functional>
 #include <nlohmann/json.hpp>
 
+#include "base/units.h"
 #include "cli/db_families.h"
 #include "cli/db_rows.h"
 #include "cli/fitted_table.h"
-#include "cli/records.h"
-#include "cli/units.h"
+#include "engine/records/records.h"
 
 namespace tile_tune::cli {
 
@@ -68,15 +68,15 @@ Cells cells_of(const db::ListRow& row) {
   const auto& best = row.best;
   return {row.id,
           program_text(row.program),
-          sizes_text(row.program.sizes_json),
-          best ? format_time(best->median_ns) : "-",
+          engine::sizes_text(row.program.sizes_json),
+          best ? base::format_time(best->median_ns) : "-",
           best ? speed_text(best->ratio, 0, 0) : "-",
-          best ? format_percent(best->peak_fraction) : "-",
+          best ? base::format_percent(best->peak_fraction) : "-",
           std::to_string(row.target.threads),
-          machine_text(row.target),
+          engine::machine_text(row.target),
           storage_text(row.program),
           row.program.dtypes,
-          format_date(row.created_ms),
+          base::format_date(row.created_ms),
           std::to_string(row.trials)};
 }
 
@@ -126,12 +126,12 @@ std::string list_text(const std::vector<db::ListRow>& rows, const std::vector<db
 
 Result<Exit> list(const ListArguments& arguments, bool by_target, const Session& session) {
   Place place;
-  place.threads = session.options.threads;
+  place.threads = session.settings.threads;
   if (by_target) {
     TILE_TUNE_TRY(targets, session.targets());
     place.targets = std::move(targets);
   }
-  TILE_TUNE_TRY(databases, open_checked(session));
+  TILE_TUNE_TRY(databases, engine::open_checked(session));
   const size_t width = arguments.wide ? 0 : output_columns();
   const bool filtered = by_target || place.threads > 0 || !arguments.text.empty();
   nlohmann::json json = nlohmann::json::array();
@@ -150,7 +150,7 @@ Result<Exit> list(const ListArguments& arguments, bool by_target, const Session&
     for (const auto& row : families) add(family_row_json(row));
     text += from_text(one, databases) + list_text(rows, families, filtered, width) + families_text(families, width);
   }
-  TILE_TUNE_CHECK(session.report.json() ? print_json(json) : print(text));
+  TILE_TUNE_CHECK(session.output.json ? print_json(json) : print(text));
   return Exit::Success;
 }
 

@@ -5,9 +5,9 @@
 #include <chrono>
 #include <nlohmann/json.hpp>
 
+#include "base/units.h"
 #include "cli/db_verbs.h"
 #include "cli/option_checks.h"
-#include "cli/units.h"
 #include "db/database.h"
 
 namespace tile_tune::cli {
@@ -32,17 +32,17 @@ Result<Exit> prune(const PruneArguments& arguments, const Session& session) {
       duration_cast<milliseconds>((system_clock::now() - hours(24) * arguments.days).time_since_epoch()).count();
   rules.keep_fastest = arguments.keep;
   TILE_TUNE_TRY(pruned, database.prune(rules));
-  if (session.report.json()) {
+  if (session.output.json) {
     TILE_TUNE_CHECK(print_json({{"trials", pruned.trials},
                                 {"schedules", pruned.schedules},
                                 {"bytes_before", pruned.bytes_before},
                                 {"bytes_after", pruned.bytes_after}}));
   } else {
     TILE_TUNE_CHECK(print(fmt::format("{} and {} deleted, {} became {}\n",
-                                      format_number(static_cast<size_t>(pruned.trials), "trial"),
-                                      format_number(static_cast<size_t>(pruned.schedules), "schedule"),
-                                      format_bytes(static_cast<double>(pruned.bytes_before)),
-                                      format_bytes(static_cast<double>(pruned.bytes_after)))));
+                                      base::format_number(static_cast<size_t>(pruned.trials), "trial"),
+                                      base::format_number(static_cast<size_t>(pruned.schedules), "schedule"),
+                                      base::format_bytes(static_cast<double>(pruned.bytes_before)),
+                                      base::format_bytes(static_cast<double>(pruned.bytes_after)))));
   }
   return Exit::Success;
 }

@@ -6,10 +6,10 @@
 
 #include "cli/db_verbs.h"
 #include "cli/option_checks.h"
-#include "cli/quarantine.h"
-#include "cli/records.h"
 #include "cli/table.h"
 #include "db/database.h"
+#include "engine/records/quarantine.h"
+#include "engine/records/records.h"
 
 namespace tile_tune::cli {
 
@@ -22,7 +22,7 @@ struct QuarantineArguments {
 nlohmann::json fault_json(const db::FaultRow& fault) {
   return {{"trial", fault.trial.id},
           {"name", fault.program.name},
-          {"sizes", json_of_text(fault.program.sizes_json)},
+          {"sizes", engine::json_of_text(fault.program.sizes_json)},
           {"outcome", fault.trial.trial.outcome},
           {"reason", fault.trial.trial.reason},
           {"schedule_id", fault.trial.trial.schedule_id},
@@ -31,8 +31,8 @@ nlohmann::json fault_json(const db::FaultRow& fault) {
           {"tool", {{"tile_tune", fault.tool.tile_tune}, {"halide", fault.tool.halide}, {"llvm", fault.tool.llvm}}}};
 }
 
-Result<void> show(const std::vector<db::FaultRow>& faults, const Reporter& report) {
-  if (report.json()) {
+Result<void> show(const std::vector<db::FaultRow>& faults, const Session& session) {
+  if (session.output.json) {
     nlohmann::json json = nlohmann::json::array();
     for (const auto& fault : faults) json.push_back(fault_json(fault));
     return print_json(json);
@@ -40,8 +40,8 @@ Result<void> show(const std::vector<db::FaultRow>& faults, const Reporter& repor
   if (faults.empty()) return print("no schedule has failed\n");
   std::vector<std::vector<std::string>> rows;
   for (const auto& fault : faults)
-    rows.push_back({bundle_name(fault.trial.id), fault.program.name, sizes_text(fault.program.sizes_json),
-                    fault.trial.trial.outcome, fault.trial.trial.reason});
+    rows.push_back({engine::bundle_name(fault.trial.id), fault.program.name,
+                    engine::sizes_text(fault.program.sizes_json), fault.trial.trial.outcome, fault.trial.trial.reason});
   return print(format_table({{"trial"}, {"program"}, {"sizes"}, {"outcome"}, {""}}, rows));
 }
 
@@ -50,13 +50,14 @@ Result<Exit> quarantine(const QuarantineArguments& arguments, const Session& ses
   TILE_TUNE_TRY(database, db::Database::open(path, db::Mode::ReadOnly));
   TILE_TUNE_CHECK(database.check_pages());
   TILE_TUNE_TRY(faults, database.faults(arguments.name));
-  TILE_TUNE_CHECK(show(faults, session.report));
+  TILE_TUNE_CHECK(show(faults, session));
   if (arguments.output.empty()) return Exit::Success;
   for (const auto& fault : faults) {
-    const auto written = write_bundle(fault, arguments.output);
+    const auto written = engine::write_bundle(fault, arguments.output);
     if (written) continue;
     if (written.error().code == "cannot-write") return tl::unexpected(written.error());
-    session.report.warn("bad-record", fmt::format("{}: {}", bundle_name(fault.trial.id), written.error().message));
+    session.report.warn("bad-record",
+                        fmt::format("{}: {}", engine::bundle_name(fault.trial.id), written.error().message));
   }
   return Exit::Success;
 }

@@ -4,8 +4,8 @@
 #include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
 
+#include "base/units.h"
 #include "cli/db_verbs.h"
-#include "cli/units.h"
 #include "db/connection.h"
 #include "db/recover.h"
 
@@ -19,9 +19,9 @@ struct RecoverArguments {
   std::string input, output;
 };
 
-Result<Exit> tell(const db::Recovered& recovered, const RecoverArguments& arguments, const Reporter& report) {
-  warn_of_refusals(recovered.refused, report);
-  if (report.json()) {
+Result<Exit> tell(const db::Recovered& recovered, const RecoverArguments& arguments, const Session& session) {
+  warn_of_refusals(recovered.refused, session.report);
+  if (session.output.json) {
     TILE_TUNE_CHECK(print_json({{"database", arguments.output},
                                 {"saved", recovered.saved},
                                 {"unreadable", recovered.unreadable},
@@ -30,7 +30,7 @@ Result<Exit> tell(const db::Recovered& recovered, const RecoverArguments& argume
     return Exit::Success;
   }
   std::string text =
-      fmt::format("{} saved into {}, {} lost", format_number(static_cast<size_t>(recovered.saved), "record"),
+      fmt::format("{} saved into {}, {} lost", base::format_number(static_cast<size_t>(recovered.saved), "record"),
                   arguments.output, recovered.refused.size() + static_cast<size_t>(recovered.unreadable));
   if (recovered.cut_off) text += "; how many more there were where nothing can be read is not known";
   TILE_TUNE_CHECK(print(text + "\n"));
@@ -44,7 +44,7 @@ Result<Exit> recover(const RecoverArguments& arguments, const Session& session) 
   TILE_TUNE_CHECK(db::open_damaged(arguments.input));  // before a file is made
   TILE_TUNE_TRY(fresh, db::Database::open(arguments.output, db::Mode::ReadWrite));
   TILE_TUNE_TRY(recovered, db::recover(arguments.input, fresh));
-  return tell(recovered, arguments, session.report);
+  return tell(recovered, arguments, session);
 }
 
 }  // namespace

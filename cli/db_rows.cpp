@@ -5,7 +5,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "cli/records.h"
+#include "engine/records/records.h"
 
 namespace tile_tune::cli {
 
@@ -21,7 +21,7 @@ std::string program_text(const db::ProgramRow& program) {
 }
 
 std::string storage_text(const db::ProgramRow& program) {
-  const auto constants = constant_names(program);
+  const auto constants = engine::constant_names(program);
   return constants.empty() ? program.layout : fmt::format("{}, constant {}", program.layout, fmt::join(constants, " "));
 }
 
@@ -34,7 +34,7 @@ nlohmann::json best_json(const db::BestRow& best) {
   return {{"trial", best.trial_id},
           {"session", best.session},
           {"schedule_id", best.schedule_id},
-          {"schedule", json_of_text(best.schedule_json)},
+          {"schedule", engine::json_of_text(best.schedule_json)},
           {"median_ns", best.median_ns},
           {"ratio", best.ratio},
           {"ratio_interval", {best.ratio_lo, best.ratio_hi}},
@@ -46,10 +46,10 @@ nlohmann::json list_row_json(const db::ListRow& row) {
   nlohmann::json json{
       {"id", row.id},
       {"name", row.program.name},
-      {"sizes", json_of_text(row.program.sizes_json)},
+      {"sizes", engine::json_of_text(row.program.sizes_json)},
       {"dtypes", row.program.dtypes},
       {"layout", row.program.layout},
-      {"constants", constant_names(row.program)},
+      {"constants", engine::constant_names(row.program)},
       {"content_hash", row.program.content_hash},
       {"flops", row.program.flops},
       {"bytes", row.program.bytes},

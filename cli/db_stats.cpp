@@ -5,9 +5,9 @@
 #include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
 
+#include "base/units.h"
 #include "cli/db_verbs.h"
 #include "cli/table.h"
-#include "cli/units.h"
 #include "db/database.h"
 
 namespace tile_tune::cli {
@@ -30,7 +30,7 @@ std::string stats_text(const std::filesystem::path& path, const db::Counts& coun
       fmt::format("{}{}", counts.trials, outcomes.empty() ? "" : fmt::format(" ({})", fmt::join(outcomes, ", ")));
   return path.string() + "\n" +
          format_table({{""}, {""}},
-                      {{"size", format_bytes(bytes_of(path))},
+                      {{"size", base::format_bytes(bytes_of(path))},
                        {"programs", fmt::format("{}, {} of them tuned", counts.programs, counts.tuned)},
                        {"targets", std::to_string(counts.targets)},
                        {"tool versions", std::to_string(counts.tools)},
@@ -41,7 +41,7 @@ std::string stats_text(const std::filesystem::path& path, const db::Counts& coun
 }
 
 Result<Exit> stats(const Session& session) {
-  TILE_TUNE_TRY(databases, open_checked(session));
+  TILE_TUNE_TRY(databases, engine::open_checked(session));
   nlohmann::json json = nlohmann::json::array();
   std::vector<std::string> texts;
   for (auto& one : databases) {
@@ -58,7 +58,7 @@ Result<Exit> stats(const Session& session) {
                     {"outcomes", counts.outcomes},
                     {"schedules", counts.schedules}});
   }
-  TILE_TUNE_CHECK(session.report.json() ? print_json(json) : print(fmt::format("{}", fmt::join(texts, "\n"))));
+  TILE_TUNE_CHECK(session.output.json ? print_json(json) : print(fmt::format("{}", fmt::join(texts, "\n"))));
   return Exit::Success;
 }
 

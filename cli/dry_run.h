@@ -4,29 +4,11 @@
 #include <nlohmann/json_fwd.hpp>
 #include <string>
 
-#include "cli/tuning.h"
+#include "engine/tuning/dry_run.h"
 
 namespace tile_tune::cli {
 
-struct DryRun {
-  double log10_schedules = 0;
-  search::Budget budget;
-  double trial_seconds_low = 0, trial_seconds_high = 0;  // of one trial; equal where the databases hold such trials
-  bool measured = false;                                 // they do
-  std::string stored_best;                               // its rung, or empty
-  int stored_trials = 0;                                 // of this program, target and tool
-  int relatives = 0;  // whose schedules are tried, where nothing of its own is stored
-
-  /// The whole search, in seconds.
-  double seconds_low() const;
-  double seconds_high() const;
-};
-
-/// Changes nothing, starts nothing.
-Result<DryRun> dry_run(const Workload& workload, const codegen::Target& target, const TuningRequest& request,
-                       const Session& session);
-
-std::string dry_run_text(const DryRun& plan, const Workload& workload);
-nlohmann::json dry_run_json(const DryRun& plan, const Workload& workload);
+std::string dry_run_text(const engine::DryRun& plan, const engine::Workload& workload);
+nlohmann::json dry_run_json(const engine::DryRun& plan, const engine::Workload& workload);
 
 }  // namespace tile_tune::cli

@@ -6,24 +6,26 @@
 #include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
 
-#include "cli/bindings.h"
+#include "base/process/children.h"
+#include "base/units.h"
+#include "cli/binding_options.h"
 #include "cli/domain_text.h"
-#include "cli/memory.h"
 #include "cli/option_checks.h"
-#include "cli/planned.h"
-#include "cli/program_argument.h"
-#include "cli/schedule_choice.h"
-#include "cli/units.h"
 #include "cli/verbs.h"
-#include "codegen/emit/children.h"
 #include "codegen/lower/compile.h"
 #include "codegen/lower/hot_loop.h"
 #include "codegen/schedule/limits.h"
 #include "codegen/schedule/outline.h"
+#include "engine/programs/bindings.h"
+#include "engine/programs/memory.h"
+#include "engine/programs/program_argument.h"
+#include "engine/records/planned.h"
+#include "engine/records/schedule_choice.h"
+#include "engine/run/schedule_text.h"
 #include "frontend/ir/describe.h"
 #include "frontend/ir/domain.h"
 #include "frontend/ir/warnings.h"
-#include "search/measure/session.h"
+#include "search/workers/session.h"
 
 namespace tile_tune::cli {
 
@@ -31,7 +33,7 @@ namespace {
 
 struct ExplainOptions {
   std::string program;
-  BindingOptions bindings;
+  engine::BindingOptions bindings;
   std::string what = "domain";
   std::string schedule;  // a file
 };
@@ -41,7 +43,7 @@ struct Explained {
   std::string signature;
   ir::Program program;
   bool bound = false;
-  std::optional<Workload> steps = std::nullopt;  // where its sums of products are computed in steps
+  std::optional<engine::Workload> steps = std::nullopt;  // where its sums of products are computed in steps
 };
 
 Result<std::string> statement_text(const Explained& explained, const ir::Statement& statement) {
@@ -53,7 +55,7 @@ Result<std::string> statement_text(const Explained& explained, const ir::Stateme
   text += "    " + writes + "\n";
   if (!explained.bound) return text;
   TILE_TUNE_TRY(points, ir::domain_size(program, statement));
-  return text + fmt::format("    {}\n", format_count(points, points == 1 ? "point" : "points"));
+  return text + fmt::format("    {}\n", base::format_count(points, points == 1 ? "point" : "points"));
 }
 
 Result<nlohmann::json> statement_json(const Explained& explained, const ir::Statement& statement) {
@@ -69,11 +71,11 @@ Result<nlohmann::json> statement_json(const Explained& explained, const ir::Stat
 }
 
 Result<std::vector<Explained>> load(const ExplainOptions& options, const Session& session) {
-  TILE_TUNE_TRY(loaded, load_programs({options.program}, options.bindings, session.report));
-  TILE_TUNE_TRY(stored, with_storage(loaded, options.bindings));
+  TILE_TUNE_TRY(loaded, engine::load_programs({options.program}, options.bindings, session.report));
+  TILE_TUNE_TRY(stored, engine::with_storage(loaded, options.bindings));
   std::vector<ir::Program> bound;
   if (!options.bindings.sizes.empty()) {
-    TILE_TUNE_TRY(all, bind_programs(loaded, options.bindings, session.report));
+    TILE_TUNE_TRY(all, engine::bind_programs(loaded, options.bindings, session.report));
     bound = std::move(all);
   }
   std::vector<Explained> explained;
@@ -81,13 +83,15 @@ Result<std::vector<Explained>> load(const ExplainOptions& options, const Session
     const ir::Program& written = loaded[i].program;
     auto signature = ir::signature(written);
     if (!bound.empty()) {
-      explained.push_back({std::move(signature), bound[i], true, workload_in_steps(loaded[i], bound[i], session)});
+      explained.push_back(
+          {std::move(signature), bound[i], true, engine::workload_in_steps(loaded[i], bound[i], session)});
     } else if (loaded[i].sizes.size() < written.sizes.size()) {
       TILE_TUNE_CHECK(session.report.program_warnings(ir::warnings_of(written)));
       explained.push_back({std::move(signature), written, false});
     } else {
-      TILE_TUNE_TRY(numbers, bind_and_warn(stored[i], loaded[i].sizes, session.report));
-      explained.push_back({std::move(signature), numbers, true, workload_in_steps(loaded[i], numbers, session)});
+      TILE_TUNE_TRY(numbers, engine::bind_and_warn(stored[i], loaded[i].sizes, session.report));
+      explained.push_back(
+          {std::move(signature), numbers, true, engine::workload_in_steps(loaded[i], numbers, session)});
     }
   }
   return explained;
@@ -96,7 +100,7 @@ Result<std::vector<Explained>> load(const ExplainOptions& options, const Session
 Result<Exit> explain_domain(const ExplainOptions& options, const Session& session) {
   TILE_TUNE_TRY(explained, load(options, session));
   for (const auto& one : explained)
-    if (one.bound) TILE_TUNE_CHECK(check_extents(one.program));
+    if (one.bound) TILE_TUNE_CHECK(engine::check_extents(one.program));
   nlohmann::json programs = nlohmann::json::array();
   std::vector<std::string> texts;
   for (const auto& one : explained) {
@@ -110,14 +114,14 @@ Result<Exit> explain_domain(const ExplainOptions& options, const Session& sessio
     }
     programs.push_back({{"name", one.program.name}, {"signature", one.signature}, {"statements", statements}});
     if (one.steps) {
-      programs.back()["factored"] = steps_json(*one.steps);
-      text += fmt::format("\n  factored: {}\n", steps_text(*one.steps));
+      programs.back()["factored"] = engine::steps_json(*one.steps);
+      text += fmt::format("\n  factored: {}\n", engine::steps_text(*one.steps));
       for (const auto& statement : one.steps->program.statements)
         text += fmt::format("    {}\n", ir::to_text(one.steps->program, statement));
     }
     texts.push_back(std::move(text));
   }
-  if (session.report.json()) {
+  if (session.output.json) {
     TILE_TUNE_CHECK(print_json({{"programs", programs}}));
   } else {
     TILE_TUNE_CHECK(print(fmt::format("{}", fmt::join(texts, "\n"))));
@@ -125,63 +129,22 @@ Result<Exit> explain_domain(const ExplainOptions& options, const Session& sessio
   return Exit::Success;
 }
 
-/// "matmul (M=512 ...), AMD EPYC, 2 threads: the default schedule" as the first line of a comment.
-std::vector<std::string> remarks(const Workload& workload, const codegen::Target& target, const std::string& rung) {
-  std::vector<std::string> lines;
-  for (const auto& statement : workload.program.statements) lines.push_back(ir::to_text(workload.program, statement));
-  lines.push_back(fmt::format("{}, {} schedule, for {} and {}", described(workload), rung, target.halide,
-                              threads_text(target.threads)));
-  lines.push_back("");
-  lines.push_back(
-      "C++17 for Halide 21: c++ -std=c++17 -c FILE.cpp -I HALIDE/include. Dimension 0 of a buffer is its fastest.");
-  return lines;
-}
-
-/// Compilers may abort: this one is a child's.
-Result<codegen::HotLoop> hot_loop_in_child(const ir::Program& program, const codegen::Schedule& schedule,
-                                           const codegen::Target& target) {
-  TILE_TUNE_TRY(scratch, search::SessionDirectory::create());
-  const auto compile = [&](size_t) -> Result<nlohmann::json> {
-    TILE_TUNE_TRY(assembly, codegen::kernel_assembly(program, schedule, target, scratch.path()));
-    return nlohmann::json(assembly);
-  };
-  TILE_TUNE_TRY(assembly, codegen::in_children(1, 1, compile));
-  return codegen::hot_loop(assembly.front().get<std::string>());
-}
-
-std::string hot_loop_text(const codegen::HotLoop& loop) {
-  const std::string what =
-      loop.is_loop ? "the innermost loop with most arithmetic" : "no loop is left: the whole kernel";
-  return fmt::format("# {}: {}, {} of them arithmetic\n{}", what,
-                     format_number(static_cast<size_t>(loop.instructions), "instruction"), loop.arithmetic, loop.text);
-}
-
-/// What --what asks for of a schedule, as text.
-Result<std::string> schedule_text(const std::string& what, const Workload& workload, const ScheduleChoice& choice,
-                                  const codegen::Target& target) {
-  if (what == "loops") return codegen::outline(workload.program, choice.schedule);
-  if (what == "schedule")
-    return codegen::halide_source(workload.program, choice.schedule, target, remarks(workload, target, choice.rung));
-  TILE_TUNE_TRY(loop, hot_loop_in_child(workload.program, choice.schedule, target));
-  return hot_loop_text(loop);
-}
-
 /// The schedule that run and build would take, the best stored one or else the default, or what becomes of it.
 Result<Exit> explain_schedule(const ExplainOptions& options, const Session& session) {
-  TILE_TUNE_TRY(loaded, load_program(options.program, options.bindings, session.report));
-  TILE_TUNE_TRY(sizes, parse_sizes(options.bindings.sizes));
-  TILE_TUNE_TRY(bound, bind_program(loaded, options.bindings, session.report));
+  TILE_TUNE_TRY(loaded, engine::load_program(options.program, options.bindings, session.report));
+  TILE_TUNE_TRY(sizes, engine::parse_sizes(options.bindings.sizes));
+  TILE_TUNE_TRY(bound, engine::bind_program(loaded, options.bindings, session.report));
   TILE_TUNE_CHECK(codegen::check_countable(bound));
   TILE_TUNE_TRY(target, session.target());
-  const Workload planned = planned_workload(loaded, bound, sizes, session);
+  const engine::Workload planned = engine::planned_workload(loaded, bound, sizes, session);
   const bool is_given = !options.schedule.empty();
-  TILE_TUNE_TRY(databases, is_given ? Result<std::vector<db::Database>>() : open_stack(session));
-  TILE_TUNE_TRY(workload, faster_form(planned, target, databases));
-  tell_of_steps(workload, session.report);
-  TILE_TUNE_TRY(choice, is_given ? given_choice(workload, target, options.schedule)
-                                 : stored_choice(workload, target, databases, session));
-  TILE_TUNE_TRY(text, schedule_text(options.what, workload, choice, target));
-  if (session.report.json()) {
+  TILE_TUNE_TRY(databases, is_given ? Result<std::vector<db::Database>>() : engine::open_stack(session));
+  TILE_TUNE_TRY(workload, engine::faster_form(planned, target, databases));
+  engine::tell_of_steps(workload, session.report);
+  TILE_TUNE_TRY(choice, is_given ? engine::given_choice(workload, target, options.schedule)
+                                 : engine::stored_choice(workload, target, databases, session));
+  TILE_TUNE_TRY(text, engine::schedule_text(options.what, workload, choice, target));
+  if (session.output.json) {
     const std::string field = options.what == "schedule" ? "halide" : options.what;
     TILE_TUNE_CHECK(print_json({{"provenance", choice.provenance},
                                 {"rung", choice.rung},
@@ -199,7 +162,7 @@ Result<Exit> explain_schedule(const ExplainOptions& options, const Session& sess
 void add_explain(CLI::App& app, Command& command) {
   auto options = std::make_shared<ExplainOptions>();
   auto* verb = app.add_subcommand("explain", "Shows what the tool understood of a program, or the schedule it takes");
-  verb->add_option("PROGRAM", options->program, kProgramArgument)->required()->type_name("");
+  verb->add_option("PROGRAM", options->program, engine::kProgramArgument)->required()->type_name("");
   verb->add_option(
           "--what", options->what,
           "domain: ranges, what bounds them, and what is written; of the stored or else the default schedule "

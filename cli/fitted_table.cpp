@@ -7,7 +7,7 @@
 
 #include <algorithm>
 
-#include "cli/status_line.h"
+#include "base/text.h"
 
 namespace tile_tune::cli {
 
@@ -59,7 +59,7 @@ bool shrink(const std::vector<FittedColumn>& columns, std::vector<size_t>& width
 }
 
 std::string cut(const std::string& cell, size_t width) {
-  return text_width(cell) <= width ? cell : cut_to_width(cell, width - 1) + "…";
+  return text_width(cell) <= width ? cell : base::cut_to_width(cell, width - 1) + "…";
 }
 
 }  // namespace

@@ -10,9 +10,6 @@ class Option;
 
 namespace tile_tune::cli {
 
-/// Of a kernel: Halide's thread pool holds at most 256 (MAX_THREADS in its runtime's thread_pool_common.h).
-inline constexpr int kMaxThreads = 256;
-
 /// Refuses an empty value: `--db ''` is a variable that was not set, never a file.
 void refuse_empty(CLI::Option* option);
 

@@ -8,7 +8,7 @@
 #include <sstream>
 #include <string>
 
-#include "search/measure/deadline.h"
+#include "search/timing/deadline.h"
 
 namespace tile_tune::cli {
 

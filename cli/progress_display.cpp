@@ -7,7 +7,7 @@
 #include <limits>
 
 #include "cli/status_line.h"
-#include "search/measure/deadline.h"
+#include "search/timing/deadline.h"
 
 namespace tile_tune::cli {
 
@@ -28,12 +28,12 @@ std::thread quiet_thread(const std::function<void()>& work) {
 
 }  // namespace
 
-ProgressDisplay::ProgressDisplay(const Reporter& report, double began, std::optional<double> seconds)
-    : report_(report), drawn_(has_status_line()) {
+ProgressDisplay::ProgressDisplay(const Session& session, double began, std::optional<double> seconds)
+    : report_(session.report), drawn_(has_status_line()) {
   status_.began = began;
   status_.seconds = seconds;
-  status_.verbose = report.volume() == Volume::Verbose;
-  if (report.tells_progress()) ticker_ = quiet_thread([this] { run(); });
+  status_.verbose = session.output.verbose;
+  if (session.output.tells_progress()) ticker_ = quiet_thread([this] { run(); });
 }
 
 ProgressDisplay::~ProgressDisplay() {

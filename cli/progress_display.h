@@ -8,16 +8,16 @@
 #include <string>
 #include <thread>
 
-#include "cli/report.h"
+#include "cli/session.h"
 #include "cli/status_text.h"
-#include "search/measure/onlooker.h"
+#include "search/workers/onlooker.h"
 
 namespace tile_tune::cli {
 
 class ProgressDisplay {
  public:
   /// From now on; silent with --quiet and --json. `began` by search::now_seconds().
-  ProgressDisplay(const Reporter& report, double began, std::optional<double> seconds = std::nullopt);
+  ProgressDisplay(const Session& session, double began, std::optional<double> seconds = std::nullopt);
   /// Leaves nothing on the terminal.
   ~ProgressDisplay();
   ProgressDisplay(const ProgressDisplay&) = delete;
@@ -34,7 +34,7 @@ class ProgressDisplay {
   void change(const std::function<void(Status&)>& how);
   void run();
 
-  const Reporter& report_;
+  const engine::Reporter& report_;
   const bool drawn_;  // on a terminal
   std::mutex mutex_;
   std::condition_variable changed_;

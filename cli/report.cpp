@@ -3,53 +3,28 @@
 #include <fmt/format.h>
 
 #include <cerrno>
-#include <cstdio>
 #include <cstring>
 #include <nlohmann/json.hpp>
 
+#include "base/json_text.h"
 #include "cli/status_line.h"
 #include "frontend/diagnostic/utf8.h"
 
 namespace tile_tune::cli {
 
-void Reporter::diagnostic(const Diagnostic& diagnostic) const {
-  if (diagnostic.severity == Severity::Warning && volume_ == Volume::Quiet) return;
-  if (listener_.warning) return listener_.warning(diagnostic);
-  write_to_standard_error(json_ ? json_text(to_json(diagnostic)) + "\n" : render(diagnostic, color_));
-}
-
-void Reporter::warn(std::string code, std::string message, std::string note) const {
-  diagnostic(
-      {ErrorClass::Failure, std::move(code), std::move(message), std::nullopt, std::move(note), Severity::Warning});
-}
-
-Result<void> Reporter::program_warnings(const std::vector<Diagnostic>& warnings) const {
-  for (size_t i = 0; i < warnings.size(); ++i) {
-    Diagnostic told = warnings[i];
-    if (werror_) {
-      told.severity = Severity::Error;
-      told.error_class = ErrorClass::Program;
-      if (told.note.empty()) told.note = "--werror makes this warning an error";
-      if (i + 1 == warnings.size()) return tl::unexpected(std::move(told));
-    }
-    diagnostic(told);
-  }
-  return {};
-}
-
-void Reporter::notice(const std::string& line) const {
-  if (volume_ == Volume::Quiet) return;
-  if (listener_.notice) return listener_.notice(line);
-  write_to_standard_error(json_ ? json_text({{"severity", "notice"}, {"message", line}}) + "\n"
-                                : printable(line) + "\n");
-}
-
-void Reporter::verbose(const std::string& line) const {
-  if (volume_ == Volume::Verbose) notice(line);
-}
-
-Diagnostic program_warning(std::string code, std::string message, std::string note) {
-  return {ErrorClass::Program, std::move(code), std::move(message), std::nullopt, std::move(note), Severity::Warning};
+engine::Reporter reporter(Volume volume, bool json, bool color, bool werror) {
+  engine::Listener listener;
+  listener.diagnostic = [=](const Diagnostic& diagnostic) {
+    if (diagnostic.severity == Severity::Warning && volume == Volume::Quiet) return;
+    write_to_standard_error(json ? base::json_text(to_json(diagnostic)) + "\n" : render(diagnostic, color));
+  };
+  const auto notice = [=](const std::string& line) {
+    write_to_standard_error(json ? base::json_text({{"severity", "notice"}, {"message", line}}) + "\n"
+                                 : printable(line) + "\n");
+  };
+  if (volume != Volume::Quiet) listener.notice = notice;
+  if (volume == Volume::Verbose) listener.verbose = notice;
+  return engine::Reporter(std::move(listener), werror);
 }
 
 Result<void> print(const std::string& text) {
@@ -57,10 +32,6 @@ Result<void> print(const std::string& text) {
   return failure("cannot-write", fmt::format("cannot write to standard output: {}", std::strerror(errno)));
 }
 
-Result<void> print_json(const nlohmann::json& json) { return print(json_text(json, 2) + "\n"); }
-
-std::string json_text(const nlohmann::json& json, int indent) {
-  return json.dump(indent, ' ', false, nlohmann::json::error_handler_t::replace);
-}
+Result<void> print_json(const nlohmann::json& json) { return print(base::json_text(json, 2) + "\n"); }
 
 }  // namespace tile_tune::cli

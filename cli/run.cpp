@@ -6,15 +6,16 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
-#include "cli/array_sizes.h"
-#include "cli/bindings.h"
-#include "cli/einsum_argument.h"
+#include "cli/binding_options.h"
 #include "cli/option_checks.h"
-#include "cli/output_folder.h"
-#include "cli/planned.h"
-#include "cli/run_workload.h"
-#include "cli/schedule_choice.h"
 #include "cli/verbs.h"
+#include "engine/packages/output_folder.h"
+#include "engine/programs/array_sizes.h"
+#include "engine/programs/bindings.h"
+#include "engine/programs/einsum_argument.h"
+#include "engine/records/planned.h"
+#include "engine/records/schedule_choice.h"
+#include "engine/run/run_workload.h"
 #include "frontend/tensor/npy.h"
 
 namespace tile_tune::cli {
@@ -25,7 +26,7 @@ namespace {
 
 struct RunOptions {
   std::string program;
-  BindingOptions bindings;
+  engine::BindingOptions bindings;
   std::vector<std::string> inputs;  // "A=a.npy"
   std::string output_directory;
   std::string engine = "tuned";
@@ -53,11 +54,11 @@ std::string names_of(const std::vector<Slot>& slots) {
   return names.empty() ? "it has no inputs" : fmt::format("its inputs are {}", fmt::join(names, ", "));
 }
 
-Result<NamedArrays> read_arrays(const std::string& program, const std::vector<Slot>& slots,
-                                const std::vector<std::string>& inputs) {
-  NamedArrays arrays;
+Result<engine::NamedArrays> read_arrays(const std::string& program, const std::vector<Slot>& slots,
+                                        const std::vector<std::string>& inputs) {
+  engine::NamedArrays arrays;
   for (const auto& text : inputs) {
-    const auto assignment = split_assignment(text);
+    const auto assignment = engine::split_assignment(text);
     if (!assignment)
       return fail(ErrorClass::Program, "bad-input", fmt::format("'{}' is not an input", text),
                   "write --input NAME=FILE.npy");
@@ -81,38 +82,38 @@ Result<NamedArrays> read_arrays(const std::string& program, const std::vector<Sl
 
 /// A program and the arrays to run it on.
 struct Opened {
-  LoadedProgram loaded;
-  NamedArrays arrays;
+  engine::LoadedProgram loaded;
+  engine::NamedArrays arrays;
 };
 
 /// Of an einsum the arrays come first: they say its types and shapes.
-Result<Opened> open(const RunOptions& options, const ir::Sizes& sizes, const Reporter& report) {
-  if (!is_einsum(options.program)) {
-    TILE_TUNE_TRY(loaded, load_program(options.program, options.bindings, report));
-    TILE_TUNE_CHECK(check_size_names({loaded.program}, sizes));
+Result<Opened> open(const RunOptions& options, const ir::Sizes& sizes, const engine::Reporter& report) {
+  if (!engine::is_einsum(options.program)) {
+    TILE_TUNE_TRY(loaded, engine::load_program(options.program, options.bindings, report));
+    TILE_TUNE_CHECK(engine::check_size_names({loaded.program}, sizes));
     TILE_TUNE_TRY(arrays, read_arrays(loaded.program.name, slots_of(loaded.program), options.inputs));
     return Opened{std::move(loaded), std::move(arrays)};
   }
-  TILE_TUNE_TRY(operands, einsum_operands(options.program, options.bindings));
+  TILE_TUNE_TRY(operands, engine::einsum_operands(options.program, options.bindings));
   std::vector<Slot> slots;
   for (const auto& operand : operands) slots.push_back({operand.name, operand.type, true});
   TILE_TUNE_TRY(arrays, read_arrays("einsum", slots, options.inputs));
-  TILE_TUNE_TRY(loaded, load_einsum(options.program, options.bindings, arrays));
-  TILE_TUNE_CHECK(check_size_names({loaded.program}, sizes));
+  TILE_TUNE_TRY(loaded, engine::load_einsum(options.program, options.bindings, arrays));
+  TILE_TUNE_CHECK(engine::check_size_names({loaded.program}, sizes));
   return Opened{std::move(loaded), std::move(arrays)};
 }
 
 Result<void> check_output_folder(const ir::Program& program, const fs::path& directory) {
   std::vector<std::string> files;
   for (const int output : program.outputs) files.push_back(program.tensors[static_cast<size_t>(output)].name + ".npy");
-  return check_result_files(directory, files);
+  return engine::check_result_files(directory, files);
 }
 
-Result<void> write_outputs(const ir::Program& program, const fs::path& directory, const Executed& executed,
-                           const Reporter& report) {
+Result<void> write_outputs(const ir::Program& program, const fs::path& directory, const engine::Executed& executed,
+                           const Session& session) {
   const auto& outputs = executed.outputs;
-  Fresh fresh;
-  TILE_TUNE_CHECK(make_folder(directory, fresh));
+  engine::Fresh fresh;
+  TILE_TUNE_CHECK(engine::make_folder(directory, fresh));
   nlohmann::json list = nlohmann::json::array();
   std::string text;
   for (size_t i = 0; i < outputs.size(); ++i) {
@@ -129,24 +130,26 @@ Result<void> write_outputs(const ir::Program& program, const fs::path& directory
     text += fmt::format("{}  {}  {}  {}\n", tensor.name, dtype_name(tensor.type), shape, path.string());
   }
   fresh.keep();
-  if (report.json()) return print_json({{"engine", executed.provenance}, {"rung", executed.rung}, {"outputs", list}});
+  if (session.output.json)
+    return print_json({{"engine", executed.provenance}, {"rung", executed.rung}, {"outputs", list}});
   return print(text);
 }
 
 Result<Exit> run(const RunOptions& options, const Session& session) {
-  TILE_TUNE_TRY(given, parse_sizes(options.bindings.sizes));
+  TILE_TUNE_TRY(given, engine::parse_sizes(options.bindings.sizes));
   TILE_TUNE_TRY(opened, open(options, given, session.report));
   auto& [loaded, arrays] = opened;
-  TILE_TUNE_TRY(program, with_storage(loaded.program, options.bindings));
-  TILE_TUNE_TRY(sizes, infer_sizes(program, arrays, sizes_of(loaded, given)));
-  TILE_TUNE_TRY(bound, bind_and_warn(program, sizes, session.report));
+  TILE_TUNE_TRY(program, engine::with_storage(loaded.program, options.bindings));
+  TILE_TUNE_TRY(sizes, engine::infer_sizes(program, arrays, engine::sizes_of(loaded, given)));
+  TILE_TUNE_TRY(bound, engine::bind_and_warn(program, sizes, session.report));
   TILE_TUNE_CHECK(check_output_folder(bound, options.output_directory));
   // A database that is named is looked at also where no schedule is asked of it: the name may be a slip.
   const bool asks = options.engine == "tuned" && options.schedule.empty();
-  if (!asks && !session.options.databases.empty()) TILE_TUNE_CHECK(open_stack(session));
-  const Workload workload = planned_workload(loaded, bound, sizes, session);
-  TILE_TUNE_TRY(executed, run_workload(workload, std::move(arrays), {options.engine, options.schedule}, session));
-  TILE_TUNE_CHECK(write_outputs(workload.program, options.output_directory, executed, session.report));
+  if (!asks && !session.settings.databases.empty()) TILE_TUNE_CHECK(engine::open_stack(session));
+  const engine::Workload workload = engine::planned_workload(loaded, bound, sizes, session);
+  TILE_TUNE_TRY(executed,
+                engine::run_workload(workload, std::move(arrays), {options.engine, options.schedule}, session));
+  TILE_TUNE_CHECK(write_outputs(workload.program, options.output_directory, executed, session));
   return Exit::Success;
 }
 
@@ -155,7 +158,7 @@ Result<Exit> run(const RunOptions& options, const Session& session) {
 void add_run(CLI::App& app, Command& command) {
   auto options = std::make_shared<RunOptions>();
   auto* verb = app.add_subcommand("run", "Executes a program on .npy files");
-  verb->add_option("PROGRAM", options->program, kProgramArgument)->required()->type_name("");
+  verb->add_option("PROGRAM", options->program, engine::kProgramArgument)->required()->type_name("");
   verb->add_option("--input", options->inputs,
                    "An input's array, or the value an in/out output starts from; repeatable")
       ->type_name("NAME=FILE")

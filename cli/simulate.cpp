@@ -5,13 +5,12 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "base/units.h"
 #include "cli/option_checks.h"
-#include "cli/records.h"
 #include "cli/table.h"
-#include "cli/units.h"
 #include "cli/verbs.h"
 #include "db/database.h"
-#include "frontend/ir/json.h"
+#include "engine/records/records.h"
 #include "search/evolve/simulate.h"
 
 namespace tile_tune::cli {
@@ -35,12 +34,12 @@ struct Line {
 };
 
 Result<search::Recording> recording_of(db::Database& database, const db::RecordedRow& row) {
-  TILE_TUNE_TRY(program, program_of(row.program));
+  TILE_TUNE_TRY(program, engine::program_of(row.program));
   TILE_TUNE_TRY(target, codegen::target_from_json(nlohmann::json::parse(row.target.features_json, nullptr, false)));
   TILE_TUNE_TRY(stored, database.trials_of(row.program, row.target, row.tool));
   std::vector<search::RecordedTrial> trials;
   for (const auto& one : stored) {
-    TILE_TUNE_TRY(trial, trial_from_row(one.trial));
+    TILE_TUNE_TRY(trial, engine::trial_from_row(one.trial));
     trials.push_back({trial.schedule, trial.origin, trial.measurement.outcome, trial.measurement.ratio});
   }
   return search::Recording::make(program, target, trials);
@@ -53,11 +52,11 @@ std::string text_of(double trials, int reached, int seeds) {
 std::string table_of(const std::vector<Line>& lines, int seeds) {
   std::vector<std::vector<std::string>> rows;
   for (const auto& [recorded, strategy, replay] : lines) {
-    rows.push_back({recorded.program.name, sizes_text(recorded.program.sizes_json), std::to_string(replay.size),
+    rows.push_back({recorded.program.name, engine::sizes_text(recorded.program.sizes_json), std::to_string(replay.size),
                     fmt::format("{:.2f}x", replay.best_ratio), strategy,
                     text_of(replay.to_90, replay.reached_90, seeds), text_of(replay.to_95, replay.reached_95, seeds),
-                    replay.quality.pairs > 0 ? format_percent(replay.quality.pairwise_accuracy()) : "-",
-                    replay.quality.pairs > 0 ? format_percent(replay.quality.top_recall()) : "-"});
+                    replay.quality.pairs > 0 ? base::format_percent(replay.quality.pairwise_accuracy()) : "-",
+                    replay.quality.pairs > 0 ? base::format_percent(replay.quality.top_recall()) : "-"});
   }
   return format_table({{"program"},
                        {"sizes"},
@@ -78,7 +77,7 @@ std::string legend(int seeds) {
                        {"trials to 90 %, 95 %",
                         fmt::format("until a search has that share of the best one's speed (median of {}; -: fewer "
                                     "than half reach it)",
-                                    format_number(static_cast<size_t>(seeds), "search", "searches"))},
+                                    base::format_number(static_cast<size_t>(seeds), "search", "searches"))},
                        {"pairs ordered", "of two schedules not tried yet, how often the model knows the faster one"},
                        {"fastest foreseen", "how much of a batch's fastest quarter the model has in its own"}});
 }
@@ -86,7 +85,7 @@ std::string legend(int seeds) {
 nlohmann::json json_of(const Line& line) {
   const auto& [recorded, strategy, replay] = line;
   nlohmann::json json{{"program", recorded.program.name},
-                      {"sizes", json_of_text(recorded.program.sizes_json)},
+                      {"sizes", engine::json_of_text(recorded.program.sizes_json)},
                       {"content_hash", recorded.program.content_hash},
                       {"target", recorded.target.halide},
                       {"threads", recorded.target.threads},
@@ -132,7 +131,7 @@ Result<Exit> simulate(const SimulateArguments& arguments, const Session& session
   if (lines.empty())
     return failure("no-recording", "no program in the tuning database has enough trials to search among",
                    fmt::format("`tile-tune tune` records them: {} or more are wanted", kFewestTrials));
-  if (!session.report.json()) {
+  if (!session.output.json) {
     TILE_TUNE_CHECK(print(fmt::format("{}\n{}", table_of(lines, arguments.seeds), legend(arguments.seeds))));
     return Exit::Success;
   }

@@ -26,15 +26,6 @@ void wipe_locked() {
 
 }  // namespace
 
-std::string cut_to_width(const std::string& text, size_t columns) {
-  size_t characters = 0;
-  for (size_t i = 0; i < text.size(); ++i) {
-    const bool starts = (static_cast<unsigned char>(text[i]) & 0xC0) != 0x80;
-    if (starts && ++characters > columns) return text.substr(0, i);
-  }
-  return text;
-}
-
 bool has_status_line() {
   const char* kind = std::getenv("TERM");
   return isatty(STDERR_FILENO) == 1 && (kind == nullptr || std::string_view(kind) != "dumb");

@@ -6,9 +6,6 @@
 
 namespace tile_tune::cli {
 
-/// `text` cut to `columns` characters, without splitting one.
-std::string cut_to_width(const std::string& text, size_t columns);
-
 /// Whether standard error is a terminal whose last line can be drawn over.
 bool has_status_line();
 /// How many characters the line holds at this moment: all columns but the last, since some terminals wrap as soon as

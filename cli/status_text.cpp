@@ -7,8 +7,8 @@
 #include <cmath>
 #include <vector>
 
-#include "cli/status_line.h"
-#include "cli/units.h"
+#include "base/text.h"
+#include "base/units.h"
 #include "frontend/diagnostic/utf8.h"
 
 namespace tile_tune::cli {
@@ -43,7 +43,7 @@ std::string clock_text(const Status& status, double now) {
 std::string trials_text(const search::Progress& progress) {
   const int done = progress.trials + progress.replayed;
   if (progress.trials_left) return fmt::format("{}/{} trials", done, done + *progress.trials_left);
-  return format_number(static_cast<size_t>(done), "trial");
+  return base::format_number(static_cast<size_t>(done), "trial");
 }
 
 std::string faults_text(const search::Progress& progress) {
@@ -57,7 +57,7 @@ void add_progress(const Status& status, double now, std::vector<Part>& parts) {
   const auto& progress = *status.progress;
   parts.push_back({2, trials_text(progress)});
   if (progress.best_ns > 0) {
-    parts.push_back({1, "best " + format_time(progress.best_ns)});
+    parts.push_back({1, "best " + base::format_time(progress.best_ns)});
     const double rate = status.flops / progress.best_ns;
     if (rate > 0) parts.push_back({4, fmt::format("{:.{}f} GFLOP/s", rate, rate < 100 ? 1 : 0)});
     if (progress.best_ratio > 0) parts.push_back({3, fmt::format("{:.2f}x", progress.best_ratio)});
@@ -100,7 +100,7 @@ std::string status_text(const Status& status, double now, size_t columns) {
     parts.erase(least);
     text = joined(parts);
   }
-  return cut_to_width(text, columns);
+  return base::cut_to_width(text, columns);
 }
 
 }  // namespace tile_tune::cli

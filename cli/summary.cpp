@@ -5,10 +5,10 @@
 
 #include <nlohmann/json.hpp>
 
-#include "cli/planned.h"
-#include "cli/schedule_choice.h"
+#include "base/units.h"
 #include "cli/table.h"
-#include "cli/units.h"
+#include "engine/records/planned.h"
+#include "engine/records/schedule_choice.h"
 
 namespace tile_tune::cli {
 
@@ -24,12 +24,12 @@ std::string rate_text(double amount, double nanoseconds) {
 }
 
 std::string share_text(const Measurement& measured, double fraction) {
-  return measured.roof_unknown ? "n/a" : format_percent(fraction);
+  return measured.roof_unknown ? "n/a" : base::format_percent(fraction);
 }
 
 std::vector<std::string> figures(const std::string& label, const db::ProgramRow& program, const Measurement& measured) {
   return {label,
-          format_time(measured.median_ns),
+          base::format_time(measured.median_ns),
           rate_text(program.flops, measured.median_ns),
           rate_text(program.bytes, measured.median_ns),
           share_text(measured, measured.flop_fraction),
@@ -53,20 +53,20 @@ std::string roof_text(const Measurement& measured, search::FinalsHeld finals) {
   if (measured.hurried) return "n/a (no time was left to probe it)";
   if (measured.roof_unknown) return "n/a (the machine was busy)";
   if (measured.peak_fraction <= 0) return "-";
-  return fmt::format("{} of {} (95 % interval {} to {})", format_percent(measured.peak_fraction),
+  return fmt::format("{} of {} (95 % interval {} to {})", base::format_percent(measured.peak_fraction),
                      compute_bound(measured) ? "the FMA peak" : "the memory bandwidth",
-                     format_percent(measured.peak_fraction_lo), format_percent(measured.peak_fraction_hi));
+                     base::format_percent(measured.peak_fraction_lo), base::format_percent(measured.peak_fraction_hi));
 }
 
 constexpr size_t kRounds = 31;  // of finals that nothing cuts short
 
 std::string speed_up_text(const search::TuneReport& report) {
   const auto& measured = report.winner->measurement;
-  const std::string text = fmt::format("{:.2f}x (95 % interval {:.2f} to {:.2f}", measured.ratio, measured.ratio_lo,
-                                       measured.ratio_hi);
+  const std::string text =
+      fmt::format("{:.2f}x (95 % interval {:.2f} to {:.2f}", measured.ratio, measured.ratio_lo, measured.ratio_hi);
   const size_t rounds = measured.log_ratios.size();
   if (report.finals_held != search::FinalsHeld::Yes || rounds >= kRounds) return text + ")";
-  return text + fmt::format("; there was time for {})", format_number(rounds, "round"));
+  return text + fmt::format("; there was time for {})", base::format_number(rounds, "round"));
 }
 
 /// Why there were none, or what they did not confirm.
@@ -81,10 +81,10 @@ std::string finals_text(const search::TuneReport& report) {
   if (!report.incumbent || *report.incumbent == report.winner->schedule || report.incumbent_ratio <= 1) return "";
   for (const auto& trial : report.finals)
     if (trial.schedule == *report.incumbent && trial.measurement.ratio > 0)
-      return fmt::format("they did not confirm the search's best: {:.2f}x there, {:.2f}x here (95 % interval {:.2f} to "
-                         "{:.2f})",
-                         report.incumbent_ratio, trial.measurement.ratio, trial.measurement.ratio_lo,
-                         trial.measurement.ratio_hi);
+      return fmt::format(
+          "they did not confirm the search's best: {:.2f}x there, {:.2f}x here (95 % interval {:.2f} to "
+          "{:.2f})",
+          report.incumbent_ratio, trial.measurement.ratio, trial.measurement.ratio_lo, trial.measurement.ratio_hi);
   return "";
 }
 
@@ -98,14 +98,14 @@ std::string time_text(const TuneSummary& summary) {
   return fmt::format(
       "{:.1f} s: {:.1f} getting ready, {:.1f} building and timing candidates, {:.1f} finals, {:.1f} searching ({})",
       summary.seconds, summary.seconds - seconds.total, seconds.measuring, seconds.finals, seconds.searching(),
-      format_percent(search_share(summary)));
+      base::format_percent(search_share(summary)));
 }
 
 std::vector<std::vector<std::string>> facts(const TuneSummary& summary) {
   const auto& report = summary.report;
   std::vector<std::vector<std::string>> rows;
-  if (summary.workload.written) rows.push_back({"factored", steps_text(summary.workload)});
-  if (summary.written_ns) rows.push_back({"as written", format_time(*summary.written_ns)});
+  if (summary.workload.written) rows.push_back({"factored", engine::steps_text(summary.workload)});
+  if (summary.written_ns) rows.push_back({"as written", base::format_time(*summary.written_ns)});
   if (report.winner) {
     const auto& measured = report.winner->measurement;
     rows.push_back({"speed-up", speed_up_text(report)});
@@ -127,8 +127,8 @@ std::vector<std::vector<std::string>> facts(const TuneSummary& summary) {
   rows.push_back({"trials", trials});
   if (summary.verbose && report.quality.pairs > 0)
     rows.push_back({"model", fmt::format("{} of untried pairs in the right order, {} of the fastest foreseen",
-                                         format_percent(report.quality.pairwise_accuracy()),
-                                         format_percent(report.quality.top_recall()))});
+                                         base::format_percent(report.quality.pairwise_accuracy()),
+                                         base::format_percent(report.quality.top_recall()))});
   rows.push_back({"time", time_text(summary)});
   rows.push_back({"seed", std::to_string(summary.seed)});
   rows.push_back({"stored", fmt::format("{}, session {}", summary.database, summary.session)});
@@ -189,8 +189,9 @@ std::string summary_text(const TuneSummary& summary) {
   const auto& program = summary.workload.row;
   const auto& report = summary.report;
   const std::string where = summary.target.cpu_model.empty() ? summary.target.halide : summary.target.cpu_model;
-  const std::string title = title_text({program.name, sizes_text(program.sizes_json), program.dtypes}, program.layout);
-  std::string text = fmt::format("{}  ({}, {})\n\n", title, where, threads_text(summary.target.threads));
+  const std::string title =
+      engine::title_text({program.name, engine::sizes_text(program.sizes_json), program.dtypes}, program.layout);
+  std::string text = fmt::format("{}  ({}, {})\n\n", title, where, engine::threads_text(summary.target.threads));
   std::vector<std::vector<std::string>> rows;
   const auto& untuned = report.default_measurement;
   if (untuned.median_ns > 0) rows.push_back(figures("untuned", program, untuned));
@@ -243,7 +244,7 @@ nlohmann::json summary_json(const TuneSummary& summary) {
                       {"database", summary.database},
                       {"quarantined", summary.bundles}};
   if (report.quality.pairs > 0) json["model"] = to_json(report.quality);
-  if (summary.workload.written) json["factored"] = steps_json(summary.workload);
+  if (summary.workload.written) json["factored"] = engine::steps_json(summary.workload);
   if (summary.written_ns) json["as_written_ns"] = *summary.written_ns;
   if (report.default_measurement.median_ns > 0) json["untuned"] = to_json(program, report.default_measurement);
   if (report.winner) {

@@ -7,13 +7,13 @@
 #include <string>
 #include <vector>
 
-#include "cli/records.h"
+#include "engine/records/records.h"
 #include "search/evolve/tune.h"
 
 namespace tile_tune::cli {
 
 struct TuneSummary {
-  const Workload& workload;
+  const engine::Workload& workload;
   const codegen::Target& target;
   const search::TuneReport& report;
   uint64_t seed = 0;

@@ -8,27 +8,29 @@
 #include <limits>
 #include <map>
 
-#include "cli/bindings.h"
+#include "cli/binding_options.h"
 #include "cli/dry_run.h"
-#include "cli/family_sizes.h"
-#include "cli/family_tuning.h"
 #include "cli/interrupt.h"
-#include "cli/memory.h"
 #include "cli/option_checks.h"
-#include "cli/package_targets.h"
-#include "cli/output_folder.h"
-#include "cli/packaging.h"
-#include "cli/plain_onlooker.h"
-#include "cli/planned.h"
-#include "cli/program_argument.h"
 #include "cli/progress_display.h"
-#include "cli/schedule_choice.h"
-#include "cli/suite.h"
+#include "cli/sized_summary.h"
 #include "cli/summary.h"
 #include "cli/tuned_suite.h"
-#include "cli/tuning.h"
 #include "cli/verbs.h"
 #include "codegen/emit/names.h"
+#include "engine/packages/output_folder.h"
+#include "engine/packages/packaging.h"
+#include "engine/programs/bindings.h"
+#include "engine/programs/memory.h"
+#include "engine/programs/program_argument.h"
+#include "engine/programs/suite.h"
+#include "engine/programs/variants.h"
+#include "engine/records/planned.h"
+#include "engine/records/schedule_choice.h"
+#include "engine/session/plain_onlooker.h"
+#include "engine/sized/sizes.h"
+#include "engine/sized/tuning.h"
+#include "engine/tune.h"
 #include "frontend/ir/warnings.h"
 
 namespace tile_tune::cli {
@@ -37,8 +39,8 @@ namespace {
 
 struct TuneArguments {
   std::vector<std::string> programs;
-  BindingOptions bindings;
-  TuningRequest request;
+  engine::BindingOptions bindings;
+  engine::TuningRequest request;
   std::string strategy = "model";
   std::string emit;
   std::vector<std::string> schedules, only;  // schedules: files
@@ -52,29 +54,13 @@ struct Outcome {
   nlohmann::json summary = nullptr;  // summary_json; null: skipped, or stopped before it began
 };
 
-/// Paths of the files written.
-Result<std::vector<std::string>> emit(const Workload& workload, const std::string& directory, const Session& session) {
-  // Through the database, so that `build` later writes the very same package.
-  TILE_TUNE_TRY(targets, package_targets(session));
-  TILE_TUNE_TRY(databases, open_stack(session));
-  TILE_TUNE_TRY(form, faster_form(workload, targets.back(), databases));
-  const auto choose = [&](const codegen::Target& target) { return stored_choice(form, target, databases, session); };
-  const std::string& name = workload.program.name;
-  TILE_TUNE_TRY(kernel, kernel_for(form, name, targets, choose));
-  TILE_TUNE_TRY(files, package_in_child({kernel}, {name, directory, targets.back(), TILE_TUNE_VERSION},
-                                          plain_onlooker(session.report)));
-  std::vector<std::string> paths;
-  for (const auto& file : files) paths.push_back((std::filesystem::path(directory) / file).string());
-  return paths;
-}
-
 /// The summary always, the package where there is a winner and one is asked for. As JSON into `object`.
 Result<void> conclude(const TuneSummary& summary, const std::string& directory, const Session& session,
                       nlohmann::json& object) {
-  const bool json = session.report.json();
+  const bool json = session.output.json;
   if (!json) TILE_TUNE_CHECK(print(summary_text(summary)));
   Result<std::vector<std::string>> files;
-  if (summary.report.winner && !directory.empty()) files = emit(summary.workload, directory, session);
+  if (summary.report.winner && !directory.empty()) files = engine::package(summary.workload, directory, session);
   if (json) {
     object = summary_json(summary);
     if (files && !files->empty()) object["files"] = *files;
@@ -85,42 +71,39 @@ Result<void> conclude(const TuneSummary& summary, const std::string& directory, 
   return {};
 }
 
-Result<void> show_plan(const Workload& workload, const codegen::Target& target, const TuningRequest& request,
-                       const Session& session, nlohmann::json& object) {
+Result<void> show_plan(const engine::Workload& workload, const codegen::Target& target,
+                       const engine::TuningRequest& request, const Session& session, nlohmann::json& object) {
   TILE_TUNE_TRY(plan, dry_run(workload, target, request, session));
-  if (!session.report.json()) return print(dry_run_text(plan, workload));
+  if (!session.output.json) return print(dry_run_text(plan, workload));
   object = dry_run_json(plan, workload);
   return {};
 }
 
 /// `stored`: the program with its layouts and constants. `directory`: where the winner's package is written; empty:
 /// none is. What is known when it fails is in `outcome` all the same.
-Result<void> tune_for(const codegen::Target& target, const LoadedProgram& loaded, const ir::Program& stored,
+Result<void> tune_for(const codegen::Target& target, const engine::LoadedProgram& loaded, const ir::Program& stored,
                       const ir::Sizes& given, const TuneArguments& arguments, const std::string& directory,
                       const std::string& task, double began, const Session& session, Outcome& outcome) {
-  const ir::Sizes sizes = sizes_of(loaded, given);
+  const ir::Sizes sizes = engine::sizes_of(loaded, given);
   TILE_TUNE_TRY(bound, ir::bind(stored, sizes));
-  TILE_TUNE_CHECK(check_size(bound, Use::Measure));
-  const Workload workload = planned_workload(loaded, bound, sizes, session);
-  tell_of_steps(workload, session.report);
-  TILE_TUNE_CHECK(check_memory(workload.program, Use::Measure));
+  TILE_TUNE_TRY(workload, engine::load(loaded, bound, sizes, session));
   if (arguments.dry_run) return show_plan(workload, target, arguments.request, session, outcome.summary);
-  TuningRequest request = arguments.request;
+  engine::TuningRequest request = arguments.request;
   for (const auto& file : arguments.schedules) {
-    TILE_TUNE_TRY(choice, given_choice(workload, target, file));
+    TILE_TUNE_TRY(choice, engine::given_choice(workload, target, file));
     request.seeds.push_back(std::move(choice.schedule));
   }
   if (request.resume && request.may_begin) {
-    TILE_TUNE_TRY(finished, is_finished(workload, target, session));
+    TILE_TUNE_TRY(finished, engine::is_finished(workload, target, session));
     if (finished) return {};
   }
   const StopOnInterrupt interrupt;
   const auto tuned = [&] {
-    ProgressDisplay display(session.report, began, wanted_budget(request).seconds);
+    ProgressDisplay display(session, began, engine::wanted_budget(request).seconds);
     display.begin_task(task, workload.row.flops);
     const auto show = [&](const search::Progress& progress) { display.show(progress); };
-    return tune_workload(workload, small_variant_of(stored, sizes, workload, target), target, request, session,
-                         {began, interrupt.requested(), show, display.onlooker()});
+    return engine::tune({workload, target, request, engine::small_variant_of(stored, sizes, workload, target)}, session,
+                        {began, interrupt.requested(), show, display.onlooker()});
   }();
   if (interrupt.requested()) outcome.exit = Exit::Interrupted;
   if (!tuned) {
@@ -131,9 +114,17 @@ Result<void> tune_for(const codegen::Target& target, const LoadedProgram& loaded
   }
   const auto& report = tuned->report;
   const std::string stopped_by = outcome.exit == Exit::Interrupted ? interrupt_name() : "";
-  const TuneSummary summary{workload,       target,          report,         tuned->seed,       now_seconds() - began,
-                            tuned->session, tuned->database, tuned->bundles, tuned->written_ns, stopped_by,
-                            session.report.volume() == Volume::Verbose};
+  const TuneSummary summary{workload,
+                            target,
+                            report,
+                            tuned->seed,
+                            search::now_seconds() - began,
+                            tuned->session,
+                            tuned->database,
+                            tuned->bundles,
+                            tuned->written_ns,
+                            stopped_by,
+                            session.output.verbose};
   outcome.line.report = report;
   outcome.line.seconds = summary.seconds;
   TILE_TUNE_CHECK(conclude(summary, directory, session, outcome.summary));
@@ -145,42 +136,25 @@ Result<void> tune_for(const codegen::Target& target, const LoadedProgram& loaded
   return {};
 }
 
-/// A program as it is, and, with --weights, as the library takes it that gets its weights packed.
-struct Variant {
-  const LoadedProgram* loaded;
-  std::string name;
-  ir::Program program;
-};
-
-Result<std::vector<Variant>> variants_of(const LoadedProgram& loaded, const ir::Program& stored, bool weights) {
-  const std::string name = loaded.suite ? loaded.suite->name : stored.name;
-  std::vector<Variant> variants{{&loaded, name, stored}};
-  const bool has_constants =
-      std::any_of(stored.tensors.begin(), stored.tensors.end(), [](const auto& tensor) { return tensor.constant; });
-  if (!weights || has_constants || !loaded.suite || loaded.suite->weights.empty()) return variants;
-  TILE_TUNE_TRY(packed, with_constants(stored, loaded.suite->weights));
-  variants.push_back({&loaded, name + ", weights packed", std::move(packed)});
-  return variants;
-}
-
 /// What would stop a package.
 Result<void> check_package(const std::string& name, const std::string& directory) {
   if (directory.empty()) return {};
   TILE_TUNE_CHECK(codegen::check_external_name("function", name));
-  return check_package_folder(directory, name);
+  return engine::check_package_folder(directory, name);
 }
 
 /// What is wrong with any of the programs, and warnings of all, come before the first of them is tuned. A suite's
 /// workload that is too large is told of in its turn.
-Result<void> check_all(const std::vector<LoadedProgram>& loaded, const std::vector<ir::Program>& stored,
-                       const ir::Sizes& given, const std::string& directory, const Reporter& report) {
+Result<void> check_all(const std::vector<engine::LoadedProgram>& loaded, const std::vector<ir::Program>& stored,
+                       const ir::Sizes& given, const std::string& directory, const engine::Reporter& report) {
   std::vector<ir::Program> programs;
   for (size_t i = 0; i < loaded.size(); ++i) {
-    auto bound = ir::bind(stored[i], sizes_of(loaded[i], given));
+    auto bound = ir::bind(stored[i], engine::sizes_of(loaded[i], given));
     if (bound && !loaded[i].suite)
-      if (auto size = check_size(*bound, Use::Measure); !size) bound = tl::unexpected(std::move(size.error()));
+      if (auto size = engine::check_size(*bound, engine::Use::Measure); !size)
+        bound = tl::unexpected(std::move(size.error()));
     if (!bound && loaded.size() > 1 && bound.error().message.find(loaded[i].program.name) == std::string::npos)
-      bound.error().message = name_of(loaded[i]) + ": " + bound.error().message;
+      bound.error().message = engine::name_of(loaded[i]) + ": " + bound.error().message;
     if (!bound) return tl::unexpected(std::move(bound.error()));
     programs.push_back(std::move(*bound));
   }
@@ -192,8 +166,9 @@ Result<void> check_all(const std::vector<LoadedProgram>& loaded, const std::vect
 }
 
 /// Packages of one folder would overwrite each other.
-Result<void> check_distinct(const std::vector<Variant>& variants) {
-  std::map<std::string, const LoadedProgram*> owners;  // one with --weights has two packages, of which the last stays
+Result<void> check_distinct(const std::vector<engine::Variant>& variants) {
+  std::map<std::string, const engine::LoadedProgram*>
+      owners;  // one with --weights has two packages, of which the last stays
   for (const auto& variant : variants)
     if (owners.try_emplace(variant.program.name, variant.loaded).first->second != variant.loaded)
       return fail(ErrorClass::Program, "duplicate-function",
@@ -203,7 +178,7 @@ Result<void> check_distinct(const std::vector<Variant>& variants) {
 }
 
 /// For each of several targets with the whole budget, one after the other; that of the first runs since `began`.
-Result<void> tune_one(const LoadedProgram& loaded, const ir::Program& stored, const ir::Sizes& given,
+Result<void> tune_one(const engine::LoadedProgram& loaded, const ir::Program& stored, const ir::Sizes& given,
                       const TuneArguments& arguments, const std::string& task, double began, const Session& session,
                       Outcome& outcome) {
   TILE_TUNE_TRY(targets, session.targets());
@@ -213,7 +188,7 @@ Result<void> tune_one(const LoadedProgram& loaded, const ir::Program& stored, co
     const bool last = &target == &targets.back();
     if (targets.size() > 1) session.report.notice(fmt::format("tuning for {}", target.halide));
     const auto done = tune_for(target, loaded, stored, given, arguments, last ? arguments.emit : "", task,
-                               &target == &targets.front() ? began : now_seconds(), session, outcome);
+                               &target == &targets.front() ? began : search::now_seconds(), session, outcome);
     if (!outcome.summary.is_null()) summaries.push_back(std::move(outcome.summary));
     outcome.summary = summaries.empty() ? nlohmann::json() : targets.size() == 1 ? summaries.front() : summaries;
     if (!done || outcome.exit != Exit::Success) return done;
@@ -222,20 +197,20 @@ Result<void> tune_one(const LoadedProgram& loaded, const ir::Program& stored, co
 }
 
 /// A suite's workloads one after the other, each with the whole budget; one that fails is told of, the others go on.
-Result<Exit> tune_suite(const std::vector<Variant>& variants, const ir::Sizes& given, TuneArguments arguments,
+Result<Exit> tune_suite(const std::vector<engine::Variant>& variants, const ir::Sizes& given, TuneArguments arguments,
                         const Session& session) {
   arguments.request.may_begin = true;
   std::vector<TunedWorkload> lines;
   nlohmann::json summaries = nlohmann::json::array();
   std::optional<Diagnostic> fault;
   Exit exit = Exit::Success;
-  for (const Variant& variant : variants) {
+  for (const engine::Variant& variant : variants) {
     Outcome outcome;
     outcome.line.name = variant.name;
     const bool first = &variant == &variants.front();
     const std::string task = fmt::format("{} of {}: {}", &variant - variants.data() + 1, variants.size(), variant.name);
     const auto done = tune_one(*variant.loaded, variant.program, given, arguments, task,
-                               first ? session.began : now_seconds(), session, outcome);
+                               first ? session.began : search::now_seconds(), session, outcome);
     exit = outcome.exit;
     if (!done) {
       session.report.diagnostic(done.error());
@@ -247,9 +222,9 @@ Result<Exit> tune_suite(const std::vector<Variant>& variants, const ir::Sizes& g
     lines.push_back(std::move(outcome.line));
     if (exit == Exit::Interrupted || (!done && concerns_all(done.error()))) break;
   }
-  if (arguments.dry_run && session.report.json()) TILE_TUNE_CHECK(print_json(summaries));
+  if (arguments.dry_run && session.output.json) TILE_TUNE_CHECK(print_json(summaries));
   if (!arguments.dry_run) {
-    TILE_TUNE_CHECK(session.report.json() ? print_json(suite_json(lines, summaries)) : print("\n" + suite_text(lines)));
+    TILE_TUNE_CHECK(session.output.json ? print_json(suite_json(lines, summaries)) : print("\n" + suite_text(lines)));
   }
   if (exit == Exit::Interrupted) return exit;
   if (arguments.dry_run && fault) return tl::unexpected(std::move(*fault));
@@ -258,7 +233,7 @@ Result<Exit> tune_suite(const std::vector<Variant>& variants, const ir::Sizes& g
   return exit;
 }
 
-Result<Exit> tune_alone(const LoadedProgram& loaded, const ir::Program& stored, const ir::Sizes& given,
+Result<Exit> tune_alone(const engine::LoadedProgram& loaded, const ir::Program& stored, const ir::Sizes& given,
                         const TuneArguments& arguments, const Session& session) {
   Outcome outcome;
   const auto done = tune_one(loaded, stored, given, arguments, "", session.began, session, outcome);
@@ -281,21 +256,21 @@ Result<void> check_for_many(const TuneArguments& arguments) {
 }
 
 /// One program at many sizes.
-Result<Exit> tune_many(const std::vector<LoadedProgram>& loaded, const std::vector<codegen::FamilySize>& sizes,
+Result<Exit> tune_many(const std::vector<engine::LoadedProgram>& loaded, const std::vector<codegen::FamilySize>& sizes,
                        const TuneArguments& arguments, const Session& session) {
   TILE_TUNE_CHECK(check_for_many(arguments));
-  if (loaded.size() != 1) return tl::unexpected(several_programs(arguments.programs.front(), loaded));
-  TILE_TUNE_TRY(workload, load_family(loaded.front(), arguments.bindings, sizes, session));
-  tell_of_steps(workload.top, session.report);
+  if (loaded.size() != 1) return tl::unexpected(engine::several_programs(arguments.programs.front(), loaded));
+  TILE_TUNE_TRY(workload, engine::load_family(loaded.front(), arguments.bindings, sizes, session));
+  engine::tell_of_steps(workload.top, session.report);
   TILE_TUNE_TRY(target, session.target());
   const std::string& name = workload.top.program.name;
   TILE_TUNE_CHECK(check_package(name, arguments.emit));
   const StopOnInterrupt interrupt;
   const auto tuned = [&] {
-    ProgressDisplay display(session.report, session.began, wanted_budget(arguments.request).seconds);
+    ProgressDisplay display(session, session.began, engine::wanted_budget(arguments.request).seconds);
     const auto show = [&](const search::Progress& progress) { display.show(progress); };
-    return tune_family(workload, target, arguments.request, session,
-                       {session.began, interrupt.requested(), show, display.onlooker()});
+    return engine::tune_family(workload, target, arguments.request, session,
+                               {session.began, interrupt.requested(), show, display.onlooker()});
   }();
   if (interrupt.requested()) {
     session.report.notice(
@@ -306,40 +281,41 @@ Result<Exit> tune_many(const std::vector<LoadedProgram>& loaded, const std::vect
   }
   if (!tuned) return tl::unexpected(tuned.error());
   auto json = summary_json(workload, **tuned);
-  if (!session.report.json()) TILE_TUNE_CHECK(print(summary_text(workload, **tuned)));
+  if (!session.output.json) TILE_TUNE_CHECK(print(summary_text(workload, **tuned)));
   if (!arguments.emit.empty() && (*tuned)->timed > 0) {
-    TILE_TUNE_TRY(kernel, family_kernel(workload, name, target, session));
-    TILE_TUNE_TRY(files, package_in_child({kernel}, {name, arguments.emit, target, TILE_TUNE_VERSION},
-                                          plain_onlooker(session.report)));
+    TILE_TUNE_TRY(kernel, engine::family_kernel(workload, name, target, session));
+    TILE_TUNE_TRY(files, engine::package_in_child({kernel}, {name, arguments.emit, target, TILE_TUNE_VERSION},
+                                                  session.executable, engine::plain_onlooker(session.report)));
     for (const auto& file : files) {
       json["files"].push_back((std::filesystem::path(arguments.emit) / file).string());
-      if (!session.report.json()) TILE_TUNE_CHECK(print(json["files"].back().get<std::string>() + "\n"));
+      if (!session.output.json) TILE_TUNE_CHECK(print(json["files"].back().get<std::string>() + "\n"));
     }
   }
-  if (session.report.json()) TILE_TUNE_CHECK(print_json(json));
+  if (session.output.json) TILE_TUNE_CHECK(print_json(json));
   return Exit::Success;
 }
 
 Result<Exit> tune(TuneArguments arguments, const Session& session) {
   session.warn_of_threads();
-  TILE_TUNE_TRY(many, take_family_sizes(arguments.bindings.sizes));
-  TILE_TUNE_TRY(loaded, load_programs(arguments.programs, arguments.bindings, session.report, Defs::One));
-  std::erase_if(loaded, [&](const LoadedProgram& one) { return !is_wanted(one, arguments.only); });
+  TILE_TUNE_TRY(many, engine::take_family_sizes(arguments.bindings.sizes));
+  TILE_TUNE_TRY(loaded,
+                engine::load_programs(arguments.programs, arguments.bindings, session.report, engine::Defs::One));
+  std::erase_if(loaded, [&](const engine::LoadedProgram& one) { return !engine::is_wanted(one, arguments.only); });
   if (loaded.empty())
     return fail(ErrorClass::Program, "nothing-selected",
                 fmt::format("no workload is named {}, nor its group", fmt::join(arguments.only, " or ")));
   if (!many.empty()) return tune_many(loaded, many, arguments, session);
-  TILE_TUNE_TRY(given, parse_sizes(arguments.bindings.sizes));
+  TILE_TUNE_TRY(given, engine::parse_sizes(arguments.bindings.sizes));
   std::vector<ir::Program> programs;
   for (const auto& one : loaded) programs.push_back(one.program);
-  TILE_TUNE_CHECK(check_size_names(programs, given));
-  TILE_TUNE_TRY(stored, with_storage(loaded, arguments.bindings));
+  TILE_TUNE_CHECK(engine::check_size_names(programs, given));
+  TILE_TUNE_TRY(stored, engine::with_storage(loaded, arguments.bindings));
   if (!arguments.schedules.empty() && loaded.size() != 1)
     return fail(ErrorClass::Program, "several-programs", "--schedule is for a single program");
   TILE_TUNE_CHECK(check_all(loaded, stored, given, arguments.emit, session.report));
-  std::vector<Variant> variants;
+  std::vector<engine::Variant> variants;
   for (size_t i = 0; i < loaded.size(); ++i) {
-    TILE_TUNE_TRY(some, variants_of(loaded[i], stored[i], arguments.weights));
+    TILE_TUNE_TRY(some, engine::variants_of(loaded[i], stored[i], arguments.weights));
     variants.insert(variants.end(), some.begin(), some.end());
   }
   if (!arguments.emit.empty()) TILE_TUNE_CHECK(check_distinct(variants));
@@ -352,8 +328,9 @@ Result<Exit> tune(TuneArguments arguments, const Session& session) {
 void add_tune(CLI::App& app, Command& command) {
   auto arguments = std::make_shared<TuneArguments>();
   auto* verb = app.add_subcommand("tune", "Searches schedules, verifies and measures each, keeps all of it");
-  verb->add_option("PROGRAM", arguments->programs,
-                   std::string(kProgramArgument) + ", or a suite: FILE.json; several are tuned one after the other")
+  verb->add_option(
+          "PROGRAM", arguments->programs,
+          std::string(engine::kProgramArgument) + ", or a suite: FILE.json; several are tuned one after the other")
       ->required()
       ->type_name("");
   add_binding_options(*verb, arguments->bindings);

@@ -7,8 +7,8 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
+#include "base/units.h"
 #include "cli/table.h"
-#include "cli/units.h"
 
 namespace tile_tune::cli {
 
@@ -49,9 +49,9 @@ std::vector<std::string> row_of(const TunedWorkload& one) {
   std::vector<std::string> row{one.name, "", "", "", "", "", note_of(one)};
   if (!one.report) return row;
   const auto& untuned = one.report->default_measurement;
-  if (untuned.median_ns > 0) row[1] = format_time(untuned.median_ns);
+  if (untuned.median_ns > 0) row[1] = base::format_time(untuned.median_ns);
   if (const auto& winner = one.report->winner) {
-    row[2] = format_time(winner->measurement.median_ns);
+    row[2] = base::format_time(winner->measurement.median_ns);
     row[3] = fmt::format("{:.2f}x", winner->measurement.ratio);
   }
   row[4] = std::to_string(one.report->trials + one.report->replayed);

@@ -2,10 +2,12 @@
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
+#include <iostream>
+#include <iterator>
 
-#include "cli/packaging.h"
 #include "cli/verbs.h"
-#include "search/measure/worker.h"
+#include "engine/packages/packaging.h"
+#include "search/workers/worker.h"
 
 namespace tile_tune::cli {
 
@@ -17,7 +19,8 @@ void add_worker(CLI::App& app, Command& command) {
   verb->callback([&command, package] {
     command = [package](Session&) -> Result<Exit> {
       if (*package) {
-        TILE_TUNE_CHECK(serve_package_request(search::halide_compiler()));
+        const std::string request{std::istreambuf_iterator<char>(std::cin), {}};
+        TILE_TUNE_CHECK(print(engine::answer_package_request(request, search::halide_compiler())));
         return Exit::Success;
       }
       const int code = search::worker_main(STDIN_FILENO, STDOUT_FILENO, search::halide_compiler());

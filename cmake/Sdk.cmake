@@ -9,11 +9,12 @@ include(CMakePackageConfigHelpers)
 install(CODE "execute_process(COMMAND \"${CMAKE_COMMAND}\" --build \"${CMAKE_BINARY_DIR}\" --target
   tile-tune tile_tune_sdk_edsl tile_tune_sdk_engine COMMAND_ERROR_IS_FATAL ANY)")
 
-# tile_tune_sdk_library(NAME LINK target...): libtile_tune_NAME.so, tile_tune::NAME for find_package(tile_tune).
+# tile_tune_sdk_library(NAME OF component LINK target...): the component as libtile_tune_NAME.so, tile_tune::NAME for
+# find_package(tile_tune).
 function(tile_tune_sdk_library name)
-  cmake_parse_arguments(arg "" "" "LINK;PUBLIC" ${ARGN})
+  cmake_parse_arguments(arg "" "OF" "LINK;PUBLIC" ${ARGN})
   set(library tile_tune_sdk_${name})
-  add_library(${library} SHARED $<TARGET_OBJECTS:tile_tune_${name}>)
+  add_library(${library} SHARED $<TARGET_OBJECTS:tile_tune_${arg_OF}>)
   set_target_properties(${library} PROPERTIES
     OUTPUT_NAME tile_tune_${name} EXPORT_NAME ${name} LINKER_LANGUAGE CXX LIBRARY_OUTPUT_DIRECTORY "${CMAKE_BINARY_DIR}/sdk"
     SOVERSION ${PROJECT_VERSION_MAJOR} VERSION ${PROJECT_VERSION}
@@ -25,10 +26,10 @@ function(tile_tune_sdk_library name)
   install(TARGETS ${library} EXPORT tile_tune LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
 endfunction()
 
-tile_tune_sdk_library(edsl LINK tile_tune_ir tile_tune_tc tile_tune_einsum)
-tile_tune_sdk_library(engine PUBLIC tile_tune_sdk_edsl LINK tile_tune_cli)
+tile_tune_sdk_library(edsl OF edsl LINK tile_tune_ir tile_tune_tc tile_tune_einsum)
+tile_tune_sdk_library(engine OF sdk PUBLIC tile_tune_sdk_edsl LINK tile_tune_engine)
 
-foreach(folder frontend/tensor frontend/edsl cli/engine)
+foreach(folder frontend/tensor frontend/edsl engine/sdk)
   install(DIRECTORY ${PROJECT_SOURCE_DIR}/${folder}/include/ DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
 endforeach()
 install(TARGETS tile-tune EXPORT tile_tune RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})

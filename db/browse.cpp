@@ -1,8 +1,8 @@
 // What `db list`, `db show` and `db stats` print.
 #include <fmt/format.h>
 
+#include "base/sha256.h"
 #include "db/state.h"
-#include "frontend/ir/canonical.h"
 
 namespace tile_tune::db {
 namespace {
@@ -37,7 +37,7 @@ Result<std::vector<Entry>> entries(sqlite3* db, Damaged& damaged) {
     if (!program || !target) continue;
     Entry entry{cursor.hex(), target_id(*target), {}};
     ListRow& row = entry.row;
-    row.id = ir::sha256_hex(entry.workload + entry.target).substr(0, kEntryDigits);
+    row.id = base::sha256_hex(entry.workload + entry.target).substr(0, kEntryDigits);
     row.created_ms = cursor.integer();
     row.sessions = cursor.small();
     row.trials = cursor.small();

@@ -6,9 +6,9 @@
 
 #include <chrono>
 
+#include "base/sha256.h"
 #include "db/insert.h"
 #include "db/state.h"
-#include "frontend/ir/canonical.h"
 
 namespace tile_tune::db {
 namespace {
@@ -54,7 +54,7 @@ std::string last_line(const std::string& text) {
 }
 
 Result<void> check_trial(const TrialRow& trial) {
-  if (ir::sha256_hex(trial.schedule_json) != trial.schedule_id) {
+  if (base::sha256_hex(trial.schedule_json) != trial.schedule_id) {
     return failure("bad-record",
                    fmt::format("trial {}: the schedule's id is not the SHA-256 of its text", trial.sequence));
   }

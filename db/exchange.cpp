@@ -7,10 +7,10 @@
 #include <chrono>
 #include <thread>
 
+#include "base/sha256.h"
 #include "db/insert.h"
 #include "db/sense.h"
 #include "db/state.h"
-#include "frontend/ir/canonical.h"
 #include "frontend/ir/json.h"
 
 namespace tile_tune::db {
@@ -134,7 +134,7 @@ class Intake {
     return count(insert_tool(db_, id, row));
   }
   Result<Complaint> add(const std::string& id, const ScheduleRow& row) {
-    if (row.id != id || ir::sha256_hex(row.json) != id) return damaged();
+    if (row.id != id || base::sha256_hex(row.json) != id) return damaged();
     return count(insert_schedule(db_, row));
   }
   Result<Complaint> add(const std::string& digest, const SessionRecord& session);
@@ -254,7 +254,7 @@ Result<void> Database::each_record(const RecordVisitor& visitor) {
   TILE_TUNE_CHECK(each_session(db, visitor, damaged));
   TILE_TUNE_CHECK(each_row(db, "SELECT id, json FROM schedule ORDER BY id", [&](Cursor& cursor) -> Result<void> {
     ScheduleRow row{cursor.hex(), cursor.text()};
-    if (ir::sha256_hex(row.json) == row.id) return visitor({row.id, row});
+    if (base::sha256_hex(row.json) == row.id) return visitor({row.id, row});
     note_damaged(damaged, "schedule", row.id);
     return {};
   }));

@@ -4,7 +4,7 @@
 #include <cstring>
 #include <limits>
 
-#include "frontend/ir/canonical.h"
+#include "base/sha256.h"
 
 namespace tile_tune::db {
 namespace {
@@ -37,7 +37,7 @@ class Fields {
     for (const T& value : values) *this << value;
     return *this;
   }
-  std::string sha256() const { return ir::sha256_hex(bytes_); }
+  std::string sha256() const { return base::sha256_hex(bytes_); }
 
  private:
   std::string bytes_;

@@ -4,9 +4,9 @@
 
 #include <cmath>
 
+#include "base/sha256.h"
 #include "db/rows.h"
 #include "db/statement.h"
-#include "frontend/ir/canonical.h"
 
 namespace tile_tune::db {
 namespace {
@@ -72,7 +72,7 @@ Result<bool> insert_session(sqlite3* db, const SessionKey& key, const SessionRow
 Result<bool> insert_schedule(sqlite3* db, const ScheduleRow& schedule) {
   const auto read = [](Cursor& cursor, Damaged&) {
     const std::string id = cursor.hex();
-    return ir::sha256_hex(cursor.text()) == id;
+    return base::sha256_hex(cursor.text()) == id;
   };
   return put(db, "schedule(id, json) VALUES (?1, ?2)", reads(db, "id, json", "schedule WHERE id", schedule.id, read),
              Id{schedule.id}, schedule.json);

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "frontend/ir/canonical.h"
+#include "base/sha256.h"
 
 namespace tile_tune::db {
 void note_damaged(Damaged& damaged, const char* table, const std::string& id) {
@@ -123,7 +123,7 @@ std::optional<StoredTrial> read_trial(Cursor& cursor, Damaged& damaged) {
   StoredTrial stored = parse_trial(cursor, key);
   const TrialRow& row = stored.trial;
   const bool intact =
-      trial_id(key, stored.session, row) == stored.id && ir::sha256_hex(row.schedule_json) == row.schedule_id;
+      trial_id(key, stored.session, row) == stored.id && base::sha256_hex(row.schedule_json) == row.schedule_id;
   const std::string id = stored.id;
   return checked(intact, std::move(stored), "trial", id, damaged);
 }

@@ -6,13 +6,13 @@
 #include <set>
 #include <sstream>
 
+#include "base/files.h"
+#include "base/process/children.h"
 #include "codegen/emit/alternatives.h"
-#include "codegen/emit/children.h"
 #include "codegen/emit/cpu_features.h"
 #include "codegen/emit/dispatch_text.h"
 #include "codegen/emit/library_text.h"
 #include "codegen/emit/runtime_files.h"
-#include "codegen/emit/staging.h"
 #include "codegen/emit/subprocess.h"
 #include "codegen/emit/wrapper_text.h"
 
@@ -47,7 +47,7 @@ Result<void> compile_c(const Toolchain& tools, const std::filesystem::path& fold
 /// A source that includes the library's header and the runtime's.
 Result<void> compile_generated(const ArchiveJob& job, const fs::path& folder, const std::string& stem,
                                const std::string& source) {
-  TILE_TUNE_CHECK(write_text(folder / (stem + ".c"), source));
+  TILE_TUNE_CHECK(base::write_text(folder / (stem + ".c"), source));
   return compile_c(job.tools, folder, stem,
                    {"-iquote", job.include.string(), "-iquote", (job.work / kRuntimeFolder).string()});
 }
@@ -55,7 +55,7 @@ Result<void> compile_generated(const ArchiveJob& job, const fs::path& folder, co
 /// Where compile_generated() finds the runtime's header, and make_runtime() its sources.
 Result<void> write_runtime_sources(const ArchiveJob& job) {
   TILE_TUNE_TRY(folder, make_folder(job, kRuntimeFolder));
-  for (const auto& [name, text] : runtime_files()) TILE_TUNE_CHECK(write_text(folder / name, text));
+  for (const auto& [name, text] : runtime_files()) TILE_TUNE_CHECK(base::write_text(folder / name, text));
   return {};
 }
 
@@ -204,7 +204,7 @@ Result<std::vector<std::vector<Compiled>>> make_archives(const ArchiveJob& job, 
     TILE_TUNE_CHECK(compile_generated(job, members, common_member(job), library_text(job.options.name)));
     return nlohmann::json();
   };
-  TILE_TUNE_TRY(answers, in_children(job.kernels.size() + 1, available_cores().size(), make));
+  TILE_TUNE_TRY(answers, base::in_children(job.kernels.size() + 1, available_cores().size(), make));
   std::vector<std::vector<Compiled>> compiled;
   std::vector<std::string> archive = {job.tools.ar, "rcsD", library.string()};
   for (size_t i = 0; i < job.kernels.size(); ++i) {

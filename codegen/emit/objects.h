@@ -33,7 +33,8 @@ Result<std::vector<Compiled>> compile_functions(const ArchiveJob& job, const Ker
                                                 const std::vector<std::filesystem::path>& objects);
 
 /// Writes libNAME.a to `library` and libtile_tune_rt.a to `runtime` (absolute paths); returns what the functions
-/// of each kernel compiled to. Kernels are compiled on all cores at once, each in a child of this process (children.h).
+/// of each kernel compiled to. Kernels are compiled on all cores at once, each in a child of this process
+/// (base/process/children.h).
 /// Bytes of the archives depend on kernels, options and tool versions alone, not on any path.
 Result<std::vector<std::vector<Compiled>>> make_archives(const ArchiveJob& job, const std::filesystem::path& library,
                                                          const std::filesystem::path& runtime);

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "base/files.h"
 #include "codegen/emit/names.h"
-#include "codegen/emit/staging.h"
 
 namespace tile_tune::codegen {
 namespace {
@@ -26,7 +26,7 @@ std::vector<fs::path> obsolete_files(const fs::path& directory, const std::strin
   const fs::path path = directory / "share" / library / "manifest.json";
   std::error_code error;
   if (!fs::is_regular_file(path, error)) return {};
-  const auto text = read_bytes(path);
+  const auto text = base::read_bytes(path);
   if (!text) return {};
   const auto manifest = nlohmann::json::parse(*text, nullptr, false);
   if (!manifest.is_object() || !manifest.contains("files") || !manifest["files"].is_object()) return {};

@@ -8,6 +8,8 @@
 #include <cstring>
 #include <set>
 
+#include "base/files.h"
+#include "base/sha256.h"
 #include "codegen/emit/alternatives.h"
 #include "codegen/emit/config_text.h"
 #include "codegen/emit/cpp_header_text.h"
@@ -95,12 +97,12 @@ Result<void> write_texts(const fs::path& root, const Files& files, const std::ve
   std::vector<Provenance> provenances;
   for (const Kernel& kernel : kernels)
     provenances.push_back({provenance_text(kernel, options.target), ir::content_hash(kernel.meaning())});
-  TILE_TUNE_CHECK(write_text(root / files.header, header_text(options, signatures, provenances, as_sources)));
-  TILE_TUNE_CHECK(write_text(root / files.cpp_header, cpp_header_text(options.name, signatures)));
-  TILE_TUNE_CHECK(write_text(root / files.cmake_version, cmake_version_text(options.tool_version)));
-  if (as_sources) return write_text(root / files.cmake, sources_config_text(kernels, options));
-  TILE_TUNE_CHECK(write_text(root / files.cmake, cmake_config_text(options.name)));
-  return write_text(root / files.pkg_config, pkg_config_text(options.name, options.tool_version));
+  TILE_TUNE_CHECK(base::write_text(root / files.header, header_text(options, signatures, provenances, as_sources)));
+  TILE_TUNE_CHECK(base::write_text(root / files.cpp_header, cpp_header_text(options.name, signatures)));
+  TILE_TUNE_CHECK(base::write_text(root / files.cmake_version, cmake_version_text(options.tool_version)));
+  if (as_sources) return base::write_text(root / files.cmake, sources_config_text(kernels, options));
+  TILE_TUNE_CHECK(base::write_text(root / files.cmake, cmake_config_text(options.name)));
+  return base::write_text(root / files.pkg_config, pkg_config_text(options.name, options.tool_version));
 }
 
 Result<void> check_digests(const std::map<std::string, std::string>& expected, const std::vector<Digest>& digests) {
@@ -126,13 +128,14 @@ Result<void> write_manifest(const fs::path& root, const Files& files, const Arch
   std::vector<Digest> digests;
   for (const fs::path& file : files.all) {
     if (file == files.manifest) continue;
-    TILE_TUNE_TRY(bytes, read_bytes(root / file));
-    digests.push_back({file, ir::sha256_hex(bytes)});
+    TILE_TUNE_TRY(bytes, base::read_bytes(root / file));
+    digests.push_back({file, base::sha256_hex(bytes)});
   }
   TILE_TUNE_CHECK(check_digests(job.options.expected, digests));
   TILE_TUNE_TRY(c_compiler, c_compiler_version(job));
   const auto json = manifest(job.options, job.kernels, job.signatures, compiled, digests, c_compiler);
-  return write_text(root / files.manifest, json.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n");
+  return base::write_text(root / files.manifest,
+                          json.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n");
 }
 
 Result<std::vector<fs::path>> stage_and_commit(const Compiler& compiler, const std::vector<Kernel>& kernels,

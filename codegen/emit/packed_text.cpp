@@ -5,12 +5,12 @@
 
 #include <nlohmann/json.hpp>
 
+#include "base/sha256.h"
 #include "codegen/emit/buffer_text.h"
 #include "codegen/emit/dispatch_text.h"
 #include "codegen/emit/runtime/tile_tune_packed.h"
 #include "codegen/emit/wrapper_text.h"
 #include "codegen/lower/compile.h"
-#include "frontend/ir/canonical.h"
 
 namespace tile_tune::codegen {
 namespace {
@@ -115,7 +115,7 @@ std::string packed_digest(const Argument& constant, const std::string& instructi
     described["form"] = describe(*constant.packed->form);
   else
     described["strides"] = constant.strides;
-  return ir::sha256_hex(described.dump());
+  return base::sha256_hex(described.dump());
 }
 
 std::string packed_check_text(const Signature& kernel) {

@@ -3,11 +3,11 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "base/files.h"
 #include "codegen/emit/alternatives.h"
 #include "codegen/emit/cpu_features.h"
 #include "codegen/emit/library_text.h"
 #include "codegen/emit/runtime_files.h"
-#include "codegen/emit/staging.h"
 #include "codegen/emit/wrapper_text.h"
 #include "codegen/lower/error_functions.h"
 
@@ -80,8 +80,8 @@ Result<std::vector<Compiled>> make_kernel(const ArchiveJob& job, const Kernel& k
   TILE_TUNE_TRY(compiled, compile_functions(job, kernel, files));
   if (kernel.variants.empty()) return compiled;
   TILE_TUNE_TRY(described, described_alternatives(kernel, job.options.target));
-  TILE_TUNE_CHECK(write_text(root / source(job.options, kernel.function + "_dispatch"),
-                             cpu_dispatch_text(kernel_symbol(kernel.function), described)));
+  TILE_TUNE_CHECK(base::write_text(root / source(job.options, kernel.function + "_dispatch"),
+                                   cpu_dispatch_text(kernel_symbol(kernel.function), described)));
   return compiled;
 }
 
@@ -96,13 +96,14 @@ std::vector<fs::path> source_files(const std::vector<Kernel>& kernels, const Pac
 
 Result<std::vector<std::vector<Compiled>>> make_sources(const ArchiveJob& job, const fs::path& root) {
   TILE_TUNE_TRY(cpu_features, required_cpu_features(job.options.target));
-  for (const auto& [name, text] : runtime_files()) TILE_TUNE_CHECK(write_text(root / kRuntime / name, text));
-  TILE_TUNE_CHECK(write_text(root / kRuntime / kHalideNames, halide_names_text()));
-  TILE_TUNE_CHECK(write_text(root / source(job.options, common_stem(job.options)), library_text(job.options.name)));
+  for (const auto& [name, text] : runtime_files()) TILE_TUNE_CHECK(base::write_text(root / kRuntime / name, text));
+  TILE_TUNE_CHECK(base::write_text(root / kRuntime / kHalideNames, halide_names_text()));
+  TILE_TUNE_CHECK(
+      base::write_text(root / source(job.options, common_stem(job.options)), library_text(job.options.name)));
   std::vector<std::vector<Compiled>> compiled;
   for (size_t i = 0; i < job.kernels.size(); ++i) {
-    TILE_TUNE_CHECK(write_text(root / source(job.options, job.kernels[i].function),
-                               entries_text(job.options.name, job.signatures[i], job.kernels[i], cpu_features)));
+    TILE_TUNE_CHECK(base::write_text(root / source(job.options, job.kernels[i].function),
+                                     entries_text(job.options.name, job.signatures[i], job.kernels[i], cpu_features)));
     TILE_TUNE_TRY(one, make_kernel(job, job.kernels[i], root));
     compiled.push_back(std::move(one));
   }

@@ -1,13 +1,12 @@
 #include "codegen/emit/staging.h"
 
 #include <fmt/format.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include <cerrno>
-#include <fstream>
-#include <sstream>
+#include <utility>
+
+#include "base/files.h"
 
 namespace tile_tune::codegen {
 
@@ -22,40 +21,17 @@ auto cannot_write(const fs::path& path, std::string_view reason) {
 bool same_bytes(const fs::path& a, const fs::path& b) {
   std::error_code error;
   if (!fs::is_regular_file(a, error) || !fs::is_regular_file(b, error)) return false;
-  const auto left = read_bytes(a), right = read_bytes(b);
+  const auto left = base::read_bytes(a), right = base::read_bytes(b);
   return left && right && *left == *right;
 }
 
 }  // namespace
 
-Result<void> write_text(const fs::path& path, const std::string& text) {
-  std::ofstream stream(path, std::ios::binary);
-  stream << text;
-  stream.close();
-  if (!stream) return cannot_write(path, strerror(errno));
-  return {};
-}
-
-Result<std::string> read_bytes(const fs::path& path) {
-  std::ifstream stream(path, std::ios::binary);
-  std::ostringstream bytes;
-  bytes << stream.rdbuf();
-  if (!stream || !bytes)
-    return failure("cannot-read", fmt::format("cannot read {}: {}", path.string(), strerror(errno)));
-  return bytes.str();
-}
-
 std::string staging_prefix(pid_t process) { return fmt::format(".tile-tune-{}-", process); }
 
-Staging::Staging(Staging&& other) noexcept
-    : target_(std::move(other.target_)),
-      root_(std::exchange(other.root_, {})),
-      made_(std::exchange(other.made_, {})),
-      moves_(std::exchange(other.moves_, {})) {}
-
 Staging::~Staging() {
+  root_ = base::TemporaryDirectory();
   std::error_code ignored;
-  if (!root_.empty()) fs::remove_all(root_, ignored);
   // Only empty ones go: after a commit they hold the package.
   for (auto directory = made_.rbegin(); directory != made_.rend(); ++directory) fs::remove(*directory, ignored);
 }
@@ -79,10 +55,10 @@ Result<Staging> Staging::create(const fs::path& directory) {
   if (!staging.target_.has_filename()) staging.target_ = staging.target_.parent_path();  // "out/"
   if (error) return cannot_write(directory, error.message());
   TILE_TUNE_CHECK(staging.make_directories(staging.target_));
-  std::string root = (staging.target_ / (staging_prefix(getpid()) + "XXXXXX")).string();
-  if (mkdtemp(root.data()) == nullptr) return cannot_write(directory, strerror(errno));
-  staging.root_ = root;
-  for (const fs::path& part : {staging.files(), staging.work(), staging.root_ / "old"})
+  auto root = base::TemporaryDirectory::create(staging.target_, staging_prefix(getpid()));
+  if (!root) return cannot_write(directory, strerror(root.error()));
+  staging.root_ = std::move(*root);
+  for (const fs::path& part : {staging.files(), staging.work(), staging.root_.path() / "old"})
     if (!fs::create_directory(part, error)) return cannot_write(part, error.message());
   return staging;
 }
@@ -95,7 +71,7 @@ Result<void> Staging::move_into_place(const fs::path& file) {
   Move move{.target = target, .backup = {}};
   if (fs::exists(fs::symlink_status(target, error))) {
     // A second name for the older file: at every instant the target is the older file or the new one.
-    move.backup = root_ / "old" / std::to_string(moves_.size());
+    move.backup = root_.path() / "old" / std::to_string(moves_.size());
     fs::create_hard_link(target, move.backup, error);
     if (error) fs::copy_file(target, move.backup, error);  // a file system without hard links
     if (error) return cannot_write(target, error.message());

@@ -7,15 +7,10 @@
 #include <string>
 #include <vector>
 
+#include "base/temporary_directory.h"
 #include "frontend/diagnostic/diagnostic.h"
 
 namespace tile_tune::codegen {
-
-/// Writes a text file; a full disk is noticed. Class Failure.
-Result<void> write_text(const std::filesystem::path& path, const std::string& text);
-
-/// The bytes of a file. Class Failure.
-Result<std::string> read_bytes(const std::filesystem::path& path);
 
 /// What the names of a process's temporary directories begin with: who finds it killed removes these and no others'.
 std::string staging_prefix(pid_t process);
@@ -26,14 +21,13 @@ class Staging {
  public:
   static Result<Staging> create(const std::filesystem::path& directory);
   ~Staging();
-  Staging(Staging&& other) noexcept;
-  Staging(const Staging&) = delete;
-  Staging& operator=(const Staging&) = delete;
+  Staging(Staging&&) = default;
+  Staging& operator=(Staging&&) = delete;
 
   /// New files lie here at their paths relative to the target directory. Absolute.
-  std::filesystem::path files() const { return root_ / "new"; }
+  std::filesystem::path files() const { return root_.path() / "new"; }
   /// For intermediate files. Absolute.
-  std::filesystem::path work() const { return root_ / "work"; }
+  std::filesystem::path work() const { return root_.path() / "work"; }
 
   /// Moves the files (relative paths under files()) to the target directory, over older ones. If one cannot be
   /// moved, those already moved go back and the older ones return. A file equal to the older one is left alone.
@@ -49,7 +43,8 @@ class Staging {
   Result<void> move_into_place(const std::filesystem::path& file);
   void roll_back();
 
-  std::filesystem::path target_, root_;
+  std::filesystem::path target_;
+  base::TemporaryDirectory root_;
   std::vector<std::filesystem::path> made_;  // directories that did not exist, outermost first
   std::vector<Move> moves_;
 };

@@ -12,6 +12,7 @@
 #include <sstream>
 
 #include "Halide.h"
+#include "base/sha256.h"
 #include "codegen/lower/autoscheduled_pipeline.h"
 #include "codegen/lower/expression.h"
 #include "codegen/lower/folds.h"
@@ -24,7 +25,6 @@
 #include "codegen/lower/statements.h"
 #include "codegen/schedule/check.h"
 #include "codegen/schedule/order.h"
-#include "frontend/ir/canonical.h"
 #include "frontend/ir/gather.h"
 
 namespace tile_tune::codegen {
@@ -352,7 +352,7 @@ Result<Compiled> compile(Lower lower_to_module, const std::filesystem::path& obj
   const Halide::Module module = lower_to_module();
   std::ostringstream text;
   text << module;
-  compiled.code_hash = ir::sha256_hex(text.str());
+  compiled.code_hash = base::sha256_hex(text.str());
   compiled.lower_ms = milliseconds_since(start);
   const auto generate = Clock::now();
   TILE_TUNE_CHECK(write_object(module, object));

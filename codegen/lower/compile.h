@@ -1,6 +1,6 @@
 // From a canonical, bound Program and a Schedule to object code. The border where Halide begins and ends:
 // Halide::Error never leaves it. Compiling may still abort the process (LLVM assertions), so only
-// child processes call compile_* (search/measure).
+// child processes call compile_* (search/workers).
 //
 // The compiled function is `int NAME(struct halide_buffer_t* arg...)`, one buffer per kernel_arguments().
 // Dimension 0 of a buffer is the fastest one: the last subscript for Layout::Row, the first for Layout::Col.

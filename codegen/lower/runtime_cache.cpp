@@ -1,18 +1,16 @@
 #include "codegen/lower/runtime_cache.h"
 
-#include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <cstdlib>
-#include <fstream>
-#include <iterator>
 #include <optional>
 #include <string>
 
+#include "base/files.h"
+#include "base/sha256.h"
 #include "codegen/lower/compile.h"
-#include "frontend/ir/canonical.h"
 
 namespace tile_tune::codegen {
 namespace {
@@ -22,7 +20,7 @@ namespace fs = std::filesystem;
 constexpr size_t kDigest = 64;  // characters of a SHA-256, which come before the object
 
 fs::path place_of(const Target& target, const fs::path& cache) {
-  const auto key = ir::sha256_hex(fmt::format("{} {} {}", halide_version(), llvm_version(), target.halide));
+  const auto key = base::sha256_hex(fmt::format("{} {} {}", halide_version(), llvm_version(), target.halide));
   return cache / fmt::format("runtime-{}", key.substr(0, 32));
 }
 
@@ -32,24 +30,12 @@ bool is_ours(const fs::path& file) {
          (status.st_mode & (S_IWGRP | S_IWOTH)) == 0;
 }
 
-std::string contents(const fs::path& file) {
-  std::ifstream stream(file, std::ios::binary);
-  return {std::istreambuf_iterator<char>(stream), {}};
-}
-
-bool write(const fs::path& file, const std::string& bytes) {
-  std::ofstream stream(file, std::ios::binary);
-  stream << bytes;
-  stream.close();
-  return stream.good();
-}
-
 std::optional<std::string> kept(const fs::path& place) {
   if (!is_ours(place)) return std::nullopt;
-  const std::string all = contents(place);
-  if (all.size() <= kDigest) return std::nullopt;
-  std::string object = all.substr(kDigest);
-  if (ir::sha256_hex(object) != all.substr(0, kDigest)) return std::nullopt;
+  const auto all = base::read_bytes(place);
+  if (!all || all->size() <= kDigest) return std::nullopt;
+  std::string object = all->substr(kDigest);
+  if (base::sha256_hex(object) != all->substr(0, kDigest)) return std::nullopt;
   return object;
 }
 
@@ -58,7 +44,7 @@ void keep(const fs::path& place, const std::string& object) {
   std::error_code error;
   fs::create_directories(place.parent_path(), error);
   const fs::path beside = fmt::format("{}.{}", place.string(), getpid());
-  if (!write(beside, ir::sha256_hex(object) + object)) {
+  if (!base::write_text(beside, base::sha256_hex(object) + object)) {
     fs::remove(beside, error);
     return;
   }
@@ -83,9 +69,9 @@ fs::path user_cache() {
 Result<void> cached_runtime(const Target& target, const fs::path& object, const fs::path& cache) {
   if (cache.empty()) return compile_runtime(target, object);
   const fs::path place = place_of(target, cache);
-  if (const auto bytes = kept(place); bytes && write(object, *bytes)) return {};
+  if (const auto bytes = kept(place); bytes && base::write_text(object, *bytes)) return {};
   TILE_TUNE_CHECK(compile_runtime(target, object));
-  keep(place, contents(object));
+  if (const auto made = base::read_bytes(object)) keep(place, *made);
   return {};
 }
 

@@ -3,7 +3,7 @@
 #include <limits>
 #include <nlohmann/json.hpp>
 
-#include "frontend/ir/canonical.h"
+#include "base/sha256.h"
 
 namespace tile_tune::codegen {
 namespace {
@@ -126,6 +126,6 @@ Result<Schedule> schedule_from_json(const json& source) try {
   return fail(ErrorClass::Program, "malformed-schedule", std::string("malformed schedule: ") + error.what());
 }
 
-std::string schedule_id(const Schedule& schedule) { return ir::sha256_hex(to_json(schedule).dump()); }
+std::string schedule_id(const Schedule& schedule) { return base::sha256_hex(to_json(schedule).dump()); }
 
 }  // namespace tile_tune::codegen

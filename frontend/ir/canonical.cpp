@@ -1,13 +1,13 @@
 #include "frontend/ir/canonical.h"
 
 #include <fmt/format.h>
-#include <sodium/crypto_hash_sha256.h>
 #include <algorithm>
 #include <functional>
 #include <limits>
 #include <numeric>
 #include <tuple>
 
+#include "base/sha256.h"
 #include "frontend/ir/gather.h"
 #include "frontend/ir/json.h"
 #include "frontend/ir/operand_order.h"
@@ -295,7 +295,7 @@ Program canonicalize(const Program& program) {
 }
 
 std::string content_hash(const Program& program) {
-  return sha256_hex(fmt::format("tile-tune content {}\n{}", kHashFormat, content_text(canonicalize(program))));
+  return base::sha256_hex(fmt::format("tile-tune content {}\n{}", kHashFormat, content_text(canonicalize(program))));
 }
 
 std::string family_hash(const Program& program) {
@@ -303,13 +303,7 @@ std::string family_hash(const Program& program) {
   for (auto& statement : without_requirements.statements) statement.constraints = constraints_on_indices(statement);
   Program family = anonymous(canonicalize(without_requirements));
   erase_sizes(family);
-  return sha256_hex(fmt::format("tile-tune family {}\n{}", kHashFormat, to_json(family).dump()));
-}
-
-std::string sha256_hex(std::string_view text) {
-  unsigned char digest[crypto_hash_sha256_BYTES];
-  crypto_hash_sha256(digest, reinterpret_cast<const unsigned char*>(text.data()), text.size());
-  return fmt::format("{:02x}", fmt::join(digest, ""));
+  return base::sha256_hex(fmt::format("tile-tune family {}\n{}", kHashFormat, to_json(family).dump()));
 }
 
 }  // namespace tile_tune::ir

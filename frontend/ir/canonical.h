@@ -31,7 +31,4 @@ std::string content_hash(const Program& program);
 /// literals stay. Where a statement is not plain, its gather form, and with it the hash, may depend on the sizes.
 std::string family_hash(const Program& program);
 
-/// SHA-256 of any text, as 64 hex digits.
-std::string sha256_hex(std::string_view text);
-
 }  // namespace tile_tune::ir

@@ -1,17 +1,15 @@
 #include "search/baselines/compile.h"
 
-#include <fcntl.h>
 #include <fmt/format.h>
-#include <spawn.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
-#include <cerrno>
-#include <cstring>
-#include <fstream>
-#include <map>
+#include <deque>
+#include <iterator>
 #include <sstream>
-#include <thread>
+#include <utility>
+
+#include "base/files.h"
+#include "base/process/memory_file.h"
+#include "base/process/spawn.h"
 
 namespace tile_tune::search {
 namespace {
@@ -22,13 +20,6 @@ namespace fs = std::filesystem;
 const char* const kCommonFlags[] = {
     "-std=c++17",  "-O3", "-march=native",      "-mprefer-vector-width=512", "-fopenmp", "-shared", "-fPIC",
     "-ffast-math", "-w",  "-fvisibility=hidden"};
-
-std::string text_of(const fs::path& file) {
-  std::ifstream stream(file);
-  std::ostringstream text;
-  text << stream.rdbuf();
-  return text.str();
-}
 
 // The first line that says what is wrong; the compiler's own words after "error:".
 std::string reason_in(const std::string& output, Baseline baseline) {
@@ -44,32 +35,22 @@ std::string reason_in(const std::string& output, Baseline baseline) {
   return "the compiler gave up without a word";
 }
 
-pid_t start(const BaselineJob& job, const fs::path& directory, const fs::path& output) {
+/// In `directory`; what it says goes to `output`. Or an errno.
+tl::expected<pid_t, int> start(const BaselineJob& job, const fs::path& directory, const base::MemoryFile& output) {
   std::vector<std::string> words{"g++"};
   words.insert(words.end(), std::begin(kCommonFlags), std::end(kCommonFlags));
   words.insert(words.end(), {"-o", job.library, job.library + ".cpp"});
   words.insert(words.end(), job.source.flags.begin(), job.source.flags.end());
-  std::vector<char*> arguments;
-  for (auto& word : words) arguments.push_back(word.data());
-  arguments.push_back(nullptr);
-  posix_spawn_file_actions_t files;
-  posix_spawn_file_actions_init(&files);
-  posix_spawn_file_actions_addopen(&files, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
-  posix_spawn_file_actions_addopen(&files, STDOUT_FILENO, output.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0600);
-  posix_spawn_file_actions_adddup2(&files, STDOUT_FILENO, STDERR_FILENO);
-  posix_spawn_file_actions_addchdir_np(&files, directory.c_str());
-  pid_t child = -1;
-  const int error = posix_spawnp(&child, "g++", &files, nullptr, arguments.data(), environ);
-  posix_spawn_file_actions_destroy(&files);
-  return error == 0 ? child : -1;
+  return base::spawn({.words = words, .directory = directory},
+                     {.out = output.descriptor(), .err = output.descriptor()});
 }
 
-bool write_text(const fs::path& file, const std::string& text) {
-  std::ofstream stream(file, std::ios::binary);
-  stream << text;
-  stream.close();
-  return static_cast<bool>(stream);
-}
+/// A compiler at work.
+struct Running {
+  pid_t process;
+  size_t number;  // of its job
+  base::MemoryFile output;
+};
 
 }  // namespace
 
@@ -77,35 +58,32 @@ std::vector<BaselineFault> compile_baselines(const std::vector<BaselineJob>& wor
                                              const std::atomic<bool>* stop) {
   std::vector<BaselineFault> faults(work.size());
   for (const auto& [name, text] : adapters())
-    if (!write_text(directory / name, text)) return std::vector<BaselineFault>(work.size(), "no file could be written");
-  std::map<pid_t, size_t> running;
+    if (!base::write_text(directory / name, text))
+      return std::vector<BaselineFault>(work.size(), "no file could be written");
+  std::deque<Running> running;
   size_t next = 0;
-  const auto output = [&](size_t number) { return directory / (work[number].library + ".log"); };
   while (next < work.size() || !running.empty()) {
     const bool stopped = stop && *stop;
     while (!stopped && next < work.size() && running.size() < static_cast<size_t>(jobs)) {
       const size_t number = next++;
-      if (!write_text(directory / (work[number].library + ".cpp"), work[number].source.text)) {
+      if (!base::write_text(directory / (work[number].library + ".cpp"), work[number].source.text)) {
         faults[number] = "no file could be written";
         continue;
       }
-      const pid_t child = start(work[number], directory, output(number));
-      if (child < 0)
-        faults[number] = "g++ is not installed";
+      base::MemoryFile output;
+      if (const auto child = start(work[number], directory, output))
+        running.push_back({*child, number, std::move(output)});
       else
-        running[child] = number;
+        faults[number] = "g++ is not installed";
     }
     if (stopped) {
       while (next < work.size()) faults[next++] = "stopped";
     }
     if (running.empty()) continue;
-    const auto [child, number] = *running.begin();
-    int status = 0;
-    while (waitpid(child, &status, 0) < 0 && errno == EINTR) {
-    }
-    running.erase(child);
-    if (!WIFEXITED(status) || WEXITSTATUS(status) != 0)
-      faults[number] = reason_in(text_of(output(number)), work[number].baseline);
+    const Running& first = running.front();
+    const auto ending = base::wait_for(first.process);
+    if (!ending || !ending->ok()) faults[first.number] = reason_in(first.output.text(), work[first.number].baseline);
+    running.pop_front();
   }
   return faults;
 }

@@ -5,10 +5,11 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/disk_space.h"
 #include "search/baselines/compile.h"
-#include "search/measure/problem.h"
-#include "search/measure/session.h"
-#include "search/measure/timing.h"
+#include "search/judge/problem.h"
+#include "search/timing/timing.h"
+#include "search/workers/session.h"
 
 namespace tile_tune::search {
 namespace {
@@ -54,7 +55,7 @@ Result<std::unique_ptr<Contest>> Contest::start(ContestOptions options) {
   Pool pool(contest->options_.command, 1, contest->setup(), contest->options_.stop, contest->options_.onlooker);
   const auto reply = pool.ask(BuildRuntime{kRuntime});
   if (!reply) return stopped();
-  if (reply->outcome == Outcome::NoSpace) return failure("disk-full", reply->reason, kNoSpaceNote);
+  if (reply->outcome == Outcome::NoSpace) return failure("disk-full", reply->reason, base::kNoSpaceNote);
   if (reply->outcome != Outcome::Ok)
     return failure("runtime-not-built", fmt::format("cannot build kernels on this machine: {}", reply->reason));
   return contest;

@@ -1,6 +1,6 @@
 // Schedules of a program against the libraries a user would call instead, in one process.
 //
-// Everybody is built, checked against the reference like any candidate, and timed in rounds (measure/side_by_side.h).
+// Everybody is built, checked against the reference like any candidate, and timed in rounds (timing/side_by_side.h).
 // What cannot be built, is wrong or crashes is named with its reason, and the others go on.
 #pragma once
 
@@ -12,10 +12,10 @@
 #include <vector>
 
 #include "search/baselines/source.h"
-#include "search/measure/pool.h"
-#include "search/measure/machine_lock.h"
-#include "search/measure/session.h"
-#include "search/measure/statistics.h"
+#include "search/timing/statistics.h"
+#include "search/workers/machine_lock.h"
+#include "search/workers/pool.h"
+#include "search/workers/session.h"
 
 namespace tile_tune::search {
 

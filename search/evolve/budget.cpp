@@ -7,7 +7,7 @@
 namespace tile_tune::search {
 namespace {
 
-// As the worker processes time them: at least 31 rounds, and on until two seconds are spent (measure/workers.h).
+// As the worker processes time them: at least 31 rounds, and on until two seconds are spent (workers/workers.h).
 constexpr int kFinalRounds = 31;
 constexpr double kFinalSeconds = 2;
 

@@ -6,7 +6,7 @@
 #include <optional>
 
 #include "frontend/diagnostic/diagnostic.h"
-#include "search/measure/trial.h"
+#include "search/judge/trial.h"
 #include "search/predict/quality.h"
 
 namespace tile_tune::search {

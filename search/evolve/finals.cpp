@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "search/measure/statistics.h"
+#include "search/timing/statistics.h"
 
 namespace tile_tune::search {
 namespace {

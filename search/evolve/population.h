@@ -6,7 +6,7 @@
 #include <unordered_set>
 #include <vector>
 
-#include "search/measure/trial.h"
+#include "search/judge/trial.h"
 
 namespace tile_tune::search {
 

@@ -9,7 +9,7 @@
 #include <unordered_map>
 
 #include "search/evolve/guide.h"
-#include "search/measure/statistics.h"
+#include "search/timing/statistics.h"
 
 namespace tile_tune::search {
 namespace {

@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "search/evolve/moves.h"
-#include "search/measure/measurer.h"
+#include "search/workers/measurer.h"
 
 namespace tile_tune::search {
 

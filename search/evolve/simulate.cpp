@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "search/measure/statistics.h"
+#include "search/timing/statistics.h"
 
 namespace tile_tune::search {
 namespace {

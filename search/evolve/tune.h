@@ -19,9 +19,9 @@
 #include "search/evolve/budget.h"
 #include "search/evolve/events.h"
 #include "search/evolve/moves.h"
-#include "search/measure/measurer.h"
 #include "search/predict/model.h"
 #include "search/predict/quality.h"
+#include "search/workers/measurer.h"
 
 namespace tile_tune::search {
 

@@ -5,7 +5,7 @@
 #include <catch2/catch.hpp>
 #include <string_view>
 
-#include "search/measure/worker.h"
+#include "search/workers/worker.h"
 
 int main(int argc, char** argv) {
   using namespace tile_tune;

@@ -1,3 +1,4 @@
+#include "base/sha256.h"
 #include "db_commands.h"
 
 #include <catch2/catch.hpp>
@@ -40,7 +41,7 @@ void choose(const Sandbox& box, const std::string& file, const std::function<voi
   auto schedule = nlohmann::json::parse(trial.schedule_json);
   change(schedule);
   trial.schedule_json = schedule.dump();
-  trial.schedule_id = tile_tune::ir::sha256_hex(trial.schedule_json);
+  trial.schedule_id = tile_tune::base::sha256_hex(trial.schedule_json);
   trial.origin = "final";
   trial.ratio = trial.ratio_lo = trial.ratio_hi = 2;
   trial.created_ms = 0;

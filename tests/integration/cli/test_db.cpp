@@ -9,6 +9,7 @@
 #include <set>
 #include <thread>
 
+#include "base/sha256.h"
 #include "db/database.h"
 #include "db_commands.h"
 #include "frontend/ir/canonical.h"
@@ -18,7 +19,7 @@ namespace db = tile_tune::db;
 
 namespace {
 
-/// The demands of both published schemas (cli/t4.h), field by field.
+/// The demands of both published schemas (engine/records/t4.h), field by field.
 void check_t4(const nlohmann::json& t4) {
   REQUIRE(t4.is_object());
   CHECK(std::regex_match(t4.at("schema_version").get<std::string>(), std::regex("[0-9]+\\.[0-9]+\\.[0-9]+")));
@@ -59,8 +60,8 @@ void store(const Sandbox& box, const std::string& file, const std::string& name,
   auto database = db::Database::open(box.path(file), db::Mode::ReadWrite);
   REQUIRE(database);
   db::ProgramRow program;
-  program.content_hash = tile_tune::ir::sha256_hex(name);
-  program.family_hash = tile_tune::ir::sha256_hex(name + " family");
+  program.content_hash = tile_tune::base::sha256_hex(name);
+  program.family_hash = tile_tune::base::sha256_hex(name + " family");
   program.name = name;
   program.frontend = frontend;
   program.source = frontend == "einsum" ? "ij,jk->ik" : name;
@@ -79,7 +80,7 @@ void store(const Sandbox& box, const std::string& file, const std::string& name,
     trial.origin = "final";
     trial.outcome = "ok";
     trial.schedule_json = nlohmann::json{{"ratio", ratios[i]}}.dump();
-    trial.schedule_id = tile_tune::ir::sha256_hex(trial.schedule_json);
+    trial.schedule_id = tile_tune::base::sha256_hex(trial.schedule_json);
     trial.ratio = trial.ratio_lo = trial.ratio_hi = ratios[i];
     trial.median_ns = ratios[i] > 0 ? 1e6 / ratios[i] : 0;
     trial.created_ms = created_ms + static_cast<int64_t>(i);

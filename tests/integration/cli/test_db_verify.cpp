@@ -5,6 +5,7 @@
 #include <regex>
 
 #include "aged_database.h"
+#include "base/sha256.h"
 #include "db/database.h"
 #include "db_commands.h"
 #include "frontend/ir/canonical.h"
@@ -27,7 +28,7 @@ void add_giant(const Sandbox& box, const std::string& rows, const std::string& c
   giant.canonical_json = std::regex_replace(giant.canonical_json, std::regex("\\b31\\b"), rows);
   giant.canonical_json = std::regex_replace(giant.canonical_json, std::regex("\\b37\\b"), columns);
   const auto program = tile_tune::ir::program_from_json(nlohmann::json::parse(giant.canonical_json));
-  giant.content_hash = program ? tile_tune::ir::content_hash(*program) : tile_tune::ir::sha256_hex("giant");
+  giant.content_hash = program ? tile_tune::ir::content_hash(*program) : tile_tune::base::sha256_hex("giant");
   auto trial = database->trials_of(row.program, row.target, row.tool)->front().trial;
   trial.origin = "final";
   trial.outcome = "ok";

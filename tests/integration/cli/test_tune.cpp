@@ -9,8 +9,8 @@
 #include <nlohmann/json.hpp>
 #include <thread>
 
+#include "base/sha256.h"
 #include "db/database.h"
-#include "frontend/ir/canonical.h"
 #include "sandbox.h"
 
 using namespace tile_tune::test;
@@ -166,7 +166,7 @@ TEST_CASE("a resumed session's trials that the program cannot have make it begin
     REQUIRE(database->append_trial(*session, trial));
     trial.sequence = 1;
     trial.schedule_json = "[]";
-    trial.schedule_id = tile_tune::ir::sha256_hex(trial.schedule_json);
+    trial.schedule_id = tile_tune::base::sha256_hex(trial.schedule_json);
     REQUIRE(database->append_trial(*session, trial));
     REQUIRE(database->finish_session(*session, "aborted"));
   }

@@ -1,6 +1,7 @@
 // What an emitted library does to the program it is part of: threads, memory, symbols, loading, size.
 #include <unistd.h>
 
+#include "base/files.h"
 #include "tests/integration/emit/packages.h"
 
 using namespace tile_tune;
@@ -13,7 +14,7 @@ namespace {
 /// layouts of the address space, which setarch -R makes plain.
 std::vector<std::string> sanitizer_launcher(const fs::path& directory) {
   const std::vector<std::vector<std::string>> launchers = {{"setarch", "-R"}, {"env"}};
-  REQUIRE(write_text(directory / "nothing.c", "int main(void) { return 0; }\n"));
+  REQUIRE(tile_tune::base::write_text(directory / "nothing.c", "int main(void) { return 0; }\n"));
   if (!run_tool({"cc", "-fsanitize=thread", "nothing.c", "-o", "nothing"}, directory)) return {};
   for (auto launcher : launchers) {
     auto command = launcher;
@@ -66,8 +67,8 @@ TEST_CASE("two libraries in one program have threads, pools and allocators of th
     }
   }
 
-  const auto runtime = read_bytes(first / "lib/libtile_tune_rt.a");
-  CHECK((runtime && *runtime == *read_bytes(second / "lib/libtile_tune_rt.a")));
+  const auto runtime = tile_tune::base::read_bytes(first / "lib/libtile_tune_rt.a");
+  CHECK((runtime && *runtime == *tile_tune::base::read_bytes(second / "lib/libtile_tune_rt.a")));
 }
 
 // The runtime's sources alone: what a kernel would do in them, the tests' callers do.

@@ -1,6 +1,7 @@
 // Packages as other programs meet them: emitted by a process of their own, moved elsewhere, found, linked, called.
 #include <nlohmann/json.hpp>
 
+#include "base/files.h"
 #include "tests/integration/emit/packages.h"
 
 using namespace tile_tune;
@@ -16,7 +17,7 @@ TEST_CASE("the examples find, build and run with an emitted library") {
 
   // Asked for a version, CMake gets the tool's or none.
   fs::create_directory(scratch.path / "versions");
-  REQUIRE(write_text(scratch.path / "versions/CMakeLists.txt", R"(cmake_minimum_required(VERSION 3.20)
+  REQUIRE(tile_tune::base::write_text(scratch.path / "versions/CMakeLists.txt", R"(cmake_minimum_required(VERSION 3.20)
 project(versions LANGUAGES C)
 find_package(matmul 99 QUIET)
 if(matmul_FOUND)
@@ -79,13 +80,13 @@ TEST_CASE("kernels of every kind compute, check their arguments, report and link
     CHECK(dynamic == exported);
   }
   // The header is C++ of any age.
-  REQUIRE(write_text(scratch.path / "old.cpp", "#include <many.h>\nint main() { return MANY_OK; }\n"));
+  REQUIRE(tile_tune::base::write_text(scratch.path / "old.cpp", "#include <many.h>\nint main() { return MANY_OK; }\n"));
   compile("c++ -std=c++98 -Wall -Wextra -pedantic -Werror -fsyntax-only old.cpp $(pkg-config --cflags many)", {many},
           scratch.path);
   // Two packages work in one C++ program, with DLPack's header before theirs.
   {
     const fs::path matmul = emit("matmul", scratch.path);
-    REQUIRE(write_text(scratch.path / "both.cpp", R"(
+    REQUIRE(tile_tune::base::write_text(scratch.path / "both.cpp", R"(
 #include <cstdint>
 #define DLPACK_VERSION 80
 typedef struct { void* data; int32_t device[2]; int32_t ndim; uint8_t dtype[4]; int64_t* shape; int64_t* strides; uint64_t byte_offset; } DLTensor;
@@ -105,8 +106,8 @@ int main() {
     compile("c++ -std=c++11 -Wall -Wextra -pedantic -Werror both.cpp $(pkg-config --cflags --libs many matmul) -o both",
             {many, matmul}, scratch.path);
     run({"./both"}, scratch.path);
-    const auto runtime = read_bytes(many / "lib/libtile_tune_rt.a");
-    CHECK((runtime && *runtime == *read_bytes(matmul / "lib/libtile_tune_rt.a")));
+    const auto runtime = tile_tune::base::read_bytes(many / "lib/libtile_tune_rt.a");
+    CHECK((runtime && *runtime == *tile_tune::base::read_bytes(matmul / "lib/libtile_tune_rt.a")));
   }
 }
 
@@ -130,7 +131,7 @@ TEST_CASE("kernels take constants as their packing functions make them") {
   for (const char* suffix : {"", "_unchecked", "_ctx", "_dl", "_pack_packed", "_pack_packed_bytes"})
     expected.insert(std::string("odd") + suffix);
   CHECK(symbols("--defined-only", package / "lib/libweights.a") == expected);
-  const auto manifest = read_bytes(package / "share/weights/manifest.json");
+  const auto manifest = tile_tune::base::read_bytes(package / "share/weights/manifest.json");
   REQUIRE(manifest);
   const auto kernels = nlohmann::json::parse(*manifest)["kernels"];
   CHECK(kernels[0]["arguments"][1]["constant"]["extents"] == nlohmann::json({8, 3, 5}));
@@ -141,13 +142,15 @@ TEST_CASE("kernels take constants as their packing functions make them") {
   std::set<std::string> digests;
   for (size_t i = 0; i < kernels.size(); ++i) digests.insert(digest(i).get<std::string>());
   CHECK(digests.size() == kernels.size());
-  REQUIRE(write_text(scratch.path / "mixed.c",
-                     "#include <weights.h>\nint f(const float* a, const in_part_packed_B* b, float* c);\n"
-                     "int f(const float* a, const in_part_packed_B* b, float* c) { return KERNEL(a, b, c); }\n"));
+  REQUIRE(tile_tune::base::write_text(
+      scratch.path / "mixed.c",
+      "#include <weights.h>\nint f(const float* a, const in_part_packed_B* b, float* c);\n"
+      "int f(const float* a, const in_part_packed_B* b, float* c) { return KERNEL(a, b, c); }\n"));
   const std::string mixed = "cc -std=c11 -Werror -fsyntax-only mixed.c $(pkg-config --cflags weights) -DKERNEL=";
   compile(mixed + "in_part", {package}, scratch.path);
   CHECK_FALSE(run_tool({"sh", "-c", "eval \"" + mixed + "whole\""}, scratch.path));
-  REQUIRE(write_text(scratch.path / "old.cpp", "#include <weights.h>\nint main() { return WEIGHTS_OK; }\n"));
+  REQUIRE(tile_tune::base::write_text(scratch.path / "old.cpp",
+                                      "#include <weights.h>\nint main() { return WEIGHTS_OK; }\n"));
   compile("c++ -std=c++98 -Wall -Wextra -pedantic -Werror -fsyntax-only old.cpp $(pkg-config --cflags weights)",
           {package}, scratch.path);
 }
@@ -161,7 +164,8 @@ TEST_CASE("the same package comes out byte for byte in another directory") {
     if (!entry.is_regular_file()) continue;
     ++files;
     INFO(entry.path());
-    const auto a = read_bytes(entry.path()), b = read_bytes(second / fs::relative(entry.path(), first));
+    const auto a = tile_tune::base::read_bytes(entry.path()),
+               b = tile_tune::base::read_bytes(second / fs::relative(entry.path(), first));
     REQUIRE((a && b));
     CHECK(*a == *b);
     CHECK(a->find("made here") == a->npos);
@@ -169,7 +173,7 @@ TEST_CASE("the same package comes out byte for byte in another directory") {
   }
   CHECK(files == 8);
 
-  const auto manifest = nlohmann::json::parse(*read_bytes(first / "share/matmul/manifest.json"));
+  const auto manifest = nlohmann::json::parse(*tile_tune::base::read_bytes(first / "share/matmul/manifest.json"));
   CHECK(manifest["kind"] == "package");
   CHECK(manifest["kernels"][0]["function"] == "matmul");
   CHECK(manifest["kernels"][0]["record"]["median_ns"] == 1234);
@@ -188,9 +192,10 @@ TEST_CASE("the same package comes out byte for byte in another directory") {
 TEST_CASE("a CPU without the target's instructions gets a code, not a signal") {
   const Scratch scratch;
   const fs::path foreign = emit("foreign", scratch.path);
-  REQUIRE(write_text(scratch.path / "main.c",
-                     "#include <foreign.h>\nint main(void) {\n  static float a[17 * 19], b[19 * 33], c[17 * 33];\n"
-                     "  return old_matmul(a, b, c) == FOREIGN_ERROR_UNSUPPORTED_CPU ? 0 : 1;\n}\n"));
+  REQUIRE(tile_tune::base::write_text(
+      scratch.path / "main.c",
+      "#include <foreign.h>\nint main(void) {\n  static float a[17 * 19], b[19 * 33], c[17 * 33];\n"
+      "  return old_matmul(a, b, c) == FOREIGN_ERROR_UNSUPPORTED_CPU ? 0 : 1;\n}\n"));
   compile("cc main.c $(pkg-config --cflags --libs foreign) -o main", {foreign}, scratch.path);
   run({"./main"}, scratch.path);
 }

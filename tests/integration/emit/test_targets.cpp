@@ -1,6 +1,7 @@
 // Packages for several instruction sets and for other machines, run where emulators for them are.
 #include <nlohmann/json.hpp>
 
+#include "base/files.h"
 #include "codegen/target/target.h"
 #include "tests/integration/emit/packages.h"
 
@@ -15,7 +16,7 @@ const fs::path kTests = kSource / "tests/integration/emit";
 bool is_here(const std::string& program) { return run_tool({program, "--version"}, "/").has_value(); }
 
 std::string first_bytes(const fs::path& file, size_t count) {
-  const auto bytes = read_bytes(file);
+  const auto bytes = tile_tune::base::read_bytes(file);
   REQUIRE(bytes);
   return bytes->substr(0, count);
 }
@@ -54,14 +55,14 @@ TEST_CASE("a library for several instruction sets runs what the CPU has") {
   } else {
     WARN("qemu-x86_64 is not here: other CPUs than this one were not tried");
   }
-  const auto manifest = nlohmann::json::parse(*read_bytes(package / "share/isas/manifest.json"));
+  const auto manifest = nlohmann::json::parse(*tile_tune::base::read_bytes(package / "share/isas/manifest.json"));
   CHECK(manifest["target"]["halide"] == "x86-64-linux");
   const auto& variants = manifest["kernels"][0]["variants"];
   REQUIRE(variants.size() == 2);
   CHECK(variants[0]["target"]["halide"].get<std::string>().find("avx512_skylake") != std::string::npos);
   CHECK(variants[0]["code_hash"] != variants[1]["code_hash"]);
   CHECK(variants[1]["provenance"] == "default");
-  const auto header = *read_bytes(package / "include/isas.h");
+  const auto header = *tile_tune::base::read_bytes(package / "include/isas.h");
   CHECK(header.find("tuned for x86-64-linux-") != std::string::npos);
   CHECK(header.find("given for x86-64-linux schedule") != std::string::npos);
 }
@@ -73,7 +74,7 @@ TEST_CASE("an operand packed for another instruction set is refused, also in an 
   }
   const Scratch scratch;
   const fs::path narrow = emit("narrow", scratch.path), wide = emit("wide", scratch.path);
-  REQUIRE(write_text(scratch.path / "main.c", R"(#include <narrow.h>
+  REQUIRE(tile_tune::base::write_text(scratch.path / "main.c", R"(#include <narrow.h>
 #include <stdlib.h>
 #include <wide.h>
 int main(void) {
@@ -100,7 +101,7 @@ TEST_CASE("a library for one instruction set refuses older CPUs") {
   }
   const Scratch scratch;
   const fs::path package = emit("avx2", scratch.path);
-  REQUIRE(write_text(scratch.path / "main.c", R"(#include <avx2.h>
+  REQUIRE(tile_tune::base::write_text(scratch.path / "main.c", R"(#include <avx2.h>
 #include <stdio.h>
 int main(void) {
   static float a[17 * 19] = {2}, b[19 * 33] = {3}, c[17 * 33];
@@ -126,18 +127,19 @@ TEST_CASE("packages for AArch64 are built and run") {
   const fs::path package = emit("arm", scratch.path);
   CHECK(run({"aarch64-linux-gnu-readelf", "-h", (package / "lib/libarm.a").string()}, scratch.path).find("AArch64") !=
         std::string::npos);
-  REQUIRE(write_text(scratch.path / "weights.h",
-                     "#include <arm.h>\n#define WEIGHTS_OK ARM_OK\n"
-                     "#define WEIGHTS_ERROR_NULL_POINTER ARM_ERROR_NULL_POINTER\n"
-                     "#define WEIGHTS_ERROR_MISALIGNED ARM_ERROR_MISALIGNED\n"
-                     "#define WEIGHTS_ERROR_OVERLAP ARM_ERROR_OVERLAP\n"
-                     "#define WEIGHTS_ERROR_DTYPE ARM_ERROR_DTYPE\n#define WEIGHTS_ERROR_RANK ARM_ERROR_RANK\n"
-                     "#define WEIGHTS_ERROR_SHAPE ARM_ERROR_SHAPE\n#define WEIGHTS_ERROR_STRIDES ARM_ERROR_STRIDES\n"
-                     "#define WEIGHTS_ERROR_NOT_PACKED ARM_ERROR_NOT_PACKED\n"
-                     "#define WEIGHTS_ERROR_PACKED_FORM ARM_ERROR_PACKED_FORM\n"
-                     "#define weights_error_string arm_error_string\n#define weights_context arm_context\n"
-                     "#define weights_context_create arm_context_create\n"
-                     "#define weights_context_destroy arm_context_destroy\n"));
+  REQUIRE(tile_tune::base::write_text(
+      scratch.path / "weights.h",
+      "#include <arm.h>\n#define WEIGHTS_OK ARM_OK\n"
+      "#define WEIGHTS_ERROR_NULL_POINTER ARM_ERROR_NULL_POINTER\n"
+      "#define WEIGHTS_ERROR_MISALIGNED ARM_ERROR_MISALIGNED\n"
+      "#define WEIGHTS_ERROR_OVERLAP ARM_ERROR_OVERLAP\n"
+      "#define WEIGHTS_ERROR_DTYPE ARM_ERROR_DTYPE\n#define WEIGHTS_ERROR_RANK ARM_ERROR_RANK\n"
+      "#define WEIGHTS_ERROR_SHAPE ARM_ERROR_SHAPE\n#define WEIGHTS_ERROR_STRIDES ARM_ERROR_STRIDES\n"
+      "#define WEIGHTS_ERROR_NOT_PACKED ARM_ERROR_NOT_PACKED\n"
+      "#define WEIGHTS_ERROR_PACKED_FORM ARM_ERROR_PACKED_FORM\n"
+      "#define weights_error_string arm_error_string\n#define weights_context arm_context\n"
+      "#define weights_context_create arm_context_create\n"
+      "#define weights_context_destroy arm_context_destroy\n"));
   run({"aarch64-linux-gnu-gcc", "-std=c11", "-Wall", "-Wextra", "-Werror", "-O1", "-I.",
        "-I" + (package / "include").string(), (kTests / "constants.c").string(), (package / "lib/libarm.a").string(),
        (package / "lib/libtile_tune_rt.a").string(), "-lpthread", "-o", "constants"},
@@ -145,7 +147,7 @@ TEST_CASE("packages for AArch64 are built and run") {
   CHECK(run({"qemu-aarch64", "-L", "/usr/aarch64-linux-gnu", "./constants"}, scratch.path).empty());
   // An instruction set beyond the baseline, where the CPU has it and where it has not.
   const fs::path dotted = emit("arm_dot", scratch.path);
-  REQUIRE(write_text(scratch.path / "main.c", R"(#include <arm_dot.h>
+  REQUIRE(tile_tune::base::write_text(scratch.path / "main.c", R"(#include <arm_dot.h>
 #include <stdio.h>
 int main(void) {
   static float a[17 * 19] = {2}, b[19 * 33] = {3}, c[17 * 33];
@@ -178,7 +180,7 @@ TEST_CASE("other platforms get objects of their own format, and sources") {
     CHECK(fs::is_regular_file(scratch.path / "mac" / file));
   CHECK_FALSE(fs::exists(scratch.path / "mac/lib/libmac.a"));
   // Its header names files that are there.
-  const auto header = read_bytes(scratch.path / "mac/include/mac.h");
+  const auto header = tile_tune::base::read_bytes(scratch.path / "mac/include/mac.h");
   REQUIRE(header);
   CHECK(header->find("libmac.a") == std::string::npos);
   CHECK(header->find("src/mac and src/tile_tune_rt as C11") != std::string::npos);

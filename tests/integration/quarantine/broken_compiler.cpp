@@ -3,7 +3,7 @@
 #include <cstdlib>
 
 #include "search/space/space.h"
-#include "tests/integration/measure/compile_c.h"
+#include "tests/integration/workers/compile_c.h"
 
 namespace tile_tune::test {
 search::Compiler broken_compiler(const std::string& fault) {

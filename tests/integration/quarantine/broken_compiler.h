@@ -4,7 +4,7 @@
 
 #include <string>
 
-#include "search/measure/compiler.h"
+#include "search/workers/compiler.h"
 
 namespace tile_tune::test {
 

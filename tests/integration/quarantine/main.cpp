@@ -3,19 +3,31 @@
 #define CATCH_CONFIG_RUNNER
 #include <catch2/catch.hpp>
 #include <cstdlib>
+#include <iostream>
+#include <iterator>
 #include <string>
 
 #include "broken_compiler.h"
 #include "cli/command_line.h"
-#include "cli/packaging.h"
-#include "search/measure/worker.h"
+#include "engine/packages/packaging.h"
+#include "search/workers/worker.h"
+
+namespace {
+
+int answer_package_request(const tile_tune::search::Compiler& compiler) {
+  const std::string request{std::istreambuf_iterator<char>(std::cin), {}};
+  std::cout << tile_tune::engine::answer_package_request(request, compiler) << std::flush;
+  return std::cout ? 0 : 1;
+}
+
+}  // namespace
 
 int main(int argc, char** argv) {
   const std::string verb = argc > 1 ? argv[1] : "";
   const char* fault = std::getenv("BROKEN_COMPILER");
   const auto compiler = tile_tune::test::broken_compiler(fault ? fault : "");
   if (verb == "worker" && argc > 2 && std::string(argv[2]) == "--package")
-    return tile_tune::cli::serve_package_request(compiler) ? 0 : 1;
+    return answer_package_request(compiler);
   if (verb == "worker") return tile_tune::search::worker_main(0, 1, compiler);
   if (verb == "tile-tune") return tile_tune::cli::run_command_line(argc - 1, argv + 1);
   return Catch::Session().run(argc, argv);

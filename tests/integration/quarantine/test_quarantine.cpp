@@ -4,8 +4,8 @@
 #include <nlohmann/json.hpp>
 #include <sstream>
 
-#include "cli/records.h"
 #include "db/database.h"
+#include "engine/records/records.h"
 #include "frontend/ir/json.h"
 #include "sandbox.h"
 #include "search/space/space.h"
@@ -59,7 +59,7 @@ codegen::Schedule choose_another(const Sandbox& box, const std::string& file) {
   trial.origin = "final";
   trial.measurement.median_ns = 1;
   trial.measurement.ratio = trial.measurement.ratio_lo = trial.measurement.ratio_hi = 2;
-  auto stored = tile_tune::cli::trial_row(trial);
+  auto stored = tile_tune::engine::trial_row(trial);
   stored.chosen = true;
   const auto session = database.begin_session(row.program, row.target, row.tool, {});
   REQUIRE(database.append_trial(*session, stored));

@@ -11,9 +11,9 @@
 #include <filesystem>
 #include <sstream>
 
-#include "db/json_lines.h"
+#include "base/sha256.h"
 #include "db/database.h"
-#include "frontend/ir/canonical.h"
+#include "db/json_lines.h"
 
 using namespace tile_tune;
 using namespace tile_tune::db;
@@ -40,8 +40,8 @@ double seconds(const std::function<void()>& work) {
 
 ProgramRow program(int number) {
   ProgramRow row;
-  row.content_hash = ir::sha256_hex(fmt::format("program {}", number));
-  row.family_hash = ir::sha256_hex(fmt::format("family {}", number % kFamilies));
+  row.content_hash = base::sha256_hex(fmt::format("program {}", number));
+  row.family_hash = base::sha256_hex(fmt::format("family {}", number % kFamilies));
   row.name = "matmul";
   row.frontend = "tc";
   row.source = "def matmul(float(M,K) A, float(K,N) B) -> (C) { C(i,j) +=! A(i,k) * B(k,j) }";
@@ -61,11 +61,11 @@ TrialRow trial(int program, int session, int sequence) {
   row.origin = sequence + 1 == kTrials ? "final" : "mutation";
   row.schedule_json = fmt::format("{{\"number\":\"{}/{}/{}\",\"text\":\"{}\"}}", program, session, sequence,
                                   std::string(kScheduleBytes, 'x'));
-  row.schedule_id = ir::sha256_hex(row.schedule_json);
-  row.parents = {ir::sha256_hex("parent")};
+  row.schedule_id = base::sha256_hex(row.schedule_json);
+  row.parents = {base::sha256_hex("parent")};
   row.outcome = sequence % 3 == 1 ? "slow" : "ok";
   row.reason = row.outcome == "slow" ? "several times slower than the best" : "";
-  row.code_hash = ir::sha256_hex(row.schedule_id);
+  row.code_hash = base::sha256_hex(row.schedule_id);
   row.samples_ns.assign(31, 123456.789);
   row.median_ns = 123456.789;
   row.ratio = 1 + sequence / 100.0;
@@ -84,7 +84,7 @@ Result<void> hand_out(const RecordVisitor& visitor) {
     const SessionKey key{program_id(row), target_id(target()), tool_id(tool())};
     for (int s = 0; s < kSessions; ++s) {
       SessionRow session;
-      session.id = ir::sha256_hex(fmt::format("session {}/{}", p, s)).substr(0, 32);
+      session.id = base::sha256_hex(fmt::format("session {}/{}", p, s)).substr(0, 32);
       session.strategy = "model";
       session.state = "done";
       session.created_ms = 1'700'000'000'000 + s;

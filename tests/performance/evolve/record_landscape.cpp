@@ -12,10 +12,10 @@
 #include "codegen/schedule/check.h"
 #include "frontend/ir/canonical.h"
 #include "frontend/tc/parse.h"
-#include "search/measure/buffers.h"
-#include "search/measure/kernel.h"
-#include "search/measure/statistics.h"
+#include "search/judge/buffers.h"
+#include "search/judge/kernel.h"
 #include "search/space/choices.h"
+#include "search/timing/statistics.h"
 
 namespace {
 

@@ -9,9 +9,9 @@
 #include "codegen/lower/runtime_cache.h"
 #include "frontend/ir/canonical.h"
 #include "frontend/tc/parse.h"
-#include "search/measure/kernel.h"
-#include "search/measure/kernel_call.h"
-#include "search/measure/verify.h"
+#include "search/judge/kernel.h"
+#include "search/judge/kernel_call.h"
+#include "search/judge/verify.h"
 
 namespace tile_tune::test {
 namespace {

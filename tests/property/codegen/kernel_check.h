@@ -6,9 +6,9 @@
 #include <vector>
 
 #include "codegen/lower/compile.h"
-#include "search/measure/kernel.h"
-#include "search/measure/problem.h"
-#include "search/measure/protocol.h"
+#include "search/judge/kernel.h"
+#include "search/judge/problem.h"
+#include "search/workers/protocol.h"
 
 namespace tile_tune::test {
 

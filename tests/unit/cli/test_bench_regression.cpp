@@ -8,6 +8,7 @@
 #include <fstream>
 
 #include "cli/bench_regression.h"
+#include "cli/report.h"
 
 namespace tile_tune::cli {
 namespace {
@@ -32,7 +33,7 @@ BenchRow row(double tuned_over_default, double recorded) {
 
 bool falls(const BenchRow& row, const std::string& allowed, const StoredRatios& stored = {},
            const std::string& since = "") {
-  return !check_regressions({row}, stored, {allowed, since}, Reporter(Volume::Quiet, false, false), 1).has_value();
+  return !check_regressions({row}, stored, {allowed, since}, reporter(Volume::Quiet, false, false), 1).has_value();
 }
 
 std::string written(const std::string& text) {
@@ -48,7 +49,7 @@ TEST_CASE("a lead that shrank by more than allowed is a regression") {
   CHECK_FALSE(falls(row(1.9, 2.0), "6%"));
   CHECK_FALSE(falls(row(2.5, 2.0), "0"));
   CHECK_FALSE(falls(row(1.0, 2.0), ""));  // not asked for
-  const auto failed = check_regressions({row(1.9, 2.0)}, {}, {"3%", ""}, Reporter(Volume::Quiet, false, false), 1);
+  const auto failed = check_regressions({row(1.9, 2.0)}, {}, {"3%", ""}, reporter(Volume::Quiet, false, false), 1);
   CHECK(failed.error().code == "regression");
   CHECK(failed.error().message.find("conv (1.90 [1.90 1.90], was 2.00)") != std::string::npos);
 }

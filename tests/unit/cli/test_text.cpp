@@ -1,17 +1,20 @@
 #include <algorithm>
 #include <catch2/catch.hpp>
 
+#include "base/nearest_name.h"
+#include "base/text.h"
+#include "base/units.h"
+#include "cli/db_rows.h"
 #include "cli/fitted_table.h"
-#include "cli/nearest_name.h"
+#include "cli/session.h"
 #include "cli/status_line.h"
 #include "cli/status_text.h"
-#include "cli/session.h"
 #include "cli/summary.h"
 #include "cli/table.h"
-#include "cli/units.h"
 
 using namespace tile_tune;
 using namespace tile_tune::cli;
+using namespace tile_tune::base;
 
 TEST_CASE("tables align by characters, not bytes, and leave no blanks at the end") {
   CHECK(format_table({{"name"}, {"time", Align::Right}}, {{"a", "1 µs"}, {"longer", "12 ms"}, {"", ""}}, 1) ==
@@ -168,9 +171,9 @@ TEST_CASE("a narrow status line leaves out what matters least, and is never wide
 }
 
 TEST_CASE("lines are cut between characters") {
-  CHECK(cut_to_width("1 µs more", 4) == "1 µs");
-  CHECK(cut_to_width("1 µs", 3) == "1 µ");
-  CHECK(cut_to_width("short", 80) == "short");
+  CHECK(base::cut_to_width("1 µs more", 4) == "1 µs");
+  CHECK(base::cut_to_width("1 µs", 3) == "1 µ");
+  CHECK(base::cut_to_width("short", 80) == "short");
 }
 
 TEST_CASE("outcomes are counted") {
@@ -195,4 +198,16 @@ TEST_CASE("the nearest name is one a slip away, or none") {
   CHECK(nearest_name("KWH", {"KW", "KH"}) == "KW");
   CHECK(nearest_name("", {"M"}) == "");
   CHECK(nearest_name(std::string(1'000'000, 'x'), {"x"}) == "");
+}
+
+TEST_CASE("an einsum that nobody named is called by its subscripts") {
+  db::ProgramRow row;
+  row.name = "einsum";
+  row.frontend = "einsum";
+  row.source = "ij,jk->ik";
+  CHECK(program_text(row) == "ij,jk->ik");
+  row.name = "projection";
+  CHECK(program_text(row) == "projection");
+  row.name = row.frontend = "tc";
+  CHECK(program_text(row) == "tc");
 }

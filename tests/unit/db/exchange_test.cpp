@@ -12,8 +12,8 @@
 #include <set>
 #include <sstream>
 
+#include "base/sha256.h"
 #include "db/json_lines.h"
-#include "frontend/ir/canonical.h"
 #include "tests/unit/db/fixture.h"
 
 using namespace tile_tune::db;
@@ -83,7 +83,7 @@ TEST_CASE("merging is commutative, associative and idempotent") {
   tune(folder.file("a.db"), 8, 1'000);
   tune(folder.file("b.db"), 16, 5'000);
   ProgramRow other = matmul();
-  other.content_hash = tile_tune::ir::sha256_hex("other");
+  other.content_hash = tile_tune::base::sha256_hex("other");
   tune(folder.file("c.db"), 32, 3'000, other);
   const auto merged = [&](const std::vector<std::string>& order) {
     std::string name = "merged";
@@ -251,7 +251,7 @@ TEST_CASE("of what is in use a copy answers as the whole does, with nothing else
   tune(folder.file(), 8, 1'000);
   tune(folder.file(), 16, 5'000);  // the winner now
   ProgramRow vain = matmul();
-  vain.content_hash = tile_tune::ir::sha256_hex("vain");
+  vain.content_hash = tile_tune::base::sha256_hex("vain");
   {
     Database db = open(folder.file());
     const auto other = value(db.begin_session(matmul(), target(1), tool(), session(6'000)));

@@ -11,7 +11,7 @@
 #include <limits>
 #include <stdexcept>
 
-#include "frontend/ir/canonical.h"
+#include "base/sha256.h"
 
 namespace tile_tune::db::testing {
 
@@ -34,8 +34,8 @@ void value(Result<void> result) {
 
 ProgramRow matmul() {
   ProgramRow row;
-  row.content_hash = ir::sha256_hex("matmul 512x511x7");
-  row.family_hash = ir::sha256_hex("matmul");
+  row.content_hash = base::sha256_hex("matmul 512x511x7");
+  row.family_hash = base::sha256_hex("matmul");
   row.name = "matmul";
   row.frontend = "tc";
   row.source = "def matmul(float(M,K) A, float(K,N) B) -> (C) { C(i,j) +=! A(i,k) * B(k,j) }";
@@ -69,10 +69,10 @@ TrialRow trial(int sequence, int tile) {
   row.generation = sequence / 16;
   row.origin = "mutation";
   row.schedule_json = fmt::format(R"({{"tile":{}}})", tile);
-  row.schedule_id = ir::sha256_hex(row.schedule_json);
-  row.parents = {ir::sha256_hex("parent a"), ir::sha256_hex("parent b")};
+  row.schedule_id = base::sha256_hex(row.schedule_json);
+  row.parents = {base::sha256_hex("parent a"), base::sha256_hex("parent b")};
   row.outcome = "ok";
-  row.code_hash = ir::sha256_hex("code");
+  row.code_hash = base::sha256_hex("code");
   row.compile_ms = 123.456;
   row.verify_error = 0.1;
   row.samples_ns = {1.5, -0.0, 3e17, 0.1 + 0.2};

@@ -4,8 +4,8 @@
 #include <catch2/catch.hpp>
 #include <set>
 
+#include "base/sha256.h"
 #include "db/stack.h"
-#include "frontend/ir/canonical.h"
 #include "tests/unit/db/fixture.h"
 
 using namespace tile_tune::db;
@@ -170,7 +170,7 @@ TEST_CASE("relatives are the best of the same family, layout, instruction set an
   Database db = open(folder.file());
   const auto at_size = [](const std::string& size) {
     ProgramRow row = matmul();
-    row.content_hash = tile_tune::ir::sha256_hex("matmul " + size);
+    row.content_hash = tile_tune::base::sha256_hex("matmul " + size);
     row.sizes_json = "{\"M\":" + size + "}";
     return row;
   };
@@ -199,15 +199,15 @@ TEST_CASE("families: one program of each family and layout of which something wa
   Folder folder;
   Database db = open(folder.file());
   ProgramRow other = matmul();
-  other.content_hash = tile_tune::ir::sha256_hex("matmul of doubles");
+  other.content_hash = tile_tune::base::sha256_hex("matmul of doubles");
   other.family_hash = std::string(64, 'f');
   ProgramRow larger = matmul();
-  larger.content_hash = tile_tune::ir::sha256_hex("larger");
+  larger.content_hash = tile_tune::base::sha256_hex("larger");
   ProgramRow columns = larger;
   columns.layout = "col";
   ProgramRow untuned = other;
   untuned.family_hash = std::string(64, 'e');
-  untuned.content_hash = tile_tune::ir::sha256_hex("untuned");
+  untuned.content_hash = tile_tune::base::sha256_hex("untuned");
   CHECK(value(db.families()).empty());
   tune(db, {winner(0, 8, 100)});
   tune(db, {winner(0, 8, 100)}, tool(), 1'000, "evolve", larger);

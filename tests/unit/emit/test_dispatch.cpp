@@ -5,10 +5,10 @@
 
 #include <catch2/catch.hpp>
 
+#include "base/files.h"
 #include "codegen/emit/alternatives.h"
 #include "codegen/emit/cpu_features.h"
 #include "codegen/emit/runtime_files.h"
-#include "codegen/emit/staging.h"
 #include "codegen/emit/subprocess.h"
 #include "codegen/emit/toolchain.h"
 #include "codegen/lower/compile.h"
@@ -124,17 +124,18 @@ TEST_CASE("a call runs the first function that its CPU has all features for") {
   REQUIRE(described);
   const auto &avx512 = (*described)[0].cpu_features, &avx2 = (*described)[1].cpu_features;
   REQUIRE(avx2.size() > 5);
-  REQUIRE(write_text(scratch.path / "dispatch.c", cpu_dispatch_text("f", *described)));
-  REQUIRE(write_text(scratch.path / "harness.c", kHarness));
-  for (const auto& [name, text] : runtime_files()) REQUIRE(write_text(scratch.path / name, text));
-  const auto built = run_tool({"cc", "-std=c11", "-Wall", "-Wextra", "-Wno-builtin-macro-redefined", "-include",
-                               "test_has.h", "dispatch.c", "harness.c", "-o", "harness"},
-                              [&] {
-                                REQUIRE(write_text(scratch.path / "test_has.h",
-                                                   "int test_has(const char*);\n"
-                                                   "#define __builtin_cpu_supports(name) test_has(name)\n"));
-                                return scratch.path;
-                              }());
+  REQUIRE(tile_tune::base::write_text(scratch.path / "dispatch.c", cpu_dispatch_text("f", *described)));
+  REQUIRE(tile_tune::base::write_text(scratch.path / "harness.c", kHarness));
+  for (const auto& [name, text] : runtime_files()) REQUIRE(tile_tune::base::write_text(scratch.path / name, text));
+  const auto built =
+      run_tool({"cc", "-std=c11", "-Wall", "-Wextra", "-Wno-builtin-macro-redefined", "-include", "test_has.h",
+                "dispatch.c", "harness.c", "-o", "harness"},
+               [&] {
+                 REQUIRE(tile_tune::base::write_text(scratch.path / "test_has.h",
+                                                     "int test_has(const char*);\n"
+                                                     "#define __builtin_cpu_supports(name) test_has(name)\n"));
+                 return scratch.path;
+               }());
   if (!built) FAIL(render(built.error()));
   const auto chosen = [&](std::vector<std::string> features) {
     features.insert(features.begin(), "./harness");

@@ -7,7 +7,7 @@
 #include <catch2/catch.hpp>
 #include <map>
 
-#include "codegen/emit/staging.h"
+#include "base/files.h"
 #include "codegen/emit/subprocess.h"
 #include "codegen/emit/write_package.h"
 #include "tests/integration/emit/programs.h"
@@ -33,9 +33,9 @@ Compiler stand_in(int result = 0, const std::string& called = "halide_free") {
   return {[=](const ir::Program&, const Schedule&, const Target&, const std::string& function,
               const fs::path& object) -> Result<Compiled> {
     const fs::path source = object.parent_path() / "kernel.c";
-    TILE_TUNE_CHECK(
-        write_text(source, fmt::format("void {1}(void*, void*);\nint {0}(void* call) {{ {1}(call, 0); return {2}; }}\n",
-                                       function, called, result)));
+    TILE_TUNE_CHECK(tile_tune::base::write_text(
+        source, fmt::format("void {1}(void*, void*);\nint {0}(void* call) {{ {1}(call, 0); return {2}; }}\n", function,
+                            called, result)));
     TILE_TUNE_CHECK(run_tool({"cc", "-c", "-fPIC", source.string(), "-o", object.string()}, "/"));
     return Compiled{"hash", 0, 0};
   }};
@@ -51,7 +51,7 @@ PackageOptions options(const fs::path& directory, const std::string& name = "lib
 std::map<std::string, std::string> snapshot(const fs::path& directory) {
   std::map<std::string, std::string> files;
   for (const auto& entry : fs::recursive_directory_iterator(directory))
-    files[entry.path().string()] = entry.is_regular_file() ? *read_bytes(entry.path()) : "";
+    files[entry.path().string()] = entry.is_regular_file() ? *tile_tune::base::read_bytes(entry.path()) : "";
   return files;
 }
 
@@ -95,32 +95,32 @@ TEST_CASE("what an older package of the name had and the new one lacks is gone, 
 
   // A manifest from elsewhere names other files as its own.
   const fs::path path = out / "share/lib/manifest.json";
-  auto manifest = nlohmann::json::parse(*read_bytes(path));
-  REQUIRE(write_text(scratch.path / "mine.c", ""));
-  REQUIRE(write_text(out / "src/lib/notes.txt", ""));
+  auto manifest = nlohmann::json::parse(*tile_tune::base::read_bytes(path));
+  REQUIRE(tile_tune::base::write_text(scratch.path / "mine.c", ""));
+  REQUIRE(tile_tune::base::write_text(out / "src/lib/notes.txt", ""));
   fs::create_directory(scratch.path / "linked");
-  REQUIRE(write_text(scratch.path / "linked/theirs.o", ""));
+  REQUIRE(tile_tune::base::write_text(scratch.path / "linked/theirs.o", ""));
   for (const char* file : {"../mine.c", "src/lib/../../../mine.c", "lib/libother.a", "src/lib/notes.txt", "lib/lib"})
     manifest["files"][file] = "";
   manifest["files"][(scratch.path / "mine.c").string()] = "";
   manifest["files"]["lib/lib/theirs.o"] = "";
-  REQUIRE(write_text(path, manifest.dump()));
+  REQUIRE(tile_tune::base::write_text(path, manifest.dump()));
   fs::remove_all(out / "lib/lib");
   fs::create_directory_symlink(scratch.path / "linked", out / "lib/lib");
   REQUIRE(write_package_with(stand_in(), kKernel, options(out)));
   CHECK_FALSE(fs::exists(out / "src/lib/f.c"));
   for (const char* kept : {"mine.c", "linked/theirs.o", "out/lib/libother.a", "out/src/lib/notes.txt"})
     CHECK(fs::exists(scratch.path / kept));
-  REQUIRE(write_text(path, "no JSON"));
+  REQUIRE(tile_tune::base::write_text(path, "no JSON"));
   CHECK(write_package_with(stand_in(), kKernel, options(out)));
 }
 
 TEST_CASE("a C++ program takes a library of one letter beside the system's headers") {
   const Scratch scratch;
   REQUIRE(write_package_with(stand_in(), kKernel, options(scratch.path / "out", "f")));
-  REQUIRE(write_text(scratch.path / "main.cpp",
-                     "#include <memory>\n#include <unistd.h>\n#include <f.hpp>\n"
-                     "int main() { return access(\"/\", F_OK) + F_STATUS_OK; }\n"));
+  REQUIRE(tile_tune::base::write_text(scratch.path / "main.cpp",
+                                      "#include <memory>\n#include <unistd.h>\n#include <f.hpp>\n"
+                                      "int main() { return access(\"/\", F_OK) + F_STATUS_OK; }\n"));
   const auto compiled = run_tool({"c++", "-std=c++20", "-fsyntax-only", "-Iout/include", "main.cpp"}, scratch.path);
   if (!compiled) FAIL(render(compiled.error()));
 }

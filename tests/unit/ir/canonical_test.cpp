@@ -3,6 +3,7 @@
 #include <numeric>
 #include <random>
 
+#include "base/sha256.h"
 #include "frontend/ir/canonical.h"
 #include "frontend/ir/json.h"
 #include "programs.h"
@@ -366,7 +367,7 @@ TEST_CASE("a family is one program at all its sizes") {
 }
 
 TEST_CASE("hashes are pinned: databases hold them") {
-  CHECK(sha256_hex("abc") == "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
+  CHECK(base::sha256_hex("abc") == "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
   // The text itself, so that any other implementation can make the hash.
   const char* canonical_matmul =
       "tile-tune content 2\n"
@@ -380,7 +381,7 @@ TEST_CASE("hashes are pinned: databases hold them") {
       R"({"extents":[3,5],"layout":"row","name":"","role":"input","type":"f32"},)"
       R"({"extents":[5,7],"layout":"row","name":"","role":"input","type":"f32"},)"
       R"({"extents":[3,7],"layout":"row","name":"2","role":"output","type":"f32"}]})";
-  CHECK(content_hash(bound_matmul()) == sha256_hex(canonical_matmul));
+  CHECK(content_hash(bound_matmul()) == base::sha256_hex(canonical_matmul));
   CHECK(content_hash(bound_matmul()) == "be494f47a19ae06131b76f725ce8291c682d2b63d9d5230e13eec436b2a3235e");
   CHECK(content_hash(bound_matmul(true)) == "56f72b696ba5c400ba0b39ed81fd33008aebd4f1f0f10fe921fa7a4cb8609f2c");
   CHECK(family_hash(matmul()) == "06005f8174bef19b63bf58c1cf36f757ae9ffb9331b8e5cf27db4605bd0ce8ea");

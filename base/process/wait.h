@@ -1,0 +1,25 @@
+// How processes end.
+#pragma once
+
+#include <sys/types.h>
+
+#include <atomic>
+#include <optional>
+#include <string>
+
+namespace tile_tune::base {
+
+struct Ending {
+  int exit_code = 0;
+  int signal = 0;  // that it was killed by; 0: it ended by itself
+  bool ok() const { return exit_code == 0 && signal == 0; }
+};
+
+/// Of a status that waitpid() gave.
+Ending ending_of(int status);
+
+/// Waits for a child; nullopt if it is none of ours any more. If `stop` (may be null) is set meanwhile, the child's
+/// process group, which it must lead, is killed.
+std::optional<Ending> wait_for(pid_t child, const std::atomic<bool>* stop = nullptr);
+
+}  // namespace tile_tune::base

@@ -1,0 +1,14 @@
+// What `tune` says at the end of a search at many sizes.
+#pragma once
+
+#include <nlohmann/json_fwd.hpp>
+#include <string>
+
+#include "engine/sized/tuning.h"
+
+namespace tile_tune::cli {
+
+std::string summary_text(const engine::FamilyWorkload& workload, const engine::FamilyTuned& tuned);
+nlohmann::json summary_json(const engine::FamilyWorkload& workload, const engine::FamilyTuned& tuned);
+
+}  // namespace tile_tune::cli

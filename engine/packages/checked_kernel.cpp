@@ -1,0 +1,66 @@
+#include "engine/packages/checked_kernel.h"
+
+#include "frontend/ir/index_checks.h"
+#include "search/space/index_checks.h"
+
+namespace tile_tune::engine {
+
+namespace {
+
+Result<codegen::FamilyMember> checked_member(const codegen::Family& checked, const codegen::FamilyMember& member,
+                                             const codegen::Target& target) {
+  TILE_TUNE_TRY(program, checked.program.at(member.at));
+  codegen::Schedule schedule = member.schedule;
+  schedule.runtime = {};
+  schedule = search::with_index_checks(program, schedule, target);
+  if (!member.only) {
+    schedule.in_turn.clear();  // how long loops are is not known
+    TILE_TUNE_TRY(
+        many, codegen::for_all_sizes(program, std::move(schedule), checked.runtime, member.schedule.runtime.guarded));
+    schedule = std::move(many);
+  }
+  return codegen::FamilyMember{member.at, member.only, std::move(program), std::move(schedule), member.record};
+}
+
+Result<codegen::Family> checked_family(const codegen::Family& family, const codegen::Target& target) {
+  codegen::Family checked{family.program, {}, {}, family.table};
+  checked.program.checks_indices = true;
+  if (!family.runtime.empty()) {
+    TILE_TUNE_TRY(runtime, codegen::runtime_sizes_of(checked.program));
+    checked.runtime = std::move(runtime);
+  }
+  for (const auto& one : family.members) {
+    TILE_TUNE_TRY(member, checked_member(checked, one, target));
+    checked.members.push_back(std::move(member));
+  }
+  for (size_t cell = 0; cell < checked.table.size(); ++cell)
+    if (!codegen::serves_cell(checked, checked.members[checked.table[cell]], cell))
+      return failure("no-checked-kernel",
+                     "a kernel for many sizes does not serve all of them with its indices checked");
+  return checked;
+}
+
+}  // namespace
+
+Result<void> add_index_checks(codegen::Kernel& kernel, const codegen::Target& target) {
+  auto program = ir::with_index_checks(kernel.program);
+  const size_t checks = program.outputs.size() - kernel.program.outputs.size();
+  if (checks == 0) return {};
+  auto checked = std::make_shared<codegen::Kernel>(kernel);
+  checked->checks = checks;
+  if (kernel.family) {
+    TILE_TUNE_TRY(family, checked_family(*kernel.family, target));
+    checked->program = family.members.back().program;
+    checked->schedule = family.members.back().schedule;
+    checked->family = std::move(family);
+  } else {
+    checked->schedule = search::with_index_checks(program, kernel.schedule, target);
+    for (auto& variant : checked->variants)
+      variant.schedule = search::with_index_checks(program, variant.schedule, variant.target);
+    checked->program = std::move(program);
+  }
+  kernel.checked = std::move(checked);
+  return {};
+}
+
+}  // namespace tile_tune::engine

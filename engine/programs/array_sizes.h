@@ -1,0 +1,19 @@
+// Sizes of a program from the shapes of the arrays it is run on.
+#pragma once
+
+#include <map>
+#include <string>
+
+#include "frontend/ir/program.h"
+#include "frontend/tensor/array.h"
+
+namespace tile_tune::engine {
+
+/// Arrays by the name of the tensor they are for.
+using NamedArrays = std::map<std::string, tensor::Array>;
+
+/// Every size that a dimension of an array is, together with `given` (from -s). Errors, all of class Mismatch:
+/// dtype-mismatch, rank-mismatch, size-conflict (names both values and where each comes from).
+Result<ir::Sizes> infer_sizes(const ir::Program& program, const NamedArrays& arrays, const ir::Sizes& given);
+
+}  // namespace tile_tune::engine

@@ -1,0 +1,39 @@
+// Stored schedules of a program against its default schedule, here and now: rebuilt, verified, timed in pairs, and what
+// comes out stored as a session of its own (db::kVerifyStrategy).
+#pragma once
+
+#include <atomic>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "db/database.h"
+#include "engine/records/records.h"
+#include "engine/session/session.h"
+#include "search/judge/trial.h"
+
+namespace tile_tune::engine {
+
+/// That the outcome of a re-check holds for this once: the database cannot be written.
+void warn_of_unstored(const Diagnostic& why, const Reporter& report);
+
+/// What came of one stored schedule.
+struct Rechecked {
+  db::BestRow record;
+  search::Measurement measurement;
+  bool stands = false;  // it is what run and build take from now on
+};
+
+/// Stored schedules of a program that were chosen for this instruction set and number of threads, three at most: the
+/// one that run and build take, then what else was ever chosen, in this database or, of merged ones, by others.
+Result<std::vector<db::BestRow>> rivals_of(std::vector<db::Database>& stack, const db::ProgramRow& program,
+                                           const codegen::Target& target);
+
+/// `records` are the stored schedules of `program` (canonical and bound), the one that stands first. Unless `database`
+/// is null, the outcome is stored: what failed or is slower than the default is no longer taken by this tool on this
+/// target, what stands is taken as revalidated. Empty: stopped.
+Result<std::vector<Rechecked>> recheck(const ir::Program& program, const std::vector<db::BestRow>& records,
+                                       const codegen::Target& target, db::Database* database, const Session& session,
+                                       const std::atomic<bool>& stop);
+
+}  // namespace tile_tune::engine

@@ -1,0 +1,133 @@
+#include "engine/records/planned.h"
+
+#include <fmt/format.h>
+
+#include <nlohmann/json.hpp>
+
+#include "base/units.h"
+#include "codegen/lower/compile.h"
+#include "db/stack.h"
+
+namespace tile_tune::engine {
+
+namespace {
+
+/// At the roofline's ridge: two Zen 4 cores reach 483 to 530 GFLOP/s in f32 and stream 98 GB/s.
+constexpr double kFlopsPerByte = 5;
+/// What fits a core's second cache is there when the next step reads it.
+constexpr double kBytesInCache = 1 << 20;
+
+/// As written, a program must be faster by this much: times of two sessions differ by as much for no reason.
+constexpr double kClearlyFaster = 0.97;
+
+/// The time of what was tuned for the target by this version.
+Result<std::optional<double>> tuned_ns(const Workload& workload, const codegen::Target& target,
+                                       std::vector<db::Database>& stack) {
+  const auto fits = [&](const db::BestRow& best) -> Result<bool> {
+    const auto schedule = codegen::schedule_from_json(nlohmann::json::parse(best.schedule_json, nullptr, false));
+    return schedule && codegen::check_for(target, workload.program, *schedule);
+  };
+  TILE_TUNE_TRY(best, db::best_of(stack, workload.row, target_row(target), tool_row(), fits));
+  if (!best || !best->same_target || !best->same_tool || best->median_ns <= 0) return std::nullopt;
+  return best->median_ns;
+}
+
+/// The sums of a program that remain as they are though steps would do with far fewer FLOP.
+struct Remaining {
+  const ir::Program& program;
+  std::vector<plan::Unfactored> sums;
+
+  const std::string& name(const plan::Unfactored& sum) const {
+    const auto& statement = program.statements[static_cast<size_t>(sum.statement)];
+    return program.tensors[static_cast<size_t>(statement.target)].name;
+  }
+};
+
+Remaining remaining(const ir::Program& bound, const std::optional<Workload>& steps) {
+  if (!steps) return {bound, plan::unfactored(bound, {})};
+  const auto path = path_of(steps->row);
+  return {steps->written->program, plan::unfactored(steps->written->program, path ? *path : plan::Path{})};
+}
+
+}  // namespace
+
+plan::TrafficCost cost_of_steps(bool is_deterministic) {
+  if (is_deterministic) return [](double flops, double) { return flops; };
+  return [](double flops, double bytes) { return flops + (bytes > 2 * kBytesInCache ? kFlopsPerByte * bytes : 0); };
+}
+
+Workload planned_workload(const LoadedProgram& loaded, const ir::Program& bound, const ir::Sizes& sizes,
+                          const Session& session) {
+  auto written = make_workload(loaded, bound, sizes);
+  const auto path = plan::best_path(written.program, cost_of_steps(session.settings.deterministic));
+  return workload_in_steps(std::move(written), path);
+}
+
+Workload workload_in_steps(Workload written, const plan::Path& path) {
+  if (path.empty()) return written;
+  db::ProgramRow row = written.row;
+  row.layout += kStepsMark + plan::path_text(path);
+  auto program = program_of(row);
+  if (!program) return written;
+  row.flops = ir::flops(*program);
+  Workload workload{std::move(*program), std::move(row)};
+  workload.written = std::make_shared<const Workload>(std::move(written));
+  return workload;
+}
+
+std::optional<Workload> workload_in_steps(const LoadedProgram& loaded, const ir::Program& bound,
+                                          const Session& session) {
+  // Most programs have no such product, and the canonical form takes its time.
+  if (plan::best_path(bound, cost_of_steps(session.settings.deterministic)).empty()) return std::nullopt;
+  auto workload = planned_workload(loaded, bound, {}, session);
+  return workload.written ? std::optional(std::move(workload)) : std::nullopt;
+}
+
+std::string steps_text(const Workload& workload) {
+  if (!workload.written) return "";
+  return fmt::format("{}, {} ({} as written)", steps_json(workload).at("order").get<std::string>(),
+                     base::format_count(workload.row.flops, "FLOP"),
+                     base::format_count(workload.written->row.flops, "FLOP"));
+}
+
+nlohmann::json steps_json(const Workload& workload) {
+  if (!workload.written) return nullptr;
+  const auto path = path_of(workload.row);
+  return {{"order", path ? plan::path_words(workload.written->program, *path) : ""},
+          {"flops_as_written", workload.written->row.flops}};
+}
+
+std::vector<std::string> unfactored_texts(const ir::Program& bound, const std::optional<Workload>& steps) {
+  const auto rest = remaining(bound, steps);
+  std::vector<std::string> texts;
+  for (const auto& sum : rest.sums)
+    texts.push_back(fmt::format("{}: {} ({}, in steps {})", rest.name(sum), sum.reason,
+                                base::format_count(sum.flops, "FLOP"), base::format_count(sum.possible_flops, "FLOP")));
+  return texts;
+}
+
+nlohmann::json unfactored_json(const ir::Program& bound, const std::optional<Workload>& steps) {
+  const auto rest = remaining(bound, steps);
+  auto sums = nlohmann::json::array();
+  for (const auto& sum : rest.sums)
+    sums.push_back({{"tensor", rest.name(sum)},
+                    {"reason", sum.reason},
+                    {"flops", sum.flops},
+                    {"possible_flops", sum.possible_flops}});
+  return sums;
+}
+
+void tell_of_steps(const Workload& workload, const Reporter& report) {
+  if (workload.written) report.notice(fmt::format("factored: {}", steps_text(workload)));
+}
+
+Result<Workload> faster_form(const Workload& workload, const codegen::Target& target,
+                             std::vector<db::Database>& stack) {
+  if (!workload.written || stack.empty()) return workload;
+  TILE_TUNE_TRY(as_written, tuned_ns(*workload.written, target, stack));
+  if (!as_written) return workload;
+  TILE_TUNE_TRY(in_steps, tuned_ns(workload, target, stack));
+  return in_steps && *as_written < kClearlyFaster * *in_steps ? *workload.written : workload;
+}
+
+}  // namespace tile_tune::engine

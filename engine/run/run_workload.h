@@ -1,0 +1,34 @@
+// Executing a program on arrays: by the reference, or by a kernel in a worker process.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "engine/programs/array_sizes.h"
+#include "engine/records/records.h"
+#include "engine/session/session.h"
+
+namespace tile_tune::engine {
+
+struct EngineChoice {
+  std::string name = "tuned";  // "reference", "default" (schedule) or "tuned"
+  std::string schedule;        // a file to take the schedule from instead; empty: none
+};
+
+struct Executed {
+  std::vector<tensor::Array> outputs;  // in signature order
+  std::string provenance;              // "reference", or ScheduleChoice::provenance
+  std::string rung;                    // "reference", or ScheduleChoice::rung
+};
+
+/// Refuses what is too large for the memory, or for kernels where one is needed (engine/programs/memory.h): run_workload() does so
+/// before anything else.
+Result<void> check_runnable(const ir::Program& program, const EngineChoice& engine);
+
+/// `arrays` holds one for each input; in/out outputs that it has no array for start from initial_value(), with a
+/// warning. Kernels are checked on a sample of their elements against the reference; outputs without elements need
+/// none, unless a schedule is given.
+Result<Executed> run_workload(const Workload& workload, NamedArrays arrays, const EngineChoice& engine,
+                              const Session& session);
+
+}  // namespace tile_tune::engine

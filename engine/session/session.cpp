@@ -1,0 +1,91 @@
+#include "engine/session/session.h"
+
+#include <fmt/format.h>
+#include <pwd.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <sstream>
+
+#include "base/units.h"
+
+namespace tile_tune::engine {
+
+namespace {
+
+/// A variable that is set to nothing counts as not set.
+std::string variable(const char* name) {
+  const char* value = std::getenv(name);
+  return value ? value : "";
+}
+
+Result<std::filesystem::path> data_folder() {
+  // The XDG base directory specification says that relative paths are to be ignored.
+  if (const std::filesystem::path given = variable("XDG_DATA_HOME"); given.is_absolute()) return given;
+  std::string home = variable("HOME");
+  if (home.empty()) {
+    if (const passwd* user = getpwuid(getuid())) home = user->pw_dir;
+  }
+  if (home.empty())
+    return failure("no-home", "there is no home folder to keep the tuning database in", "name a file with --db FILE");
+  return std::filesystem::path(home) / ".local" / "share";
+}
+
+}  // namespace
+
+int Session::threads() const {
+  if (settings.threads > 0) return settings.threads;
+  return std::clamp<int>(static_cast<int>(codegen::available_cores().size()), 1, kMaxThreads);
+}
+
+void Session::warn_of_threads() const {
+  const size_t cpus = codegen::available_cores().size();
+  if (settings.threads <= 0 || static_cast<size_t>(settings.threads) <= cpus) return;
+  report.warn("many-threads",
+              fmt::format("--threads {} is more than the {} that this process may use", settings.threads,
+                          base::format_number(cpus, "CPU")),
+              "threads take turns then, which makes kernels slower and figures a matter of chance");
+}
+
+Result<std::vector<codegen::Target>> Session::targets() const {
+  std::vector<codegen::Target> targets;
+  std::istringstream list(settings.target + ",");  // a list that ends in a comma has an empty name at its end
+  for (std::string name; std::getline(list, name, ',');) {
+    TILE_TUNE_TRY(target, codegen::describe_target(name, threads()));
+    targets.push_back(settings.deterministic ? codegen::deterministic(std::move(target)) : std::move(target));
+  }
+  return targets;
+}
+
+Result<void> Session::check_settings() const {
+  if (settings.target == "host") return {};
+  const auto named = targets();
+  if (!named && named.error().error_class == ErrorClass::Program) return tl::unexpected(named.error());
+  return {};
+}
+
+Result<codegen::Target> Session::target() const {
+  if (settings.target.find(',') != std::string::npos)
+    return fail(ErrorClass::Program, "several-targets", "this command takes one target",
+                "build and tune take several: --target T,T");
+  TILE_TUNE_TRY(all, targets());
+  TILE_TUNE_CHECK(codegen::check_runs_here(all.front()));
+  return all.front();
+}
+
+Result<std::vector<std::filesystem::path>> Session::databases() const {
+  if (!settings.databases.empty())
+    return std::vector<std::filesystem::path>(settings.databases.begin(), settings.databases.end());
+  if (const std::string given = variable("TILE_TUNE_DB"); !given.empty())
+    return std::vector<std::filesystem::path>{given};
+  TILE_TUNE_TRY(folder, data_folder());
+  return std::vector{folder / "tile-tune" / "tuning.db"};
+}
+
+Result<std::filesystem::path> Session::database() const {
+  TILE_TUNE_TRY(all, databases());
+  return all.front();
+}
+
+}  // namespace tile_tune::engine

@@ -1,0 +1,62 @@
+#include "engine/tuning/knowledge.h"
+
+#include <utility>
+
+#include "engine/records/transfer.h"
+#include "engine/records/tuning_store.h"
+
+namespace tile_tune::engine {
+
+namespace {
+
+/// The first is written, the others are read: who shares one may have a newer tile-tune already.
+Result<std::vector<db::Database>> open_databases(const Session& session) {
+  TILE_TUNE_TRY(paths, session.databases());
+  std::vector<db::Database> databases;
+  for (const auto& path : paths) {
+    auto database = db::Database::open(path, databases.empty() ? db::Mode::ReadWrite : db::Mode::ReadOnly);
+    if (!database && database.error().code == "database-newer" && !databases.empty()) {
+      session.report.warn(database.error().code, database.error().message, database.error().note);
+      continue;
+    }
+    if (!database) return tl::unexpected(std::move(database.error()));
+    databases.push_back(std::move(*database));
+  }
+  return databases;
+}
+
+/// Where nothing of its own is stored, the schedules of relatives; those that were asked for before all.
+Result<search::Priors> priors_of(const Workload& workload, const codegen::Target& target, const TuningKey& key,
+                                 const TuningRequest& request, std::vector<db::Database>& databases) {
+  TILE_TUNE_TRY(priors, load_priors(databases, key, workload.program));
+  if (!priors.best && priors.seeds.empty()) {
+    TILE_TUNE_TRY(nearest, transferred_schedules(workload, target, databases, kRelatives));
+    for (auto& one : nearest) priors.seeds.push_back(std::move(one.schedule));
+  }
+  priors.seeds.insert(priors.seeds.begin(), request.seeds.begin(), request.seeds.end());
+  for (const auto& seed : request.seeds) std::erase(priors.faulty, codegen::schedule_id(seed));
+  return priors;
+}
+
+}  // namespace
+
+Result<Knowledge> know(const Workload& workload, const search::Space& space, const TuningRequest& request,
+                       const Session& session) {
+  const auto& target = space.target();
+  Knowledge known{{}, {}, {workload.row, target_row(target), tool_row()}, {}, {}};
+  TILE_TUNE_TRY(path, session.database());
+  known.path = std::move(path);
+  TILE_TUNE_TRY(databases, open_databases(session));
+  known.databases = std::move(databases);
+  TILE_TUNE_TRY(priors, priors_of(workload, target, known.key, request, known.databases));
+  known.priors = std::move(priors);
+  TILE_TUNE_TRY(start, start_session(known.databases.front(), known.key, request, space, session.report));
+  known.start = std::move(start);
+  if (known.start.strategy == search::Strategy::Model)
+    TILE_TUNE_CHECK(
+        load_experience(known.databases, known.key, workload.program, target, known.start.session, known.priors));
+  known.priors.unfinished = known.start.done;
+  return known;
+}
+
+}  // namespace tile_tune::engine

@@ -1,0 +1,120 @@
+#include "search/judge/kernel_abi.h"
+
+#include <cstring>
+
+#include "codegen/lower/compile.h"
+#include "codegen/schedule/loops.h"
+
+namespace tile_tune::search {
+namespace {
+
+halide_type_t halide_type(DType type) {
+  const auto bits = static_cast<uint8_t>(8 * dtype_size(type));
+  switch (type) {
+    case DType::Bool:
+      return {halide_type_uint, 1};
+    case DType::I8:
+    case DType::I16:
+    case DType::I32:
+    case DType::I64:
+      return {halide_type_int, bits};
+    case DType::BF16:
+      return {halide_type_bfloat, bits};
+    case DType::F16:
+    case DType::F32:
+    case DType::F64:
+      return {halide_type_float, bits};
+    case DType::C32:
+    case DType::C64:
+      return {halide_type_float, static_cast<uint8_t>(bits / 2)};
+    case DType::U8:
+    case DType::U16:
+    case DType::U32:
+    case DType::U64:
+      break;
+  }
+  return {halide_type_uint, bits};
+}
+
+std::vector<halide_dimension_t> dimensions_of(const ir::Tensor& tensor) {
+  const auto extents = ir::shape(tensor);
+  const auto strides = codegen::strides(tensor);
+  std::vector<halide_dimension_t> dimensions;
+  const int32_t parts = is_complex(tensor.type) ? 2 : 1;
+  if (parts == 2) dimensions.push_back({0, 2, 1});
+  for (size_t i = 0; i < extents.size(); ++i) {
+    const size_t d = tensor.layout == ir::Layout::Row ? extents.size() - 1 - i : i;
+    dimensions.push_back({0, static_cast<int32_t>(extents[d]), static_cast<int32_t>(strides[d]) * parts});
+  }
+  return dimensions;
+}
+
+// Calls visit(C-order position, storage position) for every element.
+template <typename Visit>
+void for_each_element(const ir::Tensor& tensor, Visit visit) {
+  const auto extents = ir::shape(tensor);
+  const auto strides = codegen::strides(tensor);
+  const int64_t count = ir::element_count(tensor);
+  std::vector<int64_t> subscripts(extents.size(), 0);
+  int64_t storage = 0;
+  for (int64_t element = 0; element < count; ++element) {
+    visit(element, storage);
+    for (size_t d = extents.size(); d-- > 0;) {
+      storage += strides[d];
+      if (++subscripts[d] < extents[d]) break;
+      storage -= strides[d] * extents[d];
+      subscripts[d] = 0;
+    }
+  }
+}
+
+}  // namespace
+
+KernelArguments::KernelArguments(const ir::Program& program, const std::map<int, std::byte*>& memory) {
+  std::map<int, std::byte*> host = memory;
+  for (const int output : program.outputs)
+    if (const auto initial = program.initial_value_of(output)) host[*initial] = memory.at(output);
+  const auto arguments = codegen::kernel_arguments(program);
+  for (const int number : arguments) dimensions_.push_back(dimensions_of(program.tensors[number]));
+  for (size_t i = 0; i < arguments.size(); ++i) {
+    halide_buffer_t buffer{};
+    buffer.host = reinterpret_cast<uint8_t*>(host.at(arguments[i]));
+    buffer.type = halide_type(program.tensors[arguments[i]].type);
+    buffer.dimensions = static_cast<int32_t>(dimensions_[i].size());
+    buffer.dim = dimensions_[i].data();
+    buffers_.push_back(buffer);
+  }
+  for (auto& buffer : buffers_) pointers_.push_back(&buffer);
+}
+
+bool is_c_order(const ir::Tensor& tensor) { return tensor.layout == ir::Layout::Row || tensor.extents.size() < 2; }
+
+int64_t storage_bytes(const ir::Tensor& tensor) {
+  return ir::element_count(tensor) * static_cast<int64_t>(dtype_size(tensor.type));
+}
+
+void to_storage(const ir::Tensor& tensor, const tensor::Array& array, std::byte* storage) {
+  const size_t size = dtype_size(tensor.type);
+  if (is_c_order(tensor)) {
+    std::memcpy(storage, array.data.data(), array.data.size());
+    return;
+  }
+  for_each_element(tensor, [&](int64_t element, int64_t position) {
+    std::memcpy(storage + position * size, array.data.data() + element * size, size);
+  });
+}
+
+tensor::Array from_storage(const ir::Tensor& tensor, const std::byte* storage) {
+  auto array = tensor::Array::zeros(tensor.type, ir::shape(tensor));
+  const size_t size = dtype_size(tensor.type);
+  if (is_c_order(tensor)) {
+    std::memcpy(array.data.data(), storage, array.data.size());
+    return array;
+  }
+  for_each_element(tensor, [&](int64_t element, int64_t position) {
+    std::memcpy(array.data.data() + element * size, storage + position * size, size);
+  });
+  return array;
+}
+
+}  // namespace tile_tune::search

@@ -1,0 +1,26 @@
+#include "search/judge/parallel_loops.h"
+
+#include "tile_tune_rt.h"
+
+static struct tile_tune_context context;
+
+struct loop {
+  int (*task)(void*, int, uint8_t*);
+  void* user_context;
+  uint8_t* closure;
+};
+
+static int run(struct tile_tune_call* call, int index, uint8_t* state) {
+  (void)call;
+  const struct loop* loop = (const struct loop*)state;
+  return loop->task(loop->user_context, index, loop->closure);
+}
+
+void tile_tune_set_loop_threads(int threads) { atomic_store(&context.threads, threads); }
+
+int tile_tune_parallel_loop(void* user_context, int (*task)(void*, int, uint8_t*), int min, int size,
+                            uint8_t* closure) {
+  struct tile_tune_call call = {.context = &context, .working = 1};
+  struct loop loop = {task, user_context, closure};
+  return tile_tune_rt1_do_par_for(&call, run, min, size, (uint8_t*)&loop);
+}

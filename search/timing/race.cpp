@@ -1,0 +1,199 @@
+#include "search/timing/race.h"
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <optional>
+
+#include "search/timing/roofline.h"
+#include "search/timing/statistics.h"
+
+namespace tile_tune::search {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+constexpr int kFewestRounds = 3;  // of the first rung, however long kernels are: a median needs three
+constexpr int kMostRounds = 64;   // of a rung: more would only heat the machine (bundles last 200 us)
+
+// Rounds without a lost core that say more than all rounds of a busy machine together: undisturbed times differ by some
+// two percent, others by the scheduler's time slices.
+constexpr int kCalmRounds = 5;
+
+// A busy machine gets so many times as long to give the rounds that are wanted. With another process on one of two
+// cores, kernels of 10 ms on both, 10 % apart, were ranked rightly in 37 of 40 races with three times as long, in all
+// of 40 with eight; shorter ones in 199 of 200 with three (Zen 4; tests/performance/timing). Finals are decided by
+// intervals, which tell when they are too wide.
+constexpr double kRacePatience = 8, kFinalsPatience = 3;
+
+double seconds_since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
+
+std::vector<int> running_from(const std::vector<Contestant>& contestants, size_t first) {
+  std::vector<int> numbers;
+  for (size_t i = first; i < contestants.size(); ++i)
+    if (contestants[i].running()) numbers.push_back(static_cast<int>(i));
+  return numbers;
+}
+
+// One sample of each, paired with the default's of the same round.
+void run_round(Bench& bench, std::vector<Contestant>& contestants, std::vector<int> numbers, std::mt19937_64& engine) {
+  shuffle(numbers, engine);
+  std::vector<Sample> samples(contestants.size());
+  for (const int number : numbers) samples[number] = take_sample(bench, contestants[number]);
+  book_round(contestants, numbers, samples, std::nullopt);
+}
+
+std::vector<double> scores(const std::vector<Contestant>& contestants) {
+  std::vector<double> result;
+  for (const auto& contestant : contestants) {
+    const auto& timing = contestant.timing;
+    // Without a default to be paired with, plain times must do.
+    if (!timing.log_ratios.empty())
+      result.push_back(median(timing.log_ratios));
+    else
+      result.push_back(timing.samples_ns.empty() ? 0 : -std::log(median(timing.samples_ns)));
+  }
+  return result;
+}
+
+// What a last look at everybody's results takes, which no race may leave out: a call of each, and the comparison.
+double seconds_to_collect(const std::vector<Contestant>& contestants) {
+  constexpr double kComparing = 2;  // times as long as the call: outputs are read and compared element by element
+  double ns = 0;
+  for (const auto& contestant : contestants)
+    if (contestant.running() && !contestant.timing.samples_ns.empty()) ns += median(contestant.timing.samples_ns);
+  return (1 + kComparing) * ns * 1e-9;
+}
+
+void run_rungs(Bench& bench, std::vector<Contestant>& contestants, const Race& protocol, Deadline deadline) {
+  std::mt19937_64 engine(protocol.seed);
+  const auto exempt = static_cast<size_t>(protocol.exempt);
+  std::vector<int> alive = running_from(contestants, exempt);
+  const int rungs = halving_rungs(static_cast<int>(alive.size()));
+  const double total = protocol.seconds_per_kernel * static_cast<double>(running_from(contestants, 0).size());
+  for (int rung = 0; rung < rungs; ++rung) {
+    const auto start = Clock::now();
+    const int fewest = rung == 0 ? kFewestRounds : 1;
+    std::vector<int> numbers;
+    for (int round = 0; round < kMostRounds && !deadline.passed(); ++round) {
+      const double elapsed = seconds_since(start), wanted = total / rungs;
+      const bool calm = fewest_calm(contestants, numbers) >= std::min(round, kCalmRounds);
+      if (round >= fewest && elapsed >= (calm ? wanted : kRacePatience * wanted)) break;
+      numbers.clear();
+      for (size_t i = 0; i < exempt; ++i)
+        if (contestants[i].running()) numbers.push_back(static_cast<int>(i));
+      for (const int number : alive)
+        if (contestants[number].running()) numbers.push_back(number);
+      run_round(bench, contestants, numbers, engine);
+    }
+    alive = better_half(alive, scores(contestants));
+  }
+}
+
+// Whether all rounds go with the probes in them, each as long as the fastest kernel or up to 20 ms, or a pass over all
+// that the program reads and writes; sizing them takes dozens of such.
+bool has_time_for_probes(const ir::Program& program, const std::vector<Contestant>& contestants,
+                         const std::vector<double>& call_ns, const Finals& protocol, Deadline deadline) {
+  constexpr double kSizing = 20, kLongestProbe = 20e-3;
+  constexpr double kBytesPerSecond = 1e10;  // less than the memory of any machine of today
+  const double fastest = *std::min_element(call_ns.begin(), call_ns.end()) * 1e-9;
+  const double arithmetic = std::min(fastest, kLongestProbe);
+  const double streams = std::max(arithmetic, ir::traffic(program).total() / kBytesPerSecond);
+  double round = arithmetic + streams;
+  for (size_t i = 0, next = 0; i < contestants.size() && next < call_ns.size(); ++i)
+    if (contestants[i].running()) round += static_cast<double>(contestants[i].calls) * call_ns[next++] * 1e-9;
+  return kSizing * (arithmetic + streams) + protocol.rounds * round < deadline.left();
+}
+
+/// Whether there was time for a first call of everybody.
+bool all_screened(const std::vector<Contestant>& contestants) {
+  return std::all_of(contestants.begin(), contestants.end(), [](const Contestant& contestant) {
+    return !contestant.running() || !contestant.timing.samples_ns.empty();
+  });
+}
+
+/// Everybody as they are, without a last look at what they compute.
+Reply untimed(std::vector<Contestant>& contestants) {
+  Reply reply;
+  for (auto& contestant : contestants) reply.timings.push_back(std::move(contestant.timing));
+  return reply;
+}
+
+void forget_screening(std::vector<Contestant>& contestants) {
+  for (auto& contestant : contestants)
+    if (contestant.running()) contestant.timing.samples_ns.clear();
+}
+
+}  // namespace
+
+Reply race(const Problem& problem, const std::vector<std::filesystem::path>& libraries, const Race& protocol,
+           Deadline deadline, double call_seconds, int reply_fd) {
+  Bench bench(problem, call_seconds, reply_fd);
+  auto contestants = load_contestants(libraries);
+  screen(bench, contestants, protocol.exempt, deadline);
+  const Deadline last_round{deadline.at - seconds_to_collect(contestants)};
+  forget_screening(contestants);
+  run_rungs(bench, contestants, protocol, last_round);
+  keep_calm(contestants, kCalmRounds);
+  return collect(bench, contestants);
+}
+
+Reply finals(const Problem& problem, const std::vector<std::filesystem::path>& libraries, const Finals& protocol,
+             Deadline deadline, const Runtime& runtime, double call_seconds, int reply_fd) {
+  Bench bench(problem, call_seconds, reply_fd);
+  auto contestants = load_contestants(libraries);
+  screen(bench, contestants, static_cast<int>(contestants.size()), deadline);
+  if (!all_screened(contestants)) {
+    forget_screening(contestants);
+    return untimed(contestants);
+  }
+  const Deadline last_round{deadline.at - seconds_to_collect(contestants)};
+  std::vector<double> call_ns;
+  for (const auto& contestant : contestants)
+    if (contestant.running()) call_ns.push_back(median(contestant.timing.samples_ns));
+  forget_screening(contestants);
+  if (call_ns.empty()) return collect(bench, contestants);
+  std::optional<Roofline> roofline;
+  if (has_time_for_probes(problem.program, contestants, call_ns, protocol, last_round))
+    roofline.emplace(problem.program, runtime, *std::min_element(call_ns.begin(), call_ns.end()));
+  else
+    for (auto& contestant : contestants) contestant.timing.hurried = true;
+
+  std::mt19937_64 engine(protocol.seed);
+  const auto start = Clock::now();
+  std::vector<int> numbers = running_from(contestants, 0);
+  const auto goes_on = [&](int round) {
+    if (last_round.passed()) return false;
+    const double elapsed = seconds_since(start);
+    if (round < protocol.rounds || elapsed < protocol.seconds) return true;
+    // On only as long as that promises enough calm rounds: of a machine that stays busy patience makes no quiet one.
+    const int calm = fewest_calm(contestants, numbers);
+    const double longest = kFinalsPatience * protocol.seconds;
+    return calm < protocol.rounds && elapsed < longest && calm * longest >= protocol.rounds * elapsed;
+  };
+  for (int round = 0; goes_on(round) && !numbers.empty(); ++round, numbers = running_from(contestants, 0)) {
+    // The probes are two more runners in the round, at a random place of it like everybody.
+    const int flop_probe = static_cast<int>(contestants.size()), stream_probe = flop_probe + 1;
+    std::vector<Sample> samples(contestants.size());
+    Probes probes;
+    std::vector<int> order = numbers;
+    if (roofline) order.insert(order.end(), {flop_probe, stream_probe});
+    shuffle(order, engine);
+    for (const int number : order) {
+      if (number == flop_probe)
+        probes.flop_ns = roofline->flop_limit_ns();
+      else if (number == stream_probe)
+        probes.stream_ns = roofline->stream_limit_ns();
+      else
+        samples[number] = take_sample(bench, contestants[number]);
+    }
+    // A round counts for all or for none, so that any two can be compared round by round.
+    const bool lost = std::any_of(samples.begin(), samples.end(), [](const Sample& sample) { return sample.switched; });
+    for (Sample& sample : samples) sample.switched = lost;
+    book_round(contestants, numbers, samples, roofline ? std::optional(probes) : std::nullopt);
+  }
+  keep_calm(contestants, protocol.rounds);
+  return collect(bench, contestants);
+}
+
+}  // namespace tile_tune::search

@@ -1,0 +1,122 @@
+#include "search/timing/side_by_side.h"
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <limits>
+
+#include "search/timing/roofline.h"
+#include "search/timing/statistics.h"
+#include "search/timing/threads.h"
+
+namespace tile_tune::search {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+// After one call alone, products of 500 x 26x72x26 took 440 us of ours and 348 of libxsmm's, whose OpenMP threads still
+// spun; 270 and 290 after 3 ms of calls, as in races, which never pause (two Zen 4 cores).
+constexpr double kWarmSeconds = 1e-3;
+
+double seconds_since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
+
+// First calls with the libraries free to look at the whole machine; then their threads have places.
+void wake(Bench& bench, std::vector<Contestant>& contestants, ThreadPlacement& placement) {
+  for (auto& contestant : contestants) {
+    if (!contestant.running()) continue;
+    placement.open();
+    const Sample first = bench.sample(*contestant.kernel, 1);
+    placement.close();
+    wait_for_quiet();
+    if (first.code != 0) {
+      const Reply fault = run_fault(first.code);
+      contestant.timing.outcome = fault.outcome;
+      contestant.timing.reason = fault.reason;
+    }
+    contestant.timing.note = contestant.kernel->note();
+  }
+}
+
+// Calls a sample takes, and who is out of the question: `slow_factor` times slower than the best.
+void screen_quietly(Bench& bench, std::vector<Contestant>& contestants, const SideBySide& protocol,
+                    ThreadPlacement& placement) {
+  double best = std::numeric_limits<double>::infinity();
+  std::vector<double> times(contestants.size(), 0);
+  for (size_t i = 0; i < contestants.size(); ++i) {
+    if (!contestants[i].running()) continue;
+    wait_for_quiet();
+    std::vector<double> calls;
+    for (int call = 0; call < 4; ++call) {
+      calls.push_back(bench.sample(*contestants[i].kernel, 1).ns);
+      placement.close();
+    }
+    times[i] = median({calls.begin() + 1, calls.end()});
+    best = std::min(best, times[i]);
+    contestants[i].calls = calls_per_sample(times[i]);
+  }
+  for (size_t i = static_cast<size_t>(protocol.exempt); i < contestants.size(); ++i) {
+    if (!contestants[i].running() || times[i] <= protocol.slow_factor * best) continue;
+    contestants[i].timing.outcome = Outcome::Slow;
+    contestants[i].timing.samples_ns = {times[i]};
+  }
+}
+
+// The first call wakes the threads; to give places to new ones takes so long that a pool's are asleep again, and the
+// calls after that bring data and clocks to where they stay.
+Sample quiet_sample(Bench& bench, Contestant& contestant, ThreadPlacement& placement) {
+  wait_for_quiet();
+  bench.sample(*contestant.kernel, 1);
+  placement.close();
+  const auto start = Clock::now();
+  do {
+    bench.sample(*contestant.kernel, 1);
+  } while (seconds_since(start) < kWarmSeconds);
+  return take_sample(bench, contestant);
+}
+
+}  // namespace
+
+Reply side_by_side(const Problem& problem, const std::vector<std::filesystem::path>& libraries,
+                   const SideBySide& protocol, const Runtime& runtime, double call_seconds, int reply_fd) {
+  ThreadPlacement placement(runtime.cores());
+  Bench bench(problem, call_seconds, reply_fd);
+  placement.open();
+  auto contestants = load_contestants(libraries);
+  placement.close();
+  wake(bench, contestants, placement);
+  screen_quietly(bench, contestants, protocol, placement);
+  double fastest = std::numeric_limits<double>::infinity();
+  for (const auto& contestant : contestants)
+    if (contestant.running()) fastest = std::min(fastest, bench.sample(*contestant.kernel, 1).ns);
+  if (!std::isfinite(fastest)) return collect(bench, contestants);
+  wait_for_quiet();
+  Roofline roofline(problem.program, runtime, fastest);
+
+  std::mt19937_64 engine(protocol.seed);
+  const auto start = Clock::now();
+  for (int round = 0; round < protocol.rounds || seconds_since(start) < protocol.seconds; ++round) {
+    std::vector<int> order;
+    for (size_t i = 0; i < contestants.size(); ++i)
+      if (contestants[i].running()) order.push_back(static_cast<int>(i));
+    if (order.empty()) break;
+    const std::vector<int> numbers = order;
+    const int flop_probe = static_cast<int>(contestants.size()), stream_probe = flop_probe + 1;
+    order.insert(order.end(), {flop_probe, stream_probe});
+    shuffle(order, engine);
+    std::vector<Sample> samples(contestants.size());
+    Probes probes;
+    for (const int number : order) {
+      if (number < flop_probe) {
+        samples[number] = quiet_sample(bench, contestants[number], placement);
+        continue;
+      }
+      wait_for_quiet();
+      (number == flop_probe ? probes.flop_ns : probes.stream_ns) =
+          number == flop_probe ? roofline.flop_limit_ns() : roofline.stream_limit_ns();
+    }
+    book_round(contestants, numbers, samples, probes);
+  }
+  return collect(bench, contestants);
+}
+
+}  // namespace tile_tune::search

@@ -1,0 +1,209 @@
+#include "search/timing/timing.h"
+
+#include <fmt/format.h>
+#include <sys/resource.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <limits>
+
+#include "search/timing/statistics.h"
+
+namespace tile_tune::search {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+constexpr int kScreeningCalls = 3;    // after one untimed
+constexpr double kSlowFactor = 3;     // the same
+constexpr double kLongCallNs = 50e6;  // a call this long needs no second one to be recognised as slow
+
+// Of a sample's time, what a thread of it may wait for a core. On two threads both together waited 0.003 to 0.013 where
+// nobody else wanted one, 0.1 to 1.1 with another process on one of two (products of 256 x 256 x 256 on two threads,
+// Zen 4).
+constexpr double kMostWaiting = 0.05;
+constexpr double kSwitchedShare = 0.25;  // of the samples: beyond it a quartile moves
+constexpr double kSpread = 0.15;         // as is_disturbed() says
+
+double spread(const std::vector<double>& logarithms) {
+  return logarithms.empty() ? 0 : quantile(logarithms, 0.75) - quantile(logarithms, 0.25);
+}
+
+long involuntary_switches() {
+  rusage usage{};
+  getrusage(RUSAGE_SELF, &usage);
+  return usage.ru_nivcsw;
+}
+
+/// Keeps the values whose flag is set; a list of another length (nothing was booked) stays as it is.
+void keep_where(const std::vector<bool>& flags, std::vector<double>& values) {
+  if (values.size() != flags.size()) return;
+  std::vector<double> kept;
+  for (size_t i = 0; i < values.size(); ++i)
+    if (flags[i]) kept.push_back(values[i]);
+  values = std::move(kept);
+}
+
+void put_out(Contestant& contestant, const Reply& fault) {
+  contestant.timing.outcome = fault.outcome;
+  contestant.timing.reason = fault.reason;
+}
+
+// The time of a call in the first few, none timed before the untimed one: its median; less of them where it is long.
+double screening_time(Bench& bench, Contestant& contestant, double best) {
+  std::vector<double> times;
+  for (int call = 0; call <= kScreeningCalls; ++call) {
+    const Sample sample = bench.sample(*contestant.kernel, 1);
+    if (sample.code != 0) {
+      put_out(contestant, run_fault(sample.code));
+      return 0;
+    }
+    if (call > 0) times.push_back(sample.ns);
+    const bool hopeless = sample.ns > kLongCallNs && sample.ns > kSlowFactor * best;
+    const bool long_enough = call > 0 && sample.ns > kLongCallNs;
+    if (hopeless && times.empty()) times.push_back(sample.ns);
+    if (hopeless || long_enough) break;
+  }
+  contestant.timing.samples_ns = times;
+  return median(times);
+}
+
+}  // namespace
+
+Bench::Bench(const Problem& problem, double call_seconds, int reply_fd)
+    : problem_(problem), call_seconds_(call_seconds), buffers_(problem, Flush::Begin) {
+  buffers_.prepare_outputs(std::byte{0});
+  watch_guards(&buffers_, reply_fd);
+}
+
+KernelCall& Bench::call_of(const Kernel& kernel) {
+  return calls_.try_emplace(&kernel, problem_.program, kernel, buffers_, Flush::Begin).first->second;
+}
+
+Sample Bench::sample(const Kernel& kernel, int64_t calls) {
+  buffers_.restore();
+  Sample sample;
+  KernelCall& run = call_of(kernel);
+  if (problem_.program.cold) {
+    calls = 1;
+    buffers_.evict();
+    run.evict();
+  }
+  const CallLimit limit(call_seconds_ + kMinSampleNs * 1e-9);
+  const long switches = involuntary_switches();
+  cores_.begin();
+  const auto start = Clock::now();
+  for (int64_t call = 0; call < calls && sample.code == 0; ++call) sample.code = run();
+  const auto stop = Clock::now();
+  const double spent = std::chrono::duration<double, std::nano>(stop - start).count();
+  sample.ns = spent / static_cast<double>(calls);
+  sample.switched = involuntary_switches() != switches || cores_.longest_wait_ns() > kMostWaiting * spent;
+  return sample;
+}
+
+Reply Bench::check(const Kernel& kernel) {
+  buffers_.prepare_outputs(std::byte{0xFF});
+  const CallLimit limit(call_seconds_);
+  KernelCall& run = call_of(kernel);
+  if (const int code = run(); code != 0) return run_fault(code);
+  for (const auto& trespass : {buffers_.trespass(), run.trespass()})
+    if (!trespass.empty()) return Reply::fault(Outcome::Wrong, trespass);
+  return compare_outputs(problem_, buffers_);
+}
+
+std::vector<Contestant> load_contestants(const std::vector<std::filesystem::path>& libraries) {
+  std::vector<Contestant> contestants;
+  for (const auto& library : libraries) {
+    Contestant contestant{Kernel::load(library), 1, {}};
+    if (!contestant.kernel) put_out(contestant, Reply::fault(Outcome::CompileError, contestant.kernel.error().message));
+    contestants.push_back(std::move(contestant));
+  }
+  return contestants;
+}
+
+bool is_disturbed(const Timing& timing) {
+  const auto taken = static_cast<double>(timing.samples_ns.size()) + timing.left_out;
+  std::vector<double> times = timing.samples_ns;
+  for (double& time : times) time = std::log(time);
+  return timing.switched > kSwitchedShare * taken || spread(times) > kSpread || spread(timing.log_ratios) > kSpread;
+}
+
+Reply collect(Bench& bench, std::vector<Contestant>& contestants) {
+  Reply reply;
+  for (auto& contestant : contestants) {
+    if (contestant.running())
+      if (const Reply check = bench.check(*contestant.kernel); check.outcome != Outcome::Ok) {
+        contestant.timing.outcome = check.outcome;
+        contestant.timing.reason = "after many calls " + check.reason;
+      }
+    reply.timings.push_back(std::move(contestant.timing));
+  }
+  return reply;
+}
+
+void book_round(std::vector<Contestant>& contestants, const std::vector<int>& numbers,
+                const std::vector<Sample>& samples, const std::optional<Probes>& probes) {
+  for (const int number : numbers) {
+    const Sample &sample = samples[number], &standard = samples[0];
+    if (sample.ns <= 0) continue;
+    auto& timing = contestants[number].timing;
+    contestants[number].calm.push_back(!sample.switched && !standard.switched);
+    if (standard.ns > 0) timing.log_ratios.push_back(std::log(standard.ns / sample.ns));
+    if (!probes) continue;
+    timing.flop_fractions.push_back(probes->flop_ns / sample.ns);
+    timing.bandwidth_fractions.push_back(probes->stream_ns / sample.ns);
+  }
+}
+
+int fewest_calm(const std::vector<Contestant>& contestants, const std::vector<int>& numbers) {
+  int fewest = std::numeric_limits<int>::max();
+  for (const int number : numbers) {
+    const auto& calm = contestants[number].calm;
+    if (contestants[number].running())
+      fewest = std::min(fewest, static_cast<int>(std::count(calm.begin(), calm.end(), true)));
+  }
+  return fewest;
+}
+
+void keep_calm(std::vector<Contestant>& contestants, int enough) {
+  for (auto& [kernel, calls, timing, calm] : contestants) {
+    const auto kept = std::count(calm.begin(), calm.end(), true);
+    if (kept < enough) continue;
+    timing.left_out = static_cast<int>(calm.size()) - static_cast<int>(kept);
+    for (auto* values : {&timing.samples_ns, &timing.log_ratios, &timing.flop_fractions, &timing.bandwidth_fractions})
+      keep_where(calm, *values);
+  }
+}
+
+Sample take_sample(Bench& bench, Contestant& contestant) {
+  Sample sample = bench.sample(*contestant.kernel, contestant.calls);
+  if (sample.code != 0) {
+    put_out(contestant, run_fault(sample.code));
+    sample.ns = 0;
+    return sample;
+  }
+  contestant.timing.samples_ns.push_back(sample.ns);
+  contestant.timing.switched += sample.switched;
+  return sample;
+}
+
+void screen(Bench& bench, std::vector<Contestant>& contestants, int exempt, Deadline deadline) {
+  double best = std::numeric_limits<double>::infinity();
+  std::vector<double> times(contestants.size(), 0);
+  for (size_t i = 0; i < contestants.size(); ++i) {
+    if (!contestants[i].running() || deadline.passed()) continue;
+    times[i] = screening_time(bench, contestants[i], best);
+    if (!contestants[i].running()) continue;
+    best = std::min(best, times[i]);
+    contestants[i].calls = calls_per_sample(times[i]);
+  }
+  for (size_t i = static_cast<size_t>(exempt); i < contestants.size(); ++i) {
+    if (!contestants[i].running() || times[i] <= kSlowFactor * best) continue;
+    put_out(contestants[i],
+            Reply::fault(Outcome::Slow, fmt::format("{:.1f} times slower than the best", times[i] / best)));
+    if (contestants[0].running()) contestants[i].timing.log_ratios = {std::log(times[0] / times[i])};
+  }
+}
+
+}  // namespace tile_tune::search

@@ -1,0 +1,84 @@
+// Calling kernels against the clock; what races and finals share.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <vector>
+
+#include "search/judge/kernel_call.h"
+#include "search/judge/verify.h"
+#include "search/timing/deadline.h"
+#include "search/timing/threads.h"
+
+namespace tile_tune::search {
+
+struct Sample {
+  double ns = 0;          // mean of the calls
+  int code = 0;           // of the first call that failed, which ends the sample
+  bool switched = false;  // one of our threads had no core for some of it, though it could have run
+};
+
+/// Kernels of one problem on one set of buffers, so that addresses and alignment are the same for all.
+class Bench {
+ public:
+  Bench(const Problem& problem, double call_seconds, int reply_fd);
+  /// `calls` calls back to back, or one where the program is judged with cold caches. In/out outputs have their initial
+  /// value before the first. Constants are packed before the first of all, so the kernel must stay where it is.
+  Sample sample(const Kernel& kernel, int64_t calls);
+  /// Runs once more and compares: what was right before the race must still be right after it.
+  Reply check(const Kernel& kernel);
+
+ private:
+  KernelCall& call_of(const Kernel& kernel);
+
+  const Problem& problem_;
+  double call_seconds_;
+  Buffers buffers_;
+  std::map<const Kernel*, KernelCall> calls_;
+  CoreWatch cores_;
+};
+
+struct Contestant {
+  Result<Kernel> kernel;
+  int64_t calls = 1;  // of a sample
+  Timing timing;
+  std::vector<bool> calm = {};  // one a round: no core was lost in its sample, nor in the default's (finals: in any)
+  bool running() const { return timing.outcome == Outcome::Ok; }
+};
+
+/// Loads each library; those that do not load are out.
+std::vector<Contestant> load_contestants(const std::vector<std::filesystem::path>& libraries);
+
+/// Takes a sample and books it; a failing call puts the contestant out, and the sample's time is 0.
+Sample take_sample(Bench& bench, Contestant& contestant);
+
+/// What the roofline probes say a call would take at their limits.
+struct Probes {
+  double flop_ns = 0, stream_ns = 0;
+};
+
+/// Books a round of `numbers` against contestant 0 and against its probes; `samples`: one a contestant.
+void book_round(std::vector<Contestant>& contestants, const std::vector<int>& numbers,
+                const std::vector<Sample>& samples, const std::optional<Probes>& probes);
+
+/// The fewest calm rounds that one of `numbers` has.
+int fewest_calm(const std::vector<Contestant>& contestants, const std::vector<int>& numbers);
+
+/// Drops the rounds of each contestant in which the system took a core, if at least `enough` others remain.
+void keep_calm(std::vector<Contestant>& contestants, int enough);
+
+/// True if a timing is not to be believed: a thread had no core in more than a quarter of the samples, or the
+/// interquartile range of the times, or of their ratios to the default's, is over 15 % (single-run
+/// differences below that mean nothing on a shared machine). Both, since the default's ratios are all
+/// 1, and what slows everybody alike leaves ratios as they are.
+bool is_disturbed(const Timing& timing);
+
+/// Timings of everybody, after a last look at whether those still in are still right.
+Reply collect(Bench& bench, std::vector<Contestant>& contestants);
+
+/// First calls of every running contestant: warms it up, and sets how many calls make a sample. One several times
+/// slower than the best is out, unless it is among the first `exempt`. Those whose turn comes after the deadline are
+/// not called at all.
+void screen(Bench& bench, std::vector<Contestant>& contestants, int exempt, Deadline deadline);
+
+}  // namespace tile_tune::search

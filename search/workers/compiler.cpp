@@ -1,0 +1,51 @@
+#include "search/workers/compiler.h"
+
+#include <unistd.h>
+
+#include "codegen/lower/runtime_cache.h"
+#include "frontend/ir/canonical.h"
+
+namespace tile_tune::search {
+namespace {
+
+constexpr int64_t kExtent = 8;
+
+// o(i) = a(i)
+ir::Program smallest_program() {
+  ir::Program program;
+  program.name = "warm_up";
+  program.tensors = {{"a", DType::F32, {kExtent}, ir::Role::Input}, {"o", DType::F32, {kExtent}, ir::Role::Output}};
+  program.inputs = {0};
+  program.outputs = {1};
+  ir::Statement statement;
+  statement.target = 1;
+  statement.subscripts = {ir::AffineExpr::index(0)};
+  statement.indices = {{"i", 0, kExtent, ""}};
+  statement.value = ir::make_expr(DType::F32, ir::Read{0, {ir::AffineExpr::index(0)}});
+  program.statements = {statement};
+  return ir::canonicalize(program);
+}
+
+Result<void> warm_up(const codegen::Target& target, const std::filesystem::path& directory) {
+  codegen::StageSchedule stage;
+  stage.tiles = {{kExtent}};
+  stage.order = {{0}};
+  // Workers of a session warm up side by side in one directory.
+  const auto object = directory / ("warm-up-" + std::to_string(getpid()) + ".o");
+  auto compiled = codegen::compile_object(smallest_program(), {{stage}}, target, "warm_up", object);
+  std::error_code ignored;
+  std::filesystem::remove(object, ignored);
+  if (!compiled) return tl::unexpected(compiled.error());
+  return {};
+}
+
+}  // namespace
+
+Compiler halide_compiler() {
+  const auto runtime = [](const codegen::Target& target, const std::filesystem::path& object) {
+    return codegen::cached_runtime(target, object);
+  };
+  return {codegen::compile_object, runtime, warm_up, codegen::compile_autoscheduled};
+}
+
+}  // namespace tile_tune::search

@@ -1,0 +1,505 @@
+#include "search/workers/workers.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "base/disk_space.h"
+#include "frontend/ir/json.h"
+#include "search/timing/roofline.h"
+#include "search/timing/statistics.h"
+#include "search/timing/timing.h"
+#include "search/workers/child.h"
+
+namespace tile_tune::search {
+namespace {
+
+constexpr const char* kRuntime = "runtime.o";
+
+// CPU time for compiling the default schedule, without which there is nothing to compare with: no limit that suits
+// candidates, of which there are many, may cost it.
+constexpr double kDefaultBuildSeconds = 120;
+
+// A candidate may take so many times as long to compile as the default. Of 3,896 trials of the public suite those that
+// ran at 0.97 of the default's speed or above took at most 2.7 times as long; the 64 that no 10 s sufficed for took
+// 640 s of compiling, all others together 1,700 (two Zen 4 cores).
+constexpr double kBuildFactor = 4;
+
+// Kernels handed out together to be verified. Each has the program's tensors in memory several times, which together
+// may take an eighth of the machine's: others work on it too, and a container may have less.
+size_t verified_at_once(const ir::Program& program) {
+  constexpr double kShare = 1.0 / 8;
+  const Limits nothing_else{.memory_bytes = 0};
+  const auto each = static_cast<double>(limits_of_calls(nothing_else, 1, program, 1).memory_bytes);
+  const double memory = static_cast<double>(sysconf(_SC_PHYS_PAGES)) * static_cast<double>(sysconf(_SC_PAGESIZE));
+  return static_cast<size_t>(std::max(kShare * memory / std::max(each, 1.0), 1.0));
+}
+
+int job_count(const WorkerOptions& options) {
+  return options.jobs > 0 ? options.jobs : static_cast<int>(codegen::available_cores().size());
+}
+
+tl::unexpected<Diagnostic> no_space(const Reply& reply) {
+  return failure("disk-full", reply.reason, base::kNoSpaceNote);
+}
+
+void record_fault(Measurement& measurement, const Reply& reply) {
+  measurement.outcome = reply.outcome;
+  measurement.reason = reply.reason;
+}
+
+// What a race or the finals say of a kernel, beside what was known of it.
+void record_timing(Measurement& measurement, const Timing& timing, bool alone) {
+  measurement.outcome = timing.outcome;
+  measurement.reason = timing.reason;
+  measurement.samples_ns = timing.samples_ns;
+  measurement.log_ratios = timing.log_ratios;
+  measurement.median_ns = timing.samples_ns.empty() ? 0 : median(timing.samples_ns);
+  measurement.ratio = timing.log_ratios.empty() ? 0 : std::exp(median(timing.log_ratios));
+  measurement.disturbed = !alone || is_disturbed(timing);
+  measurement.hurried = timing.hurried;
+}
+
+// `from_memory`: the program's tensors are larger than the last cache, so that memory bandwidth limits it at all.
+void record_intervals(Measurement& measurement, const Timing& timing, bool from_memory, uint64_t seed) {
+  if (timing.outcome != Outcome::Ok || timing.log_ratios.empty()) return;
+  const Interval ratio = bootstrap_median(timing.log_ratios, seed);
+  measurement.ratio_lo = std::exp(ratio.lo);
+  measurement.ratio_hi = std::exp(ratio.hi);
+  measurement.roof_unknown = timing.flop_fractions.empty();
+  if (measurement.roof_unknown) return;
+  measurement.flop_fraction = median(timing.flop_fractions);
+  if (from_memory) measurement.bandwidth_fraction = median(timing.bandwidth_fractions);
+  // The roofline is the lower of the two limits: whichever the kernel is closer to is the one that binds.
+  const bool compute_bound = measurement.flop_fraction >= measurement.bandwidth_fraction;
+  const Interval peak = bootstrap_median(compute_bound ? timing.flop_fractions : timing.bandwidth_fractions, seed);
+  measurement.peak_fraction = std::max(measurement.flop_fraction, measurement.bandwidth_fraction);
+  measurement.peak_fraction_lo = peak.lo;
+  measurement.peak_fraction_hi = peak.hi;
+}
+
+// What a worker leaves of the time, so that its answer is here before the time is over and its processes are killed.
+double seconds_to_answer(Deadline deadline) {
+  constexpr double kMargin = 0.1, kShare = 0.1, kLeast = 0.01;
+  const double left = deadline.left();
+  if (!std::isfinite(left)) return 0;
+  return std::max(left - std::max(kMargin, kShare * left), kLeast);
+}
+
+// The time was over before its first round.
+bool is_untimed(const Timing& timing) { return timing.outcome == Outcome::Ok && timing.samples_ns.empty(); }
+
+// Where the default, the first, failed, there is nothing that the others could have been compared with.
+bool was_cut_short(const std::vector<Timing>& timings) {
+  return timings.empty() ||
+         (timings[0].outcome == Outcome::Ok && std::any_of(timings.begin(), timings.end(), is_untimed));
+}
+
+std::string key_of(const ir::Program& program) {
+  return ir::to_json(program).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+}
+
+}  // namespace
+
+Workers::Workers(ir::Program program, const codegen::Schedule& default_schedule, WorkerOptions options,
+                 SessionDirectory directory)
+    : program_(std::move(program)),
+      options_(std::move(options)),
+      directory_(std::move(directory)),
+      deadline_(options_.deadline),
+      seeds_(options_.seed),
+      pool_(options_.command, job_count(options_), setup(), options_.stop, options_.onlooker) {
+  default_id_ = know(default_schedule);
+}
+
+Result<std::unique_ptr<Workers>> Workers::start(ir::Program program, const codegen::Schedule& default_schedule,
+                                                WorkerOptions options) {
+  TILE_TUNE_TRY(directory, SessionDirectory::create());
+  std::unique_ptr<Workers> workers(
+      new Workers(std::move(program), default_schedule, std::move(options), std::move(directory)));
+  TILE_TUNE_CHECK(workers->set_up());
+  return workers;
+}
+
+Result<void> Workers::set_up() {
+  // Computing the reference keeps a core busy too.
+  const auto lock = MachineLock::acquire(MachineLock::Mode::Shared, until(), options_.onlooker);
+  if (!lock) return unfinished();
+  options_.onlooker.tell_doing("computing the reference");
+  const std::string name = "problem-0";
+  const auto replies = pool_.ask({request_problem(program_, name), BuildRuntime{kRuntime}}, deadline_);
+  TILE_TUNE_CHECK(keep_problem(program_, name, replies[0]));
+  const auto& runtime = replies[1];
+  if (!runtime) return unfinished();
+  if (runtime->outcome == Outcome::NoSpace) return no_space(*runtime);
+  if (runtime->outcome != Outcome::Ok)
+    return failure("runtime-not-built", fmt::format("cannot build kernels on this machine: {}", runtime->reason));
+  return {};
+}
+
+tl::unexpected<Diagnostic> Workers::unfinished() const {
+  if (options_.stop && *options_.stop) return failure("stopped", "stopped before the first candidate was built");
+  return failure(kOutOfTime, "the time was over before the first candidate was built");
+}
+
+MakeProblem Workers::request_problem(const ir::Program& program, const std::string& name) const {
+  const bool first = problems_.empty();  // those at small sizes were never in another form, and take no time
+  return {name, program, options_.seed, first ? options_.written : std::nullopt,
+          first ? options_.whole_seconds : kWholeSeconds};
+}
+
+Result<void> Workers::keep_problem(const ir::Program& program, const std::string& name,
+                                   const std::optional<Reply>& reply) {
+  if (!reply) return unfinished();
+  if (reply->error) return tl::unexpected(*reply->error);
+  if (reply->outcome == Outcome::NoSpace) return no_space(*reply);
+  if (reply->outcome != Outcome::Ok)
+    return failure("reference-failed", fmt::format("the reference could not be computed: {}", reply->reason));
+  if (problems_.empty()) {
+    inputs_note_ = reply->note;
+    sampled_ = reply->sampled;
+  }
+  problems_[key_of(program)] = name;
+  return {};
+}
+
+// The reference of a program is computed once, however many schedules are judged by it.
+Result<std::string> Workers::problem_for(const ir::Program& program) {
+  if (const auto found = problems_.find(key_of(program)); found != problems_.end()) return found->second;
+  const std::string name = fmt::format("problem-{}", problems_.size());
+  TILE_TUNE_CHECK(keep_problem(program, name, pool_.ask(request_problem(program, name), deadline_)));
+  return name;
+}
+
+// Tells how many of a round's requests are answered: "compiling 3 of 4".
+Pool::OnAnswer Workers::counting(const char* what, size_t all) const {
+  const auto tell = [this, what, all](size_t answered) {
+    options_.onlooker.tell_doing(all > 1 ? fmt::format("{} {} of {}", what, std::min(answered + 1, all), all) : what);
+  };
+  tell(0);
+  return tell;
+}
+
+std::string Workers::know(const codegen::Schedule& schedule) {
+  const std::string id = codegen::schedule_id(schedule);
+  auto [found, is_new] = known_.try_emplace(id);
+  if (is_new) {
+    found->second.schedule = schedule;
+    found->second.library = fmt::format("kernel-{}.o", known_.size());
+  }
+  return id;
+}
+
+const Workers::Candidate& Workers::resolve(const std::string& id) const {
+  const auto& candidate = known_.at(id);
+  return candidate.twin.empty() ? candidate : known_.at(candidate.twin);
+}
+
+double Workers::build_seconds(const std::string& id) const {
+  const double most = options_.limits.build_seconds;
+  if (id == default_id_) return std::max(kDefaultBuildSeconds, most);
+  const double of_default = known_.at(default_id_).measurement.compile_ms * 1e-3;
+  return of_default > 0 ? std::min(std::max(kBuildFactor * of_default, options_.least_build_seconds), most) : most;
+}
+
+bool Workers::build(const Ids& ids) {
+  std::vector<Request> requests;
+  for (const auto& id : ids)
+    requests.push_back(Build{"problem-0", known_[id].schedule, known_[id].library, build_seconds(id)});
+  const auto replies = pool_.ask(requests, deadline_, counting("compiling", requests.size()));
+  bool complete = true;
+  for (size_t i = 0; i < ids.size(); ++i) {
+    auto& candidate = known_[ids[i]];
+    if (!replies[i]) {
+      complete = false;
+      continue;
+    }
+    if (replies[i]->outcome == Outcome::NoSpace) {
+      trouble_ = no_space(*replies[i]).value();
+      complete = false;
+      continue;
+    }
+    record_fault(candidate.measurement, *replies[i]);
+    candidate.measurement.code_hash = replies[i]->code_hash;
+    candidate.measurement.compile_ms = replies[i]->compile_ms;
+    if (replies[i]->outcome != Outcome::Ok) {
+      candidate.prepared = true;
+      continue;
+    }
+    const auto [first, is_new] = first_of_code_.try_emplace(replies[i]->code_hash, ids[i]);
+    if (is_new || first->second == ids[i]) continue;  // the latter: built again, since it was not verified in time
+    candidate.twin = first->second;
+    candidate.prepared = true;
+    std::error_code ignored;
+    std::filesystem::remove(directory_.path() / candidate.library, ignored);
+  }
+  return complete;
+}
+
+// Where only a sample of the outputs is checked, the same schedule's structure is checked in full at small odd sizes.
+bool Workers::build_small_variants(const Ids& ids, std::map<std::string, Verify>& checks) {
+  if (!sampled_ || !options_.small_variant) return true;
+  std::vector<Request> requests;
+  Ids owners;
+  for (const auto& id : ids) {
+    auto& candidate = known_[id];
+    if (candidate.prepared) continue;
+    const auto variant = options_.small_variant(program_, candidate.schedule);
+    if (!variant) continue;
+    const auto problem = problem_for(variant->first);
+    if (!problem) continue;  // without a reference at small sizes the sample must do
+    requests.push_back(Build{*problem, variant->second, "small-" + candidate.library, build_seconds(id)});
+    checks[id] = Verify{*problem, kRuntime, "small-" + candidate.library};
+    owners.push_back(id);
+  }
+  const auto replies = pool_.ask(requests, deadline_, counting("compiling small sizes,", requests.size()));
+  for (size_t i = 0; i < owners.size(); ++i) {
+    if (!replies[i]) return false;
+    if (replies[i]->outcome == Outcome::NoSpace) {
+      trouble_ = no_space(*replies[i]).value();
+      return false;
+    }
+    if (replies[i]->outcome == Outcome::Ok) continue;
+    auto& candidate = known_[owners[i]];
+    record_fault(candidate.measurement, *replies[i]);
+    candidate.measurement.reason = "at a small odd size: " + candidate.measurement.reason;
+    candidate.prepared = true;
+    checks.erase(owners[i]);
+  }
+  return true;
+}
+
+// A call's time is limited by the clock, and a machine that was asleep for a while looks like a kernel that hangs: the
+// default, and whatever ran before, are asked again.
+std::optional<Reply> Workers::ask_twice(Pool& pool, const Request& request) const {
+  auto reply = pool.ask(request, deadline_);
+  if (reply && reply->outcome == Outcome::Timeout) reply = pool.ask(request, deadline_);
+  return reply;
+}
+
+// Loading and comparing is the work of one thread each, and nobody looks at the clock.
+bool Workers::check(const std::map<std::string, Verify>& requests, const std::string& where) {
+  const size_t most = verified_at_once(program_);
+  for (auto next = requests.begin(); next != requests.end();) {
+    Ids owners;
+    std::vector<Request> some;
+    for (; next != requests.end() && some.size() < most; ++next) {
+      owners.push_back(next->first);
+      some.push_back(next->second);
+    }
+    const auto replies = pool_.ask(some, deadline_, counting("verifying", some.size()));
+    for (size_t i = 0; i < owners.size(); ++i) {
+      auto reply = replies[i];
+      // Beside others it had a part of the cores and of the memory.
+      const bool had_a_part = some.size() > 1 || owners[i] == default_id_;
+      if (reply && had_a_part && (reply->outcome == Outcome::Timeout || reply->outcome == Outcome::OutOfMemory))
+        reply = pool_.ask(some[i], deadline_);
+      if (!reply) return false;
+      auto& measurement = known_[owners[i]].measurement;
+      record_fault(measurement, *reply);
+      measurement.verify_error = reply->verify_error;
+      if (reply->outcome != Outcome::Ok) measurement.reason = where + measurement.reason;
+    }
+  }
+  return true;
+}
+
+bool Workers::verify(const Ids& ids, const std::map<std::string, Verify>& small_checks) {
+  if (!check(small_checks, "at a small odd size: ")) return false;
+  std::map<std::string, Verify> checks;
+  for (const auto& id : ids) {
+    const auto& candidate = known_[id];
+    if (!candidate.prepared && candidate.measurement.outcome == Outcome::Ok)
+      checks[id] = Verify{"problem-0", kRuntime, candidate.library};
+  }
+  if (!check(checks, "")) return false;
+  for (const auto& [id, request] : small_checks) {
+    std::error_code ignored;
+    std::filesystem::remove(directory_.path() / request.library, ignored);
+  }
+  for (const auto& id : ids) known_[id].prepared = true;
+  return true;
+}
+
+bool Workers::prepare(const Ids& ids) {
+  Ids fresh;
+  for (const auto& id : ids)
+    if (!known_[id].prepared && std::find(fresh.begin(), fresh.end(), id) == fresh.end()) fresh.push_back(id);
+  if (fresh.empty()) return true;
+  const auto lock = MachineLock::acquire(MachineLock::Mode::Shared, until(), options_.onlooker);
+  if (!lock) return false;
+  std::map<std::string, Verify> small_checks;
+  return build(fresh) && build_small_variants(fresh, small_checks) && verify(fresh, small_checks);
+}
+
+// Timings in the order of contestants, the first of which is the default; empty if stopped. Should the whole race
+// die, each runs alone with the default, so that only the guilty one is blamed.
+std::vector<Timing> Workers::time(Pool& pool, const Ids& contestants,
+                                  const std::function<Request(const std::vector<std::string>&)>& request) {
+  std::vector<std::string> libraries;
+  for (const auto& id : contestants) libraries.push_back(resolve(id).library);
+  auto reply = ask_twice(pool, request(libraries));
+  if (!reply) return {};
+  if (reply->outcome == Outcome::Ok && reply->timings.size() == contestants.size()) return std::move(reply->timings);
+  if (contestants.size() <= 2) {
+    std::vector<Timing> timings(contestants.size());
+    timings.back().outcome = reply->outcome;
+    timings.back().reason = reply->reason;
+    return timings;
+  }
+  std::vector<Timing> timings = time(pool, {contestants[0]}, request);
+  if (timings.empty()) return {};
+  const bool default_is_good = timings[0].outcome == Outcome::Ok;
+  for (size_t i = 1; i < contestants.size(); ++i) {
+    if (!default_is_good) {
+      timings.push_back({});  // nothing to be compared with
+      continue;
+    }
+    auto pair = time(pool, {contestants[0], contestants[i]}, request);
+    if (pair.empty()) return {};
+    timings.push_back(std::move(pair[1]));
+  }
+  return timings;
+}
+
+Measurement Workers::report(const std::string& id) const {
+  const auto& candidate = known_.at(id);
+  if (candidate.twin.empty()) return candidate.measurement;
+  Measurement measurement = known_.at(candidate.twin).measurement;
+  measurement.samples_ns.clear();
+  measurement.reason =
+      fmt::format("the same code as schedule {:.12}, which was {}", candidate.twin, outcome_name(measurement.outcome));
+  measurement.outcome = Outcome::Duplicate;
+  measurement.compile_ms = candidate.measurement.compile_ms;
+  return measurement;
+}
+
+std::vector<Measurement> Workers::measure(const std::vector<codegen::Schedule>& batch,
+                                          const codegen::Schedule& incumbent, Deadline deadline) {
+  deadline_ = deadline;
+  Ids ids, wanted = {default_id_, know(incumbent)};
+  for (const auto& schedule : batch) ids.push_back(know(schedule));
+  wanted.insert(wanted.end(), ids.begin(), ids.end());
+  bool finished = prepare(wanted);
+
+  const bool default_is_good = known_[default_id_].prepared && known_[default_id_].measurement.outcome == Outcome::Ok;
+  Ids contestants;
+  int exempt = 0;
+  for (size_t i = 0; finished && default_is_good && i < wanted.size(); ++i) {
+    const auto& candidate = known_[wanted[i]];
+    const auto outcome = candidate.measurement.outcome;
+    const bool may_run = candidate.twin.empty() && (outcome == Outcome::Ok || outcome == Outcome::Slow);
+    if (!may_run || std::find(contestants.begin(), contestants.end(), wanted[i]) != contestants.end()) continue;
+    contestants.push_back(wanted[i]);
+    if (i < 2) exempt = static_cast<int>(contestants.size());
+  }
+  if (!contestants.empty()) {
+    const auto lock = MachineLock::acquire(MachineLock::Mode::Exclusive, until(), options_.onlooker);
+    const uint64_t seed = seeds_();
+    std::vector<Timing> timings;
+    if (lock) {
+      options_.onlooker.tell_doing(fmt::format("timing {}", contestants.size()));
+      timings = time(pool_, contestants, [&](const std::vector<std::string>& libraries) {
+        return Race{"problem-0",
+                    kRuntime,
+                    libraries,
+                    std::min(exempt, static_cast<int>(libraries.size())),
+                    seed,
+                    options_.race_seconds_per_kernel,
+                    seconds_to_answer(deadline_)};
+      });
+    }
+    finished = !was_cut_short(timings);
+    for (size_t i = 0; i < timings.size(); ++i)
+      if (finished || !is_untimed(timings[i]))
+        record_timing(known_[contestants[i]].measurement, timings[i], lock->held());
+  }
+
+  std::vector<Measurement> result;
+  for (const auto& id : ids) {
+    const auto& candidate = resolve(id);
+    // Prepared but never timed: the race was interrupted.
+    const bool untimed = candidate.measurement.outcome == Outcome::Ok && candidate.measurement.samples_ns.empty();
+    if (!finished && (!known_[id].prepared || !candidate.prepared || untimed)) break;
+    result.push_back(report(id));
+  }
+  return result;
+}
+
+std::vector<Measurement> Workers::finals(const std::vector<codegen::Schedule>& finalists, Deadline deadline) {
+  deadline_ = deadline;
+  Ids ids;
+  for (const auto& schedule : finalists) ids.push_back(know(schedule));
+  if (!prepare(ids)) return {};
+  Ids contestants;
+  for (const auto& id : ids)
+    if (resolve(id).measurement.outcome == Outcome::Ok || resolve(id).measurement.outcome == Outcome::Slow)
+      contestants.push_back(id);
+  std::vector<Measurement> result;
+  for (const auto& id : ids) result.push_back(known_[id].twin.empty() ? known_[id].measurement : report(id));
+  if (contestants.empty() || contestants[0] != ids[0]) return result;
+
+  const auto lock = MachineLock::acquire(MachineLock::Mode::Exclusive, until(), options_.onlooker);
+  if (!lock) return {};
+  options_.onlooker.tell_doing(fmt::format("finals of {}", contestants.size()));
+  // A fresh process: other addresses, nothing left over from the search.
+  Pool fresh(options_.command, 1, setup(), options_.stop, options_.onlooker);
+  const uint64_t seed = seeds_();
+  const bool from_memory = ir::traffic(program_).total() > static_cast<double>(options_.target.l3_bytes);
+  const auto is_beyond = [&](const Timing& timing) { return beyond_roof(timing, from_memory); };
+  std::vector<Timing> timings;
+  // The probes are sized anew in every process: one that was disturbed may be the last.
+  for (int attempt = 0; attempt < 2; ++attempt) {
+    auto answer = time(fresh, contestants, [&](const std::vector<std::string>& libraries) {
+      return Finals{"problem-0",
+                    kRuntime,
+                    libraries,
+                    seed,
+                    options_.finals_rounds,
+                    options_.finals_seconds,
+                    seconds_to_answer(deadline_)};
+    });
+    if (was_cut_short(answer)) {
+      if (attempt == 0) return {};
+      break;  // there was time for the first one alone
+    }
+    timings = std::move(answer);
+    if (std::none_of(timings.begin(), timings.end(), is_beyond)) break;
+  }
+  if (std::any_of(timings.begin(), timings.end(), is_beyond))
+    for (auto& timing : timings) {
+      timing.flop_fractions.clear();
+      timing.bandwidth_fractions.clear();
+    }
+  for (size_t i = 0, next = 0; i < ids.size() && next < contestants.size(); ++i) {
+    if (ids[i] != contestants[next]) continue;
+    record_timing(result[i], timings[next], lock->held());
+    record_intervals(result[i], timings[next], from_memory, seed);
+    ++next;
+  }
+  return result;
+}
+
+Result<std::vector<tensor::Array>> run_once(const ir::Program& program, const codegen::Schedule& schedule,
+                                            const reference::Inputs& inputs, const WorkerOptions& options) {
+  TILE_TUNE_TRY(directory, SessionDirectory::create());
+  const auto lock = MachineLock::acquire(MachineLock::Mode::Shared, {options.stop, options.deadline}, options.onlooker);
+  if (!lock) return failure("stopped", "stopped before the kernel had run");
+  const std::string problem = "problem-0", library = "kernel.o";
+  TILE_TUNE_CHECK(write_problem({program, inputs, {}, false, ""}, directory.path() / problem));
+  Pool pool(options.command, 1, {directory.path(), options.target, options.limits}, options.stop, options.onlooker);
+  for (const Request& request : std::vector<Request>{BuildRuntime{kRuntime}, Build{problem, schedule, library},
+                                                     Run{problem, kRuntime, library}}) {
+    const auto reply = pool.ask(request, options.deadline);
+    if (!reply) return failure("stopped", "stopped before the kernel had run");
+    if (reply->outcome == Outcome::NoSpace) return no_space(*reply);
+    if (reply->outcome != Outcome::Ok)
+      return failure(outcome_name(reply->outcome),
+                     fmt::format("the kernel of {} failed: {}", program.name, reply->reason));
+  }
+  return read_outputs(program, directory.path() / problem);
+}
+
+}  // namespace tile_tune::search

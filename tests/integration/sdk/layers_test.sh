@@ -1,0 +1,15 @@
+#!/usr/bin/env bash
+# The SDK's libraries hold nothing of the command line, nor of CLI11: layers_test.sh NM LIBRARY...
+set -euo pipefail
+nm=$1
+shift
+symbols=$(mktemp)
+trap 'rm -f "$symbols"' EXIT
+for library in "$@"; do
+  "$nm" -C "$library" >"$symbols"
+  grep -q 'tile_tune::ir::' "$symbols" || { echo "$library has no symbols to look at"; exit 1; }
+  if grep -E '(^|[^A-Za-z_:])(CLI|tile_tune::cli)::' "$symbols" | head -5 | grep .; then
+    echo "$library holds the command line"
+    exit 1
+  fi
+done

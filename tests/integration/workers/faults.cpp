@@ -1,0 +1,242 @@
+// Whatever a candidate does is an outcome of that candidate alone.
+#include <catch2/catch.hpp>
+#include <cmath>
+
+#include "search/workers/workers.h"
+#include "tests/integration/workers/forced_compiler.h"
+#include "tests/unit/judge/programs.h"
+
+using namespace tile_tune;
+using namespace tile_tune::search;
+using test::Behaviour;
+using test::scheduled;
+
+namespace {
+
+WorkerOptions options_for(const std::string& marker = "") {
+  WorkerOptions options;
+  options.command = {"/proc/self/exe", "forced-worker", marker};
+  options.target.halide = "forced";
+  options.jobs = 2;
+  options.limits = {10, 1, 512 << 20};
+  options.race_seconds_per_kernel = 0.005;
+  options.finals_seconds = 0;
+  return options;
+}
+
+std::unique_ptr<Workers> start(const WorkerOptions& options, Behaviour as_default = Behaviour::Good) {
+  auto workers = Workers::start(test::doubling(7, 31), scheduled(as_default), options);
+  INFO((workers ? "" : workers.error().message));
+  REQUIRE(workers);
+  return std::move(*workers);
+}
+
+Measurement measure_one(const WorkerOptions& options, Behaviour behaviour) {
+  const auto workers = start(options);
+  const auto result =
+      workers->measure({scheduled(behaviour), scheduled(Behaviour::AlsoGood)}, scheduled(Behaviour::Good));
+  REQUIRE(result.size() == 2);
+  CAPTURE(result[1].reason);
+  CHECK(result[1].outcome == Outcome::Ok);  // the good one beside it is timed all the same
+  CHECK(result[1].samples_ns.size() >= 3);
+  CHECK(result[1].median_ns > 0);
+  CHECK(result[1].ratio > 0.2);
+  CHECK(result[1].ratio < 5);
+  return result[0];
+}
+
+}  // namespace
+
+TEST_CASE("faults in compiling") {
+  auto options = options_for();
+  auto measurement = measure_one(options, Behaviour::AbortInCompile);
+  CHECK(measurement.outcome == Outcome::CompileError);
+  CHECK(measurement.reason == "the compiler died: killed by SIGABRT: Assertion `isSane()' failed.");
+  CHECK(measurement.samples_ns.empty());
+  measurement = measure_one(options, Behaviour::CompileDiagnostic);
+  CHECK(measurement.outcome == Outcome::CompileError);
+  CHECK(measurement.reason == "the loop nest is too deep");
+  measurement = measure_one(options, Behaviour::MemoryInCompile);
+  CHECK(measurement.outcome == Outcome::OutOfMemory);
+  options.limits.build_seconds = 0.8;
+  measurement = measure_one(options, Behaviour::HangInCompile);
+  CHECK(measurement.outcome == Outcome::Timeout);
+}
+
+TEST_CASE("the time limit of candidates does not cost the default schedule") {
+  auto options = options_for();
+  options.limits.build_seconds = 0.5;
+  const auto measurement = measure_one(options, Behaviour::BusyInCompile);
+  CHECK(measurement.outcome == Outcome::Timeout);
+  CHECK(measurement.reason == "compiling took longer than 0.5 s");
+  const auto workers = start(options, Behaviour::BusyInCompile);
+  const auto result = workers->measure({scheduled(Behaviour::Good)}, scheduled(Behaviour::BusyInCompile));
+  REQUIRE(result.size() == 1);
+  CHECK(result[0].outcome == Outcome::Ok);
+  CHECK(result[0].ratio > 0);
+}
+
+TEST_CASE("a candidate may not take several times as long to compile as the default") {
+  auto options = options_for();
+  options.least_build_seconds = 0.5;
+  const auto quick = start(options, Behaviour::Good);
+  const auto measure = [](search::Workers& workers, Behaviour candidate, Behaviour incumbent) {
+    return workers.measure({scheduled(candidate)}, scheduled(incumbent)).at(0);
+  };
+  CHECK(measure(*quick, Behaviour::AlsoGood, Behaviour::Good).outcome == Outcome::Ok);
+  const auto late = measure(*quick, Behaviour::BusyInCompile, Behaviour::Good);
+  CHECK(late.outcome == Outcome::Timeout);
+  CHECK(late.reason.find("compiling took longer than ") == 0);
+  options.least_build_seconds = 6;
+  const auto patient = start(options, Behaviour::Good);
+  CHECK(measure(*patient, Behaviour::AlsoGood, Behaviour::Good).outcome == Outcome::Ok);
+  CHECK(measure(*patient, Behaviour::BusyInCompile, Behaviour::Good).outcome == Outcome::Ok);
+}
+
+TEST_CASE("faults in running") {
+  auto options = options_for();
+  auto measurement = measure_one(options, Behaviour::SegfaultInRun);
+  CHECK(measurement.outcome == Outcome::Crash);
+  CHECK(measurement.reason == "killed by SIGSEGV");
+  measurement = measure_one(options, Behaviour::ErrorCode);
+  CHECK(measurement.outcome == Outcome::RunError);
+  CHECK(measurement.reason == "it returned error code -7: the input is upside down");
+  measurement = measure_one(options, Behaviour::MemoryInRun);
+  CHECK(measurement.outcome == Outcome::OutOfMemory);
+  options.limits.run_seconds = 0.1;
+  measurement = measure_one(options, Behaviour::HangInRun);
+  CHECK(measurement.outcome == Outcome::Timeout);
+}
+
+TEST_CASE("wrong results") {
+  const auto options = options_for();
+  auto measurement = measure_one(options, Behaviour::WrongValue);
+  CHECK(measurement.outcome == Outcome::Wrong);
+  CHECK(measurement.reason.find("o[3, 15] is ") == 0);  // element 108 of 7 x 31
+  CHECK(measurement.reason.find("1 of 217 elements checked differ") != std::string::npos);
+  CHECK(measurement.verify_error > 1);
+  measurement = measure_one(options, Behaviour::LeaveOneOut);
+  CHECK(measurement.outcome == Outcome::Wrong);
+  CHECK(measurement.reason.find("o[6, 30]") == 0);
+  measurement = measure_one(options, Behaviour::ChangeInput);
+  CHECK(measurement.outcome == Outcome::Wrong);
+  CHECK(measurement.reason == "it changed its input a");
+}
+
+TEST_CASE("memory beside the buffers is off limits") {
+  const auto options = options_for();
+  for (const auto behaviour : {Behaviour::WriteBehind, Behaviour::WriteBefore}) {
+    const auto measurement = measure_one(options, behaviour);
+    CHECK(measurement.outcome == Outcome::Wrong);
+    CHECK(measurement.reason.find("outside o") != std::string::npos);
+  }
+  const auto measurement = measure_one(options, Behaviour::ReadBehind);
+  CHECK(measurement.outcome == Outcome::Wrong);
+  CHECK(measurement.reason == "it touched memory outside a");
+}
+
+TEST_CASE("an element that is never written is found even where only a sample is compared") {
+  const auto workers = Workers::start(test::doubling(2048, 1025), scheduled(Behaviour::Good), options_for());
+  REQUIRE(workers);
+  const auto result = (*workers)->measure({scheduled(Behaviour::LeaveOneOut)}, scheduled(Behaviour::Good));
+  REQUIRE(result.size() == 1);
+  CHECK(result[0].outcome == Outcome::Wrong);
+}
+
+TEST_CASE("what goes wrong only in the race is blamed on the guilty one") {
+  const auto options = options_for();
+  auto measurement = measure_one(options, Behaviour::WrongLater);
+  CHECK(measurement.outcome == Outcome::Wrong);
+  CHECK(measurement.reason.find("after many calls o[0, 0] is ") == 0);
+  measurement = measure_one(options, Behaviour::CrashLater);
+  CHECK(measurement.outcome == Outcome::Crash);
+}
+
+TEST_CASE("a slow candidate is dropped in screening, with the ratio seen there") {
+  const auto measurement = measure_one(options_for(), Behaviour::Sluggish);
+  CHECK(measurement.outcome == Outcome::Slow);
+  CHECK(measurement.samples_ns.size() == 3);
+  CHECK(measurement.ratio > 0);
+  CHECK(measurement.ratio < 1.0 / 3);
+}
+
+TEST_CASE("the default schedule in a batch has ratio 1; the same code twice is a duplicate") {
+  const auto workers = start(options_for());
+  auto twin = scheduled(Behaviour::AlsoGood);
+  twin.stages[0].lanes = 4;
+  auto result =
+      workers->measure({scheduled(Behaviour::Good), scheduled(Behaviour::AlsoGood), twin}, scheduled(Behaviour::Good));
+  REQUIRE(result.size() == 3);
+  CHECK(result[0].outcome == Outcome::Ok);
+  CHECK(result[0].ratio == 1);
+  CHECK(result[0].verify_error == 0);
+  CHECK(result[1].outcome == Outcome::Ok);
+  CHECK(result[2].outcome == Outcome::Duplicate);
+  CHECK(result[2].ratio == result[1].ratio);
+  CHECK(result[2].code_hash == result[1].code_hash);
+  CHECK(result[2].samples_ns.empty());
+  twin.stages[0].lanes = 8;
+  result = workers->measure({twin}, scheduled(Behaviour::AlsoGood));
+  REQUIRE(result.size() == 1);
+  CHECK(result[0].outcome == Outcome::Duplicate);
+}
+
+TEST_CASE("without a default that works candidates are judged but not timed") {
+  const auto workers = start(options_for(), Behaviour::WrongValue);
+  const auto result = workers->measure({scheduled(Behaviour::WrongValue), scheduled(Behaviour::Good)},
+                                       scheduled(Behaviour::WrongValue));
+  REQUIRE(result.size() == 2);
+  CHECK(result[0].outcome == Outcome::Wrong);
+  CHECK(result[1].outcome == Outcome::Ok);
+  CHECK(result[1].ratio == 0);
+}
+
+// The probes share this machine with whatever else runs: where they came out slower than the kernel, twice, its shares
+// are unknown. What a share is computed from is tested without a clock in tests/unit/timing.
+TEST_CASE("finals report at least 31 pairs, intervals, and shares of the roofline unless the probes were disturbed") {
+  const bool from_memory = GENERATE(false, true);
+  auto options = options_for();
+  options.target.l3_bytes = from_memory ? 0 : 1 << 20;  // smaller or larger than the program's tensors
+  const auto workers = start(options);
+  const auto result = workers->finals({scheduled(Behaviour::Good), scheduled(Behaviour::AlsoGood),
+                                       scheduled(Behaviour::CrashLater), scheduled(Behaviour::WrongValue)});
+  REQUIRE(result.size() == 4);
+  CHECK(result[0].ratio == 1);
+  for (int i : {0, 1}) {
+    CHECK(result[i].outcome == Outcome::Ok);
+    CHECK(result[i].samples_ns.size() >= 31);
+    CHECK(result[i].ratio_lo <= result[i].ratio);
+    CHECK(result[i].ratio_hi >= result[i].ratio);
+    CHECK((result[i].flop_fraction > 0) == !result[i].roof_unknown);
+    CHECK((result[i].bandwidth_fraction > 0) == (from_memory && !result[i].roof_unknown));
+    CHECK(result[i].peak_fraction == std::max(result[i].flop_fraction, result[i].bandwidth_fraction));
+    CHECK(result[i].peak_fraction_lo <= result[i].peak_fraction);
+    CHECK(result[i].peak_fraction_hi >= result[i].peak_fraction);
+  }
+  CHECK(result[2].outcome == Outcome::Crash);
+  CHECK(result[3].outcome == Outcome::Wrong);
+}
+
+TEST_CASE("a small variant is checked where the big one is only sampled") {
+  auto options = options_for();
+  bool asked = false;
+  options.small_variant = [&](const ir::Program&, const codegen::Schedule& schedule) {
+    asked = true;
+    // Stands for a schedule whose structure is wrong where no tile divides.
+    return schedule == scheduled(Behaviour::AlsoGood)
+               ? std::make_optional(std::make_pair(test::doubling(3, 5), scheduled(Behaviour::WrongValue)))
+               : std::nullopt;
+  };
+  const auto workers = Workers::start(test::doubling(2048, 1025), scheduled(Behaviour::Good), options);
+  REQUIRE(workers);
+  const auto result = (*workers)->measure({scheduled(Behaviour::AlsoGood)}, scheduled(Behaviour::Good));
+  REQUIRE(result.size() == 1);
+  CHECK(asked);
+  CHECK(result[0].outcome == Outcome::Wrong);
+  CHECK(result[0].reason.find("at a small odd size: o[1, 2] is ") == 0);
+  asked = false;
+  const auto small = Workers::start(test::doubling(7, 31), scheduled(Behaviour::Good), options);
+  REQUIRE(small);
+  CHECK((*small)->measure({scheduled(Behaviour::AlsoGood)}, scheduled(Behaviour::Good)).at(0).outcome == Outcome::Ok);
+  CHECK_FALSE(asked);
+}

@@ -1,0 +1,156 @@
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <catch2/catch.hpp>
+#include <cerrno>
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <stdexcept>
+#include <string>
+#include <thread>
+
+#include "base/process/fork.h"
+#include "base/process/lines.h"
+#include "base/process/memory_file.h"
+#include "base/process/spawn.h"
+
+using namespace tile_tune::base;
+
+namespace {
+
+Finished shell(const std::string& script, const std::string& input = "", Command command = {}) {
+  command.words = {"sh", "-c", script};
+  const auto finished = run(command, input);
+  REQUIRE(finished);
+  return *finished;
+}
+
+}  // namespace
+
+TEST_CASE("what a program writes and ends with comes back") {
+  const auto done = shell("cat; echo said >&2; exit 3", "given\n");
+  CHECK(done.out == "given\n");
+  CHECK(done.err == "said\n");
+  CHECK(done.ending.exit_code == 3);
+  CHECK(done.ending.signal == 0);
+  CHECK_FALSE(done.ending.ok());
+  CHECK(shell("exit 0").ending.ok());
+}
+
+TEST_CASE("a program that a signal kills did not end well") {
+  const auto done = shell("kill -TERM $$");
+  CHECK(done.ending.signal == SIGTERM);
+  CHECK_FALSE(done.ending.ok());
+}
+
+TEST_CASE("more than a pipe holds does not stop a program") {
+  const auto done = shell("i=0; while [ $i -lt 20000 ]; do echo 0123456789; echo x >&2; i=$((i+1)); done");
+  CHECK(done.out.size() == 20000 * 11);
+  CHECK(done.err.size() == 20000 * 2);
+}
+
+TEST_CASE("a program that is not there is an errno") {
+  const auto none = run({.words = {"no-such-program-anywhere"}});
+  REQUIRE_FALSE(none);
+  CHECK(none.error() == ENOENT);
+  CHECK_FALSE(spawn({.words = {"true"}, .directory = "/nonexistent"}, {}));
+}
+
+TEST_CASE("programs run where they are told to, and in English") {
+  CHECK(shell("pwd -P", "", {.directory = "/usr"}).out == "/usr\n");
+  setenv("LC_ALL", "de_DE.UTF-8", 1);
+  CHECK(shell("echo $LC_ALL").out == "de_DE.UTF-8\n");
+  CHECK(shell("echo $LC_ALL", "", {.in_english = true}).out == "C\n");
+  unsetenv("LC_ALL");
+  CHECK(shell("echo $LC_ALL", "", {.in_english = true}).out == "C\n");
+}
+
+TEST_CASE("a program leads a group of its own if it is asked to, and else is in ours") {
+  const std::string group = "cut -d' ' -f5 /proc/$$/stat";
+  CHECK(shell(group).out == std::to_string(getpgrp()) + "\n");
+  const auto own = shell(group, "", {.own_group = true});
+  CHECK(own.out == std::to_string(own.process) + "\n");
+}
+
+TEST_CASE("who is told to stop kills the program and what it started") {
+  std::atomic<bool> stop = false;
+  std::thread later([&] {
+    std::this_thread::sleep_for(std::chrono::milliseconds(100));
+    stop = true;
+  });
+  const auto done = run({.words = {"sh", "-c", "sleep 600 & echo $!; wait"}, .own_group = true}, "", &stop);
+  later.join();
+  REQUIRE(done);
+  CHECK(done->ending.signal == SIGKILL);
+  const pid_t started = std::stoi(done->out);
+  for (int i = 0; i < 200 && kill(started, 0) == 0; ++i) std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  // Gone, or a zombie that nobody here has to reap.
+  char state = 'Z';
+  if (FILE* file = std::fopen(("/proc/" + std::to_string(started) + "/stat").c_str(), "r")) {
+    if (std::fscanf(file, "%*d (%*[^)]) %c", &state) != 1) state = '?';
+    std::fclose(file);
+  }
+  CHECK(state == 'Z');
+}
+
+TEST_CASE("a program can be given default signals, whatever is ignored here") {
+  signal(SIGTERM, SIG_IGN);
+  const std::string script = "kill -TERM $$; echo survived";
+  CHECK(shell(script).out == "survived\n");
+  CHECK(shell(script, "", {.default_signals = true}).ending.signal == SIGTERM);
+  signal(SIGTERM, SIG_DFL);
+}
+
+TEST_CASE("a forked child's streams and exit code are what it was told") {
+  const MemoryFile out, err;
+  const auto child = fork_child({.streams = {.out = out.descriptor(), .err = err.descriptor()}, .own_group = true}, [] {
+    char byte;
+    const bool nothing = read(STDIN_FILENO, &byte, 1) == 0;
+    std::printf("group %d", getpgrp() == getpid());
+    std::fflush(stdout);
+    return nothing ? 7 : 8;
+  });
+  REQUIRE(child);
+  const auto ending = wait_for(*child);
+  REQUIRE(ending);
+  CHECK(ending->exit_code == 7);
+  CHECK(out.text() == "group 1");
+  CHECK(err.text().empty());
+}
+
+TEST_CASE("an exception that leaves a forked child's work is its last word") {
+  const MemoryFile err;
+  const auto child =
+      fork_child({.streams = {.err = err.descriptor()}}, []() -> int { throw std::runtime_error("it broke"); });
+  REQUIRE(child);
+  const auto ending = wait_for(*child);
+  REQUIRE(ending);
+  CHECK(ending->exit_code == 1);
+  CHECK(err.text() == "it broke");
+}
+
+TEST_CASE("who is no child of ours is not waited for") {
+  CHECK_FALSE(wait_for(1));
+  CHECK(errno == ECHILD);
+}
+
+TEST_CASE("the last line of a text, newlines apart") {
+  CHECK(last_line("one\ntwo\n\n") == "two");
+  CHECK(last_line("one") == "one");
+  CHECK(last_line("\n") == "");
+  CHECK(last_line("") == "");
+}
+
+TEST_CASE("a file in memory is read from its beginning once it is rewound") {
+  const MemoryFile file;
+  REQUIRE(file.write("abc"));
+  REQUIRE(file.write("def"));
+  CHECK(file.text() == "abcdef");
+  char bytes[6];
+  CHECK(read(file.descriptor(), bytes, sizeof bytes) == 0);
+  REQUIRE(file.rewind());
+  CHECK(read(file.descriptor(), bytes, sizeof bytes) == 6);
+}
