@@ -97,7 +97,7 @@ LeftToPasses lower_statements(const ir::Program& program, const Schedule& schedu
   }
   // The loops inside which a stage is computed are those of a later one.
   std::map<int, Nest> nests;
-  LeftToPasses left;
+  std::vector<ScheduledStage> scheduled;
   for (int s = static_cast<int>(stages.size()) - 1; s >= 0; --s) {
     if (stages[s].assigned.defined()) stages[s].assigned.compute_root();
     const int owner = fusion.owner_of(s);
@@ -106,8 +106,11 @@ LeftToPasses lower_statements(const ir::Program& program, const Schedule& schedu
     const auto where = place_of(program, schedule.stages[owner], s, nests);
     place_copies(fusion, schedule.stages[owner], owner, stages[owner], nests);
     nests[owner] = apply(schedule.stages[owner], stages[owner], target, where);
-    add_distances(program, schedule.stages[owner], stages[owner], left.distances);
+    scheduled.push_back({schedule.stages[owner], stages[owner]});
   }
+  LeftToPasses left;
+  for (const auto make : kCodePasses)
+    if (auto pass = make(program, scheduled)) left.passes.push_back(std::move(*pass));
   for (const auto& [statement, other, pieces] : schedule.in_turn)
     left.in_turn.push_back(nests_in_turn(stages[statement], stages[fusion.owner_of(other)], pieces));
   return left;

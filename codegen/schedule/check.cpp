@@ -5,9 +5,9 @@
 #include <bit>
 #include <numeric>
 
+#include "codegen/schedule/decisions.h"
 #include "codegen/schedule/dot_product.h"
 #include "codegen/schedule/fusion.h"
-#include "codegen/schedule/prefetch.h"
 #include "codegen/schedule/runtime_sizes.h"
 #include "codegen/schedule/scan.h"
 
@@ -98,12 +98,13 @@ Result<void> check_packings(const Loops& loops, int number, const StageSchedule&
   return {};
 }
 
-Result<void> check_prefetches(const ir::Program& program, const Loops& loops, int number, const StageSchedule& stage) {
-  for (auto one = stage.prefetches.begin(); one != stage.prefetches.end(); ++one) {
-    if (std::any_of(stage.prefetches.begin(), one, [&](const auto& other) { return other.operand == one->operand; }))
-      return invalid(number, "it asks twice for an operand ahead of its use");
-    if (!bytes_ahead(program, loops, stage, *one)) return invalid(number, "it asks ahead for what cannot be asked for");
-  }
+/// Of the decisions that say themselves what makes them valid.
+Result<void> check_optional(const ir::Program& program, const Loops& loops, int number, const StageSchedule& stage) {
+  std::string fault;
+  for_each_decision([&](const auto& decision) {
+    if (decision.traits.fault && fault.empty()) fault = decision.traits.fault(program, loops, stage);
+  });
+  if (!fault.empty()) return invalid(number, fault);
   return {};
 }
 
@@ -190,7 +191,7 @@ Result<void> check_stage(const ir::Program& program, const Loops& whole, int num
   TILE_TUNE_CHECK(check_vector(loops, number, stage));
   TILE_TUNE_CHECK(check_reduction(loops, number, stage));
   TILE_TUNE_CHECK(check_packings(loops, number, stage));
-  TILE_TUNE_CHECK(check_prefetches(program, loops, number, stage));
+  TILE_TUNE_CHECK(check_optional(program, loops, number, stage));
   if (stage.compute_at && stage.parallel > 0)
     return invalid(number, "it runs in parallel inside the loops of another statement");
   if (unrolled_operations(loops, stage) > kMaxUnrolled)

@@ -1,7 +1,11 @@
 // What a stage may ask for ahead of its use (Prefetch, schedule.h).
 #pragma once
 
-#include "codegen/schedule/loops.h"
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "codegen/schedule/figure.h"
 
 namespace tile_tune::codegen {
 
@@ -16,5 +20,11 @@ constexpr int kLine = 64;
 /// and only along a loop that moves them. `loops` are those of one piece of a parallel reduction.
 std::optional<int64_t> bytes_ahead(const ir::Program& program, const Loops& loops, const StageSchedule& stage,
                                    const Prefetch& prefetch);
+
+/// What is wrong with those of a stage, in one sentence; empty if nothing is.
+std::string prefetch_fault(const ir::Program& program, const Loops& loops, const StageSchedule& stage);
+
+/// The share of the operands asked for ahead of their use, and how far in bytes, at most.
+std::vector<Figure> prefetch_figures();
 
 }  // namespace tile_tune::codegen

@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "codegen/schedule/check.h"
+#include "codegen/schedule/decisions.h"
 #include "codegen/schedule/fusion.h"
 #include "frontend/ir/json.h"
 #include "frontend/ir/rewrite.h"
@@ -117,12 +118,18 @@ std::vector<bool> varying_reductions(const ir::Program& named, size_t number, co
   return varying;
 }
 
+bool needs_numbers(const StageSchedule& stage) {
+  bool needs = false;
+  for_each_decision(
+      [&](const auto& decision) { needs |= decision.traits.needs_numbers && !decision.has_default(stage); });
+  return needs;
+}
+
 Result<void> check_stage_sizes(const ir::Program& program, const ir::Program& named, size_t number,
                                const StageSchedule& stage, bool guarded) {
   if (stage.inlined || stage.epilogue_of >= 0) return {};
   const Loops loops = loops_of(program, program.statements[number]);
-  if (stage.scan || stage.dot_product || stage.compute_at || stage.parallel_reduction || !stage.prefetches.empty())
-    return invalid("a stage has a form that needs numbers");
+  if (needs_numbers(stage)) return invalid("a stage has a form that needs numbers");
   const auto varying = varying_reductions(named, number, loops);
   for (size_t r = 0; r < varying.size(); ++r) {
     if (!varying[r]) continue;
@@ -286,9 +293,9 @@ Result<Schedule> for_all_sizes(const ir::Program& program, Schedule schedule, st
       stage.vector_loop = -1;  // sizes may be smaller than a vector
       stage.lanes = 1;
     }
-    stage.compute_at.reset();
-    stage.scan = stage.dot_product = false;
-    stage.prefetches.clear();
+    for_each_decision([&](const auto& decision) {
+      if (decision.traits.needs_numbers) stage.*decision.value = {};
+    });
     if (guarded) stage.packings.clear();
     for (auto& packing : stage.packings) packing.depth = std::max(packing.depth, 0);
   }

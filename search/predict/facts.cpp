@@ -6,8 +6,8 @@
 #include <limits>
 
 #include "codegen/schedule/check.h"
+#include "codegen/schedule/decisions.h"
 #include "codegen/schedule/packed_form.h"
-#include "codegen/schedule/prefetch.h"
 #include "frontend/ir/path_condition.h"
 #include "search/predict/nest.h"
 
@@ -226,14 +226,6 @@ void packing(const Stage& stage, StageFacts& facts) {
   if (strided > 0) facts.packed_strided = strided_packed / strided;
 }
 
-void prefetching(const Stage& stage, StageFacts& facts) {
-  for (const auto& one : stage.schedule.prefetches) {
-    facts.ahead += 1.0 / static_cast<double>(stage.loops.operands.size());
-    const auto bytes = codegen::bytes_ahead(stage.program, stage.loops, stage.schedule, one);
-    facts.ahead_bytes = std::max(facts.ahead_bytes, static_cast<double>(std::abs(bytes.value())));
-  }
-}
-
 /// How often the data of a pass through the `depth`-deep insides must come anew, if loops that do not move it keep it.
 template <typename Moves>
 double fetches(const Nest& nest, size_t depth, Moves moves) {
@@ -294,7 +286,7 @@ void memory(const Stage& stage, StageFacts& facts) {
 
 }  // namespace
 
-const std::array<FactInfo, 60> kFacts = {{
+const std::array<FactInfo, 58> kFacts = {{
     {"points", &StageFacts::points, true},
     {"output", &StageFacts::output, true},
     {"reduction", &StageFacts::reduction, true},
@@ -342,8 +334,6 @@ const std::array<FactInfo, 60> kFacts = {{
     {"panel_l1", &StageFacts::panel_l1, true},
     {"panel_l2", &StageFacts::panel_l2, true},
     {"panel_l3", &StageFacts::panel_l3, true},
-    {"ahead", &StageFacts::ahead, false},
-    {"ahead_bytes", &StageFacts::ahead_bytes, true},
     {"traffic_l1", &StageFacts::traffic_l1, false},
     {"traffic_l2", &StageFacts::traffic_l2, false},
     {"traffic_l3", &StageFacts::traffic_l3, false},
@@ -356,6 +346,18 @@ const std::array<FactInfo, 60> kFacts = {{
     {"inner_stride", &StageFacts::inner_stride, true},
     {"written", &StageFacts::written, false},
 }};
+
+const std::vector<codegen::Figure>& decision_figures() {
+  static const std::vector<codegen::Figure> figures = [] {
+    std::vector<codegen::Figure> all;
+    codegen::for_each_decision([&](const auto& decision) {
+      if (!decision.traits.figures) return;
+      for (const auto& figure : decision.traits.figures()) all.push_back(figure);
+    });
+    return all;
+  }();
+  return figures;
+}
 
 StageFacts stage_facts(const ir::Program& program, int statement, const codegen::Loops& loops,
                        const codegen::StageSchedule& schedule, const codegen::Target& target) {
@@ -370,8 +372,8 @@ StageFacts stage_facts(const ir::Program& program, int statement, const codegen:
   tiles(stage, facts);
   threads(stage, facts);
   packing(stage, facts);
-  prefetching(stage, facts);
   memory(stage, facts);
+  for (const auto& figure : decision_figures()) facts.decided.push_back(figure.value(program, loops, schedule));
   return facts;
 }
 

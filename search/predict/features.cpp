@@ -25,9 +25,15 @@ enum Whole { kStages, kInlined, kMainShare, kTraffic, kIdle, kEstimate, kWholeCo
 constexpr const char* kWholeNames[kWholeCount] = {"stages",           "inlined",    "main_share",
                                                   "whole_traffic_l3", "whole_idle", "whole_estimate"};
 
-float scaled(const FactInfo& fact, const StageFacts& facts) {
-  const double value = facts.*fact.value;
-  return static_cast<float>(fact.amount ? std::log2(1 + value) : value);
+float scaled(double value, bool amount) { return static_cast<float>(amount ? std::log2(1 + value) : value); }
+
+/// What the model sees of one stage.
+std::vector<float> columns(const StageFacts& facts) {
+  std::vector<float> columns;
+  for (const FactInfo& fact : kFacts) columns.push_back(scaled(facts.*fact.value, fact.amount));
+  for (size_t i = 0; i < facts.decided.size(); ++i)
+    columns.push_back(scaled(facts.decided[i], decision_figures()[i].amount));
+  return columns;
 }
 
 std::optional<std::string> hopeless_stage(const StageFacts& facts, const codegen::Loops& loops, int threads) {
@@ -109,17 +115,17 @@ std::vector<float> Features::row(const codegen::Schedule& schedule) const {
   }
 
   constexpr float kNone = std::numeric_limits<float>::quiet_NaN();
-  std::vector<float> row;
-  for (const FactInfo& fact : kFacts) row.push_back(stages.empty() ? kNone : scaled(fact, stages[main]));
-  for (const FactInfo& fact : kFacts) {
-    double sum = 0, weights = 0;
-    for (size_t s = 0; s < stages.size(); ++s) {
-      if (s == main) continue;
-      sum += stages[s].points * scaled(fact, stages[s]);
-      weights += stages[s].points;
-    }
-    row.push_back(weights > 0 ? static_cast<float>(sum / weights) : kNone);
+  const size_t count = kFacts.size() + decision_figures().size();
+  std::vector<float> row = stages.empty() ? std::vector<float>(count, kNone) : columns(stages[main]);
+  std::vector<double> sums(count, 0);
+  double weights = 0;
+  for (size_t s = 0; s < stages.size(); ++s) {
+    if (s == main) continue;
+    const auto others = columns(stages[s]);
+    for (size_t i = 0; i < count; ++i) sums[i] += stages[s].points * others[i];
+    weights += stages[s].points;
   }
+  for (const double sum : sums) row.push_back(weights > 0 ? static_cast<float>(sum / weights) : kNone);
   for (const double value : whole) row.push_back(static_cast<float>(value));
   return row;
 }
@@ -138,8 +144,10 @@ std::optional<std::string> Features::hopeless(const codegen::Schedule& schedule)
 
 std::vector<std::string> feature_names() {
   std::vector<std::string> names;
-  for (const FactInfo& fact : kFacts) names.push_back(fmt::format("main_{}", fact.name));
-  for (const FactInfo& fact : kFacts) names.push_back(fmt::format("rest_{}", fact.name));
+  for (const char* role : {"main", "rest"}) {
+    for (const FactInfo& fact : kFacts) names.push_back(fmt::format("{}_{}", role, fact.name));
+    for (const auto& figure : decision_figures()) names.push_back(fmt::format("{}_{}", role, figure.name));
+  }
   for (const char* name : kWholeNames) names.emplace_back(name);
   return names;
 }
