@@ -60,6 +60,18 @@ std::string budget_text(const search::Budget& budget) {
   return fmt::format("{}", fmt::join(parts, ", "));
 }
 
+/// "about 10^23: tiles 10^14, vectors 10, copies 10^3": groups with few choices are left out.
+std::string schedules_text(const DryRun& plan) {
+  std::vector<std::string> groups;
+  for (const auto& [name, size] : plan.log10_choices) {
+    if (size < 0.5) continue;
+    const std::string power = size < 1.5 ? "" : fmt::format("^{:.0f}", size);
+    groups.push_back(fmt::format("{} 10{}", name, power));
+  }
+  const std::string all = fmt::format("about 10^{:.0f}", plan.log10_schedules);
+  return groups.empty() ? all : fmt::format("{}: {}", all, fmt::join(groups, ", "));
+}
+
 std::string start_text(const DryRun& plan) {
   if (!plan.stored_best.empty())
     return fmt::format("the stored schedule ({}), {} known", plan.stored_best,
@@ -86,7 +98,10 @@ double DryRun::seconds_high() const {
 Result<DryRun> dry_run(const Workload& workload, const codegen::Target& target, const TuningRequest& request,
                        const Session& session) {
   DryRun plan;
-  plan.log10_schedules = search::Space(workload.program, target).log10_size();
+  for (const auto& [group, size] : search::Space(workload.program, target).log10_sizes()) {
+    plan.log10_choices.emplace_back(codegen::group_name(group), size);
+    plan.log10_schedules += size;
+  }
   plan.budget = wanted_budget(request);
   plan.trial_seconds_low = kFastestTrial;
   plan.trial_seconds_high = kSlowestTrial;
@@ -117,7 +132,7 @@ std::string dry_run_text(const DryRun& plan, const Workload& workload) {
       {"sizes", sizes_text(row.sizes_json)},
       {"work", fmt::format("{}, {}", format_count(row.flops, "FLOP"), format_bytes(row.bytes))},
       {"factored", steps_text(workload)},
-      {"schedules", fmt::format("about 10^{:.0f}", plan.log10_schedules)},
+      {"schedules", schedules_text(plan)},
       {"starts from", start_text(plan)},
       {"budget", budget_text(plan.budget)},
       {"time", fmt::format("{} ({})", seconds_text(plan.seconds_low(), plan.seconds_high()),
@@ -131,6 +146,8 @@ nlohmann::json dry_run_json(const DryRun& plan, const Workload& workload) {
   nlohmann::json budget = nlohmann::json::object();
   if (plan.budget.trials) budget["trials"] = *plan.budget.trials;
   if (plan.budget.seconds) budget["seconds"] = *plan.budget.seconds;
+  nlohmann::json choices = nlohmann::json::object();
+  for (const auto& [group, size] : plan.log10_choices) choices[group] = size;
   return {{"program", row.name},
           {"factored", steps_json(workload)},
           {"sizes", json_of_text(row.sizes_json)},
@@ -138,6 +155,7 @@ nlohmann::json dry_run_json(const DryRun& plan, const Workload& workload) {
           {"flops", row.flops},
           {"bytes", row.bytes},
           {"log10_schedules", plan.log10_schedules},
+          {"log10_choices", choices},
           {"stored_best", plan.stored_best.empty() ? nlohmann::json() : nlohmann::json(plan.stored_best)},
           {"stored_trials", plan.stored_trials},
           {"relatives", plan.relatives},

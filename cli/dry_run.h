@@ -3,6 +3,8 @@
 
 #include <nlohmann/json_fwd.hpp>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "cli/tuning.h"
 
@@ -10,6 +12,7 @@ namespace tile_tune::cli {
 
 struct DryRun {
   double log10_schedules = 0;
+  std::vector<std::pair<std::string, double>> log10_choices;  // by group of decisions; the sum is that of all
   search::Budget budget;
   double trial_seconds_low = 0, trial_seconds_high = 0;  // of one trial; equal where the databases hold such trials
   bool measured = false;                                 // they do

@@ -147,6 +147,8 @@ std::vector<Candidate> Search::breed() {
                          moves_, rng_);
     if (!pool.empty()) ++report_.generations;
   }
+  for (const Candidate& candidate : pool)
+    for (const auto note : candidate.notes) ++report_.taken_back[std::string(note)];
   return pool;
 }
 

@@ -1,11 +1,9 @@
 #include "search/space/choices.h"
 
 #include <algorithm>
-#include <cstdlib>
 #include <numeric>
 
 #include "codegen/schedule/check.h"
-#include "codegen/schedule/prefetch.h"
 
 namespace tile_tune::search {
 
@@ -117,22 +115,6 @@ codegen::Packing panel_packing(const StageContext& context, const codegen::Stage
     return distances[a] < distances[b];
   });
   return {number, depth, storage};
-}
-
-std::vector<codegen::Prefetch> prefetch_choices(const StageContext& context, const codegen::StageSchedule& stage,
-                                                int operand) {
-  const auto& tensor = context.program->tensors[context.loops.operands[operand].tensor];
-  const int64_t most =
-      std::min(context.target->l2_bytes, ir::element_count(tensor) * static_cast<int64_t>(dtype_size(tensor.type)));
-  std::vector<codegen::Prefetch> result;
-  for (int loop = 0; loop < context.loops.loop_count(); ++loop)
-    for (int distance = 1; distance <= codegen::kMostAhead; distance *= 2) {
-      const codegen::Prefetch one{operand, loop, distance};
-      if (const auto bytes = codegen::bytes_ahead(*context.program, context.loops, stage, one);
-          bytes && std::abs(*bytes) < most)
-        result.push_back(one);
-    }
-  return result;
 }
 
 }  // namespace tile_tune::search

@@ -35,11 +35,6 @@ std::vector<int> packing_depths(const StageContext& context, const codegen::Stag
 /// the vector loop walks innermost, the others as they lie in memory.
 codegen::Packing panel_packing(const StageContext& context, const codegen::StageSchedule& stage, int operand);
 
-/// Along which loops the stage may ask for the operand ahead of its use: one choice for each distance that lies within
-/// the operand and the second cache.
-std::vector<codegen::Prefetch> prefetch_choices(const StageContext& context, const codegen::StageSchedule& stage,
-                                                int operand);
-
 constexpr int kMaxLevels = 3;  // register, and two levels of cache around it
 
 }  // namespace tile_tune::search

@@ -10,11 +10,10 @@
 #include <limits>
 #include <map>
 #include <numeric>
-#include <set>
 
 #include "codegen/schedule/fusion.h"
-#include "codegen/schedule/prefetch.h"
 #include "search/space/choices.h"
+#include "search/space/decisions.h"
 #include "search/space/default_parallel.h"
 #include "search/space/moves.h"
 #include "search/space/placement.h"
@@ -389,32 +388,13 @@ struct Planner {
     }
   }
 
-  // What the rows of a host read streams through the caches, and the memory would rest while they are computed: with
-  // each vector of an input that does not stay in the second cache its last reader asks for that of the next block.
-  // Softmax of 4096 x 1024 takes 0.8 of the time without (two Zen 4 cores).
-  void ask_ahead(int host) {
-    if (has_contraction(host)) return;
-    std::set<int> asked;
+  // The last statement first.
+  SharedBlock block_of(int host) const {
     const Fusion fusion(program, schedule);
-    for (int s = count() - 1; s >= 0; --s) {
-      if (!runs_in_nest(schedule, s, host)) continue;
-      StageSchedule& stage = schedule.stages[s];
-      const auto extents = extents_in_block(fusion, schedule, s, host);
-      for (const auto& operand : stages[s].loops.operands) {
-        const auto& tensor = program.tensors[operand.tensor];
-        const double bytes = static_cast<double>(ir::element_count(tensor)) * element_bytes(operand.tensor);
-        if (bytes <= static_cast<double>(target().l2_bytes) || asked.count(operand.tensor)) continue;
-        for (int p = stages[s].outputs() - 1; p >= 0; --p) {
-          const codegen::Prefetch next{operand.number, p, static_cast<int>(extents[p])};
-          if (extents[p] >= stages[s].loops.output[p] || extents[p] > codegen::kMostAhead ||
-              !codegen::bytes_ahead(program, stages[s].loops, stage, next))
-            continue;
-          stage.prefetches.push_back(next);
-          asked.insert(operand.tensor);
-          break;
-        }
-      }
-    }
+    SharedBlock block{{}, has_contraction(host)};
+    for (int s = count() - 1; s >= 0; --s)
+      if (runs_in_nest(schedule, s, host)) block.parts.push_back({s, extents_in_block(fusion, schedule, s, host)});
+    return block;
   }
 };
 
@@ -434,14 +414,16 @@ Schedule plan(const std::vector<StageContext>& stages, const std::vector<StageSc
     if (planner.shared[host].empty()) continue;
     planner.block(host);
     planner.tile_inside(host);
-    planner.ask_ahead(host);
+    const SharedBlock block = planner.block_of(host);
+    for (const GroupRules& rules : group_rules())
+      if (rules.plan) rules.plan(stages, block, planner.schedule);
   }
   for (int s = 0; s < planner.count(); ++s) {
     StageSchedule& stage = planner.schedule.stages[s];
     if (!stage.inlined && stage.epilogue_of < 0 && !stage.compute_at && !stage.scan && planner.shared[s].empty())
       run_reduction_in_parallel(stages[s], stage);
   }
-  return repair(stages, std::move(planner.schedule));
+  return repair(stages, std::move(planner.schedule)).schedule;
 }
 
 }  // namespace

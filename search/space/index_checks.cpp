@@ -60,7 +60,7 @@ codegen::Schedule with_index_checks(const ir::Program& checked, const codegen::S
   const auto by_default = space.default_schedule().stages;
   result.stages.insert(result.stages.end(), by_default.begin() + static_cast<std::ptrdiff_t>(schedule.stages.size()),
                        by_default.end());
-  if (!codegen::check(checked, result)) result = space.adapt(result);
+  if (!codegen::check(checked, result)) result = space.adapt(result).schedule;
   result.in_turn = checks_in_turn(checked, result, schedule.stages.size(), piece_bytes);
   return result;
 }

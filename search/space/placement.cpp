@@ -1,8 +1,10 @@
 #include "search/space/placement.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include "codegen/schedule/fusion.h"
+#include "search/space/decisions.h"
 #include "search/space/moves.h"
 
 namespace tile_tune::search {
@@ -30,14 +32,16 @@ StageSchedule with_nest(const StageContext& context, const StageSchedule& stage)
   return stage.inlined || stage.epilogue_of >= 0 ? default_stage(context) : stage;
 }
 
-void repair_inlining(const std::vector<StageContext>& stages, Schedule& schedule) {
+void repair_inlining(const std::vector<StageContext>& stages, Schedule& schedule, Notes& notes) {
   for (size_t s = 0; s < stages.size(); ++s) {
     StageSchedule& stage = schedule.stages[s];
-    if (stage.inlined) stage = stages[s].can_inline ? inlined() : default_stage(stages[s]);
+    if (!stage.inlined) continue;
+    if (!stages[s].can_inline) notes.push_back("it cannot be computed where it is read");
+    stage = stages[s].can_inline ? inlined() : default_stage(stages[s]);
   }
 }
 
-void repair_epilogues(const std::vector<StageContext>& stages, Schedule& schedule) {
+void repair_epilogues(const std::vector<StageContext>& stages, Schedule& schedule, Notes& notes) {
   const int count = static_cast<int>(stages.size());
   const Fusion fusion(*stages[0].program, schedule);
   for (int s = 0; s < count; ++s) {
@@ -45,6 +49,7 @@ void repair_epilogues(const std::vector<StageContext>& stages, Schedule& schedul
     if (host < 0) continue;
     const bool possible = host < s && fusion.owner_of(host) == host && fusion.epilogue_loops(s, host);
     const bool first = fusion.stored_by(std::clamp(host, 0, count - 1)) == s;
+    if (!possible || !first) notes.push_back("it cannot be the epilogue of that statement");
     schedule.stages[s] = possible && first ? epilogue_of(host) : default_stage(stages[s]);
   }
 }
@@ -67,38 +72,42 @@ std::optional<ComputeAt> possible_place(const Fusion& fusion, const Schedule& sc
   return fusion.extents(owner, *at) ? at : std::nullopt;
 }
 
-void repair_nests(const std::vector<StageContext>& stages, Schedule& schedule) {
+void repair_nests(const std::vector<StageContext>& stages, Schedule& schedule, Notes& notes) {
   const Fusion fusion(*stages[0].program, schedule);
   for (int s = static_cast<int>(stages.size()) - 1; s >= 0; --s) {
     const int owner = fusion.owner_of(s);
     if (owner < 0 || fusion.stored_by(owner) != s) continue;
     StageSchedule& stage = schedule.stages[owner];
-    stage.compute_at = possible_place(fusion, schedule, owner);
+    const auto place = possible_place(fusion, schedule, owner);
+    if (stage.compute_at && !place) notes.push_back("it cannot be computed inside the loops of that statement");
+    stage.compute_at = place;
     StageContext context = stages[owner];
     context.loops.output = fusion.extents(owner).value();
-    repair_order(context, stage);
-    repair_scan(context, stage);
-    repair_pieces(context, stage);
+    repair_order(context, stage, notes);
+    repair_scan(context, stage, notes);
+    repair_pieces(context, stage, notes);
     context.loops = codegen::one_piece(std::move(context.loops), stage);
-    stage = repair(context, stage);
+    stage = repair(context, stage, notes);
   }
   for (size_t s = 0; s < stages.size(); ++s)
     for (auto& packing : schedule.stages[s].packings) {
       const int least = fusion.least_packing_depth(static_cast<int>(s), packing.operand);
       if (packing.depth >= least) continue;
       packing.depth = least;
+      notes.push_back("it copied an operand before that was computed");
       schedule.stages[s].dot_product = false;  // some want their operand packed further out
     }
 }
 
 }  // namespace
 
-Schedule repair(const std::vector<StageContext>& stages, Schedule schedule) {
+Drawn repair(const std::vector<StageContext>& stages, Schedule schedule) {
+  Notes notes;
   if (stages.empty()) return schedule;
-  repair_inlining(stages, schedule);
-  repair_epilogues(stages, schedule);
-  repair_nests(stages, schedule);
-  return schedule;
+  repair_inlining(stages, schedule, notes);
+  repair_epilogues(stages, schedule, notes);
+  repair_nests(stages, schedule, notes);
+  return {std::move(schedule), std::move(notes)};
 }
 
 StageContext context_of(const std::vector<StageContext>& stages, const Schedule& schedule, int s) {
@@ -130,9 +139,19 @@ Schedule draw_placement(const std::vector<StageContext>& stages, Schedule schedu
     if (depths.empty()) continue;
     places.push_back(own);
     places.back().compute_at = ComputeAt{host, rng.pick(depths)};
+    places.back().parallel = 0;
   }
   stage = rng.pick(places);
   return schedule;
+}
+
+GroupRules place_rules() {
+  // In its own nest, inlined, or inside any later statement's loops at some depth of the first level.
+  const auto log_count = [](const StageContext& context) {
+    const auto later = context.program->statements.size() - 1 - static_cast<size_t>(context.statement);
+    return std::log(1.0 + (context.can_inline ? 1 : 0) + static_cast<double>(later));
+  };
+  return {.group = codegen::Group::Place, .log_count = log_count};
 }
 
 }  // namespace tile_tune::search

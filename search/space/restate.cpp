@@ -5,6 +5,7 @@
 
 #include "codegen/schedule/loops.h"
 #include "frontend/ir/form.h"
+#include "search/space/decisions.h"
 
 namespace tile_tune::search {
 namespace {
@@ -120,7 +121,8 @@ StageSchedule restated(const Nest& from, const Nest& to, const StageSchedule& st
   result.vector_loop = restated_loop(from, to, stage.vector_loop);
   if (result.vector_loop < 0) result.lanes = 1;
   for (auto& packing : result.packings) packing = restated_packing(from, to, stage, packing);
-  for (auto& prefetch : result.prefetches) prefetch.loop = restated_loop(from, to, prefetch.loop);
+  for (const GroupRules& rules : group_rules())
+    if (rules.restate) rules.restate(result, [&](int loop) { return restated_loop(from, to, loop); });
   return result;
 }
 

@@ -107,7 +107,7 @@ TEST_CASE("kernels with packed constants compute what the reference does", "[pro
   search::Rng rng(11);
   int with = 0;
   for (int i = 0; i < 40 && with < 5; ++i) {
-    const Schedule schedule = i % 2 == 0 ? space.sample(rng) : space.mutate(standard, rng);
+    const Schedule schedule = i % 2 == 0 ? space.sample(rng).schedule : space.mutate(standard, rng).schedule;
     if (codegen::packed_forms(program, schedule).empty() && one.packed > 0) continue;
     ++with;
     check.expect_right(schedule);
@@ -169,9 +169,9 @@ TEST_CASE("where a schedule packs a constant makes no difference") {
   const auto program = with_constants(test::bound_program(kProduct, {{"M", 64}, {"N", 96}, {"K", 12}}), {"B"});
   const search::Space space(program, test::host(2));
   auto schedule = product_schedule({48}, {4}, {1, 0});
-  const auto once = space.adapt(schedule);
+  const auto once = space.adapt(schedule).schedule;
   schedule.stages[0].packings[0].depth = 1;
-  CHECK(space.adapt(schedule) == once);
+  CHECK(space.adapt(schedule).schedule == once);
   CHECK(once.stages[0].packings.size() == 1);
 }
 

@@ -64,7 +64,7 @@ TEST_CASE("dot products compute what the reference does", "[property]") {
   search::Rng rng(7);
   int with = 0;
   for (int i = 0; i < 40 && with < 6; ++i) {
-    const auto schedule = space.sample(rng);
+    const auto schedule = space.sample(rng).schedule;
     REQUIRE(codegen::check(program, schedule));
     if (!schedule.stages[0].dot_product) continue;
     ++with;

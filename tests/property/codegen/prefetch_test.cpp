@@ -90,7 +90,7 @@ TEST_CASE("what cannot be asked for is refused, and repaired away", "[property]"
   const auto allowed = [&](std::vector<Prefetch> prefetches) {
     schedule.stages[0].prefetches = std::move(prefetches);
     const bool valid = codegen::check(program, schedule).has_value();
-    const auto repaired = search::Space(program, test::host(1)).adapt(schedule);
+    const auto repaired = search::Space(program, test::host(1)).adapt(schedule).schedule;
     CHECK(codegen::check(program, repaired).has_value());
     CHECK(repaired.stages[0].prefetches.empty() != valid);
     return valid;

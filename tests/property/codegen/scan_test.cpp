@@ -41,7 +41,7 @@ void check_totals(const std::string& name, const ir::Program& program, bool by_d
     search::Rng rng(11);
     bool seen[2] = {false, false};
     for (int draw = 0; draw < 100 && !(seen[0] && seen[1]); ++draw) {
-      const auto schedule = space.sample(rng);
+      const auto schedule = space.sample(rng).schedule;
       bool& before = seen[schedule.stages[0].scan ? 1 : 0];
       if (!before) check.expect_right(schedule);
       before = true;

@@ -39,7 +39,7 @@ TEST_CASE("rows have a name for every column, whatever the program") {
     const search::Space space(program, machine());
     const Features features(program, machine());
     for (int i = 0; i < 50; ++i) {
-      const auto row = features.row(i == 0 ? space.default_schedule() : space.sample(rng));
+      const auto row = features.row(i == 0 ? space.default_schedule() : space.sample(rng).schedule);
       REQUIRE(row.size() == names.size());
       for (size_t c = 0; c < row.size(); ++c) {
         INFO(names[c]);
@@ -62,11 +62,11 @@ TEST_CASE("the heaviest stage comes first, the others in the mean, those without
   CHECK(row[column("inlined")] == 1);
   CHECK(std::isnan(row[column("rest_reduction")]));
   search::Rng rng(1);
-  auto apart = space.sample(rng);
+  auto apart = space.sample(rng).schedule;
   const auto alone = [](const codegen::StageSchedule& stage) {
     return stage.epilogue_of < 0 && !stage.compute_at && !stage.parallel_reduction && !stage.inlined;
   };
-  while (!std::all_of(apart.stages.begin(), apart.stages.end(), alone)) apart = space.sample(rng);
+  while (!std::all_of(apart.stages.begin(), apart.stages.end(), alone)) apart = space.sample(rng).schedule;
   row = features.row(apart);
   CHECK(row[column("main_reduction")] == Approx(std::log2(33)));
   CHECK(row[column("rest_reduction")] == Approx(1));  // log2(1 + 1)
@@ -83,7 +83,7 @@ TEST_CASE("different schedules have different rows") {
   std::set<std::vector<float>> rows;
   std::set<codegen::Schedule> schedules;
   for (int i = 0; i < 500; ++i) {
-    const auto schedule = space.sample(rng);
+    const auto schedule = space.sample(rng).schedule;
     if (schedules.insert(schedule).second) {
       auto row = features.row(schedule);
       for (float& value : row) value = std::isnan(value) ? -1 : value;

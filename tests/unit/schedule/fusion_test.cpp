@@ -187,9 +187,9 @@ TEST_CASE("defaults share nests, and random schedules try every place") {
   search::Rng rng(3);
   int inside = 0, epilogues = 0, in_pieces = 0;
   for (int i = 0; i < 100; ++i) {
-    for (const auto& stage : space.sample(rng).stages) inside += stage.compute_at.has_value();
-    epilogues += search::Space(layer, machine()).sample(rng).stages[1].epilogue_of == 0;
-    in_pieces += search::Space(sum, machine()).sample(rng).stages[0].parallel_reduction.has_value();
+    for (const auto& stage : space.sample(rng).schedule.stages) inside += stage.compute_at.has_value();
+    epilogues += search::Space(layer, machine()).sample(rng).schedule.stages[1].epilogue_of == 0;
+    in_pieces += search::Space(sum, machine()).sample(rng).schedule.stages[0].parallel_reduction.has_value();
   }
   CHECK(inside > 20);
   CHECK(epilogues > 10);

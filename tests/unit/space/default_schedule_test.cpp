@@ -205,7 +205,7 @@ TEST_CASE("a copy stays inside the loops it was in when loops that run once move
   stage.reduction_unroll = {1};
   stage.packings = {{1, 2, {2, 1, 0}}};  // once a panel of n
   schedule.stages = {stage};
-  const auto repaired = Space(program, avx512()).adapt(schedule).stages.at(0);
+  const auto repaired = Space(program, avx512()).adapt(schedule).schedule.stages.at(0);
   CHECK(repaired.order == std::vector<std::vector<int>>{{2, 1, 0}});
   REQUIRE(repaired.packings.size() == 1);
   CHECK(repaired.packings[0].depth == 1);

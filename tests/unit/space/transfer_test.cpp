@@ -87,7 +87,7 @@ TEST_CASE("tiles of other sizes are fit so that little is computed twice and thr
     CHECK(rows * imbalance < 1.25);
   }
   // adapt(), which changes as little as it can, computes most of 100 rows twice.
-  const auto kept = Space(matmul(100, 100, 512), avx512()).adapt(blocked()).stages.at(0);
+  const auto kept = Space(matmul(100, 100, 512), avx512()).adapt(blocked()).schedule.stages.at(0);
   CHECK(padded(100, kept.tiles[0]) == 192);
 }
 
