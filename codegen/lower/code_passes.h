@@ -1,7 +1,6 @@
 // Decisions that Halide has no directive for, or a wrong one: passes over the lowered code. A row of kCodePasses each.
 #pragma once
 
-#include <array>
 #include <memory>
 #include <vector>
 
@@ -24,7 +23,9 @@ struct CodePass {
 /// Nothing where no stage asks for the pass.
 using MakeCodePass = std::optional<CodePass> (*)(const ir::Program&, const std::vector<ScheduledStage>&);
 
+std::optional<CodePass> loads_ahead(const ir::Program& program, const std::vector<ScheduledStage>& stages);
+
 /// In the order in which they run.
-inline constexpr std::array<MakeCodePass, 0> kCodePasses{};
+inline constexpr MakeCodePass kCodePasses[] = {loads_ahead};
 
 }  // namespace tile_tune::codegen

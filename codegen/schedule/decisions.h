@@ -6,16 +6,16 @@
 #include <tuple>
 #include <utility>
 
-#include "codegen/schedule/figure.h"
+#include "codegen/schedule/prefetch.h"
 #include "codegen/schedule/schedule.h"
 
 namespace tile_tune::codegen {
 
 /// Decisions that belong together.
-enum class Group { Place, Tiles, Threads, Vectors, Reduction, Copies };
+enum class Group { Place, Tiles, Threads, Vectors, Reduction, Copies, Prefetches };
 
 constexpr const char* group_name(Group group) {
-  constexpr const char* kNames[] = {"place", "tiles", "threads", "vectors", "reduction", "copies"};
+  constexpr const char* kNames[] = {"place", "tiles", "threads", "vectors", "reduction", "copies", "prefetches"};
   return kNames[static_cast<int>(group)];
 }
 
@@ -56,6 +56,8 @@ inline constexpr std::tuple kDecisions{
     decision("reduction_block", &StageSchedule::reduction_block, Group::Reduction),
     decision("reduction_unroll", &StageSchedule::reduction_unroll, Group::Reduction),
     decision("packings", &StageSchedule::packings, Group::Copies),
+    decision("prefetches", &StageSchedule::prefetches, Group::Prefetches,
+             {.optional = true, .needs_numbers = true, .fault = prefetch_fault, .figures = prefetch_figures}),
     decision("dot_product", &StageSchedule::dot_product, Group::Reduction, {.optional = true, .needs_numbers = true}),
     decision("scan", &StageSchedule::scan, Group::Reduction, {.optional = true, .needs_numbers = true}),
 };
@@ -72,6 +74,10 @@ inline constexpr auto kFields<ParallelReduction> =
 template <>
 inline constexpr auto kFields<Packing> = std::tuple{
     std::pair{"operand", &Packing::operand}, std::pair{"depth", &Packing::depth}, std::pair{"order", &Packing::order}};
+template <>
+inline constexpr auto kFields<Prefetch> =
+    std::tuple{std::pair{"operand", &Prefetch::operand}, std::pair{"loop", &Prefetch::loop},
+               std::pair{"distance", &Prefetch::distance}};
 
 /// visit(decision) for each row of the table.
 template <typename Visit>

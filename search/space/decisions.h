@@ -49,10 +49,11 @@ GroupRules tile_rules();
 GroupRules thread_rules();
 GroupRules reduction_rules();
 GroupRules copy_rules();
+GroupRules prefetch_rules();
 
 inline const std::vector<GroupRules>& group_rules() {
-  static const std::vector<GroupRules> rules{place_rules(),  vector_rules(),    tile_rules(),
-                                             thread_rules(), reduction_rules(), copy_rules()};
+  static const std::vector<GroupRules> rules{place_rules(),     vector_rules(), tile_rules(),    thread_rules(),
+                                             reduction_rules(), copy_rules(),   prefetch_rules()};
   return rules;
 }
 
