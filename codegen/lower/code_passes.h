@@ -11,7 +11,7 @@ namespace tile_tune::codegen {
 
 /// A stage with a nest, once that is scheduled.
 struct ScheduledStage {
-  const StageSchedule& schedule;
+  const NestSchedule& schedule;
   const Stage& stage;
 };
 

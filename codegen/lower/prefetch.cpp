@@ -35,8 +35,7 @@ class VectorLoads : public IRVisitor {
 /// By Func and buffer: elements from each vector that the Func's loops load to the one to ask for.
 using Distances = std::map<std::string, std::map<std::string, int64_t>>;
 
-void add_distances(const ir::Program& program, const StageSchedule& schedule, const Stage& stage,
-                   Distances& distances) {
+void add_distances(const ir::Program& program, const NestSchedule& schedule, const Stage& stage, Distances& distances) {
   for (const auto& prefetch : schedule.prefetches) {
     const auto& operand = stage.loops.operands[prefetch.operand];
     const auto& tensor = program.tensors[operand.tensor];

@@ -1,9 +1,10 @@
-// Every decision in the schedule of a stage, in one table. The JSON form, what a child takes from one parent together,
-// what kernels for many sizes do without, and what the cost model sees of optional decisions follow from it. How the
-// search draws, counts, changes and repairs them: search/space/decisions.h.
+// Every decision in the schedule of a stage with a nest, in one table. The JSON form, what a child takes from one
+// parent together, what kernels for many sizes do without, and what the cost model sees of optional decisions follow
+// from it. How the search draws, counts, changes and repairs them: search/space/decisions.h.
 #pragma once
 
 #include <tuple>
+#include <type_traits>
 #include <utility>
 
 #include "codegen/schedule/prefetch.h"
@@ -24,42 +25,50 @@ struct Traits {
   bool optional = false;       // the JSON form leaves it out where it has its default value
   bool needs_numbers = false;  // kernels for many sizes have its default value
   /// What is wrong with it in a stage that is valid otherwise, in one sentence; empty if nothing is.
-  std::string (*fault)(const ir::Program&, const Loops&, const StageSchedule&) = nullptr;
+  std::string (*fault)(const ir::Program&, const Loops&, const NestSchedule&) = nullptr;
   std::vector<Figure> (*figures)() = nullptr;
 };
 
-template <typename Value>
+/// A member of NestSchedule or, Holder, of its mapping.
+template <typename Holder, typename Value>
 struct Decision {
   const char* name;  // the field of the JSON form
-  Value StageSchedule::*value;
+  Value Holder::*value;
   Group group;
   Traits traits;
 
-  bool has_default(const StageSchedule& stage) const { return stage.*value == Value{}; }
+  const Value& in(const NestSchedule& nest) const {
+    if constexpr (std::is_same_v<Holder, NestSchedule>)
+      return nest.*value;
+    else
+      return std::get<Holder>(nest.mapping).*value;
+  }
+  Value& in(NestSchedule& nest) const { return const_cast<Value&>(in(std::as_const(nest))); }
+  bool has_default(const NestSchedule& nest) const { return in(nest) == Value{}; }
 };
 
-template <typename Value>
-constexpr Decision<Value> decision(const char* name, Value StageSchedule::*value, Group group, Traits traits = {}) {
+template <typename Holder, typename Value>
+constexpr Decision<Holder, Value> decision(const char* name, Value Holder::*value, Group group, Traits traits = {}) {
   return {name, value, group, traits};
 }
 
 inline constexpr std::tuple kDecisions{
-    decision("compute_at", &StageSchedule::compute_at, Group::Place, {.optional = true, .needs_numbers = true}),
-    decision("parallel_reduction", &StageSchedule::parallel_reduction, Group::Reduction,
+    decision("compute_at", &NestSchedule::compute_at, Group::Place, {.optional = true, .needs_numbers = true}),
+    decision("parallel_reduction", &NestSchedule::parallel_reduction, Group::Reduction,
              {.optional = true, .needs_numbers = true}),
-    decision("tiles", &StageSchedule::tiles, Group::Tiles),
-    decision("order", &StageSchedule::order, Group::Tiles),
-    decision("parallel", &StageSchedule::parallel, Group::Threads),
-    decision("vector_loop", &StageSchedule::vector_loop, Group::Vectors),
-    decision("lanes", &StageSchedule::lanes, Group::Vectors),
-    decision("reduction_order", &StageSchedule::reduction_order, Group::Reduction),
-    decision("reduction_block", &StageSchedule::reduction_block, Group::Reduction),
-    decision("reduction_unroll", &StageSchedule::reduction_unroll, Group::Reduction),
-    decision("packings", &StageSchedule::packings, Group::Copies),
-    decision("prefetches", &StageSchedule::prefetches, Group::Prefetches,
+    decision("tiles", &NestSchedule::tiles, Group::Tiles),
+    decision("order", &NestSchedule::order, Group::Tiles),
+    decision("parallel", &CpuMapping::parallel, Group::Threads),
+    decision("vector_loop", &CpuMapping::vector_loop, Group::Vectors),
+    decision("lanes", &CpuMapping::lanes, Group::Vectors),
+    decision("reduction_order", &NestSchedule::reduction_order, Group::Reduction),
+    decision("reduction_block", &NestSchedule::reduction_block, Group::Reduction),
+    decision("reduction_unroll", &NestSchedule::reduction_unroll, Group::Reduction),
+    decision("packings", &NestSchedule::packings, Group::Copies),
+    decision("prefetches", &NestSchedule::prefetches, Group::Prefetches,
              {.optional = true, .needs_numbers = true, .fault = prefetch_fault, .figures = prefetch_figures}),
-    decision("dot_product", &StageSchedule::dot_product, Group::Reduction, {.optional = true, .needs_numbers = true}),
-    decision("scan", &StageSchedule::scan, Group::Reduction, {.optional = true, .needs_numbers = true}),
+    decision("dot_product", &NestSchedule::dot_product, Group::Reduction, {.optional = true, .needs_numbers = true}),
+    decision("scan", &NestSchedule::scan, Group::Reduction, {.optional = true, .needs_numbers = true}),
 };
 
 /// The fields of a decision's parts, by their names in the JSON form.

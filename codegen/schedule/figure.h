@@ -9,7 +9,7 @@ namespace tile_tune::codegen {
 struct Figure {
   const char* name;
   /// Of a valid stage; finite. `loops` are those that its nest runs over.
-  double (*value)(const ir::Program&, const Loops&, const StageSchedule&);
+  double (*value)(const ir::Program&, const Loops&, const NestSchedule&);
   bool amount;  // spans orders of magnitude: the model sees log2(1 + x)
 };
 

@@ -45,12 +45,12 @@ json written(const std::optional<Value>& value) {
 }
 
 json stage_to_json(const StageSchedule& stage) {
-  if (stage.inlined) return {{"inlined", true}};
-  if (stage.epilogue_of >= 0) return {{"epilogue_of", stage.epilogue_of}};
+  if (stage.is_inlined()) return {{"inlined", true}};
+  if (const auto* epilogue = stage.epilogue()) return {{"epilogue_of", epilogue->of}};
   json result;
   for_each_decision([&](const auto& decision) {
-    if (!decision.traits.optional || !decision.has_default(stage))
-      result[decision.name] = written(stage.*decision.value);
+    if (!decision.traits.optional || !decision.has_default(stage.nest()))
+      result[decision.name] = written(decision.in(stage.nest()));
   });
   return result;
 }
@@ -91,20 +91,17 @@ void read(const json& source, Part& part) {
 }
 
 StageSchedule stage_from_json(const json& source) {
-  StageSchedule stage;
-  if (source.value("inlined", false)) {
-    stage.inlined = true;
-    return stage;
-  }
+  if (source.value("inlined", false)) return Inlined();
   if (source.contains("epilogue_of")) {
-    read(source["epilogue_of"], stage.epilogue_of);
-    return stage;
+    Epilogue epilogue;
+    read(source["epilogue_of"], epilogue.of);
+    return epilogue;
   }
+  NestSchedule nest;
   for_each_decision([&](const auto& decision) {
-    if (!decision.traits.optional || source.contains(decision.name))
-      read(source.at(decision.name), stage.*decision.value);
+    if (!decision.traits.optional || source.contains(decision.name)) read(source.at(decision.name), decision.in(nest));
   });
-  return stage;
+  return nest;
 }
 
 }  // namespace

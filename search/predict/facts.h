@@ -108,6 +108,6 @@ const std::vector<codegen::Figure>& decision_figures();
 
 /// `stage` must be valid and not inlined.
 StageFacts stage_facts(const ir::Program& program, int statement, const codegen::Loops& loops,
-                       const codegen::StageSchedule& stage, const codegen::Target& target);
+                       const codegen::NestSchedule& stage, const codegen::Target& target);
 
 }  // namespace tile_tune::predict

@@ -67,7 +67,7 @@ std::optional<StageFacts> Features::facts(const codegen::Fusion& fusion, const c
                                           int s) const {
   // An epilogue's work is in the nest of its reduction, an inlined statement's in its reader's.
   if (fusion.owner_of(s) != s) return std::nullopt;
-  const codegen::StageSchedule& stage = schedule.stages[s];
+  const codegen::NestSchedule& stage = schedule.stages[s].nest();
   codegen::Loops loops = loops_[s];
   if (auto extents = fusion.extents(s)) loops.output = std::move(*extents);
   loops = codegen::one_piece(std::move(loops), stage);
@@ -83,7 +83,8 @@ std::vector<StageFacts> Features::stages(const codegen::Schedule& schedule) cons
     auto one = facts(fusion, schedule, static_cast<int>(s));
     if (!one) continue;
     // Inside another nest the facts are those of one run; it runs as often as makes up all of its work.
-    if (schedule.stages[s].compute_at || schedule.stages[s].parallel_reduction) one->points = stage_points(loops_[s]);
+    if (schedule.stages[s].compute_at() || schedule.stages[s].nest().parallel_reduction)
+      one->points = stage_points(loops_[s]);
     stages.push_back(*one);
   }
   return stages;
@@ -136,7 +137,7 @@ std::optional<std::string> Features::hopeless(const codegen::Schedule& schedule)
     const auto one = facts(fusion, schedule, static_cast<int>(s));
     if (!one) continue;
     // Inside another nest it is that one's threads that count.
-    const int threads = schedule.stages[s].compute_at ? 1 : target_.threads;
+    const int threads = schedule.stages[s].compute_at() ? 1 : target_.threads;
     if (auto reason = hopeless_stage(*one, loops_[s], threads)) return reason;
   }
   return std::nullopt;

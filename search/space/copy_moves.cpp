@@ -8,11 +8,11 @@
 namespace tile_tune::search {
 namespace {
 
+using codegen::NestSchedule;
 using codegen::Packing;
-using codegen::StageSchedule;
 
 double log_copies(const StageContext& context) {
-  StageSchedule plain;
+  NestSchedule plain;
   plain.order.resize(1);
   double log_count = 0;
   for (const int operand : packable_operands(context)) {
@@ -22,18 +22,18 @@ double log_copies(const StageContext& context) {
   return log_count;
 }
 
-Packing draw_packing(const StageContext& context, const StageSchedule& stage, int operand, Rng& rng) {
+Packing draw_packing(const StageContext& context, const NestSchedule& stage, int operand, Rng& rng) {
   return {operand, rng.pick(packing_depths(context, stage)),
           random_order(context.loops.operands[operand].subscripts.size(), rng)};
 }
 
-void draw_copies(const StageContext& context, StageSchedule& stage, Rng& rng) {
+void draw_copies(const StageContext& context, NestSchedule& stage, Rng& rng) {
   if (stage.scan) return;
   for (const int operand : packable_operands(context))
     if (rng.chance(0.4)) stage.packings.push_back(draw_packing(context, stage, operand, rng));
 }
 
-Changed change_copy(const StageContext& context, StageSchedule stage, Rng& rng) {
+Changed change_copy(const StageContext& context, NestSchedule stage, Rng& rng) {
   if (packable_operands(context).empty()) return refused("it has no operand that can be copied");
   if (stage.scan) return refused("running totals read no copies");
   const int operand = rng.pick(packable_operands(context));

@@ -14,7 +14,7 @@ namespace tile_tune::search {
 
 struct Move {
   double share;  // of all changes of one stage, among those that can be made
-  Changed (*make)(const StageContext&, codegen::StageSchedule, Rng&);
+  Changed (*make)(const StageContext&, codegen::NestSchedule, Rng&);
 };
 
 /// One block of a nest that several statements share.
@@ -33,12 +33,12 @@ struct GroupRules {
   /// Natural logarithm of how many values the group has in a stage.
   double (*log_count)(const StageContext&);
   /// Draws the group for a stage in which the groups above it in the table are drawn.
-  void (*draw)(const StageContext&, codegen::StageSchedule&, Rng&) = nullptr;
+  void (*draw)(const StageContext&, codegen::NestSchedule&, Rng&) = nullptr;
   std::vector<Move> moves = {};
   /// Takes back what a stage that is valid otherwise does not allow.
-  void (*repair)(const StageContext&, codegen::StageSchedule&, Notes&) = nullptr;
+  void (*repair)(const StageContext&, codegen::NestSchedule&, Notes&) = nullptr;
   /// Says it of another nest: loop(l) is the other's loop, -1 where that has none.
-  void (*restate)(codegen::StageSchedule&, const std::function<int(int)>& loop) = nullptr;
+  void (*restate)(codegen::NestSchedule&, const std::function<int(int)>& loop) = nullptr;
   /// What the default schedule decides once the statements of a nest have their tiles.
   void (*plan)(const std::vector<StageContext>&, const SharedBlock&, codegen::Schedule&) = nullptr;
 };

@@ -15,7 +15,7 @@ namespace tile_tune::search {
 using Notes = std::vector<std::string_view>;
 
 /// A stage with one decision changed, or why it has none of the kind.
-using Changed = tl::expected<codegen::StageSchedule, std::string_view>;
+using Changed = tl::expected<codegen::NestSchedule, std::string_view>;
 
 inline tl::unexpected<std::string_view> refused(std::string_view reason) {
   return tl::unexpected<std::string_view>(reason);

@@ -34,7 +34,7 @@ std::vector<codegen::InTurn> checks_in_turn(const ir::Program& checked, const co
   std::vector<codegen::InTurn> result;
   const auto has_own_nest = [&](size_t s) {
     const auto& stage = schedule.stages[s];
-    return !stage.inlined && stage.epilogue_of < 0 && !stage.compute_at;
+    return stage.find_nest() && !stage.compute_at();
   };
   for (size_t s = first; s < checked.statements.size(); ++s) {
     const auto tensors = tensors_read(checked.statements[s]);

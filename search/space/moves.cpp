@@ -5,18 +5,19 @@
 namespace tile_tune::search {
 
 using codegen::Group;
+using codegen::NestSchedule;
 using codegen::StageSchedule;
 
 namespace {
 
-void take(Group group, const StageSchedule& from, StageSchedule& to) {
+void take(Group group, const NestSchedule& from, NestSchedule& to) {
   codegen::for_each_decision([&](const auto& decision) {
-    if (decision.group == group) to.*decision.value = from.*decision.value;
+    if (decision.group == group) decision.in(to) = decision.in(from);
   });
 }
 
 // Of two stages with the same number of levels: tiles and loop orders may come from different parents, loop by loop.
-void cross_tiles(StageSchedule& child, const StageSchedule& other, Rng& rng) {
+void cross_tiles(NestSchedule& child, const NestSchedule& other, Rng& rng) {
   if (!rng.chance(0.5) || child.order.size() != other.order.size()) return;
   for (size_t p = 0; p < child.tiles.size(); ++p)
     if (rng.chance(0.5)) child.tiles[p] = other.tiles[p];
@@ -25,14 +26,14 @@ void cross_tiles(StageSchedule& child, const StageSchedule& other, Rng& rng) {
 
 }  // namespace
 
-StageSchedule sample_stage(const StageContext& context, Rng& rng) {
-  StageSchedule stage;
+NestSchedule sample_stage(const StageContext& context, Rng& rng) {
+  NestSchedule stage;
   for (const GroupRules& rules : group_rules())
     if (rules.draw) rules.draw(context, stage, rng);
   return stage;
 }
 
-Changed mutate_stage(const StageContext& context, const StageSchedule& stage, Rng& rng) {
+Changed mutate_stage(const StageContext& context, const NestSchedule& stage, Rng& rng) {
   double all = 0;
   for (const GroupRules& rules : group_rules())
     for (const Move& move : rules.moves) all += move.share;
@@ -48,10 +49,9 @@ Changed mutate_stage(const StageContext& context, const StageSchedule& stage, Rn
 
 StageSchedule cross_stages(const StageSchedule& a, const StageSchedule& b, Rng& rng) {
   // A stage that lies in another's nest has nothing else to hand on.
-  const auto has_nest = [](const StageSchedule& stage) { return !stage.inlined && stage.epilogue_of < 0; };
-  if (!has_nest(a) || !has_nest(b)) return rng.chance(0.5) ? a : b;
-  StageSchedule child = rng.chance(0.5) ? a : b;
-  const StageSchedule& other = child == a ? b : a;
+  if (!a.find_nest() || !b.find_nest()) return rng.chance(0.5) ? a : b;
+  NestSchedule child = (rng.chance(0.5) ? a : b).nest();
+  const NestSchedule& other = child == a.nest() ? b.nest() : a.nest();
   cross_tiles(child, other, rng);
   for (const GroupRules& rules : group_rules())
     if (rules.group != Group::Tiles && rng.chance(0.5)) take(rules.group, other, child);

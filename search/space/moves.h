@@ -8,13 +8,13 @@
 
 namespace tile_tune::search {
 
-codegen::StageSchedule default_stage(const StageContext& context);
+codegen::NestSchedule default_stage(const StageContext& context);
 /// The default, then what the model takes for nearly as good: other widths of the register tile, cheapest first.
-std::vector<codegen::StageSchedule> default_stages(const StageContext& context);
-codegen::StageSchedule sample_stage(const StageContext& context, Rng& rng);
+std::vector<codegen::NestSchedule> default_stages(const StageContext& context);
+codegen::NestSchedule sample_stage(const StageContext& context, Rng& rng);
 
 /// One decision drawn anew or moved by a step.
-Changed mutate_stage(const StageContext& context, const codegen::StageSchedule& stage, Rng& rng);
+Changed mutate_stage(const StageContext& context, const codegen::NestSchedule& stage, Rng& rng);
 
 /// Each group of decisions (codegen/schedule/decisions.h) from a or b; of tiles and loop orders each loop's.
 codegen::StageSchedule cross_stages(const codegen::StageSchedule& a, const codegen::StageSchedule& b, Rng& rng);

@@ -10,11 +10,11 @@
 namespace tile_tune::search {
 namespace {
 
+using codegen::NestSchedule;
 using codegen::Prefetch;
-using codegen::StageSchedule;
 
 // One choice for each loop and distance that lies within the operand and the second cache.
-std::vector<Prefetch> choices(const StageContext& context, const StageSchedule& stage, int operand) {
+std::vector<Prefetch> choices(const StageContext& context, const NestSchedule& stage, int operand) {
   const auto& tensor = context.program->tensors[context.loops.operands[operand].tensor];
   const int64_t most =
       std::min(context.target->l2_bytes, ir::element_count(tensor) * static_cast<int64_t>(dtype_size(tensor.type)));
@@ -30,22 +30,22 @@ std::vector<Prefetch> choices(const StageContext& context, const StageSchedule& 
 }
 
 double log_prefetches(const StageContext& context) {
-  StageSchedule plain;
-  plain.vector_loop = context.contiguous_loop();
+  NestSchedule plain;
+  plain.cpu().vector_loop = context.contiguous_loop();
   double log_count = 0;
   for (const auto& operand : context.loops.operands)
     log_count += std::log(1.0 + static_cast<double>(choices(context, plain, operand.number).size()));
   return log_count;
 }
 
-void draw_prefetches(const StageContext& context, StageSchedule& stage, Rng& rng) {
+void draw_prefetches(const StageContext& context, NestSchedule& stage, Rng& rng) {
   for (const auto& operand : context.loops.operands)
     if (const auto possible = choices(context, stage, operand.number); !possible.empty() && rng.chance(0.2))
       stage.prefetches.push_back(rng.pick(possible));
 }
 
 // Asks for an operand ahead of its use, or no longer.
-Changed change_prefetch(const StageContext& context, StageSchedule stage, Rng& rng) {
+Changed change_prefetch(const StageContext& context, NestSchedule stage, Rng& rng) {
   if (context.loops.operands.empty()) return refused("it has no operand");
   const int operand = static_cast<int>(rng.below(context.loops.operands.size()));
   const auto had = std::erase_if(stage.prefetches, [&](const auto& one) { return one.operand == operand; });
@@ -56,7 +56,7 @@ Changed change_prefetch(const StageContext& context, StageSchedule stage, Rng& r
 }
 
 // Those that are possible, one of an operand.
-void repair_prefetches(const StageContext& context, StageSchedule& stage, Notes& notes) {
+void repair_prefetches(const StageContext& context, NestSchedule& stage, Notes& notes) {
   std::vector<Prefetch> kept;
   for (const auto& one : stage.prefetches)
     if (codegen::bytes_ahead(*context.program, context.loops, stage, one) &&
@@ -68,7 +68,7 @@ void repair_prefetches(const StageContext& context, StageSchedule& stage, Notes&
   stage.prefetches = std::move(kept);
 }
 
-void restate_prefetches(StageSchedule& stage, const std::function<int(int)>& loop) {
+void restate_prefetches(NestSchedule& stage, const std::function<int(int)>& loop) {
   for (auto& prefetch : stage.prefetches) prefetch.loop = loop(prefetch.loop);
 }
 
@@ -80,7 +80,7 @@ void ask_ahead(const std::vector<StageContext>& stages, const SharedBlock& block
   std::set<int> asked;
   for (const auto& [s, extents] : block.parts) {
     const StageContext& context = stages[s];
-    StageSchedule& stage = schedule.stages[s];
+    NestSchedule& stage = schedule.stages[s].nest();
     for (const auto& operand : context.loops.operands) {
       const auto& tensor = context.program->tensors[operand.tensor];
       const double bytes =

@@ -10,7 +10,7 @@
 namespace tile_tune::search {
 namespace {
 
-using codegen::StageSchedule;
+using codegen::NestSchedule;
 
 const ir::Statement& statement_of(const StageContext& context) {
   return context.program->statements[context.statement];
@@ -45,7 +45,7 @@ double log_reduction(const StageContext& context) {
   return log_count;
 }
 
-void draw_reduction(const StageContext& context, StageSchedule& stage, Rng& rng) {
+void draw_reduction(const StageContext& context, NestSchedule& stage, Rng& rng) {
   stage.reduction_order = random_order(context.reductions(), rng);
   for (int r = 0; r < context.reductions(); ++r) {
     // Most reductions run through in registers; blocks are the exception that long ones want.
@@ -63,19 +63,19 @@ void draw_reduction(const StageContext& context, StageSchedule& stage, Rng& rng)
 }
 
 // Running totals, or each element for itself, in registers.
-Changed change_scan(const StageContext& context, StageSchedule stage) {
+Changed change_scan(const StageContext& context, NestSchedule stage) {
   stage.scan = !stage.scan;
   if (!stage.scan) stage.reduction_block = codegen::loops_of(*context.program, statement_of(context)).reduction;
   return stage;
 }
 
-Changed change_dot_product(const StageContext& context, StageSchedule stage) {
+Changed change_dot_product(const StageContext& context, NestSchedule stage) {
   if (!can_take_dot_products(context)) return refused("the CPU has no dot products for its operands");
   stage.dot_product = !stage.dot_product;
   return stage;
 }
 
-Changed change_pieces(const StageContext& context, StageSchedule stage, int r, Rng& rng) {
+Changed change_pieces(const StageContext& context, NestSchedule stage, int r, Rng& rng) {
   if (stage.parallel_reduction) {
     stage.parallel_reduction.reset();
     return stage;
@@ -86,7 +86,7 @@ Changed change_pieces(const StageContext& context, StageSchedule stage, int r, R
   return stage;
 }
 
-Changed change_reduction(const StageContext& context, StageSchedule stage, Rng& rng) {
+Changed change_reduction(const StageContext& context, NestSchedule stage, Rng& rng) {
   if (context.reductions() == 0) return refused("it has no reduction");
   if (can_scan(context) && rng.chance(0.3)) return change_scan(context, std::move(stage));
   const int r = static_cast<int>(rng.below(context.reductions()));

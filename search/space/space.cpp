@@ -57,9 +57,9 @@ Drawn Space::sample(Rng& rng) const {
 Drawn Space::change(const codegen::Schedule& parent, Rng& rng) const {
   const int s = static_cast<int>(rng.below(stages_.size()));
   const auto& stage = parent.stages[s];
-  if (stage.inlined || stage.epilogue_of >= 0 || (stages_.size() > 1 && rng.chance(kPlacementMutation)))
+  if (!stage.find_nest() || (stages_.size() > 1 && rng.chance(kPlacementMutation)))
     return repair(stages_, draw_placement(stages_, parent, s, rng));
-  const Changed changed = mutate_stage(context_of(stages_, parent, s), stage, rng);
+  const Changed changed = mutate_stage(context_of(stages_, parent, s), stage.nest(), rng);
   if (!changed) return {parent, {changed.error()}};
   codegen::Schedule child = parent;
   child.stages[s] = *changed;
@@ -99,14 +99,15 @@ std::vector<codegen::Schedule> Space::transfer(const ir::Program& from, const co
   for (const FitRules& rules : {FitRules{false, true}, {true, true}, {false, false}, {true, false}}) {
     codegen::Schedule fitted = *restated;
     for (size_t s = 0; s < stages_.size(); ++s) {
-      auto& stage = fitted.stages[s];
+      auto* nest = fitted.stages[s].find_nest();
       // Tiles of what is computed inside another's loops cut what these leave of it, which follows from them.
-      if (stage.inlined || stage.epilogue_of >= 0 || stage.compute_at || stage.scan) continue;
+      if (!nest || nest->compute_at || nest->scan) continue;
+      auto& stage = *nest;
       Notes notes;
       repair_pieces(stages_[s], stage, notes);
       StageContext context = stages_[s];
       context.loops = codegen::one_piece(std::move(context.loops), stage);
-      const auto loops = codegen::one_piece(codegen::loops_of(from, from.statements[s]), schedule.stages[s]);
+      const auto loops = codegen::one_piece(codegen::loops_of(from, from.statements[s]), schedule.stages[s].nest());
       stage = fit(context, loops, std::move(stage), rules);
     }
     fitted = repair(stages_, std::move(fitted)).schedule;

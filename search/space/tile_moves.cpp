@@ -8,7 +8,7 @@
 namespace tile_tune::search {
 namespace {
 
-using codegen::StageSchedule;
+using codegen::NestSchedule;
 
 constexpr std::string_view kNoOutputLoops = "it has no loops to tile";
 
@@ -16,7 +16,7 @@ int64_t extent(const StageContext& context, int p) { return std::max<int64_t>(co
 
 // One to three levels of tiles, and one loop order.
 double log_tiles(const StageContext& context) {
-  codegen::StageSchedule plain;
+  codegen::NestSchedule plain;
   double log_count = 0;
   for (int p = 0; p < context.outputs(); ++p) {
     const double registers = static_cast<double>(register_tiles(context, plain, p).size());
@@ -26,7 +26,7 @@ double log_tiles(const StageContext& context) {
   return log_count;
 }
 
-void draw_tiles(const StageContext& context, StageSchedule& stage, Rng& rng) {
+void draw_tiles(const StageContext& context, NestSchedule& stage, Rng& rng) {
   const size_t levels = 1 + rng.below(kMaxLevels);
   for (size_t l = 0; l < levels; ++l) stage.order.push_back(random_order(context.outputs(), rng));
   stage.tiles.assign(context.outputs(), std::vector<int64_t>(levels, 1));
@@ -38,7 +38,7 @@ void draw_tiles(const StageContext& context, StageSchedule& stage, Rng& rng) {
   }
 }
 
-Changed change_register_tile(const StageContext& context, StageSchedule stage, Rng& rng) {
+Changed change_register_tile(const StageContext& context, NestSchedule stage, Rng& rng) {
   if (context.outputs() == 0) return refused(kNoOutputLoops);
   const int p = static_cast<int>(rng.below(context.outputs()));
   auto& tiles = stage.tiles[p];
@@ -49,7 +49,7 @@ Changed change_register_tile(const StageContext& context, StageSchedule stage, R
   return stage;
 }
 
-Changed change_outer_tile(const StageContext& context, StageSchedule stage, Rng& rng) {
+Changed change_outer_tile(const StageContext& context, NestSchedule stage, Rng& rng) {
   if (context.outputs() == 0) return refused(kNoOutputLoops);
   if (stage.order.size() == 1) return refused("it has no tiles but those in registers");
   const int p = static_cast<int>(rng.below(context.outputs()));
@@ -60,7 +60,7 @@ Changed change_outer_tile(const StageContext& context, StageSchedule stage, Rng&
   return stage;
 }
 
-Changed change_order(const StageContext& context, StageSchedule stage, Rng& rng) {
+Changed change_order(const StageContext& context, NestSchedule stage, Rng& rng) {
   if (context.outputs() < 2) return refused("it has no two loops to swap");
   auto& order = stage.order[rng.below(stage.order.size())];
   std::swap(order[rng.below(order.size())], order[rng.below(order.size())]);
@@ -68,7 +68,7 @@ Changed change_order(const StageContext& context, StageSchedule stage, Rng& rng)
 }
 
 // Adds or removes one level of outer tiles.
-Changed change_levels(const StageContext& context, StageSchedule stage, Rng& rng) {
+Changed change_levels(const StageContext& context, NestSchedule stage, Rng& rng) {
   if (context.outputs() == 0) return refused(kNoOutputLoops);
   const bool add = stage.order.size() == 1 || (stage.order.size() < kMaxLevels && rng.chance(0.5));
   if (!add) {
@@ -86,11 +86,11 @@ Changed change_levels(const StageContext& context, StageSchedule stage, Rng& rng
 
 double log_threads(const StageContext& context) { return std::log(context.outputs() + 1.0); }
 
-void draw_threads(const StageContext& context, StageSchedule& stage, Rng& rng) {
-  stage.parallel = static_cast<int>(rng.below(context.outputs() + 1));
+void draw_threads(const StageContext& context, NestSchedule& stage, Rng& rng) {
+  stage.cpu().parallel = static_cast<int>(rng.below(context.outputs() + 1));
 }
 
-Changed change_threads(const StageContext& context, StageSchedule stage, Rng& rng) {
+Changed change_threads(const StageContext& context, NestSchedule stage, Rng& rng) {
   if (context.outputs() == 0) return refused("it has no loops to run in parallel");
   if (stage.compute_at) return refused("it is computed inside the loops of another statement, by one thread");
   draw_threads(context, stage, rng);

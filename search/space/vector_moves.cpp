@@ -7,7 +7,7 @@
 namespace tile_tune::search {
 namespace {
 
-using codegen::StageSchedule;
+using codegen::NestSchedule;
 
 int64_t loop_extent(const StageContext& context, int loop) {
   return loop < context.outputs() ? context.loops.output[loop] : context.loops.reduction[loop - context.outputs()];
@@ -20,20 +20,20 @@ double log_vectors(const StageContext& context) {
   return std::log(count);
 }
 
-void draw_vector(const StageContext& context, StageSchedule& stage, Rng& rng) {
+void draw_vector(const StageContext& context, NestSchedule& stage, Rng& rng) {
   const auto loops = vector_loops(context);
-  stage.vector_loop = -1;
-  stage.lanes = 1;
+  stage.cpu().vector_loop = -1;
+  stage.cpu().lanes = 1;
   if (loops.empty()) return;
-  stage.vector_loop = rng.pick(loops);
-  stage.lanes = rng.pick(lane_choices(context, loop_extent(context, stage.vector_loop)));
+  stage.cpu().vector_loop = rng.pick(loops);
+  stage.cpu().lanes = rng.pick(lane_choices(context, loop_extent(context, stage.cpu().vector_loop)));
 }
 
-Changed change_vector(const StageContext& context, StageSchedule stage, Rng& rng) {
+Changed change_vector(const StageContext& context, NestSchedule stage, Rng& rng) {
   if (vector_loops(context).empty()) return refused("none of its loops is long enough for a vector");
-  const int before = stage.vector_loop, lanes = stage.lanes;
+  const int before = stage.cpu().vector_loop, lanes = stage.cpu().lanes;
   draw_vector(context, stage, rng);
-  if (before == stage.vector_loop || before < 0 || before >= context.outputs()) return stage;
+  if (before == stage.cpu().vector_loop || before < 0 || before >= context.outputs()) return stage;
   stage.tiles[before].back() =
       std::max<int64_t>(stage.tiles[before].back() / lanes, 1);  // as many rows as there were vectors
   return stage;

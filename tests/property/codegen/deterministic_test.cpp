@@ -156,9 +156,9 @@ TEST_CASE("a schedule that sums in another order is refused for a deterministic 
   const auto target = test::host(2);
   auto schedule = search::Space(program, codegen::deterministic(target)).default_schedule();
   REQUIRE(codegen::check_for(codegen::deterministic(target), program, schedule));
-  schedule.stages[0].parallel_reduction = codegen::ParallelReduction{0, 2};
-  schedule.stages[0].reduction_block = {48};
-  schedule.stages[0].reduction_unroll = {1};
+  schedule.stages[0].nest().parallel_reduction = codegen::ParallelReduction{0, 2};
+  schedule.stages[0].nest().reduction_block = {48};
+  schedule.stages[0].nest().reduction_unroll = {1};
   REQUIRE(codegen::check_for(target, program, schedule));
   const auto refused = codegen::check_for(codegen::deterministic(target), program, schedule);
   REQUIRE_FALSE(refused);

@@ -10,8 +10,8 @@
 namespace tile_tune::search {
 namespace {
 
+using codegen::NestSchedule;
 using codegen::Schedule;
-using codegen::StageSchedule;
 using ir::AffineExpr;
 
 const codegen::Target kTarget{.halide = "x86-64-linux-avx-avx2-avx512-fma",
@@ -120,7 +120,7 @@ void check_member(const Space& space, const Schedule& schedule) {
 struct Genes {
   int only_a = 0, only_b = 0, neither = 0;
 };
-Genes genes(const StageSchedule& child, const StageSchedule& a, const StageSchedule& b) {
+Genes genes(const NestSchedule& child, const NestSchedule& a, const NestSchedule& b) {
   Genes result;
   const auto compare = [&](const auto& of) {
     const auto mine = of(child), from_a = of(a), from_b = of(b);
@@ -128,12 +128,12 @@ Genes genes(const StageSchedule& child, const StageSchedule& a, const StageSched
     result.only_b += mine == from_b && mine != from_a;
     result.neither += mine != from_a && mine != from_b;
   };
-  compare([](const StageSchedule& s) { return s.tiles; });
-  compare([](const StageSchedule& s) { return s.order; });
-  compare([](const StageSchedule& s) { return s.parallel; });
-  compare([](const StageSchedule& s) { return std::pair(s.vector_loop, s.lanes); });
-  compare([](const StageSchedule& s) { return std::tuple(s.reduction_order, s.reduction_block, s.reduction_unroll); });
-  compare([](const StageSchedule& s) { return s.packings; });
+  compare([](const NestSchedule& s) { return s.tiles; });
+  compare([](const NestSchedule& s) { return s.order; });
+  compare([](const NestSchedule& s) { return s.cpu().parallel; });
+  compare([](const NestSchedule& s) { return std::pair(s.cpu().vector_loop, s.cpu().lanes); });
+  compare([](const NestSchedule& s) { return std::tuple(s.reduction_order, s.reduction_block, s.reduction_unroll); });
+  compare([](const NestSchedule& s) { return s.packings; });
   return result;
 }
 
@@ -208,8 +208,8 @@ TEST_CASE("a mutant keeps most of its parent") {
   constexpr int kMutants = 300;
   for (int i = 0; i < kMutants; ++i) {
     const Schedule parent = space.sample(rng).schedule;
-    const StageSchedule child = space.mutate(parent, rng).schedule.stages[0];
-    changed += genes(child, parent.stages[0], parent.stages[0]).neither;
+    const NestSchedule child = space.mutate(parent, rng).schedule.stages[0].nest();
+    changed += genes(child, parent.stages[0].nest(), parent.stages[0].nest()).neither;
   }
   CHECK(changed < 3 * kMutants);  // of six groups; unrelated samples differ in nearly all
 }
@@ -222,7 +222,7 @@ TEST_CASE("a child has genes of both parents and few of neither") {
     constexpr int kPairs = 400;
     for (int i = 0; i < kPairs; ++i) {
       const Schedule a = space.sample(rng).schedule, b = space.sample(rng).schedule;
-      const Genes found = genes(space.crossover(a, b, rng).schedule.stages[0], a.stages[0], b.stages[0]);
+      const Genes found = genes(space.crossover(a, b, rng).schedule.stages[0].nest(), a.stages[0].nest(), b.stages[0].nest());
       both += found.only_a > 0 && found.only_b > 0;
       from_a += found.only_a;
       from_b += found.only_b;

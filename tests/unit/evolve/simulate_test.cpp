@@ -79,7 +79,7 @@ struct Small {
     schedules.push_back(space.default_schedule());
     for (int unroll : {1, 2, 4, 5, 8}) {
       auto schedule = schedules.front();
-      schedule.stages[0].reduction_unroll = {unroll};
+      schedule.stages[0].nest().reduction_unroll = {unroll};
       if (schedule != schedules.front()) schedules.push_back(schedule);
     }
   }

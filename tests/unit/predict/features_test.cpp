@@ -64,7 +64,7 @@ TEST_CASE("the heaviest stage comes first, the others in the mean, those without
   search::Rng rng(1);
   auto apart = space.sample(rng).schedule;
   const auto alone = [](const codegen::StageSchedule& stage) {
-    return stage.epilogue_of < 0 && !stage.compute_at && !stage.parallel_reduction && !stage.inlined;
+    return stage.find_nest() && !stage.compute_at() && !stage.nest().parallel_reduction;
   };
   while (!std::all_of(apart.stages.begin(), apart.stages.end(), alone)) apart = space.sample(rng).schedule;
   row = features.row(apart);
@@ -101,19 +101,19 @@ TEST_CASE("what is hopeless on paper, and what is not") {
   CHECK(features.hopeless(good) == std::nullopt);
   const auto reason = [&](auto change) {
     auto schedule = good;
-    change(schedule.stages[0]);
+    change(schedule.stages[0].nest());
     return features.hopeless(schedule).value_or("");
   };
-  using Stage = codegen::StageSchedule;
-  CHECK(reason([](Stage& s) { s.parallel = 0; }) == "it runs on one thread");
+  using Stage = codegen::NestSchedule;
+  CHECK(reason([](Stage& s) { s.cpu().parallel = 0; }) == "it runs on one thread");
   CHECK(reason([](Stage& s) {
           s.tiles = {{14}, {96}};
           s.order = {{0, 1}};
           s.packings.clear();
         }) == "it keeps far more sums than there are registers");
   CHECK(reason([](Stage& s) {
-          s.vector_loop = -1;
-          s.lanes = 1;
+          s.cpu().vector_loop = -1;
+          s.cpu().lanes = 1;
           s.tiles = {{2}, {2}};
           s.order = {{0, 1}};
           s.packings.clear();
@@ -125,7 +125,7 @@ TEST_CASE("what is hopeless on paper, and what is not") {
         }) == "");
   // On one thread nothing waits for another.
   auto alone = good;
-  alone.stages[0].parallel = 0;
+  alone.stages[0].nest().cpu().parallel = 0;
   CHECK(Features(program, machine(1)).hopeless(alone) == std::nullopt);
   // Where there is little to do nothing is worth a word.
   const auto tiny = matmul(4, 5, 6);

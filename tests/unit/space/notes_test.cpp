@@ -12,6 +12,7 @@
 namespace tile_tune::search {
 namespace {
 
+using codegen::NestSchedule;
 using codegen::Schedule;
 using codegen::StageSchedule;
 
@@ -37,22 +38,22 @@ ir::Program matmul(int64_t m, int64_t n, int64_t k) {
 
 /// 6 x 64 in registers, vectors of 16 along n.
 Schedule plain() {
-  StageSchedule stage;
+  NestSchedule stage;
   stage.tiles = {{6}, {64}};
   stage.order = {{0, 1}};
-  stage.parallel = 1;
-  stage.vector_loop = 1;
-  stage.lanes = 16;
+  stage.cpu().parallel = 1;
+  stage.cpu().vector_loop = 1;
+  stage.cpu().lanes = 16;
   stage.reduction_order = {0};
   stage.reduction_block = {60};
   stage.reduction_unroll = {1};
   return {{stage}};
 }
 
-Notes notes_after(const std::function<void(StageSchedule&)>& change) {
+Notes notes_after(const std::function<void(NestSchedule&)>& change) {
   const Space space(matmul(60, 128, 60), avx512());
   Schedule schedule = plain();
-  change(schedule.stages[0]);
+  change(schedule.stages[0].nest());
   const Drawn repaired = space.adapt(schedule);
   REQUIRE(codegen::check(space.program(), repaired.schedule));
   return repaired.notes;
@@ -64,10 +65,10 @@ std::set<std::string_view> distinct(const Notes& notes) { return {notes.begin(),
 
 TEST_CASE("a repair says what it took back, and nothing of a schedule that is valid", "[unit]") {
   CHECK(notes_after([](auto&) {}).empty());
-  CHECK(notes_after([](auto& stage) { stage.vector_loop = 3; }) == Notes{"the loop of its vectors is not there"});
+  CHECK(notes_after([](auto& stage) { stage.cpu().vector_loop = 3; }) == Notes{"the loop of its vectors is not there"});
   CHECK(notes_after([](auto& stage) {
-          stage.vector_loop = 0;
-          stage.lanes = 64;
+          stage.cpu().vector_loop = 0;
+          stage.cpu().lanes = 64;
           stage.tiles = {{32}, {2}};
         }) == Notes{"its vectors were longer than their loop"});
   CHECK(notes_after([](auto& stage) {
@@ -81,7 +82,7 @@ TEST_CASE("a repair says what it took back, and nothing of a schedule that is va
   CHECK(notes_after([](auto& stage) { stage.reduction_unroll = {7}; }) ==
         Notes{"its unrolling did not divide the reduction"});
   CHECK(notes_after([](auto& stage) {
-          stage.vector_loop = 2;
+          stage.cpu().vector_loop = 2;
           stage.tiles = {{2}, {2}};
           stage.reduction_block = {30};
         }) == Notes{"it cut a reduction in vector lanes into blocks"});
@@ -93,7 +94,7 @@ TEST_CASE("a repair says what it took back, and nothing of a schedule that is va
   CHECK(notes_after([](auto& stage) { stage.scan = true; }) ==
         Notes{"it has no running totals, or they need a nest of their own"});
   CHECK(notes_after([](auto& stage) {
-          stage.parallel = 2;
+          stage.cpu().parallel = 2;
           stage.packings = {{1, 1, {1, 0}}};
         }) == Notes{"it copied an operand between its parallel loops"});
   CHECK(notes_after([](auto& stage) {
@@ -109,8 +110,8 @@ TEST_CASE("pieces of a reduction are made to divide it, or given up", "[unit]") 
   const auto notes = [](codegen::ParallelReduction cut, int64_t extent) {
     const Space space(bound("def f(float(N) I) -> (O) { O() +=! I(n) }", {{"N", extent}}), avx512());
     Schedule schedule = space.default_schedule();
-    schedule.stages[0].parallel_reduction = cut;
-    schedule.stages[0].reduction_block = {extent};  // not cut, however long a piece is
+    schedule.stages[0].nest().parallel_reduction = cut;
+    schedule.stages[0].nest().reduction_block = {extent};  // not cut, however long a piece is
     return space.adapt(schedule).notes;
   };
   CHECK(notes({0, 4}, 1 << 20).empty());
@@ -132,10 +133,12 @@ TEST_CASE("a place that is impossible is given up with a reason", "[unit]") {
     CHECK(codegen::check(program, repaired.schedule));
     return distinct(repaired.notes);
   };
-  CHECK(notes(0, [](auto& stage) { stage.inlined = true; }).count("it cannot be computed where it is read") == 1);
-  CHECK(notes(2, [](auto& stage) { stage.epilogue_of = 2; }).count("it cannot be the epilogue of that statement") == 1);
+  CHECK(notes(0, [](auto& stage) { stage = codegen::Inlined(); }).count("it cannot be computed where it is read") == 1);
   CHECK(notes(2, [](auto& stage) {
-          stage.compute_at = codegen::ComputeAt{0, 1};
+          stage = codegen::Epilogue{2};
+        }).count("it cannot be the epilogue of that statement") == 1);
+  CHECK(notes(2, [](auto& stage) {
+          stage.nest().compute_at = codegen::ComputeAt{0, 1};
         }).count("it cannot be computed inside the loops of that statement") == 1);
 }
 
@@ -144,7 +147,7 @@ TEST_CASE("sums of deterministic kernels have one order", "[unit]") {
   target.halide += "-strict_float";
   const Space space(matmul(60, 128, 60), target);
   Schedule schedule = plain();
-  schedule.stages[0].reduction_block = {30};
+  schedule.stages[0].nest().reduction_block = {30};
   CHECK(space.adapt(schedule).notes == Notes{"it summed up in another order than deterministic kernels do"});
 }
 
