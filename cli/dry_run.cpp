@@ -24,6 +24,18 @@ std::string budget_text(const search::Budget& budget) {
   return fmt::format("{}", fmt::join(parts, ", "));
 }
 
+/// "about 10^23: tiles 10^14, vectors 10, copies 10^3": groups with few choices are left out.
+std::string schedules_text(const engine::DryRun& plan) {
+  std::vector<std::string> groups;
+  for (const auto& [name, size] : plan.log10_choices) {
+    if (size < 0.5) continue;
+    const std::string power = size < 1.5 ? "" : fmt::format("^{:.0f}", size);
+    groups.push_back(fmt::format("{} 10{}", name, power));
+  }
+  const std::string all = fmt::format("about 10^{:.0f}", plan.log10_schedules);
+  return groups.empty() ? all : fmt::format("{}: {}", all, fmt::join(groups, ", "));
+}
+
 std::string start_text(const engine::DryRun& plan) {
   if (!plan.stored_best.empty())
     return fmt::format("the stored schedule ({}), {} known", plan.stored_best,
@@ -44,7 +56,7 @@ std::string dry_run_text(const engine::DryRun& plan, const engine::Workload& wor
       {"sizes", engine::sizes_text(row.sizes_json)},
       {"work", fmt::format("{}, {}", base::format_count(row.flops, "FLOP"), base::format_bytes(row.bytes))},
       {"factored", engine::steps_text(workload)},
-      {"schedules", fmt::format("about 10^{:.0f}", plan.log10_schedules)},
+      {"schedules", schedules_text(plan)},
       {"starts from", start_text(plan)},
       {"budget", budget_text(plan.budget)},
       {"time", fmt::format("{} ({})", seconds_text(plan.seconds_low(), plan.seconds_high()),
@@ -58,6 +70,8 @@ nlohmann::json dry_run_json(const engine::DryRun& plan, const engine::Workload& 
   nlohmann::json budget = nlohmann::json::object();
   if (plan.budget.trials) budget["trials"] = *plan.budget.trials;
   if (plan.budget.seconds) budget["seconds"] = *plan.budget.seconds;
+  nlohmann::json choices = nlohmann::json::object();
+  for (const auto& [group, size] : plan.log10_choices) choices[group] = size;
   return {{"program", row.name},
           {"factored", engine::steps_json(workload)},
           {"sizes", engine::json_of_text(row.sizes_json)},
@@ -65,6 +79,7 @@ nlohmann::json dry_run_json(const engine::DryRun& plan, const engine::Workload& 
           {"flops", row.flops},
           {"bytes", row.bytes},
           {"log10_schedules", plan.log10_schedules},
+          {"log10_choices", choices},
           {"stored_best", plan.stored_best.empty() ? nlohmann::json() : nlohmann::json(plan.stored_best)},
           {"stored_trials", plan.stored_trials},
           {"relatives", plan.relatives},

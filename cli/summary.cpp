@@ -101,6 +101,18 @@ std::string time_text(const TuneSummary& summary) {
       base::format_percent(search_share(summary)));
 }
 
+/// The most frequent reasons.
+std::string taken_back_text(const std::map<std::string, int>& counts) {
+  constexpr size_t kShown = 3;
+  std::vector<std::pair<int, std::string>> reasons;
+  for (const auto& [reason, count] : counts) reasons.emplace_back(-count, reason);
+  std::sort(reasons.begin(), reasons.end());
+  std::vector<std::string> texts;
+  for (size_t i = 0; i < std::min(kShown, reasons.size()); ++i)
+    texts.push_back(fmt::format("{} ({} times)", reasons[i].second, -reasons[i].first));
+  return fmt::format("{}", fmt::join(texts, "; "));
+}
+
 std::vector<std::vector<std::string>> facts(const TuneSummary& summary) {
   const auto& report = summary.report;
   std::vector<std::vector<std::string>> rows;
@@ -129,6 +141,7 @@ std::vector<std::vector<std::string>> facts(const TuneSummary& summary) {
     rows.push_back({"model", fmt::format("{} of untried pairs in the right order, {} of the fastest foreseen",
                                          base::format_percent(report.quality.pairwise_accuracy()),
                                          base::format_percent(report.quality.top_recall()))});
+  if (summary.verbose && !report.taken_back.empty()) rows.push_back({"taken back", taken_back_text(report.taken_back)});
   rows.push_back({"time", time_text(summary)});
   rows.push_back({"seed", std::to_string(summary.seed)});
   rows.push_back({"stored", fmt::format("{}, session {}", summary.database, summary.session)});
@@ -236,6 +249,7 @@ nlohmann::json summary_json(const TuneSummary& summary) {
                       {"finals_seconds", report.seconds.finals},
                       {"strategy", search::strategy_name(report.strategy)},
                       {"hopeless", report.hopeless},
+                      {"taken_back", report.taken_back},
                       {"history", history_json(report.history)},
                       {"stop_reason", search::stop_reason_name(report.stop_reason)},
                       {"finals", search::finals_held_name(report.finals_held)},

@@ -1,4 +1,4 @@
-// Turns a StageSchedule into Halide directives. The nest of a tiled Func, outermost first:
+// Turns a NestSchedule into Halide directives. The nest of a tiled Func, outermost first:
 //
 //   parallel { order[0] loops ... } order[0] rest ... order[L-1] loops | register tile (vector, unrolled)
 //
@@ -19,7 +19,7 @@ using Halide::Var;
 using Halide::VarOrRVar;
 
 struct Applier {
-  const StageSchedule& schedule;
+  const NestSchedule& schedule;
   Stage& stage;
   const Target& target;
   const std::optional<Halide::LoopLevel>& where;
@@ -28,7 +28,7 @@ struct Applier {
   int outputs() const { return static_cast<int>(stage.vars.size()); }
   int reductions() const { return static_cast<int>(stage.loops.reduction.size()); }
   bool in_lanes() const { return stage.lane_extent > 0; }
-  bool is_vector(int p) const { return p == schedule.vector_loop && schedule.lanes > 1; }
+  bool is_vector(int p) const { return p == schedule.cpu().vector_loop && schedule.cpu().lanes > 1; }
 
   Var tile_var(int p, size_t level, const char* kind) const {
     return Var(fmt::format("{}_{}{}", stage.vars[p].name(), kind, level));
@@ -61,7 +61,7 @@ struct Applier {
                     bool unroll = true) const {
     if (is_vector(p)) {
       const Var outer = tile_var(p, levels(), "o"), inner = tile_var(p, levels(), "i");
-      func.split(rest, outer, inner, schedule.lanes, exact<FuncOrStage>()).vectorize(inner);
+      func.split(rest, outer, inner, schedule.cpu().lanes, exact<FuncOrStage>()).vectorize(inner);
       if (unroll) func.unroll(outer);
       order.insert(order.begin(), inner);
       order.push_back(outer);
@@ -74,7 +74,7 @@ struct Applier {
   // Output dimensions with the vector loop first, then from the innermost tile loop outwards.
   std::vector<int> register_order() const {
     std::vector<int> order(schedule.order.back().rbegin(), schedule.order.back().rend());
-    const auto vector = std::find(order.begin(), order.end(), schedule.vector_loop);
+    const auto vector = std::find(order.begin(), order.end(), schedule.cpu().vector_loop);
     if (vector != order.end()) std::rotate(order.begin(), vector, vector + 1);
     return order;
   }
@@ -116,7 +116,7 @@ struct Applier {
         continue;
       }
       const Var beyond = tile_var(p, levels(), "o"), inner = tile_var(p, levels(), "i");
-      stage.tiled.split(tile[p], beyond, inner, is_vector(p) ? schedule.lanes : static_cast<int>(rows),
+      stage.tiled.split(tile[p], beyond, inner, is_vector(p) ? schedule.cpu().lanes : static_cast<int>(rows),
                         TailStrategy::RoundUp);
       if (is_vector(p))
         stage.tiled.vectorize(inner);
@@ -148,7 +148,7 @@ struct Applier {
       for (const int p : register_order()) in_registers(func, p, registers[p], order);
     nest = tile_loops(0, stage.home ? 1 : levels());
     append_reversed(order, nest);
-    int parallel = schedule.parallel;
+    int parallel = schedule.cpu().parallel;
     if (schedule.parallel_reduction) {
       func.bound(stage.piece, 0, schedule.parallel_reduction->pieces);
       order.push_back(stage.piece);
@@ -172,7 +172,7 @@ struct Applier {
   // Loops of the schedule's nest that `nest` lacks because they were fused into one parallel loop.
   // (-1: the pieces of a parallel reduction are one more.)
   int fused_away() const {
-    return schedule.parallel_reduction ? schedule.parallel - 1 : std::max(schedule.parallel - 1, 0);
+    return schedule.parallel_reduction ? schedule.cpu().parallel - 1 : std::max(schedule.cpu().parallel - 1, 0);
   }
 
   // The loop inside which something lies that has `depth` tile loops of the nest around it.
@@ -201,7 +201,7 @@ struct Applier {
     std::vector<VarOrRVar> order;
     for (const int p : register_order()) in_registers(definition, p, stage.vars[p], order);
     if (lane_extent > 0) {
-      const int width = static_cast<int>(std::min<int64_t>(lane_extent, schedule.lanes));
+      const int width = static_cast<int>(std::min<int64_t>(lane_extent, schedule.cpu().lanes));
       const Var outer(stage.lane.name() + "_o"), inner(stage.lane.name() + "_i");
       definition.split(stage.lane, outer, inner, width, TailStrategy::RoundUp).vectorize(inner).unroll(outer);
       order.insert(order.begin(), {inner, outer});
@@ -269,8 +269,8 @@ struct Applier {
     }
     for (int p = 0; p < outputs(); ++p) sums.bound_extent(stage.vars[p], static_cast<int>(schedule.tiles[p][0]));
     const bool adds_blocks = !stage.block.empty();
-    if (adds_blocks && schedule.vector_loop >= 0)
-      sums.vectorize(stage.vars[schedule.vector_loop], schedule.lanes, TailStrategy::RoundUp);
+    if (adds_blocks && schedule.cpu().vector_loop >= 0)
+      sums.vectorize(stage.vars[schedule.cpu().vector_loop], schedule.cpu().lanes, TailStrategy::RoundUp);
 
     Halide::Stage update = adds_blocks ? sums.update() : Halide::Stage(sums);
     std::vector<VarOrRVar> order;
@@ -299,7 +299,8 @@ struct Applier {
     constexpr int64_t kFewest = 1 << 15;
     int64_t elements = 1;
     for (const int64_t extent : packed.extents) elements *= extent;
-    return packed.choice.depth == 0 && schedule.parallel > 0 && packed.choice.order.size() > 1 && elements >= kFewest;
+    return packed.choice.depth == 0 && schedule.cpu().parallel > 0 && packed.choice.order.size() > 1 &&
+           elements >= kFewest;
   }
 
   // Iterations of each loop, output loops first, while `depth` tile loops of the nest are open.
@@ -363,11 +364,12 @@ struct Applier {
     if (!stage.shift.defined()) return;
     const auto packed = std::find_if(stage.packed.begin(), stage.packed.end(),
                                      [&](const PackedOperand& p) { return p.dot.has_value(); });
-    const Var vector = stage.vars[schedule.vector_loop], outer(vector.name() + "_so"), inner(vector.name() + "_si");
+    const Var vector = stage.vars[schedule.cpu().vector_loop], outer(vector.name() + "_so"),
+              inner(vector.name() + "_si");
     stage.shift.compute_at(level_at(packed->form ? -1 : packed->choice.depth))
-        .vectorize(vector, schedule.lanes, TailStrategy::GuardWithIf);
+        .vectorize(vector, schedule.cpu().lanes, TailStrategy::GuardWithIf);
     Halide::Stage update = stage.shift.update();
-    update.split(vector, outer, inner, schedule.lanes, TailStrategy::GuardWithIf);
+    update.split(vector, outer, inner, schedule.cpu().lanes, TailStrategy::GuardWithIf);
     std::vector<VarOrRVar> order{stage.shift_reduction.front(), inner};
     order.insert(order.end(), stage.shift_reduction.begin() + 1, stage.shift_reduction.end());
     order.push_back(outer);
@@ -387,7 +389,7 @@ struct Applier {
 
 }  // namespace
 
-Nest apply(const StageSchedule& schedule, Stage& stage, const Target& target,
+Nest apply(const NestSchedule& schedule, Stage& stage, const Target& target,
            const std::optional<Halide::LoopLevel>& where) {
   Applier applier{schedule, stage, target, where, {}};
   const bool own_nest = stage.tiled.name() != stage.result.name();

@@ -178,7 +178,7 @@ struct Lowered {
   Halide::Pipeline pipeline;
   std::vector<Halide::Argument> arguments;
   std::vector<std::pair<Halide::ImageParam, int>> parameters = {};  // the same, and which tensors they are
-  bool prefetches = false;
+  std::vector<std::string> remarks = {};  // what the Halide source of the pipeline lacks, a sentence each
 };
 
 Halide::ImageParam parameter_of(const ir::Tensor& tensor, const std::string& name, bool has_numbers = true) {
@@ -290,8 +290,10 @@ Lowered lower(const ir::Program& program, const Schedule* schedule, const Target
     lowered.pipeline.add_custom_lowering_pass(new FoldsTogether());
   }
   lowered.pipeline.add_custom_lowering_pass(new functions::RareCases(Halide::Target(target.halide)));
-  lowered.prefetches = !left.distances.empty();
-  if (!left.distances.empty()) lowered.pipeline.add_custom_lowering_pass(new LoadsAhead(std::move(left.distances)));
+  for (auto& [pass, remark] : left.passes) {
+    lowered.remarks.emplace_back(remark);
+    lowered.pipeline.add_custom_lowering_pass(pass.release());
+  }
   if (!left.in_turn.empty()) lowered.pipeline.add_custom_lowering_pass(new LoopsInTurn(std::move(left.in_turn)));
   return lowered;
 }
@@ -443,8 +445,7 @@ Result<std::string> halide_source(const ir::Program& program, const Schedule& sc
     for (const auto& form : forms)
       request.remarks.push_back(fmt::format("{} is taken packed, as the kernel's packing function leaves it.",
                                             program.tensors[form.tensor].name));
-    if (lowered.prefetches)
-      request.remarks.push_back("Not in it: loads ahead of their use, which are put into the lowered code.");
+    request.remarks.insert(request.remarks.end(), lowered.remarks.begin(), lowered.remarks.end());
     request.remarks.push_back(
         "Not in it: what is done to the lowered code, which changes no value but by rounding (sums of lanes folded\n"
         "// together, products that several rows share computed once).");

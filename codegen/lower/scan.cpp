@@ -103,7 +103,7 @@ void run_totals(Stage& stage, const ir::Statement& statement, const Values& iden
   define(stage.accumulator, vars, look_up(stage, scan, identity));
 }
 
-void apply_totals(const StageSchedule& schedule, Totals& totals, const Target& target) {
+void apply_totals(const NestSchedule& schedule, Totals& totals, const Target& target) {
   Halide::Func& func = totals.func;
   const Var& front = totals.vars.front();
   const bool along_memory = totals.position == 0;
@@ -134,7 +134,7 @@ void apply_totals(const StageSchedule& schedule, Totals& totals, const Target& t
     raised.allow_race_conditions().split(totals.inside, blocks, within, std::max(lanes, 1), TailStrategy::GuardWithIf);
     if (lanes > 1) raised.vectorize(within);
   }
-  if (schedule.parallel == 0) return;
+  if (schedule.cpu().parallel == 0) return;
   for (size_t a = totals.vars.size(); a-- > 1;) {
     if (a == totals.position || totals.extents[a] < 2) continue;
     func.parallel(totals.vars[a]);

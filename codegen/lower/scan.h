@@ -32,6 +32,6 @@ struct Totals {
 void run_totals(Stage& stage, const ir::Statement& statement, const Values& identity,
                 const std::function<Values(const Halide::Expr& position)>& term);
 
-void apply_totals(const StageSchedule& schedule, Totals& totals, const Target& target);
+void apply_totals(const NestSchedule& schedule, Totals& totals, const Target& target);
 
 }  // namespace tile_tune::codegen

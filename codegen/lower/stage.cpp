@@ -20,7 +20,7 @@ using Halide::Var;
 struct Builder {
   const ir::Program& program;
   const ir::Statement& statement;
-  const StageSchedule& schedule;
+  const NestSchedule& schedule;
   const TensorFuncs& tensors;
   std::string name;
   const std::vector<PackedForm>& forms;
@@ -32,7 +32,9 @@ struct Builder {
 
   int outputs() const { return stage.outputs(); }
   int reductions() const { return stage.reductions(); }
-  int lane_loop() const { return schedule.vector_loop >= outputs() ? schedule.vector_loop - outputs() : -1; }
+  int lane_loop() const {
+    return schedule.cpu().vector_loop >= outputs() ? schedule.cpu().vector_loop - outputs() : -1;
+  }
 
   std::vector<Var> in_buffer_order() const {
     std::vector<Var> result;
@@ -43,9 +45,10 @@ struct Builder {
   // Arguments of accumulators: the vector loop first, so that a home in memory is stored for vector access.
   std::vector<Var> accumulator_vars() const {
     auto vars = in_buffer_order();
-    if (schedule.vector_loop >= 0 && schedule.vector_loop < outputs()) {
-      const auto found = std::find_if(
-          vars.begin(), vars.end(), [&](const Var& v) { return v.name() == stage.vars[schedule.vector_loop].name(); });
+    if (schedule.cpu().vector_loop >= 0 && schedule.cpu().vector_loop < outputs()) {
+      const auto found = std::find_if(vars.begin(), vars.end(), [&](const Var& v) {
+        return v.name() == stage.vars[schedule.cpu().vector_loop].name();
+      });
       std::rotate(vars.begin(), found, found + 1);
     }
     if (schedule.parallel_reduction) vars.push_back(stage.piece);
@@ -185,7 +188,7 @@ struct Builder {
   void reduce_in_lanes() {
     const auto vars = accumulator_vars();
     const int loop = lane_loop();
-    const int64_t step = int64_t{schedule.lanes} * schedule.reduction_unroll[loop];
+    const int64_t step = int64_t{schedule.cpu().lanes} * schedule.reduction_unroll[loop];
     const bool at_run_time = stage.runtime_reductions[loop];
     const Expr extent =
         at_run_time ? runtime_reduction_extent(loop) : Expr(static_cast<int>(stage.reduction_extents[loop]));
@@ -218,7 +221,7 @@ struct Builder {
     };
     // Unrolled vectors of lanes first (step is lanes times any unroll), then halves of one vector.
     for (int64_t width = step; width > 1;) {
-      const int64_t next = width > schedule.lanes ? schedule.lanes : width / 2;
+      const int64_t next = width > schedule.cpu().lanes ? schedule.cpu().lanes : width / 2;
       Func fold(fmt::format("{}_fold{}", name, next));
       Values sum = lane_of(lanes, stage.lane);
       for (int64_t part = next; part < width; part += next)
@@ -349,7 +352,7 @@ struct Builder {
 
   bool needs_own_nest() const {
     if (!stage.loops.direct || schedule.parallel_reduction) return true;
-    if (schedule.inlined || !updates_in_place(program, statement)) return false;
+    if (!updates_in_place(program, statement)) return false;
     for (int p = 0; p < outputs(); ++p)
       if (stage.runtime_extents[p].defined() || stage.loops.output[p] % schedule.tiles[p][0] != 0) return true;
     return false;
@@ -459,7 +462,7 @@ bool Stage::has_runtime_loop() const {
          std::find(runtime_reductions.begin(), runtime_reductions.end(), true) != runtime_reductions.end();
 }
 
-Stage make_stage(const ir::Program& program, int number, const StageSchedule& schedule, const TensorFuncs& tensors,
+Stage make_stage(const ir::Program& program, int number, const NestSchedule& schedule, const TensorFuncs& tensors,
                  const std::vector<PackedForm>& forms, const RuntimeProgram* runtime, const std::vector<Var>& vars,
                  bool deterministic) {
   const auto& statement = program.statements[number];

@@ -1,4 +1,4 @@
-// One statement as Halide Funcs, shaped by the structural choices of its StageSchedule.
+// One statement as Halide Funcs, shaped by the structural choices of its NestSchedule.
 //
 // Which Funcs there are (packed operands, partial sums in vector lanes or per block of the reduction) depends
 // on the schedule; how their loops run is apply()'s business. All Funcs of a stage share one set of Vars, one
@@ -72,7 +72,7 @@ std::vector<Halide::Expr> buffer_arguments(const ir::Tensor& tensor, const std::
 
 /// `forms`: of the constants that are packed beforehand, whose Funcs in `tensors` hold these. `vars` are those of the
 /// output loops; empty: new ones. `runtime` may be null. `deterministic`: Stage::deterministic.
-Stage make_stage(const ir::Program& program, int statement, const StageSchedule& schedule, const TensorFuncs& tensors,
+Stage make_stage(const ir::Program& program, int statement, const NestSchedule& schedule, const TensorFuncs& tensors,
                  const std::vector<PackedForm>& forms, const RuntimeProgram* runtime = nullptr,
                  const std::vector<Halide::Var>& vars = {}, bool deterministic = false);
 
@@ -87,7 +87,7 @@ struct Nest {
 };
 
 /// Schedules every Func of a stage with a nest. Its Funcs are computed at `where`; an output of the pipeline has none.
-Nest apply(const StageSchedule& schedule, Stage& stage, const Target& target,
+Nest apply(const NestSchedule& schedule, Stage& stage, const Target& target,
            const std::optional<Halide::LoopLevel>& where);
 
 }  // namespace tile_tune::codegen

@@ -26,7 +26,7 @@ void store_epilogue(Stage& host, const Stage& epilogue) {
 }
 
 // Copies that the nest around the owner's makes.
-void place_copies(const Fusion& fusion, const StageSchedule& schedule, int owner, Stage& stage,
+void place_copies(const Fusion& fusion, const NestSchedule& schedule, int owner, Stage& stage,
                   const std::map<int, Nest>& nests) {
   for (auto& packed : stage.packed) {
     if (packed.choice.depth >= 0 || !schedule.compute_at) continue;
@@ -36,7 +36,7 @@ void place_copies(const Fusion& fusion, const StageSchedule& schedule, int owner
 }
 
 // Where the nest of `owner` is computed; an output of the pipeline stands outside of all.
-std::optional<Halide::LoopLevel> place_of(const ir::Program& program, const StageSchedule& stage, int stored,
+std::optional<Halide::LoopLevel> place_of(const ir::Program& program, const NestSchedule& stage, int stored,
                                           const std::map<int, Nest>& nests) {
   if (stage.compute_at) return nests.at(stage.compute_at->statement).at(stage.compute_at->depth);
   const auto& written = program.tensors[program.statements[stored].target];
@@ -45,8 +45,8 @@ std::optional<Halide::LoopLevel> place_of(const ir::Program& program, const Stag
 }
 
 // No choice that shapes Funcs: one accumulator, over the whole reduction.
-StageSchedule plainest(const Loops& loops) {
-  StageSchedule stage;
+NestSchedule plainest(const Loops& loops) {
+  NestSchedule stage;
   stage.tiles.assign(loops.output.size(), {1});
   for (size_t r = 0; r < loops.reduction.size(); ++r) stage.reduction_order.push_back(static_cast<int>(r));
   stage.reduction_block = loops.reduction;
@@ -87,27 +87,34 @@ LeftToPasses lower_statements(const ir::Program& program, const Schedule& schedu
   std::vector<Stage> stages;
   for (size_t s = 0; s < program.statements.size(); ++s) {
     const auto& statement = program.statements[s];
-    const int number = static_cast<int>(s), host = schedule.stages[s].epilogue_of;
-    stages.push_back(
-        make_stage(program, number, schedule.stages[s], readable(program, statement, initial, values), forms, runtime,
-                   host < 0 ? std::vector<Halide::Var>() : vars_of_epilogue(fusion, number, host, stages[host]),
-                   target.is_deterministic()));
+    const int number = static_cast<int>(s);
+    const auto* nest = schedule.stages[s].find_nest();
+    const auto* epilogue = schedule.stages[s].epilogue();
+    stages.push_back(make_stage(
+        program, number, nest ? *nest : plainest(fusion.loops(number)), readable(program, statement, initial, values),
+        forms, runtime,
+        epilogue ? vars_of_epilogue(fusion, number, epilogue->of, stages[epilogue->of]) : std::vector<Halide::Var>(),
+        target.is_deterministic()));
     values[statement.target] = stages[s].result;
-    if (host >= 0) store_epilogue(stages[host], stages[s]);
+    if (epilogue) store_epilogue(stages[epilogue->of], stages[s]);
   }
   // The loops inside which a stage is computed are those of a later one.
   std::map<int, Nest> nests;
-  LeftToPasses left;
+  std::vector<ScheduledStage> scheduled;
   for (int s = static_cast<int>(stages.size()) - 1; s >= 0; --s) {
     if (stages[s].assigned.defined()) stages[s].assigned.compute_root();
     const int owner = fusion.owner_of(s);
     if (owner < 0 || fusion.stored_by(owner) != s) continue;
     stages[owner].extents = fusion.extents(owner).value();
-    const auto where = place_of(program, schedule.stages[owner], s, nests);
-    place_copies(fusion, schedule.stages[owner], owner, stages[owner], nests);
-    nests[owner] = apply(schedule.stages[owner], stages[owner], target, where);
-    add_distances(program, schedule.stages[owner], stages[owner], left.distances);
+    const NestSchedule& nest = schedule.stages[owner].nest();
+    const auto where = place_of(program, nest, s, nests);
+    place_copies(fusion, nest, owner, stages[owner], nests);
+    nests[owner] = apply(nest, stages[owner], target, where);
+    scheduled.push_back({nest, stages[owner]});
   }
+  LeftToPasses left;
+  for (const auto make : kCodePasses)
+    if (auto pass = make(program, scheduled)) left.passes.push_back(std::move(*pass));
   for (const auto& [statement, other, pieces] : schedule.in_turn)
     left.in_turn.push_back(nests_in_turn(stages[statement], stages[fusion.owner_of(other)], pieces));
   return left;

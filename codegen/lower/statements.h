@@ -1,8 +1,8 @@
 // All statements of a program as scheduled Funcs, each computed where its schedule says.
 #pragma once
 
+#include "codegen/lower/code_passes.h"
 #include "codegen/lower/in_turn.h"
-#include "codegen/lower/prefetch.h"
 
 namespace tile_tune::codegen {
 
@@ -11,7 +11,7 @@ bool reads(const ir::Program& program, int tensor);
 
 /// What passes over the lowered code still have to do.
 struct LeftToPasses {
-  Distances distances;
+  std::vector<CodePass> passes;
   std::vector<NestsInTurn> in_turn;
 };
 

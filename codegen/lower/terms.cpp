@@ -11,7 +11,7 @@ namespace tile_tune::codegen {
 
 using Halide::Expr;
 
-Terms::Terms(const ir::Program& program, int number, const StageSchedule& schedule, const TensorFuncs& tensors,
+Terms::Terms(const ir::Program& program, int number, const NestSchedule& schedule, const TensorFuncs& tensors,
              const RuntimeProgram* runtime, Stage& stage)
     : program_(program),
       number_(static_cast<size_t>(number)),

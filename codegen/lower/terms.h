@@ -20,7 +20,7 @@ struct Term {
 /// Of one stage, which must outlive them, as everything they are made of. `runtime` may be null.
 class Terms {
  public:
-  Terms(const ir::Program& program, int number, const StageSchedule& schedule, const TensorFuncs& tensors,
+  Terms(const ir::Program& program, int number, const NestSchedule& schedule, const TensorFuncs& tensors,
         const RuntimeProgram* runtime, Stage& stage);
 
   /// Sets stage.packed and stage.guarded, once the stage has its loops, Vars and dot product. `name` is the stage's.
@@ -57,7 +57,7 @@ class Terms {
   const ir::Program& program_;
   const size_t number_;
   const ir::Statement& statement_;
-  const StageSchedule& schedule_;
+  const NestSchedule& schedule_;
   const TensorFuncs& tensors_;
   const RuntimeProgram* runtime_;
   Stage& stage_;

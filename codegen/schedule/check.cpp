@@ -5,9 +5,9 @@
 #include <bit>
 #include <numeric>
 
+#include "codegen/schedule/decisions.h"
 #include "codegen/schedule/dot_product.h"
 #include "codegen/schedule/fusion.h"
-#include "codegen/schedule/prefetch.h"
 #include "codegen/schedule/runtime_sizes.h"
 #include "codegen/schedule/scan.h"
 
@@ -26,7 +26,7 @@ bool is_permutation_of(std::vector<int> values, size_t count) {
   return values == wanted;
 }
 
-Result<void> check_tiles(const Loops& loops, int number, const StageSchedule& stage) {
+Result<void> check_tiles(const Loops& loops, int number, const NestSchedule& stage) {
   if (stage.tiles.size() != loops.output.size()) return invalid(number, "it tiles another number of output loops");
   const size_t levels = stage.order.size();
   if (levels < 1 || levels > 4) return invalid(number, "it needs one to four tile levels");
@@ -44,12 +44,12 @@ Result<void> check_tiles(const Loops& loops, int number, const StageSchedule& st
   for (const auto& permutation : stage.order)
     if (!is_permutation_of(permutation, loops.output.size()))
       return invalid(number, "a loop order is not a permutation");
-  if (stage.parallel < 0 || stage.parallel > static_cast<int>(loops.output.size()))
+  if (stage.cpu().parallel < 0 || stage.cpu().parallel > static_cast<int>(loops.output.size()))
     return invalid(number, "it runs more loops in parallel than there are");
   return {};
 }
 
-Result<void> check_reduction(const Loops& loops, int number, const StageSchedule& stage) {
+Result<void> check_reduction(const Loops& loops, int number, const NestSchedule& stage) {
   const size_t count = loops.reduction.size();
   if (!is_permutation_of(stage.reduction_order, count) || stage.reduction_block.size() != count ||
       stage.reduction_unroll.size() != count)
@@ -58,8 +58,8 @@ Result<void> check_reduction(const Loops& loops, int number, const StageSchedule
     const int64_t extent = std::max<int64_t>(loops.reduction[r], 1), block = stage.reduction_block[r];
     if (block < 1 || extent % block != 0)
       return invalid(number, fmt::format("block {} does not divide reduction loop {} of {}", block, r, extent));
-    const bool lanes_here = stage.vector_loop == static_cast<int>(loops.output.size() + r);
-    const int64_t step = int64_t{stage.reduction_unroll[r]} * (lanes_here ? stage.lanes : 1);
+    const bool lanes_here = stage.cpu().vector_loop == static_cast<int>(loops.output.size() + r);
+    const int64_t step = int64_t{stage.reduction_unroll[r]} * (lanes_here ? stage.cpu().lanes : 1);
     if (stage.reduction_unroll[r] < 1 || step > block || (!lanes_here && block % step != 0))
       return invalid(number,
                      fmt::format("unrolling reduction loop {} by {} does not fit its block {}", r, step, block));
@@ -68,20 +68,20 @@ Result<void> check_reduction(const Loops& loops, int number, const StageSchedule
   return {};
 }
 
-Result<void> check_vector(const Loops& loops, int number, const StageSchedule& stage) {
-  if (stage.lanes < 1 || stage.lanes > 128 || (stage.lanes & (stage.lanes - 1)) != 0)
+Result<void> check_vector(const Loops& loops, int number, const NestSchedule& stage) {
+  if (stage.cpu().lanes < 1 || stage.cpu().lanes > 128 || (stage.cpu().lanes & (stage.cpu().lanes - 1)) != 0)
     return invalid(number, "vector lanes are not a power of two up to 128");
-  if (stage.vector_loop < -1 || stage.vector_loop >= loops.loop_count())
+  if (stage.cpu().vector_loop < -1 || stage.cpu().vector_loop >= loops.loop_count())
     return invalid(number, "it vectorises a loop that is not there");
-  if ((stage.vector_loop == -1) != (stage.lanes == 1))
+  if ((stage.cpu().vector_loop == -1) != (stage.cpu().lanes == 1))
     return invalid(number, "vector loop and lanes contradict each other");
-  if (stage.vector_loop >= 0 && stage.vector_loop < static_cast<int>(loops.output.size()) &&
-      stage.tiles[stage.vector_loop].back() % stage.lanes != 0)
+  if (stage.cpu().vector_loop >= 0 && stage.cpu().vector_loop < static_cast<int>(loops.output.size()) &&
+      stage.tiles[stage.cpu().vector_loop].back() % stage.cpu().lanes != 0)
     return invalid(number, "the register tile of the vector loop is not a multiple of the lanes");
   return {};
 }
 
-Result<void> check_packings(const Loops& loops, int number, const StageSchedule& stage) {
+Result<void> check_packings(const Loops& loops, int number, const NestSchedule& stage) {
   const int depths = static_cast<int>(loops.output.size() * stage.order.size());
   std::vector<bool> seen(loops.operands.size(), false);
   for (const auto& packing : stage.packings) {
@@ -90,7 +90,7 @@ Result<void> check_packings(const Loops& loops, int number, const StageSchedule&
     seen[packing.operand] = true;
     const auto& operand = loops.operands[packing.operand];
     if (!operand.affine) return invalid(number, "it packs an operand that is gathered");
-    if (packing.depth < -1 || packing.depth > depths || (packing.depth > 0 && packing.depth < stage.parallel))
+    if (packing.depth < -1 || packing.depth > depths || (packing.depth > 0 && packing.depth < stage.cpu().parallel))
       return invalid(number, "it packs inside a loop that is not there");
     if (!is_permutation_of(packing.order, operand.subscripts.size()))
       return invalid(number, "the storage order of a packed operand is not a permutation of its dimensions");
@@ -98,16 +98,17 @@ Result<void> check_packings(const Loops& loops, int number, const StageSchedule&
   return {};
 }
 
-Result<void> check_prefetches(const ir::Program& program, const Loops& loops, int number, const StageSchedule& stage) {
-  for (auto one = stage.prefetches.begin(); one != stage.prefetches.end(); ++one) {
-    if (std::any_of(stage.prefetches.begin(), one, [&](const auto& other) { return other.operand == one->operand; }))
-      return invalid(number, "it asks twice for an operand ahead of its use");
-    if (!bytes_ahead(program, loops, stage, *one)) return invalid(number, "it asks ahead for what cannot be asked for");
-  }
+/// Of the decisions that say themselves what makes them valid.
+Result<void> check_optional(const ir::Program& program, const Loops& loops, int number, const NestSchedule& stage) {
+  std::string fault;
+  for_each_decision([&](const auto& decision) {
+    if (decision.traits.fault && fault.empty()) fault = decision.traits.fault(program, loops, stage);
+  });
+  if (!fault.empty()) return invalid(number, fault);
   return {};
 }
 
-Result<void> check_pieces(const Loops& loops, int number, const StageSchedule& stage) {
+Result<void> check_pieces(const Loops& loops, int number, const NestSchedule& stage) {
   if (!stage.parallel_reduction) return {};
   const auto [loop, pieces] = *stage.parallel_reduction;
   if (loop < 0 || loop >= static_cast<int>(loops.reduction.size()) || pieces < 2 || pieces > kMostPieces ||
@@ -118,18 +119,17 @@ Result<void> check_pieces(const Loops& loops, int number, const StageSchedule& s
   return {};
 }
 
-Result<void> check_scan(const ir::Program& program, const Loops& loops, int number, const StageSchedule& stage) {
+Result<void> check_scan(const ir::Program& program, const Loops& loops, int number, const NestSchedule& stage) {
   if (!stage.scan) return {};
   if (!scan_of(program.statements[number], loops)) return invalid(number, "it is no running total");
-  if (stage.vector_loop >= static_cast<int>(loops.output.size()) || stage.parallel_reduction || stage.dot_product ||
-      stage.compute_at || !stage.packings.empty())
+  if (stage.cpu().vector_loop >= static_cast<int>(loops.output.size()) || stage.parallel_reduction ||
+      stage.dot_product || stage.compute_at || !stage.packings.empty())
     return invalid(number, "a running total has no reduction, no packed operand, and a nest of its own");
   return {};
 }
 
 bool has_own_nest(const Schedule& schedule, int s) {
-  const auto& stage = schedule.stages[s];
-  return !stage.inlined && stage.epilogue_of < 0 && !stage.compute_at;
+  return schedule.stages[s].find_nest() && !schedule.stages[s].compute_at();
 }
 
 Result<void> check_in_turn(const ir::Program& program, const Schedule& schedule) {
@@ -138,7 +138,7 @@ Result<void> check_in_turn(const ir::Program& program, const Schedule& schedule)
       return invalid(s, "it runs in turn with a statement that is none before it");
     if (!has_own_nest(schedule, s) || !has_own_nest(schedule, other))
       return invalid(s, "only nests of their own run in turn");
-    if (!reads_inputs_alone(program, program.statements[s]) || !schedule.stages[s].packings.empty())
+    if (!reads_inputs_alone(program, program.statements[s]) || !schedule.stages[s].nest().packings.empty())
       return invalid(s, "it runs in turn with another and reads more than inputs");
   }
   return {};
@@ -154,18 +154,18 @@ bool reads_inputs_alone(const ir::Program& program, const ir::Statement& stateme
   return inputs_alone;
 }
 
-int64_t unrolled_operations(const Loops& loops, const StageSchedule& stage) {
+int64_t unrolled_operations(const Loops& loops, const NestSchedule& stage) {
   int64_t elements = 1, unroll = 1;
   for (const auto& tile : stage.tiles) elements *= tile.back();
   for (const int factor : stage.reduction_unroll) unroll *= factor;
-  if (stage.vector_loop < 0) return elements * unroll;
-  if (stage.vector_loop < static_cast<int>(loops.output.size())) return elements / stage.lanes * unroll;
+  if (stage.cpu().vector_loop < 0) return elements * unroll;
+  if (stage.cpu().vector_loop < static_cast<int>(loops.output.size())) return elements / stage.cpu().lanes * unroll;
   // Lanes of the reduction are folded for every element: two shuffles and two combinations a halving. (36 elements of
   // 32 lanes took 2.5 s to compile on Zen 4 before this was counted.)
-  return elements * (unroll + 4 * std::countr_zero(static_cast<unsigned>(stage.lanes)));
+  return elements * (unroll + 4 * std::countr_zero(static_cast<unsigned>(stage.cpu().lanes)));
 }
 
-Result<void> check_dot_product(const ir::Program& program, const Loops& loops, int number, const StageSchedule& stage) {
+Result<void> check_dot_product(const ir::Program& program, const Loops& loops, int number, const NestSchedule& stage) {
   if (!stage.dot_product) return {};
   const auto dot = dot_product(program, program.statements[number], loops, stage);
   if (!dot || stage.parallel_reduction) return invalid(number, "there are no dot products in it");
@@ -183,15 +183,15 @@ Result<void> check_dot_product(const ir::Program& program, const Loops& loops, i
   return {};
 }
 
-Result<void> check_stage(const ir::Program& program, const Loops& whole, int number, const StageSchedule& stage) {
+Result<void> check_stage(const ir::Program& program, const Loops& whole, int number, const NestSchedule& stage) {
   TILE_TUNE_CHECK(check_pieces(whole, number, stage));
   const Loops loops = one_piece(whole, stage);
   TILE_TUNE_CHECK(check_tiles(loops, number, stage));
   TILE_TUNE_CHECK(check_vector(loops, number, stage));
   TILE_TUNE_CHECK(check_reduction(loops, number, stage));
   TILE_TUNE_CHECK(check_packings(loops, number, stage));
-  TILE_TUNE_CHECK(check_prefetches(program, loops, number, stage));
-  if (stage.compute_at && stage.parallel > 0)
+  TILE_TUNE_CHECK(check_optional(program, loops, number, stage));
+  if (stage.compute_at && stage.cpu().parallel > 0)
     return invalid(number, "it runs in parallel inside the loops of another statement");
   if (unrolled_operations(loops, stage) > kMaxUnrolled)
     return invalid(
@@ -218,14 +218,17 @@ Result<void> check(const ir::Program& program, const Schedule& schedule) {
     Loops loops = fusion.loops(owner);
     loops.output = *extents;
     if (schedule.runtime.guarded) loops.output = extents_for_guarded_tiles(program, schedule, owner, loops.output);
-    TILE_TUNE_CHECK(check_scan(program, loops, owner, schedule.stages[owner]));
-    TILE_TUNE_CHECK(check_stage(program, loops, owner, schedule.stages[owner]));
-    TILE_TUNE_CHECK(check_dot_product(program, loops, owner, schedule.stages[owner]));
+    TILE_TUNE_CHECK(check_scan(program, loops, owner, schedule.stages[owner].nest()));
+    TILE_TUNE_CHECK(check_stage(program, loops, owner, schedule.stages[owner].nest()));
+    TILE_TUNE_CHECK(check_dot_product(program, loops, owner, schedule.stages[owner].nest()));
   }
-  for (size_t s = 0; s < schedule.stages.size(); ++s)
-    for (const auto& packing : schedule.stages[s].packings)
+  for (size_t s = 0; s < schedule.stages.size(); ++s) {
+    const auto* nest = schedule.stages[s].find_nest();
+    if (!nest) continue;
+    for (const auto& packing : nest->packings)
       if (packing.depth < fusion.least_packing_depth(static_cast<int>(s), packing.operand))
         return invalid(static_cast<int>(s), "it packs an operand before that is computed");
+  }
   TILE_TUNE_CHECK(check_in_turn(program, schedule));
   return check_runtime_sizes(program, schedule);
 }

@@ -16,15 +16,15 @@ constexpr int kMostPieces = 64;
 /// The schedule fits this canonical, bound program: one sentence on the first thing that does not. Class Program.
 Result<void> check(const ir::Program& program, const Schedule& schedule);
 /// The same of a stage with a nest of its own; `loops` has the extents over which that runs (Fusion::extents).
-Result<void> check_stage(const ir::Program& program, const Loops& loops, int statement, const StageSchedule& stage);
+Result<void> check_stage(const ir::Program& program, const Loops& loops, int statement, const NestSchedule& stage);
 /// Of such a stage: the statement has the dot products it asks for, and its other choices suit them.
 Result<void> check_dot_product(const ir::Program& program, const Loops& loops, int statement,
-                               const StageSchedule& stage);
+                               const NestSchedule& stage);
 
 /// The statement starts from nothing and reads no tensor that the program computes.
 bool reads_inputs_alone(const ir::Program& program, const ir::Statement& statement);
 
 /// Vector operations in one pass through the innermost unrolled body.
-int64_t unrolled_operations(const Loops& loops, const StageSchedule& stage);
+int64_t unrolled_operations(const Loops& loops, const NestSchedule& stage);
 
 }  // namespace tile_tune::codegen

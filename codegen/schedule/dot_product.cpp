@@ -52,13 +52,14 @@ std::optional<DType> dot_product_type(const ir::Statement& statement) {
 }
 
 std::optional<DotProduct> dot_product(const ir::Program& program, const ir::Statement& statement, const Loops& loops,
-                                      const StageSchedule& stage) {
+                                      const NestSchedule& stage) {
   const auto types = narrow_factors(statement);
   if (!types || loops.reduction.empty() || !loops.operands[0].affine || !loops.operands[1].affine) return std::nullopt;
-  if (stage.vector_loop < 0 || stage.vector_loop >= static_cast<int>(loops.output.size())) return std::nullopt;
+  if (stage.cpu().vector_loop < 0 || stage.cpu().vector_loop >= static_cast<int>(loops.output.size()))
+    return std::nullopt;
   // Both reads are affine, so that they are the statement's operands 0 and 1.
   const auto walks = [&](int operand) {
-    return loops.stride(program, loops.operands[operand], stage.vector_loop) != 0;
+    return loops.stride(program, loops.operands[operand], stage.cpu().vector_loop) != 0;
   };
   if (walks(0) == walks(1)) return std::nullopt;
   DotProduct dot;

@@ -28,6 +28,6 @@ std::optional<DType> dot_product_type(const ir::Statement& statement);
 /// products of two narrow operands, its vector loop no output loop, or the innermost reduction not a subscript of its
 /// own, divided evenly by the instruction's width.
 std::optional<DotProduct> dot_product(const ir::Program& program, const ir::Statement& statement, const Loops& loops,
-                                      const StageSchedule& stage);
+                                      const NestSchedule& stage);
 
 }  // namespace tile_tune::codegen

@@ -97,7 +97,7 @@ void Fusion::collect(int s, const std::vector<std::optional<ir::AffineExpr>>& va
     if (std::find(into.begin(), into.end(), access) != into.end()) return;
     into.push_back(access);
     const int producer = statement_writing(program_, tensor);
-    if (producer < 0 || !schedule_.stages[producer].inlined) return;
+    if (producer < 0 || !schedule_.stages[producer].is_inlined()) return;
     std::vector<std::optional<ir::AffineExpr>> inner(program_.statements[producer].indices.size());
     const Loops& loops = loops_[producer];
     for (size_t p = 0; p < loops.output.size() && loops.direct && access.subscripts; ++p) {
@@ -121,13 +121,14 @@ void Fusion::collect(int s, const std::vector<std::optional<ir::AffineExpr>>& va
 
 int Fusion::owner_of(int s) const {
   const StageSchedule& stage = schedule_.stages[s];
-  if (stage.inlined) return -1;
-  return stage.epilogue_of >= 0 ? stage.epilogue_of : s;
+  if (stage.is_inlined()) return -1;
+  return stage.epilogue() ? stage.epilogue()->of : s;
 }
 
 int Fusion::stored_by(int owner) const {
   for (size_t s = 0; s < schedule_.stages.size(); ++s)
-    if (schedule_.stages[s].epilogue_of == owner) return static_cast<int>(s);
+    if (const auto* epilogue = schedule_.stages[s].epilogue(); epilogue && epilogue->of == owner)
+      return static_cast<int>(s);
   return owner;
 }
 
@@ -166,7 +167,7 @@ std::optional<std::vector<int>> Fusion::epilogue_loops(int s, int host) const {
       starts_from_the_caller(host) || own.output.size() != hosts.output.size())
     return std::nullopt;
   for (size_t other = 0; other < accesses_.size(); ++other) {
-    if (static_cast<int>(other) == s || schedule_.stages[other].inlined) continue;
+    if (static_cast<int>(other) == s || schedule_.stages[other].is_inlined()) continue;
     for (const auto& access : accesses_[other])
       if (access.tensor == reduction.target) return std::nullopt;
   }
@@ -183,23 +184,24 @@ std::optional<std::vector<int>> Fusion::epilogue_loops(int s, int host) const {
 
 bool Fusion::may_join(int owner, int host) const {
   const int stored = stored_by(owner);
-  return owner != host && owner_of(owner) == owner && owner_of(host) == host && !schedule_.stages[host].compute_at &&
-         !schedule_.stages[host].parallel_reduction && !schedule_.stages[host].scan && !schedule_.stages[owner].scan &&
-         stored < stored_by(host) && loops_[owner].direct && loops_[stored].direct && loops_[host].direct &&
+  return owner != host && owner_of(owner) == owner && owner_of(host) == host && !schedule_.stages[host].compute_at() &&
+         !schedule_.stages[host].nest().parallel_reduction && !schedule_.stages[host].nest().scan &&
+         !schedule_.stages[owner].nest().scan && stored < stored_by(host) && loops_[owner].direct &&
+         loops_[stored].direct && loops_[host].direct &&
          program_.tensors[program_.statements[stored].target].role == ir::Role::Temporary &&
          !starts_from_the_caller(owner) && !starts_from_the_caller(stored);
 }
 
 std::pair<int, int> Fusion::depths(int host) const {
-  const StageSchedule& stage = schedule_.stages[host];
+  const NestSchedule& stage = schedule_.stages[host].nest();
   const Loops& loops = loops_[host];
   // With a home for its results the inner levels belong to what fills it.
   const size_t levels = has_home(program_, program_.statements[host], loops, stage) ? 1 : stage.order.size();
-  return {std::max(stage.parallel, 1), static_cast<int>(loops.output.size() * levels)};
+  return {std::max(stage.cpu().parallel, 1), static_cast<int>(loops.output.size() * levels)};
 }
 
 Fusion::Box Fusion::host_box(int host, int depth) const {
-  const StageSchedule& stage = schedule_.stages[host];
+  const NestSchedule& stage = schedule_.stages[host].nest();
   const Loops& loops = loops_[host];
   Box box;
   for (const int64_t extent : loops.output) box.push_back({std::vector<int64_t>(loops.output.size(), 0), 0, extent});
@@ -257,7 +259,7 @@ std::optional<Fusion::Box> Fusion::box(int owner, int least_depth, Place& place)
     for (const auto& access : accesses_[reader]) {
       const int reading = owner_of(static_cast<int>(reader));
       if (access.tensor != tensor || reading < 0) continue;
-      const auto& at = schedule_.stages[reading].compute_at;
+      const auto* at = schedule_.stages[reading].compute_at();
       if (reading != place.host && !(at && at->statement == place.host && at->depth >= least_depth))
         return std::nullopt;
       const auto of_reader = box(reading, least_depth, place);
@@ -294,7 +296,7 @@ std::optional<std::vector<int64_t>> Fusion::extents(int owner, const ComputeAt& 
 }
 
 std::optional<std::vector<int64_t>> Fusion::extents(int owner) const {
-  const auto& at = schedule_.stages[owner].compute_at;
+  const auto* at = schedule_.stages[owner].compute_at();
   return at ? extents(owner, *at) : loops_[owner].output;
 }
 
@@ -303,25 +305,25 @@ int Fusion::least_packing_depth(int owner, int operand) const {
   const auto look_at = [&](int tensor, const auto& again) -> void {
     const int producer = statement_writing(program_, tensor);
     if (producer < 0) return;
-    if (schedule_.stages[producer].inlined) {
+    if (schedule_.stages[producer].is_inlined()) {
       for (const auto& access : accesses_[producer]) again(access.tensor, again);
       return;
     }
-    const auto& at = schedule_.stages[owner_of(producer)].compute_at;
+    const auto* at = schedule_.stages[owner_of(producer)].compute_at();
     if (at && at->statement == owner) least = std::max(least, at->depth);
   };
   const int tensor = loops_[owner].operands[operand].tensor;
-  if (schedule_.stages[owner].compute_at && program_.tensors[tensor].role == ir::Role::Input) return -1;
+  if (schedule_.stages[owner].compute_at() && program_.tensors[tensor].role == ir::Role::Input) return -1;
   look_at(tensor, look_at);
   return least;
 }
 
 int Fusion::copy_depth(int owner, int operand) const {
-  const auto& at = schedule_.stages[owner].compute_at;
+  const auto* at = schedule_.stages[owner].compute_at();
   if (!at) return 0;
   Place place{at->statement, at->depth, {}};
   const auto of_owner = box(owner, at->depth, place);
-  const StageSchedule& host = schedule_.stages[at->statement];
+  const NestSchedule& host = schedule_.stages[at->statement].nest();
   const size_t outputs = loops_[at->statement].output.size();
   const auto moves = [&](const ir::Subscript& subscript, int q) {
     for (size_t p = 0; p < loops_[owner].output.size(); ++p)
@@ -336,7 +338,7 @@ int Fusion::copy_depth(int owner, int operand) const {
     for (const auto& subscript : loops_[owner].operands[operand].subscripts)
       if (of_owner && moves(subscript, q)) depth = i + 1;
   }
-  return depth > 0 ? std::max(depth, host.parallel) : 0;
+  return depth > 0 ? std::max(depth, host.cpu().parallel) : 0;
 }
 
 Result<void> check_roles(const ir::Program& program, const Schedule& schedule) {
@@ -348,17 +350,16 @@ Result<void> check_roles(const ir::Program& program, const Schedule& schedule) {
   };
   for (size_t s = 0; s < schedule.stages.size(); ++s) {
     const StageSchedule& stage = schedule.stages[s];
-    if (stage.inlined && inline_consumer(program, static_cast<int>(s)) < 0)
+    if (stage.is_inlined() && inline_consumer(program, static_cast<int>(s)) < 0)
       return invalid(s, "it cannot be computed inside its consumer");
-    if (stage.epilogue_of < 0) continue;
-    const int host = stage.epilogue_of;
-    if (stage.inlined || host >= static_cast<int>(s) || has_epilogue[host] || schedule.stages[host].inlined ||
-        schedule.stages[host].epilogue_of >= 0)
+    if (!stage.epilogue()) continue;
+    const int host = stage.epilogue()->of;
+    if (host < 0 || host >= static_cast<int>(s) || has_epilogue[host] || !schedule.stages[host].find_nest())
       return invalid(s, "it is the epilogue of a statement that cannot have one");
     has_epilogue[host] = true;
   }
   for (size_t s = 0; s < schedule.stages.size(); ++s)
-    if (const auto& at = schedule.stages[s].compute_at; at && (at->statement < 0 || at->statement >= count))
+    if (const auto* at = schedule.stages[s].compute_at(); at && (at->statement < 0 || at->statement >= count))
       return invalid(s, "it is computed inside a statement that is not there");
   return {};
 }

@@ -1,7 +1,7 @@
 // Which statements of a schedule share a tile nest, and how much of a statement one iteration of a shared loop needs.
 //
 // A statement is inlined into its consumer, or a nest stores its elements: a nest of its own, or that of the reduction
-// whose epilogue it is. The statement whose StageSchedule describes a nest is the nest's owner. A nest runs for itself
+// whose epilogue it is. The statement whose NestSchedule describes a nest is the nest's owner. A nest runs for itself
 // or, with compute_at, inside the loops of another.
 #pragma once
 

@@ -86,7 +86,7 @@ Loops loops_of(const ir::Program& program, const ir::Statement& statement) {
   return loops;
 }
 
-Loops one_piece(Loops loops, const StageSchedule& stage) {
+Loops one_piece(Loops loops, const NestSchedule& stage) {
   if (stage.scan) loops.reduction.assign(loops.reduction.size(), 1);
   if (stage.parallel_reduction) loops.reduction[stage.parallel_reduction->loop] /= stage.parallel_reduction->pieces;
   return loops;
@@ -112,7 +112,7 @@ bool writes_all_of(const ir::Statement& statement, const Loops& loops, int p) {
   return written.lo <= 0 && written.hi >= loops.output[p];
 }
 
-bool is_blocked(const Loops& loops, const StageSchedule& stage) {
+bool is_blocked(const Loops& loops, const NestSchedule& stage) {
   for (size_t r = 0; r < stage.reduction_block.size(); ++r)
     if (stage.reduction_block[r] < loops.reduction[r]) return true;
   return false;
@@ -126,15 +126,15 @@ int contiguous_loop(const ir::Program& program, const ir::Statement& statement, 
 }
 
 bool has_home(const ir::Program& program, const ir::Statement& statement, const Loops& loops,
-              const StageSchedule& stage) {
-  if (loops.reduction.empty() || stage.inlined || stage.epilogue_of >= 0 || stage.scan) return false;
+              const NestSchedule& stage) {
+  if (loops.reduction.empty() || stage.scan) return false;
   if (is_blocked(loops, stage)) return true;
   // Fewer neighbours are stored about as fast one by one.
   constexpr int64_t kFewest = 4;
   const int across = contiguous_loop(program, statement, loops);
-  return stage.order.size() > 1 && stage.lanes > 1 && stage.vector_loop < static_cast<int>(loops.output.size()) &&
-         !stage.parallel_reduction && across >= 0 && across != stage.vector_loop &&
-         stage.tiles[across].front() >= kFewest;
+  return stage.order.size() > 1 && stage.cpu().lanes > 1 &&
+         stage.cpu().vector_loop < static_cast<int>(loops.output.size()) && !stage.parallel_reduction && across >= 0 &&
+         across != stage.cpu().vector_loop && stage.tiles[across].front() >= kFewest;
 }
 
 bool updates_in_place(const ir::Program& program, const ir::Statement& statement) {

@@ -1,4 +1,4 @@
-// The loops and operands of a statement that a StageSchedule speaks of, read off the canonical, bound IR.
+// The loops and operands of a statement that a NestSchedule speaks of, read off the canonical, bound IR.
 #pragma once
 
 #include <cstdint>
@@ -42,7 +42,7 @@ Loops loops_of(const ir::Program& program, const ir::Statement& statement);
 
 /// The loops of one piece of a parallel reduction; with a scan those that look the totals up, each a reduction of one
 /// step; those given if the stage has neither.
-Loops one_piece(Loops loops, const StageSchedule& stage);
+Loops one_piece(Loops loops, const NestSchedule& stage);
 
 /// Distance in elements between steps of output loop p where the statement's results are stored.
 int64_t output_stride(const ir::Program& program, const ir::Statement& statement, const Loops& loops, int p);
@@ -53,13 +53,13 @@ ir::Range written_positions(const ir::Statement& statement, const Loops& loops, 
 bool writes_all_of(const ir::Statement& statement, const Loops& loops, int p);
 
 /// True if the stage cuts its reduction into blocks.
-bool is_blocked(const Loops& loops, const StageSchedule& stage);
+bool is_blocked(const Loops& loops, const NestSchedule& stage);
 
 /// True if the stage collects the results of each of its outermost tiles in a buffer before it stores them: between the
 /// blocks of a blocked reduction, or because vectors run along another loop than the target's neighbours, so that only
 /// a tile of several register tiles holds enough of them to be transposed in registers.
 bool has_home(const ir::Program& program, const ir::Statement& statement, const Loops& loops,
-              const StageSchedule& stage);
+              const NestSchedule& stage);
 
 /// The output loop along which results are neighbours in memory; -1 if there is none.
 int contiguous_loop(const ir::Program& program, const ir::Statement& statement, const Loops& loops);

@@ -15,8 +15,6 @@ std::vector<int> with_idle_loops_last(const Loops& loops, std::vector<int> order
   return order;
 }
 
-bool has_nest(const StageSchedule& stage) { return !stage.inlined && stage.epilogue_of < 0; }
-
 }  // namespace
 
 bool depends_on_order(const ir::Statement& statement) {
@@ -24,13 +22,13 @@ bool depends_on_order(const ir::Statement& statement) {
          (is_float(statement.accumulator) || is_complex(statement.accumulator));
 }
 
-StageSchedule in_order(const ir::Statement& statement, const Loops& loops, StageSchedule stage) {
-  if (!depends_on_order(statement) || loops.reduction.empty() || !has_nest(stage)) return stage;
+NestSchedule in_order(const ir::Statement& statement, const Loops& loops, NestSchedule stage) {
+  if (!depends_on_order(statement) || loops.reduction.empty()) return stage;
   stage.parallel_reduction.reset();
   stage.dot_product = stage.scan = false;
-  if (stage.vector_loop >= static_cast<int>(loops.output.size())) {
-    stage.vector_loop = -1;
-    stage.lanes = 1;
+  if (stage.cpu().vector_loop >= static_cast<int>(loops.output.size())) {
+    stage.cpu().vector_loop = -1;
+    stage.cpu().lanes = 1;
   }
   stage.reduction_order.resize(loops.reduction.size());
   std::iota(stage.reduction_order.begin(), stage.reduction_order.end(), 0);
@@ -49,8 +47,9 @@ Result<void> check_order(const ir::Program& program, const Schedule& schedule) {
   for (size_t s = 0; s < schedule.stages.size(); ++s) {
     const auto& statement = program.statements[s];
     const Loops loops = loops_of(program, statement);
-    StageSchedule stage = schedule.stages[s];
-    if (has_nest(stage)) stage.reduction_order = with_idle_loops_last(loops, std::move(stage.reduction_order));
+    if (!schedule.stages[s].find_nest()) continue;
+    NestSchedule stage = schedule.stages[s].nest();
+    stage.reduction_order = with_idle_loops_last(loops, std::move(stage.reduction_order));
     if (in_order(statement, loops, stage) != stage)
       return fail(ErrorClass::Program, "another-order",
                   fmt::format("the schedule adds up statement {} in another order than deterministic kernels do", s));

@@ -30,8 +30,8 @@ class Writer {
   std::string text() {
     for (size_t s = 0; s < program_.statements.size(); ++s) {
       const auto& stage = schedule_.stages[s];
-      if (stage.inlined) inlined(static_cast<int>(s));
-      if (!stage.inlined && stage.epilogue_of < 0 && !stage.compute_at) nest(static_cast<int>(s), 0);
+      if (stage.is_inlined()) inlined(static_cast<int>(s));
+      if (stage.find_nest() && !stage.compute_at()) nest(static_cast<int>(s), 0);
     }
     return text_;
   }
@@ -49,7 +49,7 @@ class Writer {
   /// One nest, its loops by level.
   struct Nest {
     int statement;
-    const StageSchedule& stage;
+    const NestSchedule& stage;
     Loops loops;
     std::vector<int64_t> extents;  // of the output loops, in one run of the nest
   };
@@ -77,7 +77,7 @@ class Writer {
         loop.depth = static_cast<int>(result.size()) + 1;
         loop.text = tile == 1 ? fmt::format("{} ({})", name, times_text(count))
                               : fmt::format("{} by {} ({})", name, tile, times_text(count));
-        loop.parallel = loop.depth <= nest.stage.parallel;
+        loop.parallel = loop.depth <= nest.stage.cpu().parallel;
         loop.single = count == 1;
         result.push_back(std::move(loop));
       }
@@ -99,7 +99,7 @@ class Writer {
   std::vector<int> children_at(int s, int depth) const {
     std::vector<int> result;
     for (size_t t = 0; t < schedule_.stages.size(); ++t)
-      if (const auto& at = schedule_.stages[t].compute_at; at && at->statement == s && at->depth == depth)
+      if (const auto* at = schedule_.stages[t].compute_at(); at && at->statement == s && at->depth == depth)
         result.push_back(static_cast<int>(t));
     return result;
   }
@@ -125,7 +125,7 @@ class Writer {
   }
 
   void nest(int s, int indent) {
-    const auto& stage = schedule_.stages[static_cast<size_t>(s)];
+    const auto& stage = schedule_.stages[static_cast<size_t>(s)].nest();
     Loops loops = one_piece(loops_of(program_, statement(s)), stage);
     auto extents = Fusion(program_, schedule_).extents(s).value_or(loops.output);
     const Nest nest{s, stage, std::move(loops), std::move(extents)};
@@ -178,15 +178,15 @@ class Writer {
     const int tile = indent;
     for (const int r : nest.stage.reduction_order) {
       const int64_t count = std::min(nest.stage.reduction_block[r], nest.loops.reduction[r]);
-      const bool in_lanes = nest.stage.vector_loop == outputs + r;
+      const bool in_lanes = nest.stage.cpu().vector_loop == outputs + r;
       std::string how;
-      if (in_lanes) how += fmt::format(", in vectors of {}", nest.stage.lanes);
+      if (in_lanes) how += fmt::format(", in vectors of {}", nest.stage.cpu().lanes);
       if (nest.stage.reduction_unroll[r] > 1) how += fmt::format(", unrolled by {}", nest.stage.reduction_unroll[r]);
       if (count > 1) line(indent++, fmt::format("for {} ({}){}", reduction_name(nest, r), times_text(count), how));
     }
     line(indent, statement_text(nest.statement) + tile_text(nest));
     for (size_t t = 0; t < schedule_.stages.size(); ++t)
-      if (schedule_.stages[t].epilogue_of == nest.statement)
+      if (const auto* epilogue = schedule_.stages[t].epilogue(); epilogue && epilogue->of == nest.statement)
         line(tile, statement_text(static_cast<int>(t)) + "    before the tile is stored");
   }
 
@@ -200,8 +200,9 @@ class Writer {
     if (sides.empty()) return "";
     std::string text =
         fmt::format("    {} {}", fmt::join(sides, " x "), nest.loops.reduction.empty() ? "at once" : "in registers");
-    if (nest.stage.lanes > 1 && nest.stage.vector_loop >= 0 && nest.stage.vector_loop < outputs)
-      text += fmt::format(", vectors of {} {}", nest.stage.lanes, output_name(nest, nest.stage.vector_loop));
+    if (nest.stage.cpu().lanes > 1 && nest.stage.cpu().vector_loop >= 0 && nest.stage.cpu().vector_loop < outputs)
+      text +=
+          fmt::format(", vectors of {} {}", nest.stage.cpu().lanes, output_name(nest, nest.stage.cpu().vector_loop));
     if (nest.stage.dot_product) text += ", dot-product instructions";
     return text;
   }

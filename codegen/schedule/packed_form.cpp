@@ -21,7 +21,7 @@ struct Former {
   const ir::Program& program;
   const Schedule& schedule;
   int statement;
-  const StageSchedule& stage;
+  const NestSchedule& stage;
   Loops loops;
 
   const ir::Statement& text() const { return program.statements[statement]; }
@@ -55,7 +55,7 @@ struct Former {
     // An expression of the index itself is not read, but may divide by it.
     if (uses_index(*text().value, index)) return false;
     return std::none_of(schedule.stages.begin(), schedule.stages.end(), [&](const StageSchedule& other) {
-      return other.compute_at && other.compute_at->statement == statement;
+      return other.compute_at() && other.compute_at()->statement == statement;
     });
   }
 
@@ -71,7 +71,7 @@ struct Former {
   std::optional<Blocks> blocks_of(const Operand& operand, size_t dimension) const {
     const int p = loop_walking(operand, dimension);
     if (p < 0 || stage.compute_at || !walks_all(p, operand, dimension)) return std::nullopt;
-    const bool vectors = p == stage.vector_loop;
+    const bool vectors = p == stage.cpu().vector_loop;
     const int64_t extent = loops.output[p], outer = stage.tiles[p].front(), tile = stage.tiles[p].back();
     Blocks blocks{p, tile, loops.first[p], 1, false};
     blocks.origin += std::get<ir::AffineExpr>(operand.subscripts[dimension]).constant.constant().value();
@@ -79,7 +79,7 @@ struct Former {
     // A last tile that is moved back to end at the border begins where a block does only if the width divides.
     if (extent % tile != 0) {
       blocks.guarded = vectors && may_overrun(p, operand);
-      if (!blocks.guarded && vectors) blocks.width = stage.lanes;
+      if (!blocks.guarded && vectors) blocks.width = stage.cpu().lanes;
       if (!blocks.guarded && extent % blocks.width != 0) return std::nullopt;
     }
     blocks.count = (blocks.guarded ? (extent + outer - 1) / outer * outer : extent) / blocks.width;
@@ -126,7 +126,8 @@ bool is_packed_beforehand(const ir::Program& program, const Operand& operand) {
 std::vector<PackedForm> packed_forms(const ir::Program& program, const Schedule& schedule) {
   std::vector<PackedForm> forms;
   for (size_t s = 0; s < schedule.stages.size(); ++s) {
-    const auto& stage = schedule.stages[s];
+    if (!schedule.stages[s].find_nest()) continue;
+    const auto& stage = schedule.stages[s].nest();
     if (stage.packings.empty()) continue;
     const int number = static_cast<int>(s);
     const Former former{program, schedule, number, stage, loops_of(program, program.statements[s])};

@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "codegen/schedule/check.h"
+#include "codegen/schedule/decisions.h"
 #include "codegen/schedule/fusion.h"
 #include "frontend/ir/json.h"
 #include "frontend/ir/rewrite.h"
@@ -117,17 +118,22 @@ std::vector<bool> varying_reductions(const ir::Program& named, size_t number, co
   return varying;
 }
 
+bool needs_numbers(const NestSchedule& stage) {
+  bool needs = false;
+  for_each_decision(
+      [&](const auto& decision) { needs |= decision.traits.needs_numbers && !decision.has_default(stage); });
+  return needs;
+}
+
 Result<void> check_stage_sizes(const ir::Program& program, const ir::Program& named, size_t number,
-                               const StageSchedule& stage, bool guarded) {
-  if (stage.inlined || stage.epilogue_of >= 0) return {};
+                               const NestSchedule& stage, bool guarded) {
   const Loops loops = loops_of(program, program.statements[number]);
-  if (stage.scan || stage.dot_product || stage.compute_at || stage.parallel_reduction || !stage.prefetches.empty())
-    return invalid("a stage has a form that needs numbers");
+  if (needs_numbers(stage)) return invalid("a stage has a form that needs numbers");
   const auto varying = varying_reductions(named, number, loops);
   for (size_t r = 0; r < varying.size(); ++r) {
     if (!varying[r]) continue;
     // In vector lanes whole vectors come first, then what is left.
-    const bool in_lanes = stage.vector_loop == static_cast<int>(loops.output.size() + r);
+    const bool in_lanes = stage.cpu().vector_loop == static_cast<int>(loops.output.size() + r);
     if ((!in_lanes && stage.reduction_unroll[r] != 1) || (in_lanes && guarded) ||
         stage.reduction_block[r] != std::max<int64_t>(loops.reduction[r], 1))
       return invalid("a reduction over a size is cut into pieces");
@@ -139,8 +145,9 @@ Result<void> check_stage_sizes(const ir::Program& program, const ir::Program& na
 Result<void> check_epilogues(const ir::Program& program, const ir::Program& named, const Schedule& schedule) {
   const Fusion fusion(program, schedule);
   for (size_t s = 0; s < schedule.stages.size(); ++s) {
-    const int host = schedule.stages[s].epilogue_of;
-    if (host < 0) continue;
+    const auto* epilogue = schedule.stages[s].epilogue();
+    if (!epilogue) continue;
+    const int host = epilogue->of;
     const auto loops = fusion.epilogue_loops(static_cast<int>(s), host);
     if (!loops) return invalid("an epilogue is none");
     const auto& own = named.tensors[named.statements[s].target].extents;
@@ -255,9 +262,10 @@ Result<void> check_runtime_sizes(const ir::Program& program, const Schedule& sch
   const ir::Program named = with_names(program, schedule.runtime);
   for (size_t s = 0; s < program.statements.size(); ++s) {
     TILE_TUNE_CHECK(check_ranges(program, named, s));
-    TILE_TUNE_CHECK(check_stage_sizes(program, named, s, schedule.stages[s], schedule.runtime.guarded));
-    if (schedule.runtime.guarded && !schedule.stages[s].packings.empty())
-      return invalid("copies of what lies beyond a border");
+    const auto* nest = schedule.stages[s].find_nest();
+    if (!nest) continue;
+    TILE_TUNE_CHECK(check_stage_sizes(program, named, s, *nest, schedule.runtime.guarded));
+    if (schedule.runtime.guarded && !nest->packings.empty()) return invalid("copies of what lies beyond a border");
   }
   return check_epilogues(program, named, schedule);
 }
@@ -267,8 +275,8 @@ Result<Schedule> for_all_sizes(const ir::Program& program, Schedule schedule, st
   schedule.runtime = {std::move(sizes), guarded};
   const ir::Program named = with_names(program, schedule.runtime);
   for (size_t s = 0; s < schedule.stages.size(); ++s) {
-    auto& stage = schedule.stages[s];
-    if (stage.inlined || stage.epilogue_of >= 0) continue;
+    if (!schedule.stages[s].find_nest()) continue;
+    auto& stage = schedule.stages[s].nest();
     const Loops loops = loops_of(program, program.statements[s]);
     const auto varying = varying_reductions(named, s, loops);
     if (stage.parallel_reduction) {
@@ -279,16 +287,16 @@ Result<Schedule> for_all_sizes(const ir::Program& program, Schedule schedule, st
     }
     for (size_t r = 0; r < varying.size(); ++r) {
       if (!varying[r]) continue;
-      const bool in_lanes = stage.vector_loop == static_cast<int>(loops.output.size() + r);
+      const bool in_lanes = stage.cpu().vector_loop == static_cast<int>(loops.output.size() + r);
       stage.reduction_block[r] = std::max<int64_t>(loops.reduction[r], 1);
       if (!in_lanes || guarded) stage.reduction_unroll[r] = 1;
       if (!in_lanes || !guarded) continue;
-      stage.vector_loop = -1;  // sizes may be smaller than a vector
-      stage.lanes = 1;
+      stage.cpu().vector_loop = -1;  // sizes may be smaller than a vector
+      stage.cpu().lanes = 1;
     }
-    stage.compute_at.reset();
-    stage.scan = stage.dot_product = false;
-    stage.prefetches.clear();
+    for_each_decision([&](const auto& decision) {
+      if (decision.traits.needs_numbers) decision.in(stage) = {};
+    });
     if (guarded) stage.packings.clear();
     for (auto& packing : stage.packings) packing.depth = std::max(packing.depth, 0);
   }
@@ -299,7 +307,7 @@ Result<Schedule> for_all_sizes(const ir::Program& program, Schedule schedule, st
 std::vector<int64_t> extents_for_guarded_tiles(const ir::Program& program, const Schedule& schedule, int owner,
                                                std::vector<int64_t> extents) {
   const ir::Program named = with_names(program, schedule.runtime);
-  const auto& stage = schedule.stages[owner];
+  const auto& stage = schedule.stages[owner].nest();
   const auto& target = named.tensors[program.statements[owner].target];
   for (size_t p = 0; p < extents.size() && p < target.extents.size() && p < stage.tiles.size(); ++p)
     if (varies(target.extents[p]) && !stage.tiles[p].empty()) extents[p] = std::max(extents[p], stage.tiles[p].front());
@@ -317,16 +325,17 @@ bool serves(const ir::Program& program, const Schedule& schedule, const std::vec
     return !bound || bound->constant().value_or(0) < least;
   };
   for (size_t s = 0; s < schedule.stages.size(); ++s) {
-    const auto& stage = schedule.stages[s];
-    if (stage.inlined || stage.epilogue_of >= 0) continue;
+    if (!schedule.stages[s].find_nest()) continue;
+    const auto& stage = schedule.stages[s].nest();
     const Loops loops = loops_of(program, program.statements[s]);
     const auto& extents = named.tensors[program.statements[s].target].extents;
     for (size_t p = 0; p < loops.output.size(); ++p)
       if (varies(extents[p]) && is_less(extents[p], stage.tiles[p].front())) return false;
-    const int lanes_loop = stage.vector_loop - static_cast<int>(loops.output.size());
+    const int lanes_loop = stage.cpu().vector_loop - static_cast<int>(loops.output.size());
     if (lanes_loop < 0) continue;
     const auto& index = named.statements[s].indices[loops.reduction_index[lanes_loop]];
-    if (varies(index.hi) && is_less(index.hi - index.lo, int64_t{stage.lanes} * stage.reduction_unroll[lanes_loop]))
+    if (varies(index.hi) &&
+        is_less(index.hi - index.lo, int64_t{stage.cpu().lanes} * stage.reduction_unroll[lanes_loop]))
       return false;
   }
   return true;

@@ -1,44 +1,62 @@
 #include "codegen/schedule/schedule.h"
 
+#include <concepts>
 #include <limits>
 #include <nlohmann/json.hpp>
+#include <type_traits>
 
 #include "base/sha256.h"
+#include "codegen/schedule/decisions.h"
 
 namespace tile_tune::codegen {
 namespace {
 
 using nlohmann::json;
 
+template <typename Part>
+constexpr bool kHasFields = std::tuple_size_v<std::remove_cvref_t<decltype(kFields<Part>)>> > 0;
+
+template <typename Part>
+void for_each_field(auto&& visit) {
+  std::apply([&](const auto&... field) { (visit(field.first, field.second), ...); }, kFields<Part>);
+}
+
+template <typename Value>
+json written(const Value& value) {
+  if constexpr (kHasFields<Value>) {
+    json parts;
+    for_each_field<Value>([&](const char* name, auto field) { parts[name] = written(value.*field); });
+    return parts;
+  } else {
+    return value;
+  }
+}
+
+template <typename Item>
+json written(const std::vector<Item>& items) {
+  json array = json::array();
+  for (const auto& item : items) array.push_back(written(item));
+  return array;
+}
+
+template <typename Value>
+json written(const std::optional<Value>& value) {
+  return value ? written(*value) : json();
+}
+
 json stage_to_json(const StageSchedule& stage) {
-  if (stage.inlined) return {{"inlined", true}};
-  if (stage.epilogue_of >= 0) return {{"epilogue_of", stage.epilogue_of}};
-  json packings = json::array();
-  for (const auto& packing : stage.packings)
-    packings.push_back({{"operand", packing.operand}, {"depth", packing.depth}, {"order", packing.order}});
-  json result{{"tiles", stage.tiles},
-              {"order", stage.order},
-              {"parallel", stage.parallel},
-              {"vector_loop", stage.vector_loop},
-              {"lanes", stage.lanes},
-              {"reduction_order", stage.reduction_order},
-              {"reduction_block", stage.reduction_block},
-              {"reduction_unroll", stage.reduction_unroll},
-              {"packings", packings}};
-  if (stage.dot_product) result["dot_product"] = true;
-  for (const auto& [operand, loop, distance] : stage.prefetches)
-    result["prefetches"].push_back({{"operand", operand}, {"loop", loop}, {"distance", distance}});
-  if (stage.scan) result["scan"] = true;
-  if (stage.compute_at)
-    result["compute_at"] = {{"statement", stage.compute_at->statement}, {"depth", stage.compute_at->depth}};
-  if (stage.parallel_reduction)
-    result["parallel_reduction"] = {{"loop", stage.parallel_reduction->loop},
-                                    {"pieces", stage.parallel_reduction->pieces}};
+  if (stage.is_inlined()) return {{"inlined", true}};
+  if (const auto* epilogue = stage.epilogue()) return {{"epilogue_of", epilogue->of}};
+  json result;
+  for_each_decision([&](const auto& decision) {
+    if (!decision.traits.optional || !decision.has_default(stage.nest()))
+      result[decision.name] = written(decision.in(stage.nest()));
+  });
   return result;
 }
 
 // json's own conversion takes truth values and fractions for integers and does not look at the type's range.
-template <typename Integer>
+template <std::integral Integer>
 void read(const json& source, Integer& value) {
   using Limits = std::numeric_limits<Integer>;
   const bool fits = source.is_number_unsigned()
@@ -49,57 +67,41 @@ void read(const json& source, Integer& value) {
   value = source.get<Integer>();
 }
 
+void read(const json& source, bool& value) { value = source.get<bool>(); }
+
+template <typename Part>
+requires kHasFields<Part>
+void read(const json& source, Part& part);
+
 template <typename Item>
 void read(const json& source, std::vector<Item>& items) {
   if (!source.is_array()) throw json::type_error::create(302, "an array was expected", &source);
   for (const auto& item : source) read(item, items.emplace_back());
 }
 
+template <typename Value>
+void read(const json& source, std::optional<Value>& value) {
+  read(source, value.emplace());
+}
+
+template <typename Part>
+requires kHasFields<Part>
+void read(const json& source, Part& part) {
+  for_each_field<Part>([&](const char* name, auto field) { read(source.at(name), part.*field); });
+}
+
 StageSchedule stage_from_json(const json& source) {
-  StageSchedule stage;
-  if (source.value("inlined", false)) {
-    stage.inlined = true;
-    return stage;
-  }
+  if (source.value("inlined", false)) return Inlined();
   if (source.contains("epilogue_of")) {
-    read(source["epilogue_of"], stage.epilogue_of);
-    return stage;
+    Epilogue epilogue;
+    read(source["epilogue_of"], epilogue.of);
+    return epilogue;
   }
-  if (source.contains("compute_at")) {
-    const json& place = source["compute_at"];
-    stage.compute_at.emplace();
-    read(place.at("statement"), stage.compute_at->statement);
-    read(place.at("depth"), stage.compute_at->depth);
-  }
-  if (source.contains("parallel_reduction")) {
-    const json& cut = source["parallel_reduction"];
-    stage.parallel_reduction.emplace();
-    read(cut.at("loop"), stage.parallel_reduction->loop);
-    read(cut.at("pieces"), stage.parallel_reduction->pieces);
-  }
-  read(source.at("tiles"), stage.tiles);
-  read(source.at("order"), stage.order);
-  read(source.at("parallel"), stage.parallel);
-  read(source.at("vector_loop"), stage.vector_loop);
-  read(source.at("lanes"), stage.lanes);
-  read(source.at("reduction_order"), stage.reduction_order);
-  read(source.at("reduction_block"), stage.reduction_block);
-  read(source.at("reduction_unroll"), stage.reduction_unroll);
-  for (const auto& entry : source.at("packings")) {
-    Packing& packing = stage.packings.emplace_back();
-    read(entry.at("operand"), packing.operand);
-    read(entry.at("depth"), packing.depth);
-    read(entry.at("order"), packing.order);
-  }
-  for (const auto& entry : source.value("prefetches", json::array())) {
-    Prefetch& prefetch = stage.prefetches.emplace_back();
-    read(entry.at("operand"), prefetch.operand);
-    read(entry.at("loop"), prefetch.loop);
-    read(entry.at("distance"), prefetch.distance);
-  }
-  stage.dot_product = source.value("dot_product", false);
-  stage.scan = source.value("scan", false);
-  return stage;
+  NestSchedule nest;
+  for_each_decision([&](const auto& decision) {
+    if (!decision.traits.optional || source.contains(decision.name)) read(source.at(decision.name), decision.in(nest));
+  });
+  return nest;
 }
 
 }  // namespace

@@ -16,6 +16,8 @@
 #include <nlohmann/json_fwd.hpp>
 #include <optional>
 #include <string>
+#include <utility>
+#include <variant>
 #include <vector>
 
 #include "frontend/diagnostic/diagnostic.h"
@@ -35,7 +37,7 @@ struct Packing {
 
 /// Where a stage is computed and its results are kept, if not for itself before all that reads them: anew in every
 /// iteration of the `depth` outermost tile loops of the nest that belongs to `statement`, as much as that iteration
-/// needs. Its tiles then cut this part, and its parallel is 0.
+/// needs. Its tiles then cut this part, and no loop of its own is parallel.
 struct ComputeAt {
   int statement = 0;
   int depth = 1;
@@ -60,17 +62,24 @@ struct Prefetch {
   auto operator<=>(const Prefetch&) const = default;
 };
 
-struct StageSchedule {
-  bool inlined = false;  // computed inside its only consumer; every other field is then empty
-  int epilogue_of = -1;  // the reduction whose tile nest computes this element-wise stage as well, on each register
-                         // tile before it is stored; every other field is then empty
+/// What of a nest runs on a CPU's cores and in its vectors.
+struct CpuMapping {
+  int parallel = 0;      // how many of order[0]'s outermost loops are fused into one parallel loop
+  int vector_loop = -1;  // the loop whose register tile is vectorised: output loop p, or P + r for reduction loop r
+                         // (partial results in lanes); -1: scalar code
+  int lanes = 1;         // power of two; divides the register tile of an output vector loop
+  auto operator<=>(const CpuMapping&) const = default;
+};
+
+/// Which of a nest's loops a device runs on what. That of a GPU, to blocks and threads, would be another alternative.
+using Mapping = std::variant<CpuMapping>;
+
+/// A stage with a tile nest of its own. Every member is a row of the table in decisions.h.
+struct NestSchedule {
   std::optional<ComputeAt> compute_at;
   std::vector<std::vector<int64_t>> tiles;
-  std::vector<std::vector<int>> order;   // L permutations of 0..P-1
-  int parallel = 0;                      // how many of order[0]'s outermost loops are fused into one parallel loop
-  int vector_loop = -1;                  // the loop whose register tile is vectorised: output loop p, or P + r for
-                                         // reduction loop r (partial results in lanes); -1: scalar code
-  int lanes = 1;                         // power of two; divides the register tile of an output vector loop
+  std::vector<std::vector<int>> order;  // L permutations of 0..P-1
+  Mapping mapping;
   std::vector<int> reduction_order;      // permutation of 0..R-1, outermost first
   std::vector<int64_t> reduction_block;  // per reduction loop: iterations between two visits of the accumulators'
                                          // home in cache; the extent means they stay in registers throughout
@@ -82,6 +91,44 @@ struct StageSchedule {
                              // unrolled by exactly the instruction's width, and its vector operand packed
   bool scan = false;  // running totals instead of a reduction for each element (scan.h): the output loops only look
                       // them up, and there is no reduction loop left to speak of
+
+  CpuMapping& cpu() { return std::get<CpuMapping>(mapping); }
+  const CpuMapping& cpu() const { return std::get<CpuMapping>(mapping); }
+  auto operator<=>(const NestSchedule&) const = default;
+};
+
+/// Computed inside the stage's only consumer.
+struct Inlined {
+  auto operator<=>(const Inlined&) const = default;
+};
+
+/// Element-wise, and computed by the tile nest of statement `of`, a reduction, on each register tile before that is
+/// stored.
+struct Epilogue {
+  int of = 0;
+  auto operator<=>(const Epilogue&) const = default;
+};
+
+/// How one stage is computed.
+struct StageSchedule {
+  std::variant<NestSchedule, Inlined, Epilogue> how;
+
+  StageSchedule() = default;
+  StageSchedule(NestSchedule nest) : how(std::move(nest)) {}
+  StageSchedule(Inlined inlined) : how(inlined) {}
+  StageSchedule(Epilogue epilogue) : how(epilogue) {}
+
+  bool is_inlined() const { return std::holds_alternative<Inlined>(how); }
+  /// These are nullptr if it is another alternative.
+  const Epilogue* epilogue() const { return std::get_if<Epilogue>(&how); }
+  const NestSchedule* find_nest() const { return std::get_if<NestSchedule>(&how); }
+  NestSchedule* find_nest() { return std::get_if<NestSchedule>(&how); }
+  /// It must have one.
+  const NestSchedule& nest() const { return std::get<NestSchedule>(how); }
+  NestSchedule& nest() { return std::get<NestSchedule>(how); }
+  /// The place inside another stage's nest, or nullptr.
+  const ComputeAt* compute_at() const { return find_nest() && nest().compute_at ? &*nest().compute_at : nullptr; }
+
   auto operator<=>(const StageSchedule&) const = default;
 };
 

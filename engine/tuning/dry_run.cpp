@@ -57,7 +57,10 @@ double DryRun::seconds_high() const {
 Result<DryRun> dry_run(const Workload& workload, const codegen::Target& target, const TuningRequest& request,
                        const Session& session) {
   DryRun plan;
-  plan.log10_schedules = search::Space(workload.program, target).log10_size();
+  for (const auto& [group, size] : search::Space(workload.program, target).log10_sizes()) {
+    plan.log10_choices.emplace_back(codegen::group_name(group), size);
+    plan.log10_schedules += size;
+  }
   plan.budget = wanted_budget(request);
   plan.trial_seconds_low = kFastestTrial;
   plan.trial_seconds_high = kSlowestTrial;

@@ -2,6 +2,8 @@
 #pragma once
 
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "engine/session/session.h"
 #include "engine/tuning/request.h"
@@ -11,6 +13,7 @@ namespace tile_tune::engine {
 /// How large it is, what it begins with, and how long it will take.
 struct DryRun {
   double log10_schedules = 0;
+  std::vector<std::pair<std::string, double>> log10_choices;  // by group of decisions; the sum is that of all
   search::Budget budget;
   double trial_seconds_low = 0, trial_seconds_high = 0;  // of one trial; equal where the databases hold such trials
   bool measured = false;                                 // they do

@@ -53,13 +53,17 @@ Operator choose(const Mix& mix, const Population& population, Rng& rng) {
   return crossover ? Operator::Crossover : Operator::Mutate;
 }
 
+Candidate candidate(Drawn drawn, const char* origin, std::vector<std::string> parents) {
+  return {std::move(drawn.schedule), "", origin, std::move(parents), std::move(drawn.notes)};
+}
+
 Candidate offspring(Operator op, size_t parents, const Population& population, const Moves& moves, Rng& rng) {
-  if (op == Operator::Sample) return {moves.sample(rng), "", "random", {}};
+  if (op == Operator::Sample) return candidate(moves.sample(rng), "random", {});
   const Member& a = select(population, parents, rng);
-  if (op == Operator::Mutate) return {moves.mutate(a.schedule, rng), "", "mutation", {a.key}};
+  if (op == Operator::Mutate) return candidate(moves.mutate(a.schedule, rng), "mutation", {a.key});
   const Member* b = &a;
   while (b == &a) b = &select(population, parents, rng);
-  return {moves.crossover(a.schedule, b->schedule, rng), "", "crossover", {a.key, b->key}};
+  return candidate(moves.crossover(a.schedule, b->schedule, rng), "crossover", {a.key, b->key});
 }
 
 /// One new candidate. The operator is chosen once, lest known offspring shift its share. Around a well-explored
@@ -72,14 +76,22 @@ std::optional<Candidate> fresh(const Mix& mix, bool needed, const Population& po
   const Operator op = choose(mix, population, rng);
   const size_t tries =
       needed ? kTriesPerStep * (kMaxExtraSteps + 1 + population.tried.size() + taken.size()) : kTriesPerStep;
+  Notes notes;
+  const auto note = [&](const Notes& more) { notes.insert(notes.end(), more.begin(), more.end()); };
   for (size_t i = 0; i < tries; ++i) {
     const size_t extra_steps = i / kTriesPerStep;
     const bool at_random = op == Operator::Sample || extra_steps > kMaxExtraSteps;
     Candidate candidate = offspring(at_random ? Operator::Sample : op, mix.parents, population, moves, rng);
-    for (size_t step = 0; !at_random && step < extra_steps; ++step)
-      candidate.schedule = moves.mutate(candidate.schedule, rng);
+    note(candidate.notes);
+    for (size_t step = 0; !at_random && step < extra_steps; ++step) {
+      Drawn further = moves.mutate(candidate.schedule, rng);
+      candidate.schedule = std::move(further.schedule);
+      note(further.notes);
+    }
     candidate.key = moves.key(candidate.schedule);
-    if (!population.tried.count(candidate.key) && !taken.count(candidate.key)) return candidate;
+    if (population.tried.count(candidate.key) || taken.count(candidate.key)) continue;
+    candidate.notes = std::move(notes);
+    return candidate;
   }
   return std::nullopt;
 }

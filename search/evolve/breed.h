@@ -15,6 +15,7 @@ struct Candidate {
   std::string key;
   std::string origin;                // as Trial::origin
   std::vector<std::string> parents;  // as Trial::parents
+  Notes notes = {};                  // of the moves that made it, those that led to known schedules included
 };
 
 /// Where the offspring come from.

@@ -16,9 +16,10 @@ struct Moves {
   std::function<codegen::Schedule()> default_schedule;
   /// Seeds of guided searches that follow from the program alone, like the default; the first are the most promising.
   std::function<std::vector<codegen::Schedule>()> alternatives;
-  std::function<codegen::Schedule(Rng&)> sample;
-  std::function<codegen::Schedule(const codegen::Schedule&, Rng&)> mutate;
-  std::function<codegen::Schedule(const codegen::Schedule&, const codegen::Schedule&, Rng&)> crossover;
+  /// These with what they did not do as asked, and why.
+  std::function<Drawn(Rng&)> sample;
+  std::function<Drawn(const codegen::Schedule&, Rng&)> mutate;
+  std::function<Drawn(const codegen::Schedule&, const codegen::Schedule&, Rng&)> crossover;
   /// Equal exactly for equal schedules; what Trial::parents holds.
   std::function<std::string(const codegen::Schedule&)> key;
   /// What the cost model sees of a schedule; equally many numbers for each.

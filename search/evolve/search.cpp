@@ -33,6 +33,11 @@ double round_ns(const std::vector<Member>& finalists) {
   return sum;
 }
 
+void count_notes(const std::vector<Candidate>& candidates, std::map<std::string, int>& counts) {
+  for (const Candidate& candidate : candidates)
+    for (const auto note : candidate.notes) ++counts[std::string(note)];
+}
+
 bool is_final(const Trial& trial) { return trial.origin == "final"; }
 
 /// A resumed session has the prior seeds it began with, not those that the database would offer today (its own trials
@@ -101,6 +106,7 @@ void Search::plan_seeds() {
   add(prior_seeds(priors_), "prior");
   if (guided()) add(untried_alternatives(), "model");
   auto planned = seeds(first, guided() ? 0 : kSeeds, population_, moves_, rng_);
+  count_notes(planned, report_.taken_back);
   if (guided()) add_guided_seeds(planned);
   seeds_.assign(planned.begin(), planned.end());
   seeding_ = !seeds_.empty();
@@ -114,6 +120,8 @@ void Search::add_guided_seeds(std::vector<Candidate>& planned) {
   if (planned.size() >= wanted) return;
   std::vector<Candidate> near = search::breed(Mode::Local, kSeedDraws, 1, population_, moves_, rng_);
   std::vector<Candidate> far = search::breed(Mode::Random, kSeedDraws, 1, population_, moves_, rng_);
+  count_notes(near, report_.taken_back);
+  count_notes(far, report_.taken_back);
   filter(far);
   const auto take_best = [&](std::vector<Candidate>& from, bool best) {
     auto chosen = from.begin();
@@ -145,6 +153,7 @@ std::vector<Candidate> Search::breed() {
     const bool pooled = guided() && guide_.ready();
     pool = search::breed(random ? Mode::Random : mode_after(stale_batches_), pooled ? kPool : size, size, population_,
                          moves_, rng_);
+    count_notes(pool, report_.taken_back);
     if (!pool.empty()) ++report_.generations;
   }
   return pool;

@@ -93,9 +93,10 @@ struct TuneReport {
   int trials = 0;    // measured in this invocation
   int replayed = 0;  // taken from the unfinished session
   int generations = 0;
-  std::map<Outcome, int> outcomes;      // replayed trials included, finals not
-  int disturbed = 0;                    // of them, timed while the machine was busy
-  std::map<std::string, int> hopeless;  // why random proposals were not tried: sentence -> how many
+  std::map<Outcome, int> outcomes;        // replayed trials included, finals not
+  int disturbed = 0;                      // of them, timed while the machine was busy
+  std::map<std::string, int> hopeless;    // why random proposals were not tried: sentence -> how many
+  std::map<std::string, int> taken_back;  // why proposals are not what moves set out to make: the same
   struct Point {
     int trials;      // of the session so far
     double seconds;  // of the invocation so far

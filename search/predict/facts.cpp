@@ -6,8 +6,8 @@
 #include <limits>
 
 #include "codegen/schedule/check.h"
+#include "codegen/schedule/decisions.h"
 #include "codegen/schedule/packed_form.h"
-#include "codegen/schedule/prefetch.h"
 #include "frontend/ir/path_condition.h"
 #include "search/predict/nest.h"
 
@@ -23,13 +23,13 @@ struct Stage {
   const ir::Program& program;
   const ir::Statement& statement;
   const codegen::Loops& loops;
-  const codegen::StageSchedule& schedule;
+  const codegen::NestSchedule& schedule;
   const codegen::Target& target;
   Nest nest;
 
   int outputs() const { return static_cast<int>(loops.output.size()); }
   int reductions() const { return static_cast<int>(loops.reduction.size()); }
-  bool is_output_vector(int p) const { return p == schedule.vector_loop && schedule.lanes > 1; }
+  bool is_output_vector(int p) const { return p == schedule.cpu().vector_loop && schedule.cpu().lanes > 1; }
 
   int64_t extent(int loop) const {
     return std::max<int64_t>(loop < outputs() ? loops.output[loop] : loops.reduction[loop - outputs()], 1);
@@ -48,10 +48,10 @@ struct Stage {
   /// Elements between lanes where the operand is read from: its tensor or its copy; -1 where that has no one answer.
   int64_t lane_stride(const Operand& operand) const {
     if (!operand.affine) return -1;
-    const int64_t stride = std::abs(loops.stride(program, operand, schedule.vector_loop));
+    const int64_t stride = std::abs(loops.stride(program, operand, schedule.cpu().vector_loop));
     const auto* packing = packing_of(operand);
     if (!packing || packing->order.empty() || stride == 0) return stride;
-    const int v = schedule.vector_loop;
+    const int v = schedule.cpu().vector_loop;
     const int index = v < outputs() ? loops.output_index[v] : loops.reduction_index[v - outputs()];
     for (size_t d = 0; d < operand.subscripts.size(); ++d) {
       const auto coefficient = std::get<ir::AffineExpr>(operand.subscripts[d]).coefficient(index);
@@ -62,7 +62,7 @@ struct Stage {
 
   /// Vectors (or, where the lanes share one value, elements) of a register tile along output loop p.
   double register_steps(int p) const {
-    return static_cast<double>(schedule.tiles[p].back()) / (is_output_vector(p) ? schedule.lanes : 1);
+    return static_cast<double>(schedule.tiles[p].back()) / (is_output_vector(p) ? schedule.cpu().lanes : 1);
   }
 
   size_t depth_of_level(size_t level) const {
@@ -114,15 +114,16 @@ void work(const Stage& stage, StageFacts& facts) {
 void vectors(const Stage& stage, StageFacts& facts) {
   const auto& schedule = stage.schedule;
   facts.lanes = 0;
-  if (schedule.vector_loop < 0) return;
-  const int64_t extent = stage.extent(schedule.vector_loop);
-  facts.lanes = schedule.lanes / static_cast<double>(std::max(stage.target.lanes(stage.statement.accumulator), 1));
-  facts.reduces_lanes = schedule.vector_loop >= stage.outputs();
+  if (schedule.cpu().vector_loop < 0) return;
+  const int64_t extent = stage.extent(schedule.cpu().vector_loop);
+  facts.lanes =
+      schedule.cpu().lanes / static_cast<double>(std::max(stage.target.lanes(stage.statement.accumulator), 1));
+  facts.reduces_lanes = schedule.cpu().vector_loop >= stage.outputs();
   facts.vector_extent = static_cast<double>(extent);
-  if (schedule.vector_loop < stage.outputs())
+  if (schedule.cpu().vector_loop < stage.outputs())
     facts.store_stride = static_cast<double>(
-        std::abs(codegen::output_stride(stage.program, stage.statement, stage.loops, schedule.vector_loop)));
-  facts.unaligned_tail = static_cast<double>(extent % schedule.lanes) / static_cast<double>(extent);
+        std::abs(codegen::output_stride(stage.program, stage.statement, stage.loops, schedule.cpu().vector_loop)));
+  facts.unaligned_tail = static_cast<double>(extent % schedule.cpu().lanes) / static_cast<double>(extent);
   const double share = 1.0 / static_cast<double>(std::max<size_t>(stage.loops.operands.size(), 1));
   for (const auto& operand : stage.loops.operands) {
     const int64_t stride = stage.lane_stride(operand);
@@ -134,8 +135,8 @@ void body(const Stage& stage, StageFacts& facts) {
   const auto& schedule = stage.schedule;
   for (int p = 0; p < stage.outputs(); ++p) facts.accumulators *= stage.register_steps(p);
   for (const int factor : schedule.reduction_unroll) facts.unroll *= factor;
-  const bool output_vector = schedule.vector_loop >= 0 && schedule.vector_loop < stage.outputs();
-  if (output_vector) facts.vectors = stage.register_steps(schedule.vector_loop);
+  const bool output_vector = schedule.cpu().vector_loop >= 0 && schedule.cpu().vector_loop < stage.outputs();
+  if (output_vector) facts.vectors = stage.register_steps(schedule.cpu().vector_loop);
   facts.rows = facts.accumulators / facts.vectors;
   facts.body = static_cast<double>(codegen::unrolled_operations(stage.loops, schedule));
   facts.latency = std::min(1.0, facts.accumulators / kInFlight);
@@ -149,12 +150,13 @@ void body(const Stage& stage, StageFacts& facts) {
                                ? stage.register_steps(loop)
                                : schedule.reduction_unroll[static_cast<size_t>(loop - stage.outputs())];
       loads *= count;
-      const bool apart = !operand.affine || std::abs(stage.loops.stride(stage.program, operand, loop)) > schedule.lanes;
+      const bool apart =
+          !operand.affine || std::abs(stage.loops.stride(stage.program, operand, loop)) > schedule.cpu().lanes;
       if (apart && !stage.is_output_vector(loop)) rows *= count;
     }
     facts.loads += loads / (facts.accumulators * facts.unroll);
     facts.row_streams += rows;
-    if (output_vector && stage.moves(operand, schedule.vector_loop)) held += facts.vectors;
+    if (output_vector && stage.moves(operand, schedule.cpu().vector_loop)) held += facts.vectors;
   }
   facts.pressure = held / stage.target.vector_registers;
 }
@@ -189,8 +191,8 @@ void tiles(const Stage& stage, StageFacts& facts) {
 
 void threads(const Stage& stage, StageFacts& facts) {
   const double threads = std::max(stage.target.threads, 1);
-  facts.parallel_loops = stage.schedule.parallel;
-  facts.grains = stage.nest.runs(static_cast<size_t>(stage.schedule.parallel));
+  facts.parallel_loops = stage.schedule.cpu().parallel;
+  facts.grains = stage.nest.runs(static_cast<size_t>(stage.schedule.cpu().parallel));
   facts.grains_each = facts.grains / threads;
   facts.imbalance = std::ceil(facts.grains / threads) * threads / facts.grains;
   facts.grain_points = facts.points * facts.wasted / facts.grains;
@@ -199,7 +201,7 @@ void threads(const Stage& stage, StageFacts& facts) {
 
 void packing(const Stage& stage, StageFacts& facts) {
   double strided = 0, strided_packed = 0;
-  const int v = stage.schedule.vector_loop;
+  const int v = stage.schedule.cpu().vector_loop;
   for (const auto& operand : stage.loops.operands) {
     const auto* packing = stage.packing_of(operand);
     if (v >= 0 && operand.affine && std::abs(stage.loops.stride(stage.program, operand, v)) > 1) {
@@ -213,7 +215,7 @@ void packing(const Stage& stage, StageFacts& facts) {
     const double copied =
         stage.loops.footprint(stage.program, operand, stage.nest.inner[depth]) * stage.nest.runs(depth) / facts.points;
     facts.copied += copied;
-    if (packing->depth < stage.schedule.parallel) facts.copied_alone += copied;
+    if (packing->depth < stage.schedule.cpu().parallel) facts.copied_alone += copied;
     const double panel = stage.operand_bytes(operand, depth);
     facts.panel_l1 = std::max(facts.panel_l1, panel / static_cast<double>(stage.target.l1_bytes));
     facts.panel_l2 = std::max(facts.panel_l2, panel / static_cast<double>(stage.target.l2_bytes));
@@ -224,14 +226,6 @@ void packing(const Stage& stage, StageFacts& facts) {
         std::max(facts.copy_stride, static_cast<double>(distances[static_cast<size_t>(packing->order.front())]));
   }
   if (strided > 0) facts.packed_strided = strided_packed / strided;
-}
-
-void prefetching(const Stage& stage, StageFacts& facts) {
-  for (const auto& one : stage.schedule.prefetches) {
-    facts.ahead += 1.0 / static_cast<double>(stage.loops.operands.size());
-    const auto bytes = codegen::bytes_ahead(stage.program, stage.loops, stage.schedule, one);
-    facts.ahead_bytes = std::max(facts.ahead_bytes, static_cast<double>(std::abs(bytes.value())));
-  }
 }
 
 /// How often the data of a pass through the `depth`-deep insides must come anew, if loops that do not move it keep it.
@@ -294,7 +288,7 @@ void memory(const Stage& stage, StageFacts& facts) {
 
 }  // namespace
 
-const std::array<FactInfo, 60> kFacts = {{
+const std::array<FactInfo, 58> kFacts = {{
     {"points", &StageFacts::points, true},
     {"output", &StageFacts::output, true},
     {"reduction", &StageFacts::reduction, true},
@@ -342,8 +336,6 @@ const std::array<FactInfo, 60> kFacts = {{
     {"panel_l1", &StageFacts::panel_l1, true},
     {"panel_l2", &StageFacts::panel_l2, true},
     {"panel_l3", &StageFacts::panel_l3, true},
-    {"ahead", &StageFacts::ahead, false},
-    {"ahead_bytes", &StageFacts::ahead_bytes, true},
     {"traffic_l1", &StageFacts::traffic_l1, false},
     {"traffic_l2", &StageFacts::traffic_l2, false},
     {"traffic_l3", &StageFacts::traffic_l3, false},
@@ -357,8 +349,20 @@ const std::array<FactInfo, 60> kFacts = {{
     {"written", &StageFacts::written, false},
 }};
 
+const std::vector<codegen::Figure>& decision_figures() {
+  static const std::vector<codegen::Figure> figures = [] {
+    std::vector<codegen::Figure> all;
+    codegen::for_each_decision([&](const auto& decision) {
+      if (!decision.traits.figures) return;
+      for (const auto& figure : decision.traits.figures()) all.push_back(figure);
+    });
+    return all;
+  }();
+  return figures;
+}
+
 StageFacts stage_facts(const ir::Program& program, int statement, const codegen::Loops& loops,
-                       const codegen::StageSchedule& schedule, const codegen::Target& target) {
+                       const codegen::NestSchedule& schedule, const codegen::Target& target) {
   const Stage stage{
       program, program.statements[statement],
       loops,   schedule,
@@ -370,8 +374,8 @@ StageFacts stage_facts(const ir::Program& program, int statement, const codegen:
   tiles(stage, facts);
   threads(stage, facts);
   packing(stage, facts);
-  prefetching(stage, facts);
   memory(stage, facts);
+  for (const auto& figure : decision_figures()) facts.decided.push_back(figure.value(program, loops, schedule));
   return facts;
 }
 

@@ -2,13 +2,16 @@
 // cost model, and what the filter of hopeless schedules looks at.
 //
 // Everything follows from the loop nest (nest.h), so that new kinds of schedules need a word here only where they make
-// another nest. Caches are taken as fully associative and as large as the target says; traffic between two levels is
-// what the largest set of inner loops that fits the nearer one reads anew each time they are entered.
+// another nest; what a decision changes that no nest shows, it says itself (codegen::Figure). Caches are taken as fully
+// associative and as large as the target says; traffic between two levels is what the largest set of inner loops that
+// fits the nearer one reads anew each time they are entered.
 #pragma once
 
 #include <array>
 #include <cstddef>
+#include <vector>
 
+#include "codegen/schedule/figure.h"
 #include "codegen/schedule/loops.h"
 #include "codegen/schedule/schedule.h"
 #include "codegen/target/target.h"
@@ -77,10 +80,6 @@ struct StageFacts {
   double panel_l2 = 0;        // over the second, ...
   double panel_l3 = 0;
 
-  // Prefetching
-  double ahead = 0;        // share of the operands asked for ahead of their use
-  double ahead_bytes = 0;  // how far, at most
-
   // Memory: bytes for one iteration that pass from a cache to the next nearer one, and how what should fit fits
   double traffic_l1 = 0;  // into the first cache
   double traffic_l2 = 0;
@@ -93,6 +92,9 @@ struct StageFacts {
   double reuse_least = 1;   // and the worst
   double inner_stride = 0;  // elements the innermost loop moves the operand it moves furthest
   double written = 0;       // bytes stored for one iteration, homes included
+
+  /// Of the decisions that bring figures of their own, in the order of decision_figures().
+  std::vector<double> decided;
 };
 
 struct FactInfo {
@@ -100,10 +102,12 @@ struct FactInfo {
   double StageFacts::*value;
   bool amount;  // spans orders of magnitude: the model sees log2(1 + x)
 };
-extern const std::array<FactInfo, 60> kFacts;
+extern const std::array<FactInfo, 58> kFacts;
+/// The figures of all decisions (codegen/schedule/decisions.h).
+const std::vector<codegen::Figure>& decision_figures();
 
 /// `stage` must be valid and not inlined.
 StageFacts stage_facts(const ir::Program& program, int statement, const codegen::Loops& loops,
-                       const codegen::StageSchedule& stage, const codegen::Target& target);
+                       const codegen::NestSchedule& stage, const codegen::Target& target);
 
 }  // namespace tile_tune::predict

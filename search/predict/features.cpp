@@ -25,9 +25,15 @@ enum Whole { kStages, kInlined, kMainShare, kTraffic, kIdle, kEstimate, kWholeCo
 constexpr const char* kWholeNames[kWholeCount] = {"stages",           "inlined",    "main_share",
                                                   "whole_traffic_l3", "whole_idle", "whole_estimate"};
 
-float scaled(const FactInfo& fact, const StageFacts& facts) {
-  const double value = facts.*fact.value;
-  return static_cast<float>(fact.amount ? std::log2(1 + value) : value);
+float scaled(double value, bool amount) { return static_cast<float>(amount ? std::log2(1 + value) : value); }
+
+/// What the model sees of one stage.
+std::vector<float> columns(const StageFacts& facts) {
+  std::vector<float> columns;
+  for (const FactInfo& fact : kFacts) columns.push_back(scaled(facts.*fact.value, fact.amount));
+  for (size_t i = 0; i < facts.decided.size(); ++i)
+    columns.push_back(scaled(facts.decided[i], decision_figures()[i].amount));
+  return columns;
 }
 
 std::optional<std::string> hopeless_stage(const StageFacts& facts, const codegen::Loops& loops, int threads) {
@@ -61,7 +67,7 @@ std::optional<StageFacts> Features::facts(const codegen::Fusion& fusion, const c
                                           int s) const {
   // An epilogue's work is in the nest of its reduction, an inlined statement's in its reader's.
   if (fusion.owner_of(s) != s) return std::nullopt;
-  const codegen::StageSchedule& stage = schedule.stages[s];
+  const codegen::NestSchedule& stage = schedule.stages[s].nest();
   codegen::Loops loops = loops_[s];
   if (auto extents = fusion.extents(s)) loops.output = std::move(*extents);
   loops = codegen::one_piece(std::move(loops), stage);
@@ -77,7 +83,8 @@ std::vector<StageFacts> Features::stages(const codegen::Schedule& schedule) cons
     auto one = facts(fusion, schedule, static_cast<int>(s));
     if (!one) continue;
     // Inside another nest the facts are those of one run; it runs as often as makes up all of its work.
-    if (schedule.stages[s].compute_at || schedule.stages[s].parallel_reduction) one->points = stage_points(loops_[s]);
+    if (schedule.stages[s].compute_at() || schedule.stages[s].nest().parallel_reduction)
+      one->points = stage_points(loops_[s]);
     stages.push_back(*one);
   }
   return stages;
@@ -109,17 +116,17 @@ std::vector<float> Features::row(const codegen::Schedule& schedule) const {
   }
 
   constexpr float kNone = std::numeric_limits<float>::quiet_NaN();
-  std::vector<float> row;
-  for (const FactInfo& fact : kFacts) row.push_back(stages.empty() ? kNone : scaled(fact, stages[main]));
-  for (const FactInfo& fact : kFacts) {
-    double sum = 0, weights = 0;
-    for (size_t s = 0; s < stages.size(); ++s) {
-      if (s == main) continue;
-      sum += stages[s].points * scaled(fact, stages[s]);
-      weights += stages[s].points;
-    }
-    row.push_back(weights > 0 ? static_cast<float>(sum / weights) : kNone);
+  const size_t count = kFacts.size() + decision_figures().size();
+  std::vector<float> row = stages.empty() ? std::vector<float>(count, kNone) : columns(stages[main]);
+  std::vector<double> sums(count, 0);
+  double weights = 0;
+  for (size_t s = 0; s < stages.size(); ++s) {
+    if (s == main) continue;
+    const auto others = columns(stages[s]);
+    for (size_t i = 0; i < count; ++i) sums[i] += stages[s].points * others[i];
+    weights += stages[s].points;
   }
+  for (const double sum : sums) row.push_back(weights > 0 ? static_cast<float>(sum / weights) : kNone);
   for (const double value : whole) row.push_back(static_cast<float>(value));
   return row;
 }
@@ -130,7 +137,7 @@ std::optional<std::string> Features::hopeless(const codegen::Schedule& schedule)
     const auto one = facts(fusion, schedule, static_cast<int>(s));
     if (!one) continue;
     // Inside another nest it is that one's threads that count.
-    const int threads = schedule.stages[s].compute_at ? 1 : target_.threads;
+    const int threads = schedule.stages[s].compute_at() ? 1 : target_.threads;
     if (auto reason = hopeless_stage(*one, loops_[s], threads)) return reason;
   }
   return std::nullopt;
@@ -138,8 +145,10 @@ std::optional<std::string> Features::hopeless(const codegen::Schedule& schedule)
 
 std::vector<std::string> feature_names() {
   std::vector<std::string> names;
-  for (const FactInfo& fact : kFacts) names.push_back(fmt::format("main_{}", fact.name));
-  for (const FactInfo& fact : kFacts) names.push_back(fmt::format("rest_{}", fact.name));
+  for (const char* role : {"main", "rest"}) {
+    for (const FactInfo& fact : kFacts) names.push_back(fmt::format("{}_{}", role, fact.name));
+    for (const auto& figure : decision_figures()) names.push_back(fmt::format("{}_{}", role, figure.name));
+  }
   for (const char* name : kWholeNames) names.emplace_back(name);
   return names;
 }

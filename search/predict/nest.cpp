@@ -8,8 +8,8 @@ namespace tile_tune::predict {
 namespace {
 
 using codegen::Loops;
+using codegen::NestSchedule;
 using codegen::Operand;
-using codegen::StageSchedule;
 
 constexpr int64_t kLine = 64;  // bytes of a cache line on x86 and on most ARM cores
 
@@ -50,7 +50,7 @@ double Nest::runs(size_t d) const {
   return runs;
 }
 
-Nest nest_of(const Loops& loops, const StageSchedule& stage, bool home) {
+Nest nest_of(const Loops& loops, const NestSchedule& stage, bool home) {
   const int outputs = static_cast<int>(loops.output.size());
   Nest nest;
   std::vector<int64_t> inside;
@@ -75,8 +75,8 @@ Nest nest_of(const Loops& loops, const StageSchedule& stage, bool home) {
     nest.at_depth.back() = static_cast<int>(nest.loops.size());
   }
   for (const int r : stage.reduction_order) {
-    const bool in_lanes = stage.vector_loop == outputs + r;
-    enter(outputs + r, int64_t{stage.reduction_unroll[r]} * (in_lanes ? stage.lanes : 1), false);
+    const bool in_lanes = stage.cpu().vector_loop == outputs + r;
+    enter(outputs + r, int64_t{stage.reduction_unroll[r]} * (in_lanes ? stage.cpu().lanes : 1), false);
   }
   return nest;
 }

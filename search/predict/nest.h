@@ -29,7 +29,7 @@ struct Nest {
 };
 
 /// `stage` must be valid and not inlined.
-Nest nest_of(const codegen::Loops& loops, const codegen::StageSchedule& stage, bool home);
+Nest nest_of(const codegen::Loops& loops, const codegen::NestSchedule& stage, bool home);
 
 /// Bytes of the cache lines that the elements of `operand` lie in, for iterations `tile` of each loop. Stored in its
 /// tensor's layout, or, `packed`, in a copy whose storage order is given, innermost first.

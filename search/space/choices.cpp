@@ -1,11 +1,9 @@
 #include "search/space/choices.h"
 
 #include <algorithm>
-#include <cstdlib>
 #include <numeric>
 
 #include "codegen/schedule/check.h"
-#include "codegen/schedule/prefetch.h"
 
 namespace tile_tune::search {
 
@@ -22,13 +20,13 @@ std::vector<int> lane_choices(const StageContext& context, int64_t extent) {
   return result;
 }
 
-std::vector<int64_t> register_tiles(const StageContext& context, const codegen::StageSchedule& stage, int p) {
-  const int64_t step = p == stage.vector_loop ? stage.lanes : 1;
+std::vector<int64_t> register_tiles(const StageContext& context, const codegen::NestSchedule& stage, int p) {
+  const int64_t step = p == stage.cpu().vector_loop ? stage.cpu().lanes : 1;
   // Up to 14 rows or 6 vectors: more than the 32 registers of the widest machines hold in any useful shape. Narrower
   // vectors reach as far (500 products 72x26x72 ran at 99 % of the FMA peak in tiles of 9 half vectors x 2 rows, whose
   // results are whole rows, at 87 with 1 vector x 4 rows; Zen 4).
   const int natural = context.target->lanes(context.type);
-  const int64_t most = p != stage.vector_loop ? 14 : 6 * std::clamp(natural / stage.lanes, 1, 2);
+  const int64_t most = p != stage.cpu().vector_loop ? 14 : 6 * std::clamp(natural / stage.cpu().lanes, 1, 2);
   std::vector<int64_t> result;
   for (int64_t n = 1; n <= most && n * step <= std::max<int64_t>(context.loops.output[p], 1); ++n)
     result.push_back(n * step);
@@ -94,45 +92,29 @@ std::vector<int> packable_operands(const StageContext& context) {
   return result;
 }
 
-std::vector<int> packing_depths(const StageContext& context, const codegen::StageSchedule& stage) {
+std::vector<int> packing_depths(const StageContext& context, const codegen::NestSchedule& stage) {
   std::vector<int> result{0};
   if (stage.compute_at) result.push_back(-1);
   const int most = context.outputs() * static_cast<int>(stage.order.size());
-  for (int depth = std::max(stage.parallel, 1); depth <= most; ++depth) result.push_back(depth);
+  for (int depth = std::max(stage.cpu().parallel, 1); depth <= most; ++depth) result.push_back(depth);
   return result;
 }
 
-codegen::Packing panel_packing(const StageContext& context, const codegen::StageSchedule& stage, int number) {
+codegen::Packing panel_packing(const StageContext& context, const codegen::NestSchedule& stage, int number) {
   const auto& operand = context.loops.operands[number];
-  const auto at = std::find(stage.order[0].begin(), stage.order[0].end(), stage.vector_loop);
-  const int depth = std::max(static_cast<int>(at - stage.order[0].begin()) + 1, stage.parallel);
+  const auto at = std::find(stage.order[0].begin(), stage.order[0].end(), stage.cpu().vector_loop);
+  const int depth = std::max(static_cast<int>(at - stage.order[0].begin()) + 1, stage.cpu().parallel);
   const auto& tensor = context.program->tensors[operand.tensor];
   std::vector<int> storage(tensor.extents.size());
   std::iota(storage.begin(), storage.end(), 0);
   const auto distances = codegen::strides(tensor);
-  const int index = context.loops.output_index[stage.vector_loop];
+  const int index = context.loops.output_index[stage.cpu().vector_loop];
   auto walks_vector = [&](int d) { return std::get<ir::AffineExpr>(operand.subscripts[d]).coefficient(index) != 0; };
   std::stable_sort(storage.begin(), storage.end(), [&](int a, int b) {
     if (walks_vector(a) != walks_vector(b)) return walks_vector(a);
     return distances[a] < distances[b];
   });
   return {number, depth, storage};
-}
-
-std::vector<codegen::Prefetch> prefetch_choices(const StageContext& context, const codegen::StageSchedule& stage,
-                                                int operand) {
-  const auto& tensor = context.program->tensors[context.loops.operands[operand].tensor];
-  const int64_t most =
-      std::min(context.target->l2_bytes, ir::element_count(tensor) * static_cast<int64_t>(dtype_size(tensor.type)));
-  std::vector<codegen::Prefetch> result;
-  for (int loop = 0; loop < context.loops.loop_count(); ++loop)
-    for (int distance = 1; distance <= codegen::kMostAhead; distance *= 2) {
-      const codegen::Prefetch one{operand, loop, distance};
-      if (const auto bytes = codegen::bytes_ahead(*context.program, context.loops, stage, one);
-          bytes && std::abs(*bytes) < most)
-        result.push_back(one);
-    }
-  return result;
 }
 
 }  // namespace tile_tune::search

@@ -10,7 +10,7 @@ namespace tile_tune::search {
 std::vector<int> lane_choices(const StageContext& context, int64_t extent);
 
 /// Register tile sizes of output loop p, in elements (whole vectors if it is the vector loop), ascending.
-std::vector<int64_t> register_tiles(const StageContext& context, const codegen::StageSchedule& stage, int p);
+std::vector<int64_t> register_tiles(const StageContext& context, const codegen::NestSchedule& stage, int p);
 
 /// How many inner tiles an outer tile may hold: 1, 2, 3, 4, 6, 8, 12, ... up to what fits `extent`.
 std::vector<int64_t> tile_multiples(int64_t inner, int64_t extent);
@@ -29,16 +29,11 @@ std::vector<int> vector_loops(const StageContext& context);
 std::vector<int> packable_operands(const StageContext& context);
 
 /// Positions in the nest where a packed copy may be made, given how many loops are parallel.
-std::vector<int> packing_depths(const StageContext& context, const codegen::StageSchedule& stage);
+std::vector<int> packing_depths(const StageContext& context, const codegen::NestSchedule& stage);
 
 /// A copy of an operand made once a panel of the vector loop, which is an output loop: stored with the dimensions that
 /// the vector loop walks innermost, the others as they lie in memory.
-codegen::Packing panel_packing(const StageContext& context, const codegen::StageSchedule& stage, int operand);
-
-/// Along which loops the stage may ask for the operand ahead of its use: one choice for each distance that lies within
-/// the operand and the second cache.
-std::vector<codegen::Prefetch> prefetch_choices(const StageContext& context, const codegen::StageSchedule& stage,
-                                                int operand);
+codegen::Packing panel_packing(const StageContext& context, const codegen::NestSchedule& stage, int operand);
 
 constexpr int kMaxLevels = 3;  // register, and two levels of cache around it
 

@@ -15,9 +15,9 @@
 namespace tile_tune::search {
 namespace {
 
+using codegen::NestSchedule;
 using codegen::Operand;
 using codegen::Packing;
-using codegen::StageSchedule;
 
 // Copying an operand whose vectors are contiguous already pays for fewer pages and no conflicts, if it is read again by
 // this many tiles.
@@ -179,9 +179,9 @@ int64_t neighbours(int64_t tile, int64_t extent) {
 
 // Results that vectors would store one by one are collected for enough register tiles to be transposed. Loops inside
 // that of the neighbours stay inside it, so that its tiles are reused from the first cache as before.
-void collect_neighbours(const StageContext& context, StageSchedule& stage) {
+void collect_neighbours(const StageContext& context, NestSchedule& stage) {
   const int across = context.contiguous_loop();
-  if (across < 0 || across == stage.vector_loop) return;
+  if (across < 0 || across == stage.cpu().vector_loop) return;
   for (auto& tiles : stage.tiles) tiles.push_back(tiles.front());
   stage.order.push_back(stage.order.front());
   auto home = static_cast<double>(dtype_size(context.type));
@@ -213,11 +213,11 @@ int loop_to_store_for(const Layout& layout, const Operand& operand) {
 
 }  // namespace
 
-StageSchedule contraction_stage(const StageContext& context, const RegisterTile& tile) {
+NestSchedule contraction_stage(const StageContext& context, const RegisterTile& tile) {
   const Layout layout{context, tile};
-  StageSchedule stage;
-  stage.vector_loop = tile.vector_loop;
-  stage.lanes = tile.lanes;
+  NestSchedule stage;
+  stage.cpu().vector_loop = tile.vector_loop;
+  stage.cpu().lanes = tile.lanes;
   for (const int64_t size : tile.tile) stage.tiles.push_back({size});
   const bool rows_outside = layout.panel_bytes(true) <= static_cast<double>(context.target->l2_bytes) / 2;
   const auto order = layout.loop_order(rows_outside);
@@ -239,11 +239,11 @@ StageSchedule contraction_stage(const StageContext& context, const RegisterTile&
   const int threads = context.target->threads;
   if (threads > 1 && work >= kSerialWork) {
     int64_t pieces = 1;
-    while (pieces < kPiecesPerThread * threads && stage.parallel < context.outputs())
-      pieces *= layout.trips(order[stage.parallel++]);
+    while (pieces < kPiecesPerThread * threads && stage.cpu().parallel < context.outputs())
+      pieces *= layout.trips(order[stage.cpu().parallel++]);
   }
   // Where the loops around the packed copy are too few to be shared out, it is made once for all.
-  const int depth = static_cast<int>(packed_at) >= stage.parallel ? static_cast<int>(packed_at) : 0;
+  const int depth = static_cast<int>(packed_at) >= stage.cpu().parallel ? static_cast<int>(packed_at) : 0;
   const int64_t passes =
       layout.trips_of(order, packed_at, order.size()) / (rows_outside ? layout.trips(tile.vector_loop) : 1);
   for (const auto& operand : context.loops.operands) {

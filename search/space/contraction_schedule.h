@@ -6,6 +6,6 @@
 namespace tile_tune::search {
 
 /// Around the register tile: the order of tiles, what is packed where, and the loop that runs in parallel.
-codegen::StageSchedule contraction_stage(const StageContext& context, const RegisterTile& tile);
+codegen::NestSchedule contraction_stage(const StageContext& context, const RegisterTile& tile);
 
 }  // namespace tile_tune::search

@@ -10,11 +10,10 @@
 #include <limits>
 #include <map>
 #include <numeric>
-#include <set>
 
 #include "codegen/schedule/fusion.h"
-#include "codegen/schedule/prefetch.h"
 #include "search/space/choices.h"
+#include "search/space/decisions.h"
 #include "search/space/default_parallel.h"
 #include "search/space/moves.h"
 #include "search/space/placement.h"
@@ -24,8 +23,8 @@ namespace {
 
 using codegen::ComputeAt;
 using codegen::Fusion;
+using codegen::NestSchedule;
 using codegen::Schedule;
-using codegen::StageSchedule;
 
 // Work done again at the borders of blocks that may be lost for keeping results in cache.
 constexpr double kMostRepeated = 1.1;
@@ -69,7 +68,7 @@ struct Planner {
 
   // Elements of the operand that the stage's copies of it hold, all together; infinity if it has none.
   double copied_elements(int s, const codegen::Operand& operand) const {
-    const StageSchedule& stage = schedule.stages[s];
+    const NestSchedule& stage = schedule.stages[s].nest();
     const auto packing = std::find_if(stage.packings.begin(), stage.packings.end(),
                                       [&](const auto& one) { return one.operand == operand.number; });
     if (packing == stage.packings.end()) return std::numeric_limits<double>::infinity();
@@ -90,7 +89,7 @@ struct Planner {
   // as well compute them. (An element-wise consumer may yet lose its copies to become an epilogue.)
   bool is_computed_by_copies(int s) const {
     const int consumer = codegen::inline_consumer(program, s);
-    if (stages[consumer].reductions() == 0 || schedule.stages[consumer].compute_at || !shared[consumer].empty())
+    if (stages[consumer].reductions() == 0 || schedule.stages[consumer].compute_at() || !shared[consumer].empty())
       return false;
     bool some = false;
     for (const auto& operand : stages[consumer].loops.operands) {
@@ -103,7 +102,7 @@ struct Planner {
 
   // What copies were to compute whose nest has come to be shared since: its blocks would repeat the work.
   void take_back_from_copies(int s) {
-    if (!schedule.stages[s].inlined || repeats_no_work(s) || is_computed_by_copies(s)) return;
+    if (!schedule.stages[s].is_inlined() || repeats_no_work(s) || is_computed_by_copies(s)) return;
     schedule.stages[s] = repair(stages[s], default_stage(stages[s]));
     join(s);
   }
@@ -111,21 +110,19 @@ struct Planner {
   void place_element_wise() {
     for (int s = 0; s < count(); ++s) {
       if (stages[s].can_inline && (repeats_no_work(s) || is_computed_by_copies(s))) {
-        schedule.stages[s] = {};
-        schedule.stages[s].inlined = true;
+        schedule.stages[s] = codegen::Inlined();
       }
     }
     const Fusion fusion(program, schedule);
     for (int s = 0; s < count(); ++s) {
-      if (stages[s].reductions() > 0 || schedule.stages[s].inlined) continue;
+      if (stages[s].reductions() > 0 || schedule.stages[s].is_inlined()) continue;
       int best = -1;
       for (int host = 0; host < s; ++host)
         if (fusion.stored_by(host) == host && fusion.epilogue_loops(s, host) &&
             (best < 0 || iterations(host) > iterations(best)))
           best = host;
       if (best < 0) continue;
-      schedule.stages[s] = {};
-      schedule.stages[s].epilogue_of = best;
+      schedule.stages[s] = codegen::Epilogue{best};
     }
   }
 
@@ -139,7 +136,7 @@ struct Planner {
       if (reading < 0 ||
           std::none_of(accesses.begin(), accesses.end(), [&](const auto& access) { return access.tensor == tensor; }))
         continue;
-      const auto& at = schedule.stages[reading].compute_at;
+      const auto* at = schedule.stages[reading].compute_at();
       const int nest = at ? at->statement : reading;
       if (host >= 0 && nest != host) return -1;
       host = nest;
@@ -147,10 +144,17 @@ struct Planner {
     return host >= 0 && fusion.may_join(owner, host) ? host : -1;
   }
 
+  // What is computed inside the host's nest is so inside its `depth` outermost loops.
+  static void move_guests(Schedule& schedule, int host, int depth) {
+    for (auto& stage : schedule.stages)
+      if (auto* nest = stage.find_nest(); nest && nest->compute_at && nest->compute_at->statement == host)
+        nest->compute_at->depth = depth;
+  }
+
   // The host's nest cut into single iterations of `loops`, with all that has joined it inside.
   Schedule cut_along(int host, const std::vector<int>& loops) const {
     Schedule cut = schedule;
-    StageSchedule& stage = cut.stages[host];
+    NestSchedule& stage = cut.stages[host].nest();
     std::vector<int> order = loops;
     for (int p = 0; p < stages[host].outputs(); ++p)
       if (std::find(loops.begin(), loops.end(), p) == loops.end()) order.push_back(p);
@@ -158,11 +162,9 @@ struct Planner {
     for (int p = 0; p < stages[host].outputs(); ++p)
       stage.tiles[p] = {std::max<int64_t>(stages[host].loops.output[p], 1)};
     for (const int p : loops) stage.tiles[p] = {1};
-    stage.parallel = 0;
+    stage.cpu().parallel = 0;
     stage.reduction_block = stages[host].loops.reduction;
-    for (auto& other : cut.stages)
-      if (other.compute_at && other.compute_at->statement == host)
-        other.compute_at->depth = static_cast<int>(loops.size());
+    move_guests(cut, host, static_cast<int>(loops.size()));
     return cut;
   }
 
@@ -194,7 +196,7 @@ struct Planner {
     if (host < 0 || product(stages[owner].loops.output) <= 1) return;
     std::vector<int> candidates = shared[host];
     if (candidates.empty())
-      for (const int p : schedule.stages[host].order[0])
+      for (const int p : schedule.stages[host].nest().order[0])
         if (stages[host].loops.output[p] > 1) candidates.push_back(p);
     std::vector<int> common;
     for (const int p : candidates)
@@ -206,10 +208,8 @@ struct Planner {
     for (const int p : common) of_host[p] = 1;
     if (!operands_stay_in_cache(host, of_host)) return;
     shared[host] = common;
-    schedule.stages[owner].compute_at = ComputeAt{host, 1};
-    for (auto& stage : schedule.stages)
-      if (stage.compute_at && stage.compute_at->statement == host)
-        stage.compute_at->depth = static_cast<int>(common.size());
+    schedule.stages[owner].nest().compute_at = ComputeAt{host, 1};
+    move_guests(schedule, host, static_cast<int>(common.size()));
   }
 
   double element_bytes(int tensor) const { return static_cast<double>(dtype_size(program.tensors[tensor].type)); }
@@ -219,14 +219,14 @@ struct Planner {
     const Fusion fusion(program, blocked);
     double bytes = 0;
     for (int s = 0; s < count(); ++s)
-      if (const auto& at = blocked.stages[s].compute_at; at && at->statement == host)
+      if (const auto* at = blocked.stages[s].compute_at(); at && at->statement == host)
         if (const auto extents = fusion.extents(s))
           bytes += product(*extents) * element_bytes(program.statements[s].target);
     return bytes;
   }
 
   static bool runs_in_nest(const Schedule& blocked, int s, int host) {
-    const auto& at = blocked.stages[s].compute_at;
+    const auto* at = blocked.stages[s].compute_at();
     return s == host || (at && at->statement == host);
   }
 
@@ -234,7 +234,8 @@ struct Planner {
   std::vector<int64_t> extents_in_block(const Fusion& fusion, const Schedule& blocked, int s, int host) const {
     std::vector<int64_t> extents = stages[s].loops.output;
     if (s == host)
-      for (size_t p = 0; p < extents.size(); ++p) extents[p] = std::min(extents[p], blocked.stages[s].tiles[p][0]);
+      for (size_t p = 0; p < extents.size(); ++p)
+        extents[p] = std::min(extents[p], blocked.stages[s].nest().tiles[p][0]);
     else if (const auto needed = fusion.extents(s))
       extents = *needed;
     return extents;
@@ -275,11 +276,11 @@ struct Planner {
 
   // The host's own schedule with a level around it that cuts the shared loops into blocks, the innermost of them into
   // blocks of `size`.
-  Schedule in_blocks(int host, const StageSchedule& alone, int64_t size) const {
+  Schedule in_blocks(int host, const NestSchedule& alone, int64_t size) const {
     Schedule result = schedule;
-    StageSchedule& stage = result.stages[host] = alone;
+    NestSchedule& stage = (result.stages[host] = alone).nest();
     const auto& loops = shared[host];
-    stage.parallel = 0;
+    stage.cpu().parallel = 0;
     std::vector<int> order = loops;
     for (const int p : alone.order[0])
       if (std::find(loops.begin(), loops.end(), p) == loops.end()) order.push_back(p);
@@ -298,14 +299,14 @@ struct Planner {
   double blocks(const Schedule& blocked, int host) const {
     double result = 1;
     for (const int p : shared[host])
-      result *= static_cast<double>(trip_count(stages[host].loops, blocked.stages[host], p, 0));
+      result *= static_cast<double>(trip_count(stages[host].loops, blocked.stages[host].nest(), p, 0));
     return result;
   }
 
   double cluster_work(int host) const {
     double work = iterations(host);
     for (int s = 0; s < count(); ++s)
-      if (const auto& at = schedule.stages[s].compute_at; at && at->statement == host) work += iterations(s);
+      if (const auto* at = schedule.stages[s].compute_at(); at && at->statement == host) work += iterations(s);
     return work;
   }
 
@@ -313,7 +314,7 @@ struct Planner {
   // worked on while operands stream from the second cache; others wait in the first one, together with what comes and
   // goes. Softmax of 4096 x 1024 takes 0.99 ms row by row, 1.24 in blocks of 3 rows (two Zen 4 cores).
   void block(int host) {
-    const StageSchedule alone = schedule.stages[host];
+    const NestSchedule alone = schedule.stages[host].nest();
     const int innermost = shared[host].back();
     const int64_t step = alone.tiles[innermost][0], extent = stages[host].loops.output[innermost];
     const bool contracts = has_contraction(host);
@@ -343,10 +344,10 @@ struct Planner {
     for (const int64_t size : sizes) least = std::min(least, computed(size));
     while (computed(sizes.back()) > kMostRepeatedForSize * least) sizes.pop_back();
     Schedule best = in_blocks(host, alone, sizes.back());
-    StageSchedule& stage = best.stages[host];
+    NestSchedule& stage = best.stages[host].nest();
     double pieces = 1;
-    while (threaded && stage.parallel < static_cast<int>(shared[host].size()) && pieces < pieces_wanted)
-      pieces *= static_cast<double>(trip_count(stages[host].loops, stage, stage.order[0][stage.parallel++], 0));
+    while (threaded && stage.cpu().parallel < static_cast<int>(shared[host].size()) && pieces < pieces_wanted)
+      pieces *= static_cast<double>(trip_count(stages[host].loops, stage, stage.order[0][stage.cpu().parallel++], 0));
     schedule = std::move(best);
   }
 
@@ -355,33 +356,34 @@ struct Planner {
   bool is_same_for_several_blocks(const Fusion& fusion, int owner, const ComputeAt& at, int number) const {
     const auto& operand = stages[owner].loops.operands[number];
     if (program.tensors[operand.tensor].role != ir::Role::Input) return false;
-    const StageSchedule& host = schedule.stages[at.statement];
+    const NestSchedule& host = schedule.stages[at.statement].nest();
     int64_t together = 1, in_turn = 1;
     for (int i = fusion.copy_depth(owner, number); i < at.depth; ++i)
-      (i < host.parallel ? together : in_turn) *= trip_count(stages[at.statement].loops, host, host.order[0][i], 0);
+      (i < host.cpu().parallel ? together : in_turn) *=
+          trip_count(stages[at.statement].loops, host, host.order[0][i], 0);
     return in_turn > 1 || together > target().threads;
   }
 
   // The owners inside a nest get their own tiles on the host's blocks, last ones first.
   void tile_inside(int host) {
-    schedule.stages[host] = repair(stages[host], schedule.stages[host]);
-    const StageSchedule& stage = schedule.stages[host];
+    schedule.stages[host] = repair(stages[host], schedule.stages[host].nest());
+    const NestSchedule& stage = schedule.stages[host].nest();
     const Fusion fusion(program, schedule);
     const auto cuts = [&](int p) { return trip_count(stages[host].loops, stage, p, 0) > 1; };
     const int depth = static_cast<int>(std::count_if(shared[host].begin(), shared[host].end(), cuts));
     for (int s = count() - 1; s >= 0; --s) {
       const int owner = fusion.owner_of(s);
-      if (owner < 0 || fusion.stored_by(owner) != s || !schedule.stages[owner].compute_at ||
-          schedule.stages[owner].compute_at->statement != host)
+      if (owner < 0 || fusion.stored_by(owner) != s || !schedule.stages[owner].compute_at() ||
+          schedule.stages[owner].compute_at()->statement != host)
         continue;
       const ComputeAt at{host, std::max(depth, 1)};
-      schedule.stages[owner].compute_at = at;
+      schedule.stages[owner].nest().compute_at = at;
       StageContext context = stages[owner];
       if (const auto extents = fusion.extents(owner)) context.loops.output = *extents;
       codegen::Target one_thread = target();
       one_thread.threads = 1;
       context.target = &one_thread;
-      StageSchedule own = default_stage(context);
+      NestSchedule own = default_stage(context);
       own.compute_at = at;
       for (auto& packing : own.packings)
         if (is_same_for_several_blocks(fusion, owner, at, packing.operand)) packing.depth = -1;
@@ -389,37 +391,18 @@ struct Planner {
     }
   }
 
-  // What the rows of a host read streams through the caches, and the memory would rest while they are computed: with
-  // each vector of an input that does not stay in the second cache its last reader asks for that of the next block.
-  // Softmax of 4096 x 1024 takes 0.8 of the time without (two Zen 4 cores).
-  void ask_ahead(int host) {
-    if (has_contraction(host)) return;
-    std::set<int> asked;
+  // The last statement first.
+  SharedBlock block_of(int host) const {
     const Fusion fusion(program, schedule);
-    for (int s = count() - 1; s >= 0; --s) {
-      if (!runs_in_nest(schedule, s, host)) continue;
-      StageSchedule& stage = schedule.stages[s];
-      const auto extents = extents_in_block(fusion, schedule, s, host);
-      for (const auto& operand : stages[s].loops.operands) {
-        const auto& tensor = program.tensors[operand.tensor];
-        const double bytes = static_cast<double>(ir::element_count(tensor)) * element_bytes(operand.tensor);
-        if (bytes <= static_cast<double>(target().l2_bytes) || asked.count(operand.tensor)) continue;
-        for (int p = stages[s].outputs() - 1; p >= 0; --p) {
-          const codegen::Prefetch next{operand.number, p, static_cast<int>(extents[p])};
-          if (extents[p] >= stages[s].loops.output[p] || extents[p] > codegen::kMostAhead ||
-              !codegen::bytes_ahead(program, stages[s].loops, stage, next))
-            continue;
-          stage.prefetches.push_back(next);
-          asked.insert(operand.tensor);
-          break;
-        }
-      }
-    }
+    SharedBlock block{{}, has_contraction(host)};
+    for (int s = count() - 1; s >= 0; --s)
+      if (runs_in_nest(schedule, s, host)) block.parts.push_back({s, extents_in_block(fusion, schedule, s, host)});
+    return block;
   }
 };
 
 /// The whole program's schedule, given each statement's own nest.
-Schedule plan(const std::vector<StageContext>& stages, const std::vector<StageSchedule>& nests) {
+Schedule plan(const std::vector<StageContext>& stages, const std::vector<NestSchedule>& nests) {
   Planner planner{stages, *stages[0].program};
   planner.shared.resize(stages.size());
   for (size_t s = 0; s < stages.size(); ++s) planner.schedule.stages.push_back(repair(stages[s], nests[s]));
@@ -434,29 +417,31 @@ Schedule plan(const std::vector<StageContext>& stages, const std::vector<StageSc
     if (planner.shared[host].empty()) continue;
     planner.block(host);
     planner.tile_inside(host);
-    planner.ask_ahead(host);
+    const SharedBlock block = planner.block_of(host);
+    for (const GroupRules& rules : group_rules())
+      if (rules.plan) rules.plan(stages, block, planner.schedule);
   }
   for (int s = 0; s < planner.count(); ++s) {
-    StageSchedule& stage = planner.schedule.stages[s];
-    if (!stage.inlined && stage.epilogue_of < 0 && !stage.compute_at && !stage.scan && planner.shared[s].empty())
-      run_reduction_in_parallel(stages[s], stage);
+    auto* nest = planner.schedule.stages[s].find_nest();
+    if (nest && !nest->compute_at && !nest->scan && planner.shared[s].empty())
+      run_reduction_in_parallel(stages[s], *nest);
   }
-  return repair(stages, std::move(planner.schedule));
+  return repair(stages, std::move(planner.schedule)).schedule;
 }
 
 }  // namespace
 
 Schedule default_schedule(const std::vector<StageContext>& stages) {
   if (stages.empty()) return {};
-  std::vector<StageSchedule> nests;
+  std::vector<NestSchedule> nests;
   for (const auto& context : stages) nests.push_back(default_stage(context));
   return plan(stages, nests);
 }
 
 std::vector<Schedule> default_alternatives(const std::vector<StageContext>& stages) {
   if (stages.empty()) return {};
-  std::vector<std::vector<StageSchedule>> choices;
-  std::vector<StageSchedule> nests;
+  std::vector<std::vector<NestSchedule>> choices;
+  std::vector<NestSchedule> nests;
   size_t most = 0;
   for (const auto& context : stages) {
     nests.push_back(choices.emplace_back(default_stages(context)).front());

@@ -25,7 +25,7 @@ std::vector<int> outermost_first(const StageContext& context) {
 
 }  // namespace
 
-void run_reduction_in_parallel(const StageContext& context, codegen::StageSchedule& stage) {
+void run_reduction_in_parallel(const StageContext& context, codegen::NestSchedule& stage) {
   const int threads = context.target->threads;
   double outputs = 1, tiles = 1;
   for (int p = 0; p < context.outputs(); ++p) {

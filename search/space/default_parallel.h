@@ -14,6 +14,6 @@ constexpr int kPiecesPerThread = 4;
 
 /// Cuts a reduction of a stage whose outputs give the threads too few tiles: sums of everything, or over the rows of a
 /// tall matrix. The stage must be repaired.
-void run_reduction_in_parallel(const StageContext& context, codegen::StageSchedule& stage);
+void run_reduction_in_parallel(const StageContext& context, codegen::NestSchedule& stage);
 
 }  // namespace tile_tune::search

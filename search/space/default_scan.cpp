@@ -10,14 +10,14 @@ namespace tile_tune::search {
 // both variants at every length.
 constexpr int64_t kLeastIterations = 64;
 
-std::optional<codegen::StageSchedule> default_scan(const StageContext& context) {
+std::optional<codegen::NestSchedule> default_scan(const StageContext& context) {
   const auto& statement = context.program->statements[context.statement];
   if (!codegen::scan_of(statement, context.loops) || context.loops.reduction[0] < kLeastIterations) return std::nullopt;
   StageContext look_up = context;
   look_up.loops.reduction.clear();
   look_up.loops.reduction_index.clear();
   look_up.loops.operands.clear();
-  codegen::StageSchedule stage = default_stage(look_up);
+  codegen::NestSchedule stage = default_stage(look_up);
   stage.scan = true;
   stage.dot_product = false;
   stage.reduction_order = {0};

@@ -8,6 +8,6 @@
 namespace tile_tune::search {
 
 /// Totals for statements that are some (codegen/schedule/scan.h) and long enough; nullopt for others.
-std::optional<codegen::StageSchedule> default_scan(const StageContext& context);
+std::optional<codegen::NestSchedule> default_scan(const StageContext& context);
 
 }  // namespace tile_tune::search

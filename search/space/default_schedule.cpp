@@ -20,9 +20,9 @@
 namespace tile_tune::search {
 namespace {
 
+using codegen::NestSchedule;
 using codegen::Operand;
 using codegen::Packing;
-using codegen::StageSchedule;
 
 // Independent accumulators that hide the latency of fused multiply-adds: 4 cycles, 2 units a core on x86 since Haswell.
 constexpr int64_t kLatencyHiding = 8;
@@ -205,12 +205,12 @@ struct Model {
 };
 
 // Loops shared by all operands first (they are batches), then the panels of the vector loop, then rows.
-std::vector<int> loop_order(const Model& model, const StageSchedule& stage, int row_loop) {
+std::vector<int> loop_order(const Model& model, const NestSchedule& stage, int row_loop) {
   std::vector<int> order(model.context.outputs());
   std::iota(order.begin(), order.end(), 0);
   auto rank = [&](int p) {
     if (p == row_loop) return 2;
-    if (p == stage.vector_loop) return row_loop >= 0 ? 1 : 3;
+    if (p == stage.cpu().vector_loop) return row_loop >= 0 ? 1 : 3;
     return 0;
   };
   std::stable_sort(order.begin(), order.end(), [&](int a, int b) { return rank(a) < rank(b); });
@@ -218,7 +218,7 @@ std::vector<int> loop_order(const Model& model, const StageSchedule& stage, int 
 }
 
 // As many outermost loops as give every thread several pieces; none for little work.
-int parallel_loops(const Model& model, const StageSchedule& stage) {
+int parallel_loops(const Model& model, const NestSchedule& stage) {
   const int threads = model.context.target->threads;
   if (threads <= 1 || model.iterations() < kSerialWork) return 0;
   int64_t pieces = 1;
@@ -230,14 +230,14 @@ int parallel_loops(const Model& model, const StageSchedule& stage) {
 }
 
 // Packs, once a panel of the vector loop, the operand that the rows read again and again along that loop.
-void pack_panels(const Model& model, StageSchedule& stage, int row_loop) {
+void pack_panels(const Model& model, NestSchedule& stage, int row_loop) {
   const auto& context = model.context;
-  if (row_loop < 0 || stage.vector_loop < 0 || stage.vector_loop >= context.outputs()) return;
-  const auto at = std::find(stage.order[0].begin(), stage.order[0].end(), stage.vector_loop);
+  if (row_loop < 0 || stage.cpu().vector_loop < 0 || stage.cpu().vector_loop >= context.outputs()) return;
+  const auto at = std::find(stage.order[0].begin(), stage.order[0].end(), stage.cpu().vector_loop);
   const int depth = static_cast<int>(at - stage.order[0].begin()) + 1;
-  if (depth < stage.parallel) return;
+  if (depth < stage.cpu().parallel) return;
   for (const auto& operand : context.loops.operands) {
-    const bool along_vector = operand.affine && model.stride(operand, stage.vector_loop) != 0;
+    const bool along_vector = operand.affine && model.stride(operand, stage.cpu().vector_loop) != 0;
     // A panel pays when several rows of tiles read it: copying costs about as much as one pass over it.
     const int64_t passes = trip_count(context.loops, stage, row_loop, 0);
     if (!along_vector || model.stride(operand, row_loop) != 0 || passes < 4) continue;
@@ -247,16 +247,16 @@ void pack_panels(const Model& model, StageSchedule& stage, int row_loop) {
 
 // Loops, from the outermost on, that all use the operand: a copy inside them is made no more often than one before
 // them, and is smaller. 0 if the parallel ones are not among them.
-int copy_depth(const Model& model, const StageSchedule& stage, const Operand& operand) {
+int copy_depth(const Model& model, const NestSchedule& stage, const Operand& operand) {
   const auto& order = stage.order.front();
   const auto end = std::find_if(order.begin(), order.end(), [&](int p) { return model.stride(operand, p) == 0; });
   const int depth = static_cast<int>(end - order.begin());
-  return depth < stage.parallel ? 0 : depth;
+  return depth < stage.cpu().parallel ? 0 : depth;
 }
 
 // Halves that are read again and again are widened once, in a copy as they lie in memory. (512 x 512 products: 1.39 ms
 // with the rows' copies made tile by tile, 2.24 with both made as a whole; two Zen 4 cores.)
-StageSchedule suited_to_types(const Model& model, StageSchedule stage) {
+NestSchedule suited_to_types(const Model& model, NestSchedule stage) {
   stage.dot_product = true;  // where there are any
   const auto& context = model.context;
   for (const auto& operand : context.loops.operands) {
@@ -273,38 +273,38 @@ StageSchedule suited_to_types(const Model& model, StageSchedule stage) {
   return stage;
 }
 
-void choose_reduction(const Model& model, StageSchedule& stage) {
+void choose_reduction(const Model& model, NestSchedule& stage) {
   const auto& context = model.context;
   stage.reduction_order.resize(context.reductions());
   std::iota(stage.reduction_order.begin(), stage.reduction_order.end(), 0);
   // Short windows (2x2 pools, 3 taps) are unrolled whole as long as the body stays well below the compile limit.
   int64_t body = 1;
   for (const auto& tiles : stage.tiles) body *= tiles.back();
-  if (stage.vector_loop >= 0 && stage.vector_loop < context.outputs()) body /= stage.lanes;
+  if (stage.cpu().vector_loop >= 0 && stage.cpu().vector_loop < context.outputs()) body /= stage.cpu().lanes;
   stage.reduction_unroll.assign(context.reductions(), 1);
   for (int r = context.reductions() - 1; r >= 0; --r) {
     const int64_t extent = std::max<int64_t>(context.loops.reduction[r], 1);
     stage.reduction_block.insert(stage.reduction_block.begin(), extent);
-    if (extent <= 4 && body * extent <= 128 && stage.vector_loop != context.outputs() + r) {
+    if (extent <= 4 && body * extent <= 128 && stage.cpu().vector_loop != context.outputs() + r) {
       stage.reduction_unroll[r] = static_cast<int>(extent);
       body *= extent;
     }
   }
   if (stage.order.size() == 1) return;
-  for (const int r : model.row_reductions(stage.vector_loop)) {
+  for (const int r : model.row_reductions(stage.cpu().vector_loop)) {
     stage.reduction_block[r] = context.loops.reduction[r] >= kManyRows ? kRowsAtOnce : 1;
     stage.reduction_unroll[r] = 1;
   }
 }
 
-StageSchedule small_product_in_lanes(const Model& model, const RegisterTile& tile) {
-  StageSchedule stage;
-  stage.vector_loop = tile.vector_loop;
-  stage.lanes = tile.lanes;
+NestSchedule small_product_in_lanes(const Model& model, const RegisterTile& tile) {
+  NestSchedule stage;
+  stage.cpu().vector_loop = tile.vector_loop;
+  stage.cpu().lanes = tile.lanes;
   for (const int64_t size : tile.tile) stage.tiles.push_back({size});
   stage.order = {loop_order(model, stage, -1)};
   choose_reduction(model, stage);
-  stage.parallel = parallel_loops(model, stage);
+  stage.cpu().parallel = parallel_loops(model, stage);
   return stage;
 }
 
@@ -326,40 +326,42 @@ int transposed_loop(const Model& model) {
 // Blocks of vectors along `source` by as many neighbours of the target, which the compiler transposes in registers
 // (codegen/lower/copy.h). Four by four blocks together make runs of 256 bytes both ways: permutations of 256^3 floats
 // took 8.0 ms (ijk->kij) and 12.3 (ijk->kji) so, 10.0 and 12.3 with single blocks (two Zen 4 cores).
-StageSchedule transposing_stage(const Model& model, int source) {
+NestSchedule transposing_stage(const Model& model, int source) {
   const auto& context = model.context;
-  StageSchedule stage;
-  stage.vector_loop = source;
-  stage.lanes = model.natural_lanes();
-  while (stage.lanes > context.loops.output[source]) stage.lanes /= 2;
+  NestSchedule stage;
+  stage.cpu().vector_loop = source;
+  stage.cpu().lanes = model.natural_lanes();
+  while (stage.cpu().lanes > context.loops.output[source]) stage.cpu().lanes /= 2;
   const int across = context.contiguous_loop();
   for (int p = 0; p < context.outputs(); ++p) {
     const int64_t extent = context.loops.output[p];
-    const int64_t side = p == source ? stage.lanes : p == across ? std::min<int64_t>(model.natural_lanes(), extent) : 1;
+    const int64_t side = p == source   ? stage.cpu().lanes
+                         : p == across ? std::min<int64_t>(model.natural_lanes(), extent)
+                                       : 1;
     stage.tiles.push_back({side == 1 ? 1 : std::min<int64_t>(4, extent / side) * side, side});
   }
   stage.order.assign(2, loop_order(model, stage, across));
-  stage.parallel = parallel_loops(model, stage);
+  stage.cpu().parallel = parallel_loops(model, stage);
   return stage;
 }
 
 }  // namespace
 
-StageSchedule default_stage(const StageContext& context) { return default_stages(context).front(); }
+NestSchedule default_stage(const StageContext& context) { return default_stages(context).front(); }
 
-std::vector<StageSchedule> default_stages(const StageContext& context) {
+std::vector<NestSchedule> default_stages(const StageContext& context) {
   if (const auto scan = default_scan(context)) return {*scan};
-  StageSchedule stage;
+  NestSchedule stage;
   const Model model{context};
   if (const int source = transposed_loop(model); source >= 0) return {transposing_stage(model, source)};
-  stage.vector_loop = model.best_vector_loop();
+  stage.cpu().vector_loop = model.best_vector_loop();
   const auto tiles = context.reductions() > 0 ? register_tiles_by_width(context) : std::vector<RegisterTile>{};
   if (!tiles.empty()) {
     double lowest = HUGE_VAL;
     for (int r = 0; r < context.reductions(); ++r)
       if (context.loops.reduction[r] >= model.natural_lanes())
         lowest = std::min(lowest, lane_reduction_cost(context, context.outputs() + r));
-    std::vector<StageSchedule> stages;
+    std::vector<NestSchedule> stages;
     if (const auto in_lanes = best_lane_tile(context); in_lanes && in_lanes->cost < std::min(tiles[0].cost, lowest))
       stages.push_back(small_product_in_lanes(model, *in_lanes));
     if (!stages.empty() || tiles[0].cost <= lowest) {
@@ -372,30 +374,30 @@ std::vector<StageSchedule> default_stages(const StageContext& context) {
   stage.tiles.assign(context.outputs(), {1});
   int row_loop = -1;
   int64_t unroll_lanes = 1;
-  if (stage.vector_loop >= 0) {
-    const int64_t extent = model.extent(stage.vector_loop);
-    stage.lanes = model.natural_lanes();
-    while (stage.lanes > extent) stage.lanes /= 2;
-    row_loop = model.best_row_loop(stage.vector_loop);
+  if (stage.cpu().vector_loop >= 0) {
+    const int64_t extent = model.extent(stage.cpu().vector_loop);
+    stage.cpu().lanes = model.natural_lanes();
+    while (stage.cpu().lanes > extent) stage.cpu().lanes /= 2;
+    row_loop = model.best_row_loop(stage.cpu().vector_loop);
     const int64_t row_extent = row_loop >= 0 ? context.loops.output[row_loop] : 1;
-    if (model.walks_rows(stage.vector_loop, row_loop)) {
+    if (model.walks_rows(stage.cpu().vector_loop, row_loop)) {
       for (auto& tiles : stage.tiles) tiles = {1, 1};
-      stage.tiles[stage.vector_loop] = {model.row_tile(extent, stage.lanes), stage.lanes};
-    } else if (stage.vector_loop < context.outputs()) {
-      const auto tile = model.register_tile(extent, stage.lanes, row_extent);
-      stage.tiles[stage.vector_loop].back() = tile.vectors * stage.lanes;
+      stage.tiles[stage.cpu().vector_loop] = {model.row_tile(extent, stage.cpu().lanes), stage.cpu().lanes};
+    } else if (stage.cpu().vector_loop < context.outputs()) {
+      const auto tile = model.register_tile(extent, stage.cpu().lanes, row_extent);
+      stage.tiles[stage.cpu().vector_loop].back() = tile.vectors * stage.cpu().lanes;
       if (row_loop >= 0) stage.tiles[row_loop].back() = tile.rows;
     } else {
       const int64_t rows = std::min(kRowStreams, row_extent);  // and lanes enough for kLatencyHiding sums
       if (row_loop >= 0) stage.tiles[row_loop].back() = rows;
-      unroll_lanes = std::clamp<int64_t>(kLatencyHiding / rows, 1, std::max<int64_t>(extent / stage.lanes, 1));
+      unroll_lanes = std::clamp<int64_t>(kLatencyHiding / rows, 1, std::max<int64_t>(extent / stage.cpu().lanes, 1));
     }
   }
   stage.order.assign(stage.tiles.empty() ? 1 : stage.tiles.front().size(), loop_order(model, stage, row_loop));
   choose_reduction(model, stage);
-  if (stage.vector_loop >= context.outputs())
-    stage.reduction_unroll[stage.vector_loop - context.outputs()] = static_cast<int>(unroll_lanes);
-  stage.parallel = parallel_loops(model, stage);
+  if (stage.cpu().vector_loop >= context.outputs())
+    stage.reduction_unroll[stage.cpu().vector_loop - context.outputs()] = static_cast<int>(unroll_lanes);
+  stage.cpu().parallel = parallel_loops(model, stage);
   pack_panels(model, stage, row_loop);
   return {suited_to_types(model, std::move(stage))};
 }

@@ -31,7 +31,7 @@ int64_t nearest_divisor(int64_t number, int64_t wanted) {
   return best;
 }
 
-void fit_reduction(const StageContext& context, const codegen::Loops& from, codegen::StageSchedule& stage,
+void fit_reduction(const StageContext& context, const codegen::Loops& from, codegen::NestSchedule& stage,
                    bool whole_stays_whole) {
   for (int r = 0; r < context.reductions(); ++r) {
     const int64_t extent = std::max<int64_t>(context.loops.reduction[r], 1);
@@ -118,20 +118,20 @@ int64_t trips(int64_t extent, int64_t tile) { return (extent + tile - 1) / std::
 
 }  // namespace
 
-codegen::StageSchedule fit(const StageContext& context, const codegen::Loops& from, codegen::StageSchedule stage,
-                           const FitRules& rules) {
+codegen::NestSchedule fit(const StageContext& context, const codegen::Loops& from, codegen::NestSchedule stage,
+                          const FitRules& rules) {
   const auto& extents = context.loops.output;
   const int outputs = context.outputs();
-  const bool over_output = stage.vector_loop >= 0 && stage.vector_loop < outputs;
+  const bool over_output = stage.cpu().vector_loop >= 0 && stage.cpu().vector_loop < outputs;
   if (over_output)
-    while (stage.lanes > 1 && stage.lanes > extents[stage.vector_loop]) stage.lanes /= 2;
+    while (stage.cpu().lanes > 1 && stage.cpu().lanes > extents[stage.cpu().vector_loop]) stage.cpu().lanes /= 2;
   fit_reduction(context, from, stage, rules.whole_stays_whole);
-  const auto parallel_end = stage.order[0].begin() + std::min(stage.parallel, outputs);
+  const auto parallel_end = stage.order[0].begin() + std::min(stage.cpu().parallel, outputs);
   std::vector<int64_t> parallel_trips(outputs, 1);
   for (auto p = stage.order[0].begin(); p != parallel_end; ++p)
     parallel_trips[*p] = trips(std::max<int64_t>(extents[*p], 1), std::min(stage.tiles[*p][0], extents[*p]));
   for (const int p : stage.order[0]) {
-    const int64_t extent = extents[p], step = p == stage.vector_loop ? stage.lanes : 1;
+    const int64_t extent = extents[p], step = p == stage.cpu().vector_loop ? stage.cpu().lanes : 1;
     if (extent < step || extent < 1) continue;  // repair() knows what to do with empty loops
     const int64_t whole = std::max(std::min(stage.tiles[p].back(), extent) / step, int64_t{1}) * step;
     const int64_t inner = rules.keep_registers ? whole : fit_register_tile(whole, extent, step);

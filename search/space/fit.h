@@ -21,7 +21,7 @@ struct FitRules {
 
 /// The stage of a schedule for `from`'s loops (its own statement at the other sizes), for the loops of `context`. The
 /// result still wants repair().
-codegen::StageSchedule fit(const StageContext& context, const codegen::Loops& from, codegen::StageSchedule stage,
-                           const FitRules& rules);
+codegen::NestSchedule fit(const StageContext& context, const codegen::Loops& from, codegen::NestSchedule stage,
+                          const FitRules& rules);
 
 }  // namespace tile_tune::search

@@ -34,7 +34,7 @@ std::vector<codegen::InTurn> checks_in_turn(const ir::Program& checked, const co
   std::vector<codegen::InTurn> result;
   const auto has_own_nest = [&](size_t s) {
     const auto& stage = schedule.stages[s];
-    return !stage.inlined && stage.epilogue_of < 0 && !stage.compute_at;
+    return stage.find_nest() && !stage.compute_at();
   };
   for (size_t s = first; s < checked.statements.size(); ++s) {
     const auto tensors = tensors_read(checked.statements[s]);
@@ -60,7 +60,7 @@ codegen::Schedule with_index_checks(const ir::Program& checked, const codegen::S
   const auto by_default = space.default_schedule().stages;
   result.stages.insert(result.stages.end(), by_default.begin() + static_cast<std::ptrdiff_t>(schedule.stages.size()),
                        by_default.end());
-  if (!codegen::check(checked, result)) result = space.adapt(result);
+  if (!codegen::check(checked, result)) result = space.adapt(result).schedule;
   result.in_turn = checks_in_turn(checked, result, schedule.stages.size(), piece_bytes);
   return result;
 }

@@ -2,22 +2,21 @@
 // one is placement.h's business.
 #pragma once
 
+#include "search/space/drawn.h"
 #include "search/space/repair.h"
 #include "search/space/rng.h"
 
 namespace tile_tune::search {
 
-codegen::StageSchedule default_stage(const StageContext& context);
+codegen::NestSchedule default_stage(const StageContext& context);
 /// The default, then what the model takes for nearly as good: other widths of the register tile, cheapest first.
-std::vector<codegen::StageSchedule> default_stages(const StageContext& context);
-codegen::StageSchedule sample_stage(const StageContext& context, Rng& rng);
+std::vector<codegen::NestSchedule> default_stages(const StageContext& context);
+codegen::NestSchedule sample_stage(const StageContext& context, Rng& rng);
 
 /// One decision drawn anew or moved by a step.
-codegen::StageSchedule mutate_stage(const StageContext& context, codegen::StageSchedule stage, Rng& rng);
+Changed mutate_stage(const StageContext& context, const codegen::NestSchedule& stage, Rng& rng);
 
-/// Each group of decisions (tiles with their loop orders, place, parallelism, vectors, reduction, packings, prefetches)
-/// from a or b.
-codegen::StageSchedule cross_stages(const StageContext& context, const codegen::StageSchedule& a,
-                                    const codegen::StageSchedule& b, Rng& rng);
+/// Each group of decisions (codegen/schedule/decisions.h) from a or b; of tiles and loop orders each loop's.
+codegen::StageSchedule cross_stages(const codegen::StageSchedule& a, const codegen::StageSchedule& b, Rng& rng);
 
 }  // namespace tile_tune::search

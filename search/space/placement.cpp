@@ -1,8 +1,10 @@
 #include "search/space/placement.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include "codegen/schedule/fusion.h"
+#include "search/space/decisions.h"
 #include "search/space/moves.h"
 
 namespace tile_tune::search {
@@ -10,52 +12,45 @@ namespace {
 
 using codegen::ComputeAt;
 using codegen::Fusion;
+using codegen::NestSchedule;
 using codegen::Schedule;
 using codegen::StageSchedule;
 
-StageSchedule inlined() {
-  StageSchedule stage;
-  stage.inlined = true;
-  return stage;
-}
-
-StageSchedule epilogue_of(int host) {
-  StageSchedule stage;
-  stage.epilogue_of = host;
-  return stage;
-}
-
 // A stage that lay in another's nest and is to have its own.
-StageSchedule with_nest(const StageContext& context, const StageSchedule& stage) {
-  return stage.inlined || stage.epilogue_of >= 0 ? default_stage(context) : stage;
+NestSchedule with_nest(const StageContext& context, const StageSchedule& stage) {
+  return stage.find_nest() ? stage.nest() : default_stage(context);
 }
 
-void repair_inlining(const std::vector<StageContext>& stages, Schedule& schedule) {
+void repair_inlining(const std::vector<StageContext>& stages, Schedule& schedule, Notes& notes) {
   for (size_t s = 0; s < stages.size(); ++s) {
-    StageSchedule& stage = schedule.stages[s];
-    if (stage.inlined) stage = stages[s].can_inline ? inlined() : default_stage(stages[s]);
+    if (!schedule.stages[s].is_inlined() || stages[s].can_inline) continue;
+    notes.push_back("it cannot be computed where it is read");
+    schedule.stages[s] = default_stage(stages[s]);
   }
 }
 
-void repair_epilogues(const std::vector<StageContext>& stages, Schedule& schedule) {
+void repair_epilogues(const std::vector<StageContext>& stages, Schedule& schedule, Notes& notes) {
   const int count = static_cast<int>(stages.size());
   const Fusion fusion(*stages[0].program, schedule);
   for (int s = 0; s < count; ++s) {
-    const int host = schedule.stages[s].epilogue_of;
-    if (host < 0) continue;
-    const bool possible = host < s && fusion.owner_of(host) == host && fusion.epilogue_loops(s, host);
+    const auto* epilogue = schedule.stages[s].epilogue();
+    if (!epilogue) continue;
+    const int host = epilogue->of;
+    const bool possible = host >= 0 && host < s && fusion.owner_of(host) == host && fusion.epilogue_loops(s, host);
     const bool first = fusion.stored_by(std::clamp(host, 0, count - 1)) == s;
-    schedule.stages[s] = possible && first ? epilogue_of(host) : default_stage(stages[s]);
+    if (possible && first) continue;
+    notes.push_back("it cannot be the epilogue of that statement");
+    schedule.stages[s] = default_stage(stages[s]);
   }
 }
 
 // The place as it is, or at the nearest depth there is; loops that run once make no difference to it.
 std::optional<ComputeAt> possible_place(const Fusion& fusion, const Schedule& schedule, int owner) {
-  auto at = schedule.stages[owner].compute_at;
+  auto at = schedule.stages[owner].nest().compute_at;
   if (!at || at->statement < 0 || at->statement >= static_cast<int>(schedule.stages.size()) ||
       !fusion.may_join(owner, at->statement))
     return std::nullopt;
-  const StageSchedule& host = schedule.stages[at->statement];
+  const NestSchedule& host = schedule.stages[at->statement].nest();
   const codegen::Loops& loops = fusion.loops(at->statement);
   const auto [first, last] = fusion.depths(at->statement);
   if (last < first) return std::nullopt;
@@ -67,60 +62,67 @@ std::optional<ComputeAt> possible_place(const Fusion& fusion, const Schedule& sc
   return fusion.extents(owner, *at) ? at : std::nullopt;
 }
 
-void repair_nests(const std::vector<StageContext>& stages, Schedule& schedule) {
+void repair_nests(const std::vector<StageContext>& stages, Schedule& schedule, Notes& notes) {
   const Fusion fusion(*stages[0].program, schedule);
   for (int s = static_cast<int>(stages.size()) - 1; s >= 0; --s) {
     const int owner = fusion.owner_of(s);
     if (owner < 0 || fusion.stored_by(owner) != s) continue;
-    StageSchedule& stage = schedule.stages[owner];
-    stage.compute_at = possible_place(fusion, schedule, owner);
+    NestSchedule& stage = schedule.stages[owner].nest();
+    const auto place = possible_place(fusion, schedule, owner);
+    if (stage.compute_at && !place) notes.push_back("it cannot be computed inside the loops of that statement");
+    stage.compute_at = place;
     StageContext context = stages[owner];
     context.loops.output = fusion.extents(owner).value();
-    repair_order(context, stage);
-    repair_scan(context, stage);
-    repair_pieces(context, stage);
+    repair_order(context, stage, notes);
+    repair_scan(context, stage, notes);
+    repair_pieces(context, stage, notes);
     context.loops = codegen::one_piece(std::move(context.loops), stage);
-    stage = repair(context, stage);
+    stage = repair(context, stage, notes);
   }
-  for (size_t s = 0; s < stages.size(); ++s)
-    for (auto& packing : schedule.stages[s].packings) {
+  for (size_t s = 0; s < stages.size(); ++s) {
+    auto* nest = schedule.stages[s].find_nest();
+    if (!nest) continue;
+    for (auto& packing : nest->packings) {
       const int least = fusion.least_packing_depth(static_cast<int>(s), packing.operand);
       if (packing.depth >= least) continue;
       packing.depth = least;
-      schedule.stages[s].dot_product = false;  // some want their operand packed further out
+      notes.push_back("it copied an operand before that was computed");
+      nest->dot_product = false;  // some want their operand packed further out
     }
+  }
 }
 
 }  // namespace
 
-Schedule repair(const std::vector<StageContext>& stages, Schedule schedule) {
+Drawn repair(const std::vector<StageContext>& stages, Schedule schedule) {
+  Notes notes;
   if (stages.empty()) return schedule;
-  repair_inlining(stages, schedule);
-  repair_epilogues(stages, schedule);
-  repair_nests(stages, schedule);
-  return schedule;
+  repair_inlining(stages, schedule, notes);
+  repair_epilogues(stages, schedule, notes);
+  repair_nests(stages, schedule, notes);
+  return {std::move(schedule), std::move(notes)};
 }
 
 StageContext context_of(const std::vector<StageContext>& stages, const Schedule& schedule, int s) {
   StageContext context = stages[s];
   const Fusion fusion(*context.program, schedule);
   if (const auto extents = fusion.extents(s)) context.loops.output = *extents;
-  context.loops = codegen::one_piece(std::move(context.loops), schedule.stages[s]);
+  context.loops = codegen::one_piece(std::move(context.loops), schedule.stages[s].nest());
   return context;
 }
 
 Schedule draw_placement(const std::vector<StageContext>& stages, Schedule schedule, int s, Rng& rng) {
   StageSchedule& stage = schedule.stages[s];
-  const StageSchedule own = with_nest(stages[s], stage);
+  NestSchedule own = with_nest(stages[s], stage);
+  own.compute_at.reset();
   std::vector<StageSchedule> places{own};
-  places.back().compute_at.reset();
-  if (stages[s].can_inline) places.push_back(inlined());
+  if (stages[s].can_inline) places.push_back(codegen::Inlined());
   // What is possible is asked of a schedule in which the statement has a nest; epilogues of it would move with it.
   stage = places.front();
   const Fusion fusion(*stages[s].program, schedule);
   for (int host = 0; host < s; ++host)
     if (fusion.owner_of(host) == host && fusion.stored_by(host) == host && fusion.epilogue_loops(s, host))
-      places.push_back(epilogue_of(host));
+      places.push_back(codegen::Epilogue{host});
   for (int host = 0; host < static_cast<int>(stages.size()); ++host) {
     if (!fusion.may_join(s, host)) continue;
     std::vector<int> depths;
@@ -128,11 +130,22 @@ Schedule draw_placement(const std::vector<StageContext>& stages, Schedule schedu
     for (int depth = first; depth <= last; ++depth)
       if (fusion.extents(s, {host, depth})) depths.push_back(depth);
     if (depths.empty()) continue;
-    places.push_back(own);
-    places.back().compute_at = ComputeAt{host, rng.pick(depths)};
+    NestSchedule inside = own;
+    inside.compute_at = ComputeAt{host, rng.pick(depths)};
+    inside.cpu().parallel = 0;
+    places.push_back(std::move(inside));
   }
   stage = rng.pick(places);
   return schedule;
+}
+
+GroupRules place_rules() {
+  // In its own nest, inlined, or inside any later statement's loops at some depth of the first level.
+  const auto log_count = [](const StageContext& context) {
+    const auto later = context.program->statements.size() - 1 - static_cast<size_t>(context.statement);
+    return std::log(1.0 + (context.can_inline ? 1 : 0) + static_cast<double>(later));
+  };
+  return {.group = codegen::Group::Place, .log_count = log_count};
 }
 
 }  // namespace tile_tune::search

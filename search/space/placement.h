@@ -7,8 +7,9 @@
 namespace tile_tune::search {
 
 /// Makes a schedule valid and canonical as a whole: first what is inlined, then epilogues, then the nests, the last
-/// ones first since those inside them follow their tiles. A place that is impossible becomes a nest of its own.
-codegen::Schedule repair(const std::vector<StageContext>& stages, codegen::Schedule schedule);
+/// ones first since those inside them follow their tiles. A place that is impossible becomes a nest of its own. Its
+/// notes say what was asked for and taken back.
+Drawn repair(const std::vector<StageContext>& stages, codegen::Schedule schedule);
 
 /// The loops of statement s as its nest runs them under the schedule.
 StageContext context_of(const std::vector<StageContext>& stages, const codegen::Schedule& schedule, int s);

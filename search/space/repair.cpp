@@ -6,15 +6,23 @@
 #include "codegen/schedule/dot_product.h"
 #include "codegen/schedule/order.h"
 #include "codegen/schedule/packed_form.h"
-#include "codegen/schedule/prefetch.h"
 #include "codegen/schedule/scan.h"
 #include "search/space/choices.h"
+#include "search/space/decisions.h"
 
 namespace tile_tune::search {
 namespace {
 
 using codegen::Loops;
-using codegen::StageSchedule;
+using codegen::NestSchedule;
+
+/// `value` made `possible`, with a note if that is another.
+template <typename Value>
+void correct(Value& value, Value possible, std::string_view reason, Notes& notes) {
+  if (value == possible) return;
+  value = possible;
+  notes.push_back(reason);
+}
 
 int64_t largest_divisor_up_to(int64_t number, int64_t limit) {
   for (int64_t d = std::min(number, std::max<int64_t>(limit, 1)); d > 1; --d)
@@ -22,55 +30,65 @@ int64_t largest_divisor_up_to(int64_t number, int64_t limit) {
   return 1;
 }
 
-void repair_vector(const StageContext& context, StageSchedule& stage) {
+void repair_vector(const StageContext& context, NestSchedule& stage, Notes& notes) {
   const int outputs = context.outputs();
-  if (stage.vector_loop >= context.loops.loop_count()) stage.vector_loop = -1;
-  if (stage.vector_loop >= 0) {
-    const int64_t extent = stage.vector_loop < outputs ? context.loops.output[stage.vector_loop]
-                                                       : context.loops.reduction[stage.vector_loop - outputs];
-    while (stage.lanes > extent) stage.lanes /= 2;
+  if (stage.cpu().vector_loop >= context.loops.loop_count())
+    correct(stage.cpu().vector_loop, -1, "the loop of its vectors is not there", notes);
+  if (stage.cpu().vector_loop >= 0) {
+    const int64_t extent = stage.cpu().vector_loop < outputs
+                               ? context.loops.output[stage.cpu().vector_loop]
+                               : context.loops.reduction[stage.cpu().vector_loop - outputs];
+    int lanes = stage.cpu().lanes;
+    while (lanes > extent) lanes /= 2;
+    correct(stage.cpu().lanes, lanes, "its vectors were longer than their loop", notes);
   }
-  if (stage.vector_loop < 0 || stage.lanes <= 1) {
-    stage.vector_loop = -1;
-    stage.lanes = 1;
+  if (stage.cpu().vector_loop < 0 || stage.cpu().lanes <= 1) {
+    stage.cpu().vector_loop = -1;
+    stage.cpu().lanes = 1;
   }
 }
 
-void repair_tiles(const StageContext& context, StageSchedule& stage) {
+void repair_tiles(const StageContext& context, NestSchedule& stage, Notes& notes) {
   for (int p = 0; p < context.outputs(); ++p) {
     auto& tiles = stage.tiles[p];
     const int64_t extent = std::max<int64_t>(context.loops.output[p], 1);
-    const int64_t step = p == stage.vector_loop ? stage.lanes : 1;
-    int64_t inner = std::max<int64_t>(std::min(tiles.back(), extent) / step, 1) * step;
-    tiles.back() = inner;
-    for (size_t l = tiles.size() - 1; l-- > 0;) {
-      tiles[l] = std::max<int64_t>(std::min(tiles[l], extent) / inner, 1) * inner;
+    int64_t inner = p == stage.cpu().vector_loop ? stage.cpu().lanes : 1;
+    for (size_t l = tiles.size(); l-- > 0;) {
+      correct(tiles[l], std::max<int64_t>(std::min(tiles[l], extent) / inner, 1) * inner,
+              "its tiles did not fit their loop, its vectors or each other", notes);
       inner = tiles[l];
     }
   }
 }
 
-void repair_reduction(const StageContext& context, StageSchedule& stage) {
+void repair_reduction(const StageContext& context, NestSchedule& stage, Notes& notes) {
   for (int r = 0; r < context.reductions(); ++r) {
     const int64_t extent = std::max<int64_t>(context.loops.reduction[r], 1);
-    const bool in_lanes = stage.vector_loop >= context.outputs();
     auto& block = stage.reduction_block[r];
-    block = in_lanes ? extent : largest_divisor_up_to(extent, block);
-    auto& unroll = stage.reduction_unroll[r];
-    if (stage.vector_loop == context.outputs() + r)
-      unroll = static_cast<int>(std::clamp<int64_t>(unroll, 1, extent / stage.lanes));
+    block = std::clamp<int64_t>(block, 1, extent);  // what was not cut stays so, whatever its extent has become
+    if (stage.cpu().vector_loop >= context.outputs())
+      correct(block, extent, "it cut a reduction in vector lanes into blocks", notes);
     else
-      unroll = static_cast<int>(largest_divisor_up_to(block, unroll));
+      correct(block, largest_divisor_up_to(extent, block), "its blocks did not divide the reduction", notes);
+    const int unroll = stage.reduction_unroll[r];
+    const bool in_lanes = stage.cpu().vector_loop == context.outputs() + r;
+    correct(stage.reduction_unroll[r],
+            static_cast<int>(in_lanes ? std::clamp<int64_t>(unroll, 1, extent / stage.cpu().lanes)
+                                      : largest_divisor_up_to(block, unroll)),
+            "its unrolling did not divide the reduction", notes);
   }
 }
 
 // Halves register tiles and unrolls, the largest first, until the body is small enough to compile quickly.
-void limit_unrolling(const StageContext& context, StageSchedule& stage) {
+void limit_unrolling(const StageContext& context, NestSchedule& stage, Notes& notes) {
+  Notes follow;  // from what is said here
+  if (codegen::unrolled_operations(context.loops, stage) > codegen::kMaxUnrolled)
+    notes.push_back("it unrolled more operations than compile quickly");
   while (codegen::unrolled_operations(context.loops, stage) > codegen::kMaxUnrolled) {
     int64_t largest = 1;
     int64_t* tile = nullptr;
     for (int p = 0; p < context.outputs(); ++p) {
-      const int64_t count = stage.tiles[p].back() / (p == stage.vector_loop ? stage.lanes : 1);
+      const int64_t count = stage.tiles[p].back() / (p == stage.cpu().vector_loop ? stage.cpu().lanes : 1);
       if (count > largest) {
         largest = count;
         tile = &stage.tiles[p].back();
@@ -87,18 +105,18 @@ void limit_unrolling(const StageContext& context, StageSchedule& stage) {
       *unroll /= 2;
     else
       *tile /= 2;
-    repair_tiles(context, stage);
-    repair_reduction(context, stage);
+    repair_tiles(context, stage, follow);
+    repair_reduction(context, stage, follow);
   }
 }
 
-bool has_home(const StageContext& context, const StageSchedule& stage) {
+bool has_home(const StageContext& context, const NestSchedule& stage) {
   return codegen::has_home(*context.program, context.program->statements[context.statement], context.loops, stage);
 }
 
 // Takes out levels none of whose loops runs twice. Where results have a home the first level stays: the home is as
 // large as that level's tiles.
-void drop_idle_levels(const StageContext& context, StageSchedule& stage) {
+void drop_idle_levels(const StageContext& context, NestSchedule& stage) {
   const int outputs = context.outputs();
   for (size_t l = stage.order.size(); l-- > 0 && stage.order.size() > 1;) {
     if (l == 0 && has_home(context, stage)) continue;
@@ -116,7 +134,7 @@ void drop_idle_levels(const StageContext& context, StageSchedule& stage) {
 
 // Loops that run once stand last in their level. A packed copy stays inside the loops it was in, of those that run more
 // than once: it would otherwise be made anew in loops that slip in front of it.
-void canonical_order(const StageContext& context, StageSchedule& stage) {
+void canonical_order(const StageContext& context, NestSchedule& stage) {
   const int depths = context.outputs() * static_cast<int>(stage.order.size());
   for (auto& packing : stage.packings) packing.depth = std::min(packing.depth, depths);
   // From the innermost level, since a packing may move out into the one around.
@@ -135,7 +153,7 @@ void canonical_order(const StageContext& context, StageSchedule& stage) {
     for (auto& packing : stage.packings)
       if (packing.depth > first && (packing.depth < last || (packing.depth == last && to_last)))
         packing.depth = first + running_among(packing.depth - first);
-    if (l == 0) stage.parallel = running_among(std::min(stage.parallel, context.outputs()));
+    if (l == 0) stage.cpu().parallel = running_among(std::min(stage.cpu().parallel, context.outputs()));
     const auto still = std::stable_partition(order.begin(), order.end(), [&](int p) { return !runs_once(p); });
     std::sort(still, order.end());
   }
@@ -145,14 +163,19 @@ void canonical_order(const StageContext& context, StageSchedule& stage) {
   std::sort(still, order.end());
 }
 
-void repair_packings(const StageContext& context, StageSchedule& stage) {
+void repair_packings(const StageContext& context, NestSchedule& stage, Notes& notes) {
   std::vector<codegen::Packing> kept;
   for (auto& packing : stage.packings) {
     const auto& operand = context.loops.operands[packing.operand];
     const bool again =
         std::any_of(kept.begin(), kept.end(), [&](const auto& k) { return k.operand == packing.operand; });
-    if (again || !operand.affine || operand.subscripts.empty()) continue;
-    if (packing.depth > 0) packing.depth = std::max(packing.depth, stage.parallel);
+    if (again || !operand.affine || operand.subscripts.empty()) {
+      notes.push_back("it copied an operand twice, or one that cannot be copied");
+      continue;
+    }
+    if (packing.depth > 0)
+      correct(packing.depth, std::max(packing.depth, stage.cpu().parallel),
+              "it copied an operand between its parallel loops", notes);
     if (codegen::is_packed_beforehand(*context.program, operand)) packing.depth = 0;  // wherever the copy stands
     kept.push_back(packing);
   }
@@ -160,13 +183,16 @@ void repair_packings(const StageContext& context, StageSchedule& stage) {
   stage.packings = std::move(kept);
 }
 
+constexpr std::string_view kNoDotProducts = "its nest has no place for dot products";
+
 // Dot products where they were asked for and are to be had: their width decides how the innermost reduction is unrolled
 // and how it may be blocked, and the vector operand is packed, once a panel of the vector loop if nobody said where.
-void repair_dot_product(const StageContext& context, StageSchedule& stage) {
+void repair_dot_product(const StageContext& context, NestSchedule& stage, Notes& notes) {
   if (!stage.dot_product) return;
   const auto& statement = context.program->statements[context.statement];
   const auto dot = codegen::dot_product(*context.program, statement, context.loops, stage);
-  stage.dot_product = dot.has_value() && !stage.parallel_reduction && context.target->has_dot_products();
+  correct(stage.dot_product, dot.has_value() && !stage.parallel_reduction && context.target->has_dot_products(),
+          kNoDotProducts, notes);
   if (!stage.dot_product) return;
   auto& block = stage.reduction_block[dot->loop];
   while (block < context.loops.reduction[dot->loop] &&
@@ -178,32 +204,25 @@ void repair_dot_product(const StageContext& context, StageSchedule& stage) {
   if (!packed) stage.packings.push_back(panel_packing(context, stage, dot->column));
 }
 
-// Those that are possible, one of an operand.
-void repair_prefetches(const StageContext& context, StageSchedule& stage) {
-  std::vector<codegen::Prefetch> kept;
-  for (const auto& one : stage.prefetches)
-    if (codegen::bytes_ahead(*context.program, context.loops, stage, one) &&
-        std::none_of(kept.begin(), kept.end(), [&](const auto& other) { return other.operand == one.operand; }))
-      kept.push_back(one);
-  std::sort(kept.begin(), kept.end());
-  stage.prefetches = std::move(kept);
-}
-
 }  // namespace
 
-int64_t trip_count(const Loops& loops, const StageSchedule& stage, int loop, size_t level) {
+int64_t trip_count(const Loops& loops, const NestSchedule& stage, int loop, size_t level) {
   const int64_t around = level == 0 ? std::max<int64_t>(loops.output[loop], 1) : stage.tiles[loop][level - 1];
   const int64_t tile = stage.tiles[loop][level];
   return (around + tile - 1) / tile;
 }
 
-void repair_pieces(const StageContext& context, StageSchedule& stage) {
+void repair_pieces(const StageContext& context, NestSchedule& stage, Notes& notes) {
   auto& cut = stage.parallel_reduction;
   if (!cut) return;
   const bool possible = context.loops.direct && !stage.compute_at && cut->loop >= 0 && cut->loop < context.reductions();
   if (possible)
-    cut->pieces = static_cast<int>(
-        largest_divisor_up_to(context.loops.reduction[cut->loop], std::min(cut->pieces, codegen::kMostPieces)));
+    correct(cut->pieces,
+            static_cast<int>(
+                largest_divisor_up_to(context.loops.reduction[cut->loop], std::min(cut->pieces, codegen::kMostPieces))),
+            "its parallel pieces did not divide the reduction", notes);
+  else
+    notes.push_back("it ran a reduction in parallel where that is impossible");
   if (!possible || cut->pieces < 2) cut.reset();
 }
 
@@ -212,51 +231,63 @@ bool keeps_order(const StageContext& context) {
          codegen::depends_on_order(context.program->statements[context.statement]);
 }
 
-void repair_order(const StageContext& context, StageSchedule& stage) {
+void repair_order(const StageContext& context, NestSchedule& stage, Notes& notes) {
   if (!context.target->is_deterministic()) return;
-  const int lanes = stage.lanes, contiguous = context.contiguous_loop();
-  const bool in_lanes = stage.vector_loop >= context.outputs();
-  stage = codegen::in_order(context.program->statements[context.statement], context.loops, std::move(stage));
-  if (!in_lanes || stage.vector_loop >= 0 || contiguous < 0) return;
+  const int lanes = stage.cpu().lanes, contiguous = context.contiguous_loop();
+  const bool in_lanes = stage.cpu().vector_loop >= context.outputs();
+  correct(stage, codegen::in_order(context.program->statements[context.statement], context.loops, stage),
+          "it summed up in another order than deterministic kernels do", notes);
+  if (!in_lanes || stage.cpu().vector_loop >= 0 || contiguous < 0) return;
   // Sums of several elements side by side in place of partial sums of one.
-  stage.vector_loop = contiguous;
-  stage.lanes = lanes;
+  stage.cpu().vector_loop = contiguous;
+  stage.cpu().lanes = lanes;
 }
 
-void repair_scan(const StageContext& context, StageSchedule& stage) {
+void repair_scan(const StageContext& context, NestSchedule& stage, Notes& notes) {
   if (!stage.scan) return;
   const auto& statement = context.program->statements[context.statement];
-  stage.scan = !stage.compute_at && codegen::scan_of(statement, context.loops);
-  if (stage.scan) {
-    stage.parallel_reduction.reset();
-    stage.dot_product = false;
-    stage.packings.clear();
-    if (stage.vector_loop >= context.outputs()) stage.vector_loop = -1;
-  } else {
+  correct(stage.scan, !stage.compute_at && codegen::scan_of(statement, context.loops).has_value(),
+          "it has no running totals, or they need a nest of their own", notes);
+  if (!stage.scan) {
     stage.reduction_block = context.loops.reduction;
+    return;
   }
+  const bool had_more = stage.parallel_reduction || stage.dot_product || !stage.packings.empty() ||
+                        stage.cpu().vector_loop >= context.outputs();
+  if (had_more) notes.push_back("running totals have no reduction in vectors or in pieces, and no copies");
+  stage.parallel_reduction.reset();
+  stage.dot_product = false;
+  stage.packings.clear();
+  stage.reduction_unroll.assign(context.loops.reduction.size(), 1);
+  if (stage.cpu().vector_loop >= context.outputs()) stage.cpu().vector_loop = -1;
 }
 
-StageSchedule repair(const StageContext& given, StageSchedule stage) {
-  stage.inlined = false;
-  stage.epilogue_of = -1;
-  if (stage.compute_at) stage.parallel = 0;
+NestSchedule repair(const StageContext& given, NestSchedule stage, Notes& notes) {
+  if (stage.compute_at)
+    correct(stage.cpu().parallel, 0, "it ran in parallel inside the loops of another statement", notes);
   StageContext context = given;
-  repair_order(context, stage);
-  repair_scan(context, stage);
+  repair_order(context, stage, notes);
+  repair_scan(context, stage, notes);
   if (stage.scan) context.loops = codegen::one_piece(std::move(context.loops), stage);
-  repair_vector(context, stage);
-  repair_tiles(context, stage);
-  repair_reduction(context, stage);
-  repair_dot_product(context, stage);
-  limit_unrolling(context, stage);
+  repair_vector(context, stage, notes);
+  repair_tiles(context, stage, notes);
+  repair_reduction(context, stage, notes);
+  repair_dot_product(context, stage, notes);
+  limit_unrolling(context, stage, notes);
   drop_idle_levels(context, stage);
   canonical_order(context, stage);
-  repair_packings(context, stage);
+  repair_packings(context, stage, notes);
   // Another loop may have become the innermost reduction, or have been unrolled less.
-  if (!codegen::check_dot_product(*context.program, context.loops, context.statement, stage)) stage.dot_product = false;
-  repair_prefetches(context, stage);
+  if (!codegen::check_dot_product(*context.program, context.loops, context.statement, stage))
+    correct(stage.dot_product, false, kNoDotProducts, notes);
+  for (const GroupRules& rules : group_rules())
+    if (rules.repair) rules.repair(context, stage, notes);
   return stage;
+}
+
+NestSchedule repair(const StageContext& context, NestSchedule stage) {
+  Notes notes;
+  return repair(context, std::move(stage), notes);
 }
 
 }  // namespace tile_tune::search

@@ -1,4 +1,5 @@
-// Makes any StageSchedule of the right shape valid and canonical, changing as little as possible.
+// Makes any NestSchedule of the right shape valid and canonical, changing as little as possible, and says what it took
+// back.
 #pragma once
 
 #include <cstdint>
@@ -8,6 +9,7 @@
 #include "codegen/schedule/loops.h"
 #include "codegen/schedule/schedule.h"
 #include "codegen/target/target.h"
+#include "search/space/drawn.h"
 
 namespace tile_tune::search {
 
@@ -39,22 +41,23 @@ bool keeps_order(const StageContext& context);
 
 /// On a deterministic target the order of sums that every schedule for one has. `context` has the loops of the whole
 /// stage.
-void repair_order(const StageContext& context, codegen::StageSchedule& stage);
+void repair_order(const StageContext& context, codegen::NestSchedule& stage, Notes& notes);
 
 /// Running totals where they were asked for and are to be had; only the nest that looks them up is left to decide then.
 /// `context` has the loops of the whole stage.
-void repair_scan(const StageContext& context, codegen::StageSchedule& stage);
+void repair_scan(const StageContext& context, codegen::NestSchedule& stage, Notes& notes);
 
 /// Takes out a parallel reduction that is impossible, or cuts it into as many pieces as divide its loop.
-void repair_pieces(const StageContext& context, codegen::StageSchedule& stage);
+void repair_pieces(const StageContext& context, codegen::NestSchedule& stage, Notes& notes);
 
 /// A stage with a nest of its own, which runs over context.loops (one piece of a parallel reduction). Tiles nest and
-/// fit, vector lanes divide their tile, blocks and unrolls divide, packings stand at loops that are there, what cannot
-/// be prefetched is not, the unrolled body stays small. Loops that run once are put in one fixed place, so that
-/// schedules that differ only there are equal.
-codegen::StageSchedule repair(const StageContext& context, codegen::StageSchedule stage);
+/// fit, vector lanes divide their tile, blocks and unrolls divide, packings stand at loops that are there, the unrolled
+/// body stays small, other decisions are as their rules (decisions.h) have them. Loops that run once are put in one
+/// fixed place, so that schedules that differ only there are equal. `notes` gets what was asked for and taken back.
+codegen::NestSchedule repair(const StageContext& context, codegen::NestSchedule stage, Notes& notes);
+codegen::NestSchedule repair(const StageContext& context, codegen::NestSchedule stage);
 
 /// Loops of nesting level `level` that run more than once.
-int64_t trip_count(const codegen::Loops& loops, const codegen::StageSchedule& stage, int loop, size_t level);
+int64_t trip_count(const codegen::Loops& loops, const codegen::NestSchedule& stage, int loop, size_t level);
 
 }  // namespace tile_tune::search

@@ -5,13 +5,14 @@
 
 #include "codegen/schedule/loops.h"
 #include "frontend/ir/form.h"
+#include "search/space/decisions.h"
 
 namespace tile_tune::search {
 namespace {
 
 using codegen::Loops;
+using codegen::NestSchedule;
 using codegen::Operand;
-using codegen::StageSchedule;
 
 /// One statement's loops, with the batch loops among them.
 struct Nest {
@@ -67,7 +68,7 @@ int kept_among(const Nest& from, const std::vector<int>& order, int count) {
 }
 
 /// A copy stays inside the loops it was in, and inside the batches if it was inside any loop.
-int restated_depth(const Nest& from, const Nest& to, const StageSchedule& stage, int depth) {
+int restated_depth(const Nest& from, const Nest& to, const NestSchedule& stage, int depth) {
   const int outputs = static_cast<int>(from.loops.output.size());
   if (depth <= 0 || outputs == 0) return depth;
   const int level = (depth - 1) / outputs, within = depth - level * outputs;
@@ -75,7 +76,7 @@ int restated_depth(const Nest& from, const Nest& to, const StageSchedule& stage,
          kept_among(from, stage.order[static_cast<size_t>(level)], within);
 }
 
-codegen::Packing restated_packing(const Nest& from, const Nest& to, const StageSchedule& stage,
+codegen::Packing restated_packing(const Nest& from, const Nest& to, const NestSchedule& stage,
                                   const codegen::Packing& packing) {
   const auto o = static_cast<size_t>(packing.operand);
   codegen::Packing result{packing.operand, restated_depth(from, to, stage, packing.depth), {}};
@@ -100,8 +101,8 @@ int64_t rescaled(int64_t elements, int from_size, int to_size) {
   return std::max<int64_t>(elements * from_size / to_size, 1);
 }
 
-StageSchedule restated(const Nest& from, const Nest& to, const StageSchedule& stage) {
-  StageSchedule result = stage;
+NestSchedule restated(const Nest& from, const Nest& to, const NestSchedule& stage) {
+  NestSchedule result = stage;
   const int to_outputs = static_cast<int>(to.loops.output.size());
   const int from_size = static_cast<int>(dtype_size(from.statement.accumulator));
   const int to_size = static_cast<int>(dtype_size(to.statement.accumulator));
@@ -109,18 +110,19 @@ StageSchedule restated(const Nest& from, const Nest& to, const StageSchedule& st
   for (const int p : from.kept) {
     auto& tiles = result.tiles[static_cast<size_t>(to.kept[static_cast<size_t>(from.place(p))])];
     tiles = stage.tiles[static_cast<size_t>(p)];
-    if (p == stage.vector_loop)
+    if (p == stage.cpu().vector_loop)
       for (auto& tile : tiles) tile = rescaled(tile, from_size, to_size);
   }
   for (size_t level = 0; level < stage.order.size(); ++level)
     result.order[level] = restated_order(from, to, stage.order[level]);
-  result.parallel = static_cast<int>(to.batches.size()) +
-                    (stage.order.empty() ? 0 : kept_among(from, stage.order[0], stage.parallel));
-  result.lanes = static_cast<int>(rescaled(stage.lanes, from_size, to_size));
-  result.vector_loop = restated_loop(from, to, stage.vector_loop);
-  if (result.vector_loop < 0) result.lanes = 1;
+  result.cpu().parallel = static_cast<int>(to.batches.size()) +
+                          (stage.order.empty() ? 0 : kept_among(from, stage.order[0], stage.cpu().parallel));
+  result.cpu().lanes = static_cast<int>(rescaled(stage.cpu().lanes, from_size, to_size));
+  result.cpu().vector_loop = restated_loop(from, to, stage.cpu().vector_loop);
+  if (result.cpu().vector_loop < 0) result.cpu().lanes = 1;
   for (auto& packing : result.packings) packing = restated_packing(from, to, stage, packing);
-  for (auto& prefetch : result.prefetches) prefetch.loop = restated_loop(from, to, prefetch.loop);
+  for (const GroupRules& rules : group_rules())
+    if (rules.restate) rules.restate(result, [&](int loop) { return restated_loop(from, to, loop); });
   return result;
 }
 
@@ -135,8 +137,7 @@ std::optional<codegen::Schedule> restate(const ir::Program& from, const codegen:
   for (size_t s = 0; s < to.statements.size(); ++s) {
     const Nest a = nest_of(from, from.statements[s], from_batches), b = nest_of(to, to.statements[s], to_batches);
     if (!are_alike(a, b)) return std::nullopt;
-    const StageSchedule& stage = schedule.stages[s];
-    if (!stage.inlined && stage.epilogue_of < 0) result.stages[s] = restated(a, b, stage);
+    if (const auto* nest = schedule.stages[s].find_nest()) result.stages[s] = restated(a, b, *nest);
   }
   return result;
 }

@@ -4,8 +4,7 @@
 #include <cmath>
 
 #include "codegen/schedule/check.h"
-#include "codegen/schedule/scan.h"
-#include "search/space/choices.h"
+#include "search/space/decisions.h"
 #include "search/space/default_fusion.h"
 #include "search/space/fit.h"
 #include "search/space/moves.h"
@@ -21,37 +20,7 @@ namespace {
 // tile, since each kind of fusion is one decision of many consequences.
 constexpr double kMoved = 0.5, kPlacementMutation = 0.2;
 
-// Natural logarithm of how many schedules one stage has: the product of the decisions' value counts.
-double log_size(const StageContext& context) {
-  codegen::StageSchedule plain;
-  plain.order.resize(1);
-  double log_count = 0;
-  for (int p = 0; p < context.outputs(); ++p) {
-    const double registers = static_cast<double>(register_tiles(context, plain, p).size());
-    const double multiples = static_cast<double>(tile_multiples(1, context.loops.output[p]).size());
-    log_count += std::log(registers) + std::log(1 + multiples + multiples * multiples / 2);  // one to three levels
-    log_count += std::log(p + 1.0);                                                          // one loop order
-  }
-  log_count += std::log(context.outputs() + 1.0);
-  for (int r = 0; r < context.reductions(); ++r) {
-    const int64_t extent = context.loops.reduction[r];
-    log_count += std::log(r + 1.0) + std::log(static_cast<double>(block_choices(extent).size())) +
-                 std::log(static_cast<double>(unroll_choices(extent).size()));
-  }
-  if (codegen::scan_of(context.program->statements[context.statement], context.loops)) log_count += std::log(2.0);
-  double lanes = 1;
-  for (const int loop : vector_loops(context))
-    lanes += static_cast<double>(lane_choices(context, loop < context.outputs()
-                                                           ? context.loops.output[loop]
-                                                           : context.loops.reduction[loop - context.outputs()])
-                                     .size());
-  log_count += std::log(lanes);
-  for (const int operand : packable_operands(context)) {
-    const double orders = std::tgamma(context.loops.operands[operand].subscripts.size() + 1.0);
-    log_count += std::log(1 + orders * static_cast<double>(packing_depths(context, plain).size()));
-  }
-  return log_count;
-}
+void append(Notes& notes, const Notes& more) { notes.insert(notes.end(), more.begin(), more.end()); }
 
 }  // namespace
 
@@ -74,43 +43,54 @@ codegen::Schedule Space::default_schedule() const { return search::default_sched
 
 std::vector<codegen::Schedule> Space::default_alternatives() const { return search::default_alternatives(stages_); }
 
-codegen::Schedule Space::sample(Rng& rng) const {
+Drawn Space::sample(Rng& rng) const {
   codegen::Schedule schedule;
   for (const auto& context : stages_) schedule.stages.push_back(sample_stage(context, rng));
-  schedule = repair(stages_, schedule);
+  Drawn drawn = repair(stages_, std::move(schedule));
   for (int s = static_cast<int>(stages_.size()) - 1; s >= 0; --s)
-    if (rng.chance(kMoved)) schedule = draw_placement(stages_, std::move(schedule), s, rng);
-  return repair(stages_, std::move(schedule));
+    if (rng.chance(kMoved)) drawn.schedule = draw_placement(stages_, std::move(drawn.schedule), s, rng);
+  Drawn placed = repair(stages_, std::move(drawn.schedule));
+  append(drawn.notes, placed.notes);
+  return {std::move(placed.schedule), std::move(drawn.notes)};
 }
 
-codegen::Schedule Space::mutate(const codegen::Schedule& parent, Rng& rng) const {
-  // A draw may change a decision that repair() takes back; a space with a second member yields one of them soon.
-  constexpr int kAttempts = 64;
-  for (int attempt = 0; attempt < kAttempts; ++attempt) {
-    codegen::Schedule child = parent;
-    const int changes = rng.chance(0.5) ? 1 : 2;
-    for (int change = 0; change < changes; ++change) {
-      const int s = static_cast<int>(rng.below(stages_.size()));
-      auto& stage = child.stages[s];
-      if (stage.inlined || stage.epilogue_of >= 0 || (stages_.size() > 1 && rng.chance(kPlacementMutation)))
-        child = draw_placement(stages_, std::move(child), s, rng);
-      else
-        stage = mutate_stage(context_of(stages_, child, s), stage, rng);
-      child = repair(stages_, std::move(child));
-    }
-    if (child != parent) return child;
-  }
-  return parent;
-}
-
-codegen::Schedule Space::crossover(const codegen::Schedule& a, const codegen::Schedule& b, Rng& rng) const {
-  codegen::Schedule child;
-  for (size_t s = 0; s < stages_.size(); ++s)
-    child.stages.push_back(cross_stages(stages_[s], a.stages[s], b.stages[s], rng));
+Drawn Space::change(const codegen::Schedule& parent, Rng& rng) const {
+  const int s = static_cast<int>(rng.below(stages_.size()));
+  const auto& stage = parent.stages[s];
+  if (!stage.find_nest() || (stages_.size() > 1 && rng.chance(kPlacementMutation)))
+    return repair(stages_, draw_placement(stages_, parent, s, rng));
+  const Changed changed = mutate_stage(context_of(stages_, parent, s), stage.nest(), rng);
+  if (!changed) return {parent, {changed.error()}};
+  codegen::Schedule child = parent;
+  child.stages[s] = *changed;
   return repair(stages_, std::move(child));
 }
 
-codegen::Schedule Space::adapt(const codegen::Schedule& schedule) const { return repair(stages_, schedule); }
+Drawn Space::mutate(const codegen::Schedule& parent, Rng& rng) const {
+  // A draw may change a decision that repair() takes back; a space with a second member yields one of them soon.
+  constexpr int kAttempts = 64;
+  Notes notes;
+  for (int attempt = 0; attempt < kAttempts; ++attempt) {
+    codegen::Schedule child = parent;
+    const int changes = rng.chance(0.5) ? 1 : 2;
+    for (int i = 0; i < changes; ++i) {
+      Drawn drawn = change(child, rng);
+      child = std::move(drawn.schedule);
+      append(notes, drawn.notes);
+    }
+    if (child != parent) return {std::move(child), std::move(notes)};
+  }
+  notes.push_back("no other schedule was found near it");
+  return {parent, std::move(notes)};
+}
+
+Drawn Space::crossover(const codegen::Schedule& a, const codegen::Schedule& b, Rng& rng) const {
+  codegen::Schedule child;
+  for (size_t s = 0; s < stages_.size(); ++s) child.stages.push_back(cross_stages(a.stages[s], b.stages[s], rng));
+  return repair(stages_, std::move(child));
+}
+
+Drawn Space::adapt(const codegen::Schedule& schedule) const { return repair(stages_, schedule); }
 
 std::vector<codegen::Schedule> Space::transfer(const ir::Program& from, const codegen::Schedule& schedule) const {
   std::vector<codegen::Schedule> fits;
@@ -119,30 +99,38 @@ std::vector<codegen::Schedule> Space::transfer(const ir::Program& from, const co
   for (const FitRules& rules : {FitRules{false, true}, {true, true}, {false, false}, {true, false}}) {
     codegen::Schedule fitted = *restated;
     for (size_t s = 0; s < stages_.size(); ++s) {
-      auto& stage = fitted.stages[s];
+      auto* nest = fitted.stages[s].find_nest();
       // Tiles of what is computed inside another's loops cut what these leave of it, which follows from them.
-      if (stage.inlined || stage.epilogue_of >= 0 || stage.compute_at || stage.scan) continue;
-      repair_pieces(stages_[s], stage);
+      if (!nest || nest->compute_at || nest->scan) continue;
+      auto& stage = *nest;
+      Notes notes;
+      repair_pieces(stages_[s], stage, notes);
       StageContext context = stages_[s];
       context.loops = codegen::one_piece(std::move(context.loops), stage);
-      const auto loops = codegen::one_piece(codegen::loops_of(from, from.statements[s]), schedule.stages[s]);
+      const auto loops = codegen::one_piece(codegen::loops_of(from, from.statements[s]), schedule.stages[s].nest());
       stage = fit(context, loops, std::move(stage), rules);
     }
-    fitted = repair(stages_, std::move(fitted));
+    fitted = repair(stages_, std::move(fitted)).schedule;
     const bool is_new = std::find(fits.begin(), fits.end(), fitted) == fits.end();
     if (is_new && codegen::check(*program_, fitted)) fits.push_back(std::move(fitted));
   }
   return fits;
 }
 
-double Space::log10_size() const {
-  double log_count = 0;
-  for (size_t s = 0; s < stages_.size(); ++s) {
-    log_count += log_size(stages_[s]);
-    // Places: at root, inlined, or inside any later statement's loops at some depth of the first level.
-    log_count += std::log(1.0 + (stages_[s].can_inline ? 1 : 0) + static_cast<double>(stages_.size() - 1 - s));
+std::vector<std::pair<codegen::Group, double>> Space::log10_sizes() const {
+  std::vector<std::pair<codegen::Group, double>> sizes;
+  for (const GroupRules& rules : group_rules()) {
+    double log_count = 0;
+    for (const auto& context : stages_) log_count += rules.log_count(context);
+    sizes.emplace_back(rules.group, log_count / std::log(10.0));
   }
-  return log_count / std::log(10.0);
+  return sizes;
+}
+
+double Space::log10_size() const {
+  double sum = 0;
+  for (const auto& [group, size] : log10_sizes()) sum += size;
+  return sum;
 }
 
 }  // namespace tile_tune::search

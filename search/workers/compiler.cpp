@@ -27,7 +27,7 @@ ir::Program smallest_program() {
 }
 
 Result<void> warm_up(const codegen::Target& target, const std::filesystem::path& directory) {
-  codegen::StageSchedule stage;
+  codegen::NestSchedule stage;
   stage.tiles = {{kExtent}};
   stage.order = {{0}};
   // Workers of a session warm up side by side in one directory.

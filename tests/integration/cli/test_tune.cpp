@@ -184,6 +184,11 @@ TEST_CASE("a dry run says how large the search is and changes nothing") {
   const auto json = nlohmann::json::parse(plan.out);
   CHECK(json["log10_schedules"] > 3);
   CHECK(json["log10_schedules"] < 30);
+  double sum = 0;
+  for (const auto& [group, size] : json["log10_choices"].items()) sum += size.get<double>();
+  CHECK(sum == Approx(json["log10_schedules"].get<double>()));
+  CHECK(json["log10_choices"]["tiles"] > 1);
+  CHECK(json["log10_choices"]["place"] == 0);  // one statement
   CHECK(json["budget"] == nlohmann::json{{"trials", 100}});
   CHECK(json["seconds"][0] < json["seconds"][1]);
   CHECK(json["stored_best"].is_null());
@@ -191,6 +196,7 @@ TEST_CASE("a dry run says how large the search is and changes nothing") {
   const auto text = box.run(tune({"--dry-run"}));
   CHECK(text.out.find("60 s") != std::string::npos);
   CHECK(text.out.find("about 10^") != std::string::npos);
+  CHECK(text.out.find(", tiles 10^") != std::string::npos);
   REQUIRE(box.run(tune({"--trials", "3", "--seed", "1"})).exit_code == 0);
   const auto known = nlohmann::json::parse(box.run(tune({"--dry-run", "--trials", "10", "--json"})).out);
   CHECK(known["stored_best"] == "exact");

@@ -58,8 +58,8 @@ Target named(const std::string& text) { return describe_target(text, 2).value();
 std::vector<Kernel> kernels_for_three() {
   const MatmulOptions options{.m = 5, .n = 43, .k = 3};
   Schedule narrow = packed_schedule(options);
-  narrow.stages[0].tiles[1] = {4};
-  narrow.stages[0].lanes = 4;
+  narrow.stages[0].nest().tiles[1] = {4};
+  narrow.stages[0].nest().cpu().lanes = 4;
   Kernel kernel{matmul_program(options), matmul_schedule(options), "product", "given", {}};
   kernel.program.tensors[1].constant = true;
   kernel.variants = {{named("x86-64-linux-avx512_skylake"), packed_schedule(options), "tuned", {}},
@@ -93,7 +93,7 @@ const std::map<std::string, std::string> kTargets = {{"isas", "x86-64-linux"},
 std::vector<Kernel> parallel_kernel(const std::string& function) {
   const MatmulOptions options{.m = 16, .n = 131, .k = 97};
   Schedule schedule = packed_schedule(options);
-  schedule.stages[0].packings[0].depth = 1;
+  schedule.stages[0].nest().packings[0].depth = 1;
   return {{matmul_program(options), schedule, function, "tuned", {}}};
 }
 

@@ -43,13 +43,13 @@ inline ir::Program matmul_program(const MatmulOptions& o) {
 
 /// One level of tiles clipped to the extents; vectorised where a vector fits, rows in parallel.
 inline codegen::Schedule matmul_schedule(const MatmulOptions& o) {
-  codegen::StageSchedule s;
+  codegen::NestSchedule s;
   const bool vector = o.n >= 8;
   s.tiles = {{std::clamp<int64_t>(o.m, 1, 4)}, {vector ? 8 : 1}};
   s.order = {{0, 1}};
-  s.parallel = 1;
-  s.vector_loop = vector ? 1 : -1;
-  s.lanes = vector ? 8 : 1;
+  s.cpu().parallel = 1;
+  s.cpu().vector_loop = vector ? 1 : -1;
+  s.cpu().lanes = vector ? 8 : 1;
   s.reduction_order = {0};
   s.reduction_block = {std::max<int64_t>(o.k, 1)};
   s.reduction_unroll = {1};
@@ -59,7 +59,7 @@ inline codegen::Schedule matmul_schedule(const MatmulOptions& o) {
 /// B copied once into scratch memory: the kernel must allocate.
 inline codegen::Schedule packed_schedule(const MatmulOptions& o) {
   codegen::Schedule schedule = matmul_schedule(o);
-  schedule.stages[0].packings = {{.operand = 1, .depth = 0, .order = {1, 0}}};
+  schedule.stages[0].nest().packings = {{.operand = 1, .depth = 0, .order = {1, 0}}};
   return schedule;
 }
 
@@ -86,7 +86,7 @@ inline codegen::Kernel vector_kernel(const std::string& function, DType type, in
         type, Call{Op::Mul, {make_expr(type, Read{0, {}}), make_expr(type, Read{1, {AffineExpr::index(0)}})}});
   }
   p.statements = {s};
-  codegen::StageSchedule schedule;
+  codegen::NestSchedule schedule;
   schedule.tiles = {{1}};
   schedule.order = {{0}};
   return {p, {{schedule}}, function, "default", {}};

@@ -53,7 +53,7 @@ codegen::Schedule choose_another(const Sandbox& box, const std::string& file) {
   const auto target = codegen::target_from_json(nlohmann::json::parse(row.target.features_json)).value();
   const tile_tune::search::Space space(program, target);
   tile_tune::search::Rng rng(1);
-  const auto other = space.mutate(space.default_schedule(), rng);
+  const auto other = space.mutate(space.default_schedule(), rng).schedule;
   tile_tune::search::Trial trial;
   trial.schedule = other;
   trial.origin = "final";

@@ -163,7 +163,7 @@ TEST_CASE("a slow candidate is dropped in screening, with the ratio seen there")
 TEST_CASE("the default schedule in a batch has ratio 1; the same code twice is a duplicate") {
   const auto workers = start(options_for());
   auto twin = scheduled(Behaviour::AlsoGood);
-  twin.stages[0].lanes = 4;
+  twin.stages[0].nest().cpu().lanes = 4;
   auto result =
       workers->measure({scheduled(Behaviour::Good), scheduled(Behaviour::AlsoGood), twin}, scheduled(Behaviour::Good));
   REQUIRE(result.size() == 3);
@@ -175,7 +175,7 @@ TEST_CASE("the default schedule in a batch has ratio 1; the same code twice is a
   CHECK(result[2].ratio == result[1].ratio);
   CHECK(result[2].code_hash == result[1].code_hash);
   CHECK(result[2].samples_ns.empty());
-  twin.stages[0].lanes = 8;
+  twin.stages[0].nest().cpu().lanes = 8;
   result = workers->measure({twin}, scheduled(Behaviour::AlsoGood));
   REQUIRE(result.size() == 1);
   CHECK(result[0].outcome == Outcome::Duplicate);

@@ -90,7 +90,7 @@ int halide_do_par_for(void* context, halide_task_t task, int min, int size, uint
 }  // namespace
 
 codegen::Schedule scheduled(Behaviour behaviour) {
-  codegen::StageSchedule stage;
+  codegen::NestSchedule stage;
   stage.reduction_unroll = {static_cast<int>(behaviour) + 1};
   return {{stage}};
 }
@@ -99,7 +99,7 @@ search::Compiler forced_compiler(const std::string& marker) {
   auto compile = [marker](const ir::Program&, const codegen::Schedule& schedule, const codegen::Target&,
                           const std::string& function,
                           const std::filesystem::path& object) -> Result<codegen::Compiled> {
-    const auto behaviour = static_cast<Behaviour>(schedule.stages.at(0).reduction_unroll.at(0) - 1);
+    const auto behaviour = static_cast<Behaviour>(schedule.stages.at(0).nest().reduction_unroll.at(0) - 1);
     if (behaviour == Behaviour::AbortInCompile) {
       std::fputs("Assertion `isSane()' failed.\n", stderr);
       std::abort();

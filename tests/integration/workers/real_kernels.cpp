@@ -50,7 +50,8 @@ TEST_CASE("default and random schedules of a matrix product are right and timed 
   REQUIRE(target);
   const Space space(matmul(67, 53, 31), *target);
   Rng rng(3);
-  std::vector<codegen::Schedule> batch = {space.default_schedule(), space.sample(rng), space.sample(rng)};
+  std::vector<codegen::Schedule> batch = {space.default_schedule(), space.sample(rng).schedule,
+                                          space.sample(rng).schedule};
   const auto workers = Workers::start(space.program(), batch[0], options_for(*target));
   INFO((workers ? "" : workers.error().message));
   REQUIRE(workers);

@@ -34,19 +34,19 @@ const std::vector<Gene> kGenes{{"rows", {1, 2, 4, 6, 8, 12, 14}}, {"vectors", {1
                                {"pack", {0, 1, 2}}};
 
 // Two levels: blocks of "row tiles" register tiles; B packed a panel (1) or a register tile's worth (2).
-codegen::StageSchedule schedule_of(const std::vector<int>& genome) {
+codegen::NestSchedule schedule_of(const std::vector<int>& genome) {
   const auto value = [&](size_t gene) { return kGenes[gene].values[genome[gene]]; };
   const int64_t rows = value(0), columns = 16 * value(1);
-  codegen::StageSchedule stage;
+  codegen::NestSchedule stage;
   stage.tiles = {{rows * value(2), rows}, {columns, columns}};
   stage.order = {value(3) == 0 ? std::vector{0, 1} : std::vector{1, 0}, {0, 1}};
-  stage.parallel = value(4);
-  stage.vector_loop = 1;
-  stage.lanes = 16;
+  stage.cpu().parallel = value(4);
+  stage.cpu().vector_loop = 1;
+  stage.cpu().lanes = 16;
   stage.reduction_order = {0};
   stage.reduction_block = {kSize};
   stage.reduction_unroll = {value(5)};
-  if (value(6) != 0) stage.packings = {{1, std::max(value(6), stage.parallel), {1, 0}}};
+  if (value(6) != 0) stage.packings = {{1, std::max(value(6), stage.cpu().parallel), {1, 0}}};
   return stage;
 }
 

@@ -38,7 +38,7 @@ constexpr double kNsAStep = 2;
 
 /// A kernel that takes `hundredths` of `microseconds` on each of `threads`.
 codegen::Schedule lasting(int hundredths, int microseconds, int threads) {
-  codegen::StageSchedule stage;
+  codegen::NestSchedule stage;
   stage.reduction_unroll = {hundredths, microseconds, threads};
   return {{stage}};
 }
@@ -67,7 +67,7 @@ int {}_argv(void** args) {{
 
 Result<codegen::Compiled> compile(const ir::Program&, const codegen::Schedule& schedule, const codegen::Target&,
                                   const std::string& function, const std::filesystem::path& object) {
-  const std::vector<int> what = schedule.stages.at(0).reduction_unroll;
+  const std::vector<int> what = schedule.stages.at(0).nest().reduction_unroll;
   const std::string source = object.string() + ".c", include = std::string("-I") + TEST_HALIDE_INCLUDE;
   std::ofstream(source) << kernel_source(function, what);
   const char* arguments[] = {TEST_C_COMPILER, "-O1",          "-fPIC", "-w", include.c_str(), "-c", "-o",

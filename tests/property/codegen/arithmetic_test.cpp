@@ -169,7 +169,7 @@ TEST_CASE("bools add by or and multiply by and, in every form of reduction", "[p
     const search::Space space(program, test::host(2));
     search::Rng rng(5);
     std::vector<codegen::Schedule> schedules{space.default_schedule()};
-    for (int i = 0; i < 4; ++i) schedules.push_back(space.sample(rng));
+    for (int i = 0; i < 4; ++i) schedules.push_back(space.sample(rng).schedule);
     for (const auto& schedule : schedules) {
       const auto result = check(schedule);
       CHECK(result.error == "");

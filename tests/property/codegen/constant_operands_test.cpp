@@ -107,7 +107,7 @@ TEST_CASE("kernels with packed constants compute what the reference does", "[pro
   search::Rng rng(11);
   int with = 0;
   for (int i = 0; i < 40 && with < 5; ++i) {
-    const Schedule schedule = i % 2 == 0 ? space.sample(rng) : space.mutate(standard, rng);
+    const Schedule schedule = i % 2 == 0 ? space.sample(rng).schedule : space.mutate(standard, rng).schedule;
     if (codegen::packed_forms(program, schedule).empty() && one.packed > 0) continue;
     ++with;
     check.expect_right(schedule);
@@ -117,11 +117,11 @@ TEST_CASE("kernels with packed constants compute what the reference does", "[pro
 namespace {
 
 Schedule product_schedule(std::vector<int64_t> columns, std::vector<int64_t> rows, std::vector<int> storage) {
-  codegen::StageSchedule stage;
+  codegen::NestSchedule stage;
   stage.tiles = {std::move(rows), std::move(columns)};
   stage.order.assign(stage.tiles[0].size(), {1, 0});
-  stage.vector_loop = 1;
-  stage.lanes = 16;
+  stage.cpu().vector_loop = 1;
+  stage.cpu().lanes = 16;
   stage.reduction_order = {0};
   stage.reduction_block = {12};
   stage.reduction_unroll = {1};
@@ -135,7 +135,7 @@ TEST_CASE("a packed form is cut into blocks for register tiles") {
   const auto form_of = [](const std::string& text, int64_t n, Schedule schedule) {
     const auto program = with_constants(test::bound_program(text, {{"M", 8}, {"N", n}, {"K", 12}}), {"B"});
     for (const auto& operand : codegen::loops_of(program, program.statements[0]).operands)
-      if (operand.tensor == number_of(program, "B")) schedule.stages[0].packings[0].operand = operand.number;
+      if (operand.tensor == number_of(program, "B")) schedule.stages[0].nest().packings[0].operand = operand.number;
     REQUIRE(codegen::check(program, schedule));
     const auto forms = codegen::packed_forms(program, schedule);
     REQUIRE(forms.size() == 1);
@@ -169,10 +169,10 @@ TEST_CASE("where a schedule packs a constant makes no difference") {
   const auto program = with_constants(test::bound_program(kProduct, {{"M", 64}, {"N", 96}, {"K", 12}}), {"B"});
   const search::Space space(program, test::host(2));
   auto schedule = product_schedule({48}, {4}, {1, 0});
-  const auto once = space.adapt(schedule);
-  schedule.stages[0].packings[0].depth = 1;
-  CHECK(space.adapt(schedule) == once);
-  CHECK(once.stages[0].packings.size() == 1);
+  const auto once = space.adapt(schedule).schedule;
+  schedule.stages[0].nest().packings[0].depth = 1;
+  CHECK(space.adapt(schedule).schedule == once);
+  CHECK(once.stages[0].nest().packings.size() == 1);
 }
 
 }  // namespace tile_tune

@@ -66,13 +66,14 @@ void check_same_bits(const ir::Program& program) {
   test::KernelCheck check(program, target);
   const auto wanted = check.outputs(space.default_schedule());
   search::Rng rng(11);
-  auto schedule = space.sample(rng);
+  auto schedule = space.sample(rng).schedule;
   for (int i = 0; i < 8; ++i) {
     CAPTURE(codegen::to_json(schedule).dump());
     REQUIRE(codegen::check(program, schedule));
     REQUIRE(codegen::check_order(program, schedule));
     CHECK((check.outputs(schedule) == wanted));
-    schedule = i % 2 == 0 ? space.mutate(schedule, rng) : space.crossover(space.sample(rng), schedule, rng);
+    schedule = i % 2 == 0 ? space.mutate(schedule, rng).schedule
+                          : space.crossover(space.sample(rng).schedule, schedule, rng).schedule;
   }
   // Fewer threads and older instructions.
   auto plain = codegen::describe_target(target.halide.substr(0, target.halide.find("-linux") + 6), 1);
@@ -155,9 +156,9 @@ TEST_CASE("a schedule that sums in another order is refused for a deterministic 
   const auto target = test::host(2);
   auto schedule = search::Space(program, codegen::deterministic(target)).default_schedule();
   REQUIRE(codegen::check_for(codegen::deterministic(target), program, schedule));
-  schedule.stages[0].parallel_reduction = codegen::ParallelReduction{0, 2};
-  schedule.stages[0].reduction_block = {48};
-  schedule.stages[0].reduction_unroll = {1};
+  schedule.stages[0].nest().parallel_reduction = codegen::ParallelReduction{0, 2};
+  schedule.stages[0].nest().reduction_block = {48};
+  schedule.stages[0].nest().reduction_unroll = {1};
   REQUIRE(codegen::check_for(target, program, schedule));
   const auto refused = codegen::check_for(codegen::deterministic(target), program, schedule);
   REQUIRE_FALSE(refused);

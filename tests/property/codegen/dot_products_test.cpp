@@ -39,7 +39,7 @@ TEST_CASE("sums of products of narrow numbers use dot-product instructions") {
   CHECK(uses(product("int16", "int16", 24, 96, 64), "vpdpwssd"));
   CHECK(uses(product("bfloat16", "bfloat16", 24, 96, 64), "vdpbf16ps"));
   // Groups of four would reach beyond K.
-  CHECK_FALSE(default_schedule(product("int8", "int8", 24, 96, 63)).stages[0].dot_product);
+  CHECK_FALSE(default_schedule(product("int8", "int8", 24, 96, 63)).stages[0].nest().dot_product);
 }
 
 TEST_CASE("dot products compute what the reference does", "[property]") {
@@ -64,9 +64,9 @@ TEST_CASE("dot products compute what the reference does", "[property]") {
   search::Rng rng(7);
   int with = 0;
   for (int i = 0; i < 40 && with < 6; ++i) {
-    const auto schedule = space.sample(rng);
+    const auto schedule = space.sample(rng).schedule;
     REQUIRE(codegen::check(program, schedule));
-    if (!schedule.stages[0].dot_product) continue;
+    if (!schedule.stages[0].nest().dot_product) continue;
     ++with;
     check.expect_right(schedule);
   }
@@ -77,13 +77,13 @@ TEST_CASE("dot products compute what the reference does", "[property]") {
 TEST_CASE("dot products that a statement does not have are refused") {
   const auto program = product("int8", "int8", 24, 96, 64);
   auto schedule = default_schedule(program);
-  REQUIRE(schedule.stages[0].dot_product);
+  REQUIRE(schedule.stages[0].nest().dot_product);
   REQUIRE(codegen::check(program, schedule));
-  SECTION("another width") { schedule.stages[0].reduction_unroll[0] = 2; }
-  SECTION("nothing packed") { schedule.stages[0].packings.clear(); }
+  SECTION("another width") { schedule.stages[0].nest().reduction_unroll[0] = 2; }
+  SECTION("nothing packed") { schedule.stages[0].nest().packings.clear(); }
   SECTION("no vectors") {
-    schedule.stages[0].vector_loop = -1;
-    schedule.stages[0].lanes = 1;
+    schedule.stages[0].nest().cpu().vector_loop = -1;
+    schedule.stages[0].nest().cpu().lanes = 1;
   }
   CHECK_FALSE(codegen::check(program, schedule));
   CHECK_FALSE(codegen::check(product("int8", "int8", 24, 96, 62), schedule));

@@ -26,8 +26,8 @@ void check_kernels(const std::vector<edsl::test::Example>& examples) {
       const search::Space space(program, test::host(2));
       test::KernelCheck check(program, inputs_of(program, example));
       search::Rng rng(std::hash<std::string>()(example.name));
-      std::vector<codegen::Schedule> schedules{space.default_schedule(), space.sample(rng)};
-      schedules.push_back(space.mutate(schedules[0], rng));
+      std::vector<codegen::Schedule> schedules{space.default_schedule(), space.sample(rng).schedule};
+      schedules.push_back(space.mutate(schedules[0], rng).schedule);
       for (const auto& schedule : schedules) check.expect_right(schedule);
     }
   }

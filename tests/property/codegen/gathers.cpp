@@ -135,7 +135,7 @@ void expect_right_gathers(int first_seed, int count) {
     const search::Space space(program, host(2));
     search::Rng rng(draft.seed());
     KernelCheck kernels(checked, inputs);
-    for (const auto& schedule : {space.default_schedule(), space.sample(rng)})
+    for (const auto& schedule : {space.default_schedule(), space.sample(rng).schedule})
       for (const int64_t piece_bytes : {int64_t{8}, int64_t{1} << 15})
         kernels.expect_right(search::with_index_checks(checked, schedule, host(2), piece_bytes));
   }

@@ -41,7 +41,7 @@ double computed(const std::string& text, const std::map<std::string, tensor::Arr
   const search::Space space(program, test::host(2));
   search::Rng rng(3);
   std::vector<codegen::Schedule> schedules{space.default_schedule()};
-  for (int i = 0; i < 4; ++i) schedules.push_back(space.sample(rng));
+  for (int i = 0; i < 4; ++i) schedules.push_back(space.sample(rng).schedule);
   std::vector<double> results;
   for (const auto& schedule : schedules) {
     const auto outputs = check.outputs(schedule);

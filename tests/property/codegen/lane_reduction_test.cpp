@@ -9,9 +9,9 @@ namespace {
 
 /// One nest without packing: the reduction, loop 3, in lanes, and a register tile of rows x columns.
 codegen::Schedule in_lanes(int64_t rows, int64_t columns, int lanes, int64_t length, int unroll) {
-  codegen::StageSchedule stage;
-  stage.vector_loop = 3;
-  stage.lanes = lanes;
+  codegen::NestSchedule stage;
+  stage.cpu().vector_loop = 3;
+  stage.cpu().lanes = lanes;
   stage.tiles = {{1}, {rows}, {columns}};
   stage.order = {{0, 1, 2}};
   stage.reduction_order = {0};

@@ -24,11 +24,11 @@ int tensor_named(const ir::Program& program, const std::string& name) {
 // Rows of 5 by 16 columns; the operand of that name, if any, packed panel by panel, its last dimension innermost.
 Schedule with_packed(const ir::Program& program, const std::string& name = "") {
   const auto loops = codegen::loops_of(program, program.statements[0]);
-  codegen::StageSchedule stage;
+  codegen::NestSchedule stage;
   stage.tiles = {{5}, {16}};
   stage.order = {{1, 0}};
-  stage.vector_loop = 1;
-  stage.lanes = 8;
+  stage.cpu().vector_loop = 1;
+  stage.cpu().lanes = 8;
   stage.reduction_order = {0};
   stage.reduction_block = loops.reduction;
   stage.reduction_unroll = {1};
@@ -77,7 +77,7 @@ TEST_CASE("a scale that is copied itself, and the copy of what it does not multi
   const auto program = scaled_product(23, 53, 31);
   test::KernelCheck check(program, 1);
   auto both = with_packed(program, "B");
-  both.stages[0].packings.push_back(with_packed(program, "V").stages[0].packings.front());
+  both.stages[0].nest().packings.push_back(with_packed(program, "V").stages[0].nest().packings.front());
   check.expect_right(both);
   const auto other = with_packed(program, "A");
   check.expect_right(other);
@@ -131,12 +131,12 @@ TEST_CASE("what the only reader copies is computed by the copies, if each elemen
   };
   const auto many = rectified(83);
   const auto schedule = search::Space(many, test::host(2)).default_schedule();
-  CHECK(schedule.stages[0].inlined);
-  CHECK_FALSE(schedule.stages[1].packings.empty());
+  CHECK(schedule.stages[0].is_inlined());
+  CHECK_FALSE(schedule.stages[1].nest().packings.empty());
   test::KernelCheck(many, 2).expect_right(schedule);
   // Too few rows to copy what they read: inlined, each would compute it again.
   const auto few = search::Space(rectified(13), test::host(2)).default_schedule();
-  CHECK_FALSE(few.stages[0].inlined);
+  CHECK_FALSE(few.stages[0].is_inlined());
 }
 
 TEST_CASE("what becomes an epilogue, or joins another's nest, leaves no work to copies that it no longer has",
@@ -147,8 +147,8 @@ TEST_CASE("what becomes an epilogue, or joins another's nest, leaves no work to 
       "S(i,j) * T(j) }",
       {{"M", 199}, {"N", 307}, {"K", 101}});
   auto schedule = search::Space(epilogue, test::host(1)).default_schedule();
-  CHECK(schedule.stages[2].epilogue_of == 1);
-  CHECK_FALSE(schedule.stages[0].inlined);
+  CHECK(schedule.stages[2] == codegen::Epilogue{1});
+  CHECK_FALSE(schedule.stages[0].is_inlined());
   test::KernelCheck(epilogue, 1).expect_right(schedule);
   // S is computed block by block of the rows of O, and so would T be.
   const auto joined = test::bound_program(
@@ -156,8 +156,8 @@ TEST_CASE("what becomes an epilogue, or joins another's nest, leaves no work to 
       "O(i,j) = S(i,j) - m(i) }",
       {{"M", 509}, {"N", 61}, {"K", 67}});
   schedule = search::Space(joined, test::host(2)).default_schedule();
-  CHECK(schedule.stages[1].compute_at.has_value());
-  CHECK_FALSE(schedule.stages[0].inlined);
+  CHECK(schedule.stages[1].compute_at());
+  CHECK_FALSE(schedule.stages[0].is_inlined());
   test::KernelCheck(joined, 2).expect_right(schedule);
 }
 

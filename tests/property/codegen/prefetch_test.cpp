@@ -15,13 +15,13 @@ namespace {
 using codegen::Prefetch;
 using codegen::Schedule;
 
-codegen::StageSchedule plain(std::vector<std::vector<int64_t>> tiles, std::vector<std::vector<int>> order,
-                             int vector_loop, int lanes) {
-  codegen::StageSchedule stage;
+codegen::NestSchedule plain(std::vector<std::vector<int64_t>> tiles, std::vector<std::vector<int>> order,
+                            int vector_loop, int lanes) {
+  codegen::NestSchedule stage;
   stage.tiles = std::move(tiles);
   stage.order = std::move(order);
-  stage.vector_loop = vector_loop;
-  stage.lanes = lanes;
+  stage.cpu().vector_loop = vector_loop;
+  stage.cpu().lanes = lanes;
   return stage;
 }
 
@@ -42,7 +42,7 @@ TEST_CASE("a load asks for the vector of a later row, once for all that read it"
   const auto without = codegen::lowered_loops(program, schedule, target);
   REQUIRE(without.has_value());
   CHECK(count(*without, "prefetch") == 0);
-  schedule.stages[0].prefetches = {{0, 1, 5}};
+  schedule.stages[0].nest().prefetches = {{0, 1, 5}};
   const auto with = codegen::lowered_loops(program, schedule, target);
   REQUIRE(with.has_value());
   CAPTURE(*with);
@@ -57,7 +57,7 @@ TEST_CASE("vectors longer than a line ask for every line", "[property]") {
   const auto target = test::host(1);
   const auto program = test::bound_program("def f(double(M,N) A) -> (O) { O(m,n) = -A(m,n) }", {{"M", 3}, {"N", 64}});
   Schedule schedule{{plain({{1}, {16}}, {{0, 1}}, 1, 16)}};
-  schedule.stages[0].prefetches = {{0, 0, 1}};
+  schedule.stages[0].nest().prefetches = {{0, 0, 1}};
   const auto text = codegen::lowered_loops(program, schedule, target);
   REQUIRE(text.has_value());
   CAPTURE(*text);
@@ -88,11 +88,11 @@ TEST_CASE("what cannot be asked for is refused, and repaired away", "[property]"
       test::bound_program("def f(float(M,N) A, float(N) B) -> (O) { O(m,n) = A(m,n) + B(n) }", {{"M", 7}, {"N", 48}});
   Schedule schedule{{plain({{1}, {16}}, {{0, 1}}, 1, 16)}};
   const auto allowed = [&](std::vector<Prefetch> prefetches) {
-    schedule.stages[0].prefetches = std::move(prefetches);
+    schedule.stages[0].nest().prefetches = std::move(prefetches);
     const bool valid = codegen::check(program, schedule).has_value();
-    const auto repaired = search::Space(program, test::host(1)).adapt(schedule);
+    const auto repaired = search::Space(program, test::host(1)).adapt(schedule).schedule;
     CHECK(codegen::check(program, repaired).has_value());
-    CHECK(repaired.stages[0].prefetches.empty() != valid);
+    CHECK(repaired.stages[0].nest().prefetches.empty() != valid);
     return valid;
   };
   CHECK(allowed({{0, 0, 1}}));
@@ -107,10 +107,10 @@ TEST_CASE("what cannot be asked for is refused, and repaired away", "[property]"
   CHECK_FALSE(allowed({{-1, 0, 1}}));
   CHECK_FALSE(allowed({{0, 2, 1}}));
   CHECK_FALSE(allowed({{0, -1, 1}}));
-  schedule.stages[0].packings = {{0, 0, {1, 0}}};
+  schedule.stages[0].nest().packings = {{0, 0, {1, 0}}};
   CHECK_FALSE(allowed({{0, 0, 1}}));
-  schedule.stages[0].packings.clear();
-  schedule.stages[0].prefetches = {{0, 0, 1}, {0, 0, 2}};
+  schedule.stages[0].nest().packings.clear();
+  schedule.stages[0].nest().prefetches = {{0, 0, 1}, {0, 0, 2}};
   CHECK_FALSE(codegen::check(program, schedule).has_value());
 }
 
@@ -124,7 +124,7 @@ TEST_CASE("rows of a softmax ask for the next ones", "[property]") {
   const auto schedule = search::Space(program, target).default_schedule();
   std::multiset<int> asking;
   for (size_t s = 0; s < schedule.stages.size(); ++s)
-    for (const auto& one : schedule.stages[s].prefetches) {
+    for (const auto& one : schedule.stages[s].nest().prefetches) {
       asking.insert(static_cast<int>(s));
       CHECK(one.loop == 0);
     }
@@ -136,7 +136,7 @@ TEST_CASE("prefetches survive their JSON form, and are moved with their loop", "
   Schedule schedule{{plain({{1}, {16}}, {{0, 1}}, 1, 16)}};
   const auto before = codegen::to_json(schedule);
   CHECK_FALSE(before["stages"][0].contains("prefetches"));
-  schedule.stages[0].prefetches = {{0, 0, 2}};
+  schedule.stages[0].nest().prefetches = {{0, 0, 2}};
   auto json = codegen::to_json(schedule);
   CHECK(*codegen::schedule_from_json(json) == schedule);
   json["stages"][0]["prefetches"][0]["distance"] = 1.5;
@@ -147,7 +147,7 @@ TEST_CASE("prefetches survive their JSON form, and are moved with their loop", "
   const auto to = test::bound_program("def f(float(B,M,N) A) -> (O) { O(b,m,n) = A(b,m,n) + A(b,m,n) }",
                                       {{"B", 3}, {"M", 7}, {"N", 48}});
   const auto moved = search::Space(to, test::host(1)).transfer(from, schedule);
-  for (const auto& one : moved) CHECK(one.stages[0].prefetches == std::vector<Prefetch>{{0, 1, 2}});
+  for (const auto& one : moved) CHECK(one.stages[0].nest().prefetches == std::vector<Prefetch>{{0, 1, 2}});
 }
 
 }  // namespace tile_tune

@@ -136,13 +136,13 @@ std::vector<codegen::Schedule> members(const search::Space& space, int count, ui
   while (static_cast<int>(result.size()) < count) {
     switch (result.size() % 3) {
       case 0:
-        result.push_back(space.mutate(rng.pick(result), rng));
+        result.push_back(space.mutate(rng.pick(result), rng).schedule);
         break;
       case 1:
-        result.push_back(space.sample(rng));
+        result.push_back(space.sample(rng).schedule);
         break;
       default:
-        result.push_back(space.crossover(rng.pick(result), rng.pick(result), rng));
+        result.push_back(space.crossover(rng.pick(result), rng.pick(result), rng).schedule);
         break;
     }
   }

@@ -73,7 +73,7 @@ TEST_CASE("one kernel computes many sizes", "[property]") {
   search::Rng rng(5);
   int tried = 0;
   for (int i = 0; i < 40 && tried < 2; ++i) {
-    const auto plain = i == 0 ? space.default_schedule() : space.sample(rng);
+    const auto plain = i == 0 ? space.default_schedule() : space.sample(rng).schedule;
     for (const bool guarded : {false, true}) {
       const auto schedule = codegen::for_all_sizes(program, plain, *sizes, guarded);
       if (!schedule) continue;

@@ -27,7 +27,7 @@ void check_default(const std::string& name, const ir::Program& program, bool tot
   DYNAMIC_SECTION(name) {
     REQUIRE(is_scan(program));
     const auto schedule = search::Space(program, test::host(2)).default_schedule();
-    CHECK(schedule.stages[0].scan == totals);
+    CHECK(schedule.stages[0].nest().scan == totals);
     test::KernelCheck(program).expect_right(schedule);
   }
 }
@@ -41,8 +41,8 @@ void check_totals(const std::string& name, const ir::Program& program, bool by_d
     search::Rng rng(11);
     bool seen[2] = {false, false};
     for (int draw = 0; draw < 100 && !(seen[0] && seen[1]); ++draw) {
-      const auto schedule = space.sample(rng);
-      bool& before = seen[schedule.stages[0].scan ? 1 : 0];
+      const auto schedule = space.sample(rng).schedule;
+      bool& before = seen[schedule.stages[0].nest().scan ? 1 : 0];
       if (!before) check.expect_right(schedule);
       before = true;
     }
@@ -172,7 +172,7 @@ TEST_CASE("what is no prefix is no total", "[property]") {
 
   const auto program = program_of({I}, window);
   auto schedule = search::Space(program, test::host(1)).default_schedule();
-  schedule.stages[0].scan = true;
+  schedule.stages[0].nest().scan = true;
   CHECK_FALSE(codegen::check(program, schedule));
 }
 
@@ -180,7 +180,7 @@ TEST_CASE("a schedule with totals survives its JSON form") {
   const auto I = Placeholder(DType::F32, {200}, "I");
   const auto program = program_of({I}, prefix(I, 200));
   const auto schedule = search::Space(program, test::host(1)).default_schedule();
-  REQUIRE(schedule.stages[0].scan);
+  REQUIRE(schedule.stages[0].nest().scan);
   CHECK(*codegen::schedule_from_json(codegen::to_json(schedule)) == schedule);
 }
 

@@ -18,7 +18,7 @@ TEST_CASE("of 1,000 random schedules of a matrix product at least 900 differ in 
   search::Rng rng(2026);
   std::set<std::string> codes;
   for (int i = 0; i < 1000; ++i) {
-    const auto schedule = space.sample(rng);
+    const auto schedule = space.sample(rng).schedule;
     CAPTURE(codegen::to_json(schedule).dump());
     const auto result = check(schedule);
     CHECK(result.error == "");

@@ -15,7 +15,7 @@ namespace {
 
 bool collects(const ir::Program& program, const codegen::Schedule& schedule) {
   const auto& statement = program.statements[0];
-  return codegen::has_home(program, statement, codegen::loops_of(program, statement), schedule.stages[0]);
+  return codegen::has_home(program, statement, codegen::loops_of(program, statement), schedule.stages[0].nest());
 }
 
 // Copies of every operand as its tensor lies, and the other way round.
@@ -23,7 +23,7 @@ void check_copies_of_all_operands(const ir::Program& program) {
   test::KernelCheck check(program);
   auto schedule = search::Space(program, test::host(2)).default_schedule();
   const auto loops = codegen::loops_of(program, program.statements[0]);
-  auto& packings = schedule.stages[0].packings;
+  auto& packings = schedule.stages[0].nest().packings;
   for (const bool reversed : {false, true}) {
     packings.clear();
     for (const auto& operand : loops.operands) {
@@ -60,7 +60,7 @@ TEST_CASE("results are stored across the vectors that compute them", "[property]
   search::Rng rng(11);
   std::optional<codegen::Schedule> other;
   for (int i = 0; i < 200 && !other; ++i)
-    if (const auto schedule = space.sample(rng); collects(program, schedule)) other = schedule;
+    if (const auto schedule = space.sample(rng).schedule; collects(program, schedule)) other = schedule;
   if (other) check.expect_right(*other);
   CHECK((other || sizes.at("L") == 1));
 }
@@ -93,7 +93,7 @@ TEST_CASE("dimensions that a border cuts short are no run of a copy", "[property
   auto O = edsl::TensorOutput(5, 7, 8);
   O(b, y, x) += I(b, y, x + j - 1) * W(j);
   const auto program = test::program_of({I, W}, O);
-  codegen::StageSchedule stage;
+  codegen::NestSchedule stage;
   stage.tiles = {{1}, {1}, {6}};
   stage.order = {{2, 0, 1}};
   stage.reduction_order = {0};
@@ -111,9 +111,9 @@ TEST_CASE("a dimension that a border cuts short is not fused with the run inside
   auto O = edsl::TensorOutput(13, 17, 16);
   O(y, x, f) += I(y + i - 1, x + j - 1, c) * W(i, j, c, f);
   const auto program = test::program_of({I, W}, O);
-  codegen::StageSchedule stage;
-  stage.vector_loop = 2;
-  stage.lanes = 16;
+  codegen::NestSchedule stage;
+  stage.cpu().vector_loop = 2;
+  stage.cpu().lanes = 16;
   stage.order = {{0, 1, 2}};
   stage.tiles = {{7}, {6}, {16}};
   stage.reduction_order = {0, 1, 2};

@@ -10,8 +10,8 @@
 namespace tile_tune::search {
 namespace {
 
+using codegen::NestSchedule;
 using codegen::Schedule;
-using codegen::StageSchedule;
 using ir::AffineExpr;
 
 const codegen::Target kTarget{.halide = "x86-64-linux-avx-avx2-avx512-fma",
@@ -111,14 +111,16 @@ void check_member(const Space& space, const Schedule& schedule) {
   const auto valid = codegen::check(space.program(), schedule);
   INFO((valid ? "" : valid.error().message));
   CHECK(valid);
-  CHECK(space.adapt(schedule) == schedule);
+  const Drawn again = space.adapt(schedule);
+  CHECK(again.schedule == schedule);
+  CHECK(again.notes.empty());
 }
 
 /// Which of two parents each group of decisions came from.
 struct Genes {
   int only_a = 0, only_b = 0, neither = 0;
 };
-Genes genes(const StageSchedule& child, const StageSchedule& a, const StageSchedule& b) {
+Genes genes(const NestSchedule& child, const NestSchedule& a, const NestSchedule& b) {
   Genes result;
   const auto compare = [&](const auto& of) {
     const auto mine = of(child), from_a = of(a), from_b = of(b);
@@ -126,12 +128,12 @@ Genes genes(const StageSchedule& child, const StageSchedule& a, const StageSched
     result.only_b += mine == from_b && mine != from_a;
     result.neither += mine != from_a && mine != from_b;
   };
-  compare([](const StageSchedule& s) { return s.tiles; });
-  compare([](const StageSchedule& s) { return s.order; });
-  compare([](const StageSchedule& s) { return s.parallel; });
-  compare([](const StageSchedule& s) { return std::pair(s.vector_loop, s.lanes); });
-  compare([](const StageSchedule& s) { return std::tuple(s.reduction_order, s.reduction_block, s.reduction_unroll); });
-  compare([](const StageSchedule& s) { return s.packings; });
+  compare([](const NestSchedule& s) { return s.tiles; });
+  compare([](const NestSchedule& s) { return s.order; });
+  compare([](const NestSchedule& s) { return s.cpu().parallel; });
+  compare([](const NestSchedule& s) { return std::pair(s.cpu().vector_loop, s.cpu().lanes); });
+  compare([](const NestSchedule& s) { return std::tuple(s.reduction_order, s.reduction_block, s.reduction_unroll); });
+  compare([](const NestSchedule& s) { return s.packings; });
   return result;
 }
 
@@ -176,11 +178,11 @@ TEST_CASE("every move yields a legal schedule in canonical form") {
     check_member(space, space.default_schedule());
     Schedule walker = space.default_schedule();
     for (int i = 0; i < 150; ++i) {
-      const Schedule sampled = space.sample(rng);
+      const Schedule sampled = space.sample(rng).schedule;
       check_member(space, sampled);
-      walker = space.mutate(i % 10 == 0 ? sampled : walker, rng);
+      walker = space.mutate(i % 10 == 0 ? sampled : walker, rng).schedule;
       check_member(space, walker);
-      check_member(space, space.crossover(sampled, walker, rng));
+      check_member(space, space.crossover(sampled, walker, rng).schedule);
     }
   }
 }
@@ -190,11 +192,11 @@ TEST_CASE("a mutant differs from its parent wherever the space has another membe
   for (const Space& space : spaces()) {
     const Schedule standard = space.default_schedule();
     bool others = false;
-    for (int i = 0; i < 100; ++i) others |= space.sample(rng) != standard;
+    for (int i = 0; i < 100; ++i) others |= space.sample(rng).schedule != standard;
     INFO(space.program().name);
     for (int i = 0; others && i < 100; ++i) {
-      const Schedule parent = i == 0 ? standard : space.sample(rng);
-      CHECK(space.mutate(parent, rng) != parent);
+      const Schedule parent = i == 0 ? standard : space.sample(rng).schedule;
+      CHECK(space.mutate(parent, rng).schedule != parent);
     }
   }
 }
@@ -205,9 +207,9 @@ TEST_CASE("a mutant keeps most of its parent") {
   int changed = 0;
   constexpr int kMutants = 300;
   for (int i = 0; i < kMutants; ++i) {
-    const Schedule parent = space.sample(rng);
-    const StageSchedule child = space.mutate(parent, rng).stages[0];
-    changed += genes(child, parent.stages[0], parent.stages[0]).neither;
+    const Schedule parent = space.sample(rng).schedule;
+    const NestSchedule child = space.mutate(parent, rng).schedule.stages[0].nest();
+    changed += genes(child, parent.stages[0].nest(), parent.stages[0].nest()).neither;
   }
   CHECK(changed < 3 * kMutants);  // of six groups; unrelated samples differ in nearly all
 }
@@ -219,8 +221,8 @@ TEST_CASE("a child has genes of both parents and few of neither") {
     int both = 0, from_a = 0, from_b = 0, neither = 0;
     constexpr int kPairs = 400;
     for (int i = 0; i < kPairs; ++i) {
-      const Schedule a = space.sample(rng), b = space.sample(rng);
-      const Genes found = genes(space.crossover(a, b, rng).stages[0], a.stages[0], b.stages[0]);
+      const Schedule a = space.sample(rng).schedule, b = space.sample(rng).schedule;
+      const Genes found = genes(space.crossover(a, b, rng).schedule.stages[0].nest(), a.stages[0].nest(), b.stages[0].nest());
       both += found.only_a > 0 && found.only_b > 0;
       from_a += found.only_a;
       from_b += found.only_b;
@@ -237,13 +239,13 @@ TEST_CASE("parents that are equal have equal children, and moves follow from the
   for (const Space& space : spaces()) {
     Rng one(45), two(45);
     for (int i = 0; i < 20; ++i) {
-      const Schedule a = space.sample(one), b = space.sample(one);
-      CHECK(a == space.sample(two));
-      CHECK(b == space.sample(two));
-      CHECK(space.mutate(a, one) == space.mutate(a, two));
-      CHECK(space.crossover(a, b, one) == space.crossover(a, b, two));
-      CHECK(space.crossover(a, a, one) == a);
-      CHECK(space.crossover(a, a, two) == a);
+      const Schedule a = space.sample(one).schedule, b = space.sample(one).schedule;
+      CHECK(a == space.sample(two).schedule);
+      CHECK(b == space.sample(two).schedule);
+      CHECK(space.mutate(a, one).schedule == space.mutate(a, two).schedule);
+      CHECK(space.crossover(a, b, one).schedule == space.crossover(a, b, two).schedule);
+      CHECK(space.crossover(a, a, one).schedule == a);
+      CHECK(space.crossover(a, a, two).schedule == a);
     }
   }
 }
@@ -253,7 +255,7 @@ TEST_CASE("a 512 cubed matrix product has more than a million schedules, and sam
   CHECK(space.log10_size() > 6);
   Rng rng(46);
   std::set<std::string> keys;
-  for (int i = 0; i < 1000; ++i) keys.insert(codegen::schedule_id(space.sample(rng)));
+  for (int i = 0; i < 1000; ++i) keys.insert(codegen::schedule_id(space.sample(rng).schedule));
   CHECK(keys.size() >= 950);
 }
 

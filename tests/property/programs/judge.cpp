@@ -25,8 +25,8 @@ void judge(const ir::Program& program, uint64_t seed, int schedules, const codeg
   search::Rng random(seed);
   for (int i = 0; i <= schedules; ++i) {
     const auto schedule = i == 0       ? space.default_schedule()
-                          : i % 2 == 1 ? space.sample(random)
-                                       : space.mutate(space.default_schedule(), random);
+                          : i % 2 == 1 ? space.sample(random).schedule
+                                       : space.mutate(space.default_schedule(), random).schedule;
     INFO(codegen::to_json(schedule).dump());
     CHECK(codegen::check(program, schedule).has_value());
     const auto result = check(schedule);

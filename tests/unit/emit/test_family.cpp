@@ -23,12 +23,12 @@ Family family() {
       {},
       {}};
   family.runtime = runtime_sizes_of(family.program).value();
-  StageSchedule stage;
+  NestSchedule stage;
   stage.tiles = {{16}, {8}};
   stage.order = {{0, 1}};
-  stage.vector_loop = 1;
-  stage.lanes = 8;
-  StageSchedule own = stage;
+  stage.cpu().vector_loop = 1;
+  stage.cpu().lanes = 8;
+  NestSchedule own = stage;
   own.tiles = {{40}, {8}};
   family.members.push_back({{40}, true, family.program.at({40}).value(), {{own}}, json::object()});
   for (const bool guarded : {false, true})

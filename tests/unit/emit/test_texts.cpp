@@ -58,8 +58,8 @@ TEST_CASE("a packed operand's digest says its form and the instruction set, and 
   const auto digest = [&](test::MatmulOptions of, int64_t width, bool packs, const std::string& instructions) {
     Kernel kernel{test::matmul_program(of), packs ? test::packed_schedule(of) : test::matmul_schedule(of), "f", "", {}};
     kernel.program.tensors[1].constant = true;
-    kernel.schedule.stages[0].tiles[1] = {width};
-    kernel.schedule.stages[0].lanes = static_cast<int>(width);
+    kernel.schedule.stages[0].nest().tiles[1] = {width};
+    kernel.schedule.stages[0].nest().cpu().lanes = static_cast<int>(width);
     return packed_digest(signature(kernel).arguments[1], instructions);
   };
   const std::string one = digest(options, 8, true, "x86-64 avx");

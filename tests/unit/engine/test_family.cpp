@@ -27,12 +27,12 @@ codegen::Family candidates() {
   const auto parsed = tc::parse("def f(float(N) A, float(N) B) -> (C) { C(i) = A(i) + B(i) }", "f.tc");
   codegen::Family family{{parsed.value().programs.front(), {}, kRange}, {}, {}, {}};
   family.runtime = codegen::runtime_sizes_of(family.program).value();
-  codegen::StageSchedule stage;
-  stage.vector_loop = 0;
+  codegen::NestSchedule stage;
+  stage.cpu().vector_loop = 0;
   for (const auto& [tile, guarded] : {std::pair<int64_t, bool>{64, false}, {8, true}}) {
     stage.tiles = {{tile}};
     stage.order = {{0}};
-    stage.lanes = 8;
+    stage.cpu().lanes = 8;
     family.members.push_back(codegen::member_for_many(family, {512}, {{stage}}, guarded).value());
   }
   return family;

@@ -15,8 +15,8 @@ TEST_CASE("a trial survives the database's row") {
   trial.origin = "mutation";
   trial.parents = {"aa", "bb"};
   trial.schedule.stages.resize(1);
-  trial.schedule.stages[0].tiles = {{8, 4}};
-  trial.schedule.stages[0].order = {{0}, {0}};
+  trial.schedule.stages[0].nest().tiles = {{8, 4}};
+  trial.schedule.stages[0].nest().order = {{0}, {0}};
   trial.measurement.outcome = search::Outcome::Slow;
   trial.measurement.reason = "slow";
   trial.measurement.samples_ns = {1.5, 2.5};

@@ -213,6 +213,30 @@ TEST_CASE("hopeless random proposals are not tried, and counted; offspring is") 
   CHECK(report->hopeless.at("it has too many vectors") > 50);
 }
 
+TEST_CASE("what moves could not do and repairs took back is counted by reason, known schedules included") {
+  Session session(matmul());
+  session.options = {.seed = 3, .budget = {.trials = 40}};
+  int mutants = 0, samples = 0;
+  session.moves.mutate = [&, mutate = session.moves.mutate](const codegen::Schedule& parent, Rng& rng) {
+    ++mutants;
+    return Drawn(mutate(parent, rng).schedule, {"it has no reduction", "it has no reduction"});
+  };
+  session.moves.sample = [&, sample = session.moves.sample](Rng& rng) {
+    ++samples;
+    return Drawn(sample(rng).schedule, {"its tiles did not fit"});
+  };
+  const auto report = session.run();
+  REQUIRE(report);
+  REQUIRE(report->taken_back.size() == 2);
+  const int sampled = report->taken_back.at("its tiles did not fit");
+  CHECK(sampled > 32);
+  CHECK(sampled <= samples);
+  const int mutated = report->taken_back.at("it has no reduction");
+  CHECK(mutated % 2 == 0);
+  CHECK(mutated > mutants);
+  CHECK(mutated <= 2 * mutants);
+}
+
 TEST_CASE("where everything is hopeless it is tried all the same") {
   Session session(matmul());
   session.options = {.seed = 3, .budget = {.trials = 20}};

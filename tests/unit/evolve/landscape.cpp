@@ -65,13 +65,13 @@ double matmul_ns(const Genome& g) {
 }  // namespace
 
 codegen::Schedule schedule_of(const Genome& genome) {
-  codegen::StageSchedule stage;
+  codegen::NestSchedule stage;
   stage.tiles = {{genome.begin(), genome.end()}};
   return {{stage}};
 }
 
 Genome genome_of(const codegen::Schedule& schedule) {
-  const auto& values = schedule.stages.at(0).tiles.at(0);
+  const auto& values = schedule.stages.at(0).nest().tiles.at(0);
   return {values.begin(), values.end()};
 }
 

@@ -79,7 +79,7 @@ struct Small {
     schedules.push_back(space.default_schedule());
     for (int unroll : {1, 2, 4, 5, 8}) {
       auto schedule = schedules.front();
-      schedule.stages[0].reduction_unroll = {unroll};
+      schedule.stages[0].nest().reduction_unroll = {unroll};
       if (schedule != schedules.front()) schedules.push_back(schedule);
     }
   }
@@ -110,9 +110,9 @@ TEST_CASE("a recording is the median of what was measured of each schedule") {
   CHECK(moves.default_schedule() == s[0]);
   CHECK(moves.alternatives() == std::vector{s[2]});
   for (int i = 0; i < 20; ++i) {
-    CHECK(moves.sample(rng) == s[1]);  // the only one drawn at random
-    CHECK(moves.mutate(s[1], rng) != s[1]);
-    CHECK(moves.crossover(s[0], s[1], rng) == s[2]);  // the only other
+    CHECK(moves.sample(rng).schedule == s[1]);  // the only one drawn at random
+    CHECK(moves.mutate(s[1], rng).schedule != s[1]);
+    CHECK(moves.crossover(s[0], s[1], rng).schedule == s[2]);  // the only other
   }
 }
 
@@ -120,9 +120,9 @@ TEST_CASE("mutations stay near: fewer decisions changed, more often reached") {
   auto recording = load(files().front());
   const Moves moves = recording.moves();
   Rng rng(3);
-  const auto parent = moves.sample(rng);
+  const auto parent = moves.sample(rng).schedule;
   std::map<codegen::Schedule, int> reached;
-  for (int i = 0; i < 2000; ++i) ++reached[moves.mutate(parent, rng)];
+  for (int i = 0; i < 2000; ++i) ++reached[moves.mutate(parent, rng).schedule];
   CHECK(reached.size() <= 32);
   CHECK(reached.size() > 16);
   CHECK(reached.count(parent) == 0);

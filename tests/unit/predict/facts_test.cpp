@@ -11,13 +11,13 @@ namespace tile_tune::predict {
 namespace {
 
 /// 64 x 48 x 32: m in tiles of 16 and 4, n in tiles of 32 (the second moved back) and 16, k by two.
-codegen::StageSchedule two_levels() {
-  codegen::StageSchedule stage;
+codegen::NestSchedule two_levels() {
+  codegen::NestSchedule stage;
   stage.tiles = {{16, 4}, {32, 16}};
   stage.order = {{0, 1}, {1, 0}};
-  stage.parallel = 1;
-  stage.vector_loop = 1;
-  stage.lanes = 16;
+  stage.cpu().parallel = 1;
+  stage.cpu().vector_loop = 1;
+  stage.cpu().lanes = 16;
   stage.reduction_order = {0};
   stage.reduction_block = {32};
   stage.reduction_unroll = {2};
@@ -25,7 +25,7 @@ codegen::StageSchedule two_levels() {
   return stage;
 }
 
-StageFacts facts_of(const ir::Program& program, const codegen::StageSchedule& stage,
+StageFacts facts_of(const ir::Program& program, const codegen::NestSchedule& stage,
                     const codegen::Target& target = machine()) {
   return stage_facts(program, 0, codegen::loops_of(program, program.statements[0]), stage, target);
 }
@@ -114,7 +114,7 @@ TEST_CASE("threads, strides, and copies that one thread makes") {
   CHECK(facts.copied_alone == facts.copied);
   CHECK(facts.strided == 0.5);     // the copy of B has k innermost, the lanes run along n
   CHECK(facts.copy_stride == 48);  // and walks B down its columns
-  stage.parallel = 0;
+  stage.cpu().parallel = 0;
   CHECK(facts_of(matmul(64, 48, 32), stage, machine(3)).idle == 3);
 }
 
@@ -135,10 +135,10 @@ TEST_CASE("traffic falls with tiles that keep an operand") {
 
 TEST_CASE("a reduction in lanes, a scalar result, an extent of 0") {
   const auto sum = program_of("def f(float(N) A) -> (s) { s +=! A(i) }", {{"N", 1000}});
-  codegen::StageSchedule stage;
+  codegen::NestSchedule stage;
   stage.order = {{}};
-  stage.vector_loop = 0;
-  stage.lanes = 16;
+  stage.cpu().vector_loop = 0;
+  stage.cpu().lanes = 16;
   stage.reduction_order = {0};
   stage.reduction_block = {1000};
   stage.reduction_unroll = {4};

@@ -39,7 +39,7 @@ TEST_CASE("rows have a name for every column, whatever the program") {
     const search::Space space(program, machine());
     const Features features(program, machine());
     for (int i = 0; i < 50; ++i) {
-      const auto row = features.row(i == 0 ? space.default_schedule() : space.sample(rng));
+      const auto row = features.row(i == 0 ? space.default_schedule() : space.sample(rng).schedule);
       REQUIRE(row.size() == names.size());
       for (size_t c = 0; c < row.size(); ++c) {
         INFO(names[c]);
@@ -62,11 +62,11 @@ TEST_CASE("the heaviest stage comes first, the others in the mean, those without
   CHECK(row[column("inlined")] == 1);
   CHECK(std::isnan(row[column("rest_reduction")]));
   search::Rng rng(1);
-  auto apart = space.sample(rng);
+  auto apart = space.sample(rng).schedule;
   const auto alone = [](const codegen::StageSchedule& stage) {
-    return stage.epilogue_of < 0 && !stage.compute_at && !stage.parallel_reduction && !stage.inlined;
+    return stage.find_nest() && !stage.compute_at() && !stage.nest().parallel_reduction;
   };
-  while (!std::all_of(apart.stages.begin(), apart.stages.end(), alone)) apart = space.sample(rng);
+  while (!std::all_of(apart.stages.begin(), apart.stages.end(), alone)) apart = space.sample(rng).schedule;
   row = features.row(apart);
   CHECK(row[column("main_reduction")] == Approx(std::log2(33)));
   CHECK(row[column("rest_reduction")] == Approx(1));  // log2(1 + 1)
@@ -83,7 +83,7 @@ TEST_CASE("different schedules have different rows") {
   std::set<std::vector<float>> rows;
   std::set<codegen::Schedule> schedules;
   for (int i = 0; i < 500; ++i) {
-    const auto schedule = space.sample(rng);
+    const auto schedule = space.sample(rng).schedule;
     if (schedules.insert(schedule).second) {
       auto row = features.row(schedule);
       for (float& value : row) value = std::isnan(value) ? -1 : value;
@@ -101,19 +101,19 @@ TEST_CASE("what is hopeless on paper, and what is not") {
   CHECK(features.hopeless(good) == std::nullopt);
   const auto reason = [&](auto change) {
     auto schedule = good;
-    change(schedule.stages[0]);
+    change(schedule.stages[0].nest());
     return features.hopeless(schedule).value_or("");
   };
-  using Stage = codegen::StageSchedule;
-  CHECK(reason([](Stage& s) { s.parallel = 0; }) == "it runs on one thread");
+  using Stage = codegen::NestSchedule;
+  CHECK(reason([](Stage& s) { s.cpu().parallel = 0; }) == "it runs on one thread");
   CHECK(reason([](Stage& s) {
           s.tiles = {{14}, {96}};
           s.order = {{0, 1}};
           s.packings.clear();
         }) == "it keeps far more sums than there are registers");
   CHECK(reason([](Stage& s) {
-          s.vector_loop = -1;
-          s.lanes = 1;
+          s.cpu().vector_loop = -1;
+          s.cpu().lanes = 1;
           s.tiles = {{2}, {2}};
           s.order = {{0, 1}};
           s.packings.clear();
@@ -125,7 +125,7 @@ TEST_CASE("what is hopeless on paper, and what is not") {
         }) == "");
   // On one thread nothing waits for another.
   auto alone = good;
-  alone.stages[0].parallel = 0;
+  alone.stages[0].nest().cpu().parallel = 0;
   CHECK(Features(program, machine(1)).hopeless(alone) == std::nullopt);
   // Where there is little to do nothing is worth a word.
   const auto tiny = matmul(4, 5, 6);

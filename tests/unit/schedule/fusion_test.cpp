@@ -31,9 +31,9 @@ Target machine() {
   return target;
 }
 
-StageSchedule tiled(const std::vector<std::vector<int64_t>>& tiles, const std::vector<std::vector<int>>& order,
-                    const std::vector<int64_t>& reduction = {}) {
-  StageSchedule stage;
+NestSchedule tiled(const std::vector<std::vector<int64_t>>& tiles, const std::vector<std::vector<int>>& order,
+                   const std::vector<int64_t>& reduction = {}) {
+  NestSchedule stage;
   stage.tiles = tiles;
   stage.order = order;
   for (size_t r = 0; r < reduction.size(); ++r) stage.reduction_order.push_back(static_cast<int>(r));
@@ -55,7 +55,7 @@ Schedule softmax_by_rows() {
   Schedule schedule;
   schedule.stages = {tiled({{1}}, {{0}}, {30}), tiled({{1}, {6}}, {{0, 1}}), tiled({{3}}, {{0}}, {30}),
                      tiled({{3, 1}, {30, 5}}, {{0, 1}, {0, 1}})};
-  for (int s = 0; s < 3; ++s) schedule.stages[s].compute_at = ComputeAt{3, 1};
+  for (int s = 0; s < 3; ++s) schedule.stages[s].nest().compute_at = ComputeAt{3, 1};
   return schedule;
 }
 
@@ -65,7 +65,7 @@ TEST_CASE("an element-wise statement may finish the tiles of the reduction that 
   const auto program = bound(kLayer, {{"M", 12}, {"N", 8}, {"K", 5}});
   Schedule schedule;
   schedule.stages = {tiled({{4}, {8}}, {{0, 1}}, {5}), {}};
-  schedule.stages[1].epilogue_of = 0;
+  schedule.stages[1] = Epilogue{0};
   CHECK(Fusion(program, schedule).epilogue_loops(1, 0) == std::vector<int>{0, 1});
   CHECK(check(program, schedule).has_value());
 
@@ -87,7 +87,7 @@ TEST_CASE("a loop that runs once may be read at a constant by an epilogue, as a 
       "}";
   Schedule schedule;
   schedule.stages = {tiled({{1}, {8}}, {{0, 1}}, {5}), {}};
-  schedule.stages[1].epilogue_of = 0;
+  schedule.stages[1] = Epilogue{0};
   const auto one_row = bound(layer, {{"M", 1}, {"N", 8}, {"K", 5}});
   CHECK(Fusion(one_row, schedule).epilogue_loops(1, 0) == std::vector<int>{1, 0});
   const auto two_rows = bound(layer, {{"M", 2}, {"N", 8}, {"K", 5}});
@@ -125,22 +125,23 @@ TEST_CASE("impossible places are refused") {
   };
   CHECK_FALSE(refused([](auto&) {}));
   // Inputs may be packed before all blocks, what a block computes may not.
-  CHECK_FALSE(refused([](auto& stages) { stages[1].packings = {{0, -1, {1, 0}}}; }));
-  CHECK(refused([](auto& stages) { stages[1].packings = {{1, -1, {0}}}; }));
-  CHECK(refused([](auto& stages) { stages[0].compute_at->statement = 4; }));
-  CHECK(refused([](auto& stages) { stages[0].compute_at->statement = 0; }));
-  CHECK(refused([](auto& stages) { stages[0].compute_at->statement = 1; }));
-  CHECK(refused([](auto& stages) { stages[0].compute_at->depth = 0; }));
-  CHECK(refused([](auto& stages) { stages[0].compute_at->depth = 5; }));
-  CHECK(refused([](auto& stages) { stages[0].parallel = 1; }));
-  CHECK(refused([](auto& stages) { stages[0].tiles[0][0] = 4; }));
+  CHECK_FALSE(refused([](auto& stages) { stages[1].nest().packings = {{0, -1, {1, 0}}}; }));
+  CHECK(refused([](auto& stages) { stages[1].nest().packings = {{1, -1, {0}}}; }));
+  CHECK(refused([](auto& stages) { stages[0].nest().compute_at->statement = 4; }));
+  CHECK(refused([](auto& stages) { stages[0].nest().compute_at->statement = 0; }));
+  CHECK(refused([](auto& stages) { stages[0].nest().compute_at->statement = 1; }));
+  CHECK(refused([](auto& stages) { stages[0].nest().compute_at->depth = 0; }));
+  CHECK(refused([](auto& stages) { stages[0].nest().compute_at->depth = 5; }));
+  CHECK(refused([](auto& stages) { stages[0].nest().cpu().parallel = 1; }));
+  CHECK(refused([](auto& stages) { stages[0].nest().tiles[0][0] = 4; }));
   // e is not inside the nest any more, so what it reads cannot be either.
-  CHECK(refused([](auto& stages) { stages[1].compute_at.reset(); }));
-  CHECK(refused([](auto& stages) { stages[3].epilogue_of = 3; }));
-  CHECK(refused([](auto& stages) { stages[3].epilogue_of = 9; }));
+  CHECK(refused([](auto& stages) { stages[1].nest().compute_at.reset(); }));
+  CHECK(refused([](auto& stages) { stages[3] = Epilogue{3}; }));
+  CHECK(refused([](auto& stages) { stages[3] = Epilogue{9}; }));
+  CHECK(refused([](auto& stages) { stages[3] = Epilogue{-1}; }));
   // Two loops run as one parallel loop; nothing can be between them.
-  CHECK(refused([](auto& stages) { stages[3].parallel = 2; }));
-  CHECK(refused([](auto& stages) { stages[3].packings = {{0, 0, {0, 1}}}; }));
+  CHECK(refused([](auto& stages) { stages[3].nest().cpu().parallel = 2; }));
+  CHECK(refused([](auto& stages) { stages[3].nest().packings = {{0, 0, {0, 1}}}; }));
 }
 
 TEST_CASE("a reduction is cut into equal pieces only") {
@@ -148,7 +149,7 @@ TEST_CASE("a reduction is cut into equal pieces only") {
   const auto accepted = [&](ParallelReduction cut, int64_t block) {
     Schedule schedule;
     schedule.stages = {tiled({}, {{}}, {block})};
-    schedule.stages[0].parallel_reduction = cut;
+    schedule.stages[0].nest().parallel_reduction = cut;
     return check(program, schedule).has_value();
   };
   CHECK(accepted({0, 4}, 6));
@@ -176,20 +177,20 @@ TEST_CASE("defaults share nests, and random schedules try every place") {
   const auto program = bound(kSoftmax, {{"N", 200}, {"M", 300}});
   const search::Space space(program, machine());
   const auto schedule = space.default_schedule();
-  for (int s = 0; s < 3; ++s) CHECK(schedule.stages[s].compute_at);
-  CHECK(schedule.stages[3].parallel == 1);
+  for (int s = 0; s < 3; ++s) CHECK(schedule.stages[s].compute_at());
+  CHECK(schedule.stages[3].nest().cpu().parallel == 1);
 
   const auto layer = bound(kLayer, {{"M", 120}, {"N", 80}, {"K", 50}});
-  CHECK(search::Space(layer, machine()).default_schedule().stages[1].epilogue_of == 0);
+  CHECK(search::Space(layer, machine()).default_schedule().stages[1] == Epilogue{0});
   const auto sum = bound("def f(float(N,M) A) -> (o) { o(j) +=! A(i,j) }", {{"N", 2048}, {"M", 64}});
-  CHECK(search::Space(sum, machine()).default_schedule().stages[0].parallel_reduction);
+  CHECK(search::Space(sum, machine()).default_schedule().stages[0].nest().parallel_reduction);
 
   search::Rng rng(3);
   int inside = 0, epilogues = 0, in_pieces = 0;
   for (int i = 0; i < 100; ++i) {
-    for (const auto& stage : space.sample(rng).stages) inside += stage.compute_at.has_value();
-    epilogues += search::Space(layer, machine()).sample(rng).stages[1].epilogue_of == 0;
-    in_pieces += search::Space(sum, machine()).sample(rng).stages[0].parallel_reduction.has_value();
+    for (const auto& stage : space.sample(rng).schedule.stages) inside += stage.compute_at() != nullptr;
+    epilogues += search::Space(layer, machine()).sample(rng).schedule.stages[1] == Epilogue{0};
+    in_pieces += search::Space(sum, machine()).sample(rng).schedule.stages[0].nest().parallel_reduction.has_value();
   }
   CHECK(inside > 20);
   CHECK(epilogues > 10);
@@ -201,7 +202,7 @@ TEST_CASE("a panel is not packed again for every row because its own loop runs o
                              {{"M", 96}, {"N", 64}, {"K", 32}});
   Target alone = machine();
   alone.threads = 1;
-  const auto stage = search::Space(program, alone).default_schedule().stages[0];
+  const auto stage = search::Space(program, alone).default_schedule().stages[0].nest();
   REQUIRE(stage.tiles[1].back() == 64);
   REQUIRE(stage.packings.size() == 1);
   CHECK(stage.packings[0].depth == 0);

@@ -12,7 +12,7 @@
 namespace tile_tune::search {
 namespace {
 
-using codegen::StageSchedule;
+using codegen::NestSchedule;
 
 ir::Program bound(const std::string& text, const ir::Sizes& sizes) {
   return ir::canonicalize(ir::bind(tc::parse(text, "test.tc").value().programs.at(0), sizes).value());
@@ -28,16 +28,16 @@ codegen::Target avx512() {
   return target;
 }
 
-StageSchedule chosen(const ir::Program& program) {
+NestSchedule chosen(const ir::Program& program) {
   const auto schedule = Space(program, avx512()).default_schedule();
   REQUIRE(codegen::check(program, schedule).has_value());
-  return schedule.stages.at(0);
+  return schedule.stages.at(0).nest();
 }
 
-int64_t accumulators(const StageSchedule& stage) {
+int64_t accumulators(const NestSchedule& stage) {
   int64_t product = 1;
   for (const auto& tiles : stage.tiles) product *= tiles.back();
-  return product / stage.lanes;
+  return product / stage.cpu().lanes;
 }
 
 }  // namespace
@@ -47,8 +47,8 @@ TEST_CASE("a grouped convolution with short rows runs along its channels", "[uni
       chosen(bound("def f(float(N,G,C,H,W) I, float(G,F,C,KH,KW) K) -> (O) "
                    "{ O(n,g,f,h,w) +=! I(n,g,c,h+kh,w+kw) * K(g,f,c,kh,kw) }",
                    {{"N", 32}, {"G", 32}, {"C", 32}, {"F", 32}, {"H", 7}, {"W", 7}, {"KH", 3}, {"KW", 3}}));
-  CHECK(stage.vector_loop == 2);
-  CHECK(stage.lanes == 16);
+  CHECK(stage.cpu().vector_loop == 2);
+  CHECK(stage.cpu().lanes == 16);
   CHECK(accumulators(stage) >= 8);
   // The weights of a group are copied once, inside the loop over groups, with channels innermost.
   REQUIRE(stage.packings.size() == 1);
@@ -63,7 +63,7 @@ TEST_CASE("small weights are copied once, not in loops that do not use them", "[
       chosen(bound("def f(float(N,H,W,C) I, float(C,KH,KW) K) -> (O) "
                    "{ O(n,h,w,c) +=! I(n,h+kh,w+kw,c) * K(c,kh,kw) }",
                    {{"N", 1}, {"H", 58}, {"W", 58}, {"C", 128}, {"KH", 3}, {"KW", 3}}));
-  CHECK(stage.vector_loop == 3);
+  CHECK(stage.cpu().vector_loop == 3);
   CHECK(stage.reduction_unroll == std::vector<int>{3, 3});
   REQUIRE(stage.packings.size() == 1);
   CHECK(stage.packings[0].depth == 0);
@@ -73,9 +73,9 @@ TEST_CASE("products keep their accumulators within the registers", "[unit]") {
   for (const int64_t extent : {17, 64, 100, 512}) {
     const auto stage = chosen(bound("def f(float(M,K) A, float(K,N) B) -> (C) { C(m,n) +=! A(m,k) * B(k,n) }",
                                     {{"M", extent}, {"N", extent}, {"K", extent}}));
-    CHECK(stage.vector_loop == 1);
+    CHECK(stage.cpu().vector_loop == 1);
     CHECK(accumulators(stage) >= 8);
-    CHECK(accumulators(stage) + stage.tiles[1].back() / stage.lanes < 32);
+    CHECK(accumulators(stage) + stage.tiles[1].back() / stage.cpu().lanes < 32);
   }
 }
 
@@ -84,16 +84,16 @@ TEST_CASE("other widths of the register tile are offered beside the default", "[
                              {{"I", 64}, {"J", 64}, {"K", 256}, {"L", 256}});
   const Space space(program, avx512());
   using Width = std::pair<int, int64_t>;  // vector loop, elements along it
-  const auto width = [](const StageSchedule& stage) {
-    return Width(stage.vector_loop, stage.tiles[stage.vector_loop].back());
+  const auto width = [](const NestSchedule& stage) {
+    return Width(stage.cpu().vector_loop, stage.tiles[stage.cpu().vector_loop].back());
   };
-  std::set<Width> widths{width(space.default_schedule().stages[0])};
+  std::set<Width> widths{width(space.default_schedule().stages[0].nest())};
   const auto alternatives = space.default_alternatives();
   CHECK(alternatives.size() >= 2);
   for (const auto& schedule : alternatives) {
     CHECK(codegen::check(program, schedule).has_value());
-    CHECK(widths.insert(width(schedule.stages[0])).second);
-    CHECK(accumulators(schedule.stages[0]) <= 28);
+    CHECK(widths.insert(width(schedule.stages[0].nest())).second);
+    CHECK(accumulators(schedule.stages[0].nest()) <= 28);
   }
   CHECK(widths.count({2, 16}) == 1);  // a single vector and many rows: 1.13 times as fast as the default on Zen 4
   const auto pool =
@@ -108,10 +108,10 @@ TEST_CASE("half vectors fill rows that whole ones do not, where they cost half",
   const auto lanes_on = [&](const std::string& halide) {
     auto target = avx512();
     target.halide = halide;
-    const auto stage = Space(program, target).default_schedule().stages.at(0);
-    CHECK(stage.vector_loop == 2);
-    if (stage.lanes == 8) CHECK(stage.tiles == std::vector<std::vector<int64_t>>{{1}, {2}, {72}});
-    return stage.lanes;
+    const auto stage = Space(program, target).default_schedule().stages.at(0).nest();
+    CHECK(stage.cpu().vector_loop == 2);
+    if (stage.cpu().lanes == 8) CHECK(stage.tiles == std::vector<std::vector<int64_t>>{{1}, {2}, {72}});
+    return stage.cpu().lanes;
   };
   CHECK(lanes_on("x86-64-linux-tune_znver4-avx512_zen4") == 8);
   CHECK(lanes_on("x86-64-linux-tune_znver5-avx512_zen5") == 16);
@@ -126,13 +126,13 @@ TEST_CASE("small products along whose reduction both operands lie reduce in lane
   auto target = avx512();
   target.halide = "x86-64-linux-tune_znver4-avx512_zen4";
   const auto lanes = [&](const ir::Program& program) {
-    const auto stage = Space(program, target).default_schedule().stages.at(0);
-    if (stage.vector_loop != 3) return 0;
+    const auto stage = Space(program, target).default_schedule().stages.at(0).nest();
+    if (stage.cpu().vector_loop != 3) return 0;
     CHECK(stage.packings.empty());
     const int64_t sums = stage.tiles[1].back() * stage.tiles[2].back();
     CHECK((sums >= 16 && sums <= 28));
     CHECK(std::min(stage.tiles[1].back(), stage.tiles[2].back()) >= 2);
-    return stage.lanes;
+    return stage.cpu().lanes;
   };
   CHECK(lanes(program_of(26, 72)) == 8);    // 26 columns in vectors of 16 leave 6 of 32 lanes empty
   CHECK(lanes(program_of(64, 64)) == 0);    // no lane is empty then
@@ -144,7 +144,7 @@ TEST_CASE("small products along whose reduction both operands lie reduce in lane
 TEST_CASE("matrix-vector products still reduce in lanes", "[unit]") {
   const auto stage =
       chosen(bound("def f(float(R,C) A, float(C) B) -> (o) { o(i) +=! A(i,j) * B(j) }", {{"R", 4096}, {"C", 4096}}));
-  CHECK(stage.vector_loop == 1);
+  CHECK(stage.cpu().vector_loop == 1);
 }
 
 TEST_CASE("blocks of a fused chain end where the rows do, but for two percent", "[unit]") {
@@ -155,8 +155,8 @@ TEST_CASE("blocks of a fused chain end where the rows do, but for two percent", 
       {{"H", 32}, {"Q", 512}, {"K", 512}, {"D", 64}});
   const auto schedule = Space(program, avx512()).default_schedule();
   REQUIRE(codegen::check(program, schedule).has_value());
-  const auto& host = schedule.stages.back();
-  REQUIRE(schedule.stages.front().compute_at.has_value());
+  const auto& host = schedule.stages.back().nest();
+  REQUIRE(schedule.stages.front().compute_at());
   REQUIRE(host.tiles.at(1).size() == 2);
   const int64_t rows = host.tiles[1].front(), tile = host.tiles[1].back();
   const auto computed = [](int64_t size) { return (512 + size - 1) / size * size; };
@@ -168,7 +168,7 @@ TEST_CASE("rows whose elements are neighbours of an operand are taken one after 
   const auto stage =
       chosen(bound("def f(float(D,A,B,F,E) X, float(F,C) W) -> (O) { O(e,d,c,b,a) +=! X(d,a,b,f,e) * W(f,c) }",
                    {{"A", 9}, {"B", 5}, {"C", 32}, {"D", 13}, {"E", 24}, {"F", 31}}));
-  REQUIRE(stage.vector_loop == 2);
+  REQUIRE(stage.cpu().vector_loop == 2);
   // X has its elements along e, the first loop, in one line; those along b lie apart. The target has them the other
   // way.
   const auto& order = stage.order.front();
@@ -183,10 +183,10 @@ TEST_CASE("a small network is a block a thread, whatever the height of its tiles
         {{"B", rows}, {"N", 64}, {"O", 32}, {"Q", 2}});
     const auto schedule = Space(program, avx512()).default_schedule();
     REQUIRE(codegen::check(program, schedule).has_value());
-    const auto& host = schedule.stages.back();
-    REQUIRE(schedule.stages.front().compute_at.has_value());
+    const auto& host = schedule.stages.back().nest();
+    REQUIRE(schedule.stages.front().compute_at());
     CAPTURE(rows, host.tiles[0].front(), host.tiles[0].back());
-    CHECK(host.parallel == 1);
+    CHECK(host.cpu().parallel == 1);
     CHECK((rows + host.tiles[0].front() - 1) / host.tiles[0].front() == 2);
   }
 }
@@ -195,17 +195,17 @@ TEST_CASE("a copy stays inside the loops it was in when loops that run once move
   const auto program = bound("def f(float(B,M,K) A, float(B,K,N) C) -> (O) { O(b,m,n) +=! A(b,m,k) * C(b,k,n) }",
                              {{"B", 1}, {"M", 64}, {"N", 64}, {"K", 64}});
   codegen::Schedule schedule;
-  StageSchedule stage;
+  NestSchedule stage;
   stage.tiles = {{1}, {8}, {32}};
   stage.order = {{0, 2, 1}};  // the batch runs once
-  stage.vector_loop = 2;
-  stage.lanes = 16;
+  stage.cpu().vector_loop = 2;
+  stage.cpu().lanes = 16;
   stage.reduction_order = {0};
   stage.reduction_block = {64};
   stage.reduction_unroll = {1};
   stage.packings = {{1, 2, {2, 1, 0}}};  // once a panel of n
   schedule.stages = {stage};
-  const auto repaired = Space(program, avx512()).adapt(schedule).stages.at(0);
+  const auto repaired = Space(program, avx512()).adapt(schedule).schedule.stages.at(0).nest();
   CHECK(repaired.order == std::vector<std::vector<int>>{{2, 1, 0}});
   REQUIRE(repaired.packings.size() == 1);
   CHECK(repaired.packings[0].depth == 1);

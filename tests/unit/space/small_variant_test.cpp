@@ -122,7 +122,7 @@ TEST_CASE("a schedule of the program fits its small variant") {
   const search::Space space(ir::canonicalize(large), target), small_space(*small, target);
   search::Rng rng(3);
   for (int i = 0; i < 10; ++i) {
-    const auto adapted = small_space.adapt(space.sample(rng));
+    const auto adapted = small_space.adapt(space.sample(rng).schedule).schedule;
     CHECK(codegen::check(*small, adapted));
   }
 }

@@ -11,8 +11,8 @@
 namespace tile_tune::search {
 namespace {
 
+using codegen::NestSchedule;
 using codegen::Schedule;
-using codegen::StageSchedule;
 
 const std::string kMatmul = "def f(float(M,K) A, float(K,N) B) -> (C) { C(m,n) +=! A(m,k) * B(k,n) }";
 const std::string kDoubles = "def f(double(M,K) A, double(K,N) B) -> (C) { C(m,n) +=! A(m,k) * B(k,n) }";
@@ -42,12 +42,12 @@ codegen::Target avx512(int threads = 2) {
 
 /// 128 x 256 blocks of 8 x 32 register tiles, K in blocks of 256, B packed once a panel, in parallel over rows.
 Schedule blocked() {
-  StageSchedule stage;
+  NestSchedule stage;
   stage.tiles = {{128, 8}, {256, 32}};
   stage.order = {{0, 1}, {1, 0}};
-  stage.parallel = 1;
-  stage.vector_loop = 1;
-  stage.lanes = 16;
+  stage.cpu().parallel = 1;
+  stage.cpu().vector_loop = 1;
+  stage.cpu().lanes = 16;
   stage.reduction_order = {0};
   stage.reduction_block = {256};
   stage.reduction_unroll = {4};
@@ -73,7 +73,7 @@ TEST_CASE("tiles of other sizes are fit so that little is computed twice and thr
   const auto from = matmul(512, 512, 512);
   for (const int64_t extent : {100, 131, 257, 520, 997, 1025}) {
     const auto to = matmul(extent, extent, 512);
-    const auto stage = fits(to, from, blocked()).front().stages.at(0);
+    const auto stage = fits(to, from, blocked()).front().stages.at(0).nest();
     INFO("extent " << extent << ", tiles " << stage.tiles[0][0] << " x " << stage.tiles[1][0]);
     const double rows = static_cast<double>(padded(extent, stage.tiles[0])) / static_cast<double>(extent);
     CHECK(rows < 1.13);
@@ -81,20 +81,20 @@ TEST_CASE("tiles of other sizes are fit so that little is computed twice and thr
     const auto columns = static_cast<double>(padded(extent, stage.tiles[1]));
     CHECK(columns / static_cast<double>((extent + 15) / 16 * 16) < 1.15);
     CHECK(stage.tiles[0].back() <= 8);
-    CHECK(stage.vector_loop == 1);
+    CHECK(stage.cpu().vector_loop == 1);
     const int64_t grains = padded(extent, stage.tiles[0]) / stage.tiles[0][0];
     const double imbalance = static_cast<double>((grains + 1) / 2 * 2) / static_cast<double>(grains);
     CHECK(rows * imbalance < 1.25);
   }
   // adapt(), which changes as little as it can, computes most of 100 rows twice.
-  const auto kept = Space(matmul(100, 100, 512), avx512()).adapt(blocked()).stages.at(0);
+  const auto kept = Space(matmul(100, 100, 512), avx512()).adapt(blocked()).schedule.stages.at(0).nest();
   CHECK(padded(100, kept.tiles[0]) == 192);
 }
 
 TEST_CASE("blocks of a reduction become the nearest divisor, not the largest below", "[unit]") {
   const auto from = matmul(512, 512, 512);
   const auto block = [&](int64_t k) {
-    return fits(matmul(512, 512, k), from, blocked()).front().stages.at(0).reduction_block.at(0);
+    return fits(matmul(512, 512, k), from, blocked()).front().stages.at(0).nest().reduction_block.at(0);
   };
   CHECK(block(1024) == 256);
   CHECK(block(509) == 509);  // a prime: blocks of 1 would visit their home in every step
@@ -105,10 +105,11 @@ TEST_CASE("blocks of a reduction become the nearest divisor, not the largest bel
 
 TEST_CASE("a reduction that was not cut is tried uncut first, then in blocks as long as it was", "[unit]") {
   Schedule whole = blocked();
-  whole.stages[0].reduction_block = {512};
+  whole.stages[0].nest().reduction_block = {512};
   const auto all = fits(matmul(512, 512, 2048), matmul(512, 512, 512), whole);
-  CHECK(all.front().stages.at(0).reduction_block.at(0) == 2048);
-  CHECK(std::any_of(all.begin(), all.end(), [](const Schedule& s) { return s.stages[0].reduction_block[0] == 512; }));
+  CHECK(all.front().stages.at(0).nest().reduction_block.at(0) == 2048);
+  CHECK(std::any_of(all.begin(), all.end(),
+                    [](const Schedule& s) { return s.stages[0].nest().reduction_block[0] == 512; }));
 }
 
 TEST_CASE("a schedule fits its own size as it is", "[unit]") {
@@ -148,28 +149,29 @@ TEST_CASE("element types, storage orders and batches do not tell forms apart; co
 }
 
 TEST_CASE("vectors of doubles hold half as many", "[unit]") {
-  const auto stage = fits(matmul(512, 512, 512, kDoubles), matmul(512, 512, 512), blocked()).front().stages.at(0);
-  CHECK(stage.lanes == 8);
+  const auto stage =
+      fits(matmul(512, 512, 512, kDoubles), matmul(512, 512, 512), blocked()).front().stages.at(0).nest();
+  CHECK(stage.cpu().lanes == 8);
   CHECK(stage.tiles[1].back() == 16);
   CHECK(stage.tiles[0].back() == 8);
-  const auto back = fits(matmul(512, 512, 512), matmul(512, 512, 512, kDoubles), {{stage}}).front().stages.at(0);
-  CHECK(back.lanes == 16);
+  const auto back = fits(matmul(512, 512, 512), matmul(512, 512, 512, kDoubles), {{stage}}).front().stages.at(0).nest();
+  CHECK(back.cpu().lanes == 16);
   CHECK(back.tiles[1].back() == 32);
 }
 
 TEST_CASE("a batch runs around what the product did, in parallel, and goes again", "[unit]") {
   const auto one = matmul(512, 512, 512), many = batched(6, 512, 512, 512);
-  const auto stage = fits(many, one, blocked()).front().stages.at(0);
+  const auto stage = fits(many, one, blocked()).front().stages.at(0).nest();
   CHECK(stage.tiles[0].back() == 1);
   CHECK(stage.tiles[1].back() == 8);
   CHECK(stage.tiles[2].back() == 32);
   CHECK(stage.order[0].front() == 0);
-  CHECK(stage.parallel == 2);
-  CHECK(stage.vector_loop == 2);
+  CHECK(stage.cpu().parallel == 2);
+  CHECK(stage.cpu().vector_loop == 2);
   REQUIRE(stage.packings.size() == 1);
   CHECK(stage.packings[0].depth == 3);
   CHECK(stage.packings[0].order == std::vector<int>{2, 1, 0});
-  const auto back = fits(one, many, {{stage}}).front().stages.at(0);
+  const auto back = fits(one, many, {{stage}}).front().stages.at(0).nest();
   CHECK(back == blocked().stages.at(0));
 }
 
@@ -182,9 +184,9 @@ TEST_CASE("untried schedules are ranked by what was learned, and by their rough 
   const auto program = matmul(512, 512, 512);
   const predict::Features features(program, avx512());
   Schedule scalar = blocked();
-  scalar.stages[0].vector_loop = -1;
-  scalar.stages[0].lanes = 1;
-  scalar.stages[0].tiles = {{128, 1}, {256, 1}};
+  scalar.stages[0].nest().cpu().vector_loop = -1;
+  scalar.stages[0].nest().cpu().lanes = 1;
+  scalar.stages[0].nest().tiles = {{128, 1}, {256, 1}};
   REQUIRE(codegen::check(program, scalar).has_value());
   CHECK(predict::rank_untried(features, {scalar, blocked()}, {}).value() == std::vector<size_t>{1, 0});
   // Samples that say otherwise are believed, when there are many.

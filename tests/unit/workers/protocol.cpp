@@ -35,7 +35,7 @@ TEST_CASE("requests survive the wire") {
   CHECK(setup.limits.run_seconds == 2.5);
   CHECK(setup.limits.memory_bytes == 1ll << 40);
 
-  codegen::StageSchedule stage;
+  codegen::NestSchedule stage;
   stage.tiles = {{8, 4}, {16, 16}};
   stage.order = {{0, 1}, {1, 0}};
   const Build build = round_trip(Build{"problem-0", {{stage}}, "kernel-1.so", 7.5});

@@ -1,0 +1,120 @@
+// How a reduction runs: the order of its loops, blocks, unrolling, parallel pieces, dot products, running totals.
+#include <cmath>
+
+#include "codegen/schedule/dot_product.h"
+#include "codegen/schedule/scan.h"
+#include "search/space/choices.h"
+#include "search/space/decisions.h"
+#include "search/space/draws.h"
+
+namespace tile_tune::search {
+namespace {
+
+using codegen::NestSchedule;
+
+const ir::Statement& statement_of(const StageContext& context) {
+  return context.program->statements[context.statement];
+}
+
+bool can_scan(const StageContext& context) {
+  return codegen::scan_of(statement_of(context), context.loops).has_value();
+}
+
+bool can_take_dot_products(const StageContext& context) {
+  return context.target->has_dot_products() && codegen::dot_product_type(statement_of(context)).has_value();
+}
+
+std::vector<codegen::ParallelReduction> cuts(const StageContext& context, int r) {
+  std::vector<codegen::ParallelReduction> result;
+  if (!context.loops.direct) return result;
+  for (const int pieces : piece_choices(context.loops.reduction[r])) result.push_back({r, pieces});
+  return result;
+}
+
+double log_reduction(const StageContext& context) {
+  double log_count = 0, pieces = 1;
+  for (int r = 0; r < context.reductions(); ++r) {
+    const int64_t extent = context.loops.reduction[r];
+    log_count += std::log(r + 1.0) + std::log(static_cast<double>(block_choices(extent).size())) +
+                 std::log(static_cast<double>(unroll_choices(extent).size()));
+    pieces += static_cast<double>(cuts(context, r).size());
+  }
+  log_count += std::log(pieces);
+  if (can_take_dot_products(context)) log_count += std::log(2.0);
+  if (can_scan(context)) log_count += std::log(2.0);
+  return log_count;
+}
+
+void draw_reduction(const StageContext& context, NestSchedule& stage, Rng& rng) {
+  stage.reduction_order = random_order(context.reductions(), rng);
+  for (int r = 0; r < context.reductions(); ++r) {
+    // Most reductions run through in registers; blocks are the exception that long ones want.
+    const auto blocks = block_choices(context.loops.reduction[r]);
+    stage.reduction_block.push_back(rng.chance(0.7) ? context.loops.reduction[r] : rng.pick(blocks));
+    stage.reduction_unroll.push_back(
+        static_cast<int>(rng.pick(unroll_choices(std::max<int64_t>(stage.reduction_block[r], 1)))));
+  }
+  // Few programs have so few outputs that pieces pay.
+  if (context.reductions() > 0 && rng.chance(0.15))
+    if (const auto choices = cuts(context, static_cast<int>(rng.below(context.reductions()))); !choices.empty())
+      stage.parallel_reduction = rng.pick(choices);
+  if (can_take_dot_products(context)) stage.dot_product = rng.chance(0.5);
+  if (can_scan(context)) stage.scan = rng.chance(0.5);
+}
+
+// Running totals, or each element for itself, in registers.
+Changed change_scan(const StageContext& context, NestSchedule stage) {
+  stage.scan = !stage.scan;
+  if (!stage.scan) stage.reduction_block = codegen::loops_of(*context.program, statement_of(context)).reduction;
+  return stage;
+}
+
+Changed change_dot_product(const StageContext& context, NestSchedule stage) {
+  if (!can_take_dot_products(context)) return refused("the CPU has no dot products for its operands");
+  stage.dot_product = !stage.dot_product;
+  return stage;
+}
+
+Changed change_pieces(const StageContext& context, NestSchedule stage, int r, Rng& rng) {
+  if (stage.parallel_reduction) {
+    stage.parallel_reduction.reset();
+    return stage;
+  }
+  const auto choices = cuts(context, r);
+  if (choices.empty()) return refused("its reduction has no equal pieces to run in parallel");
+  stage.parallel_reduction = rng.pick(choices);
+  return stage;
+}
+
+Changed change_reduction(const StageContext& context, NestSchedule stage, Rng& rng) {
+  if (context.reductions() == 0) return refused("it has no reduction");
+  if (can_scan(context) && rng.chance(0.3)) return change_scan(context, std::move(stage));
+  const int r = static_cast<int>(rng.below(context.reductions()));
+  switch (rng.below(5)) {
+    case 0:
+      stage.reduction_block[r] = step_or_draw(block_choices(context.loops.reduction[r]), stage.reduction_block[r], rng);
+      return stage;
+    case 1:
+      stage.reduction_unroll[r] =
+          static_cast<int>(step_or_draw(unroll_choices(stage.reduction_block[r]), stage.reduction_unroll[r], rng));
+      return stage;
+    case 2:
+      return change_dot_product(context, std::move(stage));
+    case 3:
+      return change_pieces(context, std::move(stage), r, rng);
+    default:
+      std::swap(stage.reduction_order[r], stage.reduction_order[rng.below(context.reductions())]);
+      return stage;
+  }
+}
+
+}  // namespace
+
+GroupRules reduction_rules() {
+  return {.group = codegen::Group::Reduction,
+          .log_count = log_reduction,
+          .draw = draw_reduction,
+          .moves = {{0.10, change_reduction}}};
+}
+
+}  // namespace tile_tune::search

@@ -1,0 +1,66 @@
+// The JSON form of schedules, which databases, configurations and recordings hold: it and the ids made of it stay.
+#include <catch2/catch.hpp>
+#include <nlohmann/json.hpp>
+
+#include "codegen/schedule/schedule.h"
+
+namespace tile_tune::codegen {
+namespace {
+
+/// Every decision set, none but those that all nests have, and the two alternatives to a nest.
+Schedule all_there_is() {
+  NestSchedule nest;
+  nest.compute_at = ComputeAt{3, 2};
+  nest.tiles = {{24, 4}, {32, 16}};
+  nest.order = {{0, 1}, {1, 0}};
+  nest.mapping = CpuMapping{1, 1, 8};
+  nest.reduction_order = {0};
+  nest.reduction_block = {30};
+  nest.reduction_unroll = {2};
+  nest.parallel_reduction = ParallelReduction{0, 4};
+  nest.packings = {{1, 2, {1, 0}}};
+  nest.prefetches = {{0, 0, 4}};
+  nest.dot_product = nest.scan = true;
+  NestSchedule scalar;
+  scalar.order = {{}};
+  return {{nest, scalar, Inlined(), Epilogue{0}}};
+}
+
+std::string refusal(const std::string& stage) {
+  const auto read =
+      schedule_from_json(nlohmann::json::parse(R"({"kind": "schedule", "version": 2, "stages": [)" + stage + "]}"));
+  REQUIRE_FALSE(read.has_value());
+  return read.error().message;
+}
+
+}  // namespace
+
+TEST_CASE("schedules have the JSON form that they always had, and the id of it", "[unit]") {
+  const Schedule schedule = all_there_is();
+  CHECK(to_json(schedule).dump() ==
+        R"({"kind":"schedule","stages":[{"compute_at":{"depth":2,"statement":3},"dot_product":true,"lanes":)"
+        R"(8,"order":[[0,1],[1,0]],"packings":[{"depth":2,"operand":1,"order":[1,0]}],"parallel":1,"paralle)"
+        R"(l_reduction":{"loop":0,"pieces":4},"prefetches":[{"distance":4,"loop":0,"operand":0}],"reduction)"
+        R"(_block":[30],"reduction_order":[0],"reduction_unroll":[2],"scan":true,"tiles":[[24,4],[32,16]],")"
+        R"(vector_loop":1},{"lanes":1,"order":[[]],"packings":[],"parallel":0,"reduction_block":[],"reducti)"
+        R"(on_order":[],"reduction_unroll":[],"tiles":[],"vector_loop":-1},{"inlined":true},{"epilogue_of":)"
+        R"(0}],"version":2})");
+  CHECK(schedule_id(schedule) == "d15394f55ef20651986185e5f1a31bb10acf3f4b97b551ddbca302b5d668ce0b");
+  CHECK(schedule_from_json(to_json(schedule)).value() == schedule);
+}
+
+TEST_CASE("what a schedule cannot hold is refused with what was expected", "[unit]") {
+  const std::string nest =
+      R"("tiles": [[1]], "order": [[0]], "parallel": 0, "vector_loop": -1, "lanes": 1, "reduction_order": [],
+         "reduction_block": [], "reduction_unroll": [])";
+  CHECK_THAT(refusal("{" + nest + "}"), Catch::Contains("'packings' not found"));
+  CHECK_THAT(refusal("{" + nest + R"(, "packings": {}})"), Catch::Contains("an array was expected"));
+  CHECK_THAT(refusal("{" + nest + R"(, "packings": [{"operand": 0.5, "depth": 0, "order": [0]}]})"),
+             Catch::Contains("an integer was expected"));
+  CHECK_THAT(refusal("{" + nest + R"(, "packings": [], "prefetches": [{"operand": 0, "loop": 0}]})"),
+             Catch::Contains("'distance' not found"));
+  CHECK_THAT(refusal("{" + nest + R"(, "packings": [], "scan": 1})"), Catch::Contains("type must be boolean"));
+  CHECK_THAT(refusal(R"({"epilogue_of": "O"})"), Catch::Contains("an integer was expected"));
+}
+
+}  // namespace tile_tune::codegen
