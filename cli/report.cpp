@@ -44,6 +44,11 @@ void Reporter::notice(const std::string& line) const {
                                 : printable(line) + "\n");
 }
 
+bool Reporter::is_news(const std::string& words) const {
+  const std::scoped_lock lock(told_->mutex);
+  return told_->words.insert(words).second;
+}
+
 void Reporter::verbose(const std::string& line) const {
   if (volume_ == Volume::Verbose) notice(line);
 }

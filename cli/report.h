@@ -2,7 +2,10 @@
 #pragma once
 
 #include <functional>
+#include <memory>
+#include <mutex>
 #include <nlohmann/json_fwd.hpp>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -35,6 +38,9 @@ class Reporter {
   Result<void> program_warnings(const std::vector<Diagnostic>& warnings) const;
   /// One line that is neither wrong nor a result, for example which schedule was taken.
   void notice(const std::string& line) const;
+  /// Whether nobody asked this of the same words before: what is true of a machine is said once a command, not once a
+  /// program. May be called from several threads.
+  bool is_news(const std::string& words) const;
   void verbose(const std::string& line) const;
 
   bool json() const { return json_; }
@@ -49,6 +55,11 @@ class Reporter {
   bool color_;
   bool werror_;
   Listener listener_ = {};
+  struct Told {
+    std::mutex mutex;
+    std::set<std::string> words;
+  };
+  std::shared_ptr<Told> told_ = std::make_shared<Told>();
 };
 
 /// A warning about a program.
