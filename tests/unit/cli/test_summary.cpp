@@ -38,22 +38,28 @@ search::TuneReport report_of(const search::Measurement& best, const search::Winn
   report.default_measurement = measured(1000, 1, 1, 1);
   report.incumbent = schedule(1);
   report.incumbent_ratio = 1.07;
-  report.finals = {{.schedule = schedule(0), .measurement = report.default_measurement},
-                   {.schedule = schedule(1), .measurement = best}};
+  report.finals = {search::Trial{0, 0, "final", {}, schedule(0), report.default_measurement},
+                   search::Trial{1, 0, "final", {}, schedule(1), best}};
   report.winner = winner;
   return report;
 }
 
 const search::Winner kDefaultWon{schedule(0), measured(1000, 1, 1, 1), Standing::Default};
 
+Workload workload() {
+  Workload workload;
+  workload.row.sizes_json = "{}";
+  return workload;
+}
+
 std::string text_of(const search::TuneReport& report) {
-  return summary_text({.workload = {}, .target = {}, .report = report});
+  const Workload program = workload();
+  return summary_text({program, {}, report, 0, 0, "", ""});
 }
 
 nlohmann::json json_of(const search::TuneReport& report) {
-  Workload workload;
-  workload.row.sizes_json = "{}";
-  return summary_json({.workload = workload, .target = {}, .report = report});
+  const Workload program = workload();
+  return summary_json({program, {}, report, 0, 0, "", ""});
 }
 
 }  // namespace
