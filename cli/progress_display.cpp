@@ -105,11 +105,7 @@ search::Onlooker ProgressDisplay::onlooker() {
     });
   };
   onlooker.warning = [this](const std::string& sentence) {
-    {
-      const std::scoped_lock lock(mutex_);
-      if (!told_.insert(sentence).second) return;
-    }
-    report_.warn("machine", sentence);
+    if (report_.is_news(sentence)) report_.warn("machine", sentence);
   };
   return onlooker;
 }

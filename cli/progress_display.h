@@ -4,7 +4,6 @@
 
 #include <condition_variable>
 #include <mutex>
-#include <set>
 #include <string>
 #include <thread>
 
@@ -27,7 +26,7 @@ class ProgressDisplay {
   void begin_task(const std::string& task, double flops = 0);
   void doing(const std::string& words);
   void show(const search::Progress& progress);
-  /// What it is told is shown here, but warnings go to the reporter, each once. Must not outlive the display.
+  /// What it is told is shown here, but warnings go to the reporter, each once a command. Must not outlive the display.
   search::Onlooker onlooker();
 
  private:
@@ -39,7 +38,6 @@ class ProgressDisplay {
   std::mutex mutex_;
   std::condition_variable changed_;
   Status status_;               // guarded by mutex_, as the others are
-  std::set<std::string> told_;  // warnings
   bool waiting_ = false;
   bool urgent_ = false;  // a line is due at once, where lines are written
   bool ended_ = false;

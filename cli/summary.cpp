@@ -3,12 +3,14 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <cmath>
 #include <nlohmann/json.hpp>
 
 #include "base/units.h"
 #include "cli/table.h"
 #include "engine/records/planned.h"
 #include "engine/records/schedule_choice.h"
+#include "search/timing/statistics.h"
 
 namespace tile_tune::cli {
 
@@ -36,12 +38,14 @@ std::vector<std::string> figures(const std::string& label, const db::ProgramRow&
           share_text(measured, measured.bandwidth_fraction)};
 }
 
-std::string standing_text(search::Standing standing) {
-  switch (standing) {
+std::string standing_text(const search::Winner& winner) {
+  switch (winner.standing) {
     case search::Standing::Default:
       return "nothing faster than the default schedule was found";
     case search::Standing::Previous:
-      return "the stored schedule is still the best";
+      return winner.measurement.ratio < 1
+                 ? "the stored schedule stays: the machine was too busy to tell whether it is faster than the default"
+                 : "the stored schedule is still the best";
     case search::Standing::New:
       break;
   }
@@ -53,38 +57,72 @@ std::string roof_text(const Measurement& measured, search::FinalsHeld finals) {
   if (measured.hurried) return "n/a (no time was left to probe it)";
   if (measured.roof_unknown) return "n/a (the machine was busy)";
   if (measured.peak_fraction <= 0) return "-";
-  return fmt::format("{} of {} (95 % interval {} to {})", base::format_percent(measured.peak_fraction),
-                     compute_bound(measured) ? "the FMA peak" : "the memory bandwidth",
-                     base::format_percent(measured.peak_fraction_lo), base::format_percent(measured.peak_fraction_hi));
+  const std::string share = fmt::format("{} of {}", base::format_percent(measured.peak_fraction),
+                                        compute_bound(measured) ? "the FMA peak" : "the memory bandwidth");
+  if (measured.peak_fraction_hi <= 0) return share + " (in too few rounds for an interval: the probes were disturbed)";
+  return fmt::format("{} (95 % interval {} to {})", share, base::format_percent(measured.peak_fraction_lo),
+                     base::format_percent(measured.peak_fraction_hi));
 }
 
 constexpr size_t kRounds = 31;  // of finals that nothing cuts short
 
+std::string interval_text(const Measurement& measured) {
+  const size_t rounds = measured.log_ratios.size();
+  if (measured.ratio_hi <= 0)
+    return fmt::format("in {}, of which no interval can be made", base::format_number(rounds, "round"));
+  const bool is_usual = rounds == 0 || rounds >= search::kFewestForInterval;  // 0: of the default, which is 1
+  return is_usual ? fmt::format("95 % interval {:.2f} to {:.2f}", measured.ratio_lo, measured.ratio_hi)
+                  : fmt::format("between {:.2f} and {:.2f}, as far as {} can tell", measured.ratio_lo,
+                                measured.ratio_hi, base::format_number(rounds, "round"));
+}
+
+/// Whether the times of the table, divided, say something else than the rounds do.
+bool is_quotient_other(const Measurement& untuned, const Measurement& tuned) {
+  constexpr double kSame = 0.05;
+  if (untuned.median_ns <= 0 || tuned.median_ns <= 0 || tuned.ratio <= 0) return false;
+  const double quotient = untuned.median_ns / tuned.median_ns;
+  const bool within = tuned.ratio_hi <= 0 || (tuned.ratio_lo <= quotient && quotient <= tuned.ratio_hi);
+  return !within || std::abs(quotient / tuned.ratio - 1) > kSame;
+}
+
 std::string speed_up_text(const search::TuneReport& report) {
   const auto& measured = report.winner->measurement;
-  const std::string text =
-      fmt::format("{:.2f}x (95 % interval {:.2f} to {:.2f}", measured.ratio, measured.ratio_lo, measured.ratio_hi);
+  std::string text = fmt::format("{:.2f}x ({}", measured.ratio, interval_text(measured));
   const size_t rounds = measured.log_ratios.size();
-  if (report.finals_held != search::FinalsHeld::Yes || rounds >= kRounds) return text + ")";
-  return text + fmt::format("; there was time for {})", base::format_number(rounds, "round"));
+  if (report.finals_held == search::FinalsHeld::Yes && rounds < kRounds)
+    text += fmt::format("; there was time for {}", base::format_number(rounds, "round"));
+  if (is_quotient_other(report.default_measurement, measured))
+    text += "; the median of ratios taken round by round, not the quotient of the times above";
+  return text + ")";
+}
+
+/// What became of the search's best, which is not what won: it was timed again.
+std::string unconfirmed_text(const search::TuneReport& report, const Measurement& again) {
+  const std::string figures = fmt::format("{:.2f}x there, {:.2f}x here ({})", report.incumbent_ratio, again.ratio,
+                                          interval_text(again));
+  if (report.winner->standing != search::Standing::Default)
+    return "another than the search's best won, which had " + figures;
+  if (again.ratio < report.incumbent_ratio) return "they did not confirm the search's best: " + figures;
+  return "the search's best is not clearly faster than the default schedule: " + figures;
 }
 
 /// Why there were none, or what they did not confirm.
 std::string finals_text(const search::TuneReport& report) {
   if (report.finals_held == search::FinalsHeld::OneFinalist)
     return "none, since only the default schedule could take part";
-  if (report.finals_held == search::FinalsHeld::NoTime)
+  if (report.finals_held == search::FinalsHeld::NoTime) {
+    const std::string why =
+        report.final_rounds > 0 ? fmt::format("broken off after {}, too few to decide: the time was short",
+                                              base::format_number(report.final_rounds, "round"))
+                                : "left out, since the time was short";
     return report.incumbent_ratio > 1
-               ? fmt::format("left out, since the time was short: the search's best had {:.2f}x in its race",
-                             report.incumbent_ratio)
-               : "left out, since the time was short";
+               ? fmt::format("{}; the search's best had {:.2f}x in its race", why, report.incumbent_ratio)
+               : why;
+  }
   if (!report.incumbent || *report.incumbent == report.winner->schedule || report.incumbent_ratio <= 1) return "";
   for (const auto& trial : report.finals)
     if (trial.schedule == *report.incumbent && trial.measurement.ratio > 0)
-      return fmt::format(
-          "they did not confirm the search's best: {:.2f}x there, {:.2f}x here (95 % interval {:.2f} to "
-          "{:.2f})",
-          report.incumbent_ratio, trial.measurement.ratio, trial.measurement.ratio_lo, trial.measurement.ratio_hi);
+      return unconfirmed_text(report, trial.measurement);
   return "";
 }
 
@@ -122,9 +160,10 @@ std::vector<std::vector<std::string>> facts(const TuneSummary& summary) {
     const auto& measured = report.winner->measurement;
     rows.push_back({"speed-up", speed_up_text(report)});
     rows.push_back({"roofline", roof_text(measured, report.finals_held)});
-    if (const auto text = standing_text(report.winner->standing); !text.empty()) rows.push_back({"winner", text});
+    if (const auto text = standing_text(*report.winner); !text.empty()) rows.push_back({"winner", text});
     if (const auto text = finals_text(report); !text.empty()) rows.push_back({"finals", text});
-    if (measured.disturbed) rows.push_back({"note", "the machine was busy while the finalists were timed"});
+    if (measured.disturbed && report.finals_held == search::FinalsHeld::Yes)
+      rows.push_back({"note", "the machine was busy while the finalists were timed"});
   } else if (report.incumbent_ratio > 0) {
     rows.push_back({"best so far", fmt::format("{:.2f}x (not confirmed by finals)", report.incumbent_ratio)});
   } else if (report.stop_reason == search::StopReason::Time) {
@@ -170,8 +209,9 @@ nlohmann::json history_json(const std::vector<search::TuneReport::Point>& histor
 
 nlohmann::json to_json(const db::ProgramRow& program, const Measurement& measured) {
   const double time = measured.median_ns;
-  nlohmann::json interval;
-  if (measured.peak_fraction > 0) interval = {measured.peak_fraction_lo, measured.peak_fraction_hi};
+  nlohmann::json interval, ratio_interval;
+  if (measured.ratio_hi > 0) ratio_interval = {measured.ratio_lo, measured.ratio_hi};
+  if (measured.peak_fraction_hi > 0) interval = {measured.peak_fraction_lo, measured.peak_fraction_hi};
   return {{"median_ns", time},
           {"gflops", time > 0 ? program.flops / time : 0},
           {"gbytes_per_second", time > 0 ? program.bytes / time : 0},
@@ -180,7 +220,7 @@ nlohmann::json to_json(const db::ProgramRow& program, const Measurement& measure
           {"fraction_of_roofline", known(measured.peak_fraction)},
           {"fraction_of_roofline_interval", interval},
           {"ratio", measured.ratio},
-          {"ratio_interval", {measured.ratio_lo, measured.ratio_hi}},
+          {"ratio_interval", ratio_interval},
           {"verify_error", measured.verify_error},
           {"roofline_unknown", measured.roof_unknown},
           {"disturbed", measured.disturbed}};

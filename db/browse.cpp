@@ -3,6 +3,7 @@
 
 #include "base/sha256.h"
 #include "db/state.h"
+#include "db/too_long.h"
 
 namespace tile_tune::db {
 namespace {
@@ -106,55 +107,61 @@ bool is_called(const ProgramRow& program, const std::string& name) {
 }  // namespace
 
 Result<std::vector<StoredTrial>> Database::finals(const ProgramRow& program, const TargetRow& target) {
-  static const std::string sql = fmt::format(
-      "SELECT {} FROM program p CROSS JOIN session s ON s.program = p.id CROSS JOIN trial t ON t.session = s.id {} "
-      "WHERE p.workload = ?1 AND s.target = ?2 AND t.origin = 'final' ORDER BY s.created, s.id, t.sequence",
-      kTrialColumns, kTrialJoins);
-  Statement select(state_->db.get(), sql);
-  select.bind(Id{workload_id(program)}, Id{target_id(target)});
-  std::vector<StoredTrial> trials;
-  while (true) {
-    TILE_TUNE_TRY(more, select.step());
-    if (!more) return trials;
-    Cursor cursor(select);
-    if (auto trial = read_trial(cursor, state_->damaged)) trials.push_back(*std::move(trial));
-  }
+  return without_too_long(state_->db.get(), state_->damaged, [&]() -> Result<std::vector<StoredTrial>> {
+    static const std::string sql = fmt::format(
+        "SELECT {} FROM program p CROSS JOIN session s ON s.program = p.id CROSS JOIN trial t ON t.session = s.id {} "
+        "WHERE p.workload = ?1 AND s.target = ?2 AND t.origin = 'final' ORDER BY s.created, s.id, t.sequence",
+        kTrialColumns, kTrialJoins);
+    Statement select(state_->db.get(), sql);
+    select.bind(Id{workload_id(program)}, Id{target_id(target)});
+    std::vector<StoredTrial> trials;
+    while (true) {
+      TILE_TUNE_TRY(more, select.step());
+      if (!more) return trials;
+      Cursor cursor(select);
+      if (auto trial = read_trial(cursor, state_->damaged)) trials.push_back(*std::move(trial));
+    }
+  });
 }
 
 Result<std::vector<ListRow>> Database::list() {
-  TILE_TUNE_TRY(snapshot, Transaction::begin(state_->db.get(), Transaction::Kind::Read));
-  TILE_TUNE_TRY(all, entries(state_->db.get(), state_->damaged));
-  std::vector<ListRow> rows;
-  for (Entry& entry : all) rows.push_back(std::move(entry.row));
-  return rows;
+  return without_too_long(state_->db.get(), state_->damaged, [&]() -> Result<std::vector<ListRow>> {
+    TILE_TUNE_TRY(snapshot, Transaction::begin(state_->db.get(), Transaction::Kind::Read));
+    TILE_TUNE_TRY(all, entries(state_->db.get(), state_->damaged));
+    std::vector<ListRow> rows;
+    for (Entry& entry : all) rows.push_back(std::move(entry.row));
+    return rows;
+  });
 }
 
 Result<std::vector<ShowRow>> Database::show(const std::string& name_or_id) {
-  sqlite3* db = state_->db.get();
-  TILE_TUNE_TRY(snapshot, Transaction::begin(db, Transaction::Kind::Read));
-  TILE_TUNE_TRY(all, entries(db, state_->damaged));
-  std::vector<ShowRow> rows;
-  for (Entry& entry : all) {
-    const bool by_id = name_or_id.size() >= kFewestDigits && entry.row.id.starts_with(name_or_id);
-    if (!by_id && !is_called(entry.row.program, name_or_id)) continue;
-    ShowRow row;
-    TILE_TUNE_TRY(sessions, sessions_of(db, entry, state_->damaged));
-    TILE_TUNE_TRY(outcomes, outcomes_of(db, entry));
-    TILE_TUNE_TRY(finals, last_finals(db, sessions, state_->damaged));
-    for (SessionRow& session : sessions) {
-      if (session.state == "running" && !state_->at_work(session.id)) session.state = "aborted";
+  return without_too_long(state_->db.get(), state_->damaged, [&]() -> Result<std::vector<ShowRow>> {
+    sqlite3* db = state_->db.get();
+    TILE_TUNE_TRY(snapshot, Transaction::begin(db, Transaction::Kind::Read));
+    TILE_TUNE_TRY(all, entries(db, state_->damaged));
+    std::vector<ShowRow> rows;
+    for (Entry& entry : all) {
+      const bool by_id = name_or_id.size() >= kFewestDigits && entry.row.id.starts_with(name_or_id);
+      if (!by_id && !is_called(entry.row.program, name_or_id)) continue;
+      ShowRow row;
+      TILE_TUNE_TRY(sessions, sessions_of(db, entry, state_->damaged));
+      TILE_TUNE_TRY(outcomes, outcomes_of(db, entry));
+      TILE_TUNE_TRY(finals, last_finals(db, sessions, state_->damaged));
+      for (SessionRow& session : sessions) {
+        if (session.state == "running" && !state_->at_work(session.id)) session.state = "aborted";
+      }
+      row.summary = std::move(entry.row);
+      row.sessions = std::move(sessions);
+      row.outcomes = std::move(outcomes);
+      row.finals = std::move(finals);
+      rows.push_back(std::move(row));
     }
-    row.summary = std::move(entry.row);
-    row.sessions = std::move(sessions);
-    row.outcomes = std::move(outcomes);
-    row.finals = std::move(finals);
-    rows.push_back(std::move(row));
-  }
-  if (rows.empty()) {
-    return failure("no-such-record", fmt::format("nothing in the tuning database is called {}", name_or_id),
-                   "`tile-tune db list` prints names and ids");
-  }
-  return rows;
+    if (rows.empty()) {
+      return failure("no-such-record", fmt::format("nothing in the tuning database is called {}", name_or_id),
+                     "`tile-tune db list` prints names and ids");
+    }
+    return rows;
+  });
 }
 
 Result<Counts> Database::counts() {

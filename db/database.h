@@ -7,8 +7,8 @@
 // damaged_records(). Nothing read from a file is executed or used as a path.
 //
 // Errors are of class Failure. Codes: no-database, not-a-database, database-newer, database-older,
-// database-corrupt, foreign-schema, database-read-only, database-busy, cannot-open-database, disk-full, database-error;
-// session-in-use, no-such-session, bad-record, no-such-record.
+// database-corrupt, foreign-schema, database-read-only, database-busy, cannot-open-database, disk-full, value-too-long,
+// database-error; session-in-use, no-such-session, bad-record, no-such-record.
 //
 // Objects are thread-compatible (one thread at a time) and must not be carried through a fork.
 #pragma once

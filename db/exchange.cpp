@@ -11,6 +11,7 @@
 #include "db/insert.h"
 #include "db/sense.h"
 #include "db/state.h"
+#include "db/too_long.h"
 #include "frontend/ir/json.h"
 
 namespace tile_tune::db {
@@ -176,7 +177,9 @@ Result<Complaint> Intake::add(const std::string& digest, const SessionRecord& se
   // Done stays done: the other copy was taken before, or never went on.
   if (row.state == "done")
     TILE_TUNE_CHECK(
-        Statement(db_, "UPDATE session SET state = 'done' WHERE id = ?1 AND state = 'aborted'").bind(Id{row.id}).run());
+        Statement(db_, "UPDATE main.session SET state = 'done' WHERE id = ?1 AND state = 'aborted'")
+            .bind(Id{row.id})
+            .run());
   return Complaint();
 }
 
@@ -218,7 +221,7 @@ Result<Complaint> Intake::add(const std::string& digest, const WinnerRow& winner
   TILE_TUNE_TRY(added, insert_winner(db_, winner));
   if (!added) {
     // Copies that say different times: the later one, whichever comes first.
-    Statement update(db_, "UPDATE winner SET accepted = ?2, digest = ?3 WHERE trial = ?1 AND accepted < ?2");
+    Statement update(db_, "UPDATE main.winner SET accepted = ?2, digest = ?3 WHERE trial = ?1 AND accepted < ?2");
     TILE_TUNE_CHECK(update.bind(Id{winner.trial}, winner.accepted_ms, Id{digest}).run());
   }
   return count(added);
@@ -235,6 +238,7 @@ const char* kind_name(size_t index) {
 Result<void> Database::each_record(const RecordVisitor& visitor) {
   sqlite3* db = state_->db.get();
   Damaged& damaged = state_->damaged;
+  TILE_TUNE_CHECK(leave_out_too_long(db, damaged));
   TILE_TUNE_TRY(snapshot, Transaction::begin(db, Transaction::Kind::Read));
   TILE_TUNE_CHECK(each_row(db, fmt::format("SELECT {} FROM program p ORDER BY p.id", kProgramColumns),
                            [&](Cursor& cursor) -> Result<void> {
@@ -265,6 +269,7 @@ Result<void> Database::each_record(const RecordVisitor& visitor) {
 Result<Absorbed> Database::absorb(const RecordSource& source) {
   sqlite3* db = state_->db.get();
   if (is_read_only(db)) return tl::unexpected(sqlite_diagnostic(db, SQLITE_READONLY));
+  TILE_TUNE_CHECK(leave_out_too_long(db, state_->damaged));
   Absorbed result;
   Intake intake(db, state_->damaged, result);
   std::vector<Record> chunk;

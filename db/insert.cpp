@@ -14,11 +14,11 @@ namespace {
 /// Puts a row into its table; says whether it is new there. A row with its id that `is_intact` does not know gives way.
 template <typename IsIntact, typename... Values>
 Result<bool> put(sqlite3* db, const std::string& row, const IsIntact& is_intact, const Values&... values) {
-  TILE_TUNE_CHECK(Statement(db, "INSERT INTO " + row + " ON CONFLICT DO NOTHING").bind(values...).run());
+  TILE_TUNE_CHECK(Statement(db, "INSERT INTO main." + row + " ON CONFLICT DO NOTHING").bind(values...).run());
   if (sqlite3_changes(db) == 1) return true;
   TILE_TUNE_TRY(intact, is_intact());
   if (intact) return false;
-  TILE_TUNE_CHECK(Statement(db, "INSERT OR REPLACE INTO " + row).bind(values...).run());
+  TILE_TUNE_CHECK(Statement(db, "INSERT OR REPLACE INTO main." + row).bind(values...).run());
   return true;
 }
 
@@ -27,10 +27,12 @@ template <typename Read>
 auto reads(sqlite3* db, std::string_view columns, std::string_view from, const std::string& id, const Read& read) {
   return [=]() -> Result<bool> {
     Statement select(db, fmt::format("SELECT {} FROM {} = ?1", columns, from));
-    TILE_TUNE_TRY(found, select.bind(Id{id}).step());
+    const auto found = select.bind(Id{id}).step();
+    if (!found && found.error().code == kTooLong) return false;
+    if (!found) return tl::unexpected(found.error());
     Damaged damaged;
     Cursor cursor(select);
-    return found && read(cursor, damaged);
+    return *found && read(cursor, damaged);
   };
 }
 

@@ -4,6 +4,7 @@
 #include "db/insert.h"
 #include "db/sense.h"
 #include "db/state.h"
+#include "db/too_long.h"
 
 namespace tile_tune::db {
 namespace {
@@ -106,174 +107,192 @@ Result<std::optional<BestRow>> find_best(sqlite3* db, const std::string& workloa
 
 Result<std::optional<BestRow>> Database::best(const ProgramRow& program, const TargetRow& target, const ToolRow& tool,
                                               const Acceptable& acceptable) {
-  sqlite3* db = state_->db.get();
-  TILE_TUNE_TRY(snapshot, Transaction::begin(db, Transaction::Kind::Read));
-  const auto by_this_file = [&](const BestRow& best) { return unrefuted(db, best, target, tool, state_->damaged); };
-  return find_best(db, workload_id(program), target, tool_id(tool), state_->damaged,
-                   acceptable ? acceptable : by_this_file);
+  return without_too_long(state_->db.get(), state_->damaged, [&]() -> Result<std::optional<BestRow>> {
+    sqlite3* db = state_->db.get();
+    TILE_TUNE_TRY(snapshot, Transaction::begin(db, Transaction::Kind::Read));
+    const auto by_this_file = [&](const BestRow& best) { return unrefuted(db, best, target, tool, state_->damaged); };
+    return find_best(db, workload_id(program), target, tool_id(tool), state_->damaged,
+                     acceptable ? acceptable : by_this_file);
+  });
 }
 
 Result<std::optional<StoredTrial>> Database::verdict(const ProgramRow& program, const TargetRow& target,
                                                      const ToolRow& tool, const std::string& schedule_id) {
-  return find_verdict(state_->db.get(), program, target, tool, schedule_id, state_->damaged);
+  return without_too_long(state_->db.get(), state_->damaged, [&]() -> Result<std::optional<StoredTrial>> {
+    return find_verdict(state_->db.get(), program, target, tool, schedule_id, state_->damaged);
+  });
 }
 
 Result<std::vector<BestRow>> Database::relatives(const ProgramRow& program, const TargetRow& target,
                                                  const ToolRow& tool) {
-  sqlite3* db = state_->db.get();
-  TILE_TUNE_TRY(snapshot, Transaction::begin(db, Transaction::Kind::Read));
-  Statement select(db,
-                   "SELECT DISTINCT p.workload FROM program p WHERE p.family_hash = ?1 AND p.layout = ?2 "
-                   "AND p.workload <> ?3 ORDER BY p.workload");
-  select.bind(program.family_hash, program.layout, Id{workload_id(program)});
-  std::vector<BestRow> rows;
-  while (true) {
-    TILE_TUNE_TRY(more, select.step());
-    if (!more) return rows;
-    TILE_TUNE_TRY(best, find_best(db, select.hex(0), target, tool_id(tool), state_->damaged, [&](const BestRow& row) {
-                    return unrefuted(db, row, target, tool, state_->damaged);
-                  }));
-    if (best) rows.push_back(*std::move(best));
-  }
+  return without_too_long(state_->db.get(), state_->damaged, [&]() -> Result<std::vector<BestRow>> {
+    sqlite3* db = state_->db.get();
+    TILE_TUNE_TRY(snapshot, Transaction::begin(db, Transaction::Kind::Read));
+    Statement select(db,
+                     "SELECT DISTINCT p.workload FROM program p WHERE p.family_hash = ?1 AND p.layout = ?2 "
+                     "AND p.workload <> ?3 ORDER BY p.workload");
+    select.bind(program.family_hash, program.layout, Id{workload_id(program)});
+    std::vector<BestRow> rows;
+    while (true) {
+      TILE_TUNE_TRY(more, select.step());
+      if (!more) return rows;
+      TILE_TUNE_TRY(best, find_best(db, select.hex(0), target, tool_id(tool), state_->damaged, [&](const BestRow& row) {
+                      return unrefuted(db, row, target, tool, state_->damaged);
+                    }));
+      if (best) rows.push_back(*std::move(best));
+    }
+  });
 }
 
 Result<std::vector<ProgramRow>> Database::families() {
-  // SQLite takes the plain columns of a group from the row that has the minimum.
-  static const std::string sql = fmt::format(
-      "SELECT {}, min(p.id) FROM program p WHERE p.workload IN (SELECT workload FROM winner) "
-      "GROUP BY p.family_hash, p.layout ORDER BY p.family_hash, p.layout",
-      kProgramColumns);
-  Statement select(state_->db.get(), sql);
-  std::vector<ProgramRow> rows;
-  while (true) {
-    TILE_TUNE_TRY(more, select.step());
-    if (!more) return rows;
-    Cursor cursor(select);
-    if (auto program = read_program(cursor, state_->damaged)) rows.push_back(*std::move(program));
-  }
+  return without_too_long(state_->db.get(), state_->damaged, [&]() -> Result<std::vector<ProgramRow>> {
+    // SQLite takes the plain columns of a group from the row that has the minimum.
+    static const std::string sql = fmt::format(
+        "SELECT {}, min(p.id) FROM program p WHERE p.workload IN (SELECT workload FROM winner) "
+        "GROUP BY p.family_hash, p.layout ORDER BY p.family_hash, p.layout",
+        kProgramColumns);
+    Statement select(state_->db.get(), sql);
+    std::vector<ProgramRow> rows;
+    while (true) {
+      TILE_TUNE_TRY(more, select.step());
+      if (!more) return rows;
+      Cursor cursor(select);
+      if (auto program = read_program(cursor, state_->damaged)) rows.push_back(*std::move(program));
+    }
+  });
 }
 
 Result<std::vector<StoredTrial>> Database::trials_of(const ProgramRow& program, const TargetRow& target,
                                                      const ToolRow& tool, const std::string& session) {
-  static const std::string sql = fmt::format(
-      "SELECT {} FROM program p CROSS JOIN session s ON s.program = p.id CROSS JOIN trial t ON t.session = "
-      "s.id {} WHERE p.workload = ?1 AND s.target = ?2 AND s.tool = ?3 AND (?4 = x'' OR s.id = ?4) "
-      "ORDER BY s.created, s.id, t.sequence",
-      kTrialColumns, kTrialJoins);
-  Statement select(state_->db.get(), sql);
-  select.bind(Id{workload_id(program)}, Id{target_id(target)}, Id{tool_id(tool)}, Id{session});
-  std::vector<StoredTrial> trials;
-  while (true) {
-    TILE_TUNE_TRY(more, select.step());
-    if (!more) return trials;
-    Cursor cursor(select);
-    if (auto trial = read_trial(cursor, state_->damaged)) trials.push_back(*std::move(trial));
-  }
+  return without_too_long(state_->db.get(), state_->damaged, [&]() -> Result<std::vector<StoredTrial>> {
+    static const std::string sql = fmt::format(
+        "SELECT {} FROM program p CROSS JOIN session s ON s.program = p.id CROSS JOIN trial t ON t.session = "
+        "s.id {} WHERE p.workload = ?1 AND s.target = ?2 AND s.tool = ?3 AND (?4 = x'' OR s.id = ?4) "
+        "ORDER BY s.created, s.id, t.sequence",
+        kTrialColumns, kTrialJoins);
+    Statement select(state_->db.get(), sql);
+    select.bind(Id{workload_id(program)}, Id{target_id(target)}, Id{tool_id(tool)}, Id{session});
+    std::vector<StoredTrial> trials;
+    while (true) {
+      TILE_TUNE_TRY(more, select.step());
+      if (!more) return trials;
+      Cursor cursor(select);
+      if (auto trial = read_trial(cursor, state_->damaged)) trials.push_back(*std::move(trial));
+    }
+  });
 }
 
 Result<std::vector<RecordedRow>> Database::recorded(const std::string& family_hash) {
-  // SQLite takes the plain columns of a group from the row that has the maximum: the latest session.
-  static const std::string sql = fmt::format(
-      "SELECT {}, {}, {}, max(s.created), sum((SELECT count(*) FROM trial t WHERE t.session = s.id)) "
-      "FROM program p CROSS JOIN session s ON s.program = p.id JOIN target g ON g.id = s.target "
-      "JOIN tool l ON l.id = s.tool "
-      "WHERE (?1 = '' OR p.family_hash = ?1) AND EXISTS (SELECT 1 FROM trial t WHERE t.session = s.id) "
-      "GROUP BY p.workload, s.target, s.tool ORDER BY max(s.created) DESC, p.workload, s.target, s.tool",
-      kProgramColumns, kTargetColumns, kToolColumns);
-  Statement select(state_->db.get(), sql);
-  select.bind(family_hash);
-  std::vector<RecordedRow> rows;
-  while (true) {
-    TILE_TUNE_TRY(more, select.step());
-    if (!more) return rows;
-    Cursor cursor(select);
-    auto program = read_program(cursor, state_->damaged);
-    auto target = read_target(cursor, state_->damaged);
-    auto tool = read_tool(cursor, state_->damaged);
-    if (!program || !target || !tool) continue;
-    cursor.integer();  // when
-    rows.push_back({*std::move(program), *std::move(target), *std::move(tool), cursor.small()});
-  }
+  return without_too_long(state_->db.get(), state_->damaged, [&]() -> Result<std::vector<RecordedRow>> {
+    // SQLite takes the plain columns of a group from the row that has the maximum: the latest session.
+    static const std::string sql = fmt::format(
+        "SELECT {}, {}, {}, max(s.created), sum((SELECT count(*) FROM trial t WHERE t.session = s.id)) "
+        "FROM program p CROSS JOIN session s ON s.program = p.id JOIN target g ON g.id = s.target "
+        "JOIN tool l ON l.id = s.tool "
+        "WHERE (?1 = '' OR p.family_hash = ?1) AND EXISTS (SELECT 1 FROM trial t WHERE t.session = s.id) "
+        "GROUP BY p.workload, s.target, s.tool ORDER BY max(s.created) DESC, p.workload, s.target, s.tool",
+        kProgramColumns, kTargetColumns, kToolColumns);
+    Statement select(state_->db.get(), sql);
+    select.bind(family_hash);
+    std::vector<RecordedRow> rows;
+    while (true) {
+      TILE_TUNE_TRY(more, select.step());
+      if (!more) return rows;
+      Cursor cursor(select);
+      auto program = read_program(cursor, state_->damaged);
+      auto target = read_target(cursor, state_->damaged);
+      auto tool = read_tool(cursor, state_->damaged);
+      if (!program || !target || !tool) continue;
+      cursor.integer();  // when
+      rows.push_back({*std::move(program), *std::move(target), *std::move(tool), cursor.small()});
+    }
+  });
 }
 
 Result<std::vector<FaultRow>> Database::faults(const std::string& name) {
-  static const std::string sql = fmt::format(
-      "SELECT {}, {}, {}, {}, s.seed FROM trial t JOIN session s ON s.id = t.session JOIN program p ON p.id = "
-      "s.program "
-      "JOIN target g ON g.id = s.target JOIN tool l ON l.id = s.tool {} "
-      "WHERE t.outcome NOT IN ('ok', 'slow', 'duplicate') AND (?1 = '' OR p.name = ?1) "
-      "ORDER BY t.created DESC, t.id",
-      kTrialColumns, kProgramColumns, kTargetColumns, kToolColumns, kTrialJoins);
-  Statement select(state_->db.get(), sql);
-  select.bind(name);
-  std::vector<FaultRow> rows;
-  while (true) {
-    TILE_TUNE_TRY(more, select.step());
-    if (!more) return rows;
-    Cursor cursor(select);
-    auto trial = read_trial(cursor, state_->damaged);
-    auto program = read_program(cursor, state_->damaged);
-    auto target = read_target(cursor, state_->damaged);
-    auto tool = read_tool(cursor, state_->damaged);
-    const auto seed = static_cast<uint64_t>(cursor.integer());
-    if (!trial || !program || !target || !tool) continue;
-    rows.push_back({*std::move(program), *std::move(target), *std::move(tool), seed, *std::move(trial)});
-  }
+  return without_too_long(state_->db.get(), state_->damaged, [&]() -> Result<std::vector<FaultRow>> {
+    static const std::string sql = fmt::format(
+        "SELECT {}, {}, {}, {}, s.seed FROM trial t JOIN session s ON s.id = t.session JOIN program p ON p.id = "
+        "s.program "
+        "JOIN target g ON g.id = s.target JOIN tool l ON l.id = s.tool {} "
+        "WHERE t.outcome NOT IN ('ok', 'slow', 'duplicate') AND (?1 = '' OR p.name = ?1) "
+        "ORDER BY t.created DESC, t.id",
+        kTrialColumns, kProgramColumns, kTargetColumns, kToolColumns, kTrialJoins);
+    Statement select(state_->db.get(), sql);
+    select.bind(name);
+    std::vector<FaultRow> rows;
+    while (true) {
+      TILE_TUNE_TRY(more, select.step());
+      if (!more) return rows;
+      Cursor cursor(select);
+      auto trial = read_trial(cursor, state_->damaged);
+      auto program = read_program(cursor, state_->damaged);
+      auto target = read_target(cursor, state_->damaged);
+      auto tool = read_tool(cursor, state_->damaged);
+      const auto seed = static_cast<uint64_t>(cursor.integer());
+      if (!trial || !program || !target || !tool) continue;
+      rows.push_back({*std::move(program), *std::move(target), *std::move(tool), seed, *std::move(trial)});
+    }
+  });
 }
 
 Result<std::optional<UnfinishedSession>> Database::unfinished_session(const ProgramRow& program,
                                                                       const TargetRow& target, const ToolRow& tool) {
-  sqlite3* db = state_->db.get();
-  TILE_TUNE_TRY(snapshot, Transaction::begin(db, Transaction::Kind::Read));
-  static const std::string sql = fmt::format(
-      "SELECT {} FROM program p CROSS JOIN session s ON s.program = p.id WHERE p.workload = ?1 AND "
-      "s.target = ?2 AND s.tool = ?3 AND s.state <> 'done' AND s.strategy NOT IN (?4, ?5) "
-      // One that was stopped before its first trial has nothing to go on with.
-      "ORDER BY EXISTS (SELECT 1 FROM trial t WHERE t.session = s.id) DESC, s.created DESC, s.id DESC",
-      kSessionColumns);
-  Statement select(db, sql);
-  select.bind(Id{workload_id(program)}, Id{target_id(target)}, Id{tool_id(tool)}, std::string(kVerifyStrategy),
-              std::string(kFamilyStrategy));
-  while (true) {
-    TILE_TUNE_TRY(more, select.step());
-    if (!more) return std::nullopt;
-    Cursor cursor(select);
-    auto stored = read_session(cursor, state_->damaged);
-    if (!stored || state_->at_work(stored->row.id)) continue;
-    stored->row.state = "aborted";
-    Statement totals(db,
-                     "SELECT count(*), coalesce(max(sequence) + 1, 0), coalesce(max(elapsed_s), 0.0) FROM trial "
-                     "WHERE session = ?1");
-    TILE_TUNE_CHECK(totals.bind(Id{stored->row.id}).step());
-    Cursor total(totals);
-    UnfinishedSession unfinished{std::move(stored->row)};
-    unfinished.trials = total.small();
-    unfinished.next_sequence = total.small();
-    unfinished.elapsed_s = total.real();
-    return unfinished;
-  }
+  return without_too_long(state_->db.get(), state_->damaged, [&]() -> Result<std::optional<UnfinishedSession>> {
+    sqlite3* db = state_->db.get();
+    TILE_TUNE_TRY(snapshot, Transaction::begin(db, Transaction::Kind::Read));
+    static const std::string sql = fmt::format(
+        "SELECT {} FROM program p CROSS JOIN session s ON s.program = p.id WHERE p.workload = ?1 AND "
+        "s.target = ?2 AND s.tool = ?3 AND s.state <> 'done' AND s.strategy NOT IN (?4, ?5) "
+        // One that was stopped before its first trial has nothing to go on with.
+        "ORDER BY EXISTS (SELECT 1 FROM trial t WHERE t.session = s.id) DESC, s.created DESC, s.id DESC",
+        kSessionColumns);
+    Statement select(db, sql);
+    select.bind(Id{workload_id(program)}, Id{target_id(target)}, Id{tool_id(tool)}, std::string(kVerifyStrategy),
+                std::string(kFamilyStrategy));
+    while (true) {
+      TILE_TUNE_TRY(more, select.step());
+      if (!more) return std::nullopt;
+      Cursor cursor(select);
+      auto stored = read_session(cursor, state_->damaged);
+      if (!stored || state_->at_work(stored->row.id)) continue;
+      stored->row.state = "aborted";
+      Statement totals(db,
+                       "SELECT count(*), coalesce(max(sequence) + 1, 0), coalesce(max(elapsed_s), 0.0) FROM trial "
+                       "WHERE session = ?1");
+      TILE_TUNE_CHECK(totals.bind(Id{stored->row.id}).step());
+      Cursor total(totals);
+      UnfinishedSession unfinished{std::move(stored->row)};
+      unfinished.trials = total.small();
+      unfinished.next_sequence = total.small();
+      unfinished.elapsed_s = total.real();
+      return unfinished;
+    }
+  });
 }
 
 Result<std::vector<DoneSession>> Database::done_sessions(const std::string& strategy, const std::string& workload) {
-  static const std::string sql = fmt::format(
-      "SELECT {}, {}, {}, {} FROM session s JOIN program p ON p.id = s.program JOIN target g ON g.id = s.target "
-      "JOIN tool l ON l.id = s.tool WHERE s.strategy = ?1 AND s.state = 'done' AND (?2 = x'' OR p.workload = ?2) "
-      "ORDER BY s.created DESC, s.id DESC",
-      kSessionColumns, kProgramColumns, kTargetColumns, kToolColumns);
-  Statement select(state_->db.get(), sql);
-  select.bind(strategy, Id{workload});
-  std::vector<DoneSession> sessions;
-  while (true) {
-    TILE_TUNE_TRY(more, select.step());
-    if (!more) return sessions;
-    Cursor cursor(select);
-    auto stored = read_session(cursor, state_->damaged);
-    auto program = read_program(cursor, state_->damaged);
-    auto target = read_target(cursor, state_->damaged);
-    auto tool = read_tool(cursor, state_->damaged);
-    if (!stored || !program || !target || !tool) continue;
-    sessions.push_back({std::move(stored->row), *std::move(program), *std::move(target), *std::move(tool)});
-  }
+  return without_too_long(state_->db.get(), state_->damaged, [&]() -> Result<std::vector<DoneSession>> {
+    static const std::string sql = fmt::format(
+        "SELECT {}, {}, {}, {} FROM session s JOIN program p ON p.id = s.program JOIN target g ON g.id = s.target "
+        "JOIN tool l ON l.id = s.tool WHERE s.strategy = ?1 AND s.state = 'done' AND (?2 = x'' OR p.workload = ?2) "
+        "ORDER BY s.created DESC, s.id DESC",
+        kSessionColumns, kProgramColumns, kTargetColumns, kToolColumns);
+    Statement select(state_->db.get(), sql);
+    select.bind(strategy, Id{workload});
+    std::vector<DoneSession> sessions;
+    while (true) {
+      TILE_TUNE_TRY(more, select.step());
+      if (!more) return sessions;
+      Cursor cursor(select);
+      auto stored = read_session(cursor, state_->damaged);
+      auto program = read_program(cursor, state_->damaged);
+      auto target = read_target(cursor, state_->damaged);
+      auto tool = read_tool(cursor, state_->damaged);
+      if (!stored || !program || !target || !tool) continue;
+      sessions.push_back({std::move(stored->row), *std::move(program), *std::move(target), *std::move(tool)});
+    }
+  });
 }
 
 }  // namespace tile_tune::db

@@ -27,7 +27,7 @@ Result<std::vector<std::string>> sessions_over(sqlite3* db, int64_t older_than_m
 Result<int> thin(sqlite3* db, const std::string& session, const PruneRules& rules) {
   // A trial's id is a hash: its first byte picks the same even sample in every copy.
   Statement thinned(db,
-                    "DELETE FROM trial WHERE id IN (SELECT t.id FROM trial t LEFT JOIN winner w ON w.trial = t.id "
+                    "DELETE FROM main.trial WHERE id IN (SELECT t.id FROM trial t LEFT JOIN winner w ON w.trial = t.id "
                     "WHERE t.session = ?1 AND w.trial IS NULL AND t.origin NOT IN ('final', 'default') "
                     "AND t.outcome IN ('ok', 'slow', 'duplicate') "
                     // Who takes the session up again counts on from its last, and has taken it up by now perhaps.
@@ -60,7 +60,9 @@ Result<Pruned> Database::prune(const PruneRules& rules) {
   {
     TILE_TUNE_TRY(transaction, Transaction::begin(db, Transaction::Kind::Write));
     TILE_TUNE_CHECK(
-        Statement(db, "DELETE FROM schedule WHERE NOT EXISTS (SELECT 1 FROM trial t WHERE t.schedule = schedule.id)")
+        Statement(db,
+                  "DELETE FROM main.schedule AS c WHERE NOT EXISTS "
+                  "(SELECT 1 FROM main.trial t WHERE t.schedule = c.id)")
             .run());
     pruned.schedules = sqlite3_changes(db);
     TILE_TUNE_CHECK(transaction.commit());

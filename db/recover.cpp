@@ -17,7 +17,9 @@ constexpr int64_t kMostRows = 100'000;
 constexpr int64_t kSmallestRow = 64;  // bytes: an id and a digest
 
 /// A row that cannot be read, not a reason to stop.
-bool is_damage(const Diagnostic& error) { return error.code == "database-corrupt" || error.code == "database-error"; }
+bool is_damage(const Diagnostic& error) {
+  return error.code == "database-corrupt" || error.code == "database-error" || error.code == kTooLong;
+}
 
 /// How many rows a table has by the index of its names. Nothing where that cannot be read to its end.
 std::optional<size_t> count_named(sqlite3* db, const std::string& table) {

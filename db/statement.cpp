@@ -76,6 +76,9 @@ Diagnostic sqlite_diagnostic(sqlite3* db, int result_code) {
     case SQLITE_CORRUPT:
       return make("database-corrupt", fmt::format("the tuning database {} is damaged", path),
                   fmt::format("save what is left with: tile-tune db recover {} recovered.db", in_quotes(path)));
+    case SQLITE_TOOBIG:
+      return make(kTooLong, fmt::format("the tuning database {} holds a value that is too long to be read", path),
+                  fmt::format("save the rest with: tile-tune db recover {} recovered.db", in_quotes(path)));
     case SQLITE_BUSY:
     case SQLITE_LOCKED:
       return make("database-busy", fmt::format("another process keeps the tuning database {} locked", path));

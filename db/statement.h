@@ -20,6 +20,9 @@ namespace tile_tune::db {
 /// The last error of a connection in the user's words, with the file's path (database.h lists the codes).
 Diagnostic sqlite_diagnostic(sqlite3* db, int result_code);
 
+/// The code of what a value says that is longer than SQLite may hand out here.
+inline constexpr const char* kTooLong = "value-too-long";
+
 /// A path as one word of a shell's command, for notes.
 std::string in_quotes(const std::string& path);
 

@@ -44,6 +44,10 @@ search::Measurement unfit() {
   return measurement;
 }
 
+bool is_same_code(const search::Measurement& one, const search::Measurement& other) {
+  return !one.code_hash.empty() && one.code_hash == other.code_hash;
+}
+
 /// The measurements of the finalists as trials. What is the same code as the default is as fast as it.
 std::vector<db::TrialRow> rows_of(const Finalists& finalists, const std::vector<search::Measurement>& measured,
                                   size_t chosen) {
@@ -120,7 +124,8 @@ Result<std::vector<Rechecked>> recheck(const ir::Program& program, const std::ve
   std::vector<Rechecked> results;
   for (size_t i = 0; i < records.size(); ++i) {
     const size_t place = finalists.places[i];
-    results.push_back({records[i], place > 0 ? measured[place] : unfit(), place > 0 && place == winner});
+    results.push_back({records[i], place > 0 ? measured[place] : unfit(), place > 0 && place == winner,
+                       place > 0 && is_same_code(measured[place], measured[0])});
   }
   if (database == nullptr) return results;
   // A record of this tool and target that stands needs no second one: it is what it says.

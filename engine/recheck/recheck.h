@@ -21,7 +21,8 @@ void warn_of_unstored(const Diagnostic& why, const Reporter& report);
 struct Rechecked {
   db::BestRow record;
   search::Measurement measurement;
-  bool stands = false;  // it is what run and build take from now on
+  bool stands = false;      // it is what run and build take from now on
+  bool is_default = false;  // the default schedule, or the same code: as fast as itself
 };
 
 /// Stored schedules of a program that were chosen for this instruction set and number of threads, three at most: the

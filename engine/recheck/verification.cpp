@@ -60,6 +60,10 @@ std::string verdict_of(const Rechecked& one) {
   return measured.ratio_hi < 1 ? "slower than the default" : "beaten by another";
 }
 
+std::string reason_of(const Rechecked& one) {
+  return one.is_default && one.measurement.reason.empty() ? "it is the default schedule" : one.measurement.reason;
+}
+
 Result<std::vector<Rechecked>> recheck_what_fits(const ir::Program& program, const std::vector<db::BestRow>& rivals,
                                                  const codegen::Target& target, db::Database* database,
                                                  const Session& session, const std::atomic<bool>& stop) {
@@ -87,7 +91,7 @@ Result<void> check_program(const db::ProgramRow& row, VerifiedStack& stack, cons
     return {};
   }
   for (const auto& one : *checked) {
-    findings.lines.push_back({row, rung_of(one.record), verdict_of(one), one.measurement.reason, one.measurement});
+    findings.lines.push_back({row, rung_of(one.record), verdict_of(one), reason_of(one), one.measurement});
     const auto outcome = one.measurement.outcome;
     findings.wrong |= outcome == search::Outcome::Wrong;
     findings.broken |= outcome != search::Outcome::Ok && outcome != search::Outcome::Duplicate;

@@ -6,7 +6,7 @@
 
 namespace tile_tune::engine {
 
-/// Tells of the first wait, and of warnings, each once; nothing of what is done. `report` must outlive it.
+/// Tells of the first wait, and of warnings, each once a command; nothing of what is done. `report` must outlive it.
 search::Onlooker plain_onlooker(const Reporter& report);
 
 }  // namespace tile_tune::engine

@@ -32,6 +32,11 @@ void Reporter::notice(const std::string& line) const {
   if (listener_.notice) listener_.notice(line);
 }
 
+bool Reporter::is_news(const std::string& words) const {
+  const std::scoped_lock lock(told_->mutex);
+  return told_->words.insert(words).second;
+}
+
 void Reporter::verbose(const std::string& line) const {
   if (listener_.verbose) listener_.verbose(line);
 }

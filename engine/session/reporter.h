@@ -2,6 +2,9 @@
 #pragma once
 
 #include <functional>
+#include <memory>
+#include <mutex>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -28,11 +31,19 @@ class Reporter {
   Result<void> program_warnings(const std::vector<Diagnostic>& warnings) const;
   /// One line that is neither wrong nor a result, for example which schedule was taken.
   void notice(const std::string& line) const;
+  /// Whether nobody asked this of the same words before: what is true of a machine is said once a command, not once a
+  /// program. May be called from several threads.
+  bool is_news(const std::string& words) const;
   void verbose(const std::string& line) const;
 
  private:
   Listener listener_;
   bool werror_;
+  struct Told {
+    std::mutex mutex;
+    std::set<std::string> words;
+  };
+  std::shared_ptr<Told> told_ = std::make_shared<Told>();
 };
 
 /// A warning about a program.

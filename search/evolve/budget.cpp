@@ -4,6 +4,8 @@
 #include <cmath>
 #include <limits>
 
+#include "search/timing/statistics.h"
+
 namespace tile_tune::search {
 namespace {
 
@@ -17,8 +19,6 @@ constexpr double kMostForFinals = 0.1;
 
 // Every finalist is called three times before the first round and, to be compared, once behind the last.
 constexpr int kCallsBesideRounds = 5;
-// Of fewer rounds an interval says nothing.
-constexpr int kFewestRounds = 5;
 
 }  // namespace
 
@@ -47,7 +47,8 @@ bool has_time_for_finals(double seconds, double round_ns) {
 }
 
 bool has_time_for_short_finals(double seconds, double round_ns) {
-  return (kCallsBesideRounds + kFewestRounds) * round_ns * 1e-9 <= seconds;
+  constexpr auto kFewest = static_cast<int>(kFewestForInterval);
+  return (kCallsBesideRounds + kFewest) * round_ns * 1e-9 <= seconds;
 }
 
 int allowed(const Budget& budget, const Spent& spent, const Cost& cost, double reserve, int wanted) {

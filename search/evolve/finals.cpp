@@ -2,15 +2,16 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "search/timing/statistics.h"
 
 namespace tile_tune::search {
 namespace {
 
-// Differences of single races below 15 % mean nothing on a shared machine (the same binary ran at 146 or 240 GFLOP/s);
-// whoever was slower than the default by more will not beat it, and costs 31 rounds of its time.
-constexpr double kNoChance = 0.85;
+// Whoever was slower than the default by more than single races may be off will not beat it, and costs 31 rounds of its
+// time.
+constexpr double kNoChance = kSingleRound;
 
 // Whether a finalist's interval of times to another's excludes 1, from the rounds in which both ran: the default's time
 // cancels out. (After a crash each has a race of its own with the default, which then stands between the two.) Where
@@ -21,7 +22,8 @@ bool is_faster(const Measurement& one, const Measurement& other) {
   if (mine.empty() || mine.size() != theirs.size()) return one.ratio_lo > other.ratio_hi;
   std::vector<double> differences;
   for (size_t round = 0; round < mine.size(); ++round) differences.push_back(mine[round] - theirs[round]);
-  return bootstrap_median(differences, 0).lo > 0;
+  const auto interval = ratio_interval(differences, 0);
+  return interval && interval->lo > 1;
 }
 
 // One of two cores taken away is a factor of 1.8: 14.7 and 26.1 us for the default of an MLP (Zen 4).
@@ -48,7 +50,7 @@ std::vector<Member> finalists(const Population& population, const std::string& d
 
 size_t decide(const std::vector<Measurement>& finals, bool with_previous) {
   const auto ok = [&](size_t i) { return finals[i].outcome == Outcome::Ok; };
-  const bool previous_stands = with_previous && finals.size() > 1 && ok(1) && finals[1].ratio_hi >= 1;
+  const bool previous_stands = with_previous && finals.size() > 1 && ok(1) && !is_slower(finals[1]);
   const size_t standing = previous_stands ? 1 : 0;
   size_t winner = standing;
   for (size_t i = 1; i < finals.size(); ++i) {
@@ -59,18 +61,31 @@ size_t decide(const std::vector<Measurement>& finals, bool with_previous) {
   return winner;
 }
 
+bool is_slower(const Measurement& measurement) { return measurement.ratio_hi > 0 && measurement.ratio_hi < 1; }
+
+size_t rounds_of(const std::vector<Measurement>& finals) {
+  size_t fewest = std::numeric_limits<size_t>::max();
+  for (const Measurement& measurement : finals)
+    if (measurement.outcome == Outcome::Ok) fewest = std::min(fewest, measurement.log_ratios.size());
+  return fewest;
+}
+
 bool is_far_ahead(const Measurement& trial, double standing_ratio) {
-  constexpr size_t kFewestRounds = 3;
   const auto& ratios = trial.log_ratios;
-  return trial.outcome == Outcome::Ok && ratios.size() >= kFewestRounds &&
-         *std::min_element(ratios.begin(), ratios.end()) > std::log(standing_ratio / kNoChance);
+  return trial.outcome == Outcome::Ok && ratios.size() >= kFewestToCompare &&
+         *std::min_element(ratios.begin(), ratios.end()) > std::log(standing_ratio / kSingleRound);
 }
 
 Measurement with_interval(Measurement trial) {
-  if (trial.log_ratios.empty()) return trial;
-  const Interval ratio = bootstrap_median(trial.log_ratios, 0);
-  trial.ratio_lo = std::exp(ratio.lo);
-  trial.ratio_hi = std::exp(ratio.hi);
+  const auto interval = ratio_interval(trial.log_ratios, 0).value_or(Interval());
+  trial.ratio_lo = interval.lo;
+  trial.ratio_hi = interval.hi;
+  trial.roof_unknown = true;
+  return trial;
+}
+
+Measurement as_default(Measurement trial) {
+  trial.ratio = trial.ratio_lo = trial.ratio_hi = 1;
   trial.roof_unknown = true;
   return trial;
 }

@@ -19,12 +19,21 @@ std::vector<Member> finalists(const Population& population, const std::string& d
 /// times to the default's and to the standing one's, paired by rounds, both exclude 1; of several the fastest.
 size_t decide(const std::vector<Measurement>& finals, bool with_previous);
 
+/// Whether a kernel is known to be slower than the default: its interval lies below that one's speed.
+bool is_slower(const Measurement& measurement);
+
+/// How many rounds all of those have who came to the end.
+size_t rounds_of(const std::vector<Measurement>& finals);
+
 /// Without finals: whether a candidate was ahead in every round of its race of one that is `standing_ratio` times as
 /// fast as the default, by more than differences of single races mean.
 bool is_far_ahead(const Measurement& trial, double standing_ratio);
 
-/// The figures of a race with the interval that its rounds give.
+/// The figures of a race with the interval that its rounds give; 0 and 0 where these are too few for any.
 Measurement with_interval(Measurement trial);
+
+/// The default's own figures: whatever its rounds were, it is as fast as itself.
+Measurement as_default(Measurement trial);
 
 /// The default took far longer in the finals than in its trial, or the other way round: somebody else had a core in one
 /// of them. No sample shows that where a thread of the pool gets no core at all, since the others do its work.

@@ -4,6 +4,7 @@
 #include <functional>
 
 #include "search/evolve/finals.h"
+#include "search/timing/statistics.h"
 
 namespace tile_tune::search {
 namespace {
@@ -316,8 +317,8 @@ std::vector<Member> Search::choose_finalists() const {
 
 Result<void> Search::conclude() {
   const std::vector<Member> members = choose_finalists();
-  if (!options_.budget.seconds) return run_finals(members, {});
   if (members.size() == 1) return stand_by_trials(FinalsHeld::OneFinalist);
+  if (!options_.budget.seconds) return run_finals(members, {});
   const double seconds = std::min(*options_.budget.seconds - elapsed(), most_for_finals(options_.budget));
   if (!has_time_for_short_finals(seconds, round_ns(members))) return stand_by_trials(FinalsHeld::NoTime);
   TILE_TUNE_CHECK(run_finals(members, {surroundings_.clock() + seconds}));
@@ -328,16 +329,16 @@ Result<void> Search::conclude() {
 Result<void> Search::stand_by_trials(FinalsHeld why) {
   report_.finals_held = why;
   const Member* previous = find(population_, previous_key_);
-  const bool previous_stands = previous && previous_key_ != default_key_ && previous->ratio >= 1;
+  const bool previous_stands = previous && previous_key_ != default_key_ && !is_slower(with_interval(previous_));
   const Member& best = population_.ranked.front();
   const bool is_new = best.key != default_key_ && best.key != previous_key_ &&
-                      is_far_ahead(best_, previous_stands ? previous->ratio : 1);
+                      is_far_ahead(best_, previous_stands ? std::max(previous->ratio, 1.0) : 1);
   if (is_new) {
     report_.winner = Winner{best.schedule, with_interval(best_), Standing::New};
   } else if (previous_stands) {
     report_.winner = Winner{previous->schedule, with_interval(previous_), Standing::Previous};
   } else {
-    report_.winner = Winner{default_, with_interval(report_.default_measurement), Standing::Default};
+    report_.winner = Winner{default_, as_default(report_.default_measurement), Standing::Default};
   }
   if (priors_.best && !is_new) return {};
   return record_final(report_.winner->schedule, report_.winner->measurement);
@@ -359,6 +360,13 @@ Result<void> Search::run_finals(const std::vector<Member>& members, Deadline dea
   if (is_odd())
     for (Measurement& measurement : measurements) measurement.disturbed = true;
   report_.seconds.finals = surroundings_.clock() - start;
+  const size_t rounds = rounds_of(measurements);
+  const bool is_complete = measurements.size() == members.size() && measurements[0].outcome == Outcome::Ok;
+  if (is_complete && rounds < kFewestForInterval) {
+    report_.finals_held = FinalsHeld::NoTime;
+    report_.final_rounds = rounds;
+    return {};
+  }
   for (size_t i = 0; i < std::min(measurements.size(), members.size()); ++i)
     TILE_TUNE_CHECK(record_final(members[i].schedule, measurements[i]));
   const bool is_short = measurements.size() < members.size();

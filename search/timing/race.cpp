@@ -187,9 +187,7 @@ Reply finals(const Problem& problem, const std::vector<std::filesystem::path>& l
       else
         samples[number] = take_sample(bench, contestants[number]);
     }
-    // A round counts for all or for none, so that any two can be compared round by round.
-    const bool lost = std::any_of(samples.begin(), samples.end(), [](const Sample& sample) { return sample.switched; });
-    for (Sample& sample : samples) sample.switched = lost;
+    share_loss(samples);
     book_round(contestants, numbers, samples, roofline ? std::optional(probes) : std::nullopt);
   }
   keep_calm(contestants, protocol.rounds);

@@ -15,6 +15,8 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
+constexpr double kLargestShare = 1.05;  // of a roof; what is beyond it says that the probe was disturbed
+
 constexpr double kShortestProbeNs = 1e6, kLongestProbeNs = 20e6;
 
 template <typename Call>
@@ -124,10 +126,21 @@ double Roofline::stream_limit_ns() {
 }
 
 bool beyond_roof(const Timing& timing, bool from_memory) {
-  constexpr double kLargestShare = 1.05;
   if (timing.flop_fractions.empty()) return false;
   if (median(timing.flop_fractions) > kLargestShare) return true;
   return from_memory && median(timing.bandwidth_fractions) > kLargestShare;
+}
+
+void keep_below_roof(Timing& timing, bool from_memory) {
+  std::vector<double> flop, bandwidth;
+  for (size_t round = 0; round < timing.flop_fractions.size(); ++round) {
+    const double of_peak = timing.flop_fractions[round], of_bandwidth = timing.bandwidth_fractions[round];
+    if (of_peak > kLargestShare || (from_memory && of_bandwidth > kLargestShare)) continue;
+    flop.push_back(of_peak);
+    bandwidth.push_back(of_bandwidth);
+  }
+  timing.flop_fractions = std::move(flop);
+  timing.bandwidth_fractions = std::move(bandwidth);
 }
 
 }  // namespace tile_tune::search

@@ -38,4 +38,7 @@ class Roofline {
 /// timed while something else kept the machine busy. `from_memory`: memory bandwidth limits the program at all.
 bool beyond_roof(const Timing& timing, bool from_memory);
 
+/// Drops the shares of rounds that are beyond a roof in this way: the probe was disturbed in them alone.
+void keep_below_roof(Timing& timing, bool from_memory);
+
 }  // namespace tile_tune::search

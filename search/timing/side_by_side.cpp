@@ -114,8 +114,11 @@ Reply side_by_side(const Problem& problem, const std::vector<std::filesystem::pa
       (number == flop_probe ? probes.flop_ns : probes.stream_ns) =
           number == flop_probe ? roofline.flop_limit_ns() : roofline.stream_limit_ns();
     }
+    share_loss(samples);
     book_round(contestants, numbers, samples, probes);
   }
+  // A thread of a library's that lost its core for a time slice is hundreds of calls late.
+  keep_calm(contestants, protocol.rounds);
   return collect(bench, contestants);
 }
 

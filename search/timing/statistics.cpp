@@ -34,6 +34,16 @@ Interval bootstrap_median(const std::vector<double>& values, uint64_t seed) {
   return {quantile(medians, 0.025), quantile(medians, 0.975)};
 }
 
+std::optional<Interval> ratio_interval(const std::vector<double>& log_ratios, uint64_t seed) {
+  if (log_ratios.size() < kFewestToCompare) return std::nullopt;
+  if (log_ratios.size() < kFewestForInterval) {
+    const auto [least, most] = std::minmax_element(log_ratios.begin(), log_ratios.end());
+    return Interval{std::exp(*least) * kSingleRound, std::exp(*most) / kSingleRound};
+  }
+  const Interval logs = bootstrap_median(log_ratios, seed);
+  return Interval{std::exp(logs.lo), std::exp(logs.hi)};
+}
+
 int64_t calls_per_sample(double call_ns) {
   // A call cannot be shorter than a nanosecond; that bounds the count too.
   return std::max<int64_t>(1, static_cast<int64_t>(std::ceil(kMinSampleNs / std::max(call_ns, 1.0))));

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <random>
 #include <vector>
 
@@ -19,6 +20,19 @@ struct Interval {
 };
 /// 95 % percentile-bootstrap interval of the median.
 Interval bootstrap_median(const std::vector<double>& values, uint64_t seed);
+
+/// Of fewer values no 95 % interval of their median can be made: all of n lie on one side of it with a chance of
+/// 2^(1-n), and a bootstrap interval of one value has no width at all.
+inline constexpr size_t kFewestForInterval = 6;
+
+/// What differences of single rounds mean nothing beyond, on a shared machine (the same binary ran at 146 or 240
+/// GFLOP/s), and how few rounds may still be luck whatever they say.
+inline constexpr double kSingleRound = 0.85;
+inline constexpr size_t kFewestToCompare = 3;
+
+/// Where the speed relative to another lies that rounds gave as log(its time / this one's): the 95 % interval of their
+/// median. Of too few for that, all that they gave and 15 % beyond; of fewer than three, nothing is known.
+std::optional<Interval> ratio_interval(const std::vector<double>& log_ratios, uint64_t seed);
 
 /// Calls that make one sample long enough for the clock: at least kMinSampleNs together.
 inline constexpr double kMinSampleNs = 200e3;

@@ -156,6 +156,11 @@ void book_round(std::vector<Contestant>& contestants, const std::vector<int>& nu
   }
 }
 
+void share_loss(std::vector<Sample>& samples) {
+  const bool lost = std::any_of(samples.begin(), samples.end(), [](const Sample& sample) { return sample.switched; });
+  for (Sample& sample : samples) sample.switched = lost;
+}
+
 int fewest_calm(const std::vector<Contestant>& contestants, const std::vector<int>& numbers) {
   int fewest = std::numeric_limits<int>::max();
   for (const int number : numbers) {

@@ -62,22 +62,36 @@ void record_timing(Measurement& measurement, const Timing& timing, bool alone) {
   measurement.hurried = timing.hurried;
 }
 
-// `from_memory`: the program's tensors are larger than the last cache, so that memory bandwidth limits it at all.
-void record_intervals(Measurement& measurement, const Timing& timing, bool from_memory, uint64_t seed) {
-  if (timing.outcome != Outcome::Ok || timing.log_ratios.empty()) return;
-  const Interval ratio = bootstrap_median(timing.log_ratios, seed);
-  measurement.ratio_lo = std::exp(ratio.lo);
-  measurement.ratio_hi = std::exp(ratio.hi);
+// Of too few rounds the share is told without an interval.
+void record_roof(Measurement& measurement, Timing timing, bool from_memory, uint64_t seed) {
+  keep_below_roof(timing, from_memory);
   measurement.roof_unknown = timing.flop_fractions.empty();
   if (measurement.roof_unknown) return;
   measurement.flop_fraction = median(timing.flop_fractions);
   if (from_memory) measurement.bandwidth_fraction = median(timing.bandwidth_fractions);
   // The roofline is the lower of the two limits: whichever the kernel is closer to is the one that binds.
   const bool compute_bound = measurement.flop_fraction >= measurement.bandwidth_fraction;
-  const Interval peak = bootstrap_median(compute_bound ? timing.flop_fractions : timing.bandwidth_fractions, seed);
+  const auto& shares = compute_bound ? timing.flop_fractions : timing.bandwidth_fractions;
   measurement.peak_fraction = std::max(measurement.flop_fraction, measurement.bandwidth_fraction);
+  if (shares.size() < kFewestForInterval) return;
+  const Interval peak = bootstrap_median(shares, seed);
   measurement.peak_fraction_lo = peak.lo;
   measurement.peak_fraction_hi = peak.hi;
+}
+
+// `from_memory`: the program's tensors are larger than the last cache, so that memory bandwidth limits it at all.
+void record_intervals(Measurement& measurement, const Timing& timing, bool from_memory, uint64_t seed) {
+  if (timing.outcome != Outcome::Ok || timing.log_ratios.empty()) return;
+  const Interval ratio = ratio_interval(timing.log_ratios, seed).value_or(Interval());
+  measurement.ratio_lo = ratio.lo;
+  measurement.ratio_hi = ratio.hi;
+  record_roof(measurement, timing, from_memory, seed);
+}
+
+// The default is as fast as itself, whatever its rounds were.
+void record_default(Measurement& measurement) {
+  if (measurement.outcome == Outcome::Ok && !measurement.log_ratios.empty())
+    measurement.ratio = measurement.ratio_lo = measurement.ratio_hi = 1;
 }
 
 // What a worker leaves of the time, so that its answer is here before the time is over and its processes are killed.
@@ -433,9 +447,18 @@ std::vector<Measurement> Workers::finals(const std::vector<codegen::Schedule>& f
   Ids ids;
   for (const auto& schedule : finalists) ids.push_back(know(schedule));
   if (!prepare(ids)) return {};
+  // What is the same code is timed once, and has the same figures: against itself it would win or lose by chance.
+  const auto may_run = [&](const std::string& id) {
+    const auto outcome = resolve(id).measurement.outcome;
+    return outcome == Outcome::Ok || outcome == Outcome::Slow;
+  };
+  const auto is_same = [&](const std::string& one, const std::string& other) {
+    return &resolve(one) == &resolve(other);
+  };
   Ids contestants;
   for (const auto& id : ids)
-    if (resolve(id).measurement.outcome == Outcome::Ok || resolve(id).measurement.outcome == Outcome::Slow)
+    if (may_run(id) && std::none_of(contestants.begin(), contestants.end(),
+                                    [&](const std::string& other) { return is_same(id, other); }))
       contestants.push_back(id);
   std::vector<Measurement> result;
   for (const auto& id : ids) result.push_back(known_[id].twin.empty() ? known_[id].measurement : report(id));
@@ -473,11 +496,14 @@ std::vector<Measurement> Workers::finals(const std::vector<codegen::Schedule>& f
       timing.flop_fractions.clear();
       timing.bandwidth_fractions.clear();
     }
-  for (size_t i = 0, next = 0; i < ids.size() && next < contestants.size(); ++i) {
-    if (ids[i] != contestants[next]) continue;
-    record_timing(result[i], timings[next], lock->held());
-    record_intervals(result[i], timings[next], from_memory, seed);
-    ++next;
+  for (size_t i = 0; i < ids.size(); ++i) {
+    const auto contestant = std::find_if(contestants.begin(), contestants.end(),
+                                         [&](const std::string& other) { return is_same(ids[i], other); });
+    if (contestant == contestants.end()) continue;
+    const Timing& timing = timings[static_cast<size_t>(contestant - contestants.begin())];
+    record_timing(result[i], timing, lock->held());
+    record_intervals(result[i], timing, from_memory, seed);
+    if (is_same(ids[i], ids[0])) record_default(result[i]);
   }
   return result;
 }

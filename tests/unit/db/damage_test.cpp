@@ -1,4 +1,6 @@
 // Records whose content no longer matches their digest are left out and named.
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <catch2/catch.hpp>
 
@@ -154,4 +156,55 @@ TEST_CASE("names that are SQL, paths or huge are data like any other") {
   CHECK(db.damaged_records().empty());
   for (const auto& entry : std::filesystem::directory_iterator(folder.path()))
     CHECK_THAT(entry.path().filename().string(), Catch::StartsWith("tuning.db"));
+}
+
+TEST_CASE("a value that is too long takes its record out of use, named, and nothing else") {
+  // More than the 64 MB that SQLite may hand out here: in plain columns, in keys and their indexes, in the one table
+  // without row numbers.
+  const std::string too_long = "CAST(zeroblob(70000000) AS TEXT)";
+  const std::string loose = "PRAGMA ignore_check_constraints = ON; ";
+  struct Case {
+    std::string change, name;
+    size_t exported, found;  // trials
+    int best;                // its tile; 0: none
+  };
+  const Case one = GENERATE_COPY(values<Case>({
+      {"UPDATE trial SET reason = " + too_long + " WHERE sequence = 1", "trial ", 1, 1, 8},
+      {"UPDATE trial SET samples = zeroblob(70000000) WHERE sequence = 1", "trial ", 1, 1, 8},
+      {loose + "UPDATE trial SET id = zeroblob(70000000) WHERE sequence = 1", "trial in row ", 1, 1, 8},
+      {"UPDATE schedule SET json = " + too_long + " WHERE json = '{\"tile\":16}'", "schedule ", 1, 1, 8},
+      {loose + "UPDATE winner SET digest = zeroblob(70000000) WHERE accepted = (SELECT max(accepted) FROM winner)",
+       "winner ", 2, 2, 8},
+      // Lookups do not read a session's options; trials name their session alone.
+      {"UPDATE session SET options = " + too_long, "session ", 0, 2, 16},
+      {"UPDATE program SET source = " + too_long, "program ", 2, 0, 0},
+  }));
+  const auto& change = one.change;
+  INFO(change);
+  Folder folder;
+  damage(folder, change);
+  {
+    Database db = open(folder.file(), Mode::ReadOnly);
+    value(db.check_pages(Database::Depth::Indexes));
+    size_t read = 0;
+    value(db.each_record([&](const Record& record) -> tile_tune::Result<void> {
+      read += std::holds_alternative<TrialRecord>(record.content);
+      return {};
+    }));
+    CHECK(read == one.exported);
+    const auto& damaged = db.damaged_records();
+    CHECK(std::any_of(damaged.begin(), damaged.end(), [&](const auto& record) { return record.starts_with(one.name); }));
+  }
+  // Whatever is asked first.
+  Database db = open(folder.file());
+  const auto best = value(db.best(matmul(), target(), tool()));
+  const std::string expected = one.best > 0 ? fmt::format(R"({{"tile":{}}})", one.best) : "none";
+  CHECK((best ? best->schedule_json : "none") == expected);
+  CHECK(value(db.trials_of(matmul(), target(), tool())).size() == one.found);
+  value(db.list());
+  // The file can still be written: what is too long makes room for what is whole.
+  const auto run = value(db.begin_session(matmul(), target(), tool(), session()));
+  value(db.append_trial(run, winner(0, 32, 50)));
+  value(db.finish_session(run, "done"));
+  CHECK(value(db.best(matmul(), target(), tool()))->schedule_json == R"({"tile":32})");
 }

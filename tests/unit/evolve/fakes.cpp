@@ -52,6 +52,7 @@ std::vector<Measurement> LandscapeMeasurer::finals(const std::vector<codegen::Sc
     if (results.size() == finals_at_most) break;
     results.push_back(measured(schedule));
     results.back().median_ns *= slower;
+    results.back().log_ratios.assign(static_cast<size_t>(finals_rounds), std::log(results.back().ratio));
     results.back().ratio_lo = finals_lo * results.back().ratio;
     results.back().ratio_hi = finals_hi * results.back().ratio;
   }

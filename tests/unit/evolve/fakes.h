@@ -25,6 +25,7 @@ class LandscapeMeasurer : public Measurer {
   double seconds_each = 0;
   double finals_take = 0;
   int rounds = 0;                // of races: their ratios are the candidate's in each
+  int finals_rounds = 31;
   double finals_lo = 0.99, finals_hi = 1.01;  // the interval, as a factor of the ratio
   std::vector<double> finals_slower;          // of each finals in turn, by this factor
   size_t finals_at_most = 1 << 30;            // then the machine is interrupted

@@ -50,6 +50,16 @@ TEST_CASE("a round counts where neither the sample nor the default's lost a core
   CHECK(all[1].timing.switched == 1);
 }
 
+TEST_CASE("a round in which one lost its core can be made to count for nobody") {
+  std::vector<Sample> samples{{100}, {50}, {70, 0, true}};
+  share_loss(samples);
+  CHECK(samples[0].switched);
+  CHECK(samples[1].switched);
+  samples = {{100}, {50}};
+  share_loss(samples);
+  CHECK_FALSE(samples[0].switched);
+}
+
 TEST_CASE("with too few rounds without a lost core all of them count") {
   auto all = contestants(2);
   play(all, {{100}, {50}}, Probes{10, 20});

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <catch2/catch.hpp>
+#include <cmath>
 
 using namespace tile_tune::search;
 
@@ -35,6 +36,35 @@ TEST_CASE("the bootstrap interval holds the median, is repeatable, and narrows w
   const Interval constant = bootstrap_median({2, 2, 2}, 1);
   CHECK(constant.lo == 2);
   CHECK(constant.hi == 2);
+}
+
+TEST_CASE("the interval of a ratio is made of six rounds at least; fewer say how far apart they are") {
+  CHECK_FALSE(ratio_interval({}, 1));
+  CHECK_FALSE(ratio_interval({0.1}, 1));
+  CHECK_FALSE(ratio_interval({0.1, 0.1}, 1));
+  const auto three = ratio_interval({std::log(1.2), std::log(1.1), std::log(1.5)}, 1);
+  REQUIRE(three);
+  CHECK(three->lo == Approx(1.1 * 0.85));
+  CHECK(three->hi == Approx(1.5 / 0.85));
+  const auto five = ratio_interval(std::vector<double>(5, 0.0), 1);
+  REQUIRE(five);
+  CHECK(five->lo == Approx(0.85));
+  const auto six = ratio_interval(std::vector<double>(6, std::log(2.0)), 1);
+  REQUIRE(six);
+  CHECK(six->lo == Approx(2));
+  CHECK(six->hi == Approx(2));
+}
+
+TEST_CASE("rounds whose share of a roof is beyond it are left out of the shares") {
+  Timing timing;
+  timing.flop_fractions = {0.5, 1.2, 0.6, 0.7, 0.5};
+  timing.bandwidth_fractions = {0.1, 0.2, 2.9, 0.3, 1.04};
+  Timing in_cache = timing;
+  keep_below_roof(timing, true);
+  CHECK(timing.flop_fractions == std::vector<double>{0.5, 0.7, 0.5});
+  CHECK(timing.bandwidth_fractions == std::vector<double>{0.1, 0.3, 1.04});
+  keep_below_roof(in_cache, false);
+  CHECK(in_cache.flop_fractions == std::vector<double>{0.5, 0.6, 0.7, 0.5});
 }
 
 TEST_CASE("short calls are bundled to 200 microseconds") {
