@@ -109,8 +109,7 @@ TEST_CASE("a forked child's streams and exit code are what it was told") {
   const auto child = fork_child({.streams = {.out = out.descriptor(), .err = err.descriptor()}, .own_group = true}, [] {
     char byte;
     const bool nothing = read(STDIN_FILENO, &byte, 1) == 0;
-    std::printf("group %d", getpgrp() == getpid());
-    std::fflush(stdout);
+    dprintf(STDOUT_FILENO, "group %d", getpgrp() == getpid());  // not what this process had buffered
     return nothing ? 7 : 8;
   });
   REQUIRE(child);
