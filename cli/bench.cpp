@@ -256,7 +256,7 @@ void add_bench(CLI::App& app, Command& command) {
       ->delimiter(',');
   verb->add_option("--rounds", arguments->rounds, "Samples of each, at least (default: 31)")
       ->type_name("N")
-      ->check(CLI::Range(1, std::numeric_limits<int>::max()));
+      ->check(whole_number(1, std::numeric_limits<int>::max()));
   add_regression_options(*verb, arguments->regression);
   need_positive_seconds(
       verb->add_option("--time", arguments->seconds, "Go on with rounds for so many seconds a workload (default: 1)")

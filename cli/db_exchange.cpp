@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
+#include <atomic>
 #include <cerrno>
 #include <cstring>
 #include <fstream>
@@ -13,6 +14,7 @@
 #include <random>
 
 #include "cli/db_verbs.h"
+#include "cli/interrupt.h"
 #include "cli/option_checks.h"
 #include "cli/t4.h"
 #include "cli/units.h"
@@ -76,26 +78,42 @@ Result<void> write_out(const std::string& output, const std::function<Result<voi
   return written;
 }
 
-Result<void> write_records(db::Database& database, bool winners, std::ostream& stream) {
+/// Once `stop` is set the rest is left out, and with it what was written.
+Result<void> write_records(db::Database& database, bool winners, std::ostream& stream, const std::atomic<bool>& stop) {
   stream << db::header_line() << '\n';
   const auto write = [&](const db::Record& record) -> Result<void> {
+    if (stop) return failure("stopped", "stopped");
     if (stream << db::to_line(record) << '\n') return {};
     return failure("cannot-write", fmt::format("the records cannot be written: {}", std::strerror(errno)));
   };
   return winners ? database.each_record_in_use(write) : database.each_record(write);
 }
 
+/// Records up to the one before which `stop` is set.
+db::RecordSource until(const std::atomic<bool>& stop, db::RecordSource source) {
+  return [&stop, source = std::move(source)](const db::RecordVisitor& visitor) -> Result<void> {
+    auto all = source([&](const db::Record& record) -> Result<void> {
+      if (stop) return failure("stopped", "stopped");
+      return visitor(record);
+    });
+    if (!all && stop && all.error().code == "stopped") return {};
+    return all;
+  };
+}
+
 /// Several databases are exported as what merging them would give, which is done in a temporary file.
-Result<void> export_records(const ExportArguments& arguments, std::vector<OpenDatabase>& databases) {
+Result<void> export_records(const ExportArguments& arguments, std::vector<OpenDatabase>& databases,
+                            const std::atomic<bool>& stop) {
   const auto write = [&](db::Database& database) {
     return write_out(arguments.output,
-                     [&](std::ostream& stream) { return write_records(database, arguments.winners, stream); });
+                     [&](std::ostream& stream) { return write_records(database, arguments.winners, stream, stop); });
   };
   if (databases.size() == 1) return write(databases.front().database);
   TILE_TUNE_TRY(folder, search::SessionDirectory::create());
   TILE_TUNE_TRY(merged, db::Database::open(folder.path() / "merged.db", db::Mode::ReadWrite));
   for (auto& one : databases)
-    TILE_TUNE_CHECK(merged.absorb([&](const db::RecordVisitor& visitor) { return one.database.each_record(visitor); }));
+    TILE_TUNE_CHECK(merged.absorb(
+        until(stop, [&](const db::RecordVisitor& visitor) { return one.database.each_record(visitor); })));
   return write(merged);
 }
 
@@ -114,7 +132,15 @@ Result<Exit> run_export(const ExportArguments& arguments, const Session& session
     return fail(ErrorClass::Program, "command-line",
                 "a NAME goes with --format t4: a file of records holds all of them");
   } else {
-    TILE_TUNE_CHECK(export_records(arguments, databases));
+    const StopOnInterrupt interrupt;
+    const auto written = export_records(arguments, databases, interrupt.requested());
+    if (!written && interrupt.requested()) {
+      session.report.notice(
+          fmt::format("stopped by {}: {}", interrupt_name(),
+                      arguments.output.empty() ? "the records are not all of them" : "nothing was written"));
+      return Exit::Interrupted;
+    }
+    TILE_TUNE_CHECK(written);
   }
   for (const auto& one : databases) warn_of_damage(one.database, session.report);
   return Exit::Success;
@@ -152,11 +178,15 @@ Result<Exit> tell(const db::Absorbed& absorbed, const std::string& path, const R
 
 /// Into the database that is written.
 Result<Exit> take(const db::RecordSource& source, const Session& session) {
+  const StopOnInterrupt interrupt;
   TILE_TUNE_TRY(path, session.database());
   TILE_TUNE_TRY(database, db::Database::open(path, db::Mode::ReadWrite));
   TILE_TUNE_CHECK(database.check_pages(db::Database::Depth::Indexes));  // they say what is there already
-  TILE_TUNE_TRY(absorbed, database.absorb(source));
-  return tell(absorbed, path.string(), session.report);
+  TILE_TUNE_TRY(absorbed, database.absorb(until(interrupt.requested(), source)));
+  TILE_TUNE_TRY(told, tell(absorbed, path.string(), session.report));
+  if (!interrupt.requested()) return told;
+  session.report.notice(fmt::format("stopped by {}: the same command takes in the rest", interrupt_name()));
+  return Exit::Interrupted;
 }
 
 Result<Exit> import_records(const std::string& input, const Session& session) {

@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/db_verbs.h"
+#include "cli/option_checks.h"
 #include "cli/units.h"
 #include "db/database.h"
 
@@ -54,10 +55,10 @@ void add_db_prune(CLI::App& db, Command& command) {
       db.add_subcommand("prune", "Thins the trials of old sessions; the best, finals, faults and an even sample stay");
   verb->add_option("--older-than", arguments->days, "Only sessions that began so many days ago (default: 30)")
       ->type_name("DAYS")
-      ->check(CLI::Range(0, kMostDays));
+      ->check(whole_number(0, kMostDays));
   verb->add_option("--keep", arguments->keep, "The fastest so many of each session stay (default: 10)")
       ->type_name("N")
-      ->check(CLI::Range(1, 1'000'000));
+      ->check(whole_number(1, 1'000'000));
   verb->callback(
       [&command, arguments] { command = [arguments](Session& session) { return prune(*arguments, session); }; });
 }

@@ -1,5 +1,7 @@
 #include "cli/option_checks.h"
 
+#include <fmt/format.h>
+
 #include <CLI/CLI.hpp>
 #include <charconv>
 #include <cmath>
@@ -37,6 +39,14 @@ void need_seed(CLI::Option* option) {
   option->check([](const std::string& value) {
     return number_in<uint64_t>(value) ? "" : "needs a whole number from 0 to 18446744073709551615";
   });
+}
+
+std::function<std::string(const std::string&)> whole_number(int from, int to) {
+  return [from, to](const std::string& value) {
+    const auto number = number_in<int>(value);
+    return number && *number >= from && *number <= to ? std::string()
+                                                      : fmt::format("needs a whole number from {} to {}", from, to);
+  };
 }
 
 }  // namespace tile_tune::cli

@@ -1,6 +1,9 @@
 // What options with free text have in common.
 #pragma once
 
+#include <functional>
+#include <string>
+
 namespace CLI {
 class Option;
 }
@@ -18,5 +21,8 @@ void need_positive_seconds(CLI::Option* option);
 
 /// Of a seed: refuses all but a whole number of 64 bits, which would otherwise be cut to fit without a word.
 void need_seed(CLI::Option* option);
+
+/// Of a count: refuses all but whole numbers in these bounds, in a sentence.
+std::function<std::string(const std::string&)> whole_number(int from, int to);
 
 }  // namespace tile_tune::cli

@@ -59,7 +59,7 @@ void add_common_options(CLI::App& app, CommonOptions& options) {
       ->group(group);
   app.add_option("--threads", options.threads, "Threads of a kernel (default: the cores this process may use)")
       ->type_name("N")
-      ->check(CLI::Range(1, kMaxThreads))
+      ->check(whole_number(1, kMaxThreads))
       ->group(group);
   app.add_flag("--deterministic", options.deterministic,
                "The same bits whatever the schedule, the threads and the CPU: sums in one order, nothing fused")

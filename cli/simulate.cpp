@@ -155,10 +155,10 @@ void add_simulate(CLI::App& app, Command& command) {
       ->check(CLI::IsMember({"model", "genetic", "random"}));
   verb->add_option("--seeds", arguments->seeds, "Searches for each, of which the median counts (default: 20)")
       ->type_name("N")
-      ->check(CLI::Range(1, 1000));
+      ->check(whole_number(1, 1000));
   verb->add_option("--trials", arguments->trials, "Trials of each search (default: 200)")
       ->type_name("N")
-      ->check(CLI::Range(1, 100000));
+      ->check(whole_number(1, 100000));
   verb->callback(
       [&command, arguments] { command = [arguments](Session& session) { return simulate(*arguments, session); }; });
 }

@@ -359,7 +359,7 @@ void add_tune(CLI::App& app, Command& command) {
   add_binding_options(*verb, arguments->bindings);
   verb->add_option("--trials", arguments->request.trials, "Stop after so many candidates")
       ->type_name("N")
-      ->check(CLI::Range(1, std::numeric_limits<int>::max()));
+      ->check(whole_number(1, std::numeric_limits<int>::max()));
   need_positive_seconds(verb->add_option("--time", arguments->request.seconds,
                                          "Stop after so many seconds (default: 60, unless --trials is given)")
                             ->type_name("S"));

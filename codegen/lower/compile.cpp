@@ -16,6 +16,7 @@
 #include "codegen/lower/expression.h"
 #include "codegen/lower/folds.h"
 #include "codegen/lower/functions/rare.h"
+#include "codegen/lower/known_poles.h"
 #include "codegen/lower/padded_inputs.h"
 #include "codegen/lower/shared_factors.h"
 #include "codegen/lower/source.h"
@@ -302,6 +303,7 @@ Halide::Target kernel_target(const ir::Program& program, const std::vector<Packe
                              bool has_runtime_sizes = false) {
   Halide::Target halide(target.halide);
   halide.set_feature(Halide::Target::NoRuntime);
+  if (has_known_pole(program)) halide.set_feature(Halide::Target::StrictFloat);
   for (const auto& form : forms)
     if (form.bytes() > INT32_MAX) halide.set_feature(Halide::Target::LargeBuffers);
   for (const auto& tensor : program.tensors)

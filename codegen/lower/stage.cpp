@@ -248,6 +248,13 @@ struct Builder {
     return subscripts;
   }
 
+  // Of assignments that are not valid, which nothing is made of, they may lie outside the target.
+  std::vector<Expr> clamped(std::vector<Expr> subscripts) const {
+    for (size_t d = 0; d < subscripts.size(); ++d)
+      subscripts[d] = Halide::clamp(subscripts[d], 0, terms.extent_of(statement.target, d) - 1);
+    return subscripts;
+  }
+
   // What an element holds that no assignment writes, at these subscripts.
   Values not_written(const std::vector<Expr>& subscripts) const {
     const auto& target = program.tensors[statement.target];
@@ -259,17 +266,23 @@ struct Builder {
 
   // The element's final value: what was computed, combined with the value before, rounded to the element type.
   Values finish(const Values& computed) {
-    const auto subscripts = stage.loops.direct ? direct_subscripts() : target_subscripts();
+    Expr condition = written();
+    const bool always = Halide::Internal::is_const_one(condition);
+    const auto subscripts = stage.loops.direct ? direct_subscripts()
+                            : always           ? target_subscripts()
+                                               : clamped(target_subscripts());
     const auto type = halide_type(program.tensors[statement.target].type);
     Values result = computed;
     if (statement.previous) {
-      const auto before = each_part(
-          not_written(subscripts), [&](const Expr& part) { return convert(part, halide_type(statement.accumulator)); });
-      result = combine(statement.op, before, computed);
+      // The value before may have more digits than the terms.
+      const auto wide = std::max(halide_type(statement.accumulator), type, [](const auto& a, const auto& b) {
+        return a.is_float() && b.is_float() && a.bits() < b.bits();
+      });
+      const auto widened = [&](const Expr& part) { return convert(part, wide); };
+      result = combine(statement.op, each_part(not_written(subscripts), widened), each_part(computed, widened));
     }
     result = each_part(result, [&](const Expr& part) { return convert(part, type); });
-    Expr condition = written();
-    if (Halide::Internal::is_const_one(condition)) return result;
+    if (always) return result;
     // Of a branch Halide asks only for the elements at which a single comparison holds, but then all of a register
     // tile from the first of them on, which reaches beyond the tile. It does not look into conjunctions; this one goes
     // as soon as the loops are known.

@@ -51,13 +51,18 @@ Value rounded_complex(DType type, const Value& value) {
   return result;
 }
 
+/// What a finer element holds is not rounded to the type that terms are combined in.
+bool loses_digits(const ReductionKind& kind) {
+  return precision(kind.accumulator).epsilon > precision(kind.target).epsilon && precision(kind.target).epsilon > 0;
+}
+
 }  // namespace
 
 Reduction::Reduction(const ReductionKind& kind)
     : value_(convert(kind.target, kind.accumulator, identity(kind.op, kind.target))) {}
 
 Reduction::Reduction(const ReductionKind& kind, const Value& previous)
-    : value_(convert(kind.target, kind.accumulator, previous)), has_previous_(true) {
+    : value_(loses_digits(kind) ? previous : convert(kind.target, kind.accumulator, previous)), has_previous_(true) {
   magnitude_ = part_magnitude(value_);
   partial_products_.add(magnitude_);
 }

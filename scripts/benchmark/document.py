@@ -59,7 +59,7 @@ def head(data):
     target = machine["target"]
     return f"""# Performance
 
-Made by `scripts/performance` from one machine's run; `scripts/performance --from docs/performance.json` renders it
+Made by `scripts/performance` from one machine's run; `scripts/performance --from docs/performance/measurements.json` renders it
 again without measuring. How it is measured, and who the baselines are: [benchmark.md](benchmark.md).
 
 - Machine: {target['cpu_model'] or target['halide']}, {machine['cores']} cores, last cache {target['l3_bytes'] >> 20} MiB

@@ -31,8 +31,9 @@ def efforts(database):
 
 
 def histories(database):
-    """Workload's name -> [(sequence, ratio to the default)] of its session with most trials; a fault's ratio is
-    0, and the finals, which measure the same schedules again, are left out. Nothing where there is no database."""
+    """Workload's name -> how the session of it with most trials went: `trials`, and the `best` so far as (trials
+    before, ratio to the default), from the first trial on, where it rose. Faults count as trials; the finals, which
+    measure the same schedules again, do not. Nothing where there is no database."""
     if not os.path.exists(database):
         return {}
     connection = sqlite3.connect(f"file:{database}?mode=ro", uri=True)
@@ -49,4 +50,13 @@ def histories(database):
     for (name, _), trials in sessions.items():
         if len(trials) >= len(longest.get(name, [])):
             longest[name] = trials
-    return {name: trials for name, trials in longest.items() if len(trials) > 1}
+    return {name: risen([ratio for _, ratio in sorted(trials)]) for name, trials in longest.items() if len(trials) > 1}
+
+
+def risen(ratios):
+    """The history of a session with these ratios, one a trial, 0 for a fault."""
+    best = []
+    for before, ratio in enumerate(ratios):
+        if not best or ratio > best[-1][1]:
+            best.append([before, float(f"{ratio:.5g}")])
+    return {"trials": len(ratios), "best": best}

@@ -102,8 +102,8 @@ def _draw_point(plot, point, color):
 
 def convergence(histories):
     """Best so far as a share of the session's best, over trials: a line a workload, and median and quartiles of all.
-    `histories`: name -> [(trial, ratio to the default schedule)], as benchmark.history reads them."""
-    curves = {name: best_so_far(trials) for name, trials in histories.items() if trials}
+    `histories`: as benchmark.history reads them."""
+    curves = {name: best_so_far(history) for name, history in histories.items()}
     if not curves:
         return None
     longest = max(len(curve) for curve in curves.values())
@@ -123,12 +123,12 @@ def convergence(histories):
     return plot.render()
 
 
-def best_so_far(trials):
+def best_so_far(history):
     """Shares of the best, one a trial; faults (ratio 0) leave it as it is."""
-    top, best, shares = max(ratio for _, ratio in trials), 0.0, []
-    for _, ratio in sorted(trials):
-        best = max(best, ratio)
-        shares.append(best / top if top else 0.0)
+    top = history["best"][-1][1]
+    shares = []
+    for (before, best), (end, _) in zip(history["best"], [*history["best"][1:], (history["trials"], None)]):
+        shares += [best / top if top else 0.0] * (end - before)
     return shares
 
 

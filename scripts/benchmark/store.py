@@ -4,7 +4,7 @@ import json
 import os
 import pathlib
 
-KIND, FORMAT = "performance", 1
+KIND, FORMAT = "performance", 2
 
 
 def empty(machine, suite):
@@ -33,8 +33,23 @@ def save(path, data):
     path = pathlib.Path(path)
     path.parent.mkdir(parents=True, exist_ok=True)
     beside = path.with_suffix(".tmp")
-    beside.write_text(json.dumps(data, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+    beside.write_text(_text(data), encoding="utf-8")
     os.replace(beside, path)
+
+
+def _text(data):
+    """JSON with a line for each of the largest parts' entries: small, and a change shows as lines of its own."""
+    def compact(value):
+        return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+
+    def lines(value, depth):
+        if depth == 0 or not isinstance(value, dict) or not value:
+            return compact(value)
+        entries = (f"{compact(key)}:{lines(inner, depth - 1)}" for key, inner in value.items())
+        return "{\n" + ",\n".join(entries) + "\n}"
+
+    parts = (f"{compact(key)}:{lines(value, {'passes': 2, 'histories': 1}.get(key, 0))}" for key, value in data.items())
+    return "{\n" + ",\n".join(parts) + "\n}\n"
 
 
 def trimmed(workload):

@@ -13,7 +13,7 @@
 namespace tile_tune::search {
 namespace {
 
-constexpr const char* kRuntime = "runtime.so";
+constexpr const char* kRuntime = "runtime.o";
 
 // Adams2019 keeps many pipelines in memory, and on a grouped convolution (five loops to tile) 4 GiB and a minute of a
 // busy core of Zen 5 were not enough.
@@ -63,7 +63,7 @@ Result<std::unique_ptr<Contest>> Contest::start(ContestOptions options) {
 Result<void> Contest::build_schedules(Pool& pool, const std::vector<NamedSchedule>& schedules, Match& match) {
   for (const auto& [name, schedule, packed] : schedules) {
     const std::string program = packed ? packed_problem(match.problem) : match.problem;
-    match.libraries.push_back(fmt::format("{}-{}.so", match.problem, name));
+    match.libraries.push_back(fmt::format("{}-{}.o", match.problem, name));
     options_.onlooker.tell_doing("compiling " + name);
     const auto reply = pool.ask(Build{program, schedule, match.libraries.back()});
     if (!reply) return stopped();
@@ -87,7 +87,7 @@ Result<void> Contest::build_autoscheduled(const std::vector<codegen::AutoSchedul
     match.entries.emplace_back();
     match.entries.back().name = codegen::name_of(scheduler);
     match.entries.back().autoscheduler = scheduler;
-    match.libraries.push_back(fmt::format("{}-{}.so", match.problem, codegen::name_of(scheduler)));
+    match.libraries.push_back(fmt::format("{}-{}.o", match.problem, codegen::name_of(scheduler)));
     requests.push_back(BuildAutoscheduled{match.problem, scheduler, match.libraries.back()});
   }
   options_.onlooker.tell_doing("compiling what automatic schedulers make");

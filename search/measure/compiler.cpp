@@ -2,6 +2,7 @@
 
 #include <unistd.h>
 
+#include "codegen/lower/runtime_cache.h"
 #include "frontend/ir/canonical.h"
 
 namespace tile_tune::search {
@@ -41,7 +42,10 @@ Result<void> warm_up(const codegen::Target& target, const std::filesystem::path&
 }  // namespace
 
 Compiler halide_compiler() {
-  return {codegen::compile_object, codegen::compile_runtime, warm_up, codegen::compile_autoscheduled};
+  const auto runtime = [](const codegen::Target& target, const std::filesystem::path& object) {
+    return codegen::cached_runtime(target, object);
+  };
+  return {codegen::compile_object, runtime, warm_up, codegen::compile_autoscheduled};
 }
 
 }  // namespace tile_tune::search

@@ -8,7 +8,7 @@
 namespace tile_tune::search {
 
 struct Compiler {
-  /// As codegen::compile_object and codegen::compile_runtime.
+  /// As codegen::compile_object and codegen::cached_runtime.
   std::function<Result<codegen::Compiled>(const ir::Program&, const codegen::Schedule&, const codegen::Target&,
                                           const std::string& function, const std::filesystem::path& object)>
       compile_object;

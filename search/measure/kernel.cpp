@@ -1,6 +1,5 @@
 #include "search/measure/kernel.h"
 
-#include <dlfcn.h>
 #include <fmt/format.h>
 #include <sched.h>
 #include <unistd.h>
@@ -25,15 +24,9 @@ void record_error(void*, const char* message) {
   if (last_error.empty()) last_error = message;  // the first one: others follow from it
 }
 
-Result<void*> open_library(const std::filesystem::path& library, int visibility) {
-  void* handle = dlopen(library.c_str(), RTLD_NOW | visibility);
-  if (!handle) return failure("library-not-loaded", fmt::format("a built library does not load: {}", dlerror()));
-  return handle;
-}
-
 template <typename Function>
-Result<Function> find(void* handle, const char* name) {
-  void* symbol = dlsym(handle, name);
+Result<Function> find(const Code& code, const std::string& name) {
+  void* symbol = code.find(name);
   if (!symbol) return failure("symbol-missing", fmt::format("a built library lacks the function {}", name));
   return reinterpret_cast<Function>(symbol);
 }
@@ -70,11 +63,11 @@ int run_task(void*, int number, uint8_t* closure) {
 }  // namespace
 
 Result<Runtime> Runtime::load(const std::filesystem::path& library, int threads) {
-  TILE_TUNE_TRY(handle, open_library(library, RTLD_GLOBAL));
+  TILE_TUNE_TRY(code, Code::load_runtime(library));
   using ParallelLoop = decltype(&tile_tune_parallel_loop);
-  TILE_TUNE_TRY(set_parallel_loop, find<ParallelLoop (*)(ParallelLoop)>(handle, "halide_set_custom_do_par_for"));
+  TILE_TUNE_TRY(set_parallel_loop, find<ParallelLoop (*)(ParallelLoop)>(code, "halide_set_custom_do_par_for"));
   TILE_TUNE_TRY(set_handler,
-                find<halide_error_handler_t (*)(halide_error_handler_t)>(handle, "halide_set_error_handler"));
+                find<halide_error_handler_t (*)(halide_error_handler_t)>(code, "halide_set_error_handler"));
   Runtime runtime;
   runtime.threads_ = threads;
   tile_tune_set_loop_threads(threads);
@@ -110,20 +103,20 @@ std::string take_runtime_error() {
 }
 
 Result<Kernel> Kernel::load(const std::filesystem::path& library, const std::string& function, bool takes_context) {
-  TILE_TUNE_TRY(handle, open_library(library, RTLD_LOCAL));
+  TILE_TUNE_TRY(code, Code::load(library));
   Kernel kernel;
-  kernel.handle_ = handle;
   kernel.function_ = function;
   kernel.takes_context_ = takes_context;
-  TILE_TUNE_TRY(entry, find<Entry>(handle, (function + kArrayEntry).c_str()));
+  TILE_TUNE_TRY(entry, find<Entry>(code, function + kArrayEntry));
   kernel.entry_ = entry;
-  kernel.note_ = reinterpret_cast<const char* (*)()>(dlsym(handle, kKernelNote));
+  kernel.note_ = reinterpret_cast<const char* (*)()>(code.find(kKernelNote));
+  kernel.code_ = std::move(code);
   return kernel;
 }
 
 Kernel::Entry Kernel::packing(int tensor) const {
   const std::string name = codegen::packing_function(function_, tensor) + kArrayEntry;
-  return reinterpret_cast<Entry>(dlsym(handle_, name.c_str()));
+  return reinterpret_cast<Entry>(code_.find(name));
 }
 
 Reply run_fault(int code) {

@@ -1,4 +1,4 @@
-// Compiled kernels and Halide's runtime as loaded libraries. Only children of a worker load them.
+// Compiled kernels and Halide's runtime, loaded. Only children of a worker load them.
 #pragma once
 
 #include <filesystem>
@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "codegen/target/probe.h"
+#include "search/measure/code.h"
 #include "search/measure/kernel_abi.h"
 #include "search/measure/protocol.h"
 
@@ -50,7 +51,7 @@ class Kernel {
   std::string note() const { return note_ ? note_() : ""; }
 
  private:
-  void* handle_ = nullptr;
+  Code code_;
   std::string function_;
   bool takes_context_ = false;
   Entry entry_ = nullptr;

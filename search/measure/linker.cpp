@@ -63,13 +63,6 @@ Result<void> make(const std::filesystem::path& library, std::vector<const char*>
 
 }  // namespace
 
-Result<void> link_shared(const std::filesystem::path& input, const std::filesystem::path& library) {
-  return make(library,
-              {"ld", "-shared", "-Bsymbolic", "-o", library.c_str(), "--whole-archive", input.c_str(),
-               "--no-whole-archive", "-lc", "-lm", nullptr},
-              "linker", "install Debian's package binutils");
-}
-
 Result<void> compile_shared(const std::filesystem::path& source, const std::filesystem::path& library) {
   return make(library,
               {"cc", "-std=c11", "-O1", "-fPIC", "-pipe", "-shared", "-o", library.c_str(), source.c_str(), nullptr},

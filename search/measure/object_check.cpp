@@ -84,8 +84,6 @@ Result<std::filesystem::path> build_runtime(const std::filesystem::path& directo
 
 Result<void> check_object(const ir::Program& program, const codegen::Target& target, const KernelObject& kernel,
                           const ir::Program* written) {
-  const std::filesystem::path library = kernel.object.string() + ".so";
-  TILE_TUNE_CHECK(link_shared(kernel.object, library));
   TILE_TUNE_TRY(problem, make_problem(program, kSeed, written));
   const Limits limits;
   // A package for a larger machine is judged with the threads that run here.
@@ -94,7 +92,7 @@ Result<void> check_object(const ir::Program& program, const codegen::Target& tar
   const auto reply = run_in_child(child, kNobody, [&](int reply_fd) {
     const auto runtime = Runtime::load(kernel.runtime, threads);
     if (!runtime) return Reply::fault(Outcome::RunError, runtime.error().message);
-    const auto loaded = Kernel::load(library, kernel.function, takes_context(target));
+    const auto loaded = Kernel::load(kernel.object, kernel.function, takes_context(target));
     if (!loaded) return Reply::fault(Outcome::RunError, loaded.error().message);
     return verify(problem, *loaded, limits.run_seconds, reply_fd);
   });

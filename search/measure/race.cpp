@@ -105,6 +105,20 @@ bool has_time_for_probes(const ir::Program& program, const std::vector<Contestan
   return kSizing * (arithmetic + streams) + protocol.rounds * round < deadline.left();
 }
 
+/// Whether there was time for a first call of everybody.
+bool all_screened(const std::vector<Contestant>& contestants) {
+  return std::all_of(contestants.begin(), contestants.end(), [](const Contestant& contestant) {
+    return !contestant.running() || !contestant.timing.samples_ns.empty();
+  });
+}
+
+/// Everybody as they are, without a last look at what they compute.
+Reply untimed(std::vector<Contestant>& contestants) {
+  Reply reply;
+  for (auto& contestant : contestants) reply.timings.push_back(std::move(contestant.timing));
+  return reply;
+}
+
 void forget_screening(std::vector<Contestant>& contestants) {
   for (auto& contestant : contestants)
     if (contestant.running()) contestant.timing.samples_ns.clear();
@@ -129,6 +143,10 @@ Reply finals(const Problem& problem, const std::vector<std::filesystem::path>& l
   Bench bench(problem, call_seconds, reply_fd);
   auto contestants = load_contestants(libraries);
   screen(bench, contestants, static_cast<int>(contestants.size()), deadline);
+  if (!all_screened(contestants)) {
+    forget_screening(contestants);
+    return untimed(contestants);
+  }
   const Deadline last_round{deadline.at - seconds_to_collect(contestants)};
   std::vector<double> call_ns;
   for (const auto& contestant : contestants)

@@ -7,9 +7,9 @@
 namespace tile_tune::search {
 namespace {
 
-constexpr const char* kRuntime = "runtime.so";
+constexpr const char* kRuntime = "runtime.o";
 
-std::string library_of(size_t kernel) { return fmt::format("kernel-{}.so", kernel); }
+std::string library_of(size_t kernel) { return fmt::format("kernel-{}.o", kernel); }
 
 tl::unexpected<Diagnostic> stopped() { return failure("stopped", "stopped before kernels were timed"); }
 

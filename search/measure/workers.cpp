@@ -15,7 +15,7 @@
 namespace tile_tune::search {
 namespace {
 
-constexpr const char* kRuntime = "runtime.so";
+constexpr const char* kRuntime = "runtime.o";
 
 // CPU time for compiling the default schedule, without which there is nothing to compare with: no limit that suits
 // candidates, of which there are many, may cost it.
@@ -184,7 +184,7 @@ std::string Workers::know(const codegen::Schedule& schedule) {
   auto [found, is_new] = known_.try_emplace(id);
   if (is_new) {
     found->second.schedule = schedule;
-    found->second.library = fmt::format("kernel-{}.so", known_.size());
+    found->second.library = fmt::format("kernel-{}.o", known_.size());
   }
   return id;
 }
@@ -479,7 +479,7 @@ Result<std::vector<tensor::Array>> run_once(const ir::Program& program, const co
   TILE_TUNE_TRY(directory, SessionDirectory::create());
   const auto lock = MachineLock::acquire(MachineLock::Mode::Shared, {options.stop, options.deadline}, options.onlooker);
   if (!lock) return failure("stopped", "stopped before the kernel had run");
-  const std::string problem = "problem-0", library = "kernel.so";
+  const std::string problem = "problem-0", library = "kernel.o";
   TILE_TUNE_CHECK(write_problem({program, inputs, {}, false, ""}, directory.path() / problem));
   Pool pool(options.command, 1, {directory.path(), options.target, options.limits}, options.stop, options.onlooker);
   for (const Request& request : std::vector<Request>{BuildRuntime{kRuntime}, Build{problem, schedule, library},

@@ -49,6 +49,7 @@ TEST_CASE("a wrong command line is exit 2 with one sentence and a hint") {
       {{"check", "matmul.tc", "--frobnicate"}, 2, "command-line", "--frobnicate"},
       {{"check", "matmul.tc", "more.tc"}, 2, "command-line", "more.tc"},
       {{"check", "matmul.tc", "--threads", "0"}, 2, "command-line", "--threads"},
+      {{"tune", "matmul.tc", "--trials", "2.5"}, 2, "command-line", "needs a whole number from 1 to "},
       {{"check", "matmul.tc", "--color", "blue"}, 2, "command-line", "--color"},
       {{"check", "matmul.tc", "-s", "M"}, 2, "bad-size", "-s NAME=N"},
       {{"check", "matmul.tc", "-s", "M=1e3"}, 2, "bad-size", "M=1e3"},

@@ -1,73 +1,22 @@
-// tile-tune db export, import, merge, verify, prune, quarantine; stacked databases; the rung a schedule stands on.
+// tile-tune db list, show, diff, export, import, merge, stats, prune; stacked databases.
+#include <signal.h>
 #include <sys/stat.h>
 
 #include <catch2/catch.hpp>
-#include <functional>
+#include <fstream>
 #include <map>
-#include <nlohmann/json.hpp>
 #include <regex>
 #include <set>
+#include <thread>
 
-#include "aged_database.h"
 #include "db/database.h"
+#include "db_commands.h"
 #include "frontend/ir/canonical.h"
-#include "frontend/ir/json.h"
-#include "sandbox.h"
 
 using namespace tile_tune::test;
 namespace db = tile_tune::db;
 
 namespace {
-
-using Words = std::vector<std::string>;
-
-constexpr size_t kVersionAt = 63;  // the lowest byte of PRAGMA user_version in a database's header
-
-const Words kProgram = {"matvec.tc", "-s", "R=31", "-s", "C=37"};
-
-Finished run(const Sandbox& box, const std::string& verb, const Words& more, const Words& program = kProgram) {
-  Words arguments{verb};
-  arguments.insert(arguments.end(), program.begin(), program.end());
-  arguments.insert(arguments.end(), more.begin(), more.end());
-  return box.run(arguments);
-}
-
-void tune(const Sandbox& box, const std::string& file, const std::string& seed = "1") {
-  const auto tuned = run(box, "tune", {"--trials", "2", "--seed", seed, "--db", file});
-  INFO(tuned.err);
-  REQUIRE(tuned.exit_code == 0);
-}
-
-nlohmann::json json_of(const Finished& finished) {
-  INFO(finished.err);
-  REQUIRE(finished.exit_code == 0);
-  return nlohmann::json::parse(finished.out);
-}
-
-std::string rung(const Sandbox& box, const Words& databases, const Words& program = kProgram) {
-  Words more{"--what", "schedule", "--json"};
-  for (const auto& file : databases) more.insert(more.end(), {"--db", file});
-  return json_of(run(box, "explain", more, program))["rung"];
-}
-
-/// A database's only program gets one more winner: the default schedule, changed.
-void choose(const Sandbox& box, const std::string& file, const std::function<void(nlohmann::json&)>& change) {
-  auto database = db::Database::open(box.path(file), db::Mode::ReadWrite);
-  REQUIRE(database);
-  const auto row = database->recorded()->front();
-  auto trial = database->trials_of(row.program, row.target, row.tool)->front().trial;
-  auto schedule = nlohmann::json::parse(trial.schedule_json);
-  change(schedule);
-  trial.schedule_json = schedule.dump();
-  trial.schedule_id = tile_tune::ir::sha256_hex(trial.schedule_json);
-  trial.origin = "final";
-  trial.ratio = trial.ratio_lo = trial.ratio_hi = 2;
-  trial.created_ms = 0;
-  trial.chosen = true;
-  const auto session = database->begin_session(row.program, row.target, row.tool, {});
-  REQUIRE(database->append_trial(*session, trial));
-  REQUIRE(database->finish_session(*session, "done"));
-}
 
 /// The demands of both published schemas (cli/t4.h), field by field.
 void check_t4(const nlohmann::json& t4) {
@@ -101,28 +50,6 @@ void check_t4(const nlohmann::json& t4) {
     }
     CHECK(objectives == 1);
   }
-}
-
-/// A program of other sizes than those of the database's first, with a schedule that was chosen.
-void add_giant(const Sandbox& box, const std::string& rows, const std::string& columns) {
-  auto database = db::Database::open(box.path("a.db"), db::Mode::ReadWrite);
-  REQUIRE(database);
-  const auto row = database->recorded()->front();
-  auto giant = row.program;
-  giant.name = "giant";
-  giant.canonical_json = std::regex_replace(giant.canonical_json, std::regex("\\b31\\b"), rows);
-  giant.canonical_json = std::regex_replace(giant.canonical_json, std::regex("\\b37\\b"), columns);
-  const auto program = tile_tune::ir::program_from_json(nlohmann::json::parse(giant.canonical_json));
-  giant.content_hash = program ? tile_tune::ir::content_hash(*program) : tile_tune::ir::sha256_hex("giant");
-  auto trial = database->trials_of(row.program, row.target, row.tool)->front().trial;
-  trial.origin = "final";
-  trial.outcome = "ok";
-  trial.ratio = trial.ratio_lo = trial.ratio_hi = 2;
-  trial.chosen = true;
-  const auto session = database->begin_session(giant, row.target, row.tool, {});
-  REQUIRE(session);
-  REQUIRE(database->append_trial(*session, trial));
-  REQUIRE(database->finish_session(*session, "done"));
 }
 
 /// One session of a program that is none: one finalist for each of `ratios` (else for `ratio`), of a schedule that goes
@@ -313,33 +240,6 @@ TEST_CASE("a finalist that was never timed has no time and no ratio") {
   CHECK(box.run({"db", "show", "matmul", "--db", "a.db"}).out.find("  not timed  ") != std::string::npos);
 }
 
-TEST_CASE("a flipped bit in an index is named with exit 1 before anything is handed out or deleted") {
-  const Sandbox box;
-  tune(box, "a.db");
-  auto bytes = box.read("a.db");
-  // In the last key of an index: the winner's workload, which the table has, too.
-  const std::string path = box.path("a.db").string();
-  const auto root =
-      box.run_program({"sqlite3", path, "SELECT rootpage FROM sqlite_schema WHERE name = 'winner_workload'"});
-  if (root.exit_code != 0) return;  // no such program here; tests/unit/db has the same without it
-  const size_t page = 4'096, end = static_cast<size_t>(std::stoi(root.out)) * page;
-  bytes[end - 40] = static_cast<char>(bytes[end - 40] ^ 4);
-  box.write("a.db", bytes);
-  for (const Words& verb : {Words{"export"}, Words{"prune", "--older-than", "0"}, Words{"list"}, Words{"verify"}}) {
-    Words words{"db"};
-    words.insert(words.end(), verb.begin(), verb.end());
-    words.insert(words.end(), {"--db", "a.db"});
-    const auto refused = box.run(words);
-    INFO(verb[0] << ": " << refused.err);
-    CHECK(refused.exit_code == 1);
-    CHECK(refused.out.empty());
-    CHECK(refused.err.find("index winner_workload") != std::string::npos);
-  }
-  CHECK(box.run({"db", "merge", "a.db", "--db", "b.db"}).exit_code == 1);
-  CHECK_FALSE(std::filesystem::exists(box.path("b.db")));
-  CHECK(box.run({"db", "recover", "a.db", "saved.db"}).out.find(", 0 lost") != std::string::npos);
-}
-
 TEST_CASE("trials are exported in the T4 format") {
   const Sandbox box;
   tune(box, "a.db");
@@ -406,6 +306,29 @@ TEST_CASE("failures are what T4 calls them") {
   CHECK(box.run({"db", "list", "--db", "a.db"}).exit_code == 0);
 }
 
+TEST_CASE("an import that is stopped says what it took in, and the same command takes in the rest") {
+  const Sandbox box;
+  tune(box, "a.db");
+  REQUIRE(box.run({"db", "export", "--db", "a.db", "-o", "a.jsonl"}).exit_code == 0);
+  const std::string records = box.read("a.jsonl");
+  const size_t half = records.find('\n', records.size() / 2) + 1;
+  REQUIRE(mkfifo(box.path("pipe").c_str(), 0600) == 0);
+  const pid_t import = box.start({"db", "import", "pipe", "--db", "b.db"}, "import");
+  std::ofstream pipe(box.path("pipe"));
+  pipe << records.substr(0, half) << std::flush;
+  while (!std::filesystem::exists(box.path("b.db"))) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  kill(import, SIGTERM);
+  pipe << records.substr(half);
+  pipe.close();
+  const auto stopped = box.finish(import, "import");
+  INFO(stopped.out + stopped.err);
+  CHECK(stopped.exit_code == 143);
+  CHECK(stopped.out.find(" added, 0 were there already\n") != std::string::npos);
+  CHECK(stopped.err == "stopped by SIGTERM: the same command takes in the rest\n");
+  REQUIRE(box.run({"db", "import", "a.jsonl", "--db", "b.db"}).exit_code == 0);
+  CHECK(box.run({"db", "export", "--db", "b.db"}).out == records);
+}
+
 TEST_CASE("exchange refuses what is no database or export, and leaves no file behind") {
   const Sandbox box;
   box.write("notes.txt", "dear diary\n");
@@ -449,90 +372,6 @@ TEST_CASE("export writes through links, and devices stay what they are") {
   CHECK(box.run_program({"sh", "-c", Sandbox::tool() + " db export --db a.db -o /dev/stdout | cat"}).out == records);
 }
 
-TEST_CASE("a database of another version is stale until verify re-checks it; a read-only one lies under the own one") {
-  const Sandbox box;
-  tune(box, "new.db");
-  age(box, "new.db", "team.db");
-  chmod(box.path("team.db").c_str(), 0444);
-  CHECK(rung(box, {"team.db"}) == "stale");
-  const auto built = run(box, "build", {"--db", "own.db", "--db", "team.db", "-o", "out", "--json"});
-  CHECK(json_of(built)["kernels"][0]["rung"] == "stale");
-  CHECK(built.err.find("stale-record") != std::string::npos);
-  CHECK(box.read("out/include/matvec.h").find("tuned (stale)") != std::string::npos);
-  tune(box, "other.db");
-  CHECK(rung(box, {"other.db", "team.db"}) == "exact");
-  CHECK(rung(box, {"team.db", "other.db"}) == "exact");
-
-  REQUIRE(box.run({"db", "merge", "team.db", "--db", "own.db"}).exit_code == 0);
-  const auto verified = box.run({"db", "verify", "--db", "own.db", "--db", "team.db", "--json"});
-  INFO(verified.err);
-  REQUIRE(verified.exit_code == 0);
-  const auto findings = nlohmann::json::parse(verified.out);
-  CHECK(findings["damaged"].empty());
-  REQUIRE(findings["schedules"].size() == 1);
-  const auto& line = findings["schedules"][0];
-  CHECK(line["rung"] == "stale");
-  const std::string verdict = line["verdict"];
-  if (verdict == "revalidated") {
-    CHECK(rung(box, {"own.db", "team.db"}) == "revalidated");
-    // Once more: what holds is not stored as chosen again.
-    const auto again = json_of(box.run({"db", "verify", "--db", "own.db", "--json"}));
-    CHECK(again["schedules"][0]["rung"] == "revalidated");
-  } else {
-    // A kernel of a microsecond on a busy machine: it may come out no faster than the default.
-    CHECK((verdict == "slower than the default" || verdict == "same code as another"));
-  }
-  const auto shown = json_of(box.run({"db", "show", "matvec", "--db", "own.db", "--json"}));
-  CHECK(shown[0]["rung"].is_string());
-}
-
-TEST_CASE("a database of a newer version under the own one is left out with a warning") {
-  const Sandbox box;
-  tune(box, "own.db");
-  std::string newer = box.read("own.db");
-  newer[kVersionAt] = 99;
-  box.write("team.db", newer);
-  const auto built = run(box, "build", {"--db", "own.db", "--db", "team.db", "-o", "out", "--json"});
-  CHECK(json_of(built)["kernels"][0]["rung"] == "exact");
-  CHECK(built.err.find("database-newer") != std::string::npos);
-  const auto tuned = run(box, "tune", {"--trials", "2", "--db", "own.db", "--db", "team.db"});
-  INFO(tuned.err);
-  CHECK(tuned.exit_code == 0);
-  CHECK(tuned.err.find("[database-newer]") != std::string::npos);
-  CHECK(run(box, "build", {"--db", "team.db", "--db", "own.db", "-o", "out"}).exit_code == 1);
-}
-
-TEST_CASE("a program that cannot be run here is a line of verify, and the others are checked") {
-  const Sandbox box;
-  tune(box, "a.db");
-  add_giant(box, "3000000", "3000000");
-  const auto verified = box.run({"db", "verify", "--db", "a.db", "--json"});
-  INFO(verified.err);
-  CHECK(verified.exit_code == 1);
-  CHECK(verified.err.find("out-of-memory") != std::string::npos);
-  REQUIRE(!verified.out.empty());
-  const auto lines = nlohmann::json::parse(verified.out)["schedules"];
-  REQUIRE(lines.size() >= 2);
-  for (const auto& line : lines) CHECK((line["verdict"] == "not checked") == (line["name"] == "giant"));
-}
-
-TEST_CASE("of a program whose sizes overflow 64 bits verify does not say that it holds, and import refuses it") {
-  const Sandbox box;
-  tune(box, "a.db");
-  add_giant(box, "34359738368", "68719476736");
-  const auto verified = box.run({"db", "verify", "giant", "--db", "a.db", "--json"});
-  CHECK(verified.exit_code == 1);
-  const auto lines = nlohmann::json::parse(verified.out)["schedules"];
-  REQUIRE(lines.size() == 1);
-  CHECK(lines[0]["verdict"] == "unreadable");
-  CHECK(lines[0]["reason"].get<std::string>().find("64-bit address space") != std::string::npos);
-  REQUIRE(box.run({"db", "export", "--db", "a.db", "-o", "a.jsonl"}).exit_code == 0);
-  const auto imported = box.run({"db", "import", "a.jsonl", "--db", "b.db"});
-  CHECK(imported.exit_code == 1);
-  CHECK(imported.err.find("64-bit address space was left out") != std::string::npos);
-  CHECK(box.run({"db", "list", "--db", "b.db"}).out.find("giant") == std::string::npos);
-}
-
 TEST_CASE("what differs in the target alone can be told apart, and verify counts what it leaves out") {
   const Sandbox box;
   for (const auto& [threads, more] : {std::pair{"2", Words{}}, std::pair{"2", Words{"--deterministic"}},
@@ -553,156 +392,6 @@ TEST_CASE("what differs in the target alone can be told apart, and verify counts
         std::string::npos);
   const auto six = box.run({"db", "verify", "--db", "a.db", "--threads", "6", "--json"});
   CHECK(nlohmann::json::parse(six.out)["elsewhere"] == 4);
-}
-
-TEST_CASE("verify names damaged records and files with exit 1") {
-  const Sandbox box;
-  tune(box, "a.db");
-  CHECK(box.run({"db", "verify", "--files-only", "--db", "a.db"}).exit_code == 0);
-  CHECK(box.run({"db", "verify", "conv", "--db", "a.db"}).err.find("[no-such-record]") != std::string::npos);
-  const auto size = std::filesystem::file_size(box.path("a.db"));
-  std::filesystem::copy_file(box.path("a.db"), box.path("cut.db"));
-  std::filesystem::resize_file(box.path("cut.db"), size / 2);
-  const auto cut = box.run({"db", "verify", "--files-only", "--db", "cut.db"});
-  CHECK(cut.exit_code == 1);
-  CHECK(cut.err.find("[database-corrupt]") != std::string::npos);
-  // One bit of a text that only the digest covers.
-  std::string bytes = box.read("a.db");
-  const auto at = bytes.find("matvec");
-  REQUIRE(at != std::string::npos);
-  for (auto place = at; place != std::string::npos; place = bytes.find("matvec", place + 1)) bytes[place] ^= 1;
-  box.write("flipped.db", bytes);
-  const auto flipped = box.run({"db", "verify", "--files-only", "--db", "flipped.db"});
-  CHECK(flipped.exit_code == 1);
-  CHECK(flipped.err.find("[damaged-record]") != std::string::npos);
-}
-
-TEST_CASE("recover saves what is left of a damaged database into a new one") {
-  const Sandbox box;
-  tune(box, "a.db");
-  const auto whole = box.run({"db", "export", "--db", "a.db"}).out;
-  const auto saved = box.run({"db", "recover", "a.db", "whole.db"});
-  INFO(saved.err);
-  CHECK(saved.exit_code == 0);
-  CHECK(saved.out.find(" records saved into whole.db, 0 lost\n") != std::string::npos);
-  CHECK(box.run({"db", "export", "--db", "whole.db"}).out == whole);
-  // One bit of the header: every record is there.
-  std::string bytes = box.read("a.db");
-  bytes[kVersionAt] = 0;
-  box.write("flipped.db", bytes);
-  const auto flipped = box.run({"db", "verify", "--files-only", "--db", "flipped.db"});
-  CHECK(flipped.exit_code == 1);
-  CHECK(flipped.err.find("tile-tune db recover '") != std::string::npos);
-  CHECK(box.run({"db", "recover", "flipped.db", "unflipped.db"}).exit_code == 0);
-  CHECK(box.run({"db", "export", "--db", "unflipped.db"}).out == whole);
-  const auto size = std::filesystem::file_size(box.path("a.db"));
-  std::filesystem::copy_file(box.path("a.db"), box.path("cut.db"));
-  std::filesystem::resize_file(box.path("cut.db"), size - 5'000);
-  const auto refused = box.run({"db", "verify", "--files-only", "--db", "cut.db"});
-  CHECK(refused.err.find("tile-tune db recover '") != std::string::npos);
-  const auto json = json_of(box.run({"db", "recover", "cut.db", "saved.db", "--json"}));
-  CHECK(json["saved"] > 0);
-  CHECK(box.run({"db", "verify", "--files-only", "--db", "saved.db"}).exit_code == 0);
-  const auto again = box.run({"db", "recover", "cut.db", "saved.db"});
-  CHECK(again.exit_code == 1);
-  CHECK(again.err.find("saved.db is there already") != std::string::npos);
-  CHECK(box.run({"db", "recover", "missing.db", "none.db"}).exit_code == 1);
-  CHECK_FALSE(std::filesystem::exists(box.path("none.db")));
-}
-
-TEST_CASE("sizes that are not stored get the schedule of the nearest that are, adapted, or the default") {
-  const Sandbox box;
-  const Words square = {"matmul.tc", "-s", "M=64", "-s", "N=64", "-s", "K=64"};
-  REQUIRE(run(box, "tune", {"--trials", "1", "--seed", "1", "--db", "a.db"}, square).exit_code == 0);
-  // Where nothing beat the default schedule there, the default is the best guess here.
-  const Words other = {"matmul.tc", "-s", "M=63", "-s", "N=65", "-s", "K=64"};
-  CHECK(rung(box, {"a.db"}, other) == "default");
-  choose(box, "a.db", [](nlohmann::json& schedule) { schedule["stages"][0]["reduction_unroll"] = {2}; });
-  // Then something did; which of the two is taken, a model says that has learned next to nothing.
-  const auto built = run(box, "build", {"--db", "a.db", "-o", "out", "--json"}, other);
-  const auto kernel = json_of(built)["kernels"][0];
-  CHECK(built.err.find("untuned") != std::string::npos);
-  CHECK(kernel["record"]["untimed"] == true);
-  if (kernel["rung"] == "nearest") {
-    CHECK(kernel["record"]["nearest"]["sizes"]["M"] == 64);
-    CHECK(box.read("out/include/matmul.h").find("nearest schedule") != std::string::npos);
-  } else {
-    CHECK(kernel["rung"] == "default");
-  }
-  const auto plan = json_of(run(box, "tune", {"--dry-run", "--db", "a.db", "--json"}, other));
-  CHECK(plan["relatives"] == 1);  // a search begins with it
-  const Words doubles = {"einsum:ij,jk->ik", "--dtype", "f64", "-s", "i=33", "-s", "j=34", "-s", "k=35"};
-  CHECK(json_of(run(box, "tune", {"--dry-run", "--db", "a.db", "--json"}, doubles))["relatives"] == 1);
-  const Words batches = {"einsum:bij,bjk->bik", "-s", "b=3", "-s", "i=33", "-s", "j=34", "-s", "k=35"};
-  CHECK(json_of(run(box, "tune", {"--dry-run", "--db", "a.db", "--json"}, batches))["relatives"] == 1);
-  const Words columns = {"matmul.tc", "-s", "M=64", "-s", "N=64", "-s", "K=64", "--layout", "col"};
-  CHECK(json_of(run(box, "tune", {"--dry-run", "--db", "a.db", "--json"}, columns))["relatives"] == 1);
-  const Words alien = {"matvec.tc", "-s", "R=31", "-s", "C=37"};
-  CHECK(json_of(run(box, "tune", {"--dry-run", "--db", "a.db", "--json"}, alien))["relatives"] == 0);
-  CHECK(rung(box, {"a.db"}, alien) == "default");
-}
-
-TEST_CASE("a stored schedule that does not fit does not hide the one before it") {
-  const Sandbox box;
-  tune(box, "a.db");
-  const auto before = json_of(run(box, "explain", {"--what", "schedule", "--db", "a.db", "--json"}));
-  choose(box, "a.db", [](nlohmann::json& schedule) { schedule["stages"] = nlohmann::json::array(); });
-  const auto after = run(box, "explain", {"--what", "schedule", "--db", "a.db", "--json"});
-  CHECK(json_of(after) == before);
-  CHECK(after.err.find("passed over") != std::string::npos);
-  CHECK(after.err.find("[untuned]") == std::string::npos);
-}
-
-TEST_CASE("what was tuned for more threads is taken, what was tuned for fewer is named") {
-  const Sandbox box;
-  REQUIRE(run(box, "tune", {"--trials", "1", "--seed", "1", "--db", "one.db", "--threads", "1"}).exit_code == 0);
-  REQUIRE(run(box, "tune", {"--trials", "1", "--seed", "1", "--db", "two.db", "--threads", "2"}).exit_code == 0);
-  const auto fewer = run(box, "explain", {"--what", "schedule", "--db", "two.db", "--threads", "1", "--json"});
-  const auto taken = json_of(fewer);
-  CHECK(taken["rung"] == "nearest");
-  CHECK(taken["record"]["nearest"]["threads"] == 2);
-  CHECK(fewer.err.find("is tuned for 2 threads, not for 1 thread: that schedule is taken") != std::string::npos);
-  const auto more = run(box, "explain", {"--what", "schedule", "--db", "one.db", "--threads", "2", "--json"});
-  CHECK(json_of(more)["rung"] == "default");
-  CHECK(more.err.find("it is tuned for 1 thread: --threads 1") != std::string::npos);
-}
-
-TEST_CASE("failed schedules are listed, and a bundle of each reproduces it") {
-  const Sandbox box;
-  tune(box, "a.db");
-  auto database = db::Database::open(box.path("a.db"), db::Mode::ReadWrite);
-  REQUIRE(database);
-  const auto row = database->recorded()->front();
-  auto trial = database->trials_of(row.program, row.target, row.tool)->at(1).trial;  // not the default
-  trial.outcome = "crash";
-  trial.reason = "killed by signal 11; $(rm -rf /)\n`evil`";
-  trial.chosen = false;
-  const auto session = database->begin_session(row.program, row.target, row.tool, {});
-  REQUIRE(database->append_trial(*session, trial));
-  REQUIRE(database->finish_session(*session, "done"));
-  const auto listed = json_of(box.run({"db", "quarantine", "--db", "a.db", "--json", "-o", "bundles"}));
-  REQUIRE(listed.size() == 1);
-  const std::string folder = "bundles/" + listed[0]["trial"].get<std::string>().substr(0, 12);
-  CHECK(box.names(folder) == Words{"program.json", "reproduce.txt", "schedule.json"});
-  const auto text = box.read(folder + "/reproduce.txt");
-  CHECK(text.find("\ntile-tune tune program.json --schedule schedule.json --trials 2 --seed ") != std::string::npos);
-  CHECK(text.find('$') == std::string::npos);
-  CHECK(text.find('`') == std::string::npos);
-  const auto again = box.run({"build", folder + "/program.json", "--schedule", folder + "/schedule.json", "-o", "out"});
-  INFO(again.err);
-  CHECK(again.exit_code == 0);  // it did not crash in truth
-
-  // Whoever names it has it tried.
-  const auto tries = [&] {
-    const auto trials = database->trials_of(row.program, row.target, row.tool);
-    return std::count_if(trials->begin(), trials->end(),
-                         [&](const auto& one) { return one.trial.schedule_id == trial.schedule_id; });
-  };
-  const auto before = tries();
-  REQUIRE(run(box, "tune", {"--trials", "2", "--seed", "1", "--db", "a.db"}).exit_code == 0);
-  CHECK(tries() == before);
-  REQUIRE(run(box, "tune", {"--trials", "2", "--db", "a.db", "--schedule", folder + "/schedule.json"}).exit_code == 0);
-  CHECK(tries() > before);
 }
 
 TEST_CASE("stats count what databases hold") {

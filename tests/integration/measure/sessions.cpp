@@ -202,6 +202,21 @@ TEST_CASE("at its deadline a batch comes back with what is finished, and what ha
   CHECK((*workers)->measure({scheduled(Behaviour::AlsoGood)}, scheduled(Behaviour::Good)).size() == 1);
 }
 
+TEST_CASE("finals whose time is over at any point of theirs come to nothing or to their end, and crash nobody") {
+  const auto workers = Workers::start(test::doubling(1003, 1001), scheduled(Behaviour::Good), options_for(""));
+  REQUIRE(workers);
+  const std::vector<codegen::Schedule> finalists{scheduled(Behaviour::Good), scheduled(Behaviour::AlsoGood),
+                                                 scheduled(Behaviour::Sluggish)};
+  REQUIRE((*workers)->finals(finalists, {}).size() == 3);  // built now
+  for (double seconds = 0.1; seconds < 0.6; seconds += 0.03) {
+    INFO(seconds);
+    for (const auto& measurement : (*workers)->finals(finalists, Deadline::after(seconds))) {
+      CHECK(measurement.outcome == Outcome::Ok);
+      CHECK_FALSE(measurement.samples_ns.empty());
+    }
+  }
+}
+
 TEST_CASE("a session whose time is over before it is ready says so") {
   auto options = options_for("");
   options.deadline = Deadline::after(0);

@@ -14,7 +14,6 @@
 #include "frontend/tc/parse.h"
 #include "search/measure/buffers.h"
 #include "search/measure/kernel.h"
-#include "search/measure/linker.h"
 #include "search/measure/statistics.h"
 #include "search/space/choices.h"
 
@@ -85,10 +84,8 @@ int main() {
   const auto target = require(codegen::resolve_target("host", kThreads));
   const std::filesystem::path directory = std::filesystem::temp_directory_path() / "tile-tune-landscape";
   std::filesystem::create_directories(directory);
-  if (!codegen::compile_runtime(target, directory / "rt.a") ||
-      !search::link_shared(directory / "rt.a", directory / "rt.so"))
-    return 1;
-  require(search::Runtime::load(directory / "rt.so", kThreads));
+  if (!codegen::compile_runtime(target, directory / "runtime.o")) return 1;
+  require(search::Runtime::load(directory / "runtime.o", kThreads));
   search::Problem problem{program, reference::random_inputs(program, 1), {}, false, ""};
   search::Buffers buffers(problem, search::Flush::Begin);
 
@@ -119,13 +116,10 @@ int main() {
     }
     const codegen::Schedule schedule{{schedule_of(genome)}};
     if (!codegen::check(program, schedule)) return;
-    const auto object = directory / fmt::format("{}.o", built), library = directory / fmt::format("{}.so", built++);
-    if (!codegen::compile_object(program, schedule, target, search::kKernelFunction, object) ||
-        !search::link_shared(object, library))
-      return;
+    const auto object = directory / fmt::format("{}.o", built++);
+    if (!codegen::compile_object(program, schedule, target, search::kKernelFunction, object)) return;
+    kernels.push_back(require(search::Kernel::load(object)));
     std::filesystem::remove(object);
-    kernels.push_back(require(search::Kernel::load(library)));
-    std::filesystem::remove(library);
     group.push_back(genome);
     if (group.size() == 16) flush();
   };

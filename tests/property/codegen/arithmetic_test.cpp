@@ -132,6 +132,23 @@ TEST_CASE("zeros keep their sign from one statement to the next", "[property]") 
   check_default("def f(float(N) a) -> (o) { t(i) = bfloat16(a(i))  o(i) = 1.0 / float(t(i)) }", inputs);
 }
 
+TEST_CASE("what is infinite whatever the data are comes out infinite", "[property]") {
+  const reference::Inputs inputs{{0, array_of(DType::F32, repeated<float>({0.0f, -0.0f, -0.5f, 0.5f, -1, 1}))}};
+  for (const std::string value :
+       {"1.0 / -k", "1.0 / (2 * k - 4)", "a(i) / k", "log(k)", "1.0 / sqrt(k)", "1.0 / (1.0 / 1e-40)"}) {
+    for (const std::string op : {"*=!", "max=!", "+=!"}) {
+      CAPTURE(value, op);
+      const ir::Program program = test::bound_program(
+          "def f(float(N) a) -> (o) { o(i) " + op + " " + value + " where i in 0:N, k in 0:5 }", {{"N", 37}});
+      test::KernelCheck check(program, inputs);
+      const search::Space space(program, test::host(2));
+      search::Rng rng(3);
+      check.expect_right(space.default_schedule());
+      check.expect_right(space.sample(rng).schedule);
+    }
+  }
+}
+
 TEST_CASE("signed integers wrap", "[property]") {
   const int32_t most = std::numeric_limits<int32_t>::max(), least = std::numeric_limits<int32_t>::min();
   const reference::Inputs inputs{

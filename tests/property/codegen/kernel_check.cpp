@@ -6,11 +6,11 @@
 #include <catch2/catch.hpp>
 #include <nlohmann/json.hpp>
 
+#include "codegen/lower/runtime_cache.h"
 #include "frontend/ir/canonical.h"
 #include "frontend/tc/parse.h"
 #include "search/measure/kernel.h"
 #include "search/measure/kernel_call.h"
-#include "search/measure/linker.h"
 #include "search/measure/verify.h"
 
 namespace tile_tune::test {
@@ -26,9 +26,8 @@ T require(Result<T> result) {
 const std::filesystem::path& runtime_library(const codegen::Target& target, const std::filesystem::path& directory) {
   static std::filesystem::path library;
   if (library.empty()) {
-    library = directory / "runtime.so";
-    if (auto made = codegen::compile_runtime(target, directory / "runtime.a"); !made) FAIL(render(made.error()));
-    if (auto linked = search::link_shared(directory / "runtime.a", library); !linked) FAIL(render(linked.error()));
+    library = directory / "runtime.o";
+    if (auto made = codegen::cached_runtime(target, library); !made) FAIL(render(made.error()));
     require(search::Runtime::load(library, target.threads));
   }
   return library;
@@ -93,12 +92,10 @@ KernelCheck::~KernelCheck() { std::filesystem::remove_all(directory_); }
 
 Result<std::filesystem::path> KernelCheck::build(const codegen::Schedule& schedule, const ir::Program& base,
                                                  codegen::Compiled& compiled) {
-  const auto object = directory_ / ("kernel" + std::to_string(built_) + ".o");
-  const auto library = directory_ / ("kernel" + std::to_string(built_++) + ".so");
+  const auto object = directory_ / ("kernel" + std::to_string(built_++) + ".o");
   TILE_TUNE_TRY(made, codegen::compile_object(base, schedule, target_, search::kKernelFunction, object));
   compiled = made;
-  TILE_TUNE_CHECK(search::link_shared(object, library));
-  return library;
+  return object;
 }
 
 KernelCheck::Result KernelCheck::operator()(const codegen::Schedule& schedule, const ir::Program& base) {

@@ -35,7 +35,7 @@ class History(unittest.TestCase):
                         (bytes([number, sequence]) + bytes(30), session, sequence, origin, key, outcome, ratio, key))
             connection.commit()
             connection.close()
-            self.assertEqual(history.histories(path), {"conv": [(0, 1.0), (1, 0), (2, 1.5)]})
+            self.assertEqual(history.histories(path), {"conv": {"trials": 3, "best": [[0, 1.0], [2, 1.5]]}})
             self.assertEqual(history.efforts(path), {"conv": {"sessions": 2, "trials": 4, "seconds": 10}})
             connection = sqlite3.connect(path)
             connection.execute("DELETE FROM trial WHERE origin = 'mutation'")  # as `db prune` does

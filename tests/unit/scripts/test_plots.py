@@ -2,18 +2,18 @@ import unittest
 import xml.etree.ElementTree as xml
 
 import runs
-from benchmark import plots, svg
+from benchmark import history, plots, svg
 
 SVG = "{http://www.w3.org/2000/svg}"
 
 
 class Plots(unittest.TestCase):
     def test_best_so_far_never_falls_and_ends_at_the_best(self):
-        self.assertEqual(plots.best_so_far([(2, 0.0), (0, 1.0), (1, 4.0), (3, 2.0)]), [0.25, 1.0, 1.0, 1.0])
-        self.assertEqual(plots.best_so_far([(0, 0.0)]), [0.0])
+        self.assertEqual(plots.best_so_far(history.risen([1.0, 4.0, 0.0, 2.0])), [0.25, 1.0, 1.0, 1.0])
+        self.assertEqual(plots.best_so_far(history.risen([0.0])), [0.0])
 
     def test_convergence_draws_a_line_for_each_workload_and_the_median(self):
-        root = xml.fromstring(plots.convergence({"a": [(0, 1.0), (1, 2.0)], "b": [(0, 1.0), (1, 1.0), (2, 3.0)]}))
+        root = xml.fromstring(plots.convergence({"a": history.risen([1.0, 2.0]), "b": history.risen([1.0, 1.0, 3.0])}))
         lines = root.findall(f"{SVG}polyline")
         self.assertEqual([line.findtext(f"{SVG}title") for line in lines], ["a", "b", None])
         # The shorter session stays where it ended.

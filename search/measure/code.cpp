@@ -1,0 +1,66 @@
+#include "search/measure/code.h"
+
+#include <dlfcn.h>
+#include <elf.h>
+#include <fmt/format.h>
+
+#include <cstring>
+#include <fstream>
+
+namespace tile_tune::search {
+namespace {
+
+// Never destroyed: threads of its pool may run until the process ends.
+const Code*& runtime() {
+  static const Code* loaded = nullptr;
+  return loaded;
+}
+
+void* resolve(const std::string& name) {
+  void* const found = runtime() ? runtime()->find(name) : nullptr;
+  return found ? found : dlsym(RTLD_DEFAULT, name.c_str());
+}
+
+bool is_shared_library(const std::filesystem::path& file) {
+  Elf64_Ehdr header{};
+  std::ifstream(file, std::ios::binary).read(reinterpret_cast<char*>(&header), sizeof header);
+  return std::memcmp(header.e_ident, ELFMAG, SELFMAG) == 0 && header.e_type == ET_DYN;
+}
+
+Result<void*> open_library(const std::filesystem::path& library, int visibility) {
+  void* handle = dlopen(library.c_str(), RTLD_NOW | visibility);
+  if (!handle) return failure("library-not-loaded", fmt::format("a built library does not load: {}", dlerror()));
+  return handle;
+}
+
+}  // namespace
+
+Result<Code> Code::load(const std::filesystem::path& file) {
+  Code code;
+  if (is_shared_library(file)) {
+    TILE_TUNE_TRY(library, open_library(file, RTLD_LOCAL));
+    code.library_ = library;
+  } else {
+    TILE_TUNE_TRY(object, codegen::LoadedObject::load(file, resolve));
+    code.object_ = std::make_shared<const codegen::LoadedObject>(std::move(object));
+  }
+  return code;
+}
+
+Result<Code> Code::load_runtime(const std::filesystem::path& file) {
+  if (is_shared_library(file)) {
+    Code code;
+    TILE_TUNE_TRY(library, open_library(file, RTLD_GLOBAL));
+    code.library_ = library;
+    return code;
+  }
+  TILE_TUNE_TRY(code, load(file));
+  runtime() = new Code(code);
+  return code;
+}
+
+void* Code::find(const std::string& name) const {
+  return object_ ? object_->find(name) : dlsym(library_, name.c_str());
+}
+
+}  // namespace tile_tune::search

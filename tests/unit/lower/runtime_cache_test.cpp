@@ -1,0 +1,100 @@
+// The runtime is compiled once, and never taken from a file that is not as it was written.
+#include <stdlib.h>
+
+#include <catch2/catch.hpp>
+#include <fstream>
+#include <iterator>
+
+#include "codegen/lower/runtime_cache.h"
+
+using namespace tile_tune;
+namespace fs = std::filesystem;
+
+namespace {
+
+class Folder {
+ public:
+  Folder() {
+    std::string pattern = (fs::temp_directory_path() / "runtime-cache-XXXXXX").string();
+    REQUIRE(mkdtemp(pattern.data()));
+    path_ = pattern;
+  }
+  ~Folder() { fs::remove_all(path_); }
+  fs::path operator/(const char* name) const { return path_ / name; }
+
+ private:
+  fs::path path_;
+};
+
+std::string bytes_of(const fs::path& file) {
+  std::ifstream stream(file, std::ios::binary);
+  return {std::istreambuf_iterator<char>(stream), {}};
+}
+
+void write(const fs::path& file, const std::string& bytes) { std::ofstream(file, std::ios::binary) << bytes; }
+
+fs::path only_file(const fs::path& folder) {
+  const std::vector<fs::directory_entry> entries{fs::directory_iterator(folder), {}};
+  REQUIRE(entries.size() == 1);
+  return entries[0].path();
+}
+
+const codegen::Target kPlain = [] {
+  codegen::Target target;
+  target.halide = "x86-64-linux";
+  return target;
+}();
+
+}  // namespace
+
+TEST_CASE("the runtime comes out of the cache as it went in, and what was changed there is compiled again") {
+  const Folder folder;
+  const fs::path cache = folder / "new" / "cache";
+  REQUIRE(codegen::cached_runtime(kPlain, folder / "compiled.o", cache));
+  const auto object = bytes_of(folder / "compiled.o");
+  REQUIRE(object.size() > 10'000);
+  const auto place = only_file(cache);
+  const auto stored = bytes_of(place);
+  REQUIRE(stored.ends_with(object));
+
+  const auto again = [&](const codegen::Target& target = kPlain) {
+    REQUIRE(codegen::cached_runtime(target, folder / "again.o", cache));
+    return bytes_of(folder / "again.o");
+  };
+  const auto written = fs::last_write_time(place);
+  CHECK(again() == object);
+  CHECK(fs::last_write_time(place) == written);
+
+  auto flipped = stored;
+  flipped[stored.size() / 2] ^= 1;
+  for (const auto& damaged : {flipped, std::string()}) {
+    write(place, damaged);
+    CHECK(again().size() == object.size());
+    CHECK(bytes_of(place).size() == stored.size());
+    CHECK(bytes_of(place) != damaged);
+  }
+
+  // A link, and a file that others may write.
+  fs::rename(place, folder / "elsewhere");
+  fs::create_symlink(folder / "elsewhere", place);
+  again();
+  CHECK_FALSE(fs::is_symlink(place));
+  fs::permissions(place, fs::perms::all);
+  again();
+  CHECK((fs::status(place).permissions() & fs::perms::others_write) == fs::perms::none);
+
+  codegen::Target other = kPlain;
+  other.halide = "x86-64-linux-sse41";
+  again(other);
+  CHECK(std::distance(fs::directory_iterator(cache), {}) == 2);
+}
+
+TEST_CASE("a cache that cannot be written is none") {
+  const Folder folder;
+  write(folder / "file", "");
+  for (const auto& cache : {fs::path(), folder / "file"}) {
+    REQUIRE(codegen::cached_runtime(kPlain, folder / "runtime.o", cache));
+    CHECK(fs::file_size(folder / "runtime.o") > 10'000);
+    fs::remove(folder / "runtime.o");
+  }
+}
