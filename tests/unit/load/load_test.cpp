@@ -92,7 +92,7 @@ ir::Program doubling() {
 std::string kernel_object(const Folder& folder) {
   codegen::Target target;
   target.halide = "x86-64-linux";
-  codegen::StageSchedule stage;
+  codegen::NestSchedule stage;
   stage.tiles = {{8}};
   stage.order = {{0}};
   REQUIRE(codegen::compile_object(doubling(), {{stage}}, target, "kernel", folder / "kernel.o"));
