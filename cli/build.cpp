@@ -60,7 +60,10 @@ Result<Exit> build(const engine::PackageRequest& request, const Session& session
   if (!package) return tl::unexpected(package.error());
   auto files = engine::package_in_child(package->kernels, package->options, session.executable,
                                         engine::plain_onlooker(session.report), &interrupt.requested());
-  if (interrupt.requested()) return Exit::Interrupted;
+  if (!files && interrupt.requested()) {
+    session.report.notice(fmt::format("stopped by {}: nothing was written", interrupt_name()));
+    return Exit::Interrupted;
+  }
   if (!files && files.error().code == "not-reproduced")
     files.error().note = "nothing was written; the C compiler or binutils are others than those that made it";
   if (!files) return tl::unexpected(files.error());

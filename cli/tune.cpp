@@ -54,13 +54,17 @@ struct Outcome {
   nlohmann::json summary = nullptr;  // summary_json; null: skipped, or stopped before it began
 };
 
+std::string not_written() {
+  return fmt::format("stopped by {}: the library was not written; `tile-tune build` writes it", interrupt_name());
+}
+
 /// The summary always, the package where there is a winner and one is asked for. As JSON into `object`.
 Result<void> conclude(const TuneSummary& summary, const std::string& directory, const Session& session,
-                      nlohmann::json& object) {
+                      const std::atomic<bool>* stop, nlohmann::json& object) {
   const bool json = session.output.json;
   if (!json) TILE_TUNE_CHECK(print(summary_text(summary)));
   Result<std::vector<std::string>> files;
-  if (summary.report.winner && !directory.empty()) files = engine::package(summary.workload, directory, session);
+  if (summary.report.winner && !directory.empty()) files = engine::package(summary.workload, directory, session, stop);
   if (json) {
     object = summary_json(summary);
     if (files && !files->empty()) object["files"] = *files;
@@ -127,7 +131,14 @@ Result<void> tune_for(const codegen::Target& target, const engine::LoadedProgram
                             session.output.verbose};
   outcome.line.report = report;
   outcome.line.seconds = summary.seconds;
-  TILE_TUNE_CHECK(conclude(summary, directory, session, outcome.summary));
+  // A search that was stopped writes what it found; a second signal ends that.
+  const auto stop = outcome.exit == Exit::Interrupted ? nullptr : &interrupt.requested();
+  if (const auto done = conclude(summary, directory, session, stop, outcome.summary); !done) {
+    if (!stop || !*stop) return tl::unexpected(done.error());
+    session.report.notice(not_written());
+    outcome.exit = Exit::Interrupted;
+    return {};
+  }
   const bool is_late =
       report.stop_reason == search::StopReason::Time && report.finals_held == search::FinalsHeld::NoTime;
   if (!report.winner && !is_late && outcome.exit != Exit::Interrupted)
@@ -284,9 +295,15 @@ Result<Exit> tune_many(const std::vector<engine::LoadedProgram>& loaded, const s
   if (!session.output.json) TILE_TUNE_CHECK(print(summary_text(workload, **tuned)));
   if (!arguments.emit.empty() && (*tuned)->timed > 0) {
     TILE_TUNE_TRY(kernel, engine::family_kernel(workload, name, target, session));
-    TILE_TUNE_TRY(files, engine::package_in_child({kernel}, {name, arguments.emit, target, TILE_TUNE_VERSION},
-                                                  session.executable, engine::plain_onlooker(session.report)));
-    for (const auto& file : files) {
+    const auto files =
+        engine::package_in_child({kernel}, {name, arguments.emit, target, TILE_TUNE_VERSION}, session.executable,
+                                 engine::plain_onlooker(session.report), &interrupt.requested());
+    if (!files && interrupt.requested()) {
+      session.report.notice(not_written());
+      return Exit::Interrupted;
+    }
+    if (!files) return tl::unexpected(files.error());
+    for (const auto& file : *files) {
       json["files"].push_back((std::filesystem::path(arguments.emit) / file).string());
       if (!session.output.json) TILE_TUNE_CHECK(print(json["files"].back().get<std::string>() + "\n"));
     }

@@ -76,8 +76,8 @@ Result<Tuned> tune(const Task& task, const Session& session, const Watch& watch)
   return tuned;
 }
 
-Result<std::vector<std::string>> package(const Workload& workload, const std::string& directory,
-                                         const Session& session) {
+Result<std::vector<std::string>> package(const Workload& workload, const std::string& directory, const Session& session,
+                                         const std::atomic<bool>* stop) {
   // Through the database, so that `build` later writes the very same package.
   TILE_TUNE_TRY(targets, package_targets(session));
   TILE_TUNE_TRY(databases, open_stack(session));
@@ -86,7 +86,7 @@ Result<std::vector<std::string>> package(const Workload& workload, const std::st
   const std::string& name = workload.program.name;
   TILE_TUNE_TRY(kernel, kernel_for(form, name, targets, choose));
   TILE_TUNE_TRY(files, package_in_child({kernel}, {name, directory, targets.back(), tool_row().tile_tune},
-                                        session.executable, plain_onlooker(session.report)));
+                                        session.executable, plain_onlooker(session.report), stop));
   std::vector<std::string> paths;
   for (const auto& file : files) paths.push_back((std::filesystem::path(directory) / file).string());
   return paths;

@@ -38,8 +38,9 @@ struct Tuned {
 /// budget.
 Result<Tuned> tune(const Task& task, const Session& session, const Watch& watch);
 
-/// Writes the package of the best that is known now for all of the session's targets; paths of the files.
-Result<std::vector<std::string>> package(const Workload& workload, const std::string& directory,
-                                         const Session& session);
+/// Writes the package of the best that is known now for all of the session's targets; paths of the files. Once `stop`
+/// (may be null) is set nothing is written; code: stopped.
+Result<std::vector<std::string>> package(const Workload& workload, const std::string& directory, const Session& session,
+                                         const std::atomic<bool>* stop);
 
 }  // namespace tile_tune::engine

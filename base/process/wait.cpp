@@ -11,7 +11,10 @@ namespace tile_tune::base {
 
 namespace {
 
-constexpr auto kLook = std::chrono::milliseconds(5);  // between two looks at whether to stop
+using Clock = std::chrono::steady_clock;
+
+constexpr auto kLook = std::chrono::milliseconds(5);     // between two looks at whether to stop
+constexpr auto kLongestStop = std::chrono::seconds(10);  // as the pool waits for a worker that was stopped
 
 }  // namespace
 
@@ -24,14 +27,23 @@ Ending ending_of(int status) {
 
 std::optional<Ending> wait_for(pid_t child, const std::atomic<bool>* stop) {
   bool killed = false;
+  std::optional<Clock::time_point> stopped_at;
   for (;;) {
     int status = 0;
     const bool looks = stop != nullptr && !killed;
-    const pid_t ended = waitpid(child, &status, looks ? WNOHANG : 0);
-    if (ended == child) return ending_of(status);
-    if (ended < 0 && errno != EINTR) return std::nullopt;
-    if (ended != 0) continue;
-    if (*stop) {
+    const pid_t changed = waitpid(child, &status, looks ? WNOHANG | WUNTRACED | WCONTINUED : 0);
+    if (changed < 0 && errno != EINTR) return std::nullopt;
+    if (changed == child && WIFSTOPPED(status)) {
+      stopped_at = Clock::now();
+    } else if (changed == child && WIFCONTINUED(status)) {
+      stopped_at.reset();
+    } else if (changed == child) {
+      Ending ending = ending_of(status);
+      ending.was_stopped = stopped_at && !*stop;
+      return ending;
+    }
+    if (!looks || changed != 0) continue;
+    if (*stop || (stopped_at && Clock::now() - *stopped_at > kLongestStop)) {
       kill(-child, SIGKILL);
       killed = true;
     } else {

@@ -210,6 +210,10 @@ Result<std::vector<fs::path>> package_in_child(const std::vector<codegen::Kernel
   std::error_code ignored;
   if (!existed) fs::remove(options.directory, ignored);  // only if it is empty
   if (stop != nullptr && *stop) return failure("stopped", "stopped before the package was written");
+  if (writer->ending.was_stopped)
+    return failure("package-failed", fmt::format("writing the package to {} failed: somebody had stopped the process "
+                                                 "that writes it",
+                                                 options.directory.string()));
   return failure(why(*writer) == std::strerror(ENOSPC) ? "disk-full" : "package-failed",
                  fmt::format("writing the package to {} failed: {}", options.directory.string(), why(*writer)));
 }

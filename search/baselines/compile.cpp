@@ -41,7 +41,7 @@ tl::expected<pid_t, int> start(const BaselineJob& job, const fs::path& directory
   words.insert(words.end(), std::begin(kCommonFlags), std::end(kCommonFlags));
   words.insert(words.end(), {"-o", job.library, job.library + ".cpp"});
   words.insert(words.end(), job.source.flags.begin(), job.source.flags.end());
-  return base::spawn({.words = words, .directory = directory},
+  return base::spawn({.words = words, .directory = directory, .own_group = true},
                      {.out = output.descriptor(), .err = output.descriptor()});
 }
 
@@ -81,8 +81,11 @@ std::vector<BaselineFault> compile_baselines(const std::vector<BaselineJob>& wor
     }
     if (running.empty()) continue;
     const Running& first = running.front();
-    const auto ending = base::wait_for(first.process);
-    if (!ending || !ending->ok()) faults[first.number] = reason_in(first.output.text(), work[first.number].baseline);
+    const auto ending = base::wait_for(first.process, stop);
+    if (ending && ending->was_stopped)
+      faults[first.number] = "somebody had stopped g++";
+    else if (!ending || !ending->ok())
+      faults[first.number] = reason_in(first.output.text(), work[first.number].baseline);
     running.pop_front();
   }
   return faults;

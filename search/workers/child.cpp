@@ -166,9 +166,10 @@ Reply judge(const Watched& watched, int status, const ChildLimits& limits) {
   if (watched.output.find("out of memory") != std::string::npos ||
       watched.output.find("bad_alloc") != std::string::npos)
     return Reply::fault(Outcome::OutOfMemory, over_limit(limits) + detail);
-  const auto [exit_code, signal] = base::ending_of(status);
+  const base::Ending ending = base::ending_of(status);
+  const int signal = ending.signal;
   if (signal == 0)
-    return Reply::fault(Outcome::Crash, fmt::format("the process ended with exit code {}{}", exit_code, detail));
+    return Reply::fault(Outcome::Crash, fmt::format("the process ended with exit code {}{}", ending.exit_code, detail));
   if (signal == SIGALRM || signal == SIGXCPU)
     return Reply::fault(Outcome::Timeout, "a call took longer than its limit");
   if (signal == SIGKILL)

@@ -3,8 +3,8 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
-#include "engine/session/plain_onlooker.h"
 #include "cli/summary.h"
+#include "engine/session/plain_onlooker.h"
 
 using namespace tile_tune;
 using namespace tile_tune::cli;
@@ -17,7 +17,7 @@ namespace {
 codegen::Schedule schedule(int tile) {
   codegen::Schedule schedule;
   schedule.stages.resize(1);
-  schedule.stages[0].tiles = {{tile}};
+  schedule.stages[0].nest().tiles = {{tile}};
   return schedule;
 }
 
@@ -46,19 +46,19 @@ search::TuneReport report_of(const search::Measurement& best, const search::Winn
 
 const search::Winner kDefaultWon{schedule(0), measured(1000, 1, 1, 1), Standing::Default};
 
-Workload workload() {
-  Workload workload;
+engine::Workload workload() {
+  engine::Workload workload;
   workload.row.sizes_json = "{}";
   return workload;
 }
 
 std::string text_of(const search::TuneReport& report) {
-  const Workload program = workload();
+  const engine::Workload program = workload();
   return summary_text({program, {}, report, 0, 0, "", ""});
 }
 
 nlohmann::json json_of(const search::TuneReport& report) {
-  const Workload program = workload();
+  const engine::Workload program = workload();
   return summary_json({program, {}, report, 0, 0, "", ""});
 }
 
@@ -135,15 +135,15 @@ TEST_CASE("a share of the roof of too few rounds has no interval") {
 
 TEST_CASE("what is true of the machine is told once a command, whoever finds it how often") {
   std::vector<std::string> warnings, notices;
-  const Reporter report(Listener{[&](const Diagnostic& one) { warnings.push_back(one.message); },
-                                 [&](const std::string& one) { notices.push_back(one); }});
+  const engine::Reporter report(engine::Listener{[&](const Diagnostic& one) { warnings.push_back(one.message); },
+                                                 [&](const std::string& one) { notices.push_back(one); }});
   for (int program = 0; program < 84; ++program) {
-    const auto onlooker = plain_onlooker(report);
+    const auto onlooker = engine::plain_onlooker(report);
     onlooker.warn("the machine's timing lock cannot be used");
     onlooker.tell_waiting("waiting " + std::to_string(program) + " s");
   }
   CHECK(warnings == std::vector<std::string>{"the machine's timing lock cannot be used"});
   CHECK(notices == std::vector<std::string>{"waiting 0 s"});
-  plain_onlooker(report).warn("another");
+  engine::plain_onlooker(report).warn("another");
   CHECK(warnings.size() == 2);
 }
