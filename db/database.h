@@ -60,7 +60,7 @@ class Database {
   Result<void> resume_session(const std::string& session);
   /// Stores one trial of a session of this object; returns its id. The same trial twice is one row. A trial with
   /// `chosen` becomes the best of its program and target from now on; refused (bad-record) unless it is an "ok"
-  /// trial of origin "final" whose interval does not lie below the default schedule's speed (rulings 12).
+  /// trial of origin "final" whose interval does not lie below the default schedule's speed (decision 17).
   Result<std::string> append_trial(const std::string& session, const TrialRow& trial);
   /// `state`: "done", or "aborted" when it may be resumed.
   Result<void> finish_session(const std::string& session, const std::string& state);

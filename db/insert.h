@@ -22,7 +22,7 @@ Result<bool> insert_winner(sqlite3* db, const WinnerRow& winner);
 bool is_timed(const TrialRow& trial);
 
 /// Whether a trial may be the best of its program: a finalist that works, and is known not to be slower than the
-/// default schedule: its interval does not lie below that one's speed (rulings 12).
+/// default schedule: its interval does not lie below that one's speed (decision 17).
 bool may_be_chosen(const TrialRow& trial);
 
 /// When a winner of now counts as accepted. Clocks go backwards at times; the order of winners must not.

@@ -81,7 +81,7 @@ struct RecordedRow {
 };
 
 /// The best schedule known for a program on a target, and where it comes from. It may be applied as it is only
-/// when same_target and same_tool hold; otherwise it is a record to re-check first (rulings 12 and 34).
+/// when same_target and same_tool hold; otherwise it is a record to re-check first (decisions 16 and 17).
 struct BestRow {
   std::string trial_id, session;
   std::string schedule_id, schedule_json;

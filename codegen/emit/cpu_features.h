@@ -2,7 +2,7 @@
 //
 // Halide passes LLVM a CPU model that goes with the highest feature of the target ("haswell" for avx2), and LLVM
 // then uses everything that model has: an avx2 kernel may contain bmi2 or movbe instructions. The checked entry
-// tests all of them, so that an older CPU gets an error code and no SIGILL (rulings 34).
+// tests all of them, so that an older CPU gets an error code and no SIGILL (decision 16).
 #pragma once
 
 #include <string>

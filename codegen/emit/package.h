@@ -1,4 +1,4 @@
-// Ahead-of-time packages: kernels as a static library with a plain C header (spec: cli.md "What `build` writes").
+// Ahead-of-time packages: kernels as a static library with a plain C header (docs/libraries.md).
 //
 // Per kernel the library exports `int FN(const T* inputs..., T* outputs...)`, which checks pointers and CPU,
 // FN_unchecked, which does not, FN_ctx with a context of the caller's and FN_dl on DLPack tensors; per library

@@ -1,7 +1,7 @@
 // Roofline probes: what this machine's cores and memory can do at this moment.
 //
 // Written by hand with vector extensions, run by the same threads and in the same rounds as the kernels
-// they are compared with (rulings 6 and 7), so that a percentage of peak is a ratio within one round.
+// they are compared with (decision 20), so that a percentage of peak is a ratio within one round.
 // Nothing here includes Halide.
 #pragma once
 

@@ -12,7 +12,7 @@
 namespace tile_tune::codegen {
 
 /// `host` is resolved: `halide` is never the word "host". For a target string the user gave, cpu_model is
-/// empty and caches are conservative defaults (rulings 34).
+/// empty and caches are conservative defaults (decision 16).
 struct Target {
   std::string halide;         // canonical Halide target string, for example "x86-64-linux-avx-avx2-..."
   std::string cpu_model;      // as the kernel names it

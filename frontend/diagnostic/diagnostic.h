@@ -2,7 +2,7 @@
 //
 // Everything below the command line returns Result<T>; nothing there throws or prints. A Diagnostic
 // says what is wrong in the user's words, where it is (when there is a place), and how to mend it
-// (when that is known). Its ErrorClass is the process's exit code (spec: cli.md, "Exit codes").
+// (when that is known). Its ErrorClass is the process's exit code (docs/cli.md, "Exit codes").
 // render() gives the text form: file:line:col: error: message [code], source line, caret, note.
 #pragma once
 

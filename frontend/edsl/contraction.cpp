@@ -14,7 +14,7 @@ using ir::Aggregation;
 
 namespace {
 
-/// An undeclared sum or product of 8- or 16-bit integers is int32 (rulings 2).
+/// An undeclared sum or product of 8- or 16-bit integers is int32 (decision 1).
 DType result_type(Aggregation op, const Combination& value) {
   DType type = value.operands().front()->tensor->type;
   for (const auto& operand : value.operands()) type = promote(type, operand->tensor->type);

@@ -1,4 +1,4 @@
-// Elementwise operators and functions: shapes broadcast, types promoted (rulings 2, 15 and 35).
+// Elementwise operators and functions: shapes broadcast, types promoted (decisions 1, 2 and 6).
 #include <fmt/format.h>
 
 #include <algorithm>

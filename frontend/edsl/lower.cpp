@@ -300,7 +300,7 @@ class Lowering {
         result = operand;
         continue;
       }
-      // Widened first where a sum or product consumes it, so that it is rounded once (rulings 2).
+      // Widened first where a sum or product consumes it, so that it is rounded once (decision 1).
       const DType common = promote(result->type, operand->type);
       const DType type = accumulates ? accumulator_type(common) : ir::operation_type(common);
       const bool is_bool = type == DType::Bool;

@@ -1,4 +1,4 @@
-// Einsum notation to IR (spec: tensors-einsum.md, "Einsum"; rulings 2, 10, 14, 15 and 19).
+// Einsum notation to IR (decisions 1, 2, 4 and 7).
 //
 // In two steps, because types, shapes and sizes are no part of the notation: parse() reads the subscripts,
 // make_program() adds what is known of the operands. Operands are named in0, in1, ..., the result out, the program

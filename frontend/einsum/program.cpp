@@ -58,7 +58,7 @@ class Builder {
 
   DType type_of(size_t operand) const { return known_.operands.empty() ? DType::F32 : known_.operands[operand].type; }
 
-  /// Of the result (rulings 2): the operands' common type, or what an undeclared sum or product of it is.
+  /// Of the result (decision 1): the operands' common type, or what an undeclared sum or product of it is.
   Result<DType> result_type() const {
     DType common = type_of(0);
     for (size_t i = 1; i < einsum_.operands.size(); ++i) common = common_type(common, type_of(i));

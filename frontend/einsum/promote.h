@@ -1,4 +1,4 @@
-// Element types of an einsum: the lattice of tensors (spec: tensors-einsum.md; rulings 2), unlike TC's rules.
+// Element types of an einsum: the lattice of tensors (decision 1), unlike TC's rules.
 #pragma once
 
 #include "frontend/tensor/dtype.h"

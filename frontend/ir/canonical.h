@@ -1,4 +1,4 @@
-// Canonical form and content hash of programs (spec: rulings 3).
+// Canonical form and content hash of programs (decision 9).
 //
 // canonicalize() orders operands and numbers tensors and indices by what the program computes, not by how it was
 // spelled; schedules name loops and operands by these numbers, so search and code generation work on canonical programs

@@ -44,7 +44,7 @@ std::string_view tc_type_name(DType type) {
   return "";
 }
 
-// How tightly an expression binds, loosest first: TC's grammar (spec: language-tc.md).
+// How tightly an expression binds, loosest first: TC's grammar (docs/tc.md).
 enum Precedence { kConditional, kOr, kAnd, kComparison, kSum, kProduct, kUnary, kPrimary };
 
 struct Infix {

@@ -24,7 +24,7 @@ Result<Range> value_range(const Statement& statement, const AffineExpr& expr);
 Result<void> check_domains(const Program& program, bool zero_sized = false);
 
 /// Derives every index's range, the tightest box around the statement's domain, from the accesses and constraints
-/// alone (spec: language-tile.md, rules 2 and 3): each affine subscript, the target's included, is an integer inside
+/// alone (docs/edsl.md): each affine subscript, the target's included, is an integer inside
 /// its tensor's extent, each constraint holds. `lo`, `hi` and `reason` of every index are set; `constraints` becomes
 /// those the box does not imply, the accesses' own among them. All extents must be numbers. Returns true if the domain
 /// is empty: the ranges are then [0, 0), and impossible() is the only constraint, so that bind() does not take them for

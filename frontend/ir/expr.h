@@ -60,9 +60,9 @@ std::optional<Op> parse_op(std::string_view name);
 size_t op_arity(Op op);  // number of arguments
 
 bool is_comparison(Op op);
-/// Complex numbers know + - * / == !=, negation and select (spec: rulings 15).
+/// Complex numbers know + - * / == !=, negation and select (decision 2).
 bool works_on_complex(Op op);
-/// What an arithmetic operation is on bools: sums are or, products and (rulings 15); nullopt where they have none.
+/// What an arithmetic operation is on bools: sums are or, products and (decision 2); nullopt where they have none.
 /// Comparisons, logic and select are themselves.
 std::optional<Op> on_bools(Op op);
 

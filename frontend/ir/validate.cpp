@@ -245,7 +245,7 @@ Check check_list(const Program& program, const std::vector<int>& listed, Role ro
 }
 
 // Arguments have names of their own, but for an in/out value, which shares its output's, and for an integer
-// input without dimensions that is a size as well, because it bounds a range (rulings 22).
+// input without dimensions that is a size as well, because it bounds a range (decision 5).
 Check check_arguments(const Program& program) {
   const std::set<std::string> sizes(program.sizes.begin(), program.sizes.end());
   std::set<std::string> names;

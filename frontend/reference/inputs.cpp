@@ -148,7 +148,7 @@ Inputs random_inputs(const ir::Program& program, uint64_t seed, FloatRange range
 }
 
 bool is_mostly_finite(const std::vector<Expected>& outputs) {
-  constexpr double kMostNotFinite = 0.01;  // rulings 28
+  constexpr double kMostNotFinite = 0.01;  // decision 12
   size_t count = 0, finite = 0;
   for (const auto& output : outputs) {
     count += output.values.size();

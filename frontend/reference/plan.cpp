@@ -72,7 +72,7 @@ class Planner {
 
  private:
   // A sum's bound (tolerance.h) covers the rounding of the terms' last operation together with the additions: for
-  // a contraction it then is the formula of rulings 8.
+  // a contraction it then is the formula of decision 11.
   void leave_root_rounding_to_the_reduction() {
     Node& root = plan_.nodes.back();
     // Factors that are one number over and over round alike, and do not walk at random.

@@ -1,8 +1,8 @@
 // The reference interpreter: what a program means, computed slowly and obviously. The judge of every kernel.
 //
 // Floats are computed in double (sums compensated), integers in wrapping arithmetic of their own width;
-// every statement's result is rounded to its element type before the next statement reads it (rulings 9).
-// Beside each element stands how far a correct kernel may be from it (rulings 8):
+// every statement's result is rounded to its element type before the next statement reads it (decision 10).
+// Beside each element stands how far a correct kernel may be from it (decision 11):
 //   4 * sqrt(K) * eps(accumulator) * sum|terms| + 2 * eps(output) * |value|, K the reduction length, with
 //   the operands' own tolerances carried through to first order and 4 ulp for each transcendental; integers,
 //   min, max and assign exactly. The constants are in reference/tolerance.h and nowhere else.
@@ -86,7 +86,7 @@ struct FloatRange {
   double lo = -1, hi = 1;
 };
 
-/// Seeded random inputs for tuning and checking (rulings 28), equal on every platform: floats, and parts of complex
+/// Seeded random inputs for tuning and checking (decision 12), equal on every platform: floats, and parts of complex
 /// numbers, uniform in `range`; signed integers in [-8, 8), unsigned ones in [0, 16); integer inputs used as subscripts
 /// uniform over the extent they index.
 Inputs random_inputs(const ir::Program& program, uint64_t seed, FloatRange range = {});

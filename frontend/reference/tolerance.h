@@ -1,4 +1,4 @@
-// How far a correct kernel may be from the reference (rulings 8): every constant of that judgement.
+// How far a correct kernel may be from the reference (decision 11): every constant of that judgement.
 //
 // |got - ref| <= 4 * sqrt(K) * eps(accumulator) * sum|terms| + 2 * eps(output) * |ref| + what the terms themselves
 // carry. Rounding errors of K additions behave like a random walk of K steps, hence sqrt(K): any order of summation

@@ -1,4 +1,4 @@
-// Syntax trees to programs: names, types, ranges, single-assignment versions (spec: language-tc.md, "Meaning").
+// Syntax trees to programs: names, types, ranges, single-assignment versions (docs/tc.md).
 #pragma once
 
 #include "frontend/tc/ast.h"

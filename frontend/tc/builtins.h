@@ -1,4 +1,4 @@
-// The built-in functions; their names are reserved (spec: language-tc.md, "Grammar").
+// The built-in functions; their names are reserved (docs/tc.md, "Grammar").
 #pragma once
 
 #include <optional>

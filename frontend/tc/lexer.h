@@ -1,4 +1,4 @@
-// Text to tokens (spec: language-tc.md, "Grammar"). Comments and white space vanish.
+// Text to tokens (docs/tc.md, "Grammar"). Comments and white space vanish.
 #pragma once
 
 #include <optional>

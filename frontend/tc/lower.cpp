@@ -16,7 +16,7 @@ namespace {
 using ir::Op;
 using Flexible = Lowered::Flexible;
 
-// The type a flexible literal takes when it meets `type` (rulings 2).
+// The type a flexible literal takes when it meets `type` (decision 1).
 DType met_type(Flexible flexible, DType type) {
   if (is_float(type)) return type;
   if (flexible == Flexible::Float) return DType::F32;

@@ -81,7 +81,7 @@ class Lowering {
 
   Result<std::vector<Operand>> operands(const std::vector<ast::ExprPtr>& arguments);
   /// Which of their types arithmetic does not stay in, because 8- and 16-bit integers always are widened first and
-  /// f16 and bf16 where a sum or product consumes the result (rulings 2).
+  /// f16 and bf16 where a sum or product consumes the result (decision 1).
   enum class Widening { None, Integers, All };
   Widening widening(ir::Op op) const;
   Result<Unified> unify(const std::vector<Operand>& operands, Builtin::Typing typing, Widening widening) const;

@@ -1,4 +1,4 @@
-// Tensor Comprehensions text to IR (spec: language-tc.md; the user's own document is seeds/001).
+// Tensor Comprehensions text to IR (docs/tc.md).
 //
 // One Program per def: names resolved, types promoted with explicit casts, lets inlined, ranges inferred.
 // - Sizes stay symbolic. A size that only declared types of outputs name is no size of the program: inference

@@ -1,4 +1,4 @@
-// Tokens to syntax trees (spec: language-tc.md, "Grammar").
+// Tokens to syntax trees (docs/tc.md, "Grammar").
 #pragma once
 
 #include "frontend/tc/ast.h"

@@ -1,6 +1,6 @@
 // Range inference: the largest box of index values for which every read is in bounds.
 //
-// Symbolic intervals over size expressions, solved in rounds (spec: language-tc.md, rule 2): in each round
+// Symbolic intervals over size expressions, solved in rounds (docs/tc.md, "Ranges"): in each round
 // every variable that is the only unsolved one of some bound gets the largest interval for which these bounds
 // hold whatever the solved variables are; several bounds intersect with min and max.
 #pragma once

@@ -22,9 +22,9 @@ struct DefScope {
   ir::Program program;
   std::map<std::string_view, TensorSymbol> tensors;
   std::set<std::string_view> sizes;
-  /// 0-D integer inputs that bound a range: sizes in every respect (rulings 22).
+  /// 0-D integer inputs that bound a range: sizes in every respect (decision 5).
   std::set<std::string_view> size_parameters;
-  /// An input has a dimension of 0, which makes ranges empty that are not empty otherwise (rulings 14).
+  /// An input has a dimension of 0, which makes ranges empty that are not empty otherwise (decision 4).
   bool is_zero_sized = false;
   /// Sizes that nothing but the declared types of outputs names: the first output written defines them.
   std::map<std::string_view, std::optional<ir::SizeExpr>> derived_sizes;

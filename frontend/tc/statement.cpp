@@ -287,7 +287,7 @@ class Analyzer {
     return required;
   }
 
-  // Gives the value its type and finds the tensor's and the accumulator's (rulings 2).
+  // Gives the value its type and finds the tensor's and the accumulator's (decision 1).
   Result<Types> settle_types(const Lowering& lowering, Lowered& value) {
     const auto span = statement_.value->span;
     const bool accumulates = statement_.op == Aggregation::Sum || statement_.op == Aggregation::Product;

@@ -1,4 +1,4 @@
-// Element types, shared by every folder. Namespace tile_tune (spec: rulings 15 and 16).
+// Element types, shared by every folder. Namespace tile_tune (decisions 2 and 3).
 #pragma once
 
 #include <cstddef>
@@ -25,12 +25,12 @@ DType component_type(DType type);
 /// 2^-p of the significand: the relative rounding error of one operation (F32: 2^-24). 0 for non-floats.
 double unit_roundoff(DType type);
 
-/// The type arithmetic on these two gives before any cast (rulings 2): a float beats any integer, the
+/// The type arithmetic on these two gives before any cast (decision 1): a float beats any integer, the
 /// wider float wins, f16 with bf16 gives f32; of two integers the wider, signed if either is.
 DType promote(DType a, DType b);
 
 /// The type in which sums and products of `type` accumulate: f32 for f16/bf16, i32 for 8- and 16-bit
-/// integers (rulings 2), itself otherwise.
+/// integers (decision 1), itself otherwise.
 DType accumulator_type(DType type);
 
 }  // namespace tile_tune

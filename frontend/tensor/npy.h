@@ -1,5 +1,5 @@
 // Reading and writing numpy's .npy files (format versions 1.0 to 3.0, little-endian, C or Fortran order).
-// bf16 has no numpy type: it travels as '<u2' bit patterns both ways (rulings 20).
+// bf16 has no numpy type: it travels as '<u2' bit patterns both ways (decision 8).
 #pragma once
 
 #include <filesystem>

@@ -122,7 +122,7 @@ def in_row(row, workload, last_cache):
 
 def _share(workload, key):
     """A share beyond 1.05 is stored as 0: of the arithmetic peak it says that the probe was disturbed. Streams are no
-    peak, only what hand-written loops reach (rulings 6): a kernel may be faster, and its lower end counts."""
+    peak, only what hand-written loops reach (decision 20): a kernel may be faster, and its lower end counts."""
     entry = entry_of(workload, "tuned")
     if entry is None or "roof_share_interval" not in entry:
         return None

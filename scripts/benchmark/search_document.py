@@ -6,7 +6,7 @@ import statistics
 from benchmark import markdown
 from benchmark.searches import LIVE, WORKLOADS
 
-# Issue "CPU schedules at the machine's limit", row "search", in the words of rulings 23.
+# Decision 21.
 SHORT_SHARE, MODEL_SHARE, SEARCH_SHARE = 0.92, 0.5, 0.05
 
 

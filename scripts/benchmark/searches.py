@@ -7,7 +7,7 @@ import sqlite3
 import statistics
 import subprocess
 
-# One of each kind of the suite (rulings 23 wants twelve named ones).
+# One of each kind of the suite (decision 21).
 WORKLOADS = ("tc_tmm_128x1024x1024", "matmul_1024", "tc_bmm_500x26x72x26", "tc_gc_32x32x8x28",
              "resnet_c2_3x3_b1_nchw", "conv1d_8x4096x64_k3", "dwconv3x3_8x128x56_nchw", "tc_kron3_256_16_32",
              "tccg01_abc-bda-dc", "attn_qk_4x8x512x64", "softmax_4096x1024", "matmul_bf16_1024")

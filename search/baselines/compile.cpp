@@ -16,7 +16,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Flags of rulings 4; -ffast-math lets exponentials be vectorised and sums be split, which only makes it faster.
+// Flags of decision 19; -ffast-math lets exponentials be vectorised and sums be split, which only makes it faster.
 const char* const kCommonFlags[] = {
     "-std=c++17",  "-O3", "-march=native",      "-mprefer-vector-width=512", "-fopenmp", "-shared", "-fPIC",
     "-ffast-math", "-w",  "-fvisibility=hidden"};

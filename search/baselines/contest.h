@@ -95,10 +95,10 @@ class Contest {
   int problems_ = 0;
 };
 
-/// The baseline that rulings 4 compares with: the fastest of the libraries; where none has the program's operations,
+/// The baseline that decision 19 compares with: the fastest of the libraries; where none has the program's operations,
 /// the loops. Number in `entries`, -1 if no baseline ran. Packed baselines are a class of their own.
 int best_baseline(const std::vector<Entry>& entries);
-/// What kernels with packed constants compare with (rulings 24): oneDNN with its own packed ones, else the best.
+/// What kernels with packed constants compare with (decision 19): oneDNN with its own packed ones, else the best.
 int best_packed_baseline(const std::vector<Entry>& entries);
 
 /// The fastest kernel an automatic scheduler made: number in `entries`, -1 if none ran.

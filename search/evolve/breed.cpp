@@ -7,7 +7,7 @@ namespace tile_tune::search {
 namespace {
 
 // Shares of 70 % mutation, 20 % crossover, 10 % random, and four parents while batches gain, 16 and half random when
-// they stall: autotuners.md 6.1, items 5 and 6 (shares of random between 5 and 25 % were equal in its replays).
+// they stall: decision 25.
 struct Mix {
   size_t parents;
   double random, crossover;  // the rest is mutation

@@ -10,15 +10,15 @@ namespace tile_tune::search {
 namespace {
 
 constexpr int kSeeds = 8;        // random ones, of searches without a model; more only delay them
-                                 // (autotuners.md 2.1: n0 8 reaches 95 % in 33 trials, n0 16 in 46, n0 32 in 69)
-constexpr int kMinBatch = 4;     // the same replays: batches of 4 in 33 trials, of 8 in 46
-constexpr int kChallengers = 4;  // autotuners.md 6.2, item 7
-constexpr double kGain = 1.01;   // less than one percent is noise (autotuners.md 6.1, item 6)
+                                 // (decision 24)
+constexpr int kMinBatch = 4;     // decision 24
+constexpr int kChallengers = 4;  // decision 27
+constexpr double kGain = 1.01;   // less than one percent is noise (decision 25)
 
 int batch_size(const TuneOptions& options) { return std::max(2 * options.cores, kMinBatch); }
 
 // Of a guided search. 256 offspring or 1,024 made no difference in the replays; eight seeds in all, the default and the
-// stored best among them (autotuners.md 6.1, items 1 and 5). Four took a tenth fewer trials to 90 % of the best when
+// stored best among them (decision 24). Four took a tenth fewer trials to 90 % of the best when
 // replayed, but live they ended 4 to 8 % lower after 64 trials of three programs: recorded schedules are good ones
 // already, whichever of them is drawn at random. Most random draws are hopeless: as many as need be.
 constexpr int kPool = 256, kSeedDraws = 64;

@@ -109,6 +109,7 @@ Result<Kernel> Kernel::load(const std::filesystem::path& library, const std::str
   kernel.takes_context_ = takes_context;
   TILE_TUNE_TRY(entry, find<Entry>(code, function + kArrayEntry));
   kernel.entry_ = entry;
+  if (void* const variable = code.find(kKernelError)) *static_cast<halide_error_handler_t*>(variable) = record_error;
   kernel.note_ = reinterpret_cast<const char* (*)()>(code.find(kKernelNote));
   kernel.code_ = std::move(code);
   return kernel;

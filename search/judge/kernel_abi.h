@@ -22,6 +22,8 @@ inline constexpr const char* kArrayEntry = "_argv";
 
 /// Optional, `const char* (*)()`: libraries that are not ours name themselves.
 inline constexpr const char* kKernelNote = "tile_tune_kernel_note";
+/// A variable of libraries that are no objects: where they say why a call failed, as halide_error_handler_t.
+inline constexpr const char* kKernelError = "tile_tune_kernel_error";
 
 /// Buffer descriptors for one call's worth of memory. `memory` gives each Input's and each Output's data; an in/out
 /// output's initial value shares the output's memory.

@@ -15,7 +15,7 @@ namespace {
 constexpr double kLittleWork = 1e5;
 
 // Accumulators beyond twice the registers are loaded and stored for every operation on them: 2x3 rows of a grouped
-// convolution with unrolled taps fell from 111 to 48 GFLOP/s (design/search.md, traps).
+// convolution with unrolled taps fell from 111 to 48 GFLOP/s (decision 29).
 constexpr double kSpilling = 2;
 
 // A moved-back last tile repeats work: more than half of it wasted is never won back.

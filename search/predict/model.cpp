@@ -10,7 +10,7 @@
 namespace tile_tune::predict {
 namespace {
 
-// research/autotuners.md 6.1, item 4 (its replays: 20 to 100 trees and depths of 3 to 6 differ by less than noise).
+// Decision 25.
 constexpr int kTrees = 50;
 constexpr const char* kParameters[][2] = {{"objective", "reg:squarederror"},
                                           {"max_depth", "4"},

@@ -15,7 +15,7 @@ struct Sample {
   float speed = 0;         // relative to the best of the same program and target
 };
 
-/// A model is asked from so many samples on, as in the replays of research/autotuners.md 2.1 (n0 8).
+/// A model is asked from so many samples on, as decision 24 says.
 inline constexpr size_t kFewestSamples = 8;
 
 /// Share of the rough times of estimate.h in what is expected of a schedule: they count as much as what sixteen samples

@@ -22,7 +22,9 @@
 #include <string>
 #include <vector>
 
-extern "C" __attribute__((weak)) void halide_error(void* context, const char* message);  // keeps the reason of a fault
+/// Keeps the reason of a fault; set by whoever loads the library (search/judge/kernel.h).
+extern "C" __attribute__((visibility("default"))) void (*tile_tune_kernel_error)(void* context, const char* message);
+void (*tile_tune_kernel_error)(void* context, const char* message) = nullptr;
 
 namespace baseline {
 
@@ -165,7 +167,7 @@ int guarded(Run&& run) {
     run();
     return 0;
   } catch (const std::exception& error) {
-    if (halide_error) halide_error(nullptr, error.what());
+    if (tile_tune_kernel_error) tile_tune_kernel_error(nullptr, error.what());
     return -1;
   }
 }

@@ -1,5 +1,5 @@
 // Measures every member of a small grid of real schedules of a 512^3 f32 matrix product, once and for all, so that
-// searches can be compared on it without any hardware (rulings 27). Format: tests/unit/evolve/landscape.h.
+// searches can be compared on it without any hardware (decision 22). Format: tests/unit/evolve/landscape.h.
 #include <fmt/format.h>
 
 #include <chrono>

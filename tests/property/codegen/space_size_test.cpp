@@ -1,4 +1,4 @@
-// The space is no toy (rulings 27): for a 512^3 matrix product it has more than 10^6 schedules, and of 1,000 random
+// The space is no toy (decision 22): for a 512^3 matrix product it has more than 10^6 schedules, and of 1,000 random
 // ones at least 900 lower to different code; all are verified, on a smaller odd shape where the reference is quick.
 #include <catch2/catch.hpp>
 #include <nlohmann/json.hpp>

@@ -1,4 +1,4 @@
-// The moves of the real space under the search (ruling 27): everything legal and canonical, mutants different from
+// The moves of the real space under the search (decision 22): everything legal and canonical, mutants different from
 // their parents, children with genes of both; and the loop running on them.
 #include <catch2/catch.hpp>
 #include <set>

@@ -1,4 +1,4 @@
-// Content hashes of random programs: spelling never shows, what is computed always does (rulings 3).
+// Content hashes of random programs: spelling never shows, what is computed always does (decision 9).
 #include <catch2/catch.hpp>
 #include <algorithm>
 #include <numeric>

@@ -4,7 +4,7 @@
 // aggregation, initial and default tensors, constraints, quotients, gathers, guarded reads, targets that are no plain
 // indices, reads of earlier statements, column layouts. Functions are called where they are defined and well
 // conditioned, and what jumps (comparisons, floor, conversions to integers) is applied to exact values only, since the
-// reference computes in double (rulings 9). The same seed gives the same program everywhere.
+// reference computes in double (decision 10). The same seed gives the same program everywhere.
 #pragma once
 
 #include <optional>

@@ -12,13 +12,13 @@
 #include "frontend/ir/json.h"
 #include "frontend/tc/parse.h"
 
-// Both namespaces stay unambiguous (rulings 16).
+// Both namespaces stay unambiguous (decision 3).
 using namespace tile_tune;
 using namespace tile_tune::edsl;
 
 namespace {
 
-// An elementwise function of an access does not compile (rulings 35), nor do sums of products.
+// An elementwise function of an access does not compile (decision 6), nor do sums of products.
 template <typename T>
 concept HasElementwise = requires(T a, Tensor t) {
   exp(a);

@@ -1,4 +1,4 @@
-// Recorded spaces, and the strategies compared on them (rulings 23). A space is added by putting its JSON into
+// Recorded spaces, and the strategies compared on them (decision 21). A space is added by putting its JSON into
 // recordings/.
 #include "search/evolve/simulate.h"
 

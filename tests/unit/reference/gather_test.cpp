@@ -137,7 +137,7 @@ TEST_CASE("plain statements stay, but for constraints that their box implies") {
 }
 
 TEST_CASE("quotients: the published vectors") {
-  // spec/language-tile.md, rule 2.
+  // Tile: docs/edsl.md.
   CHECK(values_of(contraction(1, {{at(0)}, {6}}, {{{sum(1, 0, -1, 2)}, {3}}}), {{7, 8, 9}}) ==
         std::vector<int64_t>{0, 7, 0, 8, 0, 9});
   CHECK(values_of(contraction(2, {{at(0)}, {5}}, {{{sum(1, -1, 1, 2)}, {3}}, {{at(1)}, {3}}}),

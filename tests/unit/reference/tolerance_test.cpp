@@ -1,4 +1,4 @@
-// Which kernels compare() lets pass, and which it refuses (rulings 8).
+// Which kernels compare() lets pass, and which it refuses (decision 11).
 #include "tests/unit/reference/programs.h"
 
 #include <algorithm>
