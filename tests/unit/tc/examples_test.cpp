@@ -59,6 +59,9 @@ TEST_CASE("the examples have the extents and the work they should") {
   const auto depthwise = bound(example("depthwise.tc"), {{"B", 2}, {"C", 3}, {"H", 4}, {"W", 5}});
   CHECK(output_shape(depthwise) == std::vector<int64_t>{2, 3, 4, 5});
   CHECK(ir::flops(depthwise) == 2 * 2 * 3 * (3 * 4 - 2) * (3 * 5 - 2));
+  const auto contraction = bound(example("contraction.tc"), {{"A", 3}, {"B", 5}, {"C", 2}, {"D", 7}});
+  CHECK(output_shape(contraction) == std::vector<int64_t>{2, 5, 3});
+  CHECK(ir::flops(contraction) == 2 * 2 * 5 * 3 * 7);
   const auto pool = bound(example("maxpool2x2.tc"), {{"B", 1}, {"C", 3}, {"H", 7}, {"W", 6}});
   CHECK(output_shape(pool) == std::vector<int64_t>{1, 3, 3, 3});
   for (const auto* program : {&matmul, &matvec, &conv, &pool}) {
