@@ -90,12 +90,8 @@ Result<std::vector<StoredTrial>> last_finals(sqlite3* db, const std::vector<Sess
   for (auto session = sessions.rbegin(); session != sessions.rend() && finals.empty(); ++session) {
     Statement select(db, sql);
     select.bind(Id{session->id});
-    while (true) {
-      TILE_TUNE_TRY(more, select.step());
-      if (!more) break;
-      Cursor cursor(select);
-      if (auto trial = read_trial(cursor, damaged)) finals.push_back(*std::move(trial));
-    }
+    TILE_TUNE_TRY(trials, read_all(select, read_trial, damaged));
+    finals = std::move(trials);
   }
   return finals;
 }
@@ -114,13 +110,7 @@ Result<std::vector<StoredTrial>> Database::finals(const ProgramRow& program, con
         kTrialColumns, kTrialJoins);
     Statement select(state_->db.get(), sql);
     select.bind(Id{workload_id(program)}, Id{target_id(target)});
-    std::vector<StoredTrial> trials;
-    while (true) {
-      TILE_TUNE_TRY(more, select.step());
-      if (!more) return trials;
-      Cursor cursor(select);
-      if (auto trial = read_trial(cursor, state_->damaged)) trials.push_back(*std::move(trial));
-    }
+    return read_all(select, read_trial, state_->damaged);
   });
 }
 

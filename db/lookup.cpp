@@ -152,13 +152,7 @@ Result<std::vector<ProgramRow>> Database::families() {
         "GROUP BY p.family_hash, p.layout ORDER BY p.family_hash, p.layout",
         kProgramColumns);
     Statement select(state_->db.get(), sql);
-    std::vector<ProgramRow> rows;
-    while (true) {
-      TILE_TUNE_TRY(more, select.step());
-      if (!more) return rows;
-      Cursor cursor(select);
-      if (auto program = read_program(cursor, state_->damaged)) rows.push_back(*std::move(program));
-    }
+    return read_all(select, read_program, state_->damaged);
   });
 }
 
@@ -172,13 +166,7 @@ Result<std::vector<StoredTrial>> Database::trials_of(const ProgramRow& program, 
         kTrialColumns, kTrialJoins);
     Statement select(state_->db.get(), sql);
     select.bind(Id{workload_id(program)}, Id{target_id(target)}, Id{tool_id(tool)}, Id{session});
-    std::vector<StoredTrial> trials;
-    while (true) {
-      TILE_TUNE_TRY(more, select.step());
-      if (!more) return trials;
-      Cursor cursor(select);
-      if (auto trial = read_trial(cursor, state_->damaged)) trials.push_back(*std::move(trial));
-    }
+    return read_all(select, read_trial, state_->damaged);
   });
 }
 

@@ -66,6 +66,18 @@ std::optional<TargetRow> read_target(Cursor& cursor, Damaged& damaged);
 std::optional<ToolRow> read_tool(Cursor& cursor, Damaged& damaged);
 std::optional<StoredSession> read_session(Cursor& cursor, Damaged& damaged);
 std::optional<StoredTrial> read_trial(Cursor& cursor, Damaged& damaged);
+
+/// The records in all rows of a statement whose parameters are bound, without the damaged ones.
+template <typename Row>
+Result<std::vector<Row>> read_all(Statement& select, std::optional<Row> (*read)(Cursor&, Damaged&), Damaged& damaged) {
+  std::vector<Row> rows;
+  while (true) {
+    TILE_TUNE_TRY(more, select.step());
+    if (!more) return rows;
+    Cursor cursor(select);
+    if (auto row = read(cursor, damaged)) rows.push_back(*std::move(row));
+  }
+}
 /// The columns of a trial, whatever its digest says, and the key of its session.
 StoredTrial parse_trial(Cursor& cursor, SessionKey& key);
 

@@ -8,11 +8,10 @@
 #include <array>
 #include <cerrno>
 #include <cstring>
-#include <fstream>
-#include <iterator>
 #include <optional>
 #include <vector>
 
+#include "base/files.h"
 #include "codegen/load/elf_object.h"
 
 namespace tile_tune::codegen {
@@ -142,18 +141,12 @@ class Placement {
   std::vector<std::optional<uint64_t>> addresses_;
 };
 
-Result<std::string> bytes_of(const std::filesystem::path& file) {
-  std::ifstream stream(file, std::ios::binary);
-  std::string bytes{std::istreambuf_iterator<char>(stream), {}};
-  if (!stream) return not_loaded(fmt::format("{} cannot be read", file.string()));
-  return bytes;
-}
-
 }  // namespace
 
 Result<LoadedObject> LoadedObject::load(const std::filesystem::path& file, const SymbolResolver& resolve) {
-  TILE_TUNE_TRY(bytes, bytes_of(file));
-  TILE_TUNE_TRY(object, parse_elf_object(std::move(bytes)));
+  auto bytes = base::read_bytes(file);
+  if (!bytes) return not_loaded(fmt::format("{} cannot be read", file.string()));
+  TILE_TUNE_TRY(object, parse_elf_object(std::move(*bytes)));
   const Layout layout = lay_out(object, static_cast<uint64_t>(sysconf(_SC_PAGESIZE)));
   void* const memory = mmap(nullptr, layout.size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (memory == MAP_FAILED) return not_loaded(std::strerror(errno));

@@ -10,7 +10,7 @@
 #include "search/judge/problem.h"
 #include "search/judge/verify.h"
 #include "search/workers/child.h"
-#include "search/workers/linker.h"
+#include "search/workers/c_compiler.h"
 
 namespace tile_tune::search {
 namespace {

@@ -1,13 +1,13 @@
 // Object files as code in this process: every kind of relocation computes what a linker would, and rubbish is refused.
 #include <dlfcn.h>
 #include <elf.h>
-#include <stdlib.h>
 
 #include <catch2/catch.hpp>
+#include <cstdlib>
 #include <cstring>
-#include <fstream>
-#include <iterator>
 
+#include "base/files.h"
+#include "base/temporary_directory.h"
 #include "codegen/load/loaded_object.h"
 #include "codegen/lower/compile.h"
 #include "frontend/ir/canonical.h"
@@ -17,31 +17,14 @@ namespace fs = std::filesystem;
 
 namespace {
 
-class Folder {
- public:
-  Folder() {
-    std::string pattern = (fs::temp_directory_path() / "load-XXXXXX").string();
-    REQUIRE(mkdtemp(pattern.data()));
-    path_ = pattern;
-  }
-  ~Folder() { fs::remove_all(path_); }
-  fs::path operator/(const char* name) const { return path_ / name; }
-
- private:
-  fs::path path_;
-};
-
 void* from_libraries(const std::string& name) { return dlsym(RTLD_DEFAULT, name.c_str()); }
 
-std::string bytes_of(const fs::path& file) {
-  std::ifstream stream(file, std::ios::binary);
-  return {std::istreambuf_iterator<char>(stream), {}};
-}
+std::string bytes_of(const fs::path& file) { return base::read_bytes(file).value(); }
 
-void write(const fs::path& file, const std::string& bytes) { std::ofstream(file, std::ios::binary) << bytes; }
+void write(const fs::path& file, const std::string& bytes) { REQUIRE(base::write_text(file, bytes)); }
 
 /// What g++ makes of C with these flags.
-fs::path compiled(const Folder& folder, const std::string& source, const std::string& flags) {
+fs::path compiled(const fs::path& folder, const std::string& source, const std::string& flags) {
   write(folder / "source.c", source);
   const fs::path object = folder / "source.o";
   REQUIRE(std::system(
@@ -89,7 +72,7 @@ ir::Program doubling() {
   return ir::canonicalize(program);
 }
 
-std::string kernel_object(const Folder& folder) {
+std::string kernel_object(const fs::path& folder) {
   codegen::Target target;
   target.halide = "x86-64-linux";
   codegen::NestSchedule stage;
@@ -102,7 +85,9 @@ std::string kernel_object(const Folder& folder) {
 }  // namespace
 
 TEST_CASE("an object computes what it would when linked, whatever its relocations are") {
-  const Folder folder;
+  const auto created = base::TemporaryDirectory::create(fs::temp_directory_path(), "load-");
+  REQUIRE(created);
+  const fs::path folder = created->path();
   const auto flags = GENERATE("-O0 -fPIC", "-O2 -fPIC", "-O2 -fPIC -fno-plt", "-O2 -fPIC -Wa,-mrelax-relocations=no",
                               "-O2 -fPIC -fvisibility=hidden -ffunction-sections -fdata-sections");
   CAPTURE(flags);
@@ -128,7 +113,9 @@ TEST_CASE("an object computes what it would when linked, whatever its relocation
 }
 
 TEST_CASE("two copies of one object have variables of their own") {
-  const Folder folder;
+  const auto created = base::TemporaryDirectory::create(fs::temp_directory_path(), "load-");
+  REQUIRE(created);
+  const fs::path folder = created->path();
   const auto object = compiled(folder, "static int n; int count(void) { return ++n; }", "-O2 -fPIC");
   const auto first = codegen::LoadedObject::load(object, from_libraries);
   const auto second = codegen::LoadedObject::load(object, from_libraries);
@@ -141,7 +128,9 @@ TEST_CASE("two copies of one object have variables of their own") {
 }
 
 TEST_CASE("what cannot be placed says why") {
-  const Folder folder;
+  const auto created = base::TemporaryDirectory::create(fs::temp_directory_path(), "load-");
+  REQUIRE(created);
+  const fs::path folder = created->path();
   const auto complaint = [&](const char* source, const char* flags = "-O2 -fPIC") {
     const auto loaded = codegen::LoadedObject::load(compiled(folder, source, flags), from_libraries);
     return loaded ? std::string("it loads") : loaded.error().code + ": " + loaded.error().message;
@@ -159,7 +148,9 @@ TEST_CASE("what cannot be placed says why") {
 
 TEST_CASE(
     "a kernel of Halide's is loaded; cut off anywhere it is refused, and changed anywhere nothing worse happens") {
-  const Folder folder;
+  const auto created = base::TemporaryDirectory::create(fs::temp_directory_path(), "load-");
+  REQUIRE(created);
+  const fs::path folder = created->path();
   const std::string whole = kernel_object(folder);
   int asked = 0;
   const auto resolve = [&](const std::string&) {

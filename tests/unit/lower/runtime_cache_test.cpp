@@ -1,10 +1,8 @@
 // The runtime is compiled once, and never taken from a file that is not as it was written.
-#include <stdlib.h>
-
 #include <catch2/catch.hpp>
-#include <fstream>
-#include <iterator>
 
+#include "base/files.h"
+#include "base/temporary_directory.h"
 #include "codegen/lower/runtime_cache.h"
 
 using namespace tile_tune;
@@ -12,26 +10,9 @@ namespace fs = std::filesystem;
 
 namespace {
 
-class Folder {
- public:
-  Folder() {
-    std::string pattern = (fs::temp_directory_path() / "runtime-cache-XXXXXX").string();
-    REQUIRE(mkdtemp(pattern.data()));
-    path_ = pattern;
-  }
-  ~Folder() { fs::remove_all(path_); }
-  fs::path operator/(const char* name) const { return path_ / name; }
+std::string bytes_of(const fs::path& file) { return base::read_bytes(file).value(); }
 
- private:
-  fs::path path_;
-};
-
-std::string bytes_of(const fs::path& file) {
-  std::ifstream stream(file, std::ios::binary);
-  return {std::istreambuf_iterator<char>(stream), {}};
-}
-
-void write(const fs::path& file, const std::string& bytes) { std::ofstream(file, std::ios::binary) << bytes; }
+void write(const fs::path& file, const std::string& bytes) { REQUIRE(base::write_text(file, bytes)); }
 
 fs::path only_file(const fs::path& folder) {
   const std::vector<fs::directory_entry> entries{fs::directory_iterator(folder), {}};
@@ -48,7 +29,9 @@ const codegen::Target kPlain = [] {
 }  // namespace
 
 TEST_CASE("the runtime comes out of the cache as it went in, and what was changed there is compiled again") {
-  const Folder folder;
+  const auto created = base::TemporaryDirectory::create(fs::temp_directory_path(), "runtime-cache-");
+  REQUIRE(created);
+  const fs::path folder = created->path();
   const fs::path cache = folder / "new" / "cache";
   REQUIRE(codegen::cached_runtime(kPlain, folder / "compiled.o", cache));
   const auto object = bytes_of(folder / "compiled.o");
@@ -90,7 +73,9 @@ TEST_CASE("the runtime comes out of the cache as it went in, and what was change
 }
 
 TEST_CASE("a cache that cannot be written is none") {
-  const Folder folder;
+  const auto created = base::TemporaryDirectory::create(fs::temp_directory_path(), "runtime-cache-");
+  REQUIRE(created);
+  const fs::path folder = created->path();
   write(folder / "file", "");
   for (const auto& cache : {fs::path(), folder / "file"}) {
     REQUIRE(codegen::cached_runtime(kPlain, folder / "runtime.o", cache));

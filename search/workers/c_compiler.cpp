@@ -1,4 +1,4 @@
-#include "search/workers/linker.h"
+#include "search/workers/c_compiler.h"
 
 #include <fmt/format.h>
 
