@@ -2,7 +2,6 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <limits>
 #include <map>
@@ -238,34 +237,34 @@ Result<Exit> bench(const BenchArguments& arguments, const Session& session) {
 
 }  // namespace
 
-void add_bench(CLI::App& app, Command& command) {
+void add_bench(Verb& app, Command& command) {
   auto arguments = std::make_shared<BenchArguments>();
-  auto* verb = app.add_subcommand("bench", "Times default, tuned and baseline libraries side by side");
-  verb->add_option("PROGRAM", arguments->program, std::string(engine::kProgramArgument) + ", or a suite: FILE.json")
-      ->required()
-      ->type_name("");
-  add_binding_options(*verb, arguments->bindings);
-  verb->add_option("--against", arguments->against,
+  Verb verb = app.add_verb("bench", "Times default, tuned and baseline libraries side by side");
+  verb.add_option("PROGRAM", arguments->program, std::string(engine::kProgramArgument) + ", or a suite: FILE.json")
+      .required()
+      .type_name("");
+  add_binding_options(verb, arguments->bindings);
+  verb.add_option("--against", arguments->against,
                    "Baselines: onednn, onednn-packed, openblas, libxsmm, eigen, openmp, or none (default: all)")
-      ->type_name("NAME,...")
-      ->delimiter(',');
-  refuse_empty(verb->add_option("--schedule", arguments->schedule, "One more schedule of a single program, as JSON")
-                   ->type_name("FILE"));
-  verb->add_flag("--autoschedulers", arguments->autoschedulers,
+      .type_name("NAME,...")
+      .delimiter(',');
+  refuse_empty(verb.add_option("--schedule", arguments->schedule, "One more schedule of a single program, as JSON")
+                   .type_name("FILE"));
+  verb.add_flag("--autoschedulers", arguments->autoschedulers,
                  "Also what Halide's Mullapudi2016 and Adams2019 make of each program (slow to build)");
-  verb->add_option("--only", arguments->only, "Of a suite: workloads of these names (patterns) or groups")
-      ->type_name("GLOB,...")
-      ->delimiter(',');
-  verb->add_option("--rounds", arguments->rounds, "Samples of each, at least (default: 31)")
-      ->type_name("N")
-      ->check(whole_number(1, std::numeric_limits<int>::max()));
-  add_regression_options(*verb, arguments->regression);
+  verb.add_option("--only", arguments->only, "Of a suite: workloads of these names (patterns) or groups")
+      .type_name("GLOB,...")
+      .delimiter(',');
+  verb.add_option("--rounds", arguments->rounds, "Samples of each, at least (default: 31)")
+      .type_name("N")
+      .check(whole_number(1, std::numeric_limits<int>::max()));
+  add_regression_options(verb, arguments->regression);
   need_positive_seconds(
-      verb->add_option("--time", arguments->seconds, "Go on with rounds for so many seconds a workload (default: 1)")
-          ->type_name("S"));
+      verb.add_option("--time", arguments->seconds, "Go on with rounds for so many seconds a workload (default: 1)")
+          .type_name("S"));
   need_seed(
-      verb->add_option("--seed", arguments->seed, "Of inputs and the order of rounds (default: 0)")->type_name("N"));
-  verb->callback(
+      verb.add_option("--seed", arguments->seed, "Of inputs and the order of rounds (default: 0)").type_name("N"));
+  verb.on_parsed(
       [&command, arguments] { command = [arguments](Session& session) { return bench(*arguments, session); }; });
 }
 

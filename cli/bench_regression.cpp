@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include <CLI/CLI.hpp>
 #include <charconv>
 #include <nlohmann/json.hpp>
 
@@ -52,16 +51,16 @@ bool is_disturbed(const BenchRow& row, const RegressionOptions& options) {
 
 }  // namespace
 
-void add_regression_options(CLI::App& verb, RegressionOptions& options) {
+void add_regression_options(Verb& verb, RegressionOptions& options) {
   verb.add_option("--max-regression", options.allowed,
                   "Fail if a tuned kernel's lead is smaller than the recorded one by more than this, as 3%")
-      ->type_name("PERCENT")
-      ->check([](const std::string& text) { return share_in(text) ? "" : "needs a percentage from 0 up to 100"; });
-  auto* since = verb.add_option("--since", options.since,
+      .type_name("PERCENT")
+      .check([](const std::string& text) { return share_in(text) ? "" : "needs a percentage from 0 up to 100"; });
+  Option since = verb.add_option("--since", options.since,
                                 "With --max-regression: compare with this output of bench --json, over best baselines")
-                    ->type_name("FILE");
+                    .type_name("FILE");
   refuse_empty(since);
-  since->needs("--max-regression");
+  since.needs("--max-regression");
 }
 
 Result<StoredRatios> stored_ratios(const RegressionOptions& options) {

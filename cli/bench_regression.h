@@ -10,11 +10,8 @@
 #include <vector>
 
 #include "cli/bench_report.h"
+#include "cli/options.h"
 #include "cli/report.h"
-
-namespace CLI {
-class App;
-}
 
 namespace tile_tune::cli {
 
@@ -22,7 +19,7 @@ struct RegressionOptions {
   std::string allowed;  // "3%"; empty: not checked
   std::string since;    // file of an earlier run
 };
-void add_regression_options(CLI::App& verb, RegressionOptions& options);
+void add_regression_options(Verb& verb, RegressionOptions& options);
 
 /// Workload and sizes -> tuned over best as an earlier run measured it; empty without a file.
 using StoredRatios = std::map<std::string, double>;

@@ -1,7 +1,6 @@
 // tile-tune build: programs with their best stored schedules as one ahead-of-time package.
 #include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
 #include <set>
 
@@ -74,32 +73,32 @@ Result<Exit> build(const engine::PackageRequest& request, const Session& session
 
 }  // namespace
 
-void add_build(CLI::App& app, Command& command) {
+void add_build(Verb& app, Command& command) {
   auto options = std::make_shared<engine::PackageRequest>();
-  auto* verb = app.add_subcommand("build", "Emits a static library with a C header from the best stored schedules");
-  verb->add_option("PROGRAM", options->programs,
+  Verb verb = app.add_verb("build", "Emits a static library with a C header from the best stored schedules");
+  verb.add_option("PROGRAM", options->programs,
                    "FILE.tc, FILE.tc:NAME, FILE.json or einsum:SUBSCRIPTS; several make one library")
-      ->type_name("");
-  add_binding_options(*verb, options->bindings);
-  refuse_empty(verb->add_option("--name", options->name, "The library's name; of a single program the function's, too")
-                   ->type_name("NAME"));
+      .type_name("");
+  add_binding_options(verb, options->bindings);
+  refuse_empty(verb.add_option("--name", options->name, "The library's name; of a single program the function's, too")
+                   .type_name("NAME"));
   refuse_empty(
-      verb->add_option("--schedule", options->schedule, "A schedule for a single program, as JSON")->type_name("FILE"));
-  verb->add_flag(
+      verb.add_option("--schedule", options->schedule, "A schedule for a single program, as JSON").type_name("FILE"));
+  verb.add_flag(
       "--revalidate", options->revalidate,
       "Verifies and times what was tuned elsewhere or by another version against the default before it is taken");
-  verb->add_flag(
+  verb.add_flag(
       "--checked", options->checked,
       "Entries also look whether indices that come from arrays (gathers) are inside their tensors, and return "
       "an error else");
-  auto* from =
-      verb->add_option("--from", options->manifest, "Makes the package of this manifest.json again")->type_name("FILE");
+  const std::vector<Option> others = verb.options();
+  Option from =
+      verb.add_option("--from", options->manifest, "Makes the package of this manifest.json again").type_name("FILE");
   refuse_empty(from);
-  for (CLI::Option* other : verb->get_options())
-    if (other != from && other != verb->get_help_ptr()) from->excludes(other);
-  auto* output = verb->add_option("-o,--output", options->directory, "Where the package is written");
-  refuse_empty(output->required()->type_name("DIR"));
-  verb->callback([&command, options] { command = [options](Session& session) { return build(*options, session); }; });
+  for (const Option& other : others) from.excludes(other);
+  Option output = verb.add_option("-o,--output", options->directory, "Where the package is written");
+  refuse_empty(output.required().type_name("DIR"));
+  verb.on_parsed([&command, options] { command = [options](Session& session) { return build(*options, session); }; });
 }
 
 }  // namespace tile_tune::cli

@@ -2,7 +2,6 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
 
 #include "base/units.h"
@@ -152,12 +151,12 @@ Result<Exit> check(const CheckOptions& options, const Session& session) {
 
 }  // namespace
 
-void add_check(CLI::App& app, Command& command) {
+void add_check(Verb& app, Command& command) {
   auto options = std::make_shared<CheckOptions>();
-  auto* verb = app.add_subcommand("check", "Parses and type-checks a program, infers its ranges");
-  verb->add_option("PROGRAM", options->program, engine::kProgramArgument)->required()->type_name("");
-  add_binding_options(*verb, options->bindings);
-  verb->callback([&command, options] { command = [options](Session& session) { return check(*options, session); }; });
+  Verb verb = app.add_verb("check", "Parses and type-checks a program, infers its ranges");
+  verb.add_option("PROGRAM", options->program, engine::kProgramArgument).required().type_name("");
+  add_binding_options(verb, options->bindings);
+  verb.on_parsed([&command, options] { command = [options](Session& session) { return check(*options, session); }; });
 }
 
 }  // namespace tile_tune::cli

@@ -161,17 +161,18 @@ int run_command_line(int argc, char** argv) {
   app.fallthrough();
   app.option_defaults()->always_capture_default(false);
   CommonOptions options;
-  add_common_options(app, options);
+  Verb tool(&app);
+  add_common_options(tool, options);
   Command command;
-  add_check(app, command);
-  add_explain(app, command);
-  add_run(app, command);
-  add_tune(app, command);
-  add_simulate(app, command);
-  add_bench(app, command);
-  add_build(app, command);
-  add_db(app, command);
-  add_worker(app, command);
+  add_check(tool, command);
+  add_explain(tool, command);
+  add_run(tool, command);
+  add_tune(tool, command);
+  add_simulate(tool, command);
+  add_bench(tool, command);
+  add_build(tool, command);
+  add_db(tool, command);
+  add_worker(tool, command);
   for (CLI::App* verb : app.get_subcommands([](const CLI::App*) { return true; }))
     verb->footer("--db, --target, --threads, --json and other options that all commands have: tile-tune --help");
   try {

@@ -2,7 +2,6 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <nlohmann/json.hpp>
 #include <tuple>
@@ -168,26 +167,26 @@ void warn_of_refusals(const std::vector<std::string>& refused, const engine::Rep
   if (refused.size() > kShown) report.warn("refused-record", fmt::format("and {} more", refused.size() - kShown));
 }
 
-void add_db(CLI::App& app, Command& command) {
-  auto* verb = app.add_subcommand("db", "Looks after the tuning database");
-  verb->require_subcommand(1);
-  add_db_list(app, *verb, command);
+void add_db(Verb& app, Command& command) {
+  Verb verb = app.add_verb("db", "Looks after the tuning database");
+  verb.need_verb();
+  add_db_list(app, verb, command);
   auto name = std::make_shared<std::string>();
-  auto* show_verb = verb->add_subcommand("show", "All that is known of a program: best schedule, sessions, finals");
+  Verb show_verb = verb.add_verb("show", "All that is known of a program: best schedule, sessions, finals");
   show_verb
-      ->add_option("NAME", *name,
+      .add_option("NAME", *name,
                    "A program's name, an einsum's subscripts or the first digits of an id; all if left out")
-      ->type_name("");
-  show_verb->callback([&command, name] { command = [name](Session& session) { return show(*name, session); }; });
-  add_db_diff(*verb, command);
-  add_db_export(*verb, command);
-  add_db_import(*verb, command);
-  add_db_merge(*verb, command);
-  add_db_verify(*verb, command);
-  add_db_prune(*verb, command);
-  add_db_recover(*verb, command);
-  add_db_stats(*verb, command);
-  add_db_quarantine(*verb, command);
+      .type_name("");
+  show_verb.on_parsed([&command, name] { command = [name](Session& session) { return show(*name, session); }; });
+  add_db_diff(verb, command);
+  add_db_export(verb, command);
+  add_db_import(verb, command);
+  add_db_merge(verb, command);
+  add_db_verify(verb, command);
+  add_db_prune(verb, command);
+  add_db_recover(verb, command);
+  add_db_stats(verb, command);
+  add_db_quarantine(verb, command);
 }
 
 }  // namespace tile_tune::cli

@@ -1,7 +1,6 @@
 // tile-tune db diff: what two databases know of the same programs, and which is the faster where that was found out.
 #include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <map>
 #include <nlohmann/json.hpp>
@@ -218,14 +217,14 @@ Result<Exit> diff(const DiffArguments& arguments, const Session& session) {
 
 }  // namespace
 
-void add_db_diff(CLI::App& db, Command& command) {
+void add_db_diff(Verb& db, Command& command) {
   auto arguments = std::make_shared<DiffArguments>();
-  auto* verb = db.add_subcommand(
+  Verb verb = db.add_verb(
       "diff", "What two databases hold as best for each program and target, and which is faster where they were raced");
-  verb->add_option("A", arguments->a, "A database")->required()->type_name("");
-  verb->add_option("B", arguments->b, "Another")->required()->type_name("");
-  verb->add_flag("--wide", arguments->wide, "All columns at full width, as where the output is no terminal");
-  verb->callback(
+  verb.add_option("A", arguments->a, "A database").required().type_name("");
+  verb.add_option("B", arguments->b, "Another").required().type_name("");
+  verb.add_flag("--wide", arguments->wide, "All columns at full width, as where the output is no terminal");
+  verb.on_parsed(
       [&command, arguments] { command = [arguments](Session& session) { return diff(*arguments, session); }; });
 }
 

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
-#include <CLI/CLI.hpp>
 #include <atomic>
 #include <cerrno>
 #include <cstring>
@@ -221,38 +220,38 @@ Result<Exit> merge(const std::vector<std::string>& inputs, const Session& sessio
 
 }  // namespace
 
-void add_db_export(CLI::App& db, Command& command) {
+void add_db_export(Verb& db, Command& command) {
   auto arguments = std::make_shared<ExportArguments>();
-  auto* verb =
-      db.add_subcommand("export", "Writes all records as JSON Lines, sorted, one record a line; or for others");
-  verb->add_option("NAME", arguments->name, "With --format t4: a program's name or the first digits of its id")
-      ->type_name("");
-  verb->add_option("--format", arguments->format,
+  Verb verb =
+      db.add_verb("export", "Writes all records as JSON Lines, sorted, one record a line; or for others");
+  verb.add_option("NAME", arguments->name, "With --format t4: a program's name or the first digits of its id")
+      .type_name("");
+  verb.add_option("--format", arguments->format,
                    "jsonl: all records, for `db import` (default); t4: the trials of one program on one target in the "
                    "autotuning community's T4 results format")
-      ->type_name("FORMAT")
-      ->check(CLI::IsMember({"jsonl", "t4"}));
-  verb->add_flag("--winners", arguments->winners,
+      .type_name("FORMAT")
+      .one_of({"jsonl", "t4"});
+  verb.add_flag("--winners", arguments->winners,
                  "Only the schedules that are taken, one for each program, target and version, without other trials");
   refuse_empty(
-      verb->add_option("-o,--output", arguments->output, "Where to (default: standard output)")->type_name("FILE"));
-  verb->callback(
+      verb.add_option("-o,--output", arguments->output, "Where to (default: standard output)").type_name("FILE"));
+  verb.on_parsed(
       [&command, arguments] { command = [arguments](Session& session) { return run_export(*arguments, session); }; });
 }
 
-void add_db_import(CLI::App& db, Command& command) {
+void add_db_import(Verb& db, Command& command) {
   auto input = std::make_shared<std::string>();
-  auto* verb = db.add_subcommand("import", "Takes in the records of an export; those that are known change nothing");
-  verb->add_option("FILE", *input, "What `db export` wrote; - for standard input")->required()->type_name("");
-  verb->callback(
+  Verb verb = db.add_verb("import", "Takes in the records of an export; those that are known change nothing");
+  verb.add_option("FILE", *input, "What `db export` wrote; - for standard input").required().type_name("");
+  verb.on_parsed(
       [&command, input] { command = [input](Session& session) { return import_records(*input, session); }; });
 }
 
-void add_db_merge(CLI::App& db, Command& command) {
+void add_db_merge(Verb& db, Command& command) {
   auto inputs = std::make_shared<std::vector<std::string>>();
-  auto* verb = db.add_subcommand("merge", "Takes the records of databases into the one that --db names");
-  verb->add_option("FILE", *inputs, "Databases to take from; they are not changed")->required()->type_name("");
-  verb->callback([&command, inputs] { command = [inputs](Session& session) { return merge(*inputs, session); }; });
+  Verb verb = db.add_verb("merge", "Takes the records of databases into the one that --db names");
+  verb.add_option("FILE", *inputs, "Databases to take from; they are not changed").required().type_name("");
+  verb.on_parsed([&command, inputs] { command = [inputs](Session& session) { return merge(*inputs, session); }; });
 }
 
 }  // namespace tile_tune::cli

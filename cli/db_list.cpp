@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cctype>
 #include <functional>
@@ -156,21 +155,21 @@ Result<Exit> list(const ListArguments& arguments, bool by_target, const Session&
 
 }  // namespace
 
-void add_db_list(CLI::App& app, CLI::App& db, Command& command) {
+void add_db_list(Verb& app, Verb& db, Command& command) {
   auto arguments = std::make_shared<ListArguments>();
-  auto* verb = db.add_subcommand("list",
+  Verb verb = db.add_verb("list",
                                  "One line for each program and target, as wide as the terminal; --target and "
                                  "--threads choose among them");
-  verb->add_option("TEXT", arguments->text, "Only lines with this text in any column")->type_name("");
-  verb->add_option("--sort", arguments->sort,
+  verb.add_option("TEXT", arguments->text, "Only lines with this text in any column").type_name("");
+  verb.add_option("--sort", arguments->sort,
                    "tuned (default: the latest first), program, time, speed-up, roofline or trials (the most first)")
-      ->type_name("COLUMN")
-      ->check(CLI::IsMember({"tuned", "program", "time", "speed-up", "roofline", "trials"}));
-  verb->add_flag("--reverse", arguments->reverse, "The other way round");
-  verb->add_flag("--wide", arguments->wide, "All columns at full width, as where the output is no terminal");
-  const CLI::Option* target = app.get_option("--target");
-  verb->callback([&command, arguments, target] {
-    command = [arguments, by_target = target->count() > 0](Session& session) {
+      .type_name("COLUMN")
+      .one_of({"tuned", "program", "time", "speed-up", "roofline", "trials"});
+  verb.add_flag("--reverse", arguments->reverse, "The other way round");
+  verb.add_flag("--wide", arguments->wide, "All columns at full width, as where the output is no terminal");
+  const Option target = app.option("--target");
+  verb.on_parsed([&command, arguments, target] {
+    command = [arguments, by_target = target.is_given()](Session& session) {
       return list(*arguments, by_target, session);
     };
   });

@@ -2,14 +2,11 @@
 #pragma once
 
 #include "cli/db_verbs.h"
-
-namespace CLI {
-class App;
-}
+#include "cli/options.h"
 
 namespace tile_tune::cli {
 
 /// `app`: who has the common options, of which those that are given choose lines here.
-void add_db_list(CLI::App& app, CLI::App& db, Command& command);
+void add_db_list(Verb& app, Verb& db, Command& command);
 
 }  // namespace tile_tune::cli

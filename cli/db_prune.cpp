@@ -1,7 +1,6 @@
 // tile-tune db prune: old trials give way, what is known of programs stays.
 #include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
 #include <chrono>
 #include <nlohmann/json.hpp>
 
@@ -49,17 +48,17 @@ Result<Exit> prune(const PruneArguments& arguments, const Session& session) {
 
 }  // namespace
 
-void add_db_prune(CLI::App& db, Command& command) {
+void add_db_prune(Verb& db, Command& command) {
   auto arguments = std::make_shared<PruneArguments>();
-  auto* verb =
-      db.add_subcommand("prune", "Thins the trials of old sessions; the best, finals, faults and an even sample stay");
-  verb->add_option("--older-than", arguments->days, "Only sessions that began so many days ago (default: 30)")
-      ->type_name("DAYS")
-      ->check(whole_number(0, kMostDays));
-  verb->add_option("--keep", arguments->keep, "The fastest so many of each session stay (default: 10)")
-      ->type_name("N")
-      ->check(whole_number(1, 1'000'000));
-  verb->callback(
+  Verb verb =
+      db.add_verb("prune", "Thins the trials of old sessions; the best, finals, faults and an even sample stay");
+  verb.add_option("--older-than", arguments->days, "Only sessions that began so many days ago (default: 30)")
+      .type_name("DAYS")
+      .check(whole_number(0, kMostDays));
+  verb.add_option("--keep", arguments->keep, "The fastest so many of each session stay (default: 10)")
+      .type_name("N")
+      .check(whole_number(1, 1'000'000));
+  verb.on_parsed(
       [&command, arguments] { command = [arguments](Session& session) { return prune(*arguments, session); }; });
 }
 

@@ -1,7 +1,6 @@
 // tile-tune db quarantine: schedules that failed, and all that is needed to see them fail again.
 #include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
 
 #include "cli/db_verbs.h"
@@ -64,13 +63,13 @@ Result<Exit> quarantine(const QuarantineArguments& arguments, const Session& ses
 
 }  // namespace
 
-void add_db_quarantine(CLI::App& db, Command& command) {
+void add_db_quarantine(Verb& db, Command& command) {
   auto arguments = std::make_shared<QuarantineArguments>();
-  auto* verb = db.add_subcommand(
+  Verb verb = db.add_verb(
       "quarantine", "Schedules that failed and are not tried again; with -o a folder each that reproduces it");
-  verb->add_option("NAME", arguments->name, "Only of programs of this name")->type_name("");
-  refuse_empty(verb->add_option("-o,--output", arguments->output, "Where to write the folders")->type_name("DIR"));
-  verb->callback(
+  verb.add_option("NAME", arguments->name, "Only of programs of this name").type_name("");
+  refuse_empty(verb.add_option("-o,--output", arguments->output, "Where to write the folders").type_name("DIR"));
+  verb.on_parsed(
       [&command, arguments] { command = [arguments](Session& session) { return quarantine(*arguments, session); }; });
 }
 

@@ -1,7 +1,6 @@
 // tile-tune db recover: what is left of a damaged database, into a new one.
 #include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
 
 #include "base/units.h"
@@ -49,12 +48,12 @@ Result<Exit> recover(const RecoverArguments& arguments, const Session& session) 
 
 }  // namespace
 
-void add_db_recover(CLI::App& db, Command& command) {
+void add_db_recover(Verb& db, Command& command) {
   auto arguments = std::make_shared<RecoverArguments>();
-  auto* verb = db.add_subcommand("recover", "Saves what can still be read of a damaged database into a new one");
-  verb->add_option("IN", arguments->input, "The damaged file; it is not changed")->required()->type_name("");
-  verb->add_option("OUT", arguments->output, "The new one; there is no such file yet")->required()->type_name("");
-  verb->callback(
+  Verb verb = db.add_verb("recover", "Saves what can still be read of a damaged database into a new one");
+  verb.add_option("IN", arguments->input, "The damaged file; it is not changed").required().type_name("");
+  verb.add_option("OUT", arguments->output, "The new one; there is no such file yet").required().type_name("");
+  verb.on_parsed(
       [&command, arguments] { command = [arguments](Session& session) { return recover(*arguments, session); }; });
 }
 

@@ -2,7 +2,6 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
 
 #include "base/units.h"
@@ -64,9 +63,9 @@ Result<Exit> stats(const Session& session) {
 
 }  // namespace
 
-void add_db_stats(CLI::App& db, Command& command) {
-  db.add_subcommand("stats", "How much the database holds: programs, sessions, trials by outcome, bytes")
-      ->callback([&command] { command = [](Session& session) { return stats(session); }; });
+void add_db_stats(Verb& db, Command& command) {
+  db.add_verb("stats", "How much the database holds: programs, sessions, trials by outcome, bytes")
+      .on_parsed([&command] { command = [](Session& session) { return stats(session); }; });
 }
 
 }  // namespace tile_tune::cli

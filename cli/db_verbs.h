@@ -3,6 +3,7 @@
 
 #include <vector>
 
+#include "cli/options.h"
 #include "cli/session.h"
 #include "engine/records/open_database.h"
 
@@ -17,14 +18,14 @@ void warn_of_damage(const db::Database& database, const engine::Reporter& report
 /// Names the first records that were left out ("trial 3fa1...: why"): more say nothing new.
 void warn_of_refusals(const std::vector<std::string>& refused, const engine::Reporter& report);
 
-void add_db_diff(CLI::App& db, Command& command);
-void add_db_export(CLI::App& db, Command& command);
-void add_db_import(CLI::App& db, Command& command);
-void add_db_merge(CLI::App& db, Command& command);
-void add_db_verify(CLI::App& db, Command& command);
-void add_db_prune(CLI::App& db, Command& command);
-void add_db_recover(CLI::App& db, Command& command);
-void add_db_stats(CLI::App& db, Command& command);
-void add_db_quarantine(CLI::App& db, Command& command);
+void add_db_diff(Verb& db, Command& command);
+void add_db_export(Verb& db, Command& command);
+void add_db_import(Verb& db, Command& command);
+void add_db_merge(Verb& db, Command& command);
+void add_db_verify(Verb& db, Command& command);
+void add_db_prune(Verb& db, Command& command);
+void add_db_recover(Verb& db, Command& command);
+void add_db_stats(Verb& db, Command& command);
+void add_db_quarantine(Verb& db, Command& command);
 
 }  // namespace tile_tune::cli

@@ -1,7 +1,6 @@
 // tile-tune db verify: does all that is stored still hold, by the bytes of the file and by what kernels do here?
 #include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
 
 #include "base/units.h"
@@ -119,14 +118,14 @@ Result<Exit> verify(const VerifyArguments& arguments, const Session& session) {
 
 }  // namespace
 
-void add_db_verify(CLI::App& db, Command& command) {
+void add_db_verify(Verb& db, Command& command) {
   auto arguments = std::make_shared<VerifyArguments>();
-  auto* verb = db.add_subcommand(
+  Verb verb = db.add_verb(
       "verify",
       "Checks every record's digest, and rebuilds, verifies and times every chosen schedule against the default");
-  verb->add_option("NAME", arguments->name, "Only programs of this name")->type_name("");
-  verb->add_flag("--files-only", arguments->files_only, "Only the files and digests; nothing is built or run");
-  verb->callback(
+  verb.add_option("NAME", arguments->name, "Only programs of this name").type_name("");
+  verb.add_flag("--files-only", arguments->files_only, "Only the files and digests; nothing is built or run");
+  verb.on_parsed(
       [&command, arguments] { command = [arguments](Session& session) { return verify(*arguments, session); }; });
 }
 

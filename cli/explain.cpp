@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
 
 #include "base/process/children.h"
@@ -159,23 +158,23 @@ Result<Exit> explain_schedule(const ExplainOptions& options, const Session& sess
 
 }  // namespace
 
-void add_explain(CLI::App& app, Command& command) {
+void add_explain(Verb& app, Command& command) {
   auto options = std::make_shared<ExplainOptions>();
-  auto* verb = app.add_subcommand("explain", "Shows what the tool understood of a program, or the schedule it takes");
-  verb->add_option("PROGRAM", options->program, engine::kProgramArgument)->required()->type_name("");
-  verb->add_option(
+  Verb verb = app.add_verb("explain", "Shows what the tool understood of a program, or the schedule it takes");
+  verb.add_option("PROGRAM", options->program, engine::kProgramArgument).required().type_name("");
+  verb.add_option(
           "--what", options->what,
           "domain: ranges, what bounds them, and what is written; of the stored or else the default schedule "
           "loops: its loop nest in a few lines; schedule: Halide C++ (with --json also what --schedule takes); "
           "asm: the hot loop")
-      ->type_name("WHAT")
-      ->check(CLI::IsMember({"domain", "loops", "schedule", "asm"}))
-      ->capture_default_str();
+      .type_name("WHAT")
+      .one_of({"domain", "loops", "schedule", "asm"})
+      .show_default();
   refuse_empty(
-      verb->add_option("--schedule", options->schedule, "Of this schedule, as JSON, in place of the stored one")
-          ->type_name("FILE"));
-  add_binding_options(*verb, options->bindings);
-  verb->callback([&command, options] {
+      verb.add_option("--schedule", options->schedule, "Of this schedule, as JSON, in place of the stored one")
+          .type_name("FILE"));
+  add_binding_options(verb, options->bindings);
+  verb.on_parsed([&command, options] {
     command = [options](Session& session) -> Result<Exit> {
       if (options->what == "domain" && !options->schedule.empty())
         return fail(ErrorClass::Program, "command-line", "--schedule is for --what loops, schedule and asm");

@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
 #include <charconv>
 #include <cmath>
 #include <cstdint>
@@ -24,24 +23,24 @@ std::optional<Number> number_in(const std::string& text) {
 
 }  // namespace
 
-void refuse_empty(CLI::Option* option) {
-  option->check([](const std::string& value) { return value.empty() ? "needs a value that is not empty" : ""; });
+void refuse_empty(Option option) {
+  option.check([](const std::string& value) { return value.empty() ? "needs a value that is not empty" : ""; });
 }
 
-void need_positive_seconds(CLI::Option* option) {
-  option->check([](const std::string& value) {
+void need_positive_seconds(Option option) {
+  option.check([](const std::string& value) {
     const auto seconds = number_in<double>(value);
     return seconds && *seconds > 0 && std::isfinite(*seconds) ? "" : "needs a positive number of seconds";
   });
 }
 
-void need_seed(CLI::Option* option) {
-  option->check([](const std::string& value) {
+void need_seed(Option option) {
+  option.check([](const std::string& value) {
     return number_in<uint64_t>(value) ? "" : "needs a whole number from 0 to 18446744073709551615";
   });
 }
 
-std::function<std::string(const std::string&)> whole_number(int from, int to) {
+ValueCheck whole_number(int from, int to) {
   return [from, to](const std::string& value) {
     const auto number = number_in<int>(value);
     return number && *number >= from && *number <= to ? std::string()

@@ -2,7 +2,6 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
@@ -155,26 +154,26 @@ Result<Exit> run(const RunOptions& options, const Session& session) {
 
 }  // namespace
 
-void add_run(CLI::App& app, Command& command) {
+void add_run(Verb& app, Command& command) {
   auto options = std::make_shared<RunOptions>();
-  auto* verb = app.add_subcommand("run", "Executes a program on .npy files");
-  verb->add_option("PROGRAM", options->program, engine::kProgramArgument)->required()->type_name("");
-  verb->add_option("--input", options->inputs,
+  Verb verb = app.add_verb("run", "Executes a program on .npy files");
+  verb.add_option("PROGRAM", options->program, engine::kProgramArgument).required().type_name("");
+  verb.add_option("--input", options->inputs,
                    "An input's array, or the value an in/out output starts from; repeatable")
-      ->type_name("NAME=FILE")
-      ->allow_extra_args(false);
-  refuse_empty(verb->add_option("--output-dir", options->output_directory, "Where NAME.npy is written for each output")
-                   ->required()
-                   ->type_name("DIR"));
-  auto* engine = verb->add_option("--engine", options->engine, "reference, default (schedule) or tuned")
-                     ->type_name("ENGINE")
-                     ->check(CLI::IsMember({"reference", "default", "tuned"}))
-                     ->capture_default_str();
-  verb->add_option("--schedule", options->schedule, "A schedule to run with, as JSON")
-      ->type_name("FILE")
-      ->excludes(engine);
-  add_binding_options(*verb, options->bindings);
-  verb->callback([&command, options] { command = [options](Session& session) { return run(*options, session); }; });
+      .type_name("NAME=FILE")
+      .one_value_each();
+  refuse_empty(verb.add_option("--output-dir", options->output_directory, "Where NAME.npy is written for each output")
+                   .required()
+                   .type_name("DIR"));
+  Option engine = verb.add_option("--engine", options->engine, "reference, default (schedule) or tuned")
+                     .type_name("ENGINE")
+                     .one_of({"reference", "default", "tuned"})
+                     .show_default();
+  verb.add_option("--schedule", options->schedule, "A schedule to run with, as JSON")
+      .type_name("FILE")
+      .excludes(engine);
+  add_binding_options(verb, options->bindings);
+  verb.on_parsed([&command, options] { command = [options](Session& session) { return run(*options, session); }; });
 }
 
 }  // namespace tile_tune::cli

@@ -2,7 +2,6 @@
 
 #include <unistd.h>
 
-#include <CLI/CLI.hpp>
 #include <cstdlib>
 
 #include "cli/option_checks.h"
@@ -29,36 +28,36 @@ bool wants_color(const std::string& choice, bool is_terminal, const std::string&
   return is_terminal && !terminal.empty() && terminal != "dumb" && no_color.empty();
 }
 
-void add_common_options(CLI::App& app, CommonOptions& options) {
+void add_common_options(Verb& app, CommonOptions& options) {
   const std::string group = "Common options";
   refuse_empty(app.add_option("--db", options.settings.databases,
                               "Tuning database; repeated: the first is written, later ones are read")
-                   ->type_name("FILE")
-                   ->allow_extra_args(false)
-                   ->group(group));
+                   .type_name("FILE")
+                   .one_value_each()
+                   .group(group));
   app.add_option("--target", options.settings.target,
                  "'host' or a Halide target string; of build and tune several: T,T")
-      ->type_name("T")
-      ->capture_default_str()
-      ->group(group);
+      .type_name("T")
+      .show_default()
+      .group(group);
   app.add_option("--threads", options.settings.threads, "Threads of a kernel (default: the cores this process may use)")
-      ->type_name("N")
-      ->check(whole_number(1, engine::kMaxThreads))
-      ->group(group);
+      .type_name("N")
+      .check(whole_number(1, engine::kMaxThreads))
+      .group(group);
   app.add_flag("--deterministic", options.settings.deterministic,
                "The same bits whatever the schedule, the threads and the CPU: sums in one order, nothing fused")
-      ->group(group);
+      .group(group);
   app.add_flag("--werror", options.werror, "Warnings about a program are errors: exit code 2, before any work is begun")
-      ->group(group);
-  app.add_flag("--json", options.output.json, "Results and diagnostics as JSON")->group(group);
-  auto* quiet = app.add_flag("--quiet", options.output.quiet, "Only results and errors")->group(group);
-  app.add_flag("--verbose", options.output.verbose, "Say more")->group(group)->excludes(quiet);
+      .group(group);
+  app.add_flag("--json", options.output.json, "Results and diagnostics as JSON").group(group);
+  Option quiet = app.add_flag("--quiet", options.output.quiet, "Only results and errors").group(group);
+  app.add_flag("--verbose", options.output.verbose, "Say more").group(group).excludes(quiet);
   app.add_option("--color", options.output.color,
                  "Colour in diagnostics: always, never or auto (on a terminal, unless NO_COLOR is set)")
-      ->type_name("WHEN")
-      ->check(CLI::IsMember({"auto", "always", "never"}))
-      ->capture_default_str()
-      ->group(group);
+      .type_name("WHEN")
+      .one_of({"auto", "always", "never"})
+      .show_default()
+      .group(group);
 }
 
 Session make_session(const CommonOptions& options) {

@@ -4,12 +4,9 @@
 #include <functional>
 #include <string>
 
+#include "cli/options.h"
 #include "cli/report.h"
 #include "engine/session/session.h"
-
-namespace CLI {
-class App;
-}
 
 namespace tile_tune::cli {
 
@@ -28,7 +25,7 @@ struct CommonOptions {
   Output output;
   bool werror = false;
 };
-void add_common_options(CLI::App& app, CommonOptions& options);
+void add_common_options(Verb& app, CommonOptions& options);
 
 /// Whether diagnostics are coloured: `choice` is --color's, `terminal` $TERM, `no_color` $NO_COLOR (no-color.org: any
 /// value but the empty one asks for no colour).

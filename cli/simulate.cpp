@@ -1,7 +1,6 @@
 // tile-tune simulate: what strategies of `tune` would have needed on the spaces a database has recorded. No hardware.
 #include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
@@ -143,22 +142,22 @@ Result<Exit> simulate(const SimulateArguments& arguments, const Session& session
 
 }  // namespace
 
-void add_simulate(CLI::App& app, Command& command) {
+void add_simulate(Verb& app, Command& command) {
   auto arguments = std::make_shared<SimulateArguments>();
-  auto* verb = app.add_subcommand("simulate", "Compares strategies on the trials in a database, without measuring");
-  refuse_empty(verb->add_option("PROGRAM", arguments->program, "A name in `db list` (default: all with enough trials)")
-                   ->type_name(""));
-  verb->add_option("--strategy", arguments->strategies, "model, genetic or random; repeatable (default: all three)")
-      ->type_name("NAME")
-      ->allow_extra_args(false)
-      ->check(CLI::IsMember({"model", "genetic", "random"}));
-  verb->add_option("--seeds", arguments->seeds, "Searches for each, of which the median counts (default: 20)")
-      ->type_name("N")
-      ->check(whole_number(1, 1000));
-  verb->add_option("--trials", arguments->trials, "Trials of each search (default: 200)")
-      ->type_name("N")
-      ->check(whole_number(1, 100000));
-  verb->callback(
+  Verb verb = app.add_verb("simulate", "Compares strategies on the trials in a database, without measuring");
+  refuse_empty(verb.add_option("PROGRAM", arguments->program, "A name in `db list` (default: all with enough trials)")
+                   .type_name(""));
+  verb.add_option("--strategy", arguments->strategies, "model, genetic or random; repeatable (default: all three)")
+      .type_name("NAME")
+      .one_value_each()
+      .one_of({"model", "genetic", "random"});
+  verb.add_option("--seeds", arguments->seeds, "Searches for each, of which the median counts (default: 20)")
+      .type_name("N")
+      .check(whole_number(1, 1000));
+  verb.add_option("--trials", arguments->trials, "Trials of each search (default: 200)")
+      .type_name("N")
+      .check(whole_number(1, 100000));
+  verb.on_parsed(
       [&command, arguments] { command = [arguments](Session& session) { return simulate(*arguments, session); }; });
 }
 

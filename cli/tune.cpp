@@ -2,7 +2,6 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <nlohmann/json.hpp>
 #include <limits>
@@ -342,46 +341,46 @@ Result<Exit> tune(TuneArguments arguments, const Session& session) {
 
 }  // namespace
 
-void add_tune(CLI::App& app, Command& command) {
+void add_tune(Verb& app, Command& command) {
   auto arguments = std::make_shared<TuneArguments>();
-  auto* verb = app.add_subcommand("tune", "Searches schedules, verifies and measures each, keeps all of it");
-  verb->add_option(
+  Verb verb = app.add_verb("tune", "Searches schedules, verifies and measures each, keeps all of it");
+  verb.add_option(
           "PROGRAM", arguments->programs,
           std::string(engine::kProgramArgument) + ", or a suite: FILE.json; several are tuned one after the other")
-      ->required()
-      ->type_name("");
-  add_binding_options(*verb, arguments->bindings);
-  verb->add_option("--trials", arguments->request.trials, "Stop after so many candidates")
-      ->type_name("N")
-      ->check(whole_number(1, std::numeric_limits<int>::max()));
-  need_positive_seconds(verb->add_option("--time", arguments->request.seconds,
+      .required()
+      .type_name("");
+  add_binding_options(verb, arguments->bindings);
+  verb.add_option("--trials", arguments->request.trials, "Stop after so many candidates")
+      .type_name("N")
+      .check(whole_number(1, std::numeric_limits<int>::max()));
+  need_positive_seconds(verb.add_option("--time", arguments->request.seconds,
                                          "Stop after so many seconds (default: 60, unless --trials is given)")
-                            ->type_name("S"));
-  auto* seed = verb->add_option("--seed", arguments->request.seed, "Repeats a search (default: random, and printed)")
-                   ->type_name("N");
+                            .type_name("S"));
+  Option seed = verb.add_option("--seed", arguments->request.seed, "Repeats a search (default: random, and printed)")
+                   .type_name("N");
   need_seed(seed);
-  auto* schedule = verb->add_option("--schedule", arguments->schedules,
+  Option schedule = verb.add_option("--schedule", arguments->schedules,
                                     "A schedule for a single program, as JSON, to begin with; repeatable")
-                       ->type_name("FILE")
-                       ->allow_extra_args(false);
+                       .type_name("FILE")
+                       .one_value_each();
   refuse_empty(schedule);
-  auto* strategy = verb->add_option("--strategy", arguments->strategy,
+  Option strategy = verb.add_option("--strategy", arguments->strategy,
                                     "How candidates are chosen: model (default), genetic or random")
-                       ->type_name("NAME")
-                       ->check(CLI::IsMember({"model", "genetic", "random"}));
-  verb->add_flag("--resume", arguments->request.resume, "Goes on with the last unfinished session of this program")
-      ->excludes(seed)
-      ->excludes(schedule)
-      ->excludes(strategy);
-  verb->add_flag("--dry-run", arguments->dry_run, "Only says how large the search is and how long it would take");
-  verb->add_option("--only", arguments->only, "Of a suite: workloads of these names (patterns) or groups")
-      ->type_name("GLOB,...")
-      ->delimiter(',');
-  verb->add_flag("--weights", arguments->weights,
+                       .type_name("NAME")
+                       .one_of({"model", "genetic", "random"});
+  verb.add_flag("--resume", arguments->request.resume, "Goes on with the last unfinished session of this program")
+      .excludes(seed)
+      .excludes(schedule)
+      .excludes(strategy);
+  verb.add_flag("--dry-run", arguments->dry_run, "Only says how large the search is and how long it would take");
+  verb.add_option("--only", arguments->only, "Of a suite: workloads of these names (patterns) or groups")
+      .type_name("GLOB,...")
+      .delimiter(',');
+  verb.add_flag("--weights", arguments->weights,
                  "Of a suite: tunes each workload a second time with its weights constant");
   refuse_empty(
-      verb->add_option("--emit", arguments->emit, "Writes the winner's package there at the end")->type_name("DIR"));
-  verb->callback([&command, arguments] {
+      verb.add_option("--emit", arguments->emit, "Writes the winner's package there at the end").type_name("DIR"));
+  verb.on_parsed([&command, arguments] {
     arguments->request.strategy = *search::parse_strategy(arguments->strategy);
     command = [arguments](Session& session) { return tune(*arguments, session); };
   });

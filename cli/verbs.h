@@ -5,20 +5,21 @@
 #include <nlohmann/json_fwd.hpp>
 #include <string>
 
+#include "cli/options.h"
 #include "cli/session.h"
 
 namespace tile_tune::cli {
 
-void add_check(CLI::App& app, Command& command);
-void add_explain(CLI::App& app, Command& command);
-void add_run(CLI::App& app, Command& command);
-void add_tune(CLI::App& app, Command& command);
-void add_simulate(CLI::App& app, Command& command);
-void add_bench(CLI::App& app, Command& command);
-void add_build(CLI::App& app, Command& command);
-void add_db(CLI::App& app, Command& command);
+void add_check(Verb& app, Command& command);
+void add_explain(Verb& app, Command& command);
+void add_run(Verb& app, Command& command);
+void add_tune(Verb& app, Command& command);
+void add_simulate(Verb& app, Command& command);
+void add_bench(Verb& app, Command& command);
+void add_build(Verb& app, Command& command);
+void add_db(Verb& app, Command& command);
 /// What the tool starts itself: candidates and packages are compiled in processes of their own. Not in --help.
-void add_worker(CLI::App& app, Command& command);
+void add_worker(Verb& app, Command& command);
 
 /// What --version prints: the tool and everything it is made of. The text ends without a newline.
 std::string version_text();

@@ -1,7 +1,6 @@
 // tile-tune worker: the processes the tool starts itself.
 #include <unistd.h>
 
-#include <CLI/CLI.hpp>
 #include <iostream>
 #include <iterator>
 
@@ -11,12 +10,12 @@
 
 namespace tile_tune::cli {
 
-void add_worker(CLI::App& app, Command& command) {
+void add_worker(Verb& app, Command& command) {
   auto package = std::make_shared<bool>(false);
-  auto* verb = app.add_subcommand("worker", "Compiles and runs candidates for another tile-tune process");
-  verb->group("");  // not in --help
-  verb->add_flag("--package", *package, "Writes one package");
-  verb->callback([&command, package] {
+  Verb verb = app.add_verb("worker", "Compiles and runs candidates for another tile-tune process");
+  verb.hide();  // not in --help
+  verb.add_flag("--package", *package, "Writes one package");
+  verb.on_parsed([&command, package] {
     command = [package](Session&) -> Result<Exit> {
       if (*package) {
         const std::string request{std::istreambuf_iterator<char>(std::cin), {}};
