@@ -1,4 +1,4 @@
-# tile_tune_component(NAME SOURCES file... LINK target...)
+# tile_tune_component(NAME SOURCES file... LINK target... [PRECOMPILED header...])
 # One folder, one static library: tile_tune_NAME. Headers are included from the repository root
 # ("frontend/ir/program.h"); LINK names only what docs/HACKING.md lets the folder use.
 set(CMAKE_CXX_STANDARD 20)
@@ -9,15 +9,30 @@ if(NOT CMAKE_BUILD_TYPE)
   set(CMAKE_BUILD_TYPE Release)
 endif()
 
+# Headers that most files include are parsed once and reused by all targets that are compiled with the same options:
+# those of the lowest component by the other components, those of test_headers by tests. A component whose files share
+# a header that is as large (PRECOMPILED) has its own.
+function(tile_tune_reuse_precompiled target first)
+  get_target_property(c_sources ${target} SOURCES)
+  list(FILTER c_sources INCLUDE REGEX "\\.c$")
+  set_source_files_properties(${c_sources} PROPERTIES SKIP_PRECOMPILE_HEADERS ON)
+  target_precompile_headers(${target} REUSE_FROM ${first})
+endfunction()
+
 # -Wno-restrict: GCC 12 warns falsely inside std::string (GCC bug 105651). -Werror=narrowing: a field added to a struct
 # in the middle moved the values of an initialiser elsewhere to fields of other types.
 function(tile_tune_component name)
-  cmake_parse_arguments(arg "" "" "SOURCES;LINK" ${ARGN})
+  cmake_parse_arguments(arg "" "" "SOURCES;LINK;PRECOMPILED" ${ARGN})
   add_library(tile_tune_${name} STATIC ${arg_SOURCES})
   target_include_directories(tile_tune_${name} PUBLIC "${PROJECT_SOURCE_DIR}")
   target_compile_options(tile_tune_${name} PRIVATE -Wall -Wextra
     $<$<COMPILE_LANGUAGE:CXX>:-Werror=narrowing> $<$<CXX_COMPILER_ID:GNU>:-Wno-restrict>)
   target_link_libraries(tile_tune_${name} PUBLIC ${arg_LINK})
+  if(arg_PRECOMPILED OR name STREQUAL "diagnostic")
+    target_precompile_headers(tile_tune_${name} PRIVATE "${PROJECT_SOURCE_DIR}/cmake/precompiled.h" ${arg_PRECOMPILED})
+  else()
+    tile_tune_reuse_precompiled(tile_tune_${name} tile_tune_diagnostic)
+  endif()
 endfunction()
 
 # Catch2's one header makes optimising tests cost more than running them: -O1 halves the time to build them.
@@ -37,6 +52,7 @@ function(tile_tune_test name)
   target_compile_options(${name} PRIVATE -Wall -Wextra $<$<CXX_COMPILER_ID:GNU>:-Wno-restrict> ${TILE_TUNE_TEST_OPTIMIZATION})
   target_compile_definitions(${name} PRIVATE TILE_TUNE_SOURCE_DIR="${PROJECT_SOURCE_DIR}")
   target_link_libraries(${name} PRIVATE ${arg_LINK} catch_main)
+  tile_tune_reuse_precompiled(${name} test_headers)
   # One cache for all tests, which most of them would otherwise fill anew, each in a folder of its own.
   set(properties LABELS ${arg_LABEL} TIMEOUT ${arg_TIMEOUT} ENVIRONMENT "XDG_CACHE_HOME=${PROJECT_BINARY_DIR}/cache")
   if(arg_SERIAL)

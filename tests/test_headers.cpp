@@ -1,0 +1,1 @@
+// Precompiled headers belong to a target, and that to a file.
