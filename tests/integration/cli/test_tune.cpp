@@ -197,6 +197,7 @@ TEST_CASE("a dry run says how large the search is and changes nothing") {
   CHECK(text.out.find("60 s") != std::string::npos);
   CHECK(text.out.find("about 10^") != std::string::npos);
   CHECK(text.out.find(", tiles 10^") != std::string::npos);
+  CHECK(text.err.find("note: a dry run makes none") != std::string::npos);
   REQUIRE(box.run(tune({"--trials", "3", "--seed", "1"})).exit_code == 0);
   const auto known = nlohmann::json::parse(box.run(tune({"--dry-run", "--trials", "10", "--json"})).out);
   CHECK(known["stored_best"] == "exact");
@@ -408,7 +409,10 @@ TEST_CASE("what would stop any of several programs is found before the first is 
   const auto huge = with({"-s", "M=4000000000", "-s", "N=3", "-s", "K=5"});
   CHECK(huge.exit_code == 3);
   CHECK(huge.err.find("matmul: ") != std::string::npos);
-  for (const char* folder : {"file", "file/below", "half", "/proc/none"}) {
+  std::filesystem::create_directories(box.path("a/lib/libmatmul.a"));
+  std::filesystem::create_directories(box.path("b/include/matvec.hpp"));
+  std::filesystem::create_directories(box.path("c/share/matmul/manifest.json"));
+  for (const char* folder : {"file", "file/below", "half", "/proc/none", "a", "b", "c"}) {
     const auto ran = with({"-s", "M=3", "-s", "N=3", "-s", "K=5", "--emit", folder});
     INFO(folder << ": " << ran.err);
     CHECK(ran.exit_code == 1);
