@@ -268,6 +268,19 @@ TEST_CASE("a search that is stopped before its first candidate says that nothing
   CHECK((says("nothing was learned") || says("--resume goes on")));
 }
 
+TEST_CASE("the JSON of a search says which signal stopped it, whenever that was") {
+  const Sandbox box;
+  const bool begun = GENERATE(false, true);
+  const pid_t tuner = box.start(tune({"--time", "300", "--json"}), "stopped");
+  while (!std::filesystem::exists(box.path("t.db"))) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  if (begun) wait_for_trials(box, 1);
+  kill(tuner, SIGTERM);
+  const auto stopped = box.finish(tuner, "stopped");
+  INFO(stopped.err + stopped.out);
+  CHECK(stopped.exit_code == 143);
+  CHECK(nlohmann::json::parse(stopped.out)["stopped_by"] == "SIGTERM");
+}
+
 TEST_CASE("db verify and bench say how far they came when they are stopped") {
   const Sandbox box;
   REQUIRE(box.run(tune({"--trials", "1"})).exit_code == 0);
