@@ -12,6 +12,8 @@ size_t characters(const std::string& text) {
   return count;
 }
 
+bool is_digit(char c) { return '0' <= c && c <= '9'; }
+
 }  // namespace
 
 std::string cut_to_width(const std::string& text, size_t columns) {
@@ -30,6 +32,7 @@ std::vector<std::string> broken_into_lines(const std::string& text, size_t colum
     if (word == std::string::npos) break;
     const std::string blanks = text.substr(end, word - end);
     end = std::min(text.find(' ', word), text.size());
+    while (end < text.size() && is_digit(text[end - 1])) end = std::min(text.find(' ', end + 1), text.size());
     const std::string longer = lines.back() + blanks + text.substr(word, end - word);
     if (lines.back().empty() || characters(longer) <= columns)
       lines.back() = longer;

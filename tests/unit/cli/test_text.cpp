@@ -32,6 +32,8 @@ TEST_CASE("the last column of a table goes on below itself where the width ends,
   CHECK(format_table({{""}, {""}}, {rows[0]}, 1, 26) ==
         " note  µµµµ five words that break  twice\n");  // too narrow to break
   CHECK(format_table({{""}, {""}}, {rows[0]}, 1) == " note  µµµµ five words that break  twice\n");
+  CHECK(broken_into_lines("of 95 % so", 6) == std::vector<std::string>{"of", "95 %", "so"});
+  CHECK(broken_into_lines("in 12 s", 3) == std::vector<std::string>{"in", "12 s"});
   CHECK(broken_into_lines("", 5) == std::vector<std::string>{""});
   CHECK(broken_into_lines("ab cd efghij k ", 5) == std::vector<std::string>{"ab cd", "efghij", "k"});
 }
