@@ -24,7 +24,8 @@ TEST_CASE("tables align by characters, not bytes, and leave no blanks at the end
 }
 
 TEST_CASE("the last column of a table goes on below itself where the width ends, at blanks") {
-  const std::vector<std::vector<std::string>> rows{{"note", "µµµµ five words that break  twice"}, {"path", "/no/blanks/anywhere/in/it"}};
+  const std::vector<std::vector<std::string>> rows{{"note", "µµµµ five words that break  twice"},
+                                                   {"path", "/no/blanks/anywhere/in/it"}};
   CHECK(format_table({{""}, {""}}, rows, 1, 27) ==
         " note  µµµµ five words that\n"
         "       break  twice\n"

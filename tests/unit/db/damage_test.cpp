@@ -178,7 +178,6 @@ TEST_CASE("a value that is too long takes its record out of use, named, and noth
       // Lookups do not read a session's options; trials name their session alone.
       {"UPDATE session SET options = " + too_long, "session ", 0, 2, 16},
       {"UPDATE program SET source = " + too_long, "program ", 2, 0, 0},
-      {"UPDATE program SET family_hash = " + too_long, "program ", 2, 0, 0},
   }));
   const auto& change = one.change;
   INFO(change);
