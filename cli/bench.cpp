@@ -215,7 +215,8 @@ Result<Exit> bench(const BenchArguments& arguments, const Session& session) {
   } else if (loaded.size() > 1 && !rows.empty()) {
     const bool autoscheduled = std::any_of(rows.begin(), rows.end(), has_autoscheduled);
     TILE_TUNE_CHECK(
-        print(fmt::format("\n{}\n{}", bench_means(rows, arguments.seed), bench_legend(true, autoscheduled, output_columns()))));
+        print(fmt::format("\n{}\n{}", bench_means(rows, arguments.seed),
+                          bench_legend(true, autoscheduled, output_columns()))));
   }
   if (interrupt.requested()) {
     session.report.notice(fmt::format("stopped by {}: {} of {} measured, nothing is stored", interrupt_name(),

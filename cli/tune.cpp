@@ -239,7 +239,8 @@ Result<Exit> tune_suite(const std::vector<engine::Variant>& variants, const ir::
   }
   if (arguments.dry_run && session.output.json) TILE_TUNE_CHECK(print_json(summaries));
   if (!arguments.dry_run) {
-    TILE_TUNE_CHECK(session.output.json ? print_json(suite_json(lines, summaries)) : print("\n" + suite_text(lines, output_columns())));
+    TILE_TUNE_CHECK(session.output.json ? print_json(suite_json(lines, summaries))
+                                        : print("\n" + suite_text(lines, output_columns())));
   }
   if (exit == Exit::Interrupted) return exit;
   if (arguments.dry_run && fault) return tl::unexpected(std::move(*fault));
