@@ -11,6 +11,7 @@
 #include "cli/bench_regression.h"
 #include "cli/bench_report.h"
 #include "cli/binding_options.h"
+#include "cli/fitted_table.h"
 #include "cli/interrupt.h"
 #include "cli/option_checks.h"
 #include "cli/progress_display.h"
@@ -146,28 +147,19 @@ Result<BenchRow> measure(const engine::LoadedProgram& loaded, const ir::Program&
   return row;
 }
 
-/// Who is missing and why, once for all workloads: a library that is not there takes part in none.
-std::vector<std::string> absences(const std::vector<BenchRow>& rows) {
-  std::vector<std::string> sentences;
-  for (const auto& row : rows)
-    for (const auto& entry : row.result.entries)
-      if (entry.is_absent() && std::find(sentences.begin(), sentences.end(), entry.reason) == sentences.end())
-        sentences.push_back(entry.reason);
-  return sentences;
-}
-
 Result<void> show(const BenchRow& row, bool many, bool first, const Session& session, uint64_t seed) {
   if (session.output.json) return {};
   if (!many)
     return print(fmt::format("{}\n\n{}\n{}", engine::title_text({row.name, row.sizes}, row.layout),
-                             bench_table(row, seed), bench_legend(false, false)));
+                             bench_table(row, seed, output_columns()), bench_legend(false, false, output_columns())));
   if (first) TILE_TUNE_CHECK(print(bench_titles(has_autoscheduled(row))));
   TILE_TUNE_CHECK(print(bench_line(row, seed)));
-  if (session.output.verbose) return print(bench_table(row, seed) + "\n");
+  if (session.output.verbose) return print(bench_table(row, seed, output_columns()) + "\n");
   return {};
 }
 
 Result<Exit> bench(const BenchArguments& arguments, const Session& session) {
+  const StopOnInterrupt interrupt;
   TILE_TUNE_TRY(against, baselines_named(arguments.against));
   TILE_TUNE_TRY(loaded,
                 engine::load_programs({arguments.program}, arguments.bindings, session.report, engine::Defs::One));
@@ -185,7 +177,6 @@ Result<Exit> bench(const BenchArguments& arguments, const Session& session) {
   std::vector<codegen::AutoScheduler> autoschedulers;
   if (arguments.autoschedulers)
     autoschedulers.assign(std::begin(codegen::kAutoSchedulers), std::end(codegen::kAutoSchedulers));
-  const StopOnInterrupt interrupt;
   session.warn_of_threads();
   ProgressDisplay display(session, session.began);
   search::ContestOptions options;
@@ -217,13 +208,14 @@ Result<Exit> bench(const BenchArguments& arguments, const Session& session) {
     rows.push_back(std::move(*row));
     TILE_TUNE_CHECK(show(rows.back(), loaded.size() > 1, rows.size() == 1, session, arguments.seed));
   }
-  for (const auto& sentence : absences(rows)) session.report.notice(sentence);
+  if (const auto sentence = absent_text(rows); !sentence.empty()) session.report.notice(sentence);
   if (session.output.json) {
     TILE_TUNE_CHECK(print_json(bench_json(rows, failed, target, arguments.seed)));
   } else if (loaded.size() > 1 && !rows.empty()) {
     const bool autoscheduled = std::any_of(rows.begin(), rows.end(), has_autoscheduled);
     TILE_TUNE_CHECK(
-        print(fmt::format("\n{}\n{}", bench_means(rows, arguments.seed), bench_legend(true, autoscheduled))));
+        print(fmt::format("\n{}\n{}", bench_means(rows, arguments.seed),
+                          bench_legend(true, autoscheduled, output_columns()))));
   }
   if (interrupt.requested()) {
     session.report.notice(fmt::format("stopped by {}: {} of {} measured, nothing is stored", interrupt_name(),

@@ -1,6 +1,7 @@
 #include "cli/bench_report.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cmath>
@@ -15,6 +16,9 @@ namespace tile_tune::cli {
 namespace {
 
 using search::Entry;
+
+// No kernel is faster than what limits it: then the probes were disturbed. 5 %, as in finals (roofline.h).
+constexpr double kLargestShare = 1.05;
 
 std::vector<double> scaled(std::vector<double> values, double factor) {
   for (double& value : values) value *= factor;
@@ -86,11 +90,21 @@ std::optional<search::Ratio> packed_ratio(const BenchRow& row, uint64_t seed) {
 }
 
 /// Why an entry did not run.
-std::string absence_text(const Entry& entry) {
+std::string left_out_text(const Entry& entry) {
   const bool slow = entry.outcome == search::Outcome::Slow && !entry.samples_ns.empty();
   return fmt::format("  {}  {}\n", entry.name,
                      slow ? fmt::format("left out: a call takes {}", base::format_time(entry.samples_ns.front()))
                           : fmt::format("{}: {}", search::outcome_name(entry.outcome), entry.reason));
+}
+
+void add_roof_share(const BenchRow& row, const Entry& entry, uint64_t seed, nlohmann::json& json) {
+  const double share = roof_share(row, entry);
+  json["roof_share"] = share;
+  auto shares = limiting_shares(row, entry);
+  if (share > 0) std::erase_if(shares, [](double one) { return one > kLargestShare; });  // as finals do
+  if (shares.empty()) return;
+  const auto spread = search::bootstrap_median(shares, seed);
+  json[share > 0 ? "roof_share_interval" : "above_roof_interval"] = {spread.lo, spread.hi};
 }
 
 nlohmann::json entry_json(const BenchRow& row, const Entry& entry, uint64_t seed) {
@@ -114,11 +128,7 @@ nlohmann::json entry_json(const BenchRow& row, const Entry& entry, uint64_t seed
   json["disturbed"] = entry.disturbed;
   json["gflops"] = row.flops / search::median(entry.samples_ns);
   json["gbytes"] = row.bytes / search::median(entry.samples_ns);
-  json["roof_share"] = roof_share(row, entry);
-  if (const auto shares = limiting_shares(row, entry); !shares.empty()) {
-    const auto spread = search::bootstrap_median(shares, seed);
-    json["roof_share_interval"] = {spread.lo, spread.hi};
-  }
+  add_roof_share(row, entry, seed, json);
   return json;
 }
 
@@ -144,8 +154,6 @@ bool has_autoscheduled(const BenchRow& row) {
 }
 
 double roof_share(const BenchRow& row, const Entry& entry) {
-  // No kernel is faster than what limits it: then the probes were disturbed. 5 %, as in finals (roofline.h).
-  constexpr double kLargestShare = 1.05;
   const auto shares = limiting_shares(row, entry);
   if (shares.empty()) return 0;
   const double share = search::median(shares);
@@ -177,11 +185,11 @@ std::string bench_line(const BenchRow& row, uint64_t seed) {
   if (std::any_of(row.result.entries.begin(), row.result.entries.end(), is_disturbed)) text += "  (disturbed)";
   text += "\n";
   for (const auto& entry : row.result.entries)
-    if (!entry.ran() && (!entry.baseline || !best)) text += absence_text(entry);
+    if (!entry.ran() && !entry.is_absent() && (!entry.baseline || !best)) text += left_out_text(entry);
   return text;
 }
 
-std::string bench_table(const BenchRow& row, uint64_t seed) {
+std::string bench_table(const BenchRow& row, uint64_t seed, size_t width) {
   std::vector<const Entry*> ran;
   for (const auto& entry : row.result.entries)
     if (entry.ran()) ran.push_back(&entry);
@@ -218,19 +226,33 @@ std::string bench_table(const BenchRow& row, uint64_t seed) {
                                    {"of roof", right},
                                    {"over best", right},
                                    {""}},
-                                  rows, 2);
+                                  rows, 2, width);
   for (const auto& entry : row.result.entries)
-    if (!entry.ran()) text += absence_text(entry);
+    if (!entry.ran() && !entry.is_absent()) text += left_out_text(entry);
   return text;
 }
 
-std::string bench_legend(bool many, bool autoscheduled) {
+std::string absent_text(const std::vector<BenchRow>& rows) {
+  std::vector<std::string> names;
+  std::string other;  // what they need to be compiled
+  for (const auto& row : rows)
+    for (const auto& entry : row.result.entries) {
+      if (!entry.is_absent() || std::find(names.begin(), names.end(), entry.name) != names.end()) continue;
+      names.push_back(entry.name);
+      if (!entry.reason.starts_with(entry.name)) other = entry.reason;
+    }
+  if (names.empty()) return "";
+  return fmt::format("{}: {}", other.empty() ? "not installed" : other + ", which these need", fmt::join(names, ", "));
+}
+
+std::string bench_legend(bool many, bool autoscheduled, size_t width) {
   if (!many)
     return format_table({{""}, {""}},
                         {{"median, p10, p90", "of the time of one call: half, a tenth, nine tenths take no longer"},
                          {"GFLOP/s, GB/s", "the program's operations and bytes in the median time"},
                          {"of roof", "share of the FMA peak or the memory bandwidth, whichever limits it"},
-                         {"over best", "times as fast as the fastest library (*), with a 95 % interval"}});
+                         {"over best", "times as fast as the fastest library (*), with a 95 % interval"}},
+                        0, width);
   std::vector<std::vector<std::string>> lines{
       {"default, tuned", "median time of one call with the default schedule and with the best stored one"},
       {"GFLOP/s", "of the tuned schedule, else of the default one"},
@@ -240,7 +262,7 @@ std::string bench_legend(bool many, bool autoscheduled) {
       {"packed over packed", "the same with constant operands packed beforehand on both sides"}};
   if (autoscheduled) lines.push_back({"over autoscheduler", "times as fast as Halide's best automatic schedule"});
   lines.push_back({"least", "of a group's workloads, tuned over best where there is a tuned schedule"});
-  return format_table({{""}, {""}}, lines);
+  return format_table({{""}, {""}}, lines, 0, width);
 }
 
 std::string bench_means(const std::vector<BenchRow>& rows, uint64_t seed) {

@@ -36,7 +36,9 @@ std::optional<search::Ratio> ratio_to_autoscheduled(const BenchRow& row, const s
 bool has_autoscheduled(const BenchRow& row);
 
 /// How much of what limits the program the entry reaches, as median over rounds: of the FMA peak, or of the memory
-/// bandwidth where that is more and the tensors are larger than the last cache. 0: not known.
+/// bandwidth where that is more and the tensors are larger than the last cache. 0: not known, since the median is
+/// beyond 105 %. bench_json() has its interval, in which rounds beyond that have no part; of an unknown share the
+/// interval of all rounds is called above_roof_interval.
 double roof_share(const BenchRow& row, const search::Entry& entry);
 
 /// Titles, and a line, of fixed widths: lines are shown as they come. Automatic schedulers have a column of their own.
@@ -44,10 +46,12 @@ double roof_share(const BenchRow& row, const search::Entry& entry);
 std::string bench_titles(bool autoscheduled);
 std::string bench_line(const BenchRow& row, uint64_t seed);
 /// Everybody who took part, fastest first, and who did not and why.
-std::string bench_table(const BenchRow& row, uint64_t seed);
+std::string bench_table(const BenchRow& row, uint64_t seed, size_t width = 0);
+/// The libraries that this machine lacks, which neither line nor table has; empty: none.
+std::string absent_text(const std::vector<BenchRow>& rows);
 
 /// What the columns of bench_table() mean or, for many workloads, of bench_line() and bench_means().
-std::string bench_legend(bool many, bool autoscheduled);
+std::string bench_legend(bool many, bool autoscheduled, size_t width = 0);
 
 /// Geometric means of speed over the best baseline by group of the suite, and of all.
 std::string bench_means(const std::vector<BenchRow>& rows, uint64_t seed);

@@ -116,31 +116,40 @@ Result<void> export_records(const ExportArguments& arguments, std::vector<engine
   return write(merged);
 }
 
-Result<Exit> run_export(const ExportArguments& arguments, const Session& session) {
-  TILE_TUNE_TRY(databases, engine::open_checked(session));
-  if (arguments.format == "t4" && arguments.winners)
+Result<void> export_t4(const ExportArguments& arguments, std::vector<engine::OpenDatabase>& databases,
+                       const std::atomic<bool>& stop) {
+  TILE_TUNE_TRY(json, engine::t4_json(databases, arguments.name));
+  return write_out(arguments.output, [&](std::ostream& stream) -> Result<void> {
+    if (stop) return failure("stopped", "stopped");
+    // Bytes that are not UTF-8 (comments in a program may hold them) are replaced.
+    stream << json.dump(1, ' ', false, nlohmann::ordered_json::error_handler_t::replace) << '\n';
+    return {};
+  });
+}
+
+Result<void> check_options(const ExportArguments& arguments) {
+  const bool is_t4 = arguments.format == "t4";
+  if (is_t4 && arguments.winners)
     return fail(ErrorClass::Program, "command-line", "--winners goes with records: T4 is a format for all trials");
-  if (arguments.format == "t4") {
-    TILE_TUNE_TRY(json, engine::t4_json(databases, arguments.name));
-    TILE_TUNE_CHECK(write_out(arguments.output, [&](std::ostream& stream) -> Result<void> {
-      // Bytes that are not UTF-8 (comments in a program may hold them) are replaced.
-      stream << json.dump(1, ' ', false, nlohmann::ordered_json::error_handler_t::replace) << '\n';
-      return {};
-    }));
-  } else if (!arguments.name.empty()) {
+  if (!is_t4 && !arguments.name.empty())
     return fail(ErrorClass::Program, "command-line",
                 "a NAME goes with --format t4: a file of records holds all of them");
-  } else {
-    const StopOnInterrupt interrupt;
-    const auto written = export_records(arguments, databases, interrupt.requested());
-    if (!written && interrupt.requested()) {
-      session.report.notice(
-          fmt::format("stopped by {}: {}", interrupt_name(),
-                      arguments.output.empty() ? "the records are not all of them" : "nothing was written"));
-      return Exit::Interrupted;
-    }
-    TILE_TUNE_CHECK(written);
+  return {};
+}
+
+Result<Exit> run_export(const ExportArguments& arguments, const Session& session) {
+  const StopOnInterrupt interrupt;
+  TILE_TUNE_CHECK(check_options(arguments));
+  TILE_TUNE_TRY(databases, engine::open_checked(session));
+  const auto written = arguments.format == "t4" ? export_t4(arguments, databases, interrupt.requested())
+                                                : export_records(arguments, databases, interrupt.requested());
+  if (!written && interrupt.requested()) {
+    session.report.notice(
+        fmt::format("stopped by {}: {}", interrupt_name(),
+                    arguments.output.empty() ? "the records are not all of them" : "nothing was written"));
+    return Exit::Interrupted;
   }
+  TILE_TUNE_CHECK(written);
   for (const auto& one : databases) warn_of_damage(one.database, session.report);
   return Exit::Success;
 }

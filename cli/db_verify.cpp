@@ -87,12 +87,12 @@ nlohmann::json findings_json(const engine::Findings& findings, const Told& told)
 }
 
 Result<Exit> verify(const VerifyArguments& arguments, const Session& session) {
+  const StopOnInterrupt interrupt;
   ProgressDisplay display(session, session.began);
   const auto onlooker = display.onlooker();
   TILE_TUNE_TRY(stack, engine::open_for_verification(session, onlooker));
   engine::Findings findings;
   Told told;
-  const StopOnInterrupt interrupt;
   TILE_TUNE_CHECK(engine::verify_digests(stack, interrupt.requested(), onlooker, findings));
   for (auto& database : stack.databases) {
     TILE_TUNE_TRY(families, stored_families(database));

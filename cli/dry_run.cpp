@@ -49,7 +49,7 @@ std::string start_text(const engine::DryRun& plan) {
 
 }  // namespace
 
-std::string dry_run_text(const engine::DryRun& plan, const engine::Workload& workload) {
+std::string dry_run_text(const engine::DryRun& plan, const engine::Workload& workload, size_t width) {
   const auto& row = workload.row;
   std::vector<std::vector<std::string>> facts{
       {"program", row.name},
@@ -62,7 +62,7 @@ std::string dry_run_text(const engine::DryRun& plan, const engine::Workload& wor
       {"time", fmt::format("{} ({})", seconds_text(plan.seconds_low(), plan.seconds_high()),
                            plan.measured ? "as earlier sessions of it took" : "an estimate")}};
   std::erase_if(facts, [](const auto& fact) { return fact[1].empty(); });
-  return format_table({{""}, {""}}, facts);
+  return format_table({{""}, {""}}, facts, 0, width);
 }
 
 nlohmann::json dry_run_json(const engine::DryRun& plan, const engine::Workload& workload) {

@@ -8,7 +8,7 @@
 
 namespace tile_tune::cli {
 
-std::string dry_run_text(const engine::DryRun& plan, const engine::Workload& workload);
+std::string dry_run_text(const engine::DryRun& plan, const engine::Workload& workload, size_t width = 0);
 nlohmann::json dry_run_json(const engine::DryRun& plan, const engine::Workload& workload);
 
 }  // namespace tile_tune::cli

@@ -43,8 +43,8 @@ void exit_on_interrupt() {
   std::signal(SIGXFSZ, SIG_IGN);
 }
 
-StopOnInterrupt::StopOnInterrupt() { stop_later = true; }
-StopOnInterrupt::~StopOnInterrupt() { stop_later = false; }
+StopOnInterrupt::StopOnInterrupt() : before_(stop_later.exchange(true)) {}
+StopOnInterrupt::~StopOnInterrupt() { stop_later = before_; }
 const std::atomic<bool>& StopOnInterrupt::requested() const { return stop_requested; }
 
 int interrupt_exit_code() { return kBySignal + signal_seen; }

@@ -8,7 +8,8 @@ namespace tile_tune::cli {
 /// From now on Ctrl-C ends the process with exit code 130 at once, SIGTERM with 143, SIGHUP (unless ignored) with 129.
 void exit_on_interrupt();
 
-/// While it lives, the first of these sets the flag and only the second one ends the process.
+/// While one lives, the first of these sets the flag and only the second one ends the process. A command that says how
+/// far it came has one from its beginning.
 class StopOnInterrupt {
  public:
   StopOnInterrupt();
@@ -16,6 +17,9 @@ class StopOnInterrupt {
   StopOnInterrupt(const StopOnInterrupt&) = delete;
   StopOnInterrupt& operator=(const StopOnInterrupt&) = delete;
   const std::atomic<bool>& requested() const;
+
+ private:
+  const bool before_;  // another one lived already
 };
 
 /// What a process that such a signal stopped ends with: 130 for Ctrl-C, 143 for SIGTERM, 129 for SIGHUP.

@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/units.h"
+#include "cli/fitted_table.h"
 #include "cli/option_checks.h"
 #include "cli/table.h"
 #include "cli/verbs.h"
@@ -78,7 +79,8 @@ std::string legend(int seeds) {
                                     "than half reach it)",
                                     base::format_number(static_cast<size_t>(seeds), "search", "searches"))},
                        {"pairs ordered", "of two schedules not tried yet, how often the model knows the faster one"},
-                       {"fastest foreseen", "how much of a batch's fastest quarter the model has in its own"}});
+                       {"fastest foreseen", "how much of a batch's fastest quarter the model has in its own"}},
+                      0, output_columns());
 }
 
 nlohmann::json json_of(const Line& line) {

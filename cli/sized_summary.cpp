@@ -6,32 +6,37 @@
 #include <nlohmann/json.hpp>
 
 #include "base/units.h"
+#include "cli/table.h"
 #include "engine/sized/sizes.h"
 
 namespace tile_tune::cli {
 
-std::string summary_text(const engine::FamilyWorkload& workload, const engine::FamilyTuned& tuned) {
+std::string summary_text(const engine::FamilyWorkload& workload, const engine::FamilyTuned& tuned, size_t width) {
   const auto& sizes = workload.program.sizes;
-  std::string text = fmt::format("{} ({})\n", workload.top.program.name, engine::family_text(sizes));
+  std::vector<std::vector<std::string>> lines;
   for (const auto& point : tuned.searched)
-    text += fmt::format("  {:<20} {:.2f}x the default schedule in {}\n", engine::point_text(sizes, point.at),
-                        point.ratio, base::format_number(static_cast<size_t>(point.trials), "trial"));
-  if (tuned.timed == 0)
-    return text + fmt::format(
-                      "  the time was over before kernels were compared at any size: the stored entry stands, or the "
-                      "default schedule\n  {:.0f} s, seed {}\n",
-                      tuned.seconds, tuned.seed);
-  const auto only = std::count_if(tuned.family.members.begin(), tuned.family.members.end(),
-                                  [](const auto& member) { return member.only; });
-  text += fmt::format("  {} for one size, {} for many, chosen by times at {}\n",
-                      base::format_number(static_cast<size_t>(only), "kernel"),
-                      tuned.family.members.size() - static_cast<size_t>(only),
-                      base::format_number(static_cast<size_t>(tuned.timed), "size"));
-  if (tuned.timed < tuned.planned)
-    text += fmt::format("  the time was over before the other {} of {} sizes were timed\n", tuned.planned - tuned.timed,
-                        tuned.planned);
-  if (tuned.family.table.empty()) text += "  sizes that are not listed have no kernel\n";
-  return text + fmt::format("  {:.0f} s, seed {}, stored in {}\n", tuned.seconds, tuned.seed, tuned.database);
+    lines.push_back({fmt::format("{:<20} {:.2f}x the default schedule in {}", engine::point_text(sizes, point.at),
+                                 point.ratio, base::format_number(static_cast<size_t>(point.trials), "trial"))});
+  const std::string took = fmt::format("{:.0f} s, seed {}", tuned.seconds, tuned.seed);
+  if (tuned.timed == 0) {
+    lines.push_back({"the time was over before kernels were compared at any size: the stored entry stands, or the "
+                     "default schedule"});
+    lines.push_back({took});
+  } else {
+    const auto only = std::count_if(tuned.family.members.begin(), tuned.family.members.end(),
+                                    [](const auto& member) { return member.only; });
+    lines.push_back({fmt::format("{} for one size, {} for many, chosen by times at {}",
+                                 base::format_number(static_cast<size_t>(only), "kernel"),
+                                 tuned.family.members.size() - static_cast<size_t>(only),
+                                 base::format_number(static_cast<size_t>(tuned.timed), "size"))});
+    if (tuned.timed < tuned.planned)
+      lines.push_back({fmt::format("the time was over before the other {} of {} sizes were timed",
+                                   tuned.planned - tuned.timed, tuned.planned)});
+    if (tuned.family.table.empty()) lines.push_back({"sizes that are not listed have no kernel"});
+    lines.push_back({fmt::format("{}, stored in {}", took, tuned.database)});
+  }
+  return fmt::format("{} ({})\n{}", workload.top.program.name, engine::family_text(sizes),
+                     format_table({{""}}, lines, 2, width));
 }
 
 nlohmann::json summary_json(const engine::FamilyWorkload& workload, const engine::FamilyTuned& tuned) {
@@ -46,6 +51,7 @@ nlohmann::json summary_json(const engine::FamilyWorkload& workload, const engine
           {"searched", std::move(searched)},
           {"timed_points", tuned.timed},
           {"planned_points", tuned.planned},
+          {"stopped_by", nlohmann::json()},
           {"session", tuned.session},
           {"database", tuned.database},
           {"seed", tuned.seed},

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
+#include "base/text.h"
 #include "base/units.h"
 #include "cli/table.h"
 #include "engine/records/planned.h"
@@ -26,7 +27,7 @@ std::string rate_text(double amount, double nanoseconds) {
 }
 
 std::string share_text(const Measurement& measured, double fraction) {
-  return measured.roof_unknown ? "n/a" : base::format_percent(fraction);
+  return measured.roof_unknown ? "-" : base::format_percent(fraction);
 }
 
 std::vector<std::string> figures(const std::string& label, const db::ProgramRow& program, const Measurement& measured) {
@@ -53,10 +54,10 @@ std::string standing_text(const search::Winner& winner) {
 }
 
 std::string roof_text(const Measurement& measured, search::FinalsHeld finals) {
-  if (finals != search::FinalsHeld::Yes) return "n/a (it is probed in finals)";
-  if (measured.hurried) return "n/a (no time was left to probe it)";
-  if (measured.roof_unknown) return "n/a (the machine was busy)";
-  if (measured.peak_fraction <= 0) return "-";
+  if (finals != search::FinalsHeld::Yes) return "not known: it is probed in finals";
+  if (measured.hurried) return "not known: no time was left to probe it";
+  if (measured.roof_unknown) return "not known: the machine was busy";
+  if (measured.peak_fraction <= 0) return "not known";
   const std::string share = fmt::format("{} of {}", base::format_percent(measured.peak_fraction),
                                         compute_bound(measured) ? "the FMA peak" : "the memory bandwidth");
   if (measured.peak_fraction_hi <= 0) return share + " (in too few rounds for an interval: the probes were disturbed)";
@@ -238,13 +239,16 @@ std::string outcomes_text(const std::map<search::Outcome, int>& outcomes) {
   return parts.empty() ? "0" : fmt::format("{}: {}", total, fmt::join(parts, ", "));
 }
 
-std::string summary_text(const TuneSummary& summary) {
+std::string summary_text(const TuneSummary& summary, size_t width) {
   const auto& program = summary.workload.row;
   const auto& report = summary.report;
   const std::string where = summary.target.cpu_model.empty() ? summary.target.halide : summary.target.cpu_model;
   const std::string title =
       engine::title_text({program.name, engine::sizes_text(program.sizes_json), program.dtypes}, program.layout);
-  std::string text = fmt::format("{}  ({}, {})\n\n", title, where, engine::threads_text(summary.target.threads));
+  std::string text =
+      fmt::format("{}  ({}, {})", title, where, engine::threads_text(summary.target.threads));
+  if (width > 0) text = fmt::format("{}", fmt::join(base::broken_into_lines(text, width), "\n"));
+  text += "\n\n";
   std::vector<std::vector<std::string>> rows;
   const auto& untuned = report.default_measurement;
   if (untuned.median_ns > 0) rows.push_back(figures("untuned", program, untuned));
@@ -262,7 +266,11 @@ std::string summary_text(const TuneSummary& summary) {
                          rows, 2);
     text += known ? "  * the roof that bounds this program\n\n" : "\n";
   }
-  return text + format_table({{""}, {""}}, facts(summary), 2);
+  return text + format_table({{""}, {""}}, facts(summary), 2, width);
+}
+
+nlohmann::json stopped_by_json(const std::string& signal) {
+  return signal.empty() ? nlohmann::json() : nlohmann::json(signal);
 }
 
 nlohmann::json summary_json(const TuneSummary& summary) {
@@ -296,6 +304,7 @@ nlohmann::json summary_json(const TuneSummary& summary) {
                       {"seed", summary.seed},
                       {"session", summary.session},
                       {"database", summary.database},
+                      {"stopped_by", stopped_by_json(summary.stopped_by)},
                       {"quarantined", summary.bundles}};
   if (report.quality.pairs > 0) json["model"] = to_json(report.quality);
   if (summary.workload.written) json["factored"] = engine::steps_json(summary.workload);

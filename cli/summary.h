@@ -25,8 +25,11 @@ struct TuneSummary {
   bool verbose = false;
 };
 
-std::string summary_text(const TuneSummary& summary);
+/// In lines of at most `width` characters where words allow it; 0: of any length.
+std::string summary_text(const TuneSummary& summary, size_t width = 0);
 nlohmann::json summary_json(const TuneSummary& summary);
+/// "Ctrl-C", "SIGTERM" or "SIGHUP"; null if nobody stopped it.
+nlohmann::json stopped_by_json(const std::string& signal);
 
 /// "48: 40 ok, 5 slow, 3 duplicate"
 std::string outcomes_text(const std::map<search::Outcome, int>& outcomes);

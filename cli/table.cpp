@@ -1,10 +1,25 @@
 #include "cli/table.h"
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
 #include <algorithm>
 
+#include "base/text.h"
 #include "frontend/diagnostic/utf8.h"
 
 namespace tile_tune::cli {
+
+namespace {
+
+/// A cell behind which nothing stands, from column `left` on, in as many lines as `width` makes it.
+std::string in_column(const std::string& cell, size_t left, size_t width) {
+  constexpr size_t kNarrowest = 20;  // in less sentences are a word a line
+  if (width < left + kNarrowest || left + text_width(cell) <= width) return cell;
+  return fmt::format("{}", fmt::join(base::broken_into_lines(cell, width - left), "\n" + std::string(left, ' ')));
+}
+
+}  // namespace
 
 std::string one_line(const std::string& cell) {
   std::string line;
@@ -22,7 +37,7 @@ size_t text_width(const std::string& text) {
 }
 
 std::string format_table(const std::vector<Column>& columns, const std::vector<std::vector<std::string>>& given,
-                         int indent) {
+                         int indent, size_t width) {
   auto rows = given;
   for (auto& row : rows)
     for (auto& cell : row) cell = one_line(cell);
@@ -39,7 +54,11 @@ std::string format_table(const std::vector<Column>& columns, const std::vector<s
     std::string line(static_cast<size_t>(indent), ' ');
     for (size_t c = 0; c < cells.size() && c < columns.size(); ++c) {
       const std::string padding(widths[c] - text_width(cells[c]), ' ');
-      line += (c ? "  " : "") + (columns[c].align == Align::Right ? padding + cells[c] : cells[c] + padding);
+      if (c > 0) line += "  ";
+      if (c + 1 == columns.size() && columns[c].align == Align::Left)
+        line += in_column(cells[c], text_width(line), width);
+      else
+        line += columns[c].align == Align::Right ? padding + cells[c] : cells[c] + padding;
     }
     line.erase(line.find_last_not_of(' ') + 1);
     text += line + "\n";

@@ -15,9 +15,10 @@ struct Column {
 
 /// One line for the titles (left out if all are empty) and one a row, columns two blanks apart, no blanks at the
 /// ends of lines. Widths count UTF-8 characters. `indent` blanks stand before every line. What would reach the terminal
-/// as more than a character (control characters, newlines, bytes that are not UTF-8) is spelled out.
+/// as more than a character (control characters, newlines, bytes that are not UTF-8) is spelled out. Of a row that is
+/// wider than `width` (0: there is no such bound) the last cell, if it is aligned left, goes on below itself.
 std::string format_table(const std::vector<Column>& columns, const std::vector<std::vector<std::string>>& rows,
-                         int indent = 0);
+                         int indent = 0, size_t width = 0);
 
 /// A cell in one line that a terminal can bear: names in a database may hold anything.
 std::string one_line(const std::string& cell);

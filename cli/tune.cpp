@@ -6,9 +6,11 @@
 #include <nlohmann/json.hpp>
 #include <limits>
 #include <map>
+#include <optional>
 
 #include "cli/binding_options.h"
 #include "cli/dry_run.h"
+#include "cli/fitted_table.h"
 #include "cli/interrupt.h"
 #include "cli/option_checks.h"
 #include "cli/progress_display.h"
@@ -61,7 +63,7 @@ std::string not_written() {
 Result<void> conclude(const TuneSummary& summary, const std::string& directory, const Session& session,
                       const std::atomic<bool>* stop, nlohmann::json& object) {
   const bool json = session.output.json;
-  if (!json) TILE_TUNE_CHECK(print(summary_text(summary)));
+  if (!json) TILE_TUNE_CHECK(print(summary_text(summary, output_columns())));
   Result<std::vector<std::string>> files;
   if (summary.report.winner && !directory.empty()) files = engine::package(summary.workload, directory, session, stop);
   if (json) {
@@ -77,7 +79,7 @@ Result<void> conclude(const TuneSummary& summary, const std::string& directory, 
 Result<void> show_plan(const engine::Workload& workload, const codegen::Target& target,
                        const engine::TuningRequest& request, const Session& session, nlohmann::json& object) {
   TILE_TUNE_TRY(plan, dry_run(workload, target, request, session));
-  if (!session.output.json) return print(dry_run_text(plan, workload));
+  if (!session.output.json) return print(dry_run_text(plan, workload, output_columns()));
   object = dry_run_json(plan, workload);
   return {};
 }
@@ -113,6 +115,7 @@ Result<void> tune_for(const codegen::Target& target, const engine::LoadedProgram
     if (!interrupt.requested()) return tl::unexpected(tuned.error());
     session.report.notice(
         fmt::format("stopped by {} before the first candidate was measured: nothing was learned", interrupt_name()));
+    if (session.output.json) outcome.summary = {{"program", workload.row.name}, {"stopped_by", interrupt_name()}};
     return {};
   }
   const auto& report = tuned->report;
@@ -135,6 +138,7 @@ Result<void> tune_for(const codegen::Target& target, const engine::LoadedProgram
   if (const auto done = conclude(summary, directory, session, stop, outcome.summary); !done) {
     if (!stop || !*stop) return tl::unexpected(done.error());
     session.report.notice(not_written());
+    if (!outcome.summary.is_null()) outcome.summary["stopped_by"] = interrupt_name();
     outcome.exit = Exit::Interrupted;
     return {};
   }
@@ -234,7 +238,8 @@ Result<Exit> tune_suite(const std::vector<engine::Variant>& variants, const ir::
   }
   if (arguments.dry_run && session.output.json) TILE_TUNE_CHECK(print_json(summaries));
   if (!arguments.dry_run) {
-    TILE_TUNE_CHECK(session.output.json ? print_json(suite_json(lines, summaries)) : print("\n" + suite_text(lines)));
+    TILE_TUNE_CHECK(session.output.json ? print_json(suite_json(lines, summaries))
+                                        : print("\n" + suite_text(lines, output_columns())));
   }
   if (exit == Exit::Interrupted) return exit;
   if (arguments.dry_run && fault) return tl::unexpected(std::move(*fault));
@@ -269,6 +274,9 @@ Result<void> check_for_many(const TuneArguments& arguments) {
 Result<Exit> tune_many(const std::vector<engine::LoadedProgram>& loaded, const std::vector<codegen::FamilySize>& sizes,
                        const TuneArguments& arguments, const Session& session) {
   TILE_TUNE_CHECK(check_for_many(arguments));
+  if (arguments.programs.size() > 1)
+    return fail(ErrorClass::Program, "several-programs", "ranges and lists of sizes are for a single program",
+                "tune the programs one at a time");
   if (loaded.size() != 1) return tl::unexpected(engine::several_programs(arguments.programs.front(), loaded));
   TILE_TUNE_TRY(workload, engine::load_family(loaded.front(), arguments.bindings, sizes, session));
   engine::tell_of_steps(workload.top, session.report);
@@ -287,11 +295,12 @@ Result<Exit> tune_many(const std::vector<engine::LoadedProgram>& loaded, const s
         fmt::format("stopped by {}: trials are kept, and the next search begins with the best of them; no kernels were "
                     "chosen",
                     interrupt_name()));
+    if (session.output.json) TILE_TUNE_CHECK(print_json({{"program", name}, {"stopped_by", interrupt_name()}}));
     return Exit::Interrupted;
   }
   if (!tuned) return tl::unexpected(tuned.error());
   auto json = summary_json(workload, **tuned);
-  if (!session.output.json) TILE_TUNE_CHECK(print(summary_text(workload, **tuned)));
+  if (!session.output.json) TILE_TUNE_CHECK(print(summary_text(workload, **tuned, output_columns())));
   if (!arguments.emit.empty() && (*tuned)->timed > 0) {
     TILE_TUNE_TRY(kernel, engine::family_kernel(workload, name, target, session));
     const auto files =
@@ -299,6 +308,8 @@ Result<Exit> tune_many(const std::vector<engine::LoadedProgram>& loaded, const s
                                  engine::plain_onlooker(session.report), &interrupt.requested());
     if (!files && interrupt.requested()) {
       session.report.notice(not_written());
+      json["stopped_by"] = interrupt_name();
+      if (session.output.json) TILE_TUNE_CHECK(print_json(json));
       return Exit::Interrupted;
     }
     if (!files) return tl::unexpected(files.error());
@@ -312,6 +323,8 @@ Result<Exit> tune_many(const std::vector<engine::LoadedProgram>& loaded, const s
 }
 
 Result<Exit> tune(TuneArguments arguments, const Session& session) {
+  std::optional<StopOnInterrupt> interrupt;
+  if (!arguments.dry_run) interrupt.emplace();
   session.warn_of_threads();
   TILE_TUNE_TRY(many, engine::take_family_sizes(arguments.bindings.sizes));
   TILE_TUNE_TRY(loaded,

@@ -61,7 +61,7 @@ std::vector<std::string> row_of(const TunedWorkload& one) {
 
 }  // namespace
 
-std::string suite_text(const std::vector<TunedWorkload>& workloads) {
+std::string suite_text(const std::vector<TunedWorkload>& workloads, size_t width) {
   std::vector<std::vector<std::string>> rows;
   for (const auto& one : workloads) rows.push_back(row_of(one));
   std::string text = format_table({{"workload"},
@@ -71,7 +71,7 @@ std::string suite_text(const std::vector<TunedWorkload>& workloads) {
                                    {"trials", Align::Right},
                                    {"time", Align::Right},
                                    {""}},
-                                  rows);
+                                  rows, 0, width);
   if (const double mean = geometric_mean_gain(workloads); mean > 0)
     text += fmt::format("\ngeometric mean of the speed-ups: {:.2f}x\n", mean);
   return text;

@@ -18,7 +18,7 @@ struct TunedWorkload {
 };
 
 /// A table of the workloads, and the geometric mean of the speed-ups below it.
-std::string suite_text(const std::vector<TunedWorkload>& workloads);
+std::string suite_text(const std::vector<TunedWorkload>& workloads, size_t width = 0);
 
 /// {"workloads": summaries, "tuned", "skipped", "failed": [{"name", "reason"}], "speed_up"}; `summaries`: summary_json
 /// of those that have one.

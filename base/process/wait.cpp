@@ -13,8 +13,7 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-constexpr auto kLook = std::chrono::milliseconds(5);     // between two looks at whether to stop
-constexpr auto kLongestStop = std::chrono::seconds(10);  // as the pool waits for a worker that was stopped
+constexpr auto kLook = std::chrono::milliseconds(5);  // between two looks at whether to stop
 
 }  // namespace
 
@@ -25,8 +24,8 @@ Ending ending_of(int status) {
   return ending;
 }
 
-std::optional<Ending> wait_for(pid_t child, const std::atomic<bool>* stop) {
-  bool killed = false;
+std::optional<Ending> wait_for(pid_t child, const std::atomic<bool>* stop, std::chrono::milliseconds grace) {
+  bool killed = false, given_up = false;
   std::optional<Clock::time_point> stopped_at;
   for (;;) {
     int status = 0;
@@ -39,11 +38,12 @@ std::optional<Ending> wait_for(pid_t child, const std::atomic<bool>* stop) {
       stopped_at.reset();
     } else if (changed == child) {
       Ending ending = ending_of(status);
-      ending.was_stopped = stopped_at && !*stop;
+      ending.was_stopped = given_up;  // one that went on may have ended before that was seen
       return ending;
     }
     if (!looks || changed != 0) continue;
-    if (*stop || (stopped_at && Clock::now() - *stopped_at > kLongestStop)) {
+    if (*stop || (stopped_at && Clock::now() - *stopped_at > grace)) {
+      given_up = !*stop;
       kill(-child, SIGKILL);
       killed = true;
     } else {

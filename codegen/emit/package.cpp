@@ -29,17 +29,18 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// Files of a package, relative to its directory.
+/// Files of a package, relative to its directory. `sources`: what it has in place of archives, or nothing.
 struct Files {
-  Files(const std::vector<Kernel>& kernels, const PackageOptions& options, bool as_sources)
-      : library(fmt::format("lib/lib{}.a", options.name)),
-        header(fmt::format("include/{}.h", options.name)),
-        cpp_header(fmt::format("include/{}.hpp", options.name)),
-        cmake(fmt::format("lib/cmake/{0}/{0}Config.cmake", options.name)),
-        cmake_version(fmt::format("lib/cmake/{0}/{0}ConfigVersion.cmake", options.name)),
-        pkg_config(fmt::format("lib/pkgconfig/{}.pc", options.name)),
-        manifest(fmt::format("share/{}/manifest.json", options.name)),
-        all(as_sources ? source_files(kernels, options) : std::vector<fs::path>{library, runtime, pkg_config}) {
+  Files(const std::string& name, std::vector<fs::path> sources)
+      : library(fmt::format("lib/lib{}.a", name)),
+        header(fmt::format("include/{}.h", name)),
+        cpp_header(fmt::format("include/{}.hpp", name)),
+        cmake(fmt::format("lib/cmake/{0}/{0}Config.cmake", name)),
+        cmake_version(fmt::format("lib/cmake/{0}/{0}ConfigVersion.cmake", name)),
+        pkg_config(fmt::format("lib/pkgconfig/{}.pc", name)),
+        manifest(fmt::format("share/{}/manifest.json", name)),
+        all(std::move(sources)) {
+    if (all.empty()) all = {library, runtime, pkg_config};
     all.insert(all.end(), {header, cpp_header, cmake, cmake_version, manifest});
     std::sort(all.begin(), all.end());
   }
@@ -145,7 +146,7 @@ Result<std::vector<fs::path>> stage_and_commit(const Compiler& compiler, const s
   const bool as_sources = !tools || options.as_sources;
   if (!as_sources) TILE_TUNE_CHECK(check_installed(*tools, options.target));
   TILE_TUNE_TRY(staging, Staging::create(options.directory));
-  const Files files(kernels, options, as_sources);
+  const Files files(options.name, as_sources ? source_files(kernels, options) : std::vector<fs::path>());
   const fs::path root = staging.files();
   for (const fs::path& file : files.all) {
     std::error_code error;
@@ -172,6 +173,8 @@ Result<std::vector<fs::path>> stage_and_commit(const Compiler& compiler, const s
 }
 
 }  // namespace
+
+std::vector<fs::path> archive_package_files(const std::string& name) { return Files(name, {}).all; }
 
 Result<std::vector<fs::path>> write_package_with(const Compiler& compiler, const std::vector<Kernel>& kernels,
                                                  const PackageOptions& options) {

@@ -71,6 +71,9 @@ struct PackageOptions {
   std::map<std::string, std::string> expected = {};
 };
 
+/// The files of a package with archives, relative to its directory, sorted.
+std::vector<std::filesystem::path> archive_package_files(const std::string& name);
+
 /// Writes the package and returns the files written, relative to the directory, sorted. Everything is made in a
 /// temporary directory beside the target and renamed at the end: on failure nothing half-written is left, and an older
 /// package there is untouched. Of an older package of this name, files that the new one lacks are removed. Runs the

@@ -7,6 +7,8 @@
 #include <cerrno>
 #include <cstring>
 
+#include "codegen/emit/package.h"
+
 namespace tile_tune::engine {
 
 namespace fs = std::filesystem;
@@ -46,6 +48,12 @@ Result<void> check_one(const fs::path& directory) {
   }
 }
 
+Result<void> check_no_folder(const fs::path& file) {
+  std::error_code error;
+  if (!fs::is_directory(file, error)) return {};
+  return failure("cannot-write", fmt::format("cannot write {}: it is a folder", file.string()));
+}
+
 }  // namespace
 
 Fresh::~Fresh() {
@@ -74,15 +82,17 @@ Result<void> check_writable(const fs::path& directory, const std::vector<std::st
 }
 
 Result<void> check_package_folder(const fs::path& directory, const std::string& name) {
-  return check_writable(directory, {"include", "lib", "lib/cmake/" + name, "lib/pkgconfig", "share/" + name});
+  std::vector<std::string> folders;
+  const auto files = codegen::archive_package_files(name);
+  for (const auto& file : files) folders.push_back(file.parent_path().string());
+  TILE_TUNE_CHECK(check_writable(directory, folders));
+  for (const auto& file : files) TILE_TUNE_CHECK(check_no_folder(directory / file));
+  return {};
 }
 
 Result<void> check_result_files(const fs::path& directory, const std::vector<std::string>& files) {
   TILE_TUNE_CHECK(check_writable(directory));
-  std::error_code error;
-  for (const auto& file : files)
-    if (fs::is_directory(directory / file, error))
-      return failure("cannot-write", fmt::format("cannot write {}: it is a folder", (directory / file).string()));
+  for (const auto& file : files) TILE_TUNE_CHECK(check_no_folder(directory / file));
   return {};
 }
 

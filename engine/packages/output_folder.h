@@ -28,7 +28,7 @@ Result<void> make_folder(const std::filesystem::path& directory, Fresh& fresh);
 /// A file can be written into `directory` and each of these folders below it, or they can be made; nothing is.
 Result<void> check_writable(const std::filesystem::path& directory, const std::vector<std::string>& folders = {});
 
-/// The same for a package of this name.
+/// The same for a package of this name, in the place of whose files no folders may stand.
 Result<void> check_package_folder(const std::filesystem::path& directory, const std::string& name);
 
 /// Results of these names can be written there: what stands in their place may be a file, but not a folder.

@@ -99,7 +99,7 @@ Result<ScheduleChoice> revalidated_choice(const Workload& workload, const codege
     session.report.warn(
         "untuned",
         fmt::format("{}: the default schedule is taken for {}", described(workload), target_text(target, session)),
-        "tile-tune tune finds a faster one");
+        untuned_note(target, "tile-tune tune finds a faster one"));
   return default_choice(workload, target);
 }
 

@@ -18,6 +18,8 @@ namespace tile_tune::engine {
 
 namespace {
 
+constexpr const char* kTune = "tile-tune tune finds a faster one";
+
 std::optional<codegen::Schedule> fitting(const std::string& schedule_json, const ir::Program& program,
                                          const codegen::Target& target) {
   auto schedule = codegen::schedule_from_json(nlohmann::json::parse(schedule_json, nullptr, false));
@@ -80,7 +82,7 @@ ScheduleChoice with_fewer_threads(const db::BestRow& best, const Workload& workl
   report.warn("untuned",
               fmt::format("{} is tuned for {}, not for {}: that schedule is taken", described(workload),
                           threads_text(best.target.threads), threads_text(target.threads)),
-              "tile-tune tune finds a faster one");
+              untuned_note(target, kTune));
   nlohmann::json nearest{{"sizes", json_of_text(best.program.sizes_json)},
                          {"dtypes", best.program.dtypes},
                          {"layout", best.program.layout},
@@ -149,7 +151,11 @@ Result<ScheduleChoice> given_choice(const Workload& workload, const codegen::Tar
   return ScheduleChoice{std::move(*schedule), "given", "given", {{"untimed", true}}};
 }
 
-Result<std::vector<db::Database>> open_stack(const Session& session) {
+std::string untuned_note(const codegen::Target& target, const std::string& advice) {
+  return codegen::check_runs_here(target) ? advice : "kernels for it do not run here, so they cannot be tuned here";
+}
+
+Result<std::vector<db::Database>> open_stack(const Session& session, const std::string& note) {
   TILE_TUNE_TRY(paths, session.databases());
   std::vector<db::Database> stack;
   for (const auto& path : paths) {
@@ -163,6 +169,7 @@ Result<std::vector<db::Database>> open_stack(const Session& session) {
     if (error.code != "no-database" && !newer_layer) return tl::unexpected(std::move(error));
     // The default file is missing until something is tuned; one that --db names may be a slip.
     error.severity = Severity::Warning;
+    if (!note.empty() && error.code == "no-database") error.note = note;
     if (!session.settings.databases.empty()) session.report.diagnostic(error);
   }
   return stack;
@@ -201,7 +208,7 @@ Result<ScheduleChoice> stored_choice(const Workload& workload, const codegen::Ta
   TILE_TUNE_TRY(other, best_for_other_threads(workload, target, stack));
   if (other && other->target.threads > target.threads)
     return with_fewer_threads(*other, workload, target, session.report);
-  std::string note = "tile-tune tune finds a faster one";
+  std::string note = untuned_note(target, kTune);
   if (other)
     note +=
         fmt::format("; it is tuned for {0}: --threads {1}", threads_text(other->target.threads), other->target.threads);

@@ -41,9 +41,13 @@ ScheduleChoice default_choice(const Workload& workload, const codegen::Target& t
 /// target.
 Result<ScheduleChoice> given_choice(const Workload& workload, const codegen::Target& target, const std::string& path);
 
+/// What to do about a program that is not tuned: `advice`, unless nothing can be tuned for the target here.
+std::string untuned_note(const codegen::Target& target, const std::string& advice);
+
 /// The databases of the command line, for reading. One that does not exist or is empty has no schedules: a
-/// warning if --db names it. One under the first that a newer tile-tune wrote is left out with a warning, too.
-Result<std::vector<db::Database>> open_stack(const Session& session);
+/// warning if --db names it, with `note` unless that is empty. One under the first that a newer tile-tune wrote is left
+/// out with a warning, too.
+Result<std::vector<db::Database>> open_stack(const Session& session, const std::string& note = "");
 
 /// The best stored schedule, if there is one. Records of another tool version or CPU are taken with a warning, too
 ///.

@@ -274,7 +274,7 @@ Result<codegen::Kernel> family_kernel(const FamilyWorkload& workload, const std:
     TILE_TUNE_TRY(generic, generic_family(workload, target));
     family = std::move(generic);
     session.report.warn("untuned", fmt::format("{} is not tuned for this target", words),
-                        "tile-tune tune with the same -s finds faster kernels");
+                        untuned_note(target, "tile-tune tune with the same -s finds faster kernels"));
     if (!has_range(workload.program.sizes)) TILE_TUNE_CHECK(add_listed(workload, target, session, family));
     if (family.table.empty())
       session.report.warn("listed-only", fmt::format("{} has no kernel for sizes that are not listed", words));

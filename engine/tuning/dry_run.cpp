@@ -64,7 +64,7 @@ Result<DryRun> dry_run(const Workload& workload, const codegen::Target& target, 
   plan.budget = wanted_budget(request);
   plan.trial_seconds_low = kFastestTrial;
   plan.trial_seconds_high = kSlowestTrial;
-  TILE_TUNE_TRY(stack, open_stack(session));
+  TILE_TUNE_TRY(stack, open_stack(session, "a dry run makes none; without --dry-run it is made"));
   const db::TargetRow here = target_row(target);
   TILE_TUNE_TRY(best, db::best_of(stack, workload.row, here, tool_row()));
   if (best) plan.stored_best = rung_of(*best);

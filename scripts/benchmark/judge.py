@@ -121,12 +121,11 @@ def in_row(row, workload, last_cache):
 
 
 def _share(workload, key):
-    """A share beyond 1.05 is stored as 0: of the arithmetic peak it says that the probe was disturbed. Streams are no
-    peak, only what hand-written loops reach (decision 20): a kernel may be faster, and its lower end counts."""
-    entry = entry_of(workload, "tuned")
-    if entry is None or "roof_share_interval" not in entry:
-        return None
-    lo, hi = entry["roof_share_interval"]
+    """A share beyond 1.05 is stored as 0, and its interval apart (in files of earlier versions as that of the share):
+    of the arithmetic peak it says that the probe was disturbed. Streams are no peak, only what hand-written loops reach
+    (decision 20): a kernel may be faster, and its lower end counts."""
+    entry = entry_of(workload, "tuned") or {}
+    lo, hi = entry.get("above_roof_interval") or entry.get("roof_share_interval") or (0, 0)
     if key == "bandwidth_share" and not entry.get("roof_share") and lo > 1:
         return lo, lo, hi
     return (entry["roof_share"], lo, hi) if entry.get("roof_share") else None

@@ -40,6 +40,11 @@ void record(Entry& entry, Timing&& timing) {
 
 }  // namespace
 
+bool Entry::is_absent() const {
+  const bool failed = outcome == Outcome::CompileError || outcome == Outcome::RunError;
+  return baseline && failed && reason.ends_with(" is not installed");
+}
+
 Setup Contest::setup() const {
   Limits limits;
   limits.build_seconds = 60;
@@ -131,6 +136,7 @@ Result<void> Contest::verify(Pool& pool, Match& match) {
     const auto reply = pool.ask(Verify{match.problem, kRuntime, match.libraries[i]});
     if (!reply) return stopped();
     record(entry, *reply);
+    if (entry.is_absent()) entry.reason = entry.name + " is not installed";  // without the error code of its call
     entry.verify_error = reply->verify_error;
   }
   return {};

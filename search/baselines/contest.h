@@ -48,10 +48,7 @@ struct Entry {
   bool ran() const { return outcome == Outcome::Ok && !samples_ns.empty(); }
   /// A library this machine does not have: headers are missed when it is compiled, OpenBLAS, of which none are used,
   /// when it is first called.
-  bool is_absent() const {
-    return baseline && (outcome == Outcome::CompileError || outcome == Outcome::RunError) &&
-           reason.find("not installed") != std::string::npos;
-  }
+  bool is_absent() const;
 };
 
 struct ContestResult {

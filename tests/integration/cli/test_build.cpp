@@ -93,6 +93,18 @@ TEST_CASE("of several targets each warning names its own") {
     CHECK(built.err.find(std::string("is not tuned for ") + target + ":") != std::string::npos);
 }
 
+TEST_CASE("nobody is told to tune for a target whose kernels do not run here") {
+  const Sandbox box;
+  for (const char* size : {"C=5", "C=1..5"}) {
+    const auto built =
+        box.run({"build", "matvec.tc", "-s", "R=3", "-s", size, "-o", "out", "--target", "wasm-32-wasmrt"});
+    INFO(built.err);
+    CHECK(built.exit_code == 0);
+    CHECK(built.err.find("they cannot be tuned here") != std::string::npos);
+    CHECK(built.err.find("faster") == std::string::npos);
+  }
+}
+
 TEST_CASE("several programs make one library, which needs a name") {
   const Sandbox box;
   const std::vector<std::string> sizes = {"-s", "R=3", "-s", "C=5", "-s", "M=3", "-s", "N=2", "-s", "K=4"};

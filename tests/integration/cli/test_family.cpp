@@ -407,6 +407,8 @@ TEST_CASE("sizes that cannot be many are errors with a way out") {
   CHECK(refused({"build", "doubled.tc", "-s", "N=1..64", "--constant", "A"}) == "2 constant-of-many-sizes");
   CHECK(refused({"build", "doubled.tc", "-s", "N=1..64", "--target", "x86-64-linux,x86-64-linux-avx2-fma"}) ==
         "2 several-targets");
+  CHECK(code_of(box.run({"tune", "two.tc:f", "two.tc:g", "-s", "N=1..64"})) == "several-programs");
+  CHECK(code_of(box.run({"tune", "two.tc", "-s", "N=1..64"})) == "several-defs");
   CHECK(box.run({"tune", "doubled.tc", "-s", "N=1..64", "--resume"}).exit_code == 2);
   CHECK(box.run({"tune", "doubled.tc", "-s", "N=1..64", "--dry-run"}).exit_code == 2);
   const auto explained = box.run({"explain", "doubled.tc", "-s", "N=1..64"});

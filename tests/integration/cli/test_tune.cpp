@@ -197,6 +197,7 @@ TEST_CASE("a dry run says how large the search is and changes nothing") {
   CHECK(text.out.find("60 s") != std::string::npos);
   CHECK(text.out.find("about 10^") != std::string::npos);
   CHECK(text.out.find(", tiles 10^") != std::string::npos);
+  CHECK(text.err.find("note: a dry run makes none") != std::string::npos);
   REQUIRE(box.run(tune({"--trials", "3", "--seed", "1"})).exit_code == 0);
   const auto known = nlohmann::json::parse(box.run(tune({"--dry-run", "--trials", "10", "--json"})).out);
   CHECK(known["stored_best"] == "exact");
@@ -265,6 +266,19 @@ TEST_CASE("a search that is stopped before its first candidate says that nothing
   const std::string words = stopped.err + stopped.out;
   const auto says = [&](const char* text) { return words.find(text) != std::string::npos; };
   CHECK((says("nothing was learned") || says("--resume goes on")));
+}
+
+TEST_CASE("the JSON of a search says which signal stopped it, whenever that was") {
+  const Sandbox box;
+  const bool begun = GENERATE(false, true);
+  const pid_t tuner = box.start(tune({"--time", "300", "--json"}), "stopped");
+  while (!std::filesystem::exists(box.path("t.db"))) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  if (begun) wait_for_trials(box, 1);
+  kill(tuner, SIGTERM);
+  const auto stopped = box.finish(tuner, "stopped");
+  INFO(stopped.err + stopped.out);
+  CHECK(stopped.exit_code == 143);
+  CHECK(nlohmann::json::parse(stopped.out)["stopped_by"] == "SIGTERM");
 }
 
 TEST_CASE("db verify and bench say how far they came when they are stopped") {
@@ -408,7 +422,10 @@ TEST_CASE("what would stop any of several programs is found before the first is 
   const auto huge = with({"-s", "M=4000000000", "-s", "N=3", "-s", "K=5"});
   CHECK(huge.exit_code == 3);
   CHECK(huge.err.find("matmul: ") != std::string::npos);
-  for (const char* folder : {"file", "file/below", "half", "/proc/none"}) {
+  std::filesystem::create_directories(box.path("a/lib/libmatmul.a"));
+  std::filesystem::create_directories(box.path("b/include/matvec.hpp"));
+  std::filesystem::create_directories(box.path("c/share/matmul/manifest.json"));
+  for (const char* folder : {"file", "file/below", "half", "/proc/none", "a", "b", "c"}) {
     const auto ran = with({"-s", "M=3", "-s", "N=3", "-s", "K=5", "--emit", folder});
     INFO(folder << ": " << ran.err);
     CHECK(ran.exit_code == 1);

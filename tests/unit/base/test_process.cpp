@@ -96,6 +96,38 @@ TEST_CASE("who is told to stop kills the program and what it started") {
   CHECK(state == 'Z');
 }
 
+TEST_CASE("a program that somebody stops and nobody lets go on is killed after a while, with what it started") {
+  const std::atomic<bool> stop = false;
+  const auto child = spawn({.words = {"sh", "-c", "kill -STOP $$; exit 3"}, .own_group = true}, {});
+  REQUIRE(child);
+  const auto ending = wait_for(*child, &stop, std::chrono::milliseconds(50));
+  REQUIRE(ending);
+  CHECK(ending->signal == SIGKILL);
+  CHECK(ending->was_stopped);
+}
+
+TEST_CASE("a program that is stopped and goes on ends as it would have") {
+  const std::atomic<bool> stop = false;
+  const std::string script = "(sleep 0.05; kill -CONT $$) & kill -STOP $$; exit 3";
+  const auto child = spawn({.words = {"sh", "-c", script}, .own_group = true}, {});
+  REQUIRE(child);
+  const auto ending = wait_for(*child, &stop, std::chrono::minutes(1));
+  REQUIRE(ending);
+  CHECK(ending->exit_code == 3);
+  CHECK(ending->signal == 0);
+  CHECK_FALSE(ending->was_stopped);
+}
+
+TEST_CASE("who is told to stop kills a stopped program without waiting for its time to be over") {
+  const std::atomic<bool> stop = true;
+  const auto child = spawn({.words = {"sh", "-c", "kill -STOP $$"}, .own_group = true}, {});
+  REQUIRE(child);
+  const auto ending = wait_for(*child, &stop, std::chrono::minutes(10));
+  REQUIRE(ending);
+  CHECK(ending->signal == SIGKILL);
+  CHECK_FALSE(ending->was_stopped);
+}
+
 TEST_CASE("a program can be given default signals, whatever is ignored here") {
   signal(SIGTERM, SIG_IGN);
   const std::string script = "kill -TERM $$; echo survived";

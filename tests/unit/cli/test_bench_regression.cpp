@@ -7,6 +7,8 @@
 #include <filesystem>
 #include <fstream>
 
+#include <nlohmann/json.hpp>
+
 #include "cli/bench_regression.h"
 #include "cli/report.h"
 
@@ -52,6 +54,38 @@ TEST_CASE("a lead that shrank by more than allowed is a regression") {
   const auto failed = check_regressions({row(1.9, 2.0)}, {}, {"3%", ""}, reporter(Volume::Quiet, false, false), 1);
   CHECK(failed.error().code == "regression");
   CHECK(failed.error().message.find("conv (1.90 [1.90 1.90], was 2.00)") != std::string::npos);
+}
+
+TEST_CASE("rounds beyond the roof have no part in a share's interval, and an unknown share's has a name of its own") {
+  BenchRow measured = row(1.5, 1.5);
+  measured.flops = measured.counted_flops = 100;
+  measured.result.entries[0].flop_fractions = measured.result.entries[0].bandwidth_fractions = {0.9, 0.95, 1.5};
+  measured.result.entries[1].flop_fractions = measured.result.entries[1].bandwidth_fractions = {1.2, 1.3, 1.4};
+  const auto json = bench_json({measured}, {}, {}, 1)["workloads"][0]["entries"];
+  CHECK(json[0]["roof_share"] == 0.95);
+  CHECK(json[0]["roof_share_interval"][1] <= 0.95);
+  CHECK_FALSE(json[0].contains("above_roof_interval"));
+  CHECK(json[1]["roof_share"] == 0);
+  CHECK_FALSE(json[1].contains("roof_share_interval"));
+  CHECK(json[1]["above_roof_interval"][0] >= 1.2);
+}
+
+TEST_CASE("libraries that are not installed are named once, and not in the table") {
+  BenchRow lacking = row(1.5, 1.5);
+  for (const auto baseline : {search::Baseline::OpenBlas, search::Baseline::Eigen}) {
+    search::Entry one;
+    one.name = search::baseline_name(baseline);
+    one.baseline = baseline;
+    one.outcome = search::Outcome::CompileError;
+    one.reason = one.name + " is not installed";
+    lacking.result.entries.push_back(one);
+  }
+  CHECK(absent_text({lacking, lacking}) == "not installed: openblas, eigen");
+  CHECK(bench_table(lacking, 1).find("eigen") == std::string::npos);
+  lacking.result.entries.back().reason = "error: no such type";
+  CHECK(absent_text({lacking}) == "not installed: openblas");
+  CHECK(bench_table(lacking, 1).find("eigen") != std::string::npos);
+  CHECK(absent_text({row(1, 1)}).empty());
 }
 
 TEST_CASE("the interval must exclude what was recorded") {

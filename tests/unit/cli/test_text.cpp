@@ -23,6 +23,22 @@ TEST_CASE("tables align by characters, not bytes, and leave no blanks at the end
   CHECK(format_table({{"x"}}, {}) == "x\n");
 }
 
+TEST_CASE("the last column of a table goes on below itself where the width ends, at blanks") {
+  const std::vector<std::vector<std::string>> rows{{"note", "µµµµ five words that break  twice"},
+                                                   {"path", "/no/blanks/anywhere/in/it"}};
+  CHECK(format_table({{""}, {""}}, rows, 1, 27) ==
+        " note  µµµµ five words that\n"
+        "       break  twice\n"
+        " path  /no/blanks/anywhere/in/it\n");
+  CHECK(format_table({{""}, {""}}, {rows[0]}, 1, 26) ==
+        " note  µµµµ five words that break  twice\n");  // too narrow to break
+  CHECK(format_table({{""}, {""}}, {rows[0]}, 1) == " note  µµµµ five words that break  twice\n");
+  CHECK(broken_into_lines("of 95 % so", 6) == std::vector<std::string>{"of", "95 %", "so"});
+  CHECK(broken_into_lines("in 12 s", 3) == std::vector<std::string>{"in", "12 s"});
+  CHECK(broken_into_lines("", 5) == std::vector<std::string>{""});
+  CHECK(broken_into_lines("ab cd efghij k ", 5) == std::vector<std::string>{"ab cd", "efghij", "k"});
+}
+
 TEST_CASE("cells with control characters keep to their line and away from the terminal") {
   CHECK(format_table({{"name"}, {"x"}}, {{"a\033[2J\nb\tc", "\x9B\xC2\x9B"}}) ==
         "name            x\n"

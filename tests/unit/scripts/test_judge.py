@@ -63,8 +63,11 @@ class Judge(unittest.TestCase):
         row = Row("b", "g", "bandwidth_share", least=0.85)
         faster = runs.run("a", "g", size=4 * CACHE, share=0)
         tuned = judge.entry_of(faster, "tuned")
-        tuned["roof_share_interval"] = [1.06, 1.2]
+        tuned["roof_share_interval"] = [1.06, 1.2]  # as earlier versions called it
         self.assertEqual(verdict(row, faster).least.median, 1.06)
+        tuned["above_roof_interval"] = [1.08, 1.2]
+        self.assertEqual(verdict(row, faster).least.median, 1.08)
+        del tuned["above_roof_interval"]
         tuned["roof_share_interval"] = [0.7, 1.4]
         self.assertEqual(verdict(row, faster).missing, ["a"])
 
