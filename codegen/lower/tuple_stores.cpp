@@ -1,6 +1,7 @@
 #include "codegen/lower/tuple_stores.h"
 
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace tile_tune::codegen {
@@ -37,22 +38,47 @@ class Loads : public Halide::Internal::IRVisitor {
   std::string name_;
 };
 
+// A store and the values named around it, outermost first.
+struct NamedStore {
+  std::vector<std::pair<std::string, Expr>> lets;
+  const Store* store = nullptr;
+
+  explicit NamedStore(Stmt stmt) {
+    while (const auto* let = stmt.as<LetStmt>()) {
+      lets.emplace_back(let->name, let->value);
+      stmt = let->body;
+    }
+    store = stmt.as<Store>();
+  }
+
+  Expr with_lets(Expr expr) const {
+    for (auto let = lets.rbegin(); let != lets.rend(); ++let)
+      expr = Halide::Internal::Let::make(let->first, let->second, expr);
+    return expr;
+  }
+  Stmt with_lets(Stmt stmt) const {
+    for (auto let = lets.rbegin(); let != lets.rend(); ++let) stmt = LetStmt::make(let->first, let->second, stmt);
+    return stmt;
+  }
+  Expr index() const { return Halide::Internal::substitute_in_all_lets(with_lets(store->index)); }
+};
+
 // The real and the imaginary part of one element, the second of which reads the first.
-bool are_dependent_parts(const Store* first, const Store* second) {
-  if (!first || !second || !first->name.ends_with(".0")) return false;
-  const std::string func = first->name.substr(0, first->name.size() - 2);
-  if (second->name != func + ".1" || !Halide::Internal::equal(first->index, second->index)) return false;
-  Loads loads(first->name);
-  second->value.accept(&loads);
+bool are_dependent_parts(const NamedStore& first, const NamedStore& second) {
+  if (!first.store || !second.store || !first.store->name.ends_with(".0")) return false;
+  const std::string func = first.store->name.substr(0, first.store->name.size() - 2);
+  if (second.store->name != func + ".1" || !Halide::Internal::equal(first.index(), second.index())) return false;
+  Loads loads(first.store->name);
+  second.with_lets(second.store->value).accept(&loads);
   return loads.found;
 }
 
-Stmt stored_together(const Stmt& first, const Store* second) {
-  const std::string name = Halide::Internal::unique_name(second->name + ".value");
-  const Expr value = Halide::Internal::Variable::make(second->value.type(), name);
-  const Stmt store =
-      Store::make(second->name, value, second->index, second->param, second->predicate, second->alignment);
-  return LetStmt::make(name, second->value, Block::make(first, store));
+Stmt stored_together(const Stmt& first, const NamedStore& second) {
+  const Store* op = second.store;
+  const std::string name = Halide::Internal::unique_name(op->name + ".value");
+  const Expr value = Halide::Internal::Variable::make(op->value.type(), name);
+  const Stmt store = Store::make(op->name, value, op->index, op->param, op->predicate, op->alignment);
+  return LetStmt::make(name, second.with_lets(op->value), Block::make(first, second.with_lets(store)));
 }
 
 }  // namespace
@@ -61,13 +87,15 @@ Stmt TupleStores::visit(const Block* op) {
   std::vector<Stmt> statements, result;
   flatten(op, statements);
   for (size_t i = 0; i < statements.size(); ++i) {
-    const auto* second = i + 1 < statements.size() ? statements[i + 1].as<Store>() : nullptr;
-    if (are_dependent_parts(statements[i].as<Store>(), second)) {
-      result.push_back(stored_together(statements[i], second));
-      ++i;
-    } else {
-      result.push_back(mutate(statements[i]));
+    if (i + 1 < statements.size()) {
+      const NamedStore second(statements[i + 1]);
+      if (are_dependent_parts(NamedStore(statements[i]), second)) {
+        result.push_back(stored_together(statements[i], second));
+        ++i;
+        continue;
+      }
     }
+    result.push_back(mutate(statements[i]));
   }
   return Block::make(result);
 }
