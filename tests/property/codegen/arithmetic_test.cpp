@@ -5,8 +5,8 @@
 #include <cstring>
 #include <limits>
 
-#include "frontend/tensor/convert.h"
 #include "frontend/ir/canonical.h"
+#include "frontend/tensor/convert.h"
 #include "search/space/space.h"
 #include "tests/property/codegen/kernel_check.h"
 #include "tests/property/codegen/repeated.h"
