@@ -23,6 +23,7 @@
 #include "codegen/lower/source.h"
 #include "codegen/lower/stage.h"
 #include "codegen/lower/statements.h"
+#include "codegen/lower/tuple_stores.h"
 #include "codegen/schedule/check.h"
 #include "codegen/schedule/order.h"
 #include "frontend/ir/gather.h"
@@ -285,6 +286,7 @@ Lowered lower(const ir::Program& program, const Schedule* schedule, const Target
   std::set<std::string> names;
   for (const auto& output : outputs) names.insert(output.name());
   lowered.pipeline.add_custom_lowering_pass(new CallersAlignment(std::move(names)));
+  lowered.pipeline.add_custom_lowering_pass(new TupleStores());
   if (schedule) {
     lowered.pipeline.add_custom_lowering_pass(new SharedFactors());
     lowered.pipeline.add_custom_lowering_pass(new FoldsTogether());

@@ -324,7 +324,9 @@ struct Builder {
   Expr search_assignment() {
     const auto vars = in_buffer_order();
     Halide::Region region;
-    for (const int64_t extent : stage.loops.reduction) region.push_back({0, static_cast<int>(extent)});
+    // Of a loop over nothing no constraint knows (ir::is_vacuous).
+    for (const int64_t extent : stage.loops.reduction)
+      region.push_back({0, static_cast<int>(std::max<int64_t>(extent, 1))});
     const RDom loops(region, name + "_ra");
     std::vector<Expr> reduction;
     for (int d = 0; d < loops.dimensions(); ++d) reduction.push_back(loops[d]);

@@ -203,6 +203,11 @@ bool writes_nothing(const Statement& statement) {
   });
 }
 
+bool is_vacuous(const Statement& statement, const Constraint& constraint) {
+  return std::any_of(constraint.expr.terms.begin(), constraint.expr.terms.end(),
+                     [&](const auto& term) { return is_empty(range(statement.indices[term.first])); });
+}
+
 Result<double> domain_size(const Program&, const Statement& statement) {
   if (has_empty_range(statement)) return 0.0;
   // Only indices that relations tie together need an integer set; the others multiply.

@@ -36,6 +36,9 @@ Result<bool> infer_domain(const Program& program, Statement& statement);
 Constraint impossible();
 /// True if a constraint without indices does not hold, as impossible() does not: the statement writes nothing.
 bool writes_nothing(const Statement& statement);
+/// True if it bounds an index without values. A reduction over nothing assigns only starts (program.h), and such a
+/// constraint says nothing of where.
+bool is_vacuous(const Statement& statement, const Constraint& constraint);
 
 /// Two assignments of a bound statement's indices that write one element, by index number; nullopt if there are none.
 struct Collision {

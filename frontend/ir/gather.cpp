@@ -167,12 +167,14 @@ std::vector<Relation> relations_over(const Statement& statement, const ChangeOfV
   return relations;
 }
 
+Statement without_vacuous_constraints(Statement statement) {
+  std::erase_if(statement.constraints, [whole = statement](const Constraint& one) { return is_vacuous(whole, one); });
+  return statement;
+}
+
 /// A reduction over nothing assigns only starts: constraints and a value that depend on it say nothing.
-Statement without_vacuous_parts(Statement statement) {
-  std::erase_if(statement.constraints, [&](const Constraint& constraint) {
-    return std::any_of(constraint.expr.terms.begin(), constraint.expr.terms.end(),
-                       [&](const auto& term) { return is_empty(range(statement.indices[term.first])); });
-  });
+Statement without_vacuous_parts(const Statement& of) {
+  Statement statement = without_vacuous_constraints(of);
   statement.value = zero(statement.value->type);
   return statement;
 }
@@ -242,7 +244,8 @@ Result<Gathered> gather(const Program& program, const Statement& statement) {
   if (!writes) return Gathered{nothing_written(program, statement), std::nullopt};
   if (is_plain(statement)) {
     const ChangeOfVariables identity(statement.indices.size());
-    return Gathered{reduces_nothing ? statement : without_implied_constraints(statement), identity};
+    return Gathered{reduces_nothing ? without_vacuous_constraints(statement) : without_implied_constraints(statement),
+                    identity};
   }
   auto result = change_variables(program, reduces_nothing ? without_vacuous_parts(statement) : statement);
   if (!result && !result.error().place) result.error().place = statement.place;

@@ -155,7 +155,7 @@ Value Evaluator::result(Task& task, const Reduction& reduction, bool in_range, i
 
 Value Evaluator::compute_element(Task& task, int64_t position) {
   const Plan& plan = task.plan;
-  const bool in_range = solve(task, position);
+  const bool in_range = solve(task, position) && (!plan.reduction_is_empty || assigns_start(task));
   Reduction reduction = start(task, position);
   if (in_range && plan.products)
     add_products(task, reduction);
@@ -235,7 +235,7 @@ void Evaluator::compute_all(Task& task, Tensor& target) {
   for (int64_t p = 0; p < count; ++p) reductions.push_back(start(task, p));
   std::vector<bool> in_range(count);
   for_each_point(plan.output, plan.ranges, task.index, [&] {
-    if (plan.reduction_is_empty && guards_hold(task) && !fault_)
+    if (plan.reduction_is_empty && assigns_start(task) && !fault_)
       if (const int64_t p = this->position(task, plan.target); !fault_) in_range[p] = true;
     for_each_point(plan.reduction, plan.ranges, task.index, [&] {
       if (fault_ || !guards_hold(task)) return;
@@ -245,6 +245,14 @@ void Evaluator::compute_all(Task& task, Tensor& target) {
   });
   for (int64_t p = 0; p < count; ++p) store(target, p, result(task, reductions[p], in_range[p], p));
   target.all_ready = true;
+}
+
+// Whether a reduction over nothing, at these output indices, leaves what elements start from.
+bool Evaluator::assigns_start(Task& task) const {
+  if (task.plan.guards.empty()) return true;
+  bool assigns = false;
+  for_each_point(task.plan.others, task.plan.ranges, task.index, [&] { assigns |= guards_hold(task); });
+  return assigns;
 }
 
 bool Evaluator::guards_hold(const Task& task) const {

@@ -71,6 +71,7 @@ class Evaluator {
   void add_products(Task& task, Reduction& reduction);
   Run run_along(const Task& task, const Access& access, int index);
 
+  bool assigns_start(Task& task) const;
   bool guards_hold(const Task& task) const;
   static bool is_taken(const Task& task, const Access& access);
   Value term(Task& task);

@@ -50,14 +50,20 @@ class Planner {
       plan_.reduction_is_empty |= reduced && plan_.ranges[i].extent() == 0;
     }
     plan_.reduction_is_empty &= !ir::writes_nothing(statement_);
+    if (plan_.reduction_is_empty)
+      std::copy_if(plan_.reduction.begin(), plan_.reduction.end(), std::back_inserter(plan_.others),
+                   [&](int index) { return plan_.ranges[index].extent() > 0; });
     for (const auto& constraint : statement_.constraints)
-      plan_.guards.push_back({linear(constraint.expr), constraint.expr.denominator, number(constraint.bound)});
+      if (!plan_.reduction_is_empty || !ir::is_vacuous(statement_, constraint))
+        plan_.guards.push_back({linear(constraint.expr), constraint.expr.denominator, number(constraint.bound)});
     plan_.target = access(statement_.target, {statement_.subscripts.begin(), statement_.subscripts.end()});
     if (auto pivots = ir::pivots_of(statement_)) {
       plan_.elementwise = true;
       plan_.pivots = std::move(*pivots);
     }
+    const size_t where = plan_.guards.size();
     add(*statement_.value);
+    if (plan_.reduction_is_empty) plan_.guards.resize(where);  // nothing is read
     leave_root_rounding_to_the_reduction();
     plan_.products = products();
     if (statement_.op == ir::Aggregation::Sum && is_float(statement_.value->type)) {
@@ -77,11 +83,9 @@ class Planner {
     Node& root = plan_.nodes.back();
     // Factors that are one number over and over round alike, and do not walk at random.
     const auto used = ir::indices_of(*statement_.value);
-    const bool varies = std::all_of(plan_.reduction.begin(), plan_.reduction.end(), [&](int index) {
-      return std::binary_search(used.begin(), used.end(), index);
-    });
-    const bool covered =
-        statement_.op == ir::Aggregation::Sum || (statement_.op == ir::Aggregation::Product && varies);
+    const bool varies = std::all_of(plan_.reduction.begin(), plan_.reduction.end(),
+                                    [&](int index) { return std::binary_search(used.begin(), used.end(), index); });
+    const bool covered = statement_.op == ir::Aggregation::Sum || (statement_.op == ir::Aggregation::Product && varies);
     // A complex product rounds at the size of its own two terms, which its parts may be far below.
     if (covered && root.kind == Node::Kind::Operation && !root.operation.complex &&
         root.operation.ulps <= kArithmeticUlps &&

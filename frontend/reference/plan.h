@@ -88,7 +88,8 @@ struct Plan {
   std::vector<ir::Range> ranges;  // of the indices
   std::vector<int> output, reduction;
   bool reduction_is_empty = false;  // some reduction index has no values, because a size is 0
-  std::vector<Guard> guards;
+  std::vector<int> others;          // then: the reduction indices that have values
+  std::vector<Guard> guards;  // of an empty reduction: those that say where it writes, by indices that have values
   std::vector<Access> accesses;
   std::vector<Node> nodes;
   Access target;

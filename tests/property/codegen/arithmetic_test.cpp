@@ -5,6 +5,7 @@
 #include <cstring>
 #include <limits>
 
+#include "frontend/ir/canonical.h"
 #include "frontend/tensor/convert.h"
 #include "search/space/space.h"
 #include "tests/property/codegen/kernel_check.h"
@@ -176,6 +177,29 @@ TEST_CASE("bools add by or and multiply by and, in every form of reduction", "[p
       CHECK(result.verdict.reason == "");
     }
   }
+}
+
+// The second part of a product is computed from the first one's old value.
+TEST_CASE("products of complex numbers, all terms and those that a condition lets in", "[property]") {
+  for (const bool some : {false, true})
+    for (const DType type : {DType::C32, DType::C64}) {
+      ir::Program program =
+          test::bound_program("def f(float(I,J) A) -> (o) { o(i) *=! A(i,j) }", {{"I", 35}, {"J", 13}});
+      for (auto& tensor : program.tensors) tensor.type = type;
+      auto& statement = program.statements[0];
+      statement.accumulator = type;
+      statement.value = ir::make_expr(type, std::get<ir::Read>(statement.value->node));
+      if (some) statement.constraints.push_back({ir::AffineExpr{{{0, 1}, {1, -1}}, 0, 1}, 20});
+      program = ir::canonicalize(program);
+      for (const auto& target : {test::host(2), codegen::deterministic(test::host(2))}) {
+        CAPTURE(some, type, target.halide);
+        const search::Space space(program, target);
+        test::KernelCheck check(program, target);
+        search::Rng rng(1);
+        check.expect_right(space.default_schedule());
+        for (int i = 0; i < 3; ++i) check.expect_right(space.sample(rng).schedule);
+      }
+    }
 }
 
 }  // namespace tile_tune

@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "codegen/schedule/check.h"
+#include "frontend/ir/canonical.h"
 #include "search/space/space.h"
 #include "tests/property/codegen/kernel_check.h"
 
@@ -171,6 +172,25 @@ TEST_CASE("every schedule of the space computes what the reference does, part 1"
 TEST_CASE("every schedule of the space computes what the reference does, part 2", "[property]") { check_part(1); }
 TEST_CASE("every schedule of the space computes what the reference does, part 3", "[property]") { check_part(2); }
 TEST_CASE("every schedule of the space computes what the reference does, part 4", "[property]") { check_part(3); }
+
+TEST_CASE("a minimum over nothing is written where constraints on the other indices let it", "[property]") {
+  const std::string text = "def f(double(I,J,K) A) -> (o) { o(i) min=! A(i,j,k) }";
+  const auto of = [&](const std::vector<ir::Constraint>& constraints) {
+    ir::Program program = test::bound_program(text, {{"I", 7}, {"J", 3}, {"K", 0}});
+    program.statements[0].constraints = constraints;
+    return ir::canonicalize(program);
+  };
+  const auto sum = [](std::vector<std::pair<int, int64_t>> terms, int64_t constant) {
+    return ir::AffineExpr{std::move(terms), constant, 1};
+  };
+  for (const auto& program :
+       {of({{sum({{0, 1}, {2, 1}}, 0), 2}}), of({{sum({{0, 1}, {2, 1}}, 0), 2}, {sum({{0, 1}}, 0), 5}}),
+        of({{sum({{0, 1}, {1, -1}}, -2), 1}, {sum({{1, 1}, {2, 1}}, 0), 2}})}) {
+    const search::Space space(program, test::host(2));
+    test::KernelCheck check(program);
+    for (const auto& schedule : members(space, 3, 1)) check.expect_right(schedule);
+  }
+}
 
 TEST_CASE("a schedule survives its JSON form", "[property]") {
   const ir::Program program = program_of(kCases[0]);

@@ -222,6 +222,29 @@ TEST_CASE("zero extents give empty outputs, and reductions over nothing the iden
   CHECK(evaluate_one(b.program(), {{a, f32({2, 0}, {})}, {before, f32({2}, {3, -4})}}).values == Reals{3, -4});
 }
 
+TEST_CASE("a reduction over nothing writes where constraints on the other indices let it") {
+  const auto o = [](bool backwards, std::vector<ir::Constraint> constraints) {
+    Builder b;
+    const int a = b.input(DType::F32, {4, 0}), o = b.output(DType::F32, {4});
+    // Indices i, k (nothing), j, l. Backwards is not gather form: all elements are then computed at once.
+    auto& statement = b.add(o, {backwards ? affine({{0, -1}}, 3) : at(0)}, {{0, 4}, {0, 0}, {0, 3}, {0, 2}},
+                            Aggregation::Min, b.read(a, {at(0), at(1)}));
+    statement.constraints = std::move(constraints);
+    auto values = evaluate_one(b.program(), random_inputs(b.program(), 1)).values;
+    if (backwards) std::reverse(values.begin(), values.end());
+    return values;
+  };
+  for (const bool backwards : {false, true}) {
+    CAPTURE(backwards);
+    CHECK(o(backwards, {{affine({{0, 1}, {1, 1}}), 2}}) == Reals(4, kInfinity));
+    CHECK(o(backwards, {{affine({{0, 1}, {1, 1}}), 2}, {at(0), 3}}) == Reals{kInfinity, kInfinity, kInfinity, 0});
+    // i - j - l in [0, 1) for some j, l.
+    CHECK(o(backwards, {{affine({{0, 1}, {2, -1}, {3, -1}}, -1), 1}}) == Reals{0, kInfinity, kInfinity, kInfinity});
+    CHECK(o(backwards, {{affine({{0, 1}, {2, 1}}, -1, 2), 1}, {at(1), 9}}) == Reals{kInfinity, kInfinity, 0, 0});
+    CHECK(o(backwards, {{affine({{2, 1}}, -4), 3}}) == Reals{0, 0, 0, 0});
+  }
+}
+
 TEST_CASE("integers wrap in the width of their sums and results") {
   const auto sum = [](DType type, DType accumulator, DType target, std::vector<int64_t> values) {
     Builder b;
