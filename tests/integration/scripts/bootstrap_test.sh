@@ -5,8 +5,8 @@ set -euo pipefail
 tree=$(mktemp -d)
 trap 'rm -rf "$tree"' EXIT
 mkdir -p "$tree/bin" "$tree/scripts" "$tree/.venv"
-cp "$1/bootstrap" "$1/requirements.txt" "$tree/scripts/"
-(cd "$tree" && sha256sum scripts/requirements.txt >.venv/requirements.sha256)
+cp "$1/bootstrap" "$1"/*requirements.txt "$tree/scripts/"
+(cd "$tree" && for list in requirements test-requirements; do sha256sum "scripts/$list.txt" >".venv/$list.sha256"; done)
 # g++ and make are installed, the others unknown: then dpkg-query fails.
 printf '#!/bin/sh\necho "ii g++"; echo "ii make"; exit 1\n' >"$tree/bin/dpkg-query"
 printf '#!/bin/sh\necho "$@" >>"%s/apt"\n' "$tree" >"$tree/bin/apt-get"
@@ -23,9 +23,12 @@ grep -q "sudo apt-get update && sudo apt-get install .* libisl-dev" "$tree/err" 
 
 user 0
 "$tree/scripts/bootstrap" 2>"$tree/err" || fail "root does not come through"
-grep -q "^install .* catch2" "$tree/apt" || fail "root does not install what is missing"
+grep -q "^install .* libisl-dev" "$tree/apt" || fail "root does not install what is missing"
+! grep -q "catch2\|qemu" "$tree/apt" || fail "what only tests need is installed for the tool"
+"$tree/scripts/bootstrap" tests 2>"$tree/err" || fail "root does not come through for the tests"
+grep -q "^install .* catch2 .* qemu-user" "$tree/apt" || fail "root does not install what the tests need"
 
 printf '#!/bin/sh\nfor p in "$@"; do echo "ii $p"; done\n' >"$tree/bin/dpkg-query"
 user 1000
-"$tree/scripts/bootstrap" 2>"$tree/err" || fail "nothing is missing, but it stops"
+"$tree/scripts/bootstrap" tests 2>"$tree/err" || fail "nothing is missing, but it stops"
 [[ ! -s $tree/err ]] || fail "nothing is missing, but it speaks"
