@@ -213,9 +213,8 @@ Result<Exit> bench(const BenchArguments& arguments, const Session& session) {
     TILE_TUNE_CHECK(print_json(bench_json(rows, failed, target, arguments.seed)));
   } else if (loaded.size() > 1 && !rows.empty()) {
     const bool autoscheduled = std::any_of(rows.begin(), rows.end(), has_autoscheduled);
-    TILE_TUNE_CHECK(
-        print(fmt::format("\n{}\n{}", bench_means(rows, arguments.seed),
-                          bench_legend(true, autoscheduled, output_columns()))));
+    TILE_TUNE_CHECK(print(fmt::format("\n{}\n{}", bench_means(rows, arguments.seed),
+                                      bench_legend(true, autoscheduled, output_columns()))));
   }
   if (interrupt.requested()) {
     session.report.notice(fmt::format("stopped by {}: {} of {} measured, nothing is stored", interrupt_name(),
@@ -237,13 +236,13 @@ void add_bench(Verb& app, Command& command) {
       .type_name("");
   add_binding_options(verb, arguments->bindings);
   verb.add_option("--against", arguments->against,
-                   "Baselines: onednn, onednn-packed, openblas, libxsmm, eigen, openmp, or none (default: all)")
+                  "Baselines: onednn, onednn-packed, openblas, libxsmm, eigen, openmp, or none (default: all)")
       .type_name("NAME,...")
       .delimiter(',');
   refuse_empty(verb.add_option("--schedule", arguments->schedule, "One more schedule of a single program, as JSON")
                    .type_name("FILE"));
   verb.add_flag("--autoschedulers", arguments->autoschedulers,
-                 "Also what Halide's Mullapudi2016 and Adams2019 make of each program (slow to build)");
+                "Also what Halide's Mullapudi2016 and Adams2019 make of each program (slow to build)");
   verb.add_option("--only", arguments->only, "Of a suite: workloads of these names (patterns) or groups")
       .type_name("GLOB,...")
       .delimiter(',');

@@ -57,8 +57,8 @@ void add_regression_options(Verb& verb, RegressionOptions& options) {
       .type_name("PERCENT")
       .check([](const std::string& text) { return share_in(text) ? "" : "needs a percentage from 0 up to 100"; });
   Option since = verb.add_option("--since", options.since,
-                                "With --max-regression: compare with this output of bench --json, over best baselines")
-                    .type_name("FILE");
+                                 "With --max-regression: compare with this output of bench --json, over best baselines")
+                     .type_name("FILE");
   refuse_empty(since);
   since.needs("--max-regression");
 }

@@ -17,7 +17,7 @@ struct BenchRow {
   double flops = 0, bytes = 0;                  // rates are computed from
   double counted_flops = 0, counted_bytes = 0;  // what the probes' shares are of (ir::flops, ir::traffic)
   bool from_memory = false;                     // its tensors are larger than the last cache
-  nlohmann::json record;                        // what the database knows of the tuned schedule (records/schedule_choice.h)
+  nlohmann::json record;  // what the database knows of the tuned schedule (records/schedule_choice.h)
   search::ContestResult result;
 };
 

@@ -1,6 +1,5 @@
 #include "cli/binding_options.h"
 
-
 namespace tile_tune::cli {
 
 void add_binding_options(Verb& verb, engine::BindingOptions& options) {

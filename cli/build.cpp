@@ -77,7 +77,7 @@ void add_build(Verb& app, Command& command) {
   auto options = std::make_shared<engine::PackageRequest>();
   Verb verb = app.add_verb("build", "Emits a static library with a C header from the best stored schedules");
   verb.add_option("PROGRAM", options->programs,
-                   "FILE.tc, FILE.tc:NAME, FILE.json or einsum:SUBSCRIPTS; several make one library")
+                  "FILE.tc, FILE.tc:NAME, FILE.json or einsum:SUBSCRIPTS; several make one library")
       .type_name("");
   add_binding_options(verb, options->bindings);
   refuse_empty(verb.add_option("--name", options->name, "The library's name; of a single program the function's, too")

@@ -175,7 +175,7 @@ void add_db(Verb& app, Command& command) {
   Verb show_verb = verb.add_verb("show", "All that is known of a program: best schedule, sessions, finals");
   show_verb
       .add_option("NAME", *name,
-                   "A program's name, an einsum's subscripts or the first digits of an id; all if left out")
+                  "A program's name, an einsum's subscripts or the first digits of an id; all if left out")
       .type_name("");
   show_verb.on_parsed([&command, name] { command = [name](Session& session) { return show(*name, session); }; });
   add_db_diff(verb, command);

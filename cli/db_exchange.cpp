@@ -231,17 +231,16 @@ Result<Exit> merge(const std::vector<std::string>& inputs, const Session& sessio
 
 void add_db_export(Verb& db, Command& command) {
   auto arguments = std::make_shared<ExportArguments>();
-  Verb verb =
-      db.add_verb("export", "Writes all records as JSON Lines, sorted, one record a line; or for others");
+  Verb verb = db.add_verb("export", "Writes all records as JSON Lines, sorted, one record a line; or for others");
   verb.add_option("NAME", arguments->name, "With --format t4: a program's name or the first digits of its id")
       .type_name("");
   verb.add_option("--format", arguments->format,
-                   "jsonl: all records, for `db import` (default); t4: the trials of one program on one target in the "
-                   "autotuning community's T4 results format")
+                  "jsonl: all records, for `db import` (default); t4: the trials of one program on one target in the "
+                  "autotuning community's T4 results format")
       .type_name("FORMAT")
       .one_of({"jsonl", "t4"});
   verb.add_flag("--winners", arguments->winners,
-                 "Only the schedules that are taken, one for each program, target and version, without other trials");
+                "Only the schedules that are taken, one for each program, target and version, without other trials");
   refuse_empty(
       verb.add_option("-o,--output", arguments->output, "Where to (default: standard output)").type_name("FILE"));
   verb.on_parsed(

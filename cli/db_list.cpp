@@ -158,11 +158,11 @@ Result<Exit> list(const ListArguments& arguments, bool by_target, const Session&
 void add_db_list(Verb& app, Verb& db, Command& command) {
   auto arguments = std::make_shared<ListArguments>();
   Verb verb = db.add_verb("list",
-                                 "One line for each program and target, as wide as the terminal; --target and "
-                                 "--threads choose among them");
+                          "One line for each program and target, as wide as the terminal; --target and "
+                          "--threads choose among them");
   verb.add_option("TEXT", arguments->text, "Only lines with this text in any column").type_name("");
   verb.add_option("--sort", arguments->sort,
-                   "tuned (default: the latest first), program, time, speed-up, roofline or trials (the most first)")
+                  "tuned (default: the latest first), program, time, speed-up, roofline or trials (the most first)")
       .type_name("COLUMN")
       .one_of({"tuned", "program", "time", "speed-up", "roofline", "trials"});
   verb.add_flag("--reverse", arguments->reverse, "The other way round");

@@ -65,8 +65,8 @@ Result<Exit> quarantine(const QuarantineArguments& arguments, const Session& ses
 
 void add_db_quarantine(Verb& db, Command& command) {
   auto arguments = std::make_shared<QuarantineArguments>();
-  Verb verb = db.add_verb(
-      "quarantine", "Schedules that failed and are not tried again; with -o a folder each that reproduces it");
+  Verb verb = db.add_verb("quarantine",
+                          "Schedules that failed and are not tried again; with -o a folder each that reproduces it");
   verb.add_option("NAME", arguments->name, "Only of programs of this name").type_name("");
   refuse_empty(verb.add_option("-o,--output", arguments->output, "Where to write the folders").type_name("DIR"));
   verb.on_parsed(

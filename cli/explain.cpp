@@ -162,17 +162,15 @@ void add_explain(Verb& app, Command& command) {
   auto options = std::make_shared<ExplainOptions>();
   Verb verb = app.add_verb("explain", "Shows what the tool understood of a program, or the schedule it takes");
   verb.add_option("PROGRAM", options->program, engine::kProgramArgument).required().type_name("");
-  verb.add_option(
-          "--what", options->what,
-          "domain: ranges, what bounds them, and what is written; of the stored or else the default schedule "
-          "loops: its loop nest in a few lines; schedule: Halide C++ (with --json also what --schedule takes); "
-          "asm: the hot loop")
+  verb.add_option("--what", options->what,
+                  "domain: ranges, what bounds them, and what is written; of the stored or else the default schedule "
+                  "loops: its loop nest in a few lines; schedule: Halide C++ (with --json also what --schedule takes); "
+                  "asm: the hot loop")
       .type_name("WHAT")
       .one_of({"domain", "loops", "schedule", "asm"})
       .show_default();
-  refuse_empty(
-      verb.add_option("--schedule", options->schedule, "Of this schedule, as JSON, in place of the stored one")
-          .type_name("FILE"));
+  refuse_empty(verb.add_option("--schedule", options->schedule, "Of this schedule, as JSON, in place of the stored one")
+                   .type_name("FILE"));
   add_binding_options(verb, options->bindings);
   verb.on_parsed([&command, options] {
     command = [options](Session& session) -> Result<Exit> {

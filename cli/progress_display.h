@@ -37,7 +37,7 @@ class ProgressDisplay {
   const bool drawn_;  // on a terminal
   std::mutex mutex_;
   std::condition_variable changed_;
-  Status status_;               // guarded by mutex_, as the others are
+  Status status_;  // guarded by mutex_, as the others are
   bool waiting_ = false;
   bool urgent_ = false;  // a line is due at once, where lines are written
   bool ended_ = false;

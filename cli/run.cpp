@@ -158,17 +158,16 @@ void add_run(Verb& app, Command& command) {
   auto options = std::make_shared<RunOptions>();
   Verb verb = app.add_verb("run", "Executes a program on .npy files");
   verb.add_option("PROGRAM", options->program, engine::kProgramArgument).required().type_name("");
-  verb.add_option("--input", options->inputs,
-                   "An input's array, or the value an in/out output starts from; repeatable")
+  verb.add_option("--input", options->inputs, "An input's array, or the value an in/out output starts from; repeatable")
       .type_name("NAME=FILE")
       .one_value_each();
   refuse_empty(verb.add_option("--output-dir", options->output_directory, "Where NAME.npy is written for each output")
                    .required()
                    .type_name("DIR"));
   Option engine = verb.add_option("--engine", options->engine, "reference, default (schedule) or tuned")
-                     .type_name("ENGINE")
-                     .one_of({"reference", "default", "tuned"})
-                     .show_default();
+                      .type_name("ENGINE")
+                      .one_of({"reference", "default", "tuned"})
+                      .show_default();
   verb.add_option("--schedule", options->schedule, "A schedule to run with, as JSON")
       .type_name("FILE")
       .excludes(engine);

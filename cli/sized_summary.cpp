@@ -19,8 +19,9 @@ std::string summary_text(const engine::FamilyWorkload& workload, const engine::F
                                  point.ratio, base::format_number(static_cast<size_t>(point.trials), "trial"))});
   const std::string took = fmt::format("{:.0f} s, seed {}", tuned.seconds, tuned.seed);
   if (tuned.timed == 0) {
-    lines.push_back({"the time was over before kernels were compared at any size: the stored entry stands, or the "
-                     "default schedule"});
+    lines.push_back(
+        {"the time was over before kernels were compared at any size: the stored entry stands, or the "
+         "default schedule"});
     lines.push_back({took});
   } else {
     const auto only = std::count_if(tuned.family.members.begin(), tuned.family.members.end(),

@@ -8,8 +8,7 @@
 
 namespace tile_tune::cli {
 
-std::string summary_text(const engine::FamilyWorkload& workload, const engine::FamilyTuned& tuned,
-                         size_t width = 0);
+std::string summary_text(const engine::FamilyWorkload& workload, const engine::FamilyTuned& tuned, size_t width = 0);
 nlohmann::json summary_json(const engine::FamilyWorkload& workload, const engine::FamilyTuned& tuned);
 
 }  // namespace tile_tune::cli

@@ -367,20 +367,20 @@ void add_tune(Verb& app, Command& command) {
       .type_name("N")
       .check(whole_number(1, std::numeric_limits<int>::max()));
   need_positive_seconds(verb.add_option("--time", arguments->request.seconds,
-                                         "Stop after so many seconds (default: 60, unless --trials is given)")
+                                        "Stop after so many seconds (default: 60, unless --trials is given)")
                             .type_name("S"));
   Option seed = verb.add_option("--seed", arguments->request.seed, "Repeats a search (default: random, and printed)")
-                   .type_name("N");
+                    .type_name("N");
   need_seed(seed);
   Option schedule = verb.add_option("--schedule", arguments->schedules,
                                     "A schedule for a single program, as JSON, to begin with; repeatable")
-                       .type_name("FILE")
-                       .one_value_each();
+                        .type_name("FILE")
+                        .one_value_each();
   refuse_empty(schedule);
   Option strategy = verb.add_option("--strategy", arguments->strategy,
                                     "How candidates are chosen: model (default), genetic or random")
-                       .type_name("NAME")
-                       .one_of({"model", "genetic", "random"});
+                        .type_name("NAME")
+                        .one_of({"model", "genetic", "random"});
   verb.add_flag("--resume", arguments->request.resume, "Goes on with the last unfinished session of this program")
       .excludes(seed)
       .excludes(schedule)
@@ -390,7 +390,7 @@ void add_tune(Verb& app, Command& command) {
       .type_name("GLOB,...")
       .delimiter(',');
   verb.add_flag("--weights", arguments->weights,
-                 "Of a suite: tunes each workload a second time with its weights constant");
+                "Of a suite: tunes each workload a second time with its weights constant");
   refuse_empty(
       verb.add_option("--emit", arguments->emit, "Writes the winner's package there at the end").type_name("DIR"));
   verb.on_parsed([&command, arguments] {

@@ -176,10 +176,9 @@ Result<Complaint> Intake::add(const std::string& digest, const SessionRecord& se
   ++result_.known;
   // Done stays done: the other copy was taken before, or never went on.
   if (row.state == "done")
-    TILE_TUNE_CHECK(
-        Statement(db_, "UPDATE main.session SET state = 'done' WHERE id = ?1 AND state = 'aborted'")
-            .bind(Id{row.id})
-            .run());
+    TILE_TUNE_CHECK(Statement(db_, "UPDATE main.session SET state = 'done' WHERE id = ?1 AND state = 'aborted'")
+                        .bind(Id{row.id})
+                        .run());
   return Complaint();
 }
 

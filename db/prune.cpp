@@ -59,11 +59,10 @@ Result<Pruned> Database::prune(const PruneRules& rules) {
   }
   {
     TILE_TUNE_TRY(transaction, Transaction::begin(db, Transaction::Kind::Write));
-    TILE_TUNE_CHECK(
-        Statement(db,
-                  "DELETE FROM main.schedule AS c WHERE NOT EXISTS "
-                  "(SELECT 1 FROM main.trial t WHERE t.schedule = c.id)")
-            .run());
+    TILE_TUNE_CHECK(Statement(db,
+                              "DELETE FROM main.schedule AS c WHERE NOT EXISTS "
+                              "(SELECT 1 FROM main.trial t WHERE t.schedule = c.id)")
+                        .run());
     pruned.schedules = sqlite3_changes(db);
     TILE_TUNE_CHECK(transaction.commit());
   }

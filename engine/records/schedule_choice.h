@@ -55,8 +55,8 @@ Result<std::optional<ScheduleChoice>> tuned_choice(const Workload& workload, con
                                                    std::vector<db::Database>& stack, const Session& session);
 
 /// The same, else one tuned for more threads than the target has (which works on fewer; what was tuned for fewer may
-/// leave cores idle), else one adapted from a relative (engine/records/transfer.h), else the default; says which with a notice or
-/// a warning.
+/// leave cores idle), else one adapted from a relative (engine/records/transfer.h), else the default; says which with a
+/// notice or a warning.
 Result<ScheduleChoice> stored_choice(const Workload& workload, const codegen::Target& target,
                                      std::vector<db::Database>& stack, const Session& session);
 

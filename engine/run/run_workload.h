@@ -21,8 +21,8 @@ struct Executed {
   std::string rung;                    // "reference", or ScheduleChoice::rung
 };
 
-/// Refuses what is too large for the memory, or for kernels where one is needed (engine/programs/memory.h): run_workload() does so
-/// before anything else.
+/// Refuses what is too large for the memory, or for kernels where one is needed (engine/programs/memory.h):
+/// run_workload() does so before anything else.
 Result<void> check_runnable(const ir::Program& program, const EngineChoice& engine);
 
 /// `arrays` holds one for each input; in/out outputs that it has no array for start from initial_value(), with a

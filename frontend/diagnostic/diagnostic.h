@@ -49,8 +49,7 @@ using Result = tl::expected<T, Diagnostic>;
 
 /// Shorthands for a failed Result: `return failure("cannot-open", "cannot open x.tc: ...")`.
 tl::unexpected<Diagnostic> failure(std::string code, std::string message, std::string note = "");
-tl::unexpected<Diagnostic> fail(ErrorClass error_class, std::string code, std::string message,
-                                std::string note = "");
+tl::unexpected<Diagnostic> fail(ErrorClass error_class, std::string code, std::string message, std::string note = "");
 
 /// The text form, with a trailing newline. `color` adds ANSI colours. Words of more than 200 characters are cut; bytes
 /// that are not UTF-8 and control characters appear as \xNN.
@@ -64,12 +63,11 @@ nlohmann::json to_json(const Diagnostic& diagnostic);
 /// Propagates a failed Result out of a function that returns a Result; `name` is the value otherwise.
 #define TILE_TUNE_CONCAT_INNER(a, b) a##b
 #define TILE_TUNE_CONCAT(a, b) TILE_TUNE_CONCAT_INNER(a, b)
-#define TILE_TUNE_TRY(name, expression)                                              \
-  auto TILE_TUNE_CONCAT(result_, __LINE__) = (expression);                           \
-  if (!TILE_TUNE_CONCAT(result_, __LINE__))                                          \
-    return tl::unexpected(std::move(TILE_TUNE_CONCAT(result_, __LINE__).error()));   \
+#define TILE_TUNE_TRY(name, expression)                                            \
+  auto TILE_TUNE_CONCAT(result_, __LINE__) = (expression);                         \
+  if (!TILE_TUNE_CONCAT(result_, __LINE__))                                        \
+    return tl::unexpected(std::move(TILE_TUNE_CONCAT(result_, __LINE__).error())); \
   auto name = std::move(*TILE_TUNE_CONCAT(result_, __LINE__))
-#define TILE_TUNE_CHECK(expression)                                                  \
-  if (auto TILE_TUNE_CONCAT(result_, __LINE__) = (expression);                       \
-      !TILE_TUNE_CONCAT(result_, __LINE__))                                          \
+#define TILE_TUNE_CHECK(expression)                                                                  \
+  if (auto TILE_TUNE_CONCAT(result_, __LINE__) = (expression); !TILE_TUNE_CONCAT(result_, __LINE__)) \
   return tl::unexpected(std::move(TILE_TUNE_CONCAT(result_, __LINE__).error()))

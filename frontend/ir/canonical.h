@@ -22,8 +22,8 @@ namespace tile_tune::ir {
 Program canonicalize(const Program& program);
 
 /// SHA-256 (hex) of the canonical JSON: extents as numbers, element types included; index, size and tensor
-/// names, argument order, layouts and what is constant erased, values of sizes as literals. The program must be bound. Starts with a
-/// format version, equal on every platform.
+/// names, argument order, layouts and what is constant erased, values of sizes as literals. The program must be bound.
+/// Starts with a format version, equal on every platform.
 std::string content_hash(const Program& program);
 
 /// The same with extents erased: equal for one program at all its sizes, bound or not. Ranges and the constant

@@ -36,8 +36,8 @@ class Recording : public Measurer {
   /// The recording must outlive them.
   Moves moves() const;
 
-  std::vector<Measurement> measure(const std::vector<codegen::Schedule>& batch,
-                                   const codegen::Schedule& incumbent, Deadline deadline) override;
+  std::vector<Measurement> measure(const std::vector<codegen::Schedule>& batch, const codegen::Schedule& incumbent,
+                                   Deadline deadline) override;
   std::vector<Measurement> finals(const std::vector<codegen::Schedule>& finalists, Deadline deadline) override;
 
  private:

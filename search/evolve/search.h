@@ -77,9 +77,9 @@ class Search {
   Cost cost_;
   bool seeding_ = true;
   bool interrupted_ = false;
-  bool late_ = false;              // a batch came back short since its time was over
-  Measurement best_, previous_;    // of the trials of population_.ranked.front() and of the stored best
-  double improved_at_ = 0;         // when the former was found, by the clock
+  bool late_ = false;            // a batch came back short since its time was over
+  Measurement best_, previous_;  // of the trials of population_.ranked.front() and of the stored best
+  double improved_at_ = 0;       // when the former was found, by the clock
   int next_sequence_ = 0;
   int stale_batches_ = 0;
   double last_gain_ = 0;  // the best ratio when a batch last gained

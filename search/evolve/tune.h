@@ -87,7 +87,7 @@ struct TuneReport {
   std::optional<Winner> winner;     // empty if it was stopped, the default failed or was not reached in time, or the
                                     // finals came to nothing
   FinalsHeld finals_held = FinalsHeld::Stopped;
-  size_t final_rounds = 0;  // of finals that had too few to say anything, and so count as not held
+  size_t final_rounds = 0;                     // of finals that had too few to say anything, and so count as not held
   std::optional<codegen::Schedule> incumbent;  // best by the search's own figures
   double incumbent_ratio = 0;
   std::vector<Trial> finals;

@@ -298,9 +298,8 @@ TEST_CASE("db verify and bench say how far they came when they are stopped") {
   CHECK(verify.exit_code == 130);
   CHECK(verify.out.find("stopped by Ctrl-C after ") != std::string::npos);
   CHECK(verify.out.find(" and 0 of 1 program; the others were not looked at") != std::string::npos);
-  const auto bench = stop_at_work({"bench", "matmul.tc", "-s", "M=37", "-s", "N=29", "-s", "K=13", "--db", "t.db",
-                                   "--against", "none"},
-                                  SIGTERM);
+  const auto bench = stop_at_work(
+      {"bench", "matmul.tc", "-s", "M=37", "-s", "N=29", "-s", "K=13", "--db", "t.db", "--against", "none"}, SIGTERM);
   INFO(bench.out + bench.err);
   CHECK(bench.exit_code == 143);
   CHECK(bench.err.find("stopped by SIGTERM: 0 of 1 workload measured, nothing is stored") != std::string::npos);

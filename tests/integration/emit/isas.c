@@ -1,6 +1,6 @@
 /* Calls the kernel of the package "isas", which there is for three instruction sets, and prints which of them ran: each
- * packs B in a form of its own. Returns 1 if the product is wrong. With "write" FILE the packed operand goes there; with
- * "read" FILE it comes from there, and what the kernel says to it is printed. */
+ * packs B in a form of its own. Returns 1 if the product is wrong. With "write" FILE the packed operand goes there;
+ * with "read" FILE it comes from there, and what the kernel says to it is printed. */
 #include <isas.h>
 #include <stdio.h>
 #include <stdlib.h>

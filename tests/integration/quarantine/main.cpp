@@ -26,8 +26,7 @@ int main(int argc, char** argv) {
   const std::string verb = argc > 1 ? argv[1] : "";
   const char* fault = std::getenv("BROKEN_COMPILER");
   const auto compiler = tile_tune::test::broken_compiler(fault ? fault : "");
-  if (verb == "worker" && argc > 2 && std::string(argv[2]) == "--package")
-    return answer_package_request(compiler);
+  if (verb == "worker" && argc > 2 && std::string(argv[2]) == "--package") return answer_package_request(compiler);
   if (verb == "worker") return tile_tune::search::worker_main(0, 1, compiler);
   if (verb == "tile-tune") return tile_tune::cli::run_command_line(argc - 1, argv + 1);
   return Catch::Session().run(argc, argv);

@@ -32,21 +32,21 @@ static void* memory(size_t bytes) {
 }
 
 /* Several calls a sample where one is too short for the clock. */
-#define COMPARE(name, calls, ...)                                    \
-  do {                                                               \
-    double plain[kRounds], ratio[kRounds];                           \
-    for (int r = -3; r < kRounds; ++r) {                             \
-      const double start = now();                                    \
-      for (int i = 0; i < (calls); ++i) failed |= name(__VA_ARGS__); \
-      const double middle = now();                                   \
+#define COMPARE(name, calls, ...)                                              \
+  do {                                                                         \
+    double plain[kRounds], ratio[kRounds];                                     \
+    for (int r = -3; r < kRounds; ++r) {                                       \
+      const double start = now();                                              \
+      for (int i = 0; i < (calls); ++i) failed |= name(__VA_ARGS__);           \
+      const double middle = now();                                             \
       for (int i = 0; i < (calls); ++i) failed |= name##_checked(__VA_ARGS__); \
-      const double end = now();                                      \
-      if (r < 0) continue;                                           \
-      plain[r] = (middle - start) / (calls);                         \
-      ratio[r] = (end - middle) / (middle - start);                  \
-    }                                                                \
-    printf(#name " %.2f", median(plain));                            \
-    printf(" %.3f\n", median(ratio));                                \
+      const double end = now();                                                \
+      if (r < 0) continue;                                                     \
+      plain[r] = (middle - start) / (calls);                                   \
+      ratio[r] = (end - middle) / (middle - start);                            \
+    }                                                                          \
+    printf(#name " %.2f", median(plain));                                      \
+    printf(" %.3f\n", median(ratio));                                          \
   } while (0)
 
 int main(void) {

@@ -29,9 +29,9 @@ struct Gene {
   std::vector<int> values;
 };
 
-const std::vector<Gene> kGenes{{"rows", {1, 2, 4, 6, 8, 12, 14}}, {"vectors", {1, 2, 3, 4}}, {"row tiles", {1, 4}},
-                               {"order", {0, 1}},                 {"parallel", {0, 1, 2}},  {"unroll", {1, 4}},
-                               {"pack", {0, 1, 2}}};
+const std::vector<Gene> kGenes{
+    {"rows", {1, 2, 4, 6, 8, 12, 14}}, {"vectors", {1, 2, 3, 4}}, {"row tiles", {1, 4}}, {"order", {0, 1}},
+    {"parallel", {0, 1, 2}},           {"unroll", {1, 4}},        {"pack", {0, 1, 2}}};
 
 // Two levels: blocks of "row tiles" register tiles; B packed a panel (1) or a register tile's worth (2).
 codegen::NestSchedule schedule_of(const std::vector<int>& genome) {

@@ -222,7 +222,8 @@ TEST_CASE("a child has genes of both parents and few of neither") {
     constexpr int kPairs = 400;
     for (int i = 0; i < kPairs; ++i) {
       const Schedule a = space.sample(rng).schedule, b = space.sample(rng).schedule;
-      const Genes found = genes(space.crossover(a, b, rng).schedule.stages[0].nest(), a.stages[0].nest(), b.stages[0].nest());
+      const Genes found =
+          genes(space.crossover(a, b, rng).schedule.stages[0].nest(), a.stages[0].nest(), b.stages[0].nest());
       both += found.only_a > 0 && found.only_b > 0;
       from_a += found.only_a;
       from_b += found.only_b;

@@ -193,7 +193,8 @@ TEST_CASE("a value that is too long takes its record out of use, named, and noth
     }));
     CHECK(read == one.exported);
     const auto& damaged = db.damaged_records();
-    CHECK(std::any_of(damaged.begin(), damaged.end(), [&](const auto& record) { return record.starts_with(one.name); }));
+    CHECK(
+        std::any_of(damaged.begin(), damaged.end(), [&](const auto& record) { return record.starts_with(one.name); }));
   }
   // Whatever is asked first.
   Database db = open(folder.file());

@@ -16,15 +16,15 @@ class LandscapeMeasurer : public Measurer {
  public:
   explicit LandscapeMeasurer(const Landscape& landscape) : landscape_(landscape) {}
 
-  std::vector<Measurement> measure(const std::vector<codegen::Schedule>& batch,
-                                   const codegen::Schedule& incumbent, Deadline deadline) override;
+  std::vector<Measurement> measure(const std::vector<codegen::Schedule>& batch, const codegen::Schedule& incumbent,
+                                   Deadline deadline) override;
   std::vector<Measurement> finals(const std::vector<codegen::Schedule>& finalists, Deadline deadline) override;
 
   double now = 1000;             // the clock, in seconds
   double first_batch_extra = 0;  // what is done once
   double seconds_each = 0;
   double finals_take = 0;
-  int rounds = 0;                // of races: their ratios are the candidate's in each
+  int rounds = 0;  // of races: their ratios are the candidate's in each
   int finals_rounds = 31;
   double finals_lo = 0.99, finals_hi = 1.01;  // the interval, as a factor of the ratio
   std::vector<double> finals_slower;          // of each finals in turn, by this factor
