@@ -1,0 +1,77 @@
+// Parallel loops and scratch memory of emitted libraries: every index once, whoever calls at the same time.
+#include <catch2/catch.hpp>
+#include <cstdint>
+#include <limits>
+#include <thread>
+#include <vector>
+
+#include "tests/unit/runtime/loops.h"
+
+namespace {
+
+struct Counted {
+  int status;
+  std::vector<int> counts;
+  long long inner_sum = 0;
+};
+
+Counted counted_loops(int threads, int min, int size, int inner, int fails = std::numeric_limits<int>::max()) {
+  Counted result{.status = 0, .counts = std::vector<int>(size > 0 ? size : 0)};
+  result.status = run_counted_loops(threads, min, size, inner, fails, result.counts.data(), &result.inner_sum);
+  return result;
+}
+
+/// Of `outer` loops of `inner` indices.
+long long sum_of_all(long long outer, long long inner) { return outer * inner * (inner + 1) / 2; }
+
+}  // namespace
+
+TEST_CASE("every index runs once, and every one of the loops inside") {
+  for (const int threads : {0, 1, 2, 7, 64})
+    for (const int size : {0, 1, 2, 13, 1009})
+      for (const int min : {0, -5, 1000}) {
+        INFO("threads " << threads << ", size " << size << ", from " << min);
+        const auto result = counted_loops(threads, min, size, 17);
+        CHECK(result.status == 0);
+        CHECK(result.counts == std::vector<int>(size, 1));
+        CHECK(result.inner_sum == sum_of_all(size, 17));
+      }
+}
+
+TEST_CASE("a loop of a negative size runs nothing") {
+  const auto result = counted_loops(2, 0, -3, 1);
+  CHECK(result.status == 0);
+  CHECK(result.inner_sum == 0);
+}
+
+TEST_CASE("a call whose index fails returns its status, and the next call is well") {
+  const auto result = counted_loops(3, 10, 101, 2, 50);
+  CHECK(result.status == 77);
+  CHECK(result.counts[40] == 0);
+  for (const int count : result.counts) CHECK(count <= 1);
+  CHECK(counted_loops(3, 10, 101, 2).counts == std::vector<int>(101, 1));
+}
+
+TEST_CASE("calls from several threads at once do not disturb each other") {
+  std::vector<Counted> results(4);
+  std::vector<std::thread> callers;
+  for (size_t i = 0; i < results.size(); ++i)
+    callers.emplace_back([&results, i] {
+      for (int round = 0; round < 20; ++round) results[i] = counted_loops(3, 0, 50 + static_cast<int>(i), 5);
+    });
+  for (auto& caller : callers) caller.join();
+  for (size_t i = 0; i < results.size(); ++i) {
+    CHECK(results[i].status == 0);
+    CHECK(results[i].counts == std::vector<int>(50 + i, 1));
+    CHECK(results[i].inner_sum == sum_of_all(50 + static_cast<long long>(i), 5));
+  }
+}
+
+TEST_CASE("scratch memory is aligned to 64 bytes, and eight bytes around it may be read") {
+  for (const unsigned long long bytes : {64ULL, 128ULL, 4096ULL, 1ULL << 20}) {
+    const auto address = reinterpret_cast<uintptr_t>(take_and_fill(bytes));
+    CHECK(address != 0);
+    CHECK(address % 64 == 0);
+  }
+  CHECK(take_and_fill(std::numeric_limits<unsigned long long>::max() - 63) == nullptr);
+}
