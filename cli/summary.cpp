@@ -98,8 +98,8 @@ std::string speed_up_text(const search::TuneReport& report) {
 
 /// What became of the search's best, which is not what won: it was timed again.
 std::string unconfirmed_text(const search::TuneReport& report, const Measurement& again) {
-  const std::string figures = fmt::format("{:.2f}x there, {:.2f}x here ({})", report.incumbent_ratio, again.ratio,
-                                          interval_text(again));
+  const std::string figures =
+      fmt::format("{:.2f}x there, {:.2f}x here ({})", report.incumbent_ratio, again.ratio, interval_text(again));
   if (report.winner->standing != search::Standing::Default)
     return "another than the search's best won, which had " + figures;
   if (again.ratio < report.incumbent_ratio) return "they did not confirm the search's best: " + figures;
@@ -111,8 +111,8 @@ std::string finals_text(const search::TuneReport& report) {
   if (report.finals_held == search::FinalsHeld::OneFinalist)
     return "none, since only the default schedule could take part";
   if (report.finals_held == search::FinalsHeld::NoTime) {
-    const std::string why =
-        report.final_rounds > 0 ? fmt::format("broken off after {}, too few to decide: the time was short",
+    const std::string why = report.final_rounds > 0
+                                ? fmt::format("broken off after {}, too few to decide: the time was short",
                                               base::format_number(report.final_rounds, "round"))
                                 : "left out, since the time was short";
     return report.incumbent_ratio > 1
@@ -241,7 +241,7 @@ std::string outcomes_text(const std::map<search::Outcome, int>& outcomes) {
 std::string summary_text(const TuneSummary& summary) {
   const auto& program = summary.workload.row;
   const auto& report = summary.report;
-  const std::string where = summary.target.cpu_model.empty() ? summary.target.halide : summary.target.cpu_model;
+  const std::string where = summary.target.cpu_model.empty() ? summary.target.text() : summary.target.cpu_model;
   const std::string title =
       engine::title_text({program.name, engine::sizes_text(program.sizes_json), program.dtypes}, program.layout);
   std::string text = fmt::format("{}  ({}, {})\n\n", title, where, engine::threads_text(summary.target.threads));

@@ -23,8 +23,8 @@ constexpr size_t kIdDigits = 64;
 Result<std::vector<int64_t>> rows_too_long(sqlite3* db, const std::string& table) {
   constexpr int64_t kLast = std::numeric_limits<int64_t>::max();
   Statement whole(db, fmt::format("SELECT rowid, * FROM main.{} NOT INDEXED WHERE rowid >= ?1 ORDER BY rowid", table));
-  Statement next(db, fmt::format("SELECT rowid FROM main.{} NOT INDEXED WHERE rowid >= ?1 ORDER BY rowid LIMIT 1",
-                                 table));
+  Statement next(db,
+                 fmt::format("SELECT rowid FROM main.{} NOT INDEXED WHERE rowid >= ?1 ORDER BY rowid LIMIT 1", table));
   std::vector<int64_t> found;
   for (int64_t from = std::numeric_limits<int64_t>::min();;) {
     whole.rewind().bind(from);

@@ -87,7 +87,7 @@ std::string provenance_text(const Kernel& kernel, const Target& target) {
   for (const auto& one : alternatives_of(kernel, target)) {
     const bool plain = one.rung.empty() || one.rung == one.provenance;
     texts.push_back(plain ? one.provenance : one.provenance + " (" + one.rung + ")");
-    if (!kernel.variants.empty()) texts.back() += " for " + one.target.halide;
+    if (!kernel.variants.empty()) texts.back() += " for " + one.target.text();
   }
   return fmt::format("{}", fmt::join(texts, ", "));
 }

@@ -13,6 +13,7 @@
 #include "codegen/emit/alternatives.h"
 #include "codegen/emit/staging.h"
 #include "codegen/emit/write_package.h"
+#include "codegen/target/host.h"
 #include "engine/packages/checked_kernel.h"
 #include "frontend/ir/json.h"
 #include "search/workers/machine_lock.h"

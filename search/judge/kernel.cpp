@@ -10,7 +10,7 @@
 #include <mutex>
 
 #include "codegen/lower/compile.h"
-#include "codegen/target/target.h"
+#include "codegen/target/host.h"
 #include "search/judge/parallel_loops.h"
 
 namespace tile_tune::search {

@@ -220,7 +220,7 @@ Candidate candidate_for(const StageContext& context, int loop, const VectorWidth
 
 // Zen 4 splits operations on 512 bits in two.
 bool halves_wide_vectors(const codegen::Target& target) {
-  return target.vector_bytes == 64 && target.halide.find("tune_znver4") != std::string::npos;
+  return target.vector_bytes == 64 && target.tuned_for == codegen::Processor::ZnVer4;
 }
 
 // Vectors of half the natural width fill the loop and whole ones do not.

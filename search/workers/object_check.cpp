@@ -6,6 +6,7 @@
 
 #include "base/files.h"
 #include "codegen/lower/error_functions.h"
+#include "codegen/target/host.h"
 #include "search/judge/kernel.h"
 #include "search/judge/problem.h"
 #include "search/judge/verify.h"
@@ -19,7 +20,7 @@ constexpr uint64_t kSeed = 1;  // which inputs are looked at matters to nobody, 
 constexpr int kNobody = -1;    // whose end would make the answer useless
 
 /// Whether a kernel's first argument is a pointer that it hands to the functions of the runtime.
-bool takes_context(const codegen::Target& target) { return target.halide.find("user_context") != std::string::npos; }
+bool takes_context(const codegen::Target& target) { return target.features.has(codegen::Feature::UserContext); }
 
 constexpr const char* kRuntimeText = R"(#include <stdint.h>
 #include <stdlib.h>

@@ -16,6 +16,7 @@
 #include "base/disk_space.h"
 #include "base/process/fd.h"
 #include "base/process/lines.h"
+#include "codegen/target/host.h"
 #include "search/judge/kernel_call.h"
 #include "search/timing/race.h"
 #include "search/timing/side_by_side.h"

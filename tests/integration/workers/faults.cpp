@@ -16,7 +16,7 @@ namespace {
 WorkerOptions options_for(const std::string& marker = "") {
   WorkerOptions options;
   options.command = {"/proc/self/exe", "forced-worker", marker};
-  options.target.halide = "forced";
+  options.target.cpu_model = "forced";
   options.jobs = 2;
   options.limits = {10, 1, 512 << 20};
   options.race_seconds_per_kernel = 0.005;

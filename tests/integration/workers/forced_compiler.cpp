@@ -125,8 +125,8 @@ search::Compiler forced_compiler(const std::string& marker) {
     return compile_c(kRuntimeSource, archive, halide_headers());
   };
   auto warm_up = [](const codegen::Target& target, const std::filesystem::path&) -> Result<void> {
-    if (target.halide == "full disk") return failure("io", "cannot write warm-up.o: No space left on device");
-    if (target.halide == "impossible") return failure("no-target", "this target is not possible");
+    if (target.cpu_model == "full disk") return failure("io", "cannot write warm-up.o: No space left on device");
+    if (target.cpu_model == "impossible") return failure("no-target", "this target is not possible");
     return {};
   };
   return {compile, compile_runtime, warm_up, {}};

@@ -10,6 +10,7 @@
 
 #include "codegen/lower/compile.h"
 #include "codegen/schedule/check.h"
+#include "codegen/target/host.h"
 #include "frontend/ir/canonical.h"
 #include "frontend/tc/parse.h"
 #include "search/judge/buffers.h"
@@ -29,9 +30,9 @@ struct Gene {
   std::vector<int> values;
 };
 
-const std::vector<Gene> kGenes{{"rows", {1, 2, 4, 6, 8, 12, 14}}, {"vectors", {1, 2, 3, 4}}, {"row tiles", {1, 4}},
-                               {"order", {0, 1}},                 {"parallel", {0, 1, 2}},  {"unroll", {1, 4}},
-                               {"pack", {0, 1, 2}}};
+const std::vector<Gene> kGenes{
+    {"rows", {1, 2, 4, 6, 8, 12, 14}}, {"vectors", {1, 2, 3, 4}}, {"row tiles", {1, 4}}, {"order", {0, 1}},
+    {"parallel", {0, 1, 2}},           {"unroll", {1, 4}},        {"pack", {0, 1, 2}}};
 
 // Two levels: blocks of "row tiles" register tiles; B packed a panel (1) or a register tile's worth (2).
 codegen::NestSchedule schedule_of(const std::vector<int>& genome) {

@@ -17,6 +17,7 @@
 #include <filesystem>
 #include <fstream>
 
+#include "codegen/target/host.h"
 #include "search/evolve/finals.h"
 #include "search/workers/worker.h"
 #include "search/workers/workers.h"

@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "codegen/lower/runtime_cache.h"
+#include "codegen/target/host.h"
 #include "frontend/ir/canonical.h"
 #include "frontend/tc/parse.h"
 #include "search/judge/kernel.h"

@@ -14,11 +14,12 @@ using codegen::NestSchedule;
 using codegen::Schedule;
 using ir::AffineExpr;
 
-const codegen::Target kTarget{.halide = "x86-64-linux-avx-avx2-avx512-fma",
-                              .cpu_model = "test",
-                              .vector_bytes = 64,
-                              .vector_registers = 32,
-                              .threads = 2};
+const codegen::Target kTarget{
+    .features = {codegen::Feature::Avx, codegen::Feature::Avx2, codegen::Feature::Avx512, codegen::Feature::Fma},
+    .cpu_model = "test",
+    .vector_bytes = 64,
+    .vector_registers = 32,
+    .threads = 2};
 
 ir::ExprPtr read(int tensor, const std::vector<ir::Subscript>& subscripts) {
   return ir::make_expr(DType::F32, ir::Read{tensor, subscripts});
@@ -222,7 +223,8 @@ TEST_CASE("a child has genes of both parents and few of neither") {
     constexpr int kPairs = 400;
     for (int i = 0; i < kPairs; ++i) {
       const Schedule a = space.sample(rng).schedule, b = space.sample(rng).schedule;
-      const Genes found = genes(space.crossover(a, b, rng).schedule.stages[0].nest(), a.stages[0].nest(), b.stages[0].nest());
+      const Genes found =
+          genes(space.crossover(a, b, rng).schedule.stages[0].nest(), a.stages[0].nest(), b.stages[0].nest());
       both += found.only_a > 0 && found.only_b > 0;
       from_a += found.only_a;
       from_b += found.only_b;

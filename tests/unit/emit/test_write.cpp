@@ -42,9 +42,7 @@ Compiler stand_in(int result = 0, const std::string& called = "halide_free") {
 }
 
 PackageOptions options(const fs::path& directory, const std::string& name = "lib") {
-  Target target;
-  target.halide = "x86-64-linux";
-  return {name, directory, target, "1.2.3"};
+  return {name, directory, Target(), "1.2.3"};
 }
 
 /// Path and bytes of everything below a directory.
