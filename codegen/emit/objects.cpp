@@ -185,7 +185,7 @@ Result<std::vector<Compiled>> compile_functions(const ArchiveJob& job, const Ker
     Target target = all[i].target;
     target.features.add(
         Feature::UserContext);  // the first argument, the call, is handed to the functions of the runtime
-    TILE_TUNE_TRY(one, job.compiler.object(all[i].program, all[i].schedule, target, all[i].symbol, objects[i]));
+    TILE_TUNE_TRY(one, job.backend.compile(all[i].program, all[i].schedule, target, all[i].symbol, objects[i]));
     compiled.push_back(std::move(one));
   }
   return compiled;

@@ -16,6 +16,7 @@
 #include "base/disk_space.h"
 #include "base/process/fd.h"
 #include "base/process/lines.h"
+#include "codegen/lower/compile.h"
 #include "codegen/target/host.h"
 #include "search/judge/kernel_call.h"
 #include "search/timing/race.h"
@@ -40,7 +41,7 @@ constexpr double kBuildPatience = 4;
 
 class Worker {
  public:
-  Worker(int in_fd, const Compiler& compiler) : in_fd_(in_fd), compiler_(compiler) {}
+  Worker(int in_fd, const codegen::Backend& backend) : in_fd_(in_fd), backend_(backend) {}
 
   /// nullopt: nobody waits for a reply.
   std::optional<Reply> answer(const Request& request) {
@@ -59,7 +60,7 @@ class Worker {
   // Once, here, so that the children that compile inherit what it has made. Who only times does without.
   std::optional<Reply> warm_up() {
     if (std::exchange(is_warm_, true)) return std::nullopt;
-    const auto warm = compiler_.warm_up(setup_->target, setup_->directory);
+    const auto warm = backend_.warm_up(setup_->target, setup_->directory);
     if (warm) return std::nullopt;
     if (is_disk_full_by(warm.error().message))
       return Reply::fault(Outcome::NoSpace, base::no_space_text(setup_->directory));
@@ -90,7 +91,7 @@ class Worker {
   std::optional<Reply> handle(const BuildRuntime& request) {
     const double seconds = std::max(setup_->limits.build_seconds, kRuntimeSeconds);
     return build(request.library, seconds, [&](const fs::path& object) -> Result<codegen::Compiled> {
-      TILE_TUNE_CHECK(compiler_.compile_runtime(setup_->target, object));
+      TILE_TUNE_CHECK(backend_.runtime(setup_->target, object));
       return codegen::Compiled{};
     });
   }
@@ -100,7 +101,7 @@ class Worker {
     if (!program) return Reply::fault(Outcome::CompileError, program.error().message);
     const double seconds = request.seconds > 0 ? request.seconds : setup_->limits.build_seconds;
     return build(request.library, seconds, [&](const fs::path& object) {
-      return compiler_.compile_object(**program, request.schedule, setup_->target, kKernelFunction, object);
+      return backend_.compile(**program, request.schedule, setup_->target, kKernelFunction, object);
     });
   }
 
@@ -108,7 +109,7 @@ class Worker {
     const auto program = program_of(request.problem);
     if (!program) return Reply::fault(Outcome::CompileError, program.error().message);
     return build(request.library, setup_->limits.build_seconds, [&](const fs::path& object) {
-      return compiler_.compile_autoscheduled(**program, request.scheduler, setup_->target, kKernelFunction, object);
+      return codegen::compile_autoscheduled(**program, request.scheduler, setup_->target, kKernelFunction, object);
     });
   }
 
@@ -257,7 +258,7 @@ class Worker {
   }
 
   int in_fd_;
-  const Compiler& compiler_;
+  const codegen::Backend& backend_;
   std::optional<Setup> setup_;
   bool is_warm_ = false;
   std::map<std::string, ir::Program> programs_;  // for building
@@ -266,12 +267,12 @@ class Worker {
 
 }  // namespace
 
-int worker_main(int in_fd, int out_fd, const Compiler& compiler) {
+int worker_main(int in_fd, int out_fd, const codegen::Backend& backend) {
   signal(SIGPIPE, SIG_IGN);
   // What a library prints must not get between the replies.
   base::Fd replies(fcntl(out_fd, F_DUPFD_CLOEXEC, 3));
   if (out_fd == STDOUT_FILENO) dup2(STDERR_FILENO, STDOUT_FILENO);
-  Worker worker(in_fd, compiler);
+  Worker worker(in_fd, backend);
   base::LineReader requests(in_fd);
   while (const auto line = requests.next()) {
     const auto request = decode_request(*line);

@@ -3,7 +3,7 @@
 #include <cmath>
 
 #include "search/workers/workers.h"
-#include "tests/integration/workers/forced_compiler.h"
+#include "tests/integration/workers/forced_backend.h"
 #include "tests/unit/judge/programs.h"
 
 using namespace tile_tune;

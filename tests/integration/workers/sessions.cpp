@@ -13,7 +13,7 @@
 #include "base/process/lines.h"
 #include "search/judge/problem.h"
 #include "search/workers/workers.h"
-#include "tests/integration/workers/forced_compiler.h"
+#include "tests/integration/workers/forced_backend.h"
 #include "tests/unit/judge/programs.h"
 
 using namespace tile_tune;
