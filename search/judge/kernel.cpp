@@ -120,10 +120,4 @@ Kernel::Entry Kernel::packing(int tensor) const {
   return reinterpret_cast<Entry>(code_.find(name));
 }
 
-Reply run_fault(int code) {
-  const std::string said = take_runtime_error();
-  const auto outcome = code == halide_error_code_out_of_memory ? Outcome::OutOfMemory : Outcome::RunError;
-  return Reply::fault(outcome, fmt::format("it returned error code {}{}{}", code, said.empty() ? "" : ": ", said));
-}
-
 }  // namespace tile_tune::search

@@ -7,6 +7,7 @@
 #include "base/files.h"
 #include "codegen/lower/error_functions.h"
 #include "codegen/target/host.h"
+#include "search/judge/host_executor.h"
 #include "search/judge/kernel.h"
 #include "search/judge/problem.h"
 #include "search/judge/verify.h"
@@ -88,9 +89,10 @@ Result<void> check_object(const ir::Program& program, const codegen::Target& tar
   const auto reply = run_in_child(child, kNobody, [&](int reply_fd) {
     const auto runtime = Runtime::load(kernel.runtime, threads);
     if (!runtime) return Reply::fault(Outcome::RunError, runtime.error().message);
-    const auto loaded = Kernel::load(kernel.object, kernel.function, takes_context(target));
+    const HostExecutor executor(kernel.function, takes_context(target));
+    const auto loaded = executor.load(kernel.object);
     if (!loaded) return Reply::fault(Outcome::RunError, loaded.error().message);
-    return verify(problem, *loaded, limits.run_seconds, reply_fd);
+    return verify(executor, problem, **loaded, limits.run_seconds, reply_fd);
   });
   return judge(*reply, program);
 }

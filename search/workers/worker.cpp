@@ -18,7 +18,8 @@
 #include "base/process/lines.h"
 #include "codegen/lower/compile.h"
 #include "codegen/target/host.h"
-#include "search/judge/kernel_call.h"
+#include "search/judge/host_executor.h"
+#include "search/judge/verify.h"
 #include "search/timing/race.h"
 #include "search/timing/side_by_side.h"
 #include "search/workers/child.h"
@@ -125,9 +126,9 @@ class Worker {
   std::optional<Reply> handle(const Verify& request) {
     return with_problem(request.problem, [&](const Problem& problem) {
       return run_kernels(problem, request.runtime, kCallsInVerify, [&](const Runtime&, int reply_fd) {
-        const auto kernel = Kernel::load(setup_->directory / request.library);
+        const auto kernel = executor_.load(setup_->directory / request.library);
         if (!kernel) return Reply::fault(Outcome::CompileError, kernel.error().message);
-        return verify(problem, *kernel, setup_->limits.run_seconds, reply_fd);
+        return verify(executor_, problem, **kernel, setup_->limits.run_seconds, reply_fd);
       });
     });
   }
@@ -135,17 +136,17 @@ class Worker {
   std::optional<Reply> handle(const Run& request) {
     return with_problem(request.problem, [&](const Problem& problem) {
       return run_kernels(problem, request.runtime, kCallsInVerify, [&](const Runtime&, int reply_fd) {
-        const auto kernel = Kernel::load(setup_->directory / request.library);
+        const auto kernel = executor_.load(setup_->directory / request.library);
         if (!kernel) return Reply::fault(Outcome::CompileError, kernel.error().message);
-        Buffers buffers(problem, Flush::End);
-        buffers.prepare_outputs(std::byte{0});
-        watch_guards(&buffers, reply_fd);
+        const auto memory = executor_.allocate(problem, Flush::End);
+        memory->prepare_outputs(std::byte{0});
+        executor_.watch_guards(memory.get(), reply_fd);
         const CallLimit limit(setup_->limits.run_seconds);
-        KernelCall call(problem.program, *kernel, buffers, Flush::End);
-        if (const int code = call(); code != 0) return run_fault(code);
-        if (const auto trespass = buffers.trespass(); !trespass.empty()) return Reply::fault(Outcome::Wrong, trespass);
+        const auto call = executor_.bind(problem.program, **kernel, *memory, Flush::End);
+        if (const int code = call->run(1).code; code != 0) return executor_.fault(code);
+        if (const auto trespass = memory->trespass(); !trespass.empty()) return Reply::fault(Outcome::Wrong, trespass);
         std::vector<tensor::Array> outputs;
-        for (const int output : problem.program.outputs) outputs.push_back(buffers.output(output));
+        for (const int output : problem.program.outputs) outputs.push_back(memory->output(output));
         if (auto written = write_outputs(outputs, setup_->directory / request.problem); !written)
           return Reply::fault(written.error().code == "disk-full" ? Outcome::NoSpace : Outcome::RunError,
                               written.error().message);
@@ -158,7 +159,8 @@ class Worker {
     const Deadline deadline = deadline_of(request.at_most);
     return with_problem(request.problem, [&](const Problem& problem) {
       return time_kernels(problem, request.runtime, [&](const Runtime&, int reply_fd) {
-        return race(problem, paths(request.libraries), request, deadline, setup_->limits.run_seconds, reply_fd);
+        return race(executor_, problem, paths(request.libraries), request, deadline, setup_->limits.run_seconds,
+                    reply_fd);
       });
     });
   }
@@ -167,8 +169,8 @@ class Worker {
     const Deadline deadline = deadline_of(request.at_most);
     return with_problem(request.problem, [&](const Problem& problem) {
       return time_kernels(problem, request.runtime, [&](const Runtime& runtime, int reply_fd) {
-        return finals(problem, paths(request.libraries), request, deadline, runtime, setup_->limits.run_seconds,
-                      reply_fd);
+        return finals(executor_, problem, paths(request.libraries), request, deadline, runtime,
+                      setup_->limits.run_seconds, reply_fd);
       });
     });
   }
@@ -176,7 +178,8 @@ class Worker {
   std::optional<Reply> handle(const SideBySide& request) {
     return with_problem(request.problem, [&](const Problem& problem) {
       return time_kernels(problem, request.runtime, [&](const Runtime& runtime, int reply_fd) {
-        return side_by_side(problem, paths(request.libraries), request, runtime, setup_->limits.run_seconds, reply_fd);
+        return side_by_side(executor_, problem, paths(request.libraries), request, runtime, setup_->limits.run_seconds,
+                            reply_fd);
       });
     });
   }
@@ -259,6 +262,7 @@ class Worker {
 
   int in_fd_;
   const codegen::Backend& backend_;
+  HostExecutor executor_;
   std::optional<Setup> setup_;
   bool is_warm_ = false;
   std::map<std::string, ir::Program> programs_;  // for building
