@@ -50,7 +50,7 @@ codegen::Schedule choose_another(const Sandbox& box, const std::string& file) {
   auto database = db::Database::open(box.path(file), db::Mode::ReadWrite).value();
   const auto row = database.recorded()->front();
   const auto program = tile_tune::ir::program_from_json(nlohmann::json::parse(row.program.canonical_json)).value();
-  const auto target = engine::target_of(row.target).value();
+  const auto target = tile_tune::engine::target_of(row.target).value();
   const tile_tune::search::Space space(program, target);
   tile_tune::search::Rng rng(1);
   const auto other = space.mutate(space.default_schedule(), rng).schedule;
