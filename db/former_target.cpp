@@ -15,7 +15,10 @@ std::optional<codegen::Target> target_of(const std::string& text) {
   return *std::move(target);
 }
 
-std::string facts_of(const codegen::Target& target) { return codegen::to_json(target).dump(); }
+/// Files from elsewhere may call a CPU anything.
+std::string facts_of(const codegen::Target& target) {
+  return codegen::to_json(target).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+}
 
 /// The target of the facts, if they say all that the words say and nothing else.
 std::optional<codegen::Target> whole_target(const TargetWords& words) {

@@ -78,7 +78,9 @@ Workload make_workload(const LoadedProgram& loaded, const ir::Program& bound, co
 db::TargetRow target_row(const codegen::Target& target) { return {.machine = target}; }
 
 Result<codegen::Target> target_of(const db::TargetRow& row) {
-  if (!row.former_text && !row.former_facts) return row.machine;
+  constexpr int kLeastVector = 16;  // bytes: schedules divide by the lanes of the widest type
+  const bool is_whole = !row.former_text && !row.former_facts;
+  if (is_whole && row.machine.vector_bytes >= kLeastVector && row.machine.vector_registers > 0) return row.machine;
   return failure("bad-record", fmt::format("the stored target {} does not say what its machine is like", row.text()));
 }
 

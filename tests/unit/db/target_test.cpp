@@ -184,7 +184,8 @@ TEST_CASE("a name that this version does not know is a damaged record, not a cra
   const std::string change =
       GENERATE(as<std::string>(), "features = 'avx avx9'", "architecture = 'x86'", "architecture = 'x86-16'", "os = ''",
                "device = 'abacus'", "tuned_for = 'i486'", "features = features || ' f16c'", "deterministic = 1",
-               "scalable_bits = 8", "former_facts = '{}'", "former_text = 'x86-64-linux'");
+               "scalable_bits = 8", "former_facts = '{}'", "former_text = 'x86-64-linux'",
+               "cpu_model = CAST(x'FF' AS TEXT)", "cpu_model = char(0)");
   INFO(change);
   Folder folder;
   {
