@@ -9,6 +9,7 @@
 #include "cli/option_checks.h"
 #include "cli/verbs.h"
 #include "codegen/emit/alternatives.h"
+#include "codegen/target/host.h"
 #include "engine/build/package_request.h"
 #include "engine/packages/packaging.h"
 #include "engine/session/plain_onlooker.h"
@@ -22,7 +23,7 @@ void warn_of_unverified(const engine::Package& package, const engine::Reporter& 
   std::set<std::string> targets;
   for (const auto& kernel : package.kernels)
     for (const auto& one : codegen::alternatives_of(kernel, package.options.target))
-      if (!codegen::check_runs_here(one.target)) targets.insert(one.target.halide);
+      if (!codegen::check_runs_here(one.target)) targets.insert(one.target.text());
   for (const auto& target : targets)
     report.warn("unverified", fmt::format("kernels for {} do not run here: nothing they compute was checked", target));
 }
@@ -30,12 +31,12 @@ void warn_of_unverified(const engine::Package& package, const engine::Reporter& 
 /// For --json: "variants" are the other instruction sets of several.
 nlohmann::json describe(const codegen::Kernel& kernel, const codegen::Target& target) {
   nlohmann::json json{{"function", kernel.function},
-                      {"target", target.halide},
+                      {"target", target.text()},
                       {"rung", kernel.rung},
                       {"record", kernel.record},
                       {"variants", nlohmann::json::array()}};
   for (const auto& one : kernel.variants)
-    json["variants"].push_back({{"target", one.target.halide}, {"rung", one.rung}, {"record", one.record}});
+    json["variants"].push_back({{"target", one.target.text()}, {"rung", one.rung}, {"record", one.record}});
   return json;
 }
 

@@ -58,7 +58,8 @@ Result<std::string> rung_here(std::vector<engine::OpenDatabase>& stack, const db
   if (!row.best || !target) return std::string();
   db::BestRow best = *row.best;
   const db::TargetRow here = engine::target_row(*target);
-  if (best.target.halide != here.halide || best.target.threads != here.threads) return std::string("of another target");
+  if (best.target.text() != here.text() || best.target.machine.threads != target->threads)
+    return std::string("of another target");
   best.same_target = db::target_id(best.target) == db::target_id(here);
   best.same_tool = db::tool_id(best.tool) == db::tool_id(engine::tool_row());
   std::vector<db::Database*> databases;
@@ -80,8 +81,8 @@ std::string show_text(const db::ShowRow& row, const std::string& rung) {
       {"layout", storage_text(summary.program)},
       {"work", fmt::format("{}, {}", base::format_count(summary.program.flops, "FLOP"),
                            base::format_bytes(summary.program.bytes))},
-      {"target",
-       fmt::format("{}, {}", engine::machine_text(summary.target), engine::threads_text(summary.target.threads))},
+      {"target", fmt::format("{}, {}", engine::machine_text(summary.target),
+                             engine::threads_text(summary.target.machine.threads))},
       {"content", summary.program.content_hash},
       {"trials", fmt::format("{} ({})", summary.trials, fmt::join(outcomes, ", "))}};
   if (const auto& best = summary.best) {

@@ -127,7 +127,7 @@ std::string table_of(const std::vector<Line>& lines, size_t width) {
   for (const Line& line : lines)
     cells.push_back({program_text(line.program), engine::sizes_text(line.program.sizes_json), schedules_text(line),
                      faster_text(line), time_text(line.a), time_text(line.b), gain_text(line.a), gain_text(line.b),
-                     race_text(line), std::to_string(line.target.threads), engine::machine_text(line.target),
+                     race_text(line), std::to_string(line.target.machine.threads), engine::machine_text(line.target),
                      storage_text(line.program), line.program.dtypes});
   return fitted_text(fit_table({{{"program"}, Keep::Cut},
                                 {{"sizes"}, Keep::Cut},
@@ -188,8 +188,7 @@ nlohmann::json line_json(const Line& line) {
           {"dtypes", line.program.dtypes},
           {"layout", line.program.layout},
           {"content_hash", line.program.content_hash},
-          {"target",
-           {{"halide", line.target.halide}, {"cpu_model", line.target.cpu_model}, {"threads", line.target.threads}}},
+          {"target", target_json(line.target)},
           {"a", side_json(line.a)},
           {"b", side_json(line.b)},
           {"same_schedule", line.same_schedule()},

@@ -44,23 +44,22 @@ Result<std::vector<db::DoneSession>> stored_families(db::Database& database) {
 }
 
 nlohmann::json family_row_json(const db::DoneSession& row) {
-  return {
-      {"session", row.session.id},
-      {"name", row.program.name},
-      {"family", range_text(row.session.options_json)},
-      {"kernels", count_kernels(row.session.options_json)},
-      {"dtypes", row.program.dtypes},
-      {"layout", row.program.layout},
-      {"target", {{"halide", row.target.halide}, {"cpu_model", row.target.cpu_model}, {"threads", row.target.threads}}},
-      {"tool", {{"tile_tune", row.tool.tile_tune}, {"halide", row.tool.halide}, {"llvm", row.tool.llvm}}},
-      {"created_ms", row.session.created_ms}};
+  return {{"session", row.session.id},
+          {"name", row.program.name},
+          {"family", range_text(row.session.options_json)},
+          {"kernels", count_kernels(row.session.options_json)},
+          {"dtypes", row.program.dtypes},
+          {"layout", row.program.layout},
+          {"target", target_json(row.target)},
+          {"tool", {{"tile_tune", row.tool.tile_tune}, {"halide", row.tool.halide}, {"llvm", row.tool.llvm}}},
+          {"created_ms", row.session.created_ms}};
 }
 
 std::vector<std::string> family_cells(const db::DoneSession& row) {
   return {program_text(row.program),
           range_text(row.session.options_json),
           std::to_string(count_kernels(row.session.options_json)),
-          std::to_string(row.target.threads),
+          std::to_string(row.target.machine.threads),
           engine::machine_text(row.target),
           row.program.layout,
           row.program.dtypes,

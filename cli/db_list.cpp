@@ -29,9 +29,9 @@ struct Place {
   int threads = 0;
 
   bool holds(const db::TargetRow& row) const {
-    const auto is_it = [&](const codegen::Target& one) { return one.halide == row.halide; };
+    const auto is_it = [&](const codegen::Target& one) { return one.text() == row.text(); };
     return (targets.empty() || std::any_of(targets.begin(), targets.end(), is_it)) &&
-           (threads == 0 || threads == row.threads);
+           (threads == 0 || threads == row.machine.threads);
   }
 };
 
@@ -71,7 +71,7 @@ Cells cells_of(const db::ListRow& row) {
           best ? base::format_time(best->median_ns) : "-",
           best ? speed_text(best->ratio, 0, 0) : "-",
           best ? base::format_percent(best->peak_fraction) : "-",
-          std::to_string(row.target.threads),
+          std::to_string(row.target.machine.threads),
           engine::machine_text(row.target),
           storage_text(row.program),
           row.program.dtypes,

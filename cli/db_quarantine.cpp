@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/db_verbs.h"
+#include "cli/db_rows.h"
 #include "cli/option_checks.h"
 #include "cli/table.h"
 #include "db/database.h"
@@ -25,8 +26,7 @@ nlohmann::json fault_json(const db::FaultRow& fault) {
           {"outcome", fault.trial.trial.outcome},
           {"reason", fault.trial.trial.reason},
           {"schedule_id", fault.trial.trial.schedule_id},
-          {"target",
-           {{"halide", fault.target.halide}, {"cpu_model", fault.target.cpu_model}, {"threads", fault.target.threads}}},
+          {"target", target_json(fault.target)},
           {"tool", {{"tile_tune", fault.tool.tile_tune}, {"halide", fault.tool.halide}, {"llvm", fault.tool.llvm}}}};
 }
 

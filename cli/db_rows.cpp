@@ -30,6 +30,10 @@ std::string speed_text(double ratio, double lo, double hi) {
   return lo > 0 ? fmt::format("{:.2f}x [{:.2f}, {:.2f}]", ratio, lo, hi) : fmt::format("{:.2f}x", ratio);
 }
 
+nlohmann::json target_json(const db::TargetRow& target) {
+  return {{"halide", target.text()}, {"cpu_model", target.machine.cpu_model}, {"threads", target.machine.threads}};
+}
+
 nlohmann::json best_json(const db::BestRow& best) {
   return {{"trial", best.trial_id},
           {"session", best.session},
@@ -43,20 +47,19 @@ nlohmann::json best_json(const db::BestRow& best) {
 }
 
 nlohmann::json list_row_json(const db::ListRow& row) {
-  nlohmann::json json{
-      {"id", row.id},
-      {"name", row.program.name},
-      {"sizes", engine::json_of_text(row.program.sizes_json)},
-      {"dtypes", row.program.dtypes},
-      {"layout", row.program.layout},
-      {"constants", engine::constant_names(row.program)},
-      {"content_hash", row.program.content_hash},
-      {"flops", row.program.flops},
-      {"bytes", row.program.bytes},
-      {"target", {{"halide", row.target.halide}, {"cpu_model", row.target.cpu_model}, {"threads", row.target.threads}}},
-      {"sessions", row.sessions},
-      {"trials", row.trials},
-      {"created_ms", row.created_ms}};
+  nlohmann::json json{{"id", row.id},
+                      {"name", row.program.name},
+                      {"sizes", engine::json_of_text(row.program.sizes_json)},
+                      {"dtypes", row.program.dtypes},
+                      {"layout", row.program.layout},
+                      {"constants", engine::constant_names(row.program)},
+                      {"content_hash", row.program.content_hash},
+                      {"flops", row.program.flops},
+                      {"bytes", row.program.bytes},
+                      {"target", target_json(row.target)},
+                      {"sessions", row.sessions},
+                      {"trials", row.trials},
+                      {"created_ms", row.created_ms}};
   if (row.best) json["best"] = best_json(*row.best);
   return json;
 }

@@ -17,6 +17,7 @@ std::string storage_text(const db::ProgramRow& program);
 /// "1.50x [1.42, 1.61]"; "-" where there is none.
 std::string speed_text(double ratio, double lo, double hi);
 
+nlohmann::json target_json(const db::TargetRow& target);
 nlohmann::json best_json(const db::BestRow& best);
 nlohmann::json list_row_json(const db::ListRow& row);
 

@@ -35,7 +35,7 @@ struct Line {
 
 Result<search::Recording> recording_of(db::Database& database, const db::RecordedRow& row) {
   TILE_TUNE_TRY(program, engine::program_of(row.program));
-  TILE_TUNE_TRY(target, codegen::target_from_json(nlohmann::json::parse(row.target.features_json, nullptr, false)));
+  TILE_TUNE_TRY(target, engine::target_of(row.target));
   TILE_TUNE_TRY(stored, database.trials_of(row.program, row.target, row.tool));
   std::vector<search::RecordedTrial> trials;
   for (const auto& one : stored) {
@@ -88,8 +88,8 @@ nlohmann::json json_of(const Line& line) {
   nlohmann::json json{{"program", recorded.program.name},
                       {"sizes", engine::json_of_text(recorded.program.sizes_json)},
                       {"content_hash", recorded.program.content_hash},
-                      {"target", recorded.target.halide},
-                      {"threads", recorded.target.threads},
+                      {"target", recorded.target.text()},
+                      {"threads", recorded.target.machine.threads},
                       {"schedules", replay.size},
                       {"best_ratio", replay.best_ratio},
                       {"strategy", strategy},

@@ -242,7 +242,7 @@ std::string outcomes_text(const std::map<search::Outcome, int>& outcomes) {
 std::string summary_text(const TuneSummary& summary, size_t width) {
   const auto& program = summary.workload.row;
   const auto& report = summary.report;
-  const std::string where = summary.target.cpu_model.empty() ? summary.target.halide : summary.target.cpu_model;
+  const std::string where = summary.target.cpu_model.empty() ? summary.target.text() : summary.target.cpu_model;
   const std::string title =
       engine::title_text({program.name, engine::sizes_text(program.sizes_json), program.dtypes}, program.layout);
   std::string text = fmt::format("{}  ({}, {})", title, where, engine::threads_text(summary.target.threads));

@@ -19,6 +19,7 @@
 #include "cli/tuned_suite.h"
 #include "cli/verbs.h"
 #include "codegen/emit/names.h"
+#include "codegen/target/host.h"
 #include "engine/packages/output_folder.h"
 #include "engine/packages/packaging.h"
 #include "engine/programs/bindings.h"
@@ -200,7 +201,7 @@ Result<void> tune_one(const engine::LoadedProgram& loaded, const ir::Program& st
   nlohmann::json summaries = nlohmann::json::array();
   for (const auto& target : targets) {
     const bool last = &target == &targets.back();
-    if (targets.size() > 1) session.report.notice(fmt::format("tuning for {}", target.halide));
+    if (targets.size() > 1) session.report.notice(fmt::format("tuning for {}", target.text()));
     const auto done = tune_for(target, loaded, stored, given, arguments, last ? arguments.emit : "", task,
                                &target == &targets.front() ? began : search::now_seconds(), session, outcome);
     if (!outcome.summary.is_null()) summaries.push_back(std::move(outcome.summary));

@@ -10,6 +10,7 @@
 
 #include "cli/table.h"
 #include "cli/verbs.h"
+#include "codegen/target/host.h"
 
 namespace tile_tune::cli {
 

@@ -5,6 +5,7 @@
 #include <iterator>
 
 #include "cli/verbs.h"
+#include "codegen/lower/halide_backend.h"
 #include "engine/packages/packaging.h"
 #include "search/workers/worker.h"
 
@@ -19,10 +20,10 @@ void add_worker(Verb& app, Command& command) {
     command = [package](Session&) -> Result<Exit> {
       if (*package) {
         const std::string request{std::istreambuf_iterator<char>(std::cin), {}};
-        TILE_TUNE_CHECK(print(engine::answer_package_request(request, search::halide_compiler())));
+        TILE_TUNE_CHECK(print(engine::answer_package_request(request, codegen::halide_backend())));
         return Exit::Success;
       }
-      const int code = search::worker_main(STDIN_FILENO, STDOUT_FILENO, search::halide_compiler());
+      const int code = search::worker_main(STDIN_FILENO, STDOUT_FILENO, codegen::halide_backend());
       if (code != 0) return failure("bad-request", "a request of the tuner could not be read");
       return Exit::Success;
     };

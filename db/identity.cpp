@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "base/sha256.h"
+#include "db/former_target.h"
 
 namespace tile_tune::db {
 namespace {
@@ -57,7 +58,8 @@ std::string program_id(const ProgramRow& program) {
 }
 
 std::string target_id(const TargetRow& target) {
-  return (Fields("target") << target.halide << target.cpu_model << target.features_json << target.threads).sha256();
+  const TargetWords words = words_of(target);
+  return (Fields("target") << words.text << words.cpu_model << words.facts << words.threads).sha256();
 }
 
 std::string tool_id(const ToolRow& tool) {

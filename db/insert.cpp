@@ -7,6 +7,7 @@
 #include "base/sha256.h"
 #include "db/rows.h"
 #include "db/statement.h"
+#include "db/target_columns.h"
 
 namespace tile_tune::db {
 namespace {
@@ -49,9 +50,16 @@ Result<bool> insert_program(sqlite3* db, const std::string& id, const ProgramRow
 }
 
 Result<bool> insert_target(sqlite3* db, const std::string& id, const TargetRow& target) {
-  static const std::string row = "target(id, halide, cpu_model, features, threads) VALUES (?1, ?2, ?3, ?4, ?5)";
-  return put(db, row, reads(db, kTargetColumns, "target g WHERE g.id", id, read_target), Id{id}, target.halide,
-             target.cpu_model, target.features_json, target.threads);
+  static const std::string row =
+      "target(id, architecture, os, features, scalable_bits, device, deterministic, tuned_for, cpu_model, threads, "
+      "vector_bytes, vector_registers, l1_bytes, l2_bytes, l3_bytes, former_text, former_facts) "
+      "VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17)";
+  const CodeColumns code = code_columns(target);
+  const codegen::Target& machine = target.machine;
+  return put(db, row, reads(db, kTargetColumns, "target g WHERE g.id", id, read_target), Id{id}, code.architecture,
+             code.os, code.features, code.scalable_bits, code.device, code.deterministic, code.tuned_for,
+             machine.cpu_model, machine.threads, machine.vector_bytes, machine.vector_registers, machine.l1_bytes,
+             machine.l2_bytes, machine.l3_bytes, target.former_text, target.former_facts);
 }
 
 Result<bool> insert_tool(sqlite3* db, const std::string& id, const ToolRow& tool) {

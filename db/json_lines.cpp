@@ -10,13 +10,17 @@
 #include <stdexcept>
 #include <utility>
 
+#include "db/former_target.h"
+#include "db/target_columns.h"
+
 namespace tile_tune::db {
 namespace {
 
 using Json = nlohmann::ordered_json;
 
 constexpr const char* kFileKind = "tile-tune-records";
-constexpr int kFormat = 1;
+constexpr int kFormat = 2, kOldestFormat = 1;  // format 1 has targets in the words of TargetWords
+constexpr const char* kFormerText = "halide";
 
 /// Programs nest as deep as their expressions; what nests deeper would exhaust the stack of whoever walks it.
 constexpr int kDeepest = 512;
@@ -83,6 +87,7 @@ class Reader {
  public:
   explicit Reader(const Json& object) : object_(object) {}
   bool took_all() const { return taken_ == object_.size(); }
+  bool has(const char* name) const { return object_.contains(name); }
 
   void text(const char* name, std::string& value) {
     const Json& field = take(name);
@@ -183,11 +188,56 @@ void fields(Archive& archive, ProgramRow& row) {
 }
 
 template <typename Archive>
-void fields(Archive& archive, TargetRow& row) {
-  archive.text("halide", row.halide);
-  archive.text("cpu_model", row.cpu_model);
-  archive.integer("threads", row.threads);
-  archive.text("features", row.features_json);
+void fields(Archive& archive, CodeColumns& code, codegen::Target& machine) {
+  bool deterministic = code.deterministic != 0;
+  archive.text("architecture", code.architecture);
+  archive.text("os", code.os);
+  archive.text("features", code.features);
+  archive.integer("scalable_bits", code.scalable_bits);
+  archive.text("device", code.device);
+  archive.integer("deterministic", deterministic);
+  archive.text("tuned_for", code.tuned_for);
+  archive.text("cpu_model", machine.cpu_model);
+  archive.integer("threads", machine.threads);
+  archive.integer("vector_bytes", machine.vector_bytes);
+  archive.integer("vector_registers", machine.vector_registers);
+  archive.integer("l1_bytes", machine.l1_bytes);
+  archive.integer("l2_bytes", machine.l2_bytes);
+  archive.integer("l3_bytes", machine.l3_bytes);
+  code.deterministic = deterministic;
+}
+
+/// All of format 1, and targets that are known in its words alone.
+template <typename Archive>
+void fields(Archive& archive, TargetWords& words) {
+  archive.text(kFormerText, words.text);
+  archive.text("cpu_model", words.cpu_model);
+  archive.integer("threads", words.threads);
+  archive.text("features", words.facts);
+}
+
+void fields(Writer& writer, TargetRow& row) {
+  if (row.former_text || row.former_facts) {
+    TargetWords words = words_of(row);
+    return fields(writer, words);
+  }
+  CodeColumns code = code_columns(row);
+  fields(writer, code, row.machine);
+}
+
+void fields(Reader& reader, TargetRow& row) {
+  if (reader.has(kFormerText)) {
+    TargetWords words;
+    fields(reader, words);
+    row = target_row(words);
+    return;
+  }
+  CodeColumns code;
+  codegen::Target figures;
+  fields(reader, code, figures);
+  const auto machine = target_from(code, figures);
+  if (!machine) throw std::runtime_error("it is of a target that is not known");
+  row = {.machine = *machine};
 }
 
 template <typename Archive>
@@ -283,10 +333,10 @@ Result<void> check_header(const std::string& line, const std::string& path) {
   if (!json.is_object() || kind == json.end() || *kind != kFileKind || !json.contains("format") ||
       !json["format"].is_number_integer())
     return bad_file(fmt::format("{} holds no tuning records", path), "`tile-tune db export` writes such files");
-  if (json["format"] != kFormat)
-    return bad_file(
-        fmt::format("{} has format {}, this tile-tune reads format {}", path, json["format"].dump(), kFormat),
-        "update tile-tune");
+  if (json["format"] < kOldestFormat || json["format"] > kFormat)
+    return bad_file(fmt::format("{} has format {}, this tile-tune reads formats {} to {}", path, json["format"].dump(),
+                                kOldestFormat, kFormat),
+                    "update tile-tune");
   return {};
 }
 

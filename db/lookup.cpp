@@ -4,6 +4,7 @@
 #include "db/insert.h"
 #include "db/sense.h"
 #include "db/state.h"
+#include "db/target_columns.h"
 #include "db/too_long.h"
 
 namespace tile_tune::db {
@@ -78,15 +79,20 @@ std::string_view winners_sql() {
   // CROSS JOIN keeps this order of tables: without statistics the planner might start from every target.
   return "SELECT w.trial, w.accepted, w.digest FROM winner w CROSS JOIN trial t ON t.id = w.trial "
          "CROSS JOIN session s ON s.id = t.session "
-         "CROSS JOIN target g ON g.id = s.target WHERE w.workload = ?1 AND g.halide = ?2 AND g.threads = ?3 "
-         "ORDER BY g.id = ?4 DESC, g.cpu_model = ?5 DESC, s.tool = ?6 DESC, w.accepted DESC, w.trial DESC";
+         "CROSS JOIN target g ON g.id = s.target WHERE w.workload = ?1 AND g.threads = ?2 "
+         "AND g.architecture = ?6 AND g.os = ?7 AND g.features = ?8 AND g.scalable_bits = ?9 AND g.device = ?10 "
+         "AND g.deterministic = ?11 AND g.tuned_for = ?12 AND g.former_text IS ?13 "
+         "ORDER BY g.id = ?3 DESC, g.cpu_model = ?4 DESC, s.tool = ?5 DESC, w.accepted DESC, w.trial DESC";
 }
 
 Result<std::optional<BestRow>> find_best(sqlite3* db, const std::string& workload, const TargetRow& target,
                                          const std::string& tool, Damaged& damaged, const Acceptable& acceptable) {
   const std::string target_key = target_id(target);
   Statement winners(db, winners_sql());
-  winners.bind(Id{workload}, target.halide, target.threads, Id{target_key}, target.cpu_model, Id{tool});
+  const CodeColumns code = code_columns(target);
+  winners.bind(Id{workload}, target.machine.threads, Id{target_key}, target.machine.cpu_model, Id{tool},
+               code.architecture, code.os, code.features, code.scalable_bits, code.device, code.deterministic,
+               code.tuned_for, target.former_text);
   while (true) {
     TILE_TUNE_TRY(more, winners.step());
     if (!more) return std::nullopt;

@@ -2,10 +2,16 @@
 
 #include <fmt/format.h>
 
+#include <map>
+#include <optional>
+#include <variant>
+
 #include "db/connection.h"
+#include "db/former_target.h"
 #include "db/identity.h"
 #include "db/schema_check.h"
 #include "db/statement.h"
+#include "db/target_columns.h"
 
 namespace tile_tune::db {
 namespace {
@@ -64,9 +70,51 @@ void digest_function(sqlite3_context* context, int, sqlite3_value** values) {
   sqlite3_result_blob(context, bytes.data(), static_cast<int>(bytes.size()), SQLITE_TRANSIENT);
 }
 
-void add_digest_function(sqlite3* db) {
-  sqlite3_create_function(db, "winner_digest", 3, SQLITE_UTF8 | SQLITE_DETERMINISTIC | SQLITE_DIRECTONLY, nullptr,
-                          digest_function, nullptr, nullptr);
+std::string text_of(sqlite3_value* value) {
+  const unsigned char* data = sqlite3_value_text(value);
+  return data == nullptr ? "" : std::string(reinterpret_cast<const char*>(data), sqlite3_value_bytes(value));
+}
+
+using Column = std::variant<std::string, int64_t, std::optional<std::string>>;
+
+Column column_of(const TargetRow& row, std::string_view name) {
+  const CodeColumns code = code_columns(row);
+  const codegen::Target& machine = row.machine;
+  const std::map<std::string_view, Column> columns = {{"architecture", code.architecture},
+                                                      {"os", code.os},
+                                                      {"features", code.features},
+                                                      {"scalable_bits", code.scalable_bits},
+                                                      {"device", code.device},
+                                                      {"deterministic", code.deterministic},
+                                                      {"tuned_for", code.tuned_for},
+                                                      {"vector_bytes", machine.vector_bytes},
+                                                      {"vector_registers", machine.vector_registers},
+                                                      {"l1_bytes", machine.l1_bytes},
+                                                      {"l2_bytes", machine.l2_bytes},
+                                                      {"l3_bytes", machine.l3_bytes},
+                                                      {"former_text", row.former_text},
+                                                      {"former_facts", row.former_facts}};
+  return columns.at(name);
+}
+
+/// target_column(name, halide, cpu_model, features, threads) for migrations.
+void column_function(sqlite3_context* context, int, sqlite3_value** values) {
+  const auto threads = static_cast<int>(sqlite3_value_int64(values[4]));
+  const TargetRow row = target_row({text_of(values[1]), text_of(values[2]), text_of(values[3]), threads});
+  const auto give = [&](const std::string& text) {
+    sqlite3_result_text64(context, text.data(), text.size(), SQLITE_TRANSIENT, SQLITE_UTF8);
+  };
+  const Column column = column_of(row, text_of(values[0]));
+  if (const auto* number = std::get_if<int64_t>(&column)) return sqlite3_result_int64(context, *number);
+  if (const auto* text = std::get_if<std::string>(&column)) return give(*text);
+  if (const auto& any = std::get<std::optional<std::string>>(column)) give(*any);
+}
+
+/// What SQLite cannot compute by itself.
+void add_functions(sqlite3* db) {
+  constexpr int kFlags = SQLITE_UTF8 | SQLITE_DETERMINISTIC | SQLITE_DIRECTONLY;
+  sqlite3_create_function(db, "winner_digest", 3, kFlags, nullptr, digest_function, nullptr, nullptr);
+  sqlite3_create_function(db, "target_column", 5, kFlags, nullptr, column_function, nullptr, nullptr);
 }
 
 /// "table.column" of all tables but SQLite's own.
@@ -100,7 +148,7 @@ Result<Connection> schema_in_memory(int version) {
   sqlite3* handle = nullptr;
   sqlite3_open(":memory:", &handle);
   Connection fresh(handle);
-  add_digest_function(handle);
+  add_functions(handle);
   for (const Migration& migration : migrations())
     if (migration.version <= version) TILE_TUNE_CHECK(execute(handle, std::string(migration.sql)));
   return fresh;
@@ -121,7 +169,7 @@ Result<void> migrate(sqlite3* db, std::span<const Migration> migrations) {
   const int newest = migrations.back().version;
   TILE_TUNE_TRY(before, schema_version(db, newest));
   if (before == newest) return {};
-  add_digest_function(db);
+  add_functions(db);
   for (const Migration& migration : migrations) {
     TILE_TUNE_TRY(transaction, Transaction::begin(db, Transaction::Kind::Write));
     TILE_TUNE_TRY(version, read_version(db, newest));

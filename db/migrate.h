@@ -32,7 +32,8 @@ Result<Connection> schema_in_memory(int version);
 /// The version that has exactly these tables and columns, whatever the header says; 0: none.
 Result<int> version_of_tables(sqlite3* db);
 
-/// Runs the missing ones, each in a transaction of its own that another process may have been faster with.
+/// Runs the missing ones, each in a transaction of its own that another process may have been faster with. References
+/// must not be enforced yet: a table that others refer to is replaced.
 Result<void> migrate(sqlite3* db, std::span<const Migration> migrations);
 
 }  // namespace tile_tune::db

@@ -1,5 +1,5 @@
-// What the database stores and answers, as plain data. Programs, targets and schedules are JSON text here: the
-// database knows nothing of search or code generation (architecture: db uses frontend/ir only).
+// What the database stores and answers, as plain data. Programs and schedules are JSON text here: the database knows
+// nothing of search or code generation, but what a target is.
 //
 // Hashes and ids are lower-case hexadecimal text: 64 digits (SHA-256), sessions 32. Times `*_ms` named `created`
 // are milliseconds since 1970 UTC; 0 in a row to be stored means now. Numbers that are not known are 0 or NaN.
@@ -10,6 +10,8 @@
 #include <optional>
 #include <string>
 #include <vector>
+
+#include "codegen/target/target.h"
 
 namespace tile_tune::db {
 
@@ -23,8 +25,13 @@ struct ProgramRow {
 };
 
 struct TargetRow {
-  std::string halide, cpu_model, features_json;  // features_json: the whole Target as JSON
-  int threads = 1;
+  codegen::Target machine;  // a target with its machine's figures
+  /// Of a target that versions 1 and 2 of the schema stored in words that this one has no names for: its text, where
+  /// `machine` knows only the CPU's model and threads; its figures as JSON, of which `machine` has none.
+  std::optional<std::string> former_text = {}, former_facts = {};
+
+  /// What kernels are compiled for: codegen::Target::text().
+  std::string text() const;
 };
 
 struct ToolRow {

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/sha256.h"
+#include "db/target_columns.h"
 
 namespace tile_tune::db {
 void note_damaged(Damaged& damaged, const char* table, const std::string& id) {
@@ -42,12 +43,27 @@ std::optional<ProgramRow> read_program(Cursor& cursor, Damaged& damaged) {
 
 std::optional<TargetRow> read_target(Cursor& cursor, Damaged& damaged) {
   const std::string id = cursor.hex();
-  TargetRow row;
-  row.halide = cursor.text();
-  row.cpu_model = cursor.text();
-  row.features_json = cursor.text();
-  row.threads = cursor.small();
-  const bool intact = target_id(row) == id;
+  CodeColumns code;
+  code.architecture = cursor.text();
+  code.os = cursor.text();
+  code.features = cursor.text();
+  code.scalable_bits = cursor.small();
+  code.device = cursor.text();
+  code.deterministic = cursor.small();
+  code.tuned_for = cursor.text();
+  codegen::Target figures;
+  figures.cpu_model = cursor.text();
+  figures.threads = cursor.small();
+  figures.vector_bytes = cursor.small();
+  figures.vector_registers = cursor.small();
+  figures.l1_bytes = cursor.integer();
+  figures.l2_bytes = cursor.integer();
+  figures.l3_bytes = cursor.integer();
+  const auto machine = target_from(code, figures);
+  TargetRow row{.machine = machine.value_or(figures)};
+  row.former_text = cursor.text_if_any();
+  row.former_facts = cursor.text_if_any();
+  const bool intact = (machine || row.former_text) && target_id(row) == id;
   return checked(intact, std::move(row), "target", id, damaged);
 }
 

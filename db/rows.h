@@ -20,7 +20,9 @@ inline constexpr std::string_view kProgramColumns =
     "p.id, p.workload, p.content_hash, p.family_hash, p.name, p.frontend, p.source, p.canonical, p.sizes, p.dtypes, "
     "p.layout, "
     "p.flops, p.bytes";
-inline constexpr std::string_view kTargetColumns = "g.id, g.halide, g.cpu_model, g.features, g.threads";
+inline constexpr std::string_view kTargetColumns =
+    "g.id, g.architecture, g.os, g.features, g.scalable_bits, g.device, g.deterministic, g.tuned_for, g.cpu_model, "
+    "g.threads, g.vector_bytes, g.vector_registers, g.l1_bytes, g.l2_bytes, g.l3_bytes, g.former_text, g.former_facts";
 inline constexpr std::string_view kToolColumns =
     "l.id, l.tile_tune, l.halide, l.llvm, l.schedule_version, l.protocol_version";
 inline constexpr std::string_view kSessionColumns =
@@ -43,6 +45,7 @@ class Cursor {
   int small() { return static_cast<int>(integer()); }
   double real() { return statement_.real(column_++); }
   std::string text() { return statement_.text(column_++); }
+  std::optional<std::string> text_if_any() { return statement_.text_if_any(column_++); }
   std::string hex() { return statement_.hex(column_++); }
   std::vector<double> reals() { return statement_.reals(column_++); }
   std::vector<std::string> hashes() { return statement_.hashes(column_++); }

@@ -61,8 +61,9 @@ std::string nonsense_in(const ProgramRow& row) {
 }
 
 std::string nonsense_in(const TargetRow& row) {
-  if (row.threads >= 1 && row.threads <= kMostThreads) return "";
-  return fmt::format("its field \"threads\" is {}, which is not between 1 and {}", row.threads, kMostThreads);
+  const int threads = row.machine.threads;
+  if (threads >= 1 && threads <= kMostThreads) return "";
+  return fmt::format("its field \"threads\" is {}, which is not between 1 and {}", threads, kMostThreads);
 }
 
 std::string nonsense_in(const ToolRow& row) {

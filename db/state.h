@@ -29,8 +29,8 @@ struct Database::State {
 
 int64_t now_ms();
 
-/// The trial ids of a workload's winners, the one to use first: parameters are workload, target's halide string and
-/// threads, and what to prefer: target id, CPU model, tool id.
+/// The trial ids of a workload's winners, the one to use first: parameters are workload, threads, what to
+/// prefer (target id, CPU model, tool id), code_columns() and former text.
 std::string_view winners_sql();
 
 /// The first intact winner that is acceptable. `tool_id` may be empty: the latest of any tool.

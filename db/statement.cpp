@@ -120,6 +120,10 @@ void Statement::bind_at(int index, double value) { note(sqlite3_bind_double(hand
 void Statement::bind_at(int index, const std::string& value) {
   note(sqlite3_bind_text64(handle_.get(), index, value.data(), value.size(), SQLITE_TRANSIENT, SQLITE_UTF8));
 }
+void Statement::bind_at(int index, const std::optional<std::string>& value) {
+  if (value) return bind_at(index, *value);
+  note(sqlite3_bind_null(handle_.get(), index));
+}
 void Statement::bind_at(int index, Id value) { bind_bytes(index, from_hex(value.hex)); }
 void Statement::bind_at(int index, const std::vector<double>& values) {
   bind_bytes(index, {reinterpret_cast<const char*>(values.data()), values.size() * sizeof(double)});
@@ -155,6 +159,11 @@ std::string Statement::text(int column) const {
   const unsigned char* data = sqlite3_column_text(handle_.get(), column);
   if (data == nullptr) return "";
   return {reinterpret_cast<const char*>(data), static_cast<size_t>(sqlite3_column_bytes(handle_.get(), column))};
+}
+
+std::optional<std::string> Statement::text_if_any(int column) const {
+  if (sqlite3_column_type(handle_.get(), column) == SQLITE_NULL) return std::nullopt;
+  return text(column);
 }
 
 std::string Statement::hex(int column) const {

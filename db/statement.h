@@ -8,6 +8,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -58,6 +59,7 @@ class Statement {
   int64_t integer(int column) const { return sqlite3_column_int64(handle_.get(), column); }
   double real(int column) const;  // NULL is NaN
   std::string text(int column) const;
+  std::optional<std::string> text_if_any(int column) const;  // nothing: NULL
   std::string hex(int column) const;
   std::vector<double> reals(int column) const;        // packed little-endian float64
   std::vector<std::string> hashes(int column) const;  // packed SHA-256 hashes
@@ -70,6 +72,7 @@ class Statement {
   void bind_at(int index, int value) { bind_at(index, static_cast<int64_t>(value)); }
   void bind_at(int index, double value);
   void bind_at(int index, const std::string& value);
+  void bind_at(int index, const std::optional<std::string>& value);
   void bind_at(int index, Id value);
   void bind_at(int index, const std::vector<double>& values);
   void bind_at(int index, const std::vector<std::string>& hashes);

@@ -1,4 +1,4 @@
-// What a CPU must offer to run a kernel, from the Halide target string it was compiled for.
+// What a CPU must offer to run a kernel, from the target it was compiled for.
 //
 // Halide passes LLVM a CPU model that goes with the highest feature of the target ("haswell" for avx2), and LLVM
 // then uses everything that model has: an avx2 kernel may contain bmi2 or movbe instructions. The checked entry
@@ -20,8 +20,8 @@ Result<std::vector<std::string>> required_cpu_features(const Target& target);
 /// Architecture and required_cpu_features() in words: "x86-64 avx fma ...".
 Result<std::string> instruction_set(const Target& target);
 
-/// Halide's names of the features of a platform ("x86-64-linux") beyond its baseline that a CPU can be asked for.
-std::vector<std::string> testable_features(const std::string& platform);
+/// The features of a platform beyond its baseline that a CPU can be asked for.
+std::vector<Feature> testable_features(const Platform& platform);
 
 /// A C expression: this CPU has all of them. It needs kCpuIncludes before it.
 std::string cpu_condition(const std::vector<std::string>& features);
@@ -31,7 +31,7 @@ extern const char* const kCpuIncludes;
 /// architecture's baseline (added if it is not there) last; none twice. Targets of several platforms: class Program.
 Result<std::vector<Target>> dispatch_order(std::vector<Target> targets);
 
-/// The target of the shared runtime: architecture and OS alone, so that packages for different features
+/// The target of the shared runtime: its platform alone, so that packages for different features
 /// of one architecture carry the same runtime.
 Target runtime_target(const Target& target);
 

@@ -241,7 +241,7 @@ std::string header_text(const PackageOptions& options, const std::vector<Signatu
   });
   std::string text =
       fmt::format(kHead, fmt::arg("name", options.name), fmt::arg("version", options.tool_version),
-                  fmt::arg("target", options.target.halide), fmt::arg("prefix", prefix), fmt::arg("link", link),
+                  fmt::arg("target", options.target.text()), fmt::arg("prefix", prefix), fmt::arg("link", link),
                   fmt::arg("constants", has_constants ? constants_text(prefix) : ""));
   text += fmt::format("enum {}_status {{\n", options.name);
   for (const Status& s : kStatuses)

@@ -1,5 +1,6 @@
 #include "codegen/emit/manifest.h"
 
+#include "codegen/target/host.h"
 #include "frontend/ir/canonical.h"
 #include "frontend/ir/json.h"
 

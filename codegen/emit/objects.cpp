@@ -15,6 +15,7 @@
 #include "codegen/emit/runtime_files.h"
 #include "codegen/emit/subprocess.h"
 #include "codegen/emit/wrapper_text.h"
+#include "codegen/target/host.h"
 
 namespace tile_tune::codegen {
 namespace {
@@ -182,8 +183,9 @@ Result<std::vector<Compiled>> compile_functions(const ArchiveJob& job, const Ker
   std::vector<Compiled> compiled;
   for (size_t i = 0; i < all.size(); ++i) {
     Target target = all[i].target;
-    target.halide += "-user_context";  // the first argument, the call, is handed to the functions of the runtime
-    TILE_TUNE_TRY(one, job.compiler.object(all[i].program, all[i].schedule, target, all[i].symbol, objects[i]));
+    target.features.add(
+        Feature::UserContext);  // the first argument, the call, is handed to the functions of the runtime
+    TILE_TUNE_TRY(one, job.backend.compile(all[i].program, all[i].schedule, target, all[i].symbol, objects[i]));
     compiled.push_back(std::move(one));
   }
   return compiled;

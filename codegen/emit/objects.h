@@ -3,26 +3,18 @@
 #pragma once
 
 #include <filesystem>
-#include <functional>
 
+#include "codegen/backend.h"
 #include "codegen/emit/signature.h"
 #include "codegen/emit/toolchain.h"
-#include "codegen/lower/compile.h"
 
 namespace tile_tune::codegen {
-
-/// What makes a kernel's object: compile_object of codegen/lower, or a test's stand-in.
-struct Compiler {
-  std::function<Result<Compiled>(const ir::Program&, const Schedule&, const Target&, const std::string& function,
-                                 const std::filesystem::path& object)>
-      object;
-};
 
 struct ArchiveJob {
   const std::vector<Kernel>& kernels;
   const std::vector<Signature>& signatures;  // one per kernel
   const PackageOptions& options;
-  const Compiler& compiler;
+  const Backend& backend;
   Toolchain tools;
   std::filesystem::path work;     // an empty directory for intermediate files, absolute
   std::filesystem::path include;  // where LIBRARY.h lies, absolute

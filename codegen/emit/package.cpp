@@ -22,6 +22,7 @@
 #include "codegen/emit/staging.h"
 #include "codegen/emit/subprocess.h"
 #include "codegen/emit/write_package.h"
+#include "codegen/lower/halide_backend.h"
 #include "frontend/ir/canonical.h"
 
 namespace tile_tune::codegen {
@@ -88,7 +89,7 @@ std::string provenance_text(const Kernel& kernel, const Target& target) {
   for (const auto& one : alternatives_of(kernel, target)) {
     const bool plain = one.rung.empty() || one.rung == one.provenance;
     texts.push_back(plain ? one.provenance : one.provenance + " (" + one.rung + ")");
-    if (!kernel.variants.empty()) texts.back() += " for " + one.target.halide;
+    if (!kernel.variants.empty()) texts.back() += " for " + one.target.text();
   }
   return fmt::format("{}", fmt::join(texts, ", "));
 }
@@ -139,7 +140,7 @@ Result<void> write_manifest(const fs::path& root, const Files& files, const Arch
                           json.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n");
 }
 
-Result<std::vector<fs::path>> stage_and_commit(const Compiler& compiler, const std::vector<Kernel>& kernels,
+Result<std::vector<fs::path>> stage_and_commit(const Backend& backend, const std::vector<Kernel>& kernels,
                                                const PackageOptions& options) {
   TILE_TUNE_TRY(signatures, make_signatures(kernels, options));
   const auto tools = toolchain_for(options.target);
@@ -158,7 +159,7 @@ Result<std::vector<fs::path>> stage_and_commit(const Compiler& compiler, const s
   const ArchiveJob job{kernels,
                        signatures,
                        options,
-                       compiler,
+                       backend,
                        as_sources ? Toolchain() : *tools,
                        staging.work(),
                        root / files.header.parent_path()};
@@ -176,9 +177,9 @@ Result<std::vector<fs::path>> stage_and_commit(const Compiler& compiler, const s
 
 std::vector<fs::path> archive_package_files(const std::string& name) { return Files(name, {}).all; }
 
-Result<std::vector<fs::path>> write_package_with(const Compiler& compiler, const std::vector<Kernel>& kernels,
+Result<std::vector<fs::path>> write_package_with(const Backend& backend, const std::vector<Kernel>& kernels,
                                                  const PackageOptions& options) {
-  auto written = stage_and_commit(compiler, kernels, options);
+  auto written = stage_and_commit(backend, kernels, options);
   // Our own writes, the tools' and the compiler's end in the system's words; which temporary file it was helps nobody.
   if (!written && written.error().message.find(std::strerror(ENOSPC)) != std::string::npos)
     return failure("disk-full", fmt::format("no space is left for the package in {}", options.directory.string()),
@@ -187,7 +188,7 @@ Result<std::vector<fs::path>> write_package_with(const Compiler& compiler, const
 }
 
 Result<std::vector<fs::path>> write_package(const std::vector<Kernel>& kernels, const PackageOptions& options) {
-  return write_package_with({compile_object}, kernels, options);
+  return write_package_with(halide_backend(), kernels, options);
 }
 
 }  // namespace tile_tune::codegen

@@ -43,7 +43,7 @@ int halide_error_out_of_memory(void* call) { return (void)call, tile_tune_rt1_ou
 }
 
 std::string object_suffix(const PackageOptions& options) {
-  return options.target.halide.find("-windows") != std::string::npos ? ".obj" : ".o";
+  return options.target.platform.system == System::Windows ? ".obj" : ".o";
 }
 
 std::vector<fs::path> object_files(const Kernel& kernel, const PackageOptions& options) {
@@ -146,7 +146,7 @@ endif()
 
 unset(_{0}_prefix)
 )",
-                     options.name, options.target.halide, fmt::join(files, "\n"), fmt::join(runtime, "\n"));
+                     options.name, options.target.text(), fmt::join(files, "\n"), fmt::join(runtime, "\n"));
 }
 
 }  // namespace tile_tune::codegen

@@ -4,7 +4,6 @@
 
 #include <map>
 
-#include "codegen/emit/cpu_features.h"
 #include "codegen/emit/subprocess.h"
 
 namespace tile_tune::codegen {
@@ -25,7 +24,7 @@ const std::map<std::string, std::string, std::less<>> kTriples = {{"x86-64-linux
 }  // namespace
 
 std::optional<Toolchain> toolchain_for(const Target& target) {
-  const std::string platform = runtime_target(target).halide;
+  const std::string platform = target.platform.text();
   if (platform == kHome) return Toolchain{"cc", "ld", "nm", "objcopy", "ar"};
   const auto triple = kTriples.find(platform);
   if (triple == kTriples.end()) return std::nullopt;
@@ -34,7 +33,7 @@ std::optional<Toolchain> toolchain_for(const Target& target) {
 }
 
 Result<void> check_installed(const Toolchain& toolchain, const Target& target) {
-  const auto platform = runtime_target(target).halide;
+  const auto platform = target.platform.text();
   if (platform == kHome) return {};
   const auto version = run_tool({toolchain.cc, "--version"}, "/");
   if (version) return {};

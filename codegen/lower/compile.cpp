@@ -17,6 +17,7 @@
 #include "codegen/lower/expression.h"
 #include "codegen/lower/folds.h"
 #include "codegen/lower/functions/rare.h"
+#include "codegen/lower/halide_target.h"
 #include "codegen/lower/known_poles.h"
 #include "codegen/lower/padded_inputs.h"
 #include "codegen/lower/shared_factors.h"
@@ -291,7 +292,7 @@ Lowered lower(const ir::Program& program, const Schedule* schedule, const Target
     lowered.pipeline.add_custom_lowering_pass(new SharedFactors());
     lowered.pipeline.add_custom_lowering_pass(new FoldsTogether());
   }
-  lowered.pipeline.add_custom_lowering_pass(new functions::RareCases(Halide::Target(target.halide)));
+  lowered.pipeline.add_custom_lowering_pass(new functions::RareCases(halide_target(target)));
   for (auto& [pass, remark] : left.passes) {
     lowered.remarks.emplace_back(remark);
     lowered.pipeline.add_custom_lowering_pass(pass.release());
@@ -303,7 +304,7 @@ Lowered lower(const ir::Program& program, const Schedule* schedule, const Target
 // How large the buffers of a kernel with runtime sizes are is not known here.
 Halide::Target kernel_target(const ir::Program& program, const std::vector<PackedForm>& forms, const Target& target,
                              bool has_runtime_sizes = false) {
-  Halide::Target halide(target.halide);
+  Halide::Target halide = halide_target(target);
   halide.set_feature(Halide::Target::NoRuntime);
   if (has_known_pole(program)) halide.set_feature(Halide::Target::StrictFloat);
   for (const auto& form : forms)
@@ -378,7 +379,7 @@ Result<void> check_lowerable(const ir::Program& program, const Schedule& schedul
 
 Result<void> check_for(const Target& target, const ir::Program& program, const Schedule& schedule) {
   TILE_TUNE_CHECK(check(program, schedule));
-  return target.is_deterministic() ? check_order(program, schedule) : Result<void>();
+  return target.deterministic ? check_order(program, schedule) : Result<void>();
 }
 
 std::vector<int> kernel_arguments(const ir::Program& program) {
@@ -476,7 +477,7 @@ Result<void> compile_runtime(const Target& target, const std::filesystem::path& 
   return guarded("compiling the runtime", [&]() -> Result<void> {
     // What Halide::compile_standalone_runtime does: a module without functions brings the whole runtime.
     // Halide's own code for it asks for fast arithmetic, which strict_float refuses; it computes nothing of a kernel's.
-    const auto plain = Halide::Target(target.halide).without_feature(Halide::Target::StrictFloat);
+    const auto plain = halide_target(target).without_feature(Halide::Target::StrictFloat);
     return write_object(Halide::Module("standalone_runtime", plain), object);
   });
 }

@@ -16,6 +16,7 @@
 #include <string>
 #include <vector>
 
+#include "codegen/backend.h"
 #include "codegen/lower/autoscheduler.h"
 #include "codegen/schedule/packed_form.h"
 #include "codegen/schedule/schedule.h"
@@ -23,11 +24,6 @@
 #include "frontend/ir/program.h"
 
 namespace tile_tune::codegen {
-
-struct Compiled {
-  std::string code_hash;  // of the lowered code: equal hashes mean equal kernels
-  double lower_ms = 0, compile_ms = 0;
-};
 
 /// Tensor numbers in the order of the compiled function's arguments: inputs in signature order, then the
 /// initial values (Role::InOut) of in/out outputs in signature order, then outputs in signature order.

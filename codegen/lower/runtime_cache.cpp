@@ -11,6 +11,7 @@
 #include "base/files.h"
 #include "base/sha256.h"
 #include "codegen/lower/compile.h"
+#include "codegen/target/host.h"
 
 namespace tile_tune::codegen {
 namespace {
@@ -20,7 +21,7 @@ namespace fs = std::filesystem;
 constexpr size_t kDigest = 64;  // characters of a SHA-256, which come before the object
 
 fs::path place_of(const Target& target, const fs::path& cache) {
-  const auto key = base::sha256_hex(fmt::format("{} {} {}", halide_version(), llvm_version(), target.halide));
+  const auto key = base::sha256_hex(fmt::format("{} {} {}", halide_version(), llvm_version(), target.text()));
   return cache / fmt::format("runtime-{}", key.substr(0, 32));
 }
 

@@ -94,7 +94,7 @@ LeftToPasses lower_statements(const ir::Program& program, const Schedule& schedu
         program, number, nest ? *nest : plainest(fusion.loops(number)), readable(program, statement, initial, values),
         forms, runtime,
         epilogue ? vars_of_epilogue(fusion, number, epilogue->of, stages[epilogue->of]) : std::vector<Halide::Var>(),
-        target.is_deterministic()));
+        target.deterministic));
     values[statement.target] = stages[s].result;
     if (epilogue) store_epilogue(stages[epilogue->of], stages[s]);
   }

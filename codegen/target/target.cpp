@@ -1,147 +1,199 @@
 #include "codegen/target/target.h"
 
 #include <fmt/format.h>
-#include <hwloc.h>
-#include <sched.h>
 
 #include <algorithm>
-#include <fstream>
+#include <array>
+#include <charconv>
 #include <nlohmann/json.hpp>
-
-#include "Halide.h"
+#include <utility>
+#include <vector>
 
 namespace tile_tune::codegen {
 namespace {
 
-using Feature = Halide::Target::Feature;
+using namespace std::string_view_literals;
 
-// x86 features a kernel may be compiled for that not every CPU has; running one without its feature is an illegal
-// instruction.
-constexpr Feature kInstructionSets[] = {Feature::SSE41,
-                                        Feature::AVX,
-                                        Feature::AVX2,
-                                        Feature::FMA,
-                                        Feature::FMA4,
-                                        Feature::F16C,
-                                        Feature::AVXVNNI,
-                                        Feature::AVX512,
-                                        Feature::AVX512_KNL,
-                                        Feature::AVX512_Skylake,
-                                        Feature::AVX512_Cannonlake,
-                                        Feature::AVX512_SapphireRapids,
-                                        Feature::AVX512_Zen4,
-                                        Feature::AVX512_Zen5};
+constexpr std::array kArchitectures = {"x86"sv, "arm"sv, "powerpc"sv, "hexagon"sv, "wasm"sv, "riscv"sv};
+constexpr std::array kSystems = {"linux"sv, "windows"sv, "osx"sv,     "android"sv, "ios"sv,
+                                 "qurt"sv,  "noos"sv,    "fuchsia"sv, "wasmrt"sv};
+constexpr std::array kDevices = {"cpu"sv, "gpu"sv};
+constexpr std::array kProcessors = {""sv,       "amdfam10"sv, "bdver1"sv, "bdver2"sv, "bdver3"sv,
+                                    "bdver4"sv, "btver1"sv,   "btver2"sv, "k8"sv,     "k8_sse3"sv,
+                                    "znver1"sv, "znver2"sv,   "znver3"sv, "znver4"sv, "znver5"sv};
 
-std::string cpu_model() {
-  std::ifstream file("/proc/cpuinfo");
-  for (std::string line; std::getline(file, line);)
-    if (line.rfind("model name", 0) == 0) return line.substr(line.find(':') + 2);
-  return "unknown";
+constexpr std::string_view kHost = "host", kDeterministic = "strict_float", kTunedFor = "tune_",
+                           kAnyProcessor = "generic", kScalableBits = "vector_bits_";
+
+template <typename Enum, size_t N>
+std::optional<Enum> named(const std::array<std::string_view, N>& names, std::string_view name) {
+  const auto found = std::find(names.begin(), names.end(), name);
+  if (found == names.end()) return std::nullopt;
+  return static_cast<Enum>(found - names.begin());
 }
 
-// Sizes of the data caches one core sees; what hwloc does not know keeps its default.
-void read_caches(Target& target) {
-  hwloc_topology_t topology;
-  if (hwloc_topology_init(&topology) != 0) return;
-  if (hwloc_topology_load(topology) == 0) {
-    auto size_of = [&](hwloc_obj_type_t type, int64_t& bytes) {
-      const hwloc_obj_t cache = hwloc_get_obj_by_type(topology, type, 0);
-      if (cache && cache->attr->cache.size > 0) bytes = static_cast<int64_t>(cache->attr->cache.size);
-    };
-    size_of(HWLOC_OBJ_L1CACHE, target.l1_bytes);
-    size_of(HWLOC_OBJ_L2CACHE, target.l2_bytes);
-    size_of(HWLOC_OBJ_L3CACHE, target.l3_bytes);
+std::optional<int> bits_named(std::string_view name) {
+  if (name == "32") return 32;
+  return name == "64" ? std::optional(64) : std::nullopt;
+}
+
+std::optional<int> number(std::string_view digits) {
+  constexpr int kMost = 1 << 16;
+  int value = 0;
+  const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
+  if (error != std::errc() || end != digits.data() + digits.size() || value < 0 || value > kMost) return std::nullopt;
+  return value;
+}
+
+std::vector<std::string_view> words_of(std::string_view text) {
+  std::vector<std::string_view> words;
+  for (size_t at = 0; at <= text.size();) {
+    const size_t end = std::min(text.find('-', at), text.size());
+    words.push_back(text.substr(at, end - at));
+    at = end + 1;
   }
-  hwloc_topology_destroy(topology);
+  return words;
 }
+
+/// Takes the words of a target's text one by one.
+class Words {
+ public:
+  explicit Words(Target base) : target_(std::move(base)) {}
+
+  /// False: it is no word of a target, or one of its kind was there already.
+  bool take(std::string_view word) {
+    if (const auto architecture = named<Architecture>(kArchitectures, word))
+      return set(has_architecture_, target_.platform.architecture, *architecture);
+    if (const auto bits = bits_named(word)) return set(has_bits_, target_.platform.bits, *bits);
+    if (const auto system = named<System>(kSystems, word)) return set(has_system_, target_.platform.system, *system);
+    if (word == kDeterministic) return target_.deterministic = true;
+    if (word.starts_with(kTunedFor)) {
+      const auto wanted = word.substr(kTunedFor.size());
+      const auto processor = processor_named(wanted == kAnyProcessor ? "" : wanted);
+      return !wanted.empty() && processor && set(has_processor_, target_.tuned_for, *processor);
+    }
+    if (word.starts_with(kScalableBits)) {
+      const auto bits = number(word.substr(kScalableBits.size()));
+      if (bits) target_.scalable_bits = *bits;
+      return bits.has_value();
+    }
+    const auto feature = feature_named(word);
+    if (feature) target_.features.add(*feature);
+    return feature.has_value();
+  }
+  bool names_platform() const { return has_architecture_ && has_bits_ && has_system_; }
+  const Target& target() const { return target_; }
+
+ private:
+  template <typename T>
+  static bool set(bool& is_set, T& field, T value) {
+    field = value;
+    return !std::exchange(is_set, true);
+  }
+
+  Target target_;
+  bool has_architecture_ = false, has_bits_ = false, has_system_ = false, has_processor_ = false;
+};
+
+bool fit_architecture(const Target& target) {
+  for (const Feature feature : target.features.list())
+    if (architecture_of(feature).value_or(target.platform.architecture) != target.platform.architecture) return false;
+  return true;
+}
+
+const Features kAvx512 = {Feature::Avx512,           Feature::Avx512Knl,  Feature::Avx512Skylake,
+                          Feature::Avx512Cannonlake, Feature::Avx512Zen4, Feature::Avx512SapphireRapids,
+                          Feature::Avx512Zen5};
 
 // Vectors of floats, which on AVX and the first AVX-512 are wider than those of integers. Where there are none at all
 // (WebAssembly without SIMD), LLVM takes vectors apart.
-void read_vector_unit(Target& target, const Halide::Target& halide) {
+int natural_vector_bytes(const Target& target) {
   constexpr int kLeast = 16;
-  target.vector_bytes = std::max(kLeast, halide.natural_vector_size<float>() * static_cast<int>(sizeof(float)));
-  bool many = (halide.arch == Halide::Target::ARM && halide.bits == 64) || halide.arch == Halide::Target::RISCV;
-  for (const auto feature : {Feature::AVX512, Feature::AVX512_KNL, Feature::AVX512_Skylake, Feature::AVX512_Cannonlake,
-                             Feature::AVX512_SapphireRapids, Feature::AVX512_Zen4, Feature::AVX512_Zen5})
-    many = many || halide.has_feature(feature);
+  switch (target.platform.architecture) {
+    case Architecture::X86:
+      if (target.features.has_any(kAvx512)) return 64;
+      return target.features.has_any({Feature::Avx, Feature::Avx2}) ? 32 : kLeast;
+    case Architecture::Arm:
+      if (!target.features.has_any({Feature::Sve, Feature::Sve2})) return kLeast;
+      return std::max(kLeast, target.scalable_bits / 8);
+    case Architecture::RiscV:
+      return target.features.has(Feature::Rvv) ? std::max(kLeast, target.scalable_bits / 8) : kLeast;
+    default:
+      return kLeast;
+  }
+}
+
+void describe_vector_unit(Target& target) {
+  const Platform& platform = target.platform;
+  const bool many = (platform.architecture == Architecture::Arm && platform.bits == 64) ||
+                    platform.architecture == Architecture::RiscV || target.features.has_any(kAvx512);
+  target.vector_bytes = natural_vector_bytes(target);
   target.vector_registers = many ? 32 : 16;
 }
 
-// Halide's avx512 alone is AVX512F and AVX512CD, which LLVM 21 does not compile our kernels for (an "unexpected illegal
-// type" ends the process). Every processor but Knights Landing, which has a feature of its own, has what
-// avx512_skylake names, and who writes avx512 means that.
-Halide::Target with_whole_avx512(const Halide::Target& target) {
-  if (!target.has_feature(Feature::AVX512) ||
-      target.features_any_of({Feature::AVX512_KNL, Feature::AVX512_Skylake, Feature::AVX512_Cannonlake,
-                              Feature::AVX512_SapphireRapids, Feature::AVX512_Zen4, Feature::AVX512_Zen5}))
-    return target;
-  return target.without_feature(Feature::AVX512).with_feature(Feature::AVX512_Skylake);
-}
-
-// Halide throws for targets that are spelled well and make no sense (SVE without a length).
-Result<Halide::Target> parse(const std::string& text) {
-  const auto unknown = [&] {
-    return fail(ErrorClass::Program, "unknown-target", fmt::format("'{}' is not a target", text),
-                "give host, or an architecture, a system and features: x86-64-linux-avx2-fma, x86-64-linux-avx512, "
-                "arm-64-linux, x86-64-windows, x86-64-osx, arm-64-osx, wasm-32-wasmrt-wasm_simd128");
-  };
-  if (!Halide::Target::validate_target_string(text)) return unknown();
-  try {
-    return with_whole_avx512(Halide::Target(text));
-  } catch (const Halide::Error&) {
-    return unknown();
-  }
+tl::unexpected<Diagnostic> unknown_target(std::string_view text) {
+  return fail(ErrorClass::Program, "unknown-target", fmt::format("'{}' is not a target", text),
+              "give host, or an architecture, a system and features: x86-64-linux-avx2-fma, x86-64-linux-avx512, "
+              "arm-64-linux, x86-64-windows, x86-64-osx, arm-64-osx, wasm-32-wasmrt-wasm_simd128");
 }
 
 }  // namespace
 
-Result<Target> describe_target(const std::string& text, int threads) {
-  Target target;
-  target.threads = threads;
-  if (text == "host") {
-    const Halide::Target host = Halide::get_host_target();
-    target.halide = host.to_string();
-    target.cpu_model = cpu_model();
-    read_vector_unit(target, host);
-    read_caches(target);
-    return target;
-  }
-  TILE_TUNE_TRY(named, parse(text));
-  if (named.has_gpu_feature())
-    return fail(ErrorClass::Target, "target-unavailable",
-                fmt::format("target {} needs a GPU back end, which this version does not have", text));
-  target.halide = named.to_string();
-  read_vector_unit(target, named);
+std::string_view name(Device device) { return kDevices[static_cast<size_t>(device)]; }
+std::string_view name(Processor processor) { return kProcessors[static_cast<size_t>(processor)]; }
+std::string_view name(System system) { return kSystems[static_cast<size_t>(system)]; }
+
+std::optional<Device> device_named(std::string_view name) { return named<Device>(kDevices, name); }
+std::optional<Processor> processor_named(std::string_view name) { return named<Processor>(kProcessors, name); }
+
+std::optional<Platform> platform_named(std::string_view instruction_set, std::string_view system) {
+  const size_t dash = instruction_set.find('-');
+  const auto architecture = named<Architecture>(kArchitectures, instruction_set.substr(0, dash));
+  const auto bits = bits_named(dash == std::string_view::npos ? "" : instruction_set.substr(dash + 1));
+  const auto known = named<System>(kSystems, system);
+  if (!architecture || !bits || !known) return std::nullopt;
+  return Platform{*architecture, *bits, *known};
+}
+
+std::string Platform::instruction_set() const {
+  return fmt::format("{}-{}", kArchitectures[static_cast<size_t>(architecture)], bits);
+}
+std::string Platform::text() const { return fmt::format("{}-{}", instruction_set(), name(system)); }
+
+std::string Target::text() const {
+  std::vector<std::string_view> words;
+  for (const Feature feature : features.list()) words.push_back(name(feature));
+  if (deterministic) words.insert(std::lower_bound(words.begin(), words.end(), kDeterministic), kDeterministic);
+  std::string text = platform.text();
+  if (tuned_for != Processor::Any) text += fmt::format("-{}{}", kTunedFor, name(tuned_for));
+  for (const auto word : words) text.append("-").append(word);
+  if (scalable_bits > 0) text += fmt::format("-{}{}", kScalableBits, scalable_bits);
+  return text;
+}
+
+Result<Target> parse_target(std::string_view text, const Target* base) {
+  auto words = words_of(text);
+  const bool is_host = words.front() == kHost;
+  if (is_host && base == nullptr) return unknown_target(text);
+  if (is_host) words.erase(words.begin());
+  Words named(is_host ? *base : Target());
+  for (const auto word : words)
+    if (!named.take(word)) return unknown_target(text);
+  Target target = named.target();
+  if ((!is_host && !named.names_platform()) || !fit_architecture(target)) return unknown_target(text);
+  const auto features = target.features.list();
+  target.device = std::any_of(features.begin(), features.end(), is_of_gpu) ? Device::Gpu : Device::Cpu;
+  describe_vector_unit(target);
   return target;
 }
 
 Target deterministic(Target target) {
-  target.halide = Halide::Target(target.halide).with_feature(Feature::StrictFloat).to_string();
-  return target;
-}
-
-Result<void> check_runs_here(const Target& target) {
-  TILE_TUNE_TRY(named, parse(target.halide));
-  const Halide::Target host = Halide::get_host_target();
-  if (named.arch != host.arch || named.os != host.os || named.bits != host.bits)
-    return fail(ErrorClass::Target, "target-unavailable",
-                fmt::format("target {} cannot be verified on this machine ({})", target.halide, host.to_string()));
-  for (const auto feature : kInstructionSets)
-    if (named.has_feature(feature) && !host.has_feature(feature))
-      return fail(ErrorClass::Target, "target-unavailable",
-                  fmt::format("this CPU lacks {}, which target {} needs", Halide::Target::feature_to_name(feature),
-                              target.halide));
-  return {};
-}
-
-Result<Target> resolve_target(const std::string& text, int threads) {
-  TILE_TUNE_TRY(target, describe_target(text, threads));
-  TILE_TUNE_CHECK(check_runs_here(target));
+  target.deterministic = true;
   return target;
 }
 
 nlohmann::json to_json(const Target& target) {
-  return {{"halide", target.halide},
+  return {{"halide", target.text()},
           {"cpu_model", target.cpu_model},
           {"vector_bytes", target.vector_bytes},
           {"vector_registers", target.vector_registers},
@@ -152,8 +204,11 @@ nlohmann::json to_json(const Target& target) {
 }
 
 Result<Target> target_from_json(const nlohmann::json& json) try {
-  Target target;
-  json.at("halide").get_to(target.halide);
+  const auto text = json.at("halide").get<std::string>();
+  TILE_TUNE_TRY(target, parse_target(text));
+  if (target.text() != text)
+    return fail(ErrorClass::Program, "malformed-target",
+                fmt::format("malformed target: '{}' is spelled {}", text, target.text()));
   json.at("cpu_model").get_to(target.cpu_model);
   json.at("vector_bytes").get_to(target.vector_bytes);
   json.at("vector_registers").get_to(target.vector_registers);
@@ -164,24 +219,6 @@ Result<Target> target_from_json(const nlohmann::json& json) try {
   return target;
 } catch (const nlohmann::json::exception& error) {
   return fail(ErrorClass::Program, "malformed-target", std::string("malformed target: ") + error.what());
-}
-
-std::vector<int> available_cores() {
-  cpu_set_t set;
-  CPU_ZERO(&set);
-  std::vector<int> cores;
-  if (sched_getaffinity(0, sizeof set, &set) != 0) return {0};
-  for (int core = 0; core < CPU_SETSIZE; ++core)
-    if (CPU_ISSET(core, &set)) cores.push_back(core);
-  return cores;
-}
-
-std::string halide_version() {
-  return fmt::format("{}.{}.{}", HALIDE_VERSION_MAJOR, HALIDE_VERSION_MINOR, HALIDE_VERSION_PATCH);
-}
-
-std::string llvm_version() {
-  return fmt::format("{}.{}", Halide::Internal::get_llvm_version() / 10, Halide::Internal::get_llvm_version() % 10);
 }
 
 }  // namespace tile_tune::codegen

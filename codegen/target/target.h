@@ -1,61 +1,105 @@
-// What we compile for, as it stands in the database key, and what this machine offers.
+// What we compile for, as it stands in the database key. What this machine offers is in host.h.
+//
+// A target's text is Halide's spelling of it, which users give: this folder reads it, with a table of its own,
+// and codegen/lower makes what Halide takes from it. Nobody else looks into it.
 #pragma once
 
 #include <cstdint>
 #include <nlohmann/json_fwd.hpp>
+#include <optional>
 #include <string>
-#include <vector>
+#include <string_view>
 
+#include "codegen/target/feature.h"
 #include "frontend/diagnostic/diagnostic.h"
 #include "frontend/tensor/dtype.h"
 
 namespace tile_tune::codegen {
 
-/// `host` is resolved: `halide` is never the word "host". For a target string the user gave, cpu_model is
-/// empty and caches are conservative defaults (decision 16).
+enum class System : uint8_t { Linux, Windows, MacOs, Android, Ios, QuRt, None, Fuchsia, Wasm };
+
+/// Where code runs: all that packages of one runtime have in common.
+struct Platform {
+  Architecture architecture = Architecture::X86;
+  int bits = 64;
+  System system = System::Linux;
+  bool operator==(const Platform&) const = default;
+
+  /// "x86-64".
+  std::string instruction_set() const;
+  /// "x86-64-linux".
+  std::string text() const;
+};
+
+/// What kernels run on. Kernels for GPUs have their place here and no backend yet.
+enum class Device : uint8_t { Cpu, Gpu };
+
+/// The processor whose timings the compiler goes by; the instructions are those of the features.
+enum class Processor : uint8_t {
+  Any,
+  AmdFam10,
+  BdVer1,
+  BdVer2,
+  BdVer3,
+  BdVer4,
+  BtVer1,
+  BtVer2,
+  K8,
+  K8Sse3,
+  ZnVer1,
+  ZnVer2,
+  ZnVer3,
+  ZnVer4,
+  ZnVer5
+};
+
+/// For a target that the user named, cpu_model is empty and caches are conservative defaults (decision 16).
 struct Target {
-  std::string halide;         // canonical Halide target string, for example "x86-64-linux-avx-avx2-..."
-  std::string cpu_model;      // as the kernel names it
-  int vector_bytes = 16;      // natural vector register: 16, 32, 64
-  int vector_registers = 16;  // 16 (SSE, AVX2) or 32 (AVX-512, NEON)
-  int threads = 1;            // threads a kernel may use
+  Platform platform;
+  Features features;
+  Device device = Device::Cpu;
+  bool deterministic = false;  // a result's bits depend on the program and its inputs alone; see deterministic()
+  Processor tuned_for = Processor::Any;
+  int scalable_bits = 0;  // of a vector, where the instruction set leaves that open (SVE, RVV); 0: not known
+
+  std::string cpu_model;                                                  // as the kernel names it
+  int vector_bytes = 16;                                                  // natural vector register: 16, 32, 64
+  int vector_registers = 16;                                              // 16 (SSE, AVX2) or 32 (AVX-512, NEON)
+  int threads = 1;                                                        // threads a kernel may use
   int64_t l1_bytes = 32 << 10, l2_bytes = 256 << 10, l3_bytes = 8 << 20;  // data caches: L1, L2 per core; L3 shared
   bool operator==(const Target&) const = default;
 
+  /// What is compiled for, the first six fields: "x86-64-linux-avx-avx2-strict_float". One text for each.
+  std::string text() const;
   /// Whether it has instructions for dot products of 2 or 4 narrow numbers a lane (AVX-512 VNNI and BF16).
   bool has_dot_products() const {
-    // Halide's names of the first processors that have all of them; those of later ones come with these.
-    return halide.find("avx512_zen4") != std::string::npos || halide.find("avx512_sapphirerapids") != std::string::npos;
+    // The first processors that have all of them; the features of later ones come with these.
+    return features.has(Feature::Avx512Zen4) || features.has(Feature::Avx512SapphireRapids);
   }
-  /// Whether a result's bits are to depend on the program and its inputs alone (deterministic()).
-  bool is_deterministic() const { return halide.find("-strict_float") != std::string::npos; }
   int lanes(DType type) const { return vector_bytes / static_cast<int>(dtype_size(type)); }
 };
 
-/// `text` is "host" or a Halide target string, of this machine or another: packages for others are made here, too.
-/// The feature avx512 alone is taken as avx512_skylake. Unknown string: class Program; one this version makes no
-/// kernels for: Target.
-Result<Target> describe_target(const std::string& text, int threads);
+/// The platform, features and so on that a text names in any order, and the vector unit that goes with them. What is
+/// not named is `base`'s, which "host" in front of it stands for; without one all of the platform must be there.
+/// Errors: unknown-target of class Program.
+Result<Target> parse_target(std::string_view text, const Target* base = nullptr);
 
-/// The target with Halide's feature strict_float: the compiler neither reorders nor fuses operations on floats, so that
-/// they round alike on every CPU, and schedules keep to one order of sums (codegen/schedule/order.h). What is known of
-/// schedules for it is apart from what is known of the others, as with every feature.
+/// A target for which the compiler neither reorders nor fuses operations on floats, so that they round alike on every
+/// CPU, and schedules keep to one order of sums (codegen/schedule/order.h). What is known of schedules for it is apart
+/// from what is known of the others, as with every feature.
 Target deterministic(Target target);
 
-/// Nothing if kernels for the target run on this machine; else class Target.
-Result<void> check_runs_here(const Target& target);
-
-/// Both: a target to verify and time kernels on.
-Result<Target> resolve_target(const std::string& text, int threads);
+/// Names for what is stored and shown: "cpu", "znver4"; Processor::Any is "".
+std::string_view name(Device device);
+std::string_view name(Processor processor);
+std::string_view name(System system);
+std::optional<Device> device_named(std::string_view name);
+std::optional<Processor> processor_named(std::string_view name);
+/// Of Platform::instruction_set() and the system's name.
+std::optional<Platform> platform_named(std::string_view instruction_set, std::string_view system);
 
 nlohmann::json to_json(const Target& target);
+/// Errors: malformed-target, also of a text that is not the target's own.
 Result<Target> target_from_json(const nlohmann::json& json);
-
-/// Cores this process may run on (its affinity mask).
-std::vector<int> available_cores();
-
-/// Halide's and LLVM's version as the library in use reports them: "21.0.0", "21.1".
-std::string halide_version();
-std::string llvm_version();
 
 }  // namespace tile_tune::codegen

@@ -11,6 +11,7 @@
 #include "codegen/emit/manifest.h"
 #include "codegen/emit/names.h"
 #include "codegen/lower/compile.h"
+#include "codegen/target/host.h"
 #include "engine/programs/memory.h"
 #include "engine/programs/program_argument.h"
 #include "engine/session/session.h"
@@ -83,10 +84,10 @@ bool is_provenance(const codegen::Variant& one) {
 
 /// The target's text decides what is compiled; what goes with it must not contradict it.
 Result<void> check_target(const codegen::Target& target) {
-  TILE_TUNE_TRY(described, codegen::describe_target(target.halide, target.threads));
-  if (described.halide != target.halide || described.vector_bytes != target.vector_bytes ||
+  TILE_TUNE_TRY(described, codegen::describe_target(target.text(), target.threads));
+  if (described.text() != target.text() || described.vector_bytes != target.vector_bytes ||
       described.vector_registers != target.vector_registers || target.threads < 1 || target.threads > kMaxThreads)
-    return bad(fmt::format("its target is not {} as this version knows it", target.halide));
+    return bad(fmt::format("its target is not {} as this version knows it", target.text()));
   return {};
 }
 
@@ -100,10 +101,10 @@ Result<void> check_targets(const Package& package) {
       targets.push_back(one.target);
     }
     std::vector<std::string> names, order;
-    for (const auto& target : targets) names.push_back(target.halide);
+    for (const auto& target : targets) names.push_back(target.text());
     if (targets.size() > 1) {
       TILE_TUNE_TRY(ordered, codegen::dispatch_order(targets));
-      for (const auto& target : ordered) order.push_back(target.halide);
+      for (const auto& target : ordered) order.push_back(target.text());
     }
     if (first.empty()) first = names;
     if (names != first || (targets.size() > 1 && names != order))

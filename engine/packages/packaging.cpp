@@ -13,6 +13,7 @@
 #include "codegen/emit/alternatives.h"
 #include "codegen/emit/staging.h"
 #include "codegen/emit/write_package.h"
+#include "codegen/target/host.h"
 #include "engine/packages/checked_kernel.h"
 #include "frontend/ir/json.h"
 #include "search/workers/machine_lock.h"
@@ -96,18 +97,19 @@ const ir::Program* meaning_of(const std::vector<codegen::Kernel>& kernels, const
 }
 
 /// Only what computes as it should goes into a library: what compiles a kernel judges it, too, where it runs here.
-codegen::Compiler judging_compiler(const search::Compiler& compiler, const fs::path& runtime,
-                                   const std::vector<codegen::Kernel>& kernels) {
-  return {[compiler, runtime, &kernels](const ir::Program& program, const codegen::Schedule& schedule,
-                                        const codegen::Target& target, const std::string& function,
-                                        const fs::path& object) -> Result<codegen::Compiled> {
-    TILE_TUNE_TRY(compiled, compiler.compile_object(program, schedule, target, function, object));
+codegen::Backend judging_backend(codegen::Backend backend, const fs::path& runtime,
+                                 const std::vector<codegen::Kernel>& kernels) {
+  backend.compile = [compile = backend.compile, runtime, &kernels](
+                        const ir::Program& program, const codegen::Schedule& schedule, const codegen::Target& target,
+                        const std::string& function, const fs::path& object) -> Result<codegen::Compiled> {
+    TILE_TUNE_TRY(compiled, compile(program, schedule, target, function, object));
     if (!codegen::check_runs_here(target)) return compiled;
     TILE_TUNE_TRY(programs, programs_to_judge(kernels, program, schedule));
     for (const auto& one : programs)
       TILE_TUNE_CHECK(search::check_object(one, target, {function, object, runtime}, meaning_of(kernels, one)));
     return compiled;
-  }};
+  };
+  return backend;
 }
 
 bool some_run_here(const Package& package) {
@@ -117,7 +119,7 @@ bool some_run_here(const Package& package) {
   return false;
 }
 
-Result<std::vector<fs::path>> answer(const std::string& text, const search::Compiler& compiler) {
+Result<std::vector<fs::path>> answer(const std::string& text, const codegen::Backend& backend) {
   try {
     const auto json = nlohmann::json::parse(text);
     TILE_TUNE_TRY(package, package_from_json(json, json.at("directory").get<std::string>()));
@@ -129,7 +131,7 @@ Result<std::vector<fs::path>> answer(const std::string& text, const search::Comp
       TILE_TUNE_TRY(library, search::build_runtime(scratch.path()));
       runtime = std::move(library);
     }
-    return codegen::write_package_with(judging_compiler(compiler, runtime, package.kernels), package.kernels,
+    return codegen::write_package_with(judging_backend(backend, runtime, package.kernels), package.kernels,
                                        package.options);
   } catch (const nlohmann::json::exception& error) {
     return failure("bad-request", fmt::format("malformed package request: {}", error.what()));
@@ -218,8 +220,8 @@ Result<std::vector<fs::path>> package_in_child(const std::vector<codegen::Kernel
                  fmt::format("writing the package to {} failed: {}", options.directory.string(), why(*writer)));
 }
 
-std::string answer_package_request(const std::string& request, const search::Compiler& compiler) {
-  const auto files = answer(request, compiler);
+std::string answer_package_request(const std::string& request, const codegen::Backend& backend) {
+  const auto files = answer(request, backend);
   if (!files) return base::json_text({{"error", tile_tune::to_json(files.error())}}) + "\n";
   std::vector<std::string> names;
   for (const auto& file : *files) names.push_back(file.string());

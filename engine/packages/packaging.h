@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
+#include "codegen/backend.h"
 #include "codegen/emit/package.h"
-#include "search/workers/compiler.h"
 #include "search/workers/onlooker.h"
 
 namespace tile_tune::engine {
@@ -33,6 +33,6 @@ Result<std::vector<std::filesystem::path>> package_in_child(const std::vector<co
                                                             const std::atomic<bool>* stop = nullptr);
 
 /// The child's side: what it answers on its standard output to what it reads from its standard input.
-std::string answer_package_request(const std::string& request, const search::Compiler& compiler);
+std::string answer_package_request(const std::string& request, const codegen::Backend& backend);
 
 }  // namespace tile_tune::engine

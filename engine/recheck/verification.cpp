@@ -32,7 +32,7 @@ Result<std::vector<db::ProgramRow>> programs_of(VerifiedStack& stack, const std:
       if (!name.empty() && row.program.name != name) continue;
       named = true;
       const std::string id = db::workload_id(row.program);
-      if (row.target.halide == target.halide && row.target.threads == target.threads) {
+      if (row.target.text() == target.text() && row.target.machine.threads == target.threads) {
         here.try_emplace(id, std::move(row.program));
       } else {
         others.emplace(id, db::target_id(row.target));

@@ -69,7 +69,7 @@ Result<void> load_experience(std::vector<db::Database>& databases, const TuningK
       const bool same_program =
           row.program.content_hash == key.program.content_hash && row.program.layout == key.program.layout;
       if (same_program || priors.relatives.size() >= kMostSamples) continue;
-      if (row.target.features_json != key.target.features_json || !same_tool(row.tool, key.tool)) continue;
+      if (db::target_id(row.target) != db::target_id(key.target) || !same_tool(row.tool, key.tool)) continue;
       TILE_TUNE_TRY(samples, samples_before(database, {row.program, row.target, row.tool}, target, session));
       priors.relatives.insert(priors.relatives.end(), samples.begin(), samples.end());
     }

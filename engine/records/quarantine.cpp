@@ -31,13 +31,14 @@ std::string harmless(const std::string& text) {
 /// The same session's seed gives the same inputs; the default schedule is the first trial, the given one the second.
 std::string reproduction(const db::FaultRow& fault) {
   const auto& [program, target, tool, seed, stored] = fault;
+  const codegen::Target& machine = target.machine;
   return fmt::format(
       "# {} on {}, {} thread(s)\n# {}: {}\n# seen by tile-tune {}, Halide {}, LLVM {}\n"
       "tile-tune tune program.json --schedule schedule.json --trials 2 --seed {} --target '{}' --threads {} "
       "--db reproduction.db\n",
-      harmless(program.name), harmless(target.cpu_model.empty() ? target.halide : target.cpu_model), target.threads,
+      harmless(program.name), harmless(machine.cpu_model.empty() ? target.text() : machine.cpu_model), machine.threads,
       harmless(stored.trial.outcome), harmless(stored.trial.reason), harmless(tool.tile_tune), harmless(tool.halide),
-      harmless(tool.llvm), seed, harmless(target.halide), target.threads);
+      harmless(tool.llvm), seed, harmless(target.text()), machine.threads);
 }
 
 }  // namespace

@@ -10,6 +10,7 @@
 
 #include "base/json_text.h"
 #include "base/text.h"
+#include "codegen/target/host.h"
 #include "frontend/ir/canonical.h"
 #include "frontend/ir/json.h"
 #include "search/judge/message.h"
@@ -74,8 +75,13 @@ Workload make_workload(const LoadedProgram& loaded, const ir::Program& bound, co
   return workload;
 }
 
-db::TargetRow target_row(const codegen::Target& target) {
-  return {target.halide, target.cpu_model, codegen::to_json(target).dump(), target.threads};
+db::TargetRow target_row(const codegen::Target& target) { return {.machine = target}; }
+
+Result<codegen::Target> target_of(const db::TargetRow& row) {
+  constexpr int kLeastVector = 16;  // bytes: schedules divide by the lanes of the widest type
+  const bool is_whole = !row.former_text && !row.former_facts;
+  if (is_whole && row.machine.vector_bytes >= kLeastVector && row.machine.vector_registers > 0) return row.machine;
+  return failure("bad-record", fmt::format("the stored target {} does not say what its machine is like", row.text()));
 }
 
 db::ToolRow tool_row() {
@@ -178,12 +184,12 @@ Result<plan::Path> path_of(const db::ProgramRow& row) {
 }
 
 std::string machine_text(const db::TargetRow& target) {
-  constexpr std::string_view kStrict = "-strict_float";  // codegen::deterministic()
-  const size_t strict = target.halide.find(kStrict);
-  std::string name = target.cpu_model.empty() ? target.halide : target.cpu_model;
-  if (strict == std::string::npos) return name;
-  if (target.cpu_model.empty()) name.erase(strict, kStrict.size());
-  return name + ", deterministic";
+  codegen::Target machine = target.machine;
+  machine.deterministic = false;
+  const std::string name = !machine.cpu_model.empty() ? machine.cpu_model
+                           : target.former_text       ? *target.former_text
+                                                      : machine.text();
+  return target.machine.deterministic ? name + ", deterministic" : name;
 }
 
 std::string title_text(std::vector<std::string> parts, const std::string& layout) {

@@ -31,6 +31,8 @@ inline constexpr const char* kStepsMark = ", steps ";
 Workload make_workload(const LoadedProgram& loaded, const ir::Program& bound, const ir::Sizes& sizes);
 
 db::TargetRow target_row(const codegen::Target& target);
+/// A target that an older version stored in words of its own, or whose machine cannot be, is an error of class Failure.
+Result<codegen::Target> target_of(const db::TargetRow& row);
 db::ToolRow tool_row();
 db::TrialRow trial_row(const search::Trial& trial);
 /// A row whose schedule or outcome this version cannot read is an error.

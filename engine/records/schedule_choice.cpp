@@ -8,6 +8,7 @@
 
 #include "base/units.h"
 #include "codegen/lower/compile.h"
+#include "codegen/target/host.h"
 #include "db/identity.h"
 #include "db/stack.h"
 #include "engine/records/damage.h"
@@ -47,9 +48,9 @@ Result<std::vector<int>> other_threads(const Workload& workload, const codegen::
   for (auto& database : stack) {
     TILE_TUNE_TRY(rows, database.recorded(workload.row.family_hash));
     for (const auto& row : rows) {
-      if (row.target.halide != target.halide || db::workload_id(row.program) != wanted) continue;
-      if (row.target.threads > target.threads) larger.insert(row.target.threads);
-      if (row.target.threads < target.threads) smaller.insert(row.target.threads);
+      if (row.target.text() != target.text() || db::workload_id(row.program) != wanted) continue;
+      if (row.target.machine.threads > target.threads) larger.insert(row.target.machine.threads);
+      if (row.target.machine.threads < target.threads) smaller.insert(row.target.machine.threads);
     }
   }
   std::vector<int> threads(larger.begin(), larger.end());
@@ -81,13 +82,13 @@ ScheduleChoice with_fewer_threads(const db::BestRow& best, const Workload& workl
                                   const Reporter& report) {
   report.warn("untuned",
               fmt::format("{} is tuned for {}, not for {}: that schedule is taken", described(workload),
-                          threads_text(best.target.threads), threads_text(target.threads)),
+                          threads_text(best.target.machine.threads), threads_text(target.threads)),
               untuned_note(target, kTune));
   nlohmann::json nearest{{"sizes", json_of_text(best.program.sizes_json)},
                          {"dtypes", best.program.dtypes},
                          {"layout", best.program.layout},
                          {"content_hash", best.program.content_hash},
-                         {"threads", best.target.threads},
+                         {"threads", best.target.machine.threads},
                          {"trial", best.trial_id}};
   nlohmann::json record{{"untimed", true}, {"nearest", std::move(nearest)}};
   return {*fitting(best.schedule_json, workload.program, target), "nearest", "nearest", std::move(record)};
@@ -111,7 +112,7 @@ std::string described(const Workload& workload) {
 }
 
 std::string target_text(const codegen::Target& target, const Session& session) {
-  return session.settings.target.find(',') == std::string::npos ? "this target" : target.halide;
+  return session.settings.target.find(',') == std::string::npos ? "this target" : target.text();
 }
 
 nlohmann::json record_json(const db::BestRow& best) {
@@ -206,12 +207,12 @@ Result<ScheduleChoice> stored_choice(const Workload& workload, const codegen::Ta
     return std::move(*tuned);
   }
   TILE_TUNE_TRY(other, best_for_other_threads(workload, target, stack));
-  if (other && other->target.threads > target.threads)
+  if (other && other->target.machine.threads > target.threads)
     return with_fewer_threads(*other, workload, target, session.report);
   std::string note = untuned_note(target, kTune);
   if (other)
-    note +=
-        fmt::format("; it is tuned for {0}: --threads {1}", threads_text(other->target.threads), other->target.threads);
+    note += fmt::format("; it is tuned for {0}: --threads {1}", threads_text(other->target.machine.threads),
+                        other->target.machine.threads);
   TILE_TUNE_TRY(nearest, transferred_schedules(workload, target, stack, 1));
   if (!nearest.empty() && nearest.front().beats_default) {
     auto& best = nearest.front();

@@ -9,6 +9,7 @@
 #include <set>
 
 #include "base/units.h"
+#include "codegen/target/host.h"
 #include "db/identity.h"
 #include "engine/records/records.h"
 
@@ -129,7 +130,7 @@ Result<Problem> only_problem(std::vector<Problem> problems, const std::string& n
   std::set<std::string> places;
   for (const auto& one : problems)
     places.insert(fmt::format("{} ({}, {})", one.program.name, sizes_text(one.program.sizes_json),
-                              base::format_number(static_cast<size_t>(one.target.threads), "thread")));
+                              base::format_number(static_cast<size_t>(one.target.machine.threads), "thread")));
   std::set<std::string> keys;
   for (const auto& one : problems) keys.insert(db::workload_id(one.program) + db::target_id(one.target));
   if (keys.size() > 1)
@@ -152,20 +153,21 @@ Result<nlohmann::ordered_json> t4_json(std::vector<OpenDatabase>& databases, con
   TILE_TUNE_TRY(problems, problems_called(databases, name));
   TILE_TUNE_TRY(problem, only_problem(std::move(problems), name));
   const auto& [program, target, tool, trials] = problem;
+  const codegen::Target& machine = target.machine;
   const Json sizes = json_of_record(program.sizes_json).value_or(Json(program.sizes_json));
   Json results = Json::array();
   for (const auto& stored : trials) results.push_back(result_json(stored.trial));
   return Json{{"schema_version", "1.0.0"},
               {"metadata",
-               {{"platform", target.halide},
-                {"device", target.cpu_model.empty() ? target.halide : target.cpu_model},
+               {{"platform", target.text()},
+                {"device", machine.cpu_model.empty() ? target.text() : machine.cpu_model},
                 {"autotuner", "tile-tune"},
                 {"autotuner_version", tool.tile_tune},
                 {"timestamp", trials.empty() ? "" : time_text(trials.front().trial.created_ms)},
                 {"timeunit", "milliseconds"},
                 {"halide_version", tool.halide},
                 {"llvm_version", tool.llvm},
-                {"threads", target.threads},
+                {"threads", machine.threads},
                 {"program", program.name},
                 {"source", program.source},
                 {"sizes", sizes},

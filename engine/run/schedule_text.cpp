@@ -21,7 +21,7 @@ namespace {
 std::vector<std::string> remarks(const Workload& workload, const codegen::Target& target, const std::string& rung) {
   std::vector<std::string> lines;
   for (const auto& statement : workload.program.statements) lines.push_back(ir::to_text(workload.program, statement));
-  lines.push_back(fmt::format("{}, {} schedule, for {} and {}", described(workload), rung, target.halide,
+  lines.push_back(fmt::format("{}, {} schedule, for {} and {}", described(workload), rung, target.text(),
                               threads_text(target.threads)));
   lines.push_back("");
   lines.push_back(

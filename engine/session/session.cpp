@@ -9,6 +9,7 @@
 #include <sstream>
 
 #include "base/units.h"
+#include "codegen/target/host.h"
 
 namespace tile_tune::engine {
 

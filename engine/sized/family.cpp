@@ -93,10 +93,10 @@ Result<std::vector<db::DoneSession>> sessions_by_distance(const FamilyWorkload& 
   for (auto& database : stack) {
     TILE_TUNE_TRY(some, database.done_sessions(db::kFamilyStrategy, db::workload_id(workload.top.row)));
     for (auto& one : some)
-      if (one.target.halide == target.halide && !refuted.contains(one.session.id)) all.push_back(std::move(one));
+      if (one.target.text() == target.text() && !refuted.contains(one.session.id)) all.push_back(std::move(one));
   }
   const auto distance = [&](const db::DoneSession& one) {
-    const int more = one.target.threads - target.threads;
+    const int more = one.target.machine.threads - target.threads;
     return std::tuple(more < 0, std::abs(more), db::target_id(one.target) != here, db::tool_id(one.tool) != tool);
   };
   std::stable_sort(all.begin(), all.end(), [&](const auto& a, const auto& b) { return distance(a) < distance(b); });
@@ -104,7 +104,7 @@ Result<std::vector<db::DoneSession>> sessions_by_distance(const FamilyWorkload& 
 }
 
 std::string rung_of(const db::DoneSession& one, const nlohmann::json& options, const codegen::Target& target) {
-  if (one.target.threads != target.threads) return "nearest";
+  if (one.target.machine.threads != target.threads) return "nearest";
   if (!is_of_here(one.target, one.tool, target)) return "stale";
   return options.contains(kRechecked) && options.at(kRechecked) == true ? "revalidated" : "exact";
 }
@@ -221,16 +221,16 @@ Result<std::optional<StoredFamily>> stored_family(const FamilyWorkload& workload
   for (const auto& one : sessions) {
     TILE_TUNE_TRY(json, spelled_as(json_of_text(one.session.options_json), workload));
     if (!json) continue;
-    if (one.target.threads < target.threads) {
+    if (one.target.machine.threads < target.threads) {
       session.report.warn("untuned",
                           fmt::format("{} is tuned for {}, not for {}", described(workload),
-                                      threads_text(one.target.threads), threads_text(target.threads)),
-                          fmt::format("--threads {} takes what was tuned", one.target.threads));
+                                      threads_text(one.target.machine.threads), threads_text(target.threads)),
+                          fmt::format("--threads {} takes what was tuned", one.target.machine.threads));
       return std::nullopt;
     }
     auto family = codegen::family_from_json(*json, workload.program.symbolic, workload.program.fixed);
     if (family)
-      return StoredFamily{std::move(*family), rung_of(one, *json, target), one.target.threads, one.session.id};
+      return StoredFamily{std::move(*family), rung_of(one, *json, target), one.target.machine.threads, one.session.id};
     session.report.warn(
         "stale-record",
         fmt::format("a record of {} for many sizes is not taken: {}", workload.top.row.name, family.error().message),

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "codegen/target/host.h"
 #include "engine/recheck/recheck.h"
 #include "engine/sized/race.h"
 #include "engine/sized/sizes.h"

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 
+#include "codegen/target/host.h"
 #include "frontend/reference/reference.h"
 
 namespace tile_tune::engine {

@@ -5,6 +5,7 @@
 #include <optional>
 #include <utility>
 
+#include "codegen/target/host.h"
 #include "frontend/ir/canonical.h"
 #include "frontend/plan/factoring.h"
 #include "search/space/small_variant.h"

@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "base/disk_space.h"
+#include "codegen/target/host.h"
 #include "search/baselines/compile.h"
 #include "search/judge/problem.h"
 #include "search/timing/timing.h"

@@ -10,7 +10,7 @@
 #include <mutex>
 
 #include "codegen/lower/compile.h"
-#include "codegen/target/target.h"
+#include "codegen/target/host.h"
 #include "search/judge/parallel_loops.h"
 
 namespace tile_tune::search {
@@ -118,12 +118,6 @@ Result<Kernel> Kernel::load(const std::filesystem::path& library, const std::str
 Kernel::Entry Kernel::packing(int tensor) const {
   const std::string name = codegen::packing_function(function_, tensor) + kArrayEntry;
   return reinterpret_cast<Entry>(code_.find(name));
-}
-
-Reply run_fault(int code) {
-  const std::string said = take_runtime_error();
-  const auto outcome = code == halide_error_code_out_of_memory ? Outcome::OutOfMemory : Outcome::RunError;
-  return Reply::fault(outcome, fmt::format("it returned error code {}{}{}", code, said.empty() ? "" : ": ", said));
 }
 
 }  // namespace tile_tune::search

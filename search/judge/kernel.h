@@ -7,8 +7,8 @@
 
 #include "codegen/target/probe.h"
 #include "search/judge/code.h"
+#include "search/judge/executor.h"
 #include "search/judge/kernel_abi.h"
-#include "search/judge/reply.h"
 
 namespace tile_tune::search {
 
@@ -35,7 +35,7 @@ class Runtime {
 /// What the runtime's error handler was last told, then forgotten; empty if nothing.
 std::string take_runtime_error();
 
-class Kernel {
+class Kernel final : public LoadedKernel {
  public:
   /// `function`: the name the kernel was compiled under; `takes_context`: its first argument and that of what packs its
   /// constants is Halide's user context, for which the runtime here gets a null pointer.
@@ -48,7 +48,7 @@ class Kernel {
   Entry packing(int tensor) const;
   bool takes_context() const { return takes_context_; }
   /// What the library has to say of itself after a call (kKernelNote), or nothing.
-  std::string note() const { return note_ ? note_() : ""; }
+  std::string note() const override { return note_ ? note_() : ""; }
 
  private:
   Code code_;
@@ -57,8 +57,5 @@ class Kernel {
   Entry entry_ = nullptr;
   const char* (*note_)() = nullptr;
 };
-
-/// A fault for a code other than 0, in the runtime's words.
-Reply run_fault(int code);
 
 }  // namespace tile_tune::search

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <chrono>
+
 #include "codegen/lower/compile.h"
 
 namespace tile_tune::search {
@@ -32,6 +34,14 @@ int KernelCall::pack(const Kernel::Entry& entry, const ir::Tensor& tensor, Flush
   packed.descriptor.host = reinterpret_cast<uint8_t*>(packed.memory.front().data());
   argument = &packed.descriptor;
   return entry(arguments.data());
+}
+
+Timed KernelCall::run(int64_t calls) {
+  Timed timed;
+  const auto start = std::chrono::steady_clock::now();
+  for (int64_t call = 0; call < calls && timed.code == 0; ++call) timed.code = (*this)();
+  timed.ns = std::chrono::duration<double, std::nano>(std::chrono::steady_clock::now() - start).count();
+  return timed;
 }
 
 void KernelCall::evict() const {

@@ -1,4 +1,4 @@
-// One kernel on one set of buffers: the constants it takes packed are packed before it is called.
+// One kernel on one set of buffers of this process.
 #pragma once
 
 #include <vector>
@@ -8,16 +8,15 @@
 
 namespace tile_tune::search {
 
-class KernelCall {
+class KernelCall final : public Call {
  public:
   /// Packs the constants from what `buffers` hold. All three must outlive the call.
   KernelCall(const ir::Program& program, const Kernel& kernel, Buffers& buffers, Flush flush);
   /// Runs the kernel: 0, or one of Halide's error codes, of the packing if that failed.
   int operator()() { return code_ != 0 ? code_ : kernel_(arguments_.data()); }
-  /// Leaves nothing of the packed operands in a cache.
-  void evict() const;
-  /// A sentence about the first gap beside a packed operand that was written, or empty.
-  std::string trespass() const;
+  Timed run(int64_t calls) override;
+  void evict() const override;
+  std::string trespass() const override;
 
  private:
   struct Packed {

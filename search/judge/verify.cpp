@@ -4,13 +4,9 @@
 #include <fmt/ranges.h>
 #include <signal.h>
 #include <sys/time.h>
-#include <unistd.h>
 
 #include <algorithm>
-#include <cmath>
-#include <optional>
-
-#include "search/judge/kernel_call.h"
+#include <memory>
 
 namespace tile_tune::search {
 namespace {
@@ -18,20 +14,6 @@ namespace {
 // Outputs hold one pattern before the first run and the other before the second: an element that shows both was
 // never written. The first is a NaN in every float type, the second a number (1.5e16 in f32) no kernel is near.
 constexpr std::byte kPatterns[] = {std::byte{0xFF}, std::byte{0x5A}};
-
-// What the signal handler needs, made before anything can fault: the handler itself may only write and exit.
-const Buffers* watched = nullptr;
-int watched_reply_fd = -1;
-std::vector<std::string> outside_replies;  // one a buffer
-
-void on_fault(int signal, siginfo_t* info, void*) {
-  if (const int buffer = watched ? watched->guarding(info->si_addr) : -1; buffer >= 0) {
-    const ssize_t written = write(watched_reply_fd, outside_replies[buffer].data(), outside_replies[buffer].size());
-    _exit(written > 0 ? 0 : 1);
-  }
-  // Not ours: returning runs the instruction again, which then ends the process by the signal itself.
-  ::signal(signal, SIG_DFL);
-}
 
 constexpr int kTicks = 8;
 volatile sig_atomic_t ticks_left = 0;
@@ -75,22 +57,6 @@ int64_t unwritten_element(const tensor::Array& first, const tensor::Array& secon
 
 }  // namespace
 
-void watch_guards(const Buffers* buffers, int reply_fd) {
-  watched = nullptr;
-  if (buffers) {
-    outside_replies.clear();
-    for (const auto& name : buffers->names())
-      outside_replies.push_back(encode(Reply::fault(Outcome::Wrong, "it touched memory outside " + name)) + "\n");
-  }
-  watched = buffers;
-  watched_reply_fd = reply_fd;
-  struct sigaction action {};
-  action.sa_sigaction = on_fault;
-  action.sa_flags = SA_SIGINFO;
-  sigaction(SIGSEGV, &action, nullptr);
-  sigaction(SIGBUS, &action, nullptr);
-}
-
 CallLimit::CallLimit(double seconds) {
   ticks_left = kTicks;
   struct sigaction action {};
@@ -110,10 +76,10 @@ CallLimit::~CallLimit() {
   setitimer(ITIMER_REAL, &none, nullptr);
 }
 
-Reply compare_outputs(const Problem& problem, const Buffers& buffers) {
+Reply compare_outputs(const Problem& problem, const Memory& memory) {
   Reply reply;
   for (const auto& expected : problem.expected) {
-    const auto verdict = reference::compare(expected, buffers.output(expected.tensor));
+    const auto verdict = reference::compare(expected, memory.output(expected.tensor));
     reply.verify_error = std::max(reply.verify_error, verdict.worst);
     if (!verdict.mismatch) continue;
     reply.outcome = Outcome::Wrong;
@@ -124,49 +90,60 @@ Reply compare_outputs(const Problem& problem, const Buffers& buffers) {
 
 namespace {
 
-// One run on buffers whose outputs hold `pattern`, compared with what is expected.
-Reply run(const Problem& problem, const Kernel& kernel, Buffers& buffers, Flush flush, std::byte pattern,
-          double call_seconds, int reply_fd) {
-  watch_guards(&buffers, reply_fd);
-  buffers.prepare_outputs(pattern);
-  KernelCall call(problem.program, kernel, buffers, flush);
-  const int code = [&] {
-    const CallLimit limit(call_seconds);
-    return call();
-  }();
-  watch_guards(nullptr, reply_fd);
-  if (code != 0) return run_fault(code);
-  for (const auto& trespass : {buffers.trespass(), call.trespass()})
-    if (!trespass.empty()) return Reply::fault(Outcome::Wrong, trespass);
-  return compare_outputs(problem, buffers);
-}
+/// Runs a kernel again and again for one verdict.
+struct Judgement {
+  const Executor& executor;
+  const LoadedKernel& kernel;
+  double call_seconds;
+  int reply_fd;
 
-// On zeros, infinities, NaN and subnormal numbers.
-Reply run_special(const Problem& special, const Kernel& kernel, double call_seconds, int reply_fd) {
-  Buffers buffers(special, Flush::End);
-  Reply reply = run(special, kernel, buffers, Flush::End, kPatterns[0], call_seconds, reply_fd);
-  if (reply.outcome == Outcome::Wrong)
-    reply.reason += ", where inputs hold zeros, infinities, NaN or subnormal numbers";
-  return reply;
-}
+  /// One run on memory whose outputs hold `pattern`, compared with what is expected.
+  Reply run(const Problem& problem, Memory& memory, Flush flush, std::byte pattern) const {
+    executor.watch_guards(&memory, reply_fd);
+    memory.prepare_outputs(pattern);
+    const auto call = executor.bind(problem.program, kernel, memory, flush);
+    const int code = [&] {
+      const CallLimit limit(call_seconds);
+      return call->run(1).code;
+    }();
+    executor.watch_guards(nullptr, reply_fd);
+    if (code != 0) return executor.fault(code);
+    for (const auto& trespass : {memory.trespass(), call->trespass()})
+      if (!trespass.empty()) return Reply::fault(Outcome::Wrong, trespass);
+    return compare_outputs(problem, memory);
+  }
+
+  /// On zeros, infinities, NaN and subnormal numbers.
+  Reply run_special(const Problem& special) const {
+    const auto memory = executor.allocate(special, Flush::End);
+    Reply reply = run(special, *memory, Flush::End, kPatterns[0]);
+    if (reply.outcome == Outcome::Wrong)
+      reply.reason += ", where inputs hold zeros, infinities, NaN or subnormal numbers";
+    return reply;
+  }
+};
 
 }  // namespace
 
-Reply verify(const Problem& problem, const Kernel& kernel, double call_seconds, int reply_fd) {
+Reply verify(const Executor& executor, const Problem& problem, const LoadedKernel& kernel, double call_seconds,
+             int reply_fd) {
+  const Judgement judgement{executor, kernel, call_seconds, reply_fd};
   Reply worst;
   std::vector<tensor::Array> first_outputs;
-  std::optional<Buffers> places;
+  std::unique_ptr<Memory> memory;
   for (const Flush flush : {Flush::End, Flush::Begin}) {
     const bool first = flush == Flush::End;
     // To make buffers of 270 MB takes as long as a kernel of 17 GFLOP.
-    if (first || !places->fill_pages()) places.emplace(problem, flush);
-    Buffers& buffers = *places;
-    Reply reply = run(problem, kernel, buffers, flush, kPatterns[first ? 0 : 1], call_seconds, reply_fd);
+    if (first || !memory->fill_pages()) {
+      memory.reset();
+      memory = executor.allocate(problem, flush);
+    }
+    Reply reply = judgement.run(problem, *memory, flush, kPatterns[first ? 0 : 1]);
     if (reply.outcome != Outcome::Ok) return reply;
     worst.verify_error = std::max(worst.verify_error, reply.verify_error);
     for (size_t i = 0; i < problem.program.outputs.size(); ++i) {
       const int output = problem.program.outputs[i];
-      auto values = buffers.output(output);
+      auto values = memory->output(output);
       if (first) {
         first_outputs.push_back(std::move(values));
       } else if (const int64_t element = unwritten_element(first_outputs[i], values); element >= 0) {
@@ -177,7 +154,7 @@ Reply verify(const Problem& problem, const Kernel& kernel, double call_seconds, 
     }
   }
   for (const auto& special : problem.special)
-    if (Reply reply = run_special(special, kernel, call_seconds, reply_fd); reply.outcome != Outcome::Ok) return reply;
+    if (Reply reply = judgement.run_special(special); reply.outcome != Outcome::Ok) return reply;
   return worst;
 }
 

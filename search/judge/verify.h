@@ -1,16 +1,15 @@
 // Is a kernel right? Judged against the reference, on buffers whose edges are guarded.
 #pragma once
 
-#include "search/judge/buffers.h"
-#include "search/judge/kernel.h"
-#include "search/judge/reply.h"
+#include "search/judge/executor.h"
 
 namespace tile_tune::search {
 
 /// Runs the kernel on two sets of buffers, one flush with the guards behind, one flush with those before, and on
 /// special numbers where the problem has them, each call limited to `call_seconds` by SIGALRM. A touched guard ends the
 /// process with a reply on `reply_fd`. Outcomes: Ok, Wrong, RunError, OutOfMemory; the rest is for run_in_child to see.
-Reply verify(const Problem& problem, const Kernel& kernel, double call_seconds, int reply_fd);
+Reply verify(const Executor& executor, const Problem& problem, const LoadedKernel& kernel, double call_seconds,
+             int reply_fd);
 
 /// While it lives, SIGALRM ends the process after `seconds`, give or take an eighth. They are counted in eighths: of
 /// those that pass while the process is stopped, or the machine asleep, one counts.
@@ -23,9 +22,6 @@ class CallLimit {
 };
 
 /// Compares outputs with what is expected of them. Ok with the largest error, or Wrong.
-Reply compare_outputs(const Problem& problem, const Buffers& buffers);
-
-/// From now on a touched guard of one of `buffers` ends the process with a Wrong reply; nullptr ends the watch.
-void watch_guards(const Buffers* buffers, int reply_fd);
+Reply compare_outputs(const Problem& problem, const Memory& memory);
 
 }  // namespace tile_tune::search

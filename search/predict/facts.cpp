@@ -8,6 +8,7 @@
 #include "codegen/schedule/check.h"
 #include "codegen/schedule/decisions.h"
 #include "codegen/schedule/packed_form.h"
+#include "codegen/target/costs.h"
 #include "frontend/ir/path_condition.h"
 #include "search/predict/nest.h"
 
@@ -15,9 +16,7 @@ namespace tile_tune::predict {
 namespace {
 
 using codegen::Operand;
-
-// Multiply-adds in flight that keep two pipelines of latency 4 busy (x86 since Haswell).
-constexpr double kInFlight = 8;
+namespace costs = codegen::costs;
 
 struct Stage {
   const ir::Program& program;
@@ -139,7 +138,7 @@ void body(const Stage& stage, StageFacts& facts) {
   if (output_vector) facts.vectors = stage.register_steps(schedule.cpu().vector_loop);
   facts.rows = facts.accumulators / facts.vectors;
   facts.body = static_cast<double>(codegen::unrolled_operations(stage.loops, schedule));
-  facts.latency = std::min(1.0, facts.accumulators / kInFlight);
+  facts.latency = std::min(1.0, facts.accumulators / costs::kInFlight);
   double held = facts.accumulators + 1;
   facts.row_streams = 0;
   for (const auto& operand : stage.loops.operands) {

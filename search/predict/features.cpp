@@ -6,17 +6,13 @@
 #include <cmath>
 #include <limits>
 
+#include "codegen/target/costs.h"
 #include "search/predict/estimate.h"
 
 namespace tile_tune::predict {
 namespace {
 
-// Work below this takes a few microseconds: threads, vectors and caches matter little, and nothing is hopeless.
-constexpr double kLittleWork = 1e5;
-
-// Accumulators beyond twice the registers are loaded and stored for every operation on them: 2x3 rows of a grouped
-// convolution with unrolled taps fell from 111 to 48 GFLOP/s (decision 29).
-constexpr double kSpilling = 2;
+namespace costs = codegen::costs;
 
 // A moved-back last tile repeats work: more than half of it wasted is never won back.
 constexpr double kMostWasted = 2;
@@ -37,8 +33,8 @@ std::vector<float> columns(const StageFacts& facts) {
 }
 
 std::optional<std::string> hopeless_stage(const StageFacts& facts, const codegen::Loops& loops, int threads) {
-  if (facts.points < kLittleWork) return std::nullopt;
-  if (facts.pressure > kSpilling) return "it keeps far more sums than there are registers";
+  if (facts.points < costs::kLittleWork) return std::nullopt;
+  if (facts.pressure > costs::kSpilling) return "it keeps far more sums than there are registers";
   if (facts.wasted > kMostWasted) return "its last tiles repeat as much as the others compute";
   const bool vectors = std::any_of(loops.output.begin(), loops.output.end(), [](int64_t n) { return n >= 2; });
   if (facts.lanes == 0 && vectors) return "it uses no vectors";

@@ -10,10 +10,13 @@
 #include <tuple>
 
 #include "codegen/schedule/packed_form.h"
+#include "codegen/target/costs.h"
 #include "search/space/default_parallel.h"
 
 namespace tile_tune::search {
 namespace {
+
+namespace costs = codegen::costs;
 
 using codegen::NestSchedule;
 using codegen::Operand;
@@ -127,7 +130,7 @@ std::vector<int> unrolled_taps(const Layout& layout) {
   const auto windows = window_loops(context, layout.tile.vector_loop);
   int64_t body = accumulators;
   for (const int r : windows) body *= std::max<int64_t>(context.loops.reduction[r], 1);
-  if (body > kMostUnrolledTaps) return unroll;
+  if (body > costs::kMostUnrolledTaps) return unroll;
   for (const int r : windows) unroll[r] = static_cast<int>(std::max<int64_t>(context.loops.reduction[r], 1));
   return unroll;
 }
@@ -237,7 +240,7 @@ NestSchedule contraction_stage(const StageContext& context, const RegisterTile& 
     work *= static_cast<double>(std::max<int64_t>(
         loop < context.outputs() ? context.loops.output[loop] : context.loops.reduction[loop - context.outputs()], 1));
   const int threads = context.target->threads;
-  if (threads > 1 && work >= kSerialWork) {
+  if (threads > 1 && work >= costs::kSerialWork) {
     int64_t pieces = 1;
     while (pieces < kPiecesPerThread * threads && stage.cpu().parallel < context.outputs())
       pieces *= layout.trips(order[stage.cpu().parallel++]);

@@ -12,6 +12,7 @@
 #include <numeric>
 
 #include "codegen/schedule/fusion.h"
+#include "codegen/target/costs.h"
 #include "search/space/choices.h"
 #include "search/space/decisions.h"
 #include "search/space/default_parallel.h"
@@ -20,6 +21,8 @@
 
 namespace tile_tune::search {
 namespace {
+
+namespace costs = codegen::costs;
 
 using codegen::ComputeAt;
 using codegen::Fusion;
@@ -32,11 +35,6 @@ constexpr double kMostRepeated = 1.1;
 // The same, where it is only a question of how large the blocks are. Attention over 512 rows in blocks of 72 computes
 // 576 of them.
 constexpr double kMostRepeatedForSize = 1.02;
-
-// Iterations below which a thread gets one block: what a block copies (weights of a network) is then copied once a
-// thread, and 50 us are too short for threads to drift apart. A network of three layers, 1.3e6 iterations: 13.7 us in
-// two blocks of 64 rows, 16.3 in eight of 16 (two Zen 4 cores).
-constexpr double kOneBlockWork = 1e7;
 
 double product(const std::vector<int64_t>& extents) {
   double result = 1;
@@ -320,8 +318,8 @@ struct Planner {
     const bool contracts = has_contraction(host);
     const double cache = static_cast<double>(contracts ? target().l2_bytes : target().l1_bytes) / 2;
     const double work = cluster_work(host);
-    const bool threaded = target().threads > 1 && work >= kSerialWork;
-    const int pieces_wanted = (contracts && work < kOneBlockWork ? 1 : kPiecesPerThread) * target().threads;
+    const bool threaded = target().threads > 1 && work >= costs::kSerialWork;
+    const int pieces_wanted = (contracts && work < costs::kOneBlockWork ? 1 : kPiecesPerThread) * target().threads;
     const auto bytes = [&](const Schedule& blocked) {
       return bytes_kept(blocked, host) + (contracts ? 0 : bytes_passing(blocked, host));
     };

@@ -2,11 +2,14 @@
 
 #include <algorithm>
 
+#include "codegen/target/costs.h"
 #include "search/space/choices.h"
 #include "search/space/moves.h"
 
 namespace tile_tune::search {
 namespace {
+
+namespace costs = codegen::costs;
 
 // The reduction loop whose steps are furthest apart in memory: each piece then reads memory of its own in order.
 std::vector<int> outermost_first(const StageContext& context) {
@@ -34,7 +37,7 @@ void run_reduction_in_parallel(const StageContext& context, codegen::NestSchedul
   }
   double work = outputs;
   for (const int64_t extent : context.loops.reduction) work *= static_cast<double>(extent);
-  if (keeps_order(context) || threads <= 1 || !context.loops.direct || work < kSerialWork ||
+  if (keeps_order(context) || threads <= 1 || !context.loops.direct || work < costs::kSerialWork ||
       tiles >= kPiecesPerThread * threads / 2)
     return;
   for (const int r : outermost_first(context)) {

@@ -5,10 +5,6 @@
 
 namespace tile_tune::search {
 
-// Starting a parallel loop costs some 5 us (two threads, Zen 4, halide_do_par_for of the 21.0 runtime), the time of
-// about 10^5 scalar operations: work below that stays on one thread.
-constexpr double kSerialWork = 1e5;
-
 // Pieces a thread that bound the idle end of a parallel loop to an eighth of it on average.
 constexpr int kPiecesPerThread = 4;
 

@@ -11,6 +11,7 @@
 #include <optional>
 
 #include "search/space/choices.h"
+#include "codegen/target/costs.h"
 #include "search/space/contraction_schedule.h"
 #include "search/space/default_parallel.h"
 #include "search/space/default_scan.h"
@@ -20,20 +21,11 @@
 namespace tile_tune::search {
 namespace {
 
+namespace costs = codegen::costs;
+
 using codegen::NestSchedule;
 using codegen::Operand;
 using codegen::Packing;
-
-// Independent accumulators that hide the latency of fused multiply-adds: 4 cycles, 2 units a core on x86 since Haswell.
-constexpr int64_t kLatencyHiding = 8;
-
-// Rows of a reduction in lanes read side by side, as streams for the hardware to fetch ahead. A matrix-vector product
-// of 8192 x 8192 ran at 25 GB/s with one row, 47 with four and with eight (two Zen 4 cores).
-constexpr int64_t kRowStreams = 4;
-
-// Of many rows so many are added up in registers between a load and a store of the accumulators: 6144 x 6144 summed
-// over its rows took 5.3 to 6.1 ms with 8, 8.2 to 9.9 with 1 (two Zen 4 cores). A pool's few rows are left one by one.
-constexpr int64_t kManyRows = 64, kRowsAtOnce = 8;
 
 // Register tiles come in several widths, and the model cannot tell close ones apart: 4096 x 256 by 256 x 256 ran 1.13
 // times as fast with 1 vector x 16 rows as with 4 x 4, which it takes for the better (two Zen 4 cores).
@@ -160,7 +152,7 @@ struct Model {
     const int64_t threads = context.target->threads, wanted = kPiecesPerThread * threads / 2;
     int64_t others = 1;
     for (const int64_t rows : context.loops.output) others *= std::max<int64_t>(rows, 1);
-    if (threads <= 1 || iterations() < kSerialWork || others / extent >= wanted) return 1;
+    if (threads <= 1 || iterations() < costs::kSerialWork || others / extent >= wanted) return 1;
     return std::clamp<int64_t>(extent * static_cast<int64_t>(dtype_size(context.type)) / kShortest, 1, wanted);
   }
 
@@ -183,11 +175,11 @@ struct Model {
     Tile best;
     double lowest = HUGE_VAL;
     for (int64_t vectors = 1; vectors <= 4 && vectors * lanes <= vector_extent; ++vectors) {
-      for (int64_t rows = 1; rows <= std::min(row_extent, kMostRows); ++rows) {
+      for (int64_t rows = 1; rows <= std::min(row_extent, costs::kMostRows); ++rows) {
         const int64_t accumulators = vectors * rows;
         if (accumulators + vectors + 1 > context.target->vector_registers) continue;
         const double loads = static_cast<double>(vectors + rows) / static_cast<double>(accumulators);
-        const double latency = std::max(1.0, static_cast<double>(kLatencyHiding) / static_cast<double>(accumulators));
+        const double latency = std::max(1.0, costs::kInFlight / static_cast<double>(accumulators));
         const double cost =
             repeated(vector_extent, vectors * lanes) * repeated(row_extent, rows) * (1 + loads) * latency;
         if (cost < lowest) {
@@ -220,7 +212,7 @@ std::vector<int> loop_order(const Model& model, const NestSchedule& stage, int r
 // As many outermost loops as give every thread several pieces; none for little work.
 int parallel_loops(const Model& model, const NestSchedule& stage) {
   const int threads = model.context.target->threads;
-  if (threads <= 1 || model.iterations() < kSerialWork) return 0;
+  if (threads <= 1 || model.iterations() < costs::kSerialWork) return 0;
   int64_t pieces = 1;
   for (size_t i = 0; i < stage.order[0].size(); ++i) {
     pieces *= trip_count(model.context.loops, stage, stage.order[0][i], 0);
@@ -292,7 +284,7 @@ void choose_reduction(const Model& model, NestSchedule& stage) {
   }
   if (stage.order.size() == 1) return;
   for (const int r : model.row_reductions(stage.cpu().vector_loop)) {
-    stage.reduction_block[r] = context.loops.reduction[r] >= kManyRows ? kRowsAtOnce : 1;
+    stage.reduction_block[r] = context.loops.reduction[r] >= costs::kManyRows ? costs::kRowsAtOnce : 1;
     stage.reduction_unroll[r] = 1;
   }
 }
@@ -388,9 +380,10 @@ std::vector<NestSchedule> default_stages(const StageContext& context) {
       stage.tiles[stage.cpu().vector_loop].back() = tile.vectors * stage.cpu().lanes;
       if (row_loop >= 0) stage.tiles[row_loop].back() = tile.rows;
     } else {
-      const int64_t rows = std::min(kRowStreams, row_extent);  // and lanes enough for kLatencyHiding sums
+      const int64_t rows = std::min(costs::kRowStreams, row_extent);  // and lanes enough for all sums in flight
       if (row_loop >= 0) stage.tiles[row_loop].back() = rows;
-      unroll_lanes = std::clamp<int64_t>(kLatencyHiding / rows, 1, std::max<int64_t>(extent / stage.cpu().lanes, 1));
+      unroll_lanes = std::clamp<int64_t>(static_cast<int64_t>(costs::kInFlight) / rows, 1,
+                                         std::max<int64_t>(extent / stage.cpu().lanes, 1));
     }
   }
   stage.order.assign(stage.tiles.empty() ? 1 : stage.tiles.front().size(), loop_order(model, stage, row_loop));

@@ -1,10 +1,13 @@
 #include "search/space/lane_tile.h"
+#include "codegen/target/costs.h"
 
 #include <algorithm>
 #include <cmath>
 
 namespace tile_tune::search {
 namespace {
+
+namespace costs = codegen::costs;
 
 using codegen::Operand;
 
@@ -72,8 +75,8 @@ struct Lanes {
     const double step = step_time(static_cast<double>(accumulators), vectors, width.share);
     const double whole = others * static_cast<double>(reduction() / width.lanes) * step;
     // What fills no vector is added to the folded sums one by one.
-    const double rest = others * static_cast<double>(reduction() % width.lanes) * kScalarMove;
-    return trips * (whole + fold_cost(accumulators) + static_cast<double>(accumulators) * rest + kLatency);
+    const double rest = others * static_cast<double>(reduction() % width.lanes) * costs::kScalarMove;
+    return trips * (whole + fold_cost(accumulators) + static_cast<double>(accumulators) * rest + costs::kInFlight);
   }
 
   std::optional<RegisterTile> best() const {
@@ -82,8 +85,8 @@ struct Lanes {
     for (int a = context.outputs(); a-- > 0;)
       for (int b = a; b-- > 0;) {
         if (!is_shared(a) || !is_shared(b)) continue;
-        for (tile[a] = std::min(kMostRows, extent(a)); tile[a] > 1; --tile[a])
-          for (tile[b] = std::min(kMostRows, extent(b)); tile[b] > 1; --tile[b]) {
+        for (tile[a] = std::min(costs::kMostRows, extent(a)); tile[a] > 1; --tile[a])
+          for (tile[b] = std::min(costs::kMostRows, extent(b)); tile[b] > 1; --tile[b]) {
             // Those of the inner loop stay in registers while each of the outer one passes: tiles of 13 x 2 ran in
             // 331 us where 2 x 13, which spill, took 440.
             if (tile[a] * tile[b] + tile[a] + 1 > context.target->vector_registers) continue;

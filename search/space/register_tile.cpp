@@ -5,42 +5,14 @@
 #include <cstdlib>
 
 #include "codegen/schedule/packed_form.h"
+#include "codegen/target/costs.h"
 #include "frontend/ir/path_condition.h"
 
 namespace tile_tune::search {
 namespace {
 
 using codegen::Operand;
-
-// Loads a core finishes in the time of one multiply-add. A broadcast from memory is part of the instruction.
-constexpr double kVectorLoad = 1, kBroadcast = 0.5;
-// LLVM loads neighbours as one vector and then takes it apart with shuffles, which costs more than broadcasts from
-// memory: 16 channels a group ran at 44 % of the FMA peak with rows along the image's width, at 75 along its height.
-constexpr double kBroadcastOfRun = 3;
-// Rows a multiple of a way apart (a page: first caches are indexed by virtual addresses) share a set of the first
-// cache. With more rows than ways each load of an element comes from the second cache, though its line was just there:
-// 1024 x 1024 by 1024 x 16 ran at 59 % of the FMA peak with 13 rows, at 86 with 8.
-constexpr int64_t kWayBytes = 4096;
-constexpr double kBroadcastFromSecondCache = 2;
-// A contiguous vector loaded and stored, in vector operations.
-constexpr double kVectorMove = 2;
-// An element copied into another order through blocks that are transposed in registers (codegen/lower/copy.h): 0.2 ns.
-constexpr double kTransposedMove = 0.75;
-// Load and arithmetic units share the front end: of two equal tiles the one with fewer loads is faster. Grouped
-// convolutions of 32 channels: 88 % of the peak with 1 vector x 25 rows, 85 with 2 x 10, 72 with 2 x 10 of two rows.
-constexpr double kLoadShare = 0.15;
-// Where vectors slide over a window, its taps share loads and leave no loop only if they are unrolled as a whole: 3x3
-// depthwise NHWC ran at 16 % of the FMA peak with a loop over taps and at 72 unrolled, four channels a group at 39
-// and 73.
-constexpr double kLoopOverTaps = 1.3;
-// A border tile runs through the copy of the loop that has guards. 3x3 NHWC convolution of 56 columns, padded: 93 % of
-// the peak in tiles of 8 columns (2 of 7 at a border), 72 in tiles of 14 (2 of 4).
-constexpr double kBorder = 0.3;
-// Results of more than one row that are written in pieces of rows, an element: stores of whole rows one after the other
-// are a stream that the hardware fetches ahead. 500 products 72x26x72 took 608 us with tiles of whole rows, 650 to 690
-// with a third of a row each; 700 and 1000 from memory (two Zen 4 cores).
-constexpr double kPieceOfRow = 0.15;
-constexpr int64_t kMostVectors = 4;  // of 32 registers 4 x 6 takes the fewest loads an accumulator
+namespace costs = codegen::costs;
 
 struct Candidate {
   const StageContext& context;
@@ -73,9 +45,9 @@ struct Candidate {
     int64_t rows = 1;
     for (int p = 0; p < context.outputs(); ++p) {
       const int64_t bytes = stride(operand, p) * dtype_size(context.program->tensors[operand.tensor].type);
-      if (bytes != 0 && bytes % kWayBytes == 0) rows *= tile[p];
+      if (bytes != 0 && bytes % costs::kWayBytes == 0) rows *= tile[p];
     }
-    return rows > context.target->l1_bytes / kWayBytes;
+    return rows > context.target->l1_bytes / costs::kWayBytes;
   }
   /// The cheapest with so many vectors in a row of the tile.
   std::optional<RegisterTile> best(int64_t vectors) const;
@@ -112,15 +84,16 @@ double Candidate::step_cost(const std::vector<int64_t>& tile, int64_t& accumulat
     for (int p = 0; p < context.outputs(); ++p)
       if (stride(context.loops.operands[o], p) != 0)
         count *= static_cast<double>(tile[p] / (p == vector_loop ? lanes : 1));
-    const double least = thrashes(context.loops.operands[o], tile) ? kBroadcastFromSecondCache : 0;
-    loads += count * std::max(load_cost[o] * (is_run(context.loops.operands[o], tile) ? kBroadcastOfRun : 1), least);
+    const double least = thrashes(context.loops.operands[o], tile) ? costs::kBroadcastFromSecondCache : 0;
+    loads +=
+        count * std::max(load_cost[o] * (is_run(context.loops.operands[o], tile) ? costs::kBroadcastOfRun : 1), least);
   }
-  const bool loops_over_taps = taps > 0 && accumulators * taps > kMostUnrolledTaps;
-  return step_time(static_cast<double>(accumulators), loads, share) * (loops_over_taps ? kLoopOverTaps : 1);
+  const bool loops_over_taps = taps > 0 && accumulators * taps > costs::kMostUnrolledTaps;
+  return step_time(static_cast<double>(accumulators), loads, share) * (loops_over_taps ? costs::kLoopOverTaps : 1);
 }
 
 int64_t Candidate::most_vectors() const {
-  const int64_t widest = share < 1 ? context.target->vector_registers / 3 : kMostVectors;
+  const int64_t widest = share < 1 ? context.target->vector_registers / 3 : costs::kMostVectors;
   return std::clamp<int64_t>(context.loops.output[vector_loop] / lanes, 1, widest);
 }
 
@@ -139,25 +112,25 @@ std::optional<RegisterTile> Candidate::best(int64_t vectors) const {
     double trips = 1;
     for (int p = 0; p < outputs; ++p) {
       const auto here = static_cast<double>((std::max<int64_t>(loops.output[p], 1) + tile[p] - 1) / tile[p]);
-      trips *= here * (guarded[p] && tile[p] > 1 ? 1 + kBorder * std::min(1.0, 2 / here) : 1);
+      trips *= here * (guarded[p] && tile[p] > 1 ? 1 + costs::kBorder * std::min(1.0, 2 / here) : 1);
     }
     // The start and end of a tile's sum: registers set to zero, loop set up, sums stored.
-    const double ends = static_cast<double>(accumulators) * share + kLatency;
+    const double ends = static_cast<double>(accumulators) * share + costs::kInFlight;
     const bool in_pieces = stores_rows && accumulators > vectors && tile[vector_loop] < loops.output[vector_loop];
     const double cost =
-        trips * (steps * step + ends) + moves + (in_pieces ? elements_of_output(context) * kPieceOfRow : 0);
+        trips * (steps * step + ends) + moves + (in_pieces ? elements_of_output(context) * costs::kPieceOfRow : 0);
     if (!best || cost < best->cost) best = RegisterTile{vector_loop, lanes, tile, cost};
   };
   // Of equal tiles the first wins: many rows before few, along inner loops before outer ones.
   consider();
   for (int a = outputs; a-- > 0;) {
     if (!is_row(a)) continue;
-    for (int64_t rows = std::min(kMostRows, loops.output[a]); rows >= 2; --rows) {
+    for (int64_t rows = std::min(costs::kMostRows, loops.output[a]); rows >= 2; --rows) {
       tile[a] = rows;
       consider();
       for (int b = a; b-- > 0;) {
         if (!is_row(b)) continue;
-        for (int64_t more = 2; more <= std::min(kMostRows, loops.output[b]); ++more) {
+        for (int64_t more = 2; more <= std::min(costs::kMostRows, loops.output[b]); ++more) {
           if (vectors * rows * more >= context.target->vector_registers) break;
           tile[b] = more;
           consider();
@@ -177,13 +150,13 @@ struct Access {
 
 Access access_along(const StageContext& context, const Operand& operand, int loop, int lanes) {
   const int64_t distance = context.distance(operand, loop);
-  if (distance == 0) return {kBroadcast, 0};
-  if (distance == 1) return {kVectorLoad, 0};
+  if (distance == 0) return {costs::kBroadcast, 0};
+  if (distance == 1) return {costs::kVectorLoad, 0};
   // Few lanes far apart are loaded one by one; short strides as whole vectors that are shuffled.
-  const Access direct{distance < lanes ? 2.0 * static_cast<double>(distance) : kScalarMove * lanes, 0};
+  const Access direct{distance < lanes ? 2.0 * static_cast<double>(distance) : costs::kScalarMove * lanes, 0};
   if (packing_dimension(context, operand, loop) < 0) return direct;
   const bool free = codegen::is_packed_beforehand(*context.program, operand);
-  return {kVectorLoad, free ? 0 : whole_footprint(context, operand) * kTransposedMove};
+  return {costs::kVectorLoad, free ? 0 : whole_footprint(context, operand) * costs::kTransposedMove};
 }
 
 std::vector<bool> guarded_loops(const StageContext& context) {
@@ -213,14 +186,10 @@ Candidate candidate_for(const StageContext& context, int loop, const VectorWidth
   }
   const auto& statement = context.program->statements[context.statement];
   const bool contiguous = codegen::output_stride(*context.program, statement, context.loops, loop) == 1;
-  candidate.moves += elements_of_output(context) * (contiguous ? kVectorMove / candidate.lanes : kTransposedMove);
+  candidate.moves +=
+      elements_of_output(context) * (contiguous ? costs::kVectorMove / candidate.lanes : costs::kTransposedMove);
   candidate.stores_rows = contiguous;
   return candidate;
-}
-
-// Zen 4 splits operations on 512 bits in two.
-bool halves_wide_vectors(const codegen::Target& target) {
-  return target.vector_bytes == 64 && target.halide.find("tune_znver4") != std::string::npos;
 }
 
 // Vectors of half the natural width fill the loop and whole ones do not.
@@ -240,12 +209,12 @@ bool is_reused(const StageContext& context) {
 
 std::vector<VectorWidth> vector_widths(const codegen::Target& target, DType type) {
   const int lanes = target.lanes(type);
-  if (halves_wide_vectors(target) && lanes > 2) return {{lanes, 1}, {lanes / 2, 0.5}};
+  if (costs::halves_wide_vectors(target) && lanes > 2) return {{lanes, 1}, {lanes / 2, 0.5}};
   return {{lanes, 1}};
 }
 
 double step_time(double accumulators, double loads, double share) {
-  return std::max({accumulators * share, loads * share, kLatency}) + kLoadShare * loads * share;
+  return std::max({accumulators * share, loads * share, costs::kInFlight}) + costs::kLoadShare * loads * share;
 }
 
 int packing_dimension(const StageContext& context, const Operand& operand, int loop) {
@@ -307,12 +276,14 @@ double lane_reduction_cost(const StageContext& context, int loop) {
   double loads = 0;
   for (const auto& operand : context.loops.operands) {
     const int64_t distance = context.distance(operand, loop);
-    loads += !operand.affine || distance > 1 ? kScalarMove * lanes : distance == 1 ? kVectorLoad : kBroadcast;
+    loads += !operand.affine || distance > 1 ? costs::kScalarMove * lanes
+             : distance == 1                 ? costs::kVectorLoad
+                                             : costs::kBroadcast;
   }
   // An element's lanes are folded by halves, shuffle and combination; what no vector holds is done one by one.
   const double tail =
       static_cast<double>(extent % lanes) * iterations_of_reduction(context) / static_cast<double>(extent);
-  const double folds = 2 * std::log2(static_cast<double>(lanes)) + tail * kScalarMove;
+  const double folds = 2 * std::log2(static_cast<double>(lanes)) + tail * costs::kScalarMove;
   return terms / lanes * std::max(loads, 1.0) + elements_of_output(context) * folds;
 }
 

@@ -20,14 +20,6 @@ struct RegisterTile {
   double cost = 0;            // estimate for the whole statement, in vector operations of one core
 };
 
-// Steps a fused multiply-add waits for the one before it in the same accumulator: 4 cycles of 2 units a core on x86
-// since Haswell; on Zen 4, where a 512-bit operation takes both units, 4.
-constexpr double kLatency = 8;
-// Rows along one loop: beside two vectors 32 registers hold no more (14 x 2, one row of vectors and a broadcast).
-constexpr int64_t kMostRows = 14;
-// A scalar moved out of or into a vector (extract and store, load and insert), in vector operations.
-constexpr double kScalarMove = 2;
-
 /// Vectors of some lanes, and the share of the time of one of the natural width that an operation on them takes.
 struct VectorWidth {
   int lanes = 1;
@@ -44,10 +36,6 @@ double step_time(double accumulators, double loads, double share);
 /// first; none where no operand is used twice by different elements (sums, pools), or nothing is left to vectorise. The
 /// statement must have a reduction.
 std::vector<RegisterTile> register_tiles_by_width(const StageContext& context);
-
-/// Multiply-adds of a body whose window is unrolled as a whole: beyond it registers spill (24 accumulators with three
-/// taps ran at half the speed of those with a loop, Zen 4).
-constexpr int64_t kMostUnrolledTaps = 80;
 
 /// Reduction loops over windows that vectors along `vector_loop` slide over: of a subscript with an output loop in it.
 std::vector<int> window_loops(const StageContext& context, int vector_loop);

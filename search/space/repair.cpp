@@ -227,12 +227,11 @@ void repair_pieces(const StageContext& context, NestSchedule& stage, Notes& note
 }
 
 bool keeps_order(const StageContext& context) {
-  return context.target->is_deterministic() &&
-         codegen::depends_on_order(context.program->statements[context.statement]);
+  return context.target->deterministic && codegen::depends_on_order(context.program->statements[context.statement]);
 }
 
 void repair_order(const StageContext& context, NestSchedule& stage, Notes& notes) {
-  if (!context.target->is_deterministic()) return;
+  if (!context.target->deterministic) return;
   const int lanes = stage.cpu().lanes, contiguous = context.contiguous_loop();
   const bool in_lanes = stage.cpu().vector_loop >= context.outputs();
   correct(stage, codegen::in_order(context.program->statements[context.statement], context.loops, stage),

@@ -126,10 +126,10 @@ void forget_screening(std::vector<Contestant>& contestants) {
 
 }  // namespace
 
-Reply race(const Problem& problem, const std::vector<std::filesystem::path>& libraries, const Race& protocol,
-           Deadline deadline, double call_seconds, int reply_fd) {
-  Bench bench(problem, call_seconds, reply_fd);
-  auto contestants = load_contestants(libraries);
+Reply race(const Executor& executor, const Problem& problem, const std::vector<std::filesystem::path>& libraries,
+           const Race& protocol, Deadline deadline, double call_seconds, int reply_fd) {
+  Bench bench(executor, problem, call_seconds, reply_fd);
+  auto contestants = load_contestants(executor, libraries);
   screen(bench, contestants, protocol.exempt, deadline);
   const Deadline last_round{deadline.at - seconds_to_collect(contestants)};
   forget_screening(contestants);
@@ -138,10 +138,10 @@ Reply race(const Problem& problem, const std::vector<std::filesystem::path>& lib
   return collect(bench, contestants);
 }
 
-Reply finals(const Problem& problem, const std::vector<std::filesystem::path>& libraries, const Finals& protocol,
-             Deadline deadline, const Runtime& runtime, double call_seconds, int reply_fd) {
-  Bench bench(problem, call_seconds, reply_fd);
-  auto contestants = load_contestants(libraries);
+Reply finals(const Executor& executor, const Problem& problem, const std::vector<std::filesystem::path>& libraries,
+             const Finals& protocol, Deadline deadline, const Runtime& runtime, double call_seconds, int reply_fd) {
+  Bench bench(executor, problem, call_seconds, reply_fd);
+  auto contestants = load_contestants(executor, libraries);
   screen(bench, contestants, static_cast<int>(contestants.size()), deadline);
   if (!all_screened(contestants)) {
     forget_screening(contestants);

@@ -25,15 +25,15 @@ void wake(Bench& bench, std::vector<Contestant>& contestants, ThreadPlacement& p
   for (auto& contestant : contestants) {
     if (!contestant.running()) continue;
     placement.open();
-    const Sample first = bench.sample(*contestant.kernel, 1);
+    const Sample first = bench.sample(**contestant.kernel, 1);
     placement.close();
     wait_for_quiet();
     if (first.code != 0) {
-      const Reply fault = run_fault(first.code);
+      const Reply fault = bench.executor().fault(first.code);
       contestant.timing.outcome = fault.outcome;
       contestant.timing.reason = fault.reason;
     }
-    contestant.timing.note = contestant.kernel->note();
+    contestant.timing.note = (*contestant.kernel)->note();
   }
 }
 
@@ -47,7 +47,7 @@ void screen_quietly(Bench& bench, std::vector<Contestant>& contestants, const Si
     wait_for_quiet();
     std::vector<double> calls;
     for (int call = 0; call < 4; ++call) {
-      calls.push_back(bench.sample(*contestants[i].kernel, 1).ns);
+      calls.push_back(bench.sample(**contestants[i].kernel, 1).ns);
       placement.close();
     }
     times[i] = median({calls.begin() + 1, calls.end()});
@@ -65,29 +65,30 @@ void screen_quietly(Bench& bench, std::vector<Contestant>& contestants, const Si
 // calls after that bring data and clocks to where they stay.
 Sample quiet_sample(Bench& bench, Contestant& contestant, ThreadPlacement& placement) {
   wait_for_quiet();
-  bench.sample(*contestant.kernel, 1);
+  bench.sample(**contestant.kernel, 1);
   placement.close();
   const auto start = Clock::now();
   do {
-    bench.sample(*contestant.kernel, 1);
+    bench.sample(**contestant.kernel, 1);
   } while (seconds_since(start) < kWarmSeconds);
   return take_sample(bench, contestant);
 }
 
 }  // namespace
 
-Reply side_by_side(const Problem& problem, const std::vector<std::filesystem::path>& libraries,
-                   const SideBySide& protocol, const Runtime& runtime, double call_seconds, int reply_fd) {
+Reply side_by_side(const Executor& executor, const Problem& problem,
+                   const std::vector<std::filesystem::path>& libraries, const SideBySide& protocol,
+                   const Runtime& runtime, double call_seconds, int reply_fd) {
   ThreadPlacement placement(runtime.cores());
-  Bench bench(problem, call_seconds, reply_fd);
+  Bench bench(executor, problem, call_seconds, reply_fd);
   placement.open();
-  auto contestants = load_contestants(libraries);
+  auto contestants = load_contestants(executor, libraries);
   placement.close();
   wake(bench, contestants, placement);
   screen_quietly(bench, contestants, protocol, placement);
   double fastest = std::numeric_limits<double>::infinity();
   for (const auto& contestant : contestants)
-    if (contestant.running()) fastest = std::min(fastest, bench.sample(*contestant.kernel, 1).ns);
+    if (contestant.running()) fastest = std::min(fastest, bench.sample(**contestant.kernel, 1).ns);
   if (!std::isfinite(fastest)) return collect(bench, contestants);
   wait_for_quiet();
   Roofline roofline(problem.program, runtime, fastest);

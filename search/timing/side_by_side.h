@@ -1,6 +1,7 @@
 // Kernels of different makers in one process: ours, and libraries that bring thread pools of their own.
 #pragma once
 
+#include "search/judge/kernel.h"
 #include "search/timing/contests.h"
 #include "search/timing/timing.h"
 
@@ -14,7 +15,8 @@ namespace tile_tune::search {
 /// before each sample all threads are waited for until they sleep, and calls that are not timed wake those of the
 /// sample's own pool and warm it up: each runs as it would alone, back to back, with its default way of waiting. Every
 /// thread a library starts is given a core of its own, as ours are.
-Reply side_by_side(const Problem& problem, const std::vector<std::filesystem::path>& libraries,
-                   const SideBySide& protocol, const Runtime& runtime, double call_seconds, int reply_fd);
+Reply side_by_side(const Executor& executor, const Problem& problem,
+                   const std::vector<std::filesystem::path>& libraries, const SideBySide& protocol,
+                   const Runtime& runtime, double call_seconds, int reply_fd);
 
 }  // namespace tile_tune::search

@@ -4,16 +4,14 @@
 #include <sys/resource.h>
 
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 #include <limits>
 
+#include "search/judge/verify.h"
 #include "search/timing/statistics.h"
 
 namespace tile_tune::search {
 namespace {
-
-using Clock = std::chrono::steady_clock;
 
 constexpr int kScreeningCalls = 3;    // after one untimed
 constexpr double kSlowFactor = 3;     // the same
@@ -54,9 +52,9 @@ void put_out(Contestant& contestant, const Reply& fault) {
 double screening_time(Bench& bench, Contestant& contestant, double best) {
   std::vector<double> times;
   for (int call = 0; call <= kScreeningCalls; ++call) {
-    const Sample sample = bench.sample(*contestant.kernel, 1);
+    const Sample sample = bench.sample(**contestant.kernel, 1);
     if (sample.code != 0) {
-      put_out(contestant, run_fault(sample.code));
+      put_out(contestant, bench.executor().fault(sample.code));
       return 0;
     }
     if (call > 0) times.push_back(sample.ns);
@@ -71,51 +69,55 @@ double screening_time(Bench& bench, Contestant& contestant, double best) {
 
 }  // namespace
 
-Bench::Bench(const Problem& problem, double call_seconds, int reply_fd)
-    : problem_(problem), call_seconds_(call_seconds), buffers_(problem, Flush::Begin) {
-  buffers_.prepare_outputs(std::byte{0});
-  watch_guards(&buffers_, reply_fd);
+Bench::Bench(const Executor& executor, const Problem& problem, double call_seconds, int reply_fd)
+    : executor_(executor),
+      problem_(problem),
+      call_seconds_(call_seconds),
+      memory_(executor.allocate(problem, Flush::Begin)) {
+  memory_->prepare_outputs(std::byte{0});
+  executor.watch_guards(memory_.get(), reply_fd);
 }
 
-KernelCall& Bench::call_of(const Kernel& kernel) {
-  return calls_.try_emplace(&kernel, problem_.program, kernel, buffers_, Flush::Begin).first->second;
+Call& Bench::call_of(const LoadedKernel& kernel) {
+  auto& call = calls_[&kernel];
+  if (!call) call = executor_.bind(problem_.program, kernel, *memory_, Flush::Begin);
+  return *call;
 }
 
-Sample Bench::sample(const Kernel& kernel, int64_t calls) {
-  buffers_.restore();
+Sample Bench::sample(const LoadedKernel& kernel, int64_t calls) {
+  memory_->restore();
   Sample sample;
-  KernelCall& run = call_of(kernel);
+  Call& call = call_of(kernel);
   if (problem_.program.cold) {
     calls = 1;
-    buffers_.evict();
-    run.evict();
+    memory_->evict();
+    call.evict();
   }
   const CallLimit limit(call_seconds_ + kMinSampleNs * 1e-9);
   const long switches = involuntary_switches();
   cores_.begin();
-  const auto start = Clock::now();
-  for (int64_t call = 0; call < calls && sample.code == 0; ++call) sample.code = run();
-  const auto stop = Clock::now();
-  const double spent = std::chrono::duration<double, std::nano>(stop - start).count();
-  sample.ns = spent / static_cast<double>(calls);
-  sample.switched = involuntary_switches() != switches || cores_.longest_wait_ns() > kMostWaiting * spent;
+  const Timed timed = call.run(calls);
+  sample.code = timed.code;
+  sample.ns = timed.ns / static_cast<double>(calls);
+  sample.switched = involuntary_switches() != switches || cores_.longest_wait_ns() > kMostWaiting * timed.ns;
   return sample;
 }
 
-Reply Bench::check(const Kernel& kernel) {
-  buffers_.prepare_outputs(std::byte{0xFF});
+Reply Bench::check(const LoadedKernel& kernel) {
+  memory_->prepare_outputs(std::byte{0xFF});
   const CallLimit limit(call_seconds_);
-  KernelCall& run = call_of(kernel);
-  if (const int code = run(); code != 0) return run_fault(code);
-  for (const auto& trespass : {buffers_.trespass(), run.trespass()})
+  Call& call = call_of(kernel);
+  if (const int code = call.run(1).code; code != 0) return executor_.fault(code);
+  for (const auto& trespass : {memory_->trespass(), call.trespass()})
     if (!trespass.empty()) return Reply::fault(Outcome::Wrong, trespass);
-  return compare_outputs(problem_, buffers_);
+  return compare_outputs(problem_, *memory_);
 }
 
-std::vector<Contestant> load_contestants(const std::vector<std::filesystem::path>& libraries) {
+std::vector<Contestant> load_contestants(const Executor& executor,
+                                         const std::vector<std::filesystem::path>& libraries) {
   std::vector<Contestant> contestants;
   for (const auto& library : libraries) {
-    Contestant contestant{Kernel::load(library), 1, {}};
+    Contestant contestant{executor.load(library), 1, {}};
     if (!contestant.kernel) put_out(contestant, Reply::fault(Outcome::CompileError, contestant.kernel.error().message));
     contestants.push_back(std::move(contestant));
   }
@@ -133,7 +135,7 @@ Reply collect(Bench& bench, std::vector<Contestant>& contestants) {
   Reply reply;
   for (auto& contestant : contestants) {
     if (contestant.running())
-      if (const Reply check = bench.check(*contestant.kernel); check.outcome != Outcome::Ok) {
+      if (const Reply check = bench.check(**contestant.kernel); check.outcome != Outcome::Ok) {
         contestant.timing.outcome = check.outcome;
         contestant.timing.reason = "after many calls " + check.reason;
       }
@@ -182,9 +184,9 @@ void keep_calm(std::vector<Contestant>& contestants, int enough) {
 }
 
 Sample take_sample(Bench& bench, Contestant& contestant) {
-  Sample sample = bench.sample(*contestant.kernel, contestant.calls);
+  Sample sample = bench.sample(**contestant.kernel, contestant.calls);
   if (sample.code != 0) {
-    put_out(contestant, run_fault(sample.code));
+    put_out(contestant, bench.executor().fault(sample.code));
     sample.ns = 0;
     return sample;
   }

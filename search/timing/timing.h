@@ -2,11 +2,11 @@
 #pragma once
 
 #include <map>
+#include <memory>
 #include <optional>
 #include <vector>
 
-#include "search/judge/kernel_call.h"
-#include "search/judge/verify.h"
+#include "search/judge/executor.h"
 #include "search/timing/deadline.h"
 #include "search/timing/threads.h"
 
@@ -18,28 +18,30 @@ struct Sample {
   bool switched = false;  // one of our threads had no core for some of it, though it could have run
 };
 
-/// Kernels of one problem on one set of buffers, so that addresses and alignment are the same for all.
+/// Kernels of one problem on one memory, so that addresses and alignment are the same for all.
 class Bench {
  public:
-  Bench(const Problem& problem, double call_seconds, int reply_fd);
+  Bench(const Executor& executor, const Problem& problem, double call_seconds, int reply_fd);
   /// `calls` calls back to back, or one where the program is judged with cold caches. In/out outputs have their initial
   /// value before the first. Constants are packed before the first of all, so the kernel must stay where it is.
-  Sample sample(const Kernel& kernel, int64_t calls);
+  Sample sample(const LoadedKernel& kernel, int64_t calls);
   /// Runs once more and compares: what was right before the race must still be right after it.
-  Reply check(const Kernel& kernel);
+  Reply check(const LoadedKernel& kernel);
+  const Executor& executor() const { return executor_; }
 
  private:
-  KernelCall& call_of(const Kernel& kernel);
+  Call& call_of(const LoadedKernel& kernel);
 
+  const Executor& executor_;
   const Problem& problem_;
   double call_seconds_;
-  Buffers buffers_;
-  std::map<const Kernel*, KernelCall> calls_;
+  std::unique_ptr<Memory> memory_;
+  std::map<const LoadedKernel*, std::unique_ptr<Call>> calls_;
   CoreWatch cores_;
 };
 
 struct Contestant {
-  Result<Kernel> kernel;
+  Result<std::unique_ptr<LoadedKernel>> kernel;
   int64_t calls = 1;  // of a sample
   Timing timing;
   std::vector<bool> calm = {};  // one a round: no core was lost in its sample, nor in the default's (finals: in any)
@@ -47,7 +49,7 @@ struct Contestant {
 };
 
 /// Loads each library; those that do not load are out.
-std::vector<Contestant> load_contestants(const std::vector<std::filesystem::path>& libraries);
+std::vector<Contestant> load_contestants(const Executor& executor, const std::vector<std::filesystem::path>& libraries);
 
 /// Takes a sample and books it; a failing call puts the contestant out, and the sample's time is 0.
 Sample take_sample(Bench& bench, Contestant& contestant);

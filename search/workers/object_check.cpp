@@ -6,6 +6,8 @@
 
 #include "base/files.h"
 #include "codegen/lower/error_functions.h"
+#include "codegen/target/host.h"
+#include "search/judge/host_executor.h"
 #include "search/judge/kernel.h"
 #include "search/judge/problem.h"
 #include "search/judge/verify.h"
@@ -19,7 +21,7 @@ constexpr uint64_t kSeed = 1;  // which inputs are looked at matters to nobody, 
 constexpr int kNobody = -1;    // whose end would make the answer useless
 
 /// Whether a kernel's first argument is a pointer that it hands to the functions of the runtime.
-bool takes_context(const codegen::Target& target) { return target.halide.find("user_context") != std::string::npos; }
+bool takes_context(const codegen::Target& target) { return target.features.has(codegen::Feature::UserContext); }
 
 constexpr const char* kRuntimeText = R"(#include <stdint.h>
 #include <stdlib.h>
@@ -87,9 +89,10 @@ Result<void> check_object(const ir::Program& program, const codegen::Target& tar
   const auto reply = run_in_child(child, kNobody, [&](int reply_fd) {
     const auto runtime = Runtime::load(kernel.runtime, threads);
     if (!runtime) return Reply::fault(Outcome::RunError, runtime.error().message);
-    const auto loaded = Kernel::load(kernel.object, kernel.function, takes_context(target));
+    const HostExecutor executor(kernel.function, takes_context(target));
+    const auto loaded = executor.load(kernel.object);
     if (!loaded) return Reply::fault(Outcome::RunError, loaded.error().message);
-    return verify(problem, *loaded, limits.run_seconds, reply_fd);
+    return verify(executor, problem, **loaded, limits.run_seconds, reply_fd);
   });
   return judge(*reply, program);
 }

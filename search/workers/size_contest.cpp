@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "base/disk_space.h"
+#include "codegen/target/host.h"
 #include "search/judge/problem.h"
 
 namespace tile_tune::search {

@@ -16,7 +16,10 @@
 #include "base/disk_space.h"
 #include "base/process/fd.h"
 #include "base/process/lines.h"
-#include "search/judge/kernel_call.h"
+#include "codegen/lower/compile.h"
+#include "codegen/target/host.h"
+#include "search/judge/host_executor.h"
+#include "search/judge/verify.h"
 #include "search/timing/race.h"
 #include "search/timing/side_by_side.h"
 #include "search/workers/child.h"
@@ -39,7 +42,7 @@ constexpr double kBuildPatience = 4;
 
 class Worker {
  public:
-  Worker(int in_fd, const Compiler& compiler) : in_fd_(in_fd), compiler_(compiler) {}
+  Worker(int in_fd, const codegen::Backend& backend) : in_fd_(in_fd), backend_(backend) {}
 
   /// nullopt: nobody waits for a reply.
   std::optional<Reply> answer(const Request& request) {
@@ -58,7 +61,7 @@ class Worker {
   // Once, here, so that the children that compile inherit what it has made. Who only times does without.
   std::optional<Reply> warm_up() {
     if (std::exchange(is_warm_, true)) return std::nullopt;
-    const auto warm = compiler_.warm_up(setup_->target, setup_->directory);
+    const auto warm = backend_.warm_up(setup_->target, setup_->directory);
     if (warm) return std::nullopt;
     if (is_disk_full_by(warm.error().message))
       return Reply::fault(Outcome::NoSpace, base::no_space_text(setup_->directory));
@@ -89,7 +92,7 @@ class Worker {
   std::optional<Reply> handle(const BuildRuntime& request) {
     const double seconds = std::max(setup_->limits.build_seconds, kRuntimeSeconds);
     return build(request.library, seconds, [&](const fs::path& object) -> Result<codegen::Compiled> {
-      TILE_TUNE_CHECK(compiler_.compile_runtime(setup_->target, object));
+      TILE_TUNE_CHECK(backend_.runtime(setup_->target, object));
       return codegen::Compiled{};
     });
   }
@@ -99,7 +102,7 @@ class Worker {
     if (!program) return Reply::fault(Outcome::CompileError, program.error().message);
     const double seconds = request.seconds > 0 ? request.seconds : setup_->limits.build_seconds;
     return build(request.library, seconds, [&](const fs::path& object) {
-      return compiler_.compile_object(**program, request.schedule, setup_->target, kKernelFunction, object);
+      return backend_.compile(**program, request.schedule, setup_->target, kKernelFunction, object);
     });
   }
 
@@ -107,7 +110,7 @@ class Worker {
     const auto program = program_of(request.problem);
     if (!program) return Reply::fault(Outcome::CompileError, program.error().message);
     return build(request.library, setup_->limits.build_seconds, [&](const fs::path& object) {
-      return compiler_.compile_autoscheduled(**program, request.scheduler, setup_->target, kKernelFunction, object);
+      return codegen::compile_autoscheduled(**program, request.scheduler, setup_->target, kKernelFunction, object);
     });
   }
 
@@ -123,9 +126,9 @@ class Worker {
   std::optional<Reply> handle(const Verify& request) {
     return with_problem(request.problem, [&](const Problem& problem) {
       return run_kernels(problem, request.runtime, kCallsInVerify, [&](const Runtime&, int reply_fd) {
-        const auto kernel = Kernel::load(setup_->directory / request.library);
+        const auto kernel = executor_.load(setup_->directory / request.library);
         if (!kernel) return Reply::fault(Outcome::CompileError, kernel.error().message);
-        return verify(problem, *kernel, setup_->limits.run_seconds, reply_fd);
+        return verify(executor_, problem, **kernel, setup_->limits.run_seconds, reply_fd);
       });
     });
   }
@@ -133,17 +136,17 @@ class Worker {
   std::optional<Reply> handle(const Run& request) {
     return with_problem(request.problem, [&](const Problem& problem) {
       return run_kernels(problem, request.runtime, kCallsInVerify, [&](const Runtime&, int reply_fd) {
-        const auto kernel = Kernel::load(setup_->directory / request.library);
+        const auto kernel = executor_.load(setup_->directory / request.library);
         if (!kernel) return Reply::fault(Outcome::CompileError, kernel.error().message);
-        Buffers buffers(problem, Flush::End);
-        buffers.prepare_outputs(std::byte{0});
-        watch_guards(&buffers, reply_fd);
+        const auto memory = executor_.allocate(problem, Flush::End);
+        memory->prepare_outputs(std::byte{0});
+        executor_.watch_guards(memory.get(), reply_fd);
         const CallLimit limit(setup_->limits.run_seconds);
-        KernelCall call(problem.program, *kernel, buffers, Flush::End);
-        if (const int code = call(); code != 0) return run_fault(code);
-        if (const auto trespass = buffers.trespass(); !trespass.empty()) return Reply::fault(Outcome::Wrong, trespass);
+        const auto call = executor_.bind(problem.program, **kernel, *memory, Flush::End);
+        if (const int code = call->run(1).code; code != 0) return executor_.fault(code);
+        if (const auto trespass = memory->trespass(); !trespass.empty()) return Reply::fault(Outcome::Wrong, trespass);
         std::vector<tensor::Array> outputs;
-        for (const int output : problem.program.outputs) outputs.push_back(buffers.output(output));
+        for (const int output : problem.program.outputs) outputs.push_back(memory->output(output));
         if (auto written = write_outputs(outputs, setup_->directory / request.problem); !written)
           return Reply::fault(written.error().code == "disk-full" ? Outcome::NoSpace : Outcome::RunError,
                               written.error().message);
@@ -156,7 +159,8 @@ class Worker {
     const Deadline deadline = deadline_of(request.at_most);
     return with_problem(request.problem, [&](const Problem& problem) {
       return time_kernels(problem, request.runtime, [&](const Runtime&, int reply_fd) {
-        return race(problem, paths(request.libraries), request, deadline, setup_->limits.run_seconds, reply_fd);
+        return race(executor_, problem, paths(request.libraries), request, deadline, setup_->limits.run_seconds,
+                    reply_fd);
       });
     });
   }
@@ -165,8 +169,8 @@ class Worker {
     const Deadline deadline = deadline_of(request.at_most);
     return with_problem(request.problem, [&](const Problem& problem) {
       return time_kernels(problem, request.runtime, [&](const Runtime& runtime, int reply_fd) {
-        return finals(problem, paths(request.libraries), request, deadline, runtime, setup_->limits.run_seconds,
-                      reply_fd);
+        return finals(executor_, problem, paths(request.libraries), request, deadline, runtime,
+                      setup_->limits.run_seconds, reply_fd);
       });
     });
   }
@@ -174,7 +178,8 @@ class Worker {
   std::optional<Reply> handle(const SideBySide& request) {
     return with_problem(request.problem, [&](const Problem& problem) {
       return time_kernels(problem, request.runtime, [&](const Runtime& runtime, int reply_fd) {
-        return side_by_side(problem, paths(request.libraries), request, runtime, setup_->limits.run_seconds, reply_fd);
+        return side_by_side(executor_, problem, paths(request.libraries), request, runtime, setup_->limits.run_seconds,
+                            reply_fd);
       });
     });
   }
@@ -256,7 +261,8 @@ class Worker {
   }
 
   int in_fd_;
-  const Compiler& compiler_;
+  const codegen::Backend& backend_;
+  HostExecutor executor_;
   std::optional<Setup> setup_;
   bool is_warm_ = false;
   std::map<std::string, ir::Program> programs_;  // for building
@@ -265,12 +271,12 @@ class Worker {
 
 }  // namespace
 
-int worker_main(int in_fd, int out_fd, const Compiler& compiler) {
+int worker_main(int in_fd, int out_fd, const codegen::Backend& backend) {
   signal(SIGPIPE, SIG_IGN);
   // What a library prints must not get between the replies.
   base::Fd replies(fcntl(out_fd, F_DUPFD_CLOEXEC, 3));
   if (out_fd == STDOUT_FILENO) dup2(STDERR_FILENO, STDOUT_FILENO);
-  Worker worker(in_fd, compiler);
+  Worker worker(in_fd, backend);
   base::LineReader requests(in_fd);
   while (const auto line = requests.next()) {
     const auto request = decode_request(*line);

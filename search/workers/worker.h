@@ -7,13 +7,13 @@
 
 #include <sys/types.h>
 
-#include "search/workers/compiler.h"
+#include "codegen/backend.h"
 
 namespace tile_tune::search {
 
 /// Reads requests from in_fd and writes replies to out_fd (which may be the same) until Quit or the end of in_fd. If
 /// that ends without Quit the tuner has died: children are killed and the session's directory is removed. Returns an
 /// exit code: 0, or 1 after a message that cannot be read.
-int worker_main(int in_fd, int out_fd, const Compiler& compiler);
+int worker_main(int in_fd, int out_fd, const codegen::Backend& backend);
 
 }  // namespace tile_tune::search

@@ -7,6 +7,7 @@
 #include <cmath>
 
 #include "base/disk_space.h"
+#include "codegen/target/host.h"
 #include "frontend/ir/json.h"
 #include "search/timing/roofline.h"
 #include "search/timing/statistics.h"

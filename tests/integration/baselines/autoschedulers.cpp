@@ -4,6 +4,7 @@
 
 #include <catch2/catch.hpp>
 
+#include "codegen/target/host.h"
 #include "frontend/ir/canonical.h"
 #include "frontend/tc/parse.h"
 #include "search/baselines/contest.h"

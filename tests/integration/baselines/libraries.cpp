@@ -3,6 +3,7 @@
 
 #include <catch2/catch.hpp>
 
+#include "codegen/target/host.h"
 #include "frontend/einsum/einsum.h"
 #include "frontend/ir/canonical.h"
 #include "frontend/tc/parse.h"

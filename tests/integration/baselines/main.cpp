@@ -5,11 +5,12 @@
 #include <catch2/catch.hpp>
 #include <string_view>
 
+#include "codegen/lower/halide_backend.h"
 #include "search/workers/worker.h"
 
 int main(int argc, char** argv) {
   using namespace tile_tune;
   if (argc > 1 && std::string_view(argv[1]) == "worker")
-    return search::worker_main(STDIN_FILENO, STDOUT_FILENO, search::halide_compiler());
+    return search::worker_main(STDIN_FILENO, STDOUT_FILENO, codegen::halide_backend());
   return Catch::Session().run(argc, argv);
 }

@@ -70,8 +70,9 @@ void store(const Sandbox& box, const std::string& file, const std::string& name,
   program.layout = "row";
   db::SessionRow session;
   session.created_ms = created_ms;
-  const auto run =
-      database->begin_session(program, {"x86-64-linux", "", "{}", threads}, {"0.1.0", "21", "21", 1, 1}, session);
+  db::TargetRow target;
+  target.machine.threads = threads;
+  const auto run = database->begin_session(program, target, {"0.1.0", "21", "21", 1, 1}, session);
   REQUIRE(run);
   if (ratios.empty()) ratios = {ratio};
   for (size_t i = 0; i < ratios.size(); ++i) {

@@ -5,6 +5,7 @@
 #include <iostream>
 #include <map>
 
+#include "codegen/target/host.h"
 #include "tests/integration/emit/programs.h"
 
 using namespace tile_tune;

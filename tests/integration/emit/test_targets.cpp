@@ -2,7 +2,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/files.h"
-#include "codegen/target/target.h"
+#include "codegen/target/host.h"
 #include "tests/integration/emit/packages.h"
 
 using namespace tile_tune;

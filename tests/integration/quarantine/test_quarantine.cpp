@@ -21,7 +21,7 @@ using Words = std::vector<std::string>;
 const std::string kSelf = std::filesystem::read_symlink("/proc/self/exe").string();
 
 Finished run(const Sandbox& box, const std::string& fault, const Words& arguments) {
-  Words command{"env", "BROKEN_COMPILER=" + fault, kSelf, "tile-tune"};
+  Words command{"env", "BROKEN_BACKEND=" + fault, kSelf, "tile-tune"};
   command.insert(command.end(), arguments.begin(), arguments.end());
   return box.run_program(command);
 }
@@ -50,7 +50,7 @@ codegen::Schedule choose_another(const Sandbox& box, const std::string& file) {
   auto database = db::Database::open(box.path(file), db::Mode::ReadWrite).value();
   const auto row = database.recorded()->front();
   const auto program = tile_tune::ir::program_from_json(nlohmann::json::parse(row.program.canonical_json)).value();
-  const auto target = codegen::target_from_json(nlohmann::json::parse(row.target.features_json)).value();
+  const auto target = tile_tune::engine::target_of(row.target).value();
   const tile_tune::search::Space space(program, target);
   tile_tune::search::Rng rng(1);
   const auto other = space.mutate(space.default_schedule(), rng).schedule;
@@ -88,7 +88,7 @@ TEST_CASE("a crashing schedule is quarantined while tuning, with a bundle whose 
   const std::string command = last_line(text);
   CHECK(command.find("--seed 7") != std::string::npos);
   const auto again =
-      box.run_program({"sh", "-c", "cd '" + name + "' && BROKEN_COMPILER=" + fault + " '" + kSelf + "' " + command});
+      box.run_program({"sh", "-c", "cd '" + name + "' && BROKEN_BACKEND=" + fault + " '" + kSelf + "' " + command});
   INFO(again.err);
   CHECK(again.exit_code == 0);
   const auto repeated = json_of(run(box, "", {"db", "quarantine", "--db", name + "/reproduction.db", "--json"}));

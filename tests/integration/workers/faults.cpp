@@ -3,7 +3,7 @@
 #include <cmath>
 
 #include "search/workers/workers.h"
-#include "tests/integration/workers/forced_compiler.h"
+#include "tests/integration/workers/forced_backend.h"
 #include "tests/unit/judge/programs.h"
 
 using namespace tile_tune;
@@ -16,7 +16,7 @@ namespace {
 WorkerOptions options_for(const std::string& marker = "") {
   WorkerOptions options;
   options.command = {"/proc/self/exe", "forced-worker", marker};
-  options.target.halide = "forced";
+  options.target.cpu_model = "forced";
   options.jobs = 2;
   options.limits = {10, 1, 512 << 20};
   options.race_seconds_per_kernel = 0.005;

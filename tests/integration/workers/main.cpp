@@ -3,12 +3,13 @@
 #include <catch2/catch.hpp>
 #include <string>
 
+#include "codegen/lower/halide_backend.h"
 #include "search/workers/worker.h"
-#include "tests/integration/workers/forced_compiler.h"
+#include "tests/integration/workers/forced_backend.h"
 
 int main(int argc, char** argv) {
   const std::string verb = argc > 1 ? argv[1] : "";
-  if (verb == "forced-worker") return tile_tune::search::worker_main(0, 1, tile_tune::test::forced_compiler(argv[2]));
-  if (verb == "worker") return tile_tune::search::worker_main(0, 1, tile_tune::search::halide_compiler());
+  if (verb == "forced-worker") return tile_tune::search::worker_main(0, 1, tile_tune::test::forced_backend(argv[2]));
+  if (verb == "worker") return tile_tune::search::worker_main(0, 1, tile_tune::codegen::halide_backend());
   return Catch::Session().run(argc, argv);
 }

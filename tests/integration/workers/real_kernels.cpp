@@ -2,6 +2,7 @@
 #include <catch2/catch.hpp>
 #include <cmath>
 
+#include "codegen/target/host.h"
 #include "frontend/ir/canonical.h"
 #include "search/space/space.h"
 #include "search/workers/workers.h"

@@ -13,7 +13,7 @@
 #include "base/process/lines.h"
 #include "search/judge/problem.h"
 #include "search/workers/workers.h"
-#include "tests/integration/workers/forced_compiler.h"
+#include "tests/integration/workers/forced_backend.h"
 #include "tests/unit/judge/programs.h"
 
 using namespace tile_tune;
@@ -27,7 +27,7 @@ namespace {
 WorkerOptions options_for(const fs::path& marker) {
   WorkerOptions options;
   options.command = {"/proc/self/exe", "forced-worker", marker.string()};
-  options.target.halide = "forced";
+  options.target.cpu_model = "forced";
   options.jobs = 2;
   options.limits = {100, 100, 512 << 20};
   options.race_seconds_per_kernel = 0.005;
@@ -261,11 +261,11 @@ TEST_CASE("a worker that somebody stops is told of, waited for a while, and repl
 
 TEST_CASE("what keeps a session from starting is one diagnostic") {
   auto options = options_for("");
-  options.target.halide = "impossible";
+  options.target.cpu_model = "impossible";
   auto workers = Workers::start(test::doubling(3, 5), scheduled(Behaviour::Good), options);
   REQUIRE_FALSE(workers);
   CHECK(workers.error().message == "cannot build kernels on this machine: this target is not possible");
-  options.target.halide = "full disk";
+  options.target.cpu_model = "full disk";
   workers = Workers::start(test::doubling(3, 5), scheduled(Behaviour::Good), options);
   REQUIRE_FALSE(workers);
   CHECK(workers.error().code == "disk-full");

@@ -52,7 +52,12 @@ ProgramRow program(int number) {
   return row;
 }
 
-TargetRow target() { return {"x86-64-linux-avx-avx2-avx512-fma", "EPYC", std::string(800, 'f'), 2}; }
+TargetRow target() {
+  auto machine = *tile_tune::codegen::parse_target("x86-64-linux-avx-avx2-avx512-fma");
+  machine.cpu_model = "EPYC";
+  machine.threads = 2;
+  return {.machine = std::move(machine)};
+}
 ToolRow tool() { return {"0.1.0", "21.0.0", "21.1.8", 3, 4}; }
 
 TrialRow trial(int program, int session, int sequence) {

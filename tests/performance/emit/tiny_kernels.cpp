@@ -11,6 +11,7 @@
 
 #include "codegen/emit/package.h"
 #include "codegen/emit/subprocess.h"
+#include "codegen/target/host.h"
 #include "frontend/ir/canonical.h"
 #include "frontend/tc/parse.h"
 #include "search/space/space.h"

@@ -10,6 +10,7 @@
 
 #include "codegen/lower/compile.h"
 #include "codegen/schedule/check.h"
+#include "codegen/target/host.h"
 #include "frontend/ir/canonical.h"
 #include "frontend/tc/parse.h"
 #include "search/judge/buffers.h"

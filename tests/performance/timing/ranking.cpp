@@ -17,6 +17,8 @@
 #include <filesystem>
 #include <fstream>
 
+#include "codegen/lower/halide_backend.h"
+#include "codegen/target/host.h"
 #include "search/evolve/finals.h"
 #include "search/workers/worker.h"
 #include "search/workers/workers.h"
@@ -171,9 +173,9 @@ TEST_CASE("the finals never prefer the slower of two kernels 10 % apart under lo
 
 int main(int argc, char** argv) {
   if (argc > 1 && std::string(argv[1]) == "worker") {
-    Compiler compiler = halide_compiler();
-    compiler.compile_object = compile;
-    return worker_main(0, 1, compiler);
+    codegen::Backend backend = codegen::halide_backend();
+    backend.compile = compile;
+    return worker_main(0, 1, backend);
   }
   return Catch::Session().run(argc, argv);
 }

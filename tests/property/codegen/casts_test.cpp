@@ -56,7 +56,7 @@ std::string text_of(const std::string& type, const std::vector<std::string>& exp
 
 std::vector<std::vector<std::byte>> outputs(const std::string& text, const tensor::Array& a,
                                             const codegen::Target& target) {
-  CAPTURE(text, target.halide);
+  CAPTURE(text, target.text());
   const ir::Program program = test::bound_program(text, {{"N", a.element_count()}});
   test::KernelCheck check(program, {{0, a}}, target);
   return check.outputs(search::Space(program, target).default_schedule());
@@ -77,7 +77,7 @@ TEST_CASE("floats become integers by truncation, saturate, and are 0 where they 
       const auto got = outputs(text_of(name, casts), a, target);
       for (size_t i = 0; i < values.size(); ++i) {
         const double value = tensor::load_real(from, a.data.data(), i);
-        CAPTURE(target.halide, name, value);
+        CAPTURE(target.text(), name, value);
         CHECK(tensor::load_integer(DType::Bool, got[0].data(), i) == !(value == 0));
         for (size_t t = 0; t < std::size(kIntegers); ++t) {
           CAPTURE(kIntegers[t].name);
@@ -105,7 +105,7 @@ TEST_CASE("integers become narrower ones by their low bits, and floats by roundi
         const bool upper = from == DType::U64 && value < 0;
         const float single = upper ? static_cast<float>(static_cast<uint64_t>(value)) : static_cast<float>(value);
         const double wide = upper ? static_cast<double>(static_cast<uint64_t>(value)) : static_cast<double>(value);
-        CAPTURE(target.halide, name, value);
+        CAPTURE(target.text(), name, value);
         CHECK(tensor::load_integer(DType::Bool, got[0].data(), i) == (value != 0));
         for (size_t t = 0; t < std::size(kIntegers); ++t)
           CHECK(tensor::load_integer(kIntegers[t].type, got[t + 1].data(), i) ==
@@ -142,7 +142,7 @@ TEST_CASE("floats become narrower ones by one rounding", "[property]") {
           const double value = tensor::load_real(from, a.data.data(), i);
           const double wanted = tensor::round_to(kFloats[t].type, value);
           const double result = tensor::load_real(kFloats[t].type, got[t].data(), i);
-          CAPTURE(target.halide, name, kFloats[t].name, value, wanted, result);
+          CAPTURE(target.text(), name, kFloats[t].name, value, wanted, result);
           CHECK((std::isnan(wanted) ? std::isnan(result)
                                     : result == wanted && std::signbit(result) == std::signbit(wanted)));
         }

@@ -8,6 +8,7 @@
 
 #include "codegen/schedule/check.h"
 #include "codegen/schedule/order.h"
+#include "codegen/target/host.h"
 #include "frontend/ir/canonical.h"
 #include "frontend/tc/parse.h"
 #include "frontend/tensor/convert.h"
@@ -76,7 +77,7 @@ void check_same_bits(const ir::Program& program) {
                           : space.crossover(space.sample(rng).schedule, schedule, rng).schedule;
   }
   // Fewer threads and older instructions.
-  auto plain = codegen::describe_target(target.halide.substr(0, target.halide.find("-linux") + 6), 1);
+  auto plain = codegen::describe_target(target.platform.text(), 1);
   REQUIRE(plain);
   const auto baseline = codegen::deterministic(*plain);
   test::KernelCheck elsewhere(program, baseline);

@@ -2,6 +2,7 @@
 #include <catch2/catch.hpp>
 
 #include "codegen/schedule/check.h"
+#include "codegen/target/host.h"
 #include "search/space/space.h"
 #include "tests/property/codegen/kernel_check.h"
 

@@ -7,6 +7,7 @@
 #include <map>
 #include <string>
 
+#include "codegen/target/host.h"
 #include "frontend/tensor/convert.h"
 #include "search/space/space.h"
 #include "tests/property/codegen/kernel_check.h"

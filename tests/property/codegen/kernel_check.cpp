@@ -7,9 +7,11 @@
 #include <nlohmann/json.hpp>
 
 #include "codegen/lower/runtime_cache.h"
+#include "codegen/target/host.h"
 #include "frontend/ir/canonical.h"
 #include "frontend/tc/parse.h"
 #include "search/judge/kernel.h"
+#include "search/judge/host_executor.h"
 #include "search/judge/kernel_call.h"
 #include "search/judge/verify.h"
 
@@ -111,7 +113,7 @@ KernelCheck::Result KernelCheck::operator()(const codegen::Schedule& schedule, c
 
 search::Reply KernelCheck::judge(const search::Kernel& kernel) {
   constexpr double kLongEnough = 60;
-  return search::verify(problem_, kernel, kLongEnough, STDERR_FILENO);
+  return search::verify(search::HostExecutor(), problem_, kernel, kLongEnough, STDERR_FILENO);
 }
 
 std::vector<std::vector<std::byte>> KernelCheck::outputs(const codegen::Schedule& schedule) {

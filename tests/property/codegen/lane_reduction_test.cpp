@@ -1,6 +1,7 @@
 // Vectors of partial sums of several elements, folded together: tiles that fill no vector, one, and more than one.
 #include <catch2/catch.hpp>
 
+#include "codegen/target/host.h"
 #include "tests/property/codegen/kernel_check.h"
 
 namespace tile_tune {

@@ -86,7 +86,7 @@ TEST_CASE("signs are those of IEEE 754, in every float type and mode", "[propert
   auto targets = test::runnable({"host", "x86-64-linux-sse41-avx-f16c-fma-avx2"});
   targets.push_back(codegen::deterministic(test::host(1)));
   for (const auto& one : targets) {
-    CAPTURE(one.halide);
+    CAPTURE(one.text());
     check_bits(DType::F16, "float16", one);
     check_bits(DType::BF16, "bfloat16", one);
     check_bits(DType::F32, "float", one);

@@ -14,11 +14,11 @@ using codegen::NestSchedule;
 using codegen::Schedule;
 using ir::AffineExpr;
 
-const codegen::Target kTarget{.halide = "x86-64-linux-avx-avx2-avx512-fma",
-                              .cpu_model = "test",
-                              .vector_bytes = 64,
-                              .vector_registers = 32,
-                              .threads = 2};
+const codegen::Target kTarget = [] {
+  codegen::Target target = codegen::parse_target("x86-64-linux-avx-avx2-avx512-fma").value();
+  target.threads = 2;
+  return target;
+}();
 
 ir::ExprPtr read(int tensor, const std::vector<ir::Subscript>& subscripts) {
   return ir::make_expr(DType::F32, ir::Read{tensor, subscripts});

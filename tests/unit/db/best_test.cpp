@@ -132,7 +132,7 @@ TEST_CASE("lookups prefer the same target, then the same model, then the same to
   Folder folder;
   Database db = open(folder.file());
   TargetRow bigger_cache = target();
-  bigger_cache.features_json = R"({"l1_bytes":49152})";
+  bigger_cache.machine.l1_bytes = 49152;
   tuned(db, matmul(), target(2, "Xeon"), tool(), winner(0, 4, 100));
   auto best = value(db.best(matmul(), target(), tool()));
   CHECK(best->schedule_json == R"({"tile":4})");
@@ -164,7 +164,7 @@ TEST_CASE("other threads, instruction sets, layouts, constants and computations 
   Database db = open(folder.file());
   tuned(db, matmul(), target(1), tool(), winner(0, 8, 100));
   TargetRow avx512 = target();
-  avx512.halide += "-avx512";
+  avx512.machine.features.add(tile_tune::codegen::Feature::Avx512);
   tuned(db, matmul(), avx512, tool(), winner(0, 8, 100));
   ProgramRow columns = matmul(), constant = matmul(), other = matmul();
   columns.layout = "col";

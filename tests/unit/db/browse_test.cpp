@@ -61,8 +61,8 @@ TEST_CASE("list has one row per computation and target, the latest first") {
   REQUIRE(rows.size() == 2);
   CHECK(rows[0].program.name == "product");
   CHECK(rows[0].program.sizes_json == R"({"M":512,"N":511,"K":7})");
-  CHECK(rows[0].target.threads == 2);
-  CHECK(rows[0].target.cpu_model == "Zen 5");
+  CHECK(rows[0].target.machine.threads == 2);
+  CHECK(rows[0].target.machine.cpu_model == "Zen 5");
   CHECK(rows[0].sessions == 2);
   CHECK(rows[0].trials == 6);
   CHECK(rows[0].created_ms == 3'000);
@@ -70,7 +70,7 @@ TEST_CASE("list has one row per computation and target, the latest first") {
   CHECK(rows[0].best->median_ns == 100);
   CHECK(rows[0].best->ratio == 1.5);
   CHECK(rows[1].program.name == "matmul");
-  CHECK(rows[1].target.threads == 1);
+  CHECK(rows[1].target.machine.threads == 1);
   CHECK(rows[1].trials == 1);
   CHECK_FALSE(rows[1].best.has_value());
   CHECK(rows[0].id.size() == 12);
@@ -162,7 +162,7 @@ TEST_CASE("recorded: every key with trials, the latest first, or those of one fa
   REQUIRE(family.size() == 3);
   CHECK(family[1].program.content_hash == larger.content_hash);
   CHECK(family[1].tool.tile_tune == "0.2.0");
-  CHECK(family[2].target.threads == 1);
+  CHECK(family[2].target.machine.threads == 1);
   for (const auto& row : family)
     CHECK(value(db.trials_of(row.program, row.target, row.tool)).size() == static_cast<size_t>(row.trials));
   CHECK(value(db.recorded(std::string(64, 'd'))).empty());

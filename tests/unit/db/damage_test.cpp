@@ -91,7 +91,7 @@ TEST_CASE("reading everything names every damaged record and hands out the intac
 TEST_CASE("a changed program, target or tool takes its records out of use") {
   const auto [change, name] = GENERATE(table<std::string, std::string>({
       {"UPDATE program SET canonical = '{}'", "program "},
-      {"UPDATE target SET features = '{}'", "target "},
+      {"UPDATE target SET l1_bytes = 1", "target "},
       {"UPDATE tool SET llvm = '99'", "tool "},
   }));
   INFO(change);

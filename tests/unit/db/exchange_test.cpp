@@ -162,7 +162,7 @@ TEST_CASE("records come back from text to the last bit, in one order") {
   // One line a record, readable, kinds in the order in which they need each other.
   const auto lines = lines_of(text);
   CHECK(lines.size() == 10);
-  CHECK(lines[0] == R"({"kind":"tile-tune-records","format":1})");
+  CHECK(lines[0] == R"({"kind":"tile-tune-records","format":2})");
   CHECK_THAT(lines[1], Catch::StartsWith(R"({"kind":"program","digest":")"));
   CHECK_THAT(text, Catch::Contains(R"("schedule":{"tile":32})"));
   CHECK_THAT(lines.back(), Catch::StartsWith(R"({"kind":"winner")"));
@@ -355,7 +355,8 @@ TEST_CASE("files that are no records are named with their line, and nothing of t
   bad("\n", "holds no tuning records");
   bad("SQLite format 3", "holds no tuning records");
   bad("{\"kind\":\"program\"}\n", "holds no tuning records");
-  bad(R"({"kind":"tile-tune-records","format":2})", "has format 2");
+  bad(R"({"kind":"tile-tune-records","format":3})", "has format 3");
+  bad(R"({"kind":"tile-tune-records","format":0})", "has format 0");
   bad(text.substr(0, text.size() - 9), "shared.jsonl:11: the line is no JSON object");
   bad(text + "null\n", "no JSON object");
   bad(head + R"({"kind":"program"})", "\"digest\" is missing");

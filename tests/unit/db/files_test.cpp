@@ -89,7 +89,7 @@ TEST_CASE("writing creates the file and its folders; reading never does") {
   CHECK_FALSE(fs::exists(folder.file("new")));
   open(path);
   CHECK(fs::exists(path));
-  CHECK(sql_number(path, "PRAGMA user_version") == 2);
+  CHECK(sql_number(path, "PRAGMA user_version") == 3);
   CHECK(sql_number(path, "PRAGMA application_id") == 0x5474756E);
 }
 

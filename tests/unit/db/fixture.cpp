@@ -12,6 +12,7 @@
 #include <stdexcept>
 
 #include "base/sha256.h"
+#include "db/former_target.h"
 
 namespace tile_tune::db::testing {
 
@@ -49,7 +50,13 @@ ProgramRow matmul() {
 }
 
 TargetRow target(int threads, const std::string& cpu_model) {
-  return {"x86-64-linux-avx-avx2-fma", cpu_model, R"({"l1_bytes":32768,"cpu":")" + cpu_model + "\"}", threads};
+  TargetRow row{.machine = value(codegen::parse_target("x86-64-linux-avx-avx2-fma"))};
+  row.machine.cpu_model = cpu_model;
+  row.machine.threads = threads;
+  return row;
+}
+TargetRow former_target() {
+  return target_row({"x86-64-linux-avx-avx2-fma", "Zen 5", R"({"l1_bytes":32768,"cpu":"Zen 5"})", 2});
 }
 ToolRow tool(const std::string& version) { return {version, "21.0.0", "21.1", 1, 1}; }
 

@@ -33,6 +33,8 @@ void value(Result<void> result);
 /// matmul 512 x 511 x 7 in row-major order, for `threads` threads of a CPU.
 ProgramRow matmul();
 TargetRow target(int threads = 2, const std::string& cpu_model = "Zen 5");
+/// That of the files in data/, which versions 1 and 2 stored with figures that this version would not.
+TargetRow former_target();
 ToolRow tool(const std::string& version = "0.1.0");
 SessionRow session(int64_t created_ms = 1'000);
 

@@ -48,18 +48,18 @@ TEST_CASE("a stored file of every version is read, checked and continued") {
   restore(folder.file(), version);
   Database db = open(folder.file());
   CHECK(sql_number(folder.file(), "PRAGMA user_version") == migrations().back().version);
-  const auto best = value(db.best(matmul(), target(), tool()));
+  const auto best = value(db.best(matmul(), former_target(), tool()));
   REQUIRE(best.has_value());
   CHECK(best->schedule_json == R"({"tile":32})");
   CHECK(best->median_ns == 100);
   CHECK(best->same_target);
   CHECK(best->same_tool);
-  const auto unfinished = value(db.unfinished_session(matmul(), target(), tool()));
+  const auto unfinished = value(db.unfinished_session(matmul(), former_target(), tool()));
   REQUIRE(unfinished.has_value());
   CHECK(unfinished->trials == 2);
   value(db.resume_session(unfinished->session.id));
   value(db.append_trial(unfinished->session.id, trial(unfinished->next_sequence, 64)));
-  CHECK(value(db.trials_of(matmul(), target(), tool())).size() == 6);
+  CHECK(value(db.trials_of(matmul(), former_target(), tool())).size() == 6);
   int records = 0;
   value(db.each_record([&](const Record&) -> tile_tune::Result<void> {
     ++records;
@@ -75,11 +75,11 @@ TEST_CASE("an older file is read as it is where it cannot or must not be written
   restore_version_1(folder.file());
   sql(folder.file(), "PRAGMA journal_mode = " + journal);
   Database db = open(folder.file(), Mode::ReadOnly);
-  const auto best = value(db.best(matmul(), target(), tool()));
+  const auto best = value(db.best(matmul(), former_target(), tool()));
   REQUIRE(best.has_value());
   CHECK(best->median_ns == 100);
   CHECK(value(db.list()).size() > 0);
-  const auto refused = db.begin_session(matmul(), target(), tool(), session());
+  const auto refused = db.begin_session(matmul(), former_target(), tool(), session());
   REQUIRE_FALSE(refused.has_value());
   CHECK(refused.error().code == "database-read-only");
   CHECK(sql_number(folder.file(), "PRAGMA user_version") == 1);
@@ -133,7 +133,7 @@ TEST_CASE("a file of a newer tool is refused, with both versions in the message"
     const auto db = Database::open(folder.file(), mode);
     REQUIRE_FALSE(db.has_value());
     CHECK(db.error().code == "database-newer");
-    CHECK_THAT(db.error().message, Catch::Contains("4711") && Catch::Contains("up to 2"));
+    CHECK_THAT(db.error().message, Catch::Contains("4711") && Catch::Contains("up to 3"));
   }
   CHECK(sql_number(folder.file(), "PRAGMA user_version") == 4711);
 }
@@ -166,7 +166,7 @@ TEST_CASE("a header that does not go with the tables is damage, whatever it says
 TEST_CASE("a file of other tables is not recovered, by a header of ours or not") {
   Folder folder;
   open(folder.file("newer.db"));
-  sql(folder.file("newer.db"), "ALTER TABLE trial ADD COLUMN predicted REAL; PRAGMA user_version = 3");
+  sql(folder.file("newer.db"), "ALTER TABLE trial ADD COLUMN predicted REAL; PRAGMA user_version = 4");
   CHECK(open_damaged(folder.file("newer.db")).error().code == "database-newer");
   sql(folder.file("contacts.db"), "CREATE TABLE contacts(name TEXT); PRAGMA user_version = 2");
   CHECK(open_damaged(folder.file("contacts.db")).error().code == "not-a-database");

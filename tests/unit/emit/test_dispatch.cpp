@@ -12,6 +12,7 @@
 #include "codegen/emit/subprocess.h"
 #include "codegen/emit/toolchain.h"
 #include "codegen/lower/compile.h"
+#include "codegen/target/host.h"
 #include "tests/integration/emit/programs.h"
 
 using namespace tile_tune;
@@ -20,8 +21,8 @@ namespace fs = std::filesystem;
 
 namespace {
 
-Target target(const std::string& halide) {
-  const auto described = describe_target(halide, 2);
+Target target(const std::string& text) {
+  const auto described = describe_target(text, 2);
   REQUIRE(described);
   return *described;
 }
@@ -32,7 +33,7 @@ std::vector<std::string> order(const std::vector<std::string>& names) {
   const auto ordered = dispatch_order(std::move(targets));
   REQUIRE(ordered);
   std::vector<std::string> result;
-  for (const auto& one : *ordered) result.push_back(one.halide);
+  for (const auto& one : *ordered) result.push_back(one.text());
   return result;
 }
 
@@ -74,14 +75,14 @@ int main(int count, char** arguments) {
 }  // namespace
 
 TEST_CASE("instruction sets are asked for from the one that needs most down to the baseline") {
-  const std::vector<std::string> expected = {target("x86-64-linux-avx512_skylake").halide,
-                                             target("x86-64-linux-avx2-fma").halide, "x86-64-linux"};
+  const std::vector<std::string> expected = {target("x86-64-linux-avx512_skylake").text(),
+                                             target("x86-64-linux-avx2-fma").text(), "x86-64-linux"};
   CHECK(order({"x86-64-linux-avx2-fma", "x86-64-linux-avx512_skylake"}) == expected);
   CHECK(order({"x86-64-linux-avx512_skylake", "x86-64-linux", "x86-64-linux-avx2-fma", "x86-64-linux-avx2-fma"}) ==
         expected);
   CHECK(order({"x86-64-linux"}) == std::vector<std::string>{"x86-64-linux"});
   CHECK(order({"arm-64-linux-arm_dot_prod"}) ==
-        std::vector<std::string>{target("arm-64-linux-arm_dot_prod").halide, "arm-64-linux"});
+        std::vector<std::string>{target("arm-64-linux-arm_dot_prod").text(), "arm-64-linux"});
   const auto mixed = dispatch_order({target("x86-64-linux-avx2"), target("arm-64-linux")});
   REQUIRE_FALSE(mixed);
   CHECK(mixed.error().code == "several-platforms");
@@ -94,25 +95,25 @@ TEST_CASE("avx512 alone is what every processor with it has but Knights Landing"
   CHECK(target("x86-64-linux-avx512") == skylake);
   CHECK(target("x86-64-linux-avx2-fma-avx512") == target("x86-64-linux-avx2-fma-avx512_skylake"));
   CHECK(order({"x86-64-linux-avx512", "x86-64-linux-avx512_skylake"}) ==
-        std::vector<std::string>{skylake.halide, "x86-64-linux"});
-  CHECK(target("x86-64-linux-avx512-avx512_knl").halide.find("skylake") == std::string::npos);
+        std::vector<std::string>{skylake.text(), "x86-64-linux"});
+  CHECK(target("x86-64-linux-avx512-avx512_knl").text().find("skylake") == std::string::npos);
 }
 
 TEST_CASE("kernels are compiled for every feature that a package may be made for") {
   const Scratch scratch;
   const Kernel kernel = test::matmul_kernel("f");
   for (const std::string platform : {"x86-64-linux", "arm-64-linux"}) {
-    const auto features = testable_features(platform);
+    const auto features = testable_features(target(platform).platform);
     REQUIRE(features.size() >= 2);
-    for (const auto& feature : features) {
-      INFO(platform << " " << feature);
-      const auto one = target(platform + "-" + feature);
+    for (const Feature feature : features) {
+      INFO(platform << " " << name(feature));
+      const auto one = target(fmt::format("{}-{}", platform, name(feature)));
       CHECK(required_cpu_features(one));
       const auto compiled = compile_object(kernel.program, kernel.schedule, one, "f", scratch.path / "f.o");
       CHECK(compiled);
     }
   }
-  CHECK(testable_features("arm-64-osx").empty());
+  CHECK(testable_features(target("arm-64-osx").platform).empty());
 }
 
 TEST_CASE("a call runs the first function that its CPU has all features for") {

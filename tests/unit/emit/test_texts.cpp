@@ -83,7 +83,7 @@ TEST_CASE("a packed operand's digest says its form and the instruction set, and 
 TEST_CASE("the header says what every pointer must hold") {
   PackageOptions options;
   options.name = "lib";
-  options.target.halide = "x86-64-linux-avx2";
+  options.target = parse_target("x86-64-linux-avx2").value();
   const std::vector<Signature> kernels = {
       signature(test::matmul_kernel("f", {.m = 2, .n = 3, .k = 5, .type = DType::F16, .in_out = true})),
       signature(test::vector_kernel("g", DType::Bool, 7)), signature(test::vector_kernel("h", DType::F64, 7, true))};
@@ -109,7 +109,6 @@ TEST_CASE("status codes of a library of one letter are no macros of the system")
   for (const char* library : {"f", "F", "r", "w", "x"}) {
     PackageOptions options;
     options.name = library;
-    options.target.halide = "x86-64-linux";
     const std::string text = header_text(options, {signature(test::matmul_kernel("f"))}, {{"tuned", "abc"}}, false);
     const std::string prefix = status_prefix(library);
     contains(text, "returns " + prefix + "_OK (0)");

@@ -29,9 +29,9 @@ struct Scratch {
 };
 
 /// Kernels that return `result`, and call what kernels call of a runtime.
-Compiler stand_in(int result = 0, const std::string& called = "halide_free") {
-  return {[=](const ir::Program&, const Schedule&, const Target&, const std::string& function,
-              const fs::path& object) -> Result<Compiled> {
+Backend stand_in(int result = 0, const std::string& called = "halide_free") {
+  return {.compile = [=](const ir::Program&, const Schedule&, const Target&, const std::string& function,
+                         const fs::path& object) -> Result<Compiled> {
     const fs::path source = object.parent_path() / "kernel.c";
     TILE_TUNE_CHECK(tile_tune::base::write_text(
         source, fmt::format("void {1}(void*, void*);\nint {0}(void* call) {{ {1}(call, 0); return {2}; }}\n", function,
@@ -42,9 +42,7 @@ Compiler stand_in(int result = 0, const std::string& called = "halide_free") {
 }
 
 PackageOptions options(const fs::path& directory, const std::string& name = "lib") {
-  Target target;
-  target.halide = "x86-64-linux";
-  return {name, directory, target, "1.2.3"};
+  return {name, directory, Target(), "1.2.3"};
 }
 
 /// Path and bytes of everything below a directory.
@@ -131,8 +129,8 @@ TEST_CASE("a failure leaves the older package and no trace of the newer") {
   REQUIRE(write_package_with(stand_in(), kKernel, options(out)));
 
   SECTION("the kernel does not compile") {
-    Compiler broken = stand_in(1);
-    broken.object = [](auto&&...) -> Result<Compiled> { return failure("compiler-error", "it failed"); };
+    Backend broken = stand_in(1);
+    broken.compile = [](auto&&...) -> Result<Compiled> { return failure("compiler-error", "it failed"); };
     const auto before = snapshot(scratch.path);
     CHECK(write_package_with(broken, kKernel, options(out)).error().message == "it failed");
     CHECK(snapshot(scratch.path) == before);
@@ -147,8 +145,8 @@ TEST_CASE("a failure leaves the older package and no trace of the newer") {
     CHECK(snapshot(scratch.path) == before);
   }
   SECTION("the compiler finds the disk full") {
-    Compiler full = stand_in(1);
-    full.object = [](auto&&...) -> Result<Compiled> {
+    Backend full = stand_in(1);
+    full.compile = [](auto&&...) -> Result<Compiled> {
       return failure("cannot-write", "cannot write /x/.tile-tune-1/kernel.o: No space left on device");
     };
     const auto before = snapshot(scratch.path);

@@ -25,8 +25,7 @@ T value(Result<T> result) {
 }
 
 codegen::Target target_of(const nlohmann::json& json) {
-  codegen::Target target;
-  target.halide = json.at("halide");
+  codegen::Target target = value(codegen::parse_target(json.at("halide").get<std::string>()));
   target.vector_bytes = json.at("vector_bytes");
   target.vector_registers = json.at("vector_registers");
   target.threads = json.at("threads");

@@ -25,10 +25,7 @@ inline ir::Program matmul(int64_t m, int64_t n, int64_t k) {
 
 /// Two cores with 32 vector registers of 64 bytes.
 inline codegen::Target machine(int threads = 2) {
-  codegen::Target target;
-  target.halide = "x86-64-linux-avx512_skylake";
-  target.vector_bytes = 64;
-  target.vector_registers = 32;
+  codegen::Target target = codegen::parse_target("x86-64-linux-avx512_skylake").value();
   target.threads = threads;
   target.l1_bytes = 32 << 10;
   target.l2_bytes = 1 << 20;

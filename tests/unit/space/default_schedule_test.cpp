@@ -105,17 +105,18 @@ TEST_CASE("other widths of the register tile are offered beside the default", "[
 TEST_CASE("half vectors fill rows that whole ones do not, where they cost half", "[unit]") {
   const auto program = bound("def f(float(B,M,K) A, float(B,K,N) C) -> (O) { O(b,m,n) +=! A(b,m,k) * C(b,k,n) }",
                              {{"B", 500}, {"M", 72}, {"N", 72}, {"K", 26}});
-  const auto lanes_on = [&](const std::string& halide) {
+  const auto lanes_on = [&](codegen::Feature instructions, codegen::Processor processor) {
     auto target = avx512();
-    target.halide = halide;
+    target.features = {instructions};
+    target.tuned_for = processor;
     const auto stage = Space(program, target).default_schedule().stages.at(0).nest();
     CHECK(stage.cpu().vector_loop == 2);
     if (stage.cpu().lanes == 8) CHECK(stage.tiles == std::vector<std::vector<int64_t>>{{1}, {2}, {72}});
     return stage.cpu().lanes;
   };
-  CHECK(lanes_on("x86-64-linux-tune_znver4-avx512_zen4") == 8);
-  CHECK(lanes_on("x86-64-linux-tune_znver5-avx512_zen5") == 16);
-  CHECK(lanes_on("x86-64-linux-avx512_sapphirerapids") == 16);
+  CHECK(lanes_on(codegen::Feature::Avx512Zen4, codegen::Processor::ZnVer4) == 8);
+  CHECK(lanes_on(codegen::Feature::Avx512Zen5, codegen::Processor::ZnVer5) == 16);
+  CHECK(lanes_on(codegen::Feature::Avx512SapphireRapids, codegen::Processor::Any) == 16);
 }
 
 TEST_CASE("small products along whose reduction both operands lie reduce in lanes", "[unit]") {
@@ -124,7 +125,8 @@ TEST_CASE("small products along whose reduction both operands lie reduce in lane
                  {{"B", 500}, {"M", side}, {"N", side}, {"K", depth}});
   };
   auto target = avx512();
-  target.halide = "x86-64-linux-tune_znver4-avx512_zen4";
+  target.features = {codegen::Feature::Avx512Zen4};
+  target.tuned_for = codegen::Processor::ZnVer4;
   const auto lanes = [&](const ir::Program& program) {
     const auto stage = Space(program, target).default_schedule().stages.at(0).nest();
     if (stage.cpu().vector_loop != 3) return 0;
@@ -137,7 +139,7 @@ TEST_CASE("small products along whose reduction both operands lie reduce in lane
   CHECK(lanes(program_of(26, 72)) == 8);    // 26 columns in vectors of 16 leave 6 of 32 lanes empty
   CHECK(lanes(program_of(64, 64)) == 0);    // no lane is empty then
   CHECK(lanes(program_of(26, 4096)) == 0);  // does not fit the first cache
-  target.halide += "-strict_float";
+  target.deterministic = true;
   CHECK(lanes(program_of(26, 72)) == 0);
 }
 

@@ -21,10 +21,7 @@ ir::Program bound(const std::string& text, const ir::Sizes& sizes) {
 }
 
 codegen::Target avx512() {
-  codegen::Target target;
-  target.halide = "x86-64-linux-avx-avx2-avx512-fma";
-  target.vector_bytes = 64;
-  target.vector_registers = 32;
+  codegen::Target target = codegen::parse_target("x86-64-linux-avx-avx2-avx512-fma").value();
   target.threads = 2;
   target.l1_bytes = 32 << 10;
   target.l2_bytes = 1 << 20;
@@ -144,7 +141,7 @@ TEST_CASE("a place that is impossible is given up with a reason", "[unit]") {
 
 TEST_CASE("sums of deterministic kernels have one order", "[unit]") {
   auto target = avx512();
-  target.halide += "-strict_float";
+  target.deterministic = true;
   const Space space(matmul(60, 128, 60), target);
   Schedule schedule = plain();
   schedule.stages[0].nest().reduction_block = {30};

@@ -111,10 +111,7 @@ TEST_CASE("programs of many dimensions are made smaller still") {
 }
 
 TEST_CASE("a schedule of the program fits its small variant") {
-  codegen::Target target;
-  target.halide = "x86-64-linux-avx2-fma";
-  target.vector_bytes = 32;
-  target.vector_registers = 16;
+  codegen::Target target = codegen::parse_target("x86-64-linux-avx2-fma").value();
   target.threads = 2;
   const auto large = numbers(kMatmul, {{"M", 1024}, {"K", 700}, {"N", 2000}});
   const auto small = search::small_variant(large, {});

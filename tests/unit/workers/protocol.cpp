@@ -25,8 +25,7 @@ T round_trip(const T& request) {
 }  // namespace
 
 TEST_CASE("requests survive the wire") {
-  codegen::Target target;
-  target.halide = "x86-64-linux-avx2";
+  codegen::Target target = codegen::parse_target("x86-64-linux-avx2").value();
   target.threads = 3;
   const Setup setup = round_trip(Setup{"/tmp/a b", target, {1.5, 2.5, 1ll << 40}});
   CHECK(setup.directory == "/tmp/a b");

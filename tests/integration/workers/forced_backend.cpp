@@ -1,4 +1,4 @@
-#include "tests/integration/workers/forced_compiler.h"
+#include "tests/integration/workers/forced_backend.h"
 
 #include <unistd.h>
 
@@ -95,7 +95,7 @@ codegen::Schedule scheduled(Behaviour behaviour) {
   return {{stage}};
 }
 
-search::Compiler forced_compiler(const std::string& marker) {
+codegen::Backend forced_backend(const std::string& marker) {
   auto compile = [marker](const ir::Program&, const codegen::Schedule& schedule, const codegen::Target&,
                           const std::string& function,
                           const std::filesystem::path& object) -> Result<codegen::Compiled> {
@@ -125,11 +125,11 @@ search::Compiler forced_compiler(const std::string& marker) {
     return compile_c(kRuntimeSource, archive, halide_headers());
   };
   auto warm_up = [](const codegen::Target& target, const std::filesystem::path&) -> Result<void> {
-    if (target.halide == "full disk") return failure("io", "cannot write warm-up.o: No space left on device");
-    if (target.halide == "impossible") return failure("no-target", "this target is not possible");
+    if (target.cpu_model == "full disk") return failure("io", "cannot write warm-up.o: No space left on device");
+    if (target.cpu_model == "impossible") return failure("no-target", "this target is not possible");
     return {};
   };
-  return {compile, compile_runtime, warm_up, {}};
+  return {.compile = compile, .runtime = compile_runtime, .warm_up = warm_up};
 }
 
 }  // namespace tile_tune::test

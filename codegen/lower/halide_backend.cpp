@@ -1,11 +1,12 @@
-#include "search/workers/compiler.h"
+#include "codegen/lower/halide_backend.h"
 
 #include <unistd.h>
 
+#include "codegen/lower/compile.h"
 #include "codegen/lower/runtime_cache.h"
 #include "frontend/ir/canonical.h"
 
-namespace tile_tune::search {
+namespace tile_tune::codegen {
 namespace {
 
 constexpr int64_t kExtent = 8;
@@ -26,13 +27,13 @@ ir::Program smallest_program() {
   return ir::canonicalize(program);
 }
 
-Result<void> warm_up(const codegen::Target& target, const std::filesystem::path& directory) {
-  codegen::NestSchedule stage;
+Result<void> warm_up(const Target& target, const std::filesystem::path& directory) {
+  NestSchedule stage;
   stage.tiles = {{kExtent}};
   stage.order = {{0}};
   // Workers of a session warm up side by side in one directory.
   const auto object = directory / ("warm-up-" + std::to_string(getpid()) + ".o");
-  auto compiled = codegen::compile_object(smallest_program(), {{stage}}, target, "warm_up", object);
+  auto compiled = compile_object(smallest_program(), {{stage}}, target, "warm_up", object);
   std::error_code ignored;
   std::filesystem::remove(object, ignored);
   if (!compiled) return tl::unexpected(compiled.error());
@@ -41,11 +42,11 @@ Result<void> warm_up(const codegen::Target& target, const std::filesystem::path&
 
 }  // namespace
 
-Compiler halide_compiler() {
-  const auto runtime = [](const codegen::Target& target, const std::filesystem::path& object) {
-    return codegen::cached_runtime(target, object);
+Backend halide_backend() {
+  const auto runtime = [](const Target& target, const std::filesystem::path& object) {
+    return cached_runtime(target, object);
   };
-  return {codegen::compile_object, runtime, warm_up, codegen::compile_autoscheduled};
+  return {.compile = compile_object, .runtime = runtime, .warm_up = warm_up};
 }
 
-}  // namespace tile_tune::search
+}  // namespace tile_tune::codegen

@@ -1,17 +1,17 @@
-#include "broken_compiler.h"
+#include "broken_backend.h"
 
 #include <cstdlib>
 
+#include "codegen/lower/halide_backend.h"
 #include "search/space/space.h"
 #include "tests/integration/workers/compile_c.h"
 
 namespace tile_tune::test {
-search::Compiler broken_compiler(const std::string& fault) {
-  search::Compiler compiler = search::halide_compiler();
-  const auto halide = compiler.compile_object;
-  compiler.compile_object = [=](const ir::Program& program, const codegen::Schedule& schedule,
-                                const codegen::Target& target, const std::string& function,
-                                const std::filesystem::path& object) -> Result<codegen::Compiled> {
+codegen::Backend broken_backend(const std::string& fault) {
+  codegen::Backend backend = codegen::halide_backend();
+  backend.compile = [=, halide = backend.compile](const ir::Program& program, const codegen::Schedule& schedule,
+                                                  const codegen::Target& target, const std::string& function,
+                                                  const std::filesystem::path& object) -> Result<codegen::Compiled> {
     if (fault.empty() || schedule == search::Space(program, target).default_schedule())
       return halide(program, schedule, target, function, object);
     if (fault == "abort") std::abort();
@@ -19,7 +19,7 @@ search::Compiler broken_compiler(const std::string& fault) {
     TILE_TUNE_CHECK(compile_c("int " + function + "_argv(void** args) { " + body + " return 0; }\n", object));
     return codegen::Compiled{codegen::schedule_id(schedule), 0, 0};
   };
-  return compiler;
+  return backend;
 }
 
 }  // namespace tile_tune::test

@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "search/workers/compiler.h"
+#include "codegen/backend.h"
 
 namespace tile_tune::test {
 
@@ -35,6 +35,6 @@ enum class Behaviour {
 codegen::Schedule scheduled(Behaviour behaviour);
 
 /// `marker`: where hanging processes leave their number.
-search::Compiler forced_compiler(const std::string& marker);
+codegen::Backend forced_backend(const std::string& marker);
 
 }  // namespace tile_tune::test

@@ -4,11 +4,11 @@
 
 #include <string>
 
-#include "search/workers/compiler.h"
+#include "codegen/backend.h"
 
 namespace tile_tune::test {
 
 /// `fault`: "crash", "wrong", "abort" (of the compiler itself) or "" for none.
-search::Compiler broken_compiler(const std::string& fault);
+codegen::Backend broken_backend(const std::string& fault);
 
 }  // namespace tile_tune::test

@@ -1,0 +1,98 @@
+// What operations cost on a machine, as far as choosing schedules goes by it: all figures that were found by measuring,
+// in one place. Search and cost model use them for every target; how a target differs is in Target itself, and in what
+// this file says of processors.
+//
+// Measured on two cores of an AMD EPYC (Zen 4) on 2026-11-21 and 22, unless a line says otherwise. Figures of another
+// machine would stand beside these under its name.
+#pragma once
+
+#include <cstdint>
+
+#include "codegen/target/target.h"
+
+namespace tile_tune::codegen::costs {
+
+/// A processor that splits operations on vectors of 512 bits in two: half of them take half the time.
+inline bool halves_wide_vectors(const Target& target) {
+  return target.vector_bytes == 64 && target.tuned_for == Processor::ZnVer4;
+}
+
+inline namespace zen4_2026_11 {
+
+// The unit is a vector operation of one core.
+
+/// Multiply-adds in flight that hide their latency: 4 cycles and 2 units a core on x86 since Haswell; on Zen 4, where a
+/// 512-bit operation takes both units, 4.
+inline constexpr double kInFlight = 8;
+/// Loads a core finishes in the time of one multiply-add. A broadcast from memory is part of the instruction.
+inline constexpr double kVectorLoad = 1, kBroadcast = 0.5;
+/// LLVM loads neighbours as one vector and then takes it apart with shuffles, which costs more than broadcasts from
+/// memory: 16 channels a group ran at 44 % of the FMA peak with rows along the image's width, at 75 along its height.
+inline constexpr double kBroadcastOfRun = 3;
+/// Rows a multiple of a way apart (a page: first caches are indexed by virtual addresses) share a set of the first
+/// cache. With more rows than ways each load of an element comes from the second cache, though its line was just there:
+/// 1024 x 1024 by 1024 x 16 ran at 59 % of the FMA peak with 13 rows, at 86 with 8.
+inline constexpr int64_t kWayBytes = 4096;
+inline constexpr double kBroadcastFromSecondCache = 2;
+/// A contiguous vector loaded and stored.
+inline constexpr double kVectorMove = 2;
+/// A scalar moved out of or into a vector: extract and store, load and insert.
+inline constexpr double kScalarMove = 2;
+/// An element copied into another order through blocks that are transposed in registers (codegen/lower/copy.h): 0.2 ns.
+inline constexpr double kTransposedMove = 0.75;
+/// Load and arithmetic units share the front end: of two equal tiles the one with fewer loads is faster. Grouped
+/// convolutions of 32 channels: 88 % of the peak with 1 vector x 25 rows, 85 with 2 x 10, 72 with 2 x 10 of two rows.
+inline constexpr double kLoadShare = 0.15;
+/// Where vectors slide over a window, its taps share loads and leave no loop only if they are unrolled as a whole: 3x3
+/// depthwise NHWC ran at 16 % of the FMA peak with a loop over taps and at 72 unrolled, four channels a group at 39
+/// and 73.
+inline constexpr double kLoopOverTaps = 1.3;
+/// Multiply-adds of a body whose window is unrolled as a whole: beyond it registers spill (24 accumulators with three
+/// taps ran at half the speed of those with a loop).
+inline constexpr int64_t kMostUnrolledTaps = 80;
+/// A border tile runs through the copy of the loop that has guards. 3x3 NHWC convolution of 56 columns, padded: 93 % of
+/// the peak in tiles of 8 columns (2 of 7 at a border), 72 in tiles of 14 (2 of 4).
+inline constexpr double kBorder = 0.3;
+/// Results of more than one row that are written in pieces of rows, an element: stores of whole rows one after the
+/// other are a stream that the hardware fetches ahead. 500 products 72x26x72 took 608 us with tiles of whole rows, 650
+/// to 690 with a third of a row each; 700 and 1000 from memory.
+inline constexpr double kPieceOfRow = 0.15;
+/// Accumulators beyond twice the registers are loaded and stored for every operation on them: 2x3 rows of a grouped
+/// convolution with unrolled taps fell from 111 to 48 GFLOP/s (decision 29).
+inline constexpr double kSpilling = 2;
+
+/// Vectors in a row of a register tile: of 32 registers 4 x 6 takes the fewest loads an accumulator. Rows along one
+/// loop: beside two vectors 32 registers hold no more (14 x 2, one row of vectors and a broadcast).
+inline constexpr int64_t kMostVectors = 4, kMostRows = 14;
+
+/// Rows of a reduction in lanes read side by side, as streams for the hardware to fetch ahead. A matrix-vector product
+/// of 8192 x 8192 ran at 25 GB/s with one row, 47 with four and with eight.
+inline constexpr int64_t kRowStreams = 4;
+/// Of many rows so many are added up in registers between a load and a store of the accumulators: 6144 x 6144 summed
+/// over its rows took 5.3 to 6.1 ms with 8, 8.2 to 9.9 with 1. A pool's few rows are left one by one.
+inline constexpr int64_t kManyRows = 64, kRowsAtOnce = 8;
+
+/// Scalar operations. Starting a parallel loop costs some 5 us (two threads, halide_do_par_for of the 21.0 runtime),
+/// the time of about so many: work below that stays on one thread.
+inline constexpr double kSerialWork = 1e5;
+/// Work below this takes a few microseconds: threads, vectors and caches matter little, and nothing is hopeless.
+inline constexpr double kLittleWork = 1e5;
+/// Iterations below which a thread gets one block: what a block copies (weights of a network) is then copied once a
+/// thread, and 50 us are too short for threads to drift apart. A network of three layers, 1.3e6 iterations: 13.7 us in
+/// two blocks of 64 rows, 16.3 in eight of 16.
+inline constexpr double kOneBlockWork = 1e7;
+
+// The unit is a cycle.
+
+/// Bytes a cycle that one core draws from its second cache, the last cache and memory: 32, 16 and 8 are the orders of
+/// magnitude of AVX-512 servers since 2017 (two cores stream 48 GB/s at 3.7 GHz: 6.5 a core).
+inline constexpr double kFromL2 = 32, kFromL3 = 16, kFromMemory = 8;
+/// Vector multiply-adds and vector loads: two of each on x86 since Haswell.
+inline constexpr double kOperations = 2, kLoads = 2;
+/// A spilled accumulator is loaded and stored around every operation on it.
+inline constexpr double kSpill = 3;
+/// To set up a set of accumulators and to store it, for each of them: a zeroing and a store.
+inline constexpr double kPerAccumulator = 2;
+
+}  // namespace zen4_2026_11
+}  // namespace tile_tune::codegen::costs
