@@ -2,13 +2,19 @@
 // same schedule is to give the same object code. For the default schedules of the public suite and of random programs
 // that is the object file's hash, for sampled schedules, and for those of kernels for many sizes, the hash of the
 // lowered code. Every kernel is made in a child of its own, as packages do, since the compiler makes up names.
+//   kernel_digests            all of them
+//   kernel_digests 10         of every tenth schedule
+//   kernel_digests 1 lowered  the lowered code alone, also of default schedules
+//   kernel_digests 1 NAME     the lowered code of the schedule of this name, as text
 #include <fmt/format.h>
 
 #include <cstdio>
 #include <filesystem>
 #include <fstream>
 #include <iostream>
+#include <map>
 #include <nlohmann/json.hpp>
+#include <regex>
 #include <sstream>
 
 #include "base/process/children.h"
@@ -151,6 +157,20 @@ void add_scans(std::vector<Case>& cases) {
   add_schedules("scan along memory", test::program_of({row}, prefix), 6, cases);
 }
 
+// The code with the names that the compiler made up numbered as they come: it counts names that occur nowhere, too.
+std::string with_own_names(const std::string& code) {
+  static const std::regex kMadeUp("\\b([a-z])([0-9]+)");
+  std::map<std::string, size_t> numbers;
+  std::string result;
+  auto rest = code.begin();
+  for (std::sregex_iterator at(code.begin(), code.end(), kMadeUp), end; at != end; ++at) {
+    result.append(rest, code.begin() + at->position());
+    result += fmt::format("{}{}", at->str(1), numbers.try_emplace(at->str(), numbers.size()).first->second);
+    rest = code.begin() + at->position() + at->length();
+  }
+  return result.append(rest, code.end());
+}
+
 std::string contents(const std::filesystem::path& path) {
   std::ifstream file(path, std::ios::binary);
   std::stringstream bytes;
@@ -161,24 +181,30 @@ std::string contents(const std::filesystem::path& path) {
 Result<json> digest(const Case& one) {
   if (!one.compiled) {
     TILE_TUNE_TRY(loops, codegen::lowered_loops(one.program, one.schedule, one.target));
-    return base::sha256_hex(loops);
+    return base::sha256_hex(with_own_names(loops));
   }
   const auto path = std::filesystem::temp_directory_path() / fmt::format("kernel_digests_{}.o", ::getpid());
-  TILE_TUNE_TRY(compiled, codegen::compile_object(one.program, one.schedule, one.target, "kernel", path));
+  TILE_TUNE_CHECK(codegen::compile_object(one.program, one.schedule, one.target, "kernel", path));
   const std::string object = base::sha256_hex(contents(path));
   std::filesystem::remove(path);
-  return compiled.code_hash + " " + object;
+  return object;
 }
 
 }  // namespace
 
 int main(int count, char** arguments) {
   const size_t step = count > 1 ? std::stoul(arguments[1]) : 1;  // 10: of every tenth schedule alone
+  const std::string what = count > 2 ? arguments[2] : "";
   std::vector<Case> all;
   add_texts(all);
   add_scans(all);
   add_suite(all);
   add_random_programs(all);
+  for (const auto& one : all)
+    if (one.name == what)
+      return fmt::print("{}\n", require(codegen::lowered_loops(one.program, one.schedule, one.target))), 0;
+  if (what == "lowered")
+    for (auto& one : all) one.compiled = false;
   std::vector<Case> cases;
   for (size_t i = 0; i < all.size(); i += step) cases.push_back(all[i]);
   const auto digests = base::in_children(cases.size(), 2, [&](size_t i) -> Result<json> {
