@@ -159,13 +159,13 @@ void add_scans(std::vector<Case>& cases) {
 
 // The code with the names that the compiler made up numbered as they come: it counts names that occur nowhere, too.
 std::string with_own_names(const std::string& code) {
-  static const std::regex kMadeUp("\\b([a-z])([0-9]+)");
+  static const std::regex kMadeUp(R"(\b(v[0-9]+|f[0-9]+_))");
   std::map<std::string, size_t> numbers;
   std::string result;
   auto rest = code.begin();
   for (std::sregex_iterator at(code.begin(), code.end(), kMadeUp), end; at != end; ++at) {
     result.append(rest, code.begin() + at->position());
-    result += fmt::format("{}{}", at->str(1), numbers.try_emplace(at->str(), numbers.size()).first->second);
+    result += fmt::format("name{}_", numbers.try_emplace(at->str(), numbers.size()).first->second);
     rest = code.begin() + at->position() + at->length();
   }
   return result.append(rest, code.end());
