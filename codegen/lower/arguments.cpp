@@ -2,11 +2,11 @@
 
 #include <fmt/format.h>
 #include <algorithm>
-#include <numeric>
 
 #include "codegen/lower/compile.h"
 #include "codegen/lower/expression.h"
 #include "codegen/lower/values.h"
+#include "frontend/ir/storage.h"
 
 namespace tile_tune::codegen {
 namespace {
@@ -24,14 +24,6 @@ bool is_read(const ir::Program& program, int tensor) {
 }
 
 int leading_dimensions(const ir::Tensor& tensor) { return is_complex(tensor.type) ? 1 : 0; }
-
-// The tensor's dimensions, the fastest first.
-std::vector<int> in_memory_order(const ir::Tensor& tensor) {
-  std::vector<int> dimensions(tensor.extents.size());
-  std::iota(dimensions.begin(), dimensions.end(), 0);
-  if (tensor.layout == ir::Layout::Row) std::reverse(dimensions.begin(), dimensions.end());
-  return dimensions;
-}
 
 std::vector<Var> vars_named(const std::string& name, size_t count) {
   std::vector<Var> vars;
@@ -93,7 +85,7 @@ void describe_at_compile_time(Halide::OutputImageParam& buffer, const ir::Tensor
   const int parts = is_complex(tensor.type) ? 2 : 1;
   int d = 0;
   if (parts == 2) buffer.dim(d++).set_bounds(0, 2).set_stride(1);
-  for (const int dimension : in_memory_order(tensor))
+  for (const int dimension : ir::memory_order(tensor))
     buffer.dim(d++)
         .set_bounds(0, static_cast<int>(ir::extent(tensor, static_cast<size_t>(dimension))))
         .set_stride(static_cast<int>(in_elements[static_cast<size_t>(dimension)] * parts));
@@ -109,7 +101,7 @@ void describe_at_run_time(Halide::OutputImageParam& buffer, const ir::Program& p
     buffer.dim(d++).set_bounds(0, 2).set_stride(1);
     stride = 2;
   }
-  for (const int dimension : in_memory_order(tensor)) {
+  for (const int dimension : ir::memory_order(tensor)) {
     const bool is_source = std::any_of(sizes.sizes.begin(), sizes.sizes.end(), [&](const RuntimeSize& size) {
       return size.tensor == number && size.dimension == dimension;
     });
@@ -124,7 +116,7 @@ void describe_at_run_time(Halide::OutputImageParam& buffer, const ir::Program& p
 
 std::vector<Expr> buffer_arguments(const ir::Tensor& tensor, const std::vector<Expr>& subscripts) {
   std::vector<Expr> arguments;
-  for (const int dimension : in_memory_order(tensor)) arguments.push_back(subscripts[static_cast<size_t>(dimension)]);
+  for (const int dimension : ir::memory_order(tensor)) arguments.push_back(subscripts[static_cast<size_t>(dimension)]);
   return arguments;
 }
 
@@ -163,7 +155,7 @@ Inputs make_inputs(const ir::Program& program, const std::vector<PackedForm>& fo
 
 Expr size_in(const Inputs& inputs, const ir::Program& program, const RuntimeSize& size) {
   const auto& tensor = program.tensors[size.tensor];
-  const auto order = in_memory_order(tensor);
+  const auto order = ir::memory_order(tensor);
   const auto place = std::find(order.begin(), order.end(), size.dimension) - order.begin();
   const auto found = std::find_if(inputs.parameters.begin(), inputs.parameters.end(),
                                   [&](const auto& parameter) { return parameter.second == size.tensor; });
@@ -214,7 +206,7 @@ void describe_buffers(const ir::Program& program, const Inputs& inputs, std::vec
 Halide::Region bounds_in_memory(const ir::Tensor& tensor) {
   Halide::Region region;
   if (is_complex(tensor.type)) region.push_back({0, 2});
-  for (const int dimension : in_memory_order(tensor))
+  for (const int dimension : ir::memory_order(tensor))
     region.push_back({0, static_cast<int>(ir::extent(tensor, static_cast<size_t>(dimension)))});
   return region;
 }

@@ -3,14 +3,15 @@
 #include <algorithm>
 #include <bit>
 
+#include "frontend/ir/storage.h"
+
 namespace tile_tune::codegen {
 
 std::vector<int> dimensions_in_memory(const ir::Tensor& tensor) {
   const auto extents = ir::shape(tensor);
   std::vector<int> result;
-  for (int d = 0; d < static_cast<int>(extents.size()); ++d)
+  for (const int d : ir::memory_order(tensor))
     if (extents[d] > 1) result.push_back(d);
-  if (tensor.layout == ir::Layout::Row) std::reverse(result.begin(), result.end());
   return result;
 }
 

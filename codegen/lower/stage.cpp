@@ -5,6 +5,7 @@
 
 #include "codegen/lower/expression.h"
 #include "codegen/lower/guards.h"
+#include "frontend/ir/storage.h"
 
 namespace tile_tune::codegen {
 namespace {
@@ -164,13 +165,13 @@ struct StageBuilder {
     std::vector<Expr> positions;
     for (const int p : stage.buffer_order)
       positions.push_back(indices[stage.loops.output_index[p]] - static_cast<int>(stage.loops.first[p]));
-    for (size_t d = 0; d < target.extents.size(); ++d) extents.push_back(static_cast<int>(ir::extent(target, d)));
-    if (target.layout == ir::Layout::Row) {
-      std::reverse(element_vars.begin(), element_vars.end());
-      std::reverse(extents.begin(), extents.end());
+    std::vector<Var> vars;
+    for (const int d : ir::memory_order(target)) {
+      vars.push_back(element_vars[d]);
+      extents.push_back(static_cast<int>(ir::extent(target, static_cast<size_t>(d))));
     }
-    define(result, element_vars, select(exists, at(tiled, positions), not_written(elements)));
-    return {result, element_vars, extents, tiled};
+    define(result, vars, select(exists, at(tiled, positions), not_written(elements)));
+    return {result, vars, extents, tiled};
   }
 
   /// `computed`: what an element's iterations combine to, of parallel reductions those of a piece.

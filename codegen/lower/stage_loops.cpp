@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 #include <algorithm>
 
+#include "frontend/ir/storage.h"
+
 namespace tile_tune::codegen {
 namespace {
 
@@ -60,11 +62,11 @@ StageLoops make_stage_loops(const KernelContext& kernel, int number, const NestS
   stage.deterministic = kernel.deterministic;
   if (schedule.parallel_reduction) stage.piece = Halide::Var(name + "_piece");
   stage.vars = vars;
-  const bool row = kernel.program.tensors[statement.target].layout == ir::Layout::Row;
-  for (int p = 0; p < stage.outputs(); ++p) {
-    if (vars.empty()) stage.vars.push_back(Halide::Var(fmt::format("{}_v{}", name, p)));
-    stage.buffer_order.push_back(row ? stage.outputs() - 1 - p : p);
-  }
+  if (vars.empty())
+    for (int p = 0; p < stage.outputs(); ++p) stage.vars.push_back(Halide::Var(fmt::format("{}_v{}", name, p)));
+  // Where they are not the target's dimensions, they take turns as these would.
+  const auto& target = kernel.program.tensors[statement.target];
+  stage.buffer_order = ir::memory_order(target.layout, static_cast<size_t>(stage.outputs()));
   if (schedule.dot_product) stage.dot = dot_product(kernel.program, statement, stage.loops, schedule);
   stage.guarded = guarded_loop(kernel.forms, number, schedule);
   return stage;
