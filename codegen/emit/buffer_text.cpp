@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include "frontend/ir/storage.h"
+
 namespace tile_tune::codegen {
 
 TypeCode type_code(DType type) {
@@ -51,11 +53,8 @@ std::vector<std::string> halide_dimensions(const Argument& argument) {
     return dimensions;
   }
   if (argument.parts() == 2) dimensions.push_back("{0, 2, 1, 0}");
-  const size_t rank = argument.shape.size();
-  for (size_t n = 0; n < rank; ++n) {
-    const size_t d = argument.layout == ir::Layout::Row ? rank - 1 - n : n;
+  for (const int d : ir::memory_order(argument.layout, argument.shape.size()))
     dimensions.push_back(fmt::format("{{0, {}, {}, 0}}", argument.shape[d], argument.strides[d] * argument.parts()));
-  }
   return dimensions;
 }
 

@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "frontend/ir/storage.h"
+
 namespace tile_tune::codegen {
 namespace {
 
@@ -105,8 +107,7 @@ std::string operand_type(const std::string& library, const Argument& argument) {
 std::string check_text(const Argument& argument, const std::vector<std::string>& extents) {
   std::vector<std::string> shape, strides(extents.size());
   std::string stride = "1";
-  for (size_t n = 0; n < extents.size(); ++n) {
-    const size_t d = argument.layout == ir::Layout::Row ? extents.size() - 1 - n : n;
+  for (const int d : ir::memory_order(argument.layout, extents.size())) {
     strides[d] = fmt::format("static_cast<std::ptrdiff_t>({})", stride);
     stride += fmt::format(" * ({})", extents[d]);
   }

@@ -1,10 +1,5 @@
-// Turns a NestSchedule into Halide directives. The nest of a tiled Func, outermost first:
-//
-//   parallel { order[0] loops ... } order[0] rest ... order[L-1] loops | register tile (vector, unrolled)
-//
-// Accumulators live inside the innermost tile loop, in registers. Where results have a home (has_home) it is a
-// buffer inside the order[0] loops; the loops of order[1..] then belong to what fills it, inside the loops over
-// blocks of the reduction if there are any, and partial sums live in registers inside those.
+#include "codegen/lower/apply.h"
+
 #include <fmt/format.h>
 #include <algorithm>
 
@@ -18,16 +13,21 @@ using Halide::TailStrategy;
 using Halide::Var;
 using Halide::VarOrRVar;
 
-struct Applier {
+// The first dimension of a Func that holds vector lanes.
+struct Lanes {
+  Var var;
+  int64_t count;
+};
+
+// The tile loops of a stage; the members are what all directives need.
+struct Tiling {
   const NestSchedule& schedule;
-  Stage& stage;
+  const Stage& stage;
+  const Placement& placement;
   const Target& target;
-  const std::optional<Halide::LoopLevel>& where;
 
   size_t levels() const { return schedule.order.size(); }
   int outputs() const { return static_cast<int>(stage.vars.size()); }
-  int reductions() const { return static_cast<int>(stage.loops.reduction.size()); }
-  bool in_lanes() const { return stage.lane_extent > 0; }
   bool is_vector(int p) const { return p == schedule.cpu().vector_loop && schedule.cpu().lanes > 1; }
 
   Var tile_var(int p, size_t level, const char* kind) const {
@@ -91,9 +91,6 @@ struct Applier {
     for (auto loop = loops.rbegin(); loop != loops.rend(); ++loop) order.push_back(*loop);
   }
 
-  // Loops of `tiled` after apply_tiled(), outermost first, the parallel ones fused into one.
-  std::vector<Var> nest;
-
   TailStrategy last_tile(int p) const {
     // The last tile is moved back to end at the border: every iteration stays inside the tensor and runs full
     // width. (GuardWithIf would still make the accumulators read a whole tile beyond the border, where only a constant
@@ -101,12 +98,12 @@ struct Applier {
     if (stage.guarded == p) return TailStrategy::GuardWithIf;
     if (stage.runtime_extents[p].defined())
       return stage.all_guarded ? TailStrategy::GuardWithIf : TailStrategy::ShiftInwards;
-    return stage.extents[p] % schedule.tiles[p][0] == 0 ? TailStrategy::RoundUp : TailStrategy::ShiftInwards;
+    return placement.extents[p] % schedule.tiles[p][0] == 0 ? TailStrategy::RoundUp : TailStrategy::ShiftInwards;
   }
 
   // The loops, innermost first, that store a tile from its home; `tile`: its remaining loop by dimension. Vectors that
   // run across the target's neighbours are transposed in registers: the compiler makes vectors of unrolled neighbours.
-  std::vector<VarOrRVar> copy_from_home(const std::vector<Var>& tile) {
+  std::vector<VarOrRVar> copy_from_home(Func tiled, const std::vector<Var>& tile) const {
     std::vector<VarOrRVar> order, outer;
     for (const int p : register_order()) {
       int64_t rows = p == stage.contiguous ? std::min(kMostRows, schedule.tiles[p].front()) : 1;
@@ -116,12 +113,12 @@ struct Applier {
         continue;
       }
       const Var beyond = tile_var(p, levels(), "o"), inner = tile_var(p, levels(), "i");
-      stage.tiled.split(tile[p], beyond, inner, is_vector(p) ? schedule.cpu().lanes : static_cast<int>(rows),
-                        TailStrategy::RoundUp);
+      tiled.split(tile[p], beyond, inner, is_vector(p) ? schedule.cpu().lanes : static_cast<int>(rows),
+                  TailStrategy::RoundUp);
       if (is_vector(p))
-        stage.tiled.vectorize(inner);
+        tiled.vectorize(inner);
       else
-        stage.tiled.unroll(inner);
+        tiled.unroll(inner);
       order.push_back(inner);
       outer.push_back(beyond);
     }
@@ -129,30 +126,31 @@ struct Applier {
     return order;
   }
 
-  void apply_tiled() {
-    Func& func = stage.tiled;
+  // Directives of the tiled Func.
+  Nest tile() const {
+    Func func = placement.stored.tiled;
     std::vector<VarOrRVar> order;
     std::vector<Var> registers;
     for (int p = 0; p < outputs(); ++p) {
       if (schedule.compute_at)
-        func.bound_extent(stage.vars[p], static_cast<int>(stage.extents[p]));
+        func.bound_extent(stage.vars[p], static_cast<int>(placement.extents[p]));
       else
         func.bound(stage.vars[p], 0,
                    stage.runtime_extents[p].defined() ? stage.runtime_extents[p]
-                                                      : Halide::Expr(static_cast<int>(stage.extents[p])));
+                                                      : Halide::Expr(static_cast<int>(placement.extents[p])));
       registers.push_back(split_tiles(func, p, 0, stage.home ? 1 : levels(), last_tile(p)));
     }
     if (stage.home)
-      order = copy_from_home(registers);
+      order = copy_from_home(func, registers);
     else
       for (const int p : register_order()) in_registers(func, p, registers[p], order);
-    nest = tile_loops(0, stage.home ? 1 : levels());
+    std::vector<Var> nest = tile_loops(0, stage.home ? 1 : levels());
     append_reversed(order, nest);
     int parallel = schedule.cpu().parallel;
     if (schedule.parallel_reduction) {
-      func.bound(stage.piece, 0, schedule.parallel_reduction->pieces);
-      order.push_back(stage.piece);
-      nest.insert(nest.begin(), stage.piece);
+      func.bound(*stage.piece, 0, schedule.parallel_reduction->pieces);
+      order.push_back(*stage.piece);
+      nest.insert(nest.begin(), *stage.piece);
       ++parallel;
     }
     if (!order.empty()) func.reorder(order);
@@ -167,43 +165,56 @@ struct Applier {
       nest.erase(nest.begin(), nest.begin() + parallel);
       nest.insert(nest.begin(), fused);
     }
+    return {func, nest, fused_away()};
   }
 
-  // Loops of the schedule's nest that `nest` lacks because they were fused into one parallel loop.
+  // Loops of the schedule's nest that Nest::loops lacks because they were fused into one parallel loop.
   // (-1: the pieces of a parallel reduction are one more.)
   int fused_away() const {
     return schedule.parallel_reduction ? schedule.cpu().parallel - 1 : std::max(schedule.cpu().parallel - 1, 0);
   }
+};
+
+// Everything inside the nest.
+struct Applier : Tiling {
+  const Nest nest;
+
+  // The loops over blocks of a blocked reduction.
+  std::vector<Halide::RVar> blocks() const {
+    const auto* blocked = stage.reduction ? std::get_if<BlockedReduction>(&*stage.reduction) : nullptr;
+    return blocked ? blocked->blocks : std::vector<Halide::RVar>();
+  }
 
   // The loop inside which something lies that has `depth` tile loops of the nest around it.
   Halide::LoopLevel level_at(int depth) const {
-    if (stage.home && depth >= outputs() && (depth > outputs() || !stage.block.empty())) {
+    if (stage.home && depth >= outputs() && (depth > outputs() || !blocks().empty())) {
       // Depths from the level-0 loops inwards lie in what fills the home, inside the loops over blocks.
+      const Func& accumulator = accumulator_of(*stage.reduction);
       const auto inner = tile_loops(1, levels());
       const int i = depth - outputs();
-      if (i == 0) return Halide::LoopLevel(stage.accumulator, stage.block.front());
-      return Halide::LoopLevel(stage.accumulator, inner[i - 1]);
+      if (i == 0) return Halide::LoopLevel(accumulator, blocks().front());
+      return Halide::LoopLevel(accumulator, inner[i - 1]);
     }
-    if (depth == 0 && schedule.compute_at) return *where;
+    if (depth == 0 && schedule.compute_at) return *placement.where;
     if (depth <= 0) return Halide::LoopLevel::root();
-    return Halide::LoopLevel(stage.tiled, nest[depth - 1 - fused_away()]);
+    return nest.at(depth);
   }
 
   Halide::LoopLevel innermost() const {
-    if (nest.empty()) return Halide::LoopLevel(stage.tiled, Var::outermost());
-    return Halide::LoopLevel(stage.tiled, nest.back());
+    if (nest.loops.empty()) return Halide::LoopLevel(nest.func, Var::outermost());
+    return Halide::LoopLevel(nest.func, nest.loops.back());
   }
 
   // Schedules a Func that holds one register tile (and, with a reduction in lanes, its lanes).
   template <typename Definition>
-  void register_tile(Definition&& definition, const std::vector<VarOrRVar>& outer_loops, int64_t lane_extent,
-                     const Halide::RVar* dot = nullptr) const {
+  void register_tile(Definition&& definition, const std::vector<VarOrRVar>& outer_loops,
+                     const std::optional<Lanes>& lanes = {}, const Halide::RVar* dot = nullptr) const {
     std::vector<VarOrRVar> order;
     for (const int p : register_order()) in_registers(definition, p, stage.vars[p], order);
-    if (lane_extent > 0) {
-      const int width = static_cast<int>(std::min<int64_t>(lane_extent, schedule.cpu().lanes));
-      const Var outer(stage.lane.name() + "_o"), inner(stage.lane.name() + "_i");
-      definition.split(stage.lane, outer, inner, width, TailStrategy::RoundUp).vectorize(inner).unroll(outer);
+    if (lanes) {
+      const int width = static_cast<int>(std::min<int64_t>(lanes->count, schedule.cpu().lanes));
+      const Var outer(lanes->var.name() + "_o"), inner(lanes->var.name() + "_i");
+      definition.split(lanes->var, outer, inner, width, TailStrategy::RoundUp).vectorize(inner).unroll(outer);
       order.insert(order.begin(), {inner, outer});
     }
     order.insert(order.end(), outer_loops.begin(), outer_loops.end());
@@ -218,57 +229,51 @@ struct Applier {
     for (int p = 0; p < outputs(); ++p) func.bound_extent(stage.vars[p], static_cast<int>(schedule.tiles[p].back()));
   }
 
-  // An update that adds up a reduction in registers: dot products innermost, then the register tile, then the
-  // reduction's loops, with those to unroll unrolled.
-  void register_reduction(Halide::Stage update, int64_t lane_extent) const {
+  // Sums of a reduction in registers: dot products innermost, then the register tile, then the reduction's loops, with
+  // those to unroll unrolled.
+  void apply_sums(const RegisterSums& sums, const std::optional<Lanes>& lanes = {}) const {
+    Func func = sums.func;
+    func.store_in(Halide::MemoryType::Register);
+    bound_to_register_tile(func);
+    if (lanes) func.bound_extent(lanes->var, static_cast<int>(lanes->count));
+    register_tile(func, {}, lanes);
+    Halide::Stage update = func.update();
     std::vector<VarOrRVar> order;
-    const auto first = stage.unrolled.begin() + (stage.dot ? 1 : 0);
-    for (auto loop = first; loop != stage.unrolled.end(); ++loop) {
+    for (auto loop = sums.unrolled.begin() + (stage.dot ? 1 : 0); loop != sums.unrolled.end(); ++loop) {
       update.unroll(*loop);
       order.push_back(*loop);
     }
-    order.insert(order.end(), stage.reduction.begin(), stage.reduction.end());
-    register_tile(update, order, lane_extent, stage.dot ? &stage.unrolled.front() : nullptr);
+    order.insert(order.end(), sums.others.begin(), sums.others.end());
+    register_tile(update, order, lanes, stage.dot ? &sums.unrolled.front() : nullptr);
   }
 
-  void apply_plain_reduction() {
-    Func& sums = stage.accumulator;
-    sums.compute_at(innermost()).store_in(Halide::MemoryType::Register);
-    bound_to_register_tile(sums);
-    register_tile(sums, {}, 0);
-    register_reduction(sums.update(), 0);
+  void apply_reduction(const PlainReduction& reduction) const {
+    Func(reduction.sums.func).compute_at(innermost());
+    apply_sums(reduction.sums);
   }
 
-  void apply_lane_reduction() {
-    Func& partial = stage.partial;
-    partial.compute_at(innermost()).store_in(Halide::MemoryType::Register);
-    bound_to_register_tile(partial);
-    partial.bound_extent(stage.lane, static_cast<int>(stage.lane_extent));
-    register_tile(partial, {}, stage.lane_extent);
-    register_reduction(partial.update(), stage.lane_extent);
-    for (auto& [fold, width] : stage.folds) {
+  void apply_reduction(const LaneReduction& reduction) const {
+    const Lanes all{reduction.lane, reduction.lanes};
+    Func(reduction.partial.func).compute_at(innermost());
+    apply_sums(reduction.partial, all);
+    for (auto [fold, width] : reduction.folds) {
       fold.compute_at(innermost()).store_in(Halide::MemoryType::Register);
-      fold.bound_extent(stage.lane, width);
-      register_tile(fold, {}, width);
+      fold.bound_extent(reduction.lane, width);
+      register_tile(fold, {}, Lanes{reduction.lane, width});
     }
-    stage.accumulator.compute_at(innermost()).store_in(Halide::MemoryType::Register);
-    bound_to_register_tile(stage.accumulator);
-    register_tile(stage.accumulator, {}, 0);
-    if (stage.has_tail) {
-      const std::vector<VarOrRVar> loops(stage.tail.begin(), stage.tail.end());
-      register_tile(stage.accumulator.update(), loops, 0);
-    }
+    Func accumulator = reduction.accumulator;
+    accumulator.compute_at(innermost()).store_in(Halide::MemoryType::Register);
+    bound_to_register_tile(accumulator);
+    register_tile(accumulator, {});
+    if (!reduction.tail) return;
+    register_tile(accumulator.update(), std::vector<VarOrRVar>(reduction.tail->begin(), reduction.tail->end()));
   }
 
-  void apply_reduction_into_home() {
-    Func& sums = stage.accumulator;
-    if (outputs() == 0) {
-      sums.compute_at(innermost());
-    } else {
-      sums.compute_at(stage.tiled, nest[outputs() - 1 - fused_away()]);
-    }
+  void apply_reduction(const BlockedReduction& reduction) const {
+    Func sums = reduction.accumulator;
+    sums.compute_at(outputs() == 0 ? innermost() : nest.at(outputs()));
     for (int p = 0; p < outputs(); ++p) sums.bound_extent(stage.vars[p], static_cast<int>(schedule.tiles[p][0]));
-    const bool adds_blocks = !stage.block.empty();
+    const bool adds_blocks = !reduction.blocks.empty();
     if (adds_blocks && schedule.cpu().vector_loop >= 0)
       sums.vectorize(stage.vars[schedule.cpu().vector_loop], schedule.cpu().lanes, TailStrategy::RoundUp);
 
@@ -278,21 +283,20 @@ struct Applier {
     for (int p = 0; p < outputs(); ++p)
       registers.push_back(split_tiles(update, p, 1, levels(), TailStrategy::GuardWithIf));
     for (const int p : register_order()) in_registers(update, p, registers[p], order);
-    append_reversed(order, tile_loops(1, levels()));
-    for (const auto& block : stage.block) order.push_back(block);
+    const auto inner = tile_loops(1, levels());
+    append_reversed(order, inner);
+    order.insert(order.end(), reduction.blocks.begin(), reduction.blocks.end());
     update.reorder(order);
 
-    Func& partial = stage.partial;
-    const auto inner = tile_loops(1, levels());
+    Func partial = reduction.partial.func;
     if (inner.empty())
-      partial.compute_at(sums, stage.block.front());
+      partial.compute_at(sums, reduction.blocks.front());
     else
       partial.compute_at(sums, inner.back());
-    partial.store_in(Halide::MemoryType::Register);
-    bound_to_register_tile(partial);
-    register_tile(partial, {}, 0);
-    register_reduction(partial.update(), 0);
+    apply_sums(reduction.partial);
   }
+
+  void apply_reduction(const Totals& totals) const { apply_totals(schedule, totals, target); }
 
   // Copies of fewer elements take less time than it takes to start the threads (5 us on two cores of Zen 4).
   bool is_shared_copy(const PackedOperand& packed) const {
@@ -305,19 +309,20 @@ struct Applier {
 
   // Iterations of each loop, output loops first, while `depth` tile loops of the nest are open.
   std::vector<int64_t> iterations_inside(int depth) const {
-    std::vector<int64_t> result = stage.extents;
+    std::vector<int64_t> result = placement.extents;
     for (int i = 0; i < depth; ++i) {
       const int level = i / outputs(), p = schedule.order[level][i % outputs()];
       result[p] = schedule.tiles[p][level];
     }
-    const bool in_block = !stage.block.empty() && depth >= outputs();
+    const bool in_block = !blocks().empty() && depth >= outputs();
     const auto& reduction = in_block ? schedule.reduction_block : stage.reduction_extents;
     result.insert(result.end(), reduction.begin(), reduction.end());
     return result;
   }
 
   // Vectorises a copy; returns its loops, innermost first.
-  std::vector<CopyLoop> copy_loops(PackedOperand& packed) const {
+  std::vector<CopyLoop> copy_loops(const PackedOperand& packed) const {
+    Func func = packed.func;
     const int lanes = target.vector_bytes / packed.func.types()[0].bytes();
     const auto region = sides(stage.loops, stage.loops.operands[packed.choice.operand],
                               iterations_inside(std::max(packed.choice.depth, 0)));
@@ -326,90 +331,82 @@ struct Applier {
     if (blocks) return in_blocks(packed, *blocks, region);
     std::vector<CopyLoop> loops;
     // Unrolled, the stores of all parts of a vector become one, of interleaved vectors.
-    if (packed.part) packed.func.unroll(*packed.part);
+    if (packed.part) func.unroll(*packed.part);
     if (packed.part) loops.push_back({*packed.part});
     for (const int d : packed.choice.order) loops.push_back({packed.vars[d], region[d]});
     const int vector = packed.choice.order.front();
     loops[packed.part ? 1 : 0].trips = 0;
     // GuardWithIf: a packed region's width is whatever the tile needs, and reading past it may leave the tensor.
-    if (lanes > 1) packed.func.vectorize(packed.vars[vector], lanes, TailStrategy::GuardWithIf);
+    if (lanes > 1) func.vectorize(packed.vars[vector], lanes, TailStrategy::GuardWithIf);
     return loops;
   }
 
-  void apply_packed() {
-    for (auto& packed : stage.packed) {
-      if (packed.form) continue;
-      const auto& order = packed.choice.order;
-      packed.func.compute_at(packed.outside ? *packed.outside : level_at(packed.choice.depth));
-      if (order.empty()) continue;
-      std::vector<Var> storage;
-      if (packed.part) storage.push_back(*packed.part);
-      for (const int d : order) storage.push_back(packed.vars[d]);
-      if (storage.size() > 1) packed.func.reorder_storage(storage);
-      auto loops = copy_loops(packed);
-      if (is_shared_copy(packed)) {
-        // Made once by all threads, which share the longest loop.
-        const auto longest = std::max_element(loops.begin(), loops.end(),
-                                              [](const CopyLoop& a, const CopyLoop& b) { return a.trips < b.trips; });
-        packed.func.parallel(longest->var);
-        std::rotate(longest, longest + 1, loops.end());
-      }
-      std::vector<VarOrRVar> innermost_first;
-      for (const auto& loop : loops) innermost_first.emplace_back(loop.var);
-      packed.func.reorder(innermost_first);
+  void apply_copy(const PackedOperand& packed, const std::optional<Halide::LoopLevel>& outside) const {
+    const auto& order = packed.choice.order;
+    Func func = packed.func;
+    func.compute_at(outside ? *outside : level_at(packed.choice.depth));
+    if (order.empty()) return;
+    std::vector<Var> storage;
+    if (packed.part) storage.push_back(*packed.part);
+    for (const int d : order) storage.push_back(packed.vars[d]);
+    if (storage.size() > 1) func.reorder_storage(storage);
+    auto loops = copy_loops(packed);
+    if (is_shared_copy(packed)) {
+      // Made once by all threads, which share the longest loop.
+      const auto longest = std::max_element(loops.begin(), loops.end(),
+                                            [](const CopyLoop& a, const CopyLoop& b) { return a.trips < b.trips; });
+      func.parallel(longest->var);
+      std::rotate(longest, longest + 1, loops.end());
     }
+    std::vector<VarOrRVar> innermost_first;
+    for (const auto& loop : loops) innermost_first.emplace_back(loop.var);
+    func.reorder(innermost_first);
   }
 
-  void apply_shift() {
-    if (!stage.shift.defined()) return;
+  void apply_shift(const Shift& shift) const {
     const auto packed = std::find_if(stage.packed.begin(), stage.packed.end(),
                                      [&](const PackedOperand& p) { return p.dot.has_value(); });
     const Var vector = stage.vars[schedule.cpu().vector_loop], outer(vector.name() + "_so"),
               inner(vector.name() + "_si");
-    stage.shift.compute_at(level_at(packed->form ? -1 : packed->choice.depth))
+    Func func = shift.func;
+    func.compute_at(level_at(packed->form ? -1 : packed->choice.depth))
         .vectorize(vector, schedule.cpu().lanes, TailStrategy::GuardWithIf);
-    Halide::Stage update = stage.shift.update();
+    Halide::Stage update = func.update();
     update.split(vector, outer, inner, schedule.cpu().lanes, TailStrategy::GuardWithIf);
-    std::vector<VarOrRVar> order{stage.shift_reduction.front(), inner};
-    order.insert(order.end(), stage.shift_reduction.begin() + 1, stage.shift_reduction.end());
+    std::vector<VarOrRVar> order{shift.loops.front(), inner};
+    order.insert(order.end(), shift.loops.begin() + 1, shift.loops.end());
     order.push_back(outer);
-    update.reorder(order).atomic().vectorize(stage.shift_reduction.front()).vectorize(inner);
+    update.reorder(order).atomic().vectorize(shift.loops.front()).vectorize(inner);
   }
 
-  // `result` when it only takes up the tiled Func: one pass, no element twice.
-  void apply_final_pass() {
-    const auto& vars = stage.result_vars;
-    for (size_t d = 0; d < vars.size(); ++d) stage.result.bound(vars[d], 0, stage.result_extents[d]);
+  // Of the result where it only takes up the tiled Func: one pass, no element twice.
+  void apply_final_pass() const {
+    Func result = placement.stored.result;
+    const auto& vars = placement.stored.vars;
+    for (size_t d = 0; d < vars.size(); ++d) result.bound(vars[d], 0, placement.stored.extents[d]);
     if (vars.empty()) return;
-    const int lanes = target.vector_bytes / stage.result.types()[0].bytes();
-    stage.result.vectorize(vars.front(), lanes, TailStrategy::GuardWithIf);
-    if (vars.size() > 1) stage.result.parallel(vars.back());
+    const int lanes = target.vector_bytes / result.types()[0].bytes();
+    result.vectorize(vars.front(), lanes, TailStrategy::GuardWithIf);
+    if (vars.size() > 1) result.parallel(vars.back());
   }
 };
 
 }  // namespace
 
-Nest apply(const NestSchedule& schedule, Stage& stage, const Target& target,
-           const std::optional<Halide::LoopLevel>& where) {
-  Applier applier{schedule, stage, target, where, {}};
-  const bool own_nest = stage.tiled.name() != stage.result.name();
-  if (own_nest || where) stage.tiled.compute_at(where.value_or(Halide::LoopLevel::root()));
-  if (own_nest && where) stage.result.compute_at(*where);
-  applier.apply_tiled();
+Nest apply(const NestSchedule& schedule, const Stage& stage, const Placement& placement, const Target& target) {
+  Func tiled = placement.stored.tiled, result = placement.stored.result;
+  const auto& where = placement.where;
+  const bool own_nest = placement.stored.has_own_nest();
+  if (own_nest || where) tiled.compute_at(where.value_or(Halide::LoopLevel::root()));
+  if (own_nest && where) result.compute_at(*where);
+  const Tiling tiling{schedule, stage, placement, target};
+  const Applier applier{tiling, tiling.tile()};
   if (own_nest) applier.apply_final_pass();
-  if (stage.totals) {
-    apply_totals(schedule, *stage.totals, target);
-  } else if (stage.accumulator.defined()) {
-    if (applier.in_lanes())
-      applier.apply_lane_reduction();
-    else if (stage.home)
-      applier.apply_reduction_into_home();
-    else
-      applier.apply_plain_reduction();
-  }
-  applier.apply_packed();
-  applier.apply_shift();
-  return {stage.tiled, applier.nest, applier.fused_away()};
+  if (stage.reduction) std::visit([&](const auto& reduction) { applier.apply_reduction(reduction); }, *stage.reduction);
+  for (size_t i = 0; i < stage.packed.size(); ++i)
+    if (!stage.packed[i].form) applier.apply_copy(stage.packed[i], placement.copies[i]);
+  if (stage.shift) applier.apply_shift(*stage.shift);
+  return applier.nest;
 }
 
 }  // namespace tile_tune::codegen

@@ -1,29 +1,24 @@
 // Decisions that Halide has no directive for, or a wrong one: passes over the lowered code. A row of kCodePasses each.
 #pragma once
 
+#include <map>
 #include <memory>
-#include <vector>
+#include <optional>
 
 #include "Halide.h"
-#include "codegen/lower/stage.h"
+#include "codegen/lower/statements.h"
 
 namespace tile_tune::codegen {
-
-/// A stage with a nest, once that is scheduled.
-struct ScheduledStage {
-  const NestSchedule& schedule;
-  const Stage& stage;
-};
 
 struct CodePass {
   std::unique_ptr<Halide::Internal::IRMutator> pass;
   const char* remark;  // what the Halide source of the schedule lacks for it, in a sentence
 };
 
-/// Nothing where no stage asks for the pass.
-using MakeCodePass = std::optional<CodePass> (*)(const ir::Program&, const std::vector<ScheduledStage>&);
+/// Nothing where no nest asks for the pass.
+using MakeCodePass = std::optional<CodePass> (*)(const ir::Program&, const std::map<int, ScheduledNest>&);
 
-std::optional<CodePass> loads_ahead(const ir::Program& program, const std::vector<ScheduledStage>& stages);
+std::optional<CodePass> loads_ahead(const ir::Program& program, const std::map<int, ScheduledNest>& nests);
 
 /// In the order in which they run.
 inline constexpr MakeCodePass kCodePasses[] = {loads_ahead};

@@ -1,5 +1,5 @@
-// From a canonical, bound Program and a Schedule to object code. The border where Halide begins and ends:
-// Halide::Error never leaves it. Compiling may still abort the process (LLVM assertions), so only
+// From a canonical, bound Program and a Schedule to object code; lower.h has the way. The border where Halide begins
+// and ends: Halide::Error never leaves it (guard.h). Compiling may still abort the process (LLVM assertions), so only
 // child processes call compile_* (search/workers).
 //
 // The compiled function is `int NAME(struct halide_buffer_t* arg...)`, one buffer per kernel_arguments().
@@ -31,9 +31,6 @@ std::vector<int> kernel_arguments(const ir::Program& program);
 
 /// The function that packs constant number `tensor` for the kernel `function`.
 std::string packing_function(const std::string& function, int tensor);
-
-/// The schedule fits the program, and the target where that is deterministic: what compile_object() asks of both.
-Result<void> check_for(const Target& target, const ir::Program& program, const Schedule& schedule);
 
 /// Writes a relocatable object (without Halide's runtime) that defines `function` and what packs its constants. The
 /// program must be canonical.

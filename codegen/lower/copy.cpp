@@ -3,14 +3,15 @@
 #include <algorithm>
 #include <bit>
 
+#include "frontend/ir/storage.h"
+
 namespace tile_tune::codegen {
 
 std::vector<int> dimensions_in_memory(const ir::Tensor& tensor) {
   const auto extents = ir::shape(tensor);
   std::vector<int> result;
-  for (int d = 0; d < static_cast<int>(extents.size()); ++d)
+  for (const int d : ir::memory_order(tensor))
     if (extents[d] > 1) result.push_back(d);
-  if (tensor.layout == ir::Layout::Row) std::reverse(result.begin(), result.end());
   return result;
 }
 
@@ -57,23 +58,24 @@ std::optional<Transposition> transposition(const PackedOperand& packed, const st
   return blocks;
 }
 
-std::vector<CopyLoop> in_blocks(PackedOperand& packed, const Transposition& blocks,
+std::vector<CopyLoop> in_blocks(const PackedOperand& packed, const Transposition& blocks,
                                 const std::vector<int64_t>& region) {
   using Halide::Var;
+  Halide::Func func = packed.func;
   const auto tail = blocks.exact ? Halide::TailStrategy::ShiftInwards : Halide::TailStrategy::GuardWithIf;
   Var source = packed.vars[blocks.source.front()];
   int64_t along = region[blocks.source.front()];
   for (size_t i = 1; i < blocks.source.size(); ++i) {
     const int inner = blocks.source[i - 1], outer = blocks.source[i];
-    packed.func.bound_extent(packed.vars[inner], static_cast<int>(region[inner]));
+    func.bound_extent(packed.vars[inner], static_cast<int>(region[inner]));
     const Var both(packed.vars[outer].name() + "_f");
-    packed.func.fuse(source, packed.vars[outer], both);
+    func.fuse(source, packed.vars[outer], both);
     source = both;
     along *= region[outer];
   }
   const Var copy = packed.vars[blocks.copy];
   const Var lane(source.name() + "_l"), lanes(source.name() + "_b"), row(copy.name() + "_r"), rows(copy.name() + "_b");
-  packed.func.split(source, lanes, lane, static_cast<int>(blocks.lanes), tail)
+  func.split(source, lanes, lane, static_cast<int>(blocks.lanes), tail)
       .split(copy, rows, row, static_cast<int>(blocks.rows), tail)
       .vectorize(lane)
       .unroll(row);

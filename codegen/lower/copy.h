@@ -8,7 +8,7 @@
 #include <optional>
 #include <vector>
 
-#include "codegen/lower/stage.h"
+#include "codegen/lower/packed.h"
 
 namespace tile_tune::codegen {
 
@@ -42,6 +42,7 @@ struct CopyLoop {
 };
 
 /// Splits the copy's Func into blocks, which are unrolled vectors; returns its loops, innermost first.
-std::vector<CopyLoop> in_blocks(PackedOperand& packed, const Transposition& blocks, const std::vector<int64_t>& region);
+std::vector<CopyLoop> in_blocks(const PackedOperand& packed, const Transposition& blocks,
+                                const std::vector<int64_t>& region);
 
 }  // namespace tile_tune::codegen

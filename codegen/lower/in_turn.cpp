@@ -168,11 +168,12 @@ Stmt with_nests_in_turn(const Stmt& stmt, const NestsInTurn& nests) {
 
 }  // namespace
 
-NestsInTurn nests_in_turn(const Stage& moved, const Stage& host, int pieces) {
-  NestsInTurn nests{{}, host.tiled.name(), pieces};
-  for (const auto* func : {&moved.result, &moved.tiled, &moved.assigned, &moved.accumulator, &moved.partial})
-    if (func->defined()) nests.moved.insert(func->name());
-  for (const auto& [fold, width] : moved.folds) nests.moved.insert(fold.name());
+NestsInTurn nests_in_turn(const ScheduledNest& moved, const ScheduledNest& host, int pieces) {
+  NestsInTurn nests{{}, host.placement.stored.tiled.name(), pieces};
+  nests.moved = {moved.placement.stored.result.name(), moved.placement.stored.tiled.name()};
+  if (moved.stage.assigned) nests.moved.insert(moved.stage.assigned->name());
+  if (moved.stage.reduction)
+    for (const auto& func : funcs_of(*moved.stage.reduction)) nests.moved.insert(func.name());
   return nests;
 }
 

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "Halide.h"
-#include "codegen/lower/stage.h"
+#include "codegen/lower/statements.h"
 
 namespace tile_tune::codegen {
 
@@ -21,7 +21,7 @@ struct NestsInTurn {
   int pieces = 2;
 };
 
-NestsInTurn nests_in_turn(const Stage& moved, const Stage& host, int pieces);
+NestsInTurn nests_in_turn(const ScheduledNest& moved, const ScheduledNest& host, int pieces);
 
 /// A pass over lowered code, the last one: others go by the Funcs around a loop. Nests whose loops it cannot cut stay
 /// as they are.

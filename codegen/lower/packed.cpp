@@ -5,7 +5,6 @@
 
 #include "codegen/lower/copy.h"
 #include "codegen/lower/expression.h"
-#include "codegen/lower/stage.h"
 
 namespace tile_tune::codegen {
 namespace {
@@ -14,13 +13,6 @@ using Halide::Expr;
 using Halide::Func;
 using Halide::Var;
 using Halide::Internal::simplify;
-
-// Halves are widened once, on the way into the copy: with its care for NaN and infinities that takes a dozen
-// instructions.
-Values stored(Values elements, DType from, DType as) {
-  if (from == DType::F16 && as == DType::F32) elements[0] = convert(elements[0], Halide::Float(32));
-  return elements;
-}
 
 // False where an output loop runs on beyond its index's range, over elements that the statement does not write.
 bool follows_loops(const ir::Statement& statement, const Loops& loops, const ir::AffineExpr& subscript) {
@@ -45,6 +37,11 @@ bool is_read_in_a_branch(const ir::Expr& expr, int tensor) {
 }
 
 }  // namespace
+
+Values as_stored(Values elements, DType from, DType as) {
+  if (from == DType::F16 && as == DType::F32) elements[0] = convert(elements[0], Halide::Float(32));
+  return elements;
+}
 
 PackedOperand copy_in_kernel(const ir::Program& program, const ir::Statement& statement, const Loops& loops,
                              const Packing& choice, const std::optional<DotProduct>& dot,
@@ -71,7 +68,7 @@ PackedOperand copy_in_kernel(const ir::Program& program, const ir::Statement& st
     arguments.insert(arguments.begin(), *packed.part);
   }
   const DType as = only_widened_halves(*statement.value) ? DType::F32 : tensor.type;
-  define(packed.func, arguments, stored(element(subscripts), tensor.type, as));
+  define(packed.func, arguments, as_stored(element(subscripts), tensor.type, as));
   return packed;
 }
 
@@ -115,32 +112,6 @@ std::vector<Expr> packed_arguments(const PackedOperand& packed, std::vector<Expr
     arguments.push_back(position / width);
   }
   return arguments;
-}
-
-Func packing_func(const ir::Program& program, const PackedForm& form, const Func& elements, const Target& target) {
-  const auto& tensor = program.tensors[form.tensor];
-  const std::string name = fmt::format("packed{}", form.tensor);
-  std::vector<Var> vars;
-  for (size_t d = 0; d < form.extents.size(); ++d) vars.push_back(Var(fmt::format("{}_v{}", name, d)));
-  const size_t first = form.dot ? 1 : 0;
-  std::vector<Expr> subscripts(tensor.extents.size());
-  for (size_t i = 0; i < form.packing.order.size(); ++i) {
-    const int d = form.packing.order[i];
-    Expr position = vars[first + i];
-    if (i == 0 && form.blocks)
-      position += vars.back() * static_cast<int>(form.blocks->width) + static_cast<int>(form.blocks->origin);
-    if (form.dot && form.dot->dimension == d) position = position * form.dot->width + vars[0];
-    // What lies beyond the tensor is never used.
-    subscripts[d] = Halide::clamp(Halide::likely(position), 0, static_cast<int>(ir::extent(tensor, d)) - 1);
-  }
-  Func packed(name);
-  define(packed, vars, stored(at(elements, buffer_arguments(tensor, subscripts)), tensor.type, form.type));
-  for (size_t d = 0; d < vars.size(); ++d) packed.bound(vars[d], 0, static_cast<int>(form.extents[d]));
-  const int lanes = target.vector_bytes / packed.types()[0].bytes();
-  if (lanes > 1) packed.vectorize(vars[first], lanes, Halide::TailStrategy::GuardWithIf);
-  if (form.dot) packed.unroll(vars[0]);
-  if (vars.size() > first + 1) packed.parallel(vars.back());
-  return packed;
 }
 
 }  // namespace tile_tune::codegen

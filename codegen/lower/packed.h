@@ -23,11 +23,14 @@ struct PackedOperand {
   std::vector<Halide::Var> vars{};
   std::optional<Halide::Var> part{};  // the dimension of a dot product's iterations; that along the reduction then
                                       // counts groups
-  std::optional<Halide::LoopLevel> outside{};  // of depth -1: where in the nest around it is made; none: before that
-  std::vector<int> in_memory{};                // dimensions of the operand with more than one element, neighbours first
-  std::vector<bool> unclamped{};  // by dimension: all iterations stay inside, so exactly what they read is copied
-  int product = -1;               // the node of the term's Product that is copied, if more than the operand
+  std::vector<int> in_memory{};       // dimensions of the operand with more than one element, neighbours first
+  std::vector<bool> unclamped{};      // by dimension: all iterations stay inside, so exactly what they read is copied
+  int product = -1;                   // the node of the term's Product that is copied, if more than the operand
 };
+
+/// Elements on their way into a copy: halves are widened once, since that takes a dozen instructions with its care for
+/// NaN and infinities.
+Values as_stored(Values elements, DType from, DType as);
 
 /// How the elements of the statement's operand are copied inside the kernel; `element`: what to copy at these
 /// subscripts.
@@ -47,9 +50,5 @@ std::optional<std::vector<Halide::Expr>> indices_at(const ir::Statement& stateme
 /// Where in the copy the element at these subscripts is; `part`: which of a dot product's iterations.
 std::vector<Halide::Expr> packed_arguments(const PackedOperand& packed, std::vector<Halide::Expr> subscripts,
                                            const Halide::Expr& part);
-
-/// The scheduled Func that makes the copy from the constant's elements.
-Halide::Func packing_func(const ir::Program& program, const PackedForm& form, const Halide::Func& elements,
-                          const Target& target);
 
 }  // namespace tile_tune::codegen

@@ -35,14 +35,17 @@ class VectorLoads : public IRVisitor {
 /// By Func and buffer: elements from each vector that the Func's loops load to the one to ask for.
 using Distances = std::map<std::string, std::map<std::string, int64_t>>;
 
-void add_distances(const ir::Program& program, const NestSchedule& schedule, const Stage& stage, Distances& distances) {
+void add_distances(const ir::Program& program, const ScheduledNest& nest, Distances& distances) {
+  const auto& [schedule, stage, placement] = nest;
+  std::vector<Halide::Func> funcs{placement.stored.tiled};
+  for (const auto& sums : stage.reduction ? funcs_of(*stage.reduction) : std::vector<Halide::Func>())
+    funcs.push_back(sums);
   for (const auto& prefetch : schedule.prefetches) {
     const auto& operand = stage.loops.operands[prefetch.operand];
     const auto& tensor = program.tensors[operand.tensor];
     const auto bytes = bytes_ahead(program, stage.loops, schedule, prefetch);
     const int64_t elements = bytes.value() / static_cast<int64_t>(dtype_size(tensor.type));
-    for (const auto* func : {&stage.tiled, &stage.accumulator, &stage.partial})
-      if (func->defined()) distances[func->name()].emplace(parameter_name(operand.tensor), elements);
+    for (const auto& func : funcs) distances[func.name()].emplace(parameter_name(operand.tensor), elements);
   }
 }
 
@@ -120,9 +123,9 @@ Stmt LoadsAhead::after_asking(const Expr& value, Stmt stmt) {
 
 }  // namespace
 
-std::optional<CodePass> loads_ahead(const ir::Program& program, const std::vector<ScheduledStage>& stages) {
+std::optional<CodePass> loads_ahead(const ir::Program& program, const std::map<int, ScheduledNest>& nests) {
   Distances distances;
-  for (const auto& [schedule, stage] : stages) add_distances(program, schedule, stage, distances);
+  for (const auto& [owner, nest] : nests) add_distances(program, nest, distances);
   if (distances.empty()) return std::nullopt;
   return CodePass{std::make_unique<LoadsAhead>(std::move(distances)),
                   "Not in it: loads ahead of their use, which are put into the lowered code."};

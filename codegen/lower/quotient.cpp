@@ -76,7 +76,7 @@ class Reciprocals : public Halide::Internal::IRMutator {
 
 }  // namespace
 
-Expr with_shared_reciprocals(const Expr& value, const Stage& stage) {
+Expr with_shared_reciprocals(const Expr& value, const StageLoops& stage) {
   constexpr int64_t kLongRow = 64;  // four vectors of the widest
   const int row = stage.contiguous;
   if (stage.deterministic || !stage.loops.reduction.empty() || row < 0) return value;

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "codegen/lower/expression.h"
-#include "codegen/lower/stage.h"
+#include "codegen/lower/stage_loops.h"
 #include "codegen/schedule/scan.h"
 
 namespace tile_tune::codegen {
@@ -55,7 +55,7 @@ void run_along_chunks(Totals& totals, ir::Aggregation op, const std::string& nam
 }
 
 // The totals that the element at the output loops' position wants.
-Values look_up(const Stage& stage, const Scan& scan, const Values& identity) {
+Values look_up(const Totals& totals, const StageLoops& stage, const Scan& scan, const Values& identity) {
   const Var& along = stage.vars[scan.loop];
   const int64_t iterations = stage.loops.reduction[0], last = stage.loops.output[scan.loop] - 1;
   const auto [fewest, most] = std::minmax(scan.count(0), scan.count(last));
@@ -63,18 +63,19 @@ Values look_up(const Stage& stage, const Scan& scan, const Values& identity) {
   Expr position = Halide::Internal::simplify(count - 1);
   if (fewest < 1 || most > iterations)
     position = Halide::clamp(Halide::likely(position), 0, static_cast<int>(iterations) - 1);
-  const Values total = total_at(*stage.totals, position);
+  const Values total = total_at(totals, position);
   return fewest < 1 ? select(count >= 1, total, identity) : total;
 }
 
 }  // namespace
 
-void run_totals(Stage& stage, const ir::Statement& statement, const Values& identity,
-                const std::function<Values(const Expr& position)>& term) {
+Totals make_totals(const StageLoops& stage, const ir::Statement& statement, const Halide::Func& accumulator,
+                   const Values& identity, const std::function<Values(const Expr& position)>& term) {
   const Scan scan = *scan_of(statement, stage.loops);
   const int64_t iterations = stage.loops.reduction[0];
-  const std::string name = stage.accumulator.name();
-  Totals& totals = stage.totals.emplace();
+  const std::string name = accumulator.name();
+  Totals totals;
+  totals.accumulator = accumulator;
   totals.func = Halide::Func(name + "_totals");
   for (size_t a = 0; a < stage.buffer_order.size(); ++a) {
     const int p = stage.buffer_order[a];
@@ -98,13 +99,12 @@ void run_totals(Stage& stage, const ir::Statement& statement, const Values& iden
   define(totals.func, totals.vars, first);
   run_along_chunks(totals, statement.op, name);
 
-  std::vector<Var> vars;
-  for (const int p : stage.buffer_order) vars.push_back(stage.vars[p]);
-  define(stage.accumulator, vars, look_up(stage, scan, identity));
+  define(totals.accumulator, stage.in_buffer_order(), look_up(totals, stage, scan, identity));
+  return totals;
 }
 
-void apply_totals(const NestSchedule& schedule, Totals& totals, const Target& target) {
-  Halide::Func& func = totals.func;
+void apply_totals(const NestSchedule& schedule, const Totals& totals, const Target& target) {
+  Halide::Func func = totals.func;
   const Var& front = totals.vars.front();
   const bool along_memory = totals.position == 0;
   int lanes = target.vector_bytes / func.types()[0].bytes();

@@ -15,9 +15,10 @@
 
 namespace tile_tune::codegen {
 
-struct Stage;
+struct StageLoops;
 
 struct Totals {
+  Halide::Func accumulator;        // looks an element's total up
   Halide::Func func;               // element p holds what the first p + 1 iterations combine to
   std::vector<Halide::Var> vars;   // its arguments: the output loops as the target lies in memory, the scan's replaced
   std::vector<int64_t> extents;    // by argument
@@ -27,11 +28,11 @@ struct Totals {
   Halide::RVar next, inside;       // second update: a chunk raised by the total before it
 };
 
-/// Defines the stage's totals, and its accumulator as what looks them up. `term`: the value of the reduction's
-/// iteration at this position; `identity`: what no iteration at all leaves.
-void run_totals(Stage& stage, const ir::Statement& statement, const Values& identity,
-                const std::function<Values(const Halide::Expr& position)>& term);
+/// `term`: the value of the reduction's iteration at this position; `identity`: what no iteration at all leaves;
+/// `accumulator`: not defined yet.
+Totals make_totals(const StageLoops& stage, const ir::Statement& statement, const Halide::Func& accumulator,
+                   const Values& identity, const std::function<Values(const Halide::Expr& position)>& term);
 
-void apply_totals(const NestSchedule& schedule, Totals& totals, const Target& target);
+void apply_totals(const NestSchedule& schedule, const Totals& totals, const Target& target);
 
 }  // namespace tile_tune::codegen

@@ -2,8 +2,6 @@
 
 #include <algorithm>
 
-#include "codegen/schedule/fusion.h"
-
 namespace tile_tune::codegen {
 namespace {
 
@@ -17,22 +15,24 @@ std::vector<Halide::Var> vars_of_epilogue(const Fusion& fusion, int epilogue, in
 
 // What the nest stores is the epilogue's elements; the reduction's own are never in memory. Pieces of a parallel
 // reduction are: the epilogue works on what they combine to.
-void store_epilogue(Stage& host, const Stage& epilogue) {
-  const bool in_nest = host.tiled.name() == host.result.name();
-  host.result = epilogue.result;
-  host.result_vars = epilogue.result_vars;
-  host.result_extents = epilogue.result_extents;
-  if (in_nest) host.tiled = host.result;
+StoredElements stored_by_epilogue(const StoredElements& host, const StoredElements& epilogue) {
+  StoredElements stored = epilogue;
+  stored.tiled = host.has_own_nest() ? host.tiled : epilogue.result;
+  return stored;
 }
 
 // Copies that the nest around the owner's makes.
-void place_copies(const Fusion& fusion, const NestSchedule& schedule, int owner, Stage& stage,
-                  const std::map<int, Nest>& nests) {
-  for (auto& packed : stage.packed) {
-    if (packed.choice.depth >= 0 || !schedule.compute_at) continue;
-    if (const int depth = fusion.copy_depth(owner, packed.choice.operand); depth > 0)
-      packed.outside = nests.at(schedule.compute_at->statement).at(depth);
+std::vector<std::optional<Halide::LoopLevel>> places_of_copies(const Fusion& fusion, const NestSchedule& schedule,
+                                                               int owner, const Stage& stage,
+                                                               const std::map<int, Nest>& nests) {
+  std::vector<std::optional<Halide::LoopLevel>> places(stage.packed.size());
+  for (size_t i = 0; i < places.size(); ++i) {
+    const auto& choice = stage.packed[i].choice;
+    if (choice.depth >= 0 || !schedule.compute_at) continue;
+    if (const int depth = fusion.copy_depth(owner, choice.operand); depth > 0)
+      places[i] = nests.at(schedule.compute_at->statement).at(depth);
   }
+  return places;
 }
 
 // Where the nest of `owner` is computed; an output of the pipeline stands outside of all.
@@ -54,9 +54,16 @@ NestSchedule plainest(const Loops& loops) {
   return stage;
 }
 
+bool reads(const ir::Program& program, int tensor) {
+  bool found = false;
+  for (const auto& statement : program.statements)
+    ir::for_each_read(*statement.value, [&](const ir::Read& read) { found |= read.tensor == tensor; });
+  return found;
+}
+
 // What the statement's expressions read: of a buffer that is only added to, its elements themselves.
-TensorFuncs readable(const ir::Program& program, const ir::Statement& statement, const TensorFuncs& initial,
-                     TensorFuncs values) {
+TensorFuncs readable_by(const ir::Program& program, const ir::Statement& statement, const TensorFuncs& initial,
+                        TensorFuncs values) {
   if (statement.previous && initial.count(*statement.previous) && updates_in_place(program, statement) &&
       !reads(program, *statement.previous))
     values[*statement.previous] = initial.at(*statement.previous);
@@ -65,68 +72,56 @@ TensorFuncs readable(const ir::Program& program, const ir::Statement& statement,
 
 }  // namespace
 
-std::vector<Halide::Expr> buffer_arguments(const ir::Tensor& tensor, const std::vector<Halide::Expr>& subscripts) {
-  std::vector<Halide::Expr> arguments = subscripts;
-  if (tensor.layout == ir::Layout::Row) std::reverse(arguments.begin(), arguments.end());
-  return arguments;
-}
-
-std::string parameter_name(int tensor) { return "tensor" + std::to_string(tensor); }
-
-bool reads(const ir::Program& program, int tensor) {
-  bool found = false;
-  for (const auto& statement : program.statements)
-    ir::for_each_read(*statement.value, [&](const ir::Read& read) { found |= read.tensor == tensor; });
-  return found;
-}
-
-LeftToPasses lower_statements(const ir::Program& program, const Schedule& schedule, const Target& target,
-                              const std::vector<PackedForm>& forms, const RuntimeProgram* runtime,
-                              const TensorFuncs& initial, TensorFuncs& values) {
-  const Fusion fusion(program, schedule);
+std::vector<Stage> make_stages(const KernelContext& kernel, const Schedule& schedule, const Fusion& fusion,
+                               const TensorFuncs& initial, TensorFuncs readable) {
   std::vector<Stage> stages;
-  for (size_t s = 0; s < program.statements.size(); ++s) {
-    const auto& statement = program.statements[s];
-    const int number = static_cast<int>(s);
+  for (int s = 0; s < static_cast<int>(kernel.program.statements.size()); ++s) {
+    const auto& statement = kernel.program.statements[s];
     const auto* nest = schedule.stages[s].find_nest();
     const auto* epilogue = schedule.stages[s].epilogue();
     stages.push_back(make_stage(
-        program, number, nest ? *nest : plainest(fusion.loops(number)), readable(program, statement, initial, values),
-        forms, runtime,
-        epilogue ? vars_of_epilogue(fusion, number, epilogue->of, stages[epilogue->of]) : std::vector<Halide::Var>(),
-        target.deterministic));
-    values[statement.target] = stages[s].result;
-    if (epilogue) store_epilogue(stages[epilogue->of], stages[s]);
+        kernel, s, nest ? *nest : plainest(fusion.loops(s)), readable_by(kernel.program, statement, initial, readable),
+        epilogue ? vars_of_epilogue(fusion, s, epilogue->of, stages[epilogue->of]) : std::vector<Halide::Var>()));
+    readable[statement.target] = stages[s].stored.result;
   }
-  // The loops inside which a stage is computed are those of a later one.
-  std::map<int, Nest> nests;
-  std::vector<ScheduledStage> scheduled;
-  for (int s = static_cast<int>(stages.size()) - 1; s >= 0; --s) {
-    if (stages[s].assigned.defined()) stages[s].assigned.compute_root();
-    const int owner = fusion.owner_of(s);
-    if (owner < 0 || fusion.stored_by(owner) != s) continue;
-    stages[owner].extents = fusion.extents(owner).value();
-    const NestSchedule& nest = schedule.stages[owner].nest();
-    const auto where = place_of(program, nest, s, nests);
-    place_copies(fusion, nest, owner, stages[owner], nests);
-    nests[owner] = apply(nest, stages[owner], target, where);
-    scheduled.push_back({nest, stages[owner]});
-  }
-  LeftToPasses left;
-  for (const auto make : kCodePasses)
-    if (auto pass = make(program, scheduled)) left.passes.push_back(std::move(*pass));
-  for (const auto& [statement, other, pieces] : schedule.in_turn)
-    left.in_turn.push_back(nests_in_turn(stages[statement], stages[fusion.owner_of(other)], pieces));
-  return left;
+  return stages;
 }
 
-void lower_unscheduled(const ir::Program& program, const TensorFuncs& initial, TensorFuncs& values) {
-  for (size_t s = 0; s < program.statements.size(); ++s) {
-    const auto& statement = program.statements[s];
-    const auto stage = make_stage(program, static_cast<int>(s), plainest(loops_of(program, statement)),
-                                  readable(program, statement, initial, values), {});
-    values[statement.target] = stage.result;
+std::vector<Stage> make_plain_stages(const KernelContext& kernel, const TensorFuncs& initial, TensorFuncs readable) {
+  std::vector<Stage> stages;
+  for (int s = 0; s < static_cast<int>(kernel.program.statements.size()); ++s) {
+    const auto& statement = kernel.program.statements[s];
+    stages.push_back(make_stage(kernel, s, plainest(loops_of(kernel.program, statement)),
+                                readable_by(kernel.program, statement, initial, readable)));
+    readable[statement.target] = stages[s].stored.result;
   }
+  return stages;
+}
+
+TensorFuncs written_by(const ir::Program& program, const std::vector<Stage>& stages) {
+  TensorFuncs written;
+  for (size_t s = 0; s < stages.size(); ++s) written[program.statements[s].target] = stages[s].stored.result;
+  return written;
+}
+
+std::map<int, ScheduledNest> schedule_nests(const ir::Program& program, const Schedule& schedule, const Fusion& fusion,
+                                            const std::vector<Stage>& stages, const Target& target) {
+  std::map<int, Nest> nests;
+  std::map<int, ScheduledNest> scheduled;
+  // The loops inside which a stage is computed are those of a later one.
+  for (int s = static_cast<int>(stages.size()) - 1; s >= 0; --s) {
+    if (stages[s].assigned) Halide::Func(*stages[s].assigned).compute_root();
+    const int owner = fusion.owner_of(s);
+    if (owner < 0 || fusion.stored_by(owner) != s) continue;
+    const NestSchedule& nest = schedule.stages[owner].nest();
+    const Stage& stage = stages[owner];
+    Placement placement{fusion.extents(owner).value(), place_of(program, nest, s, nests),
+                        places_of_copies(fusion, nest, owner, stage, nests),
+                        s == owner ? stage.stored : stored_by_epilogue(stage.stored, stages[s].stored)};
+    nests.emplace(owner, apply(nest, stage, placement, target));
+    scheduled.emplace(owner, ScheduledNest{nest, stage, std::move(placement)});
+  }
+  return scheduled;
 }
 
 }  // namespace tile_tune::codegen

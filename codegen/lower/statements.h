@@ -1,29 +1,35 @@
-// All statements of a program as scheduled Funcs, each computed where its schedule says.
+// All statements of a program as Funcs, and their nests where the schedule has them.
 #pragma once
 
-#include "codegen/lower/code_passes.h"
-#include "codegen/lower/in_turn.h"
+#include <map>
+#include <vector>
+
+#include "codegen/lower/apply.h"
+#include "codegen/schedule/fusion.h"
 
 namespace tile_tune::codegen {
 
-/// True if an expression of the program reads the tensor.
-bool reads(const ir::Program& program, int tensor);
-
-/// What passes over the lowered code still have to do.
-struct LeftToPasses {
-  std::vector<CodePass> passes;
-  std::vector<NestsInTurn> in_turn;
+/// A stage with a nest that has its directives.
+struct ScheduledNest {
+  const NestSchedule& schedule;
+  const Stage& stage;
+  Placement placement;
 };
 
-/// `values` holds the Funcs that expressions read inputs from, of constants packed beforehand (`forms`) the packed
-/// elements, and gets one for every statement's target; `initial` holds the elements of the caller's buffers.
-/// `runtime`: of a schedule with runtime sizes, else null.
-LeftToPasses lower_statements(const ir::Program& program, const Schedule& schedule, const Target& target,
-                              const std::vector<PackedForm>& forms, const RuntimeProgram* runtime,
-                              const TensorFuncs& initial, TensorFuncs& values);
+/// By statement. `readable`: what expressions read inputs from, of constants packed beforehand the packed elements;
+/// `initial`: the elements of the caller's buffers.
+std::vector<Stage> make_stages(const KernelContext& kernel, const Schedule& schedule, const Fusion& fusion,
+                               const TensorFuncs& initial, TensorFuncs readable);
 
-/// The same with no Func scheduled, each statement as plainly as it can be written: what an automatic scheduler starts
-/// from. A reduction has a Func of its own, which the one that holds the target's elements reads.
-void lower_unscheduled(const ir::Program& program, const TensorFuncs& initial, TensorFuncs& values);
+/// The same with no Func to be scheduled, each statement as plainly as it can be written: what an automatic scheduler
+/// starts from. A reduction has a Func of its own, which the one that holds the target's elements reads.
+std::vector<Stage> make_plain_stages(const KernelContext& kernel, const TensorFuncs& initial, TensorFuncs readable);
+
+/// The Funcs that hold what the statements wrote, of each tensor the last.
+TensorFuncs written_by(const ir::Program& program, const std::vector<Stage>& stages);
+
+/// By owner (Fusion::owner_of). Gives all Funcs of the stages their directives.
+std::map<int, ScheduledNest> schedule_nests(const ir::Program& program, const Schedule& schedule, const Fusion& fusion,
+                                            const std::vector<Stage>& stages, const Target& target);
 
 }  // namespace tile_tune::codegen

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 
-#include "codegen/lower/copy.h"
 #include "codegen/lower/expression.h"
 #include "codegen/lower/guards.h"
 #include "codegen/lower/quotient.h"
@@ -11,16 +10,19 @@ namespace tile_tune::codegen {
 
 using Halide::Expr;
 
-Terms::Terms(const ir::Program& program, int number, const NestSchedule& schedule, const TensorFuncs& tensors,
-             const RuntimeProgram* runtime, Stage& stage)
-    : program_(program),
-      number_(static_cast<size_t>(number)),
-      statement_(program.statements[number_]),
+Terms::Terms(const KernelContext& kernel, int statement, const NestSchedule& schedule, const TensorFuncs& tensors,
+             const StageLoops& stage)
+    : program_(kernel.program),
+      number_(static_cast<size_t>(statement)),
+      statement_(program_.statements[number_]),
       schedule_(schedule),
       tensors_(tensors),
-      runtime_(runtime),
+      runtime_(kernel.runtime),
       stage_(stage),
-      branches_(statement_, *spelled().value) {}
+      branches_(statement_, *spelled().value) {
+  if (is_sum()) product_ = Product::of(term(), index_values({}).size(), stage_.loops, stage_.contiguous, branches_);
+  for (const auto& choice : schedule_.packings) packed_.push_back(copy_of(choice, kernel.forms));
+}
 
 // The statement for to_halide(), whose runtime sizes are indices of their own there.
 const ir::Statement& Terms::spelled() const { return runtime_ ? runtime_->spelled(number_) : statement_; }
@@ -105,7 +107,7 @@ Values Terms::read(int number, const ir::Read& node, std::vector<Expr> subscript
     else if (!reads_inside(number, d))
       subscripts[d] = Halide::clamp(Halide::likely(subscripts[d]), 0, last);
   }
-  for (const auto& packed : stage_.packed)
+  for (const auto& packed : packed_)
     if (packed.choice.operand == number) return at(packed.func, packed_arguments(packed, subscripts, part));
   return unpacked(node.tensor, subscripts);
 }
@@ -127,7 +129,7 @@ bool Terms::is_sum() const { return statement_.op == ir::Aggregation::Sum && sta
 
 Term Terms::of(std::vector<Expr> reduction, const Expr& part) const {
   if (const auto& cut = schedule_.parallel_reduction)
-    reduction[cut->loop] += stage_.piece * static_cast<int>(stage_.reduction_extents[cut->loop]);
+    reduction[cut->loop] += *stage_.piece * static_cast<int>(stage_.reduction_extents[cut->loop]);
   const auto indices = index_values(reduction);
   const auto conditions = stage_.reductions() == 0 || schedule_.scan ? std::vector<Expr>() : conditions_at(indices);
   const auto read_operand = [&](int number, const ir::Read& node, const std::vector<Expr>& subscripts) {
@@ -165,7 +167,7 @@ std::vector<Expr> Terms::conditions_at(const std::vector<Expr>& indices) const {
 
 // What a copy holds of the product that is added up.
 std::optional<Values> Terms::copied(int node, const std::vector<Expr>& indices) const {
-  for (const auto& packed : stage_.packed) {
+  for (const auto& packed : packed_) {
     if (packed.product != node) continue;
     std::vector<Expr> subscripts;
     for (const auto& subscript : stage_.loops.operands[packed.choice.operand].subscripts)
@@ -201,26 +203,21 @@ Values Terms::product_at(int node, const std::vector<Expr>& indices) const {
   return each_part(values, [](const Expr& value) { return with_ieee_rules(value, false); });
 }
 
-void Terms::copy_operands(const std::vector<PackedForm>& forms, const std::string& name) {
-  if (is_sum()) product_ = Product::of(term(), index_values({}).size(), stage_.loops, stage_.contiguous, branches_);
-  for (const auto& choice : schedule_.packings) {
-    const auto& operand = stage_.loops.operands[choice.operand];
-    const auto form = std::find_if(forms.begin(), forms.end(), [&](const PackedForm& one) {
-      return &program_.statements[one.statement] == &statement_ && one.packing.operand == choice.operand;
-    });
-    if (form == forms.end()) {
-      const int node = product_to_copy(choice);
-      const auto element = [&](const std::vector<Expr>& subscripts) {
-        return node < 0 ? unpacked(operand.tensor, subscripts)
-                        : product_at(node, *indices_at(statement_, operand, subscripts));
-      };
-      stage_.packed.push_back(copy_in_kernel(program_, statement_, stage_.loops, choice, stage_.dot, element, name));
-      stage_.packed.back().product = node;
-      continue;
-    }
-    stage_.packed.push_back(copy_made_beforehand(*form, tensors_.at(operand.tensor)));
-    if (form->blocks && form->blocks->guarded) stage_.guarded = form->blocks->loop;
-  }
+PackedOperand Terms::copy_of(const Packing& choice, const std::vector<PackedForm>& forms) const {
+  const auto& operand = stage_.loops.operands[choice.operand];
+  const auto form = std::find_if(forms.begin(), forms.end(), [&](const PackedForm& one) {
+    return one.statement == static_cast<int>(number_) && one.packing.operand == choice.operand;
+  });
+  if (form != forms.end()) return copy_made_beforehand(*form, tensors_.at(operand.tensor));
+  const int node = product_to_copy(choice);
+  const auto element = [&](const std::vector<Expr>& subscripts) {
+    return node < 0 ? unpacked(operand.tensor, subscripts)
+                    : product_at(node, *indices_at(statement_, operand, subscripts));
+  };
+  PackedOperand packed = copy_in_kernel(program_, statement_, stage_.loops, choice, stage_.dot, element,
+                                        stage_name(static_cast<int>(number_)));
+  packed.product = node;
+  return packed;
 }
 
 }  // namespace tile_tune::codegen

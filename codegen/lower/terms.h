@@ -6,8 +6,10 @@
 #include <string>
 #include <vector>
 
+#include "codegen/lower/arguments.h"
+#include "codegen/lower/packed.h"
 #include "codegen/lower/product.h"
-#include "codegen/lower/stage.h"
+#include "codegen/lower/stage_loops.h"
 
 namespace tile_tune::codegen {
 
@@ -17,17 +19,17 @@ struct Term {
   std::vector<Halide::Expr> conditions{};
 };
 
-/// Of one stage, which must outlive them, as everything they are made of. `runtime` may be null.
+/// Of one stage. Everything they are made of must outlive them. `tensors`: what expressions read; of constants packed
+/// beforehand, the packed elements.
 class Terms {
  public:
-  Terms(const ir::Program& program, int number, const NestSchedule& schedule, const TensorFuncs& tensors,
-        const RuntimeProgram* runtime, Stage& stage);
+  Terms(const KernelContext& kernel, int statement, const NestSchedule& schedule, const TensorFuncs& tensors,
+        const StageLoops& stage);
 
-  /// Sets stage.packed and stage.guarded, once the stage has its loops, Vars and dot product. `name` is the stage's.
-  void copy_operands(const std::vector<PackedForm>& forms, const std::string& name);
+  /// The copies that the terms read, by the schedule's packings.
+  const std::vector<PackedOperand>& packed() const { return packed_; }
 
-  /// Once operands are copied: of an iteration of each reduction loop. `part`: which of a dot product's iterations,
-  /// where the schedule has them.
+  /// Of an iteration of each reduction loop. `part`: which of a dot product's iterations, where the schedule has them.
   Term of(std::vector<Halide::Expr> reduction, const Halide::Expr& part = {}) const;
 
   /// Values of the statement's indices, given one expression per reduction loop. Elements outside the written range
@@ -52,6 +54,7 @@ class Terms {
   std::vector<Halide::Expr> conditions_at(const std::vector<Halide::Expr>& indices) const;
   std::optional<Values> copied(int node, const std::vector<Halide::Expr>& indices) const;
   int product_to_copy(const Packing& choice) const;
+  PackedOperand copy_of(const Packing& choice, const std::vector<PackedForm>& forms) const;
   Values product_at(int node, const std::vector<Halide::Expr>& indices) const;
 
   const ir::Program& program_;
@@ -60,9 +63,10 @@ class Terms {
   const NestSchedule& schedule_;
   const TensorFuncs& tensors_;
   const RuntimeProgram* runtime_;
-  Stage& stage_;
-  std::optional<Product> product_;  // that a sum adds up
+  const StageLoops& stage_;
   const Branches branches_;
+  std::optional<Product> product_;  // that a sum adds up
+  std::vector<PackedOperand> packed_;
 };
 
 }  // namespace tile_tune::codegen

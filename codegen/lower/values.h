@@ -1,6 +1,6 @@
 // The value of one element in Halide: one expression, or for complex types its real and imaginary part.
 //
-// A Func that holds complex elements is a Tuple of two; in memory the parts lie interleaved (compile.cpp).
+// A Func that holds complex elements is a Tuple of two; in memory the parts lie interleaved (arguments.h).
 #pragma once
 
 #include <vector>

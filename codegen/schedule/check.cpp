@@ -8,8 +8,10 @@
 #include "codegen/schedule/decisions.h"
 #include "codegen/schedule/dot_product.h"
 #include "codegen/schedule/fusion.h"
+#include "codegen/schedule/order.h"
 #include "codegen/schedule/runtime_sizes.h"
 #include "codegen/schedule/scan.h"
+#include "codegen/target/target.h"
 
 namespace tile_tune::codegen {
 namespace {
@@ -231,6 +233,11 @@ Result<void> check(const ir::Program& program, const Schedule& schedule) {
   }
   TILE_TUNE_CHECK(check_in_turn(program, schedule));
   return check_runtime_sizes(program, schedule);
+}
+
+Result<void> check_for(const Target& target, const ir::Program& program, const Schedule& schedule) {
+  TILE_TUNE_CHECK(check(program, schedule));
+  return target.deterministic ? check_order(program, schedule) : Result<void>();
 }
 
 }  // namespace tile_tune::codegen

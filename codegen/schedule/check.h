@@ -6,6 +6,8 @@
 
 namespace tile_tune::codegen {
 
+struct Target;
+
 /// Bodies with more unrolled operations than this compile for seconds (512 FMA: 278 ms, 2048: 1440 ms on a
 /// Zen 5 core, decision 23), so no schedule may unroll further.
 constexpr int64_t kMaxUnrolled = 512;
@@ -15,7 +17,10 @@ constexpr int kMostPieces = 64;
 
 /// The schedule fits this canonical, bound program: one sentence on the first thing that does not. Class Program.
 Result<void> check(const ir::Program& program, const Schedule& schedule);
-/// The same of a stage with a nest of its own; `loops` has the extents over which that runs (Fusion::extents).
+/// The same, and where the target is deterministic the schedule keeps to one order of sums: all that a kernel for it
+/// asks of both.
+Result<void> check_for(const Target& target, const ir::Program& program, const Schedule& schedule);
+/// What check() asks of a stage with a nest of its own; `loops` has the extents over which that runs (Fusion::extents).
 Result<void> check_stage(const ir::Program& program, const Loops& loops, int statement, const NestSchedule& stage);
 /// Of such a stage: the statement has the dot products it asks for, and its other choices suit them.
 Result<void> check_dot_product(const ir::Program& program, const Loops& loops, int statement,

@@ -7,6 +7,7 @@
 #include <cstdint>
 
 #include "frontend/ir/describe.h"
+#include "frontend/ir/storage.h"
 
 namespace tile_tune::codegen {
 namespace {
@@ -27,12 +28,12 @@ Result<void> check_tensor(const ir::Tensor& tensor) {
     if (shape[d] > kMost) return too_large(fmt::format("dimension {} of {} is {}", d, tensor.name, shape[d]));
   // The product of all extents but the slowest dimension's.
   double stride = is_complex(tensor.type) ? 2 : 1;
-  for (size_t i = 0; i + 1 < shape.size(); ++i) {
-    const size_t d = tensor.layout == ir::Layout::Row ? shape.size() - 1 - i : i;
-    stride *= static_cast<double>(std::max<int64_t>(shape[d], 1));
+  const auto order = ir::memory_order(tensor);
+  for (size_t i = 0; i + 1 < order.size(); ++i) {
+    stride *= static_cast<double>(std::max<int64_t>(shape[order[i]], 1));
     if (stride > static_cast<double>(kMost))
-      return too_large(fmt::format("neighbours along dimension {} of {} lie {:.0f} numbers apart",
-                                   tensor.layout == ir::Layout::Row ? d - 1 : d + 1, tensor.name, stride));
+      return too_large(fmt::format("neighbours along dimension {} of {} lie {:.0f} numbers apart", order[i + 1],
+                                   tensor.name, stride));
   }
   return {};
 }

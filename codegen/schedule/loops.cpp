@@ -4,6 +4,7 @@
 #include <cstdlib>
 
 #include "frontend/ir/gather.h"
+#include "frontend/ir/storage.h"
 
 namespace tile_tune::codegen {
 namespace {
@@ -19,8 +20,7 @@ std::vector<int64_t> strides(const ir::Tensor& tensor) {
   const auto extents = ir::shape(tensor);
   std::vector<int64_t> result(extents.size());
   int64_t stride = 1;
-  for (size_t i = 0; i < extents.size(); ++i) {
-    const size_t d = tensor.layout == ir::Layout::Row ? extents.size() - 1 - i : i;
+  for (const int d : ir::memory_order(tensor)) {
     result[d] = stride;
     stride *= extents[d];
   }
@@ -96,9 +96,10 @@ int64_t output_stride(const ir::Program& program, const ir::Statement& statement
   const auto& target = program.tensors[statement.target];
   if (loops.direct) return strides(target)[p];
   int64_t stride = 1;
-  const auto begin = target.layout == ir::Layout::Row ? loops.output.begin() + p + 1 : loops.output.begin();
-  const auto end = target.layout == ir::Layout::Row ? loops.output.end() : loops.output.begin() + p;
-  for (auto extent = begin; extent != end; ++extent) stride *= std::max<int64_t>(*extent, 1);
+  for (const int faster : ir::memory_order(target.layout, loops.output.size())) {
+    if (faster == p) break;
+    stride *= std::max<int64_t>(loops.output[faster], 1);
+  }
   return stride;
 }
 

@@ -10,7 +10,7 @@
 #include "codegen/emit/cpu_features.h"
 #include "codegen/emit/manifest.h"
 #include "codegen/emit/names.h"
-#include "codegen/lower/compile.h"
+#include "codegen/schedule/check.h"
 #include "codegen/target/host.h"
 #include "engine/programs/memory.h"
 #include "engine/programs/program_argument.h"

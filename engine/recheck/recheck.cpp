@@ -5,7 +5,7 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
-#include "codegen/lower/compile.h"
+#include "codegen/schedule/check.h"
 #include "db/stack.h"
 #include "engine/session/plain_onlooker.h"
 #include "search/evolve/finals.h"

@@ -5,7 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/units.h"
-#include "codegen/lower/compile.h"
+#include "codegen/schedule/check.h"
 #include "db/stack.h"
 
 namespace tile_tune::engine {

@@ -7,7 +7,7 @@
 #include <set>
 
 #include "base/units.h"
-#include "codegen/lower/compile.h"
+#include "codegen/schedule/check.h"
 #include "codegen/target/host.h"
 #include "db/identity.h"
 #include "db/stack.h"

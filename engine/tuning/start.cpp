@@ -7,7 +7,7 @@
 #include <random>
 #include <utility>
 
-#include "codegen/lower/compile.h"
+#include "codegen/schedule/check.h"
 
 namespace tile_tune::engine {
 

@@ -4,6 +4,7 @@
 
 #include "codegen/lower/compile.h"
 #include "codegen/schedule/loops.h"
+#include "frontend/ir/storage.h"
 
 namespace tile_tune::search {
 namespace {
@@ -42,10 +43,8 @@ std::vector<halide_dimension_t> dimensions_of(const ir::Tensor& tensor) {
   std::vector<halide_dimension_t> dimensions;
   const int32_t parts = is_complex(tensor.type) ? 2 : 1;
   if (parts == 2) dimensions.push_back({0, 2, 1});
-  for (size_t i = 0; i < extents.size(); ++i) {
-    const size_t d = tensor.layout == ir::Layout::Row ? extents.size() - 1 - i : i;
+  for (const int d : ir::memory_order(tensor))
     dimensions.push_back({0, static_cast<int32_t>(extents[d]), static_cast<int32_t>(strides[d]) * parts});
-  }
   return dimensions;
 }
 

@@ -4,6 +4,8 @@
 #include <cmath>
 #include <cstdlib>
 
+#include "frontend/ir/storage.h"
+
 namespace tile_tune::predict {
 namespace {
 
@@ -39,7 +41,7 @@ double bytes_in_lines(const std::vector<int64_t>& spans, size_t innermost, int64
 }
 
 size_t contiguous_dimension(const ir::Tensor& tensor) {
-  return tensor.layout == ir::Layout::Row && !tensor.extents.empty() ? tensor.extents.size() - 1 : 0;
+  return tensor.extents.empty() ? 0 : static_cast<size_t>(ir::memory_order(tensor).front());
 }
 
 }  // namespace

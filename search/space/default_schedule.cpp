@@ -10,6 +10,7 @@
 #include <numeric>
 #include <optional>
 
+#include "frontend/ir/storage.h"
 #include "search/space/choices.h"
 #include "codegen/target/costs.h"
 #include "search/space/contraction_schedule.h"
@@ -257,10 +258,7 @@ NestSchedule suited_to_types(const Model& model, NestSchedule stage) {
                                     [&](const Packing& packing) { return packing.operand == operand.number; });
     // Two passes over memory for the copy, and a third to widen it, are made up for by the fourth use.
     if (tensor.type != DType::F16 || packed || !operand.affine || model.output_reuse(operand) < 4) continue;
-    std::vector<int> storage(tensor.extents.size());
-    std::iota(storage.begin(), storage.end(), 0);
-    if (tensor.layout == ir::Layout::Row) std::reverse(storage.begin(), storage.end());
-    stage.packings.push_back({operand.number, copy_depth(model, stage, operand), storage});
+    stage.packings.push_back({operand.number, copy_depth(model, stage, operand), ir::memory_order(tensor)});
   }
   return stage;
 }

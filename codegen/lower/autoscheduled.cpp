@@ -1,0 +1,79 @@
+#include "codegen/lower/autoscheduled.h"
+
+#include <dlfcn.h>
+#include <fmt/format.h>
+
+#include <filesystem>
+
+#include "codegen/lower/callers_alignment.h"
+#include "codegen/lower/functions/rare.h"
+#include "codegen/lower/kernel_target.h"
+#include "codegen/lower/lower.h"
+#include "codegen/lower/padded_inputs.h"
+#include "codegen/lower/statements.h"
+
+namespace tile_tune::codegen {
+namespace {
+
+namespace fs = std::filesystem;
+
+const char* plugin_file(AutoScheduler scheduler) {
+  return scheduler == AutoScheduler::Adams2019 ? "libautoschedule_adams2019.so" : "libautoschedule_mullapudi2016.so";
+}
+
+fs::path directory_of_halide() {
+  Dl_info info{};
+  dladdr(reinterpret_cast<const void*>(&Halide::load_plugin), &info);
+  return info.dli_fname ? fs::path(info.dli_fname).parent_path() : fs::path();
+}
+
+// Schedules every Func of the pipeline, whose inputs and outputs carry estimates of their extents.
+void schedule_automatically(Halide::Pipeline& pipeline, AutoScheduler scheduler, const Halide::Target& halide,
+                            const Target& target) {
+  const fs::path plugin = directory_of_halide() / plugin_file(scheduler);
+  std::error_code ignored;
+  if (!fs::exists(plugin, ignored))
+    throw Halide::CompileError(fmt::format("{} is not installed beside Halide", plugin_file(scheduler)));
+  Halide::load_plugin(plugin.string());
+  Halide::AutoschedulerParams parameters(name_of(scheduler), {{"parallelism", std::to_string(target.threads)}});
+  if (scheduler == AutoScheduler::Mullapudi2016)
+    parameters.extra["last_level_cache_size"] = std::to_string(target.l3_bytes);
+  pipeline.apply_autoscheduler(halide, parameters);
+}
+
+// The list of passes, with nothing scheduled.
+Lowered lower_unscheduled(const ir::Program& program, const Halide::Target& halide) {
+  const Inputs inputs = make_inputs(program, {});
+  const auto stages = make_plain_stages({program, {}}, inputs.elements, inputs.readable);
+  auto outputs = make_outputs(program, written_by(program, stages));
+  describe_buffers(program, inputs, outputs, {}, nullptr, {});
+  for (auto [parameter, tensor] : inputs.parameters) parameter.set_estimates(bounds_in_memory(program.tensors[tensor]));
+  for (size_t i = 0; i < outputs.size(); ++i)
+    outputs[i].set_estimates(bounds_in_memory(program.tensors[program.outputs[i]]));
+  Lowered lowered{Halide::Pipeline(outputs), inputs.parameters};
+  lowered.pipeline.add_custom_lowering_pass(new CallersAlignment(names_of(outputs)));
+  lowered.pipeline.add_custom_lowering_pass(new functions::RareCases(halide));
+  return lowered;
+}
+
+}  // namespace
+
+const char* name_of(AutoScheduler scheduler) {
+  return scheduler == AutoScheduler::Adams2019 ? "Adams2019" : "Mullapudi2016";
+}
+
+std::optional<AutoScheduler> parse_auto_scheduler(std::string_view name) {
+  for (const auto scheduler : kAutoSchedulers)
+    if (name == name_of(scheduler)) return scheduler;
+  return std::nullopt;
+}
+
+Halide::Module autoscheduled_module(const ir::Program& program, AutoScheduler scheduler, const Target& target,
+                                    const std::string& function) {
+  Lowered lowered = lower_unscheduled(with_padded_inputs(program), halide_target(target));
+  const Halide::Target halide = kernel_target(program, {}, target);
+  schedule_automatically(lowered.pipeline, scheduler, halide, target);
+  return lowered.pipeline.compile_to_module(lowered.arguments(), function, halide);
+}
+
+}  // namespace tile_tune::codegen

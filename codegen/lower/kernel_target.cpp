@@ -1,0 +1,21 @@
+#include "codegen/lower/kernel_target.h"
+
+#include "codegen/lower/halide_target.h"
+#include "codegen/lower/known_poles.h"
+
+namespace tile_tune::codegen {
+
+Halide::Target kernel_target(const ir::Program& program, const std::vector<PackedForm>& forms, const Target& target,
+                             bool has_runtime_sizes) {
+  Halide::Target halide = halide_target(target);
+  halide.set_feature(Halide::Target::NoRuntime);
+  if (has_known_pole(program)) halide.set_feature(Halide::Target::StrictFloat);
+  for (const auto& form : forms)
+    if (form.bytes() > INT32_MAX) halide.set_feature(Halide::Target::LargeBuffers);
+  for (const auto& tensor : program.tensors)
+    if (has_runtime_sizes || ir::element_count(tensor) * static_cast<int64_t>(dtype_size(tensor.type)) > INT32_MAX)
+      halide.set_feature(Halide::Target::LargeBuffers);
+  return halide;
+}
+
+}  // namespace tile_tune::codegen

@@ -1,0 +1,98 @@
+#include "codegen/lower/lower.h"
+
+#include "codegen/lower/arguments.h"
+#include "codegen/lower/callers_alignment.h"
+#include "codegen/lower/code_passes.h"
+#include "codegen/lower/folds.h"
+#include "codegen/lower/functions/rare.h"
+#include "codegen/lower/in_turn.h"
+#include "codegen/lower/halide_target.h"
+#include "codegen/lower/shared_factors.h"
+#include "codegen/lower/statements.h"
+#include "codegen/lower/tuple_stores.h"
+
+namespace tile_tune::codegen {
+namespace {
+
+// The program over the sizes that the kernel reads off its buffers; none where all are numbers.
+std::optional<RuntimeProgram> over_runtime_sizes(const ir::Program& program, const RuntimeSizes& runtime,
+                                                 const Inputs& inputs) {
+  if (runtime.sizes.empty()) return std::nullopt;
+  std::vector<Halide::Expr> sizes;
+  for (const auto& size : runtime.sizes) sizes.push_back(size_in(inputs, program, size));
+  return RuntimeProgram(program, runtime, std::move(sizes));
+}
+
+std::vector<NestsInTurn> all_nests_in_turn(const Schedule& schedule, const std::map<int, ScheduledNest>& nests) {
+  std::vector<NestsInTurn> result;
+  for (const auto& [statement, other, pieces] : schedule.in_turn)
+    result.push_back(nests_in_turn(nests.at(statement), nests.at(other), pieces));
+  return result;
+}
+
+}  // namespace
+
+Lowered lower(const ir::Program& program, const Schedule& schedule, const Target& target,
+              const std::vector<PackedForm>& forms) {
+  // Inputs: a buffer each, of constants that are packed beforehand the packed one. Initial values that expressions read
+  // are copied before anything is written, since the output's buffer may be the very same.
+  const Inputs inputs = make_inputs(program, forms);
+  for (Halide::Func copy : inputs.copies) copy.compute_root();
+
+  // Sizes known when the kernel is called, and the numbers of the program that follow from them.
+  const std::optional<RuntimeProgram> runtime = over_runtime_sizes(program, schedule.runtime, inputs);
+  const KernelContext kernel{program, forms, runtime ? &*runtime : nullptr, target.deterministic};
+
+  // Statements as Funcs: their terms, the copies these read, the reduction in the schedule's shape, and what makes the
+  // target's elements of that.
+  const Fusion fusion(program, schedule);
+  const std::vector<Stage> stages = make_stages(kernel, schedule, fusion, inputs.elements, inputs.readable);
+
+  // Nests: who stores whose elements and where it is computed, with directives for all Funcs, from the last nest to the
+  // first, since a nest may lie in the loops of a later one.
+  const std::map<int, ScheduledNest> nests = schedule_nests(program, schedule, fusion, stages, target);
+
+  // Outputs: elements as they lie in memory, the parts of complex ones side by side.
+  std::vector<Halide::Func> outputs = make_outputs(program, written_by(program, stages));
+  schedule_interleaving(program, outputs, target);
+
+  // Extents and strides of all buffers: what callers are held to, and what addresses are computed with.
+  describe_buffers(program, inputs, outputs, forms, kernel.runtime, schedule.runtime);
+
+  // Passes over the lowered code, in the order in which they run.
+  Lowered lowered{Halide::Pipeline(outputs), inputs.parameters};
+  const auto add = [&](auto* pass) { lowered.pipeline.add_custom_lowering_pass(pass); };  // which takes it
+  // Loads from outputs, whose buffers may begin anywhere.
+  add(new CallersAlignment(names_of(outputs)));
+  // Both parts of complex elements computed before the first is stored.
+  add(new TupleStores());
+  // Products that several rows share, computed once.
+  add(new SharedFactors());
+  // Sums of vector lanes, several of them folded at a time.
+  add(new FoldsTogether());
+  // Rare cases of functions, branched around.
+  add(new functions::RareCases(halide_target(target)));
+  // Decisions without a directive.
+  for (const auto make : kCodePasses)
+    if (auto pass = make(program, nests)) {
+      lowered.remarks.emplace_back(pass->remark);
+      add(pass->pass.release());
+    }
+  // Nests whose loops run in turn: the last, since other passes go by the Funcs around a loop.
+  if (!schedule.in_turn.empty()) add(new LoopsInTurn(all_nests_in_turn(schedule, nests)));
+  return lowered;
+}
+
+std::vector<Halide::Argument> Lowered::arguments() const {
+  std::vector<Halide::Argument> arguments;
+  for (const auto& [parameter, tensor] : inputs) arguments.push_back(parameter);
+  return arguments;
+}
+
+std::set<std::string> names_of(const std::vector<Halide::Func>& funcs) {
+  std::set<std::string> names;
+  for (const auto& func : funcs) names.insert(func.name());
+  return names;
+}
+
+}  // namespace tile_tune::codegen

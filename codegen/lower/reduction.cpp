@@ -1,0 +1,258 @@
+#include "codegen/lower/reduction.h"
+
+#include <fmt/format.h>
+#include <algorithm>
+
+#include "codegen/lower/expression.h"
+#include "codegen/lower/reduction_domain.h"
+
+namespace tile_tune::codegen {
+namespace {
+
+using Halide::Expr;
+using Halide::Func;
+using Halide::RDom;
+using Halide::Var;
+
+// Arguments of accumulators: the vector loop first, so that a home in memory is stored for vector access.
+std::vector<Var> accumulator_vars(const StageLoops& stage, const NestSchedule& schedule) {
+  auto vars = stage.in_buffer_order();
+  const int vector = schedule.cpu().vector_loop;
+  if (vector >= 0 && vector < stage.outputs()) {
+    const auto found =
+        std::find_if(vars.begin(), vars.end(), [&](const Var& v) { return v.name() == stage.vars[vector].name(); });
+    std::rotate(vars.begin(), found, found + 1);
+  }
+  if (stage.piece) vars.push_back(*stage.piece);
+  return vars;
+}
+
+std::vector<Expr> exprs_of(const std::vector<Var>& vars) { return {vars.begin(), vars.end()}; }
+
+// Makes the Funcs of one reduction; the members are what every alternative needs.
+struct ReductionBuilder {
+  const KernelContext& kernel;
+  const int number;
+  const ir::Statement& statement;
+  const NestSchedule& schedule;
+  const StageLoops& stage;
+  const Terms& terms;
+  const std::string name = stage_name(number);
+  const std::vector<Var> vars = accumulator_vars(stage, schedule);
+
+  int reductions() const { return stage.reductions(); }
+
+  // All of a reduction loop, or as much of it as `extent` says where that is a number.
+  Span span(int r, int64_t extent, int64_t unroll) const {
+    if (stage.runtime_reductions[r]) return {0, runtime_extent(r), 1};  // neither cut nor unrolled
+    return {0, static_cast<int>(extent / unroll), unroll};
+  }
+
+  Expr runtime_extent(int r) const {
+    const auto& named = kernel.runtime->named().statements[static_cast<size_t>(number)];
+    const auto& index = named.indices[stage.loops.reduction_index[r]];
+    return kernel.runtime->number(index.hi - index.lo);
+  }
+
+  ReductionDomain domain(const std::string& suffix, const std::vector<Span>& spans) const {
+    return make_domain(name + suffix, schedule.reduction_order, spans);
+  }
+
+  // Where an element starts: the identity of the element type, which an empty reduction leaves there (int8 max: -128).
+  Values initial() const {
+    const auto type = halide_type(statement.accumulator);
+    // -0 + x is x, also where x is -0.
+    if (statement.op == ir::Aggregation::Assign && type.is_float())
+      return Values(is_complex(statement.accumulator) ? 2 : 1, Halide::Internal::make_const(type, -0.0));
+    return each_part(identity(reduction_op(statement), kernel.program.tensors[statement.target].type),
+                     [&](const Expr& part) { return Halide::cast(type, part); });
+  }
+
+  // One update: `term` combined into the element, over the loops of a reduction. An element that a condition excludes
+  // keeps its value, so that products are still fused with their sum.
+  void accumulate(Func& into, const std::vector<Var>& arguments, const Term& term,
+                  const std::vector<Halide::RVar>& loops, bool dot = false) const {
+    const Values before = at(into, arguments);
+    Values combined = dot ? Values{before[0] + term.value[0]} : combine(reduction_op(statement), before, term.value);
+    for (const auto& condition : term.conditions)
+      combined = select(condition, each_part(combined, [](const Expr& part) { return Halide::likely(part); }), before);
+    // An update that mentions no loop of its reduction would not be repeated over it.
+    const auto mentions = [&](const Expr& expr) {
+      return std::any_of(loops.begin(), loops.end(),
+                         [&](const auto& loop) { return Halide::Internal::expr_uses_var(expr, loop.name()); });
+    };
+    if (!loops.empty() && std::none_of(term.value.begin(), term.value.end(), mentions) &&
+        std::none_of(term.conditions.begin(), term.conditions.end(), mentions))
+      combined = select(loops.front() >= 0, combined, before);
+    define(into, arguments, combined);
+  }
+
+  // A Func that adds up the statement's terms over these loops.
+  RegisterSums sums(Func func, const std::vector<Var>& arguments, const ReductionDomain& loops) const {
+    define(func, arguments, initial());
+    accumulate(func, arguments, terms.of(loops.positions, loops.part(stage.dot)), loops.all(), stage.dot.has_value());
+    return {func, loops.unrolled, loops.loops};
+  }
+
+  PlainReduction plain(const Func& accumulator) const {
+    std::vector<Span> spans;
+    for (int r = 0; r < reductions(); ++r)
+      spans.push_back(span(r, stage.reduction_extents[r], schedule.reduction_unroll[r]));
+    return {sums(accumulator, vars, domain("_r", spans))};
+  }
+
+  BlockedReduction into_home(Func accumulator) const {
+    std::vector<Span> spans;
+    Halide::Region blocks;
+    std::vector<Var> block_vars, partial_vars = vars;
+    for (int r = 0; r < reductions(); ++r)
+      spans.push_back(
+          span(r, std::min(schedule.reduction_block[r], stage.reduction_extents[r]), schedule.reduction_unroll[r]));
+    ReductionDomain loops = domain("_r", spans);
+    for (auto r = schedule.reduction_order.rbegin(); r != schedule.reduction_order.rend(); ++r) {
+      const int64_t count = stage.reduction_extents[*r] / schedule.reduction_block[*r];
+      if (count <= 1) continue;
+      blocks.push_back({0, static_cast<int>(count)});
+      block_vars.push_back(Var(fmt::format("{}_b{}", name, *r)));
+      loops.positions[*r] += block_vars.back() * static_cast<int>(schedule.reduction_block[*r]);
+    }
+    partial_vars.insert(partial_vars.end(), block_vars.begin(), block_vars.end());
+    const RegisterSums partial = sums(Func(name + "_part"), partial_vars, loops);
+    if (blocks.empty()) {
+      define(accumulator, vars, at(partial.func, exprs_of(vars)));
+      return {partial, accumulator, {}};
+    }
+    const RDom block_domain(blocks, name + "_rb");
+    std::vector<Halide::RVar> block_loops;
+    for (int d = 0; d < block_domain.dimensions(); ++d) block_loops.push_back(block_domain[d]);
+    std::vector<Expr> arguments = exprs_of(vars);
+    arguments.insert(arguments.end(), block_loops.begin(), block_loops.end());
+    define(accumulator, vars, initial());
+    accumulate(accumulator, vars, {at(partial.func, arguments), {}}, block_loops);
+    return {partial, accumulator, block_loops};
+  }
+
+  // The elements of one lane.
+  Values lane_of(const Func& lanes, const Expr& lane) const {
+    std::vector<Expr> arguments = exprs_of(vars);
+    arguments.insert(arguments.begin(), lane);
+    return at(lanes, arguments);
+  }
+
+  // Funcs that halve the lanes: unrolled vectors of them first (their number is one vector's times any unroll), then
+  // halves of one vector.
+  std::vector<std::pair<Func, int>> folds(Func lanes, const Var& lane, int64_t count) const {
+    std::vector<std::pair<Func, int>> result;
+    std::vector<Var> arguments = vars;
+    arguments.insert(arguments.begin(), lane);
+    for (int64_t width = count; width > 1;) {
+      const int64_t next = width > schedule.cpu().lanes ? schedule.cpu().lanes : width / 2;
+      Func fold(fmt::format("{}_fold{}", name, next));
+      Values sum = lane_of(lanes, lane);
+      for (int64_t part = next; part < width; part += next)
+        sum = combine(reduction_op(statement), sum, lane_of(lanes, lane + static_cast<int>(part)));
+      define(fold, arguments, sum);
+      result.emplace_back(fold, static_cast<int>(next));
+      lanes = fold;
+      width = next;
+    }
+    return result;
+  }
+
+  // partial(lane, vars) sums every lane_count-th iteration of the vectorised loop; what is left over is a tail.
+  LaneReduction in_lanes(Func accumulator) const {
+    const int loop = schedule.cpu().vector_loop - stage.outputs();
+    const int64_t lane_count = int64_t{schedule.cpu().lanes} * schedule.reduction_unroll[loop];
+    const int step = static_cast<int>(lane_count);
+    const bool at_run_time = stage.runtime_reductions[loop];
+    const Expr extent = at_run_time ? runtime_extent(loop) : Expr(static_cast<int>(stage.reduction_extents[loop]));
+    const Expr whole = Halide::Internal::simplify(extent / step);
+    const Var lane(name + "_lane");
+    std::vector<Span> spans, rest;
+    for (int r = 0; r < reductions(); ++r) {
+      const bool cut = r == loop;
+      spans.push_back(cut ? Span{0, whole, 1} : span(r, stage.reduction_extents[r], schedule.reduction_unroll[r]));
+      rest.push_back(cut ? Span{Halide::Internal::simplify(whole * step), Halide::Internal::simplify(extent % step), 1}
+                         : span(r, stage.reduction_extents[r], 1));
+    }
+    ReductionDomain loops = domain("_r", spans);
+    loops.positions[loop] = loops.positions[loop] * step + lane;
+    std::vector<Var> partial_vars = vars;
+    partial_vars.insert(partial_vars.begin(), lane);
+    const RegisterSums partial = sums(Func(name + "_part"), partial_vars, loops);
+    LaneReduction result{partial, lane, lane_count, folds(partial.func, lane, lane_count), accumulator, {}};
+    define(accumulator, vars, lane_of(result.folds.empty() ? partial.func : result.folds.back().first, 0));
+    if (!at_run_time && stage.reduction_extents[loop] % lane_count == 0) return result;
+    const ReductionDomain tail = domain("_t", rest);
+    accumulate(accumulator, vars, terms.of(tail.positions), tail.all());
+    result.tail = tail.loops;
+    return result;
+  }
+};
+
+}  // namespace
+
+const Func& accumulator_of(const Reduction& reduction) {
+  if (const auto* plain = std::get_if<PlainReduction>(&reduction)) return plain->sums.func;
+  if (const auto* blocked = std::get_if<BlockedReduction>(&reduction)) return blocked->accumulator;
+  if (const auto* in_lanes = std::get_if<LaneReduction>(&reduction)) return in_lanes->accumulator;
+  return std::get<Totals>(reduction).accumulator;
+}
+
+std::vector<Func> funcs_of(const Reduction& reduction) {
+  std::vector<Func> funcs{accumulator_of(reduction)};
+  if (const auto* blocked = std::get_if<BlockedReduction>(&reduction)) funcs.push_back(blocked->partial.func);
+  if (const auto* in_lanes = std::get_if<LaneReduction>(&reduction)) {
+    funcs.push_back(in_lanes->partial.func);
+    for (const auto& [fold, width] : in_lanes->folds) funcs.push_back(fold);
+  }
+  return funcs;
+}
+
+ir::Aggregation reduction_op(const ir::Statement& statement) {
+  return statement.op == ir::Aggregation::Assign ? ir::Aggregation::Sum : statement.op;
+}
+
+Reduction make_reduction(const KernelContext& kernel, int number, const NestSchedule& schedule, const StageLoops& stage,
+                         const Terms& terms) {
+  const auto& statement = kernel.program.statements[number];
+  const ReductionBuilder builder{kernel, number, statement, schedule, stage, terms};
+  const Func accumulator(builder.name + "_acc");
+  if (schedule.scan)
+    return make_totals(stage, statement, accumulator, builder.initial(),
+                       [&](const Expr& position) { return terms.of({position}).value; });
+  if (schedule.cpu().vector_loop >= stage.outputs()) return builder.in_lanes(accumulator);
+  if (stage.home) return builder.into_home(accumulator);
+  return builder.plain(accumulator);
+}
+
+// Sums of the packed operand over the whole reduction, by the output loops it depends on.
+std::optional<Shift> make_shift(const KernelContext& kernel, int number, const NestSchedule& schedule,
+                                const StageLoops& stage, const Terms& terms) {
+  if (!stage.dot || !stage.dot->shifted) return std::nullopt;
+  const ReductionBuilder builder{kernel, number, kernel.program.statements[number], schedule, stage, terms};
+  std::vector<Span> spans;
+  for (int r = 0; r < stage.reductions(); ++r)
+    spans.push_back(builder.span(r, stage.loops.reduction[r], r == stage.dot->loop ? stage.dot->width : 1));
+  const ReductionDomain all = builder.domain("_rs", spans);
+  const auto& operand = stage.loops.operands[stage.dot->column];
+  std::vector<Var> vars;
+  for (const auto& var : builder.vars)
+    for (int p = 0; p < stage.outputs(); ++p)
+      if (var.name() == stage.vars[p].name() && stage.loops.stride(kernel.program, operand, p) != 0)
+        vars.push_back(var);
+  std::vector<Expr> subscripts;
+  const auto indices = terms.index_values(all.positions);
+  for (const auto& subscript : operand.subscripts)
+    subscripts.push_back(to_halide(std::get<ir::AffineExpr>(subscript), indices));
+  const auto packed = std::find_if(terms.packed().begin(), terms.packed().end(),
+                                   [&](const PackedOperand& p) { return p.choice.operand == operand.number; });
+  Shift shift{Func(builder.name + "_shift"), all.all()};
+  define(shift.func, vars, {0});
+  const Expr element = at(packed->func, packed_arguments(*packed, subscripts, all.part(stage.dot)))[0];
+  // 128 as an unsigned byte: dot products again.
+  shift.func(vars) += Halide::cast<int32_t>(Halide::cast<uint8_t>(128)) * Halide::cast<int32_t>(element);
+  return shift;
+}
+
+}  // namespace tile_tune::codegen

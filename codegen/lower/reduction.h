@@ -1,0 +1,73 @@
+// The Funcs of a statement's reduction: one alternative for each way in which a schedule adds up its terms.
+//
+// How their loops run is the directives' business (apply.h). Loops of reductions stand innermost first.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "Halide.h"
+#include "codegen/lower/scan.h"
+#include "codegen/lower/terms.h"
+
+namespace tile_tune::codegen {
+
+/// A Func whose update adds up terms of the statement in a register tile.
+struct RegisterSums {
+  Halide::Func func;                           // arguments: the vector loop first
+  std::vector<Halide::RVar> unrolled, others;  // loops of the update; a dot product's iterations are the first
+};
+
+/// The whole reduction, or one of its parallel pieces, in registers.
+struct PlainReduction {
+  RegisterSums sums;
+};
+
+/// Sums of one block of the reduction in registers; the accumulator, at home in cache, adds up the blocks or, if there
+/// is only one, holds its sums.
+struct BlockedReduction {
+  RegisterSums partial;
+  Halide::Func accumulator;
+  std::vector<Halide::RVar> blocks;  // loops of the accumulator's update, if it has one
+};
+
+/// Every lane of a vector sums a share of the iterations; folds halve the lanes; the accumulator adds those iterations
+/// that no vector holds.
+struct LaneReduction {
+  RegisterSums partial;
+  Halide::Var lane;  // the first dimension of `partial` and of the folds
+  int64_t lanes = 0;
+  std::vector<std::pair<Halide::Func, int>> folds;  // and how many lanes each has
+  Halide::Func accumulator;
+  std::optional<std::vector<Halide::RVar>> tail;  // loops of its update, if it has one
+};
+
+/// Totals, as scan.h has them, are the fourth.
+using Reduction = std::variant<PlainReduction, BlockedReduction, LaneReduction, Totals>;
+
+/// What holds an element's result, by the stage's output loops.
+const Halide::Func& accumulator_of(const Reduction& reduction);
+/// The Funcs that the nest computes for it in registers or at home.
+std::vector<Halide::Func> funcs_of(const Reduction& reduction);
+
+/// Dot products whose packed operand was shifted to be unsigned: sums of it, by which the results are off.
+struct Shift {
+  Halide::Func func;
+  std::vector<Halide::RVar> loops;  // the instruction's iterations first
+};
+
+/// How terms are combined. An assignment spread over reduction loops has at most one valid term, so it is their sum.
+ir::Aggregation reduction_op(const ir::Statement& statement);
+
+/// Of a statement with reduction loops.
+Reduction make_reduction(const KernelContext& kernel, int statement, const NestSchedule& schedule,
+                         const StageLoops& stage, const Terms& terms);
+
+/// nullopt where the stage's dot products need none.
+std::optional<Shift> make_shift(const KernelContext& kernel, int statement, const NestSchedule& schedule,
+                                const StageLoops& stage, const Terms& terms);
+
+}  // namespace tile_tune::codegen

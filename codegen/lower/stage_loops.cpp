@@ -1,0 +1,75 @@
+#include "codegen/lower/stage_loops.h"
+
+#include <fmt/format.h>
+#include <algorithm>
+
+#include "frontend/ir/storage.h"
+
+namespace tile_tune::codegen {
+namespace {
+
+// Loops over runtime sizes. Their statements write plain indices (check_runtime_sizes).
+void find_runtime_loops(const RuntimeProgram& runtime, int statement, StageLoops& stage) {
+  const auto& named = runtime.named();
+  const auto& of = named.statements[static_cast<size_t>(statement)];
+  for (int p = 0; p < stage.outputs(); ++p) {
+    const auto& extent = named.tensors[of.target].extents[static_cast<size_t>(p)];
+    if (!extent.constant()) stage.runtime_extents[p] = runtime.number(extent);
+  }
+  for (int r = 0; r < stage.reductions(); ++r)
+    stage.runtime_reductions[r] = !of.indices[stage.loops.reduction_index[r]].hi.constant();
+  stage.all_guarded = runtime.guarded();
+}
+
+// The loop that walks the blocks of a constant whose last one is there in part.
+std::optional<int> guarded_loop(const std::vector<PackedForm>& forms, int statement, const NestSchedule& schedule) {
+  std::optional<int> guarded;
+  for (const auto& choice : schedule.packings)
+    for (const auto& form : forms)
+      if (form.statement == statement && form.packing.operand == choice.operand && form.blocks && form.blocks->guarded)
+        guarded = form.blocks->loop;
+  return guarded;
+}
+
+}  // namespace
+
+bool StageLoops::has_runtime_loop() const {
+  return std::any_of(runtime_extents.begin(), runtime_extents.end(), [](const auto& e) { return e.defined(); }) ||
+         std::find(runtime_reductions.begin(), runtime_reductions.end(), true) != runtime_reductions.end();
+}
+
+std::vector<Halide::Var> StageLoops::in_buffer_order() const {
+  std::vector<Halide::Var> result;
+  for (const int p : buffer_order) result.push_back(vars[p]);
+  return result;
+}
+
+std::string stage_name(int statement) { return fmt::format("stage{}", statement); }
+
+StageLoops make_stage_loops(const KernelContext& kernel, int number, const NestSchedule& schedule,
+                            const std::vector<Halide::Var>& vars) {
+  const auto& statement = kernel.program.statements[number];
+  const std::string name = stage_name(number);
+  StageLoops stage;
+  stage.loops = loops_of(kernel.program, statement);
+  stage.runtime_extents.resize(static_cast<size_t>(stage.outputs()));
+  stage.runtime_reductions.assign(static_cast<size_t>(stage.reductions()), false);
+  if (kernel.runtime) find_runtime_loops(*kernel.runtime, number, stage);
+  const Loops of_piece = one_piece(stage.loops, schedule);
+  stage.reduction_extents = of_piece.reduction;
+  stage.home = has_home(kernel.program, statement, of_piece, schedule);
+  stage.contiguous = contiguous_loop(kernel.program, statement, stage.loops);
+  stage.deterministic = kernel.deterministic;
+  if (schedule.parallel_reduction) stage.piece = Halide::Var(name + "_piece");
+  stage.vars = vars;
+  if (vars.empty())
+    for (int p = 0; p < stage.outputs(); ++p) stage.vars.push_back(Halide::Var(fmt::format("{}_v{}", name, p)));
+  // Where they are not the target's dimensions, they take turns as these would.
+  const auto& target = kernel.program.tensors[statement.target];
+  stage.buffer_order = ir::memory_order(target.layout, static_cast<size_t>(stage.outputs()));
+  if (schedule.dot_product) stage.dot = dot_product(kernel.program, statement, stage.loops, schedule);
+  stage.guarded = guarded_loop(kernel.forms, number, schedule);
+  return stage;
+}
+
+}  // namespace tile_tune::codegen
