@@ -9,6 +9,7 @@
 #include <algorithm>
 
 #include "codegen/lower/copy.h"
+#include "codegen/schedule/cut_indices.h"
 
 namespace tile_tune::codegen {
 namespace {
@@ -20,6 +21,7 @@ using Halide::VarOrRVar;
 
 struct Applier {
   const NestSchedule& schedule;
+  const ir::Statement& statement;
   Stage& stage;
   const Target& target;
   const std::optional<Halide::LoopLevel>& where;
@@ -316,11 +318,26 @@ struct Applier {
     return result;
   }
 
+  // Of terms that a constraint leaves out nothing is read, so that a copy may be smaller than its loops say.
+  void note_cut_dimensions(PackedOperand& packed, const std::vector<int64_t>& iterations) const {
+    const auto& loops = stage.loops;
+    std::vector<bool> in_part(statement.indices.size());
+    for (int p = 0; p < outputs(); ++p) in_part[loops.output_index[p]] = iterations[p] < loops.output[p];
+    for (int r = 0; r < reductions(); ++r)
+      in_part[loops.reduction_index[r]] = iterations[outputs() + r] < loops.reduction[r];
+    const auto cut = cut_indices(statement, in_part);
+    const auto& subscripts = loops.operands[packed.choice.operand].subscripts;
+    for (size_t d = 0; d < subscripts.size(); ++d)
+      for (const auto& term : std::get<ir::AffineExpr>(subscripts[d]).terms)
+        if (cut[term.first]) packed.unclamped[d] = false;
+  }
+
   // Vectorises a copy; returns its loops, innermost first.
   std::vector<CopyLoop> copy_loops(PackedOperand& packed) const {
     const int lanes = target.vector_bytes / packed.func.types()[0].bytes();
-    const auto region = sides(stage.loops, stage.loops.operands[packed.choice.operand],
-                              iterations_inside(std::max(packed.choice.depth, 0)));
+    const auto iterations = iterations_inside(std::max(packed.choice.depth, 0));
+    const auto region = sides(stage.loops, stage.loops.operands[packed.choice.operand], iterations);
+    note_cut_dimensions(packed, iterations);
     // Blocks are cut by numbers: how far a region reaches is not known where its loops are not.
     const auto blocks = stage.has_runtime_loop() ? std::nullopt : transposition(packed, region, lanes);
     if (blocks) return in_blocks(packed, *blocks, region);
@@ -389,9 +406,9 @@ struct Applier {
 
 }  // namespace
 
-Nest apply(const NestSchedule& schedule, Stage& stage, const Target& target,
+Nest apply(const NestSchedule& schedule, const ir::Statement& statement, Stage& stage, const Target& target,
            const std::optional<Halide::LoopLevel>& where) {
-  Applier applier{schedule, stage, target, where, {}};
+  Applier applier{schedule, statement, stage, target, where, {}};
   const bool own_nest = stage.tiled.name() != stage.result.name();
   if (own_nest || where) stage.tiled.compute_at(where.value_or(Halide::LoopLevel::root()));
   if (own_nest && where) stage.result.compute_at(*where);

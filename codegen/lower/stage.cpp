@@ -251,7 +251,8 @@ struct Builder {
   // Of assignments that are not valid, which nothing is made of, they may lie outside the target.
   std::vector<Expr> clamped(std::vector<Expr> subscripts) const {
     for (size_t d = 0; d < subscripts.size(); ++d)
-      subscripts[d] = Halide::clamp(subscripts[d], 0, terms.extent_of(statement.target, d) - 1);
+      if (!stays_inside(statement, statement.subscripts[d], ir::extent(program.tensors[statement.target], d)))
+        subscripts[d] = Halide::clamp(subscripts[d], 0, terms.extent_of(statement.target, d) - 1);
     return subscripts;
   }
 
@@ -268,9 +269,7 @@ struct Builder {
   Values finish(const Values& computed) {
     Expr condition = written();
     const bool always = Halide::Internal::is_const_one(condition);
-    const auto subscripts = stage.loops.direct ? direct_subscripts()
-                            : always           ? target_subscripts()
-                                               : clamped(target_subscripts());
+    const auto subscripts = stage.loops.direct ? direct_subscripts() : clamped(target_subscripts());
     const auto type = halide_type(program.tensors[statement.target].type);
     Values result = computed;
     if (statement.previous) {

@@ -86,8 +86,9 @@ struct Nest {
   Halide::LoopLevel at(int depth) const { return Halide::LoopLevel(func, loops[depth - 1 - fused_away]); }
 };
 
-/// Schedules every Func of a stage with a nest. Its Funcs are computed at `where`; an output of the pipeline has none.
-Nest apply(const NestSchedule& schedule, Stage& stage, const Target& target,
+/// Schedules every Func of a statement's stage with a nest. Its Funcs are computed at `where`; an output of the pipeline
+/// has none.
+Nest apply(const NestSchedule& schedule, const ir::Statement& statement, Stage& stage, const Target& target,
            const std::optional<Halide::LoopLevel>& where);
 
 }  // namespace tile_tune::codegen

@@ -109,7 +109,7 @@ LeftToPasses lower_statements(const ir::Program& program, const Schedule& schedu
     const NestSchedule& nest = schedule.stages[owner].nest();
     const auto where = place_of(program, nest, s, nests);
     place_copies(fusion, nest, owner, stages[owner], nests);
-    nests[owner] = apply(nest, stages[owner], target, where);
+    nests[owner] = apply(nest, program.statements[owner], stages[owner], target, where);
     scheduled.push_back({nest, stages[owner]});
   }
   LeftToPasses left;
