@@ -25,8 +25,8 @@ struct Backend {
       compile;
   /// Writes what its kernels call as one relocatable object.
   std::function<Result<void>(const Target&, const std::filesystem::path& object)> runtime;
-  /// Called once in a process that forks children which compile: what is set up here they inherit. Must stay serial; has
-  /// a directory for temporary files.
+  /// Called once in a process that forks children which compile: what is set up here they inherit. Must stay serial;
+  /// has a directory for temporary files.
   std::function<Result<void>(const Target&, const std::filesystem::path& directory)> warm_up;
 };
 

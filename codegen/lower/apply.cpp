@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "codegen/lower/copy.h"
+#include "codegen/schedule/cut_indices.h"
 
 namespace tile_tune::codegen {
 namespace {
@@ -22,6 +23,7 @@ struct Lanes {
 // The tile loops of a stage; the members are what all directives need.
 struct Tiling {
   const NestSchedule& schedule;
+  const ir::Statement& statement;
   const Stage& stage;
   const Placement& placement;
   const Target& target;
@@ -320,12 +322,28 @@ struct Applier : Tiling {
     return result;
   }
 
+  // Of terms that a constraint leaves out nothing is read, so that a copy may be smaller than its loops say.
+  PackedOperand with_cut_dimensions(PackedOperand packed, const std::vector<int64_t>& iterations) const {
+    const auto& loops = stage.loops;
+    std::vector<bool> in_part(statement.indices.size());
+    for (int p = 0; p < outputs(); ++p) in_part[loops.output_index[p]] = iterations[p] < loops.output[p];
+    for (size_t r = 0; r < loops.reduction.size(); ++r)
+      in_part[loops.reduction_index[r]] = iterations[outputs() + r] < loops.reduction[r];
+    const auto cut = cut_indices(statement, in_part);
+    const auto& subscripts = loops.operands[packed.choice.operand].subscripts;
+    for (size_t d = 0; d < subscripts.size(); ++d)
+      for (const auto& term : std::get<ir::AffineExpr>(subscripts[d]).terms)
+        if (cut[term.first]) packed.unclamped[d] = false;
+    return packed;
+  }
+
   // Vectorises a copy; returns its loops, innermost first.
-  std::vector<CopyLoop> copy_loops(const PackedOperand& packed) const {
-    Func func = packed.func;
-    const int lanes = target.vector_bytes / packed.func.types()[0].bytes();
-    const auto region = sides(stage.loops, stage.loops.operands[packed.choice.operand],
-                              iterations_inside(std::max(packed.choice.depth, 0)));
+  std::vector<CopyLoop> copy_loops(const PackedOperand& operand) const {
+    Func func = operand.func;
+    const int lanes = target.vector_bytes / func.types()[0].bytes();
+    const auto iterations = iterations_inside(std::max(operand.choice.depth, 0));
+    const auto region = sides(stage.loops, stage.loops.operands[operand.choice.operand], iterations);
+    const PackedOperand packed = with_cut_dimensions(operand, iterations);
     // Blocks are cut by numbers: how far a region reaches is not known where its loops are not.
     const auto blocks = stage.has_runtime_loop() ? std::nullopt : transposition(packed, region, lanes);
     if (blocks) return in_blocks(packed, *blocks, region);
@@ -393,13 +411,14 @@ struct Applier : Tiling {
 
 }  // namespace
 
-Nest apply(const NestSchedule& schedule, const Stage& stage, const Placement& placement, const Target& target) {
+Nest apply(const NestSchedule& schedule, const ir::Statement& statement, const Stage& stage, const Placement& placement,
+           const Target& target) {
   Func tiled = placement.stored.tiled, result = placement.stored.result;
   const auto& where = placement.where;
   const bool own_nest = placement.stored.has_own_nest();
   if (own_nest || where) tiled.compute_at(where.value_or(Halide::LoopLevel::root()));
   if (own_nest && where) result.compute_at(*where);
-  const Tiling tiling{schedule, stage, placement, target};
+  const Tiling tiling{schedule, statement, stage, placement, target};
   const Applier applier{tiling, tiling.tile()};
   if (own_nest) applier.apply_final_pass();
   if (stage.reduction) std::visit([&](const auto& reduction) { applier.apply_reduction(reduction); }, *stage.reduction);

@@ -33,7 +33,8 @@ struct Nest {
   Halide::LoopLevel at(int depth) const { return Halide::LoopLevel(func, loops[depth - 1 - fused_away]); }
 };
 
-/// Gives every Func of a stage with a nest its directives.
-Nest apply(const NestSchedule& schedule, const Stage& stage, const Placement& placement, const Target& target);
+/// Gives every Func of a statement's stage with a nest its directives.
+Nest apply(const NestSchedule& schedule, const ir::Statement& statement, const Stage& stage, const Placement& placement,
+           const Target& target);
 
 }  // namespace tile_tune::codegen

@@ -7,6 +7,7 @@
 
 #include "codegen/lower/callers_alignment.h"
 #include "codegen/lower/functions/rare.h"
+#include "codegen/lower/halide_target.h"
 #include "codegen/lower/kernel_target.h"
 #include "codegen/lower/lower.h"
 #include "codegen/lower/padded_inputs.h"

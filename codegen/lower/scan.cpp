@@ -58,7 +58,7 @@ void run_along_chunks(Totals& totals, ir::Aggregation op, const std::string& nam
 Values look_up(const Totals& totals, const StageLoops& stage, const Scan& scan, const Values& identity) {
   const Var& along = stage.vars[scan.loop];
   const int64_t iterations = stage.loops.reduction[0], last = stage.loops.output[scan.loop] - 1;
-  const auto [fewest, most] = std::minmax(scan.count(0), scan.count(last));
+  const auto [fewest, most] = std::minmax({scan.count(0), scan.count(last)});
   const Expr count = scan.step * along + static_cast<int>(scan.first);
   Expr position = Halide::Internal::simplify(count - 1);
   if (fewest < 1 || most > iterations)

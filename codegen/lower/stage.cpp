@@ -44,7 +44,8 @@ struct StageBuilder {
   // Of assignments that are not valid, which nothing is made of, they may lie outside the target.
   std::vector<Expr> clamped(std::vector<Expr> subscripts) const {
     for (size_t d = 0; d < subscripts.size(); ++d)
-      subscripts[d] = Halide::clamp(subscripts[d], 0, terms.extent_of(statement.target, d) - 1);
+      if (!stays_inside(statement, statement.subscripts[d], ir::extent(program.tensors[statement.target], d)))
+        subscripts[d] = Halide::clamp(subscripts[d], 0, terms.extent_of(statement.target, d) - 1);
     return subscripts;
   }
 
@@ -60,9 +61,7 @@ struct StageBuilder {
   // The element's final value: what was computed, combined with the value before, rounded to the element type.
   Values finish(const Values& computed, const Written& written) const {
     const bool always = Halide::Internal::is_const_one(written.condition);
-    const auto subscripts = stage.loops.direct ? direct_subscripts()
-                            : always           ? target_subscripts()
-                                               : clamped(target_subscripts());
+    const auto subscripts = stage.loops.direct ? direct_subscripts() : clamped(target_subscripts());
     const auto type = halide_type(program.tensors[statement.target].type);
     Values result = computed;
     if (statement.previous) {

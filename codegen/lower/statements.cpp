@@ -118,7 +118,7 @@ std::map<int, ScheduledNest> schedule_nests(const ir::Program& program, const Sc
     Placement placement{fusion.extents(owner).value(), place_of(program, nest, s, nests),
                         places_of_copies(fusion, nest, owner, stage, nests),
                         s == owner ? stage.stored : stored_by_epilogue(stage.stored, stages[s].stored)};
-    nests.emplace(owner, apply(nest, stage, placement, target));
+    nests.emplace(owner, apply(nest, program.statements[owner], stage, placement, target));
     scheduled.emplace(owner, ScheduledNest{nest, stage, std::move(placement)});
   }
   return scheduled;

@@ -28,10 +28,10 @@ Terms::Terms(const KernelContext& kernel, int statement, const NestSchedule& sch
 const ir::Statement& Terms::spelled() const { return runtime_ ? runtime_->spelled(number_) : statement_; }
 
 // Adding 0 is adding nothing: the condition of a sum's term is one of its conditions, and a product is still fused with
-// its sum.
+// its sum. Running totals leave none out: they add the term itself.
 bool Terms::leaves_terms_out() const {
   const auto& value = *spelled().value;
-  if (!is_sum() || !branches_.decide(value)) return false;
+  if (!is_sum() || schedule_.scan || !branches_.decide(value)) return false;
   const auto* other = std::get_if<ir::Literal>(&std::get<ir::Call>(value.node).arguments[2]->node);
   return other && std::visit([](auto number) { return number == 0; }, other->value);
 }

@@ -5,9 +5,9 @@
 extern "C" {
 #endif
 
-/// Runs the indices from `min` on, `size` of them, with so many threads: each adds 1 to its place in counts[0..size) and
-/// runs `inner` indices of a loop inside, whose sum of 1 + index is added to *inner_sum. The index `fails` (any other:
-/// none) returns 77. The call's status.
+/// Runs the indices from `min` on, `size` of them, with so many threads: each adds 1 to its place in counts[0..size)
+/// and runs `inner` indices of a loop inside, whose sum of 1 + index is added to *inner_sum. The index `fails` (any
+/// other: none) returns 77. The call's status.
 int run_counted_loops(int threads, int min, int size, int inner, int fails, int* counts, long long* inner_sum);
 
 /// Takes so many bytes, writes all of them and the eight before and behind, and gives them back. The address; null:
