@@ -171,8 +171,11 @@ std::vector<std::vector<std::string>> facts(const TuneSummary& summary) {
     rows.push_back({"winner", "the default schedule stands: the time was over before it was measured"});
   }
   if (!summary.stopped_by.empty() && !report.winner)
-    rows.push_back({"stopped", fmt::format("by {}; the trials are kept, and the same command with --resume goes on",
-                                           summary.stopped_by)});
+    rows.push_back({"stopped", fmt::format("by {}{}", summary.stopped_by,
+                                           report.outcomes.empty()
+                                               ? " before the first trial"
+                                               : "; the trials are kept, and the same command goes on with --resume in "
+                                                 "place of --seed, --schedule and --strategy")});
   std::string trials = outcomes_text(report.outcomes);
   if (report.disturbed > 0) trials += fmt::format("; {} timed while the machine was busy", report.disturbed);
   if (report.replayed > 0) trials += fmt::format(" ({} of them from the resumed session)", report.replayed);

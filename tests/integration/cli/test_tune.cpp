@@ -247,8 +247,9 @@ TEST_CASE("Ctrl-C, SIGTERM and SIGHUP end a search with codes of their own and k
   CHECK(stopped.exit_code == 128 + signal);
   CHECK(stopped.out.find("best so far") != std::string::npos);
   const std::string name = signal == SIGINT ? "Ctrl-C" : signal == SIGTERM ? "SIGTERM" : "SIGHUP";
-  CHECK(stopped.out.find("by " + name + "; the trials are kept, and the same command with --resume goes on") !=
-        std::string::npos);
+  CHECK(stopped.out.find("by " + name +
+                         "; the trials are kept, and the same command goes on with --resume in place of "
+                         "--seed, --schedule and --strategy") != std::string::npos);
   const auto row = shown(box);
   CHECK(row["trials"] >= 1);
   CHECK(row["session_rows"][0]["state"] == "aborted");
@@ -265,7 +266,7 @@ TEST_CASE("a search that is stopped before its first candidate says that nothing
   CHECK(stopped.exit_code == 143);
   const std::string words = stopped.err + stopped.out;
   const auto says = [&](const char* text) { return words.find(text) != std::string::npos; };
-  CHECK((says("nothing was learned") || says("--resume goes on")));
+  CHECK((says("nothing was learned") || says("goes on with --resume")));
 }
 
 TEST_CASE("the JSON of a search says which signal stopped it, whenever that was") {

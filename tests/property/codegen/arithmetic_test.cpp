@@ -192,7 +192,7 @@ TEST_CASE("products of complex numbers, all terms and those that a condition let
       if (some) statement.constraints.push_back({ir::AffineExpr{{{0, 1}, {1, -1}}, 0, 1}, 20});
       program = ir::canonicalize(program);
       for (const auto& target : {test::host(2), codegen::deterministic(test::host(2))}) {
-        CAPTURE(some, type, target.halide);
+        CAPTURE(some, type, target.text());
         const search::Space space(program, target);
         test::KernelCheck check(program, target);
         search::Rng rng(1);
