@@ -19,14 +19,18 @@ function(tile_tune_reuse_precompiled target first)
   target_precompile_headers(${target} REUSE_FROM ${first})
 endfunction()
 
-# -Wno-restrict: GCC 12 warns falsely inside std::string (GCC bug 105651). -Werror=narrowing: a field added to a struct
-# in the middle moved the values of an initialiser elsewhere to fields of other types.
+# GCC 12 warns falsely inside std::string (GCC bug 105651 and others), and does not take precompiled system headers for
+# such. -Werror=narrowing: a field added to a struct in the middle moved the values of an initialiser elsewhere to fields of
+# other types.
+if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+  set(TILE_TUNE_FALSE_WARNINGS -Wno-restrict -Wno-array-bounds -Wno-stringop-overflow)
+endif()
 function(tile_tune_component name)
   cmake_parse_arguments(arg "" "" "SOURCES;LINK;PRECOMPILED" ${ARGN})
   add_library(tile_tune_${name} STATIC ${arg_SOURCES})
   target_include_directories(tile_tune_${name} PUBLIC "${PROJECT_SOURCE_DIR}")
   target_compile_options(tile_tune_${name} PRIVATE -Wall -Wextra
-    $<$<COMPILE_LANGUAGE:CXX>:-Werror=narrowing> $<$<CXX_COMPILER_ID:GNU>:-Wno-restrict>)
+    $<$<COMPILE_LANGUAGE:CXX>:-Werror=narrowing> ${TILE_TUNE_FALSE_WARNINGS})
   target_link_libraries(tile_tune_${name} PUBLIC ${arg_LINK})
   if(arg_PRECOMPILED OR name STREQUAL "diagnostic")
     target_precompile_headers(tile_tune_${name} PRIVATE "${PROJECT_SOURCE_DIR}/cmake/precompiled.h" ${arg_PRECOMPILED})
@@ -49,7 +53,7 @@ function(tile_tune_test name)
   endif()
   add_executable(${name} ${arg_SOURCES})
   target_include_directories(${name} PRIVATE "${PROJECT_SOURCE_DIR}")
-  target_compile_options(${name} PRIVATE -Wall -Wextra $<$<CXX_COMPILER_ID:GNU>:-Wno-restrict> ${TILE_TUNE_TEST_OPTIMIZATION})
+  target_compile_options(${name} PRIVATE -Wall -Wextra ${TILE_TUNE_FALSE_WARNINGS} ${TILE_TUNE_TEST_OPTIMIZATION})
   target_compile_definitions(${name} PRIVATE TILE_TUNE_SOURCE_DIR="${PROJECT_SOURCE_DIR}")
   target_link_libraries(${name} PRIVATE ${arg_LINK} catch_main)
   tile_tune_reuse_precompiled(${name} test_headers)
