@@ -23,7 +23,7 @@ endfunction()
 # such. -Werror=narrowing: a field added to a struct in the middle moved the values of an initialiser elsewhere to fields of
 # other types.
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
-  set(TILE_TUNE_FALSE_WARNINGS -Wno-restrict -Wno-array-bounds -Wno-stringop-overflow)
+  set(TILE_TUNE_FALSE_WARNINGS -Wno-restrict -Wno-array-bounds -Wno-stringop-overflow -Wno-stringop-overread)
 endif()
 function(tile_tune_component name)
   cmake_parse_arguments(arg "" "" "SOURCES;LINK;PRECOMPILED" ${ARGN})
