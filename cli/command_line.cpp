@@ -1,8 +1,8 @@
 #include "cli/command_line.h"
 
 #include <fmt/format.h>
-
 #include <fmt/ranges.h>
+#include <sys/auxv.h>
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
@@ -191,6 +191,8 @@ int run_command_line(int argc, char** argv) {
   }
   Session session = make_session(options);
   session.began = began;
+  // A loader that was started as a program, as a bundle's launcher does, is /proc/self/exe itself and has no base.
+  if (getauxval(AT_BASE) == 0) session.executable = argv[0];
   return run(command, session);
 }
 

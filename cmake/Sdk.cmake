@@ -20,7 +20,8 @@ function(tile_tune_sdk_library name)
     SOVERSION ${PROJECT_VERSION_MAJOR} VERSION ${PROJECT_VERSION}
     INSTALL_RPATH "$ORIGIN;$ORIGIN/tile_tune")
   target_link_libraries(${library} PRIVATE ${arg_LINK} PUBLIC ${arg_PUBLIC})
-  target_link_options(${library} PRIVATE LINKER:--exclude-libs,ALL LINKER:--no-undefined)
+  # RPATH, unlike RUNPATH, holds for what the libraries beside this one load, too (scripts/bundle).
+  target_link_options(${library} PRIVATE LINKER:--exclude-libs,ALL LINKER:--no-undefined LINKER:--disable-new-dtags)
   target_include_directories(${library} INTERFACE "$<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>")
   target_compile_features(${library} INTERFACE cxx_std_20)
   install(TARGETS ${library} EXPORT tile_tune LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
