@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
-#include <nlohmann/json.hpp>
 
 #include "base/units.h"
 #include "cli/table.h"
@@ -15,48 +14,21 @@ namespace tile_tune::cli {
 
 namespace {
 
+using engine::BenchRow;
+using engine::best_baseline;
+using engine::best_packed_baseline;
+using engine::find_entry;
+using engine::is_packed;
+using engine::ratio_to_autoscheduled;
+using engine::ratio_to_best;
+using engine::roof_share;
 using search::Entry;
-
-// No kernel is faster than what limits it: then the probes were disturbed. 5 %, as in finals (roofline.h).
-constexpr double kLargestShare = 1.05;
-
-std::vector<double> scaled(std::vector<double> values, double factor) {
-  for (double& value : values) value *= factor;
-  return values;
-}
 
 std::string gflops(const BenchRow& row, const Entry& entry) {
   return row.flops > 0 ? fmt::format("{:.1f}", row.flops / search::median(entry.samples_ns)) : "-";
 }
 std::string gbytes(const BenchRow& row, const Entry& entry) {
   return fmt::format("{:.1f}", row.bytes / search::median(entry.samples_ns));
-}
-
-const Entry* best_of(const BenchRow& row) {
-  const int best = search::best_baseline(row.result.entries);
-  return best < 0 ? nullptr : &row.result.entries[static_cast<size_t>(best)];
-}
-
-const Entry* best_packed_of(const BenchRow& row) {
-  const int best = search::best_packed_baseline(row.result.entries);
-  return best < 0 ? nullptr : &row.result.entries[static_cast<size_t>(best)];
-}
-
-const Entry* best_autoscheduled_of(const BenchRow& row) {
-  const int best = search::best_autoscheduled(row.result.entries);
-  return best < 0 ? nullptr : &row.result.entries[static_cast<size_t>(best)];
-}
-
-/// Kernels with packed constants compare with a baseline that packs them, too.
-bool is_packed(const std::string& name) { return name.ends_with("-packed"); }
-
-std::optional<search::Ratio> ratio(const Entry* one, const Entry* other, uint64_t seed) {
-  if (!one || !other) return std::nullopt;
-  return search::speed_ratio(*one, *other, seed);
-}
-
-nlohmann::json ratio_json(const search::Ratio& ratio) {
-  return {{"median", ratio.median}, {"lo", ratio.interval.lo}, {"hi", ratio.interval.hi}};
 }
 
 std::string ratio_text(const std::optional<search::Ratio>& ratio) {
@@ -66,22 +38,6 @@ std::string ratio_text(const std::optional<search::Ratio>& ratio) {
 
 constexpr const char* kLine = "{:<32.32}  {:>9}  {:>9}  {:>8}  {:>7}  {:>14}  {:>9}  {:>18}  {:>18}  {:>18}";
 constexpr const char* kAutoscheduledColumn = "  {:>18}";
-
-// Of what limits the program, the share reached in each round.
-std::vector<double> limiting_shares(const BenchRow& row, const Entry& entry) {
-  if (entry.flop_fractions.empty()) return {};
-  const auto flops = scaled(entry.flop_fractions, row.counted_flops > 0 ? row.flops / row.counted_flops : 1);
-  const bool by_memory = row.from_memory && search::median(entry.bandwidth_fractions) > search::median(flops);
-  return by_memory ? entry.bandwidth_fractions : flops;
-}
-
-// What the probes found: work done at the roof's rate in the time they say it takes, as median over rounds.
-double probed_rate(double work, const Entry& entry, const std::vector<double>& fractions) {
-  std::vector<double> rates;
-  for (size_t round = 0; round < fractions.size(); ++round)
-    if (fractions[round] > 0) rates.push_back(work / (fractions[round] * entry.samples_ns[round]));
-  return rates.empty() ? 0 : search::median(rates);
-}
 
 /// The tuned one where there is one.
 std::optional<search::Ratio> packed_ratio(const BenchRow& row, uint64_t seed) {
@@ -97,67 +53,11 @@ std::string left_out_text(const Entry& entry) {
                           : fmt::format("{}: {}", search::outcome_name(entry.outcome), entry.reason));
 }
 
-void add_roof_share(const BenchRow& row, const Entry& entry, uint64_t seed, nlohmann::json& json) {
-  const double share = roof_share(row, entry);
-  json["roof_share"] = share;
-  auto shares = limiting_shares(row, entry);
-  if (share > 0) std::erase_if(shares, [](double one) { return one > kLargestShare; });  // as finals do
-  if (shares.empty()) return;
-  const auto spread = search::bootstrap_median(shares, seed);
-  json[share > 0 ? "roof_share_interval" : "above_roof_interval"] = {spread.lo, spread.hi};
-}
-
-nlohmann::json entry_json(const BenchRow& row, const Entry& entry, uint64_t seed) {
-  nlohmann::json json{{"name", entry.name},
-                      {"outcome", search::outcome_name(entry.outcome)},
-                      {"reason", entry.reason},
-                      {"note", entry.note},
-                      {"kind", entry.baseline        ? "library"
-                               : entry.autoscheduler ? "autoscheduler"
-                                                     : "schedule"}};
-  if (!entry.baseline && !entry.autoscheduler && !entry.note.empty()) json["rung"] = entry.note;
-  if (entry.samples_ns.empty()) return json;
-  json["median_ns"] = search::median(entry.samples_ns);
-  if (!entry.ran()) return json;
-  const auto interval = search::bootstrap_median(entry.samples_ns, seed);
-  json["interval_ns"] = {interval.lo, interval.hi};
-  json["p10_ns"] = search::quantile(entry.samples_ns, 0.1);
-  json["p90_ns"] = search::quantile(entry.samples_ns, 0.9);
-  json["samples_ns"] = entry.samples_ns;
-  json["verify_error"] = entry.verify_error;
-  json["disturbed"] = entry.disturbed;
-  json["gflops"] = row.flops / search::median(entry.samples_ns);
-  json["gbytes"] = row.bytes / search::median(entry.samples_ns);
-  add_roof_share(row, entry, seed, json);
-  return json;
-}
-
 }  // namespace
-
-const Entry* find_entry(const BenchRow& row, const std::string& name) {
-  for (const auto& entry : row.result.entries)
-    if (entry.name == name && entry.ran()) return &entry;
-  return nullptr;
-}
-
-std::optional<search::Ratio> ratio_to_best(const BenchRow& row, const std::string& name, uint64_t seed) {
-  return ratio(find_entry(row, name), is_packed(name) ? best_packed_of(row) : best_of(row), seed);
-}
-
-std::optional<search::Ratio> ratio_to_autoscheduled(const BenchRow& row, const std::string& name, uint64_t seed) {
-  return ratio(find_entry(row, name), best_autoscheduled_of(row), seed);
-}
 
 bool has_autoscheduled(const BenchRow& row) {
   return std::any_of(row.result.entries.begin(), row.result.entries.end(),
                      [](const Entry& entry) { return entry.autoscheduler.has_value(); });
-}
-
-double roof_share(const BenchRow& row, const Entry& entry) {
-  const auto shares = limiting_shares(row, entry);
-  if (shares.empty()) return 0;
-  const double share = search::median(shares);
-  return share > kLargestShare ? 0 : share;
 }
 
 std::string bench_titles(bool autoscheduled) {
@@ -167,7 +67,7 @@ std::string bench_titles(bool autoscheduled) {
 }
 
 std::string bench_line(const BenchRow& row, uint64_t seed) {
-  const Entry *plain = find_entry(row, "default"), *tuned = find_entry(row, "tuned"), *best = best_of(row);
+  const Entry *plain = find_entry(row, "default"), *tuned = find_entry(row, "tuned"), *best = best_baseline(row);
   const Entry* own = tuned ? tuned : plain;
   const auto time = [](const Entry* entry) {
     return entry ? base::format_time(search::median(entry->samples_ns)) : std::string("-");
@@ -180,7 +80,7 @@ std::string bench_line(const BenchRow& row, uint64_t seed) {
     text +=
         fmt::format(kAutoscheduledColumn, ratio_text(ratio_to_autoscheduled(row, tuned ? "tuned" : "default", seed)));
   const auto is_disturbed = [&](const Entry& entry) {
-    return entry.disturbed && (!entry.baseline || &entry == best || &entry == best_packed_of(row));
+    return entry.disturbed && (!entry.baseline || &entry == best || &entry == best_packed_baseline(row));
   };
   if (std::any_of(row.result.entries.begin(), row.result.entries.end(), is_disturbed)) text += "  (disturbed)";
   text += "\n";
@@ -196,9 +96,9 @@ std::string bench_table(const BenchRow& row, uint64_t seed, size_t width) {
   std::sort(ran.begin(), ran.end(), [](const Entry* a, const Entry* b) {
     return search::median(a->samples_ns) < search::median(b->samples_ns);
   });
-  const Entry* best = best_of(row);
+  const Entry* best = best_baseline(row);
   const auto reference = [&](const Entry& entry) {
-    return !entry.baseline && is_packed(entry.name) ? best_packed_of(row) : best;
+    return !entry.baseline && is_packed(entry.name) ? best_packed_baseline(row) : best;
   };
   const auto over_best = [&](const Entry& entry) {
     const Entry* other = reference(entry);
@@ -306,45 +206,6 @@ std::string bench_means(const std::vector<BenchRow>& rows, uint64_t seed) {
                        {"least", right},
                        {"packed over packed", right}},
                       lines);
-}
-
-nlohmann::json bench_json(const std::vector<BenchRow>& rows, const std::vector<Unmeasured>& failed,
-                          const codegen::Target& target, uint64_t seed) {
-  nlohmann::json workloads = nlohmann::json::array();
-  for (const auto& row : rows) {
-    nlohmann::json entries = nlohmann::json::array();
-    for (const auto& entry : row.result.entries) entries.push_back(entry_json(row, entry, seed));
-    nlohmann::json json{{"name", row.name},          {"group", row.group},
-                        {"sizes", row.sizes},        {"layout", row.layout},
-                        {"flops", row.flops},        {"bytes", row.bytes},
-                        {"alone", row.result.alone}, {"checked", row.result.sampled ? "in part" : "in full"},
-                        {"entries", entries}};
-    if (const Entry* best = best_of(row)) json["best_baseline"] = best->name;
-    if (const Entry* best = best_packed_of(row)) json["best_packed_baseline"] = best->name;
-    if (const Entry* best = best_autoscheduled_of(row)) json["best_autoscheduler"] = best->name;
-    for (const auto& [name, key] : {std::pair{"default", "default_over_best"},
-                                    {"tuned", "tuned_over_best"},
-                                    {"default-packed", "default_packed_over_best_packed"},
-                                    {"tuned-packed", "tuned_packed_over_best_packed"}})
-      if (const auto ratio = ratio_to_best(row, name, seed)) json[key] = ratio_json(*ratio);
-    for (const auto& [name, key] :
-         {std::pair{"default", "default_over_autoscheduler"}, {"tuned", "tuned_over_autoscheduler"}})
-      if (const auto ratio = ratio_to_autoscheduled(row, name, seed)) json[key] = ratio_json(*ratio);
-    if (const auto gain = ratio(find_entry(row, "tuned"), find_entry(row, "default"), seed))
-      json["tuned_over_default"] = ratio_json(*gain);
-    for (const char* other : {"default", "tuned"})
-      if (const auto gain = ratio(find_entry(row, "given"), find_entry(row, other), seed))
-        json[fmt::format("given_over_{}", other)] = ratio_json(*gain);
-    json["from_memory"] = row.from_memory;
-    if (const Entry* plain = find_entry(row, "default"))
-      json["roofs"] = {{"gflops", probed_rate(row.counted_flops, *plain, plain->flop_fractions)},
-                       {"gbytes", probed_rate(row.counted_bytes, *plain, plain->bandwidth_fractions)}};
-    workloads.push_back(std::move(json));
-  }
-  nlohmann::json reasons = nlohmann::json::array();
-  for (const auto& one : failed) reasons.push_back({{"name", one.name}, {"reason", one.why.message}});
-  return {{"kind", "benchmark"},    {"format", 1},      {"target", codegen::to_json(target)}, {"seed", seed},
-          {"workloads", workloads}, {"failed", reasons}};
 }
 
 }  // namespace tile_tune::cli

@@ -4,6 +4,7 @@
 #include "base/nearest_name.h"
 #include "base/text.h"
 #include "base/units.h"
+#include "cli/bench_report.h"
 #include "cli/db_rows.h"
 #include "cli/fitted_table.h"
 #include "cli/session.h"
@@ -226,4 +227,27 @@ TEST_CASE("an einsum that nobody named is called by its subscripts") {
   CHECK(program_text(row) == "projection");
   row.name = row.frontend = "tc";
   CHECK(program_text(row) == "tc");
+}
+
+TEST_CASE("libraries that are not installed are named once, and not in the table") {
+  engine::BenchRow lacking;
+  search::Entry own;
+  own.name = "default";
+  own.samples_ns = {150, 151, 149};
+  lacking.result.entries = {own};
+  const engine::BenchRow complete = lacking;
+  for (const auto baseline : {search::Baseline::OpenBlas, search::Baseline::Eigen}) {
+    search::Entry one;
+    one.name = search::baseline_name(baseline);
+    one.baseline = baseline;
+    one.outcome = search::Outcome::CompileError;
+    one.reason = one.name + " is not installed";
+    lacking.result.entries.push_back(one);
+  }
+  CHECK(absent_text({lacking, lacking}) == "not installed: openblas, eigen");
+  CHECK(bench_table(lacking, 1).find("eigen") == std::string::npos);
+  lacking.result.entries.back().reason = "error: no such type";
+  CHECK(absent_text({lacking}) == "not installed: openblas");
+  CHECK(bench_table(lacking, 1).find("eigen") != std::string::npos);
+  CHECK(absent_text({complete}).empty());
 }

@@ -1,4 +1,4 @@
-#include "cli/bench_regression.h"
+#include "engine/bench/regression.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -6,21 +6,11 @@
 #include <charconv>
 #include <nlohmann/json.hpp>
 
-#include "cli/option_checks.h"
 #include "engine/programs/program_argument.h"
 
-namespace tile_tune::cli {
+namespace tile_tune::engine {
 
 namespace {
-
-/// "3%" as 0.03.
-std::optional<double> share_in(const std::string& text) {
-  double percent = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), percent);
-  const std::string rest(end, text.data() + text.size());
-  if (error != std::errc() || (rest != "%" && !rest.empty()) || !(percent >= 0 && percent < 100)) return std::nullopt;
-  return percent / 100;
-}
 
 std::string key_of(const std::string& name, const std::string& sizes) { return name + " " + sizes; }
 
@@ -51,22 +41,18 @@ bool is_disturbed(const BenchRow& row, const RegressionOptions& options) {
 
 }  // namespace
 
-void add_regression_options(Verb& verb, RegressionOptions& options) {
-  verb.add_option("--max-regression", options.allowed,
-                  "Fail if a tuned kernel's lead is smaller than the recorded one by more than this, as 3%")
-      .type_name("PERCENT")
-      .check([](const std::string& text) { return share_in(text) ? "" : "needs a percentage from 0 up to 100"; });
-  Option since = verb.add_option("--since", options.since,
-                                 "With --max-regression: compare with this output of bench --json, over best baselines")
-                     .type_name("FILE");
-  refuse_empty(since);
-  since.needs("--max-regression");
+std::optional<double> share_in(const std::string& text) {
+  double percent = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), percent);
+  const std::string rest(end, text.data() + text.size());
+  if (error != std::errc() || (rest != "%" && !rest.empty()) || !(percent >= 0 && percent < 100)) return std::nullopt;
+  return percent / 100;
 }
 
 Result<StoredRatios> stored_ratios(const RegressionOptions& options) {
   StoredRatios ratios;
   if (options.since.empty()) return ratios;
-  TILE_TUNE_TRY(text, engine::read_text(options.since));
+  TILE_TUNE_TRY(text, read_text(options.since));
   const auto json = nlohmann::json::parse(text, nullptr, false);
   try {
     if (json.at("kind") != "benchmark") throw std::invalid_argument("kind");
@@ -80,7 +66,7 @@ Result<StoredRatios> stored_ratios(const RegressionOptions& options) {
 }
 
 Result<void> check_regressions(const std::vector<BenchRow>& rows, const StoredRatios& stored,
-                               const RegressionOptions& options, const engine::Reporter& report, uint64_t seed) {
+                               const RegressionOptions& options, const Reporter& report, uint64_t seed) {
   const auto allowed = share_in(options.allowed);
   if (!allowed) return {};
   std::vector<std::string> fallen;
@@ -103,4 +89,4 @@ Result<void> check_regressions(const std::vector<BenchRow>& rows, const StoredRa
                  fmt::format("slower than recorded by more than {}: {}", options.allowed, fmt::join(fallen, ", ")));
 }
 
-}  // namespace tile_tune::cli
+}  // namespace tile_tune::engine

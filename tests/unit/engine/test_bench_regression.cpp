@@ -9,10 +9,10 @@
 
 #include <nlohmann/json.hpp>
 
-#include "cli/bench_regression.h"
-#include "cli/report.h"
+#include "engine/bench/bench_json.h"
+#include "engine/bench/regression.h"
 
-namespace tile_tune::cli {
+namespace tile_tune::engine {
 namespace {
 
 search::Entry entry(const std::string& name, double ns, std::optional<search::Baseline> baseline = std::nullopt) {
@@ -35,7 +35,7 @@ BenchRow row(double tuned_over_default, double recorded) {
 
 bool falls(const BenchRow& row, const std::string& allowed, const StoredRatios& stored = {},
            const std::string& since = "") {
-  return !check_regressions({row}, stored, {allowed, since}, reporter(Volume::Quiet, false, false), 1).has_value();
+  return !check_regressions({row}, stored, {allowed, since}, Reporter(Listener{}), 1).has_value();
 }
 
 std::string written(const std::string& text) {
@@ -51,7 +51,7 @@ TEST_CASE("a lead that shrank by more than allowed is a regression") {
   CHECK_FALSE(falls(row(1.9, 2.0), "6%"));
   CHECK_FALSE(falls(row(2.5, 2.0), "0"));
   CHECK_FALSE(falls(row(1.0, 2.0), ""));  // not asked for
-  const auto failed = check_regressions({row(1.9, 2.0)}, {}, {"3%", ""}, reporter(Volume::Quiet, false, false), 1);
+  const auto failed = check_regressions({row(1.9, 2.0)}, {}, {"3%", ""}, Reporter(Listener{}), 1);
   CHECK(failed.error().code == "regression");
   CHECK(failed.error().message.find("conv (1.90 [1.90 1.90], was 2.00)") != std::string::npos);
 }
@@ -68,24 +68,6 @@ TEST_CASE("rounds beyond the roof have no part in a share's interval, and an unk
   CHECK(json[1]["roof_share"] == 0);
   CHECK_FALSE(json[1].contains("roof_share_interval"));
   CHECK(json[1]["above_roof_interval"][0] >= 1.2);
-}
-
-TEST_CASE("libraries that are not installed are named once, and not in the table") {
-  BenchRow lacking = row(1.5, 1.5);
-  for (const auto baseline : {search::Baseline::OpenBlas, search::Baseline::Eigen}) {
-    search::Entry one;
-    one.name = search::baseline_name(baseline);
-    one.baseline = baseline;
-    one.outcome = search::Outcome::CompileError;
-    one.reason = one.name + " is not installed";
-    lacking.result.entries.push_back(one);
-  }
-  CHECK(absent_text({lacking, lacking}) == "not installed: openblas, eigen");
-  CHECK(bench_table(lacking, 1).find("eigen") == std::string::npos);
-  lacking.result.entries.back().reason = "error: no such type";
-  CHECK(absent_text({lacking}) == "not installed: openblas");
-  CHECK(bench_table(lacking, 1).find("eigen") != std::string::npos);
-  CHECK(absent_text({row(1, 1)}).empty());
 }
 
 TEST_CASE("the interval must exclude what was recorded") {
@@ -134,4 +116,4 @@ TEST_CASE("a file that is no benchmark is refused") {
 }
 
 }  // namespace
-}  // namespace tile_tune::cli
+}  // namespace tile_tune::engine
