@@ -5,13 +5,12 @@
 #include <map>
 #include <nlohmann/json.hpp>
 #include <optional>
-#include <tuple>
 
 #include "base/units.h"
 #include "cli/db_rows.h"
 #include "cli/db_verbs.h"
 #include "cli/fitted_table.h"
-#include "db/identity.h"
+#include "engine/records/comparison.h"
 #include "engine/records/records.h"
 
 namespace tile_tune::cli {
@@ -23,79 +22,7 @@ struct DiffArguments {
   bool wide = false;
 };
 
-/// Two schedules timed in turns in one run: only such times compare.
-struct Race {
-  std::filesystem::path database;
-  db::TrialRow a, b;
-  std::string session;
-};
-
-/// A program on a target of which at least one of the databases knows a best schedule.
-struct Line {
-  db::ProgramRow program;
-  db::TargetRow target;
-  std::optional<db::BestRow> a, b;
-  std::optional<Race> race;
-
-  bool same_schedule() const { return a && b && a->schedule_id == b->schedule_id; }
-};
-
-bool is_timed(const db::TrialRow& trial) { return trial.outcome == "ok" && trial.ratio > 0 && trial.ratio_lo > 0; }
-
-/// The last race between two schedules among finals in the order of Database::finals().
-std::optional<Race> last_race(const std::vector<db::StoredTrial>& finals, const std::string& a, const std::string& b) {
-  std::optional<Race> last;
-  std::map<std::string, const db::StoredTrial*> field;  // of one race, by schedule
-  const db::StoredTrial* before = nullptr;
-  for (const auto& one : finals) {
-    const bool goes_on =
-        before != nullptr && before->session == one.session && before->trial.sequence + 1 == one.trial.sequence;
-    if (!goes_on) field.clear();
-    before = &one;
-    if (is_timed(one.trial)) field[one.trial.schedule_id] = &one;
-    const auto mine = field.find(a), theirs = field.find(b);
-    if (mine != field.end() && theirs != field.end())
-      last = Race{{}, mine->second->trial, theirs->second->trial, one.session};
-  }
-  return last;
-}
-
-/// "a", "b" or "neither"; nothing where nobody knows.
-std::string faster(const Line& line) {
-  if (line.same_schedule()) return "neither";
-  if (!line.race) return "";
-  const auto& [database, a, b, session] = *line.race;
-  if (a.ratio_lo > b.ratio_hi) return "a";
-  return b.ratio_lo > a.ratio_hi ? "b" : "neither";
-}
-
-Result<std::vector<Line>> compare(engine::OpenDatabase& a, engine::OpenDatabase& b) {
-  std::vector<Line> lines;
-  std::map<std::string, size_t> places;
-  for (engine::OpenDatabase* side : {&a, &b}) {
-    TILE_TUNE_TRY(rows, side->database.list());
-    for (auto& row : rows) {
-      if (!row.best) continue;
-      const std::string key = db::workload_id(row.program) + db::target_id(row.target);
-      const auto [found, is_new] = places.try_emplace(key, lines.size());
-      if (is_new) lines.push_back({row.program, row.target, {}, {}, {}});
-      (side == &a ? lines[found->second].a : lines[found->second].b) = std::move(row.best);
-    }
-  }
-  for (Line& line : lines)
-    for (engine::OpenDatabase* side : {&a, &b}) {
-      if (!line.a || !line.b || line.same_schedule()) continue;
-      TILE_TUNE_TRY(finals, side->database.finals(line.program, line.target));
-      auto race = last_race(finals, line.a->schedule_id, line.b->schedule_id);
-      if (!race || (line.race && line.race->a.created_ms >= race->a.created_ms)) continue;
-      race->database = side->path;
-      line.race = std::move(race);
-    }
-  std::stable_sort(lines.begin(), lines.end(), [](const Line& one, const Line& other) {
-    return std::tie(one.program.name, one.program.flops) < std::tie(other.program.name, other.program.flops);
-  });
-  return lines;
-}
+using Line = engine::ComparedProgram;
 
 std::string schedules_text(const Line& line) {
   if (!line.a) return "only in b";
@@ -105,7 +32,7 @@ std::string schedules_text(const Line& line) {
 
 /// "b 1.25x": so many times as fast as the other.
 std::string faster_text(const Line& line) {
-  const std::string who = faster(line);
+  const std::string who = engine::faster(line);
   if (who.empty() || !line.race) return "-";
   if (who == "neither") return "neither";
   const double gain = line.race->b.ratio / line.race->a.ratio;
@@ -151,7 +78,7 @@ std::string summary(const std::vector<Line>& lines, const DiffArguments& argumen
   for (const Line& line : lines) {
     ++schedules[schedules_text(line)];
     if (schedules_text(line) != "differ") continue;
-    ++winners[faster(line)];
+    ++winners[engine::faster(line)];
     unraced += !line.race;
   }
   std::string text = fmt::format("{} the same schedule, {} others", schedules["same"], schedules["differ"]);
@@ -169,7 +96,7 @@ std::string summary(const std::vector<Line>& lines, const DiffArguments& argumen
 
 nlohmann::json side_json(const std::optional<db::BestRow>& best) { return best ? best_json(*best) : nlohmann::json(); }
 
-nlohmann::json race_json(const std::optional<Race>& race) {
+nlohmann::json race_json(const std::optional<engine::Race>& race) {
   if (!race) return nullptr;
   const auto ratio = [](const db::TrialRow& trial) {
     return nlohmann::json{{"ratio", trial.ratio}, {"ratio_interval", {trial.ratio_lo, trial.ratio_hi}}};
@@ -182,7 +109,7 @@ nlohmann::json race_json(const std::optional<Race>& race) {
 }
 
 nlohmann::json line_json(const Line& line) {
-  const std::string who = faster(line);
+  const std::string who = engine::faster(line);
   return {{"name", line.program.name},
           {"sizes", engine::json_of_text(line.program.sizes_json)},
           {"dtypes", line.program.dtypes},
@@ -199,7 +126,7 @@ nlohmann::json line_json(const Line& line) {
 Result<Exit> diff(const DiffArguments& arguments, const Session& session) {
   TILE_TUNE_TRY(a, engine::open_checked(arguments.a));
   TILE_TUNE_TRY(b, engine::open_checked(arguments.b));
-  TILE_TUNE_TRY(lines, compare(a, b));
+  TILE_TUNE_TRY(lines, engine::compare(a, b));
   warn_of_damage(a.database, session.report);
   warn_of_damage(b.database, session.report);
   if (session.output.json) {
