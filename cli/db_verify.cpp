@@ -10,7 +10,7 @@
 #include "cli/interrupt.h"
 #include "cli/progress_display.h"
 #include "cli/table.h"
-#include "engine/recheck/verification.h"
+#include "engine/recheck/stored.h"
 #include "engine/records/damage.h"
 #include "engine/records/records.h"
 #include "frontend/ir/canonical.h"
@@ -90,10 +90,10 @@ Result<Exit> verify(const VerifyArguments& arguments, const Session& session) {
   const StopOnInterrupt interrupt;
   ProgressDisplay display(session, session.began);
   const auto onlooker = display.onlooker();
-  TILE_TUNE_TRY(stack, engine::open_for_verification(session, onlooker));
+  TILE_TUNE_TRY(stack, engine::open_for_recheck(session, onlooker));
   engine::Findings findings;
   Told told;
-  TILE_TUNE_CHECK(engine::verify_digests(stack, interrupt.requested(), onlooker, findings));
+  TILE_TUNE_CHECK(engine::recheck_digests(stack, interrupt.requested(), onlooker, findings));
   for (auto& database : stack.databases) {
     TILE_TUNE_TRY(families, stored_families(database));
     told.families += families.size();
@@ -106,7 +106,7 @@ Result<Exit> verify(const VerifyArguments& arguments, const Session& session) {
           fmt::format("{} of {}: {} {}", place, count, program_text(program), engine::sizes_text(program.sizes_json)));
     };
     TILE_TUNE_CHECK(
-        engine::verify_schedules(stack, arguments.name, target, session, interrupt.requested(), begins, findings));
+        engine::recheck_schedules(stack, arguments.name, target, session, interrupt.requested(), begins, findings));
   }
   if (interrupt.requested()) told.stopped_by = interrupt_name();
   TILE_TUNE_CHECK(session.output.json ? print_json(findings_json(findings, told))

@@ -9,7 +9,7 @@
 #include <optional>
 
 #include "cli/binding_options.h"
-#include "cli/dry_run.h"
+#include "cli/dry_run_text.h"
 #include "cli/fitted_table.h"
 #include "cli/interrupt.h"
 #include "cli/option_checks.h"

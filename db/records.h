@@ -39,7 +39,7 @@ struct ToolRow {
   int schedule_version = 1, protocol_version = 1;
 };
 
-/// SessionRow::strategy of a session that re-checked stored schedules instead of searching for new ones. Its finals
+/// SessionRow::strategy of a session that rechecked stored schedules instead of searching for new ones. Its finals
 /// are words on schedules: they confirm or refute them for its tool and target. One without trials refutes a session of
 /// kFamilyStrategy, which its options name.
 inline constexpr const char* kVerifyStrategy = "verify";
@@ -88,7 +88,7 @@ struct RecordedRow {
 };
 
 /// The best schedule known for a program on a target, and where it comes from. It may be applied as it is only
-/// when same_target and same_tool hold; otherwise it is a record to re-check first (decisions 16 and 17).
+/// when same_target and same_tool hold; otherwise it is a record to recheck first (decisions 16 and 17).
 struct BestRow {
   std::string trial_id, session;
   std::string schedule_id, schedule_json;

@@ -11,11 +11,11 @@
 #include "engine/packages/package_targets.h"
 #include "engine/programs/memory.h"
 #include "engine/programs/program_argument.h"
-#include "engine/recheck/revalidation.h"
+#include "engine/recheck/rechecked_choice.h"
 #include "engine/records/planned.h"
 #include "engine/records/schedule_choice.h"
 #include "engine/sized/family.h"
-#include "engine/sized/recheck.h"
+#include "engine/sized/rechecked_family.h"
 #include "engine/sized/sizes.h"
 #include "frontend/ir/warnings.h"
 
@@ -60,7 +60,7 @@ Result<ScheduleChoice> choose(const PackageRequest& request, const Workload& wor
                               std::vector<db::Database>& databases, const Session& session,
                               const std::atomic<bool>& stop) {
   if (!request.schedule.empty()) return given_choice(workload, target, request.schedule);
-  if (request.revalidate) return revalidated_choice(workload, target, databases, session, stop);
+  if (request.recheck) return rechecked_choice(workload, target, databases, session, stop);
   return stored_choice(workload, target, databases, session);
 }
 
@@ -87,7 +87,7 @@ Result<Package> package_of_many_sizes(const PackageRequest& request, const std::
     return rechecked_family(workload, stored, targets.front(), session, stop);
   };
   TILE_TUNE_TRY(kernel, family_kernel(workload, name, targets.front(), session,
-                                      request.revalidate ? RecheckFamily(recheck) : RecheckFamily()));
+                                      request.recheck ? RecheckFamily(recheck) : RecheckFamily()));
   return Package{{std::move(kernel)},
                  {name, request.directory, targets.front(), tool_row().tile_tune, false, request.checked}};
 }

@@ -15,7 +15,7 @@ struct PackageRequest {
   std::vector<std::string> programs;
   BindingOptions bindings;
   std::string directory, name, schedule, manifest;
-  bool revalidate = false;
+  bool recheck = false;
   bool checked = false;
 };
 

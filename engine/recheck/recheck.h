@@ -14,7 +14,7 @@
 
 namespace tile_tune::engine {
 
-/// That the outcome of a re-check holds for this once: the database cannot be written.
+/// That the outcome of a recheck holds for this once: the database cannot be written.
 void warn_of_unstored(const Diagnostic& why, const Reporter& report);
 
 /// What came of one stored schedule.

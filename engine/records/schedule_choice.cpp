@@ -34,7 +34,7 @@ ScheduleChoice tuned(codegen::Schedule schedule, const db::BestRow& best, const 
     report.warn("stale-record",
                 fmt::format("the schedule of {} was tuned {}", described(workload),
                             best.same_target ? "by another version of the tool" : "on another CPU"),
-                "`tile-tune db verify` re-checks it against the default schedule here");
+                "`tile-tune db verify` rechecks it against the default schedule here");
   return {std::move(schedule), "tuned", rung_of(best), record_json(best)};
 }
 

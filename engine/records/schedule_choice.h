@@ -17,7 +17,7 @@ struct ScheduleChoice {
   codegen::Schedule schedule;
   std::string provenance;  // "tuned", "nearest", "default", "given"
   /// The rung of the ladder it stands on: "exact" (tuned for this target by this version), "revalidated" (older or from
-  /// elsewhere, re-checked here by `db verify`), "stale" (not re-checked), "nearest" (adapted from a relative's,
+  /// elsewhere, rechecked here by `db verify`), "stale" (not rechecked), "nearest" (adapted from a relative's,
   /// untimed), "default", or "given".
   std::string rung;
   nlohmann::json record;  // what is known of it: where it was measured and how fast; for manifests

@@ -67,7 +67,7 @@ bool is_of_here(const db::TargetRow& target, const db::ToolRow& tool, const code
   return db::target_id(target) == db::target_id(target_row(here)) && db::tool_id(tool) == db::tool_id(tool_row());
 }
 
-/// Sessions whose families a re-check on this target by this tool did not find to hold.
+/// Sessions whose families a recheck on this target by this tool did not find to hold.
 Result<std::set<std::string>> refuted_sessions(std::vector<db::Database>& stack, const FamilyWorkload& workload,
                                                const codegen::Target& target) {
   std::set<std::string> refuted;
@@ -130,7 +130,7 @@ void tell_of(const StoredFamily& stored, const FamilyWorkload& workload, const c
   else if (stored.rung == "stale")
     report.warn("stale-record",
                 fmt::format("the kernels of {} were tuned by another version of the tool or on another CPU", words),
-                "--revalidate re-checks them against the default schedule here");
+                "--revalidate rechecks them against the default schedule here");
   else
     report.warn("untuned",
                 fmt::format("{} is tuned for {}, not for {}: those kernels are taken", words,

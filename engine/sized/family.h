@@ -6,7 +6,7 @@
 // (recheck.h).
 //
 // These options are codegen::to_json(Family) with "roles" (spelling.h) and, where the kernels were tuned
-// elsewhere or by another version and re-checked here, "rechecked": true.
+// elsewhere or by another version and rechecked here, "rechecked": true.
 #pragma once
 
 #include <functional>
@@ -62,7 +62,7 @@ Result<std::string> store_family(const FamilyWorkload& workload, const codegen::
 Result<void> refute_family(const FamilyWorkload& workload, const std::string& refuted, const codegen::Target& target,
                            const Session& session);
 
-/// Re-checks what was not tuned for this target by this version (recheck.h); nullopt if it does not hold.
+/// Rechecks what was not tuned for this target by this version (recheck.h); nullopt if it does not hold.
 using RecheckFamily = std::function<Result<std::optional<StoredFamily>>(const StoredFamily&)>;
 
 /// The kernel to build: of the stored family; else, with a warning, of the generic kernel and, for listed sizes, of the

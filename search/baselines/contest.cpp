@@ -7,7 +7,7 @@
 
 #include "base/disk_space.h"
 #include "codegen/target/host.h"
-#include "search/baselines/compile.h"
+#include "search/baselines/compile_baseline.h"
 #include "search/judge/problem.h"
 #include "search/timing/timing.h"
 #include "search/workers/session.h"

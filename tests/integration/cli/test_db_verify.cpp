@@ -69,7 +69,7 @@ TEST_CASE("a flipped bit in an index is named with exit 1 before anything is han
   CHECK(box.run({"db", "recover", "a.db", "saved.db"}).out.find(", 0 lost") != std::string::npos);
 }
 
-TEST_CASE("a database of another version is stale until verify re-checks it; a read-only one lies under the own one") {
+TEST_CASE("a database of another version is stale until verify rechecks it; a read-only one lies under the own one") {
   const Sandbox box;
   tune(box, "new.db");
   age(box, "new.db", "team.db");

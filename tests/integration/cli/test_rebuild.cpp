@@ -267,7 +267,7 @@ TEST_CASE("a schedule from a file is built, timed by bench, and a seed of tune")
   CHECK(box.run(Words{"bench"} + kProgram + given).exit_code == 2);
 }
 
-TEST_CASE("build --revalidate re-checks what is stale before it is taken, and keeps the outcome") {
+TEST_CASE("build --revalidate rechecks what is stale before it is taken, and keeps the outcome") {
   const Sandbox box;
   require(box.run(Words{"tune"} + kProgram + Words{"--trials", "2", "--seed", "1", "--db", "new.db"}));
   age(box, "new.db", "old.db");

@@ -109,7 +109,7 @@ TEST_CASE("a damaged refutation refutes nothing, and is named") {
   CHECK(db.damaged_records().size() == 1);
 }
 
-TEST_CASE("a session that re-checked is never taken up by a tuner") {
+TEST_CASE("a session that rechecked is never taken up by a tuner") {
   Folder folder;
   Database db = open(folder.file());
   SessionRow row = session();

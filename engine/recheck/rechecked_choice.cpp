@@ -1,4 +1,4 @@
-#include "engine/recheck/revalidation.h"
+#include "engine/recheck/rechecked_choice.h"
 
 #include <fmt/format.h>
 
@@ -45,7 +45,7 @@ Result<std::optional<ScheduleChoice>> standing(const std::vector<db::BestRow>& r
   for (const auto& one : checked) {
     if (!one.stands) continue;
     session.report.notice(fmt::format("{}: tuned schedule (revalidated)", described(workload)));
-    // As the database now has it, so that the next build without a re-check makes the same package.
+    // As the database now has it, so that the next build without a recheck makes the same package.
     if (database) {
       TILE_TUNE_TRY(stack, open_stack(session));  // it may be new
       return tuned_choice(workload, target, stack, session);
@@ -84,9 +84,9 @@ Result<std::optional<ScheduleChoice>> timed_nearest(const Workload& workload, co
 
 }  // namespace
 
-Result<ScheduleChoice> revalidated_choice(const Workload& workload, const codegen::Target& target,
-                                          std::vector<db::Database>& stack, const Session& session,
-                                          const std::atomic<bool>& stop) {
+Result<ScheduleChoice> rechecked_choice(const Workload& workload, const codegen::Target& target,
+                                        std::vector<db::Database>& stack, const Session& session,
+                                        const std::atomic<bool>& stop) {
   TILE_TUNE_TRY(records, rivals_of(stack, workload.row, target));
   if (!records.empty() && db::staleness(records.front()) == 0) return stored_choice(workload, target, stack, session);
   if (!records.empty()) {

@@ -1,4 +1,4 @@
-#include "cli/dry_run.h"
+#include "cli/dry_run_text.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>

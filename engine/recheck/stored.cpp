@@ -1,4 +1,4 @@
-#include "engine/recheck/verification.h"
+#include "engine/recheck/stored.h"
 
 #include <fmt/format.h>
 
@@ -21,7 +21,7 @@ namespace {
 constexpr size_t kTellEvery = 100;  // records
 
 /// Every program with trials for this instruction set and number of threads, once.
-Result<std::vector<db::ProgramRow>> programs_of(VerifiedStack& stack, const std::string& name,
+Result<std::vector<db::ProgramRow>> programs_of(RecheckedStack& stack, const std::string& name,
                                                 const codegen::Target& target, size_t& elsewhere) {
   std::map<std::string, db::ProgramRow> here;
   std::set<std::pair<std::string, std::string>> others;  // and their targets
@@ -72,7 +72,7 @@ Result<std::vector<Rechecked>> recheck_what_fits(const ir::Program& program, con
 }
 
 /// A program that cannot be run is a line like the others: it ends nothing.
-Result<void> check_program(const db::ProgramRow& row, VerifiedStack& stack, const codegen::Target& target,
+Result<void> check_program(const db::ProgramRow& row, RecheckedStack& stack, const codegen::Target& target,
                            const Session& session, const std::atomic<bool>& stop, Findings& findings) {
   TILE_TUNE_TRY(rivals, rivals_of(stack.databases, row, target));
   if (rivals.empty()) return {};  // tried, but nothing was ever chosen
@@ -105,9 +105,9 @@ int64_t count_records(const db::Counts& counts) {
 
 }  // namespace
 
-Result<VerifiedStack> open_for_verification(const Session& session, const search::Onlooker& onlooker) {
+Result<RecheckedStack> open_for_recheck(const Session& session, const search::Onlooker& onlooker) {
   TILE_TUNE_TRY(paths, session.databases());
-  VerifiedStack stack;
+  RecheckedStack stack;
   for (const auto& path : paths) {
     onlooker.tell_doing(fmt::format("checking the pages and indexes of {}", path.string()));
     // Found missing or damaged before it is opened for writing, which would make or change it.
@@ -127,8 +127,8 @@ Result<VerifiedStack> open_for_verification(const Session& session, const search
   return stack;
 }
 
-Result<void> verify_digests(VerifiedStack& stack, const std::atomic<bool>& stop, const search::Onlooker& onlooker,
-                            Findings& findings) {
+Result<void> recheck_digests(RecheckedStack& stack, const std::atomic<bool>& stop, const search::Onlooker& onlooker,
+                             Findings& findings) {
   constexpr const char* kStopped = "stopped";
   for (auto& database : stack.databases) {
     TILE_TUNE_TRY(counts, database.counts());
@@ -147,9 +147,9 @@ Result<void> verify_digests(VerifiedStack& stack, const std::atomic<bool>& stop,
   return {};
 }
 
-Result<void> verify_schedules(VerifiedStack& stack, const std::string& name, const codegen::Target& target,
-                              const Session& session, const std::atomic<bool>& stop, const Begins& begins,
-                              Findings& findings) {
+Result<void> recheck_schedules(RecheckedStack& stack, const std::string& name, const codegen::Target& target,
+                               const Session& session, const std::atomic<bool>& stop, const Begins& begins,
+                               Findings& findings) {
   TILE_TUNE_TRY(programs, programs_of(stack, name, target, findings.elsewhere));
   findings.programs = programs.size();
   for (size_t i = 0; i < programs.size() && !stop; ++i) {

@@ -1,4 +1,4 @@
-#include "engine/sized/recheck.h"
+#include "engine/sized/rechecked_family.h"
 
 #include <fmt/format.h>
 

@@ -1,4 +1,4 @@
-// Schedules that are re-checked here before they are used.
+// Schedules that are rechecked here before they are used.
 #pragma once
 
 #include <atomic>
@@ -11,8 +11,8 @@ namespace tile_tune::engine {
 /// first (recheck/recheck.h), and so is one adapted from other sizes. What holds of a record is stored in the first
 /// database, which makes it "revalidated"; where that cannot be written, the outcome holds for this once. What does not
 /// hold gives way to the next rung. `stop` set from outside: the default, without a word.
-Result<ScheduleChoice> revalidated_choice(const Workload& workload, const codegen::Target& target,
-                                          std::vector<db::Database>& stack, const Session& session,
-                                          const std::atomic<bool>& stop);
+Result<ScheduleChoice> rechecked_choice(const Workload& workload, const codegen::Target& target,
+                                        std::vector<db::Database>& stack, const Session& session,
+                                        const std::atomic<bool>& stop);
 
 }  // namespace tile_tune::engine

@@ -1,4 +1,4 @@
-#include "search/baselines/compile.h"
+#include "search/baselines/compile_baseline.h"
 
 #include <fmt/format.h>
 
