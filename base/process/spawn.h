@@ -16,7 +16,7 @@
 namespace tile_tune::base {
 
 struct Command {
-  std::vector<std::string> words;        // the first is looked up on PATH, unless it has a slash
+  std::vector<std::string> words = {};   // the first is looked up on PATH, unless it has a slash
   std::filesystem::path directory = {};  // to run in; empty: ours
   bool in_english = false;               // messages do not depend on the user's locale
   bool own_group = false;                // leads a process group, which keeps the terminal's Ctrl-C away from it

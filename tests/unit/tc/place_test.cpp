@@ -52,8 +52,10 @@ TEST_CASE("columns count characters") {
   CHECK(source.place({0, 4}).length == 2);
 }
 
+using namespace std::string_literals;
+
 TEST_CASE("bytes that are no text never reach a message") {
-  for (const std::string text : {"def \xFF", "def \xC3", "def \xC3(", std::string("def \0", 5).c_str()}) {
+  for (const std::string& text : {"def \xFF"s, "def \xC3"s, "def \xC3("s, "def \0"s}) {
     const auto error = error_of(text);
     CHECK(error.message.find_first_not_of(
               "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789+-'{}_,./ ()#") == std::string::npos);
