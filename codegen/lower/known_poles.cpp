@@ -4,6 +4,9 @@
 #include <cmath>
 #include <limits>
 #include <optional>
+#include <vector>
+
+#include "frontend/ir/gather.h"
 
 namespace tile_tune::codegen {
 namespace {
@@ -24,11 +27,20 @@ Interval product(const Interval& a, const Interval& b) {
   return {std::min(ends), std::max(ends)};
 }
 
+Interval hull(const Interval& a, const Interval& b) { return {std::min(a.lo, b.lo), std::max(a.hi, b.hi)}; }
+std::optional<Interval> hull(const std::optional<Interval>& a, const std::optional<Interval>& b) {
+  return a && b ? hull(*a, *b) : a ? a : b;
+}
+
+// By tensor, where those of its values lie that indices, sizes and literals alone say: of an element that nothing
+// writes, what it starts from. nullopt: there are none.
+using KnownValues = std::vector<std::optional<Interval>>;
+
 class Poles {
  public:
-  explicit Poles(const ir::Statement& statement) : statement_(statement) {}
+  Poles(const ir::Statement& statement, const KnownValues& known) : statement_(statement), known_(known) {}
 
-  /// The values of an expression without reads; of others nullopt. Notes a pole on the way.
+  /// The values of an expression that may be known when it is compiled. Notes a pole on the way.
   std::optional<Interval> visit(const ir::Expr& expr) {
     return std::visit([&](const auto& node) { return values(expr, node); }, expr.node);
   }
@@ -48,22 +60,29 @@ class Poles {
   std::optional<Interval> values(const ir::Expr&, const ir::SizeValue&) {
     return Interval{1, kInfinity};  // of programs for many sizes
   }
-  std::optional<Interval> values(const ir::Expr&, const ir::Read&) { return std::nullopt; }
+  std::optional<Interval> values(const ir::Expr&, const ir::Read& read) {
+    return known_[static_cast<size_t>(read.tensor)];
+  }
   std::optional<Interval> values(const ir::Expr&, const ir::Cast& cast) { return visit(*cast.argument); }
 
   std::optional<Interval> values(const ir::Expr& expr, const ir::Call& call) {
     std::vector<Interval> of;
+    std::vector<std::optional<Interval>> arguments;
     bool known = true;
     for (const auto& argument : call.arguments) {
       const auto one = visit(*argument);
       known &= one.has_value();
       of.push_back(one.value_or(kAnything));
+      arguments.push_back(one);
       if (!one) continue;
       const bool is_divisor = call.op == ir::Op::Div && argument == call.arguments.back();
       found |= is_float(expr.type) && is_divisor && one->holds_zero();
       found |= is_logarithm(call.op) && one->lo <= (call.op == ir::Op::Log1p ? -1 : 0);
     }
-    return known ? std::optional(result(call.op, of)) : std::nullopt;
+    if (call.op == ir::Op::Select) return hull(arguments[1], arguments[2]);
+    if (!known) return std::nullopt;
+    const Interval values = result(call.op, of);
+    return std::isnan(values.lo) || std::isnan(values.hi) ? kAnything : values;
   }
 
   static bool is_logarithm(ir::Op op) {
@@ -97,16 +116,64 @@ class Poles {
   }
 
   const ir::Statement& statement_;
+  const KnownValues& known_;
 };
+
+Interval identity(ir::Aggregation op) {
+  switch (op) {
+    case ir::Aggregation::Product:
+      return {1, 1};
+    case ir::Aggregation::Min:
+      return {kInfinity, kInfinity};
+    case ir::Aggregation::Max:
+      return {-kInfinity, -kInfinity};
+    case ir::Aggregation::Assign:
+    case ir::Aggregation::Sum:
+      break;
+  }
+  return {0, 0};
+}
+
+bool is_empty(const ir::Index& index) { return ir::range(index).extent() == 0; }
+
+/// Whether each element of the target is written for certain.
+bool writes_all(const ir::Program& program, const ir::Statement& statement) {
+  if (!ir::is_plain(statement) || !statement.constraints.empty()) return false;
+  const auto& target = program.tensors[static_cast<size_t>(statement.target)];
+  for (size_t d = 0; d < target.extents.size(); ++d) {
+    const auto& subscript = statement.subscripts[d];
+    const auto range = ir::range(statement.indices[static_cast<size_t>(subscript.terms[0].first)]);
+    const auto shift = subscript.constant.constant();
+    if (!shift || range.lo + *shift > 0 || range.hi + *shift < ir::extent(target, d)) return false;
+  }
+  return true;
+}
+
+/// Those of the target, of whose values `value` are the known ones of a term.
+std::optional<Interval> known_of_target(const ir::Program& program, const ir::Statement& statement,
+                                        const std::optional<Interval>& value, const KnownValues& known) {
+  const auto from = statement.previous ? statement.previous : statement.unwritten;
+  const std::optional<Interval> unwritten = from ? known[static_cast<size_t>(*from)] : Interval{0, 0};
+  const bool adds_nothing = std::any_of(statement.indices.begin(), statement.indices.end(), is_empty);
+  std::optional<Interval> written = value;
+  if (adds_nothing && statement.op != ir::Aggregation::Assign)
+    written = statement.previous ? unwritten : identity(statement.op);
+  else if (statement.previous || !statement.reduction_indices().empty())
+    written = value && (!statement.previous || unwritten) ? std::optional(kAnything) : std::nullopt;
+  return writes_all(program, statement) ? written : hull(written, unwritten);
+}
 
 }  // namespace
 
 bool has_known_pole(const ir::Program& program) {
-  return std::any_of(program.statements.begin(), program.statements.end(), [](const ir::Statement& statement) {
-    Poles poles(statement);
-    poles.visit(*statement.value);
-    return poles.found;
-  });
+  KnownValues known(program.tensors.size());
+  for (const auto& statement : program.statements) {
+    Poles poles(statement, known);
+    const auto value = poles.visit(*statement.value);
+    if (poles.found) return true;
+    known[static_cast<size_t>(statement.target)] = known_of_target(program, statement, value, known);
+  }
+  return false;
 }
 
 }  // namespace tile_tune::codegen

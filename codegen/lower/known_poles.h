@@ -7,7 +7,8 @@
 namespace tile_tune::codegen {
 
 /// Whether a division by what indices, sizes and literals alone say may be one by 0, or a logarithm of the like one of
-/// 0 or less: then the whole kernel is to be strict. Bounds are taken over a statement's indices.
+/// 0 or less: then the whole kernel is to be strict. Elements of temporaries that nothing writes are among what they
+/// say. Bounds are taken over a statement's indices.
 bool has_known_pole(const ir::Program& program);
 
 }  // namespace tile_tune::codegen

@@ -7,10 +7,13 @@ namespace {
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
-// |got - expected| / tolerance, at most 1 where the element passes. Zeros that are exact have their sign.
+// |got - expected| / tolerance, at most 1 where the element passes. Zeros that are exact have their sign, if it is
+// told.
 double badness(double got, double expected, double tolerance, Outcomes also) {
   if (also != 0 && admits(also, got)) return 0;
-  if (got == 0 && expected == 0 && tolerance == 0 && std::signbit(got) != std::signbit(expected)) return kInfinity;
+  if (got == 0 && expected == 0 && tolerance == 0 && !(also & kOtherZero) &&
+      std::signbit(got) != std::signbit(expected))
+    return kInfinity;
   if (std::isnan(expected) || std::isnan(got)) return std::isnan(expected) == std::isnan(got) ? 0 : kInfinity;
   if (got == expected) return 0;
   if (std::isinf(expected) || std::isinf(got) || tolerance == 0) return kInfinity;

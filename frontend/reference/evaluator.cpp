@@ -145,7 +145,9 @@ Value Evaluator::result(Task& task, const Reduction& reduction, bool in_range, i
   if (const auto& previous = task.plan.statement->previous) {
     Value kept = value(*previous, position);
     // A kernel may add a sum of nothing, 0, to it.
-    if (task.kind.op == ir::Aggregation::Sum && task.kind.real && kept.real == 0) kept.also |= kZero;
+    const bool may_be_zero =
+        (task.kind.real && kept.real == 0) || (task.kind.complex && (kept.real == 0 || kept.imaginary == 0));
+    if (task.kind.op == ir::Aggregation::Sum && may_be_zero) kept.also |= kOtherZero;
     return kept;
   }
   if (in_range && task.plan.reduction_is_empty) return reduction.finish(task.kind);

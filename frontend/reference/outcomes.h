@@ -16,8 +16,9 @@ namespace tile_tune::reference {
 /// A set of these.
 using Outcomes = uint8_t;
 inline constexpr Outcomes kPositiveInfinity = 1, kNegativeInfinity = 2, kNotANumber = 4;
-inline constexpr Outcomes kZero = 8;       // of either sign
-inline constexpr Outcomes kAnything = 16;  // nothing can be said
+inline constexpr Outcomes kZero = 8;        // of either sign
+inline constexpr Outcomes kAnything = 16;   // nothing can be said
+inline constexpr Outcomes kOtherZero = 32;  // where it is 0, the zero of the other sign
 inline constexpr Outcomes kInfinities = kPositiveInfinity | kNegativeInfinity;
 
 inline Outcomes infinity_of_sign(double value) { return std::signbit(value) ? kNegativeInfinity : kPositiveInfinity; }
@@ -50,6 +51,7 @@ void for_each_outcome(double value, Outcomes also, const Visit& visit) {
     visit(0.0);
     visit(-0.0);
   }
+  if ((also & kOtherZero) && value == 0) visit(-value);
 }
 
 /// What products of some of the factors, in any order, may come to.
@@ -62,6 +64,8 @@ class PartialProducts {
     if (magnitude > 1) most_ *= magnitude;
     if (magnitude < 1 && magnitude > 0) least_ *= magnitude;
   }
+
+  bool all_finite() const { return finite_; }
 
   /// What the product of all may be in a type; `terms` products may be summed on the way. Adds to `error` what passing
   /// through subnormal numbers may cost.

@@ -58,12 +58,15 @@ class Reduction {
   void add_complex(const ReductionKind& kind, const Value& term);
   void add_integer(const ReductionKind& kind, const Value& term);
   void add_uncertain_products(const ReductionKind& kind, const Run& a, const Run& b, int64_t count);
+  double systematic_error(const Value& sum) const;
   template <typename T, bool kExact>
   void add_products_of(const Run& a, const Run& b, int64_t count);
 
   Value value_;
   double compensation_ = 0;  // what the additions to value_.real lost
   double imaginary_compensation_ = 0;
+  double in_turn_ = 0;  // the sum of a kernel that adds one term after the other, each addition rounded
+  double imaginary_in_turn_ = 0;
   double magnitude_ = 0;              // sum of |terms|; of a complex one the larger part's
   PartialProducts partial_products_;  // of products
   int64_t terms_ = 0;

@@ -2,7 +2,9 @@
 //
 // |got - ref| <= 4 * sqrt(K) * eps(accumulator) * sum|terms| + 2 * eps(output) * |ref| + what the terms themselves
 // carry. Rounding errors of K additions behave like a random walk of K steps, hence sqrt(K): any order of summation
-// stays well inside, while a lost term, a wrong neighbour or a narrower accumulator does not.
+// stays well inside, while a lost term, a wrong neighbour or a narrower accumulator does not. Terms that are much alike
+// (a mask, a constant) are rounded one way again and again, and errors grow with K: where adding them up one after the
+// other loses more than that, twice this loss takes its place.
 // A complex number has one bound for both parts, each of which must keep to it: |term| and |ref| above are then the
 // larger part's, and eps that of a part. Parts mix in every product, so the larger one sets the rounding of both.
 #pragma once
@@ -17,6 +19,8 @@ namespace tile_tune::reference {
 
 /// Of a sum or product: times sqrt(K) ulps of the accumulator at the sum of the terms' magnitudes.
 inline constexpr double kReductionUlps = 4;
+/// Times what a sum loses where its terms are added one after the other, if that is more.
+inline constexpr double kSumsInTurn = 2;
 /// Of a result that is not exact: its rounding to the output's type, and the reference's own.
 inline constexpr double kOutputUlps = 2;
 /// Of + - * / within an expression, where a kernel may fuse, contract or multiply by a reciprocal.

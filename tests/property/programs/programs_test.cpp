@@ -18,9 +18,12 @@ TEST_CASE("random programs with signs, halves, gathers", "[property]") {
 TEST_CASE("random programs that once went wrong", "[property]") {
   // What stands outside a target where assignments are not valid; elements with more digits than the terms that are
   // combined with them; infinities that are known beforehand.
-  for (const uint64_t seed : {40'001, 40'156, 40'158}) judge_random_programs(seed, 1, 3, Theme::Signs);
+  for (const uint64_t seed : {40'001, 40'156, 40'158, 40'257}) judge_random_programs(seed, 1, 3, Theme::Signs);
   // Parts of complex products under names that they share with other stores.
   judge_random_programs(70'223, 1, 3, Theme::Any, true);
+  // Sums of terms that are alike; a product of one complex number; a sum of no complex numbers.
+  for (const uint64_t seed : {70'165, 70'014}) judge_random_programs(seed, 1, 3, Theme::Any, true);
+  judge_random_programs(30'216, 1, 3, Theme::Guards, true);
 }
 TEST_CASE("random programs for a deterministic target", "[property]") {
   judge_random_programs(7'000, 6, 1, Theme::Any, true);

@@ -319,3 +319,69 @@ TEST_CASE("sums of what is below the normal numbers may lose each term") {
   CHECK(allows(sum, 0x1p-140f));
   CHECK_FALSE(allows(sum, 0x1p-126f));
 }
+
+TEST_CASE("terms that are alike are rounded one way: a sum may lose what adding them one after the other does") {
+  constexpr int kTerms = 100'000;
+  const std::vector<float> ones(kTerms, 1);
+  float in_turn = 0;
+  for (int k = 0; k < kTerms; ++k) in_turn += 0.1f;
+  REQUIRE(std::abs(in_turn - 1e4f) > 1);
+  const Expected alike = one_element(Aggregation::Sum, std::vector<float>(kTerms, 0.1f), ones);
+  CHECK(allows(alike, in_turn));
+  CHECK(allows(alike, 10'000));
+  CHECK_FALSE(allows(alike, 10'000 + 3 * (in_turn - 10'000)));
+  // By way of a sum of any expression, not of products alone.
+  const Expected shifted = one_element(Aggregation::Sum, std::vector<float>(kTerms, 0.1f), ones, ones);
+  CHECK(allows(shifted, in_turn));
+  CHECK_FALSE(allows(shifted, 10'000 + 3 * (in_turn - 10'000)));
+
+  // Ordinary numbers keep the bound that they had.
+  std::vector<float> mixed(kTerms);
+  for (int k = 0; k < kTerms; ++k) mixed[k] = static_cast<float>(k * 7919 % 10'007) / 10'007;
+  const Expected random = one_element(Aggregation::Sum, mixed, ones);
+  CHECK(random.tolerances[0] < 1.01 * 4 * std::sqrt(1e5) * 0x1p-23 * random.values[0] + 1e-2);
+}
+
+namespace {
+
+// O op= A over `terms` complex numbers, if any; O starts from `previous`, if given.
+Expected complex_element(Aggregation op, const std::vector<float>& terms, const std::vector<float>& previous = {}) {
+  const auto k = static_cast<int64_t>(terms.size() / 2);
+  Builder builder;
+  const int a = builder.input(DType::C32, {k});
+  Inputs inputs{{a, array(DType::C32, {k}, terms)}};
+  std::optional<int> initial;
+  if (!previous.empty()) {
+    initial = builder.tensor(Role::InOut, DType::C32, {}, "O");
+    inputs.emplace(*initial, array(DType::C32, {}, previous));
+  }
+  const int o = builder.tensor(Role::Output, DType::C32, {}, "O");
+  builder.add(o, {}, {{0, k}}, op, builder.read(a, {at(0)})).previous = initial;
+  return evaluate_one(builder.program(), inputs);
+}
+
+bool allows(const Expected& expected, float real, float imaginary) {
+  return !compare(expected, array(DType::C32, {}, std::vector<float>{real, imaginary})).mismatch;
+}
+
+}  // namespace
+
+TEST_CASE("a sum of no complex numbers leaves the sign of zeros open, and nothing else") {
+  const Expected nothing = complex_element(Aggregation::Sum, {}, {-0.0f, 5});
+  CHECK(allows(nothing, -0.0f, 5));
+  CHECK(allows(nothing, 0.0f, 5));
+  CHECK_FALSE(allows(nothing, 0.0f, 0.0f));
+  CHECK_FALSE(allows(nothing, 1e-30f, 5));
+}
+
+TEST_CASE("a product of one complex number may be multiplied by 1, which an infinite part shows") {
+  const Expected one = complex_element(Aggregation::Product, {0.25f, INFINITY});
+  CHECK(allows(one, 0.25f, INFINITY));
+  CHECK(allows(one, NAN, INFINITY));
+  CHECK_FALSE(allows(one, NAN, 3));
+  const Expected finite = complex_element(Aggregation::Product, {0.25f, 3});
+  CHECK_FALSE(allows(finite, NAN, 3));
+  const Expected several = complex_element(Aggregation::Product, {0.25f, INFINITY, 2, -1});
+  CHECK(allows(several, INFINITY, INFINITY));
+  CHECK_FALSE(allows(several, 0.25f, 3));
+}
