@@ -6,7 +6,7 @@
 #include <optional>
 #include <vector>
 
-#include "frontend/ir/gather.h"
+#include "frontend/ir/domain.h"
 
 namespace tile_tune::codegen {
 namespace {
@@ -136,19 +136,6 @@ Interval identity(ir::Aggregation op) {
 
 bool is_empty(const ir::Index& index) { return ir::range(index).extent() == 0; }
 
-/// Whether each element of the target is written for certain.
-bool writes_all(const ir::Program& program, const ir::Statement& statement) {
-  if (!ir::is_plain(statement) || !statement.constraints.empty()) return false;
-  const auto& target = program.tensors[static_cast<size_t>(statement.target)];
-  for (size_t d = 0; d < target.extents.size(); ++d) {
-    const auto& subscript = statement.subscripts[d];
-    const auto range = ir::range(statement.indices[static_cast<size_t>(subscript.terms[0].first)]);
-    const auto shift = subscript.constant.constant();
-    if (!shift || range.lo + *shift > 0 || range.hi + *shift < ir::extent(target, d)) return false;
-  }
-  return true;
-}
-
 /// Those of the target, of whose values `value` are the known ones of a term.
 std::optional<Interval> known_of_target(const ir::Program& program, const ir::Statement& statement,
                                         const std::optional<Interval>& value, const KnownValues& known) {
@@ -160,7 +147,7 @@ std::optional<Interval> known_of_target(const ir::Program& program, const ir::St
     written = statement.previous ? unwritten : identity(statement.op);
   else if (statement.previous || !statement.reduction_indices().empty())
     written = value && (!statement.previous || unwritten) ? std::optional(kAnything) : std::nullopt;
-  return writes_all(program, statement) ? written : hull(written, unwritten);
+  return ir::writes_all(program, statement) ? written : hull(written, unwritten);
 }
 
 }  // namespace

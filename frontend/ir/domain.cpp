@@ -252,4 +252,32 @@ Result<void> check_domains(const Program& program, bool zero_sized) {
   return {};
 }
 
+bool writes_all(const Program& program, const Statement& statement) {
+  if (!is_plain(statement)) return false;
+  Box box = box_of(statement);
+  if (std::any_of(box.begin(), box.end(), [](const Range& range) { return range.extent() == 0; })) return false;
+  const auto relations = relations_of(statement);
+  std::vector<int> elements;  // the target's indices
+  const Tensor& target = program.tensors[static_cast<size_t>(statement.target)];
+  for (size_t d = 0; d < target.extents.size(); ++d) {
+    const auto& subscript = statement.subscripts[d];
+    const int index = subscript.terms[0].first;
+    const int64_t shift = *subscript.constant.constant();
+    const Range needed{-shift, extent(target, d) - shift};
+    Range& range = box[static_cast<size_t>(index)];
+    if (range.lo > needed.lo || range.hi < needed.hi) return false;
+    range = needed;
+    elements.push_back(index);
+  }
+  Operations operations;
+  for (const auto& [members, of_group] : tied_groups(relations)) {
+    std::vector<int> tied;
+    for (const int member : members)
+      if (std::find(elements.begin(), elements.end(), member) != elements.end()) tied.push_back(member);
+    const auto covers = IntegerSet(operations, members, of_group, &box).covers(tied, box);
+    if (!covers || !*covers) return false;
+  }
+  return true;
+}
+
 }  // namespace tile_tune::ir

@@ -40,6 +40,10 @@ bool writes_nothing(const Statement& statement);
 /// constraint says nothing of where.
 bool is_vacuous(const Statement& statement, const Constraint& constraint);
 
+/// Whether each element of a bound statement's target is written by some assignment of its indices. False also of
+/// statements that are not plain (gather.h), and where isl's limit leaves it open.
+bool writes_all(const Program& program, const Statement& statement);
+
 /// Two assignments of a bound statement's indices that write one element, by index number; nullopt if there are none.
 struct Collision {
   std::vector<int64_t> first, second;  // values of the indices

@@ -260,6 +260,18 @@ Result<Interval> IntegerSet::numerator_bounds(const AffineExpr& expr) const {
   return interval;
 }
 
+Result<bool> IntegerSet::covers(const std::vector<int>& members, const Box& box) const {
+  isl_set* shadow = isl_set_copy(set_.get());
+  for (size_t i = members_.size(); i-- > 0;)
+    if (std::find(members.begin(), members.end(), members_[i]) == members.end())
+      shadow = isl_set_project_out(shadow, isl_dim_set, static_cast<unsigned>(i), 1);
+  const std::unique_ptr<isl_set, FreeSet> below(shadow),
+      whole(isl_set_read_from_str(context_, isl_set_text(members, {}, &box, Formula::truth()).c_str()));
+  const isl_bool covers = isl_set_is_subset(whole.get(), below.get());
+  TILE_TUNE_CHECK(status(covers != isl_bool_error));
+  return covers == isl_bool_true;
+}
+
 Result<std::optional<std::vector<int64_t>>> IntegerSet::sample() const {
   const IslPoint point(isl_set_sample_point(isl_set_copy(set_.get())));
   TILE_TUNE_CHECK(status(point != nullptr));

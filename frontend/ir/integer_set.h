@@ -95,6 +95,8 @@ class IntegerSet {
   Result<bool> is_empty() const;
   /// Least and greatest value of the numerator over the set, which is neither empty nor unbounded.
   Result<Interval> numerator_bounds(const AffineExpr& expr) const;
+  /// Whether every point of these members' ranges has a point of the set above it.
+  Result<bool> covers(const std::vector<int>& members, const Box& box) const;
   /// A point, in the order of the members; nullopt if there is none.
   Result<std::optional<std::vector<int64_t>>> sample() const;
 

@@ -51,7 +51,7 @@ TEST_CASE("elements that nothing writes are known when a kernel is compiled") {
            {"in a sum", [](const Tensor& A) { return 1.0 / (2.0 * shifted(A, kExtent + 1, 0)); }},
            {"of a logarithm", [](const Tensor& A) { return log(shifted(A, kExtent + 1, 0)); }},
            {"by way of another", [](const Tensor& A) { return 1.0 / shifted(shifted(A, kExtent + 1, 0), 6, 0); }},
-           {"of a window beyond the border", [](const Tensor& A) { return 1.0 / window_sums(A, 1); }},
+           {"of a window all beyond the border", [](const Tensor& A) { return 1.0 / window_sums(A, 3); }},
            {"in a branch", [](const Tensor& A) { return 1.0 / select(A < 0.5, A, 0.0); }},
        }) {
     CAPTURE(one.name);
@@ -73,6 +73,15 @@ TEST_CASE("elements that are written are not known, nor are sums of such") {
               return E / S;
             }},
            {"window", [](const Tensor& A) { return 1.0 / window_sums(A, 0); }},
+           {"window in part beyond the border", [](const Tensor& A) { return 1.0 / window_sums(A, 2); }},
+           {"sums of rows of a triangle",
+            [](const Tensor& A) {
+              const TensorIndex i, k;
+              auto S = TensorOutput(TensorDim(kExtent));
+              S(i) += A(k);
+              S.add_constraint(i - k < kExtent);
+              return 1.0 / S;
+            }},
        }) {
     CAPTURE(one.name);
     CHECK_FALSE(has_pole(one));
