@@ -119,7 +119,7 @@ Result<void> write_outputs(const ir::Program& program, const fs::path& directory
     const auto& tensor = program.tensors[static_cast<size_t>(program.outputs[i])];
     const fs::path path = directory / (tensor.name + ".npy");
     fresh.expect(path);
-    TILE_TUNE_CHECK(tensor::write_npy(path, outputs[i], tensor.layout == ir::Layout::Col));
+    TILE_TUNE_CHECK(tensor::write_npy(path, outputs[i], tensor.storage.is_col()));
     list.push_back({{"name", tensor.name},
                     {"dtype", dtype_name(tensor.type)},
                     {"shape", outputs[i].shape},

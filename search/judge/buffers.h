@@ -31,14 +31,18 @@ class Buffers final : public Memory {
   struct Place {
     int tensor;  // Input or Output
     bool is_output;
-    std::span<const std::byte> initial;  // in the tensor's layout; empty for a plain output
-    std::vector<std::byte> permuted;     // what `initial` shows where the layout is not the problem's C order
+    std::span<const std::byte> initial;  // as the tensor is stored; empty for a plain output
+    std::vector<std::byte> permuted;     // what `initial` shows where that is not the problem's C order
     GuardedBuffer buffer;
   };
   static std::vector<Place> make_places(const Problem& problem, Flush flush);
   static std::map<int, std::byte*> memory_of(const std::vector<Place>& places);
 
+  /// Whether what lies between an output's elements is as prepare_outputs() and restore() left it.
+  bool gaps_untouched(const Place& place) const;
+
   const ir::Program& program_;
+  std::byte pattern_{};  // of prepare_outputs()
   std::vector<Place> places_;
   KernelArguments arguments_;
 };

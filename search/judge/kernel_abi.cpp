@@ -39,7 +39,7 @@ halide_type_t halide_type(DType type) {
 
 std::vector<halide_dimension_t> dimensions_of(const ir::Tensor& tensor) {
   const auto extents = ir::shape(tensor);
-  const auto strides = codegen::strides(tensor);
+  const auto strides = ir::strides(tensor);
   std::vector<halide_dimension_t> dimensions;
   const int32_t parts = is_complex(tensor.type) ? 2 : 1;
   if (parts == 2) dimensions.push_back({0, 2, 1});
@@ -52,10 +52,10 @@ std::vector<halide_dimension_t> dimensions_of(const ir::Tensor& tensor) {
 template <typename Visit>
 void for_each_element(const ir::Tensor& tensor, Visit visit) {
   const auto extents = ir::shape(tensor);
-  const auto strides = codegen::strides(tensor);
+  const auto strides = ir::strides(tensor);
   const int64_t count = ir::element_count(tensor);
   std::vector<int64_t> subscripts(extents.size(), 0);
-  int64_t storage = 0;
+  int64_t storage = ir::reach(tensor).before;
   for (int64_t element = 0; element < count; ++element) {
     visit(element, storage);
     for (size_t d = extents.size(); d-- > 0;) {
@@ -77,7 +77,9 @@ KernelArguments::KernelArguments(const ir::Program& program, const std::map<int,
   for (const int number : arguments) dimensions_.push_back(dimensions_of(program.tensors[number]));
   for (size_t i = 0; i < arguments.size(); ++i) {
     halide_buffer_t buffer{};
-    buffer.host = reinterpret_cast<uint8_t*>(host.at(arguments[i]));
+    const auto& tensor = program.tensors[arguments[i]];
+    buffer.host =
+        reinterpret_cast<uint8_t*>(host.at(arguments[i])) + ir::reach(tensor).before * dtype_size(tensor.type);
     buffer.type = halide_type(program.tensors[arguments[i]].type);
     buffer.dimensions = static_cast<int32_t>(dimensions_[i].size());
     buffer.dim = dimensions_[i].data();
@@ -86,10 +88,12 @@ KernelArguments::KernelArguments(const ir::Program& program, const std::map<int,
   for (auto& buffer : buffers_) pointers_.push_back(&buffer);
 }
 
-bool is_c_order(const ir::Tensor& tensor) { return tensor.layout == ir::Layout::Row || tensor.extents.size() < 2; }
+bool is_c_order(const ir::Tensor& tensor) {
+  return tensor.storage.is_row() || (tensor.storage.is_compact() && tensor.extents.size() < 2);
+}
 
 int64_t storage_bytes(const ir::Tensor& tensor) {
-  return ir::element_count(tensor) * static_cast<int64_t>(dtype_size(tensor.type));
+  return ir::reach(tensor).count * static_cast<int64_t>(dtype_size(tensor.type));
 }
 
 void to_storage(const ir::Tensor& tensor, const tensor::Array& array, std::byte* storage) {

@@ -41,9 +41,9 @@ class KernelArguments {
 };
 
 int64_t storage_bytes(const ir::Tensor& tensor);
-/// Whether the tensor's own layout is C order.
+/// Whether the tensor is stored in C order.
 bool is_c_order(const ir::Tensor& tensor);
-/// Between C order and the tensor's own layout.
+/// Between C order and the memory of a tensor, in which gaps between elements stay as they are.
 void to_storage(const ir::Tensor& tensor, const tensor::Array& array, std::byte* storage);
 tensor::Array from_storage(const ir::Tensor& tensor, const std::byte* storage);
 

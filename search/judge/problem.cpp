@@ -8,6 +8,7 @@
 
 #include "base/disk_space.h"
 #include "frontend/ir/json.h"
+#include "search/judge/kernel_abi.h"
 
 namespace tile_tune::search {
 namespace {
@@ -65,12 +66,25 @@ Result<void> judge(Problem& problem, uint64_t seed, const ir::Program* written, 
   return {};
 }
 
+// Elements of inputs that lie in one place are one element.
+reference::Inputs as_stored(const ir::Program& program, reference::Inputs inputs) {
+  for (auto& [number, array] : inputs) {
+    const auto& tensor = program.tensors[number];
+    if (!ir::has_overlap(ir::strides(tensor), ir::shape(tensor))) continue;
+    std::vector<std::byte> storage(static_cast<size_t>(storage_bytes(tensor)));
+    to_storage(tensor, array, storage.data());
+    array = from_storage(tensor, storage.data());
+  }
+  return inputs;
+}
+
 // Where a special number leads a subscript out of its tensor there is nothing to be judged.
 void add_special(Problem& problem, uint64_t seed) {
   const auto& program = problem.program;
   if (buffer_bytes(program) > kSpecialBytes) return;
   auto inputs = reference::special_inputs(program, problem.inputs, seed);
   if (!inputs) return;
+  *inputs = as_stored(program, std::move(*inputs));
   const bool few = program.statements.size() == 1 || reference::evaluation_seconds(program) <= kSpecialSeconds;
   auto expected = reference::evaluate_sample(program, *inputs, few ? kSpecialSamples : kSpecialSamplesOfChains, seed);
   if (expected) problem.special.push_back({program, *std::move(inputs), *std::move(expected), true, ""});
@@ -119,12 +133,12 @@ json read_description(const fs::path& directory) {
 
 Result<Problem> make_problem(const ir::Program& program, uint64_t seed, const ir::Program* written,
                              double whole_seconds) {
-  Problem problem{program, reference::random_inputs(program, seed), {}, false, ""};
+  Problem problem{program, as_stored(program, reference::random_inputs(program, seed)), {}, false, ""};
   TILE_TUNE_CHECK(judge(problem, seed, written, whole_seconds));
   // The reference may take seconds: other ranges are looked at only if this one was no good.
   if (!reference::is_mostly_finite(problem.expected)) {
     TILE_TUNE_TRY(range, reference::finite_range(program, seed));
-    problem.inputs = reference::random_inputs(program, seed, range);
+    problem.inputs = as_stored(program, reference::random_inputs(program, seed, range));
     TILE_TUNE_CHECK(judge(problem, seed, written, whole_seconds));
     if (range.lo != reference::FloatRange{}.lo || range.hi != reference::FloatRange{}.hi)
       problem.note = fmt::format("float inputs in [{:g}, {:g}), where the result is finite", range.lo, range.hi);
@@ -215,8 +229,7 @@ Result<std::vector<tensor::Array>> read_outputs(const ir::Program& program, cons
 int64_t buffer_bytes(const ir::Program& program) {
   int64_t bytes = 0;
   for (const auto& tensor : program.tensors)
-    if (tensor.role == ir::Role::Input || tensor.role == ir::Role::Output)
-      bytes += ir::element_count(tensor) * static_cast<int64_t>(dtype_size(tensor.type));
+    if (tensor.role == ir::Role::Input || tensor.role == ir::Role::Output) bytes += storage_bytes(tensor);
   return bytes;
 }
 
