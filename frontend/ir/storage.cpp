@@ -88,20 +88,6 @@ bool has_overlap_among(const std::vector<int64_t>& strides, const std::vector<in
   }
 }
 
-/// Whether the memory between the first and the last element can be counted in bytes.
-bool is_addressable(const Tensor& tensor, const std::vector<int64_t>& strides, const std::vector<int64_t>& extents) {
-  int64_t bytes = static_cast<int64_t>(dtype_size(tensor.type));
-  for (size_t d = 0; d < strides.size(); ++d) {
-    int64_t reached = 0;
-    if (strides[d] == std::numeric_limits<int64_t>::min() ||
-        __builtin_mul_overflow(std::abs(strides[d]), extents[d] - 1, &reached) ||
-        __builtin_mul_overflow(reached, static_cast<int64_t>(dtype_size(tensor.type)), &reached) ||
-        __builtin_add_overflow(bytes, reached, &bytes))
-      return false;
-  }
-  return true;
-}
-
 tl::unexpected<Diagnostic> bad_layout(ErrorClass error_class, std::string message, std::string note = "") {
   return fail(error_class, "bad-layout", std::move(message), std::move(note));
 }
@@ -109,7 +95,7 @@ tl::unexpected<Diagnostic> bad_layout(ErrorClass error_class, std::string messag
 Result<void> check_strides(const Tensor& tensor, const std::vector<int64_t>& extents) {
   const auto distances = strides(tensor.storage, extents);
   const std::string text = fmt::format("the strides {} of {}", to_text(tensor.storage), tensor.name);
-  if (!is_addressable(tensor, distances, extents))
+  if (!is_addressable(distances, extents, dtype_size(tensor.type)))
     return bad_layout(ErrorClass::Mismatch, text + " reach beyond a 64-bit address space");
   if (tensor.role != Role::Input && has_overlap(distances, extents))
     return bad_layout(ErrorClass::Mismatch, text + " put two elements in one place",
@@ -189,6 +175,19 @@ bool has_overlap(const std::vector<int64_t>& strides, const std::vector<int64_t>
     passed += step * count;
   }
   return false;
+}
+
+bool is_addressable(const std::vector<int64_t>& strides, const std::vector<int64_t>& extents, size_t element_size) {
+  const auto size = static_cast<int64_t>(element_size);
+  int64_t bytes = size;
+  for (size_t d = 0; d < strides.size(); ++d) {
+    int64_t reached = 0;
+    if (strides[d] == std::numeric_limits<int64_t>::min() ||
+        __builtin_mul_overflow(std::abs(strides[d]), extents[d] - 1, &reached) ||
+        __builtin_mul_overflow(reached, size, &reached) || __builtin_add_overflow(bytes, reached, &bytes))
+      return false;
+  }
+  return true;
 }
 
 Result<void> check_rank(const Tensor& tensor) {

@@ -6,6 +6,7 @@
 #pragma once
 
 #include <compare>
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <variant>
@@ -74,6 +75,9 @@ Reach reach(const Tensor& tensor);
 
 /// Whether two elements lie in one place. Of very large tensors whose strides interleave their elements: true.
 bool has_overlap(const std::vector<int64_t>& strides, const std::vector<int64_t>& extents);
+
+/// Whether what lies between the first and the last element can be counted in bytes.
+bool is_addressable(const std::vector<int64_t>& strides, const std::vector<int64_t>& extents, size_t element_size);
 
 /// Class Program, "bad-layout": not a stride for each dimension, strides of what is no argument.
 Result<void> check_rank(const Tensor& tensor);

@@ -23,7 +23,7 @@ std::vector<Buffers::Place> Buffers::make_places(const Problem& problem, Flush f
   auto add = [&](int number, bool is_output, std::optional<int> source) {
     const auto& tensor = program.tensors[number];
     Place place{number, is_output, {}, {}, GuardedBuffer(tensor.name, storage_bytes(tensor), flush)};
-    if (source && is_c_order(tensor)) {
+    if (source && lies_as(problem.inputs.at(*source), tensor)) {
       place.initial = problem.inputs.at(*source).data;
     } else if (source) {
       place.permuted.resize(static_cast<size_t>(place.buffer.size()), kGap);
@@ -73,6 +73,12 @@ void Buffers::evict() const {
 tensor::Array Buffers::output(int tensor) const {
   for (const auto& place : places_)
     if (place.tensor == tensor) return from_storage(program_.tensors[tensor], place.buffer.data());
+  return {};
+}
+
+tensor::Array Buffers::stored_output(int tensor) const {
+  for (const auto& place : places_)
+    if (place.tensor == tensor) return as_stored(program_.tensors[tensor], place.buffer.data());
   return {};
 }
 

@@ -155,7 +155,7 @@ Result<void> write_problem(const Problem& problem, const fs::path& directory) {
       {"program", ir::to_json(problem.program)}, {"sampled", problem.sampled}, {"note", problem.note},
       {"special", !problem.special.empty()},     {"inputs", json::array()},    {"expected", json::array()}};
   for (const auto& [tensor, array] : problem.inputs) {
-    description["inputs"].push_back(tensor);
+    description["inputs"].push_back({{"tensor", tensor}, {"strides", array.strides}, {"origin", array.origin}});
     good = good && write_raw(input_file(directory, tensor), array.data);
   }
   for (size_t i = 0; i < problem.expected.size(); ++i) {
@@ -185,9 +185,11 @@ Result<Problem> read_problem(const fs::path& directory) try {
   const json description = read_description(directory);
   TILE_TUNE_TRY(program, ir::program_from_json(description.at("program")));
   Problem problem{std::move(program), {}, {}, description.at("sampled"), description.at("note"), {}};
-  for (const int number : description.at("inputs")) {
+  for (const auto& input : description.at("inputs")) {
+    const int number = input.at("tensor");
     const auto& tensor = problem.program.tensors.at(static_cast<size_t>(number));
-    problem.inputs[number] = {tensor.type, ir::shape(tensor), read_raw<std::byte>(input_file(directory, number))};
+    problem.inputs[number] = {tensor.type, ir::shape(tensor), read_raw<std::byte>(input_file(directory, number)),
+                              input.at("strides").get<std::vector<int64_t>>(), input.at("origin")};
   }
   size_t i = 0;
   for (const int tensor : description.at("expected")) {
@@ -218,8 +220,10 @@ Result<std::vector<tensor::Array>> read_outputs(const ir::Program& program, cons
   std::vector<tensor::Array> outputs;
   for (size_t i = 0; i < program.outputs.size(); ++i) {
     const auto& tensor = program.tensors[program.outputs[i]];
-    outputs.push_back(
-        {tensor.type, ir::shape(tensor), read_raw<std::byte>(output_file(directory, static_cast<int>(i)))});
+    const auto raw = read_raw<std::byte>(output_file(directory, static_cast<int>(i)));
+    if (static_cast<int64_t>(raw.size()) != storage_bytes(tensor))
+      return failure("outputs-unreadable", "a kernel's outputs are cut short");
+    outputs.push_back(as_stored(tensor, raw.data()));
   }
   return outputs;
 } catch (const std::exception& error) {
