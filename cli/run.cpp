@@ -69,7 +69,7 @@ Result<engine::NamedArrays> read_arrays(const std::string& program, const std::v
                   names_of(slots));
     if (arrays.contains(name))
       return fail(ErrorClass::Program, "bad-input", fmt::format("input {} is given twice", name));
-    TILE_TUNE_TRY(array, tensor::read_npy(path, slot->type));
+    TILE_TUNE_TRY(array, tensor::read_npy_as_stored(path, slot->type));
     arrays.emplace(name, std::move(array));
   }
   for (const auto& slot : slots)
@@ -119,7 +119,7 @@ Result<void> write_outputs(const ir::Program& program, const fs::path& directory
     const auto& tensor = program.tensors[static_cast<size_t>(program.outputs[i])];
     const fs::path path = directory / (tensor.name + ".npy");
     fresh.expect(path);
-    TILE_TUNE_CHECK(tensor::write_npy(path, outputs[i], tensor.layout == ir::Layout::Col));
+    TILE_TUNE_CHECK(tensor::write_npy(path, outputs[i], tensor.storage.is_col()));
     list.push_back({{"name", tensor.name},
                     {"dtype", dtype_name(tensor.type)},
                     {"shape", outputs[i].shape},
@@ -138,7 +138,8 @@ Result<Exit> run(const RunOptions& options, const Session& session) {
   TILE_TUNE_TRY(given, engine::parse_sizes(options.bindings.sizes));
   TILE_TUNE_TRY(opened, open(options, given, session.report));
   auto& [loaded, arrays] = opened;
-  TILE_TUNE_TRY(program, engine::with_storage(loaded.program, options.bindings));
+  TILE_TUNE_TRY(given_storage, engine::with_storage(loaded.program, options.bindings));
+  const ir::Program program = engine::with_storage_of(given_storage, arrays, options.bindings.layouts);
   TILE_TUNE_TRY(sizes, engine::infer_sizes(program, arrays, engine::sizes_of(loaded, given)));
   TILE_TUNE_TRY(bound, engine::bind_and_warn(program, sizes, session.report));
   TILE_TUNE_CHECK(check_output_folder(bound, options.output_directory));

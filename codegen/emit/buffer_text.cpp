@@ -53,7 +53,7 @@ std::vector<std::string> halide_dimensions(const Argument& argument) {
     return dimensions;
   }
   if (argument.parts() == 2) dimensions.push_back("{0, 2, 1, 0}");
-  for (const int d : ir::memory_order(argument.layout, argument.shape.size()))
+  for (const int d : argument.storage.order(argument.shape.size()))
     dimensions.push_back(fmt::format("{{0, {}, {}, 0}}", argument.shape[d], argument.strides[d] * argument.parts()));
   return dimensions;
 }

@@ -15,8 +15,9 @@ constexpr const char* kHead =
 //   if (const {name}_status status = {name}_cpp::KERNEL(a, b, c)) std::cerr << {name}_error_string(status);
 //
 // An operand is anything contiguous that a std::span can show, in the kernel's own order of elements, whose number is
-// checked; or a view such as std::mdspan (data_handle(), extent(d), stride(d)), whose extents and strides are. With a
-// {name}_cpp::Context as first argument a call has threads and scratch memory of its own.
+// checked; or a view such as std::mdspan (data_handle(), extent(d), stride(d)), whose extents and strides are. Where the
+// kernel has strides that are not compact only a view says enough. With a {name}_cpp::Context as first argument a call
+// has threads and scratch memory of its own.
 #ifndef TILE_TUNE_PACKAGE_{name}_HPP
 #define TILE_TUNE_PACKAGE_{name}_HPP
 
@@ -71,7 +72,8 @@ class Operand {{
 
   /// OK, ERROR_SHAPE or ERROR_STRIDES. A dimension of extent 1 or a tensor without elements may have any stride.
   {name}_status check(const std::array<std::size_t, Rank>& extents,
-                      const std::array<std::ptrdiff_t, Rank>& strides) const noexcept {{
+                      const std::array<std::ptrdiff_t, Rank>& strides, bool is_compact = true) const noexcept {{
+    if (!is_view_ && !is_compact) return {prefix}_ERROR_STRIDES;
     std::size_t count = 1;
     for (const std::size_t extent : extents) count *= extent;
     if (!is_view_) return count_ == count ? {prefix}_OK : {prefix}_ERROR_SHAPE;
@@ -107,7 +109,7 @@ std::string operand_type(const std::string& library, const Argument& argument) {
 std::string check_text(const Argument& argument, const std::vector<std::string>& extents) {
   std::vector<std::string> shape, strides(extents.size());
   std::string stride = "1";
-  for (const int d : ir::memory_order(argument.layout, extents.size())) {
+  for (const int d : argument.storage.order(extents.size())) {
     strides[d] = fmt::format("static_cast<std::ptrdiff_t>({})", stride);
     stride += fmt::format(" * ({})", extents[d]);
   }
@@ -119,8 +121,9 @@ std::string check_text(const Argument& argument, const std::vector<std::string>&
 std::string check_text(const Argument& argument) {
   const auto shape = argument.packed ? std::vector{argument.packed->bytes} : argument.shape;
   const auto strides = argument.packed ? std::vector<int64_t>{1} : argument.strides;
-  return fmt::format("  if (const auto arg_status = {}.check({{{}}}, {{{}}})) return arg_status;\n", argument.parameter,
-                     fmt::join(shape, ", "), fmt::join(strides, ", "));
+  const bool is_compact = argument.packed || argument.storage.is_compact();
+  return fmt::format("  if (const auto arg_status = {}.check({{{}}}, {{{}}}{})) return arg_status;\n",
+                     argument.parameter, fmt::join(shape, ", "), fmt::join(strides, ", "), is_compact ? "" : ", false");
 }
 
 /// The pointer that the C entry takes.

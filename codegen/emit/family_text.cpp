@@ -57,9 +57,9 @@ std::string frame_text(const Signature& kernel, const Family& family) {
     body += fmt::format(
         "  if (!tile_tune_lay_out(f->shape + {0}, f->strides + {0}, f->dimensions + {1}, {2}, {3}, {4}, &count))\n"
         "    return TILE_TUNE_ERROR_SIZE;\n"
-        "  f->arguments[{5}] = (struct tile_tune_argument){{(uint64_t)count * {6}, sizeof({7}), {8}, {2}, "
+        "  f->arguments[{5}] = (struct tile_tune_argument){{(uint64_t)count * {6}, 0, sizeof({7}), {8}, {2}, "
         "f->shape + {0}, f->strides + {0}}};\n",
-        first, first_dimension, a.shape.size(), a.layout == ir::Layout::Row ? 1 : 0, a.parts(), i, dtype_size(a.type),
+        first, first_dimension, a.shape.size(), a.storage.is_row() ? 1 : 0, a.parts(), i, dtype_size(a.type),
         c_type(a.type), type_code(a.type).dlpack);
   }
   return fmt::format(R"(
@@ -167,7 +167,7 @@ static int tile_tune_checked(const struct tile_tune_context* context, const int6
   int status = tile_tune_fill(sizes, &frame);
   if (status != TILE_TUNE_OK) return status;
   const struct tile_tune_signature signature = {{frame.arguments, {inputs}, {count}}};
-  status = tile_tune_rt1_check_pointers(&signature, pointers);
+  status = tile_tune_rt2_check_pointers(&signature, pointers);
   return status != TILE_TUNE_OK ? status : tile_tune_run(context, &frame, pointers);
 }}
 
@@ -211,7 +211,7 @@ int {function}_dl({library}_dl_tensor* const* inputs, {library}_dl_tensor* const
   if (status != TILE_TUNE_OK) return status;
   const struct tile_tune_signature signature = {{frame.arguments, {inputs}, {count}}};
   void* pointers[{count}];
-  status = tile_tune_rt1_check_tensors(&signature, inputs, outputs, pointers);
+  status = tile_tune_rt2_check_tensors(&signature, inputs, outputs, pointers);
   return status != TILE_TUNE_OK ? status : tile_tune_checked(tile_tune_defaults(), sizes, pointers);
 }}
 )";

@@ -145,12 +145,14 @@ std::string describe(const Signature& kernel, const Argument& argument) {
   if (argument.shape.empty())
     return fmt::format(" *   {}: {}, {}{}, one element\n", name, role, dtype_name(argument.type),
                        storage(argument.type));
-  const char* order = argument.layout == ir::Layout::Row ? "last index fastest" : "first index fastest";
+  const char* order = argument.storage.is_row()   ? ", last index fastest"
+                      : argument.storage.is_col() ? ", first index fastest"
+                                                  : "";
   if (kernel.sizes)
     return fmt::format(
-        " *   {}: {}, {}{}, extents {}, compact, {}\n", name, role, dtype_name(argument.type), storage(argument.type),
+        " *   {}: {}, {}{}, extents {}, compact{}\n", name, role, dtype_name(argument.type), storage(argument.type),
         fmt::join(kernel.sizes->extents[static_cast<size_t>(&argument - kernel.arguments.data())], " x "), order);
-  return fmt::format(" *   {}: {}, {}{}, extents {}, strides {}, {}\n", name, role, dtype_name(argument.type),
+  return fmt::format(" *   {}: {}, {}{}, extents {}, strides {}{}\n", name, role, dtype_name(argument.type),
                      storage(argument.type), fmt::join(argument.shape, " x "), fmt::join(argument.strides, ", "),
                      order);
 }

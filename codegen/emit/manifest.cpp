@@ -13,7 +13,7 @@ json describe(const Argument& argument) {
   json result{{"tensor", argument.tensor},
               {"parameter", argument.parameter},
               {"dtype", dtype_name(argument.type)},
-              {"layout", argument.layout == ir::Layout::Row ? "row" : "col"},
+              {"layout", argument.storage.is_compact() ? ir::to_text(argument.storage) : "strided"},
               {"shape", argument.shape},
               {"strides", argument.strides},
               {"role", argument.is_in_out   ? "inout"

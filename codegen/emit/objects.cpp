@@ -76,10 +76,10 @@ Result<void> make_runtime(const ArchiveJob& job, const std::filesystem::path& ar
 
 /// The runtime's functions in place of Halide's, which kernels call.
 const std::map<std::string, std::string> kRuntimeFunctions = {
-    {"halide_malloc", "tile_tune_rt1_malloc"},
-    {"halide_free", "tile_tune_rt1_free"},
-    {"halide_do_par_for", "tile_tune_rt1_do_par_for"},
-    {"halide_error_out_of_memory", "tile_tune_rt1_out_of_memory"}};
+    {"halide_malloc", "tile_tune_rt2_malloc"},
+    {"halide_free", "tile_tune_rt2_free"},
+    {"halide_do_par_for", "tile_tune_rt2_do_par_for"},
+    {"halide_error_out_of_memory", "tile_tune_rt2_out_of_memory"}};
 
 /// What a kernel's object calls of Halide's runtime.
 Result<std::vector<std::string>> halide_functions(const ArchiveJob& job, const fs::path& folder,

@@ -58,9 +58,15 @@ static int tile_tune_check_packed(const void* memory, const struct tile_tune_pac
 static int tile_tune_check_constants(void* const* pointers) {
 )";
 
+/// The pointer that a caller gives shows element (0, ..., 0).
+std::string first_byte(const Argument& plain) {
+  return plain.before() == 0 ? "elements" : fmt::format("(const uint8_t*)elements - {}", plain.before());
+}
+
 /// How the elements of a constant come into its packed form: by a function of the kernel's object, or as they are.
 std::string packing_body(const Signature& kernel, const Argument& constant, const Argument& plain) {
-  const auto copied = fmt::format("  memcpy((uint8_t*)packed + {}, elements, {});\n", kPackedHeader, plain.bytes());
+  const auto copied =
+      fmt::format("  memcpy((uint8_t*)packed + {}, {}, {});\n", kPackedHeader, first_byte(plain), plain.bytes());
   if (!constant.packed->form) return "  const int status = TILE_TUNE_OK;\n" + (plain.bytes() == 0 ? "" : copied);
   const std::string symbol = packing_function(kernel_symbol(kernel.function), constant.packed->tensor);
   const size_t argument = static_cast<size_t>(&constant - kernel.arguments.data());
@@ -85,7 +91,7 @@ int {entry}(const {type}* elements, struct {packed_type}* packed) {{
   if ((elements == NULL && {elements} != 0) || packed == NULL) return TILE_TUNE_ERROR_NULL_POINTER;
   if ((uintptr_t)elements % sizeof({type}) != 0 || (uintptr_t)packed % {alignment} != 0)
     return TILE_TUNE_ERROR_MISALIGNED;
-  if (tile_tune_rt1_overlap((uintptr_t)elements, {elements}, (uintptr_t)packed, {bytes})) return TILE_TUNE_ERROR_OVERLAP;
+  if (tile_tune_rt2_overlap((uintptr_t)elements - {before}, {elements}, (uintptr_t)packed, {bytes})) return TILE_TUNE_ERROR_OVERLAP;
   memset(packed, 0, {header});
 {body}  if (status != TILE_TUNE_OK) return status;
   memset((uint8_t*)packed + {filled}, 0, {bytes} - {filled});
@@ -99,8 +105,9 @@ std::string packing_text(const Signature& kernel, const Argument& constant) {
   plain.packed.reset();
   return fmt::format(kPacking, fmt::arg("entry", packing_entry(kernel, constant)), fmt::arg("type", c_type(plain.type)),
                      fmt::arg("packed_type", packed_type(kernel, constant)), fmt::arg("elements", plain.bytes()),
-                     fmt::arg("bytes", constant.packed->bytes), fmt::arg("alignment", kPackedAlignment),
-                     fmt::arg("header", kPackedHeader), fmt::arg("body", packing_body(kernel, constant, plain)),
+                     fmt::arg("before", plain.before()), fmt::arg("bytes", constant.packed->bytes),
+                     fmt::arg("alignment", kPackedAlignment), fmt::arg("header", kPackedHeader),
+                     fmt::arg("body", packing_body(kernel, constant, plain)),
                      fmt::arg("filled", kPackedHeader + constant.packed->filled),
                      fmt::arg("argument", &constant - kernel.arguments.data()),
                      fmt::arg("row", row_text(kernel, *constant.packed)));

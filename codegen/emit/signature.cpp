@@ -19,10 +19,10 @@ Argument make_argument(const ir::Tensor& tensor) {
   Argument argument{.tensor = tensor.name,
                     .parameter = "",
                     .type = tensor.type,
-                    .layout = tensor.layout,
+                    .storage = tensor.storage,
                     .shape = ir::shape(tensor),
                     .strides = {}};
-  argument.strides = strides(tensor);
+  argument.strides = ir::strides(tensor);
   return argument;
 }
 
@@ -46,11 +46,9 @@ size_t position(const ir::Program& program, int tensor) {
 
 }  // namespace
 
-int64_t Argument::bytes() const {
-  int64_t count = 1;
-  for (int64_t extent : shape) count *= extent;
-  return count * static_cast<int64_t>(dtype_size(type));
-}
+int64_t Argument::bytes() const { return ir::reach(strides, shape).count * static_cast<int64_t>(dtype_size(type)); }
+
+int64_t Argument::before() const { return ir::reach(strides, shape).before * static_cast<int64_t>(dtype_size(type)); }
 
 int Argument::parts() const { return is_complex(type) ? 2 : 1; }
 
@@ -95,6 +93,12 @@ Result<Signature> make_signature(const Kernel& kernel) {
     return fail(ErrorClass::Mismatch, "unbound-size", fmt::format("'{}' still has sizes without a value", program.name),
                 "give each size with -s NAME=N");
   TILE_TUNE_CHECK(check_countable(program));
+  for (const auto& tensor : program.tensors)
+    if (tensor.storage.has_strides_from_buffer())
+      return fail(ErrorClass::Program, "bad-layout",
+                  fmt::format("{} has strides that are known only when it is called: {}", tensor.name,
+                              ir::to_text(tensor.storage)),
+                  "entries take strides that are numbers");
   Signature signature{.function = kernel.function, .arguments = {}, .inputs = program.inputs.size(), .buffers = {}};
   std::vector<std::string> names;
   const auto forms = packed_forms(program, kernel.schedule);

@@ -32,15 +32,16 @@ struct Argument {
   std::string tensor;     // the program's name
   std::string parameter;  // the name in the header
   DType type = DType::F32;
-  ir::Layout layout = ir::Layout::Row;
+  ir::Storage storage = {};
   std::vector<int64_t> shape;
   std::vector<int64_t> strides;
   bool is_output = false;
   bool is_in_out = false;                     // an output whose value on entry is read
   std::optional<PackedArgument> packed = {};  // a constant
 
-  int64_t bytes() const;
-  int parts() const;  // 2 for complex types, whose real and imaginary parts lie side by side
+  int64_t bytes() const;   // from the first to the last element in memory
+  int64_t before() const;  // of those, what lies before the pointer, which shows element (0, ..., 0)
+  int parts() const;       // 2 for complex types, whose real and imaginary parts lie side by side
 };
 
 /// Of an entry that takes sizes (family.h): its first parameters, what it takes, and the extents of each argument as C

@@ -40,11 +40,11 @@ std::string tables(const Signature& kernel) {
     const Argument& a = kernel.arguments[i];
     text += argument_tables(a, i);
     const size_t rank = seen_shape(a).first.size();
-    rows += fmt::format("  {{{}, {}, {}, {}, {}, {}}},\n", a.packed ? a.packed->bytes : a.bytes(),
-                        a.packed ? std::to_string(kPackedAlignment) : fmt::format("sizeof({})", c_type(a.type)),
-                        type_code(a.packed ? DType::U8 : a.type).dlpack, rank,
-                        rank == 0 ? "NULL" : fmt::format("tile_tune_shape{}", i),
-                        rank == 0 ? "NULL" : fmt::format("tile_tune_strides{}", i));
+    rows += fmt::format(
+        "  {{{}, {}, {}, {}, {}, {}, {}}},\n", a.packed ? a.packed->bytes : a.bytes(), a.packed ? 0 : a.before(),
+        a.packed ? std::to_string(kPackedAlignment) : fmt::format("sizeof({})", c_type(a.type)),
+        type_code(a.packed ? DType::U8 : a.type).dlpack, rank, rank == 0 ? "NULL" : fmt::format("tile_tune_shape{}", i),
+        rank == 0 ? "NULL" : fmt::format("tile_tune_strides{}", i));
   }
   return text + fmt::format(
                     "static const struct tile_tune_argument tile_tune_arguments[] = {{\n{}}};\n"
@@ -57,6 +57,9 @@ std::string cpu_check(const std::vector<std::string>& features) {
   return fmt::format("\nstatic int tile_tune_cpu_supported(void) {{\n  return {};\n}}\n", cpu_condition(features));
 }
 
+/// Behind the beginning of a packed operand.
+int64_t first_element(const Argument& a) { return kPackedHeader + (a.packed->form ? 0 : a.before()); }
+
 /// run(): buffers on the stack, no checks but those that the kernel makes itself. Halide takes a null host for a bounds
 /// query, so a tensor without elements gets an address of ours. Generated code never writes through `dim` outside one.
 std::string run_text(const Signature& kernel) {
@@ -67,7 +70,7 @@ std::string run_text(const Signature& kernel) {
     const Argument& a = kernel.arguments[i];
     buffers.push_back(fmt::format("&buffers[{}]", buffers.size()));
     const auto host = a.bytes() == 0 ? "(uint8_t*)&nothing"
-                      : a.packed     ? fmt::format("(uint8_t*)pointers[{}] + {}", i, kPackedHeader)
+                      : a.packed     ? fmt::format("(uint8_t*)pointers[{}] + {}", i, first_element(a))
                                      : fmt::format("(uint8_t*)pointers[{}]", i);
     rows.push_back(fmt::format("    {},\n", buffer_text(a, host, fmt::format("tile_tune_dimensions{}", i))));
   }
@@ -91,7 +94,7 @@ constexpr const char* kCheckConstants = "  if (status == TILE_TUNE_OK) status = 
 constexpr const char* kEntries = R"(
 static int tile_tune_checked(const struct tile_tune_context* context, void* const* pointers) {{
   if (!tile_tune_cpu_supported()) return TILE_TUNE_ERROR_UNSUPPORTED_CPU;
-  int status = tile_tune_rt1_check_pointers(&tile_tune_signature, pointers);
+  int status = tile_tune_rt2_check_pointers(&tile_tune_signature, pointers);
 {constants}  return status != TILE_TUNE_OK ? status : tile_tune_run(context, pointers);
 }}
 
@@ -117,7 +120,7 @@ int {function}_ctx({library}_context* context, {parameters}) {{
 
 int {function}_dl({library}_dl_tensor* const* inputs, {library}_dl_tensor* const* outputs) {{
   void* pointers[{count}];
-  const int status = tile_tune_rt1_check_tensors(&tile_tune_signature, inputs, outputs, pointers);
+  const int status = tile_tune_rt2_check_tensors(&tile_tune_signature, inputs, outputs, pointers);
   return status != TILE_TUNE_OK ? status : tile_tune_checked(tile_tune_defaults(), pointers);
 }}
 )";

@@ -79,16 +79,24 @@ std::vector<PackedForm>::const_iterator form_of(const std::vector<PackedForm>& f
   return std::find_if(forms.begin(), forms.end(), [&](const auto& one) { return one.tensor == tensor; });
 }
 
+// In the buffer's numbers, of which a complex element has two; undefined where only the buffer has it.
+Expr given_stride(const ir::Tensor& tensor, int dimension) {
+  const auto* elements = std::get_if<int64_t>(&tensor.storage.strides()[static_cast<size_t>(dimension)]);
+  return elements ? Expr(static_cast<int>(*elements * (is_complex(tensor.type) ? 2 : 1))) : Expr();
+}
+
 // Numbers, where all of them are known.
 void describe_at_compile_time(Halide::OutputImageParam& buffer, const ir::Tensor& tensor) {
-  const auto in_elements = strides(tensor);
+  const auto in_elements = ir::strides(tensor);
   const int parts = is_complex(tensor.type) ? 2 : 1;
   int d = 0;
   if (parts == 2) buffer.dim(d++).set_bounds(0, 2).set_stride(1);
-  for (const int dimension : ir::memory_order(tensor))
+  for (const int dimension : ir::memory_order(tensor)) {
+    const Expr compact = static_cast<int>(in_elements[static_cast<size_t>(dimension)] * parts);
     buffer.dim(d++)
         .set_bounds(0, static_cast<int>(ir::extent(tensor, static_cast<size_t>(dimension))))
-        .set_stride(static_cast<int>(in_elements[static_cast<size_t>(dimension)] * parts));
+        .set_stride(tensor.storage.is_compact() ? compact : given_stride(tensor, dimension));
+  }
 }
 
 // A dimension that a size is read off has no extent to be checked against.
@@ -106,7 +114,8 @@ void describe_at_run_time(Halide::OutputImageParam& buffer, const ir::Program& p
       return size.tensor == number && size.dimension == dimension;
     });
     const Expr extent = runtime.extent(number, static_cast<size_t>(dimension));
-    auto described = buffer.dim(d++).set_min(0).set_stride(stride);
+    auto described =
+        buffer.dim(d++).set_min(0).set_stride(tensor.storage.is_compact() ? stride : given_stride(tensor, dimension));
     if (!is_source) described.set_extent(extent);
     stride = Halide::Internal::simplify(stride * extent);
   }

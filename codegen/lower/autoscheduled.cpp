@@ -11,6 +11,7 @@
 #include "codegen/lower/kernel_target.h"
 #include "codegen/lower/lower.h"
 #include "codegen/lower/padded_inputs.h"
+#include "codegen/lower/reversed.h"
 #include "codegen/lower/statements.h"
 
 namespace tile_tune::codegen {
@@ -54,6 +55,8 @@ Lowered lower_unscheduled(const ir::Program& program, const Halide::Target& hali
   Lowered lowered{Halide::Pipeline(outputs), inputs.parameters};
   lowered.pipeline.add_custom_lowering_pass(new CallersAlignment(names_of(outputs)));
   lowered.pipeline.add_custom_lowering_pass(new functions::RareCases(halide));
+  if (const auto buffer = reversed_buffer(program, inputs, outputs))
+    lowered.pipeline.add_custom_lowering_pass(new Reversed(*buffer));
   return lowered;
 }
 

@@ -3,7 +3,7 @@
 // child processes call compile_* (search/workers).
 //
 // The compiled function is `int NAME(struct halide_buffer_t* arg...)`, one buffer per kernel_arguments().
-// Dimension 0 of a buffer is the fastest one: the last subscript for Layout::Row, the first for Layout::Col.
+// Dimension 0 of a buffer is the first one of ir::memory_order(), and its host pointer shows element (0, ..., 0).
 // The initial value of an in/out output is an argument of its own, and may be the very buffer of that output.
 //
 // Where packed_forms() of the schedule has a form for a constant, the buffer of that argument is the packed operand,

@@ -7,6 +7,7 @@
 #include "codegen/lower/functions/rare.h"
 #include "codegen/lower/in_turn.h"
 #include "codegen/lower/halide_target.h"
+#include "codegen/lower/reversed.h"
 #include "codegen/lower/shared_factors.h"
 #include "codegen/lower/statements.h"
 #include "codegen/lower/tuple_stores.h"
@@ -78,8 +79,10 @@ Lowered lower(const ir::Program& program, const Schedule& schedule, const Target
       lowered.remarks.emplace_back(pass->remark);
       add(pass->pass.release());
     }
-  // Nests whose loops run in turn: the last, since other passes go by the Funcs around a loop.
+  // Nests whose loops run in turn: behind the passes that go by the Funcs around a loop.
   if (!schedule.in_turn.empty()) add(new LoopsInTurn(all_nests_in_turn(schedule, nests)));
+  // Vectors of tensors with negative strides.
+  if (const auto buffer = reversed_buffer(program, inputs, outputs)) add(new Reversed(*buffer));
   return lowered;
 }
 

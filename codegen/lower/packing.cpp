@@ -5,6 +5,7 @@
 #include "codegen/lower/arguments.h"
 #include "codegen/lower/expression.h"
 #include "codegen/lower/packed.h"
+#include "codegen/lower/reversed.h"
 
 namespace tile_tune::codegen {
 namespace {
@@ -47,7 +48,11 @@ Lowered lower_packing(const ir::Program& program, const PackedForm& form, const 
   const Func packed = packing_func(program, form, constant, target);
   describe_buffer(constant, program, form.tensor);
   describe_buffer(packed.output_buffer(), form);
-  return {Halide::Pipeline(packed), {{constant, form.tensor}}};
+  Lowered lowered{Halide::Pipeline(packed), {{constant, form.tensor}}};
+  const Inputs inputs{.parameters = lowered.inputs, .elements = {}, .readable = {}, .copies = {}};
+  if (const auto buffer = reversed_buffer(program, inputs, {}))
+    lowered.pipeline.add_custom_lowering_pass(new Reversed(*buffer));
+  return lowered;
 }
 
 }  // namespace tile_tune::codegen

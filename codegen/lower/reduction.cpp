@@ -239,8 +239,7 @@ std::optional<Shift> make_shift(const KernelContext& kernel, int number, const N
   std::vector<Var> vars;
   for (const auto& var : builder.vars)
     for (int p = 0; p < stage.outputs(); ++p)
-      if (var.name() == stage.vars[p].name() && stage.loops.stride(kernel.program, operand, p) != 0)
-        vars.push_back(var);
+      if (var.name() == stage.vars[p].name() && stage.loops.is_walked(operand, p)) vars.push_back(var);
   std::vector<Expr> subscripts;
   const auto indices = terms.index_values(all.positions);
   for (const auto& subscript : operand.subscripts)

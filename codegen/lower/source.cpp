@@ -118,6 +118,8 @@ class Writer {
       std::string calls;
       if (min && extent) calls += fmt::format(".set_bounds({}, {})", *min, *extent);
       if (stride) calls += fmt::format(".set_stride({})", *stride);
+      // Where nothing is said Halide takes the first one to be 1.
+      if (d == 0 && !parameter.stride_constraint(d).defined()) calls += ".set_stride(Expr())";
       if (!calls.empty()) text += fmt::format("  {}.dim({}){};\n", name, d, calls);
     }
     return text;

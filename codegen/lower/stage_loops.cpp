@@ -66,7 +66,7 @@ StageLoops make_stage_loops(const KernelContext& kernel, int number, const NestS
     for (int p = 0; p < stage.outputs(); ++p) stage.vars.push_back(Halide::Var(fmt::format("{}_v{}", name, p)));
   // Where they are not the target's dimensions, they take turns as these would.
   const auto& target = kernel.program.tensors[statement.target];
-  stage.buffer_order = ir::memory_order(target.layout, static_cast<size_t>(stage.outputs()));
+  stage.buffer_order = target.storage.order(static_cast<size_t>(stage.outputs()));
   if (schedule.dot_product) stage.dot = dot_product(kernel.program, statement, stage.loops, schedule);
   stage.guarded = guarded_loop(kernel.forms, number, schedule);
   return stage;

@@ -58,9 +58,7 @@ std::optional<DotProduct> dot_product(const ir::Program& program, const ir::Stat
   if (stage.cpu().vector_loop < 0 || stage.cpu().vector_loop >= static_cast<int>(loops.output.size()))
     return std::nullopt;
   // Both reads are affine, so that they are the statement's operands 0 and 1.
-  const auto walks = [&](int operand) {
-    return loops.stride(program, loops.operands[operand], stage.cpu().vector_loop) != 0;
-  };
+  const auto walks = [&](int operand) { return loops.is_walked(loops.operands[operand], stage.cpu().vector_loop); };
   if (walks(0) == walks(1)) return std::nullopt;
   DotProduct dot;
   dot.column = walks(0) ? 0 : 1;

@@ -22,19 +22,34 @@ tl::unexpected<Diagnostic> too_large(const std::string& what, const ir::Statemen
   return tl::unexpected(std::move(diagnostic));
 }
 
+/// How many numbers neighbours along each dimension lie apart; of compact tensors as if those without elements had
+/// some.
+std::vector<double> distances(const ir::Tensor& tensor) {
+  const double parts = is_complex(tensor.type) ? 2 : 1;
+  std::vector<double> result;
+  if (!tensor.storage.is_compact()) {
+    for (const int64_t stride : ir::strides(tensor)) result.push_back(parts * std::abs(static_cast<double>(stride)));
+    return result;
+  }
+  const auto shape = ir::shape(tensor);
+  result.resize(shape.size());
+  double compact = parts;
+  for (const int d : ir::memory_order(tensor)) {
+    result[static_cast<size_t>(d)] = compact;
+    compact *= static_cast<double>(std::max<int64_t>(shape[static_cast<size_t>(d)], 1));
+  }
+  return result;
+}
+
 Result<void> check_tensor(const ir::Tensor& tensor) {
   const auto shape = ir::shape(tensor);
   for (size_t d = 0; d < shape.size(); ++d)
     if (shape[d] > kMost) return too_large(fmt::format("dimension {} of {} is {}", d, tensor.name, shape[d]));
-  // The product of all extents but the slowest dimension's.
-  double stride = is_complex(tensor.type) ? 2 : 1;
-  const auto order = ir::memory_order(tensor);
-  for (size_t i = 0; i + 1 < order.size(); ++i) {
-    stride *= static_cast<double>(std::max<int64_t>(shape[order[i]], 1));
-    if (stride > static_cast<double>(kMost))
-      return too_large(fmt::format("neighbours along dimension {} of {} lie {:.0f} numbers apart", order[i + 1],
-                                   tensor.name, stride));
-  }
+  const auto apart = distances(tensor);
+  for (const int d : ir::memory_order(tensor))
+    if (const double distance = apart[static_cast<size_t>(d)]; distance > static_cast<double>(kMost))
+      return too_large(
+          fmt::format("neighbours along dimension {} of {} lie {:.0f} numbers apart", d, tensor.name, distance));
   return {};
 }
 

@@ -16,25 +16,22 @@ int statement_index(const Loops& loops, int loop) {
 
 }  // namespace
 
-std::vector<int64_t> strides(const ir::Tensor& tensor) {
-  const auto extents = ir::shape(tensor);
-  std::vector<int64_t> result(extents.size());
-  int64_t stride = 1;
-  for (const int d : ir::memory_order(tensor)) {
-    result[d] = stride;
-    stride *= extents[d];
-  }
-  return result;
-}
-
 int64_t Loops::stride(const ir::Program& program, const Operand& operand, int loop) const {
-  const auto by_dimension = strides(program.tensors[operand.tensor]);
+  const auto by_dimension = ir::strides(program.tensors[operand.tensor]);
   const int index = statement_index(*this, loop);
   int64_t result = 0;
   for (size_t d = 0; d < operand.subscripts.size(); ++d)
     if (const auto* affine = std::get_if<ir::AffineExpr>(&operand.subscripts[d]))
       result += affine->coefficient(index) * by_dimension[d];
   return result;
+}
+
+bool Loops::is_walked(const Operand& operand, int loop) const {
+  const int index = statement_index(*this, loop);
+  return std::any_of(operand.subscripts.begin(), operand.subscripts.end(), [&](const ir::Subscript& subscript) {
+    const auto* affine = std::get_if<ir::AffineExpr>(&subscript);
+    return affine && affine->coefficient(index) != 0;
+  });
 }
 
 int64_t Loops::span(const ir::AffineExpr& subscript, const std::vector<int64_t>& tile) const {
@@ -45,9 +42,12 @@ int64_t Loops::span(const ir::AffineExpr& subscript, const std::vector<int64_t>&
 }
 
 double Loops::footprint(const ir::Program& program, const Operand& operand, const std::vector<int64_t>& tile) const {
-  const auto extents = ir::shape(program.tensors[operand.tensor]);
+  const auto& tensor = program.tensors[operand.tensor];
+  const auto extents = ir::shape(tensor);
+  const auto& given = tensor.storage.strides();
   double elements = 1;
   for (size_t d = 0; d < operand.subscripts.size(); ++d) {
+    if (!given.empty() && given[d] == ir::Stride{0}) continue;
     const auto* affine = std::get_if<ir::AffineExpr>(&operand.subscripts[d]);
     if (!affine) {
       elements *= static_cast<double>(extents[d]);
@@ -94,9 +94,9 @@ Loops one_piece(Loops loops, const NestSchedule& stage) {
 
 int64_t output_stride(const ir::Program& program, const ir::Statement& statement, const Loops& loops, int p) {
   const auto& target = program.tensors[statement.target];
-  if (loops.direct) return strides(target)[p];
+  if (loops.direct) return ir::strides(target)[p];
   int64_t stride = 1;
-  for (const int faster : ir::memory_order(target.layout, loops.output.size())) {
+  for (const int faster : target.storage.order(loops.output.size())) {
     if (faster == p) break;
     stride *= std::max<int64_t>(loops.output[faster], 1);
   }

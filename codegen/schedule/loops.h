@@ -28,8 +28,10 @@ struct Loops {
   std::vector<Operand> operands;
 
   int loop_count() const { return static_cast<int>(output.size() + reduction.size()); }
-  /// Stride in elements of `operand` along loop l (output loops first, then reduction loops), in its tensor's layout.
+  /// Stride in elements of `operand` along loop l (output loops first, then reduction loops), as its tensor is stored.
   int64_t stride(const ir::Program& program, const Operand& operand, int loop) const;
+  /// Whether loop l leads to other elements of `operand`, wherever these are stored.
+  bool is_walked(const Operand& operand, int loop) const;
   /// Positions between the first and the last one that `subscript` takes when each loop l runs over tile[l] consecutive
   /// iterations, both included.
   int64_t span(const ir::AffineExpr& subscript, const std::vector<int64_t>& tile) const;
@@ -74,8 +76,5 @@ bool stays_inside(const ir::Statement& statement, const ir::AffineExpr& subscrip
 /// The statement's only consumer if the statement may be computed inside it: it has no reduction, writes a
 /// temporary, and exactly one later statement reads it; else -1.
 int inline_consumer(const ir::Program& program, int statement);
-
-/// Strides in elements of a compact tensor in its own layout, by dimension.
-std::vector<int64_t> strides(const ir::Tensor& tensor);
 
 }  // namespace tile_tune::codegen

@@ -48,7 +48,7 @@ struct Former {
   bool may_overrun(int p, const Operand& operand) const {
     const int index = loops.output_index[p];
     for (const auto& other : loops.operands)
-      if (other.number != operand.number && (!other.affine || loops.stride(program, other, p) != 0)) return false;
+      if (other.number != operand.number && (!other.affine || loops.is_walked(other, p))) return false;
     if (std::any_of(text().constraints.begin(), text().constraints.end(),
                     [&](const ir::Constraint& constraint) { return constraint.expr.coefficient(index) != 0; }))
       return false;

@@ -70,6 +70,21 @@ Result<void> check_extents(const ir::Tensor& tensor, const tensor::Array& array,
 
 }  // namespace
 
+ir::Program with_storage_of(ir::Program program, const NamedArrays& arrays, const std::vector<std::string>& layouts) {
+  for (auto& tensor : program.tensors) {
+    const auto array = arrays.find(tensor.name);
+    if (tensor.role != ir::Role::Input || array == arrays.end() || array->second.strides.empty()) continue;
+    const bool is_said = std::any_of(layouts.begin(), layouts.end(), [&](const std::string& layout) {
+      const size_t equals = layout.find('=');
+      return equals == std::string::npos || layout.substr(0, equals) == tensor.name;
+    });
+    // An array of another rank is reported with the sizes.
+    if (!is_said && array->second.strides.size() == tensor.extents.size())
+      tensor.storage = ir::Storage::strided({array->second.strides.begin(), array->second.strides.end()});
+  }
+  return program;
+}
+
 Result<ir::Sizes> infer_sizes(const ir::Program& program, const NamedArrays& arrays, const ir::Sizes& given) {
   KnownSizes known;
   for (const auto& [name, value] : given) known.emplace(name, Known{value, "-s"});

@@ -12,6 +12,10 @@ namespace tile_tune::engine {
 /// Arrays by the name of the tensor they are for.
 using NamedArrays = std::map<std::string, tensor::Array>;
 
+/// The program with inputs stored as their arrays are, so that kernels take these as they lie; but for those of which
+/// `layouts` (as with --layout) say something.
+ir::Program with_storage_of(ir::Program program, const NamedArrays& arrays, const std::vector<std::string>& layouts);
+
 /// Every size that a dimension of an array is, together with `given` (from -s). Errors, all of class Mismatch:
 /// dtype-mismatch, rank-mismatch, size-conflict (names both values and where each comes from).
 Result<ir::Sizes> infer_sizes(const ir::Program& program, const NamedArrays& arrays, const ir::Sizes& given);

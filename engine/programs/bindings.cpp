@@ -18,16 +18,16 @@ namespace {
 
 struct LayoutChoice {
   std::string tensor;  // empty: all
-  ir::Layout layout;
+  ir::Storage storage;
 };
 
 Result<LayoutChoice> parse_layout(const std::string& text) {
   const auto assignment = split_assignment(text);
-  const std::string order = assignment ? assignment->second : text;
-  if (order != "row" && order != "col")
-    return fail(ErrorClass::Program, "bad-layout", fmt::format("'{}' is not a storage order", text),
-                "--layout takes row, col, NAME=row or NAME=col");
-  return LayoutChoice{assignment ? assignment->first : "", order == "row" ? ir::Layout::Row : ir::Layout::Col};
+  TILE_TUNE_TRY(storage, ir::parse_storage(assignment ? assignment->second : text));
+  if (!assignment && !storage.is_compact())
+    return fail(ErrorClass::Program, "bad-layout", fmt::format("--layout {}: strides are those of one tensor", text),
+                fmt::format("write --layout NAME={}", text));
+  return LayoutChoice{assignment ? assignment->first : "", std::move(storage)};
 }
 
 /// Says whose error it is, unless the message does.
@@ -113,8 +113,11 @@ Result<ir::Program> with_layouts(ir::Program program, const std::vector<std::str
     if (!choice.tensor.empty() && !has_tensor(program, choice.tensor))
       return fail(ErrorClass::Program, "unknown-tensor",
                   fmt::format("--layout {}: {} has no tensor '{}'", text, program.name, choice.tensor));
-    for (auto& tensor : program.tensors)
-      if (choice.tensor.empty() || tensor.name == choice.tensor) tensor.layout = choice.layout;
+    for (auto& tensor : program.tensors) {
+      if (!choice.tensor.empty() && tensor.name != choice.tensor) continue;
+      tensor.storage = choice.storage;
+      TILE_TUNE_CHECK(ir::check_rank(tensor));
+    }
   }
   return program;
 }

@@ -89,7 +89,7 @@ Bytes bytes_of(const ir::Program& program) {
   Bytes bytes;
   for (size_t t = 0; t < program.tensors.size(); ++t) {
     const auto& tensor = program.tensors[t];
-    const auto elements = static_cast<double>(ir::element_count(tensor));
+    const auto elements = static_cast<double>(ir::reach(tensor).count);
     const double size = elements * static_cast<double>(dtype_size(tensor.type));
     const bool is_output = std::count(program.outputs.begin(), program.outputs.end(), static_cast<int>(t)) > 0;
     const bool is_given = tensor.role == ir::Role::Input || tensor.role == ir::Role::InOut;

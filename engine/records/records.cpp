@@ -30,15 +30,16 @@ std::string dtypes_text(const ir::Program& program) {
 }
 
 /// "row" or "col" where all agree, else a letter for each tensor of a caller by canonical number, a capital for one
-/// that is constant: the key must not depend on the order of a signature any more than the content hash does. What is
-/// judged with cold caches is another workload, too.
+/// that is constant, "s[4096,1]" for one with strides: the key must not depend on the order of a signature any more
+/// than the content hash does. What is judged with cold caches is another workload, too.
 std::string layout_text(const ir::Program& canonical) {
   const std::string cold = canonical.cold ? ", cold" : "";
   std::string letters;
   for (const auto& tensor : canonical.tensors) {
     if (tensor.role == ir::Role::Temporary) continue;
-    const char letter = tensor.layout == ir::Layout::Row ? 'r' : 'c';
+    const char letter = tensor.storage.is_row() ? 'r' : tensor.storage.is_col() ? 'c' : 's';
     letters += tensor.constant ? static_cast<char>(std::toupper(letter)) : letter;
+    if (!tensor.storage.is_compact()) letters += fmt::format("[{}]", ir::to_text(tensor.storage));
   }
   if (letters.find_first_not_of('r') == std::string::npos) return "row" + cold;
   return (letters.find_first_not_of('c') == std::string::npos ? "col" : letters) + cold;

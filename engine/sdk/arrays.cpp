@@ -4,66 +4,57 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <cstring>
-#include <functional>
-#include <numeric>
+#include <cstdlib>
+
+#include "frontend/ir/storage.h"
+#include "frontend/tensor/copy.h"
 
 namespace tile_tune::engine {
 
 namespace {
 
-std::vector<int64_t> compact_strides(const std::vector<int64_t>& shape) {
-  std::vector<int64_t> strides(shape.size(), 1);
-  for (size_t d = strides.size(); d-- > 1;) strides[d - 1] = strides[d] * shape[d];
-  return strides;
-}
-
 bool is_empty(const Array& array) { return std::find(array.shape.begin(), array.shape.end(), 0) != array.shape.end(); }
 
-/// Whether an element's place in memory is its number in C order; along a dimension of one element any stride is right.
-bool is_compact(const Array& array) {
-  if (is_empty(array)) return true;
-  const auto compact = compact_strides(array.shape);
-  for (size_t d = 0; d < array.strides.size(); ++d)
-    if (array.shape[d] != 1 && array.strides[d] != compact[d]) return false;
-  return true;
+std::vector<int64_t> strides_of(const Array& array) {
+  return array.strides.empty() ? tensor::c_strides(array.shape) : array.strides;
+}
+
+/// Those of the same elements with nothing between them: their order and direction stay, and so do repeated ones.
+/// Elements that overlap are where they are.
+std::vector<int64_t> without_gaps(const Array& array) {
+  std::vector<size_t> order;
+  for (size_t d = 0; d < array.shape.size(); ++d)
+    if (array.shape[d] > 1 && array.strides[d] != 0) order.push_back(d);
+  const auto distance = [&](size_t d) { return std::abs(array.strides[d]); };
+  std::stable_sort(order.begin(), order.end(), [&](size_t a, size_t b) { return distance(a) < distance(b); });
+  auto result = array.strides;
+  int64_t reached = 0, next = 1;
+  for (const size_t d : order) {
+    if (distance(d) <= reached) return array.strides;
+    reached += distance(d) * (array.shape[d] - 1);
+    result[d] = array.strides[d] < 0 ? -next : next;
+    next *= array.shape[d];
+  }
+  return result;
 }
 
 bool is_argument(const ir::Tensor& tensor) { return tensor.role != ir::Role::Temporary; }
 
-/// Calls copy(compact elements, strided elements, bytes) for all elements together where they are as compact, else for
-/// each in C order.
-template <typename Copy>
-void for_each_element(std::byte* compact, const Array& strided, Copy copy) {
-  const size_t size = dtype_size(strided.type), rank = strided.shape.size();
-  if (is_empty(strided)) return;
-  if (is_compact(strided)) {
-    const auto count = std::accumulate(strided.shape.begin(), strided.shape.end(), size_t{1}, std::multiplies<>());
-    return copy(compact, static_cast<std::byte*>(strided.data), count * size);
+/// A copy of its elements, stored like the tensor.
+tensor::Array copy_of(const Array& array, const ir::Storage& storage) {
+  tensor::Array copy{array.type, array.shape, {}};
+  const auto strides = ir::strides(storage, array.shape);
+  const auto [before, count] = ir::reach(strides, array.shape);
+  const auto size = static_cast<int64_t>(dtype_size(array.type));
+  copy.data.resize(static_cast<size_t>(count * size));
+  if (!storage.is_row()) {
+    copy.strides = strides;
+    copy.origin = before;
   }
-  const auto& strides = strided.strides;
-  std::vector<int64_t> place(rank, 0);
-  auto* element = static_cast<std::byte*>(strided.data);
-  const auto step = [&](size_t d, int64_t count) { element += strides[d] * count * static_cast<int64_t>(size); };
-  while (true) {
-    copy(compact, element, size);
-    compact += size;
-    size_t d = rank;
-    while (d > 0 && ++place[d - 1] == strided.shape[d - 1]) {
-      --d;
-      step(d, 1 - strided.shape[d]);
-      place[d] = 0;
-    }
-    if (d == 0) return;
-    step(d - 1, 1);
-  }
-}
-
-tensor::Array copy_of(const Array& array) {
-  auto compact = tensor::Array::zeros(array.type, array.shape);
-  for_each_element(compact.data.data(), array,
-                   [](std::byte* to, const std::byte* from, size_t size) { std::memcpy(to, from, size); });
-  return compact;
+  if (count > 0)
+    tensor::copy_elements({static_cast<const std::byte*>(array.data), strides_of(array)},
+                          {copy.data.data() + before * size, strides}, array.shape, array.type);
+  return copy;
 }
 
 bool is_read(const ir::Tensor& tensor) { return tensor.role == ir::Role::Input || tensor.role == ir::Role::InOut; }
@@ -83,6 +74,11 @@ Result<void> check_array(const ir::Tensor& tensor, const Array& array) {
   for (const int64_t extent : array.shape)
     if (extent < 0 || (!is_empty(array) && __builtin_mul_overflow(elements, extent, &elements)))
       return bad("has an impossible shape");
+  if (array.strides.empty() || is_empty(array)) return {};
+  if (!ir::is_addressable(array.strides, array.shape, dtype_size(array.type)))
+    return bad("has strides that reach beyond all memory");
+  if (tensor.role != ir::Role::Input && ir::has_overlap(array.strides, array.shape))
+    return bad("has two elements in one place, and is written");
   return {};
 }
 
@@ -105,12 +101,17 @@ Result<NamedArrays> describe_arrays(const ir::Program& program, const Arrays& ar
       return fail(ErrorClass::Mismatch, "unknown-array",
                   fmt::format("{} has no input or output '{}'", program.name, name));
   }
+  for (const int number : program.outputs) {
+    const auto& tensor = program.tensors[static_cast<size_t>(number)];
+    if (const auto found = arrays.find(tensor.name); found != arrays.end())
+      TILE_TUNE_CHECK(check_array(tensor, found->second));
+  }
   NamedArrays described;
   for (const auto& tensor : program.tensors) {
     if (!is_read(tensor)) continue;
     TILE_TUNE_TRY(array, find(tensor, arrays));
     described.emplace(tensor.name,
-                      array->shape.empty() ? copy_of(*array) : tensor::Array{array->type, array->shape, {}});
+                      array->shape.empty() ? copy_of(*array, {}) : tensor::Array{array->type, array->shape, {}});
   }
   return described;
 }
@@ -118,7 +119,7 @@ Result<NamedArrays> describe_arrays(const ir::Program& program, const Arrays& ar
 NamedArrays read_arrays(const ir::Program& program, const Arrays& arrays) {
   NamedArrays read;
   for (const auto& tensor : program.tensors)
-    if (is_read(tensor)) read.emplace(tensor.name, copy_of(arrays.at(tensor.name)));
+    if (is_read(tensor)) read.emplace(tensor.name, copy_of(arrays.at(tensor.name), tensor.storage));
   return read;
 }
 
@@ -135,24 +136,23 @@ Result<void> check_outputs(const ir::Program& program, const Arrays& arrays) {
   return {};
 }
 
-std::vector<Message> strided_arrays(const ir::Program& program, const Arrays& arrays) {
-  std::vector<Message> notices;
-  for (const auto& [name, array] : arrays)
-    if (!is_compact(array))
-      notices.push_back({Message::Severity::Notice, "strided-array",
-                         fmt::format("the array of {} has strides ({}) and is copied element by element: kernels of {} "
-                                     "take ({})",
-                                     name, fmt::join(array.strides, ", "), program.name,
-                                     fmt::join(compact_strides(array.shape), ", ")),
-                         "", 0});
-  return notices;
+ir::Program with_storage_of(ir::Program program, const Arrays& arrays) {
+  for (auto& tensor : program.tensors) {
+    const auto found = arrays.find(tensor.name);
+    if (!is_argument(tensor) || found == arrays.end()) continue;
+    const Array& array = found->second;
+    if (array.strides.empty() || array.strides.size() != tensor.extents.size()) continue;
+    const auto strides = is_empty(array) ? array.strides : without_gaps(array);
+    tensor.storage = ir::Storage::strided({strides.begin(), strides.end()});
+  }
+  return program;
 }
 
 void write_array(const tensor::Array& from, const Array& to) {
-  // Only read, but for_each_element serves both directions.
-  auto* compact = const_cast<std::byte*>(from.data.data());
-  for_each_element(compact, to,
-                   [](const std::byte* element, std::byte* place, size_t size) { std::memcpy(place, element, size); });
+  const auto size = static_cast<int64_t>(dtype_size(from.type));
+  tensor::copy_elements(
+      {from.data.data() + from.origin * size, from.strides.empty() ? tensor::c_strides(from.shape) : from.strides},
+      {static_cast<std::byte*>(to.data), strides_of(to)}, to.shape, to.type);
 }
 
 }  // namespace tile_tune::engine

@@ -1,4 +1,4 @@
-// Between a caller's strided arrays and compact ones.
+// Between a caller's arrays and those that travel to a worker process and back.
 #pragma once
 
 #include <tile_tune/engine.h>
@@ -15,16 +15,17 @@ namespace tile_tune::engine {
 /// has), dtype-mismatch, bad-array.
 Result<NamedArrays> describe_arrays(const ir::Program& program, const Arrays& arrays);
 
-/// Copies of arrays that describe_arrays() has passed.
+/// The program with arguments stored in the order of their arrays, as far as these have strides: dimensions in the same
+/// order and direction, with nothing between elements, which would only have to travel, too.
+ir::Program with_storage_of(ir::Program program, const Arrays& arrays);
+
+/// Copies of arrays that describe_arrays() has passed, each as the bound program stores its tensor.
 NamedArrays read_arrays(const ir::Program& program, const Arrays& arrays);
 
 /// Whether an array for each output of a bound program is there and fits it.
 Result<void> check_outputs(const ir::Program& program, const Arrays& arrays);
 
-/// A notice for each array of a bound program's that is no compact one in C order, and is copied element by element.
-std::vector<Message> strided_arrays(const ir::Program& program, const Arrays& arrays);
-
-/// Copies a compact C-ordered array into one that check_outputs() has passed.
+/// Copies a result into an array that check_outputs() has passed.
 void write_array(const tensor::Array& from, const Array& to);
 
 }  // namespace tile_tune::engine

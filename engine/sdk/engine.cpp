@@ -78,10 +78,9 @@ Schedule run(const edsl::Program& program, const Arrays& arrays, const RunOption
   const auto session = session_of(options);
   auto source = loaded(program);
   const auto sizes = value(infer_sizes(source.program, value(describe_arrays(source.program, arrays)), {}));
-  source.program = program.ir_at(sizes);
+  source.program = with_storage_of(program.ir_at(sizes), arrays);
   const auto bound = bind_and_tell(program, source.program, sizes, options, session);
   value(check_outputs(bound, arrays));
-  for (const auto& notice : strided_arrays(bound, arrays)) tell(notice, options);
   const auto workload = planned_workload(source, bound, sizes, session);
   const EngineChoice engine{engine_name(options.schedule), ""};
   value(check_runnable(workload.program, engine));

@@ -188,6 +188,12 @@ Result<FamilyWorkload> load_family(const LoadedProgram& loaded, const BindingOpt
     return fail(ErrorClass::Program, "constant-of-many-sizes",
                 "constants are packed for one size: an entry for many sizes cannot take them", "leave out --constant");
   TILE_TUNE_TRY(stored, with_storage(loaded.program, options));
+  for (const auto& tensor : stored.tensors)
+    if (!tensor.storage.is_compact())
+      return fail(ErrorClass::Program, "strides-of-many-sizes",
+                  fmt::format("{} has the strides {}: an entry for many sizes takes compact tensors", tensor.name,
+                              ir::to_text(tensor.storage)),
+                  "build each size by itself, or leave out the strides");
   FamilyWorkload workload{loaded, {stored, sizes_of(loaded, given), sizes}, stored, {}, {}};
   const ir::Sizes largest = workload.sizes_at(workload.program.top());
   TILE_TUNE_TRY(bound, bind_and_warn(stored, largest, session.report));

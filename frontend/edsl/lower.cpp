@@ -110,7 +110,7 @@ class Lowering {
   }
 
   int add_tensor(std::string name, const Node& node, DType type, ir::Role role) {
-    program().tensors.push_back({std::move(name), type, extents(node.shape), role, ir::Layout::Row});
+    program().tensors.push_back({std::move(name), type, extents(node.shape), role, ir::Storage::row()});
     return static_cast<int>(program().tensors.size()) - 1;
   }
 

@@ -220,7 +220,7 @@ Program anonymous(Program result) {
   }
   for (size_t i = 0; i < names.size(); ++i) {
     result.tensors[i].name = names[i];
-    result.tensors[i].layout = Layout::Row;
+    result.tensors[i].storage = Storage::row();
     result.tensors[i].constant = false;
   }
   std::sort(result.inputs.begin(), result.inputs.end());

@@ -1,4 +1,4 @@
-// Names of roles and layouts in the JSON form, for its writer and its reader.
+// Names of roles in the JSON form, for its writer and its reader.
 #pragma once
 
 #include <array>
@@ -11,7 +11,5 @@ namespace tile_tune::ir {
 
 inline constexpr std::array<std::pair<Role, std::string_view>, 4> kRoleNames{
     {{Role::Input, "input"}, {Role::InOut, "inout"}, {Role::Temporary, "temporary"}, {Role::Output, "output"}}};
-inline constexpr std::array<std::pair<Layout, std::string_view>, 2> kLayoutNames{
-    {{Layout::Row, "row"}, {Layout::Col, "col"}}};
 
 }  // namespace tile_tune::ir

@@ -97,10 +97,6 @@ template <>
 Result<Role> read(const At& at) {
   return read_name(at, "role", find_name(kRoleNames));
 }
-template <>
-Result<Layout> read(const At& at) {
-  return read_name(at, "layout", find_name(kLayoutNames));
-}
 
 Result<void> require_object(const At& at, std::initializer_list<std::string_view> fields) {
   if (!at.value.is_object()) return malformed(at.path, "must be an object");
@@ -315,15 +311,37 @@ Result<bool> read_flag(const At& at, const char* key) {
 }
 
 template <>
+Result<Stride> read(const At& at) {
+  if (at.value == json("any")) return Stride(FromBuffer());
+  TILE_TUNE_TRY(number, read<int64_t>(at));
+  return Stride(number);
+}
+
+template <>
+Result<Storage> read(const At& at) {
+  if (at.value == json("row")) return Storage::row();
+  if (at.value == json("col")) return Storage::col();
+  if (at.value.is_string())
+    return malformed(at.path, fmt::format("there is no layout '{}'", at.value.get<std::string>()));
+  TILE_TUNE_CHECK(require_object(at, {"strides", "order"}));
+  TILE_TUNE_TRY(strides, read_list<Stride>(at, "strides"));
+  if (strides.empty()) return malformed(at.under("strides"), "must not be empty");
+  if (!at.value.contains("order")) return Storage::strided(std::move(strides));
+  TILE_TUNE_TRY(order, read_list<int>(at, "order"));
+  if (!is_order(order, strides.size())) return malformed(at.under("order"), "must have each dimension once");
+  return Storage::strided(std::move(strides), std::move(order));
+}
+
+template <>
 Result<Tensor> read(const At& at) {
   TILE_TUNE_CHECK(require_object(at, {"name", "type", "extents", "role", "layout", "constant"}));
   TILE_TUNE_TRY(name, read_field<std::string>(at, "name"));
   TILE_TUNE_TRY(type, read_field<DType>(at, "type"));
   TILE_TUNE_TRY(extents, read_list<SizeExpr>(at, "extents"));
   TILE_TUNE_TRY(role, read_field<Role>(at, "role"));
-  TILE_TUNE_TRY(layout, read_field<Layout>(at, "layout"));
+  TILE_TUNE_TRY(storage, read_field<Storage>(at, "layout"));
   TILE_TUNE_TRY(constant, read_flag(at, "constant"));
-  return Tensor{std::move(name), type, std::move(extents), role, layout, constant};
+  return Tensor{std::move(name), type, std::move(extents), role, std::move(storage), constant};
 }
 
 template <>

@@ -100,12 +100,24 @@ json write(const ExprPtr& expr) {
   return result;
 }
 
+json write(const Storage& storage) {
+  if (storage.is_compact()) return storage.is_row() ? "row" : "col";
+  json strides = json::array();
+  for (const auto& stride : storage.strides()) {
+    const auto* number = std::get_if<int64_t>(&stride);
+    strides.push_back(number ? json(*number) : json("any"));
+  }
+  json result{{"strides", std::move(strides)}};
+  if (storage.has_own_order()) result["order"] = storage.order(storage.strides().size());
+  return result;
+}
+
 json write(const Tensor& tensor) {
   json result{{"name", tensor.name},
               {"type", dtype_name(tensor.type)},
               {"extents", write_list(tensor.extents)},
               {"role", kRoleNames[static_cast<size_t>(tensor.role)].second},
-              {"layout", kLayoutNames[static_cast<size_t>(tensor.layout)].second}};
+              {"layout", write(tensor.storage)}};
   if (tensor.constant) result["constant"] = true;
   return result;
 }

@@ -246,6 +246,10 @@ Result<Program> bind(const Program& program, const Sizes& sizes) {
     TILE_TUNE_CHECK(check_requirements(program.statements[s], bound.statements[s], zero_sized));
   TILE_TUNE_CHECK(check_domains(bound, zero_sized));
   if (!zero_sized) TILE_TUNE_CHECK(check_extents(program, sizes));
+  for (auto& tensor : bound.tensors) {
+    TILE_TUNE_TRY(storage, normal_storage(tensor));
+    tensor.storage = std::move(storage);
+  }
   return bound;
 }
 
@@ -262,7 +266,9 @@ double flops(const Program& program) {
 Traffic traffic(const Program& program) {
   Traffic bytes;
   for (const auto& tensor : program.tensors) {
-    const double size = static_cast<double>(element_count(tensor)) * dtype_size(tensor.type);
+    // What lies in one place is moved once.
+    const int64_t elements = std::min(element_count(tensor), reach(tensor).count);
+    const double size = static_cast<double>(elements) * dtype_size(tensor.type);
     if (tensor.role == Role::Input || tensor.role == Role::InOut) bytes.read += size;
     if (tensor.role == Role::Output) bytes.written += size;
   }

@@ -18,6 +18,7 @@
 
 #include "frontend/diagnostic/diagnostic.h"
 #include "frontend/ir/expr.h"
+#include "frontend/ir/storage.h"
 
 namespace tile_tune::ir {
 
@@ -28,15 +29,12 @@ enum class Role {
   Output,
 };
 
-/// Row: last subscript fastest (numpy, C). Col: first subscript fastest (Fortran).
-enum class Layout { Row, Col };
-
 struct Tensor {
   std::string name;
   DType type = DType::F32;
   std::vector<SizeExpr> extents;  // empty: a scalar
   Role role = Role::Input;
-  Layout layout = Layout::Row;
+  Storage storage = {};
   bool constant = false;  // an input with the same elements in every call (weights): kernels take what was made of it
                           // beforehand
 };

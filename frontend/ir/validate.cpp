@@ -215,6 +215,15 @@ Check check_statement(const Program& program, const Statement& statement, const 
 
 // ---- tensors ----
 
+// What can be said of strides before extents are numbers.
+Check check_storage(const Tensor& tensor, const std::string& path) {
+  if (tensor.storage.is_compact()) return {};
+  if (tensor.role == Role::Temporary) return invalid(path, "only arguments have strides");
+  if (tensor.storage.strides().size() != tensor.extents.size())
+    return invalid(path, fmt::format("{} needs a stride for each dimension", tensor.name));
+  return {};
+}
+
 Check check_tensor(const Program& program, const Tensor& tensor, const std::string& path) {
   if (tensor.name.empty() || (tensor.role != Role::Temporary && !is_identifier(tensor.name)))
     return invalid(path + ".name", fmt::format("'{}' is no identifier", tensor.name));
@@ -223,6 +232,7 @@ Check check_tensor(const Program& program, const Tensor& tensor, const std::stri
     TILE_TUNE_CHECK(check_size(program, tensor.extents[d], extent_path));
     if (tensor.extents[d].constant().value_or(0) < 0) return invalid(extent_path, "must not be negative");
   }
+  TILE_TUNE_CHECK(check_storage(tensor, path + ".layout"));
   auto checked = check_tensor_size(tensor);
   if (!checked) checked.error().message = path + ": " + checked.error().message;
   return checked;
@@ -265,7 +275,7 @@ Check check_arguments(const Program& program) {
     const bool shares = std::any_of(program.outputs.begin(), program.outputs.end(), [&](int output) {
       const Tensor& other = program.tensors[output];
       return other.name == tensor.name && other.type == tensor.type && other.extents == tensor.extents &&
-             other.layout == tensor.layout;
+             other.storage == tensor.storage;
     });
     if (!shares) return invalid(path, fmt::format("no output of this shape and type is named '{}'", tensor.name));
   }

@@ -42,25 +42,25 @@ double difference(DType type, int64_t a, int64_t b) {
 Verdict compare(const Expected& expected, const tensor::Array& got) {
   Verdict verdict;
   int64_t failures = 0;
-  const auto available = static_cast<int64_t>(got.data.size() / dtype_size(got.type));
+  const int64_t stored = static_cast<int64_t>(got.data.size() / dtype_size(got.type));
+  const int64_t available = got.strides.empty() ? stored : got.element_count();
   const bool integers = !expected.integers.empty() && is_integer(got.type);
   for (size_t i = 0; i < expected.elements.size(); ++i) {
-    const int64_t element = expected.elements[i];
+    const int64_t element = expected.elements[i], place = element < available ? got.place(element) : 0;
     const double tolerance = expected.tolerances[i];
     const Outcomes also = expected.also.empty() ? Outcomes{0} : expected.also[i];
     double value = std::numeric_limits<double>::quiet_NaN(), wanted = expected.values[i], bad = 0;
     if (element < available && !is_complex(got.type)) {
-      value =
-          is_float(got.type)
-              ? tensor::load_real(got.type, got.data.data(), element)
-              : convert(got.type, DType::F64, {0, tensor::load_integer(got.type, got.data.data(), element), 0}).real;
+      value = is_float(got.type)
+                  ? tensor::load_real(got.type, got.data.data(), place)
+                  : convert(got.type, DType::F64, {0, tensor::load_integer(got.type, got.data.data(), place), 0}).real;
     }
     if (integers && element < available) {
-      const int64_t exact = tensor::load_integer(got.type, got.data.data(), element);
+      const int64_t exact = tensor::load_integer(got.type, got.data.data(), place);
       if (exact != expected.integers[i])
         bad = tolerance == 0 ? kInfinity : difference(got.type, exact, expected.integers[i]) / tolerance;
     } else if (is_complex(got.type) && element < available) {
-      const auto number = tensor::load_complex(got.type, got.data.data(), element);
+      const auto number = tensor::load_complex(got.type, got.data.data(), place);
       const Part part = worse_part(number, wanted, expected.imaginaries[i], tolerance, also);
       value = part.got;
       wanted = part.expected;

@@ -36,8 +36,9 @@ Result<void> check_inputs(const ir::Program& program, const Inputs& inputs) {
                   fmt::format("{} is {}, but its array holds {}", tensor.name, dtype_name(tensor.type),
                               dtype_name(array.type)));
     const auto shape = ir::shape(tensor);
-    if (array.shape != shape ||
-        array.data.size() != static_cast<size_t>(ir::element_count(tensor)) * dtype_size(tensor.type))
+    const int64_t elements =
+        array.strides.empty() ? ir::element_count(tensor) : ir::reach(array.strides, array.shape).count;
+    if (array.shape != shape || array.data.size() != static_cast<size_t>(elements) * dtype_size(tensor.type))
       return fail(ErrorClass::Mismatch, "input-shape",
                   fmt::format("{} has shape ({}), but its array has ({})", tensor.name, fmt::join(shape, ", "),
                               fmt::join(array.shape, ", ")));

@@ -40,7 +40,10 @@ Evaluator::Evaluator(const ir::Program& program, const Inputs& inputs, OutsideIn
     tensors_.back().real = is_float(tensor.type);
     tensors_.back().complex = is_complex(tensor.type);
   }
-  for (const auto& [tensor, array] : inputs) tensors_[tensor].data = array.data.data();
+  for (const auto& [tensor, array] : inputs) {
+    tensors_[tensor].data = array.data.data();
+    if (!array.strides.empty()) tensors_[tensor].strided = &array;
+  }
   for (const auto& statement : program.statements) {
     Plan plan = make_plan(program, statement);
     tensors_[statement.target].task = static_cast<int>(tasks_.size());
@@ -103,6 +106,7 @@ void Evaluator::store(Tensor& tensor, int64_t position, const Value& value) {
 Value Evaluator::load(const Tensor& tensor, int64_t position) const {
   const double error = tensor.errors.empty() ? 0 : tensor.errors[position];
   const Outcomes also = tensor.also.empty() ? Outcomes{0} : tensor.also[position];
+  if (tensor.strided) position = tensor.strided->place(position);
   if (tensor.real) return {tensor::load_real(tensor.type, tensor.data, position), 0, error, 0, also};
   if (tensor.complex) {
     const auto value = tensor::load_complex(tensor.type, tensor.data, position);
@@ -196,6 +200,13 @@ Run Evaluator::run_along(const Task& task, const Access& access, int index) {
     int64_t p = run.first;
     for (int64_t k = 0; k < task.plan.ranges[index].extent() && !fault_; ++k, p += run.step)
       if (!tensor.ready[p]) value(access.tensor, p);
+  }
+  if (tensor.strided) {
+    // Both ends are elements, and what is between them is as far apart in memory as in C order: evenly.
+    const bool moves = task.plan.ranges[index].extent() > 1;
+    const int64_t next = tensor.strided->place(moves ? run.first + run.step : run.first);
+    run.first = tensor.strided->place(run.first);
+    run.step = next - run.first;
   }
   run.data = tensor.data;
   run.errors = tensor.errors.empty() ? nullptr : tensor.errors.data();

@@ -50,6 +50,7 @@ class Evaluator {
     bool complex = false;
     int task = -1;  // that computes it; -1 for inputs
     const std::byte* data = nullptr;
+    const tensor::Array* strided = nullptr;  // an input that is not in C order, as positions are
     // Of computed tensors that are kept:
     std::vector<std::byte> kept;
     std::vector<double> errors;

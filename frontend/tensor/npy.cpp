@@ -11,6 +11,7 @@
 #include <cstring>
 #include <memory>
 
+#include "frontend/tensor/copy.h"
 #include "frontend/tensor/npy_header.h"
 
 namespace tile_tune::tensor {
@@ -139,25 +140,16 @@ std::optional<int64_t> byte_count(const std::vector<int64_t>& shape, DType type)
   return bytes;
 }
 
-// Elements of `data`, an array of `shape` stored first-subscript-fastest, in C order; or the reverse with `to_fortran`.
-std::vector<std::byte> permuted(const std::vector<std::byte>& data, const std::vector<int64_t>& shape, size_t size,
-                                bool to_fortran) {
-  if (is_empty(shape)) return {};  // whose strides may not fit 64 bits
-  std::vector<std::byte> result(data.size());
-  std::vector<int64_t> strides(shape.size());  // of the Fortran side, in elements
-  for (size_t d = 0, stride = 1; d < shape.size(); stride *= shape[d++]) strides[d] = static_cast<int64_t>(stride);
-  std::vector<int64_t> position(shape.size(), 0);
-  const int64_t count = static_cast<int64_t>(data.size() / size);
-  for (int64_t c = 0, f = 0; c < count; ++c) {
-    const int64_t from = to_fortran ? c : f, to = to_fortran ? f : c;
-    std::memcpy(result.data() + to * size, data.data() + from * size, size);
-    for (size_t d = shape.size(); d-- > 0;) {  // next element in C order
-      f += strides[d];
-      if (++position[d] < shape[d]) break;
-      f -= strides[d] * shape[d];
-      position[d] = 0;
-    }
-  }
+// The same elements, the first subscript fastest.
+Array in_fortran_order(const Array& array) {
+  const auto strides = fortran_strides(array.shape);
+  if (array.strides == strides) return array;
+  Array result{array.type, array.shape, std::vector<std::byte>(array.element_count() * dtype_size(array.type)),
+               strides};
+  const auto size = static_cast<int64_t>(dtype_size(array.type));
+  copy_elements(
+      {array.data.data() + array.origin * size, array.strides.empty() ? c_strides(array.shape) : array.strides},
+      {result.data.data(), strides}, array.shape, array.type);
   return result;
 }
 
@@ -178,10 +170,9 @@ std::string file_start(const Array& array, bool fortran_order) {
 
 std::error_code write_and_close(File file, const Array& array, bool fortran_order) {
   const std::string start = file_start(array, fortran_order);
-  const bool reorder = fortran_order && array.shape.size() > 1;
-  const auto columns =
-      reorder ? permuted(array.data, array.shape, dtype_size(array.type), true) : std::vector<std::byte>();
-  const auto& data = reorder ? columns : array.data;
+  const bool as_it_lies = array.strides.empty() && !(fortran_order && array.shape.size() > 1);
+  const Array other = as_it_lies ? Array() : fortran_order ? in_fortran_order(array) : array.in_c_order();
+  const auto& data = as_it_lies ? array.data : other.data;
   if (std::fwrite(start.data(), 1, start.size(), file.get()) != start.size()) return last_error();
   if (!data.empty() && std::fwrite(data.data(), 1, data.size(), file.get()) != data.size()) return last_error();
   return std::fclose(file.release()) == 0 ? std::error_code() : last_error();
@@ -198,6 +189,11 @@ fs::path name_beside(const fs::path& target) {
 }  // namespace
 
 Result<Array> read_npy(const fs::path& path, std::optional<DType> expected) {
+  TILE_TUNE_TRY(array, read_npy_as_stored(path, expected));
+  return array.strides.empty() ? std::move(array) : array.in_c_order();
+}
+
+Result<Array> read_npy_as_stored(const fs::path& path, std::optional<DType> expected) {
   TILE_TUNE_TRY(source, open_source(path));
   TILE_TUNE_TRY(header, read_header(source));
   TILE_TUNE_TRY(type, element_type(path, header.descr, expected));
@@ -207,8 +203,7 @@ Result<Array> read_npy(const fs::path& path, std::optional<DType> expected) {
                                        fmt::join(header.shape, ", "), dtype_name(type), source.remaining));
   Array array{type, std::move(header.shape), std::vector<std::byte>(static_cast<size_t>(*bytes))};
   TILE_TUNE_CHECK(source.read(array.data.data(), array.data.size(), "its elements"));
-  if (header.fortran_order && array.shape.size() > 1)
-    array.data = permuted(array.data, array.shape, dtype_size(type), false);
+  if (header.fortran_order && array.shape.size() > 1) array.strides = fortran_strides(array.shape);
   if (type == DType::Bool)  // numpy takes any non-zero byte as true, kernels rely on 0 and 1
     for (auto& byte : array.data) byte = std::byte{byte != std::byte{0}};
   return array;

@@ -103,7 +103,7 @@ std::string c_affine(const ir::AffineExpr& expr) {
 
 std::optional<std::string> c_offset(const ir::Program& program, int tensor,
                                     const std::vector<ir::Subscript>& subscripts) {
-  const auto strides = codegen::strides(program.tensors[tensor]);
+  const auto strides = ir::strides(program.tensors[tensor]);
   std::string text;
   for (size_t d = 0; d < subscripts.size(); ++d) {
     std::string one;

@@ -18,7 +18,7 @@ std::string affine_of(const ir::SizeExpr& size) { return std::to_string(size.con
 
 // How an access moves along an index: 2 for neighbours, 1 for standing still, -2 for anything else.
 int score_of(const ir::Program& program, int tensor, const std::vector<ir::Subscript>& subscripts, int index) {
-  const auto strides = codegen::strides(program.tensors[tensor]);
+  const auto strides = ir::strides(program.tensors[tensor]);
   int64_t step = 0;
   for (size_t d = 0; d < subscripts.size(); ++d) {
     if (const auto* affine = std::get_if<ir::AffineExpr>(&subscripts[d])) {
@@ -87,7 +87,7 @@ class Nest {
   }
   std::vector<ir::Subscript> subscripts() const { return {statement_.subscripts.begin(), statement_.subscripts.end()}; }
   int64_t target_stride(int index) const {
-    const auto strides = codegen::strides(program_.tensors[statement_.target]);
+    const auto strides = ir::strides(program_.tensors[statement_.target]);
     int64_t step = 0;
     for (size_t d = 0; d < strides.size(); ++d) step += statement_.subscripts[d].coefficient(index) * strides[d];
     return step;

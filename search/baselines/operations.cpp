@@ -274,7 +274,7 @@ void take_epilogue(const ir::Program& program, Step& step) {
     const auto stage = epilogue_of(program, next, step.target);
     if (!stage || step.epilogue.relu) return;
     // What is fused is stored in one layout: that of the operation's own result.
-    if (codegen::strides(program.tensors[next.target]) != codegen::strides(program.tensors[step.target])) return;
+    if (ir::strides(program.tensors[next.target]) != ir::strides(program.tensors[step.target])) return;
     if (program.tensors[next.target].type != program.tensors[step.target].type) return;
     Epilogue epilogue = step.epilogue;
     if (stage->scale != 1) {
@@ -318,7 +318,7 @@ std::optional<Step> softmax_at(const ir::Program& program, int first) {
     if (program.tensors[temporary].role != ir::Role::Temporary || read_after(program, temporary, first + 3))
       return std::nullopt;
   Softmax softmax{reduction.a, result, {}, {reduction.reduced[0].extent, reduction.reduced[0].a, 0, 0}};
-  if (codegen::strides(program.tensors[reduction.a]) != codegen::strides(program.tensors[result])) return std::nullopt;
+  if (ir::strides(program.tensors[reduction.a]) != ir::strides(program.tensors[result])) return std::nullopt;
   softmax.along.c = softmax.along.a;
   for (const auto& axis : reduction.kept) softmax.rows.push_back({axis.extent, axis.a, 0, axis.a});
   return Step{softmax, {}, result, first, first + 3};

@@ -67,8 +67,10 @@ std::optional<Indices> indices_of(const ir::Statement& statement) {
 template <typename Subscripts>
 std::optional<AccessView> access_of(const ir::Program& program, int tensor, const Subscripts& subscripts,
                                     const Indices& indices) {
+  // What libraries take for granted of a matrix is not worth telling which strides keep to.
+  if (!program.tensors[tensor].storage.is_compact()) return std::nullopt;
   AccessView view{tensor, {}};
-  const auto strides = codegen::strides(program.tensors[tensor]);
+  const auto strides = ir::strides(program.tensors[tensor]);
   for (size_t d = 0; d < subscripts.size(); ++d) {
     const ir::AffineExpr* affine = nullptr;
     if constexpr (std::is_same_v<typename Subscripts::value_type, ir::AffineExpr>)

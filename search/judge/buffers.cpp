@@ -6,6 +6,16 @@
 #include <cstring>
 
 namespace tile_tune::search {
+namespace {
+
+/// What lies between the elements of an argument: NaN, where these are floats.
+constexpr std::byte kGap{0xff};
+
+bool has_gaps(const ir::Tensor& tensor) {
+  return !tensor.storage.is_compact() && ir::reach(tensor).count > ir::element_count(tensor);
+}
+
+}  // namespace
 
 std::vector<Buffers::Place> Buffers::make_places(const Problem& problem, Flush flush) {
   const auto& program = problem.program;
@@ -13,10 +23,10 @@ std::vector<Buffers::Place> Buffers::make_places(const Problem& problem, Flush f
   auto add = [&](int number, bool is_output, std::optional<int> source) {
     const auto& tensor = program.tensors[number];
     Place place{number, is_output, {}, {}, GuardedBuffer(tensor.name, storage_bytes(tensor), flush)};
-    if (source && is_c_order(tensor)) {
+    if (source && lies_as(problem.inputs.at(*source), tensor)) {
       place.initial = problem.inputs.at(*source).data;
     } else if (source) {
-      place.permuted.resize(static_cast<size_t>(place.buffer.size()));
+      place.permuted.resize(static_cast<size_t>(place.buffer.size()), kGap);
       to_storage(tensor, problem.inputs.at(*source), place.permuted.data());
       place.initial = place.permuted;  // moving the vector moves its elements' owner, not the elements
     }
@@ -44,6 +54,7 @@ bool Buffers::fill_pages() const {
 }
 
 void Buffers::prepare_outputs(std::byte pattern) {
+  pattern_ = pattern;
   for (auto& place : places_)
     if (place.is_output && place.initial.empty())
       std::memset(place.buffer.data(), static_cast<int>(pattern), static_cast<size_t>(place.buffer.size()));
@@ -65,15 +76,32 @@ tensor::Array Buffers::output(int tensor) const {
   return {};
 }
 
+tensor::Array Buffers::stored_output(int tensor) const {
+  for (const auto& place : places_)
+    if (place.tensor == tensor) return as_stored(program_.tensors[tensor], place.buffer.data());
+  return {};
+}
+
 std::string Buffers::trespass() const {
   for (const auto& place : places_) {
-    if (!place.buffer.gap_untouched()) return fmt::format("it wrote outside {}", place.buffer.name());
+    if (!place.buffer.gap_untouched() || !gaps_untouched(place))
+      return fmt::format("it wrote outside {}", place.buffer.name());
     // std::equal takes bytes one by one: 3 % of the search of a convolution with 55 MB of input.
     if (!place.is_output && !place.initial.empty() &&
         std::memcmp(place.initial.data(), place.buffer.data(), place.initial.size()) != 0)
       return fmt::format("it changed its input {}", place.buffer.name());
   }
   return "";
+}
+
+bool Buffers::gaps_untouched(const Place& place) const {
+  const auto& tensor = program_.tensors[place.tensor];
+  if (!place.is_output || !has_gaps(tensor)) return true;
+  const std::span now(place.buffer.data(), static_cast<size_t>(place.buffer.size()));
+  std::vector<std::byte> expected(now.size(), pattern_);
+  std::copy(place.initial.begin(), place.initial.end(), expected.begin());
+  to_storage(tensor, from_storage(tensor, now.data()), expected.data());
+  return std::equal(now.begin(), now.end(), expected.begin());
 }
 
 std::vector<std::string> Buffers::names() const {

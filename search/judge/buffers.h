@@ -22,6 +22,7 @@ class Buffers final : public Memory {
   void restore() override;
   void evict() const override;
   tensor::Array output(int tensor) const override;
+  tensor::Array stored_output(int tensor) const override;
   std::string trespass() const override;
   std::vector<std::string> names() const;
   /// Number (of names()) of the buffer in whose guard an address lies, or -1; callable from a signal handler.
@@ -31,14 +32,18 @@ class Buffers final : public Memory {
   struct Place {
     int tensor;  // Input or Output
     bool is_output;
-    std::span<const std::byte> initial;  // in the tensor's layout; empty for a plain output
-    std::vector<std::byte> permuted;     // what `initial` shows where the layout is not the problem's C order
+    std::span<const std::byte> initial;  // as the tensor is stored; empty for a plain output
+    std::vector<std::byte> permuted;     // what `initial` shows where the problem's array lies otherwise
     GuardedBuffer buffer;
   };
   static std::vector<Place> make_places(const Problem& problem, Flush flush);
   static std::map<int, std::byte*> memory_of(const std::vector<Place>& places);
 
+  /// Whether what lies between an output's elements is as prepare_outputs() and restore() left it.
+  bool gaps_untouched(const Place& place) const;
+
   const ir::Program& program_;
+  std::byte pattern_{};  // of prepare_outputs()
   std::vector<Place> places_;
   KernelArguments arguments_;
 };

@@ -36,7 +36,8 @@ class Memory {
   virtual void restore() = 0;
   /// Leaves nothing of them in a cache.
   virtual void evict() const = 0;
-  virtual tensor::Array output(int tensor) const = 0;
+  virtual tensor::Array output(int tensor) const = 0;         // in C order
+  virtual tensor::Array stored_output(int tensor) const = 0;  // as the program stores it
   /// A sentence about the first input that changed or gap that was written, or empty.
   virtual std::string trespass() const = 0;
 };

@@ -1,10 +1,8 @@
 #include "search/judge/kernel_abi.h"
 
-#include <cstring>
-
 #include "codegen/lower/compile.h"
-#include "codegen/schedule/loops.h"
 #include "frontend/ir/storage.h"
+#include "frontend/tensor/copy.h"
 
 namespace tile_tune::search {
 namespace {
@@ -39,32 +37,13 @@ halide_type_t halide_type(DType type) {
 
 std::vector<halide_dimension_t> dimensions_of(const ir::Tensor& tensor) {
   const auto extents = ir::shape(tensor);
-  const auto strides = codegen::strides(tensor);
+  const auto strides = ir::strides(tensor);
   std::vector<halide_dimension_t> dimensions;
   const int32_t parts = is_complex(tensor.type) ? 2 : 1;
   if (parts == 2) dimensions.push_back({0, 2, 1});
   for (const int d : ir::memory_order(tensor))
     dimensions.push_back({0, static_cast<int32_t>(extents[d]), static_cast<int32_t>(strides[d]) * parts});
   return dimensions;
-}
-
-// Calls visit(C-order position, storage position) for every element.
-template <typename Visit>
-void for_each_element(const ir::Tensor& tensor, Visit visit) {
-  const auto extents = ir::shape(tensor);
-  const auto strides = codegen::strides(tensor);
-  const int64_t count = ir::element_count(tensor);
-  std::vector<int64_t> subscripts(extents.size(), 0);
-  int64_t storage = 0;
-  for (int64_t element = 0; element < count; ++element) {
-    visit(element, storage);
-    for (size_t d = extents.size(); d-- > 0;) {
-      storage += strides[d];
-      if (++subscripts[d] < extents[d]) break;
-      storage -= strides[d] * extents[d];
-      subscripts[d] = 0;
-    }
-  }
 }
 
 }  // namespace
@@ -77,7 +56,9 @@ KernelArguments::KernelArguments(const ir::Program& program, const std::map<int,
   for (const int number : arguments) dimensions_.push_back(dimensions_of(program.tensors[number]));
   for (size_t i = 0; i < arguments.size(); ++i) {
     halide_buffer_t buffer{};
-    buffer.host = reinterpret_cast<uint8_t*>(host.at(arguments[i]));
+    const auto& tensor = program.tensors[arguments[i]];
+    buffer.host =
+        reinterpret_cast<uint8_t*>(host.at(arguments[i])) + ir::reach(tensor).before * dtype_size(tensor.type);
     buffer.type = halide_type(program.tensors[arguments[i]].type);
     buffer.dimensions = static_cast<int32_t>(dimensions_[i].size());
     buffer.dim = dimensions_[i].data();
@@ -86,33 +67,40 @@ KernelArguments::KernelArguments(const ir::Program& program, const std::map<int,
   for (auto& buffer : buffers_) pointers_.push_back(&buffer);
 }
 
-bool is_c_order(const ir::Tensor& tensor) { return tensor.layout == ir::Layout::Row || tensor.extents.size() < 2; }
-
 int64_t storage_bytes(const ir::Tensor& tensor) {
-  return ir::element_count(tensor) * static_cast<int64_t>(dtype_size(tensor.type));
+  return ir::reach(tensor).count * static_cast<int64_t>(dtype_size(tensor.type));
+}
+
+bool lies_as(const tensor::Array& array, const ir::Tensor& tensor) {
+  if (static_cast<int64_t>(array.data.size()) != storage_bytes(tensor)) return false;
+  if (array.data.empty()) return true;
+  const auto wanted = ir::strides(tensor);
+  const auto& given = array.strides.empty() ? tensor::c_strides(array.shape) : array.strides;
+  for (size_t d = 0; d < wanted.size(); ++d)
+    if (array.shape[d] != 1 && given[d] != wanted[d]) return false;
+  return true;
 }
 
 void to_storage(const ir::Tensor& tensor, const tensor::Array& array, std::byte* storage) {
-  const size_t size = dtype_size(tensor.type);
-  if (is_c_order(tensor)) {
-    std::memcpy(storage, array.data.data(), array.data.size());
-    return;
-  }
-  for_each_element(tensor, [&](int64_t element, int64_t position) {
-    std::memcpy(storage + position * size, array.data.data() + element * size, size);
-  });
+  const auto size = static_cast<int64_t>(dtype_size(tensor.type));
+  tensor::copy_elements(
+      {array.data.data() + array.origin * size, array.strides.empty() ? tensor::c_strides(array.shape) : array.strides},
+      {storage + ir::reach(tensor).before * size, ir::strides(tensor)}, array.shape, tensor.type);
+}
+
+tensor::Array as_stored(const ir::Tensor& tensor, const std::byte* storage) {
+  tensor::Array array{tensor.type, ir::shape(tensor), {storage, storage + storage_bytes(tensor)}};
+  if (lies_as(array, tensor)) return array;
+  array.strides = ir::strides(tensor);
+  array.origin = ir::reach(tensor).before;
+  return array;
 }
 
 tensor::Array from_storage(const ir::Tensor& tensor, const std::byte* storage) {
   auto array = tensor::Array::zeros(tensor.type, ir::shape(tensor));
-  const size_t size = dtype_size(tensor.type);
-  if (is_c_order(tensor)) {
-    std::memcpy(array.data.data(), storage, array.data.size());
-    return array;
-  }
-  for_each_element(tensor, [&](int64_t element, int64_t position) {
-    std::memcpy(array.data.data() + element * size, storage + position * size, size);
-  });
+  const auto size = static_cast<int64_t>(dtype_size(tensor.type));
+  tensor::copy_elements({storage + ir::reach(tensor).before * size, ir::strides(tensor)},
+                        {array.data.data(), tensor::c_strides(array.shape)}, array.shape, array.type);
   return array;
 }
 

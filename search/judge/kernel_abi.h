@@ -41,10 +41,12 @@ class KernelArguments {
 };
 
 int64_t storage_bytes(const ir::Tensor& tensor);
-/// Whether the tensor's own layout is C order.
-bool is_c_order(const ir::Tensor& tensor);
-/// Between C order and the tensor's own layout.
+/// Whether the array's elements lie as those of the tensor.
+bool lies_as(const tensor::Array& array, const ir::Tensor& tensor);
+/// Into the memory of a tensor, in which gaps between elements stay as they are.
 void to_storage(const ir::Tensor& tensor, const tensor::Array& array, std::byte* storage);
+/// Out of it: as it lies there, and in C order.
+tensor::Array as_stored(const ir::Tensor& tensor, const std::byte* storage);
 tensor::Array from_storage(const ir::Tensor& tensor, const std::byte* storage);
 
 }  // namespace tile_tune::search

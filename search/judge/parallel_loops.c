@@ -22,5 +22,5 @@ int tile_tune_parallel_loop(void* user_context, int (*task)(void*, int, uint8_t*
                             uint8_t* closure) {
   struct tile_tune_call call = {.context = &context, .working = 1};
   struct loop loop = {task, user_context, closure};
-  return tile_tune_rt1_do_par_for(&call, run, min, size, (uint8_t*)&loop);
+  return tile_tune_rt2_do_par_for(&call, run, min, size, (uint8_t*)&loop);
 }

@@ -8,6 +8,7 @@
 
 #include "base/disk_space.h"
 #include "frontend/ir/json.h"
+#include "search/judge/kernel_abi.h"
 
 namespace tile_tune::search {
 namespace {
@@ -65,12 +66,25 @@ Result<void> judge(Problem& problem, uint64_t seed, const ir::Program* written, 
   return {};
 }
 
+// Elements of inputs that lie in one place are one element.
+reference::Inputs as_stored(const ir::Program& program, reference::Inputs inputs) {
+  for (auto& [number, array] : inputs) {
+    const auto& tensor = program.tensors[number];
+    if (!ir::has_overlap(ir::strides(tensor), ir::shape(tensor))) continue;
+    std::vector<std::byte> storage(static_cast<size_t>(storage_bytes(tensor)));
+    to_storage(tensor, array, storage.data());
+    array = from_storage(tensor, storage.data());
+  }
+  return inputs;
+}
+
 // Where a special number leads a subscript out of its tensor there is nothing to be judged.
 void add_special(Problem& problem, uint64_t seed) {
   const auto& program = problem.program;
   if (buffer_bytes(program) > kSpecialBytes) return;
   auto inputs = reference::special_inputs(program, problem.inputs, seed);
   if (!inputs) return;
+  *inputs = as_stored(program, std::move(*inputs));
   const bool few = program.statements.size() == 1 || reference::evaluation_seconds(program) <= kSpecialSeconds;
   auto expected = reference::evaluate_sample(program, *inputs, few ? kSpecialSamples : kSpecialSamplesOfChains, seed);
   if (expected) problem.special.push_back({program, *std::move(inputs), *std::move(expected), true, ""});
@@ -119,12 +133,12 @@ json read_description(const fs::path& directory) {
 
 Result<Problem> make_problem(const ir::Program& program, uint64_t seed, const ir::Program* written,
                              double whole_seconds) {
-  Problem problem{program, reference::random_inputs(program, seed), {}, false, ""};
+  Problem problem{program, as_stored(program, reference::random_inputs(program, seed)), {}, false, ""};
   TILE_TUNE_CHECK(judge(problem, seed, written, whole_seconds));
   // The reference may take seconds: other ranges are looked at only if this one was no good.
   if (!reference::is_mostly_finite(problem.expected)) {
     TILE_TUNE_TRY(range, reference::finite_range(program, seed));
-    problem.inputs = reference::random_inputs(program, seed, range);
+    problem.inputs = as_stored(program, reference::random_inputs(program, seed, range));
     TILE_TUNE_CHECK(judge(problem, seed, written, whole_seconds));
     if (range.lo != reference::FloatRange{}.lo || range.hi != reference::FloatRange{}.hi)
       problem.note = fmt::format("float inputs in [{:g}, {:g}), where the result is finite", range.lo, range.hi);
@@ -141,7 +155,7 @@ Result<void> write_problem(const Problem& problem, const fs::path& directory) {
       {"program", ir::to_json(problem.program)}, {"sampled", problem.sampled}, {"note", problem.note},
       {"special", !problem.special.empty()},     {"inputs", json::array()},    {"expected", json::array()}};
   for (const auto& [tensor, array] : problem.inputs) {
-    description["inputs"].push_back(tensor);
+    description["inputs"].push_back({{"tensor", tensor}, {"strides", array.strides}, {"origin", array.origin}});
     good = good && write_raw(input_file(directory, tensor), array.data);
   }
   for (size_t i = 0; i < problem.expected.size(); ++i) {
@@ -171,9 +185,11 @@ Result<Problem> read_problem(const fs::path& directory) try {
   const json description = read_description(directory);
   TILE_TUNE_TRY(program, ir::program_from_json(description.at("program")));
   Problem problem{std::move(program), {}, {}, description.at("sampled"), description.at("note"), {}};
-  for (const int number : description.at("inputs")) {
+  for (const auto& input : description.at("inputs")) {
+    const int number = input.at("tensor");
     const auto& tensor = problem.program.tensors.at(static_cast<size_t>(number));
-    problem.inputs[number] = {tensor.type, ir::shape(tensor), read_raw<std::byte>(input_file(directory, number))};
+    problem.inputs[number] = {tensor.type, ir::shape(tensor), read_raw<std::byte>(input_file(directory, number)),
+                              input.at("strides").get<std::vector<int64_t>>(), input.at("origin")};
   }
   size_t i = 0;
   for (const int tensor : description.at("expected")) {
@@ -204,8 +220,10 @@ Result<std::vector<tensor::Array>> read_outputs(const ir::Program& program, cons
   std::vector<tensor::Array> outputs;
   for (size_t i = 0; i < program.outputs.size(); ++i) {
     const auto& tensor = program.tensors[program.outputs[i]];
-    outputs.push_back(
-        {tensor.type, ir::shape(tensor), read_raw<std::byte>(output_file(directory, static_cast<int>(i)))});
+    const auto raw = read_raw<std::byte>(output_file(directory, static_cast<int>(i)));
+    if (static_cast<int64_t>(raw.size()) != storage_bytes(tensor))
+      return failure("outputs-unreadable", "a kernel's outputs are cut short");
+    outputs.push_back(as_stored(tensor, raw.data()));
   }
   return outputs;
 } catch (const std::exception& error) {
@@ -215,8 +233,7 @@ Result<std::vector<tensor::Array>> read_outputs(const ir::Program& program, cons
 int64_t buffer_bytes(const ir::Program& program) {
   int64_t bytes = 0;
   for (const auto& tensor : program.tensors)
-    if (tensor.role == ir::Role::Input || tensor.role == ir::Role::Output)
-      bytes += ir::element_count(tensor) * static_cast<int64_t>(dtype_size(tensor.type));
+    if (tensor.role == ir::Role::Input || tensor.role == ir::Role::Output) bytes += storage_bytes(tensor);
   return bytes;
 }
 

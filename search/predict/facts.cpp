@@ -220,7 +220,7 @@ void packing(const Stage& stage, StageFacts& facts) {
     facts.panel_l2 = std::max(facts.panel_l2, panel / static_cast<double>(stage.target.l2_bytes));
     facts.panel_l3 = std::max(facts.panel_l3, panel / static_cast<double>(stage.target.l3_bytes));
     if (packing->order.empty()) continue;
-    const auto distances = codegen::strides(stage.program.tensors[operand.tensor]);
+    const auto distances = ir::strides(stage.program.tensors[operand.tensor]);
     facts.copy_stride =
         std::max(facts.copy_stride, static_cast<double>(distances[static_cast<size_t>(packing->order.front())]));
   }

@@ -107,12 +107,12 @@ codegen::Packing panel_packing(const StageContext& context, const codegen::NestS
   const auto& tensor = context.program->tensors[operand.tensor];
   std::vector<int> storage(tensor.extents.size());
   std::iota(storage.begin(), storage.end(), 0);
-  const auto distances = codegen::strides(tensor);
+  const auto distances = ir::strides(tensor);
   const int index = context.loops.output_index[stage.cpu().vector_loop];
   auto walks_vector = [&](int d) { return std::get<ir::AffineExpr>(operand.subscripts[d]).coefficient(index) != 0; };
   std::stable_sort(storage.begin(), storage.end(), [&](int a, int b) {
     if (walks_vector(a) != walks_vector(b)) return walks_vector(a);
-    return distances[a] < distances[b];
+    return std::abs(distances[a]) < std::abs(distances[b]);
   });
   return {number, depth, storage};
 }

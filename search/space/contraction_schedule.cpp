@@ -139,7 +139,7 @@ std::vector<int> unrolled_taps(const Layout& layout) {
 std::vector<int> storage_order(const Layout& layout, const Operand& operand, int p,
                                const std::vector<int>& reductions) {
   const auto& loops = layout.context.loops;
-  const auto distances = codegen::strides(layout.context.program->tensors[operand.tensor]);
+  const auto distances = ir::strides(layout.context.program->tensors[operand.tensor]);
   std::vector<int> storage(operand.subscripts.size());
   std::iota(storage.begin(), storage.end(), 0);
   auto uses = [&](int d, int index) { return std::get<ir::AffineExpr>(operand.subscripts[d]).coefficient(index) != 0; };

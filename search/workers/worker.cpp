@@ -146,7 +146,7 @@ class Worker {
         if (const int code = call->run(1).code; code != 0) return executor_.fault(code);
         if (const auto trespass = memory->trespass(); !trespass.empty()) return Reply::fault(Outcome::Wrong, trespass);
         std::vector<tensor::Array> outputs;
-        for (const int output : problem.program.outputs) outputs.push_back(memory->output(output));
+        for (const int output : problem.program.outputs) outputs.push_back(memory->stored_output(output));
         if (auto written = write_outputs(outputs, setup_->directory / request.problem); !written)
           return Reply::fault(written.error().code == "disk-full" ? Outcome::NoSpace : Outcome::RunError,
                               written.error().message);

@@ -1,12 +1,37 @@
 /* Are a caller's arguments what the kernel was compiled for? */
 #include "tile_tune_rt.h"
 
-int tile_tune_rt1_overlap(uintptr_t a, uint64_t a_bytes, uintptr_t b, uint64_t b_bytes) {
+int tile_tune_rt2_overlap(uintptr_t a, uint64_t a_bytes, uintptr_t b, uint64_t b_bytes) {
   return a < b + b_bytes && b < a + a_bytes;
 }
 
+/* Bytes from one of the slowest rows to the next, and that a row has from its first to its last element. */
+static uint64_t pitch(const struct tile_tune_argument* a, uint64_t* row) {
+  uint64_t farthest = 0, rows = 1;
+  for (int d = 0; d < a->rank; ++d) {
+    const uint64_t stride = (uint64_t)(a->strides[d] < 0 ? -a->strides[d] : a->strides[d]) * (a->dtype.bits / 8);
+    if (a->shape[d] > 1 && stride >= farthest) farthest = stride, rows = (uint64_t)a->shape[d];
+  }
+  *row = a->bytes - farthest * (rows - 1);
+  return farthest;
+}
+
+/* Neither is empty. Two blocks of columns of one matrix lie in the same stretch of memory, and have nothing in common.
+ */
+static int overlap(const struct tile_tune_argument* a, void* pointer_a, const struct tile_tune_argument* b,
+                   void* pointer_b) {
+  const uintptr_t first_a = (uintptr_t)pointer_a - a->before, first_b = (uintptr_t)pointer_b - b->before;
+  if (!tile_tune_rt2_overlap(first_a, a->bytes, first_b, b->bytes)) return 0;
+  uint64_t row_a, row_b;
+  const uint64_t pitch_a = pitch(a, &row_a), pitch_b = pitch(b, &row_b);
+  if (pitch_a != pitch_b || row_a + row_b > pitch_a) return 1;
+  const uint64_t behind =
+      first_b >= first_a ? (first_b - first_a) % pitch_a : (pitch_a - (first_a - first_b) % pitch_a) % pitch_a;
+  return behind < row_a || behind + row_b > pitch_a;
+}
+
 /* Inputs may overlap each other; every pair with an output in it may not. */
-int tile_tune_rt1_check_pointers(const struct tile_tune_signature* signature, void* const* pointers) {
+int tile_tune_rt2_check_pointers(const struct tile_tune_signature* signature, void* const* pointers) {
   const struct tile_tune_argument* arguments = signature->arguments;
   for (int i = 0; i < signature->count; ++i) {
     const uintptr_t p = (uintptr_t)pointers[i];
@@ -14,8 +39,7 @@ int tile_tune_rt1_check_pointers(const struct tile_tune_signature* signature, vo
     if (p == 0) return TILE_TUNE_ERROR_NULL_POINTER;
     if (p & (arguments[i].alignment - 1)) return TILE_TUNE_ERROR_MISALIGNED; /* a power of two */
     for (int j = 0; i >= signature->inputs && j < i; ++j)
-      if (arguments[j].bytes != 0 &&
-          tile_tune_rt1_overlap(p, arguments[i].bytes, (uintptr_t)pointers[j], arguments[j].bytes))
+      if (arguments[j].bytes != 0 && overlap(&arguments[i], pointers[i], &arguments[j], pointers[j]))
         return TILE_TUNE_ERROR_OVERLAP;
   }
   return TILE_TUNE_OK;
@@ -40,7 +64,7 @@ static int check_tensor(const struct DLTensor* t, const struct tile_tune_argumen
   return TILE_TUNE_OK;
 }
 
-int tile_tune_rt1_check_tensors(const struct tile_tune_signature* signature, struct DLTensor* const* inputs,
+int tile_tune_rt2_check_tensors(const struct tile_tune_signature* signature, struct DLTensor* const* inputs,
                                 struct DLTensor* const* outputs, void** pointers) {
   for (int i = 0; i < signature->count; ++i) {
     struct DLTensor* const* list = i < signature->inputs ? inputs : outputs;

@@ -3,27 +3,27 @@
 
 #include "tile_tune_rt.h"
 
-struct tile_tune_context* tile_tune_rt1_context_create(void) {
+struct tile_tune_context* tile_tune_rt2_context_create(void) {
   return calloc(1, sizeof(struct tile_tune_context));
 }
 
-void tile_tune_rt1_context_destroy(struct tile_tune_context* context) { free(context); }
+void tile_tune_rt2_context_destroy(struct tile_tune_context* context) { free(context); }
 
-int tile_tune_rt1_set_num_threads(struct tile_tune_context* context, int threads) {
+int tile_tune_rt2_set_num_threads(struct tile_tune_context* context, int threads) {
   if (context == NULL) return TILE_TUNE_ERROR_NULL_POINTER;
   if (threads < 0) return TILE_TUNE_ERROR_INVALID_VALUE;
   atomic_store_explicit(&context->threads, threads, memory_order_relaxed);
   return TILE_TUNE_OK;
 }
 
-int tile_tune_rt1_set_parallel_for(struct tile_tune_context* context,
+int tile_tune_rt2_set_parallel_for(struct tile_tune_context* context,
                                    void (*parallel_for)(void*, int, void (*)(void*, int), void*)) {
   if (context == NULL) return TILE_TUNE_ERROR_NULL_POINTER;
   context->parallel_for = parallel_for;
   return TILE_TUNE_OK;
 }
 
-int tile_tune_rt1_set_allocator(struct tile_tune_context* context, void* (*allocate)(void*, size_t),
+int tile_tune_rt2_set_allocator(struct tile_tune_context* context, void* (*allocate)(void*, size_t),
                                 void (*release)(void*, void*, size_t)) {
   if (context == NULL) return TILE_TUNE_ERROR_NULL_POINTER;
   if ((allocate == NULL) != (release == NULL)) return TILE_TUNE_ERROR_INVALID_VALUE;
@@ -32,13 +32,13 @@ int tile_tune_rt1_set_allocator(struct tile_tune_context* context, void* (*alloc
   return TILE_TUNE_OK;
 }
 
-int tile_tune_rt1_set_user_data(struct tile_tune_context* context, void* user) {
+int tile_tune_rt2_set_user_data(struct tile_tune_context* context, void* user) {
   if (context == NULL) return TILE_TUNE_ERROR_NULL_POINTER;
   context->user = user;
   return TILE_TUNE_OK;
 }
 
-const char* tile_tune_rt1_error_string(int status) {
+const char* tile_tune_rt2_error_string(int status) {
 #define TILE_TUNE_TEXT(number, suffix, text) \
   case number:                               \
     return text;
@@ -59,7 +59,7 @@ struct origin {
   size_t bytes;
 };
 
-void* tile_tune_rt1_malloc(struct tile_tune_call* call, size_t bytes) {
+void* tile_tune_rt2_malloc(struct tile_tune_call* call, size_t bytes) {
   const struct tile_tune_context* context = call->context;
   if (bytes > SIZE_MAX - 3 * ALIGNMENT) return NULL;
   const size_t total = (bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT + 2 * ALIGNMENT;
@@ -71,7 +71,7 @@ void* tile_tune_rt1_malloc(struct tile_tune_call* call, size_t bytes) {
   return aligned;
 }
 
-void tile_tune_rt1_free(struct tile_tune_call* call, void* memory) {
+void tile_tune_rt2_free(struct tile_tune_call* call, void* memory) {
   if (memory == NULL) return;
   const struct tile_tune_context* context = call->context;
   const struct origin origin = ((struct origin*)memory)[-1];
@@ -81,4 +81,4 @@ void tile_tune_rt1_free(struct tile_tune_call* call, void* memory) {
     free(origin.memory);
 }
 
-int tile_tune_rt1_out_of_memory(void) { return TILE_TUNE_ERROR_OUT_OF_MEMORY; }
+int tile_tune_rt2_out_of_memory(void) { return TILE_TUNE_ERROR_OUT_OF_MEMORY; }

@@ -255,7 +255,7 @@ static int available_cpus(void) {
   return (int)sysconf(_SC_NPROCESSORS_ONLN);
 }
 
-int tile_tune_rt1_do_par_for(struct tile_tune_call* call, task_function task, int min, int size, uint8_t* closure) {
+int tile_tune_rt2_do_par_for(struct tile_tune_call* call, task_function task, int min, int size, uint8_t* closure) {
   const struct tile_tune_context* context = call->context;
   if (size < 1) return TILE_TUNE_OK;
   int threads = size == 1 ? 1 : atomic_load_explicit(&context->threads, memory_order_relaxed);

@@ -30,15 +30,15 @@ struct tile_tune_context {
   void* user;
 };
 
-struct tile_tune_context* tile_tune_rt1_context_create(void);
-void tile_tune_rt1_context_destroy(struct tile_tune_context* context);
-int tile_tune_rt1_set_num_threads(struct tile_tune_context* context, int threads);
-int tile_tune_rt1_set_parallel_for(struct tile_tune_context* context,
+struct tile_tune_context* tile_tune_rt2_context_create(void);
+void tile_tune_rt2_context_destroy(struct tile_tune_context* context);
+int tile_tune_rt2_set_num_threads(struct tile_tune_context* context, int threads);
+int tile_tune_rt2_set_parallel_for(struct tile_tune_context* context,
                                    void (*parallel_for)(void*, int, void (*)(void*, int), void*));
-int tile_tune_rt1_set_allocator(struct tile_tune_context* context, void* (*allocate)(void*, size_t),
+int tile_tune_rt2_set_allocator(struct tile_tune_context* context, void* (*allocate)(void*, size_t),
                                 void (*release)(void*, void*, size_t));
-int tile_tune_rt1_set_user_data(struct tile_tune_context* context, void* user);
-const char* tile_tune_rt1_error_string(int status);
+int tile_tune_rt2_set_user_data(struct tile_tune_context* context, void* user);
+const char* tile_tune_rt2_error_string(int status);
 
 /* One call of a kernel: its user_context. */
 struct tile_tune_call {
@@ -47,15 +47,16 @@ struct tile_tune_call {
 };
 
 /* Halide's halide_malloc, halide_free, halide_do_par_for, halide_error_out_of_memory. */
-void* tile_tune_rt1_malloc(struct tile_tune_call* call, size_t bytes);
-void tile_tune_rt1_free(struct tile_tune_call* call, void* memory);
-int tile_tune_rt1_do_par_for(struct tile_tune_call* call, int (*task)(struct tile_tune_call*, int, uint8_t*), int min,
+void* tile_tune_rt2_malloc(struct tile_tune_call* call, size_t bytes);
+void tile_tune_rt2_free(struct tile_tune_call* call, void* memory);
+int tile_tune_rt2_do_par_for(struct tile_tune_call* call, int (*task)(struct tile_tune_call*, int, uint8_t*), int min,
                              int size, uint8_t* closure);
-int tile_tune_rt1_out_of_memory(void);
+int tile_tune_rt2_out_of_memory(void);
 
 /* What a pointer of an entry must show. */
 struct tile_tune_argument {
-  uint64_t bytes;
+  uint64_t bytes;  /* from its first byte to its last */
+  uint64_t before; /* of these, the ones before the pointer, where strides are negative */
   uint64_t alignment;
   struct tile_tune_type dtype; /* as DLPack has it */
   int32_t rank;
@@ -69,13 +70,13 @@ struct tile_tune_signature {
 };
 
 /* A null pointer, a misaligned one or an output over another argument is an error. */
-int tile_tune_rt1_check_pointers(const struct tile_tune_signature* signature, void* const* pointers);
+int tile_tune_rt2_check_pointers(const struct tile_tune_signature* signature, void* const* pointers);
 
 /* The pointers behind tensors that are what the signature says, unchecked themselves. */
-int tile_tune_rt1_check_tensors(const struct tile_tune_signature* signature, struct DLTensor* const* inputs,
+int tile_tune_rt2_check_tensors(const struct tile_tune_signature* signature, struct DLTensor* const* inputs,
                                 struct DLTensor* const* outputs, void** pointers);
 
 /* Whether two stretches of memory have a byte in common. */
-int tile_tune_rt1_overlap(uintptr_t a, uint64_t a_bytes, uintptr_t b, uint64_t b_bytes);
+int tile_tune_rt2_overlap(uintptr_t a, uint64_t a_bytes, uintptr_t b, uint64_t b_bytes);
 
 #endif

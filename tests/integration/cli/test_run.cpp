@@ -66,6 +66,32 @@ TEST_CASE("all engines give the product of odd sizes, row and column order") {
   CHECK(box.names("ref") == std::vector<std::string>{"C.npy"});
 }
 
+TEST_CASE("a file in Fortran order is taken as it lies: by a kernel that is tuned for that") {
+  const Sandbox box;
+  constexpr int64_t M = 13, N = 17, K = 7;
+  save(box, "a.npy", floats({M, K}));
+  save(box, "b.npy", floats({K, N}), true);
+  save(box, "rows.npy", floats({K, N}));
+  REQUIRE(box.run({"tune", "matmul.tc", "-s", "M=13,N=17,K=7", "--layout", "B=col", "--trials", "1", "--db", "t.db"})
+              .exit_code == 0);
+  const auto rung = [&](const std::string& file, const std::string& folder, std::vector<std::string> more) {
+    std::vector<std::string> words{"run",          "matmul.tc", "--input", "A=a.npy", "--input", "B=" + file,
+                                   "--output-dir", folder,      "--db",    "t.db",    "--json"};
+    words.insert(words.end(), more.begin(), more.end());
+    const auto result = box.run(words);
+    INFO(result.err);
+    REQUIRE(result.exit_code == 0);
+    return nlohmann::json::parse(result.out)["rung"].get<std::string>();
+  };
+  CHECK(rung("b.npy", "fortran", {}) == "exact");
+  CHECK(rung("rows.npy", "c", {}) != "exact");
+  CHECK(rung("b.npy", "said", {"--layout", "B=row"}) != "exact");
+  CHECK(rung("rows.npy", "turned", {"--layout", "B=col"}) == "exact");
+  CHECK(rung("b.npy", "padded", {"--layout", "B=40,2", "--layout", "C=-30,1"}) != "exact");
+  for (const char* folder : {"c", "said", "turned", "padded"})
+    CHECK(values(box, std::string(folder) + "/C.npy") == values(box, "fortran/C.npy"));
+}
+
 TEST_CASE("in/out outputs start from the given value, else from zeros or the identity with a warning") {
   const Sandbox box;
   box.write("acc.tc", "def acc(float(N) A) -> (s, m) { s += A(i) m max= A(i) }\n");

@@ -165,6 +165,57 @@ static void check_dl(void) {
   CHECK(accumulate_dl(nulls, nulls) == MANY_ERROR_NULL_POINTER);
 }
 
+/* B and C are blocks of columns of one matrix: side by side, and with a column in common. */
+static void check_blocks(void) {
+  enum { SIDE = blocks_A_extent0, PITCH = blocks_B_stride0 };
+  float a[SIDE * SIDE], matrix[SIDE * PITCH];
+  for (int i = 0; i < SIDE * SIDE; ++i) a[i] = (float)(i * 7 % 11 - 5);
+  for (int i = 0; i < SIDE * PITCH; ++i) matrix[i] = (float)(i * 5 % 13 - 6);
+  CHECK(blocks(a, matrix, matrix + SIDE - 1) == MANY_ERROR_OVERLAP);
+  CHECK(blocks(a, matrix + SIDE - 1, matrix) == MANY_ERROR_OVERLAP);
+  CHECK(blocks(a, matrix, matrix + SIDE) == MANY_OK);
+  for (int i = 0; i < SIDE; ++i)
+    for (int j = 0; j < SIDE; ++j) {
+      float sum = 0;
+      for (int k = 0; k < SIDE; ++k) sum += a[SIDE * i + k] * matrix[PITCH * k + j];
+      CHECK(matrix[PITCH * i + SIDE + j] == sum);
+    }
+  CHECK(blocks(a, matrix + SIDE, matrix) == MANY_OK);
+}
+
+/* A: rows upside down, 10 apart. B: one column, every other element, repeated. C: rows 24 apart, backwards. */
+static void check_strided(void) {
+  enum { ROWS = strided_A_extent0, TERMS = strided_A_extent1, COLUMNS = strided_B_extent1, PITCH = strided_C_stride0 };
+  CHECK(strided_A_stride0 == -10 && strided_B_stride1 == 0 && strided_C_stride1 == -1 && PITCH == 24);
+  float a[10 * ROWS], b[2 * TERMS], both[PITCH * ROWS];
+  for (int i = 0; i < 10 * ROWS; ++i) a[i] = (float)(i * 7 % 11 - 5);
+  for (int i = 0; i < 2 * TERMS; ++i) b[i] = (float)(i * 5 % 13 - 6);
+  for (int i = 0; i < PITCH * ROWS; ++i) both[i] = 77;
+  float *A = a + 10 * (ROWS - 1), *C = both + COLUMNS - 1;
+  CHECK(strided(A, b, C) == MANY_OK);
+  for (int i = 0; i < ROWS; ++i) {
+    float sum = 0;
+    for (int k = 0; k < TERMS; ++k) sum += A[k - 10 * i] * b[2 * k];
+    for (int j = 0; j < PITCH; ++j) CHECK(both[PITCH * i + j] == (j < COLUMNS ? sum : 77));
+  }
+  CHECK(strided(A, both + PITCH * (ROWS - 1), C) == MANY_ERROR_OVERLAP);
+  CHECK(strided(A, b, A) == MANY_ERROR_OVERLAP);
+  CHECK(strided(both + 90, b, C) == MANY_ERROR_OVERLAP);
+  int64_t shape_a[] = {ROWS, TERMS}, shape_b[] = {TERMS, COLUMNS}, shape_c[] = {ROWS, COLUMNS};
+  int64_t strides_a[] = {-10, 1}, strides_b[] = {2, 0}, strides_c[] = {24, -1};
+  struct DLTensor in_a = {A, {1, 0}, 2, {2, 32, 1}, shape_a, strides_a, 0},
+                  in_b = {b, {1, 0}, 2, {2, 32, 1}, shape_b, strides_b, 0},
+                  out = {C, {1, 0}, 2, {2, 32, 1}, shape_c, strides_c, 0}, *inputs[] = {&in_a, &in_b},
+                  *outputs[] = {&out};
+  CHECK(strided_dl(inputs, outputs) == MANY_OK);
+  strides_a[0] = 10;
+  CHECK(strided_dl(inputs, outputs) == MANY_ERROR_STRIDES);
+  in_a.strides = NULL;
+  CHECK(strided_dl(inputs, outputs) == MANY_ERROR_STRIDES);
+  in_a.strides = strides_a, strides_a[0] = -10, strides_b[1] = 1;
+  CHECK(strided_dl(inputs, outputs) == MANY_ERROR_STRIDES);
+}
+
 static void check_empty(void) {
   const float b[6] = {1, 2, 3, 4, 5, 6};
   float c[15];
@@ -217,6 +268,8 @@ int main(int count, char** arguments) {
   check_in_out();
   check_pointers();
   check_dl();
+  check_strided();
+  check_blocks();
   check_empty();
   check_packed(count > 1 && strcmp(arguments[1], "no-memory") == 0);
   CHECK(!one_cpu || threads() == 1);

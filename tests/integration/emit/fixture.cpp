@@ -21,13 +21,19 @@ std::vector<Kernel> many_kernels() {
        {"bool", "i8", "u8", "i16", "u16", "i32", "u32", "i64", "u64", "f16", "bf16", "f32", "f64", "c32", "c64"})
     kernels.push_back(vector_kernel(fmt::format("copy_{}", type), *parse_dtype(type), 13));
   kernels.push_back(vector_kernel("scale", DType::I32, 7, true));
-  kernels.push_back(matmul_kernel("accumulate", {.in_out = true, .b_layout = ir::Layout::Col}));
+  kernels.push_back(matmul_kernel("accumulate", {.in_out = true, .b_layout = ir::Storage::col()}));
   const MatmulOptions large{.m = 5, .n = 131, .k = 97};
   kernels.push_back({matmul_program(large), packed_schedule(large), "packed", "tuned", {}});
   // Parameters named like what the headers use themselves.
   kernels.push_back(vector_kernel("odd_names", DType::F32, 3, true));
   const char* names[] = {"Operand", "many_cpp", "many_status"};
   for (int i = 0; i < 3; ++i) kernels.back().program.tensors[i].name = names[i];
+  kernels.push_back(matmul_kernel("strided", {.m = 5, .n = 9, .k = 7}));
+  kernels.back().program.tensors[0].storage = ir::Storage::strided({-10, 1});
+  kernels.back().program.tensors[1].storage = ir::Storage::strided({2, 0});
+  kernels.back().program.tensors[2].storage = ir::Storage::strided({24, -1});
+  kernels.push_back(matmul_kernel("blocks", {.m = 11, .n = 11, .k = 11}));
+  for (const int t : {1, 2}) kernels.back().program.tensors[t].storage = ir::Storage::strided({22, 1});
   kernels.push_back(matmul_kernel("no_rows", {.m = 0, .n = 3, .k = 2}));
   kernels.push_back(matmul_kernel("no_terms", {.m = 3, .n = 5, .k = 0}));
   return kernels;
@@ -43,7 +49,7 @@ std::vector<Kernel> constant_kernels() {
   add("whole", {.m = 5, .n = 40, .k = 3}, packed_schedule({.m = 5, .n = 40, .k = 3}));
   add("in_part", {.m = 5, .n = 43, .k = 3, .in_out = true}, packed_schedule({.m = 5, .n = 43, .k = 3}));
   add("plain", {.m = 5, .n = 13, .k = 3}, matmul_schedule({.m = 5, .n = 13, .k = 3}));
-  add("columns", {.m = 2, .n = 9, .k = 5, .type = DType::F64, .b_layout = ir::Layout::Col},
+  add("columns", {.m = 2, .n = 9, .k = 5, .type = DType::F64, .b_layout = ir::Storage::col()},
       packed_schedule({.m = 2, .n = 9, .k = 5}));
   add("empty", {.m = 2, .n = 9, .k = 0}, packed_schedule({.m = 2, .n = 9, .k = 0}));
   // Tensors named like what the headers call an operand's type and the parameters of its packing function.

@@ -11,7 +11,7 @@ struct MatmulOptions {
   int64_t m = 17, n = 33, k = 19;
   DType type = DType::F32;
   bool in_out = false;  // C += A * B instead of C +=! A * B
-  ir::Layout b_layout = ir::Layout::Row;
+  ir::Storage b_layout = ir::Storage::row();
 };
 
 /// float(M,K) A, float(K,N) B -> float(M,N) C.
@@ -19,10 +19,10 @@ inline ir::Program matmul_program(const MatmulOptions& o) {
   using namespace ir;
   Program p;
   p.name = "matmul";
-  p.tensors = {{"A", o.type, {o.m, o.k}, Role::Input, Layout::Row},
+  p.tensors = {{"A", o.type, {o.m, o.k}, Role::Input, Storage::row()},
                {"B", o.type, {o.k, o.n}, Role::Input, o.b_layout},
-               {"C", o.type, {o.m, o.n}, Role::Output, Layout::Row}};
-  if (o.in_out) p.tensors.push_back({"C", o.type, {o.m, o.n}, Role::InOut, Layout::Row});
+               {"C", o.type, {o.m, o.n}, Role::Output, Storage::row()}};
+  if (o.in_out) p.tensors.push_back({"C", o.type, {o.m, o.n}, Role::InOut, Storage::row()});
   p.inputs = {0, 1};
   p.outputs = {2};
   auto read = [&](int tensor, int i, int j) {
@@ -68,7 +68,7 @@ inline codegen::Kernel vector_kernel(const std::string& function, DType type, in
   using namespace ir;
   Program p;
   p.name = function;
-  p.tensors = {{"x", type, {n}, Role::Input, Layout::Row}, {"o", type, {n}, Role::Output, Layout::Row}};
+  p.tensors = {{"x", type, {n}, Role::Input, Storage::row()}, {"o", type, {n}, Role::Output, Storage::row()}};
   p.inputs = {0};
   p.outputs = {1};
   Statement s;
@@ -78,7 +78,7 @@ inline codegen::Kernel vector_kernel(const std::string& function, DType type, in
   s.accumulator = type;
   s.value = make_expr(type, Read{0, {AffineExpr::index(0)}});
   if (scaled) {
-    p.tensors.insert(p.tensors.begin(), {"a", type, {}, Role::Input, Layout::Row});
+    p.tensors.insert(p.tensors.begin(), {"a", type, {}, Role::Input, Storage::row()});
     p.inputs = {0, 1};
     p.outputs = {2};
     s.target = 2;

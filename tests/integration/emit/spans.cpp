@@ -94,6 +94,11 @@ void check_views() {
   CHECK(many_cpp::accumulate(a, b, View<float>{p.c.data(), {M, N}, {N + 1, 1}}) == MANY_ERROR_STRIDES);
   CHECK(many_cpp::accumulate(a, b, View<float>{nullptr, {M, N}, {N, 1}}) == MANY_ERROR_NULL_POINTER);
   CHECK(many_cpp::accumulate(a, b, c) == MANY_OK);
+  // Elements in a row do not say where a kernel with strides finds them.
+  std::vector<float> rows(11 * 11), matrix(11 * 22);
+  CHECK(many_cpp::blocks(rows, matrix, matrix) == MANY_ERROR_STRIDES);
+  const View<float> left{matrix.data(), {11, 11}, {22, 1}}, right{matrix.data() + 11, {11, 11}, {22, 1}};
+  CHECK(many_cpp::blocks(rows, left, right) == MANY_OK);
   CHECK(p.is_computed());
   std::vector<float> zeros(15, 42);
   CHECK(many_cpp::no_terms(View<const float>{nullptr, {3, 0}, {7, 7}}, View<const float>{nullptr, {0, 5}, {5, 1}},

@@ -17,7 +17,7 @@ namespace {
 ir::Program matmul(int64_t m, int64_t n, int64_t k) {
   ir::Program program;
   program.name = "matmul";
-  program.tensors = {{"a", DType::F32, {m, k}, ir::Role::Input, ir::Layout::Col},
+  program.tensors = {{"a", DType::F32, {m, k}, ir::Role::Input, ir::Storage::col()},
                      {"b", DType::F32, {k, n}, ir::Role::Input},
                      {"c", DType::F32, {m, n}, ir::Role::Output}};
   program.inputs = {0, 1};

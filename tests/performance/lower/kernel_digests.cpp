@@ -21,6 +21,7 @@
 #include "base/sha256.h"
 #include "codegen/lower/compile.h"
 #include "codegen/schedule/runtime_sizes.h"
+#include "codegen/target/host.h"
 #include "engine/programs/suite.h"
 #include "frontend/ir/canonical.h"
 #include "frontend/tc/parse.h"

@@ -15,7 +15,7 @@ using codegen::Schedule;
 ir::Program with_constants(ir::Program program, const std::vector<std::string>& names, bool columns = false) {
   for (auto& tensor : program.tensors) {
     tensor.constant = std::find(names.begin(), names.end(), tensor.name) != names.end();
-    if (columns) tensor.layout = ir::Layout::Col;
+    if (columns) tensor.storage = ir::Storage::col();
   }
   return program;
 }

@@ -108,11 +108,11 @@ TEST_CASE("deterministic functions give a number the same bits in every storage 
   constexpr int64_t of_a = 61, of_b = 7, of_c = 11;
   const auto number = [](int64_t n) { return 0.25 + std::fmod(0.7548776662 * static_cast<double>(n + 1), 1.0) * 3; };
   std::map<std::tuple<size_t, int64_t, int64_t, int64_t>, std::vector<std::byte>> wanted;  // by output and numbers
-  const auto check = [&](int64_t m, int64_t n, ir::Layout layout, int threads) {
+  const auto check = [&](int64_t m, int64_t n, ir::Storage layout, int threads) {
     CAPTURE(name, m, n, static_cast<int>(layout), threads);
     auto parsed = tc::parse(text, "test.tc");
     REQUIRE(parsed);
-    for (auto& tensor : parsed->programs[0].tensors) tensor.layout = layout;
+    for (auto& tensor : parsed->programs[0].tensors) tensor.storage = layout;
     const auto program = ir::canonicalize(ir::bind(parsed->programs[0], {{"M", m}, {"N", n}}).value());
     const auto at_a = [&](int64_t i, int64_t j) { return (5 * i + 3 * j) % of_a; };
     reference::Inputs inputs;
@@ -141,11 +141,11 @@ TEST_CASE("deterministic functions give a number the same bits in every storage 
         }
     CHECK(differ == 0);
   };
-  check(67, 5, ir::Layout::Row, 1);
-  check(67, 5, ir::Layout::Col, 2);
-  check(5, 131, ir::Layout::Row, 2);
-  check(3, 64, ir::Layout::Col, 1);
-  check(64, 64, ir::Layout::Row, 2);
+  check(67, 5, ir::Storage::row(), 1);
+  check(67, 5, ir::Storage::col(), 2);
+  check(5, 131, ir::Storage::row(), 2);
+  check(3, 64, ir::Storage::col(), 1);
+  check(64, 64, ir::Storage::row(), 2);
 }
 
 TEST_CASE("deterministic running totals compute the same bits by every schedule", "[property]") {

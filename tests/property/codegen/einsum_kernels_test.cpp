@@ -44,7 +44,7 @@ void check_all(DType type, bool columns) {
     DYNAMIC_SECTION(test.subscripts << " " << dtype_name(type)) {
       ir::Program program = program_of(test, type);
       if (columns)
-        for (auto& tensor : program.tensors) tensor.layout = ir::Layout::Col;
+        for (auto& tensor : program.tensors) tensor.storage = ir::Storage::col();
       const search::Space space(program, test::host(2));
       test::KernelCheck check(program);
       search::Rng rng(std::hash<std::string>()(test.subscripts));

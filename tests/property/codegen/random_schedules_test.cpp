@@ -126,7 +126,7 @@ const std::vector<Case> kCases{
 ir::Program program_of(const Case& test) {
   ir::Program program = test::bound_program(test.text, test.sizes);
   if (test.columns)
-    for (auto& tensor : program.tensors) tensor.layout = ir::Layout::Col;
+    for (auto& tensor : program.tensors) tensor.storage = ir::Storage::col();
   return program;
 }
 

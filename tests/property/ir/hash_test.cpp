@@ -35,7 +35,7 @@ class Generator {
     for (int i = 0; i < inputs; ++i) {
       std::vector<SizeExpr> extents;
       for (int rank = pick(random_, 1, 2); rank > 0; --rank) extents.push_back(20);
-      program_.tensors.push_back({"in" + std::to_string(i), type_, extents, Role::Input, Layout::Row});
+      program_.tensors.push_back({"in" + std::to_string(i), type_, extents, Role::Input, Storage::row()});
       program_.inputs.push_back(i);
     }
     add_statement(Role::Temporary);
@@ -57,7 +57,7 @@ class Generator {
       statement.constraints.push_back({{{{0, 1}, {1, pick(random_, 0, 1) ? 1 : -1}}, 0, 1}, 3});
     statement.value = value(static_cast<int>(statement.indices.size()), pick(random_, 1, 3));
     program_.tensors.push_back(
-        {role == Role::Output ? "out" : "t", type_, std::vector<SizeExpr>(outputs, 20), role, Layout::Row});
+        {role == Role::Output ? "out" : "t", type_, std::vector<SizeExpr>(outputs, 20), role, Storage::row()});
     if (role == Role::Output) program_.outputs = {statement.target};
     program_.statements.push_back(std::move(statement));
   }

@@ -146,7 +146,7 @@ void add_statement(Draft& draft, bool output) {
     auto& initial = draft.program.tensors[*from];
     if (draft.program.tensors[statement.target].role == ir::Role::Output && initial.name[0] == 't') {
       initial.name = draft.program.tensors[statement.target].name;
-      initial.layout = draft.program.tensors[statement.target].layout;
+      initial.storage = draft.program.tensors[statement.target].storage;
     }
   }
   const bool rounds = statement.op == Aggregation::Sum || statement.op == Aggregation::Product;

@@ -225,7 +225,7 @@ int Draft::add_tensor(DType type, std::vector<ir::SizeExpr> extents, ir::Role ro
   const int number = static_cast<int>(program.tensors.size());
   const std::string prefix = role == ir::Role::Input ? "in" : role == ir::Role::Output ? "out" : "t";
   program.tensors.push_back({prefix + std::to_string(number), type, std::move(extents), role,
-                             kind(25, "columns") ? ir::Layout::Col : ir::Layout::Row});
+                             kind(25, "columns") ? ir::Storage::col() : ir::Storage::row()});
   if (role == ir::Role::Input) program.inputs.push_back(number);
   if (role == ir::Role::Output) program.outputs.push_back(number);
   exact.push_back(role == ir::Role::Input);

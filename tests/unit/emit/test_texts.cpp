@@ -28,7 +28,7 @@ Signature signature(const Kernel& kernel) {
 
 TEST_CASE("a signature lists inputs, then outputs, with strides of each layout") {
   const Signature s =
-      signature(test::matmul_kernel("f", {.m = 2, .n = 3, .k = 5, .in_out = true, .b_layout = ir::Layout::Col}));
+      signature(test::matmul_kernel("f", {.m = 2, .n = 3, .k = 5, .in_out = true, .b_layout = ir::Storage::col()}));
   REQUIRE(s.arguments.size() == 3);
   CHECK(s.inputs == 2);
   CHECK(s.arguments[0].strides == std::vector<int64_t>{5, 1});
@@ -75,7 +75,7 @@ TEST_CASE("a packed operand's digest says its form and the instruction set, and 
   all.insert(digest({.m = 5, .n = 43, .k = 3, .type = DType::I32}, 8, true, "x86-64 avx"));
   CHECK(all.size() == 7);
   // Unpacked, the order in memory tells; packed, it is the form's whatever it was.
-  const test::MatmulOptions columns{.m = 5, .n = 43, .k = 3, .b_layout = ir::Layout::Col};
+  const test::MatmulOptions columns{.m = 5, .n = 43, .k = 3, .b_layout = ir::Storage::col()};
   CHECK(all.insert(digest(columns, 8, false, "x86-64 avx")).second);
   CHECK(digest(columns, 8, true, "x86-64 avx") == one);
 }

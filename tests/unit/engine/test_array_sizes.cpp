@@ -77,7 +77,7 @@ TEST_CASE("layouts for all tensors and for one, later ones win") {
   const auto laid_out = with_layouts(mm, {"col", "B=row"});
   REQUIRE(laid_out);
   for (const auto& tensor : laid_out->tensors)
-    CHECK(tensor.layout == (tensor.name == "B" ? ir::Layout::Row : ir::Layout::Col));
+    CHECK(tensor.storage == (tensor.name == "B" ? ir::Storage::row() : ir::Storage::col()));
   CHECK(!with_layouts(mm, {"Q=col"}));
 }
 

@@ -105,7 +105,7 @@ TEST_CASE("a workload's row names what the database is asked by") {
   CHECK(row.layout == "row");
   CHECK(row.bytes == 4.0 * (6 + 3 + 2));
   for (auto& tensor : bound->tensors)
-    if (tensor.name == "A") tensor.layout = ir::Layout::Col;
+    if (tensor.name == "A") tensor.storage = ir::Storage::col();
   const auto mixed = make_workload(loaded, *bound, sizes).row;
   CHECK(mixed.layout == "crr");
   CHECK(mixed.content_hash == row.content_hash);
@@ -115,4 +115,9 @@ TEST_CASE("a workload's row names what the database is asked by") {
   CHECK(constant.layout == "Crr");
   CHECK(constant.content_hash == row.content_hash);
   CHECK(constant_names(constant) == std::vector<std::string>{"A"});
+  for (auto& tensor : bound->tensors)
+    if (tensor.name == "A") tensor.storage = ir::Storage::strided({40, -1});
+  const auto strided = make_workload(loaded, *bound, sizes).row;
+  CHECK(strided.layout == "S[40,-1]rr");
+  CHECK(strided.content_hash == row.content_hash);
 }

@@ -70,7 +70,7 @@ Program respelled(const Program& program, std::mt19937& random) {
   const auto tensors = shuffled(program.tensors.size());
   for (auto& tensor : result.tensors) {
     tensor.name += "_renamed";
-    tensor.layout = Layout::Col;
+    tensor.storage = Storage::col();
   }
   result.tensors = permuted(result.tensors, tensors);
   for (auto* list : {&result.inputs, &result.outputs}) {
@@ -96,11 +96,11 @@ Program respelled(const Program& program, std::mt19937& random) {
 Program symmetric(bool weighted, std::vector<Constraint> constraints, int64_t a, int64_t b) {
   Program program;
   program.name = "p";
-  program.tensors = {{"I", DType::F32, {20}, Role::Input, Layout::Row},
-                     {"W", DType::F32, {9}, Role::Input, Layout::Row},
-                     {"unread", DType::I8, {2, 3}, Role::Input, Layout::Row},
-                     {"unread2", DType::I8, {3, 2}, Role::Input, Layout::Row},
-                     {"o", DType::F32, {}, Role::Output, Layout::Row}};
+  program.tensors = {{"I", DType::F32, {20}, Role::Input, Storage::row()},
+                     {"W", DType::F32, {9}, Role::Input, Storage::row()},
+                     {"unread", DType::I8, {2, 3}, Role::Input, Storage::row()},
+                     {"unread2", DType::I8, {3, 2}, Role::Input, Storage::row()},
+                     {"o", DType::F32, {}, Role::Output, Storage::row()}};
   program.inputs = {0, 1, 2, 3};
   program.outputs = {4};
   Statement statement;
@@ -243,7 +243,7 @@ TEST_CASE("what a program computes enters the content hash") {
   add([](Program&, Statement& s) { s.value = read(0, {at(0), affine({{2, 1}}, -1)}); });
   // A program that also takes an input nobody reads is another program: its function has another signature.
   add([](Program& p, Statement&) {
-    p.tensors.push_back({"D", DType::F32, {2}, Role::Input, Layout::Row});
+    p.tensors.push_back({"D", DType::F32, {2}, Role::Input, Storage::row()});
     p.inputs.push_back(3);
   });
   CHECK(hashes.size() == 15);
@@ -303,10 +303,11 @@ TEST_CASE("parts that only look alike together are told apart together") {
     Program program;
     program.name = "p";
     for (int t = 0; t < 4; ++t) {
-      program.tensors.push_back({std::string{static_cast<char>('A' + t)}, DType::F32, {5}, Role::Input, Layout::Row});
+      program.tensors.push_back(
+          {std::string{static_cast<char>('A' + t)}, DType::F32, {5}, Role::Input, Storage::row()});
       program.inputs.push_back(t);
     }
-    program.tensors.push_back({"o", DType::F32, {}, Role::Output, Layout::Row});
+    program.tensors.push_back({"o", DType::F32, {}, Role::Output, Storage::row()});
     program.outputs = {4};
     Statement statement;
     statement.target = 4;

@@ -25,7 +25,8 @@ TEST_CASE("signatures spell element types as TC does") {
   const std::vector<DType> types{DType::Bool, DType::U8, DType::I32, DType::F16, DType::BF16, DType::F64, DType::I64};
   for (const auto type : types) {
     program.inputs.push_back(static_cast<int>(program.tensors.size()));
-    program.tensors.push_back({std::string(1, char('a' + program.tensors.size())), type, {}, Role::Input, Layout::Row});
+    program.tensors.push_back(
+        {std::string(1, char('a' + program.tensors.size())), type, {}, Role::Input, Storage::row()});
   }
   CHECK(signature(program) == "p(bool a, uint8 b, int32 c, float16 d, bfloat16 e, double f, int64 g) -> ()");
 }

@@ -15,8 +15,8 @@ namespace {
 Program reads_vector(std::vector<int64_t> extents, int64_t length, AffineExpr subscript) {
   Program program;
   program.name = "p";
-  program.tensors = {{"A", DType::F32, {length}, Role::Input, Layout::Row},
-                     {"o", DType::F32, {}, Role::Output, Layout::Row}};
+  program.tensors = {{"A", DType::F32, {length}, Role::Input, Storage::row()},
+                     {"o", DType::F32, {}, Role::Output, Storage::row()}};
   program.inputs = {0};
   program.outputs = {1};
   Statement statement;
@@ -147,7 +147,7 @@ TEST_CASE("constraints and divisibility narrow what is read") {
 
 TEST_CASE("reads inside gathers are checked, gathered values are not") {
   auto program = reads_vector({5}, 5, at(0));
-  program.tensors.push_back({"G", DType::I32, {4}, Role::Input, Layout::Row});
+  program.tensors.push_back({"G", DType::I32, {4}, Role::Input, Storage::row()});
   program.inputs.push_back(2);
   program.statements[0].value = read(0, {read(2, {at(0)}, DType::I32)});
   CHECK(message_of(program) == "subscript i of G runs from 0 to 4, but dimension 0 of G has extent 4");

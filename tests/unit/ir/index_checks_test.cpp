@@ -19,10 +19,10 @@ constexpr int kTable = 0, kIdx = 1, kC = 2, kTarget = 3;
 Program gather(const ExprPtr& value, DType type = DType::I32) {
   Program program;
   program.name = "gather";
-  program.tensors = {{"T", DType::F32, {7, 5}, Role::Input, Layout::Row},
-                     {"idx", type, {4}, Role::Input, Layout::Row},
-                     {"C", DType::F32, {4}, Role::Input, Layout::Row},
-                     {"O", DType::F32, {4, 5}, Role::Output, Layout::Row}};
+  program.tensors = {{"T", DType::F32, {7, 5}, Role::Input, Storage::row()},
+                     {"idx", type, {4}, Role::Input, Storage::row()},
+                     {"C", DType::F32, {4}, Role::Input, Storage::row()},
+                     {"O", DType::F32, {4, 5}, Role::Output, Storage::row()}};
   program.inputs = {kTable, kIdx, kC};
   program.outputs = {kTarget};
   Statement statement;

@@ -25,14 +25,14 @@ Program contraction(size_t indices, std::vector<AffineExpr> target, std::vector<
                                DType::F32,
                                {extents.begin(), extents.end()},
                                Role::Input,
-                               Layout::Row});
+                               Storage::row()});
     program.inputs.push_back(number);
     const auto factor = read(number, {subscripts.begin(), subscripts.end()});
     statement.value = statement.value ? call(Op::Mul, {statement.value, factor}) : factor;
   }
   statement.target = static_cast<int>(program.tensors.size());
   program.tensors.push_back(
-      {"O", DType::F32, {target_extents.begin(), target_extents.end()}, Role::Output, Layout::Row});
+      {"O", DType::F32, {target_extents.begin(), target_extents.end()}, Role::Output, Storage::row()});
   program.outputs = {statement.target};
   statement.subscripts = std::move(target);
   statement.constraints = std::move(constraints);

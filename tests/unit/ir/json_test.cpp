@@ -28,7 +28,7 @@ std::string message_with(const std::string& pointer, const json& value, const Pr
 /// A statement that uses every kind of node and size expression.
 Program rich() {
   Program program = strided_convolution();
-  program.tensors.push_back({"G", DType::I64, {size("N")}, Role::Input, Layout::Col});
+  program.tensors.push_back({"G", DType::I64, {size("N")}, Role::Input, Storage::col()});
   program.inputs.push_back(4);
   auto& statement = program.statements[0];
   const auto index = make_expr(DType::I64, IndexValue{1});

@@ -23,10 +23,10 @@ inline Program matmul(bool in_out = false, DType type = DType::F32) {
   Program program;
   program.name = "mm";
   program.sizes = {"M", "K", "N"};
-  program.tensors = {{"A", type, {size("M"), size("K")}, Role::Input, Layout::Row},
-                     {"B", type, {size("K"), size("N")}, Role::Input, Layout::Row}};
-  if (in_out) program.tensors.push_back({"C", type, {size("M"), size("N")}, Role::InOut, Layout::Row});
-  program.tensors.push_back({"C", type, {size("M"), size("N")}, Role::Output, Layout::Row});
+  program.tensors = {{"A", type, {size("M"), size("K")}, Role::Input, Storage::row()},
+                     {"B", type, {size("K"), size("N")}, Role::Input, Storage::row()}};
+  if (in_out) program.tensors.push_back({"C", type, {size("M"), size("N")}, Role::InOut, Storage::row()});
+  program.tensors.push_back({"C", type, {size("M"), size("N")}, Role::Output, Storage::row()});
   program.inputs = {0, 1};
   program.outputs = {in_out ? 3 : 2};
   Statement statement;
@@ -50,10 +50,10 @@ inline Program strided_convolution() {
   Program program;
   program.name = "conv";
   program.sizes = {"N", "K"};
-  program.tensors = {{"I", DType::F32, {size("N")}, Role::Input, Layout::Row},
-                     {"W", DType::F32, {size("K")}, Role::Input, Layout::Row},
-                     {"o", DType::F32, {length}, Role::Temporary, Layout::Row},
-                     {"r", DType::F32, {length}, Role::Output, Layout::Row}};
+  program.tensors = {{"I", DType::F32, {size("N")}, Role::Input, Storage::row()},
+                     {"W", DType::F32, {size("K")}, Role::Input, Storage::row()},
+                     {"o", DType::F32, {length}, Role::Temporary, Storage::row()},
+                     {"r", DType::F32, {length}, Role::Output, Storage::row()}};
   program.inputs = {0, 1};
   program.outputs = {3};
   Statement convolve;
@@ -75,8 +75,8 @@ inline Program strided_convolution() {
 inline Program running_sum(int64_t n) {
   Program program;
   program.name = "csum";
-  program.tensors = {{"A", DType::F32, {n}, Role::Input, Layout::Row},
-                     {"o", DType::F32, {n}, Role::Output, Layout::Row}};
+  program.tensors = {{"A", DType::F32, {n}, Role::Input, Storage::row()},
+                     {"o", DType::F32, {n}, Role::Output, Storage::row()}};
   program.inputs = {0};
   program.outputs = {1};
   Statement statement;

@@ -10,14 +10,14 @@ using namespace tile_tune::search;
 
 TEST_CASE("dimension 0 of a buffer is the fastest one in either layout") {
   std::vector<std::byte> a(60), o(60);
-  for (const auto layout : {ir::Layout::Row, ir::Layout::Col}) {
+  for (const auto layout : {ir::Storage::row(), ir::Storage::col()}) {
     const auto program = test::doubling(3, 5, layout);
     KernelArguments arguments(program, {{0, a.data()}, {1, o.data()}});
     const auto& buffer = *static_cast<const halide_buffer_t*>(arguments.argv()[1]);
     CHECK(static_cast<void*>(buffer.host) == o.data());
     CHECK(buffer.type == halide_type_t(halide_type_float, 32));
     REQUIRE(buffer.dimensions == 2);
-    const bool row = layout == ir::Layout::Row;
+    const bool row = layout == ir::Storage::row();
     CHECK(buffer.dim[0].extent == (row ? 5 : 3));
     CHECK(buffer.dim[0].stride == 1);
     CHECK(buffer.dim[1].extent == (row ? 3 : 5));
@@ -27,7 +27,7 @@ TEST_CASE("dimension 0 of a buffer is the fastest one in either layout") {
 }
 
 TEST_CASE("storage is C order permuted by the layout, both ways") {
-  ir::Tensor tensor{"t", DType::I16, {2, 3, 2}, ir::Role::Input, ir::Layout::Col};
+  ir::Tensor tensor{"t", DType::I16, {2, 3, 2}, ir::Role::Input, ir::Storage::col()};
   auto array = tensor::Array::zeros(DType::I16, {2, 3, 2});
   for (int16_t i = 0; i < 12; ++i) array.as<int16_t>()[i] = i;
   std::vector<int16_t> storage(12, -1);
@@ -35,9 +35,37 @@ TEST_CASE("storage is C order permuted by the layout, both ways") {
   // Element (i, j, k) is 6i + 2j + k in C order and lies at i + 2j + 6k.
   CHECK(storage == std::vector<int16_t>{0, 6, 2, 8, 4, 10, 1, 7, 3, 9, 5, 11});
   CHECK(from_storage(tensor, reinterpret_cast<const std::byte*>(storage.data())).data == array.data);
-  tensor.layout = ir::Layout::Row;
+  CHECK(as_stored(tensor, reinterpret_cast<const std::byte*>(storage.data())).in_c_order().data == array.data);
+  tensor.storage = ir::Storage::row();
+  CHECK(lies_as(array, tensor));
   to_storage(tensor, array, reinterpret_cast<std::byte*>(storage.data()));
   CHECK(storage[1] == 1);
+}
+
+TEST_CASE("strides leave gaps, and buffers show element (0, ..., 0)") {
+  ir::Tensor tensor{"t", DType::I16, {2, 3}, ir::Role::Input, ir::Storage::strided({-5, 1})};
+  auto array = tensor::Array::zeros(DType::I16, {2, 3});
+  for (int16_t i = 0; i < 6; ++i) array.as<int16_t>()[i] = i;
+  REQUIRE(storage_bytes(tensor) == 16);
+  std::vector<int16_t> storage(8, -1);
+  to_storage(tensor, array, reinterpret_cast<std::byte*>(storage.data()));
+  CHECK(storage == std::vector<int16_t>{3, 4, 5, -1, -1, 0, 1, 2});
+  const auto stored = as_stored(tensor, reinterpret_cast<const std::byte*>(storage.data()));
+  CHECK(stored.strides == std::vector<int64_t>{-5, 1});
+  CHECK(stored.place(0) == 5);
+  CHECK(stored.place(5) == 2);
+  CHECK(lies_as(stored, tensor));
+  CHECK_FALSE(lies_as(array, tensor));
+  CHECK(stored.in_c_order().data == array.data);
+
+  auto program = test::doubling(2, 3, ir::Storage::strided({-5, 1}));
+  std::vector<float> memory(8);
+  auto* const bytes = reinterpret_cast<std::byte*>(memory.data());
+  KernelArguments arguments(program, {{0, bytes}, {1, bytes}});
+  const auto& buffer = *static_cast<halide_buffer_t*>(arguments.argv()[0]);
+  CHECK(buffer.host == reinterpret_cast<uint8_t*>(&memory[5]));
+  CHECK(buffer.dim[0].stride == 1);
+  CHECK(buffer.dim[1].stride == -5);
 }
 
 TEST_CASE("an in/out output shares the buffer of its initial value and is restored from it") {

@@ -6,7 +6,7 @@
 namespace tile_tune::test {
 
 /// o(i, j) = 2 * a(i, j)
-inline ir::Program doubling(int64_t rows, int64_t columns, ir::Layout layout = ir::Layout::Row) {
+inline ir::Program doubling(int64_t rows, int64_t columns, ir::Storage layout = ir::Storage::row()) {
   ir::Program program;
   program.name = "doubling";
   program.tensors = {{"a", DType::F32, {rows, columns}, ir::Role::Input, layout},

@@ -176,7 +176,7 @@ TEST_CASE("elements without an assignment are 0, previous or unwritten, never th
     auto program = contraction(1, {{sum(2, 0)}, {7}}, {{{at(0)}, {3}}}, {}, op);
     const auto data = i32({3}, {-5, 4, -3});
     CHECK(evaluate_one(program, {{0, data}}).integers == std::vector<int64_t>{-5, 0, 4, 0, -3, 0, 0});
-    program.tensors.push_back({"P", DType::I32, {7}, Role::Input, ir::Layout::Row});
+    program.tensors.push_back({"P", DType::I32, {7}, Role::Input, ir::Storage::row()});
     program.inputs.push_back(2);
     program.statements[0].unwritten = 2;
     const auto other = i32({7}, {1, 2, 3, 4, 5, 6, 7});

@@ -43,7 +43,7 @@ class Builder {
   int tensor(Role role, DType type, std::vector<int64_t> shape, std::string name = "") {
     const int number = static_cast<int>(program_.tensors.size());
     if (name.empty()) name = "t" + std::to_string(number);
-    program_.tensors.push_back({std::move(name), type, {shape.begin(), shape.end()}, role, ir::Layout::Row});
+    program_.tensors.push_back({std::move(name), type, {shape.begin(), shape.end()}, role, ir::Storage::row()});
     if (role == Role::Input) program_.inputs.push_back(number);
     if (role == Role::Output) program_.outputs.push_back(number);
     return number;

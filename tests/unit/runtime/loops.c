@@ -20,32 +20,32 @@ static int count_index(struct tile_tune_call* call, int index, uint8_t* closure)
   struct counted* counted = (struct counted*)closure;
   if (index == counted->fails) return 77;
   counted->counts[index - counted->min] += 1;
-  return tile_tune_rt1_do_par_for(call, add_index, 0, counted->inner, (uint8_t*)&counted->inner_sum);
+  return tile_tune_rt2_do_par_for(call, add_index, 0, counted->inner, (uint8_t*)&counted->inner_sum);
 }
 
 int run_counted_loops(int threads, int min, int size, int inner, int fails, int* counts, long long* inner_sum) {
-  struct tile_tune_context* context = tile_tune_rt1_context_create();
-  tile_tune_rt1_set_num_threads(context, threads);
+  struct tile_tune_context* context = tile_tune_rt2_context_create();
+  tile_tune_rt2_set_num_threads(context, threads);
   struct tile_tune_call call = {context, 1};
   struct counted counted = {min, inner, fails, counts, 0};
-  const int status = tile_tune_rt1_do_par_for(&call, count_index, min, size, (uint8_t*)&counted);
+  const int status = tile_tune_rt2_do_par_for(&call, count_index, min, size, (uint8_t*)&counted);
   *inner_sum = atomic_load(&counted.inner_sum);
-  tile_tune_rt1_context_destroy(context);
+  tile_tune_rt2_context_destroy(context);
   return status;
 }
 
 const void* take_and_fill(unsigned long long bytes) {
-  struct tile_tune_context* context = tile_tune_rt1_context_create();
+  struct tile_tune_context* context = tile_tune_rt2_context_create();
   struct tile_tune_call call = {context, 1};
-  char* memory = tile_tune_rt1_malloc(&call, bytes);
+  char* memory = tile_tune_rt2_malloc(&call, bytes);
   const void* address = memory;
   if (memory != NULL) {
     memset(memory, 1, bytes);
     volatile char around = memory[-8];
     around = memory[bytes + 7];
     (void)around;
-    tile_tune_rt1_free(&call, memory);
+    tile_tune_rt2_free(&call, memory);
   }
-  tile_tune_rt1_context_destroy(context);
+  tile_tune_rt2_context_destroy(context);
   return address;
 }

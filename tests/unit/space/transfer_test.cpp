@@ -131,7 +131,7 @@ TEST_CASE("element types, storage orders and batches do not tell forms apart; co
   CHECK(form(matmul(7, 8, 9, kDoubles)) == plain);
   CHECK(form(batched(3, 5, 6, 7)) == plain);
   auto turned = matmul(64, 65, 66);
-  turned.tensors[0].layout = ir::Layout::Col;
+  turned.tensors[0].storage = ir::Storage::col();
   CHECK(form(turned) == plain);
   CHECK(form(bound("def f(int8(M,K) A, int8(K,N) B) -> (int32(M,N) C) { C(m,n) +=! int32(A(m,k)) * int32(B(k,n)) }",
                    {{"M", 4}, {"N", 5}, {"K", 6}})) == plain);

@@ -75,9 +75,9 @@ struct RunOptions : Options {
 /// Executes the program once and writes its outputs into the arrays of their names; a size that the program leaves
 /// open comes from the inputs' shapes. An in/out output starts from its array's value. The result is checked on a
 /// sample of its elements against the reference. Returns which schedule it ran with.
-/// Kernels take compact arrays, in C order from here: arrays go to the worker process and back as copies, block by
-/// block where they are compact and element by element where their strides are others, which a notice says
-/// ("strided-array").
+/// Arrays may have any strides; of an output no two elements may lie in one place. They go to the worker process and
+/// back as copies without the gaps between their elements, and the kernel is made for the order and the directions in
+/// which these lie: what is transposed, reversed or repeated (a stride of 0) is not rearranged.
 Schedule run(const edsl::Program& program, const Arrays& arrays, const RunOptions& options = {});
 
 struct TuneProgress {
