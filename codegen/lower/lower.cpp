@@ -67,6 +67,7 @@ Lowered lower(const ir::Program& program, const Schedule& schedule, const Target
   add(new CallersAlignment(names_of(outputs)));
   // Both parts of complex elements computed before the first is stored.
   add(new TupleStores());
+  add(new TupleStoresCheck());
   // Products that several rows share, computed once.
   add(new SharedFactors());
   // Sums of vector lanes, several of them folded at a time.

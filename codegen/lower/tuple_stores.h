@@ -17,4 +17,12 @@ class TupleStores : public Halide::Internal::IRMutator {
   Halide::Internal::Stmt visit(const Halide::Internal::Block* op) override;
 };
 
+/// Refuses code in which a second part is still computed from the first after that is stored: throws
+/// Halide::CompileError. Values that would be wrong stand in no shape that TupleStores does not know.
+class TupleStoresCheck : public Halide::Internal::IRMutator {
+ public:
+  using IRMutator::mutate;
+  Halide::Internal::Stmt mutate(const Halide::Internal::Stmt& stmt) override;
+};
+
 }  // namespace tile_tune::codegen
