@@ -7,9 +7,9 @@ void add_binding_options(Verb& verb, engine::BindingOptions& options) {
                   "A symbolic size; repeatable (tune and build of one program: also NAME=1..512 and NAME=64,128)")
       .type_name("NAME=N")
       .one_value_each();
-  verb.add_option(
-          "--layout", options.layouts,
-          "Where elements lie: row, col, NAME=col or NAME=4096,1 (strides in elements); repeatable (default: row)")
+  verb.add_option("--layout", options.layouts,
+                  "Where elements lie: row, col, NAME=col or NAME=4096,1 (strides in elements; any: the caller's); "
+                  "repeatable (default: row)")
       .type_name("ORDER")
       .one_value_each();
   verb.add_option("--constant", options.constants,

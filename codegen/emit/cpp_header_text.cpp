@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "frontend/ir/storage.h"
+#include "codegen/emit/stride_text.h"
 
 namespace tile_tune::codegen {
 namespace {
@@ -69,8 +69,14 @@ class Operand {{
   }}
 
   T* data() const noexcept {{ return data_; }}
+  /// Of a view.
+  std::array<std::int64_t, Rank> strides() const noexcept {{
+    std::array<std::int64_t, Rank> result{{}};
+    for (std::size_t d = 0; d < Rank; ++d) result[d] = strides_[d];
+    return result;
+  }}
 
-  /// OK, ERROR_SHAPE or ERROR_STRIDES. A dimension of extent 1 or a tensor without elements may have any stride.
+  /// OK, ERROR_SHAPE or ERROR_STRIDES; of a stride PTRDIFF_MIN any will do. A dimension of extent 1 or a tensor without elements may have any stride.
   {name}_status check(const std::array<std::size_t, Rank>& extents,
                       const std::array<std::ptrdiff_t, Rank>& strides, bool is_compact = true) const noexcept {{
     if (!is_view_ && !is_compact) return {prefix}_ERROR_STRIDES;
@@ -79,7 +85,7 @@ class Operand {{
     if (!is_view_) return count_ == count ? {prefix}_OK : {prefix}_ERROR_SHAPE;
     if (extents_ != extents) return {prefix}_ERROR_SHAPE;
     for (std::size_t d = 0; count != 0 && d < Rank; ++d)
-      if (extents[d] != 1 && strides_[d] != strides[d]) return {prefix}_ERROR_STRIDES;
+      if (extents[d] != 1 && strides[d] != PTRDIFF_MIN && strides_[d] != strides[d]) return {prefix}_ERROR_STRIDES;
     return {prefix}_OK;
   }}
 
@@ -120,7 +126,7 @@ std::string check_text(const Argument& argument, const std::vector<std::string>&
 
 std::string check_text(const Argument& argument) {
   const auto shape = argument.packed ? std::vector{argument.packed->bytes} : argument.shape;
-  const auto strides = argument.packed ? std::vector<int64_t>{1} : argument.strides;
+  const auto strides = argument.packed ? std::vector<std::string>{"1"} : stride_words(argument, "PTRDIFF_MIN");
   const bool is_compact = argument.packed || argument.storage.is_compact();
   return fmt::format("  if (const auto arg_status = {}.check({{{}}}, {{{}}}{})) return arg_status;\n",
                      argument.parameter, fmt::join(shape, ", "), fmt::join(strides, ", "), is_compact ? "" : ", false");
@@ -149,6 +155,7 @@ std::string kernel_text(const std::string& library, const Signature& kernel) {
     const Argument& argument = kernel.arguments[i];
     parameters.push_back(operand_type(library, argument) + " " + argument.parameter);
     pointers.push_back(pointer_text(kernel, argument));
+    if (takes_strides(argument)) pointers.push_back(argument.parameter + ".strides().data()");
     checks += kernel.sizes ? check_text(argument, kernel.sizes->extents[i]) : check_text(argument);
   }
   // Names of parameters that begin with arg are arg0, arg1, ... (parameter_names).

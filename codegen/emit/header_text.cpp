@@ -1,4 +1,5 @@
 #include "codegen/emit/header_text.h"
+#include "codegen/emit/stride_text.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -153,8 +154,8 @@ std::string describe(const Signature& kernel, const Argument& argument) {
         " *   {}: {}, {}{}, extents {}, compact{}\n", name, role, dtype_name(argument.type), storage(argument.type),
         fmt::join(kernel.sizes->extents[static_cast<size_t>(&argument - kernel.arguments.data())], " x "), order);
   return fmt::format(" *   {}: {}, {}{}, extents {}, strides {}{}\n", name, role, dtype_name(argument.type),
-                     storage(argument.type), fmt::join(argument.shape, " x "), fmt::join(argument.strides, ", "),
-                     order);
+                     storage(argument.type), fmt::join(argument.shape, " x "),
+                     fmt::join(stride_words(argument, "any"), ", "), order);
 }
 
 /// " *   N: any from 1 to 512": what of sizes the entry takes.
@@ -192,8 +193,9 @@ std::string constants(const Signature& kernel) {
   for (const Argument& argument : kernel.arguments) {
     for (size_t d = 0; d < argument.shape.size(); ++d) {
       const std::string name = fmt::format("{}_{}", kernel.function, argument.parameter);
-      list.push_back(fmt::format("  {0}_extent{1} = {2},\n  {0}_stride{1} = {3}", name, d, argument.shape[d],
-                                 argument.strides[d]));
+      list.push_back(fmt::format("  {}_extent{} = {}", name, d, argument.shape[d]));
+      if (const auto word = stride_words(argument, "")[d]; !word.empty())
+        list.push_back(fmt::format("  {}_stride{} = {}", name, d, word));
     }
   }
   return list.empty() ? "" : fmt::format("enum {{\n{}\n}};\n", fmt::join(list, ",\n"));
@@ -203,10 +205,12 @@ std::string parameters(const Signature& kernel) {
   std::vector<std::string> list;
   if (kernel.sizes)
     for (const std::string& name : kernel.sizes->names) list.push_back("int64_t " + name);
-  for (const Argument& a : kernel.arguments)
+  for (const Argument& a : kernel.arguments) {
     list.push_back(fmt::format("{}{}* {}", a.is_output ? "" : "const ",
                                a.packed ? "struct " + packed_type(kernel, a) : std::string(c_type(a.type)),
                                a.parameter));
+    if (takes_strides(a)) list.push_back("const int64_t* " + strides_parameter(kernel, a));
+  }
   return fmt::format("{}", fmt::join(list, ", "));
 }
 
@@ -215,6 +219,8 @@ std::string kernel_text(const std::string& library, const Signature& kernel, con
                                  provenance.content_hash);
   if (kernel.sizes) text += describe(*kernel.sizes);
   for (const Argument& argument : kernel.arguments) text += describe(kernel, argument);
+  if (takes_strides(kernel))
+    text += " *   Strides that may be any are given for each call, as many as there are dimensions, in elements.\n";
   text += indices_text(kernel, status_prefix(library));
   text += " */\n" + constants(kernel);
   for (const Argument& a : kernel.arguments)

@@ -1,5 +1,6 @@
 #include "codegen/emit/manifest.h"
 
+#include "codegen/emit/stride_text.h"
 #include "codegen/target/host.h"
 #include "frontend/ir/canonical.h"
 #include "frontend/ir/json.h"
@@ -15,10 +16,12 @@ json describe(const Argument& argument) {
               {"dtype", dtype_name(argument.type)},
               {"layout", argument.storage.is_compact() ? ir::to_text(argument.storage) : "strided"},
               {"shape", argument.shape},
-              {"strides", argument.strides},
+              {"strides", json::array()},
               {"role", argument.is_in_out   ? "inout"
                        : argument.is_output ? "output"
                                             : "input"}};
+  for (const auto& word : stride_words(argument, "any"))
+    result["strides"].push_back(word == "any" ? json(word) : json(std::stoll(word)));
   if (argument.packed) {
     const auto& form = argument.packed->form;
     result["constant"] = {{"bytes", argument.packed->bytes},

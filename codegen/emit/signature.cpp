@@ -94,11 +94,11 @@ Result<Signature> make_signature(const Kernel& kernel) {
                 "give each size with -s NAME=N");
   TILE_TUNE_CHECK(check_countable(program));
   for (const auto& tensor : program.tensors)
-    if (tensor.storage.has_strides_from_buffer())
+    if (tensor.constant && tensor.storage.has_strides_from_buffer())
       return fail(ErrorClass::Program, "bad-layout",
-                  fmt::format("{} has strides that are known only when it is called: {}", tensor.name,
+                  fmt::format("{} is a constant with strides that are known only when it is packed: {}", tensor.name,
                               ir::to_text(tensor.storage)),
-                  "entries take strides that are numbers");
+                  "give its strides as numbers");
   Signature signature{.function = kernel.function, .arguments = {}, .inputs = program.inputs.size(), .buffers = {}};
   std::vector<std::string> names;
   const auto forms = packed_forms(program, kernel.schedule);

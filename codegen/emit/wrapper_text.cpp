@@ -9,14 +9,15 @@
 #include "codegen/emit/check_text.h"
 #include "codegen/emit/cpu_features.h"
 #include "codegen/emit/packed_text.h"
+#include "codegen/emit/stride_text.h"
 
 namespace tile_tune::codegen {
 namespace {
 
 /// Shape and strides of what the caller gives: the bytes of a packed constant, else the tensor.
-std::pair<std::vector<int64_t>, std::vector<int64_t>> seen_shape(const Argument& argument) {
-  if (argument.packed) return {{argument.packed->bytes}, {1}};
-  return {argument.shape, argument.strides};
+std::pair<std::vector<int64_t>, std::vector<std::string>> seen_shape(const Argument& argument) {
+  if (argument.packed) return {{argument.packed->bytes}, {"1"}};
+  return {argument.shape, stride_words(argument, "TILE_TUNE_ANY_STRIDE")};
 }
 
 /// The constants of argument `i`: shape, strides and Halide's dimensions.
@@ -29,7 +30,7 @@ std::string argument_tables(const Argument& argument, size_t i) {
         "{{{2}}};\n",
         i, fmt::join(shape, ", "), fmt::join(strides, ", "));
   const auto dimensions = halide_dimensions(argument);
-  if (dimensions.empty()) return text;
+  if (dimensions.empty() || takes_strides(argument)) return text;
   return text + fmt::format("static const struct tile_tune_dimension tile_tune_dimensions{}[] = {{{}}};\n", i,
                             fmt::join(dimensions, ", "));
 }
@@ -46,10 +47,11 @@ std::string tables(const Signature& kernel) {
         type_code(a.packed ? DType::U8 : a.type).dlpack, rank, rank == 0 ? "NULL" : fmt::format("tile_tune_shape{}", i),
         rank == 0 ? "NULL" : fmt::format("tile_tune_strides{}", i));
   }
-  return text + fmt::format(
-                    "static const struct tile_tune_argument tile_tune_arguments[] = {{\n{}}};\n"
-                    "static const struct tile_tune_signature tile_tune_signature = {{tile_tune_arguments, {}, {}}};\n",
-                    rows, kernel.inputs, kernel.arguments.size());
+  text += fmt::format("static const struct tile_tune_argument tile_tune_arguments[] = {{\n{}}};\n", rows);
+  if (takes_strides(kernel)) return text;
+  return text +
+         fmt::format("static const struct tile_tune_signature tile_tune_signature = {{tile_tune_arguments, {}, {}}};\n",
+                     kernel.inputs, kernel.arguments.size());
 }
 
 // The C library keeps what is asked for, so the check is a few loads.
@@ -69,10 +71,11 @@ std::string run_text(const Signature& kernel) {
   for (size_t i : kernel.buffers) {
     const Argument& a = kernel.arguments[i];
     buffers.push_back(fmt::format("&buffers[{}]", buffers.size()));
+    const char* dimensions = takes_strides(a) ? "frame->dimensions{}" : "tile_tune_dimensions{}";
     const auto host = a.bytes() == 0 ? "(uint8_t*)&nothing"
                       : a.packed     ? fmt::format("(uint8_t*)pointers[{}] + {}", i, first_element(a))
                                      : fmt::format("(uint8_t*)pointers[{}]", i);
-    rows.push_back(fmt::format("    {},\n", buffer_text(a, host, fmt::format("tile_tune_dimensions{}", i))));
+    rows.push_back(fmt::format("    {},\n", buffer_text(a, host, fmt::format(fmt::runtime(dimensions), i))));
   }
   for (const std::string& row : check_buffers(kernel)) {
     buffers.push_back(fmt::format("&buffers[{}]", buffers.size()));
@@ -80,13 +83,14 @@ std::string run_text(const Signature& kernel) {
   }
   return fmt::format(
       "\nint {0}(struct tile_tune_call*, {1});\n{6}\n"
-      "static int tile_tune_run(const struct tile_tune_context* context, void* const* pointers) {{\n"
+      "static int tile_tune_run(const struct tile_tune_context* context, {7}void* const* pointers) {{\n"
       "  static const uint64_t nothing = 0;\n  (void)nothing;\n{4}"
       "  struct tile_tune_buffer buffers[] = {{\n{2}  }};\n"
       "  struct tile_tune_call call = {{context, 1}};\n"
       "  return {5};\n}}\n",
       symbol, fmt::join(types, ", "), fmt::join(rows, ""), fmt::join(buffers, ", "), check_variables(kernel),
-      checked_call(kernel, fmt::format("{}(&call, {})", symbol, fmt::join(buffers, ", "))), check_function(kernel));
+      checked_call(kernel, fmt::format("{}(&call, {})", symbol, fmt::join(buffers, ", "))), check_function(kernel),
+      takes_strides(kernel) ? "const struct tile_tune_frame* frame, " : "");
 }
 
 constexpr const char* kCheckConstants = "  if (status == TILE_TUNE_OK) status = tile_tune_check_constants(pointers);\n";
@@ -135,9 +139,10 @@ std::string entries(const std::string& library, const Signature& kernel) {
   }
   const bool has_constants = std::any_of(kernel.arguments.begin(), kernel.arguments.end(),
                                          [](const Argument& argument) { return argument.packed.has_value(); });
+  const std::string constants = has_constants ? kCheckConstants : "";
+  if (takes_strides(kernel)) return strided_entries(library, kernel, constants);
   return fmt::format(kEntries, fmt::arg("library", library), fmt::arg("function", kernel.function),
-                     fmt::arg("constants", has_constants ? kCheckConstants : ""),
-                     fmt::arg("parameters", fmt::join(parameters, ", ")),
+                     fmt::arg("constants", constants), fmt::arg("parameters", fmt::join(parameters, ", ")),
                      fmt::arg("pointers", fmt::join(pointers, ", ")), fmt::arg("count", pointers.size()));
 }
 
@@ -149,8 +154,9 @@ std::string wrapper_text(const std::string& library, const Signature& kernel,
                          const std::vector<std::string>& cpu_features) {
   return fmt::format("#include \"{}.h\"\n\n#include <string.h>\n{}\n#include \"tile_tune_rt.h\"\n\n", library,
                      kCpuIncludes) +
-         tables(kernel) + cpu_check(cpu_features) + packed_check_text(kernel) + run_text(kernel) +
-         entries(library, kernel) + packing_texts(kernel);
+         tables(kernel) + cpu_check(cpu_features) + packed_check_text(kernel) +
+         (takes_strides(kernel) ? frame_text(kernel) : "") + run_text(kernel) + entries(library, kernel) +
+         packing_texts(kernel);
 }
 
 }  // namespace tile_tune::codegen

@@ -13,7 +13,8 @@ Halide::Target kernel_target(const ir::Program& program, const std::vector<Packe
   for (const auto& form : forms)
     if (form.bytes() > INT32_MAX) halide.set_feature(Halide::Target::LargeBuffers);
   for (const auto& tensor : program.tensors)
-    if (has_runtime_sizes || ir::reach(tensor).count * static_cast<int64_t>(dtype_size(tensor.type)) > INT32_MAX)
+    if (has_runtime_sizes || tensor.storage.has_strides_from_buffer() ||
+        ir::reach(tensor).count * static_cast<int64_t>(dtype_size(tensor.type)) > INT32_MAX)
       halide.set_feature(Halide::Target::LargeBuffers);
   return halide;
 }

@@ -5,6 +5,50 @@ int tile_tune_rt2_overlap(uintptr_t a, uint64_t a_bytes, uintptr_t b, uint64_t b
   return a < b + b_bytes && b < a + a_bytes;
 }
 
+static int64_t magnitude(int64_t stride) { return stride < 0 ? -stride : stride; }
+
+/* Whether each dimension steps over all that dimensions with shorter steps reach. */
+static int is_apart(const int64_t* strides, const int64_t* shape, int rank) {
+  for (int d = 0; d < rank; ++d) {
+    int64_t reached = 0;
+    if (shape[d] == 1) continue;
+    for (int other = 0; other < rank; ++other) {
+      if (other == d || shape[other] == 1 || magnitude(strides[other]) > magnitude(strides[d])) continue;
+      reached += magnitude(strides[other]) * (shape[other] - 1);
+    }
+    if (magnitude(strides[d]) <= reached) return 0;
+  }
+  return 1;
+}
+
+int tile_tune_rt2_take_strides(const int64_t* strides, const int* order, int parts, int is_output,
+                               struct tile_tune_argument* argument, struct tile_tune_dimension* dimensions) {
+  const int64_t* const shape = argument->shape;
+  uint64_t before = 0, reached = 0;
+  if (strides == NULL) return TILE_TUNE_ERROR_NULL_POINTER;
+  for (int d = 0; d < argument->rank; ++d) {
+    if (shape[d] == 1) continue;
+    if (argument->strides[d] != TILE_TUNE_ANY_STRIDE && strides[d] != argument->strides[d])
+      return TILE_TUNE_ERROR_STRIDES;
+    if (strides[d] > INT32_MAX / parts || strides[d] < -(INT32_MAX / parts)) return TILE_TUNE_ERROR_STRIDES;
+    const uint64_t length = (uint64_t)magnitude(strides[d]) * (uint64_t)(shape[d] - 1);
+    if (strides[d] < 0) before += length;
+    reached += length;
+    if (reached > INT64_MAX / 64) return TILE_TUNE_ERROR_STRIDES;
+  }
+  if (is_output && !is_apart(strides, shape, argument->rank)) return TILE_TUNE_ERROR_STRIDES;
+  argument->bytes = (reached + 1) * (argument->dtype.bits / 8);
+  argument->before = before * (argument->dtype.bits / 8);
+  if (parts == 2) *dimensions++ = (struct tile_tune_dimension){0, 2, 1, 0};
+  for (int n = 0; n < argument->rank; ++n) {
+    const int d = order[n];
+    const int64_t stride = shape[d] == 1 ? argument->strides[d] : strides[d];
+    dimensions[n] = (struct tile_tune_dimension){0, (int32_t)shape[d], (int32_t)(stride * parts), 0};
+  }
+  argument->strides = strides;
+  return TILE_TUNE_OK;
+}
+
 /* Bytes from one of the slowest rows to the next, and that a row has from its first to its last element. */
 static uint64_t pitch(const struct tile_tune_argument* a, uint64_t* row) {
   uint64_t farthest = 0, rows = 1;

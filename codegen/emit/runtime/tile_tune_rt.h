@@ -69,6 +69,15 @@ struct tile_tune_signature {
   int count;
 };
 
+/* In tile_tune_argument.strides: one that the caller gives. */
+#define TILE_TUNE_ANY_STRIDE INT64_MIN
+
+/* The strides of a caller in place of the argument's, and Halide's dimensions with them, in this order; `parts`: 2 of
+   complex elements. An error: another stride than one that is known, one that cannot be counted, elements of an output
+   that may lie in one place. */
+int tile_tune_rt2_take_strides(const int64_t* strides, const int* order, int parts, int is_output,
+                               struct tile_tune_argument* argument, struct tile_tune_dimension* dimensions);
+
 /* A null pointer, a misaligned one or an output over another argument is an error. */
 int tile_tune_rt2_check_pointers(const struct tile_tune_signature* signature, void* const* pointers);
 

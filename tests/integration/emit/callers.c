@@ -216,6 +216,61 @@ static void check_strided(void) {
   CHECK(strided_dl(inputs, outputs) == MANY_ERROR_STRIDES);
 }
 
+/* One kernel for rows of any distance and B of any strides. */
+static void check_any(void) {
+  enum { ROWS = any_A_extent0, TERMS = any_A_extent1, COLUMNS = any_B_extent1, SPACE = 200 };
+  CHECK(any_A_stride1 == 1 && any_C_stride1 == 1);
+  const struct {
+    int64_t a[2], b[2], c[2];
+    int first_a, first_b, first_c;
+  } cases[] = {{{5, 1}, {9, 1}, {9, 1}, 0, 0, 0},
+               {{17, 1}, {1, 5}, {20, 1}, 3, 1, 2},
+               {{-8, 1}, {-2, -11}, {-12, 1}, 100, 120, 90},
+               {{0, 1}, {1, 0}, {13, 1}, 9, 8, 1},
+               {{1, 1}, {0, 0}, {9, 1}, 0, 5, 0}};
+  float a[SPACE], b[SPACE], c[SPACE];
+  for (int i = 0; i < SPACE; ++i) a[i] = (float)(i * 7 % 11 - 5), b[i] = (float)(i * 5 % 13 - 6);
+  for (size_t n = 0; n < sizeof cases / sizeof *cases; ++n) {
+    const int64_t *sa = cases[n].a, *sb = cases[n].b, *sc = cases[n].c;
+    float *A = a + cases[n].first_a, *B = b + cases[n].first_b, *C = c + cases[n].first_c;
+    int64_t shape_a[] = {ROWS, TERMS}, shape_b[] = {TERMS, COLUMNS}, shape_c[] = {ROWS, COLUMNS};
+    struct DLTensor in_a = {A, {1, 0}, 2, {2, 32, 1}, shape_a, (int64_t*)sa, 0},
+                    in_b = {B, {1, 0}, 2, {2, 32, 1}, shape_b, (int64_t*)sb, 0},
+                    out = {C, {1, 0}, 2, {2, 32, 1}, shape_c, (int64_t*)sc, 0}, *inputs[] = {&in_a, &in_b},
+                    *outputs[] = {&out};
+    for (int way = 0; way < 3; ++way) {
+      for (int i = 0; i < SPACE; ++i) c[i] = 77;
+      if (n == 0) in_a.strides = in_b.strides = out.strides = NULL;
+      CHECK((way == 0   ? any(A, sa, B, sb, C, sc)
+             : way == 1 ? any_unchecked(A, sa, B, sb, C, sc)
+                        : any_dl(inputs, outputs)) == MANY_OK);
+      float expected[SPACE];
+      for (int i = 0; i < SPACE; ++i) expected[i] = 77;
+      for (int i = 0; i < ROWS; ++i)
+        for (int j = 0; j < COLUMNS; ++j) {
+          float sum = 0;
+          for (int k = 0; k < TERMS; ++k) sum += A[i * sa[0] + k] * B[k * sb[0] + j * sb[1]];
+          expected[C - c + i * sc[0] + j] = sum;
+        }
+      CHECK(memcmp(c, expected, sizeof c) == 0);
+    }
+  }
+  const int64_t rows[] = {9, 1}, apart[] = {9, 2}, near[] = {8, 1}, same[] = {0, 1}, far[] = {INT64_C(1) << 31, 1},
+                farther[] = {INT64_MIN, 1};
+  CHECK(any(a, rows, b, rows, c, rows) == MANY_OK);
+  CHECK(any(a, NULL, b, rows, c, rows) == MANY_ERROR_NULL_POINTER);
+  CHECK(any(a, apart, b, rows, c, rows) == MANY_ERROR_STRIDES);
+  CHECK(any(a, far, b, rows, c, rows) == MANY_ERROR_STRIDES);
+  CHECK(any(a, farther, b, rows, c, rows) == MANY_ERROR_STRIDES);
+  CHECK(any(a, rows, b, rows, c, apart) == MANY_ERROR_STRIDES);
+  CHECK(any(a, rows, b, rows, c, near) == MANY_ERROR_STRIDES);
+  CHECK(any(a, rows, b, rows, c, same) == MANY_ERROR_STRIDES);
+  CHECK(any_unchecked(a, rows, b, rows, c, same) == MANY_ERROR_STRIDES);
+  CHECK(any(a, rows, b, rows, a, rows) == MANY_ERROR_OVERLAP);
+  const int64_t backwards[] = {-9, 1};
+  CHECK(any(a, rows, c, rows, c + 60, backwards) == MANY_ERROR_OVERLAP);
+}
+
 static void check_empty(void) {
   const float b[6] = {1, 2, 3, 4, 5, 6};
   float c[15];
@@ -270,6 +325,7 @@ int main(int count, char** arguments) {
   check_dl();
   check_strided();
   check_blocks();
+  check_any();
   check_empty();
   check_packed(count > 1 && strcmp(arguments[1], "no-memory") == 0);
   CHECK(!one_cpu || threads() == 1);

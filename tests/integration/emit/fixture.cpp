@@ -34,6 +34,10 @@ std::vector<Kernel> many_kernels() {
   kernels.back().program.tensors[2].storage = ir::Storage::strided({24, -1});
   kernels.push_back(matmul_kernel("blocks", {.m = 11, .n = 11, .k = 11}));
   for (const int t : {1, 2}) kernels.back().program.tensors[t].storage = ir::Storage::strided({22, 1});
+  kernels.push_back(matmul_kernel("any", {.m = 7, .n = 9, .k = 5}));
+  kernels.back().program.tensors[0].storage = ir::Storage::strided({ir::FromBuffer(), 1});
+  kernels.back().program.tensors[1].storage = ir::Storage::strided({ir::FromBuffer(), ir::FromBuffer()}, {0, 1});
+  kernels.back().program.tensors[2].storage = ir::Storage::strided({ir::FromBuffer(), 1});
   kernels.push_back(matmul_kernel("no_rows", {.m = 0, .n = 3, .k = 2}));
   kernels.push_back(matmul_kernel("no_terms", {.m = 3, .n = 5, .k = 0}));
   return kernels;

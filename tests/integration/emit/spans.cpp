@@ -99,6 +99,10 @@ void check_views() {
   CHECK(many_cpp::blocks(rows, matrix, matrix) == MANY_ERROR_STRIDES);
   const View<float> left{matrix.data(), {11, 11}, {22, 1}}, right{matrix.data() + 11, {11, 11}, {22, 1}};
   CHECK(many_cpp::blocks(rows, left, right) == MANY_OK);
+  const View<const float> any_a{rows.data(), {7, 5}, {6, 1}}, any_b{rows.data(), {5, 9}, {0, 2}};
+  CHECK(many_cpp::any(any_a, any_b, View<float>{matrix.data(), {7, 9}, {20, 1}}) == MANY_OK);
+  CHECK(many_cpp::any(any_a, any_b, View<float>{matrix.data(), {7, 9}, {8, 1}}) == MANY_ERROR_STRIDES);
+  CHECK(many_cpp::any(rows, any_b, matrix) == MANY_ERROR_STRIDES);
   CHECK(p.is_computed());
   std::vector<float> zeros(15, 42);
   CHECK(many_cpp::no_terms(View<const float>{nullptr, {3, 0}, {7, 7}}, View<const float>{nullptr, {0, 5}, {5, 1}},

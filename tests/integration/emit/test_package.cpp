@@ -48,7 +48,7 @@ TEST_CASE("kernels of every kind compute, check their arguments, report and link
     for (const char* name :
          {"copy_bool",  "copy_i8",  "copy_u8",   "copy_i16", "copy_u16", "copy_i32", "copy_u32", "copy_i64",
           "copy_u64",   "copy_f16", "copy_bf16", "copy_f32", "copy_f64", "copy_c32", "copy_c64", "scale",
-          "accumulate", "packed",   "no_rows",   "no_terms", "strided",  "blocks",   "odd_names"})
+          "accumulate", "packed",   "no_rows",   "no_terms", "strided",  "blocks",   "any",      "odd_names"})
       for (const char* suffix : {"", "_unchecked", "_ctx", "_dl"}) expected.insert(std::string(name) + suffix);
     CHECK(symbols("--defined-only", many / "lib/libmany.a") == expected);
     exported = expected;
