@@ -8,6 +8,7 @@
 #include "codegen/schedule/decisions.h"
 #include "codegen/schedule/dot_product.h"
 #include "codegen/schedule/fusion.h"
+#include "codegen/schedule/gpu_check.h"
 #include "codegen/schedule/order.h"
 #include "codegen/schedule/runtime_sizes.h"
 #include "codegen/schedule/scan.h"
@@ -186,6 +187,7 @@ Result<void> check_dot_product(const ir::Program& program, const Loops& loops, i
 }
 
 Result<void> check_stage(const ir::Program& program, const Loops& whole, int number, const NestSchedule& stage) {
+  if (stage.is_gpu()) return check_gpu_stage(program, whole, number, stage);
   TILE_TUNE_CHECK(check_pieces(whole, number, stage));
   const Loops loops = one_piece(whole, stage);
   TILE_TUNE_CHECK(check_tiles(loops, number, stage));
@@ -236,6 +238,11 @@ Result<void> check(const ir::Program& program, const Schedule& schedule) {
 }
 
 Result<void> check_for(const Target& target, const ir::Program& program, const Schedule& schedule) {
+  for (size_t s = 0; s < schedule.stages.size(); ++s)
+    if (const auto* nest = schedule.stages[s].find_nest(); nest && nest->is_gpu() != (target.device == Device::Gpu))
+      return invalid(static_cast<int>(s),
+                     fmt::format("its loops are mapped to a {}, the target is a {}",
+                                 name(nest->is_gpu() ? Device::Gpu : Device::Cpu), name(target.device)));
   TILE_TUNE_CHECK(check(program, schedule));
   return target.deterministic ? check_order(program, schedule) : Result<void>();
 }

@@ -37,6 +37,14 @@ struct Decision {
   Group group;
   Traits traits;
 
+  /// Whether the nest has it: decisions of a mapping belong to that alternative.
+  bool applies(const NestSchedule& nest) const {
+    if constexpr (std::is_same_v<Holder, NestSchedule>)
+      return true;
+    else
+      return std::holds_alternative<Holder>(nest.mapping);
+  }
+  /// It must apply.
   const Value& in(const NestSchedule& nest) const {
     if constexpr (std::is_same_v<Holder, NestSchedule>)
       return nest.*value;
@@ -61,6 +69,13 @@ inline constexpr std::tuple kDecisions{
     decision("parallel", &CpuMapping::parallel, Group::Threads),
     decision("vector_loop", &CpuMapping::vector_loop, Group::Vectors),
     decision("lanes", &CpuMapping::lanes, Group::Vectors),
+    decision("gpu_vector_loop", &GpuMapping::vector_loop, Group::Vectors),
+    decision("gpu_lanes", &GpuMapping::lanes, Group::Vectors),
+    decision("interleaved", &GpuMapping::interleaved, Group::Threads),
+    decision("reduction_threads", &GpuMapping::reduction_threads, Group::Threads),
+    decision("padding", &GpuMapping::padding, Group::Copies),
+    decision("pipelined", &GpuMapping::pipelined, Group::Copies),
+    decision("resident_blocks", &GpuMapping::resident_blocks, Group::Threads),
     decision("reduction_order", &NestSchedule::reduction_order, Group::Reduction),
     decision("reduction_block", &NestSchedule::reduction_block, Group::Reduction),
     decision("reduction_unroll", &NestSchedule::reduction_unroll, Group::Reduction),
@@ -92,6 +107,14 @@ inline constexpr auto kFields<Prefetch> =
 template <typename Visit>
 constexpr void for_each_decision(Visit&& visit) {
   std::apply([&](const auto&... row) { (visit(row), ...); }, kDecisions);
+}
+
+/// ... for each that the nest has.
+template <typename Visit>
+constexpr void for_each_decision_of(const NestSchedule& nest, Visit&& visit) {
+  for_each_decision([&](const auto& row) {
+    if (row.applies(nest)) visit(row);
+  });
 }
 
 }  // namespace tile_tune::codegen

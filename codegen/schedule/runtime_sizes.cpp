@@ -119,9 +119,9 @@ std::vector<bool> varying_reductions(const ir::Program& named, size_t number, co
 }
 
 bool needs_numbers(const NestSchedule& stage) {
-  bool needs = false;
-  for_each_decision(
-      [&](const auto& decision) { needs |= decision.traits.needs_numbers && !decision.has_default(stage); });
+  bool needs = stage.is_gpu();
+  for_each_decision_of(
+      stage, [&](const auto& decision) { needs |= decision.traits.needs_numbers && !decision.has_default(stage); });
   return needs;
 }
 
@@ -277,6 +277,7 @@ Result<Schedule> for_all_sizes(const ir::Program& program, Schedule schedule, st
   for (size_t s = 0; s < schedule.stages.size(); ++s) {
     if (!schedule.stages[s].find_nest()) continue;
     auto& stage = schedule.stages[s].nest();
+    if (stage.is_gpu()) return invalid("kernels of a GPU are for one size");
     const Loops loops = loops_of(program, program.statements[s]);
     const auto varying = varying_reductions(named, s, loops);
     if (stage.parallel_reduction) {
@@ -294,7 +295,7 @@ Result<Schedule> for_all_sizes(const ir::Program& program, Schedule schedule, st
       stage.cpu().vector_loop = -1;  // sizes may be smaller than a vector
       stage.cpu().lanes = 1;
     }
-    for_each_decision([&](const auto& decision) {
+    for_each_decision_of(stage, [&](const auto& decision) {
       if (decision.traits.needs_numbers) decision.in(stage) = {};
     });
     if (guarded) stage.packings.clear();

@@ -48,7 +48,7 @@ json stage_to_json(const StageSchedule& stage) {
   if (stage.is_inlined()) return {{"inlined", true}};
   if (const auto* epilogue = stage.epilogue()) return {{"epilogue_of", epilogue->of}};
   json result;
-  for_each_decision([&](const auto& decision) {
+  for_each_decision_of(stage.nest(), [&](const auto& decision) {
     if (!decision.traits.optional || !decision.has_default(stage.nest()))
       result[decision.name] = written(decision.in(stage.nest()));
   });
@@ -98,7 +98,8 @@ StageSchedule stage_from_json(const json& source) {
     return epilogue;
   }
   NestSchedule nest;
-  for_each_decision([&](const auto& decision) {
+  if (source.contains("gpu_lanes")) nest.mapping = GpuMapping();
+  for_each_decision_of(nest, [&](const auto& decision) {
     if (!decision.traits.optional || source.contains(decision.name)) read(source.at(decision.name), decision.in(nest));
   });
   return nest;

@@ -71,8 +71,26 @@ struct CpuMapping {
   auto operator<=>(const CpuMapping&) const = default;
 };
 
-/// Which of a nest's loops a device runs on what. That of a GPU, to blocks and threads, would be another alternative.
-using Mapping = std::variant<CpuMapping>;
+/// What of a nest runs on a GPU's blocks and threads. There are two tile levels: tiles[p] = {block, thread}. A block of
+/// the grid computes tiles[p][0] elements of output loop p by tiles[p][0] / tiles[p][1] threads, each of which holds
+/// tiles[p][1] of them in registers. order[0] is that of the grid's dimensions, order[1] that of the block's, the last
+/// loop is the fastest. A packing of depth P, inside all of the grid's loops, is staged in shared memory by the threads
+/// of a block, a block of the reduction at a time; reduction_unroll unrolls inside such a block.
+struct GpuMapping {
+  int vector_loop = -1;       // the output loop along which a thread's elements are loaded and stored `lanes` at a time
+  int lanes = 1;              // 1, 2 or 4; divides the register tile of that loop
+  bool interleaved = false;   // a thread's elements lie tiles[p][1] / lanes (of other loops: / 1) pieces apart over the
+                              // block's tile, so that neighbouring threads touch neighbouring pieces; else side by side
+  int reduction_threads = 1;  // threads of a block that share one element's reduction, whose sums are combined in
+                              // shared memory; a power of two
+  int padding = 0;          // elements between rows of what is staged, against bank conflicts
+  bool pipelined = false;   // the next block of the reduction is loaded while the present one is computed
+  int resident_blocks = 0;  // least number of blocks on a multiprocessor that registers are limited for; 0: none
+  auto operator<=>(const GpuMapping&) const = default;
+};
+
+/// Which of a nest's loops a device runs on what.
+using Mapping = std::variant<CpuMapping, GpuMapping>;
 
 /// A stage with a tile nest of its own. Every member is a row of the table in decisions.h.
 struct NestSchedule {
@@ -92,8 +110,12 @@ struct NestSchedule {
   bool scan = false;  // running totals instead of a reduction for each element (scan.h): the output loops only look
                       // them up, and there is no reduction loop left to speak of
 
+  /// It must be the one.
   CpuMapping& cpu() { return std::get<CpuMapping>(mapping); }
   const CpuMapping& cpu() const { return std::get<CpuMapping>(mapping); }
+  GpuMapping& gpu() { return std::get<GpuMapping>(mapping); }
+  const GpuMapping& gpu() const { return std::get<GpuMapping>(mapping); }
+  bool is_gpu() const { return std::holds_alternative<GpuMapping>(mapping); }
   auto operator<=>(const NestSchedule&) const = default;
 };
 

@@ -11,8 +11,8 @@ using codegen::StageSchedule;
 namespace {
 
 void take(Group group, const NestSchedule& from, NestSchedule& to) {
-  codegen::for_each_decision([&](const auto& decision) {
-    if (decision.group == group) decision.in(to) = decision.in(from);
+  codegen::for_each_decision_of(to, [&](const auto& decision) {
+    if (decision.group == group && decision.applies(from)) decision.in(to) = decision.in(from);
   });
 }
 

@@ -49,6 +49,24 @@ TEST_CASE("schedules have the JSON form that they always had, and the id of it",
   CHECK(schedule_from_json(to_json(schedule)).value() == schedule);
 }
 
+TEST_CASE("schedules of a GPU have decisions of its own in the JSON form, and none of a CPU's", "[unit]") {
+  NestSchedule nest;
+  nest.tiles = {{128, 8}, {64, 4}};
+  nest.order = {{0, 1}, {0, 1}};
+  nest.mapping = GpuMapping{1, 4, true, 32, 4, true, 2};
+  nest.reduction_order = {0};
+  nest.reduction_block = {16};
+  nest.reduction_unroll = {16};
+  nest.packings = {{0, 2, {0, 1}}, {1, 2, {1, 0}}};
+  const Schedule schedule{{nest}};
+  CHECK(to_json(schedule)["stages"][0].dump() ==
+        R"({"gpu_lanes":4,"gpu_vector_loop":1,"interleaved":true,"order":[[0,1],[0,1]],"packings":[{"depth":)"
+        R"(2,"operand":0,"order":[0,1]},{"depth":2,"operand":1,"order":[1,0]}],"padding":4,"pipelined":true)"
+        R"(,"reduction_block":[16],"reduction_order":[0],"reduction_threads":32,"reduction_unroll":[16],"re)"
+        R"(sident_blocks":2,"tiles":[[128,8],[64,4]]})");
+  CHECK(schedule_from_json(to_json(schedule)).value() == schedule);
+}
+
 TEST_CASE("what a schedule cannot hold is refused with what was expected", "[unit]") {
   const std::string nest =
       R"("tiles": [[1]], "order": [[0]], "parallel": 0, "vector_loop": -1, "lanes": 1, "reduction_order": [],
