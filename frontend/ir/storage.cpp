@@ -216,6 +216,11 @@ Result<void> check_rank(const Tensor& tensor) {
   if (given == 0) return {};
   if (tensor.role == Role::Temporary)
     return bad_layout(ErrorClass::Program, fmt::format("{} is no argument, and has no strides", tensor.name));
+  if (tensor.constant && tensor.storage.has_strides_from_buffer())
+    return bad_layout(ErrorClass::Program,
+                      fmt::format("{} is a constant with strides that are known only when it is packed: {}",
+                                  tensor.name, to_text(tensor.storage)),
+                      "give its strides as numbers");
   if (given == rank) return {};
   return bad_layout(ErrorClass::Program,
                     fmt::format("{} has {} dimension{}, but {} stride{}: {}", tensor.name, rank, rank == 1 ? "" : "s",

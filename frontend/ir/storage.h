@@ -86,7 +86,8 @@ bool has_overlap(const std::vector<int64_t>& strides, const std::vector<int64_t>
 /// Whether what lies between the first and the last element can be counted in bytes.
 bool is_addressable(const std::vector<int64_t>& strides, const std::vector<int64_t>& extents, size_t element_size);
 
-/// Class Program, "bad-layout": not a stride for each dimension, strides of what is no argument.
+/// Class Program, "bad-layout": not a stride for each dimension, strides of what is no argument, a constant's from the
+/// buffer.
 Result<void> check_rank(const Tensor& tensor);
 
 /// The one way to say it of a bound tensor: compact where that is what the strides say; a dimension of one element has

@@ -100,6 +100,9 @@ TEST_CASE("strides that no tensor can have") {
   CHECK(fault(tensor({7, 13}, Storage::strided({1}))) == "T has 2 dimensions, but 1 stride: 1");
   CHECK(fault(tensor({7}, Storage::strided({2, 1}))) == "T has 1 dimension, but 2 strides: 2,1");
   CHECK(fault(tensor({7}, Storage::strided({2}), Role::Temporary)) == "T is no argument, and has no strides");
+  auto constant = tensor({7, 13}, Storage::strided({kAny, 1}));
+  constant.constant = true;
+  CHECK(fault(constant) == "T is a constant with strides that are known only when it is packed: any,1");
   for (const Role role : {Role::Output, Role::InOut})
     CHECK(fault(tensor({7, 13}, Storage::strided({1, 1}), role)) ==
           "the strides 1,1 of T put two elements in one place");
