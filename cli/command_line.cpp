@@ -30,7 +30,7 @@ constexpr std::string_view kPlanned[] = {"report", "doctor"};
 constexpr int kWrongCommandLine = static_cast<int>(ErrorClass::Program);
 
 /// CLI11's sentences go over several lines and may end in a full stop; ours are one line without.
-std::string one_line(std::string text) {
+std::string sentence_of(std::string text) {
   for (char& c : text)
     if (c == '\n') c = ' ';
   while (!text.empty() && (text.back() == ' ' || text.back() == '.')) text.pop_back();
@@ -94,7 +94,7 @@ Diagnostic explain(const CLI::ParseError& error, CLI::App& app, int argc, char**
     return Diagnostic{error_class, "command-line", std::move(message), std::nullopt, std::move(note)};
   };
   if (dynamic_cast<const CLI::FileError*>(&error))
-    return diagnostic(ErrorClass::Failure, "cannot read the configuration file: " + one_line(error.what()), "");
+    return diagnostic(ErrorClass::Failure, "cannot read the configuration file: " + sentence_of(error.what()), "");
   const std::string config = app.get_config_ptr()->empty() ? "" : app.get_config_ptr()->as<std::string>();
   if (const auto* wrong = dynamic_cast<const CLI::ConfigError*>(&error)) return explain(*wrong, config);
   const CLI::App& verb = innermost(app);
@@ -115,7 +115,7 @@ Diagnostic explain(const CLI::ParseError& error, CLI::App& app, int argc, char**
     const char* what = unknown.front().starts_with('-') ? "unknown option" : "unexpected argument";
     return diagnostic(ErrorClass::Program, fmt::format("{} '{}'", what, unknown.front()), help);
   }
-  auto result = diagnostic(ErrorClass::Program, one_line(error.what()), help);
+  auto result = diagnostic(ErrorClass::Program, sentence_of(error.what()), help);
   result.place = place_of_value(error.what(), config, argc, argv);
   return result;
 }

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
-#include <tuple>
 
 #include "base/units.h"
 #include "cli/db_list.h"
@@ -13,9 +12,9 @@
 #include "cli/table.h"
 #include "cli/verbs.h"
 #include "db/database.h"
-#include "db/stack.h"
 #include "engine/records/damage.h"
 #include "engine/records/records.h"
+#include "engine/records/rung.h"
 #include "engine/records/schedule_choice.h"
 
 namespace tile_tune::cli {
@@ -49,25 +48,6 @@ nlohmann::json row_json(const db::ShowRow& row) {
           timed(stored.trial) ? nlohmann::json{stored.trial.ratio_lo, stored.trial.ratio_hi} : nlohmann::json()},
          {"chosen", stored.trial.chosen}});
   return json;
-}
-
-/// On which rung of the ladder the best schedule of a row stands here (engine/records/schedule_choice.h).
-Result<std::string> rung_here(std::vector<engine::OpenDatabase>& stack, const db::ListRow& row,
-                              const Session& session) {
-  const auto target = session.target();
-  if (!row.best || !target) return std::string();
-  db::BestRow best = *row.best;
-  const db::TargetRow here = engine::target_row(*target);
-  if (best.target.text() != here.text() || best.target.machine.threads != target->threads)
-    return std::string("of another target");
-  best.same_target = db::target_id(best.target) == db::target_id(here);
-  best.same_tool = db::tool_id(best.tool) == db::tool_id(engine::tool_row());
-  std::vector<db::Database*> databases;
-  for (auto& one : stack) databases.push_back(&one.database);
-  TILE_TUNE_TRY(refuted, db::refutation(databases, row.program, here, engine::tool_row(), best.schedule_id));
-  if (!refuted) return engine::rung_of(best);
-  const auto& [outcome, reason] = std::tie(refuted->trial.outcome, refuted->trial.reason);
-  return "not taken: " + (outcome == "ok" ? "slower than the default" : outcome + ", " + reason);
 }
 
 std::string show_text(const db::ShowRow& row, const std::string& rung) {
@@ -135,7 +115,7 @@ Result<Exit> show(const std::string& name, const Session& session) {
     TILE_TUNE_TRY(rows, rows_to_show(one.database, name));
     warn_of_damage(one.database, session.report);
     for (const auto& row : rows) {
-      TILE_TUNE_TRY(rung, rung_here(databases, row.summary, session));
+      TILE_TUNE_TRY(rung, engine::rung_here(databases, row.summary, session));
       json.push_back(row_json(row));
       json.back()["rung"] = rung.empty() ? nlohmann::json() : nlohmann::json(rung);
       json.back()["database"] = one.path.string();

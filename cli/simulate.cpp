@@ -10,6 +10,7 @@
 #include "cli/table.h"
 #include "cli/verbs.h"
 #include "db/database.h"
+#include "engine/records/recording.h"
 #include "engine/records/records.h"
 #include "search/evolve/simulate.h"
 
@@ -27,29 +28,17 @@ struct SimulateArguments {
   int trials = 200;
 };
 
-struct Line {
+struct Replayed {
   db::RecordedRow recorded;
   std::string strategy;
   search::Replay replay;
 };
 
-Result<search::Recording> recording_of(db::Database& database, const db::RecordedRow& row) {
-  TILE_TUNE_TRY(program, engine::program_of(row.program));
-  TILE_TUNE_TRY(target, engine::target_of(row.target));
-  TILE_TUNE_TRY(stored, database.trials_of(row.program, row.target, row.tool));
-  std::vector<search::RecordedTrial> trials;
-  for (const auto& one : stored) {
-    TILE_TUNE_TRY(trial, engine::trial_from_row(one.trial));
-    trials.push_back({trial.schedule, trial.origin, trial.measurement.outcome, trial.measurement.ratio});
-  }
-  return search::Recording::make(program, target, trials);
-}
-
 std::string text_of(double trials, int reached, int seeds) {
   return 2 * reached >= seeds ? fmt::format("{:g}", trials) : "-";
 }
 
-std::string table_of(const std::vector<Line>& lines, int seeds) {
+std::string table_of(const std::vector<Replayed>& lines, int seeds) {
   std::vector<std::vector<std::string>> rows;
   for (const auto& [recorded, strategy, replay] : lines) {
     rows.push_back({recorded.program.name, engine::sizes_text(recorded.program.sizes_json), std::to_string(replay.size),
@@ -83,7 +72,7 @@ std::string legend(int seeds) {
                       0, output_columns());
 }
 
-nlohmann::json json_of(const Line& line) {
+nlohmann::json json_of(const Replayed& line) {
   const auto& [recorded, strategy, replay] = line;
   nlohmann::json json{{"program", recorded.program.name},
                       {"sizes", engine::json_of_text(recorded.program.sizes_json)},
@@ -108,13 +97,13 @@ Result<Exit> simulate(const SimulateArguments& arguments, const Session& session
   TILE_TUNE_TRY(path, session.database());
   TILE_TUNE_TRY(database, db::Database::open(path, db::Mode::ReadOnly));
   TILE_TUNE_TRY(recorded, database.recorded());
-  std::vector<Line> lines;
+  std::vector<Replayed> lines;
   bool named = false;
   for (const auto& row : recorded) {
     if (!arguments.program.empty() && row.program.name != arguments.program) continue;
     named = true;
     if (arguments.program.empty() && row.trials < kFewestTrials) continue;
-    auto recording = recording_of(database, row);
+    auto recording = engine::recording_of(database, row);
     if (!recording) {
       session.report.warn(recording.error().code, fmt::format("{}: {}", row.program.name, recording.error().message),
                           recording.error().note);

@@ -15,9 +15,14 @@ endif()
 function(tile_tune_reuse_precompiled target first)
   get_target_property(c_sources ${target} SOURCES)
   list(FILTER c_sources INCLUDE REGEX "\\.c$")
-  set_source_files_properties(${c_sources} PROPERTIES SKIP_PRECOMPILE_HEADERS ON)
+  set_source_files_properties(${c_sources} PROPERTIES SKIP_PRECOMPILE_HEADERS ON SKIP_UNITY_BUILD_INCLUSION ON)
   target_precompile_headers(${target} REUSE_FROM ${first})
 endfunction()
+
+# Sources of a component are compiled several at a time: what they have in common besides the precompiled headers,
+# templates above all, is half of their compilers' work and more. Names of unnamed namespaces are therefore a folder's.
+option(TILE_TUNE_UNITY "Compile several sources of a component at a time" ON)
+set(CMAKE_UNITY_BUILD_BATCH_SIZE 8)
 
 # GCC 12 warns falsely inside std::string (GCC bug 105651 and others), and does not take precompiled system headers for
 # such. -Werror=narrowing: a field added to a struct in the middle moved the values of an initialiser elsewhere to fields of
@@ -32,6 +37,7 @@ function(tile_tune_component name)
   target_compile_options(tile_tune_${name} PRIVATE -Wall -Wextra
     $<$<COMPILE_LANGUAGE:CXX>:-Werror=narrowing> ${TILE_TUNE_FALSE_WARNINGS})
   target_link_libraries(tile_tune_${name} PUBLIC ${arg_LINK})
+  set_target_properties(tile_tune_${name} PROPERTIES UNITY_BUILD ${TILE_TUNE_UNITY})
   if(arg_PRECOMPILED OR name STREQUAL "diagnostic")
     target_precompile_headers(tile_tune_${name} PRIVATE "${PROJECT_SOURCE_DIR}/cmake/precompiled.h" ${arg_PRECOMPILED})
   else()

@@ -62,7 +62,7 @@ Result<Objects> made_by_migrations(int version) {
   return known[version] = std::move(objects);
 }
 
-std::string shown(const std::string& name) {
+std::string excerpt(const std::string& name) {
   const std::string text = printable(name);
   return text.size() <= kShownName ? text : text.substr(0, kShownName) + "...";
 }
@@ -95,11 +95,11 @@ Result<void> check_schema(sqlite3* db, int version) {
   TILE_TUNE_TRY(found, objects_of(db));
   for (const auto& [name, definition] : found) {
     const auto ours = expected.find(name);
-    if (ours == expected.end()) return foreign(db, fmt::format("it holds the unknown {}", shown(name)));
-    if (ours->second != definition) return foreign(db, fmt::format("its {} is defined otherwise", shown(name)));
+    if (ours == expected.end()) return foreign(db, fmt::format("it holds the unknown {}", excerpt(name)));
+    if (ours->second != definition) return foreign(db, fmt::format("its {} is defined otherwise", excerpt(name)));
   }
   for (const auto& [name, definition] : expected)
-    if (!found.contains(name)) return foreign(db, fmt::format("its {} is missing", shown(name)));
+    if (!found.contains(name)) return foreign(db, fmt::format("its {} is missing", excerpt(name)));
   return {};
 }
 
@@ -119,7 +119,7 @@ Result<void> check_plain_tables(sqlite3* db) {
   while (true) {
     const auto more = others.step();
     if (!more || !*more) return {};  // what cannot be read says so where it is read
-    if (ours.contains(others.text(1))) return foreign(db, fmt::format("{} computes its rows", shown(others.text(0))));
+    if (ours.contains(others.text(1))) return foreign(db, fmt::format("{} computes its rows", excerpt(others.text(0))));
   }
 }
 

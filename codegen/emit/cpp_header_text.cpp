@@ -8,7 +8,7 @@
 namespace tile_tune::codegen {
 namespace {
 
-constexpr const char* kHead =
+constexpr const char* kCppHead =
     R"(// {name}.hpp: the kernels of {name}.h for C++20. What each computes and how its tensors lie is said there.
 //
 //   std::vector<float> a(...), b(...), c(...);
@@ -182,7 +182,7 @@ std::string packing_text(const std::string& library, const Signature& kernel, co
 }  // namespace
 
 std::string cpp_header_text(const std::string& library, const std::vector<Signature>& kernels) {
-  std::string text = fmt::format(kHead, fmt::arg("name", library), fmt::arg("prefix", status_prefix(library)));
+  std::string text = fmt::format(kCppHead, fmt::arg("name", library), fmt::arg("prefix", status_prefix(library)));
   for (const Signature& kernel : kernels) {
     text += kernel_text(library, kernel);
     for (const Argument& argument : kernel.arguments)

@@ -160,7 +160,7 @@ std::string run_text(const Signature& kernel, const Family& family) {
       declarations, fmt::join(rows, ""), cases, check_function(kernel), check_variables(kernel));
 }
 
-constexpr const char* kEntries = R"(
+constexpr const char* kChoosingEntries = R"(
 static int tile_tune_checked(const struct tile_tune_context* context, const int64_t* sizes, void* const* pointers) {{
   if (!tile_tune_cpu_supported()) return TILE_TUNE_ERROR_UNSUPPORTED_CPU;
   struct tile_tune_frame frame;
@@ -216,7 +216,7 @@ int {function}_dl({library}_dl_tensor* const* inputs, {library}_dl_tensor* const
 }}
 )";
 
-std::string parameters(const Signature& kernel) {
+std::string entry_parameters(const Signature& kernel) {
   std::vector<std::string> list;
   for (size_t k = 0; k < kernel.sizes->names.size(); ++k) list.push_back(fmt::format("int64_t n{}", k));
   for (size_t i = 0; i < kernel.arguments.size(); ++i)
@@ -237,8 +237,8 @@ std::string entries(const std::string& library, const Signature& kernel, const F
     sources.push_back(
         fmt::format("{{{}, {}, {}}}", argument, source.dimension, kernel.arguments[argument].shape.size()));
   }
-  return fmt::format(kEntries, fmt::arg("library", library), fmt::arg("function", kernel.function),
-                     fmt::arg("parameters", parameters(kernel)), fmt::arg("sizes", fmt::join(sizes, ", ")),
+  return fmt::format(kChoosingEntries, fmt::arg("library", library), fmt::arg("function", kernel.function),
+                     fmt::arg("parameters", entry_parameters(kernel)), fmt::arg("sizes", fmt::join(sizes, ", ")),
                      fmt::arg("pointers", fmt::join(pointers, ", ")), fmt::arg("inputs", kernel.inputs),
                      fmt::arg("count", kernel.arguments.size()), fmt::arg("number", sizes.size()),
                      fmt::arg("sources", fmt::join(sources, ", ")));

@@ -93,12 +93,6 @@ Result<Signature> make_signature(const Kernel& kernel) {
     return fail(ErrorClass::Mismatch, "unbound-size", fmt::format("'{}' still has sizes without a value", program.name),
                 "give each size with -s NAME=N");
   TILE_TUNE_CHECK(check_countable(program));
-  for (const auto& tensor : program.tensors)
-    if (tensor.constant && tensor.storage.has_strides_from_buffer())
-      return fail(ErrorClass::Program, "bad-layout",
-                  fmt::format("{} is a constant with strides that are known only when it is packed: {}", tensor.name,
-                              ir::to_text(tensor.storage)),
-                  "give its strides as numbers");
   Signature signature{.function = kernel.function, .arguments = {}, .inputs = program.inputs.size(), .buffers = {}};
   std::vector<std::string> names;
   const auto forms = packed_forms(program, kernel.schedule);

@@ -74,7 +74,7 @@ std::vector<fs::path> library_files(const std::vector<Kernel>& kernels, const Pa
   return files;
 }
 
-Result<std::vector<Compiled>> make_kernel(const ArchiveJob& job, const Kernel& kernel, const fs::path& root) {
+Result<std::vector<Compiled>> make_objects(const ArchiveJob& job, const Kernel& kernel, const fs::path& root) {
   auto files = object_files(kernel, job.options);
   for (auto& file : files) file = root / file;
   TILE_TUNE_TRY(compiled, compile_functions(job, kernel, files));
@@ -104,7 +104,7 @@ Result<std::vector<std::vector<Compiled>>> make_sources(const ArchiveJob& job, c
   for (size_t i = 0; i < job.kernels.size(); ++i) {
     TILE_TUNE_CHECK(base::write_text(root / source(job.options, job.kernels[i].function),
                                      entries_text(job.options.name, job.signatures[i], job.kernels[i], cpu_features)));
-    TILE_TUNE_TRY(one, make_kernel(job, job.kernels[i], root));
+    TILE_TUNE_TRY(one, make_objects(job, job.kernels[i], root));
     compiled.push_back(std::move(one));
   }
   return compiled;

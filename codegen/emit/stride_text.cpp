@@ -65,7 +65,7 @@ static int tile_tune_fill(const int64_t* const* strides, struct tile_tune_frame*
 
 namespace {
 
-constexpr const char* kEntries = R"(
+constexpr const char* kStridedEntries = R"(
 static int tile_tune_checked(const struct tile_tune_context* context, const int64_t* const* strides,
                              void* const* pointers) {{
   if (!tile_tune_cpu_supported()) return TILE_TUNE_ERROR_UNSUPPORTED_CPU;
@@ -147,7 +147,7 @@ std::string strided_entries(const std::string& library, const Signature& kernel,
     taken.push_back(takes_strides(a) ? "1" : "0");
     rank = std::max(rank, a.shape.size());
   }
-  return fmt::format(kEntries, fmt::arg("library", library), fmt::arg("function", kernel.function),
+  return fmt::format(kStridedEntries, fmt::arg("library", library), fmt::arg("function", kernel.function),
                      fmt::arg("constants", constants), fmt::arg("parameters", fmt::join(parameters, ", ")),
                      fmt::arg("pointers", fmt::join(pointers, ", ")), fmt::arg("strides", fmt::join(strides, ", ")),
                      fmt::arg("taken", fmt::join(taken, ", ")), fmt::arg("inputs", kernel.inputs),

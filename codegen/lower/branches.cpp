@@ -38,7 +38,7 @@ Expr holds(const Formula& formula, const std::vector<Expr>& indices) {
 }
 
 // A name for each part, by which `use` may mention it many times: Halide walks expressions as trees.
-Values named(const Values& values, const std::function<Values(const Values&)>& use) {
+Values all_named(const Values& values, const std::function<Values(const Values&)>& use) {
   Values names;
   std::vector<std::string> fresh;
   for (const auto& value : values) {
@@ -127,9 +127,9 @@ Values Branches::value(const ir::Expr& select, const std::vector<Expr>& indices,
   const auto rare = [](const Expr& part) { return word_of(Halide::Internal::remove_likelies(part)); };
   const auto usual = [](const Expr& part) { return word_of(part); };
   const Values words =
-      named(condition.holds_mostly ? each_part(yes, usual) : each_part(yes, rare), [&](const Values& first) {
-        return named(condition.holds_mostly ? each_part(no, rare) : each_part(no, usual),
-                     [&](const Values& second) { return choose(condition, indices, first, second); });
+      all_named(condition.holds_mostly ? each_part(yes, usual) : each_part(yes, rare), [&](const Values& first) {
+        return all_named(condition.holds_mostly ? each_part(no, rare) : each_part(no, usual),
+                         [&](const Values& second) { return choose(condition, indices, first, second); });
       });
   return each_part(words, [&](const Expr& word) { return value_of(yes[0].type(), word); });
 }

@@ -19,9 +19,7 @@ Expr number(const Type& type, double value) { return Halide::Internal::make_cons
 
 // Each is one instruction of x86, of which NaN gives the bound.
 Expr at_least(const Expr& x, const Expr& bound) { return Halide::select(strict_float(x > bound), x, bound); }
-Expr at_most(const Expr& x, const Expr& bound) { return Halide::select(strict_float(x < bound), x, bound); }
-
-Expr not_a_number(const Expr& x) { return strict_float(Halide::is_nan(x)); }
+Expr bounded_above(const Expr& x, const Expr& bound) { return Halide::select(strict_float(x < bound), x, bound); }
 
 // Both bounds of the type are floats: clamped to them, a number fits the instructions that convert to 32 bits, and
 // what these give fits the type. A clamped NaN is 0 already where that is a bound, and else made 0 in 32 bits, before
@@ -30,7 +28,8 @@ Expr not_a_number(const Expr& x) { return strict_float(Halide::is_nan(x)); }
 // 2026-11-23).
 Expr clamped_integer(const Expr& x, const Type& type) {
   const double high = std::ldexp(1.0, type.bits() - (type.is_int() ? 1 : 0)) - 1;
-  const Expr inside = at_most(at_least(x, number(x.type(), type.is_int() ? -high - 1 : 0)), number(x.type(), high));
+  const Expr inside =
+      bounded_above(at_least(x, number(x.type(), type.is_int() ? -high - 1 : 0)), number(x.type(), high));
   if (type == Halide::UInt(32)) return Halide::cast(type, inside);
   Expr converted = Halide::cast(Halide::Int(32), inside);
   if (type.is_int()) converted = Halide::select(not_a_number(x), 0, converted);
@@ -147,5 +146,7 @@ Expr convert(const Expr& value, const Type& type) {
   if (type.is_float()) return to_float(value, type);
   return from.is_float() ? to_integer(value, type) : Halide::cast(type, value);
 }
+
+Expr not_a_number(const Expr& x) { return strict_float(Halide::is_nan(x)); }
 
 }  // namespace tile_tune::codegen

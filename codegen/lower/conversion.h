@@ -9,4 +9,7 @@ namespace tile_tune::codegen {
 /// saturate and are 0 for NaN; integers from integers keep their low bits; bools ask whether a number is not 0.
 Halide::Expr convert(const Halide::Expr& value, const Halide::Type& type);
 
+/// Which LLVM may not take for false.
+Halide::Expr not_a_number(const Halide::Expr& x);
+
 }  // namespace tile_tune::codegen

@@ -6,6 +6,7 @@
 #include <limits>
 #include <string>
 
+#include "codegen/lower/conversion.h"
 #include "codegen/lower/functions/functions.h"
 #include "codegen/lower/named.h"
 #include "codegen/lower/signs.h"
@@ -36,8 +37,6 @@ Expr floor_modulo(const Expr& a, const Expr& b) {
   const Expr zero = Halide::Internal::make_zero(a.type());
   return Halide::Internal::simplify(Halide::select(b < zero && remainder != zero, remainder + b, remainder));
 }
-
-Expr not_a_number(const Expr& x) { return Halide::strict_float(Halide::is_nan(x)); }
 
 // NaN wins, as in numpy: a NaN in b is taken, a NaN in a stays, because no comparison with it is true. Written so that
 // x86 needs three instructions: the inner select is exactly maxps or minps, and giving back NaN rather than b keeps

@@ -41,15 +41,6 @@ std::optional<Fold> fold_of(const Stmt& stmt) {
   return Fold{store, low, *to / width, width};
 }
 
-void flatten(const Stmt& stmt, std::vector<Stmt>& parts) {
-  if (const auto* block = stmt.as<Block>()) {
-    flatten(block->first, parts);
-    flatten(block->rest, parts);
-  } else {
-    parts.push_back(stmt);
-  }
-}
-
 /// The folds that a block begins with, from one buffer into another.
 std::vector<Fold> first_folds(const std::vector<Stmt>& parts) {
   std::vector<Fold> folds;
@@ -134,6 +125,15 @@ Stmt FoldsTogether::visit(const Block* op) {
   std::vector<Stmt> result{stored_by_vectors(folds, target->second)};
   for (size_t p = folds.size(); p < parts.size(); ++p) result.push_back(mutate(parts[p]));
   return Block::make(result);
+}
+
+void flatten(const Stmt& stmt, std::vector<Stmt>& parts) {
+  if (const auto* block = stmt.as<Block>()) {
+    flatten(block->first, parts);
+    flatten(block->rest, parts);
+  } else {
+    parts.push_back(stmt);
+  }
 }
 
 }  // namespace tile_tune::codegen

@@ -8,10 +8,14 @@
 
 #include <map>
 #include <string>
+#include <vector>
 
 #include "Halide.h"
 
 namespace tile_tune::codegen {
+
+/// Adds the statements of which a block consists, of blocks within blocks, too, in their order.
+void flatten(const Halide::Internal::Stmt& stmt, std::vector<Halide::Internal::Stmt>& parts);
 
 /// A pass over lowered code. Where a block begins with stores of sums of the lower and upper halves of pieces of one
 /// buffer, one after the other, in another, and both are meant for registers, it stores them by whole vectors.

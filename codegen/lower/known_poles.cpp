@@ -119,7 +119,7 @@ class Poles {
   const KnownValues& known_;
 };
 
-Interval identity(ir::Aggregation op) {
+Interval identity_range(ir::Aggregation op) {
   switch (op) {
     case ir::Aggregation::Product:
       return {1, 1};
@@ -144,7 +144,7 @@ std::optional<Interval> known_of_target(const ir::Program& program, const ir::St
   const bool adds_nothing = std::any_of(statement.indices.begin(), statement.indices.end(), is_empty);
   std::optional<Interval> written = value;
   if (adds_nothing && statement.op != ir::Aggregation::Assign)
-    written = statement.previous ? unwritten : identity(statement.op);
+    written = statement.previous ? unwritten : identity_range(statement.op);
   else if (statement.previous || !statement.reduction_indices().empty())
     written = value && (!statement.previous || unwritten) ? std::optional(kAnything) : std::nullopt;
   return ir::writes_all(program, statement) ? written : hull(written, unwritten);

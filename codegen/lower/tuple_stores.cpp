@@ -10,6 +10,8 @@
 #include <utility>
 #include <vector>
 
+#include "codegen/lower/folds.h"
+
 namespace tile_tune::codegen {
 namespace {
 
@@ -18,15 +20,6 @@ using Halide::Internal::Block;
 using Halide::Internal::LetStmt;
 using Halide::Internal::Stmt;
 using Halide::Internal::Store;
-
-void flatten(const Stmt& stmt, std::vector<Stmt>& statements) {
-  if (const auto* block = stmt.as<Block>()) {
-    flatten(block->first, statements);
-    flatten(block->rest, statements);
-  } else {
-    statements.push_back(stmt);
-  }
-}
 
 // Whether a part is loaded, at an element that may be this one if there is one, or a name of such a value used.
 class Loads : public Halide::Internal::IRVisitor {

@@ -24,6 +24,9 @@ struct LayoutChoice {
 Result<LayoutChoice> parse_layout(const std::string& text) {
   const auto assignment = split_assignment(text);
   TILE_TUNE_TRY(storage, ir::parse_storage(assignment ? assignment->second : text));
+  if (!assignment && !storage.is_compact() && text.find(',') == std::string::npos)
+    return fail(ErrorClass::Program, "bad-layout", fmt::format("'{}' is not a storage order", text),
+                "--layout takes row, col, or a tensor's NAME= and row, col or strides");
   if (!assignment && !storage.is_compact())
     return fail(ErrorClass::Program, "bad-layout", fmt::format("--layout {}: strides are those of one tensor", text),
                 fmt::format("write --layout NAME={}", text));
@@ -34,6 +37,16 @@ Result<LayoutChoice> parse_layout(const std::string& text) {
 void name_in(Diagnostic& error, const LoadedProgram& loaded) {
   if (!loaded.suite && error.message.find(fmt::format("'{}'", loaded.program.name)) != std::string::npos) return;
   error.message = name_of(loaded) + ": " + error.message;
+}
+
+Result<void> check_names(const LayoutChoice& choice, const ir::Program& program, const std::string& text) {
+  for (const auto& name : choice.storage.names())
+    if (std::find(program.sizes.begin(), program.sizes.end(), name) == program.sizes.end())
+      return fail(
+          ErrorClass::Program, "bad-layout",
+          fmt::format("--layout {}: '{}' is neither a storage order nor a size of {}", text, name, program.name),
+          program.sizes.empty() ? "" : fmt::format("its sizes are {}", fmt::join(program.sizes, ", ")));
+  return {};
 }
 
 bool has_tensor(const ir::Program& program, const std::string& name) {
@@ -113,6 +126,7 @@ Result<ir::Program> with_layouts(ir::Program program, const std::vector<std::str
     if (!choice.tensor.empty() && !has_tensor(program, choice.tensor))
       return fail(ErrorClass::Program, "unknown-tensor",
                   fmt::format("--layout {}: {} has no tensor '{}'", text, program.name, choice.tensor));
+    TILE_TUNE_CHECK(check_names(choice, program, text));
     for (auto& tensor : program.tensors) {
       if (!choice.tensor.empty() && tensor.name != choice.tensor) continue;
       tensor.storage = choice.storage;

@@ -16,8 +16,6 @@ namespace tile_tune::engine {
 
 namespace {
 
-constexpr uint64_t kSeed = 1;  // which inputs are looked at matters to nobody, but two runs should say the same
-
 constexpr size_t kMostRivals = 3;  // schedules of one program that are timed against each other
 
 /// Of the program; the first is the default, then the records' that can still be read.
@@ -67,7 +65,7 @@ std::vector<db::TrialRow> rows_of(const Finalists& finalists, const std::vector<
 
 Result<void> store(db::Database& database, const db::ProgramRow& program, const codegen::Target& target,
                    const std::vector<db::TrialRow>& rows) {
-  const db::SessionRow session{{}, kSeed, db::kVerifyStrategy, "{}", "{}", {}, 0};
+  const db::SessionRow session{{}, kRecheckSeed, db::kVerifyStrategy, "{}", "{}", {}, 0};
   TILE_TUNE_TRY(id, database.begin_session(program, target_row(target), tool_row(), session));
   for (const auto& row : rows) TILE_TUNE_CHECK(database.append_trial(id, row));
   return database.finish_session(id, "done");
@@ -108,7 +106,7 @@ Result<std::vector<Rechecked>> recheck(const ir::Program& program, const std::ve
   search::WorkerOptions options;
   options.command = {session.executable, "worker"};
   options.target = target;
-  options.seed = kSeed;
+  options.seed = kRecheckSeed;
   options.stop = &stop;
   options.onlooker = plain_onlooker(session.report);
   TILE_TUNE_TRY(workers, search::Workers::start(program, space.default_schedule(), std::move(options)));

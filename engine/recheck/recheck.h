@@ -3,6 +3,7 @@
 #pragma once
 
 #include <atomic>
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
@@ -13,6 +14,9 @@
 #include "search/judge/trial.h"
 
 namespace tile_tune::engine {
+
+/// Which inputs are looked at matters to nobody, but two runs should say the same.
+inline constexpr uint64_t kRecheckSeed = 1;
 
 /// That the outcome of a recheck holds for this once: the database cannot be written.
 void warn_of_unstored(const Diagnostic& why, const Reporter& report);

@@ -31,8 +31,8 @@ Result<std::vector<search::Trial>> trials_before(db::Database& database, const T
   return trials;
 }
 
-std::vector<predict::Sample> samples_of(const std::vector<search::Trial>& trials, const ir::Program& program,
-                                        const codegen::Target& target) {
+std::vector<predict::Sample> samples_from(const std::vector<search::Trial>& trials, const ir::Program& program,
+                                          const codegen::Target& target) {
   std::vector<predict::Sample> samples;
   double best = 0;
   for (const auto& trial : trials) best = std::max(best, search::lesson(trial.measurement).value_or(0));
@@ -49,7 +49,7 @@ Result<std::vector<predict::Sample>> samples_before(db::Database& database, cons
   const auto program = program_of(key.program);
   if (!program) return std::vector<predict::Sample>();
   TILE_TUNE_TRY(trials, trials_before(database, key, *program, session));
-  return samples_of(trials, *program, target);
+  return samples_from(trials, *program, target);
 }
 
 }  // namespace

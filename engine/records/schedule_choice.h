@@ -49,8 +49,8 @@ std::string untuned_note(const codegen::Target& target, const std::string& advic
 /// out with a warning, too.
 Result<std::vector<db::Database>> open_stack(const Session& session, const std::string& note = "");
 
-/// The best stored schedule, if there is one. Records of another tool version or CPU are taken with a warning, too
-///.
+/// The best stored schedule, if there is one. Records of another tool version or CPU are taken with a warning,
+/// too.
 Result<std::optional<ScheduleChoice>> tuned_choice(const Workload& workload, const codegen::Target& target,
                                                    std::vector<db::Database>& stack, const Session& session);
 

@@ -16,7 +16,7 @@ namespace {
 constexpr int64_t kSamples = 4096;  // of each output, and its borders: what tuning checks at least
 
 /// Which samples and random inputs are looked at matters to nobody, but two runs should say the same.
-constexpr uint64_t kSeed = 1;
+constexpr uint64_t kSampleSeed = 1;
 
 /// Large programs take minutes, and nothing waits but the user, who can interrupt.
 constexpr double kCompileSeconds = 600;
@@ -94,7 +94,7 @@ Result<std::vector<tensor::Array>> run_checked(const Job& job, const reference::
 
 Result<std::vector<tensor::Array>> execute(const Job& job, const reference::Inputs& inputs) {
   TILE_TUNE_TRY(outputs, run_checked(job, inputs));
-  TILE_TUNE_TRY(expected, reference::evaluate_sample(job.program, inputs, kSamples, kSeed,
+  TILE_TUNE_TRY(expected, reference::evaluate_sample(job.program, inputs, kSamples, kSampleSeed,
                                                      reference::OutsideIndices::BecomeNearest));
   TILE_TUNE_CHECK(compare_all(job.program, expected, outputs));
   return outputs;

@@ -14,8 +14,6 @@ namespace tile_tune::engine {
 
 namespace {
 
-constexpr uint64_t kSeed = 1;  // which inputs are looked at matters to nobody, but two runs should say the same
-
 /// About so many points of ranges besides those the stored kernels were made at; each takes half a second or more.
 constexpr size_t kTimed = 20;
 
@@ -77,7 +75,7 @@ Result<std::optional<StoredFamily>> rechecked_family(const FamilyWorkload& workl
                                                      const std::atomic<bool>& stop) {
   TILE_TUNE_CHECK(codegen::check_runs_here(target));
   TILE_TUNE_TRY(candidates, candidates_of(workload, stored.family, target));
-  TILE_TUNE_TRY(contest, search::SizeContest::start({{session.executable, "worker"}, target, kSeed, {&stop}}));
+  TILE_TUNE_TRY(contest, search::SizeContest::start({{session.executable, "worker"}, target, kRecheckSeed, {&stop}}));
   const auto own = [&](const std::vector<int64_t>& at) { return own_kernels(stored.family, candidates, target, at); };
   const auto goes_on = [&](const std::vector<int64_t>& at) {
     session.report.verbose(fmt::format("timing {}", point_text(workload.program.sizes, at)));
@@ -93,7 +91,7 @@ Result<std::optional<StoredFamily>> rechecked_family(const FamilyWorkload& workl
     if (!refuted) warn_of_unstored(refuted.error(), session.report);
     return std::nullopt;
   }
-  const auto kept = store_family(workload, chosen, kSeed, target, session, true);
+  const auto kept = store_family(workload, chosen, kRecheckSeed, target, session, true);
   if (!kept) warn_of_unstored(kept.error(), session.report);
   return StoredFamily{std::move(chosen), "revalidated", target.threads};
 }

@@ -14,7 +14,7 @@ namespace {
 constexpr double kDefaultSeconds = 60;
 
 /// Less is spent on starting worker processes and on the reference.
-constexpr double kLeastSeconds = 2;
+constexpr double kLeastSearchSeconds = 2;
 
 /// Goes on with what an unfinished session has left.
 bool has_stored_budget(const TuningRequest& request) { return request.resume && !request.trials && !request.seconds; }
@@ -30,7 +30,7 @@ std::optional<TuningRequest> request_as_written(const Workload& workload, const 
   if (budget.seconds) own.seconds = share * *budget.seconds;
   const double reference =
       reference::evaluation_seconds(workload.written->program) / static_cast<double>(codegen::available_cores().size());
-  if (own.seconds && *own.seconds < kLeastSeconds + reference) return std::nullopt;
+  if (own.seconds && *own.seconds < kLeastSearchSeconds + reference) return std::nullopt;
   return own;
 }
 
@@ -70,7 +70,7 @@ Shares shares_of(const Workload& workload, const TuningRequest& request) {
 
 std::optional<TuningRequest> within(TuningRequest share, search::Deadline end) {
   if (share.seconds) share.seconds = std::min(*share.seconds, end.left());
-  if (share.seconds && *share.seconds < kLeastSeconds) return std::nullopt;
+  if (share.seconds && *share.seconds < kLeastSearchSeconds) return std::nullopt;
   return share;
 }
 

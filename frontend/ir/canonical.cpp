@@ -92,9 +92,9 @@ struct Use {
   auto operator<=>(const Use&) const = default;
 };
 
-class UseCollector {
+class IndexUses {
  public:
-  explicit UseCollector(const Statement& statement) : uses_(statement.indices.size()) {
+  explicit IndexUses(const Statement& statement) : uses_(statement.indices.size()) {
     for (const auto& subscript : statement.subscripts) affine(subscript);
     walk(*statement.value);
     // Compares greater than any use: of two lists that begin alike, the one that goes on comes first.
@@ -155,7 +155,7 @@ std::vector<ConstraintView> constraint_views(const Statement& statement, int ind
 /// constraints, then by their ranges.
 std::vector<int> index_order(const Statement& statement) {
   const int count = static_cast<int>(statement.indices.size());
-  const UseCollector uses(statement);
+  const IndexUses uses(statement);
   std::vector<int> order(count), classes(count), new_number(count);
   std::iota(order.begin(), order.end(), 0);
   std::sort(order.begin(), order.end(), [&](int a, int b) { return uses.of(a) < uses.of(b); });

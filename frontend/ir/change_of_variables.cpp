@@ -12,8 +12,6 @@ int64_t centred(int64_t a, int64_t m) {
   return r < -(m - 1) / 2 ? r + m : r;
 }
 
-uint64_t magnitude(int64_t a) { return a < 0 ? -static_cast<uint64_t>(a) : static_cast<uint64_t>(a); }
-
 }  // namespace
 
 ChangeOfVariables::ChangeOfVariables(size_t count) : columns_(count, std::vector<int64_t>(count)), offset_(count) {

@@ -13,11 +13,9 @@
 namespace tile_tune::ir {
 namespace {
 
-bool is_empty(const Range& range) { return range.hi <= range.lo; }
-
 bool has_empty_range(const Statement& statement) {
   return std::any_of(statement.indices.begin(), statement.indices.end(),
-                     [](const Index& index) { return is_empty(range(index)); });
+                     [](const Index& index) { return range(index).is_empty(); });
 }
 
 Diagnostic at_statement(Diagnostic diagnostic, const Statement& statement) {
@@ -182,7 +180,7 @@ Result<void> check_ranges(const Statement& statement) {
   if (writes_nothing(statement)) return {};
   for (const auto& index : statement.indices) {
     const Range r = range(index);
-    if (!is_empty(r)) continue;
+    if (!r.is_empty()) continue;
     return fail(ErrorClass::Mismatch, "empty-range",
                 fmt::format("the range [{}, {}) of {} is empty for these sizes", r.lo, r.hi, index.name),
                 index.reason.empty() ? "" : fmt::format("it is bounded by {}", index.reason));
@@ -205,7 +203,7 @@ bool writes_nothing(const Statement& statement) {
 
 bool is_vacuous(const Statement& statement, const Constraint& constraint) {
   return std::any_of(constraint.expr.terms.begin(), constraint.expr.terms.end(),
-                     [&](const auto& term) { return is_empty(range(statement.indices[term.first])); });
+                     [&](const auto& term) { return range(statement.indices[term.first]).is_empty(); });
 }
 
 Result<double> domain_size(const Program&, const Statement& statement) {

@@ -142,4 +142,10 @@ void for_each_read(const Expr& expr, const std::function<void(const Read&)>& vis
   }
 }
 
+ExprPtr zero(DType type) {
+  if (type == DType::Bool) return make_expr(type, Literal{false});
+  if (is_integer(type)) return make_expr(type, Literal{int64_t{0}});
+  return make_expr(type, Literal{0.0});
+}
+
 }  // namespace tile_tune::ir

@@ -104,6 +104,9 @@ ExprPtr make_expr(DType type, Node node) {
   return std::make_shared<const Expr>(Expr{type, std::move(node)});
 }
 
+/// Of this type; false of bools.
+ExprPtr zero(DType type);
+
 /// Numbers of the indices an expression uses, in subscripts too, ascending.
 std::vector<int> indices_of(const Expr& expr);
 

@@ -18,7 +18,6 @@ namespace {
 // Ends of ranges stay so small that their sums and differences fit 64 bits.
 constexpr int64_t kLargestEnd = int64_t{1} << 61;
 
-bool is_empty(const Range& range) { return range.hi <= range.lo; }
 int64_t floor_div(int64_t a, int64_t b) { return a / b - (a % b < 0 ? 1 : 0); }  // b > 0
 
 std::vector<AffineExpr> quotients(const Statement& statement) {
@@ -111,12 +110,6 @@ Expr value_of_index(const AffineExpr& affine, DType type) {
   return type == DType::I64 ? *sum : Expr{type, Cast{sum}};
 }
 
-ExprPtr zero(DType type) {
-  if (type == DType::Bool) return make_expr(type, Literal{false});
-  if (is_integer(type)) return make_expr(type, Literal{int64_t{0}});
-  return make_expr(type, Literal{0.0});
-}
-
 /// A plain statement without a valid assignment.
 Statement nothing_written(const Program& program, const Statement& statement) {
   Statement result = statement;
@@ -159,7 +152,7 @@ std::vector<Relation> relations_over(const Statement& statement, const ChangeOfV
   std::vector<Relation> relations;
   for (size_t i = 0; i < statement.indices.size(); ++i) {
     const Range r = range(statement.indices[i]);
-    if (is_empty(r)) continue;  // a reduction over nothing: no relation mentions it
+    if (r.is_empty()) continue;  // a reduction over nothing: no relation mentions it
     relations.push_back({change.apply({{{static_cast<int>(i), 1}}, -r.lo}), r.hi - r.lo});
   }
   for (const auto& constraint : statement.constraints)
@@ -179,22 +172,22 @@ Statement without_vacuous_parts(const Statement& of) {
   return statement;
 }
 
-tl::unexpected<Diagnostic> too_large() {
+tl::unexpected<Diagnostic> too_large_coefficients() {
   return fail(ErrorClass::Mismatch, "size-overflow", "coefficients of subscripts or constraints are too large");
 }
 
 Result<Gathered> change_variables(const Program& program, const Statement& statement) {
   for (const auto& index : statement.indices)
-    if (range(index).lo < -kLargestEnd || range(index).hi > kLargestEnd) return too_large();
+    if (range(index).lo < -kLargestEnd || range(index).hi > kLargestEnd) return too_large_coefficients();
   ChangeOfVariables change(statement.indices.size());
   for (const auto& quotient : quotients(statement)) {
-    if (quotient.denominator > kLargestEnd) return too_large();
+    if (quotient.denominator > kLargestEnd) return too_large_coefficients();
     if (!make_integer(change, statement, quotient) && !change.overflowed())
       return Gathered{nothing_written(program, statement), std::nullopt};
   }
   const auto pivots = triangulate(change, statement);
   const auto relations = relations_over(statement, change);
-  if (change.overflowed()) return too_large();
+  if (change.overflowed()) return too_large_coefficients();
   TILE_TUNE_TRY(box, tight_box(statement.indices.size(), relations));
   if (!box) return Gathered{nothing_written(program, statement), std::nullopt};
 
@@ -211,7 +204,7 @@ Result<Gathered> change_variables(const Program& program, const Statement& state
                        expr = value_of_index(change.old_index(value->index), expr.type);
                    }});
   result.constraints = needed_constraints(*box, relations, [](const AffineExpr&) { return false; });
-  if (change.overflowed()) return too_large();
+  if (change.overflowed()) return too_large_coefficients();
   return Gathered{std::move(result), std::move(change)};
 }
 
@@ -234,7 +227,7 @@ bool is_plain(const Statement& statement) {
 }
 
 Result<Gathered> gather(const Program& program, const Statement& statement) {
-  const auto empty = [&](size_t i) { return is_empty(range(statement.indices[i])); };
+  const auto empty = [&](size_t i) { return range(statement.indices[i]).is_empty(); };
   bool reduces_nothing = false, writes = !writes_nothing(statement);
   for (size_t i = 0; i < statement.indices.size(); ++i) {
     if (!empty(i)) continue;
@@ -255,7 +248,7 @@ Result<Gathered> gather(const Program& program, const Statement& statement) {
 Result<Statement> gather_form(const Program& program, const Statement& statement) {
   const bool has_points =
       !writes_nothing(statement) && std::none_of(statement.indices.begin(), statement.indices.end(),
-                                                 [](const Index& index) { return is_empty(range(index)); });
+                                                 [](const Index& index) { return range(index).is_empty(); });
   if (has_points && !is_plain(statement)) {
     if (const auto phases = split_phases(statement)) {
       TILE_TUNE_TRY(gathered, gather(program, phases->statement));

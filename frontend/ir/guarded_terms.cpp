@@ -21,12 +21,6 @@ bool is_zero(const Expr& expr) {
   return literal && std::visit([](auto value) { return value == 0; }, literal->value);
 }
 
-ExprPtr zero(DType type) {
-  if (type == DType::Bool) return make_expr(type, Literal{false});
-  if (is_integer(type)) return make_expr(type, Literal{int64_t{0}});
-  return make_expr(type, Literal{0.0});
-}
-
 bool reads(const Expr& expr) {
   bool found = false;
   for_each_read(expr, [&](const Read&) { found = true; });

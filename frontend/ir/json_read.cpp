@@ -313,8 +313,13 @@ Result<bool> read_flag(const At& at, const char* key) {
 template <>
 Result<Stride> read(const At& at) {
   if (at.value == json("any")) return Stride(FromBuffer());
-  TILE_TUNE_TRY(number, read<int64_t>(at));
-  return Stride(number);
+  if (!at.value.is_object()) {
+    TILE_TUNE_TRY(number, read<int64_t>(at));
+    return Stride(number);
+  }
+  TILE_TUNE_TRY(size, read<SizeExpr>(at));
+  if (const auto number = size.constant()) return Stride(*number);
+  return Stride(std::move(size));
 }
 
 template <>

@@ -13,6 +13,7 @@ json write(const SizeExpr& size);
 json write(const AffineExpr& expr);
 json write(const Subscript& subscript);
 json write(const ExprPtr& expr);
+json write(const Stride& stride);
 json write(const Tensor& tensor);
 json write(const Index& index);
 json write(const Constraint& constraint);
@@ -100,14 +101,15 @@ json write(const ExprPtr& expr) {
   return result;
 }
 
+json write(const Stride& stride) {
+  if (const auto* number = std::get_if<int64_t>(&stride)) return *number;
+  const auto* size = std::get_if<SizeExpr>(&stride);
+  return size ? write(*size) : json("any");
+}
+
 json write(const Storage& storage) {
   if (storage.is_compact()) return storage.is_row() ? "row" : "col";
-  json strides = json::array();
-  for (const auto& stride : storage.strides()) {
-    const auto* number = std::get_if<int64_t>(&stride);
-    strides.push_back(number ? json(*number) : json("any"));
-  }
-  json result{{"strides", std::move(strides)}};
+  json result{{"strides", write_list(storage.strides())}};
   if (storage.has_own_order()) result["order"] = storage.order(storage.strides().size());
   return result;
 }

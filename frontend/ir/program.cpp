@@ -247,6 +247,8 @@ Result<Program> bind(const Program& program, const Sizes& sizes) {
   TILE_TUNE_CHECK(check_domains(bound, zero_sized));
   if (!zero_sized) TILE_TUNE_CHECK(check_extents(program, sizes));
   for (auto& tensor : bound.tensors) {
+    TILE_TUNE_TRY(with_numbers, tensor.storage.bind(sizes));
+    tensor.storage = std::move(with_numbers);
     TILE_TUNE_TRY(storage, normal_storage(tensor));
     tensor.storage = std::move(storage);
   }

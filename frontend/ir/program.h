@@ -98,6 +98,7 @@ int64_t element_count(const Tensor& tensor);
 struct Range {
   int64_t lo, hi;
   int64_t extent() const { return hi > lo ? hi - lo : 0; }
+  bool is_empty() const { return hi <= lo; }
 };
 Range range(const Index& index);
 

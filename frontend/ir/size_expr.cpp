@@ -25,8 +25,6 @@ std::string factor_text(const SizeExpr& expr) {
   return is_plain ? expr.str() : fmt::format("({})", expr.str());
 }
 
-uint64_t magnitude(int64_t value) { return value < 0 ? -static_cast<uint64_t>(value) : static_cast<uint64_t>(value); }
-
 }  // namespace
 
 std::string SizeExpr::Atom::str() const {

@@ -22,6 +22,11 @@ namespace tile_tune::ir {
 /// Values of size names.
 using Sizes = std::map<std::string, int64_t>;
 
+/// Of the least number, too.
+inline uint64_t magnitude(int64_t number) {
+  return number < 0 ? -static_cast<uint64_t>(number) : static_cast<uint64_t>(number);
+}
+
 class SizeExpr {
  public:
   struct Atom;

@@ -27,21 +27,23 @@ std::vector<int> compact_order(bool first_fastest, size_t rank) {
 
 bool is_from_buffer(const Stride& stride) { return std::holds_alternative<FromBuffer>(stride); }
 
+bool is_number(const Stride& stride) { return std::holds_alternative<int64_t>(stride); }
+
 bool is(const Stride& stride, int64_t number) { return stride == Stride{number}; }
 
 bool is_unit(const Stride& stride) { return is(stride, 1) || is(stride, -1); }
 
 /// Of the least number, which has none, that number.
-int64_t magnitude(int64_t number) { return number < 0 ? static_cast<int64_t>(-static_cast<uint64_t>(number)) : number; }
+int64_t distance_of(int64_t stride) { return static_cast<int64_t>(magnitude(stride)); }
 
-/// Neighbours come first, what does not move through memory last. Strides from the buffer are no numbers to sort by.
+/// Neighbours come first, what does not move through memory last. What is no number yet cannot be sorted by.
 std::vector<int> order_of(const std::vector<Stride>& strides) {
   constexpr int64_t kLast = std::numeric_limits<int64_t>::max();
-  const bool known = std::none_of(strides.begin(), strides.end(), is_from_buffer);
+  const bool known = std::all_of(strides.begin(), strides.end(), is_number);
   const auto distance = [&](int d) {
     if (is(strides[d], 0)) return kLast;
     if (!known) return int64_t{is_unit(strides[d]) ? 1 : 2};
-    return magnitude(std::get<int64_t>(strides[d]));
+    return distance_of(std::get<int64_t>(strides[d]));
   };
   auto order = compact_order(!known && is_unit(strides.front()), strides.size());
   std::stable_sort(order.begin(), order.end(), [&](int a, int b) { return distance(a) < distance(b); });
@@ -123,6 +125,25 @@ bool Storage::has_strides_from_buffer() const { return std::any_of(strides_.begi
 
 bool Storage::has_own_order() const { return !strides_.empty() && order_ != order_of(strides_); }
 
+std::set<std::string> Storage::names() const {
+  std::set<std::string> names;
+  for (const auto& stride : strides_)
+    if (const auto* size = std::get_if<SizeExpr>(&stride)) names.merge(size->names());
+  return names;
+}
+
+Result<Storage> Storage::bind(const Sizes& sizes) const {
+  std::vector<Stride> bound;
+  for (const auto& stride : strides_) {
+    bound.push_back(stride);
+    const auto* size = std::get_if<SizeExpr>(&stride);
+    if (!size) continue;
+    TILE_TUNE_TRY(value, size->bind(sizes));
+    if (const auto number = value.constant()) bound.back() = *number;
+  }
+  return is_compact() ? *this : strided(std::move(bound), has_own_order() ? order_ : std::vector<int>());
+}
+
 std::vector<int> Storage::order(size_t rank) const {
   if (order_.size() == rank) return rank == 0 ? std::vector<int>() : order_;
   return compact_order(first_fastest_ || (!order_.empty() && order_.front() == 0), rank);
@@ -139,7 +160,7 @@ std::vector<int64_t> strides(const Storage& storage, const std::vector<int64_t>&
       result[d] = number ? *number : padded(row);
       if (result[d] == 0) continue;
     }
-    row = wrapped_product(magnitude(result[d]), extents[d]);
+    row = wrapped_product(distance_of(result[d]), extents[d]);
   }
   return result;
 }
@@ -195,6 +216,11 @@ Result<void> check_rank(const Tensor& tensor) {
   if (given == 0) return {};
   if (tensor.role == Role::Temporary)
     return bad_layout(ErrorClass::Program, fmt::format("{} is no argument, and has no strides", tensor.name));
+  if (tensor.constant && tensor.storage.has_strides_from_buffer())
+    return bad_layout(ErrorClass::Program,
+                      fmt::format("{} is a constant with strides that are known only when it is packed: {}",
+                                  tensor.name, to_text(tensor.storage)),
+                      "give its strides as numbers");
   if (given == rank) return {};
   return bad_layout(ErrorClass::Program,
                     fmt::format("{} has {} dimension{}, but {} stride{}: {}", tensor.name, rank, rank == 1 ? "" : "s",

@@ -8,11 +8,13 @@
 #include <compare>
 #include <cstddef>
 #include <cstdint>
+#include <set>
 #include <string>
 #include <variant>
 #include <vector>
 
 #include "frontend/diagnostic/diagnostic.h"
+#include "frontend/ir/size_expr.h"
 
 namespace tile_tune::ir {
 
@@ -22,8 +24,9 @@ struct Tensor;
 struct FromBuffer {
   auto operator<=>(const FromBuffer&) const = default;
 };
-/// In elements. Negative: reversed; 0: an input that says the same along the whole dimension.
-using Stride = std::variant<int64_t, FromBuffer>;
+/// In elements. Negative: reversed; 0: an input that says the same along the whole dimension. Of a bound program no
+/// expression over sizes is left.
+using Stride = std::variant<int64_t, SizeExpr, FromBuffer>;
 
 class Storage {
  public:
@@ -47,6 +50,10 @@ class Storage {
   std::vector<int> order(size_t rank) const;
   /// The order is another than strides alone would have.
   bool has_own_order() const;
+  /// Names of sizes in strides.
+  std::set<std::string> names() const;
+  /// With numbers for sizes. Class Mismatch: what SizeExpr::bind() says.
+  Result<Storage> bind(const Sizes& sizes) const;
 
   bool operator==(const Storage&) const = default;
 
@@ -79,7 +86,8 @@ bool has_overlap(const std::vector<int64_t>& strides, const std::vector<int64_t>
 /// Whether what lies between the first and the last element can be counted in bytes.
 bool is_addressable(const std::vector<int64_t>& strides, const std::vector<int64_t>& extents, size_t element_size);
 
-/// Class Program, "bad-layout": not a stride for each dimension, strides of what is no argument.
+/// Class Program, "bad-layout": not a stride for each dimension, strides of what is no argument, a constant's from the
+/// buffer.
 Result<void> check_rank(const Tensor& tensor);
 
 /// The one way to say it of a bound tensor: compact where that is what the strides say; a dimension of one element has
@@ -90,7 +98,7 @@ Result<Storage> normal_storage(const Tensor& tensor);
 /// Whether these are the numbers of so many dimensions, each once.
 bool is_order(const std::vector<int>& order, size_t rank);
 
-/// "row", "col", or strides: "4096,1", "any,1"; with an order of their own "any,any,1@2,0,1".
+/// "row", "col", or strides: "4096,1", "K+16,1", "any,1"; with an order of their own "any,any,1@2,0,1".
 std::string to_text(const Storage& storage);
 /// Reads it. Class Program, "bad-layout".
 Result<Storage> parse_storage(const std::string& text);

@@ -216,11 +216,13 @@ Check check_statement(const Program& program, const Statement& statement, const 
 // ---- tensors ----
 
 // What can be said of strides before extents are numbers.
-Check check_storage(const Tensor& tensor, const std::string& path) {
+Check check_storage(const Program& program, const Tensor& tensor, const std::string& path) {
   if (tensor.storage.is_compact()) return {};
   if (tensor.role == Role::Temporary) return invalid(path, "only arguments have strides");
   if (tensor.storage.strides().size() != tensor.extents.size())
     return invalid(path, fmt::format("{} needs a stride for each dimension", tensor.name));
+  for (const auto& stride : tensor.storage.strides())
+    if (const auto* size = std::get_if<SizeExpr>(&stride)) TILE_TUNE_CHECK(check_size(program, *size, path));
   return {};
 }
 
@@ -232,7 +234,7 @@ Check check_tensor(const Program& program, const Tensor& tensor, const std::stri
     TILE_TUNE_CHECK(check_size(program, tensor.extents[d], extent_path));
     if (tensor.extents[d].constant().value_or(0) < 0) return invalid(extent_path, "must not be negative");
   }
-  TILE_TUNE_CHECK(check_storage(tensor, path + ".layout"));
+  TILE_TUNE_CHECK(check_storage(program, tensor, path + ".layout"));
   auto checked = check_tensor_size(tensor);
   if (!checked) checked.error().message = path + ": " + checked.error().message;
   return checked;

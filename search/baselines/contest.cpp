@@ -15,8 +15,6 @@
 namespace tile_tune::search {
 namespace {
 
-constexpr const char* kRuntime = "runtime.o";
-
 // Adams2019 keeps many pipelines in memory, and on a grouped convolution (five loops to tile) 4 GiB and a minute of a
 // busy core of Zen 5 were not enough.
 constexpr double kAutoscheduleSeconds = 300;

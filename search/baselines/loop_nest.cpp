@@ -35,9 +35,9 @@ int score_of(const ir::Program& program, int tensor, const std::vector<ir::Subsc
   return step == 1 ? 2 : step == 0 ? 1 : -2;
 }
 
-class Nest {
+class NestText {
  public:
-  Nest(const ir::Program& program, const ir::Statement& statement) : program_(program), statement_(statement) {
+  NestText(const ir::Program& program, const ir::Statement& statement) : program_(program), statement_(statement) {
     for (size_t i = 0; i < statement.indices.size(); ++i) {
       const int index = static_cast<int>(i);
       (statement.is_reduction(index) ? reductions_ : outputs_).push_back(index);
@@ -364,7 +364,7 @@ std::vector<int> nest_tensors(const ir::Statement& statement) {
 
 std::optional<std::string> loop_nest(const ir::Program& program, const ir::Statement& statement,
                                      const std::string& name) {
-  return Nest(program, statement).text(name);
+  return NestText(program, statement).text(name);
 }
 
 }  // namespace tile_tune::search

@@ -14,7 +14,7 @@
 namespace tile_tune::search {
 namespace {
 
-constexpr std::byte kGap{0xC3};
+constexpr std::byte kBeside{0xC3};
 
 #if defined(__x86_64__)
 void write_back(const void* line) { _mm_clflush(line); }
@@ -41,8 +41,8 @@ GuardedBuffer::GuardedBuffer(std::string name, int64_t bytes, Flush flush) : nam
     throw std::bad_alloc();
   }
   data_ = flush == Flush::Begin ? begin : begin + (pages_ - bytes_);
-  std::memset(begin, static_cast<int>(kGap), static_cast<size_t>(data_ - begin));
-  std::memset(data_ + bytes_, static_cast<int>(kGap), static_cast<size_t>(begin + pages_ - (data_ + bytes_)));
+  std::memset(begin, static_cast<int>(kBeside), static_cast<size_t>(data_ - begin));
+  std::memset(data_ + bytes_, static_cast<int>(kBeside), static_cast<size_t>(begin + pages_ - (data_ + bytes_)));
 }
 
 GuardedBuffer::GuardedBuffer(GuardedBuffer&& other) noexcept
@@ -65,7 +65,7 @@ void GuardedBuffer::evict() const {
 
 bool GuardedBuffer::gap_untouched() const {
   const std::byte* begin = mapping_ + kGuardBytes;
-  const auto is_gap = [](std::byte byte) { return byte == kGap; };
+  const auto is_gap = [](std::byte byte) { return byte == kBeside; };
   return std::all_of(begin, static_cast<const std::byte*>(data_), is_gap) &&
          std::all_of(static_cast<const std::byte*>(data_ + bytes_), begin + pages_, is_gap);
 }

@@ -1,7 +1,6 @@
 #include "search/timing/race.h"
 
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 #include <optional>
 
@@ -10,8 +9,6 @@
 
 namespace tile_tune::search {
 namespace {
-
-using Clock = std::chrono::steady_clock;
 
 constexpr int kFewestRounds = 3;  // of the first rung, however long kernels are: a median needs three
 constexpr int kMostRounds = 64;   // of a rung: more would only heat the machine (bundles last 200 us)
@@ -25,8 +22,6 @@ constexpr int kCalmRounds = 5;
 // of 40 with eight; shorter ones in 199 of 200 with three (Zen 4; tests/performance/timing). Finals are decided by
 // intervals, which tell when they are too wide.
 constexpr double kRacePatience = 8, kFinalsPatience = 3;
-
-double seconds_since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
 
 std::vector<int> running_from(const std::vector<Contestant>& contestants, size_t first) {
   std::vector<int> numbers;
@@ -72,11 +67,11 @@ void run_rungs(Bench& bench, std::vector<Contestant>& contestants, const Race& p
   const int rungs = halving_rungs(static_cast<int>(alive.size()));
   const double total = protocol.seconds_per_kernel * static_cast<double>(running_from(contestants, 0).size());
   for (int rung = 0; rung < rungs; ++rung) {
-    const auto start = Clock::now();
+    const double start = now_seconds();
     const int fewest = rung == 0 ? kFewestRounds : 1;
     std::vector<int> numbers;
     for (int round = 0; round < kMostRounds && !deadline.passed(); ++round) {
-      const double elapsed = seconds_since(start), wanted = total / rungs;
+      const double elapsed = now_seconds() - start, wanted = total / rungs;
       const bool calm = fewest_calm(contestants, numbers) >= std::min(round, kCalmRounds);
       if (round >= fewest && elapsed >= (calm ? wanted : kRacePatience * wanted)) break;
       numbers.clear();
@@ -160,11 +155,11 @@ Reply finals(const Executor& executor, const Problem& problem, const std::vector
     for (auto& contestant : contestants) contestant.timing.hurried = true;
 
   std::mt19937_64 engine(protocol.seed);
-  const auto start = Clock::now();
+  const double start = now_seconds();
   std::vector<int> numbers = running_from(contestants, 0);
   const auto goes_on = [&](int round) {
     if (last_round.passed()) return false;
-    const double elapsed = seconds_since(start);
+    const double elapsed = now_seconds() - start;
     if (round < protocol.rounds || elapsed < protocol.seconds) return true;
     // On only as long as that promises enough calm rounds: of a machine that stays busy patience makes no quiet one.
     const int calm = fewest_calm(contestants, numbers);

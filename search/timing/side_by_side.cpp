@@ -1,7 +1,6 @@
 #include "search/timing/side_by_side.h"
 
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 #include <limits>
 
@@ -12,13 +11,9 @@
 namespace tile_tune::search {
 namespace {
 
-using Clock = std::chrono::steady_clock;
-
 // After one call alone, products of 500 x 26x72x26 took 440 us of ours and 348 of libxsmm's, whose OpenMP threads still
 // spun; 270 and 290 after 3 ms of calls, as in races, which never pause (two Zen 4 cores).
 constexpr double kWarmSeconds = 1e-3;
-
-double seconds_since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
 
 // First calls with the libraries free to look at the whole machine; then their threads have places.
 void wake(Bench& bench, std::vector<Contestant>& contestants, ThreadPlacement& placement) {
@@ -67,10 +62,10 @@ Sample quiet_sample(Bench& bench, Contestant& contestant, ThreadPlacement& place
   wait_for_quiet();
   bench.sample(**contestant.kernel, 1);
   placement.close();
-  const auto start = Clock::now();
+  const double start = now_seconds();
   do {
     bench.sample(**contestant.kernel, 1);
-  } while (seconds_since(start) < kWarmSeconds);
+  } while (now_seconds() - start < kWarmSeconds);
   return take_sample(bench, contestant);
 }
 
@@ -94,8 +89,8 @@ Reply side_by_side(const Executor& executor, const Problem& problem,
   Roofline roofline(problem.program, runtime, fastest);
 
   std::mt19937_64 engine(protocol.seed);
-  const auto start = Clock::now();
-  for (int round = 0; round < protocol.rounds || seconds_since(start) < protocol.seconds; ++round) {
+  const double start = now_seconds();
+  for (int round = 0; round < protocol.rounds || now_seconds() - start < protocol.seconds; ++round) {
     std::vector<int> order;
     for (size_t i = 0; i < contestants.size(); ++i)
       if (contestants[i].running()) order.push_back(static_cast<int>(i));

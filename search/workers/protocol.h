@@ -42,6 +42,9 @@ struct MakeProblem {
   std::optional<ir::Program> written = std::nullopt;  // as it was before its sums of products were put into steps
   double whole_seconds = 0;                           // of a core; a reference that takes longer is of a sample
 };
+/// Where a session's runtime is, in the session's directory.
+inline constexpr const char* kRuntime = "runtime.o";
+
 /// Halide's runtime as a shared library, which every kernel needs.
 struct BuildRuntime {
   std::string library;

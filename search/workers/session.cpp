@@ -19,7 +19,8 @@ namespace {
 constexpr const char* kPrefix = "tile-tune-session-";
 // In a session's directory, locked by the process it belongs to.
 constexpr const char* kOwnerFile = "owner.lock";
-constexpr int kAttempts = 3;  // to make a directory that another process's cleaning does not take for an orphan
+constexpr int kDirectoryAttempts =
+    3;  // to make a directory that another process's cleaning does not take for an orphan
 
 // nullopt if the directory is gone: whoever cleans up may have locked the file between the two steps. Where files
 // cannot be locked, nobody can clean up either.
@@ -54,7 +55,7 @@ Result<SessionDirectory> SessionDirectory::create() {
   std::error_code error;
   const auto temporary = std::filesystem::temp_directory_path(error);
   if (!error) remove_orphans(temporary);
-  for (int attempt = 0; !error && attempt < kAttempts; ++attempt) {
+  for (int attempt = 0; !error && attempt < kDirectoryAttempts; ++attempt) {
     auto directory = base::TemporaryDirectory::create(temporary, kPrefix);
     if (!directory) {
       error = {directory.error(), std::generic_category()};

@@ -9,8 +9,6 @@
 namespace tile_tune::search {
 namespace {
 
-constexpr const char* kRuntime = "runtime.o";
-
 std::string library_of(size_t kernel) { return fmt::format("kernel-{}.o", kernel); }
 
 tl::unexpected<Diagnostic> stopped() { return failure("stopped", "stopped before kernels were timed"); }

@@ -17,8 +17,6 @@
 namespace tile_tune::search {
 namespace {
 
-constexpr const char* kRuntime = "runtime.o";
-
 // CPU time for compiling the default schedule, without which there is nothing to compare with: no limit that suits
 // candidates, of which there are many, may cost it.
 constexpr double kDefaultBuildSeconds = 120;

@@ -109,7 +109,7 @@ TEST_CASE("deterministic functions give a number the same bits in every storage 
   const auto number = [](int64_t n) { return 0.25 + std::fmod(0.7548776662 * static_cast<double>(n + 1), 1.0) * 3; };
   std::map<std::tuple<size_t, int64_t, int64_t, int64_t>, std::vector<std::byte>> wanted;  // by output and numbers
   const auto check = [&](int64_t m, int64_t n, ir::Storage layout, int threads) {
-    CAPTURE(name, m, n, static_cast<int>(layout), threads);
+    CAPTURE(name, m, n, ir::to_text(layout), threads);
     auto parsed = tc::parse(text, "test.tc");
     REQUIRE(parsed);
     for (auto& tensor : parsed->programs[0].tensors) tensor.storage = layout;

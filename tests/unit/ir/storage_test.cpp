@@ -100,6 +100,9 @@ TEST_CASE("strides that no tensor can have") {
   CHECK(fault(tensor({7, 13}, Storage::strided({1}))) == "T has 2 dimensions, but 1 stride: 1");
   CHECK(fault(tensor({7}, Storage::strided({2, 1}))) == "T has 1 dimension, but 2 strides: 2,1");
   CHECK(fault(tensor({7}, Storage::strided({2}), Role::Temporary)) == "T is no argument, and has no strides");
+  auto constant = tensor({7, 13}, Storage::strided({kAny, 1}));
+  constant.constant = true;
+  CHECK(fault(constant) == "T is a constant with strides that are known only when it is packed: any,1");
   for (const Role role : {Role::Output, Role::InOut})
     CHECK(fault(tensor({7, 13}, Storage::strided({1, 1}), role)) ==
           "the strides 1,1 of T put two elements in one place");
@@ -111,14 +114,37 @@ TEST_CASE("strides that no tensor can have") {
 }
 
 TEST_CASE("storage as people write it") {
-  for (const char* text : {"row", "col", "4096,1", "-1", "0,1", "any,1", "1,any", "any,any,1@2,0,1"}) {
+  for (const char* text : {"row", "col", "4096,1", "-1", "0,1", "any,1", "1,any", "any,any,1@2,0,1", "K+16,1",
+                           "-2*K+M-1,any", "K*M,M,1@2,0,1"}) {
     const auto storage = parse_storage(text);
     REQUIRE(storage);
     CHECK(to_text(*storage) == text);
   }
   CHECK(to_text(*parse_storage("any,any,1@2,1,0")) == "any,any,1");
-  for (const char* text : {"", ",", "4096,", "1.5", "x", "any1", "1,1@0", "1,1@0,0", "1,1@0,2", "1@x", "4096 ,1",
-                           "99999999999999999999,1", "+1", "row,col"}) {
+  CHECK(to_text(*parse_storage("2*3+4,K-K+1,1@2,1,0")) == "10,1,1");
+  for (const char* text : {"",
+                           ",",
+                           "4096,",
+                           "1.5",
+                           "K+,1",
+                           "K,+K",
+                           "K*,1",
+                           "*K,1",
+                           "K K,1",
+                           "2K,1",
+                           "K--1,1",
+                           "(K),1",
+                           "9223372036854775807*2,1",
+                           "K\n,1",
+                           "\xc3\xa4,1",
+                           "1,1@0",
+                           "1,1@0,0",
+                           "1,1@0,2",
+                           "1@x",
+                           "4096 ,1",
+                           "99999999999999999999,1",
+                           "+1",
+                           "row,col"}) {
     const auto storage = parse_storage(text);
     CAPTURE(text);
     REQUIRE_FALSE(storage);
@@ -156,6 +182,32 @@ TEST_CASE("programs with strides that make no sense are not read") {
     REQUIRE_FALSE(read);
     CHECK(read.error().code == "malformed-program");
   }
+}
+
+TEST_CASE("strides over sizes are numbers once these are bound") {
+  Program program = matmul();  // A(M,K), B(K,N), C(M,N)
+  program.tensors[0].storage = *parse_storage("K+3,1");
+  program.tensors[1].storage = *parse_storage("1,K");
+  CHECK(program.tensors[0].storage.names() == std::set<std::string>{"K"});
+  const auto json = to_json(program);
+  const auto read = program_from_json(json);
+  REQUIRE(read);
+  CHECK(read->tensors[0].storage == program.tensors[0].storage);
+  const auto bound = bind(*read, {{"M", 7}, {"K", 13}, {"N", 11}});
+  REQUIRE(bound);
+  CHECK(to_text(bound->tensors[0].storage) == "16,1");
+  CHECK(bound->tensors[1].storage == Storage::col());
+  // The order that names have none of follows from the numbers.
+  program.tensors[0].storage = *parse_storage("1,M-2");
+  CHECK(bind(program, {{"M", 7}, {"K", 13}, {"N", 11}})->tensors[0].storage.order(2) == Order{0, 1});
+  program.tensors.back().storage = *parse_storage("N-1,1");
+  const auto narrow = bind(program, {{"M", 7}, {"K", 13}, {"N", 11}});
+  REQUIRE_FALSE(narrow);
+  CHECK(narrow.error().message == "the strides 10,1 of C put two elements in one place");
+  program.tensors.back().storage = *parse_storage("X,1");
+  const auto unknown = program_from_json(to_json(program));
+  REQUIRE_FALSE(unknown);
+  CHECK(unknown.error().code == "malformed-program");
 }
 
 TEST_CASE("binding sizes looks at strides and says them in one way") {

@@ -32,6 +32,7 @@ struct Arrays final : Memory {
   void restore() override {}
   void evict() const override {}
   tensor::Array output(int) const override { return out; }
+  tensor::Array stored_output(int) const override { return out; }
   std::string trespass() const override { return has_trespassed ? "it wrote elsewhere" : ""; }
 
   const Problem& problem;
