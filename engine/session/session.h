@@ -3,6 +3,7 @@
 
 #include <filesystem>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "codegen/target/target.h"
@@ -17,6 +18,7 @@ struct Settings {
   std::vector<std::string> databases = {};  // the first is written, later ones are read
   std::string target = "host";              // of what builds and tunes several, with commas between them
   int threads = 0;                          // 0: the cores this process may use
+  int device = 0;                           // of host-opencl and host-cuda: which of the machine's
   bool deterministic = false;
 };
 
@@ -41,6 +43,10 @@ struct Session {
   Result<std::filesystem::path> database() const;
   /// All files that are read, the one that is written first.
   Result<std::vector<std::filesystem::path>> databases() const;
+
+ private:
+  /// As they are called, before anybody looked for their devices.
+  Result<std::vector<std::pair<std::string, codegen::Target>>> named_targets() const;
 };
 
 }  // namespace tile_tune::engine

@@ -121,6 +121,21 @@ void tile_tune_device1_free_as_destructor(struct tile_tune_device_call* call, st
 int tile_tune_device1_copy_to_device(struct tile_tune_device_call* call, struct tile_tune_buffer* buffer,
                                      const struct tile_tune_device_interface* device);
 
+/* What objects call, by Halide's names. */
+#define TILE_TUNE_DEVICE_FUNCTIONS(FUNCTION)                                       \
+  FUNCTION(halide_opencl_device_interface, tile_tune_device1_opencl_interface)     \
+  FUNCTION(halide_opencl_initialize_kernels, tile_tune_device1_opencl_initialize)  \
+  FUNCTION(halide_opencl_run, tile_tune_device1_opencl_run)                        \
+  FUNCTION(halide_opencl_finalize_kernels, tile_tune_device1_opencl_finalize)      \
+  FUNCTION(halide_cuda_device_interface, tile_tune_device1_cuda_interface)         \
+  FUNCTION(halide_cuda_initialize_kernels, tile_tune_device1_cuda_initialize)      \
+  FUNCTION(halide_cuda_run, tile_tune_device1_cuda_run)                            \
+  FUNCTION(halide_cuda_finalize_kernels, tile_tune_device1_cuda_finalize)          \
+  FUNCTION(halide_device_malloc, tile_tune_device1_malloc)                         \
+  FUNCTION(halide_device_free, tile_tune_device1_free)                             \
+  FUNCTION(halide_device_free_as_destructor, tile_tune_device1_free_as_destructor) \
+  FUNCTION(halide_copy_to_device, tile_tune_device1_copy_to_device)
+
 /* For the files of the runtime that know a driver. */
 
 /* What a kernel's object brought. */
