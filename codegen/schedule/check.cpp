@@ -9,6 +9,7 @@
 #include "codegen/schedule/dot_product.h"
 #include "codegen/schedule/fusion.h"
 #include "codegen/schedule/gpu_check.h"
+#include "codegen/schedule/gpu_shape.h"
 #include "codegen/schedule/order.h"
 #include "codegen/schedule/runtime_sizes.h"
 #include "codegen/schedule/scan.h"
@@ -147,6 +148,19 @@ Result<void> check_in_turn(const ir::Program& program, const Schedule& schedule)
   return {};
 }
 
+/// Whether the device is large enough for each nest, all of which are mapped to a GPU.
+Result<void> check_device(const DeviceLimits& limits, const ir::Program& program, const Schedule& schedule) {
+  for (size_t s = 0; s < schedule.stages.size(); ++s) {
+    const auto* nest = schedule.stages[s].find_nest();
+    if (!nest) continue;
+    const Loops loops = one_piece(loops_of(program, program.statements[s]), *nest);
+    const int number = static_cast<int>(s);
+    const std::string fault = device_fault(limits, gpu_shape(program, number, loops, *nest));
+    if (!fault.empty()) return invalid(number, fault);
+  }
+  return {};
+}
+
 }  // namespace
 
 bool reads_inputs_alone(const ir::Program& program, const ir::Statement& statement) {
@@ -244,6 +258,7 @@ Result<void> check_for(const Target& target, const ir::Program& program, const S
                      fmt::format("its loops are mapped to a {}, the target is a {}",
                                  name(nest->is_gpu() ? Device::Gpu : Device::Cpu), name(target.device)));
   TILE_TUNE_CHECK(check(program, schedule));
+  if (target.device == Device::Gpu) TILE_TUNE_CHECK(check_device(device_limits(target), program, schedule));
   return target.deterministic ? check_order(program, schedule) : Result<void>();
 }
 
