@@ -67,7 +67,7 @@ struct Target {
   int vector_registers = 16;                                              // 16 (SSE, AVX2) or 32 (AVX-512, NEON)
   int threads = 1;                                                        // threads a kernel may use
   int64_t l1_bytes = 32 << 10, l2_bytes = 256 << 10, l3_bytes = 8 << 20;  // data caches: L1, L2 per core; L3 shared
-  int device_number = 0;  // which of this machine's GPUs runs kernels: of those who run them alone, in no key or file
+  int device_number = -1;  // which of this machine's GPUs runs kernels, once one was found: in no key or file
   bool operator==(const Target&) const = default;
 
   /// What is compiled for, the first six fields: "x86-64-linux-avx-avx2-strict_float". One text for each.

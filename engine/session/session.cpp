@@ -79,11 +79,17 @@ Result<void> Session::check_settings() const {
 }
 
 Result<codegen::Target> Session::target() const {
+  TILE_TUNE_TRY(target, explained_target());
+  TILE_TUNE_CHECK(codegen::check_runs_here(target));
+  return target;
+}
+
+Result<codegen::Target> Session::explained_target() const {
   if (settings.target.find(',') != std::string::npos)
     return fail(ErrorClass::Program, "several-targets", "this command takes one target",
                 "build and tune take several: --target T,T");
   TILE_TUNE_TRY(all, targets());
-  TILE_TUNE_CHECK(codegen::check_runs_here(all.front()));
+  if (all.front().device == codegen::Device::Cpu) TILE_TUNE_CHECK(codegen::check_runs_here(all.front()));
   return all.front();
 }
 

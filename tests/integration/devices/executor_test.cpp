@@ -35,6 +35,8 @@ struct Bench {
   fs::path runtime = build_runtime(folder.path()).value();
   codegen::Target target = codegen::describe_target("host-opencl", 2).value();
 
+  Bench() { target.device_number = 0; }
+
   Reply in_child(const std::function<Reply(const Executor&, int)>& work) {
     keep_driver_cache(target, folder.path());
     const auto limits = limits_of_calls({}, target, test::doubling(1, 1), kCallsInVerify);
