@@ -393,6 +393,14 @@ static int check_capability(const struct tile_tune_device_source* source) {
                                 has % 10, needs / 10, needs % 10);
 }
 
+/* Of a kernel that shall leave room for several of its blocks on a multiprocessor: its name says so. */
+static int resident_blocks(const char* entry) {
+  static const char kMark[] = "_resident";
+  const char* const mark = strstr(entry, kMark);
+  const int blocks = mark != NULL ? atoi(mark + sizeof kMark - 1) : 0;
+  return blocks > 0 ? blocks : 0;
+}
+
 static int build(struct module* module) {
   static char log[8192]; /* the lock is held */
   int options[] = {CU_JIT_ERROR_LOG_BUFFER, CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES};
@@ -400,7 +408,8 @@ static int build(struct module* module) {
   int status = check_capability(module->source);
   if (status != TILE_TUNE_OK) return status;
   char* const text =
-      tile_tune_device1_bounded_ptx(module->source->text, module->source->size, module->entry, module->threads, 0);
+      tile_tune_device1_bounded_ptx(module->source->text, module->source->size, module->entry, module->threads,
+                                    resident_blocks(module->entry));
   if (text == NULL)
     return tile_tune_device1_fail(TILE_TUNE_ERROR_DEVICE_BUILD, "CUDA: there is no kernel %s", module->entry);
   log[0] = '\0';

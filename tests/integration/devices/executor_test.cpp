@@ -29,13 +29,13 @@ constexpr int kNobody = -1;
 constexpr double kCallSeconds = 30;  // of which the driver needs a few
 
 /// A folder with the runtime that kernels need, and the target of device 0.
-struct Bench {
+struct Judge {
   base::TemporaryDirectory folder =
       base::TemporaryDirectory::create(fs::temp_directory_path(), "tile-tune-test-").value();
   fs::path runtime = build_runtime(folder.path()).value();
   codegen::Target target = codegen::describe_target("host-opencl", 2).value();
 
-  Bench() { target.device_number = 0; }
+  Judge() { target.device_number = 0; }
 
   Reply in_child(const std::function<Reply(const Executor&, int)>& work) {
     keep_driver_cache(target, folder.path());
@@ -79,50 +79,50 @@ bool has_device() {
 
 TEST_CASE("kernels on a device are judged by the reference") {
   if (!has_device()) return;
-  Bench bench;
+  Judge judge;
   for (const auto& [rows, columns] : {std::pair<int64_t, int64_t>{13, 29}, {1, 1}, {64, 64}}) {
     INFO(rows << " x " << columns);
     const auto program = test::doubling(rows, columns);
-    const auto right = bench.verified(program, bench.doubling(Doubling::Right));
+    const auto right = judge.verified(program, judge.doubling(Doubling::Right));
     CHECK(right.reason == "");
     CHECK(right.outcome == Outcome::Ok);
-    CHECK(bench.verified(program, bench.doubling(Doubling::InTwoSteps)).reason == "");
-    const auto wrong = bench.verified(program, bench.doubling(Doubling::Wrong));
+    CHECK(judge.verified(program, judge.doubling(Doubling::InTwoSteps)).reason == "");
+    const auto wrong = judge.verified(program, judge.doubling(Doubling::Wrong));
     CHECK(wrong.outcome == Outcome::Wrong);
     CHECK(wrong.reason.find("expected") != std::string::npos);
-    const auto outside = bench.verified(program, bench.doubling(Doubling::Outside));
+    const auto outside = judge.verified(program, judge.doubling(Doubling::Outside));
     CHECK(outside.outcome == Outcome::Wrong);
     CHECK(outside.reason == "it touched memory outside a");
   }
-  const fs::path accumulating = bench.folder.path() / "accumulating.o";
+  const fs::path accumulating = judge.folder.path() / "accumulating.o";
   test::compile_accumulating(accumulating);
-  CHECK(bench.verified(test::accumulating(1000), accumulating).reason == "");
+  CHECK(judge.verified(test::accumulating(1000), accumulating).reason == "");
 }
 
 TEST_CASE("a kernel that does not end on a device is a timeout") {
   if (!has_device()) return;
-  Bench bench;
+  Judge judge;
   constexpr double kSeconds = 4;
-  CHECK(bench.verified(test::doubling(64, 64), bench.doubling(Doubling::Endless), kSeconds).outcome ==
+  CHECK(judge.verified(test::doubling(64, 64), judge.doubling(Doubling::Endless), kSeconds).outcome ==
         Outcome::Timeout);
 }
 
 TEST_CASE("a device that is not there is said to be missing") {
-  Bench bench;
-  bench.target.device_number = 63;
-  const auto reply = bench.verified(test::doubling(3, 5), bench.doubling(Doubling::Right));
+  Judge judge;
+  judge.target.device_number = 63;
+  const auto reply = judge.verified(test::doubling(3, 5), judge.doubling(Doubling::Right));
   CHECK(reply.outcome == Outcome::CompileError);
   CHECK(reply.reason.find("device 63") != std::string::npos);
 }
 
 TEST_CASE("kernels on a device race") {
   if (!has_device()) return;
-  Bench bench;
+  Judge judge;
   const auto problem = make_problem(test::doubling(100, 999), 7);
   REQUIRE(problem);
-  const std::vector<fs::path> libraries = {bench.doubling(Doubling::Right), bench.doubling(Doubling::InTwoSteps),
-                                           bench.doubling(Doubling::Wrong)};
-  const auto reply = bench.in_child([&](const Executor& executor, int reply_fd) {
+  const std::vector<fs::path> libraries = {judge.doubling(Doubling::Right), judge.doubling(Doubling::InTwoSteps),
+                                           judge.doubling(Doubling::Wrong)};
+  const auto reply = judge.in_child([&](const Executor& executor, int reply_fd) {
     return race(executor, *problem, libraries, {}, Deadline::after(100), kCallSeconds, reply_fd);
   });
   REQUIRE(reply.reason == "");
@@ -131,7 +131,7 @@ TEST_CASE("kernels on a device race") {
     CHECK((timing.outcome == Outcome::Ok || timing.outcome == Outcome::Slow));
   CHECK_FALSE(reply.timings[0].samples_ns.empty());
   CHECK((reply.timings[2].outcome == Outcome::Wrong || reply.timings[2].outcome == Outcome::Slow));
-  const auto last = bench.in_child([&](const Executor& executor, int reply_fd) {
+  const auto last = judge.in_child([&](const Executor& executor, int reply_fd) {
     return finals(executor, *problem, {libraries[0], libraries[1]}, {.rounds = 7, .seconds = 0.1}, Deadline::after(100),
                   nullptr, kCallSeconds, reply_fd);
   });

@@ -97,6 +97,12 @@ constexpr const char* kPtx = R"(// { a comment's brace
 	ret;
 }
 	// -- End function
+.visible .entry third_resident3___block_id_y(
+	.param .u64 third_param_0
+)
+{
+	ret;
+}
 )";
 
 constexpr const char* kOpenClText = R"(
@@ -181,6 +187,10 @@ TEST_CASE("a CUDA kernel is built once for a context and launched in the caller'
     REQUIRE(kernels.run(queue, "first_again", floats, 7, 1, 32, 100000) == TILE_TUNE_OK);
     CHECK(count_of(fake_cuda_calls(), "cuFuncSetAttribute first_again 8 100000\n") == 1);
     CHECK(contains(fake_cuda_calls(), "shared 100000"));
+  }
+  SECTION("a kernel whose name asks for several blocks on a multiprocessor gets registers for them") {
+    REQUIRE(kernels.run(queue, "third_resident3___block_id_y", floats, 7, 4, 32) == TILE_TUNE_OK);
+    CHECK(contains(fake_cuda_module(), ".maxntid 32, 1, 1\n.minnctapersm 3\n{"));
   }
   SECTION("a grid of no blocks is not launched") {
     fake_cuda_reset();
