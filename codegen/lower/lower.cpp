@@ -1,5 +1,6 @@
 #include "codegen/lower/lower.h"
 
+#include "codegen/lower/apply_gpu.h"
 #include "codegen/lower/arguments.h"
 #include "codegen/lower/callers_alignment.h"
 #include "codegen/lower/code_passes.h"
@@ -9,6 +10,7 @@
 #include "codegen/lower/halide_target.h"
 #include "codegen/lower/reversed.h"
 #include "codegen/lower/shared_factors.h"
+#include "codegen/lower/shrink_registers.h"
 #include "codegen/lower/statements.h"
 #include "codegen/lower/tuple_stores.h"
 
@@ -38,7 +40,10 @@ Lowered lower(const ir::Program& program, const Schedule& schedule, const Target
   // Inputs: a buffer each, of constants that are packed beforehand the packed one. Initial values that expressions read
   // are copied before anything is written, since the output's buffer may be the very same.
   const Inputs inputs = make_inputs(program, forms);
-  for (Halide::Func copy : inputs.copies) copy.compute_root();
+  for (Halide::Func copy : inputs.copies) {
+    copy.compute_root();
+    if (target.device == Device::Gpu) map_elements(copy);
+  }
 
   // Sizes known when the kernel is called, and the numbers of the program that follow from them.
   const std::optional<RuntimeProgram> runtime = over_runtime_sizes(program, schedule.runtime, inputs);
@@ -60,18 +65,25 @@ Lowered lower(const ir::Program& program, const Schedule& schedule, const Target
   // Extents and strides of all buffers: what callers are held to, and what addresses are computed with.
   describe_buffers(program, inputs, outputs, forms, kernel.runtime, schedule.runtime);
 
+  // Vectors of a GPU are loaded whole or not at all: what device memory is allocated with, callers keep to as well.
+  if (target.device == Device::Gpu) align_buffers(inputs, outputs);
+
   // Passes over the lowered code, in the order in which they run.
   Lowered lowered{Halide::Pipeline(outputs), inputs.parameters};
   const auto add = [&](auto* pass) { lowered.pipeline.add_custom_lowering_pass(pass); };  // which takes it
+  const bool on_gpu = target.device == Device::Gpu;
+  // The sums of a GPU's thread.
+  if (on_gpu) add(new ShrinkRegisters());
   // Loads from outputs, whose buffers may begin anywhere.
-  add(new CallersAlignment(names_of(outputs)));
+  if (!on_gpu) add(new CallersAlignment(names_of(outputs)));
   // Both parts of complex elements computed before the first is stored.
   add(new TupleStores());
   add(new TupleStoresCheck());
-  // Products that several rows share, computed once.
-  add(new SharedFactors());
-  // Sums of vector lanes, several of them folded at a time.
-  add(new FoldsTogether());
+  // Products that several rows share, computed once, and sums of vector lanes, several of them folded at a time.
+  if (!on_gpu) {
+    add(new SharedFactors());
+    add(new FoldsTogether());
+  }
   // Rare cases of functions, branched around.
   add(new functions::RareCases(halide_target(target)));
   // Decisions without a directive.
