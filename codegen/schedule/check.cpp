@@ -8,6 +8,7 @@
 #include "codegen/schedule/dot_product.h"
 #include "codegen/schedule/fusion.h"
 #include "codegen/schedule/gpu_check.h"
+#include "codegen/schedule/gpu_shape.h"
 #include "codegen/schedule/nest_check.h"
 #include "codegen/schedule/order.h"
 #include "codegen/schedule/runtime_sizes.h"
@@ -89,6 +90,19 @@ Result<void> check_in_turn(const ir::Program& program, const Schedule& schedule)
       return invalid(s, "only nests of their own run in turn");
     if (!reads_inputs_alone(program, program.statements[s]) || !schedule.stages[s].nest().packings.empty())
       return invalid(s, "it runs in turn with another and reads more than inputs");
+  }
+  return {};
+}
+
+/// Whether the device is large enough for each nest, all of which are mapped to a GPU.
+Result<void> check_device(const DeviceLimits& limits, const ir::Program& program, const Schedule& schedule) {
+  for (size_t s = 0; s < schedule.stages.size(); ++s) {
+    const auto* nest = schedule.stages[s].find_nest();
+    if (!nest) continue;
+    const Loops loops = one_piece(loops_of(program, program.statements[s]), *nest);
+    const int number = static_cast<int>(s);
+    const std::string fault = device_fault(limits, gpu_shape(program, number, loops, *nest));
+    if (!fault.empty()) return invalid(number, fault);
   }
   return {};
 }
@@ -192,6 +206,7 @@ Result<void> check_for(const Target& target, const ir::Program& program, const S
                      fmt::format("its loops are mapped to a {}, the target is a {}",
                                  name(nest->is_gpu() ? Device::Gpu : Device::Cpu), name(target.device)));
   TILE_TUNE_CHECK(check(program, schedule));
+  if (target.device == Device::Gpu) TILE_TUNE_CHECK(check_device(device_limits(target), program, schedule));
   return target.deterministic ? check_order(program, schedule) : Result<void>();
 }
 

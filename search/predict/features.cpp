@@ -32,6 +32,51 @@ std::vector<float> columns(const StageFacts& facts) {
   return columns;
 }
 
+std::vector<float> columns(const GpuFacts& facts) {
+  std::vector<float> columns;
+  for (const GpuFactInfo& fact : kGpuFacts) columns.push_back(scaled(facts.*fact.value, fact.amount));
+  return columns;
+}
+
+/// A stage with a nest of its own, as far as rows go.
+struct StageRow {
+  std::vector<float> columns;
+  double points, cycles, traffic, idle;
+};
+
+/// `count` columns of the heaviest stage, of all others in the mean, then those of the whole.
+std::vector<float> whole_row(const std::vector<StageRow>& stages, size_t statements, size_t count) {
+  double points = 0, whole[kWholeCount] = {};
+  size_t main = 0;
+  for (size_t s = 0; s < stages.size(); ++s) {
+    if (stages[s].points > stages[main].points) main = s;
+    points += stages[s].points;
+    whole[kTraffic] += stages[s].traffic * stages[s].points;
+    whole[kEstimate] += stages[s].cycles;
+    whole[kIdle] = std::max(whole[kIdle], stages[s].idle);
+  }
+  whole[kStages] = static_cast<double>(stages.size());
+  whole[kInlined] = static_cast<double>(statements - stages.size());
+  if (points > 0) {
+    whole[kMainShare] = stages[main].points / points;
+    whole[kTraffic] /= points;
+    whole[kEstimate] = std::log2(whole[kEstimate] / points + 1e-3);
+  }
+
+  constexpr float kNone = std::numeric_limits<float>::quiet_NaN();
+  std::vector<float> row = stages.empty() ? std::vector<float>(count, kNone) : stages[main].columns;
+  std::vector<double> sums(count, 0);
+  double weights = 0;
+  for (size_t s = 0; s < stages.size(); ++s) {
+    if (s == main) continue;
+    for (size_t i = 0; i < count; ++i) sums[i] += stages[s].points * stages[s].columns[i];
+    weights += stages[s].points;
+  }
+  for (const double sum : sums) row.push_back(weights > 0 ? static_cast<float>(sum / weights) : kNone);
+  for (const double value : whole) row.push_back(static_cast<float>(value));
+  return row;
+}
+
 std::optional<std::string> hopeless_stage(const StageFacts& facts, const codegen::Loops& loops, int threads) {
   if (facts.points < costs::kLittleWork) return std::nullopt;
   if (facts.pressure > costs::kSpilling) return "it keeps far more sums than there are registers";
@@ -41,6 +86,21 @@ std::optional<std::string> hopeless_stage(const StageFacts& facts, const codegen
   if (facts.lanes > 0 && !loops.operands.empty() && facts.strided > 0.99) return "its vectors read nothing but strides";
   if (threads > 1 && facts.grains < 2) return "it runs on one thread";
   if (facts.copied > 1) return "it copies more elements than it combines";
+  return std::nullopt;
+}
+
+std::optional<std::string> hopeless_on_gpu(const GpuFacts& facts, const codegen::DeviceLimits& limits) {
+  constexpr double kWorstConflicts = 4, kLeastUse = 0.2, kFewLanes = 2;
+  if (facts.points < costs::kLittleWork) return std::nullopt;
+  if (facts.wasted > kMostWasted) return "its last blocks repeat as much as the others compute";
+  if (facts.idle_lanes > kFewLanes) return "its blocks fill less than half of their warps";
+  // What all threads of the device are for: fewer would do only where there is nothing else to run.
+  const double threads = facts.blocks * facts.threads, wanted = limits.multiprocessors * limits.warp;
+  if (threads < wanted / 2 && facts.output * facts.reduction_threads >= 2 * wanted)
+    return "it runs on a small part of the device";
+  if (facts.conflicts > kWorstConflicts) return "its threads wait for the same banks of shared memory";
+  if (facts.sector_use < kLeastUse) return "its warps use little of what they read";
+  if (facts.store_use < kLeastUse && facts.reduction < limits.warp) return "its warps write single elements";
   return std::nullopt;
 }
 
@@ -86,48 +146,50 @@ std::vector<StageFacts> Features::stages(const codegen::Schedule& schedule) cons
   return stages;
 }
 
+std::vector<GpuFacts> Features::gpu_stages(const codegen::Schedule& schedule) const {
+  const codegen::Fusion fusion(program_, schedule);
+  std::vector<GpuFacts> stages;
+  for (size_t s = 0; s < schedule.stages.size(); ++s) {
+    const int number = static_cast<int>(s);
+    if (fusion.owner_of(number) != number) continue;
+    const codegen::NestSchedule& stage = schedule.stages[s].nest();
+    stages.push_back(
+        gpu_facts(program_, number, codegen::one_piece(loops_[s], stage), stage, codegen::device_limits(target_)));
+  }
+  return stages;
+}
+
 double Features::estimate(const codegen::Schedule& schedule) const {
   double cycles = 0;
+  if (is_for_gpu()) {
+    for (const GpuFacts& facts : gpu_stages(schedule)) cycles += gpu_cycles(facts, codegen::device_limits(target_));
+    return cycles;
+  }
   for (const StageFacts& facts : stages(schedule)) cycles += facts.points * estimated_cycles(facts, target_);
   return cycles;
 }
 
 std::vector<float> Features::row(const codegen::Schedule& schedule) const {
-  const std::vector<StageFacts> stages = this->stages(schedule);
-  double points = 0, whole[kWholeCount] = {};
-  size_t main = 0;
-  for (size_t s = 0; s < stages.size(); ++s) {
-    if (stages[s].points > stages[main].points) main = s;
-    points += stages[s].points;
-    whole[kTraffic] += stages[s].traffic_l3 * stages[s].points;
-    whole[kEstimate] += estimated_cycles(stages[s], target_) * stages[s].points;
-    whole[kIdle] = std::max(whole[kIdle], stages[s].idle);
+  if (is_for_gpu()) {
+    const codegen::DeviceLimits& limits = codegen::device_limits(target_);
+    std::vector<StageRow> rows;
+    for (const GpuFacts& facts : gpu_stages(schedule))
+      rows.push_back({columns(facts), facts.points, gpu_cycles(facts, limits), facts.from_memory, 1 / facts.busy});
+    return whole_row(rows, schedule.stages.size(), kGpuFacts.size());
   }
-  whole[kStages] = static_cast<double>(stages.size());
-  whole[kInlined] = static_cast<double>(schedule.stages.size() - stages.size());
-  if (points > 0) {
-    whole[kMainShare] = stages[main].points / points;
-    whole[kTraffic] /= points;
-    whole[kEstimate] = std::log2(whole[kEstimate] / points + 1e-3);
-  }
-
-  constexpr float kNone = std::numeric_limits<float>::quiet_NaN();
-  const size_t count = kFacts.size() + decision_figures().size();
-  std::vector<float> row = stages.empty() ? std::vector<float>(count, kNone) : columns(stages[main]);
-  std::vector<double> sums(count, 0);
-  double weights = 0;
-  for (size_t s = 0; s < stages.size(); ++s) {
-    if (s == main) continue;
-    const auto others = columns(stages[s]);
-    for (size_t i = 0; i < count; ++i) sums[i] += stages[s].points * others[i];
-    weights += stages[s].points;
-  }
-  for (const double sum : sums) row.push_back(weights > 0 ? static_cast<float>(sum / weights) : kNone);
-  for (const double value : whole) row.push_back(static_cast<float>(value));
-  return row;
+  std::vector<StageRow> rows;
+  for (const StageFacts& facts : stages(schedule))
+    rows.push_back({columns(facts), facts.points, facts.points * estimated_cycles(facts, target_), facts.traffic_l3,
+                    facts.idle});
+  return whole_row(rows, schedule.stages.size(), kFacts.size() + decision_figures().size());
 }
 
 std::optional<std::string> Features::hopeless(const codegen::Schedule& schedule) const {
+  if (is_for_gpu()) {
+    for (const GpuFacts& facts : gpu_stages(schedule))
+      if (auto reason = hopeless_on_gpu(facts, codegen::device_limits(target_))) return reason;
+    return std::nullopt;
+  }
   const codegen::Fusion fusion(program_, schedule);
   for (size_t s = 0; s < schedule.stages.size(); ++s) {
     const auto one = facts(fusion, schedule, static_cast<int>(s));
@@ -139,9 +201,13 @@ std::optional<std::string> Features::hopeless(const codegen::Schedule& schedule)
   return std::nullopt;
 }
 
-std::vector<std::string> feature_names() {
+std::vector<std::string> feature_names(codegen::Device device) {
   std::vector<std::string> names;
   for (const char* role : {"main", "rest"}) {
+    if (device == codegen::Device::Gpu) {
+      for (const GpuFactInfo& fact : kGpuFacts) names.push_back(fmt::format("{}_{}", role, fact.name));
+      continue;
+    }
     for (const FactInfo& fact : kFacts) names.push_back(fmt::format("{}_{}", role, fact.name));
     for (const auto& figure : decision_figures()) names.push_back(fmt::format("{}_{}", role, figure.name));
   }

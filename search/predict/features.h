@@ -7,6 +7,7 @@
 
 #include "codegen/schedule/fusion.h"
 #include "search/predict/facts.h"
+#include "search/predict/gpu_facts.h"
 
 namespace tile_tune::predict {
 
@@ -16,9 +17,9 @@ class Features {
   /// `program` must be canonical and bound.
   Features(ir::Program program, codegen::Target target);
 
-  /// The facts (facts.h) of the stage with the most iterations, the means over all other stages weighted by their
+  /// The facts (facts.h; gpu_facts.h) of the stage with the most iterations, the means over all other stages weighted by their
   /// iterations, and a few of the whole program. Rows have the same columns whatever the program, its sizes and the
-  /// target: a model may learn from one what holds for another. NaN: there is no such stage.
+  /// target, of one kind of device: a model may learn from one what holds for another. NaN: there is no such stage.
   std::vector<float> row(const codegen::Schedule& schedule) const;
 
   /// Rough cycles of the whole program, for ranking alone (estimate.h).
@@ -33,6 +34,8 @@ class Features {
   std::optional<StageFacts> facts(const codegen::Fusion& fusion, const codegen::Schedule& schedule, int s) const;
   /// Of the stages with nests of their own, in order.
   std::vector<StageFacts> stages(const codegen::Schedule& schedule) const;
+  std::vector<GpuFacts> gpu_stages(const codegen::Schedule& schedule) const;
+  bool is_for_gpu() const { return target_.device == codegen::Device::Gpu; }
 
   ir::Program program_;
   codegen::Target target_;
@@ -40,6 +43,6 @@ class Features {
 };
 
 /// The columns of Features::row.
-std::vector<std::string> feature_names();
+std::vector<std::string> feature_names(codegen::Device device = codegen::Device::Cpu);
 
 }  // namespace tile_tune::predict

@@ -47,6 +47,12 @@ std::vector<int64_t> tile_multiples(int64_t inner, int64_t extent) {
   return result;
 }
 
+int64_t largest_divisor_up_to(int64_t number, int64_t limit) {
+  for (int64_t d = std::min(number, std::max<int64_t>(limit, 1)); d > 1; --d)
+    if (number % d == 0) return d;
+  return 1;
+}
+
 std::vector<int64_t> block_choices(int64_t extent) {
   std::vector<int64_t> result;
   for (int64_t d = 1; d * d <= extent; ++d) {

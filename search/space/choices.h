@@ -15,6 +15,9 @@ std::vector<int64_t> register_tiles(const StageContext& context, const codegen::
 /// How many inner tiles an outer tile may hold: 1, 2, 3, 4, 6, 8, 12, ... up to what fits `extent`.
 std::vector<int64_t> tile_multiples(int64_t inner, int64_t extent);
 
+/// The largest divisor of `number` that is at most `limit`.
+int64_t largest_divisor_up_to(int64_t number, int64_t limit);
+
 /// Divisors of a reduction's extent worth blocking or unrolling by.
 std::vector<int64_t> block_choices(int64_t extent);
 std::vector<int64_t> unroll_choices(int64_t block);

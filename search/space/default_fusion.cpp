@@ -405,6 +405,8 @@ Schedule plan(const std::vector<StageContext>& stages, const std::vector<NestSch
   planner.shared.resize(stages.size());
   for (size_t s = 0; s < stages.size(); ++s) planner.schedule.stages.push_back(repair(stages[s], nests[s]));
   planner.place_element_wise();
+  // On a GPU statements share a kernel by inlining and epilogues alone.
+  if (stages[0].target->device == codegen::Device::Gpu) return repair(stages, std::move(planner.schedule)).schedule;
   for (int s = planner.count() - 1; s >= 0; --s) {
     const Fusion fusion(*stages[0].program, planner.schedule);
     const int owner = fusion.owner_of(s);

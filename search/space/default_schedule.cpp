@@ -16,6 +16,7 @@
 #include "search/space/contraction_schedule.h"
 #include "search/space/default_parallel.h"
 #include "search/space/default_scan.h"
+#include "search/space/gpu_default.h"
 #include "search/space/lane_tile.h"
 #include "search/space/moves.h"
 
@@ -340,6 +341,7 @@ NestSchedule transposing_stage(const Model& model, int source) {
 NestSchedule default_stage(const StageContext& context) { return default_stages(context).front(); }
 
 std::vector<NestSchedule> default_stages(const StageContext& context) {
+  if (context.target->device == codegen::Device::Gpu) return default_stages_on_gpu(context);
   if (const auto scan = default_scan(context)) return {*scan};
   NestSchedule stage;
   const Model model{context};

@@ -28,18 +28,18 @@ void cross_tiles(NestSchedule& child, const NestSchedule& other, Rng& rng) {
 
 NestSchedule sample_stage(const StageContext& context, Rng& rng) {
   NestSchedule stage;
-  for (const GroupRules& rules : group_rules())
+  for (const GroupRules& rules : group_rules(context.target->device))
     if (rules.draw) rules.draw(context, stage, rng);
   return stage;
 }
 
 Changed mutate_stage(const StageContext& context, const NestSchedule& stage, Rng& rng) {
   double all = 0;
-  for (const GroupRules& rules : group_rules())
+  for (const GroupRules& rules : group_rules(context.target->device))
     for (const Move& move : rules.moves) all += move.share;
   double draw = all * rng.unit();
   const Move* chosen = nullptr;
-  for (const GroupRules& rules : group_rules())
+  for (const GroupRules& rules : group_rules(context.target->device))
     for (const Move& move : rules.moves) {
       if (draw >= 0) chosen = &move;
       draw -= move.share;
@@ -53,7 +53,8 @@ StageSchedule cross_stages(const StageSchedule& a, const StageSchedule& b, Rng& 
   NestSchedule child = (rng.chance(0.5) ? a : b).nest();
   const NestSchedule& other = child == a.nest() ? b.nest() : a.nest();
   cross_tiles(child, other, rng);
-  for (const GroupRules& rules : group_rules())
+  const auto device = child.is_gpu() ? codegen::Device::Gpu : codegen::Device::Cpu;
+  for (const GroupRules& rules : group_rules(device))
     if (rules.group != Group::Tiles && rng.chance(0.5)) take(rules.group, other, child);
   return child;
 }

@@ -68,13 +68,16 @@ void repair_nests(const std::vector<StageContext>& stages, Schedule& schedule, N
     const int owner = fusion.owner_of(s);
     if (owner < 0 || fusion.stored_by(owner) != s) continue;
     NestSchedule& stage = schedule.stages[owner].nest();
-    const auto place = possible_place(fusion, schedule, owner);
+    const bool on_gpu = stages[owner].target->device == codegen::Device::Gpu;
+    const auto place = on_gpu ? std::nullopt : possible_place(fusion, schedule, owner);
     if (stage.compute_at && !place) notes.push_back("it cannot be computed inside the loops of that statement");
     stage.compute_at = place;
     StageContext context = stages[owner];
     context.loops.output = fusion.extents(owner).value();
-    repair_order(context, stage, notes);
-    repair_scan(context, stage, notes);
+    if (!on_gpu) {
+      repair_order(context, stage, notes);
+      repair_scan(context, stage, notes);
+    }
     repair_pieces(context, stage, notes);
     context.loops = codegen::one_piece(std::move(context.loops), stage);
     stage = repair(context, stage, notes);
@@ -123,7 +126,8 @@ Schedule draw_placement(const std::vector<StageContext>& stages, Schedule schedu
   for (int host = 0; host < s; ++host)
     if (fusion.owner_of(host) == host && fusion.stored_by(host) == host && fusion.epilogue_loops(s, host))
       places.push_back(codegen::Epilogue{host});
-  for (int host = 0; host < static_cast<int>(stages.size()); ++host) {
+  const bool has_shared_nests = stages[s].target->device == codegen::Device::Cpu;
+  for (int host = 0; host < static_cast<int>(stages.size()) && has_shared_nests; ++host) {
     if (!fusion.may_join(s, host)) continue;
     std::vector<int> depths;
     const auto [first, last] = fusion.depths(host);

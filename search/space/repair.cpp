@@ -9,6 +9,7 @@
 #include "codegen/schedule/scan.h"
 #include "search/space/choices.h"
 #include "search/space/decisions.h"
+#include "search/space/gpu_repair.h"
 
 namespace tile_tune::search {
 namespace {
@@ -22,12 +23,6 @@ void correct(Value& value, Value possible, std::string_view reason, Notes& notes
   if (value == possible) return;
   value = possible;
   notes.push_back(reason);
-}
-
-int64_t largest_divisor_up_to(int64_t number, int64_t limit) {
-  for (int64_t d = std::min(number, std::max<int64_t>(limit, 1)); d > 1; --d)
-    if (number % d == 0) return d;
-  return 1;
 }
 
 void repair_vector(const StageContext& context, NestSchedule& stage, Notes& notes) {
@@ -183,6 +178,7 @@ void repair_packings(const StageContext& context, NestSchedule& stage, Notes& no
   stage.packings = std::move(kept);
 }
 
+constexpr std::string_view kAnotherOrder = "it summed up in another order than deterministic kernels do";
 constexpr std::string_view kNoDotProducts = "its nest has no place for dot products";
 
 // Dot products where they were asked for and are to be had: their width decides how the innermost reduction is unrolled
@@ -232,10 +228,15 @@ bool keeps_order(const StageContext& context) {
 
 void repair_order(const StageContext& context, NestSchedule& stage, Notes& notes) {
   if (!context.target->deterministic) return;
+  if (stage.is_gpu()) {
+    correct(stage, codegen::in_order(context.program->statements[context.statement], context.loops, stage), kAnotherOrder,
+            notes);
+    return;
+  }
   const int lanes = stage.cpu().lanes, contiguous = context.contiguous_loop();
   const bool in_lanes = stage.cpu().vector_loop >= context.outputs();
   correct(stage, codegen::in_order(context.program->statements[context.statement], context.loops, stage),
-          "it summed up in another order than deterministic kernels do", notes);
+          kAnotherOrder, notes);
   if (!in_lanes || stage.cpu().vector_loop >= 0 || contiguous < 0) return;
   // Sums of several elements side by side in place of partial sums of one.
   stage.cpu().vector_loop = contiguous;
@@ -262,6 +263,11 @@ void repair_scan(const StageContext& context, NestSchedule& stage, Notes& notes)
 }
 
 NestSchedule repair(const StageContext& given, NestSchedule stage, Notes& notes) {
+  if (given.target->device == codegen::Device::Gpu) return repair_on_gpu(given, std::move(stage), notes);
+  if (stage.is_gpu()) {
+    notes.push_back("its loops were mapped to a GPU");
+    stage.mapping = codegen::CpuMapping{};
+  }
   if (stage.compute_at)
     correct(stage.cpu().parallel, 0, "it ran in parallel inside the loops of another statement", notes);
   StageContext context = given;

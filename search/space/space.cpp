@@ -94,6 +94,7 @@ Drawn Space::adapt(const codegen::Schedule& schedule) const { return repair(stag
 
 std::vector<codegen::Schedule> Space::transfer(const ir::Program& from, const codegen::Schedule& schedule) const {
   std::vector<codegen::Schedule> fits;
+  if (target_->device == codegen::Device::Gpu) return fits;
   const auto restated = restate(from, schedule, *program_);
   if (!restated) return fits;
   for (const FitRules& rules : {FitRules{false, true}, {true, true}, {false, false}, {true, false}}) {
@@ -119,7 +120,7 @@ std::vector<codegen::Schedule> Space::transfer(const ir::Program& from, const co
 
 std::vector<std::pair<codegen::Group, double>> Space::log10_sizes() const {
   std::vector<std::pair<codegen::Group, double>> sizes;
-  for (const GroupRules& rules : group_rules()) {
+  for (const GroupRules& rules : group_rules(target_->device)) {
     double log_count = 0;
     for (const auto& context : stages_) log_count += rules.log_count(context);
     sizes.emplace_back(rules.group, log_count / std::log(10.0));

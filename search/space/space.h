@@ -38,7 +38,7 @@ class Space {
   Drawn adapt(const codegen::Schedule& schedule) const;
   /// Schedules of another program of the same form (ir/form.h: other sizes, element types, storage orders, batches),
   /// valid for `from`, made to fit this one: several where several ways are plausible, distinct, as a rule the best
-  /// first. None where the nests differ in more than form.
+  /// first. None where the nests differ in more than form, and none on GPUs.
   std::vector<codegen::Schedule> transfer(const ir::Program& from, const codegen::Schedule& schedule) const;
   /// Number of distinct schedules (an estimate from the decisions' value counts), as a base-10 logarithm.
   double log10_size() const;

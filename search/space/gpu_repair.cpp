@@ -1,0 +1,334 @@
+#include "search/space/gpu_repair.h"
+
+#include <algorithm>
+#include <bit>
+#include <numeric>
+
+#include "codegen/schedule/packed_form.h"
+#include "search/space/choices.h"
+
+namespace tile_tune::search {
+namespace {
+
+using codegen::GpuMapping;
+using codegen::NestSchedule;
+
+/// `value` made `possible`, with a note if that is another.
+template <typename Value>
+void correct(Value& value, Value possible, std::string_view reason, Notes& notes) {
+  if (value == possible) return;
+  value = std::move(possible);
+  notes.push_back(reason);
+}
+
+int64_t extent_of(const StageContext& context, int p) { return std::max<int64_t>(context.loops.output[p], 1); }
+
+/// Two tile levels, whatever was there, and nothing that only CPUs have.
+void take_form(const StageContext& context, NestSchedule& stage, Notes& notes) {
+  if (!stage.is_gpu()) {
+    notes.push_back("its loops were mapped to a CPU");
+    stage.mapping = GpuMapping{};
+  }
+  const bool had_more = stage.compute_at || stage.scan || stage.dot_product || !stage.prefetches.empty();
+  if (had_more) notes.push_back("it asked for what only kernels of a CPU have");
+  stage.compute_at.reset();
+  stage.scan = stage.dot_product = false;
+  stage.prefetches.clear();
+  std::vector<int> all(static_cast<size_t>(context.outputs()));
+  std::iota(all.begin(), all.end(), 0);
+  if (stage.order.empty()) stage.order.push_back(all);
+  stage.order = {stage.order.front(), stage.order.back()};
+  for (auto& tiles : stage.tiles) tiles = {tiles.front(), tiles.back()};
+}
+
+void repair_vector(const StageContext& context, NestSchedule& stage, Notes& notes) {
+  GpuMapping& mapping = stage.gpu();
+  if (mapping.vector_loop >= context.outputs())
+    correct(mapping.vector_loop, -1, "the loop of its vectors is not there", notes);
+  if (mapping.vector_loop >= 0) {
+    int lanes = mapping.lanes >= 4 ? 4 : mapping.lanes >= 2 ? 2 : 1;
+    const int64_t tile = std::min(stage.tiles[mapping.vector_loop].back(), extent_of(context, mapping.vector_loop));
+    while (tile % lanes != 0) lanes /= 2;
+    correct(mapping.lanes, lanes, "its vectors were longer than their tile", notes);
+  }
+  if (mapping.vector_loop < 0 || mapping.lanes <= 1) {
+    mapping.vector_loop = -1;
+    mapping.lanes = 1;
+  }
+}
+
+/// Threads of loop p and elements of each, as they fit the loop.
+void set_tile(const StageContext& context, NestSchedule& stage, int p, int64_t elements, int64_t threads) {
+  const int64_t extent = extent_of(context, p);
+  elements = std::clamp<int64_t>(elements, 1, extent);
+  threads = std::clamp<int64_t>(threads, 1, std::max<int64_t>(extent / elements, 1));
+  stage.tiles[p] = {elements * threads, elements};
+}
+
+void repair_tiles(const StageContext& context, NestSchedule& stage, Notes& notes) {
+  for (int p = 0; p < context.outputs(); ++p) {
+    const auto before = stage.tiles[p];
+    const int64_t elements = std::max<int64_t>(before.back(), 1);
+    set_tile(context, stage, p, elements, before.front() / std::min(elements, extent_of(context, p)));
+    if (stage.tiles[p] != before) notes.push_back("its tiles did not fit their loop or each other");
+  }
+}
+
+int64_t unrolled(const NestSchedule& stage) {
+  int64_t count = codegen::elements_of_thread(stage);
+  for (const int factor : stage.reduction_unroll) count *= factor;
+  return count;
+}
+
+/// The output loop with the most of what `count` says, -1 if none has more than one.
+template <typename Count>
+int largest_loop(const StageContext& context, Count count) {
+  int largest = -1;
+  int64_t most = 1;
+  for (int p = 0; p < context.outputs(); ++p)
+    if (count(p) > most) {
+      most = count(p);
+      largest = p;
+    }
+  return largest;
+}
+
+/// Half as many elements of a thread along the loop with the most, as many threads.
+bool halve_elements(const StageContext& context, NestSchedule& stage) {
+  const int p = largest_loop(context, [&](int loop) { return stage.tiles[loop].back(); });
+  if (p < 0) return false;
+  set_tile(context, stage, p, stage.tiles[p].back() / 2, codegen::threads_along(stage, p));
+  return true;
+}
+
+template <typename Allowed>
+bool halve_threads(const StageContext& context, NestSchedule& stage, Allowed allowed) {
+  const int p =
+      largest_loop(context, [&](int loop) { return allowed(loop) ? codegen::threads_along(stage, loop) : 1; });
+  if (p < 0) return false;
+  set_tile(context, stage, p, stage.tiles[p].back(), codegen::threads_along(stage, p) / 2);
+  return true;
+}
+
+/// Loops beyond the two fastest that have several threads (blocks): they share the slowest dimension.
+template <typename Count>
+std::vector<int> slow_loops(const std::vector<int>& order, Count count) {
+  std::vector<int> several;
+  for (auto p = order.rbegin(); p != order.rend(); ++p)
+    if (count(*p) > 1) several.push_back(*p);
+  if (several.size() > 2)
+    several.erase(several.begin(), several.begin() + 2);
+  else
+    several.clear();
+  return several;
+}
+
+int64_t blocks_along(const StageContext& context, const NestSchedule& stage, int p) {
+  return trip_count(context.loops, stage, p, 0);
+}
+
+/// Only the fastest dimension of a grid may be very long. Loops that are too long elsewhere go there, and blocks grow.
+void repair_grid(const StageContext& context, NestSchedule& stage, Notes& notes) {
+  const auto& limits = limits_of(context);
+  const auto too_long = [&](size_t first) {
+    const auto shape = shape_of(context, stage);
+    for (size_t d = first; d < 3; ++d)
+      if (shape.grid[d] > limits.grid[d]) return true;
+    return false;
+  };
+  if (!too_long(1)) return;
+  notes.push_back("its grid was too long along its slower dimensions");
+  std::stable_sort(stage.order[0].begin(), stage.order[0].end(), [&](int a, int b) {
+    return blocks_along(context, stage, a) < blocks_along(context, stage, b);
+  });
+  while (too_long(1)) {
+    const auto slow = slow_loops(stage.order[0], [&](int p) { return blocks_along(context, stage, p); });
+    const int p = largest_loop(context, [&](int loop) {
+      return std::find(slow.begin(), slow.end(), loop) == slow.end() ? 1 : blocks_along(context, stage, loop);
+    });
+    if (p < 0) return;
+    set_tile(context, stage, p, stage.tiles[p].back() * 2, codegen::threads_along(stage, p));
+  }
+}
+
+void repair_block(const StageContext& context, NestSchedule& stage, Notes& notes) {
+  const auto& limits = limits_of(context);
+  if (codegen::elements_of_thread(stage) > kMostSums) notes.push_back("its threads held more sums than registers");
+  while (codegen::elements_of_thread(stage) > kMostSums) halve_elements(context, stage);
+  const auto any = [](int) { return true; };
+  if (shape_of(context, stage).threads() > limits.block_threads) notes.push_back("its blocks had too many threads");
+  while (shape_of(context, stage).threads() > limits.block_threads && halve_threads(context, stage, any)) {
+  }
+  const auto along = [&](int p) { return codegen::threads_along(stage, p); };
+  if (shape_of(context, stage).block[2] > limits.block[2])
+    notes.push_back("its blocks had too many threads along their slowest dimension");
+  while (shape_of(context, stage).block[2] > limits.block[2]) {
+    const auto slow = slow_loops(stage.order[1], along);
+    const auto is_slow = [&](int p) { return std::find(slow.begin(), slow.end(), p) != slow.end(); };
+    if (!halve_threads(context, stage, is_slow)) return;
+  }
+}
+
+/// What becomes smaller first: shorter blocks and unrolled bodies of inner loops add up in another order.
+template <typename Number>
+auto first_above_one(std::vector<Number>& numbers) {
+  return std::find_if(numbers.begin(), numbers.end(), [](Number number) { return number > 1; });
+}
+
+void repair_reduction(const StageContext& context, NestSchedule& stage, Notes& notes) {
+  for (int r = 0; r < context.reductions(); ++r) {
+    const int64_t extent = std::max<int64_t>(context.loops.reduction[r], 1);
+    int64_t block = std::clamp<int64_t>(stage.reduction_block[r], 1, extent);
+    if (stage.packings.empty())
+      correct(block, extent, "it cut a reduction into blocks for which nothing is staged", notes);
+    correct(block, largest_divisor_up_to(extent, block), "its blocks did not divide the reduction", notes);
+    stage.reduction_block[r] = block;
+    correct(stage.reduction_unroll[r], static_cast<int>(largest_divisor_up_to(block, stage.reduction_unroll[r])),
+            "its unrolling did not divide the reduction", notes);
+  }
+  if (unrolled(stage) > kMostUnrolledOnGpu) notes.push_back("it unrolled more operations than compile quickly");
+  while (unrolled(stage) > kMostUnrolledOnGpu) {
+    const auto outermost = first_above_one(stage.reduction_unroll);
+    const auto r = outermost - stage.reduction_unroll.begin();
+    *outermost = static_cast<int>(largest_divisor_up_to(stage.reduction_block[r], *outermost / 2));
+  }
+}
+
+void repair_packings(const StageContext& context, NestSchedule& stage, Notes& notes) {
+  const auto stageable = stageable_operands(context);
+  std::vector<codegen::Packing> kept;
+  for (auto& packing : stage.packings) {
+    const bool possible = std::find(stageable.begin(), stageable.end(), packing.operand) != stageable.end();
+    const bool again =
+        std::any_of(kept.begin(), kept.end(), [&](const auto& k) { return k.operand == packing.operand; });
+    if (again || !possible) {
+      notes.push_back("it staged an operand twice, or one that cannot be staged");
+      continue;
+    }
+    correct(packing.depth, context.outputs(), "it copied an operand outside the loops of the grid", notes);
+    kept.push_back(packing);
+  }
+  std::sort(kept.begin(), kept.end());
+  stage.packings = std::move(kept);
+}
+
+void drop_packings(const StageContext& context, NestSchedule& stage) {
+  stage.packings.clear();
+  Notes follow;
+  repair_reduction(context, stage, follow);
+}
+
+/// What is staged fits the shared memory: in shorter blocks of the reduction, or not at all.
+void repair_shared(const StageContext& context, NestSchedule& stage, Notes& notes) {
+  const auto& limits = limits_of(context);
+  GpuMapping& mapping = stage.gpu();
+  Notes follow;
+  while (shape_of(context, stage).shared_bytes > limits.shared_most) {
+    if (follow.empty()) notes.push_back("it staged more than there is shared memory");
+    follow.push_back("");
+    if (const auto outermost = first_above_one(stage.reduction_block); outermost != stage.reduction_block.end()) {
+      *outermost = largest_divisor_up_to(*outermost, *outermost / 2);
+      repair_reduction(context, stage, follow);
+    } else if (mapping.pipelined) {
+      mapping.pipelined = false;
+    } else {
+      drop_packings(context, stage);
+    }
+  }
+}
+
+/// Registers of all threads of a block, and of each.
+void repair_registers(const StageContext& context, NestSchedule& stage, Notes& notes) {
+  const auto& limits = limits_of(context);
+  bool said = false;
+  while (codegen::resident_blocks(limits, shape_of(context, stage).needs()) < 1) {
+    if (!said) notes.push_back("its threads took more registers than there are");
+    said = true;
+    const auto shape = shape_of(context, stage);
+    const bool too_many = shape.registers > limits.registers_a_thread;
+    if (!(too_many ? halve_elements(context, stage) : halve_threads(context, stage, [](int) { return true; })) &&
+        !halve_elements(context, stage))
+      return drop_packings(context, stage);
+    Notes follow;
+    repair_vector(context, stage, follow);
+  }
+}
+
+void repair_mapping(const StageContext& context, NestSchedule& stage, Notes& notes) {
+  GpuMapping& mapping = stage.gpu();
+  const auto& limits = limits_of(context);
+  bool cut = false;
+  for (int r = 0; r < context.reductions(); ++r) cut |= stage.reduction_block[r] < context.loops.reduction[r];
+  if (stage.packings.empty()) correct(mapping.padding, 0, "it padded what is not staged", notes);
+  correct(mapping.padding, std::clamp(mapping.padding, 0, kMostPadding), "it padded more than helps", notes);
+  if (stage.packings.empty() || !cut) correct(mapping.pipelined, false, "there is nothing to load ahead", notes);
+  int64_t shared_by = 1;
+  if (context.reductions() > 0 && stage.packings.empty() && !stage.reduction_order.empty())
+    shared_by = static_cast<int64_t>(
+        std::bit_floor(static_cast<uint64_t>(std::max<int64_t>(context.loops.reduction[stage.reduction_order.back()], 1))));
+  auto threads = static_cast<int64_t>(std::bit_floor(static_cast<uint64_t>(std::max(mapping.reduction_threads, 1))));
+  threads = std::min(threads, shared_by);
+  int64_t others = 1;
+  for (int p = 0; p < context.outputs(); ++p) others *= codegen::threads_along(stage, p);
+  while (threads > 1 && threads * others > limits.block_threads) threads /= 2;
+  correct(mapping.reduction_threads, static_cast<int>(threads), "its threads cannot share a reduction so", notes);
+  const bool cuda = context.target->features.has(codegen::Feature::Cuda);
+  const int64_t most = cuda ? std::min<int64_t>(limits.blocks, limits.threads / shape_of(context, stage).threads()) : 0;
+  correct(mapping.resident_blocks, static_cast<int>(std::clamp<int64_t>(mapping.resident_blocks, 0, most)),
+          "more blocks than a multiprocessor has threads for", notes);
+  bool apart = false;
+  for (int p = 0; p < context.outputs(); ++p)
+    apart |= codegen::threads_along(stage, p) > 1 &&
+             stage.tiles[p].back() > (p == mapping.vector_loop ? mapping.lanes : 1);
+  mapping.interleaved = mapping.interleaved && apart;
+}
+
+/// Loops of one block, or one thread, stand first, where they take no dimension from the others.
+void canonical_order(const StageContext& context, NestSchedule& stage) {
+  const auto idle_first = [](std::vector<int>& order, auto count) {
+    const auto busy = std::stable_partition(order.begin(), order.end(), [&](int p) { return count(p) <= 1; });
+    std::sort(order.begin(), busy);
+  };
+  idle_first(stage.order[0], [&](int p) { return blocks_along(context, stage, p); });
+  idle_first(stage.order[1], [&](int p) { return codegen::threads_along(stage, p); });
+  auto& order = stage.reduction_order;
+  const auto still =
+      std::stable_partition(order.begin(), order.end(), [&](int r) { return context.loops.reduction[r] > 1; });
+  std::sort(still, order.end());
+}
+
+}  // namespace
+
+std::vector<int> stageable_operands(const StageContext& context) {
+  std::vector<int> result;
+  if (context.outputs() == 0) return result;
+  for (const auto& operand : context.loops.operands)
+    if (operand.affine && !operand.subscripts.empty() &&
+        !codegen::is_packed_beforehand(*context.program, operand))
+      result.push_back(operand.number);
+  return result;
+}
+
+NestSchedule repair_on_gpu(const StageContext& context, NestSchedule stage, Notes& notes) {
+  take_form(context, stage, notes);
+  // Smaller blocks make a longer grid, which may make them larger again in another loop.
+  constexpr int kMostPasses = 8;
+  for (int pass = 0; pass < kMostPasses; ++pass) {
+    const NestSchedule before = stage;
+    repair_order(context, stage, notes);
+    repair_tiles(context, stage, notes);
+    repair_packings(context, stage, notes);
+    repair_grid(context, stage, notes);
+    repair_block(context, stage, notes);
+    repair_vector(context, stage, notes);
+    repair_reduction(context, stage, notes);
+    repair_mapping(context, stage, notes);
+    repair_shared(context, stage, notes);
+    repair_registers(context, stage, notes);
+    canonical_order(context, stage);
+    if (stage == before) break;
+  }
+  return stage;
+}
+
+}  // namespace tile_tune::search

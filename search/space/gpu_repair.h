@@ -1,0 +1,29 @@
+// What makes a stage valid and canonical that is mapped to a GPU.
+#pragma once
+
+#include "codegen/schedule/gpu_shape.h"
+#include "search/space/repair.h"
+
+namespace tile_tune::search {
+
+/// Multiply-adds in one unrolled body, and sums of a thread: 128 sums with a block of 16 unrolled are assembled in some
+/// seconds; more sums leave no registers for what they are made of.
+inline constexpr int64_t kMostUnrolledOnGpu = 2048, kMostSums = 128;
+/// Most elements between rows of what is staged.
+inline constexpr int kMostPadding = 8;
+
+/// repair() for a GPU: tiles nest, blocks and grids are of a size that the device has, and what threads and blocks take
+/// of registers and shared memory fits it.
+codegen::NestSchedule repair_on_gpu(const StageContext& context, codegen::NestSchedule stage, Notes& notes);
+
+inline const codegen::DeviceLimits& limits_of(const StageContext& context) {
+  return codegen::device_limits(*context.target);
+}
+inline codegen::GpuShape shape_of(const StageContext& context, const codegen::NestSchedule& stage) {
+  return codegen::gpu_shape(*context.program, context.statement, context.loops, stage);
+}
+
+/// Operands that may be staged in shared memory: affine ones with dimensions that no constant takes the place of.
+std::vector<int> stageable_operands(const StageContext& context);
+
+}  // namespace tile_tune::search
