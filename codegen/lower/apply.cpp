@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <algorithm>
 
+#include "codegen/lower/apply_gpu.h"
 #include "codegen/lower/copy.h"
 #include "codegen/schedule/cut_indices.h"
 
@@ -418,6 +419,7 @@ Nest apply(const NestSchedule& schedule, const ir::Statement& statement, const S
   const bool own_nest = placement.stored.has_own_nest();
   if (own_nest || where) tiled.compute_at(where.value_or(Halide::LoopLevel::root()));
   if (own_nest && where) result.compute_at(*where);
+  if (schedule.is_gpu()) return apply_gpu(schedule, stage, placement);
   const Tiling tiling{schedule, statement, stage, placement, target};
   const Applier applier{tiling, tiling.tile()};
   if (own_nest) applier.apply_final_pass();

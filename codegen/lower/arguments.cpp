@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <algorithm>
 
+#include "codegen/lower/apply_gpu.h"
 #include "codegen/lower/compile.h"
 #include "codegen/lower/expression.h"
 #include "codegen/lower/values.h"
@@ -69,6 +70,7 @@ Func in_memory(const Func& elements, const ir::Tensor& tensor) {
 void schedule_interleaving(Func interleaved, const Target& target) {
   const auto vars = interleaved.args();  // the parts first
   interleaved.bound(vars.front(), 0, 2).unroll(vars.front());
+  if (target.device == Device::Gpu) return map_elements(interleaved, {vars.begin() + 1, vars.end()});
   if (vars.size() == 1) return;
   const int lanes = target.vector_bytes / interleaved.types()[0].bytes();
   interleaved.vectorize(vars[1], lanes, Halide::TailStrategy::GuardWithIf);

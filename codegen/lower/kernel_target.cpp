@@ -9,6 +9,8 @@ Halide::Target kernel_target(const ir::Program& program, const std::vector<Packe
                              bool has_runtime_sizes) {
   Halide::Target halide = halide_target(target);
   halide.set_feature(Halide::Target::NoRuntime);
+  // The context and stream of a device are the caller's.
+  if (target.device == Device::Gpu) halide.set_feature(Halide::Target::UserContext);
   if (has_known_pole(program)) halide.set_feature(Halide::Target::StrictFloat);
   for (const auto& form : forms)
     if (form.bytes() > INT32_MAX) halide.set_feature(Halide::Target::LargeBuffers);

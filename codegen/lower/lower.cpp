@@ -1,5 +1,6 @@
 #include "codegen/lower/lower.h"
 
+#include "codegen/lower/apply_gpu.h"
 #include "codegen/lower/arguments.h"
 #include "codegen/lower/callers_alignment.h"
 #include "codegen/lower/code_passes.h"
@@ -38,7 +39,10 @@ Lowered lower(const ir::Program& program, const Schedule& schedule, const Target
   // Inputs: a buffer each, of constants that are packed beforehand the packed one. Initial values that expressions read
   // are copied before anything is written, since the output's buffer may be the very same.
   const Inputs inputs = make_inputs(program, forms);
-  for (Halide::Func copy : inputs.copies) copy.compute_root();
+  for (Halide::Func copy : inputs.copies) {
+    copy.compute_root();
+    if (target.device == Device::Gpu) map_elements(copy);
+  }
 
   // Sizes known when the kernel is called, and the numbers of the program that follow from them.
   const std::optional<RuntimeProgram> runtime = over_runtime_sizes(program, schedule.runtime, inputs);

@@ -17,7 +17,7 @@ using Halide::Var;
 // Arguments of accumulators: the vector loop first, so that a home in memory is stored for vector access.
 std::vector<Var> accumulator_vars(const StageLoops& stage, const NestSchedule& schedule) {
   auto vars = stage.in_buffer_order();
-  const int vector = schedule.cpu().vector_loop;
+  const int vector = schedule.vector_loop();
   if (vector >= 0 && vector < stage.outputs()) {
     const auto found =
         std::find_if(vars.begin(), vars.end(), [&](const Var& v) { return v.name() == stage.vars[vector].name(); });
@@ -99,6 +99,24 @@ struct ReductionBuilder {
     for (int r = 0; r < reductions(); ++r)
       spans.push_back(span(r, stage.reduction_extents[r], schedule.reduction_unroll[r]));
     return {sums(accumulator, vars, domain("_r", spans))};
+  }
+
+  // Blocks of the reduction one after the other, into the same sums.
+  PlainReduction by_blocks(const Func& accumulator) const {
+    std::vector<Span> spans;
+    Halide::Region blocks;
+    for (int r = 0; r < reductions(); ++r)
+      spans.push_back(
+          span(r, std::min(schedule.reduction_block[r], stage.reduction_extents[r]), schedule.reduction_unroll[r]));
+    for (auto r = schedule.reduction_order.rbegin(); r != schedule.reduction_order.rend(); ++r)
+      if (const int64_t count = stage.reduction_extents[*r] / schedule.reduction_block[*r]; count > 1)
+        blocks.push_back({0, static_cast<int>(count)});
+    ReductionDomain loops = make_domain(name + "_r", schedule.reduction_order, spans, blocks);
+    size_t b = 0;
+    for (auto r = schedule.reduction_order.rbegin(); r != schedule.reduction_order.rend() && b < blocks.size(); ++r)
+      if (stage.reduction_extents[*r] / schedule.reduction_block[*r] > 1)
+        loops.positions[*r] += loops.outermost[b++] * static_cast<int>(schedule.reduction_block[*r]);
+    return {sums(accumulator, vars, loops), loops.outermost};
   }
 
   BlockedReduction into_home(Func accumulator) const {
@@ -221,6 +239,7 @@ Reduction make_reduction(const KernelContext& kernel, int number, const NestSche
   if (schedule.scan)
     return make_totals(stage, statement, accumulator, builder.initial(),
                        [&](const Expr& position) { return terms.of({position}).value; });
+  if (schedule.is_gpu()) return builder.by_blocks(accumulator);
   if (schedule.cpu().vector_loop >= stage.outputs()) return builder.in_lanes(accumulator);
   if (stage.home) return builder.into_home(accumulator);
   return builder.plain(accumulator);

@@ -21,9 +21,11 @@ struct RegisterSums {
   std::vector<Halide::RVar> unrolled, others;  // loops of the update; a dot product's iterations are the first
 };
 
-/// The whole reduction, or one of its parallel pieces, in registers.
+/// The whole reduction, or one of its parallel pieces, in registers. On a GPU its operands may be staged between blocks
+/// of it.
 struct PlainReduction {
   RegisterSums sums;
+  std::vector<Halide::RVar> blocks{};  // the outermost loops of the sums' update
 };
 
 /// Sums of one block of the reduction in registers; the accumulator, at home in cache, adds up the blocks or, if there

@@ -5,10 +5,12 @@ namespace tile_tune::codegen {
 std::vector<Halide::RVar> ReductionDomain::all() const {
   std::vector<Halide::RVar> result = unrolled;
   result.insert(result.end(), loops.begin(), loops.end());
+  result.insert(result.end(), outermost.begin(), outermost.end());
   return result;
 }
 
-ReductionDomain make_domain(const std::string& name, const std::vector<int>& order, const std::vector<Span>& spans) {
+ReductionDomain make_domain(const std::string& name, const std::vector<int>& order, const std::vector<Span>& spans,
+                            const Halide::Region& outermost) {
   Halide::Region region;
   std::vector<int> unrolled;
   for (auto r = order.rbegin(); r != order.rend(); ++r) {
@@ -17,6 +19,8 @@ ReductionDomain make_domain(const std::string& name, const std::vector<int>& ord
     unrolled.push_back(*r);
   }
   for (auto r = order.rbegin(); r != order.rend(); ++r) region.push_back({spans[*r].first, spans[*r].count});
+  const size_t inner = region.size();
+  region.insert(region.end(), outermost.begin(), outermost.end());
   const Halide::RDom loops(region, name);
   ReductionDomain domain;
   domain.positions.resize(spans.size());
@@ -24,6 +28,10 @@ ReductionDomain make_domain(const std::string& name, const std::vector<int>& ord
   for (int d = 0; d < loops.dimensions(); ++d) {
     if (d < first_loop) {
       domain.unrolled.push_back(loops[d]);
+      continue;
+    }
+    if (d >= static_cast<int>(inner)) {
+      domain.outermost.push_back(loops[d]);
       continue;
     }
     const int r = order[order.size() - 1 - static_cast<size_t>(d - first_loop)];

@@ -17,7 +17,7 @@ struct Span {
 };
 
 struct ReductionDomain {
-  std::vector<Halide::RVar> unrolled, loops;  // innermost first
+  std::vector<Halide::RVar> unrolled, loops, outermost;  // innermost first
   std::vector<Halide::Expr> positions;        // by reduction loop
 
   // The iterations of a dot product are those of the innermost loop.
@@ -29,7 +29,9 @@ struct ReductionDomain {
 
 /// `order`: the reduction loops from outermost to innermost; `spans`: one each, by number. The loops stand in the
 /// domain in the order they will run, unrolled parts innermost: Halide reorders the loops of a reduction only where it
-/// can prove that the order does not matter, which it cannot for NaN-aware min and max.
-ReductionDomain make_domain(const std::string& name, const std::vector<int>& order, const std::vector<Span>& spans);
+/// can prove that the order does not matter, which it cannot for NaN-aware min and max. `outermost`: loops around them,
+/// innermost first, which no position knows of.
+ReductionDomain make_domain(const std::string& name, const std::vector<int>& order, const std::vector<Span>& spans,
+                            const Halide::Region& outermost = {});
 
 }  // namespace tile_tune::codegen

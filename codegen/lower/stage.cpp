@@ -147,7 +147,8 @@ struct StageBuilder {
 
   bool needs_own_nest() const {
     if (!stage.loops.direct || schedule.parallel_reduction) return true;
-    if (!updates_in_place(program, statement)) return false;
+    // A GPU's last tiles stay where they are.
+    if (schedule.is_gpu() || !updates_in_place(program, statement)) return false;
     for (int p = 0; p < outputs(); ++p)
       if (stage.runtime_extents[p].defined() || stage.loops.output[p] % schedule.tiles[p][0] != 0) return true;
     return false;

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <algorithm>
 
+#include "codegen/schedule/gpu_nest.h"
 #include "frontend/ir/storage.h"
 
 namespace tile_tune::codegen {
@@ -68,6 +69,9 @@ StageLoops make_stage_loops(const KernelContext& kernel, int number, const NestS
   const auto& target = kernel.program.tensors[statement.target];
   stage.buffer_order = target.storage.order(static_cast<size_t>(stage.outputs()));
   if (schedule.dot_product) stage.dot = dot_product(kernel.program, statement, stage.loops, schedule);
+  for (int p = 0; p < stage.outputs(); ++p)
+    stage.overrun.push_back(schedule.is_gpu() ? stage.reductions() > 0 && has_last_tile(stage.loops, schedule, p)
+                                              : stage.all_guarded && stage.runtime_extents[p].defined());
   stage.guarded = guarded_loop(kernel.forms, number, schedule);
   return stage;
 }

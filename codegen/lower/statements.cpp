@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "codegen/lower/apply_gpu.h"
+
 namespace tile_tune::codegen {
 namespace {
 
@@ -110,7 +112,11 @@ std::map<int, ScheduledNest> schedule_nests(const ir::Program& program, const Sc
   std::map<int, ScheduledNest> scheduled;
   // The loops inside which a stage is computed are those of a later one.
   for (int s = static_cast<int>(stages.size()) - 1; s >= 0; --s) {
-    if (stages[s].assigned) Halide::Func(*stages[s].assigned).compute_root();
+    if (stages[s].assigned) {
+      Halide::Func assigned = *stages[s].assigned;
+      assigned.compute_root();
+      if (target.device == Device::Gpu) map_elements(assigned);
+    }
     const int owner = fusion.owner_of(s);
     if (owner < 0 || fusion.stored_by(owner) != s) continue;
     const NestSchedule& nest = schedule.stages[owner].nest();

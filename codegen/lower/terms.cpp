@@ -54,13 +54,11 @@ Expr Terms::bound_of(size_t constraint) const {
 bool Terms::reads_inside(int operand, size_t dimension) const {
   const auto& [number, tensor, subscripts, affine] = stage_.loops.operands[operand];
   const auto& subscript = std::get<ir::AffineExpr>(subscripts[dimension]);
+  // What lies beyond the border of a last tile is computed from elements inside.
+  for (const auto& term : subscript.terms)
+    for (int p = 0; p < stage_.outputs(); ++p)
+      if (stage_.loops.output_index[p] == term.first && stage_.overrun[p]) return false;
   if (!runtime_) return stays_inside(statement_, subscript, ir::extent(program_.tensors[tensor], dimension));
-  // What lies beyond the border of a guarded tile is computed from elements inside.
-  const auto& guarded = stage_.runtime_extents;
-  if (stage_.all_guarded)
-    for (const auto& term : subscript.terms)
-      for (int p = 0; p < stage_.outputs(); ++p)
-        if (stage_.loops.output_index[p] == term.first && guarded[p].defined()) return false;
   return runtime_->reads_inside_always(number_, operand, dimension);
 }
 
@@ -100,6 +98,10 @@ bool Terms::reads_nothing() const {
 Values Terms::read(int number, const ir::Read& node, std::vector<Expr> subscripts, const Expr& part) const {
   const ir::Tensor& tensor = program_.tensors[node.tensor];
   if (reads_nothing() || ir::element_count(tensor) == 0) return identity(ir::Aggregation::Sum, tensor.type);
+  // What is staged for a block has one size, wherever that lies, and is clamped itself.
+  if (schedule_.is_gpu())
+    for (const auto& packed : packed_)
+      if (packed.choice.operand == number) return at(packed.func, packed_arguments(packed, subscripts, part));
   for (size_t d = 0; d < subscripts.size(); ++d) {
     const Expr last = extent_of(node.tensor, d) - 1;
     if (!std::holds_alternative<ir::AffineExpr>(node.subscripts[d]))
@@ -210,7 +212,10 @@ PackedOperand Terms::copy_of(const Packing& choice, const std::vector<PackedForm
   });
   if (form != forms.end()) return copy_made_beforehand(*form, tensors_.at(operand.tensor));
   const int node = product_to_copy(choice);
-  const auto element = [&](const std::vector<Expr>& subscripts) {
+  const auto element = [&](std::vector<Expr> subscripts) {
+    for (size_t d = 0; d < subscripts.size() && schedule_.is_gpu(); ++d)
+      if (!reads_inside(choice.operand, d))
+        subscripts[d] = Halide::clamp(subscripts[d], 0, extent_of(operand.tensor, d) - 1);
     return node < 0 ? unpacked(operand.tensor, subscripts)
                     : product_at(node, *indices_at(statement_, operand, subscripts));
   };

@@ -3,13 +3,13 @@
 #include <fmt/format.h>
 #include <algorithm>
 #include <bit>
-#include <numeric>
 
 #include "codegen/schedule/decisions.h"
 #include "codegen/schedule/dot_product.h"
 #include "codegen/schedule/fusion.h"
 #include "codegen/schedule/gpu_check.h"
 #include "codegen/schedule/gpu_shape.h"
+#include "codegen/schedule/nest_check.h"
 #include "codegen/schedule/order.h"
 #include "codegen/schedule/runtime_sizes.h"
 #include "codegen/schedule/scan.h"
@@ -18,50 +18,16 @@
 namespace tile_tune::codegen {
 namespace {
 
-tl::unexpected<Diagnostic> invalid(int statement, const std::string& what) {
-  return fail(ErrorClass::Program, "invalid-schedule",
-              fmt::format("the schedule does not fit statement {} of this program: {}", statement, what));
-}
-
-bool is_permutation_of(std::vector<int> values, size_t count) {
-  std::sort(values.begin(), values.end());
-  std::vector<int> wanted(count);
-  std::iota(wanted.begin(), wanted.end(), 0);
-  return values == wanted;
-}
-
-Result<void> check_tiles(const Loops& loops, int number, const NestSchedule& stage) {
-  if (stage.tiles.size() != loops.output.size()) return invalid(number, "it tiles another number of output loops");
-  const size_t levels = stage.order.size();
-  if (levels < 1 || levels > 4) return invalid(number, "it needs one to four tile levels");
-  for (size_t p = 0; p < stage.tiles.size(); ++p) {
-    if (stage.tiles[p].size() != levels)
-      return invalid(number, fmt::format("loop {} has another number of tile levels", p));
-    int64_t outer = std::max<int64_t>(loops.output[p], 1);
-    for (size_t l = 0; l < levels; ++l) {
-      const int64_t tile = stage.tiles[p][l];
-      if (tile < 1 || tile > outer || (l > 0 && outer % tile != 0))
-        return invalid(number, fmt::format("tile {} of loop {} does not fit into {}", tile, p, outer));
-      outer = tile;
-    }
-  }
-  for (const auto& permutation : stage.order)
-    if (!is_permutation_of(permutation, loops.output.size()))
-      return invalid(number, "a loop order is not a permutation");
+Result<void> check_parallel(const Loops& loops, int number, const NestSchedule& stage) {
   if (stage.cpu().parallel < 0 || stage.cpu().parallel > static_cast<int>(loops.output.size()))
     return invalid(number, "it runs more loops in parallel than there are");
   return {};
 }
 
 Result<void> check_reduction(const Loops& loops, int number, const NestSchedule& stage) {
-  const size_t count = loops.reduction.size();
-  if (!is_permutation_of(stage.reduction_order, count) || stage.reduction_block.size() != count ||
-      stage.reduction_unroll.size() != count)
-    return invalid(number, "it has another number of reduction loops");
-  for (size_t r = 0; r < count; ++r) {
+  TILE_TUNE_CHECK(check_blocks(loops, number, stage));
+  for (size_t r = 0; r < loops.reduction.size(); ++r) {
     const int64_t extent = std::max<int64_t>(loops.reduction[r], 1), block = stage.reduction_block[r];
-    if (block < 1 || extent % block != 0)
-      return invalid(number, fmt::format("block {} does not divide reduction loop {} of {}", block, r, extent));
     const bool lanes_here = stage.cpu().vector_loop == static_cast<int>(loops.output.size() + r);
     const int64_t step = int64_t{stage.reduction_unroll[r]} * (lanes_here ? stage.cpu().lanes : 1);
     if (stage.reduction_unroll[r] < 1 || step > block || (!lanes_here && block % step != 0))
@@ -85,20 +51,11 @@ Result<void> check_vector(const Loops& loops, int number, const NestSchedule& st
   return {};
 }
 
-Result<void> check_packings(const Loops& loops, int number, const NestSchedule& stage) {
+Result<void> check_depths(const Loops& loops, int number, const NestSchedule& stage) {
   const int depths = static_cast<int>(loops.output.size() * stage.order.size());
-  std::vector<bool> seen(loops.operands.size(), false);
-  for (const auto& packing : stage.packings) {
-    if (packing.operand < 0 || packing.operand >= static_cast<int>(loops.operands.size()) || seen[packing.operand])
-      return invalid(number, "it packs an operand twice or one that is not there");
-    seen[packing.operand] = true;
-    const auto& operand = loops.operands[packing.operand];
-    if (!operand.affine) return invalid(number, "it packs an operand that is gathered");
+  for (const auto& packing : stage.packings)
     if (packing.depth < -1 || packing.depth > depths || (packing.depth > 0 && packing.depth < stage.cpu().parallel))
       return invalid(number, "it packs inside a loop that is not there");
-    if (!is_permutation_of(packing.order, operand.subscripts.size()))
-      return invalid(number, "the storage order of a packed operand is not a permutation of its dimensions");
-  }
   return {};
 }
 
@@ -109,17 +66,6 @@ Result<void> check_optional(const ir::Program& program, const Loops& loops, int 
     if (decision.traits.fault && fault.empty()) fault = decision.traits.fault(program, loops, stage);
   });
   if (!fault.empty()) return invalid(number, fault);
-  return {};
-}
-
-Result<void> check_pieces(const Loops& loops, int number, const NestSchedule& stage) {
-  if (!stage.parallel_reduction) return {};
-  const auto [loop, pieces] = *stage.parallel_reduction;
-  if (loop < 0 || loop >= static_cast<int>(loops.reduction.size()) || pieces < 2 || pieces > kMostPieces ||
-      loops.reduction[loop] < pieces || loops.reduction[loop] % pieces != 0)
-    return invalid(number, "it cuts a reduction into pieces that do not fit");
-  if (!loops.direct || stage.compute_at)
-    return invalid(number, "it runs a reduction in parallel where that is impossible");
   return {};
 }
 
@@ -140,7 +86,7 @@ Result<void> check_in_turn(const ir::Program& program, const Schedule& schedule)
   for (const auto& [s, other, pieces] : schedule.in_turn) {
     if (s < 0 || s >= static_cast<int>(schedule.stages.size()) || other < 0 || other >= s || pieces < 2)
       return invalid(s, "it runs in turn with a statement that is none before it");
-    if (!has_own_nest(schedule, s) || !has_own_nest(schedule, other))
+    if (!has_own_nest(schedule, s) || !has_own_nest(schedule, other) || schedule.stages[s].nest().is_gpu())
       return invalid(s, "only nests of their own run in turn");
     if (!reads_inputs_alone(program, program.statements[s]) || !schedule.stages[s].nest().packings.empty())
       return invalid(s, "it runs in turn with another and reads more than inputs");
@@ -175,8 +121,8 @@ int64_t unrolled_operations(const Loops& loops, const NestSchedule& stage) {
   int64_t elements = 1, unroll = 1;
   for (const auto& tile : stage.tiles) elements *= tile.back();
   for (const int factor : stage.reduction_unroll) unroll *= factor;
-  if (stage.cpu().vector_loop < 0) return elements * unroll;
-  if (stage.cpu().vector_loop < static_cast<int>(loops.output.size())) return elements / stage.cpu().lanes * unroll;
+  if (stage.is_gpu() || stage.vector_loop() < 0) return elements * unroll;  // threads compute one by one
+  if (stage.vector_loop() < static_cast<int>(loops.output.size())) return elements / stage.lanes() * unroll;
   // Lanes of the reduction are folded for every element: two shuffles and two combinations a halving. (36 elements of
   // 32 lanes took 2.5 s to compile on Zen 4 before this was counted.)
   return elements * (unroll + 4 * std::countr_zero(static_cast<unsigned>(stage.cpu().lanes)));
@@ -205,9 +151,11 @@ Result<void> check_stage(const ir::Program& program, const Loops& whole, int num
   TILE_TUNE_CHECK(check_pieces(whole, number, stage));
   const Loops loops = one_piece(whole, stage);
   TILE_TUNE_CHECK(check_tiles(loops, number, stage));
+  TILE_TUNE_CHECK(check_parallel(loops, number, stage));
   TILE_TUNE_CHECK(check_vector(loops, number, stage));
   TILE_TUNE_CHECK(check_reduction(loops, number, stage));
   TILE_TUNE_CHECK(check_packings(loops, number, stage));
+  TILE_TUNE_CHECK(check_depths(loops, number, stage));
   TILE_TUNE_CHECK(check_optional(program, loops, number, stage));
   if (stage.compute_at && stage.cpu().parallel > 0)
     return invalid(number, "it runs in parallel inside the loops of another statement");

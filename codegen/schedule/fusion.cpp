@@ -197,6 +197,7 @@ std::pair<int, int> Fusion::depths(int host) const {
   const Loops& loops = loops_[host];
   // With a home for its results the inner levels belong to what fills it.
   const size_t levels = has_home(program_, program_.statements[host], loops, stage) ? 1 : stage.order.size();
+  if (stage.is_gpu()) return {1, 0};
   return {std::max(stage.cpu().parallel, 1), static_cast<int>(loops.output.size() * levels)};
 }
 

@@ -2,12 +2,113 @@
 
 #include <fmt/format.h>
 
-namespace tile_tune::codegen {
+#include <algorithm>
+#include <bit>
 
-Result<void> check_gpu_stage(const ir::Program&, const Loops&, int number, const NestSchedule&) {
-  return fail(
-      ErrorClass::Program, "invalid-schedule",
-      fmt::format("the schedule does not fit statement {} of this program: nothing is lowered to a GPU yet", number));
+#include "codegen/schedule/check.h"
+#include "codegen/schedule/gpu_nest.h"
+#include "codegen/schedule/nest_check.h"
+
+namespace tile_tune::codegen {
+namespace {
+
+// What every device has: CUDA's limits of all compute capabilities, "Features and Technical Specifications".
+constexpr int64_t kMostThreads = 1024;
+constexpr int64_t kMostSlowThreads = 64;           // along the slowest dimension of a block
+constexpr int64_t kMostBlocks = (1LL << 31) - 1;   // along the fastest dimension of a grid
+constexpr int64_t kMostSlowBlocks = (1 << 16) - 1;  // along each of the others
+
+Result<void> check_left_out(int number, const NestSchedule& stage) {
+  if (stage.compute_at) return invalid(number, "nothing is computed inside another nest's loops on a GPU");
+  if (stage.scan) return invalid(number, "running totals are not computed on a GPU");
+  if (stage.dot_product) return invalid(number, "dot-product instructions are a CPU's");
+  if (!stage.prefetches.empty()) return invalid(number, "operands are asked for ahead of their use on a CPU alone");
+  if (stage.gpu().reduction_threads != 1) return invalid(number, "a thread has its reductions to itself");
+  if (stage.gpu().pipelined) return invalid(number, "nothing is loaded ahead into shared memory");
+  return {};
+}
+
+Result<void> check_vector(const Loops& loops, int number, const NestSchedule& stage) {
+  const auto& gpu = stage.gpu();
+  if (gpu.lanes != 1 && gpu.lanes != 2 && gpu.lanes != 4) return invalid(number, "it has other lanes than 1, 2 or 4");
+  if (gpu.vector_loop < -1 || gpu.vector_loop >= static_cast<int>(loops.output.size()))
+    return invalid(number, "it vectorises what is no output loop");
+  if ((gpu.vector_loop == -1) != (gpu.lanes == 1))
+    return invalid(number, "vector loop and lanes contradict each other");
+  if (gpu.vector_loop >= 0 && stage.tiles[gpu.vector_loop].back() % gpu.lanes != 0)
+    return invalid(number, "a thread's tile along the vector loop is not a multiple of the lanes");
+  return {};
+}
+
+int64_t fused_extent(const std::vector<int>& loops, auto along) {
+  int64_t extent = 1;
+  for (const int p : loops) extent *= along(p);
+  return extent;
+}
+
+Result<void> check_dimensions(const Loops& loops, int number, const NestSchedule& stage) {
+  if (const int64_t threads = gpu_threads(stage); threads > kMostThreads)
+    return invalid(number, fmt::format("a block of {} threads is larger than {}", threads, kMostThreads));
+  const auto block = block_dimensions(stage), grid = grid_dimensions(loops, stage);
+  const auto threads = [&](int p) { return threads_along(stage, p); };
+  if (block.size() == kGpuDimensions && fused_extent(block.back(), threads) > kMostSlowThreads)
+    return invalid(number, fmt::format("the slowest dimension of a block is larger than {}", kMostSlowThreads));
+  const auto blocks = [&](int p) { return blocks_along(loops, stage, p); };
+  for (size_t d = 0; d < grid.size(); ++d) {
+    int64_t extent = fused_extent(grid[d], blocks);
+    if (stage.parallel_reduction && d + 1 == grid.size()) extent *= stage.parallel_reduction->pieces;
+    if (const int64_t most = d == 0 ? kMostBlocks : kMostSlowBlocks; extent > most)
+      return invalid(number, fmt::format("dimension {} of the grid has {} blocks, more than {}", d, extent, most));
+  }
+  return {};
+}
+
+Result<void> check_sums(const ir::Program& program, const Loops& loops, int number, const NestSchedule& stage) {
+  for (size_t r = 0; r < loops.reduction.size(); ++r) {
+    const int64_t block = stage.reduction_block[r];
+    if (stage.reduction_unroll[r] < 1 || block % stage.reduction_unroll[r] != 0)
+      return invalid(number, fmt::format("unrolling reduction loop {} by {} does not fit its block {}", r,
+                                         stage.reduction_unroll[r], block));
+  }
+  if (is_blocked(loops, stage) && stage.packings.empty())
+    return invalid(number, "a reduction in blocks has nothing to stage between them");
+  if (const int64_t operations = unrolled_operations(loops, stage); operations > kMostGpuUnrolled)
+    return invalid(number, fmt::format("it unrolls {} operations, more than {}", operations, kMostGpuUnrolled));
+  const auto& statement = program.statements[number];
+  const int64_t registers =
+      thread_elements(stage) * std::max<int64_t>(static_cast<int64_t>(dtype_size(statement.accumulator)) / 4, 1);
+  if (registers > kMostSumRegisters)
+    return invalid(number, fmt::format("a thread's sums take {} registers, more than {}", registers, kMostSumRegisters));
+  return {};
+}
+
+Result<void> check_staged(int number, const Loops& loops, const NestSchedule& stage) {
+  for (const auto& packing : stage.packings)
+    if (packing.depth != static_cast<int>(loops.output.size()))
+      return invalid(number, "operands are staged inside all loops of the grid, and nowhere else");
+  const auto& gpu = stage.gpu();
+  if (gpu.padding < 0 || gpu.padding > kMostPadding)
+    return invalid(number, fmt::format("padding is not within 0 and {}", kMostPadding));
+  if (gpu.padding > 0 && stage.packings.empty()) return invalid(number, "it pads what it does not stage");
+  if (gpu.resident_blocks < 0 || gpu.resident_blocks > kMostResidentBlocks)
+    return invalid(number, fmt::format("resident blocks are not within 0 and {}", kMostResidentBlocks));
+  return {};
+}
+
+}  // namespace
+
+Result<void> check_gpu_stage(const ir::Program& program, const Loops& whole, int number, const NestSchedule& stage) {
+  TILE_TUNE_CHECK(check_left_out(number, stage));
+  TILE_TUNE_CHECK(check_pieces(whole, number, stage));
+  const Loops loops = one_piece(whole, stage);
+  if (stage.order.size() != 2) return invalid(number, "a nest on a GPU has two tile levels, blocks and threads");
+  TILE_TUNE_CHECK(check_tiles(loops, number, stage));
+  TILE_TUNE_CHECK(check_vector(loops, number, stage));
+  TILE_TUNE_CHECK(check_dimensions(loops, number, stage));
+  TILE_TUNE_CHECK(check_blocks(loops, number, stage));
+  TILE_TUNE_CHECK(check_packings(loops, number, stage));
+  TILE_TUNE_CHECK(check_staged(number, loops, stage));
+  return check_sums(program, loops, number, stage);
 }
 
 }  // namespace tile_tune::codegen

@@ -128,7 +128,7 @@ std::vector<PackedForm> packed_forms(const ir::Program& program, const Schedule&
   for (size_t s = 0; s < schedule.stages.size(); ++s) {
     if (!schedule.stages[s].find_nest()) continue;
     const auto& stage = schedule.stages[s].nest();
-    if (stage.packings.empty()) continue;
+    if (stage.packings.empty() || stage.is_gpu()) continue;  // a GPU's blocks stage their own parts
     const int number = static_cast<int>(s);
     const Former former{program, schedule, number, stage, loops_of(program, program.statements[s])};
     for (const auto& packing : stage.packings)

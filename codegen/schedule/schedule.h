@@ -79,8 +79,9 @@ struct CpuMapping {
 struct GpuMapping {
   int vector_loop = -1;       // the output loop along which a thread's elements are loaded and stored `lanes` at a time
   int lanes = 1;              // 1, 2 or 4; divides the register tile of that loop
-  bool interleaved = false;   // a thread's elements lie tiles[p][1] / lanes (of other loops: / 1) pieces apart over the
-                              // block's tile, so that neighbouring threads touch neighbouring pieces; else side by side
+  bool interleaved = false;   // a thread's elements are pieces of as many as there are lanes, or of one in loops whose
+                              // thread tile is no multiple of that, and the block's threads take turns with theirs, so
+                              // that neighbours touch neighbouring pieces; else they lie side by side
   int reduction_threads = 1;  // threads of a block that share one element's reduction, whose sums are combined in
                               // shared memory; a power of two
   int padding = 0;          // elements between rows of what is staged, against bank conflicts
@@ -116,6 +117,13 @@ struct NestSchedule {
   GpuMapping& gpu() { return std::get<GpuMapping>(mapping); }
   const GpuMapping& gpu() const { return std::get<GpuMapping>(mapping); }
   bool is_gpu() const { return std::holds_alternative<GpuMapping>(mapping); }
+  /// Of either mapping.
+  int vector_loop() const {
+    return std::visit([](const auto& device) { return device.vector_loop; }, mapping);
+  }
+  int lanes() const {
+    return std::visit([](const auto& device) { return device.lanes; }, mapping);
+  }
   auto operator<=>(const NestSchedule&) const = default;
 };
 

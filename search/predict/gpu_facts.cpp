@@ -52,10 +52,7 @@ struct Analysis {
   }
 
   /// Elements of output loop p between what two neighbouring threads hold.
-  int64_t thread_step(int p) const {
-    if (!stage.gpu().interleaved) return stage.tiles[p].back();
-    return p == stage.gpu().vector_loop ? stage.gpu().lanes : 1;
-  }
+  int64_t thread_step(int p) const { return codegen::piece_along(stage, p); }
 
   /// A warp's access with `step(loop)` bytes between iterations of a loop.
   template <typename Step>
@@ -202,9 +199,7 @@ void read_shared(const Analysis& of, const Operand& operand, const codegen::Pack
   int64_t together = 1;
   for (int p = 0; p < of.outputs(); ++p) {
     if (std::abs(step(p)) != staged.element_bytes) continue;
-    const int64_t run = !of.stage.gpu().interleaved         ? of.stage.tiles[p].back()
-                        : p == of.stage.gpu().vector_loop ? of.stage.gpu().lanes
-                                                          : 1;
+    const int64_t run = codegen::piece_along(of.stage, p);
     while (together * 2 * staged.element_bytes <= 16 && run % (together * 2) == 0) together *= 2;
   }
   const double loads = of.elements_of_step(operand) / real(together) * of.loads_of(operand);
@@ -247,7 +242,7 @@ double store_results(const Analysis& of, Work& work) {
     return loop < of.outputs() ? codegen::output_stride(of.program, of.statement(), of.loops, loop) * bytes : 0;
   };
   const bool vectors = mapping.vector_loop >= 0 && step(mapping.vector_loop) == bytes;
-  const double stores = real(codegen::elements_of_thread(of.stage)) / (vectors ? mapping.lanes : 1);
+  const double stores = real(codegen::thread_elements(of.stage)) / (vectors ? mapping.lanes : 1);
   const WarpAccess access = of.access(bytes * (vectors ? mapping.lanes : 1), step);
   const int of_a_store = sectors(access);
   work.stores += stores;
@@ -264,7 +259,7 @@ Work work_of_block(const Analysis& of, GpuFacts& facts) {
     unroll *= stage.reduction_unroll[r];
     trips *= real(at_least_one(of.loops.reduction[r]) / at_least_one(stage.reduction_block[r]));
   }
-  facts.sums = real(codegen::elements_of_thread(stage));
+  facts.sums = real(codegen::thread_elements(stage));
   facts.unrolled = facts.sums * unroll;
   facts.reduction_trips = of.loops.reduction.empty() ? 0 : trips;
   work.fma = facts.sums * facts.reduction / stage.gpu().reduction_threads;
@@ -328,6 +323,8 @@ void cycles(const Analysis& of, const Work& work, GpuFacts& facts) {
   } else {
     facts.waiting_cycles = kMemoryLatency + work.passes_through_body * kCacheLatency;
   }
+  // A tree over the sums, half as many in each step.
+  facts.waiting_cycles += 2 * kBarrier * std::log2(facts.reduction_threads);
 }
 
 }  // namespace

@@ -27,7 +27,7 @@ struct Shape {
   int64_t columns = 1, rows = 1;  // elements of a thread along the two loops
   int64_t threads_along_columns = 32, threads = 256;
   int64_t reduction_block = 0;  // 0: nothing is staged
-  int pieces = 1;
+  int reduction_threads = 1;
 };
 
 struct Builder {
@@ -113,7 +113,7 @@ struct Builder {
       return codegen::output_stride(*context.program, statement, context.loops, a) <
              codegen::output_stride(*context.program, statement, context.loops, b);
     });
-    int64_t left = shape.threads;
+    int64_t left = std::max<int64_t>(shape.threads / shape.reduction_threads, 1);
     for (const int p : loops) {
       give_threads(stage, threads, p, p == column_loop ? std::min(left, shape.threads_along_columns) : left);
       left /= threads[p];
@@ -168,6 +168,8 @@ struct Builder {
       stage.gpu().lanes = stage.tiles[column_loop].back() % 4 == 0 ? 4 : 2;
     }
     stage.gpu().interleaved = true;
+    stage.gpu().reduction_threads = shape.reduction_threads;
+    stage.gpu().pipelined = shape.reduction_block > 1;
     reduce(stage, shape);
     stage_operands(stage, shape);
     return stage;
@@ -186,6 +188,9 @@ std::vector<Shape> shapes(const StageContext& context, bool has_rows) {
     for (const auto& [along, threads] : std::vector<std::pair<int64_t, int64_t>>{
              {8, 64}, {16, 64}, {16, 128}, {16, 256}, {32, 32}, {32, 128}, {32, 256}, {128, 128}, {256, 256}})
       for (const int64_t block : blocks) result.push_back({columns, rows, along, threads, block, 1});
+  if (context.reductions() > 0 && !keeps_order(context))
+    for (const int shared : {32, 64, 256})
+      for (const int64_t columns : {1, 4}) result.push_back({columns, 1, 1, 256, 0, shared});
   return result;
 }
 

@@ -157,19 +157,27 @@ Changed change_order(const StageContext& context, NestSchedule stage, Rng& rng) 
 }
 
 double log_threads(const StageContext& context) {
-  return std::log(2.0) + (context.reductions() > 0 ? std::log(6.0) : 0) + std::log(4.0);
+  return std::log(2.0) + (context.reductions() > 0 ? std::log(9.0) : 0) + std::log(4.0);
 }
 
 std::vector<int> resident_choices(const StageContext& context) {
   return context.target->features.has(codegen::Feature::Cuda) ? std::vector<int>{0, 1, 2, 3, 4} : std::vector<int>{0};
 }
 
+const std::vector<int> kReductionThreads{1, 2, 4, 8, 16, 32, 64, 128, 256};
+
 void draw_threads(const StageContext& context, NestSchedule& stage, Rng& rng) {
   stage.gpu().interleaved = rng.chance(0.7);
+  if (context.reductions() > 0 && !keeps_order(context) && rng.chance(0.2))
+    stage.gpu().reduction_threads = rng.pick(kReductionThreads);
   if (rng.chance(0.3)) stage.gpu().resident_blocks = rng.pick(resident_choices(context));
 }
 
 Changed change_threads(const StageContext& context, NestSchedule stage, Rng& rng) {
+  if (context.reductions() > 0 && !keeps_order(context) && rng.chance(0.3)) {
+    stage.gpu().reduction_threads = step_or_draw(kReductionThreads, stage.gpu().reduction_threads, rng);
+    return stage;
+  }
   if (rng.chance(0.4)) {
     stage.gpu().resident_blocks = rng.pick(resident_choices(context));
     return stage;

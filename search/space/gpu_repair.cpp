@@ -4,6 +4,8 @@
 #include <bit>
 #include <numeric>
 
+#include "codegen/schedule/check.h"
+#include "codegen/schedule/gpu_check.h"
 #include "codegen/schedule/packed_form.h"
 #include "search/space/choices.h"
 
@@ -74,12 +76,6 @@ void repair_tiles(const StageContext& context, NestSchedule& stage, Notes& notes
   }
 }
 
-int64_t unrolled(const NestSchedule& stage) {
-  int64_t count = codegen::elements_of_thread(stage);
-  for (const int factor : stage.reduction_unroll) count *= factor;
-  return count;
-}
-
 /// The output loop with the most of what `count` says, -1 if none has more than one.
 template <typename Count>
 int largest_loop(const StageContext& context, Count count) {
@@ -124,7 +120,16 @@ std::vector<int> slow_loops(const std::vector<int>& order, Count count) {
 }
 
 int64_t blocks_along(const StageContext& context, const NestSchedule& stage, int p) {
-  return trip_count(context.loops, stage, p, 0);
+  return codegen::blocks_along(context.loops, stage, p);
+}
+
+bool holds_too_many_sums(const StageContext& context, const NestSchedule& stage) {
+  const int64_t words = std::max<int64_t>(static_cast<int64_t>(dtype_size(context.type)) / 4, 1);
+  return codegen::thread_elements(stage) * words > codegen::kMostSumRegisters;
+}
+
+bool unrolls_too_much(const StageContext& context, const NestSchedule& stage) {
+  return codegen::unrolled_operations(context.loops, stage) > codegen::kMostGpuUnrolled;
 }
 
 /// Only the fastest dimension of a grid may be very long. Loops that are too long elsewhere go there, and blocks grow.
@@ -153,8 +158,9 @@ void repair_grid(const StageContext& context, NestSchedule& stage, Notes& notes)
 
 void repair_block(const StageContext& context, NestSchedule& stage, Notes& notes) {
   const auto& limits = limits_of(context);
-  if (codegen::elements_of_thread(stage) > kMostSums) notes.push_back("its threads held more sums than registers");
-  while (codegen::elements_of_thread(stage) > kMostSums) halve_elements(context, stage);
+  if (holds_too_many_sums(context, stage)) notes.push_back("its threads held more sums than registers");
+  while (holds_too_many_sums(context, stage) && halve_elements(context, stage)) {
+  }
   const auto any = [](int) { return true; };
   if (shape_of(context, stage).threads() > limits.block_threads) notes.push_back("its blocks had too many threads");
   while (shape_of(context, stage).threads() > limits.block_threads && halve_threads(context, stage, any)) {
@@ -186,8 +192,8 @@ void repair_reduction(const StageContext& context, NestSchedule& stage, Notes& n
     correct(stage.reduction_unroll[r], static_cast<int>(largest_divisor_up_to(block, stage.reduction_unroll[r])),
             "its unrolling did not divide the reduction", notes);
   }
-  if (unrolled(stage) > kMostUnrolledOnGpu) notes.push_back("it unrolled more operations than compile quickly");
-  while (unrolled(stage) > kMostUnrolledOnGpu) {
+  if (unrolls_too_much(context, stage)) notes.push_back("it unrolled more operations than compile quickly");
+  while (unrolls_too_much(context, stage)) {
     const auto outermost = first_above_one(stage.reduction_unroll);
     const auto r = outermost - stage.reduction_unroll.begin();
     *outermost = static_cast<int>(largest_divisor_up_to(stage.reduction_block[r], *outermost / 2));
@@ -260,7 +266,7 @@ void repair_mapping(const StageContext& context, NestSchedule& stage, Notes& not
   bool cut = false;
   for (int r = 0; r < context.reductions(); ++r) cut |= stage.reduction_block[r] < context.loops.reduction[r];
   if (stage.packings.empty()) correct(mapping.padding, 0, "it padded what is not staged", notes);
-  correct(mapping.padding, std::clamp(mapping.padding, 0, kMostPadding), "it padded more than helps", notes);
+  correct(mapping.padding, std::clamp(mapping.padding, 0, kMostElementsBetween), "it padded more than helps", notes);
   if (stage.packings.empty() || !cut) correct(mapping.pipelined, false, "there is nothing to load ahead", notes);
   int64_t shared_by = 1;
   if (context.reductions() > 0 && stage.packings.empty() && !stage.reduction_order.empty())
@@ -297,6 +303,19 @@ void canonical_order(const StageContext& context, NestSchedule& stage) {
   std::sort(still, order.end());
 }
 
+/// Takes back, one by one, what no kernel can be made of.
+void retreat(const StageContext& context, NestSchedule& stage, Notes& notes) {
+  const auto is_refused = [&] {
+    NestSchedule of_piece = stage;  // which context.loops are
+    of_piece.parallel_reduction.reset();
+    return !codegen::check_gpu_stage(*context.program, context.loops, context.statement, of_piece);
+  };
+  if (stage.gpu().pipelined && is_refused())
+    correct(stage.gpu().pipelined, false, "nothing can be loaded ahead of it", notes);
+  if (stage.gpu().reduction_threads > 1 && is_refused())
+    correct(stage.gpu().reduction_threads, 1, "its threads cannot share a reduction so", notes);
+}
+
 }  // namespace
 
 std::vector<int> stageable_operands(const StageContext& context) {
@@ -325,6 +344,7 @@ NestSchedule repair_on_gpu(const StageContext& context, NestSchedule stage, Note
     repair_mapping(context, stage, notes);
     repair_shared(context, stage, notes);
     repair_registers(context, stage, notes);
+    retreat(context, stage, notes);
     canonical_order(context, stage);
     if (stage == before) break;
   }

@@ -72,17 +72,6 @@ std::vector<ir::Program> programs() {
 
 std::string fault(const Space& space, const Schedule& schedule) {
   const auto valid = codegen::check_for(space.target(), space.program(), schedule);
-  // Until a lowering says what it takes, the device's limits alone are asked.
-  if (!valid && valid.error().message.find("nothing is lowered") != std::string::npos) {
-    for (size_t s = 0; s < schedule.stages.size(); ++s)
-      if (const auto* nest = schedule.stages[s].find_nest()) {
-        const auto loops = codegen::one_piece(codegen::loops_of(space.program(), space.program().statements[s]), *nest);
-        const auto shape = codegen::gpu_shape(space.program(), static_cast<int>(s), loops, *nest);
-        const auto fault = codegen::device_fault(codegen::device_limits(space.target()), shape);
-        if (!fault.empty()) return fault;
-      }
-    return "";
-  }
   return valid ? "" : valid.error().message;
 }
 
@@ -153,7 +142,7 @@ TEST_CASE("of 2,000 drawn schedules of a product 500 different ones are worth a 
       }
       if (!passed.insert(codegen::schedule_id(schedule)).second) continue;
       const NestSchedule& stage = main_nest(schedule);
-      in_registers += is_staged(stage) && codegen::elements_of_thread(stage) >= 32;
+      in_registers += is_staged(stage) && codegen::thread_elements(stage) >= 32;
     }
     std::ostringstream why;
     for (const auto& [reason, count] : reasons) why << count << ": " << reason << "\n";
@@ -170,7 +159,7 @@ TEST_CASE("a large product's default holds 64 sums a thread of what it stages", 
     const Schedule schedule = space.default_schedule();
     INFO(text << codegen::to_json(schedule).dump());
     const NestSchedule& stage = main_nest(schedule);
-    CHECK(codegen::elements_of_thread(stage) == 64);
+    CHECK(codegen::thread_elements(stage) == 64);
     CHECK(stage.packings.size() == 2);
     CHECK(stage.gpu().lanes == 4);
     CHECK(stage.gpu().interleaved);

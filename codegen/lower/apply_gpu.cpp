@@ -1,0 +1,298 @@
+#include "codegen/lower/apply_gpu.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "codegen/schedule/gpu_nest.h"
+
+namespace tile_tune::codegen {
+namespace {
+
+using Halide::Func;
+using Halide::TailStrategy;
+using Halide::Var;
+using Halide::VarOrRVar;
+
+// What an output dimension of a Func is cut into.
+struct Cut {
+  Var block, thread;
+  std::vector<Var> elements;  // a thread's, innermost first
+  bool in_vectors = false;    // the first of them
+};
+
+struct GpuApplier {
+  const NestSchedule& schedule;
+  const Stage& stage;
+  const Placement& placement;
+  const GpuMapping& gpu = schedule.gpu();
+  const GpuDimensions block = block_dimensions(schedule);
+
+  int outputs() const { return stage.outputs(); }
+  int64_t extent(int p) const { return stage.loops.output[p]; }
+
+  Var named(int p, const char* part) const { return Var(fmt::format("{}_{}", stage.vars[p].name(), part)); }
+  Var named(const char* part) const { return Var(fmt::format("{}_{}", placement.stored.tiled.name(), part)); }
+
+  // Cuts dimension p of `func` into blocks, threads and a thread's elements; with `whole`, of the nest's tiled Func, of
+  // which a last block may be there in part, else of what is there for one block.
+  template <typename FuncOrStage>
+  Cut cut(FuncOrStage&& func, int p, bool whole) const {
+    // Halide refuses RoundUp inside updates; it sees that the guard never fails.
+    constexpr bool kPure = std::is_same_v<std::decay_t<FuncOrStage>, Func>;
+    const auto exact = kPure ? TailStrategy::RoundUp : TailStrategy::GuardWithIf;
+    Cut result{named(p, "block"), named(p, "thread"), {}};
+    int64_t tile = schedule.tiles[p].front(), piece = piece_along(schedule, p);
+    const bool ragged = whole && has_last_tile(stage.loops, schedule, p);
+    Var rest = stage.vars[p];
+    // Vectors first: a guard then holds for all of one.
+    if (p == gpu.vector_loop && gpu.lanes > 1 && (!whole || extent(p) % gpu.lanes == 0)) {
+      const Var vectors = named(p, "v"), lane = named(p, "lane");
+      func.split(rest, vectors, lane, gpu.lanes, exact).vectorize(lane);
+      result.elements.push_back(lane);
+      result.in_vectors = true;
+      rest = vectors;
+      tile /= gpu.lanes;
+      piece /= gpu.lanes;
+    }
+    if (whole) {
+      const Var in_block = named(p, "i");
+      func.split(rest, result.block, in_block, static_cast<int>(tile), ragged ? TailStrategy::GuardWithIf : exact);
+      rest = in_block;
+    }
+    const Var element = named(p, "e"), round = named(p, "round"), turn = named(p, "turn");
+    const int64_t threads = threads_along(schedule, p);
+    func.split(rest, round, turn, static_cast<int>(threads * piece), exact)
+        .split(turn, result.thread, element, static_cast<int>(piece), exact)
+        .unroll(element)
+        .unroll(round);
+    result.elements.insert(result.elements.end(), {element, round});
+    return result;
+  }
+
+  // Loops of one dimension as one; the first is the outermost.
+  template <typename FuncOrStage>
+  static Var fused(FuncOrStage&& func, std::vector<Var> loops, const Var& name) {
+    Var all = loops.back();
+    for (size_t i = loops.size() - 1; i-- > 0;) {
+      const Var both = loops.size() == 2 ? name : Var(fmt::format("{}_{}", name.name(), i));
+      func.fuse(all, loops[i], both);
+      all = both;
+    }
+    return all;
+  }
+
+  // Runs the thread loops of `cuts` on the block's dimensions, the thread's elements and `inside` inside of them,
+  // `outside` outside: all innermost first.
+  template <typename FuncOrStage>
+  void map_threads(FuncOrStage&& func, const std::vector<Cut>& cuts, const std::vector<VarOrRVar>& inside,
+                   const std::vector<VarOrRVar>& outside) const {
+    std::vector<VarOrRVar> order = elements_of(cuts);
+    order.insert(order.end(), inside.begin(), inside.end());
+    for (const int p : idle_threads()) order.push_back(cuts[p].thread);
+    for (const auto& dimension : block)
+      for (auto p = dimension.rbegin(); p != dimension.rend(); ++p) order.push_back(cuts[*p].thread);
+    order.insert(order.end(), outside.begin(), outside.end());
+    if (order.size() > 1) func.reorder(order);
+    std::vector<VarOrRVar> threads;
+    for (size_t d = 0; d < block.size(); ++d) {
+      std::vector<Var> loops;
+      for (const int p : block[d]) loops.push_back(cuts[p].thread);
+      threads.emplace_back(fused(func, loops, named(d == 0 ? "tx" : d == 1 ? "ty" : "tz")));
+    }
+    if (threads.empty() && !cuts.empty()) threads.emplace_back(cuts[fastest_thread()].thread);
+    on_threads(func, threads);
+  }
+
+  template <typename FuncOrStage>
+  static void on_threads(FuncOrStage&& func, const std::vector<VarOrRVar>& threads) {
+    if (threads.size() == 1) func.gpu_threads(threads[0]);
+    if (threads.size() == 2) func.gpu_threads(threads[0], threads[1]);
+    if (threads.size() == 3) func.gpu_threads(threads[0], threads[1], threads[2]);
+  }
+
+  int fastest_thread() const { return schedule.order.back().back(); }
+
+  // Output loops with one thread, but for the one that stands for all where no loop has more; innermost first.
+  std::vector<int> idle_threads() const {
+    std::vector<int> result;
+    for (auto p = schedule.order.back().rbegin(); p != schedule.order.back().rend(); ++p)
+      if (threads_along(schedule, *p) <= 1 && !(block.empty() && *p == fastest_thread())) result.push_back(*p);
+    if (block.empty() && outputs() > 0) result.push_back(fastest_thread());
+    return result;
+  }
+
+  // A thread's elements, innermost first: vectors, then along the fastest loops.
+  std::vector<VarOrRVar> elements_of(const std::vector<Cut>& cuts) const {
+    std::vector<int> order(schedule.order.back().rbegin(), schedule.order.back().rend());
+    if (const auto vector = std::find(order.begin(), order.end(), gpu.vector_loop); vector != order.end())
+      std::rotate(order.begin(), vector, vector + 1);
+    std::vector<VarOrRVar> result;
+    for (const int p : order)
+      for (const auto& element : cuts[p].elements) result.emplace_back(element);
+    return result;
+  }
+
+  // The tiled Func: its blocks on the grid, its threads.
+  Nest tile() const {
+    Func func = placement.stored.tiled;
+    if (outputs() == 0 && !stage.piece) {
+      const Var one = named("block"), thread = named("thread");
+      func.split(Var::outermost(), Var::outermost(), one, 1).split(one, one, thread, 1);
+      func.gpu_blocks(one).gpu_threads(thread);
+      return {func, {one, thread}};
+    }
+    std::vector<Cut> cuts;
+    for (int p = 0; p < outputs(); ++p) {
+      func.bound(stage.vars[p], 0, static_cast<int>(placement.extents[p]));
+      cuts.push_back(cut(func, p, true));
+    }
+    const auto grid = grid_dimensions(stage.loops, schedule);
+    std::vector<VarOrRVar> outside;
+    std::vector<std::vector<Var>> dimensions;
+    for (const auto& dimension : grid) {
+      std::vector<Var> loops;
+      for (const int p : dimension) loops.push_back(cuts[p].block);
+      dimensions.push_back(loops);
+    }
+    if (stage.piece) {
+      func.bound(*stage.piece, 0, schedule.parallel_reduction->pieces);
+      if (dimensions.size() < kGpuDimensions) dimensions.emplace_back();
+      dimensions.back().insert(dimensions.back().begin(), *stage.piece);
+    }
+    if (dimensions.empty()) dimensions.push_back({cuts[schedule.order.front().back()].block});
+    for (const auto& loops : dimensions)
+      for (auto loop = loops.rbegin(); loop != loops.rend(); ++loop) outside.emplace_back(*loop);
+    const auto is_there = [&](const Var& var) {
+      return std::any_of(outside.begin(), outside.end(), [&](const auto& one) { return one.name() == var.name(); });
+    };
+    for (int p = 0; p < outputs(); ++p)
+      if (!is_there(cuts[p].block)) outside.emplace_back(cuts[p].block);
+    map_threads(func, cuts, {}, outside);
+    std::vector<VarOrRVar> blocks;
+    for (size_t d = 0; d < dimensions.size(); ++d)
+      blocks.emplace_back(fused(func, dimensions[d], named(d == 0 ? "bx" : d == 1 ? "by" : "bz")));
+    if (blocks.size() == 1) func.gpu_blocks(blocks[0]);
+    if (blocks.size() == 2) func.gpu_blocks(blocks[0], blocks[1]);
+    if (blocks.size() == 3) func.gpu_blocks(blocks[0], blocks[1], blocks[2]);
+    // Inside of the grid, and inside of the block's threads.
+    return {func, {blocks.front().var, innermost_thread(cuts)}};
+  }
+
+  Var innermost_thread(const std::vector<Cut>& cuts) const {
+    if (outputs() == 0) return named("bx");
+    const auto idle = idle_threads();
+    if (!idle.empty()) return cuts[idle.front()].thread;
+    return block.front().size() == 1 ? cuts[block.front().front()].thread : named("tx");
+  }
+
+  void bound_to(Func& func, size_t level) const {
+    for (int p = 0; p < outputs(); ++p) func.bound_extent(stage.vars[p], static_cast<int>(schedule.tiles[p][level]));
+  }
+
+  // The reduction's loops inside of the threads, innermost first; those to unroll are.
+  static std::vector<VarOrRVar> inner_loops(Halide::Stage& update, const RegisterSums& sums) {
+    std::vector<VarOrRVar> order;
+    for (const auto& loop : sums.unrolled) {
+      update.unroll(loop);
+      order.emplace_back(loop);
+    }
+    for (const auto& loop : sums.others) order.emplace_back(loop);
+    return order;
+  }
+
+  // Sums of a thread.
+  void sums_by_thread(const PlainReduction& reduction, const Nest& nest) const {
+    Func func = reduction.sums.func;
+    func.compute_at(nest.func, nest.loops.back()).store_in(Halide::MemoryType::Register);
+    bound_to(func, 1);
+    Halide::Stage update = func.update();
+    own_elements(func, {});
+    own_elements(update, inner_loops(update, reduction.sums));
+  }
+
+  template <typename FuncOrStage>
+  void own_elements(FuncOrStage&& func, const std::vector<VarOrRVar>& outer) const {
+    std::vector<VarOrRVar> order;
+    for (auto p = schedule.order.back().rbegin(); p != schedule.order.back().rend(); ++p) {
+      const Var var = stage.vars[*p];
+      if (*p == gpu.vector_loop && gpu.lanes > 1) {
+        const Var vectors = named(*p, "v"), lane = named(*p, "lane");
+        func.split(var, vectors, lane, gpu.lanes,
+                   std::is_same_v<std::decay_t<FuncOrStage>, Func> ? TailStrategy::RoundUp : TailStrategy::GuardWithIf)
+            .vectorize(lane)
+            .unroll(vectors);
+        order.insert(order.begin(), lane);
+        order.emplace_back(vectors);
+      } else {
+        func.unroll(var);
+        order.emplace_back(var);
+      }
+    }
+    order.insert(order.end(), outer.begin(), outer.end());
+    if (order.size() > 1) func.reorder(order);
+  }
+
+  // Sums of all threads of a block.
+  void block_sums(const PlainReduction& reduction, const Nest& nest) const {
+    Func func = reduction.sums.func;
+    func.compute_at(nest.func, nest.loops.front()).store_in(Halide::MemoryType::Register);
+    bound_to(func, 0);
+    std::vector<Cut> initial, updated;
+    Halide::Stage update = func.update();
+    for (int p = 0; p < outputs(); ++p) {
+      initial.push_back(cut(func, p, false));
+      updated.push_back(cut(update, p, false));
+    }
+    map_threads(func, initial, {}, {});
+    std::vector<VarOrRVar> outside(reduction.blocks.begin(), reduction.blocks.end());
+    map_threads(update, updated, inner_loops(update, reduction.sums), outside);
+  }
+
+  void apply_reduction(const PlainReduction& reduction, const Nest& nest) const {
+    if (sums_by_block(schedule) && outputs() > 0)
+      block_sums(reduction, nest);
+    else
+      sums_by_thread(reduction, nest);
+  }
+};
+
+}  // namespace
+
+void map_elements(Func func, const std::vector<Var>& vars) {
+  constexpr int kThreads = 128;  // enough of them for every device
+  const auto map = [&](auto&& definition) {
+    if (vars.empty()) {
+      definition.gpu_single_thread();
+      return;
+    }
+    const Var outer(vars[0].name() + "_block"), inner(vars[0].name() + "_thread");
+    definition.split(vars[0], outer, inner, kThreads, TailStrategy::GuardWithIf);
+    Var blocks = outer;
+    for (size_t d = 1; d < vars.size(); ++d) {
+      const Var both(fmt::format("{}_blocks{}", func.name(), d));
+      definition.fuse(blocks, vars[d], both);
+      blocks = both;
+    }
+    definition.gpu_blocks(blocks).gpu_threads(inner);
+  };
+  map(func);
+  for (int u = 0; u < func.num_update_definitions(); ++u) map(func.update(u));
+}
+
+void map_elements(Func func) { map_elements(func, func.args()); }
+
+Nest apply_gpu(const NestSchedule& schedule, const Stage& stage, const Placement& placement) {
+  const GpuApplier applier{schedule, stage, placement};
+  const Nest nest = applier.tile();
+  const auto& stored = placement.stored;
+  if (stored.has_own_nest()) {
+    Func result = stored.result;
+    for (size_t d = 0; d < stored.vars.size(); ++d) result.bound(stored.vars[d], 0, stored.extents[d]);
+    map_elements(result);
+  }
+  if (stage.reduction) applier.apply_reduction(std::get<PlainReduction>(*stage.reduction), nest);
+  return nest;
+}
+
+}  // namespace tile_tune::codegen
