@@ -186,7 +186,7 @@ std::vector<Shape> shapes(const StageContext& context, bool has_rows) {
   std::vector<Shape> result;
   for (const auto& [columns, rows] : tiles)
     for (const auto& [along, threads] : std::vector<std::pair<int64_t, int64_t>>{
-             {8, 64}, {16, 64}, {16, 128}, {16, 256}, {32, 32}, {32, 128}, {32, 256}, {128, 128}, {256, 256}})
+             {8, 64}, {16, 128}, {16, 256}, {32, 32}, {32, 128}, {32, 256}, {256, 256}})
       for (const int64_t block : blocks) result.push_back({columns, rows, along, threads, block, 1});
   if (context.reductions() > 0 && !keeps_order(context))
     for (const int shared : {32, 64, 256})

@@ -135,18 +135,21 @@ bool unrolls_too_much(const StageContext& context, const NestSchedule& stage) {
 /// Only the fastest dimension of a grid may be very long. Loops that are too long elsewhere go there, and blocks grow.
 void repair_grid(const StageContext& context, NestSchedule& stage, Notes& notes) {
   const auto& limits = limits_of(context);
-  const auto too_long = [&](size_t first) {
-    const auto shape = shape_of(context, stage);
-    for (size_t d = first; d < 3; ++d)
-      if (shape.grid[d] > limits.grid[d]) return true;
+  const auto too_long = [&] {
+    const auto grid = codegen::grid_dimensions(context.loops, stage);
+    for (size_t d = 1; d < grid.size(); ++d) {
+      int64_t blocks = 1;
+      for (const int p : grid[d]) blocks *= blocks_along(context, stage, p);
+      if (blocks > limits.grid[d]) return true;
+    }
     return false;
   };
-  if (!too_long(1)) return;
+  if (!too_long()) return;
   notes.push_back("its grid was too long along its slower dimensions");
   std::stable_sort(stage.order[0].begin(), stage.order[0].end(), [&](int a, int b) {
     return blocks_along(context, stage, a) < blocks_along(context, stage, b);
   });
-  while (too_long(1)) {
+  while (too_long()) {
     const auto slow = slow_loops(stage.order[0], [&](int p) { return blocks_along(context, stage, p); });
     const int p = largest_loop(context, [&](int loop) {
       return std::find(slow.begin(), slow.end(), loop) == slow.end() ? 1 : blocks_along(context, stage, loop);
@@ -162,13 +165,18 @@ void repair_block(const StageContext& context, NestSchedule& stage, Notes& notes
   while (holds_too_many_sums(context, stage) && halve_elements(context, stage)) {
   }
   const auto any = [](int) { return true; };
-  if (shape_of(context, stage).threads() > limits.block_threads) notes.push_back("its blocks had too many threads");
-  while (shape_of(context, stage).threads() > limits.block_threads && halve_threads(context, stage, any)) {
+  const auto threads = [&] { return codegen::gpu_threads(stage) / stage.gpu().reduction_threads; };
+  if (threads() > limits.block_threads) notes.push_back("its blocks had too many threads");
+  while (threads() > limits.block_threads && halve_threads(context, stage, any)) {
   }
   const auto along = [&](int p) { return codegen::threads_along(stage, p); };
-  if (shape_of(context, stage).block[2] > limits.block[2])
-    notes.push_back("its blocks had too many threads along their slowest dimension");
-  while (shape_of(context, stage).block[2] > limits.block[2]) {
+  const auto slowest = [&] {
+    int64_t product = 1;
+    for (const int p : slow_loops(stage.order[1], along)) product *= along(p);
+    return product;
+  };
+  if (slowest() > limits.block[2]) notes.push_back("its blocks had too many threads along their slowest dimension");
+  while (slowest() > limits.block[2]) {
     const auto slow = slow_loops(stage.order[1], along);
     const auto is_slow = [&](int p) { return std::find(slow.begin(), slow.end(), p) != slow.end(); };
     if (!halve_threads(context, stage, is_slow)) return;
@@ -230,9 +238,11 @@ void repair_shared(const StageContext& context, NestSchedule& stage, Notes& note
   GpuMapping& mapping = stage.gpu();
   Notes follow;
   while (shape_of(context, stage).shared_bytes > limits.shared_most) {
-    if (follow.empty()) notes.push_back("it staged more than there is shared memory");
+    if (follow.empty()) notes.push_back("it took more shared memory than there is");
     follow.push_back("");
-    if (const auto outermost = first_above_one(stage.reduction_block); outermost != stage.reduction_block.end()) {
+    if (stage.packings.empty()) {  // that of threads that share a reduction
+      mapping.reduction_threads /= 2;
+    } else if (const auto outermost = first_above_one(stage.reduction_block); outermost != stage.reduction_block.end()) {
       *outermost = largest_divisor_up_to(*outermost, *outermost / 2);
       repair_reduction(context, stage, follow);
     } else if (mapping.pipelined) {
@@ -279,7 +289,7 @@ void repair_mapping(const StageContext& context, NestSchedule& stage, Notes& not
   while (threads > 1 && threads * others > limits.block_threads) threads /= 2;
   correct(mapping.reduction_threads, static_cast<int>(threads), "its threads cannot share a reduction so", notes);
   const bool cuda = context.target->features.has(codegen::Feature::Cuda);
-  const int64_t most = cuda ? std::min<int64_t>(limits.blocks, limits.threads / shape_of(context, stage).threads()) : 0;
+  const int64_t most = cuda ? std::min<int64_t>(limits.blocks, limits.threads / codegen::gpu_threads(stage)) : 0;
   correct(mapping.resident_blocks, static_cast<int>(std::clamp<int64_t>(mapping.resident_blocks, 0, most)),
           "more blocks than a multiprocessor has threads for", notes);
   bool apart = false;

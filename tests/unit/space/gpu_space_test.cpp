@@ -217,7 +217,7 @@ TEST_CASE("what a device has no room for is taken back with the reason", "[unit]
   stage.packings = {{0, 2, {0, 1}}, {1, 2, {1, 0}}};
   stage.reduction_block = {512};
   stage.reduction_unroll = {1};
-  CHECK(says("it staged more than there is shared memory"));
+  CHECK(says("it took more shared memory than there is"));
   stage.packings.clear();
   CHECK(says("it cut a reduction into blocks for which nothing is staged"));
   stage.mapping = codegen::CpuMapping{};
