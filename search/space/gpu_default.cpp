@@ -47,8 +47,8 @@ struct Builder {
     return best;
   }
 
-  /// For a reduction the loop along which an operand stays put that the columns walk; for what is only moved the one
-  /// along which an operand has its neighbours.
+  /// For a reduction the loop along which most of what the columns walk stays put; for what is only moved the one along
+  /// which an operand has its neighbours.
   int find_row_loop() const {
     int best = -1;
     double most = 0;
@@ -58,7 +58,7 @@ struct Builder {
       for (const auto& operand : context.loops.operands) {
         if (!operand.affine) continue;
         if (context.reductions() > 0)
-          shared += !walks(operand, p) ? 1 : 0;
+          shared += walks(operand, p) ? 0 : walks(operand, column_loop) ? 1 : 0.25;
         else if (distance(operand, p) == 1)
           shared += 1;
       }
@@ -72,9 +72,12 @@ struct Builder {
     return best;
   }
 
+  /// Neighbouring threads read what is far apart, though there is a loop along which it is not.
   bool lies_across(const Operand& operand) const {
-    return operand.affine && column_loop >= 0 && row_loop >= 0 && distance(operand, column_loop) > 1 &&
-           distance(operand, row_loop) == 1;
+    if (!operand.affine || column_loop < 0 || distance(operand, column_loop) <= 1) return false;
+    for (int loop = context.outputs(); loop < context.loops.loop_count(); ++loop)
+      if (distance(operand, loop) == 1) return true;
+    return row_loop >= 0 && distance(operand, row_loop) == 1;
   }
 
   /// Staged in the order in which the threads of a warp read it.
