@@ -14,6 +14,9 @@ using Halide::TailStrategy;
 using Halide::Var;
 using Halide::VarOrRVar;
 
+// Copies of one thread that are made without a loop.
+constexpr int64_t kMostUnrolledCopies = 16;
+
 // What an output dimension of a Func is cut into.
 struct Cut {
   Var block, thread;
@@ -61,7 +64,7 @@ struct GpuApplier {
       rest = in_block;
     }
     const Var element = named(p, "e"), round = named(p, "round"), turn = named(p, "turn");
-    const int64_t threads = threads_along(schedule, p);
+    const int64_t threads = threads_of_loop(schedule, p);
     func.split(rest, round, turn, static_cast<int>(threads * piece), exact)
         .split(turn, result.thread, element, static_cast<int>(piece), exact)
         .unroll(element)
@@ -117,7 +120,7 @@ struct GpuApplier {
   std::vector<int> idle_threads() const {
     std::vector<int> result;
     for (auto p = schedule.order.back().rbegin(); p != schedule.order.back().rend(); ++p)
-      if (threads_along(schedule, *p) <= 1 && !(block.empty() && *p == fastest_thread())) result.push_back(*p);
+      if (threads_of_loop(schedule, *p) <= 1 && !(block.empty() && *p == fastest_thread())) result.push_back(*p);
     if (block.empty() && outputs() > 0) result.push_back(fastest_thread());
     return result;
   }
@@ -249,8 +252,71 @@ struct GpuApplier {
     map_threads(update, updated, inner_loops(update, reduction.sums), outside);
   }
 
+  // A copy in shared memory, made by all threads of the block: neighbours copy neighbours in memory.
+  void stage_operand(const PackedOperand& packed, const PlainReduction* reduction, const Nest& nest) const {
+    Func func = packed.func;
+    const auto sides = staged_sides(one_piece(stage.loops, schedule), schedule, stage.loops.operands[packed.choice.operand]);
+    if (reduction && !reduction->blocks.empty())
+      func.compute_at(reduction->sums.func, reduction->blocks.front());
+    else
+      func.compute_at(nest.func, nest.loops.front());
+    func.store_in(Halide::MemoryType::GPUShared);
+    std::vector<Var> storage, loops;
+    for (const int d : packed.choice.order) storage.push_back(packed.vars[d]);
+    if (storage.size() > 1) func.reorder_storage(storage);
+    for (size_t d = 0; d < sides.size(); ++d) func.bound_extent(packed.vars[d], static_cast<int>(sides[d]));
+    if (gpu.padding > 0 && !storage.empty())
+      func.bound_storage(storage[0], static_cast<int>(sides[packed.choice.order[0]]) + gpu.padding);
+    int64_t total = 1, neighbours = 1;
+    for (const int d : packed.in_memory) {
+      if (sides[d] == 1) continue;
+      if (loops.empty()) neighbours = sides[d];
+      loops.push_back(packed.vars[d]);
+      total *= sides[d];
+    }
+    copy_by_all(func, packed.vars, loops, total, neighbours);
+  }
+
+  // Splits the loops of a copy of `total` elements, the fastest first, which has `neighbours` iterations, among the
+  // threads of the block.
+  void copy_by_all(Func func, const std::vector<Var>& vars, std::vector<Var> loops, int64_t total,
+                   int64_t neighbours) const {
+    constexpr int kLanes = 4;
+    std::vector<VarOrRVar> order;
+    if (neighbours % kLanes == 0) {
+      const Var vectors = named("copied_v"), lane = named("copied_lane");
+      func.split(loops[0], vectors, lane, kLanes, TailStrategy::RoundUp).vectorize(lane);
+      order.emplace_back(lane);
+      loops[0] = vectors;
+      total /= kLanes;
+    }
+    // A dimension of one element, where there is no other, is a loop, too.
+    if (loops.empty()) loops.push_back(vars[0]);
+    std::reverse(loops.begin(), loops.end());
+    const Var all = fused(func, loops, named("copied")), turn = named("copy_turn"), number = named("copy_thread");
+    const auto threads = static_cast<int>(gpu_threads(schedule));
+    const bool exact = total % threads == 0;
+    func.split(all, turn, number, threads, exact ? TailStrategy::RoundUp : TailStrategy::GuardWithIf);
+    order.emplace_back(turn);
+    if (exact && total / threads <= kMostUnrolledCopies) func.unroll(turn);
+    std::vector<VarOrRVar> dimensions;
+    Var rest = number;
+    for (size_t d = 0; d + 1 < block.size(); ++d) {
+      const Var slower = named(d == 0 ? "copy_tyz" : "copy_tz"), one = named(d == 0 ? "copy_tx" : "copy_ty");
+      int64_t extent = 1;
+      for (const int p : block[d]) extent *= threads_of_loop(schedule, p);
+      func.split(rest, slower, one, static_cast<int>(extent), TailStrategy::RoundUp);
+      dimensions.emplace_back(one);
+      rest = slower;
+    }
+    dimensions.emplace_back(rest);
+    order.insert(order.end(), dimensions.begin(), dimensions.end());
+    func.reorder(order);
+    on_threads(func, dimensions);
+  }
+
   void apply_reduction(const PlainReduction& reduction, const Nest& nest) const {
-    if (sums_by_block(schedule) && outputs() > 0)
+    if (sums_by_block(schedule))
       block_sums(reduction, nest);
     else
       sums_by_thread(reduction, nest);
@@ -291,7 +357,9 @@ Nest apply_gpu(const NestSchedule& schedule, const Stage& stage, const Placement
     for (size_t d = 0; d < stored.vars.size(); ++d) result.bound(stored.vars[d], 0, stored.extents[d]);
     map_elements(result);
   }
-  if (stage.reduction) applier.apply_reduction(std::get<PlainReduction>(*stage.reduction), nest);
+  const auto* reduction = stage.reduction ? &std::get<PlainReduction>(*stage.reduction) : nullptr;
+  if (reduction) applier.apply_reduction(*reduction, nest);
+  for (const auto& packed : stage.packed) applier.stage_operand(packed, reduction, nest);
   return nest;
 }
 

@@ -214,6 +214,13 @@ void describe_buffers(const ir::Program& program, const Inputs& inputs, std::vec
     describe_buffer(outputs[i].output_buffer(), program, program.outputs[i], runtime, sizes);
 }
 
+void align_buffers(const Inputs& inputs, std::vector<Func>& outputs) {
+  constexpr int kVectorBytes = 16;
+  for (auto [parameter, tensor] : inputs.parameters) parameter.set_host_alignment(kVectorBytes);
+  for (auto& output : outputs)
+    for (auto& buffer : output.output_buffers()) buffer.set_host_alignment(kVectorBytes);
+}
+
 Halide::Region bounds_in_memory(const ir::Tensor& tensor) {
   Halide::Region region;
   if (is_complex(tensor.type)) region.push_back({0, 2});

@@ -54,6 +54,8 @@ void describe_buffer(Halide::OutputImageParam buffer, const PackedForm& form);
 /// Of all the kernel's buffers.
 void describe_buffers(const ir::Program& program, const Inputs& inputs, std::vector<Halide::Func>& outputs,
                       const std::vector<PackedForm>& forms, const RuntimeProgram* runtime, const RuntimeSizes& sizes);
+/// All of them begin at multiples of 16 bytes.
+void align_buffers(const Inputs& inputs, std::vector<Halide::Func>& outputs);
 /// What an automatic scheduler is told of it.
 Halide::Region bounds_in_memory(const ir::Tensor& tensor);
 

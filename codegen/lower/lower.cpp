@@ -10,6 +10,7 @@
 #include "codegen/lower/halide_target.h"
 #include "codegen/lower/reversed.h"
 #include "codegen/lower/shared_factors.h"
+#include "codegen/lower/shrink_registers.h"
 #include "codegen/lower/statements.h"
 #include "codegen/lower/tuple_stores.h"
 
@@ -64,18 +65,25 @@ Lowered lower(const ir::Program& program, const Schedule& schedule, const Target
   // Extents and strides of all buffers: what callers are held to, and what addresses are computed with.
   describe_buffers(program, inputs, outputs, forms, kernel.runtime, schedule.runtime);
 
+  // Vectors of a GPU are loaded whole or not at all: what device memory is allocated with, callers keep to as well.
+  if (target.device == Device::Gpu) align_buffers(inputs, outputs);
+
   // Passes over the lowered code, in the order in which they run.
   Lowered lowered{Halide::Pipeline(outputs), inputs.parameters};
   const auto add = [&](auto* pass) { lowered.pipeline.add_custom_lowering_pass(pass); };  // which takes it
+  const bool on_gpu = target.device == Device::Gpu;
+  // The sums of a GPU's thread.
+  if (on_gpu) add(new ShrinkRegisters());
   // Loads from outputs, whose buffers may begin anywhere.
-  add(new CallersAlignment(names_of(outputs)));
+  if (!on_gpu) add(new CallersAlignment(names_of(outputs)));
   // Both parts of complex elements computed before the first is stored.
   add(new TupleStores());
   add(new TupleStoresCheck());
-  // Products that several rows share, computed once.
-  add(new SharedFactors());
-  // Sums of vector lanes, several of them folded at a time.
-  add(new FoldsTogether());
+  // Products that several rows share, computed once, and sums of vector lanes, several of them folded at a time.
+  if (!on_gpu) {
+    add(new SharedFactors());
+    add(new FoldsTogether());
+  }
   // Rare cases of functions, branched around.
   add(new functions::RareCases(halide_target(target)));
   // Decisions without a directive.

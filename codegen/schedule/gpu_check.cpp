@@ -50,10 +50,10 @@ Result<void> check_dimensions(const Loops& loops, int number, const NestSchedule
   if (const int64_t threads = gpu_threads(stage); threads > kMostThreads)
     return invalid(number, fmt::format("a block of {} threads is larger than {}", threads, kMostThreads));
   const auto block = block_dimensions(stage), grid = grid_dimensions(loops, stage);
-  const auto threads = [&](int p) { return threads_along(stage, p); };
+  const auto threads = [&](int p) { return threads_of_loop(stage, p); };
   if (block.size() == kGpuDimensions && fused_extent(block.back(), threads) > kMostSlowThreads)
     return invalid(number, fmt::format("the slowest dimension of a block is larger than {}", kMostSlowThreads));
-  const auto blocks = [&](int p) { return blocks_along(loops, stage, p); };
+  const auto blocks = [&](int p) { return blocks_of_loop(loops, stage, p); };
   for (size_t d = 0; d < grid.size(); ++d) {
     int64_t extent = fused_extent(grid[d], blocks);
     if (stage.parallel_reduction && d + 1 == grid.size()) extent *= stage.parallel_reduction->pieces;
@@ -83,6 +83,8 @@ Result<void> check_sums(const ir::Program& program, const Loops& loops, int numb
 }
 
 Result<void> check_staged(int number, const Loops& loops, const NestSchedule& stage) {
+  if (loops.output.empty() && !stage.packings.empty())
+    return invalid(number, "one thread has nobody to share an operand with");
   for (const auto& packing : stage.packings)
     if (packing.depth != static_cast<int>(loops.output.size()))
       return invalid(number, "operands are staged inside all loops of the grid, and nowhere else");

@@ -18,28 +18,28 @@ GpuDimensions dimensions(const std::vector<int>& order, const std::vector<int64_
 
 }  // namespace
 
-int64_t blocks_along(const Loops& loops, const NestSchedule& stage, int p) {
+int64_t blocks_of_loop(const Loops& loops, const NestSchedule& stage, int p) {
   const int64_t tile = stage.tiles[p].front();
   return (loops.output[p] + tile - 1) / tile;
 }
 
-int64_t threads_along(const NestSchedule& stage, int p) { return stage.tiles[p].front() / stage.tiles[p].back(); }
+int64_t threads_of_loop(const NestSchedule& stage, int p) { return stage.tiles[p].front() / stage.tiles[p].back(); }
 
 GpuDimensions grid_dimensions(const Loops& loops, const NestSchedule& stage) {
   std::vector<int64_t> blocks;
-  for (size_t p = 0; p < stage.tiles.size(); ++p) blocks.push_back(blocks_along(loops, stage, static_cast<int>(p)));
+  for (size_t p = 0; p < stage.tiles.size(); ++p) blocks.push_back(blocks_of_loop(loops, stage, static_cast<int>(p)));
   return dimensions(stage.order.front(), blocks);
 }
 
 GpuDimensions block_dimensions(const NestSchedule& stage) {
   std::vector<int64_t> threads;
-  for (size_t p = 0; p < stage.tiles.size(); ++p) threads.push_back(threads_along(stage, static_cast<int>(p)));
+  for (size_t p = 0; p < stage.tiles.size(); ++p) threads.push_back(threads_of_loop(stage, static_cast<int>(p)));
   return dimensions(stage.order.back(), threads);
 }
 
 int64_t gpu_threads(const NestSchedule& stage) {
   int64_t threads = stage.gpu().reduction_threads;
-  for (size_t p = 0; p < stage.tiles.size(); ++p) threads *= threads_along(stage, static_cast<int>(p));
+  for (size_t p = 0; p < stage.tiles.size(); ++p) threads *= threads_of_loop(stage, static_cast<int>(p));
   return threads;
 }
 
@@ -59,7 +59,9 @@ bool has_last_tile(const Loops& loops, const NestSchedule& stage, int p) {
   return loops.output[p] % stage.tiles[p].front() != 0;
 }
 
-bool sums_by_block(const NestSchedule& stage) { return stage.gpu().interleaved || !stage.packings.empty(); }
+bool sums_by_block(const NestSchedule& stage) {
+  return !stage.tiles.empty() && (stage.gpu().interleaved || !stage.packings.empty());
+}
 
 std::vector<int64_t> staged_sides(const Loops& loops, const NestSchedule& stage, const Operand& operand) {
   std::vector<int64_t> iterations;
@@ -69,19 +71,6 @@ std::vector<int64_t> staged_sides(const Loops& loops, const NestSchedule& stage,
   for (const auto& subscript : operand.subscripts)
     sides.push_back(loops.span(std::get<ir::AffineExpr>(subscript), iterations));
   return sides;
-}
-
-int64_t shared_bytes(const ir::Program& program, const Loops& loops, const NestSchedule& stage) {
-  int64_t bytes = 0;
-  for (const auto& packing : stage.packings) {
-    const auto& operand = loops.operands[packing.operand];
-    const auto sides = staged_sides(loops, stage, operand);
-    auto staged = static_cast<int64_t>(dtype_size(program.tensors[operand.tensor].type));
-    for (size_t i = 0; i < packing.order.size(); ++i)
-      staged *= sides[packing.order[i]] + (i == 0 ? stage.gpu().padding : 0);
-    bytes += staged;
-  }
-  return stage.gpu().pipelined ? 2 * bytes : bytes;
 }
 
 }  // namespace tile_tune::codegen

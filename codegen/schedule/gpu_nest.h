@@ -17,8 +17,8 @@ constexpr size_t kGpuDimensions = 3;
 using GpuDimensions = std::vector<std::vector<int>>;
 
 /// Blocks of the grid, and threads of a block, along output loop p.
-int64_t blocks_along(const Loops& loops, const NestSchedule& stage, int p);
-int64_t threads_along(const NestSchedule& stage, int p);
+int64_t blocks_of_loop(const Loops& loops, const NestSchedule& stage, int p);
+int64_t threads_of_loop(const NestSchedule& stage, int p);
 
 GpuDimensions grid_dimensions(const Loops& loops, const NestSchedule& stage);
 GpuDimensions block_dimensions(const NestSchedule& stage);
@@ -39,8 +39,5 @@ bool sums_by_block(const NestSchedule& stage);
 
 /// Sides, by dimension of the operand, of what a packing stages at a time; `loops` of one piece.
 std::vector<int64_t> staged_sides(const Loops& loops, const NestSchedule& stage, const Operand& operand);
-
-/// Bytes of shared memory that a block takes; `loops` of one piece.
-int64_t shared_bytes(const ir::Program& program, const Loops& loops, const NestSchedule& stage);
 
 }  // namespace tile_tune::codegen

@@ -15,19 +15,6 @@ std::vector<int> with_idle_loops_last(const Loops& loops, std::vector<int> order
   return order;
 }
 
-// Whether the terms of one block come before those of the next in the loops' own order: outside of the one that is cut
-// blocks are of one iteration, inside they are whole. (Where blocks have sums of their own, as on a CPU, that does not
-// help.)
-bool keeps_order(const Loops& loops, const NestSchedule& stage) {
-  bool is_inside = false;
-  for (const int r : stage.reduction_order) {
-    const int64_t extent = std::max<int64_t>(loops.reduction[r], 1), block = stage.reduction_block[r];
-    if (is_inside && block != extent) return false;
-    is_inside = is_inside || block != 1;
-  }
-  return true;
-}
-
 }  // namespace
 
 bool depends_on_order(const ir::Statement& statement) {
@@ -39,19 +26,15 @@ NestSchedule in_order(const ir::Statement& statement, const Loops& loops, NestSc
   if (!depends_on_order(statement) || loops.reduction.empty()) return stage;
   stage.parallel_reduction.reset();
   stage.dot_product = stage.scan = false;
-  if (stage.is_gpu()) {
-    stage.gpu().reduction_threads = 1;
-  } else if (stage.cpu().vector_loop >= static_cast<int>(loops.output.size())) {
+  if (stage.cpu().vector_loop >= static_cast<int>(loops.output.size())) {
     stage.cpu().vector_loop = -1;
     stage.cpu().lanes = 1;
   }
   stage.reduction_order.resize(loops.reduction.size());
   std::iota(stage.reduction_order.begin(), stage.reduction_order.end(), 0);
   stage.reduction_order = with_idle_loops_last(loops, std::move(stage.reduction_order));
-  if (!stage.is_gpu() || !keeps_order(loops, stage)) {
-    stage.reduction_block = loops.reduction;
-    for (auto& block : stage.reduction_block) block = std::max<int64_t>(block, 1);
-  }
+  stage.reduction_block = loops.reduction;
+  for (auto& block : stage.reduction_block) block = std::max<int64_t>(block, 1);
   // What is unrolled runs inside all that is not.
   int innermost = static_cast<int>(loops.reduction.size()) - 1;
   while (innermost > 0 && loops.reduction[innermost] <= 1) --innermost;

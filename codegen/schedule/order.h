@@ -11,7 +11,7 @@ bool depends_on_order(const ir::Statement& statement);
 
 /// The stage with every choice taken back by which such a statement would combine its terms otherwise than one after
 /// the other, the last reduction index fastest: no partial sums in vector lanes, blocks, pieces, dot products or
-/// running totals, nor threads that share a reduction. Any other statement's stage as it is. `loops` has the whole reduction.
+/// running totals. Any other statement's stage as it is. `loops` has the whole reduction.
 NestSchedule in_order(const ir::Statement& statement, const Loops& loops, NestSchedule stage);
 
 /// All stages of a valid schedule are in that order; else one sentence. Class Program.

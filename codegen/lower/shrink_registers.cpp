@@ -1,0 +1,194 @@
+#include "codegen/lower/shrink_registers.h"
+
+#include <map>
+#include <optional>
+#include <set>
+#include <vector>
+
+namespace tile_tune::codegen {
+namespace {
+
+using Halide::Expr;
+using namespace Halide::Internal;
+
+bool is_thread_loop(const For* op) { return op->for_type == ForType::GPUThread || op->for_type == ForType::GPULane; }
+
+[[noreturn]] void refuse(const std::string& buffer) {
+  throw Halide::CompileError("a thread would use elements of " + buffer + " that another one computes");
+}
+
+// An index as what every thread adds of its own, and where in its part the element is.
+struct Place {
+  Expr of_thread;
+  Expr offset;
+};
+
+// What a thread's accesses to one buffer have in common.
+struct Part {
+  Expr of_thread;
+  std::set<int64_t> stored, loaded;
+  bool has_loops = false;  // some offset depends on a loop that is not unrolled
+  int64_t last = 0;        // then: the largest offset
+};
+
+// Looks at every access to the buffer, and in a second walk gives them their new places.
+class Accesses : public IRMutator {
+ public:
+  explicit Accesses(std::string buffer) : buffer_(std::move(buffer)) {}
+
+  void check() const {
+    for (const int64_t offset : part_.loaded)
+      if (!part_.has_loops && !part_.stored.count(offset)) refuse(buffer_);
+  }
+
+  int64_t size() const {
+    return part_.has_loops ? part_.last + 1 : std::max<int64_t>(static_cast<int64_t>(part_.stored.size()), 1);
+  }
+
+  Stmt rewritten(const Stmt& body) {
+    rewrites_ = true;
+    return mutate(body);
+  }
+
+ private:
+  using IRMutator::visit;
+
+  Place place(const Expr& index) const {
+    const Expr whole = substituted(index);
+    Expr offset = whole;
+    for (const auto& thread : threads_) offset = substitute(thread, 0, offset);
+    offset = simplify(offset);
+    Expr of_thread = simplify(whole - offset);
+    if (const auto* same = of_thread.as<Broadcast>()) of_thread = same->value;
+    return {of_thread, offset};
+  }
+
+  Expr substituted(const Expr& index) const {
+    Expr result = index;
+    // From the innermost name outwards: a value may use names from further out.
+    for (auto one = lets_.rbegin(); one != lets_.rend(); ++one) result = substitute(one->first, one->second, result);
+    return result;
+  }
+
+  // nullopt: it depends on a loop.
+  static std::optional<std::vector<int64_t>> offsets_of(const Expr& offset) {
+    const auto* ramp = offset.as<Ramp>();
+    const auto base = as_const_int(ramp ? ramp->base : offset);
+    const auto stride = ramp ? as_const_int(ramp->stride) : std::optional<int64_t>(0);
+    if (!base || !stride) return std::nullopt;
+    std::vector<int64_t> result;
+    for (int lane = 0; lane < (ramp ? ramp->lanes : 1); ++lane) result.push_back(*base + lane * *stride);
+    return result;
+  }
+
+  void look_at(const Expr& index, bool stores) {
+    const auto [of_thread, offset] = place(index);
+    if (!of_thread.type().is_scalar()) refuse(buffer_);
+    if (!part_.of_thread.defined()) part_.of_thread = of_thread;
+    if (!can_prove(part_.of_thread == of_thread)) refuse(buffer_);
+    const auto offsets = offsets_of(offset);
+    if (offsets) {
+      for (const int64_t one : *offsets) {
+        (stores ? part_.stored : part_.loaded).insert(one);
+        part_.last = std::max(part_.last, one);
+      }
+      return;
+    }
+    part_.has_loops = true;
+    const auto most = as_const_int(simplify(find_constant_bound(offset, Direction::Upper, loops_)));
+    const auto least = as_const_int(simplify(find_constant_bound(offset, Direction::Lower, loops_)));
+    if (!most || !least || *least < 0) refuse(buffer_);
+    part_.last = std::max(part_.last, *most);
+  }
+
+  Expr moved(const Expr& index) const {
+    const Expr offset = place(index).offset;
+    if (part_.has_loops) return offset;
+    const auto rank = [&](int64_t one) {
+      return static_cast<int>(std::distance(part_.stored.begin(), part_.stored.find(one)));
+    };
+    const auto offsets = *offsets_of(offset);
+    if (offsets.size() == 1) return rank(offsets[0]);
+    const int step = rank(offsets[1]) - rank(offsets[0]);
+    for (size_t lane = 1; lane < offsets.size(); ++lane)
+      if (rank(offsets[lane]) - rank(offsets[lane - 1]) != step) refuse(buffer_);
+    return Ramp::make(rank(offsets[0]), step, static_cast<int>(offsets.size()));
+  }
+
+  Expr visit(const Load* op) override {
+    if (op->name != buffer_) return IRMutator::visit(op);
+    if (rewrites_)
+      return Load::make(op->type, op->name, moved(op->index), op->image, op->param, mutate(op->predicate),
+                        ModulusRemainder());
+    look_at(op->index, false);
+    return IRMutator::visit(op);
+  }
+
+  Stmt visit(const Store* op) override {
+    if (op->name != buffer_) return IRMutator::visit(op);
+    if (rewrites_)
+      return Store::make(op->name, mutate(op->value), moved(op->index), op->param, mutate(op->predicate),
+                         ModulusRemainder());
+    look_at(op->index, true);
+    return IRMutator::visit(op);
+  }
+
+  Stmt visit(const For* op) override {
+    const bool is_thread = is_thread_loop(op);
+    if (is_thread) threads_.push_back(op->name);
+    const ScopedBinding<Interval> bounds(loops_, op->name,
+                                         Interval(op->min, simplify(op->min + op->extent - 1)));
+    Stmt result = IRMutator::visit(op);
+    if (is_thread) threads_.pop_back();
+    return result;
+  }
+
+  Expr visit(const Let* op) override {
+    const Expr value = mutate(op->value);
+    lets_.emplace_back(op->name, op->value);
+    const Expr body = mutate(op->body);
+    lets_.pop_back();
+    return Let::make(op->name, value, body);
+  }
+
+  Stmt visit(const LetStmt* op) override {
+    const Expr value = mutate(op->value);
+    lets_.emplace_back(op->name, op->value);
+    const Stmt body = mutate(op->body);
+    lets_.pop_back();
+    return LetStmt::make(op->name, value, body);
+  }
+
+  const std::string buffer_;
+  Part part_;
+  bool rewrites_ = false;
+  std::vector<std::string> threads_;
+  std::vector<std::pair<std::string, Expr>> lets_;
+  Scope<Interval> loops_;
+};
+
+}  // namespace
+
+Stmt ShrinkRegisters::visit(const For* op) {
+  const bool is_thread = is_thread_loop(op), is_block = op->for_type == ForType::GPUBlock;
+  threads_ += is_thread;
+  blocks_ += is_block;
+  Stmt result = IRMutator::visit(op);
+  threads_ -= is_thread;
+  blocks_ -= is_block;
+  return result;
+}
+
+Stmt ShrinkRegisters::visit(const Allocate* op) {
+  Stmt result = IRMutator::visit(op);
+  if (op->memory_type != Halide::MemoryType::Register || threads_ > 0 || blocks_ == 0) return result;
+  const auto* inner = result.as<Allocate>();
+  Accesses accesses(inner->name);
+  accesses.mutate(inner->body);
+  accesses.check();
+  const Expr size = static_cast<int>(accesses.size());
+  return Allocate::make(inner->name, inner->type, inner->memory_type, {size}, inner->condition,
+                        accesses.rewritten(inner->body), inner->new_expr, inner->free_function, inner->padding);
+}
+
+}  // namespace tile_tune::codegen
