@@ -59,17 +59,20 @@ GpuShape gpu_shape(const ir::Program& program, int statement, const Loops& loops
   const GpuMapping& mapping = stage.gpu();
   const auto grid = grid_dimensions(loops, stage), block = block_dimensions(stage);
   GpuShape shape;
-  shape.grid = extents_of(grid, [&](int p) { return blocks_along(loops, stage, p); });
-  shape.block = extents_of(block, [&](int p) { return threads_along(stage, p); });
+  shape.grid = extents_of(grid, [&](int p) { return blocks_of_loop(loops, stage, p); });
+  shape.block = extents_of(block, [&](int p) { return threads_of_loop(stage, p); });
   if (stage.parallel_reduction) shape.grid[std::max<size_t>(grid.size(), 1) - 1] *= stage.parallel_reduction->pieces;
-  shape.shared_bytes = shared_bytes(program, loops, stage);
   if (mapping.reduction_threads > 1) {  // neighbours, so that they read neighbours
     shape.block = {mapping.reduction_threads, shape.block[0], shape.block[1] * shape.block[2]};
     shape.shared_bytes += shape.threads() * thread_elements(stage) *
                           static_cast<int64_t>(dtype_size(program.statements[statement].accumulator));
   }
   int64_t staged_elements = 0;
-  for (const Packing& packing : stage.packings) staged_elements += staged_copy(program, loops, stage, packing).elements;
+  for (const Packing& packing : stage.packings) {
+    const Staged staged = staged_copy(program, loops, stage, packing);
+    staged_elements += staged.elements;
+    shape.shared_bytes += staged.elements * staged.element_bytes * (mapping.pipelined ? 2 : 1);
+  }
   shape.registers = estimated_registers(program, statement, loops, stage, staged_elements, shape.threads());
   return shape;
 }

@@ -15,6 +15,26 @@ std::vector<int> with_idle_loops_last(const Loops& loops, std::vector<int> order
   return order;
 }
 
+/// Blocks of the reduction may cut one loop: those around it run one by one, those inside it as a whole.
+NestSchedule in_order_on_gpu(const Loops& loops, NestSchedule stage) {
+  stage.gpu().reduction_threads = 1;
+  stage.reduction_order.resize(loops.reduction.size());
+  std::iota(stage.reduction_order.begin(), stage.reduction_order.end(), 0);
+  stage.reduction_order = with_idle_loops_last(loops, std::move(stage.reduction_order));
+  bool cut = false;
+  for (size_t r = 0; r < loops.reduction.size(); ++r) {
+    if (cut) stage.reduction_block[r] = std::max<int64_t>(loops.reduction[r], 1);
+    cut = cut || stage.reduction_block[r] > 1;
+  }
+  // What is unrolled runs inside all that is not.
+  bool inside = true;
+  for (size_t r = loops.reduction.size(); r-- > 0;) {
+    if (!inside) stage.reduction_unroll[r] = 1;
+    inside = inside && stage.reduction_unroll[r] == std::max<int64_t>(stage.reduction_block[r], 1);
+  }
+  return stage;
+}
+
 }  // namespace
 
 bool depends_on_order(const ir::Statement& statement) {
@@ -26,6 +46,7 @@ NestSchedule in_order(const ir::Statement& statement, const Loops& loops, NestSc
   if (!depends_on_order(statement) || loops.reduction.empty()) return stage;
   stage.parallel_reduction.reset();
   stage.dot_product = stage.scan = false;
+  if (stage.is_gpu()) return in_order_on_gpu(loops, std::move(stage));
   if (stage.cpu().vector_loop >= static_cast<int>(loops.output.size())) {
     stage.cpu().vector_loop = -1;
     stage.cpu().lanes = 1;

@@ -63,8 +63,8 @@ struct Analysis {
     if (stage.gpu().reduction_threads > 1 && !stage.reduction_order.empty())
       access.dimensions.push_back({stage.gpu().reduction_threads, step(outputs() + stage.reduction_order.back())});
     for (auto p = stage.order[1].rbegin(); p != stage.order[1].rend(); ++p)
-      if (codegen::threads_along(stage, *p) > 1)
-        access.dimensions.push_back({codegen::threads_along(stage, *p), thread_step(*p) * step(*p)});
+      if (codegen::threads_of_loop(stage, *p) > 1)
+        access.dimensions.push_back({codegen::threads_of_loop(stage, *p), thread_step(*p) * step(*p)});
     return access;
   }
 

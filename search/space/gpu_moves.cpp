@@ -104,7 +104,7 @@ Changed change_tile(const StageContext& context, NestSchedule stage, Rng& rng) {
   const auto loops = long_loops(context);
   if (loops.empty()) return refused("it has no loops to tile");
   const int p = rng.pick(loops);
-  int64_t elements = stage.tiles[p].back(), threads = codegen::threads_along(stage, p);
+  int64_t elements = stage.tiles[p].back(), threads = codegen::threads_of_loop(stage, p);
   switch (rng.below(6)) {
     case 0:
       elements *= 2;
@@ -141,7 +141,7 @@ Changed move_tile(const StageContext& context, NestSchedule stage, Rng& rng) {
   rng.shuffle(loops);
   const int from = loops[0], to = loops[1];
   const int64_t elements[] = {stage.tiles[from].back(), stage.tiles[to].back()};
-  const int64_t threads[] = {codegen::threads_along(stage, from), codegen::threads_along(stage, to)};
+  const int64_t threads[] = {codegen::threads_of_loop(stage, from), codegen::threads_of_loop(stage, to)};
   const bool of_elements = rng.chance(0.5);
   set_tile(context, stage, from, of_elements ? elements[0] / 2 : elements[0], of_elements ? threads[0] : threads[0] / 2);
   set_tile(context, stage, to, of_elements ? elements[1] * 2 : elements[1], of_elements ? threads[1] : threads[1] * 2);

@@ -93,16 +93,16 @@ int largest_loop(const StageContext& context, Count count) {
 bool halve_elements(const StageContext& context, NestSchedule& stage) {
   const int p = largest_loop(context, [&](int loop) { return stage.tiles[loop].back(); });
   if (p < 0) return false;
-  set_tile(context, stage, p, stage.tiles[p].back() / 2, codegen::threads_along(stage, p));
+  set_tile(context, stage, p, stage.tiles[p].back() / 2, codegen::threads_of_loop(stage, p));
   return true;
 }
 
 template <typename Allowed>
 bool halve_threads(const StageContext& context, NestSchedule& stage, Allowed allowed) {
   const int p =
-      largest_loop(context, [&](int loop) { return allowed(loop) ? codegen::threads_along(stage, loop) : 1; });
+      largest_loop(context, [&](int loop) { return allowed(loop) ? codegen::threads_of_loop(stage, loop) : 1; });
   if (p < 0) return false;
-  set_tile(context, stage, p, stage.tiles[p].back(), codegen::threads_along(stage, p) / 2);
+  set_tile(context, stage, p, stage.tiles[p].back(), codegen::threads_of_loop(stage, p) / 2);
   return true;
 }
 
@@ -120,7 +120,7 @@ std::vector<int> slow_loops(const std::vector<int>& order, Count count) {
 }
 
 int64_t blocks_along(const StageContext& context, const NestSchedule& stage, int p) {
-  return codegen::blocks_along(context.loops, stage, p);
+  return codegen::blocks_of_loop(context.loops, stage, p);
 }
 
 bool holds_too_many_sums(const StageContext& context, const NestSchedule& stage) {
@@ -155,7 +155,7 @@ void repair_grid(const StageContext& context, NestSchedule& stage, Notes& notes)
       return std::find(slow.begin(), slow.end(), loop) == slow.end() ? 1 : blocks_along(context, stage, loop);
     });
     if (p < 0) return;
-    set_tile(context, stage, p, stage.tiles[p].back() * 2, codegen::threads_along(stage, p));
+    set_tile(context, stage, p, stage.tiles[p].back() * 2, codegen::threads_of_loop(stage, p));
   }
 }
 
@@ -169,7 +169,7 @@ void repair_block(const StageContext& context, NestSchedule& stage, Notes& notes
   if (threads() > limits.block_threads) notes.push_back("its blocks had too many threads");
   while (threads() > limits.block_threads && halve_threads(context, stage, any)) {
   }
-  const auto along = [&](int p) { return codegen::threads_along(stage, p); };
+  const auto along = [&](int p) { return codegen::threads_of_loop(stage, p); };
   const auto slowest = [&] {
     int64_t product = 1;
     for (const int p : slow_loops(stage.order[1], along)) product *= along(p);
@@ -285,7 +285,7 @@ void repair_mapping(const StageContext& context, NestSchedule& stage, Notes& not
   auto threads = static_cast<int64_t>(std::bit_floor(static_cast<uint64_t>(std::max(mapping.reduction_threads, 1))));
   threads = std::min(threads, shared_by);
   int64_t others = 1;
-  for (int p = 0; p < context.outputs(); ++p) others *= codegen::threads_along(stage, p);
+  for (int p = 0; p < context.outputs(); ++p) others *= codegen::threads_of_loop(stage, p);
   while (threads > 1 && threads * others > limits.block_threads) threads /= 2;
   correct(mapping.reduction_threads, static_cast<int>(threads), "its threads cannot share a reduction so", notes);
   const bool cuda = context.target->features.has(codegen::Feature::Cuda);
@@ -294,7 +294,7 @@ void repair_mapping(const StageContext& context, NestSchedule& stage, Notes& not
           "more blocks than a multiprocessor has threads for", notes);
   bool apart = false;
   for (int p = 0; p < context.outputs(); ++p)
-    apart |= codegen::threads_along(stage, p) > 1 &&
+    apart |= codegen::threads_of_loop(stage, p) > 1 &&
              stage.tiles[p].back() > (p == mapping.vector_loop ? mapping.lanes : 1);
   mapping.interleaved = mapping.interleaved && apart;
 }
@@ -306,7 +306,7 @@ void canonical_order(const StageContext& context, NestSchedule& stage) {
     std::sort(order.begin(), busy);
   };
   idle_first(stage.order[0], [&](int p) { return blocks_along(context, stage, p); });
-  idle_first(stage.order[1], [&](int p) { return codegen::threads_along(stage, p); });
+  idle_first(stage.order[1], [&](int p) { return codegen::threads_of_loop(stage, p); });
   auto& order = stage.reduction_order;
   const auto still =
       std::stable_partition(order.begin(), order.end(), [&](int r) { return context.loops.reduction[r] > 1; });

@@ -173,7 +173,7 @@ TEST_CASE("what memory bounds has neighbours in neighbouring threads", "[unit]")
   INFO(codegen::to_json(schedule).dump());
   const NestSchedule& stage = main_nest(schedule);
   CHECK(stage.order[1].back() == 1);
-  CHECK(codegen::threads_along(stage, 1) >= 32);
+  CHECK(codegen::threads_of_loop(stage, 1) >= 32);
   CHECK(stage.packings.empty());
 }
 
@@ -184,8 +184,8 @@ TEST_CASE("tiny problems share a block", "[unit]") {
   const Schedule schedule = space.default_schedule();
   INFO(codegen::to_json(schedule).dump());
   const NestSchedule& stage = main_nest(schedule);
-  CHECK(codegen::threads_along(stage, 0) > 1);
-  CHECK(codegen::threads_along(stage, 0) * codegen::threads_along(stage, 1) * codegen::threads_along(stage, 2) >= 32);
+  CHECK(codegen::threads_of_loop(stage, 0) > 1);
+  CHECK(codegen::threads_of_loop(stage, 0) * codegen::threads_of_loop(stage, 1) * codegen::threads_of_loop(stage, 2) >= 32);
 }
 
 TEST_CASE("a permutation goes through a padded tile in shared memory", "[unit]") {
