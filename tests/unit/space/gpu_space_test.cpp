@@ -152,14 +152,14 @@ TEST_CASE("of 2,000 drawn schedules of a product 500 different ones are worth a 
   }
 }
 
-TEST_CASE("a large product's default holds 64 sums a thread of what it stages", "[unit]") {
+TEST_CASE("a large product's default holds 64 sums a thread or more of what it stages", "[unit]") {
   for (const char* text : {"x86-64-linux-cuda-cuda_capability_70", "x86-64-linux-cuda-cuda_capability_80",
                            "x86-64-linux-cuda-cuda_capability_86"}) {
     const Space space(matmul(2048, 2048, 2048), target(text));
     const Schedule schedule = space.default_schedule();
     INFO(text << codegen::to_json(schedule).dump());
     const NestSchedule& stage = main_nest(schedule);
-    CHECK(codegen::thread_elements(stage) == 64);
+    CHECK(codegen::thread_elements(stage) >= 64);
     CHECK(stage.packings.size() == 2);
     CHECK(stage.gpu().lanes == 4);
     CHECK(stage.gpu().interleaved);
@@ -173,7 +173,7 @@ TEST_CASE("what memory bounds has neighbours in neighbouring threads", "[unit]")
   INFO(codegen::to_json(schedule).dump());
   const NestSchedule& stage = main_nest(schedule);
   CHECK(stage.order[1].back() == 1);
-  CHECK(codegen::threads_of_loop(stage, 1) >= 32);
+  CHECK(codegen::threads_of_loop(stage, 1) * stage.gpu().lanes >= 32);  // a line of memory
   CHECK(stage.packings.empty());
 }
 
