@@ -66,6 +66,9 @@ Result<Exit> bench(const BenchArguments& arguments, const Session& session) {
   TILE_TUNE_TRY(bound, engine::bind_programs(loaded, arguments.bindings, session.report));
   TILE_TUNE_TRY(given, engine::parse_sizes(arguments.bindings.sizes));
   TILE_TUNE_TRY(target, session.target());
+  if (target.device == codegen::Device::Gpu)
+    return fail(ErrorClass::Target, "not-on-device", "what bench compares with runs on the CPU",
+                "tune times schedules for a device beside its default one");
   TILE_TUNE_TRY(databases, engine::open_stack(session));
   TILE_TUNE_TRY(references, engine::stored_ratios(arguments.regression));
   std::vector<codegen::AutoScheduler> autoschedulers;

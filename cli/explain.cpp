@@ -134,7 +134,7 @@ Result<Exit> explain_schedule(const ExplainOptions& options, const Session& sess
   TILE_TUNE_TRY(sizes, engine::parse_sizes(options.bindings.sizes));
   TILE_TUNE_TRY(bound, engine::bind_program(loaded, options.bindings, session.report));
   TILE_TUNE_CHECK(codegen::check_countable(bound));
-  TILE_TUNE_TRY(target, session.target());
+  TILE_TUNE_TRY(target, session.explained_target());
   const engine::Workload planned = engine::planned_workload(loaded, bound, sizes, session);
   const bool is_given = !options.schedule.empty();
   TILE_TUNE_TRY(databases, is_given ? Result<std::vector<db::Database>>() : engine::open_stack(session));
@@ -165,9 +165,9 @@ void add_explain(Verb& app, Command& command) {
   verb.add_option("--what", options->what,
                   "domain: ranges, what bounds them, and what is written; of the stored or else the default schedule "
                   "loops: its loop nest in a few lines; schedule: Halide C++ (with --json also what --schedule takes); "
-                  "asm: the hot loop")
+                  "asm: the hot loop; ptx: what the driver of a GPU target compiles (of OpenCL its C)")
       .type_name("WHAT")
-      .one_of({"domain", "loops", "schedule", "asm"})
+      .one_of({"domain", "loops", "schedule", "asm", "ptx"})
       .show_default();
   refuse_empty(verb.add_option("--schedule", options->schedule, "Of this schedule, as JSON, in place of the stored one")
                    .type_name("FILE"));
@@ -175,7 +175,7 @@ void add_explain(Verb& app, Command& command) {
   verb.on_parsed([&command, options] {
     command = [options](Session& session) -> Result<Exit> {
       if (options->what == "domain" && !options->schedule.empty())
-        return fail(ErrorClass::Program, "command-line", "--schedule is for --what loops, schedule and asm");
+        return fail(ErrorClass::Program, "command-line", "--schedule is for --what loops, schedule, asm and ptx");
       return options->what == "domain" ? explain_domain(*options, session) : explain_schedule(*options, session);
     };
   });

@@ -10,6 +10,8 @@ namespace tile_tune::cli {
 
 namespace {
 
+constexpr int kMostDevices = 64;  // that the runtime of devices looks at
+
 /// A variable that is set to nothing counts as not set.
 std::string variable(const char* name) {
   const char* value = std::getenv(name);
@@ -36,8 +38,14 @@ void add_common_options(Verb& app, CommonOptions& options) {
                    .one_value_each()
                    .group(group));
   app.add_option("--target", options.settings.target,
-                 "'host' or a Halide target string; of build and tune several: T,T")
+                 "'host', 'host-opencl', 'host-cuda' or a Halide target string; of build and tune several: T,T")
       .type_name("T")
+      .show_default()
+      .group(group);
+  app.add_option("--device", options.settings.device,
+                 "Of 'host-opencl' or 'host-cuda': which of this machine's devices")
+      .type_name("N")
+      .check(whole_number(0, kMostDevices - 1))
       .show_default()
       .group(group);
   app.add_option("--threads", options.settings.threads, "Threads of a kernel (default: the cores this process may use)")

@@ -160,7 +160,9 @@ std::vector<std::vector<std::string>> facts(const TuneSummary& summary) {
   if (report.winner) {
     const auto& measured = report.winner->measurement;
     rows.push_back({"speed-up", speed_up_text(report)});
-    rows.push_back({"roofline", roof_text(measured, report.finals_held)});
+    const bool on_device = summary.target.device == codegen::Device::Gpu;
+    rows.push_back(
+        {"roofline", on_device ? "not known: devices are not probed" : roof_text(measured, report.finals_held)});
     if (const auto text = standing_text(*report.winner); !text.empty()) rows.push_back({"winner", text});
     if (const auto text = finals_text(report); !text.empty()) rows.push_back({"finals", text});
     if (measured.disturbed && report.finals_held == search::FinalsHeld::Yes)
@@ -248,7 +250,9 @@ std::string summary_text(const TuneSummary& summary, size_t width) {
   const std::string where = summary.target.cpu_model.empty() ? summary.target.text() : summary.target.cpu_model;
   const std::string title =
       engine::title_text({program.name, engine::sizes_text(program.sizes_json), program.dtypes}, program.layout);
-  std::string text = fmt::format("{}  ({}, {})", title, where, engine::threads_text(summary.target.threads));
+  std::string text = summary.target.device == codegen::Device::Gpu
+                         ? fmt::format("{}  ({})", title, where)
+                         : fmt::format("{}  ({}, {})", title, where, engine::threads_text(summary.target.threads));
   if (width > 0) text = fmt::format("{}", fmt::join(base::broken_into_lines(text, width), "\n"));
   text += "\n\n";
   std::vector<std::vector<std::string>> rows;

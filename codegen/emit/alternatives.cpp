@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "codegen/emit/cpu_features.h"
+#include "codegen/emit/device_text.h"
 #include "codegen/emit/family_text.h"
 #include "codegen/emit/names.h"
 #include "codegen/emit/packed_text.h"
@@ -74,9 +75,15 @@ Result<Signature> entry_signature(const Kernel& kernel, const Target& target) {
   if (kernel.family && !kernel.variants.empty())
     return fail(ErrorClass::Program, "several-targets", "an entry for many sizes has kernels for one target",
                 "build a library for each target");
-  if (kernel.family) return family_signature(compiled_form(kernel));
-  TILE_TUNE_TRY(described, described_alternatives(kernel, target));
-  return with_room_for_all(described);
+  const auto signature_of = [&]() -> Result<Signature> {
+    if (kernel.family) return family_signature(compiled_form(kernel));
+    TILE_TUNE_TRY(described, described_alternatives(kernel, target));
+    return with_room_for_all(described);
+  };
+  TILE_TUNE_TRY(signature, signature_of());
+  signature.driver = driver_of(target);
+  if (signature.driver != Driver::None) TILE_TUNE_CHECK(check_for_device(signature));
+  return signature;
 }
 
 std::string entries_text(const std::string& library, const Signature& signature, const Kernel& kernel,

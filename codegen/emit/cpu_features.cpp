@@ -111,7 +111,8 @@ std::vector<Feature> testable_features(const Platform& platform) {
   return features;
 }
 
-Result<CpuFeatures> required_cpu_features(const Target& target) {
+Result<CpuFeatures> required_cpu_features(const Target& whole) {
+  const Target target = host_part(whole);
   const Platform& platform = target.platform;
   if (!kPlatforms.contains(platform.text()))
     return fail(ErrorClass::Target, "unsupported-platform",
@@ -156,6 +157,12 @@ std::string cpu_condition(const CpuFeatures& features) {
 
 Result<std::vector<Target>> dispatch_order(std::vector<Target> targets) {
   const Target first = targets.front();
+  if (first.device == Device::Gpu && targets.size() == 1) return targets;
+  for (const auto& target : targets)
+    if (target.device == Device::Gpu)
+      return fail(ErrorClass::Program, "several-devices",
+                  fmt::format("one library cannot be for {} and another target", target.text()),
+                  "build one for each, in folders of their own");
   std::vector<std::pair<CpuFeatures, Target>> order;
   for (auto& target : targets) {
     if (target.platform != first.platform)

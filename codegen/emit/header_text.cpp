@@ -1,4 +1,5 @@
 #include "codegen/emit/header_text.h"
+#include "codegen/emit/device_text.h"
 #include "codegen/emit/stride_text.h"
 
 #include <fmt/format.h>
@@ -233,6 +234,11 @@ std::string kernel_text(const std::string& library, const Signature& kernel, con
                       list, library);
   text += fmt::format("int {0}_dl({1}_dl_tensor* const* inputs, {1}_dl_tensor* const* outputs);\n", kernel.function,
                       library);
+  if (kernel.driver != Driver::None)
+    text += fmt::format(
+        "int {0}_device(void* queue, {2});\n"
+        "int {0}_device_dl(void* queue, {1}_dl_tensor* const* inputs, {1}_dl_tensor* const* outputs);\n",
+        kernel.function, library, fmt::join(device_parameters(kernel), ", "));
   return text;
 }
 
@@ -256,6 +262,8 @@ std::string header_text(const PackageOptions& options, const std::vector<Signatu
     text += fmt::format("  {}_{} = {}{} /* {} */\n", prefix, s.suffix, s.code, &s + 1 == std::end(kStatuses) ? "" : ",",
                         s.text);
   text += "};\n" + fmt::format(kContext, fmt::arg("name", options.name), fmt::arg("prefix", prefix));
+  if (const Driver driver = driver_of(options.target); driver != Driver::None)
+    text += device_header_text(options.name, driver);
   for (size_t i = 0; i < kernels.size(); ++i) text += kernel_text(options.name, kernels[i], provenances[i]);
   return text + kFoot;
 }

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include "codegen/emit/device_text.h"
+
 namespace tile_tune::codegen {
 namespace {
 
@@ -50,12 +52,16 @@ std::vector<std::string> behind(const std::string& library, std::initializer_lis
 
 }  // namespace
 
-std::string library_text(const std::string& library) { return fmt::format(kText, library); }
+std::string library_text(const std::string& library, Driver driver) {
+  return fmt::format(kText, library) + (driver == Driver::None ? "" : device_library_text(library, driver));
+}
 
 std::vector<std::string> library_functions(const std::string& library) {
-  return behind(library,
-                {"error_string", "default_context", "context_create", "context_destroy", "context_set_num_threads",
-                 "context_set_parallel_for", "context_set_allocator", "context_set_user_data", "set_num_threads"});
+  auto names = behind(
+      library, {"error_string", "default_context", "context_create", "context_destroy", "context_set_num_threads",
+                "context_set_parallel_for", "context_set_allocator", "context_set_user_data", "set_num_threads"});
+  for (auto& name : device_library_functions(library)) names.push_back(std::move(name));
+  return names;
 }
 
 std::vector<std::string> library_types(const std::string& library) {

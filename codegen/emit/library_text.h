@@ -4,12 +4,14 @@
 #include <string>
 #include <vector>
 
+#include "codegen/emit/signature.h"
+
 namespace tile_tune::codegen {
 
 /// Definitions of library_functions(); includes LIBRARY.h, so that the compiler compares the two.
-std::string library_text(const std::string& library);
+std::string library_text(const std::string& library, Driver driver);
 
-/// External symbols of library_text(): LIBRARY_error_string, LIBRARY_context_create, ...
+/// External symbols of library_text(), whatever the driver: LIBRARY_error_string, LIBRARY_context_create, ...
 std::vector<std::string> library_functions(const std::string& library);
 
 /// Types that LIBRARY.h names: LIBRARY_status, LIBRARY_context, ...

@@ -12,6 +12,7 @@
 #include "codegen/emit/cpu_features.h"
 #include "codegen/emit/dispatch_text.h"
 #include "codegen/emit/library_text.h"
+#include "codegen/emit/runtime/tile_tune_device.h"
 #include "codegen/emit/runtime_files.h"
 #include "codegen/emit/subprocess.h"
 #include "codegen/emit/wrapper_text.h"
@@ -75,11 +76,14 @@ Result<void> make_runtime(const ArchiveJob& job, const std::filesystem::path& ar
 }
 
 /// The runtime's functions in place of Halide's, which kernels call.
+#define TILE_TUNE_NAMES(halide, ours) {#halide, #ours},
 const std::map<std::string, std::string> kRuntimeFunctions = {
     {"halide_malloc", "tile_tune_rt2_malloc"},
     {"halide_free", "tile_tune_rt2_free"},
     {"halide_do_par_for", "tile_tune_rt2_do_par_for"},
-    {"halide_error_out_of_memory", "tile_tune_rt2_out_of_memory"}};
+    {"halide_error_out_of_memory", "tile_tune_rt2_out_of_memory"},
+    TILE_TUNE_DEVICE_FUNCTIONS(TILE_TUNE_NAMES)};
+#undef TILE_TUNE_NAMES
 
 /// What a kernel's object calls of Halide's runtime.
 Result<std::vector<std::string>> halide_functions(const ArchiveJob& job, const fs::path& folder,
@@ -203,7 +207,8 @@ Result<std::vector<std::vector<Compiled>>> make_archives(const ArchiveJob& job, 
       return to_json(functions);
     }
     TILE_TUNE_CHECK(make_runtime(job, runtime));
-    TILE_TUNE_CHECK(compile_generated(job, members, common_member(job), library_text(job.options.name)));
+    TILE_TUNE_CHECK(compile_generated(job, members, common_member(job),
+                                      library_text(job.options.name, driver_of(job.options.target))));
     return nlohmann::json();
   };
   TILE_TUNE_TRY(answers, base::in_children(job.kernels.size() + 1, available_cores().size(), make));

@@ -145,6 +145,10 @@ Result<std::vector<fs::path>> stage_and_commit(const Backend& backend, const std
   TILE_TUNE_TRY(signatures, make_signatures(kernels, options));
   const auto tools = toolchain_for(options.target);
   const bool as_sources = !tools || options.as_sources;
+  if (as_sources && options.target.device == Device::Gpu)
+    return fail(ErrorClass::Target, "sources-for-device",
+                fmt::format("a package of sources cannot hold kernels for {}", options.target.text()),
+                "packages for devices are archives, for Linux on x86-64 or AArch64");
   if (!as_sources) TILE_TUNE_CHECK(check_installed(*tools, options.target));
   TILE_TUNE_TRY(staging, Staging::create(options.directory));
   const Files files(options.name, as_sources ? source_files(kernels, options) : std::vector<fs::path>());

@@ -124,9 +124,16 @@ Result<Signature> make_signature(const Kernel& kernel) {
   return signature;
 }
 
+Driver driver_of(const Target& target) {
+  if (target.device == Device::Cpu) return Driver::None;
+  return target.features.has(Feature::Cuda) ? Driver::Cuda : Driver::OpenCl;
+}
+
 std::vector<std::string> entry_points(const Signature& signature) {
   std::vector<std::string> entries;
   for (const char* suffix : {"", "_unchecked", "_ctx", "_dl"}) entries.push_back(signature.function + suffix);
+  if (signature.driver != Driver::None)
+    for (const char* suffix : {"_device", "_device_dl"}) entries.push_back(signature.function + suffix);
   for (const auto& argument : signature.arguments) {
     if (!argument.packed) continue;
     entries.push_back(packing_entry(signature, argument));

@@ -53,6 +53,10 @@ struct EntrySizes {
   std::vector<std::vector<std::string>> extents;
 };
 
+/// What launches kernels; None: they run on the CPU.
+enum class Driver : uint8_t { None, OpenCl, Cuda };
+Driver driver_of(const Target& target);
+
 struct Signature {
   std::string function;
   std::vector<Argument> arguments;  // inputs, then outputs, each in signature order
@@ -63,6 +67,7 @@ struct Signature {
   /// Types of the scalars that the compiled function takes behind its buffers: not 0 where it found an index outside.
   std::vector<DType> checks = {};
   bool has_unchecked_indices = false;
+  Driver driver = Driver::None;
 };
 
 /// float, uint16_t (f16, bf16: bit patterns), uint8_t (bool), ... Of complex types, that of their parts.
@@ -77,8 +82,8 @@ std::string packing_entry(const Signature& signature, const Argument& constant);
 /// FUNCTION_packed_PARAMETER, the C type of what it writes.
 std::string packed_type(const Signature& signature, const Argument& constant);
 
-/// External symbols of a kernel: NAME, NAME_unchecked, NAME_ctx, NAME_dl, and for each constant its packing_entry() and
-/// that with "_bytes" behind it.
+/// External symbols of a kernel: NAME, NAME_unchecked, NAME_ctx, NAME_dl, on devices NAME_device and NAME_device_dl,
+/// and for each constant its packing_entry() and that with "_bytes" behind it.
 std::vector<std::string> entry_points(const Signature& signature);
 
 /// What an entry returns (runtime/tile_tune_status.h). `suffix` completes the enumerator PREFIX_suffix.

@@ -98,8 +98,8 @@ Result<std::vector<std::vector<Compiled>>> make_sources(const ArchiveJob& job, c
   TILE_TUNE_TRY(cpu_features, required_cpu_features(job.options.target));
   for (const auto& [name, text] : runtime_files()) TILE_TUNE_CHECK(base::write_text(root / kRuntime / name, text));
   TILE_TUNE_CHECK(base::write_text(root / kRuntime / kHalideNames, halide_names_text()));
-  TILE_TUNE_CHECK(
-      base::write_text(root / source(job.options, common_stem(job.options)), library_text(job.options.name)));
+  TILE_TUNE_CHECK(base::write_text(root / source(job.options, common_stem(job.options)),
+                                   library_text(job.options.name, Driver::None)));
   std::vector<std::vector<Compiled>> compiled;
   for (size_t i = 0; i < job.kernels.size(); ++i) {
     TILE_TUNE_CHECK(base::write_text(root / source(job.options, job.kernels[i].function),

@@ -8,6 +8,7 @@
 #include "codegen/emit/buffer_text.h"
 #include "codegen/emit/check_text.h"
 #include "codegen/emit/cpu_features.h"
+#include "codegen/emit/device_text.h"
 #include "codegen/emit/packed_text.h"
 #include "codegen/emit/stride_text.h"
 
@@ -152,11 +153,13 @@ std::string kernel_symbol(const std::string& function) { return "tile_tune_kerne
 
 std::string wrapper_text(const std::string& library, const Signature& kernel,
                          const std::vector<std::string>& cpu_features) {
-  return fmt::format("#include \"{}.h\"\n\n#include <string.h>\n{}\n#include \"tile_tune_rt.h\"\n\n", library,
-                     kCpuIncludes) +
+  const bool on_device = kernel.driver != Driver::None;
+  return fmt::format("#include \"{}.h\"\n\n#include <string.h>\n{}\n#include \"tile_tune_rt.h\"\n{}\n", library,
+                     kCpuIncludes, on_device ? "#include \"tile_tune_device.h\"\n" : "") +
          tables(kernel) + cpu_check(cpu_features) + packed_check_text(kernel) +
-         (takes_strides(kernel) ? frame_text(kernel) : "") + run_text(kernel) + entries(library, kernel) +
-         packing_texts(kernel);
+         (takes_strides(kernel) ? frame_text(kernel) : "") +
+         (on_device ? device_run_text(library, kernel) : run_text(kernel)) + entries(library, kernel) +
+         (on_device ? device_entries(library, kernel) : "") + packing_texts(kernel);
 }
 
 }  // namespace tile_tune::codegen

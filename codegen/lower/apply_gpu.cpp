@@ -175,6 +175,12 @@ struct GpuApplier {
     std::vector<VarOrRVar> blocks;
     for (size_t d = 0; d < dimensions.size(); ++d)
       blocks.emplace_back(fused(func, dimensions[d], named(d == 0 ? "bx" : d == 1 ? "by" : "bz")));
+    // The kernel is called by its slowest loop, and the runtime of devices reads it there.
+    if (gpu.resident_blocks > 0) {
+      const Var marked = named(fmt::format("resident{}", gpu.resident_blocks).c_str());
+      func.rename(blocks.back().var, marked);
+      blocks.back() = marked;
+    }
     if (blocks.size() == 1) func.gpu_blocks(blocks[0]);
     if (blocks.size() == 2) func.gpu_blocks(blocks[0], blocks[1]);
     if (blocks.size() == 3) func.gpu_blocks(blocks[0], blocks[1], blocks[2]);

@@ -181,6 +181,21 @@ Result<std::string> kernel_assembly(const ir::Program& program, const Schedule& 
   });
 }
 
+Result<std::string> device_code(const ir::Program& program, const Schedule& schedule, const Target& target) {
+  TILE_TUNE_CHECK(check_lowerable(program, schedule, target));
+  return guarded("compiling a kernel", [&]() -> Result<std::string> {
+    std::string code;
+    const auto module = lowered_module(program, schedule, target, program.name);
+    for (const auto& buffer : module.buffers()) {
+      constexpr std::string_view kSuffix = "gpu_source_kernels";  // what Halide 21 calls it
+      if (!buffer.name().ends_with(kSuffix)) continue;
+      const std::string text(static_cast<const char*>(buffer.data()), buffer.size_in_bytes());
+      code += text.substr(0, text.find('\0'));
+    }
+    return code;
+  });
+}
+
 Result<void> compile_runtime(const Target& target, const std::filesystem::path& object) {
   return guarded("compiling the runtime", [&]() -> Result<void> {
     // What Halide::compile_standalone_runtime does: a module without functions brings the whole runtime.

@@ -57,6 +57,9 @@ Result<std::string> halide_source(const ir::Program& program, const Schedule& sc
 Result<std::string> kernel_assembly(const ir::Program& program, const Schedule& schedule, const Target& target,
                                     const std::filesystem::path& directory);
 
+/// What the driver of a GPU target compiles: PTX, or OpenCL's C.
+Result<std::string> device_code(const ir::Program& program, const Schedule& schedule, const Target& target);
+
 /// Halide's runtime for a target as one relocatable object, for kernels made by compile_object.
 Result<void> compile_runtime(const Target& target, const std::filesystem::path& object);
 

@@ -33,7 +33,7 @@ Result<void> warm_up(const Target& target, const std::filesystem::path& director
   stage.order = {{0}};
   // Workers of a session warm up side by side in one directory.
   const auto object = directory / ("warm-up-" + std::to_string(getpid()) + ".o");
-  auto compiled = compile_object(smallest_program(), {{stage}}, target, "warm_up", object);
+  auto compiled = compile_object(smallest_program(), {{stage}}, host_part(target), "warm_up", object);
   std::error_code ignored;
   std::filesystem::remove(object, ignored);
   if (!compiled) return tl::unexpected(compiled.error());
@@ -44,7 +44,7 @@ Result<void> warm_up(const Target& target, const std::filesystem::path& director
 
 Backend halide_backend() {
   const auto runtime = [](const Target& target, const std::filesystem::path& object) {
-    return cached_runtime(target, object);
+    return cached_runtime(host_part(target), object);  // of devices' kernels, what runs on the host
   };
   return {.compile = compile_object, .runtime = runtime, .warm_up = warm_up};
 }

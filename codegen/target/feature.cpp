@@ -140,6 +140,12 @@ bool is_of_gpu(Feature feature) {
   return kOfGpu.has(feature);
 }
 
+bool is_for_gpu(Feature feature) {
+  const auto starts = [text = name(feature)](std::string_view prefix) { return text.starts_with(prefix); };
+  return is_of_gpu(feature) || starts("cl_") || starts("cuda_capability_") || starts("vk_") ||
+         feature == Feature::Spirv;
+}
+
 std::vector<Feature> Features::list() const {
   std::vector<Feature> features;
   for (size_t i = 0; i < kFeatures; ++i)

@@ -126,6 +126,8 @@ std::optional<Feature> feature_named(std::string_view name);
 std::optional<Architecture> architecture_of(Feature feature);
 /// Whether it names what drives a GPU.
 bool is_of_gpu(Feature feature);
+/// Whether it is one of those, or what kernels driven by one may use.
+bool is_for_gpu(Feature feature);
 
 /// A set of features.
 class Features {

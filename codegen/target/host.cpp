@@ -4,7 +4,9 @@
 #include <hwloc.h>
 #include <sched.h>
 
+#include <algorithm>
 #include <fstream>
+#include <iterator>
 
 #include "Halide.h"
 
@@ -48,6 +50,22 @@ void complete_avx512(Target& target) {
   target.features.add(Feature::Avx512Skylake);
 }
 
+Result<void> complete_gpu(Target& target, const std::string& text) {
+  const bool is_cuda = target.features.has(Feature::Cuda), is_opencl = target.features.has(Feature::OpenCl);
+  if (is_cuda == is_opencl || target.platform.system != System::Linux)
+    return fail(ErrorClass::Target, "target-unavailable",
+                fmt::format("target {} needs a GPU back end which this version does not have", text),
+                "it has opencl and cuda, on Linux, one at a time");
+  target.threads = 1;  // of the host, which only launches
+  constexpr Feature kCapabilities[] = {Feature::CudaCapability30, Feature::CudaCapability32, Feature::CudaCapability35,
+                                       Feature::CudaCapability50, Feature::CudaCapability61, Feature::CudaCapability70,
+                                       Feature::CudaCapability75, Feature::CudaCapability80, Feature::CudaCapability86};
+  const bool names_one = std::any_of(std::begin(kCapabilities), std::end(kCapabilities),
+                                     [&](Feature capability) { return target.features.has(capability); });
+  if (is_cuda && !names_one) target.features.add(Feature::CudaCapability70);  // the least that all of it is made for
+  return {};
+}
+
 }  // namespace
 
 Result<Target> describe_target(const std::string& text, int threads) {
@@ -59,9 +77,7 @@ Result<Target> describe_target(const std::string& text, int threads) {
     read_caches(target);
     return target;
   }
-  if (target.device == Device::Gpu)
-    return fail(ErrorClass::Target, "target-unavailable",
-                fmt::format("target {} needs a GPU back end, which this version does not have", text));
+  if (target.device == Device::Gpu) TILE_TUNE_CHECK(complete_gpu(target, text));
   complete_avx512(target);
   return target;
 }
@@ -76,6 +92,10 @@ Result<void> check_runs_here(const Target& target) {
     if (architecture_of(feature) == Architecture::X86 && !here.features.has(feature))
       return fail(ErrorClass::Target, "target-unavailable",
                   fmt::format("this CPU lacks {}, which target {} needs", name(feature), target.text()));
+  if (target.device == Device::Gpu && target.device_number < 0)
+    return fail(ErrorClass::Target, "target-unavailable",
+                fmt::format("target {} is compiled for, not run: it names no device of this machine", target.text()),
+                "host-opencl and host-cuda do, --device N tells one of several");
   return {};
 }
 

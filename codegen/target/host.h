@@ -9,11 +9,12 @@
 namespace tile_tune::codegen {
 
 /// `text` is "host" or names a target, of this machine or another: packages for others are made here, too. The feature
-/// avx512 alone is taken as avx512_skylake. Unknown text: class Program; a target that this version makes no kernels
-/// for: class Target.
+/// avx512 alone is taken as avx512_skylake, cuda alone as of compute capability 7.0. Which device a GPU target names is
+/// for search/workers/device_query.h to find out. Unknown text: class Program; a target that this version makes no
+/// kernels for: class Target.
 Result<Target> describe_target(const std::string& text, int threads);
 
-/// Nothing if kernels for the target run on this machine; else class Target.
+/// Nothing if kernels for the target run on this machine, on a GPU if it is one that was found; else class Target.
 Result<void> check_runs_here(const Target& target);
 
 /// Both: a target to verify and time kernels on.

@@ -192,6 +192,13 @@ Target deterministic(Target target) {
   return target;
 }
 
+Target host_part(Target target) {
+  for (const Feature feature : target.features.list())
+    if (is_for_gpu(feature)) target.features.remove(feature);
+  target.device = Device::Cpu;
+  return target;
+}
+
 nlohmann::json to_json(const Target& target) {
   return {{"halide", target.text()},
           {"cpu_model", target.cpu_model},

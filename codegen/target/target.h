@@ -31,7 +31,7 @@ struct Platform {
   std::string text() const;
 };
 
-/// What kernels run on. Kernels for GPUs have their place here and no backend yet.
+/// What kernels run on.
 enum class Device : uint8_t { Cpu, Gpu };
 
 /// The processor whose timings the compiler goes by; the instructions are those of the features.
@@ -62,11 +62,12 @@ struct Target {
   Processor tuned_for = Processor::Any;
   int scalable_bits = 0;  // of a vector, where the instruction set leaves that open (SVE, RVV); 0: not known
 
-  std::string cpu_model;                                                  // as the kernel names it
+  std::string cpu_model;                                                  // as the kernel names it; a GPU's by driver
   int vector_bytes = 16;                                                  // natural vector register: 16, 32, 64
   int vector_registers = 16;                                              // 16 (SSE, AVX2) or 32 (AVX-512, NEON)
   int threads = 1;                                                        // threads a kernel may use
   int64_t l1_bytes = 32 << 10, l2_bytes = 256 << 10, l3_bytes = 8 << 20;  // data caches: L1, L2 per core; L3 shared
+  int device_number = -1;  // which of this machine's GPUs runs kernels, once one was found: in no key or file
   bool operator==(const Target&) const = default;
 
   /// What is compiled for, the first six fields: "x86-64-linux-avx-avx2-strict_float". One text for each.
@@ -88,6 +89,9 @@ Result<Target> parse_target(std::string_view text, const Target* base = nullptr)
 /// CPU, and schedules keep to one order of sums (codegen/schedule/order.h). What is known of schedules for it is apart
 /// from what is known of the others, as with every feature.
 Target deterministic(Target target);
+
+/// What of a target for a GPU is its host's: all of a target for a CPU.
+Target host_part(Target target);
 
 /// Names for what is stored and shown: "cpu", "znver4"; Processor::Any is "".
 std::string_view name(Device device);

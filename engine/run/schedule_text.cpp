@@ -41,6 +41,16 @@ Result<codegen::HotLoop> hot_loop_in_child(const ir::Program& program, const cod
   return codegen::hot_loop(assembly.front().get<std::string>());
 }
 
+Result<std::string> device_code_in_child(const ir::Program& program, const codegen::Schedule& schedule,
+                                         const codegen::Target& target) {
+  const auto compile = [&](size_t) -> Result<nlohmann::json> {
+    TILE_TUNE_TRY(code, codegen::device_code(program, schedule, target));
+    return nlohmann::json(code);
+  };
+  TILE_TUNE_TRY(code, base::in_children(1, 1, compile));
+  return code.front().get<std::string>();
+}
+
 std::string hot_loop_text(const codegen::HotLoop& loop) {
   const std::string what =
       loop.is_loop ? "the innermost loop with most arithmetic" : "no loop is left: the whole kernel";
@@ -56,6 +66,11 @@ Result<std::string> schedule_text(const std::string& what, const Workload& workl
   if (what == "loops") return codegen::outline(workload.program, choice.schedule);
   if (what == "schedule")
     return codegen::halide_source(workload.program, choice.schedule, target, remarks(workload, target, choice.rung));
+  const bool for_gpu = target.device == codegen::Device::Gpu;
+  if ((what == "ptx") != for_gpu)
+    return fail(ErrorClass::Program, "command-line",
+                fmt::format("--what {} is for {}", what, for_gpu ? "CPUs: ptx is what a GPU's driver takes" : "GPUs"));
+  if (what == "ptx") return device_code_in_child(workload.program, choice.schedule, target);
   TILE_TUNE_TRY(loop, hot_loop_in_child(workload.program, choice.schedule, target));
   return hot_loop_text(loop);
 }

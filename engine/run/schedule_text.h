@@ -1,4 +1,5 @@
-// A schedule in words: as loops, as Halide C++, or as the machine code of its hot loop.
+// A schedule in words: as loops, as Halide C++, as the machine code of its hot loop, or as what a GPU's driver
+// compiles.
 #pragma once
 
 #include <string>
@@ -8,7 +9,7 @@
 
 namespace tile_tune::engine {
 
-/// `what`: "loops", "schedule" or "asm".
+/// `what`: "loops", "schedule", "asm" of CPUs, "ptx" of GPUs.
 Result<std::string> schedule_text(const std::string& what, const Workload& workload, const ScheduleChoice& choice,
                                   const codegen::Target& target);
 

@@ -10,6 +10,7 @@
 
 #include "base/units.h"
 #include "codegen/target/host.h"
+#include "search/workers/device_query.h"
 
 namespace tile_tune::engine {
 
@@ -50,28 +51,45 @@ void Session::warn_of_threads() const {
 }
 
 Result<std::vector<codegen::Target>> Session::targets() const {
+  TILE_TUNE_TRY(named, named_targets());
   std::vector<codegen::Target> targets;
+  for (auto& [name, target] : named) {
+    if (target.device == codegen::Device::Gpu && name.starts_with("host"))
+      TILE_TUNE_CHECK(search::find_device(target, settings.device, {executable, "worker", "--ask-device"}));
+    targets.push_back(std::move(target));
+  }
+  return targets;
+}
+
+Result<std::vector<std::pair<std::string, codegen::Target>>> Session::named_targets() const {
+  std::vector<std::pair<std::string, codegen::Target>> targets;
   std::istringstream list(settings.target + ",");  // a list that ends in a comma has an empty name at its end
   for (std::string name; std::getline(list, name, ',');) {
     TILE_TUNE_TRY(target, codegen::describe_target(name, threads()));
-    targets.push_back(settings.deterministic ? codegen::deterministic(std::move(target)) : std::move(target));
+    targets.emplace_back(name, settings.deterministic ? codegen::deterministic(std::move(target)) : std::move(target));
   }
   return targets;
 }
 
 Result<void> Session::check_settings() const {
   if (settings.target == "host") return {};
-  const auto named = targets();
+  const auto named = named_targets();
   if (!named && named.error().error_class == ErrorClass::Program) return tl::unexpected(named.error());
   return {};
 }
 
 Result<codegen::Target> Session::target() const {
+  TILE_TUNE_TRY(target, explained_target());
+  TILE_TUNE_CHECK(codegen::check_runs_here(target));
+  return target;
+}
+
+Result<codegen::Target> Session::explained_target() const {
   if (settings.target.find(',') != std::string::npos)
     return fail(ErrorClass::Program, "several-targets", "this command takes one target",
                 "build and tune take several: --target T,T");
   TILE_TUNE_TRY(all, targets());
-  TILE_TUNE_CHECK(codegen::check_runs_here(all.front()));
+  if (all.front().device == codegen::Device::Cpu) TILE_TUNE_CHECK(codegen::check_runs_here(all.front()));
   return all.front();
 }
 

@@ -3,6 +3,7 @@
 
 #include <filesystem>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "codegen/target/target.h"
@@ -17,6 +18,7 @@ struct Settings {
   std::vector<std::string> databases = {};  // the first is written, later ones are read
   std::string target = "host";              // of what builds and tunes several, with commas between them
   int threads = 0;                          // 0: the cores this process may use
+  int device = 0;                           // of host-opencl and host-cuda: which of the machine's
   bool deterministic = false;
 };
 
@@ -35,12 +37,18 @@ struct Session {
   void warn_of_threads() const;
   /// The one target to verify and time kernels on. Several, or one that is not here, are errors.
   Result<codegen::Target> target() const;
+  /// The same, but that a GPU target need only be one that kernels are compiled for.
+  Result<codegen::Target> explained_target() const;
   /// All that --target names, at least one, as they are named; they need not be here.
   Result<std::vector<codegen::Target>> targets() const;
   /// The file that is written: --db, else $TILE_TUNE_DB, else the user's data folder.
   Result<std::filesystem::path> database() const;
   /// All files that are read, the one that is written first.
   Result<std::vector<std::filesystem::path>> databases() const;
+
+ private:
+  /// As they are called, before anybody looked for their devices.
+  Result<std::vector<std::pair<std::string, codegen::Target>>> named_targets() const;
 };
 
 }  // namespace tile_tune::engine

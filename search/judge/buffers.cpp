@@ -110,6 +110,12 @@ std::vector<std::string> Buffers::names() const {
   return names;
 }
 
+std::vector<std::span<std::byte>> Buffers::data() const {
+  std::vector<std::span<std::byte>> data;
+  for (const auto& place : places_) data.emplace_back(place.buffer.data(), static_cast<size_t>(place.buffer.size()));
+  return data;
+}
+
 int Buffers::guarding(const void* address) const {
   for (size_t i = 0; i < places_.size(); ++i)
     if (places_[i].buffer.guards(address)) return static_cast<int>(i);

@@ -25,6 +25,8 @@ class Buffers final : public Memory {
   tensor::Array stored_output(int tensor) const override;
   std::string trespass() const override;
   std::vector<std::string> names() const;
+  /// Each buffer's data, in the order of names().
+  std::vector<std::span<std::byte>> data() const;
   /// Number (of names()) of the buffer in whose guard an address lies, or -1; callable from a signal handler.
   int guarding(const void* address) const;
 

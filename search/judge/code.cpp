@@ -35,13 +35,17 @@ Result<void*> open_library(const std::filesystem::path& library, int visibility)
 
 }  // namespace
 
-Result<Code> Code::load(const std::filesystem::path& file) {
+Result<Code> Code::load(const std::filesystem::path& file, const std::map<std::string, void*>& symbols) {
   Code code;
   if (is_shared_library(file)) {
     TILE_TUNE_TRY(library, open_library(file, RTLD_LOCAL));
     code.library_ = library;
   } else {
-    TILE_TUNE_TRY(object, codegen::LoadedObject::load(file, resolve));
+    const auto find = [&](const std::string& name) {
+      const auto given = symbols.find(name);
+      return given != symbols.end() ? given->second : resolve(name);
+    };
+    TILE_TUNE_TRY(object, codegen::LoadedObject::load(file, find));
     code.object_ = std::make_shared<const codegen::LoadedObject>(std::move(object));
   }
   return code;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <filesystem>
+#include <map>
 #include <memory>
 #include <string>
 
@@ -11,9 +12,9 @@ namespace tile_tune::search {
 
 class Code {
  public:
-  /// What an object does not define is looked for in the runtime, then in the process's libraries. It stays as long as
-  /// this value or a copy, a library for ever. Codes: library-not-loaded, object-not-loaded.
-  static Result<Code> load(const std::filesystem::path& file);
+  /// What an object does not define is looked for among `symbols`, in the runtime, then in the process's libraries. It
+  /// stays as long as this value or a copy, a library for ever. Codes: library-not-loaded, object-not-loaded.
+  static Result<Code> load(const std::filesystem::path& file, const std::map<std::string, void*>& symbols = {});
 
   /// As load(); every later load() finds its symbols. It stays for ever.
   static Result<Code> load_runtime(const std::filesystem::path& file);

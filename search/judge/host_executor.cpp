@@ -2,31 +2,13 @@
 
 #include <HalideRuntime.h>
 #include <fmt/format.h>
-#include <signal.h>
-#include <unistd.h>
 
 #include "search/judge/buffers.h"
+#include "search/judge/guard_watch.h"
 #include "search/judge/kernel.h"
 #include "search/judge/kernel_call.h"
 
 namespace tile_tune::search {
-namespace {
-
-// What the signal handler needs, made before anything can fault: the handler itself may only write and exit.
-const Buffers* watched = nullptr;
-int watched_reply_fd = -1;
-std::vector<std::string> outside_replies;  // one a buffer
-
-void on_fault(int signal, siginfo_t* info, void*) {
-  if (const int buffer = watched ? watched->guarding(info->si_addr) : -1; buffer >= 0) {
-    const ssize_t written = write(watched_reply_fd, outside_replies[buffer].data(), outside_replies[buffer].size());
-    _exit(written > 0 ? 0 : 1);
-  }
-  // Not ours: returning runs the instruction again, which then ends the process by the signal itself.
-  ::signal(signal, SIG_DFL);
-}
-
-}  // namespace
 
 Result<std::unique_ptr<LoadedKernel>> HostExecutor::load(const std::filesystem::path& object) const {
   TILE_TUNE_TRY(kernel, Kernel::load(object, function_, takes_context_));
@@ -44,20 +26,7 @@ std::unique_ptr<Call> HostExecutor::bind(const ir::Program& program, const Loade
 }
 
 void HostExecutor::watch_guards(const Memory* memory, int reply_fd) const {
-  const auto* buffers = static_cast<const Buffers*>(memory);
-  watched = nullptr;
-  if (buffers) {
-    outside_replies.clear();
-    for (const auto& name : buffers->names())
-      outside_replies.push_back(encode(Reply::fault(Outcome::Wrong, "it touched memory outside " + name)) + "\n");
-  }
-  watched = buffers;
-  watched_reply_fd = reply_fd;
-  struct sigaction action {};
-  action.sa_sigaction = on_fault;
-  action.sa_flags = SA_SIGINFO;
-  sigaction(SIGSEGV, &action, nullptr);
-  sigaction(SIGBUS, &action, nullptr);
+  search::watch_guards(static_cast<const Buffers*>(memory), reply_fd);
 }
 
 Reply HostExecutor::fault(int code) const {

@@ -139,7 +139,7 @@ Reply race(const Executor& executor, const Problem& problem, const std::vector<s
 }
 
 Reply finals(const Executor& executor, const Problem& problem, const std::vector<std::filesystem::path>& libraries,
-             const Finals& protocol, Deadline deadline, const Runtime& runtime, double call_seconds, int reply_fd) {
+             const Finals& protocol, Deadline deadline, const Runtime* runtime, double call_seconds, int reply_fd) {
   Bench bench(executor, problem, call_seconds, reply_fd);
   auto contestants = load_contestants(executor, libraries);
   screen(bench, contestants, static_cast<int>(contestants.size()), deadline);
@@ -154,9 +154,9 @@ Reply finals(const Executor& executor, const Problem& problem, const std::vector
   forget_screening(contestants);
   if (call_ns.empty()) return collect(bench, contestants);
   std::optional<Roofline> roofline;
-  if (has_time_for_probes(problem.program, contestants, call_ns, protocol, last_round))
-    roofline.emplace(problem.program, runtime, *std::min_element(call_ns.begin(), call_ns.end()));
-  else
+  if (runtime && has_time_for_probes(problem.program, contestants, call_ns, protocol, last_round))
+    roofline.emplace(problem.program, *runtime, *std::min_element(call_ns.begin(), call_ns.end()));
+  else if (runtime)
     for (auto& contestant : contestants) contestant.timing.hurried = true;
 
   std::mt19937_64 engine(protocol.seed);

@@ -15,8 +15,9 @@ Reply race(const Executor& executor, const Problem& problem, const std::vector<s
            const Race& protocol, Deadline deadline, double call_seconds, int reply_fd);
 
 /// Rounds of everybody and the roofline probes, in random order: at least protocol.rounds, then on until
-/// protocol.seconds are spent. Where the deadline is near it is first the probes that are left out, then rounds.
+/// protocol.seconds are spent. Where the deadline is near it is first the probes that are left out, then rounds. There
+/// are no probes of a GPU, whose kernels come without a runtime.
 Reply finals(const Executor& executor, const Problem& problem, const std::vector<std::filesystem::path>& libraries,
-             const Finals& protocol, Deadline deadline, const Runtime& runtime, double call_seconds, int reply_fd);
+             const Finals& protocol, Deadline deadline, const Runtime* runtime, double call_seconds, int reply_fd);
 
 }  // namespace tile_tune::search

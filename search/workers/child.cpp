@@ -8,8 +8,10 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <cstdlib>
 #include <cstring>
 #include <fstream>
 #include <new>
@@ -19,6 +21,7 @@
 #include "base/process/fork.h"
 #include "base/process/lines.h"
 #include "base/process/wait.h"
+#include "codegen/target/host.h"
 #include "search/judge/problem.h"
 
 namespace tile_tune::search {
@@ -72,6 +75,7 @@ void confine(const ChildLimits& limits) {
   limit_resource(RLIMIT_CORE, 0);
   // At the hard limit comes SIGKILL, at the soft one SIGXCPU, which says why.
   limit_resource(RLIMIT_CPU, static_cast<int64_t>(std::ceil(limits.cpu_seconds)), 1);
+  if (!limits.limits_addresses) return;
   limit_resource(RLIMIT_AS, own_address_space() + limits.memory_bytes + limits.threads * kBytesPerThread);
 }
 
@@ -179,14 +183,31 @@ Reply judge(const Watched& watched, int status, const ChildLimits& limits) {
 
 }  // namespace
 
-ChildLimits limits_of_calls(const Limits& limits, int threads, const ir::Program& program, double calls) {
+double call_seconds(const Limits& limits, const codegen::Target& target) {
+  // PoCL takes 1 to 5 s a kernel, of which a program has as many as statements.
+  constexpr double kDriverSeconds = 60;
+  return limits.run_seconds + (target.device == codegen::Device::Gpu ? kDriverSeconds : 0);
+}
+
+ChildLimits limits_of_calls(const Limits& limits, const codegen::Target& target, const ir::Program& program,
+                            double calls) {
   // Inputs and outputs, their initial values, outputs in C order twice, and the stream probe's.
   constexpr int64_t kBufferCopies = 6;
-  const double seconds = calls * limits.run_seconds;
+  // A driver has threads of its own, one a core where the device is the CPU.
+  const bool is_for_device = target.device == codegen::Device::Gpu;
+  const int cores = static_cast<int>(codegen::available_cores().size());
+  const int threads = is_for_device ? std::max(cores, target.threads) : target.threads;
+  const double seconds = calls * call_seconds(limits, target);
   return {.wall_seconds = seconds,
           .cpu_seconds = seconds * threads,
           .threads = threads,
-          .memory_bytes = limits.memory_bytes + kBufferCopies * buffer_bytes(program)};
+          .memory_bytes = limits.memory_bytes + kBufferCopies * buffer_bytes(program),
+          // CUDA's driver reserves addresses for all the memory there is.
+          .limits_addresses = !target.features.has(codegen::Feature::Cuda)};
+}
+
+void keep_driver_cache(const codegen::Target& target, const std::filesystem::path& directory) {
+  if (target.device == codegen::Device::Gpu) setenv("POCL_CACHE_DIR", (directory / "driver-cache").c_str(), 1);
 }
 
 std::optional<Reply> run_in_child(const ChildLimits& limits, int owner, const std::function<Reply(int)>& work) {

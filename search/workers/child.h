@@ -14,15 +14,23 @@ struct ChildLimits {
   double cpu_seconds = 10;   // of all threads together; whole seconds, rounded up
   int threads = 1;           // address space is left for so many
   int64_t memory_bytes = 0;  // address space beyond what this process has now
+  bool limits_addresses = true;
 };
 
 /// Of a verification, which makes two calls and compares; the calls have their own limit, so this only bounds the
 /// comparing.
 inline constexpr double kCallsInVerify = 10;
 
-/// Of a child that calls kernels of the program on `threads` threads: time for so many of the longest calls, memory for
-/// the buffers.
-ChildLimits limits_of_calls(const Limits& limits, int threads, const ir::Program& program, double calls);
+/// Seconds that a call may take; those of a device's kernel, which its driver compiles in the first one, take longer.
+double call_seconds(const Limits& limits, const codegen::Target& target);
+
+/// Of a child that calls kernels of the program on the target's threads: time for so many of the longest calls, memory
+/// for the buffers.
+ChildLimits limits_of_calls(const Limits& limits, const codegen::Target& target, const ir::Program& program,
+                            double calls);
+
+/// What the children's driver compiles for a device, the next child finds in `directory`, where the driver is PoCL.
+void keep_driver_cache(const codegen::Target& target, const std::filesystem::path& directory);
 
 /// Forks and runs `work` in the child, which gets the descriptor its reply goes to (for signal handlers that must
 /// answer in its place). The calling process must have one thread. The child is the leader of its own process group,

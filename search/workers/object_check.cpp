@@ -7,7 +7,7 @@
 #include "base/files.h"
 #include "codegen/lower/error_functions.h"
 #include "codegen/target/host.h"
-#include "search/judge/host_executor.h"
+#include "search/judge/device_executor.h"
 #include "search/judge/kernel.h"
 #include "search/judge/problem.h"
 #include "search/judge/verify.h"
@@ -19,9 +19,6 @@ namespace {
 
 constexpr uint64_t kSeed = 1;  // which inputs are looked at matters to nobody, but two builds should say the same
 constexpr int kNobody = -1;    // whose end would make the answer useless
-
-/// Whether a kernel's first argument is a pointer that it hands to the functions of the runtime.
-bool takes_context(const codegen::Target& target) { return target.features.has(codegen::Feature::UserContext); }
 
 constexpr const char* kRuntimeText = R"(#include <stdint.h>
 #include <stdlib.h>
@@ -84,15 +81,17 @@ Result<void> check_object(const ir::Program& program, const codegen::Target& tar
   TILE_TUNE_TRY(problem, make_problem(program, kSeed, written));
   const Limits limits;
   // A package for a larger machine is judged with the threads that run here.
-  const int threads = std::min(target.threads, static_cast<int>(codegen::available_cores().size()));
-  const auto child = limits_of_calls(limits, threads, program, kCallsInVerify);
+  codegen::Target here = target;
+  here.threads = std::min(target.threads, static_cast<int>(codegen::available_cores().size()));
+  keep_driver_cache(here, kernel.runtime.parent_path());
+  const auto child = limits_of_calls(limits, here, program, kCallsInVerify);
   const auto reply = run_in_child(child, kNobody, [&](int reply_fd) {
-    const auto runtime = Runtime::load(kernel.runtime, threads);
+    const auto runtime = Runtime::load(kernel.runtime, here.threads);
     if (!runtime) return Reply::fault(Outcome::RunError, runtime.error().message);
-    const HostExecutor executor(kernel.function, takes_context(target));
-    const auto loaded = executor.load(kernel.object);
+    const auto executor = executor_for(target, kernel.function);
+    const auto loaded = executor->load(kernel.object);
     if (!loaded) return Reply::fault(Outcome::RunError, loaded.error().message);
-    return verify(executor, problem, **loaded, limits.run_seconds, reply_fd);
+    return verify(*executor, problem, **loaded, call_seconds(limits, here), reply_fd);
   });
   return judge(*reply, program);
 }

@@ -39,6 +39,7 @@ Setup decode_setup(const json& message) {
   Setup setup;
   setup.directory = message.at("directory").get<std::string>();
   setup.target = decode_result(codegen::target_from_json(message.at("target")));
+  message.at("device_number").get_to(setup.target.device_number);
   const json& limits = message.at("limits");
   limits.at("build_seconds").get_to(setup.limits.build_seconds);
   limits.at("run_seconds").get_to(setup.limits.run_seconds);
@@ -121,6 +122,7 @@ std::string encode(const Request& request) {
             json message = message_of("setup");
             message["directory"] = setup.directory.string();
             message["target"] = codegen::to_json(setup.target);
+            message["device_number"] = setup.target.device_number;
             message["limits"] = encode_limits(setup.limits);
             return message;
           },

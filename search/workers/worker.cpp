@@ -10,6 +10,7 @@
 #include <chrono>
 #include <cstring>
 #include <map>
+#include <memory>
 #include <optional>
 #include <utility>
 
@@ -18,7 +19,7 @@
 #include "base/process/lines.h"
 #include "codegen/lower/compile.h"
 #include "codegen/target/host.h"
-#include "search/judge/host_executor.h"
+#include "search/judge/device_executor.h"
 #include "search/judge/verify.h"
 #include "search/timing/race.h"
 #include "search/timing/side_by_side.h"
@@ -55,6 +56,8 @@ class Worker {
 
   std::optional<Reply> handle(const Setup& setup) {
     setup_ = setup;
+    executor_ = executor_for(setup.target);
+    keep_driver_cache(setup.target, setup.directory);
     return Reply{};
   }
 
@@ -126,9 +129,9 @@ class Worker {
   std::optional<Reply> handle(const Verify& request) {
     return with_problem(request.problem, [&](const Problem& problem) {
       return run_kernels(problem, request.runtime, kCallsInVerify, [&](const Runtime&, int reply_fd) {
-        const auto kernel = executor_.load(setup_->directory / request.library);
+        const auto kernel = executor_->load(setup_->directory / request.library);
         if (!kernel) return Reply::fault(Outcome::CompileError, kernel.error().message);
-        return verify(executor_, problem, **kernel, setup_->limits.run_seconds, reply_fd);
+        return verify(*executor_, problem, **kernel, call_seconds(), reply_fd);
       });
     });
   }
@@ -136,14 +139,14 @@ class Worker {
   std::optional<Reply> handle(const Run& request) {
     return with_problem(request.problem, [&](const Problem& problem) {
       return run_kernels(problem, request.runtime, kCallsInVerify, [&](const Runtime&, int reply_fd) {
-        const auto kernel = executor_.load(setup_->directory / request.library);
+        const auto kernel = executor_->load(setup_->directory / request.library);
         if (!kernel) return Reply::fault(Outcome::CompileError, kernel.error().message);
-        const auto memory = executor_.allocate(problem, Flush::End);
+        const auto memory = executor_->allocate(problem, Flush::End);
         memory->prepare_outputs(std::byte{0});
-        executor_.watch_guards(memory.get(), reply_fd);
-        const CallLimit limit(setup_->limits.run_seconds);
-        const auto call = executor_.bind(problem.program, **kernel, *memory, Flush::End);
-        if (const int code = call->run(1).code; code != 0) return executor_.fault(code);
+        executor_->watch_guards(memory.get(), reply_fd);
+        const CallLimit limit(call_seconds());
+        const auto call = executor_->bind(problem.program, **kernel, *memory, Flush::End);
+        if (const int code = call->run(1).code; code != 0) return executor_->fault(code);
         if (const auto trespass = memory->trespass(); !trespass.empty()) return Reply::fault(Outcome::Wrong, trespass);
         std::vector<tensor::Array> outputs;
         for (const int output : problem.program.outputs) outputs.push_back(memory->stored_output(output));
@@ -159,8 +162,7 @@ class Worker {
     const Deadline deadline = deadline_of(request.at_most);
     return with_problem(request.problem, [&](const Problem& problem) {
       return time_kernels(problem, request.runtime, [&](const Runtime&, int reply_fd) {
-        return race(executor_, problem, paths(request.libraries), request, deadline, setup_->limits.run_seconds,
-                    reply_fd);
+        return race(*executor_, problem, paths(request.libraries), request, deadline, call_seconds(), reply_fd);
       });
     });
   }
@@ -169,8 +171,8 @@ class Worker {
     const Deadline deadline = deadline_of(request.at_most);
     return with_problem(request.problem, [&](const Problem& problem) {
       return time_kernels(problem, request.runtime, [&](const Runtime& runtime, int reply_fd) {
-        return finals(executor_, problem, paths(request.libraries), request, deadline, runtime,
-                      setup_->limits.run_seconds, reply_fd);
+        return finals(*executor_, problem, paths(request.libraries), request, deadline,
+                      is_for_device() ? nullptr : &runtime, call_seconds(), reply_fd);
       });
     });
   }
@@ -178,11 +180,13 @@ class Worker {
   std::optional<Reply> handle(const SideBySide& request) {
     return with_problem(request.problem, [&](const Problem& problem) {
       return time_kernels(problem, request.runtime, [&](const Runtime& runtime, int reply_fd) {
-        return side_by_side(executor_, problem, paths(request.libraries), request, runtime, setup_->limits.run_seconds,
-                            reply_fd);
+        return side_by_side(*executor_, problem, paths(request.libraries), request, runtime, call_seconds(), reply_fd);
       });
     });
   }
+
+  bool is_for_device() const { return setup_->target.device == codegen::Device::Gpu; }
+  double call_seconds() const { return search::call_seconds(setup_->limits, setup_->target); }
 
   static Deadline deadline_of(double at_most) { return at_most > 0 ? Deadline::after(at_most) : Deadline(); }
 
@@ -233,7 +237,7 @@ class Worker {
 
   template <typename Work>
   std::optional<Reply> run_kernels(const Problem& problem, const std::string& runtime, double calls, Work work) {
-    const auto limits = limits_of_calls(setup_->limits, setup_->target.threads, problem.program, calls);
+    const auto limits = limits_of_calls(setup_->limits, setup_->target, problem.program, calls);
     return run_in_child(limits, in_fd_, [&](int reply_fd) {
       const auto loaded = Runtime::load(setup_->directory / runtime, setup_->target.threads);
       if (!loaded) return Reply::fault(Outcome::CompileError, loaded.error().message);
@@ -244,7 +248,7 @@ class Worker {
   template <typename Work>
   std::optional<Reply> time_kernels(const Problem& problem, const std::string& runtime, Work work) {
     return run_kernels(problem, runtime, kCallsInTiming, [&](const Runtime& loaded, int reply_fd) {
-      loaded.pin_threads();
+      if (!is_for_device()) loaded.pin_threads();  // a driver's threads would keep to the core of who starts them
       return work(loaded, reply_fd);
     });
   }
@@ -262,7 +266,7 @@ class Worker {
 
   int in_fd_;
   const codegen::Backend& backend_;
-  HostExecutor executor_;
+  std::unique_ptr<Executor> executor_;
   std::optional<Setup> setup_;
   bool is_warm_ = false;
   std::map<std::string, ir::Program> programs_;  // for building

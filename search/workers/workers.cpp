@@ -33,7 +33,7 @@ constexpr double kBuildFactor = 4;
 size_t verified_at_once(const ir::Program& program) {
   constexpr double kShare = 1.0 / 8;
   const Limits nothing_else{.memory_bytes = 0};
-  const auto each = static_cast<double>(limits_of_calls(nothing_else, 1, program, 1).memory_bytes);
+  const auto each = static_cast<double>(limits_of_calls(nothing_else, {}, program, 1).memory_bytes);
   const double memory = static_cast<double>(sysconf(_SC_PHYS_PAGES)) * static_cast<double>(sysconf(_SC_PAGESIZE));
   return static_cast<size_t>(std::max(kShare * memory / std::max(each, 1.0), 1.0));
 }

@@ -13,12 +13,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "tile_tune_call.h"
 #include "tile_tune_layouts.h"
 #include "tile_tune_status.h"
-
-#define TILE_TUNE_ENUMERATOR(number, suffix, text) TILE_TUNE_##suffix = number,
-enum { TILE_TUNE_STATUSES(TILE_TUNE_ENUMERATOR) };
-#undef TILE_TUNE_ENUMERATOR
 
 /* Where the work of a call is done and its scratch memory comes from. All zero is the default: our own pool with one
  * thread for each CPU the calling thread may use, malloc and free. */
@@ -39,12 +36,6 @@ int tile_tune_rt2_set_allocator(struct tile_tune_context* context, void* (*alloc
                                 void (*release)(void*, void*, size_t));
 int tile_tune_rt2_set_user_data(struct tile_tune_context* context, void* user);
 const char* tile_tune_rt2_error_string(int status);
-
-/* One call of a kernel: its user_context. */
-struct tile_tune_call {
-  const struct tile_tune_context* context;
-  int working; /* threads that work for it, the caller's included; so it begins with 1. Guarded by the pool's lock */
-};
 
 /* Halide's halide_malloc, halide_free, halide_do_par_for, halide_error_out_of_memory. */
 void* tile_tune_rt2_malloc(struct tile_tune_call* call, size_t bytes);

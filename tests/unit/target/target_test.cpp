@@ -96,12 +96,33 @@ TEST_CASE("this machine is a target, and others are judged by what it lacks") {
   REQUIRE(named);
   CHECK(named->cpu_model.empty());
   CHECK(named->l3_bytes == Target().l3_bytes);
-  const auto gpu = describe_target("x86-64-linux-cuda", 1);
-  REQUIRE_FALSE(gpu);
-  CHECK(gpu.error().code == "target-unavailable");
   const auto knl = check_runs_here(parsed("x86-64-linux-avx512_knl"));
   REQUIRE_FALSE(knl);
   CHECK(knl.error().message == "this CPU lacks avx512_knl, which target x86-64-linux-avx512_knl needs");
+}
+
+TEST_CASE("targets for GPUs are described, and run where a device of this machine was found") {
+  const auto cuda = describe_target("x86-64-linux-cuda", 4);
+  REQUIRE(cuda);
+  CHECK(cuda->device == Device::Gpu);
+  CHECK(cuda->threads == 1);
+  CHECK(cuda->text() == "x86-64-linux-cuda-cuda_capability_70");
+  CHECK(check_runs_here(*cuda).error().error_class == ErrorClass::Target);
+  CHECK(describe_target("x86-64-linux-cuda-cuda_capability_86", 1)->text() == "x86-64-linux-cuda-cuda_capability_86");
+  for (const char* text :
+       {"x86-64-linux-vulkan", "x86-64-windows-opencl", "x86-64-linux-cuda-opencl", "arm-64-osx-metal"})
+    CHECK(describe_target(text, 1).error().code == "target-unavailable");
+
+  auto here = describe_target("host-opencl", 4);
+  REQUIRE(here);
+  CHECK(here->cpu_model.empty());
+  CHECK_FALSE(check_runs_here(*here));
+  here->device_number = 0;
+  CHECK(check_runs_here(*here));
+  const auto host = host_part(*here);
+  CHECK(host.device == Device::Cpu);
+  CHECK(host.text() == describe_target("host", 1)->text());
+  CHECK(host_part(*cuda).text() == "x86-64-linux");
 }
 
 TEST_CASE("avx512 alone is what every processor with it has") {

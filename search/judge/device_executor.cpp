@@ -1,0 +1,195 @@
+#include "search/judge/device_executor.h"
+
+#include <HalideRuntime.h>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+
+#include "codegen/lower/compile.h"
+#include "search/judge/buffers.h"
+#include "search/judge/code.h"
+#include "search/judge/guard_watch.h"
+#include "search/judge/host_executor.h"
+#include "search/judge/kernel.h"
+#include "tile_tune_device.h"
+
+namespace tile_tune::search {
+namespace {
+
+using Interface = const tile_tune_device_interface*;
+
+std::map<std::string, void*> device_functions() {
+#define TILE_TUNE_SYMBOL(halide, ours) {#halide, reinterpret_cast<void*>(ours)},
+  return {TILE_TUNE_DEVICE_FUNCTIONS(TILE_TUNE_SYMBOL)};
+#undef TILE_TUNE_SYMBOL
+}
+
+bool is_cuda(Interface device) { return device == tile_tune_device1_cuda_interface(); }
+
+class DeviceKernel final : public LoadedKernel {
+ public:
+  using Entry = int (*)(void**);
+  DeviceKernel(Code code, Entry entry) : code_(std::move(code)), entry_(entry) {}
+  int operator()(void** argv) const { return entry_(argv); }
+
+ private:
+  Code code_;  // where the entry is
+  Entry entry_;
+};
+
+/// The buffers of this process, and what the device sees of them during a run: OpenCL the memory itself, CUDA a copy.
+class DeviceMemory final : public Memory {
+ public:
+  DeviceMemory(Interface device, const Problem& problem, Flush flush, int number)
+      : device_(device), buffers_(problem, flush), data_(buffers_.data()) {
+    note(device_->default_queue(number, &queue_));
+    for (const auto& one : data_) {
+      uint64_t handle = 0;
+      if (status_ != TILE_TUNE_OK) break;
+      note(is_cuda(device_) ? device_->allocate(queue_, bytes(one), &handle)
+                            : tile_tune_device1_opencl_wrap(queue_, one.data(), bytes(one), &handle));
+      if (status_ == TILE_TUNE_OK) handles_.push_back(handle);
+    }
+    if (!is_cuda(device_)) take_back();
+    const size_t arguments = arguments_of(problem);
+    for (size_t i = 0; i < arguments && status_ == TILE_TUNE_OK; ++i) {
+      auto& buffer = *static_cast<halide_buffer_t*>(buffers_.argv()[i]);
+      buffer.device = handle_of(reinterpret_cast<std::byte*>(buffer.host));
+      arguments_.push_back(&buffer);
+    }
+  }
+  DeviceMemory(const DeviceMemory&) = delete;
+  DeviceMemory& operator=(const DeviceMemory&) = delete;
+  ~DeviceMemory() override {
+    for (const uint64_t handle : handles_) device_->release(queue_, handle);
+  }
+
+  /// To the device, before a run; a status.
+  int hand_over() {
+    for (size_t i = 0; i < handles_.size(); ++i)
+      note(is_cuda(device_) ? device_->upload(queue_, handles_[i], data_[i].data(), data_[i].size())
+                            : tile_tune_device1_opencl_unmap(queue_, handles_[i], data_[i].data()));
+    return finish();
+  }
+  /// Back to the host: what a kernel wrote is to be seen.
+  int take_back() {
+    for (size_t i = 0; i < handles_.size(); ++i)
+      note(is_cuda(device_) ? device_->download(queue_, handles_[i], data_[i].data(), data_[i].size())
+                            : tile_tune_device1_opencl_map(queue_, handles_[i], bytes(data_[i])));
+    return status_;
+  }
+  int finish() {
+    if (status_ == TILE_TUNE_OK) note(device_->finish(queue_));
+    return status_;
+  }
+  void* queue() const { return queue_; }
+  const std::vector<void*>& arguments() const { return arguments_; }
+  const Buffers& buffers() const { return buffers_; }
+
+  bool fill_pages() const override { return buffers_.fill_pages(); }
+  void prepare_outputs(std::byte pattern) override { buffers_.prepare_outputs(pattern); }
+  void restore() override { buffers_.restore(); }
+  void evict() const override { buffers_.evict(); }
+  tensor::Array output(int tensor) const override { return buffers_.output(tensor); }
+  tensor::Array stored_output(int tensor) const override { return buffers_.stored_output(tensor); }
+  std::string trespass() const override { return buffers_.trespass(); }
+
+ private:
+  // Even an empty tensor has a byte that is mapped.
+  static uint64_t bytes(std::span<std::byte> data) { return std::max<uint64_t>(1, data.size()); }
+  static size_t arguments_of(const Problem& problem) { return codegen::kernel_arguments(problem.program).size(); }
+  void note(int status) {
+    if (status_ == TILE_TUNE_OK) status_ = status;
+  }
+  uint64_t handle_of(const std::byte* host) const {
+    for (size_t i = 0; i < data_.size(); ++i)
+      if (host >= data_[i].data() && host < data_[i].data() + bytes(data_[i])) return handles_[i];
+    return 0;
+  }
+
+  Interface device_;
+  Buffers buffers_;
+  std::vector<std::span<std::byte>> data_;
+  std::vector<uint64_t> handles_;  // one each
+  std::vector<void*> arguments_;
+  void* queue_ = nullptr;
+  int status_ = TILE_TUNE_OK;  // the first that is not
+};
+
+class DeviceCall final : public Call {
+ public:
+  DeviceCall(const DeviceKernel& kernel, DeviceMemory& memory)
+      : kernel_(kernel), memory_(memory), call_{{nullptr, 1}, memory.queue()} {
+    arguments_.push_back(&context_);
+    arguments_.insert(arguments_.end(), memory.arguments().begin(), memory.arguments().end());
+  }
+
+  Timed run(int64_t calls) override {
+    Timed timed;
+    timed.code = memory_.hand_over();
+    const auto start = std::chrono::steady_clock::now();
+    for (int64_t call = 0; call < calls && timed.code == 0; ++call) timed.code = kernel_(arguments_.data());
+    if (timed.code == 0) timed.code = memory_.finish();
+    timed.ns = std::chrono::duration<double, std::nano>(std::chrono::steady_clock::now() - start).count();
+    const int back = memory_.take_back();
+    if (timed.code == 0) timed.code = back;
+    if (timed.code == 0) timed.code = memory_.finish();
+    return timed;
+  }
+  void evict() const override {}
+  std::string trespass() const override { return ""; }
+
+ private:
+  const DeviceKernel& kernel_;
+  DeviceMemory& memory_;
+  tile_tune_device_call call_;
+  void* context_ = &call_;
+  std::vector<void*> arguments_;
+};
+
+}  // namespace
+
+DeviceExecutor::DeviceExecutor(const codegen::Target& target, std::string function)
+    : device_(target.features.has(codegen::Feature::Cuda) ? tile_tune_device1_cuda_interface()
+                                                          : tile_tune_device1_opencl_interface()),
+      number_(target.device_number),
+      function_(std::move(function)) {}
+
+Result<std::unique_ptr<LoadedKernel>> DeviceExecutor::load(const std::filesystem::path& object) const {
+  void* queue = nullptr;
+  if (device_->default_queue(number_, &queue) != TILE_TUNE_OK) return failure("no-device", tile_tune_device1_message());
+  TILE_TUNE_TRY(code, Code::load(object, device_functions()));
+  const auto entry = reinterpret_cast<DeviceKernel::Entry>(code.find(function_ + kArrayEntry));
+  if (!entry) return failure("symbol-missing", fmt::format("a built kernel lacks the function {}", function_));
+  return std::make_unique<DeviceKernel>(std::move(code), entry);
+}
+
+std::unique_ptr<Memory> DeviceExecutor::allocate(const Problem& problem, Flush flush) const {
+  return std::make_unique<DeviceMemory>(device_, problem, flush, number_);
+}
+
+std::unique_ptr<Call> DeviceExecutor::bind(const ir::Program&, const LoadedKernel& kernel, Memory& memory,
+                                           Flush) const {
+  return std::make_unique<DeviceCall>(static_cast<const DeviceKernel&>(kernel), static_cast<DeviceMemory&>(memory));
+}
+
+void DeviceExecutor::watch_guards(const Memory* memory, int reply_fd) const {
+  search::watch_guards(memory ? &static_cast<const DeviceMemory*>(memory)->buffers() : nullptr, reply_fd);
+}
+
+Reply DeviceExecutor::fault(int code) const {
+  // Halide's own codes, of checks that the kernel makes of its arguments, are negative.
+  const std::string said = code < 0 ? take_runtime_error() : tile_tune_device1_message();
+  const bool no_memory = code == halide_error_code_out_of_memory || code == TILE_TUNE_ERROR_OUT_OF_MEMORY ||
+                         code == TILE_TUNE_ERROR_DEVICE_MEMORY;
+  return Reply::fault(no_memory ? Outcome::OutOfMemory : Outcome::RunError,
+                      fmt::format("it returned error code {}{}{}", code, said.empty() ? "" : ": ", said));
+}
+
+std::unique_ptr<Executor> executor_for(const codegen::Target& target, const std::string& function) {
+  if (target.device == codegen::Device::Gpu) return std::make_unique<DeviceExecutor>(target, function);
+  return std::make_unique<HostExecutor>(function, target.features.has(codegen::Feature::UserContext));
+}
+
+}  // namespace tile_tune::search

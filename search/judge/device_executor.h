@@ -1,0 +1,39 @@
+// Kernels on a device, through the runtime of emitted libraries (codegen/emit/runtime/tile_tune_device.h). What is made
+// here loads the device's driver and makes a context, neither of which survives a fork: only a process that ends with
+// its work makes one.
+#pragma once
+
+#include "codegen/target/target.h"
+#include "search/judge/executor.h"
+#include "search/judge/kernel_abi.h"
+
+struct tile_tune_device_interface;
+
+namespace tile_tune::search {
+
+/// Memory is that of this process, between guards. OpenCL's device uses it in place: where that is the CPU under
+/// another name (PoCL), a kernel that leaves its buffers is caught. A CUDA device has copies of it, made before and
+/// after a run.
+class DeviceExecutor final : public Executor {
+ public:
+  /// Of kernels with this function. The target's device, number target.device_number of its kind, is looked for when a
+  /// kernel is loaded, which fails without it.
+  explicit DeviceExecutor(const codegen::Target& target, std::string function = kKernelFunction);
+
+  Result<std::unique_ptr<LoadedKernel>> load(const std::filesystem::path& object) const override;
+  std::unique_ptr<Memory> allocate(const Problem& problem, Flush flush) const override;
+  std::unique_ptr<Call> bind(const ir::Program& program, const LoadedKernel& kernel, Memory& memory,
+                             Flush flush) const override;
+  void watch_guards(const Memory* memory, int reply_fd) const override;
+  Reply fault(int code) const override;
+
+ private:
+  const tile_tune_device_interface* device_;
+  int number_;
+  std::string function_;
+};
+
+/// The one for kernels of the target with this function, which take a context if it is for a device or says so.
+std::unique_ptr<Executor> executor_for(const codegen::Target& target, const std::string& function = kKernelFunction);
+
+}  // namespace tile_tune::search

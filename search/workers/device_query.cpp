@@ -1,0 +1,70 @@
+#include "search/workers/device_query.h"
+
+#include <fmt/format.h>
+
+#include <cstring>
+#include <iterator>
+#include <nlohmann/json.hpp>
+
+#include "base/process/spawn.h"
+#include "tile_tune_device.h"
+
+namespace tile_tune::search {
+namespace {
+
+using codegen::Feature;
+
+constexpr const char* kCuda = "cuda";
+constexpr const char* kOpenCl = "opencl";
+
+tl::unexpected<Diagnostic> no_device(const codegen::Target& target, const std::string& why) {
+  return fail(
+      ErrorClass::Target, "no-device",
+      fmt::format("there is no {} device here: {}", target.features.has(Feature::Cuda) ? "CUDA" : "OpenCL", why),
+      "kernels are compiled without one for a target that is named, such as "
+      "x86-64-linux-cuda-cuda_capability_80");
+}
+
+/// The newest capability that kernels can be made for and the device has.
+void add_capability(codegen::Target& target, int capability) {
+  constexpr std::pair<Feature, int> kCapabilities[] = {{Feature::CudaCapability86, 86},
+                                                       {Feature::CudaCapability80, 80},
+                                                       {Feature::CudaCapability75, 75},
+                                                       {Feature::CudaCapability70, 70}};
+  for (const auto& one : kCapabilities) target.features.remove(one.first);
+  for (const auto& [feature, least] : kCapabilities)
+    if (capability >= least) return target.features.add(feature);
+}
+
+}  // namespace
+
+Result<void> find_device(codegen::Target& target, int number, const std::vector<std::string>& command) {
+  const bool is_cuda = target.features.has(Feature::Cuda);
+  auto words = command;
+  words.insert(words.end(), {is_cuda ? kCuda : kOpenCl, std::to_string(number)});
+  const auto asked = base::run({.words = words, .own_group = true});
+  if (!asked) return no_device(target, std::strerror(asked.error()));
+  const auto json = nlohmann::json::parse(asked->out, nullptr, false);
+  if (!json.is_object()) return no_device(target, "the driver ended the process that asked it");
+  if (json.contains("error")) return no_device(target, json["error"].get<std::string>());
+  target.cpu_model =
+      fmt::format("{}, driver {}", json.at("name").get<std::string>(), json.at("driver").get<std::string>());
+  target.device_number = number;
+  if (is_cuda) add_capability(target, json.at("capability").get<int>());
+  if (!is_cuda && json.at("has_doubles").get<bool>()) target.features.add(Feature::ClDoubles);
+  if (!is_cuda && json.at("has_halves").get<bool>()) target.features.add(Feature::ClHalf);
+  return {};
+}
+
+nlohmann::json answer_device_query(const std::string& driver, int number) {
+  tile_tune_device_facts facts;
+  const auto* device = driver == kCuda ? tile_tune_device1_cuda_interface() : tile_tune_device1_opencl_interface();
+  if (device->describe(number, &facts) != TILE_TUNE_OK) return {{"error", tile_tune_device1_message()}};
+  return {{"name", facts.name},
+          {"driver", facts.driver},
+          {"capability", facts.capability},
+          {"has_doubles", facts.has_doubles != 0},
+          {"has_halves", facts.has_halves != 0}};
+}
+
+}  // namespace tile_tune::search

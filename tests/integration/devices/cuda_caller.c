@@ -1,0 +1,32 @@
+/* A program calls a package's kernels on a CUDA device, which is pretended (tests/support/fake_cuda) or absent: prints
+ * the codes that they return. */
+#include <dlfcn.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "devices.h"
+
+enum { COUNT = 13 * 29 };
+
+static float a[COUNT], o[COUNT];
+
+static void tell(const char* what, int status) {
+  printf("%s: %s%s%s\n", what, devices_error_string(status), status != 0 ? ": " : "",
+         status != 0 ? devices_device_message() : "");
+}
+
+int main(void) {
+  tell("doubling", doubling(a, o));
+  tell("doubling", doubling(a, o));
+  void* driver = dlopen("libcuda.so.1", RTLD_NOW);
+  if (driver == NULL) return 0;
+  int (*retain)(void**, int) = (int (*)(void**, int))dlsym(driver, "cuDevicePrimaryCtxRetain");
+  int (*push)(void*) = (int (*)(void*))dlsym(driver, "cuCtxPushCurrent_v2");
+  tell("without a context", doubling_device(NULL, a, o));
+  void* context;
+  if (retain(&context, 0) != 0 || push(context) != 0) return 1;
+  tell("in the null stream", doubling_device(NULL, a, o));
+  tell("in place", doubling_device(NULL, a, a));
+  tell("of nothing", doubling_device(NULL, NULL, o));
+  return 0;
+}

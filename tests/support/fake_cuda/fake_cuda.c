@@ -1,0 +1,188 @@
+/* A CUDA driver without a device: it says what it was asked and computes nothing. Of cuda.h it has what
+ * codegen/emit/runtime/device_cuda.c calls. Memory is the host's. With FAKE_CUDA_LOG in the environment calls go to
+ * that file as well. */
+#include "fake_cuda.h"
+
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { DEVICES = 2, LOG = 1 << 20 };
+
+struct context {
+  int device;
+};
+struct stream {
+  struct context* context;
+  unsigned long long id;
+};
+struct module {
+  char* text;
+};
+struct function {
+  char name[256];
+};
+
+static char calls[LOG], failing[64], module_text[1 << 20];
+static size_t calls_size;
+static int failure, capability = 80;
+static unsigned long long last_id = 100;
+static struct context primary[DEVICES] = {{0}, {1}};
+static _Thread_local struct context* stack[16];
+static _Thread_local int depth;
+
+const char* fake_cuda_calls(void) { return calls; }
+const char* fake_cuda_module(void) { return module_text; }
+void fake_cuda_set_capability(int value) { capability = value; }
+void fake_cuda_reset(void) {
+  calls_size = 0;
+  calls[0] = failing[0] = '\0';
+}
+void fake_cuda_fail(const char* function, int error) {
+  snprintf(failing, sizeof failing, "%s", function);
+  failure = error;
+}
+
+static int called(const char* function, const char* format, ...) {
+  va_list arguments;
+  char line[512];
+  va_start(arguments, format);
+  const int size = snprintf(line, sizeof line, "%s%s", function, format[0] ? " " : "");
+  vsnprintf(line + size, sizeof line - (size_t)size, format, arguments);
+  va_end(arguments);
+  const int written = snprintf(calls + calls_size, LOG - calls_size, "%s\n", line);
+  calls_size += calls_size + (size_t)written < LOG ? (size_t)written : 0;
+  const char* path = getenv("FAKE_CUDA_LOG");
+  FILE* file = path != NULL ? fopen(path, "a") : NULL;
+  if (file != NULL) {
+    fprintf(file, "%s\n", line);
+    fclose(file);
+  }
+  return strcmp(function, failing) == 0 ? failure : 0;
+}
+
+int cuInit(unsigned flags) { return called("cuInit", "%u", flags); }
+int cuDriverGetVersion(int* version) {
+  *version = 13000;
+  return 0;
+}
+int cuDeviceGetCount(int* count) {
+  *count = DEVICES;
+  return called("cuDeviceGetCount", "");
+}
+int cuDeviceGet(int* device, int number) {
+  *device = number;
+  return called("cuDeviceGet", "%d", number);
+}
+int cuDeviceGetName(char* name, int size, int device) {
+  snprintf(name, (size_t)size, "Pretended %d", device);
+  return 0;
+}
+int cuDeviceGetAttribute(int* value, int attribute, int device) {
+  (void)device;
+  *value = attribute == 75 ? capability / 10 : attribute == 76 ? capability % 10 : attribute;
+  return 0;
+}
+int cuDeviceTotalMem_v2(size_t* bytes, int device) {
+  (void)device;
+  *bytes = 1 << 30;
+  return 0;
+}
+int cuDevicePrimaryCtxRetain(void** context, int device) {
+  *context = &primary[device];
+  return called("cuDevicePrimaryCtxRetain", "%d", device);
+}
+int cuDevicePrimaryCtxRelease_v2(int device) { return called("cuDevicePrimaryCtxRelease", "%d", device); }
+int cuCtxGetCurrent(void** context) {
+  *context = depth > 0 ? stack[depth - 1] : NULL;
+  return 0;
+}
+int cuCtxPushCurrent_v2(void* context) {
+  stack[depth++] = context;
+  return called("cuCtxPushCurrent", "%d", ((struct context*)context)->device);
+}
+int cuCtxPopCurrent_v2(void** context) {
+  *context = stack[--depth];
+  return called("cuCtxPopCurrent", "");
+}
+int cuCtxGetDevice(int* device) {
+  *device = depth > 0 ? stack[depth - 1]->device : -1;
+  return depth > 0 ? 0 : 201;
+}
+int cuCtxGetId(void* context, unsigned long long* id) {
+  *id = 1 + (unsigned long long)((struct context*)context)->device;
+  return 0;
+}
+int cuStreamCreate(void** stream, unsigned flags) {
+  struct stream* made = malloc(sizeof *made);
+  *made = (struct stream){stack[depth - 1], ++last_id};
+  *stream = made;
+  return called("cuStreamCreate", "%u", flags);
+}
+int cuStreamDestroy_v2(void* stream) {
+  free(stream);
+  return called("cuStreamDestroy", "");
+}
+int cuStreamGetCtx(void* stream, void** context) {
+  *context = ((struct stream*)stream)->context;
+  return 0;
+}
+int cuStreamGetId(void* stream, unsigned long long* id) {
+  *id = (uintptr_t)stream > 2 ? ((struct stream*)stream)->id : (uintptr_t)stream;
+  return 0;
+}
+int cuStreamSynchronize(void* stream) {
+  (void)stream;
+  return called("cuStreamSynchronize", "");
+}
+int cuMemAlloc_v2(uint64_t* memory, size_t bytes) {
+  *memory = (uint64_t)(uintptr_t)calloc(1, bytes);
+  return called("cuMemAlloc", "%zu", bytes);
+}
+int cuMemFree_v2(uint64_t memory) {
+  free((void*)(uintptr_t)memory);
+  return called("cuMemFree", "");
+}
+int cuMemcpyHtoDAsync_v2(uint64_t to, const void* from, size_t bytes, void* stream) {
+  (void)stream;
+  memcpy((void*)(uintptr_t)to, from, bytes);
+  return called("cuMemcpyHtoDAsync", "%zu", bytes);
+}
+int cuMemcpyDtoHAsync_v2(void* to, uint64_t from, size_t bytes, void* stream) {
+  (void)stream;
+  memcpy(to, (const void*)(uintptr_t)from, bytes);
+  return called("cuMemcpyDtoHAsync", "%zu", bytes);
+}
+int cuModuleLoadDataEx(void** module, const void* image, unsigned count, int* options, void** values) {
+  for (unsigned i = 0; i < count; ++i)
+    if (options[i] == 5) snprintf(values[i], 64, "ptxas says no");
+  snprintf(module_text, sizeof module_text, "%s", (const char*)image);
+  *module = malloc(sizeof(struct module));
+  return called("cuModuleLoadDataEx", "%u options", count);
+}
+int cuModuleUnload(void* module) {
+  free(module);
+  return called("cuModuleUnload", "");
+}
+int cuModuleGetFunction(void** function, void* module, const char* name) {
+  (void)module;
+  struct function* made = malloc(sizeof *made);
+  snprintf(made->name, sizeof made->name, "%s", name);
+  *function = made;
+  return called("cuModuleGetFunction", "%s", name);
+}
+int cuFuncSetAttribute(void* function, int attribute, int value) {
+  return called("cuFuncSetAttribute", "%s %d %d", ((struct function*)function)->name, attribute, value);
+}
+int cuLaunchKernel(void* function, unsigned bx, unsigned by, unsigned bz, unsigned tx, unsigned ty, unsigned tz,
+                   unsigned shared, void* stream, void** arguments, void** extra) {
+  (void)arguments, (void)extra;
+  return called("cuLaunchKernel", "%s %ux%ux%u %ux%ux%u shared %u stream %s", ((struct function*)function)->name, bx,
+                by, bz, tx, ty, tz, shared, stream == NULL ? "null" : "own");
+}
+int cuGetErrorName(int error, const char** name) {
+  *name = error == 2 ? "CUDA_ERROR_OUT_OF_MEMORY" : error == 700 ? "CUDA_ERROR_ILLEGAL_ADDRESS" : "CUDA_ERROR_OTHER";
+  return 0;
+}
