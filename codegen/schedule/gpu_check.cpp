@@ -28,7 +28,7 @@ Result<void> check_left_out(int number, const NestSchedule& stage) {
   return {};
 }
 
-Result<void> check_vector(const Loops& loops, int number, const NestSchedule& stage) {
+Result<void> check_gpu_vector(const Loops& loops, int number, const NestSchedule& stage) {
   const auto& gpu = stage.gpu();
   if (gpu.lanes != 1 && gpu.lanes != 2 && gpu.lanes != 4) return invalid(number, "it has other lanes than 1, 2 or 4");
   if (gpu.vector_loop < -1 || gpu.vector_loop >= static_cast<int>(loops.output.size()))
@@ -105,7 +105,7 @@ Result<void> check_gpu_stage(const ir::Program& program, const Loops& whole, int
   const Loops loops = one_piece(whole, stage);
   if (stage.order.size() != 2) return invalid(number, "a nest on a GPU has two tile levels, blocks and threads");
   TILE_TUNE_CHECK(check_tiles(loops, number, stage));
-  TILE_TUNE_CHECK(check_vector(loops, number, stage));
+  TILE_TUNE_CHECK(check_gpu_vector(loops, number, stage));
   TILE_TUNE_CHECK(check_dimensions(loops, number, stage));
   TILE_TUNE_CHECK(check_blocks(loops, number, stage));
   TILE_TUNE_CHECK(check_packings(loops, number, stage));
