@@ -112,7 +112,8 @@ Result<Storage> parse_storage(const std::string& text) {
       strides.emplace_back(FromBuffer());
       continue;
     }
-    const auto size = parse_size(part);
+    // "row,col" is a slip, not two sizes.
+    const auto size = part == "row" || part == "col" ? std::nullopt : parse_size(part);
     if (size && !size->overflowed()) {
       const auto number = size->constant();
       strides.push_back(number ? Stride(*number) : Stride(*size));

@@ -37,6 +37,12 @@ const std::vector<StridedCase> kCases{
      {{"M", 31}, {"N", 53}}},
     {"a permutation", "def f(int16(A,B,C) X) -> (O) { O(c,a,b) = X(a,b,c) }", {{"A", 7}, {"B", 12}, {"C", 17}}},
     {"a gather", "def f(float(V,D) T, int32(N) I) -> (O) { O(n,d) = T(I(n),d) }", {{"V", 9}, {"D", 21}, {"N", 13}}},
+    {"unit extents",
+     "def f(float(M,K) A, float(K,N) B) -> (C) { C(m,n) +=! A(m,k) * B(k,n) }",
+     {{"M", 1}, {"N", 23}, {"K", 1}}},
+    {"no terms",
+     "def f(float(M,K) A, float(K,N) B) -> (C) { C(m,n) +=! A(m,k) * B(k,n) }",
+     {{"M", 5}, {"N", 9}, {"K", 0}}},
     {"product of halves",
      "def f(float16(M,K) A, float16(K,N) B) -> (C) { C(m,n) +=! A(m,k) * B(k,n) }",
      {{"M", 11}, {"N", 33}, {"K", 14}}},
@@ -50,12 +56,6 @@ const std::vector<StridedCase> kCases{
      "def f(float(M,N) X) -> (m, E, s, O) { m(i) max=! X(i,j)  E(i,j) = exp(X(i,j) - m(i))  s(i) +=! E(i,j)  "
      "O(i,j) = E(i,j) / s(i) }",
      {{"M", 6}, {"N", 27}}},
-    {"unit extents",
-     "def f(float(M,K) A, float(K,N) B) -> (C) { C(m,n) +=! A(m,k) * B(k,n) }",
-     {{"M", 1}, {"N", 23}, {"K", 1}}},
-    {"no terms",
-     "def f(float(M,K) A, float(K,N) B) -> (C) { C(m,n) +=! A(m,k) * B(k,n) }",
-     {{"M", 5}, {"N", 9}, {"K", 0}}},
 };
 
 class Draw {

@@ -13,6 +13,7 @@ struct StridedCase {
   std::string name, text;
   ir::Sizes sizes;
 };
+/// Of the first ten some are drawn in every test run.
 const std::vector<StridedCase>& strided_cases();
 
 /// Tensors and strides: "A=40,1 C=col ".
