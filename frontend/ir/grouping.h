@@ -16,7 +16,8 @@ ExprPtr grouped(const ExprPtr& product);
 /// The product in parentheses; null if the expression is none.
 ExprPtr product_of_group(const Expr& expr);
 
-/// Without parentheses; the second keeps those among the factors of a product, also of one that is cast to a wider float.
+/// Without parentheses; the second keeps those among the factors of a product, also of one that is cast to a wider
+/// float.
 ExprPtr without_groups(const ExprPtr& value);
 ExprPtr with_groups_of_factors(const ExprPtr& value);
 

@@ -54,7 +54,8 @@ ir::ExprPtr product_inside(const ir::ExprPtr& expr) {
 
 /// `type(a * b)` as `type(a) * type(b)`, in parentheses where it stood in some.
 ir::ExprPtr widened(const ir::ExprPtr& expr, DType type) {
-  if (const auto* cast = std::get_if<ir::Cast>(&expr->node); cast && ir::is_wider_float(expr->type, cast->argument->type))
+  if (const auto* cast = std::get_if<ir::Cast>(&expr->node);
+      cast && ir::is_wider_float(expr->type, cast->argument->type))
     return widened(cast->argument, type);
   if (!product_inside(expr)) return ir::make_expr(type, ir::Cast{expr});
   if (const auto product = ir::product_of_group(*expr)) return ir::grouped(widened(product, type));

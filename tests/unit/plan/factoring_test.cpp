@@ -261,8 +261,8 @@ TEST_CASE("sums that steps would do with far fewer FLOP say why they are not tak
       plan::unfactored(chain, plan::best_path(chain, [](double flops, double bytes) { return flops + 1e9 * bytes; }));
   REQUIRE(left.size() == 1);
   CHECK(left.front().reason == "what its steps leave in memory costs more than their FLOP save");
-  const auto wide = of(product("int32(I,J) A, int32(J,K) B, int32(K,L) C", "O(i,l) +=! A(i,j)*B(j,k)*C(k,l)", sizes,
-                               "int64(I,L) O"));
+  const auto wide =
+      of(product("int32(I,J) A, int32(J,K) B, int32(K,L) C", "O(i,l) +=! A(i,j)*B(j,k)*C(k,l)", sizes, "int64(I,L) O"));
   REQUIRE(wide.size() == 1);
   CHECK(wide.front().reason == "its products are i32 and their sum is i64, which wraps elsewhere");
   for (const std::string value :
@@ -319,7 +319,8 @@ TEST_CASE("products of floats that are narrower than their sum are taken apart a
     CHECK(left_by(declared) == DType::F64);
     const std::vector<std::pair<std::string, std::string>> expected{
         {"double(A(i,j)*B(j,k)*C(k,l))", "O = (double(A(i,j)) * double(B(j,k))) * double(C(k,l))"},
-        {"-double(A(i,j)*B(j,k)*C(k,l)/3)", "O = (((-double(A(i,j))) * double(B(j,k))) * double(C(k,l))) / double(3.0)"},
+        {"-double(A(i,j)*B(j,k)*C(k,l)/3)",
+         "O = (((-double(A(i,j))) * double(B(j,k))) * double(C(k,l))) / double(3.0)"},
         {"double(A(i,j)*(B(j,k)*C(k,l)))", "O = double(A(i,j)) * (double(B(j,k)) * double(C(k,l)))"},
         {"double(B(j,k)*C(k,l))*double(A(i,j))", "O = (double(B(j,k)) * double(C(k,l))) * double(A(i,j))"},
         {"y(j)*double(A(i,j)*B(j,k)*C(k,l))", "O = y * (double(A(i,j)) * (double(B(j,k)) * double(C(k,l))))"},
