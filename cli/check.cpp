@@ -114,8 +114,11 @@ Result<CheckedDefs> check_each(const CheckOptions& options, const Session& sessi
     checked.programs.push_back({one.program, std::move(*bound), std::move(steps)});
   };
   if (!options.bindings.sizes.empty()) {
-    TILE_TUNE_TRY(bound, engine::bind_each(loaded.programs, options.bindings, session.report));
-    for (size_t i = 0; i < bound.size(); ++i) add(loaded.programs[i], std::move(bound[i]));
+    auto bound = engine::bind_each(loaded.programs, options.bindings, session.report);
+    // What nobody knows may be a size of a def that is wrong.
+    if (!bound && !checked.faults.empty()) return checked;
+    if (!bound) return tl::unexpected(std::move(bound.error()));
+    for (size_t i = 0; i < bound->size(); ++i) add(loaded.programs[i], std::move((*bound)[i]));
     return checked;
   }
   TILE_TUNE_TRY(laid_out, engine::with_storage(loaded.programs, options.bindings));

@@ -86,8 +86,9 @@ Result<std::optional<Values>> values_of(const ir::Program& program, const ir::St
   return Values{range.lo, range.hi - 1};
 }
 
-/// Every element: each dimension is walked by an index of its own, from end to end, and nothing is left out.
-bool walks_every_element(const ir::Program& program, const ir::Statement& statement) {
+/// Where sizes are open: each dimension is walked by an index of its own, from end to end, and nothing is left out.
+bool writes_every_element(const ir::Program& program, const ir::Statement& statement) {
+  if (program.is_bound() && ir::writes_all(program, statement)) return true;
   const auto& extents = program.tensors[static_cast<size_t>(statement.target)].extents;
   std::set<int> used;
   for (size_t d = 0; d < extents.size(); ++d) {
@@ -162,7 +163,7 @@ std::string combines_text(const ir::Program& program, const ir::Statement& state
 Result<std::string> writes_text(const ir::Program& program, const ir::Statement& statement) {
   const auto& target = program.tensors[static_cast<size_t>(statement.target)];
   if (target.extents.empty()) return fmt::format("writes {}", target.name);
-  if (walks_every_element(program, statement)) return fmt::format("writes every element of {}", target.name);
+  if (writes_every_element(program, statement)) return fmt::format("writes every element of {}", target.name);
   const std::string element = ir::target_text(program, statement), others = others_text(program, statement);
   if (ir::writes_nothing(statement)) return fmt::format("writes no element of {}; {}", target.name, others);
   std::vector<std::string> ranges;
@@ -177,7 +178,7 @@ Result<std::string> writes_text(const ir::Program& program, const ir::Statement&
 }
 
 Result<nlohmann::json> writes_json(const ir::Program& program, const ir::Statement& statement) {
-  const bool all = walks_every_element(program, statement);
+  const bool all = writes_every_element(program, statement);
   nlohmann::json json{{"tensor", program.tensors[static_cast<size_t>(statement.target)].name},
                       {"all", all},
                       {"dimensions", nlohmann::json::array()}};

@@ -8,20 +8,25 @@ namespace {
 using Halide::Expr;
 using namespace Halide::Internal;
 
+/// What a size decides may be longer than any number.
+bool is_longer(const For* loop, const For* than) {
+  const auto extent = as_const_int(loop->extent), other = as_const_int(than->extent);
+  return other && (!extent || *extent > *other);
+}
+
 /// Of the loops that lie in no serial one.
 class OuterLoops : public IRVisitor {
  public:
   const For* parallel = nullptr;
-  const For* longest = nullptr;  // of the serial ones, with a number of iterations
+  const For* longest = nullptr;  // of the serial ones
 
  private:
   using IRVisitor::visit;
   void visit(const For* op) override {
-    const auto extent = as_const_int(op->extent);
     if (op->for_type == ForType::Parallel && !parallel) {
       parallel = op;
       IRVisitor::visit(op);
-    } else if (op->for_type == ForType::Serial && extent && (!longest || *extent > *as_const_int(longest->extent))) {
+    } else if (op->for_type == ForType::Serial && (!longest || is_longer(op, longest))) {
       longest = op;
     }
   }
@@ -123,35 +128,36 @@ class Taking {
 };
 
 /// Piece `number` of a loop cut into `count` of nearly the same length.
-Stmt piece_of(const For* loop, const Expr& number, int64_t count) {
-  const int64_t extent = *as_const_int(loop->extent);
-  const int least = static_cast<int>(extent / count), longer = static_cast<int>(extent % count);
+Stmt piece_of(const For* loop, const Expr& number, const Expr& count) {
+  const Expr least = loop->extent / count, longer = loop->extent % count;
   const Expr begin = simplify(loop->min + number * least + Halide::min(number, longer));
   return For::make(loop->name, begin, simplify(least + Halide::select(number < longer, 1, 0)), ForType::Serial,
                    loop->partition_policy, loop->device_api, loop->body);
 }
 
 /// `moved` with its longest loop in turn with `host`; undefined where that cannot be.
-Stmt in_turn(const Stmt& moved, const For* host, int pieces) {
+Stmt in_turn(const Stmt& moved, const For* host, const Expr& pieces) {
   OuterLoops loops;
   moved.accept(&loops);
-  const auto extent = as_const_int(host->extent);
   const bool parallel = host->for_type == ForType::Parallel;
-  if (!loops.longest || !extent || parallel != (loops.parallel != nullptr)) return {};
-  const auto threads = parallel ? as_const_int(loops.parallel->extent) : std::optional<int64_t>(1);
-  if (!threads || *threads < 1) return {};
-  const int64_t count =
-      std::min({int64_t{pieces} / *threads, *extent / *threads, *as_const_int(loops.longest->extent)});
-  if (count < 2 || *threads * count > INT32_MAX) return {};
-  const std::string name = unique_name("turn");
+  if (!loops.longest || parallel != (loops.parallel != nullptr)) return {};
+  // All threads have as many turns.
+  if (parallel && !(is_const(host->extent) && is_const(loops.parallel->extent) && is_const(loops.longest->extent)))
+    return {};
+  const Expr threads = parallel ? loops.parallel->extent : Expr(1);
+  const Expr count =
+      simplify(Halide::max(Halide::min(Halide::min(pieces, host->extent) / threads, loops.longest->extent), 1));
+  if (is_const_one(count)) return {};
+  const std::string name = unique_name("turn"), count_name = name + ".count";
   const Expr turn = Variable::make(Halide::Int(32), name);
+  const Expr turns = is_const(count) ? count : Variable::make(Halide::Int(32), count_name);
   Expr of_host = turn;
-  if (parallel)
-    of_host += (Variable::make(Halide::Int(32), loops.parallel->name) - loops.parallel->min) * static_cast<int>(count);
-  const Stmt body = Block::make(piece_of(host, of_host, *threads * count), piece_of(loops.longest, turn, count));
-  return Replaced(loops.longest, For::make(name, 0, static_cast<int>(count), ForType::Serial, Halide::Partition::Auto,
-                                           Halide::DeviceAPI::None, body))
-      .mutate(moved);
+  if (parallel) of_host += (Variable::make(Halide::Int(32), loops.parallel->name) - loops.parallel->min) * turns;
+  const Stmt body =
+      Block::make(piece_of(host, of_host, simplify(threads * turns)), piece_of(loops.longest, turn, turns));
+  Stmt loop = For::make(name, 0, turns, ForType::Serial, Halide::Partition::Auto, Halide::DeviceAPI::None, body);
+  if (!is_const(count)) loop = LetStmt::make(count_name, count, loop);
+  return Replaced(loops.longest, loop).mutate(moved);
 }
 
 Stmt with_nests_in_turn(const Stmt& stmt, const NestsInTurn& nests) {
@@ -168,8 +174,28 @@ Stmt with_nests_in_turn(const Stmt& stmt, const NestsInTurn& nests) {
 
 }  // namespace
 
-NestsInTurn nests_in_turn(const ScheduledNest& moved, const ScheduledNest& host, int pieces) {
-  NestsInTurn nests{{}, host.placement.stored.tiled.name(), pieces};
+Expr pieces_of(const KernelContext& kernel, const ir::Statement& statement, int pieces) {
+  if (!kernel.runtime) return pieces;
+  std::set<int> tensors;
+  ir::for_each_read(*statement.value, [&](const ir::Read& read) { tensors.insert(read.tensor); });
+  int64_t bound = 0;
+  Expr called = make_zero(Halide::Int(64));
+  for (const int number : tensors) {
+    const ir::Tensor& tensor = kernel.program.tensors[static_cast<size_t>(number)];
+    const auto size = static_cast<int64_t>(dtype_size(tensor.type));
+    bound += ir::element_count(tensor) * size;
+    Expr bytes = make_const(Halide::Int(64), size);
+    for (size_t d = 0; d < tensor.extents.size(); ++d)
+      bytes *= Halide::cast<int64_t>(kernel.runtime->extent(number, d));
+    called += bytes;
+  }
+  const Expr piece = make_const(Halide::Int(64), std::max<int64_t>(bound / pieces, 1));
+  const Expr most = make_const(Halide::Int(64), 1 << 20);
+  return simplify(Halide::cast<int>(Halide::max(Halide::min(called / piece, most), 1)));
+}
+
+NestsInTurn nests_in_turn(const ScheduledNest& moved, const ScheduledNest& host, Expr pieces) {
+  NestsInTurn nests{{}, host.placement.stored.tiled.name(), std::move(pieces)};
   nests.moved = {moved.placement.stored.result.name(), moved.placement.stored.tiled.name()};
   if (moved.stage.assigned) nests.moved.insert(moved.stage.assigned->name());
   if (moved.stage.reduction)

@@ -18,10 +18,14 @@ namespace tile_tune::codegen {
 struct NestsInTurn {
   std::set<std::string> moved;  // all of the stage that reads inputs alone, whose nest goes where the other one is
   std::string host;             // the other one's, with the tile nest: its pieces are the first
-  int pieces = 2;
+  Halide::Expr pieces;          // about as many, at least 1
 };
 
-NestsInTurn nests_in_turn(const ScheduledNest& moved, const ScheduledNest& host, int pieces);
+/// Into how many pieces a statement's loop is cut that is cut into `pieces` at the sizes the program is bound at: as
+/// long ones.
+Halide::Expr pieces_of(const KernelContext& kernel, const ir::Statement& statement, int pieces);
+
+NestsInTurn nests_in_turn(const ScheduledNest& moved, const ScheduledNest& host, Halide::Expr pieces);
 
 /// A pass over lowered code, the last one: others go by the Funcs around a loop. Nests whose loops it cannot cut stay
 /// as they are.

@@ -27,10 +27,12 @@ std::optional<RuntimeProgram> over_runtime_sizes(const ir::Program& program, con
   return RuntimeProgram(program, runtime, std::move(sizes));
 }
 
-std::vector<NestsInTurn> all_nests_in_turn(const Schedule& schedule, const std::map<int, ScheduledNest>& nests) {
+std::vector<NestsInTurn> all_nests_in_turn(const KernelContext& kernel, const Schedule& schedule,
+                                           const std::map<int, ScheduledNest>& nests) {
   std::vector<NestsInTurn> result;
   for (const auto& [statement, other, pieces] : schedule.in_turn)
-    result.push_back(nests_in_turn(nests.at(statement), nests.at(other), pieces));
+    result.push_back(nests_in_turn(nests.at(statement), nests.at(other),
+                                   pieces_of(kernel, kernel.program.statements[statement], pieces)));
   return result;
 }
 
@@ -96,7 +98,7 @@ Lowered lower(const ir::Program& program, const Schedule& schedule, const Target
       add(pass->pass.release());
     }
   // Nests whose loops run in turn: behind the passes that go by the Funcs around a loop.
-  if (!schedule.in_turn.empty()) add(new LoopsInTurn(all_nests_in_turn(schedule, nests)));
+  if (!schedule.in_turn.empty()) add(new LoopsInTurn(all_nests_in_turn(kernel, schedule, nests)));
   // Vectors of tensors with negative strides.
   if (const auto buffer = reversed_buffer(program, inputs, outputs)) add(new Reversed(*buffer));
   return lowered;

@@ -14,7 +14,6 @@ Result<codegen::FamilyMember> checked_member(const codegen::Family& checked, con
   schedule.runtime = {};
   schedule = search::with_index_checks(program, schedule, target);
   if (!member.only) {
-    schedule.in_turn.clear();  // how long loops are is not known
     TILE_TUNE_TRY(
         many, codegen::for_all_sizes(program, std::move(schedule), checked.runtime, member.schedule.runtime.guarded));
     schedule = std::move(many);

@@ -219,7 +219,7 @@ std::optional<double> flops_of_summands(const ir::Program& program, ir::Statemen
 
 std::string why_not_plain(const ir::Program& program, const ir::Statement& statement, const Factors& factors) {
   if (!factors_of(program, statement))
-    return fmt::format("its products are {} and their sum is {}, which rounds or wraps elsewhere",
+    return fmt::format("its products are {} and their sum is {}, which wraps elsewhere",
                        dtype_name(statement.value->type), dtype_name(statement.accumulator));
   const auto held = std::find_if(factors.factors.begin(), factors.factors.end(),
                                  [](const Factor& factor) { return !factor.is_plain && !factor.divides; });

@@ -52,6 +52,34 @@ ir::ExprPtr product_inside(const ir::ExprPtr& expr) {
   return call->arguments.front()->type == expr->type ? product_inside(call->arguments.front()) : nullptr;
 }
 
+/// `type(a * b)` as `type(a) * type(b)`, in parentheses where it stood in some.
+ir::ExprPtr widened(const ir::ExprPtr& expr, DType type) {
+  if (const auto* cast = std::get_if<ir::Cast>(&expr->node);
+      cast && ir::is_wider_float(expr->type, cast->argument->type))
+    return widened(cast->argument, type);
+  if (!product_inside(expr)) return ir::make_expr(type, ir::Cast{expr});
+  if (const auto product = ir::product_of_group(*expr)) return ir::grouped(widened(product, type));
+  ir::Call call = std::get<ir::Call>(expr->node);
+  for (auto& argument : call.arguments) argument = widened(argument, type);
+  return ir::make_expr(type, std::move(call));
+}
+
+/// With products that are cast to a wider float as products of that type, in parentheses.
+ir::ExprPtr with_wide_products(const ir::ExprPtr& expr) {
+  if (const auto product = ir::product_of_group(*expr)) return ir::grouped(with_wide_products(product));
+  if (const auto* cast = std::get_if<ir::Cast>(&expr->node)) {
+    if (!ir::is_wider_float(expr->type, cast->argument->type) || !product_inside(cast->argument)) return expr;
+    const auto wide = widened(with_wide_products(cast->argument), expr->type);
+    return ir::is_product(*wide) ? ir::grouped(wide) : wide;
+  }
+  const auto* operation = std::get_if<ir::Call>(&expr->node);
+  if (!operation || !(ir::is_product(*expr) || operation->op == ir::Op::Neg || operation->op == ir::Op::Div))
+    return expr;
+  ir::Call call = *operation;
+  for (auto& argument : call.arguments) argument = with_wide_products(argument);
+  return ir::make_expr(expr->type, std::move(call));
+}
+
 class Collector {
  public:
   Collector(const ir::Program& program, DType type, bool idealized)
@@ -135,9 +163,17 @@ class Collector {
   std::vector<Factor> factors_, divisors_;
 };
 
-bool may_be_summed_apart(DType product, DType accumulator) {
+/// Products of halves are computed in f32.
+bool is_computed_in(DType product, DType accumulator) {
   const bool is_half = product == DType::F16 || product == DType::BF16;
   return product == accumulator || (is_half && accumulator == DType::F32);
+}
+
+/// What is summed, as a product of floats that are as wide as their sum.
+ir::ExprPtr terms_of(const ir::Statement& statement) {
+  const auto terms = with_wide_products(statement.value);
+  const DType sum = statement.accumulator;
+  return ir::is_wider_float(sum, terms->type) && !is_computed_in(terms->type, sum) ? widened(terms, sum) : terms;
 }
 
 /// Indices of the statement that no factor has: every term is added once for each of their values.
@@ -150,14 +186,17 @@ AxisSet repeating(const ir::Statement& statement, const std::vector<Factor>& fac
 }
 
 std::optional<Factors> collected(const ir::Program& program, const ir::Statement& statement, bool idealized) {
-  if (statement.op != ir::Aggregation::Sum || !product_inside(statement.value)) return std::nullopt;
+  if (statement.op != ir::Aggregation::Sum) return std::nullopt;
+  const auto terms = terms_of(statement);
+  if (!product_inside(terms)) return std::nullopt;
+  if (!idealized && !is_computed_in(terms->type, statement.accumulator)) return std::nullopt;
   Factors result;
   const auto hold = [&](const ir::AffineExpr& expr) {
     for (const auto& [index, coefficient] : expr.terms) result.held.insert(index);
   };
   for (const auto& subscript : statement.subscripts) hold(subscript);
-  Collector collector(program, statement.value->type, idealized);
-  collector.collect(statement.value, result.order);
+  Collector collector(program, terms->type, idealized);
+  collector.collect(terms, result.order);
   result.factors = std::move(collector).factors(result.held);
   while (result.order.members.size() == 1 && result.order.members.front().operand < 0)
     result.order = Group(result.order.members.front());
@@ -172,7 +211,6 @@ std::optional<Factors> collected(const ir::Program& program, const ir::Statement
 }  // namespace
 
 std::optional<Factors> factors_of(const ir::Program& program, const ir::Statement& statement) {
-  if (!may_be_summed_apart(statement.value->type, statement.accumulator)) return std::nullopt;
   return collected(program, statement, false);
 }
 

@@ -28,9 +28,10 @@ struct Factors {
 };
 
 /// Of a sum over a product, with whatever signs and divisors; nullopt where its type forbids that products are summed
-/// apart: integers that wrap in another width than their sum, floats narrower than their sum (but halves, which are
-/// computed in f32). What a product of floats is divided by belongs to the factor that has all of its indices, where
-/// these are summed, and else to the last step. Quotients of integers are factors as a whole.
+/// apart: integers that wrap in another width than their sum. Factors of floats that are narrower than their sum, or
+/// whose product is cast to a wider type, are cast (but halves whose sum is f32, in which they are computed). What a
+/// product of floats is divided by belongs to the factor that has all of its indices, where these are summed, and else
+/// to the last step. Quotients of integers are factors as a whole.
 std::optional<Factors> factors_of(const ir::Program& program, const ir::Statement& statement);
 
 /// The same as if every factor were plain, nothing were left out and no number were rounded: what would be possible.

@@ -10,6 +10,7 @@
 #include "search/space/choices.h"
 #include "search/space/decisions.h"
 #include "search/space/gpu_repair.h"
+#include "search/space/term_size.h"
 
 namespace tile_tune::search {
 namespace {
@@ -74,12 +75,25 @@ void repair_reduction(const StageContext& context, NestSchedule& stage, Notes& n
   }
 }
 
+/// Terms in one pass through the innermost unrolled body.
+int64_t unrolled_terms(const StageContext& context, const NestSchedule& stage) {
+  int64_t terms = 1;
+  for (const auto& tile : stage.tiles) terms *= tile.back();
+  for (const int factor : stage.reduction_unroll) terms *= factor;
+  const int loop = stage.cpu().vector_loop;
+  return loop >= 0 && loop < context.outputs() ? terms / stage.cpu().lanes : terms;
+}
+
 // Halves register tiles and unrolls, the largest first, until the body is small enough to compile quickly.
 void limit_unrolling(const StageContext& context, NestSchedule& stage, Notes& notes) {
+  const int64_t functions = operations_of_functions(*context.program->statements[context.statement].value);
+  const auto is_too_long = [&] {
+    return codegen::unrolled_operations(context.loops, stage) + functions * unrolled_terms(context, stage) >
+           codegen::kMaxUnrolled;
+  };
   Notes follow;  // from what is said here
-  if (codegen::unrolled_operations(context.loops, stage) > codegen::kMaxUnrolled)
-    notes.push_back("it unrolled more operations than compile quickly");
-  while (codegen::unrolled_operations(context.loops, stage) > codegen::kMaxUnrolled) {
+  if (is_too_long()) notes.push_back("it unrolled more operations than compile quickly");
+  while (is_too_long()) {
     int64_t largest = 1;
     int64_t* tile = nullptr;
     for (int p = 0; p < context.outputs(); ++p) {

@@ -45,6 +45,15 @@ TEST_CASE("check with sizes adds numbers, FLOP and bytes") {
 )");
 }
 
+TEST_CASE("check says what is wrong with a def, not that nobody has its sizes") {
+  const Sandbox box;
+  box.write("wrong.tc", "def f(float(N) A) -> (O) { O(i) = A(j) }\n");
+  const auto result = box.run({"check", "wrong.tc", "-s", "N=4"});
+  CHECK(result.exit_code == 2);
+  CHECK(result.err.find("[assign-reduces]") != std::string::npos);
+  CHECK(result.err.find("[unknown-size]") == std::string::npos);
+}
+
 TEST_CASE("check as JSON") {
   const Sandbox box;
   const auto result = box.run({"check", "conv2d.tc", "--json", "-s", "B=1", "-s", "IP=2", "-s", "H=5", "-s", "W=5",

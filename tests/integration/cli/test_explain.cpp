@@ -37,6 +37,19 @@ TEST_CASE("explain tells every statement's ranges, what bounds them, and what it
         std::string::npos);
 }
 
+TEST_CASE("what conditions leave to be written is told of sizes that are known") {
+  const Sandbox box;
+  box.write("rows.tc", R"(def rows(float(N,N) A) -> (S, T) {
+  S(i) +=! i + j < N ? A(i,j) : 0 where i in 0:N, j in 0:N
+  T(i) +=! i + j + 1 < N ? A(i,j) : 0 where i in 0:N, j in 0:N
+}
+)");
+  const auto result = box.run({"explain", "rows.tc", "-s", "N=5", "--what", "domain"});
+  CHECK(result.exit_code == 0);
+  CHECK(result.out.find("writes every element of S") != std::string::npos);
+  CHECK(result.out.find("writes T(i) with i from 0 to 3; the others are 0") != std::string::npos);
+}
+
 TEST_CASE("explain as JSON") {
   const Sandbox box;
   const auto result = box.run({"explain", "matmul.tc", "--json", "-s", "M=3", "-s", "N=5", "-s", "K=7"});

@@ -3,6 +3,7 @@
 #include <catch2/catch.hpp>
 
 #include "codegen/schedule/check.h"
+#include "codegen/schedule/runtime_sizes.h"
 #include "frontend/ir/index_checks.h"
 #include "frontend/tensor/convert.h"
 #include "kernel_check.h"
@@ -75,6 +76,35 @@ TEST_CASE("the loops of a check are cut into pieces with those of the gather bet
   CHECK(together.find("tensor0[") > loop);  // the table, which nothing but the gather reads
   schedule.in_turn.clear();
   CHECK(codegen::lowered_loops(checked, schedule, test::host(1)).value().find("for (turn") == std::string::npos);
+}
+
+TEST_CASE("a kernel for many sizes looks at its indices in turn with what uses them") {
+  const auto checked_at = [](const std::vector<int64_t>& sizes) -> Result<ir::Program> {
+    const std::string text = "def g(float(50) T, int32(N) I) -> (O) { O(i) = T(I(i)) }";
+    return ir::with_index_checks(test::bound_program(text, {{"N", sizes.front()}}));
+  };
+  const auto sizes = codegen::find_runtime_sizes(checked_at, {"N"}, {{kLength}, {kLength + 1}, {2 * kLength}});
+  REQUIRE(sizes);
+  const auto checked = *checked_at({kLength});
+  const auto plain = test::bound_program("def g(float(50) T, int32(N) I) -> (O) { O(i) = T(I(i)) }", {{"N", kLength}});
+  for (const bool guarded : {false, true}) {
+    const auto schedule = codegen::for_all_sizes(checked, in_turn(plain, checked, 1), *sizes, guarded);
+    REQUIRE(schedule);
+    REQUIRE_FALSE(schedule->in_turn.empty());
+    const auto loops = codegen::lowered_loops(checked, *schedule, test::host(1)).value();
+    CHECK(loops.find("for (turn") != std::string::npos);
+    for (const int64_t length : {int64_t{1}, int64_t{63}, int64_t{64}, kLength, int64_t{4001}}) {
+      if (!codegen::serves(checked, *schedule, {length})) continue;
+      const auto program = *checked_at({length});
+      const auto inputs = reference::random_inputs(program, 7);
+      for (const int64_t outside : {int64_t{-1}, int64_t{0}, length / 2, length - 1}) {
+        CAPTURE(guarded, length, outside);
+        auto wrong = inputs;
+        if (outside >= 0) tensor::store_integer(DType::I32, wrong.at(program.inputs[1]).data.data(), outside, 50);
+        test::KernelCheck(program, wrong, test::host(1)).expect_right(*schedule, checked);
+      }
+    }
+  }
 }
 
 TEST_CASE("only statements that read inputs alone run in turn with one before them") {

@@ -32,7 +32,7 @@ class Text {
     // Every index has a tensor to itself in one place: then its range is known.
     for (const char index : indices_) factors.push_back(read(std::string(1, index)));
     std::shuffle(factors.begin(), factors.end(), engine_);
-    const std::string product = finished(grouped(factors));
+    std::string product = finished(grouped(factors));
     std::string left;
     for (const char index : indices_)
       if (below(2) == 0) left += (left.empty() ? "" : ",") + std::string(1, index);
@@ -41,6 +41,7 @@ class Text {
     for (const char index : indices_)
       if (left.find(index) == std::string::npos && below(6) == 0)
         where += fmt::format("{} {} in 1:{}", where.empty() ? " where" : ",", index, static_cast<char>(index - 32));
+    if (widens()) product = fmt::format("double({})", product);
     const std::string target = left.empty() ? "O" : fmt::format("O({})", left);
     return fmt::format("def f({}) -> (O) {{ {} {} {}{} }}", parameters_, target, continues ? "+=" : "+=!", product,
                        where);
@@ -48,6 +49,9 @@ class Text {
 
  private:
   size_t below(size_t count) { return engine_() % count; }
+
+  /// Whether a product of floats is cast to a wider one.
+  bool widens() { return type_.find("int") == std::string::npos && below(5) == 0; }
 
   std::string tensor(const std::string& dims) {
     const std::string name = fmt::format("A{}", tensors_++);
@@ -110,7 +114,7 @@ class Text {
       const size_t first = below(factors.size() - 1), count = 2 + below(factors.size() - first - 1);
       std::string group = factors[first];
       for (size_t i = 1; i < count; ++i) group += "*" + factors[first + i];
-      factors[first] = "(" + group + ")";
+      factors[first] = (widens() ? "double(" : "(") + group + ")";
       factors.erase(factors.begin() + static_cast<std::ptrdiff_t>(first + 1),
                     factors.begin() + static_cast<std::ptrdiff_t>(first + count));
     }

@@ -261,9 +261,10 @@ TEST_CASE("sums that steps would do with far fewer FLOP say why they are not tak
       plan::unfactored(chain, plan::best_path(chain, [](double flops, double bytes) { return flops + 1e9 * bytes; }));
   REQUIRE(left.size() == 1);
   CHECK(left.front().reason == "what its steps leave in memory costs more than their FLOP save");
-  const auto wide = of(product(inputs, "O(i,l) +=! A(i,j)*B(j,k)*C(k,l)", sizes, "double(I,L) O"));
+  const auto wide =
+      of(product("int32(I,J) A, int32(J,K) B, int32(K,L) C", "O(i,l) +=! A(i,j)*B(j,k)*C(k,l)", sizes, "int64(I,L) O"));
   REQUIRE(wide.size() == 1);
-  CHECK(wide.front().reason == "its products are f32 and their sum is f64, which rounds or wraps elsewhere");
+  CHECK(wide.front().reason == "its products are i32 and their sum is i64, which wraps elsewhere");
   for (const std::string value :
        {"A(i,j)*B(j,k)*C(k,l)", "A(i,j)*B(j,k)*C(k,l)/3", "A(i,j)*(p(j) + p(j))*Q(j,l)", "A(i,j)*B(j,k) + C(k,l)"})
     CHECK(reason(value) == "");
@@ -300,7 +301,41 @@ TEST_CASE("types in which products are summed apart, and the type of what steps 
   }
   // Products that wrap in 32 bits and are then added in 64 cannot be taken apart.
   CHECK(words(of("int32", "int64(I,L) O")).empty());
-  CHECK(words(of("float", "double(I,L) O")).empty());
+}
+
+TEST_CASE("products of floats that are narrower than their sum are taken apart as products of its type") {
+  const auto left_by = [](const ir::Program& program) {
+    const auto steps = *plan::factored(program, plan::best_path(program, flops_only));
+    return steps.tensors[static_cast<size_t>(steps.statements.front().target)].type;
+  };
+  for (const std::string type : {"float16", "bfloat16", "float"}) {
+    INFO(type);
+    const std::string inputs = type + "(I,J) A, " + type + "(J,K) B, " + type + "(K,L) C";
+    const auto of = [&](const std::string& value, const std::string& output = "O") {
+      return product(inputs + ", float64(J) y", "O(i,l) +=! " + value, kChain, output);
+    };
+    const auto declared = of("A(i,j)*B(j,k)*C(k,l)", "double(I,L) O");
+    check_values(declared);
+    CHECK(left_by(declared) == DType::F64);
+    const std::vector<std::pair<std::string, std::string>> expected{
+        {"double(A(i,j)*B(j,k)*C(k,l))", "O = (double(A(i,j)) * double(B(j,k))) * double(C(k,l))"},
+        {"-double(A(i,j)*B(j,k)*C(k,l)/3)",
+         "O = (((-double(A(i,j))) * double(B(j,k))) * double(C(k,l))) / double(3.0)"},
+        {"double(A(i,j)*(B(j,k)*C(k,l)))", "O = double(A(i,j)) * (double(B(j,k)) * double(C(k,l)))"},
+        {"double(B(j,k)*C(k,l))*double(A(i,j))", "O = (double(B(j,k)) * double(C(k,l))) * double(A(i,j))"},
+        {"y(j)*double(A(i,j)*B(j,k)*C(k,l))", "O = y * (double(A(i,j)) * (double(B(j,k)) * double(C(k,l))))"},
+    };
+    for (const auto& [value, path] : expected) {
+      INFO(value);
+      CHECK(words(of(value)) == path);
+      check_values(of(value));
+    }
+  }
+  const auto halves = "float16(I,J) A, float16(J,K) B, float16(K,L) C";
+  check_values(product(halves, "O(i,l) +=! float(A(i,j)*B(j,k)*C(k,l))", kChain));
+  // What is cast to a narrower type is rounded term by term.
+  CHECK(words(product("double(I,J) A, double(J,K) B, double(K,L) C", "O(i,l) +=! float(A(i,j)*B(j,k)*C(k,l))", kChain))
+            .empty());
 }
 
 TEST_CASE("bools are taken apart as or of and") {

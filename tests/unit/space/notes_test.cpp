@@ -103,6 +103,24 @@ TEST_CASE("a repair says what it took back, and nothing of a schedule that is va
         }) == Notes{"it asked ahead for what cannot be asked for"});
 }
 
+TEST_CASE("functions are unrolled less than multiplications, as they are more code", "[unit]") {
+  const auto terms_of = [](const std::string& value) {
+    const Space space(bound("def f(float(M,K) A, float(K,N) B) -> (O) { O(m,n) +=! " + value + " }",
+                            {{"M", 60}, {"N", 128}, {"K", 60}}),
+                      avx512());
+    Schedule schedule = plain();
+    schedule.stages[0].nest().reduction_unroll = {15};
+    const auto stage = space.adapt(schedule).schedule.stages[0].nest();
+    return stage.tiles[0].back() * stage.tiles[1].back() / stage.cpu().lanes * stage.reduction_unroll[0];
+  };
+  CHECK(terms_of("A(m,k) * B(k,n)") == 6 * 4 * 15);
+  const auto exponentials = terms_of("exp(A(m,k)) * B(k,n)"), tangents = terms_of("tan(A(m,k)) * B(k,n)");
+  CHECK(exponentials * 9 <= 512);
+  CHECK(tangents * 33 <= 512);
+  CHECK(tangents >= 4);
+  CHECK(exponentials > tangents);
+}
+
 TEST_CASE("pieces of a reduction are made to divide it, or given up", "[unit]") {
   const auto notes = [](codegen::ParallelReduction cut, int64_t extent) {
     const Space space(bound("def f(float(N) I) -> (O) { O() +=! I(n) }", {{"N", extent}}), avx512());

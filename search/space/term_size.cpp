@@ -1,0 +1,64 @@
+#include "search/space/term_size.h"
+
+#include <algorithm>
+
+namespace tile_tune::search {
+namespace {
+
+int64_t operations_of(ir::Op function) {
+  constexpr int64_t kShort = 8, kLong = 32;
+  switch (function) {
+    using enum ir::Op;
+    case Sin:
+    case Cos:
+    case Tan:
+    case Pow:
+    case Lgamma:
+    case Tgamma:
+      return kLong;
+    case Acos:
+    case Acosh:
+    case Asin:
+    case Asinh:
+    case Atan:
+    case Atan2:
+    case Atanh:
+    case Cbrt:
+    case Cosh:
+    case Erf:
+    case Erfc:
+    case Exp:
+    case Exp2:
+    case Exp10:
+    case Expm1:
+    case Fmod:
+    case Log:
+    case Log10:
+    case Log1p:
+    case Log2:
+    case Sigmoid:
+    case Sinh:
+    case Tanh:
+      return kShort;
+    default:
+      return 0;
+  }
+}
+
+int64_t all_of(const ir::Expr& term) {
+  if (const auto* cast = std::get_if<ir::Cast>(&term.node)) return all_of(*cast->argument);
+  const auto* call = std::get_if<ir::Call>(&term.node);
+  if (!call) return 0;
+  int64_t operations = operations_of(call->op);
+  for (const auto& argument : call->arguments) operations += all_of(*argument);
+  return operations;
+}
+
+}  // namespace
+
+int64_t operations_of_functions(const ir::Expr& term) {
+  constexpr int64_t kMost = 256;
+  return std::min(all_of(term), kMost);
+}
+
+}  // namespace tile_tune::search
