@@ -288,9 +288,7 @@ TEST_CASE("db verify and bench say how far they came when they are stopped") {
   // With a worker at work a signal no longer ends the process at once.
   const auto stop_at_work = [&](const std::vector<std::string>& arguments, int signal) {
     const pid_t process = box.start(arguments, "stopped");
-    const std::string number = std::to_string(process);
-    for (std::string child; child.empty(); std::this_thread::sleep_for(std::chrono::milliseconds(1)))
-      std::ifstream("/proc/" + number + "/task/" + number + "/children") >> child;
+    Sandbox::child_of(process);
     kill(process, signal);
     return box.finish(process, "stopped");
   };
