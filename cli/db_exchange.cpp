@@ -170,7 +170,7 @@ Result<Exit> tell(const db::Absorbed& absorbed, const std::string& path, const S
                                 {"added", absorbed.added},
                                 {"known", absorbed.known},
                                 {"conflicts", absorbed.conflicts},
-                                {"refused", absorbed.refused}}));
+                                {"refused", to_json(absorbed.refused)}}));
     return judge(absorbed);
   }
   std::string text = fmt::format("{} added, {} there already", base::format_number(absorbed.added, "record"),

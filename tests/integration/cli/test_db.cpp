@@ -126,6 +126,20 @@ TEST_CASE("import takes in what is good and fails for what is refused") {
   const auto told = nlohmann::json::parse(imported.out);
   CHECK(told["refused"].size() >= 1);
   CHECK(told["added"] > 3);
+  const auto one = box.run({"db", "import", "bad.jsonl", "--db", "c.db"});
+  CHECK(one.err.find(" was left out: its content does not match its digest [refused-record]") != std::string::npos);
+  // What is true of many is said once.
+  const std::regex outcome("\"outcome\":\"[a-z]+\"");
+  box.write("worse.jsonl", std::regex_replace(box.read("a.jsonl"), outcome, "\"outcome\":\"timeout\""));
+  const auto many = box.run({"db", "import", "worse.jsonl", "--db", "d.db"});
+  INFO(many.err);
+  CHECK(many.exit_code == 1);
+  const std::regex sentence(
+      "warning: [0-9]+ records were left out, each because its content does not match its digest \\(trial "
+      "[0-9a-f]+ \\(worse.jsonl:[0-9]+\\), trial ");
+  CHECK(std::regex_search(many.err, sentence));
+  const std::string why = "does not match its digest";
+  CHECK(many.err.find(why) == many.err.rfind(why));
 }
 
 TEST_CASE("list, show and export read all the databases they are given") {
