@@ -6,6 +6,7 @@
 #include <climits>
 #include <filesystem>
 #include <streambuf>
+#include <utility>
 
 #include "base/process/fd.h"
 
