@@ -3,6 +3,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <map>
 #include <nlohmann/json.hpp>
 
 #include "base/units.h"
@@ -141,11 +142,35 @@ void warn_of_damage(const db::Database& database, const engine::Reporter& report
     report.warn("damaged-record", engine::damage_text(database.damaged_records()));
 }
 
-void warn_of_refusals(const std::vector<std::string>& refused, const engine::Reporter& report) {
-  constexpr size_t kShown = 20;
-  for (size_t i = 0; i < std::min(refused.size(), kShown); ++i)
-    report.warn("refused-record", fmt::format("{} was left out", refused[i]));
-  if (refused.size() > kShown) report.warn("refused-record", fmt::format("and {} more", refused.size() - kShown));
+void warn_of_refusals(const std::vector<db::Refusal>& refused, const engine::Reporter& report) {
+  constexpr size_t kReasons = 20, kNamed = 3;
+  std::vector<std::string> reasons;  // as they come first
+  std::map<std::string, std::vector<std::string>> records;
+  for (const auto& one : refused) {
+    auto& alike = records[one.why];
+    if (alike.empty()) reasons.push_back(one.why);
+    alike.push_back(one.record);
+  }
+  size_t untold = refused.size();
+  for (size_t i = 0; i < std::min(reasons.size(), kReasons); ++i) {
+    const auto& alike = records[reasons[i]];
+    untold -= alike.size();
+    if (alike.size() == 1) {
+      report.warn("refused-record", fmt::format("{} was left out: {}", alike.front(), reasons[i]));
+      continue;
+    }
+    const auto named = alike.begin() + static_cast<long>(std::min(kNamed, alike.size()));
+    report.warn("refused-record",
+                fmt::format("{} records were left out, each because {} ({}{})", alike.size(), reasons[i],
+                            fmt::join(alike.begin(), named, ", "), alike.size() > kNamed ? ", ..." : ""));
+  }
+  if (untold > 0) report.warn("refused-record", fmt::format("and {} more", untold));
+}
+
+nlohmann::json to_json(const std::vector<db::Refusal>& refused) {
+  nlohmann::json json = nlohmann::json::array();
+  for (const auto& one : refused) json.push_back(one.text());
+  return json;
 }
 
 void add_db(Verb& app, Command& command) {

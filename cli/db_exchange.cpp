@@ -6,12 +6,13 @@
 #include <atomic>
 #include <cerrno>
 #include <cstring>
-#include <fstream>
 #include <functional>
-#include <iostream>
+#include <istream>
 #include <nlohmann/json.hpp>
+#include <ostream>
 #include <random>
 
+#include "base/process/stoppable_stream.h"
 #include "base/units.h"
 #include "cli/db_verbs.h"
 #include "cli/interrupt.h"
@@ -42,35 +43,35 @@ Result<fs::path> reserve_beside(const fs::path& target) {
   return part;
 }
 
-/// Whatever `produce` writes: to standard output; to what is there and no regular file (a pipe, /dev/null) as it is;
-/// else beside FILE, or the file that a link of this name leads to, and then renamed: nobody finds half a file under
-/// its name.
-Result<void> write_out(const std::string& output, const std::function<Result<void>(std::ostream&)>& produce) {
-  const auto finish = [&](std::ostream& stream) -> Result<void> {
-    errno = 0;
-    TILE_TUNE_CHECK(produce(stream));
-    if (stream.flush()) return {};
-    return failure("cannot-write", fmt::format("the records cannot be written: {}", std::strerror(errno)));
-  };
-  if (output.empty()) return finish(std::cout);
+/// What is there and no regular file, a pipe or /dev/null, is written to as it is.
+bool is_device(const std::string& output) {
   std::error_code error;
   const auto status = fs::status(output, error);
-  const bool is_device = fs::exists(status) && !fs::is_regular_file(status);
-  const fs::path target = fs::exists(status) ? fs::canonical(output, error) : fs::path(output);
-  if (!is_device && fs::exists(status) && error)
-    return failure("cannot-write", fmt::format("cannot write {}: {}", output, error.message()));
-  fs::path part = output;
-  if (!is_device) {
-    TILE_TUNE_TRY(reserved, reserve_beside(target));
-    part = std::move(reserved);
-  }
-  std::ofstream stream(part, std::ios::binary | std::ios::trunc);
-  auto written = stream
-                     ? finish(stream)
-                     : failure("cannot-write", fmt::format("cannot write {}: {}", part.string(), std::strerror(errno)));
-  stream.close();
-  if (is_device) return written;
-  error.clear();
+  return fs::exists(status) && !fs::is_regular_file(status);
+}
+
+using Produce = std::function<Result<void>(std::ostream&)>;
+
+Result<void> write_to(base::Fd file, const std::string& name, const Produce& produce, const std::atomic<bool>& stop) {
+  if (file.get() < 0) return failure("cannot-write", fmt::format("cannot write {}: {}", name, std::strerror(errno)));
+  base::StoppableBuffer buffer(std::move(file), stop);
+  std::ostream stream(&buffer);
+  errno = 0;
+  TILE_TUNE_CHECK(produce(stream));
+  if (stream.flush()) return {};
+  return failure("cannot-write", fmt::format("the records cannot be written: {}", std::strerror(errno)));
+}
+
+/// Whatever `produce` writes: to standard output or a device; else beside FILE, or the file that a link of this name
+/// leads to, and then renamed: nobody finds half a file under its name.
+Result<void> write_out(const std::string& output, const Produce& produce, const std::atomic<bool>& stop) {
+  if (output.empty()) return write_to(base::Fd(dup(STDOUT_FILENO)), "to standard output", produce, stop);
+  if (is_device(output)) return write_to(base::open_to_write(output, stop), output, produce, stop);
+  std::error_code error;
+  const fs::path target = fs::exists(output, error) ? fs::canonical(output, error) : fs::path(output);
+  if (error) return failure("cannot-write", fmt::format("cannot write {}: {}", output, error.message()));
+  TILE_TUNE_TRY(part, reserve_beside(target));
+  auto written = write_to(base::open_to_write(part, stop), part.string(), produce, stop);
   if (written) fs::rename(part, target, error);
   if (written && error) written = failure("cannot-write", fmt::format("cannot write {}: {}", output, error.message()));
   if (!written) fs::remove(part, error);
@@ -95,7 +96,7 @@ db::RecordSource until(const std::atomic<bool>& stop, db::RecordSource source) {
       if (stop) return failure("stopped", "stopped");
       return visitor(record);
     });
-    if (!all && stop && all.error().code == "stopped") return {};
+    if (!all && stop && (all.error().code == "stopped" || all.error().code == "cannot-read")) return {};
     return all;
   };
 }
@@ -104,8 +105,8 @@ db::RecordSource until(const std::atomic<bool>& stop, db::RecordSource source) {
 Result<void> export_records(const ExportArguments& arguments, std::vector<engine::OpenDatabase>& databases,
                             const std::atomic<bool>& stop) {
   const auto write = [&](db::Database& database) {
-    return write_out(arguments.output,
-                     [&](std::ostream& stream) { return write_records(database, arguments.winners, stream, stop); });
+    const auto produce = [&](std::ostream& stream) { return write_records(database, arguments.winners, stream, stop); };
+    return write_out(arguments.output, produce, stop);
   };
   if (databases.size() == 1) return write(databases.front().database);
   TILE_TUNE_TRY(folder, search::SessionDirectory::create());
@@ -119,12 +120,13 @@ Result<void> export_records(const ExportArguments& arguments, std::vector<engine
 Result<void> export_t4(const ExportArguments& arguments, std::vector<engine::OpenDatabase>& databases,
                        const std::atomic<bool>& stop) {
   TILE_TUNE_TRY(json, engine::t4_json(databases, arguments.name));
-  return write_out(arguments.output, [&](std::ostream& stream) -> Result<void> {
+  const auto write = [&](std::ostream& stream) -> Result<void> {
     if (stop) return failure("stopped", "stopped");
     // Bytes that are not UTF-8 (comments in a program may hold them) are replaced.
     stream << json.dump(1, ' ', false, nlohmann::ordered_json::error_handler_t::replace) << '\n';
     return {};
-  });
+  };
+  return write_out(arguments.output, write, stop);
 }
 
 Result<void> check_options(const ExportArguments& arguments) {
@@ -144,9 +146,9 @@ Result<Exit> run_export(const ExportArguments& arguments, const Session& session
   const auto written = arguments.format == "t4" ? export_t4(arguments, databases, interrupt.requested())
                                                 : export_records(arguments, databases, interrupt.requested());
   if (!written && interrupt.requested()) {
-    session.report.notice(
-        fmt::format("stopped by {}: {}", interrupt_name(),
-                    arguments.output.empty() ? "the records are not all of them" : "nothing was written"));
+    const bool in_part = arguments.output.empty() || is_device(arguments.output);
+    session.report.notice(fmt::format("stopped by {}: {}", interrupt_name(),
+                                      in_part ? "the records are not all of them" : "nothing was written"));
     return Exit::Interrupted;
   }
   TILE_TUNE_CHECK(written);
@@ -170,7 +172,7 @@ Result<Exit> tell(const db::Absorbed& absorbed, const std::string& path, const S
                                 {"added", absorbed.added},
                                 {"known", absorbed.known},
                                 {"conflicts", absorbed.conflicts},
-                                {"refused", absorbed.refused}}));
+                                {"refused", to_json(absorbed.refused)}}));
     return judge(absorbed);
   }
   std::string text = fmt::format("{} added, {} there already", base::format_number(absorbed.added, "record"),
@@ -199,16 +201,16 @@ Result<Exit> take(const db::RecordSource& source, const Session& session) {
 }
 
 Result<Exit> import_records(const std::string& input, const Session& session) {
-  // What holds no records is found out before the target is made.
-  if (input == "-") {
-    TILE_TUNE_TRY(source, db::records_of(std::cin, "standard input"));
-    return take(source, session);
-  }
   std::error_code error;
-  if (fs::is_directory(input, error)) return failure("cannot-read", fmt::format("cannot read {}: a folder", input));
-  std::ifstream stream(input, std::ios::binary);
-  if (!stream) return failure("cannot-read", fmt::format("cannot read {}: {}", input, std::strerror(errno)));
-  TILE_TUNE_TRY(source, db::records_of(stream, input));
+  if (input != "-" && fs::is_directory(input, error))
+    return failure("cannot-read", fmt::format("cannot read {}: a folder", input));
+  base::Fd file = input == "-" ? base::Fd(dup(STDIN_FILENO)) : base::open_to_read(input);
+  const std::string name = input == "-" ? "standard input" : input;
+  if (file.get() < 0) return failure("cannot-read", fmt::format("cannot read {}: {}", name, std::strerror(errno)));
+  base::StoppableBuffer buffer(std::move(file), StopOnInterrupt::requested());
+  std::istream stream(&buffer);
+  // What holds no records is found out before the target is made.
+  TILE_TUNE_TRY(source, db::records_of(stream, name));
   return take(source, session);
 }
 

@@ -25,7 +25,7 @@ Result<Exit> tell(const db::Recovered& recovered, const RecoverArguments& argume
                                 {"saved", recovered.saved},
                                 {"unreadable", recovered.unreadable},
                                 {"cut_off", recovered.cut_off},
-                                {"refused", recovered.refused}}));
+                                {"refused", to_json(recovered.refused)}}));
     return Exit::Success;
   }
   std::string text =

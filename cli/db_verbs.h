@@ -1,10 +1,12 @@
 // The verbs of `db` that do more than show: one file each.
 #pragma once
 
+#include <nlohmann/json.hpp>
 #include <vector>
 
 #include "cli/options.h"
 #include "cli/session.h"
+#include "db/exchange.h"
 #include "engine/records/open_database.h"
 
 namespace tile_tune::cli {
@@ -15,8 +17,9 @@ std::string from_text(const engine::OpenDatabase& one, const std::vector<engine:
 /// Names the records that were met damaged.
 void warn_of_damage(const db::Database& database, const engine::Reporter& report);
 
-/// Names the first records that were left out ("trial 3fa1...: why"): more say nothing new.
-void warn_of_refusals(const std::vector<std::string>& refused, const engine::Reporter& report);
+/// Names records that were left out, and why: those with one reason in one sentence, of many the first.
+void warn_of_refusals(const std::vector<db::Refusal>& refused, const engine::Reporter& report);
+nlohmann::json to_json(const std::vector<db::Refusal>& refused);
 
 void add_db_diff(Verb& db, Command& command);
 void add_db_export(Verb& db, Command& command);

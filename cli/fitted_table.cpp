@@ -66,6 +66,7 @@ std::string cut(const std::string& cell, size_t width) {
 
 FittedTable fit_table(std::vector<FittedColumn> columns, Rows rows, size_t width) {
   FittedTable table;
+  table.width = width;
   for (auto& row : rows)
     for (auto& cell : row) cell = one_line(cell);
   std::vector<std::string> shared;
@@ -94,9 +95,14 @@ FittedTable fit_table(std::vector<FittedColumn> columns, Rows rows, size_t width
 }
 
 std::string fitted_text(const FittedTable& table) {
-  std::string text = table.shared.empty() ? "" : "in all lines: " + table.shared + "\n";
+  const auto in_lines = [&](const std::string& words) {
+    if (table.width == 0) return words + "\n";
+    return fmt::format("{}\n", fmt::join(base::broken_into_lines(words, table.width), "\n"));
+  };
+  std::string text = table.shared.empty() ? "" : in_lines("in all lines: " + table.shared);
   text += table.text;
-  if (!table.hidden.empty()) text += fmt::format("hidden: {} (--wide shows all)\n", fmt::join(table.hidden, ", "));
+  if (!table.hidden.empty())
+    text += in_lines(fmt::format("hidden: {} (--wide shows all)", fmt::join(table.hidden, ", ")));
   return text;
 }
 

@@ -45,7 +45,7 @@ void exit_on_interrupt() {
 
 StopOnInterrupt::StopOnInterrupt() : before_(stop_later.exchange(true)) {}
 StopOnInterrupt::~StopOnInterrupt() { stop_later = before_; }
-const std::atomic<bool>& StopOnInterrupt::requested() const { return stop_requested; }
+const std::atomic<bool>& StopOnInterrupt::requested() { return stop_requested; }
 
 int interrupt_exit_code() { return kBySignal + signal_seen; }
 

@@ -16,7 +16,7 @@ class StopOnInterrupt {
   ~StopOnInterrupt();
   StopOnInterrupt(const StopOnInterrupt&) = delete;
   StopOnInterrupt& operator=(const StopOnInterrupt&) = delete;
-  const std::atomic<bool>& requested() const;
+  static const std::atomic<bool>& requested();
 
  private:
   const bool before_;  // another one lived already

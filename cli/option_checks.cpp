@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <charconv>
-#include <cmath>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -28,9 +27,10 @@ void refuse_empty(Option option) {
 }
 
 void need_positive_seconds(Option option) {
+  constexpr double kMost = 1e9;  // thirty years
   option.check([](const std::string& value) {
     const auto seconds = number_in<double>(value);
-    return seconds && *seconds > 0 && std::isfinite(*seconds) ? "" : "needs a positive number of seconds";
+    return seconds && *seconds > 0 && *seconds <= kMost ? "" : "needs a positive number of seconds, 1e9 at most";
   });
 }
 

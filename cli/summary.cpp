@@ -87,6 +87,7 @@ bool is_quotient_other(const Measurement& untuned, const Measurement& tuned) {
 }
 
 std::string speed_up_text(const search::TuneReport& report) {
+  if (report.winner->standing == search::Standing::Default) return "1.00x";
   const auto& measured = report.winner->measurement;
   std::string text = fmt::format("{:.2f}x ({}", measured.ratio, interval_text(measured));
   const size_t rounds = measured.log_ratios.size();
@@ -103,7 +104,8 @@ std::string unconfirmed_text(const search::TuneReport& report, const Measurement
       fmt::format("{:.2f}x there, {:.2f}x here ({})", report.incumbent_ratio, again.ratio, interval_text(again));
   if (report.winner->standing != search::Standing::Default)
     return "another than the search's best won, which had " + figures;
-  if (again.ratio < report.incumbent_ratio) return "they did not confirm the search's best: " + figures;
+  constexpr double kShown = 0.01;  // the digits of the figures
+  if (again.ratio < report.incumbent_ratio - kShown) return "they did not confirm the search's best: " + figures;
   return "the search's best is not clearly faster than the default schedule: " + figures;
 }
 

@@ -92,7 +92,7 @@ class Intake {
     if (complaint.empty()) return {};
     const std::string place = record.place.empty() ? "" : fmt::format(" ({})", record.place);
     result_.refused.push_back(
-        fmt::format("{} {}{}: {}", kind_name(record.content.index()), record.digest, place, complaint));
+        {fmt::format("{} {}{}", kind_name(record.content.index()), record.digest, place), complaint});
     return {};
   }
 

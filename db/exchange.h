@@ -52,10 +52,17 @@ using RecordVisitor = std::function<Result<void>(const Record&)>;
 /// Hands every record to the visitor and stops at the first error.
 using RecordSource = std::function<Result<void>(const RecordVisitor&)>;
 
+/// A record that was not taken in.
+struct Refusal {
+  std::string record;  // "trial 3fa1...", and where somebody can look: "trial 3fa1... (shared.jsonl:12)"
+  std::string why;
+  std::string text() const { return record + ": " + why; }
+};
+
 struct Absorbed {
   int added = 0, known = 0;
-  int conflicts = 0;                 // trials added where there was another with their number in their session
-  std::vector<std::string> refused;  // "trial 3fa1...: why"
+  int conflicts = 0;  // trials added where there was another with their number in their session
+  std::vector<Refusal> refused;
 };
 
 }  // namespace tile_tune::db

@@ -181,7 +181,7 @@ Result<Recovered> recover(const std::filesystem::path& path, Database& fresh) {
     return each_record(db.get(), bytes, visitor, damaged, result);
   }));
   result.saved = absorbed.added;
-  for (const auto& record : damaged) result.refused.push_back(record + ": its content does not match its digest");
+  for (const auto& record : damaged) result.refused.push_back({record, "its content does not match its digest"});
   result.refused.insert(result.refused.end(), absorbed.refused.begin(), absorbed.refused.end());
   return result;
 }

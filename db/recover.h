@@ -9,9 +9,9 @@ namespace tile_tune::db {
 
 struct Recovered {
   int saved = 0;
-  std::vector<std::string> refused;  // "trial 3fa1...: why": read, but damaged, or what they need is lost
-  int unreadable = 0;                // rows with readable ones behind them
-  bool cut_off = false;              // nobody knows how many rows there were behind the last that could be read
+  std::vector<Refusal> refused;  // read, but damaged, or what they need is lost
+  int unreadable = 0;            // rows with readable ones behind them
+  bool cut_off = false;          // nobody knows how many rows there were behind the last that could be read
 };
 
 /// Takes every record that can be read and whose digest holds into `fresh`. Only the tables are read, row by row, and

@@ -4,18 +4,9 @@
 #include <sys/wait.h>
 
 #include <cerrno>
-#include <chrono>
 #include <thread>
 
 namespace tile_tune::base {
-
-namespace {
-
-using Clock = std::chrono::steady_clock;
-
-constexpr auto kLook = std::chrono::milliseconds(5);  // between two looks at whether to stop
-
-}  // namespace
 
 Ending ending_of(int status) {
   Ending ending;
@@ -24,31 +15,39 @@ Ending ending_of(int status) {
   return ending;
 }
 
+tl::expected<std::optional<Ending>, int> Waiter::look() {
+  int status = 0;
+  const pid_t changed = waitpid(child_, &status, WNOHANG | WUNTRACED | WCONTINUED);
+  if (changed < 0 && errno != EINTR) return tl::unexpected(errno);
+  if (changed == child_ && WIFSTOPPED(status)) {
+    stopped_at_ = std::chrono::steady_clock::now();
+  } else if (changed == child_ && WIFCONTINUED(status)) {
+    stopped_at_.reset();
+  } else if (changed == child_) {
+    Ending ending = ending_of(status);
+    ending.was_stopped = given_up_ && ending.signal == SIGKILL;  // one that went on may have ended before that was seen
+    return ending;
+  }
+  if (!given_up_ && stopped_at_ && std::chrono::steady_clock::now() - *stopped_at_ > grace_) {
+    given_up_ = true;
+    kill();
+  }
+  return std::nullopt;
+}
+
+void Waiter::kill() const { ::kill(leads_group_ ? -child_ : child_, SIGKILL); }
+
 std::optional<Ending> wait_for(pid_t child, const std::atomic<bool>* stop, std::chrono::milliseconds grace) {
-  bool killed = false, given_up = false;
-  std::optional<Clock::time_point> stopped_at;
-  for (;;) {
-    int status = 0;
-    const bool looks = stop != nullptr && !killed;
-    const pid_t changed = waitpid(child, &status, looks ? WNOHANG | WUNTRACED | WCONTINUED : 0);
-    if (changed < 0 && errno != EINTR) return std::nullopt;
-    if (changed == child && WIFSTOPPED(status)) {
-      stopped_at = Clock::now();
-    } else if (changed == child && WIFCONTINUED(status)) {
-      stopped_at.reset();
-    } else if (changed == child) {
-      Ending ending = ending_of(status);
-      ending.was_stopped = given_up;  // one that went on may have ended before that was seen
-      return ending;
-    }
-    if (!looks || changed != 0) continue;
-    if (*stop || (stopped_at && Clock::now() - *stopped_at > grace)) {
-      given_up = !*stop;
-      kill(-child, SIGKILL);
+  Waiter waiter(child, stop != nullptr, grace);
+  for (bool killed = false;;) {
+    const auto ending = waiter.look();
+    if (!ending) return std::nullopt;
+    if (*ending) return **ending;
+    if (stop != nullptr && *stop && !killed) {
+      waiter.kill();
       killed = true;
-    } else {
-      std::this_thread::sleep_for(kLook);
     }
+    std::this_thread::sleep_for(kBetweenLooks);
   }
 }
 

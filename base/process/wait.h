@@ -8,6 +8,8 @@
 #include <optional>
 #include <string>
 
+#include <tl/expected.hpp>
+
 namespace tile_tune::base {
 
 struct Ending {
@@ -22,8 +24,28 @@ Ending ending_of(int status);
 
 inline constexpr std::chrono::milliseconds kGrace{10'000};  // as the pool waits for a worker that was stopped
 
-/// Waits for a child; nullopt if it is none of ours any more. With `stop` (may be null) the child's process group,
-/// which it must lead, is killed when that is set, and when somebody has stopped the child for longer than `grace`.
+/// A child that is looked at now and then. Whoever stops it (SIGSTOP) and does not let it go on within `grace` has it
+/// killed, and with `leads_group` its process group.
+class Waiter {
+ public:
+  explicit Waiter(pid_t child, bool leads_group = false, std::chrono::milliseconds grace = kGrace)
+      : child_(child), leads_group_(leads_group), grace_(grace) {}
+  /// How it ended, nothing while it runs; or an errno: it is no child of ours any more. Does not wait.
+  tl::expected<std::optional<Ending>, int> look();
+  void kill() const;
+
+ private:
+  pid_t child_;
+  bool leads_group_;
+  std::chrono::milliseconds grace_;
+  std::optional<std::chrono::steady_clock::time_point> stopped_at_;
+  bool given_up_ = false;
+};
+
+inline constexpr std::chrono::milliseconds kBetweenLooks{5};
+
+/// Waits for a child as a Waiter does; nullopt if it is none of ours any more. With `stop` (may be null) the child must
+/// lead a process group, which is killed when that is set.
 std::optional<Ending> wait_for(pid_t child, const std::atomic<bool>* stop = nullptr,
                                std::chrono::milliseconds grace = kGrace);
 

@@ -26,6 +26,8 @@ Result<std::string> run_tool(const std::vector<std::string>& command, const std:
   const std::string said = trimmed(tool->err);
   if (said.find(kDiskFull) != std::string::npos)
     return failure("disk-full", fmt::format("cannot write the package: {}", kDiskFull), "free some space there");
+  if (tool->ending.was_stopped)
+    return failure("tool-failed", fmt::format("somebody had stopped '{}' while it made the package", command[0]));
   const std::string how = tool->ending.signal ? fmt::format("was killed by signal {}", tool->ending.signal)
                                               : fmt::format("failed with exit status {}", tool->ending.exit_code);
   return failure("tool-failed", fmt::format("'{}' {} while making the package", command[0], how), said);

@@ -17,6 +17,7 @@ Result<void> compile_shared(const std::filesystem::path& source, const std::file
     return failure("compiler-missing", fmt::format("cannot run the compiler cc: {}", std::strerror(cc.error())),
                    "packages are made with cc, ld, nm, objcopy and ar: install gcc and binutils");
   if (cc->ending.ok()) return {};
+  if (cc->ending.was_stopped) return failure("compiler-failed", "somebody had stopped the compiler cc");
   // Its last line says why it gave up: "ld: final link failed: No space left on device".
   return failure("compiler-failed", fmt::format("the compiler could not make {}: {}", library.filename().string(),
                                                 base::last_line(cc->err)));

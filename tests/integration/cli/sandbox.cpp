@@ -7,9 +7,11 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <chrono>
 #include <fstream>
 #include <sstream>
 #include <stdexcept>
+#include <thread>
 
 namespace tile_tune::test {
 
@@ -102,6 +104,14 @@ Finished Sandbox::finish(pid_t pid, const std::string& log) const {
   fs::remove(path(log + ".out"));
   fs::remove(path(log + ".err"));
   return finished;
+}
+
+pid_t Sandbox::child_of(pid_t pid) {
+  const std::string number = std::to_string(pid);
+  pid_t child = 0;
+  while (!(std::ifstream("/proc/" + number + "/task/" + number + "/children") >> child))
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  return child;
 }
 
 Finished Sandbox::run(const std::vector<std::string>& arguments, long file_limit) const {

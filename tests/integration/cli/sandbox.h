@@ -33,6 +33,8 @@ class Sandbox {
   /// The same without waiting; finish() waits.
   pid_t start(const std::vector<std::string>& arguments, const std::string& log) const;
   Finished finish(pid_t pid, const std::string& log) const;
+  /// The first process that `pid` has started, once it has; the test's own time limit ends the waiting otherwise.
+  static pid_t child_of(pid_t pid);
   /// The tile-tune that run() runs.
   static std::string tool();
   /// Another program, looked up on PATH.

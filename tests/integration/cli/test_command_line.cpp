@@ -78,6 +78,7 @@ TEST_CASE("a wrong command line is exit 2 with one sentence and a hint") {
       {{"check", "matmul.tc", "--layout", "Q=col"}, 2, "unknown-tensor", "Q"},
       {{"tune", "matmul.tc", "--time", "-1"}, 2, "command-line", "--time: needs a positive number of seconds"},
       {{"tune", "matmul.tc", "--time", "0"}, 2, "command-line", "--time: needs a positive number of seconds"},
+      {{"tune", "matmul.tc", "--time", "1e300"}, 2, "command-line", "1e9 at most"},
       {{"tune", "matmul.tc", "--time", "inf"}, 2, "command-line", "--time: needs a positive number of seconds"},
       {{"tune", "matmul.tc", "--seed", "-1"}, 2, "command-line", "--seed: needs a whole number from 0"},
       {{"tune", "matmul.tc", "--seed", "18446744073709551616"}, 2, "command-line", "18446744073709551615"},

@@ -2,6 +2,7 @@
 #include <signal.h>
 #include <sys/stat.h>
 
+#include <algorithm>
 #include <catch2/catch.hpp>
 #include <fstream>
 #include <map>
@@ -126,6 +127,20 @@ TEST_CASE("import takes in what is good and fails for what is refused") {
   const auto told = nlohmann::json::parse(imported.out);
   CHECK(told["refused"].size() >= 1);
   CHECK(told["added"] > 3);
+  const auto one = box.run({"db", "import", "bad.jsonl", "--db", "c.db"});
+  CHECK(one.err.find(" was left out: its content does not match its digest [refused-record]") != std::string::npos);
+  // What is true of many is said once.
+  const std::regex outcome("\"outcome\":\"[a-z]+\"");
+  box.write("worse.jsonl", std::regex_replace(box.read("a.jsonl"), outcome, "\"outcome\":\"timeout\""));
+  const auto many = box.run({"db", "import", "worse.jsonl", "--db", "d.db"});
+  INFO(many.err);
+  CHECK(many.exit_code == 1);
+  const std::regex sentence(
+      "warning: [0-9]+ records were left out, each because its content does not match its digest \\(trial "
+      "[0-9a-f]+ \\(worse.jsonl:[0-9]+\\), trial ");
+  CHECK(std::regex_search(many.err, sentence));
+  const std::string why = "does not match its digest";
+  CHECK(many.err.find(why) == many.err.rfind(why));
 }
 
 TEST_CASE("list, show and export read all the databases they are given") {
@@ -319,16 +334,57 @@ TEST_CASE("an import that is stopped says what it took in, and the same command 
   std::ofstream pipe(box.path("pipe"));
   pipe << records.substr(0, half) << std::flush;
   while (!std::filesystem::exists(box.path("b.db"))) std::this_thread::sleep_for(std::chrono::milliseconds(1));
-  kill(import, SIGTERM);
-  pipe << records.substr(half);
-  pipe.close();
+  kill(import, SIGTERM);  // which waits for more
   const auto stopped = box.finish(import, "import");
   INFO(stopped.out + stopped.err);
   CHECK(stopped.exit_code == 143);
   CHECK(stopped.out.find(" added, 0 were there already\n") != std::string::npos);
   CHECK(stopped.err == "stopped by SIGTERM: the same command takes in the rest\n");
+  pipe.close();
   REQUIRE(box.run({"db", "import", "a.jsonl", "--db", "b.db"}).exit_code == 0);
   CHECK(box.run({"db", "export", "--db", "b.db"}).out == records);
+}
+
+TEST_CASE("an export that is stopped says what there is of it, whoever it waits for") {
+  const Sandbox box;
+  tune(box, "a.db");
+  REQUIRE(mkfifo(box.path("pipe").c_str(), 0600) == 0);
+  const pid_t waiting = box.start({"db", "export", "--db", "a.db", "-o", "pipe"}, "waiting");
+  const std::string database = box.path("a.db");
+  const auto has_opened = [&](pid_t process) {
+    for (const auto& file : std::filesystem::directory_iterator("/proc/" + std::to_string(process) + "/fd")) {
+      std::error_code gone;
+      if (std::filesystem::read_symlink(file.path(), gone) == database) return true;
+    }
+    return false;
+  };
+  while (!has_opened(waiting)) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  kill(waiting, SIGTERM);
+  const auto stopped = box.finish(waiting, "waiting");
+  CHECK(stopped.exit_code == 143);
+  CHECK(stopped.err == "stopped by SIGTERM: the records are not all of them\n");
+  // A file is there with all of it or not at all, whenever the signal comes.
+  const std::string all = box.run({"db", "export", "--db", "a.db"}).out;
+  const auto begun = [&] {
+    const auto names = box.names();
+    return std::any_of(names.begin(), names.end(), [](const auto& name) { return name.starts_with("a.jsonl"); });
+  };
+  for (int attempt = 0; attempt < 5; ++attempt) {
+    const pid_t writing = box.start({"db", "export", "--db", "a.db", "-o", "a.jsonl"}, "writing");
+    while (!begun()) std::this_thread::yield();
+    std::this_thread::sleep_for(std::chrono::microseconds(200 * attempt));
+    kill(writing, SIGHUP);
+    const auto ended = box.finish(writing, "writing");
+    const bool written = std::filesystem::exists(box.path("a.jsonl"));
+    INFO(ended.err);
+    CHECK((ended.exit_code == 129 || (written && ended.exit_code == 0)));
+    if (written)
+      CHECK(box.read("a.jsonl") == all);
+    else
+      CHECK(ended.err == "stopped by SIGHUP: nothing was written\n");
+    std::filesystem::remove(box.path("a.jsonl"));
+    CHECK_FALSE(begun());
+  }
 }
 
 TEST_CASE("exchange refuses what is no database or export, and leaves no file behind") {

@@ -47,8 +47,8 @@ TEST_CASE("tune stores every trial, says what it found, and repeats for a seed")
   REQUIRE(result.exit_code == 0);
   CHECK(result.err.find("warning") == std::string::npos);
   CHECK(result.err.find('\r') == std::string::npos);  // plain lines now and then, for this is no terminal
-  for (const char* part : {"M=37 K=13 N=29", "untuned", "tuned", "of FMA peak", "of bandwidth", "speed-up",
-                           "95 % interval", "8:", "seed      1", "t.db"})
+  for (const char* part : {"M=37 K=13 N=29", "untuned", "tuned", "of FMA peak", "of bandwidth", "speed-up", "roofline",
+                           "8:", "seed      1", "t.db"})
     CHECK(result.out.find(part) != std::string::npos);
   const auto row = shown(box);
   CHECK(searched(row) == 8);
@@ -288,9 +288,7 @@ TEST_CASE("db verify and bench say how far they came when they are stopped") {
   // With a worker at work a signal no longer ends the process at once.
   const auto stop_at_work = [&](const std::vector<std::string>& arguments, int signal) {
     const pid_t process = box.start(arguments, "stopped");
-    const std::string number = std::to_string(process);
-    for (std::string child; child.empty(); std::this_thread::sleep_for(std::chrono::milliseconds(1)))
-      std::ifstream("/proc/" + number + "/task/" + number + "/children") >> child;
+    Sandbox::child_of(process);
     kill(process, signal);
     return box.finish(process, "stopped");
   };
@@ -318,6 +316,19 @@ TEST_CASE("a time far too short for the default schedule leaves it standing, in 
   const auto json = nlohmann::json::parse(result.out);
   CHECK(json["stop_reason"] == "time");
   CHECK((json["finals"] == "no-time" || json["finals"] == "one-finalist"));
+}
+
+TEST_CASE("a budget of one trial has no finals, and says so") {
+  const Sandbox box;
+  const auto result = box.run(tune({"--trials", "1"}));
+  INFO(result.err);
+  CHECK(result.exit_code == 0);
+  CHECK(result.out.find("none, since only the default schedule could take part") != std::string::npos);
+  CHECK(result.out.find("it is probed in finals") != std::string::npos);
+  const auto again = box.run({"tune", "matvec.tc", "-s", "R=31", "-s", "C=37", "--trials", "1", "--json"});
+  const auto json = nlohmann::json::parse(again.out);
+  CHECK(json["finals"] == "one-finalist");
+  CHECK(json["tuned"]["ratio"] == 1);
 }
 
 TEST_CASE("more threads than CPUs draw a warning") {

@@ -8,10 +8,12 @@
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
+#include <nlohmann/json.hpp>
 #include <stdexcept>
 #include <string>
 #include <thread>
 
+#include "base/process/children.h"
 #include "base/process/fork.h"
 #include "base/process/lines.h"
 #include "base/process/memory_file.h"
@@ -104,6 +106,26 @@ TEST_CASE("a program that somebody stops and nobody lets go on is killed after a
   REQUIRE(ending);
   CHECK(ending->signal == SIGKILL);
   CHECK(ending->was_stopped);
+}
+
+TEST_CASE("a stopped program that nobody would be told to stop is killed alone") {
+  const auto child = spawn({.words = {"sh", "-c", "kill -STOP $$; exit 3"}}, {});
+  REQUIRE(child);
+  const auto ending = wait_for(*child, nullptr, std::chrono::milliseconds(50));
+  REQUIRE(ending);
+  CHECK(ending->signal == SIGKILL);
+  CHECK(ending->was_stopped);
+}
+
+TEST_CASE("of several pieces of work one that somebody stops is given up after a while, the others go on") {
+  const auto work = [](size_t number) -> tile_tune::Result<nlohmann::json> {
+    if (number == 1) raise(SIGSTOP);
+    return nlohmann::json(number);
+  };
+  const auto values = in_children(3, 2, work, std::chrono::milliseconds(50));
+  REQUIRE_FALSE(values);
+  CHECK(values.error().code == "compiler-died");
+  CHECK(values.error().message == "somebody had stopped the process that compiles");
 }
 
 TEST_CASE("a program that is stopped and goes on ends as it would have") {

@@ -70,12 +70,18 @@ TEST_CASE("finals are said not to have confirmed the search's best only where it
   const std::string higher = text_of(report_of(measured(920, 1.08, 0.98, 1.2), kDefaultWon));
   CHECK_THAT(higher, !Contains("did not confirm"));
   CHECK_THAT(higher, Contains("the search's best is not clearly faster than the default schedule: 1.07x there, 1.08x"));
+  const std::string same = text_of(report_of(measured(935, 1.069, 0.99, 1.2), kDefaultWon));
+  CHECK_THAT(same, !Contains("did not confirm"));
   const search::Winner other{schedule(2), measured(800, 1.25, 1.2, 1.3), Standing::New};
   const std::string won = text_of(report_of(measured(920, 1.08, 1.02, 1.2), other));
   CHECK_THAT(won, !Contains("did not confirm"));
   CHECK_THAT(won, Contains("another than the search's best won, which had 1.07x there, 1.08x here"));
   const search::Winner best{schedule(1), measured(920, 1.08, 1.02, 1.2), Standing::New};
   CHECK_THAT(text_of(report_of(best.measurement, best)), !Contains("search's best"));
+}
+
+TEST_CASE("the default schedule has no interval over itself") {
+  CHECK_THAT(text_of(report_of(measured(990, 1.01, 0.99, 1.03), kDefaultWon)), Contains("speed-up  1.00x\n"));
 }
 
 TEST_CASE("a stored schedule that came out slower than the default is not called the best") {

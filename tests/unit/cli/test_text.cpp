@@ -100,6 +100,9 @@ TEST_CASE("a table fits the terminal: names are cut, then columns left out from 
   const auto narrow = fit_table(kColumns, rows, 40);
   CHECK(narrow.hidden == std::vector<std::string>{"types"});
   CHECK(fitted_text(narrow).find("\nhidden: types (--wide shows all)\n") != std::string::npos);
+  const std::string narrower = fitted_text(fit_table(kColumns, rows, 29));
+  CHECK(narrower.find("\nhidden: layout, types (--wide\nshows all)\n") != std::string::npos);
+  CHECK(widest_line(narrower) <= 29);
   // What is never left out may be wider than a terminal.
   CHECK(fit_table(kColumns, rows, 5).hidden == std::vector<std::string>{"layout", "types"});
 }

@@ -228,19 +228,19 @@ TEST_CASE("what would outlast everything or count as faster than it is, is refus
   for (const int64_t late : {now + 2 * day, int64_t{253'402'300'800'000}, std::numeric_limits<int64_t>::max()}) {
     const auto refused = told(row, late);
     REQUIRE(refused.size() == 1);
-    CHECK_THAT(refused[0], refused_for("days ahead of this machine's clock"));
+    CHECK_THAT(refused[0].why, refused_for("days ahead of this machine's clock"));
   }
   row.created_ms = now + 2 * day;
-  CHECK_THAT(told(row, now).at(0), refused_for("days ahead of this machine's clock"));
+  CHECK_THAT(told(row, now).at(0).why, refused_for("days ahead of this machine's clock"));
   row = winner(7, 64, 50);
   row.sequence = 2'147'483'646;
-  CHECK_THAT(told(row, now).at(0), refused_for("which is not between 0 and 1000000000"));
+  CHECK_THAT(told(row, now).at(0).why, refused_for("which is not between 0 and 1000000000"));
   row = winner(7, 64, 50);
   row.generation = 2'147'483'646;
-  CHECK_THAT(told(row, now).at(0), refused_for("which is not between 0 and 1000000000"));
+  CHECK_THAT(told(row, now).at(0).why, refused_for("which is not between 0 and 1000000000"));
   row = winner(7, 64, 50);
   row.ratio = 0.01, row.ratio_lo = row.ratio_hi = std::numeric_limits<double>::quiet_NaN();
-  CHECK_THAT(told(row, now).at(0), refused_for("cannot be the best"));
+  CHECK_THAT(told(row, now).at(0).why, refused_for("cannot be the best"));
   CHECK(value(db.best(matmul(), target(), tool()))->schedule_json == R"({"tile":8})");
   CHECK(told(winner(8, 128, 50), now + day / 2).empty());  // clocks differ
   CHECK(value(db.best(matmul(), target(), tool()))->schedule_json == R"({"tile":128})");
@@ -507,7 +507,7 @@ TEST_CASE("a program whose tensors no machine can hold is refused, though its di
   const auto taken = merge(folder.file("b.db"), folder.file("a.db"));
   // The program, and the session, trials and winner that refer to it.
   REQUIRE(taken.refused.size() == 6);
-  CHECK_THAT(taken.refused[0],
+  CHECK_THAT(taken.refused[0].text(),
              Catch::StartsWith("program") && Catch::EndsWith("A would not fit a 64-bit address space"));
   CHECK(value(open(folder.file("b.db")).counts()).programs == 0);
   tune(folder.file("c.db"), 8, 1'000, program("[34359738368,1]"));

@@ -186,8 +186,8 @@ TEST_CASE("damaged records are left out of what is recovered, and so is what nee
   sql(folder.file(), "UPDATE trial SET median_ns = 1 WHERE origin = 'final'");
   const auto saved = recovered(folder, folder.file());
   REQUIRE(saved.told.refused.size() == 2);
-  CHECK_THAT(saved.told.refused[0], Catch::StartsWith("trial "));
-  CHECK_THAT(saved.told.refused[1], Catch::StartsWith("winner "));
+  CHECK_THAT(saved.told.refused[0].record, Catch::StartsWith("trial "));
+  CHECK_THAT(saved.told.refused[1].record, Catch::StartsWith("winner "));
 }
 
 TEST_CASE("nothing is recovered from what is no database, or has lost its first page") {
