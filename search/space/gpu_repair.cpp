@@ -138,9 +138,8 @@ void repair_grid(const StageContext& context, NestSchedule& stage, Notes& notes)
   };
   if (!too_long(1)) return;
   notes.push_back("its grid was too long along its slower dimensions");
-  std::stable_sort(stage.order[0].begin(), stage.order[0].end(), [&](int a, int b) {
-    return blocks_along(context, stage, a) < blocks_along(context, stage, b);
-  });
+  std::stable_sort(stage.order[0].begin(), stage.order[0].end(),
+                   [&](int a, int b) { return blocks_along(context, stage, a) < blocks_along(context, stage, b); });
   while (too_long(1)) {
     const auto slow = slow_loops(stage.order[0], [&](int p) { return blocks_along(context, stage, p); });
     const int p = largest_loop(context, [&](int loop) {
@@ -264,8 +263,8 @@ void repair_mapping(const StageContext& context, NestSchedule& stage, Notes& not
   if (stage.packings.empty() || !cut) correct(mapping.pipelined, false, "there is nothing to load ahead", notes);
   int64_t shared_by = 1;
   if (context.reductions() > 0 && stage.packings.empty() && !stage.reduction_order.empty())
-    shared_by = static_cast<int64_t>(
-        std::bit_floor(static_cast<uint64_t>(std::max<int64_t>(context.loops.reduction[stage.reduction_order.back()], 1))));
+    shared_by = static_cast<int64_t>(std::bit_floor(
+        static_cast<uint64_t>(std::max<int64_t>(context.loops.reduction[stage.reduction_order.back()], 1))));
   auto threads = static_cast<int64_t>(std::bit_floor(static_cast<uint64_t>(std::max(mapping.reduction_threads, 1))));
   threads = std::min(threads, shared_by);
   int64_t others = 1;
@@ -278,8 +277,8 @@ void repair_mapping(const StageContext& context, NestSchedule& stage, Notes& not
           "more blocks than a multiprocessor has threads for", notes);
   bool apart = false;
   for (int p = 0; p < context.outputs(); ++p)
-    apart |= codegen::threads_along(stage, p) > 1 &&
-             stage.tiles[p].back() > (p == mapping.vector_loop ? mapping.lanes : 1);
+    apart |=
+        codegen::threads_along(stage, p) > 1 && stage.tiles[p].back() > (p == mapping.vector_loop ? mapping.lanes : 1);
   mapping.interleaved = mapping.interleaved && apart;
 }
 
@@ -303,8 +302,7 @@ std::vector<int> stageable_operands(const StageContext& context) {
   std::vector<int> result;
   if (context.outputs() == 0) return result;
   for (const auto& operand : context.loops.operands)
-    if (operand.affine && !operand.subscripts.empty() &&
-        !codegen::is_packed_beforehand(*context.program, operand))
+    if (operand.affine && !operand.subscripts.empty() && !codegen::is_packed_beforehand(*context.program, operand))
       result.push_back(operand.number);
   return result;
 }
