@@ -2,6 +2,7 @@
 
 #include "codegen/lower/apply_gpu.h"
 #include "codegen/lower/arguments.h"
+#include "codegen/lower/by_lanes.h"
 #include "codegen/lower/callers_alignment.h"
 #include "codegen/lower/code_passes.h"
 #include "codegen/lower/folds.h"
@@ -84,8 +85,10 @@ Lowered lower(const ir::Program& program, const Schedule& schedule, const Target
     add(new SharedFactors());
     add(new FoldsTogether());
   }
+  if (on_gpu) add(new ByLanes());
   // Rare cases of functions, branched around.
   add(new functions::RareCases(halide_target(target)));
+  if (target.features.has(Feature::OpenCl)) add(new ExactNumbers());
   // Decisions without a directive.
   for (const auto make : kCodePasses)
     if (auto pass = make(program, nests)) {

@@ -37,8 +37,8 @@ const std::map<std::string, Expr (*)(const Expr&)>& roundings() {
 }
 
 // Halide makes a call of every lane, and LLVM one instruction of them.
-Expr fused_multiply_add(const Expr& a, const Expr& b, const Expr& c) {
-  const std::string instruction = a.type().bits() == 32 ? "llvm.fma.f32" : "llvm.fma.f64";
+Expr fused_multiply_add(const Expr& a, const Expr& b, const Expr& c, bool is_opencl) {
+  const std::string instruction = is_opencl ? "fma" : a.type().bits() == 32 ? "llvm.fma.f32" : "llvm.fma.f64";
   return Call::make(a.type(), instruction, {a, b, c}, Call::PureExtern);
 }
 
@@ -71,12 +71,15 @@ Expr usually(const Expr& usual, const Expr& is_rare, const std::string& rare_cas
 }
 
 RareCases::RareCases(const Halide::Target& target)
-    : fuses_(target.arch != Halide::Target::X86 || target.has_feature(Halide::Target::FMA) ||
+    : code_(target.has_feature(Halide::Target::OpenCL) ? Code::OpenCl
+            : target.has_feature(Halide::Target::CUDA) ? Code::Cuda
+                                                       : Code::Cpu),
+      fuses_(code_ != Code::Cpu || target.arch != Halide::Target::X86 || target.has_feature(Halide::Target::FMA) ||
              target.has_feature(Halide::Target::AVX512)),
       is_deterministic_(target.has_feature(Halide::Target::StrictFloat)),
-      approximates_(fuses_ && !is_deterministic_ && target.arch == Halide::Target::X86 &&
+      approximates_(code_ == Code::Cpu && fuses_ && !is_deterministic_ && target.arch == Halide::Target::X86 &&
                     target.has_feature(Halide::Target::AVX)),
-      rounds_(target.arch != Halide::Target::X86 || target.has_feature(Halide::Target::SSE41)) {}
+      rounds_(code_ != Code::Cpu || target.arch != Halide::Target::X86 || target.has_feature(Halide::Target::SSE41)) {}
 
 Expr RareCases::visit(const Call* op) {
   if (op->name == kWhereFused) return mutate(op->args[fuses_ && !is_deterministic_ ? 0 : 1]);
@@ -86,12 +89,13 @@ Expr RareCases::visit(const Call* op) {
   if (op->name == kFused) {
     const auto& factors = same.as<Call>()->args;
     if (!fuses_) return mutate(fused(factors));  // what it rounds with is looked at, too
-    return fused_multiply_add(factors[0], factors[1], factors[2]);
+    return fused_multiply_add(factors[0], factors[1], factors[2], code_ == Code::OpenCl);
   }
   if (op->name == kProductError) {
     const auto& factors = same.as<Call>()->args;
     if (!fuses_) return unfused_product_error(factors);
-    return fused_multiply_add(factors[0], factors[1], with_sign(factors[2], word(factors[2], sign_mask(factors[2]))));
+    return fused_multiply_add(factors[0], factors[1], with_sign(factors[2], word(factors[2], sign_mask(factors[2]))),
+                              code_ == Code::OpenCl);
   }
   const auto rounding = roundings().find(op->name);
   if (!rounds_ && rounding != roundings().end()) return rounding->second(same.as<Call>()->args[0]);
@@ -104,10 +108,15 @@ Expr RareCases::visit(const Call* op) {
   const Expr usual = named(arguments[0]), is_rare = named(arguments[1]);
   const auto rare_case = rare_cases().at(op->name.substr(kPrefix.size()));
   const Expr rare = mutate(rare_case({arguments.begin() + 2, arguments.end()}));
-  const Expr none =
-      likely_none(is_rare.type().is_scalar() ? is_rare : VectorReduce::make(VectorReduce::Or, is_rare, 1));
-  const Expr mixed = Halide::select(is_rare, rare, usual);
-  Expr chosen = Call::make(usual.type(), Call::if_then_else, {none, usual, mixed}, Call::PureIntrinsic);
+  Expr chosen;
+  if (code_ != Code::Cpu) {
+    chosen = Call::make(usual.type(), Call::if_then_else, {is_rare, rare, usual}, Call::PureIntrinsic);
+  } else {
+    const Expr none =
+        likely_none(is_rare.type().is_scalar() ? is_rare : VectorReduce::make(VectorReduce::Or, is_rare, 1));
+    const Expr mixed = Halide::select(is_rare, rare, usual);
+    chosen = Call::make(usual.type(), Call::if_then_else, {none, usual, mixed}, Call::PureIntrinsic);
+  }
   for (const auto& [name, value] : {std::pair(usual, arguments[0]), std::pair(is_rare, arguments[1])})
     chosen = Halide::Internal::Let::make(name.as<Halide::Internal::Variable>()->name, value, chosen);
   return chosen;

@@ -19,6 +19,7 @@ Halide::Expr usually(const Halide::Expr& usual, const Halide::Expr& is_rare, con
 
 /// A pass over lowered code, and one that must run: makes branches of what usually() stands for, and of fma(),
 /// product_error(), where_fused() and roundings to integers the target's instructions, or arithmetic where it has none.
+/// Of a target with a GPU all code is for that, and scalar.
 class RareCases : public Halide::Internal::IRMutator {
  public:
   explicit RareCases(const Halide::Target& target);
@@ -27,6 +28,8 @@ class RareCases : public Halide::Internal::IRMutator {
   using IRMutator::visit;
   Halide::Expr visit(const Halide::Internal::Call* op) override;
 
+  enum class Code { Cpu, Cuda, OpenCl };
+  const Code code_;
   bool fuses_, is_deterministic_, approximates_, rounds_;
 };
 

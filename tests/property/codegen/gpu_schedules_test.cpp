@@ -38,6 +38,18 @@ TEST_CASE("plain nests of programs") {
   expect_right(program, test::plain_gpu_schedule(program));
 }
 
+TEST_CASE("functions of a GPU") {
+  const std::string name = GENERATE(as<std::string>{}, "exp", "tanh", "sqrt", "log", "sin", "erf", "tgamma", "cbrt");
+  const std::string type = GENERATE(as<std::string>{}, "float", "double");
+  CAPTURE(name, type);
+  const auto program = test::gpu_program("def f(" + type + "(N) X) -> (O) { O(i) = " + name + "(X(i)) }", {{"N", 1000}});
+  expect_right(program, test::changed(test::plain_gpu_schedule(program), 0, [](codegen::NestSchedule& nest) {
+                 nest.tiles = {{128, 4}};
+                 nest.gpu().vector_loop = 0;
+                 nest.gpu().lanes = 4;
+               }));
+}
+
 TEST_CASE("random nests of a product") {
   const int seed = GENERATE(range(0, 12));
   std::mt19937 random(static_cast<unsigned>(seed));
