@@ -70,8 +70,8 @@ void draw_tiles(const StageContext& context, NestSchedule& stage, Rng& rng) {
   std::vector<int64_t> elements(static_cast<size_t>(outputs), 1), threads(static_cast<size_t>(outputs), 1);
   const auto loops = long_loops(context);
   // Half of what has reuse gets the tiles that products want, 32 to 64 sums; else 1 to 16.
-  const int sums =
-      has_reuse(context) && rng.chance(0.6) ? 5 + static_cast<int>(rng.below(2)) : static_cast<int>(rng.below(5));
+  const int sums = has_reuse(context) && rng.chance(0.6) ? 5 + static_cast<int>(rng.below(2))
+                                                         : static_cast<int>(rng.below(5));
   std::vector<int> tiled = loops;
   rng.shuffle(tiled);
   if (tiled.size() > 2 && rng.chance(0.8)) tiled.resize(2);
@@ -104,7 +104,7 @@ Changed change_tile(const StageContext& context, NestSchedule stage, Rng& rng) {
   const auto loops = long_loops(context);
   if (loops.empty()) return refused("it has no loops to tile");
   const int p = rng.pick(loops);
-  int64_t elements = stage.tiles[p].back(), threads = codegen::threads_along(stage, p);
+  int64_t elements = stage.tiles[p].back(), threads = codegen::threads_of_loop(stage, p);
   switch (rng.below(6)) {
     case 0:
       elements *= 2;
@@ -141,10 +141,9 @@ Changed move_tile(const StageContext& context, NestSchedule stage, Rng& rng) {
   rng.shuffle(loops);
   const int from = loops[0], to = loops[1];
   const int64_t elements[] = {stage.tiles[from].back(), stage.tiles[to].back()};
-  const int64_t threads[] = {codegen::threads_along(stage, from), codegen::threads_along(stage, to)};
+  const int64_t threads[] = {codegen::threads_of_loop(stage, from), codegen::threads_of_loop(stage, to)};
   const bool of_elements = rng.chance(0.5);
-  set_tile(context, stage, from, of_elements ? elements[0] / 2 : elements[0],
-           of_elements ? threads[0] : threads[0] / 2);
+  set_tile(context, stage, from, of_elements ? elements[0] / 2 : elements[0], of_elements ? threads[0] : threads[0] / 2);
   set_tile(context, stage, to, of_elements ? elements[1] * 2 : elements[1], of_elements ? threads[1] : threads[1] * 2);
   return stage;
 }
@@ -158,19 +157,27 @@ Changed change_order(const StageContext& context, NestSchedule stage, Rng& rng) 
 }
 
 double log_threads(const StageContext& context) {
-  return std::log(2.0) + (context.reductions() > 0 ? std::log(6.0) : 0) + std::log(4.0);
+  return std::log(2.0) + (context.reductions() > 0 ? std::log(9.0) : 0) + std::log(4.0);
 }
 
 std::vector<int> resident_choices(const StageContext& context) {
   return context.target->features.has(codegen::Feature::Cuda) ? std::vector<int>{0, 1, 2, 3, 4} : std::vector<int>{0};
 }
 
+const std::vector<int> kReductionThreads{1, 2, 4, 8, 16, 32, 64, 128, 256};
+
 void draw_threads(const StageContext& context, NestSchedule& stage, Rng& rng) {
   stage.gpu().interleaved = rng.chance(0.7);
+  if (context.reductions() > 0 && !keeps_order(context) && rng.chance(0.2))
+    stage.gpu().reduction_threads = rng.pick(kReductionThreads);
   if (rng.chance(0.3)) stage.gpu().resident_blocks = rng.pick(resident_choices(context));
 }
 
 Changed change_threads(const StageContext& context, NestSchedule stage, Rng& rng) {
+  if (context.reductions() > 0 && !keeps_order(context) && rng.chance(0.3)) {
+    stage.gpu().reduction_threads = step_or_draw(kReductionThreads, stage.gpu().reduction_threads, rng);
+    return stage;
+  }
   if (rng.chance(0.4)) {
     stage.gpu().resident_blocks = rng.pick(resident_choices(context));
     return stage;
@@ -387,14 +394,17 @@ GroupRules reduction_on_gpu() {
           .moves = {{0.18, change_reduction}}};
 }
 GroupRules copies_on_gpu() {
-  return {
-      .group = codegen::Group::Copies, .log_count = log_copies, .draw = draw_copies, .moves = {{0.17, change_copy}}};
+  return {.group = codegen::Group::Copies,
+          .log_count = log_copies,
+          .draw = draw_copies,
+          .moves = {{0.17, change_copy}}};
 }
 
 }  // namespace
 
 std::vector<GroupRules> rules_on_gpu() {
-  return {place_rules(), tiles_on_gpu(), threads_on_gpu(), vectors_on_gpu(), reduction_on_gpu(), copies_on_gpu()};
+  return {place_rules(),    tiles_on_gpu(),     threads_on_gpu(),
+          vectors_on_gpu(), reduction_on_gpu(), copies_on_gpu()};
 }
 
 }  // namespace tile_tune::search
