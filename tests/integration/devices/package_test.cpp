@@ -77,6 +77,7 @@ TEST_CASE("a package for CUDA is made, linked and called without a toolkit") {
                  "doubling: success\ndoubling: success\n"
                  "without a context: there is no such device, or no context of one where the queue has none: "));
   CHECK(contains(said, "in the null stream: success\nin place: an output overlaps another argument: "));
+  CHECK(contains(said, "elsewhere: a pointer is not aligned"));
   CHECK(contains(said, "of nothing: a pointer is null"));
   const std::string calls = base::read_bytes(folder.path / "calls").value();
   // Two kernels, each built once: of the program's own stream and the null stream of the same context.
