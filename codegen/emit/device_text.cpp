@@ -77,13 +77,16 @@ static int tile_tune_check_device(void* const* pointers) {
   return TILE_TUNE_OK;
 }
 )";
+// Kernels load 16 bytes at a time.
 constexpr const char* kCheckAddresses = R"(
 static int tile_tune_check_device(void* const* pointers) {
+  for (int i = 0; i < tile_tune_signature.count; ++i)
+    if ((uintptr_t)pointers[i] % 16 != 0) return TILE_TUNE_ERROR_MISALIGNED;
   return tile_tune_rt2_check_pointers(&tile_tune_signature, pointers);
 }
 )";
 
-constexpr const char* kEntries = R"(
+constexpr const char* kDeviceEntries = R"(
 static int tile_tune_on_device(void* queue, void* const* pointers) {{
   if (!tile_tune_cpu_supported()) return TILE_TUNE_ERROR_UNSUPPORTED_CPU;
   const int status = tile_tune_check_device(pointers);
@@ -180,7 +183,7 @@ std::string device_entries(const std::string& library, const Signature& kernel) 
   std::vector<std::string> pointers;
   for (const Argument& a : kernel.arguments) pointers.push_back("(void*)" + a.parameter);
   return (kernel.driver == Driver::Cuda ? kCheckAddresses : kCheckHandles) +
-         fmt::format(kEntries, fmt::arg("library", library), fmt::arg("function", kernel.function),
+         fmt::format(kDeviceEntries, fmt::arg("library", library), fmt::arg("function", kernel.function),
                      fmt::arg("parameters", fmt::join(device_parameters(kernel), ", ")),
                      fmt::arg("pointers", fmt::join(pointers, ", ")), fmt::arg("count", pointers.size()),
                      fmt::arg("interface", interface_of(kernel.driver)));
@@ -203,7 +206,7 @@ std::string device_header_text(const std::string& library, Driver driver) {
       kHeader, fmt::arg("name", library), fmt::arg("api", is_cuda ? "CUDA's driver" : "OpenCL"),
       fmt::arg("queue", is_cuda ? "CUstream (or cudaStream_t; of null, the current context's)"
                                 : "cl_command_queue whose commands run in order"),
-      fmt::arg("memory", is_cuda ? "pointers as cuMemAlloc or cudaMalloc give them" : "cl_mem objects of its context"),
+      fmt::arg("memory", is_cuda ? "pointers at multiples of 16, as cuMemAlloc and cudaMalloc give them" : "cl_mem objects of its context"),
       fmt::arg("dlpack", is_cuda ? "kDLCUDA" : "kDLOpenCL, whose data are cl_mem objects"));
 }
 

@@ -7,6 +7,7 @@
 #include <set>
 
 #include "codegen/schedule/fusion.h"
+#include "codegen/schedule/gpu_nest.h"
 #include "frontend/ir/describe.h"
 
 namespace tile_tune::codegen {
@@ -129,6 +130,7 @@ class Writer {
     Loops loops = one_piece(loops_of(program_, statement(s)), stage);
     auto extents = Fusion(program_, schedule_).extents(s).value_or(loops.output);
     const Nest nest{s, stage, std::move(loops), std::move(extents)};
+    if (stage.is_gpu()) return gpu_nest(nest, indent);
     if (stage.scan) line(indent, "running totals, each element added once; then");
     if (stage.parallel_reduction) {
       const auto& [loop, pieces] = *stage.parallel_reduction;
@@ -137,6 +139,41 @@ class Writer {
     }
     extras(nest, 0, indent);
     indent = write_tile_loops(nest, indent);
+    write_tile(nest, indent);
+  }
+
+  /// Of each loop of a level that `count` says runs several times: "m by 128 (4 times)".
+  template <typename Count>
+  std::string loops_of_level(const Nest& nest, size_t level, Count count) const {
+    std::vector<std::string> loops;
+    for (const int p : nest.stage.order[level])
+      if (count(p) > 1)
+        loops.push_back(fmt::format("{} by {} ({})", output_name(nest, p), nest.stage.tiles[p][level], count(p)));
+    return loops.empty() ? "one" : fmt::format("{}", fmt::join(loops, ", "));
+  }
+
+  std::string staged_text(const Nest& nest) const {
+    std::vector<std::string> names;
+    for (const auto& packing : nest.stage.packings)
+      for (const auto& operand : nest.loops.operands)
+        if (operand.number == packing.operand)
+          names.push_back(program_.tensors[static_cast<size_t>(operand.tensor)].name);
+    std::string text = fmt::format("copy {} into shared memory", fmt::join(names, ", "));
+    if (nest.stage.gpu().padding > 0) text += fmt::format(", {} elements between its rows", nest.stage.gpu().padding);
+    if (nest.stage.gpu().pipelined) text += ", one block ahead";
+    return text;
+  }
+
+  void gpu_nest(const Nest& nest, int indent) {
+    const GpuMapping& mapping = nest.stage.gpu();
+    const auto blocks = [&](int p) { return blocks_of_loop(nest.loops, nest.stage, p); };
+    const auto threads = [&](int p) { return threads_of_loop(nest.stage, p); };
+    line(indent++, "blocks: " + loops_of_level(nest, 0, blocks));
+    if (const auto cut = block_loops(nest); !cut.empty()) line(indent++, fmt::format("for {}", fmt::join(cut, ", ")));
+    if (!nest.stage.packings.empty()) line(indent, staged_text(nest));
+    line(indent++, fmt::format("threads: {}, {} in a block", loops_of_level(nest, 1, threads), gpu_threads(nest.stage)));
+    if (mapping.reduction_threads > 1)
+      line(indent, fmt::format("{} of them share a reduction", mapping.reduction_threads));
     write_tile(nest, indent);
   }
 
@@ -178,9 +215,9 @@ class Writer {
     const int tile = indent;
     for (const int r : nest.stage.reduction_order) {
       const int64_t count = std::min(nest.stage.reduction_block[r], nest.loops.reduction[r]);
-      const bool in_lanes = nest.stage.cpu().vector_loop == outputs + r;
+      const bool in_lanes = nest.stage.vector_loop() == outputs + r;
       std::string how;
-      if (in_lanes) how += fmt::format(", in vectors of {}", nest.stage.cpu().lanes);
+      if (in_lanes) how += fmt::format(", in vectors of {}", nest.stage.lanes());
       if (nest.stage.reduction_unroll[r] > 1) how += fmt::format(", unrolled by {}", nest.stage.reduction_unroll[r]);
       if (count > 1) line(indent++, fmt::format("for {} ({}){}", reduction_name(nest, r), times_text(count), how));
     }
@@ -200,9 +237,9 @@ class Writer {
     if (sides.empty()) return "";
     std::string text =
         fmt::format("    {} {}", fmt::join(sides, " x "), nest.loops.reduction.empty() ? "at once" : "in registers");
-    if (nest.stage.cpu().lanes > 1 && nest.stage.cpu().vector_loop >= 0 && nest.stage.cpu().vector_loop < outputs)
-      text +=
-          fmt::format(", vectors of {} {}", nest.stage.cpu().lanes, output_name(nest, nest.stage.cpu().vector_loop));
+    if (nest.stage.lanes() > 1 && nest.stage.vector_loop() >= 0 && nest.stage.vector_loop() < outputs)
+      text += fmt::format(", vectors of {} {}", nest.stage.lanes(), output_name(nest, nest.stage.vector_loop()));
+    if (nest.stage.is_gpu() && nest.stage.gpu().interleaved) text += ", interleaved with other threads'";
     if (nest.stage.dot_product) text += ", dot-product instructions";
     return text;
   }
