@@ -261,7 +261,8 @@ struct GpuApplier {
   // A copy in shared memory, made by all threads of the block: neighbours copy neighbours in memory.
   void stage_operand(const PackedOperand& packed, const PlainReduction* reduction, const Nest& nest) const {
     Func func = packed.func;
-    const auto sides = staged_sides(one_piece(stage.loops, schedule), schedule, stage.loops.operands[packed.choice.operand]);
+    const auto sides =
+        staged_sides(one_piece(stage.loops, schedule), schedule, stage.loops.operands[packed.choice.operand]);
     if (reduction && !reduction->blocks.empty())
       func.compute_at(reduction->sums.func, reduction->blocks.front());
     else

@@ -77,7 +77,7 @@ class Writer {
         loop.depth = static_cast<int>(result.size()) + 1;
         loop.text = tile == 1 ? fmt::format("{} ({})", name, times_text(count))
                               : fmt::format("{} by {} ({})", name, tile, times_text(count));
-        loop.parallel = loop.depth <= nest.stage.cpu().parallel;
+        loop.parallel = nest.stage.is_gpu() || loop.depth <= nest.stage.cpu().parallel;
         loop.single = count == 1;
         result.push_back(std::move(loop));
       }
@@ -110,8 +110,8 @@ class Writer {
       if (std::max(packing.depth, 0) == depth)
         for (const auto& operand : nest.loops.operands)
           if (operand.number == packing.operand)
-            result.push_back(
-                fmt::format("copy {}, packed", program_.tensors[static_cast<size_t>(operand.tensor)].name));
+            result.push_back(fmt::format("copy {}, {}", program_.tensors[static_cast<size_t>(operand.tensor)].name,
+                                         nest.stage.is_gpu() ? "into shared memory" : "packed"));
     return result;
   }
 
@@ -145,10 +145,13 @@ class Writer {
     const auto blocks = block_loops(nest);
     const int outermost = static_cast<int>(nest.loops.output.size());
     std::vector<std::string> words;
-    bool parallel = false;
+    bool parallel = false, in_threads = false;
+    const auto kind = [&] {
+      if (!nest.stage.is_gpu()) return parallel ? "parallel for" : "for";
+      return in_threads ? "threads for" : "blocks for";
+    };
     const auto flush = [&] {
-      if (!words.empty())
-        line(indent++, fmt::format("{} {}", parallel ? "parallel for" : "for", fmt::join(words, ", ")));
+      if (!words.empty()) line(indent++, fmt::format("{} {}", kind(), fmt::join(words, ", ")));
       words.clear();
     };
     const auto end_of_level = [&](int depth) {
@@ -166,7 +169,8 @@ class Writer {
       const bool new_level = (loop.depth - 1) % outermost == 0;
       if (new_level || loop.parallel != parallel) flush();
       parallel = loop.parallel;
-      if (!loop.single || loop.parallel) words.push_back(loop.text);
+      in_threads = loop.depth > outermost;
+      if (!loop.single || (loop.parallel && !nest.stage.is_gpu())) words.push_back(loop.text);
       end_of_level(loop.depth);
     }
     flush();
@@ -178,9 +182,9 @@ class Writer {
     const int tile = indent;
     for (const int r : nest.stage.reduction_order) {
       const int64_t count = std::min(nest.stage.reduction_block[r], nest.loops.reduction[r]);
-      const bool in_lanes = nest.stage.cpu().vector_loop == outputs + r;
+      const bool in_lanes = nest.stage.vector_loop() == outputs + r;
       std::string how;
-      if (in_lanes) how += fmt::format(", in vectors of {}", nest.stage.cpu().lanes);
+      if (in_lanes) how += fmt::format(", in vectors of {}", nest.stage.lanes());
       if (nest.stage.reduction_unroll[r] > 1) how += fmt::format(", unrolled by {}", nest.stage.reduction_unroll[r]);
       if (count > 1) line(indent++, fmt::format("for {} ({}){}", reduction_name(nest, r), times_text(count), how));
     }
@@ -200,9 +204,8 @@ class Writer {
     if (sides.empty()) return "";
     std::string text =
         fmt::format("    {} {}", fmt::join(sides, " x "), nest.loops.reduction.empty() ? "at once" : "in registers");
-    if (nest.stage.cpu().lanes > 1 && nest.stage.cpu().vector_loop >= 0 && nest.stage.cpu().vector_loop < outputs)
-      text +=
-          fmt::format(", vectors of {} {}", nest.stage.cpu().lanes, output_name(nest, nest.stage.cpu().vector_loop));
+    if (nest.stage.lanes() > 1 && nest.stage.vector_loop() >= 0 && nest.stage.vector_loop() < outputs)
+      text += fmt::format(", vectors of {} {}", nest.stage.lanes(), output_name(nest, nest.stage.vector_loop()));
     if (nest.stage.dot_product) text += ", dot-product instructions";
     return text;
   }

@@ -55,8 +55,7 @@ std::string run(const ir::Program& program, const codegen::Schedule& schedule, c
     const int tensor = program.outputs[o];
     arrays[tensor] = tensor::Array::zeros(program.tensors[tensor].type, ir::shape(program.tensors[tensor]));
     for (auto& byte : arrays[tensor].data) byte = std::byte{0xa5};
-    outputs.push_back(
-        buffer_of(program.tensors[tensor], halide_type_of(program, lowered, -1, o), arrays.at(tensor)));
+    outputs.push_back(buffer_of(program.tensors[tensor], halide_type_of(program, lowered, -1, o), arrays.at(tensor)));
   }
   lowered.pipeline.realize(Halide::Realization(outputs), codegen::halide_target(target));
   for (auto& output : outputs) output.copy_to_host();
