@@ -80,6 +80,17 @@ TEST_CASE("functions of a GPU, several elements a thread") {
   expect_right(program, schedule);
 }
 
+TEST_CASE("copies of odd sizes side by side in shared memory") {
+  const auto program =
+      test::gpu_program("def f(float(N) t, float(K) V) -> (u) { u(i) +=! t(2*i+k) * V(k) }", {{"N", 64}, {"K", 4}});
+  expect_right(program, test::changed(test::plain_gpu_schedule(program), 0, [](codegen::NestSchedule& nest) {
+                 nest.tiles = {{15, 5}};
+                 nest.packings = {{0, 1, {0}}, {1, 1, {0}}};
+                 nest.gpu().padding = 1;
+                 nest.reduction_unroll = {4};
+               }));
+}
+
 TEST_CASE("random nests of a product") {
   check_random(GENERATE(range(0U, 3U)), {kMatmul, {{"M", 30}, {"N", 44}, {"K", 24}}});
 }
