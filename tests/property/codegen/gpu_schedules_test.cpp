@@ -96,6 +96,22 @@ TEST_CASE("copies of odd sizes side by side in shared memory") {
                }));
 }
 
+TEST_CASE("an epilogue and pieces of a reduction on a staged nest") {
+  const auto program = test::gpu_program(
+      "def f(float(M,K) A, float(K,N) B, float(N) c) -> (C) { t(m,n) +=! A(m,k) * B(k,n)  C(m,n) = fmax(t(m,n) + c(n), "
+      "0) }",
+      {{"M", 30}, {"N", 44}, {"K", 24}});
+  auto schedule = test::changed(test::plain_gpu_schedule(program), 0, [](codegen::NestSchedule& nest) {
+    nest.tiles = {{16, 2}, {16, 4}};
+    nest.packings = {{0, 2, {0, 1}}, {1, 2, {1, 0}}};
+    nest.reduction_block = {8};
+    nest.reduction_unroll = {8};
+    nest.parallel_reduction = codegen::ParallelReduction{0, 3};
+  });
+  schedule.stages[1] = codegen::Epilogue{0};
+  expect_right(program, schedule);
+}
+
 TEST_CASE("random nests of a product") {
   check_random(GENERATE(range(0U, 3U)), {kMatmul, {{"M", 30}, {"N", 44}, {"K", 24}}});
 }
