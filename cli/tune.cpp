@@ -10,6 +10,7 @@
 
 #include "cli/binding_options.h"
 #include "cli/dry_run_text.h"
+#include "cli/predicted_text.h"
 #include "cli/fitted_table.h"
 #include "cli/interrupt.h"
 #include "cli/option_checks.h"
@@ -46,7 +47,10 @@ struct TuneArguments {
   std::string strategy = "model";
   std::string emit;
   std::vector<std::string> schedules, only;  // schedules: files
-  bool dry_run = false, weights = false;
+  bool dry_run = false, no_measure = false, weights = false;
+
+  /// Nothing is tried, so that there is no report of a search.
+  bool tries_nothing() const { return dry_run || no_measure; }
 };
 
 /// How the search of one workload ended.
@@ -85,6 +89,22 @@ Result<void> show_plan(const engine::Workload& workload, const codegen::Target& 
   return {};
 }
 
+/// The best by prediction, and the package of the first where one is asked for.
+Result<void> show_predicted(const engine::Workload& workload, const codegen::Target& target,
+                            const engine::TuningRequest& request, const std::string& directory, const Session& session,
+                            nlohmann::json& object) {
+  const StopOnInterrupt interrupt;
+  TILE_TUNE_TRY(predicted, engine::predict(workload, target, request, session, interrupt.requested()));
+  std::vector<std::string> files;
+  if (!directory.empty()) {
+    TILE_TUNE_TRY(written, engine::package(workload, directory, session, &interrupt.requested()));
+    files = std::move(written);
+  }
+  if (!session.output.json) return print(predicted_text(workload, target, predicted, files));
+  object = predicted_json(workload, target, predicted, files);
+  return {};
+}
+
 /// `stored`: the program with its layouts and constants. `directory`: where the winner's package is written; empty:
 /// none is. What is known when it fails is in `outcome` all the same.
 Result<void> tune_for(const codegen::Target& target, const engine::LoadedProgram& loaded, const ir::Program& stored,
@@ -94,6 +114,8 @@ Result<void> tune_for(const codegen::Target& target, const engine::LoadedProgram
   TILE_TUNE_TRY(bound, ir::bind(stored, sizes));
   TILE_TUNE_TRY(workload, engine::load(loaded, bound, sizes, session));
   if (arguments.dry_run) return show_plan(workload, target, arguments.request, session, outcome.summary);
+  if (arguments.no_measure)
+    return show_predicted(workload, target, arguments.request, directory, session, outcome.summary);
   engine::TuningRequest request = arguments.request;
   for (const auto& file : arguments.schedules) {
     TILE_TUNE_TRY(choice, engine::given_choice(workload, target, file));
@@ -197,7 +219,8 @@ Result<void> tune_one(const engine::LoadedProgram& loaded, const ir::Program& st
                       const TuneArguments& arguments, const std::string& task, double began, const Session& session,
                       Outcome& outcome) {
   TILE_TUNE_TRY(targets, session.targets());
-  for (const auto& target : targets) TILE_TUNE_CHECK(codegen::check_runs_here(target));
+  for (const auto& target : targets)
+    if (!arguments.no_measure) TILE_TUNE_CHECK(codegen::check_runs_here(target));
   nlohmann::json summaries = nlohmann::json::array();
   for (const auto& target : targets) {
     const bool last = &target == &targets.back();
@@ -237,14 +260,14 @@ Result<Exit> tune_suite(const std::vector<engine::Variant>& variants, const ir::
     lines.push_back(std::move(outcome.line));
     if (exit == Exit::Interrupted || (!done && concerns_all(done.error()))) break;
   }
-  if (arguments.dry_run && session.output.json) TILE_TUNE_CHECK(print_json(summaries));
-  if (!arguments.dry_run) {
+  if (arguments.tries_nothing() && session.output.json) TILE_TUNE_CHECK(print_json(summaries));
+  if (!arguments.tries_nothing()) {
     TILE_TUNE_CHECK(session.output.json ? print_json(suite_json(lines, summaries))
                                         : print("\n" + suite_text(lines, output_columns())));
   }
   if (exit == Exit::Interrupted) return exit;
-  if (arguments.dry_run && fault) return tl::unexpected(std::move(*fault));
-  if (arguments.dry_run) return exit;
+  if (arguments.tries_nothing() && fault) return tl::unexpected(std::move(*fault));
+  if (arguments.tries_nothing()) return exit;
   if (auto failure = suite_failure(lines, fault)) return tl::unexpected(std::move(*failure));
   return exit;
 }
@@ -262,6 +285,7 @@ Result<Exit> tune_alone(const engine::LoadedProgram& loaded, const ir::Program& 
 Result<void> check_for_many(const TuneArguments& arguments) {
   const std::pair<bool, const char*> excluded[] = {{arguments.request.resume, "--resume"},
                                                    {arguments.dry_run, "--dry-run"},
+                                                   {arguments.no_measure, "--no-measure"},
                                                    {arguments.weights, "--weights"},
                                                    {!arguments.schedules.empty(), "--schedule"}};
   for (const auto& [given, name] : excluded)
@@ -382,11 +406,19 @@ void add_tune(Verb& app, Command& command) {
                                     "How candidates are chosen: model (default), genetic or random")
                         .type_name("NAME")
                         .one_of({"model", "genetic", "random"});
-  verb.add_flag("--resume", arguments->request.resume, "Goes on with the last unfinished session of this program")
-      .excludes(seed)
+  Option resume =
+      verb.add_flag("--resume", arguments->request.resume, "Goes on with the last unfinished session of this program")
+          .excludes(seed)
+          .excludes(schedule)
+          .excludes(strategy);
+  Option dry_run =
+      verb.add_flag("--dry-run", arguments->dry_run, "Only says how large the search is and how long it would take");
+  verb.add_flag("--no-measure", arguments->no_measure,
+                "Runs nothing: keeps the schedules that are predicted to be the best, as such")
+      .excludes(resume)
       .excludes(schedule)
-      .excludes(strategy);
-  verb.add_flag("--dry-run", arguments->dry_run, "Only says how large the search is and how long it would take");
+      .excludes(strategy)
+      .excludes(dry_run);
   verb.add_option("--only", arguments->only, "Of a suite: workloads of these names (patterns) or groups")
       .type_name("GLOB,...")
       .delimiter(',');

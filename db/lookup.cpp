@@ -237,13 +237,13 @@ Result<std::optional<UnfinishedSession>> Database::unfinished_session(const Prog
     TILE_TUNE_TRY(snapshot, Transaction::begin(db, Transaction::Kind::Read));
     static const std::string sql = fmt::format(
         "SELECT {} FROM program p CROSS JOIN session s ON s.program = p.id WHERE p.workload = ?1 AND "
-        "s.target = ?2 AND s.tool = ?3 AND s.state <> 'done' AND s.strategy NOT IN (?4, ?5) "
+        "s.target = ?2 AND s.tool = ?3 AND s.state <> 'done' AND s.strategy NOT IN (?4, ?5, ?6) "
         // One that was stopped before its first trial has nothing to go on with.
         "ORDER BY EXISTS (SELECT 1 FROM trial t WHERE t.session = s.id) DESC, s.created DESC, s.id DESC",
         kSessionColumns);
     Statement select(db, sql);
     select.bind(Id{workload_id(program)}, Id{target_id(target)}, Id{tool_id(tool)}, std::string(kVerifyStrategy),
-                std::string(kFamilyStrategy));
+                std::string(kFamilyStrategy), std::string(kPredictedStrategy));
     while (true) {
       TILE_TUNE_TRY(more, select.step());
       if (!more) return std::nullopt;

@@ -8,26 +8,12 @@
 namespace tile_tune::codegen {
 namespace {
 
-int64_t at_least_one(int64_t extent) { return std::max<int64_t>(extent, 1); }
-
-/// x, y and z of what `count` says of each loop; `order` has the fastest one last.
-template <typename Count>
-std::array<int64_t, 3> dimensions(const std::vector<int>& order, Count count) {
-  std::array<int64_t, 3> result{1, 1, 1};
-  size_t next = 0;
-  for (auto p = order.rbegin(); p != order.rend(); ++p) {
-    if (count(*p) <= 1) continue;
-    result[std::min<size_t>(next++, 2)] *= count(*p);
-  }
-  return result;
-}
-
-/// Iterations of each loop in one block of the grid and one block of the reduction.
-std::vector<int64_t> block_tile(const NestSchedule& stage) {
-  std::vector<int64_t> tile;
-  for (const auto& tiles : stage.tiles) tile.push_back(tiles.front());
-  tile.insert(tile.end(), stage.reduction_block.begin(), stage.reduction_block.end());
-  return tile;
+template <typename Along>
+std::array<int64_t, 3> extents_of(const GpuDimensions& dimensions, Along along) {
+  std::array<int64_t, 3> extents{1, 1, 1};
+  for (size_t d = 0; d < dimensions.size(); ++d)
+    for (const int p : dimensions[d]) extents[d] *= along(p);
+  return extents;
 }
 
 int64_t words(DType type) { return (static_cast<int64_t>(dtype_size(type)) + 3) / 4; }
@@ -41,7 +27,7 @@ constexpr double kBesideSums = 28, kSetsOfOperands = 2, kStagedAhead = 0.5;
 int estimated_registers(const ir::Program& program, int statement, const Loops& loops, const NestSchedule& stage,
                         int64_t staged_elements, int64_t threads) {
   double registers =
-      kBesideSums + static_cast<double>(elements_of_thread(stage) * words(program.statements[statement].accumulator));
+      kBesideSums + static_cast<double>(thread_elements(stage) * words(program.statements[statement].accumulator));
   std::vector<int64_t> step;
   double held = 1;
   for (const auto& tiles : stage.tiles) step.push_back(tiles.back());
@@ -57,45 +43,29 @@ int estimated_registers(const ir::Program& program, int statement, const Loops& 
 
 }  // namespace
 
-int64_t threads_along(const NestSchedule& stage, int p) { return stage.tiles[p].front() / stage.tiles[p].back(); }
-
-int64_t elements_of_thread(const NestSchedule& stage) {
-  int64_t elements = 1;
-  for (const auto& tiles : stage.tiles) elements *= tiles.back();
-  return elements;
-}
-
 Staged staged_copy(const ir::Program& program, const Loops& loops, const NestSchedule& stage, const Packing& packing) {
   const Operand& operand = loops.operands[packing.operand];
-  const ir::Tensor& tensor = program.tensors[operand.tensor];
-  const auto extents = ir::shape(tensor);
-  const std::vector<int64_t> tile = block_tile(stage);
-  Staged staged{std::vector<int64_t>(operand.subscripts.size(), 0), 1, static_cast<int64_t>(dtype_size(tensor.type))};
-  // Halves are widened on their way.
-  if (tensor.type == DType::F16 || tensor.type == DType::BF16) staged.element_bytes = 4;
+  const std::vector<int64_t> sides = staged_sides(loops, stage, operand);
+  Staged staged{std::vector<int64_t>(sides.size(), 0), 1,
+                static_cast<int64_t>(dtype_size(program.tensors[operand.tensor].type))};
   for (size_t i = 0; i < packing.order.size(); ++i) {
-    const int d = packing.order[i];
-    const auto& subscript = std::get<ir::AffineExpr>(operand.subscripts[d]);
-    staged.steps[d] = staged.elements;
-    staged.elements *= std::min(loops.span(subscript, tile), at_least_one(extents[d]));
-    if (i == 0) staged.elements += stage.gpu().padding;
+    staged.steps[packing.order[i]] = staged.elements;
+    staged.elements *= sides[packing.order[i]] + (i == 0 ? stage.gpu().padding : 0);
   }
   return staged;
 }
 
 GpuShape gpu_shape(const ir::Program& program, int statement, const Loops& loops, const NestSchedule& stage) {
   const GpuMapping& mapping = stage.gpu();
+  const auto grid = grid_dimensions(loops, stage), block = block_dimensions(stage);
   GpuShape shape;
-  shape.grid = dimensions(stage.order[0], [&](int p) {
-    return (at_least_one(loops.output[p]) + stage.tiles[p].front() - 1) / stage.tiles[p].front();
-  });
-  shape.block = dimensions(stage.order[1], [&](int p) { return threads_along(stage, p); });
-  if (stage.parallel_reduction) shape.grid[2] *= stage.parallel_reduction->pieces;
-  const int64_t sums = elements_of_thread(stage);
+  shape.grid = extents_of(grid, [&](int p) { return blocks_of_loop(loops, stage, p); });
+  shape.block = extents_of(block, [&](int p) { return threads_of_loop(stage, p); });
+  if (stage.parallel_reduction) shape.grid[std::max<size_t>(grid.size(), 1) - 1] *= stage.parallel_reduction->pieces;
   if (mapping.reduction_threads > 1) {  // neighbours, so that they read neighbours
-    shape.shared_bytes += shape.threads() * mapping.reduction_threads * sums *
-                          static_cast<int64_t>(dtype_size(program.statements[statement].accumulator));
     shape.block = {mapping.reduction_threads, shape.block[0], shape.block[1] * shape.block[2]};
+    shape.shared_bytes += shape.threads() * thread_elements(stage) *
+                          static_cast<int64_t>(dtype_size(program.statements[statement].accumulator));
   }
   int64_t staged_elements = 0;
   for (const Packing& packing : stage.packings) {

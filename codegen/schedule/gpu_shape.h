@@ -4,13 +4,14 @@
 #include <array>
 #include <string>
 
+#include "codegen/schedule/gpu_nest.h"
 #include "codegen/schedule/loops.h"
 #include "codegen/schedule/schedule.h"
 #include "codegen/target/device_limits.h"
 
 namespace tile_tune::codegen {
 
-/// The last loop of a level with more than one block (thread) is x, the one before it y, all others together z.
+/// As gpu_nest.h has the loops of grid and block on x, y and z.
 struct GpuShape {
   std::array<int64_t, 3> grid{1, 1, 1}, block{1, 1, 1};  // x, y, z
   int64_t shared_bytes = 0;                              // of a block
@@ -24,11 +25,6 @@ struct GpuShape {
 /// `loops` are those of one piece of a parallel reduction (one_piece()); the stage must be mapped to a GPU and have its
 /// two tile levels.
 GpuShape gpu_shape(const ir::Program& program, int statement, const Loops& loops, const NestSchedule& stage);
-
-/// Elements that one thread holds of the results.
-int64_t elements_of_thread(const NestSchedule& stage);
-/// Threads along output loop p.
-int64_t threads_along(const NestSchedule& stage, int p);
 
 /// The staged copy of an operand: elements between its neighbours along each dimension of the operand, and all of them.
 struct Staged {

@@ -7,6 +7,7 @@
 #include <set>
 
 #include "codegen/schedule/fusion.h"
+#include "codegen/schedule/gpu_nest.h"
 #include "frontend/ir/describe.h"
 
 namespace tile_tune::codegen {
@@ -77,7 +78,7 @@ class Writer {
         loop.depth = static_cast<int>(result.size()) + 1;
         loop.text = tile == 1 ? fmt::format("{} ({})", name, times_text(count))
                               : fmt::format("{} by {} ({})", name, tile, times_text(count));
-        loop.parallel = nest.stage.is_gpu() || loop.depth <= nest.stage.cpu().parallel;
+        loop.parallel = loop.depth <= nest.stage.cpu().parallel;
         loop.single = count == 1;
         result.push_back(std::move(loop));
       }
@@ -110,8 +111,8 @@ class Writer {
       if (std::max(packing.depth, 0) == depth)
         for (const auto& operand : nest.loops.operands)
           if (operand.number == packing.operand)
-            result.push_back(fmt::format("copy {}, {}", program_.tensors[static_cast<size_t>(operand.tensor)].name,
-                                         nest.stage.is_gpu() ? "into shared memory" : "packed"));
+            result.push_back(
+                fmt::format("copy {}, packed", program_.tensors[static_cast<size_t>(operand.tensor)].name));
     return result;
   }
 
@@ -129,6 +130,7 @@ class Writer {
     Loops loops = one_piece(loops_of(program_, statement(s)), stage);
     auto extents = Fusion(program_, schedule_).extents(s).value_or(loops.output);
     const Nest nest{s, stage, std::move(loops), std::move(extents)};
+    if (stage.is_gpu()) return gpu_nest(nest, indent);
     if (stage.scan) line(indent, "running totals, each element added once; then");
     if (stage.parallel_reduction) {
       const auto& [loop, pieces] = *stage.parallel_reduction;
@@ -140,18 +142,50 @@ class Writer {
     write_tile(nest, indent);
   }
 
+  /// Of each loop of a level that `count` says runs several times: "m by 128 (4 times)".
+  template <typename Count>
+  std::string loops_of_level(const Nest& nest, size_t level, Count count) const {
+    std::vector<std::string> loops;
+    for (const int p : nest.stage.order[level])
+      if (count(p) > 1)
+        loops.push_back(fmt::format("{} by {} ({})", output_name(nest, p), nest.stage.tiles[p][level], count(p)));
+    return loops.empty() ? "one" : fmt::format("{}", fmt::join(loops, ", "));
+  }
+
+  std::string staged_text(const Nest& nest) const {
+    std::vector<std::string> names;
+    for (const auto& packing : nest.stage.packings)
+      for (const auto& operand : nest.loops.operands)
+        if (operand.number == packing.operand)
+          names.push_back(program_.tensors[static_cast<size_t>(operand.tensor)].name);
+    std::string text = fmt::format("copy {} into shared memory", fmt::join(names, ", "));
+    if (nest.stage.gpu().padding > 0) text += fmt::format(", {} elements between its rows", nest.stage.gpu().padding);
+    if (nest.stage.gpu().pipelined) text += ", one block ahead";
+    return text;
+  }
+
+  void gpu_nest(const Nest& nest, int indent) {
+    const GpuMapping& mapping = nest.stage.gpu();
+    const auto blocks = [&](int p) { return blocks_of_loop(nest.loops, nest.stage, p); };
+    const auto threads = [&](int p) { return threads_of_loop(nest.stage, p); };
+    line(indent++, "blocks: " + loops_of_level(nest, 0, blocks));
+    if (const auto cut = block_loops(nest); !cut.empty()) line(indent++, fmt::format("for {}", fmt::join(cut, ", ")));
+    if (!nest.stage.packings.empty()) line(indent, staged_text(nest));
+    line(indent++, fmt::format("threads: {}, {} in a block", loops_of_level(nest, 1, threads), gpu_threads(nest.stage)));
+    if (mapping.reduction_threads > 1)
+      line(indent, fmt::format("{} of them share a reduction", mapping.reduction_threads));
+    write_tile(nest, indent);
+  }
+
   int write_tile_loops(const Nest& nest, int indent) {
     const auto loops = tile_loops(nest);
     const auto blocks = block_loops(nest);
     const int outermost = static_cast<int>(nest.loops.output.size());
     std::vector<std::string> words;
-    bool parallel = false, in_threads = false;
-    const auto kind = [&] {
-      if (!nest.stage.is_gpu()) return parallel ? "parallel for" : "for";
-      return in_threads ? "threads for" : "blocks for";
-    };
+    bool parallel = false;
     const auto flush = [&] {
-      if (!words.empty()) line(indent++, fmt::format("{} {}", kind(), fmt::join(words, ", ")));
+      if (!words.empty())
+        line(indent++, fmt::format("{} {}", parallel ? "parallel for" : "for", fmt::join(words, ", ")));
       words.clear();
     };
     const auto end_of_level = [&](int depth) {
@@ -169,8 +203,7 @@ class Writer {
       const bool new_level = (loop.depth - 1) % outermost == 0;
       if (new_level || loop.parallel != parallel) flush();
       parallel = loop.parallel;
-      in_threads = loop.depth > outermost;
-      if (!loop.single || (loop.parallel && !nest.stage.is_gpu())) words.push_back(loop.text);
+      if (!loop.single || loop.parallel) words.push_back(loop.text);
       end_of_level(loop.depth);
     }
     flush();
@@ -206,6 +239,7 @@ class Writer {
         fmt::format("    {} {}", fmt::join(sides, " x "), nest.loops.reduction.empty() ? "at once" : "in registers");
     if (nest.stage.lanes() > 1 && nest.stage.vector_loop() >= 0 && nest.stage.vector_loop() < outputs)
       text += fmt::format(", vectors of {} {}", nest.stage.lanes(), output_name(nest, nest.stage.vector_loop()));
+    if (nest.stage.is_gpu() && nest.stage.gpu().interleaved) text += ", interleaved with other threads'";
     if (nest.stage.dot_product) text += ", dot-product instructions";
     return text;
   }

@@ -12,6 +12,7 @@
 #include "db/identity.h"
 #include "db/stack.h"
 #include "engine/records/damage.h"
+#include "engine/records/predicted.h"
 #include "engine/records/transfer.h"
 #include "search/space/space.h"
 
@@ -213,6 +214,14 @@ Result<ScheduleChoice> stored_choice(const Workload& workload, const codegen::Ta
   if (other)
     note += fmt::format("; it is tuned for {0}: --threads {1}", threads_text(other->target.machine.threads),
                         other->target.machine.threads);
+  TILE_TUNE_TRY(predicted, predicted_schedule(workload, target, stack));
+  if (predicted) {
+    session.report.warn("untuned",
+                        fmt::format("{} is not tuned for {}: the schedule predicted to be the best is taken",
+                                    described(workload), target_text(target, session)),
+                        note);
+    return ScheduleChoice{std::move(*predicted), "predicted", "predicted", {{"untimed", true}}};
+  }
   TILE_TUNE_TRY(nearest, transferred_schedules(workload, target, stack, 1));
   if (!nearest.empty() && nearest.front().beats_default) {
     auto& best = nearest.front();

@@ -15,10 +15,10 @@ namespace tile_tune::engine {
 
 struct ScheduleChoice {
   codegen::Schedule schedule;
-  std::string provenance;  // "tuned", "nearest", "default", "given"
+  std::string provenance;  // "tuned", "predicted", "nearest", "default", "given"
   /// The rung of the ladder it stands on: "exact" (tuned for this target by this version), "revalidated" (older or from
   /// elsewhere, rechecked here by `db verify`), "stale" (not rechecked), "nearest" (adapted from a relative's,
-  /// untimed), "default", or "given".
+  /// untimed), "predicted" (the best by the model alone, untimed), "default", or "given".
   std::string rung;
   nlohmann::json record;  // what is known of it: where it was measured and how fast; for manifests
 };

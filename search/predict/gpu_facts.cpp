@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdlib>
+#include <numeric>
 
 #include "frontend/ir/storage.h"
 #include "search/predict/nest.h"
@@ -18,8 +19,8 @@ using codegen::Operand;
 // Orders of magnitude, in cycles, of devices since 2017 (microbenchmarks of Volta, Turing and Ampere by several authors,
 // 2018 to 2021). Nothing here was measured by this project.
 constexpr double kMemoryLatency = 500, kCacheLatency = 200, kBarrier = 30, kFmaLatency = 4;
-/// Sectors that the first cache hands out in a cycle: 128 bytes.
-constexpr double kSectorsPerCycle = 4;
+/// Bytes that the first cache hands out in a cycle; it looks up a line in one.
+constexpr double kFirstCacheBytes = 128;
 /// Instructions beside the arithmetic: for an address of a direct load, for a pass through an unrolled body, for an
 /// element copied to shared memory, and at the start and end of a thread.
 constexpr double kPerAddress = 1, kPerPass = 4, kPerCopied = 2, kPerThread = 20;
@@ -52,10 +53,7 @@ struct Analysis {
   }
 
   /// Elements of output loop p between what two neighbouring threads hold.
-  int64_t thread_step(int p) const {
-    if (!stage.gpu().interleaved) return stage.tiles[p].back();
-    return p == stage.gpu().vector_loop ? stage.gpu().lanes : 1;
-  }
+  int64_t thread_step(int p) const { return codegen::piece_along(stage, p); }
 
   /// A warp's access with `step(loop)` bytes between iterations of a loop.
   template <typename Step>
@@ -65,8 +63,8 @@ struct Analysis {
     if (stage.gpu().reduction_threads > 1 && !stage.reduction_order.empty())
       access.dimensions.push_back({stage.gpu().reduction_threads, step(outputs() + stage.reduction_order.back())});
     for (auto p = stage.order[1].rbegin(); p != stage.order[1].rend(); ++p)
-      if (codegen::threads_along(stage, *p) > 1)
-        access.dimensions.push_back({codegen::threads_along(stage, *p), thread_step(*p) * step(*p)});
+      if (codegen::threads_of_loop(stage, *p) > 1)
+        access.dimensions.push_back({codegen::threads_of_loop(stage, *p), thread_step(*p) * step(*p)});
     return access;
   }
 
@@ -158,9 +156,17 @@ void blocks(const Analysis& of, GpuFacts& facts) {
 struct Work {
   double fma = 0, loads = 0, addresses = 0, copied = 0, stores = 0, passes_through_body = 0;  // of a thread
   double bank_passes = 0, bank_passes_at_best = 0;                                            // of a warp
-  double sectors = 0;                                                                         // of a warp
+  double sectors = 0, cache_cycles = 0;                                                       // of a warp
   double used = 0, asked = 0;                                                                 // bytes of a warp
 };
+
+/// Of the first cache.
+double cache_cycles(const WarpAccess& access) {
+  double threads = 1;
+  for (const auto& dimension : access.dimensions)
+    if (dimension.step != 0) threads = std::min<double>(threads * real(dimension.threads), kWarp);
+  return std::max<double>(lines(access), threads * real(access.bytes) / kFirstCacheBytes);
+}
 
 /// Staged by all threads of the block, a block of the reduction at a time.
 void copy_to_shared(const Analysis& of, const Operand& operand, const codegen::Packing& packing, double trips,
@@ -180,6 +186,7 @@ void copy_to_shared(const Analysis& of, const Operand& operand, const codegen::P
   const double sectors = kWarp * of.bytes_of(operand) / use / kSector;
   work.copied += each;
   work.sectors += each * sectors;
+  work.cache_cycles += each * std::max(kWarp * of.bytes_of(operand) / std::min(row, kFirstCacheBytes), 1.0);
   work.used += each * kWarp * of.bytes_of(operand);
   work.asked += each * sectors * kSector;
   const int64_t across = staged.steps[inner] * staged.element_bytes;
@@ -202,9 +209,7 @@ void read_shared(const Analysis& of, const Operand& operand, const codegen::Pack
   int64_t together = 1;
   for (int p = 0; p < of.outputs(); ++p) {
     if (std::abs(step(p)) != staged.element_bytes) continue;
-    const int64_t run = !of.stage.gpu().interleaved         ? of.stage.tiles[p].back()
-                        : p == of.stage.gpu().vector_loop ? of.stage.gpu().lanes
-                                                          : 1;
+    const int64_t run = codegen::piece_along(of.stage, p);
     while (together * 2 * staged.element_bytes <= 16 && run % (together * 2) == 0) together *= 2;
   }
   const double loads = of.elements_of_step(operand) / real(together) * of.loads_of(operand);
@@ -230,6 +235,7 @@ void read_memory(const Analysis& of, const Operand& operand, Work& work) {
   work.loads += loads;
   work.addresses += loads;
   work.sectors += loads * of_a_load;
+  work.cache_cycles += loads * (operand.affine ? cache_cycles(access) : kWarp);
   // A step along the reduction finds what is left of its sectors in the first cache.
   double neighbours = 1;
   for (int loop = 0; loop < of.loops.loop_count(); ++loop)
@@ -247,11 +253,12 @@ double store_results(const Analysis& of, Work& work) {
     return loop < of.outputs() ? codegen::output_stride(of.program, of.statement(), of.loops, loop) * bytes : 0;
   };
   const bool vectors = mapping.vector_loop >= 0 && step(mapping.vector_loop) == bytes;
-  const double stores = real(codegen::elements_of_thread(of.stage)) / (vectors ? mapping.lanes : 1);
+  const double stores = real(codegen::thread_elements(of.stage)) / (vectors ? mapping.lanes : 1);
   const WarpAccess access = of.access(bytes * (vectors ? mapping.lanes : 1), step);
   const int of_a_store = sectors(access);
   work.stores += stores;
   work.sectors += stores * of_a_store;
+  work.cache_cycles += stores * cache_cycles(access);
   const double threads = std::min<double>(real(of.shape.threads()), kWarp);
   return std::min(1.0, threads * real(access.bytes) / (of_a_store * kSector));
 }
@@ -264,7 +271,7 @@ Work work_of_block(const Analysis& of, GpuFacts& facts) {
     unroll *= stage.reduction_unroll[r];
     trips *= real(at_least_one(of.loops.reduction[r]) / at_least_one(stage.reduction_block[r]));
   }
-  facts.sums = real(codegen::elements_of_thread(stage));
+  facts.sums = real(codegen::thread_elements(stage));
   facts.unrolled = facts.sums * unroll;
   facts.reduction_trips = of.loops.reduction.empty() ? 0 : trips;
   work.fma = facts.sums * facts.reduction / stage.gpu().reduction_threads;
@@ -316,7 +323,7 @@ void cycles(const Analysis& of, const Work& work, GpuFacts& facts) {
   facts.fma_share = work.fma / instructions;
   facts.fma_cycles = warps * work.fma * kWarp / fma_lanes;
   facts.issue_cycles = warps * instructions / limits.partitions;
-  facts.load_cycles = warps * (work.bank_passes + work.sectors / kSectorsPerCycle);
+  facts.load_cycles = warps * (work.bank_passes + work.cache_cycles);
   facts.conflicts = work.bank_passes_at_best > 0 ? std::max(1.0, work.bank_passes / work.bank_passes_at_best) : 1;
   facts.warp_cycles = instructions * std::max(1.0, kFmaLatency / facts.unrolled);
   const double trips = facts.reduction_trips;
@@ -328,6 +335,8 @@ void cycles(const Analysis& of, const Work& work, GpuFacts& facts) {
   } else {
     facts.waiting_cycles = kMemoryLatency + work.passes_through_body * kCacheLatency;
   }
+  // A tree over the sums, half as many in each step.
+  facts.waiting_cycles += 2 * kBarrier * std::log2(facts.reduction_threads);
 }
 
 }  // namespace
@@ -389,15 +398,21 @@ GpuFacts gpu_facts(const ir::Program& program, int statement, const Loops& loops
 double gpu_cycles(const GpuFacts& facts, const codegen::DeviceLimits& limits) {
   // Bytes that the second cache gives a multiprocessor in a cycle (64 on paper), and the start of a kernel, some 2 us.
   constexpr double kFromL2 = 32, kLaunch = 3000;
-  const double together = std::max({facts.issue_cycles, facts.fma_cycles, facts.load_cycles});
+  // What is done at the same time is not all hidden by the slowest part.
+  constexpr double kNotHidden = 0.1;
+  const auto overlapped = [](std::initializer_list<double> parts) {
+    const double slowest = std::max(parts);
+    return slowest + kNotHidden * (std::accumulate(parts.begin(), parts.end(), 0.0) - slowest);
+  };
+  const double together = overlapped({facts.issue_cycles, facts.fma_cycles, facts.load_cycles});
   const double alone = facts.warp_cycles + facts.waiting_cycles;
   const auto wave = [&](double resident) { return std::max(resident * together, alone); };
   const double at_a_time = facts.resident * limits.multiprocessors, whole = std::floor(facts.blocks / at_a_time);
   const double rest = facts.blocks - whole * at_a_time;
   double cycles = whole * wave(facts.resident);
   if (rest > 0) cycles += wave(std::ceil(rest / limits.multiprocessors));
-  cycles = std::max({cycles, facts.points * facts.from_l2 / (kFromL2 * limits.multiprocessors),
-                     facts.points * facts.from_memory / limits.bytes_per_cycle});
+  cycles = overlapped({cycles, facts.points * facts.from_l2 / (kFromL2 * limits.multiprocessors),
+                       facts.points * facts.from_memory / limits.bytes_per_cycle});
   if (facts.pieces > 1)  // the partial results go through memory, in a kernel more
     cycles += kLaunch + facts.output * facts.pieces * 2 * facts.element_bytes / limits.bytes_per_cycle;
   return cycles + kLaunch;

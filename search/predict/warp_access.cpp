@@ -30,13 +30,16 @@ int pieces_of(const int64_t* first, int count, int64_t bytes, int64_t size, std:
   return static_cast<int>(std::unique(pieces.begin(), pieces.begin() + found) - pieces.begin());
 }
 
-}  // namespace
-
-int sectors(const WarpAccess& access) {
+int touched(const WarpAccess& access, int64_t size) {
   std::array<int64_t, kWarp> first;
   std::array<int64_t, 4 * kWarp> pieces;
-  return pieces_of(first.data(), first_bytes(access, first), access.bytes, kSector, pieces);
+  return pieces_of(first.data(), first_bytes(access, first), access.bytes, size, pieces);
 }
+
+}  // namespace
+
+int sectors(const WarpAccess& access) { return touched(access, kSector); }
+int lines(const WarpAccess& access) { return touched(access, kLine); }
 
 int bank_passes(const WarpAccess& access) {
   std::array<int64_t, kWarp> first;

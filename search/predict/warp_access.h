@@ -9,6 +9,7 @@ namespace tile_tune::predict {
 
 inline constexpr int kWarp = 32;
 inline constexpr int64_t kSector = 32;  // bytes that a cache fetches at least
+inline constexpr int64_t kLine = 128;   // bytes that a cache looks up at once
 inline constexpr int64_t kBank = 4;     // bytes of each of the 32 banks of shared memory
 
 /// Thread t of a block is at position (t / threads of all faster dimensions) mod threads along a dimension, and touches
@@ -25,6 +26,9 @@ struct WarpAccess {
 
 /// Sectors of 32 bytes in which the bytes of the first warp lie, thread 0's from the start of a sector on.
 int sectors(const WarpAccess& access);
+
+/// The same of lines of 128 bytes.
+int lines(const WarpAccess& access);
 
 /// Passes through shared memory that the first warp's access takes: one for each different word of the busiest bank.
 /// Accesses of 8 and 16 bytes go in halves and quarters of a warp.

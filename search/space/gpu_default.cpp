@@ -27,7 +27,7 @@ struct Shape {
   int64_t columns = 1, rows = 1;  // elements of a thread along the two loops
   int64_t threads_along_columns = 32, threads = 256;
   int64_t reduction_block = 0;  // 0: nothing is staged
-  int pieces = 1;
+  int reduction_threads = 1;
 };
 
 struct Builder {
@@ -47,8 +47,8 @@ struct Builder {
     return best;
   }
 
-  /// For a reduction the loop along which an operand stays put that the columns walk; for what is only moved the one
-  /// along which an operand has its neighbours.
+  /// For a reduction the loop along which most of what the columns walk stays put; for what is only moved the one along
+  /// which an operand has its neighbours.
   int find_row_loop() const {
     int best = -1;
     double most = 0;
@@ -58,7 +58,7 @@ struct Builder {
       for (const auto& operand : context.loops.operands) {
         if (!operand.affine) continue;
         if (context.reductions() > 0)
-          shared += !walks(operand, p) ? 1 : 0;
+          shared += walks(operand, p) ? 0 : walks(operand, column_loop) ? 1 : 0.25;
         else if (distance(operand, p) == 1)
           shared += 1;
       }
@@ -72,9 +72,12 @@ struct Builder {
     return best;
   }
 
+  /// Neighbouring threads read what is far apart, though there is a loop along which it is not.
   bool lies_across(const Operand& operand) const {
-    return operand.affine && column_loop >= 0 && row_loop >= 0 && distance(operand, column_loop) > 1 &&
-           distance(operand, row_loop) == 1;
+    if (!operand.affine || column_loop < 0 || distance(operand, column_loop) <= 1) return false;
+    for (int loop = context.outputs(); loop < context.loops.loop_count(); ++loop)
+      if (distance(operand, loop) == 1) return true;
+    return row_loop >= 0 && distance(operand, row_loop) == 1;
   }
 
   /// Staged in the order in which the threads of a warp read it.
@@ -113,7 +116,7 @@ struct Builder {
       return codegen::output_stride(*context.program, statement, context.loops, a) <
              codegen::output_stride(*context.program, statement, context.loops, b);
     });
-    int64_t left = shape.threads;
+    int64_t left = std::max<int64_t>(shape.threads / shape.reduction_threads, 1);
     for (const int p : loops) {
       give_threads(stage, threads, p, p == column_loop ? std::min(left, shape.threads_along_columns) : left);
       left /= threads[p];
@@ -168,6 +171,8 @@ struct Builder {
       stage.gpu().lanes = stage.tiles[column_loop].back() % 4 == 0 ? 4 : 2;
     }
     stage.gpu().interleaved = true;
+    stage.gpu().reduction_threads = shape.reduction_threads;
+    stage.gpu().pipelined = shape.reduction_block > 1;
     reduce(stage, shape);
     stage_operands(stage, shape);
     return stage;
@@ -184,8 +189,11 @@ std::vector<Shape> shapes(const StageContext& context, bool has_rows) {
   std::vector<Shape> result;
   for (const auto& [columns, rows] : tiles)
     for (const auto& [along, threads] : std::vector<std::pair<int64_t, int64_t>>{
-             {8, 64}, {16, 64}, {16, 128}, {16, 256}, {32, 32}, {32, 128}, {32, 256}, {128, 128}, {256, 256}})
+             {8, 64}, {16, 128}, {16, 256}, {32, 32}, {32, 128}, {32, 256}, {256, 256}})
       for (const int64_t block : blocks) result.push_back({columns, rows, along, threads, block, 1});
+  if (context.reductions() > 0 && !keeps_order(context))
+    for (const int shared : {32, 64, 256})
+      for (const int64_t columns : {1, 4}) result.push_back({columns, 1, 1, 256, 0, shared});
   return result;
 }
 

@@ -104,7 +104,7 @@ Changed change_tile(const StageContext& context, NestSchedule stage, Rng& rng) {
   const auto loops = long_loops(context);
   if (loops.empty()) return refused("it has no loops to tile");
   const int p = rng.pick(loops);
-  int64_t elements = stage.tiles[p].back(), threads = codegen::threads_along(stage, p);
+  int64_t elements = stage.tiles[p].back(), threads = codegen::threads_of_loop(stage, p);
   switch (rng.below(6)) {
     case 0:
       elements *= 2;
@@ -141,7 +141,7 @@ Changed move_tile(const StageContext& context, NestSchedule stage, Rng& rng) {
   rng.shuffle(loops);
   const int from = loops[0], to = loops[1];
   const int64_t elements[] = {stage.tiles[from].back(), stage.tiles[to].back()};
-  const int64_t threads[] = {codegen::threads_along(stage, from), codegen::threads_along(stage, to)};
+  const int64_t threads[] = {codegen::threads_of_loop(stage, from), codegen::threads_of_loop(stage, to)};
   const bool of_elements = rng.chance(0.5);
   set_tile(context, stage, from, of_elements ? elements[0] / 2 : elements[0], of_elements ? threads[0] : threads[0] / 2);
   set_tile(context, stage, to, of_elements ? elements[1] * 2 : elements[1], of_elements ? threads[1] : threads[1] * 2);
@@ -157,19 +157,27 @@ Changed change_order(const StageContext& context, NestSchedule stage, Rng& rng) 
 }
 
 double log_threads(const StageContext& context) {
-  return std::log(2.0) + (context.reductions() > 0 ? std::log(6.0) : 0) + std::log(4.0);
+  return std::log(2.0) + (context.reductions() > 0 ? std::log(9.0) : 0) + std::log(4.0);
 }
 
 std::vector<int> resident_choices(const StageContext& context) {
   return context.target->features.has(codegen::Feature::Cuda) ? std::vector<int>{0, 1, 2, 3, 4} : std::vector<int>{0};
 }
 
+const std::vector<int> kReductionThreads{1, 2, 4, 8, 16, 32, 64, 128, 256};
+
 void draw_threads(const StageContext& context, NestSchedule& stage, Rng& rng) {
   stage.gpu().interleaved = rng.chance(0.7);
+  if (context.reductions() > 0 && !keeps_order(context) && rng.chance(0.2))
+    stage.gpu().reduction_threads = rng.pick(kReductionThreads);
   if (rng.chance(0.3)) stage.gpu().resident_blocks = rng.pick(resident_choices(context));
 }
 
 Changed change_threads(const StageContext& context, NestSchedule stage, Rng& rng) {
+  if (context.reductions() > 0 && !keeps_order(context) && rng.chance(0.3)) {
+    stage.gpu().reduction_threads = step_or_draw(kReductionThreads, stage.gpu().reduction_threads, rng);
+    return stage;
+  }
   if (rng.chance(0.4)) {
     stage.gpu().resident_blocks = rng.pick(resident_choices(context));
     return stage;

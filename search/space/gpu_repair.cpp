@@ -4,6 +4,8 @@
 #include <bit>
 #include <numeric>
 
+#include "codegen/schedule/check.h"
+#include "codegen/schedule/gpu_check.h"
 #include "codegen/schedule/packed_form.h"
 #include "search/space/choices.h"
 
@@ -74,12 +76,6 @@ void repair_tiles(const StageContext& context, NestSchedule& stage, Notes& notes
   }
 }
 
-int64_t unrolled(const NestSchedule& stage) {
-  int64_t count = codegen::elements_of_thread(stage);
-  for (const int factor : stage.reduction_unroll) count *= factor;
-  return count;
-}
-
 /// The output loop with the most of what `count` says, -1 if none has more than one.
 template <typename Count>
 int largest_loop(const StageContext& context, Count count) {
@@ -97,16 +93,16 @@ int largest_loop(const StageContext& context, Count count) {
 bool halve_elements(const StageContext& context, NestSchedule& stage) {
   const int p = largest_loop(context, [&](int loop) { return stage.tiles[loop].back(); });
   if (p < 0) return false;
-  set_tile(context, stage, p, stage.tiles[p].back() / 2, codegen::threads_along(stage, p));
+  set_tile(context, stage, p, stage.tiles[p].back() / 2, codegen::threads_of_loop(stage, p));
   return true;
 }
 
 template <typename Allowed>
 bool halve_threads(const StageContext& context, NestSchedule& stage, Allowed allowed) {
   const int p =
-      largest_loop(context, [&](int loop) { return allowed(loop) ? codegen::threads_along(stage, loop) : 1; });
+      largest_loop(context, [&](int loop) { return allowed(loop) ? codegen::threads_of_loop(stage, loop) : 1; });
   if (p < 0) return false;
-  set_tile(context, stage, p, stage.tiles[p].back(), codegen::threads_along(stage, p) / 2);
+  set_tile(context, stage, p, stage.tiles[p].back(), codegen::threads_of_loop(stage, p) / 2);
   return true;
 }
 
@@ -124,45 +120,63 @@ std::vector<int> slow_loops(const std::vector<int>& order, Count count) {
 }
 
 int64_t blocks_along(const StageContext& context, const NestSchedule& stage, int p) {
-  return trip_count(context.loops, stage, p, 0);
+  return codegen::blocks_of_loop(context.loops, stage, p);
+}
+
+bool holds_too_many_sums(const StageContext& context, const NestSchedule& stage) {
+  const int64_t words = std::max<int64_t>(static_cast<int64_t>(dtype_size(context.type)) / 4, 1);
+  return codegen::thread_elements(stage) * words > codegen::kMostSumRegisters;
+}
+
+bool unrolls_too_much(const StageContext& context, const NestSchedule& stage) {
+  return codegen::unrolled_operations(context.loops, stage) > codegen::kMostGpuUnrolled;
 }
 
 /// Only the fastest dimension of a grid may be very long. Loops that are too long elsewhere go there, and blocks grow.
 void repair_grid(const StageContext& context, NestSchedule& stage, Notes& notes) {
   const auto& limits = limits_of(context);
-  const auto too_long = [&](size_t first) {
-    const auto shape = shape_of(context, stage);
-    for (size_t d = first; d < 3; ++d)
-      if (shape.grid[d] > limits.grid[d]) return true;
+  const auto too_long = [&] {
+    const auto grid = codegen::grid_dimensions(context.loops, stage);
+    for (size_t d = 1; d < grid.size(); ++d) {
+      int64_t blocks = 1;
+      for (const int p : grid[d]) blocks *= blocks_along(context, stage, p);
+      if (blocks > limits.grid[d]) return true;
+    }
     return false;
   };
-  if (!too_long(1)) return;
+  if (!too_long()) return;
   notes.push_back("its grid was too long along its slower dimensions");
   std::stable_sort(stage.order[0].begin(), stage.order[0].end(), [&](int a, int b) {
     return blocks_along(context, stage, a) < blocks_along(context, stage, b);
   });
-  while (too_long(1)) {
+  while (too_long()) {
     const auto slow = slow_loops(stage.order[0], [&](int p) { return blocks_along(context, stage, p); });
     const int p = largest_loop(context, [&](int loop) {
       return std::find(slow.begin(), slow.end(), loop) == slow.end() ? 1 : blocks_along(context, stage, loop);
     });
     if (p < 0) return;
-    set_tile(context, stage, p, stage.tiles[p].back() * 2, codegen::threads_along(stage, p));
+    set_tile(context, stage, p, stage.tiles[p].back() * 2, codegen::threads_of_loop(stage, p));
   }
 }
 
 void repair_block(const StageContext& context, NestSchedule& stage, Notes& notes) {
   const auto& limits = limits_of(context);
-  if (codegen::elements_of_thread(stage) > kMostSums) notes.push_back("its threads held more sums than registers");
-  while (codegen::elements_of_thread(stage) > kMostSums) halve_elements(context, stage);
-  const auto any = [](int) { return true; };
-  if (shape_of(context, stage).threads() > limits.block_threads) notes.push_back("its blocks had too many threads");
-  while (shape_of(context, stage).threads() > limits.block_threads && halve_threads(context, stage, any)) {
+  if (holds_too_many_sums(context, stage)) notes.push_back("its threads held more sums than registers");
+  while (holds_too_many_sums(context, stage) && halve_elements(context, stage)) {
   }
-  const auto along = [&](int p) { return codegen::threads_along(stage, p); };
-  if (shape_of(context, stage).block[2] > limits.block[2])
-    notes.push_back("its blocks had too many threads along their slowest dimension");
-  while (shape_of(context, stage).block[2] > limits.block[2]) {
+  const auto any = [](int) { return true; };
+  const auto threads = [&] { return codegen::gpu_threads(stage) / stage.gpu().reduction_threads; };
+  if (threads() > limits.block_threads) notes.push_back("its blocks had too many threads");
+  while (threads() > limits.block_threads && halve_threads(context, stage, any)) {
+  }
+  const auto along = [&](int p) { return codegen::threads_of_loop(stage, p); };
+  const auto slowest = [&] {
+    int64_t product = 1;
+    for (const int p : slow_loops(stage.order[1], along)) product *= along(p);
+    return product;
+  };
+  if (slowest() > limits.block[2]) notes.push_back("its blocks had too many threads along their slowest dimension");
+  while (slowest() > limits.block[2]) {
     const auto slow = slow_loops(stage.order[1], along);
     const auto is_slow = [&](int p) { return std::find(slow.begin(), slow.end(), p) != slow.end(); };
     if (!halve_threads(context, stage, is_slow)) return;
@@ -186,8 +200,8 @@ void repair_reduction(const StageContext& context, NestSchedule& stage, Notes& n
     correct(stage.reduction_unroll[r], static_cast<int>(largest_divisor_up_to(block, stage.reduction_unroll[r])),
             "its unrolling did not divide the reduction", notes);
   }
-  if (unrolled(stage) > kMostUnrolledOnGpu) notes.push_back("it unrolled more operations than compile quickly");
-  while (unrolled(stage) > kMostUnrolledOnGpu) {
+  if (unrolls_too_much(context, stage)) notes.push_back("it unrolled more operations than compile quickly");
+  while (unrolls_too_much(context, stage)) {
     const auto outermost = first_above_one(stage.reduction_unroll);
     const auto r = outermost - stage.reduction_unroll.begin();
     *outermost = static_cast<int>(largest_divisor_up_to(stage.reduction_block[r], *outermost / 2));
@@ -224,9 +238,11 @@ void repair_shared(const StageContext& context, NestSchedule& stage, Notes& note
   GpuMapping& mapping = stage.gpu();
   Notes follow;
   while (shape_of(context, stage).shared_bytes > limits.shared_most) {
-    if (follow.empty()) notes.push_back("it staged more than there is shared memory");
+    if (follow.empty()) notes.push_back("it took more shared memory than there is");
     follow.push_back("");
-    if (const auto outermost = first_above_one(stage.reduction_block); outermost != stage.reduction_block.end()) {
+    if (stage.packings.empty()) {  // that of threads that share a reduction
+      mapping.reduction_threads /= 2;
+    } else if (const auto outermost = first_above_one(stage.reduction_block); outermost != stage.reduction_block.end()) {
       *outermost = largest_divisor_up_to(*outermost, *outermost / 2);
       repair_reduction(context, stage, follow);
     } else if (mapping.pipelined) {
@@ -260,7 +276,7 @@ void repair_mapping(const StageContext& context, NestSchedule& stage, Notes& not
   bool cut = false;
   for (int r = 0; r < context.reductions(); ++r) cut |= stage.reduction_block[r] < context.loops.reduction[r];
   if (stage.packings.empty()) correct(mapping.padding, 0, "it padded what is not staged", notes);
-  correct(mapping.padding, std::clamp(mapping.padding, 0, kMostPadding), "it padded more than helps", notes);
+  correct(mapping.padding, std::clamp(mapping.padding, 0, kMostElementsBetween), "it padded more than helps", notes);
   if (stage.packings.empty() || !cut) correct(mapping.pipelined, false, "there is nothing to load ahead", notes);
   int64_t shared_by = 1;
   if (context.reductions() > 0 && stage.packings.empty() && !stage.reduction_order.empty())
@@ -269,16 +285,16 @@ void repair_mapping(const StageContext& context, NestSchedule& stage, Notes& not
   auto threads = static_cast<int64_t>(std::bit_floor(static_cast<uint64_t>(std::max(mapping.reduction_threads, 1))));
   threads = std::min(threads, shared_by);
   int64_t others = 1;
-  for (int p = 0; p < context.outputs(); ++p) others *= codegen::threads_along(stage, p);
+  for (int p = 0; p < context.outputs(); ++p) others *= codegen::threads_of_loop(stage, p);
   while (threads > 1 && threads * others > limits.block_threads) threads /= 2;
   correct(mapping.reduction_threads, static_cast<int>(threads), "its threads cannot share a reduction so", notes);
   const bool cuda = context.target->features.has(codegen::Feature::Cuda);
-  const int64_t most = cuda ? std::min<int64_t>(limits.blocks, limits.threads / shape_of(context, stage).threads()) : 0;
+  const int64_t most = cuda ? std::min<int64_t>(limits.blocks, limits.threads / codegen::gpu_threads(stage)) : 0;
   correct(mapping.resident_blocks, static_cast<int>(std::clamp<int64_t>(mapping.resident_blocks, 0, most)),
           "more blocks than a multiprocessor has threads for", notes);
   bool apart = false;
   for (int p = 0; p < context.outputs(); ++p)
-    apart |= codegen::threads_along(stage, p) > 1 &&
+    apart |= codegen::threads_of_loop(stage, p) > 1 &&
              stage.tiles[p].back() > (p == mapping.vector_loop ? mapping.lanes : 1);
   mapping.interleaved = mapping.interleaved && apart;
 }
@@ -290,11 +306,24 @@ void canonical_order(const StageContext& context, NestSchedule& stage) {
     std::sort(order.begin(), busy);
   };
   idle_first(stage.order[0], [&](int p) { return blocks_along(context, stage, p); });
-  idle_first(stage.order[1], [&](int p) { return codegen::threads_along(stage, p); });
+  idle_first(stage.order[1], [&](int p) { return codegen::threads_of_loop(stage, p); });
   auto& order = stage.reduction_order;
   const auto still =
       std::stable_partition(order.begin(), order.end(), [&](int r) { return context.loops.reduction[r] > 1; });
   std::sort(still, order.end());
+}
+
+/// Takes back, one by one, what no kernel can be made of.
+void retreat(const StageContext& context, NestSchedule& stage, Notes& notes) {
+  const auto is_refused = [&] {
+    NestSchedule of_piece = stage;  // which context.loops are
+    of_piece.parallel_reduction.reset();
+    return !codegen::check_gpu_stage(*context.program, context.loops, context.statement, of_piece);
+  };
+  if (stage.gpu().pipelined && is_refused())
+    correct(stage.gpu().pipelined, false, "nothing can be loaded ahead of it", notes);
+  if (stage.gpu().reduction_threads > 1 && is_refused())
+    correct(stage.gpu().reduction_threads, 1, "its threads cannot share a reduction so", notes);
 }
 
 }  // namespace
@@ -325,6 +354,7 @@ NestSchedule repair_on_gpu(const StageContext& context, NestSchedule stage, Note
     repair_mapping(context, stage, notes);
     repair_shared(context, stage, notes);
     repair_registers(context, stage, notes);
+    retreat(context, stage, notes);
     canonical_order(context, stage);
     if (stage == before) break;
   }

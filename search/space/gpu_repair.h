@@ -6,11 +6,8 @@
 
 namespace tile_tune::search {
 
-/// Multiply-adds in one unrolled body, and sums of a thread: 128 sums with a block of 16 unrolled are assembled in some
-/// seconds; more sums leave no registers for what they are made of.
-inline constexpr int64_t kMostUnrolledOnGpu = 2048, kMostSums = 128;
-/// Most elements between rows of what is staged.
-inline constexpr int kMostPadding = 8;
+/// Elements between rows of what is staged: more leave no other banks.
+inline constexpr int kMostElementsBetween = 8;
 
 /// repair() for a GPU: tiles nest, blocks and grids are of a size that the device has, and what threads and blocks take
 /// of registers and shared memory fits it.

@@ -29,10 +29,10 @@ int64_t threads_in_warp(const WarpAccess& access) {
 // Steps that are negative shift all of it, so that numbers to divide are positive.
 constexpr int64_t kFar = int64_t{1} << 40;
 
-int counted_sectors(const WarpAccess& access) {
+int counted(const WarpAccess& access, int64_t size) {
   std::set<int64_t> touched;
   for (int64_t t = 0; t < threads_in_warp(access); ++t)
-    for (int64_t b = 0; b < access.bytes; ++b) touched.insert((kFar + first_byte(access, t) + b) / 32);
+    for (int64_t b = 0; b < access.bytes; ++b) touched.insert((kFar + first_byte(access, t) + b) / size);
   return static_cast<int>(touched.size());
 }
 
@@ -91,7 +91,8 @@ TEST_CASE("sectors and bank conflicts are those counted byte by byte", "[propert
     for (const auto& [threads, step] : access.dimensions)
       dimensions += std::to_string(threads) + " threads " + std::to_string(step) + " bytes apart; ";
     CAPTURE(dimensions, access.bytes);
-    CHECK(sectors(access) == counted_sectors(access));
+    CHECK(sectors(access) == counted(access, 32));
+    CHECK(lines(access) == counted(access, 128));
     CHECK(bank_passes(access) == counted_passes(access));
   }
 }

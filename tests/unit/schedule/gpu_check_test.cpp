@@ -3,7 +3,6 @@
 
 #include "codegen/schedule/check.h"
 #include "codegen/schedule/gpu_nest.h"
-#include "codegen/schedule/outline.h"
 #include "frontend/ir/canonical.h"
 #include "frontend/tc/parse.h"
 
@@ -117,17 +116,6 @@ TEST_CASE("an interleaved thread's elements are pieces of the vector's lanes") {
   CHECK(piece_along(nest, 0) == 1);
   nest.gpu().interleaved = false;
   CHECK(piece_along(nest, 0) == 6);
-}
-
-TEST_CASE("a nest on a GPU in words") {
-  CHECK(outline(product(), {{staged()}}) ==
-        "blocks for m by 64 (3 times), n by 32 (3 times)\n"
-        "  for k by 16 (4 times)\n"
-        "    copy A, into shared memory\n"
-        "    copy B, into shared memory\n"
-        "    threads for m by 8 (8 times), n by 4 (8 times)\n"
-        "      for k (16 times), unrolled by 16\n"
-        "        C(m,n) +=! A(m,k) * B(k,n)    8 m x 4 n in registers, vectors of 4 n\n");
 }
 
 }  // namespace tile_tune::codegen

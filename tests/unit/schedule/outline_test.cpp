@@ -40,6 +40,24 @@ TEST_CASE("a product's loops: parallel tiles, blocks of the reduction, copies, r
 )");
 }
 
+TEST_CASE("a product's loops on a GPU: blocks, what they stage, threads, registers") {
+  CHECK(outline_of("def f(float(M,K) A, float(K,N) B) -> (C) { C(m,n) +=! A(m,k) * B(k,n) }",
+                   {{"M", 128}, {"N", 200}, {"K", 40}},
+                   R"({"kind": "schedule", "version": 2, "stages": [{"tiles": [[64, 8], [128, 8]],
+                      "order": [[0, 1], [0, 1]], "gpu_vector_loop": 1, "gpu_lanes": 4, "interleaved": true,
+                      "reduction_threads": 1, "padding": 4, "pipelined": false, "resident_blocks": 0,
+                      "reduction_order": [0], "reduction_block": [8], "reduction_unroll": [8],
+                      "packings": [{"operand": 0, "depth": 2, "order": [0, 1]},
+                                   {"operand": 1, "depth": 2, "order": [1, 0]}]}]})") ==
+        R"(blocks: m by 64 (2), n by 128 (2)
+  for k by 8 (5 times)
+    copy A, B into shared memory, 4 elements between its rows
+    threads: m by 8 (8), n by 8 (16), 128 in a block
+      for k (8 times), unrolled by 8
+        C(m,n) +=! A(m,k) * B(k,n)    8 m x 8 n in registers, vectors of 4 n, interleaved with other threads'
+)");
+}
+
 TEST_CASE("what shares a nest stands inside it") {
   CHECK(outline_of("def f(float(N,K) A) -> (O) { s(n) +=! A(n,k)\n t(n) = s(n) * 2\n O(n) = t(n) + 1 }",
                    {{"N", 8}, {"K", 12}},
