@@ -15,8 +15,7 @@ std::string predicted_text(const engine::Workload& workload, const codegen::Targ
     text += fmt::format("  {}. {}  {:.2f} times the predicted time of the first\n", i + 1,
                         codegen::schedule_id(predicted.best[i].schedule).substr(0, 12),
                         predicted.best[i].cycles / predicted.best.front().cycles);
-  if (!predicted.best.empty())
-    text += "\n" + codegen::outline(workload.program, predicted.best.front().schedule);
+  if (!predicted.best.empty()) text += "\n" + codegen::outline(workload.program, predicted.best.front().schedule);
   text += fmt::format("\nkept in {}; build takes the first until something is measured\n", predicted.database);
   for (const auto& file : files) text += file + "\n";
   return text;
@@ -29,9 +28,8 @@ nlohmann::json predicted_json(const engine::Workload& workload, const codegen::T
     best.push_back({{"schedule_id", codegen::schedule_id(schedule)},
                     {"schedule", codegen::to_json(schedule)},
                     {"predicted_cycles", cycles}});
-  nlohmann::json json{{"program", workload.row.name}, {"target", target.text()},
-                      {"measured", false},            {"predicted", std::move(best)},
-                      {"seed", predicted.seed},       {"session", predicted.session},
+  nlohmann::json json{{"program", workload.row.name},  {"target", target.text()}, {"measured", false},
+                      {"predicted", std::move(best)},  {"seed", predicted.seed},  {"session", predicted.session},
                       {"database", predicted.database}};
   if (!files.empty()) json["files"] = files;
   return json;

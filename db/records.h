@@ -48,8 +48,8 @@ inline constexpr const char* kVerifyStrategy = "verify";
 /// is in its options.
 inline constexpr const char* kFamilyStrategy = "family";
 
-/// SessionRow::strategy of a session that measured nothing. It has no trials, so that nothing predicted is ever taken for
-/// measured; the schedules that were predicted to be the best are in its options.
+/// SessionRow::strategy of a session that measured nothing. It has no trials, so that nothing predicted is ever taken
+/// for measured; the schedules that were predicted to be the best are in its options.
 inline constexpr const char* kPredictedStrategy = "predicted";
 
 struct SessionRow {

@@ -202,12 +202,12 @@ std::vector<std::string> device_library_functions(const std::string& library) {
 
 std::string device_header_text(const std::string& library, Driver driver) {
   const bool is_cuda = driver == Driver::Cuda;
-  return fmt::format(
-      kHeader, fmt::arg("name", library), fmt::arg("api", is_cuda ? "CUDA's driver" : "OpenCL"),
-      fmt::arg("queue", is_cuda ? "CUstream (or cudaStream_t; of null, the current context's)"
-                                : "cl_command_queue whose commands run in order"),
-      fmt::arg("memory", is_cuda ? "pointers at multiples of 16, as cuMemAlloc and cudaMalloc give them" : "cl_mem objects of its context"),
-      fmt::arg("dlpack", is_cuda ? "kDLCUDA" : "kDLOpenCL, whose data are cl_mem objects"));
+  return fmt::format(kHeader, fmt::arg("name", library), fmt::arg("api", is_cuda ? "CUDA's driver" : "OpenCL"),
+                     fmt::arg("queue", is_cuda ? "CUstream (or cudaStream_t; of null, the current context's)"
+                                               : "cl_command_queue whose commands run in order"),
+                     fmt::arg("memory", is_cuda ? "pointers at multiples of 16, as cuMemAlloc and cudaMalloc give them"
+                                                : "cl_mem objects of its context"),
+                     fmt::arg("dlpack", is_cuda ? "kDLCUDA" : "kDLOpenCL, whose data are cl_mem objects"));
 }
 
 }  // namespace tile_tune::codegen

@@ -171,7 +171,8 @@ class Writer {
     line(indent++, "blocks: " + loops_of_level(nest, 0, blocks));
     if (const auto cut = block_loops(nest); !cut.empty()) line(indent++, fmt::format("for {}", fmt::join(cut, ", ")));
     if (!nest.stage.packings.empty()) line(indent, staged_text(nest));
-    line(indent++, fmt::format("threads: {}, {} in a block", loops_of_level(nest, 1, threads), gpu_threads(nest.stage)));
+    line(indent++,
+         fmt::format("threads: {}, {} in a block", loops_of_level(nest, 1, threads), gpu_threads(nest.stage)));
     if (mapping.reduction_threads > 1)
       line(indent, fmt::format("{} of them share a reduction", mapping.reduction_threads));
     write_tile(nest, indent);

@@ -77,8 +77,7 @@ Result<void> check_form(const json& manifest) {
 /// As records/schedule_choice.h has them; both stand in the header.
 bool is_provenance(const codegen::Variant& one) {
   constexpr std::string_view kProvenances[] = {"tuned", "predicted", "nearest", "default", "given"};
-  constexpr std::string_view kRungs[] = {"exact",     "revalidated", "stale", "nearest",
-                                         "predicted", "default",     "given"};
+  constexpr std::string_view kRungs[] = {"exact", "revalidated", "stale", "nearest", "predicted", "default", "given"};
   return std::count(std::begin(kProvenances), std::end(kProvenances), one.provenance) == 1 &&
          std::count(std::begin(kRungs), std::end(kRungs), one.rung) == 1;
 }

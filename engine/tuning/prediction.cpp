@@ -17,8 +17,8 @@ Result<PredictedBest> predict(const Workload& workload, const codegen::Target& t
   if (request.seconds) end = {now_seconds() + *request.seconds};
   PredictedBest result;
   result.seed = request.seed ? *request.seed : std::random_device()();
-  result.best = search::best_predicted(search::moves_of(space), result.seed, request.trials.value_or(kConsidered), kKept,
-                                       end, stop);
+  result.best = search::best_predicted(search::moves_of(space), result.seed, request.trials.value_or(kConsidered),
+                                       kKept, end, stop);
   TILE_TUNE_TRY(path, session.database());
   result.database = path.string();
   TILE_TUNE_TRY(id, store_predicted(workload, target, result.seed, result.best, session));

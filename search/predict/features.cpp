@@ -179,8 +179,8 @@ std::vector<float> Features::row(const codegen::Schedule& schedule) const {
   }
   std::vector<StageRow> rows;
   for (const StageFacts& facts : stages(schedule))
-    rows.push_back({columns(facts), facts.points, facts.points * estimated_cycles(facts, target_), facts.traffic_l3,
-                    facts.idle});
+    rows.push_back(
+        {columns(facts), facts.points, facts.points * estimated_cycles(facts, target_), facts.traffic_l3, facts.idle});
   return whole_row(rows, schedule.stages.size(), kFacts.size() + decision_figures().size());
 }
 

@@ -17,9 +17,10 @@ class Features {
   /// `program` must be canonical and bound.
   Features(ir::Program program, codegen::Target target);
 
-  /// The facts (facts.h; gpu_facts.h) of the stage with the most iterations, the means over all other stages weighted by their
-  /// iterations, and a few of the whole program. Rows have the same columns whatever the program, its sizes and the
-  /// target, of one kind of device: a model may learn from one what holds for another. NaN: there is no such stage.
+  /// The facts (facts.h; gpu_facts.h) of the stage with the most iterations, the means over all other stages weighted
+  /// by their iterations, and a few of the whole program. Rows have the same columns whatever the program, its sizes
+  /// and the target, of one kind of device: a model may learn from one what holds for another. NaN: there is no such
+  /// stage.
   std::vector<float> row(const codegen::Schedule& schedule) const;
 
   /// Rough cycles of the whole program, for ranking alone (estimate.h).

@@ -16,8 +16,8 @@ using codegen::Loops;
 using codegen::NestSchedule;
 using codegen::Operand;
 
-// Orders of magnitude, in cycles, of devices since 2017 (microbenchmarks of Volta, Turing and Ampere by several authors,
-// 2018 to 2021). Nothing here was measured by this project.
+// Orders of magnitude, in cycles, of devices since 2017 (microbenchmarks of Volta, Turing and Ampere by several
+// authors, 2018 to 2021). Nothing here was measured by this project.
 constexpr double kMemoryLatency = 500, kCacheLatency = 200, kBarrier = 30, kFmaLatency = 4;
 /// Bytes that the first cache hands out in a cycle; it looks up a line in one.
 constexpr double kFirstCacheBytes = 128;
@@ -241,8 +241,8 @@ void read_memory(const Analysis& of, const Operand& operand, Work& work) {
   for (int loop = 0; loop < of.loops.loop_count(); ++loop)
     if (std::abs(step(loop)) == bytes && (loop >= of.outputs() || !vectors))
       neighbours *= real(loop < of.outputs() ? of.stage.tiles[loop].back() : of.extent(loop));
-  work.used += loads * std::min(different * real(access.bytes) * (operand.affine ? neighbours : 1),
-                                real(of_a_load) * kSector);
+  work.used +=
+      loads * std::min(different * real(access.bytes) * (operand.affine ? neighbours : 1), real(of_a_load) * kSector);
   work.asked += loads * of_a_load * kSector;
 }
 
@@ -295,7 +295,8 @@ void memory(const Analysis& of, const Work& work, GpuFacts& facts) {
   const auto wave = of.tile_of(std::min(facts.blocks, facts.resident * of.limits.multiprocessors));
   std::vector<int64_t> whole;
   for (int loop = 0; loop < of.loops.loop_count(); ++loop) whole.push_back(of.extent(loop));
-  const double waves = std::max(1.0, facts.output / std::max(product({wave.begin(), wave.begin() + of.outputs()}), 1.0));
+  const double waves =
+      std::max(1.0, facts.output / std::max(product({wave.begin(), wave.begin() + of.outputs()}), 1.0));
   double from_l2 = 0, from_memory = 0, least = 0;
   for (const auto& operand : of.loops.operands) {
     const double all = of.operand_bytes(operand, whole) * facts.pieces;
@@ -329,8 +330,8 @@ void cycles(const Analysis& of, const Work& work, GpuFacts& facts) {
   const double trips = facts.reduction_trips;
   if (facts.staged > 0) {
     const double each = facts.warp_cycles / std::max(trips, 1.0);
-    const double wait = of.stage.gpu().pipelined ? std::max(kMemoryLatency - each, 0.0) + kBarrier
-                                                 : kMemoryLatency + 2 * kBarrier;
+    const double wait =
+        of.stage.gpu().pipelined ? std::max(kMemoryLatency - each, 0.0) + kBarrier : kMemoryLatency + 2 * kBarrier;
     facts.waiting_cycles = kMemoryLatency + std::max(trips, 1.0) * wait;
   } else {
     facts.waiting_cycles = kMemoryLatency + work.passes_through_body * kCacheLatency;

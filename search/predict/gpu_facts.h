@@ -19,17 +19,17 @@ struct GpuFacts {
   double constraints = 0;    // guards
 
   // Blocks and what they take
-  double threads = 1;         // of a block
-  double idle_lanes = 1;      // lanes of its warps over its threads
-  double blocks = 1;          // of the grid
-  double wasted = 1;          // iterations run over iterations needed: last blocks in part
-  double registers = 0;       // of a thread, estimated
-  double shared_bytes = 0;    // of a block
-  double resident = 1;        // blocks on a multiprocessor
-  double occupancy = 0;       // warps on a multiprocessor over those it can hold
-  double waves = 1;           // of blocks over all multiprocessors
-  double tail = 1;            // places for blocks in all waves over blocks
-  double busy = 1;            // multiprocessors at work over those there are
+  double threads = 1;       // of a block
+  double idle_lanes = 1;    // lanes of its warps over its threads
+  double blocks = 1;        // of the grid
+  double wasted = 1;        // iterations run over iterations needed: last blocks in part
+  double registers = 0;     // of a thread, estimated
+  double shared_bytes = 0;  // of a block
+  double resident = 1;      // blocks on a multiprocessor
+  double occupancy = 0;     // warps on a multiprocessor over those it can hold
+  double waves = 1;         // of blocks over all multiprocessors
+  double tail = 1;          // places for blocks in all waves over blocks
+  double busy = 1;          // multiprocessors at work over those there are
 
   // What a thread does
   double sums = 1;               // elements it holds
@@ -41,18 +41,18 @@ struct GpuFacts {
   double fma_share = 0;          // multiply-adds over all instructions
 
   // Shared memory
-  double staged = 0;          // operands
+  double staged = 0;           // operands
   double reduction_trips = 0;  // blocks of the reduction, each with its barriers
   double pipelined = 0;
-  double copied = 0;          // elements staged for one iteration
-  double conflicts = 1;       // passes through shared memory over those without bank conflicts
+  double copied = 0;     // elements staged for one iteration
+  double conflicts = 1;  // passes through shared memory over those without bank conflicts
 
   // Memory: bytes for one iteration
-  double sectors = 0;       // 32 bytes for each sector that warps ask for
-  double sector_use = 1;    // bytes used of those read
-  double store_use = 1;     // bytes used of those written
-  double from_l2 = 0;       // that leave the second cache, results included
-  double from_memory = 0;   // and the device's memory
+  double sectors = 0;      // 32 bytes for each sector that warps ask for
+  double sector_use = 1;   // bytes used of those read
+  double store_use = 1;    // bytes used of those written
+  double from_l2 = 0;      // that leave the second cache, results included
+  double from_memory = 0;  // and the device's memory
 
   // Cycles of a multiprocessor for one block
   double issue_cycles = 0, fma_cycles = 0, load_cycles = 0;

@@ -39,7 +39,7 @@ int touched(const WarpAccess& access, int64_t size) {
 }  // namespace
 
 int sectors(const WarpAccess& access) { return touched(access, kSector); }
-int lines(const WarpAccess& access) { return touched(access, kLine); }
+int lines(const WarpAccess& access) { return touched(access, kDeviceLine); }
 
 int bank_passes(const WarpAccess& access) {
   std::array<int64_t, kWarp> first;

@@ -8,9 +8,9 @@
 namespace tile_tune::predict {
 
 inline constexpr int kWarp = 32;
-inline constexpr int64_t kSector = 32;  // bytes that a cache fetches at least
-inline constexpr int64_t kLine = 128;   // bytes that a cache looks up at once
-inline constexpr int64_t kBank = 4;     // bytes of each of the 32 banks of shared memory
+inline constexpr int64_t kSector = 32;       // bytes that a cache fetches at least
+inline constexpr int64_t kDeviceLine = 128;  // bytes that a cache looks up at once
+inline constexpr int64_t kBank = 4;          // bytes of each of the 32 banks of shared memory
 
 /// Thread t of a block is at position (t / threads of all faster dimensions) mod threads along a dimension, and touches
 /// `bytes` bytes from the sum of its positions times the dimensions' steps on. The first warp has threads 0 to 31, or

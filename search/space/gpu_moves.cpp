@@ -16,8 +16,6 @@ namespace {
 using codegen::GpuMapping;
 using codegen::NestSchedule;
 
-int64_t extent_of(const StageContext& context, int p) { return std::max<int64_t>(context.loops.output[p], 1); }
-
 /// Loops that have something to tile.
 std::vector<int> long_loops(const StageContext& context) {
   std::vector<int> result;
@@ -33,13 +31,6 @@ bool has_reuse(const StageContext& context) {
     for (const auto& operand : context.loops.operands)
       if (operand.affine && !context.loops.is_walked(operand, p)) return true;
   return false;
-}
-
-void set_tile(const StageContext& context, NestSchedule& stage, int p, int64_t elements, int64_t threads) {
-  const int64_t extent = extent_of(context, p);
-  elements = std::clamp<int64_t>(elements, 1, extent);
-  threads = std::clamp<int64_t>(threads, 1, std::max<int64_t>(extent / elements, 1));
-  stage.tiles[p] = {elements * threads, elements};
 }
 
 /// `factors` doublings handed out to loops that have room, `favoured` (if it is one) more often.
@@ -70,8 +61,8 @@ void draw_tiles(const StageContext& context, NestSchedule& stage, Rng& rng) {
   std::vector<int64_t> elements(static_cast<size_t>(outputs), 1), threads(static_cast<size_t>(outputs), 1);
   const auto loops = long_loops(context);
   // Half of what has reuse gets the tiles that products want, 32 to 64 sums; else 1 to 16.
-  const int sums = has_reuse(context) && rng.chance(0.6) ? 5 + static_cast<int>(rng.below(2))
-                                                         : static_cast<int>(rng.below(5));
+  const int sums =
+      has_reuse(context) && rng.chance(0.6) ? 5 + static_cast<int>(rng.below(2)) : static_cast<int>(rng.below(5));
   std::vector<int> tiled = loops;
   rng.shuffle(tiled);
   if (tiled.size() > 2 && rng.chance(0.8)) tiled.resize(2);
@@ -143,7 +134,8 @@ Changed move_tile(const StageContext& context, NestSchedule stage, Rng& rng) {
   const int64_t elements[] = {stage.tiles[from].back(), stage.tiles[to].back()};
   const int64_t threads[] = {codegen::threads_of_loop(stage, from), codegen::threads_of_loop(stage, to)};
   const bool of_elements = rng.chance(0.5);
-  set_tile(context, stage, from, of_elements ? elements[0] / 2 : elements[0], of_elements ? threads[0] : threads[0] / 2);
+  set_tile(context, stage, from, of_elements ? elements[0] / 2 : elements[0],
+           of_elements ? threads[0] : threads[0] / 2);
   set_tile(context, stage, to, of_elements ? elements[1] * 2 : elements[1], of_elements ? threads[1] : threads[1] * 2);
   return stage;
 }
@@ -394,17 +386,14 @@ GroupRules reduction_on_gpu() {
           .moves = {{0.18, change_reduction}}};
 }
 GroupRules copies_on_gpu() {
-  return {.group = codegen::Group::Copies,
-          .log_count = log_copies,
-          .draw = draw_copies,
-          .moves = {{0.17, change_copy}}};
+  return {
+      .group = codegen::Group::Copies, .log_count = log_copies, .draw = draw_copies, .moves = {{0.17, change_copy}}};
 }
 
 }  // namespace
 
 std::vector<GroupRules> rules_on_gpu() {
-  return {place_rules(),    tiles_on_gpu(),     threads_on_gpu(),
-          vectors_on_gpu(), reduction_on_gpu(), copies_on_gpu()};
+  return {place_rules(), tiles_on_gpu(), threads_on_gpu(), vectors_on_gpu(), reduction_on_gpu(), copies_on_gpu()};
 }
 
 }  // namespace tile_tune::search

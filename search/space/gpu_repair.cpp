@@ -23,8 +23,6 @@ void correct(Value& value, Value possible, std::string_view reason, Notes& notes
   notes.push_back(reason);
 }
 
-int64_t extent_of(const StageContext& context, int p) { return std::max<int64_t>(context.loops.output[p], 1); }
-
 /// Two tile levels, whatever was there, and nothing that only CPUs have.
 void take_form(const StageContext& context, NestSchedule& stage, Notes& notes) {
   if (!stage.is_gpu()) {
@@ -57,14 +55,6 @@ void repair_vector(const StageContext& context, NestSchedule& stage, Notes& note
     mapping.vector_loop = -1;
     mapping.lanes = 1;
   }
-}
-
-/// Threads of loop p and elements of each, as they fit the loop.
-void set_tile(const StageContext& context, NestSchedule& stage, int p, int64_t elements, int64_t threads) {
-  const int64_t extent = extent_of(context, p);
-  elements = std::clamp<int64_t>(elements, 1, extent);
-  threads = std::clamp<int64_t>(threads, 1, std::max<int64_t>(extent / elements, 1));
-  stage.tiles[p] = {elements * threads, elements};
 }
 
 void repair_tiles(const StageContext& context, NestSchedule& stage, Notes& notes) {
@@ -146,9 +136,8 @@ void repair_grid(const StageContext& context, NestSchedule& stage, Notes& notes)
   };
   if (!too_long()) return;
   notes.push_back("its grid was too long along its slower dimensions");
-  std::stable_sort(stage.order[0].begin(), stage.order[0].end(), [&](int a, int b) {
-    return blocks_along(context, stage, a) < blocks_along(context, stage, b);
-  });
+  std::stable_sort(stage.order[0].begin(), stage.order[0].end(),
+                   [&](int a, int b) { return blocks_along(context, stage, a) < blocks_along(context, stage, b); });
   while (too_long()) {
     const auto slow = slow_loops(stage.order[0], [&](int p) { return blocks_along(context, stage, p); });
     const int p = largest_loop(context, [&](int loop) {
@@ -242,7 +231,8 @@ void repair_shared(const StageContext& context, NestSchedule& stage, Notes& note
     follow.push_back("");
     if (stage.packings.empty()) {  // that of threads that share a reduction
       mapping.reduction_threads /= 2;
-    } else if (const auto outermost = first_above_one(stage.reduction_block); outermost != stage.reduction_block.end()) {
+    } else if (const auto outermost = first_above_one(stage.reduction_block);
+               outermost != stage.reduction_block.end()) {
       *outermost = largest_divisor_up_to(*outermost, *outermost / 2);
       repair_reduction(context, stage, follow);
     } else if (mapping.pipelined) {
@@ -280,8 +270,8 @@ void repair_mapping(const StageContext& context, NestSchedule& stage, Notes& not
   if (stage.packings.empty() || !cut) correct(mapping.pipelined, false, "there is nothing to load ahead", notes);
   int64_t shared_by = 1;
   if (context.reductions() > 0 && stage.packings.empty() && !stage.reduction_order.empty())
-    shared_by = static_cast<int64_t>(
-        std::bit_floor(static_cast<uint64_t>(std::max<int64_t>(context.loops.reduction[stage.reduction_order.back()], 1))));
+    shared_by = static_cast<int64_t>(std::bit_floor(
+        static_cast<uint64_t>(std::max<int64_t>(context.loops.reduction[stage.reduction_order.back()], 1))));
   auto threads = static_cast<int64_t>(std::bit_floor(static_cast<uint64_t>(std::max(mapping.reduction_threads, 1))));
   threads = std::min(threads, shared_by);
   int64_t others = 1;
@@ -328,12 +318,18 @@ void retreat(const StageContext& context, NestSchedule& stage, Notes& notes) {
 
 }  // namespace
 
+void set_tile(const StageContext& context, NestSchedule& stage, int p, int64_t elements, int64_t threads) {
+  const int64_t extent = extent_of(context, p);
+  elements = std::clamp<int64_t>(elements, 1, extent);
+  threads = std::clamp<int64_t>(threads, 1, std::max<int64_t>(extent / elements, 1));
+  stage.tiles[p] = {elements * threads, elements};
+}
+
 std::vector<int> stageable_operands(const StageContext& context) {
   std::vector<int> result;
   if (context.outputs() == 0) return result;
   for (const auto& operand : context.loops.operands)
-    if (operand.affine && !operand.subscripts.empty() &&
-        !codegen::is_packed_beforehand(*context.program, operand))
+    if (operand.affine && !operand.subscripts.empty() && !codegen::is_packed_beforehand(*context.program, operand))
       result.push_back(operand.number);
   return result;
 }

@@ -1,6 +1,8 @@
 // What makes a stage valid and canonical that is mapped to a GPU.
 #pragma once
 
+#include <algorithm>
+
 #include "codegen/schedule/gpu_shape.h"
 #include "search/space/repair.h"
 
@@ -19,6 +21,10 @@ inline const codegen::DeviceLimits& limits_of(const StageContext& context) {
 inline codegen::GpuShape shape_of(const StageContext& context, const codegen::NestSchedule& stage) {
   return codegen::gpu_shape(*context.program, context.statement, context.loops, stage);
 }
+
+inline int64_t extent_of(const StageContext& context, int p) { return std::max<int64_t>(context.loops.output[p], 1); }
+/// Threads of loop p and elements of each, as they fit the loop.
+void set_tile(const StageContext& context, codegen::NestSchedule& stage, int p, int64_t elements, int64_t threads);
 
 /// Operands that may be staged in shared memory: affine ones with dimensions that no constant takes the place of.
 std::vector<int> stageable_operands(const StageContext& context);

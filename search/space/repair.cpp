@@ -243,14 +243,14 @@ bool keeps_order(const StageContext& context) {
 void repair_order(const StageContext& context, NestSchedule& stage, Notes& notes) {
   if (!context.target->deterministic) return;
   if (stage.is_gpu()) {
-    correct(stage, codegen::in_order(context.program->statements[context.statement], context.loops, stage), kAnotherOrder,
-            notes);
+    correct(stage, codegen::in_order(context.program->statements[context.statement], context.loops, stage),
+            kAnotherOrder, notes);
     return;
   }
   const int lanes = stage.cpu().lanes, contiguous = context.contiguous_loop();
   const bool in_lanes = stage.cpu().vector_loop >= context.outputs();
-  correct(stage, codegen::in_order(context.program->statements[context.statement], context.loops, stage),
-          kAnotherOrder, notes);
+  correct(stage, codegen::in_order(context.program->statements[context.statement], context.loops, stage), kAnotherOrder,
+          notes);
   if (!in_lanes || stage.cpu().vector_loop >= 0 || contiguous < 0) return;
   // Sums of several elements side by side in place of partial sums of one.
   stage.cpu().vector_loop = contiguous;

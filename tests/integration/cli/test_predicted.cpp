@@ -52,5 +52,6 @@ TEST_CASE("what is predicted is stored as such, and taken until something is mea
 
 TEST_CASE("--no-measure goes with nothing that measures") {
   const Sandbox box;
-  for (const char* other : {"--resume", "--dry-run"}) CHECK(box.run(matmul("tune", {"--no-measure", other})).exit_code == 2);
+  for (const char* other : {"--resume", "--dry-run"})
+    CHECK(box.run(matmul("tune", {"--no-measure", other})).exit_code == 2);
 }

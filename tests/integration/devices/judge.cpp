@@ -43,11 +43,12 @@ DeviceJudge::DeviceJudge()
 
 Reply DeviceJudge::in_child(const std::function<Reply(const Executor&, int)>& work) const {
   keep_driver_cache(target, folder.path());
-  return run_in_child(limits_of_calls({}, target, no_program(), kCallsInVerify), kNobody, [&](int reply_fd) {
-           const auto loaded = Runtime::load(runtime, 1);
-           if (!loaded) return Reply::fault(Outcome::RunError, loaded.error().message);
-           return work(*executor_for(target), reply_fd);
-         })
+  return run_in_child(limits_of_calls({}, target, no_program(), kCallsInVerify), kNobody,
+                      [&](int reply_fd) {
+                        const auto loaded = Runtime::load(runtime, 1);
+                        if (!loaded) return Reply::fault(Outcome::RunError, loaded.error().message);
+                        return work(*executor_for(target), reply_fd);
+                      })
       .value();
 }
 

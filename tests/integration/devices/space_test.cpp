@@ -40,7 +40,8 @@ TEST_CASE("schedules for devices compute what the reference does, inside of thei
     CHECK(judge.verified(program, object, 60).reason == "");
   };
   for (const Case& one :
-       {Case{"def f(float(M,K) A, float(K,N) B) -> (C) { C(m,n) +=! A(m,k) * B(k,n) }", {{"M", 33}, {"N", 29}, {"K", 20}}},
+       {Case{"def f(float(M,K) A, float(K,N) B) -> (C) { C(m,n) +=! A(m,k) * B(k,n) }",
+             {{"M", 33}, {"N", 29}, {"K", 20}}},
         {"def f(float(N,D) X) -> (O) { M(n) max=! X(n,d)  E(n,d) = exp(X(n,d) - M(n))  S(n) +=! E(n,d)  "
          "O(n,d) = E(n,d) / S(n) }",
          {{"N", 13}, {"D", 37}}},

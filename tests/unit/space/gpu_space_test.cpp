@@ -27,9 +27,12 @@ ir::Program bound(const std::string& text, const ir::Sizes& sizes) {
 codegen::Target target(const std::string& text) { return codegen::parse_target(text).value(); }
 
 std::vector<codegen::Target> targets() {
-  return {target("x86-64-linux-opencl"), target("x86-64-linux-cuda-cuda_capability_70"),
-          target("x86-64-linux-cuda-cuda_capability_75"), target("x86-64-linux-cuda-cuda_capability_80"),
-          target("x86-64-linux-cuda-cuda_capability_86"), codegen::deterministic(target("x86-64-linux-opencl"))};
+  return {target("x86-64-linux-opencl"),
+          target("x86-64-linux-cuda-cuda_capability_70"),
+          target("x86-64-linux-cuda-cuda_capability_75"),
+          target("x86-64-linux-cuda-cuda_capability_80"),
+          target("x86-64-linux-cuda-cuda_capability_86"),
+          codegen::deterministic(target("x86-64-linux-opencl"))};
 }
 
 ir::Program matmul(int64_t m, int64_t n, int64_t k) {
@@ -45,10 +48,12 @@ std::vector<ir::Program> programs() {
   const std::string pool = "def f(float(H,W) I) -> (O) { O(h,w) max=! I(2*h + i, 2*w + j) where i in 0:2, j in 0:2 }";
   all.push_back(bound(pool, {{"H", 200}, {"W", 301}}));
   all.push_back(bound("def f(float(A,B,C) I) -> (O) { O(c,b,a) = I(a,b,c) }", {{"A", 100}, {"B", 70}, {"C", 129}}));
-  all.push_back(bound("def f(float(N,D) T, int32(B) I) -> (O) { O(b,d) = T(I(b),d) }", {{"N", 9}, {"D", 33}, {"B", 5}}));
-  all.push_back(bound("def f(float(N,G,C,H,W) I, float(G,F,C,KH,KW) K) -> (O) "
-                      "{ O(n,g,f,h,w) +=! I(n,g,c,h+kh,w+kw) * K(g,f,c,kh,kw) }",
-                      {{"N", 2}, {"G", 4}, {"C", 8}, {"F", 8}, {"H", 9}, {"W", 9}, {"KH", 3}, {"KW", 3}}));
+  all.push_back(
+      bound("def f(float(N,D) T, int32(B) I) -> (O) { O(b,d) = T(I(b),d) }", {{"N", 9}, {"D", 33}, {"B", 5}}));
+  all.push_back(
+      bound("def f(float(N,G,C,H,W) I, float(G,F,C,KH,KW) K) -> (O) "
+            "{ O(n,g,f,h,w) +=! I(n,g,c,h+kh,w+kw) * K(g,f,c,kh,kw) }",
+            {{"N", 2}, {"G", 4}, {"C", 8}, {"F", 8}, {"H", 9}, {"W", 9}, {"KH", 3}, {"KW", 3}}));
   all.push_back(bound(R"(def f(float(M,K) A, float(K,N) B, float(N) C) -> (O) {
                            T(m,n) +=! A(m,k) * B(k,n)
                            O(m,n) = fmax(T(m,n) + C(n), 0)
@@ -185,7 +190,8 @@ TEST_CASE("tiny problems share a block", "[unit]") {
   INFO(codegen::to_json(schedule).dump());
   const NestSchedule& stage = main_nest(schedule);
   CHECK(codegen::threads_of_loop(stage, 0) > 1);
-  CHECK(codegen::threads_of_loop(stage, 0) * codegen::threads_of_loop(stage, 1) * codegen::threads_of_loop(stage, 2) >= 32);
+  CHECK(codegen::threads_of_loop(stage, 0) * codegen::threads_of_loop(stage, 1) * codegen::threads_of_loop(stage, 2) >=
+        32);
 }
 
 TEST_CASE("a permutation goes through a padded tile in shared memory", "[unit]") {
