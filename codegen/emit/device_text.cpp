@@ -77,8 +77,11 @@ static int tile_tune_check_device(void* const* pointers) {
   return TILE_TUNE_OK;
 }
 )";
+// Kernels load 16 bytes at a time.
 constexpr const char* kCheckAddresses = R"(
 static int tile_tune_check_device(void* const* pointers) {
+  for (int i = 0; i < tile_tune_signature.count; ++i)
+    if ((uintptr_t)pointers[i] % 16 != 0) return TILE_TUNE_ERROR_MISALIGNED;
   return tile_tune_rt2_check_pointers(&tile_tune_signature, pointers);
 }
 )";
@@ -203,7 +206,7 @@ std::string device_header_text(const std::string& library, Driver driver) {
       kHeader, fmt::arg("name", library), fmt::arg("api", is_cuda ? "CUDA's driver" : "OpenCL"),
       fmt::arg("queue", is_cuda ? "CUstream (or cudaStream_t; of null, the current context's)"
                                 : "cl_command_queue whose commands run in order"),
-      fmt::arg("memory", is_cuda ? "pointers as cuMemAlloc or cudaMalloc give them" : "cl_mem objects of its context"),
+      fmt::arg("memory", is_cuda ? "pointers at multiples of 16, as cuMemAlloc and cudaMalloc give them" : "cl_mem objects of its context"),
       fmt::arg("dlpack", is_cuda ? "kDLCUDA" : "kDLOpenCL, whose data are cl_mem objects"));
 }
 

@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <limits>
+#include <numeric>
 
 #include "codegen/schedule/gpu_nest.h"
 
@@ -213,6 +215,7 @@ struct GpuApplier {
   // Sums of a thread.
   void sums_by_thread(const PlainReduction& reduction, const Nest& nest) const {
     Func func = reduction.sums.func;
+    func.never_partition_all().update().never_partition_all();
     func.compute_at(nest.func, nest.loops.back()).store_in(Halide::MemoryType::Register);
     bound_to(func, 1);
     Halide::Stage update = func.update();
@@ -245,6 +248,7 @@ struct GpuApplier {
   // Sums of all threads of a block.
   void block_sums(const PlainReduction& reduction, const Nest& nest) const {
     Func func = reduction.sums.func;
+    func.never_partition_all().update().never_partition_all();
     func.compute_at(nest.func, nest.loops.front()).store_in(Halide::MemoryType::Register);
     bound_to(func, 0);
     std::vector<Cut> initial, updated;
@@ -258,21 +262,45 @@ struct GpuApplier {
     map_threads(update, updated, inner_loops(update, reduction.sums), outside);
   }
 
+  // Sides of a copy as it is stored, the fastest first: with padding, and of a size that is a multiple of 16 bytes. All
+  // copies lie in one allocation, and Halide takes vectors in each of them for as aligned as if it began there.
+  std::vector<int64_t> stored_sides(const PackedOperand& packed, const std::vector<int64_t>& sides) const {
+    constexpr int64_t kVectorBytes = 16;
+    const int64_t unit = kVectorBytes / packed.func.types()[0].bytes();
+    std::vector<int64_t> stored;
+    int64_t total = 1;
+    for (const int d : packed.choice.order) {
+      stored.push_back(sides[d] + (stored.empty() ? gpu.padding : 0));
+      total *= stored.back();
+    }
+    size_t longest = 0;
+    int64_t least = std::numeric_limits<int64_t>::max(), longer = 0;
+    for (size_t i = 0; i < stored.size(); ++i) {
+      const int64_t others = total / stored[i], step = unit / std::gcd(unit, others);
+      const int64_t rounded = (stored[i] + step - 1) / step * step;
+      if (rounded * others < least) least = rounded * others, longest = i, longer = rounded;
+    }
+    if (!stored.empty()) stored[longest] = longer;
+    return stored;
+  }
+
   // A copy in shared memory, made by all threads of the block: neighbours copy neighbours in memory.
   void stage_operand(const PackedOperand& packed, const PlainReduction* reduction, const Nest& nest) const {
     Func func = packed.func;
-    const auto sides = staged_sides(one_piece(stage.loops, schedule), schedule, stage.loops.operands[packed.choice.operand]);
+    const auto sides =
+        staged_sides(one_piece(stage.loops, schedule), schedule, stage.loops.operands[packed.choice.operand]);
     if (reduction && !reduction->blocks.empty())
       func.compute_at(reduction->sums.func, reduction->blocks.front());
     else
       func.compute_at(nest.func, nest.loops.front());
-    func.store_in(Halide::MemoryType::GPUShared);
+    func.store_in(Halide::MemoryType::GPUShared).never_partition_all();
     std::vector<Var> storage, loops;
     for (const int d : packed.choice.order) storage.push_back(packed.vars[d]);
     if (storage.size() > 1) func.reorder_storage(storage);
     for (size_t d = 0; d < sides.size(); ++d) func.bound_extent(packed.vars[d], static_cast<int>(sides[d]));
-    if (gpu.padding > 0 && !storage.empty())
-      func.bound_storage(storage[0], static_cast<int>(sides[packed.choice.order[0]]) + gpu.padding);
+    const auto stored = stored_sides(packed, sides);
+    for (size_t i = 0; i < storage.size(); ++i)
+      if (stored[i] != sides[packed.choice.order[i]]) func.bound_storage(storage[i], static_cast<int>(stored[i]));
     int64_t total = 1, neighbours = 1;
     for (const int d : packed.in_memory) {
       if (sides[d] == 1) continue;
@@ -357,6 +385,9 @@ void map_elements(Func func) { map_elements(func, func.args()); }
 Nest apply_gpu(const NestSchedule& schedule, const Stage& stage, const Placement& placement) {
   const GpuApplier applier{schedule, stage, placement};
   const Nest nest = applier.tile();
+  // Pieces of loops without the conditions of borders would be kernels several times as long.
+  Func tiled = placement.stored.tiled;
+  tiled.never_partition_all();
   const auto& stored = placement.stored;
   if (stored.has_own_nest()) {
     Func result = stored.result;

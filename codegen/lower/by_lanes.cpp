@@ -16,7 +16,8 @@ bool is_plain(const Expr& expr) {
   struct : IRVisitor {
     using IRVisitor::visit;
     void visit(const Call* op) override {
-      if (!Call::as_tag(op) && !op->is_intrinsic(Call::strict_add) && !op->is_intrinsic(Call::strict_mul)) plain = false;
+      if (!Call::as_tag(op) && !op->is_intrinsic(Call::strict_add) && !op->is_intrinsic(Call::strict_mul))
+        plain = false;
       IRVisitor::visit(op);
     }
     void visit(const Select*) override { plain = false; }
@@ -137,8 +138,7 @@ std::vector<Expr> ByLanes::lanes_of(const Expr& value) const {
 }
 
 Stmt ByLanes::with_names(const std::vector<std::pair<std::string, Expr>>& names, Stmt stmt) {
-  for (auto name = names.rbegin(); name != names.rend(); ++name)
-    stmt = LetStmt::make(name->first, name->second, stmt);
+  for (auto name = names.rbegin(); name != names.rend(); ++name) stmt = LetStmt::make(name->first, name->second, stmt);
   return stmt;
 }
 

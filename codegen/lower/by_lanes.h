@@ -1,5 +1,5 @@
-// Vectors of a GPU: they make one access of several elements, and nothing else, since a thread computes one number after
-// the other.
+// Vectors of a GPU: they make one access of several elements, and nothing else, since a thread computes one number
+// after the other.
 #pragma once
 
 #include <map>
@@ -11,9 +11,9 @@
 
 namespace tile_tune::codegen {
 
-/// A pass over lowered code for GPUs: what is stored as a vector and computed by more than sums and products is computed
-/// lane by lane, of vectors that are still loaded whole. Halide's OpenCL code knows no vectors of truth values and few
-/// calls of vectors.
+/// A pass over lowered code for GPUs: what is stored as a vector and computed by more than sums and products is
+/// computed lane by lane, of vectors that are still loaded whole. Halide's OpenCL code knows no vectors of truth values
+/// and few calls of vectors.
 class ByLanes : public Halide::Internal::IRMutator {
  private:
   using IRMutator::visit;

@@ -83,8 +83,23 @@ Result<void> check_gather_form(const ir::Program& program) {
   return {};
 }
 
+// What OpenCL leaves to a device to have.
+Result<void> check_types(const ir::Program& program, const Target& target) {
+  if (!target.features.has(Feature::OpenCl)) return {};
+  for (const auto& tensor : program.tensors) {
+    const bool is_half = tensor.type == DType::F16;
+    const bool is_double = tensor.type == DType::F64 || tensor.type == DType::C64;
+    if ((is_half && !target.features.has(Feature::ClHalf)) || (is_double && !target.features.has(Feature::ClDoubles)))
+      return fail(ErrorClass::Program, "unsupported-type",
+                  fmt::format("{} is of {}, which an OpenCL device has with {} alone", tensor.name,
+                              is_half ? "halves" : "doubles", is_half ? "cl_half" : "cl_doubles"));
+  }
+  return {};
+}
+
 Result<void> check_lowerable(const ir::Program& program, const Schedule& schedule, const Target& target) {
   TILE_TUNE_CHECK(check_gather_form(program));
+  TILE_TUNE_CHECK(check_types(program, target));
   return check_for(target, program, schedule);
 }
 

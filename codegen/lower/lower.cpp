@@ -2,6 +2,7 @@
 
 #include "codegen/lower/apply_gpu.h"
 #include "codegen/lower/arguments.h"
+#include "codegen/lower/bfloat16_as_bits.h"
 #include "codegen/lower/by_lanes.h"
 #include "codegen/lower/callers_alignment.h"
 #include "codegen/lower/code_passes.h"
@@ -88,6 +89,7 @@ Lowered lower(const ir::Program& program, const Schedule& schedule, const Target
   if (on_gpu) add(new ByLanes());
   // Rare cases of functions, branched around.
   add(new functions::RareCases(halide_target(target)));
+  if (on_gpu) add(new Bfloat16AsBits());
   if (target.features.has(Feature::OpenCl)) add(new ExactNumbers());
   // Decisions without a directive.
   for (const auto make : kCodePasses)

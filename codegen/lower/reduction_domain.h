@@ -18,7 +18,7 @@ struct Span {
 
 struct ReductionDomain {
   std::vector<Halide::RVar> unrolled, loops, outermost;  // innermost first
-  std::vector<Halide::Expr> positions;        // by reduction loop
+  std::vector<Halide::Expr> positions;                   // by reduction loop
 
   // The iterations of a dot product are those of the innermost loop.
   Halide::Expr part(const std::optional<DotProduct>& dot) const {

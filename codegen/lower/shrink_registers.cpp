@@ -136,8 +136,7 @@ class Accesses : public IRMutator {
   Stmt visit(const For* op) override {
     const bool is_thread = is_thread_loop(op);
     if (is_thread) threads_.push_back(op->name);
-    const ScopedBinding<Interval> bounds(loops_, op->name,
-                                         Interval(op->min, simplify(op->min + op->extent - 1)));
+    const ScopedBinding<Interval> bounds(loops_, op->name, Interval(op->min, simplify(op->min + op->extent - 1)));
     Stmt result = IRMutator::visit(op);
     if (is_thread) threads_.pop_back();
     return result;

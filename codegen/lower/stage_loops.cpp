@@ -70,7 +70,8 @@ StageLoops make_stage_loops(const KernelContext& kernel, int number, const NestS
   stage.buffer_order = target.storage.order(static_cast<size_t>(stage.outputs()));
   if (schedule.dot_product) stage.dot = dot_product(kernel.program, statement, stage.loops, schedule);
   for (int p = 0; p < stage.outputs(); ++p)
-    stage.overrun.push_back(schedule.is_gpu() ? (stage.reductions() > 0 || !schedule.packings.empty()) && has_last_tile(stage.loops, schedule, p)
+    stage.overrun.push_back(schedule.is_gpu() ? (stage.reductions() > 0 || !schedule.packings.empty()) &&
+                                                    has_last_tile(stage.loops, schedule, p)
                                               : stage.all_guarded && stage.runtime_extents[p].defined());
   stage.guarded = guarded_loop(kernel.forms, number, schedule);
   return stage;

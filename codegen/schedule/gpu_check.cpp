@@ -14,8 +14,8 @@ namespace {
 
 // What every device has: CUDA's limits of all compute capabilities, "Features and Technical Specifications".
 constexpr int64_t kMostThreads = 1024;
-constexpr int64_t kMostSlowThreads = 64;           // along the slowest dimension of a block
-constexpr int64_t kMostBlocks = (1LL << 31) - 1;   // along the fastest dimension of a grid
+constexpr int64_t kMostSlowThreads = 64;            // along the slowest dimension of a block
+constexpr int64_t kMostBlocks = (1LL << 31) - 1;    // along the fastest dimension of a grid
 constexpr int64_t kMostSlowBlocks = (1 << 16) - 1;  // along each of the others
 
 Result<void> check_left_out(int number, const NestSchedule& stage) {
@@ -78,7 +78,8 @@ Result<void> check_sums(const ir::Program& program, const Loops& loops, int numb
   const int64_t registers =
       thread_elements(stage) * std::max<int64_t>(static_cast<int64_t>(dtype_size(statement.accumulator)) / 4, 1);
   if (registers > kMostSumRegisters)
-    return invalid(number, fmt::format("a thread's sums take {} registers, more than {}", registers, kMostSumRegisters));
+    return invalid(number,
+                   fmt::format("a thread's sums take {} registers, more than {}", registers, kMostSumRegisters));
   return {};
 }
 

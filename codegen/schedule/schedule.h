@@ -84,9 +84,9 @@ struct GpuMapping {
                               // that neighbours touch neighbouring pieces; else they lie side by side
   int reduction_threads = 1;  // threads of a block that share one element's reduction, whose sums are combined in
                               // shared memory; a power of two
-  int padding = 0;          // elements between rows of what is staged, against bank conflicts
-  bool pipelined = false;   // the next block of the reduction is loaded while the present one is computed
-  int resident_blocks = 0;  // least number of blocks on a multiprocessor that registers are limited for; 0: none
+  int padding = 0;            // elements between rows of what is staged, against bank conflicts
+  bool pipelined = false;     // the next block of the reduction is loaded while the present one is computed
+  int resident_blocks = 0;    // least number of blocks on a multiprocessor that registers are limited for; 0: none
   auto operator<=>(const GpuMapping&) const = default;
 };
 

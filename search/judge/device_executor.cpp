@@ -56,6 +56,7 @@ class DeviceMemory final : public Memory {
     for (size_t i = 0; i < arguments && status_ == TILE_TUNE_OK; ++i) {
       auto& buffer = *static_cast<halide_buffer_t*>(buffers_.argv()[i]);
       buffer.device = handle_of(reinterpret_cast<std::byte*>(buffer.host));
+      buffer.host = nullptr;  // kernels ask for alignment of it, and do not use it
       arguments_.push_back(&buffer);
     }
   }

@@ -407,9 +407,8 @@ static int build(struct module* module) {
   void* values[] = {log, (void*)(uintptr_t)(sizeof log - 1)};
   int status = check_capability(module->source);
   if (status != TILE_TUNE_OK) return status;
-  char* const text =
-      tile_tune_device1_bounded_ptx(module->source->text, module->source->size, module->entry, module->threads,
-                                    resident_blocks(module->entry));
+  char* const text = tile_tune_device1_bounded_ptx(module->source->text, module->source->size, module->entry,
+                                                   module->threads, resident_blocks(module->entry));
   if (text == NULL)
     return tile_tune_device1_fail(TILE_TUNE_ERROR_DEVICE_BUILD, "CUDA: there is no kernel %s", module->entry);
   log[0] = '\0';

@@ -1,5 +1,5 @@
-// Kernels for GPUs from the command line: searched, verified and timed by OpenCL (on PoCL, where there is nothing else),
-// packaged, linked and called; compiled for CUDA without a device.
+// Kernels for GPUs from the command line: searched, verified and timed by OpenCL (on PoCL, where there is nothing
+// else), packaged, linked and called; compiled for CUDA without a device.
 #include <catch2/catch.hpp>
 #include <iostream>
 #include <nlohmann/json.hpp>
@@ -112,7 +112,8 @@ TEST_CASE("a package for CUDA is built anywhere, and says what is missing where 
   CHECK(box.read("out/include/matmul.h")
             .find("int matmul_device(void* queue, const float* A, const float* B, float* C);") != std::string::npos);
   link_caller(box);
-  if (!has_device(box, "cuda")) CHECK_THAT(box.run_program({"./caller"}).out, Catch::Contains("the driver of the device"));
+  if (!has_device(box, "cuda"))
+    CHECK_THAT(box.run_program({"./caller"}).out, Catch::Contains("the driver of the device"));
 
   auto explain = with({"explain"}, {"--what", "ptx"});
   explain.insert(explain.end(), target.begin(), target.end());

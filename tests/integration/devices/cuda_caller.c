@@ -8,7 +8,7 @@
 
 enum { COUNT = 13 * 29 };
 
-static float a[COUNT], o[COUNT];
+static _Alignas(16) float a[COUNT + 1], o[COUNT];
 
 static void tell(const char* what, int status) {
   printf("%s: %s%s%s\n", what, devices_error_string(status), status != 0 ? ": " : "",
@@ -27,6 +27,7 @@ int main(void) {
   if (retain(&context, 0) != 0 || push(context) != 0) return 1;
   tell("in the null stream", doubling_device(NULL, a, o));
   tell("in place", doubling_device(NULL, a, a));
+  tell("elsewhere", doubling_device(NULL, a + 1, o));
   tell("of nothing", doubling_device(NULL, NULL, o));
   return 0;
 }

@@ -3,94 +3,46 @@
 #include "search/judge/device_executor.h"
 
 #include <catch2/catch.hpp>
-#include <iostream>
-#include <nlohmann/json.hpp>
 
-#include "base/temporary_directory.h"
-#include "codegen/target/host.h"
-#include "search/judge/kernel.h"
-#include "search/judge/verify.h"
 #include "search/timing/race.h"
-#include "search/workers/child.h"
-#include "search/workers/device_query.h"
-#include "search/workers/object_check.h"
+#include "tests/integration/devices/judge.h"
 #include "tests/integration/devices/kernels.h"
 #include "tests/unit/judge/programs.h"
 
 using namespace tile_tune;
 using namespace tile_tune::search;
+using test::DeviceJudge;
 using test::Doubling;
+using test::has_device;
 
 namespace {
 
 namespace fs = std::filesystem;
 
-constexpr int kNobody = -1;
 constexpr double kCallSeconds = 30;  // of which the driver needs a few
 
-/// A folder with the runtime that kernels need, and the target of device 0.
-struct Judge {
-  base::TemporaryDirectory folder =
-      base::TemporaryDirectory::create(fs::temp_directory_path(), "tile-tune-test-").value();
-  fs::path runtime = build_runtime(folder.path()).value();
-  codegen::Target target = codegen::describe_target("host-opencl", 2).value();
-
-  Judge() { target.device_number = 0; }
-
-  Reply in_child(const std::function<Reply(const Executor&, int)>& work) {
-    keep_driver_cache(target, folder.path());
-    const auto limits = limits_of_calls({}, target, test::doubling(1, 1), kCallsInVerify);
-    return run_in_child(limits, kNobody,
-                        [&](int reply_fd) {
-                          const auto loaded = Runtime::load(runtime, 1);
-                          REQUIRE(loaded);
-                          return work(*executor_for(target), reply_fd);
-                        })
-        .value();
-  }
-  Reply verified(const ir::Program& program, const fs::path& object, double seconds = kCallSeconds) {
-    const auto problem = make_problem(program, 7);
-    REQUIRE(problem);
-    return in_child([&](const Executor& executor, int reply_fd) {
-      const auto kernel = executor.load(object);
-      if (!kernel) return Reply::fault(Outcome::CompileError, kernel.error().message);
-      return verify(executor, *problem, **kernel, seconds, reply_fd);
-    });
-  }
-  fs::path doubling(Doubling kind) {
-    const fs::path object = folder.path() / ("doubling-" + std::to_string(static_cast<int>(kind)) + ".o");
-    test::compile_doubling(kind, object);
-    return object;
-  }
-};
-
-/// Asked in a child: this process must not start the driver.
-bool has_device() {
-  const Reply reply = *run_in_child({.limits_addresses = false}, kNobody, [](int) {
-    const auto answer = answer_device_query("opencl", 0);
-    return answer.contains("error") ? Reply::fault(Outcome::RunError, answer["error"]) : Reply{};
-  });
-  if (reply.outcome == Outcome::Ok) return true;
-  std::cout << "skipped: " << reply.reason << '\n';
-  return false;
+fs::path doubling(const DeviceJudge& judge, Doubling kind) {
+  const fs::path object = judge.folder.path() / ("doubling-" + std::to_string(static_cast<int>(kind)) + ".o");
+  test::compile_doubling(kind, object);
+  return object;
 }
 
 }  // namespace
 
 TEST_CASE("kernels on a device are judged by the reference") {
   if (!has_device()) return;
-  Judge judge;
+  DeviceJudge judge;
   for (const auto& [rows, columns] : {std::pair<int64_t, int64_t>{13, 29}, {1, 1}, {64, 64}}) {
     INFO(rows << " x " << columns);
     const auto program = test::doubling(rows, columns);
-    const auto right = judge.verified(program, judge.doubling(Doubling::Right));
+    const auto right = judge.verified(program, doubling(judge, Doubling::Right));
     CHECK(right.reason == "");
     CHECK(right.outcome == Outcome::Ok);
-    CHECK(judge.verified(program, judge.doubling(Doubling::InTwoSteps)).reason == "");
-    const auto wrong = judge.verified(program, judge.doubling(Doubling::Wrong));
+    CHECK(judge.verified(program, doubling(judge, Doubling::InTwoSteps)).reason == "");
+    const auto wrong = judge.verified(program, doubling(judge, Doubling::Wrong));
     CHECK(wrong.outcome == Outcome::Wrong);
     CHECK(wrong.reason.find("expected") != std::string::npos);
-    const auto outside = judge.verified(program, judge.doubling(Doubling::Outside));
+    const auto outside = judge.verified(program, doubling(judge, Doubling::Outside));
     CHECK(outside.outcome == Outcome::Wrong);
     CHECK(outside.reason == "it touched memory outside a");
   }
@@ -101,27 +53,27 @@ TEST_CASE("kernels on a device are judged by the reference") {
 
 TEST_CASE("a kernel that does not end on a device is a timeout") {
   if (!has_device()) return;
-  Judge judge;
+  DeviceJudge judge;
   constexpr double kSeconds = 4;
-  CHECK(judge.verified(test::doubling(64, 64), judge.doubling(Doubling::Endless), kSeconds).outcome ==
+  CHECK(judge.verified(test::doubling(64, 64), doubling(judge, Doubling::Endless), kSeconds).outcome ==
         Outcome::Timeout);
 }
 
 TEST_CASE("a device that is not there is said to be missing") {
-  Judge judge;
+  DeviceJudge judge;
   judge.target.device_number = 63;
-  const auto reply = judge.verified(test::doubling(3, 5), judge.doubling(Doubling::Right));
+  const auto reply = judge.verified(test::doubling(3, 5), doubling(judge, Doubling::Right));
   CHECK(reply.outcome == Outcome::CompileError);
   CHECK(reply.reason.find("device 63") != std::string::npos);
 }
 
 TEST_CASE("kernels on a device race") {
   if (!has_device()) return;
-  Judge judge;
+  DeviceJudge judge;
   const auto problem = make_problem(test::doubling(100, 999), 7);
   REQUIRE(problem);
-  const std::vector<fs::path> libraries = {judge.doubling(Doubling::Right), judge.doubling(Doubling::InTwoSteps),
-                                           judge.doubling(Doubling::Wrong)};
+  const std::vector<fs::path> libraries = {doubling(judge, Doubling::Right), doubling(judge, Doubling::InTwoSteps),
+                                           doubling(judge, Doubling::Wrong)};
   const auto reply = judge.in_child([&](const Executor& executor, int reply_fd) {
     return race(executor, *problem, libraries, {}, Deadline::after(100), kCallSeconds, reply_fd);
   });

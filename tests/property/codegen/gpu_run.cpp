@@ -1,6 +1,11 @@
 #include "tests/property/codegen/gpu_run.h"
 
+#include <dlfcn.h>
 #include <fmt/format.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <stdexcept>
 
 #include "Halide.h"
 #include "codegen/lower/compile.h"
@@ -55,8 +60,7 @@ std::string run(const ir::Program& program, const codegen::Schedule& schedule, c
     const int tensor = program.outputs[o];
     arrays[tensor] = tensor::Array::zeros(program.tensors[tensor].type, ir::shape(program.tensors[tensor]));
     for (auto& byte : arrays[tensor].data) byte = std::byte{0xa5};
-    outputs.push_back(
-        buffer_of(program.tensors[tensor], halide_type_of(program, lowered, -1, o), arrays.at(tensor)));
+    outputs.push_back(buffer_of(program.tensors[tensor], halide_type_of(program, lowered, -1, o), arrays.at(tensor)));
   }
   lowered.pipeline.realize(Halide::Realization(outputs), codegen::halide_target(target));
   for (auto& output : outputs) output.copy_to_host();
@@ -71,6 +75,25 @@ std::string run(const ir::Program& program, const codegen::Schedule& schedule, c
 }
 
 }  // namespace
+
+bool has_opencl() {
+  static const bool found = [] {
+    void* const loader = dlopen("libOpenCL.so.1", RTLD_NOW);
+    using Platforms = int (*)(unsigned, void**, unsigned*);
+    const auto platforms = loader ? reinterpret_cast<Platforms>(dlsym(loader, "clGetPlatformIDs")) : nullptr;
+    static std::string folder = (std::filesystem::temp_directory_path() / "tile-tune-test-XXXXXX").string();
+    if (mkdtemp(folder.data())) {
+      setenv("POCL_CACHE_DIR", folder.c_str(), 1);
+      std::atexit([] {
+        std::error_code ignored;
+        std::filesystem::remove_all(folder, ignored);
+      });
+    }
+    unsigned count = 0;
+    return platforms && platforms(0, nullptr, &count) == 0 && count > 0;
+  }();
+  return found;
+}
 
 ir::Program gpu_program(const std::string& text, const ir::Sizes& sizes) {
   const auto parsed = require(tc::parse(text, "test.tc"));

@@ -12,6 +12,9 @@ namespace tile_tune::test {
 /// The canonical program of a TC text at these sizes; throws what is wrong with it.
 ir::Program gpu_program(const std::string& text, const ir::Sizes& sizes);
 
+/// Whether this machine has an OpenCL device. What that builds is kept in a folder of this process's own.
+bool has_opencl();
+
 /// What is wrong, or nothing.
 std::string wrong_on_opencl(const ir::Program& program, const codegen::Schedule& schedule);
 

@@ -63,7 +63,8 @@ NestSchedule random_nest(const ir::Program& program, const ir::Statement& statem
     if (by_chance(0.5, random)) std::shuffle(order.begin(), order.end(), random);
   for (size_t p = 0; p < loops.output.size(); ++p) {
     const int64_t extent = std::max<int64_t>(loops.output[p], 1);
-    const int64_t threads = one_of<int64_t>({1, 2, 3, 4, 8, 16}, random), tile = one_of<int64_t>({1, 1, 2, 4, 5}, random);
+    const int64_t threads = one_of<int64_t>({1, 2, 3, 4, 8, 16}, random),
+                  tile = one_of<int64_t>({1, 1, 2, 4, 5}, random);
     if (threads * tile <= extent) nest.tiles[p] = {threads * tile, tile};
   }
   gpu.interleaved = by_chance(0.5, random);
@@ -76,7 +77,8 @@ NestSchedule random_nest(const ir::Program& program, const ir::Statement& statem
   if (by_chance(0.6, random))
     for (const auto& operand : loops.operands) {
       if (!operand.affine || !by_chance(0.7, random)) continue;
-      codegen::Packing packing{operand.number, static_cast<int>(loops.output.size()), in_order(operand.subscripts.size())};
+      codegen::Packing packing{operand.number, static_cast<int>(loops.output.size()),
+                               in_order(operand.subscripts.size())};
       std::shuffle(packing.order.begin(), packing.order.end(), random);
       nest.packings.push_back(packing);
     }

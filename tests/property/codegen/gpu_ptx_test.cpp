@@ -1,0 +1,166 @@
+// What NVIDIA's assembler makes of GPU schedules: no device is needed, only ptxas where there is one.
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <catch2/catch.hpp>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <regex>
+#include <sstream>
+
+#include "codegen/lower/compile.h"
+#include "tests/property/codegen/gpu_run.h"
+#include "tests/property/codegen/gpu_schedules.h"
+
+namespace tile_tune {
+namespace {
+
+namespace fs = std::filesystem;
+
+// On the path or where the toolkit is installed; empty: nowhere.
+std::string assembler() {
+  for (const std::string place : {"ptxas", "/usr/local/cuda/bin/ptxas"})
+    if (std::system((place + " --version > /dev/null 2>&1").c_str()) == 0) return place;
+  WARN("skipped: no ptxas on the path and none in /usr/local/cuda/bin");
+  return "";
+}
+
+std::string text_of(const fs::path& file) {
+  std::ifstream in(file, std::ios::binary);
+  std::stringstream text;
+  text << in.rdbuf();
+  return text.str();
+}
+
+struct Assembled {
+  std::string report;
+  std::string cubin;
+};
+
+Assembled assemble(const std::string& ptxas, const std::string& ptx, int capability) {
+  std::string name = (fs::temp_directory_path() / "tile-tune-test-XXXXXX").string();
+  REQUIRE(mkdtemp(name.data()));
+  const fs::path folder = name;
+  std::ofstream(folder / "kernel.ptx") << ptx;
+  const std::string command = ptxas + " -v -arch=sm_" + std::to_string(capability) + " " +
+                              (folder / "kernel.ptx").string() + " -o " + (folder / "kernel.cubin").string() + " 2> " +
+                              (folder / "report").string();
+  const int status = std::system(command.c_str());
+  Assembled result{text_of(folder / "report"), text_of(folder / "kernel.cubin")};
+  fs::remove_all(folder);
+  CAPTURE(result.report);
+  REQUIRE(status == 0);
+  return result;
+}
+
+// The largest share of FFMA among the instructions of a loop that one branch closes, in the only kernel of a cubin for
+// sm_80 or sm_86. Instructions take 16 bytes; the lowest 12 bits of one are its operation (FFMA: 0x23 whatever its
+// operands are, BRA: 0x947, whose distance from the next instruction is the upper half of the first word), as read off
+// what ptxas 13.0 makes.
+double fused_share(const std::string& cubin) {
+  uint64_t table = 0;
+  uint16_t count = 0, names = 0;
+  std::memcpy(&table, cubin.data() + 0x28, sizeof table);
+  std::memcpy(&count, cubin.data() + 0x3c, sizeof count);
+  std::memcpy(&names, cubin.data() + 0x3e, sizeof names);
+  const auto section = [&](int number, size_t field, auto value) {
+    std::memcpy(&value, cubin.data() + table + static_cast<size_t>(number) * 64 + field, sizeof value);
+    return value;
+  };
+  const uint64_t strings = section(names, 0x18, uint64_t{});
+  double best = 0;
+  for (int s = 0; s < count; ++s) {
+    const std::string name = cubin.data() + strings + section(s, 0, uint32_t{});
+    if (name.rfind(".text.", 0) != 0) continue;
+    const uint64_t start = section(s, 0x18, uint64_t{}), size = section(s, 0x20, uint64_t{});
+    std::vector<uint64_t> instructions(size / 16);
+    for (size_t i = 0; i < instructions.size(); ++i)
+      std::memcpy(&instructions[i], cubin.data() + start + 16 * i, sizeof(uint64_t));
+    for (size_t i = 0; i < instructions.size(); ++i) {
+      if ((instructions[i] & 0xfff) != 0x947) continue;
+      const int64_t target = static_cast<int64_t>(i) + 1 + static_cast<int32_t>(instructions[i] >> 32) / 16;
+      if (target < 0 || target >= static_cast<int64_t>(i)) continue;
+      int64_t fused = 0;
+      for (int64_t j = target; j <= static_cast<int64_t>(i); ++j)
+        fused += (instructions[static_cast<size_t>(j)] & 0xff) == 0x23;
+      best = std::max(best, static_cast<double>(fused) / static_cast<double>(static_cast<int64_t>(i) + 1 - target));
+    }
+  }
+  return best;
+}
+
+struct Case {
+  std::string program;
+  ir::Sizes sizes;
+  std::string nest;
+  double share;  // least of FFMA
+};
+
+const Case kProduct{
+    "def f(float(M,K) A, float(K,N) B) -> (C) { C(m,n) +=! A(m,k) * B(k,n) }",
+    {{"M", 2048}, {"N", 2048}, {"K", 2048}},
+    R"({"tiles":[[128,8],[128,8]],"order":[[0,1],[0,1]],"gpu_vector_loop":1,"gpu_lanes":4,"interleaved":true,
+        "padding":4,"packings":[{"operand":0,"depth":2,"order":[0,1]},{"operand":1,"depth":2,"order":[1,0]}],
+        "reduction_block":[16],"reduction_unroll":[16]})",
+    0.85};
+// 8 images, 64 groups of 4 channels, and the shape of the paper on Tensor Comprehensions.
+const std::string kConvolution =
+    "def f(float(N,G,C,H,W) I, float(G,F,C,KH,KW) V) -> (O) { O(n,g,o,h,w) +=! I(n,g,i,h+kh,w+kw) * V(g,o,i,kh,kw) }";
+const Case kFewChannels{
+    kConvolution,
+    {{"N", 8}, {"G", 64}, {"C", 4}, {"F", 4}, {"H", 130}, {"W", 130}, {"KH", 3}, {"KW", 3}},
+    R"({"tiles":[[1,1],[1,1],[4,4],[16,2],[64,4]],"order":[[0,1,2,3,4],[0,1,2,3,4]],"gpu_vector_loop":4,"gpu_lanes":4,
+        "padding":2,"packings":[{"operand":0,"depth":5,"order":[4,3,2,1,0]},{"operand":1,"depth":5,"order":[1,4,3,2,0]}],
+        "reduction_order":[0,1,2],"reduction_block":[4,3,3],"reduction_unroll":[2,3,3]})",
+    0.85};
+const Case kManyChannels{
+    kConvolution,
+    {{"N", 32}, {"G", 32}, {"C", 16}, {"F", 16}, {"H", 16}, {"W", 16}, {"KH", 3}, {"KW", 3}},
+    R"({"tiles":[[1,1],[1,1],[16,8],[14,2],[14,2]],"order":[[0,1,2,3,4],[0,1,2,3,4]],"gpu_vector_loop":4,"gpu_lanes":2,
+        "packings":[{"operand":0,"depth":5,"order":[4,3,2,1,0]},{"operand":1,"depth":5,"order":[1,4,3,2,0]}],
+        "reduction_order":[0,1,2],"reduction_block":[4,3,3],"reduction_unroll":[2,3,3]})",
+    0.85};
+
+std::string device_code(const Case& one, const std::string& target_text) {
+  const auto program = test::gpu_program(one.program, one.sizes);
+  auto json = codegen::to_json(test::plain_gpu_schedule(program));
+  const auto changes = nlohmann::json::parse(one.nest);
+  for (const auto& [field, value] : changes.items()) json["stages"][0][field] = value;
+  const auto schedule = codegen::schedule_from_json(json);
+  REQUIRE(schedule);
+  const auto target = codegen::parse_target(target_text);
+  REQUIRE(target);
+  const auto code = codegen::device_code(program, *schedule, *target);
+  if (!code) FAIL(code.error().message);
+  return *code;
+}
+
+}  // namespace
+
+TEST_CASE("sums stay in registers, and most of the inner loop adds to them") {
+  const std::string ptxas = assembler();
+  if (ptxas.empty()) return;
+  const Case one = GENERATE(kProduct, kFewChannels, kManyChannels);
+  CAPTURE(one.program);
+  const std::string ptx = device_code(one, "x86-64-linux-cuda-cuda_capability_80");
+  for (const int capability : {80, 86, 90}) {
+    CAPTURE(capability);
+    const auto [report, cubin] = assemble(ptxas, ptx, capability);
+    CHECK_THAT(report, Catch::Contains("0 bytes stack frame, 0 bytes spill stores, 0 bytes spill loads"));
+    if (capability < 90) CHECK(fused_share(cubin) >= one.share);
+  }
+}
+
+TEST_CASE("every compute capability gets code of its own") {
+  const int capability = GENERATE(70, 75, 80, 86);
+  Case small = kProduct;
+  small.sizes = {{"M", 256}, {"N", 256}, {"K", 64}};
+  const auto ptx = device_code(small, "x86-64-linux-cuda-cuda_capability_" + std::to_string(capability));
+  CHECK_THAT(ptx, Catch::Contains(".target sm_" + std::to_string(capability)));
+  CHECK_THAT(ptx, !Catch::Contains(".local"));
+}
+
+}  // namespace tile_tune
