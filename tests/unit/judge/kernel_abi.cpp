@@ -10,7 +10,7 @@ using namespace tile_tune::search;
 
 TEST_CASE("dimension 0 of a buffer is the fastest one in either layout") {
   std::vector<std::byte> a(60), o(60);
-  for (const auto layout : {ir::Storage::row(), ir::Storage::col()}) {
+  for (const auto& layout : {ir::Storage::row(), ir::Storage::col()}) {
     const auto program = test::doubling(3, 5, layout);
     KernelArguments arguments(program, {{0, a.data()}, {1, o.data()}});
     const auto& buffer = *static_cast<const halide_buffer_t*>(arguments.argv()[1]);
