@@ -186,12 +186,12 @@ struct GpuApplier {
     if (blocks.size() == 1) func.gpu_blocks(blocks[0]);
     if (blocks.size() == 2) func.gpu_blocks(blocks[0], blocks[1]);
     if (blocks.size() == 3) func.gpu_blocks(blocks[0], blocks[1], blocks[2]);
-    // Inside of the grid, and inside of the block's threads.
-    return {func, {blocks.front().var, innermost_thread(cuts)}};
+    // Inside of the grid, and inside of the block's threads. Pieces of a single element have a block of one thread each.
+    const Var grid_loop = blocks.front().var;
+    return {func, {grid_loop, outputs() == 0 ? grid_loop : innermost_thread(cuts)}};
   }
 
   Var innermost_thread(const std::vector<Cut>& cuts) const {
-    if (outputs() == 0) return named("bx");
     const auto idle = idle_threads();
     if (!idle.empty()) return cuts[idle.front()].thread;
     return block.front().size() == 1 ? cuts[block.front().front()].thread : named("tx");
