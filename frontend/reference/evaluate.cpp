@@ -2,13 +2,11 @@
 #include <sched.h>
 
 #include <algorithm>
-#include <cmath>
 #include <future>
 #include <new>
 #include <numeric>
 
 #include "frontend/reference/evaluator.h"
-#include "frontend/reference/outcomes.h"
 #include "frontend/reference/random.h"
 #include "frontend/tensor/convert.h"
 
@@ -249,24 +247,12 @@ double evaluation_seconds(const ir::Program& program) {
   return seconds;
 }
 
-namespace {
-
-/// Where a bound reaches from the largest number to what rounds to an infinity, that (rounded_to() has the number).
-double shown_value(const Expected& expected, size_t i, const Precision& type) {
-  const double value = expected.values[i];
-  const bool may_be_infinite = !expected.also.empty() && (expected.also[i] & infinity_of_sign(value));
-  return may_be_infinite && std::abs(value) == type.largest ? std::copysign(INFINITY, value) : value;
-}
-
-}  // namespace
-
 tensor::Array to_array(const ir::Program& program, const Expected& expected) {
   const auto& tensor = program.tensors[expected.tensor];
   auto array = tensor::Array::zeros(tensor.type, ir::shape(tensor));
   for (size_t i = 0; i < expected.elements.size(); ++i) {
     if (is_float(tensor.type))
-      tensor::store_real(tensor.type, array.data.data(), expected.elements[i],
-                         shown_value(expected, i, precision(tensor.type)));
+      tensor::store_real(tensor.type, array.data.data(), expected.elements[i], expected.values[i]);
     else if (is_complex(tensor.type))
       tensor::store_complex(tensor.type, array.data.data(), expected.elements[i],
                             {expected.values[i], expected.imaginaries[i]});
