@@ -186,7 +186,8 @@ struct GpuApplier {
     if (blocks.size() == 1) func.gpu_blocks(blocks[0]);
     if (blocks.size() == 2) func.gpu_blocks(blocks[0], blocks[1]);
     if (blocks.size() == 3) func.gpu_blocks(blocks[0], blocks[1], blocks[2]);
-    // Inside of the grid, and inside of the block's threads. Pieces of a single element have a block of one thread each.
+    // Inside of the grid, and inside of the block's threads. Pieces of a single element have a block of one thread
+    // each.
     const Var grid_loop = blocks.front().var;
     return {func, {grid_loop, outputs() == 0 ? grid_loop : innermost_thread(cuts)}};
   }
