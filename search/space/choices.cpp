@@ -1,6 +1,7 @@
 #include "search/space/choices.h"
 
 #include <algorithm>
+#include <cmath>
 #include <numeric>
 
 #include "codegen/schedule/check.h"
@@ -121,6 +122,17 @@ codegen::Packing panel_packing(const StageContext& context, const codegen::NestS
     return std::abs(distances[a]) < std::abs(distances[b]);
   });
   return {number, depth, storage};
+}
+
+double log_reduction_loops(const StageContext& context) {
+  double log_count = 0, pieces = 1;
+  for (int r = 0; r < context.reductions(); ++r) {
+    const int64_t extent = context.loops.reduction[r];
+    log_count += std::log(r + 1.0) + std::log(static_cast<double>(block_choices(extent).size())) +
+                 std::log(static_cast<double>(unroll_choices(extent).size()));
+    if (context.loops.direct) pieces += static_cast<double>(piece_choices(extent).size());
+  }
+  return log_count + std::log(pieces);
 }
 
 }  // namespace tile_tune::search

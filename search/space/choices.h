@@ -24,6 +24,8 @@ std::vector<int64_t> unroll_choices(int64_t block);
 
 /// Into how many equal pieces a reduction may be cut to run in parallel, ascending.
 std::vector<int> piece_choices(int64_t extent);
+/// Natural logarithm of how many orders, blocks and unrolls the reduction loops have, and ways to cut one into pieces.
+double log_reduction_loops(const StageContext& context);
 
 /// Loops that can be vectorised (extent of at least 2): output loops, then reduction loops.
 std::vector<int> vector_loops(const StageContext& context);

@@ -21,6 +21,14 @@ inline tl::unexpected<std::string_view> refused(std::string_view reason) {
   return tl::unexpected<std::string_view>(reason);
 }
 
+/// `value` made `possible`, with a note if that is another.
+template <typename Value>
+void correct(Value& value, Value possible, std::string_view reason, Notes& notes) {
+  if (value == possible) return;
+  value = std::move(possible);
+  notes.push_back(reason);
+}
+
 struct Drawn {
   codegen::Schedule schedule;
   Notes notes;

@@ -209,17 +209,6 @@ Changed change_vector(const StageContext& context, NestSchedule stage, Rng& rng)
   return stage;
 }
 
-double log_reduction(const StageContext& context) {
-  double log_count = 0, pieces = 1;
-  for (int r = 0; r < context.reductions(); ++r) {
-    const int64_t extent = context.loops.reduction[r];
-    log_count += std::log(r + 1.0) + std::log(static_cast<double>(block_choices(extent).size())) +
-                 std::log(static_cast<double>(unroll_choices(extent).size()));
-    if (context.loops.direct) pieces += static_cast<double>(piece_choices(extent).size());
-  }
-  return log_count + std::log(pieces);
-}
-
 /// The innermost loops first, as much of each as divides it, until there are about so many iterations.
 void set_block(const StageContext& context, NestSchedule& stage, int64_t iterations) {
   for (auto r = stage.reduction_order.rbegin(); r != stage.reduction_order.rend(); ++r) {
@@ -381,7 +370,7 @@ GroupRules vectors_on_gpu() {
 }
 GroupRules reduction_on_gpu() {
   return {.group = codegen::Group::Reduction,
-          .log_count = log_reduction,
+          .log_count = log_reduction_loops,
           .draw = draw_reduction,
           .moves = {{0.18, change_reduction}}};
 }

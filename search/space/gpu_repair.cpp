@@ -15,14 +15,6 @@ namespace {
 using codegen::GpuMapping;
 using codegen::NestSchedule;
 
-/// `value` made `possible`, with a note if that is another.
-template <typename Value>
-void correct(Value& value, Value possible, std::string_view reason, Notes& notes) {
-  if (value == possible) return;
-  value = std::move(possible);
-  notes.push_back(reason);
-}
-
 /// Two tile levels, whatever was there, and nothing that only CPUs have.
 void take_form(const StageContext& context, NestSchedule& stage, Notes& notes) {
   if (!stage.is_gpu()) {

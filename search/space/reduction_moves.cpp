@@ -32,14 +32,7 @@ std::vector<codegen::ParallelReduction> cuts(const StageContext& context, int r)
 }
 
 double log_reduction(const StageContext& context) {
-  double log_count = 0, pieces = 1;
-  for (int r = 0; r < context.reductions(); ++r) {
-    const int64_t extent = context.loops.reduction[r];
-    log_count += std::log(r + 1.0) + std::log(static_cast<double>(block_choices(extent).size())) +
-                 std::log(static_cast<double>(unroll_choices(extent).size()));
-    pieces += static_cast<double>(cuts(context, r).size());
-  }
-  log_count += std::log(pieces);
+  double log_count = log_reduction_loops(context);
   if (can_take_dot_products(context)) log_count += std::log(2.0);
   if (can_scan(context)) log_count += std::log(2.0);
   return log_count;

@@ -18,14 +18,6 @@ namespace {
 using codegen::Loops;
 using codegen::NestSchedule;
 
-/// `value` made `possible`, with a note if that is another.
-template <typename Value>
-void correct(Value& value, Value possible, std::string_view reason, Notes& notes) {
-  if (value == possible) return;
-  value = possible;
-  notes.push_back(reason);
-}
-
 void repair_vector(const StageContext& context, NestSchedule& stage, Notes& notes) {
   const int outputs = context.outputs();
   if (stage.cpu().vector_loop >= context.loops.loop_count())

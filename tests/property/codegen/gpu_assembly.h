@@ -20,6 +20,13 @@ struct Assembled {
 /// Where ptxas is: what $PTXAS names, in the toolkit's folder, or on the path; empty where there is none.
 std::string ptxas();
 
+struct Assembly {
+  std::string said;   // with -v
+  std::string cubin;  // empty if there is none
+};
+/// What ptxas() makes of PTX for sm_`capability`.
+Assembly assemble(const std::string& ptx, int capability);
+
 /// The kernels of a schedule assembled for sm_80, sm_86 and sm_90: of each device the most that one of them takes.
 std::vector<Assembled> assembled(const ir::Program& program, const codegen::Schedule& schedule,
                                  const codegen::Target& target);

@@ -1,60 +1,15 @@
 // What NVIDIA's assembler makes of GPU schedules: no device is needed, only ptxas where there is one.
-#include <sys/wait.h>
-#include <unistd.h>
-
 #include <catch2/catch.hpp>
-#include <cstdlib>
 #include <cstring>
-#include <filesystem>
-#include <fstream>
 #include <nlohmann/json.hpp>
-#include <regex>
-#include <sstream>
 
 #include "codegen/lower/compile.h"
+#include "tests/property/codegen/gpu_assembly.h"
 #include "tests/property/codegen/gpu_run.h"
 #include "tests/property/codegen/gpu_schedules.h"
 
 namespace tile_tune {
 namespace {
-
-namespace fs = std::filesystem;
-
-// On the path or where the toolkit is installed; empty: nowhere.
-std::string assembler() {
-  for (const std::string place : {"ptxas", "/usr/local/cuda/bin/ptxas"})
-    if (std::system((place + " --version > /dev/null 2>&1").c_str()) == 0) return place;
-  WARN("skipped: no ptxas on the path and none in /usr/local/cuda/bin");
-  return "";
-}
-
-std::string text_of(const fs::path& file) {
-  std::ifstream in(file, std::ios::binary);
-  std::stringstream text;
-  text << in.rdbuf();
-  return text.str();
-}
-
-struct Assembled {
-  std::string report;
-  std::string cubin;
-};
-
-Assembled assemble(const std::string& ptxas, const std::string& ptx, int capability) {
-  std::string name = (fs::temp_directory_path() / "tile-tune-test-XXXXXX").string();
-  REQUIRE(mkdtemp(name.data()));
-  const fs::path folder = name;
-  std::ofstream(folder / "kernel.ptx") << ptx;
-  const std::string command = ptxas + " -v -arch=sm_" + std::to_string(capability) + " " +
-                              (folder / "kernel.ptx").string() + " -o " + (folder / "kernel.cubin").string() + " 2> " +
-                              (folder / "report").string();
-  const int status = std::system(command.c_str());
-  Assembled result{text_of(folder / "report"), text_of(folder / "kernel.cubin")};
-  fs::remove_all(folder);
-  CAPTURE(result.report);
-  REQUIRE(status == 0);
-  return result;
-}
 
 // The largest share of FFMA among the instructions of a loop that one branch closes, in the only kernel of a cubin for
 // sm_80 or sm_86. Instructions take 16 bytes; the lowest 12 bits of one are its operation (FFMA: 0x23 whatever its
@@ -141,14 +96,18 @@ std::string device_code(const Case& one, const std::string& target_text) {
 }  // namespace
 
 TEST_CASE("sums stay in registers, and most of the inner loop adds to them") {
-  const std::string ptxas = assembler();
-  if (ptxas.empty()) return;
+  if (test::ptxas().empty()) {
+    WARN(
+        "skipped: there is no ptxas where $PTXAS, $CUDA_PATH or $CUDA_HOME say, nor in /usr/local/cuda or on the path");
+    return;
+  }
   const Case one = GENERATE(kProduct, kFewChannels, kManyChannels);
   CAPTURE(one.program);
   const std::string ptx = device_code(one, "x86-64-linux-cuda-cuda_capability_80");
   for (const int capability : {80, 86, 90}) {
     CAPTURE(capability);
-    const auto [report, cubin] = assemble(ptxas, ptx, capability);
+    const auto [report, cubin] = test::assemble(ptx, capability);
+    REQUIRE_FALSE(cubin.empty());
     CHECK_THAT(report, Catch::Contains("0 bytes stack frame, 0 bytes spill stores, 0 bytes spill loads"));
     if (capability < 90) CHECK(fused_share(cubin) >= one.share);
   }

@@ -4,6 +4,7 @@
 
 #include "codegen/lower/compile.h"
 #include "codegen/schedule/check.h"
+#include "tests/property/codegen/gpu_random_nests.h"
 #include "tests/property/codegen/gpu_run.h"
 #include "tests/property/codegen/gpu_schedules.h"
 
@@ -12,64 +13,24 @@ namespace {
 
 const std::string kMatmul = "def f(float(M,K) A, float(K,N) B) -> (C) { C(m,n) +=! A(m,k) * B(k,n) }";
 
-void expect_right(const ir::Program& program, const codegen::Schedule& schedule) {
-  if (!test::has_opencl()) {
-    WARN("skipped: no OpenCL device (Debian: pocl-opencl-icd)");
-    return;
-  }
-  CAPTURE(codegen::to_json(schedule).dump());
-  CHECK(test::wrong_on_opencl(program, schedule) == "");
-}
-
 }  // namespace
 
 TEST_CASE("plain nests of programs") {
-  struct Case {
-    std::string text;
-    ir::Sizes sizes;
-  };
+  using test::GpuCase;
   const auto one = GENERATE(
-      Case{kMatmul, {{"M", 61}, {"N", 67}, {"K", 71}}}, Case{kMatmul, {{"M", 1}, {"N", 1}, {"K", 1}}},
-      Case{kMatmul, {{"M", 5}, {"N", 7}, {"K", 0}}},
-      Case{"def f(float(M,K) A, float(K,N) B) -> (C) { C(m,n) += A(m,k) * B(k,n) }", {{"M", 19}, {"N", 35}, {"K", 23}}},
-      Case{"def f(double(N) A) -> (o) { o *=! A(i) }", {{"N", 29}}},
-      Case{"def f(float(B,C,H,W) input) -> (output) { output(b,c,i,j) max=! input(b,c,2*i + kw, 2*j + kh) "
-           "where kw = [0, 2[, kh = [0, 2[ }",
-           {{"B", 2}, {"C", 3}, {"H", 37}, {"W", 43}}},
-      Case{"def f(float(N,M) X) -> (O) { m(n) max=! X(n,k)  e(n,k) = exp(X(n,k) - m(n))  s(n) +=! e(n,k)  O(n,k) = "
-           "e(n,k) / s(n) }",
-           {{"N", 13}, {"M", 37}}});
+      GpuCase{kMatmul, {{"M", 61}, {"N", 67}, {"K", 71}}}, GpuCase{kMatmul, {{"M", 1}, {"N", 1}, {"K", 1}}},
+      GpuCase{kMatmul, {{"M", 5}, {"N", 7}, {"K", 0}}},
+      GpuCase{"def f(float(M,K) A, float(K,N) B) -> (C) { C(m,n) += A(m,k) * B(k,n) }",
+              {{"M", 19}, {"N", 35}, {"K", 23}}},
+      GpuCase{"def f(double(N) A) -> (o) { o *=! A(i) }", {{"N", 29}}},
+      GpuCase{"def f(float(B,C,H,W) input) -> (output) { output(b,c,i,j) max=! input(b,c,2*i + kw, 2*j + kh) "
+              "where kw = [0, 2[, kh = [0, 2[ }",
+              {{"B", 2}, {"C", 3}, {"H", 37}, {"W", 43}}},
+      GpuCase{"def f(float(N,M) X) -> (O) { m(n) max=! X(n,k)  e(n,k) = exp(X(n,k) - m(n))  s(n) +=! e(n,k)  O(n,k) = "
+              "e(n,k) / s(n) }",
+              {{"N", 13}, {"M", 37}}});
   const auto program = test::gpu_program(one.text, one.sizes);
-  expect_right(program, test::plain_gpu_schedule(program));
-}
-
-struct Case {
-  std::string text;
-  ir::Sizes sizes;
-};
-
-// A kernel takes seconds to build on a CPU: one random nest of each program here, the rest at night.
-const std::vector<Case> kCases{
-    {"def f(float(N,C,H,W) I, float(F,C,3,3) V) -> (O) { O(n,f,h,w) +=! I(n,c,h+kh,w+kw) * V(f,c,kh,kw) "
-     "where kh in 0:3, kw in 0:3 }",
-     {{"N", 2}, {"C", 3}, {"F", 4}, {"H", 9}, {"W", 11}}},
-    {"def f(float(M,N) A) -> (B) { B(j,i) = A(i,j) }", {{"M", 23}, {"N", 41}}},
-    {"def f(float(M,K) A, float(K,N) B) -> (C) { C(m,n) += A(m,k) * B(k,n) }", {{"M", 19}, {"N", 35}, {"K", 23}}},
-    {"def f(float(N) I, float(K) V) -> (O, P) { t(i) +=! I(i+k) * V(k)  u(i) +=! t(2*i + k) * V(k)  O(i) = u(i) * 2  "
-     "P(i) = t(20 - i) + t(22 - i) where i in 0:20 }",
-     {{"N", 67}, {"K", 4}}},
-    {"def f(float(N,M) A, int32(N) I) -> (O) { O(n,m) = A(I(n),m) }", {{"N", 19}, {"M", 33}}},
-    {"def f(float(A,B,C,D) X, float(D,E,B) Y) -> (O) { O(c,a,e) +=! X(a,b,c,d) * Y(d,e,b) }",
-     {{"A", 6}, {"B", 5}, {"C", 7}, {"D", 4}, {"E", 3}}},
-    {"def f(int8(M,K) A, int8(K,N) B) -> (C) { C(m,n) +=! A(m,k) * B(k,n) }", {{"M", 13}, {"N", 31}, {"K", 37}}},
-    {"def f(bfloat16(M,K) A, bfloat16(K,N) B) -> (C) { C(m,n) +=! A(m,k) * B(k,n) }",
-     {{"M", 13}, {"N", 30}, {"K", 16}}},
-};
-
-void check_random(unsigned seed, const Case& one) {
-  std::mt19937 random(seed);
-  const auto program = test::gpu_program(one.text, one.sizes);
-  expect_right(program, test::random_gpu_schedule(program, random));
+  test::expect_right(program, test::plain_gpu_schedule(program));
 }
 
 TEST_CASE("functions of a GPU, several elements a thread") {
@@ -82,18 +43,18 @@ TEST_CASE("functions of a GPU, several elements a thread") {
     stage.nest().gpu().vector_loop = 0;
     stage.nest().gpu().lanes = 4;
   }
-  expect_right(program, schedule);
+  test::expect_right(program, schedule);
 }
 
 TEST_CASE("copies of odd sizes side by side in shared memory") {
   const auto program =
       test::gpu_program("def f(float(N) t, float(K) V) -> (u) { u(i) +=! t(2*i+k) * V(k) }", {{"N", 64}, {"K", 4}});
-  expect_right(program, test::changed(test::plain_gpu_schedule(program), 0, [](codegen::NestSchedule& nest) {
-                 nest.tiles = {{15, 5}};
-                 nest.packings = {{0, 1, {0}}, {1, 1, {0}}};
-                 nest.gpu().padding = 1;
-                 nest.reduction_unroll = {4};
-               }));
+  test::expect_right(program, test::changed(test::plain_gpu_schedule(program), 0, [](codegen::NestSchedule& nest) {
+                       nest.tiles = {{15, 5}};
+                       nest.packings = {{0, 1, {0}}, {1, 1, {0}}};
+                       nest.gpu().padding = 1;
+                       nest.reduction_unroll = {4};
+                     }));
 }
 
 TEST_CASE("an epilogue and pieces of a reduction on a staged nest") {
@@ -109,16 +70,14 @@ TEST_CASE("an epilogue and pieces of a reduction on a staged nest") {
     nest.parallel_reduction = codegen::ParallelReduction{0, 3};
   });
   schedule.stages[1] = codegen::Epilogue{0};
-  expect_right(program, schedule);
+  test::expect_right(program, schedule);
 }
 
 TEST_CASE("random nests of a product") {
-  check_random(GENERATE(range(0U, 3U)), {kMatmul, {{"M", 30}, {"N", 44}, {"K", 24}}});
+  test::check_random(GENERATE(range(0U, 3U)), {kMatmul, {{"M", 30}, {"N", 44}, {"K", 24}}});
 }
 
-TEST_CASE("random nests of all kinds of programs") { check_random(1, GENERATE(from_range(kCases))); }
-
-TEST_CASE("many random nests", "[.][nightly]") { check_random(GENERATE(range(2U, 27U)), GENERATE(from_range(kCases))); }
+TEST_CASE("random nests of all kinds of programs") { test::check_random(1, GENERATE(from_range(test::gpu_cases()))); }
 
 TEST_CASE("halves that a device does not have are refused with the reason") {
   const auto program = test::gpu_program("def f(half(N) X) -> (O) { O(i) = X(i) }", {{"N", 8}});
