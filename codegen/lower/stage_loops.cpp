@@ -68,7 +68,7 @@ StageLoops make_stage_loops(const KernelContext& kernel, int number, const NestS
   // Where they are not the target's dimensions, they take turns as these would.
   const auto& target = kernel.program.tensors[statement.target];
   stage.buffer_order = target.storage.order(static_cast<size_t>(stage.outputs()));
-  if (schedule.dot_product) stage.dot = dot_product(kernel.program, statement, stage.loops, schedule);
+  if (schedule.dot_product) stage.dot = dot_product(statement, stage.loops, schedule);
   for (int p = 0; p < stage.outputs(); ++p)
     stage.overrun.push_back(schedule.is_gpu() ? (stage.reductions() > 0 || !schedule.packings.empty()) &&
                                                     has_last_tile(stage.loops, schedule, p)

@@ -130,7 +130,7 @@ int64_t unrolled_operations(const Loops& loops, const NestSchedule& stage) {
 
 Result<void> check_dot_product(const ir::Program& program, const Loops& loops, int number, const NestSchedule& stage) {
   if (!stage.dot_product) return {};
-  const auto dot = dot_product(program, program.statements[number], loops, stage);
+  const auto dot = dot_product(program.statements[number], loops, stage);
   if (!dot || stage.parallel_reduction) return invalid(number, "there are no dot products in it");
   if (stage.reduction_unroll[dot->loop] != dot->width)
     return invalid(number, fmt::format("dot products take {} iterations of the innermost reduction loop", dot->width));

@@ -51,8 +51,7 @@ std::optional<DType> dot_product_type(const ir::Statement& statement) {
   return (*factors)[0] == DType::U8 ? DType::I8 : (*factors)[0];
 }
 
-std::optional<DotProduct> dot_product(const ir::Program& program, const ir::Statement& statement, const Loops& loops,
-                                      const NestSchedule& stage) {
+std::optional<DotProduct> dot_product(const ir::Statement& statement, const Loops& loops, const NestSchedule& stage) {
   const auto types = narrow_factors(statement);
   if (!types || loops.reduction.empty() || !loops.operands[0].affine || !loops.operands[1].affine) return std::nullopt;
   if (stage.cpu().vector_loop < 0 || stage.cpu().vector_loop >= static_cast<int>(loops.output.size()))

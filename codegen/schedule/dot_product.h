@@ -27,7 +27,6 @@ std::optional<DType> dot_product_type(const ir::Statement& statement);
 /// How the stage would use the instruction, whatever its `dot_product` says: nothing where the statement is no sum of
 /// products of two narrow operands, its vector loop no output loop, or the innermost reduction not a subscript of its
 /// own, divided evenly by the instruction's width.
-std::optional<DotProduct> dot_product(const ir::Program& program, const ir::Statement& statement, const Loops& loops,
-                                      const NestSchedule& stage);
+std::optional<DotProduct> dot_product(const ir::Statement& statement, const Loops& loops, const NestSchedule& stage);
 
 }  // namespace tile_tune::codegen

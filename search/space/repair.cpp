@@ -192,7 +192,7 @@ constexpr std::string_view kNoDotProducts = "its nest has no place for dot produ
 void repair_dot_product(const StageContext& context, NestSchedule& stage, Notes& notes) {
   if (!stage.dot_product) return;
   const auto& statement = context.program->statements[context.statement];
-  const auto dot = codegen::dot_product(*context.program, statement, context.loops, stage);
+  const auto dot = codegen::dot_product(statement, context.loops, stage);
   correct(stage.dot_product, dot.has_value() && !stage.parallel_reduction && context.target->has_dot_products(),
           kNoDotProducts, notes);
   if (!stage.dot_product) return;
