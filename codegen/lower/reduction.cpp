@@ -158,8 +158,12 @@ struct ReductionBuilder {
   }
 
   // Funcs that halve the lanes: unrolled vectors of them first (their number is one vector's times any unroll), then
-  // halves of one vector.
-  std::vector<std::pair<Func, int>> folds(Func lanes, const Var& lane, int64_t count) const {
+  // halves of one vector. Where the partial sums are int32 products of one iteration, the first fold adds the upper
+  // half from its end: folded straight, LLVM 21 takes products of unsigned by signed bytes for a dot product
+  // (vpdpbusd), of which it then adds up too few lanes (X86, combineVPDPBUSDPattern: it counts those of the last fold,
+  // not of the products).
+  std::vector<std::pair<Func, int>> folds(Func lanes, const Var& lane, int64_t count, bool once) const {
+    bool from_end = once && statement.accumulator == DType::I32 && count == schedule.cpu().lanes;
     std::vector<std::pair<Func, int>> result;
     std::vector<Var> arguments = vars;
     arguments.insert(arguments.begin(), lane);
@@ -168,7 +172,9 @@ struct ReductionBuilder {
       Func fold(fmt::format("{}_fold{}", name, next));
       Values sum = lane_of(lanes, lane);
       for (int64_t part = next; part < width; part += next)
-        sum = combine(reduction_op(statement), sum, lane_of(lanes, lane + static_cast<int>(part)));
+        sum = combine(reduction_op(statement), sum,
+                      lane_of(lanes, from_end ? static_cast<int>(width) - 1 - lane : lane + static_cast<int>(part)));
+      from_end = false;
       define(fold, arguments, sum);
       result.emplace_back(fold, static_cast<int>(next));
       lanes = fold;
@@ -198,7 +204,9 @@ struct ReductionBuilder {
     std::vector<Var> partial_vars = vars;
     partial_vars.insert(partial_vars.begin(), lane);
     const RegisterSums partial = sums(Func(name + "_part"), partial_vars, loops);
-    LaneReduction result{partial, lane, lane_count, folds(partial.func, lane, lane_count), accumulator, {}};
+    const bool once = std::all_of(spans.begin(), spans.end(),
+                                  [](const Span& one) { return Halide::Internal::is_const_one(one.count); });
+    LaneReduction result{partial, lane, lane_count, folds(partial.func, lane, lane_count, once), accumulator, {}};
     define(accumulator, vars, lane_of(result.folds.empty() ? partial.func : result.folds.back().first, 0));
     if (!at_run_time && stage.reduction_extents[loop] % lane_count == 0) return result;
     const ReductionDomain tail = domain("_t", rest);

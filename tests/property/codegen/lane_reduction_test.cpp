@@ -52,4 +52,29 @@ TEST_CASE("folds of several elements are made together") {
   CHECK(sums <= 24);
 }
 
+// LLVM 21 takes such a sum of one vector, folded by halves, for a dot product of which it adds too few lanes.
+TEST_CASE("sums of unsigned by signed bytes that fill one vector are whole", "[property]") {
+  const int lanes = GENERATE(4, 8, 16, 32);
+  const int vectors = GENERATE(1, 2);
+  const bool row_is_signed = GENERATE(false, true);
+  const std::string row = row_is_signed ? "int8" : "uint8", column = row_is_signed ? "uint8" : "int8";
+  const int64_t length = int64_t{lanes} * vectors;
+  const int64_t rows = GENERATE(1, 3, 8, 9);
+  const auto program =
+      test::bound_program("def f(" + row + "(M,K) A, " + column + "(K,N) B) -> (C) { C(m,n) +=! A(m,k) * B(k,n) }",
+                          {{"M", rows}, {"N", 5}, {"K", length}});
+  CAPTURE(lanes, vectors, row_is_signed, rows);
+  codegen::NestSchedule stage;
+  stage.cpu().vector_loop = 2;
+  stage.cpu().lanes = lanes;
+  stage.tiles = {{rows}, {1}};
+  stage.order = {{1, 0}};
+  stage.cpu().parallel = 1;  // a function of its own, in which nothing is taken out of a loop
+  stage.reduction_order = {0};
+  stage.reduction_block = {length};
+  stage.reduction_unroll = {GENERATE(1, 2)};
+  if (stage.reduction_unroll[0] > vectors) return;
+  test::KernelCheck(program, 1).expect_right({{stage}});
+}
+
 }  // namespace tile_tune
