@@ -5,6 +5,7 @@
 // Halide's symbols stay open until they are called, so that it can be loaded into programs that do not have them.
 #include <dlfcn.h>
 #include <sched.h>
+#include <unistd.h>
 
 #include "Halide.h"
 
@@ -18,7 +19,8 @@ Target get_host_target() { return Target(Target::Linux, Target::X86, 64, {FEATUR
 #ifdef PROCESSORS
 namespace {
 
-// What this thread asked for itself; new processes begin with every processor.
+// What this thread asked for itself; new processes begin with every processor. Who asks for all that there really are
+// wants every one: hwloc gives a thread back what it had, but for processors it does not know.
 thread_local cpu_set_t chosen;
 thread_local bool has_chosen = false;
 
@@ -37,7 +39,7 @@ extern "C" int sched_setaffinity(pid_t thread, size_t size, const cpu_set_t* set
     CPU_ZERO(&chosen);
     for (int cpu = 0; cpu < PROCESSORS; ++cpu)
       if (CPU_ISSET_S(static_cast<size_t>(cpu), size, set)) CPU_SET(cpu, &chosen);
-    has_chosen = true;
+    has_chosen = CPU_COUNT(&chosen) < sysconf(_SC_NPROCESSORS_ONLN);
   }
   using Function = int (*)(pid_t, size_t, const cpu_set_t*);
   static const auto real = reinterpret_cast<Function>(dlsym(RTLD_NEXT, "sched_setaffinity"));
