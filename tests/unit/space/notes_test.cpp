@@ -121,6 +121,25 @@ TEST_CASE("functions are unrolled less than multiplications, as they are more co
   CHECK(exponentials > tangents);
 }
 
+TEST_CASE("elements that vectors gather one by one are unrolled less than neighbours", "[unit]") {
+  const auto elements_of = [](const std::string& value) {
+    const Space space(
+        bound("def f(double(N,M) A, double(M,N) B) -> (O) { O(m,n) = " + value + " }", {{"M", 457}, {"N", 1021}}),
+        avx512());
+    codegen::NestSchedule stage;
+    stage.cpu().vector_loop = 1;
+    stage.cpu().lanes = 8;
+    stage.tiles = {{45}, {64}};
+    stage.order = {{0, 1}};
+    const auto made = space.adapt({{stage}}).schedule.stages[0].nest();
+    return made.tiles[0].back() * made.tiles[1].back();
+  };
+  CHECK(elements_of("copysign(B(m,n), -1.0)") == 45 * 64);
+  CHECK(elements_of("copysign(A(n,m), -1.0)") <= 1024);
+  CHECK(elements_of("copysign(A(n,m), -1.0)") > 256);
+  CHECK(elements_of("copysign(A(n,m), A(n,m) + A(n,m))") <= 1024);
+}
+
 TEST_CASE("pieces of a reduction are made to divide it, or given up", "[unit]") {
   const auto notes = [](codegen::ParallelReduction cut, int64_t extent) {
     const Space space(bound("def f(float(N) I) -> (O) { O() +=! I(n) }", {{"N", extent}}), avx512());
