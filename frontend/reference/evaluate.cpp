@@ -2,6 +2,7 @@
 #include <sched.h>
 
 #include <algorithm>
+#include <cmath>
 #include <future>
 #include <new>
 #include <numeric>
@@ -80,7 +81,7 @@ std::vector<int64_t> sample_elements(const ir::Tensor& tensor, int64_t samples, 
 }
 
 Expected expect(Evaluator& evaluator, int number, DType type, const int64_t* elements, size_t count) {
-  Expected expected{number, {elements, elements + count}, {}, {}, {}, {}, {}};
+  Expected expected{number, {elements, elements + count}, {}, {}, {}};
   expected.values.reserve(count);
   expected.tolerances.reserve(count);
   if (is_integer(type)) expected.integers.reserve(count);
@@ -96,6 +97,7 @@ Expected expect(Evaluator& evaluator, int number, DType type, const int64_t* ele
       expected.also.resize(count);
       expected.also[expected.tolerances.size() - 1] = value.also;
     }
+    if (value.beyond) expected.beyond.push_back(element);
   }
   return expected;
 }
@@ -128,6 +130,7 @@ void append(Expected& to, const Expected& more) {
   append(to.integers, more.integers);
   append(to.tolerances, more.tolerances);
   append(to.imaginaries, more.imaginaries);
+  append(to.beyond, more.beyond);
 }
 
 // CPUs that the caller may use; std::thread::hardware_concurrency() is all that the machine has.
@@ -260,6 +263,9 @@ tensor::Array to_array(const ir::Program& program, const Expected& expected) {
       tensor::store_integer(tensor.type, array.data.data(), expected.elements[i],
                             is_integer(tensor.type) ? expected.integers[i] : static_cast<int64_t>(expected.values[i]));
   }
+  for (const int64_t element : expected.beyond)
+    tensor::store_real(tensor.type, array.data.data(), element,
+                       std::copysign(INFINITY, tensor::load_real(tensor.type, array.data.data(), element)));
   return array;
 }
 

@@ -33,6 +33,7 @@ struct Expected {
   std::vector<double> tolerances;        // absolute; 0 means equal. NaN and infinities must match in kind
   std::vector<double> imaginaries = {};  // parts of complex numbers, else empty
   std::vector<uint8_t> also = {};        // what else is right (outcomes.h), of floats and parts; empty: nothing
+  std::vector<int64_t> beyond = {};  // elements whose value is the largest number and, rounded to nearest, an infinity
 };
 
 /// What becomes of indices outside of their tensors, known at run time only: an error, or the index inside that is

@@ -492,8 +492,11 @@ Value rounded_to(DType type, double real, double error, Outcomes also) {
   if (error == 0) return {rounded, 0, 0, 0, also};
   also |= outside_range(precision(type), real, error);
   // An infinity that may be the largest number as well.
-  if (std::isinf(rounded) && std::isfinite(real) && std::abs(real) - error <= largest)
-    return approximate(std::copysign(largest, real), error + std::abs(real) - largest, also);
+  if (std::isinf(rounded) && std::isfinite(real) && std::abs(real) - error <= largest) {
+    Value value = approximate(std::copysign(largest, real), error + std::abs(real) - largest, also);
+    value.beyond = true;
+    return value;
+  }
   return approximate(rounded, error, also);
 }
 

@@ -19,6 +19,9 @@ struct Value {
   double error = 0;  // absolute, of each part; 0: exact. Always 0 where the value is infinite or NaN (both parts are)
   double imaginary = 0;
   Outcomes also = 0;  // of floats and parts of complex numbers: what a right kernel may have instead
+  // Rounded to nearest it is an infinity, and `real` the largest number, which its bound reaches. Known of a value that
+  // was rounded last.
+  bool beyond = false;
 };
 
 /// A Call resolved once: what apply() needs beside the operands.

@@ -94,6 +94,27 @@ TEST_CASE("NaN wins in min and max, infinities add up") {
   CHECK(reduce(Aggregation::Sum, {3e38f, 3e38f}) == kInfinity);
 }
 
+TEST_CASE("what is beyond the type is stored as an infinity, however large its bound; the largest number as itself") {
+  Builder b;
+  const int a = b.input(DType::F32, {3}), o = b.output(DType::F32, {3});
+  const auto power = call(Op::Exp, {call(Op::Neg, {b.read(a, {at(0)})})});
+  b.add(o, {at(0)}, {{0, 3}}, Aggregation::Assign, call(Op::Div, {b.read(a, {at(0)}), power}));
+  const auto expected = evaluate_one(b.program(), {{a, f32({3}, {200, 95, 1})}});
+  const auto stored = to_array(b.program(), expected);
+  CHECK(stored.as<float>()[0] == kInfinity);
+  CHECK(stored.as<float>()[1] == kInfinity);
+  CHECK(std::abs(stored.as<float>()[2] - std::exp(1.0)) < 1e-6);
+  CHECK(compare(expected, stored).worst <= 1);
+
+  Builder c;
+  constexpr float kLargest = 0x1.fep127f;  // of bf16
+  const int x = c.input(DType::F32, {2}), y = c.output(DType::BF16, {2});
+  c.add(y, {at(0)}, {{0, 2}}, Aggregation::Max, c.read(x, {at(0)}));
+  const auto largest = to_array(c.program(), evaluate_one(c.program(), {{x, f32({2}, {kLargest, -kLargest})}}));
+  CHECK(tensor::load_real(DType::BF16, largest.data.data(), 0) == kLargest);
+  CHECK(tensor::load_real(DType::BF16, largest.data.data(), 1) == -kLargest);
+}
+
 TEST_CASE("sums are compensated") {
   Builder b;
   const int a = b.input(DType::F64, {4}), o = b.output(DType::F64, {});
