@@ -146,7 +146,11 @@ class Placement {
 Result<LoadedObject> LoadedObject::load(const std::filesystem::path& file, const SymbolResolver& resolve) {
   auto bytes = base::read_bytes(file);
   if (!bytes) return not_loaded(fmt::format("{} cannot be read", file.string()));
-  TILE_TUNE_TRY(object, parse_elf_object(std::move(*bytes)));
+  return load_bytes(std::move(*bytes), resolve);
+}
+
+Result<LoadedObject> LoadedObject::load_bytes(std::string bytes, const SymbolResolver& resolve) {
+  TILE_TUNE_TRY(object, parse_elf_object(std::move(bytes)));
   const Layout layout = lay_out(object, static_cast<uint64_t>(sysconf(_SC_PAGESIZE)));
   void* const memory = mmap(nullptr, layout.size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (memory == MAP_FAILED) return not_loaded(std::strerror(errno));

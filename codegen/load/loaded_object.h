@@ -21,6 +21,8 @@ class LoadedObject {
   /// Code: object-not-loaded, with what is missing or of a kind that is not known here. Constructors and destructors
   /// are not run: Halide's runtime has only one that ends its own thread pool.
   static Result<LoadedObject> load(const std::filesystem::path& object, const SymbolResolver& resolve);
+  /// The same of what such a file holds.
+  static Result<LoadedObject> load_bytes(std::string object, const SymbolResolver& resolve);
 
   /// A function or variable that it defines for others; null: there is none of that name.
   void* find(const std::string& name) const;

@@ -4,17 +4,14 @@
 
 #include <filesystem>
 
+#include "base/file_cache.h"
 #include "codegen/target/target.h"
 #include "frontend/diagnostic/diagnostic.h"
 
 namespace tile_tune::codegen {
 
-/// $XDG_CACHE_HOME/tile-tune, else ~/.cache/tile-tune; empty where there is neither.
-std::filesystem::path user_cache();
-
-/// As compile_runtime(), from the folder `cache` where an earlier call left it there. What is not as it was written, or
-/// belongs to somebody else, is compiled again; a folder that cannot be written is no error.
+/// As compile_runtime(), from the folder `cache` where an earlier call left it there (base/file_cache.h).
 Result<void> cached_runtime(const Target& target, const std::filesystem::path& object,
-                            const std::filesystem::path& cache = user_cache());
+                            const std::filesystem::path& cache = base::user_cache());
 
 }  // namespace tile_tune::codegen

@@ -68,11 +68,7 @@ Result<std::vector<tensor::Array>> run_reference(const ir::Program& program, con
   return outputs;
 }
 
-/// A schedule, and what it is of: for one that is not stored the form that a search would begin with.
-struct Chosen {
-  Workload workload;
-  ScheduleChoice choice;
-};
+}  // namespace
 
 Result<Chosen> choose(const EngineChoice& engine, const Workload& workload, const codegen::Target& target,
                       const Session& session) {
@@ -86,8 +82,6 @@ Result<Chosen> choose(const EngineChoice& engine, const Workload& workload, cons
   TILE_TUNE_TRY(choice, stored_choice(form, target, databases, session));
   return Chosen{std::move(form), std::move(choice)};
 }
-
-}  // namespace
 
 Result<void> check_runnable(const ir::Program& program, const EngineChoice& engine) {
   if (is_reference(engine)) return check_memory(program, Use::Reference);

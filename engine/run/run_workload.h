@@ -6,6 +6,7 @@
 
 #include "engine/programs/array_sizes.h"
 #include "engine/records/records.h"
+#include "engine/records/schedule_choice.h"
 #include "engine/session/session.h"
 
 namespace tile_tune::engine {
@@ -14,6 +15,16 @@ struct EngineChoice {
   std::string name = "tuned";  // "reference", "default" (schedule) or "tuned"
   std::string schedule;        // a file to take the schedule from instead; empty: none
 };
+
+/// A schedule, and what it is of: for one that is not stored the form that a search would begin with.
+struct Chosen {
+  Workload workload;
+  ScheduleChoice choice;
+};
+
+/// What an engine other than the reference runs.
+Result<Chosen> choose(const EngineChoice& engine, const Workload& workload, const codegen::Target& target,
+                      const Session& session);
 
 struct Executed {
   std::vector<tensor::Array> outputs;  // in signature order

@@ -1,22 +1,17 @@
-#include <dlfcn.h>
-#include <fmt/format.h>
-
 #include <atomic>
 #include <cmath>
-#include <filesystem>
 #include <tile_tune/engine.h>
 
 #include "engine/programs/bindings.h"
 #include "engine/records/planned.h"
 #include "engine/run/run_workload.h"
 #include "engine/sdk/arrays.h"
+#include "engine/sdk/installation.h"
 #include "engine/sdk/messages.h"
 #include "engine/tune.h"
 #include "frontend/edsl/errors.h"
 
 namespace tile_tune::engine {
-
-namespace fs = std::filesystem;
 
 namespace {
 
@@ -28,25 +23,11 @@ T value(Result<T> result) {
   if constexpr (!std::is_void_v<T>) return std::move(*result);
 }
 
-/// PREFIX/bin/tile-tune beside the PREFIX/lib that this code was loaded from: an installed SDK may be moved.
-fs::path installed_executable() {
-  Dl_info library;
-  if (dladdr(reinterpret_cast<const void*>(&installed_executable), &library) == 0) return {};
-  std::error_code ignored;
-  return fs::weakly_canonical(library.dli_fname, ignored).parent_path().parent_path() / "bin" / "tile-tune";
-}
-
 Session session_of(const Options& options) {
   Session session{.settings = {.target = options.target, .threads = options.threads}, .report = reporter_of(options)};
   if (!options.database.empty()) session.settings.databases = {options.database};
   value(session.check_settings());
-  const fs::path executable = options.executable.empty() ? installed_executable() : fs::path(options.executable);
-  std::error_code ignored;
-  if (!fs::is_regular_file(executable, ignored))
-    raise(failure("no-executable", fmt::format("there is no tile-tune at {}", executable.string()),
-                  "name it in Options::executable")
-              .value());
-  session.executable = executable.string();
+  session.executable = value(tool(options.executable));
   return session;
 }
 

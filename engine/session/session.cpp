@@ -1,40 +1,16 @@
 #include "engine/session/session.h"
 
 #include <fmt/format.h>
-#include <pwd.h>
-#include <unistd.h>
 
 #include <algorithm>
-#include <cstdlib>
 #include <sstream>
 
 #include "base/units.h"
 #include "codegen/target/host.h"
+#include "engine/session/default_database.h"
 #include "search/workers/device_query.h"
 
 namespace tile_tune::engine {
-
-namespace {
-
-/// A variable that is set to nothing counts as not set.
-std::string variable(const char* name) {
-  const char* value = std::getenv(name);
-  return value ? value : "";
-}
-
-Result<std::filesystem::path> data_folder() {
-  // The XDG base directory specification says that relative paths are to be ignored.
-  if (const std::filesystem::path given = variable("XDG_DATA_HOME"); given.is_absolute()) return given;
-  std::string home = variable("HOME");
-  if (home.empty()) {
-    if (const passwd* user = getpwuid(getuid())) home = user->pw_dir;
-  }
-  if (home.empty())
-    return failure("no-home", "there is no home folder to keep the tuning database in", "name a file with --db FILE");
-  return std::filesystem::path(home) / ".local" / "share";
-}
-
-}  // namespace
 
 int Session::threads() const {
   if (settings.threads > 0) return settings.threads;
@@ -96,10 +72,8 @@ Result<codegen::Target> Session::explained_target() const {
 Result<std::vector<std::filesystem::path>> Session::databases() const {
   if (!settings.databases.empty())
     return std::vector<std::filesystem::path>(settings.databases.begin(), settings.databases.end());
-  if (const std::string given = variable("TILE_TUNE_DB"); !given.empty())
-    return std::vector<std::filesystem::path>{given};
-  TILE_TUNE_TRY(folder, data_folder());
-  return std::vector{folder / "tile-tune" / "tuning.db"};
+  TILE_TUNE_TRY(file, default_database());
+  return std::vector{file};
 }
 
 Result<std::filesystem::path> Session::database() const {

@@ -1,0 +1,35 @@
+// Bytes that could be made again, kept in files of the user's own from one process to the next.
+//
+// Every file begins with the SHA-256 of what it holds. What is not as it was written, or belongs to somebody else, is
+// not there; a folder that cannot be written, or that others may write, keeps nothing. Processes may share a folder.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <string>
+
+namespace tile_tune::base {
+
+/// $XDG_CACHE_HOME/tile-tune, else ~/.cache/tile-tune; empty where there is neither.
+std::filesystem::path user_cache();
+
+class FileCache {
+ public:
+  /// An empty folder keeps nothing. `limit`: bytes of all files together, of which those that were not used for longest
+  /// go first; 0: no limit.
+  explicit FileCache(std::filesystem::path folder, uint64_t limit = 0) : folder_(std::move(folder)), limit_(limit) {}
+
+  /// What was kept under a name, which is that of a file.
+  std::optional<std::string> find(const std::string& name) const;
+  /// Whoever comes at the same time finds all of it or nothing.
+  void keep(const std::string& name, const std::string& bytes) const;
+
+ private:
+  void make_room() const;
+
+  std::filesystem::path folder_;
+  uint64_t limit_;
+};
+
+}  // namespace tile_tune::base

@@ -1,0 +1,290 @@
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <sched.h>
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cerrno>
+#include <csignal>
+#include <cstring>
+#include <mutex>
+#include <nlohmann/json.hpp>
+#include <tile_tune/kernel.h>
+#include <unordered_map>
+
+#include "base/file_cache.h"
+#include "base/files.h"
+#include "base/json_text.h"
+#include "base/process/lines.h"
+#include "base/process/spawn.h"
+#include "base/sha256.h"
+#include "engine/handles/loaded_kernel.h"
+#include "engine/handles/request.h"
+#include "engine/sdk/arrays.h"
+#include "engine/sdk/installation.h"
+#include "engine/sdk/messages.h"
+#include "engine/session/default_database.h"
+#include "frontend/ir/json.h"
+#include "frontend/ir/storage.h"
+#include "frontend/ir/warnings.h"
+
+namespace tile_tune::engine {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+// A kernel is 20 to 60 KB: some thousand of them.
+constexpr uint64_t kCacheBytes = uint64_t{256} << 20;
+
+Error error_of(const Diagnostic& diagnostic) { return {diagnostic.code, diagnostic.message, diagnostic.note}; }
+
+int usable_cpus() {
+  cpu_set_t set;
+  return sched_getaffinity(0, sizeof set, &set) == 0 ? CPU_COUNT(&set) : 1;
+}
+
+/// The first processor's lines, but for those that change: kernels are for its instructions.
+const std::string& processor() {
+  static const std::string text = [] {
+    const auto all = base::read_bytes("/proc/cpuinfo").value_or("");
+    std::string kept;
+    size_t at = 0;
+    for (size_t end; (end = all.find('\n', at)) != all.npos && end != at; at = end + 1) {
+      const std::string_view line = std::string_view(all).substr(at, end - at);
+      for (const char* name : {"vendor_id", "cpu family", "model", "flags", "Features", "CPU "})
+        if (line.starts_with(name)) kept += line;
+    }
+    return kept;
+  }();
+  return text;
+}
+
+/// Which version of a database this is: its file and SQLite's log beside it.
+std::string version_of(const fs::path& database) {
+  std::string text = database.string();
+  for (const char* end : {"", "-wal"}) {
+    struct stat status {};
+    if (stat((database.string() + end).c_str(), &status) == 0)
+      text += fmt::format(" {} {}.{}", status.st_size, status.st_mtim.tv_sec, status.st_mtim.tv_nsec);
+  }
+  return text;
+}
+
+bool has_no_elements(const Array& array) {
+  return std::find(array.shape.begin(), array.shape.end(), 0) != array.shape.end();
+}
+
+/// As strides_of() would have it where the array has none.
+template <typename Visit>
+void for_each_stride(const Array& array, const Visit& visit) {
+  int64_t next = 1;
+  for (size_t d = array.shape.size(); d-- > 0;) {
+    visit(d, array.strides.size() == array.shape.size() ? array.strides[d] : next);
+    next *= array.shape[d];
+  }
+}
+
+/// FNV-1a of all that LoadedKernel::fits() looks at.
+uint64_t hash_of(std::span<const Array> inputs, std::span<const Array> outputs) {
+  uint64_t hash = 0xcbf29ce484222325;
+  const auto add = [&](uint64_t value) { hash = (hash ^ value) * 0x100000001b3; };
+  for (const auto arrays : {inputs, outputs})
+    for (const Array& array : arrays) {
+      add(array.shape.size());
+      const bool is_empty = has_no_elements(array);
+      for_each_stride(array, [&](size_t d, int64_t stride) {
+        add(static_cast<uint64_t>(array.shape[d]));
+        if (array.shape[d] != 1 && !is_empty) add(static_cast<uint64_t>(stride));
+      });
+    }
+  return hash;
+}
+
+}  // namespace
+
+/// Kernels of one program for the shapes and strides it was called with so far. Calls read a table that never changes;
+/// who adds a kernel makes a new one. Tables that calls may still read stay until the end.
+class Kernel::Impl {
+ public:
+  Impl(edsl::Program program, CompileOptions options, std::string executable)
+      : program_(std::move(program)),
+        options_(std::move(options)),
+        executable_(std::move(executable)),
+        cache_(options_.cache ? fs::path(*options_.cache) : default_folder(), kCacheBytes) {}
+
+  Result<void> call(std::span<const Array> inputs, std::span<const Array> outputs) {
+    const uint64_t hash = hash_of(inputs, outputs);
+    const Table* const table = table_.load(std::memory_order_acquire);
+    const LoadedKernel* kernel = table ? find(*table, hash, inputs, outputs) : nullptr;
+    if (!kernel) {
+      TILE_TUNE_TRY(made, make(hash, inputs, outputs));
+      kernel = made;
+    }
+    return kernel->call(inputs, outputs);
+  }
+
+  /// For arrays in C order of a program that has numbers for its sizes.
+  Result<void> prepare() {
+    const auto bound = ir::bind(program_.ir(), {});
+    if (!bound) return tl::unexpected(bound.error());
+    std::vector<Array> inputs, outputs;
+    for (const int number : bound->inputs) inputs.push_back(array_for(*bound, number));
+    for (const int number : bound->outputs) outputs.push_back(array_for(*bound, number));
+    const std::lock_guard lock(mutex_);
+    return make_locked(hash_of(inputs, outputs), *bound);
+  }
+
+  void tell_warnings() const {
+    for (const auto& warning : program_.warnings()) tell(warning, options_);
+  }
+
+  Schedule schedule() const {
+    const Table* const table = table_.load(std::memory_order_acquire);
+    return table && table->newest->image().provenance == "default" ? Schedule::Default : Schedule::Tuned;
+  }
+
+ private:
+  struct Table {
+    std::unordered_multimap<uint64_t, std::shared_ptr<const LoadedKernel>> kernels;
+    std::shared_ptr<const LoadedKernel> newest;
+  };
+
+  static fs::path default_folder() {
+    const fs::path folder = base::user_cache();
+    return folder.empty() ? folder : folder / "kernels";
+  }
+
+  static Array array_for(const ir::Program& bound, int number) {
+    const ir::Tensor& tensor = bound.tensors[static_cast<size_t>(number)];
+    return {nullptr, tensor.type, ir::shape(tensor), ir::strides(tensor)};
+  }
+
+  static const LoadedKernel* find(const Table& table, uint64_t hash, std::span<const Array> inputs,
+                                  std::span<const Array> outputs) {
+    const auto [first, last] = table.kernels.equal_range(hash);
+    for (auto entry = first; entry != last; ++entry)
+      if (entry->second->fits(inputs, outputs)) return entry->second.get();
+    return nullptr;
+  }
+
+  Result<const LoadedKernel*> make(uint64_t hash, std::span<const Array> inputs, std::span<const Array> outputs) {
+    TILE_TUNE_TRY(bound, bind_to(inputs, outputs));
+    const std::lock_guard lock(mutex_);
+    const Table* table = table_.load(std::memory_order_acquire);
+    const LoadedKernel* kernel = table ? find(*table, hash, inputs, outputs) : nullptr;  // another thread's
+    if (kernel) return kernel;
+    TILE_TUNE_CHECK(make_locked(hash, bound));
+    kernel = find(*table_.load(std::memory_order_acquire), hash, inputs, outputs);
+    if (!kernel) return tl::unexpected(table_.load()->newest->misfit(inputs, outputs));
+    return kernel;
+  }
+
+  /// The program at the sizes of these arrays, with their layouts.
+  Result<ir::Program> bind_to(std::span<const Array> inputs, std::span<const Array> outputs) const {
+    const ir::Program& symbolic = program_.ir();
+    if (inputs.size() != symbolic.inputs.size() || outputs.size() != symbolic.outputs.size())
+      return fail(ErrorClass::Mismatch, "array-count",
+                  fmt::format("{} takes {} inputs and {} outputs, not {} and {}", symbolic.name,
+                              symbolic.inputs.size(), symbolic.outputs.size(), inputs.size(), outputs.size()));
+    Arrays named;
+    for (size_t i = 0; i < inputs.size(); ++i) named[name_of(symbolic.inputs[i])] = inputs[i];
+    for (size_t i = 0; i < outputs.size(); ++i) named[name_of(symbolic.outputs[i])] = outputs[i];
+    TILE_TUNE_TRY(described, describe_arrays(symbolic, named));
+    TILE_TUNE_TRY(sizes, infer_sizes(symbolic, described, {}));
+    ir::Program program = symbolic.is_bound() ? symbolic : program_.ir_at(sizes);
+    for (auto& tensor : program.tensors) {
+      const auto array = named.find(tensor.name);
+      if (tensor.role == ir::Role::Temporary || array == named.end() || array->second.strides.empty()) continue;
+      if (has_no_elements(array->second)) continue;
+      tensor.storage = ir::Storage::strided({array->second.strides.begin(), array->second.strides.end()});
+    }
+    TILE_TUNE_TRY(bound, ir::bind(program, symbolic.is_bound() ? ir::Sizes{} : sizes));
+    TILE_TUNE_CHECK(check_outputs(bound, named));
+    return bound;
+  }
+
+  const std::string& name_of(int tensor) const { return program_.ir().tensors[static_cast<size_t>(tensor)].name; }
+
+  Result<void> make_locked(uint64_t hash, const ir::Program& bound) {
+    TILE_TUNE_TRY(image, image_of(bound));
+    TILE_TUNE_TRY(loaded, LoadedKernel::load(std::move(image)));
+    auto table = std::make_unique<Table>();
+    if (!tables_.empty()) table->kernels = tables_.back()->kernels;
+    table->kernels.emplace(hash, loaded);
+    table->newest = std::move(loaded);
+    table_.store(table.get(), std::memory_order_release);
+    tables_.push_back(std::move(table));
+    return {};
+  }
+
+  KernelRequest request_for(const ir::Program& bound) const {
+    KernelRequest request;
+    request.program = base::json_text(ir::to_json(bound));
+    request.target = options_.target;
+    request.threads = options_.threads > 0 ? options_.threads : usable_cpus();
+    request.deterministic = options_.deterministic;
+    request.default_schedule = options_.schedule == Schedule::Default;
+    request.tune_seconds = options_.tune_seconds;
+    request.database = options_.database;
+    if (request.database.empty() && !request.default_schedule)
+      if (const auto database = default_database()) request.database = database->string();
+    return request;
+  }
+
+  /// All that a kernel depends on.
+  static std::string key_of(const KernelRequest& request) {
+    std::string text = fmt::format("{}\n{}\n{}\n", TILE_TUNE_VERSION, processor(), base::json_text(to_json(request)));
+    if (!request.default_schedule) text += version_of(request.database);
+    return base::sha256_hex(text);
+  }
+
+  Result<KernelImage> image_of(const ir::Program& bound) const {
+    const KernelRequest request = request_for(bound);
+    if (const auto kept = cache_.find(key_of(request)))
+      if (auto image = image_from_bytes(*kept)) return std::move(*image);
+    const auto ran = base::run({.words = {executable_, "worker", "--kernel"}, .own_group = true, .default_signals = true},
+                               base::json_text(to_json(request)));
+    if (!ran)
+      return failure("cannot-start", fmt::format("{} cannot be started: {}", executable_, std::strerror(ran.error())));
+    KernelAnswer answer = answer_from_bytes(ran->out);
+    for (const auto& message : answer.messages) tell(message, options_);
+    if (!answer.image && answer.image.error().code == "kernel-failed")
+      answer.image.error().note = base::last_line(ran->err);
+    // A search has changed the database: the key of who comes next.
+    if (answer.image) cache_.keep(key_of(request), to_bytes(*answer.image));
+    return std::move(answer.image);
+  }
+
+  const edsl::Program program_;
+  const CompileOptions options_;
+  const std::string executable_;
+  const base::FileCache cache_;
+  std::mutex mutex_;  // who makes a kernel
+  std::vector<std::unique_ptr<const Table>> tables_;
+  std::atomic<const Table*> table_ = nullptr;
+};
+
+Expected<void> Kernel::operator()(std::span<const Array> inputs, std::span<const Array> outputs) const {
+  if (const auto called = impl_->call(inputs, outputs); !called) return error_of(called.error());
+  return {};
+}
+
+Schedule Kernel::schedule() const { return impl_->schedule(); }
+
+Expected<Kernel> compile(const edsl::Program& program, const CompileOptions& options) {
+  if (options.schedule == Schedule::Reference)
+    return Error{"no-kernel", "the reference has no kernel", "engine::run computes by it"};
+  if (!(options.tune_seconds >= 0))
+    return Error{"bad-budget", "CompileOptions::tune_seconds must be a number of seconds", ""};
+  const auto executable = tool(options.executable);
+  if (!executable) return error_of(executable.error());
+  auto impl = std::make_shared<Kernel::Impl>(program, options, *executable);
+  impl->tell_warnings();
+  if (program.ir().is_bound())
+    if (const auto made = impl->prepare(); !made) return error_of(made.error());
+  return Kernel(std::move(impl));
+}
+
+}  // namespace tile_tune::engine

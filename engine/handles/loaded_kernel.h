@@ -1,0 +1,47 @@
+// A compiled kernel in this process, and calls of it on the caller's arrays.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include <tile_tune/array.h>
+
+#include "codegen/load/loaded_object.h"
+#include "engine/handles/image.h"
+#include "engine/handles/runtime.h"
+
+namespace tile_tune::engine {
+
+class LoadedKernel {
+ public:
+  /// Codes: object-not-loaded, too-many-arguments.
+  static Result<std::shared_ptr<const LoadedKernel>> load(KernelImage image);
+
+  const KernelImage& image() const { return image_; }
+
+  /// Whether these are arrays of the kernel's types, shapes and strides.
+  bool fits(std::span<const Array> inputs, std::span<const Array> outputs) const;
+  /// What does not fit. Codes: array-count, dtype-mismatch, size-conflict, bad-array.
+  Diagnostic misfit(std::span<const Array> inputs, std::span<const Array> outputs) const;
+
+  /// Of arrays that fit. Takes no memory but what the kernel itself needs, and that only when a thread calls for the
+  /// first time. Codes: bad-array (a null or misaligned pointer, an output over another argument),
+  /// gather-out-of-range, out-of-memory, kernel-failed.
+  Result<void> call(std::span<const Array> inputs, std::span<const Array> outputs) const;
+
+ private:
+  Result<void> prepare();
+  Result<void> check_pointers(std::span<const Array> inputs, std::span<const Array> outputs) const;
+
+  KernelImage image_;
+  std::vector<std::vector<tile_tune_dimension>> dimensions_;  // of each argument, as Halide has them
+  std::vector<tile_tune_buffer> buffers_;                      // without pointers
+  std::vector<tile_tune_argument> signature_;                  // of inputs_, then of outputs_
+  std::vector<const ImageArgument*> inputs_, outputs_;  // by position
+  std::optional<codegen::LoadedObject> object_;         // none: nothing is computed
+  int (*entry_)(void**) = nullptr;
+};
+
+}  // namespace tile_tune::engine

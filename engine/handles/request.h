@@ -1,0 +1,37 @@
+// What the process that calls kernels asks of the one that compiles them: `tile-tune worker --kernel`.
+#pragma once
+
+#include <nlohmann/json_fwd.hpp>
+#include <string>
+#include <tile_tune/message.h>
+#include <vector>
+
+#include "engine/handles/image.h"
+
+namespace tile_tune::engine {
+
+struct KernelRequest {
+  std::string program;   // JSON (ir/json.h): bound, with layouts
+  std::string target = "host";
+  int threads = 1;
+  bool deterministic = false;
+  bool default_schedule = false;  // whatever is stored
+  double tune_seconds = 0;
+  std::string database;  // empty: the user's
+};
+
+nlohmann::json to_json(const KernelRequest& request);
+/// A missing field or one of another type throws nlohmann::json::exception.
+KernelRequest request_from_json(const nlohmann::json& json);
+
+/// What came of it.
+struct KernelAnswer {
+  std::vector<Message> messages;
+  Result<KernelImage> image;
+};
+
+std::string to_bytes(const KernelAnswer& answer);
+/// Of a process that said nothing of the kind an error: kernel-failed.
+KernelAnswer answer_from_bytes(const std::string& bytes);
+
+}  // namespace tile_tune::engine

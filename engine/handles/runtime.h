@@ -1,0 +1,11 @@
+// The runtime of emitted libraries (codegen/emit/runtime), for C++.
+#pragma once
+
+#include <atomic>
+
+// <stdatomic.h> has it for C++23 and later.
+using std::atomic_int;
+
+extern "C" {
+#include "tile_tune_rt.h"
+}

@@ -1,0 +1,164 @@
+#include "engine/kernels/compile_kernel.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <atomic>
+#include <nlohmann/json.hpp>
+
+#include "base/files.h"
+#include "codegen/lower/compile.h"
+#include "codegen/schedule/limits.h"
+#include "engine/handles/request.h"
+#include "engine/programs/memory.h"
+#include "engine/records/planned.h"
+#include "engine/run/run_workload.h"
+#include "engine/session/plain_onlooker.h"
+#include "engine/tune.h"
+#include "frontend/edsl/errors.h"
+#include "frontend/ir/index_checks.h"
+#include "frontend/ir/json.h"
+#include "frontend/ir/storage.h"
+#include "search/space/index_checks.h"
+#include "search/workers/machine_lock.h"
+#include "search/workers/object_check.h"
+#include "search/workers/session.h"
+
+namespace tile_tune::engine {
+
+namespace {
+
+constexpr const char* kFunction = "tile_tune_kernel";
+
+/// Number among the caller's inputs, or outputs, by name: canonical programs keep both.
+int position_of(const ir::Program& program, const std::vector<int>& among, const std::string& name) {
+  const auto found = std::find_if(among.begin(), among.end(),
+                                  [&](int one) { return program.tensors[static_cast<size_t>(one)].name == name; });
+  return static_cast<int>(found - among.begin());
+}
+
+ImageArgument argument_of(const ir::Tensor& tensor, ImageArgument::Kind kind, int position) {
+  return {kind, tensor.name, position, tensor.type, ir::shape(tensor), ir::strides(tensor), ir::memory_order(tensor)};
+}
+
+/// `compiled`: with the outputs of checks behind those of the caller.
+void add_arguments(KernelImage& image, const ir::Program& asked, const ir::Program& compiled,
+                   const std::vector<ir::IndexCheck>& checks) {
+  using Kind = ImageArgument::Kind;
+  image.inputs = static_cast<int>(asked.inputs.size());
+  image.outputs = static_cast<int>(asked.outputs.size());
+  image.checks = static_cast<int>(checks.size());
+  const auto first_check = compiled.outputs.end() - image.checks;
+  for (const int number : codegen::kernel_arguments(compiled)) {
+    const ir::Tensor& tensor = compiled.tensors[static_cast<size_t>(number)];
+    if (const auto check = std::find(first_check, compiled.outputs.end(), number); check != compiled.outputs.end()) {
+      const auto position = static_cast<size_t>(check - first_check);
+      image.arguments.push_back(argument_of(tensor, Kind::Check, static_cast<int>(position)));
+      image.arguments.back().name = ir::to_text(compiled, checks[position]);
+      continue;
+    }
+    const Kind kind = tensor.role == ir::Role::Input   ? Kind::Input
+                      : tensor.role == ir::Role::InOut ? Kind::Initial
+                                                       : Kind::Output;
+    image.arguments.push_back(
+        argument_of(tensor, kind, position_of(asked, kind == Kind::Input ? asked.inputs : asked.outputs, tensor.name)));
+  }
+}
+
+/// Of outputs without elements.
+KernelImage empty_image(const ir::Program& program) {
+  KernelImage image;
+  image.program = program.name;
+  image.provenance = image.rung = "default";
+  add_arguments(image, program, program, {});
+  return image;
+}
+
+Result<void> search_first(const KernelRequest& request, const Workload& workload, const codegen::Target& target,
+                          const Session& session) {
+  const std::atomic<bool> stop = false;
+  TuningRequest budget;
+  budget.seconds = request.tune_seconds;
+  const Task task{workload, target, std::move(budget), {}};
+  TILE_TUNE_CHECK(tune(task, session, {session.began, stop}));
+  return {};
+}
+
+/// Nothing is handed over that does not compute what the reference does.
+Result<std::string> compile_and_judge(const Workload& form, const codegen::Schedule& schedule,
+                                      const ir::Program& program, const codegen::Target& target, const Session& session,
+                                      const codegen::Backend& backend) {
+  // Compiling and judging would disturb who times kernels.
+  const auto lock =
+      search::MachineLock::acquire(search::MachineLock::Mode::Shared, {nullptr}, plain_onlooker(session.report));
+  TILE_TUNE_TRY(directory, search::SessionDirectory::create());
+  const auto object = directory.path() / "kernel.o", runtime = directory.path() / "runtime.o";
+  TILE_TUNE_CHECK(backend.runtime(target, runtime));
+  codegen::Target called = target;
+  called.features.add(codegen::Feature::UserContext);
+  TILE_TUNE_CHECK(backend.compile(program, schedule, called, kFunction, object));
+  TILE_TUNE_CHECK(search::check_object(program, called, {kFunction, object, runtime},
+                                       form.written ? &form.written->program : nullptr));
+  return base::read_bytes(object);
+}
+
+Result<KernelImage> make_image(const KernelRequest& request, const Session& session, const codegen::Backend& backend) {
+  const auto json = nlohmann::json::parse(request.program, nullptr, false);
+  TILE_TUNE_TRY(read, ir::program_from_json(json));
+  TILE_TUNE_TRY(bound, ir::bind(read, {}));
+  if (codegen::computes_nothing(bound)) return empty_image(bound);
+  TILE_TUNE_CHECK(check_size(bound, Use::Build));
+  const LoadedProgram loaded{bound, "edsl", request.program};
+  const Workload workload = planned_workload(loaded, bound, {}, session);
+  TILE_TUNE_TRY(target, session.target());
+  if (target.device != codegen::Device::Cpu)
+    return fail(ErrorClass::Target, "target-unavailable", "kernels in the caller's process are for CPUs");
+  const EngineChoice engine{request.default_schedule ? "default" : "tuned", ""};
+  TILE_TUNE_TRY(chosen, choose(engine, workload, target, session));
+  if (request.tune_seconds > 0 && chosen.choice.rung != "exact" && !request.default_schedule) {
+    TILE_TUNE_CHECK(search_first(request, workload, target, session));
+    TILE_TUNE_TRY(again, choose(engine, workload, target, session));
+    chosen = std::move(again);
+  }
+  const auto& [form, choice] = chosen;
+  const auto checks = ir::index_checks(form.program);
+  const auto program = ir::with_index_checks(form.program);
+  const auto schedule =
+      checks.empty() ? choice.schedule : search::with_index_checks(program, choice.schedule, target);
+  KernelImage image;
+  image.program = bound.name;
+  image.function = kFunction;
+  image.threads = target.threads;
+  image.provenance = choice.provenance;
+  image.rung = choice.rung;
+  add_arguments(image, bound, program, checks);
+  TILE_TUNE_TRY(object, compile_and_judge(form, schedule, program, target, session, backend));
+  image.object = std::move(object);
+  return image;
+}
+
+}  // namespace
+
+std::string answer_kernel_request(const std::string& text, const codegen::Backend& backend) {
+  KernelAnswer answer{{}, KernelImage{}};
+  const auto json = nlohmann::json::parse(text, nullptr, false);
+  try {
+    const KernelRequest request = request_from_json(json);
+    const Reporter report({.diagnostic = [&](const Diagnostic& one) { answer.messages.push_back(edsl::message_of(one)); },
+                           .notice =
+                               [&](const std::string& line) {
+                                 answer.messages.push_back({Message::Severity::Notice, "", line, "", 0});
+                               }});
+    Settings settings;
+    settings.target = request.target;
+    settings.threads = request.threads;
+    settings.deterministic = request.deterministic;
+    if (!request.database.empty()) settings.databases = {request.database};
+    answer.image = make_image(request, {.settings = settings, .report = report, .began = now_seconds()}, backend);
+  } catch (const nlohmann::json::exception& error) {
+    answer.image = failure("bad-request", fmt::format("a request for a kernel cannot be read: {}", error.what()));
+  }
+  return to_bytes(answer);
+}
+
+}  // namespace tile_tune::engine

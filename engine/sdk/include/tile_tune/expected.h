@@ -1,0 +1,52 @@
+// A value, or what is wrong. Part of the SDK: the standard library is all this header needs.
+#pragma once
+
+#include <string>
+#include <utility>
+#include <variant>
+
+namespace tile_tune::engine {
+
+struct Error {
+  std::string code;     // short and stable, for example "size-conflict"
+  std::string message;  // one sentence
+  std::string note;     // how to mend it; empty where unknown
+};
+
+/// To be asked before it is used: value() and error() of what is not there are undefined.
+template <typename T>
+class [[nodiscard]] Expected {
+ public:
+  Expected(T value) : held_(std::in_place_index<0>, std::move(value)) {}
+  Expected(Error error) : held_(std::in_place_index<1>, std::move(error)) {}
+
+  explicit operator bool() const { return held_.index() == 0; }
+  T& value() & { return *std::get_if<0>(&held_); }
+  const T& value() const& { return *std::get_if<0>(&held_); }
+  T&& value() && { return std::move(*std::get_if<0>(&held_)); }
+  T& operator*() & { return value(); }
+  const T& operator*() const& { return value(); }
+  T&& operator*() && { return std::move(*this).value(); }
+  T* operator->() { return &value(); }
+  const T* operator->() const { return &value(); }
+  const Error& error() const { return *std::get_if<1>(&held_); }
+
+ private:
+  std::variant<T, Error> held_;
+};
+
+template <>
+class [[nodiscard]] Expected<void> {
+ public:
+  Expected() = default;
+  Expected(Error error) : error_(std::move(error)), is_error_(true) {}
+
+  explicit operator bool() const { return !is_error_; }
+  const Error& error() const { return error_; }
+
+ private:
+  Error error_;
+  bool is_error_ = false;
+};
+
+}  // namespace tile_tune::engine

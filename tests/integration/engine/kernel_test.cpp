@@ -1,0 +1,231 @@
+// Handles: kernels in this process, on the caller's arrays.
+#include <catch2/catch.hpp>
+#include <tile_tune/einsum.h>
+#include <tile_tune/kernel.h>
+#include <tile_tune/tc.h>
+
+#include <cmath>
+#include <filesystem>
+#include <fstream>
+#include <thread>
+
+#include "tests/integration/cli/sandbox.h"
+
+using namespace tile_tune;
+using engine::Array;
+using engine::array;
+
+namespace {
+
+engine::CompileOptions options_in(const test::Sandbox& box) {
+  engine::CompileOptions options;
+  options.executable = TILE_TUNE_BINARY;
+  options.database = box.path("tuning.db").string();
+  options.cache = box.path("kernels").string();
+  options.on_message = [](const Message&) {};
+  return options;
+}
+
+engine::Kernel compiled(const edsl::Program& program, const engine::CompileOptions& options) {
+  auto kernel = engine::compile(program, options);
+  if (!kernel) FAIL(kernel.error().code << ": " << kernel.error().message << " " << kernel.error().note);
+  return *kernel;
+}
+
+void call(const engine::Kernel& kernel, const std::vector<Array>& inputs, const std::vector<Array>& outputs) {
+  const auto called = kernel(inputs, outputs);
+  if (!called) FAIL(called.error().code << ": " << called.error().message);
+}
+
+std::string code_of(const engine::Kernel& kernel, const std::vector<Array>& inputs, const std::vector<Array>& outputs) {
+  const auto called = kernel(inputs, outputs);
+  return called ? "" : called.error().code;
+}
+
+std::vector<float> floats(int64_t count, int factor) {
+  std::vector<float> values(static_cast<size_t>(count));
+  for (size_t i = 0; i < values.size(); ++i) values[i] = static_cast<float>(static_cast<int>(i) * factor % 11 - 5);
+  return values;
+}
+
+size_t files_in(const std::filesystem::path& folder) {
+  return static_cast<size_t>(std::distance(std::filesystem::directory_iterator(folder), {}));
+}
+
+constexpr const char* kMatmul = "def matmul(float(M,K) A, float(K,N) B) -> (C) { C(m,n) +=! A(m,k) * B(k,n) }";
+
+}  // namespace
+
+TEST_CASE("a handle computes for whatever shapes and strides it is called with") {
+  const test::Sandbox box;
+  const auto kernel = compiled(tc::parse(kMatmul).front(), options_in(box));
+  for (const auto& [M, N, K] : std::vector<std::array<int64_t, 3>>{{5, 7, 3}, {17, 1, 13}, {5, 7, 3}}) {
+    const auto a = floats(M * K, 7), b = floats(K * N, 5);
+    std::vector<float> c(static_cast<size_t>(2 * M * N), -99);
+    // A as it is, then from its last row up; B transposed; every second element of C.
+    std::vector<float> transposed(b.size());
+    for (int64_t k = 0; k < K; ++k)
+      for (int64_t n = 0; n < N; ++n) transposed[n * K + k] = b[k * N + n];
+    call(kernel,
+         {array(a.data() + (M - 1) * K, {M, K}, {-K, 1}), array(transposed.data(), {K, N}, {1, K})},
+         {array(c.data(), {M, N}, {2 * N, 2})});
+    for (int64_t m = 0; m < M; ++m)
+      for (int64_t n = 0; n < N; ++n) {
+        float sum = 0;
+        for (int64_t k = 0; k < K; ++k) sum += a[(M - 1 - m) * K + k] * b[k * N + n];
+        CHECK(c[2 * (m * N + n)] == sum);
+        CHECK(c[2 * (m * N + n) + 1] == -99);
+      }
+  }
+  CHECK(files_in(box.path("kernels")) == 2);  // the third call found the first one's
+}
+
+TEST_CASE("what a handle is called with is checked") {
+  const test::Sandbox box;
+  const auto kernel = compiled(tc::parse(kMatmul).front().bind({{"M", 4}, {"N", 3}, {"K", 2}}), options_in(box));
+  auto a = floats(8, 3), b = floats(6, 5), c = floats(12, 1);
+  const Array A = array(a.data(), {4, 2}), B = array(b.data(), {2, 3}), C = array(c.data(), {4, 3});
+  const auto untouched = c;
+  CHECK(code_of(kernel, {A}, {C}) == "array-count");
+  CHECK(code_of(kernel, {A, B, B}, {C}) == "array-count");
+  CHECK(code_of(kernel, {A, {b.data(), DType::F64, {2, 3}}}, {C}) == "dtype-mismatch");
+  CHECK(code_of(kernel, {A, array(b.data(), {3, 2})}, {C}) == "size-conflict");
+  CHECK(code_of(kernel, {A, B}, {array(c.data(), {3, 4})}) == "size-conflict");
+  CHECK(code_of(kernel, {A, array(b.data(), {2, 3}, {3})}, {C}) == "bad-array");
+  CHECK(code_of(kernel, {A, {nullptr, DType::F32, {2, 3}}}, {C}) == "bad-array");
+  CHECK(code_of(kernel, {A, {reinterpret_cast<char*>(b.data()) + 1, DType::F32, {2, 3}}}, {C}) == "bad-array");
+  CHECK(code_of(kernel, {array(c.data() + 4, {4, 2}), B}, {C}) == "bad-array");         // an output over an input
+  CHECK(code_of(kernel, {A, B}, {array(c.data(), {4, 3}, {0, 1})}) == "bad-array");     // two elements in one place
+  CHECK(c == untouched);
+  CHECK(code_of(kernel, {A, B}, {C}) == "");
+  CHECK(c[0] == a[0] * b[0] + a[1] * b[3]);
+}
+
+TEST_CASE("kernels are found again by later handles, and what is damaged is compiled again") {
+  const test::Sandbox box;
+  auto options = options_in(box);
+  const auto program = tc::parse("def twice(float(N) A) -> (O) { O(n) = 2.0 * A(n) }").front().bind({{"N", 37}});
+  compiled(program, options);
+  REQUIRE(files_in(box.path("kernels")) == 1);
+  const auto file = std::filesystem::directory_iterator(box.path("kernels"))->path();
+  CHECK(std::filesystem::status(box.path("kernels")).permissions() == std::filesystem::perms::owner_all);
+  const auto a = floats(37, 3);
+  std::vector<float> o(37);
+  const auto check = [&](const engine::Kernel& kernel) {
+    std::fill(o.begin(), o.end(), -1);
+    call(kernel, {array(a.data(), {37})}, {array(o.data(), {37})});
+    for (size_t i = 0; i < o.size(); ++i) CHECK(o[i] == 2 * a[i]);
+  };
+  // Nothing can be compiled by this tool.
+  auto without = options;
+  without.executable = "/bin/false";
+  check(compiled(program, without));
+
+  const auto size = std::filesystem::file_size(file);
+  for (const uint64_t at : {uint64_t{3}, size / 2, size - 1}) {
+    {
+      std::fstream stream(file, std::ios::in | std::ios::out | std::ios::binary);
+      stream.seekg(static_cast<std::streamoff>(at));
+      const char byte = static_cast<char>(stream.get());
+      stream.seekp(static_cast<std::streamoff>(at));
+      stream.put(static_cast<char>(byte ^ 1));
+    }
+    const auto refused = engine::compile(program, without);
+    CHECK_FALSE(refused);
+    if (!refused) CHECK(refused.error().code == "kernel-failed");
+    check(compiled(program, options));
+  }
+  without.executable = "/nowhere/tile-tune";
+  const auto missing = engine::compile(program, without);
+  REQUIRE_FALSE(missing);
+  CHECK(missing.error().code == "no-executable");
+}
+
+TEST_CASE("without a place to keep kernels they live in memory") {
+  const test::Sandbox box;
+  auto options = options_in(box);
+  options.cache = "/proc/nowhere";
+  const auto program = tc::parse("def f(int8(N) A) -> (int32 O) { O +=! int32(A(n)) }").front();
+  const auto kernel = compiled(program, options);
+  const std::vector<int8_t> a{-128, 127, -128, 5, -7};
+  int32_t sum = 99;
+  call(kernel, {array(a.data(), {5})}, {array(&sum, {})});
+  CHECK(sum == -131);
+  // Reversed, and an element that is there three times.
+  call(kernel, {array(a.data() + 4, {5}, {-1})}, {array(&sum, {})});
+  CHECK(sum == -131);
+  call(kernel, {array(a.data(), {3}, {0})}, {array(&sum, {})});
+  CHECK(sum == -384);
+  // Of nothing.
+  call(kernel, {array(a.data(), {0})}, {array(&sum, {})});
+  CHECK(sum == 0);
+}
+
+TEST_CASE("in/out outputs, gathers, and indices that leave their tensors") {
+  const test::Sandbox box;
+  const auto add = compiled(tc::parse("def add(float(N,D) T, int32(B) idx) -> (float(B,D) O) { O(b,d) += T(idx(b), d) }").front(),
+                            options_in(box));
+  const auto table = floats(6 * 5, 7);
+  std::vector<int32_t> idx{5, 0, 5};
+  std::vector<float> o(15, 1);
+  const std::vector<Array> inputs{array(table.data(), {6, 5}), array(idx.data(), {3})};
+  call(add, inputs, {array(o.data(), {3, 5})});
+  for (int b = 0; b < 3; ++b)
+    for (int d = 0; d < 5; ++d) CHECK(o[b * 5 + d] == 1 + table[idx[b] * 5 + d]);
+  for (const int32_t outside : {6, -1, 1 << 30}) {
+    idx[1] = outside;
+    CHECK(code_of(add, inputs, {array(o.data(), {3, 5})}) == "gather-out-of-range");
+  }
+}
+
+TEST_CASE("one handle is called by several threads, also the first time") {
+  const test::Sandbox box;
+  auto options = options_in(box);
+  options.threads = 2;
+  // With a temporary, which is memory of each thread's own.
+  const auto kernel = compiled(
+      tc::parse("def soft(float(N,M) A) -> (m, S, O) { m(n) max=! A(n,k)  S(n) +=! exp(A(n,k) - m(n))\n"
+                "  O(n,k) = exp(A(n,k) - m(n)) / S(n) }").front(),
+      options);
+  std::vector<std::thread> threads;
+  std::atomic<int> wrong = 0;
+  for (int t = 0; t < 4; ++t)
+    threads.emplace_back([&, t] {
+      const int64_t N = 31 + t % 2, M = 67;
+      const auto a = floats(N * M, 7 + t);
+      std::vector<float> m(static_cast<size_t>(N)), s(m), o(a.size());
+      for (int round = 0; round < 50; ++round) {
+        if (!kernel(std::vector{array(a.data(), {N, M})},
+                    std::vector{array(m.data(), {N}), array(s.data(), {N}), array(o.data(), {N, M})}))
+          ++wrong;
+        for (int64_t n = 0; n < N; ++n) {
+          double sum = 0;
+          for (int64_t k = 0; k < M; ++k) sum += o[static_cast<size_t>(n * M + k)];
+          if (std::abs(sum - 1) > 1e-5) ++wrong;
+        }
+      }
+    });
+  for (auto& thread : threads) thread.join();
+  CHECK(wrong == 0);
+}
+
+TEST_CASE("a handle takes the tuned schedule once there is one") {
+  const test::Sandbox box;
+  auto options = options_in(box);
+  const auto program = tc::parse(kMatmul).front().bind({{"M", 33}, {"N", 29}, {"K", 31}});
+  CHECK(compiled(program, options).schedule() == engine::Schedule::Default);
+  options.tune_seconds = 3;
+  const auto tuned = compiled(program, options);
+  const auto a = floats(33 * 31, 7), b = floats(31 * 29, 5);
+  std::vector<float> c(33 * 29);
+  call(tuned, {array(a.data(), {33, 31}), array(b.data(), {31, 29})}, {array(c.data(), {33, 29})});
+  float sum = 0;
+  for (int k = 0; k < 31; ++k) sum += a[k] * b[k * 29];
+  CHECK(c[0] == sum);
+  CHECK(std::filesystem::exists(box.path("tuning.db")));
+  options.schedule = engine::Schedule::Default;
+  options.tune_seconds = 0;
+  CHECK(compiled(program, options).schedule() == engine::Schedule::Default);
+  options.schedule = engine::Schedule::Reference;
+  CHECK_FALSE(engine::compile(program, options));
+}
