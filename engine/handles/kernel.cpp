@@ -115,12 +115,12 @@ class Kernel::Impl {
         cache_(options_.cache ? fs::path(*options_.cache) : default_folder(), kCacheBytes) {}
 
   Result<void> call(std::span<const Array> inputs, std::span<const Array> outputs) {
-    const uint64_t hash = hash_of(inputs, outputs);
-    const Table* const table = table_.load(std::memory_order_acquire);
-    const LoadedKernel* kernel = table ? find(*table, hash, inputs, outputs) : nullptr;
-    if (!kernel) {
-      TILE_TUNE_TRY(made, make(hash, inputs, outputs));
-      kernel = made;
+    // Most callers have arrays of one kind.
+    const LoadedKernel* kernel = recent_.load(std::memory_order_acquire);
+    if (!kernel || !kernel->fits(inputs, outputs)) {
+      TILE_TUNE_TRY(found, find_or_make(inputs, outputs));
+      kernel = found;
+      recent_.store(kernel, std::memory_order_release);
     }
     return kernel->call(inputs, outputs);
   }
@@ -169,11 +169,15 @@ class Kernel::Impl {
     return nullptr;
   }
 
-  Result<const LoadedKernel*> make(uint64_t hash, std::span<const Array> inputs, std::span<const Array> outputs) {
+  Result<const LoadedKernel*> find_or_make(std::span<const Array> inputs, std::span<const Array> outputs) {
+    const uint64_t hash = hash_of(inputs, outputs);
+    const Table* table = table_.load(std::memory_order_acquire);
+    const LoadedKernel* kernel = table ? find(*table, hash, inputs, outputs) : nullptr;
+    if (kernel) return kernel;
     TILE_TUNE_TRY(bound, bind_to(inputs, outputs));
     const std::lock_guard lock(mutex_);
-    const Table* table = table_.load(std::memory_order_acquire);
-    const LoadedKernel* kernel = table ? find(*table, hash, inputs, outputs) : nullptr;  // another thread's
+    table = table_.load(std::memory_order_acquire);
+    kernel = table ? find(*table, hash, inputs, outputs) : nullptr;  // another thread's
     if (kernel) return kernel;
     TILE_TUNE_CHECK(make_locked(hash, bound));
     kernel = find(*table_.load(std::memory_order_acquire), hash, inputs, outputs);
@@ -264,6 +268,7 @@ class Kernel::Impl {
   std::mutex mutex_;  // who makes a kernel
   std::vector<std::unique_ptr<const Table>> tables_;
   std::atomic<const Table*> table_ = nullptr;
+  std::atomic<const LoadedKernel*> recent_ = nullptr;  // of a table: that of the last call of another kind
 };
 
 Expected<void> Kernel::operator()(std::span<const Array> inputs, std::span<const Array> outputs) const {

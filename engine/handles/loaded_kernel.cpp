@@ -7,7 +7,6 @@
 #include <algorithm>
 #include <array>
 
-#include "engine/handles/scratch.h"
 
 namespace tile_tune::engine {
 namespace {
@@ -41,18 +40,22 @@ bool has_elements(const std::vector<int64_t>& shape) {
   return std::find(shape.begin(), shape.end(), 0) == shape.end();
 }
 
-/// Whether elements lie where an argument has them: where a dimension has one element, no stride says anything.
-bool lies_as(const ImageArgument& argument, const Array& array) {
-  if (array.type != argument.type || array.shape != argument.shape) return false;
-  if (!array.strides.empty() && array.strides.size() != array.shape.size()) return false;
-  if (!has_elements(array.shape)) return true;
+/// Whether elements lie where an argument has them: where a dimension has one element, no stride says anything. In one
+/// pass without branches, as calls of small kernels take less than a hundred nanoseconds.
+bool lies_as(const ImageArgument& argument, bool has_elements, const Array& array) {
+  const size_t rank = argument.shape.size();
+  const bool is_strided = !array.strides.empty();
+  if (array.type != argument.type || array.shape.size() != rank || (is_strided && array.strides.size() != rank))
+    return false;
+  bool is_same = true, lies_same = true;
   int64_t next = 1;
-  for (size_t d = array.shape.size(); d-- > 0;) {
-    const int64_t stride = array.strides.empty() ? next : array.strides[d];
-    if (array.shape[d] != 1 && stride != argument.strides[d]) return false;
-    next *= array.shape[d];
+  for (size_t d = rank; d-- > 0;) {
+    const int64_t extent = array.shape[d], stride = is_strided ? array.strides[d] : next;
+    is_same &= extent == argument.shape[d];
+    lies_same &= extent == 1 || stride == argument.strides[d];
+    next = static_cast<int64_t>(static_cast<uint64_t>(next) * static_cast<uint64_t>(extent));
   }
-  return true;
+  return is_same && (lies_same || !has_elements);
 }
 
 Diagnostic mismatch(std::string code, std::string message) {
@@ -75,6 +78,7 @@ Diagnostic misfit_of(const ImageArgument& argument, const Array& array) {
 Result<std::shared_ptr<const LoadedKernel>> LoadedKernel::load(KernelImage image) {
   auto kernel = std::make_shared<LoadedKernel>();
   kernel->image_ = std::move(image);
+  kernel->context_.emplace(kernel->image_.threads);
   TILE_TUNE_CHECK(kernel->prepare());
   const KernelImage& of = kernel->image_;
   if (of.object.empty()) return kernel;
@@ -130,9 +134,9 @@ Result<void> LoadedKernel::prepare() {
 bool LoadedKernel::fits(std::span<const Array> inputs, std::span<const Array> outputs) const {
   if (inputs.size() != inputs_.size() || outputs.size() != outputs_.size()) return false;
   for (size_t i = 0; i < inputs.size(); ++i)
-    if (!lies_as(*inputs_[i], inputs[i])) return false;
+    if (!lies_as(*inputs_[i], signature_[i].bytes > 0, inputs[i])) return false;
   for (size_t i = 0; i < outputs.size(); ++i)
-    if (!lies_as(*outputs_[i], outputs[i])) return false;
+    if (!lies_as(*outputs_[i], signature_[inputs.size() + i].bytes > 0, outputs[i])) return false;
   return true;
 }
 
@@ -140,10 +144,11 @@ Diagnostic LoadedKernel::misfit(std::span<const Array> inputs, std::span<const A
   if (inputs.size() != inputs_.size() || outputs.size() != outputs_.size())
     return mismatch("array-count", fmt::format("{} takes {} inputs and {} outputs, not {} and {}", image_.program,
                                                inputs_.size(), outputs_.size(), inputs.size(), outputs.size()));
-  for (size_t i = 0; i < inputs.size(); ++i)
-    if (!lies_as(*inputs_[i], inputs[i])) return misfit_of(*inputs_[i], inputs[i]);
-  for (size_t i = 0; i < outputs.size(); ++i)
-    if (!lies_as(*outputs_[i], outputs[i])) return misfit_of(*outputs_[i], outputs[i]);
+  for (size_t i = 0; i < signature_.size(); ++i) {
+    const ImageArgument& argument = i < inputs.size() ? *inputs_[i] : *outputs_[i - inputs.size()];
+    const Array& array = i < inputs.size() ? inputs[i] : outputs[i - inputs.size()];
+    if (!lies_as(argument, signature_[i].bytes > 0, array)) return misfit_of(argument, array);
+  }
   return mismatch("bad-array", "the arrays fit");
 }
 
@@ -163,8 +168,7 @@ Result<void> LoadedKernel::call(std::span<const Array> inputs, std::span<const A
   std::array<tile_tune_buffer, kMostArguments> buffers;
   std::array<uint64_t, kMostArguments> outside;
   std::array<void*, kMostArguments + 1> arguments;
-  const ScratchContext context(image_.threads);
-  tile_tune_call call{&context.get(), 1};
+  tile_tune_call call{&context_->get(), 1};
   void* user_context = &call;
   arguments[0] = &user_context;
   static uint64_t none[8];  // where an array without elements lies: Halide takes a null pointer for a question
