@@ -53,7 +53,8 @@ std::string to_bytes(const KernelImage& image) {
   for (const auto& argument : image.arguments) arguments.push_back(to_json(argument));
   const json header{{"program", image.program}, {"function", image.function}, {"arguments", arguments},
                     {"inputs", image.inputs},   {"outputs", image.outputs},   {"checks", image.checks},
-                    {"threads", image.threads}, {"rung", image.rung},         {"provenance", image.provenance}};
+                    {"threads", image.threads}, {"rung", image.rung},         {"provenance", image.provenance},
+                    {"many", image.is_for_many_sizes}};
   return std::string(kMagic) + base::json_text(header) + "\n" + image.object;
 }
 
@@ -73,6 +74,7 @@ Result<KernelImage> image_from_bytes(std::string_view bytes) {
     image.threads = header.at("threads");
     image.provenance = header.at("provenance");
     image.rung = header.at("rung");
+    image.is_for_many_sizes = header.at("many");
     for (const auto& one : header.at("arguments")) {
       TILE_TUNE_TRY(argument, argument_from(one, image));
       image.arguments.push_back(std::move(argument));

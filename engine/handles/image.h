@@ -34,6 +34,8 @@ struct KernelImage {
   int inputs = 0, outputs = 0, checks = 0;
   int threads = 1;
   std::string provenance, rung;  // of its schedule (engine/records/schedule_choice.h)
+  /// The arguments' shapes and strides are of one size, in C order; it takes those of others (LoadedKernel::at).
+  bool is_for_many_sizes = false;
   std::string object;            // what the loader takes; empty: outputs without elements, of which nothing is computed
 };
 

@@ -10,6 +10,7 @@
 #include <cstring>
 #include <mutex>
 #include <nlohmann/json.hpp>
+#include <shared_mutex>
 #include <tile_tune/kernel.h>
 #include <unordered_map>
 
@@ -104,8 +105,7 @@ uint64_t hash_of(std::span<const Array> inputs, std::span<const Array> outputs) 
 
 }  // namespace
 
-/// Kernels of one program for the shapes and strides it was called with so far. Calls read a table that never changes;
-/// who adds a kernel makes a new one. Tables that calls may still read stay until the end.
+/// Kernels of one program for the shapes and strides it was called with so far, none of which is taken away again.
 class Kernel::Impl {
  public:
   Impl(edsl::Program program, CompileOptions options, std::string executable)
@@ -132,8 +132,10 @@ class Kernel::Impl {
     std::vector<Array> inputs, outputs;
     for (const int number : bound->inputs) inputs.push_back(array_for(*bound, number));
     for (const int number : bound->outputs) outputs.push_back(array_for(*bound, number));
-    const std::lock_guard lock(mutex_);
-    return make_locked(hash_of(inputs, outputs), *bound);
+    const std::lock_guard lock(making_);
+    TILE_TUNE_TRY(kernel, make(*bound));
+    keep(hash_of(inputs, outputs), std::move(kernel));
+    return {};
   }
 
   void tell_warnings() const {
@@ -141,16 +143,11 @@ class Kernel::Impl {
   }
 
   Schedule schedule() const {
-    const Table* const table = table_.load(std::memory_order_acquire);
-    return table && table->newest->image().provenance == "default" ? Schedule::Default : Schedule::Tuned;
+    const std::shared_lock lock(reading_);
+    return newest_ && newest_->image().provenance == "default" ? Schedule::Default : Schedule::Tuned;
   }
 
  private:
-  struct Table {
-    std::unordered_multimap<uint64_t, std::shared_ptr<const LoadedKernel>> kernels;
-    std::shared_ptr<const LoadedKernel> newest;
-  };
-
   static fs::path default_folder() {
     const fs::path folder = base::user_cache();
     return folder.empty() ? folder : folder / "kernels";
@@ -161,9 +158,9 @@ class Kernel::Impl {
     return {nullptr, tensor.type, ir::shape(tensor), ir::strides(tensor)};
   }
 
-  static const LoadedKernel* find(const Table& table, uint64_t hash, std::span<const Array> inputs,
-                                  std::span<const Array> outputs) {
-    const auto [first, last] = table.kernels.equal_range(hash);
+  const LoadedKernel* find(uint64_t hash, std::span<const Array> inputs, std::span<const Array> outputs) const {
+    const std::shared_lock lock(reading_);
+    const auto [first, last] = kernels_.equal_range(hash);
     for (auto entry = first; entry != last; ++entry)
       if (entry->second->fits(inputs, outputs)) return entry->second.get();
     return nullptr;
@@ -171,22 +168,30 @@ class Kernel::Impl {
 
   Result<const LoadedKernel*> find_or_make(std::span<const Array> inputs, std::span<const Array> outputs) {
     const uint64_t hash = hash_of(inputs, outputs);
-    const Table* table = table_.load(std::memory_order_acquire);
-    const LoadedKernel* kernel = table ? find(*table, hash, inputs, outputs) : nullptr;
-    if (kernel) return kernel;
-    TILE_TUNE_TRY(bound, bind_to(inputs, outputs));
-    const std::lock_guard lock(mutex_);
-    table = table_.load(std::memory_order_acquire);
-    kernel = table ? find(*table, hash, inputs, outputs) : nullptr;  // another thread's
-    if (kernel) return kernel;
-    TILE_TUNE_CHECK(make_locked(hash, bound));
-    kernel = find(*table_.load(std::memory_order_acquire), hash, inputs, outputs);
-    if (!kernel) return tl::unexpected(table_.load()->newest->misfit(inputs, outputs));
-    return kernel;
+    if (const auto* kernel = find(hash, inputs, outputs)) return kernel;
+    TILE_TUNE_TRY(fitted, fit_to(inputs, outputs));
+    const std::lock_guard lock(making_);
+    if (const auto* kernel = find(hash, inputs, outputs)) return kernel;  // another thread's
+    TILE_TUNE_TRY(kernel, make_for(fitted, inputs, outputs));
+    if (!kernel->fits(inputs, outputs)) return tl::unexpected(kernel->misfit(inputs, outputs));
+    const LoadedKernel* const made = kernel.get();
+    keep(hash, std::move(kernel));
+    return made;
   }
 
+  void keep(uint64_t hash, std::shared_ptr<const LoadedKernel> kernel) {
+    const std::unique_lock lock(reading_);
+    newest_ = kernel;
+    kernels_.emplace(hash, std::move(kernel));
+  }
+
+  struct Fitted {
+    ir::Program bound;
+    ir::Sizes sizes;
+  };
+
   /// The program at the sizes of these arrays, with their layouts.
-  Result<ir::Program> bind_to(std::span<const Array> inputs, std::span<const Array> outputs) const {
+  Result<Fitted> fit_to(std::span<const Array> inputs, std::span<const Array> outputs) const {
     const ir::Program& symbolic = program_.ir();
     if (inputs.size() != symbolic.inputs.size() || outputs.size() != symbolic.outputs.size())
       return fail(ErrorClass::Mismatch, "array-count",
@@ -206,21 +211,40 @@ class Kernel::Impl {
     }
     TILE_TUNE_TRY(bound, ir::bind(program, symbolic.is_bound() ? ir::Sizes{} : sizes));
     TILE_TUNE_CHECK(check_outputs(bound, named));
-    return bound;
+    return Fitted{std::move(bound), std::move(sizes)};
   }
 
   const std::string& name_of(int tensor) const { return program_.ir().tensors[static_cast<size_t>(tensor)].name; }
 
-  Result<void> make_locked(uint64_t hash, const ir::Program& bound) {
-    TILE_TUNE_TRY(image, image_of(bound));
-    TILE_TUNE_TRY(loaded, LoadedKernel::load(std::move(image)));
-    auto table = std::make_unique<Table>();
-    if (!tables_.empty()) table->kernels = tables_.back()->kernels;
-    table->kernels.emplace(hash, loaded);
-    table->newest = std::move(loaded);
-    table_.store(table.get(), std::memory_order_release);
-    tables_.push_back(std::move(table));
-    return {};
+  Result<std::shared_ptr<const LoadedKernel>> make(const ir::Program& bound) {
+    TILE_TUNE_TRY(image, image_of(request_for(bound)));
+    return LoadedKernel::load(std::move(image));
+  }
+
+  /// The first kernel is for its own shape. From the second shape on a kernel for many sizes takes all in C order, as
+  /// far as the program has one.
+  Result<std::shared_ptr<const LoadedKernel>> make_for(const Fitted& fitted, std::span<const Array> inputs,
+                                                       std::span<const Array> outputs) {
+    const auto in_order = [](const Array& array) {
+      bool is_same = !has_no_elements(array);
+      int64_t next = 1;
+      for_each_stride(array, [&](size_t d, int64_t stride) {
+        is_same &= array.shape[d] == 1 || stride == next;
+        next *= array.shape[d];
+      });
+      return is_same;
+    };
+    const bool all_in_order = std::all_of(inputs.begin(), inputs.end(), in_order) &&
+                              std::all_of(outputs.begin(), outputs.end(), in_order);
+    if (kernels_.empty() || !all_in_order || fitted.sizes.empty())
+      return make(fitted.bound);
+    if (!for_many_) {
+      KernelRequest request = request_for(program_.ir());
+      request.sizes = fitted.sizes;
+      auto image = image_of(request);
+      for_many_ = image ? LoadedKernel::load(std::move(*image)) : tl::unexpected(image.error());
+    }
+    return *for_many_ ? (**for_many_)->at(inputs, outputs) : make(fitted.bound);
   }
 
   KernelRequest request_for(const ir::Program& bound) const {
@@ -244,8 +268,7 @@ class Kernel::Impl {
     return base::sha256_hex(text);
   }
 
-  Result<KernelImage> image_of(const ir::Program& bound) const {
-    const KernelRequest request = request_for(bound);
+  Result<KernelImage> image_of(const KernelRequest& request) const {
     if (const auto kept = cache_.find(key_of(request)))
       if (auto image = image_from_bytes(*kept)) return std::move(*image);
     const auto ran = base::run({.words = {executable_, "worker", "--kernel"}, .own_group = true, .default_signals = true},
@@ -265,10 +288,12 @@ class Kernel::Impl {
   const CompileOptions options_;
   const std::string executable_;
   const base::FileCache cache_;
-  std::mutex mutex_;  // who makes a kernel
-  std::vector<std::unique_ptr<const Table>> tables_;
-  std::atomic<const Table*> table_ = nullptr;
-  std::atomic<const LoadedKernel*> recent_ = nullptr;  // of a table: that of the last call of another kind
+  std::mutex making_;                  // who makes a kernel
+  mutable std::shared_mutex reading_;  // the next two
+  std::unordered_multimap<uint64_t, std::shared_ptr<const LoadedKernel>> kernels_;
+  std::shared_ptr<const LoadedKernel> newest_;
+  std::optional<Result<std::shared_ptr<const LoadedKernel>>> for_many_;  // not asked for yet; or why there is none
+  std::atomic<const LoadedKernel*> recent_ = nullptr;  // that of the last call of another kind
 };
 
 Expected<void> Kernel::operator()(std::span<const Array> inputs, std::span<const Array> outputs) const {

@@ -86,6 +86,26 @@ Result<std::shared_ptr<const LoadedKernel>> LoadedKernel::load(KernelImage image
   kernel->entry_ = reinterpret_cast<int (*)(void**)>(object.find(of.function + "_argv"));
   if (!kernel->entry_) return failure("bad-kernel", "a compiled kernel lacks its function");
   kernel->object_ = std::move(object);
+  kernel->image_.object.clear();
+  return kernel;
+}
+
+Result<std::shared_ptr<const LoadedKernel>> LoadedKernel::at(std::span<const Array> inputs,
+                                                             std::span<const Array> outputs) const {
+  auto kernel = std::make_shared<LoadedKernel>();
+  kernel->image_ = image_;
+  for (auto& argument : kernel->image_.arguments) {
+    if (argument.kind == ImageArgument::Kind::Check) continue;
+    const auto position = static_cast<size_t>(argument.position);
+    const Array& array = argument.kind == ImageArgument::Kind::Input ? inputs[position] : outputs[position];
+    argument.shape = array.shape;
+    int64_t next = 1;
+    for (size_t d = array.shape.size(); d-- > 0; next *= array.shape[d]) argument.strides[d] = next;
+  }
+  kernel->context_.emplace(image_.threads);
+  kernel->object_ = object_;
+  kernel->entry_ = entry_;
+  TILE_TUNE_CHECK(kernel->prepare());
   return kernel;
 }
 

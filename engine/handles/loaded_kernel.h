@@ -20,6 +20,10 @@ class LoadedKernel {
   /// Codes: object-not-loaded, too-many-arguments.
   static Result<std::shared_ptr<const LoadedKernel>> load(KernelImage image);
 
+  /// One for many sizes for arrays of these, which have the image's types and ranks and are in C order. It has an
+  /// element at least of each.
+  Result<std::shared_ptr<const LoadedKernel>> at(std::span<const Array> inputs, std::span<const Array> outputs) const;
+
   const KernelImage& image() const { return image_; }
 
   /// Whether these are arrays of the kernel's types, shapes and strides.

@@ -11,6 +11,7 @@ using nlohmann::json;
 
 json to_json(const KernelRequest& request) {
   return {{"program", request.program},
+          {"sizes", request.sizes},
           {"target", request.target},
           {"threads", request.threads},
           {"deterministic", request.deterministic},
@@ -20,8 +21,8 @@ json to_json(const KernelRequest& request) {
 }
 
 KernelRequest request_from_json(const json& from) {
-  return {from.at("program"),          from.at("target"),       from.at("threads"), from.at("deterministic"),
-          from.at("default_schedule"), from.at("tune_seconds"), from.at("database")};
+  return {from.at("program"),       from.at("sizes"),            from.at("target"),       from.at("threads"),
+          from.at("deterministic"), from.at("default_schedule"), from.at("tune_seconds"), from.at("database")};
 }
 
 std::string to_bytes(const KernelAnswer& answer) {

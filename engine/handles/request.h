@@ -1,6 +1,7 @@
 // What the process that calls kernels asks of the one that compiles them: `tile-tune worker --kernel`.
 #pragma once
 
+#include <map>
 #include <nlohmann/json_fwd.hpp>
 #include <string>
 #include <tile_tune/message.h>
@@ -11,7 +12,10 @@
 namespace tile_tune::engine {
 
 struct KernelRequest {
-  std::string program;   // JSON (ir/json.h): bound, with layouts
+  std::string program;   // JSON (ir/json.h), with layouts; bound, unless a kernel for many sizes is asked for
+  /// Of a kernel for many sizes (docs/libraries.md) the sizes that are at hand; it then takes arrays in C order of any
+  /// others, of one element or more.
+  std::map<std::string, int64_t> sizes = {};
   std::string target = "host";
   int threads = 1;
   bool deterministic = false;

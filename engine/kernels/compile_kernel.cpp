@@ -10,10 +10,12 @@
 #include "codegen/lower/compile.h"
 #include "codegen/schedule/limits.h"
 #include "engine/handles/request.h"
+#include "engine/packages/checked_kernel.h"
 #include "engine/programs/memory.h"
 #include "engine/records/planned.h"
 #include "engine/run/run_workload.h"
 #include "engine/session/plain_onlooker.h"
+#include "engine/sized/family.h"
 #include "engine/tune.h"
 #include "frontend/edsl/errors.h"
 #include "frontend/ir/index_checks.h"
@@ -29,6 +31,7 @@ namespace tile_tune::engine {
 namespace {
 
 constexpr const char* kFunction = "tile_tune_kernel";
+constexpr int64_t kLargestSize = 1 << 20;  // as of listed sizes (docs/libraries.md)
 
 /// Number among the caller's inputs, or outputs, by name: canonical programs keep both.
 int position_of(const ir::Program& program, const std::vector<int>& among, const std::string& name) {
@@ -65,6 +68,14 @@ void add_arguments(KernelImage& image, const ir::Program& asked, const ir::Progr
   }
 }
 
+KernelImage image_of(const std::string& program, const codegen::Target& target) {
+  KernelImage image;
+  image.program = program;
+  image.function = kFunction;
+  image.threads = target.threads;
+  return image;
+}
+
 /// Of outputs without elements.
 KernelImage empty_image(const ir::Program& program) {
   KernelImage image;
@@ -85,8 +96,9 @@ Result<void> search_first(const KernelRequest& request, const Workload& workload
 }
 
 /// Nothing is handed over that does not compute what the reference does.
-Result<std::string> compile_and_judge(const Workload& form, const codegen::Schedule& schedule,
-                                      const ir::Program& program, const codegen::Target& target, const Session& session,
+Result<std::string> compile_and_judge(const ir::Program& program, const codegen::Schedule& schedule,
+                                      const std::vector<ir::Program>& judged, const ir::Program* written,
+                                      const codegen::Target& target, const Session& session,
                                       const codegen::Backend& backend) {
   // Compiling and judging would disturb who times kernels.
   const auto lock =
@@ -97,14 +109,46 @@ Result<std::string> compile_and_judge(const Workload& form, const codegen::Sched
   codegen::Target called = target;
   called.features.add(codegen::Feature::UserContext);
   TILE_TUNE_CHECK(backend.compile(program, schedule, called, kFunction, object));
-  TILE_TUNE_CHECK(search::check_object(program, called, {kFunction, object, runtime},
-                                       form.written ? &form.written->program : nullptr));
+  for (const auto& one : judged)
+    TILE_TUNE_CHECK(search::check_object(one, called, {kFunction, object, runtime}, written));
   return base::read_bytes(object);
+}
+
+/// The kernel that computes every size (codegen/emit/family.h), by a default schedule: no table of others beside it.
+Result<KernelImage> image_for_many(const KernelRequest& request, const ir::Program& symbolic, const Session& session,
+                                   const codegen::Backend& backend) {
+  if (request.sizes.size() > codegen::kMostSizes)
+    return fail(ErrorClass::Program, "no-size-range", "a kernel has three sizes that may change");
+  std::vector<codegen::FamilySize> sizes;
+  for (const auto& [name, value] : request.sizes) sizes.push_back({name, 1, kLargestSize, {value}});
+  TILE_TUNE_TRY(target, session.target());
+  TILE_TUNE_TRY(workload, load_family({symbolic, "edsl", request.program}, {}, sizes, session));
+  TILE_TUNE_TRY(family, generic_family(workload, target));
+  if (family.members.empty() || family.members.back().only)
+    return fail(ErrorClass::Program, "no-size-range", "no kernel of the program computes several sizes");
+  codegen::Kernel kernel{family.members.back().program, family.members.back().schedule, kFunction, "default", {}};
+  kernel.family = family;
+  TILE_TUNE_CHECK(add_index_checks(kernel, target));
+  const codegen::Family& compiled = *codegen::compiled_form(kernel).family;
+  const codegen::FamilyMember& member = compiled.members.back();
+  std::vector<ir::Program> judged;
+  for (const auto& values : codegen::sizes_to_check(compiled, compiled.members.size() - 1)) {
+    TILE_TUNE_TRY(program, compiled.program.at(values));
+    judged.push_back(std::move(program));
+  }
+  KernelImage image = image_of(symbolic.name, target);
+  image.provenance = image.rung = "default";
+  image.is_for_many_sizes = true;
+  add_arguments(image, family.members.back().program, member.program, ir::index_checks(kernel.program));
+  TILE_TUNE_TRY(object, compile_and_judge(member.program, member.schedule, judged, nullptr, target, session, backend));
+  image.object = std::move(object);
+  return image;
 }
 
 Result<KernelImage> make_image(const KernelRequest& request, const Session& session, const codegen::Backend& backend) {
   const auto json = nlohmann::json::parse(request.program, nullptr, false);
   TILE_TUNE_TRY(read, ir::program_from_json(json));
+  if (!request.sizes.empty()) return image_for_many(request, read, session, backend);
   TILE_TUNE_TRY(bound, ir::bind(read, {}));
   if (codegen::computes_nothing(bound)) return empty_image(bound);
   TILE_TUNE_CHECK(check_size(bound, Use::Build));
@@ -125,14 +169,12 @@ Result<KernelImage> make_image(const KernelRequest& request, const Session& sess
   const auto program = ir::with_index_checks(form.program);
   const auto schedule =
       checks.empty() ? choice.schedule : search::with_index_checks(program, choice.schedule, target);
-  KernelImage image;
-  image.program = bound.name;
-  image.function = kFunction;
-  image.threads = target.threads;
+  KernelImage image = image_of(bound.name, target);
   image.provenance = choice.provenance;
   image.rung = choice.rung;
   add_arguments(image, bound, program, checks);
-  TILE_TUNE_TRY(object, compile_and_judge(form, schedule, program, target, session, backend));
+  TILE_TUNE_TRY(object, compile_and_judge(program, schedule, {program}, form.written ? &form.written->program : nullptr,
+                                          target, session, backend));
   image.object = std::move(object);
   return image;
 }

@@ -80,6 +80,34 @@ TEST_CASE("a handle computes for whatever shapes and strides it is called with")
   CHECK(files_in(box.path("kernels")) == 2);  // the third call found the first one's
 }
 
+TEST_CASE("many shapes of one program cost few compilations") {
+  const test::Sandbox box;
+  const auto kernel = compiled(tc::parse(kMatmul).front(), options_in(box));
+  for (int64_t i = 0; i < 60; ++i) {
+    const int64_t M = 1 + i * 7 % 23, N = 1 + i * 5 % 41, K = 1 + i * 11 % 19;
+    const auto a = floats(M * K, 7), b = floats(K * N, 5);
+    std::vector<float> c(static_cast<size_t>(M * N), -99);
+    call(kernel, {array(a.data(), {M, K}), array(b.data(), {K, N})}, {array(c.data(), {M, N})});
+    int wrong = 0;
+    for (int64_t m = 0; m < M; ++m)
+      for (int64_t n = 0; n < N; ++n) {
+        float sum = 0;
+        for (int64_t k = 0; k < K; ++k) sum += a[m * K + k] * b[k * N + n];
+        wrong += c[m * N + n] != sum;
+      }
+    CAPTURE(M, N, K);
+    CHECK(wrong == 0);
+  }
+  CHECK(files_in(box.path("kernels")) == 2);
+  // Of nothing, which the kernel for many sizes does not compute.
+  std::vector<float> c(6, -99);
+  call(kernel, {array(c.data(), {2, 0}), array(c.data(), {0, 3})}, {array(c.data(), {2, 3})});
+  CHECK(c == std::vector<float>(6, 0));
+  const auto a = floats(6, 1);
+  CHECK(code_of(kernel, {array(a.data(), {2, 3}), array(a.data(), {2, 3})}, {array(c.data(), {2, 3})}) ==
+        "size-conflict");
+}
+
 TEST_CASE("what a handle is called with is checked") {
   const test::Sandbox box;
   const auto kernel = compiled(tc::parse(kMatmul).front().bind({{"M", 4}, {"N", 3}, {"K", 2}}), options_in(box));
