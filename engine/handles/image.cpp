@@ -17,8 +17,12 @@ using nlohmann::json;
 constexpr std::string_view kMagic = "tile-tune kernel 1\n";
 
 json to_json(const ImageArgument& argument) {
-  return {{"kind", static_cast<int>(argument.kind)}, {"name", argument.name},       {"position", argument.position},
-          {"type", dtype_name(argument.type)},       {"shape", argument.shape},     {"strides", argument.strides},
+  return {{"kind", static_cast<int>(argument.kind)},
+          {"name", argument.name},
+          {"position", argument.position},
+          {"type", dtype_name(argument.type)},
+          {"shape", argument.shape},
+          {"strides", argument.strides},
           {"order", argument.order}};
 }
 
@@ -29,8 +33,13 @@ Result<ImageArgument> argument_from(const json& from, const KernelImage& image) 
   if (!type) return bad("has an element type that is none");
   const int kind = from.at("kind");
   if (kind < 0 || kind > static_cast<int>(ImageArgument::Kind::Check)) return bad("has an argument of no kind");
-  ImageArgument argument{static_cast<ImageArgument::Kind>(kind), from.at("name"), from.at("position"), *type,
-                         from.at("shape"), from.at("strides"), from.at("order")};
+  ImageArgument argument{static_cast<ImageArgument::Kind>(kind),
+                         from.at("name"),
+                         from.at("position"),
+                         *type,
+                         from.at("shape"),
+                         from.at("strides"),
+                         from.at("order")};
   const size_t rank = argument.shape.size();
   auto sorted = argument.order;
   std::sort(sorted.begin(), sorted.end());
@@ -41,8 +50,7 @@ Result<ImageArgument> argument_from(const json& from, const KernelImage& image) 
     if (argument.kind == ImageArgument::Kind::Input) return image.inputs;
     return argument.kind == ImageArgument::Kind::Check ? image.checks : image.outputs;
   };
-  if (argument.position < 0 || argument.position >= all_of_kind())
-    return bad("has an argument that nobody gives");
+  if (argument.position < 0 || argument.position >= all_of_kind()) return bad("has an argument that nobody gives");
   return argument;
 }
 
@@ -51,9 +59,9 @@ Result<ImageArgument> argument_from(const json& from, const KernelImage& image) 
 std::string to_bytes(const KernelImage& image) {
   json arguments = json::array();
   for (const auto& argument : image.arguments) arguments.push_back(to_json(argument));
-  const json header{{"program", image.program}, {"function", image.function}, {"arguments", arguments},
-                    {"inputs", image.inputs},   {"outputs", image.outputs},   {"checks", image.checks},
-                    {"threads", image.threads}, {"rung", image.rung},         {"provenance", image.provenance},
+  const json header{{"program", image.program},       {"function", image.function}, {"arguments", arguments},
+                    {"inputs", image.inputs},         {"outputs", image.outputs},   {"checks", image.checks},
+                    {"threads", image.threads},       {"rung", image.rung},         {"provenance", image.provenance},
                     {"many", image.is_for_many_sizes}};
   return std::string(kMagic) + base::json_text(header) + "\n" + image.object;
 }

@@ -36,7 +36,7 @@ struct KernelImage {
   std::string provenance, rung;  // of its schedule (engine/records/schedule_choice.h)
   /// The arguments' shapes and strides are of one size, in C order; it takes those of others (LoadedKernel::at).
   bool is_for_many_sizes = false;
-  std::string object;            // what the loader takes; empty: outputs without elements, of which nothing is computed
+  std::string object;  // what the loader takes; empty: outputs without elements, of which nothing is computed
 };
 
 std::string to_bytes(const KernelImage& image);

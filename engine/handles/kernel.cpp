@@ -195,8 +195,8 @@ class Kernel::Impl {
     const ir::Program& symbolic = program_.ir();
     if (inputs.size() != symbolic.inputs.size() || outputs.size() != symbolic.outputs.size())
       return fail(ErrorClass::Mismatch, "array-count",
-                  fmt::format("{} takes {} inputs and {} outputs, not {} and {}", symbolic.name,
-                              symbolic.inputs.size(), symbolic.outputs.size(), inputs.size(), outputs.size()));
+                  fmt::format("{} takes {} inputs and {} outputs, not {} and {}", symbolic.name, symbolic.inputs.size(),
+                              symbolic.outputs.size(), inputs.size(), outputs.size()));
     Arrays named;
     for (size_t i = 0; i < inputs.size(); ++i) named[name_of(symbolic.inputs[i])] = inputs[i];
     for (size_t i = 0; i < outputs.size(); ++i) named[name_of(symbolic.outputs[i])] = outputs[i];
@@ -234,10 +234,9 @@ class Kernel::Impl {
       });
       return is_same;
     };
-    const bool all_in_order = std::all_of(inputs.begin(), inputs.end(), in_order) &&
-                              std::all_of(outputs.begin(), outputs.end(), in_order);
-    if (kernels_.empty() || !all_in_order || fitted.sizes.empty())
-      return make(fitted.bound);
+    const bool all_in_order =
+        std::all_of(inputs.begin(), inputs.end(), in_order) && std::all_of(outputs.begin(), outputs.end(), in_order);
+    if (kernels_.empty() || !all_in_order || fitted.sizes.empty()) return make(fitted.bound);
     if (!for_many_) {
       KernelRequest request = request_for(program_.ir());
       request.sizes = fitted.sizes;
@@ -271,8 +270,9 @@ class Kernel::Impl {
   Result<KernelImage> image_of(const KernelRequest& request) const {
     if (const auto kept = cache_.find(key_of(request)))
       if (auto image = image_from_bytes(*kept)) return std::move(*image);
-    const auto ran = base::run({.words = {executable_, "worker", "--kernel"}, .own_group = true, .default_signals = true},
-                               base::json_text(to_json(request)));
+    const auto ran =
+        base::run({.words = {executable_, "worker", "--kernel"}, .own_group = true, .default_signals = true},
+                  base::json_text(to_json(request)));
     if (!ran)
       return failure("cannot-start", fmt::format("{} cannot be started: {}", executable_, std::strerror(ran.error())));
     KernelAnswer answer = answer_from_bytes(ran->out);
@@ -293,7 +293,7 @@ class Kernel::Impl {
   std::unordered_multimap<uint64_t, std::shared_ptr<const LoadedKernel>> kernels_;
   std::shared_ptr<const LoadedKernel> newest_;
   std::optional<Result<std::shared_ptr<const LoadedKernel>>> for_many_;  // not asked for yet; or why there is none
-  std::atomic<const LoadedKernel*> recent_ = nullptr;  // that of the last call of another kind
+  std::atomic<const LoadedKernel*> recent_ = nullptr;                    // that of the last call of another kind
 };
 
 Expected<void> Kernel::operator()(std::span<const Array> inputs, std::span<const Array> outputs) const {

@@ -7,7 +7,6 @@
 #include <algorithm>
 #include <array>
 
-
 namespace tile_tune::engine {
 namespace {
 
@@ -36,9 +35,7 @@ tile_tune_type type_of(DType type) {
   return {is_signed(type) ? kInt : kUInt, bits, 1};
 }
 
-bool has_elements(const std::vector<int64_t>& shape) {
-  return std::find(shape.begin(), shape.end(), 0) == shape.end();
-}
+bool has_elements(const std::vector<int64_t>& shape) { return std::find(shape.begin(), shape.end(), 0) == shape.end(); }
 
 /// Whether elements lie where an argument has them: where a dimension has one element, no stride says anything. In one
 /// pass without branches, as calls of small kernels take less than a hundred nanoseconds.
@@ -131,8 +128,8 @@ Result<void> LoadedKernel::prepare() {
       reach += length;
       if (stride < 0) before += length;
     }
-    buffers_[i] = {0, nullptr, nullptr, 0, type, static_cast<int32_t>(dimensions_[i].size()), dimensions_[i].data(),
-                   nullptr};
+    buffers_[i] = {
+        0, nullptr, nullptr, 0, type, static_cast<int32_t>(dimensions_[i].size()), dimensions_[i].data(), nullptr};
     const auto position = static_cast<size_t>(argument.position);
     const bool is_input = argument.kind == ImageArgument::Kind::Input;
     if (!is_input && argument.kind != ImageArgument::Kind::Output) continue;
@@ -140,13 +137,17 @@ Result<void> LoadedKernel::prepare() {
     const uint64_t size = dtype_size(argument.type);
     const bool is_empty = !has_elements(argument.shape);
     // Two numbers of a complex one are a type for check_pointers(), which counts strides in them.
-    signature_[is_input ? position : inputs_.size() + position] = {
-        is_empty ? 0 : (reach + 1) * size, before * size, dtype_size(component_type(argument.type)),
-        {type.code, static_cast<uint8_t>(8 * size), 1}, static_cast<int32_t>(argument.shape.size()),
-        argument.shape.data(), argument.strides.data()};
+    signature_[is_input ? position : inputs_.size() + position] = {is_empty ? 0 : (reach + 1) * size,
+                                                                   before * size,
+                                                                   dtype_size(component_type(argument.type)),
+                                                                   {type.code, static_cast<uint8_t>(8 * size), 1},
+                                                                   static_cast<int32_t>(argument.shape.size()),
+                                                                   argument.shape.data(),
+                                                                   argument.strides.data()};
   }
   const auto is_missing = [](const ImageArgument* argument) { return argument == nullptr; };
-  if (std::any_of(inputs_.begin(), inputs_.end(), is_missing) || std::any_of(outputs_.begin(), outputs_.end(), is_missing))
+  if (std::any_of(inputs_.begin(), inputs_.end(), is_missing) ||
+      std::any_of(outputs_.begin(), outputs_.end(), is_missing))
     return failure("bad-kernel", "a compiled kernel has no argument for an array");
   return {};
 }
@@ -179,7 +180,8 @@ Result<void> LoadedKernel::check_pointers(std::span<const Array> inputs, std::sp
   const tile_tune_signature signature{signature_.data(), image_.inputs, image_.inputs + image_.outputs};
   const int status = tile_tune_rt2_check_pointers(&signature, pointers.data());
   if (status == TILE_TUNE_OK) return {};
-  return tl::unexpected(mismatch("bad-array", fmt::format("{}: {}", image_.program, tile_tune_rt2_error_string(status))));
+  return tl::unexpected(
+      mismatch("bad-array", fmt::format("{}: {}", image_.program, tile_tune_rt2_error_string(status))));
 }
 
 Result<void> LoadedKernel::call(std::span<const Array> inputs, std::span<const Array> outputs) const {
@@ -207,7 +209,8 @@ Result<void> LoadedKernel::call(std::span<const Array> inputs, std::span<const A
   const int status = entry_(arguments.data());
   if (status == TILE_TUNE_ERROR_OUT_OF_MEMORY)
     return failure("out-of-memory", fmt::format("there is no memory for what {} computes on the way", image_.program));
-  if (status != TILE_TUNE_OK) return failure("kernel-failed", fmt::format("{} failed: code {}", image_.program, status));
+  if (status != TILE_TUNE_OK)
+    return failure("kernel-failed", fmt::format("{} failed: code {}", image_.program, status));
   for (const ImageArgument& argument : image_.arguments)
     if (argument.kind == ImageArgument::Kind::Check && outside[static_cast<size_t>(argument.position)] != 0)
       return tl::unexpected(

@@ -42,11 +42,11 @@ class LoadedKernel {
 
   KernelImage image_;
   std::vector<std::vector<tile_tune_dimension>> dimensions_;  // of each argument, as Halide has them
-  std::vector<tile_tune_buffer> buffers_;                      // without pointers
-  std::vector<tile_tune_argument> signature_;                  // of inputs_, then of outputs_
-  std::vector<const ImageArgument*> inputs_, outputs_;  // by position
-  std::optional<ScratchContext> context_;               // of every call
-  std::optional<codegen::LoadedObject> object_;         // none: nothing is computed
+  std::vector<tile_tune_buffer> buffers_;                     // without pointers
+  std::vector<tile_tune_argument> signature_;                 // of inputs_, then of outputs_
+  std::vector<const ImageArgument*> inputs_, outputs_;        // by position
+  std::optional<ScratchContext> context_;                     // of every call
+  std::optional<codegen::LoadedObject> object_;               // none: nothing is computed
   int (*entry_)(void**) = nullptr;
 };
 

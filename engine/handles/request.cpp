@@ -21,16 +21,16 @@ json to_json(const KernelRequest& request) {
 }
 
 KernelRequest request_from_json(const json& from) {
-  return {from.at("program"),       from.at("sizes"),            from.at("target"),       from.at("threads"),
-          from.at("deterministic"), from.at("default_schedule"), from.at("tune_seconds"), from.at("database")};
+  return {from.at("program"),      from.at("sizes"),         from.at("target"),
+          from.at("threads"),      from.at("deterministic"), from.at("default_schedule"),
+          from.at("tune_seconds"), from.at("database")};
 }
 
 std::string to_bytes(const KernelAnswer& answer) {
   json messages = json::array();
   for (const auto& message : answer.messages)
-    messages.push_back({{"notice", message.severity == Message::Severity::Notice},
-                        {"code", message.code},
-                        {"text", message.text}});
+    messages.push_back(
+        {{"notice", message.severity == Message::Severity::Notice}, {"code", message.code}, {"text", message.text}});
   json head{{"messages", messages}};
   if (!answer.image) head["error"] = tile_tune::to_json(answer.image.error());
   return base::json_text(head) + "\n" + (answer.image ? to_bytes(*answer.image) : "");
@@ -43,9 +43,8 @@ KernelAnswer answer_from_bytes(const std::string& bytes) {
   if (end == bytes.npos || !head.is_object()) return answer;
   if (const auto messages = head.find("messages"); messages != head.end() && messages->is_array())
     for (const auto& one : *messages)
-      answer.messages.push_back(
-          {one.value("notice", false) ? Message::Severity::Notice : Message::Severity::Warning, one.value("code", ""),
-           one.value("text", ""), "", 0});
+      answer.messages.push_back({one.value("notice", false) ? Message::Severity::Notice : Message::Severity::Warning,
+                                 one.value("code", ""), one.value("text", ""), "", 0});
   if (head.contains("error"))
     answer.image = tl::unexpected(base::diagnostic_from_json(head["error"]));
   else

@@ -12,7 +12,7 @@
 namespace tile_tune::engine {
 
 struct KernelRequest {
-  std::string program;   // JSON (ir/json.h), with layouts; bound, unless a kernel for many sizes is asked for
+  std::string program;  // JSON (ir/json.h), with layouts; bound, unless a kernel for many sizes is asked for
   /// Of a kernel for many sizes (docs/libraries.md) the sizes that are at hand; it then takes arrays in C order of any
   /// others, of one element or more.
   std::map<std::string, int64_t> sizes = {};

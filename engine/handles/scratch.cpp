@@ -4,7 +4,6 @@
 #include <cstddef>
 #include <cstdlib>
 
-
 namespace tile_tune::engine {
 namespace {
 

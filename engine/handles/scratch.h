@@ -1,4 +1,5 @@
-// Memory for what kernels compute on the way: kept by each thread from call to call, so that the second call takes none.
+// Memory for what kernels compute on the way: kept by each thread from call to call, so that the second call takes
+// none.
 #pragma once
 
 #include "engine/handles/runtime.h"

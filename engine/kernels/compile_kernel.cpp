@@ -167,8 +167,7 @@ Result<KernelImage> make_image(const KernelRequest& request, const Session& sess
   const auto& [form, choice] = chosen;
   const auto checks = ir::index_checks(form.program);
   const auto program = ir::with_index_checks(form.program);
-  const auto schedule =
-      checks.empty() ? choice.schedule : search::with_index_checks(program, choice.schedule, target);
+  const auto schedule = checks.empty() ? choice.schedule : search::with_index_checks(program, choice.schedule, target);
   KernelImage image = image_of(bound.name, target);
   image.provenance = choice.provenance;
   image.rung = choice.rung;
@@ -186,11 +185,12 @@ std::string answer_kernel_request(const std::string& text, const codegen::Backen
   const auto json = nlohmann::json::parse(text, nullptr, false);
   try {
     const KernelRequest request = request_from_json(json);
-    const Reporter report({.diagnostic = [&](const Diagnostic& one) { answer.messages.push_back(edsl::message_of(one)); },
-                           .notice =
-                               [&](const std::string& line) {
-                                 answer.messages.push_back({Message::Severity::Notice, "", line, "", 0});
-                               }});
+    const Reporter report(
+        {.diagnostic = [&](const Diagnostic& one) { answer.messages.push_back(edsl::message_of(one)); },
+         .notice =
+             [&](const std::string& line) {
+               answer.messages.push_back({Message::Severity::Notice, "", line, "", 0});
+             }});
     Settings settings;
     settings.target = request.target;
     settings.threads = request.threads;

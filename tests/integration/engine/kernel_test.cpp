@@ -15,6 +15,8 @@ using namespace tile_tune;
 using engine::Array;
 using engine::array;
 
+extern "C" int c_caller(const char* tool, const char* folder);
+
 namespace {
 
 engine::CompileOptions options_in(const test::Sandbox& box) {
@@ -66,8 +68,7 @@ TEST_CASE("a handle computes for whatever shapes and strides it is called with")
     std::vector<float> transposed(b.size());
     for (int64_t k = 0; k < K; ++k)
       for (int64_t n = 0; n < N; ++n) transposed[n * K + k] = b[k * N + n];
-    call(kernel,
-         {array(a.data() + (M - 1) * K, {M, K}, {-K, 1}), array(transposed.data(), {K, N}, {1, K})},
+    call(kernel, {array(a.data() + (M - 1) * K, {M, K}, {-K, 1}), array(transposed.data(), {K, N}, {1, K})},
          {array(c.data(), {M, N}, {2 * N, 2})});
     for (int64_t m = 0; m < M; ++m)
       for (int64_t n = 0; n < N; ++n) {
@@ -122,8 +123,8 @@ TEST_CASE("what a handle is called with is checked") {
   CHECK(code_of(kernel, {A, array(b.data(), {2, 3}, {3})}, {C}) == "bad-array");
   CHECK(code_of(kernel, {A, {nullptr, DType::F32, {2, 3}}}, {C}) == "bad-array");
   CHECK(code_of(kernel, {A, {reinterpret_cast<char*>(b.data()) + 1, DType::F32, {2, 3}}}, {C}) == "bad-array");
-  CHECK(code_of(kernel, {array(c.data() + 4, {4, 2}), B}, {C}) == "bad-array");         // an output over an input
-  CHECK(code_of(kernel, {A, B}, {array(c.data(), {4, 3}, {0, 1})}) == "bad-array");     // two elements in one place
+  CHECK(code_of(kernel, {array(c.data() + 4, {4, 2}), B}, {C}) == "bad-array");      // an output over an input
+  CHECK(code_of(kernel, {A, B}, {array(c.data(), {4, 3}, {0, 1})}) == "bad-array");  // two elements in one place
   CHECK(c == untouched);
   CHECK(code_of(kernel, {A, B}, {C}) == "");
   CHECK(c[0] == a[0] * b[0] + a[1] * b[3]);
@@ -191,8 +192,9 @@ TEST_CASE("without a place to keep kernels they live in memory") {
 
 TEST_CASE("in/out outputs, gathers, and indices that leave their tensors") {
   const test::Sandbox box;
-  const auto add = compiled(tc::parse("def add(float(N,D) T, int32(B) idx) -> (float(B,D) O) { O(b,d) += T(idx(b), d) }").front(),
-                            options_in(box));
+  const auto add =
+      compiled(tc::parse("def add(float(N,D) T, int32(B) idx) -> (float(B,D) O) { O(b,d) += T(idx(b), d) }").front(),
+               options_in(box));
   const auto table = floats(6 * 5, 7);
   std::vector<int32_t> idx{5, 0, 5};
   std::vector<float> o(15, 1);
@@ -211,10 +213,11 @@ TEST_CASE("one handle is called by several threads, also the first time") {
   auto options = options_in(box);
   options.threads = 2;
   // With a temporary, which is memory of each thread's own.
-  const auto kernel = compiled(
-      tc::parse("def soft(float(N,M) A) -> (m, S, O) { m(n) max=! A(n,k)  S(n) +=! exp(A(n,k) - m(n))\n"
-                "  O(n,k) = exp(A(n,k) - m(n)) / S(n) }").front(),
-      options);
+  const auto kernel =
+      compiled(tc::parse("def soft(float(N,M) A) -> (m, S, O) { m(n) max=! A(n,k)  S(n) +=! exp(A(n,k) - m(n))\n"
+                         "  O(n,k) = exp(A(n,k) - m(n)) / S(n) }")
+                   .front(),
+               options);
   std::vector<std::thread> threads;
   std::atomic<int> wrong = 0;
   for (int t = 0; t < 4; ++t)
@@ -256,4 +259,9 @@ TEST_CASE("a handle takes the tuned schedule once there is one") {
   CHECK(compiled(program, options).schedule() == engine::Schedule::Default);
   options.schedule = engine::Schedule::Reference;
   CHECK_FALSE(engine::compile(program, options));
+}
+
+TEST_CASE("C calls programs, kernels and einsums") {
+  const test::Sandbox box;
+  CHECK(c_caller(TILE_TUNE_BINARY, box.path("kernels").string().c_str()) == 0);
 }

@@ -83,20 +83,20 @@ int main(int argc, char**) {
     std::vector<double> ns;
     for (int round = 0; round < 31; ++round)
       ns.push_back(1e9 / kCalls * seconds_of([&, given = given] {
-        for (int call = 0; call < kCalls; ++call)
-          if (!kernel(*given, outputs)) std::abort();
-      }));
+                     for (int call = 0; call < kCalls; ++call)
+                       if (!kernel(*given, outputs)) std::abort();
+                   }));
     print(name, "ns", std::move(ns));
   }
   print_new_shapes();
   std::vector<double> ms;
   for (int round = 0; round < 31; ++round)
     ms.push_back(1e3 * seconds_of([] {
-      const pid_t child = fork();
-      if (child == 0) execl("/proc/self/exe", "handle_calls", "once", nullptr);
-      int status = 0;
-      waitpid(child, &status, 0);
-      if (status != 0) std::abort();
-    }));
+                   const pid_t child = fork();
+                   if (child == 0) execl("/proc/self/exe", "handle_calls", "once", nullptr);
+                   int status = 0;
+                   waitpid(child, &status, 0);
+                   if (status != 0) std::abort();
+                 }));
   print("a process with its first result", "ms", std::move(ms));
 }

@@ -5,8 +5,8 @@
 //   (*matmul)({{engine::array(a.data(), {M, K}), engine::array(b.data(), {K, N})}},
 //             {{engine::array(c.data(), {M, N})}});
 //
-// A kernel is compiled, and judged against the reference on random numbers, by the installed `tile-tune` in a process of
-// its own; this one only loads it. Part of the SDK: the standard library is all this header needs.
+// A kernel is compiled, and judged against the reference on random numbers, by the installed `tile-tune` in a process
+// of its own; this one only loads it. Part of the SDK: the standard library is all this header needs.
 #pragma once
 
 #include <tile_tune/array.h>
@@ -32,8 +32,8 @@ struct CompileOptions : Options {
   /// The same bits by every schedule, on any number of threads and any CPU.
   bool deterministic = false;
   /// Where compiled kernels are kept for later processes: a folder, "" for none. Not given: `kernels` in
-  /// $XDG_CACHE_HOME/tile-tune or ~/.cache/tile-tune. It is made with the mode 0700, and one that others may write is not
-  /// used. All files in it take 256 MB at most; those that were not used for longest go first.
+  /// $XDG_CACHE_HOME/tile-tune or ~/.cache/tile-tune. It is made with the mode 0700, and one that others may write is
+  /// not used. All files in it take 256 MB at most; those that were not used for longest go first.
   std::optional<std::string> cache = {};
 };
 

@@ -1,0 +1,190 @@
+#include <tile_tune/einsum_call.h>
+
+#include <algorithm>
+#include <mutex>
+#include <optional>
+#include <shared_mutex>
+#include <unordered_map>
+
+#include "frontend/diagnostic/diagnostic.h"
+#include "frontend/edsl/errors.h"
+#include "frontend/einsum/einsum.h"
+#include "frontend/ir/program.h"
+
+namespace tile_tune::engine {
+
+namespace {
+
+Error error_from(const Diagnostic& diagnostic) { return {diagnostic.code, diagnostic.message, diagnostic.note}; }
+
+// The axes of `...` have no names: programs with them are for one shape.
+bool has_ellipsis(std::string_view subscripts) { return subscripts.find("...") != subscripts.npos; }
+
+/// One notation for operands of these types; of an ellipsis also shapes.
+struct Notation {
+  std::string subscripts;
+  std::vector<ArrayType> operands;
+  DType result;
+
+  bool is_of(std::string_view text, std::span<const Array> arrays, DType type) const {
+    if (text != subscripts || type != result || arrays.size() != operands.size()) return false;
+    for (size_t i = 0; i < arrays.size(); ++i)
+      if (arrays[i].type != operands[i].type || (has_ellipsis(text) && arrays[i].shape != operands[i].shape))
+        return false;
+    return true;
+  }
+};
+
+uint64_t hash_of(std::string_view subscripts, std::span<const Array> operands, DType result) {
+  uint64_t hash = std::hash<std::string_view>()(subscripts);
+  for (const Array& array : operands) hash = hash * 31 + static_cast<uint64_t>(array.type);
+  return hash * 31 + static_cast<uint64_t>(result);
+}
+
+edsl::Program program_of(einsum::Einsum notation, einsum::Known known, einsum::Made made) {
+  if (!made.sizes.empty()) return edsl::Program(std::move(made.program), made.sizes);
+  return edsl::Program(std::move(made.program), [notation, known](const ir::Sizes& sizes) {
+    einsum::Known bound = known;
+    bound.sizes = sizes;
+    auto at_sizes = make_program(notation, bound);
+    if (!at_sizes) edsl::raise(at_sizes.error());
+    return std::move(at_sizes->program);
+  });
+}
+
+/// Kernels of einsum() in this process.
+class Cache {
+ public:
+  Result<Kernel> find_or_make(std::string_view subscripts, std::span<const Array> operands, DType result) {
+    const uint64_t hash = hash_of(subscripts, operands, result);
+    {
+      const std::shared_lock lock(mutex_);
+      if (const Kernel* kernel = find(hash, subscripts, operands, result)) return *kernel;
+    }
+    Notation notation{std::string(subscripts), {}, result};
+    einsum::Known known;
+    for (const Array& array : operands) {
+      notation.operands.push_back({array.type, array.shape});
+      known.operands.push_back({array.type, has_ellipsis(subscripts) ? std::optional(array.shape) : std::nullopt});
+    }
+    known.result = result;
+    TILE_TUNE_TRY(parsed, einsum::parse(subscripts));
+    TILE_TUNE_TRY(made, make_program(parsed, known));
+    const std::unique_lock lock(mutex_);
+    if (const Kernel* kernel = find(hash, subscripts, operands, result)) return *kernel;  // another thread's
+    // What it compiles, and when, is the Kernel's: nothing but a missing tool is found out here.
+    auto kernel = compile(program_of(std::move(parsed), std::move(known), std::move(made)), options_);
+    if (!kernel) return failure(kernel.error().code, kernel.error().message, kernel.error().note);
+    kernels_.emplace(hash, std::pair(std::move(notation), *kernel));
+    return *kernel;
+  }
+
+  void set(CompileOptions options) {
+    const std::unique_lock lock(mutex_);
+    options_ = std::move(options);
+    kernels_.clear();
+  }
+
+ private:
+  const Kernel* find(uint64_t hash, std::string_view subscripts, std::span<const Array> operands, DType result) const {
+    const auto [first, last] = kernels_.equal_range(hash);
+    for (auto entry = first; entry != last; ++entry)
+      if (entry->second.first.is_of(subscripts, operands, result)) return &entry->second.second;
+    return nullptr;
+  }
+
+  std::shared_mutex mutex_;
+  CompileOptions options_;
+  std::unordered_multimap<uint64_t, std::pair<Notation, Kernel>> kernels_;
+};
+
+Cache& cache() {
+  static Cache all;
+  return all;
+}
+
+/// Letters for axes: those of `a` first, then those of `b` that it does not share.
+class Labels {
+ public:
+  Labels(const Array& a, const Array& b) : a_(a.shape.size(), 0), b_(b.shape.size(), 0) {}
+
+  /// Axes of both that are one; false where there is none such, or it is named already.
+  bool join(int axis_a, int axis_b) {
+    const int rank_a = static_cast<int>(a_.size()), rank_b = static_cast<int>(b_.size());
+    const int x = axis_a < 0 ? axis_a + rank_a : axis_a, y = axis_b < 0 ? axis_b + rank_b : axis_b;
+    if (x < 0 || x >= rank_a || y < 0 || y >= rank_b || a_[x] != 0 || b_[y] != 0) return false;
+    a_[x] = b_[y] = next();
+    joined_ += a_[x];
+    return true;
+  }
+  /// The letters of the pairs that were joined since the last call.
+  std::string take_joined() { return std::exchange(joined_, {}); }
+
+  std::string free_of_a() { return name_rest(a_); }
+  std::string free_of_b() { return name_rest(b_); }
+  std::string operands() const { return a_ + "," + b_; }
+
+ private:
+  char next() { return "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"[count_++ % 52]; }
+  std::string name_rest(std::string& axes) {
+    std::string named;
+    for (char& axis : axes)
+      if (axis == 0) named += axis = next();
+    return named;
+  }
+
+  std::string a_, b_, joined_;
+  int count_ = 0;
+};
+
+Error bad_axes(const char* operation) {
+  return {"bad-axes", std::string(operation) + ": the axes do not pair dimensions of both operands, each once", ""};
+}
+
+}  // namespace
+
+Expected<ArrayType> einsum_type(std::string_view subscripts, std::span<const Array> operands) {
+  const auto parsed = einsum::parse(subscripts);
+  if (!parsed) return error_from(parsed.error());
+  einsum::Known known;
+  for (const Array& array : operands) known.operands.push_back({array.type, array.shape});
+  const auto made = make_program(*parsed, known);
+  if (!made) return error_from(made.error());
+  const auto bound = ir::bind(made->program, made->sizes);
+  if (!bound) return error_from(bound.error());
+  const ir::Tensor& result = bound->tensors[static_cast<size_t>(bound->outputs.front())];
+  return ArrayType{result.type, ir::shape(result)};
+}
+
+Expected<void> einsum(std::string_view subscripts, std::span<const Array> operands, const Array& result) {
+  const auto kernel = cache().find_or_make(subscripts, operands, result.type);
+  if (!kernel) return error_from(kernel.error());
+  return (*kernel)(operands, {&result, 1});
+}
+
+void set_einsum_options(CompileOptions options) { cache().set(std::move(options)); }
+
+Expected<void> tensordot(const Array& a, const Array& b, const std::vector<int>& axes_a, const std::vector<int>& axes_b,
+                         const Array& result) {
+  Labels labels(a, b);
+  if (axes_a.size() != axes_b.size()) return bad_axes("tensordot");
+  for (size_t i = 0; i < axes_a.size(); ++i)
+    if (!labels.join(axes_a[i], axes_b[i])) return bad_axes("tensordot");
+  const std::string of_a = labels.free_of_a(), of_b = labels.free_of_b();
+  return einsum(labels.operands() + "->" + of_a + of_b, std::vector{a, b}, result);
+}
+
+Expected<void> dot_general(const Array& a, const Array& b, const DotDimensions& dimensions, const Array& result) {
+  Labels labels(a, b);
+  const auto& [contracting_a, contracting_b, batch_a, batch_b] = dimensions;
+  if (contracting_a.size() != contracting_b.size() || batch_a.size() != batch_b.size()) return bad_axes("dot_general");
+  for (size_t i = 0; i < contracting_a.size(); ++i)
+    if (!labels.join(contracting_a[i], contracting_b[i])) return bad_axes("dot_general");
+  labels.take_joined();
+  for (size_t i = 0; i < batch_a.size(); ++i)
+    if (!labels.join(batch_a[i], batch_b[i])) return bad_axes("dot_general");
+  const std::string batch = labels.take_joined(), of_a = labels.free_of_a(), of_b = labels.free_of_b();
+  return einsum(labels.operands() + "->" + of_a + of_b + batch, std::vector{a, b}, result);
+}
+
+}  // namespace tile_tune::engine
