@@ -19,9 +19,10 @@ function(tile_tune_reuse_precompiled target first)
   target_precompile_headers(${target} REUSE_FROM ${first})
 endfunction()
 
-# Sources of a component are compiled several at a time: what they have in common besides the precompiled headers,
-# templates above all, is half of their compilers' work and more. Names of unnamed namespaces are therefore a folder's.
-option(TILE_TUNE_UNITY "Compile several sources of a component at a time" ON)
+# Sources of a component or a test are compiled several at a time: what they have in common besides the precompiled
+# headers, templates above all, is half of their compilers' work and more. Names of unnamed namespaces are therefore a
+# folder's.
+option(TILE_TUNE_UNITY "Compile several sources of a target at a time" ON)
 set(CMAKE_UNITY_BUILD_BATCH_SIZE 8)
 
 # GCC 12 warns falsely inside std::string (GCC bug 105651 and others), and does not take precompiled system headers for
@@ -61,6 +62,7 @@ function(tile_tune_compile_as_test target)
   target_compile_options(${target} PRIVATE -Wall -Wextra ${TILE_TUNE_FALSE_WARNINGS} ${TILE_TUNE_TEST_OPTIMIZATION})
   target_compile_definitions(${target} PRIVATE TILE_TUNE_SOURCE_DIR="${PROJECT_SOURCE_DIR}")
   target_link_libraries(${target} PUBLIC Catch2::Catch2 fmt::fmt)
+  set_target_properties(${target} PROPERTIES UNITY_BUILD ${TILE_TUNE_UNITY})
   tile_tune_reuse_precompiled(${target} test_headers)
 endfunction()
 
