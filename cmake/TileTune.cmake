@@ -19,9 +19,10 @@ function(tile_tune_reuse_precompiled target first)
   target_precompile_headers(${target} REUSE_FROM ${first})
 endfunction()
 
-# Sources of a component are compiled several at a time: what they have in common besides the precompiled headers,
-# templates above all, is half of their compilers' work and more. Names of unnamed namespaces are therefore a folder's.
-option(TILE_TUNE_UNITY "Compile several sources of a component at a time" ON)
+# Sources of a component or a test are compiled several at a time: what they have in common besides the precompiled
+# headers, templates above all, is half of their compilers' work and more. Names of unnamed namespaces are therefore a
+# folder's.
+option(TILE_TUNE_UNITY "Compile several sources of a target at a time" ON)
 set(CMAKE_UNITY_BUILD_BATCH_SIZE 8)
 
 # GCC 12 warns falsely inside std::string (GCC bug 105651 and others), and does not take precompiled system headers for
@@ -50,23 +51,48 @@ if(CMAKE_BUILD_TYPE STREQUAL "Release")
   set(TILE_TUNE_TEST_OPTIMIZATION -O1)
 endif()
 
+# How tests, and libraries of tests, are compiled: as executables are, which is what the headers of test_headers are for.
+function(tile_tune_compile_as_test target)
+  get_target_property(type ${target} TYPE)
+  if(NOT type STREQUAL "EXECUTABLE")
+    set_target_properties(${target} PROPERTIES POSITION_INDEPENDENT_CODE OFF)
+    target_compile_options(${target} PRIVATE -fPIE)
+  endif()
+  target_include_directories(${target} PUBLIC "${PROJECT_SOURCE_DIR}")
+  target_compile_options(${target} PRIVATE -Wall -Wextra ${TILE_TUNE_FALSE_WARNINGS} ${TILE_TUNE_TEST_OPTIMIZATION})
+  target_compile_definitions(${target} PRIVATE TILE_TUNE_SOURCE_DIR="${PROJECT_SOURCE_DIR}")
+  target_link_libraries(${target} PUBLIC Catch2::Catch2 fmt::fmt)
+  set_target_properties(${target} PROPERTIES UNITY_BUILD ${TILE_TUNE_UNITY})
+  tile_tune_reuse_precompiled(${target} test_headers)
+endfunction()
+
+# tile_tune_test_library(NAME SOURCES file... LINK target...)
+# What several test programs share.
+function(tile_tune_test_library name)
+  cmake_parse_arguments(arg "" "" "SOURCES;LINK" ${ARGN})
+  add_library(${name} STATIC ${arg_SOURCES})
+  target_link_libraries(${name} PUBLIC ${arg_LINK})
+  tile_tune_compile_as_test(${name})
+endfunction()
+
 # tile_tune_test(NAME LABEL kind SOURCES file... LINK target...)
-# A Catch2 program whose cases are registered one by one under the ctest label KIND.
+# A Catch2 program whose cases are registered one by one under the ctest label KIND, as NAME/case or PREFIX/case. If no
+# source has a main(), it is that of catch_main.
 function(tile_tune_test name)
-  cmake_parse_arguments(arg "SERIAL" "LABEL;TIMEOUT" "SOURCES;LINK" ${ARGN})
+  cmake_parse_arguments(arg "SERIAL" "LABEL;TIMEOUT;PREFIX" "SOURCES;LINK" ${ARGN})
   if(NOT arg_TIMEOUT)
     set(arg_TIMEOUT 300)
   endif()
+  if(NOT arg_PREFIX)
+    set(arg_PREFIX ${name})
+  endif()
   add_executable(${name} ${arg_SOURCES})
-  target_include_directories(${name} PRIVATE "${PROJECT_SOURCE_DIR}")
-  target_compile_options(${name} PRIVATE -Wall -Wextra ${TILE_TUNE_FALSE_WARNINGS} ${TILE_TUNE_TEST_OPTIMIZATION})
-  target_compile_definitions(${name} PRIVATE TILE_TUNE_SOURCE_DIR="${PROJECT_SOURCE_DIR}")
   target_link_libraries(${name} PRIVATE ${arg_LINK} catch_main)
-  tile_tune_reuse_precompiled(${name} test_headers)
+  tile_tune_compile_as_test(${name})
   # One cache for all tests, which most of them would otherwise fill anew, each in a folder of its own.
   set(properties LABELS ${arg_LABEL} TIMEOUT ${arg_TIMEOUT} ENVIRONMENT "XDG_CACHE_HOME=${PROJECT_BINARY_DIR}/cache")
   if(arg_SERIAL)
     list(APPEND properties RUN_SERIAL TRUE)
   endif()
-  catch_discover_tests(${name} TEST_PREFIX "${name}/" PROPERTIES ${properties})
+  catch_discover_tests(${name} TEST_PREFIX "${arg_PREFIX}/" PROPERTIES ${properties})
 endfunction()

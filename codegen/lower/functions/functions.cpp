@@ -36,21 +36,23 @@ const std::map<std::string, Definition>& definitions() {
   return all;
 }
 
-const std::string kPrefix = "tile_tune_function_";
+const std::string kFunctionPrefix = "tile_tune_function_";
 
 class Expansion : public Halide::Internal::IRGraphMutator {
   using IRGraphMutator::visit;
   Expr visit(const Halide::Internal::Call* op) override {
     const Expr same = IRGraphMutator::visit(op);
-    if (op->name.compare(0, kPrefix.size(), kPrefix) != 0) return same;
-    return definitions().at(op->name.substr(kPrefix.size())).arithmetic(same.as<Halide::Internal::Call>()->args);
+    if (op->name.compare(0, kFunctionPrefix.size(), kFunctionPrefix) != 0) return same;
+    return definitions()
+        .at(op->name.substr(kFunctionPrefix.size()))
+        .arithmetic(same.as<Halide::Internal::Call>()->args);
   }
 };
 
 }  // namespace
 
 Expr call(const std::string& name, const std::vector<Expr>& arguments) {
-  return Halide::Internal::Call::make(arguments[0].type(), kPrefix + name, arguments,
+  return Halide::Internal::Call::make(arguments[0].type(), kFunctionPrefix + name, arguments,
                                       Halide::Internal::Call::PureExtern);
 }
 

@@ -13,21 +13,21 @@ namespace {
 using Halide::Expr;
 
 // asin(x) = x + x^3 p(x^2), atan(x) likewise.
-struct Form {
+struct ArcForm {
   std::vector<double> sine, tangent;
 };
 
-const Form kSingle{{0x1.5555c8p-3, 0x1.3301fep-4, 0x1.747cbep-5, 0x1.8c30b4p-6, 0x1.596a7ep-5},
-                   {-0x1.555512p-2, 0x1.997b1ap-3, -0x1.224b5p-3, 0x1.a01002p-4, -0x1.a42accp-5}};
+const ArcForm kSingleArc{{0x1.5555c8p-3, 0x1.3301fep-4, 0x1.747cbep-5, 0x1.8c30b4p-6, 0x1.596a7ep-5},
+                         {-0x1.555512p-2, 0x1.997b1ap-3, -0x1.224b5p-3, 0x1.a01002p-4, -0x1.a42accp-5}};
 
-const Form kDouble{{0x1.555555555539p-3, 0x1.333333336e833p-4, 0x1.6db6db4277f8cp-5, 0x1.f1c72c39efa29p-6,
-                    0x1.6e89f4258416bp-6, 0x1.1c6be3644bfc8p-6, 0x1.c6fd9c5da1f2bp-7, 0x1.8ec401fcb1ec8p-7,
-                    0x1.abc60b05d2f52p-8, 0x1.3ffb56c5196c1p-6, -0x1.09de101fe02dap-6, 0x1.05714c02519cap-5},
-                   {-0x1.5555555555516p-2, 0x1.9999999991142p-3, -0x1.249249215de3ap-3, 0x1.c71c7090e8e16p-4,
-                    -0x1.745cf4cb37e7cp-4, 0x1.3b113dc13050cp-4, -0x1.10f31f1c3965bp-4, 0x1.dfe977b0cbcecp-5,
-                    -0x1.a398647a3eb1dp-5, 0x1.56f5bee3d79d6p-5, -0x1.c17fb25de2f2fp-6, 0x1.4b83d65ec7b98p-7}};
+const ArcForm kDoubleArc{{0x1.555555555539p-3, 0x1.333333336e833p-4, 0x1.6db6db4277f8cp-5, 0x1.f1c72c39efa29p-6,
+                          0x1.6e89f4258416bp-6, 0x1.1c6be3644bfc8p-6, 0x1.c6fd9c5da1f2bp-7, 0x1.8ec401fcb1ec8p-7,
+                          0x1.abc60b05d2f52p-8, 0x1.3ffb56c5196c1p-6, -0x1.09de101fe02dap-6, 0x1.05714c02519cap-5},
+                         {-0x1.5555555555516p-2, 0x1.9999999991142p-3, -0x1.249249215de3ap-3, 0x1.c71c7090e8e16p-4,
+                          -0x1.745cf4cb37e7cp-4, 0x1.3b113dc13050cp-4, -0x1.10f31f1c3965bp-4, 0x1.dfe977b0cbcecp-5,
+                          -0x1.a398647a3eb1dp-5, 0x1.56f5bee3d79d6p-5, -0x1.c17fb25de2f2fp-6, 0x1.4b83d65ec7b98p-7}};
 
-const Form& form_of(const Expr& x) { return is_single(x) ? kSingle : kDouble; }
+const ArcForm& arc_form_of(const Expr& x) { return is_single(x) ? kSingleArc : kDoubleArc; }
 
 // pi / 2 as a number of the type, and what is left of it.
 Pair half_pi(const Expr& like) {
@@ -77,7 +77,8 @@ Octant octant_of(Names& name, const Expr& y, const Expr& x, const Expr& is_steep
 // The first sum does not wait for the polynomial.
 Expr with_angle_of(Names& name, const Expr& quotient, const Expr& angle) {
   const Expr square = name(quotient * quotient), cube = name(strict::mul(quotient, square));
-  const Expr sum = name(strict::add(angle, quotient)), factor = name(polynomial(name, square, form_of(sum).tangent));
+  const Expr sum = name(strict::add(angle, quotient)),
+             factor = name(polynomial(name, square, arc_form_of(sum).tangent));
   const double second_word =
       is_single(sum) ? -0x1.777a5cp-25 / 0x1.921fb6p0 : 0x1.1a62633145c07p-54 / 0x1.921fb54442d18p0;
   const Expr low = strict::mul(angle, number(angle, second_word));
@@ -154,7 +155,7 @@ Folded folded_asin(Names& name, const Expr& size) {
   const Expr is_large = name(strict::less(number(size, 0.5), size));
   const Expr root = square_root(name(strict::add(missing, missing)));
   return {is_large, name(choose(is_large, root, size)),
-          name(strict::mul(least, polynomial(name, least, form_of(size).sine)))};
+          name(strict::mul(least, polynomial(name, least, arc_form_of(size).sine)))};
 }
 
 }  // namespace

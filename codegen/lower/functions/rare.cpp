@@ -12,7 +12,7 @@ using Halide::Expr;
 using Halide::Internal::Call;
 using Halide::Internal::VectorReduce;
 
-const std::string kPrefix = "tile_tune_rare_";
+const std::string kRarePrefix = "tile_tune_rare_";
 
 const std::map<std::string, Expr (*)(const std::vector<Expr>&)>& rare_cases() {
   static const std::map<std::string, Expr (*)(const std::vector<Expr>&)> all{
@@ -67,7 +67,7 @@ Expr likely_none(const Expr& any) {
 Expr usually(const Expr& usual, const Expr& is_rare, const std::string& rare_case, const std::vector<Expr>& arguments) {
   std::vector<Expr> all{usual, is_rare};
   all.insert(all.end(), arguments.begin(), arguments.end());
-  return Call::make(usual.type(), kPrefix + rare_case, all, Call::PureExtern);
+  return Call::make(usual.type(), kRarePrefix + rare_case, all, Call::PureExtern);
 }
 
 RareCases::RareCases(const Halide::Target& target)
@@ -99,14 +99,14 @@ Expr RareCases::visit(const Call* op) {
   }
   const auto rounding = roundings().find(op->name);
   if (!rounds_ && rounding != roundings().end()) return rounding->second(same.as<Call>()->args[0]);
-  if (op->name.compare(0, kPrefix.size(), kPrefix) != 0) return same;
+  if (op->name.compare(0, kRarePrefix.size(), kRarePrefix) != 0) return same;
   const auto& arguments = same.as<Call>()->args;
   // Both by names, lest LLVM put half of the usual arithmetic into either branch, and both halves into memory.
   const auto named = [](const Expr& value) {
     return Halide::Internal::Variable::make(value.type(), Halide::Internal::unique_name('r'));
   };
   const Expr usual = named(arguments[0]), is_rare = named(arguments[1]);
-  const auto rare_case = rare_cases().at(op->name.substr(kPrefix.size()));
+  const auto rare_case = rare_cases().at(op->name.substr(kRarePrefix.size()));
   const Expr rare = mutate(rare_case({arguments.begin() + 2, arguments.end()}));
   Expr chosen;
   if (code_ != Code::Cpu) {

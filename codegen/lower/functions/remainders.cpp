@@ -17,10 +17,10 @@ constexpr int kStep = 50;
 constexpr double kToInteger = 0x1.8p52;
 
 // significand * 2^exponent, of a positive finite f64.
-struct Scaled {
+struct IntegerParts {
   Expr significand, exponent;
 };
-Scaled scaled(Names& name, const Expr& size) {
+IntegerParts integer_parts(Names& name, const Expr& size) {
   const Expr is_small = name(strict::less(size, number(size, 0x1p-1022)));
   const Expr bits = name(bits_of(Halide::select(is_small, strict::mul(size, number(size, 0x1p54)), size)));
   const Expr bias = Halide::select(is_small, word(size, 1075 + 54), word(size, 1075));
@@ -50,7 +50,7 @@ Expr step(Names& name, const Expr& like, const Expr& rest, const Divisor& diviso
 
 // |x| modulo |y| for positive finite ones, |x| >= |y|, in `steps` steps of 50 bits and one of the rest.
 Expr remainder(Names& name, const Expr& x, const Expr& y, int steps) {
-  const Scaled dividend = scaled(name, x), divisor = scaled(name, y);
+  const IntegerParts dividend = integer_parts(name, x), divisor = integer_parts(name, y);
   const Divisor by{divisor.significand, name(strict::div(number(x, 1), real(x, divisor.significand)))};
   Expr bits = name(dividend.exponent - divisor.exponent);
   Expr rest = name(Halide::select(dividend.significand < by.significand, dividend.significand,

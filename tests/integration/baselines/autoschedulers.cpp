@@ -9,17 +9,14 @@
 #include "frontend/tc/parse.h"
 #include "search/baselines/contest.h"
 #include "search/space/space.h"
+#include "tests/integration/baselines/programs.h"
 
 namespace tile_tune::search {
 namespace {
 
 using codegen::AutoScheduler;
 
-ir::Program tc(const std::string& text, const ir::Sizes& sizes) {
-  return ir::canonicalize(ir::bind(tc::parse(text, "test.tc").value().programs.at(0), sizes).value());
-}
-
-std::vector<Entry> contest(const ir::Program& program) {
+std::vector<Entry> entries_of(const ir::Program& program) {
   ContestOptions options;
   options.target = codegen::resolve_target("host", 2).value();
   options.rounds = 1;
@@ -35,7 +32,7 @@ std::vector<Entry> contest(const ir::Program& program) {
 }
 
 void check_all_right(const ir::Program& program) {
-  const auto entries = contest(program);
+  const auto entries = entries_of(program);
   for (const auto& entry : entries) {
     INFO(entry.name << ": " << outcome_name(entry.outcome) << " " << entry.reason);
     CHECK(entry.is_own() == (entry.name == "default"));
@@ -68,7 +65,7 @@ TEST_CASE("a padded convolution that adds to what it finds, scheduled automatica
 
 TEST_CASE("an output that starts from its own buffer is nothing for automatic schedulers") {
   for (const auto& entry :
-       contest(tc("def inout(float(I,J) A, float(J) x) -> (y) { y(i) += A(i,j) * x(j) }", {{"I", 33}, {"J", 5}}))) {
+       entries_of(tc("def inout(float(I,J) A, float(J) x) -> (y) { y(i) += A(i,j) * x(j) }", {{"I", 33}, {"J", 5}}))) {
     if (entry.is_own()) continue;
     CHECK(entry.outcome == Outcome::CompileError);
     CHECK(entry.reason.find("own buffer") != std::string::npos);

@@ -9,6 +9,7 @@
 #include "frontend/tc/parse.h"
 #include "search/baselines/contest.h"
 #include "search/space/space.h"
+#include "tests/integration/baselines/programs.h"
 
 namespace tile_tune::search {
 namespace {
@@ -18,10 +19,6 @@ ir::Program einsum(const std::string& text, const ir::Sizes& sizes, DType type =
   einsum::Known known;
   known.operands.assign(parsed.operands.size(), {type, std::nullopt});
   return ir::canonicalize(ir::bind(einsum::make_program(parsed, known).value().program, sizes).value());
-}
-
-ir::Program tc(const std::string& text, const ir::Sizes& sizes) {
-  return ir::canonicalize(ir::bind(tc::parse(text, "test.tc").value().programs.at(0), sizes).value());
 }
 
 /// Names of the baselines that took part; all of them must be right.

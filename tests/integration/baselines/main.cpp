@@ -1,16 +1,15 @@
 // The tests; started with "worker" as first argument the program is a worker.
-#define CATCH_CONFIG_RUNNER
 #include <unistd.h>
 
-#include <catch2/catch.hpp>
 #include <string_view>
 
 #include "codegen/lower/halide_backend.h"
 #include "search/workers/worker.h"
+#include "tests/run_tests.h"
 
 int main(int argc, char** argv) {
   using namespace tile_tune;
   if (argc > 1 && std::string_view(argv[1]) == "worker")
     return search::worker_main(STDIN_FILENO, STDOUT_FILENO, codegen::halide_backend());
-  return Catch::Session().run(argc, argv);
+  return tile_tune::test::run_tests(argc, argv);
 }

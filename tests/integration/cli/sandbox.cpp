@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <catch2/catch.hpp>
 #include <chrono>
 #include <fstream>
 #include <sstream>
@@ -116,6 +117,22 @@ pid_t Sandbox::child_of(pid_t pid) {
 
 Finished Sandbox::run(const std::vector<std::string>& arguments, long file_limit) const {
   return finish(spawn(tile_tune(arguments), ".log", file_limit), ".log");
+}
+
+Finished require(const Finished& finished) {
+  INFO(finished.out << finished.err);
+  REQUIRE(finished.exit_code == 0);
+  return finished;
+}
+
+std::string code_of(const Finished& finished) {
+  const auto open = finished.err.rfind('['), close = finished.err.rfind(']');
+  return open == std::string::npos ? "" : finished.err.substr(open + 1, close - open - 1);
+}
+
+Words operator+(Words words, const Words& more) {
+  words.insert(words.end(), more.begin(), more.end());
+  return words;
 }
 
 std::string Sandbox::tool() { return TILE_TUNE_BINARY; }

@@ -15,6 +15,14 @@ struct Finished {
   std::string out, err;
 };
 
+/// As it ended; the test fails here, with what was written, unless that was well.
+Finished require(const Finished& finished);
+/// The code of the last error it wrote: what stands in brackets.
+std::string code_of(const Finished& finished);
+
+using Words = std::vector<std::string>;
+Words operator+(Words words, const Words& more);
+
 class Sandbox {
  public:
   Sandbox();

@@ -12,7 +12,7 @@ const std::vector<std::string> kPackage = {
     "include/mv.h", "include/mv.hpp",        "lib/cmake/mv/mvConfig.cmake", "lib/cmake/mv/mvConfigVersion.cmake",
     "lib/libmv.a",  "lib/libtile_tune_rt.a", "lib/pkgconfig/mv.pc",         "share/mv/manifest.json"};
 
-constexpr const char* kCaller = R"(#include <mv.h>
+constexpr const char* kMatvecCaller = R"(#include <mv.h>
 #include <stdio.h>
 int main(void) {
   float A[3][5], B[5], o[3];
@@ -44,7 +44,7 @@ TEST_CASE("build writes a package that a C program links and calls") {
   CHECK(result.out == expected);
   CHECK(box.names("out") == std::vector<std::string>{"include", "lib", "share"});
 
-  box.write("caller.c", kCaller);
+  box.write("caller.c", kMatvecCaller);
   const auto compiled = box.run_program({"cc", "-Iout/include", "caller.c", "-Lout/lib", "-lmv", "-ltile_tune_rt",
                                          "-lpthread", "-ldl", "-lm", "-o", "caller"});
   INFO(compiled.err);

@@ -12,20 +12,7 @@ using nlohmann::json;
 
 namespace {
 
-using Words = std::vector<std::string>;
-
-const Words kSizes = {"matvec.tc", "-s", "R=31", "-s", "C=257"};
-
-Words operator+(Words words, const Words& more) {
-  words.insert(words.end(), more.begin(), more.end());
-  return words;
-}
-
-Finished require(const Finished& finished) {
-  INFO(finished.out << finished.err);
-  REQUIRE(finished.exit_code == 0);
-  return finished;
-}
+const Words kLongMatvec = {"matvec.tc", "-s", "R=31", "-s", "C=257"};
 
 json kernel_of(const Sandbox& box, const std::string& folder) {
   return json::parse(box.read(folder + "/share/matvec/manifest.json"))["kernels"][0];
@@ -36,12 +23,13 @@ json kernel_of(const Sandbox& box, const std::string& folder) {
 TEST_CASE("deterministic kernels are tuned and stored apart from the others") {
   const Sandbox box;
   const Words tuned = {"--trials", "3", "--seed", "1", "--db", "t.db"};
-  require(box.run(Words{"tune"} + kSizes + tuned + Words{"--deterministic"}));
-  const auto built = require(box.run(Words{"build"} + kSizes + Words{"--db", "t.db", "-o", "same", "--deterministic"}));
+  require(box.run(Words{"tune"} + kLongMatvec + tuned + Words{"--deterministic"}));
+  const auto built =
+      require(box.run(Words{"build"} + kLongMatvec + Words{"--db", "t.db", "-o", "same", "--deterministic"}));
   CHECK(built.err.find("tuned schedule (exact)") != std::string::npos);
   CHECK(kernel_of(box, "same")["rung"] == "exact");
   CHECK(box.read("same/include/matvec.h").find("-strict_float") != std::string::npos);
-  const auto usual = require(box.run(Words{"build"} + kSizes + Words{"--db", "t.db", "-o", "usual"}));
+  const auto usual = require(box.run(Words{"build"} + kLongMatvec + Words{"--db", "t.db", "-o", "usual"}));
   CHECK(usual.err.find("[untuned]") != std::string::npos);
   CHECK(kernel_of(box, "usual")["rung"] == "default");
   require(box.run(Words{"db", "verify", "--db", "t.db", "--deterministic"}));
@@ -60,7 +48,8 @@ TEST_CASE("deterministic results have the same bits on any number of threads, de
   for (int64_t i = 0; i < columns; ++i) b.as<float>()[i] = std::cos(static_cast<float>(i));
   REQUIRE(tensor::write_npy(box.path("a.npy"), a, false));
   REQUIRE(tensor::write_npy(box.path("b.npy"), b, false));
-  require(box.run(Words{"tune"} + kSizes + Words{"--trials", "4", "--seed", "3", "--db", "t.db", "--deterministic"}));
+  require(
+      box.run(Words{"tune"} + kLongMatvec + Words{"--trials", "4", "--seed", "3", "--db", "t.db", "--deterministic"}));
   std::string first;
   for (const Words& how : {Words{"--engine", "default", "--threads", "1"}, Words{"--engine", "default"}, Words{},
                            Words{"--target", "x86-64-linux", "--threads", "1"}}) {
@@ -79,7 +68,7 @@ TEST_CASE("deterministic results have the same bits on any number of threads, de
 TEST_CASE("of several instruction sets all kernels are deterministic, the fallback among them") {
   const Sandbox box;
   require(box.run(
-      Words{"build"} + kSizes +
+      Words{"build"} + kLongMatvec +
       Words{"--target", "x86-64-linux-avx-avx2-f16c-fma-sse41,x86-64-linux-sse41", "--deterministic", "-o", "out"}));
   const auto manifest = json::parse(box.read("out/share/matvec/manifest.json"));
   CHECK(manifest["target"]["halide"] == "x86-64-linux-strict_float");
@@ -90,7 +79,7 @@ TEST_CASE("of several instruction sets all kernels are deterministic, the fallba
 
 TEST_CASE("a schedule that sums in another order is no deterministic one") {
   const Sandbox box;
-  const auto explained = require(box.run(Words{"explain"} + kSizes + Words{"--what", "schedule", "--json"}));
+  const auto explained = require(box.run(Words{"explain"} + kLongMatvec + Words{"--what", "schedule", "--json"}));
   auto schedule = json::parse(explained.out)["schedule"];
   auto& stage = schedule["stages"][0];
   stage["vector_loop"] = 1;  // partial sums in lanes
@@ -102,9 +91,9 @@ TEST_CASE("a schedule that sums in another order is no deterministic one") {
     for (auto& tile : tiles) tile = 1;
   box.write("given.json", schedule.dump());
   const Words given = {"--schedule", "given.json"};
-  require(box.run(Words{"build"} + kSizes + given + Words{"-o", "out"}));
+  require(box.run(Words{"build"} + kLongMatvec + given + Words{"-o", "out"}));
   for (const Words& verb : {Words{"build", "-o", "other"}, Words{"tune", "--trials", "1"}}) {
-    const auto refused = box.run(verb + kSizes + given + Words{"--deterministic"});
+    const auto refused = box.run(verb + kLongMatvec + given + Words{"--deterministic"});
     CHECK(refused.exit_code == 2);
     CHECK(refused.err.find("[another-order]") != std::string::npos);
     CHECK(refused.err.find("given.json") != std::string::npos);

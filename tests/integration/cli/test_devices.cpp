@@ -10,7 +10,7 @@ using namespace tile_tune::test;
 
 namespace {
 
-constexpr const char* kCaller = R"(#include <matmul.h>
+constexpr const char* kMatmulCaller = R"(#include <matmul.h>
 #include <stdio.h>
 int main(void) {
   static float A[17][19], B[19][33], C[17][33];
@@ -48,7 +48,7 @@ bool has_device(const Sandbox& box, const std::string& driver) {
 }
 
 void link_caller(const Sandbox& box) {
-  box.write("caller.c", kCaller);
+  box.write("caller.c", kMatmulCaller);
   const auto compiled = box.run_program({"cc", "-Iout/include", "caller.c", "-Lout/lib", "-lmatmul", "-ltile_tune_rt",
                                          "-lpthread", "-ldl", "-lm", "-o", "caller"});
   INFO(compiled.err);

@@ -16,10 +16,8 @@ using namespace tile_tune::test;
 
 namespace {
 
-using Words = std::vector<std::string>;
-
 /// Twelve trials: a time would be over too soon on a busy machine.
-Words tune(const std::string& database) {
+Words tune_into(const std::string& database) {
   return {"tune",  "matmul.tc", "-s", "M=256",    "-s", "N=256", "-s",
           "K=256", "--seed",    "1",  "--trials", "12", "--db",  database};
 }
@@ -77,7 +75,7 @@ bool any_has(const Words& lines, const std::string& text) {
 TEST_CASE("on a terminal one line is drawn again and again, as wide as there is room, and wiped") {
   const Sandbox box;
   const int columns = GENERATE(40, 80, 200);
-  const auto written = on_terminal(box, tune("t.db"), columns);
+  const auto written = on_terminal(box, tune_into("t.db"), columns);
   INFO(written);
   auto lines = drawn(written);
   REQUIRE(lines.size() >= 10);
@@ -100,11 +98,11 @@ TEST_CASE("on a terminal one line is drawn again and again, as wide as there is 
 
 TEST_CASE("where nothing can be drawn a plain line comes now and then, and with --quiet nothing at all") {
   const Sandbox box;
-  const pid_t logged = box.start(tune("a.db"), "log");
-  auto quiet = tune("b.db");
+  const pid_t logged = box.start(tune_into("a.db"), "log");
+  auto quiet = tune_into("b.db");
   quiet.push_back("--quiet");
   CHECK(on_terminal(box, quiet, 80).starts_with("matmul  M=256"));
-  const auto dumb = on_terminal(box, tune("c.db"), 80, "dumb");
+  const auto dumb = on_terminal(box, tune_into("c.db"), 80, "dumb");
   INFO(dumb);
   CHECK(dumb.find('\033') == std::string::npos);
   const auto log = box.finish(logged, "log");

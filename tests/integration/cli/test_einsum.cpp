@@ -6,15 +6,12 @@
 
 #include "frontend/tensor/convert.h"
 #include "frontend/tensor/npy.h"
-#include "sandbox.h"
+#include "tests/integration/cli/arrays.h"
 
 using namespace tile_tune;
 using namespace tile_tune::test;
 
 namespace {
-
-/// Small integers, negative ones too, so that sums in f32 are exact whatever their order.
-int64_t pattern(int64_t i) { return (i * 7) % 11 - 5; }
 
 tensor::Array filled(DType type, std::vector<int64_t> shape) {
   auto array = tensor::Array::zeros(type, std::move(shape));
@@ -28,10 +25,6 @@ tensor::Array filled(DType type, std::vector<int64_t> shape) {
       tensor::store_integer(type, array.data.data(), i, pattern(i));
   }
   return array;
-}
-
-void save(const Sandbox& box, const std::string& name, const tensor::Array& array) {
-  REQUIRE(tensor::write_npy(box.path(name), array));
 }
 
 tensor::Array load(const Sandbox& box, const std::string& name) {

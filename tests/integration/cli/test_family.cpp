@@ -11,10 +11,8 @@ using nlohmann::json;
 
 namespace {
 
-using Words = std::vector<std::string>;
-
 // product(M, N, A, B, C) of the package "product", K = 19.
-constexpr const char* kCaller = R"(#include <product.h>
+constexpr const char* kProductCaller = R"(#include <product.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -135,16 +133,6 @@ void compile(const Sandbox& box, const std::string& name, const std::string& sou
   REQUIRE(compiled.exit_code == 0);
 }
 
-void require(const Finished& finished) {
-  INFO(finished.out << finished.err);
-  REQUIRE(finished.exit_code == 0);
-}
-
-std::string code_of(const Finished& finished) {
-  const auto open = finished.err.rfind('['), close = finished.err.rfind(']');
-  return open == std::string::npos ? "" : finished.err.substr(open + 1, close - open - 1);
-}
-
 void write_programs(const Sandbox& box) {
   box.write("product.tc", "def product(float(M,K) A, float(K,N) B) -> (C) { C(i,j) +=! A(i,k) * B(k,j) }");
   box.write("doubled.tc", "def doubled(float(N) A) -> (C) { C(i) = A(i) + A(i) }");
@@ -161,7 +149,7 @@ TEST_CASE("one entry takes every size of two ranges, the same from C, C++ and te
   const auto built = box.run(build);
   require(built);
   CHECK(built.err.find("[untuned]") != std::string::npos);
-  compile(box, "product", "caller.c", "out", kCaller);
+  compile(box, "product", "caller.c", "out", kProductCaller);
   const auto called = box.run_program({"./caller"});
   CHECK(called.out == "");
   CHECK(called.exit_code == 0);

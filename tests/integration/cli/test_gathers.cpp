@@ -9,7 +9,7 @@ using namespace tile_tune::test;
 
 namespace {
 
-constexpr const char* kPrograms = R"(
+constexpr const char* kGathers = R"(
 def plain(float(V,E) T, int32(B,L) idx) -> (float(B,L,E) O) { O(b,l,e) = T(idx(b,l), e) }
 def used(float(V) T, int32(N) idx) -> (float(N) O) { O(i) = T(idx(i)) where i in 0:9 }
 def wide(float(V) T, uint64(N) idx) -> (float(N) O) { O(i) = T(idx(i)) }
@@ -39,7 +39,7 @@ std::vector<T> indices(size_t count, size_t place, T other) {
 }
 
 void save_tables(const Sandbox& box) {
-  box.write("p.tc", kPrograms);
+  box.write("p.tc", kGathers);
   save<float>(box, "t.npy", DType::F32, {5}, {10, 11, 12, 13, 14});
   save<float>(box, "t2.npy", DType::F32, {5, 2}, {0, 1, 2, 3, 4, 5, 6, 7, 8, 9});
   save<float>(box, "empty.npy", DType::F32, {0}, {});
@@ -106,7 +106,7 @@ TEST_CASE("every engine names an index outside its tensor, its value and its pla
 namespace {
 
 // Index and table end where a page that cannot be touched begins.
-constexpr const char* kCaller = R"(#include <g.h>
+constexpr const char* kGuardingCaller = R"(#include <g.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -152,7 +152,7 @@ def chain(int32(N) J, int32(N) K, float(V) T) -> (float(N) O) {
   O(i) = T(I(i) - 1)
 }
 )");
-  box.write("caller.c", kCaller);
+  box.write("caller.c", kGuardingCaller);
   const std::vector<std::string> sizes = {"-s", "N=37", "-s", "V=5"};
   const auto build = [&](std::vector<std::string> arguments) {
     arguments.insert(arguments.begin(), "build");

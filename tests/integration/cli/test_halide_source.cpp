@@ -11,7 +11,7 @@ using namespace tile_tune::test;
 
 namespace {
 
-constexpr const char* kPrograms = R"(
+constexpr const char* kSources = R"(
 def product(float(M,K) A, float(K,N) B) -> (C) { C(m,n) +=! A(m,k) * B(k,n) }
 def padded(float(B,C,H) x, float(O,C,3) w) -> (y) {
   y(b,o,h) +=! (h + k >= 1 && h + k <= H ? x(b, c, h + k - 1) : 0) * w(o,c,k) where h in 0:H
@@ -94,7 +94,7 @@ int main() {
 
 TEST_CASE("explain --what schedule is C++ that gives the kernel's values") {
   const Sandbox box;
-  box.write("programs.tc", kPrograms);
+  box.write("programs.tc", kSources);
   std::string sources, body;
   std::vector<tensor::Array> expected;
   for (size_t i = 0; i < kWorkloads.size(); ++i) {

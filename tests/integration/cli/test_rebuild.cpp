@@ -14,19 +14,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
-using Words = std::vector<std::string>;
-
-const Words kProgram = {"matvec.tc", "-s", "R=31", "-s", "C=37"};
-
-Words operator+(Words words, const Words& more) {
-  words.insert(words.end(), more.begin(), more.end());
-  return words;
-}
-
-void require(const Finished& finished) {
-  INFO(finished.out << finished.err);
-  REQUIRE(finished.exit_code == 0);
-}
+const Words kMatvec = {"matvec.tc", "-s", "R=31", "-s", "C=37"};
 
 /// Bytes of every file of a package by its path in it.
 std::map<std::string, std::string> files_of(const Sandbox& box, const std::string& folder) {
@@ -50,17 +38,12 @@ void check_same(const Sandbox& box, const std::string& one, const std::string& o
   }
 }
 
-std::string code_of(const Finished& finished) {
-  const auto open = finished.err.rfind('['), close = finished.err.rfind(']');
-  return open == std::string::npos ? "" : finished.err.substr(open + 1, close - open - 1);
-}
-
 }  // namespace
 
 TEST_CASE("a package does not depend on folder, umask, user, locale or time") {
   const Sandbox box;
   require(box.run({"tune", "matvec.tc", "-s", "R=31", "-s", "C=37", "--trials", "2", "--seed", "1", "--db", "t.db"}));
-  require(box.run(Words{"build"} + kProgram + Words{"--db", "t.db", "-o", "out"}));
+  require(box.run(Words{"build"} + kMatvec + Words{"--db", "t.db", "-o", "out"}));
   fs::create_directories(box.path("other place/deeper"));
   fs::copy_file(box.path("matvec.tc"), box.path("other place/deeper/same.tc"));
   fs::copy_file(box.path("t.db"), box.path("other place/mine.db"));
@@ -110,7 +93,7 @@ TEST_CASE("build --from makes packages for several instruction sets and for othe
     CAPTURE(target);
     for (const char* folder : {"out", "again"}) fs::remove_all(box.path(folder));
     require(box.run(
-        Words{"build"} + kProgram +
+        Words{"build"} + kMatvec +
         Words{"matmul.tc", "-s", "M=3", "-s", "N=2", "-s", "K=4", "--name", "both", "--target", target, "-o", "out"}));
     require(box.run({"build", "--from", "out/share/both/manifest.json", "-o", "again"}));
     check_same(box, "out", "again");
@@ -119,7 +102,7 @@ TEST_CASE("build --from makes packages for several instruction sets and for othe
 
 TEST_CASE("build --from takes no other set of targets than build makes") {
   const Sandbox box;
-  require(box.run(Words{"build"} + kProgram +
+  require(box.run(Words{"build"} + kMatvec +
                   Words{"matmul.tc", "-s", "M=3", "-s", "N=2", "-s", "K=4", "--name", "both", "--target",
                         "x86-64-linux-avx-avx2-f16c-fma-sse41,x86-64-linux-sse41", "-o", "out"}));
   const auto manifest = json::parse(box.read("out/share/both/manifest.json"));
@@ -144,7 +127,7 @@ TEST_CASE("build --from takes no other set of targets than build makes") {
 
 TEST_CASE("build --from takes nothing that a manifest says on trust") {
   const Sandbox box;
-  require(box.run(Words{"build"} + kProgram + Words{"-o", "out"}));
+  require(box.run(Words{"build"} + kMatvec + Words{"-o", "out"}));
   const auto manifest = json::parse(box.read("out/share/matvec/manifest.json"));
   const auto with = [&](const std::function<void(json&)>& change) {
     json changed = manifest;
@@ -203,7 +186,7 @@ TEST_CASE("build --from takes nothing that a manifest says on trust") {
 TEST_CASE("no name of a function is one that making a package needs") {
   const Sandbox box;
   for (const std::string name : {"kernel", "entries", "runtime", "context"}) {
-    const auto built = box.run(Words{"build"} + kProgram + Words{"--name", name, "-o", name + ".out"});
+    const auto built = box.run(Words{"build"} + kMatvec + Words{"--name", name, "-o", name + ".out"});
     INFO(built.err);
     CHECK(built.exit_code == 0);
     CHECK(fs::exists(box.path(name + ".out/lib/lib" + name + ".a")));
@@ -237,22 +220,22 @@ TEST_CASE("several programs in one library: defs of one file, sizes in common, a
 
 TEST_CASE("a schedule from a file is built, timed by bench, and a seed of tune") {
   const Sandbox box;
-  const auto explained = box.run(Words{"explain"} + kProgram + Words{"--what", "schedule", "--json"});
+  const auto explained = box.run(Words{"explain"} + kMatvec + Words{"--what", "schedule", "--json"});
   require(explained);
   auto schedule = json::parse(explained.out)["schedule"];
   schedule["stages"][0]["parallel"] = 0;
   box.write("given.json", schedule.dump());
   const Words given = {"--schedule", "given.json"};
-  require(box.run(Words{"build"} + kProgram + given + Words{"-o", "out"}));
+  require(box.run(Words{"build"} + kMatvec + given + Words{"-o", "out"}));
   CHECK(json::parse(box.read("out/share/matvec/manifest.json"))["kernels"][0]["provenance"] == "given");
   const auto id = json::parse(box.read("out/share/matvec/manifest.json"))["kernels"][0]["schedule_id"];
 
-  const auto timed = box.run(Words{"bench"} + kProgram + given +
+  const auto timed = box.run(Words{"bench"} + kMatvec + given +
                              Words{"--against", "none", "--rounds", "3", "--time", "0.05", "--json"});
   require(timed);
   CHECK(timed.out.find("\"given\"") != std::string::npos);
 
-  require(box.run(Words{"tune"} + kProgram + given + Words{"--trials", "2", "--seed", "1", "--db", "t.db"}));
+  require(box.run(Words{"tune"} + kMatvec + given + Words{"--trials", "2", "--seed", "1", "--db", "t.db"}));
   const auto exported = box.run({"db", "export", "--db", "t.db"});
   require(exported);
   CHECK(exported.out.find(id.get<std::string>()) != std::string::npos);
@@ -263,16 +246,16 @@ TEST_CASE("a schedule from a file is built, timed by bench, and a seed of tune")
     CHECK(box.run(Words{verb, "two.tc", "-s", "N=3"} + given + more).exit_code == 2);
   }
   box.write("given.json", R"({"version": 2, "stages": []})");
-  CHECK(box.run(Words{"tune"} + kProgram + given + Words{"--trials", "1"}).exit_code == 2);
-  CHECK(box.run(Words{"bench"} + kProgram + given).exit_code == 2);
+  CHECK(box.run(Words{"tune"} + kMatvec + given + Words{"--trials", "1"}).exit_code == 2);
+  CHECK(box.run(Words{"bench"} + kMatvec + given).exit_code == 2);
 }
 
 TEST_CASE("build --revalidate rechecks what is stale before it is taken, and keeps the outcome") {
   const Sandbox box;
-  require(box.run(Words{"tune"} + kProgram + Words{"--trials", "2", "--seed", "1", "--db", "new.db"}));
+  require(box.run(Words{"tune"} + kMatvec + Words{"--trials", "2", "--seed", "1", "--db", "new.db"}));
   age(box, "new.db", "old.db");
   const auto rung = [&](const Words& more) {
-    const auto built = box.run(Words{"build"} + kProgram + Words{"-o", "out", "--json"} + more);
+    const auto built = box.run(Words{"build"} + kMatvec + Words{"-o", "out", "--json"} + more);
     require(built);
     return json::parse(built.out)["kernels"][0]["rung"].get<std::string>();
   };

@@ -4,15 +4,12 @@
 #include <nlohmann/json.hpp>
 
 #include "frontend/tensor/npy.h"
-#include "sandbox.h"
+#include "tests/integration/cli/arrays.h"
 
 using namespace tile_tune;
 using namespace tile_tune::test;
 
 namespace {
-
-/// Small integers, negative ones too, so that sums in f32 are exact whatever their order.
-int64_t pattern(int64_t i) { return (i * 7) % 11 - 5; }
 
 tensor::Array floats(std::vector<int64_t> shape, const std::function<double(int64_t)>& value = pattern) {
   auto array = tensor::Array::zeros(DType::F32, std::move(shape));
@@ -24,10 +21,6 @@ std::vector<float> values(const Sandbox& box, const std::string& file) {
   const auto array = tensor::read_npy(box.path(file));
   REQUIRE(array);
   return {array->as<float>(), array->as<float>() + array->element_count()};
-}
-
-void save(const Sandbox& box, const std::string& name, const tensor::Array& array, bool fortran_order = false) {
-  REQUIRE(tensor::write_npy(box.path(name), array, fortran_order));
 }
 
 }  // namespace

@@ -37,7 +37,7 @@ struct Folder {
   }
   /// A package `devices` of two kernels for the target.
   Result<std::vector<fs::path>> package(const std::string& target) const {
-    std::vector<Kernel> kernels;
+    std::vector<codegen::Kernel> kernels;
     for (const auto& program : {test::doubling(13, 29), test::accumulating(1000)})
       kernels.push_back({ir::canonicalize(program), Schedule{{StageSchedule()}}, program.name, "given", {}});
     TILE_TUNE_TRY(described, describe_target(target, 1));
@@ -96,8 +96,8 @@ TEST_CASE("a package for CUDA is made, linked and called without a toolkit") {
 
 TEST_CASE("what a package for a device cannot hold is refused with the reason") {
   const Folder folder;
-  Kernel kernel{ir::canonicalize(test::doubling(3, 5)), Schedule{{StageSchedule()}}, "doubling", "given", {}};
-  const auto refused = [&](const Kernel& one, bool as_sources = false) {
+  codegen::Kernel kernel{ir::canonicalize(test::doubling(3, 5)), Schedule{{StageSchedule()}}, "doubling", "given", {}};
+  const auto refused = [&](const codegen::Kernel& one, bool as_sources = false) {
     PackageOptions options{"devices", folder.path, describe_target("x86-64-linux-opencl", 1).value(), "0.1.0"};
     options.as_sources = as_sources;
     const auto written = write_package_with(test::handmade_backend(), {one}, options);

@@ -1,7 +1,5 @@
 // As `PROGRAM tile-tune ...` this is the command line, as `PROGRAM worker` its worker, broken as BROKEN_BACKEND says
 // (which is this program's interface, not the tool's); else it runs the tests.
-#define CATCH_CONFIG_RUNNER
-#include <catch2/catch.hpp>
 #include <cstdlib>
 #include <iostream>
 #include <iterator>
@@ -11,6 +9,7 @@
 #include "cli/command_line.h"
 #include "engine/packages/packaging.h"
 #include "search/workers/worker.h"
+#include "tests/run_tests.h"
 
 namespace {
 
@@ -29,5 +28,5 @@ int main(int argc, char** argv) {
   if (verb == "worker" && argc > 2 && std::string(argv[2]) == "--package") return answer_package_request(backend);
   if (verb == "worker") return tile_tune::search::worker_main(0, 1, backend);
   if (verb == "tile-tune") return tile_tune::cli::run_command_line(argc - 1, argv + 1);
-  return Catch::Session().run(argc, argv);
+  return tile_tune::test::run_tests(argc, argv);
 }

@@ -9,12 +9,6 @@ namespace {
 
 const std::string kExamples = std::string(TILE_TUNE_SOURCE_DIR) + "/examples/";
 
-Finished require(const Finished& finished) {
-  INFO(finished.out << finished.err);
-  REQUIRE(finished.exit_code == 0);
-  return finished;
-}
-
 void build_matmul(const Sandbox& box) {
   require(box.run({"build", "matmul.tc", "-s", "M=37", "-s", "N=43", "-s", "K=41", "-o", "out"}));
 }

@@ -7,11 +7,6 @@ using namespace tile_tune::test;
 
 namespace {
 
-void require(const Finished& finished) {
-  INFO(finished.out << finished.err);
-  REQUIRE(finished.exit_code == 0);
-}
-
 // No header of a dependency, and nothing of ours that was not installed.
 constexpr const char* kNothingElse = R"(
 #include <tile_tune/einsum.h>

@@ -13,7 +13,7 @@ using test::scheduled;
 
 namespace {
 
-WorkerOptions options_for(const std::string& marker = "") {
+WorkerOptions faulty_options(const std::string& marker = "") {
   WorkerOptions options;
   options.command = {"/proc/self/exe", "forced-worker", marker};
   options.target.cpu_model = "forced";
@@ -48,7 +48,7 @@ Measurement measure_one(const WorkerOptions& options, Behaviour behaviour) {
 }  // namespace
 
 TEST_CASE("faults in compiling") {
-  auto options = options_for();
+  auto options = faulty_options();
   auto measurement = measure_one(options, Behaviour::AbortInCompile);
   CHECK(measurement.outcome == Outcome::CompileError);
   CHECK(measurement.reason == "the compiler died: killed by SIGABRT: Assertion `isSane()' failed.");
@@ -64,7 +64,7 @@ TEST_CASE("faults in compiling") {
 }
 
 TEST_CASE("the time limit of candidates does not cost the default schedule") {
-  auto options = options_for();
+  auto options = faulty_options();
   options.limits.build_seconds = 0.5;
   const auto measurement = measure_one(options, Behaviour::BusyInCompile);
   CHECK(measurement.outcome == Outcome::Timeout);
@@ -77,7 +77,7 @@ TEST_CASE("the time limit of candidates does not cost the default schedule") {
 }
 
 TEST_CASE("a candidate may not take several times as long to compile as the default") {
-  auto options = options_for();
+  auto options = faulty_options();
   options.least_build_seconds = 0.5;
   const auto quick = start(options, Behaviour::Good);
   const auto measure = [](search::Workers& workers, Behaviour candidate, Behaviour incumbent) {
@@ -94,7 +94,7 @@ TEST_CASE("a candidate may not take several times as long to compile as the defa
 }
 
 TEST_CASE("faults in running") {
-  auto options = options_for();
+  auto options = faulty_options();
   auto measurement = measure_one(options, Behaviour::SegfaultInRun);
   CHECK(measurement.outcome == Outcome::Crash);
   CHECK(measurement.reason == "killed by SIGSEGV");
@@ -109,7 +109,7 @@ TEST_CASE("faults in running") {
 }
 
 TEST_CASE("wrong results") {
-  const auto options = options_for();
+  const auto options = faulty_options();
   auto measurement = measure_one(options, Behaviour::WrongValue);
   CHECK(measurement.outcome == Outcome::Wrong);
   CHECK(measurement.reason.find("o[3, 15] is ") == 0);  // element 108 of 7 x 31
@@ -124,7 +124,7 @@ TEST_CASE("wrong results") {
 }
 
 TEST_CASE("memory beside the buffers is off limits") {
-  const auto options = options_for();
+  const auto options = faulty_options();
   for (const auto behaviour : {Behaviour::WriteBehind, Behaviour::WriteBefore}) {
     const auto measurement = measure_one(options, behaviour);
     CHECK(measurement.outcome == Outcome::Wrong);
@@ -136,7 +136,7 @@ TEST_CASE("memory beside the buffers is off limits") {
 }
 
 TEST_CASE("an element that is never written is found even where only a sample is compared") {
-  const auto workers = Workers::start(test::doubling(2048, 1025), scheduled(Behaviour::Good), options_for());
+  const auto workers = Workers::start(test::doubling(2048, 1025), scheduled(Behaviour::Good), faulty_options());
   REQUIRE(workers);
   const auto result = (*workers)->measure({scheduled(Behaviour::LeaveOneOut)}, scheduled(Behaviour::Good));
   REQUIRE(result.size() == 1);
@@ -144,7 +144,7 @@ TEST_CASE("an element that is never written is found even where only a sample is
 }
 
 TEST_CASE("what goes wrong only in the race is blamed on the guilty one") {
-  const auto options = options_for();
+  const auto options = faulty_options();
   auto measurement = measure_one(options, Behaviour::WrongLater);
   CHECK(measurement.outcome == Outcome::Wrong);
   CHECK(measurement.reason.find("after many calls o[0, 0] is ") == 0);
@@ -153,7 +153,7 @@ TEST_CASE("what goes wrong only in the race is blamed on the guilty one") {
 }
 
 TEST_CASE("a slow candidate is dropped in screening, with the ratio seen there") {
-  const auto measurement = measure_one(options_for(), Behaviour::Sluggish);
+  const auto measurement = measure_one(faulty_options(), Behaviour::Sluggish);
   CHECK(measurement.outcome == Outcome::Slow);
   CHECK(measurement.samples_ns.size() == 3);
   CHECK(measurement.ratio > 0);
@@ -161,7 +161,7 @@ TEST_CASE("a slow candidate is dropped in screening, with the ratio seen there")
 }
 
 TEST_CASE("the default schedule in a batch has ratio 1; the same code twice is a duplicate") {
-  const auto workers = start(options_for());
+  const auto workers = start(faulty_options());
   auto twin = scheduled(Behaviour::AlsoGood);
   twin.stages[0].nest().cpu().lanes = 4;
   auto result =
@@ -182,7 +182,7 @@ TEST_CASE("the default schedule in a batch has ratio 1; the same code twice is a
 }
 
 TEST_CASE("without a default that works candidates are judged but not timed") {
-  const auto workers = start(options_for(), Behaviour::WrongValue);
+  const auto workers = start(faulty_options(), Behaviour::WrongValue);
   const auto result = workers->measure({scheduled(Behaviour::WrongValue), scheduled(Behaviour::Good)},
                                        scheduled(Behaviour::WrongValue));
   REQUIRE(result.size() == 2);
@@ -195,7 +195,7 @@ TEST_CASE("without a default that works candidates are judged but not timed") {
 // are unknown. What a share is computed from is tested without a clock in tests/unit/timing.
 TEST_CASE("finals report at least 31 pairs, intervals, and shares of the roofline unless the probes were disturbed") {
   const bool from_memory = GENERATE(false, true);
-  auto options = options_for();
+  auto options = faulty_options();
   options.target.l3_bytes = from_memory ? 0 : 1 << 20;  // smaller or larger than the program's tensors
   const auto workers = start(options);
   const auto result = workers->finals({scheduled(Behaviour::Good), scheduled(Behaviour::AlsoGood),
@@ -218,7 +218,7 @@ TEST_CASE("finals report at least 31 pairs, intervals, and shares of the rooflin
 }
 
 TEST_CASE("a small variant is checked where the big one is only sampled") {
-  auto options = options_for();
+  auto options = faulty_options();
   bool asked = false;
   options.small_variant = [&](const ir::Program&, const codegen::Schedule& schedule) {
     asked = true;

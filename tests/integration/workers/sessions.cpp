@@ -24,7 +24,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
-WorkerOptions options_for(const fs::path& marker) {
+WorkerOptions session_options(const fs::path& marker) {
   WorkerOptions options;
   options.command = {"/proc/self/exe", "forced-worker", marker.string()};
   options.target.cpu_model = "forced";
@@ -68,7 +68,7 @@ TEST_CASE("a stop in mid-batch keeps what is finished and kills what hangs") {
   REQUIRE(directory);
   const fs::path marker = directory->path() / "marker";
   std::atomic<bool> stop = false;
-  auto options = options_for(marker);
+  auto options = session_options(marker);
   options.stop = &stop;
   const auto workers = Workers::start(test::doubling(3, 5), scheduled(Behaviour::Good), options);
   REQUIRE(workers);
@@ -91,7 +91,7 @@ TEST_CASE("a full disk ends the batch with its own diagnostic: nothing is said o
   const auto directory = SessionDirectory::create();
   REQUIRE(directory);
   const auto workers =
-      Workers::start(test::doubling(3, 5), scheduled(Behaviour::Good), options_for(directory->path() / "marker"));
+      Workers::start(test::doubling(3, 5), scheduled(Behaviour::Good), session_options(directory->path() / "marker"));
   REQUIRE(workers);
   CHECK_FALSE((*workers)->trouble());
   const auto result = (*workers)->measure(
@@ -163,7 +163,7 @@ TEST_CASE("a worker that is killed is replaced, and its child dies with it") {
   const auto directory = SessionDirectory::create();
   REQUIRE(directory);
   const fs::path marker = directory->path() / "marker";
-  auto options = options_for(marker);
+  auto options = session_options(marker);
   options.jobs = 1;
   const auto workers = Workers::start(test::doubling(3, 5), scheduled(Behaviour::Good), options);
   REQUIRE(workers);
@@ -192,7 +192,7 @@ TEST_CASE("at its deadline a batch comes back with what is finished, and what ha
   const auto directory = SessionDirectory::create();
   REQUIRE(directory);
   const fs::path marker = directory->path() / "marker";
-  const auto workers = Workers::start(test::doubling(3, 5), scheduled(Behaviour::Good), options_for(marker));
+  const auto workers = Workers::start(test::doubling(3, 5), scheduled(Behaviour::Good), session_options(marker));
   REQUIRE(workers);
   const auto result =
       (*workers)->measure({scheduled(Behaviour::CompileDiagnostic), scheduled(hanging), scheduled(Behaviour::AlsoGood)},
@@ -206,7 +206,7 @@ TEST_CASE("at its deadline a batch comes back with what is finished, and what ha
 }
 
 TEST_CASE("finals whose time is over at any point of theirs come to nothing or to their end, and crash nobody") {
-  const auto workers = Workers::start(test::doubling(1003, 1001), scheduled(Behaviour::Good), options_for(""));
+  const auto workers = Workers::start(test::doubling(1003, 1001), scheduled(Behaviour::Good), session_options(""));
   REQUIRE(workers);
   const std::vector<codegen::Schedule> finalists{scheduled(Behaviour::Good), scheduled(Behaviour::AlsoGood),
                                                  scheduled(Behaviour::Sluggish)};
@@ -221,7 +221,7 @@ TEST_CASE("finals whose time is over at any point of theirs come to nothing or t
 }
 
 TEST_CASE("a session whose time is over before it is ready says so") {
-  auto options = options_for("");
+  auto options = session_options("");
   options.deadline = Deadline::after(0);
   const auto workers = Workers::start(test::doubling(3, 5), scheduled(Behaviour::Good), options);
   REQUIRE_FALSE(workers);
@@ -232,7 +232,7 @@ TEST_CASE("a worker that somebody stops is told of, waited for a while, and repl
   const auto directory = SessionDirectory::create();
   REQUIRE(directory);
   const fs::path marker = directory->path() / "marker";
-  auto options = options_for(marker);
+  auto options = session_options(marker);
   options.jobs = 1;
   std::vector<std::string> waits, warnings;
   options.onlooker.waiting = [&](const std::string& sentence) { waits.push_back(sentence); };
@@ -260,7 +260,7 @@ TEST_CASE("a worker that somebody stops is told of, waited for a while, and repl
 }
 
 TEST_CASE("what keeps a session from starting is one diagnostic") {
-  auto options = options_for("");
+  auto options = session_options("");
   options.target.cpu_model = "impossible";
   auto workers = Workers::start(test::doubling(3, 5), scheduled(Behaviour::Good), options);
   REQUIRE_FALSE(workers);
@@ -279,7 +279,7 @@ TEST_CASE("what keeps a session from starting is one diagnostic") {
   REQUIRE_FALSE(workers);
   CHECK(workers.error().message.find("the worker process died") != std::string::npos);
   std::atomic<bool> stop = true;
-  options = options_for("");
+  options = session_options("");
   options.stop = &stop;
   workers = Workers::start(test::doubling(3, 5), scheduled(Behaviour::Good), options);
   REQUIRE_FALSE(workers);
@@ -291,11 +291,11 @@ TEST_CASE("a schedule runs once on given arrays") {
   reference::Inputs inputs;
   inputs[0] = tensor::Array::zeros(DType::F32, {2, 3});
   for (int i = 0; i < 6; ++i) inputs[0].as<float>()[i] = static_cast<float>(i) - 2.5f;
-  const auto outputs = run_once(program, scheduled(Behaviour::Good), inputs, options_for(""));
+  const auto outputs = run_once(program, scheduled(Behaviour::Good), inputs, session_options(""));
   REQUIRE(outputs);
   REQUIRE(outputs->size() == 1);
   for (int i = 0; i < 6; ++i) CHECK(outputs->at(0).as<float>()[i] == 2 * (static_cast<float>(i) - 2.5f));
-  const auto failed = run_once(program, scheduled(Behaviour::ErrorCode), inputs, options_for(""));
+  const auto failed = run_once(program, scheduled(Behaviour::ErrorCode), inputs, session_options(""));
   REQUIRE_FALSE(failed);
   CHECK(failed.error().code == "run-error");
   CHECK(failed.error().message.find("upside down") != std::string::npos);

@@ -1,7 +1,6 @@
 // Problems of a few hundred operations (issue "CPU schedules at the machine's limit", item 6): default schedules use no
 // threads, a call costs less than a microsecond beyond its work, and plain loops compiled by g++ -O3 -march=native are
 // no reason not to call the library.
-#define CATCH_CONFIG_RUNNER
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -15,6 +14,7 @@
 #include "frontend/ir/canonical.h"
 #include "frontend/tc/parse.h"
 #include "search/space/space.h"
+#include "tests/run_tests.h"
 
 using namespace tile_tune;
 namespace fs = std::filesystem;
@@ -121,5 +121,5 @@ TEST_CASE("a call of a tiny kernel takes less than a microsecond, and hardly lon
 
 int main(int argc, char** argv) {
   if (argc > 2 && std::string(argv[1]) == "emit") return emit(argv[2]), 0;
-  return Catch::Session().run(argc, argv);
+  return tile_tune::test::run_tests(argc, argv);
 }

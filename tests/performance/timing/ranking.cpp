@@ -3,7 +3,6 @@
 //
 // The kernels are chains of dependent multiplications, so that how long they take follows from a number of steps; they
 // are built, verified and timed as candidates are, in worker processes (of this program), on Halide's thread pool.
-#define CATCH_CONFIG_RUNNER
 #include <fmt/format.h>
 #include <sched.h>
 #include <signal.h>
@@ -23,6 +22,7 @@
 #include "search/workers/worker.h"
 #include "search/workers/workers.h"
 #include "tests/unit/judge/programs.h"
+#include "tests/run_tests.h"
 
 using namespace tile_tune;
 using namespace tile_tune::search;
@@ -177,5 +177,5 @@ int main(int argc, char** argv) {
     backend.compile = compile;
     return worker_main(0, 1, backend);
   }
-  return Catch::Session().run(argc, argv);
+  return tile_tune::test::run_tests(argc, argv);
 }

@@ -11,7 +11,8 @@
 namespace tile_tune {
 namespace {
 
-constexpr double kNan = std::numeric_limits<double>::quiet_NaN(), kInfinity = std::numeric_limits<double>::infinity();
+using test::kInfinity;
+using test::kNan;
 
 struct Named {
   DType type;

@@ -26,7 +26,7 @@ int number_of(const ir::Program& program, const std::string& name) {
   return -1;
 }
 
-struct Case {
+struct ConstantCase {
   std::string name, text;
   ir::Sizes sizes;
   std::vector<std::string> constants;
@@ -37,7 +37,7 @@ struct Case {
 const std::string kProduct = "def f(float(M,K) A, float(K,N) B) -> (C) { C(m,n) +=! A(m,k) * B(k,n) }";
 const std::string kTransposed = "def f(float(M,K) A, float(N,K) B) -> (C) { C(m,n) +=! A(m,k) * B(n,k) }";
 
-const std::vector<Case> kCases{
+const std::vector<ConstantCase> kConstantCases{
     {"product, whole vectors", kProduct, {{"M", 37}, {"N", 96}, {"K", 41}}, {"B"}},
     {"product, a last tile that is moved back", kProduct, {{"M", 24}, {"N", 80}, {"K", 19}}, {"B"}},
     {"product, a last vector in part", kProduct, {{"M", 23}, {"N", 131}, {"K", 29}}, {"B"}},
@@ -96,7 +96,7 @@ const std::vector<Case> kCases{
 }  // namespace
 
 TEST_CASE("kernels with packed constants compute what the reference does", "[property]") {
-  const auto& one = kCases[GENERATE(range(size_t{0}, kCases.size()))];
+  const auto& one = kConstantCases[GENERATE(range(size_t{0}, kConstantCases.size()))];
   CAPTURE(one.name);
   const auto program = with_constants(test::bound_program(one.text, one.sizes), one.constants, one.columns);
   const search::Space space(program, test::host(2));

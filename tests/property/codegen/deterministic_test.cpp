@@ -19,12 +19,12 @@
 namespace tile_tune {
 namespace {
 
-struct Case {
+struct OrderCase {
   std::string name, text;
   ir::Sizes sizes;
 };
 
-const std::vector<Case> kCases{
+const std::vector<OrderCase> kOrderCases{
     {"matmul",
      "def f(float(M,K) A, float(K,N) B) -> (C) { C(m,n) +=! A(m,k) * B(k,n) }",
      {{"M", 19}, {"N", 67}, {"K", 96}}},
@@ -49,7 +49,7 @@ const std::vector<Case> kCases{
      {{"M", 11}, {"N", 33}, {"K", 40}}},
 };
 
-ir::Program program_of(const Case& one) { return test::bound_program(one.text, one.sizes); }
+ir::Program program_of(const OrderCase& one) { return test::bound_program(one.text, one.sizes); }
 
 ir::Program running_sums() {
   constexpr int64_t n = 200;
@@ -87,7 +87,7 @@ void check_same_bits(const ir::Program& program) {
 }  // namespace
 
 TEST_CASE("deterministic kernels compute the same bits by every schedule", "[property]") {
-  const Case one = GENERATE(from_range(kCases));
+  const OrderCase one = GENERATE(from_range(kOrderCases));
   CAPTURE(one.name);
   check_same_bits(program_of(one));
 }
@@ -153,7 +153,7 @@ TEST_CASE("deterministic running totals compute the same bits by every schedule"
 }
 
 TEST_CASE("a schedule that sums in another order is refused for a deterministic target, and for no other") {
-  const auto program = program_of(kCases[0]);
+  const auto program = program_of(kOrderCases[0]);
   const auto target = test::host(2);
   auto schedule = search::Space(program, codegen::deterministic(target)).default_schedule();
   REQUIRE(codegen::check_for(codegen::deterministic(target), program, schedule));

@@ -10,12 +10,12 @@
 namespace tile_tune {
 namespace {
 
-struct Case {
+struct EinsumCase {
   std::string subscripts;
   std::vector<std::vector<int64_t>> shapes;
 };
 
-const std::vector<Case> kCases{
+const std::vector<EinsumCase> kEinsumCases{
     {"ij,jk->ik", {{13, 17}, {17, 19}}},
     {"ij,jk->ki", {{1, 17}, {17, 35}}},
     {"ii->i", {{11, 11}}},
@@ -32,7 +32,7 @@ const std::vector<Case> kCases{
     {"iji->j", {{6, 21, 6}}},
 };
 
-ir::Program program_of(const Case& test, DType type) {
+ir::Program program_of(const EinsumCase& test, DType type) {
   einsum::Known known;
   for (const auto& shape : test.shapes) known.operands.push_back({type, shape});
   const auto made = einsum::make_program(einsum::parse(test.subscripts).value(), known).value();
@@ -40,7 +40,7 @@ ir::Program program_of(const Case& test, DType type) {
 }
 
 void check_all(DType type, bool columns) {
-  for (const auto& test : kCases) {
+  for (const auto& test : kEinsumCases) {
     DYNAMIC_SECTION(test.subscripts << " " << dtype_name(type)) {
       ir::Program program = program_of(test, type);
       if (columns)

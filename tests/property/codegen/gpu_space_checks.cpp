@@ -8,6 +8,7 @@
 #include "search/predict/features.h"
 #include "search/space/space.h"
 #include "tests/property/codegen/gpu_assembly.h"
+#include "tests/property/codegen/gpu_random_nests.h"
 #include "tests/property/codegen/gpu_run.h"
 
 namespace tile_tune {
@@ -51,11 +52,6 @@ const std::vector<Case>& cases() {
 codegen::Target opencl() {
   const auto host = codegen::resolve_target("host", 1).value();
   return codegen::parse_target("host-opencl-cl_doubles", &host).value();
-}
-
-void expect_right(const ir::Program& program, const codegen::Schedule& schedule) {
-  CAPTURE(codegen::to_json(schedule).dump());
-  CHECK(test::wrong_on_opencl(program, schedule) == "");
 }
 
 /// Random ones that are worth a trial.

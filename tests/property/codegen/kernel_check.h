@@ -2,6 +2,7 @@
 #pragma once
 
 #include <filesystem>
+#include <limits>
 #include <string>
 #include <vector>
 
@@ -11,6 +12,8 @@
 #include "search/workers/protocol.h"
 
 namespace tile_tune::test {
+
+constexpr double kNan = std::numeric_limits<double>::quiet_NaN(), kInfinity = std::numeric_limits<double>::infinity();
 
 /// The canonical program of a TC text at these sizes; fails the test case if there is none.
 ir::Program bound_program(const std::string& text, const ir::Sizes& sizes);

@@ -12,16 +12,17 @@
 namespace tile_tune {
 namespace {
 
-constexpr double kNan = std::numeric_limits<double>::quiet_NaN(), kInfinity = std::numeric_limits<double>::infinity();
+using test::kInfinity;
+using test::kNan;
 
-struct Case {
+struct SignCase {
   const char* text;
   std::function<double(double)> wanted;  // of an input, before rounding
 };
 
 // Where the C library has the function it is the expectation; else the arithmetic is written out.
-const std::vector<Case>& cases() {
-  static const std::vector<Case> result{
+const std::vector<SignCase>& cases() {
+  static const std::vector<SignCase> result{
       {"-a(i)", [](double a) { return -a; }},
       {"fabs(a(i))", [](double a) { return std::abs(a); }},
       {"-fabs(a(i))", [](double a) { return -std::abs(a); }},

@@ -36,12 +36,6 @@ std::string exported(const std::filesystem::path& path) {
   return exported(db);
 }
 
-Result<Absorbed> take_text(Database& db, const std::string& text) {
-  std::istringstream stream(text);
-  TILE_TUNE_TRY(source, records_of(stream, "shared.jsonl"));
-  return db.absorb(source);
-}
-
 Absorbed merge(const std::filesystem::path& into, const std::filesystem::path& from) {
   Database target = open(into);
   Database source = open(from, Mode::ReadOnly);

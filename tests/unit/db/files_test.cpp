@@ -24,13 +24,6 @@ using namespace tile_tune::db::testing;
 
 namespace {
 
-void write(const fs::path& path, const std::string& bytes) { std::ofstream(path, std::ios::binary) << bytes; }
-std::string read(const fs::path& path) {
-  std::ostringstream bytes;
-  bytes << std::ifstream(path, std::ios::binary).rdbuf();
-  return bytes.str();
-}
-
 Diagnostic error_of(const fs::path& path, Mode mode) {
   const auto db = Database::open(path, mode);
   REQUIRE_FALSE(db.has_value());
@@ -40,7 +33,7 @@ Diagnostic error_of(const fs::path& path, Mode mode) {
 }
 
 /// A database with one winner, closed.
-void fill(const fs::path& path) {
+void store_winner(const fs::path& path) {
   Database db = open(path);
   const auto run = value(db.begin_session(matmul(), target(), tool(), session()));
   value(db.append_trial(run, winner(0, 8, 100)));
@@ -142,7 +135,7 @@ TEST_CASE("an empty file is a new database, and nothing to read") {
   Folder folder;
   write(folder.file(), "");
   CHECK(error_of(folder.file(), Mode::ReadOnly).code == "no-database");
-  fill(folder.file());
+  store_winner(folder.file());
   CHECK(value(open(folder.file(), Mode::ReadOnly).list()).size() == 1);
 }
 
@@ -197,7 +190,7 @@ TEST_CASE("a folder, a pipe and a path through a file cannot be opened") {
 
 TEST_CASE("a truncated file is recognised, whatever is left of it") {
   Folder folder;
-  fill(folder.file("whole.db"));
+  store_winner(folder.file("whole.db"));
   const std::string whole = read(folder.file("whole.db"));
   REQUIRE(whole.size() > 40'000);
   for (const size_t size : {size_t{50}, size_t{700}, size_t{4'096}, size_t{4'097}, whole.size() - 1}) {
@@ -214,7 +207,7 @@ TEST_CASE("a truncated file is recognised, whatever is left of it") {
 TEST_CASE("a path with characters that mean something in URIs and SQL") {
   Folder folder;
   const fs::path path = folder.file("a b?mode=memory&c#d%41'\".db");
-  fill(path);
+  store_winner(path);
   CHECK(value(open(path, Mode::ReadOnly).list()).size() == 1);
   CHECK(fs::exists(path));
 }
@@ -225,7 +218,7 @@ TEST_CASE("a relative path is a path, whatever SQLite would take it for") {
   Folder folder;
   const int status = in_child([&] {
     if (chdir(folder.path().c_str()) != 0) return 1;
-    fill(name);
+    store_winner(name);
     return value(open(name, Mode::ReadOnly).list()).size() == 1 ? 0 : 2;
   });
   CHECK(status == 0);
@@ -269,7 +262,7 @@ TEST_CASE("the log that a killed tuner left is read in a read-only folder, too")
 TEST_CASE("a database in a read-only folder can be read, and says so when written") {
   Folder folder;
   const fs::path path = folder.file("odd ?name%.db");
-  fill(path);
+  store_winner(path);
   for (const auto& entry : fs::directory_iterator(folder.path())) fs::permissions(entry, fs::perms(0444));
   fs::permissions(folder.path(), fs::perms(0555));
   const int as_found = unprivileged([&] {
@@ -287,7 +280,7 @@ TEST_CASE("a database in a read-only folder can be read, and says so when writte
 
 TEST_CASE("an unreadable file is named with the reason") {
   Folder folder;
-  fill(folder.file());
+  store_winner(folder.file());
   fs::permissions(folder.file(), fs::perms(0));
   fs::permissions(folder.path(), fs::perms(0755));
   const int as_found = unprivileged([&] {
@@ -337,7 +330,7 @@ TEST_CASE("a disk that fills up while a database is made leaves nothing that is 
     CHECK(status == 0);
     const auto read = Database::open(folder.file(), Mode::ReadOnly);
     CHECK((read || read.error().code == "no-database"));
-    fill(folder.file());
+    store_winner(folder.file());
     CHECK(value(open(folder.file(), Mode::ReadOnly).list()).size() == 1);
   }
 }
@@ -353,7 +346,7 @@ TEST_CASE("who cannot complete a new database does not delete what another has f
       return 0;
     });
     const pid_t rich = start_child([&] {
-      fill(folder.file());
+      store_winner(folder.file());
       return 0;
     });
     int status = -1;
@@ -367,7 +360,7 @@ TEST_CASE("who cannot complete a new database does not delete what another has f
 
 TEST_CASE("a disk too full for the files beside a database stops no reader") {
   Folder folder;
-  fill(folder.file());
+  store_winner(folder.file());
   const int status = in_child([&] {
     std::signal(SIGXFSZ, SIG_IGN);
     const rlimit size{1'000, 1'000};
@@ -399,7 +392,7 @@ TEST_CASE("through a symbolic link a database is the same, its log and its sessi
 
 TEST_CASE("a pipe in the place of the file of sessions is not waited for") {
   Folder folder;
-  fill(folder.file());
+  store_winner(folder.file());
   const std::string sessions = folder.file().string() + "-sessions";
   fs::remove(sessions);
   REQUIRE(mkfifo(sessions.c_str(), 0600) == 0);
@@ -422,7 +415,7 @@ TEST_CASE("SQLite's own word for a full disk") {
 
 TEST_CASE("a database that another process keeps locked is waited for, then named busy") {
   Folder folder;
-  fill(folder.file());
+  store_winner(folder.file());
   sqlite3* other = nullptr;
   REQUIRE(sqlite3_open(folder.file().c_str(), &other) == SQLITE_OK);
   REQUIRE(sqlite3_exec(other, "BEGIN IMMEDIATE", nullptr, nullptr, nullptr) == SQLITE_OK);

@@ -8,11 +8,14 @@
 #include <catch2/catch.hpp>
 #include <cstdio>
 #include <cstdlib>
+#include <fstream>
 #include <limits>
+#include <sstream>
 #include <stdexcept>
 
 #include "base/sha256.h"
 #include "db/former_target.h"
+#include "db/json_lines.h"
 
 namespace tile_tune::db::testing {
 
@@ -132,6 +135,22 @@ int64_t sql_number(const std::filesystem::path& path, const std::string& text) {
   sqlite3_close(db);
   if (!row) throw std::runtime_error("no row: " + text);
   return number;
+}
+
+std::string read(const std::filesystem::path& path) {
+  std::ostringstream bytes;
+  bytes << std::ifstream(path, std::ios::binary).rdbuf();
+  return bytes.str();
+}
+
+void write(const std::filesystem::path& path, const std::string& bytes) {
+  std::ofstream(path, std::ios::binary) << bytes;
+}
+
+Result<Absorbed> take_text(Database& db, const std::string& text) {
+  std::istringstream stream(text);
+  TILE_TUNE_TRY(source, records_of(stream, "shared.jsonl"));
+  return db.absorb(source);
 }
 
 pid_t start_child(const std::function<int()>& body) {

@@ -43,6 +43,13 @@ TrialRow trial(int sequence, int tile = 8);
 /// A finalist that the tuner accepted.
 TrialRow winner(int sequence, int tile, double median_ns);
 
+/// The bytes of a file.
+std::string read(const std::filesystem::path& path);
+void write(const std::filesystem::path& path, const std::string& bytes);
+
+/// What a database takes of records as text.
+Result<Absorbed> take_text(Database& db, const std::string& text);
+
 /// Runs SQL on a file behind the library's back.
 void sql(const std::filesystem::path& path, const std::string& text);
 int64_t sql_number(const std::filesystem::path& path, const std::string& text);

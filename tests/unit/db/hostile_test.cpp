@@ -20,25 +20,18 @@ using namespace tile_tune::db::testing;
 
 namespace {
 
-std::string read(const fs::path& path) {
-  std::ostringstream bytes;
-  bytes << std::ifstream(path, std::ios::binary).rdbuf();
-  return bytes.str();
-}
-void write(const fs::path& path, const std::string& bytes) { std::ofstream(path, std::ios::binary) << bytes; }
-
-constexpr int kPrograms = 5, kTrials = 12;
+constexpr int kPrograms = 5, kTrialsEach = 12;
 
 /// Several programs with a winner each.
-void fill(const fs::path& path) {
+void fill_programs(const fs::path& path) {
   Database db = open(path);
   for (int i = 0; i < kPrograms; ++i) {
     ProgramRow program = matmul();
     program.name = fmt::format("matmul{}", i);
     program.content_hash = std::string(64, static_cast<char>('a' + i));
     const auto run = value(db.begin_session(program, target(), tool(), session()));
-    for (int k = 0; k < kTrials; ++k) value(db.append_trial(run, trial(k, 100 * i + k)));
-    value(db.append_trial(run, winner(kTrials, 100 * i, 100)));
+    for (int k = 0; k < kTrialsEach; ++k) value(db.append_trial(run, trial(k, 100 * i + k)));
+    value(db.append_trial(run, winner(kTrialsEach, 100 * i, 100)));
     value(db.finish_session(run, "done"));
   }
 }
@@ -49,7 +42,7 @@ struct Read {
 };
 
 /// As `db export` and `db merge` read a file.
-Read exported(const fs::path& path) {
+Read read_records(const fs::path& path) {
   auto db = Database::open(path, Mode::ReadOnly);
   if (!db || !db->check_pages(Database::Depth::Indexes)) return {};
   Read result;
@@ -90,10 +83,10 @@ long peak_kib() {
 
 TEST_CASE("no flipped bit makes an export leave something out without a word") {
   Folder folder;
-  fill(folder.file());
-  const auto whole = exported(folder.file());
+  fill_programs(folder.file());
+  const auto whole = read_records(folder.file());
   REQUIRE(whole.whole);
-  REQUIRE(whole.lines.size() == kPrograms * (2 + kTrials + kTrials + 1 + 1) + 2);
+  REQUIRE(whole.lines.size() == kPrograms * (2 + kTrialsEach + kTrialsEach + 1 + 1) + 2);
   const std::string bytes = read(folder.file());
   int found = 0, harmless = 0;
   // A bit of every 67th byte: every page, headers, cells and free space among them.
@@ -101,7 +94,7 @@ TEST_CASE("no flipped bit makes an export leave something out without a word") {
     std::string damaged = bytes;
     damaged[at] = static_cast<char>(damaged[at] ^ (1 << (at / 67 % 8)));
     write(folder.file("damaged.db"), damaged);
-    const auto read = exported(folder.file("damaged.db"));
+    const auto read = read_records(folder.file("damaged.db"));
     if (read.whole) {
       INFO("byte " << at);
       const bool same = read.lines == whole.lines;  // or every line would be printed
@@ -115,7 +108,7 @@ TEST_CASE("no flipped bit makes an export leave something out without a word") {
 
 TEST_CASE("what the check of a damaged index says names it") {
   Folder folder;
-  fill(folder.file());
+  fill_programs(folder.file());
   const std::string bytes = read(folder.file());
   const auto page = static_cast<size_t>(sql_number(folder.file(), "PRAGMA page_size"));
   const auto root = static_cast<size_t>(
@@ -134,8 +127,8 @@ TEST_CASE("what the check of a damaged index says names it") {
 
 TEST_CASE("no flipped bit makes recover lose something without counting it") {
   Folder folder;
-  fill(folder.file());
-  const auto whole = exported(folder.file());
+  fill_programs(folder.file());
+  const auto whole = read_records(folder.file());
   const std::string bytes = read(folder.file());
   for (size_t at = 4'096; at < bytes.size(); at += 997) {
     INFO("byte " << at);
@@ -150,7 +143,7 @@ TEST_CASE("no flipped bit makes recover lose something without counting it") {
       if (!done) continue;
       told = *done;
     }
-    const size_t lost = whole.lines.size() - exported(folder.file("fresh.db")).lines.size();
+    const size_t lost = whole.lines.size() - read_records(folder.file("fresh.db")).lines.size();
     const size_t counted = told.refused.size() + static_cast<size_t>(told.unreadable);
     CHECK((told.cut_off || counted >= lost));
     if (lost == 0) CHECK(counted <= 1);  // a damaged copy of a name may count, nothing more
@@ -199,7 +192,7 @@ TEST_CASE("tables, views, triggers and indexes that are not ours are named and r
       {"CREATE TABLE " + std::string(5'000, 'x') + "(a)", "unknown table xxx"},
   }));
   Folder folder;
-  fill(folder.file());
+  fill_programs(folder.file());
   sql(folder.file(), "PRAGMA foreign_keys = OFF; " + change);
   const Mode mode = GENERATE(Mode::ReadOnly, Mode::ReadWrite);
   const std::string message = refused(folder.file(), mode);
@@ -214,7 +207,7 @@ TEST_CASE("a hostile expression in a file's definitions is never run") {
       {"session", "state IN (", "length(randomblob(900000000)) > 0 OR state IN ("},
   }));
   Folder folder;
-  fill(folder.file());
+  fill_programs(folder.file());
   redefine(folder.file(), table, from, to);
   CHECK(sql_number(folder.file(), "SELECT sql LIKE '%900000000%' FROM sqlite_schema WHERE name = '" + table + "'") ==
         1);
@@ -226,7 +219,7 @@ TEST_CASE("a hostile expression in a file's definitions is never run") {
   const auto told = value(recover(folder.file(), into));
   CHECK(told.refused.empty());
   CHECK(told.unreadable == 0);
-  CHECK(told.saved == kPrograms * (2 + 2 * kTrials + 1 + 1) + 2);
+  CHECK(told.saved == kPrograms * (2 + 2 * kTrialsEach + 1 + 1) + 2);
   CHECK(peak_kib() - before < 100'000);
 }
 
@@ -236,7 +229,7 @@ TEST_CASE("of tables whose rows are computed nothing is recovered") {
       {"ALTER TABLE trial ADD COLUMN more TEXT AS (hex(zeroblob(900000000)))", "table trial computes its rows"},
   }));
   Folder folder;
-  fill(folder.file());
+  fill_programs(folder.file());
   sql(folder.file(), "PRAGMA foreign_keys = OFF; " + change);
   Database into = open(folder.file("fresh.db"));
   const auto told = recover(folder.file(), into);
@@ -254,9 +247,9 @@ TEST_CASE("definitions are compared by their words, not by how they are set") {
   CHECK(sql_tokens("\"a b\"") == "a b");
   CHECK(sql_tokens("") == "");
   Folder folder;
-  fill(folder.file());
+  fill_programs(folder.file());
   redefine(folder.file(), "trial", "-- 0, 1, ... in the session", "-- counted");
-  CHECK(exported(folder.file()).whole);
+  CHECK(read_records(folder.file()).whole);
   sql(folder.file(), "ANALYZE");
-  CHECK(exported(folder.file()).whole);
+  CHECK(read_records(folder.file()).whole);
 }

@@ -13,13 +13,14 @@ using namespace tile_tune::db::testing;
 
 namespace {
 
-constexpr int kTrials = 200;
+constexpr int kTrialsOfOne = 200;
 
-/// One tuner: a session of `kTrials` trials, the last of them chosen.
+/// One tuner: a session of `kTrialsOfOne` trials, the last of them chosen.
 int tune(const std::filesystem::path& path) {
   Database db = open(path);
   const auto run = value(db.begin_session(matmul(), target(), tool(), session()));
-  for (int i = 0; i < kTrials; ++i) value(db.append_trial(run, i + 1 < kTrials ? trial(i, i) : winner(i, i, 100)));
+  for (int i = 0; i < kTrialsOfOne; ++i)
+    value(db.append_trial(run, i + 1 < kTrialsOfOne ? trial(i, i) : winner(i, i, 100)));
   value(db.finish_session(run, "done"));
   return 0;
 }
@@ -37,10 +38,10 @@ TEST_CASE("two tuners on one database, both new, lose nothing") {
   CHECK(status == 0);
   Database db = open(folder.file(), Mode::ReadOnly);
   const auto trials = value(db.trials_of(matmul(), target(), tool()));
-  CHECK(trials.size() == 2 * kTrials);
+  CHECK(trials.size() == 2 * kTrialsOfOne);
   std::set<std::string> ids;
   for (const auto& row : trials) ids.insert(row.id);
-  CHECK(ids.size() == 2 * kTrials);
+  CHECK(ids.size() == 2 * kTrialsOfOne);
   CHECK(value(db.best(matmul(), target(), tool())).has_value());
   CHECK(sql_number(folder.file(), "SELECT count(*) FROM winner") == 2);
   CHECK(db.damaged_records().empty());

@@ -21,15 +21,8 @@ namespace {
 constexpr int kTrials = 150;
 constexpr size_t kVersionAt = 60, kApplicationAt = 68;  // in the header, four bytes each
 
-std::string read(const fs::path& path) {
-  std::ostringstream bytes;
-  bytes << std::ifstream(path, std::ios::binary).rdbuf();
-  return bytes.str();
-}
-void write(const fs::path& path, const std::string& bytes) { std::ofstream(path, std::ios::binary) << bytes; }
-
 /// Many trials and a winner; the text of some schedules fills several pages.
-void fill(const fs::path& path, int trials = kTrials) {
+void fill_trials(const fs::path& path, int trials = kTrials) {
   Database db = open(path);
   const auto run = value(db.begin_session(matmul(), target(), tool(), session()));
   for (int i = 0; i < trials; ++i) value(db.append_trial(run, trial(i, i)));
@@ -75,7 +68,7 @@ bool is_part(const std::set<std::string>& some, const std::set<std::string>& all
 
 TEST_CASE("of a whole file everything is recovered") {
   Folder folder;
-  fill(folder.file());
+  fill_trials(folder.file());
   const auto saved = recovered(folder, folder.file());
   CHECK(saved.records == records(folder.file()));
   CHECK(saved.told.saved == static_cast<int>(saved.records.size()));
@@ -86,7 +79,7 @@ TEST_CASE("of a whole file everything is recovered") {
 
 TEST_CASE("of a file with a page of noise most is recovered, whatever page it is") {
   Folder folder;
-  fill(folder.file());
+  fill_trials(folder.file());
   const auto all = records(folder.file());
   const std::string bytes = read(folder.file());
   const auto page = static_cast<size_t>(sql_number(folder.file(), "PRAGMA page_size"));
@@ -113,7 +106,7 @@ TEST_CASE("of a file with a page of noise most is recovered, whatever page it is
 
 TEST_CASE("of a truncated file what is left is recovered") {
   Folder folder;
-  fill(folder.file());
+  fill_trials(folder.file());
   const auto all = records(folder.file());
   const std::string bytes = read(folder.file());
   write(folder.file("cut.db"), bytes.substr(0, bytes.size() * 3 / 4 + 100));
@@ -127,7 +120,7 @@ TEST_CASE("of a truncated file what is left is recovered") {
 
 TEST_CASE("no bit of what the header says of program and version costs a record") {
   Folder folder;
-  fill(folder.file(), 1);
+  fill_trials(folder.file(), 1);
   const auto all = records(folder.file());
   const std::string bytes = read(folder.file());
   for (const size_t field : {kVersionAt, kApplicationAt})
@@ -145,7 +138,7 @@ TEST_CASE("no bit of what the header says of program and version costs a record"
 
 TEST_CASE("of a file that has lost the names of some tables the others are recovered") {
   Folder folder;
-  fill(folder.file());
+  fill_trials(folder.file());
   const auto all = records(folder.file());
   std::string bytes = read(folder.file());
   const auto page = static_cast<size_t>(sql_number(folder.file(), "PRAGMA page_size"));
@@ -161,7 +154,7 @@ TEST_CASE("of a file that has lost the names of some tables the others are recov
 
 TEST_CASE("an index that disagrees with its table is found where that is asked for, and everything is recovered") {
   Folder folder;
-  fill(folder.file());
+  fill_trials(folder.file());
   const auto all = records(folder.file());
   sql(folder.file(),
       "PRAGMA writable_schema = ON; UPDATE sqlite_schema SET sql = 'CREATE INDEX trial_schedule ON trial(session)' "
@@ -182,7 +175,7 @@ TEST_CASE("an index that disagrees with its table is found where that is asked f
 
 TEST_CASE("damaged records are left out of what is recovered, and so is what needs them") {
   Folder folder;
-  fill(folder.file());
+  fill_trials(folder.file());
   sql(folder.file(), "UPDATE trial SET median_ns = 1 WHERE origin = 'final'");
   const auto saved = recovered(folder, folder.file());
   REQUIRE(saved.told.refused.size() == 2);
@@ -192,7 +185,7 @@ TEST_CASE("damaged records are left out of what is recovered, and so is what nee
 
 TEST_CASE("nothing is recovered from what is no database, or has lost its first page") {
   Folder folder;
-  fill(folder.file());
+  fill_trials(folder.file());
   Database into = open(folder.file("recovered.db"));
   std::string bytes = read(folder.file());
   bytes.replace(0, 4'096, 4'096, 'x');

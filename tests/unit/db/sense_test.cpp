@@ -10,16 +10,6 @@ using namespace tile_tune::db;
 using namespace tile_tune::db::testing;
 using tile_tune::Result;
 
-namespace {
-
-Result<Absorbed> take_text(Database& db, const std::string& text) {
-  std::istringstream stream(text);
-  TILE_TUNE_TRY(source, records_of(stream, "shared.jsonl"));
-  return db.absorb(source);
-}
-
-}  // namespace
-
 TEST_CASE("figures that nobody can have measured are refused with their line and field") {
   Folder folder;
   const double inf = std::numeric_limits<double>::infinity(), nan = std::numeric_limits<double>::quiet_NaN();

@@ -189,9 +189,7 @@ Tensor complex_conv_2d(const Tensor& I, const Tensor& K,
 
 // ---- the same by loops ----
 
-Tensor input(const char* name, const std::vector<int64_t>& shape) { return Placeholder(DType::F32, shape, name); }
-
-Program one(const std::string& name, const std::vector<Tensor>& inputs, const Tensor& output) {
+Program of_one_output(const std::string& name, const std::vector<Tensor>& inputs, const Tensor& output) {
   return Program(name, inputs, {{"O", output}});
 }
 
@@ -209,13 +207,17 @@ void add_sums(std::vector<Example>& examples) {
     }
   for (int64_t n = 0; n < N; ++n) mean(n) = sum(n) / M;
   Grid global({}, total() / (M * N));
-  examples.push_back({"sum", one("sum", {A}, sum_over_axis(A)), {{"I", I}}, {{"O", sum}}});
-  examples.push_back({"sum_padded", one("sum_padded", {A}, sum_over_axis_sized(A, 1)), {{"I", I}}, {{"O", padded}}});
+  examples.push_back({"sum", of_one_output("sum", {A}, sum_over_axis(A)), {{"I", I}}, {{"O", sum}}});
   examples.push_back(
-      {"sum_truncated", one("sum_truncated", {A}, sum_over_axis_sized(A, -1)), {{"I", I}}, {{"O", truncated}}});
-  examples.push_back({"avg", one("avg", {A}, avg(A)), {{"I", I}}, {{"O", mean}}, 1e-6});
-  examples.push_back({"avg_stages", one("avg_stages", {A}, avg_stages(A)), {{"I", I}}, {{"O", global}}, 1e-6});
-  examples.push_back({"avg_merge", one("avg_merge", {A}, avg_merge(A)), {{"I", I}}, {{"O", global}}, 1e-6});
+      {"sum_padded", of_one_output("sum_padded", {A}, sum_over_axis_sized(A, 1)), {{"I", I}}, {{"O", padded}}});
+  examples.push_back({"sum_truncated",
+                      of_one_output("sum_truncated", {A}, sum_over_axis_sized(A, -1)),
+                      {{"I", I}},
+                      {{"O", truncated}}});
+  examples.push_back({"avg", of_one_output("avg", {A}, avg(A)), {{"I", I}}, {{"O", mean}}, 1e-6});
+  examples.push_back(
+      {"avg_stages", of_one_output("avg_stages", {A}, avg_stages(A)), {{"I", I}}, {{"O", global}}, 1e-6});
+  examples.push_back({"avg_merge", of_one_output("avg_merge", {A}, avg_merge(A)), {{"I", I}}, {{"O", global}}, 1e-6});
 }
 
 void add_extremes(std::vector<Example>& examples) {
@@ -226,13 +228,14 @@ void add_extremes(std::vector<Example>& examples) {
   for (int64_t m = 0; m < M; ++m)
     for (int64_t n = 0; n < N; ++n) largest(n) = std::max(largest(n), I(m, n));
   const auto A = input("I", {M, N});
-  examples.push_back({"max_negative", one("max_negative", {A}, max_over_axis(A)), {{"I", I}}, {{"O", largest}}});
+  examples.push_back(
+      {"max_negative", of_one_output("max_negative", {A}, max_over_axis(A)), {{"I", I}}, {{"O", largest}}});
 
   Grid cube = numbers({M, N, K}, 2);
   for (auto& value : cube.values) value += 9;  // all positive
   Grid smallest({}, *std::min_element(cube.values.begin(), cube.values.end()));
   const auto B = input("I", {M, N, K});
-  examples.push_back({"global_min", one("global_min", {B}, global_min(B)), {{"I", cube}}, {{"O", smallest}}});
+  examples.push_back({"global_min", of_one_output("global_min", {B}, global_min(B)), {{"I", cube}}, {{"O", smallest}}});
 }
 
 void add_matmul(std::vector<Example>& examples) {
@@ -242,7 +245,7 @@ void add_matmul(std::vector<Example>& examples) {
     for (int64_t j = 0; j < N; ++j)
       for (int64_t k = 0; k < K; ++k) c(i, j) += a(i, k) * b(k, j);
   const auto A = input("A", {M, K}), B = input("B", {K, N});
-  examples.push_back({"matmul", one("matmul", {A, B}, matmul(A, B)), {{"A", a}, {"B", b}}, {{"O", c}}});
+  examples.push_back({"matmul", of_one_output("matmul", {A, B}, matmul(A, B)), {{"A", a}, {"B", b}}, {{"O", c}}});
 }
 
 void add_pools(std::vector<Example>& examples) {
@@ -257,9 +260,11 @@ void add_pools(std::vector<Example>& examples) {
       if (i < N / 2) down(i) = up(i);
     }
     const auto A = input("I", {N});
-    examples.push_back({"wrong_max_pool_" + size, one("pool", {A}, wrong_max_pool_1d(A)), {{"I", I}}, {{"O", wrong}}});
-    examples.push_back({"max_pool_down_" + size, one("pool", {A}, max_pool_1d_down(A)), {{"I", I}}, {{"O", down}}});
-    examples.push_back({"max_pool_up_" + size, one("pool", {A}, max_pool_1d(A)), {{"I", I}}, {{"O", up}}});
+    examples.push_back(
+        {"wrong_max_pool_" + size, of_one_output("pool", {A}, wrong_max_pool_1d(A)), {{"I", I}}, {{"O", wrong}}});
+    examples.push_back(
+        {"max_pool_down_" + size, of_one_output("pool", {A}, max_pool_1d_down(A)), {{"I", I}}, {{"O", down}}});
+    examples.push_back({"max_pool_up_" + size, of_one_output("pool", {A}, max_pool_1d(A)), {{"I", I}}, {{"O", up}}});
   }
 }
 
@@ -270,12 +275,12 @@ void add_skip_and_csum(std::vector<Example>& examples) {
   for (int64_t i = 0; 2 * i < M && 2 * i < N; ++i)
     for (int64_t j = 0; j < N; ++j) even(2 * i) += I(2 * i, j);
   const auto A = input("I", {M, N});
-  examples.push_back({"skip", one("skip", {A}, skip(A)), {{"I", I}}, {{"O", even}}});
+  examples.push_back({"skip", of_one_output("skip", {A}, skip(A)), {{"I", I}}, {{"O", even}}});
 
   Grid line = numbers({11}, 3), running({11});
   for (int64_t i = 0; i < 11; ++i) running(i) = line(i) + (i > 0 ? running(i - 1) : 0);
   const auto B = input("I", {11});
-  examples.push_back({"csum", one("csum", {B}, csum(B)), {{"I", line}}, {{"O", running}}});
+  examples.push_back({"csum", of_one_output("csum", {B}, csum(B)), {{"I", line}}, {{"O", running}}});
 }
 
 void add_convolutions(std::vector<Example>& examples) {
@@ -288,7 +293,7 @@ void add_convolutions(std::vector<Example>& examples) {
           for (int64_t k = 0; k < KX; ++k)
             for (int64_t ci = 0; ci < CI; ++ci) O(n, x, co) += I(n, x + k, ci) * K(k, ci, co);
     const auto A = input("I", I.shape), B = input("K", K.shape);
-    examples.push_back({"conv_1d", one("conv_1d", {A, B}, conv_1d(A, B)), {{"I", I}, {"K", K}}, {{"O", O}}});
+    examples.push_back({"conv_1d", of_one_output("conv_1d", {A, B}, conv_1d(A, B)), {{"I", I}, {"K", K}}, {{"O", O}}});
   }
   {
     constexpr int64_t N = 1, X = 9, Y = 11, KX = 3, KY = 2, CI = 2, CO = 3;
@@ -303,7 +308,7 @@ void add_convolutions(std::vector<Example>& examples) {
                 O(0, x, y, co) += I(0, x + 2 * kx, y + 3 * ky, ci) * K(kx, ky, ci, co);
     const auto A = input("I", I.shape), B = input("K", K.shape);
     examples.push_back(
-        {"conv_2d_dilated", one("conv_2d_dilated", {A, B}, conv_2d(A, B)), {{"I", I}, {"K", K}}, {{"O", O}}});
+        {"conv_2d_dilated", of_one_output("conv_2d_dilated", {A, B}, conv_2d(A, B)), {{"I", I}, {"K", K}}, {{"O", O}}});
   }
 }
 
@@ -333,7 +338,7 @@ void add_complex_convolution(std::vector<Example>& examples, const std::vector<s
   const auto A = input("I", I.shape), B = input("K", K.shape);
   const std::string name = "complex_conv_2d_" + std::to_string(s[0]) + std::to_string(d[0]);
   examples.push_back({name,
-                      one("complex_conv_2d", {A, B}, complex_conv_2d(A, B, strides, dilations)),
+                      of_one_output("complex_conv_2d", {A, B}, complex_conv_2d(A, B, strides, dilations)),
                       {{"I", I}, {"K", K}},
                       {{"O", O}}});
 }

@@ -33,6 +33,10 @@ Grid numbers(std::vector<int64_t> shape, int seed = 1);
 tensor::Array to_array(const Grid& grid, DType type);
 double element(const tensor::Array& array, int64_t place);
 
+inline Tensor input(const char* name, const std::vector<int64_t>& shape, DType type = DType::F32) {
+  return Placeholder(type, shape, name);
+}
+
 struct Example {
   std::string name;
   Program program;

@@ -9,10 +9,6 @@ namespace tile_tune::edsl::test {
 
 namespace {
 
-Tensor input(const char* name, const std::vector<int64_t>& shape, DType type = DType::F32) {
-  return Placeholder(type, shape, name);
-}
-
 Example one(const std::string& name, const std::vector<Tensor>& inputs, const Tensor& output,
             std::map<std::string, Grid> given, Grid expected, double tolerance = 0) {
   return {name, Program(name, inputs, {{"O", output}}), std::move(given), {{"O", std::move(expected)}}, tolerance};

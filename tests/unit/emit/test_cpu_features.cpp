@@ -8,14 +8,14 @@ using namespace tile_tune::codegen;
 
 namespace {
 
-Target target(const std::string& text) {
+Target parsed_target(const std::string& text) {
   const auto parsed = parse_target(text);
   REQUIRE(parsed);
   return *parsed;
 }
 
 std::vector<std::string> required(const std::string& text) {
-  const auto features = required_cpu_features(target(text));
+  const auto features = required_cpu_features(parsed_target(text));
   REQUIRE(features);
   CHECK(std::is_sorted(features->begin(), features->end()));
   return *features;
@@ -49,15 +49,15 @@ TEST_CASE("targets a package cannot serve are refused") {
   for (const char* text : {"arm-64-android", "arm-64-linux-sve2", "x86-32-linux", "arm-64-windows-arm_dot_prod",
                            "x86-64-linux-avx2-user_context", "x86-64-linux-avx10_1"}) {
     INFO(text);
-    const auto features = required_cpu_features(target(text));
+    const auto features = required_cpu_features(parsed_target(text));
     REQUIRE_FALSE(features);
     CHECK(features.error().error_class == ErrorClass::Target);
   }
 }
 
 TEST_CASE("packages of one architecture share one runtime") {
-  CHECK(runtime_target(target("x86-64-linux-avx-avx2-tune_znver3-strict_float")).text() == "x86-64-linux");
-  CHECK(runtime_target(target("x86-64-linux")).text() == "x86-64-linux");
+  CHECK(runtime_target(parsed_target("x86-64-linux-avx-avx2-tune_znver3-strict_float")).text() == "x86-64-linux");
+  CHECK(runtime_target(parsed_target("x86-64-linux")).text() == "x86-64-linux");
 }
 
 TEST_CASE("other platforms have features of their own") {

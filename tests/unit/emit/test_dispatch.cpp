@@ -14,14 +14,16 @@
 #include "codegen/lower/compile.h"
 #include "codegen/target/host.h"
 #include "tests/integration/emit/programs.h"
+#include "tests/unit/emit/scratch.h"
 
 using namespace tile_tune;
 using namespace tile_tune::codegen;
+using tile_tune::test::Scratch;
 namespace fs = std::filesystem;
 
 namespace {
 
-Target target(const std::string& text) {
+Target described_target(const std::string& text) {
   const auto described = describe_target(text, 2);
   REQUIRE(described);
   return *described;
@@ -29,23 +31,13 @@ Target target(const std::string& text) {
 
 std::vector<std::string> order(const std::vector<std::string>& names) {
   std::vector<Target> targets;
-  for (const auto& name : names) targets.push_back(target(name));
+  for (const auto& name : names) targets.push_back(described_target(name));
   const auto ordered = dispatch_order(std::move(targets));
   REQUIRE(ordered);
   std::vector<std::string> result;
   for (const auto& one : *ordered) result.push_back(one.text());
   return result;
 }
-
-struct Scratch {
-  Scratch() {
-    std::string name = (fs::temp_directory_path() / "tile-tune-dispatch-XXXXXX").string();
-    REQUIRE(mkdtemp(name.data()) != nullptr);
-    path = name;
-  }
-  ~Scratch() { fs::remove_all(path); }
-  fs::path path;
-};
 
 // A CPU with the features of the command line; stand-ins for three compiled functions; which of them is called?
 constexpr const char* kHarness = R"(
@@ -75,15 +67,15 @@ int main(int count, char** arguments) {
 }  // namespace
 
 TEST_CASE("instruction sets are asked for from the one that needs most down to the baseline") {
-  const std::vector<std::string> expected = {target("x86-64-linux-avx512_skylake").text(),
-                                             target("x86-64-linux-avx2-fma").text(), "x86-64-linux"};
+  const std::vector<std::string> expected = {described_target("x86-64-linux-avx512_skylake").text(),
+                                             described_target("x86-64-linux-avx2-fma").text(), "x86-64-linux"};
   CHECK(order({"x86-64-linux-avx2-fma", "x86-64-linux-avx512_skylake"}) == expected);
   CHECK(order({"x86-64-linux-avx512_skylake", "x86-64-linux", "x86-64-linux-avx2-fma", "x86-64-linux-avx2-fma"}) ==
         expected);
   CHECK(order({"x86-64-linux"}) == std::vector<std::string>{"x86-64-linux"});
   CHECK(order({"arm-64-linux-arm_dot_prod"}) ==
-        std::vector<std::string>{target("arm-64-linux-arm_dot_prod").text(), "arm-64-linux"});
-  const auto mixed = dispatch_order({target("x86-64-linux-avx2"), target("arm-64-linux")});
+        std::vector<std::string>{described_target("arm-64-linux-arm_dot_prod").text(), "arm-64-linux"});
+  const auto mixed = dispatch_order({described_target("x86-64-linux-avx2"), described_target("arm-64-linux")});
   REQUIRE_FALSE(mixed);
   CHECK(mixed.error().code == "several-platforms");
   CHECK(mixed.error().error_class == ErrorClass::Program);
@@ -91,37 +83,37 @@ TEST_CASE("instruction sets are asked for from the one that needs most down to t
 }
 
 TEST_CASE("avx512 alone is what every processor with it has but Knights Landing") {
-  const auto skylake = target("x86-64-linux-avx512_skylake");
-  CHECK(target("x86-64-linux-avx512") == skylake);
-  CHECK(target("x86-64-linux-avx2-fma-avx512") == target("x86-64-linux-avx2-fma-avx512_skylake"));
+  const auto skylake = described_target("x86-64-linux-avx512_skylake");
+  CHECK(described_target("x86-64-linux-avx512") == skylake);
+  CHECK(described_target("x86-64-linux-avx2-fma-avx512") == described_target("x86-64-linux-avx2-fma-avx512_skylake"));
   CHECK(order({"x86-64-linux-avx512", "x86-64-linux-avx512_skylake"}) ==
         std::vector<std::string>{skylake.text(), "x86-64-linux"});
-  CHECK(target("x86-64-linux-avx512-avx512_knl").text().find("skylake") == std::string::npos);
+  CHECK(described_target("x86-64-linux-avx512-avx512_knl").text().find("skylake") == std::string::npos);
 }
 
 TEST_CASE("kernels are compiled for every feature that a package may be made for") {
   const Scratch scratch;
   const Kernel kernel = test::matmul_kernel("f");
   for (const std::string platform : {"x86-64-linux", "arm-64-linux"}) {
-    const auto features = testable_features(target(platform).platform);
+    const auto features = testable_features(described_target(platform).platform);
     REQUIRE(features.size() >= 2);
     for (const Feature feature : features) {
       INFO(platform << " " << name(feature));
-      const auto one = target(fmt::format("{}-{}", platform, name(feature)));
+      const auto one = described_target(fmt::format("{}-{}", platform, name(feature)));
       CHECK(required_cpu_features(one));
       const auto compiled = compile_object(kernel.program, kernel.schedule, one, "f", scratch.path / "f.o");
       CHECK(compiled);
     }
   }
-  CHECK(testable_features(target("arm-64-osx").platform).empty());
+  CHECK(testable_features(described_target("arm-64-osx").platform).empty());
 }
 
 TEST_CASE("a call runs the first function that its CPU has all features for") {
   const Scratch scratch;
   Kernel kernel = test::matmul_kernel("f");
-  kernel.variants = {{target("x86-64-linux-avx512_skylake"), kernel.schedule, "tuned", {}},
-                     {target("x86-64-linux-avx2-fma"), kernel.schedule, "tuned", {}}};
-  const auto described = described_alternatives(kernel, target("x86-64-linux"));
+  kernel.variants = {{described_target("x86-64-linux-avx512_skylake"), kernel.schedule, "tuned", {}},
+                     {described_target("x86-64-linux-avx2-fma"), kernel.schedule, "tuned", {}}};
+  const auto described = described_alternatives(kernel, described_target("x86-64-linux"));
   REQUIRE(described);
   const auto &avx512 = (*described)[0].cpu_features, &avx2 = (*described)[1].cpu_features;
   REQUIRE(avx2.size() > 5);
@@ -163,16 +155,16 @@ TEST_CASE("a call runs the first function that its CPU has all features for") {
 }
 
 TEST_CASE("default schedules suit the target's vectors, not this machine's") {
-  CHECK(target("x86-64-linux").vector_bytes == 16);
-  CHECK(target("x86-64-linux").vector_registers == 16);
-  CHECK(target("x86-64-linux-avx").vector_bytes == 32);
-  CHECK(target("x86-64-linux-avx2-fma").vector_bytes == 32);
-  CHECK(target("x86-64-linux-avx512_skylake").vector_bytes == 64);
-  CHECK(target("x86-64-linux-avx512_skylake").vector_registers == 32);
-  CHECK(target("arm-64-linux").vector_bytes == 16);
-  CHECK(target("arm-64-linux").vector_registers == 32);
-  CHECK(target("wasm-32-wasmrt").vector_bytes == 16);
-  CHECK(target("x86-64-linux").cpu_model.empty());
+  CHECK(described_target("x86-64-linux").vector_bytes == 16);
+  CHECK(described_target("x86-64-linux").vector_registers == 16);
+  CHECK(described_target("x86-64-linux-avx").vector_bytes == 32);
+  CHECK(described_target("x86-64-linux-avx2-fma").vector_bytes == 32);
+  CHECK(described_target("x86-64-linux-avx512_skylake").vector_bytes == 64);
+  CHECK(described_target("x86-64-linux-avx512_skylake").vector_registers == 32);
+  CHECK(described_target("arm-64-linux").vector_bytes == 16);
+  CHECK(described_target("arm-64-linux").vector_registers == 32);
+  CHECK(described_target("wasm-32-wasmrt").vector_bytes == 16);
+  CHECK(described_target("x86-64-linux").cpu_model.empty());
 }
 
 TEST_CASE("targets elsewhere can be described, and do not run here") {

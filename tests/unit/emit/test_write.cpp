@@ -11,22 +11,14 @@
 #include "codegen/emit/subprocess.h"
 #include "codegen/emit/write_package.h"
 #include "tests/integration/emit/programs.h"
+#include "tests/unit/emit/scratch.h"
 
 using namespace tile_tune;
 using namespace tile_tune::codegen;
+using tile_tune::test::Scratch;
 namespace fs = std::filesystem;
 
 namespace {
-
-struct Scratch {
-  Scratch() {
-    std::string name = (fs::temp_directory_path() / "tile-tune-emit-XXXXXX").string();
-    REQUIRE(mkdtemp(name.data()) != nullptr);
-    path = name;
-  }
-  ~Scratch() { fs::remove_all(path); }
-  fs::path path;
-};
 
 /// Kernels that return `result`, and call what kernels call of a runtime.
 Backend stand_in(int result = 0, const std::string& called = "halide_free") {

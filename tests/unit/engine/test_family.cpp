@@ -64,7 +64,7 @@ size_t member_at(const codegen::Family& family, int64_t size) {
   return family.table[codegen::cell_of(size, codegen::bits_for(1))];
 }
 
-std::string code_of(std::vector<std::string> assignments) {
+std::string code_of_sizes(std::vector<std::string> assignments) {
   const auto taken = take_family_sizes(assignments);
   return taken ? "" : taken.error().code;
 }
@@ -144,16 +144,16 @@ TEST_CASE("what is no range is refused") {
   for (const char* text : {"N=0..4", "N=4..4", "N=5..4", "N=1..", "N=..4", "N=1...4", "N=3,", "N=,3", "N=3,x", "N=3,0",
                            "N=1..99999999999999999999", "N=-1..4", "N=1..4294967296"}) {
     INFO(text);
-    CHECK(code_of({text}) == "bad-size");
+    CHECK(code_of_sizes({text}) == "bad-size");
   }
   for (const char* text : {"N=0..4", "N=3,0", "N=0,3"}) {
     std::vector<std::string> assignments{text};
     CHECK_THAT(take_family_sizes(assignments).error().message, Catch::Contains("has the size 0"));
   }
-  CHECK(code_of({"N=1..4", "N=8"}) == "bad-size");
-  CHECK(code_of({"N=1..4", "N=1..8"}) == "bad-size");
-  CHECK(code_of({"A=1..4", "B=1..4", "C=1..4", "D=1..4"}) == "bad-size");
-  CHECK(code_of({"N=8", "M=x"}) == "");  // for parse_sizes() to refuse
+  CHECK(code_of_sizes({"N=1..4", "N=8"}) == "bad-size");
+  CHECK(code_of_sizes({"N=1..4", "N=1..8"}) == "bad-size");
+  CHECK(code_of_sizes({"A=1..4", "B=1..4", "C=1..4", "D=1..4"}) == "bad-size");
+  CHECK(code_of_sizes({"N=8", "M=x"}) == "");  // for parse_sizes() to refuse
 }
 
 TEST_CASE("searches are spread over a range at equal ratios, the largest first") {

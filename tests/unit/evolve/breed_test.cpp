@@ -9,11 +9,6 @@
 namespace tile_tune::search {
 namespace {
 
-const Landscape& matmul() {
-  static const Landscape landscape = synthetic_matmul();
-  return landscape;
-}
-
 /// `count` members that verify, from all over the landscape, the later the better.
 Population population_of(size_t count) {
   Population population;

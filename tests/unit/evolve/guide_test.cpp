@@ -10,11 +10,6 @@
 namespace tile_tune::search {
 namespace {
 
-const Landscape& matmul() {
-  static const Landscape landscape = synthetic_matmul();
-  return landscape;
-}
-
 Measurement measured(double ratio, Outcome outcome = Outcome::Ok) {
   Measurement measurement;
   measurement.ratio = ratio;

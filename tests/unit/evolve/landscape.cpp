@@ -95,6 +95,11 @@ Landscape synthetic_matmul() {
   return landscape;
 }
 
+const Landscape& matmul() {
+  static const Landscape landscape = synthetic_matmul();
+  return landscape;
+}
+
 Landscape landscape_from_json(const nlohmann::json& json) {
   Landscape landscape{.name = json.at("name"), .sizes = {}, .default_member = json.at("default").get<Genome>()};
   for (const auto& gene : json.at("genes")) landscape.sizes.push_back(static_cast<int>(gene.at("values").size()));

@@ -33,6 +33,8 @@ struct Landscape {
 /// Shaped like a 512^3 matrix product on a machine with 32 vector registers: register tile, cache tiles, loop order,
 /// packing, unrolling and parallel depth interact; too large bodies do not compile, some corners crash.
 Landscape synthetic_matmul();
+/// The same, made once.
+const Landscape& matmul();
 
 /// As recorded: {"name", "genes": [{"name", "values": [...]}], "default": [index of each gene], "points": [[index of
 /// each gene, ..., nanoseconds or null for a fault]]}. Combinations without a point are not legal.

@@ -9,7 +9,7 @@ namespace {
 constexpr int kTrials = 60;
 
 /// Every seventh schedule fails.
-const Landscape& matmul() {
+const Landscape& faulty_matmul() {
   static const Landscape landscape = [] {
     Landscape faulty = synthetic_matmul();
     for (size_t i = 0; i < faulty.members.size(); i += 7) faulty.time_ns[key_of(schedule_of(faulty.members[i]))] = 0;
@@ -36,14 +36,14 @@ void check_same(const Trial& a, const Trial& b) {
 }  // namespace
 
 TEST_CASE("a session resumed after any trial makes the trials of an uninterrupted one") {
-  Session whole(matmul());
+  Session whole(faulty_matmul());
   prepare(whole);
   const auto whole_report = whole.run();
   REQUIRE(whole_report);
   REQUIRE(whole_report->outcomes.at(Outcome::CompileError) > 4);
   for (int cut : {0, 1, 2, 3, 5, 9, 10, 12, 27, 44, 59}) {
     CAPTURE(cut);
-    Session resumed(matmul());
+    Session resumed(faulty_matmul());
     prepare(resumed);
     resumed.priors.unfinished.assign(whole.sink.trials.begin(), whole.sink.trials.begin() + cut);
     // The database has learnt from the session meanwhile.
@@ -65,10 +65,10 @@ TEST_CASE("a session resumed after any trial makes the trials of an uninterrupte
 }
 
 TEST_CASE("a session killed in its finals repeats only these") {
-  Session whole(matmul());
+  Session whole(faulty_matmul());
   prepare(whole);
   REQUIRE(whole.run());
-  Session resumed(matmul());
+  Session resumed(faulty_matmul());
   prepare(resumed);
   resumed.priors.unfinished.assign(whole.sink.trials.begin(), whole.sink.trials.begin() + kTrials + 2);
   resumed.options.budget.trials = 0;
@@ -82,13 +82,13 @@ TEST_CASE("a session killed in its finals repeats only these") {
 }
 
 TEST_CASE("stored trials the search would not have made are kept as knowledge") {
-  Session other(matmul());
+  Session other(faulty_matmul());
   prepare(other);
   other.options.seed = 10;
   const auto other_report = other.run();
   REQUIRE(other_report);
 
-  Session resumed(matmul());
+  Session resumed(faulty_matmul());
   prepare(resumed);
   resumed.priors.unfinished = searched(other.sink.trials);
   resumed.options.budget.trials = 20;
@@ -104,10 +104,10 @@ TEST_CASE("stored trials the search would not have made are kept as knowledge") 
 }
 
 TEST_CASE("a resumed session can be stopped again") {
-  Session whole(matmul());
+  Session whole(faulty_matmul());
   prepare(whole);
   REQUIRE(whole.run());
-  Session resumed(matmul());
+  Session resumed(faulty_matmul());
   prepare(resumed);
   resumed.priors.unfinished.assign(whole.sink.trials.begin(), whole.sink.trials.begin() + 30);
   resumed.measurer.answer_at_most = 1;

@@ -8,11 +8,6 @@
 namespace tile_tune::search {
 namespace {
 
-const Landscape& matmul() {
-  static const Landscape landscape = synthetic_matmul();
-  return landscape;
-}
-
 /// A space of `count` members in one gene; member i takes 100 - i ns, the default is member 0.
 Landscape row(int count) {
   Landscape landscape{.name = "row", .sizes = {count}, .default_member = {0}};

@@ -30,7 +30,7 @@ std::string text(const ir::ExprPtr& term) {
   loops.output_index = {kI, kJ};
   loops.reduction = {512};
   loops.reduction_index = {kK};
-  const auto product = Product::of(*term, indices.size(), loops, 1, Branches());
+  const auto product = codegen::Product::of(*term, indices.size(), loops, 1, Branches());
   if (!product) return "";
   std::ostringstream stream;
   stream << product

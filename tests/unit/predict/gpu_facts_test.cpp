@@ -32,7 +32,7 @@ codegen::NestSchedule product_template() {
   return stage;
 }
 
-GpuFacts facts_of(const ir::Program& program, const codegen::NestSchedule& stage) {
+GpuFacts gpu_facts_of(const ir::Program& program, const codegen::NestSchedule& stage) {
   return gpu_facts(program, 0, codegen::loops_of(program, program.statements[0]), stage,
                    codegen::device_limits(ampere()));
 }
@@ -41,7 +41,7 @@ GpuFacts facts_of(const ir::Program& program, const codegen::NestSchedule& stage
 
 TEST_CASE("a product in registers: what blocks take, and what of a thread's instructions are multiply-adds", "[unit]") {
   const auto program = matmul(1024, 1024, 1024);
-  const GpuFacts facts = facts_of(program, product_template());
+  const GpuFacts facts = gpu_facts_of(program, product_template());
   CHECK(facts.threads == 256);
   CHECK(facts.blocks == 64);
   CHECK(facts.sums == 64);
@@ -61,11 +61,11 @@ TEST_CASE("a product in registers: what blocks take, and what of a thread's inst
 TEST_CASE("elements side by side make threads of a warp wait for each other's banks, pieces apart do not", "[unit]") {
   const auto program = matmul(1024, 1024, 1024);
   auto stage = product_template();
-  const double apart = facts_of(program, stage).load_cycles;
+  const double apart = gpu_facts_of(program, stage).load_cycles;
   stage.gpu().interleaved = false;
-  CHECK(facts_of(program, stage).load_cycles > apart);
-  CHECK(gpu_cycles(facts_of(program, stage), codegen::device_limits(ampere())) >=
-        gpu_cycles(facts_of(program, product_template()), codegen::device_limits(ampere())));
+  CHECK(gpu_facts_of(program, stage).load_cycles > apart);
+  CHECK(gpu_cycles(gpu_facts_of(program, stage), codegen::device_limits(ampere())) >=
+        gpu_cycles(gpu_facts_of(program, product_template()), codegen::device_limits(ampere())));
 }
 
 TEST_CASE("threads along the rows of a matrix use an eighth of what their warps read", "[unit]") {
@@ -74,16 +74,16 @@ TEST_CASE("threads along the rows of a matrix use an eighth of what their warps 
   stage.mapping = codegen::GpuMapping{};
   stage.tiles = {{1, 1}, {256, 1}};
   stage.order = {{0, 1}, {0, 1}};
-  CHECK(facts_of(program, stage).sector_use == 1);
-  CHECK(facts_of(program, stage).store_use == 1);
+  CHECK(gpu_facts_of(program, stage).sector_use == 1);
+  CHECK(gpu_facts_of(program, stage).store_use == 1);
   stage.tiles = {{256, 1}, {1, 1}};
-  CHECK(facts_of(program, stage).sector_use == 0.125);
-  CHECK(facts_of(program, stage).store_use == 0.125);
+  CHECK(gpu_facts_of(program, stage).sector_use == 0.125);
+  CHECK(gpu_facts_of(program, stage).store_use == 0.125);
 }
 
 TEST_CASE("blocks that do not fill the last wave show, and so do last blocks in part", "[unit]") {
   const auto program = matmul(1040, 1024, 64);
-  const GpuFacts facts = facts_of(program, product_template());
+  const GpuFacts facts = gpu_facts_of(program, product_template());
   CHECK(facts.blocks == 72);
   CHECK(facts.wasted == Approx(1152.0 / 1040));
   CHECK(facts.waves == 1);

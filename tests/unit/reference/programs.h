@@ -3,12 +3,15 @@
 
 #include <catch2/catch.hpp>
 #include <cstring>
+#include <limits>
 
 #include "frontend/ir/program.h"
 #include "frontend/reference/reference.h"
 #include "frontend/tensor/convert.h"
 
 namespace tile_tune::reference {
+
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 using ir::AffineExpr;
 using ir::Aggregation;

@@ -14,8 +14,6 @@ using namespace tile_tune::reference;
 
 namespace {
 
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
-
 // o(i) = sum_k A(i,k) * x(k) as a kernel would compute it: `add` combines in the kernel's accumulator, `order` is
 // the order of k, `row_shift` reads a wrong row.
 template <typename Add>

@@ -11,8 +11,6 @@ using namespace tile_tune::reference;
 
 namespace {
 
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
-
 double real(Op op, double a, double b = 0, double c = 0) {
   return apply(make_operation(op, DType::F64, DType::F64), {a, 0, 0}, {b, 0, 0}, {c, 0, 0}).real;
 }

@@ -10,7 +10,6 @@ using namespace tile_tune;
 using namespace tile_tune::reference;
 
 namespace {
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
 using Reals = std::vector<double>;
 using Integers = std::vector<int64_t>;
 }  // namespace

@@ -8,15 +8,12 @@
 #include "frontend/ir/canonical.h"
 #include "frontend/tc/parse.h"
 #include "search/space/space.h"
+#include "tests/unit/space/programs.h"
 
 namespace tile_tune::search {
 namespace {
 
 using codegen::NestSchedule;
-
-ir::Program bound(const std::string& text, const ir::Sizes& sizes) {
-  return ir::canonicalize(ir::bind(tc::parse(text, "test.tc").value().programs.at(0), sizes).value());
-}
 
 codegen::Target avx512() {
   codegen::Target target;

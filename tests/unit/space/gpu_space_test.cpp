@@ -13,16 +13,13 @@
 #include "frontend/tc/parse.h"
 #include "search/predict/features.h"
 #include "search/space/space.h"
+#include "tests/unit/space/programs.h"
 
 namespace tile_tune::search {
 namespace {
 
 using codegen::NestSchedule;
 using codegen::Schedule;
-
-ir::Program bound(const std::string& text, const ir::Sizes& sizes) {
-  return ir::canonicalize(ir::bind(tc::parse(text, "test.tc").value().programs.at(0), sizes).value());
-}
 
 codegen::Target target(const std::string& text) { return codegen::parse_target(text).value(); }
 
@@ -33,11 +30,6 @@ std::vector<codegen::Target> targets() {
           target("x86-64-linux-cuda-cuda_capability_80"),
           target("x86-64-linux-cuda-cuda_capability_86"),
           codegen::deterministic(target("x86-64-linux-opencl"))};
-}
-
-ir::Program matmul(int64_t m, int64_t n, int64_t k) {
-  return bound("def f(float(M,K) A, float(K,N) B) -> (C) { C(m,n) +=! A(m,k) * B(k,n) }",
-               {{"M", m}, {"N", n}, {"K", k}});
 }
 
 std::vector<ir::Program> programs() {

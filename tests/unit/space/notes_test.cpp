@@ -8,6 +8,7 @@
 #include "frontend/tc/parse.h"
 #include "search/space/decisions.h"
 #include "search/space/space.h"
+#include "tests/unit/space/programs.h"
 
 namespace tile_tune::search {
 namespace {
@@ -16,21 +17,12 @@ using codegen::NestSchedule;
 using codegen::Schedule;
 using codegen::StageSchedule;
 
-ir::Program bound(const std::string& text, const ir::Sizes& sizes) {
-  return ir::canonicalize(ir::bind(tc::parse(text, "test.tc").value().programs.at(0), sizes).value());
-}
-
-codegen::Target avx512() {
+codegen::Target two_threads_of_avx512() {
   codegen::Target target = codegen::parse_target("x86-64-linux-avx-avx2-avx512-fma").value();
   target.threads = 2;
   target.l1_bytes = 32 << 10;
   target.l2_bytes = 1 << 20;
   return target;
-}
-
-ir::Program matmul(int64_t m, int64_t n, int64_t k) {
-  return bound("def f(float(M,K) A, float(K,N) B) -> (O) { O(m,n) +=! A(m,k) * B(k,n) }",
-               {{"M", m}, {"N", n}, {"K", k}});
 }
 
 /// 6 x 64 in registers, vectors of 16 along n.
@@ -48,7 +40,7 @@ Schedule plain() {
 }
 
 Notes notes_after(const std::function<void(NestSchedule&)>& change) {
-  const Space space(matmul(60, 128, 60), avx512());
+  const Space space(matmul(60, 128, 60), two_threads_of_avx512());
   Schedule schedule = plain();
   change(schedule.stages[0].nest());
   const Drawn repaired = space.adapt(schedule);
@@ -107,7 +99,7 @@ TEST_CASE("functions are unrolled less than multiplications, as they are more co
   const auto terms_of = [](const std::string& value) {
     const Space space(bound("def f(float(M,K) A, float(K,N) B) -> (O) { O(m,n) +=! " + value + " }",
                             {{"M", 60}, {"N", 128}, {"K", 60}}),
-                      avx512());
+                      two_threads_of_avx512());
     Schedule schedule = plain();
     schedule.stages[0].nest().reduction_unroll = {15};
     const auto stage = space.adapt(schedule).schedule.stages[0].nest();
@@ -125,7 +117,7 @@ TEST_CASE("elements that vectors gather one by one are unrolled less than neighb
   const auto elements_of = [](const std::string& value) {
     const Space space(
         bound("def f(double(N,M) A, double(M,N) B) -> (O) { O(m,n) = " + value + " }", {{"M", 457}, {"N", 1021}}),
-        avx512());
+        two_threads_of_avx512());
     codegen::NestSchedule stage;
     stage.cpu().vector_loop = 1;
     stage.cpu().lanes = 8;
@@ -142,7 +134,7 @@ TEST_CASE("elements that vectors gather one by one are unrolled less than neighb
 
 TEST_CASE("pieces of a reduction are made to divide it, or given up", "[unit]") {
   const auto notes = [](codegen::ParallelReduction cut, int64_t extent) {
-    const Space space(bound("def f(float(N) I) -> (O) { O() +=! I(n) }", {{"N", extent}}), avx512());
+    const Space space(bound("def f(float(N) I) -> (O) { O() +=! I(n) }", {{"N", extent}}), two_threads_of_avx512());
     Schedule schedule = space.default_schedule();
     schedule.stages[0].nest().parallel_reduction = cut;
     schedule.stages[0].nest().reduction_block = {extent};  // not cut, however long a piece is
@@ -158,7 +150,7 @@ TEST_CASE("a place that is impossible is given up with a reason", "[unit]") {
   const auto program =
       bound("def f(float(M,N) I) -> (S, X, O) { S(m) +=! I(m,n)  X(m,n) = I(m,n) / S(m)  O(m,n) = X(m,n) * X(m,n) }",
             {{"M", 64}, {"N", 128}});
-  const Space space(program, avx512());
+  const Space space(program, two_threads_of_avx512());
   Rng rng(3);
   const auto notes = [&](size_t s, const std::function<void(StageSchedule&)>& change) {
     Schedule schedule = space.default_schedule();
@@ -177,7 +169,7 @@ TEST_CASE("a place that is impossible is given up with a reason", "[unit]") {
 }
 
 TEST_CASE("sums of deterministic kernels have one order", "[unit]") {
-  auto target = avx512();
+  auto target = two_threads_of_avx512();
   target.deterministic = true;
   const Space space(matmul(60, 128, 60), target);
   Schedule schedule = plain();
@@ -187,7 +179,7 @@ TEST_CASE("sums of deterministic kernels have one order", "[unit]") {
 
 TEST_CASE("a move that cannot be made is refused with a reason", "[unit]") {
   Rng rng(1);
-  const Space scalar(bound("def f(float(N) I) -> (O) { O() = 3.0 }", {{"N", 1}}), avx512());
+  const Space scalar(bound("def f(float(N) I) -> (O) { O() = 3.0 }", {{"N", 1}}), two_threads_of_avx512());
   const Drawn drawn = scalar.mutate(scalar.default_schedule(), rng);
   CHECK(drawn.schedule == scalar.default_schedule());
   CHECK(drawn.notes.back() == "no other schedule was found near it");
@@ -197,7 +189,7 @@ TEST_CASE("a move that cannot be made is refused with a reason", "[unit]") {
             "none of its loops is long enough for a vector", "it has no reduction",
             "it has no operand that can be copied", "it has no operand", "no other schedule was found near it"});
 
-  const Space product(matmul(60, 128, 67), avx512());
+  const Space product(matmul(60, 128, 67), two_threads_of_avx512());
   std::set<std::string_view> seen;
   for (int i = 0; i < 300; ++i)
     for (const auto note : product.mutate(product.default_schedule(), rng).notes) seen.insert(note);
@@ -221,7 +213,7 @@ TEST_CASE("every decision belongs to one group of rules, and the sizes of the gr
     CHECK(names.insert(decision.name).second);
     CHECK(groups.count(decision.group) == 1);
   });
-  const Space space(matmul(512, 512, 512), avx512());
+  const Space space(matmul(512, 512, 512), two_threads_of_avx512());
   double sum = 0;
   for (const auto& [group, size] : space.log10_sizes()) {
     INFO(codegen::group_name(group));

@@ -7,6 +7,7 @@
 #include "search/space/shrink.h"
 #include "search/space/small_variant.h"
 #include "search/space/space.h"
+#include "tests/unit/space/programs.h"
 
 using namespace tile_tune;
 
@@ -35,22 +36,20 @@ size_t constraint_count(const ir::Program& program) {
 
 using Shape = std::vector<int64_t>;
 
-constexpr auto kMatmul = "def f(float(M,K) A, float(K,N) B) -> (C) { C(m,n) +=! A(m,k) * B(k,n) }";
-
 }  // namespace
 
 TEST_CASE("sizes with names become primes, numbers in the program something as odd") {
-  const auto symbolic = search::small_variant(parsed(kMatmul), {{"M", 512}, {"K", 512}, {"N", 512}});
+  const auto symbolic = search::small_variant(parsed(search::kMatmul), {{"M", 512}, {"K", 512}, {"N", 512}});
   REQUIRE(symbolic);
   CHECK(shape(*symbolic, "A") == Shape{67, 71});
-  const auto saved = search::small_variant(numbers(kMatmul, {{"M", 1024}, {"K", 700}, {"N", 2000}}), {});
+  const auto saved = search::small_variant(numbers(search::kMatmul, {{"M", 1024}, {"K", 700}, {"N", 2000}}), {});
   REQUIRE(saved);
   CHECK(shape(*saved, "A") == Shape{71, 73});
   CHECK(shape(*saved, "B") == Shape{73, 67});
   CHECK(shape(*saved, "C") == Shape{71, 67});
   // What is as small already has none.
-  CHECK_FALSE(search::small_variant(parsed(kMatmul), {{"M", 2}, {"K", 2}, {"N", 2}}));
-  CHECK_FALSE(search::small_variant(numbers(kMatmul, {{"M", 2}, {"K", 2}, {"N", 2}}), {}));
+  CHECK_FALSE(search::small_variant(parsed(search::kMatmul), {{"M", 2}, {"K", 2}, {"N", 2}}));
+  CHECK_FALSE(search::small_variant(numbers(search::kMatmul, {{"M", 2}, {"K", 2}, {"N", 2}}), {}));
   // Nothing is computed, but much is moved.
   const auto copy = "def f(float(A,B,C,D) X) -> (Y) { Y(d,c,b,a) = X(a,b,c,d) }";
   const ir::Sizes sizes{{"A", 200}, {"B", 100}, {"C", 50}, {"D", 30}};
@@ -113,7 +112,7 @@ TEST_CASE("programs of many dimensions are made smaller still") {
 TEST_CASE("a schedule of the program fits its small variant") {
   codegen::Target target = codegen::parse_target("x86-64-linux-avx2-fma").value();
   target.threads = 2;
-  const auto large = numbers(kMatmul, {{"M", 1024}, {"K", 700}, {"N", 2000}});
+  const auto large = numbers(search::kMatmul, {{"M", 1024}, {"K", 700}, {"N", 2000}});
   const auto small = search::small_variant(large, {});
   REQUIRE(small);
   const search::Space space(ir::canonicalize(large), target), small_space(*small, target);

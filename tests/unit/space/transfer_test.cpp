@@ -7,6 +7,7 @@
 #include "frontend/tc/parse.h"
 #include "search/predict/rank.h"
 #include "search/space/space.h"
+#include "tests/unit/space/programs.h"
 
 namespace tile_tune::search {
 namespace {
@@ -14,22 +15,14 @@ namespace {
 using codegen::NestSchedule;
 using codegen::Schedule;
 
-const std::string kMatmul = "def f(float(M,K) A, float(K,N) B) -> (C) { C(m,n) +=! A(m,k) * B(k,n) }";
 const std::string kDoubles = "def f(double(M,K) A, double(K,N) B) -> (C) { C(m,n) +=! A(m,k) * B(k,n) }";
 const std::string kBatched = "def f(float(S,M,K) A, float(S,K,N) B) -> (C) { C(s,m,n) +=! A(s,m,k) * B(s,k,n) }";
 
-ir::Program bound(const std::string& text, const ir::Sizes& sizes) {
-  return ir::canonicalize(ir::bind(tc::parse(text, "test.tc").value().programs.at(0), sizes).value());
-}
-
-ir::Program matmul(int64_t m, int64_t n, int64_t k, const std::string& text = kMatmul) {
-  return bound(text, {{"M", m}, {"N", n}, {"K", k}});
-}
 ir::Program batched(int64_t s, int64_t m, int64_t n, int64_t k) {
   return bound(kBatched, {{"S", s}, {"M", m}, {"N", n}, {"K", k}});
 }
 
-codegen::Target avx512(int threads = 2) {
+codegen::Target avx512_with_l3(int threads = 2) {
   codegen::Target target;
   target.vector_bytes = 64;
   target.vector_registers = 32;
@@ -57,7 +50,7 @@ Schedule blocked() {
 
 std::vector<Schedule> fits(const ir::Program& to, const ir::Program& from, const Schedule& schedule) {
   REQUIRE(codegen::check(from, schedule).has_value());
-  const auto all = Space(to, avx512()).transfer(from, schedule);
+  const auto all = Space(to, avx512_with_l3()).transfer(from, schedule);
   REQUIRE_FALSE(all.empty());
   for (const auto& one : all) CHECK(codegen::check(to, one).has_value());
   return all;
@@ -87,7 +80,7 @@ TEST_CASE("tiles of other sizes are fit so that little is computed twice and thr
     CHECK(rows * imbalance < 1.25);
   }
   // adapt(), which changes as little as it can, computes most of 100 rows twice.
-  const auto kept = Space(matmul(100, 100, 512), avx512()).adapt(blocked()).schedule.stages.at(0).nest();
+  const auto kept = Space(matmul(100, 100, 512), avx512_with_l3()).adapt(blocked()).schedule.stages.at(0).nest();
   CHECK(padded(100, kept.tiles[0]) == 192);
 }
 
@@ -122,7 +115,7 @@ TEST_CASE("empty, unit and tiny sizes have fits too", "[unit]") {
   for (const auto& [m, n, k] :
        std::vector<std::array<int64_t, 3>>{{1, 1, 1}, {0, 5, 3}, {5, 0, 3}, {5, 3, 0}, {3, 7, 2}})
     fits(matmul(m, n, k), from, blocked());
-  fits(from, matmul(1, 1, 1), Space(matmul(1, 1, 1), avx512()).default_schedule());
+  fits(from, matmul(1, 1, 1), Space(matmul(1, 1, 1), avx512_with_l3()).default_schedule());
 }
 
 TEST_CASE("element types, storage orders and batches do not tell forms apart; computations do", "[unit]") {
@@ -177,12 +170,12 @@ TEST_CASE("a batch runs around what the product did, in parallel, and goes again
 
 TEST_CASE("programs of other forms lend nothing", "[unit]") {
   const auto pool = bound("def f(float(M,N) A) -> (C) { C(m) +=! A(m,n) }", {{"M", 64}, {"N", 64}});
-  CHECK(Space(pool, avx512()).transfer(matmul(512, 512, 512), blocked()).empty());
+  CHECK(Space(pool, avx512_with_l3()).transfer(matmul(512, 512, 512), blocked()).empty());
 }
 
 TEST_CASE("untried schedules are ranked by what was learned, and by their rough times without", "[unit]") {
   const auto program = matmul(512, 512, 512);
-  const predict::Features features(program, avx512());
+  const predict::Features features(program, avx512_with_l3());
   Schedule scalar = blocked();
   scalar.stages[0].nest().cpu().vector_loop = -1;
   scalar.stages[0].nest().cpu().lanes = 1;
