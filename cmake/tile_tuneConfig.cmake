@@ -1,4 +1,4 @@
-# find_package(tile_tune): the libraries tile_tune::edsl and tile_tune::engine, the tool as tile_tune::tile-tune, and
+# find_package(tile_tune): the libraries tile_tune::edsl, tile_tune::kernels and tile_tune::engine, the tool as tile_tune::tile-tune, and
 # tile_tune_add_library(), which makes kernels part of a project's build.
 include(CMakeFindDependencyMacro)
 set(THREADS_PREFER_PTHREAD_FLAG ON)

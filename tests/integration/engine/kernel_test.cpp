@@ -6,8 +6,17 @@
 
 #include <cmath>
 #include <filesystem>
+#include <cerrno>
+#include <cstddef>
 #include <fstream>
+#include <functional>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
 #include <thread>
+#include <unistd.h>
 
 #include "tests/integration/cli/sandbox.h"
 
@@ -259,6 +268,47 @@ TEST_CASE("a handle takes the tuned schedule once there is one") {
   CHECK(compiled(program, options).schedule() == engine::Schedule::Default);
   options.schedule = engine::Schedule::Reference;
   CHECK_FALSE(engine::compile(program, options));
+}
+
+TEST_CASE("a handle works after fork, and where no process may be started says so") {
+  const test::Sandbox box;
+  auto options = options_in(box);
+  options.threads = 2;
+  const auto program = tc::parse(kMatmul).front();
+  const auto kernel = compiled(program, options);
+  const auto a = floats(64 * 64, 7), b = floats(64 * 64, 5);
+  std::vector<float> c(64 * 64);
+  const std::vector inputs{array(a.data(), {64, 64}), array(b.data(), {64, 64})};
+  const std::vector outputs{array(c.data(), {64, 64})};
+  call(kernel, inputs, outputs);
+  const auto expected = c;
+  const auto exit_code_of = [](const std::function<int()>& work) {
+    const pid_t child = fork();
+    if (child == 0) _exit(work());
+    int status = -1;
+    waitpid(child, &status, 0);
+    return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+  };
+  CHECK(exit_code_of([&] {
+          std::fill(c.begin(), c.end(), 0);
+          return kernel(inputs, outputs) && c == expected ? 0 : 1;
+        }) == 0);
+  CHECK(exit_code_of([&] {
+          // execve, execveat: not permitted.
+          sock_filter filter[] = {BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(seccomp_data, nr)),
+                                  BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_execve, 1, 0),
+                                  BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_execveat, 0, 1),
+                                  BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM),
+                                  BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW)};
+          const sock_fprog rules{std::size(filter), filter};
+          if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0 || prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &rules) != 0)
+            return 2;
+          if (!kernel(inputs, outputs)) return 3;                       // it is here
+          if (code_of(kernel, {array(a.data(), {2, 3}, {3, 1}), array(b.data(), {3, 5})}, {array(c.data(), {2, 5})}) !=
+              "cannot-start")
+            return 4;
+          return !compiled(program, options)(inputs, outputs) ? 5 : 0;  // in the cache
+        }) == 0);
 }
 
 TEST_CASE("C calls programs, kernels and einsums") {

@@ -10,8 +10,10 @@ namespace {
 // No header of a dependency, and nothing of ours that was not installed.
 constexpr const char* kNothingElse = R"(
 #include <tile_tune/einsum.h>
+#include <tile_tune/einsum_call.h>
 #include <tile_tune/engine.h>
 #include <tile_tune/tc.h>
+#include <tile_tune/tile_tune.h>
 #if defined(FMT_VERSION) || defined(INCLUDE_NLOHMANN_JSON_HPP_) || defined(TL_EXPECTED_VERSION_MAJOR) || defined(ISL_CTX_H)
 #error included: a header that users need not have
 #endif
@@ -49,6 +51,25 @@ TEST_CASE("a program of another project uses the installed SDK") {
   CHECK_THAT(checked.out, Catch::Contains("conv("));
   const auto linked = box.run_program({"readelf", "-d", tool, moved + "/lib/libtile_tune_edsl.so"});
   CHECK(linked.out.find(TILE_TUNE_SOURCE_DIR) == std::string::npos);
+}
+
+TEST_CASE("a program of another project calls kernels that the installed tool compiles, from C++ and C") {
+  const Sandbox box;
+  const std::string sdk = box.path("sdk").string(), build = box.path("build").string();
+  require(box.run_program({TEST_CMAKE, "--install", TEST_BUILD, "--prefix", sdk}));
+  require(box.run_program({TEST_CMAKE, "-S", std::string(TILE_TUNE_SOURCE_DIR) + "/examples/handles", "-B", build, "-G",
+                           "Ninja", std::string("-DCMAKE_MAKE_PROGRAM=") + TEST_NINJA, "-DCMAKE_PREFIX_PATH=" + sdk,
+                           std::string("-DCMAKE_CXX_COMPILER=") + TEST_COMPILER,
+                           "-DCMAKE_CXX_FLAGS=-Wall -Wextra -Werror"}));
+  require(box.run_program({TEST_CMAKE, "--build", build}));
+  const auto ran = box.run_program({build + "/handles"});
+  require(ran);
+  CHECK_THAT(ran.out, Catch::Contains("norm "));
+  for (const char* batch : {"2", "7", "1"})
+    CHECK_THAT(ran.out, Catch::Contains(std::string("layer of ") + batch + ": 1.5 2.5 3.5\n"));
+  const auto in_c = box.run_program({build + "/handles_c"});
+  require(in_c);
+  CHECK(in_c.out == "4 5 10 11\n");
 }
 
 TEST_CASE("the SDK's headers need the standard library only") {
