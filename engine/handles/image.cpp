@@ -26,6 +26,10 @@ json to_json(const ImageArgument& argument) {
           {"order", argument.order}};
 }
 
+json to_json(const Message& message) {
+  return {{"notice", message.severity == Message::Severity::Notice}, {"code", message.code}, {"text", message.text}};
+}
+
 tl::unexpected<Diagnostic> bad(const std::string& why) { return failure("bad-kernel", "a compiled kernel " + why); }
 
 Result<ImageArgument> argument_from(const json& from, const KernelImage& image) {
@@ -59,10 +63,12 @@ Result<ImageArgument> argument_from(const json& from, const KernelImage& image) 
 std::string to_bytes(const KernelImage& image) {
   json arguments = json::array();
   for (const auto& argument : image.arguments) arguments.push_back(to_json(argument));
-  const json header{{"program", image.program},       {"function", image.function}, {"arguments", arguments},
-                    {"inputs", image.inputs},         {"outputs", image.outputs},   {"checks", image.checks},
-                    {"threads", image.threads},       {"rung", image.rung},         {"provenance", image.provenance},
-                    {"many", image.is_for_many_sizes}};
+  json messages = json::array();
+  for (const auto& message : image.messages) messages.push_back(to_json(message));
+  const json header{{"messages", messages},           {"program", image.program},       {"function", image.function},
+                    {"arguments", arguments},         {"inputs", image.inputs},         {"outputs", image.outputs},
+                    {"checks", image.checks},         {"threads", image.threads},       {"rung", image.rung},
+                    {"provenance", image.provenance}, {"many", image.is_for_many_sizes}};
   return std::string(kMagic) + base::json_text(header) + "\n" + image.object;
 }
 
@@ -83,6 +89,9 @@ Result<KernelImage> image_from_bytes(std::string_view bytes) {
     image.provenance = header.at("provenance");
     image.rung = header.at("rung");
     image.is_for_many_sizes = header.at("many");
+    for (const auto& one : header.at("messages"))
+      image.messages.push_back({one.at("notice") ? Message::Severity::Notice : Message::Severity::Warning,
+                                one.at("code"), one.at("text"), "", 0});
     for (const auto& one : header.at("arguments")) {
       TILE_TUNE_TRY(argument, argument_from(one, image));
       image.arguments.push_back(std::move(argument));

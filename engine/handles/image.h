@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <tile_tune/message.h>
 #include <vector>
 
 #include "frontend/diagnostic/diagnostic.h"
@@ -33,7 +34,8 @@ struct KernelImage {
   std::vector<ImageArgument> arguments;
   int inputs = 0, outputs = 0, checks = 0;
   int threads = 1;
-  std::string provenance, rung;  // of its schedule (engine/records/schedule_choice.h)
+  std::string provenance, rung;   // of its schedule (engine/records/schedule_choice.h)
+  std::vector<Message> messages;  // that came of choosing it
   /// The arguments' shapes and strides are of one size, in C order; it takes those of others (LoadedKernel::at).
   bool is_for_many_sizes = false;
   std::string object;  // what the loader takes; empty: outputs without elements, of which nothing is computed

@@ -10,6 +10,7 @@
 #include <cstring>
 #include <mutex>
 #include <nlohmann/json.hpp>
+#include <set>
 #include <shared_mutex>
 #include <tile_tune/kernel.h>
 #include <unordered_map>
@@ -20,12 +21,15 @@
 #include "base/process/lines.h"
 #include "base/process/spawn.h"
 #include "base/sha256.h"
+#include "engine/handles/background.h"
+#include "engine/handles/handle.h"
 #include "engine/handles/loaded_kernel.h"
 #include "engine/handles/request.h"
 #include "engine/sdk/arrays.h"
 #include "engine/sdk/installation.h"
 #include "engine/sdk/messages.h"
 #include "engine/session/default_database.h"
+#include "frontend/edsl/errors.h"
 #include "frontend/ir/json.h"
 #include "frontend/ir/storage.h"
 #include "frontend/ir/warnings.h"
@@ -106,7 +110,7 @@ uint64_t hash_of(std::span<const Array> inputs, std::span<const Array> outputs) 
 }  // namespace
 
 /// Kernels of one program for the shapes and strides it was called with so far, none of which is taken away again.
-class Kernel::Impl {
+class Kernel::Impl : public std::enable_shared_from_this<Kernel::Impl> {
  public:
   Impl(edsl::Program program, CompileOptions options, std::string executable)
       : program_(std::move(program)),
@@ -133,8 +137,9 @@ class Kernel::Impl {
     for (const int number : bound->inputs) inputs.push_back(array_for(*bound, number));
     for (const int number : bound->outputs) outputs.push_back(array_for(*bound, number));
     const std::lock_guard lock(making_);
-    TILE_TUNE_TRY(kernel, make(*bound));
-    keep(hash_of(inputs, outputs), std::move(kernel));
+    const uint64_t hash = hash_of(inputs, outputs);
+    TILE_TUNE_TRY(kernel, make(hash, *bound));
+    keep(hash, std::move(kernel));
     return {};
   }
 
@@ -170,9 +175,12 @@ class Kernel::Impl {
     const uint64_t hash = hash_of(inputs, outputs);
     if (const auto* kernel = find(hash, inputs, outputs)) return kernel;
     TILE_TUNE_TRY(fitted, fit_to(inputs, outputs));
+    // Of a program that has its numbers they were told with its other warnings.
+    if (!program_.ir().is_bound())
+      for (const auto& warning : ir::warnings_of(fitted.bound)) tell(edsl::message_of(warning), options_);
     const std::lock_guard lock(making_);
     if (const auto* kernel = find(hash, inputs, outputs)) return kernel;  // another thread's
-    TILE_TUNE_TRY(kernel, make_for(fitted, inputs, outputs));
+    TILE_TUNE_TRY(kernel, make_for(hash, fitted, inputs, outputs));
     if (!kernel->fits(inputs, outputs)) return tl::unexpected(kernel->misfit(inputs, outputs));
     const LoadedKernel* const made = kernel.get();
     keep(hash, std::move(kernel));
@@ -216,15 +224,39 @@ class Kernel::Impl {
 
   const std::string& name_of(int tensor) const { return program_.ir().tensors[static_cast<size_t>(tensor)].name; }
 
-  Result<std::shared_ptr<const LoadedKernel>> make(const ir::Program& bound) {
-    TILE_TUNE_TRY(image, image_of(request_for(bound)));
+  Result<std::shared_ptr<const LoadedKernel>> make(uint64_t hash, const ir::Program& bound) {
+    KernelRequest request = request_for(bound);
+    TILE_TUNE_TRY(image, image_of(request));
+    if (options_.background_seconds > 0 && image.rung != "exact") {
+      request.tune_seconds = options_.background_seconds;
+      request.low_priority = true;
+      in_background([self = weak_from_this(), hash, request](const std::atomic<bool>& stop) {
+        if (const auto impl = self.lock()) impl->search_for(hash, request, stop);
+      });
+    }
     return LoadedKernel::load(std::move(image));
+  }
+
+  /// What was found takes the place of the kernel for arrays of the same kind, which calls may still be in.
+  void search_for(uint64_t hash, const KernelRequest& request, const std::atomic<bool>& stop) {
+    const auto image = image_of(request, &stop);
+    if (!image || image->provenance != "tuned") return;
+    const auto loaded = LoadedKernel::load(*image);
+    if (!loaded) return;
+    const std::unique_lock lock(reading_);
+    const auto [first, last] = kernels_.equal_range(hash);
+    for (auto entry = first; entry != last; ++entry) {
+      if (!(*loaded)->takes_what(*entry->second)) continue;
+      replaced_.push_back(std::exchange(entry->second, *loaded));
+      newest_ = *loaded;
+      recent_.store(nullptr, std::memory_order_release);
+    }
   }
 
   /// The first kernel is for its own shape. From the second shape on a kernel for many sizes takes all in C order, as
   /// far as the program has one.
-  Result<std::shared_ptr<const LoadedKernel>> make_for(const Fitted& fitted, std::span<const Array> inputs,
-                                                       std::span<const Array> outputs) {
+  Result<std::shared_ptr<const LoadedKernel>> make_for(uint64_t hash, const Fitted& fitted,
+                                                       std::span<const Array> inputs, std::span<const Array> outputs) {
     const auto in_order = [](const Array& array) {
       bool is_same = !has_no_elements(array);
       int64_t next = 1;
@@ -236,14 +268,14 @@ class Kernel::Impl {
     };
     const bool all_in_order =
         std::all_of(inputs.begin(), inputs.end(), in_order) && std::all_of(outputs.begin(), outputs.end(), in_order);
-    if (kernels_.empty() || !all_in_order || fitted.sizes.empty()) return make(fitted.bound);
+    if (kernels_.empty() || !all_in_order || fitted.sizes.empty()) return make(hash, fitted.bound);
     if (!for_many_) {
       KernelRequest request = request_for(program_.ir());
       request.sizes = fitted.sizes;
       auto image = image_of(request);
       for_many_ = image ? LoadedKernel::load(std::move(*image)) : tl::unexpected(image.error());
     }
-    return *for_many_ ? (**for_many_)->at(inputs, outputs) : make(fitted.bound);
+    return *for_many_ ? (**for_many_)->at(inputs, outputs) : make(hash, fitted.bound);
   }
 
   KernelRequest request_for(const ir::Program& bound) const {
@@ -267,21 +299,31 @@ class Kernel::Impl {
     return base::sha256_hex(text);
   }
 
-  Result<KernelImage> image_of(const KernelRequest& request) const {
+  Result<KernelImage> image_of(const KernelRequest& request, const std::atomic<bool>* stop = nullptr) const {
+    TILE_TUNE_TRY(image, kept_or_compiled(request, stop));
+    if (!stop)  // the caller's function is called on the caller's thread alone
+      for (const auto& message : image.messages) tell(message, options_);
+    return image;
+  }
+
+  Result<KernelImage> kept_or_compiled(const KernelRequest& request, const std::atomic<bool>* stop) const {
     if (const auto kept = cache_.find(key_of(request)))
       if (auto image = image_from_bytes(*kept)) return std::move(*image);
     const auto ran =
         base::run({.words = {executable_, "worker", "--kernel"}, .own_group = true, .default_signals = true},
-                  base::json_text(to_json(request)));
+                  base::json_text(to_json(request)), stop);
     if (!ran)
       return failure("cannot-start", fmt::format("{} cannot be started: {}", executable_, std::strerror(ran.error())));
-    KernelAnswer answer = answer_from_bytes(ran->out);
-    for (const auto& message : answer.messages) tell(message, options_);
-    if (!answer.image && answer.image.error().code == "kernel-failed")
-      answer.image.error().note = base::last_line(ran->err);
-    // A search has changed the database: the key of who comes next.
-    if (answer.image) cache_.keep(key_of(request), to_bytes(*answer.image));
-    return std::move(answer.image);
+    auto image = image_from_answer(ran->out);
+    if (!image) {
+      if (image.error().code == "kernel-failed") image.error().note = base::last_line(ran->err);
+      return image;
+    }
+    // A search has changed the database; who comes next asks that one, and need not search.
+    KernelRequest next = request;
+    if (image->rung == "exact") next.tune_seconds = 0, next.low_priority = false;
+    for (const auto& key : std::set{key_of(request), key_of(next)}) cache_.keep(key, to_bytes(*image));
+    return image;
   }
 
   const edsl::Program program_;
@@ -289,9 +331,10 @@ class Kernel::Impl {
   const std::string executable_;
   const base::FileCache cache_;
   std::mutex making_;                  // who makes a kernel
-  mutable std::shared_mutex reading_;  // the next two
+  mutable std::shared_mutex reading_;  // the next three
   std::unordered_multimap<uint64_t, std::shared_ptr<const LoadedKernel>> kernels_;
   std::shared_ptr<const LoadedKernel> newest_;
+  std::vector<std::shared_ptr<const LoadedKernel>> replaced_;
   std::optional<Result<std::shared_ptr<const LoadedKernel>>> for_many_;  // not asked for yet; or why there is none
   std::atomic<const LoadedKernel*> recent_ = nullptr;                    // that of the last call of another kind
 };
@@ -301,20 +344,28 @@ Expected<void> Kernel::operator()(std::span<const Array> inputs, std::span<const
   return {};
 }
 
+void shutdown() { end_background(); }
+
 Schedule Kernel::schedule() const { return impl_->schedule(); }
 
-Expected<Kernel> compile(const edsl::Program& program, const CompileOptions& options) {
+Expected<Kernel> make_handle(const edsl::Program& program, const CompileOptions& options) {
   if (options.schedule == Schedule::Reference)
     return Error{"no-kernel", "the reference has no kernel", "engine::run computes by it"};
-  if (!(options.tune_seconds >= 0))
-    return Error{"bad-budget", "CompileOptions::tune_seconds must be a number of seconds", ""};
+  if (!(options.tune_seconds >= 0) || !(options.background_seconds >= 0) ||
+      (options.tune_seconds > 0 && options.background_seconds > 0))
+    return Error{"bad-budget", "one of tune_seconds and background_seconds may be a number of seconds", ""};
   const auto executable = tool(options.executable);
   if (!executable) return error_of(executable.error());
-  auto impl = std::make_shared<Kernel::Impl>(program, options, *executable);
+  const auto impl = std::make_shared<Kernel::Impl>(program, options, *executable);
   impl->tell_warnings();
-  if (program.ir().is_bound())
-    if (const auto made = impl->prepare(); !made) return error_of(made.error());
-  return Kernel(std::move(impl));
+  return Kernel(impl);
+}
+
+Expected<Kernel> compile(const edsl::Program& program, const CompileOptions& options) {
+  auto kernel = make_handle(program, options);
+  if (!kernel || !program.ir().is_bound()) return kernel;
+  if (const auto made = kernel->impl().prepare(); !made) return error_of(made.error());
+  return kernel;
 }
 
 }  // namespace tile_tune::engine

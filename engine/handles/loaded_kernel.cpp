@@ -152,6 +152,14 @@ Result<void> LoadedKernel::prepare() {
   return {};
 }
 
+bool LoadedKernel::takes_what(const LoadedKernel& other) const {
+  const auto same = [](const ImageArgument* a, const ImageArgument* b) {
+    return a->type == b->type && a->shape == b->shape && a->strides == b->strides;
+  };
+  return std::equal(inputs_.begin(), inputs_.end(), other.inputs_.begin(), other.inputs_.end(), same) &&
+         std::equal(outputs_.begin(), outputs_.end(), other.outputs_.begin(), other.outputs_.end(), same);
+}
+
 bool LoadedKernel::fits(std::span<const Array> inputs, std::span<const Array> outputs) const {
   if (inputs.size() != inputs_.size() || outputs.size() != outputs_.size()) return false;
   for (size_t i = 0; i < inputs.size(); ++i)

@@ -26,6 +26,8 @@ class LoadedKernel {
 
   const KernelImage& image() const { return image_; }
 
+  /// Whether it takes exactly the arrays that the other one takes.
+  bool takes_what(const LoadedKernel& other) const;
   /// Whether these are arrays of the kernel's types, shapes and strides.
   bool fits(std::span<const Array> inputs, std::span<const Array> outputs) const;
   /// What does not fit. Codes: array-count, dtype-mismatch, size-conflict, bad-array.

@@ -17,39 +17,28 @@ json to_json(const KernelRequest& request) {
           {"deterministic", request.deterministic},
           {"default_schedule", request.default_schedule},
           {"tune_seconds", request.tune_seconds},
+          {"low_priority", request.low_priority},
           {"database", request.database}};
 }
 
 KernelRequest request_from_json(const json& from) {
   return {from.at("program"),      from.at("sizes"),         from.at("target"),
           from.at("threads"),      from.at("deterministic"), from.at("default_schedule"),
-          from.at("tune_seconds"), from.at("database")};
+          from.at("tune_seconds"), from.at("low_priority"),  from.at("database")};
 }
 
-std::string to_bytes(const KernelAnswer& answer) {
-  json messages = json::array();
-  for (const auto& message : answer.messages)
-    messages.push_back(
-        {{"notice", message.severity == Message::Severity::Notice}, {"code", message.code}, {"text", message.text}});
-  json head{{"messages", messages}};
-  if (!answer.image) head["error"] = tile_tune::to_json(answer.image.error());
-  return base::json_text(head) + "\n" + (answer.image ? to_bytes(*answer.image) : "");
+std::string answer_text(const Result<KernelImage>& image) {
+  if (image) return "{}\n" + to_bytes(*image);
+  return base::json_text({{"error", tile_tune::to_json(image.error())}}) + "\n";
 }
 
-KernelAnswer answer_from_bytes(const std::string& bytes) {
-  const size_t end = bytes.find('\n');
-  const json head = json::parse(bytes.substr(0, end), nullptr, false);
-  KernelAnswer answer{{}, failure("kernel-failed", "the process that compiles kernels ended without one")};
-  if (end == bytes.npos || !head.is_object()) return answer;
-  if (const auto messages = head.find("messages"); messages != head.end() && messages->is_array())
-    for (const auto& one : *messages)
-      answer.messages.push_back({one.value("notice", false) ? Message::Severity::Notice : Message::Severity::Warning,
-                                 one.value("code", ""), one.value("text", ""), "", 0});
-  if (head.contains("error"))
-    answer.image = tl::unexpected(base::diagnostic_from_json(head["error"]));
-  else
-    answer.image = image_from_bytes(std::string_view(bytes).substr(end + 1));
-  return answer;
+Result<KernelImage> image_from_answer(const std::string& answer) {
+  const size_t end = answer.find('\n');
+  const json head = json::parse(answer.substr(0, end), nullptr, false);
+  if (end == answer.npos || !head.is_object())
+    return failure("kernel-failed", "the process that compiles kernels ended without one");
+  if (head.contains("error")) return tl::unexpected(base::diagnostic_from_json(head["error"]));
+  return image_from_bytes(std::string_view(answer).substr(end + 1));
 }
 
 }  // namespace tile_tune::engine

@@ -4,8 +4,6 @@
 #include <map>
 #include <nlohmann/json_fwd.hpp>
 #include <string>
-#include <tile_tune/message.h>
-#include <vector>
 
 #include "engine/handles/image.h"
 
@@ -21,6 +19,7 @@ struct KernelRequest {
   bool deterministic = false;
   bool default_schedule = false;  // whatever is stored
   double tune_seconds = 0;
+  bool low_priority = false;
   std::string database;  // empty: the user's
 };
 
@@ -28,14 +27,9 @@ nlohmann::json to_json(const KernelRequest& request);
 /// A missing field or one of another type throws nlohmann::json::exception.
 KernelRequest request_from_json(const nlohmann::json& json);
 
-/// What came of it.
-struct KernelAnswer {
-  std::vector<Message> messages;
-  Result<KernelImage> image;
-};
-
-std::string to_bytes(const KernelAnswer& answer);
+/// What a process answers.
+std::string answer_text(const Result<KernelImage>& image);
 /// Of a process that said nothing of the kind an error: kernel-failed.
-KernelAnswer answer_from_bytes(const std::string& bytes);
+Result<KernelImage> image_from_answer(const std::string& answer);
 
 }  // namespace tile_tune::engine

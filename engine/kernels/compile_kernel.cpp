@@ -1,6 +1,7 @@
 #include "engine/kernels/compile_kernel.h"
 
 #include <fmt/format.h>
+#include <sys/resource.h>
 
 #include <algorithm>
 #include <atomic>
@@ -31,6 +32,7 @@ namespace tile_tune::engine {
 namespace {
 
 constexpr const char* kFunction = "tile_tune_kernel";
+constexpr int kLowest = 19;                // of setpriority(2)
 constexpr int64_t kLargestSize = 1 << 20;  // as of listed sizes (docs/libraries.md)
 
 /// Number among the caller's inputs, or outputs, by name: canonical programs keep both.
@@ -181,26 +183,27 @@ Result<KernelImage> make_image(const KernelRequest& request, const Session& sess
 }  // namespace
 
 std::string answer_kernel_request(const std::string& text, const codegen::Backend& backend) {
-  KernelAnswer answer{{}, KernelImage{}};
   const auto json = nlohmann::json::parse(text, nullptr, false);
   try {
     const KernelRequest request = request_from_json(json);
-    const Reporter report(
-        {.diagnostic = [&](const Diagnostic& one) { answer.messages.push_back(edsl::message_of(one)); },
-         .notice =
-             [&](const std::string& line) {
-               answer.messages.push_back({Message::Severity::Notice, "", line, "", 0});
-             }});
+    if (request.low_priority) setpriority(PRIO_PROCESS, 0, kLowest);
+    std::vector<Message> messages;
+    const Reporter report({.diagnostic = [&](const Diagnostic& one) { messages.push_back(edsl::message_of(one)); },
+                           .notice =
+                               [&](const std::string& line) {
+                                 messages.push_back({Message::Severity::Notice, "", line, "", 0});
+                               }});
     Settings settings;
     settings.target = request.target;
     settings.threads = request.threads;
     settings.deterministic = request.deterministic;
     if (!request.database.empty()) settings.databases = {request.database};
-    answer.image = make_image(request, {.settings = settings, .report = report, .began = now_seconds()}, backend);
+    auto image = make_image(request, {.settings = settings, .report = report, .began = now_seconds()}, backend);
+    if (image) image->messages = std::move(messages);
+    return answer_text(image);
   } catch (const nlohmann::json::exception& error) {
-    answer.image = failure("bad-request", fmt::format("a request for a kernel cannot be read: {}", error.what()));
+    return answer_text(failure("bad-request", fmt::format("a request for a kernel cannot be read: {}", error.what())));
   }
-  return to_bytes(answer);
 }
 
 }  // namespace tile_tune::engine

@@ -2,7 +2,7 @@
 #include <cmath>
 #include <tile_tune/engine.h>
 
-#include "engine/programs/bindings.h"
+#include "engine/handles/handle.h"
 #include "engine/records/planned.h"
 #include "engine/run/run_workload.h"
 #include "engine/sdk/arrays.h"
@@ -10,6 +10,8 @@
 #include "engine/sdk/messages.h"
 #include "engine/tune.h"
 #include "frontend/edsl/errors.h"
+#include "frontend/ir/index_checks.h"
+#include "frontend/ir/warnings.h"
 
 namespace tile_tune::engine {
 
@@ -31,13 +33,34 @@ Session session_of(const Options& options) {
   return session;
 }
 
-/// The program with its sizes; what it and they give rise to is told.
-ir::Program bind_and_tell(const edsl::Program& program, const ir::Program& symbolic, const ir::Sizes& sizes,
-                          const Options& options, const Session& session) {
+/// What the program and its sizes give rise to.
+void tell_all(const edsl::Program& program, const ir::Program& bound, const Options& options, const Session& session) {
   for (const auto& warning : program.warnings()) tell(warning, options);
   // Of a program that has its numbers they were told with its other warnings.
-  if (program.ir().is_bound()) return value(ir::bind(symbolic, sizes));
-  return value(bind_and_warn(symbolic, sizes, session.report));
+  if (!program.ir().is_bound()) value(session.report.program_warnings(ir::warnings_of(bound)));
+}
+
+/// Whether a handle computes the program: not on devices, and not where outputs have to stay as they were if an index
+/// turns out to be outside its tensor.
+bool runs_here(const ir::Program& bound, const Session& session) {
+  return value(session.target()).device == codegen::Device::Cpu && ir::index_checks(bound).empty();
+}
+
+Schedule call_kernel(const edsl::Program& program, const ir::Program& bound, const Arrays& arrays,
+                     const RunOptions& options) {
+  CompileOptions compiling;
+  static_cast<Options&>(compiling) = options;
+  compiling.schedule = options.schedule;
+  const auto raise_error = [](const Error& error) {
+    raise({ErrorClass::Failure, error.code, error.message, {}, error.note});
+  };
+  std::vector<Array> inputs, outputs;
+  for (const int number : bound.inputs) inputs.push_back(arrays.at(bound.tensors[static_cast<size_t>(number)].name));
+  for (const int number : bound.outputs) outputs.push_back(arrays.at(bound.tensors[static_cast<size_t>(number)].name));
+  const auto kernel = make_handle(program, compiling);
+  if (!kernel) raise_error(kernel.error());
+  if (const auto called = (*kernel)(inputs, outputs); !called) raise_error(called.error());
+  return kernel->schedule();
 }
 
 LoadedProgram loaded(const edsl::Program& program) { return {program.ir(), "edsl", program.json()}; }
@@ -60,11 +83,14 @@ Schedule run(const edsl::Program& program, const Arrays& arrays, const RunOption
   auto source = loaded(program);
   const auto sizes = value(infer_sizes(source.program, value(describe_arrays(source.program, arrays)), {}));
   source.program = with_storage_of(program.ir_at(sizes), arrays);
-  const auto bound = bind_and_tell(program, source.program, sizes, options, session);
+  const auto bound = value(ir::bind(source.program, sizes));
   value(check_outputs(bound, arrays));
-  const auto workload = planned_workload(source, bound, sizes, session);
   const EngineChoice engine{engine_name(options.schedule), ""};
+  const bool is_here = options.schedule != Schedule::Reference && runs_here(bound, session);
+  if (!is_here) tell_all(program, bound, options, session);
+  const auto workload = planned_workload(source, bound, sizes, session);
   value(check_runnable(workload.program, engine));
+  if (is_here) return call_kernel(program, bound, arrays, options);
   const auto executed = value(run_workload(workload, read_arrays(bound, arrays), engine, session));
   for (size_t i = 0; i < executed.outputs.size(); ++i) {
     const auto& tensor = workload.program.tensors[static_cast<size_t>(workload.program.outputs[i])];
@@ -82,7 +108,8 @@ TuneResult tune(const edsl::Program& program, const TuneOptions& options) {
     raise(fail(ErrorClass::Program, "bad-budget", "TuneOptions::trials must be at least 1").value());
   const auto session = session_of(options);
   const auto source = loaded(program);
-  const auto bound = bind_and_tell(program, source.program, {}, options, session);
+  const auto bound = value(ir::bind(source.program, {}));
+  tell_all(program, bound, options, session);
   const auto workload = value(load(source, bound, {}, session));
   const auto target = value(session.target());
   std::atomic<bool> stop = false;

@@ -23,7 +23,8 @@ void require(const engine::Expected<void>& done) {
 int main() {
   // <psi|psi> of a matrix product state: sites of bond x physical x bond, contracted from the left.
   constexpr int64_t kSites = 8, kBond = 6, kPhysical = 2;
-  std::vector<double> site(kBond * kPhysical * kBond), left(kBond * kBond, 0), half(kBond * kBond * kPhysical), next(left);
+  std::vector<double> site(kBond * kPhysical * kBond), left(kBond * kBond, 0), half(kBond * kBond * kPhysical),
+      next(left);
   for (size_t i = 0; i < site.size(); ++i) site[i] = static_cast<double>(i % 7) / 7 - 0.4;
   left[0] = 1;
   const auto tensor = array(site.data(), {kBond, kPhysical, kBond});
@@ -40,8 +41,9 @@ int main() {
 
   // A layer with bias and activation; the weights are stored by columns, and each batch may have another size.
   const auto program = tc::parse(
-      "def layer(float(B,I) x, float(I,O) w, float(O) bias) -> (y) {\n"
-      "  h(b,o) +=! x(b,i) * w(i,o)\n  y(b,o) = fmax(h(b,o) + bias(o), 0.0) }").front();
+                           "def layer(float(B,I) x, float(I,O) w, float(O) bias) -> (y) {\n"
+                           "  h(b,o) +=! x(b,i) * w(i,o)\n  y(b,o) = fmax(h(b,o) + bias(o), 0.0) }")
+                           .front();
   const auto layer = engine::compile(program);
   if (!layer) {
     std::fprintf(stderr, "%s\n", layer.error().message.c_str());
@@ -52,9 +54,9 @@ int main() {
   for (const int64_t batch : {2, 7, 1}) {
     const std::vector<float> x(static_cast<size_t>(batch * kIn), 1);
     std::vector<float> y(static_cast<size_t>(batch * kOut));
-    require((*layer)(std::vector{array(x.data(), {batch, kIn}), array(w.data(), {kIn, kOut}, {1, kIn}),
-                                 array(bias.data(), {kOut})},
-                     std::vector{array(y.data(), {batch, kOut})}));
+    require((*layer)(
+        std::vector{array(x.data(), {batch, kIn}), array(w.data(), {kIn, kOut}, {1, kIn}), array(bias.data(), {kOut})},
+        std::vector{array(y.data(), {batch, kOut})}));
     std::printf("layer of %d: %g %g %g\n", static_cast<int>(batch), y[0], y[1], y[2]);
   }
 }

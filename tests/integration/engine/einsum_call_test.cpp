@@ -6,7 +6,7 @@
 #include <map>
 #include <random>
 
-#include "tests/integration/cli/sandbox.h"
+#include "tests/integration/engine/handles.h"
 
 using namespace tile_tune;
 using engine::Array;
@@ -16,20 +16,13 @@ namespace {
 
 /// Kernels of this file's einsums, in folders of the test's own.
 struct Kernels {
-  Kernels() {
-    engine::CompileOptions options;
-    options.executable = TILE_TUNE_BINARY;
-    options.database = box.path("tuning.db").string();
-    options.cache = box.path("kernels").string();
-    options.on_message = [](const Message&) {};
-    engine::set_einsum_options(options);
-  }
+  Kernels() { engine::set_einsum_options(tile_tune::test::handle_options(box)); }
   ~Kernels() { engine::set_einsum_options({}); }
 
-  test::Sandbox box;
+  tile_tune::test::Sandbox box;
 };
 
-std::string code_of(const engine::Expected<void>& result) { return result ? "" : result.error().code; }
+std::string einsum_error(const engine::Expected<void>& result) { return result ? "" : result.error().code; }
 
 template <typename T>
 std::vector<T> numbers(int64_t count, int seed) {
@@ -74,7 +67,7 @@ TEST_CASE("einsums of whatever storage give what loops do") {
   std::vector<double> out(expected.size());
   const auto check = [&](const std::vector<Array>& operands, const Array& result, const auto& at) {
     std::fill(out.begin(), out.end(), -99);
-    REQUIRE(code_of(engine::einsum("bik,bjk->jbi", operands, result)) == "");
+    REQUIRE(einsum_error(engine::einsum("bik,bjk->jbi", operands, result)) == "");
     for (int64_t j = 0; j < 7; ++j)
       for (int64_t b = 0; b < 3; ++b)
         for (int64_t i = 0; i < 5; ++i) CHECK(out[at(j, b, i)] == expected[(j * 3 + b) * 5 + i]);
@@ -98,16 +91,17 @@ TEST_CASE("einsums of broadcast operands, an ellipsis, several operands and of a
   const auto x = numbers<float>(6, 1), y = numbers<float>(12, 2), z = numbers<float>(8, 3);
   std::vector<float> out(12);
   // The same row three times.
-  REQUIRE(code_of(engine::einsum("ij,jk->ik", std::vector{array(x.data(), {3, 2}, {0, 1}), array(y.data(), {2, 4})},
-                                 array(out.data(), {3, 4}))) == "");
+  REQUIRE(
+      einsum_error(engine::einsum("ij,jk->ik", std::vector{array(x.data(), {3, 2}, {0, 1}), array(y.data(), {2, 4})},
+                                  array(out.data(), {3, 4}))) == "");
   for (int i = 0; i < 3; ++i)
     for (int k = 0; k < 4; ++k) CHECK(out[i * 4 + k] == x[0] * y[k] + x[1] * y[4 + k]);
-  REQUIRE(code_of(engine::einsum("...j,j->...", std::vector{array(y.data(), {2, 3, 2}), array(x.data(), {2})},
-                                 array(out.data(), {2, 3}))) == "");
+  REQUIRE(einsum_error(engine::einsum("...j,j->...", std::vector{array(y.data(), {2, 3, 2}), array(x.data(), {2})},
+                                      array(out.data(), {2, 3}))) == "");
   for (int i = 0; i < 6; ++i) CHECK(out[i] == y[2 * i] * x[0] + y[2 * i + 1] * x[1]);
-  REQUIRE(code_of(engine::einsum("ij,jk,kl->il",
-                                 std::vector{array(x.data(), {3, 2}), array(z.data(), {2, 4}), array(y.data(), {4, 3})},
-                                 array(out.data(), {3, 3}))) == "");
+  REQUIRE(einsum_error(engine::einsum(
+              "ij,jk,kl->il", std::vector{array(x.data(), {3, 2}), array(z.data(), {2, 4}), array(y.data(), {4, 3})},
+              array(out.data(), {3, 3}))) == "");
   for (int i = 0; i < 3; ++i)
     for (int l = 0; l < 3; ++l) {
       float sum = 0;
@@ -116,7 +110,7 @@ TEST_CASE("einsums of broadcast operands, an ellipsis, several operands and of a
       CHECK(out[i * 3 + l] == sum);
     }
   float trace = 0;
-  REQUIRE(code_of(engine::einsum("ii->", std::vector{array(y.data(), {3, 3})}, array(&trace, {}))) == "");
+  REQUIRE(einsum_error(engine::einsum("ii->", std::vector{array(y.data(), {3, 3})}, array(&trace, {}))) == "");
   CHECK(trace == y[0] + y[4] + y[8]);
 }
 
@@ -130,20 +124,21 @@ TEST_CASE("an einsum's result has the type its operands promote to, and holds in
   CHECK(type->type == DType::F64);
   CHECK(type->shape == std::vector<int64_t>{2, 2});
   std::vector<double> out(4);
-  REQUIRE(code_of(engine::einsum("ij,jk->ki", operands, array(out.data(), {2, 2}))) == "");
+  REQUIRE(einsum_error(engine::einsum("ij,jk->ki", operands, array(out.data(), {2, 2}))) == "");
   CHECK(out[1] == i[3] * double{f[0]} + i[4] * double{f[2]} + i[5] * double{f[4]});
-  CHECK(code_of(engine::einsum("ij,jk->ki", operands, array(f.data(), {2, 2}))) != "");  // f32 does not hold it
+  CHECK(einsum_error(engine::einsum("ij,jk->ki", operands, array(f.data(), {2, 2}))) != "");  // f32 does not hold it
 
   const std::vector<int64_t> large{int64_t{1} << 62, 3}, four{4, 5};
   int64_t wrapped = 0;
-  REQUIRE(code_of(engine::einsum("i,i->", std::vector{array(large.data(), {2}), array(four.data(), {2})},
-                                 array(&wrapped, {}))) == "");
+  REQUIRE(einsum_error(engine::einsum("i,i->", std::vector{array(large.data(), {2}), array(four.data(), {2})},
+                                      array(&wrapped, {}))) == "");
   CHECK(wrapped == 15);
 
   std::vector<std::complex<float>> c{{1, 2}, {-3, 4}}, d{{0, -1}, {2, 5}};
   std::complex<float> dot;
-  REQUIRE(code_of(engine::einsum("i,i->", std::vector<Array>{{c.data(), DType::C32, {2}}, {d.data(), DType::C32, {2}}},
-                                 {&dot, DType::C32, {}})) == "");
+  REQUIRE(
+      einsum_error(engine::einsum("i,i->", std::vector<Array>{{c.data(), DType::C32, {2}}, {d.data(), DType::C32, {2}}},
+                                  {&dot, DType::C32, {}})) == "");
   CHECK(dot == c[0] * d[0] + c[1] * d[1]);
 }
 
@@ -153,14 +148,14 @@ TEST_CASE("tensordot and dot_general are einsums") {
   const auto x = numbers<float>(2 * 3 * 5, 1), y = numbers<float>(5 * 2 * 4, 2);
   const Array X = array(x.data(), {2, 3, 5}), Y = array(y.data(), {5, 2, 4});
   std::vector<float> out(2 * 3 * 4);
-  REQUIRE(code_of(engine::dot_general(X, Y, {{2}, {0}, {0}, {1}}, array(out.data(), {3, 4, 2}))) == "");
+  REQUIRE(einsum_error(engine::dot_general(X, Y, {{2}, {0}, {0}, {1}}, array(out.data(), {3, 4, 2}))) == "");
   CHECK(out == by_loops<float>("bik", "kbj", "ijb", extents, x, y));
   out.resize(12);
-  REQUIRE(code_of(engine::tensordot(X, Y, {-1, 0}, {0, 1}, array(out.data(), {3, 4}))) == "");
+  REQUIRE(einsum_error(engine::tensordot(X, Y, {-1, 0}, {0, 1}, array(out.data(), {3, 4}))) == "");
   CHECK(out == by_loops<float>("bik", "kbj", "ij", extents, x, y));
   for (const auto& [a, b] : std::vector<std::pair<std::vector<int>, std::vector<int>>>{
            {{3}, {0}}, {{-4}, {0}}, {{0, 0}, {1, 0}}, {{0}, {}}, {{2}, {-4}}})
-    CHECK(code_of(engine::tensordot(X, Y, a, b, array(out.data(), {3, 4}))) == "bad-axes");
+    CHECK(einsum_error(engine::tensordot(X, Y, a, b, array(out.data(), {3, 4}))) == "bad-axes");
 }
 
 TEST_CASE("what is wrong with an einsum is said, and nothing is written") {
@@ -174,6 +169,6 @@ TEST_CASE("what is wrong with an einsum is said, and nothing is written") {
     CHECK_FALSE(result);
     CHECK_FALSE(engine::einsum_type(text, operands));
   }
-  CHECK(code_of(engine::einsum("ij,jk->ik", operands, array(out.data(), {2, 3}))) == "size-conflict");
+  CHECK(einsum_error(engine::einsum("ij,jk->ik", operands, array(out.data(), {2, 3}))) == "size-conflict");
   CHECK(out == std::vector<float>(9, -99));
 }

@@ -12,18 +12,13 @@
 #include <stdexcept>
 
 #include "frontend/ir/program.h"
-#include "tests/integration/cli/sandbox.h"
+#include "tests/integration/engine/handles.h"
 
 using namespace tile_tune;
 using namespace tile_tune::edsl;
+using tile_tune::test::floats;
 
 namespace {
-
-std::vector<float> floats(size_t count, int factor) {
-  std::vector<float> values(count);
-  for (size_t i = 0; i < count; ++i) values[i] = static_cast<float>(static_cast<int>(i) * factor % 11 - 5);
-  return values;
-}
 
 template <typename OptionsType = engine::RunOptions>
 OptionsType here(const tile_tune::test::Sandbox& box) {

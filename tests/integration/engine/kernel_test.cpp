@@ -7,6 +7,7 @@
 #include <cmath>
 #include <filesystem>
 #include <cerrno>
+#include <chrono>
 #include <cstddef>
 #include <fstream>
 #include <functional>
@@ -18,24 +19,18 @@
 #include <thread>
 #include <unistd.h>
 
-#include "tests/integration/cli/sandbox.h"
+#include "tests/integration/engine/handles.h"
 
 using namespace tile_tune;
 using engine::Array;
 using engine::array;
+using tile_tune::test::floats;
+using tile_tune::test::handle_options;
+using tile_tune::test::Sandbox;
 
 extern "C" int c_caller(const char* tool, const char* folder);
 
 namespace {
-
-engine::CompileOptions options_in(const test::Sandbox& box) {
-  engine::CompileOptions options;
-  options.executable = TILE_TUNE_BINARY;
-  options.database = box.path("tuning.db").string();
-  options.cache = box.path("kernels").string();
-  options.on_message = [](const Message&) {};
-  return options;
-}
 
 engine::Kernel compiled(const edsl::Program& program, const engine::CompileOptions& options) {
   auto kernel = engine::compile(program, options);
@@ -48,15 +43,10 @@ void call(const engine::Kernel& kernel, const std::vector<Array>& inputs, const 
   if (!called) FAIL(called.error().code << ": " << called.error().message);
 }
 
-std::string code_of(const engine::Kernel& kernel, const std::vector<Array>& inputs, const std::vector<Array>& outputs) {
+std::string call_error(const engine::Kernel& kernel, const std::vector<Array>& inputs,
+                       const std::vector<Array>& outputs) {
   const auto called = kernel(inputs, outputs);
   return called ? "" : called.error().code;
-}
-
-std::vector<float> floats(int64_t count, int factor) {
-  std::vector<float> values(static_cast<size_t>(count));
-  for (size_t i = 0; i < values.size(); ++i) values[i] = static_cast<float>(static_cast<int>(i) * factor % 11 - 5);
-  return values;
 }
 
 size_t files_in(const std::filesystem::path& folder) {
@@ -68,8 +58,8 @@ constexpr const char* kMatmul = "def matmul(float(M,K) A, float(K,N) B) -> (C) {
 }  // namespace
 
 TEST_CASE("a handle computes for whatever shapes and strides it is called with") {
-  const test::Sandbox box;
-  const auto kernel = compiled(tc::parse(kMatmul).front(), options_in(box));
+  const Sandbox box;
+  const auto kernel = compiled(tc::parse(kMatmul).front(), handle_options(box));
   for (const auto& [M, N, K] : std::vector<std::array<int64_t, 3>>{{5, 7, 3}, {17, 1, 13}, {5, 7, 3}}) {
     const auto a = floats(M * K, 7), b = floats(K * N, 5);
     std::vector<float> c(static_cast<size_t>(2 * M * N), -99);
@@ -91,8 +81,8 @@ TEST_CASE("a handle computes for whatever shapes and strides it is called with")
 }
 
 TEST_CASE("many shapes of one program cost few compilations") {
-  const test::Sandbox box;
-  const auto kernel = compiled(tc::parse(kMatmul).front(), options_in(box));
+  const Sandbox box;
+  const auto kernel = compiled(tc::parse(kMatmul).front(), handle_options(box));
   for (int64_t i = 0; i < 60; ++i) {
     const int64_t M = 1 + i * 7 % 23, N = 1 + i * 5 % 41, K = 1 + i * 11 % 19;
     const auto a = floats(M * K, 7), b = floats(K * N, 5);
@@ -114,34 +104,34 @@ TEST_CASE("many shapes of one program cost few compilations") {
   call(kernel, {array(c.data(), {2, 0}), array(c.data(), {0, 3})}, {array(c.data(), {2, 3})});
   CHECK(c == std::vector<float>(6, 0));
   const auto a = floats(6, 1);
-  CHECK(code_of(kernel, {array(a.data(), {2, 3}), array(a.data(), {2, 3})}, {array(c.data(), {2, 3})}) ==
+  CHECK(call_error(kernel, {array(a.data(), {2, 3}), array(a.data(), {2, 3})}, {array(c.data(), {2, 3})}) ==
         "size-conflict");
 }
 
 TEST_CASE("what a handle is called with is checked") {
-  const test::Sandbox box;
-  const auto kernel = compiled(tc::parse(kMatmul).front().bind({{"M", 4}, {"N", 3}, {"K", 2}}), options_in(box));
+  const Sandbox box;
+  const auto kernel = compiled(tc::parse(kMatmul).front().bind({{"M", 4}, {"N", 3}, {"K", 2}}), handle_options(box));
   auto a = floats(8, 3), b = floats(6, 5), c = floats(12, 1);
   const Array A = array(a.data(), {4, 2}), B = array(b.data(), {2, 3}), C = array(c.data(), {4, 3});
   const auto untouched = c;
-  CHECK(code_of(kernel, {A}, {C}) == "array-count");
-  CHECK(code_of(kernel, {A, B, B}, {C}) == "array-count");
-  CHECK(code_of(kernel, {A, {b.data(), DType::F64, {2, 3}}}, {C}) == "dtype-mismatch");
-  CHECK(code_of(kernel, {A, array(b.data(), {3, 2})}, {C}) == "size-conflict");
-  CHECK(code_of(kernel, {A, B}, {array(c.data(), {3, 4})}) == "size-conflict");
-  CHECK(code_of(kernel, {A, array(b.data(), {2, 3}, {3})}, {C}) == "bad-array");
-  CHECK(code_of(kernel, {A, {nullptr, DType::F32, {2, 3}}}, {C}) == "bad-array");
-  CHECK(code_of(kernel, {A, {reinterpret_cast<char*>(b.data()) + 1, DType::F32, {2, 3}}}, {C}) == "bad-array");
-  CHECK(code_of(kernel, {array(c.data() + 4, {4, 2}), B}, {C}) == "bad-array");      // an output over an input
-  CHECK(code_of(kernel, {A, B}, {array(c.data(), {4, 3}, {0, 1})}) == "bad-array");  // two elements in one place
+  CHECK(call_error(kernel, {A}, {C}) == "array-count");
+  CHECK(call_error(kernel, {A, B, B}, {C}) == "array-count");
+  CHECK(call_error(kernel, {A, {b.data(), DType::F64, {2, 3}}}, {C}) == "dtype-mismatch");
+  CHECK(call_error(kernel, {A, array(b.data(), {3, 2})}, {C}) == "size-conflict");
+  CHECK(call_error(kernel, {A, B}, {array(c.data(), {3, 4})}) == "size-conflict");
+  CHECK(call_error(kernel, {A, array(b.data(), {2, 3}, {3})}, {C}) == "bad-array");
+  CHECK(call_error(kernel, {A, {nullptr, DType::F32, {2, 3}}}, {C}) == "bad-array");
+  CHECK(call_error(kernel, {A, {reinterpret_cast<char*>(b.data()) + 1, DType::F32, {2, 3}}}, {C}) == "bad-array");
+  CHECK(call_error(kernel, {array(c.data() + 4, {4, 2}), B}, {C}) == "bad-array");      // an output over an input
+  CHECK(call_error(kernel, {A, B}, {array(c.data(), {4, 3}, {0, 1})}) == "bad-array");  // two elements in one place
   CHECK(c == untouched);
-  CHECK(code_of(kernel, {A, B}, {C}) == "");
+  CHECK(call_error(kernel, {A, B}, {C}) == "");
   CHECK(c[0] == a[0] * b[0] + a[1] * b[3]);
 }
 
 TEST_CASE("kernels are found again by later handles, and what is damaged is compiled again") {
-  const test::Sandbox box;
-  auto options = options_in(box);
+  const Sandbox box;
+  auto options = handle_options(box);
   const auto program = tc::parse("def twice(float(N) A) -> (O) { O(n) = 2.0 * A(n) }").front().bind({{"N", 37}});
   compiled(program, options);
   REQUIRE(files_in(box.path("kernels")) == 1);
@@ -180,8 +170,8 @@ TEST_CASE("kernels are found again by later handles, and what is damaged is comp
 }
 
 TEST_CASE("without a place to keep kernels they live in memory") {
-  const test::Sandbox box;
-  auto options = options_in(box);
+  const Sandbox box;
+  auto options = handle_options(box);
   options.cache = "/proc/nowhere";
   const auto program = tc::parse("def f(int8(N) A) -> (int32 O) { O +=! int32(A(n)) }").front();
   const auto kernel = compiled(program, options);
@@ -200,10 +190,10 @@ TEST_CASE("without a place to keep kernels they live in memory") {
 }
 
 TEST_CASE("in/out outputs, gathers, and indices that leave their tensors") {
-  const test::Sandbox box;
+  const Sandbox box;
   const auto add =
       compiled(tc::parse("def add(float(N,D) T, int32(B) idx) -> (float(B,D) O) { O(b,d) += T(idx(b), d) }").front(),
-               options_in(box));
+               handle_options(box));
   const auto table = floats(6 * 5, 7);
   std::vector<int32_t> idx{5, 0, 5};
   std::vector<float> o(15, 1);
@@ -213,13 +203,13 @@ TEST_CASE("in/out outputs, gathers, and indices that leave their tensors") {
     for (int d = 0; d < 5; ++d) CHECK(o[b * 5 + d] == 1 + table[idx[b] * 5 + d]);
   for (const int32_t outside : {6, -1, 1 << 30}) {
     idx[1] = outside;
-    CHECK(code_of(add, inputs, {array(o.data(), {3, 5})}) == "gather-out-of-range");
+    CHECK(call_error(add, inputs, {array(o.data(), {3, 5})}) == "gather-out-of-range");
   }
 }
 
 TEST_CASE("one handle is called by several threads, also the first time") {
-  const test::Sandbox box;
-  auto options = options_in(box);
+  const Sandbox box;
+  auto options = handle_options(box);
   options.threads = 2;
   // With a temporary, which is memory of each thread's own.
   const auto kernel =
@@ -250,8 +240,8 @@ TEST_CASE("one handle is called by several threads, also the first time") {
 }
 
 TEST_CASE("a handle takes the tuned schedule once there is one") {
-  const test::Sandbox box;
-  auto options = options_in(box);
+  const Sandbox box;
+  auto options = handle_options(box);
   const auto program = tc::parse(kMatmul).front().bind({{"M", 33}, {"N", 29}, {"K", 31}});
   CHECK(compiled(program, options).schedule() == engine::Schedule::Default);
   options.tune_seconds = 3;
@@ -270,9 +260,60 @@ TEST_CASE("a handle takes the tuned schedule once there is one") {
   CHECK_FALSE(engine::compile(program, options));
 }
 
+TEST_CASE("a search in the background leaves its trials, and ends at once when it is told to") {
+  const Sandbox box;
+  auto options = handle_options(box);
+  options.background_seconds = 300;
+  const auto program = tc::parse(kMatmul).front().bind({{"M", 65}, {"N", 63}, {"K", 61}});
+  const auto code_of_child = [&] {
+    const auto kernel = engine::compile(program, options);
+    if (!kernel) return 1;
+    std::vector<float> a(65 * 61, 1), b(61 * 63, 2), c(65 * 63);
+    const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(100);
+    for (bool is_stored = false; !is_stored;) {
+      std::this_thread::sleep_for(std::chrono::milliseconds(100));
+      if (!(*kernel)(std::vector{array(a.data(), {65, 61}), array(b.data(), {61, 63})},
+                     std::vector{array(c.data(), {65, 63})}) ||
+          c[7] != 122)
+        return 2;
+      if (std::chrono::steady_clock::now() > end) return 3;
+      is_stored = box.run({"db", "stats", "--db", options.database}).out.find("ok") != std::string::npos;
+    }
+    const auto asked = std::chrono::steady_clock::now();
+    engine::shutdown();
+    return std::chrono::steady_clock::now() - asked > std::chrono::seconds(2) ? 4 : 0;  // 0.2 on a quiet machine
+  };
+  const pid_t child = fork();
+  if (child == 0) _exit(code_of_child());
+  int status = -1;
+  waitpid(child, &status, 0);
+  REQUIRE(WIFEXITED(status));
+  CHECK(WEXITSTATUS(status) == 0);
+}
+
+TEST_CASE("what a search in the background finds is called from then on") {
+  const Sandbox box;
+  auto options = handle_options(box);
+  // A default that is far from the best: a copy that is transposed, and a budget that finds something else.
+  options.background_seconds = 6;
+  const auto program =
+      tc::parse("def t(float(N,M) A) -> (O) { O(m,n) = A(n,m) * 2.0 }").front().bind({{"N", 509}, {"M", 1021}});
+  const auto kernel = compiled(program, options);
+  std::vector<float> a = floats(509 * 1021, 7), o(a.size());
+  const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(40);
+  while (std::chrono::steady_clock::now() < end && kernel.schedule() == engine::Schedule::Default) {
+    call(kernel, {array(a.data(), {509, 1021})}, {array(o.data(), {1021, 509})});
+    CHECK(o[509 * 3 + 5] == 2 * a[5 * 1021 + 3]);
+    std::this_thread::sleep_for(std::chrono::milliseconds(50));
+  }
+  call(kernel, {array(a.data(), {509, 1021})}, {array(o.data(), {1021, 509})});
+  CHECK(o[509 * 3 + 5] == 2 * a[5 * 1021 + 3]);
+  CHECK(std::filesystem::exists(options.database));
+}
+
 TEST_CASE("a handle works after fork, and where no process may be started says so") {
-  const test::Sandbox box;
-  auto options = options_in(box);
+  const Sandbox box;
+  auto options = handle_options(box);
   options.threads = 2;
   const auto program = tc::parse(kMatmul).front();
   const auto kernel = compiled(program, options);
@@ -303,15 +344,15 @@ TEST_CASE("a handle works after fork, and where no process may be started says s
           const sock_fprog rules{std::size(filter), filter};
           if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0 || prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &rules) != 0)
             return 2;
-          if (!kernel(inputs, outputs)) return 3;                       // it is here
-          if (code_of(kernel, {array(a.data(), {2, 3}, {3, 1}), array(b.data(), {3, 5})}, {array(c.data(), {2, 5})}) !=
-              "cannot-start")
+          if (!kernel(inputs, outputs)) return 3;  // it is here
+          if (call_error(kernel, {array(a.data(), {2, 3}, {3, 1}), array(b.data(), {3, 5})},
+                         {array(c.data(), {2, 5})}) != "cannot-start")
             return 4;
           return !compiled(program, options)(inputs, outputs) ? 5 : 0;  // in the cache
         }) == 0);
 }
 
 TEST_CASE("C calls programs, kernels and einsums") {
-  const test::Sandbox box;
+  const Sandbox box;
   CHECK(c_caller(TILE_TUNE_BINARY, box.path("kernels").string().c_str()) == 0);
 }

@@ -1,7 +1,7 @@
 // Running and tuning programs from C++. Part of the SDK: the standard library is all this header needs.
 //
-// Both calls drive the installed `tile-tune worker`: generated code is compiled and executed in processes of their
-// own, never in the caller's. Errors are ProgramError; its code() tells what is wrong.
+// Both calls drive the installed `tile-tune worker`: generated code is compiled, judged and measured in processes of
+// their own. Errors are ProgramError; its code() tells what is wrong.
 #pragma once
 
 #include <tile_tune/array.h>
@@ -20,11 +20,10 @@ struct RunOptions : Options {
 };
 
 /// Executes the program once and writes its outputs into the arrays of their names; a size that the program leaves
-/// open comes from the inputs' shapes. An in/out output starts from its array's value. The result is checked on a
-/// sample of its elements against the reference. Returns which schedule it ran with.
-/// Arrays may have any strides; of an output no two elements may lie in one place. They go to the worker process and
-/// back as copies without the gaps between their elements, and the kernel is made for the order and the directions in
-/// which these lie: what is transposed, reversed or repeated (a stride of 0) is not rearranged.
+/// open comes from the inputs' shapes. An in/out output starts from its array's value. Arrays may have any strides; of
+/// an output no two elements may lie in one place. Returns which schedule it ran with. The kernel is that of a handle
+/// (tile_tune/kernel.h), made for these shapes and strides and called in this process; programs with gathers, devices
+/// and the reference run in a process of their own, on copies.
 Schedule run(const edsl::Program& program, const Arrays& arrays, const RunOptions& options = {});
 
 struct TuneProgress {

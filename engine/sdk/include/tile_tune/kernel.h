@@ -29,6 +29,11 @@ struct CompileOptions : Options {
   Schedule schedule = Schedule::Tuned;
   /// With Tuned, of a program that was not tuned for this machine: search so many seconds first. 0: do not.
   double tune_seconds = 0;
+  /// The same while the program goes on, with the kernel there is: one search at a time, at the lowest priority. The
+  /// kernel that it finds is called from then on, if it is faster (the 95 % interval of the ratio excludes 1). Every
+  /// trial is in the database as soon as it is known, however the process ends. For the shapes that have kernels of
+  /// their own; excludes tune_seconds.
+  double background_seconds = 0;
   /// The same bits by every schedule, on any number of threads and any CPU.
   bool deterministic = false;
   /// Where compiled kernels are kept for later processes: a folder, "" for none. Not given: `kernels` in
@@ -55,10 +60,14 @@ class Kernel {
 
   class Impl;
   explicit Kernel(std::shared_ptr<Impl> impl) : impl_(std::move(impl)) {}
+  Impl& impl() const { return *impl_; }
 
  private:
   std::shared_ptr<Impl> impl_;
 };
+
+/// Ends searches in the background, for good, within 0.2 s. The end of the process does the same.
+void shutdown();
 
 /// A handle of the program. If it has numbers for all its sizes, its kernel for arrays in C order is ready when this
 /// returns, from the cache where an earlier call, of any process, left it; otherwise the first call finds out the sizes
