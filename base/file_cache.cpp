@@ -1,16 +1,15 @@
 #include "base/file_cache.h"
 
-#include <fmt/format.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
-#include <atomic>
 #include <cstdlib>
 #include <vector>
 
 #include "base/files.h"
 #include "base/sha256.h"
+#include "base/whole_file.h"
 
 namespace tile_tune::base {
 namespace {
@@ -24,12 +23,6 @@ bool is_own(const fs::path& path, mode_t kind) {
   struct stat status {};
   return lstat(path.c_str(), &status) == 0 && (status.st_mode & S_IFMT) == kind && status.st_uid == geteuid() &&
          (status.st_mode & (S_IWGRP | S_IWOTH)) == 0;
-}
-
-/// Beside a file, for one of all threads of all processes.
-fs::path name_of_its_own(const fs::path& place) {
-  static std::atomic<int> count = 0;
-  return fmt::format("{}.{}.{}", place.string(), getpid(), ++count);
 }
 
 }  // namespace
@@ -63,14 +56,7 @@ void FileCache::keep(const std::string& name, const std::string& bytes) const {
   fs::create_directories(folder_.parent_path(), error);
   mkdir(folder_.c_str(), 0700);
   if (!is_own(folder_, S_IFDIR)) return;
-  const fs::path place = folder_ / name, beside = name_of_its_own(place);
-  bool is_kept = write_text(beside, sha256_hex(bytes) + bytes).has_value();
-  if (is_kept) {
-    fs::permissions(beside, fs::perms::owner_read | fs::perms::owner_write, error);
-    fs::rename(beside, place, error);
-    is_kept = !error;
-  }
-  if (!is_kept) fs::remove(beside, error);
+  const bool is_kept = replace_file(folder_ / name, sha256_hex(bytes) + bytes, 0600).has_value();
   if (is_kept && limit_ > 0) make_room();
 }
 

@@ -1,5 +1,4 @@
 // tile-tune db export, import, merge: records on their way between databases.
-#include <fcntl.h>
 #include <fmt/format.h>
 #include <unistd.h>
 
@@ -10,10 +9,10 @@
 #include <istream>
 #include <nlohmann/json.hpp>
 #include <ostream>
-#include <random>
 
 #include "base/process/stoppable_stream.h"
 #include "base/units.h"
+#include "base/whole_file.h"
 #include "cli/db_verbs.h"
 #include "cli/interrupt.h"
 #include "cli/option_checks.h"
@@ -33,50 +32,6 @@ struct ExportArguments {
   std::string format = "jsonl";
   bool winners = false;
 };
-
-/// A new file beside `target` that nobody else writes.
-Result<fs::path> reserve_beside(const fs::path& target) {
-  const fs::path part = fmt::format("{}.part-{:08x}", target.string(), std::random_device()());
-  const int file = ::open(part.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-  if (file < 0) return failure("cannot-write", fmt::format("cannot write {}: {}", part.string(), std::strerror(errno)));
-  ::close(file);
-  return part;
-}
-
-/// What is there and no regular file, a pipe or /dev/null, is written to as it is.
-bool is_device(const std::string& output) {
-  std::error_code error;
-  const auto status = fs::status(output, error);
-  return fs::exists(status) && !fs::is_regular_file(status);
-}
-
-using Produce = std::function<Result<void>(std::ostream&)>;
-
-Result<void> write_to(base::Fd file, const std::string& name, const Produce& produce, const std::atomic<bool>& stop) {
-  if (file.get() < 0) return failure("cannot-write", fmt::format("cannot write {}: {}", name, std::strerror(errno)));
-  base::StoppableBuffer buffer(std::move(file), stop);
-  std::ostream stream(&buffer);
-  errno = 0;
-  TILE_TUNE_CHECK(produce(stream));
-  if (stream.flush()) return {};
-  return failure("cannot-write", fmt::format("the records cannot be written: {}", std::strerror(errno)));
-}
-
-/// Whatever `produce` writes: to standard output or a device; else beside FILE, or the file that a link of this name
-/// leads to, and then renamed: nobody finds half a file under its name.
-Result<void> write_out(const std::string& output, const Produce& produce, const std::atomic<bool>& stop) {
-  if (output.empty()) return write_to(base::Fd(dup(STDOUT_FILENO)), "to standard output", produce, stop);
-  if (is_device(output)) return write_to(base::open_to_write(output, stop), output, produce, stop);
-  std::error_code error;
-  const fs::path target = fs::exists(output, error) ? fs::canonical(output, error) : fs::path(output);
-  if (error) return failure("cannot-write", fmt::format("cannot write {}: {}", output, error.message()));
-  TILE_TUNE_TRY(part, reserve_beside(target));
-  auto written = write_to(base::open_to_write(part, stop), part.string(), produce, stop);
-  if (written) fs::rename(part, target, error);
-  if (written && error) written = failure("cannot-write", fmt::format("cannot write {}: {}", output, error.message()));
-  if (!written) fs::remove(part, error);
-  return written;
-}
 
 /// Once `stop` is set the rest is left out, and with it what was written.
 Result<void> write_records(db::Database& database, bool winners, std::ostream& stream, const std::atomic<bool>& stop) {
@@ -106,7 +61,7 @@ Result<void> export_records(const ExportArguments& arguments, std::vector<engine
                             const std::atomic<bool>& stop) {
   const auto write = [&](db::Database& database) {
     const auto produce = [&](std::ostream& stream) { return write_records(database, arguments.winners, stream, stop); };
-    return write_out(arguments.output, produce, stop);
+    return base::write_whole(arguments.output, produce, stop);
   };
   if (databases.size() == 1) return write(databases.front().database);
   TILE_TUNE_TRY(folder, search::SessionDirectory::create());
@@ -126,7 +81,7 @@ Result<void> export_t4(const ExportArguments& arguments, std::vector<engine::Ope
     stream << json.dump(1, ' ', false, nlohmann::ordered_json::error_handler_t::replace) << '\n';
     return {};
   };
-  return write_out(arguments.output, write, stop);
+  return base::write_whole(arguments.output, write, stop);
 }
 
 Result<void> check_options(const ExportArguments& arguments) {
@@ -146,7 +101,7 @@ Result<Exit> run_export(const ExportArguments& arguments, const Session& session
   const auto written = arguments.format == "t4" ? export_t4(arguments, databases, interrupt.requested())
                                                 : export_records(arguments, databases, interrupt.requested());
   if (!written && interrupt.requested()) {
-    const bool in_part = arguments.output.empty() || is_device(arguments.output);
+    const bool in_part = arguments.output.empty() || base::is_device(arguments.output);
     session.report.notice(fmt::format("stopped by {}: {}", interrupt_name(),
                                       in_part ? "the records are not all of them" : "nothing was written"));
     return Exit::Interrupted;

@@ -2,15 +2,11 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include <cerrno>
-#include <cstdio>
-#include <cstring>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <ostream>
-#include <system_error>
-#include <unistd.h>
 
+#include "base/whole_file.h"
 #include "frontend/edsl/errors.h"
 #include "frontend/edsl/node.h"
 #include "frontend/ir/describe.h"
@@ -71,19 +67,10 @@ std::string Program::json() const {
 }
 
 void Program::save(const std::string& path, const std::source_location& where) const {
-  const std::string text = json(), beside = fmt::format("{}.{}.tmp", path, getpid());
-  const auto cannot = [&](int error) {
-    std::remove(beside.c_str());
-    raise(Diagnostic{ErrorClass::Failure, "cannot-write",
-                     fmt::format("cannot write {}: {}", path, std::strerror(error)), place_of(where)});
-  };
-  std::FILE* file = std::fopen(beside.c_str(), "wb");
-  if (!file) cannot(errno);
-  const bool written = std::fwrite(text.data(), 1, text.size(), file) == text.size();
-  const int write_error = errno;
-  const bool closed = std::fclose(file) == 0;
-  if (!written || !closed) cannot(written ? errno : write_error);
-  if (std::rename(beside.c_str(), path.c_str()) != 0) cannot(errno);
+  if (auto written = base::replace_file(path, json()); !written) {
+    written.error().place = place_of(where);
+    raise(written.error());
+  }
 }
 
 std::ostream& operator<<(std::ostream& stream, const Program& program) {

@@ -2,7 +2,7 @@
 
 from benchmark import markdown
 
-# Issue "CPU schedules at the machine's limit", row "against TVM MetaSchedule": for each workload.
+# What is asked of each workload against TVM's MetaSchedule.
 FASTER, SECONDS_SHARE = 1.0, 1 / 3
 
 

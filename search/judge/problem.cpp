@@ -19,7 +19,7 @@ namespace fs = std::filesystem;
 // Outputs have expectations of 24 to 32 bytes an element: of more than these a sample must do.
 constexpr int64_t kWholeElements = 1 << 21;
 constexpr double kWrittenSeconds = 1;
-constexpr int64_t kSamples = 4096;  // of each output: issue 1.6
+constexpr int64_t kSamples = 4096;  // of each output, besides its borders
 
 // Of what is computed from special numbers fewer elements tell: a kernel treats them alike or not at all. Chains may
 // need most of a program for any of their elements.

@@ -8,7 +8,7 @@
 
 namespace tile_tune::predict {
 
-/// Plain quantities; gpu_features.cpp takes logarithms of the amounts.
+/// Plain quantities; features.cpp takes logarithms of the amounts.
 struct GpuFacts {
   // What is to be done, whatever the schedule
   double points = 0;         // iterations of all loops

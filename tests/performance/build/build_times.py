@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Times `tile-tune build`, one kernel and fifty in one library, from a database (issue "libraries worth deploying": under
+"""Times `tile-tune build`, one kernel and fifty in one library, from a database (to be under
 2 s and under 60 s on two cores), and says how large they are. By hand:
 
     tests/performance/build/build_times.py build/cli/tile-tune FOLDER

@@ -1,5 +1,5 @@
-// How large 100,000 trials are, and how long a database of that size takes to answer (issue "a tuning database worth
-// sharing": a best-schedule query under 1 ms).
+// How large 100,000 trials are, and how long a database of that size takes to answer (a best-schedule query is to
+// be under 1 ms).
 //
 // 200 programs of 10 families, each tuned in five sessions of 100 trials, the last of which chose a winner; schedules,
 // samples and texts are as long as those of tuned matrix products.

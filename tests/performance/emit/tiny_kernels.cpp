@@ -1,6 +1,5 @@
-// Problems of a few hundred operations (issue "CPU schedules at the machine's limit", item 6): default schedules use no
-// threads, a call costs less than a microsecond beyond its work, and plain loops compiled by g++ -O3 -march=native are
-// no reason not to call the library.
+// Problems of a few hundred operations: default schedules use no threads, a call costs less than a microsecond beyond
+// its work, and plain loops compiled by g++ -O3 -march=native are no reason not to call the library.
 #include <stdlib.h>
 #include <unistd.h>
 

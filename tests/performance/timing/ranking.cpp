@@ -1,5 +1,5 @@
 // Two kernels 10 % apart are ranked rightly in at least 95 % of repetitions while another process keeps one core busy
-// all the time (issue "CPU schedules at the machine's limit", item 4), and the machine is said to be busy.
+// all the time, and the machine is said to be busy.
 //
 // The kernels are chains of dependent multiplications, so that how long they take follows from a number of steps; they
 // are built, verified and timed as candidates are, in worker processes (of this program), on Halide's thread pool.

@@ -1,4 +1,4 @@
-// Ruling 27: on a recorded landscape, the median number of trials to 95 % of the best over 20 seeds is at most two
+// On a recorded landscape, the median number of trials to 95 % of the best over 20 seeds is at most two
 // thirds of random search's. A landscape is added by putting its JSON into landscapes/.
 #include <algorithm>
 #include <catch2/catch.hpp>
