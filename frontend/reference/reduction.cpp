@@ -77,9 +77,15 @@ Reduction::Reduction(const ReductionKind& kind)
 Reduction::Reduction(const ReductionKind& kind, const Value& previous)
     : value_(loses_digits(kind) ? previous : convert(kind.target, kind.accumulator, previous)), has_previous_(true) {
   magnitude_ = part_magnitude(value_);
+  add_magnitude(value_.real);
   partial_products_.add(factor_magnitude(value_));
   in_turn_ = value_.real;
   imaginary_in_turn_ = value_.imaginary;
+}
+
+void Reduction::add_magnitude(double term) {
+  positive_ += std::max(term, 0.0);
+  negative_ += std::max(-term, 0.0);
 }
 
 void Reduction::add_real(const ReductionKind& kind, const Value& term) {
@@ -91,7 +97,7 @@ void Reduction::add_real(const ReductionKind& kind, const Value& term) {
       add_compensated(value_.real, compensation_, term.real);
       add_rounded(kind.accumulator, in_turn_, term.real);
       value_.error += term.error;
-      magnitude_ += std::abs(term.real);
+      add_magnitude(term.real);
       break;
     }
     case Aggregation::Product:
@@ -140,10 +146,13 @@ void Reduction::leave_range(const ReductionKind& kind, Value& result) const {
   }
   if (kind.op == Aggregation::Product) {
     result.also |= partial_products_.outside_range(type, result.real, result.error);
-  } else if (std::isfinite(magnitude_)) {
+  } else if (left_double_) {
+    // What has such a product in it is infinite, or no number. A fused one may be less than what is there already.
+    result.also |= kInfinities | kNotANumber;
+  } else if (std::isfinite(result.real)) {
     // Terms of one sign may come first.
-    if ((magnitude_ + result.real) / 2 > type.largest) result.also |= kPositiveInfinity;
-    if ((magnitude_ - result.real) / 2 > type.largest) result.also |= kNegativeInfinity;
+    if (positive_ > type.largest) result.also |= kPositiveInfinity;
+    if (negative_ > type.largest) result.also |= kNegativeInfinity;
   }
   const Outcomes with_result = result.also | (std::isinf(result.real) ? infinity_of_sign(result.real) : 0);
   if ((with_result & kInfinities) == kInfinities) result.also |= kNotANumber;
@@ -163,14 +172,16 @@ void Reduction::add_products_of(const Run& a, const Run& b, int64_t count) {
   constexpr int64_t kSums = 4;
   const auto* const as = reinterpret_cast<const T*>(a.data);
   const auto* const bs = reinterpret_cast<const T*>(b.data);
-  double sums[kSums] = {value_.real, -0.0, -0.0, -0.0}, lost[kSums] = {}, magnitudes[kSums] = {}, errors[kSums] = {};
+  double sums[kSums] = {value_.real, -0.0, -0.0, -0.0}, lost[kSums] = {}, errors[kSums] = {};
+  double positives[kSums] = {}, negatives[kSums] = {};
   auto in_turn = static_cast<T>(in_turn_);
   const auto add = [&](int64_t which, int64_t k) {
     const int64_t i = a.first + k * a.step, j = b.first + k * b.step;
     const double x = as[i], y = bs[j], term = x * y;
     add_compensated(sums[which], lost[which], term);
     in_turn += static_cast<T>(term);
-    magnitudes[which] += std::abs(term);
+    positives[which] += std::max(term, 0.0);
+    negatives[which] += std::max(-term, 0.0);
     if constexpr (!kExact) {
       const double of_a = a.errors ? a.errors[i] : 0, of_b = b.errors ? b.errors[j] : 0;
       errors[which] += approximate(term, std::abs(x) * of_b + std::abs(y) * of_a + of_a * of_b).error;
@@ -186,8 +197,14 @@ void Reduction::add_products_of(const Run& a, const Run& b, int64_t count) {
   in_turn_ = in_turn;
   for (int64_t which = 0; which < used; ++which) {
     compensation_ += lost[which];
-    magnitude_ += magnitudes[which];
+    positive_ += positives[which];
+    negative_ += negatives[which];
     value_.error += errors[which];
+  }
+  if (std::isfinite(value_.real)) return;
+  for (k = 0; k < count && !left_double_; ++k) {
+    const double x = as[a.first + k * a.step], y = bs[b.first + k * b.step];
+    left_double_ = std::isfinite(x) && std::isfinite(y) && std::isinf(x * y);
   }
 }
 
@@ -273,7 +290,7 @@ Value Reduction::finish(const ReductionKind& kind) const {
   if (sum && std::isfinite(imaginary_compensation_)) result.imaginary += imaginary_compensation_;
   if (sum || kind.op == Aggregation::Product) {
     const auto count = static_cast<double>(terms_ + (has_previous_ ? 1 : 0));
-    const double magnitude = sum ? magnitude_ : part_magnitude(result);
+    const double magnitude = !sum ? part_magnitude(result) : kind.complex ? magnitude_ : positive_ + negative_;
     const Precision type = precision(kind.accumulator);
     const double random = kReductionUlps * std::sqrt(count) * ulp(type, magnitude);
     result.error += sum ? std::max(random, systematic_error(result)) : random;
@@ -285,9 +302,11 @@ Value Reduction::finish(const ReductionKind& kind) const {
   if (!is_float(kind.target)) return convert(kind.accumulator, kind.target, result);
   if (result.error == 0) return rounded_to(kind.target, result.real, 0, result.also);
   const Precision target = precision(kind.target);
-  return rounded_to(kind.target, result.real,
-                    result.error + kOutputUlps * ulp(target, std::min(std::abs(result.real), target.largest)),
-                    result.also);
+  Value rounded = rounded_to(kind.target, result.real,
+                             result.error + kOutputUlps * ulp(target, std::min(std::abs(result.real), target.largest)),
+                             result.also);
+  rounded.beyond |= result.beyond && rounded.real == result.real;  // a cast had rounded it
+  return rounded;
 }
 
 }  // namespace tile_tune::reference

@@ -52,6 +52,7 @@ class Reduction {
   Value finish(const ReductionKind& kind) const;
 
  private:
+  void add_magnitude(double term);
   void add_real(const ReductionKind& kind, const Value& term);
   void allow_other_terms(const ReductionKind& kind, const Value& term);
   void leave_range(const ReductionKind& kind, Value& result) const;
@@ -67,8 +68,10 @@ class Reduction {
   double imaginary_compensation_ = 0;
   double in_turn_ = 0;  // the sum of a kernel that adds one term after the other, each addition rounded
   double imaginary_in_turn_ = 0;
-  double magnitude_ = 0;              // sum of |terms|; of a complex one the larger part's
-  PartialProducts partial_products_;  // of products
+  double positive_ = 0, negative_ = 0;  // sums of |terms| of a sign: of their difference the smaller one may be lost
+  double magnitude_ = 0;                // of complex terms the sum of their larger parts'
+  bool left_double_ = false;            // a product of finite factors did
+  PartialProducts partial_products_;    // of products
   int64_t terms_ = 0;
   bool has_previous_ = false;
 };

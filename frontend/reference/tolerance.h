@@ -29,6 +29,9 @@ inline constexpr double kArithmeticUlps = 1;
 inline constexpr double kTranscendentalUlps = 4;
 /// Of lgamma, whose zeros at negative numbers are where two large parts cancel (docs/functions.md).
 inline constexpr double kLgammaAbsolute = 1e-10;
+/// Of the reference's own sin, cos and tan: from this argument on glibc reduces it by its long pi (branred), which
+/// leaves that much next to multiples of pi/2 (2.36: 2.3e-30 of sin(1.734777156087391e21), which is -4.1e-17).
+inline constexpr double kLongReductionFrom = 105414350, kLongReductionError = 0x1p-98;
 
 /// What rounding to a float type loses, and from where on it gives infinity; zeros for other types.
 struct Precision {

@@ -120,7 +120,8 @@ double unary_function(Op op, double x) {
     case Op::Rsqrt:
       return 1 / std::sqrt(x);
     case Op::Sigmoid:
-      return 1 / (1 + std::exp(-x));
+      // Of large negative numbers, whose exp(-x) double does not have, as well.
+      return x < 0 ? std::exp(x) / (1 + std::exp(x)) : 1 / (1 + std::exp(-x));
     case Op::Sign:
       return x > 0 ? 1 : x < 0 ? -1 : x;
     case Op::Sin:
@@ -333,6 +334,9 @@ Value first_order(const Operation& operation, const Value& a, const Value& b, co
   // a - b * floor(a / b) rounds at the size of a, however small the remainder.
   if (operation.op == Op::Mod) error += operation.ulps * ulp(operation.precision, std::abs(x));
   if (operation.op == Op::Lgamma && x < 0) error += kLgammaAbsolute;
+  if ((operation.op == Op::Sin || operation.op == Op::Cos || operation.op == Op::Tan) &&
+      std::abs(x) > kLongReductionFrom)
+    error += kLongReductionError * (operation.op == Op::Tan ? 1 + result * result : 1);
   Value value = rounded(result, error);
   value.also = at_borders(f, result, a, b);
   // Zeros are equal to them, whatever their signs.

@@ -114,6 +114,61 @@ TEST_CASE("what is beyond the type is stored as an infinity, however large its b
   CHECK(tensor::load_real(DType::BF16, largest.data.data(), 1) == -kLargest);
 }
 
+TEST_CASE("a term beyond the type makes a sum infinite whatever else there is in it") {
+  Builder b;
+  const int x = b.input(DType::F32, {2}), y = b.input(DType::F32, {2}), o = b.output(DType::F32, {});
+  b.add(o, {}, {{0, 2}}, Aggregation::Sum, call(Op::Mul, {b.read(x, {at(0)}), b.read(y, {at(0)})}));
+  // 4e38, which is inf, and -1e55.
+  const auto expected = evaluate_one(b.program(), {{x, f32({2}, {2e19f, -1e30f})}, {y, f32({2}, {2e19f, 1e25f})}});
+  const auto is_right = [&](float value) { return !compare(expected, f32({}, {value})).mismatch; };
+  const float infinity = static_cast<float>(kInfinity);
+  CHECK(is_right(infinity));
+  CHECK(is_right(-infinity));
+  CHECK(is_right(std::nanf("")));
+  CHECK_FALSE(is_right(1e38f));
+
+  Builder c;
+  const int u = c.input(DType::F64, {2}), v = c.input(DType::F64, {2}), w = c.output(DType::F64, {});
+  c.add(w, {}, {{0, 2}}, Aggregation::Sum, call(Op::Mul, {c.read(u, {at(0)}), c.read(v, {at(0)})}));
+  const auto doubles = [](double first, double second) {
+    auto array = tensor::Array::zeros(DType::F64, {2});
+    array.as<double>()[0] = first;
+    array.as<double>()[1] = second;
+    return array;
+  };
+  const auto beyond = evaluate_one(c.program(), {{u, doubles(1e200, -1e200)}, {v, doubles(1e200, 1e200)}});
+  const auto is_right_double = [&](double value) {
+    auto got = tensor::Array::zeros(DType::F64, {});
+    got.as<double>()[0] = value;
+    return !compare(beyond, got).mismatch;
+  };
+  CHECK(is_right_double(kInfinity));  // a fused one is less than what is there
+  CHECK(is_right_double(std::nan("")));
+  CHECK_FALSE(is_right_double(0));
+  // Infinities that were given are no such thing.
+  const auto given = evaluate_one(c.program(), {{u, doubles(kInfinity, -1)}, {v, doubles(1, 2)}});
+  auto got = tensor::Array::zeros(DType::F64, {});
+  got.as<double>()[0] = -kInfinity;
+  CHECK(compare(given, got).mismatch);
+}
+
+TEST_CASE("functions of f64 have all their digits where others lose them") {
+  Builder b;
+  const int x = b.input(DType::F64, {3}), o = b.output(DType::F64, {3}), p = b.output(DType::F64, {3});
+  b.add(o, {at(0)}, {{0, 3}}, Aggregation::Assign, call(Op::Sigmoid, {b.read(x, {at(0)})}));
+  b.add(p, {at(0)}, {{0, 3}}, Aggregation::Assign, call(Op::Cos, {b.read(x, {at(0)})}));
+  auto arguments = tensor::Array::zeros(DType::F64, {3});
+  const double hard = 6381956970095103 * 0x1p797;
+  arguments.as<double>()[0] = -710;
+  arguments.as<double>()[1] = hard;
+  const auto expected = evaluate(b.program(), {{x, arguments}});
+  REQUIRE(expected);
+  CHECK(std::abs((*expected)[0].values[0] / 4.47628622567513e-309 - 1) < 1e-13);
+  // The double nearest to a multiple of pi/2: its cosine to 17 digits.
+  CHECK(std::abs((*expected)[1].values[1] - -4.687165924254628e-19) <= (*expected)[1].tolerances[1]);
+  CHECK((*expected)[1].tolerances[1] < 1e-29);
+}
+
 TEST_CASE("sums are compensated") {
   Builder b;
   const int a = b.input(DType::F64, {4}), o = b.output(DType::F64, {});
