@@ -32,6 +32,8 @@ struct GpuApplier {
   const Placement& placement;
   const GpuMapping& gpu = schedule.gpu();
   const GpuDimensions block = block_dimensions(schedule);
+  // Threads share each element's reduction; nullptr: none does.
+  const SharedReduction* const shared = stage.reduction ? std::get_if<SharedReduction>(&*stage.reduction) : nullptr;
 
   int outputs() const { return stage.outputs(); }
   int64_t extent(int p) const { return stage.loops.output[p]; }
@@ -42,7 +44,7 @@ struct GpuApplier {
   // Cuts dimension p of `func` into blocks, threads and a thread's elements; with `whole`, of the nest's tiled Func, of
   // which a last block may be there in part, else of what is there for one block.
   template <typename FuncOrStage>
-  Cut cut(FuncOrStage&& func, int p, bool whole) const {
+  Cut cut(FuncOrStage&& func, int p, bool whole, bool in_vectors = true) const {
     // Halide refuses RoundUp inside updates; it sees that the guard never fails.
     constexpr bool kPure = std::is_same_v<std::decay_t<FuncOrStage>, Func>;
     const auto exact = kPure ? TailStrategy::RoundUp : TailStrategy::GuardWithIf;
@@ -51,7 +53,7 @@ struct GpuApplier {
     const bool ragged = whole && has_last_tile(stage.loops, schedule, p);
     Var rest = stage.vars[p];
     // Vectors first: a guard then holds for all of one.
-    if (p == gpu.vector_loop && gpu.lanes > 1 && (!whole || extent(p) % gpu.lanes == 0)) {
+    if (in_vectors && p == gpu.vector_loop && gpu.lanes > 1 && (!whole || extent(p) % gpu.lanes == 0)) {
       const Var vectors = named(p, "v"), lane = named(p, "lane");
       func.split(rest, vectors, lane, gpu.lanes, exact).vectorize(lane);
       result.elements.push_back(lane);
@@ -88,15 +90,19 @@ struct GpuApplier {
   }
 
   // Runs the thread loops of `cuts` on the block's dimensions, the thread's elements and `inside` inside of them,
-  // `outside` outside: all innermost first.
+  // `outside` outside: all innermost first. `share`: the loop over threads that share a reduction, if the Func has one;
+  // else the first of these threads stands for all.
   template <typename FuncOrStage>
   void map_threads(FuncOrStage&& func, const std::vector<Cut>& cuts, const std::vector<VarOrRVar>& inside,
-                   const std::vector<VarOrRVar>& outside) const {
+                   const std::vector<VarOrRVar>& outside, const std::optional<Var>& share = {}) const {
+    const bool first = shared && shared->comes_first;
     std::vector<VarOrRVar> order = elements_of(cuts);
     order.insert(order.end(), inside.begin(), inside.end());
     for (const int p : idle_threads()) order.push_back(cuts[p].thread);
+    if (share && first) order.push_back(*share);
     for (const auto& dimension : block)
       for (auto p = dimension.rbegin(); p != dimension.rend(); ++p) order.push_back(cuts[*p].thread);
+    if (share && !first) order.push_back(*share);
     order.insert(order.end(), outside.begin(), outside.end());
     if (order.size() > 1) func.reorder(order);
     std::vector<VarOrRVar> threads;
@@ -105,9 +111,18 @@ struct GpuApplier {
       for (const int p : block[d]) loops.push_back(cuts[p].thread);
       threads.emplace_back(fused(func, loops, named(d == 0 ? "tx" : d == 1 ? "ty" : "tz")));
     }
+    if (share) {
+      threads.insert(first ? threads.begin() : threads.end(), *share);
+    } else if (first && !threads.empty()) {
+      func.split(threads[0].var, threads[0].var, first_of_shares(), 1,
+                 std::is_same_v<std::decay_t<FuncOrStage>, Func> ? TailStrategy::RoundUp : TailStrategy::GuardWithIf);
+      threads.insert(threads.begin(), first_of_shares());
+    }
     if (threads.empty() && !cuts.empty()) threads.emplace_back(cuts[fastest_thread()].thread);
     on_threads(func, threads);
   }
+
+  Var first_of_shares() const { return named("share"); }
 
   template <typename FuncOrStage>
   static void on_threads(FuncOrStage&& func, const std::vector<VarOrRVar>& threads) {
@@ -173,7 +188,12 @@ struct GpuApplier {
     };
     for (int p = 0; p < outputs(); ++p)
       if (!is_there(cuts[p].block)) outside.emplace_back(cuts[p].block);
-    map_threads(func, cuts, {}, outside);
+    // A single element of a piece is computed in a loop, too, for what several threads do before.
+    if (shared && outputs() == 0) {
+      func.split(*stage.piece, *stage.piece, first_of_shares(), 1).gpu_threads(first_of_shares());
+    } else {
+      map_threads(func, cuts, {}, outside);
+    }
     std::vector<VarOrRVar> blocks;
     for (size_t d = 0; d < dimensions.size(); ++d)
       blocks.emplace_back(fused(func, dimensions[d], named(d == 0 ? "bx" : d == 1 ? "by" : "bz")));
@@ -189,12 +209,15 @@ struct GpuApplier {
     // Inside of the grid, and inside of the block's threads. Pieces of a single element have a block of one thread
     // each.
     const Var grid_loop = blocks.front().var;
-    return {func, {grid_loop, outputs() == 0 ? grid_loop : innermost_thread(cuts)}};
+    if (outputs() == 0) return {func, {grid_loop, shared ? first_of_shares() : grid_loop}};
+    return {func, {grid_loop, innermost_thread(cuts, first_of_shares())}};
   }
 
-  Var innermost_thread(const std::vector<Cut>& cuts) const {
+  // `share`: the loop of threads that share a reduction, where these come first.
+  Var innermost_thread(const std::vector<Cut>& cuts, const Var& share) const {
     const auto idle = idle_threads();
     if (!idle.empty()) return cuts[idle.front()].thread;
+    if (block.empty() || (shared && shared->comes_first)) return share;
     return block.front().size() == 1 ? cuts[block.front().front()].thread : named("tx");
   }
 
@@ -203,7 +226,8 @@ struct GpuApplier {
   }
 
   // The reduction's loops inside of the threads, innermost first; those to unroll are.
-  static std::vector<VarOrRVar> inner_loops(Halide::Stage& update, const RegisterSums& sums) {
+  template <typename Loops>
+  static std::vector<VarOrRVar> inner_loops(Halide::Stage& update, const Loops& sums) {
     std::vector<VarOrRVar> order;
     for (const auto& loop : sums.unrolled) {
       update.unroll(loop);
@@ -225,11 +249,11 @@ struct GpuApplier {
   }
 
   template <typename FuncOrStage>
-  void own_elements(FuncOrStage&& func, const std::vector<VarOrRVar>& outer) const {
+  void own_elements(FuncOrStage&& func, const std::vector<VarOrRVar>& outer, bool in_vectors = true) const {
     std::vector<VarOrRVar> order;
     for (auto p = schedule.order.back().rbegin(); p != schedule.order.back().rend(); ++p) {
       const Var var = stage.vars[*p];
-      if (*p == gpu.vector_loop && gpu.lanes > 1) {
+      if (in_vectors && *p == gpu.vector_loop && gpu.lanes > 1) {
         const Var vectors = named(*p, "v"), lane = named(*p, "lane");
         func.split(var, vectors, lane, gpu.lanes,
                    std::is_same_v<std::decay_t<FuncOrStage>, Func> ? TailStrategy::RoundUp : TailStrategy::GuardWithIf)
@@ -261,6 +285,37 @@ struct GpuApplier {
     map_threads(func, initial, {}, {});
     std::vector<VarOrRVar> outside(reduction.blocks.begin(), reduction.blocks.end());
     map_threads(update, updated, inner_loops(update, reduction.sums), outside);
+  }
+
+  // Sums of all threads that share a reduction, in shared memory, of which they leave fewer in each step. What lies
+  // there is written and read element by element.
+  void shared_sums(const SharedReduction& reduction, const Nest& nest) const {
+    std::vector<Cut> cuts;
+    for (const auto& [step, count] : reduction.steps) {
+      Func func = step;
+      func.compute_at(nest.func, nest.loops.front()).store_in(Halide::MemoryType::GPUShared).never_partition_all();
+      bound_to(func, 0);
+      func.bound_extent(reduction.share, count);
+      cuts.clear();
+      for (int p = 0; p < outputs(); ++p) cuts.push_back(cut(func, p, false, false));
+      map_threads(func, cuts, {}, {}, reduction.share);
+    }
+    Func partial = reduction.partial;
+    partial.compute_at(reduction.steps.front().first, innermost_thread(cuts, reduction.share))
+        .store_in(Halide::MemoryType::Register)
+        .never_partition_all();
+    bound_to(partial, 1);
+    partial.bound_extent(reduction.share, 1);
+    own_elements(partial, {});
+    for (int u = 0; u < static_cast<int>(reduction.updates.size()); ++u) {
+      Halide::Stage update = partial.update(u);
+      update.never_partition_all();
+      own_elements(update, inner_loops(update, reduction.updates[static_cast<size_t>(u)]));
+    }
+    Func last = reduction.accumulator;
+    last.compute_at(nest.func, nest.loops.back()).store_in(Halide::MemoryType::Register).never_partition_all();
+    bound_to(last, 1);
+    own_elements(last, {}, false);
   }
 
   // Sides of a copy as it is stored, the fastest first: with padding, and of a size that is a multiple of 16 bytes. All
@@ -350,11 +405,13 @@ struct GpuApplier {
     on_threads(func, dimensions);
   }
 
-  void apply_reduction(const PlainReduction& reduction, const Nest& nest) const {
+  void apply_reduction(const Nest& nest) const {
+    if (shared) return shared_sums(*shared, nest);
+    const auto& plain = std::get<PlainReduction>(*stage.reduction);
     if (sums_by_block(schedule))
-      block_sums(reduction, nest);
+      block_sums(plain, nest);
     else
-      sums_by_thread(reduction, nest);
+      sums_by_thread(plain, nest);
   }
 };
 
@@ -395,8 +452,8 @@ Nest apply_gpu(const NestSchedule& schedule, const Stage& stage, const Placement
     for (size_t d = 0; d < stored.vars.size(); ++d) result.bound(stored.vars[d], 0, stored.extents[d]);
     map_elements(result);
   }
-  const auto* reduction = stage.reduction ? &std::get<PlainReduction>(*stage.reduction) : nullptr;
-  if (reduction) applier.apply_reduction(*reduction, nest);
+  if (stage.reduction) applier.apply_reduction(nest);
+  const auto* reduction = stage.reduction ? std::get_if<PlainReduction>(&*stage.reduction) : nullptr;
   for (const auto& packed : stage.packed) applier.stage_operand(packed, reduction, nest);
   return nest;
 }

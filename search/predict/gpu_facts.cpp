@@ -35,6 +35,8 @@ struct Analysis {
   const NestSchedule& stage;
   const codegen::DeviceLimits& limits;
   codegen::GpuShape shape;
+  codegen::ReductionShares shares = codegen::reduction_shares(loops, stage);
+  bool shares_first = codegen::shares_come_first(program, loops, stage);
 
   const ir::Statement& statement() const { return program.statements[number]; }
   int outputs() const { return static_cast<int>(loops.output.size()); }
@@ -60,12 +62,27 @@ struct Analysis {
   WarpAccess access(int64_t bytes, Step step) const {
     WarpAccess access;
     access.bytes = std::min<int64_t>(bytes, 16);
-    if (stage.gpu().reduction_threads > 1 && !stage.reduction_order.empty())
-      access.dimensions.push_back({stage.gpu().reduction_threads, step(outputs() + stage.reduction_order.back())});
+    const auto add_shares = [&] {
+      for (auto r = stage.reduction_order.rbegin(); r != stage.reduction_order.rend(); ++r)
+        if (shares.is_shared(*r))
+          access.dimensions.push_back({shares.threads[static_cast<size_t>(*r)], step(outputs() + *r)});
+    };
+    if (shares_first) add_shares();
     for (auto p = stage.order[1].rbegin(); p != stage.order[1].rend(); ++p)
       if (codegen::threads_of_loop(stage, *p) > 1)
         access.dimensions.push_back({codegen::threads_of_loop(stage, *p), thread_step(*p) * step(*p)});
+    if (!shares_first) add_shares();
     return access;
+  }
+
+  /// Iterations of the reduction that a thread has, over all of them.
+  double share() const {
+    double share = 1;
+    for (size_t r = 0; r < loops.reduction.size(); ++r) {
+      const double all = real(at_least_one(loops.reduction[r]));
+      share *= std::ceil(all / real(shares.threads[r])) / all;
+    }
+    return share;
   }
 
   /// Iterations of the reduction between two loads of the operand: loops inside all that walk it keep it.
@@ -224,8 +241,7 @@ void read_memory(const Analysis& of, const Operand& operand, Work& work) {
   const auto& mapping = of.stage.gpu();
   const auto step = [&](int loop) { return of.loops.stride(of.program, operand, loop) * bytes; };
   const bool vectors = operand.affine && mapping.vector_loop >= 0 && step(mapping.vector_loop) == bytes;
-  const double loads =
-      of.elements_of_step(operand) * of.loads_of(operand) / (vectors ? mapping.lanes : 1) / mapping.reduction_threads;
+  const double loads = of.elements_of_step(operand) * of.loads_of(operand) / (vectors ? mapping.lanes : 1) * of.share();
   const WarpAccess access = of.access(bytes * (vectors ? mapping.lanes : 1), step);
   const int of_a_load = operand.affine ? sectors(access) : kWarp;
   double different = 1;  // elements that the warp reads: threads that read the same one use it together
@@ -274,8 +290,8 @@ Work work_of_block(const Analysis& of, GpuFacts& facts) {
   facts.sums = real(codegen::thread_elements(stage));
   facts.unrolled = facts.sums * unroll;
   facts.reduction_trips = of.loops.reduction.empty() ? 0 : trips;
-  work.fma = facts.sums * facts.reduction / stage.gpu().reduction_threads;
-  work.passes_through_body = facts.reduction / unroll / stage.gpu().reduction_threads;
+  work.fma = facts.sums * facts.reduction * of.share();
+  work.passes_through_body = facts.reduction / unroll * of.share();
   for (const auto& operand : of.loops.operands) {
     if (const auto* packing = of.packing_of(operand)) {
       copy_to_shared(of, operand, *packing, trips, work);
@@ -336,8 +352,12 @@ void cycles(const Analysis& of, const Work& work, GpuFacts& facts) {
   } else {
     facts.waiting_cycles = kMemoryLatency + work.passes_through_body * kCacheLatency;
   }
-  // A tree over the sums, half as many in each step.
-  facts.waiting_cycles += 2 * kBarrier * std::log2(facts.reduction_threads);
+  // A tree over the sums; a step's loads are under way together.
+  int64_t before = of.stage.gpu().reduction_threads;
+  for (const int64_t left : codegen::reduction_steps(before)) {
+    facts.waiting_cycles += 2 * kBarrier + facts.sums * real(before / left);
+    before = left;
+  }
 }
 
 }  // namespace
