@@ -415,6 +415,27 @@ struct GpuApplier {
   }
 };
 
+// A block an element, with a thread for each group of its pieces; the first computes it.
+void map_grouped(Func result, const StoredElements::PieceGroups& groups) {
+  const std::vector<Var> vars = result.args();
+  Var blocks(result.name() + "_block");
+  const Var thread(result.name() + "_thread");
+  if (vars.empty()) {
+    result.split(Var::outermost(), Var::outermost(), blocks, 1).split(blocks, blocks, thread, 1);
+  } else {
+    result.split(vars[0], blocks, thread, 1);
+    for (size_t d = 1; d < vars.size(); ++d) {
+      const Var both(fmt::format("{}_blocks{}", result.name(), d));
+      result.fuse(blocks, vars[d], both);
+      blocks = both;
+    }
+  }
+  result.gpu_blocks(blocks).gpu_threads(thread);
+  Func func = groups.func;
+  func.compute_at(result, blocks).store_in(Halide::MemoryType::GPUShared);
+  func.bound_extent(groups.group, groups.count).gpu_threads(groups.group);
+}
+
 }  // namespace
 
 void map_elements(Func func, const std::vector<Var>& vars) {
@@ -450,7 +471,10 @@ Nest apply_gpu(const NestSchedule& schedule, const Stage& stage, const Placement
   if (stored.has_own_nest()) {
     Func result = stored.result;
     for (size_t d = 0; d < stored.vars.size(); ++d) result.bound(stored.vars[d], 0, stored.extents[d]);
-    map_elements(result);
+    if (stored.groups)
+      map_grouped(result, *stored.groups);
+    else
+      map_elements(result);
   }
   if (stage.reduction) applier.apply_reduction(nest);
   const auto* reduction = stage.reduction ? std::get_if<PlainReduction>(&*stage.reduction) : nullptr;

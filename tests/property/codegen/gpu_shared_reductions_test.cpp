@@ -51,6 +51,13 @@ TEST_CASE("threads share reductions of all lengths") {
                  {{"M", 60}, {"N", 13}},
                  R"({"reduction_threads":256,"reduction_block":[20,13],"reduction_unroll":[1,1],
                      "parallel_reduction":{"loop":0,"pieces":3}})"},
+      SharedCase{kAll,
+                 {{"M", 254}, {"N", 5}},
+                 R"({"reduction_threads":4,"reduction_block":[2,5],"reduction_unroll":[1,1],
+                     "parallel_reduction":{"loop":0,"pieces":127}})"},
+      SharedCase{kRows,
+                 {{"M", 5}, {"N", 68}},
+                 R"({"tiles":[[2,1]],"reduction_block":[4],"parallel_reduction":{"loop":0,"pieces":17}})"},
       SharedCase{"def f(float(N,C,H,W) X) -> (o) { o(c) +=! X(n,c,h,w) }",
                  {{"N", 5}, {"C", 6}, {"H", 7}, {"W", 7}},
                  R"({"tiles":[[4,1]],"reduction_threads":64,"reduction_order":[0,1,2]})"},
@@ -84,6 +91,10 @@ TEST_CASE("what follows a shared reduction is computed by the first of its threa
   auto schedule = shared_schedule(program, R"({"tiles":[[4,2]],"reduction_threads":16})");
   schedule.stages[1] = codegen::Epilogue{0};
   test::expect_right(program, schedule);
+  schedule.stages[0].nest().parallel_reduction = codegen::ParallelReduction{0, 71};
+  schedule.stages[0].nest().reduction_block = {1};
+  schedule.stages[0].nest().gpu().reduction_threads = 1;
+  test::expect_right(program, schedule);
 }
 
 TEST_CASE("a shared reduction takes registers and shared memory alone") {
@@ -102,8 +113,8 @@ TEST_CASE("a shared reduction takes registers and shared memory alone") {
           R"({"tiles":[[128,4]],"gpu_vector_loop":0,"gpu_lanes":4,"reduction_threads":8,"reduction_unroll":[4]})"},
       SharedCase{kAll,
                  {{"M", 4096}, {"N", 4099}},
-                 R"({"reduction_threads":512,"reduction_block":[64,4099],"reduction_unroll":[1,8],
-                     "parallel_reduction":{"loop":0,"pieces":64}})"},
+                 R"({"reduction_threads":512,"reduction_block":[16,4099],"reduction_unroll":[1,8],
+                     "parallel_reduction":{"loop":0,"pieces":256}})"},
       SharedCase{"def f(half(M,N) A) -> (o) { o(m) +=! A(m,n) }",
                  {{"M", 64}, {"N", 4096}},
                  R"({"tiles":[[1,1]],"reduction_threads":128,"reduction_unroll":[4]})"},
