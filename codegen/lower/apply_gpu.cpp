@@ -3,8 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <limits>
-#include <numeric>
 
 #include "codegen/schedule/gpu_nest.h"
 
@@ -318,28 +316,6 @@ struct GpuApplier {
     own_elements(last, {}, false);
   }
 
-  // Sides of a copy as it is stored, the fastest first: with padding, and of a size that is a multiple of 16 bytes. All
-  // copies lie in one allocation, and Halide takes vectors in each of them for as aligned as if it began there.
-  std::vector<int64_t> stored_sides(const PackedOperand& packed, const std::vector<int64_t>& sides) const {
-    constexpr int64_t kVectorBytes = 16;
-    const int64_t unit = kVectorBytes / packed.func.types()[0].bytes();
-    std::vector<int64_t> stored;
-    int64_t total = 1;
-    for (const int d : packed.choice.order) {
-      stored.push_back(sides[d] + (stored.empty() ? gpu.padding : 0));
-      total *= stored.back();
-    }
-    size_t longest = 0;
-    int64_t least = std::numeric_limits<int64_t>::max(), longer = 0;
-    for (size_t i = 0; i < stored.size(); ++i) {
-      const int64_t others = total / stored[i], step = unit / std::gcd(unit, others);
-      const int64_t rounded = (stored[i] + step - 1) / step * step;
-      if (rounded * others < least) least = rounded * others, longest = i, longer = rounded;
-    }
-    if (!stored.empty()) stored[longest] = longer;
-    return stored;
-  }
-
   // A copy in shared memory, made by all threads of the block: neighbours copy neighbours in memory.
   void stage_operand(const PackedOperand& packed, const PlainReduction* reduction, const Nest& nest) const {
     Func func = packed.func;
@@ -354,9 +330,9 @@ struct GpuApplier {
     for (const int d : packed.choice.order) storage.push_back(packed.vars[d]);
     if (storage.size() > 1) func.reorder_storage(storage);
     for (size_t d = 0; d < sides.size(); ++d) func.bound_extent(packed.vars[d], static_cast<int>(sides[d]));
-    const auto stored = stored_sides(packed, sides);
     for (size_t i = 0; i < storage.size(); ++i)
-      if (stored[i] != sides[packed.choice.order[i]]) func.bound_storage(storage[i], static_cast<int>(stored[i]));
+      if (const int64_t stored = packed.stored_sides[i]; stored != sides[packed.choice.order[i]])
+        func.bound_storage(storage[i], static_cast<int>(stored));
     int64_t total = 1, neighbours = 1;
     for (const int d : packed.in_memory) {
       if (sides[d] == 1) continue;

@@ -5,6 +5,7 @@
 #include "codegen/lower/expression.h"
 #include "codegen/lower/guards.h"
 #include "codegen/lower/quotient.h"
+#include "codegen/schedule/gpu_nest.h"
 
 namespace tile_tune::codegen {
 
@@ -222,6 +223,9 @@ PackedOperand Terms::copy_of(const Packing& choice, const std::vector<PackedForm
   PackedOperand packed = copy_in_kernel(program_, statement_, stage_.loops, choice, stage_.dot, element,
                                         stage_name(static_cast<int>(number_)));
   packed.product = node;
+  if (schedule_.is_gpu())
+    packed.stored_sides =
+        stored_sides(program_, static_cast<int>(number_), one_piece(stage_.loops, schedule_), schedule_, choice);
   return packed;
 }
 

@@ -3,6 +3,10 @@
 #include <algorithm>
 #include <bit>
 #include <cstdlib>
+#include <limits>
+#include <numeric>
+
+#include "codegen/schedule/packed_form.h"
 
 namespace tile_tune::codegen {
 namespace {
@@ -148,6 +152,36 @@ std::vector<int64_t> staged_sides(const Loops& loops, const NestSchedule& stage,
   for (const auto& subscript : operand.subscripts)
     sides.push_back(loops.span(std::get<ir::AffineExpr>(subscript), iterations));
   return sides;
+}
+
+DType staged_type(const ir::Program& program, int statement, const Operand& operand) {
+  const DType type = program.tensors[operand.tensor].type;
+  return type == DType::F16 && only_widened_halves(*program.statements[statement].value) ? DType::F32 : type;
+}
+
+std::vector<int64_t> stored_sides(const ir::Program& program, int statement, const Loops& loops,
+                                  const NestSchedule& stage, const Packing& packing) {
+  constexpr int64_t kVectorBytes = 16;
+  const Operand& operand = loops.operands[packing.operand];
+  const DType type = staged_type(program, statement, operand);
+  // The parts of complex elements are copies of their own.
+  const int64_t unit = kVectorBytes * (is_complex(type) ? 2 : 1) / static_cast<int64_t>(dtype_size(type));
+  const std::vector<int64_t> sides = staged_sides(loops, stage, operand);
+  std::vector<int64_t> stored;
+  int64_t total = 1;
+  for (const int d : packing.order) {
+    stored.push_back(sides[d] + (stored.empty() ? stage.gpu().padding : 0));
+    total *= stored.back();
+  }
+  size_t longest = 0;
+  int64_t least = std::numeric_limits<int64_t>::max(), longer = 0;
+  for (size_t i = 0; i < stored.size(); ++i) {
+    const int64_t others = total / stored[i], step = unit / std::gcd(unit, others);
+    const int64_t rounded = (stored[i] + step - 1) / step * step;
+    if (rounded * others < least) least = rounded * others, longest = i, longer = rounded;
+  }
+  if (!stored.empty()) stored[longest] = longer;
+  return stored;
 }
 
 }  // namespace tile_tune::codegen

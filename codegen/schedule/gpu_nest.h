@@ -68,4 +68,11 @@ bool sums_by_block(const NestSchedule& stage);
 /// Sides, by dimension of the operand, of what a packing stages at a time; `loops` of one piece.
 std::vector<int64_t> staged_sides(const Loops& loops, const NestSchedule& stage, const Operand& operand);
 
+/// The same as they are stored, the fastest first: with padding, and of a size that is a multiple of 16 bytes. All
+/// copies of a block lie in one allocation, and Halide takes vectors in each for as aligned as if it began there.
+std::vector<int64_t> stored_sides(const ir::Program& program, int statement, const Loops& loops,
+                                  const NestSchedule& stage, const Packing& packing);
+/// What elements of a staged operand are there: halves are widened once, where nothing else is made of them.
+DType staged_type(const ir::Program& program, int statement, const Operand& operand);
+
 }  // namespace tile_tune::codegen

@@ -35,14 +35,15 @@ int estimated_registers(const ir::Program& program, int statement, const Loops& 
 
 }  // namespace
 
-Staged staged_copy(const ir::Program& program, const Loops& loops, const NestSchedule& stage, const Packing& packing) {
+Staged staged_copy(const ir::Program& program, int statement, const Loops& loops, const NestSchedule& stage,
+                   const Packing& packing) {
   const Operand& operand = loops.operands[packing.operand];
-  const std::vector<int64_t> sides = staged_sides(loops, stage, operand);
+  const std::vector<int64_t> sides = stored_sides(program, statement, loops, stage, packing);
   Staged staged{std::vector<int64_t>(sides.size(), 0), 1,
-                static_cast<int64_t>(dtype_size(program.tensors[operand.tensor].type))};
+                static_cast<int64_t>(dtype_size(staged_type(program, statement, operand)))};
   for (size_t i = 0; i < packing.order.size(); ++i) {
     staged.steps[packing.order[i]] = staged.elements;
-    staged.elements *= sides[packing.order[i]] + (i == 0 ? stage.gpu().padding : 0);
+    staged.elements *= sides[i];
   }
   return staged;
 }
@@ -61,7 +62,7 @@ GpuShape gpu_shape(const ir::Program& program, int statement, const Loops& loops
   }
   int64_t staged_elements = 0;
   for (const Packing& packing : stage.packings) {
-    const Staged staged = staged_copy(program, loops, stage, packing);
+    const Staged staged = staged_copy(program, statement, loops, stage, packing);
     staged_elements += staged.elements;
     shape.shared_bytes += staged.elements * staged.element_bytes * (mapping.pipelined ? 2 : 1);
   }

@@ -188,7 +188,7 @@ double cache_cycles(const WarpAccess& access) {
 /// Staged by all threads of the block, a block of the reduction at a time.
 void copy_to_shared(const Analysis& of, const Operand& operand, const codegen::Packing& packing, double trips,
                     Work& work) {
-  const auto staged = codegen::staged_copy(of.program, of.loops, of.stage, packing);
+  const auto staged = codegen::staged_copy(of.program, of.number, of.loops, of.stage, packing);
   const auto& tensor = of.program.tensors[operand.tensor];
   const double each = std::ceil(real(staged.elements) / real(of.shape.threads())) * trips;
   const auto inner = static_cast<size_t>(ir::memory_order(tensor).front());
@@ -214,7 +214,7 @@ void copy_to_shared(const Analysis& of, const Operand& operand, const codegen::P
 }
 
 void read_shared(const Analysis& of, const Operand& operand, const codegen::Packing& packing, Work& work) {
-  const auto staged = codegen::staged_copy(of.program, of.loops, of.stage, packing);
+  const auto staged = codegen::staged_copy(of.program, of.number, of.loops, of.stage, packing);
   const auto step = [&](int loop) {
     const int index = loop < of.outputs() ? of.loops.output_index[loop] : of.loops.reduction_index[loop - of.outputs()];
     int64_t distance = 0;
@@ -296,7 +296,7 @@ Work work_of_block(const Analysis& of, GpuFacts& facts) {
     if (const auto* packing = of.packing_of(operand)) {
       copy_to_shared(of, operand, *packing, trips, work);
       read_shared(of, operand, *packing, work);
-      facts.copied += real(codegen::staged_copy(of.program, of.loops, stage, *packing).elements) * trips;
+      facts.copied += real(codegen::staged_copy(of.program, of.number, of.loops, stage, *packing).elements) * trips;
       ++facts.staged;
     } else {
       read_memory(of, operand, work);
