@@ -1,9 +1,13 @@
 // What NVIDIA's assembler makes of GPU schedules: no device is needed, only ptxas where there is one.
 #include <catch2/catch.hpp>
 #include <cstring>
+#include <iostream>
 #include <nlohmann/json.hpp>
 
 #include "codegen/lower/compile.h"
+#include "codegen/target/device_limits.h"
+#include "search/predict/gpu_facts.h"
+#include "search/space/space.h"
 #include "tests/property/codegen/gpu_assembly.h"
 #include "tests/property/codegen/gpu_run.h"
 #include "tests/property/codegen/gpu_schedules.h"
@@ -79,6 +83,21 @@ const Case kManyChannels{
         "reduction_order":[0,1,2],"reduction_block":[4,3,3],"reduction_unroll":[2,3,3]})",
     0.85};
 
+// What the default schedules of a device are to be good at.
+struct Default {
+  const char* name;
+  std::string program;
+  ir::Sizes sizes;
+};
+const std::vector<Default> kDefaults{
+    {"product 2048^3", kProduct.program, {{"M", 2048}, {"N", 2048}, {"K", 2048}}},
+    {"product 1000^3", kProduct.program, {{"M", 1000}, {"N", 1000}, {"K", 1000}}},
+    {"scores of attention, 32 heads of 4096 x 4096 by 64",
+     "def f(float(H,M,D) Q, float(H,N,D) K) -> (S) { S(h,m,n) +=! Q(h,m,d) * K(h,n,d) }",
+     {{"H", 32}, {"M", 4096}, {"N", 4096}, {"D", 64}}},
+    {"grouped convolution, 4 channels", kConvolution, kFewChannels.sizes},
+    {"grouped convolution, 16 channels", kConvolution, kManyChannels.sizes}};
+
 std::string device_code(const Case& one, const std::string& target_text) {
   const auto program = test::gpu_program(one.program, one.sizes);
   auto json = codegen::to_json(test::plain_gpu_schedule(program));
@@ -120,6 +139,32 @@ TEST_CASE("every compute capability gets code of its own") {
   const auto ptx = device_code(small, "x86-64-linux-cuda-cuda_capability_" + std::to_string(capability));
   CHECK_THAT(ptx, Catch::Contains(".target sm_" + std::to_string(capability)));
   CHECK_THAT(ptx, !Catch::Contains(".local"));
+}
+
+// With [.figures] it prints what docs/performance has.
+TEST_CASE("figures of the inner loops of default schedules", "[.figures]") {
+  const auto one = GENERATE(from_range(kDefaults));
+  const auto program = test::gpu_program(one.program, one.sizes);
+  const auto target = codegen::parse_target("x86-64-linux-cuda-cuda_capability_80").value();
+  const search::Space space(program, target);
+  const auto limits = codegen::device_limits(target);
+  const auto loops = codegen::loops_of(program, program.statements[0]);
+  std::vector<codegen::Schedule> schedules{space.default_schedule()};
+  for (const auto& other : space.default_alternatives()) schedules.push_back(other);
+  for (const auto& schedule : schedules) {
+    const auto& nest = schedule.stages[0].nest();
+    const auto facts = predict::gpu_facts(program, 0, codegen::one_piece(loops, nest), nest, limits);
+    const auto code = codegen::device_code(program, schedule, target);
+    REQUIRE(code);
+    const auto [report, cubin] = test::assemble(*code, 80);
+    std::cout << one.name << ": FFMA " << fused_share(cubin) << " foreseen " << facts.fma_share << " cycles "
+              << predict::gpu_cycles(facts, limits) << " issue " << facts.issue_cycles << " fma " << facts.fma_cycles
+              << " load " << facts.load_cycles << " wait " << facts.waiting_cycles << " warp " << facts.warp_cycles
+              << " registers " << facts.registers << " resident " << facts.resident << " blocks " << facts.blocks
+              << " l2 " << facts.from_l2 << " mem " << facts.from_memory << " sectors " << facts.sectors << "\n"
+              << codegen::to_json(schedule).dump() << "\n"
+              << report << "\n";
+  }
 }
 
 }  // namespace tile_tune

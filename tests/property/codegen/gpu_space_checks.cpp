@@ -4,7 +4,6 @@
 #include <iostream>
 #include <nlohmann/json.hpp>
 
-#include "codegen/target/host.h"
 #include "search/predict/features.h"
 #include "search/space/space.h"
 #include "tests/property/codegen/gpu_assembly.h"
@@ -48,11 +47,6 @@ const std::vector<Case>& cases() {
   return all;
 }
 
-codegen::Target opencl() {
-  const auto host = codegen::resolve_target("host", 1).value();
-  return codegen::parse_target("host-opencl-cl_doubles", &host).value();
-}
-
 void expect_right(const ir::Program& program, const codegen::Schedule& schedule) {
   CAPTURE(codegen::to_json(schedule).dump());
   CHECK(test::wrong_on_opencl(program, schedule) == "");
@@ -77,7 +71,7 @@ void check_right_on_opencl(int random) {
   search::Rng rng(71);
   for (const Case& one : cases()) {
     const auto program = gpu_program(one.text, one.odd);
-    const search::Space space(program, opencl());
+    const search::Space space(program, opencl_host());
     INFO(one.text);
     expect_right(program, space.default_schedule());
     for (int i = 0; i < random; ++i) expect_right(program, space.sample(rng).schedule);
