@@ -364,7 +364,7 @@ struct GpuApplier {
     const bool exact = total % threads == 0;
     func.split(all, turn, number, threads, exact ? TailStrategy::RoundUp : TailStrategy::GuardWithIf);
     order.emplace_back(turn);
-    if (exact && total / threads <= kMostUnrolledCopies) func.unroll(turn);
+    if ((total + threads - 1) / threads <= kMostUnrolledCopies) func.unroll(turn);
     std::vector<VarOrRVar> dimensions;
     Var rest = number;
     for (size_t d = 0; d + 1 < block.size(); ++d) {

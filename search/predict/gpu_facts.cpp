@@ -425,9 +425,14 @@ double gpu_cycles(const GpuFacts& facts, const codegen::DeviceLimits& limits) {
     const double slowest = std::max(parts);
     return slowest + kNotHidden * (std::accumulate(parts.begin(), parts.end(), 0.0) - slowest);
   };
-  const double together = overlapped({facts.issue_cycles, facts.fma_cycles, facts.load_cycles});
   const double alone = facts.warp_cycles + facts.waiting_cycles;
-  const auto wave = [&](double resident) { return std::max(resident * together, alone); };
+  const double warps = std::ceil(facts.threads / limits.warp), partitions = limits.partitions;
+  const auto wave = [&](double resident) {
+    // A warp stays on its partition: five of them take as long as eight, of which every partition has two.
+    const double uneven = std::ceil(resident * warps / partitions) * partitions / (resident * warps);
+    const double together = overlapped({facts.issue_cycles * uneven, facts.fma_cycles * uneven, facts.load_cycles});
+    return std::max(resident * together, alone);
+  };
   const double at_a_time = facts.resident * limits.multiprocessors, whole = std::floor(facts.blocks / at_a_time);
   const double rest = facts.blocks - whole * at_a_time;
   double cycles = whole * wave(facts.resident);

@@ -203,8 +203,9 @@ std::vector<Shape> shapes(const StageContext& context, bool has_rows) {
   if (context.reductions() > 0 && has_rows)
     tiles.insert(tiles.end(), {{1, 4}, {2, 2}, {4, 2}, {4, 4}, {1, 8}, {8, 4}, {4, 8}, {8, 8}, {16, 8}, {8, 16}});
   if (context.reductions() == 0 && has_rows) tiles.insert(tiles.end(), {{1, 4}, {1, 8}, {4, 4}});
+  // 20 and 40: what there is of whole vectors in 1000.
   const std::vector<int64_t> blocks =
-      context.reductions() == 0 ? std::vector<int64_t>{0, 1} : std::vector<int64_t>{0, 8, 16, 32};
+      context.reductions() == 0 ? std::vector<int64_t>{0, 1} : std::vector<int64_t>{0, 8, 16, 20, 32, 40};
   std::vector<Shape> result;
   for (const auto& [columns, rows] : tiles)
     for (const auto& [along, threads] : std::vector<std::pair<int64_t, int64_t>>{

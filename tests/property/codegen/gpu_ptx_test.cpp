@@ -155,7 +155,7 @@ TEST_CASE("figures of the inner loops of default schedules", "[.figures]") {
     const auto& nest = schedule.stages[0].nest();
     const auto facts = predict::gpu_facts(program, 0, codegen::one_piece(loops, nest), nest, limits);
     const auto code = codegen::device_code(program, schedule, target);
-    REQUIRE(code);
+    if (!code) FAIL(one.name << codegen::to_json(schedule).dump() << code.error().message);
     const auto [report, cubin] = test::assemble(*code, 80);
     std::cout << one.name << ": FFMA " << fused_share(cubin) << " foreseen " << facts.fma_share << " cycles "
               << predict::gpu_cycles(facts, limits) << " issue " << facts.issue_cycles << " fma " << facts.fma_cycles

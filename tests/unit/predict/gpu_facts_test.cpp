@@ -68,6 +68,20 @@ TEST_CASE("elements side by side make threads of a warp wait for each other's ba
         gpu_cycles(facts_of(program, product_template()), codegen::device_limits(ampere())));
 }
 
+TEST_CASE("a warp stays on its partition of a multiprocessor: of one it leaves the others idle", "[unit]") {
+  const auto program = matmul(128, 128, 4096);
+  auto stage = product_template();
+  const auto cycles = [&](int64_t columns) {
+    stage.tiles = {{8, 8}, {columns, 8}};
+    stage.packings.clear();
+    stage.gpu().padding = 0;
+    stage.reduction_block = {4096};
+    return gpu_cycles(facts_of(program, stage), codegen::device_limits(ampere()));
+  };
+  // 16 x 16 threads, in blocks of 16 on multiprocessors of their own; each fills half a warp.
+  CHECK(cycles(128) == Approx(cycles(64)).epsilon(0.1));
+}
+
 TEST_CASE("threads along the rows of a matrix use an eighth of what their warps read", "[unit]") {
   const auto program = program_of("def f(float(N,M) X) -> (O) { O(n,m) = 2 * X(n,m) }", {{"N", 1024}, {"M", 1024}});
   codegen::NestSchedule stage;
