@@ -64,8 +64,9 @@ bool Terms::reads_inside(int operand, size_t dimension) const {
   return runtime_->reads_inside_always(number_, operand, dimension);
 }
 
-// A subscript that may leave its tensor where nothing is made of what is read there. Vectors of a GPU begin at multiples
-// of their length, so that a row of whole vectors has each inside or outside: moved as such, they stay one access.
+// A subscript that may leave its tensor where nothing is made of what is read there. Vectors of a GPU begin at
+// multiples of their length, so that a row of whole vectors has each inside or outside: moved as such, they stay one
+// access.
 Expr Terms::moved_inside(int number, size_t dimension, Expr subscript, bool likely) const {
   const auto& operand = stage_.loops.operands[number];
   const ir::Tensor& tensor = program_.tensors[operand.tensor];
@@ -234,8 +235,7 @@ PackedOperand Terms::copy_of(const Packing& choice, const std::vector<PackedForm
   const int node = product_to_copy(choice);
   const auto element = [&](std::vector<Expr> subscripts) {
     for (size_t d = 0; d < subscripts.size() && schedule_.is_gpu(); ++d)
-      if (!reads_inside(choice.operand, d))
-        subscripts[d] = moved_inside(choice.operand, d, subscripts[d], false);
+      if (!reads_inside(choice.operand, d)) subscripts[d] = moved_inside(choice.operand, d, subscripts[d], false);
     return node < 0 ? unpacked(operand.tensor, subscripts)
                     : product_at(node, *indices_at(statement_, operand, subscripts));
   };

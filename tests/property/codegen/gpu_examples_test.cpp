@@ -29,8 +29,9 @@ std::string golden_text(const std::string& name) {
 }  // namespace
 
 TEST_CASE("the Tile document's examples on a GPU") {
-  for (const auto& example : edsl::test::document_examples())
-    DYNAMIC_SECTION(example.name) { check_default_on_gpu(ir::canonicalize(example.program.ir())); }
+  for (const auto& example : edsl::test::document_examples()) DYNAMIC_SECTION(example.name) {
+      check_default_on_gpu(ir::canonicalize(example.program.ir()));
+    }
 }
 
 TEST_CASE("the examples of Tensor Comprehensions on a GPU") {
@@ -38,11 +39,11 @@ TEST_CASE("the examples of Tensor Comprehensions on a GPU") {
     std::string name;
     ir::Sizes sizes;
   };
-  const auto one = GENERATE(
-      Example{"seed_mv", {{"R", 13}, {"C", 67}}}, Example{"seed_mv_init", {{"R", 13}, {"C", 67}}},
-      Example{"seed_mm", {{"X", 7}, {"Y", 11}, {"Z", 5}}},
-      Example{"seed_conv", {{"B", 2}, {"IP", 3}, {"OP", 4}, {"H", 7}, {"W", 9}, {"KH", 3}, {"KW", 2}}},
-      Example{"seed_maxpool2x2_closed", {{"B", 1}, {"C", 3}, {"H", 7}, {"W", 8}}});
+  const auto one =
+      GENERATE(Example{"seed_mv", {{"R", 13}, {"C", 67}}}, Example{"seed_mv_init", {{"R", 13}, {"C", 67}}},
+               Example{"seed_mm", {{"X", 7}, {"Y", 11}, {"Z", 5}}},
+               Example{"seed_conv", {{"B", 2}, {"IP", 3}, {"OP", 4}, {"H", 7}, {"W", 9}, {"KH", 3}, {"KW", 2}}},
+               Example{"seed_maxpool2x2_closed", {{"B", 1}, {"C", 3}, {"H", 7}, {"W", 8}}});
   INFO(one.name);
   check_default_on_gpu(test::gpu_program(golden_text(one.name), one.sizes));
 }
@@ -52,9 +53,8 @@ TEST_CASE("the einsums of the tensors' document on a GPU") {
     std::string subscripts;
     std::vector<std::vector<int64_t>> shapes;
   };
-  const auto one =
-      GENERATE(Example{"ii->", {{37, 37}}}, Example{"ii->i", {{37, 37}}}, Example{"i->ii", {{37}}},
-               Example{"ik,k,kj->ij", {{9, 5}, {5}, {5, 13}}});
+  const auto one = GENERATE(Example{"ii->", {{37, 37}}}, Example{"ii->i", {{37, 37}}}, Example{"i->ii", {{37}}},
+                            Example{"ik,k,kj->ij", {{9, 5}, {5}, {5, 13}}});
   INFO(one.subscripts);
   einsum::Known known;
   for (const auto& shape : one.shapes) known.operands.push_back({DType::F32, shape});

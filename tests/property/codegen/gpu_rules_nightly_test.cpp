@@ -10,8 +10,7 @@
 namespace tile_tune {
 
 TEST_CASE("one program for each rule of Tile on a GPU", "[nightly]") {
-  for (const auto& example : edsl::test::rule_examples())
-    DYNAMIC_SECTION(example.name) {
+  for (const auto& example : edsl::test::rule_examples()) DYNAMIC_SECTION(example.name) {
       const ir::Program program = ir::canonicalize(example.program.ir());
       test::expect_right(program, search::Space(program, test::opencl_host()).default_schedule());
     }
