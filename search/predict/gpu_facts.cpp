@@ -427,13 +427,15 @@ double gpu_cycles(const GpuFacts& facts, const codegen::DeviceLimits& limits) {
   };
   const double alone = facts.warp_cycles + facts.waiting_cycles;
   const double warps = std::ceil(facts.threads / limits.warp), partitions = limits.partitions;
+  const double at_a_time = facts.resident * limits.multiprocessors, whole = std::floor(facts.blocks / at_a_time);
   const auto wave = [&](double resident) {
-    // A warp stays on its partition: five of them take as long as eight, of which every partition has two.
-    const double uneven = std::ceil(resident * warps / partitions) * partitions / (resident * warps);
+    // A warp stays on its partition: where all start at once, five of them take as long as eight, of which every
+    // partition has two. Later a block starts where another one made room.
+    const double all = resident * warps;
+    const double uneven = whole > 0 ? 1 : std::ceil(all / partitions) * partitions / all;
     const double together = overlapped({facts.issue_cycles * uneven, facts.fma_cycles * uneven, facts.load_cycles});
     return std::max(resident * together, alone);
   };
-  const double at_a_time = facts.resident * limits.multiprocessors, whole = std::floor(facts.blocks / at_a_time);
   const double rest = facts.blocks - whole * at_a_time;
   double cycles = whole * wave(facts.resident);
   if (rest > 0) cycles += wave(std::ceil(rest / limits.multiprocessors));

@@ -68,18 +68,18 @@ TEST_CASE("elements side by side make threads of a warp wait for each other's ba
         gpu_cycles(facts_of(program, product_template()), codegen::device_limits(ampere())));
 }
 
-TEST_CASE("a warp stays on its partition of a multiprocessor: of one it leaves the others idle", "[unit]") {
-  const auto program = matmul(128, 128, 4096);
-  auto stage = product_template();
-  const auto cycles = [&](int64_t columns) {
-    stage.tiles = {{8, 8}, {columns, 8}};
-    stage.packings.clear();
-    stage.gpu().padding = 0;
-    stage.reduction_block = {4096};
-    return gpu_cycles(facts_of(program, stage), codegen::device_limits(ampere()));
+TEST_CASE("a warp stays on its partition of a multiprocessor: five take as long as eight", "[unit]") {
+  const auto limits = codegen::device_limits(ampere());
+  GpuFacts facts;
+  facts.threads = 32;
+  facts.resident = 16;
+  facts.fma_cycles = 1e6;
+  const auto cycles = [&](int of_each) {
+    facts.blocks = of_each * limits.multiprocessors;
+    return gpu_cycles(facts, limits);
   };
-  // 16 x 16 threads, in blocks of 16 on multiprocessors of their own; each fills half a warp.
-  CHECK(cycles(128) == Approx(cycles(64)).epsilon(0.1));
+  CHECK(cycles(5) == Approx(cycles(8)));
+  CHECK(cycles(4) == Approx(cycles(8) / 2).epsilon(0.01));
 }
 
 TEST_CASE("threads along the rows of a matrix use an eighth of what their warps read", "[unit]") {
