@@ -299,6 +299,8 @@ struct Applier : Tiling {
     apply_sums(reduction.partial);
   }
 
+  void apply_reduction(const SharedReduction&) const {}  // a GPU's: apply_gpu()
+
   void apply_reduction(const Totals& totals) const { apply_totals(schedule, totals, target); }
 
   // Copies of fewer elements take less time than it takes to start the threads (5 us on two cores of Zen 4).

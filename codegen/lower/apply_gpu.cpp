@@ -3,8 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <limits>
-#include <numeric>
 
 #include "codegen/schedule/gpu_nest.h"
 
@@ -32,6 +30,8 @@ struct GpuApplier {
   const Placement& placement;
   const GpuMapping& gpu = schedule.gpu();
   const GpuDimensions block = block_dimensions(schedule);
+  // Threads share each element's reduction; nullptr: none does.
+  const SharedReduction* const shared = stage.reduction ? std::get_if<SharedReduction>(&*stage.reduction) : nullptr;
 
   int outputs() const { return stage.outputs(); }
   int64_t extent(int p) const { return stage.loops.output[p]; }
@@ -42,7 +42,7 @@ struct GpuApplier {
   // Cuts dimension p of `func` into blocks, threads and a thread's elements; with `whole`, of the nest's tiled Func, of
   // which a last block may be there in part, else of what is there for one block.
   template <typename FuncOrStage>
-  Cut cut(FuncOrStage&& func, int p, bool whole) const {
+  Cut cut(FuncOrStage&& func, int p, bool whole, bool in_vectors = true) const {
     // Halide refuses RoundUp inside updates; it sees that the guard never fails.
     constexpr bool kPure = std::is_same_v<std::decay_t<FuncOrStage>, Func>;
     const auto exact = kPure ? TailStrategy::RoundUp : TailStrategy::GuardWithIf;
@@ -51,7 +51,7 @@ struct GpuApplier {
     const bool ragged = whole && has_last_tile(stage.loops, schedule, p);
     Var rest = stage.vars[p];
     // Vectors first: a guard then holds for all of one.
-    if (p == gpu.vector_loop && gpu.lanes > 1 && (!whole || extent(p) % gpu.lanes == 0)) {
+    if (in_vectors && p == gpu.vector_loop && gpu.lanes > 1 && (!whole || extent(p) % gpu.lanes == 0)) {
       const Var vectors = named(p, "v"), lane = named(p, "lane");
       func.split(rest, vectors, lane, gpu.lanes, exact).vectorize(lane);
       result.elements.push_back(lane);
@@ -88,15 +88,19 @@ struct GpuApplier {
   }
 
   // Runs the thread loops of `cuts` on the block's dimensions, the thread's elements and `inside` inside of them,
-  // `outside` outside: all innermost first.
+  // `outside` outside: all innermost first. `share`: the loop over threads that share a reduction, if the Func has one;
+  // else the first of these threads stands for all.
   template <typename FuncOrStage>
   void map_threads(FuncOrStage&& func, const std::vector<Cut>& cuts, const std::vector<VarOrRVar>& inside,
-                   const std::vector<VarOrRVar>& outside) const {
+                   const std::vector<VarOrRVar>& outside, const std::optional<Var>& share = {}) const {
+    const bool first = shared && shared->comes_first;
     std::vector<VarOrRVar> order = elements_of(cuts);
     order.insert(order.end(), inside.begin(), inside.end());
     for (const int p : idle_threads()) order.push_back(cuts[p].thread);
+    if (share && first) order.push_back(*share);
     for (const auto& dimension : block)
       for (auto p = dimension.rbegin(); p != dimension.rend(); ++p) order.push_back(cuts[*p].thread);
+    if (share && !first) order.push_back(*share);
     order.insert(order.end(), outside.begin(), outside.end());
     if (order.size() > 1) func.reorder(order);
     std::vector<VarOrRVar> threads;
@@ -105,9 +109,18 @@ struct GpuApplier {
       for (const int p : block[d]) loops.push_back(cuts[p].thread);
       threads.emplace_back(fused(func, loops, named(d == 0 ? "tx" : d == 1 ? "ty" : "tz")));
     }
+    if (share) {
+      threads.insert(first ? threads.begin() : threads.end(), *share);
+    } else if (first && !threads.empty()) {
+      func.split(threads[0].var, threads[0].var, first_of_shares(), 1,
+                 std::is_same_v<std::decay_t<FuncOrStage>, Func> ? TailStrategy::RoundUp : TailStrategy::GuardWithIf);
+      threads.insert(threads.begin(), first_of_shares());
+    }
     if (threads.empty() && !cuts.empty()) threads.emplace_back(cuts[fastest_thread()].thread);
     on_threads(func, threads);
   }
+
+  Var first_of_shares() const { return named("share"); }
 
   template <typename FuncOrStage>
   static void on_threads(FuncOrStage&& func, const std::vector<VarOrRVar>& threads) {
@@ -173,7 +186,12 @@ struct GpuApplier {
     };
     for (int p = 0; p < outputs(); ++p)
       if (!is_there(cuts[p].block)) outside.emplace_back(cuts[p].block);
-    map_threads(func, cuts, {}, outside);
+    // A single element of a piece is computed in a loop, too, for what several threads do before.
+    if (shared && outputs() == 0) {
+      func.split(*stage.piece, *stage.piece, first_of_shares(), 1).gpu_threads(first_of_shares());
+    } else {
+      map_threads(func, cuts, {}, outside);
+    }
     std::vector<VarOrRVar> blocks;
     for (size_t d = 0; d < dimensions.size(); ++d)
       blocks.emplace_back(fused(func, dimensions[d], named(d == 0 ? "bx" : d == 1 ? "by" : "bz")));
@@ -189,12 +207,15 @@ struct GpuApplier {
     // Inside of the grid, and inside of the block's threads. Pieces of a single element have a block of one thread
     // each.
     const Var grid_loop = blocks.front().var;
-    return {func, {grid_loop, outputs() == 0 ? grid_loop : innermost_thread(cuts)}};
+    if (outputs() == 0) return {func, {grid_loop, shared ? first_of_shares() : grid_loop}};
+    return {func, {grid_loop, innermost_thread(cuts, first_of_shares())}};
   }
 
-  Var innermost_thread(const std::vector<Cut>& cuts) const {
+  // `share`: the loop of threads that share a reduction, where these come first.
+  Var innermost_thread(const std::vector<Cut>& cuts, const Var& share) const {
     const auto idle = idle_threads();
     if (!idle.empty()) return cuts[idle.front()].thread;
+    if (block.empty() || (shared && shared->comes_first)) return share;
     return block.front().size() == 1 ? cuts[block.front().front()].thread : named("tx");
   }
 
@@ -203,7 +224,8 @@ struct GpuApplier {
   }
 
   // The reduction's loops inside of the threads, innermost first; those to unroll are.
-  static std::vector<VarOrRVar> inner_loops(Halide::Stage& update, const RegisterSums& sums) {
+  template <typename Loops>
+  static std::vector<VarOrRVar> inner_loops(Halide::Stage& update, const Loops& sums) {
     std::vector<VarOrRVar> order;
     for (const auto& loop : sums.unrolled) {
       update.unroll(loop);
@@ -225,11 +247,11 @@ struct GpuApplier {
   }
 
   template <typename FuncOrStage>
-  void own_elements(FuncOrStage&& func, const std::vector<VarOrRVar>& outer) const {
+  void own_elements(FuncOrStage&& func, const std::vector<VarOrRVar>& outer, bool in_vectors = true) const {
     std::vector<VarOrRVar> order;
     for (auto p = schedule.order.back().rbegin(); p != schedule.order.back().rend(); ++p) {
       const Var var = stage.vars[*p];
-      if (*p == gpu.vector_loop && gpu.lanes > 1) {
+      if (in_vectors && *p == gpu.vector_loop && gpu.lanes > 1) {
         const Var vectors = named(*p, "v"), lane = named(*p, "lane");
         func.split(var, vectors, lane, gpu.lanes,
                    std::is_same_v<std::decay_t<FuncOrStage>, Func> ? TailStrategy::RoundUp : TailStrategy::GuardWithIf)
@@ -263,26 +285,35 @@ struct GpuApplier {
     map_threads(update, updated, inner_loops(update, reduction.sums), outside);
   }
 
-  // Sides of a copy as it is stored, the fastest first: with padding, and of a size that is a multiple of 16 bytes. All
-  // copies lie in one allocation, and Halide takes vectors in each of them for as aligned as if it began there.
-  std::vector<int64_t> stored_sides(const PackedOperand& packed, const std::vector<int64_t>& sides) const {
-    constexpr int64_t kVectorBytes = 16;
-    const int64_t unit = kVectorBytes / packed.func.types()[0].bytes();
-    std::vector<int64_t> stored;
-    int64_t total = 1;
-    for (const int d : packed.choice.order) {
-      stored.push_back(sides[d] + (stored.empty() ? gpu.padding : 0));
-      total *= stored.back();
+  // Sums of all threads that share a reduction, in shared memory, of which they leave fewer in each step. What lies
+  // there is written and read element by element.
+  void shared_sums(const SharedReduction& reduction, const Nest& nest) const {
+    std::vector<Cut> cuts;
+    for (const auto& [step, count] : reduction.steps) {
+      Func func = step;
+      func.compute_at(nest.func, nest.loops.front()).store_in(Halide::MemoryType::GPUShared).never_partition_all();
+      bound_to(func, 0);
+      func.bound_extent(reduction.share, count);
+      cuts.clear();
+      for (int p = 0; p < outputs(); ++p) cuts.push_back(cut(func, p, false, false));
+      map_threads(func, cuts, {}, {}, reduction.share);
     }
-    size_t longest = 0;
-    int64_t least = std::numeric_limits<int64_t>::max(), longer = 0;
-    for (size_t i = 0; i < stored.size(); ++i) {
-      const int64_t others = total / stored[i], step = unit / std::gcd(unit, others);
-      const int64_t rounded = (stored[i] + step - 1) / step * step;
-      if (rounded * others < least) least = rounded * others, longest = i, longer = rounded;
+    Func partial = reduction.partial;
+    partial.compute_at(reduction.steps.front().first, innermost_thread(cuts, reduction.share))
+        .store_in(Halide::MemoryType::Register)
+        .never_partition_all();
+    bound_to(partial, 1);
+    partial.bound_extent(reduction.share, 1);
+    own_elements(partial, {});
+    for (int u = 0; u < static_cast<int>(reduction.updates.size()); ++u) {
+      Halide::Stage update = partial.update(u);
+      update.never_partition_all();
+      own_elements(update, inner_loops(update, reduction.updates[static_cast<size_t>(u)]));
     }
-    if (!stored.empty()) stored[longest] = longer;
-    return stored;
+    Func last = reduction.accumulator;
+    last.compute_at(nest.func, nest.loops.back()).store_in(Halide::MemoryType::Register).never_partition_all();
+    bound_to(last, 1);
+    own_elements(last, {}, false);
   }
 
   // A copy in shared memory, made by all threads of the block: neighbours copy neighbours in memory.
@@ -299,9 +330,9 @@ struct GpuApplier {
     for (const int d : packed.choice.order) storage.push_back(packed.vars[d]);
     if (storage.size() > 1) func.reorder_storage(storage);
     for (size_t d = 0; d < sides.size(); ++d) func.bound_extent(packed.vars[d], static_cast<int>(sides[d]));
-    const auto stored = stored_sides(packed, sides);
     for (size_t i = 0; i < storage.size(); ++i)
-      if (stored[i] != sides[packed.choice.order[i]]) func.bound_storage(storage[i], static_cast<int>(stored[i]));
+      if (const int64_t stored = packed.stored_sides[i]; stored != sides[packed.choice.order[i]])
+        func.bound_storage(storage[i], static_cast<int>(stored));
     int64_t total = 1, neighbours = 1;
     for (const int d : packed.in_memory) {
       if (sides[d] == 1) continue;
@@ -333,7 +364,7 @@ struct GpuApplier {
     const bool exact = total % threads == 0;
     func.split(all, turn, number, threads, exact ? TailStrategy::RoundUp : TailStrategy::GuardWithIf);
     order.emplace_back(turn);
-    if (exact && total / threads <= kMostUnrolledCopies) func.unroll(turn);
+    if ((total + threads - 1) / threads <= kMostUnrolledCopies) func.unroll(turn);
     std::vector<VarOrRVar> dimensions;
     Var rest = number;
     for (size_t d = 0; d + 1 < block.size(); ++d) {
@@ -350,13 +381,36 @@ struct GpuApplier {
     on_threads(func, dimensions);
   }
 
-  void apply_reduction(const PlainReduction& reduction, const Nest& nest) const {
+  void apply_reduction(const Nest& nest) const {
+    if (shared) return shared_sums(*shared, nest);
+    const auto& plain = std::get<PlainReduction>(*stage.reduction);
     if (sums_by_block(schedule))
-      block_sums(reduction, nest);
+      block_sums(plain, nest);
     else
-      sums_by_thread(reduction, nest);
+      sums_by_thread(plain, nest);
   }
 };
+
+// A block an element, with a thread for each group of its pieces; the first computes it.
+void map_grouped(Func result, const StoredElements::PieceGroups& groups) {
+  const std::vector<Var> vars = result.args();
+  Var blocks(result.name() + "_block");
+  const Var thread(result.name() + "_thread");
+  if (vars.empty()) {
+    result.split(Var::outermost(), Var::outermost(), blocks, 1).split(blocks, blocks, thread, 1);
+  } else {
+    result.split(vars[0], blocks, thread, 1);
+    for (size_t d = 1; d < vars.size(); ++d) {
+      const Var both(fmt::format("{}_blocks{}", result.name(), d));
+      result.fuse(blocks, vars[d], both);
+      blocks = both;
+    }
+  }
+  result.gpu_blocks(blocks).gpu_threads(thread);
+  Func func = groups.func;
+  func.compute_at(result, blocks).store_in(Halide::MemoryType::GPUShared);
+  func.bound_extent(groups.group, groups.count).gpu_threads(groups.group);
+}
 
 }  // namespace
 
@@ -393,10 +447,13 @@ Nest apply_gpu(const NestSchedule& schedule, const Stage& stage, const Placement
   if (stored.has_own_nest()) {
     Func result = stored.result;
     for (size_t d = 0; d < stored.vars.size(); ++d) result.bound(stored.vars[d], 0, stored.extents[d]);
-    map_elements(result);
+    if (stored.groups)
+      map_grouped(result, *stored.groups);
+    else
+      map_elements(result);
   }
-  const auto* reduction = stage.reduction ? &std::get<PlainReduction>(*stage.reduction) : nullptr;
-  if (reduction) applier.apply_reduction(*reduction, nest);
+  if (stage.reduction) applier.apply_reduction(nest);
+  const auto* reduction = stage.reduction ? std::get_if<PlainReduction>(&*stage.reduction) : nullptr;
   for (const auto& packed : stage.packed) applier.stage_operand(packed, reduction, nest);
   return nest;
 }

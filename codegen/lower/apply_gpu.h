@@ -4,7 +4,8 @@
 //
 // Sums live in registers inside the innermost thread loop, or at block level (sums_by_block), where each update runs in
 // thread loops of its own, and ShrinkRegs leaves of them the thread's own part. Operands are staged in shared memory by
-// all threads of a block, inside the loops over blocks of the reduction.
+// all threads of a block, inside the loops over blocks of the reduction. Threads that share a reduction have sums of
+// their own in registers, and add them up in shared memory.
 #pragma once
 
 #include "codegen/lower/apply.h"

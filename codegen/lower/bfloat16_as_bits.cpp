@@ -75,12 +75,30 @@ Expr Bfloat16AsBits::visit(const Reinterpret* op) {
 }
 
 Expr Bfloat16AsBits::visit(const Call* op) {
-  if (!op->type.is_bfloat()) return IRMutator::visit(op);
+  const bool compares = op->is_intrinsic({Call::strict_eq, Call::strict_lt, Call::strict_le});
+  if (!op->type.is_bfloat() && !compares) return IRMutator::visit(op);
   std::vector<Expr> arguments;
-  for (const auto& argument : op->args) arguments.push_back(mutate(argument));
+  for (const auto& argument : op->args) {
+    arguments.push_back(mutate(argument));
+    if (compares && argument.type().is_bfloat()) arguments.back() = widened(arguments.back());
+  }
   return Call::make(words(op->type), op->name, arguments, op->call_type, op->func, op->value_index, op->image,
                     op->param);
 }
+
+// Of words the sign would be the highest bit of a number, and NaN one.
+template <typename Comparison>
+Expr Bfloat16AsBits::compared(const Comparison* op) {
+  if (!op->a.type().is_bfloat()) return IRMutator::visit(op);
+  return Comparison::make(widened(mutate(op->a)), widened(mutate(op->b)));
+}
+
+Expr Bfloat16AsBits::visit(const EQ* op) { return compared(op); }
+Expr Bfloat16AsBits::visit(const NE* op) { return compared(op); }
+Expr Bfloat16AsBits::visit(const LT* op) { return compared(op); }
+Expr Bfloat16AsBits::visit(const LE* op) { return compared(op); }
+Expr Bfloat16AsBits::visit(const GT* op) { return compared(op); }
+Expr Bfloat16AsBits::visit(const GE* op) { return compared(op); }
 
 Stmt Bfloat16AsBits::visit(const Allocate* op) {
   if (!op->type.is_bfloat()) return IRMutator::visit(op);

@@ -21,11 +21,12 @@ struct PackedOperand {
   std::optional<DotProduct> dot;     // the column of dot products: their iterations are one dimension more, the first
   std::optional<PackedForm> form{};  // defined if the copy is made beforehand; nothing below is then
   std::vector<Halide::Var> vars{};
-  std::optional<Halide::Var> part{};  // the dimension of a dot product's iterations; that along the reduction then
-                                      // counts groups
-  std::vector<int> in_memory{};       // dimensions of the operand with more than one element, neighbours first
-  std::vector<bool> unclamped{};      // by dimension: all iterations stay inside, so exactly what they read is copied
-  int product = -1;                   // the node of the term's Product that is copied, if more than the operand
+  std::optional<Halide::Var> part{};    // the dimension of a dot product's iterations; that along the reduction then
+                                        // counts groups
+  std::vector<int> in_memory{};         // dimensions of the operand with more than one element, neighbours first
+  std::vector<bool> unclamped{};        // by dimension: all iterations stay inside, so exactly what they read is copied
+  std::vector<int64_t> stored_sides{};  // of a copy in a GPU's shared memory: gpu_nest.h
+  int product = -1;                     // the node of the term's Product that is copied, if more than the operand
 };
 
 /// Elements on their way into a copy: halves are widened once, since that takes a dozen instructions with its care for

@@ -5,6 +5,7 @@
 
 #include "codegen/lower/expression.h"
 #include "codegen/lower/reduction_domain.h"
+#include "codegen/schedule/gpu_nest.h"
 
 namespace tile_tune::codegen {
 namespace {
@@ -214,6 +215,101 @@ struct ReductionBuilder {
     result.tail = tail.loops;
     return result;
   }
+
+  // A thread's iterations of one reduction loop: of a loop that it shares every threads-th, from its own turn on.
+  struct Turns {
+    Span span;
+    int64_t threads = 1;
+    int64_t first = 0;  // of the whole loop
+    Expr turn = 0;
+    bool guarded = false;  // a thread may have one that is not there
+  };
+
+  // One update of partial sums. Iterations that are not there are computed from the last one and left out.
+  void add_turns(SharedReduction& into, const std::vector<Var>& arguments, const std::string& suffix,
+                 const std::vector<Turns>& turns) const {
+    std::vector<Span> spans;
+    for (const auto& one : turns) spans.push_back(one.span);
+    ReductionDomain loops = domain(suffix, spans);
+    std::vector<Expr> inside;
+    for (int r = 0; r < reductions(); ++r) {
+      const Turns& of = turns[r];
+      if (of.threads == 1) continue;
+      Expr& position = loops.positions[r];
+      position = position * static_cast<int>(of.threads) + of.turn + static_cast<int>(of.first);
+      if (!of.guarded) continue;
+      const int extent = static_cast<int>(stage.reduction_extents[r]);
+      inside.push_back(position < extent);
+      position = Halide::min(position, extent - 1);
+    }
+    Term term = terms.of(loops.positions);
+    term.conditions.insert(term.conditions.end(), inside.begin(), inside.end());
+    accumulate(into.partial, arguments, term, loops.all());
+    into.updates.push_back({loops.unrolled, loops.loops});
+  }
+
+  // partial(vars, share) sums every threads-th iteration; what no whole round of all threads has is an update more.
+  SharedReduction among_threads(const Func& accumulator) const {
+    const Loops of_piece = one_piece(stage.loops, schedule);
+    const ReductionShares shares = reduction_shares(of_piece, schedule);
+    const int64_t threads = schedule.gpu().reduction_threads;
+    const Var share(name + "_share");
+    std::vector<Var> arguments = vars;
+    SharedReduction result{Func(name + "_part"), {}, share, shares_come_first(kernel.program, of_piece, schedule), {},
+                           accumulator};
+    arguments.insert(result.comes_first ? arguments.begin() : arguments.end(), share);
+    define(result.partial, arguments, initial());
+
+    std::vector<Turns> rounds(static_cast<size_t>(reductions()));
+    int64_t before = 1;  // threads along the loops inside
+    for (auto r = schedule.reduction_order.rbegin(); r != schedule.reduction_order.rend(); ++r) {
+      const int64_t along = shares.threads[*r], extent = stage.reduction_extents[*r];
+      rounds[*r] = {span(*r, extent, schedule.reduction_unroll[*r]), along};
+      if (along == 1) continue;
+      rounds[*r].turn = (share / static_cast<int>(before)) % static_cast<int>(along);
+      before *= along;
+      rounds[*r].span = {0, 1, 1};
+      rounds[*r].guarded = extent % along != 0;
+    }
+    std::vector<Turns> rest = rounds;
+    const int in_turns = shares.in_turns;
+    const int64_t extent = stage.reduction_extents[in_turns], along = shares.threads[in_turns];
+    const int64_t unroll = schedule.reduction_unroll[in_turns], whole = extent / (along * unroll);
+    rounds[in_turns].span = {0, static_cast<int>(whole), unroll};
+    rounds[in_turns].guarded = false;
+    const int64_t first = whole * unroll * along, left = extent - first;
+    rest[in_turns].span = {0, static_cast<int>((left + along - 1) / along), 1};
+    rest[in_turns].first = first;
+    rest[in_turns].guarded = left % along != 0;
+    if (whole > 0) add_turns(result, arguments, "_r", rounds);
+    if (left > 0) add_turns(result, arguments, "_t", rest);
+
+    add_steps(result, arguments, threads);
+    return result;
+  }
+
+  // The threads' sums as all of them see them, and fewer of them in each step; the accumulator is the last one.
+  void add_steps(SharedReduction& reduction, const std::vector<Var>& arguments, int64_t threads) const {
+    const auto of_share = [&](const Func& func, const Expr& share) {
+      std::vector<Expr> position = exprs_of(arguments);
+      position[reduction.comes_first ? 0 : position.size() - 1] = share;
+      return at(func, position);
+    };
+    Func sums(name + "_shared");
+    define(sums, arguments, of_share(reduction.partial, reduction.share));
+    reduction.steps.emplace_back(sums, static_cast<int>(threads));
+    for (const int64_t left : reduction_steps(threads)) {
+      const Expr share = left > 1 ? Expr(reduction.share) : Expr(0);
+      const auto& [before, count] = reduction.steps.back();
+      Values sum = of_share(before, share);
+      for (int64_t part = left; part < count; part += left)
+        sum = combine(reduction_op(statement), sum, of_share(before, share + static_cast<int>(part)));
+      if (left == 1) return define(reduction.accumulator, vars, sum);
+      Func step(fmt::format("{}_shared{}", name, left));
+      define(step, arguments, sum);
+      reduction.steps.emplace_back(step, static_cast<int>(left));
+    }
+  }
 };
 
 }  // namespace
@@ -222,6 +318,7 @@ const Func& accumulator_of(const Reduction& reduction) {
   if (const auto* plain = std::get_if<PlainReduction>(&reduction)) return plain->sums.func;
   if (const auto* blocked = std::get_if<BlockedReduction>(&reduction)) return blocked->accumulator;
   if (const auto* in_lanes = std::get_if<LaneReduction>(&reduction)) return in_lanes->accumulator;
+  if (const auto* shared = std::get_if<SharedReduction>(&reduction)) return shared->accumulator;
   return std::get<Totals>(reduction).accumulator;
 }
 
@@ -231,6 +328,10 @@ std::vector<Func> funcs_of(const Reduction& reduction) {
   if (const auto* in_lanes = std::get_if<LaneReduction>(&reduction)) {
     funcs.push_back(in_lanes->partial.func);
     for (const auto& [fold, width] : in_lanes->folds) funcs.push_back(fold);
+  }
+  if (const auto* shared = std::get_if<SharedReduction>(&reduction)) {
+    funcs.push_back(shared->partial);
+    for (const auto& [step, count] : shared->steps) funcs.push_back(step);
   }
   return funcs;
 }
@@ -247,6 +348,7 @@ Reduction make_reduction(const KernelContext& kernel, int number, const NestSche
   if (schedule.scan)
     return make_totals(stage, statement, accumulator, builder.initial(),
                        [&](const Expr& position) { return terms.of({position}).value; });
+  if (schedule.is_gpu() && schedule.gpu().reduction_threads > 1) return builder.among_threads(accumulator);
   if (schedule.is_gpu()) return builder.by_blocks(accumulator);
   if (schedule.cpu().vector_loop >= stage.outputs()) return builder.in_lanes(accumulator);
   if (stage.home) return builder.into_home(accumulator);

@@ -47,8 +47,22 @@ struct LaneReduction {
   std::optional<std::vector<Halide::RVar>> tail;  // loops of its update, if it has one
 };
 
-/// Totals, as scan.h has them, are the fourth.
-using Reduction = std::variant<PlainReduction, BlockedReduction, LaneReduction, Totals>;
+/// Every thread of a GPU that shares an element's reduction sums a part of the iterations in registers; in shared
+/// memory these sums become fewer step by step, and the accumulator adds up the last of them.
+struct SharedReduction {
+  struct Loops {
+    std::vector<Halide::RVar> unrolled, others;
+  };
+  Halide::Func partial;
+  std::vector<Loops> updates;                       // of `partial`: whole rounds of all threads, and what is left over
+  Halide::Var share;                                // a dimension of `partial` and of the steps: the threads that share
+  bool comes_first = true;                          // which are neighbours (shares_come_first())
+  std::vector<std::pair<Halide::Func, int>> steps;  // and their shares; the first are those of the threads themselves
+  Halide::Func accumulator;
+};
+
+/// Totals, as scan.h has them, are the last.
+using Reduction = std::variant<PlainReduction, BlockedReduction, LaneReduction, SharedReduction, Totals>;
 
 /// What holds an element's result, by the stage's output loops.
 const Halide::Func& accumulator_of(const Reduction& reduction);

@@ -9,6 +9,7 @@ namespace tile_tune::codegen {
 namespace {
 
 using Halide::Expr;
+using Halide::Type;
 using namespace Halide::Internal;
 
 bool is_thread_loop(const For* op) { return op->for_type == ForType::GPUThread || op->for_type == ForType::GPULane; }
@@ -16,6 +17,26 @@ bool is_thread_loop(const For* op) { return op->for_type == ForType::GPUThread |
 [[noreturn]] void refuse(const std::string& buffer) {
   throw Halide::CompileError("a thread would use elements of " + buffer + " that another one computes");
 }
+
+// Sums and products of 32 bits as those of 64 bits where that is what is made of them: next to buffers of 2 GiB indices
+// have 64 bits, and the simplifier does not look into the conversions.
+class WideIndices : public IRMutator {
+  using IRMutator::visit;
+  Expr visit(const Cast* op) override {
+    const Type narrow = op->value.type();
+    if (!op->type.is_int() || op->type.bits() != 64 || !narrow.is_int() || narrow.bits() != 32)
+      return IRMutator::visit(op);
+    const auto wide = [&](const Expr& part) {
+      return mutate(Cast::make(op->type.with_lanes(part.type().lanes()), part));
+    };
+    if (const auto* sum = op->value.as<Add>()) return wide(sum->a) + wide(sum->b);
+    if (const auto* difference = op->value.as<Sub>()) return wide(difference->a) - wide(difference->b);
+    if (const auto* product = op->value.as<Mul>()) return wide(product->a) * wide(product->b);
+    if (const auto* ramp = op->value.as<Ramp>()) return Ramp::make(wide(ramp->base), wide(ramp->stride), ramp->lanes);
+    if (const auto* same = op->value.as<Broadcast>()) return Broadcast::make(wide(same->value), same->lanes);
+    return IRMutator::visit(op);
+  }
+};
 
 // An index as what every thread adds of its own, and where in its part the element is.
 struct Place {
@@ -54,7 +75,7 @@ class Accesses : public IRMutator {
   using IRMutator::visit;
 
   Place place(const Expr& index) const {
-    const Expr whole = substituted(index);
+    const Expr whole = WideIndices().mutate(substituted(index));
     Expr offset = whole;
     for (const auto& thread : threads_) offset = substitute(thread, 0, offset);
     offset = simplify(offset);

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 #include <algorithm>
+#include <cmath>
 
 #include "codegen/lower/expression.h"
 #include "codegen/lower/guards.h"
@@ -129,13 +130,54 @@ struct StageBuilder {
     return assigned;
   }
 
+  // Threads for an element's pieces on a GPU: as many as leave each about as many pieces as there are threads. Few
+  // pieces have one thread, whose loads are all under way together; 256 of them took more registers than there are.
+  int piece_groups() const {
+    constexpr int kFewPieces = 16;
+    const int pieces = schedule.parallel_reduction->pieces;
+    if (!schedule.is_gpu() || pieces <= kFewPieces) return 1;
+    return static_cast<int>(std::ceil(std::sqrt(pieces)));
+  }
+
+  // The group's pieces are every count-th.
+  StoredElements::PieceGroups grouped_pieces(const Func& tiled, std::vector<Var> vars) const {
+    StoredElements::PieceGroups groups{Func(name + "_pieces"), Var(name + "_group"), piece_groups()};
+    const int pieces = schedule.parallel_reduction->pieces;
+    std::vector<Expr> position(vars.begin(), vars.end());
+    position.emplace_back();
+    Values sum;
+    for (int first = 0; first < pieces; first += groups.count) {
+      const Expr piece = groups.group + first;
+      const bool all = first + groups.count <= pieces;
+      position.back() = all ? piece : Halide::min(piece, pieces - 1);
+      const Values next = at(tiled, position);
+      const Values both = first == 0 ? next : combine(reduction_op(statement), sum, next);
+      sum = all ? both : select(piece < pieces, both, sum);
+    }
+    vars.insert(vars.begin(), groups.group);
+    define(groups.func, vars, sum);
+    return groups;
+  }
+
   // Defines the tiled Func, which holds each piece's results, and combines them.
-  Values combined_pieces(Func& tiled, const Values& of_piece) const {
+  Values combined_pieces(Func& tiled, const Values& of_piece,
+                         std::optional<StoredElements::PieceGroups>& groups) const {
     auto vars = stage.in_buffer_order();
     std::vector<Expr> position(vars.begin(), vars.end());
+    const std::vector<Var> of_element = vars;
     vars.push_back(*stage.piece);
     define(tiled, vars, of_piece);
     Values result;
+    if (piece_groups() > 1) {
+      groups = grouped_pieces(tiled, of_element);
+      position.insert(position.begin(), 0);
+      for (int group = 0; group < groups->count; ++group) {
+        position.front() = group;
+        const Values next = at(groups->func, position);
+        result = group == 0 ? next : combine(reduction_op(statement), result, next);
+      }
+      return result;
+    }
     for (int piece = 0; piece < schedule.parallel_reduction->pieces; ++piece) {
       position.push_back(piece);
       const Values next = at(tiled, position);
@@ -185,13 +227,14 @@ struct StageBuilder {
       define(tiled, vars, finish(computed, written));
       return spread(result, tiled);
     }
+    std::optional<StoredElements::PieceGroups> groups;
     if (schedule.parallel_reduction) {
-      computed = combined_pieces(tiled, computed);
+      computed = combined_pieces(tiled, computed, groups);
     } else if (needs_own_nest()) {
       define(tiled, vars, computed);
       computed = at(tiled, vars);
     }
-    StoredElements stored{result, vars, {}, tiled};
+    StoredElements stored{result, vars, {}, tiled, groups};
     define(stored.result, vars, finish(computed, written));
     for (const int p : stage.buffer_order)
       stored.extents.push_back(terms.extent_of(statement.target, static_cast<size_t>(p)));

@@ -22,6 +22,13 @@ struct StoredElements {
   /// `result`, or a Func of its own that `result` takes up: spreads over the target, adds to the caller's value where
   /// last tiles that are moved back would add it twice, or combines from the pieces of a parallel reduction.
   Halide::Func tiled;
+  /// Of many pieces on a GPU: each of `count` threads combines some of an element's, which `result` combines.
+  struct PieceGroups {
+    Halide::Func func;
+    Halide::Var group;  // its first argument
+    int count = 0;
+  };
+  std::optional<PieceGroups> groups{};
 
   bool has_own_nest() const { return tiled.name() != result.name(); }
 };

@@ -20,6 +20,7 @@ std::vector<Halide::Var> vars_of_epilogue(const Fusion& fusion, int epilogue, in
 StoredElements stored_by_epilogue(const StoredElements& host, const StoredElements& epilogue) {
   StoredElements stored = epilogue;
   stored.tiled = host.has_own_nest() ? host.tiled : epilogue.result;
+  stored.groups = host.groups;
   return stored;
 }
 

@@ -5,6 +5,8 @@
 #include "codegen/lower/expression.h"
 #include "codegen/lower/guards.h"
 #include "codegen/lower/quotient.h"
+#include "codegen/schedule/gpu_nest.h"
+#include "frontend/ir/storage.h"
 
 namespace tile_tune::codegen {
 
@@ -62,6 +64,25 @@ bool Terms::reads_inside(int operand, size_t dimension) const {
   return runtime_->reads_inside_always(number_, operand, dimension);
 }
 
+// A subscript that may leave its tensor where nothing is made of what is read there. Vectors of a GPU begin at
+// multiples of their length, so that a row of whole vectors has each inside or outside: moved as such, they stay one
+// access.
+Expr Terms::moved_inside(int number, size_t dimension, Expr subscript, bool likely) const {
+  const auto& operand = stage_.loops.operands[number];
+  const ir::Tensor& tensor = program_.tensors[operand.tensor];
+  const Expr last = extent_of(operand.tensor, dimension) - 1;
+  constexpr int kLanes = 4;
+  const auto& affine = std::get<ir::AffineExpr>(operand.subscripts[dimension]);
+  if (schedule_.is_gpu() && !runtime_ && static_cast<size_t>(ir::memory_order(tensor).front()) == dimension &&
+      ir::extent(tensor, dimension) % kLanes == 0 && affine.terms.size() == 1 && affine.terms[0].second == 1 &&
+      affine.denominator == 1 && affine.constant.constant() == 0)
+    for (int p = 0; p < stage_.outputs(); ++p)
+      if (stage_.loops.output_index[p] == affine.terms[0].first && schedule_.tiles[p].front() % kLanes == 0 &&
+          stage_.loops.first[p] % kLanes == 0)
+        return Halide::clamp(subscript / kLanes, 0, (last + 1) / kLanes - 1) * kLanes + subscript % kLanes;
+  return Halide::clamp(likely ? Halide::likely(subscript) : subscript, 0, last);
+}
+
 bool Terms::stays_inside_its_tensor(const Operand& operand) const {
   for (size_t d = 0; d < operand.subscripts.size(); ++d)
     if (!operand.affine || !reads_inside(operand.number, d)) return false;
@@ -107,7 +128,7 @@ Values Terms::read(int number, const ir::Read& node, std::vector<Expr> subscript
     if (!std::holds_alternative<ir::AffineExpr>(node.subscripts[d]))
       subscripts[d] = Halide::clamp(subscripts[d], 0, last);
     else if (!reads_inside(number, d))
-      subscripts[d] = Halide::clamp(Halide::likely(subscripts[d]), 0, last);
+      subscripts[d] = moved_inside(number, d, subscripts[d], true);
   }
   for (const auto& packed : packed_)
     if (packed.choice.operand == number) return at(packed.func, packed_arguments(packed, subscripts, part));
@@ -214,14 +235,16 @@ PackedOperand Terms::copy_of(const Packing& choice, const std::vector<PackedForm
   const int node = product_to_copy(choice);
   const auto element = [&](std::vector<Expr> subscripts) {
     for (size_t d = 0; d < subscripts.size() && schedule_.is_gpu(); ++d)
-      if (!reads_inside(choice.operand, d))
-        subscripts[d] = Halide::clamp(subscripts[d], 0, extent_of(operand.tensor, d) - 1);
+      if (!reads_inside(choice.operand, d)) subscripts[d] = moved_inside(choice.operand, d, subscripts[d], false);
     return node < 0 ? unpacked(operand.tensor, subscripts)
                     : product_at(node, *indices_at(statement_, operand, subscripts));
   };
   PackedOperand packed = copy_in_kernel(program_, statement_, stage_.loops, choice, stage_.dot, element,
                                         stage_name(static_cast<int>(number_)));
   packed.product = node;
+  if (schedule_.is_gpu())
+    packed.stored_sides =
+        stored_sides(program_, static_cast<int>(number_), one_piece(stage_.loops, schedule_), schedule_, choice);
   return packed;
 }
 

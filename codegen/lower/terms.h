@@ -46,6 +46,7 @@ class Terms {
   Halide::Expr bound_of(size_t constraint) const;
   bool reads_nothing() const;
   bool reads_inside(int operand, size_t dimension) const;
+  Halide::Expr moved_inside(int operand, size_t dimension, Halide::Expr subscript, bool likely) const;
   bool stays_inside_its_tensor(const Operand& operand) const;
   Values read(int number, const ir::Read& node, std::vector<Halide::Expr> subscripts, const Halide::Expr& part) const;
   Values unpacked(int tensor, const std::vector<Halide::Expr>& subscripts) const;

@@ -14,6 +14,9 @@ constexpr int64_t kMaxUnrolled = 512;
 
 /// Most pieces of a parallel reduction: they are combined in straight-line code.
 constexpr int kMostPieces = 64;
+/// Of a GPU, whose multiprocessors (132 of an H100) want a block each and better several.
+constexpr int kMostGpuPieces = 256;
+int most_pieces(const NestSchedule& stage);
 
 /// The schedule fits this canonical, bound program: one sentence on the first thing that does not. Class Program.
 Result<void> check(const ir::Program& program, const Schedule& schedule);

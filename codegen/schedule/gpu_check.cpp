@@ -23,7 +23,6 @@ Result<void> check_left_out(int number, const NestSchedule& stage) {
   if (stage.scan) return invalid(number, "running totals are not computed on a GPU");
   if (stage.dot_product) return invalid(number, "dot-product instructions are a CPU's");
   if (!stage.prefetches.empty()) return invalid(number, "operands are asked for ahead of their use on a CPU alone");
-  if (stage.gpu().reduction_threads != 1) return invalid(number, "a thread has its reductions to itself");
   if (stage.gpu().pipelined) return invalid(number, "nothing is loaded ahead into shared memory");
   return {};
 }
@@ -40,32 +39,42 @@ Result<void> check_gpu_vector(const Loops& loops, int number, const NestSchedule
   return {};
 }
 
-int64_t fused_extent(const std::vector<int>& loops, auto along) {
-  int64_t extent = 1;
-  for (const int p : loops) extent *= along(p);
-  return extent;
+Result<void> check_shares(const Loops& loops, int number, const NestSchedule& stage) {
+  const int threads = stage.gpu().reduction_threads;
+  if (threads == 1) return {};
+  if (threads < 1 || !std::has_single_bit(static_cast<unsigned>(threads)))
+    return invalid(number, "the threads that share a reduction are no power of two");
+  if (const int64_t most = most_reduction_threads(loops); threads > most)
+    return invalid(number, fmt::format("{} threads share a reduction that has work for {}", threads, most));
+  if (!stage.packings.empty()) return invalid(number, "threads that share a reduction have nothing staged for them");
+  if (stage.gpu().interleaved) return invalid(number, "elements of threads that share a reduction lie side by side");
+  return {};
 }
 
-Result<void> check_dimensions(const Loops& loops, int number, const NestSchedule& stage) {
+Result<void> check_dimensions(const ir::Program& program, const Loops& loops, int number, const NestSchedule& stage) {
   if (const int64_t threads = gpu_threads(stage); threads > kMostThreads)
     return invalid(number, fmt::format("a block of {} threads is larger than {}", threads, kMostThreads));
-  const auto block = block_dimensions(stage), grid = grid_dimensions(loops, stage);
-  const auto threads = [&](int p) { return threads_of_loop(stage, p); };
-  if (block.size() == kGpuDimensions && fused_extent(block.back(), threads) > kMostSlowThreads)
+  if (block_extents(program, loops, stage).back() > kMostSlowThreads)
     return invalid(number, fmt::format("the slowest dimension of a block is larger than {}", kMostSlowThreads));
-  const auto blocks = [&](int p) { return blocks_of_loop(loops, stage, p); };
-  for (size_t d = 0; d < grid.size(); ++d) {
-    int64_t extent = fused_extent(grid[d], blocks);
-    if (stage.parallel_reduction && d + 1 == grid.size()) extent *= stage.parallel_reduction->pieces;
-    if (const int64_t most = d == 0 ? kMostBlocks : kMostSlowBlocks; extent > most)
-      return invalid(number, fmt::format("dimension {} of the grid has {} blocks, more than {}", d, extent, most));
-  }
+  const auto grid = grid_extents(loops, stage);
+  for (size_t d = 0; d < grid.size(); ++d)
+    if (const int64_t most = d == 0 ? kMostBlocks : kMostSlowBlocks; grid[d] > most)
+      return invalid(number, fmt::format("dimension {} of the grid has {} blocks, more than {}", d, grid[d], most));
   return {};
 }
 
 Result<void> check_sums(const ir::Program& program, const Loops& loops, int number, const NestSchedule& stage) {
+  const ReductionShares shares = reduction_shares(loops, stage);
   for (size_t r = 0; r < loops.reduction.size(); ++r) {
     const int64_t block = stage.reduction_block[r];
+    if (shares.threads[r] > 1) {
+      // Iterations that are left over are a loop of their own.
+      const int64_t most = std::max<int64_t>(block / shares.threads[r], 1);
+      if (stage.reduction_unroll[r] < 1 || stage.reduction_unroll[r] > most)
+        return invalid(number, fmt::format("unrolling reduction loop {} by {} is more than a thread's {} iterations", r,
+                                           stage.reduction_unroll[r], most));
+      continue;
+    }
     if (stage.reduction_unroll[r] < 1 || block % stage.reduction_unroll[r] != 0)
       return invalid(number, fmt::format("unrolling reduction loop {} by {} does not fit its block {}", r,
                                          stage.reduction_unroll[r], block));
@@ -107,8 +116,9 @@ Result<void> check_gpu_stage(const ir::Program& program, const Loops& whole, int
   if (stage.order.size() != 2) return invalid(number, "a nest on a GPU has two tile levels, blocks and threads");
   TILE_TUNE_CHECK(check_tiles(loops, number, stage));
   TILE_TUNE_CHECK(check_gpu_vector(loops, number, stage));
-  TILE_TUNE_CHECK(check_dimensions(loops, number, stage));
   TILE_TUNE_CHECK(check_blocks(loops, number, stage));
+  TILE_TUNE_CHECK(check_shares(loops, number, stage));
+  TILE_TUNE_CHECK(check_dimensions(program, loops, number, stage));
   TILE_TUNE_CHECK(check_packings(loops, number, stage));
   TILE_TUNE_CHECK(check_staged(number, loops, stage));
   return check_sums(program, loops, number, stage);

@@ -8,14 +8,6 @@
 namespace tile_tune::codegen {
 namespace {
 
-template <typename Along>
-std::array<int64_t, 3> extents_of(const GpuDimensions& dimensions, Along along) {
-  std::array<int64_t, 3> extents{1, 1, 1};
-  for (size_t d = 0; d < dimensions.size(); ++d)
-    for (const int p : dimensions[d]) extents[d] *= along(p);
-  return extents;
-}
-
 int64_t words(DType type) { return (static_cast<int64_t>(dtype_size(type)) + 3) / 4; }
 
 // Registers that a thread needs beside its sums: loop counters, addresses. With two sets of the operands' elements of
@@ -43,33 +35,34 @@ int estimated_registers(const ir::Program& program, int statement, const Loops& 
 
 }  // namespace
 
-Staged staged_copy(const ir::Program& program, const Loops& loops, const NestSchedule& stage, const Packing& packing) {
+Staged staged_copy(const ir::Program& program, int statement, const Loops& loops, const NestSchedule& stage,
+                   const Packing& packing) {
   const Operand& operand = loops.operands[packing.operand];
-  const std::vector<int64_t> sides = staged_sides(loops, stage, operand);
+  const std::vector<int64_t> sides = stored_sides(program, statement, loops, stage, packing);
   Staged staged{std::vector<int64_t>(sides.size(), 0), 1,
-                static_cast<int64_t>(dtype_size(program.tensors[operand.tensor].type))};
+                static_cast<int64_t>(dtype_size(staged_type(program, statement, operand)))};
   for (size_t i = 0; i < packing.order.size(); ++i) {
     staged.steps[packing.order[i]] = staged.elements;
-    staged.elements *= sides[packing.order[i]] + (i == 0 ? stage.gpu().padding : 0);
+    staged.elements *= sides[i];
   }
   return staged;
 }
 
 GpuShape gpu_shape(const ir::Program& program, int statement, const Loops& loops, const NestSchedule& stage) {
   const GpuMapping& mapping = stage.gpu();
-  const auto grid = grid_dimensions(loops, stage), block = block_dimensions(stage);
   GpuShape shape;
-  shape.grid = extents_of(grid, [&](int p) { return blocks_of_loop(loops, stage, p); });
-  shape.block = extents_of(block, [&](int p) { return threads_of_loop(stage, p); });
-  if (stage.parallel_reduction) shape.grid[std::max<size_t>(grid.size(), 1) - 1] *= stage.parallel_reduction->pieces;
-  if (mapping.reduction_threads > 1) {  // neighbours, so that they read neighbours
-    shape.block = {mapping.reduction_threads, shape.block[0], shape.block[1] * shape.block[2]};
-    shape.shared_bytes += shape.threads() * thread_elements(stage) *
+  shape.grid = grid_extents(loops, stage);
+  shape.block = block_extents(program, loops, stage);
+  if (mapping.reduction_threads > 1) {
+    // Every thread's sums, and what the steps but the last leave of them.
+    int64_t sums = mapping.reduction_threads;
+    for (const int64_t left : reduction_steps(mapping.reduction_threads)) sums += left > 1 ? left : 0;
+    shape.shared_bytes += sums * shape.threads() / mapping.reduction_threads * thread_elements(stage) *
                           static_cast<int64_t>(dtype_size(program.statements[statement].accumulator));
   }
   int64_t staged_elements = 0;
   for (const Packing& packing : stage.packings) {
-    const Staged staged = staged_copy(program, loops, stage, packing);
+    const Staged staged = staged_copy(program, statement, loops, stage, packing);
     staged_elements += staged.elements;
     shape.shared_bytes += staged.elements * staged.element_bytes * (mapping.pipelined ? 2 : 1);
   }

@@ -32,7 +32,8 @@ struct Staged {
   int64_t elements = 0;
   int64_t element_bytes = 0;
 };
-Staged staged_copy(const ir::Program& program, const Loops& loops, const NestSchedule& stage, const Packing& packing);
+Staged staged_copy(const ir::Program& program, int statement, const Loops& loops, const NestSchedule& stage,
+                   const Packing& packing);
 
 /// Why the device cannot run it, in one sentence; empty if it can.
 std::string device_fault(const DeviceLimits& limits, const GpuShape& shape);

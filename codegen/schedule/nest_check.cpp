@@ -72,10 +72,12 @@ Result<void> check_packings(const Loops& loops, int number, const NestSchedule& 
   return {};
 }
 
+int most_pieces(const NestSchedule& stage) { return stage.is_gpu() ? kMostGpuPieces : kMostPieces; }
+
 Result<void> check_pieces(const Loops& loops, int number, const NestSchedule& stage) {
   if (!stage.parallel_reduction) return {};
   const auto [loop, pieces] = *stage.parallel_reduction;
-  if (loop < 0 || loop >= static_cast<int>(loops.reduction.size()) || pieces < 2 || pieces > kMostPieces ||
+  if (loop < 0 || loop >= static_cast<int>(loops.reduction.size()) || pieces < 2 || pieces > most_pieces(stage) ||
       loops.reduction[loop] < pieces || loops.reduction[loop] % pieces != 0)
     return invalid(number, "it cuts a reduction into pieces that do not fit");
   if (!loops.direct || stage.compute_at)

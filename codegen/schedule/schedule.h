@@ -82,8 +82,8 @@ struct GpuMapping {
   bool interleaved = false;   // a thread's elements are pieces of as many as there are lanes, or of one in loops whose
                               // thread tile is no multiple of that, and the block's threads take turns with theirs, so
                               // that neighbours touch neighbouring pieces; else they lie side by side
-  int reduction_threads = 1;  // threads of a block that share one element's reduction, whose sums are combined in
-                              // shared memory; a power of two
+  int reduction_threads = 1;  // threads of a block that share one element's reduction (reduction_shares()), whose sums
+                              // are combined in shared memory; a power of two
   int padding = 0;            // elements between rows of what is staged, against bank conflicts
   bool pipelined = false;     // the next block of the reduction is loaded while the present one is computed
   int resident_blocks = 0;    // least number of blocks on a multiprocessor that registers are limited for; 0: none
@@ -102,7 +102,8 @@ struct NestSchedule {
   std::vector<int> reduction_order;      // permutation of 0..R-1, outermost first
   std::vector<int64_t> reduction_block;  // per reduction loop: iterations between two visits of the accumulators'
                                          // home in cache; the extent means they stay in registers throughout
-  std::vector<int> reduction_unroll;     // per reduction loop, divides its block
+  std::vector<int> reduction_unroll;     // per reduction loop, divides its block; of a loop along which threads of a
+                                         // GPU take turns, turns: what is left over is a loop of its own
   std::optional<ParallelReduction> parallel_reduction;
   std::vector<Packing> packings;
   std::vector<Prefetch> prefetches;  // of an operand at most one: prefetch.h

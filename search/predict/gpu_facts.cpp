@@ -35,6 +35,8 @@ struct Analysis {
   const NestSchedule& stage;
   const codegen::DeviceLimits& limits;
   codegen::GpuShape shape;
+  codegen::ReductionShares shares = codegen::reduction_shares(loops, stage);
+  bool shares_first = codegen::shares_come_first(program, loops, stage);
 
   const ir::Statement& statement() const { return program.statements[number]; }
   int outputs() const { return static_cast<int>(loops.output.size()); }
@@ -60,12 +62,27 @@ struct Analysis {
   WarpAccess access(int64_t bytes, Step step) const {
     WarpAccess access;
     access.bytes = std::min<int64_t>(bytes, 16);
-    if (stage.gpu().reduction_threads > 1 && !stage.reduction_order.empty())
-      access.dimensions.push_back({stage.gpu().reduction_threads, step(outputs() + stage.reduction_order.back())});
+    const auto add_shares = [&] {
+      for (auto r = stage.reduction_order.rbegin(); r != stage.reduction_order.rend(); ++r)
+        if (shares.is_shared(*r))
+          access.dimensions.push_back({shares.threads[static_cast<size_t>(*r)], step(outputs() + *r)});
+    };
+    if (shares_first) add_shares();
     for (auto p = stage.order[1].rbegin(); p != stage.order[1].rend(); ++p)
       if (codegen::threads_of_loop(stage, *p) > 1)
         access.dimensions.push_back({codegen::threads_of_loop(stage, *p), thread_step(*p) * step(*p)});
+    if (!shares_first) add_shares();
     return access;
+  }
+
+  /// Iterations of the reduction that a thread has, over all of them.
+  double share() const {
+    double share = 1;
+    for (size_t r = 0; r < loops.reduction.size(); ++r) {
+      const double all = real(at_least_one(loops.reduction[r]));
+      share *= std::ceil(all / real(shares.threads[r])) / all;
+    }
+    return share;
   }
 
   /// Iterations of the reduction between two loads of the operand: loops inside all that walk it keep it.
@@ -171,7 +188,7 @@ double cache_cycles(const WarpAccess& access) {
 /// Staged by all threads of the block, a block of the reduction at a time.
 void copy_to_shared(const Analysis& of, const Operand& operand, const codegen::Packing& packing, double trips,
                     Work& work) {
-  const auto staged = codegen::staged_copy(of.program, of.loops, of.stage, packing);
+  const auto staged = codegen::staged_copy(of.program, of.number, of.loops, of.stage, packing);
   const auto& tensor = of.program.tensors[operand.tensor];
   const double each = std::ceil(real(staged.elements) / real(of.shape.threads())) * trips;
   const auto inner = static_cast<size_t>(ir::memory_order(tensor).front());
@@ -197,7 +214,7 @@ void copy_to_shared(const Analysis& of, const Operand& operand, const codegen::P
 }
 
 void read_shared(const Analysis& of, const Operand& operand, const codegen::Packing& packing, Work& work) {
-  const auto staged = codegen::staged_copy(of.program, of.loops, of.stage, packing);
+  const auto staged = codegen::staged_copy(of.program, of.number, of.loops, of.stage, packing);
   const auto step = [&](int loop) {
     const int index = loop < of.outputs() ? of.loops.output_index[loop] : of.loops.reduction_index[loop - of.outputs()];
     int64_t distance = 0;
@@ -224,8 +241,7 @@ void read_memory(const Analysis& of, const Operand& operand, Work& work) {
   const auto& mapping = of.stage.gpu();
   const auto step = [&](int loop) { return of.loops.stride(of.program, operand, loop) * bytes; };
   const bool vectors = operand.affine && mapping.vector_loop >= 0 && step(mapping.vector_loop) == bytes;
-  const double loads =
-      of.elements_of_step(operand) * of.loads_of(operand) / (vectors ? mapping.lanes : 1) / mapping.reduction_threads;
+  const double loads = of.elements_of_step(operand) * of.loads_of(operand) / (vectors ? mapping.lanes : 1) * of.share();
   const WarpAccess access = of.access(bytes * (vectors ? mapping.lanes : 1), step);
   const int of_a_load = operand.affine ? sectors(access) : kWarp;
   double different = 1;  // elements that the warp reads: threads that read the same one use it together
@@ -274,13 +290,13 @@ Work work_of_block(const Analysis& of, GpuFacts& facts) {
   facts.sums = real(codegen::thread_elements(stage));
   facts.unrolled = facts.sums * unroll;
   facts.reduction_trips = of.loops.reduction.empty() ? 0 : trips;
-  work.fma = facts.sums * facts.reduction / stage.gpu().reduction_threads;
-  work.passes_through_body = facts.reduction / unroll / stage.gpu().reduction_threads;
+  work.fma = facts.sums * facts.reduction * of.share();
+  work.passes_through_body = facts.reduction / unroll * of.share();
   for (const auto& operand : of.loops.operands) {
     if (const auto* packing = of.packing_of(operand)) {
       copy_to_shared(of, operand, *packing, trips, work);
       read_shared(of, operand, *packing, work);
-      facts.copied += real(codegen::staged_copy(of.program, of.loops, stage, *packing).elements) * trips;
+      facts.copied += real(codegen::staged_copy(of.program, of.number, of.loops, stage, *packing).elements) * trips;
       ++facts.staged;
     } else {
       read_memory(of, operand, work);
@@ -336,8 +352,12 @@ void cycles(const Analysis& of, const Work& work, GpuFacts& facts) {
   } else {
     facts.waiting_cycles = kMemoryLatency + work.passes_through_body * kCacheLatency;
   }
-  // A tree over the sums, half as many in each step.
-  facts.waiting_cycles += 2 * kBarrier * std::log2(facts.reduction_threads);
+  // A tree over the sums; a step's loads are under way together.
+  int64_t before = of.stage.gpu().reduction_threads;
+  for (const int64_t left : codegen::reduction_steps(before)) {
+    facts.waiting_cycles += 2 * kBarrier + facts.sums * real(before / left);
+    before = left;
+  }
 }
 
 }  // namespace
@@ -405,10 +425,17 @@ double gpu_cycles(const GpuFacts& facts, const codegen::DeviceLimits& limits) {
     const double slowest = std::max(parts);
     return slowest + kNotHidden * (std::accumulate(parts.begin(), parts.end(), 0.0) - slowest);
   };
-  const double together = overlapped({facts.issue_cycles, facts.fma_cycles, facts.load_cycles});
   const double alone = facts.warp_cycles + facts.waiting_cycles;
-  const auto wave = [&](double resident) { return std::max(resident * together, alone); };
+  const double warps = std::ceil(facts.threads / limits.warp), partitions = limits.partitions;
   const double at_a_time = facts.resident * limits.multiprocessors, whole = std::floor(facts.blocks / at_a_time);
+  const auto wave = [&](double resident) {
+    // A warp stays on its partition: where all start at once, five of them take as long as eight, of which every
+    // partition has two. Later a block starts where another one made room.
+    const double all = resident * warps;
+    const double uneven = whole > 0 ? 1 : std::ceil(all / partitions) * partitions / all;
+    const double together = overlapped({facts.issue_cycles * uneven, facts.fma_cycles * uneven, facts.load_cycles});
+    return std::max(resident * together, alone);
+  };
   const double rest = facts.blocks - whole * at_a_time;
   double cycles = whole * wave(facts.resident);
   if (rest > 0) cycles += wave(std::ceil(rest / limits.multiprocessors));

@@ -76,9 +76,9 @@ std::vector<int64_t> unroll_choices(int64_t block) {
   return result;
 }
 
-std::vector<int> piece_choices(int64_t extent) {
+std::vector<int> piece_choices(int64_t extent, int most) {
   std::vector<int> result;
-  for (int pieces = 2; pieces <= std::min<int64_t>(extent, codegen::kMostPieces); ++pieces)
+  for (int pieces = 2; pieces <= std::min<int64_t>(extent, most); ++pieces)
     if (extent % pieces == 0) result.push_back(pieces);
   return result;
 }

@@ -1,6 +1,7 @@
 // The values each decision of a schedule may take.
 #pragma once
 
+#include "codegen/schedule/check.h"
 #include "search/space/repair.h"
 #include "search/space/rng.h"
 
@@ -23,7 +24,7 @@ std::vector<int64_t> block_choices(int64_t extent);
 std::vector<int64_t> unroll_choices(int64_t block);
 
 /// Into how many equal pieces a reduction may be cut to run in parallel, ascending.
-std::vector<int> piece_choices(int64_t extent);
+std::vector<int> piece_choices(int64_t extent, int most = codegen::kMostPieces);
 /// Natural logarithm of how many orders, blocks and unrolls the reduction loops have, and ways to cut one into pieces.
 double log_reduction_loops(const StageContext& context);
 

@@ -129,6 +129,24 @@ struct Builder {
     stage.order = {loops, loops};
   }
 
+  /// Neighbours in memory are read by neighbouring threads; a thread's loads of a few turns are under way together.
+  void share_reduction(NestSchedule& stage) const {
+    constexpr int64_t kTurnsAtOnce = 8;
+    const auto least_distance = [&](int r) {
+      int64_t least = INT64_MAX;
+      for (const auto& operand : context.loops.operands)
+        if (const int64_t apart = operand.affine ? distance(operand, context.outputs() + r) : 0; apart > 0)
+          least = std::min(least, apart);
+      return least;
+    };
+    std::stable_sort(stage.reduction_order.begin(), stage.reduction_order.end(),
+                     [&](int a, int b) { return least_distance(a) > least_distance(b); });
+    const auto shares = codegen::reduction_shares(context.loops, stage);
+    if (shares.in_turns < 0) return;
+    stage.reduction_unroll[shares.in_turns] = static_cast<int>(std::clamp<int64_t>(
+        context.loops.reduction[shares.in_turns] / shares.threads[shares.in_turns], 1, kTurnsAtOnce));
+  }
+
   void reduce(NestSchedule& stage, const Shape& shape) const {
     const auto count = static_cast<size_t>(context.reductions());
     stage.reduction_order.resize(count);
@@ -136,6 +154,7 @@ struct Builder {
     stage.reduction_block = context.loops.reduction;
     for (auto& block : stage.reduction_block) block = std::max<int64_t>(block, 1);
     stage.reduction_unroll.assign(count, 1);
+    if (shape.reduction_threads > 1) return share_reduction(stage);
     int64_t block = shape.reduction_block > 0 ? shape.reduction_block : INT64_MAX;
     // What is staged is unrolled as a whole: the sums then stay where they are over a block.
     int64_t unroll = shape.reduction_block > 0 ? shape.reduction_block : 4;
@@ -170,7 +189,7 @@ struct Builder {
       stage.gpu().vector_loop = column_loop;
       stage.gpu().lanes = stage.tiles[column_loop].back() % 4 == 0 ? 4 : 2;
     }
-    stage.gpu().interleaved = true;
+    stage.gpu().interleaved = shape.reduction_threads == 1;
     stage.gpu().reduction_threads = shape.reduction_threads;
     stage.gpu().pipelined = shape.reduction_block > 1;
     reduce(stage, shape);
@@ -184,16 +203,18 @@ std::vector<Shape> shapes(const StageContext& context, bool has_rows) {
   if (context.reductions() > 0 && has_rows)
     tiles.insert(tiles.end(), {{1, 4}, {2, 2}, {4, 2}, {4, 4}, {1, 8}, {8, 4}, {4, 8}, {8, 8}, {16, 8}, {8, 16}});
   if (context.reductions() == 0 && has_rows) tiles.insert(tiles.end(), {{1, 4}, {1, 8}, {4, 4}});
+  // 20 and 40: what there is of whole vectors in 1000.
   const std::vector<int64_t> blocks =
-      context.reductions() == 0 ? std::vector<int64_t>{0, 1} : std::vector<int64_t>{0, 8, 16, 32};
+      context.reductions() == 0 ? std::vector<int64_t>{0, 1} : std::vector<int64_t>{0, 8, 16, 20, 32, 40};
   std::vector<Shape> result;
   for (const auto& [columns, rows] : tiles)
     for (const auto& [along, threads] : std::vector<std::pair<int64_t, int64_t>>{
              {8, 64}, {16, 128}, {16, 256}, {32, 32}, {32, 128}, {32, 256}, {256, 256}})
       for (const int64_t block : blocks) result.push_back({columns, rows, along, threads, block, 1});
   if (context.reductions() > 0 && !keeps_order(context))
-    for (const int shared : {32, 64, 256})
-      for (const int64_t columns : {1, 4}) result.push_back({columns, 1, 1, 256, 0, shared});
+    for (const int shared : {4, 8, 16, 32, 64, 128, 256, 512})
+      for (const int64_t columns : {1, 2, 4})
+        for (const int64_t along : {1, 32}) result.push_back({columns, 1, along, std::max(shared, 256), 0, shared});
   return result;
 }
 
@@ -217,12 +238,16 @@ void add_pieces(const StageContext& context, const Builder& builder, const Shape
   for (int r = 0; r < context.reductions(); ++r)
     if (longest < 0 || context.loops.reduction[r] > context.loops.reduction[longest]) longest = r;
   if (longest < 0) return;
-  for (const int pieces : piece_choices(context.loops.reduction[longest])) {
-    if ((pieces & (pieces - 1)) != 0) continue;
+  constexpr double kApart = 1.4;  // numbers of pieces that are worth a look each
+  int last = 1;
+  for (const int pieces : piece_choices(context.loops.reduction[longest], codegen::kMostGpuPieces)) {
+    if (pieces < kApart * last) continue;
+    last = pieces;
     StageContext of_piece = context;
     of_piece.loops.reduction[longest] /= pieces;
-    NestSchedule stage = repair(of_piece, Builder{of_piece, builder.column_loop, builder.row_loop}.build(shape));
+    NestSchedule stage = Builder{of_piece, builder.column_loop, builder.row_loop}.build(shape);
     stage.parallel_reduction = codegen::ParallelReduction{longest, pieces};
+    stage = repair(of_piece, std::move(stage));
     judged.push_back({stage, cycles_of(context, stage)});
   }
 }

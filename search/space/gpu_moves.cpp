@@ -148,26 +148,55 @@ Changed change_order(const StageContext& context, NestSchedule stage, Rng& rng) 
   return stage;
 }
 
+const std::vector<int> kReductionThreads{1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024};
+
 double log_threads(const StageContext& context) {
-  return std::log(2.0) + (context.reductions() > 0 ? std::log(9.0) : 0) + std::log(4.0);
+  return std::log(2.0) + (context.reductions() > 0 ? std::log(static_cast<double>(kReductionThreads.size())) : 0) +
+         std::log(4.0);
 }
 
 std::vector<int> resident_choices(const StageContext& context) {
   return context.target->features.has(codegen::Feature::Cuda) ? std::vector<int>{0, 1, 2, 3, 4} : std::vector<int>{0};
 }
 
-const std::vector<int> kReductionThreads{1, 2, 4, 8, 16, 32, 64, 128, 256};
+/// What these threads cannot have beside is given up for it, since repair would keep that.
+void share(NestSchedule& stage, int threads) {
+  stage.gpu().reduction_threads = threads;
+  if (threads == 1) return;
+  stage.packings.clear();
+  stage.gpu().interleaved = false;
+}
+
+/// One thread an element would leave most of the device idle.
+bool has_few_outputs(const StageContext& context) {
+  int64_t outputs = 1;
+  for (int p = 0; p < context.outputs(); ++p) outputs *= extent_of(context, p);
+  return outputs < limits_of(context).multiprocessors * limits_of(context).threads;
+}
+
+/// Room in the block for the threads that share a reduction.
+void leave_threads(const StageContext& context, NestSchedule& stage) {
+  for (const int p : stage.order[1])
+    while (codegen::gpu_threads(stage) > limits_of(context).block_threads && codegen::threads_of_loop(stage, p) > 1)
+      set_tile(context, stage, p, stage.tiles[p].back(), codegen::threads_of_loop(stage, p) / 2);
+}
 
 void draw_threads(const StageContext& context, NestSchedule& stage, Rng& rng) {
   stage.gpu().interleaved = rng.chance(0.7);
-  if (context.reductions() > 0 && !keeps_order(context) && rng.chance(0.2))
-    stage.gpu().reduction_threads = rng.pick(kReductionThreads);
+  if (context.reductions() > 0 && !keeps_order(context) &&
+      rng.chance(has_few_outputs(context) ? 0.7
+                 : has_reuse(context)     ? 0.05
+                                          : 0.2)) {
+    share(stage, rng.pick(kReductionThreads));
+    leave_threads(context, stage);
+  }
   if (rng.chance(0.3)) stage.gpu().resident_blocks = rng.pick(resident_choices(context));
 }
 
 Changed change_threads(const StageContext& context, NestSchedule stage, Rng& rng) {
   if (context.reductions() > 0 && !keeps_order(context) && rng.chance(0.3)) {
-    stage.gpu().reduction_threads = step_or_draw(kReductionThreads, stage.gpu().reduction_threads, rng);
+    share(stage, step_or_draw(kReductionThreads, stage.gpu().reduction_threads, rng));
+    leave_threads(context, stage);
     return stage;
   }
   if (rng.chance(0.4)) {
@@ -231,7 +260,8 @@ std::vector<codegen::ParallelReduction> cuts(const StageContext& context) {
   std::vector<codegen::ParallelReduction> result;
   if (!context.loops.direct || keeps_order(context)) return result;
   for (int r = 0; r < context.reductions(); ++r)
-    for (const int pieces : piece_choices(context.loops.reduction[r])) result.push_back({r, pieces});
+    for (const int pieces : piece_choices(context.loops.reduction[r], codegen::kMostGpuPieces))
+      result.push_back({r, pieces});
   return result;
 }
 
@@ -311,7 +341,7 @@ codegen::Packing draw_packing(const StageContext& context, int number, Rng& rng)
 }
 
 void draw_copies(const StageContext& context, NestSchedule& stage, Rng& rng) {
-  if (stageable_operands(context).empty()) return;
+  if (stageable_operands(context).empty() || stage.gpu().reduction_threads > 1) return;
   const bool reuse = has_reuse(context);
   if (!rng.chance(reuse ? 0.8 : 0.3)) return;
   for (const int operand : stageable_operands(context))

@@ -118,13 +118,8 @@ bool unrolls_too_much(const StageContext& context, const NestSchedule& stage) {
 void repair_grid(const StageContext& context, NestSchedule& stage, Notes& notes) {
   const auto& limits = limits_of(context);
   const auto too_long = [&] {
-    const auto grid = codegen::grid_dimensions(context.loops, stage);
-    for (size_t d = 1; d < grid.size(); ++d) {
-      int64_t blocks = 1;
-      for (const int p : grid[d]) blocks *= blocks_along(context, stage, p);
-      if (blocks > limits.grid[d]) return true;
-    }
-    return false;
+    const auto grid = codegen::grid_extents(context.loops, stage);
+    return grid[1] > limits.grid[1] || grid[2] > limits.grid[2];
   };
   if (!too_long()) return;
   notes.push_back("its grid was too long along its slower dimensions");
@@ -171,6 +166,7 @@ auto first_above_one(std::vector<Number>& numbers) {
 }
 
 void repair_reduction(const StageContext& context, NestSchedule& stage, Notes& notes) {
+  const codegen::ReductionShares shares = codegen::reduction_shares(context.loops, stage);
   for (int r = 0; r < context.reductions(); ++r) {
     const int64_t extent = std::max<int64_t>(context.loops.reduction[r], 1);
     int64_t block = std::clamp<int64_t>(stage.reduction_block[r], 1, extent);
@@ -178,14 +174,20 @@ void repair_reduction(const StageContext& context, NestSchedule& stage, Notes& n
       correct(block, extent, "it cut a reduction into blocks for which nothing is staged", notes);
     correct(block, largest_divisor_up_to(extent, block), "its blocks did not divide the reduction", notes);
     stage.reduction_block[r] = block;
-    correct(stage.reduction_unroll[r], static_cast<int>(largest_divisor_up_to(block, stage.reduction_unroll[r])),
-            "its unrolling did not divide the reduction", notes);
+    // Iterations of threads in turns that are left over have a loop of their own.
+    const int64_t threads = shares.threads[static_cast<size_t>(r)];
+    const int64_t unroll =
+        threads > 1 ? std::clamp<int64_t>(stage.reduction_unroll[r], 1, std::max<int64_t>(extent / threads, 1))
+                    : largest_divisor_up_to(block, stage.reduction_unroll[r]);
+    correct(stage.reduction_unroll[r], static_cast<int>(unroll), "its unrolling did not divide the reduction", notes);
   }
   if (unrolls_too_much(context, stage)) notes.push_back("it unrolled more operations than compile quickly");
   while (unrolls_too_much(context, stage)) {
     const auto outermost = first_above_one(stage.reduction_unroll);
     const auto r = outermost - stage.reduction_unroll.begin();
-    *outermost = static_cast<int>(largest_divisor_up_to(stage.reduction_block[r], *outermost / 2));
+    *outermost = shares.is_shared(static_cast<int>(r))
+                     ? *outermost / 2
+                     : static_cast<int>(largest_divisor_up_to(stage.reduction_block[r], *outermost / 2));
   }
 }
 
@@ -252,6 +254,22 @@ void repair_registers(const StageContext& context, NestSchedule& stage, Notes& n
   }
 }
 
+/// What threads that share a reduction cannot have beside stays, and they do not share it.
+void repair_shares(const StageContext& context, NestSchedule& stage, Notes& notes) {
+  GpuMapping& mapping = stage.gpu();
+  const auto& limits = limits_of(context);
+  const int before = mapping.reduction_threads;
+  const auto wanted = static_cast<int64_t>(std::bit_floor(static_cast<uint64_t>(std::max(before, 1))));
+  mapping.reduction_threads = static_cast<int>(
+      std::min(wanted, stage.packings.empty() ? codegen::most_reduction_threads(context.loops) : int64_t{1}));
+  while (mapping.reduction_threads > 1 &&
+         (codegen::gpu_threads(stage) > limits.block_threads ||
+          codegen::block_extents(*context.program, context.loops, stage).back() > limits.block[2]))
+    mapping.reduction_threads /= 2;
+  if (mapping.reduction_threads != before) notes.push_back("its threads cannot share a reduction so");
+  if (mapping.reduction_threads > 1) mapping.interleaved = false;
+}
+
 void repair_mapping(const StageContext& context, NestSchedule& stage, Notes& notes) {
   GpuMapping& mapping = stage.gpu();
   const auto& limits = limits_of(context);
@@ -260,16 +278,6 @@ void repair_mapping(const StageContext& context, NestSchedule& stage, Notes& not
   if (stage.packings.empty()) correct(mapping.padding, 0, "it padded what is not staged", notes);
   correct(mapping.padding, std::clamp(mapping.padding, 0, kMostElementsBetween), "it padded more than helps", notes);
   if (stage.packings.empty() || !cut) correct(mapping.pipelined, false, "there is nothing to load ahead", notes);
-  int64_t shared_by = 1;
-  if (context.reductions() > 0 && stage.packings.empty() && !stage.reduction_order.empty())
-    shared_by = static_cast<int64_t>(std::bit_floor(
-        static_cast<uint64_t>(std::max<int64_t>(context.loops.reduction[stage.reduction_order.back()], 1))));
-  auto threads = static_cast<int64_t>(std::bit_floor(static_cast<uint64_t>(std::max(mapping.reduction_threads, 1))));
-  threads = std::min(threads, shared_by);
-  int64_t others = 1;
-  for (int p = 0; p < context.outputs(); ++p) others *= codegen::threads_of_loop(stage, p);
-  while (threads > 1 && threads * others > limits.block_threads) threads /= 2;
-  correct(mapping.reduction_threads, static_cast<int>(threads), "its threads cannot share a reduction so", notes);
   const bool cuda = context.target->features.has(codegen::Feature::Cuda);
   const int64_t most = cuda ? std::min<int64_t>(limits.blocks, limits.threads / codegen::gpu_threads(stage)) : 0;
   correct(mapping.resident_blocks, static_cast<int>(std::clamp<int64_t>(mapping.resident_blocks, 0, most)),
@@ -338,6 +346,7 @@ NestSchedule repair_on_gpu(const StageContext& context, NestSchedule stage, Note
     repair_grid(context, stage, notes);
     repair_block(context, stage, notes);
     repair_vector(context, stage, notes);
+    repair_shares(context, stage, notes);
     repair_reduction(context, stage, notes);
     repair_mapping(context, stage, notes);
     repair_shared(context, stage, notes);

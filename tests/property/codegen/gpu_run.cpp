@@ -100,17 +100,20 @@ ir::Program gpu_program(const std::string& text, const ir::Sizes& sizes) {
   return ir::canonicalize(require(ir::bind(parsed.programs.at(0), sizes)));
 }
 
-std::string wrong_on_opencl(const ir::Program& program, const codegen::Schedule& schedule) {
+codegen::Target opencl_host() {
   const auto host = require(codegen::resolve_target("host", 1));
-  const auto target = codegen::parse_target("host-opencl-cl_doubles", &host);
-  if (!target) return target.error().message;
-  if (const auto valid = codegen::check_for(*target, program, schedule); !valid) return valid.error().message;
+  return require(codegen::parse_target("host-opencl-cl_doubles", &host));
+}
+
+std::string wrong_on_opencl(const ir::Program& program, const codegen::Schedule& schedule) {
+  const auto target = opencl_host();
+  if (const auto valid = codegen::check_for(target, program, schedule); !valid) return valid.error().message;
   const auto ordinary = reference::random_inputs(program, kSeed, require(reference::finite_range(program, kSeed)));
   std::vector<reference::Inputs> all{ordinary};
   if (auto special = reference::special_inputs(program, ordinary, kSeed)) all.push_back(std::move(*special));
   for (const auto& inputs : all) {
     std::string wrong;
-    const auto ran = codegen::guard("running a kernel", [&] { wrong = run(program, schedule, *target, inputs); });
+    const auto ran = codegen::guard("running a kernel", [&] { wrong = run(program, schedule, target, inputs); });
     if (!ran) return ran.error().message;
     if (!wrong.empty()) return wrong;
   }

@@ -33,6 +33,14 @@ TEST_CASE("plain nests of programs") {
   test::expect_right(program, test::plain_gpu_schedule(program));
 }
 
+// Their words were compared as integers.
+TEST_CASE("the largest and the smallest bfloat16 among negative and positive ones") {
+  const auto program = test::gpu_program(GENERATE("def f(bfloat16(M,N) A) -> (o) { o min=! A(m,n) }",
+                                                  "def f(bfloat16(M,N) A) -> (o) { o(m) max=! A(m,n) }"),
+                                         {{"M", 3}, {"N", 67}});
+  test::expect_right(program, test::plain_gpu_schedule(program));
+}
+
 TEST_CASE("functions of a GPU, several elements a thread") {
   const auto program = test::gpu_program(
       "def f(float(N) X, double(N) Y) -> (O, P) { O(i) = exp(X(i)) + tanh(X(i))  P(i) = log(Y(i)) * cbrt(Y(i)) }",

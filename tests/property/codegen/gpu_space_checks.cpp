@@ -4,7 +4,6 @@
 #include <iostream>
 #include <nlohmann/json.hpp>
 
-#include "codegen/target/host.h"
 #include "search/predict/features.h"
 #include "search/space/space.h"
 #include "tests/property/codegen/gpu_assembly.h"
@@ -49,11 +48,6 @@ const std::vector<Case>& cases() {
   return all;
 }
 
-codegen::Target opencl() {
-  const auto host = codegen::resolve_target("host", 1).value();
-  return codegen::parse_target("host-opencl-cl_doubles", &host).value();
-}
-
 /// Random ones that are worth a trial.
 codegen::Schedule drawn(const search::Space& space, const predict::Features& features, search::Rng& rng) {
   for (int i = 0; i < 100; ++i) {
@@ -73,7 +67,7 @@ void check_right_on_opencl(int random) {
   search::Rng rng(71);
   for (const Case& one : cases()) {
     const auto program = gpu_program(one.text, one.odd);
-    const search::Space space(program, opencl());
+    const search::Space space(program, opencl_host());
     INFO(one.text);
     expect_right(program, space.default_schedule());
     for (int i = 0; i < random; ++i) expect_right(program, space.sample(rng).schedule);

@@ -68,6 +68,20 @@ TEST_CASE("elements side by side make threads of a warp wait for each other's ba
         gpu_cycles(gpu_facts_of(program, product_template()), codegen::device_limits(ampere())));
 }
 
+TEST_CASE("a warp stays on its partition of a multiprocessor: five take as long as eight", "[unit]") {
+  const auto limits = codegen::device_limits(ampere());
+  GpuFacts facts;
+  facts.threads = 32;
+  facts.resident = 16;
+  facts.fma_cycles = 1e6;
+  const auto cycles = [&](int of_each) {
+    facts.blocks = of_each * limits.multiprocessors;
+    return gpu_cycles(facts, limits);
+  };
+  CHECK(cycles(5) == Approx(cycles(8)));
+  CHECK(cycles(4) == Approx(cycles(8) / 2).epsilon(0.01));
+}
+
 TEST_CASE("threads along the rows of a matrix use an eighth of what their warps read", "[unit]") {
   const auto program = program_of("def f(float(N,M) X) -> (O) { O(n,m) = 2 * X(n,m) }", {{"N", 1024}, {"M", 1024}});
   codegen::NestSchedule stage;

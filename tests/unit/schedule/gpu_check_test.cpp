@@ -95,6 +95,62 @@ TEST_CASE("what makes a nest on a GPU invalid has a sentence") {
   CHECK_THAT(fault(nest), Catch::Contains(one.sentence));
 }
 
+TEST_CASE("threads that share a reduction: what is valid, and a sentence for each fault") {
+  struct Case {
+    void (*change)(NestSchedule&);
+    std::string sentence;
+  };
+  NestSchedule nest = staged();
+  nest.packings.clear();
+  nest.gpu() = GpuMapping{};
+  nest.gpu().reduction_threads = 16;
+  nest.tiles = {{8, 2}, {8, 2}};
+  nest.reduction_block = {64};
+  nest.reduction_unroll = {3};
+  CHECK(fault(nest) == "");
+  const auto one = GENERATE(
+      Case{[](auto& n) { n.gpu().reduction_threads = 12; }, "no power of two"},
+      Case{[](auto& n) { n.gpu().reduction_threads = 0; }, "no power of two"},
+      Case{[](auto& n) { n.gpu().reduction_threads = 128; }, "128 threads share a reduction that has work for 64"},
+      Case{[](auto& n) {
+             n.packings = {{0, 2, {0, 1}}};
+           },
+           "nothing staged for them"},
+      Case{[](auto& n) { n.gpu().interleaved = true; }, "lie side by side"},
+      Case{[](auto& n) { n.reduction_unroll = {5}; }, "by 5 is more than a thread's 4 iterations"},
+      Case{[](auto& n) {
+             n.tiles = {{64, 1}, {2, 1}};
+           },
+           "a block of 2048 threads"});
+  one.change(nest);
+  CHECK_THAT(fault(nest), Catch::Contains(one.sentence));
+}
+
+TEST_CASE("threads that share a reduction lie along its inner loops, and their sums become one in few steps") {
+  NestSchedule nest;
+  nest.mapping = GpuMapping();
+  nest.reduction_order = {0, 1, 2};
+  Loops loops;
+  loops.reduction = {1000, 7, 12};
+  const auto threads = [&](int all) {
+    nest.gpu().reduction_threads = all;
+    return reduction_shares(loops, nest).threads;
+  };
+  CHECK(threads(1) == std::vector<int64_t>{1, 1, 1});
+  CHECK(reduction_shares(loops, nest).in_turns == -1);
+  CHECK(threads(8) == std::vector<int64_t>{1, 1, 8});
+  CHECK(threads(32) == std::vector<int64_t>{1, 2, 16});
+  CHECK(reduction_shares(loops, nest).in_turns == 1);
+  CHECK(threads(1024) == std::vector<int64_t>{8, 8, 16});
+  CHECK(most_reduction_threads(loops) == 1024 * 8 * 16);
+  loops.reduction[1] = 0;
+  CHECK(most_reduction_threads(loops) == 1);
+  CHECK(reduction_steps(1).empty());
+  CHECK(reduction_steps(16) == std::vector<int64_t>{1});
+  CHECK(reduction_steps(32) == std::vector<int64_t>{4, 1});
+  CHECK(reduction_steps(1024) == std::vector<int64_t>{64, 8, 1});
+}
+
 TEST_CASE("loops lie on dimensions, the fastest first, and share the slowest") {
   NestSchedule nest;
   nest.mapping = GpuMapping();

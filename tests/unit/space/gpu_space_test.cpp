@@ -198,6 +198,32 @@ TEST_CASE("a permutation goes through a padded tile in shared memory", "[unit]")
   CHECK(stage.tiles[0].front() >= 16);
 }
 
+TEST_CASE("threads share the reductions of few outputs by default, and blocks share long ones", "[unit]") {
+  struct Case {
+    const char* text;
+    ir::Sizes sizes;
+    int least_threads;  // that share a reduction
+    double threads;     // of all blocks, at least
+  };
+  const auto one = GENERATE(
+      Case{"def f(float(M,N) A) -> (o) { o(m) +=! A(m,n) }", {{"M", 4096}, {"N", 8192}}, 32, 1e5},
+      Case{"def f(float(M,N) A, float(N) v) -> (o) { o(m) +=! A(m,n) * v(n) }", {{"M", 4096}, {"N", 4096}}, 8, 6e4},
+      Case{"def f(float(N) A) -> (o) { o +=! A(n) }", {{"N", 1 << 24}}, 128, 2e4},
+      Case{"def f(float(M,N) A) -> (o) { o(m) max=! A(m,n) }", {{"M", 512}, {"N", 1000}}, 32, 1e4},
+      Case{"def f(float(M,N) A) -> (o) { o(n) +=! A(m,n) }", {{"M", 8192}, {"N", 1024}}, 8, 8e3});
+  for (const char* text : {"x86-64-linux-cuda-cuda_capability_80", "x86-64-linux-opencl"}) {
+    const ir::Program program = bound(one.text, one.sizes);
+    const Space space(program, target(text));
+    const Schedule schedule = space.default_schedule();
+    INFO(text << codegen::to_json(schedule).dump());
+    const NestSchedule& stage = main_nest(schedule);
+    CHECK(stage.gpu().reduction_threads >= one.least_threads);
+    const auto loops = codegen::one_piece(codegen::loops_of(program, program.statements[0]), stage);
+    const auto shape = codegen::gpu_shape(program, 0, loops, stage);
+    CHECK(static_cast<double>(shape.blocks() * shape.threads()) >= one.threads);
+  }
+}
+
 TEST_CASE("what a device has no room for is taken back with the reason", "[unit]") {
   const Space space(matmul(1024, 1024, 1024), target("x86-64-linux-opencl"));
   Schedule schedule = space.default_schedule();
