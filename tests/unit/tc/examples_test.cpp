@@ -127,6 +127,10 @@ TEST_CASE("exists asserts that an element is there, as a read does, and computes
   const auto own = "def f(float(N) A, float(M,L) B) -> (O) { O(i) = A(i) where exists B(i + k, k) }";
   CHECK(bound(own, {{"N", 4}, {"M", 9}, {"L", 6}}).statements[0].indices.size() == 1);
   CHECK(refusal(own, {{"N", 4}, {"M", 8}, {"L", 6}}).starts_with("out-of-bounds"));
+  // With none for it nothing would be asserted.
+  const auto own_alone = "def f(float(N) A, float(M) B) -> (O) { O(i) = A(i) where exists B(i + k) }";
+  CHECK(bound(own_alone, {{"N", 7}, {"M", 7}}).is_bound());
+  for (const int64_t size : {6, 5, 1}) CHECK(refusal(own_alone, {{"N", 7}, {"M", size}}).starts_with("out-of-bounds"));
   const auto quotient = "def f(float(N) A, float(K) B) -> (O) { O(i) = A(i) where i in 0:N, exists B(i / 2) }";
   CHECK(bound(quotient, {{"N", 8}, {"K", 4}}).is_bound());
   CHECK(refusal(quotient, {{"N", 9}, {"K", 4}}).starts_with("out-of-bounds"));
