@@ -37,7 +37,7 @@ struct Session {
   void warn_of_threads() const;
   /// The one target to verify and time kernels on. Several, or one that is not here, are errors.
   Result<codegen::Target> target() const;
-  /// The same, but that a GPU target need only be one that kernels are compiled for.
+  /// The same, but that it need only be one that kernels are compiled for.
   Result<codegen::Target> explained_target() const;
   /// All that --target names, at least one, as they are named; they need not be here.
   Result<std::vector<codegen::Target>> targets() const;
