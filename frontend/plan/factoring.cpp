@@ -18,8 +18,6 @@ namespace {
 constexpr size_t kLeastTensors = 3;
 /// Most factors of which every way to put them into blocks is looked at: 203 of six.
 constexpr size_t kMaxPartitioned = 6;
-/// As many as a tensor has.
-constexpr size_t kMaxDimensions = 32;
 /// Elements that steps may leave where no operand and no result has as many.
 constexpr double kMaxElements = 1 << 24;
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <map>
 
 #include "frontend/plan/exact.h"
 #include "frontend/plan/leaves.h"
@@ -52,6 +53,25 @@ Order exact_order(const std::vector<AxisSet>& operands, const AxisSet& needed, c
   return order;
 }
 
+/// Of what a step of the order leaves.
+size_t most_dimensions(std::vector<AxisSet> pieces, const AxisSet& needed, const Order& order) {
+  std::map<int, int> uses;
+  for (const int axis : needed) ++uses[axis];
+  for (const auto& piece : pieces)
+    for (const int axis : piece) ++uses[axis];
+  size_t most = 0;
+  for (const auto& [left, right] : order) {
+    AxisSet result = united(pieces[left], pieces[right]);
+    for (const int part : {left, right})
+      for (const int axis : pieces[part]) --uses[axis];
+    std::erase_if(result, [&](int axis) { return uses[axis] == 0; });
+    for (const int axis : result) ++uses[axis];
+    most = std::max(most, result.size());
+    pieces.push_back(std::move(result));
+  }
+  return most;
+}
+
 }  // namespace
 
 Step contract(const AxisSet& left, const AxisSet& right, const AxisSet& needed) {
@@ -80,10 +100,14 @@ Order best_order(const std::vector<AxisSet>& operands, const AxisSet& needed,
                  const std::optional<std::vector<double>>& extents, const Cost& cost) {
   if (!extents || operands.size() < 2) return left_to_right(operands.size());
   if (operands.size() <= kMaxExact) return exact_order(operands, needed, *extents, cost);
-  // An empty sum costs nothing in any order.
-  std::vector<double> positive = *extents;
-  for (double& extent : positive) extent = std::max(extent, 1.0);
-  return searched_order(operands, needed, positive, cost, usual_effort(operands.size()));
+  // An empty sum costs nothing in any order, and neither do axes of one element, of which results may then have too many.
+  const auto search = [&](double least) {
+    std::vector<double> costly = *extents;
+    for (double& extent : costly) extent = std::max(extent, least);
+    return searched_order(operands, needed, costly, cost, usual_effort(operands.size()));
+  };
+  Order order = search(1);
+  return most_dimensions(operands, needed, order) <= kMaxDimensions ? order : search(2);
 }
 
 }  // namespace tile_tune::plan

@@ -30,6 +30,9 @@ double flops_alone(double flops, double elements);
 /// Most operands of which every order is looked at: 3^10 / 2 splits, 2 ms (one Zen 4 core).
 inline constexpr size_t kMaxExact = 10;
 
+/// As many as a tensor has.
+inline constexpr size_t kMaxDimensions = 32;
+
 /// Numbers of the two that a step contracts: operands count from 0, results of earlier steps follow.
 using Order = std::vector<std::pair<int, int>>;
 
