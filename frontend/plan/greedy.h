@@ -36,7 +36,8 @@ class Greedy {
     for (const auto& operand : leaves.operands) add(-1, -1, label_set<Words>(operand));
   }
 
-  Tree<Words> tree() && {
+  /// Once.
+  Tree<Words> tree() {
     for (int node = 0; node < static_cast<int>(tree_.operands); ++node) offer_neighbours(node, node);
     while (!candidates_.empty()) {
       const auto [score, left, right] = candidates_.top();
@@ -49,6 +50,9 @@ class Greedy {
     tree_.root = static_cast<int>(tree_.nodes.size()) - 1;
     return std::move(tree_);
   }
+
+  /// How many were weighed.
+  double pairs() const { return pairs_; }
 
  private:
   using Candidate = std::tuple<double, int, int>;
@@ -95,6 +99,7 @@ class Greedy {
     });
     std::sort(neighbours_.begin(), neighbours_.end());
     neighbours_.erase(std::unique(neighbours_.begin(), neighbours_.end()), neighbours_.end());
+    pairs_ += static_cast<double>(neighbours_.size());
     for (const int other : neighbours_) {
       const Set left = left_by(mine, tree_.nodes[static_cast<size_t>(other)].labels);
       const double gain =
@@ -139,6 +144,7 @@ class Greedy {
 
   const Prices<Words>& prices_;
   GreedyWeights weights_;
+  double pairs_ = 0;
   Random& random_;
   Tree<Words> tree_;
   Set more_than_one_, more_than_two_;

@@ -59,7 +59,7 @@ bool with_words(size_t labels, Do&& act) {
     return true;
   };
   return fits.template operator()<1>() || fits.template operator()<2>() || fits.template operator()<4>() ||
-         fits.template operator()<8>() || fits.template operator()<16>() || fits.template operator()<64>() ||
+         fits.template operator()<8>() || fits.template operator()<16>() || fits.template operator()<32>() ||
          fits.template operator()<512>();
 }
 

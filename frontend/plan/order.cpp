@@ -100,7 +100,8 @@ Order best_order(const std::vector<AxisSet>& operands, const AxisSet& needed,
                  const std::optional<std::vector<double>>& extents, const Cost& cost) {
   if (!extents || operands.size() < 2) return left_to_right(operands.size());
   if (operands.size() <= kMaxExact) return exact_order(operands, needed, *extents, cost);
-  // An empty sum costs nothing in any order, and neither do axes of one element, of which results may then have too many.
+  // An empty sum costs nothing in any order, and neither do axes of one element, of which results may then have too
+  // many.
   const auto search = [&](double least) {
     std::vector<double> costly = *extents;
     for (double& extent : costly) extent = std::max(extent, least);

@@ -23,20 +23,25 @@ class Search {
     const auto consider = [&](const Tree<Words>& tree) {
       if (!best || tree.cost() < best->cost()) best = tree;
     };
+    bool is_hot = false;
     for (auto& tree : starts) {
       reconfigure(tree);
       consider(tree);
       const auto steps = static_cast<double>(std::max<size_t>(1, tree.operands - 1));
-      anneal(tree, prices_, {kHot, kCold, static_cast<int>(effort_.rotations / steps) + 1}, random_);
+      anneal(tree, prices_, {is_hot ? kHot : kWarm, kCold, static_cast<int>(effort_.rotations / steps) + 1}, random_);
       reconfigure(tree);
       consider(tree);
+      is_hot = !is_hot;
     }
     return order_of(*best);
   }
 
  private:
-  static constexpr double kHot = 2, kCold = 0.02;
+  // Graphs and circuits want to begin at half a factor of two, labels of many operands at two.
+  static constexpr double kHot = 2, kWarm = 0.5, kCold = 0.02;
   static constexpr int kRounds = 20;
+  // Pairs that greedy trees weigh, 0.1 us each: labels of hundreds of operands have tens of thousands of them.
+  static constexpr double kMostPairs = 4e6;
 
   void reconfigure(Tree<Words>& tree) {
     Reconfiguration<Words>(tree, leaves_.extents, cost_, effort_.exact_leaves).run(kRounds);
@@ -46,10 +51,13 @@ class Search {
   std::vector<Tree<Words>> greedy_trees() {
     std::vector<Tree<Words>> trees;
     const auto kept = static_cast<size_t>(std::max(1, effort_.annealings));
-    for (int i = 0; i < std::max(1, effort_.greedy_trees); ++i) {
+    double pairs = 0;
+    for (int i = 0; i < std::max(1, effort_.greedy_trees) && pairs < kMostPairs; ++i) {
       GreedyWeights weights;
       if (i > 0) weights = {1.2 * random_.fraction(), 2 * random_.fraction()};
-      auto tree = Greedy<Words>(leaves_, prices_, weights, random_).tree();
+      Greedy<Words> greedy(leaves_, prices_, weights, random_);
+      auto tree = greedy.tree();
+      pairs += greedy.pairs();
       const auto at = std::upper_bound(trees.begin(), trees.end(), tree.cost(),
                                        [](double cost, const auto& other) { return cost < other.cost(); });
       trees.insert(at, std::move(tree));
@@ -68,9 +76,11 @@ class Search {
 }  // namespace
 
 Effort usual_effort(size_t operands) {
-  // Enough that more made no order of the networks of tests/performance/plan cheaper by a tenth.
-  constexpr double kRotationsEach = 1e4, kMostRotations = 2e6;
-  return {64, 2, std::min(kRotationsEach * static_cast<double>(operands), kMostRotations), 8, 1};
+  // Eight times 1e6 found in 1 s what eight times that and more found on most networks of tests/performance/plan (two
+  // Zen 4 cores, 2026-11-24): where annealings differ, more of them help more than longer ones.
+  constexpr double kRotationsEach = 1e4, kMostRotations = 1e6, kMostVisits = 2e8;
+  const auto count = static_cast<double>(operands);
+  return {64, 8, std::min({kRotationsEach * count, kMostRotations, kMostVisits / count}), 8, 1};
 }
 
 Order searched_order(const std::vector<AxisSet>& operands, const AxisSet& needed, const std::vector<double>& extents,

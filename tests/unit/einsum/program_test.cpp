@@ -112,11 +112,13 @@ TEST_CASE("operands in any order are one computation") {
 }
 
 TEST_CASE("larger networks in any order are one computation, and keep their parentheses") {
-  const ir::Sizes sizes{{"a", 4}, {"b", 30}, {"c", 5}, {"d", 20}, {"e", 3}, {"f", 16}, {"g", 7}, {"h", 9}, {"i", 11}, {"j", 2}};
+  const ir::Sizes sizes{{"a", 4},  {"b", 30}, {"c", 5}, {"d", 20}, {"e", 3},
+                        {"f", 16}, {"g", 7},  {"h", 9}, {"i", 11}, {"j", 2}};
   std::mt19937 engine(1);
-  for (Texts operands : {Texts{"ab", "bc", "cd", "de", "ef", "fg", "gh", "hi"},
-                         Texts{"ab", "bc", "cdj", "de", "efj", "fg", "gaj", "h", "bh", "cih"},
-                         Texts{"ab", "bc", "cd", "de", "ef", "fg", "gh", "hi", "ij", "ace", "bdf", "ceg", "dj", "eh", "gi"}}) {
+  for (Texts operands :
+       {Texts{"ab", "bc", "cd", "de", "ef", "fg", "gh", "hi"},
+        Texts{"ab", "bc", "cdj", "de", "efj", "fg", "gaj", "h", "bh", "cih"},
+        Texts{"ab", "bc", "cd", "de", "ef", "fg", "gh", "hi", "ij", "ace", "bdf", "ceg", "dj", "eh", "gi"}}) {
     std::set<std::string> hashes;
     for (int run = 0; run < 6; ++run) {
       const auto text = fmt::format("{}->ai", fmt::join(operands, ","));
