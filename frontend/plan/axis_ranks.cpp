@@ -8,7 +8,7 @@
 namespace tile_tune::plan {
 namespace {
 
-// Networks whose order is planned have six operands and need fewer; of long ones the time stays linear.
+// Networks of ten operands, of which every spelling has one order, need fewer; of long ones the time stays linear.
 constexpr int kMaxRounds = 30;
 
 using Key = std::vector<int64_t>;

@@ -5,17 +5,19 @@
 #include <algorithm>
 #include <limits>
 #include <numeric>
+#include <optional>
 
 #include "frontend/ir/describe.h"
 #include "frontend/ir/requirement.h"
+#include "frontend/plan/blocks.h"
 #include "frontend/plan/factors.h"
 
 namespace tile_tune::plan {
 namespace {
 
 constexpr size_t kLeastTensors = 3;
-/// As many as a tensor has.
-constexpr size_t kMaxDimensions = 32;
+/// Most factors of which every way to put them into blocks is looked at: 203 of six.
+constexpr size_t kMaxPartitioned = 6;
 /// Elements that steps may leave where no operand and no result has as many.
 constexpr double kMaxElements = 1 << 24;
 
@@ -62,13 +64,16 @@ class Planner {
   /// Empty: as it stands.
   std::vector<Product> best() {
     best_cost_ = cost_as_written();
-    const size_t units = factors_.order.members.size();
+    start_.emplace(network_, step_cost());
+    members_ = start_->pieces_of(factors_.order);
+    const size_t units = members_.size();
     if (rest_.empty() && units > 1) consider_pairs();
-    if (units <= kMaxExhaustive) {
+    if (units <= kMaxPartitioned) {
       std::vector<size_t> blocks(units);
       consider_partitions(blocks, 0, 0);
-    } else if (!rest_.empty()) {
-      consider(std::vector<size_t>(units, 0), 1);
+    } else {
+      if (!rest_.empty()) consider(std::vector<size_t>(units, 0), 1);
+      if (units <= kMaxExact) consider_best_blocks();
     }
     return std::move(best_);
   }
@@ -88,8 +93,8 @@ class Planner {
 
   /// As einsum has it: every step of two.
   void consider_pairs() {
-    Contractor contractor(network_, step_cost());
-    contractor.contract(contractor.pieces_of(factors_.order), true);
+    Contractor contractor = *start_;
+    contractor.contract(members_, true);
     keep_if_better(contractor.steps());
   }
 
@@ -105,14 +110,23 @@ class Planner {
     }
   }
 
+  /// Of more members than that the blocks that cost least, whatever their steps leave.
+  void consider_best_blocks() {
+    std::vector<AxisSet> axes;
+    for (const auto& piece : members_) axes.push_back(piece.axes());
+    AxisSet needed(network_.result.begin(), network_.result.end());
+    needed.insert(network_.held.begin(), network_.held.end());
+    const auto blocks = best_blocks(axes, needed, *network_.extents, step_cost(), {network_.held, rest_.size()});
+    consider(blocks, 1 + *std::max_element(blocks.begin(), blocks.end()));
+  }
+
   void consider(const std::vector<size_t>& blocks, size_t count) {
-    Contractor contractor(network_, step_cost());
-    const auto members = contractor.pieces_of(factors_.order);
+    Contractor contractor = *start_;
     std::vector<Piece> pieces;
     for (size_t block = 0; block < count; ++block) {
       std::vector<Piece> parts;
       for (size_t i = 0; i < blocks.size(); ++i)
-        if (blocks[i] == block) parts.push_back(members[i]);
+        if (blocks[i] == block) parts.push_back(members_[i]);
       pieces.push_back(parts.size() == 1 ? parts.front() : contractor.contract(std::move(parts), false));
     }
     for (auto& piece : pieces) piece = contractor.without_own_sums(piece);
@@ -164,6 +178,8 @@ class Planner {
   const TrafficCost& cost_;
   Network network_;
   std::vector<int> scalars_, rest_;  // numbers of factors
+  std::optional<Contractor> start_;  // what parentheses group is contracted
+  std::vector<Piece> members_;       // of the product then
   double best_cost_ = std::numeric_limits<double>::infinity();
   std::vector<Product> best_;
 };

@@ -13,8 +13,8 @@ namespace tile_tune::plan {
 using TrafficCost = std::function<double(double flops, double bytes)>;
 
 /// The steps that cost less than the statements as they stand, of a bound program. Factors that must stay where they
-/// are (factors.h) are multiplied in the last step; up to six others are taken in the best order, with parentheses
-/// kept. The last step may multiply more than two. Empty: the program is best as it is.
+/// are (factors.h) are multiplied in the last step; up to ten others are taken in the best order, more in a good one,
+/// with parentheses kept. Of up to ten the last step may multiply more than two. Empty: the program is best as it is.
 Path best_path(const ir::Program& program, const TrafficCost& cost);
 
 /// A sum that is computed with more than twice the FLOP of its best steps, and what keeps it from these.

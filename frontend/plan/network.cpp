@@ -73,7 +73,7 @@ std::vector<int> Contractor::sort_key(const Piece& piece, const AxisSet& contigu
 
 Piece Contractor::contract(std::vector<Piece> pieces, bool last) {
   // One computation has one plan, however it is spelled. A single step to the result is the same either way.
-  if (network_.extents && pieces.size() <= kMaxExhaustive && !(last && pieces.size() == 2)) {
+  if (network_.extents && !(last && pieces.size() == 2)) {
     const AxisSet contiguous = innermost_of_largest(pieces);
     std::stable_sort(pieces.begin(), pieces.end(),
                      [&](const Piece& a, const Piece& b) { return sort_key(a, contiguous) < sort_key(b, contiguous); });

@@ -2,8 +2,11 @@
 
 #include <algorithm>
 #include <bit>
-#include <limits>
-#include <tuple>
+#include <map>
+
+#include "frontend/plan/exact.h"
+#include "frontend/plan/leaves.h"
+#include "frontend/plan/search.h"
 
 namespace tile_tune::plan {
 namespace {
@@ -26,102 +29,48 @@ AxisSet without(const AxisSet& a, const AxisSet& b) {
   return result;
 }
 
-Order left_to_right(size_t count) {
-  Order order;
-  for (size_t i = 1; i < count; ++i)
-    order.emplace_back(i == 1 ? 0 : static_cast<int>(count + i - 2), static_cast<int>(i));
+int emit(const auto& exact, size_t operands, unsigned set, Order& order) {
+  if (std::has_single_bit(set)) return std::countr_zero(set);
+  const auto [first, second] = exact.parts(set);
+  const int left = emit(exact, operands, first, order), right = emit(exact, operands, second, order);
+  order.emplace_back(left, right);
+  return static_cast<int>(operands + order.size() - 1);
+}
+
+Order exact_order(const std::vector<AxisSet>& operands, const AxisSet& needed, const std::vector<double>& extents,
+                  const Cost& cost) {
+  const Leaves leaves = leaves_of(operands, needed, extents);
+  Order order = left_to_right(operands.size());
+  with_words(leaves.extents.size(), [&]<size_t Words>() {
+    std::vector<LabelSet<Words>> sets;
+    for (const auto& operand : leaves.operands) sets.push_back(label_set<Words>(operand));
+    const Prices<Words> prices(leaves.extents, cost);
+    ExactOrder<Words> exact(sets, label_set<Words>(leaves.needed), prices);
+    if (!exact.find()) return;
+    order.clear();
+    emit(exact, operands.size(), exact.all(), order);
+  });
   return order;
 }
 
-// Sets of operands are bit masks; every set's best way to become one tensor is found from its parts'.
-class Exhaustive {
- public:
-  Exhaustive(const std::vector<AxisSet>& operands, const AxisSet& needed, const std::vector<double>& extents,
-             const Cost& cost)
-      : operands_(operands), needed_(needed), extents_(extents), cost_(cost), best_(size_t{1} << operands.size()) {}
-
-  Order order() {
-    const auto all = static_cast<unsigned>(best_.size() - 1);
-    for (unsigned set = 1; set <= all; ++set) {
-      best_[set].axes = std::has_single_bit(set) ? operands_[static_cast<size_t>(std::countr_zero(set))] : open(set);
-      if (!std::has_single_bit(set)) find_split(set);
-    }
-    Order order;
-    emit(all, order);
-    return order;
+/// Of what a step of the order leaves.
+size_t most_dimensions(std::vector<AxisSet> pieces, const AxisSet& needed, const Order& order) {
+  std::map<int, int> uses;
+  for (const int axis : needed) ++uses[axis];
+  for (const auto& piece : pieces)
+    for (const int axis : piece) ++uses[axis];
+  size_t most = 0;
+  for (const auto& [left, right] : order) {
+    AxisSet result = united(pieces[left], pieces[right]);
+    for (const int part : {left, right})
+      for (const int axis : pieces[part]) --uses[axis];
+    std::erase_if(result, [&](int axis) { return uses[axis] == 0; });
+    for (const int axis : result) ++uses[axis];
+    most = std::max(most, result.size());
+    pieces.push_back(std::move(result));
   }
-
- private:
-  struct Best {
-    AxisSet axes;
-    double cost = 0;
-    double elements = 0;  // of its own and of what it is made from, operands aside
-    int apart = 0;        // steps to it that sum nothing, the last operand not among what they multiply
-    unsigned right = 0;   // the part without the first operand
-  };
-
-  // Axes of the set that are used outside of it.
-  AxisSet open(unsigned set) const {
-    AxisSet inside, outside = needed_;
-    for (size_t i = 0; i < operands_.size(); ++i) {
-      auto& side = set >> i & 1 ? inside : outside;
-      side.insert(operands_[i].begin(), operands_[i].end());
-    }
-    return common(inside, outside);
-  }
-
-  double volume(const AxisSet& axes) const {
-    double product = 1;
-    for (const int axis : axes) product *= extents_[static_cast<size_t>(axis)];
-    return product;
-  }
-
-  double flops(const AxisSet& left, const AxisSet& right, const Step& step) const {
-    double sum = volume(united(step.result, step.summed)) * (step.summed.empty() ? 1 : 2);
-    if (!step.sum_left.empty()) sum += volume(left);
-    if (!step.sum_right.empty()) sum += volume(right);
-    return sum;
-  }
-
-  void find_split(unsigned set) {
-    Best& best = best_[set];
-    best.cost = best.elements = std::numeric_limits<double>::infinity();
-    const unsigned rest = set & (set - 1);  // the first operand stays on the left
-    // Descending: of equally good splits the one that takes the last operand last.
-    std::vector<unsigned> parts;
-    for (unsigned right = rest; right > 0; right = (right - 1) & rest) parts.push_back(right);
-    std::stable_sort(parts.begin(), parts.end(),
-                     [](unsigned a, unsigned b) { return std::popcount(a) < std::popcount(b); });
-    for (const unsigned right : parts) {
-      const Best &l = best_[set ^ right], &r = best_[right];
-      const Step step = contract(l.axes, r.axes, best.axes);
-      const bool has_last = set >> (operands_.size() - 1) & 1;
-      const double left_behind = volume(best.axes);
-      const double cost = l.cost + r.cost + cost_(flops(l.axes, r.axes, step), left_behind);
-      const double elements = l.elements + r.elements + left_behind;
-      const int apart = l.apart + r.apart + (step.summed.empty() && !has_last ? 1 : 0);
-      if (best.right != 0 && !(std::tuple(cost, elements, apart) < std::tuple(best.cost, best.elements, best.apart)))
-        continue;
-      best.cost = cost;
-      best.elements = elements;
-      best.apart = apart;
-      best.right = right;
-    }
-  }
-
-  int emit(unsigned set, Order& order) const {
-    if (std::has_single_bit(set)) return std::countr_zero(set);
-    const int left = emit(set ^ best_[set].right, order), right = emit(best_[set].right, order);
-    order.emplace_back(left, right);
-    return static_cast<int>(operands_.size() + order.size() - 1);
-  }
-
-  const std::vector<AxisSet>& operands_;
-  const AxisSet& needed_;
-  const std::vector<double>& extents_;
-  const Cost& cost_;
-  std::vector<Best> best_;
-};
+  return most;
+}
 
 }  // namespace
 
@@ -140,10 +89,26 @@ Step contract(const AxisSet& left, const AxisSet& right, const AxisSet& needed) 
 
 double flops_alone(double flops, double) { return flops; }
 
+Order left_to_right(size_t operands) {
+  Order order;
+  for (size_t i = 1; i < operands; ++i)
+    order.emplace_back(i == 1 ? 0 : static_cast<int>(operands + i - 2), static_cast<int>(i));
+  return order;
+}
+
 Order best_order(const std::vector<AxisSet>& operands, const AxisSet& needed,
                  const std::optional<std::vector<double>>& extents, const Cost& cost) {
-  if (!extents || operands.size() > kMaxExhaustive) return left_to_right(operands.size());
-  return Exhaustive(operands, needed, *extents, cost).order();
+  if (!extents || operands.size() < 2) return left_to_right(operands.size());
+  if (operands.size() <= kMaxExact) return exact_order(operands, needed, *extents, cost);
+  // An empty sum costs nothing in any order, and neither do axes of one element, of which results may then have too
+  // many.
+  const auto search = [&](double least) {
+    std::vector<double> costly = *extents;
+    for (double& extent : costly) extent = std::max(extent, least);
+    return searched_order(operands, needed, costly, cost, usual_effort(operands.size()));
+  };
+  Order order = search(1);
+  return most_dimensions(operands, needed, order) <= kMaxDimensions ? order : search(2);
 }
 
 }  // namespace tile_tune::plan

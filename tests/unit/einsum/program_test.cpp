@@ -2,6 +2,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <algorithm>
+#include <ctime>
+#include <random>
 #include <set>
 
 #include "frontend/ir/canonical.h"
@@ -107,6 +109,56 @@ TEST_CASE("operands in any order are one computation") {
   const Known known{{}, {}, networks[0].sizes};
   CHECK(statements(made("ab,bc,cd->ad", known).program)[0] == "partial0(b,d) +=! in1(b,c) * in2(c,d)");
   CHECK(statements(made("cd,ab,bc->ad", known).program)[0] == "partial0(b,d) +=! in2(b,c) * in0(c,d)");
+}
+
+TEST_CASE("larger networks in any order are one computation, and keep their parentheses") {
+  const ir::Sizes sizes{{"a", 4},  {"b", 30}, {"c", 5}, {"d", 20}, {"e", 3},
+                        {"f", 16}, {"g", 7},  {"h", 9}, {"i", 11}, {"j", 2}};
+  std::mt19937 engine(1);
+  for (Texts operands :
+       {Texts{"ab", "bc", "cd", "de", "ef", "fg", "gh", "hi"},
+        Texts{"ab", "bc", "cdj", "de", "efj", "fg", "gaj", "h", "bh", "cih"},
+        Texts{"ab", "bc", "cd", "de", "ef", "fg", "gh", "hi", "ij", "ace", "bdf", "ceg", "dj", "eh", "gi"}}) {
+    std::set<std::string> hashes;
+    for (int run = 0; run < 6; ++run) {
+      const auto text = fmt::format("{}->ai", fmt::join(operands, ","));
+      INFO(text);
+      hashes.insert(ir::content_hash(program_of(text, {{}, {}, sizes})));
+      CHECK(hashes.size() == 1);
+      std::shuffle(operands.begin(), operands.end(), engine);
+    }
+  }
+  const auto grouped = made("ab,bc,cd,(de,ef),fg,gh,hi,ij->aj", {{}, {}, sizes}).program;
+  CHECK(statements(grouped).front() == "partial0(d,f) +=! in4(e,f) * in3(d,e)");
+  const auto left = made("(((((((ab,bc),cd),de),ef),fg),gh),hi),ij->aj", {{}, {}, sizes}).program;
+  CHECK(statements(left).back() == "out(a,j) +=! partial6(i,a) * in8(i,j)");
+}
+
+TEST_CASE("a network of two hundred operands is planned in seconds, and its steps have few dimensions") {
+  // Twenty rows of ten sites, bonds of one and of two elements: an order that counted elements alone would not mind
+  // what has more dimensions than tensors may have.
+  for (const int64_t extent : {1, 2}) {
+    std::vector<std::vector<int64_t>> sites(200);
+    Known known;
+    int64_t labels = 0;
+    const auto bond = [&](size_t a, size_t b) {
+      sites[a].push_back(labels);
+      sites[b].push_back(labels++);
+    };
+    for (size_t site = 0; site < sites.size(); ++site) {
+      if (site % 10 < 9) bond(site, site + 1);
+      if (site + 10 < sites.size()) bond(site, site + 10);
+    }
+    for (const auto& site : sites) known.operands.push_back({DType::F32, Shape(site.size(), extent)});
+    const auto begin = std::clock();
+    const auto einsum = parse(sites, {});
+    REQUIRE(einsum);
+    const auto program = make_program(*einsum, known);
+    CHECK(static_cast<double>(std::clock() - begin) / CLOCKS_PER_SEC < 5);
+    if (!program) FAIL(render(program.error()));
+    CHECK(program->program.statements.size() == 199);
+    for (const auto& tensor : program->program.tensors) CHECK(tensor.extents.size() <= 12);
+  }
 }
 
 TEST_CASE("types: operands are widened, partial results wide, the output as ruled") {

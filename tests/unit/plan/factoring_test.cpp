@@ -1,5 +1,6 @@
 // Which sums of products are put into steps, into which, and that the steps compute the same.
 #include <catch2/catch.hpp>
+#include <ctime>
 #include <nlohmann/json.hpp>
 #include <tile_tune/edsl.h>
 
@@ -354,9 +355,44 @@ TEST_CASE("traffic: what saves less than it leaves is not made") {
   CHECK(plan::best_path(narrow, costly).empty());
 }
 
-TEST_CASE("more than six factors are taken from the left") {
-  check_values(product("float(I,I) A, float(I) v", "O(b) +=! v(p)*A(p,q)*A(q,r)*A(r,s)*A(s,t)*A(t,u)*A(u,a)*A(a,b)",
-                       {{"I", 3}}));
+TEST_CASE("sums over seven and more factors are taken apart in the best order") {
+  const std::string sum = "v(p)*A(p,q)*A(q,r)*A(r,s)*A(s,t)*A(t,u)*A(u,a)*A(a,b)";
+  check_values(product("float(I,I) A, float(I) v", "O(b) +=! " + sum, {{"I", 3}}));
+  const auto flops = [&](const std::string& statement, int64_t size) {
+    const auto program = product("float(I,I) A, float(I) v", statement, {{"I", size}});
+    return ir::flops(*plan::factored(program, plan::best_path(program, flops_only)));
+  };
+  const double matvec = 2 * 64 * 64;
+  CHECK(flops("O(b) +=! " + sum, 64) == 7 * matvec);
+  CHECK(flops("O(p) +=! A(p,q)*A(q,r)*A(r,s)*A(s,t)*A(t,u)*A(u,a)*v(a)", 64) == 6 * matvec);
+  CHECK(flops("O(p) +=! A(p,q)*A(q,r)*A(r,s)*A(s,t)*A(t,u)*A(u,a)*A(a,b)*A(b,c)*A(c,d)*A(d,e)*A(e,f)*v(f)", 64) ==
+        11 * matvec);
+  // Parentheses keep their order, and what they group is taken apart in itself.
+  CHECK(flops("O(p) +=! A(p,q)*A(q,r)*A(r,s)*A(s,t)*A(t,u)*(A(u,a)*A(a,b))*v(b)", 64) == 6 * matvec + 2 * 64 * 64 * 64);
+  CHECK(flops("O(p) +=! A(p,q)*(A(q,r)*A(r,s)*A(s,t)*A(t,u)*A(u,a)*A(a,b)*v(b))", 64) == 7 * matvec);
+}
+
+TEST_CASE("of seven and more factors beside one that stays not all become one piece") {
+  // x needs i and j in the last step. As one piece the others would be an outer product over i, j and all of l.
+  const std::string inputs = "float(I) x, float(I,P) A, float(P,P) M, float(J,P) B, float(P) v";
+  const ir::Sizes sizes{{"I", 40}, {"J", 17}, {"P", 5}};
+  const auto program =
+      product(inputs, "O +=! x(i+j)*A(i,p)*M(p,q)*M(q,r)*v(r)*B(j,s)*M(s,t)*M(t,u)*v(u) where i in 0:24", sizes);
+  check_values(program);
+  const auto steps = *plan::factored(program, plan::best_path(program, flops_only));
+  // Two chains of matrices onto vectors, and then x with both.
+  CHECK(ir::flops(steps) <= 2 * (4 * 2.0 * 5 * 5) + 2.0 * 24 * 5 + 2.0 * 17 * 5 + 3.0 * 24 * 17);
+}
+
+TEST_CASE("a product in parentheses is planned once") {
+  std::string group = "A(a,b)";
+  for (char index = 'b'; index < 'x'; ++index)
+    group += "*A(" + std::string{index, ',', static_cast<char>(index + 1)} + ")";
+  const auto program =
+      product("float(I,I) A, float(I) D", "O(y) +=! D(a)*D(a)*D(a)*(" + group + ")*D(y)*D(x)", {{"I", 8}});
+  const auto begin = std::clock();
+  CHECK_FALSE(plan::best_path(program, flops_only).empty());
+  CHECK(static_cast<double>(std::clock() - begin) / CLOCKS_PER_SEC < 2);
 }
 
 TEST_CASE("a product of thousands stays within the depth of expressions") {
