@@ -6,6 +6,7 @@
 #include <shared_mutex>
 #include <unordered_map>
 
+#include "engine/handles/handle.h"
 #include "frontend/diagnostic/diagnostic.h"
 #include "frontend/edsl/errors.h"
 #include "frontend/einsum/einsum.h"
@@ -72,8 +73,8 @@ class Cache {
     TILE_TUNE_TRY(made, make_program(parsed, known));
     const std::unique_lock lock(mutex_);
     if (const Kernel* kernel = find(hash, subscripts, operands, result)) return *kernel;  // another thread's
-    // What it compiles, and when, is the Kernel's: nothing but a missing tool is found out here.
-    auto kernel = compile(program_of(std::move(parsed), std::move(known), std::move(made)), options_);
+    // It compiles when it is called: nothing but a missing tool is found out here.
+    auto kernel = make_handle(program_of(std::move(parsed), std::move(known), std::move(made)), options_);
     if (!kernel) return failure(kernel.error().code, kernel.error().message, kernel.error().note);
     kernels_.emplace(hash, std::pair(std::move(notation), *kernel));
     return *kernel;

@@ -124,7 +124,6 @@ class Kernel::Impl : public std::enable_shared_from_this<Kernel::Impl> {
     if (!kernel || !kernel->fits(inputs, outputs)) {
       TILE_TUNE_TRY(found, find_or_make(inputs, outputs));
       kernel = found;
-      recent_.store(kernel, std::memory_order_release);
     }
     return kernel->call(inputs, outputs);
   }
@@ -163,11 +162,15 @@ class Kernel::Impl : public std::enable_shared_from_this<Kernel::Impl> {
     return {nullptr, tensor.type, ir::shape(tensor), ir::strides(tensor)};
   }
 
-  const LoadedKernel* find(uint64_t hash, std::span<const Array> inputs, std::span<const Array> outputs) const {
+  /// With the lock, so that what a search replaces is not remembered after that.
+  const LoadedKernel* find(uint64_t hash, std::span<const Array> inputs, std::span<const Array> outputs) {
     const std::shared_lock lock(reading_);
     const auto [first, last] = kernels_.equal_range(hash);
-    for (auto entry = first; entry != last; ++entry)
-      if (entry->second->fits(inputs, outputs)) return entry->second.get();
+    for (auto entry = first; entry != last; ++entry) {
+      if (!entry->second->fits(inputs, outputs)) continue;
+      recent_.store(entry->second.get(), std::memory_order_release);
+      return entry->second.get();
+    }
     return nullptr;
   }
 
