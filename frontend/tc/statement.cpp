@@ -284,10 +284,13 @@ class Analyzer {
       if (!above || *above >= 0) required.push_back({{{}, max}, end});
       if (min.constant().value_or(-1) < 0 && !(min == max)) required.push_back({{{}, min}, end});
     }
-    // Of an index that stands in them alone some value: with none, nothing would be asserted.
+    // Of an index that stands in them alone some value: with none, nothing would be asserted. (A range that is a size
+    // has none only where all is empty.)
     for (size_t i = static_cast<size_t>(scope_.computed); i < variables_.size() && !def_.is_zero_sized; ++i) {
       const SizeExpr values = variables_[i].index.hi - variables_[i].index.lo;
-      if (!values.constant()) required.push_back({{{}, SizeExpr(0)}, values});
+      const auto names = values.names();
+      if (names.empty() || (names.size() == 1 && values == SizeExpr::name(*names.begin()))) continue;
+      required.push_back({{{}, SizeExpr(0)}, values});
     }
     return required;
   }
