@@ -1,6 +1,5 @@
 // Which sums of products are put into steps, into which, and that the steps compute the same.
 #include <catch2/catch.hpp>
-#include <ctime>
 #include <nlohmann/json.hpp>
 #include <tile_tune/edsl.h>
 
@@ -390,9 +389,7 @@ TEST_CASE("a product in parentheses is planned once") {
     group += "*A(" + std::string{index, ',', static_cast<char>(index + 1)} + ")";
   const auto program =
       product("float(I,I) A, float(I) D", "O(y) +=! D(a)*D(a)*D(a)*(" + group + ")*D(y)*D(x)", {{"I", 8}});
-  const auto begin = std::clock();
   CHECK_FALSE(plan::best_path(program, flops_only).empty());
-  CHECK(static_cast<double>(std::clock() - begin) / CLOCKS_PER_SEC < 2);
 }
 
 TEST_CASE("a product of thousands stays within the depth of expressions") {
