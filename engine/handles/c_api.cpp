@@ -7,8 +7,8 @@
 #include <algorithm>
 #include <new>
 
+#include "frontend/edsl/einsum_program.h"
 #include "frontend/edsl/errors.h"
-#include "frontend/einsum/einsum.h"
 #include "frontend/ir/json.h"
 #include "frontend/ir/program.h"
 
@@ -124,14 +124,7 @@ tt_error* tt_program_from_einsum(const char* subscripts, const int32_t* dtypes, 
     }
     auto symbolic = make_program(*parsed, known);
     if (!symbolic) edsl::raise(symbolic.error());
-    *program =
-        new tt_program{edsl::Program(std::move(symbolic->program), [notation = *parsed, known](const auto& sizes) {
-          einsum::Known bound = known;
-          bound.sizes = sizes;
-          auto at_sizes = make_program(notation, bound);
-          if (!at_sizes) edsl::raise(at_sizes.error());
-          return std::move(at_sizes->program);
-        })};
+    *program = new tt_program{edsl::einsum_program(*parsed, known, std::move(*symbolic))};
     return nullptr;
   });
 }

@@ -8,8 +8,7 @@
 
 #include "engine/handles/handle.h"
 #include "frontend/diagnostic/diagnostic.h"
-#include "frontend/edsl/errors.h"
-#include "frontend/einsum/einsum.h"
+#include "frontend/edsl/einsum_program.h"
 #include "frontend/ir/program.h"
 
 namespace tile_tune::engine {
@@ -42,17 +41,6 @@ uint64_t hash_of(std::string_view subscripts, std::span<const Array> operands, D
   return hash * 31 + static_cast<uint64_t>(result);
 }
 
-edsl::Program program_of(einsum::Einsum notation, einsum::Known known, einsum::Made made) {
-  if (!made.sizes.empty()) return edsl::Program(std::move(made.program), made.sizes);
-  return edsl::Program(std::move(made.program), [notation, known](const ir::Sizes& sizes) {
-    einsum::Known bound = known;
-    bound.sizes = sizes;
-    auto at_sizes = make_program(notation, bound);
-    if (!at_sizes) edsl::raise(at_sizes.error());
-    return std::move(at_sizes->program);
-  });
-}
-
 /// Kernels of einsum() in this process.
 class Cache {
  public:
@@ -74,7 +62,7 @@ class Cache {
     const std::unique_lock lock(mutex_);
     if (const Kernel* kernel = find(hash, subscripts, operands, result)) return *kernel;  // another thread's
     // It compiles when it is called: nothing but a missing tool is found out here.
-    auto kernel = make_handle(program_of(std::move(parsed), std::move(known), std::move(made)), options_);
+    auto kernel = make_handle(edsl::einsum_program(parsed, known, std::move(made)), options_);
     if (!kernel) return failure(kernel.error().code, kernel.error().message, kernel.error().note);
     kernels_.emplace(hash, std::pair(std::move(notation), *kernel));
     return *kernel;

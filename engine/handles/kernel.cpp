@@ -1,6 +1,5 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
-#include <sched.h>
 #include <sys/stat.h>
 
 #include <algorithm>
@@ -15,6 +14,7 @@
 #include <tile_tune/kernel.h>
 #include <unordered_map>
 
+#include "base/cpus.h"
 #include "base/file_cache.h"
 #include "base/files.h"
 #include "base/json_text.h"
@@ -44,11 +44,6 @@ namespace {
 constexpr uint64_t kCacheBytes = uint64_t{256} << 20;
 
 Error error_of(const Diagnostic& diagnostic) { return {diagnostic.code, diagnostic.message, diagnostic.note}; }
-
-int usable_cpus() {
-  cpu_set_t set;
-  return sched_getaffinity(0, sizeof set, &set) == 0 ? CPU_COUNT(&set) : 1;
-}
 
 /// The first processor's lines, but for those that change: kernels are for its instructions.
 const std::string& processor() {
@@ -285,7 +280,7 @@ class Kernel::Impl : public std::enable_shared_from_this<Kernel::Impl> {
     KernelRequest request;
     request.program = base::json_text(ir::to_json(bound));
     request.target = options_.target;
-    request.threads = options_.threads > 0 ? options_.threads : usable_cpus();
+    request.threads = options_.threads > 0 ? options_.threads : base::usable_cpus();
     request.deterministic = options_.deterministic;
     request.default_schedule = options_.schedule == Schedule::Default;
     request.tune_seconds = options_.tune_seconds;

@@ -2,8 +2,8 @@
 
 #include <string_view>
 
+#include "frontend/edsl/einsum_program.h"
 #include "frontend/edsl/errors.h"
-#include "frontend/einsum/einsum.h"
 
 namespace tile_tune::einsum {
 
@@ -19,13 +19,7 @@ edsl::Program program(const Einsum& einsum, const Operands& operands, std::optio
   Known known;
   for (const auto& [type, shape] : operands) known.operands.push_back({type, shape});
   known.result = out;
-  auto made = value(make_program(einsum, known));
-  if (!operands.empty()) return edsl::Program(std::move(made.program), made.sizes);
-  return edsl::Program(std::move(made.program), [einsum, known](const ir::Sizes& sizes) {
-    Known bound = known;
-    bound.sizes = sizes;
-    return value(make_program(einsum, bound)).program;
-  });
+  return edsl::einsum_program(einsum, known, value(make_program(einsum, known)));
 }
 
 }  // namespace
@@ -42,3 +36,18 @@ edsl::Program from_labels(const std::vector<std::vector<int64_t>>& operand_label
 }
 
 }  // namespace tile_tune::einsum
+
+namespace tile_tune::edsl {
+
+Program einsum_program(const einsum::Einsum& notation, const einsum::Known& known, einsum::Made made) {
+  if (!made.sizes.empty()) return Program(std::move(made.program), made.sizes);
+  return Program(std::move(made.program), [notation, known](const ir::Sizes& sizes) {
+    einsum::Known bound = known;
+    bound.sizes = sizes;
+    auto at_sizes = make_program(notation, bound);
+    if (!at_sizes) raise(at_sizes.error());
+    return std::move(at_sizes->program);
+  });
+}
+
+}  // namespace tile_tune::edsl

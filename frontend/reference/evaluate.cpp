@@ -1,5 +1,4 @@
 #include <fmt/format.h>
-#include <sched.h>
 
 #include <algorithm>
 #include <cmath>
@@ -7,6 +6,7 @@
 #include <new>
 #include <numeric>
 
+#include "base/cpus.h"
 #include "frontend/reference/evaluator.h"
 #include "frontend/reference/random.h"
 #include "frontend/tensor/convert.h"
@@ -133,12 +133,6 @@ void append(Expected& to, const Expected& more) {
   append(to.beyond, more.beyond);
 }
 
-// CPUs that the caller may use; std::thread::hardware_concurrency() is all that the machine has.
-double usable_cpus() {
-  cpu_set_t set;
-  return sched_getaffinity(0, sizeof set, &set) == 0 ? CPU_COUNT(&set) : 1;
-}
-
 // How many evaluators share the work. What several elements depend on each of them computes and keeps for itself:
 // neighbours, which share most (a row's sum), are mostly in one part.
 size_t count_parts(const ir::Program& program, const Evaluator& evaluator) {
@@ -147,7 +141,7 @@ size_t count_parts(const ir::Program& program, const Evaluator& evaluator) {
   if (program.statements.size() > kMaxChain || !evaluator.computes_single_elements()) return 1;
   const double parts = std::min(evaluation_seconds(program) / kLeastSeconds,
                                 kMostBytes / static_cast<double>(std::max<size_t>(evaluator.bytes_kept(), 1)) + 1);
-  return static_cast<size_t>(std::clamp(parts, 1.0, usable_cpus()));
+  return static_cast<size_t>(std::clamp(parts, 1.0, static_cast<double>(base::usable_cpus())));
 }
 
 // Elements of each output as `choose(evaluator, output)` says.
