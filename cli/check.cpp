@@ -14,7 +14,7 @@
 #include "engine/programs/program_argument.h"
 #include "engine/records/planned.h"
 #include "frontend/ir/describe.h"
-#include "frontend/ir/warnings.h"
+#include "frontend/plan/program_warnings.h"
 
 namespace tile_tune::cli {
 
@@ -126,7 +126,7 @@ Result<CheckedDefs> check_each(const CheckOptions& options, const Session& sessi
   for (size_t i = 0; i < laid_out.size(); ++i) {
     const engine::LoadedProgram& one = loaded.programs[i];
     if (one.sizes.size() < one.program.sizes.size()) {
-      TILE_TUNE_CHECK(session.report.program_warnings(ir::warnings_of(one.program)));
+      TILE_TUNE_CHECK(session.report.program_warnings(plan::program_warnings(one.program)));
       checked.programs.push_back({one.program, std::nullopt});
     } else {
       add(one, engine::bind_and_warn(laid_out[i], one.sizes, session.report));

@@ -23,7 +23,7 @@
 #include "engine/run/schedule_text.h"
 #include "frontend/ir/describe.h"
 #include "frontend/ir/domain.h"
-#include "frontend/ir/warnings.h"
+#include "frontend/plan/program_warnings.h"
 #include "search/workers/session.h"
 
 namespace tile_tune::cli {
@@ -85,7 +85,7 @@ Result<std::vector<Explained>> load(const ExplainOptions& options, const Session
       explained.push_back(
           {std::move(signature), bound[i], true, engine::workload_in_steps(loaded[i], bound[i], session)});
     } else if (loaded[i].sizes.size() < written.sizes.size()) {
-      TILE_TUNE_CHECK(session.report.program_warnings(ir::warnings_of(written)));
+      TILE_TUNE_CHECK(session.report.program_warnings(plan::program_warnings(written)));
       explained.push_back({std::move(signature), written, false});
     } else {
       TILE_TUNE_TRY(numbers, engine::bind_and_warn(stored[i], loaded[i].sizes, session.report));

@@ -34,7 +34,7 @@
 #include "engine/sized/sizes.h"
 #include "engine/sized/tuning.h"
 #include "engine/tune.h"
-#include "frontend/ir/warnings.h"
+#include "frontend/plan/program_warnings.h"
 
 namespace tile_tune::cli {
 
@@ -197,7 +197,7 @@ Result<void> check_all(const std::vector<engine::LoadedProgram>& loaded, const s
   }
   for (const auto& program : programs) {
     TILE_TUNE_CHECK(check_package(program.name, directory));
-    TILE_TUNE_CHECK(report.program_warnings(ir::warnings_of(program)));
+    TILE_TUNE_CHECK(report.program_warnings(plan::program_warnings(program)));
   }
   return {};
 }

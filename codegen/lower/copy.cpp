@@ -45,7 +45,8 @@ std::optional<Transposition> transposition(const PackedOperand& packed, const st
   if (along < kLeast || across < kLeast) return std::nullopt;
   blocks.exact = blocks.exact && packed.unclamped[blocks.copy];
   blocks.lanes = std::min<int64_t>(lanes, static_cast<int64_t>(std::bit_floor(static_cast<uint64_t>(along))));
-  if (along % blocks.lanes != 0 && along % (blocks.lanes / 2) == 0) blocks.lanes /= 2;
+  // A split by 1 Halide does not clamp: its bounds then reach beyond the tensor.
+  if (blocks.lanes > 2 && along % blocks.lanes != 0 && along % (blocks.lanes / 2) == 0) blocks.lanes /= 2;
   // The compiler makes vectors of stores that are a power of two: where the last block may overlap the one before it,
   // 26 rows are 16 and 16, not 13 and 13, whose scattered rest cost 500 products 26x72x26 a quarter of their time (Zen
   // 4).

@@ -17,7 +17,7 @@
 #include "engine/sized/family.h"
 #include "engine/sized/rechecked_family.h"
 #include "engine/sized/sizes.h"
-#include "frontend/ir/warnings.h"
+#include "frontend/plan/program_warnings.h"
 
 namespace tile_tune::engine {
 
@@ -122,7 +122,7 @@ Result<Package> package_of_programs(PackageRequest request, const Session& sessi
 /// Of the programs in a manifest, as bind_programs() has those of a command line.
 Result<void> warn_of_programs(const Package& package, const Reporter& report) {
   for (const auto& kernel : package.kernels) {
-    auto warnings = ir::warnings_of(kernel.meaning());
+    auto warnings = plan::program_warnings(kernel.meaning());
     for (auto& warning : warnings) warning.message.insert(0, kernel.function + ": ");
     TILE_TUNE_CHECK(report.program_warnings(warnings));
   }

@@ -32,7 +32,7 @@
 #include "frontend/edsl/errors.h"
 #include "frontend/ir/json.h"
 #include "frontend/ir/storage.h"
-#include "frontend/ir/warnings.h"
+#include "frontend/plan/program_warnings.h"
 
 namespace tile_tune::engine {
 
@@ -175,7 +175,7 @@ class Kernel::Impl : public std::enable_shared_from_this<Kernel::Impl> {
     TILE_TUNE_TRY(fitted, fit_to(inputs, outputs));
     // Of a program that has its numbers they were told with its other warnings.
     if (!program_.ir().is_bound())
-      for (const auto& warning : ir::warnings_of(fitted.bound)) tell(edsl::message_of(warning), options_);
+      for (const auto& warning : plan::program_warnings(fitted.bound)) tell(edsl::message_of(warning), options_);
     const std::lock_guard lock(making_);
     if (const auto* kernel = find(hash, inputs, outputs)) return kernel;  // another thread's
     TILE_TUNE_TRY(kernel, make_for(hash, fitted, inputs, outputs));

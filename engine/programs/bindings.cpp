@@ -10,7 +10,7 @@
 #include "engine/programs/suite.h"
 #include "frontend/diagnostic/utf8.h"
 #include "frontend/einsum/einsum.h"
-#include "frontend/ir/warnings.h"
+#include "frontend/plan/program_warnings.h"
 
 namespace tile_tune::engine {
 
@@ -160,7 +160,7 @@ Result<ir::Program> with_storage(const ir::Program& program, const BindingOption
 
 Result<ir::Program> bind_and_warn(const ir::Program& program, const ir::Sizes& sizes, const Reporter& report) {
   TILE_TUNE_TRY(bound, ir::bind(program, sizes));
-  TILE_TUNE_CHECK(report.program_warnings(ir::warnings_of(bound)));
+  TILE_TUNE_CHECK(report.program_warnings(plan::program_warnings(bound)));
   return bound;
 }
 

@@ -11,7 +11,7 @@
 #include "engine/tune.h"
 #include "frontend/edsl/errors.h"
 #include "frontend/ir/index_checks.h"
-#include "frontend/ir/warnings.h"
+#include "frontend/plan/program_warnings.h"
 
 namespace tile_tune::engine {
 
@@ -37,7 +37,7 @@ Session session_of(const Options& options) {
 void tell_all(const edsl::Program& program, const ir::Program& bound, const Options& options, const Session& session) {
   for (const auto& warning : program.warnings()) tell(warning, options);
   // Of a program that has its numbers they were told with its other warnings.
-  if (!program.ir().is_bound()) value(session.report.program_warnings(ir::warnings_of(bound)));
+  if (!program.ir().is_bound()) value(session.report.program_warnings(plan::program_warnings(bound)));
 }
 
 /// Whether a handle computes the program: not on devices, and not where outputs have to stay as they were if an index

@@ -11,7 +11,7 @@
 #include "frontend/edsl/node.h"
 #include "frontend/ir/describe.h"
 #include "frontend/ir/json.h"
-#include "frontend/ir/warnings.h"
+#include "frontend/plan/program_warnings.h"
 
 namespace tile_tune {
 
@@ -36,7 +36,7 @@ Program::Program(ir::Program program, AtSizes at_sizes, std::vector<Message> war
       warnings_(std::move(warnings)) {
   // Of a program that has its sizes already nobody asks again.
   if (!program_->is_bound()) return;
-  for (const auto& warning : ir::warnings_of(*program_)) warnings_.push_back(message_of(warning));
+  for (const auto& warning : plan::program_warnings(*program_)) warnings_.push_back(message_of(warning));
 }
 
 Program::Program(ir::Program symbolic, const std::map<std::string, int64_t>& sizes, const std::source_location* where)
@@ -44,7 +44,7 @@ Program::Program(ir::Program symbolic, const std::map<std::string, int64_t>& siz
   auto bound = ir::bind(symbolic, sizes);
   if (!bound && where) value_or_raise(std::move(bound), *where);
   if (!bound) raise(bound.error());
-  for (const auto& warning : ir::warnings_of(*bound)) warnings_.push_back(message_of(warning));
+  for (const auto& warning : plan::program_warnings(*bound)) warnings_.push_back(message_of(warning));
   program_ = std::make_shared<const ir::Program>(std::move(*bound));
   symbolic_ = std::make_shared<const ir::Program>(std::move(symbolic));
 }

@@ -85,6 +85,12 @@ TEST_CASE("check says why a sum is not factored though its FLOP could fall") {
   CHECK(json["not_factored"][0]["tensor"] == "O");
   CHECK(json["not_factored"][0]["reason"] == "the term is a sum of products");
   CHECK(json["not_factored"][0]["flops"] == json["flops"]);
+  CHECK(contains(checked.err, "[unfactored-sum]"));
+  CHECK(box.run(with_sizes({"check", "sum.tc", "--werror"})).exit_code == 2);
+  // An order in parentheses is wanted so.
+  box.write("ordered.tc",
+            "def chain(float(I,J) A, float(J,K) B, float(K,L) C) -> (O) { O(i,l) +=! A(i,j)*(B(j,k)*C(k,l)) }\n");
+  CHECK(box.run(with_sizes({"check", "ordered.tc", "--werror"})).exit_code == 0);
 }
 
 TEST_CASE("an index of a where clause alone repeats the terms of steps, too") {

@@ -282,6 +282,26 @@ TEST_CASE("what the sizes in a program's text give rise to is told as well") {
   }
 }
 
+TEST_CASE("a sum that cannot be put into steps is told of when its sizes are known") {
+  const tile_tune::test::Sandbox box;
+  for (const bool has_numbers : {false, true}) {
+    const std::string n = has_numbers ? "9" : "N", size = "float(" + n + "," + n + ") ";
+    const auto program = tc::parse("def f(" + size + "A, " + size + "B, " + size +
+                                   "C) -> (O) { O(i,l) +=! A(i,j) * B(j,k) * C(k,l) - A(j,i) * B(j,k) * C(k,l) }")
+                             .at(0);
+    CHECK(program.warnings().size() == (has_numbers ? 1 : 0));
+    std::vector<float> a(81, 1), o(81, -1);
+    const engine::Arrays arrays{{"A", engine::array(a.data(), {9, 9})},
+                                {"B", engine::array(a.data(), {9, 9})},
+                                {"C", engine::array(a.data(), {9, 9})},
+                                {"O", engine::array(o.data(), {9, 9})}};
+    auto options = here(box);
+    options.schedule = engine::Schedule::Reference;
+    options.on_message = [](const Message& message) { throw std::runtime_error(message.code); };
+    CHECK_THROWS_WITH(engine::run(program, arrays, options), "unfactored-sum");
+  }
+}
+
 TEST_CASE("without anybody who asks, warnings go to standard error once, notices nowhere") {
   const tile_tune::test::Sandbox box;
   auto options = here(box);

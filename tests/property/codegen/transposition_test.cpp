@@ -125,6 +125,28 @@ TEST_CASE("a dimension that a border cuts short is not fused with the run inside
   test::KernelCheck(program).expect_right(schedule);
 }
 
+TEST_CASE("a copy in vectors of two reads nothing beyond its operand", "[property]") {
+  // Five rows in vectors of two were halved to single ones, which Halide let begin beyond the tensor.
+  auto program = test::bound_program("def f(double(M,K) A, double(N,K) B) -> (C) { C(m,n) +=! A(m,k) * B(n,k) }",
+                                     {{"M", 13}, {"N", 24}, {"K", 17}});
+  program.tensors[1].storage = ir::Storage::strided({1, 51});
+  program.tensors[2].storage = ir::Storage::strided({1, 17});
+  codegen::NestSchedule stage;
+  stage.cpu().vector_loop = 0;
+  stage.cpu().lanes = 4;
+  stage.cpu().parallel = 2;
+  stage.order = {{0, 1}, {1, 0}};
+  stage.tiles = {{8, 8}, {15, 5}};
+  stage.reduction_order = {0};
+  stage.reduction_block = {17};
+  stage.reduction_unroll = {1};
+  stage.packings = {{0, 2, {0, 1}}, {1, 3, {1, 0}}};
+  codegen::Schedule schedule;
+  schedule.stages = {stage};
+  for (const auto& target : test::runnable({"x86-64-linux-sse41", "x86-64-linux-sse41-avx-f16c-fma-avx2"}))
+    test::KernelCheck(program, target).expect_right(schedule);
+}
+
 TEST_CASE("permutations move blocks", "[property]") {
   const std::string text = GENERATE("def f(float(I,J,K) A) -> (C) { C(k,i,j) = A(i,j,k) }",
                                     "def f(float(I,J,K) A) -> (C) { C(k,j,i) = A(i,j,k) }",
