@@ -105,17 +105,19 @@ class Finder {
     const auto& name = statement_.indices[index].name;
     const auto taken = range_of(index);
     const auto padded = padded_read(index);
-    return {ErrorClass::Program,
-            "partial-reduction",
-            fmt::format("{} takes {} of the {} values of dimension {} of {}: its range [{}, {}) was inferred so that "
-                        "every read is inside its tensor",
-                        name, taken.extent().str(), whole.range.extent().str(), whole.dimension,
-                        program_.tensors[whole.read->tensor].name, taken.lo.str(), taken.hi.str()),
-            statement_.place,
-            fmt::format("{}where only a part is meant, say so: where {} in {}:{}",
-                        padded.empty() ? "" : fmt::format("to pad with zeros, write {}; ", padded), name,
-                        taken.lo.str(), taken.hi.str()),
-            Severity::Warning};
+    return {
+        ErrorClass::Program,
+        "partial-reduction",
+        fmt::format("{} takes {} of the {} values of dimension {} of {}: its range [{}, {}) was inferred so that "
+                    "every read is inside its tensor",
+                    name, taken.extent().str(), whole.range.extent().str(), whole.dimension,
+                    program_.tensors[whole.read->tensor].name, taken.lo.str(), taken.hi.str()),
+        statement_.place,
+        fmt::format(
+            "{}where only a part is meant, say so: where {} in {}:{}",
+            padded.empty() ? "" : fmt::format("to pad with {}, write {}; ", is_product() ? "ones" : "zeros", padded),
+            name, taken.lo.str(), taken.hi.str()),
+        Severity::Warning};
   }
 
   // Values of a subscript, were all of the operands reduced.
@@ -131,9 +133,13 @@ class Finder {
     return values;
   }
 
-  // The first read that mentions the index and then leaves its tensor, as it would be guarded.
+  bool is_product() const { return statement_.op == Aggregation::Product; }
+
+  // The first read that mentions the index and then leaves its tensor, as it would be guarded with a number that the
+  // result does not show; none of a minimum or maximum, whose infinity has no literal.
   std::string padded_read(int index) const {
     std::string text;
+    if (statement_.op == Aggregation::Min || statement_.op == Aggregation::Max) return text;
     for_each_read(*statement_.value, [&](const Read& read) {
       if (!text.empty()) return;
       bool mentions = false;
@@ -151,7 +157,8 @@ class Finder {
         mentions |= (below || above) && affine->coefficient(index) != 0;
       }
       if (mentions)
-        text = fmt::format("({} ? {} : 0)", fmt::join(conditions, " && "), to_text(program_, statement_, read));
+        text = fmt::format("({} ? {} : {})", fmt::join(conditions, " && "), to_text(program_, statement_, read),
+                           is_product() ? 1 : 0);
     });
     return text;
   }

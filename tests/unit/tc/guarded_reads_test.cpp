@@ -190,6 +190,14 @@ TEST_CASE("a reduction over part of an operand warns") {
         "kh takes 1 of the 3 values of dimension 1 of w: its range [1, 2) was inferred so that every read is inside "
         "its tensor | to pad with zeros, write (h + kh - 1 >= 0 && h + kh - 1 < 5 && v + kw - 1 >= 0 && v + kw - 1 < 7 "
         "? x(b,c,h + kh - 1,v + kw - 1) : 0); where only a part is meant, say so: where kh in 1:2");
+  // What pads without a trace: not 0 in a product, and no number in a maximum.
+  const auto with_operator = [&](const std::string& op) {
+    std::string text = bare;
+    return warnings(text.replace(text.find("+=!"), 3, op), kSizes)[0];
+  };
+  CHECK(with_operator("*=!").find("to pad with ones, write (h + kh - 1 >= 0 && ") != std::string::npos);
+  CHECK(with_operator("*=!").find(": 1); where only") != std::string::npos);
+  CHECK(with_operator("max=!").find("inside its tensor | where only a part is meant, say so: ") != std::string::npos);
   // All that is known without sizes: KH values are more than min(2, KH) - 1.
   CHECK(warnings(bare, {}).size() == 2);
   CHECK(warnings(bare, {})[0].find("h + kh - 1 < H && v + kw - 1 >= 0") != std::string::npos);
