@@ -120,9 +120,10 @@ Result<void> check_extents(const Program& program, const Sizes& sizes) {
 }
 
 // Of what `written` requires of the sizes; `bound` is the same statement with numbers, and keeps its other constraints.
-Result<void> check_requirements(const Statement& written, Statement& bound, bool zero_sized) {
-  const bool is_empty = zero_sized || std::any_of(bound.indices.begin(), bound.indices.end(),
-                                                  [](const Index& index) { return range(index).extent() == 0; });
+Result<void> check_requirements(const Statement& written, Statement& bound) {
+  // Sizes that are 0 elsewhere excuse nothing.
+  const bool is_empty = std::any_of(bound.indices.begin(), bound.indices.end(),
+                                    [](const Index& index) { return range(index).extent() == 0; });
   std::vector<Constraint> others;
   for (size_t c = 0; c < written.constraints.size(); ++c) {
     const auto& [expr, limit] = written.constraints[c];
@@ -243,7 +244,7 @@ Result<Program> bind(const Program& program, const Sizes& sizes) {
   }
   for (auto& tensor : bound.tensors) TILE_TUNE_CHECK(bind_extents(tensor, sizes, zero_sized));
   for (size_t s = 0; s < bound.statements.size(); ++s)
-    TILE_TUNE_CHECK(check_requirements(program.statements[s], bound.statements[s], zero_sized));
+    TILE_TUNE_CHECK(check_requirements(program.statements[s], bound.statements[s]));
   TILE_TUNE_CHECK(check_domains(bound, zero_sized));
   if (!zero_sized) TILE_TUNE_CHECK(check_extents(program, sizes));
   for (auto& tensor : bound.tensors) {

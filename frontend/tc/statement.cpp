@@ -277,7 +277,7 @@ class Analyzer {
   // holds them to their tensors.
   std::vector<ir::Constraint> requirements() const {
     std::vector<ir::Constraint> required;
-    for (size_t b = first_asserted_; b < behind_asserted_ && !def_.is_zero_sized; ++b) {
+    for (size_t b = first_asserted_; b < behind_asserted_; ++b) {
       const auto [min, max] = value_range(bounds_[b].expr, variables_);
       const SizeExpr end = bounds_[b].extent * bounds_[b].divisor;
       const auto above = (max - end).constant();
@@ -286,7 +286,7 @@ class Analyzer {
     }
     // Of an index that stands in them alone some value: with none, nothing would be asserted. (A range that is a size
     // has none only where all is empty.)
-    for (size_t i = static_cast<size_t>(scope_.computed); i < variables_.size() && !def_.is_zero_sized; ++i) {
+    for (size_t i = static_cast<size_t>(scope_.computed); i < variables_.size(); ++i) {
       const SizeExpr values = variables_[i].index.hi - variables_[i].index.lo;
       const auto names = values.names();
       if (names.empty() || (names.size() == 1 && values == SizeExpr::name(*names.begin()))) continue;

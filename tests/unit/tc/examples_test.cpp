@@ -136,6 +136,21 @@ TEST_CASE("exists asserts that an element is there, as a read does, and computes
   CHECK(refusal(quotient, {{"N", 9}, {"K", 4}}).starts_with("out-of-bounds"));
   // Nothing has to exist for nothing.
   CHECK(bound(sum, {{"M", 0}, {"N", 3}, {"K", 1}}).is_bound());
+  // A size that is 0 elsewhere, or of the very tensor, excuses nothing that is computed.
+  CHECK(refusal(sum, {{"M", 5}, {"N", 3}, {"K", 0}}).starts_with("out-of-bounds"));
+  CHECK(refusal(own_alone, {{"N", 7}, {"M", 0}}).starts_with("out-of-bounds"));
+  for (const std::string size : {"Q", "0"}) {
+    const auto beside = "def f(float(N) A, float(K) B, float(" + size +
+                        ") Z) -> (O, P) { O(i) = A(i) where i in 0:N, exists B(i + 1)  P(q) = Z(q) }";
+    const auto at = [&](int64_t n, int64_t k) {
+      ir::Sizes sizes{{"N", n}, {"K", k}};
+      if (size == "Q") sizes["Q"] = 0;
+      return sizes;
+    };
+    CHECK(refusal(beside, at(5, 5)).starts_with("out-of-bounds"));
+    CHECK(bound(beside, at(5, 6)).is_bound());
+    CHECK(bound(beside, at(0, 0)).is_bound());
+  }
   // As a reduction over a part, which is two statements.
   const auto part =
       "def f(float(N,L) A, float(K) B) -> (float(N) O) { O(i) = A(i,0) "
