@@ -48,6 +48,8 @@ void run_reduction_in_parallel(const StageContext& context, codegen::NestSchedul
       of_piece.loops.reduction[r] /= pieces;
       stage = repair(of_piece, default_stage(of_piece));
       stage.parallel_reduction = codegen::ParallelReduction{r, pieces};
+      // Pieces enough are shared out alone: parallel loops inside each other cost their start again and again.
+      if (pieces >= kPiecesPerThread * threads / 2) stage.cpu().parallel = 0;
       return;
     }
   }

@@ -6,12 +6,14 @@
 // the loop that reuses the vector operand. An operand that would be loaded with a stride, or whose panel is
 // read again by many rows, is packed once a panel.
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <numeric>
 #include <optional>
 
 #include "frontend/ir/storage.h"
 #include "search/space/choices.h"
+#include "codegen/schedule/dot_product.h"
 #include "codegen/target/costs.h"
 #include "search/space/contraction_schedule.h"
 #include "search/space/default_parallel.h"
@@ -34,6 +36,11 @@ using codegen::Packing;
 // A chosen bound keeps out widths that fit nothing; three trials a statement are the most that is risked.
 constexpr size_t kAlternatives = 3;
 constexpr double kWorthATrial = 1.25;
+
+// Lanes of a reduction, of which fewer save nothing, and what it takes to add up those of one element, in vector
+// operations (lane_tile.h): sums over rows of 8 of a 4096 x 8 matrix took 2.2 us so, 7.4 with strided loads (Zen 4).
+constexpr int kFewestLanes = 4;
+constexpr double kFolds = 3;
 
 struct Model {
   const StageContext& context;
@@ -65,11 +72,37 @@ struct Model {
     return reuse;
   }
 
+  double bytes_of(const Operand& operand) const {
+    std::vector<int64_t> extents;
+    for (int loop = 0; loop < context.loops.loop_count(); ++loop) extents.push_back(std::max<int64_t>(extent(loop), 1));
+    return context.bytes(operand, extents);
+  }
+
+  double bytes_read() const {
+    double bytes = 0;
+    for (const auto& operand : context.loops.operands)
+      if (operand.affine) bytes += bytes_of(operand);
+    return bytes;
+  }
+
+  // Bound by memory, since nothing uses most of what is read twice: products of a large matrix and a vector.
+  bool is_streamed() const {
+    constexpr double kMostly = 4;  // a chosen bound: nobody uses the rest often enough to be in its way
+    double once = 0, again = 0;
+    for (const auto& operand : context.loops.operands) {
+      if (!operand.affine) return false;
+      const double bytes = bytes_of(operand);
+      (iterations() * dtype_size(context.program->tensors[operand.tensor].type) <= bytes ? once : again) += bytes;
+    }
+    return once > kMostly * again && once > static_cast<double>(context.target->l2_bytes);
+  }
+
   // Cost of vectorising one loop, in vector loads or stores an iteration: 1/lanes for contiguous or broadcast
   // accesses, a load an element for strided ones, unless the operand is reused so much that packing it is nearly free.
   double vector_cost(int loop) const {
-    const double lanes = std::min<double>(natural_lanes(), static_cast<double>(std::max<int64_t>(extent(loop), 1)));
     const bool reduces = loop >= context.outputs();
+    const int64_t most = std::clamp<int64_t>(extent(loop), 1, natural_lanes());
+    const auto lanes = static_cast<double>(reduces ? std::bit_floor(static_cast<uint64_t>(most)) : most);
     double cost = 0;
     for (const auto& operand : context.loops.operands) {
       const int64_t distance = operand.affine ? stride(operand, loop) : 2;
@@ -77,14 +110,13 @@ struct Model {
       if (distance <= 1 || packable)
         cost += 1 / lanes;
       else
-        cost += distance < natural_lanes() ? static_cast<double>(distance) / lanes
-                                           : 1.0;  // a short stride: loads and shuffles
+        cost += std::min(2 * static_cast<double>(distance) / lanes, 1.0);  // a short stride: loads and shuffles
     }
-    if (!reduces)
-      cost += (target_stride(loop) == 1 ? 1 / lanes : 1.0) / reduction_length();
-    else
-      cost += 1 / (lanes * 4);  // the final sum over the lanes, and its dependence on long reductions
-    return cost;
+    if (!reduces) return cost + (target_stride(loop) == 1 ? 1 / lanes : 1.0) / reduction_length();
+    // Sums depend on each other; what fills no vector is added one by one, and lanes at the end.
+    const double rest =
+        static_cast<double>(extent(loop) % static_cast<int64_t>(lanes)) / static_cast<double>(extent(loop));
+    return cost + 1 / (lanes * 4) + rest * costs::kScalarMove + kFolds / reduction_length();
   }
 
   double reduction_length() const {
@@ -98,7 +130,7 @@ struct Model {
     double lowest = static_cast<double>(context.loops.operands.size()) + 1;  // scalar code: a load an operand, a store
     for (int loop = context.loops.loop_count() - 1; loop >= 0; --loop) {
       if (extent(loop) < 2) continue;
-      if (loop >= context.outputs() && extent(loop) < natural_lanes()) continue;
+      if (loop >= context.outputs() && extent(loop) < kFewestLanes) continue;
       const double cost = vector_cost(loop);
       if (cost < lowest) {
         lowest = cost;
@@ -130,7 +162,10 @@ struct Model {
   // 268 MB ran at 40 GB/s so; with both rows of a window at once at 24, and at 32 with eight such pairs as streams
   // (two Zen 4 cores whose memory gives 48).
   bool walks_rows(int vector_loop, int row_loop) const {
-    return row_loop < 0 && vector_loop >= 0 && vector_loop < context.outputs() && !row_reductions(vector_loop).empty();
+    constexpr int64_t kShortest = 2;  // vectors; of shorter rows the accumulators at home are all the work
+    return row_loop < 0 && bytes_read() > static_cast<double>(context.target->l2_bytes) &&
+           extent(vector_loop) >= kShortest * natural_lanes() && vector_loop >= 0 && vector_loop < context.outputs() &&
+           !row_reductions(vector_loop).empty();
   }
 
   // Reduction loops one step of which leaves the piece of a row that one vector of outputs reads.
@@ -146,6 +181,22 @@ struct Model {
       if (leaves && context.loops.reduction[r] > 1) result.push_back(r);
     }
     return result;
+  }
+
+  // Rows whose sums fit the registers, or those of half a row do, need no home where neighbouring rows share pages:
+  // 0 if there is none. 456 sums over 2736 rows took 70 us with their sums at home in the first cache, 64 so (two Zen 4
+  // cores).
+  int64_t tile_in_registers(int vector_loop, int64_t lanes) const {
+    const int64_t vectors = (extent(vector_loop) + lanes - 1) / lanes, most = context.target->vector_registers * 3 / 4;
+    if (reduction_length() < costs::kManyRows) return 0;
+    for (const auto& operand : context.loops.operands)
+      for (int r = 0; r < context.reductions(); ++r)
+        if (stride(operand, context.outputs() + r) * dtype_size(context.program->tensors[operand.tensor].type) >
+            costs::kWayBytes)
+          return 0;
+    for (int64_t pieces = (vectors + most - 1) / most; pieces <= 2; ++pieces)
+      if (const int64_t tile = (vectors + pieces - 1) / pieces * lanes; tile <= extent(vector_loop)) return tile;
+    return 0;
   }
 
   // As many as keep the threads busy where there are no other tiles, if they are long enough to be read as streams.
@@ -165,6 +216,21 @@ struct Model {
       const int64_t tile = ((extent + pieces - 1) / pieces + lanes - 1) / lanes * lanes;
       if (tile <= std::min(extent, most) || tile == lanes) return tile;
     }
+  }
+
+  // Where no operand stays put: the output loop beside the vector loop with the nearest steps in memory, along which
+  // more sums are in flight; -1: none. Maxima over 71 rows of 4 floats took 2.3 us eight at a time, 5.3 one by one.
+  int loop_of_more_sums(int vector_loop) const {
+    int best = -1;
+    int64_t nearest = 0;
+    for (int p = context.outputs(); p-- > 0;) {
+      if (p == vector_loop || context.loops.output[p] < 2) continue;
+      int64_t widest = 0;
+      for (const auto& operand : context.loops.operands)
+        widest = std::max(widest, operand.affine ? stride(operand, p) : 0);
+      if (best < 0 || widest < nearest) best = p, nearest = widest;
+    }
+    return best;
   }
 
   struct Tile {
@@ -190,6 +256,22 @@ struct Model {
         }
       }
     }
+    return best;
+  }
+
+  // The same where nothing is used twice: so many sums that their latency is hidden, or nearly, and last tiles repeat
+  // few. Of equal ones the widest.
+  static Tile tile_of_sums(int64_t vector_extent, int64_t lanes, int64_t row_extent) {
+    Tile best;
+    double lowest = HUGE_VAL;
+    for (int64_t vectors = std::clamp<int64_t>(vector_extent / lanes, 1, costs::kMostVectors); vectors >= 1; --vectors)
+      for (int64_t rows = 1; rows <= row_extent && vectors * rows <= static_cast<int64_t>(costs::kInFlight); ++rows) {
+        const double cost = repeated(vector_extent, vectors * lanes) * repeated(row_extent, rows) *
+                            std::max(1.0, costs::kInFlight / static_cast<double>(vectors * rows));
+        if (cost >= lowest) continue;
+        lowest = cost;
+        best = {vectors, rows};
+      }
     return best;
   }
 
@@ -248,6 +330,22 @@ int copy_depth(const Model& model, const NestSchedule& stage, const Operand& ope
   return depth < stage.cpu().parallel ? 0 : depth;
 }
 
+// What dot-product instructions take as vectors is copied in any case, once for all loops that do not use it: made by
+// repair() it would be a copy a panel. 168 x 504 by 504 x 550 of bf16 took 0.44 ms so, 0.70 with a copy a panel (two
+// Zen 4 cores).
+void pack_column(const Model& model, NestSchedule& stage) {
+  const auto& context = model.context;
+  const auto& statement = context.program->statements[context.statement];
+  const auto dot = codegen::dot_product(statement, context.loops, stage);
+  if (!dot || !context.target->has_dot_products()) return;
+  if (std::any_of(stage.packings.begin(), stage.packings.end(),
+                  [&](const Packing& packing) { return packing.operand == dot->column; }))
+    return;
+  Packing packing = panel_packing(context, stage, dot->column);
+  packing.depth = copy_depth(model, stage, context.loops.operands[dot->column]);
+  stage.packings.push_back(std::move(packing));
+}
+
 // Halves that are read again and again are widened once, in a copy as they lie in memory. (512 x 512 products: 1.39 ms
 // with the rows' copies made tile by tile, 2.24 with both made as a whole; two Zen 4 cores.)
 NestSchedule suited_to_types(const Model& model, NestSchedule stage) {
@@ -261,6 +359,7 @@ NestSchedule suited_to_types(const Model& model, NestSchedule stage) {
     if (tensor.type != DType::F16 || packed || !operand.affine || model.output_reuse(operand) < 4) continue;
     stage.packings.push_back({operand.number, copy_depth(model, stage, operand), ir::memory_order(tensor)});
   }
+  pack_column(model, stage);
   return stage;
 }
 
@@ -347,7 +446,8 @@ std::vector<NestSchedule> default_stages(const StageContext& context) {
   const Model model{context};
   if (const int source = transposed_loop(model); source >= 0) return {transposing_stage(model, source)};
   stage.cpu().vector_loop = model.best_vector_loop();
-  const auto tiles = context.reductions() > 0 ? register_tiles_by_width(context) : std::vector<RegisterTile>{};
+  const auto tiles =
+      context.reductions() > 0 && !model.is_streamed() ? register_tiles_by_width(context) : std::vector<RegisterTile>{};
   if (!tiles.empty()) {
     double lowest = HUGE_VAL;
     for (int r = 0; r < context.reductions(); ++r)
@@ -372,16 +472,27 @@ std::vector<NestSchedule> default_stages(const StageContext& context) {
     while (stage.cpu().lanes > extent) stage.cpu().lanes /= 2;
     row_loop = model.best_row_loop(stage.cpu().vector_loop);
     const int64_t row_extent = row_loop >= 0 ? context.loops.output[row_loop] : 1;
-    if (model.walks_rows(stage.cpu().vector_loop, row_loop)) {
+    const bool walks = model.walks_rows(stage.cpu().vector_loop, row_loop);
+    // A long row in lanes has sums enough.
+    const bool lacks_sums = stage.cpu().vector_loop < context.outputs()
+                                ? model.reduction_length() >= costs::kInFlight
+                                : static_cast<double>(extent / stage.cpu().lanes) < costs::kInFlight;
+    const int more = row_loop < 0 && lacks_sums ? model.loop_of_more_sums(stage.cpu().vector_loop) : -1;
+    const int64_t whole = walks ? model.tile_in_registers(stage.cpu().vector_loop, stage.cpu().lanes) : 0;
+    if (whole > 0) {
+      stage.tiles[stage.cpu().vector_loop] = {whole};
+    } else if (walks) {
       for (auto& tiles : stage.tiles) tiles = {1, 1};
       stage.tiles[stage.cpu().vector_loop] = {model.row_tile(extent, stage.cpu().lanes), stage.cpu().lanes};
     } else if (stage.cpu().vector_loop < context.outputs()) {
-      const auto tile = model.register_tile(extent, stage.cpu().lanes, row_extent);
+      const auto tile = more >= 0 ? Model::tile_of_sums(extent, stage.cpu().lanes, context.loops.output[more])
+                                  : model.register_tile(extent, stage.cpu().lanes, row_extent);
       stage.tiles[stage.cpu().vector_loop].back() = tile.vectors * stage.cpu().lanes;
-      if (row_loop >= 0) stage.tiles[row_loop].back() = tile.rows;
+      if (more >= 0 || row_loop >= 0) stage.tiles[std::max(more, row_loop)].back() = tile.rows;
     } else {
-      const int64_t rows = std::min(costs::kRowStreams, row_extent);  // and lanes enough for all sums in flight
-      if (row_loop >= 0) stage.tiles[row_loop].back() = rows;
+      const int64_t rows = std::min(costs::kRowStreams, more >= 0 ? context.loops.output[more] : row_extent);
+      if (more >= 0 || row_loop >= 0) stage.tiles[std::max(more, row_loop)].back() = rows;
+      // And lanes enough for all sums in flight.
       unroll_lanes = std::clamp<int64_t>(static_cast<int64_t>(costs::kInFlight) / rows, 1,
                                          std::max<int64_t>(extent / stage.cpu().lanes, 1));
     }

@@ -12,8 +12,8 @@
 
 namespace tile_tune::search {
 
-/// The cheapest tile whose vector loop is a reduction loop; none unless two output loops share operands in it, and all
-/// that one batch reads fits the first cache. Cost as of register_tiles_by_width().
+/// The cheapest tile whose vector loop is a reduction loop; none unless two output loops share operands in it, and what
+/// one batch reads again fits the first cache. Cost as of register_tiles_by_width().
 std::optional<RegisterTile> best_lane_tile(const StageContext& context);
 
 }  // namespace tile_tune::search

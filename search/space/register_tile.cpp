@@ -41,9 +41,9 @@ struct Candidate {
   }
   // More rows than the first cache has places for, as far apart as they are.
   bool thrashes(const Operand& operand, const std::vector<int64_t>& tile) const {
-    if (stride(operand, vector_loop) != 0) return false;
     int64_t rows = 1;
     for (int p = 0; p < context.outputs(); ++p) {
+      if (p == vector_loop) continue;
       const int64_t bytes = stride(operand, p) * dtype_size(context.program->tensors[operand.tensor].type);
       if (bytes != 0 && bytes % costs::kWayBytes == 0) rows *= tile[p];
     }

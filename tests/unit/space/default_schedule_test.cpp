@@ -146,6 +146,71 @@ TEST_CASE("matrix-vector products still reduce in lanes", "[unit]") {
   CHECK(stage.cpu().vector_loop == 1);
 }
 
+TEST_CASE("products with a few columns reduce in lanes of tiles that hold them all", "[unit]") {
+  const auto stage = chosen(bound("def f(double(M,K) A, double(N,K) B) -> (C) { C(m,n) +=! A(m,k) * B(n,k) }",
+                                  {{"M", 253}, {"N", 5}, {"K", 344}}));
+  CHECK(stage.cpu().vector_loop == 2);
+  CHECK(stage.tiles[1].back() == 5);
+  CHECK(stage.tiles[0].back() >= 2);
+  CHECK(stage.packings.empty());
+}
+
+TEST_CASE("the pieces of a tall sum are shared out alone", "[unit]") {
+  const auto stage =
+      chosen(bound("def f(float(K,M) A, float(K) b) -> (o) { o(m) +=! A(k,m) * b(k) }", {{"K", 14400}, {"M", 275}}));
+  REQUIRE(stage.parallel_reduction);
+  CHECK(stage.cpu().parallel == 0);
+  CHECK(stage.cpu().vector_loop == 0);
+  CHECK(stage.tiles[0] == std::vector<int64_t>{144});  // half a row in nine registers
+}
+
+TEST_CASE("short rows have as many sums in flight as hide their latency", "[unit]") {
+  const auto of_columns =
+      chosen(bound("def f(float(A,B,C) I) -> (O) { O(a,c) max=! I(a,b,c) }", {{"A", 128}, {"B", 71}, {"C", 4}}));
+  CHECK(of_columns.cpu().lanes == 4);
+  CHECK(of_columns.tiles == std::vector<std::vector<int64_t>>{{8}, {4}});
+  // In lanes where loads along the output would be strided.
+  const auto of_rows = chosen(bound("def f(float(A,B) I) -> (O) { O(a) +=! I(a,b) }", {{"A", 4096}, {"B", 8}}));
+  CHECK(of_rows.cpu().vector_loop == 1);
+  CHECK(of_rows.cpu().lanes == 8);
+  CHECK(of_rows.tiles[0].back() == 4);
+  // A long row has enough alone.
+  const auto long_rows = chosen(bound("def f(float(A,B) I) -> (O) { O(a) +=! I(a,b) }", {{"A", 64}, {"B", 4096}}));
+  CHECK(long_rows.tiles[0].back() == 1);
+  CHECK(long_rows.reduction_unroll == std::vector<int>{8});
+}
+
+TEST_CASE("rows of a tile that share a set of the first cache are no more than it has places", "[unit]") {
+  const auto stage = chosen(bound(
+      "def f(float(N,X,Y,G) I, float(G,7,7) K) -> (O) { O(n,x,y,g) +=! I(n,2*x+i,2*y+j,g) * K(g,i,j) where x in 0:29,"
+      " y in 0:45, i in 0:7, j in 0:7 }",
+      {{"N", 14}, {"X", 64}, {"Y", 96}, {"G", 21}}));
+  CHECK(stage.cpu().vector_loop == 3);
+  CHECK(stage.tiles[0].back() <= 8);  // images are a multiple of 4096 bytes apart
+  CHECK(accumulators(stage) >= 8);
+}
+
+TEST_CASE("what dot products take as vectors is copied once", "[unit]") {
+  auto target = avx512();
+  target.features = {codegen::Feature::Avx512Zen4};
+  const auto program = bound("def f(bfloat16(K,M) A, bfloat16(N,K) B) -> (float(M,N) C) { C(m,n) +=! A(k,m) * B(n,k) }",
+                             {{"M", 168}, {"N", 550}, {"K", 504}});
+  const auto stage = Space(program, target).default_schedule().stages.at(0).nest();
+  REQUIRE(stage.dot_product);
+  REQUIRE(stage.packings.size() == 1);
+  CHECK(stage.packings[0].depth == 0);
+}
+
+TEST_CASE("layers for a batch of one block are computed once, each with its own loops", "[unit]") {
+  const auto program = bound(
+      "def f(float(B,M) I, float(M,N) V, float(P,N) W) -> (O) {"
+      " H(b,n) +=! I(b,m) * V(m,n)  O(b,p) +=! H(b,n) * W(p,n) }",
+      {{"B", 5}, {"M", 496}, {"N", 128}, {"P", 24}});
+  const auto schedule = Space(program, avx512()).default_schedule();
+  REQUIRE(codegen::check(program, schedule).has_value());
+  CHECK_FALSE(schedule.stages.front().compute_at());
+}
+
 TEST_CASE("blocks of a fused chain end where the rows do, but for two percent", "[unit]") {
   const auto program = bound(
       "def f(float(H,Q,D) q, float(H,K,D) k, float(H,K,D) v) -> (O) {"
