@@ -191,7 +191,6 @@ struct Builder {
     }
     stage.gpu().interleaved = shape.reduction_threads == 1;
     stage.gpu().reduction_threads = shape.reduction_threads;
-    stage.gpu().pipelined = shape.reduction_block > 1;
     reduce(stage, shape);
     stage_operands(stage, shape);
     return stage;
