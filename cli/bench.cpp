@@ -16,6 +16,7 @@
 #include "cli/progress_display.h"
 #include "cli/tuned_suite.h"
 #include "cli/verbs.h"
+#include "codegen/lower/halide_backend.h"
 #include "engine/bench/bench_json.h"
 #include "engine/bench/measure.h"
 #include "engine/bench/regression.h"
@@ -71,9 +72,8 @@ Result<Exit> bench(const BenchArguments& arguments, const Session& session) {
                 "tune times schedules for a device beside its default one");
   TILE_TUNE_TRY(databases, engine::open_stack(session));
   TILE_TUNE_TRY(references, engine::stored_ratios(arguments.regression));
-  std::vector<codegen::AutoScheduler> autoschedulers;
-  if (arguments.autoschedulers)
-    autoschedulers.assign(std::begin(codegen::kAutoSchedulers), std::end(codegen::kAutoSchedulers));
+  std::vector<std::string> autoschedulers;
+  if (arguments.autoschedulers) autoschedulers = codegen::halide_backend().autoschedulers;
   session.warn_of_threads();
   ProgressDisplay display(session, session.began);
   search::ContestOptions options;

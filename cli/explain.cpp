@@ -11,8 +11,6 @@
 #include "cli/domain_text.h"
 #include "cli/option_checks.h"
 #include "cli/verbs.h"
-#include "codegen/lower/compile.h"
-#include "codegen/lower/hot_loop.h"
 #include "codegen/schedule/limits.h"
 #include "codegen/schedule/outline.h"
 #include "engine/programs/bindings.h"

@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "codegen/emit/names.h"
-#include "codegen/lower/compile.h"
+#include "codegen/backend/kernel_abi.h"
 #include "codegen/schedule/limits.h"
 #include "codegen/schedule/loops.h"
 #include "frontend/ir/index_checks.h"

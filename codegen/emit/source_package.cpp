@@ -9,7 +9,7 @@
 #include "codegen/emit/library_text.h"
 #include "codegen/emit/runtime_files.h"
 #include "codegen/emit/wrapper_text.h"
-#include "codegen/lower/error_functions.h"
+#include "codegen/backend/error_functions.h"
 
 namespace tile_tune::codegen {
 namespace {

@@ -40,9 +40,9 @@ nlohmann::json entry_json(const BenchRow& row, const Entry& entry, uint64_t seed
                       {"reason", entry.reason},
                       {"note", entry.note},
                       {"kind", entry.baseline        ? "library"
-                               : entry.autoscheduler ? "autoscheduler"
+                               : entry.is_autoscheduled ? "autoscheduler"
                                                      : "schedule"}};
-  if (!entry.baseline && !entry.autoscheduler && !entry.note.empty()) json["rung"] = entry.note;
+  if (entry.is_own() && !entry.note.empty()) json["rung"] = entry.note;
   if (entry.samples_ns.empty()) return json;
   json["median_ns"] = search::median(entry.samples_ns);
   if (!entry.ran()) return json;

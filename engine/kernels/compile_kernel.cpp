@@ -8,7 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/files.h"
-#include "codegen/lower/compile.h"
+#include "codegen/backend/kernel_abi.h"
 #include "codegen/schedule/limits.h"
 #include "engine/handles/request.h"
 #include "engine/packages/checked_kernel.h"

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "codegen/backend.h"
+#include "codegen/backend/backend.h"
 #include "codegen/emit/package.h"
 #include "search/workers/onlooker.h"
 

@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-#include "codegen/lower/compile.h"
+#include "codegen/backend/kernel_abi.h"
 #include "search/baselines/calls.h"
 #include "search/baselines/loop_nest.h"
 

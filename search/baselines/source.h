@@ -1,7 +1,7 @@
 // Baselines as source text: a program as calls of one library where it has the operation, loops where it has not.
 //
 // What comes out is one C++ file for each baseline, to be compiled with the files of adapters() beside it. It defines
-// the entry point of every kernel the workers run (judge/kernel_abi.h), so that baselines are verified and timed
+// the entry point of every kernel the workers run (judge/kernel_arguments.h), so that baselines are verified and timed
 // like any candidate.
 #pragma once
 

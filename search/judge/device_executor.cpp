@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <chrono>
 
-#include "codegen/lower/compile.h"
+#include "codegen/backend/kernel_abi.h"
 #include "search/judge/buffers.h"
 #include "search/judge/code.h"
 #include "search/judge/guard_watch.h"

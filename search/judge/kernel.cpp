@@ -9,7 +9,7 @@
 #include <chrono>
 #include <mutex>
 
-#include "codegen/lower/compile.h"
+#include "codegen/backend/kernel_abi.h"
 #include "codegen/target/host.h"
 #include "search/judge/parallel_loops.h"
 

@@ -5,7 +5,7 @@
 #include <algorithm>
 
 #include "base/files.h"
-#include "codegen/lower/error_functions.h"
+#include "codegen/backend/error_functions.h"
 #include "codegen/target/host.h"
 #include "search/judge/device_executor.h"
 #include "search/judge/kernel.h"

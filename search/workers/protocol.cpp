@@ -23,12 +23,6 @@ json encode_limits(const Limits& limits) {
           {"memory_bytes", limits.memory_bytes}};
 }
 
-codegen::AutoScheduler decode_auto_scheduler(const json& value) {
-  const auto scheduler = codegen::parse_auto_scheduler(value.get<std::string>());
-  if (!scheduler) throw std::invalid_argument("unknown scheduler " + value.dump());
-  return *scheduler;
-}
-
 template <typename T>
 T decode_result(Result<T> result) {
   if (!result) throw std::invalid_argument(result.error().message);
@@ -95,8 +89,7 @@ Request decode(const json& message) {
   if (kind == "build-runtime") return BuildRuntime{message.at("library")};
   if (kind == "build") return decode_build(message);
   if (kind == "build-autoscheduled")
-    return BuildAutoscheduled{message.at("problem"), decode_auto_scheduler(message.at("scheduler")),
-                              message.at("library")};
+    return BuildAutoscheduled{message.at("problem"), message.at("scheduler"), message.at("library")};
   if (kind == "verify") return decode_one_kernel<Verify>(message);
   if (kind == "run") return decode_one_kernel<Run>(message);
   if (kind == "race")
@@ -143,9 +136,8 @@ std::string encode(const Request& request) {
           },
           [](const BuildAutoscheduled& build) {
             json message = message_of("build-autoscheduled");
-            message.update({{"problem", build.problem},
-                            {"scheduler", codegen::name_of(build.scheduler)},
-                            {"library", build.library}});
+            message.update(
+                {{"problem", build.problem}, {"scheduler", build.scheduler}, {"library", build.library}});
             return message;
           },
           [](const Verify& verify) {

@@ -2,10 +2,11 @@
 // guarded memory.
 #include <catch2/catch.hpp>
 
+#include "codegen/backend/kernel_abi.h"
 #include "codegen/lower/compile.h"
 #include "frontend/ir/canonical.h"
 #include "frontend/tc/parse.h"
-#include "search/judge/kernel_abi.h"
+#include "search/judge/kernel_arguments.h"
 #include "search/space/space.h"
 #include "tests/integration/devices/judge.h"
 

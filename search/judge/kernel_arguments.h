@@ -1,4 +1,4 @@
-// How compiled kernels are called: the C ABI that codegen/lower/compile.h promises.
+// How compiled kernels are called: by descriptors of buffers (codegen/backend/kernel_abi.h).
 //
 // HalideRuntime.h is a plain C header; only this file and its .cpp include it.
 #pragma once

@@ -1,6 +1,6 @@
-#include "search/judge/kernel_abi.h"
+#include "search/judge/kernel_arguments.h"
 
-#include "codegen/lower/compile.h"
+#include "codegen/backend/kernel_abi.h"
 #include "frontend/ir/storage.h"
 #include "frontend/tensor/copy.h"
 

@@ -1,4 +1,4 @@
-#include "search/judge/kernel_abi.h"
+#include "search/judge/kernel_arguments.h"
 
 #include <catch2/catch.hpp>
 

@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <functional>
 #include <string>
+#include <vector>
 
 #include "codegen/schedule/schedule.h"
 #include "codegen/target/target.h"
@@ -18,11 +19,17 @@ struct Compiled {
 };
 
 struct Backend {
-  /// Writes a relocatable object that defines `function` and what packs its constants, as codegen/lower/compile.h
-  /// describes them. The program is canonical. May end the process.
+  /// Writes a relocatable object that defines `function` and what packs its constants, as kernel_abi.h describes
+  /// them. The program is canonical. May end the process.
   std::function<Result<Compiled>(const ir::Program&, const Schedule&, const Target&, const std::string& function,
                                  const std::filesystem::path& object)>
       compile;
+  /// What schedules programs by itself, as it is called; compile_autoscheduled() takes one of these names. Such kernels
+  /// are there to be compared with: they take no constants packed. May take minutes.
+  std::vector<std::string> autoschedulers = {};
+  std::function<Result<Compiled>(const ir::Program&, const std::string& autoscheduler, const Target&,
+                                 const std::string& function, const std::filesystem::path& object)>
+      compile_autoscheduled = {};
   /// Writes what its kernels call as one relocatable object.
   std::function<Result<void>(const Target&, const std::filesystem::path& object)> runtime;
   /// Called once in a process that forks children which compile: what is set up here they inherit. Must stay serial;
