@@ -4,7 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/units.h"
-#include "cli/db_families.h"
+#include "cli/db_sized.h"
 #include "cli/db_rows.h"
 #include "cli/db_verbs.h"
 #include "cli/interrupt.h"
@@ -27,7 +27,7 @@ struct VerifyArguments {
 /// What is said beside the findings.
 struct Told {
   std::string stopped_by;  // "Ctrl-C"; empty: nobody did
-  size_t families = 0;     // tunings of ranges of sizes, of which nothing is run
+  size_t entries = 0;     // tunings of ranges of sizes, of which nothing is run
 };
 
 std::string speed_text(const search::Measurement& measured) {
@@ -55,8 +55,8 @@ std::string findings_text(const engine::Findings& findings, const Told& told) {
     text += base::format_number(findings.elsewhere, "tuning for another target or number of threads is",
                                 "tunings for other targets or numbers of threads are") +
             " stored and not run\n";
-  if (told.families > 0)
-    text += base::format_number(told.families, "tuning of ranges of sizes is stored, whose kernels were not run\n",
+  if (told.entries > 0)
+    text += base::format_number(told.entries, "tuning of ranges of sizes is stored, whose kernels were not run\n",
                                 "tunings of ranges of sizes are stored, whose kernels were not run\n");
   if (!told.stopped_by.empty()) text += stopped_text(findings, told);
   return text + base::format_number(findings.damaged.size(), "damaged record") + "\n";
@@ -83,7 +83,7 @@ nlohmann::json findings_json(const engine::Findings& findings, const Told& told)
           {"programs_checked", findings.checked},
           {"damaged", findings.damaged},
           {"elsewhere", findings.elsewhere},
-          {"families_not_run", told.families}};
+          {"families_not_run", told.entries}};
 }
 
 Result<Exit> verify(const VerifyArguments& arguments, const Session& session) {
@@ -95,8 +95,8 @@ Result<Exit> verify(const VerifyArguments& arguments, const Session& session) {
   Told told;
   TILE_TUNE_CHECK(engine::recheck_digests(stack, interrupt.requested(), onlooker, findings));
   for (auto& database : stack.databases) {
-    TILE_TUNE_TRY(families, stored_families(database));
-    told.families += families.size();
+    TILE_TUNE_TRY(entries, stored_entries(database));
+    told.entries += entries.size();
   }
   if (!findings.damaged.empty()) session.report.warn("damaged-record", engine::damage_text(findings.damaged));
   if (!arguments.files_only && !interrupt.requested()) {

@@ -296,14 +296,14 @@ Result<void> check_for_many(const TuneArguments& arguments) {
 }
 
 /// One program at many sizes.
-Result<Exit> tune_many(const std::vector<engine::LoadedProgram>& loaded, const std::vector<codegen::FamilySize>& sizes,
+Result<Exit> tune_many(const std::vector<engine::LoadedProgram>& loaded, const std::vector<codegen::EntrySize>& sizes,
                        const TuneArguments& arguments, const Session& session) {
   TILE_TUNE_CHECK(check_for_many(arguments));
   if (arguments.programs.size() > 1)
     return fail(ErrorClass::Program, "several-programs", "ranges and lists of sizes are for a single program",
                 "tune the programs one at a time");
   if (loaded.size() != 1) return tl::unexpected(engine::several_programs(arguments.programs.front(), loaded));
-  TILE_TUNE_TRY(workload, engine::load_family(loaded.front(), arguments.bindings, sizes, session));
+  TILE_TUNE_TRY(workload, engine::load_sized(loaded.front(), arguments.bindings, sizes, session));
   engine::tell_of_steps(workload.top, session.report);
   TILE_TUNE_TRY(target, session.target());
   const std::string& name = workload.top.program.name;
@@ -312,7 +312,7 @@ Result<Exit> tune_many(const std::vector<engine::LoadedProgram>& loaded, const s
   const auto tuned = [&] {
     ProgressDisplay display(session, session.began, engine::wanted_budget(arguments.request).seconds);
     const auto show = [&](const search::Progress& progress) { display.show(progress); };
-    return engine::tune_family(workload, target, arguments.request, session,
+    return engine::tune_sized(workload, target, arguments.request, session,
                                {session.began, interrupt.requested(), show, display.onlooker()});
   }();
   if (interrupt.requested()) {
@@ -327,7 +327,7 @@ Result<Exit> tune_many(const std::vector<engine::LoadedProgram>& loaded, const s
   auto json = summary_json(workload, **tuned);
   if (!session.output.json) TILE_TUNE_CHECK(print(summary_text(workload, **tuned, output_columns())));
   if (!arguments.emit.empty() && (*tuned)->timed > 0) {
-    TILE_TUNE_TRY(kernel, engine::family_kernel(workload, name, target, session));
+    TILE_TUNE_TRY(kernel, engine::sized_kernel(workload, name, target, session));
     const auto files =
         engine::package_in_child({kernel}, {name, arguments.emit, target, TILE_TUNE_VERSION}, session.executable,
                                  engine::plain_onlooker(session.report), &interrupt.requested());
@@ -351,7 +351,7 @@ Result<Exit> tune(TuneArguments arguments, const Session& session) {
   std::optional<StopOnInterrupt> interrupt;
   if (!arguments.dry_run) interrupt.emplace();
   session.warn_of_threads();
-  TILE_TUNE_TRY(many, engine::take_family_sizes(arguments.bindings.sizes));
+  TILE_TUNE_TRY(many, engine::take_entry_sizes(arguments.bindings.sizes));
   TILE_TUNE_TRY(loaded,
                 engine::load_programs(arguments.programs, arguments.bindings, session.report, engine::Defs::One));
   std::erase_if(loaded, [&](const engine::LoadedProgram& one) { return !engine::is_wanted(one, arguments.only); });

@@ -243,7 +243,7 @@ Result<std::optional<UnfinishedSession>> Database::unfinished_session(const Prog
         kSessionColumns);
     Statement select(db, sql);
     select.bind(Id{workload_id(program)}, Id{target_id(target)}, Id{tool_id(tool)}, std::string(kVerifyStrategy),
-                std::string(kFamilyStrategy), std::string(kPredictedStrategy));
+                std::string(kSizedStrategy), std::string(kPredictedStrategy));
     while (true) {
       TILE_TUNE_TRY(more, select.step());
       if (!more) return std::nullopt;

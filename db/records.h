@@ -41,12 +41,12 @@ struct ToolRow {
 
 /// SessionRow::strategy of a session that rechecked stored schedules instead of searching for new ones. Its finals
 /// are words on schedules: they confirm or refute them for its tool and target. One without trials refutes a session of
-/// kFamilyStrategy, which its options name.
+/// kSizedStrategy, which its options name.
 inline constexpr const char* kVerifyStrategy = "verify";
 
 /// SessionRow::strategy of a session that timed kernels of a program at many sizes. It has no trials; what came of it
 /// is in its options.
-inline constexpr const char* kFamilyStrategy = "family";
+inline constexpr const char* kSizedStrategy = "family";
 
 /// SessionRow::strategy of a session that measured nothing. It has no trials, so that nothing predicted is ever taken
 /// for measured; the schedules that were predicted to be the best are in its options.

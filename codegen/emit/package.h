@@ -15,7 +15,7 @@
 #include <string>
 #include <vector>
 
-#include "codegen/emit/family.h"
+#include "codegen/emit/sized_entry.h"
 #include "codegen/target/target.h"
 #include "frontend/ir/program.h"
 
@@ -43,7 +43,7 @@ struct Kernel {
   std::vector<Variant> variants = {};
   /// Makes the entry one for many sizes; program and schedule are then those of the last member. Excludes variants and
   /// constants.
-  std::optional<Family> family = {};
+  std::optional<SizedEntry> entry = {};
   /// What is compiled in place of this kernel: the same of with_index_checks() of the program (ir/index_checks.h),
   /// whose last `checks` outputs the entries look at. Null: indices are not checked.
   std::shared_ptr<const Kernel> checked = {};

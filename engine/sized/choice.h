@@ -3,7 +3,7 @@
 
 #include <vector>
 
-#include "codegen/emit/family.h"
+#include "codegen/emit/sized_entry.h"
 
 namespace tile_tune::engine {
 
@@ -11,7 +11,7 @@ namespace tile_tune::engine {
 struct TimedPoint {
   std::vector<int64_t> at;
   std::vector<double> many;                // by candidate
-  std::vector<codegen::FamilyMember> own;  // kernels for this point alone
+  std::vector<codegen::EntryMember> own;  // kernels for this point alone
   std::vector<double> own_speeds;          // one each
 };
 
@@ -24,6 +24,6 @@ inline constexpr size_t kMostOwn = 32;
 /// which it differs. A point's own kernel is kept where it is faster than the candidate chosen there, of listed sizes
 /// wherever it is not slower. What differs by less than the noise of a race counts as equal: then the generic one
 /// stays.
-codegen::Family choose_members(codegen::Family candidates, std::vector<TimedPoint> points);
+codegen::SizedEntry choose_members(codegen::SizedEntry candidates, std::vector<TimedPoint> points);
 
 }  // namespace tile_tune::engine

@@ -1,4 +1,4 @@
-#include "codegen/emit/family_text.h"
+#include "codegen/emit/sized_entry_text.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -39,15 +39,15 @@ size_t dimensions_before(const Signature& kernel, size_t argument, bool with_par
   return count;
 }
 
-std::string frame_text(const Signature& kernel, const Family& family) {
+std::string frame_text(const Signature& kernel, const SizedEntry& entry) {
   const size_t count = kernel.arguments.size();
   std::vector<std::string> spelled, first, last;
-  for (size_t k = 0; k < family.program.sizes.size(); ++k) {
+  for (size_t k = 0; k < entry.program.sizes.size(); ++k) {
     spelled.push_back(fmt::format("sizes[{}]", k));
-    first.push_back(std::to_string(family.program.sizes[k].first));
-    last.push_back(std::to_string(family.program.sizes[k].last));
+    first.push_back(std::to_string(entry.program.sizes[k].first));
+    last.push_back(std::to_string(entry.program.sizes[k].last));
   }
-  const auto extents = family_extents(family, spelled);
+  const auto extents = entry_extents(entry, spelled);
   std::string body;
   for (size_t i = 0; i < count; ++i) {
     const Argument& a = kernel.arguments[i];
@@ -86,11 +86,11 @@ static int tile_tune_fill(const int64_t* sizes, struct tile_tune_frame* f) {{
 }
 
 /// The member for exactly these sizes, if there is one.
-std::string exact_text(const Family& family) {
+std::string exact_text(const SizedEntry& entry) {
   std::string text;
-  const bool one_size = family.program.sizes.size() == 1;
-  for (size_t i = 0; i < family.members.size(); ++i) {
-    const auto& member = family.members[i];
+  const bool one_size = entry.program.sizes.size() == 1;
+  for (size_t i = 0; i < entry.members.size(); ++i) {
+    const auto& member = entry.members[i];
     if (!member.only) continue;
     std::vector<std::string> tests;
     for (size_t k = 0; k < member.at.size(); ++k) tests.push_back(fmt::format("sizes[{}] == {}", k, member.at[k]));
@@ -101,11 +101,11 @@ std::string exact_text(const Family& family) {
   return fmt::format("  switch (sizes[0]) {{\n{}    default: break;\n  }}\n", text);
 }
 
-std::string choice_text(const Family& family) {
-  if (family.table.empty())
+std::string choice_text(const SizedEntry& entry) {
+  if (entry.table.empty())
     return fmt::format("\nstatic int tile_tune_choice(const int64_t* sizes) {{\n{}  return -1;\n}}\n",
-                       exact_text(family));
-  const size_t sizes = family.program.sizes.size();
+                       exact_text(entry));
+  const size_t sizes = entry.program.sizes.size();
   const int bits = bits_for(sizes);
   std::string place = "tile_tune_cell(sizes[0])";
   for (size_t k = 1; k < sizes; ++k)
@@ -124,10 +124,10 @@ static int tile_tune_choice(const int64_t* sizes) {{
 {3}  return table[{4}];
 }}
 )",
-                     bits, cell_count(bits) - 1, fmt::join(family.table, ","), exact_text(family), place);
+                     bits, cell_count(bits) - 1, fmt::join(entry.table, ","), exact_text(entry), place);
 }
 
-std::string run_text(const Signature& kernel, const Family& family) {
+std::string run_text(const Signature& kernel, const SizedEntry& entry) {
   const std::string symbol = kernel_symbol(kernel.function);
   std::vector<std::string> types(kernel.buffers.size() + kernel.checks.size(), "struct tile_tune_buffer*"), buffers,
       rows;
@@ -144,10 +144,10 @@ std::string run_text(const Signature& kernel, const Family& family) {
     rows.push_back(fmt::format("    {},\n", row));
   }
   std::string declarations, cases;
-  for (size_t i = 0; i < family.members.size(); ++i) {
+  for (size_t i = 0; i < entry.members.size(); ++i) {
     const std::string name = alternative_symbol(symbol, i);
     declarations += fmt::format("int {}(struct tile_tune_call*, {});\n", name, fmt::join(types, ", "));
-    cases += fmt::format("    {}: return {};\n", i + 1 == family.members.size() ? "default" : fmt::format("case {}", i),
+    cases += fmt::format("    {}: return {};\n", i + 1 == entry.members.size() ? "default" : fmt::format("case {}", i),
                          checked_call(kernel, fmt::format("{}(&call, {})", name, fmt::join(buffers, ", "))));
   }
   return fmt::format(
@@ -225,14 +225,14 @@ std::string entry_parameters(const Signature& kernel) {
   return fmt::format("{}", fmt::join(list, ", "));
 }
 
-std::string entries(const std::string& library, const Signature& kernel, const Family& family) {
+std::string entries(const std::string& library, const Signature& kernel, const SizedEntry& entry) {
   std::vector<std::string> pointers, sizes, sources;
-  const auto& inputs = family.members.back().program.inputs;
+  const auto& inputs = entry.members.back().program.inputs;
   // Where a tensor says how large each size is: argument, dimension, rank.
   for (size_t i = 0; i < kernel.arguments.size(); ++i) pointers.push_back(fmt::format("(void*)p{}", i));
   for (size_t k = 0; k < kernel.sizes->names.size(); ++k) {
     sizes.push_back(fmt::format("n{}", k));
-    const auto& source = family.runtime[k];
+    const auto& source = entry.runtime[k];
     const auto argument = static_cast<size_t>(std::find(inputs.begin(), inputs.end(), source.tensor) - inputs.begin());
     sources.push_back(
         fmt::format("{{{}, {}, {}}}", argument, source.dimension, kernel.arguments[argument].shape.size()));
@@ -246,9 +246,9 @@ std::string entries(const std::string& library, const Signature& kernel, const F
 
 }  // namespace
 
-std::vector<std::vector<std::string>> family_extents(const Family& family, const std::vector<std::string>& names) {
-  const ir::Program& program = family.members.back().program;
-  const ir::Program named = with_names(program, {family.runtime, false});
+std::vector<std::vector<std::string>> entry_extents(const SizedEntry& entry, const std::vector<std::string>& names) {
+  const ir::Program& program = entry.members.back().program;
+  const ir::Program named = with_names(program, {entry.runtime, false});
   std::vector<std::vector<std::string>> result;
   for (const auto* list : {&program.inputs, &program.outputs})
     for (const int tensor : *list) {
@@ -268,12 +268,12 @@ std::vector<std::vector<std::string>> family_extents(const Family& family, const
   return result;
 }
 
-std::string family_text(const std::string& library, const Signature& kernel, const Family& family,
+std::string sized_entry_text(const std::string& library, const Signature& kernel, const SizedEntry& entry,
                         const std::vector<std::string>& cpu_features) {
   return fmt::format("#include \"{}.h\"\n\n#include <string.h>\n{}\n#include \"tile_tune_rt.h\"\n\n", library,
                      kCpuIncludes) +
          fmt::format("static int tile_tune_cpu_supported(void) {{\n  return {};\n}}\n", cpu_condition(cpu_features)) +
-         choice_text(family) + frame_text(kernel, family) + run_text(kernel, family) + entries(library, kernel, family);
+         choice_text(entry) + frame_text(kernel, entry) + run_text(kernel, entry) + entries(library, kernel, entry);
 }
 
 }  // namespace tile_tune::codegen

@@ -1,4 +1,4 @@
-#include "engine/sized/family.h"
+#include "engine/sized/sized_workload.h"
 
 #include <fmt/format.h>
 
@@ -28,8 +28,8 @@ namespace {
 /// Keys in the options of sessions.
 constexpr const char *kRechecked = "rechecked", *kRefuted = "refuted_family";
 
-Result<void> check_family_program(const LoadedProgram& loaded, const ir::Sizes& given,
-                                  const std::vector<codegen::FamilySize>& sizes) {
+Result<void> check_entry_program(const LoadedProgram& loaded, const ir::Sizes& given,
+                                  const std::vector<codegen::EntrySize>& sizes) {
   ir::Sizes all = given;
   for (const auto& size : sizes) all[size.name] = size.first;
   TILE_TUNE_CHECK(check_size_names({loaded.program}, all));
@@ -40,25 +40,25 @@ Result<void> check_family_program(const LoadedProgram& loaded, const ir::Sizes& 
 }
 
 /// "no-size-range" with what to do about it.
-Diagnostic no_range(const FamilyWorkload& workload, const std::string& why, const char* fix) {
+Diagnostic no_range(const SizedWorkload& workload, const std::string& why, const char* fix) {
   return {ErrorClass::Program, "no-size-range",
           fmt::format("{} cannot be built for all of {}: {}", workload.top.program.name,
-                      family_text(workload.program.sizes), why),
+                      entry_sizes_text(workload.program.sizes), why),
           std::nullopt, fix};
 }
 
 /// One kernel for each listed point.
-Result<void> add_listed(const FamilyWorkload& workload, const codegen::Target& target, const Session& session,
-                        codegen::Family& family) {
+Result<void> add_listed(const SizedWorkload& workload, const codegen::Target& target, const Session& session,
+                        codegen::SizedEntry& entry) {
   TILE_TUNE_TRY(databases, open_stack(session));
-  std::vector<codegen::FamilyMember> own;
+  std::vector<codegen::EntryMember> own;
   for (const auto& point : points_to_search(workload.program.sizes, 1)) {
     TILE_TUNE_TRY(one, workload.at(point));
     TILE_TUNE_TRY(choice, stored_choice(one, target, databases, session));
     own.push_back({point, true, std::move(one.program), std::move(choice.schedule), std::move(choice.record)});
   }
-  for (auto& member : family.table) member = static_cast<uint8_t>(member + own.size());
-  family.members.insert(family.members.begin(), std::make_move_iterator(own.begin()),
+  for (auto& member : entry.table) member = static_cast<uint8_t>(member + own.size());
+  entry.members.insert(entry.members.begin(), std::make_move_iterator(own.begin()),
                         std::make_move_iterator(own.end()));
   return {};
 }
@@ -67,8 +67,8 @@ bool is_of_here(const db::TargetRow& target, const db::ToolRow& tool, const code
   return db::target_id(target) == db::target_id(target_row(here)) && db::tool_id(tool) == db::tool_id(tool_row());
 }
 
-/// Sessions whose families a recheck on this target by this tool did not find to hold.
-Result<std::set<std::string>> refuted_sessions(std::vector<db::Database>& stack, const FamilyWorkload& workload,
+/// Sessions whose entries a recheck on this target by this tool did not find to hold.
+Result<std::set<std::string>> refuted_sessions(std::vector<db::Database>& stack, const SizedWorkload& workload,
                                                const codegen::Target& target) {
   std::set<std::string> refuted;
   for (auto& database : stack) {
@@ -84,14 +84,14 @@ Result<std::set<std::string>> refuted_sessions(std::vector<db::Database>& stack,
 
 /// Of the workload and the instruction set, unless refuted: those for at least as many threads as the target's, the
 /// nearest number first, then those for fewer; of equals this target before others and this tool before others.
-Result<std::vector<db::DoneSession>> sessions_by_distance(const FamilyWorkload& workload, const codegen::Target& target,
+Result<std::vector<db::DoneSession>> sessions_by_distance(const SizedWorkload& workload, const codegen::Target& target,
                                                           const Session& session) {
   TILE_TUNE_TRY(stack, open_stack(session));
   TILE_TUNE_TRY(refuted, refuted_sessions(stack, workload, target));
   const std::string here = db::target_id(target_row(target)), tool = db::tool_id(tool_row());
   std::vector<db::DoneSession> all;
   for (auto& database : stack) {
-    TILE_TUNE_TRY(some, database.done_sessions(db::kFamilyStrategy, db::workload_id(workload.top.row)));
+    TILE_TUNE_TRY(some, database.done_sessions(db::kSizedStrategy, db::workload_id(workload.top.row)));
     for (auto& one : some)
       if (one.target.text() == target.text() && !refuted.contains(one.session.id)) all.push_back(std::move(one));
   }
@@ -110,7 +110,7 @@ std::string rung_of(const db::DoneSession& one, const nlohmann::json& options, c
 }
 
 /// A session without trials, which is what its options say.
-Result<std::string> store_session(const FamilyWorkload& workload, const char* strategy, const nlohmann::json& options,
+Result<std::string> store_session(const SizedWorkload& workload, const char* strategy, const nlohmann::json& options,
                                   uint64_t seed, const codegen::Target& target, const Session& session) {
   TILE_TUNE_TRY(path, session.database());
   TILE_TUNE_TRY(database, db::Database::open(path, db::Mode::ReadWrite));
@@ -120,12 +120,12 @@ Result<std::string> store_session(const FamilyWorkload& workload, const char* st
   return id;
 }
 
-void tell_of(const StoredFamily& stored, const FamilyWorkload& workload, const codegen::Target& target,
+void tell_of(const StoredEntry& stored, const SizedWorkload& workload, const codegen::Target& target,
              const Reporter& report) {
   const std::string words = described(workload);
   const char* again = "tile-tune tune with the same -s tunes it again";
   if (stored.rung == "exact" || stored.rung == "revalidated")
-    report.notice(fmt::format("{}: tuned, {} ({})", words, base::format_number(stored.family.members.size(), "kernel"),
+    report.notice(fmt::format("{}: tuned, {} ({})", words, base::format_number(stored.entry.members.size(), "kernel"),
                               stored.rung));
   else if (stored.rung == "stale")
     report.warn("stale-record",
@@ -140,17 +140,17 @@ void tell_of(const StoredFamily& stored, const FamilyWorkload& workload, const c
 
 }  // namespace
 
-std::string described(const FamilyWorkload& workload) {
-  return fmt::format("{} ({})", workload.top.program.name, family_text(workload.program.sizes));
+std::string described(const SizedWorkload& workload) {
+  return fmt::format("{} ({})", workload.top.program.name, entry_sizes_text(workload.program.sizes));
 }
 
-ir::Sizes FamilyWorkload::sizes_at(const std::vector<int64_t>& values) const {
+ir::Sizes SizedWorkload::sizes_at(const std::vector<int64_t>& values) const {
   ir::Sizes sizes = program.fixed;
   for (size_t k = 0; k < values.size(); ++k) sizes[program.sizes[k].name] = values[k];
   return sizes;
 }
 
-Result<Workload> FamilyWorkload::at(const std::vector<int64_t>& values) const {
+Result<Workload> SizedWorkload::at(const std::vector<int64_t>& values) const {
   const ir::Sizes sizes = sizes_at(values);
   TILE_TUNE_TRY(bound, ir::bind(written, sizes));
   Workload workload = workload_in_steps(make_workload(loaded, bound, sizes), path);
@@ -163,7 +163,7 @@ Result<Workload> FamilyWorkload::at(const std::vector<int64_t>& values) const {
 namespace {
 
 /// The steps that are best at the top, for all sizes: as written where the program has another form with names.
-Result<void> put_into_steps(FamilyWorkload& workload, bool is_deterministic) {
+Result<void> put_into_steps(SizedWorkload& workload, bool is_deterministic) {
   const auto path = plan::best_path(workload.top.program, cost_of_steps(is_deterministic));
   if (path.empty()) return {};
   const auto steps = plan::factored(ir::canonicalize(workload.written), path);
@@ -180,10 +180,10 @@ Result<void> put_into_steps(FamilyWorkload& workload, bool is_deterministic) {
 
 }  // namespace
 
-Result<FamilyWorkload> load_family(const LoadedProgram& loaded, const BindingOptions& options,
-                                   const std::vector<codegen::FamilySize>& sizes, const Session& session) {
+Result<SizedWorkload> load_sized(const LoadedProgram& loaded, const BindingOptions& options,
+                                   const std::vector<codegen::EntrySize>& sizes, const Session& session) {
   TILE_TUNE_TRY(given, parse_sizes(options.sizes));
-  TILE_TUNE_CHECK(check_family_program(loaded, given, sizes));
+  TILE_TUNE_CHECK(check_entry_program(loaded, given, sizes));
   if (!options.constants.empty())
     return fail(ErrorClass::Program, "constant-of-many-sizes",
                 "constants are packed for one size: an entry for many sizes cannot take them", "leave out --constant");
@@ -194,7 +194,7 @@ Result<FamilyWorkload> load_family(const LoadedProgram& loaded, const BindingOpt
                   fmt::format("{} has the strides {}: an entry for many sizes takes compact tensors", tensor.name,
                               ir::to_text(tensor.storage)),
                   "build each size by itself, or leave out the strides");
-  FamilyWorkload workload{loaded, {stored, sizes_of(loaded, given), sizes}, stored, {}, {}};
+  SizedWorkload workload{loaded, {stored, sizes_of(loaded, given), sizes}, stored, {}, {}};
   const ir::Sizes largest = workload.sizes_at(workload.program.top());
   TILE_TUNE_TRY(bound, bind_and_warn(stored, largest, session.report));
   workload.top = make_workload(loaded, bound, largest);
@@ -203,25 +203,25 @@ Result<FamilyWorkload> load_family(const LoadedProgram& loaded, const BindingOpt
   return workload;
 }
 
-Result<codegen::Family> generic_family(const FamilyWorkload& workload, const codegen::Target& target) {
-  codegen::Family family{workload.program, {}, {}, {}};
-  auto runtime = codegen::runtime_sizes_of(family.program);
+Result<codegen::SizedEntry> generic_entry(const SizedWorkload& workload, const codegen::Target& target) {
+  codegen::SizedEntry entry{workload.program, {}, {}, {}};
+  auto runtime = codegen::runtime_sizes_of(entry.program);
   if (!runtime) {
     if (runtime.error().code != "no-size-range") return tl::unexpected(runtime.error());
     return tl::unexpected(no_range(workload, runtime.error().message, "build each size by itself"));
   }
-  family.runtime = std::move(*runtime);
+  entry.runtime = std::move(*runtime);
   const auto schedule = search::Space(workload.top.program, target).default_schedule();
-  auto generic = codegen::member_for_many(family, workload.program.top(), schedule, true);
+  auto generic = codegen::member_for_many(entry, workload.program.top(), schedule, true);
   if (!generic && has_range(workload.program.sizes))
     return tl::unexpected(no_range(workload, generic.error().message, "give a list of sizes, as in -s N=64,128,200"));
-  if (!generic) return family;
+  if (!generic) return entry;
   generic->record = {{"generic", true}};
-  family.members.push_back(std::move(*generic));
-  return choose_members(std::move(family), {});
+  entry.members.push_back(std::move(*generic));
+  return choose_members(std::move(entry), {});
 }
 
-Result<std::optional<StoredFamily>> stored_family(const FamilyWorkload& workload, const codegen::Target& target,
+Result<std::optional<StoredEntry>> stored_entry(const SizedWorkload& workload, const codegen::Target& target,
                                                   const Session& session) {
   TILE_TUNE_TRY(sessions, sessions_by_distance(workload, target, session));
   for (const auto& one : sessions) {
@@ -234,61 +234,61 @@ Result<std::optional<StoredFamily>> stored_family(const FamilyWorkload& workload
                           fmt::format("--threads {} takes what was tuned", one.target.machine.threads));
       return std::nullopt;
     }
-    auto family = codegen::family_from_json(*json, workload.program.symbolic, workload.program.fixed);
-    if (family)
-      return StoredFamily{std::move(*family), rung_of(one, *json, target), one.target.machine.threads, one.session.id};
+    auto entry = codegen::entry_from_json(*json, workload.program.symbolic, workload.program.fixed);
+    if (entry)
+      return StoredEntry{std::move(*entry), rung_of(one, *json, target), one.target.machine.threads, one.session.id};
     session.report.warn(
         "stale-record",
-        fmt::format("a record of {} for many sizes is not taken: {}", workload.top.row.name, family.error().message),
+        fmt::format("a record of {} for many sizes is not taken: {}", workload.top.row.name, entry.error().message),
         "tune it again");
   }
   return std::nullopt;
 }
 
-Result<std::string> store_family(const FamilyWorkload& workload, const codegen::Family& family, uint64_t seed,
+Result<std::string> store_entry(const SizedWorkload& workload, const codegen::SizedEntry& entry, uint64_t seed,
                                  const codegen::Target& target, const Session& session, bool is_rechecked) {
-  auto options = codegen::to_json(family);
+  auto options = codegen::to_json(entry);
   TILE_TUNE_TRY(roles, size_roles(workload));
   options["roles"] = roles;
   if (is_rechecked) options[kRechecked] = true;
-  return store_session(workload, db::kFamilyStrategy, options, seed, target, session);
+  return store_session(workload, db::kSizedStrategy, options, seed, target, session);
 }
 
-Result<void> refute_family(const FamilyWorkload& workload, const std::string& refuted, const codegen::Target& target,
+Result<void> refute_entry(const SizedWorkload& workload, const std::string& refuted, const codegen::Target& target,
                            const Session& session) {
   TILE_TUNE_CHECK(store_session(workload, db::kVerifyStrategy, {{kRefuted, refuted}}, 0, target, session));
   return {};
 }
 
-Result<codegen::Kernel> family_kernel(const FamilyWorkload& workload, const std::string& function,
+Result<codegen::Kernel> sized_kernel(const SizedWorkload& workload, const std::string& function,
                                       const codegen::Target& target, const Session& session,
-                                      const RecheckFamily& recheck) {
-  TILE_TUNE_TRY(stored, stored_family(workload, target, session));
+                                      const RecheckEntry& recheck) {
+  TILE_TUNE_TRY(stored, stored_entry(workload, target, session));
   if (stored && recheck && stored->rung != "exact" && stored->rung != "revalidated") {
     TILE_TUNE_TRY(checked, recheck(*stored));
     stored = std::move(checked);
   }
   const std::string words = described(workload);
-  codegen::Family family;
+  codegen::SizedEntry entry;
   std::string rung = "default", provenance = "default";
   if (stored) {
     tell_of(*stored, workload, target, session.report);
     rung = stored->rung;
     provenance = rung == "nearest" ? "nearest" : "tuned";
-    family = std::move(stored->family);
+    entry = std::move(stored->entry);
   } else {
-    TILE_TUNE_TRY(generic, generic_family(workload, target));
-    family = std::move(generic);
+    TILE_TUNE_TRY(generic, generic_entry(workload, target));
+    entry = std::move(generic);
     session.report.warn("untuned", fmt::format("{} is not tuned for this target", words),
                         untuned_note(target, "tile-tune tune with the same -s finds faster kernels"));
-    if (!has_range(workload.program.sizes)) TILE_TUNE_CHECK(add_listed(workload, target, session, family));
-    if (family.table.empty())
+    if (!has_range(workload.program.sizes)) TILE_TUNE_CHECK(add_listed(workload, target, session, entry));
+    if (entry.table.empty())
       session.report.warn("listed-only", fmt::format("{} has no kernel for sizes that are not listed", words));
   }
-  const auto& last = family.members.back();
+  const auto& last = entry.members.back();
   const nlohmann::json record{{provenance == "tuned" ? "timed" : "untimed", true}};
   codegen::Kernel kernel{last.program, last.schedule, function, provenance, record, rung};
-  kernel.family = std::move(family);
+  kernel.entry = std::move(entry);
   return kernel;
 }
 

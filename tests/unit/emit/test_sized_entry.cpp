@@ -1,10 +1,10 @@
-// One entry for many sizes: which sizes a cell holds, and what is refused of a family from elsewhere.
+// One entry for many sizes: which sizes a cell holds, and what is refused of an entry from elsewhere.
 #include <catch2/catch.hpp>
 #include <limits>
 #include <nlohmann/json.hpp>
 #include <optional>
 
-#include "codegen/emit/family.h"
+#include "codegen/emit/sized_entry.h"
 #include "frontend/tc/parse.h"
 
 using namespace tile_tune;
@@ -16,13 +16,13 @@ namespace {
 ir::Program parse(const std::string& text) { return tc::parse(text, "f.tc").value().programs.front(); }
 
 /// c(i,j) = a(i,j) + b(i,j): a kernel for N = 40, one for tiles of 16, one for all.
-Family family() {
-  Family family{
+SizedEntry entry() {
+  SizedEntry entry{
       {parse("def f(float(N,M) A, float(N,M) B) -> (C) { C(i,j) = A(i,j) + B(i,j) }"), {{"M", 8}}, {{"N", 1, 300, {}}}},
       {},
       {},
       {}};
-  family.runtime = runtime_sizes_of(family.program).value();
+  entry.runtime = runtime_sizes_of(entry.program).value();
   NestSchedule stage;
   stage.tiles = {{16}, {8}};
   stage.order = {{0, 1}};
@@ -30,18 +30,18 @@ Family family() {
   stage.cpu().lanes = 8;
   NestSchedule own = stage;
   own.tiles = {{40}, {8}};
-  family.members.push_back({{40}, true, family.program.at({40}).value(), {{own}}, json::object()});
+  entry.members.push_back({{40}, true, entry.program.at({40}).value(), {{own}}, json::object()});
   for (const bool guarded : {false, true})
-    family.members.push_back(member_for_many(family, {300}, {{stage}}, guarded).value());
-  for (auto& member : family.members) member.record = json::object();
+    entry.members.push_back(member_for_many(entry, {300}, {{stage}}, guarded).value());
+  for (auto& member : entry.members) member.record = json::object();
   for (size_t cell = 0; cell < cell_count(bits_for(1)); ++cell)
-    family.table.push_back(first_of_cell(cell, bits_for(1)) >= 16 ? 1 : 2);
-  return family;
+    entry.table.push_back(first_of_cell(cell, bits_for(1)) >= 16 ? 1 : 2);
+  return entry;
 }
 
-Result<Family> read(const json& described) {
-  const auto original = family();
-  return family_from_json(described, original.program.symbolic, original.program.fixed);
+Result<SizedEntry> read(const json& described) {
+  const auto original = entry();
+  return entry_from_json(described, original.program.symbolic, original.program.fixed);
 }
 
 std::string code_of(const json& described) {
@@ -49,15 +49,15 @@ std::string code_of(const json& described) {
   return result ? "" : result.error().code;
 }
 
-/// The code with which a family is refused that one thing was changed of.
+/// The code with which an entry is refused that one thing was changed of.
 template <typename Change>
 std::string refused(Change change) {
-  json described = to_json(family());
+  json described = to_json(entry());
   change(described);
   return code_of(described);
 }
 
-Result<std::vector<RuntimeSize>> sizes_of(const std::string& text, ir::Sizes fixed, std::vector<FamilySize> sizes) {
+Result<std::vector<RuntimeSize>> sizes_of(const std::string& text, ir::Sizes fixed, std::vector<EntrySize> sizes) {
   return runtime_sizes_of({parse(text), std::move(fixed), std::move(sizes)});
 }
 
@@ -83,7 +83,7 @@ TEST_CASE("every size lies in one cell, and cells begin where they say") {
 }
 
 TEST_CASE("a cell's sizes end where the range does") {
-  const std::vector<FamilySize> sizes = {{"N", 3, 37, {}}};
+  const std::vector<EntrySize> sizes = {{"N", 3, 37, {}}};
   const auto of = [&](int64_t size) { return sizes_of_cell(sizes, cell_of(size, 3)); };
   REQUIRE(of(36));
   CHECK(of(36)->first == std::vector<int64_t>{36});
@@ -91,15 +91,15 @@ TEST_CASE("a cell's sizes end where the range does") {
   CHECK(of(3)->first == std::vector<int64_t>{3});
   CHECK_FALSE(of(2));
   CHECK_FALSE(of(40));
-  const std::vector<FamilySize> two = {{"N", 1, 9, {}}, {"M", 5, 1 << 21, {}}};
+  const std::vector<EntrySize> two = {{"N", 1, 9, {}}, {"M", 5, 1 << 21, {}}};
   const auto corner = sizes_of_cell(two, cell_of(9, 2) * cell_count(2) + cell_of(1 << 21, 2));
   REQUIRE(corner);
   CHECK(corner->first == std::vector<int64_t>{8, 1 << 20});
   CHECK(corner->last == std::vector<int64_t>{9, 1 << 21});
 }
 
-TEST_CASE("a family survives its JSON form") {
-  const auto original = family();
+TEST_CASE("a sized entry survives its JSON form") {
+  const auto original = entry();
   const auto back = read(to_json(original));
   REQUIRE(back);
   CHECK(to_json(*back) == to_json(original));
@@ -108,7 +108,7 @@ TEST_CASE("a family survives its JSON form") {
 }
 
 TEST_CASE("kernels are looked at where the table sends calls to them") {
-  const auto all = family();
+  const auto all = entry();
   using Points = std::vector<std::vector<int64_t>>;
   CHECK(sizes_to_check(all, 0) == Points{{40}});
   const auto large = sizes_to_check(all, 1), every = sizes_to_check(all, 2);
@@ -118,7 +118,7 @@ TEST_CASE("kernels are looked at where the table sends calls to them") {
   for (const int64_t size : {7, 15, 61}) CHECK(std::count(every.begin(), every.end(), std::vector{size}) == 1);
 }
 
-TEST_CASE("a family from elsewhere is checked") {
+TEST_CASE("a sized entry from elsewhere is checked") {
   CHECK(refused([](json&) {}) == "");
   // Tiles of 16 reach beyond tensors of 15.
   CHECK(refused([](json& one) { one["table"][cell_of(15, 3)] = 1; }) == "bad-family");
@@ -147,14 +147,14 @@ TEST_CASE("a family from elsewhere is checked") {
 }
 
 TEST_CASE("a table entry for a smaller range is not refused: no call gets there") {
-  json described = to_json(family());
+  json described = to_json(entry());
   described["sizes"][0]["first"] = 16;
   described["table"][cell_of(15, 3)] = 1;
   CHECK(read(described));
 }
 
 TEST_CASE("where one kernel cannot compute many sizes, it says why") {
-  const auto why = [](const std::string& text, ir::Sizes fixed, std::vector<FamilySize> sizes) {
+  const auto why = [](const std::string& text, ir::Sizes fixed, std::vector<EntrySize> sizes) {
     const auto found = sizes_of(text, std::move(fixed), std::move(sizes));
     return found ? "" : found.error().code + ": " + found.error().message;
   };

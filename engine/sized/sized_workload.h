@@ -1,11 +1,11 @@
 // One program at many sizes, from the command line to a kernel with one entry for all of them.
 //
 // `tune` searches schedules at some sizes, which are ordinary records, and then times at these and at others the
-// kernels that an entry could run there. What was chosen is the options of a session (db::kFamilyStrategy) of the
+// kernels that an entry could run there. What was chosen is the options of a session (db::kSizedStrategy) of the
 // program at its largest sizes. `build` takes it from there, and times nothing unless it is asked to
 // (recheck.h).
 //
-// These options are codegen::to_json(Family) with "roles" (spelling.h) and, where the kernels were tuned
+// These options are codegen::to_json(SizedEntry) with "roles" (spelling.h) and, where the kernels were tuned
 // elsewhere or by another version and rechecked here, "rechecked": true.
 #pragma once
 
@@ -22,7 +22,7 @@
 
 namespace tile_tune::engine {
 
-struct FamilyWorkload {
+struct SizedWorkload {
   LoadedProgram loaded;
   codegen::SizedProgram program;
   ir::Program written;  // as it was before its sums of products were put into the steps of `path`, by the top's sizes
@@ -34,17 +34,17 @@ struct FamilyWorkload {
   Result<Workload> at(const std::vector<int64_t>& values) const;
 };
 
-/// `sizes` are those of take_family_sizes(), `options` hold the others. Errors: what bind_program() finds, at either
+/// `sizes` are those of take_entry_sizes(), `options` hold the others. Errors: what bind_program() finds, at either
 /// end of each size; constants, which are packed for one size. Warnings are those of the largest sizes.
-Result<FamilyWorkload> load_family(const LoadedProgram& loaded, const BindingOptions& options,
-                                   const std::vector<codegen::FamilySize>& sizes, const Session& session);
+Result<SizedWorkload> load_sized(const LoadedProgram& loaded, const BindingOptions& options,
+                                   const std::vector<codegen::EntrySize>& sizes, const Session& session);
 
-/// The family with its generic kernel, of the default schedule. Without any where no kernel of the program serves many
+/// The entry with its generic kernel, of the default schedule. Without any where no kernel of the program serves many
 /// sizes; of a range that is an error (no-size-range) of class Program.
-Result<codegen::Family> generic_family(const FamilyWorkload& workload, const codegen::Target& target);
+Result<codegen::SizedEntry> generic_entry(const SizedWorkload& workload, const codegen::Target& target);
 
-struct StoredFamily {
-  codegen::Family family;
+struct StoredEntry {
+  codegen::SizedEntry entry;
   std::string rung;  // as of ScheduleChoice: "exact", "revalidated", "stale", or "nearest", of one for more threads
   int threads = 1;   // it was tuned for
   std::string session = "";
@@ -53,24 +53,24 @@ struct StoredFamily {
 /// What `tune` chose for exactly these sizes, however they are spelled, and this instruction set, if it did: the
 /// nearest, of this target and this version before others; none that was refuted for them. Of one that fits less than
 /// it might a warning says so.
-Result<std::optional<StoredFamily>> stored_family(const FamilyWorkload& workload, const codegen::Target& target,
+Result<std::optional<StoredEntry>> stored_entry(const SizedWorkload& workload, const codegen::Target& target,
                                                   const Session& session);
 /// Returns the session's id.
-Result<std::string> store_family(const FamilyWorkload& workload, const codegen::Family& family, uint64_t seed,
+Result<std::string> store_entry(const SizedWorkload& workload, const codegen::SizedEntry& entry, uint64_t seed,
                                  const codegen::Target& target, const Session& session, bool is_rechecked = false);
-/// This tool takes the family of that session on this target no longer.
-Result<void> refute_family(const FamilyWorkload& workload, const std::string& refuted, const codegen::Target& target,
+/// This tool takes the entry of that session on this target no longer.
+Result<void> refute_entry(const SizedWorkload& workload, const std::string& refuted, const codegen::Target& target,
                            const Session& session);
 
 /// Rechecks what was not tuned for this target by this version (recheck.h); nullopt if it does not hold.
-using RecheckFamily = std::function<Result<std::optional<StoredFamily>>(const StoredFamily&)>;
+using RecheckEntry = std::function<Result<std::optional<StoredEntry>>(const StoredEntry&)>;
 
-/// The kernel to build: of the stored family; else, with a warning, of the generic kernel and, for listed sizes, of the
-/// schedules that stored_choice() finds. Without `recheck` a stored family is taken untimed.
-Result<codegen::Kernel> family_kernel(const FamilyWorkload& workload, const std::string& function,
+/// The kernel to build: of the stored entry; else, with a warning, of the generic kernel and, for listed sizes, of the
+/// schedules that stored_choice() finds. Without `recheck` a stored entry is taken untimed.
+Result<codegen::Kernel> sized_kernel(const SizedWorkload& workload, const std::string& function,
                                       const codegen::Target& target, const Session& session,
-                                      const RecheckFamily& recheck = {});
+                                      const RecheckEntry& recheck = {});
 /// "matmul (N=1..512)"
-std::string described(const FamilyWorkload& workload);
+std::string described(const SizedWorkload& workload);
 
 }  // namespace tile_tune::engine

@@ -5,7 +5,7 @@
 // looks for a member of exactly its sizes, else takes the one that a table names: sizes fall into cells, bits_for() of
 // them to each doubling of a size, and a cell names one member for all sizes in it.
 //
-// Of a family from a file or a database only sizes, schedules and the table are taken: how the numbers of the program
+// Of an entry from a file or a database only sizes, schedules and the table are taken: how the numbers of the program
 // follow from the sizes is found from the program, and whether a member serves what the table sends to it is checked.
 #pragma once
 
@@ -20,18 +20,18 @@ namespace tile_tune::codegen {
 
 /// A size that the entry takes: those listed, or all from first to last. With a list any size up to `last` is computed
 /// too, where the program has a kernel for every size.
-struct FamilySize {
+struct EntrySize {
   std::string name;
   int64_t first = 1, last = 1;
   std::vector<int64_t> listed = {};  // ascending; empty: a range
-  bool operator==(const FamilySize&) const = default;
+  bool operator==(const EntrySize&) const = default;
 };
 
 /// A program with sizes that the caller gives, and numbers for the others.
 struct SizedProgram {
   ir::Program symbolic;  // with layouts
   ir::Sizes fixed;
-  std::vector<FamilySize> sizes;  // 1 to kMostSizes
+  std::vector<EntrySize> sizes;  // 1 to kMostSizes
   bool checks_indices = false;    // it is with_index_checks() of what the others describe (ir/index_checks.h)
 
   /// Canonical and bound at `values`, one for each size.
@@ -40,7 +40,7 @@ struct SizedProgram {
   std::vector<int64_t> top() const;
 };
 
-struct FamilyMember {
+struct EntryMember {
   std::vector<int64_t> at;     // the sizes it is made at
   bool only = true;            // it is for these alone; else for all that its schedule serves
   ir::Program program;         // canonical, bound there
@@ -48,10 +48,10 @@ struct FamilyMember {
   nlohmann::json record = {};  // where its place is known from
 };
 
-struct Family {
+struct SizedEntry {
   SizedProgram program;
   std::vector<RuntimeSize> runtime;   // how its numbers follow from each size
-  std::vector<FamilyMember> members;  // at most kMostMembers; the last one serves all sizes
+  std::vector<EntryMember> members;  // at most kMostMembers; the last one serves all sizes
   std::vector<uint8_t> table;         // member by cell, cells of the last size next to each other; empty: none does
 };
 
@@ -73,7 +73,7 @@ int bits_for(size_t sizes);
 struct CellSizes {
   std::vector<int64_t> first, last;
 };
-std::optional<CellSizes> sizes_of_cell(const std::vector<FamilySize>& sizes, size_t cell);
+std::optional<CellSizes> sizes_of_cell(const std::vector<EntrySize>& sizes, size_t cell);
 
 /// How the program's numbers follow from its sizes, tried at both ends of each size and at many between; class Program
 /// (no-size-range) where one kernel cannot compute several of them, in words that say why.
@@ -81,18 +81,18 @@ Result<std::vector<RuntimeSize>> runtime_sizes_of(const SizedProgram& program);
 
 /// A member of `schedule`, which is for the program at `values`; class Program if the schedule cannot be made to serve
 /// several sizes. `guarded`: it serves all, however small.
-Result<FamilyMember> member_for_many(const Family& family, const std::vector<int64_t>& values, const Schedule& schedule,
+Result<EntryMember> member_for_many(const SizedEntry& entry, const std::vector<int64_t>& values, const Schedule& schedule,
                                      bool guarded);
 /// True if the member computes every size of the cell.
-bool serves_cell(const Family& family, const FamilyMember& member, size_t cell);
+bool serves_cell(const SizedEntry& entry, const EntryMember& member, size_t cell);
 
 /// Sizes at which the member is looked at before it is shipped: both ends of what the table sends to it, some between.
-std::vector<std::vector<int64_t>> sizes_to_check(const Family& family, size_t member);
+std::vector<std::vector<int64_t>> sizes_to_check(const SizedEntry& entry, size_t member);
 
 /// {"sizes": [{"name", "first", "last", "listed"}], "members": [{"at", "only", "guarded", "schedule", "schedule_id",
 /// "record"}], "table"}: all but the program.
-nlohmann::json to_json(const Family& family);
+nlohmann::json to_json(const SizedEntry& entry);
 /// Checks all of it against the program: class Program (bad-family). `program.sizes` are those of the JSON.
-Result<Family> family_from_json(const nlohmann::json& json, ir::Program symbolic, ir::Sizes fixed);
+Result<SizedEntry> entry_from_json(const nlohmann::json& json, ir::Program symbolic, ir::Sizes fixed);
 
 }  // namespace tile_tune::codegen

@@ -1,4 +1,4 @@
-#include "codegen/emit/family.h"
+#include "codegen/emit/sized_entry.h"
 
 #include <fmt/format.h>
 
@@ -31,7 +31,7 @@ std::vector<size_t> cells_of_place(size_t sizes, size_t place) {
 }
 
 /// Each size by itself with the others at their first and at their last value, then all together.
-std::vector<std::vector<int64_t>> sizes_to_try(const std::vector<FamilySize>& sizes) {
+std::vector<std::vector<int64_t>> sizes_to_try(const std::vector<EntrySize>& sizes) {
   std::vector<int64_t> low, high;
   for (const auto& size : sizes) {
     low.push_back(size.first);
@@ -80,7 +80,7 @@ int64_t first_of_cell(size_t cell, int bits) {
   return static_cast<int64_t>(((size_t{1} << bits) + rest) << (block - 1));
 }
 
-std::optional<CellSizes> sizes_of_cell(const std::vector<FamilySize>& sizes, size_t cell) {
+std::optional<CellSizes> sizes_of_cell(const std::vector<EntrySize>& sizes, size_t cell) {
   const int bits = bits_for(sizes.size());
   const auto cells = cells_of_place(sizes.size(), cell);
   CellSizes result;
@@ -115,30 +115,30 @@ Result<std::vector<RuntimeSize>> runtime_sizes_of(const SizedProgram& program) {
                             sizes_to_try(program.sizes));
 }
 
-Result<FamilyMember> member_for_many(const Family& family, const std::vector<int64_t>& values, const Schedule& schedule,
+Result<EntryMember> member_for_many(const SizedEntry& entry, const std::vector<int64_t>& values, const Schedule& schedule,
                                      bool guarded) {
-  TILE_TUNE_TRY(program, family.program.at(values));
-  TILE_TUNE_TRY(many, for_all_sizes(program, schedule, family.runtime, guarded));
-  return FamilyMember{values, false, std::move(program), std::move(many)};
+  TILE_TUNE_TRY(program, entry.program.at(values));
+  TILE_TUNE_TRY(many, for_all_sizes(program, schedule, entry.runtime, guarded));
+  return EntryMember{values, false, std::move(program), std::move(many)};
 }
 
-bool serves_cell(const Family& family, const FamilyMember& member, size_t cell) {
+bool serves_cell(const SizedEntry& entry, const EntryMember& member, size_t cell) {
   if (member.only) return false;
-  const auto sizes = sizes_of_cell(family.program.sizes, cell);
+  const auto sizes = sizes_of_cell(entry.program.sizes, cell);
   if (!sizes || member.schedule.runtime.guarded) return true;
   return serves(member.program, member.schedule, sizes->first);
 }
 
-std::vector<std::vector<int64_t>> sizes_to_check(const Family& family, size_t member) {
-  const auto& one = family.members[member];
+std::vector<std::vector<int64_t>> sizes_to_check(const SizedEntry& entry, size_t member) {
+  const auto& one = entry.members[member];
   if (one.only) return {one.at};
   std::vector<CellSizes> cells;
-  for (size_t cell = 0; cell < family.table.size(); ++cell) {
-    if (family.table[cell] != member) continue;
-    if (auto sizes = sizes_of_cell(family.program.sizes, cell)) cells.push_back(std::move(*sizes));
+  for (size_t cell = 0; cell < entry.table.size(); ++cell) {
+    if (entry.table[cell] != member) continue;
+    if (auto sizes = sizes_of_cell(entry.program.sizes, cell)) cells.push_back(std::move(*sizes));
   }
   std::set<std::vector<int64_t>> points;
-  const auto top = family.program.top();
+  const auto top = entry.program.top();
   // Beyond twice the largest size that was asked for the reference would take long.
   const auto clipped = [&](std::vector<int64_t> point) {
     for (size_t k = 0; k < point.size(); ++k) point[k] = std::min(point[k], 2 * top[k]);
@@ -154,92 +154,92 @@ std::vector<std::vector<int64_t>> sizes_to_check(const Family& family, size_t me
     add(cells.size() - 1);
   }
   // The last one may be sent anything.
-  if (member + 1 == family.members.size())
+  if (member + 1 == entry.members.size())
     for (const int64_t prime : {1, 7, 61}) {
       std::vector<int64_t> point;
       for (size_t k = 0; k < top.size(); ++k)
-        point.push_back(std::clamp(prime, family.program.sizes[k].first, family.program.sizes[k].last));
+        point.push_back(std::clamp(prime, entry.program.sizes[k].first, entry.program.sizes[k].last));
       points.insert(clipped(point));
     }
   return {points.begin(), points.end()};
 }
 
-nlohmann::json to_json(const Family& family) {
+nlohmann::json to_json(const SizedEntry& entry) {
   nlohmann::json sizes = nlohmann::json::array(), members = nlohmann::json::array();
-  for (const auto& size : family.program.sizes)
+  for (const auto& size : entry.program.sizes)
     sizes.push_back({{"name", size.name}, {"first", size.first}, {"last", size.last}, {"listed", size.listed}});
-  for (const auto& one : family.members)
+  for (const auto& one : entry.members)
     members.push_back({{"at", one.at},
                        {"only", one.only},
                        {"guarded", one.schedule.runtime.guarded},
                        {"schedule", to_json(one.schedule)},
                        {"schedule_id", schedule_id(one.schedule)},
                        {"record", one.record}});
-  return {{"sizes", std::move(sizes)}, {"members", std::move(members)}, {"table", family.table}};
+  return {{"sizes", std::move(sizes)}, {"members", std::move(members)}, {"table", entry.table}};
 }
 
 namespace {
 
-bool is_admissible(const FamilySize& size) {
+bool is_admissible(const EntrySize& size) {
   return !size.name.empty() && size.first >= 1 && size.first <= size.last && size.last <= INT32_MAX &&
          std::is_sorted(size.listed.begin(), size.listed.end()) &&
          (size.listed.empty() || (size.listed.front() >= size.first && size.listed.back() <= size.last));
 }
 
-Result<FamilyMember> read_member(const nlohmann::json& json, const Family& family) {
+Result<EntryMember> read_member(const nlohmann::json& json, const SizedEntry& entry) {
   TILE_TUNE_TRY(schedule, schedule_from_json(json.at("schedule")));
   const auto at = json.at("at").get<std::vector<int64_t>>();
-  if (at.size() != family.program.sizes.size()) return bad("a kernel lacks sizes");
+  if (at.size() != entry.program.sizes.size()) return bad("a kernel lacks sizes");
   for (size_t k = 0; k < at.size(); ++k)
-    if (at[k] < family.program.sizes[k].first || at[k] > family.program.sizes[k].last)
+    if (at[k] < entry.program.sizes[k].first || at[k] > entry.program.sizes[k].last)
       return bad("a kernel is for a size outside the range");
-  TILE_TUNE_TRY(program, family.program.at(at));
-  FamilyMember member{at, json.at("only").get<bool>(), std::move(program), std::move(schedule), json.at("record")};
-  if (!member.only) member.schedule.runtime = {family.runtime, json.at("guarded").get<bool>()};
+  TILE_TUNE_TRY(program, entry.program.at(at));
+  EntryMember member{at, json.at("only").get<bool>(), std::move(program), std::move(schedule), json.at("record")};
+  if (!member.only) member.schedule.runtime = {entry.runtime, json.at("guarded").get<bool>()};
   TILE_TUNE_CHECK(check(member.program, member.schedule));
   return member;
 }
 
-Result<void> check_table(const Family& family) {
-  if (family.members.empty() || family.members.size() > kMostMembers)
+Result<void> check_table(const SizedEntry& entry) {
+  if (entry.members.empty() || entry.members.size() > kMostMembers)
     return bad("there are too few or too many kernels");
-  if (family.table.empty()) return {};
-  const auto& last = family.members.back();
+  if (entry.table.empty()) return {};
+  const auto& last = entry.members.back();
   if (last.only || !last.schedule.runtime.guarded) return bad("no kernel serves every size");
   size_t cells = 1;
-  for (size_t k = 0; k < family.program.sizes.size(); ++k) cells *= cell_count(bits_for(family.program.sizes.size()));
-  if (family.table.size() != cells) return bad("the table has another number of cells");
+  for (size_t k = 0; k < entry.program.sizes.size(); ++k) cells *= cell_count(bits_for(entry.program.sizes.size()));
+  if (entry.table.size() != cells) return bad("the table has another number of cells");
   for (size_t cell = 0; cell < cells; ++cell)
-    if (family.table[cell] >= family.members.size() || !serves_cell(family, family.members[family.table[cell]], cell))
+    if (entry.table[cell] >= entry.members.size() || !serves_cell(entry, entry.members[entry.table[cell]], cell))
       return bad("the table names a kernel that does not serve all sizes there");
   return {};
 }
 
 }  // namespace
 
-Result<Family> family_from_json(const nlohmann::json& json, ir::Program symbolic, ir::Sizes fixed) try {
-  Family family{{std::move(symbolic), std::move(fixed), {}}, {}, {}, {}};
+Result<SizedEntry> entry_from_json(const nlohmann::json& json, ir::Program symbolic, ir::Sizes fixed) try {
+  SizedEntry entry{{std::move(symbolic), std::move(fixed), {}}, {}, {}, {}};
   // Before anything is made of them, which takes time for each.
   if (json.at("sizes").size() > kMostSizes) return bad("an entry takes one to three sizes");
   if (json.at("members").size() > kMostMembers) return bad("there are too few or too many kernels");
   for (const auto& one : json.at("sizes")) {
-    FamilySize size{one.at("name"), one.at("first"), one.at("last"), one.at("listed")};
+    EntrySize size{one.at("name"), one.at("first"), one.at("last"), one.at("listed")};
     if (!is_admissible(size)) return bad("a range of sizes is none");
-    family.program.sizes.push_back(std::move(size));
+    entry.program.sizes.push_back(std::move(size));
   }
-  if (family.program.sizes.empty()) return bad("an entry takes one to three sizes");
+  if (entry.program.sizes.empty()) return bad("an entry takes one to three sizes");
   for (const int64_t member : json.at("table").get<std::vector<int64_t>>()) {
     if (member < 0 || member >= static_cast<int64_t>(kMostMembers)) return bad("the table names no kernel");
-    family.table.push_back(static_cast<uint8_t>(member));
+    entry.table.push_back(static_cast<uint8_t>(member));
   }
-  TILE_TUNE_TRY(runtime, runtime_sizes_of(family.program));
-  family.runtime = std::move(runtime);
+  TILE_TUNE_TRY(runtime, runtime_sizes_of(entry.program));
+  entry.runtime = std::move(runtime);
   for (const auto& one : json.at("members")) {
-    TILE_TUNE_TRY(member, read_member(one, family));
-    family.members.push_back(std::move(member));
+    TILE_TUNE_TRY(member, read_member(one, entry));
+    entry.members.push_back(std::move(member));
   }
-  TILE_TUNE_CHECK(check_table(family));
-  return family;
+  TILE_TUNE_CHECK(check_table(entry));
+  return entry;
 } catch (const nlohmann::json::exception&) {
   return bad("a field is missing or of the wrong type");
 }

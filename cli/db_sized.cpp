@@ -1,4 +1,4 @@
-#include "cli/db_families.h"
+#include "cli/db_sized.h"
 
 #include <nlohmann/json.hpp>
 #include <set>
@@ -16,11 +16,11 @@ namespace {
 
 /// "N=1..512", as on a command line; the beginning of a text that says no such thing.
 std::string range_text(const std::string& options_json) try {
-  std::vector<codegen::FamilySize> sizes;
+  std::vector<codegen::EntrySize> sizes;
   const auto options = engine::json_of_text(options_json);
   for (const auto& one : options.at("sizes"))
-    sizes.push_back(codegen::FamilySize{one.at("name"), one.at("first"), one.at("last"), one.at("listed")});
-  return engine::family_text(sizes);
+    sizes.push_back(codegen::EntrySize{one.at("name"), one.at("first"), one.at("last"), one.at("listed")});
+  return engine::entry_sizes_text(sizes);
 } catch (const nlohmann::json::exception&) {
   return engine::sizes_text(options_json);
 }
@@ -32,8 +32,8 @@ size_t count_kernels(const std::string& options_json) {
 
 }  // namespace
 
-Result<std::vector<db::DoneSession>> stored_families(db::Database& database) {
-  TILE_TUNE_TRY(rows, database.done_sessions(db::kFamilyStrategy));
+Result<std::vector<db::DoneSession>> stored_entries(db::Database& database) {
+  TILE_TUNE_TRY(rows, database.done_sessions(db::kSizedStrategy));
   std::set<std::vector<std::string>> seen;
   std::erase_if(rows, [&](const db::DoneSession& row) {
     return !seen.insert({db::workload_id(row.program), db::target_id(row.target), db::tool_id(row.tool),
@@ -43,7 +43,7 @@ Result<std::vector<db::DoneSession>> stored_families(db::Database& database) {
   return rows;
 }
 
-nlohmann::json family_row_json(const db::DoneSession& row) {
+nlohmann::json entry_row_json(const db::DoneSession& row) {
   return {{"session", row.session.id},
           {"name", row.program.name},
           {"family", range_text(row.session.options_json)},
@@ -55,7 +55,7 @@ nlohmann::json family_row_json(const db::DoneSession& row) {
           {"created_ms", row.session.created_ms}};
 }
 
-std::vector<std::string> family_cells(const db::DoneSession& row) {
+std::vector<std::string> entry_cells(const db::DoneSession& row) {
   return {program_text(row.program),
           range_text(row.session.options_json),
           std::to_string(count_kernels(row.session.options_json)),
@@ -67,10 +67,10 @@ std::vector<std::string> family_cells(const db::DoneSession& row) {
           row.tool.tile_tune};
 }
 
-std::string families_text(const std::vector<db::DoneSession>& rows, size_t width) {
+std::string entries_text(const std::vector<db::DoneSession>& rows, size_t width) {
   if (rows.empty()) return "";
   std::vector<std::vector<std::string>> cells;
-  for (const auto& row : rows) cells.push_back(family_cells(row));
+  for (const auto& row : rows) cells.push_back(entry_cells(row));
   return "\n" + fitted_text(fit_table({{{"one entry for"}, Keep::Cut},
                                        {{"sizes"}, Keep::Cut},
                                        {{"kernels", Align::Right}, Keep::Whole},

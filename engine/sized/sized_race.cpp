@@ -1,4 +1,4 @@
-#include "engine/sized/race.h"
+#include "engine/sized/sized_race.h"
 
 #include <fmt/format.h>
 
@@ -19,7 +19,7 @@ bool is_faulty(const search::Timing& timing) {
   return timing.outcome != search::Outcome::Ok && timing.outcome != search::Outcome::Slow;
 }
 
-std::vector<search::SizeContest::Source> sources_of(const std::vector<codegen::FamilyMember>& members) {
+std::vector<search::SizeContest::Source> sources_of(const std::vector<codegen::EntryMember>& members) {
   std::vector<search::SizeContest::Source> sources;
   for (const auto& member : members) sources.push_back({member.program, member.schedule});
   return sources;
@@ -27,22 +27,22 @@ std::vector<search::SizeContest::Source> sources_of(const std::vector<codegen::F
 
 class Racer {
  public:
-  Racer(search::SizeContest& contest, const codegen::Family& family)
-      : contest_(contest), family_(family), faulty_(family.members.size(), false) {}
+  Racer(search::SizeContest& contest, const codegen::SizedEntry& entry)
+      : contest_(contest), entry_(entry), faulty_(entry.members.size(), false) {}
 
   Result<void> build() {
-    TILE_TUNE_TRY(numbers, contest_.build(sources_of(family_.members)));
+    TILE_TUNE_TRY(numbers, contest_.build(sources_of(entry_.members)));
     many_ = std::move(numbers);
     return {};
   }
 
-  Result<TimedPoint> time(const std::vector<int64_t>& at, std::vector<codegen::FamilyMember> own) {
-    TimedPoint point{at, std::vector<double>(family_.members.size(), 0), {}, {}};
-    TILE_TUNE_TRY(program, family_.program.at(at));
+  Result<TimedPoint> time(const std::vector<int64_t>& at, std::vector<codegen::EntryMember> own) {
+    TimedPoint point{at, std::vector<double>(entry_.members.size(), 0), {}, {}};
+    TILE_TUNE_TRY(program, entry_.program.at(at));
     TILE_TUNE_TRY(numbers, contest_.build(sources_of(own)));
-    std::vector<size_t> who, kernels;  // places in the family, the generic one first
-    for (size_t i = family_.members.size(); i-- > 0;) {
-      const auto& member = family_.members[i];
+    std::vector<size_t> who, kernels;  // places in the entry, the generic one first
+    for (size_t i = entry_.members.size(); i-- > 0;) {
+      const auto& member = entry_.members[i];
       if (faulty_[i] || !codegen::serves(member.program, member.schedule, at)) continue;
       who.push_back(i);
       kernels.push_back(many_[i]);
@@ -66,14 +66,14 @@ class Racer {
  private:
   Result<void> blame(size_t member, const search::Timing& timing) {
     faulty_[member] = true;
-    if (member + 1 < family_.members.size()) return {};
+    if (member + 1 < entry_.members.size()) return {};
     return fail(ErrorClass::Verification, "generic-failed",
-                fmt::format("the kernel of {} for all sizes does not work here: {} ({})", family_.program.symbolic.name,
+                fmt::format("the kernel of {} for all sizes does not work here: {} ({})", entry_.program.symbolic.name,
                             timing.reason, search::outcome_name(timing.outcome)));
   }
 
   search::SizeContest& contest_;
-  const codegen::Family& family_;
+  const codegen::SizedEntry& entry_;
   std::vector<size_t> many_;  // numbers in the contest
   std::vector<bool> faulty_;
   std::string fault_;
@@ -81,10 +81,10 @@ class Racer {
 
 }  // namespace
 
-Result<FamilyRace> race_family(search::SizeContest& contest, const codegen::Family& candidates, const OwnKernels& own,
+Result<SizedRace> race_sized(search::SizeContest& contest, const codegen::SizedEntry& candidates, const OwnKernels& own,
                                const std::vector<std::vector<int64_t>>& points, const GoesOn& goes_on) {
   Racer racer(contest, candidates);
-  FamilyRace race;
+  SizedRace race;
   const auto built = racer.build();
   if (!built && built.error().code == "stopped") return race;
   TILE_TUNE_CHECK(built);

@@ -1,4 +1,4 @@
-#include "engine/sized/rechecked_family.h"
+#include "engine/sized/rechecked_entry.h"
 
 #include <fmt/format.h>
 
@@ -6,7 +6,7 @@
 
 #include "codegen/target/host.h"
 #include "engine/recheck/recheck.h"
-#include "engine/sized/race.h"
+#include "engine/sized/sized_race.h"
 #include "engine/sized/sizes.h"
 #include "search/space/space.h"
 
@@ -19,29 +19,29 @@ constexpr size_t kTimed = 20;
 
 using Points = std::vector<std::vector<int64_t>>;
 
-bool is_same(const codegen::FamilyMember& a, const codegen::FamilyMember& b) {
+bool is_same(const codegen::EntryMember& a, const codegen::EntryMember& b) {
   return a.only == b.only && a.at == b.at && a.schedule == b.schedule;
 }
 
 /// The stored kernels for many sizes, then the default schedule's, which serves all; none where that is not to be had.
-Result<codegen::Family> candidates_of(const FamilyWorkload& workload, const codegen::Family& stored,
+Result<codegen::SizedEntry> candidates_of(const SizedWorkload& workload, const codegen::SizedEntry& stored,
                                       const codegen::Target& target) {
-  TILE_TUNE_TRY(family, generic_family(workload, target));
-  if (family.members.empty()) return family;
-  const codegen::FamilyMember generic = std::move(family.members.back());
-  family.members.clear();
+  TILE_TUNE_TRY(entry, generic_entry(workload, target));
+  if (entry.members.empty()) return entry;
+  const codegen::EntryMember generic = std::move(entry.members.back());
+  entry.members.clear();
   for (const auto& member : stored.members)
-    if (!member.only && member.schedule != generic.schedule) family.members.push_back(member);
-  family.members.push_back(generic);
-  return family;
+    if (!member.only && member.schedule != generic.schedule) entry.members.push_back(member);
+  entry.members.push_back(generic);
+  return entry;
 }
 
-/// The default schedule's kernel for a point, then the stored ones. None where the stored family has none and kernels
+/// The default schedule's kernel for a point, then the stored ones. None where the stored entry has none and kernels
 /// for many sizes serve the point.
-Result<std::vector<codegen::FamilyMember>> own_kernels(const codegen::Family& stored, const codegen::Family& candidates,
+Result<std::vector<codegen::EntryMember>> own_kernels(const codegen::SizedEntry& stored, const codegen::SizedEntry& candidates,
                                                        const codegen::Target& target, const std::vector<int64_t>& at) {
   TILE_TUNE_TRY(program, candidates.program.at(at));
-  std::vector<codegen::FamilyMember> own{{at, true, program, search::Space(program, target).default_schedule()}};
+  std::vector<codegen::EntryMember> own{{at, true, program, search::Space(program, target).default_schedule()}};
   for (const auto& member : stored.members)
     if (member.only && member.at == at && member.schedule != own.front().schedule) own.push_back(member);
   const bool is_stored = std::any_of(stored.members.begin(), stored.members.end(),
@@ -50,7 +50,7 @@ Result<std::vector<codegen::FamilyMember>> own_kernels(const codegen::Family& st
   return own;
 }
 
-Points points_of(const FamilyWorkload& workload, const codegen::Family& stored) {
+Points points_of(const SizedWorkload& workload, const codegen::SizedEntry& stored) {
   const auto& sizes = workload.program.sizes;
   Points points = points_to_search(sizes, 2);
   for (const auto& member : stored.members)
@@ -58,8 +58,8 @@ Points points_of(const FamilyWorkload& workload, const codegen::Family& stored) 
   return points_to_time(sizes, points, has_range(sizes) ? kTimed : 0);
 }
 
-/// True if anything of the stored family besides its kernel for all sizes was chosen, or there is nothing else in it.
-bool holds(const codegen::Family& stored, const codegen::Family& chosen) {
+/// True if anything of the stored entry besides its kernel for all sizes was chosen, or there is nothing else in it.
+bool holds(const codegen::SizedEntry& stored, const codegen::SizedEntry& chosen) {
   const bool has_generic = !stored.table.empty();
   const auto last = stored.members.end() - (has_generic ? 1 : 0);
   return last == stored.members.begin() || std::any_of(stored.members.begin(), last, [&](const auto& member) {
@@ -70,30 +70,30 @@ bool holds(const codegen::Family& stored, const codegen::Family& chosen) {
 
 }  // namespace
 
-Result<std::optional<StoredFamily>> rechecked_family(const FamilyWorkload& workload, const StoredFamily& stored,
+Result<std::optional<StoredEntry>> rechecked_entry(const SizedWorkload& workload, const StoredEntry& stored,
                                                      const codegen::Target& target, const Session& session,
                                                      const std::atomic<bool>& stop) {
   TILE_TUNE_CHECK(codegen::check_runs_here(target));
-  TILE_TUNE_TRY(candidates, candidates_of(workload, stored.family, target));
+  TILE_TUNE_TRY(candidates, candidates_of(workload, stored.entry, target));
   TILE_TUNE_TRY(contest, search::SizeContest::start({{session.executable, "worker"}, target, kRecheckSeed, {&stop}}));
-  const auto own = [&](const std::vector<int64_t>& at) { return own_kernels(stored.family, candidates, target, at); };
+  const auto own = [&](const std::vector<int64_t>& at) { return own_kernels(stored.entry, candidates, target, at); };
   const auto goes_on = [&](const std::vector<int64_t>& at) {
     session.report.verbose(fmt::format("timing {}", point_text(workload.program.sizes, at)));
     return true;
   };
-  TILE_TUNE_TRY(race, race_family(*contest, candidates, own, points_of(workload, stored.family), goes_on));
+  TILE_TUNE_TRY(race, race_sized(*contest, candidates, own, points_of(workload, stored.entry), goes_on));
   auto chosen = choose_members(std::move(candidates), std::move(race.points));
-  if (!holds(stored.family, chosen)) {
+  if (!holds(stored.entry, chosen)) {
     session.report.warn("not-revalidated",
                         fmt::format("the stored kernels of {} do not hold here: {}", described(workload),
                                     race.fault.empty() ? "none is faster than the default schedule" : race.fault));
-    const auto refuted = refute_family(workload, stored.session, target, session);
+    const auto refuted = refute_entry(workload, stored.session, target, session);
     if (!refuted) warn_of_unstored(refuted.error(), session.report);
     return std::nullopt;
   }
-  const auto kept = store_family(workload, chosen, kRecheckSeed, target, session, true);
+  const auto kept = store_entry(workload, chosen, kRecheckSeed, target, session, true);
   if (!kept) warn_of_unstored(kept.error(), session.report);
-  return StoredFamily{std::move(chosen), "revalidated", target.threads};
+  return StoredEntry{std::move(chosen), "revalidated", target.threads};
 }
 
 }  // namespace tile_tune::engine

@@ -187,7 +187,7 @@ TEST_CASE("what tune chose for a range is what build builds") {
   compile(box, "doubled", "doubled.c", "built", kDoubled);
   CHECK(box.run_program({"./caller", "1", "2", "13", "16", "31", "127", "257", "300", "0", "301"}).out ==
         "1:0:1 2:0:1 13:0:1 16:0:1 31:0:1 127:0:1 257:0:1 300:0:1 0:13:1 301:13:1 ");
-  // The points are ordinary records; another range is another family.
+  // The points are ordinary records; another range is another entry.
   CHECK(box.run({"build", "doubled.tc", "-s", "N=300", "-o", "one"}).err.find("tuned schedule (exact)") !=
         std::string::npos);
   CHECK(box.run({"build", "doubled.tc", "-s", "N=1..299", "-o", "other"}).err.find("[untuned]") != std::string::npos);
@@ -204,10 +204,10 @@ TEST_CASE("what another version or more threads were given for a range is taken 
     auto copy = db::Database::open(box.path("old.db"), db::Mode::ReadWrite);
     REQUIRE(source);
     REQUIRE(copy);
-    auto family = source->done_sessions(db::kFamilyStrategy)->front();
-    family.tool.tile_tune = "0.0.1";
-    family.session.id.clear();
-    const auto session = copy->begin_session(family.program, family.target, family.tool, family.session);
+    auto entry = source->done_sessions(db::kSizedStrategy)->front();
+    entry.tool.tile_tune = "0.0.1";
+    entry.session.id.clear();
+    const auto session = copy->begin_session(entry.program, entry.target, entry.tool, entry.session);
     REQUIRE(session);
     REQUIRE(copy->finish_session(*session, "done"));
   }
@@ -276,7 +276,7 @@ TEST_CASE("build --revalidate races the kernels of a range that another version 
   };
   // What the kernels are made of: the default schedules of all sizes and of one.
   require(run("tune", "N=64", {"--trials", "1", "--seed", "1", "--db", "one.db"}));
-  const json family = built("none.db", {})["family"];
+  const json entry = built("none.db", {})["family"];
   require(run("build", "N=1", {"-o", "small", "--db", "none.db"}));
   const json small = json::parse(box.read("small/share/product/manifest.json"))["kernels"][0]["schedule"];
   const auto store = [&](const std::string& file, int at, const json& schedule) {
@@ -285,7 +285,7 @@ TEST_CASE("build --revalidate races the kernels of a range that another version 
     REQUIRE(source);
     REQUIRE(copy);
     const auto row = source->recorded()->front();
-    json options = {{"sizes", family["sizes"]}, {"members", family["members"]}, {"table", family["table"]}};
+    json options = {{"sizes", entry["sizes"]}, {"members", entry["members"]}, {"table", entry["table"]}};
     json own = options["members"][0];
     own["at"] = {at};
     own["only"] = true;
@@ -296,7 +296,7 @@ TEST_CASE("build --revalidate races the kernels of a range that another version 
     auto tool = row.tool;
     tool.tile_tune = "0.0.1";
     db::SessionRow session;
-    session.strategy = db::kFamilyStrategy;
+    session.strategy = db::kSizedStrategy;
     session.options_json = options.dump();
     const auto id = copy->begin_session(row.program, row.target, tool, session);
     REQUIRE(id);
@@ -314,7 +314,7 @@ TEST_CASE("build --revalidate races the kernels of a range that another version 
   CHECK(warnings.find("(revalidated)") != std::string::npos);
 
   // Scalar code, one element at a time.
-  json slow = family["members"][0]["schedule"];
+  json slow = entry["members"][0]["schedule"];
   auto& stage = slow["stages"][0];
   stage["tiles"] = {{1}, {1}};
   stage["order"] = {{0, 1}};
@@ -338,15 +338,15 @@ TEST_CASE("a list of sizes has a kernel for each and one for all others") {
   compile(box, "doubled", "doubled.c", "out", kDoubled);
   CHECK(box.run_program({"./caller", "16", "64", "200", "1", "61", "1000", "0"}).out ==
         "16:0:1 64:0:1 200:0:1 1:0:1 61:0:1 1000:0:1 0:13:1 ");
-  const auto family = json::parse(box.read("out/share/doubled/manifest.json"))["kernels"][0]["family"];
+  const auto entry = json::parse(box.read("out/share/doubled/manifest.json"))["kernels"][0]["family"];
   std::vector<int64_t> own;
-  for (const auto& member : family["members"])
+  for (const auto& member : entry["members"])
     if (member["only"]) own.push_back(member["at"][0]);
   for (const int64_t size : own) CHECK((size == 16 || size == 64 || size == 200));
-  CHECK_FALSE(family["members"].back()["only"].get<bool>());
+  CHECK_FALSE(entry["members"].back()["only"].get<bool>());
 }
 
-TEST_CASE("a manifest's family is checked like what is typed") {
+TEST_CASE("a manifest's sized entry is checked like what is typed") {
   const Sandbox box;
   write_programs(box);
   require(box.run({"build", "doubled.tc", "-s", "N=1..90", "-o", "out"}));
