@@ -108,14 +108,14 @@ void choose(std::vector<db::ListRow>& rows, const ListArguments& arguments, cons
   if (arguments.reverse) std::reverse(rows.begin(), rows.end());
 }
 
-void choose(std::vector<db::DoneSession>& entries, const ListArguments& arguments, const Place& place) {
-  std::erase_if(entries, [&](const db::DoneSession& row) {
-    return !place.holds(row.target) || !mentions(entry_cells(row), arguments.text);
+void choose(std::vector<engine::ListedEntry>& entries, const ListArguments& arguments, const Place& place) {
+  std::erase_if(entries, [&](const engine::ListedEntry& entry) {
+    return !place.holds(entry.row.target) || !mentions(entry_cells(entry), arguments.text);
   });
 }
 
-std::string list_text(const std::vector<db::ListRow>& rows, const std::vector<db::DoneSession>& entries, bool filtered,
-                      size_t width) {
+std::string list_text(const std::vector<db::ListRow>& rows, const std::vector<engine::ListedEntry>& entries,
+                      bool filtered, size_t width) {
   std::vector<Cells> cells;
   for (const auto& row : rows) cells.push_back(cells_of(row));
   if (!cells.empty()) return fitted_text(fit_table(list_columns(), std::move(cells), width));
@@ -137,7 +137,7 @@ Result<Exit> list(const ListArguments& arguments, bool by_target, const Session&
   std::string text;
   for (auto& one : databases) {
     TILE_TUNE_TRY(rows, one.database.list());
-    TILE_TUNE_TRY(entries, stored_entries(one.database));
+    TILE_TUNE_TRY(entries, engine::listed_entries(one.database));
     warn_of_damage(one.database, session.report);
     choose(rows, arguments, place);
     choose(entries, arguments, place);

@@ -5,17 +5,14 @@
 #include <string>
 #include <vector>
 
-#include "db/database.h"
+#include "engine/sized/listed_entries.h"
 
 namespace tile_tune::cli {
 
-/// One for each program, range of sizes, target and tool: the latest.
-Result<std::vector<db::DoneSession>> stored_entries(db::Database& database);
-
-nlohmann::json entry_row_json(const db::DoneSession& row);
+nlohmann::json entry_row_json(const engine::ListedEntry& entry);
 /// One line of the table.
-std::vector<std::string> entry_cells(const db::DoneSession& row);
+std::vector<std::string> entry_cells(const engine::ListedEntry& entry);
 /// A table of them, `width` wide (0: as it comes out); empty without any.
-std::string entries_text(const std::vector<db::DoneSession>& rows, size_t width);
+std::string entries_text(const std::vector<engine::ListedEntry>& rows, size_t width);
 
 }  // namespace tile_tune::cli

@@ -4,13 +4,13 @@
 #include <nlohmann/json.hpp>
 
 #include "base/units.h"
-#include "cli/db_sized.h"
 #include "cli/db_rows.h"
 #include "cli/db_verbs.h"
 #include "cli/interrupt.h"
 #include "cli/progress_display.h"
 #include "cli/table.h"
 #include "engine/recheck/stored.h"
+#include "engine/sized/listed_entries.h"
 #include "engine/records/damage.h"
 #include "engine/records/records.h"
 #include "frontend/ir/canonical.h"
@@ -27,7 +27,7 @@ struct VerifyArguments {
 /// What is said beside the findings.
 struct Told {
   std::string stopped_by;  // "Ctrl-C"; empty: nobody did
-  size_t entries = 0;     // tunings of ranges of sizes, of which nothing is run
+  size_t entries = 0;      // tunings of ranges of sizes, of which nothing is run
 };
 
 std::string speed_text(const search::Measurement& measured) {
@@ -95,7 +95,7 @@ Result<Exit> verify(const VerifyArguments& arguments, const Session& session) {
   Told told;
   TILE_TUNE_CHECK(engine::recheck_digests(stack, interrupt.requested(), onlooker, findings));
   for (auto& database : stack.databases) {
-    TILE_TUNE_TRY(entries, stored_entries(database));
+    TILE_TUNE_TRY(entries, engine::listed_entries(database));
     told.entries += entries.size();
   }
   if (!findings.damaged.empty()) session.report.warn("damaged-record", engine::damage_text(findings.damaged));
