@@ -87,7 +87,7 @@ Result<Package> package_of_many_sizes(const PackageRequest& request, const std::
     return rechecked_entry(workload, stored, targets.front(), session, stop);
   };
   TILE_TUNE_TRY(kernel, sized_kernel(workload, name, targets.front(), session,
-                                      request.recheck ? RecheckEntry(recheck) : RecheckEntry()));
+                                     request.recheck ? RecheckEntry(recheck) : RecheckEntry()));
   return Package{{std::move(kernel)},
                  {name, request.directory, targets.front(), tool_row().tile_tune, false, request.checked}};
 }
@@ -135,7 +135,7 @@ Result<Package> package_of(const PackageRequest& request, const Session& session
   if (request.manifest.empty() && request.programs.empty())
     return fail(ErrorClass::Program, "command-line", "PROGRAM is required", "see tile-tune build --help");
   if (request.manifest.empty()) return package_of_programs(request, session, stop);
-  if (session.settings.target != "host" || session.settings.deterministic)
+  if (session.settings.target != codegen::kHost || session.settings.deterministic)
     return fail(ErrorClass::Program, "command-line", "--from excludes --target and --deterministic",
                 "the manifest says the target");
   TILE_TUNE_CHECK(check_writable(request.directory));
