@@ -22,10 +22,6 @@ using codegen::NestSchedule;
 using codegen::Operand;
 using codegen::Packing;
 
-// Copying an operand whose vectors are contiguous already pays for fewer pages and no conflicts, if it is read again by
-// this many tiles.
-constexpr int64_t kPassesToPack = 4;
-
 constexpr int64_t kLine = 64;  // bytes of a cache's line
 
 struct Layout {
@@ -167,7 +163,7 @@ bool wastes_lines(const Layout& layout, const Operand& operand, const std::vecto
     if (distance == 0) passes *= layout.trips(p);
     if (distance != 0 && distance * bytes < kLine && layout.tile.tile[p] > 1) return false;
   }
-  return passes >= kPassesToPack && layout.bytes(operand) <= static_cast<double>(context.target->l3_bytes) / 2;
+  return passes >= costs::kPassesToPack && layout.bytes(operand) <= static_cast<double>(context.target->l3_bytes) / 2;
 }
 
 // Of a tile's multiples that make a vector of neighbours or so, the one that loses least in the last tile.

@@ -29,11 +29,9 @@ using codegen::NestSchedule;
 using codegen::Operand;
 using codegen::Packing;
 
-// Register tiles come in several widths, and the model cannot tell close ones apart: 4096 x 256 by 256 x 256 ran 1.13
-// times as fast with 1 vector x 16 rows as with 4 x 4, which it takes for the better (two Zen 4 cores).
-// A chosen bound keeps out widths that fit nothing; three trials a statement are the most that is risked.
+// Register tiles come in several widths, and the model cannot tell close ones apart (costs::kWorthATrial); three trials
+// a statement are the most that is risked.
 constexpr size_t kAlternatives = 3;
-constexpr double kWorthATrial = 1.25;
 
 struct Model {
   const StageContext& context;
@@ -358,7 +356,7 @@ std::vector<NestSchedule> default_stages(const StageContext& context) {
       stages.push_back(small_product_in_lanes(model, *in_lanes));
     if (!stages.empty() || tiles[0].cost <= lowest) {
       for (const RegisterTile& tile : tiles)
-        if (stages.size() <= kAlternatives && tile.cost <= kWorthATrial * tiles[0].cost)
+        if (stages.size() <= kAlternatives && tile.cost <= costs::kWorthATrial * tiles[0].cost)
           stages.push_back(suited_to_types(model, contraction_stage(context, tile)));
       return stages;
     }
