@@ -1,7 +1,7 @@
 // The verbs of `db` that do more than show: one file each.
 #pragma once
 
-#include <nlohmann/json.hpp>
+#include <nlohmann/json_fwd.hpp>
 #include <vector>
 
 #include "cli/options.h"

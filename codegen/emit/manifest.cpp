@@ -1,5 +1,7 @@
 #include "codegen/emit/manifest.h"
 
+#include <nlohmann/json.hpp>
+
 #include "codegen/emit/stride_text.h"
 #include "codegen/target/host.h"
 #include "frontend/ir/canonical.h"

@@ -7,6 +7,7 @@
 #include <cerrno>
 #include <cstring>
 #include <set>
+#include <nlohmann/json.hpp>
 
 #include "base/files.h"
 #include "base/sha256.h"

@@ -6,6 +6,7 @@
 #include <bit>
 #include <cmath>
 #include <set>
+#include <nlohmann/json.hpp>
 
 #include "codegen/schedule/check.h"
 #include "frontend/ir/canonical.h"
@@ -115,8 +116,8 @@ Result<std::vector<RuntimeSize>> runtime_sizes_of(const SizedProgram& program) {
                             sizes_to_try(program.sizes));
 }
 
-Result<EntryMember> member_for_many(const SizedEntry& entry, const std::vector<int64_t>& values, const Schedule& schedule,
-                                     bool guarded) {
+Result<EntryMember> member_for_many(const SizedEntry& entry, const std::vector<int64_t>& values,
+                                    const Schedule& schedule, bool guarded) {
   TILE_TUNE_TRY(program, entry.program.at(values));
   TILE_TUNE_TRY(many, for_all_sizes(program, schedule, entry.runtime, guarded));
   return EntryMember{values, false, std::move(program), std::move(many)};
@@ -201,8 +202,7 @@ Result<EntryMember> read_member(const nlohmann::json& json, const SizedEntry& en
 }
 
 Result<void> check_table(const SizedEntry& entry) {
-  if (entry.members.empty() || entry.members.size() > kMostMembers)
-    return bad("there are too few or too many kernels");
+  if (entry.members.empty() || entry.members.size() > kMostMembers) return bad("there are too few or too many kernels");
   if (entry.table.empty()) return {};
   const auto& last = entry.members.back();
   if (last.only || !last.schedule.runtime.guarded) return bad("no kernel serves every size");

@@ -32,7 +32,7 @@ struct SizedProgram {
   ir::Program symbolic;  // with layouts
   ir::Sizes fixed;
   std::vector<EntrySize> sizes;  // 1 to kMostSizes
-  bool checks_indices = false;    // it is with_index_checks() of what the others describe (ir/index_checks.h)
+  bool checks_indices = false;   // it is with_index_checks() of what the others describe (ir/index_checks.h)
 
   /// Canonical and bound at `values`, one for each size.
   Result<ir::Program> at(const std::vector<int64_t>& values) const;
@@ -50,9 +50,9 @@ struct EntryMember {
 
 struct SizedEntry {
   SizedProgram program;
-  std::vector<RuntimeSize> runtime;   // how its numbers follow from each size
+  std::vector<RuntimeSize> runtime;  // how its numbers follow from each size
   std::vector<EntryMember> members;  // at most kMostMembers; the last one serves all sizes
-  std::vector<uint8_t> table;         // member by cell, cells of the last size next to each other; empty: none does
+  std::vector<uint8_t> table;        // member by cell, cells of the last size next to each other; empty: none does
 };
 
 /// More need a table too large for a library.
@@ -81,8 +81,8 @@ Result<std::vector<RuntimeSize>> runtime_sizes_of(const SizedProgram& program);
 
 /// A member of `schedule`, which is for the program at `values`; class Program if the schedule cannot be made to serve
 /// several sizes. `guarded`: it serves all, however small.
-Result<EntryMember> member_for_many(const SizedEntry& entry, const std::vector<int64_t>& values, const Schedule& schedule,
-                                     bool guarded);
+Result<EntryMember> member_for_many(const SizedEntry& entry, const std::vector<int64_t>& values,
+                                    const Schedule& schedule, bool guarded);
 /// True if the member computes every size of the cell.
 bool serves_cell(const SizedEntry& entry, const EntryMember& member, size_t cell);
 

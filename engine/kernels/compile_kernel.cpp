@@ -116,7 +116,8 @@ Result<std::string> compile_and_judge(const ir::Program& program, const codegen:
   return base::read_bytes(object);
 }
 
-/// The kernel that computes every size (codegen/emit/sized_entry.h), by a default schedule: no table of others beside it.
+/// The kernel that computes every size (codegen/emit/sized_entry.h), by a default schedule: no table of others beside
+/// it.
 Result<KernelImage> image_for_many(const KernelRequest& request, const ir::Program& symbolic, const Session& session,
                                    const codegen::Backend& backend) {
   if (request.sizes.size() > codegen::kMostSizes)

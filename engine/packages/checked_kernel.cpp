@@ -8,7 +8,7 @@ namespace tile_tune::engine {
 namespace {
 
 Result<codegen::EntryMember> checked_member(const codegen::SizedEntry& checked, const codegen::EntryMember& member,
-                                             const codegen::Target& target) {
+                                            const codegen::Target& target) {
   TILE_TUNE_TRY(program, checked.program.at(member.at));
   codegen::Schedule schedule = member.schedule;
   schedule.runtime = {};

@@ -4,6 +4,7 @@
 
 #include <atomic>
 #include <filesystem>
+#include <nlohmann/json_fwd.hpp>
 #include <string>
 #include <vector>
 

@@ -1,6 +1,7 @@
 #include "engine/recheck/rechecked_choice.h"
 
 #include <fmt/format.h>
+#include <nlohmann/json.hpp>
 
 #include "db/stack.h"
 #include "engine/recheck/recheck.h"

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <optional>
+#include <nlohmann/json_fwd.hpp>
 #include <string>
 #include <vector>
 

@@ -5,6 +5,7 @@
 #include <functional>
 #include <optional>
 #include <set>
+#include <nlohmann/json.hpp>
 
 #include "base/units.h"
 #include "codegen/schedule/check.h"

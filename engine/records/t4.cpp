@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <map>
 #include <set>
+#include <nlohmann/json.hpp>
 
 #include "base/units.h"
 #include "codegen/target/host.h"

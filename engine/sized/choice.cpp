@@ -12,8 +12,8 @@ namespace tile_tune::engine {
 
 namespace {
 
-using codegen::SizedEntry;
 using codegen::EntryMember;
+using codegen::SizedEntry;
 
 /// Races rank kernels rightly that differ by more (search/timing/contests.h, Race).
 constexpr double kNoise = 1.03;

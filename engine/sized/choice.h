@@ -10,9 +10,9 @@ namespace tile_tune::engine {
 /// What was measured at one point. Speeds are relative to the generic kernel, the last of the candidates; 0: not there.
 struct TimedPoint {
   std::vector<int64_t> at;
-  std::vector<double> many;                // by candidate
+  std::vector<double> many;               // by candidate
   std::vector<codegen::EntryMember> own;  // kernels for this point alone
-  std::vector<double> own_speeds;          // one each
+  std::vector<double> own_speeds;         // one each
 };
 
 /// Kernels for one size that a library of a range holds at most; each takes up to 40 KB.

@@ -25,7 +25,7 @@ bool is_same(const codegen::EntryMember& a, const codegen::EntryMember& b) {
 
 /// The stored kernels for many sizes, then the default schedule's, which serves all; none where that is not to be had.
 Result<codegen::SizedEntry> candidates_of(const SizedWorkload& workload, const codegen::SizedEntry& stored,
-                                      const codegen::Target& target) {
+                                          const codegen::Target& target) {
   TILE_TUNE_TRY(entry, generic_entry(workload, target));
   if (entry.members.empty()) return entry;
   const codegen::EntryMember generic = std::move(entry.members.back());
@@ -38,8 +38,9 @@ Result<codegen::SizedEntry> candidates_of(const SizedWorkload& workload, const c
 
 /// The default schedule's kernel for a point, then the stored ones. None where the stored entry has none and kernels
 /// for many sizes serve the point.
-Result<std::vector<codegen::EntryMember>> own_kernels(const codegen::SizedEntry& stored, const codegen::SizedEntry& candidates,
-                                                       const codegen::Target& target, const std::vector<int64_t>& at) {
+Result<std::vector<codegen::EntryMember>> own_kernels(const codegen::SizedEntry& stored,
+                                                      const codegen::SizedEntry& candidates,
+                                                      const codegen::Target& target, const std::vector<int64_t>& at) {
   TILE_TUNE_TRY(program, candidates.program.at(at));
   std::vector<codegen::EntryMember> own{{at, true, program, search::Space(program, target).default_schedule()}};
   for (const auto& member : stored.members)
@@ -71,8 +72,8 @@ bool holds(const codegen::SizedEntry& stored, const codegen::SizedEntry& chosen)
 }  // namespace
 
 Result<std::optional<StoredEntry>> rechecked_entry(const SizedWorkload& workload, const StoredEntry& stored,
-                                                     const codegen::Target& target, const Session& session,
-                                                     const std::atomic<bool>& stop) {
+                                                   const codegen::Target& target, const Session& session,
+                                                   const std::atomic<bool>& stop) {
   TILE_TUNE_CHECK(codegen::check_runs_here(target));
   TILE_TUNE_TRY(candidates, candidates_of(workload, stored.entry, target));
   TILE_TUNE_TRY(contest, search::SizeContest::start({{session.executable, "worker"}, target, kRecheckSeed, {&stop}}));

@@ -14,7 +14,7 @@ namespace tile_tune::engine {
 /// none of them is chosen: then the stored entry is refuted here. Where the database cannot be written, the outcome
 /// holds for this once. `stop` set from outside: an error.
 Result<std::optional<StoredEntry>> rechecked_entry(const SizedWorkload& workload, const StoredEntry& stored,
-                                                     const codegen::Target& target, const Session& session,
-                                                     const std::atomic<bool>& stop);
+                                                   const codegen::Target& target, const Session& session,
+                                                   const std::atomic<bool>& stop);
 
 }  // namespace tile_tune::engine

@@ -82,7 +82,7 @@ class Racer {
 }  // namespace
 
 Result<SizedRace> race_sized(search::SizeContest& contest, const codegen::SizedEntry& candidates, const OwnKernels& own,
-                               const std::vector<std::vector<int64_t>>& points, const GoesOn& goes_on) {
+                             const std::vector<std::vector<int64_t>>& points, const GoesOn& goes_on) {
   Racer racer(contest, candidates);
   SizedRace race;
   const auto built = racer.build();

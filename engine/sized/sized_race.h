@@ -24,6 +24,6 @@ using GoesOn = std::function<bool(const std::vector<int64_t>&)>;
 /// which is what others are compared with. A candidate that fails at one point is out at all of them; the generic one
 /// failing is an error of class Verification.
 Result<SizedRace> race_sized(search::SizeContest& contest, const codegen::SizedEntry& candidates, const OwnKernels& own,
-                               const std::vector<std::vector<int64_t>>& points, const GoesOn& goes_on);
+                             const std::vector<std::vector<int64_t>>& points, const GoesOn& goes_on);
 
 }  // namespace tile_tune::engine

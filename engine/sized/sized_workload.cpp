@@ -29,7 +29,7 @@ namespace {
 constexpr const char *kRechecked = "rechecked", *kRefuted = "refuted_family";
 
 Result<void> check_entry_program(const LoadedProgram& loaded, const ir::Sizes& given,
-                                  const std::vector<codegen::EntrySize>& sizes) {
+                                 const std::vector<codegen::EntrySize>& sizes) {
   ir::Sizes all = given;
   for (const auto& size : sizes) all[size.name] = size.first;
   TILE_TUNE_CHECK(check_size_names({loaded.program}, all));
@@ -58,8 +58,7 @@ Result<void> add_listed(const SizedWorkload& workload, const codegen::Target& ta
     own.push_back({point, true, std::move(one.program), std::move(choice.schedule), std::move(choice.record)});
   }
   for (auto& member : entry.table) member = static_cast<uint8_t>(member + own.size());
-  entry.members.insert(entry.members.begin(), std::make_move_iterator(own.begin()),
-                        std::make_move_iterator(own.end()));
+  entry.members.insert(entry.members.begin(), std::make_move_iterator(own.begin()), std::make_move_iterator(own.end()));
   return {};
 }
 
@@ -181,7 +180,7 @@ Result<void> put_into_steps(SizedWorkload& workload, bool is_deterministic) {
 }  // namespace
 
 Result<SizedWorkload> load_sized(const LoadedProgram& loaded, const BindingOptions& options,
-                                   const std::vector<codegen::EntrySize>& sizes, const Session& session) {
+                                 const std::vector<codegen::EntrySize>& sizes, const Session& session) {
   TILE_TUNE_TRY(given, parse_sizes(options.sizes));
   TILE_TUNE_CHECK(check_entry_program(loaded, given, sizes));
   if (!options.constants.empty())
@@ -222,7 +221,7 @@ Result<codegen::SizedEntry> generic_entry(const SizedWorkload& workload, const c
 }
 
 Result<std::optional<StoredEntry>> stored_entry(const SizedWorkload& workload, const codegen::Target& target,
-                                                  const Session& session) {
+                                                const Session& session) {
   TILE_TUNE_TRY(sessions, sessions_by_distance(workload, target, session));
   for (const auto& one : sessions) {
     TILE_TUNE_TRY(json, spelled_as(json_of_text(one.session.options_json), workload));
@@ -246,7 +245,7 @@ Result<std::optional<StoredEntry>> stored_entry(const SizedWorkload& workload, c
 }
 
 Result<std::string> store_entry(const SizedWorkload& workload, const codegen::SizedEntry& entry, uint64_t seed,
-                                 const codegen::Target& target, const Session& session, bool is_rechecked) {
+                                const codegen::Target& target, const Session& session, bool is_rechecked) {
   auto options = codegen::to_json(entry);
   TILE_TUNE_TRY(roles, size_roles(workload));
   options["roles"] = roles;
@@ -255,14 +254,14 @@ Result<std::string> store_entry(const SizedWorkload& workload, const codegen::Si
 }
 
 Result<void> refute_entry(const SizedWorkload& workload, const std::string& refuted, const codegen::Target& target,
-                           const Session& session) {
+                          const Session& session) {
   TILE_TUNE_CHECK(store_session(workload, db::kVerifyStrategy, {{kRefuted, refuted}}, 0, target, session));
   return {};
 }
 
 Result<codegen::Kernel> sized_kernel(const SizedWorkload& workload, const std::string& function,
-                                      const codegen::Target& target, const Session& session,
-                                      const RecheckEntry& recheck) {
+                                     const codegen::Target& target, const Session& session,
+                                     const RecheckEntry& recheck) {
   TILE_TUNE_TRY(stored, stored_entry(workload, target, session));
   if (stored && recheck && stored->rung != "exact" && stored->rung != "revalidated") {
     TILE_TUNE_TRY(checked, recheck(*stored));

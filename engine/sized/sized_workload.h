@@ -37,7 +37,7 @@ struct SizedWorkload {
 /// `sizes` are those of take_entry_sizes(), `options` hold the others. Errors: what bind_program() finds, at either
 /// end of each size; constants, which are packed for one size. Warnings are those of the largest sizes.
 Result<SizedWorkload> load_sized(const LoadedProgram& loaded, const BindingOptions& options,
-                                   const std::vector<codegen::EntrySize>& sizes, const Session& session);
+                                 const std::vector<codegen::EntrySize>& sizes, const Session& session);
 
 /// The entry with its generic kernel, of the default schedule. Without any where no kernel of the program serves many
 /// sizes; of a range that is an error (no-size-range) of class Program.
@@ -54,13 +54,13 @@ struct StoredEntry {
 /// nearest, of this target and this version before others; none that was refuted for them. Of one that fits less than
 /// it might a warning says so.
 Result<std::optional<StoredEntry>> stored_entry(const SizedWorkload& workload, const codegen::Target& target,
-                                                  const Session& session);
+                                                const Session& session);
 /// Returns the session's id.
 Result<std::string> store_entry(const SizedWorkload& workload, const codegen::SizedEntry& entry, uint64_t seed,
-                                 const codegen::Target& target, const Session& session, bool is_rechecked = false);
+                                const codegen::Target& target, const Session& session, bool is_rechecked = false);
 /// This tool takes the entry of that session on this target no longer.
 Result<void> refute_entry(const SizedWorkload& workload, const std::string& refuted, const codegen::Target& target,
-                           const Session& session);
+                          const Session& session);
 
 /// Rechecks what was not tuned for this target by this version (recheck.h); nullopt if it does not hold.
 using RecheckEntry = std::function<Result<std::optional<StoredEntry>>(const StoredEntry&)>;
@@ -68,8 +68,8 @@ using RecheckEntry = std::function<Result<std::optional<StoredEntry>>(const Stor
 /// The kernel to build: of the stored entry; else, with a warning, of the generic kernel and, for listed sizes, of the
 /// schedules that stored_choice() finds. Without `recheck` a stored entry is taken untimed.
 Result<codegen::Kernel> sized_kernel(const SizedWorkload& workload, const std::string& function,
-                                      const codegen::Target& target, const Session& session,
-                                      const RecheckEntry& recheck = {});
+                                     const codegen::Target& target, const Session& session,
+                                     const RecheckEntry& recheck = {});
 /// "matmul (N=1..512)"
 std::string described(const SizedWorkload& workload);
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <numeric>
+#include <nlohmann/json.hpp>
 
 namespace tile_tune::engine {
 

@@ -2,7 +2,7 @@
 // name any of them first. What is stored is found by what the program computes, as for one size.
 #pragma once
 
-#include <nlohmann/json.hpp>
+#include <nlohmann/json_fwd.hpp>
 #include <optional>
 #include <string>
 #include <vector>

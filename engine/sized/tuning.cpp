@@ -144,8 +144,7 @@ SizedPlan plan_sized(const std::vector<codegen::EntrySize>& sizes, const search:
 }
 
 Result<std::optional<SizedTuned>> tune_sized(const SizedWorkload& workload, const codegen::Target& target,
-                                               const TuningRequest& request, const Session& session,
-                                               const Watch& watch) {
+                                             const TuningRequest& request, const Session& session, const Watch& watch) {
   TILE_TUNE_TRY(generic, generic_entry(workload, target));
   TuningRequest own = request;
   own.seed = request.seed.value_or(std::random_device()());

@@ -40,7 +40,6 @@ struct SizedTuned {
 /// Searches, times, decides and stores. nullopt: stopped; what the searches found is stored. The generic kernel
 /// computing something wrong is an error of class Verification.
 Result<std::optional<SizedTuned>> tune_sized(const SizedWorkload& workload, const codegen::Target& target,
-                                               const TuningRequest& request, const Session& session,
-                                               const Watch& watch);
+                                             const TuningRequest& request, const Session& session, const Watch& watch);
 
 }  // namespace tile_tune::engine

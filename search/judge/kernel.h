@@ -44,7 +44,8 @@ class Kernel final : public LoadedKernel {
   using Entry = int (*)(void**);
   /// 0, or one of Halide's error codes.
   int operator()(void** argv) const { return entry_(argv); }
-  /// What packs constant number `tensor` for this kernel (codegen/backend/kernel_abi.h); nullptr if it takes that as it is.
+  /// What packs constant number `tensor` for this kernel (codegen/backend/kernel_abi.h); nullptr if it takes that as it
+  /// is.
   Entry packing(int tensor) const;
   bool takes_context() const { return takes_context_; }
   /// What the library has to say of itself after a call (kKernelNote), or nothing.

@@ -1,6 +1,7 @@
 #include "search/judge/message.h"
 
 #include <stdexcept>
+#include <nlohmann/json.hpp>
 
 namespace tile_tune::search {
 

@@ -1,7 +1,7 @@
 // The form of what our processes say to each other: a JSON object a line, with the protocol's version and what it is.
 #pragma once
 
-#include <nlohmann/json.hpp>
+#include <nlohmann/json_fwd.hpp>
 #include <string>
 
 namespace tile_tune::search {

@@ -1,6 +1,7 @@
 #include "search/workers/protocol.h"
 
 #include <stdexcept>
+#include <nlohmann/json.hpp>
 
 #include "frontend/ir/json.h"
 #include "search/judge/message.h"
@@ -136,8 +137,7 @@ std::string encode(const Request& request) {
           },
           [](const BuildAutoscheduled& build) {
             json message = message_of("build-autoscheduled");
-            message.update(
-                {{"problem", build.problem}, {"scheduler", build.scheduler}, {"library", build.library}});
+            message.update({{"problem", build.problem}, {"scheduler", build.scheduler}, {"library", build.library}});
             return message;
           },
           [](const Verify& verify) {

@@ -9,6 +9,7 @@
 #include <regex>
 #include <set>
 #include <thread>
+#include <nlohmann/json.hpp>
 
 #include "base/sha256.h"
 #include "db/database.h"

@@ -3,6 +3,7 @@
 
 #include <catch2/catch.hpp>
 #include <regex>
+#include <nlohmann/json.hpp>
 
 #include "aged_database.h"
 #include "base/sha256.h"

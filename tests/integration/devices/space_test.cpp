@@ -1,6 +1,7 @@
 // Schedules of the GPU space as workers meet them: compiled to objects, and run by the runtime of emitted libraries on
 // guarded memory.
 #include <catch2/catch.hpp>
+#include <nlohmann/json.hpp>
 
 #include "codegen/backend/kernel_abi.h"
 #include "codegen/lower/compile.h"

@@ -223,7 +223,7 @@ TEST_CASE("what is not faster than the generic kernel is left out") {
 TEST_CASE("a size of its own has a kernel where that gains") {
   auto all = candidates();
   const auto entry = choose_members(all, {with_own(all, point(3, 0), 4), with_own(all, point(100, 2), 2.01),
-                                           with_own(all, point(500, 2), 3), with_own(all, point(5, 0), 0)});
+                                          with_own(all, point(500, 2), 3), with_own(all, point(5, 0), 0)});
   // At 100 the kernel for many sizes is as fast; at 5 its own failed.
   REQUIRE(entry.members.size() == 4);
   CHECK(entry.members[0].at == std::vector<int64_t>{3});
