@@ -23,7 +23,7 @@
 #include "engine/programs/program_argument.h"
 #include "engine/programs/suite.h"
 #include "engine/programs/suite_work.h"
-#include "engine/records/records.h"
+#include "engine/records/workload.h"
 #include "engine/records/schedule_choice.h"
 
 namespace tile_tune::cli {

@@ -78,7 +78,7 @@ Result<Exit> tell(const db::Absorbed& absorbed, const std::string& path, const S
   if (refused > 0) text += fmt::format(", {} refused", refused);
   if (absorbed.conflicts > 0)
     text += fmt::format(
-        "; {} conflict with trials that were there: both are kept, `tile-tune db verify` measures what "
+        "; {} conflict with trials that were there: both are kept, `tile-tune db recheck` measures what "
         "was chosen against each other",
         absorbed.conflicts);
   TILE_TUNE_CHECK(print(text + "\n"));

@@ -11,7 +11,7 @@
 #include "cli/db_sized.h"
 #include "cli/db_rows.h"
 #include "cli/fitted_table.h"
-#include "engine/records/records.h"
+#include "engine/records/workload.h"
 
 namespace tile_tune::cli {
 

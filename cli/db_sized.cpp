@@ -5,7 +5,7 @@
 #include "base/units.h"
 #include "cli/db_rows.h"
 #include "cli/fitted_table.h"
-#include "engine/records/records.h"
+#include "engine/records/workload.h"
 
 namespace tile_tune::cli {
 

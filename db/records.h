@@ -42,7 +42,7 @@ struct ToolRow {
 /// SessionRow::strategy of a session that rechecked stored schedules instead of searching for new ones. Its finals
 /// are words on schedules: they confirm or refute them for its tool and target. One without trials refutes a session of
 /// kSizedStrategy, which its options name.
-inline constexpr const char* kVerifyStrategy = "verify";
+inline constexpr const char* kRecheckStrategy = "verify";
 
 /// SessionRow::strategy of a session that timed kernels of a program at many sizes. It has no trials; what came of it
 /// is in its options.
@@ -103,7 +103,7 @@ struct BestRow {
   ToolRow tool;
   bool same_target = false;  // else: same instruction set and threads, another CPU model or caches
   bool same_tool = false;    // else: made by other versions
-  bool rechecked = false;    // chosen by a session of kVerifyStrategy, not by a search
+  bool rechecked = false;    // chosen by a session of kRecheckStrategy, not by a search
   int64_t created_ms = 0;
 };
 

@@ -4,7 +4,7 @@
 
 #include <map>
 
-#include "codegen/emit/names.h"
+#include "codegen/emit/c_names.h"
 #include "engine/packages/output_folder.h"
 #include "engine/programs/memory.h"
 #include "engine/programs/suite.h"

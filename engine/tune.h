@@ -1,7 +1,7 @@
 // The whole way of one program at one size: what tile-tune is for.
 //
 // Its steps, of which each has a file of its own: load (programs/), know (tuning/knowledge.h), search
-// (tuning/search.h), keep (tuning/keep.h), choose (records/schedule_choice.h), package (packages/).
+// (tuning/search_schedules.h), keep (tuning/keep.h), choose (records/schedule_choice.h), package (packages/).
 #pragma once
 
 #include <string>
@@ -9,7 +9,7 @@
 
 #include "engine/session/session.h"
 #include "engine/tuning/keep.h"
-#include "engine/tuning/search.h"
+#include "engine/tuning/search_schedules.h"
 
 namespace tile_tune::engine {
 

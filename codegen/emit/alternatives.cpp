@@ -5,7 +5,7 @@
 #include "codegen/emit/cpu_features.h"
 #include "codegen/emit/device_text.h"
 #include "codegen/emit/sized_entry_text.h"
-#include "codegen/emit/names.h"
+#include "codegen/emit/c_names.h"
 #include "codegen/emit/packed_text.h"
 #include "codegen/emit/wrapper_text.h"
 

@@ -17,7 +17,7 @@
 #include "codegen/emit/header_text.h"
 #include "codegen/emit/library_text.h"
 #include "codegen/emit/manifest.h"
-#include "codegen/emit/names.h"
+#include "codegen/emit/c_names.h"
 #include "codegen/emit/obsolete.h"
 #include "codegen/emit/source_package.h"
 #include "codegen/emit/staging.h"

@@ -37,7 +37,7 @@ struct Kernel {
   std::string function;    // C name of the entry point
   std::string provenance;  // "tuned", "predicted", "nearest", "default", "given"
   nlohmann::json record;   // measured time, roofline, verification: goes into the manifest as it is
-  std::string rung = "";   // of a tuned schedule how far it is to be trusted here: "exact", "revalidated", "stale"
+  std::string rung = "";   // of a tuned schedule how far it is to be trusted here: "exact", "rechecked", "stale"
   /// Kernels for targets that not every CPU has, in dispatch_order() (cpu_features.h): a call runs the first that its
   /// CPU has, else the one for PackageOptions::target. The same targets for every kernel of a package.
   std::vector<Variant> variants = {};

@@ -93,8 +93,8 @@ bool names_host(std::string_view text);
 Target baseline_of(const Platform& platform);
 
 /// A target for which the compiler neither reorders nor fuses operations on floats, so that they round alike on every
-/// CPU, and schedules keep to one order of sums (codegen/schedule/order.h). What is known of schedules for it is apart
-/// from what is known of the others, as with every feature.
+/// CPU, and schedules keep to one order of sums (codegen/schedule/sum_order.h). What is known of schedules for it is
+/// apart from what is known of the others, as with every feature.
 Target deterministic(Target target);
 
 /// What of a target for a GPU is its host's: all of a target for a CPU.

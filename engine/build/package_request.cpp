@@ -5,7 +5,7 @@
 #include <filesystem>
 #include <utility>
 
-#include "codegen/emit/names.h"
+#include "codegen/emit/c_names.h"
 #include "engine/build/rebuild.h"
 #include "engine/packages/output_folder.h"
 #include "engine/packages/package_targets.h"

@@ -9,7 +9,7 @@
 
 #include "base/files.h"
 #include "codegen/backend/kernel_abi.h"
-#include "codegen/schedule/limits.h"
+#include "codegen/schedule/countable.h"
 #include "engine/handles/request.h"
 #include "engine/packages/checked_kernel.h"
 #include "engine/programs/memory.h"
@@ -22,10 +22,10 @@
 #include "frontend/ir/index_checks.h"
 #include "frontend/ir/json.h"
 #include "frontend/ir/storage.h"
-#include "search/space/index_checks.h"
+#include "search/space/checked_schedule.h"
 #include "search/workers/machine_lock.h"
 #include "search/workers/object_check.h"
-#include "search/workers/session.h"
+#include "search/workers/session_directory.h"
 
 namespace tile_tune::engine {
 

@@ -1,7 +1,7 @@
 #include "engine/packages/checked_kernel.h"
 
 #include "frontend/ir/index_checks.h"
-#include "search/space/index_checks.h"
+#include "search/space/checked_schedule.h"
 
 namespace tile_tune::engine {
 

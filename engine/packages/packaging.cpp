@@ -18,7 +18,7 @@
 #include "frontend/ir/json.h"
 #include "search/workers/machine_lock.h"
 #include "search/workers/object_check.h"
-#include "search/workers/session.h"
+#include "search/workers/session_directory.h"
 
 namespace tile_tune::engine {
 

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "db/database.h"
-#include "engine/records/records.h"
+#include "engine/records/workload.h"
 #include "engine/session/session.h"
 #include "frontend/plan/factoring.h"
 

@@ -12,7 +12,7 @@
 #include "base/units.h"
 #include "codegen/target/host.h"
 #include "db/identity.h"
-#include "engine/records/records.h"
+#include "engine/records/workload.h"
 
 namespace tile_tune::engine {
 

@@ -13,7 +13,7 @@
 #include "base/whole_file.h"
 #include "db/json_lines.h"
 #include "engine/records/t4.h"
-#include "search/workers/session.h"
+#include "search/workers/session_directory.h"
 
 namespace tile_tune::engine {
 

@@ -4,7 +4,7 @@
 #include <set>
 
 #include "db/identity.h"
-#include "engine/records/records.h"
+#include "engine/records/workload.h"
 #include "engine/sized/sizes.h"
 
 namespace tile_tune::engine {

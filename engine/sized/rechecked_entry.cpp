@@ -85,7 +85,7 @@ Result<std::optional<StoredEntry>> rechecked_entry(const SizedWorkload& workload
   TILE_TUNE_TRY(race, race_sized(*contest, candidates, own, points_of(workload, stored.entry), goes_on));
   auto chosen = choose_members(std::move(candidates), std::move(race.points));
   if (!holds(stored.entry, chosen)) {
-    session.report.warn("not-revalidated",
+    session.report.warn("not-rechecked",
                         fmt::format("the stored kernels of {} do not hold here: {}", described(workload),
                                     race.fault.empty() ? "none is faster than the default schedule" : race.fault));
     const auto refuted = refute_entry(workload, stored.session, target, session);
@@ -94,7 +94,7 @@ Result<std::optional<StoredEntry>> rechecked_entry(const SizedWorkload& workload
   }
   const auto kept = store_entry(workload, chosen, kRecheckSeed, target, session, true);
   if (!kept) warn_of_unstored(kept.error(), session.report);
-  return StoredEntry{std::move(chosen), "revalidated", target.threads};
+  return StoredEntry{std::move(chosen), "rechecked", target.threads};
 }
 
 }  // namespace tile_tune::engine

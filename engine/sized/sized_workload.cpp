@@ -71,7 +71,7 @@ Result<std::set<std::string>> refuted_sessions(std::vector<db::Database>& stack,
                                                const codegen::Target& target) {
   std::set<std::string> refuted;
   for (auto& database : stack) {
-    TILE_TUNE_TRY(some, database.done_sessions(db::kVerifyStrategy, db::workload_id(workload.top.row)));
+    TILE_TUNE_TRY(some, database.done_sessions(db::kRecheckStrategy, db::workload_id(workload.top.row)));
     for (const auto& one : some) {
       const auto json = json_of_text(one.session.options_json);
       if (!is_of_here(one.target, one.tool, target) || !json.is_object() || !json.contains(kRefuted)) continue;
@@ -105,7 +105,7 @@ Result<std::vector<db::DoneSession>> sessions_by_distance(const SizedWorkload& w
 std::string rung_of(const db::DoneSession& one, const nlohmann::json& options, const codegen::Target& target) {
   if (one.target.machine.threads != target.threads) return "nearest";
   if (!is_of_here(one.target, one.tool, target)) return "stale";
-  return options.contains(kRechecked) && options.at(kRechecked) == true ? "revalidated" : "exact";
+  return options.contains(kRechecked) && options.at(kRechecked) == true ? "rechecked" : "exact";
 }
 
 /// A session without trials, which is what its options say.
@@ -123,13 +123,13 @@ void tell_of(const StoredEntry& stored, const SizedWorkload& workload, const cod
              const Reporter& report) {
   const std::string words = described(workload);
   const char* again = "tile-tune tune with the same -s tunes it again";
-  if (stored.rung == "exact" || stored.rung == "revalidated")
+  if (stored.rung == "exact" || stored.rung == "rechecked")
     report.notice(fmt::format("{}: tuned, {} ({})", words, base::format_number(stored.entry.members.size(), "kernel"),
                               stored.rung));
   else if (stored.rung == "stale")
     report.warn("stale-record",
                 fmt::format("the kernels of {} were tuned by another version of the tool or on another CPU", words),
-                "--revalidate rechecks them against the default schedule here");
+                "--recheck rechecks them against the default schedule here");
   else
     report.warn("untuned",
                 fmt::format("{} is tuned for {}, not for {}: those kernels are taken", words,
@@ -255,7 +255,7 @@ Result<std::string> store_entry(const SizedWorkload& workload, const codegen::Si
 
 Result<void> refute_entry(const SizedWorkload& workload, const std::string& refuted, const codegen::Target& target,
                           const Session& session) {
-  TILE_TUNE_CHECK(store_session(workload, db::kVerifyStrategy, {{kRefuted, refuted}}, 0, target, session));
+  TILE_TUNE_CHECK(store_session(workload, db::kRecheckStrategy, {{kRefuted, refuted}}, 0, target, session));
   return {};
 }
 
@@ -263,7 +263,7 @@ Result<codegen::Kernel> sized_kernel(const SizedWorkload& workload, const std::s
                                      const codegen::Target& target, const Session& session,
                                      const RecheckEntry& recheck) {
   TILE_TUNE_TRY(stored, stored_entry(workload, target, session));
-  if (stored && recheck && stored->rung != "exact" && stored->rung != "revalidated") {
+  if (stored && recheck && stored->rung != "exact" && stored->rung != "rechecked") {
     TILE_TUNE_TRY(checked, recheck(*stored));
     stored = std::move(checked);
   }

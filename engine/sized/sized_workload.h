@@ -16,7 +16,7 @@
 
 #include "codegen/emit/package.h"
 #include "engine/programs/bindings.h"
-#include "engine/records/records.h"
+#include "engine/records/workload.h"
 #include "engine/session/session.h"
 #include "frontend/plan/path.h"
 
@@ -45,7 +45,7 @@ Result<codegen::SizedEntry> generic_entry(const SizedWorkload& workload, const c
 
 struct StoredEntry {
   codegen::SizedEntry entry;
-  std::string rung;  // as of ScheduleChoice: "exact", "revalidated", "stale", or "nearest", of one for more threads
+  std::string rung;  // as of ScheduleChoice: "exact", "rechecked", "stale", or "nearest", of one for more threads
   int threads = 1;   // it was tuned for
   std::string session = "";
 };

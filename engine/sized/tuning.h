@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "engine/sized/sized_workload.h"
-#include "engine/tuning/request.h"
+#include "engine/tuning/tuning_request.h"
 
 namespace tile_tune::engine {
 

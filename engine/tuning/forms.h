@@ -4,7 +4,7 @@
 #include <functional>
 
 #include "engine/tuning/keep.h"
-#include "engine/tuning/request.h"
+#include "engine/tuning/tuning_request.h"
 
 namespace tile_tune::engine {
 

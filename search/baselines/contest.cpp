@@ -10,7 +10,7 @@
 #include "search/baselines/compile_baseline.h"
 #include "search/judge/problem.h"
 #include "search/timing/timing.h"
-#include "search/workers/session.h"
+#include "search/workers/session_directory.h"
 
 namespace tile_tune::search {
 namespace {

@@ -11,11 +11,11 @@
 #include <string>
 #include <vector>
 
-#include "search/baselines/source.h"
+#include "search/baselines/baseline_source.h"
 #include "search/timing/statistics.h"
 #include "search/workers/machine_lock.h"
 #include "search/workers/pool.h"
-#include "search/workers/session.h"
+#include "search/workers/session_directory.h"
 
 namespace tile_tune::search {
 

@@ -11,7 +11,7 @@
 #include "search/judge/code.h"
 #include "search/judge/guard_watch.h"
 #include "search/judge/host_executor.h"
-#include "search/judge/kernel.h"
+#include "search/judge/host_kernel.h"
 #include "tile_tune_device.h"
 
 namespace tile_tune::search {

@@ -2,7 +2,7 @@
 
 #include "codegen/backend/kernel_abi.h"
 #include "frontend/ir/storage.h"
-#include "frontend/tensor/copy.h"
+#include "frontend/tensor/copy_elements.h"
 
 namespace tile_tune::search {
 namespace {

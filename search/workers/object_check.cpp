@@ -8,7 +8,7 @@
 #include "codegen/backend/error_functions.h"
 #include "codegen/target/host.h"
 #include "search/judge/device_executor.h"
-#include "search/judge/kernel.h"
+#include "search/judge/host_kernel.h"
 #include "search/judge/problem.h"
 #include "search/judge/verify.h"
 #include "search/workers/child.h"

@@ -4,7 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "frontend/ir/json.h"
-#include "search/judge/message.h"
+#include "search/judge/worker_message.h"
 
 namespace tile_tune::search {
 namespace {

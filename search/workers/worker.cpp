@@ -23,7 +23,7 @@
 #include "search/timing/race.h"
 #include "search/timing/side_by_side.h"
 #include "search/workers/child.h"
-#include "search/workers/session.h"
+#include "search/workers/session_directory.h"
 
 namespace tile_tune::search {
 namespace {

@@ -254,7 +254,7 @@ TEST_CASE("what tune chose for ranges is found under other names, in another ord
   CHECK(rung({"product.tc", "-s", "M=1..3", "-s", "K=1..3", "-s", "N=19"}) == "default");
 }
 
-TEST_CASE("build --revalidate races the kernels of a range that another version chose, and keeps the outcome") {
+TEST_CASE("build --recheck races the kernels of a range that another version chose, and keeps the outcome") {
   namespace db = tile_tune::db;
   const Sandbox box;
   write_programs(box);
@@ -306,12 +306,12 @@ TEST_CASE("build --revalidate races the kernels of a range that another version 
   // At N=1 a kernel for that alone is many times as fast as one that computes 16 columns.
   store("good.db", 1, small);
   CHECK(built("good.db", {})["rung"] == "stale");
-  const json checked = built("good.db", {"--revalidate"});
-  CHECK(checked["rung"] == "revalidated");
+  const json checked = built("good.db", {"--recheck"});
+  CHECK(checked["rung"] == "rechecked");
   CHECK(checked["family"]["members"][0]["at"] == json{1});
   std::string warnings;
   CHECK(built("good.db", {}, &warnings) == checked);
-  CHECK(warnings.find("(revalidated)") != std::string::npos);
+  CHECK(warnings.find("(rechecked)") != std::string::npos);
 
   // Scalar code, one element at a time.
   json slow = entry["members"][0]["schedule"];
@@ -324,8 +324,8 @@ TEST_CASE("build --revalidate races the kernels of a range that another version 
   stage["packings"] = json::array();
   store("bad.db", 64, slow);
   CHECK(built("bad.db", {})["rung"] == "stale");
-  CHECK(built("bad.db", {"--revalidate"}, &warnings)["rung"] == "default");
-  CHECK(warnings.find("[not-revalidated]") != std::string::npos);
+  CHECK(built("bad.db", {"--recheck"}, &warnings)["rung"] == "default");
+  CHECK(warnings.find("[not-rechecked]") != std::string::npos);
   // It is not taken again.
   CHECK(built("bad.db", {}, &warnings)["rung"] == "default");
   CHECK(warnings.find("[stale-record]") == std::string::npos);

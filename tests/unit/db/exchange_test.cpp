@@ -287,7 +287,7 @@ TEST_CASE("what was refuted since is not in use") {
   {
     Database db = open(folder.file());
     SessionRow check = session(9'000);
-    check.strategy = kVerifyStrategy;
+    check.strategy = kRecheckStrategy;
     const auto run = value(db.begin_session(matmul(), target(), tool(), check));
     TrialRow wrong = trial(0, 16);
     wrong.outcome = "wrong";

@@ -1,4 +1,4 @@
-#include "search/space/index_checks.h"
+#include "search/space/checked_schedule.h"
 
 #include <algorithm>
 #include <set>

@@ -1,4 +1,4 @@
-#include "codegen/emit/names.h"
+#include "codegen/emit/c_names.h"
 
 #include <fmt/format.h>
 

@@ -1,4 +1,4 @@
-#include "frontend/tc/literal.h"
+#include "frontend/tc/number_literal.h"
 
 #include <algorithm>
 #include <charconv>

@@ -1,4 +1,4 @@
-// tile-tune db verify and recover; databases of other versions, and damaged ones.
+// tile-tune db recheck and recover; databases of other versions, and damaged ones.
 #include <sys/stat.h>
 
 #include <catch2/catch.hpp>
@@ -85,7 +85,7 @@ TEST_CASE("a database of another version is stale until verify rechecks it; a re
   CHECK(rung(box, {"team.db", "other.db"}) == "exact");
 
   REQUIRE(box.run({"db", "merge", "team.db", "--db", "own.db"}).exit_code == 0);
-  const auto verified = box.run({"db", "verify", "--db", "own.db", "--db", "team.db", "--json"});
+  const auto verified = box.run({"db", "recheck", "--db", "own.db", "--db", "team.db", "--json"});
   INFO(verified.err);
   REQUIRE(verified.exit_code == 0);
   const auto findings = nlohmann::json::parse(verified.out);
@@ -94,11 +94,11 @@ TEST_CASE("a database of another version is stale until verify rechecks it; a re
   const auto& line = findings["schedules"][0];
   CHECK(line["rung"] == "stale");
   const std::string verdict = line["verdict"];
-  if (verdict == "revalidated") {
-    CHECK(rung(box, {"own.db", "team.db"}) == "revalidated");
+  if (verdict == "rechecked") {
+    CHECK(rung(box, {"own.db", "team.db"}) == "rechecked");
     // Once more: what holds is not stored as chosen again.
-    const auto again = json_of(box.run({"db", "verify", "--db", "own.db", "--json"}));
-    CHECK(again["schedules"][0]["rung"] == "revalidated");
+    const auto again = json_of(box.run({"db", "recheck", "--db", "own.db", "--json"}));
+    CHECK(again["schedules"][0]["rung"] == "rechecked");
   } else {
     // A kernel of a microsecond on a busy machine: it may come out no faster than the default.
     CHECK((verdict == "slower than the default" || verdict == "same code as another"));
@@ -127,7 +127,7 @@ TEST_CASE("a program that cannot be run here is a line of verify, and the others
   const Sandbox box;
   tune(box, "a.db");
   add_giant(box, "3000000", "3000000");
-  const auto verified = box.run({"db", "verify", "--db", "a.db", "--json"});
+  const auto verified = box.run({"db", "recheck", "--db", "a.db", "--json"});
   INFO(verified.err);
   CHECK(verified.exit_code == 1);
   CHECK(verified.err.find("out-of-memory") != std::string::npos);
@@ -141,7 +141,7 @@ TEST_CASE("of a program whose sizes overflow 64 bits verify does not say that it
   const Sandbox box;
   tune(box, "a.db");
   add_giant(box, "34359738368", "68719476736");
-  const auto verified = box.run({"db", "verify", "giant", "--db", "a.db", "--json"});
+  const auto verified = box.run({"db", "recheck", "giant", "--db", "a.db", "--json"});
   CHECK(verified.exit_code == 1);
   const auto lines = nlohmann::json::parse(verified.out)["schedules"];
   REQUIRE(lines.size() == 1);
@@ -157,12 +157,12 @@ TEST_CASE("of a program whose sizes overflow 64 bits verify does not say that it
 TEST_CASE("verify names damaged records and files with exit 1") {
   const Sandbox box;
   tune(box, "a.db");
-  CHECK(box.run({"db", "verify", "--files-only", "--db", "a.db"}).exit_code == 0);
-  CHECK(box.run({"db", "verify", "conv", "--db", "a.db"}).err.find("[no-such-record]") != std::string::npos);
+  CHECK(box.run({"db", "recheck", "--files-only", "--db", "a.db"}).exit_code == 0);
+  CHECK(box.run({"db", "recheck", "conv", "--db", "a.db"}).err.find("[no-such-record]") != std::string::npos);
   const auto size = std::filesystem::file_size(box.path("a.db"));
   std::filesystem::copy_file(box.path("a.db"), box.path("cut.db"));
   std::filesystem::resize_file(box.path("cut.db"), size / 2);
-  const auto cut = box.run({"db", "verify", "--files-only", "--db", "cut.db"});
+  const auto cut = box.run({"db", "recheck", "--files-only", "--db", "cut.db"});
   CHECK(cut.exit_code == 1);
   CHECK(cut.err.find("[database-corrupt]") != std::string::npos);
   // One bit of a text that only the digest covers.
@@ -171,7 +171,7 @@ TEST_CASE("verify names damaged records and files with exit 1") {
   REQUIRE(at != std::string::npos);
   for (auto place = at; place != std::string::npos; place = bytes.find("matvec", place + 1)) bytes[place] ^= 1;
   box.write("flipped.db", bytes);
-  const auto flipped = box.run({"db", "verify", "--files-only", "--db", "flipped.db"});
+  const auto flipped = box.run({"db", "recheck", "--files-only", "--db", "flipped.db"});
   CHECK(flipped.exit_code == 1);
   CHECK(flipped.err.find("[damaged-record]") != std::string::npos);
 }
@@ -189,7 +189,7 @@ TEST_CASE("recover saves what is left of a damaged database into a new one") {
   std::string bytes = box.read("a.db");
   bytes[kVersionAt] = 0;
   box.write("flipped.db", bytes);
-  const auto flipped = box.run({"db", "verify", "--files-only", "--db", "flipped.db"});
+  const auto flipped = box.run({"db", "recheck", "--files-only", "--db", "flipped.db"});
   CHECK(flipped.exit_code == 1);
   CHECK(flipped.err.find("tile-tune db recover '") != std::string::npos);
   CHECK(box.run({"db", "recover", "flipped.db", "unflipped.db"}).exit_code == 0);
@@ -197,11 +197,11 @@ TEST_CASE("recover saves what is left of a damaged database into a new one") {
   const auto size = std::filesystem::file_size(box.path("a.db"));
   std::filesystem::copy_file(box.path("a.db"), box.path("cut.db"));
   std::filesystem::resize_file(box.path("cut.db"), size - 5'000);
-  const auto refused = box.run({"db", "verify", "--files-only", "--db", "cut.db"});
+  const auto refused = box.run({"db", "recheck", "--files-only", "--db", "cut.db"});
   CHECK(refused.err.find("tile-tune db recover '") != std::string::npos);
   const auto json = json_of(box.run({"db", "recover", "cut.db", "saved.db", "--json"}));
   CHECK(json["saved"] > 0);
-  CHECK(box.run({"db", "verify", "--files-only", "--db", "saved.db"}).exit_code == 0);
+  CHECK(box.run({"db", "verify", "--files-only", "--db", "saved.db"}).exit_code == 0);  // its name in earlier versions
   const auto again = box.run({"db", "recover", "cut.db", "saved.db"});
   CHECK(again.exit_code == 1);
   CHECK(again.err.find("saved.db is there already") != std::string::npos);

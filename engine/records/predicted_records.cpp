@@ -1,4 +1,4 @@
-#include "engine/records/predicted.h"
+#include "engine/records/predicted_records.h"
 
 #include <nlohmann/json.hpp>
 

@@ -4,7 +4,7 @@
 #include <functional>
 #include <string>
 
-#include "cli/options.h"
+#include "cli/verb.h"
 #include "cli/report.h"
 #include "engine/session/session.h"
 

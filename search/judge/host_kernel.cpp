@@ -1,4 +1,4 @@
-#include "search/judge/kernel.h"
+#include "search/judge/host_kernel.h"
 
 #include <fmt/format.h>
 #include <sched.h>

@@ -1,4 +1,4 @@
-#include "frontend/plan/search.h"
+#include "frontend/plan/order_search.h"
 
 #include <algorithm>
 #include <optional>

@@ -1,4 +1,4 @@
-#include "db/statement.h"
+#include "db/sql_statement.h"
 
 #include <fmt/format.h>
 #include <sodium.h>

@@ -1,4 +1,4 @@
-#include "search/baselines/source.h"
+#include "search/baselines/baseline_source.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>

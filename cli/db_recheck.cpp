@@ -1,4 +1,4 @@
-// tile-tune db verify: does all that is stored still hold, by the bytes of the file and by what kernels do here?
+// tile-tune db recheck: does all that is stored still hold, by the bytes of the file and by what kernels do here?
 #include <fmt/format.h>
 
 #include <nlohmann/json.hpp>
@@ -12,14 +12,14 @@
 #include "engine/recheck/stored.h"
 #include "engine/sized/listed_entries.h"
 #include "engine/records/damage.h"
-#include "engine/records/records.h"
+#include "engine/records/workload.h"
 #include "frontend/ir/canonical.h"
 
 namespace tile_tune::cli {
 
 namespace {
 
-struct VerifyArguments {
+struct RecheckArguments {
   std::string name;
   bool files_only = false;
 };
@@ -86,7 +86,7 @@ nlohmann::json findings_json(const engine::Findings& findings, const Told& told)
           {"families_not_run", told.entries}};
 }
 
-Result<Exit> verify(const VerifyArguments& arguments, const Session& session) {
+Result<Exit> recheck(const RecheckArguments& arguments, const Session& session) {
   const StopOnInterrupt interrupt;
   ProgressDisplay display(session, session.began);
   const auto onlooker = display.onlooker();
@@ -118,15 +118,16 @@ Result<Exit> verify(const VerifyArguments& arguments, const Session& session) {
 
 }  // namespace
 
-void add_db_verify(Verb& db, Command& command) {
-  auto arguments = std::make_shared<VerifyArguments>();
+void add_db_recheck(Verb& db, Command& command) {
+  auto arguments = std::make_shared<RecheckArguments>();
   Verb verb = db.add_verb(
-      "verify",
+      "recheck",
       "Checks every record's digest, and rebuilds, verifies and times every chosen schedule against the default");
+  verb.also_called("verify");
   verb.add_option("NAME", arguments->name, "Only programs of this name").type_name("");
   verb.add_flag("--files-only", arguments->files_only, "Only the files and digests; nothing is built or run");
   verb.on_parsed(
-      [&command, arguments] { command = [arguments](Session& session) { return verify(*arguments, session); }; });
+      [&command, arguments] { command = [arguments](Session& session) { return recheck(*arguments, session); }; });
 }
 
 }  // namespace tile_tune::cli

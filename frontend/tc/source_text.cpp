@@ -1,4 +1,4 @@
-#include "frontend/tc/source.h"
+#include "frontend/tc/source_text.h"
 
 #include <algorithm>
 

@@ -1,4 +1,4 @@
-#include "search/workers/session.h"
+#include "search/workers/session_directory.h"
 
 #include <fcntl.h>
 #include <fmt/format.h>

@@ -1,4 +1,4 @@
-#include "engine/records/records.h"
+#include "engine/records/workload.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -13,7 +13,7 @@
 #include "codegen/target/host.h"
 #include "frontend/ir/canonical.h"
 #include "frontend/ir/json.h"
-#include "search/judge/message.h"
+#include "search/judge/worker_message.h"
 
 namespace tile_tune::engine {
 

@@ -1,5 +1,5 @@
 // Verbs and options as the command line declares them. CLI11 parses; its one header costs 5 s in each file that
-// includes it (g++ 12, AMD EPYC (Zen 5), 2026-11-23), so that options.cpp and command_line.cpp alone do.
+// includes it (g++ 12, AMD EPYC (Zen 5), 2026-11-23), so that verb.cpp and command_line.cpp alone do.
 #pragma once
 
 #include <functional>
@@ -48,9 +48,11 @@ class Verb {
   explicit Verb(CLI::App* app) : app_(app) {}
 
   Verb add_verb(const std::string& name, const std::string& help);
+  /// Another name, which an earlier version had.
+  void also_called(const std::string& name);
   /// One of its verbs has to be named.
   void need_verb();
-  /// `names`: "-s,--size", or a word without dashes for what stands by itself. Values: those that options.cpp
+  /// `names`: "-s,--size", or a word without dashes for what stands by itself. Values: those that verb.cpp
   /// instantiates this for.
   template <typename Value>
   Option add_option(const std::string& names, Value& value, const std::string& help);

@@ -1,4 +1,4 @@
-#include "cli/options.h"
+#include "cli/verb.h"
 
 #include <CLI/CLI.hpp>
 #include <cstdint>
@@ -61,6 +61,8 @@ Option& Option::needs(const std::string& other) {
 bool Option::is_given() const { return option_->count() > 0; }
 
 Verb Verb::add_verb(const std::string& name, const std::string& help) { return Verb(app_->add_subcommand(name, help)); }
+
+void Verb::also_called(const std::string& name) { app_->alias(name); }
 
 void Verb::need_verb() { app_->require_subcommand(1); }
 

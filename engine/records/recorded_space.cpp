@@ -1,8 +1,8 @@
-#include "engine/records/recording.h"
+#include "engine/records/recorded_space.h"
 
 #include <vector>
 
-#include "engine/records/records.h"
+#include "engine/records/workload.h"
 
 namespace tile_tune::engine {
 

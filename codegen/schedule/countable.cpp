@@ -1,4 +1,4 @@
-#include "codegen/schedule/limits.h"
+#include "codegen/schedule/countable.h"
 
 #include <fmt/format.h>
 

@@ -1,4 +1,4 @@
-#include "engine/tuning/request.h"
+#include "engine/tuning/tuning_request.h"
 
 #include <algorithm>
 #include <cmath>

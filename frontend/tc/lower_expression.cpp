@@ -1,4 +1,4 @@
-#include "frontend/tc/lower.h"
+#include "frontend/tc/lower_expression.h"
 
 #include <fmt/format.h>
 #include <algorithm>
@@ -7,7 +7,7 @@
 #include "frontend/ir/grouping.h"
 #include "frontend/ir/operation_type.h"
 #include "frontend/tc/lexer.h"
-#include "frontend/tc/literal.h"
+#include "frontend/tc/number_literal.h"
 #include "frontend/tc/print.h"
 
 namespace tile_tune::tc {

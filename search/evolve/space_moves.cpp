@@ -1,4 +1,4 @@
-#include "search/evolve/moves.h"
+#include "search/evolve/space_moves.h"
 
 #include <memory>
 

@@ -1,4 +1,4 @@
-#include "cli/session.h"
+#include "cli/command.h"
 
 #include <unistd.h>
 

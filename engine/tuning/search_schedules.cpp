@@ -1,4 +1,4 @@
-#include "engine/tuning/search.h"
+#include "engine/tuning/search_schedules.h"
 
 #include <algorithm>
 #include <map>

@@ -6,7 +6,7 @@
 #include <optional>
 #include <vector>
 
-#include "engine/records/records.h"
+#include "engine/records/workload.h"
 #include "search/evolve/tune.h"
 #include "search/timing/deadline.h"
 #include "search/workers/onlooker.h"

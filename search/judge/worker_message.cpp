@@ -1,4 +1,4 @@
-#include "search/judge/message.h"
+#include "search/judge/worker_message.h"
 
 #include <stdexcept>
 #include <nlohmann/json.hpp>

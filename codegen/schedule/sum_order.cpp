@@ -1,4 +1,4 @@
-#include "codegen/schedule/order.h"
+#include "codegen/schedule/sum_order.h"
 
 #include <fmt/format.h>
 

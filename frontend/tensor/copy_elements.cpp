@@ -1,4 +1,4 @@
-#include "frontend/tensor/copy.h"
+#include "frontend/tensor/copy_elements.h"
 
 #include <algorithm>
 #include <cstdlib>
