@@ -95,7 +95,7 @@ Result<Exit> bench(const BenchArguments& arguments, const Session& session) {
   };
   std::vector<engine::Unfinished> failed;
   if (loaded.size() == 1) {
-    TILE_TUNE_CHECK(measure_next(0));
+    if (!interrupt.requested()) TILE_TUNE_CHECK(measure_next(0));
   } else {
     std::vector<std::string> names;
     for (const auto& one : loaded) names.push_back(engine::name_of(one));

@@ -257,7 +257,7 @@ NestSchedule contraction_stage(const StageContext& context, const RegisterTile& 
     if (!operand.affine || !layout.in_panel(operand)) continue;
     const bool strided = layout.stride(operand, tile.vector_loop) != 1;
     if (packing_dimension(context, operand, tile.vector_loop) < 0) continue;
-    if (!strided && (depth == 0 || rows_outside || passes < kPassesToPack)) continue;
+    if (!strided && (depth == 0 || rows_outside || passes < costs::kPassesToPack)) continue;
     // A small operand that loops around the copy do not use is copied once for all of them.
     const bool again = std::any_of(order.begin(), order.begin() + depth,
                                    [&](int p) { return layout.trips(p) > 1 && layout.stride(operand, p) == 0; });
