@@ -14,15 +14,16 @@
 #include "cli/interrupt.h"
 #include "cli/option_checks.h"
 #include "cli/progress_display.h"
-#include "cli/tuned_suite.h"
 #include "cli/verbs.h"
+#include "codegen/lower/halide_backend.h"
 #include "engine/bench/bench_json.h"
 #include "engine/bench/measure.h"
 #include "engine/bench/regression.h"
 #include "engine/programs/bindings.h"
 #include "engine/programs/program_argument.h"
 #include "engine/programs/suite.h"
-#include "engine/records/records.h"
+#include "engine/programs/suite_work.h"
+#include "engine/records/workload.h"
 #include "engine/records/schedule_choice.h"
 
 namespace tile_tune::cli {
@@ -57,10 +58,7 @@ Result<Exit> bench(const BenchArguments& arguments, const Session& session) {
   TILE_TUNE_TRY(against, engine::baselines_named(arguments.against));
   TILE_TUNE_TRY(loaded,
                 engine::load_programs({arguments.program}, arguments.bindings, session.report, engine::Defs::One));
-  std::erase_if(loaded, [&](const engine::LoadedProgram& one) { return !engine::is_wanted(one, arguments.only); });
-  if (loaded.empty())
-    return fail(ErrorClass::Program, "nothing-selected",
-                fmt::format("no workload is named {}, nor its group", fmt::join(arguments.only, " or ")));
+  TILE_TUNE_CHECK(engine::keep_wanted(loaded, arguments.only));
   if (!arguments.schedule.empty() && loaded.size() != 1)
     return fail(ErrorClass::Program, "several-programs", "--schedule is for a single program");
   TILE_TUNE_TRY(bound, engine::bind_programs(loaded, arguments.bindings, session.report));
@@ -71,9 +69,8 @@ Result<Exit> bench(const BenchArguments& arguments, const Session& session) {
                 "tune times schedules for a device beside its default one");
   TILE_TUNE_TRY(databases, engine::open_stack(session));
   TILE_TUNE_TRY(references, engine::stored_ratios(arguments.regression));
-  std::vector<codegen::AutoScheduler> autoschedulers;
-  if (arguments.autoschedulers)
-    autoschedulers.assign(std::begin(codegen::kAutoSchedulers), std::end(codegen::kAutoSchedulers));
+  std::vector<std::string> autoschedulers;
+  if (arguments.autoschedulers) autoschedulers = codegen::halide_backend().autoschedulers;
   session.warn_of_threads();
   ProgressDisplay display(session, session.began);
   search::ContestOptions options;
@@ -87,23 +84,22 @@ Result<Exit> bench(const BenchArguments& arguments, const Session& session) {
   const auto contest = search::Contest::start(options);
   if (!contest && !interrupt.requested()) return tl::unexpected(contest.error());
   std::vector<engine::BenchRow> rows;
-  std::vector<engine::Unmeasured> failed;
-  for (size_t i = 0; i < loaded.size() && !interrupt.requested(); ++i) {
+  const auto measure_next = [&](size_t i) -> Result<void> {
     display.begin_task(fmt::format("{} of {}: {}", i + 1, loaded.size(), loaded[i].program.name));
     auto row = engine::measure(loaded[i], bound[i], engine::sizes_of(loaded[i], given),
                                {**contest, against, autoschedulers, target, session, databases, arguments.schedule});
-    if (!row && interrupt.requested()) break;
-    if (!row && loaded.size() == 1) return tl::unexpected(row.error());
-    if (!row) {
-      const std::string name = engine::name_of(loaded[i]);
-      failed.push_back({name, row.error()});
-      if (row.error().message.find(name) == std::string::npos) row.error().message.insert(0, name + ": ");
-      session.report.diagnostic(row.error());
-      if (concerns_all(row.error())) break;
-      continue;
-    }
+    if (!row && interrupt.requested()) return {};
+    if (!row) return tl::unexpected(row.error());
     rows.push_back(std::move(*row));
-    TILE_TUNE_CHECK(show(rows.back(), loaded.size() > 1, rows.size() == 1, session, arguments.seed));
+    return show(rows.back(), loaded.size() > 1, rows.size() == 1, session, arguments.seed);
+  };
+  std::vector<engine::Unfinished> failed;
+  if (loaded.size() == 1) {
+    if (!interrupt.requested()) TILE_TUNE_CHECK(measure_next(0));
+  } else {
+    std::vector<std::string> names;
+    for (const auto& one : loaded) names.push_back(engine::name_of(one));
+    failed = engine::work_through(names, measure_next, interrupt.requested(), session.report);
   }
   if (const auto sentence = absent_text(rows); !sentence.empty()) session.report.notice(sentence);
   if (session.output.json) {
@@ -120,7 +116,7 @@ Result<Exit> bench(const BenchArguments& arguments, const Session& session) {
   }
   TILE_TUNE_CHECK(engine::check_regressions(rows, references, arguments.regression, session.report, arguments.seed));
   if (failed.empty()) return Exit::Success;
-  return tl::unexpected(incomplete_suite(failed.front().why, failed.size(), loaded.size(), "measured"));
+  return tl::unexpected(engine::incomplete_suite(failed.front().why, failed.size(), loaded.size(), "measured"));
 }
 
 void add_regression_options(Verb& verb, engine::RegressionOptions& options) {

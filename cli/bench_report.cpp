@@ -57,7 +57,7 @@ std::string left_out_text(const Entry& entry) {
 
 bool has_autoscheduled(const BenchRow& row) {
   return std::any_of(row.result.entries.begin(), row.result.entries.end(),
-                     [](const Entry& entry) { return entry.autoscheduler.has_value(); });
+                     [](const Entry& entry) { return entry.is_autoscheduled; });
 }
 
 std::string bench_titles(bool autoscheduled) {

@@ -1,7 +1,7 @@
 // -s NAME=N, --layout, --constant, --objective, --dtype and --shape of a verb.
 #pragma once
 
-#include "cli/options.h"
+#include "cli/verb.h"
 #include "engine/programs/bindings.h"
 
 namespace tile_tune::cli {

@@ -86,7 +86,7 @@ void add_build(Verb& app, Command& command) {
   refuse_empty(
       verb.add_option("--schedule", options->schedule, "A schedule for a single program, as JSON").type_name("FILE"));
   verb.add_flag(
-      "--revalidate", options->recheck,
+      "--recheck,--revalidate", options->recheck,
       "Verifies and times what was tuned elsewhere or by another version against the default before it is taken");
   verb.add_flag(
       "--checked", options->checked,

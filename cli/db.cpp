@@ -14,7 +14,7 @@
 #include "cli/verbs.h"
 #include "db/database.h"
 #include "engine/records/damage.h"
-#include "engine/records/records.h"
+#include "engine/records/workload.h"
 #include "engine/records/rung.h"
 #include "engine/records/schedule_choice.h"
 
@@ -188,7 +188,7 @@ void add_db(Verb& app, Command& command) {
   add_db_export(verb, command);
   add_db_import(verb, command);
   add_db_merge(verb, command);
-  add_db_verify(verb, command);
+  add_db_recheck(verb, command);
   add_db_prune(verb, command);
   add_db_recover(verb, command);
   add_db_stats(verb, command);

@@ -11,7 +11,7 @@
 #include "cli/db_verbs.h"
 #include "cli/fitted_table.h"
 #include "engine/records/comparison.h"
-#include "engine/records/records.h"
+#include "engine/records/workload.h"
 
 namespace tile_tune::cli {
 
@@ -88,7 +88,7 @@ std::string summary(const std::vector<Line>& lines, const DiffArguments& argumen
   text += fmt::format(", {} only in a, {} only in b\n", schedules["only in a"], schedules["only in b"]);
   if (unraced > 0)
     text += fmt::format(
-        "times of different runs do not compare: `tile-tune db merge {} {} --db both.db`, then `tile-tune db verify "
+        "times of different runs do not compare: `tile-tune db merge {} {} --db both.db`, then `tile-tune db recheck "
         "--db both.db` races what differs\n",
         arguments.a, arguments.b);
   return text;

@@ -1,25 +1,17 @@
 // tile-tune db export, import, merge: records on their way between databases.
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <atomic>
-#include <cerrno>
-#include <cstring>
+#include <filesystem>
 #include <functional>
-#include <istream>
 #include <nlohmann/json.hpp>
-#include <ostream>
 
-#include "base/process/stoppable_stream.h"
 #include "base/units.h"
 #include "base/whole_file.h"
 #include "cli/db_verbs.h"
 #include "cli/interrupt.h"
 #include "cli/option_checks.h"
-#include "db/database.h"
-#include "db/json_lines.h"
-#include "engine/records/t4.h"
-#include "search/workers/session.h"
+#include "engine/records/transport.h"
 
 namespace tile_tune::cli {
 
@@ -32,57 +24,6 @@ struct ExportArguments {
   std::string format = "jsonl";
   bool winners = false;
 };
-
-/// Once `stop` is set the rest is left out, and with it what was written.
-Result<void> write_records(db::Database& database, bool winners, std::ostream& stream, const std::atomic<bool>& stop) {
-  stream << db::header_line() << '\n';
-  const auto write = [&](const db::Record& record) -> Result<void> {
-    if (stop) return failure("stopped", "stopped");
-    if (stream << db::to_line(record) << '\n') return {};
-    return failure("cannot-write", fmt::format("the records cannot be written: {}", std::strerror(errno)));
-  };
-  return winners ? database.each_record_in_use(write) : database.each_record(write);
-}
-
-/// Records up to the one before which `stop` is set.
-db::RecordSource until(const std::atomic<bool>& stop, db::RecordSource source) {
-  return [&stop, source = std::move(source)](const db::RecordVisitor& visitor) -> Result<void> {
-    auto all = source([&](const db::Record& record) -> Result<void> {
-      if (stop) return failure("stopped", "stopped");
-      return visitor(record);
-    });
-    if (!all && stop && (all.error().code == "stopped" || all.error().code == "cannot-read")) return {};
-    return all;
-  };
-}
-
-/// Several databases are exported as what merging them would give, which is done in a temporary file.
-Result<void> export_records(const ExportArguments& arguments, std::vector<engine::OpenDatabase>& databases,
-                            const std::atomic<bool>& stop) {
-  const auto write = [&](db::Database& database) {
-    const auto produce = [&](std::ostream& stream) { return write_records(database, arguments.winners, stream, stop); };
-    return base::write_whole(arguments.output, produce, stop);
-  };
-  if (databases.size() == 1) return write(databases.front().database);
-  TILE_TUNE_TRY(folder, search::SessionDirectory::create());
-  TILE_TUNE_TRY(merged, db::Database::open(folder.path() / "merged.db", db::Mode::ReadWrite));
-  for (auto& one : databases)
-    TILE_TUNE_CHECK(merged.absorb(
-        until(stop, [&](const db::RecordVisitor& visitor) { return one.database.each_record(visitor); })));
-  return write(merged);
-}
-
-Result<void> export_t4(const ExportArguments& arguments, std::vector<engine::OpenDatabase>& databases,
-                       const std::atomic<bool>& stop) {
-  TILE_TUNE_TRY(json, engine::t4_json(databases, arguments.name));
-  const auto write = [&](std::ostream& stream) -> Result<void> {
-    if (stop) return failure("stopped", "stopped");
-    // Bytes that are not UTF-8 (comments in a program may hold them) are replaced.
-    stream << json.dump(1, ' ', false, nlohmann::ordered_json::error_handler_t::replace) << '\n';
-    return {};
-  };
-  return base::write_whole(arguments.output, write, stop);
-}
 
 Result<void> check_options(const ExportArguments& arguments) {
   const bool is_t4 = arguments.format == "t4";
@@ -98,8 +39,10 @@ Result<Exit> run_export(const ExportArguments& arguments, const Session& session
   const StopOnInterrupt interrupt;
   TILE_TUNE_CHECK(check_options(arguments));
   TILE_TUNE_TRY(databases, engine::open_checked(session));
-  const auto written = arguments.format == "t4" ? export_t4(arguments, databases, interrupt.requested())
-                                                : export_records(arguments, databases, interrupt.requested());
+  const auto written =
+      arguments.format == "t4"
+          ? engine::export_t4(databases, arguments.name, arguments.output, interrupt.requested())
+          : engine::export_records(databases, arguments.winners, arguments.output, interrupt.requested());
   if (!written && interrupt.requested()) {
     const bool in_part = arguments.output.empty() || base::is_device(arguments.output);
     session.report.notice(fmt::format("stopped by {}: {}", interrupt_name(),
@@ -135,7 +78,7 @@ Result<Exit> tell(const db::Absorbed& absorbed, const std::string& path, const S
   if (refused > 0) text += fmt::format(", {} refused", refused);
   if (absorbed.conflicts > 0)
     text += fmt::format(
-        "; {} conflict with trials that were there: both are kept, `tile-tune db verify` measures what "
+        "; {} conflict with trials that were there: both are kept, `tile-tune db recheck` measures what "
         "was chosen against each other",
         absorbed.conflicts);
   TILE_TUNE_CHECK(print(text + "\n"));
@@ -143,12 +86,11 @@ Result<Exit> tell(const db::Absorbed& absorbed, const std::string& path, const S
 }
 
 /// Into the database that is written.
-Result<Exit> take(const db::RecordSource& source, const Session& session) {
+using TakeIn = std::function<Result<db::Absorbed>(const fs::path& database, const std::atomic<bool>& stop)>;
+Result<Exit> take(const TakeIn& take_in, const Session& session) {
   const StopOnInterrupt interrupt;
   TILE_TUNE_TRY(path, session.database());
-  TILE_TUNE_TRY(database, db::Database::open(path, db::Mode::ReadWrite));
-  TILE_TUNE_CHECK(database.check_pages(db::Database::Depth::Indexes));  // they say what is there already
-  TILE_TUNE_TRY(absorbed, database.absorb(until(interrupt.requested(), source)));
+  TILE_TUNE_TRY(absorbed, take_in(path, interrupt.requested()));
   TILE_TUNE_TRY(told, tell(absorbed, path.string(), session));
   if (!interrupt.requested()) return told;
   session.report.notice(fmt::format("stopped by {}: the same command takes in the rest", interrupt_name()));
@@ -156,17 +98,10 @@ Result<Exit> take(const db::RecordSource& source, const Session& session) {
 }
 
 Result<Exit> import_records(const std::string& input, const Session& session) {
-  std::error_code error;
-  if (input != "-" && fs::is_directory(input, error))
-    return failure("cannot-read", fmt::format("cannot read {}: a folder", input));
-  base::Fd file = input == "-" ? base::Fd(dup(STDIN_FILENO)) : base::open_to_read(input);
-  const std::string name = input == "-" ? "standard input" : input;
-  if (file.get() < 0) return failure("cannot-read", fmt::format("cannot read {}: {}", name, std::strerror(errno)));
-  base::StoppableBuffer buffer(std::move(file), StopOnInterrupt::requested());
-  std::istream stream(&buffer);
-  // What holds no records is found out before the target is made.
-  TILE_TUNE_TRY(source, db::records_of(stream, name));
-  return take(source, session);
+  const auto take_in = [&](const fs::path& database, const std::atomic<bool>& stop) {
+    return engine::import_file(input, database, stop);
+  };
+  return take(take_in, session);
 }
 
 Result<Exit> merge(const std::vector<std::string>& inputs, const Session& session) {
@@ -175,11 +110,10 @@ Result<Exit> merge(const std::vector<std::string>& inputs, const Session& sessio
     TILE_TUNE_TRY(source, engine::open_checked(input));
     sources.push_back(std::move(source));
   }
-  const auto all = [&](const db::RecordVisitor& visitor) -> Result<void> {
-    for (auto& source : sources) TILE_TUNE_CHECK(source.database.each_record(visitor));
-    return {};
+  const auto take_in = [&](const fs::path& database, const std::atomic<bool>& stop) {
+    return engine::absorb(database, engine::records_in(sources), stop);
   };
-  auto outcome = take(all, session);
+  auto outcome = take(take_in, session);
   for (const auto& source : sources) warn_of_damage(source.database, session.report);
   return outcome;
 }

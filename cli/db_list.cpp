@@ -8,10 +8,10 @@
 #include <nlohmann/json.hpp>
 
 #include "base/units.h"
-#include "cli/db_families.h"
+#include "cli/db_sized.h"
 #include "cli/db_rows.h"
 #include "cli/fitted_table.h"
-#include "engine/records/records.h"
+#include "engine/records/workload.h"
 
 namespace tile_tune::cli {
 
@@ -108,18 +108,18 @@ void choose(std::vector<db::ListRow>& rows, const ListArguments& arguments, cons
   if (arguments.reverse) std::reverse(rows.begin(), rows.end());
 }
 
-void choose(std::vector<db::DoneSession>& families, const ListArguments& arguments, const Place& place) {
-  std::erase_if(families, [&](const db::DoneSession& row) {
-    return !place.holds(row.target) || !mentions(family_cells(row), arguments.text);
+void choose(std::vector<engine::ListedEntry>& entries, const ListArguments& arguments, const Place& place) {
+  std::erase_if(entries, [&](const engine::ListedEntry& entry) {
+    return !place.holds(entry.row.target) || !mentions(entry_cells(entry), arguments.text);
   });
 }
 
-std::string list_text(const std::vector<db::ListRow>& rows, const std::vector<db::DoneSession>& families, bool filtered,
-                      size_t width) {
+std::string list_text(const std::vector<db::ListRow>& rows, const std::vector<engine::ListedEntry>& entries,
+                      bool filtered, size_t width) {
   std::vector<Cells> cells;
   for (const auto& row : rows) cells.push_back(cells_of(row));
   if (!cells.empty()) return fitted_text(fit_table(list_columns(), std::move(cells), width));
-  if (!families.empty()) return "";
+  if (!entries.empty()) return "";
   return filtered ? "no tuned program fits what was asked for\n" : "the database holds no tuned program\n";
 }
 
@@ -137,17 +137,17 @@ Result<Exit> list(const ListArguments& arguments, bool by_target, const Session&
   std::string text;
   for (auto& one : databases) {
     TILE_TUNE_TRY(rows, one.database.list());
-    TILE_TUNE_TRY(families, stored_families(one.database));
+    TILE_TUNE_TRY(entries, engine::listed_entries(one.database));
     warn_of_damage(one.database, session.report);
     choose(rows, arguments, place);
-    choose(families, arguments, place);
+    choose(entries, arguments, place);
     const auto add = [&](nlohmann::json row) {
       row["database"] = one.path.string();
       json.push_back(std::move(row));
     };
     for (const auto& row : rows) add(list_row_json(row));
-    for (const auto& row : families) add(family_row_json(row));
-    text += from_text(one, databases) + list_text(rows, families, filtered, width) + families_text(families, width);
+    for (const auto& row : entries) add(entry_row_json(row));
+    text += from_text(one, databases) + list_text(rows, entries, filtered, width) + entries_text(entries, width);
   }
   TILE_TUNE_CHECK(session.output.json ? print_json(json) : print(text));
   return Exit::Success;

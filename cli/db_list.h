@@ -2,7 +2,7 @@
 #pragma once
 
 #include "cli/db_verbs.h"
-#include "cli/options.h"
+#include "cli/verb.h"
 
 namespace tile_tune::cli {
 

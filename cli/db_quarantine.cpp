@@ -9,7 +9,7 @@
 #include "cli/table.h"
 #include "db/database.h"
 #include "engine/records/quarantine.h"
-#include "engine/records/records.h"
+#include "engine/records/workload.h"
 
 namespace tile_tune::cli {
 

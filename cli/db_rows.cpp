@@ -5,7 +5,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "engine/records/records.h"
+#include "engine/records/workload.h"
 
 namespace tile_tune::cli {
 

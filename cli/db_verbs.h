@@ -1,11 +1,11 @@
 // The verbs of `db` that do more than show: one file each.
 #pragma once
 
-#include <nlohmann/json.hpp>
+#include <nlohmann/json_fwd.hpp>
 #include <vector>
 
-#include "cli/options.h"
-#include "cli/session.h"
+#include "cli/verb.h"
+#include "cli/command.h"
 #include "db/exchange.h"
 #include "engine/records/open_database.h"
 
@@ -25,7 +25,7 @@ void add_db_diff(Verb& db, Command& command);
 void add_db_export(Verb& db, Command& command);
 void add_db_import(Verb& db, Command& command);
 void add_db_merge(Verb& db, Command& command);
-void add_db_verify(Verb& db, Command& command);
+void add_db_recheck(Verb& db, Command& command);
 void add_db_prune(Verb& db, Command& command);
 void add_db_recover(Verb& db, Command& command);
 void add_db_stats(Verb& db, Command& command);

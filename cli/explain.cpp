@@ -11,9 +11,7 @@
 #include "cli/domain_text.h"
 #include "cli/option_checks.h"
 #include "cli/verbs.h"
-#include "codegen/lower/compile.h"
-#include "codegen/lower/hot_loop.h"
-#include "codegen/schedule/limits.h"
+#include "codegen/schedule/countable.h"
 #include "codegen/schedule/outline.h"
 #include "engine/programs/bindings.h"
 #include "engine/programs/memory.h"
@@ -24,7 +22,7 @@
 #include "frontend/ir/describe.h"
 #include "frontend/ir/domain.h"
 #include "frontend/plan/program_warnings.h"
-#include "search/workers/session.h"
+#include "search/workers/session_directory.h"
 
 namespace tile_tune::cli {
 

@@ -3,7 +3,7 @@
 #include <csignal>
 #include <unistd.h>
 
-#include "cli/session.h"
+#include "cli/command.h"
 
 namespace tile_tune::cli {
 

@@ -1,7 +1,7 @@
 // What options with free text have in common.
 #pragma once
 
-#include "cli/options.h"
+#include "cli/verb.h"
 
 namespace tile_tune::cli {
 

@@ -1,6 +1,7 @@
 #include "cli/predicted_text.h"
 
 #include <fmt/format.h>
+#include <nlohmann/json.hpp>
 
 #include "codegen/schedule/outline.h"
 #include "engine/records/schedule_choice.h"

@@ -1,7 +1,7 @@
 // What `tune --no-measure` says.
 #pragma once
 
-#include <nlohmann/json.hpp>
+#include <nlohmann/json_fwd.hpp>
 #include <string>
 #include <vector>
 

@@ -7,7 +7,7 @@
 #include <string>
 #include <thread>
 
-#include "cli/session.h"
+#include "cli/command.h"
 #include "cli/status_text.h"
 #include "search/workers/onlooker.h"
 

@@ -10,8 +10,8 @@
 #include "cli/table.h"
 #include "cli/verbs.h"
 #include "db/database.h"
-#include "engine/records/recording.h"
-#include "engine/records/records.h"
+#include "engine/records/recorded_space.h"
+#include "engine/records/workload.h"
 #include "search/evolve/simulate.h"
 
 namespace tile_tune::cli {

@@ -11,7 +11,7 @@
 
 namespace tile_tune::cli {
 
-std::string summary_text(const engine::FamilyWorkload& workload, const engine::FamilyTuned& tuned, size_t width) {
+std::string summary_text(const engine::SizedWorkload& workload, const engine::SizedTuned& tuned, size_t width) {
   const auto& sizes = workload.program.sizes;
   std::vector<std::vector<std::string>> lines;
   for (const auto& point : tuned.searched)
@@ -24,23 +24,23 @@ std::string summary_text(const engine::FamilyWorkload& workload, const engine::F
          "default schedule"});
     lines.push_back({took});
   } else {
-    const auto only = std::count_if(tuned.family.members.begin(), tuned.family.members.end(),
+    const auto only = std::count_if(tuned.entry.members.begin(), tuned.entry.members.end(),
                                     [](const auto& member) { return member.only; });
     lines.push_back({fmt::format("{} for one size, {} for many, chosen by times at {}",
                                  base::format_number(static_cast<size_t>(only), "kernel"),
-                                 tuned.family.members.size() - static_cast<size_t>(only),
+                                 tuned.entry.members.size() - static_cast<size_t>(only),
                                  base::format_number(static_cast<size_t>(tuned.timed), "size"))});
     if (tuned.timed < tuned.planned)
       lines.push_back({fmt::format("the time was over before the other {} of {} sizes were timed",
                                    tuned.planned - tuned.timed, tuned.planned)});
-    if (tuned.family.table.empty()) lines.push_back({"sizes that are not listed have no kernel"});
+    if (tuned.entry.table.empty()) lines.push_back({"sizes that are not listed have no kernel"});
     lines.push_back({fmt::format("{}, stored in {}", took, tuned.database)});
   }
-  return fmt::format("{} ({})\n{}", workload.top.program.name, engine::family_text(sizes),
+  return fmt::format("{} ({})\n{}", workload.top.program.name, engine::entry_sizes_text(sizes),
                      format_table({{""}}, lines, 2, width));
 }
 
-nlohmann::json summary_json(const engine::FamilyWorkload& workload, const engine::FamilyTuned& tuned) {
+nlohmann::json summary_json(const engine::SizedWorkload& workload, const engine::SizedTuned& tuned) {
   nlohmann::json searched = nlohmann::json::array();
   for (const auto& point : tuned.searched)
     searched.push_back({{"at", point.at},
@@ -48,7 +48,7 @@ nlohmann::json summary_json(const engine::FamilyWorkload& workload, const engine
                         {"trials", point.trials},
                         {"schedule_id", codegen::schedule_id(point.schedule)}});
   return {{"program", workload.top.program.name},
-          {"family", tuned.timed > 0 ? codegen::to_json(tuned.family) : nlohmann::json()},
+          {"family", tuned.timed > 0 ? codegen::to_json(tuned.entry) : nlohmann::json()},
           {"searched", std::move(searched)},
           {"timed_points", tuned.timed},
           {"planned_points", tuned.planned},

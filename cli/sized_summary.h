@@ -8,7 +8,7 @@
 
 namespace tile_tune::cli {
 
-std::string summary_text(const engine::FamilyWorkload& workload, const engine::FamilyTuned& tuned, size_t width = 0);
-nlohmann::json summary_json(const engine::FamilyWorkload& workload, const engine::FamilyTuned& tuned);
+std::string summary_text(const engine::SizedWorkload& workload, const engine::SizedTuned& tuned, size_t width = 0);
+nlohmann::json summary_json(const engine::SizedWorkload& workload, const engine::SizedTuned& tuned);
 
 }  // namespace tile_tune::cli

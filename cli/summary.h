@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "engine/records/records.h"
+#include "engine/records/workload.h"
 #include "search/evolve/tune.h"
 
 namespace tile_tune::cli {

@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 #include <limits>
-#include <map>
 #include <optional>
 
 #include "cli/binding_options.h"
@@ -19,22 +18,19 @@
 #include "cli/summary.h"
 #include "cli/tuned_suite.h"
 #include "cli/verbs.h"
-#include "codegen/emit/names.h"
 #include "codegen/target/host.h"
-#include "engine/packages/output_folder.h"
 #include "engine/packages/packaging.h"
 #include "engine/programs/bindings.h"
-#include "engine/programs/memory.h"
 #include "engine/programs/program_argument.h"
 #include "engine/programs/suite.h"
-#include "engine/programs/variants.h"
+#include "engine/programs/suite_work.h"
 #include "engine/records/planned.h"
 #include "engine/records/schedule_choice.h"
 #include "engine/session/plain_onlooker.h"
 #include "engine/sized/sizes.h"
 #include "engine/sized/tuning.h"
+#include "engine/tasks.h"
 #include "engine/tune.h"
-#include "frontend/plan/program_warnings.h"
 
 namespace tile_tune::cli {
 
@@ -173,47 +169,6 @@ Result<void> tune_for(const codegen::Target& target, const engine::LoadedProgram
   return {};
 }
 
-/// What would stop a package.
-Result<void> check_package(const std::string& name, const std::string& directory) {
-  if (directory.empty()) return {};
-  TILE_TUNE_CHECK(codegen::check_external_name("function", name));
-  return engine::check_package_folder(directory, name);
-}
-
-/// What is wrong with any of the programs, and warnings of all, come before the first of them is tuned. A suite's
-/// workload that is too large is told of in its turn.
-Result<void> check_all(const std::vector<engine::LoadedProgram>& loaded, const std::vector<ir::Program>& stored,
-                       const ir::Sizes& given, const std::string& directory, const engine::Reporter& report) {
-  std::vector<ir::Program> programs;
-  for (size_t i = 0; i < loaded.size(); ++i) {
-    auto bound = ir::bind(stored[i], engine::sizes_of(loaded[i], given));
-    if (bound && !loaded[i].suite)
-      if (auto size = engine::check_size(*bound, engine::Use::Measure); !size)
-        bound = tl::unexpected(std::move(size.error()));
-    if (!bound && loaded.size() > 1 && bound.error().message.find(loaded[i].program.name) == std::string::npos)
-      bound.error().message = engine::name_of(loaded[i]) + ": " + bound.error().message;
-    if (!bound) return tl::unexpected(std::move(bound.error()));
-    programs.push_back(std::move(*bound));
-  }
-  for (const auto& program : programs) {
-    TILE_TUNE_CHECK(check_package(program.name, directory));
-    TILE_TUNE_CHECK(report.program_warnings(plan::program_warnings(program)));
-  }
-  return {};
-}
-
-/// Packages of one folder would overwrite each other.
-Result<void> check_distinct(const std::vector<engine::Variant>& variants) {
-  std::map<std::string, const engine::LoadedProgram*>
-      owners;  // one with --weights has two packages, of which the last stays
-  for (const auto& variant : variants)
-    if (owners.try_emplace(variant.program.name, variant.loaded).first->second != variant.loaded)
-      return fail(ErrorClass::Program, "duplicate-function",
-                  fmt::format("two packages would be called '{}'", variant.program.name),
-                  "emit one at a time, or make one library of them with tile-tune build");
-  return {};
-}
-
 /// For each of several targets with the whole budget, one after the other; that of the first runs since `began`.
 Result<void> tune_one(const engine::LoadedProgram& loaded, const ir::Program& stored, const ir::Sizes& given,
                       const TuneArguments& arguments, const std::string& task, double began, const Session& session,
@@ -234,42 +189,39 @@ Result<void> tune_one(const engine::LoadedProgram& loaded, const ir::Program& st
   return {};
 }
 
-/// A suite's workloads one after the other, each with the whole budget; one that fails is told of, the others go on.
+/// A suite's workloads, each with the whole budget.
 Result<Exit> tune_suite(const std::vector<engine::Variant>& variants, const ir::Sizes& given, TuneArguments arguments,
                         const Session& session) {
   arguments.request.may_begin = true;
   std::vector<TunedWorkload> lines;
   nlohmann::json summaries = nlohmann::json::array();
-  std::optional<Diagnostic> fault;
   Exit exit = Exit::Success;
-  for (const engine::Variant& variant : variants) {
+  std::vector<std::string> names;
+  for (const auto& variant : variants) names.push_back(variant.name);
+  const auto tune_next = [&](size_t i) {
     Outcome outcome;
-    outcome.line.name = variant.name;
-    const bool first = &variant == &variants.front();
-    const std::string task = fmt::format("{} of {}: {}", &variant - variants.data() + 1, variants.size(), variant.name);
-    const auto done = tune_one(*variant.loaded, variant.program, given, arguments, task,
-                               first ? session.began : search::now_seconds(), session, outcome);
+    outcome.line.name = names[i];
+    const std::string task = fmt::format("{} of {}: {}", i + 1, names.size(), names[i]);
+    auto done = tune_one(*variants[i].loaded, variants[i].program, given, arguments, task,
+                         i == 0 ? session.began : search::now_seconds(), session, outcome);
     exit = outcome.exit;
-    if (!done) {
-      session.report.diagnostic(done.error());
-      outcome.line.failure = done.error().message;
-      if (!fault) fault = done.error();
-    }
+    if (!done) outcome.line.failure = done.error().message;
     if (done && exit == Exit::Interrupted && !outcome.line.report) outcome.line.failure = "stopped before it began";
     if (!outcome.summary.is_null()) summaries.push_back(std::move(outcome.summary));
     lines.push_back(std::move(outcome.line));
-    if (exit == Exit::Interrupted || (!done && concerns_all(done.error()))) break;
-  }
+    return done;
+  };
+  const auto& stop = StopOnInterrupt::requested();
+  const auto failed = engine::work_through(names, tune_next, stop, session.report);
+  if (stop && lines.size() < names.size()) exit = Exit::Interrupted;
   if (arguments.tries_nothing() && session.output.json) TILE_TUNE_CHECK(print_json(summaries));
   if (!arguments.tries_nothing()) {
     TILE_TUNE_CHECK(session.output.json ? print_json(suite_json(lines, summaries))
                                         : print("\n" + suite_text(lines, output_columns())));
   }
-  if (exit == Exit::Interrupted) return exit;
-  if (arguments.tries_nothing() && fault) return tl::unexpected(std::move(*fault));
-  if (arguments.tries_nothing()) return exit;
-  if (auto failure = suite_failure(lines, fault)) return tl::unexpected(std::move(*failure));
-  return exit;
+  if (exit == Exit::Interrupted || failed.empty()) return exit;
+  if (arguments.tries_nothing()) return tl::unexpected(failed.front().why);
+  return tl::unexpected(engine::incomplete_suite(failed.front().why, failed.size(), lines.size(), "tuned"));
 }
 
 Result<Exit> tune_alone(const engine::LoadedProgram& loaded, const ir::Program& stored, const ir::Sizes& given,
@@ -296,24 +248,24 @@ Result<void> check_for_many(const TuneArguments& arguments) {
 }
 
 /// One program at many sizes.
-Result<Exit> tune_many(const std::vector<engine::LoadedProgram>& loaded, const std::vector<codegen::FamilySize>& sizes,
+Result<Exit> tune_many(const std::vector<engine::LoadedProgram>& loaded, const std::vector<codegen::EntrySize>& sizes,
                        const TuneArguments& arguments, const Session& session) {
   TILE_TUNE_CHECK(check_for_many(arguments));
   if (arguments.programs.size() > 1)
     return fail(ErrorClass::Program, "several-programs", "ranges and lists of sizes are for a single program",
                 "tune the programs one at a time");
   if (loaded.size() != 1) return tl::unexpected(engine::several_programs(arguments.programs.front(), loaded));
-  TILE_TUNE_TRY(workload, engine::load_family(loaded.front(), arguments.bindings, sizes, session));
+  TILE_TUNE_TRY(workload, engine::load_sized(loaded.front(), arguments.bindings, sizes, session));
   engine::tell_of_steps(workload.top, session.report);
   TILE_TUNE_TRY(target, session.target());
   const std::string& name = workload.top.program.name;
-  TILE_TUNE_CHECK(check_package(name, arguments.emit));
+  TILE_TUNE_CHECK(engine::check_package(name, arguments.emit));
   const StopOnInterrupt interrupt;
   const auto tuned = [&] {
     ProgressDisplay display(session, session.began, engine::wanted_budget(arguments.request).seconds);
     const auto show = [&](const search::Progress& progress) { display.show(progress); };
-    return engine::tune_family(workload, target, arguments.request, session,
-                               {session.began, interrupt.requested(), show, display.onlooker()});
+    return engine::tune_sized(workload, target, arguments.request, session,
+                              {session.began, interrupt.requested(), show, display.onlooker()});
   }();
   if (interrupt.requested()) {
     session.report.notice(
@@ -327,7 +279,7 @@ Result<Exit> tune_many(const std::vector<engine::LoadedProgram>& loaded, const s
   auto json = summary_json(workload, **tuned);
   if (!session.output.json) TILE_TUNE_CHECK(print(summary_text(workload, **tuned, output_columns())));
   if (!arguments.emit.empty() && (*tuned)->timed > 0) {
-    TILE_TUNE_TRY(kernel, engine::family_kernel(workload, name, target, session));
+    TILE_TUNE_TRY(kernel, engine::sized_kernel(workload, name, target, session));
     const auto files =
         engine::package_in_child({kernel}, {name, arguments.emit, target, TILE_TUNE_VERSION}, session.executable,
                                  engine::plain_onlooker(session.report), &interrupt.requested());
@@ -351,28 +303,16 @@ Result<Exit> tune(TuneArguments arguments, const Session& session) {
   std::optional<StopOnInterrupt> interrupt;
   if (!arguments.dry_run) interrupt.emplace();
   session.warn_of_threads();
-  TILE_TUNE_TRY(many, engine::take_family_sizes(arguments.bindings.sizes));
+  TILE_TUNE_TRY(many, engine::take_entry_sizes(arguments.bindings.sizes));
   TILE_TUNE_TRY(loaded,
                 engine::load_programs(arguments.programs, arguments.bindings, session.report, engine::Defs::One));
-  std::erase_if(loaded, [&](const engine::LoadedProgram& one) { return !engine::is_wanted(one, arguments.only); });
-  if (loaded.empty())
-    return fail(ErrorClass::Program, "nothing-selected",
-                fmt::format("no workload is named {}, nor its group", fmt::join(arguments.only, " or ")));
+  TILE_TUNE_CHECK(engine::keep_wanted(loaded, arguments.only));
   if (!many.empty()) return tune_many(loaded, many, arguments, session);
   TILE_TUNE_TRY(given, engine::parse_sizes(arguments.bindings.sizes));
-  std::vector<ir::Program> programs;
-  for (const auto& one : loaded) programs.push_back(one.program);
-  TILE_TUNE_CHECK(engine::check_size_names(programs, given));
-  TILE_TUNE_TRY(stored, engine::with_storage(loaded, arguments.bindings));
   if (!arguments.schedules.empty() && loaded.size() != 1)
     return fail(ErrorClass::Program, "several-programs", "--schedule is for a single program");
-  TILE_TUNE_CHECK(check_all(loaded, stored, given, arguments.emit, session.report));
-  std::vector<engine::Variant> variants;
-  for (size_t i = 0; i < loaded.size(); ++i) {
-    TILE_TUNE_TRY(some, engine::variants_of(loaded[i], stored[i], arguments.weights));
-    variants.insert(variants.end(), some.begin(), some.end());
-  }
-  if (!arguments.emit.empty()) TILE_TUNE_CHECK(check_distinct(variants));
+  TILE_TUNE_TRY(variants, engine::tuning_tasks(loaded, arguments.bindings, given, arguments.weights, arguments.emit,
+                                               session.report));
   if (variants.size() == 1) return tune_alone(loaded.front(), variants.front().program, given, arguments, session);
   return tune_suite(variants, given, arguments, session);
 }

@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <cmath>
 #include <nlohmann/json.hpp>
-#include <set>
 
 #include "base/units.h"
 #include "cli/table.h"
@@ -89,26 +88,6 @@ nlohmann::json suite_json(const std::vector<TunedWorkload>& workloads, const nlo
                       {"failed", failed}};
   if (const double mean = geometric_mean_gain(workloads); mean > 0) json["speed_up"] = mean;
   return json;
-}
-
-std::optional<Diagnostic> suite_failure(const std::vector<TunedWorkload>& workloads,
-                                        const std::optional<Diagnostic>& first) {
-  if (!first) return std::nullopt;
-  const auto failed =
-      std::count_if(workloads.begin(), workloads.end(), [](const auto& one) { return !one.failure.empty(); });
-  return incomplete_suite(*first, static_cast<size_t>(failed), workloads.size(), "tuned");
-}
-
-Diagnostic incomplete_suite(const Diagnostic& first, size_t failed, size_t all, const std::string& done) {
-  return {first.error_class, first.code,
-          fmt::format("{} of the suite's {} workloads {} not {}", failed, all, failed == 1 ? "was" : "were", done)};
-}
-
-bool concerns_all(const Diagnostic& error) {
-  // What a search of one program may end with although everything around it works.
-  static const std::set<std::string> own{"no-finals", "cost-model", "out-of-memory", "compiler-error"};
-  return error.error_class == ErrorClass::Target ||
-         (error.error_class == ErrorClass::Failure && own.count(error.code) == 0);
 }
 
 }  // namespace tile_tune::cli

@@ -24,14 +24,4 @@ std::string suite_text(const std::vector<TunedWorkload>& workloads, size_t width
 /// of those that have one.
 nlohmann::json suite_json(const std::vector<TunedWorkload>& workloads, const nlohmann::json& summaries);
 
-/// The error of a suite of which not everything was tuned: of the class of `first`. Nothing if all was.
-std::optional<Diagnostic> suite_failure(const std::vector<TunedWorkload>& workloads,
-                                        const std::optional<Diagnostic>& first);
-
-/// The error of a suite some of whose workloads were not `done` ("tuned", "measured"): of the class of the first.
-Diagnostic incomplete_suite(const Diagnostic& first, size_t failed, size_t all, const std::string& done);
-
-/// Whether an error of one workload would be the error of every other one too: the disk, the database, the compiler.
-bool concerns_all(const Diagnostic& error);
-
 }  // namespace tile_tune::cli

@@ -5,8 +5,8 @@
 #include <nlohmann/json_fwd.hpp>
 #include <string>
 
-#include "cli/options.h"
-#include "cli/session.h"
+#include "cli/verb.h"
+#include "cli/command.h"
 
 namespace tile_tune::cli {
 

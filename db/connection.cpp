@@ -13,7 +13,7 @@
 
 #include "db/migrate.h"
 #include "db/schema_check.h"
-#include "db/statement.h"
+#include "db/sql_statement.h"
 
 namespace tile_tune::db {
 namespace {

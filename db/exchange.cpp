@@ -6,6 +6,7 @@
 #include <array>
 #include <chrono>
 #include <thread>
+#include <nlohmann/json.hpp>
 
 #include "base/sha256.h"
 #include "db/insert.h"

@@ -6,7 +6,7 @@
 
 #include "base/sha256.h"
 #include "db/rows.h"
-#include "db/statement.h"
+#include "db/sql_statement.h"
 #include "db/target_columns.h"
 
 namespace tile_tune::db {

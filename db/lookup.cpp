@@ -45,7 +45,7 @@ Result<std::optional<BestRow>> load_winner(sqlite3* db, const std::string& trial
   best.target = *std::move(target);
   best.tool = *std::move(tool);
   best.created_ms = row.created_ms;
-  best.rechecked = cursor.text() == kVerifyStrategy;
+  best.rechecked = cursor.text() == kRecheckStrategy;
   return best;
 }
 
@@ -242,8 +242,8 @@ Result<std::optional<UnfinishedSession>> Database::unfinished_session(const Prog
         "ORDER BY EXISTS (SELECT 1 FROM trial t WHERE t.session = s.id) DESC, s.created DESC, s.id DESC",
         kSessionColumns);
     Statement select(db, sql);
-    select.bind(Id{workload_id(program)}, Id{target_id(target)}, Id{tool_id(tool)}, std::string(kVerifyStrategy),
-                std::string(kFamilyStrategy), std::string(kPredictedStrategy));
+    select.bind(Id{workload_id(program)}, Id{target_id(target)}, Id{tool_id(tool)}, std::string(kRecheckStrategy),
+                std::string(kSizedStrategy), std::string(kPredictedStrategy));
     while (true) {
       TILE_TUNE_TRY(more, select.step());
       if (!more) return std::nullopt;

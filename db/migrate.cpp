@@ -10,7 +10,7 @@
 #include "db/former_target.h"
 #include "db/identity.h"
 #include "db/schema_check.h"
-#include "db/statement.h"
+#include "db/sql_statement.h"
 #include "db/target_columns.h"
 
 namespace tile_tune::db {

@@ -41,12 +41,12 @@ struct ToolRow {
 
 /// SessionRow::strategy of a session that rechecked stored schedules instead of searching for new ones. Its finals
 /// are words on schedules: they confirm or refute them for its tool and target. One without trials refutes a session of
-/// kFamilyStrategy, which its options name.
-inline constexpr const char* kVerifyStrategy = "verify";
+/// kSizedStrategy, which its options name.
+inline constexpr const char* kRecheckStrategy = "verify";
 
 /// SessionRow::strategy of a session that timed kernels of a program at many sizes. It has no trials; what came of it
 /// is in its options.
-inline constexpr const char* kFamilyStrategy = "family";
+inline constexpr const char* kSizedStrategy = "family";
 
 /// SessionRow::strategy of a session that measured nothing. It has no trials, so that nothing predicted is ever taken
 /// for measured; the schedules that were predicted to be the best are in its options.
@@ -103,7 +103,7 @@ struct BestRow {
   ToolRow tool;
   bool same_target = false;  // else: same instruction set and threads, another CPU model or caches
   bool same_tool = false;    // else: made by other versions
-  bool rechecked = false;    // chosen by a session of kVerifyStrategy, not by a search
+  bool rechecked = false;    // chosen by a session of kRecheckStrategy, not by a search
   int64_t created_ms = 0;
 };
 

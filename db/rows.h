@@ -12,7 +12,7 @@
 
 #include "db/identity.h"
 #include "db/records.h"
-#include "db/statement.h"
+#include "db/sql_statement.h"
 
 namespace tile_tune::db {
 

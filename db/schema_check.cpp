@@ -8,7 +8,7 @@
 #include <set>
 
 #include "db/migrate.h"
-#include "db/statement.h"
+#include "db/sql_statement.h"
 #include "frontend/diagnostic/utf8.h"
 
 namespace tile_tune::db {

@@ -7,7 +7,7 @@
 #include <limits>
 #include <vector>
 
-#include "db/statement.h"
+#include "db/sql_statement.h"
 
 namespace tile_tune::db {
 namespace {

@@ -5,7 +5,7 @@
 #include <sqlite3.h>
 
 #include "db/rows.h"
-#include "db/statement.h"
+#include "db/sql_statement.h"
 #include "frontend/diagnostic/diagnostic.h"
 
 namespace tile_tune::db {

@@ -16,8 +16,8 @@ const std::string& name_of(const Record& record) {
 /// Sessions that have no trials and say what they found in their options: what was chosen for ranges of sizes, and what
 /// was found wrong with it since.
 Result<std::vector<DoneSession>> sessions_without_trials(Database& database) {
-  TILE_TUNE_TRY(sessions, database.done_sessions(kFamilyStrategy));
-  TILE_TUNE_TRY(checks, database.done_sessions(kVerifyStrategy));
+  TILE_TUNE_TRY(sessions, database.done_sessions(kSizedStrategy));
+  TILE_TUNE_TRY(checks, database.done_sessions(kRecheckStrategy));
   for (DoneSession& check : checks) {
     TILE_TUNE_TRY(trials, database.trials_of(check.program, check.target, check.tool, check.session.id));
     if (trials.empty()) sessions.push_back(std::move(check));

@@ -1,7 +1,5 @@
 #include "engine/tune.h"
 
-#include <fmt/format.h>
-
 #include <utility>
 
 #include "engine/packages/package_targets.h"
@@ -10,11 +8,12 @@
 #include "engine/records/planned.h"
 #include "engine/records/quarantine.h"
 #include "engine/records/schedule_choice.h"
-#include "engine/records/tuning_store.h"
 #include "engine/session/plain_onlooker.h"
+#include "engine/tuning/forms.h"
 
 namespace tile_tune::engine {
 
+// Load.
 Result<Workload> load(const LoadedProgram& loaded, const ir::Program& bound, const ir::Sizes& sizes,
                       const Session& session) {
   TILE_TUNE_CHECK(check_size(bound, Use::Measure));
@@ -24,61 +23,22 @@ Result<Workload> load(const LoadedProgram& loaded, const ir::Program& bound, con
   return workload;
 }
 
-namespace {
-
-/// What was found, and which of it is the best known from now on.
-Result<Tuned> keep(Result<search::TuneReport> found, const Workload& form, const Knowledge& known, TuningStore& store,
-                   bool was_stopped, const Reporter& report) {
-  if (const auto& fault = store.bundle_fault())
-    report.warn(fault->code, fmt::format("a failure is stored without its bundle: {}", fault->message));
-  if (!found) {
-    TILE_TUNE_CHECK(store.finish("aborted", std::nullopt));
-    return tl::unexpected(found.error());
-  }
-  TILE_TUNE_CHECK(store.finish(was_stopped && !found->winner ? "aborted" : "done", found->winner));
-  if (found->stop_reason == search::StopReason::DefaultFailed)
-    return fail(
-        ErrorClass::Verification, "default-failed",
-        fmt::format("not even the default schedule of {} works here: {} ({})", form.row.name,
-                    found->default_measurement.reason, search::outcome_name(found->default_measurement.outcome)));
-  return Tuned{std::move(*found), known.start.seed, store.session(), known.path.string(), store.bundles()};
-}
-
-Result<Tuned> tune_form(const Workload& form, const Task& task, const TuningRequest& request, const Session& session,
-                        const Watch& watch) {
-  const search::Space space(form.program, task.target);
-  TILE_TUNE_TRY(known, know(form, space, request, session));
-  TuningStore store(known.databases.front(), known.key, {known.start.session, known.start.seed, known.start.elapsed},
-                    quarantine_folder(known.path), [&watch] { return now_seconds() - watch.began; });
-  auto found = search_schedules(form, space, task.small_variant, known, store, watch, session.executable);
-  return keep(std::move(found), form, known, store, watch.stop, session.report);
-}
-
-}  // namespace
-
+// Know, search, keep.
 Result<Tuned> tune(const Task& task, const Session& session, const Watch& watch) {
-  const Shares shares = shares_of(task.workload, task.request);
-  const double seconds = wanted_seconds(task.request);
-  const search::Deadline end{watch.began + seconds}, last = search::earlier(watch.last, {end.at + overtime(seconds)});
-  Watch own{watch.began, watch.stop, watch.progress, watch.onlooker, last};
-  TILE_TUNE_TRY(tuned, tune_form(task.workload, task, shares.first, session, own));
-  if (!shares.written || watch.stop) return tuned;
-  // What the first search took beyond its share is not there any more.
-  const auto request = within(*shares.written, end);
-  if (!request) return tuned;
-  own.began = now_seconds();
-  const auto written = tune_form(*task.workload.written, task, *request, session, own);
-  if (!written)
-    session.report.warn(written.error().code,
-                        fmt::format("the program as written was not searched: {}", written.error().message));
-  else if (written->report.winner)
-    tuned.written_ns = written->report.winner->measurement.median_ns;
-  return tuned;
+  const auto tune_form = [&](const Workload& form, const TuningRequest& request, const Watch& own) -> Result<Tuned> {
+    const search::Space space(form.program, task.target);
+    TILE_TUNE_TRY(known, know(form, space, request, session));
+    TuningStore store(known.databases.front(), known.key, {known.start.session, known.start.seed, known.start.elapsed},
+                      quarantine_folder(known.path), [&own] { return now_seconds() - own.began; });
+    auto found = search_schedules(form, space, task.small_variant, known, store, own, session.executable);
+    return keep(std::move(found), form, known, store, own.stop, session.report);
+  };
+  return tune_forms(task.workload, task.request, watch, session.report, tune_form);
 }
 
+// Choose, package: through the database, so that `build` later writes the very same package.
 Result<std::vector<std::string>> package(const Workload& workload, const std::string& directory, const Session& session,
                                          const std::atomic<bool>* stop) {
-  // Through the database, so that `build` later writes the very same package.
   TILE_TUNE_TRY(targets, package_targets(session));
   TILE_TUNE_TRY(databases, open_stack(session));
   TILE_TUNE_TRY(form, faster_form(workload, targets.back(), databases));

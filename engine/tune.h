@@ -1,15 +1,15 @@
 // The whole way of one program at one size: what tile-tune is for.
 //
 // Its steps, of which each has a file of its own: load (programs/), know (tuning/knowledge.h), search
-// (tuning/search.h), keep (records/tuning_store.h), choose (records/schedule_choice.h), package (packages/).
+// (tuning/search_schedules.h), keep (tuning/keep.h), choose (records/schedule_choice.h), package (packages/).
 #pragma once
 
-#include <optional>
 #include <string>
 #include <vector>
 
 #include "engine/session/session.h"
-#include "engine/tuning/search.h"
+#include "engine/tuning/keep.h"
+#include "engine/tuning/search_schedules.h"
 
 namespace tile_tune::engine {
 
@@ -23,14 +23,6 @@ struct Task {
   const codegen::Target& target;
   TuningRequest request;
   search::SmallVariant small_variant;  // small_variant_of()
-};
-
-struct Tuned {
-  search::TuneReport report;
-  uint64_t seed = 0;
-  std::string session, database;
-  std::vector<std::string> bundles;  // folders that make failures of this session happen again (records/quarantine.h)
-  std::optional<double> written_ns = std::nullopt;  // of the form as written, where it was searched, too
 };
 
 /// Keeps every trial as soon as it is known. A program of which not even the default schedule works is an error of

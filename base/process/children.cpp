@@ -7,6 +7,7 @@
 #include <map>
 #include <thread>
 #include <utility>
+#include <nlohmann/json.hpp>
 
 #include "base/process/fork.h"
 #include "base/process/memory_file.h"

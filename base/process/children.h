@@ -8,7 +8,7 @@
 #include <chrono>
 #include <cstddef>
 #include <functional>
-#include <nlohmann/json.hpp>
+#include <nlohmann/json_fwd.hpp>
 #include <vector>
 
 #include "base/process/wait.h"

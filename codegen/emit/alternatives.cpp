@@ -4,8 +4,8 @@
 
 #include "codegen/emit/cpu_features.h"
 #include "codegen/emit/device_text.h"
-#include "codegen/emit/family_text.h"
-#include "codegen/emit/names.h"
+#include "codegen/emit/sized_entry_text.h"
+#include "codegen/emit/c_names.h"
 #include "codegen/emit/packed_text.h"
 #include "codegen/emit/wrapper_text.h"
 
@@ -37,8 +37,8 @@ std::vector<KernelFunction> functions_of(const Kernel& plain, const Target& targ
   const Kernel& kernel = compiled_form(plain);
   const std::string symbol = kernel_symbol(kernel.function);
   std::vector<KernelFunction> functions;
-  if (kernel.family)
-    for (const auto& member : kernel.family->members)
+  if (kernel.entry)
+    for (const auto& member : kernel.entry->members)
       functions.push_back({member.program, member.schedule, target, alternative_symbol(symbol, functions.size())});
   else
     for (const auto& one : alternatives_of(kernel, target))
@@ -49,8 +49,8 @@ std::vector<KernelFunction> functions_of(const Kernel& plain, const Target& targ
 
 namespace {
 
-Result<Signature> family_signature(const Kernel& kernel) {
-  const Family& family = *kernel.family;
+Result<Signature> entry_signature(const Kernel& kernel) {
+  const SizedEntry& entry = *kernel.entry;
   TILE_TUNE_TRY(signature, make_signature(kernel));
   std::vector<std::string> names;
   for (const auto& argument : signature.arguments) {
@@ -60,23 +60,23 @@ Result<Signature> family_signature(const Kernel& kernel) {
                   "leave out --constant, or build for one size");
     names.push_back(argument.tensor);
   }
-  for (const auto& size : family.program.sizes) names.push_back(size.name);
+  for (const auto& size : entry.program.sizes) names.push_back(size.name);
   auto parameters = parameter_names(names);
   for (size_t i = 0; i < signature.arguments.size(); ++i) signature.arguments[i].parameter = parameters[i];
   parameters.erase(parameters.begin(), parameters.begin() + static_cast<std::ptrdiff_t>(signature.arguments.size()));
-  auto extents = family_extents(family, parameters);
-  signature.sizes = {std::move(parameters), family.program.sizes, family.table.empty(), std::move(extents)};
+  auto extents = entry_extents(entry, parameters);
+  signature.sizes = {std::move(parameters), entry.program.sizes, entry.table.empty(), std::move(extents)};
   return signature;
 }
 
 }  // namespace
 
 Result<Signature> entry_signature(const Kernel& kernel, const Target& target) {
-  if (kernel.family && !kernel.variants.empty())
+  if (kernel.entry && !kernel.variants.empty())
     return fail(ErrorClass::Program, "several-targets", "an entry for many sizes has kernels for one target",
                 "build a library for each target");
   const auto signature_of = [&]() -> Result<Signature> {
-    if (kernel.family) return family_signature(compiled_form(kernel));
+    if (kernel.entry) return entry_signature(compiled_form(kernel));
     TILE_TUNE_TRY(described, described_alternatives(kernel, target));
     return with_room_for_all(described);
   };
@@ -88,7 +88,7 @@ Result<Signature> entry_signature(const Kernel& kernel, const Target& target) {
 
 std::string entries_text(const std::string& library, const Signature& signature, const Kernel& kernel,
                          const std::vector<std::string>& cpu_features) {
-  if (kernel.family) return family_text(library, signature, *compiled_form(kernel).family, cpu_features);
+  if (kernel.entry) return sized_entry_text(library, signature, *compiled_form(kernel).entry, cpu_features);
   return wrapper_text(library, signature, cpu_features);
 }
 

@@ -17,7 +17,7 @@ struct KernelFunction {
   Target target;
   std::string symbol;
 };
-/// In the order of alternatives_of(), or of the family's members.
+/// In the order of alternatives_of(), or of the entry's members.
 std::vector<KernelFunction> functions_of(const Kernel& kernel, const Target& target);
 
 /// What decides among them is made from this.
@@ -26,7 +26,7 @@ Result<std::vector<Alternative>> described_alternatives(const Kernel& kernel, co
 /// The signature that the kernel's entries are made from.
 Result<Signature> entry_signature(const Kernel& kernel, const Target& target);
 
-/// The C source of the entries: wrapper_text(), of an entry for many sizes family_text().
+/// The C source of the entries: wrapper_text(), of an entry for many sizes sized_entry_text().
 std::string entries_text(const std::string& library, const Signature& signature, const Kernel& kernel,
                          const std::vector<std::string>& cpu_features);
 

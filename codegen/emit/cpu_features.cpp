@@ -5,7 +5,7 @@
 
 #include <algorithm>
 #include <map>
-#include <set>
+#include <iterator>
 
 namespace tile_tune::codegen {
 namespace {
@@ -89,8 +89,20 @@ std::string known_features(const Platform& platform) {
                        : fmt::format("it can for: {}", fmt::join(names, ", "));
 }
 
-const std::set<std::string> kPlatforms = {"x86-64-linux",   "arm-64-linux",   "x86-64-osx",    "arm-64-osx",
-                                          "x86-64-windows", "arm-64-windows", "wasm-32-wasmrt"};
+/// Those that packages are made for.
+constexpr Platform kPlatforms[] = {kLinuxOnArm,
+                                   kMacOsOnArm,
+                                   {Architecture::Arm, 64, System::Windows},
+                                   kWasm,
+                                   {Architecture::X86, 64, System::Linux},
+                                   {Architecture::X86, 64, System::MacOs},
+                                   {Architecture::X86, 64, System::Windows}};
+
+std::string platform_names() {
+  std::vector<std::string> names;
+  for (const Platform& platform : kPlatforms) names.push_back(platform.text());
+  return fmt::format("{}", fmt::join(names, ", "));
+}
 
 }  // namespace
 
@@ -114,10 +126,9 @@ std::vector<Feature> testable_features(const Platform& platform) {
 Result<CpuFeatures> required_cpu_features(const Target& whole) {
   const Target target = host_part(whole);
   const Platform& platform = target.platform;
-  if (!kPlatforms.contains(platform.text()))
+  if (std::find(std::begin(kPlatforms), std::end(kPlatforms), platform) == std::end(kPlatforms))
     return fail(ErrorClass::Target, "unsupported-platform",
-                fmt::format("packages cannot be made for '{}'", target.text()),
-                fmt::format("they can for {}", fmt::join(kPlatforms, ", ")));
+                fmt::format("packages cannot be made for '{}'", target.text()), "they can for " + platform_names());
   CpuFeatures required;
   for (const Feature feature : target.features.list()) {
     if (const auto* known = features_behind(platform, feature)) {
@@ -180,7 +191,7 @@ Result<std::vector<Target>> dispatch_order(std::vector<Target> targets) {
   std::vector<Target> result;
   for (auto& [features, target] : order) result.push_back(std::move(target));
   if (!order.back().first.empty()) {
-    TILE_TUNE_TRY(baseline, parse_target(first.platform.text()));
+    Target baseline = baseline_of(first.platform);
     baseline.threads = first.threads;
     baseline.deterministic = first.deterministic;
     result.push_back(std::move(baseline));

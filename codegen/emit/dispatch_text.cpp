@@ -7,7 +7,7 @@
 
 #include "codegen/emit/buffer_text.h"
 #include "codegen/emit/cpu_features.h"
-#include "codegen/lower/compile.h"
+#include "codegen/backend/kernel_abi.h"
 
 namespace tile_tune::codegen {
 namespace {

@@ -1,5 +1,7 @@
 #include "codegen/emit/manifest.h"
 
+#include <nlohmann/json.hpp>
+
 #include "codegen/emit/stride_text.h"
 #include "codegen/target/host.h"
 #include "frontend/ir/canonical.h"
@@ -55,10 +57,10 @@ json describe_variants(const Kernel& kernel, const std::vector<Compiled>& compil
 }
 
 /// The members and the table, and the program with the sizes as names that all of it follows from.
-json describe(const Family& family, const std::vector<Compiled>& compiled) {
-  json result = to_json(family);
-  result["program"] = without_places(family.program.symbolic);
-  result["fixed"] = family.program.fixed;
+json describe(const SizedEntry& entry, const std::vector<Compiled>& compiled) {
+  json result = to_json(entry);
+  result["program"] = without_places(entry.program.symbolic);
+  result["fixed"] = entry.program.fixed;
   for (size_t i = 0; i < compiled.size(); ++i) result["members"][i]["code_hash"] = compiled[i].code_hash;
   return result;
 }
@@ -78,7 +80,7 @@ json describe(const Kernel& kernel, const Signature& signature, const std::vecto
               {"code_hash", compiled.back().code_hash},
               {"variants", describe_variants(kernel, compiled)}};
   if (kernel.written) result["written"] = without_places(*kernel.written);
-  if (kernel.family) result["family"] = describe(*kernel.family, compiled);
+  if (kernel.entry) result["family"] = describe(*kernel.entry, compiled);
   return result;
 }
 

@@ -5,6 +5,7 @@
 #include <map>
 #include <set>
 #include <sstream>
+#include <nlohmann/json.hpp>
 
 #include "base/files.h"
 #include "base/process/children.h"

@@ -4,7 +4,7 @@
 
 #include <filesystem>
 
-#include "codegen/backend.h"
+#include "codegen/backend/backend.h"
 #include "codegen/emit/signature.h"
 #include "codegen/emit/toolchain.h"
 

@@ -4,7 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/files.h"
-#include "codegen/emit/names.h"
+#include "codegen/emit/c_names.h"
 
 namespace tile_tune::codegen {
 namespace {

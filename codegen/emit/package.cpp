@@ -7,6 +7,7 @@
 #include <cerrno>
 #include <cstring>
 #include <set>
+#include <nlohmann/json.hpp>
 
 #include "base/files.h"
 #include "base/sha256.h"
@@ -16,7 +17,7 @@
 #include "codegen/emit/header_text.h"
 #include "codegen/emit/library_text.h"
 #include "codegen/emit/manifest.h"
-#include "codegen/emit/names.h"
+#include "codegen/emit/c_names.h"
 #include "codegen/emit/obsolete.h"
 #include "codegen/emit/source_package.h"
 #include "codegen/emit/staging.h"

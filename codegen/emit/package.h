@@ -15,7 +15,7 @@
 #include <string>
 #include <vector>
 
-#include "codegen/emit/family.h"
+#include "codegen/emit/sized_entry.h"
 #include "codegen/target/target.h"
 #include "frontend/ir/program.h"
 
@@ -37,13 +37,13 @@ struct Kernel {
   std::string function;    // C name of the entry point
   std::string provenance;  // "tuned", "predicted", "nearest", "default", "given"
   nlohmann::json record;   // measured time, roofline, verification: goes into the manifest as it is
-  std::string rung = "";   // of a tuned schedule how far it is to be trusted here: "exact", "revalidated", "stale"
+  std::string rung = "";   // of a tuned schedule how far it is to be trusted here: "exact", "rechecked", "stale"
   /// Kernels for targets that not every CPU has, in dispatch_order() (cpu_features.h): a call runs the first that its
   /// CPU has, else the one for PackageOptions::target. The same targets for every kernel of a package.
   std::vector<Variant> variants = {};
   /// Makes the entry one for many sizes; program and schedule are then those of the last member. Excludes variants and
   /// constants.
-  std::optional<Family> family = {};
+  std::optional<SizedEntry> entry = {};
   /// What is compiled in place of this kernel: the same of with_index_checks() of the program (ir/index_checks.h),
   /// whose last `checks` outputs the entries look at. Null: indices are not checked.
   std::shared_ptr<const Kernel> checked = {};

@@ -10,7 +10,7 @@
 #include "codegen/emit/dispatch_text.h"
 #include "codegen/emit/runtime/tile_tune_packed.h"
 #include "codegen/emit/wrapper_text.h"
-#include "codegen/lower/compile.h"
+#include "codegen/backend/kernel_abi.h"
 
 namespace tile_tune::codegen {
 namespace {

@@ -6,9 +6,9 @@
 #include <cctype>
 #include <utility>
 
-#include "codegen/emit/names.h"
-#include "codegen/lower/compile.h"
-#include "codegen/schedule/limits.h"
+#include "codegen/emit/c_names.h"
+#include "codegen/backend/kernel_abi.h"
+#include "codegen/schedule/countable.h"
 #include "codegen/schedule/loops.h"
 #include "frontend/ir/index_checks.h"
 

@@ -44,11 +44,11 @@ struct Argument {
   int parts() const;       // 2 for complex types, whose real and imaginary parts lie side by side
 };
 
-/// Of an entry that takes sizes (family.h): its first parameters, what it takes, and the extents of each argument as C
+/// Of an entry that takes sizes (entry.h): its first parameters, what it takes, and the extents of each argument as C
 /// has them.
 struct EntrySizes {
   std::vector<std::string> names;
-  std::vector<FamilySize> taken;
+  std::vector<EntrySize> taken;
   bool listed_only = false;  // sizes that are not listed are refused
   std::vector<std::vector<std::string>> extents;
 };

@@ -9,7 +9,7 @@
 #include "codegen/emit/library_text.h"
 #include "codegen/emit/runtime_files.h"
 #include "codegen/emit/wrapper_text.h"
-#include "codegen/lower/error_functions.h"
+#include "codegen/backend/error_functions.h"
 
 namespace tile_tune::codegen {
 namespace {
@@ -49,7 +49,7 @@ std::string object_suffix(const PackageOptions& options) {
 std::vector<fs::path> object_files(const Kernel& kernel, const PackageOptions& options) {
   const fs::path folder = fs::path("lib") / options.name;
   const std::string suffix = object_suffix(options);
-  if (kernel.variants.empty() && !kernel.family) return {folder / (kernel.function + suffix)};
+  if (kernel.variants.empty() && !kernel.entry) return {folder / (kernel.function + suffix)};
   std::vector<fs::path> files;
   for (size_t i = 0; i < functions_of(kernel, options.target).size(); ++i)
     files.push_back(folder / fmt::format("{}_{}{}", kernel.function, i, suffix));

@@ -2,7 +2,8 @@
 
 #include <fmt/format.h>
 
-#include <map>
+#include <algorithm>
+#include <iterator>
 
 #include "codegen/emit/subprocess.h"
 
@@ -10,39 +11,46 @@ namespace tile_tune::codegen {
 namespace {
 
 #if defined(__x86_64__)
-constexpr std::string_view kHome = "x86-64-linux";
+constexpr Platform kHome = {Architecture::X86, 64, System::Linux};
 #elif defined(__aarch64__)
-constexpr std::string_view kHome = "arm-64-linux";
+constexpr Platform kHome = {Architecture::Arm, 64, System::Linux};
 #else
 #error "packages are emitted on x86-64 or AArch64 Linux"
 #endif
 
-// GNU names of platforms, as Debian's cross compilers carry them.
-const std::map<std::string, std::string, std::less<>> kTriples = {{"x86-64-linux", "x86_64-linux-gnu"},
-                                                                  {"arm-64-linux", "aarch64-linux-gnu"}};
+/// Of a platform that Debian has cross compilers for.
+struct Cross {
+  Platform platform;
+  const char *triple, *package, *architecture;  // as GNU's and Debian's names go
+};
+constexpr Cross kCross[] = {
+    {{Architecture::X86, 64, System::Linux}, "x86_64-linux-gnu", "x86-64-linux-gnu", "amd64"},
+    {{Architecture::Arm, 64, System::Linux}, "aarch64-linux-gnu", "aarch64-linux-gnu", "arm64"}};
+
+const Cross* cross_for(const Platform& platform) {
+  const auto found =
+      std::find_if(std::begin(kCross), std::end(kCross), [&](const Cross& one) { return one.platform == platform; });
+  return found == std::end(kCross) ? nullptr : found;
+}
 
 }  // namespace
 
 std::optional<Toolchain> toolchain_for(const Target& target) {
-  const std::string platform = target.platform.text();
-  if (platform == kHome) return Toolchain{"cc", "ld", "nm", "objcopy", "ar"};
-  const auto triple = kTriples.find(platform);
-  if (triple == kTriples.end()) return std::nullopt;
-  const auto named = [&](const char* program) { return fmt::format("{}-{}", triple->second, program); };
+  if (target.platform == kHome) return Toolchain{"cc", "ld", "nm", "objcopy", "ar"};
+  const Cross* cross = cross_for(target.platform);
+  if (!cross) return std::nullopt;
+  const auto named = [&](const char* program) { return fmt::format("{}-{}", cross->triple, program); };
   return Toolchain{named("gcc"), named("ld"), named("nm"), named("objcopy"), named("ar")};
 }
 
 Result<void> check_installed(const Toolchain& toolchain, const Target& target) {
-  const auto platform = target.platform.text();
-  if (platform == kHome) return {};
+  if (target.platform == kHome) return {};
   const auto version = run_tool({toolchain.cc, "--version"}, "/");
   if (version) return {};
-  const auto triple = kTriples.at(platform);
+  const Cross& cross = *cross_for(target.platform);
   return fail(ErrorClass::Target, "no-cross-compiler",
-              fmt::format("packages for {} are made with {}, which is not here", platform, toolchain.cc),
-              fmt::format("install Debian's gcc-{0} and libc6-dev-{1}-cross",
-                          triple == "x86_64-linux-gnu" ? "x86-64-linux-gnu" : triple,
-                          platform == "arm-64-linux" ? "arm64" : "amd64"));
+              fmt::format("packages for {} are made with {}, which is not here", target.platform.text(), toolchain.cc),
+              fmt::format("install Debian's gcc-{} and libc6-dev-{}-cross", cross.package, cross.architecture));
 }
 
 }  // namespace tile_tune::codegen

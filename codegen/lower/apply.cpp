@@ -6,6 +6,7 @@
 #include "codegen/lower/apply_gpu.h"
 #include "codegen/lower/copy.h"
 #include "codegen/schedule/cut_indices.h"
+#include "codegen/target/costs.h"
 
 namespace tile_tune::codegen {
 namespace {
@@ -303,13 +304,11 @@ struct Applier : Tiling {
 
   void apply_reduction(const Totals& totals) const { apply_totals(schedule, totals, target); }
 
-  // Copies of fewer elements take less time than it takes to start the threads (5 us on two cores of Zen 4).
   bool is_shared_copy(const PackedOperand& packed) const {
-    constexpr int64_t kFewest = 1 << 15;
     int64_t elements = 1;
     for (const int64_t extent : packed.extents) elements *= extent;
     return packed.choice.depth == 0 && schedule.cpu().parallel > 0 && packed.choice.order.size() > 1 &&
-           elements >= kFewest;
+           elements >= costs::kLeastSharedCopy;
   }
 
   // Iterations of each loop, output loops first, while `depth` tile loops of the nest are open.

@@ -4,7 +4,7 @@
 #include <algorithm>
 
 #include "codegen/lower/apply_gpu.h"
-#include "codegen/lower/compile.h"
+#include "codegen/backend/kernel_abi.h"
 #include "codegen/lower/expression.h"
 #include "codegen/lower/values.h"
 #include "frontend/ir/storage.h"

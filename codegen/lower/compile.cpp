@@ -9,6 +9,7 @@
 
 #include "Halide.h"
 #include "base/sha256.h"
+#include "codegen/backend/kernel_abi.h"
 #include "codegen/lower/autoscheduled.h"
 #include "codegen/lower/guard.h"
 #include "codegen/lower/halide_target.h"
@@ -104,18 +105,6 @@ Result<void> check_lowerable(const ir::Program& program, const Schedule& schedul
 }
 
 }  // namespace
-
-std::vector<int> kernel_arguments(const ir::Program& program) {
-  std::vector<int> result = program.inputs;
-  for (const int output : program.outputs)
-    if (const auto initial = program.initial_value_of(output)) result.push_back(*initial);
-  result.insert(result.end(), program.outputs.begin(), program.outputs.end());
-  return result;
-}
-
-std::string packing_function(const std::string& function, int tensor) {
-  return fmt::format("{}_pack{}", function, tensor);
-}
 
 Result<Compiled> compile_object(const ir::Program& program, const Schedule& schedule, const Target& target,
                                 const std::string& function, const std::filesystem::path& object) {

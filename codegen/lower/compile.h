@@ -2,35 +2,20 @@
 // and ends: Halide::Error never leaves it (guard.h). Compiling may still abort the process (LLVM assertions), so only
 // child processes call compile_* (search/workers).
 //
-// The compiled function is `int NAME(struct halide_buffer_t* arg...)`, one buffer per kernel_arguments().
-// Dimension 0 of a buffer is the first one of ir::memory_order(), and its host pointer shows element (0, ..., 0).
-// The initial value of an in/out output is an argument of its own, and may be the very buffer of that output.
-//
-// Where packed_forms() of the schedule has a form for a constant, the buffer of that argument is the packed operand,
-// and the object also defines `int NAME_packT(struct halide_buffer_t* constant, struct halide_buffer_t* packed)` for
-// tensor number T, which fills it. A packed operand has the type and the extents of the form, the fastest first. Any
-// other constant is an argument like every input.
+// How what is compiled is called: codegen/backend/kernel_abi.h.
 #pragma once
 
 #include <filesystem>
 #include <string>
 #include <vector>
 
-#include "codegen/backend.h"
+#include "codegen/backend/backend.h"
 #include "codegen/lower/autoscheduler.h"
-#include "codegen/schedule/packed_form.h"
 #include "codegen/schedule/schedule.h"
 #include "codegen/target/target.h"
 #include "frontend/ir/program.h"
 
 namespace tile_tune::codegen {
-
-/// Tensor numbers in the order of the compiled function's arguments: inputs in signature order, then the
-/// initial values (Role::InOut) of in/out outputs in signature order, then outputs in signature order.
-std::vector<int> kernel_arguments(const ir::Program& program);
-
-/// The function that packs constant number `tensor` for the kernel `function`.
-std::string packing_function(const std::string& function, int tensor);
 
 /// Writes a relocatable object (without Halide's runtime) that defines `function` and what packs its constants. The
 /// program must be canonical.

@@ -40,13 +40,26 @@ Result<void> warm_up(const Target& target, const std::filesystem::path& director
   return {};
 }
 
+Result<Compiled> compile_by_name(const ir::Program& program, const std::string& autoscheduler, const Target& target,
+                                 const std::string& function, const std::filesystem::path& object) {
+  const auto scheduler = parse_auto_scheduler(autoscheduler);
+  if (!scheduler) return failure("unknown-autoscheduler", "Halide has no automatic scheduler " + autoscheduler);
+  return compile_autoscheduled(program, *scheduler, target, function, object);
+}
+
 }  // namespace
 
 Backend halide_backend() {
   const auto runtime = [](const Target& target, const std::filesystem::path& object) {
     return cached_runtime(host_part(target), object);  // of devices' kernels, what runs on the host
   };
-  return {.compile = compile_object, .runtime = runtime, .warm_up = warm_up};
+  std::vector<std::string> autoschedulers;
+  for (const auto scheduler : kAutoSchedulers) autoschedulers.emplace_back(name_of(scheduler));
+  return {.compile = compile_object,
+          .autoschedulers = std::move(autoschedulers),
+          .compile_autoscheduled = compile_by_name,
+          .runtime = runtime,
+          .warm_up = warm_up};
 }
 
 }  // namespace tile_tune::codegen

@@ -1,7 +1,7 @@
 // Halide as the backend.
 #pragma once
 
-#include "codegen/backend.h"
+#include "codegen/backend/backend.h"
 
 namespace tile_tune::codegen {
 

@@ -5,6 +5,7 @@
 #include "codegen/lower/expression.h"
 #include "codegen/lower/stage_loops.h"
 #include "codegen/schedule/scan.h"
+#include "codegen/target/costs.h"
 
 namespace tile_tune::codegen {
 namespace {
@@ -14,11 +15,9 @@ using Halide::RDom;
 using Halide::TailStrategy;
 using Halide::Var;
 
-// Chains of dependent additions that run side by side, so that one does not wait for another: 4096 f32 take 1.8 us on
-// one Zen 4 core, 154 us when every element is added up by itself. Other numbers were not tried.
-constexpr int64_t kChunks = 16;
-// Shorter chunks than this cost more to put together than they save.
-constexpr int64_t kLeastLength = 4;
+// Chunks of the sums are chains that run side by side, so that one does not wait for another; shorter ones cost more to
+// put together than they save.
+constexpr int64_t kChunks = costs::kChains, kLeastLength = costs::kLeastOfChain;
 
 // What the totals are at `position`, with the other arguments as they are.
 Values total_at(const Totals& totals, const Expr& position) {

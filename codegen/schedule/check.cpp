@@ -10,7 +10,7 @@
 #include "codegen/schedule/gpu_check.h"
 #include "codegen/schedule/gpu_shape.h"
 #include "codegen/schedule/nest_check.h"
-#include "codegen/schedule/order.h"
+#include "codegen/schedule/sum_order.h"
 #include "codegen/schedule/runtime_sizes.h"
 #include "codegen/schedule/scan.h"
 #include "codegen/target/target.h"

@@ -24,6 +24,8 @@ constexpr const char* group_name(Group group) {
 struct Traits {
   bool optional = false;       // the JSON form leaves it out where it has its default value
   bool needs_numbers = false;  // kernels for many sizes have its default value
+  /// Why nests on a GPU have its default value, in one sentence: it is a CPU's, or not built for GPUs yet.
+  const char* not_on_gpu = nullptr;
   /// What is wrong with it in a stage that is valid otherwise, in one sentence; empty if nothing is.
   std::string (*fault)(const ir::Program&, const Loops&, const NestSchedule&) = nullptr;
   std::vector<Figure> (*figures)() = nullptr;
@@ -61,7 +63,10 @@ constexpr Decision<Holder, Value> decision(const char* name, Value Holder::*valu
 }
 
 inline constexpr std::tuple kDecisions{
-    decision("compute_at", &NestSchedule::compute_at, Group::Place, {.optional = true, .needs_numbers = true}),
+    decision("compute_at", &NestSchedule::compute_at, Group::Place,
+             {.optional = true,
+              .needs_numbers = true,
+              .not_on_gpu = "nothing is computed inside another nest's loops on a GPU"}),
     decision("parallel_reduction", &NestSchedule::parallel_reduction, Group::Reduction,
              {.optional = true, .needs_numbers = true}),
     decision("tiles", &NestSchedule::tiles, Group::Tiles),
@@ -74,16 +79,23 @@ inline constexpr std::tuple kDecisions{
     decision("interleaved", &GpuMapping::interleaved, Group::Threads),
     decision("reduction_threads", &GpuMapping::reduction_threads, Group::Threads),
     decision("padding", &GpuMapping::padding, Group::Copies),
-    decision("pipelined", &GpuMapping::pipelined, Group::Copies),
+    decision("pipelined", &GpuMapping::pipelined, Group::Copies,
+             {.not_on_gpu = "nothing is loaded ahead into shared memory"}),
     decision("resident_blocks", &GpuMapping::resident_blocks, Group::Threads),
     decision("reduction_order", &NestSchedule::reduction_order, Group::Reduction),
     decision("reduction_block", &NestSchedule::reduction_block, Group::Reduction),
     decision("reduction_unroll", &NestSchedule::reduction_unroll, Group::Reduction),
     decision("packings", &NestSchedule::packings, Group::Copies),
     decision("prefetches", &NestSchedule::prefetches, Group::Prefetches,
-             {.optional = true, .needs_numbers = true, .fault = prefetch_fault, .figures = prefetch_figures}),
-    decision("dot_product", &NestSchedule::dot_product, Group::Reduction, {.optional = true, .needs_numbers = true}),
-    decision("scan", &NestSchedule::scan, Group::Reduction, {.optional = true, .needs_numbers = true}),
+             {.optional = true,
+              .needs_numbers = true,
+              .not_on_gpu = "operands are asked for ahead of their use on a CPU alone",
+              .fault = prefetch_fault,
+              .figures = prefetch_figures}),
+    decision("dot_product", &NestSchedule::dot_product, Group::Reduction,
+             {.optional = true, .needs_numbers = true, .not_on_gpu = "dot-product instructions are a CPU's"}),
+    decision("scan", &NestSchedule::scan, Group::Reduction,
+             {.optional = true, .needs_numbers = true, .not_on_gpu = "running totals are not computed on a GPU"}),
 };
 
 /// The fields of a decision's parts, by their names in the JSON form.

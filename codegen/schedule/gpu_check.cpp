@@ -6,6 +6,7 @@
 #include <bit>
 
 #include "codegen/schedule/check.h"
+#include "codegen/schedule/decisions.h"
 #include "codegen/schedule/gpu_nest.h"
 #include "codegen/schedule/nest_check.h"
 
@@ -19,11 +20,11 @@ constexpr int64_t kMostBlocks = (1LL << 31) - 1;    // along the fastest dimensi
 constexpr int64_t kMostSlowBlocks = (1 << 16) - 1;  // along each of the others
 
 Result<void> check_left_out(int number, const NestSchedule& stage) {
-  if (stage.compute_at) return invalid(number, "nothing is computed inside another nest's loops on a GPU");
-  if (stage.scan) return invalid(number, "running totals are not computed on a GPU");
-  if (stage.dot_product) return invalid(number, "dot-product instructions are a CPU's");
-  if (!stage.prefetches.empty()) return invalid(number, "operands are asked for ahead of their use on a CPU alone");
-  if (stage.gpu().pipelined) return invalid(number, "nothing is loaded ahead into shared memory");
+  const char* fault = nullptr;
+  for_each_decision_of(stage, [&](const auto& decision) {
+    if (decision.traits.not_on_gpu && !fault && !decision.has_default(stage)) fault = decision.traits.not_on_gpu;
+  });
+  if (fault) return invalid(number, fault);
   return {};
 }
 

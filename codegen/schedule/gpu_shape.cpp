@@ -5,21 +5,17 @@
 #include <algorithm>
 #include <cmath>
 
+#include "codegen/target/costs.h"
+
 namespace tile_tune::codegen {
 namespace {
 
 int64_t words(DType type) { return (static_cast<int64_t>(dtype_size(type)) + 3) / 4; }
 
-// Registers that a thread needs beside its sums: loop counters, addresses. With two sets of the operands' elements of
-// one step, of which one is loaded while the other is used, and half of what is staged for the next block of the
-// reduction, products of 64 and 128 sums come to 124 and 204 where ptxas 13.0 takes 119 to 127 and 212 to 229, of 32
-// sums to 84 where it takes 90 to 95 (sm_80 and sm_90, November 2026).
-constexpr double kBesideSums = 28, kSetsOfOperands = 2, kStagedAhead = 0.5;
-
 int estimated_registers(const ir::Program& program, int statement, const Loops& loops, const NestSchedule& stage,
                         int64_t staged_elements, int64_t threads) {
-  double registers =
-      kBesideSums + static_cast<double>(thread_elements(stage) * words(program.statements[statement].accumulator));
+  double registers = costs::gpu::kBesideSums +
+                     static_cast<double>(thread_elements(stage) * words(program.statements[statement].accumulator));
   std::vector<int64_t> step;
   double held = 1;
   for (const auto& tiles : stage.tiles) step.push_back(tiles.back());
@@ -27,9 +23,9 @@ int estimated_registers(const ir::Program& program, int statement, const Loops& 
   step.resize(static_cast<size_t>(loops.loop_count()), 1);
   for (const auto& operand : loops.operands)
     if (operand.affine && !loops.reduction.empty())
-      registers += kSetsOfOperands * std::min(held, loops.footprint(program, operand, step)) *
+      registers += costs::gpu::kSetsOfOperands * std::min(held, loops.footprint(program, operand, step)) *
                    static_cast<double>(words(program.tensors[operand.tensor].type));
-  if (stage.gpu().pipelined) registers += kStagedAhead * static_cast<double>(staged_elements / threads);
+  if (stage.gpu().pipelined) registers += costs::gpu::kStagedAhead * static_cast<double>(staged_elements / threads);
   return static_cast<int>(std::min(registers, 1e6));
 }
 

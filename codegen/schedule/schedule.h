@@ -194,8 +194,8 @@ struct Schedule {
   /// Empty: the kernel computes the sizes the program is bound at. Never part of the JSON form: it follows from the
   /// program (find_runtime_sizes()), and what a file says of it would have to be believed.
   RuntimeSizes runtime = {};
-  /// Of statements that look at indices (search/space/index_checks.h), which no stored schedule has: never part of the
-  /// JSON form.
+  /// Of statements that look at indices (search/space/checked_schedule.h), which no stored schedule has: never part of
+  /// the JSON form.
   std::vector<InTurn> in_turn = {};
   auto operator<=>(const Schedule&) const = default;
 };

@@ -72,6 +72,39 @@ inline constexpr int64_t kRowStreams = 4;
 /// over its rows took 5.3 to 6.1 ms with 8, 8.2 to 9.9 with 1. A pool's few rows are left one by one.
 inline constexpr int64_t kManyRows = 64, kRowsAtOnce = 8;
 
+/// Vectors along the loop that they cover, and iterations of a reduction that are unrolled together, at most;
+/// iterations of a block of one, at least: short blocks of long reductions spend more on their home than on work.
+inline constexpr int64_t kMostVectorsInRow = 6, kMostUnrolledIterations = 8, kLeastBlock = 8;
+
+/// Copying an operand whose vectors are contiguous already pays for fewer pages and no conflicts, if so many tiles read
+/// it again.
+inline constexpr int64_t kPassesToPack = 4;
+
+/// Work done again at the borders of blocks that may be lost for keeping results in cache, and the same where it is
+/// only a question of how large the blocks are (attention over 512 rows in blocks of 72 computes 576 of them).
+inline constexpr double kMostRepeated = 1.1, kMostRepeatedForSize = 1.02;
+
+/// What a model takes for up to so much slower than its best may well be faster: 4096 x 256 by 256 x 256 ran 1.13 times
+/// as fast with 1 vector x 16 rows as with 4 x 4, which it takes for the better. (For GPUs the same, unmeasured.)
+inline constexpr double kWorthATrial = 1.25;
+
+/// Chains of dependent additions that run side by side in running totals, each of so many elements at least: 4096 f32
+/// take 1.8 us on one core, 154 us when every element is added up by itself. Other numbers were not tried.
+inline constexpr int64_t kChains = 16, kLeastOfChain = 4;
+/// Elements of an output from which on running totals are the default. An estimate from 16 lanes and a latency of 4,
+/// not a measured crossing.
+inline constexpr int64_t kLeastTotals = 64;
+
+/// FLOP that take the time of a byte from memory: two cores reach 483 to 530 GFLOP/s in f32 and stream 98 GB/s. Of a
+/// sum's steps part of records' keys, and so the same for every target, as are the bytes of an intermediate that is
+/// there when the next step reads it: those of a core's second cache.
+inline constexpr double kFlopsPerByte = 5, kBytesBetweenSteps = 1 << 20;
+/// Times of two sessions differ by as much for no reason.
+inline constexpr double kClearlyFaster = 0.97;
+
+/// Elements of a copy below which starting threads takes longer.
+inline constexpr int64_t kLeastSharedCopy = 1 << 15;
+
 /// Scalar operations. Starting a parallel loop costs some 5 us (two threads, halide_do_par_for of the 21.0 runtime),
 /// the time of about so many: work below that stays on one thread.
 inline constexpr double kSerialWork = 1e5;
@@ -95,4 +128,28 @@ inline constexpr double kSpill = 3;
 inline constexpr double kPerAccumulator = 2;
 
 }  // namespace zen4_2026_11
+
+/// Of GPUs, in cycles: orders of magnitude of devices since 2017 (microbenchmarks of Volta, Turing and Ampere by
+/// several authors, 2018 to 2021). Nothing here but registers was measured by this project.
+namespace gpu {
+
+inline constexpr double kMemoryLatency = 500, kCacheLatency = 200, kBarrier = 30, kFmaLatency = 4;
+/// Bytes that the first cache hands out in a cycle, which looks up a line in one; that the second cache gives a
+/// multiprocessor (64 on paper).
+inline constexpr double kFirstCacheBytes = 128, kSecondCacheBytes = 32;
+/// The start of a kernel, some 2 us.
+inline constexpr double kLaunch = 3000;
+/// Of what is done at the same time so much is not hidden by the slowest part.
+inline constexpr double kNotHidden = 0.1;
+/// Instructions beside the arithmetic: for an address of a direct load, for a pass through an unrolled body, for an
+/// element copied to shared memory, and at the start and end of a thread.
+inline constexpr double kPerAddress = 1, kPerPass = 4, kPerCopied = 2, kPerThread = 20;
+
+/// Registers that a thread needs beside its sums: loop counters, addresses. With two sets of the operands' elements of
+/// one step, of which one is loaded while the other is used, and half of what is staged for the next block of the
+/// reduction, products of 64 and 128 sums come to 124 and 204 where ptxas 13.0 takes 119 to 127 and 212 to 229, of 32
+/// sums to 84 where it takes 90 to 95 (sm_80 and sm_90, November 2026).
+inline constexpr double kBesideSums = 28, kSetsOfOperands = 2, kStagedAhead = 0.5;
+
+}  // namespace gpu
 }  // namespace tile_tune::codegen::costs

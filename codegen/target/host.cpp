@@ -72,7 +72,7 @@ Result<Target> describe_target(const std::string& text, int threads) {
   TILE_TUNE_TRY(here, host());
   TILE_TUNE_TRY(target, parse_target(text, &here));
   target.threads = threads;
-  if (text == "host") {
+  if (text == kHost) {
     target.cpu_model = cpu_model();
     read_caches(target);
     return target;

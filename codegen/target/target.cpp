@@ -22,8 +22,8 @@ constexpr std::array kProcessors = {""sv,       "amdfam10"sv, "bdver1"sv, "bdver
                                     "bdver4"sv, "btver1"sv,   "btver2"sv, "k8"sv,     "k8_sse3"sv,
                                     "znver1"sv, "znver2"sv,   "znver3"sv, "znver4"sv, "znver5"sv};
 
-constexpr std::string_view kHost = "host", kDeterministic = "strict_float", kTunedFor = "tune_",
-                           kAnyProcessor = "generic", kScalableBits = "vector_bits_";
+constexpr std::string_view kDeterministic = "strict_float", kTunedFor = "tune_", kAnyProcessor = "generic",
+                           kScalableBits = "vector_bits_";
 
 template <typename Enum, size_t N>
 std::optional<Enum> named(const std::array<std::string_view, N>& names, std::string_view name) {
@@ -173,7 +173,7 @@ std::string Target::text() const {
 
 Result<Target> parse_target(std::string_view text, const Target* base) {
   auto words = words_of(text);
-  const bool is_host = words.front() == kHost;
+  const bool is_host = names_host(text);
   if (is_host && base == nullptr) return unknown_target(text);
   if (is_host) words.erase(words.begin());
   Words named(is_host ? *base : Target());
@@ -183,6 +183,15 @@ Result<Target> parse_target(std::string_view text, const Target* base) {
   if ((!is_host && !named.names_platform()) || !fit_architecture(target)) return unknown_target(text);
   const auto features = target.features.list();
   target.device = std::any_of(features.begin(), features.end(), is_of_gpu) ? Device::Gpu : Device::Cpu;
+  describe_vector_unit(target);
+  return target;
+}
+
+bool names_host(std::string_view text) { return words_of(text).front() == kHost; }
+
+Target baseline_of(const Platform& platform) {
+  Target target;
+  target.platform = platform;
   describe_vector_unit(target);
   return target;
 }

@@ -81,13 +81,20 @@ struct Target {
 };
 
 /// The platform, features and so on that a text names in any order, and the vector unit that goes with them. What is
-/// not named is `base`'s, which "host" in front of it stands for; without one all of the platform must be there.
+/// not named is `base`'s, which kHost in front of it stands for; without one all of the platform must be there.
 /// Errors: unknown-target of class Program.
 Result<Target> parse_target(std::string_view text, const Target* base = nullptr);
 
+/// The word for this machine, alone or in front of what is changed of it: "host-opencl".
+inline constexpr std::string_view kHost = "host";
+bool names_host(std::string_view text);
+
+/// What every processor of the platform has, without features.
+Target baseline_of(const Platform& platform);
+
 /// A target for which the compiler neither reorders nor fuses operations on floats, so that they round alike on every
-/// CPU, and schedules keep to one order of sums (codegen/schedule/order.h). What is known of schedules for it is apart
-/// from what is known of the others, as with every feature.
+/// CPU, and schedules keep to one order of sums (codegen/schedule/sum_order.h). What is known of schedules for it is
+/// apart from what is known of the others, as with every feature.
 Target deterministic(Target target);
 
 /// What of a target for a GPU is its host's: all of a target for a CPU.

@@ -39,10 +39,10 @@ nlohmann::json entry_json(const BenchRow& row, const Entry& entry, uint64_t seed
                       {"outcome", search::outcome_name(entry.outcome)},
                       {"reason", entry.reason},
                       {"note", entry.note},
-                      {"kind", entry.baseline        ? "library"
-                               : entry.autoscheduler ? "autoscheduler"
-                                                     : "schedule"}};
-  if (!entry.baseline && !entry.autoscheduler && !entry.note.empty()) json["rung"] = entry.note;
+                      {"kind", entry.baseline           ? "library"
+                               : entry.is_autoscheduled ? "autoscheduler"
+                                                        : "schedule"}};
+  if (entry.is_own() && !entry.note.empty()) json["rung"] = entry.note;
   if (entry.samples_ns.empty()) return json;
   json["median_ns"] = search::median(entry.samples_ns);
   if (!entry.ran()) return json;
@@ -92,7 +92,7 @@ nlohmann::json row_json(const BenchRow& row, uint64_t seed) {
 
 }  // namespace
 
-nlohmann::json bench_json(const std::vector<BenchRow>& rows, const std::vector<Unmeasured>& failed,
+nlohmann::json bench_json(const std::vector<BenchRow>& rows, const std::vector<Unfinished>& failed,
                           const codegen::Target& target, uint64_t seed) {
   nlohmann::json workloads = nlohmann::json::array();
   for (const auto& row : rows) workloads.push_back(row_json(row, seed));

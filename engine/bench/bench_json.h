@@ -6,17 +6,11 @@
 #include <vector>
 
 #include "engine/bench/row.h"
-#include "frontend/diagnostic/diagnostic.h"
+#include "engine/programs/suite_work.h"
 
 namespace tile_tune::engine {
 
-/// One of a suite that could not be.
-struct Unmeasured {
-  std::string name;
-  Diagnostic why;
-};
-
-nlohmann::json bench_json(const std::vector<BenchRow>& rows, const std::vector<Unmeasured>& failed,
+nlohmann::json bench_json(const std::vector<BenchRow>& rows, const std::vector<Unfinished>& failed,
                           const codegen::Target& target, uint64_t seed);
 
 }  // namespace tile_tune::engine

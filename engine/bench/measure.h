@@ -18,7 +18,7 @@ Result<std::vector<search::Baseline>> baselines_named(const std::vector<std::str
 struct Bench {
   search::Contest& contest;
   const std::vector<search::Baseline>& against;
-  const std::vector<codegen::AutoScheduler>& autoschedulers;
+  const std::vector<std::string>& autoschedulers;  // of codegen::Backend
   const codegen::Target& target;
   const Session& session;
   std::vector<db::Database>& databases;

@@ -5,7 +5,7 @@
 #include <filesystem>
 #include <utility>
 
-#include "codegen/emit/names.h"
+#include "codegen/emit/c_names.h"
 #include "engine/build/rebuild.h"
 #include "engine/packages/output_folder.h"
 #include "engine/packages/package_targets.h"
@@ -14,8 +14,8 @@
 #include "engine/recheck/rechecked_choice.h"
 #include "engine/records/planned.h"
 #include "engine/records/schedule_choice.h"
-#include "engine/sized/family.h"
-#include "engine/sized/rechecked_family.h"
+#include "engine/sized/sized_workload.h"
+#include "engine/sized/rechecked_entry.h"
 #include "engine/sized/sizes.h"
 #include "frontend/plan/program_warnings.h"
 
@@ -65,7 +65,7 @@ Result<ScheduleChoice> choose(const PackageRequest& request, const Workload& wor
 }
 
 /// One program with one entry for many sizes.
-Result<Package> package_of_many_sizes(const PackageRequest& request, const std::vector<codegen::FamilySize>& sizes,
+Result<Package> package_of_many_sizes(const PackageRequest& request, const std::vector<codegen::EntrySize>& sizes,
                                       const Session& session, const std::atomic<bool>& stop) {
   TILE_TUNE_TRY(loaded, load_programs(request.programs, request.bindings, session.report));
   if (loaded.size() != 1)
@@ -73,7 +73,7 @@ Result<Package> package_of_many_sizes(const PackageRequest& request, const std::
                 "build a library for each program");
   if (!request.schedule.empty())
     return fail(ErrorClass::Program, "command-line", "--schedule is for one size of each name");
-  TILE_TUNE_TRY(workload, load_family(loaded.front(), request.bindings, sizes, session));
+  TILE_TUNE_TRY(workload, load_sized(loaded.front(), request.bindings, sizes, session));
   tell_of_steps(workload.top, session.report);
   const std::string name = request.name.empty() ? workload.top.program.name : request.name;
   TILE_TUNE_CHECK(codegen::check_external_name("library", name));
@@ -83,17 +83,17 @@ Result<Package> package_of_many_sizes(const PackageRequest& request, const std::
     return fail(ErrorClass::Program, "several-targets", "an entry for many sizes has kernels for one target",
                 "build a library for each target");
   TILE_TUNE_CHECK(check_package_folder(request.directory, name));
-  const auto recheck = [&](const StoredFamily& stored) {
-    return rechecked_family(workload, stored, targets.front(), session, stop);
+  const auto recheck = [&](const StoredEntry& stored) {
+    return rechecked_entry(workload, stored, targets.front(), session, stop);
   };
-  TILE_TUNE_TRY(kernel, family_kernel(workload, name, targets.front(), session,
-                                      request.recheck ? RecheckFamily(recheck) : RecheckFamily()));
+  TILE_TUNE_TRY(kernel, sized_kernel(workload, name, targets.front(), session,
+                                     request.recheck ? RecheckEntry(recheck) : RecheckEntry()));
   return Package{{std::move(kernel)},
                  {name, request.directory, targets.front(), tool_row().tile_tune, false, request.checked}};
 }
 
 Result<Package> package_of_programs(PackageRequest request, const Session& session, const std::atomic<bool>& stop) {
-  TILE_TUNE_TRY(many, take_family_sizes(request.bindings.sizes));
+  TILE_TUNE_TRY(many, take_entry_sizes(request.bindings.sizes));
   if (!many.empty()) return package_of_many_sizes(request, many, session, stop);
   TILE_TUNE_TRY(workloads, load_workloads(request, session));
   if (!request.schedule.empty() && workloads.size() != 1)
@@ -135,7 +135,7 @@ Result<Package> package_of(const PackageRequest& request, const Session& session
   if (request.manifest.empty() && request.programs.empty())
     return fail(ErrorClass::Program, "command-line", "PROGRAM is required", "see tile-tune build --help");
   if (request.manifest.empty()) return package_of_programs(request, session, stop);
-  if (session.settings.target != "host" || session.settings.deterministic)
+  if (session.settings.target != codegen::kHost || session.settings.deterministic)
     return fail(ErrorClass::Program, "command-line", "--from excludes --target and --deterministic",
                 "the manifest says the target");
   TILE_TUNE_CHECK(check_writable(request.directory));

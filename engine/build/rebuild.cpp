@@ -9,7 +9,7 @@
 #include "codegen/emit/alternatives.h"
 #include "codegen/emit/cpu_features.h"
 #include "codegen/emit/manifest.h"
-#include "codegen/emit/names.h"
+#include "codegen/emit/c_names.h"
 #include "codegen/schedule/check.h"
 #include "codegen/target/host.h"
 #include "engine/programs/memory.h"
@@ -77,7 +77,9 @@ Result<void> check_form(const json& manifest) {
 /// As records/schedule_choice.h has them; both stand in the header.
 bool is_provenance(const codegen::Variant& one) {
   constexpr std::string_view kProvenances[] = {"tuned", "predicted", "nearest", "default", "given"};
-  constexpr std::string_view kRungs[] = {"exact", "revalidated", "stale", "nearest", "predicted", "default", "given"};
+  // "revalidated": the word for "rechecked" in manifests of versions up to 0.1.
+  constexpr std::string_view kRungs[] = {"exact",   "rechecked", "revalidated", "stale",
+                                         "nearest", "predicted", "default",     "given"};
   return std::count(std::begin(kProvenances), std::end(kProvenances), one.provenance) == 1 &&
          std::count(std::begin(kRungs), std::end(kRungs), one.rung) == 1;
 }
@@ -113,9 +115,9 @@ Result<void> check_targets(const Package& package) {
   return {};
 }
 
-/// The kernel is the family's last member, and schedules are what their ids say; family_from_json() checked the rest.
-Result<void> check_family(const codegen::Kernel& kernel, const json& described) {
-  const auto& members = kernel.family->members;
+/// The kernel is the entry's last member, and schedules are what their ids say; entry_from_json() checked the rest.
+Result<void> check_entry(const codegen::Kernel& kernel, const json& described) {
+  const auto& members = kernel.entry->members;
   const auto& last = members.back();
   if (ir::to_json(last.program) != ir::to_json(kernel.program))
     return bad(fmt::format("the program of {} is not that of its kernels for many sizes", kernel.function));
@@ -125,7 +127,7 @@ Result<void> check_family(const codegen::Kernel& kernel, const json& described) 
     if (!members[i].record.is_object()) return bad(fmt::format("the record of {} is none", kernel.function));
   }
   // Kernels are judged up to there.
-  TILE_TUNE_TRY(largest, kernel.family->program.at(kernel.family->program.top()));
+  TILE_TUNE_TRY(largest, kernel.entry->program.at(kernel.entry->program.top()));
   TILE_TUNE_CHECK(check_size(largest, Use::Build));
   return check_size(kernel.program, Use::Build);
 }
@@ -144,7 +146,7 @@ Result<void> check_kernel(const codegen::Kernel& kernel, const codegen::Target& 
     if (!one.record.is_object()) return bad(fmt::format("the record of {} is none", kernel.function));
     TILE_TUNE_CHECK(codegen::check_for(one.target, kernel.program, one.schedule));
   }
-  if (kernel.family) TILE_TUNE_CHECK(check_family(kernel, described));
+  if (kernel.entry) TILE_TUNE_CHECK(check_entry(kernel, described));
   return check_size(kernel.program, Use::Build);
 }
 

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <new>
+#include <nlohmann/json.hpp>
 
 #include "frontend/edsl/einsum_program.h"
 #include "frontend/edsl/errors.h"

@@ -12,7 +12,7 @@
 
 namespace tile_tune::engine {
 
-/// One of the compiled function's arguments (codegen/lower/compile.h).
+/// One of the compiled function's arguments (codegen/backend/kernel_abi.h).
 struct ImageArgument {
   enum class Kind {
     Input,

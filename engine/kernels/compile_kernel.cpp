@@ -8,24 +8,24 @@
 #include <nlohmann/json.hpp>
 
 #include "base/files.h"
-#include "codegen/lower/compile.h"
-#include "codegen/schedule/limits.h"
+#include "codegen/backend/kernel_abi.h"
+#include "codegen/schedule/countable.h"
 #include "engine/handles/request.h"
 #include "engine/packages/checked_kernel.h"
 #include "engine/programs/memory.h"
 #include "engine/records/planned.h"
 #include "engine/run/run_workload.h"
 #include "engine/session/plain_onlooker.h"
-#include "engine/sized/family.h"
+#include "engine/sized/sized_workload.h"
 #include "engine/tune.h"
 #include "frontend/edsl/errors.h"
 #include "frontend/ir/index_checks.h"
 #include "frontend/ir/json.h"
 #include "frontend/ir/storage.h"
-#include "search/space/index_checks.h"
+#include "search/space/checked_schedule.h"
 #include "search/workers/machine_lock.h"
 #include "search/workers/object_check.h"
-#include "search/workers/session.h"
+#include "search/workers/session_directory.h"
 
 namespace tile_tune::engine {
 
@@ -116,23 +116,24 @@ Result<std::string> compile_and_judge(const ir::Program& program, const codegen:
   return base::read_bytes(object);
 }
 
-/// The kernel that computes every size (codegen/emit/family.h), by a default schedule: no table of others beside it.
+/// The kernel that computes every size (codegen/emit/sized_entry.h), by a default schedule: no table of others beside
+/// it.
 Result<KernelImage> image_for_many(const KernelRequest& request, const ir::Program& symbolic, const Session& session,
                                    const codegen::Backend& backend) {
   if (request.sizes.size() > codegen::kMostSizes)
     return fail(ErrorClass::Program, "no-size-range", "a kernel has three sizes that may change");
-  std::vector<codegen::FamilySize> sizes;
+  std::vector<codegen::EntrySize> sizes;
   for (const auto& [name, value] : request.sizes) sizes.push_back({name, 1, kLargestSize, {value}});
   TILE_TUNE_TRY(target, session.target());
-  TILE_TUNE_TRY(workload, load_family({symbolic, "edsl", request.program}, {}, sizes, session));
-  TILE_TUNE_TRY(family, generic_family(workload, target));
-  if (family.members.empty() || family.members.back().only)
+  TILE_TUNE_TRY(workload, load_sized({symbolic, "edsl", request.program}, {}, sizes, session));
+  TILE_TUNE_TRY(entry, generic_entry(workload, target));
+  if (entry.members.empty() || entry.members.back().only)
     return fail(ErrorClass::Program, "no-size-range", "no kernel of the program computes several sizes");
-  codegen::Kernel kernel{family.members.back().program, family.members.back().schedule, kFunction, "default", {}};
-  kernel.family = family;
+  codegen::Kernel kernel{entry.members.back().program, entry.members.back().schedule, kFunction, "default", {}};
+  kernel.entry = entry;
   TILE_TUNE_CHECK(add_index_checks(kernel, target));
-  const codegen::Family& compiled = *codegen::compiled_form(kernel).family;
-  const codegen::FamilyMember& member = compiled.members.back();
+  const codegen::SizedEntry& compiled = *codegen::compiled_form(kernel).entry;
+  const codegen::EntryMember& member = compiled.members.back();
   std::vector<ir::Program> judged;
   for (const auto& values : codegen::sizes_to_check(compiled, compiled.members.size() - 1)) {
     TILE_TUNE_TRY(program, compiled.program.at(values));
@@ -141,7 +142,7 @@ Result<KernelImage> image_for_many(const KernelRequest& request, const ir::Progr
   KernelImage image = image_of(symbolic.name, target);
   image.provenance = image.rung = "default";
   image.is_for_many_sizes = true;
-  add_arguments(image, family.members.back().program, member.program, ir::index_checks(kernel.program));
+  add_arguments(image, entry.members.back().program, member.program, ir::index_checks(kernel.program));
   TILE_TUNE_TRY(object, compile_and_judge(member.program, member.schedule, judged, nullptr, target, session, backend));
   image.object = std::move(object);
   return image;

@@ -1,14 +1,14 @@
 #include "engine/packages/checked_kernel.h"
 
 #include "frontend/ir/index_checks.h"
-#include "search/space/index_checks.h"
+#include "search/space/checked_schedule.h"
 
 namespace tile_tune::engine {
 
 namespace {
 
-Result<codegen::FamilyMember> checked_member(const codegen::Family& checked, const codegen::FamilyMember& member,
-                                             const codegen::Target& target) {
+Result<codegen::EntryMember> checked_member(const codegen::SizedEntry& checked, const codegen::EntryMember& member,
+                                            const codegen::Target& target) {
   TILE_TUNE_TRY(program, checked.program.at(member.at));
   codegen::Schedule schedule = member.schedule;
   schedule.runtime = {};
@@ -18,17 +18,17 @@ Result<codegen::FamilyMember> checked_member(const codegen::Family& checked, con
         many, codegen::for_all_sizes(program, std::move(schedule), checked.runtime, member.schedule.runtime.guarded));
     schedule = std::move(many);
   }
-  return codegen::FamilyMember{member.at, member.only, std::move(program), std::move(schedule), member.record};
+  return codegen::EntryMember{member.at, member.only, std::move(program), std::move(schedule), member.record};
 }
 
-Result<codegen::Family> checked_family(const codegen::Family& family, const codegen::Target& target) {
-  codegen::Family checked{family.program, {}, {}, family.table};
+Result<codegen::SizedEntry> checked_entry(const codegen::SizedEntry& entry, const codegen::Target& target) {
+  codegen::SizedEntry checked{entry.program, {}, {}, entry.table};
   checked.program.checks_indices = true;
-  if (!family.runtime.empty()) {
+  if (!entry.runtime.empty()) {
     TILE_TUNE_TRY(runtime, codegen::runtime_sizes_of(checked.program));
     checked.runtime = std::move(runtime);
   }
-  for (const auto& one : family.members) {
+  for (const auto& one : entry.members) {
     TILE_TUNE_TRY(member, checked_member(checked, one, target));
     checked.members.push_back(std::move(member));
   }
@@ -47,11 +47,11 @@ Result<void> add_index_checks(codegen::Kernel& kernel, const codegen::Target& ta
   if (checks == 0) return {};
   auto checked = std::make_shared<codegen::Kernel>(kernel);
   checked->checks = checks;
-  if (kernel.family) {
-    TILE_TUNE_TRY(family, checked_family(*kernel.family, target));
-    checked->program = family.members.back().program;
-    checked->schedule = family.members.back().schedule;
-    checked->family = std::move(family);
+  if (kernel.entry) {
+    TILE_TUNE_TRY(entry, checked_entry(*kernel.entry, target));
+    checked->program = entry.members.back().program;
+    checked->schedule = entry.members.back().schedule;
+    checked->entry = std::move(entry);
   } else {
     checked->schedule = search::with_index_checks(program, kernel.schedule, target);
     for (auto& variant : checked->variants)

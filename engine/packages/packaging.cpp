@@ -18,7 +18,7 @@
 #include "frontend/ir/json.h"
 #include "search/workers/machine_lock.h"
 #include "search/workers/object_check.h"
-#include "search/workers/session.h"
+#include "search/workers/session_directory.h"
 
 namespace tile_tune::engine {
 
@@ -44,10 +44,10 @@ nlohmann::json to_json(const std::vector<codegen::Kernel>& kernels, const codege
                     {"record", kernel.record},
                     {"variants", std::move(variants)}});
     if (kernel.written) list.back()["written"] = ir::to_json(*kernel.written);
-    if (!kernel.family) continue;
-    list.back()["family"] = codegen::to_json(*kernel.family);
-    list.back()["family"]["program"] = ir::to_json(kernel.family->program.symbolic);
-    list.back()["family"]["fixed"] = kernel.family->program.fixed;
+    if (!kernel.entry) continue;
+    list.back()["family"] = codegen::to_json(*kernel.entry);
+    list.back()["family"]["program"] = ir::to_json(kernel.entry->program.symbolic);
+    list.back()["family"]["fixed"] = kernel.entry->program.fixed;
   }
   return {{"kernels", list},
           {"name", options.name},
@@ -66,9 +66,9 @@ Result<codegen::Variant> read_variant(const nlohmann::json& json) {
                           json.at("record"), json.at("rung").get<std::string>()};
 }
 
-Result<codegen::Family> read_family(const nlohmann::json& json) {
+Result<codegen::SizedEntry> read_entry(const nlohmann::json& json) {
   TILE_TUNE_TRY(program, ir::program_from_json(json.at("program")));
-  return codegen::family_from_json(json, std::move(program), json.at("fixed").get<ir::Sizes>());
+  return codegen::entry_from_json(json, std::move(program), json.at("fixed").get<ir::Sizes>());
 }
 
 /// The program at the sizes at which a kernel of this schedule is judged: several for one that computes many.
@@ -78,11 +78,11 @@ Result<std::vector<ir::Program>> programs_to_judge(const std::vector<codegen::Ke
   if (schedule.runtime.sizes.empty()) programs.push_back(program);
   for (const auto& plain : kernels) {
     const auto& kernel = codegen::compiled_form(plain);
-    for (size_t m = 0; programs.empty() && kernel.family && m < kernel.family->members.size(); ++m) {
-      const auto& member = kernel.family->members[m];
+    for (size_t m = 0; programs.empty() && kernel.entry && m < kernel.entry->members.size(); ++m) {
+      const auto& member = kernel.entry->members[m];
       if (member.schedule != schedule || ir::to_json(member.program) != ir::to_json(program)) continue;
-      for (const auto& values : codegen::sizes_to_check(*kernel.family, m)) {
-        TILE_TUNE_TRY(other, kernel.family->program.at(values));
+      for (const auto& values : codegen::sizes_to_check(*kernel.entry, m)) {
+        TILE_TUNE_TRY(other, kernel.entry->program.at(values));
         programs.push_back(std::move(other));
       }
     }
@@ -178,9 +178,9 @@ Result<Package> package_from_json(const nlohmann::json& json, const fs::path& di
       package.kernels.back().written = std::move(written);
     }
     if (!one.contains("family")) continue;
-    TILE_TUNE_TRY(family, read_family(one.at("family")));
-    package.kernels.back().schedule = family.members.back().schedule;
-    package.kernels.back().family = std::move(family);
+    TILE_TUNE_TRY(entry, read_entry(one.at("family")));
+    package.kernels.back().schedule = entry.members.back().schedule;
+    package.kernels.back().entry = std::move(entry);
   }
   TILE_TUNE_TRY(target, codegen::target_from_json(json.at("target")));
   package.options = {json.at("name").get<std::string>(),

@@ -4,10 +4,11 @@
 
 #include <atomic>
 #include <filesystem>
+#include <nlohmann/json_fwd.hpp>
 #include <string>
 #include <vector>
 
-#include "codegen/backend.h"
+#include "codegen/backend/backend.h"
 #include "codegen/emit/package.h"
 #include "search/workers/onlooker.h"
 

@@ -9,7 +9,7 @@
 #include <sstream>
 
 #include "base/units.h"
-#include "codegen/schedule/limits.h"
+#include "codegen/schedule/countable.h"
 
 namespace tile_tune::engine {
 

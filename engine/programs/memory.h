@@ -25,10 +25,11 @@ double available_bytes(const std::filesystem::path& root = "/");
 /// Refuses what needs more than is available. Class Failure, out-of-memory.
 Result<void> check_memory(const ir::Program& program, Use use, double available = available_bytes());
 
-/// What no command could run on any machine: check_countable(), unless no kernel is needed (codegen/schedule/limits.h).
+/// What no command could run on any machine: check_countable(), unless no kernel is needed
+/// (codegen/schedule/countable.h).
 Result<void> check_extents(const ir::Program& program);
 
-/// For kernels: what they cannot count, whatever the machine (codegen/schedule/limits.h), then check_memory().
+/// For kernels: what they cannot count, whatever the machine (codegen/schedule/countable.h), then check_memory().
 Result<void> check_size(const ir::Program& program, Use use);
 
 }  // namespace tile_tune::engine

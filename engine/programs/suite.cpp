@@ -1,6 +1,7 @@
 #include "engine/programs/suite.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <fnmatch.h>
 
 #include <algorithm>
@@ -145,6 +146,13 @@ bool is_wanted(const LoadedProgram& loaded, const std::vector<std::string>& only
   return std::any_of(only.begin(), only.end(), [&](const std::string& pattern) {
     return pattern == group || fnmatch(pattern.c_str(), name.c_str(), 0) == 0;
   });
+}
+
+Result<void> keep_wanted(std::vector<LoadedProgram>& loaded, const std::vector<std::string>& only) {
+  std::erase_if(loaded, [&](const LoadedProgram& one) { return !is_wanted(one, only); });
+  if (!loaded.empty()) return {};
+  return fail(ErrorClass::Program, "nothing-selected",
+              fmt::format("no workload is named {}, nor its group", fmt::join(only, " or ")));
 }
 
 Result<std::vector<LoadedProgram>> load_suite(const json& suite, const std::string& path, const Reporter& report) try {

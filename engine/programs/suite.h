@@ -25,6 +25,9 @@ std::string name_of(const LoadedProgram& loaded);
 /// Whether one of the patterns (as of file names) fits the workload's name, or is its group; none: every one is wanted.
 bool is_wanted(const LoadedProgram& loaded, const std::vector<std::string>& only);
 
+/// Leaves out those that are not wanted. Error, where none is left: nothing-selected of class Program.
+Result<void> keep_wanted(std::vector<LoadedProgram>& loaded, const std::vector<std::string>& only);
+
 /// Every workload as a program that has all its sizes, named after the workload (made an identifier). Errors are of
 /// class Program and start with the path and the workload's name.
 Result<std::vector<LoadedProgram>> load_suite(const nlohmann::json& json, const std::string& path,

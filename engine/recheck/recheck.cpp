@@ -65,7 +65,7 @@ std::vector<db::TrialRow> rows_of(const Finalists& finalists, const std::vector<
 
 Result<void> store(db::Database& database, const db::ProgramRow& program, const codegen::Target& target,
                    const std::vector<db::TrialRow>& rows) {
-  const db::SessionRow session{{}, kRecheckSeed, db::kVerifyStrategy, "{}", "{}", {}, 0};
+  const db::SessionRow session{{}, kRecheckSeed, db::kRecheckStrategy, "{}", "{}", {}, 0};
   TILE_TUNE_TRY(id, database.begin_session(program, target_row(target), tool_row(), session));
   for (const auto& row : rows) TILE_TUNE_CHECK(database.append_trial(id, row));
   return database.finish_session(id, "done");

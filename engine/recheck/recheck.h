@@ -1,5 +1,5 @@
 // Stored schedules of a program against its default schedule, here and now: rebuilt, verified, timed in pairs, and what
-// comes out stored as a session of its own (db::kVerifyStrategy).
+// comes out stored as a session of its own (db::kRecheckStrategy).
 #pragma once
 
 #include <atomic>
@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "db/database.h"
-#include "engine/records/records.h"
+#include "engine/records/workload.h"
 #include "engine/session/session.h"
 #include "search/judge/trial.h"
 
@@ -36,7 +36,7 @@ Result<std::vector<db::BestRow>> rivals_of(std::vector<db::Database>& stack, con
 
 /// `records` are the stored schedules of `program` (canonical and bound), the one that stands first. Unless `database`
 /// is null, the outcome is stored: what failed or is slower than the default is no longer taken by this tool on this
-/// target, what stands is taken as revalidated. Empty: stopped.
+/// target, what stands is taken as rechecked. Empty: stopped.
 Result<std::vector<Rechecked>> recheck(const ir::Program& program, const std::vector<db::BestRow>& records,
                                        const codegen::Target& target, db::Database* database, const Session& session,
                                        const std::atomic<bool>& stop);

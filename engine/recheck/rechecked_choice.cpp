@@ -1,6 +1,7 @@
 #include "engine/recheck/rechecked_choice.h"
 
 #include <fmt/format.h>
+#include <nlohmann/json.hpp>
 
 #include "db/stack.h"
 #include "engine/recheck/recheck.h"
@@ -44,7 +45,7 @@ Result<std::optional<ScheduleChoice>> standing(const std::vector<db::BestRow>& r
   TILE_TUNE_TRY(checked, recheck(workload.program, records, target, database ? &*database : nullptr, session, stop));
   for (const auto& one : checked) {
     if (!one.stands) continue;
-    session.report.notice(fmt::format("{}: tuned schedule (revalidated)", described(workload)));
+    session.report.notice(fmt::format("{}: tuned schedule (rechecked)", described(workload)));
     // As the database now has it, so that the next build without a recheck makes the same package.
     if (database) {
       TILE_TUNE_TRY(stack, open_stack(session));  // it may be new
@@ -55,8 +56,8 @@ Result<std::optional<ScheduleChoice>> standing(const std::vector<db::BestRow>& r
     return ScheduleChoice{std::move(schedule), "tuned", rung_of(record), record_json(record)};
   }
   if (!checked.empty())
-    session.report.warn("not-revalidated", fmt::format("the stored schedule of {} does not hold here: {}",
-                                                       described(workload), why_not(checked.front())));
+    session.report.warn("not-rechecked", fmt::format("the stored schedule of {} does not hold here: {}",
+                                                     described(workload), why_not(checked.front())));
   return std::nullopt;
 }
 

@@ -56,7 +56,7 @@ std::string verdict_of(const Rechecked& one) {
   const auto& measured = one.measurement;
   if (measured.outcome == Outcome::Duplicate) return "same code as another";
   if (measured.outcome != Outcome::Ok) return search::outcome_name(measured.outcome);
-  if (one.stands) return db::staleness(one.record) == 0 ? "holds" : "revalidated";
+  if (one.stands) return db::staleness(one.record) == 0 ? "holds" : "rechecked";
   return measured.ratio_hi < 1 ? "slower than the default" : "beaten by another";
 }
 

@@ -18,7 +18,7 @@ namespace tile_tune::engine {
 struct RecheckedSchedule {
   db::ProgramRow program;
   std::string rung;     // before
-  std::string verdict;  // "holds", "revalidated", "slower", "beaten", "wrong", ... or why it was not checked
+  std::string verdict;  // "holds", "rechecked", "slower", "beaten", "wrong", ... or why it was not checked
   std::string reason;
   search::Measurement measurement;
 };

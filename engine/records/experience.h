@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "db/database.h"
-#include "engine/records/records.h"
+#include "engine/records/workload.h"
 #include "search/evolve/tune.h"
 
 namespace tile_tune::engine {

@@ -6,19 +6,14 @@
 
 #include "base/units.h"
 #include "codegen/schedule/check.h"
+#include "codegen/target/costs.h"
 #include "db/stack.h"
 
 namespace tile_tune::engine {
 
 namespace {
 
-/// At the roofline's ridge: two Zen 4 cores reach 483 to 530 GFLOP/s in f32 and stream 98 GB/s.
-constexpr double kFlopsPerByte = 5;
-/// What fits a core's second cache is there when the next step reads it.
-constexpr double kBytesInCache = 1 << 20;
-
-/// As written, a program must be faster by this much: times of two sessions differ by as much for no reason.
-constexpr double kClearlyFaster = 0.97;
+namespace costs = codegen::costs;
 
 /// The time of what was tuned for the target by this version.
 Result<std::optional<double>> tuned_ns(const Workload& workload, const codegen::Target& target,
@@ -53,7 +48,9 @@ Remaining remaining(const ir::Program& bound, const std::optional<Workload>& ste
 
 plan::TrafficCost cost_of_steps(bool is_deterministic) {
   if (is_deterministic) return [](double flops, double) { return flops; };
-  return [](double flops, double bytes) { return flops + (bytes > 2 * kBytesInCache ? kFlopsPerByte * bytes : 0); };
+  return [](double flops, double bytes) {
+    return flops + (bytes > 2 * costs::kBytesBetweenSteps ? costs::kFlopsPerByte * bytes : 0);
+  };
 }
 
 Workload planned_workload(const LoadedProgram& loaded, const ir::Program& bound, const ir::Sizes& sizes,
@@ -127,7 +124,7 @@ Result<Workload> faster_form(const Workload& workload, const codegen::Target& ta
   TILE_TUNE_TRY(as_written, tuned_ns(*workload.written, target, stack));
   if (!as_written) return workload;
   TILE_TUNE_TRY(in_steps, tuned_ns(workload, target, stack));
-  return in_steps && *as_written < kClearlyFaster * *in_steps ? *workload.written : workload;
+  return in_steps && *as_written < costs::kClearlyFaster * *in_steps ? *workload.written : workload;
 }
 
 }  // namespace tile_tune::engine

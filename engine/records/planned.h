@@ -2,11 +2,12 @@
 #pragma once
 
 #include <optional>
+#include <nlohmann/json_fwd.hpp>
 #include <string>
 #include <vector>
 
 #include "db/database.h"
-#include "engine/records/records.h"
+#include "engine/records/workload.h"
 #include "engine/session/session.h"
 #include "frontend/plan/factoring.h"
 

@@ -2,7 +2,7 @@
 
 #include "db/identity.h"
 #include "db/stack.h"
-#include "engine/records/records.h"
+#include "engine/records/workload.h"
 #include "engine/records/schedule_choice.h"
 
 namespace tile_tune::engine {

@@ -5,6 +5,7 @@
 #include <functional>
 #include <optional>
 #include <set>
+#include <nlohmann/json.hpp>
 
 #include "base/units.h"
 #include "codegen/schedule/check.h"
@@ -12,7 +13,7 @@
 #include "db/identity.h"
 #include "db/stack.h"
 #include "engine/records/damage.h"
-#include "engine/records/predicted.h"
+#include "engine/records/predicted_records.h"
 #include "engine/records/transfer.h"
 #include "search/space/space.h"
 
@@ -35,7 +36,7 @@ ScheduleChoice tuned(codegen::Schedule schedule, const db::BestRow& best, const 
     report.warn("stale-record",
                 fmt::format("the schedule of {} was tuned {}", described(workload),
                             best.same_target ? "by another version of the tool" : "on another CPU"),
-                "`tile-tune db verify` rechecks it against the default schedule here");
+                "`tile-tune db recheck` rechecks it against the default schedule here");
   return {std::move(schedule), "tuned", rung_of(best), record_json(best)};
 }
 
@@ -100,7 +101,7 @@ void warn_of_damage(const db::Database& database, size_t known, const Reporter& 
   const auto& records = database.damaged_records();
   if (records.size() > known)
     report.warn("damaged-record", damage_text({records.begin() + static_cast<long>(known), records.end()}),
-                "`tile-tune db verify` looks for all of them");
+                "`tile-tune db recheck` looks for all of them");
 }
 
 }  // namespace
@@ -129,7 +130,7 @@ nlohmann::json record_json(const db::BestRow& best) {
 
 std::string rung_of(const db::BestRow& best) {
   if (db::staleness(best) > 0) return "stale";
-  return best.rechecked ? "revalidated" : "exact";
+  return best.rechecked ? "rechecked" : "exact";
 }
 
 ScheduleChoice default_choice(const Workload& workload, const codegen::Target& target) {

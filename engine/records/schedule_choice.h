@@ -8,7 +8,7 @@
 
 #include "codegen/schedule/schedule.h"
 #include "db/database.h"
-#include "engine/records/records.h"
+#include "engine/records/workload.h"
 #include "engine/session/session.h"
 
 namespace tile_tune::engine {
@@ -16,8 +16,8 @@ namespace tile_tune::engine {
 struct ScheduleChoice {
   codegen::Schedule schedule;
   std::string provenance;  // "tuned", "predicted", "nearest", "default", "given"
-  /// The rung of the ladder it stands on: "exact" (tuned for this target by this version), "revalidated" (older or from
-  /// elsewhere, rechecked here by `db verify`), "stale" (not rechecked), "nearest" (adapted from a relative's,
+  /// The rung of the ladder it stands on: "exact" (tuned for this target by this version), "rechecked" (older or from
+  /// elsewhere, rechecked here by `db recheck`), "stale" (not rechecked), "nearest" (adapted from a relative's,
   /// untimed), "predicted" (the best by the model alone, untimed), "default", or "given".
   std::string rung;
   nlohmann::json record;  // what is known of it: where it was measured and how fast; for manifests

@@ -7,11 +7,12 @@
 #include <algorithm>
 #include <map>
 #include <set>
+#include <nlohmann/json.hpp>
 
 #include "base/units.h"
 #include "codegen/target/host.h"
 #include "db/identity.h"
-#include "engine/records/records.h"
+#include "engine/records/workload.h"
 
 namespace tile_tune::engine {
 

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <optional>
 #include <set>
+#include <nlohmann/json.hpp>
 
 #include "codegen/schedule/check.h"
 #include "engine/records/experience.h"

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "db/database.h"
-#include "engine/records/records.h"
+#include "engine/records/workload.h"
 
 namespace tile_tune::engine {
 

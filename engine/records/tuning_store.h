@@ -9,7 +9,7 @@
 
 #include "db/database.h"
 #include "engine/records/experience.h"
-#include "engine/records/records.h"
+#include "engine/records/workload.h"
 #include "search/evolve/tune.h"
 
 namespace tile_tune::engine {

@@ -6,7 +6,7 @@
 #include <algorithm>
 
 #include "frontend/ir/index_checks.h"
-#include "search/space/index_checks.h"
+#include "search/space/checked_schedule.h"
 #include "search/workers/workers.h"
 
 namespace tile_tune::engine {

@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "codegen/schedule/limits.h"
+#include "codegen/schedule/countable.h"
 #include "engine/programs/initial_value.h"
 #include "engine/programs/memory.h"
 #include "engine/records/planned.h"

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "engine/programs/array_sizes.h"
-#include "engine/records/records.h"
+#include "engine/records/workload.h"
 #include "engine/records/schedule_choice.h"
 #include "engine/session/session.h"
 

@@ -11,7 +11,7 @@
 #include "codegen/lower/hot_loop.h"
 #include "codegen/schedule/outline.h"
 #include "frontend/ir/describe.h"
-#include "search/workers/session.h"
+#include "search/workers/session_directory.h"
 
 namespace tile_tune::engine {
 

@@ -7,7 +7,7 @@
 #include <cstdlib>
 
 #include "frontend/ir/storage.h"
-#include "frontend/tensor/copy.h"
+#include "frontend/tensor/copy_elements.h"
 
 namespace tile_tune::engine {
 

@@ -30,7 +30,7 @@ Result<std::vector<codegen::Target>> Session::targets() const {
   TILE_TUNE_TRY(named, named_targets());
   std::vector<codegen::Target> targets;
   for (auto& [name, target] : named) {
-    if (target.device == codegen::Device::Gpu && name.starts_with("host"))
+    if (target.device == codegen::Device::Gpu && codegen::names_host(name))
       TILE_TUNE_CHECK(search::find_device(target, settings.device, {executable, "worker", "--ask-device"}));
     targets.push_back(std::move(target));
   }
@@ -48,7 +48,7 @@ Result<std::vector<std::pair<std::string, codegen::Target>>> Session::named_targ
 }
 
 Result<void> Session::check_settings() const {
-  if (settings.target == "host") return {};
+  if (settings.target == codegen::kHost) return {};
   const auto named = named_targets();
   if (!named && named.error().error_class == ErrorClass::Program) return tl::unexpected(named.error());
   return {};

@@ -16,7 +16,7 @@ inline constexpr int kMaxThreads = 256;
 
 struct Settings {
   std::vector<std::string> databases = {};  // the first is written, later ones are read
-  std::string target = "host";              // of what builds and tunes several, with commas between them
+  std::string target{codegen::kHost};       // of what builds and tunes several, with commas between them
   int threads = 0;                          // 0: the cores this process may use
   int device = 0;                           // of host-opencl and host-cuda: which of the machine's
   bool deterministic = false;

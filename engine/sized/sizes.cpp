@@ -16,7 +16,7 @@ namespace tile_tune::engine {
 
 namespace {
 
-using codegen::FamilySize;
+using codegen::EntrySize;
 using Points = std::vector<std::vector<int64_t>>;
 
 /// With a list, sizes up to here are computed, too: beyond it, codegen::cell_of() does not tell sizes apart.
@@ -29,8 +29,8 @@ std::optional<int64_t> whole(std::string_view text) {
   return value;
 }
 
-std::optional<FamilySize> parse(const std::string& name, const std::string& text) {
-  FamilySize size{name};
+std::optional<EntrySize> parse(const std::string& name, const std::string& text) {
+  EntrySize size{name};
   if (const size_t dots = text.find(".."); dots != std::string::npos) {
     const auto first = whole(std::string_view(text).substr(0, dots)),
                last = whole(std::string_view(text).substr(dots + 2));
@@ -74,7 +74,7 @@ std::set<int64_t> spread(int64_t first, int64_t last, size_t count, bool odd) {
   return values;
 }
 
-std::set<int64_t> values_to_time(const FamilySize& size, size_t count, bool alone) {
+std::set<int64_t> values_to_time(const EntrySize& size, size_t count, bool alone) {
   if (!size.listed.empty()) return {size.listed.begin(), size.listed.end()};
   const auto small = alone ? static_cast<int64_t>(std::min(kSmall, count / 2)) : 0;
   const int64_t after = std::min(size.first + small, size.last);
@@ -115,8 +115,8 @@ std::vector<size_t> far_apart(size_t count) {
 
 }  // namespace
 
-Result<std::vector<FamilySize>> take_family_sizes(std::vector<std::string>& assignments) {
-  std::vector<FamilySize> sizes;
+Result<std::vector<EntrySize>> take_entry_sizes(std::vector<std::string>& assignments) {
+  std::vector<EntrySize> sizes;
   std::vector<std::string> single;
   for (const auto& text : separate_assignments(assignments)) {
     const auto assignment = split_assignment(text);
@@ -148,7 +148,7 @@ Result<std::vector<FamilySize>> take_family_sizes(std::vector<std::string>& assi
   return sizes;
 }
 
-std::vector<std::vector<int64_t>> points_to_search(const std::vector<FamilySize>& sizes, size_t count) {
+std::vector<std::vector<int64_t>> points_to_search(const std::vector<EntrySize>& sizes, size_t count) {
   std::vector<std::set<int64_t>> values;
   for (const auto& size : sizes)
     values.push_back(size.listed.empty() ? spread(size.first, size.last, each_of(count, sizes.size()), false)
@@ -158,7 +158,7 @@ std::vector<std::vector<int64_t>> points_to_search(const std::vector<FamilySize>
   return points;
 }
 
-std::vector<std::vector<int64_t>> points_to_time(const std::vector<FamilySize>& sizes, const Points& searched,
+std::vector<std::vector<int64_t>> points_to_time(const std::vector<EntrySize>& sizes, const Points& searched,
                                                  size_t count) {
   std::vector<std::set<int64_t>> values;
   for (const auto& size : sizes)
@@ -170,11 +170,11 @@ std::vector<std::vector<int64_t>> points_to_time(const std::vector<FamilySize>& 
   return points;
 }
 
-bool has_range(const std::vector<FamilySize>& sizes) {
+bool has_range(const std::vector<EntrySize>& sizes) {
   return std::any_of(sizes.begin(), sizes.end(), [](const auto& size) { return size.listed.empty(); });
 }
 
-std::string family_text(const std::vector<FamilySize>& sizes) {
+std::string entry_sizes_text(const std::vector<EntrySize>& sizes) {
   std::vector<std::string> parts;
   for (const auto& [name, first, last, listed] : sizes)
     parts.push_back(listed.empty() ? fmt::format("{}={}..{}", name, first, last)
@@ -182,7 +182,7 @@ std::string family_text(const std::vector<FamilySize>& sizes) {
   return fmt::format("{}", fmt::join(parts, " "));
 }
 
-std::string point_text(const std::vector<FamilySize>& sizes, const std::vector<int64_t>& point) {
+std::string point_text(const std::vector<EntrySize>& sizes, const std::vector<int64_t>& point) {
   std::vector<std::string> parts;
   for (size_t k = 0; k < sizes.size(); ++k) parts.push_back(fmt::format("{}={}", sizes[k].name, point[k]));
   return fmt::format("{}", fmt::join(parts, " "));

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <numeric>
+#include <nlohmann/json.hpp>
 
 namespace tile_tune::engine {
 
@@ -21,7 +22,7 @@ json range_of(json size) {
 bool is_list(const json& value, size_t size) { return value.is_array() && value.size() == size; }
 
 /// The first order, that of the command line before others, in which ranges and names or roles agree.
-Result<std::optional<Order>> order_of(const json& stored, const json& wanted, const FamilyWorkload& workload) {
+Result<std::optional<Order>> order_of(const json& stored, const json& wanted, const SizedWorkload& workload) {
   if (!stored.is_object() || !is_list(stored.value("sizes", json()), wanted.size())) return std::nullopt;
   const json& sizes = stored.at("sizes");
   std::vector<std::string> roles;
@@ -67,7 +68,7 @@ void reorder_table(json& table, const Order& order) {
 
 }  // namespace
 
-Result<std::vector<std::string>> size_roles(const FamilyWorkload& workload) {
+Result<std::vector<std::string>> size_roles(const SizedWorkload& workload) {
   const auto& sizes = workload.program.sizes;
   std::vector<std::string> roles;
   for (size_t k = 0; k < sizes.size(); ++k) {
@@ -79,8 +80,8 @@ Result<std::vector<std::string>> size_roles(const FamilyWorkload& workload) {
   return roles;
 }
 
-Result<std::optional<json>> spelled_as(json stored, const FamilyWorkload& workload) {
-  const json wanted = codegen::to_json(codegen::Family{workload.program, {}, {}, {}}).at("sizes");
+Result<std::optional<json>> spelled_as(json stored, const SizedWorkload& workload) {
+  const json wanted = codegen::to_json(codegen::SizedEntry{workload.program, {}, {}, {}}).at("sizes");
   TILE_TUNE_TRY(order, order_of(stored, wanted, workload));
   if (!order) return std::nullopt;
   stored["sizes"] = wanted;

@@ -6,7 +6,7 @@
 #include <cmath>
 #include <random>
 
-#include "engine/sized/race.h"
+#include "engine/sized/sized_race.h"
 #include "engine/sized/sizes.h"
 #include "engine/tune.h"
 #include "search/space/space.h"
@@ -26,28 +26,28 @@ using Points = std::vector<std::vector<int64_t>>;
 /// All that follows from what the searches found.
 class Candidates {
  public:
-  Candidates(const FamilyWorkload& workload, const codegen::Target& target, codegen::Family generic,
+  Candidates(const SizedWorkload& workload, const codegen::Target& target, codegen::SizedEntry generic,
              const std::vector<SearchedPoint>& searched)
-      : workload_(workload), target_(target), family_(std::move(generic)), searched_(searched) {}
+      : workload_(workload), target_(target), entry_(std::move(generic)), searched_(searched) {}
 
-  /// Kernels for many sizes into the family, before the generic one: of each winner that computes all sizes, and that
+  /// Kernels for many sizes into the entry, before the generic one: of each winner that computes all sizes, and that
   /// which, with tiles that are moved back at the border, computes those as large as its tiles.
   Result<void> add_many() {
-    if (family_.members.empty()) return {};
-    codegen::FamilyMember generic = std::move(family_.members.back());
-    family_.members.clear();
+    if (entry_.members.empty()) return {};
+    codegen::EntryMember generic = std::move(entry_.members.back());
+    entry_.members.clear();
     for (const auto& point : searched_)
       for (const bool guarded : {false, true}) TILE_TUNE_CHECK(add(point.at, point.schedule, guarded, generic));
     // Of the default schedule, what computes large sizes alone.
     const search::Space space(workload_.top.program, target_);
     TILE_TUNE_CHECK(add(workload_.program.top(), space.default_schedule(), false, generic));
-    family_.members.push_back(std::move(generic));
+    entry_.members.push_back(std::move(generic));
     return {};
   }
 
   /// Kernels for this point alone: of its own winner, else of the nearest one's as it fits there, and of the default.
-  Result<std::vector<codegen::FamilyMember>> own(const std::vector<int64_t>& at) const {
-    TILE_TUNE_TRY(program, family_.program.at(at));
+  Result<std::vector<codegen::EntryMember>> own(const std::vector<int64_t>& at) const {
+    TILE_TUNE_TRY(program, entry_.program.at(at));
     const search::Space space(program, target_);
     const auto& near = nearest(at);
     std::vector<codegen::Schedule> schedules;
@@ -58,30 +58,30 @@ class Candidates {
     if (schedules.size() > 1) schedules.resize(1);
     const auto plain = space.default_schedule();
     if (schedules.empty() || schedules.front() != plain) schedules.push_back(plain);
-    std::vector<codegen::FamilyMember> members;
+    std::vector<codegen::EntryMember> members;
     for (auto& schedule : schedules) members.push_back({at, true, program, std::move(schedule)});
     return members;
   }
 
   /// What stands at a point that was not timed.
   Result<TimedPoint> untimed(const std::vector<int64_t>& at) const {
-    TILE_TUNE_TRY(program, family_.program.at(at));
+    TILE_TUNE_TRY(program, entry_.program.at(at));
     const search::Space space(program, target_);
     return TimedPoint{at, {}, {{at, true, program, space.default_schedule()}}, {1}};
   }
 
-  codegen::Family& family() { return family_; }
+  codegen::SizedEntry& entry() { return entry_; }
 
  private:
   Result<void> add(const std::vector<int64_t>& at, const codegen::Schedule& schedule, bool guarded,
-                   const codegen::FamilyMember& generic) {
-    auto member = codegen::member_for_many(family_, at, schedule, guarded);
+                   const codegen::EntryMember& generic) {
+    auto member = codegen::member_for_many(entry_, at, schedule, guarded);
     const auto is_same = [&](const auto& other) {
       return other.schedule == member->schedule && (other.at == member->at || guarded);
     };
-    if (!member || is_same(generic) || std::any_of(family_.members.begin(), family_.members.end(), is_same)) return {};
+    if (!member || is_same(generic) || std::any_of(entry_.members.begin(), entry_.members.end(), is_same)) return {};
     member->record = {{"tuned_at", at}};
-    family_.members.push_back(std::move(*member));
+    entry_.members.push_back(std::move(*member));
     return {};
   }
 
@@ -96,15 +96,15 @@ class Candidates {
                              [&](const auto& a, const auto& b) { return distance(a) < distance(b); });
   }
 
-  const FamilyWorkload& workload_;
+  const SizedWorkload& workload_;
   const codegen::Target& target_;
-  codegen::Family family_;
+  codegen::SizedEntry entry_;
   const std::vector<SearchedPoint>& searched_;
 };
 
-Result<std::optional<std::vector<SearchedPoint>>> search_all(const FamilyWorkload& workload,
+Result<std::optional<std::vector<SearchedPoint>>> search_all(const SizedWorkload& workload,
                                                              const codegen::Target& target, TuningRequest request,
-                                                             const FamilyPlan& plan, const Session& session,
+                                                             const SizedPlan& plan, const Session& session,
                                                              const Watch& watch) {
   std::vector<SearchedPoint> searched;
   request.trials = plan.each.trials;
@@ -128,8 +128,8 @@ Result<std::optional<std::vector<SearchedPoint>>> search_all(const FamilyWorkloa
 
 }  // namespace
 
-FamilyPlan plan_family(const std::vector<codegen::FamilySize>& sizes, const search::Budget& budget) {
-  FamilyPlan plan;
+SizedPlan plan_sized(const std::vector<codegen::EntrySize>& sizes, const search::Budget& budget) {
+  SizedPlan plan;
   const double seconds = budget.seconds.value_or(0) * kShareOfSearch;
   const auto affordable =
       budget.trials ? static_cast<size_t>(*budget.trials / kLeastTrials) : static_cast<size_t>(seconds / kLeastSeconds);
@@ -143,14 +143,13 @@ FamilyPlan plan_family(const std::vector<codegen::FamilySize>& sizes, const sear
   return plan;
 }
 
-Result<std::optional<FamilyTuned>> tune_family(const FamilyWorkload& workload, const codegen::Target& target,
-                                               const TuningRequest& request, const Session& session,
-                                               const Watch& watch) {
-  TILE_TUNE_TRY(generic, generic_family(workload, target));
+Result<std::optional<SizedTuned>> tune_sized(const SizedWorkload& workload, const codegen::Target& target,
+                                             const TuningRequest& request, const Session& session, const Watch& watch) {
+  TILE_TUNE_TRY(generic, generic_entry(workload, target));
   TuningRequest own = request;
   own.seed = request.seed.value_or(std::random_device()());
   const search::Budget budget = wanted_budget(request);
-  const FamilyPlan plan = plan_family(workload.program.sizes, budget);
+  const SizedPlan plan = plan_sized(workload.program.sizes, budget);
   search::Deadline end, last = watch.last;
   if (budget.seconds) {
     end = {watch.began + *budget.seconds};
@@ -175,20 +174,20 @@ Result<std::optional<FamilyTuned>> tune_family(const FamilyWorkload& workload, c
   const auto points = points_to_time(workload.program.sizes, points_to_search(workload.program.sizes, plan.searched),
                                      has_range(workload.program.sizes) ? plan.timed : 0);
   const auto own_kernels = [&](const std::vector<int64_t>& at) { return candidates.own(at); };
-  auto race = contest ? race_family(**contest, candidates.family(), own_kernels, points, goes_on)
-                      : Result<FamilyRace>(FamilyRace());
+  auto race = contest ? race_sized(**contest, candidates.entry(), own_kernels, points, goes_on)
+                      : Result<SizedRace>(SizedRace());
   if (watch.stop) return std::nullopt;
   if (!race) return tl::unexpected(race.error());
-  FamilyTuned tuned{{}, std::move(*searched), race->points.size(), points.size(), {}, {}, *own.seed, 0};
+  SizedTuned tuned{{}, std::move(*searched), race->points.size(), points.size(), {}, {}, *own.seed, 0};
   // Where no kernel serves several sizes, each that is listed needs one all the same.
-  if (!race->points.empty() && candidates.family().members.empty())
+  if (!race->points.empty() && candidates.entry().members.empty())
     for (size_t i = race->points.size(); i < points.size(); ++i) {
       TILE_TUNE_TRY(point, candidates.untimed(points[i]));
       race->points.push_back(std::move(point));
     }
   if (!race->points.empty()) {
-    tuned.family = choose_members(std::move(candidates.family()), std::move(race->points));
-    TILE_TUNE_TRY(id, store_family(workload, tuned.family, *own.seed, target, session));
+    tuned.entry = choose_members(std::move(candidates.entry()), std::move(race->points));
+    TILE_TUNE_TRY(id, store_entry(workload, tuned.entry, *own.seed, target, session));
     tuned.session = std::move(id);
   }
   TILE_TUNE_TRY(path, session.database());

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "engine/session/session.h"
-#include "engine/tuning/request.h"
+#include "engine/tuning/tuning_request.h"
 
 namespace tile_tune::engine {
 

@@ -2,7 +2,7 @@
 
 #include <random>
 
-#include "engine/records/predicted.h"
+#include "engine/records/predicted_records.h"
 #include "search/space/space.h"
 
 namespace tile_tune::engine {

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "engine/session/session.h"
-#include "engine/tuning/request.h"
+#include "engine/tuning/tuning_request.h"
 #include "search/evolve/predicted.h"
 
 namespace tile_tune::engine {

@@ -8,7 +8,7 @@
 #include "db/database.h"
 #include "engine/records/experience.h"
 #include "engine/session/session.h"
-#include "engine/tuning/request.h"
+#include "engine/tuning/tuning_request.h"
 #include "search/space/space.h"
 
 namespace tile_tune::engine {

@@ -6,6 +6,7 @@
 #include <limits>
 #include <numeric>
 #include <tuple>
+#include <nlohmann/json.hpp>
 
 #include "base/sha256.h"
 #include "frontend/ir/gather.h"

@@ -8,7 +8,7 @@
 // no memory can hold). Other sizes and bounds are not checked here but by bind(), which takes bound programs, too.
 #pragma once
 
-#include <nlohmann/json.hpp>
+#include <nlohmann/json_fwd.hpp>
 
 #include "frontend/ir/program.h"
 

@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 #include <algorithm>
 #include <limits>
+#include <nlohmann/json.hpp>
 
 #include "frontend/ir/json.h"
 #include "frontend/ir/json_names.h"

@@ -1,4 +1,5 @@
 #include <cmath>
+#include <nlohmann/json.hpp>
 
 #include "frontend/ir/json.h"
 #include "frontend/ir/json_names.h"

@@ -10,7 +10,7 @@
 #include <tuple>
 #include <vector>
 
-#include "frontend/plan/random.h"
+#include "frontend/plan/portable_random.h"
 #include "frontend/plan/tree.h"
 
 namespace tile_tune::plan {

@@ -6,7 +6,7 @@
 
 #include "frontend/plan/exact.h"
 #include "frontend/plan/leaves.h"
-#include "frontend/plan/search.h"
+#include "frontend/plan/order_search.h"
 
 namespace tile_tune::plan {
 namespace {

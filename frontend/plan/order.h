@@ -41,7 +41,7 @@ Order left_to_right(size_t operands);
 /// `extents` by axis; without them left to right. Of up to ten operands the order of the least cost, among equals the
 /// one whose steps leave the fewest elements, then one that multiplies without summing where the last operand is
 /// (callers have the one along which results lie in memory there: kernels copy it, and a copy may as well hold the
-/// product), and then one that starts from the left. Of more what a search finds (search.h), the same every time.
+/// product), and then one that starts from the left. Of more what a search finds (order_search.h), the same every time.
 /// `needed`: axes used outside. At least one operand.
 Order best_order(const std::vector<AxisSet>& operands, const AxisSet& needed,
                  const std::optional<std::vector<double>>& extents, const Cost& cost = flops_alone);

@@ -2,7 +2,7 @@
 #include <algorithm>
 
 #include "frontend/ir/affine_arithmetic.h"
-#include "frontend/tc/lower.h"
+#include "frontend/tc/lower_expression.h"
 
 namespace tile_tune::tc {
 namespace {

@@ -5,7 +5,7 @@
 #include <string_view>
 #include <vector>
 
-#include "frontend/tc/source.h"
+#include "frontend/tc/source_text.h"
 #include "frontend/tensor/dtype.h"
 
 namespace tile_tune::tc {

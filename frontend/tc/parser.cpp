@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "frontend/tc/errors.h"
-#include "frontend/tc/literal.h"
+#include "frontend/tc/number_literal.h"
 
 namespace tile_tune::tc {
 namespace {

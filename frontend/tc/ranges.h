@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "frontend/ir/program.h"
-#include "frontend/tc/source.h"
+#include "frontend/tc/source_text.h"
 
 namespace tile_tune::tc {
 

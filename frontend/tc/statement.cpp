@@ -7,7 +7,7 @@
 #include "frontend/ir/guarded_terms.h"
 #include "frontend/ir/partial_reductions.h"
 #include "frontend/tc/errors.h"
-#include "frontend/tc/lower.h"
+#include "frontend/tc/lower_expression.h"
 #include "frontend/tc/print.h"
 #include "frontend/tc/ranges.h"
 

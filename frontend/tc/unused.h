@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "frontend/tc/ast.h"
-#include "frontend/tc/source.h"
+#include "frontend/tc/source_text.h"
 
 namespace tile_tune::tc {
 

@@ -5,7 +5,7 @@
 #include <numeric>
 #include <utility>
 
-#include "frontend/tensor/copy.h"
+#include "frontend/tensor/copy_elements.h"
 
 namespace tile_tune::tensor {
 

@@ -11,7 +11,7 @@
 #include <cstring>
 #include <memory>
 
-#include "frontend/tensor/copy.h"
+#include "frontend/tensor/copy_elements.h"
 #include "frontend/tensor/npy_header.h"
 
 namespace tile_tune::tensor {

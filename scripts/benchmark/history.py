@@ -13,7 +13,7 @@ def default_database():
 
 def efforts(database):
     """Workload's name -> {sessions, trials, seconds}: all searches for it together, and the time they were given.
-    Sessions that only looked at stored schedules again (`db verify`) are none. Finals, which are numbered after a session's trials, tell how many there were before some were pruned. Nothing where
+    Sessions that only looked at stored schedules again (`db recheck`) are none. Finals, which are numbered after a session's trials, tell how many there were before some were pruned. Nothing where
     there is no database."""
     if not os.path.exists(database):
         return {}

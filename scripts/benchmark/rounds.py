@@ -18,7 +18,7 @@ LONGEST_WAIT_S = 0.1  # OpenBLAS's threads spin for some 25 ms, libgomp's for so
 SLOW_FACTOR = 10  # who is so many times slower than the fastest is left out of the rounds
 DISTURBED_SPREAD = 0.15  # samples that scatter by more (half the distance of p10 and p90, over the median)
 RESAMPLES = 1000
-LOCK_FILE = "/tmp/tile-tune.timing.lock"  # of every tile-tune on this machine (search/workers/session.cpp)
+LOCK_FILE = "/tmp/tile-tune.timing.lock"  # of every tile-tune on this machine (search/workers/machine_lock.cpp)
 LONGEST_TURN_S = 10
 
 

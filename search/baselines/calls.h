@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "search/baselines/operations.h"
-#include "search/baselines/source.h"
+#include "search/baselines/baseline_source.h"
 
 namespace tile_tune::search {
 

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "frontend/diagnostic/diagnostic.h"
-#include "search/baselines/source.h"
+#include "search/baselines/baseline_source.h"
 
 namespace tile_tune::search {
 

@@ -10,7 +10,7 @@
 #include "search/baselines/compile_baseline.h"
 #include "search/judge/problem.h"
 #include "search/timing/timing.h"
-#include "search/workers/session.h"
+#include "search/workers/session_directory.h"
 
 namespace tile_tune::search {
 namespace {
@@ -79,7 +79,7 @@ Result<void> Contest::build_schedules(Pool& pool, const std::vector<NamedSchedul
   return {};
 }
 
-Result<void> Contest::build_autoscheduled(const std::vector<codegen::AutoScheduler>& schedulers, Match& match) {
+Result<void> Contest::build_autoscheduled(const std::vector<std::string>& schedulers, Match& match) {
   if (schedulers.empty()) return {};
   Setup patient = setup();
   patient.limits.build_seconds = kAutoscheduleSeconds;
@@ -88,11 +88,11 @@ Result<void> Contest::build_autoscheduled(const std::vector<codegen::AutoSchedul
             options_.onlooker);
   std::vector<Request> requests;
   const size_t first = match.entries.size();
-  for (const auto scheduler : schedulers) {
+  for (const auto& scheduler : schedulers) {
     match.entries.emplace_back();
-    match.entries.back().name = codegen::name_of(scheduler);
-    match.entries.back().autoscheduler = scheduler;
-    match.libraries.push_back(fmt::format("{}-{}.o", match.problem, codegen::name_of(scheduler)));
+    match.entries.back().name = scheduler;
+    match.entries.back().is_autoscheduled = true;
+    match.libraries.push_back(fmt::format("{}-{}.o", match.problem, scheduler));
     requests.push_back(BuildAutoscheduled{match.problem, scheduler, match.libraries.back()});
   }
   options_.onlooker.tell_doing("compiling what automatic schedulers make");
@@ -194,7 +194,7 @@ Result<bool> Contest::time(Match& match) {
 
 Result<ContestResult> Contest::run(const ir::Program& program, const std::vector<NamedSchedule>& schedules,
                                    const std::vector<Baseline>& against, const std::set<int>& constants,
-                                   const std::vector<codegen::AutoScheduler>& autoschedulers) {
+                                   const std::vector<std::string>& autoschedulers) {
   ContestResult result;
   Match match;
   match.problem = fmt::format("problem-{}", problems_++);
@@ -246,7 +246,7 @@ int best_baseline(const std::vector<Entry>& entries) {
 int best_autoscheduled(const std::vector<Entry>& entries) {
   int best = -1;
   for (size_t i = 0; i < entries.size(); ++i) {
-    if (!entries[i].autoscheduler || !entries[i].ran()) continue;
+    if (!entries[i].is_autoscheduled || !entries[i].ran()) continue;
     if (best < 0 || median(entries[i].samples_ns) < median(entries[static_cast<size_t>(best)].samples_ns))
       best = static_cast<int>(i);
   }

@@ -11,11 +11,11 @@
 #include <string>
 #include <vector>
 
-#include "search/baselines/source.h"
+#include "search/baselines/baseline_source.h"
 #include "search/timing/statistics.h"
 #include "search/workers/machine_lock.h"
 #include "search/workers/pool.h"
-#include "search/workers/session.h"
+#include "search/workers/session_directory.h"
 
 namespace tile_tune::search {
 
@@ -38,13 +38,13 @@ struct NamedSchedule {
 struct Entry {
   std::string name;
   std::optional<Baseline> baseline;
-  std::optional<codegen::AutoScheduler> autoscheduler;  // neither: a schedule of ours
-  Outcome outcome = Outcome::Ok;                        // Slow: left out of the rounds; samples_ns holds what it took
+  bool is_autoscheduled = false;  // by the scheduler of this name; neither: a schedule of ours
+  Outcome outcome = Outcome::Ok;  // Slow: left out of the rounds; samples_ns holds what it took
   std::string reason, note;
   double verify_error = 0;
   std::vector<double> samples_ns, flop_fractions, bandwidth_fractions;  // one a round
   bool disturbed = false;
-  bool is_own() const { return !baseline && !autoscheduler; }
+  bool is_own() const { return !baseline && !is_autoscheduled; }
   bool ran() const { return outcome == Outcome::Ok && !samples_ns.empty(); }
   /// A library this machine does not have: headers are missed when it is compiled, OpenBLAS, of which none are used,
   /// when it is first called.
@@ -66,7 +66,7 @@ class Contest {
   /// are to. Only baselines of `against` that apply take part. `constants` are packed beforehand for those who can.
   Result<ContestResult> run(const ir::Program& program, const std::vector<NamedSchedule>& schedules,
                             const std::vector<Baseline>& against, const std::set<int>& constants,
-                            const std::vector<codegen::AutoScheduler>& autoschedulers = {});
+                            const std::vector<std::string>& autoschedulers = {});
 
  private:
   Contest(ContestOptions options, SessionDirectory directory)
@@ -79,7 +79,7 @@ class Contest {
     std::vector<std::string> libraries;
   };
   Result<void> build_schedules(Pool& pool, const std::vector<NamedSchedule>& schedules, Match& match);
-  Result<void> build_autoscheduled(const std::vector<codegen::AutoScheduler>& schedulers, Match& match);
+  Result<void> build_autoscheduled(const std::vector<std::string>& schedulers, Match& match);
   std::string packed_problem(const std::string& problem) const { return problem + "-packed"; }
   void build_baselines(const ir::Program& program, const std::vector<Baseline>& against, const std::set<int>& constants,
                        Match& match);

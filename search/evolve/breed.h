@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "search/evolve/moves.h"
+#include "search/evolve/space_moves.h"
 #include "search/evolve/population.h"
 
 namespace tile_tune::search {

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "search/evolve/moves.h"
+#include "search/evolve/space_moves.h"
 #include "search/timing/deadline.h"
 
 namespace tile_tune::search {

@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-#include "search/evolve/moves.h"
+#include "search/evolve/space_moves.h"
 #include "search/workers/measurer.h"
 
 namespace tile_tune::search {

@@ -18,7 +18,7 @@
 
 #include "search/evolve/budget.h"
 #include "search/evolve/events.h"
-#include "search/evolve/moves.h"
+#include "search/evolve/space_moves.h"
 #include "search/predict/model.h"
 #include "search/predict/quality.h"
 #include "search/workers/measurer.h"

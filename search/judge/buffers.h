@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "search/judge/executor.h"
-#include "search/judge/kernel_abi.h"
+#include "search/judge/kernel_arguments.h"
 
 namespace tile_tune::search {
 

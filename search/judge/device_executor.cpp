@@ -6,12 +6,12 @@
 #include <algorithm>
 #include <chrono>
 
-#include "codegen/lower/compile.h"
+#include "codegen/backend/kernel_abi.h"
 #include "search/judge/buffers.h"
 #include "search/judge/code.h"
 #include "search/judge/guard_watch.h"
 #include "search/judge/host_executor.h"
-#include "search/judge/kernel.h"
+#include "search/judge/host_kernel.h"
 #include "tile_tune_device.h"
 
 namespace tile_tune::search {

@@ -5,7 +5,7 @@
 
 #include "codegen/target/target.h"
 #include "search/judge/executor.h"
-#include "search/judge/kernel_abi.h"
+#include "search/judge/kernel_arguments.h"
 
 struct tile_tune_device_interface;
 

@@ -5,7 +5,7 @@
 
 #include "search/judge/buffers.h"
 #include "search/judge/guard_watch.h"
-#include "search/judge/kernel.h"
+#include "search/judge/host_kernel.h"
 #include "search/judge/kernel_call.h"
 
 namespace tile_tune::search {

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "search/judge/executor.h"
-#include "search/judge/kernel_abi.h"
+#include "search/judge/kernel_arguments.h"
 
 namespace tile_tune::search {
 

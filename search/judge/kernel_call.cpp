@@ -4,7 +4,7 @@
 
 #include <chrono>
 
-#include "codegen/lower/compile.h"
+#include "codegen/backend/kernel_abi.h"
 
 namespace tile_tune::search {
 

@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "search/judge/buffers.h"
-#include "search/judge/kernel.h"
+#include "search/judge/host_kernel.h"
 
 namespace tile_tune::search {
 

@@ -8,7 +8,7 @@
 
 #include "base/disk_space.h"
 #include "frontend/ir/json.h"
-#include "search/judge/kernel_abi.h"
+#include "search/judge/kernel_arguments.h"
 
 namespace tile_tune::search {
 namespace {

@@ -5,7 +5,7 @@
 #include <nlohmann/json.hpp>
 #include <stdexcept>
 
-#include "search/judge/message.h"
+#include "search/judge/worker_message.h"
 
 namespace tile_tune::search {
 namespace {

@@ -5,6 +5,7 @@
 #include <cstdlib>
 #include <numeric>
 
+#include "codegen/target/costs.h"
 #include "frontend/ir/storage.h"
 #include "search/predict/nest.h"
 #include "search/predict/warp_access.h"
@@ -12,18 +13,10 @@
 namespace tile_tune::predict {
 namespace {
 
+namespace gpu_costs = codegen::costs::gpu;
 using codegen::Loops;
 using codegen::NestSchedule;
 using codegen::Operand;
-
-// Orders of magnitude, in cycles, of devices since 2017 (microbenchmarks of Volta, Turing and Ampere by several
-// authors, 2018 to 2021). Nothing here was measured by this project.
-constexpr double kMemoryLatency = 500, kCacheLatency = 200, kBarrier = 30, kFmaLatency = 4;
-/// Bytes that the first cache hands out in a cycle; it looks up a line in one.
-constexpr double kFirstCacheBytes = 128;
-/// Instructions beside the arithmetic: for an address of a direct load, for a pass through an unrolled body, for an
-/// element copied to shared memory, and at the start and end of a thread.
-constexpr double kPerAddress = 1, kPerPass = 4, kPerCopied = 2, kPerThread = 20;
 
 int64_t at_least_one(int64_t extent) { return std::max<int64_t>(extent, 1); }
 double real(int64_t number) { return static_cast<double>(number); }
@@ -182,7 +175,7 @@ double cache_cycles(const WarpAccess& access) {
   double threads = 1;
   for (const auto& dimension : access.dimensions)
     if (dimension.step != 0) threads = std::min<double>(threads * real(dimension.threads), kWarp);
-  return std::max<double>(lines(access), threads * real(access.bytes) / kFirstCacheBytes);
+  return std::max<double>(lines(access), threads * real(access.bytes) / gpu_costs::kFirstCacheBytes);
 }
 
 /// Staged by all threads of the block, a block of the reduction at a time.
@@ -203,7 +196,7 @@ void copy_to_shared(const Analysis& of, const Operand& operand, const codegen::P
   const double sectors = kWarp * of.bytes_of(operand) / use / kSector;
   work.copied += each;
   work.sectors += each * sectors;
-  work.cache_cycles += each * std::max(kWarp * of.bytes_of(operand) / std::min(row, kFirstCacheBytes), 1.0);
+  work.cache_cycles += each * std::max(kWarp * of.bytes_of(operand) / std::min(row, gpu_costs::kFirstCacheBytes), 1.0);
   work.used += each * kWarp * of.bytes_of(operand);
   work.asked += each * sectors * kSector;
   const int64_t across = staged.steps[inner] * staged.element_bytes;
@@ -335,27 +328,28 @@ void cycles(const Analysis& of, const Work& work, GpuFacts& facts) {
   const double warps = of.warps();
   const auto& limits = of.limits;
   const int fma_lanes = of.statement().accumulator == DType::F64 ? limits.fma_lanes_f64 : limits.fma_lanes;
-  const double instructions = work.fma + work.loads + kPerAddress * work.addresses + kPerCopied * work.copied +
-                              work.stores + kPerPass * work.passes_through_body + kPerThread;
+  const double instructions = work.fma + work.loads + gpu_costs::kPerAddress * work.addresses +
+                              gpu_costs::kPerCopied * work.copied + work.stores +
+                              gpu_costs::kPerPass * work.passes_through_body + gpu_costs::kPerThread;
   facts.fma_share = work.fma / instructions;
   facts.fma_cycles = warps * work.fma * kWarp / fma_lanes;
   facts.issue_cycles = warps * instructions / limits.partitions;
   facts.load_cycles = warps * (work.bank_passes + work.cache_cycles);
   facts.conflicts = work.bank_passes_at_best > 0 ? std::max(1.0, work.bank_passes / work.bank_passes_at_best) : 1;
-  facts.warp_cycles = instructions * std::max(1.0, kFmaLatency / facts.unrolled);
+  facts.warp_cycles = instructions * std::max(1.0, gpu_costs::kFmaLatency / facts.unrolled);
   const double trips = facts.reduction_trips;
   if (facts.staged > 0) {
     const double each = facts.warp_cycles / std::max(trips, 1.0);
-    const double wait =
-        of.stage.gpu().pipelined ? std::max(kMemoryLatency - each, 0.0) + kBarrier : kMemoryLatency + 2 * kBarrier;
-    facts.waiting_cycles = kMemoryLatency + std::max(trips, 1.0) * wait;
+    const double wait = of.stage.gpu().pipelined ? std::max(gpu_costs::kMemoryLatency - each, 0.0) + gpu_costs::kBarrier
+                                                 : gpu_costs::kMemoryLatency + 2 * gpu_costs::kBarrier;
+    facts.waiting_cycles = gpu_costs::kMemoryLatency + std::max(trips, 1.0) * wait;
   } else {
-    facts.waiting_cycles = kMemoryLatency + work.passes_through_body * kCacheLatency;
+    facts.waiting_cycles = gpu_costs::kMemoryLatency + work.passes_through_body * gpu_costs::kCacheLatency;
   }
   // A tree over the sums; a step's loads are under way together.
   int64_t before = of.stage.gpu().reduction_threads;
   for (const int64_t left : codegen::reduction_steps(before)) {
-    facts.waiting_cycles += 2 * kBarrier + facts.sums * real(before / left);
+    facts.waiting_cycles += 2 * gpu_costs::kBarrier + facts.sums * real(before / left);
     before = left;
   }
 }
@@ -417,13 +411,9 @@ GpuFacts gpu_facts(const ir::Program& program, int statement, const Loops& loops
 }
 
 double gpu_cycles(const GpuFacts& facts, const codegen::DeviceLimits& limits) {
-  // Bytes that the second cache gives a multiprocessor in a cycle (64 on paper), and the start of a kernel, some 2 us.
-  constexpr double kFromL2 = 32, kLaunch = 3000;
-  // What is done at the same time is not all hidden by the slowest part.
-  constexpr double kNotHidden = 0.1;
   const auto overlapped = [](std::initializer_list<double> parts) {
     const double slowest = std::max(parts);
-    return slowest + kNotHidden * (std::accumulate(parts.begin(), parts.end(), 0.0) - slowest);
+    return slowest + gpu_costs::kNotHidden * (std::accumulate(parts.begin(), parts.end(), 0.0) - slowest);
   };
   const double alone = facts.warp_cycles + facts.waiting_cycles;
   const double warps = std::ceil(facts.threads / limits.warp), partitions = limits.partitions;
@@ -439,11 +429,11 @@ double gpu_cycles(const GpuFacts& facts, const codegen::DeviceLimits& limits) {
   const double rest = facts.blocks - whole * at_a_time;
   double cycles = whole * wave(facts.resident);
   if (rest > 0) cycles += wave(std::ceil(rest / limits.multiprocessors));
-  cycles = overlapped({cycles, facts.points * facts.from_l2 / (kFromL2 * limits.multiprocessors),
+  cycles = overlapped({cycles, facts.points * facts.from_l2 / (gpu_costs::kSecondCacheBytes * limits.multiprocessors),
                        facts.points * facts.from_memory / limits.bytes_per_cycle});
   if (facts.pieces > 1)  // the partial results go through memory, in a kernel more
-    cycles += kLaunch + facts.output * facts.pieces * 2 * facts.element_bytes / limits.bytes_per_cycle;
-  return cycles + kLaunch;
+    cycles += gpu_costs::kLaunch + facts.output * facts.pieces * 2 * facts.element_bytes / limits.bytes_per_cycle;
+  return cycles + gpu_costs::kLaunch;
 }
 
 }  // namespace tile_tune::predict

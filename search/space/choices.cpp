@@ -5,8 +5,11 @@
 #include <numeric>
 
 #include "codegen/schedule/check.h"
+#include "codegen/target/costs.h"
 
 namespace tile_tune::search {
+
+namespace costs = codegen::costs;
 
 std::vector<int> lane_choices(const StageContext& context, int64_t extent) {
   const int natural = std::max(context.target->lanes(context.type), 2);
@@ -23,11 +26,13 @@ std::vector<int> lane_choices(const StageContext& context, int64_t extent) {
 
 std::vector<int64_t> register_tiles(const StageContext& context, const codegen::NestSchedule& stage, int p) {
   const int64_t step = p == stage.cpu().vector_loop ? stage.cpu().lanes : 1;
-  // Up to 14 rows or 6 vectors: more than the 32 registers of the widest machines hold in any useful shape. Narrower
-  // vectors reach as far (500 products 72x26x72 ran at 99 % of the FMA peak in tiles of 9 half vectors x 2 rows, whose
-  // results are whole rows, at 87 with 1 vector x 4 rows; Zen 4).
+  // More rows or vectors than the 32 registers of the widest machines hold in any useful shape. Narrower vectors reach
+  // as far (500 products 72x26x72 ran at 99 % of the FMA peak in tiles of 9 half vectors x 2 rows, whose results are
+  // whole rows, at 87 with 1 vector x 4 rows; Zen 4).
   const int natural = context.target->lanes(context.type);
-  const int64_t most = p != stage.cpu().vector_loop ? 14 : 6 * std::clamp(natural / stage.cpu().lanes, 1, 2);
+  const int64_t most = p != stage.cpu().vector_loop
+                           ? costs::kMostRows
+                           : costs::kMostVectorsInRow * std::clamp(natural / stage.cpu().lanes, 1, 2);
   std::vector<int64_t> result;
   for (int64_t n = 1; n <= most && n * step <= std::max<int64_t>(context.loops.output[p], 1); ++n)
     result.push_back(n * step);
@@ -59,8 +64,8 @@ std::vector<int64_t> block_choices(int64_t extent) {
   for (int64_t d = 1; d * d <= extent; ++d) {
     if (extent % d != 0) continue;
     for (const int64_t divisor : {d, extent / d})
-      // Short blocks of long reductions spend more on their home than on work; windows are walked row by row.
-      if (divisor >= 8 || divisor == extent || extent < 8) result.push_back(divisor);
+      // Windows are walked row by row.
+      if (divisor >= costs::kLeastBlock || divisor == extent || extent < costs::kLeastBlock) result.push_back(divisor);
   }
   if (result.empty()) result.push_back(std::max<int64_t>(extent, 1));
   std::sort(result.begin(), result.end());
@@ -71,7 +76,7 @@ std::vector<int64_t> block_choices(int64_t extent) {
 std::vector<int64_t> unroll_choices(int64_t block) {
   if (block < 1) return {1};
   std::vector<int64_t> result;
-  for (int64_t d = 1; d <= std::min<int64_t>(block, 8); ++d)
+  for (int64_t d = 1; d <= std::min(block, costs::kMostUnrolledIterations); ++d)
     if (block % d == 0) result.push_back(d);
   return result;
 }

@@ -22,10 +22,6 @@ using codegen::NestSchedule;
 using codegen::Operand;
 using codegen::Packing;
 
-// Copying an operand whose vectors are contiguous already pays for fewer pages and no conflicts, if it is read again by
-// this many tiles.
-constexpr int64_t kPassesToPack = 4;
-
 constexpr int64_t kLine = 64;  // bytes of a cache's line
 
 struct Layout {
@@ -167,7 +163,7 @@ bool wastes_lines(const Layout& layout, const Operand& operand, const std::vecto
     if (distance == 0) passes *= layout.trips(p);
     if (distance != 0 && distance * bytes < kLine && layout.tile.tile[p] > 1) return false;
   }
-  return passes >= kPassesToPack && layout.bytes(operand) <= static_cast<double>(context.target->l3_bytes) / 2;
+  return passes >= costs::kPassesToPack && layout.bytes(operand) <= static_cast<double>(context.target->l3_bytes) / 2;
 }
 
 // Of a tile's multiples that make a vector of neighbours or so, the one that loses least in the last tile.
@@ -261,7 +257,7 @@ NestSchedule contraction_stage(const StageContext& context, const RegisterTile& 
     if (!operand.affine || !layout.in_panel(operand)) continue;
     const bool strided = layout.stride(operand, tile.vector_loop) != 1;
     if (packing_dimension(context, operand, tile.vector_loop) < 0) continue;
-    if (!strided && (depth == 0 || rows_outside || passes < kPassesToPack)) continue;
+    if (!strided && (depth == 0 || rows_outside || passes < costs::kPassesToPack)) continue;
     // A small operand that loops around the copy do not use is copied once for all of them.
     const bool again = std::any_of(order.begin(), order.begin() + depth,
                                    [&](int p) { return layout.trips(p) > 1 && layout.stride(operand, p) == 0; });

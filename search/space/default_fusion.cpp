@@ -29,13 +29,6 @@ using codegen::Fusion;
 using codegen::NestSchedule;
 using codegen::Schedule;
 
-// Work done again at the borders of blocks that may be lost for keeping results in cache.
-constexpr double kMostRepeated = 1.1;
-
-// The same, where it is only a question of how large the blocks are. Attention over 512 rows in blocks of 72 computes
-// 576 of them.
-constexpr double kMostRepeatedForSize = 1.02;
-
 double product(const std::vector<int64_t>& extents) {
   double result = 1;
   for (const int64_t extent : extents) result *= static_cast<double>(std::max<int64_t>(extent, 1));
@@ -81,7 +74,9 @@ struct Planner {
     return copies * stages[s].loops.footprint(program, operand, extents);
   }
 
-  bool repeats_no_work(int s) const { return !computes(*program.statements[s].value) || reuse(s) <= kMostRepeated; }
+  bool repeats_no_work(int s) const {
+    return !computes(*program.statements[s].value) || reuse(s) <= costs::kMostRepeated;
+  }
 
   // True if the only consumer, a reduction in a nest that nothing shares, reads the elements through copies, which may
   // as well compute them. (An element-wise consumer may yet lose its copies to become an epilogue.)
@@ -92,7 +87,7 @@ struct Planner {
     bool some = false;
     for (const auto& operand : stages[consumer].loops.operands) {
       if (operand.tensor != program.statements[s].target) continue;
-      if (copied_elements(consumer, operand) > kMostRepeated * iterations(s)) return false;
+      if (copied_elements(consumer, operand) > costs::kMostRepeated * iterations(s)) return false;
       some = true;
     }
     return some;
@@ -173,7 +168,7 @@ struct Planner {
     if (!extents) return std::nullopt;
     double blocks = 1;
     for (const int p : loops) blocks *= static_cast<double>(stages[host].loops.output[p]);
-    if (product(*extents) * blocks > kMostRepeated * product(stages[owner].loops.output)) return std::nullopt;
+    if (product(*extents) * blocks > costs::kMostRepeated * product(stages[owner].loops.output)) return std::nullopt;
     return extents;
   }
 
@@ -349,7 +344,7 @@ struct Planner {
     };
     double least = computed(step);
     for (const int64_t size : sizes) least = std::min(least, computed(size));
-    while (computed(sizes.back()) > kMostRepeatedForSize * least) sizes.pop_back();
+    while (computed(sizes.back()) > costs::kMostRepeatedForSize * least) sizes.pop_back();
     Schedule best = in_blocks(host, alone, sizes.back());
     NestSchedule& stage = best.stages[host].nest();
     double pieces = 1;

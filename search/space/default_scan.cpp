@@ -1,14 +1,14 @@
 #include "search/space/default_scan.h"
 
 #include "codegen/schedule/scan.h"
+#include "codegen/target/costs.h"
 #include "search/space/moves.h"
 
 namespace tile_tune::search {
 
 // Each element by itself takes half of the iterations on average, a vector of elements at a time; totals take one, but
-// each waits for the one before. An estimate from 16 lanes and a latency of 4, not a measured crossing; the search has
-// both variants at every length.
-constexpr int64_t kLeastIterations = 64;
+// each waits for the one before. The search has both variants at every length.
+constexpr int64_t kLeastIterations = codegen::costs::kLeastTotals;
 
 std::optional<codegen::NestSchedule> default_scan(const StageContext& context) {
   const auto& statement = context.program->statements[context.statement];

@@ -31,11 +31,9 @@ using codegen::NestSchedule;
 using codegen::Operand;
 using codegen::Packing;
 
-// Register tiles come in several widths, and the model cannot tell close ones apart: 4096 x 256 by 256 x 256 ran 1.13
-// times as fast with 1 vector x 16 rows as with 4 x 4, which it takes for the better (two Zen 4 cores).
-// A chosen bound keeps out widths that fit nothing; three trials a statement are the most that is risked.
+// Register tiles come in several widths, and the model cannot tell close ones apart (costs::kWorthATrial); three trials
+// a statement are the most that is risked.
 constexpr size_t kAlternatives = 3;
-constexpr double kWorthATrial = 1.25;
 
 // Lanes of a reduction, of which fewer save nothing, and what it takes to add up those of one element, in vector
 // operations (lane_tile.h): sums over rows of 8 of a 4096 x 8 matrix took 2.2 us so, 7.4 with strided loads (Zen 4).
@@ -458,7 +456,7 @@ std::vector<NestSchedule> default_stages(const StageContext& context) {
       stages.push_back(small_product_in_lanes(model, *in_lanes));
     if (!stages.empty() || tiles[0].cost <= lowest) {
       for (const RegisterTile& tile : tiles)
-        if (stages.size() <= kAlternatives && tile.cost <= kWorthATrial * tiles[0].cost)
+        if (stages.size() <= kAlternatives && tile.cost <= costs::kWorthATrial * tiles[0].cost)
           stages.push_back(suited_to_types(model, contraction_stage(context, tile)));
       return stages;
     }

@@ -8,6 +8,7 @@
 #include <cmath>
 #include <numeric>
 
+#include "codegen/target/costs.h"
 #include "frontend/ir/storage.h"
 #include "search/predict/gpu_facts.h"
 #include "search/space/choices.h"
@@ -20,8 +21,6 @@ using codegen::NestSchedule;
 using codegen::Operand;
 
 constexpr size_t kAlternatives = 3;
-// What the model takes for up to so much slower may well be faster.
-constexpr double kWorthATrial = 1.25;
 
 struct Shape {
   int64_t columns = 1, rows = 1;  // elements of a thread along the two loops
@@ -191,7 +190,6 @@ struct Builder {
     }
     stage.gpu().interleaved = shape.reduction_threads == 1;
     stage.gpu().reduction_threads = shape.reduction_threads;
-    stage.gpu().pipelined = shape.reduction_block > 1;
     reduce(stage, shape);
     stage_operands(stage, shape);
     return stage;
@@ -275,7 +273,7 @@ std::vector<NestSchedule> default_stages_on_gpu(const StageContext& context) {
   std::stable_sort(judged.begin(), judged.end(), [](const Judged& a, const Judged& b) { return a.cycles < b.cycles; });
   std::vector<NestSchedule> stages;
   for (const Judged& one : judged) {
-    if (one.cycles > kWorthATrial * judged.front().cycles || stages.size() > kAlternatives) break;
+    if (one.cycles > codegen::costs::kWorthATrial * judged.front().cycles || stages.size() > kAlternatives) break;
     const auto same_tile = [&](const NestSchedule& other) { return register_tile(other) == register_tile(one.stage); };
     if (std::none_of(stages.begin(), stages.end(), same_tile)) stages.push_back(one.stage);
   }

@@ -314,14 +314,14 @@ Changed change_reduction(const StageContext& context, NestSchedule stage, Rng& r
   }
 }
 
+const std::vector<int> kPaddings{0, 1, 2, 4, 8};
+
 double log_copies(const StageContext& context) {
-  double log_count = std::log(2.0);  // loaded ahead or not
+  double log_count = std::log(static_cast<double>(kPaddings.size()));
   for (const int operand : stageable_operands(context))
     log_count += std::log(1 + std::tgamma(context.loops.operands[operand].subscripts.size() + 1.0));
-  return log_count + std::log(4.0);  // paddings
+  return log_count;
 }
-
-const std::vector<int> kPaddings{0, 1, 2, 4, 8};
 
 /// As it lies in memory, or turned: with a dimension in front that output loops walk.
 codegen::Packing draw_packing(const StageContext& context, int number, Rng& rng) {
@@ -348,7 +348,6 @@ void draw_copies(const StageContext& context, NestSchedule& stage, Rng& rng) {
     if (rng.chance(reuse ? 0.85 : 0.5)) stage.packings.push_back(draw_packing(context, operand, rng));
   if (stage.packings.empty()) return;
   stage.gpu().padding = rng.pick(kPaddings);
-  stage.gpu().pipelined = context.reductions() > 0 && rng.chance(0.4);
 }
 
 Changed change_copy(const StageContext& context, NestSchedule stage, Rng& rng) {
@@ -356,10 +355,6 @@ Changed change_copy(const StageContext& context, NestSchedule stage, Rng& rng) {
   if (stageable.empty()) return refused("it has no operand that can be copied");
   if (!stage.packings.empty() && rng.chance(0.25)) {
     stage.gpu().padding = step_or_draw(kPaddings, stage.gpu().padding, rng);
-    return stage;
-  }
-  if (!stage.packings.empty() && context.reductions() > 0 && rng.chance(0.25)) {
-    stage.gpu().pipelined = !stage.gpu().pipelined;
     return stage;
   }
   const int operand = rng.pick(stageable);

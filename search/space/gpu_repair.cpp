@@ -5,6 +5,7 @@
 #include <numeric>
 
 #include "codegen/schedule/check.h"
+#include "codegen/schedule/decisions.h"
 #include "codegen/schedule/gpu_check.h"
 #include "codegen/schedule/packed_form.h"
 #include "search/space/choices.h"
@@ -15,17 +16,19 @@ namespace {
 using codegen::GpuMapping;
 using codegen::NestSchedule;
 
-/// Two tile levels, whatever was there, and nothing that only CPUs have.
+/// Two tile levels, whatever was there, and nothing that GPUs do without.
 void take_form(const StageContext& context, NestSchedule& stage, Notes& notes) {
   if (!stage.is_gpu()) {
     notes.push_back("its loops were mapped to a CPU");
     stage.mapping = GpuMapping{};
   }
-  const bool had_more = stage.compute_at || stage.scan || stage.dot_product || !stage.prefetches.empty();
-  if (had_more) notes.push_back("it asked for what only kernels of a CPU have");
-  stage.compute_at.reset();
-  stage.scan = stage.dot_product = false;
-  stage.prefetches.clear();
+  bool had_more = false;
+  codegen::for_each_decision_of(stage, [&](const auto& decision) {
+    if (!decision.traits.not_on_gpu || decision.has_default(stage)) return;
+    had_more = true;
+    decision.in(stage) = {};
+  });
+  if (had_more) notes.push_back("it asked for what kernels of a GPU do without");
   std::vector<int> all(static_cast<size_t>(context.outputs()));
   std::iota(all.begin(), all.end(), 0);
   if (stage.order.empty()) stage.order.push_back(all);
@@ -229,8 +232,6 @@ void repair_shared(const StageContext& context, NestSchedule& stage, Notes& note
                outermost != stage.reduction_block.end()) {
       *outermost = largest_divisor_up_to(*outermost, *outermost / 2);
       repair_reduction(context, stage, follow);
-    } else if (mapping.pipelined) {
-      mapping.pipelined = false;
     } else {
       drop_packings(context, stage);
     }
@@ -273,11 +274,8 @@ void repair_shares(const StageContext& context, NestSchedule& stage, Notes& note
 void repair_mapping(const StageContext& context, NestSchedule& stage, Notes& notes) {
   GpuMapping& mapping = stage.gpu();
   const auto& limits = limits_of(context);
-  bool cut = false;
-  for (int r = 0; r < context.reductions(); ++r) cut |= stage.reduction_block[r] < context.loops.reduction[r];
   if (stage.packings.empty()) correct(mapping.padding, 0, "it padded what is not staged", notes);
   correct(mapping.padding, std::clamp(mapping.padding, 0, kMostElementsBetween), "it padded more than helps", notes);
-  if (stage.packings.empty() || !cut) correct(mapping.pipelined, false, "there is nothing to load ahead", notes);
   const bool cuda = context.target->features.has(codegen::Feature::Cuda);
   const int64_t most = cuda ? std::min<int64_t>(limits.blocks, limits.threads / codegen::gpu_threads(stage)) : 0;
   correct(mapping.resident_blocks, static_cast<int>(std::clamp<int64_t>(mapping.resident_blocks, 0, most)),
@@ -303,15 +301,13 @@ void canonical_order(const StageContext& context, NestSchedule& stage) {
   std::sort(still, order.end());
 }
 
-/// Takes back, one by one, what no kernel can be made of.
+/// Takes back what no kernel can be made of.
 void retreat(const StageContext& context, NestSchedule& stage, Notes& notes) {
   const auto is_refused = [&] {
     NestSchedule of_piece = stage;  // which context.loops are
     of_piece.parallel_reduction.reset();
     return !codegen::check_gpu_stage(*context.program, context.loops, context.statement, of_piece);
   };
-  if (stage.gpu().pipelined && is_refused())
-    correct(stage.gpu().pipelined, false, "nothing can be loaded ahead of it", notes);
   if (stage.gpu().reduction_threads > 1 && is_refused())
     correct(stage.gpu().reduction_threads, 1, "its threads cannot share a reduction so", notes);
 }

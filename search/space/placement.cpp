@@ -16,6 +16,9 @@ using codegen::NestSchedule;
 using codegen::Schedule;
 using codegen::StageSchedule;
 
+// Nothing is computed inside another nest's loops on a GPU.
+bool has_shared_nests(const StageContext& context) { return context.target->device == codegen::Device::Cpu; }
+
 // A stage that lay in another's nest and is to have its own.
 NestSchedule with_nest(const StageContext& context, const StageSchedule& stage) {
   return stage.find_nest() ? stage.nest() : default_stage(context);
@@ -69,7 +72,7 @@ void repair_nests(const std::vector<StageContext>& stages, Schedule& schedule, N
     if (owner < 0 || fusion.stored_by(owner) != s) continue;
     NestSchedule& stage = schedule.stages[owner].nest();
     const bool on_gpu = stages[owner].target->device == codegen::Device::Gpu;
-    const auto place = on_gpu ? std::nullopt : possible_place(fusion, schedule, owner);
+    const auto place = has_shared_nests(stages[owner]) ? possible_place(fusion, schedule, owner) : std::nullopt;
     if (stage.compute_at && !place) notes.push_back("it cannot be computed inside the loops of that statement");
     stage.compute_at = place;
     StageContext context = stages[owner];
@@ -126,8 +129,7 @@ Schedule draw_placement(const std::vector<StageContext>& stages, Schedule schedu
   for (int host = 0; host < s; ++host)
     if (fusion.owner_of(host) == host && fusion.stored_by(host) == host && fusion.epilogue_loops(s, host))
       places.push_back(codegen::Epilogue{host});
-  const bool has_shared_nests = stages[s].target->device == codegen::Device::Cpu;
-  for (int host = 0; host < static_cast<int>(stages.size()) && has_shared_nests; ++host) {
+  for (int host = 0; host < static_cast<int>(stages.size()) && has_shared_nests(stages[s]); ++host) {
     if (!fusion.may_join(s, host)) continue;
     std::vector<int> depths;
     const auto [first, last] = fusion.depths(host);
@@ -146,8 +148,8 @@ Schedule draw_placement(const std::vector<StageContext>& stages, Schedule schedu
 GroupRules place_rules() {
   // In its own nest, inlined, or inside any later statement's loops at some depth of the first level.
   const auto log_count = [](const StageContext& context) {
-    const auto later = context.program->statements.size() - 1 - static_cast<size_t>(context.statement);
-    return std::log(1.0 + (context.can_inline ? 1 : 0) + static_cast<double>(later));
+    const int later = static_cast<int>(context.program->statements.size()) - 1 - context.statement;
+    return std::log(1.0 + (context.can_inline ? 1 : 0) + (has_shared_nests(context) ? later : 0));
   };
   return {.group = codegen::Group::Place, .log_count = log_count};
 }

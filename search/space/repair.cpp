@@ -4,7 +4,7 @@
 
 #include "codegen/schedule/check.h"
 #include "codegen/schedule/dot_product.h"
-#include "codegen/schedule/order.h"
+#include "codegen/schedule/sum_order.h"
 #include "codegen/schedule/packed_form.h"
 #include "codegen/schedule/scan.h"
 #include "search/space/choices.h"

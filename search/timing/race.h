@@ -1,7 +1,7 @@
 // Which of these kernels is fastest? Runs in a child that holds the machine for itself (the tuner keeps the lock).
 #pragma once
 
-#include "search/judge/kernel.h"
+#include "search/judge/host_kernel.h"
 #include "search/timing/contests.h"
 #include "search/timing/deadline.h"
 #include "search/timing/timing.h"

@@ -5,7 +5,7 @@
 
 #include "codegen/target/probe.h"
 #include "search/judge/guarded_buffer.h"
-#include "search/judge/kernel.h"
+#include "search/judge/host_kernel.h"
 #include "search/judge/reply.h"
 
 namespace tile_tune::search {

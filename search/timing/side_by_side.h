@@ -1,7 +1,7 @@
 // Kernels of different makers in one process: ours, and libraries that bring thread pools of their own.
 #pragma once
 
-#include "search/judge/kernel.h"
+#include "search/judge/host_kernel.h"
 #include "search/timing/contests.h"
 #include "search/timing/timing.h"
 

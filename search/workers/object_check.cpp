@@ -5,10 +5,10 @@
 #include <algorithm>
 
 #include "base/files.h"
-#include "codegen/lower/error_functions.h"
+#include "codegen/backend/error_functions.h"
 #include "codegen/target/host.h"
 #include "search/judge/device_executor.h"
-#include "search/judge/kernel.h"
+#include "search/judge/host_kernel.h"
 #include "search/judge/problem.h"
 #include "search/judge/verify.h"
 #include "search/workers/child.h"

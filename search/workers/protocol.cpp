@@ -1,9 +1,10 @@
 #include "search/workers/protocol.h"
 
 #include <stdexcept>
+#include <nlohmann/json.hpp>
 
 #include "frontend/ir/json.h"
-#include "search/judge/message.h"
+#include "search/judge/worker_message.h"
 
 namespace tile_tune::search {
 namespace {
@@ -21,12 +22,6 @@ json encode_limits(const Limits& limits) {
   return {{"build_seconds", limits.build_seconds},
           {"run_seconds", limits.run_seconds},
           {"memory_bytes", limits.memory_bytes}};
-}
-
-codegen::AutoScheduler decode_auto_scheduler(const json& value) {
-  const auto scheduler = codegen::parse_auto_scheduler(value.get<std::string>());
-  if (!scheduler) throw std::invalid_argument("unknown scheduler " + value.dump());
-  return *scheduler;
 }
 
 template <typename T>
@@ -95,8 +90,7 @@ Request decode(const json& message) {
   if (kind == "build-runtime") return BuildRuntime{message.at("library")};
   if (kind == "build") return decode_build(message);
   if (kind == "build-autoscheduled")
-    return BuildAutoscheduled{message.at("problem"), decode_auto_scheduler(message.at("scheduler")),
-                              message.at("library")};
+    return BuildAutoscheduled{message.at("problem"), message.at("scheduler"), message.at("library")};
   if (kind == "verify") return decode_one_kernel<Verify>(message);
   if (kind == "run") return decode_one_kernel<Run>(message);
   if (kind == "race")
@@ -143,9 +137,7 @@ std::string encode(const Request& request) {
           },
           [](const BuildAutoscheduled& build) {
             json message = message_of("build-autoscheduled");
-            message.update({{"problem", build.problem},
-                            {"scheduler", codegen::name_of(build.scheduler)},
-                            {"library", build.library}});
+            message.update({{"problem", build.problem}, {"scheduler", build.scheduler}, {"library", build.library}});
             return message;
           },
           [](const Verify& verify) {

@@ -11,7 +11,6 @@
 #include <variant>
 #include <vector>
 
-#include "codegen/lower/autoscheduler.h"
 #include "codegen/schedule/schedule.h"
 #include "codegen/target/target.h"
 #include "frontend/diagnostic/diagnostic.h"
@@ -55,11 +54,9 @@ struct Build {
   std::string library;
   double seconds = 0;  // instead of the limit of all; 0: that one
 };
-/// With the schedule that one of Halide's schedulers chooses.
+/// With the schedule that one of the backend's own schedulers chooses.
 struct BuildAutoscheduled {
-  std::string problem;
-  codegen::AutoScheduler scheduler = codegen::AutoScheduler::Mullapudi2016;
-  std::string library;
+  std::string problem, scheduler, library;
 };
 struct Verify {
   std::string problem, runtime, library;

@@ -8,7 +8,7 @@
 #include "frontend/ir/program.h"
 #include "search/workers/machine_lock.h"
 #include "search/workers/pool.h"
-#include "search/workers/session.h"
+#include "search/workers/session_directory.h"
 
 namespace tile_tune::search {
 

@@ -17,14 +17,13 @@
 #include "base/disk_space.h"
 #include "base/process/fd.h"
 #include "base/process/lines.h"
-#include "codegen/lower/compile.h"
 #include "codegen/target/host.h"
 #include "search/judge/device_executor.h"
 #include "search/judge/verify.h"
 #include "search/timing/race.h"
 #include "search/timing/side_by_side.h"
 #include "search/workers/child.h"
-#include "search/workers/session.h"
+#include "search/workers/session_directory.h"
 
 namespace tile_tune::search {
 namespace {
@@ -110,10 +109,12 @@ class Worker {
   }
 
   std::optional<Reply> handle(const BuildAutoscheduled& request) {
+    if (!backend_.compile_autoscheduled)
+      return Reply::fault(Outcome::CompileError, "the backend has no automatic schedulers");
     const auto program = program_of(request.problem);
     if (!program) return Reply::fault(Outcome::CompileError, program.error().message);
     return build(request.library, setup_->limits.build_seconds, [&](const fs::path& object) {
-      return codegen::compile_autoscheduled(**program, request.scheduler, setup_->target, kKernelFunction, object);
+      return backend_.compile_autoscheduled(**program, request.scheduler, setup_->target, kKernelFunction, object);
     });
   }
 

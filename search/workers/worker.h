@@ -7,7 +7,7 @@
 
 #include <sys/types.h>
 
-#include "codegen/backend.h"
+#include "codegen/backend/backend.h"
 
 namespace tile_tune::search {
 

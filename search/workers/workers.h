@@ -17,7 +17,7 @@
 #include "search/workers/machine_lock.h"
 #include "search/workers/measurer.h"
 #include "search/workers/pool.h"
-#include "search/workers/session.h"
+#include "search/workers/session_directory.h"
 
 namespace tile_tune::search {
 

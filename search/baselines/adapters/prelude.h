@@ -22,7 +22,7 @@
 #include <string>
 #include <vector>
 
-/// Keeps the reason of a fault; set by whoever loads the library (search/judge/kernel.h).
+/// Keeps the reason of a fault; set by whoever loads the library (search/judge/host_kernel.h).
 extern "C" __attribute__((visibility("default"))) void (*tile_tune_kernel_error)(void* context, const char* message);
 void (*tile_tune_kernel_error)(void* context, const char* message) = nullptr;
 

@@ -1,3 +1,5 @@
+#include <nlohmann/json.hpp>
+
 #include "frontend/ir/json.h"
 
 #include "tests/fuzz/frontends/entries.h"

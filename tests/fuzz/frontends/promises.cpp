@@ -1,6 +1,7 @@
 #include "tests/fuzz/frontends/promises.h"
 
 #include <stdexcept>
+#include <nlohmann/json.hpp>
 
 #include "frontend/ir/canonical.h"
 #include "frontend/ir/describe.h"

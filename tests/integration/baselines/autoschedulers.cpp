@@ -4,6 +4,7 @@
 
 #include <catch2/catch.hpp>
 
+#include "codegen/lower/halide_backend.h"
 #include "codegen/target/host.h"
 #include "frontend/ir/canonical.h"
 #include "frontend/tc/parse.h"
@@ -14,8 +15,6 @@
 namespace tile_tune::search {
 namespace {
 
-using codegen::AutoScheduler;
-
 std::vector<Entry> entries_of(const ir::Program& program) {
   ContestOptions options;
   options.target = codegen::resolve_target("host", 2).value();
@@ -23,7 +22,7 @@ std::vector<Entry> entries_of(const ir::Program& program) {
   options.seconds = 0;
   auto arena = Contest::start(options);
   REQUIRE(arena.has_value());
-  const std::vector<AutoScheduler> both(std::begin(codegen::kAutoSchedulers), std::end(codegen::kAutoSchedulers));
+  const auto both = codegen::halide_backend().autoschedulers;
   const auto schedule = Space(program, options.target).default_schedule();
   const auto result = (*arena)->run(program, {{"default", schedule}}, {}, {}, both);
   REQUIRE(result.has_value());
@@ -82,14 +81,13 @@ def chain(float(M,N) X, float(M) b) -> (S, O) {
 }
 
 TEST_CASE("the fastest automatic schedule is the one to compare with") {
-  const auto entry = [](std::optional<AutoScheduler> scheduler, std::vector<double> samples) {
+  const auto entry = [](bool is_autoscheduled, std::vector<double> samples) {
     Entry one;
-    one.autoscheduler = scheduler;
+    one.is_autoscheduled = is_autoscheduled;
     one.samples_ns = std::move(samples);
     return one;
   };
-  const Entry own = entry(std::nullopt, {1}), slow = entry(AutoScheduler::Mullapudi2016, {9, 8, 9}),
-              fast = entry(AutoScheduler::Adams2019, {7, 3, 4});
+  const Entry own = entry(false, {1}), slow = entry(true, {9, 8, 9}), fast = entry(true, {7, 3, 4});
   CHECK(best_autoscheduled({own}) == -1);
   CHECK(best_autoscheduled({own, slow, fast}) == 2);
   Entry wrong = fast;

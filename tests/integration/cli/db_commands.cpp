@@ -2,6 +2,7 @@
 #include "db_commands.h"
 
 #include <catch2/catch.hpp>
+#include <nlohmann/json.hpp>
 
 #include "db/database.h"
 #include "frontend/ir/canonical.h"

@@ -349,7 +349,7 @@ TEST_CASE("of a missing database many workloads are told once") {
   };
   CHECK(times({"bench", "two.json", "--against", "none", "--rounds", "2", "--time", "0.01", "--db", "none.db"}) == 1);
   CHECK(times({"build", "two.json", "-o", "out", "--db", "none.db"}) == 1);
-  CHECK(times({"build", "two.json", "-o", "out", "--db", "none.db", "--revalidate"}) == 1);
+  CHECK(times({"build", "two.json", "-o", "out", "--db", "none.db", "--recheck"}) == 1);
 }
 
 TEST_CASE("a workload that cannot be measured is told of, and the others are") {

@@ -9,6 +9,7 @@
 #include <regex>
 #include <set>
 #include <thread>
+#include <nlohmann/json.hpp>
 
 #include "base/sha256.h"
 #include "db/database.h"
@@ -400,7 +401,7 @@ TEST_CASE("exchange refuses what is no database or export, and leaves no file be
   CHECK(box.run({"db", "merge", "missing.db", "--db", "m.db"}).err.find("[no-database]") != std::string::npos);
   CHECK_FALSE(std::filesystem::exists(box.path("m.db")));
   CHECK_FALSE(std::filesystem::exists(box.path("missing.db")));
-  CHECK(box.run({"db", "verify", "--db", "missing.db"}).exit_code == 1);
+  CHECK(box.run({"db", "recheck", "--db", "missing.db"}).exit_code == 1);
   CHECK(box.run({"db", "prune", "--db", "missing.db"}).exit_code == 1);
   CHECK_FALSE(std::filesystem::exists(box.path("missing.db")));
   tune(box, "a.db");
@@ -445,10 +446,10 @@ TEST_CASE("what differs in the target alone can be told apart, and verify counts
   CHECK(std::regex_search(listed, std::regex("  x86-64-linux(  |\n)")));
   CHECK(box.run({"db", "show", "--db", "a.db"}).out.find(", deterministic, ") != std::string::npos);
   // The same program, whatever it was tuned for; here it is tuned, too.
-  CHECK(box.run({"db", "verify", "--db", "a.db", "--threads", "2"})
+  CHECK(box.run({"db", "recheck", "--db", "a.db", "--threads", "2"})
             .out.find("3 tunings for other targets or numbers of threads are stored and not run\n") !=
         std::string::npos);
-  const auto six = box.run({"db", "verify", "--db", "a.db", "--threads", "6", "--json"});
+  const auto six = box.run({"db", "recheck", "--db", "a.db", "--threads", "6", "--json"});
   CHECK(nlohmann::json::parse(six.out)["elsewhere"] == 4);
 }
 

@@ -1,5 +1,6 @@
 // Which of the stored schedules is taken; tile-tune db quarantine.
 #include <catch2/catch.hpp>
+#include <nlohmann/json.hpp>
 
 #include "db/database.h"
 #include "db_commands.h"

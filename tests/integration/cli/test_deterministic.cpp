@@ -32,7 +32,7 @@ TEST_CASE("deterministic kernels are tuned and stored apart from the others") {
   const auto usual = require(box.run(Words{"build"} + kLongMatvec + Words{"--db", "t.db", "-o", "usual"}));
   CHECK(usual.err.find("[untuned]") != std::string::npos);
   CHECK(kernel_of(box, "usual")["rung"] == "default");
-  require(box.run(Words{"db", "verify", "--db", "t.db", "--deterministic"}));
+  require(box.run(Words{"db", "recheck", "--db", "t.db", "--deterministic"}));
   // The manifest says it by itself.
   const std::string manifest = "same/share/matvec/manifest.json";
   require(box.run({"build", "--from", manifest, "-o", "again"}));

@@ -93,7 +93,7 @@ TEST_CASE("on a terminal one line is drawn again and again, as wide as there is 
   static const std::regex end("\r\n");
   for (std::sregex_token_iterator line(summary.begin(), summary.end(), end, -1), last; line != last; ++line)
     CHECK(characters(*line) <= static_cast<size_t>(columns));
-  CHECK(any_has(drawn(on_terminal(box, {"db", "verify", "--db", "t.db"}, columns)), "1 of 1: matmul M=256"));
+  CHECK(any_has(drawn(on_terminal(box, {"db", "recheck", "--db", "t.db"}, columns)), "1 of 1: matmul M=256"));
 }
 
 TEST_CASE("where nothing can be drawn a plain line comes now and then, and with --quiet nothing at all") {

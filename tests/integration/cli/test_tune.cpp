@@ -282,7 +282,7 @@ TEST_CASE("the JSON of a search says which signal stopped it, whenever that was"
   CHECK(nlohmann::json::parse(stopped.out)["stopped_by"] == "SIGTERM");
 }
 
-TEST_CASE("db verify and bench say how far they came when they are stopped") {
+TEST_CASE("db recheck and bench say how far they came when they are stopped") {
   const Sandbox box;
   REQUIRE(box.run(tune({"--trials", "1"})).exit_code == 0);
   // With a worker at work a signal no longer ends the process at once.
@@ -292,7 +292,7 @@ TEST_CASE("db verify and bench say how far they came when they are stopped") {
     kill(process, signal);
     return box.finish(process, "stopped");
   };
-  const auto verify = stop_at_work({"db", "verify", "--db", "t.db"}, SIGINT);
+  const auto verify = stop_at_work({"db", "recheck", "--db", "t.db"}, SIGINT);
   INFO(verify.out + verify.err);
   CHECK(verify.exit_code == 130);
   CHECK(verify.out.find("stopped by Ctrl-C after ") != std::string::npos);

@@ -5,7 +5,7 @@
 
 #include "codegen/target/host.h"
 #include "search/judge/device_executor.h"
-#include "search/judge/kernel.h"
+#include "search/judge/host_kernel.h"
 #include "search/judge/verify.h"
 #include "search/workers/child.h"
 #include "search/workers/device_query.h"

@@ -2,7 +2,7 @@
 
 #include <Halide.h>
 
-#include "search/judge/kernel_abi.h"
+#include "search/judge/kernel_arguments.h"
 
 using namespace Halide;
 

@@ -4,7 +4,7 @@
 #include <filesystem>
 #include <string>
 
-#include "codegen/backend.h"
+#include "codegen/backend/backend.h"
 
 namespace tile_tune::test {
 

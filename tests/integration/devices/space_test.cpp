@@ -1,11 +1,13 @@
 // Schedules of the GPU space as workers meet them: compiled to objects, and run by the runtime of emitted libraries on
 // guarded memory.
 #include <catch2/catch.hpp>
+#include <nlohmann/json.hpp>
 
+#include "codegen/backend/kernel_abi.h"
 #include "codegen/lower/compile.h"
 #include "frontend/ir/canonical.h"
 #include "frontend/tc/parse.h"
-#include "search/judge/kernel_abi.h"
+#include "search/judge/kernel_arguments.h"
 #include "search/space/space.h"
 #include "tests/integration/devices/judge.h"
 

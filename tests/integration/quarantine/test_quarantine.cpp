@@ -5,7 +5,7 @@
 #include <sstream>
 
 #include "db/database.h"
-#include "engine/records/records.h"
+#include "engine/records/workload.h"
 #include "frontend/ir/json.h"
 #include "sandbox.h"
 #include "search/space/space.h"
@@ -124,7 +124,7 @@ TEST_CASE("verify finds a stored schedule that computes wrong results: exit 4, a
   const Words explain{"explain", "matvec.tc", "-s",     "R=31", "-s",  "C=37",
                       "--what",  "schedule",  "--json", "--db", "t.db"};
   const auto before = json_of(run(box, "", explain));
-  const auto verified = run(box, "wrong", {"db", "verify", "--db", "t.db", "--json"});
+  const auto verified = run(box, "wrong", {"db", "recheck", "--db", "t.db", "--json"});
   CHECK(verified.exit_code == 4);
   CHECK(verified.err.find("wrong-result") != std::string::npos);
   const auto findings = nlohmann::json::parse(verified.out);

@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "codegen/backend.h"
+#include "codegen/backend/backend.h"
 
 namespace tile_tune::test {
 

@@ -14,7 +14,7 @@
 #include "frontend/ir/canonical.h"
 #include "frontend/tc/parse.h"
 #include "search/judge/buffers.h"
-#include "search/judge/kernel.h"
+#include "search/judge/host_kernel.h"
 #include "search/space/choices.h"
 #include "search/timing/statistics.h"
 

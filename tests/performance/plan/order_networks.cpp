@@ -5,7 +5,7 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
-#include "frontend/plan/search.h"
+#include "frontend/plan/order_search.h"
 
 using namespace tile_tune;
 

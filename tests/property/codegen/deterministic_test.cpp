@@ -7,7 +7,7 @@
 #include <tuple>
 
 #include "codegen/schedule/check.h"
-#include "codegen/schedule/order.h"
+#include "codegen/schedule/sum_order.h"
 #include "codegen/target/host.h"
 #include "frontend/ir/canonical.h"
 #include "frontend/tc/parse.h"

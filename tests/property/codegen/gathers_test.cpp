@@ -7,7 +7,7 @@
 #include "frontend/ir/index_checks.h"
 #include "frontend/tensor/convert.h"
 #include "kernel_check.h"
-#include "search/space/index_checks.h"
+#include "search/space/checked_schedule.h"
 #include "search/space/space.h"
 
 using namespace tile_tune;

@@ -10,7 +10,7 @@
 #include "codegen/target/host.h"
 #include "frontend/ir/canonical.h"
 #include "frontend/tc/parse.h"
-#include "search/judge/kernel.h"
+#include "search/judge/host_kernel.h"
 #include "search/judge/host_executor.h"
 #include "search/judge/kernel_call.h"
 #include "search/judge/verify.h"

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "codegen/lower/compile.h"
-#include "search/judge/kernel.h"
+#include "search/judge/host_kernel.h"
 #include "search/judge/problem.h"
 #include "search/workers/protocol.h"
 

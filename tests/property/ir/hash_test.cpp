@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <numeric>
 #include <random>
+#include <nlohmann/json.hpp>
 
 #include "frontend/ir/canonical.h"
 #include "frontend/ir/json.h"

@@ -1,6 +1,7 @@
 // What the random programs are made of: nothing that kernels must know is left out.
 #include <catch2/catch.hpp>
 #include <map>
+#include <nlohmann/json.hpp>
 
 #include "frontend/ir/canonical.h"
 #include "frontend/ir/json.h"

@@ -8,7 +8,7 @@
 #include "frontend/einsum/einsum.h"
 #include "frontend/ir/canonical.h"
 #include "frontend/tc/parse.h"
-#include "search/baselines/source.h"
+#include "search/baselines/baseline_source.h"
 
 namespace tile_tune::search {
 namespace {

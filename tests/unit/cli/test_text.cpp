@@ -7,7 +7,7 @@
 #include "cli/bench_report.h"
 #include "cli/db_rows.h"
 #include "cli/fitted_table.h"
-#include "cli/session.h"
+#include "cli/command.h"
 #include "cli/status_line.h"
 #include "cli/status_text.h"
 #include "cli/summary.h"

@@ -255,7 +255,7 @@ TEST_CASE("of what is in use a copy answers as the whole does, with nothing else
     value(db.append_trial(nothing, trial(0, 99)));
     value(db.finish_session(nothing, "done"));
     SessionRow family = session(8'000);
-    family.strategy = kFamilyStrategy;
+    family.strategy = kSizedStrategy;
     family.options_json = R"({"members":[1,2]})";
     const auto range = value(db.begin_session(vain, target(), tool("0.0.2"), family));
     value(db.finish_session(range, "done"));
@@ -277,7 +277,7 @@ TEST_CASE("of what is in use a copy answers as the whole does, with nothing else
     REQUIRE(best);
     CHECK(value(copy.best(matmul(), target(threads), tool()))->trial_id == best->trial_id);
   }
-  CHECK(value(copy.done_sessions(kFamilyStrategy)).size() == 1);
+  CHECK(value(copy.done_sessions(kSizedStrategy)).size() == 1);
 }
 
 TEST_CASE("what was refuted since is not in use") {
@@ -287,7 +287,7 @@ TEST_CASE("what was refuted since is not in use") {
   {
     Database db = open(folder.file());
     SessionRow check = session(9'000);
-    check.strategy = kVerifyStrategy;
+    check.strategy = kRecheckStrategy;
     const auto run = value(db.begin_session(matmul(), target(), tool(), check));
     TrialRow wrong = trial(0, 16);
     wrong.outcome = "wrong";

@@ -13,7 +13,7 @@
 #include <sstream>
 
 #include "db/connection.h"
-#include "db/statement.h"
+#include "db/sql_statement.h"
 #include "tests/unit/db/fixture.h"
 
 namespace fs = std::filesystem;

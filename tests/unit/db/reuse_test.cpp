@@ -80,9 +80,9 @@ TEST_CASE("a schedule found slower than the default is not taken until a later f
   Folder folder;
   Database db = open(folder.file());
   tune(db, {winner(0, 8, 100)}, tool("old"));
-  tune(db, {slower(8, 5'000)}, tool(), 5'000, kVerifyStrategy);
+  tune(db, {slower(8, 5'000)}, tool(), 5'000, kRecheckStrategy);
   CHECK_FALSE(taken(db).has_value());
-  tune(db, {at(winner(0, 8, 100), 7'000)}, tool(), 7'000, kVerifyStrategy);
+  tune(db, {at(winner(0, 8, 100), 7'000)}, tool(), 7'000, kRecheckStrategy);
   CHECK(taken(db) == R"({"tile":8})");
   CHECK(value(db.best(matmul(), target(), tool()))->rechecked);
   CHECK_FALSE(value(db.best(matmul(), target(), tool("old")))->rechecked);
@@ -113,7 +113,7 @@ TEST_CASE("a session that rechecked is never taken up by a tuner") {
   Folder folder;
   Database db = open(folder.file());
   SessionRow row = session();
-  row.strategy = kVerifyStrategy;
+  row.strategy = kRecheckStrategy;
   const auto run = value(db.begin_session(matmul(), target(), tool(), row));
   value(db.append_trial(run, trial(0)));
   value(db.finish_session(run, "aborted"));
@@ -151,7 +151,7 @@ TEST_CASE("stacked databases: the latest word on a schedule decides, in whatever
     Database merged = open(folder.file(name + "merged.db"));
     for (size_t i = 0; i < files.size(); ++i) {
       stack.push_back(open(folder.file(name + std::to_string(i))));
-      for (const auto& row : files[i]) tune(stack.back(), {row}, tool(), row.created_ms, kVerifyStrategy);
+      for (const auto& row : files[i]) tune(stack.back(), {row}, tool(), row.created_ms, kRecheckStrategy);
       value(merged.absorb([&](const RecordVisitor& visitor) { return stack.back().each_record(visitor); }));
     }
     const auto found = value(best_of(stack, matmul(), target(), tool()));

@@ -9,7 +9,7 @@
 #include "db/connection.h"
 #include "db/json_lines.h"
 #include "db/migrate.h"
-#include "db/statement.h"
+#include "db/sql_statement.h"
 #include "tests/unit/db/fixture.h"
 
 using namespace tile_tune::db;

@@ -1,6 +1,6 @@
 #include <catch2/catch.hpp>
 
-#include "codegen/emit/names.h"
+#include "codegen/emit/c_names.h"
 
 using namespace tile_tune;
 using namespace tile_tune::codegen;

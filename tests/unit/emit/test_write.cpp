@@ -6,6 +6,7 @@
 
 #include <catch2/catch.hpp>
 #include <map>
+#include <nlohmann/json.hpp>
 
 #include "base/files.h"
 #include "codegen/emit/subprocess.h"

@@ -2,7 +2,7 @@
 #include <nlohmann/json.hpp>
 #include <regex>
 
-#include "engine/records/records.h"
+#include "engine/records/workload.h"
 #include "frontend/tc/parse.h"
 
 using namespace tile_tune;

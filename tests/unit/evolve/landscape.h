@@ -8,7 +8,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "search/evolve/moves.h"
+#include "search/evolve/space_moves.h"
 
 namespace tile_tune::search {
 

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <numeric>
 #include <random>
+#include <nlohmann/json.hpp>
 
 #include "base/sha256.h"
 #include "frontend/ir/canonical.h"

@@ -2,6 +2,7 @@
 #include "frontend/ir/index_checks.h"
 
 #include <catch2/catch.hpp>
+#include <nlohmann/json.hpp>
 
 #include "frontend/ir/describe.h"
 #include "frontend/ir/json.h"

@@ -2,6 +2,7 @@
 #include <cmath>
 #include <cstdint>
 #include <limits>
+#include <nlohmann/json.hpp>
 
 #include "frontend/ir/json.h"
 #include "frontend/ir/validate.h"

@@ -1,6 +1,7 @@
 #include "frontend/ir/storage.h"
 
 #include <catch2/catch.hpp>
+#include <nlohmann/json.hpp>
 
 #include "frontend/ir/canonical.h"
 #include "frontend/ir/json.h"

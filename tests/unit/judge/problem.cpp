@@ -2,7 +2,7 @@
 
 #include <catch2/catch.hpp>
 
-#include "search/workers/session.h"
+#include "search/workers/session_directory.h"
 #include "tests/unit/judge/programs.h"
 
 using namespace tile_tune;

@@ -5,7 +5,7 @@
 #include <string>
 
 #include "frontend/plan/order.h"
-#include "frontend/plan/search.h"
+#include "frontend/plan/order_search.h"
 
 using namespace tile_tune;
 using namespace tile_tune::plan;

@@ -4,6 +4,7 @@
 #include <map>
 #include <random>
 #include <set>
+#include <nlohmann/json.hpp>
 
 #include "frontend/ir/canonical.h"
 #include "frontend/ir/describe.h"

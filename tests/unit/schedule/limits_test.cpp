@@ -1,7 +1,7 @@
 // What is too large for kernels to count.
 #include <catch2/catch.hpp>
 
-#include "codegen/schedule/limits.h"
+#include "codegen/schedule/countable.h"
 #include "frontend/tc/parse.h"
 
 using namespace tile_tune;

@@ -2,6 +2,7 @@
 // share, defaults are what the model wants, and a good part of what is drawn is worth a trial.
 #include <algorithm>
 #include <catch2/catch.hpp>
+#include <cmath>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <set>
@@ -246,6 +247,40 @@ TEST_CASE("what a device has no room for is taken back with the reason", "[unit]
   CHECK(says("it cut a reduction into blocks for which nothing is staged"));
   stage.mapping = codegen::CpuMapping{};
   CHECK(says("its loops were mapped to a CPU"));
+}
+
+TEST_CASE("what GPUs do without is neither drawn nor counted, and taken back where it is asked for", "[unit]") {
+  constexpr std::string_view kReason = "it asked for what kernels of a GPU do without";
+  const auto says = [&](const Drawn& drawn) {
+    return std::find(drawn.notes.begin(), drawn.notes.end(), kReason) != drawn.notes.end();
+  };
+  const Space space(matmul(130, 96, 64), target("x86-64-linux-cuda-cuda_capability_80"));
+  Rng rng(7);
+  for (int i = 0; i < 300; ++i) {
+    const Drawn drawn = space.sample(rng);
+    CHECK_FALSE(says(drawn));
+    CHECK_FALSE(says(space.mutate(drawn.schedule, rng)));
+  }
+  for (const auto& [group, size] : space.log10_sizes()) {
+    if (group == codegen::Group::Place) CHECK(size == 0);
+    // Two operands staged in one of two orders or not at all, five paddings.
+    if (group == codegen::Group::Copies) CHECK(size == Approx(std::log10(3 * 3 * 5)));
+  }
+  const Schedule standard = space.default_schedule();
+  void (*const changes[])(NestSchedule&) = {[](NestSchedule& stage) { stage.gpu().pipelined = true; },
+                                            [](NestSchedule& stage) { stage.scan = true; },
+                                            [](NestSchedule& stage) { stage.dot_product = true; },
+                                            [](NestSchedule& stage) {
+                                              stage.prefetches = {{0, 0, 4}};
+                                            }};
+  for (const auto change : changes) {
+    Schedule asked = standard;
+    change(asked.stages[0].nest());
+    CHECK(fault(space, asked) != "");
+    const Drawn taken_back = space.adapt(asked);
+    CHECK(says(taken_back));
+    CHECK(taken_back.schedule == standard);
+  }
 }
 
 }  // namespace tile_tune::search

@@ -131,6 +131,19 @@ TEST_CASE("avx512 alone is what every processor with it has") {
   CHECK(parsed("x86-64-linux-avx512").text() == "x86-64-linux-avx512");  // as records have it
 }
 
+TEST_CASE("a platform's baseline is what its text alone names; host is a word of its own") {
+  for (const char* text : {"x86-64-linux", "arm-64-linux", "x86-64-windows", "arm-64-osx", "wasm-32-wasmrt"}) {
+    const auto named = parse_target(text);
+    REQUIRE(named);
+    CHECK(baseline_of(named->platform) == *named);
+  }
+  CHECK(names_host("host"));
+  CHECK(names_host("host-opencl"));
+  CHECK_FALSE(names_host("hosted-opencl"));
+  CHECK_FALSE(names_host("x86-64-linux-host"));
+  CHECK_FALSE(names_host(""));
+}
+
 TEST_CASE("targets go through JSON with all they say, in the words of their text alone") {
   Target target = parsed("arm-64-linux-arm_dot_prod-sve2-vector_bits_256");
   target.cpu_model = "Neoverse \"V1\"";

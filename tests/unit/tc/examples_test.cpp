@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <fstream>
 #include <sstream>
+#include <nlohmann/json.hpp>
 
 #include "frontend/ir/canonical.h"
 #include "frontend/ir/json.h"

@@ -2,6 +2,7 @@
 #include <catch2/catch.hpp>
 
 #include <string>
+#include <nlohmann/json.hpp>
 
 #include "frontend/ir/json.h"
 #include "frontend/tc/parse.h"

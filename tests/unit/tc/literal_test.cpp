@@ -4,7 +4,7 @@
 #include <cmath>
 #include <limits>
 
-#include "frontend/tc/literal.h"
+#include "frontend/tc/number_literal.h"
 
 using namespace tile_tune;
 using namespace tile_tune::tc;

@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 
 #include "frontend/tc/parse.h"
-#include "frontend/tc/source.h"
+#include "frontend/tc/source_text.h"
 
 using namespace tile_tune;
 

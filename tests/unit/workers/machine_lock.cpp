@@ -12,7 +12,7 @@
 #include <string>
 #include <vector>
 
-#include "search/workers/session.h"
+#include "search/workers/session_directory.h"
 
 using namespace tile_tune::search;
 namespace fs = std::filesystem;

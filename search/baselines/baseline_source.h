@@ -1,0 +1,39 @@
+// Baselines as source text: a program as calls of one library where it has the operation, loops where it has not.
+//
+// What comes out is one C++ file for each baseline, to be compiled with the files of adapters() beside it. It defines
+// the entry point of every kernel the workers run (judge/kernel_arguments.h), so that baselines are verified and timed
+// like any candidate.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "search/baselines/operations.h"
+
+namespace tile_tune::search {
+
+/// OneDnnPacked: constant operands are brought into the library's own layout outside of the timed call.
+enum class Baseline { OneDnn, OneDnnPacked, OpenBlas, Libxsmm, Eigen, OpenMp };
+inline constexpr Baseline kBaselines[] = {Baseline::OneDnn,  Baseline::OneDnnPacked, Baseline::OpenBlas,
+                                          Baseline::Libxsmm, Baseline::Eigen,        Baseline::OpenMp};
+/// "onednn", "onednn-packed", "openblas", "libxsmm", "eigen", "openmp".
+const char* baseline_name(Baseline baseline);
+
+struct BaselineSource {
+  std::string text;
+  std::vector<std::string> flags;  // of the compiler, behind the common ones
+};
+
+/// nullopt where the library has none of the program's operations (or, for OneDnnPacked, none with a constant operand;
+/// for OpenMp, where a statement has no loop form). `constants` are tensor numbers of inputs that stay the same from
+/// call to call. Programs are canonical and bound.
+std::optional<BaselineSource> baseline_source(Baseline baseline, const ir::Program& program,
+                                              const std::set<int>& constants, int threads);
+
+/// File name -> text of what every source includes.
+const std::map<std::string, std::string>& adapters();
+
+}  // namespace tile_tune::search
