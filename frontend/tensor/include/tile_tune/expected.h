@@ -35,7 +35,7 @@ class [[nodiscard]] Expected {
   T&& value() && { return std::move(*std::get_if<0>(&held_)); }
   T& operator*() & { return value(); }
   const T& operator*() const& { return value(); }
-  T&& operator*() && { return std::move(*this).value(); }
+  T operator*() && { return std::move(*this).value(); }  // a value: what it is of may end with the expression
   T* operator->() { return &value(); }
   const T* operator->() const { return &value(); }
   const Error& error() const { return *std::get_if<1>(&held_); }
