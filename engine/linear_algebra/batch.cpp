@@ -16,6 +16,7 @@ constexpr double kFlopsWorthAThread = 1e6;
 }  // namespace
 
 int threads_for(int64_t entries, double flops, int wanted) {
+  if (entries < 2) return 1;  // without asking the system, which takes as long as a small factorisation
   const int threads = wanted > 0 ? wanted : base::usable_cpus();
   // Fewer matrices than threads are better off with the library's own.
   if (entries < threads) return 1;
