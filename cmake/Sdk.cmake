@@ -7,7 +7,8 @@ include(CMakePackageConfigHelpers)
 
 # What is installed may not be built yet (scripts/tile-tune builds the command alone) or be older than its sources.
 install(CODE "execute_process(COMMAND \"${CMAKE_COMMAND}\" --build \"${CMAKE_BINARY_DIR}\" --target
-  tile-tune tile_tune_sdk_edsl tile_tune_sdk_kernels tile_tune_sdk_engine COMMAND_ERROR_IS_FATAL ANY)")
+  tile-tune tile_tune_sdk_tensor tile_tune_sdk_edsl tile_tune_sdk_kernels
+  tile_tune_sdk_linear_algebra tile_tune_sdk_engine COMMAND_ERROR_IS_FATAL ANY)")
 
 # tile_tune_sdk_library(NAME OF component LINK target...): the component as libtile_tune_NAME.so, tile_tune::NAME for
 # find_package(tile_tune).
@@ -27,9 +28,12 @@ function(tile_tune_sdk_library name)
   install(TARGETS ${library} EXPORT tile_tune LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
 endfunction()
 
+# Data and views, which need nothing else of ours.
+tile_tune_sdk_library(tensor OF tensors LINK tile_tune_tensor)
 tile_tune_sdk_library(edsl OF edsl LINK tile_tune_ir tile_tune_tc tile_tune_einsum)
 # What loads kernels brings no compiler: neither Halide nor the database.
-tile_tune_sdk_library(kernels OF handles PUBLIC tile_tune_sdk_edsl LINK tile_tune_caller tile_tune_load tile_tune_rt)
+tile_tune_sdk_library(kernels OF handles PUBLIC tile_tune_sdk_edsl tile_tune_sdk_tensor LINK tile_tune_caller tile_tune_load tile_tune_rt)
+tile_tune_sdk_library(linear_algebra OF linear_algebra PUBLIC tile_tune_sdk_tensor LINK tile_tune_base tile_tune_tensor)
 tile_tune_sdk_library(engine OF sdk PUBLIC tile_tune_sdk_edsl LINK tile_tune_engine)
 
 foreach(folder frontend/tensor frontend/edsl engine/sdk)

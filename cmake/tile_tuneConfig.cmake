@@ -1,5 +1,5 @@
-# find_package(tile_tune): the libraries tile_tune::edsl, tile_tune::kernels and tile_tune::engine, the tool as tile_tune::tile-tune, and
-# tile_tune_add_library(), which makes kernels part of a project's build.
+# find_package(tile_tune): the libraries tile_tune::tensor, tile_tune::edsl, tile_tune::kernels, tile_tune::linear_algebra and
+# tile_tune::engine, the tool as tile_tune::tile-tune, and tile_tune_add_library(), which makes kernels part of a project's build.
 include(CMakeFindDependencyMacro)
 set(THREADS_PREFER_PTHREAD_FLAG ON)
 find_dependency(Threads)

@@ -1,14 +1,9 @@
 #include <tile_tune/einsum_call.h>
 
-#include <algorithm>
-#include <mutex>
-#include <optional>
-#include <shared_mutex>
-#include <unordered_map>
+#include <utility>
 
-#include "engine/handles/handle.h"
+#include "engine/handles/einsum_kernels.h"
 #include "frontend/diagnostic/diagnostic.h"
-#include "frontend/edsl/einsum_program.h"
 #include "frontend/ir/program.h"
 
 namespace tile_tune::engine {
@@ -16,81 +11,6 @@ namespace tile_tune::engine {
 namespace {
 
 Error error_from(const Diagnostic& diagnostic) { return {diagnostic.code, diagnostic.message, diagnostic.note}; }
-
-// The axes of `...` have no names: programs with them are for one shape.
-bool has_ellipsis(std::string_view subscripts) { return subscripts.find("...") != subscripts.npos; }
-
-/// One notation for operands of these types; of an ellipsis also shapes.
-struct Notation {
-  std::string subscripts;
-  std::vector<ArrayType> operands;
-  DType result;
-
-  bool is_of(std::string_view text, std::span<const Array> arrays, DType type) const {
-    if (text != subscripts || type != result || arrays.size() != operands.size()) return false;
-    for (size_t i = 0; i < arrays.size(); ++i)
-      if (arrays[i].type != operands[i].type || (has_ellipsis(text) && arrays[i].shape != operands[i].shape))
-        return false;
-    return true;
-  }
-};
-
-uint64_t hash_of(std::string_view subscripts, std::span<const Array> operands, DType result) {
-  uint64_t hash = std::hash<std::string_view>()(subscripts);
-  for (const Array& array : operands) hash = hash * 31 + static_cast<uint64_t>(array.type);
-  return hash * 31 + static_cast<uint64_t>(result);
-}
-
-/// Kernels of einsum() in this process.
-class Cache {
- public:
-  Result<Kernel> find_or_make(std::string_view subscripts, std::span<const Array> operands, DType result) {
-    const uint64_t hash = hash_of(subscripts, operands, result);
-    {
-      const std::shared_lock lock(mutex_);
-      if (const Kernel* kernel = find(hash, subscripts, operands, result)) return *kernel;
-    }
-    Notation notation{std::string(subscripts), {}, result};
-    einsum::Known known;
-    for (const Array& array : operands) {
-      notation.operands.push_back({array.type, array.shape});
-      known.operands.push_back({array.type, has_ellipsis(subscripts) ? std::optional(array.shape) : std::nullopt});
-    }
-    known.result = result;
-    TILE_TUNE_TRY(parsed, einsum::parse(subscripts));
-    TILE_TUNE_TRY(made, make_program(parsed, known));
-    const std::unique_lock lock(mutex_);
-    if (const Kernel* kernel = find(hash, subscripts, operands, result)) return *kernel;  // another thread's
-    // It compiles when it is called: nothing but a missing tool is found out here.
-    auto kernel = make_handle(edsl::einsum_program(parsed, known, std::move(made)), options_);
-    if (!kernel) return failure(kernel.error().code, kernel.error().message, kernel.error().note);
-    kernels_.emplace(hash, std::pair(std::move(notation), *kernel));
-    return *kernel;
-  }
-
-  void set(CompileOptions options) {
-    const std::unique_lock lock(mutex_);
-    options_ = std::move(options);
-    kernels_.clear();
-  }
-
- private:
-  const Kernel* find(uint64_t hash, std::string_view subscripts, std::span<const Array> operands, DType result) const {
-    const auto [first, last] = kernels_.equal_range(hash);
-    for (auto entry = first; entry != last; ++entry)
-      if (entry->second.first.is_of(subscripts, operands, result)) return &entry->second.second;
-    return nullptr;
-  }
-
-  std::shared_mutex mutex_;
-  CompileOptions options_;
-  std::unordered_multimap<uint64_t, std::pair<Notation, Kernel>> kernels_;
-};
-
-Cache& cache() {
-  static Cache all;
-  return all;
-}
 
 /// Letters for axes: those of `a` first, then those of `b` that it does not share.
 class Labels {
@@ -146,12 +66,15 @@ Expected<ArrayType> einsum_type(std::string_view subscripts, std::span<const Arr
 }
 
 Expected<void> einsum(std::string_view subscripts, std::span<const Array> operands, const Array& result) {
-  const auto kernel = cache().find_or_make(subscripts, operands, result.type);
+  const auto kernel = einsum_kernel({subscripts}, operands, result.type, [&]() -> Result<EinsumForm> {
+    TILE_TUNE_TRY(notation, einsum::parse(subscripts));
+    return EinsumForm{std::move(notation)};
+  });
   if (!kernel) return error_from(kernel.error());
   return (*kernel)(operands, {&result, 1});
 }
 
-void set_einsum_options(CompileOptions options) { cache().set(std::move(options)); }
+void set_einsum_options(CompileOptions options) { set_einsum_kernel_options(std::move(options)); }
 
 Expected<void> tensordot(const Array& a, const Array& b, const std::vector<int>& axes_a, const std::vector<int>& axes_b,
                          const Array& result) {

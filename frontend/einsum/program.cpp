@@ -104,7 +104,8 @@ class Builder {
     const size_t outputs = statement.indices.size();
     for (const auto& piece : pieces)
       for (const int axis : piece.dimensions) add_index(axis);
-    const bool sums = statement.indices.size() > outputs;
+    const bool adds = last && known_.adds;
+    const bool sums = adds || statement.indices.size() > outputs;
 
     for (const int axis : result) statement.subscripts.push_back(ir::AffineExpr::index(numbers[axis]));
     statement.op = sums ? ir::Aggregation::Sum : ir::Aggregation::Assign;
@@ -115,22 +116,29 @@ class Builder {
     if (pieces.size() == 2)
       statement.value = ir::make_expr(step_type(), ir::Call{step_type() == DType::Bool ? ir::Op::And : ir::Op::Mul,
                                                             {statement.value, read(pieces[1], numbers, false)}});
+    if (adds) statement.previous = add_tensor("out", result, type, ir::Role::InOut);
     statement.target = add_result(result, type, last);
     const Stored piece{statement.target, std::move(result)};
     program_.statements.push_back(std::move(statement));
     return piece;
   }
 
-  int add_result(const std::vector<int>& dimensions, DType type, bool last) {
+  int add_tensor(std::string name, const std::vector<int>& dimensions, DType type, ir::Role role) {
     const int number = static_cast<int>(program_.tensors.size());
     ir::Tensor tensor;
-    tensor.name = last ? "out" : fmt::format("partial{}", program_.statements.size());
+    tensor.name = std::move(name);
     tensor.type = type;
     for (const int axis : dimensions) tensor.extents.push_back(resolved_.axes[axis].extent);
-    tensor.role = last ? ir::Role::Output : ir::Role::Temporary;
+    tensor.role = role;
     program_.tensors.push_back(std::move(tensor));
-    if (last) program_.outputs.push_back(number);
     return number;
+  }
+
+  int add_result(const std::vector<int>& dimensions, DType type, bool last) {
+    if (!last)
+      return add_tensor(fmt::format("partial{}", program_.statements.size()), dimensions, type, ir::Role::Temporary);
+    program_.outputs.push_back(add_tensor("out", dimensions, type, ir::Role::Output));
+    return program_.outputs.back();
   }
 
   ir::ExprPtr read(const Stored& piece, const std::vector<int>& numbers, bool as_stored) const {

@@ -21,12 +21,15 @@ void program_json(std::string_view bytes);
 void schedule_json(std::string_view bytes);
 /// A .npy file.
 void npy(std::string_view bytes);
+/// A layout of a tensor and views of it: numbers of a byte, or of eight behind 0x80.
+void layout(std::string_view bytes);
 
 struct Entry {
   std::string_view name;  // of the corpus folder, and of the target behind "fuzz_"
   void (*run)(std::string_view bytes);
 };
 inline const std::vector<Entry> kEntries{
-    {"tc", tc}, {"einsum", einsum}, {"program_json", program_json}, {"schedule_json", schedule_json}, {"npy", npy}};
+    {"tc", tc},   {"einsum", einsum}, {"program_json", program_json}, {"schedule_json", schedule_json},
+    {"npy", npy}, {"layout", layout}};
 
 }  // namespace tile_tune::fuzz

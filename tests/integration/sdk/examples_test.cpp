@@ -49,3 +49,18 @@ TEST_CASE("examples/python: numpy arrays through ctypes") {
   CHECK(ran.out.starts_with("C: 37 x 43, largest error "));
   CHECK(ran.out.find("\nrefused: ") != std::string::npos);
 }
+
+TEST_CASE("examples/tensors: a tensor network and batched linear algebra") {
+  const Sandbox box;
+  require(box.run_program({TEST_CMAKE, "--install", TEST_BUILD, "--prefix", box.path("sdk").string()}));
+  require(
+      box.run_program({TEST_CMAKE, "-S", kExamples + "tensors", "-B", "build", "-G", "Unix Makefiles",
+                       "-DCMAKE_PREFIX_PATH=" + box.path("sdk").string(), "-DCMAKE_CXX_FLAGS=-Wall -Wextra -Werror"}));
+  require(box.run_program({TEST_CMAKE, "--build", "build"}));
+  CHECK(require(box.run_program({"build/network"})).out ==
+        "norm 8.383431e-02\n<X> at site 0: -0.325753\n<X> at site 3: +0.828101\n");
+  CHECK(require(box.run_program({"build/least_squares"})).out ==
+        "set 7: 7.013 -2.994 x; the two ways differ by less than 1e-10: yes\n"
+        "condition of the normal equations: 18.6\n"
+        "refused: cholesky: the leading minor of order 1 of matrix 3 of the batch is not positive definite\n");
+}

@@ -10,9 +10,15 @@ namespace {
 // No header of a dependency, and nothing of ours that was not installed.
 constexpr const char* kNothingElse = R"(
 #include <tile_tune/einsum.h>
+#include <tile_tune/dlpack_exchange.h>
 #include <tile_tune/einsum_call.h>
 #include <tile_tune/engine.h>
+#include <tile_tune/host_tensor.h>
+#include <tile_tune/linear_algebra.h>
+#include <tile_tune/placement.h>
 #include <tile_tune/tc.h>
+#include <tile_tune/tensor_einsum.h>
+#include <tile_tune/tensor_file.h>
 #include <tile_tune/tile_tune.h>
 #if defined(FMT_VERSION) || defined(INCLUDE_NLOHMANN_JSON_HPP_) || defined(TL_EXPECTED_VERSION_MAJOR) || defined(ISL_CTX_H)
 #error included: a header that users need not have

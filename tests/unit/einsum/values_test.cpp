@@ -176,3 +176,38 @@ TEST_CASE("integers wrap, in 32 bits for narrow ones") {
   CHECK(dot(DType::I64, {}, {int64_t{1} << 32, 3}) == std::pair{DType::I64, int64_t{9}});
   CHECK(dot(DType::U8, {}, {255, 255}) == std::pair{DType::I32, int64_t{130050}});
 }
+
+TEST_CASE("a result that adds begins with the caller's values, also where nothing is summed or written") {
+  const auto check = [](const std::string& text, const std::vector<std::string>& terms, const std::string& result,
+                        const std::vector<Shape>& shapes, DType type) {
+    INFO(text << " in " << dtype_name(type));
+    Known known;
+    known.adds = true;
+    std::vector<tensor::Array> arrays;
+    for (size_t i = 0; i < shapes.size(); ++i) {
+      known.operands.push_back({type, shapes[i]});
+      arrays.push_back(filled(type, shapes[i], i));
+    }
+    Shape shape;
+    const auto expected = naive(terms, result, arrays, shape);
+    const auto program = program_of(text, known);
+    const auto start = program.initial_value_of(program.outputs.front());
+    REQUIRE(start);
+    const auto before = filled(type, shape, 9);
+    reference::Inputs inputs{{*start, before}};
+    for (size_t i = 0; i < arrays.size(); ++i) inputs.emplace(program.inputs[i], arrays[i]);
+    const auto outputs = reference::evaluate(program, inputs);
+    REQUIRE(outputs);
+    const auto got = reference::to_array(program, outputs->front());
+    for (size_t i = 0; i < expected.size(); ++i)
+      CHECK(element(got, static_cast<int64_t>(i)) == expected[i] + element(before, static_cast<int64_t>(i)));
+  };
+  for (const DType type : {DType::F32, DType::C64, DType::I32, DType::F16}) {
+    check("ij,jk->ik", {"ij", "jk"}, "ik", {{3, 4}, {4, 5}}, type);
+    check("ij->ji", {"ij"}, "ji", {{3, 4}}, type);
+    check("i->ii", {"i"}, "ii", {{3}}, type);
+    check("i,j->ij", {"i", "j"}, "ij", {{3}, {2}}, type);
+    check("ij,jk,kl->il", {"ij", "jk", "kl"}, "il", {{2, 3}, {3, 2}, {2, 4}}, type);
+    check("ij->", {"ij"}, "", {{3, 4}}, type);
+  }
+}
