@@ -146,9 +146,15 @@ Expected<ArrayType> einsum_type(std::string_view subscripts, std::span<const Arr
 }
 
 Expected<void> einsum(std::string_view subscripts, std::span<const Array> operands, const Array& result) {
-  const auto kernel = cache().find_or_make(subscripts, operands, result.type);
-  if (!kernel) return error_from(kernel.error());
+  const auto kernel = einsum_kernel(subscripts, operands, result.type);
+  if (!kernel) return kernel.error();
   return (*kernel)(operands, {&result, 1});
+}
+
+Expected<Kernel> einsum_kernel(std::string_view subscripts, std::span<const Array> operands, DType result) {
+  auto kernel = cache().find_or_make(subscripts, operands, result);
+  if (!kernel) return error_from(kernel.error());
+  return std::move(*kernel);
 }
 
 void set_einsum_options(CompileOptions options) { cache().set(std::move(options)); }

@@ -361,7 +361,7 @@ Expected<Kernel> make_handle(const edsl::Program& program, const CompileOptions&
 
 Expected<Kernel> compile(const edsl::Program& program, const CompileOptions& options) {
   auto kernel = make_handle(program, options);
-  if (!kernel || !program.ir().is_bound()) return kernel;
+  if (!kernel || !program.ir().is_bound() || options.at_first_call) return kernel;
   if (const auto made = kernel->impl().prepare(); !made) return error_of(made.error());
   return kernel;
 }
