@@ -45,6 +45,8 @@ Result<Fit> fitted(const ir::Program& program, const edsl::Program& source, std:
 
 }  // namespace
 
+std::vector<size_t> size_inputs(const edsl::Program& program) { return size_inputs(program.ir()); }
+
 Expected<Fit> fit(const edsl::Program& program, std::span<const Array> inputs) {
   auto fit = fitted(program.ir(), program, inputs);
   if (!fit) return Error{fit.error().code, fit.error().message, fit.error().note};

@@ -86,6 +86,9 @@ struct Fit {
 /// sizes.
 Expected<Fit> fit(const edsl::Program& program, std::span<const Array> inputs);
 
+/// Positions of the inputs whose value is a size, so that it decides about the kernel and the outputs.
+std::vector<size_t> size_inputs(const edsl::Program& program);
+
 /// Ends searches in the background, for good, within 0.2 s. The end of the process does the same.
 void shutdown();
 
