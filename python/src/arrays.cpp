@@ -4,6 +4,7 @@
 #include <bit>
 #include <string_view>
 
+#include "python/src/dtype.h"
 #include "python/src/errors.h"
 #include "python/src/numpy.h"
 
@@ -200,7 +201,11 @@ void CallArrays::add_other(PyObject* object, bool is_written, Key& key) {
 
 void CallArrays::add_exchange(PyObject* object, const ArrayType& type, bool is_written, Key& key) {
   dlpack::Tensor tensor;
-  if (type.exchange->view_of_object(object, &tensor) != 0) raise_python_error();
+  if (type.exchange->view_of_object(object, &tensor) != 0) {
+    const nb::python_error error;  // takes the one that is set
+    const std::string text = text_of(error.value());
+    raise("bad-array", name(is_written) + " shows no memory: " + text.substr(0, text.find('\n')));
+  }
   if (type.family == Family::Torch) check_torch(object, tensor.type.code == dlpack::kComplex);
   check_device(tensor.device, name(is_written));
   add_tensor(tensor, type.type, key);
@@ -310,6 +315,14 @@ engine::Array CallArrays::array(size_t number, const Key& key) const {
     array.strides[d] /= size;
   }
   return array;
+}
+
+int64_t CallArrays::value(size_t number, const Key& key) const {
+  const engine::Array array = this->array(number, key);
+  int64_t value = 0;
+  if (array.data && array.shape.empty())
+    std::memcpy(&value, array.data, std::min(sizeof value, static_cast<size_t>(size_of(array.type))));
+  return value;
 }
 
 void CallArrays::keep_alive(size_t number, const Key& key, std::vector<nb::object>& kept) const {

@@ -50,6 +50,8 @@ class CallArrays {
 
   /// Array `array` for the engine, from its words.
   engine::Array array(size_t array, const Key& key) const;
+  /// The bytes of its first element; of an array without dimensions the only one.
+  int64_t value(size_t array, const Key& key) const;
   /// Objects that have to live as long as its words are kept: its type, numpy's element type.
   void keep_alive(size_t array, const Key& key, std::vector<nb::object>& kept) const;
 

@@ -69,6 +69,8 @@ nb::object CallTable::call(const Arguments& arguments, const Resolve& resolve) {
   for (PyObject* input : arguments.inputs) arrays.add(input, false, key);
   for (PyObject* output : arguments.outputs) arrays.add(output, true, key);
 
+  for (const size_t input : arguments.size_inputs) key.add(arrays.value(input, key));
+
   auto& place = entries_[key.hash() & (entries_.size() - 1)];
   std::shared_ptr<Entry> entry = place;  // shared, since a call of another thread may put another entry there
   const bool is_known = entry && entry->is_of(key, arguments.text);

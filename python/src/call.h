@@ -31,7 +31,8 @@ using Resolve = std::function<Resolved(std::span<const engine::Array> inputs, st
 struct Arguments {
   PyObject* text = nullptr;  // what else the call is about: an einsum's subscripts
   std::span<PyObject* const> inputs;
-  std::span<PyObject* const> outputs;  // empty: new ones are made
+  std::span<const size_t> size_inputs = {};  // those whose value is a size
+  std::span<PyObject* const> outputs;        // empty: new ones are made
 };
 
 /// The calls of one callable. Used under Python's lock.

@@ -89,7 +89,7 @@ PyObject* einsum_call(PyObject*, PyObject* const* arguments, Py_ssize_t count, P
       return Resolved{value_or_raise(engine::einsum_kernel(subscripts, inputs, result)), {{*type, ""}}};
     };
     const std::span<PyObject* const> outputs(&given.out, given.out ? 1 : 0);
-    return einsum_table().call({text, given.positional.subspan(1), outputs}, resolve);
+    return einsum_table().call({text, given.positional.subspan(1), {}, outputs}, resolve);
   });
 }
 
@@ -98,6 +98,7 @@ struct ProgramCall {
   CallTable table{kProgramCalls};
   edsl::Program program;
   engine::Kernel kernel;
+  std::vector<size_t> size_inputs;
 };
 
 PyObject* program_call(PyObject* self, PyObject* const* arguments, Py_ssize_t count, PyObject* names) {
@@ -115,13 +116,13 @@ PyObject* program_call(PyObject* self, PyObject* const* arguments, Py_ssize_t co
       several.push_back(PyTuple_GetItem(given.out, i));
     const std::span<PyObject* const> outputs =
         is_tuple ? std::span<PyObject* const>(several) : std::span<PyObject* const>(&given.out, given.out ? 1 : 0);
-    return call.table.call({nullptr, given.positional, outputs}, resolve);
+    return call.table.call({nullptr, given.positional, call.size_inputs, outputs}, resolve);
   });
 }
 
 PyMethodDef einsum_definition = {"einsum", reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(&einsum_call)),
                                  METH_FASTCALL | METH_KEYWORDS,
-                                 R"(einsum($module, subscripts, /, *operands, out=None)
+                                 R"(einsum(subscripts, /, *operands, out=None)
 --
 
 Sums of products in Einstein's notation, at the speed of a compiled kernel.
@@ -175,12 +176,19 @@ engine::CompileOptions options_from(const nb::dict& given) {
 
 nb::object callable(const edsl::Program& program, const nb::dict& options) {
   drop_messages();
-  auto* call = new ProgramCall{CallTable(kProgramCalls), program,
-                               value_or_raise(engine::compile(program, options_from(options)))};
+  auto kernel = value_or_raise(engine::compile(program, options_from(options)));
+  auto* call = new ProgramCall{CallTable(kProgramCalls), program, std::move(kernel), engine::size_inputs(program)};
   const nb::object capsule = checked(PyCapsule_New(
       call, nullptr, [](PyObject* self) { delete static_cast<ProgramCall*>(PyCapsule_GetPointer(self, nullptr)); }));
   tell_messages();
   return checked(PyCFunction_NewEx(&program_definition, capsule.ptr(), nullptr));
+}
+
+const char* schedule_of(nb::handle function) {
+  PyObject* const capsule = PyCFunction_GetSelf(function.ptr());
+  if (!capsule) raise_python_error();
+  const auto& call = *static_cast<ProgramCall*>(PyCapsule_GetPointer(capsule, nullptr));
+  return call.kernel.schedule() == engine::Schedule::Default ? "default" : "tuned";
 }
 
 /// (dtype, shape, strides in elements) of each array.
@@ -214,6 +222,7 @@ void bind_calls(nb::module_& m) {
     einsum_table().clear();
   });
   m.def("callable", &callable, nb::arg("program"), nb::arg("options"));
+  m.def("schedule_of", &schedule_of);
   m.def("described", &described);
   m.def("sizes_of", &sizes_of);
   m.def("shutdown", &engine::shutdown, nb::call_guard<nb::gil_scoped_release>(),

@@ -35,7 +35,7 @@ class Key {
 
  private:
   size_t count_ = 0;
-  std::array<int64_t, 2 + kMostArrays*(3 + 2 * kMostDimensions)> words_;
+  std::array<int64_t, 2 + kMostArrays*(4 + 2 * kMostDimensions)> words_;
 };
 
 }  // namespace tile_tune::python

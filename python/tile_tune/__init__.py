@@ -20,7 +20,7 @@ from ._options import tuning
 __version__ = _core.version
 __all__ = [
     "ArrayError", "CompilerWarning", "DTypeError", "Error", "GatherError", "OutOfMemory", "Program", "ProgramError",
-    "ToolError", "TuneResult", "build", "compile", "database", "edsl", "einsum", "shutdown", "tc", "tune", "tuning",
+    "ToolError", "TuneResult", "build", "compile", "edsl", "einsum", "records", "shutdown", "tc", "tune", "tuning",
 ]
 
 # Searches in the background end before the interpreter does.
@@ -28,7 +28,7 @@ _atexit.register(_core.shutdown)
 
 # What `import tile_tune` need not wait for.
 _LATER = {
-    "build": "_tools", "compile": "_compile", "database": "_tools", "edsl": None, "tc": None, "tune": "_tune",
+    "build": "_tools", "compile": "_compile", "edsl": None, "records": "_tools", "tc": None, "tune": "_tune",
     "TuneResult": "_tune",
 }
 

@@ -1,9 +1,12 @@
 """Programs as callables."""
 
 import json
+import weakref
 
 from . import _core
-from ._options import Options, current
+from ._options import Options, current, forget_einsums
+
+_functions = weakref.WeakSet()
 
 
 class Function:
@@ -21,10 +24,16 @@ class Function:
         names = [tensor["name"] for tensor in text["tensors"]]
         self.inputs = tuple(names[i] for i in text["inputs"])
         self.outputs = tuple(names[i] for i in text["outputs"])
+        _functions.add(self)
 
     @property
     def name(self) -> str:
         return self.program.name
+
+    @property
+    def schedule(self) -> str:
+        """Which one the kernel has that was compiled last: "tuned" or "default"."""
+        return _core.schedule_of(self._call)
 
     def __call__(self, *inputs, out=None):
         return self._call(*inputs, out=out)
@@ -32,9 +41,12 @@ class Function:
     def __repr__(self):
         return f"<tile_tune function {str(self.program).splitlines()[0]}>"
 
-    def _forget(self):
-        """Later calls look for kernels anew."""
-        self._call = _core.callable(self.program, self._options.as_dict())
+
+def forget_kernels():
+    """All calls look for their kernels anew, and so find what a search has found."""
+    forget_einsums()
+    for function in list(_functions):
+        function._call = _core.callable(function.program, function._options.as_dict())
 
 
 def compile(program, *arrays) -> Function:

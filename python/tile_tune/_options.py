@@ -43,6 +43,10 @@ def _set(options: Options) -> None:
     _now = options
 
 
+def forget_einsums() -> None:
+    _set(_now)
+
+
 def thread_count(threads) -> int:
     """0: the CPUs this process may use. "omp": OMP_NUM_THREADS. "torch": torch.get_num_threads()."""
     if threads == "omp":

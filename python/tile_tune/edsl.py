@@ -41,6 +41,11 @@ def _parameters(write, count, given):
     return names[:count] if len(names) >= count else [f"I{i}" for i in range(count)]
 
 
+def _name_of(write):
+    name = getattr(getattr(write, "func", write), "__name__", "")  # of functools.partial: the function's
+    return name if name.isidentifier() else "program"
+
+
 def program(write, *types, name=None, **arguments) -> Program:
     """The Program of a function of tensors.
 
@@ -50,16 +55,15 @@ def program(write, *types, name=None, **arguments) -> Program:
         name: of the program; the function's otherwise.
         arguments: further ones of the function, by name.
     """
-    inputs = [Placeholder(dtype, list(shape), parameter)
-              for (dtype, shape), parameter in zip(types, _parameters(write, len(types), arguments))]
+    parameters = _parameters(write, len(types), arguments)
+    inputs = [Placeholder(dtype, list(shape), parameter) for (dtype, shape), parameter in zip(types, parameters)]
     results = write(*inputs, **arguments)
     if isinstance(results, Tensor):
         results = (results,)
-    taken = {parameter for parameter, _ in zip(_parameters(write, len(types), arguments), types)}
     names = ["output"] if len(results) == 1 else [f"output{i}" for i in range(len(results))]
-    while taken & set(names):
+    while set(parameters) & set(names):
         names = [one + "_" for one in names]
-    return Program(name or write.__name__, inputs, list(zip(names, results)))
+    return Program(name or _name_of(write), inputs, list(zip(names, results)))
 
 
 def function(write=None, **arguments):
