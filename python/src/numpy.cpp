@@ -11,7 +11,8 @@ namespace {
 
 bool import_api() {
   if (numpy_array_type) return true;
-  if (PyArray_ImportNumPyAPI() < 0) {
+  // Looked for first, since numpy's own function prints what is wrong.
+  if (!nb::steal(PyImport_ImportModule("numpy")).is_valid() || PyArray_ImportNumPyAPI() < 0) {
     PyErr_Clear();
     return false;
   }
