@@ -7,6 +7,7 @@
 #include <limits>
 #include <optional>
 
+#include "base/json_text.h"
 #include "cli/binding_options.h"
 #include "cli/dry_run_text.h"
 #include "cli/predicted_text.h"
@@ -15,6 +16,7 @@
 #include "cli/option_checks.h"
 #include "cli/progress_display.h"
 #include "cli/sized_summary.h"
+#include "cli/status_line.h"
 #include "cli/summary.h"
 #include "cli/tuned_suite.h"
 #include "cli/verbs.h"
@@ -43,7 +45,7 @@ struct TuneArguments {
   std::string strategy = "model";
   std::string emit;
   std::vector<std::string> schedules, only;  // schedules: files
-  bool dry_run = false, no_measure = false, weights = false;
+  bool dry_run = false, no_measure = false, weights = false, events = false;
 
   /// Nothing is tried, so that there is no report of a search.
   bool tries_nothing() const { return dry_run || no_measure; }
@@ -101,6 +103,17 @@ Result<void> show_predicted(const engine::Workload& workload, const codegen::Tar
   return {};
 }
 
+/// How a search stands, for programs that drive this one.
+std::string event_line(const search::Progress& progress, double seconds) {
+  return base::json_text({{"progress",
+                           {{"seconds", seconds},
+                            {"trials", progress.trials + progress.replayed},
+                            {"best_ns", progress.best_ns},
+                            {"best_ratio", progress.best_ratio},
+                            {"finals", progress.phase == search::Phase::Finals}}}}) +
+         "\n";
+}
+
 /// `stored`: the program with its layouts and constants. `directory`: where the winner's package is written; empty:
 /// none is. What is known when it fails is in `outcome` all the same.
 Result<void> tune_for(const codegen::Target& target, const engine::LoadedProgram& loaded, const ir::Program& stored,
@@ -125,7 +138,10 @@ Result<void> tune_for(const codegen::Target& target, const engine::LoadedProgram
   const auto tuned = [&] {
     ProgressDisplay display(session, began, engine::wanted_budget(request).seconds);
     display.begin_task(task, workload.row.flops);
-    const auto show = [&](const search::Progress& progress) { display.show(progress); };
+    const auto show = [&](const search::Progress& progress) {
+      display.show(progress);
+      if (arguments.events) write_to_standard_error(event_line(progress, search::now_seconds() - began));
+    };
     return engine::tune({workload, target, request, engine::small_variant_of(stored, sizes, workload, target)}, session,
                         {began, interrupt.requested(), show, display.onlooker()});
   }();
@@ -364,6 +380,8 @@ void add_tune(Verb& app, Command& command) {
       .delimiter(',');
   verb.add_flag("--weights", arguments->weights,
                 "Of a suite: tunes each workload a second time with its weights constant");
+  verb.add_flag("--events", arguments->events,
+                "Also writes a line of JSON to standard error whenever candidates were tried");
   refuse_empty(
       verb.add_option("--emit", arguments->emit, "Writes the winner's package there at the end").type_name("DIR"));
   verb.on_parsed([&command, arguments] {

@@ -10,39 +10,48 @@ install(CODE "execute_process(COMMAND \"${CMAKE_COMMAND}\" --build \"${CMAKE_BIN
   tile-tune tile_tune_sdk_tensor tile_tune_sdk_edsl tile_tune_sdk_kernels
   tile_tune_sdk_linear_algebra tile_tune_sdk_engine COMMAND_ERROR_IS_FATAL ANY)")
 
-# tile_tune_sdk_library(NAME OF component LINK target...): the component as libtile_tune_NAME.so, tile_tune::NAME for
-# find_package(tile_tune).
+# What wheels hold of it (pyproject.toml) is the component "python"; in them links are copies, so that there are none.
+set(library_version ${PROJECT_VERSION})
+if(SKBUILD)
+  set(library_version ${PROJECT_VERSION_MAJOR})
+endif()
+
+# tile_tune_sdk_library(NAME OF component LINK target... [IN_WHEEL]): the component as libtile_tune_NAME.so,
+# tile_tune::NAME for find_package(tile_tune).
 function(tile_tune_sdk_library name)
-  cmake_parse_arguments(arg "" "OF" "LINK;PUBLIC" ${ARGN})
+  cmake_parse_arguments(arg "IN_WHEEL" "OF" "LINK;PUBLIC" ${ARGN})
+  if(arg_IN_WHEEL)
+    set(component COMPONENT python NAMELINK_COMPONENT sdk)
+  endif()
   set(library tile_tune_sdk_${name})
   add_library(${library} SHARED $<TARGET_OBJECTS:tile_tune_${arg_OF}>)
   set_target_properties(${library} PROPERTIES
     OUTPUT_NAME tile_tune_${name} EXPORT_NAME ${name} LINKER_LANGUAGE CXX LIBRARY_OUTPUT_DIRECTORY "${CMAKE_BINARY_DIR}/sdk"
-    SOVERSION ${PROJECT_VERSION_MAJOR} VERSION ${PROJECT_VERSION}
+    SOVERSION ${PROJECT_VERSION_MAJOR} VERSION ${library_version}
     INSTALL_RPATH "$ORIGIN;$ORIGIN/tile_tune")
   target_link_libraries(${library} PRIVATE ${arg_LINK} PUBLIC ${arg_PUBLIC})
   # RPATH, unlike RUNPATH, holds for what the libraries beside this one load, too (scripts/bundle).
   target_link_options(${library} PRIVATE LINKER:--exclude-libs,ALL LINKER:--no-undefined LINKER:--disable-new-dtags)
   target_include_directories(${library} INTERFACE "$<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>")
   target_compile_features(${library} INTERFACE cxx_std_20)
-  install(TARGETS ${library} EXPORT tile_tune LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
+  install(TARGETS ${library} EXPORT tile_tune LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} ${component})
 endfunction()
 
 # Data and views, which need nothing else of ours.
-tile_tune_sdk_library(tensor OF tensors LINK tile_tune_tensor)
-tile_tune_sdk_library(edsl OF edsl LINK tile_tune_ir tile_tune_tc tile_tune_einsum)
+tile_tune_sdk_library(tensor IN_WHEEL OF tensors LINK tile_tune_tensor)
+tile_tune_sdk_library(edsl IN_WHEEL OF edsl LINK tile_tune_ir tile_tune_tc tile_tune_einsum)
 # What loads kernels brings no compiler: neither Halide nor the database.
-tile_tune_sdk_library(kernels OF handles PUBLIC tile_tune_sdk_edsl tile_tune_sdk_tensor LINK tile_tune_caller tile_tune_load tile_tune_rt)
+tile_tune_sdk_library(kernels IN_WHEEL OF handles PUBLIC tile_tune_sdk_edsl tile_tune_sdk_tensor LINK tile_tune_caller tile_tune_load tile_tune_rt)
 tile_tune_sdk_library(linear_algebra OF linear_algebra PUBLIC tile_tune_sdk_tensor LINK tile_tune_base tile_tune_tensor)
 tile_tune_sdk_library(engine OF sdk PUBLIC tile_tune_sdk_edsl LINK tile_tune_engine)
 
 foreach(folder frontend/tensor frontend/edsl engine/sdk)
   install(DIRECTORY ${PROJECT_SOURCE_DIR}/${folder}/include/ DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
 endforeach()
-install(TARGETS tile-tune EXPORT tile_tune RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+install(TARGETS tile-tune EXPORT tile_tune RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR} COMPONENT python)
 set_target_properties(tile-tune PROPERTIES INSTALL_RPATH "$ORIGIN/../${CMAKE_INSTALL_LIBDIR}/tile_tune")
 # Halide comes from PyPI's wheel, not from the system: it travels along.
-install(FILES "${halide_root}/lib64/libHalide.so" DESTINATION ${CMAKE_INSTALL_LIBDIR}/tile_tune
+install(FILES "${halide_root}/lib64/libHalide.so" DESTINATION ${CMAKE_INSTALL_LIBDIR}/tile_tune COMPONENT python
         PERMISSIONS OWNER_READ OWNER_WRITE OWNER_EXECUTE GROUP_READ GROUP_EXECUTE WORLD_READ WORLD_EXECUTE)
 
 set(config_folder ${CMAKE_INSTALL_LIBDIR}/cmake/tile_tune)

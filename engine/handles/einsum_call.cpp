@@ -66,12 +66,18 @@ Expected<ArrayType> einsum_type(std::string_view subscripts, std::span<const Arr
 }
 
 Expected<void> einsum(std::string_view subscripts, std::span<const Array> operands, const Array& result) {
-  const auto kernel = einsum_kernel({subscripts}, operands, result.type, [&]() -> Result<EinsumForm> {
+  const auto kernel = einsum_kernel(subscripts, operands, result.type);
+  if (!kernel) return kernel.error();
+  return (*kernel)(operands, {&result, 1});
+}
+
+Expected<Kernel> einsum_kernel(std::string_view subscripts, std::span<const Array> operands, DType result) {
+  auto kernel = einsum_kernel({subscripts}, operands, result, [&]() -> Result<EinsumForm> {
     TILE_TUNE_TRY(notation, einsum::parse(subscripts));
     return EinsumForm{std::move(notation)};
   });
   if (!kernel) return error_from(kernel.error());
-  return (*kernel)(operands, {&result, 1});
+  return std::move(*kernel);
 }
 
 void set_einsum_options(CompileOptions options) { set_einsum_kernel_options(std::move(options)); }

@@ -7,6 +7,7 @@
 #include <cerrno>
 #include <csignal>
 #include <cstring>
+#include <map>
 #include <mutex>
 #include <nlohmann/json.hpp>
 #include <set>
@@ -25,6 +26,7 @@
 #include "engine/handles/handle.h"
 #include "engine/handles/loaded_kernel.h"
 #include "engine/handles/request.h"
+#include "engine/programs/array_sizes.h"
 #include "engine/sdk/arrays.h"
 #include "engine/sdk/installation.h"
 #include "engine/sdk/messages.h"
@@ -111,9 +113,14 @@ class Kernel::Impl : public std::enable_shared_from_this<Kernel::Impl> {
       : program_(std::move(program)),
         options_(std::move(options)),
         executable_(std::move(executable)),
-        cache_(options_.cache ? fs::path(*options_.cache) : default_folder(), kCacheBytes) {}
+        cache_(options_.cache ? fs::path(*options_.cache) : default_folder(), kCacheBytes),
+        size_inputs_(size_inputs(program_.ir())) {}
 
   Result<void> call(std::span<const Array> inputs, std::span<const Array> outputs) {
+    return size_inputs_.empty() ? call_at_sizes(inputs, outputs) : of_values(inputs).call_at_sizes(inputs, outputs);
+  }
+
+  Result<void> call_at_sizes(std::span<const Array> inputs, std::span<const Array> outputs) {
     // Most callers have arrays of one kind.
     const LoadedKernel* kernel = recent_.load(std::memory_order_acquire);
     if (!kernel || !kernel->fits(inputs, outputs)) {
@@ -142,11 +149,29 @@ class Kernel::Impl : public std::enable_shared_from_this<Kernel::Impl> {
   }
 
   Schedule schedule() const {
+    if (const Impl* latest = latest_of_values_) return latest->schedule();
     const std::shared_lock lock(reading_);
     return newest_ && newest_->image().provenance == "default" ? Schedule::Default : Schedule::Tuned;
   }
 
  private:
+  /// Arrays of the same shapes have other kernels where the value of an input is a size: those of a handle for each.
+  Impl& of_values(std::span<const Array> inputs) {
+    std::vector<uint64_t> values;
+    for (const size_t i : size_inputs_) {
+      // What is not as it should be is told of where arrays are looked at.
+      const bool is_value = i < inputs.size() && inputs[i].data && inputs[i].shape.empty();
+      uint64_t value = 0;
+      if (is_value) std::memcpy(&value, inputs[i].data, std::min(sizeof value, dtype_size(inputs[i].type)));
+      values.push_back(value);
+    }
+    const std::lock_guard lock(making_);
+    auto& of_these = of_values_[std::move(values)];
+    if (!of_these) of_these = std::make_shared<Impl>(program_, options_, executable_);
+    latest_of_values_ = of_these.get();
+    return *of_these;
+  }
+
   static fs::path default_folder() {
     const fs::path folder = base::user_cache();
     return folder.empty() ? folder : folder / "kernels";
@@ -328,6 +353,9 @@ class Kernel::Impl : public std::enable_shared_from_this<Kernel::Impl> {
   const CompileOptions options_;
   const std::string executable_;
   const base::FileCache cache_;
+  const std::vector<size_t> size_inputs_;
+  std::map<std::vector<uint64_t>, std::shared_ptr<Impl>> of_values_;  // guarded by making_
+  std::atomic<const Impl*> latest_of_values_ = nullptr;
   std::mutex making_;                  // who makes a kernel
   mutable std::shared_mutex reading_;  // the next three
   std::unordered_multimap<uint64_t, std::shared_ptr<const LoadedKernel>> kernels_;
@@ -361,7 +389,7 @@ Expected<Kernel> make_handle(const edsl::Program& program, const CompileOptions&
 
 Expected<Kernel> compile(const edsl::Program& program, const CompileOptions& options) {
   auto kernel = make_handle(program, options);
-  if (!kernel || !program.ir().is_bound()) return kernel;
+  if (!kernel || !program.ir().is_bound() || options.at_first_call) return kernel;
   if (const auto made = kernel->impl().prepare(); !made) return error_of(made.error());
   return kernel;
 }

@@ -70,6 +70,13 @@ Result<void> check_extents(const ir::Tensor& tensor, const tensor::Array& array,
 
 }  // namespace
 
+std::vector<size_t> size_inputs(const ir::Program& program) {
+  std::vector<size_t> positions;
+  for (size_t i = 0; i < program.inputs.size(); ++i)
+    if (is_size_input(program, program.tensors[static_cast<size_t>(program.inputs[i])])) positions.push_back(i);
+  return positions;
+}
+
 ir::Program with_storage_of(ir::Program program, const NamedArrays& arrays, const std::vector<std::string>& layouts) {
   for (auto& tensor : program.tensors) {
     const auto array = arrays.find(tensor.name);

@@ -16,6 +16,9 @@ using NamedArrays = std::map<std::string, tensor::Array>;
 /// `layouts` (as with --layout) say something.
 ir::Program with_storage_of(ir::Program program, const NamedArrays& arrays, const std::vector<std::string>& layouts);
 
+/// Positions of inputs whose value is a size: integers without dimensions that bound a range.
+std::vector<size_t> size_inputs(const ir::Program& program);
+
 /// Every size that a dimension of an array is, together with `given` (from -s). Errors, all of class Mismatch:
 /// dtype-mismatch, rank-mismatch, size-conflict (names both values and where each comes from).
 Result<ir::Sizes> infer_sizes(const ir::Program& program, const NamedArrays& arrays, const ir::Sizes& given);

@@ -36,11 +36,9 @@ ir::Aggregation first_update(const ir::Program& program, int number) {
   return ir::Aggregation::Assign;
 }
 
-}  // namespace
-
-InitialValue initial_value(const ir::Program& program, int number) {
+InitialValue initial_of_shape(const ir::Program& program, int number, std::vector<int64_t> shape) {
   const auto& tensor = program.tensors[static_cast<size_t>(number)];
-  InitialValue initial{tensor::Array::zeros(tensor.type, ir::shape(tensor)), "zeros"};
+  InitialValue initial{tensor::Array::zeros(tensor.type, std::move(shape)), "zeros"};
   constexpr double kInfinity = std::numeric_limits<double>::infinity();
   switch (first_update(program, number)) {
     case ir::Aggregation::Product:
@@ -60,6 +58,16 @@ InitialValue initial_value(const ir::Program& program, int number) {
       break;
   }
   return initial;
+}
+
+}  // namespace
+
+InitialValue initial_value(const ir::Program& program, int number) {
+  return initial_of_shape(program, number, ir::shape(program.tensors[static_cast<size_t>(number)]));
+}
+
+std::vector<std::byte> initial_element(const ir::Program& program, int number) {
+  return initial_of_shape(program, number, {}).array.data;
 }
 
 }  // namespace tile_tune::engine

@@ -15,5 +15,7 @@ struct InitialValue {
 
 /// `number`: a tensor of role InOut in a bound program. Zeros, but the identity for products, minima and maxima.
 InitialValue initial_value(const ir::Program& program, int number);
+/// One element of it.
+std::vector<std::byte> initial_element(const ir::Program& program, int number);
 
 }  // namespace tile_tune::engine

@@ -12,16 +12,16 @@ namespace tile_tune::edsl {
 
 namespace {
 
-[[noreturn]] void overflow(const std::source_location& where) { raise("overflow", "the size leaves 64 bits", where); }
+[[noreturn]] void overflow(const Where& where) { raise("overflow", "the size leaves 64 bits", where); }
 
 }  // namespace
 
-int64_t detail::to_int64(uint64_t value, const std::source_location& where) {
+int64_t detail::to_int64(uint64_t value, const Where& where) {
   if (value > static_cast<uint64_t>(std::numeric_limits<int64_t>::max())) overflow(where);
   return static_cast<int64_t>(value);
 }
 
-int64_t TensorDim::value(const std::source_location& where) const {
+int64_t TensorDim::value(const Where& where) const {
   if (!value_) raise("unbound-dim", "a TensorDim is used before it has a value", where, "give it one with bind_dims");
   return *value_;
 }
@@ -53,11 +53,11 @@ TensorDim operator/(const DimArg& a, const DimArg& b) {
   return dividend / divisor;
 }
 
-TensorDim min(const TensorDim& a, const TensorDim& b, const std::source_location& where) {
+TensorDim min(const TensorDim& a, const TensorDim& b, const Where& where) {
   return std::min(a.value(where), b.value(where));
 }
 
-TensorDim max(const TensorDim& a, const TensorDim& b, const std::source_location& where) {
+TensorDim max(const TensorDim& a, const TensorDim& b, const Where& where) {
   return std::max(a.value(where), b.value(where));
 }
 

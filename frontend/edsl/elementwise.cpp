@@ -26,7 +26,7 @@ const Scalar* untyped(const NodePtr& node) {
   return scalar && !std::holds_alternative<bool>(scalar->value.value) ? scalar : nullptr;
 }
 
-std::vector<NodePtr> nodes_of(const std::vector<Tensor>& tensors, const std::source_location& where) {
+std::vector<NodePtr> nodes_of(const std::vector<Tensor>& tensors, const Where& where) {
   std::vector<NodePtr> nodes;
   for (const auto& tensor : tensors) {
     nodes.push_back(tensor.node(where));
@@ -35,7 +35,7 @@ std::vector<NodePtr> nodes_of(const std::vector<Tensor>& tensors, const std::sou
   return nodes;
 }
 
-std::vector<int64_t> common_shape(const std::vector<NodePtr>& nodes, const std::source_location& where) {
+std::vector<int64_t> common_shape(const std::vector<NodePtr>& nodes, const Where& where) {
   auto shape = nodes.front()->shape;
   for (const auto& node : nodes) {
     const auto wider = detail::broadcast(shape, node->shape);
@@ -71,7 +71,7 @@ DType common_type(const std::vector<NodePtr>& nodes) {
   return *typed == DType::Bool && has_number ? DType::I32 : *typed;
 }
 
-void check_numbers(const std::vector<NodePtr>& nodes, DType type, const std::source_location& where) {
+void check_numbers(const std::vector<NodePtr>& nodes, DType type, const Where& where) {
   for (const auto& node : nodes) {
     const auto* scalar = untyped(node);
     if (!scalar || is_complex(type) || literal_as(scalar->value, ir::operation_type(type))) continue;
@@ -81,7 +81,7 @@ void check_numbers(const std::vector<NodePtr>& nodes, DType type, const std::sou
   }
 }
 
-Tensor apply(Op op, Gives gives, const std::vector<Tensor>& operands, const std::source_location& where) {
+Tensor apply(Op op, Gives gives, const std::vector<Tensor>& operands, const Where& where) {
   auto nodes = nodes_of(operands, where);
   DType type = common_type(nodes);
   if (gives == Gives::Float && !is_float(type) && !is_complex(type)) type = DType::F32;
@@ -117,32 +117,27 @@ Tensor operator<=(const TensorArg& a, const TensorArg& b) { return apply(Op::Le,
 Tensor operator>(const TensorArg& a, const TensorArg& b) { return apply(Op::Gt, a, b, Gives::Bool); }
 Tensor operator>=(const TensorArg& a, const TensorArg& b) { return apply(Op::Ge, a, b, Gives::Bool); }
 
-Tensor exp(const Tensor& x, const std::source_location& where) { return apply(Op::Exp, Gives::Float, {x}, where); }
-Tensor log(const Tensor& x, const std::source_location& where) { return apply(Op::Log, Gives::Float, {x}, where); }
-Tensor sin(const Tensor& x, const std::source_location& where) { return apply(Op::Sin, Gives::Float, {x}, where); }
-Tensor cos(const Tensor& x, const std::source_location& where) { return apply(Op::Cos, Gives::Float, {x}, where); }
-Tensor tan(const Tensor& x, const std::source_location& where) { return apply(Op::Tan, Gives::Float, {x}, where); }
-Tensor tanh(const Tensor& x, const std::source_location& where) { return apply(Op::Tanh, Gives::Float, {x}, where); }
-Tensor sqrt(const Tensor& x, const std::source_location& where) { return apply(Op::Sqrt, Gives::Float, {x}, where); }
-Tensor abs(const Tensor& x, const std::source_location& where) { return apply(Op::Abs, Gives::Operands, {x}, where); }
-Tensor floor(const Tensor& x, const std::source_location& where) { return apply(Op::Floor, Gives::Float, {x}, where); }
-Tensor ceil(const Tensor& x, const std::source_location& where) { return apply(Op::Ceil, Gives::Float, {x}, where); }
-Tensor sigmoid(const Tensor& x, const std::source_location& where) {
-  return apply(Op::Sigmoid, Gives::Float, {x}, where);
-}
-Tensor relu(const Tensor& x, const std::source_location& where) { return apply(Op::Relu, Gives::Operands, {x}, where); }
-Tensor pow(const Tensor& x, const Tensor& y, const std::source_location& where) {
-  return apply(Op::Pow, Gives::Float, {x, y}, where);
-}
-Tensor min(const Tensor& x, const Tensor& y, const std::source_location& where) {
+Tensor exp(const Tensor& x, const Where& where) { return apply(Op::Exp, Gives::Float, {x}, where); }
+Tensor log(const Tensor& x, const Where& where) { return apply(Op::Log, Gives::Float, {x}, where); }
+Tensor sin(const Tensor& x, const Where& where) { return apply(Op::Sin, Gives::Float, {x}, where); }
+Tensor cos(const Tensor& x, const Where& where) { return apply(Op::Cos, Gives::Float, {x}, where); }
+Tensor tan(const Tensor& x, const Where& where) { return apply(Op::Tan, Gives::Float, {x}, where); }
+Tensor tanh(const Tensor& x, const Where& where) { return apply(Op::Tanh, Gives::Float, {x}, where); }
+Tensor sqrt(const Tensor& x, const Where& where) { return apply(Op::Sqrt, Gives::Float, {x}, where); }
+Tensor abs(const Tensor& x, const Where& where) { return apply(Op::Abs, Gives::Operands, {x}, where); }
+Tensor floor(const Tensor& x, const Where& where) { return apply(Op::Floor, Gives::Float, {x}, where); }
+Tensor ceil(const Tensor& x, const Where& where) { return apply(Op::Ceil, Gives::Float, {x}, where); }
+Tensor sigmoid(const Tensor& x, const Where& where) { return apply(Op::Sigmoid, Gives::Float, {x}, where); }
+Tensor relu(const Tensor& x, const Where& where) { return apply(Op::Relu, Gives::Operands, {x}, where); }
+Tensor pow(const Tensor& x, const Tensor& y, const Where& where) { return apply(Op::Pow, Gives::Float, {x, y}, where); }
+Tensor min(const Tensor& x, const Tensor& y, const Where& where) {
   return apply(Op::Min, Gives::Operands, {x, y}, where);
 }
-Tensor max(const Tensor& x, const Tensor& y, const std::source_location& where) {
+Tensor max(const Tensor& x, const Tensor& y, const Where& where) {
   return apply(Op::Max, Gives::Operands, {x, y}, where);
 }
 
-Tensor select(const Tensor& condition, const Tensor& if_true, const Tensor& if_false,
-              const std::source_location& where) {
+Tensor select(const Tensor& condition, const Tensor& if_true, const Tensor& if_false, const Where& where) {
   auto nodes = nodes_of({condition, if_true, if_false}, where);
   if (nodes[0]->type != DType::Bool)
     raise("not-a-condition", fmt::format("select needs a condition of bool, not {}", dtype_name(nodes[0]->type)), where,
@@ -154,7 +149,7 @@ Tensor select(const Tensor& condition, const Tensor& if_true, const Tensor& if_f
   return Tensor(std::make_shared<Node>(type, std::move(shape), where, Elementwise{Op::Select, type, std::move(nodes)}));
 }
 
-Tensor cast(const Tensor& x, DType type, const std::source_location& where) {
+Tensor cast(const Tensor& x, DType type, const Where& where) {
   const auto nodes = nodes_of({x}, where);
   return Tensor(std::make_shared<Node>(type, nodes[0]->shape, where, detail::Convert{nodes[0]}));
 }

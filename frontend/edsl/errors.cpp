@@ -6,7 +6,7 @@
 
 namespace tile_tune::edsl {
 
-Place place_of(const std::source_location& where) {
+Place place_of(const Where& where) {
   return {where.file_name(), static_cast<int>(where.line()), std::max(1, static_cast<int>(where.column())), 1, ""};
 }
 
@@ -31,7 +31,7 @@ Message message_of(const Diagnostic& warning) {
           place ? place->line : 0};
 }
 
-void raise(std::string code, std::string message, const std::source_location& where, std::string note) {
+void raise(std::string code, std::string message, const Where& where, std::string note) {
   raise(Diagnostic{ErrorClass::Program, std::move(code), std::move(message), place_of(where), std::move(note)});
 }
 

@@ -17,7 +17,7 @@ namespace {
 
 /// Arithmetic that reports what leaves 64 bits at the caller's line.
 struct Exact {
-  const std::source_location& where;
+  const Where& where;
 
   int64_t product(int64_t a, int64_t b) const {
     int64_t result = 0;
@@ -87,7 +87,7 @@ std::shared_ptr<const Affine> variable(const std::string& name) {
   return std::make_shared<const Affine>(Affine{{{std::make_shared<const detail::Variable>(name), 1}}, 0, 1});
 }
 
-[[noreturn]] void not_affine(const char* what, const std::source_location& where) {
+[[noreturn]] void not_affine(const char* what, const Where& where) {
   raise("not-affine", fmt::format("an index expression may not {}", what), where,
         "index expressions are sums of index variables times numbers");
 }
@@ -96,7 +96,7 @@ std::shared_ptr<const Affine> variable(const std::string& name) {
 
 TensorIndex::TensorIndex() : affine_(variable("")) {}
 TensorIndex::TensorIndex(const std::string& name) : affine_(variable(name)) {}
-TensorIndex::TensorIndex(const TensorDim& value, const std::source_location& where)
+TensorIndex::TensorIndex(const TensorDim& value, const Where& where)
     : TensorIndex(Affine{{}, Exact{where}.product(value.value(where), 1), 1}) {}
 TensorIndex::TensorIndex(Affine affine) : affine_(std::make_shared<const Affine>(std::move(affine))) {}
 

@@ -77,7 +77,7 @@ std::vector<const Node*> in_order(const std::vector<NodePtr>& roots) {
 
 class Lowering {
  public:
-  explicit Lowering(const std::source_location& where) : where_(where) {}
+  explicit Lowering(const Where& where) : where_(where) {}
 
   Lowered run(const std::string& name, const std::vector<Tensor>& inputs,
               const std::vector<std::pair<std::string, Tensor>>& outputs) {
@@ -405,7 +405,7 @@ class Lowering {
         statement.place, "say how to combine them: += *= >= <="});
   }
 
-  const std::source_location& where_;
+  const Where& where_;
   Lowered result_;
   const ir::Program& program_ = result_.program;
   std::set<std::string> names_;
@@ -419,7 +419,7 @@ class Lowering {
 }  // namespace
 
 Lowered lower(const std::string& name, const std::vector<Tensor>& inputs,
-              const std::vector<std::pair<std::string, Tensor>>& outputs, const std::source_location& where) {
+              const std::vector<std::pair<std::string, Tensor>>& outputs, const Where& where) {
   return Lowering(where).run(name, inputs, outputs);
 }
 

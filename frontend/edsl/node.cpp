@@ -44,7 +44,7 @@ std::string name_of(const Node& node) {
   return fmt::format("the {} of line {}", is_output ? "TensorOutput" : "tensor", node.where.line());
 }
 
-void read(const Node& node, const std::source_location& where) {
+void read(const Node& node, const Where& where) {
   const auto* contraction = std::get_if<Contraction>(&node.kind);
   if (!contraction) return;
   if (!contraction->op)
@@ -64,7 +64,7 @@ std::optional<std::vector<int64_t>> broadcast(const std::vector<int64_t>& a, con
   return shape;
 }
 
-NodePtr default_for(const Node& output, const NodePtr& values, const std::source_location& where) {
+NodePtr default_for(const Node& output, const NodePtr& values, const Where& where) {
   const bool has_type = std::get<Contraction>(output.kind).op.has_value();
   if (!has_type || (values->type == output.type && values->shape == output.shape)) return values;
   const auto* scalar = std::get_if<Scalar>(&values->kind);

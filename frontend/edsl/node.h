@@ -33,7 +33,7 @@ struct Affine {
 struct Access {
   NodePtr tensor;
   std::vector<Affine> subscripts;
-  std::source_location where;
+  Where where;
 };
 using AccessPtr = std::shared_ptr<const Access>;
 
@@ -65,18 +65,18 @@ struct Contraction {
   std::vector<AccessPtr> operands;
   bool is_sum = false;  // of several operands; else their product
   std::vector<Constraint> constraints;
-  NodePtr unwritten;           // of the node's shape and type, or null
-  std::source_location where;  // of the contraction
+  NodePtr unwritten;  // of the node's shape and type, or null
+  Where where;        // of the contraction
   bool is_read = false;
 };
 
 struct Node {
   DType type = DType::F32;  // of a Contraction: once it is written
   std::vector<int64_t> shape;
-  std::source_location where;
+  Where where;
   std::variant<Input, Scalar, Elementwise, Convert, Contraction> kind;
 
-  Node(DType type, std::vector<int64_t> shape, const std::source_location& where,
+  Node(DType type, std::vector<int64_t> shape, const Where& where,
        std::variant<Input, Scalar, Elementwise, Convert, Contraction> kind)
       : type(type), shape(std::move(shape)), where(where), kind(std::move(kind)) {}
   ~Node();
@@ -91,13 +91,13 @@ std::vector<NodePtr> operands_of(const Node& node);
 std::string name_of(const Node& node);
 
 /// Marks a node as read; a TensorOutput without a contraction is an error.
-void read(const Node& node, const std::source_location& where);
+void read(const Node& node, const Where& where);
 
 /// numpy's rule; nullopt if the shapes do not fit together.
 std::optional<std::vector<int64_t>> broadcast(const std::vector<int64_t>& a, const std::vector<int64_t>& b);
 
 /// `values` in the shape and type of a TensorOutput; as they are before its contraction gives it a type.
-NodePtr default_for(const Node& output, const NodePtr& values, const std::source_location& where);
+NodePtr default_for(const Node& output, const NodePtr& values, const Where& where);
 
 /// The type of a scalar that meets nothing typed.
 DType own_type(const Scalar& scalar);
@@ -113,6 +113,6 @@ struct Lowered {
 };
 /// The graph below `outputs` as IR. Throws ProgramError.
 Lowered lower(const std::string& name, const std::vector<Tensor>& inputs,
-              const std::vector<std::pair<std::string, Tensor>>& outputs, const std::source_location& where);
+              const std::vector<std::pair<std::string, Tensor>>& outputs, const Where& where);
 
 }  // namespace tile_tune::edsl::detail

@@ -25,7 +25,7 @@ std::string count(size_t number, const char* what) {
 
 std::string dimensions(size_t rank) { return rank == 0 ? "no dimensions" : count(rank, "dimension"); }
 
-void check_sizes(const std::vector<int64_t>& sizes, const std::string& name, const std::source_location& where) {
+void check_sizes(const std::vector<int64_t>& sizes, const std::string& name, const Where& where) {
   if (sizes.size() > kMaxDimensions)
     raise("too-many-dimensions", fmt::format("{} has more than {} dimensions", name, kMaxDimensions), where);
   int64_t elements = 1;
@@ -37,7 +37,7 @@ void check_sizes(const std::vector<int64_t>& sizes, const std::string& name, con
   }
 }
 
-Contraction& output_of(const NodePtr& node, const char* what, const std::source_location& where) {
+Contraction& output_of(const NodePtr& node, const char* what, const Where& where) {
   auto* contraction = std::get_if<Contraction>(&node->kind);
   if (!contraction)
     raise("not-an-output", fmt::format("{} cannot be given {}", name_of(*node), what), where,
@@ -50,61 +50,58 @@ Contraction& output_of(const NodePtr& node, const char* what, const std::source_
 
 }  // namespace
 
-Tensor Placeholder(DType type, const std::vector<int64_t>& sizes, const std::string& name,
-                   const std::source_location& where) {
+Tensor Placeholder(DType type, const std::vector<int64_t>& sizes, const std::string& name, const Where& where) {
   if (!is_identifier(name))
     raise("bad-name", fmt::format("'{}' cannot name an input", name), where, "take letters, digits and underscores");
   check_sizes(sizes, name, where);
   return Tensor(std::make_shared<Node>(type, sizes, where, detail::Input{name}));
 }
 
-Tensor TensorOutput(const std::vector<TensorDim>& dims, const std::source_location& where) {
+Tensor TensorOutput(const std::vector<TensorDim>& dims, const Where& where) {
   std::vector<int64_t> sizes;
   for (const auto& dim : dims) sizes.push_back(dim.value(where));
   check_sizes(sizes, "this TensorOutput", where);
   return Tensor(std::make_shared<Node>(DType::F32, std::move(sizes), where, Contraction{}));
 }
 
-const NodePtr& Tensor::node(const std::source_location& where) const {
+const NodePtr& Tensor::node(const Where& where) const {
   if (!node_) raise("no-tensor", "this Tensor holds nothing yet", where, "assign a tensor to it first");
   return node_;
 }
 
 NodePtr Tensor::boolean(bool value) {
-  return std::make_shared<Node>(DType::Bool, std::vector<int64_t>{}, std::source_location{},
-                                detail::Scalar{ir::Literal{value}});
+  return std::make_shared<Node>(DType::Bool, std::vector<int64_t>{}, Where(), detail::Scalar{ir::Literal{value}});
 }
 
 NodePtr Tensor::real(double value) {
-  return std::make_shared<Node>(DType::F32, std::vector<int64_t>{}, std::source_location{},
-                                detail::Scalar{ir::Literal{value}});
+  return std::make_shared<Node>(DType::F32, std::vector<int64_t>{}, Where(), detail::Scalar{ir::Literal{value}});
 }
 
-Tensor::Tensor(const TensorDim& value, const std::source_location& where) {
+Tensor::Tensor(const TensorDim& value, const Where& where) {
   const detail::Scalar scalar{ir::Literal{value.value(where)}};
   node_ = std::make_shared<Node>(detail::own_type(scalar), std::vector<int64_t>{}, where, scalar);
 }
 
-DType Tensor::dtype(const std::source_location& where) const {
+DType Tensor::dtype(const Where& where) const {
   const auto& self = node(where);
   if (const auto* contraction = std::get_if<Contraction>(&self->kind); contraction && !contraction->op)
     raise("never-written", fmt::format("{} has no type before a contraction writes it", name_of(*self)), where);
   return self->type;
 }
 
-const std::vector<int64_t>& Tensor::shape(const std::source_location& where) const { return node(where)->shape; }
+const std::vector<int64_t>& Tensor::shape(const Where& where) const { return node(where)->shape; }
 
 // ---- sizes ----
 
-void Tensor::bind_dims(const std::source_location& where) const { bind({}, where); }
+void Tensor::bind_dims(const Where& where) const { bind_dims(std::vector<BindArg>{}, where); }
 
-void Tensor::bind_dims(std::vector<TensorDim>& dims, const std::source_location& where) const {
+void Tensor::bind_dims(std::vector<TensorDim>& dims, const Where& where) const {
   std::vector<BindArg> arguments;
   for (auto& dim : dims) arguments.emplace_back(dim, where);
-  bind(arguments, where);
+  bind_dims(arguments, where);
 }
 
-void Tensor::bind(const std::vector<BindArg>& dims, const std::source_location& where) const {
+void Tensor::bind_dims(const std::vector<BindArg>& dims, const Where& where) const {
   const auto& self = *node(where);
   const std::string name = name_of(self);
   if (dims.size() != self.shape.size())
@@ -131,11 +128,9 @@ void Tensor::bind(const std::vector<BindArg>& dims, const std::source_location& 
 
 // ---- indexing ----
 
-IndexedTensor Tensor::operator()(const std::source_location& where) const {
-  return (*this)(std::vector<TensorIndex>{}, where);
-}
+IndexedTensor Tensor::operator()(const Where& where) const { return (*this)(std::vector<TensorIndex>{}, where); }
 
-IndexedTensor Tensor::operator()(const std::vector<TensorIndex>& indices, const std::source_location& where) const {
+IndexedTensor Tensor::operator()(const std::vector<TensorIndex>& indices, const Where& where) const {
   detail::Access access{node(where), {}, where};
   const size_t rank = access.tensor->shape.size();
   if (indices.size() != rank)
@@ -157,7 +152,7 @@ Tensor& Tensor::add_constraints(const std::vector<Constraint>& constraints) {
   return *this;
 }
 
-Tensor& Tensor::use_default(const Tensor& values, const std::source_location& where) {
+Tensor& Tensor::use_default(const Tensor& values, const Where& where) {
   auto& contraction = output_of(node(where), "a default", where);
   if (contraction.unwritten)
     raise("second-default", fmt::format("{} is given a second default", name_of(*node_)), where);

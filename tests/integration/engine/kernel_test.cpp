@@ -12,6 +12,7 @@
 #include <fstream>
 #include <functional>
 #include <linux/filter.h>
+#include <limits>
 #include <linux/seccomp.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
@@ -78,6 +79,41 @@ TEST_CASE("a handle computes for whatever shapes and strides it is called with")
       }
   }
   CHECK(files_in(box.path("kernels")) == 2);  // the third call found the first one's
+}
+
+TEST_CASE("where the value of an input is a size, it is part of what a kernel is for") {
+  const Sandbox box;
+  const auto program =
+      tc::parse("def pool(float(N) x, int32 w) -> (o) { o(i) max=! x(2*i + k) where k in 0:w, i in 0:3 }").front();
+  CHECK(engine::size_inputs(program) == std::vector<size_t>{1});
+  const auto kernel = compiled(program, handle_options(box));
+  std::vector<float> x{3, 1, 4, 1, 5, 9, 2}, o(3);
+  for (const auto& [width, expected] :
+       std::vector<std::pair<int32_t, std::vector<float>>>{{2, {3, 4, 9}}, {3, {4, 5, 9}}, {2, {3, 4, 9}}}) {
+    call(kernel, {array(x.data(), {7}), array(&width, {})}, {array(o.data(), {3})});
+    CHECK(o == expected);
+    CHECK(kernel.schedule() == engine::Schedule::Default);
+  }
+  CHECK(call_error(kernel, {array(x.data(), {7})}, {array(o.data(), {3})}) == "array-count");
+  CHECK(call_error(kernel, {array(x.data(), {7}), array(x.data(), {})}, {array(o.data(), {3})}) == "dtype-mismatch");
+}
+
+TEST_CASE("what a program gives is known before it is called") {
+  const auto program =
+      tc::parse("def both(float(M,N) A) -> (sums, least) { sums(i) += A(i,j)\n least(j) min= A(i,j)\n }").front();
+  const std::vector<float> a(15, 1);
+  const auto fit = engine::fit(program, std::vector{array(a.data(), {3, 5})});
+  REQUIRE(fit);
+  CHECK(fit->sizes == std::map<std::string, int64_t>{{"M", 3}, {"N", 5}});
+  REQUIRE(fit->outputs.size() == 2);
+  CHECK(fit->outputs[0].shape == std::vector<int64_t>{3});
+  CHECK(fit->outputs[0].initial == std::string(4, '\0'));
+  const float infinity = std::numeric_limits<float>::infinity();
+  CHECK(fit->outputs[1].initial == std::string(reinterpret_cast<const char*>(&infinity), 4));
+  CHECK(engine::fit(program, {}).error().code == "array-count");
+  CHECK(engine::fit(program, std::vector{array(a.data(), {15})}).error().code == "rank-mismatch");
+  const auto whole = tc::parse("def copy(float(N) A) -> (o) { o(i) = A(i) }").front();
+  CHECK(engine::fit(whole, std::vector{array(a.data(), {15})})->outputs[0].initial.empty());
 }
 
 TEST_CASE("many shapes of one program cost few compilations") {

@@ -1,7 +1,9 @@
 // What the examples compute, by the reference.
 #include <catch2/catch.hpp>
 
+#include <algorithm>
 #include <cmath>
+#include <fstream>
 
 #include "frontend/reference/reference.h"
 #include "tests/unit/edsl/example.h"
@@ -47,6 +49,21 @@ void check(const Example& example) {
 
 TEST_CASE("the document's examples compute what their loops do") {
   for (const auto& example : document_examples()) check(example);
+}
+
+TEST_CASE("Python's twins of the document's examples are the same programs") {
+  // python/tests/test_edsl.py compares what Python makes with this file.
+  std::ifstream file(TILE_TUNE_SOURCE_DIR "/tests/golden/edsl/document_hashes.txt");
+  const auto examples = document_examples();
+  int twins = 0;
+  for (std::string name, hash; file >> name >> hash; ++twins) {
+    const auto example =
+        std::find_if(examples.begin(), examples.end(), [&](const auto& one) { return one.name == name; });
+    INFO(name);
+    REQUIRE(example != examples.end());
+    CHECK(example->program.content_hash() == hash);
+  }
+  CHECK(twins == 14);
 }
 
 TEST_CASE("each rule's example computes what its loops do") {

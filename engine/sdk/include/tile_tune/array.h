@@ -21,6 +21,11 @@ struct Array {
 /// By the names of the program's inputs and outputs. Inputs are only read.
 using Arrays = std::map<std::string, Array>;
 
+struct ArrayType {
+  DType type = DType::F32;
+  std::vector<int64_t> shape;
+};
+
 /// The element type that stands for T.
 template <typename T>
 constexpr DType dtype_of() {

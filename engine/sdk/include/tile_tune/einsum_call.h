@@ -16,11 +16,6 @@
 
 namespace tile_tune::engine {
 
-struct ArrayType {
-  DType type = DType::F32;
-  std::vector<int64_t> shape;
-};
-
 /// What an einsum of such operands gives: what they promote to, and its shape. Errors: those of the notation
 /// (docs/einsum.md) and of operands that do not fit it.
 Expected<ArrayType> einsum_type(std::string_view subscripts, std::span<const Array> operands);
@@ -29,6 +24,10 @@ Expected<ArrayType> einsum_type(std::string_view subscripts, std::span<const Arr
 /// operands may be transposed, reversed, sliced or broadcast (a stride of 0), and are taken as they lie. May be called
 /// from several threads at once. Errors: those of einsum_type(), compile() and Kernel.
 Expected<void> einsum(std::string_view subscripts, std::span<const Array> operands, const Array& result);
+
+/// The handle that einsum() calls for operands of these types and a result of this one (of notations with an ellipsis:
+/// for operands of these shapes), for callers that look it up themselves.
+Expected<Kernel> einsum_kernel(std::string_view subscripts, std::span<const Array> operands, DType result);
 
 /// How kernels of einsum() are compiled from now on; what was compiled before is forgotten. Until then:
 /// CompileOptions{}.

@@ -36,6 +36,8 @@ struct CompileOptions : Options {
   double background_seconds = 0;
   /// The same bits by every schedule, on any number of threads and any CPU.
   bool deterministic = false;
+  /// Also of a program that has numbers for its sizes: compile at the first call, for the strides of its arrays.
+  bool at_first_call = false;
   /// Where compiled kernels are kept for later processes: a folder, "" for none. Not given: `kernels` in
   /// $XDG_CACHE_HOME/tile-tune or ~/.cache/tile-tune. It is made with the mode 0700, and one that others may write is
   /// not used. All files in it take 256 MB at most; those that were not used for longest go first.
@@ -65,6 +67,27 @@ class Kernel {
  private:
   std::shared_ptr<Impl> impl_;
 };
+
+/// An output as a caller makes it.
+struct OutputType : ArrayType {
+  /// The bytes of an element that an in/out output starts from where its caller has no values: 0, or the identity of
+  /// its operation. Of outputs that are not in/out none.
+  std::string initial;
+};
+
+/// What a program is on arrays.
+struct Fit {
+  std::map<std::string, int64_t> sizes;  // that the program leaves open
+  std::vector<OutputType> outputs;
+};
+
+/// `inputs` in the order of the program's signature; of those without dimensions the element is looked at, since it may
+/// be a size. Errors: array-count, dtype-mismatch, rank-mismatch, size-conflict, and those of the program at these
+/// sizes.
+Expected<Fit> fit(const edsl::Program& program, std::span<const Array> inputs);
+
+/// Positions of the inputs whose value is a size, so that it decides about the kernel and the outputs.
+std::vector<size_t> size_inputs(const edsl::Program& program);
 
 /// Ends searches in the background, for good, within 0.2 s. The end of the process does the same.
 void shutdown();

@@ -34,6 +34,7 @@
 #include <tile_tune/message.h>
 #include <tile_tune/program_error.h>
 #include <tile_tune/version.h>
+#include <tile_tune/where.h>
 
 namespace tile_tune::ir {
 struct Program;
@@ -46,7 +47,7 @@ struct Affine;
 struct Access;
 struct Node;
 using NodePtr = std::shared_ptr<Node>;
-int64_t to_int64(uint64_t value, const std::source_location& where);
+int64_t to_int64(uint64_t value, const Where& where);
 }  // namespace detail
 
 template <typename T>
@@ -64,12 +65,12 @@ class TensorDim {
  public:
   TensorDim() = default;
   template <Integer T>
-  TensorDim(T value, const std::source_location& where = std::source_location::current())
+  TensorDim(T value, const Where& where = std::source_location::current())
       : value_(std::is_signed_v<T> ? static_cast<int64_t>(value)
                                    : detail::to_int64(static_cast<uint64_t>(value), where)) {}
 
   bool is_bound() const { return value_.has_value(); }
-  int64_t value(const std::source_location& where = std::source_location::current()) const;
+  int64_t value(const Where& where = std::source_location::current()) const;
 
   friend TensorDim operator+(const DimArg& a, const DimArg& b);
   friend TensorDim operator-(const DimArg& a, const DimArg& b);
@@ -84,10 +85,8 @@ class TensorDim {
   std::string origin_;  // "dimension 1 of A (line 12)", for messages
 };
 
-TensorDim min(const TensorDim& a, const TensorDim& b,
-              const std::source_location& where = std::source_location::current());
-TensorDim max(const TensorDim& a, const TensorDim& b,
-              const std::source_location& where = std::source_location::current());
+TensorDim min(const TensorDim& a, const TensorDim& b, const Where& where = std::source_location::current());
+TensorDim max(const TensorDim& a, const TensorDim& b, const Where& where = std::source_location::current());
 
 /// An index variable, or an affine expression of index variables. Copies are the same variable. A name is for
 /// messages only.
@@ -96,9 +95,9 @@ class TensorIndex {
   TensorIndex();
   explicit TensorIndex(const std::string& name);
   template <Integer T>
-  TensorIndex(T value, const std::source_location& where = std::source_location::current())
+  TensorIndex(T value, const Where& where = std::source_location::current())
       : TensorIndex(TensorDim(value, where), where) {}
-  TensorIndex(const TensorDim& value, const std::source_location& where = std::source_location::current());
+  TensorIndex(const TensorDim& value, const Where& where = std::source_location::current());
 
   friend TensorIndex operator+(const IndexArg& a, const IndexArg& b);
   friend TensorIndex operator-(const IndexArg& a, const IndexArg& b);
@@ -124,14 +123,14 @@ class Constraint {
 
   const TensorIndex& index() const { return index_; }
   int64_t bound() const { return bound_; }
-  const std::source_location& where() const { return where_; }
+  const Where& where() const { return where_; }
 
  private:
-  Constraint(TensorIndex index, int64_t bound, const std::source_location& where)
+  Constraint(TensorIndex index, int64_t bound, const Where& where)
       : index_(std::move(index)), bound_(bound), where_(where) {}
   TensorIndex index_;
   int64_t bound_;
-  std::source_location where_;
+  Where where_;
 };
 
 /// A tensor at subscripts: an operand of a contraction, or its target. Writing is possible once for each TensorOutput.
@@ -199,36 +198,34 @@ class Tensor {
   Tensor() = default;
   /// A scalar takes the type of what it meets; alone it is i32 (i64 where needed), f32 or bool.
   template <std::same_as<bool> T>
-  Tensor(T value, const std::source_location& = std::source_location::current()) : Tensor(boolean(value)) {}
+  Tensor(T value, const Where& = std::source_location::current()) : Tensor(boolean(value)) {}
   template <Integer T>
-  Tensor(T value, const std::source_location& where = std::source_location::current())
-      : Tensor(TensorDim(value, where), where) {}
+  Tensor(T value, const Where& where = std::source_location::current()) : Tensor(TensorDim(value, where), where) {}
   template <std::floating_point T>
-  Tensor(T value, const std::source_location& = std::source_location::current())
-      : Tensor(real(static_cast<double>(value))) {}
-  Tensor(const TensorDim& value, const std::source_location& where = std::source_location::current());
+  Tensor(T value, const Where& = std::source_location::current()) : Tensor(real(static_cast<double>(value))) {}
+  Tensor(const TensorDim& value, const Where& where = std::source_location::current());
 
   /// Gives unbound dims this tensor's sizes; bound dims and numbers must agree with them.
-  void bind_dims(const std::source_location& where = std::source_location::current()) const;
+  void bind_dims(const Where& where = std::source_location::current()) const;
   template <typename... Dims>
   void bind_dims(const BindArg& first, Dims&&... rest) const;
-  void bind_dims(std::vector<TensorDim>& dims,
-                 const std::source_location& where = std::source_location::current()) const;
+  void bind_dims(std::vector<TensorDim>& dims, const Where& where = std::source_location::current()) const;
+  void bind_dims(const std::vector<BindArg>& dims, const Where& where = std::source_location::current()) const;
 
-  IndexedTensor operator()(const std::source_location& where = std::source_location::current()) const;
+  IndexedTensor operator()(const Where& where = std::source_location::current()) const;
   template <std::convertible_to<TensorIndex>... Indices>
   IndexedTensor operator()(const IndexArg& first, const Indices&... rest) const;
   IndexedTensor operator()(const std::vector<TensorIndex>& indices,
-                           const std::source_location& where = std::source_location::current()) const;
+                           const Where& where = std::source_location::current()) const;
 
   /// Constraints of the contraction that writes this TensorOutput; before anything reads it.
   Tensor& add_constraint(const Constraint& constraint);
   Tensor& add_constraints(const std::vector<Constraint>& constraints);
   /// Elements of this TensorOutput that nothing writes come from `values` (broadcast to its shape) instead of being 0.
-  Tensor& use_default(const Tensor& values, const std::source_location& where = std::source_location::current());
+  Tensor& use_default(const Tensor& values, const Where& where = std::source_location::current());
 
-  DType dtype(const std::source_location& where = std::source_location::current()) const;
-  const std::vector<int64_t>& shape(const std::source_location& where = std::source_location::current()) const;
+  DType dtype(const Where& where = std::source_location::current()) const;
+  const std::vector<int64_t>& shape(const Where& where = std::source_location::current()) const;
 
   friend Tensor operator+(const TensorArg& a, const TensorArg& b);
   friend Tensor operator-(const TensorArg& a, const TensorArg& b);
@@ -245,12 +242,11 @@ class Tensor {
   friend std::ostream& operator<<(std::ostream& stream, const Tensor& tensor);
 
   explicit Tensor(detail::NodePtr node) : node_(std::move(node)) {}
-  const detail::NodePtr& node(const std::source_location& where) const;
+  const detail::NodePtr& node(const Where& where) const;
 
  private:
   static detail::NodePtr boolean(bool value);
   static detail::NodePtr real(double value);
-  void bind(const std::vector<BindArg>& dims, const std::source_location& where) const;
   detail::NodePtr node_;
 };
 
@@ -258,27 +254,26 @@ class Tensor {
 class DimArg {
  public:
   template <std::convertible_to<TensorDim> T>
-  DimArg(const T& value, const std::source_location& where = std::source_location::current())
-      : dim(value), where(where) {}
+  DimArg(const T& value, const Where& where = std::source_location::current()) : dim(value), where(where) {}
   int64_t value() const { return dim.value(where); }
 
   TensorDim dim;
-  std::source_location where;
+  Where where;
 };
 
 class IndexArg {
  public:
   template <std::convertible_to<TensorIndex> T>
-  IndexArg(const T& value, const std::source_location& where = std::source_location::current())
+  IndexArg(const T& value, const Where& where = std::source_location::current())
       : index(make(value, where)), where(where) {}
 
   TensorIndex index;
-  std::source_location where;
+  Where where;
 
  private:
-  static TensorIndex make(const TensorIndex& index, const std::source_location&) { return index; }
+  static TensorIndex make(const TensorIndex& index, const Where&) { return index; }
   template <typename T>
-  static TensorIndex make(const T& value, const std::source_location& where) {
+  static TensorIndex make(const T& value, const Where& where) {
     return TensorIndex(value, where);
   }
 };
@@ -286,16 +281,16 @@ class IndexArg {
 class TensorArg {
  public:
   template <std::convertible_to<Tensor> T>
-  TensorArg(const T& value, const std::source_location& where = std::source_location::current())
+  TensorArg(const T& value, const Where& where = std::source_location::current())
       : tensor(make(value, where)), where(where) {}
 
   Tensor tensor;
-  std::source_location where;
+  Where where;
 
  private:
-  static Tensor make(const Tensor& tensor, const std::source_location&) { return tensor; }
+  static Tensor make(const Tensor& tensor, const Where&) { return tensor; }
   template <typename T>
-  static Tensor make(const T& value, const std::source_location& where) {
+  static Tensor make(const T& value, const Where& where) {
     return Tensor(value, where);
   }
 };
@@ -303,20 +298,19 @@ class TensorArg {
 /// A dim to bind, or a size to compare with.
 class BindArg {
  public:
-  BindArg(TensorDim& dim, const std::source_location& where = std::source_location::current())
-      : dim(&dim), where(where) {}
+  BindArg(TensorDim& dim, const Where& where = std::source_location::current()) : dim(&dim), where(where) {}
   template <std::convertible_to<TensorDim> T>
-  BindArg(const T& value, const std::source_location& where = std::source_location::current())
+  BindArg(const T& value, const Where& where = std::source_location::current())
       : size(TensorDim(value)), where(where) {}
 
   TensorDim* dim = nullptr;
   TensorDim size;
-  std::source_location where;
+  Where where;
 };
 
 template <typename... Dims>
 void Tensor::bind_dims(const BindArg& first, Dims&&... rest) const {
-  bind({first, BindArg(std::forward<Dims>(rest), first.where)...}, first.where);
+  bind_dims(std::vector<BindArg>{first, BindArg(std::forward<Dims>(rest), first.where)...}, first.where);
 }
 
 template <std::convertible_to<TensorIndex>... Indices>
@@ -326,12 +320,11 @@ IndexedTensor Tensor::operator()(const IndexArg& first, const Indices&... rest) 
 
 /// An input of a program. The name, an identifier, is the argument's name in everything made from the program.
 Tensor Placeholder(DType type, const std::vector<int64_t>& sizes, const std::string& name,
-                   const std::source_location& where = std::source_location::current());
+                   const Where& where = std::source_location::current());
 
 /// A tensor of these sizes for one contraction to write.
-Tensor TensorOutput(const std::vector<TensorDim>& dims,
-                    const std::source_location& where = std::source_location::current());
-inline Tensor TensorOutput(const std::source_location& where = std::source_location::current()) {
+Tensor TensorOutput(const std::vector<TensorDim>& dims, const Where& where = std::source_location::current());
+inline Tensor TensorOutput(const Where& where = std::source_location::current()) {
   return TensorOutput(std::vector<TensorDim>{}, where);
 }
 template <std::convertible_to<TensorDim>... Dims>
@@ -340,26 +333,26 @@ Tensor TensorOutput(const DimArg& first, const Dims&... rest) {
 }
 
 /// Elementwise functions. Shapes broadcast as in numpy, from the right.
-Tensor exp(const Tensor& x, const std::source_location& where = std::source_location::current());
-Tensor log(const Tensor& x, const std::source_location& where = std::source_location::current());
-Tensor sin(const Tensor& x, const std::source_location& where = std::source_location::current());
-Tensor cos(const Tensor& x, const std::source_location& where = std::source_location::current());
-Tensor tan(const Tensor& x, const std::source_location& where = std::source_location::current());
-Tensor tanh(const Tensor& x, const std::source_location& where = std::source_location::current());
-Tensor sqrt(const Tensor& x, const std::source_location& where = std::source_location::current());
-Tensor abs(const Tensor& x, const std::source_location& where = std::source_location::current());
-Tensor floor(const Tensor& x, const std::source_location& where = std::source_location::current());
-Tensor ceil(const Tensor& x, const std::source_location& where = std::source_location::current());
-Tensor sigmoid(const Tensor& x, const std::source_location& where = std::source_location::current());
-Tensor relu(const Tensor& x, const std::source_location& where = std::source_location::current());
-Tensor pow(const Tensor& x, const Tensor& y, const std::source_location& where = std::source_location::current());
-Tensor min(const Tensor& x, const Tensor& y, const std::source_location& where = std::source_location::current());
-Tensor max(const Tensor& x, const Tensor& y, const std::source_location& where = std::source_location::current());
+Tensor exp(const Tensor& x, const Where& where = std::source_location::current());
+Tensor log(const Tensor& x, const Where& where = std::source_location::current());
+Tensor sin(const Tensor& x, const Where& where = std::source_location::current());
+Tensor cos(const Tensor& x, const Where& where = std::source_location::current());
+Tensor tan(const Tensor& x, const Where& where = std::source_location::current());
+Tensor tanh(const Tensor& x, const Where& where = std::source_location::current());
+Tensor sqrt(const Tensor& x, const Where& where = std::source_location::current());
+Tensor abs(const Tensor& x, const Where& where = std::source_location::current());
+Tensor floor(const Tensor& x, const Where& where = std::source_location::current());
+Tensor ceil(const Tensor& x, const Where& where = std::source_location::current());
+Tensor sigmoid(const Tensor& x, const Where& where = std::source_location::current());
+Tensor relu(const Tensor& x, const Where& where = std::source_location::current());
+Tensor pow(const Tensor& x, const Tensor& y, const Where& where = std::source_location::current());
+Tensor min(const Tensor& x, const Tensor& y, const Where& where = std::source_location::current());
+Tensor max(const Tensor& x, const Tensor& y, const Where& where = std::source_location::current());
 /// `condition` is of type Bool.
 Tensor select(const Tensor& condition, const Tensor& if_true, const Tensor& if_false,
-              const std::source_location& where = std::source_location::current());
+              const Where& where = std::source_location::current());
 /// Floats become integers by truncation and saturate (docs/meaning.md).
-Tensor cast(const Tensor& x, DType type, const std::source_location& where = std::source_location::current());
+Tensor cast(const Tensor& x, DType type, const Where& where = std::source_location::current());
 
 /// What the engine and the command line take. A value that never changes.
 class Program {
@@ -369,13 +362,12 @@ class Program {
   /// element that `=` writes twice, a Placeholder that is used but not among the inputs.
   Program(const std::string& name, const std::vector<Tensor>& inputs,
           const std::vector<std::pair<std::string, Tensor>>& outputs,
-          const std::source_location& where = std::source_location::current());
+          const Where& where = std::source_location::current());
   /// `at_sizes` gives a program of the same signature whose statements suit sizes that are known later.
   using AtSizes = std::function<ir::Program(const std::map<std::string, int64_t>&)>;
   explicit Program(ir::Program program, AtSizes at_sizes = {}, std::vector<Message> warnings = {});
   /// `symbolic` with numbers for its sizes; what does not fit is placed at `where`, if it is given.
-  Program(ir::Program symbolic, const std::map<std::string, int64_t>& sizes,
-          const std::source_location* where = nullptr);
+  Program(ir::Program symbolic, const std::map<std::string, int64_t>& sizes, const Where* where = nullptr);
 
   const std::string& name() const;
   /// What is legal but hardly meant, such as constraints that nothing satisfies, or an input of a text that nothing
@@ -384,13 +376,16 @@ class Program {
 
   /// Programs from text (tile_tune/tc.h) have symbolic sizes: this one with numbers for all of them. Contractions of an
   /// einsum of several operands are ordered by them.
-  Program bind(const std::map<std::string, int64_t>& sizes,
-               const std::source_location& where = std::source_location::current()) const;
+  Program bind(const std::map<std::string, int64_t>& sizes, const Where& where = std::source_location::current()) const;
+
+  /// The name of what is computed, whatever it was written in and its arguments are called: SHA-256 of the canonical
+  /// program. All sizes must have numbers.
+  std::string content_hash(const Where& where = std::source_location::current()) const;
 
   /// The JSON that the command line takes as FILE.json.
   std::string json() const;
   /// Writes it beside `path`, then renames.
-  void save(const std::string& path, const std::source_location& where = std::source_location::current()) const;
+  void save(const std::string& path, const Where& where = std::source_location::current()) const;
 
   /// Signature and statements.
   friend std::ostream& operator<<(std::ostream& stream, const Program& program);

@@ -1,0 +1,37 @@
+"""JAX's arrays, where there is JAX."""
+
+import numpy as np
+import pytest
+
+import tile_tune
+from tile_tune import einsum
+
+jax = pytest.importorskip("jax")
+jnp = pytest.importorskip("jax.numpy")
+
+
+@pytest.mark.parametrize("dtype", ["float32", "bfloat16", "int32", "complex64", "bool"])
+def test_results_are_jax_arrays(dtype):
+    x = jnp.asarray(np.arange(6).reshape(2, 3)).astype(dtype)
+    result = einsum("ij->ji", x)
+    assert isinstance(result, jax.Array) and result.dtype == x.dtype
+    np.testing.assert_array_equal(np.asarray(result), np.asarray(x).T)
+
+
+def test_products():
+    a, b = np.random.default_rng(1).standard_normal((2, 5, 5)).astype(np.float32)
+    np.testing.assert_allclose(np.asarray(einsum("ij,jk->ik", jnp.asarray(a), b)), a @ b, rtol=1e-5, atol=1e-5)
+
+
+def test_they_are_never_written():
+    x = jnp.ones(3)
+    with pytest.raises(tile_tune.ArrayError, match="never written"):
+        einsum("i->i", np.zeros(3, np.float32), out=x)
+    assert x.tolist() == [1, 1, 1]
+
+
+@pytest.mark.parametrize("transform", ["jit", "grad", "vmap"])
+def test_tracers_are_refused(transform):
+    with pytest.raises(tile_tune.ArrayError, match="JAX tracer") as caught:
+        getattr(jax, transform)(lambda x: einsum("...->", x))(jnp.ones(3))
+    assert caught.value.code == "traced"

@@ -1,0 +1,170 @@
+"""Threads, the interpreter's lock, fork, garbage collection, and the end of the interpreter."""
+
+import gc
+import os
+import subprocess
+import sys
+import textwrap
+import threading
+
+import numpy as np
+
+import tile_tune
+from tile_tune import einsum, tc
+
+
+def test_calls_from_many_threads_also_the_first(random):
+    shapes = [(3, 5, 7), (2, 2, 2), (4, 1, 6)]
+    problems = [(random.standard_normal((m, k)), random.standard_normal((k, n))) for m, n, k in shapes]
+    wrong = []
+
+    def work(number):
+        for i in range(60):
+            a, b = problems[(number + i) % len(problems)]
+            if not np.allclose(einsum("xy,yz->xz", a, b), a @ b):
+                wrong.append((number, i))
+
+    threads = [threading.Thread(target=work, args=(number,)) for number in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert not wrong
+
+
+def test_other_threads_run_while_a_kernel_does():
+    """Python runs beside a kernel that takes longer than the interpreter's switch interval."""
+    a = np.ones((1500, 1500))
+    einsum("ij,jk->ik", a, a)
+    counted, done = 0, threading.Event()
+
+    def work():
+        einsum("ij,jk->ik", a, a)
+        done.set()
+
+    interval = sys.getswitchinterval()
+    sys.setswitchinterval(100)  # nobody is asked to let go of the lock: only who gives it away lets others run
+    try:
+        thread = threading.Thread(target=work)
+        thread.start()
+        while not done.is_set():
+            counted += 1
+    finally:
+        sys.setswitchinterval(interval)
+    thread.join()
+    assert counted > 100
+
+
+def test_a_table_that_is_cleared_during_calls(random):
+    a = random.standard_normal((4, 4))
+    stop = threading.Event()
+    wrong = []
+
+    def work():
+        while not stop.is_set():
+            if not np.allclose(einsum("ij,jk->ik", a, a), a @ a):
+                wrong.append(1)
+
+    threads = [threading.Thread(target=work) for _ in range(3)]
+    for thread in threads:
+        thread.start()
+    for _ in range(20):
+        with tile_tune.tuning("off"):
+            pass
+    stop.set()
+    for thread in threads:
+        thread.join()
+    assert not wrong
+
+
+def test_fork_after_use(random):
+    a = random.standard_normal((64, 64))
+    einsum("ij,jk->ik", a, a)
+    child = os.fork()
+    if child == 0:
+        status = 1
+        try:  # a shape that is known, and one that is not
+            known = np.allclose(einsum("ij,jk->ik", a, a), a @ a)
+            new = np.allclose(einsum("ij,jk->ik", a[:33, :], a), a[:33, :] @ a)
+            status = 0 if known and new else 2
+        finally:
+            os._exit(status)
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+    np.testing.assert_allclose(einsum("ij,jk->ik", a, a), a @ a)
+
+
+def test_nothing_is_held_after_a_call():
+    a, out = np.ones((3, 3)), np.empty((3, 3))
+    counts = lambda: (sys.getrefcount(a), sys.getrefcount(out), sys.getrefcount(a.dtype))
+    einsum("ij,jk->ik", a, a, out=out)
+    einsum("ij,jk->ik", a, a)
+    before = counts()
+    for _ in range(100):
+        einsum("ij,jk->ik", a, a, out=out)
+        einsum("ij,jk->ik", a, a)
+        try:
+            einsum("ij,jk->ik", a, a[:2])
+        except tile_tune.ArrayError:
+            pass
+    assert counts() == before
+
+
+def test_functions_are_collected():
+    import weakref
+    function = tc.define("def twice(float(N) A) -> (o) { o(i) = A(i) * 2 }").twice
+    assert function(np.ones(3, np.float32)).tolist() == [2, 2, 2]
+    watch = weakref.ref(function)
+    del function
+    gc.collect()
+    assert watch() is None
+
+
+def run(code, folder):
+    return subprocess.run([sys.executable, "-c", textwrap.dedent(code), str(folder)], capture_output=True, text=True,
+                          timeout=120)
+
+
+SEARCH = """
+    import gc, sys
+    import numpy as np
+    import tile_tune
+    tile_tune.tuning("background", seconds=300, database=sys.argv[1] + "/tuning.db")
+    a = np.ones((96, 96))
+    assert (tile_tune.einsum("ij,jk->ik", a, a) == 96).all()
+"""
+
+
+def test_the_interpreter_ends_during_a_search(tmp_path):
+    done = run(SEARCH + """
+    print("end", flush=True)
+    """, tmp_path)
+    assert (done.returncode, done.stdout, done.stderr) == (0, "end\n", "")
+
+
+def test_garbage_is_collected_during_a_search(tmp_path):
+    done = run(SEARCH + """
+    for size in range(20, 40):
+        b = np.ones((size, size))
+        assert (tile_tune.einsum("ij,jk->ik", b, b) == size).all()
+        del b
+        gc.collect()
+    lib = tile_tune.tc.define("def f(float(N) A) -> (o) { o(i) = A(i) }")
+    lib.f(np.ones(3, np.float32))
+    del lib
+    gc.collect()
+    tile_tune.shutdown()
+    assert (tile_tune.einsum("ij,jk->ik", a, a) == 96).all()
+    """, tmp_path)
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_fork_during_a_search(tmp_path):
+    done = run(SEARCH + """
+    import os
+    child = os.fork()
+    if child == 0:
+        assert (tile_tune.einsum("ij,jk->ik", a, a) == 96).all()
+        sys.exit(0)
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+    """, tmp_path)
+    assert (done.returncode, done.stderr) == (0, "")

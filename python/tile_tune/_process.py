@@ -1,0 +1,93 @@
+"""The `tile-tune` command as a process beside this one: all that compiles for others, searches and keeps records."""
+
+import json
+import signal
+import subprocess
+import tempfile
+import threading
+
+from ._errors import ToolError, error_of
+from ._options import tool
+
+
+class Interrupted(Exception):
+    """The command was interrupted, and this is what it had. `args[0]`: its output, or None."""
+
+
+def _value_of(line):
+    try:
+        return json.loads(line)
+    except ValueError:
+        return {"severity": "notice", "message": line.rstrip("\n")}
+
+
+def _raise_error(said, exit_code):
+    """The last error that the command told of, in its words."""
+    for one in reversed(said):
+        if one.get("severity") == "error":
+            raise error_of(one.get("code", ""), one["message"], one.get("note", ""), one.get("file", ""),
+                           one.get("line", 0))
+    raise ToolError(f"tile-tune ended with exit code {exit_code}")
+
+
+def run(arguments, on_progress=None):
+    """Runs a command to its end; its JSON output, or the exception that stands for its error.
+
+    Ctrl-C ends a search, which then tells what it found: Interrupted has it. A second one ends the command. An
+    `on_progress` that returns False ends a search, too, and so does one that raises.
+    """
+    said, raised = [], []
+    with tempfile.TemporaryFile("w+", encoding="utf-8") as output:
+        # In a group of its own: Ctrl-C in a terminal is for this process, which passes it on once.
+        process = subprocess.Popen([tool(), *arguments, "--json"], stdin=subprocess.DEVNULL, stdout=output,
+                                   stderr=subprocess.PIPE, text=True, encoding="utf-8", start_new_session=True)
+        interrupted = False
+
+        def interrupt():
+            nonlocal interrupted
+            if not interrupted:
+                interrupted = True
+                process.send_signal(signal.SIGINT)
+
+        def goes_on(progress):
+            try:
+                return not on_progress or on_progress(progress) is not False
+            except Exception as error:
+                raised.append(error)
+                return False
+
+        def listen():
+            for line in process.stderr:
+                value = _value_of(line)
+                if "progress" not in value:
+                    said.append(value)
+                elif not interrupted and not goes_on(value["progress"]):
+                    interrupt()
+
+        def wait():
+            listener.join()
+            process.wait()
+
+        # A thread of its own, since reading in this one cannot be taken up again where Ctrl-C cut it off.
+        listener = threading.Thread(target=listen, daemon=True)
+        listener.start()
+        try:
+            wait()
+        except KeyboardInterrupt:
+            interrupt()
+            wait()
+        finally:
+            if process.poll() is None:
+                process.kill()
+            wait()
+            process.stderr.close()
+        output.seek(0)
+        text = output.read()
+    result = json.loads(text) if text else None
+    if raised:
+        raise raised[0]
+    if interrupted:
+        raise Interrupted(result)
+    if process.returncode != 0:
+        _raise_error(said, process.returncode)
+    return result

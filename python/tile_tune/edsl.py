@@ -1,0 +1,92 @@
+"""The Tile eDSL: programs as Python.
+
+    from tile_tune.edsl import *
+
+    @function
+    def matmul(A, B):
+        I, J, K = TensorDims(3)
+        i, j, k = TensorIndexes(3)
+        A.bind_dims(I, K)
+        B.bind_dims(K, J)
+        C = TensorOutput(I, J)
+        C[i, j] += A[i, k] * B[k, j]
+        return C
+
+    c = matmul(a, b)   # on arrays
+
+A contraction aggregates, by `+=`, `*=`, `>=` (the largest), `<=` (the smallest) or `=` (one value each), over all values
+of its indices for which every subscript is inside its tensor and every constraint holds. Names such as `max` are
+elementwise functions here: `from tile_tune import edsl` keeps Python's.
+"""
+
+import functools as _functools
+import inspect as _inspect
+
+from . import _core
+from ._core import (Constraint, IndexedTensor, Placeholder, Program, Tensor, TensorDim, TensorDims, TensorIndex,
+                    TensorIndexes, TensorOutput, abs, cast, ceil, cos, exp, floor, log, max, min, pow, relu, select,
+                    sigmoid, sin, sqrt, tan, tanh)
+
+__all__ = [
+    "Constraint", "IndexedTensor", "Placeholder", "Program", "Tensor", "TensorDim", "TensorDims", "TensorIndex",
+    "TensorIndexes", "TensorOutput", "abs", "cast", "ceil", "cos", "exp", "floor", "function", "log", "max", "min",
+    "pow", "program", "relu", "select", "sigmoid", "sin", "sqrt", "tan", "tanh",
+]
+
+
+def _parameters(write, count, given):
+    """Names of the first `count` parameters, which are tensors; `given` are the others'."""
+    names = [name for name, parameter in _inspect.signature(write).parameters.items()
+             if name not in given and parameter.kind in (parameter.POSITIONAL_ONLY, parameter.POSITIONAL_OR_KEYWORD)]
+    return names[:count] if len(names) >= count else [f"I{i}" for i in range(count)]
+
+
+def _name_of(write):
+    name = getattr(getattr(write, "func", write), "__name__", "")  # of functools.partial: the function's
+    return name if name.isidentifier() else "program"
+
+
+def program(write, *types, name=None, **arguments) -> Program:
+    """The Program of a function of tensors.
+
+    Args:
+        write: takes tensors and returns one, or a tuple of them.
+        types: (dtype, shape) of each tensor: ("float32", (3, 4)).
+        name: of the program; the function's otherwise.
+        arguments: further ones of the function, by name.
+    """
+    parameters = _parameters(write, len(types), arguments)
+    inputs = [Placeholder(dtype, list(shape), parameter) for (dtype, shape), parameter in zip(types, parameters)]
+    results = write(*inputs, **arguments)
+    if isinstance(results, Tensor):
+        results = (results,)
+    names = ["output"] if len(results) == 1 else [f"output{i}" for i in range(len(results))]
+    while set(parameters) & set(names):
+        names = [one + "_" for one in names]
+    return Program(name or _name_of(write), inputs, list(zip(names, results)))
+
+
+def function(write=None, **arguments):
+    """A function of tensors as one of arrays: a program for each combination of types and shapes it is called with.
+
+    Arguments that are no arrays are given by name, here or in calls; they are the program's constants.
+    """
+    if write is None:
+        return _functools.partial(function, **arguments)
+    from ._compile import compile
+    from ._options import current
+    known = {}
+
+    @_functools.wraps(write)
+    def call(*arrays, out=None, **more):
+        described = _core.described(*arrays)
+        types = tuple((dtype, tuple(shape)) for dtype, shape, _ in described)
+        key = (types, current(), tuple(sorted(more.items())))
+        try:
+            compiled = known[key]
+        except KeyError:
+            compiled = known[key] = compile(program(write, *types, **arguments, **more))
+        return compiled(*arrays, out=out)
+
+    call.program = lambda *types, **more: program(write, *types, **arguments, **more)
+    return call
