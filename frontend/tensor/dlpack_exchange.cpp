@@ -4,7 +4,7 @@
 
 #include <utility>
 
-#include "frontend/tensor/copy.h"
+#include "frontend/tensor/copy_elements.h"
 #include "frontend/tensor/dtype.h"
 #include "frontend/tensor/tensor_errors.h"
 

@@ -6,7 +6,7 @@
 #include <numeric>
 #include <utility>
 
-#include "frontend/tensor/copy.h"
+#include "frontend/tensor/copy_elements.h"
 #include "frontend/tensor/tensor_errors.h"
 
 namespace tile_tune::tensor {

@@ -5,7 +5,7 @@
 #include <limits>
 #include <utility>
 
-#include "frontend/tensor/copy.h"
+#include "frontend/tensor/copy_elements.h"
 #include "frontend/tensor/tensor_errors.h"
 
 namespace tile_tune::tensor {

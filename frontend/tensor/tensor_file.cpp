@@ -2,7 +2,7 @@
 
 #include <utility>
 
-#include "frontend/tensor/copy.h"
+#include "frontend/tensor/copy_elements.h"
 #include "frontend/tensor/npy.h"
 
 namespace tile_tune::tensor {
