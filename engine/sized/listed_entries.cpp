@@ -34,13 +34,11 @@ Result<std::vector<ListedEntry>> listed_entries(db::Database& database) {
   std::set<std::vector<std::string>> seen;
   std::vector<ListedEntry> entries;
   for (auto& row : rows) {
-    ListedEntry entry{{}, range_text(row.session.options_json), count_kernels(row.session.options_json)};
+    std::string sizes = range_text(row.session.options_json);
+    const size_t kernels = count_kernels(row.session.options_json);
     const bool is_latest =
-        seen.insert({db::workload_id(row.program), db::target_id(row.target), db::tool_id(row.tool), entry.sizes})
-            .second;
-    if (!is_latest) continue;
-    entry.row = std::move(row);
-    entries.push_back(std::move(entry));
+        seen.insert({db::workload_id(row.program), db::target_id(row.target), db::tool_id(row.tool), sizes}).second;
+    if (is_latest) entries.push_back({std::move(row), std::move(sizes), kernels});
   }
   return entries;
 }

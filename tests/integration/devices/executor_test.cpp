@@ -84,8 +84,11 @@ TEST_CASE("kernels on a device race") {
   CHECK_FALSE(reply.timings[0].samples_ns.empty());
   CHECK((reply.timings[2].outcome == Outcome::Wrong || reply.timings[2].outcome == Outcome::Slow));
   const auto last = judge.in_child([&](const Executor& executor, int reply_fd) {
-    return finals(executor, *problem, {libraries[0], libraries[1]}, {.rounds = 7, .seconds = 0.1}, Deadline::after(100),
-                  nullptr, kCallSeconds, reply_fd);
+    Finals few;
+    few.rounds = 7;
+    few.seconds = 0.1;
+    return finals(executor, *problem, {libraries[0], libraries[1]}, few, Deadline::after(100), nullptr, kCallSeconds,
+                  reply_fd);
   });
   REQUIRE(last.timings.size() == 2);
   CHECK(last.timings[1].log_ratios.size() >= 6);
