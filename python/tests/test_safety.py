@@ -33,26 +33,27 @@ def test_calls_from_many_threads_also_the_first(random):
 
 
 def test_other_threads_run_while_a_kernel_does():
-    """Python runs beside a kernel that takes longer than the interpreter's switch interval."""
-    a = np.ones((1500, 1500))
-    einsum("ij,jk->ik", a, a)
-    counted, done = 0, threading.Event()
+    a = np.ones((2500, 2500), np.float32)  # 30 GFLOP: tenths of a second
+    out = np.empty_like(a)
+    einsum("ij,jk->ik", a, a, out=out)
+    began, order = threading.Event(), []
 
     def work():
-        einsum("ij,jk->ik", a, a)
-        done.set()
+        began.set()
+        einsum("ij,jk->ik", a, a, out=out)
+        order.append("the kernel")
 
     interval = sys.getswitchinterval()
-    sys.setswitchinterval(100)  # nobody is asked to let go of the lock: only who gives it away lets others run
+    sys.setswitchinterval(100)  # nobody is asked to let go of the lock: others run where it is given away
     try:
         thread = threading.Thread(target=work)
         thread.start()
-        while not done.is_set():
-            counted += 1
+        began.wait()
+        order.append("others")
+        thread.join()
     finally:
         sys.setswitchinterval(interval)
-    thread.join()
-    assert counted > 100
+    assert order == ["others", "the kernel"]
 
 
 def test_a_table_that_is_cleared_during_calls(random):
