@@ -164,7 +164,7 @@ Expected<Layout> Layout::slice(const std::vector<Slice>& slices) const {
   Strides strides(rank());
   int64_t offset = offset_;
   for (size_t d = 0; d < rank(); ++d) {
-    const auto& [start, end, step] = slices[d];
+    const int64_t start = slices[d].start, end = slices[d].end, step = slices[d].step;
     const int64_t extent = shape_[d];
     if (step == 0) return errors::invalid_slice_step(d);
     const auto bad = [&] { return errors::invalid_slice_bounds(d, extent, start, end, step); };
