@@ -22,13 +22,7 @@ void take_form(const StageContext& context, NestSchedule& stage, Notes& notes) {
     notes.push_back("its loops were mapped to a CPU");
     stage.mapping = GpuMapping{};
   }
-  bool had_more = false;
-  codegen::for_each_decision_of(stage, [&](const auto& decision) {
-    if (!decision.traits.not_on_gpu || decision.has_default(stage)) return;
-    had_more = true;
-    decision.in(stage) = {};
-  });
-  if (had_more) notes.push_back("it asked for what kernels of a GPU do without");
+  leave_out_on_gpu(stage, notes);
   std::vector<int> all(static_cast<size_t>(context.outputs()));
   std::iota(all.begin(), all.end(), 0);
   if (stage.order.empty()) stage.order.push_back(all);
@@ -328,6 +322,16 @@ std::vector<int> stageable_operands(const StageContext& context) {
     if (operand.affine && !operand.subscripts.empty() && !codegen::is_packed_beforehand(*context.program, operand))
       result.push_back(operand.number);
   return result;
+}
+
+void leave_out_on_gpu(NestSchedule& stage, Notes& notes) {
+  bool had_more = false;
+  codegen::for_each_decision_of(stage, [&](const auto& decision) {
+    if (!decision.traits.not_on_gpu || decision.has_default(stage)) return;
+    had_more = true;
+    decision.in(stage) = {};
+  });
+  if (had_more) notes.push_back("it asked for what kernels of a GPU do without");
 }
 
 NestSchedule repair_on_gpu(const StageContext& context, NestSchedule stage, Notes& notes) {

@@ -15,6 +15,10 @@ inline constexpr int kMostElementsBetween = 8;
 /// of registers and shared memory fits it.
 codegen::NestSchedule repair_on_gpu(const StageContext& context, codegen::NestSchedule stage, Notes& notes);
 
+/// Takes back decisions that GPUs do without (codegen::Traits::not_on_gpu), before anything else follows from them:
+/// running totals have other loops.
+void leave_out_on_gpu(codegen::NestSchedule& stage, Notes& notes);
+
 inline const codegen::DeviceLimits& limits_of(const StageContext& context) {
   return codegen::device_limits(*context.target);
 }

@@ -5,6 +5,7 @@
 
 #include "codegen/schedule/fusion.h"
 #include "search/space/decisions.h"
+#include "search/space/gpu_repair.h"
 #include "search/space/moves.h"
 
 namespace tile_tune::search {
@@ -77,7 +78,9 @@ void repair_nests(const std::vector<StageContext>& stages, Schedule& schedule, N
     stage.compute_at = place;
     StageContext context = stages[owner];
     context.loops.output = fusion.extents(owner).value();
-    if (!on_gpu) {
+    if (on_gpu) {
+      leave_out_on_gpu(stage, notes);
+    } else {
       repair_order(context, stage, notes);
       repair_scan(context, stage, notes);
     }
