@@ -159,11 +159,12 @@ struct Model {
   // operand after the other, the accumulators of a whole output row at home in the first cache. 2x2 max-pooling of
   // 268 MB ran at 40 GB/s so; with both rows of a window at once at 24, and at 32 with eight such pairs as streams
   // (two Zen 4 cores whose memory gives 48).
+  // What caches hold is read in any order, and longer windows want more sums in flight than a row's.
   bool walks_rows(int vector_loop, int row_loop) const {
     constexpr int64_t kShortest = 2;  // vectors; of shorter rows the accumulators at home are all the work
-    return row_loop < 0 && bytes_read() > static_cast<double>(context.target->l2_bytes) &&
-           extent(vector_loop) >= kShortest * natural_lanes() && vector_loop >= 0 && vector_loop < context.outputs() &&
-           !row_reductions(vector_loop).empty();
+    return row_loop < 0 && vector_loop >= 0 && vector_loop < context.outputs() &&
+           (bytes_read() > static_cast<double>(context.target->l2_bytes) || reduction_length() < costs::kInFlight) &&
+           extent(vector_loop) >= kShortest * natural_lanes() && !row_reductions(vector_loop).empty();
   }
 
   // Reduction loops one step of which leaves the piece of a row that one vector of outputs reads.
