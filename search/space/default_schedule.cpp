@@ -275,7 +275,8 @@ struct Model {
   }
 
   static double repeated(int64_t extent, int64_t tile) {
-    return static_cast<double>((extent + tile - 1) / tile * tile) / static_cast<double>(extent);
+    const int64_t computed = (extent + tile - 1) / tile * tile;
+    return static_cast<double>(computed) / static_cast<double>(extent);
   }
 };
 
@@ -475,7 +476,7 @@ std::vector<NestSchedule> default_stages(const StageContext& context) {
     // A long row in lanes has sums enough.
     const bool lacks_sums = stage.cpu().vector_loop < context.outputs()
                                 ? model.reduction_length() >= costs::kInFlight
-                                : static_cast<double>(extent / stage.cpu().lanes) < costs::kInFlight;
+                                : extent / stage.cpu().lanes < static_cast<int64_t>(costs::kInFlight);
     const int more = row_loop < 0 && lacks_sums ? model.loop_of_more_sums(stage.cpu().vector_loop) : -1;
     const int64_t whole = walks ? model.tile_in_registers(stage.cpu().vector_loop, stage.cpu().lanes) : 0;
     if (whole > 0) {

@@ -88,7 +88,8 @@ struct Lanes {
       vectors += count;
     }
     const double step = step_time(static_cast<double>(accumulators), vectors, width.share);
-    const double whole = others * static_cast<double>(reduction() / width.lanes) * step;
+    const int64_t steps = reduction() / width.lanes;
+    const double whole = others * static_cast<double>(steps) * step;
     // What fills no vector is added to the folded sums one by one.
     const double rest = others * static_cast<double>(reduction() % width.lanes) * costs::kScalarMove;
     return trips * (whole + fold_cost(accumulators) + static_cast<double>(accumulators) * rest + costs::kInFlight);
