@@ -478,6 +478,7 @@ std::vector<NestSchedule> default_stages(const StageContext& context) {
                                 ? model.reduction_length() >= costs::kInFlight
                                 : extent / stage.cpu().lanes < static_cast<int64_t>(costs::kInFlight);
     const int more = row_loop < 0 && lacks_sums ? model.loop_of_more_sums(stage.cpu().vector_loop) : -1;
+    const int rows_along = more >= 0 ? more : row_loop;
     const int64_t whole = walks ? model.tile_in_registers(stage.cpu().vector_loop, stage.cpu().lanes) : 0;
     if (whole > 0) {
       stage.tiles[stage.cpu().vector_loop] = {whole};
@@ -488,10 +489,10 @@ std::vector<NestSchedule> default_stages(const StageContext& context) {
       const auto tile = more >= 0 ? Model::tile_of_sums(extent, stage.cpu().lanes, context.loops.output[more])
                                   : model.register_tile(extent, stage.cpu().lanes, row_extent);
       stage.tiles[stage.cpu().vector_loop].back() = tile.vectors * stage.cpu().lanes;
-      if (more >= 0 || row_loop >= 0) stage.tiles[std::max(more, row_loop)].back() = tile.rows;
+      if (rows_along >= 0) stage.tiles[rows_along].back() = tile.rows;
     } else {
-      const int64_t rows = std::min(costs::kRowStreams, more >= 0 ? context.loops.output[more] : row_extent);
-      if (more >= 0 || row_loop >= 0) stage.tiles[std::max(more, row_loop)].back() = rows;
+      const int64_t rows = std::min(costs::kRowStreams, rows_along >= 0 ? context.loops.output[rows_along] : 1);
+      if (rows_along >= 0) stage.tiles[rows_along].back() = rows;
       // And lanes enough for all sums in flight.
       unroll_lanes = std::clamp<int64_t>(static_cast<int64_t>(costs::kInFlight) / rows, 1,
                                          std::max<int64_t>(extent / stage.cpu().lanes, 1));
