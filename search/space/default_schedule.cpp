@@ -183,7 +183,7 @@ struct Model {
   }
 
   // Rows whose sums fit the registers, or those of half a row do, need no home where neighbouring rows share pages:
-  // 0 if there is none. 456 sums over 2736 rows took 70 us with their sums at home in the first cache, 64 so (two Zen 4
+  // 0 if there is none. 456 sums over 2736 rows took 45 us with their sums at home in the first cache, 38 so (two Zen 4
   // cores).
   int64_t tile_in_registers(int vector_loop, int64_t lanes) const {
     const int64_t vectors = (extent(vector_loop) + lanes - 1) / lanes, most = context.target->vector_registers * 3 / 4;
@@ -331,7 +331,7 @@ int copy_depth(const Model& model, const NestSchedule& stage, const Operand& ope
 }
 
 // What dot-product instructions take as vectors is copied in any case, once for all loops that do not use it: made by
-// repair() it would be a copy a panel. 168 x 504 by 504 x 550 of bf16 took 0.44 ms so, 0.70 with a copy a panel (two
+// repair() it would be a copy a panel. 168 x 504 by 504 x 550 of bf16 took 0.33 ms so, 0.36 with a copy a panel (two
 // Zen 4 cores).
 void pack_column(const Model& model, NestSchedule& stage) {
   const auto& context = model.context;
