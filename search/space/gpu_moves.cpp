@@ -11,6 +11,7 @@
 #include "search/space/gpu_repair.h"
 
 namespace tile_tune::search {
+namespace on_gpu {  // a CPU's moves have the same names
 namespace {
 
 using codegen::GpuMapping;
@@ -375,39 +376,41 @@ Changed change_copy(const StageContext& context, NestSchedule stage, Rng& rng) {
   return stage;
 }
 
-GroupRules tiles_on_gpu() {
+GroupRules tiles() {
   return {.group = codegen::Group::Tiles,
           .log_count = log_tiles,
           .draw = draw_tiles,
           .moves = {{0.30, change_tile}, {0.15, move_tile}, {0.05, change_order}}};
 }
-GroupRules threads_on_gpu() {
+GroupRules threads() {
   return {.group = codegen::Group::Threads,
           .log_count = log_threads,
           .draw = draw_threads,
           .moves = {{0.08, change_threads}}};
 }
-GroupRules vectors_on_gpu() {
+GroupRules vectors() {
   return {.group = codegen::Group::Vectors,
           .log_count = log_vectors,
           .draw = draw_vector,
           .moves = {{0.07, change_vector}}};
 }
-GroupRules reduction_on_gpu() {
+GroupRules reduction() {
   return {.group = codegen::Group::Reduction,
           .log_count = log_reduction_loops,
           .draw = draw_reduction,
           .moves = {{0.18, change_reduction}}};
 }
-GroupRules copies_on_gpu() {
+GroupRules copies() {
   return {
       .group = codegen::Group::Copies, .log_count = log_copies, .draw = draw_copies, .moves = {{0.17, change_copy}}};
 }
 
 }  // namespace
 
-std::vector<GroupRules> rules_on_gpu() {
-  return {place_rules(), tiles_on_gpu(), threads_on_gpu(), vectors_on_gpu(), reduction_on_gpu(), copies_on_gpu()};
-}
+std::vector<GroupRules> rules() { return {place_rules(), tiles(), threads(), vectors(), reduction(), copies()}; }
+
+}  // namespace on_gpu
+
+std::vector<GroupRules> rules_on_gpu() { return on_gpu::rules(); }
 
 }  // namespace tile_tune::search
