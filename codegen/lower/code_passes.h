@@ -1,7 +1,6 @@
 // Decisions that Halide has no directive for, or a wrong one: passes over the lowered code. A row of kCodePasses each.
 #pragma once
 
-#include <array>
 #include <map>
 #include <memory>
 #include <optional>
@@ -19,7 +18,9 @@ struct CodePass {
 /// Nothing where no nest asks for the pass.
 using MakeCodePass = std::optional<CodePass> (*)(const ir::Program&, const std::map<int, ScheduledNest>&);
 
+std::optional<CodePass> loads_ahead(const ir::Program& program, const std::map<int, ScheduledNest>& nests);
+
 /// In the order in which they run.
-inline constexpr std::array<MakeCodePass, 0> kCodePasses = {};
+inline constexpr MakeCodePass kCodePasses[] = {loads_ahead};
 
 }  // namespace tile_tune::codegen

@@ -7,16 +7,16 @@
 #include <type_traits>
 #include <utility>
 
-#include "codegen/schedule/figure.h"
+#include "codegen/schedule/prefetch.h"
 #include "codegen/schedule/schedule.h"
 
 namespace tile_tune::codegen {
 
 /// Decisions that belong together.
-enum class Group { Place, Tiles, Threads, Vectors, Reduction, Copies };
+enum class Group { Place, Tiles, Threads, Vectors, Reduction, Copies, Prefetches };
 
 constexpr const char* group_name(Group group) {
-  constexpr const char* kNames[] = {"place", "tiles", "threads", "vectors", "reduction", "copies"};
+  constexpr const char* kNames[] = {"place", "tiles", "threads", "vectors", "reduction", "copies", "prefetches"};
   return kNames[static_cast<int>(group)];
 }
 
@@ -86,6 +86,12 @@ inline constexpr std::tuple kDecisions{
     decision("reduction_block", &NestSchedule::reduction_block, Group::Reduction),
     decision("reduction_unroll", &NestSchedule::reduction_unroll, Group::Reduction),
     decision("packings", &NestSchedule::packings, Group::Copies),
+    decision("prefetches", &NestSchedule::prefetches, Group::Prefetches,
+             {.optional = true,
+              .needs_numbers = true,
+              .not_on_gpu = "operands are asked for ahead of their use on a CPU alone",
+              .fault = prefetch_fault,
+              .figures = prefetch_figures}),
     decision("dot_product", &NestSchedule::dot_product, Group::Reduction,
              {.optional = true, .needs_numbers = true, .not_on_gpu = "dot-product instructions are a CPU's"}),
     decision("scan", &NestSchedule::scan, Group::Reduction,
@@ -104,6 +110,10 @@ inline constexpr auto kFields<ParallelReduction> =
 template <>
 inline constexpr auto kFields<Packing> = std::tuple{
     std::pair{"operand", &Packing::operand}, std::pair{"depth", &Packing::depth}, std::pair{"order", &Packing::order}};
+template <>
+inline constexpr auto kFields<Prefetch> =
+    std::tuple{std::pair{"operand", &Prefetch::operand}, std::pair{"loop", &Prefetch::loop},
+               std::pair{"distance", &Prefetch::distance}};
 
 /// visit(decision) for each row of the table.
 template <typename Visit>

@@ -52,6 +52,16 @@ struct ParallelReduction {
   auto operator<=>(const ParallelReduction&) const = default;
 };
 
+/// With every vector of the operand that it loads, the stage asks for the one it will load `distance` iterations of
+/// loop `loop` (output loop p, or P + r) later, so that this is in the nearest cache by then. What it computes is the
+/// same.
+struct Prefetch {
+  int operand = 0;
+  int loop = 0;
+  int distance = 1;
+  auto operator<=>(const Prefetch&) const = default;
+};
+
 /// What of a nest runs on a CPU's cores and in its vectors.
 struct CpuMapping {
   int parallel = 0;      // how many of order[0]'s outermost loops are fused into one parallel loop
@@ -96,6 +106,7 @@ struct NestSchedule {
                                          // GPU take turns, turns: what is left over is a loop of its own
   std::optional<ParallelReduction> parallel_reduction;
   std::vector<Packing> packings;
+  std::vector<Prefetch> prefetches;  // of an operand at most one: prefetch.h
   bool dot_product = false;  // sums by dot-product instructions (dot_product.h): the innermost reduction loop is then
                              // unrolled by exactly the instruction's width, and its vector operand packed
   bool scan = false;  // running totals instead of a reduction for each element (scan.h): the output loops only look

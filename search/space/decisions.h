@@ -49,13 +49,14 @@ GroupRules tile_rules();
 GroupRules thread_rules();
 GroupRules reduction_rules();
 GroupRules copy_rules();
+GroupRules prefetch_rules();
 
 /// Those of nests that are mapped to a GPU: gpu_moves.cpp.
 std::vector<GroupRules> rules_on_gpu();
 
 inline const std::vector<GroupRules>& group_rules(codegen::Device device = codegen::Device::Cpu) {
-  static const std::vector<GroupRules> rules{place_rules(),  vector_rules(),    tile_rules(),
-                                             thread_rules(), reduction_rules(), copy_rules()};
+  static const std::vector<GroupRules> rules{place_rules(),     vector_rules(), tile_rules(),    thread_rules(),
+                                             reduction_rules(), copy_rules(),   prefetch_rules()};
   static const std::vector<GroupRules> on_gpu = rules_on_gpu();
   return device == codegen::Device::Gpu ? on_gpu : rules;
 }

@@ -49,6 +49,10 @@ TEST_CASE("what makes a nest on a GPU invalid has a sentence") {
   const auto one = GENERATE(Case{[](auto& n) { n.scan = true; }, "no running total"},
                             Case{[](auto& n) { n.dot_product = true; }, "dot-product instructions are a CPU's"},
                             Case{[](auto& n) {
+                                   n.prefetches = {{0, 0, 4}};
+                                 },
+                                 "asked for ahead"},
+                            Case{[](auto& n) {
                                    n.order.push_back({0, 1});
                                  },
                                  "two tile levels"},

@@ -19,6 +19,7 @@ Schedule all_there_is() {
   nest.reduction_unroll = {2};
   nest.parallel_reduction = ParallelReduction{0, 4};
   nest.packings = {{1, 2, {1, 0}}};
+  nest.prefetches = {{0, 0, 4}};
   nest.dot_product = nest.scan = true;
   NestSchedule scalar;
   scalar.order = {{}};
@@ -39,12 +40,12 @@ TEST_CASE("schedules have the JSON form that they always had, and the id of it",
   CHECK(to_json(schedule).dump() ==
         R"({"kind":"schedule","stages":[{"compute_at":{"depth":2,"statement":3},"dot_product":true,"lanes":)"
         R"(8,"order":[[0,1],[1,0]],"packings":[{"depth":2,"operand":1,"order":[1,0]}],"parallel":1,"paralle)"
-        R"(l_reduction":{"loop":0,"pieces":4},"reduction)"
+        R"(l_reduction":{"loop":0,"pieces":4},"prefetches":[{"distance":4,"loop":0,"operand":0}],"reduction)"
         R"(_block":[30],"reduction_order":[0],"reduction_unroll":[2],"scan":true,"tiles":[[24,4],[32,16]],")"
         R"(vector_loop":1},{"lanes":1,"order":[[]],"packings":[],"parallel":0,"reduction_block":[],"reducti)"
         R"(on_order":[],"reduction_unroll":[],"tiles":[],"vector_loop":-1},{"inlined":true},{"epilogue_of":)"
         R"(0}],"version":2})");
-  CHECK(schedule_id(schedule) == "c816f40251b91ee25112eb015a33d7d82ec33781b77a80266e09fc4b1bc16c53");
+  CHECK(schedule_id(schedule) == "d15394f55ef20651986185e5f1a31bb10acf3f4b97b551ddbca302b5d668ce0b");
   CHECK(schedule_from_json(to_json(schedule)).value() == schedule);
 }
 
@@ -74,6 +75,8 @@ TEST_CASE("what a schedule cannot hold is refused with what was expected", "[uni
   CHECK_THAT(refusal("{" + nest + R"(, "packings": {}})"), Catch::Contains("an array was expected"));
   CHECK_THAT(refusal("{" + nest + R"(, "packings": [{"operand": 0.5, "depth": 0, "order": [0]}]})"),
              Catch::Contains("an integer was expected"));
+  CHECK_THAT(refusal("{" + nest + R"(, "packings": [], "prefetches": [{"operand": 0, "loop": 0}]})"),
+             Catch::Contains("'distance' not found"));
   CHECK_THAT(refusal("{" + nest + R"(, "packings": [], "scan": 1})"), Catch::Contains("type must be boolean"));
   CHECK_THAT(refusal(R"({"epilogue_of": "O"})"), Catch::Contains("an integer was expected"));
 }

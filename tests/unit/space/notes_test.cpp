@@ -89,6 +89,10 @@ TEST_CASE("a repair says what it took back, and nothing of a schedule that is va
   CHECK(notes_after([](auto& stage) {
           stage.packings = {{1, 1, {1, 0}}, {1, 2, {1, 0}}};
         }) == Notes{"it copied an operand twice, or one that cannot be copied"});
+  // Both operands: of A the vectors read one element, B moves by whole rows.
+  CHECK(notes_after([](auto& stage) {
+          stage.prefetches = {{0, 2, 1}, {1, 2, 1}};
+        }) == Notes{"it asked ahead for what cannot be asked for"});
 }
 
 TEST_CASE("functions are unrolled less than multiplications, as they are more code", "[unit]") {
@@ -180,10 +184,10 @@ TEST_CASE("a move that cannot be made is refused with a reason", "[unit]") {
   CHECK(drawn.schedule == scalar.default_schedule());
   CHECK(drawn.notes.back() == "no other schedule was found near it");
   CHECK(distinct(drawn.notes) ==
-        std::set<std::string_view>{"it has no loops to tile", "it has no two loops to swap",
-                                   "it has no loops to run in parallel",
-                                   "none of its loops is long enough for a vector", "it has no reduction",
-                                   "it has no operand that can be copied", "no other schedule was found near it"});
+        std::set<std::string_view>{
+            "it has no loops to tile", "it has no two loops to swap", "it has no loops to run in parallel",
+            "none of its loops is long enough for a vector", "it has no reduction",
+            "it has no operand that can be copied", "it has no operand", "no other schedule was found near it"});
 
   const Space product(matmul(60, 128, 67), two_threads_of_avx512());
   std::set<std::string_view> seen;
@@ -191,7 +195,7 @@ TEST_CASE("a move that cannot be made is refused with a reason", "[unit]") {
     for (const auto note : product.mutate(product.default_schedule(), rng).notes) seen.insert(note);
   for (const char* reason :
        {"it has no tiles but those in registers", "its reduction has no equal pieces to run in parallel",
-        "the CPU has no dot products for its operands"}) {
+        "the CPU has no dot products for its operands", "an operand cannot be asked for ahead of its use"}) {
     INFO(reason);
     CHECK(seen.count(reason) == 1);
   }
