@@ -110,7 +110,7 @@ struct Tiling {
   std::vector<VarOrRVar> copy_from_home(Func tiled, const std::vector<Var>& tile) const {
     std::vector<VarOrRVar> order, outer;
     for (const int p : register_order()) {
-      int64_t rows = p == stage.contiguous ? std::min(kMostRows, schedule.tiles[p].front()) : 1;
+      int64_t rows = p == stage.contiguous ? std::min(costs::kMostTransposedRows, schedule.tiles[p].front()) : 1;
       while (schedule.tiles[p].front() % rows != 0) --rows;
       if (!is_vector(p) && rows == 1) {
         outer.push_back(tile[p]);

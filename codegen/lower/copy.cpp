@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bit>
 
+#include "codegen/target/costs.h"
 #include "frontend/ir/storage.h"
 
 namespace tile_tune::codegen {
@@ -23,7 +24,6 @@ std::vector<int64_t> sides(const Loops& loops, const Operand& operand, const std
 }
 
 std::optional<Transposition> transposition(const PackedOperand& packed, const std::vector<int64_t>& region, int lanes) {
-  constexpr int64_t kLeast = 4;
   Transposition blocks;
   blocks.copy = packed.choice.order.front();
   if (lanes < 2 || packed.part || packed.in_memory.empty() || packed.in_memory.front() == blocks.copy)
@@ -42,7 +42,7 @@ std::optional<Transposition> transposition(const PackedOperand& packed, const st
     if (!same || !packed.unclamped[d] || region[d] != packed.extents[d]) break;
   }
   const int64_t across = region[blocks.copy];
-  if (along < kLeast || across < kLeast) return std::nullopt;
+  if (along < costs::kLeastTransposed || across < costs::kLeastTransposed) return std::nullopt;
   blocks.exact = blocks.exact && packed.unclamped[blocks.copy];
   blocks.lanes = std::min<int64_t>(lanes, static_cast<int64_t>(std::bit_floor(static_cast<uint64_t>(along))));
   // A split by 1 Halide does not clamp: its bounds then reach beyond the tensor.
@@ -51,9 +51,10 @@ std::optional<Transposition> transposition(const PackedOperand& packed, const st
   // 26 rows are 16 and 16, not 13 and 13, whose scattered rest cost 500 products 26x72x26 a quarter of their time (Zen
   // 4).
   if (blocks.exact) {
-    blocks.rows = std::min<int64_t>(kMostRows, static_cast<int64_t>(std::bit_floor(static_cast<uint64_t>(across))));
+    blocks.rows = std::min<int64_t>(costs::kMostTransposedRows,
+                                    static_cast<int64_t>(std::bit_floor(static_cast<uint64_t>(across))));
   } else {
-    const int64_t count = (across + kMostRows - 1) / kMostRows;
+    const int64_t count = (across + costs::kMostTransposedRows - 1) / costs::kMostTransposedRows;
     blocks.rows = (across + count - 1) / count;
   }
   return blocks;

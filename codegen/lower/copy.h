@@ -12,9 +12,6 @@
 
 namespace tile_tune::codegen {
 
-/// Rows of a block that is transposed in registers: 16 x 16 floats fill 16 of AVX-512's 32.
-inline constexpr int64_t kMostRows = 16;
-
 /// Dimensions of more than one element, from that of neighbours in memory outwards.
 std::vector<int> dimensions_in_memory(const ir::Tensor& tensor);
 

@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "codegen/lower/code_passes.h"
+#include "codegen/target/target.h"
 
 namespace tile_tune::codegen {
 namespace {
@@ -107,7 +108,7 @@ Stmt LoadsAhead::after_asking(const Expr& value, Stmt stmt) {
     const auto distance = of_func_->find(load->name);
     if (distance == of_func_->end()) continue;
     const Expr base = load->index.as<Ramp>()->base;
-    const int a_line = kLine / load->type.element_of().bytes();
+    const int a_line = static_cast<int>(kLineBytes) / load->type.element_of().bytes();
     for (int lane = 0; lane < load->type.lanes(); lane += a_line) {
       const Expr element = simplify(base + make_const(base.type(), distance->second + lane));
       // A buffer, an offset in elements, and one line of it.

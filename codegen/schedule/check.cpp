@@ -13,7 +13,7 @@
 #include "codegen/schedule/sum_order.h"
 #include "codegen/schedule/runtime_sizes.h"
 #include "codegen/schedule/scan.h"
-#include "codegen/target/target.h"
+#include "codegen/target/costs.h"
 
 namespace tile_tune::codegen {
 namespace {
@@ -123,9 +123,8 @@ int64_t unrolled_operations(const Loops& loops, const NestSchedule& stage) {
   for (const int factor : stage.reduction_unroll) unroll *= factor;
   if (stage.is_gpu() || stage.vector_loop() < 0) return elements * unroll;  // threads compute one by one
   if (stage.vector_loop() < static_cast<int>(loops.output.size())) return elements / stage.lanes() * unroll;
-  // Lanes of the reduction are folded for every element: two shuffles and two combinations a halving. (36 elements of
-  // 32 lanes took 2.5 s to compile on Zen 4 before this was counted.)
-  return elements * (unroll + 4 * std::countr_zero(static_cast<unsigned>(stage.cpu().lanes)));
+  return elements *
+         (unroll + costs::kOperationsPerHalving * std::countr_zero(static_cast<unsigned>(stage.cpu().lanes)));
 }
 
 Result<void> check_dot_product(const ir::Program& program, const Loops& loops, int number, const NestSchedule& stage) {
@@ -159,9 +158,9 @@ Result<void> check_stage(const ir::Program& program, const Loops& whole, int num
   TILE_TUNE_CHECK(check_optional(program, loops, number, stage));
   if (stage.compute_at && stage.cpu().parallel > 0)
     return invalid(number, "it runs in parallel inside the loops of another statement");
-  if (unrolled_operations(loops, stage) > kMaxUnrolled)
-    return invalid(
-        number, fmt::format("it unrolls {} operations, more than {}", unrolled_operations(loops, stage), kMaxUnrolled));
+  if (unrolled_operations(loops, stage) > costs::kMostUnrolled)
+    return invalid(number, fmt::format("it unrolls {} operations, more than {}", unrolled_operations(loops, stage),
+                                       costs::kMostUnrolled));
   return {};
 }
 

@@ -8,10 +8,6 @@ namespace tile_tune::codegen {
 
 struct Target;
 
-/// Bodies with more unrolled operations than this compile for seconds (512 FMA: 278 ms, 2048: 1440 ms on a
-/// Zen 5 core, decision 23), so no schedule may unroll further.
-constexpr int64_t kMaxUnrolled = 512;
-
 /// Most pieces of a parallel reduction: they are combined in straight-line code.
 constexpr int kMostPieces = 64;
 /// Of a GPU, whose multiprocessors (132 of an H100) want a block each and better several.

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cstdlib>
 
+#include "codegen/target/target.h"
+
 namespace tile_tune::codegen {
 namespace {
 
@@ -35,7 +37,7 @@ std::optional<int64_t> bytes_ahead(const ir::Program& program, const Loops& loop
       loops.stride(program, operand, stage.cpu().vector_loop) != 1)
     return std::nullopt;
   const int64_t bytes = loops.stride(program, operand, loop) * distance * static_cast<int64_t>(dtype_size(tensor.type));
-  return std::abs(bytes) < kLine ? std::nullopt : std::optional(bytes);
+  return std::abs(bytes) < kLineBytes ? std::nullopt : std::optional(bytes);
 }
 
 std::string prefetch_fault(const ir::Program& program, const Loops& loops, const NestSchedule& stage) {

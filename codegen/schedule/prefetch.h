@@ -12,9 +12,6 @@ namespace tile_tune::codegen {
 /// The most iterations ahead.
 constexpr int kMostAhead = 64;
 
-/// Bytes of a line of a cache, on every CPU that we have targets for but Apple's, which have 128.
-constexpr int kLine = 64;
-
 /// Bytes between what is loaded and what is asked for, at least one line. nullopt if the prefetch
 /// is none: only elements of an input, read from where the caller has them, in vectors of neighbours, can be asked for,
 /// and only along a loop that moves them. `loops` are those of one piece of a parallel reduction.

@@ -77,8 +77,49 @@ inline constexpr int64_t kManyRows = 64, kRowsAtOnce = 8;
 inline constexpr int64_t kMostVectorsInRow = 6, kMostUnrolledIterations = 8, kLeastBlock = 8;
 
 /// Copying an operand whose vectors are contiguous already pays for fewer pages and no conflicts, if so many tiles read
-/// it again.
+/// it again; and so does widening halves once: two passes over memory for the copy and a third to widen it. What is
+/// read so often is worth a register tile of its own rather than a transposition.
 inline constexpr int64_t kPassesToPack = 4;
+
+/// Lanes of a reduction, of which fewer save nothing, and what it takes to add up those of one element, in vector
+/// operations (lane_tile.h): sums over rows of 8 of a 4096 x 8 matrix took 2.2 us so, 7.4 with strided loads.
+inline constexpr int kFewestLanes = 4;
+inline constexpr double kFolds = 3;
+/// Of the vector registers so many hold sums of whole rows, and the others operands: 456 sums over 2736 rows took 45 us
+/// with their sums at home in the first cache, 38 so.
+inline constexpr double kRegistersForRows = 0.75;
+/// An operand that moves along neither of two loops saves a broadcast where a tile has rows along the one, one that
+/// moves along the other a vector load. Chosen, not measured.
+inline constexpr double kSharedBroadcast = 0.25;
+/// Bytes of a piece of a row, at least, for the hardware to read it as a stream: 16 lines. Chosen, not measured.
+inline constexpr int64_t kShortestStream = 1024;
+/// Windows of so few taps (2x2 pools, 3 taps) are unrolled whole while a body has no more operations than this, well
+/// below what compiles for long. Chosen, not measured.
+inline constexpr int64_t kMostTapsUnrolled = 4, kMostUnrolledByDefault = 128;
+/// Rows of a block that is transposed in registers: 16 x 16 floats fill 16 of AVX-512's 32. Of fewer elements a side a
+/// transposition is not worth its shuffles. Blocks a tile has each way: four by four make runs of 256 bytes both ways:
+/// permutations of 256^3 floats took 8.0 ms (ijk->kij) and 12.3 (ijk->kji) so, 10.0 and 12.3 with single blocks.
+inline constexpr int64_t kMostTransposedRows = 16, kLeastTransposed = 4, kTransposedBlocks = 4;
+/// Bytes of what a statement and the check of its indices take turns with, and pieces there are at least: so a check
+/// finds in the nearest cache what the statement has just read. 4 million int32 indices into a table of 4096 floats
+/// take 1.10 times as long as unchecked, with AVX2 1.14; with a check of them all behind the statement 1.36 and 1.32,
+/// and no less in pieces of 32 KB (AMD EPYC (Zen 5), 2026-11-23).
+inline constexpr int64_t kCheckedPiece = 2048, kLeastCheckedPieces = 8;
+
+// What LLVM compiles in reasonable time.
+
+/// Bodies with more unrolled operations than this compile for seconds (512 FMA: 278 ms, 2048: 1440 ms on a Zen 5 core,
+/// decision 23), so no schedule may unroll further.
+inline constexpr int64_t kMostUnrolled = 512;
+/// Lanes of a reduction are folded for every element: two shuffles and two combinations a halving. (36 elements of 32
+/// lanes took 2.5 s before this was counted.)
+inline constexpr int64_t kOperationsPerHalving = 4;
+/// Elements that are read one by one and count as an operation: 1,024 of them take 0.9 s, 2,048 2.6, 5,760 10.
+inline constexpr int64_t kScatteredPerOperation = 2;
+/// Operations that a function, and one of the longest, compile like; of a term at most, so that every term may be
+/// computed once. 32 vectors of f32 more take 0.1 to 0.2 s (exp, erf, tanh), of the longest 0.8 (pow) to 2.7 (tan), 512
+/// multiply-adds 0.28.
+inline constexpr int64_t kShortFunction = 8, kLongFunction = 32, kMostOfFunctions = 256;
 
 /// Work done again at the borders of blocks that may be lost for keeping results in cache, and the same where it is
 /// only a question of how large the blocks are (attention over 512 rows in blocks of 72 computes 576 of them).
@@ -126,6 +167,8 @@ inline constexpr double kOperations = 2, kLoads = 2;
 inline constexpr double kSpill = 3;
 /// To set up a set of accumulators and to store it, for each of them: a zeroing and a store.
 inline constexpr double kPerAccumulator = 2;
+/// An element copied: rows as vectors, else element by element. Chosen, not measured.
+inline constexpr double kCopiedInRows = 0.5, kCopiedByElements = 2;
 
 }  // namespace zen4_2026_11
 

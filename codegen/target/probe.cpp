@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cstddef>
 
+#include "codegen/target/target.h"
+
 // The vectors differ in width between the variants below, and none of them crosses this file's border.
 #pragma GCC diagnostic ignored "-Wpsabi"
 
@@ -79,8 +81,6 @@ FmaLoop widest_fma_loop(DType type) {
   return f64 ? fma_f64_base : fma_f32_base;
 }
 
-constexpr int64_t kLine = 64;  // a cache line
-
 // `lines` of each of `streams` streams that lie `stride` bytes apart, one stream after the other. Sums (integer adds,
 // so that no data is slow) keep the loads alive; eight chains so that they never wait.
 #define TILE_TUNE_SUM_START(C) Vector sum##C = {};
@@ -89,7 +89,7 @@ constexpr int64_t kLine = 64;  // a cache line
 #define TILE_TUNE_READ_LINES(NAME, ATTRIBUTES, BYTES)                                       \
   ATTRIBUTES void NAME(const std::byte* from, int64_t lines, int streams, int64_t stride) { \
     typedef uint64_t Vector __attribute__((vector_size(BYTES), aligned(8), may_alias));     \
-    const int64_t count = lines * (kLine / BYTES);                                          \
+    const int64_t count = lines * (kLineBytes / BYTES);                                     \
     TILE_TUNE_8(TILE_TUNE_SUM_START)                                                        \
     for (int stream = 0; stream < streams; ++stream, from += stride) {                      \
       const Vector* data = reinterpret_cast<const Vector*>(from);                           \
@@ -108,7 +108,7 @@ constexpr int64_t kLine = 64;  // a cache line
     Vector value = {};                                                                  \
     for (int stream = 0; stream < streams; ++stream, to += stride) {                    \
       Vector* data = reinterpret_cast<Vector*>(to);                                     \
-      for (int64_t i = 0; i < lines * (kLine / BYTES); ++i) {                           \
+      for (int64_t i = 0; i < lines * (kLineBytes / BYTES); ++i) {                      \
         asm volatile("" : "+" TILE_TUNE_VECTOR_REGISTER(value));                        \
         data[i] = value;                                                                \
       }                                                                                 \
@@ -162,26 +162,26 @@ double stream_probe(const void* source, int64_t read_bytes, void* sink, int64_t 
   const StreamLoops loops = widest_stream_loops();
   const auto* from = static_cast<const std::byte*>(source);
   auto* to = static_cast<std::byte*>(sink);
-  const int64_t read_lines = read_bytes / kLine, written_lines = written_bytes / kLine;
+  const int64_t read_lines = read_bytes / kLineBytes, written_lines = written_bytes / kLineBytes;
   const int64_t parts = int64_t{threads} * form.streams;
   const int64_t reads = read_lines / parts, writes = written_lines / parts;  // of a part; few lines are left over
   const int64_t turns = std::max<int64_t>(1, std::max(reads, writes) / form.lines);
   const auto streams = static_cast<int>(form.streams);
   parallel_for(threads, [&](int thread) {
-    const auto* mine = from + thread * form.streams * reads * kLine;
-    auto* my_sink = to + thread * form.streams * writes * kLine;
+    const auto* mine = from + thread * form.streams * reads * kLineBytes;
+    auto* my_sink = to + thread * form.streams * writes * kLineBytes;
     for (int64_t turn = 0, read = 0, written = 0; turn < turns; ++turn) {
       const int64_t read_end = reads * (turn + 1) / turns, write_end = writes * (turn + 1) / turns;
-      loops.read(mine + read * kLine, read_end - read, streams, reads * kLine);
-      loops.write(my_sink + written * kLine, write_end - written, streams, writes * kLine);
+      loops.read(mine + read * kLineBytes, read_end - read, streams, reads * kLineBytes);
+      loops.write(my_sink + written * kLineBytes, write_end - written, streams, writes * kLineBytes);
       read = read_end;
       written = write_end;
     }
     if (thread > 0) return;
-    loops.read(from + parts * reads * kLine, read_lines - parts * reads, 1, 0);
-    loops.write(to + parts * writes * kLine, written_lines - parts * writes, 1, 0);
+    loops.read(from + parts * reads * kLineBytes, read_lines - parts * reads, 1, 0);
+    loops.write(to + parts * writes * kLineBytes, written_lines - parts * writes, 1, 0);
   });
-  return static_cast<double>((read_lines + written_lines) * kLine);
+  return static_cast<double>((read_lines + written_lines) * kLineBytes);
 }
 
 }  // namespace tile_tune::codegen

@@ -31,6 +31,9 @@ struct Platform {
   std::string text() const;
 };
 
+/// Bytes of a line of a cache, on every CPU that we have targets for but Apple's, which have 128.
+constexpr int64_t kLineBytes = 64;
+
 /// What kernels run on.
 enum class Device : uint8_t { Cpu, Gpu };
 

@@ -22,7 +22,7 @@ double estimated_cycles(const StageFacts& facts, const codegen::Target& target) 
   const double core = (std::max(arithmetic, loads) + operation * set_up + store) / lanes;
   const double memory = std::max(
       {facts.traffic_l1 / costs::kFromL2, facts.traffic_l2 / costs::kFromL3, facts.traffic_l3 / costs::kFromMemory});
-  const double copies = facts.copied * (facts.copy_stride > 1 ? 2 : 0.5);
+  const double copies = facts.copied * (facts.copy_stride > 1 ? costs::kCopiedByElements : costs::kCopiedInRows);
   const double alone = facts.copied_alone * (target.threads - 1);  // the others wait
   return std::max(core, memory) * facts.wasted * facts.imbalance + copies + alone;
 }

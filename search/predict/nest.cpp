@@ -4,6 +4,7 @@
 #include <cmath>
 #include <cstdlib>
 
+#include "codegen/target/target.h"
 #include "frontend/ir/storage.h"
 
 namespace tile_tune::predict {
@@ -12,8 +13,6 @@ namespace {
 using codegen::Loops;
 using codegen::NestSchedule;
 using codegen::Operand;
-
-constexpr int64_t kLine = 64;  // bytes of a cache line on x86 and on most ARM cores
 
 int64_t around(int64_t extent) { return std::max<int64_t>(extent, 1); }
 
@@ -37,7 +36,7 @@ double bytes_in_lines(const std::vector<int64_t>& spans, size_t innermost, int64
   for (size_t d = 0; d < spans.size(); ++d)
     if (d != innermost) rows *= static_cast<double>(spans[d]);
   const int64_t row = spans.empty() ? element : spans[innermost] * element;
-  return rows * static_cast<double>((row + kLine - 1) / kLine * kLine);
+  return rows * static_cast<double>((row + codegen::kLineBytes - 1) / codegen::kLineBytes * codegen::kLineBytes);
 }
 
 size_t contiguous_dimension(const ir::Tensor& tensor) {

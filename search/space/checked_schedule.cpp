@@ -15,16 +15,14 @@ std::set<int> tensors_read(const ir::Statement& statement) {
   return tensors;
 }
 
-/// So that a check finds in the nearest cache what the statement has just read: 4 million int32 indices into a table of
-/// 4096 floats take 1.10 times as long as unchecked, with AVX2 1.14; with a check of them all behind the statement 1.36
-/// and 1.32, and no less in pieces of 32 KB (AMD EPYC (Zen 5), 2026-11-23).
+/// nullopt: there is too little to take turns with.
 std::optional<int> pieces_in_turn(const ir::Program& program, const std::set<int>& tensors, int64_t piece_bytes) {
-  constexpr int64_t kLeast = 8, kMost = 1 << 20;
+  constexpr int64_t kMost = 1 << 20;
   int64_t bytes = 0;
   for (const int tensor : tensors)
     bytes +=
         ir::element_count(program.tensors[tensor]) * static_cast<int64_t>(dtype_size(program.tensors[tensor].type));
-  if (bytes < kLeast * piece_bytes) return std::nullopt;
+  if (bytes < codegen::costs::kLeastCheckedPieces * piece_bytes) return std::nullopt;
   return static_cast<int>(std::min(bytes / piece_bytes, kMost));
 }
 

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "codegen/schedule/schedule.h"
-#include "codegen/target/target.h"
+#include "codegen/target/costs.h"
 #include "frontend/ir/program.h"
 
 namespace tile_tune::search {
@@ -11,6 +11,6 @@ namespace tile_tune::search {
 /// checks by default. Where a check reads what the schedule computes inside another's loops, that is computed before.
 /// Checks of many indices run in turn with what uses them, on as many at a time as `piece_bytes` hold.
 codegen::Schedule with_index_checks(const ir::Program& checked, const codegen::Schedule& schedule,
-                                    const codegen::Target& target, int64_t piece_bytes = 2048);
+                                    const codegen::Target& target, int64_t piece_bytes = codegen::costs::kCheckedPiece);
 
 }  // namespace tile_tune::search

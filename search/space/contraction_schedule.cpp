@@ -22,8 +22,6 @@ using codegen::NestSchedule;
 using codegen::Operand;
 using codegen::Packing;
 
-constexpr int64_t kLine = 64;  // bytes of a cache's line
-
 struct Layout {
   const StageContext& context;
   const RegisterTile& tile;
@@ -69,7 +67,7 @@ struct Layout {
   bool stays_on_line(int p) const {
     return std::any_of(context.loops.operands.begin(), context.loops.operands.end(), [&](const Operand& operand) {
       const int64_t bytes = stride(operand, p) * dtype_size(context.program->tensors[operand.tensor].type);
-      return !in_panel(operand) && bytes > 0 && bytes < kLine;
+      return !in_panel(operand) && bytes > 0 && bytes < codegen::kLineBytes;
     });
   }
 
@@ -156,12 +154,12 @@ bool wastes_lines(const Layout& layout, const Operand& operand, const std::vecto
   const auto& context = layout.context;
   if (reductions.empty()) return false;
   const int64_t bytes = dtype_size(context.program->tensors[operand.tensor].type);
-  if (layout.stride(operand, context.outputs() + reductions.back()) * bytes < kLine) return false;
+  if (layout.stride(operand, context.outputs() + reductions.back()) * bytes < codegen::kLineBytes) return false;
   int64_t passes = 1;
   for (int p = 0; p < context.outputs(); ++p) {
     const int64_t distance = layout.stride(operand, p);
     if (distance == 0) passes *= layout.trips(p);
-    if (distance != 0 && distance * bytes < kLine && layout.tile.tile[p] > 1) return false;
+    if (distance != 0 && distance * bytes < codegen::kLineBytes && layout.tile.tile[p] > 1) return false;
   }
   return passes >= costs::kPassesToPack && layout.bytes(operand) <= static_cast<double>(context.target->l3_bytes) / 2;
 }

@@ -35,11 +35,6 @@ using codegen::Packing;
 // a statement are the most that is risked.
 constexpr size_t kAlternatives = 3;
 
-// Lanes of a reduction, of which fewer save nothing, and what it takes to add up those of one element, in vector
-// operations (lane_tile.h): sums over rows of 8 of a 4096 x 8 matrix took 2.2 us so, 7.4 with strided loads (Zen 4).
-constexpr int kFewestLanes = 4;
-constexpr double kFolds = 3;
-
 struct Model {
   const StageContext& context;
 
@@ -114,7 +109,7 @@ struct Model {
     // Sums depend on each other; what fills no vector is added one by one, and lanes at the end.
     const double rest =
         static_cast<double>(extent(loop) % static_cast<int64_t>(lanes)) / static_cast<double>(extent(loop));
-    return cost + 1 / (lanes * 4) + rest * costs::kScalarMove + kFolds / reduction_length();
+    return cost + 1 / (lanes * 4) + rest * costs::kScalarMove + costs::kFolds / reduction_length();
   }
 
   double reduction_length() const {
@@ -128,7 +123,7 @@ struct Model {
     double lowest = static_cast<double>(context.loops.operands.size()) + 1;  // scalar code: a load an operand, a store
     for (int loop = context.loops.loop_count() - 1; loop >= 0; --loop) {
       if (extent(loop) < 2) continue;
-      if (loop >= context.outputs() && extent(loop) < kFewestLanes) continue;
+      if (loop >= context.outputs() && extent(loop) < costs::kFewestLanes) continue;
       const double cost = vector_cost(loop);
       if (cost < lowest) {
         lowest = cost;
@@ -146,7 +141,8 @@ struct Model {
       if (p == vector_loop || context.loops.output[p] < 2) continue;
       double reused = 0;
       for (const auto& operand : context.loops.operands)
-        if (operand.affine && stride(operand, p) == 0) reused += stride(operand, vector_loop) != 0 ? 1 : 0.25;
+        if (operand.affine && stride(operand, p) == 0)
+          reused += stride(operand, vector_loop) != 0 ? 1 : costs::kSharedBroadcast;
       if (reused > most) {
         most = reused;
         best = p;
@@ -183,10 +179,10 @@ struct Model {
   }
 
   // Rows whose sums fit the registers, or those of half a row do, need no home where neighbouring rows share pages:
-  // 0 if there is none. 456 sums over 2736 rows took 45 us with their sums at home in the first cache, 38 so (two Zen 4
-  // cores).
+  // 0 if there is none.
   int64_t tile_in_registers(int vector_loop, int64_t lanes) const {
-    const int64_t vectors = (extent(vector_loop) + lanes - 1) / lanes, most = context.target->vector_registers * 3 / 4;
+    const int64_t vectors = (extent(vector_loop) + lanes - 1) / lanes,
+                  most = static_cast<int64_t>(context.target->vector_registers * costs::kRegistersForRows);
     if (reduction_length() < costs::kManyRows) return 0;
     for (const auto& operand : context.loops.operands)
       for (int r = 0; r < context.reductions(); ++r)
@@ -200,12 +196,12 @@ struct Model {
 
   // As many as keep the threads busy where there are no other tiles, if they are long enough to be read as streams.
   int64_t pieces_of_row(int64_t extent) const {
-    constexpr int64_t kShortest = 1024;  // bytes: 16 lines
     const int64_t threads = context.target->threads, wanted = kPiecesPerThread * threads / 2;
     int64_t others = 1;
     for (const int64_t rows : context.loops.output) others *= std::max<int64_t>(rows, 1);
     if (threads <= 1 || iterations() < costs::kSerialWork || others / extent >= wanted) return 1;
-    return std::clamp<int64_t>(extent * static_cast<int64_t>(dtype_size(context.type)) / kShortest, 1, wanted);
+    return std::clamp<int64_t>(extent * static_cast<int64_t>(dtype_size(context.type)) / costs::kShortestStream, 1,
+                               wanted);
   }
 
   // The output row cut into equal pieces whose accumulators fill at most a quarter of the first cache.
@@ -355,8 +351,8 @@ NestSchedule suited_to_types(const Model& model, NestSchedule stage) {
     const auto& tensor = context.program->tensors[operand.tensor];
     const bool packed = std::any_of(stage.packings.begin(), stage.packings.end(),
                                     [&](const Packing& packing) { return packing.operand == operand.number; });
-    // Two passes over memory for the copy, and a third to widen it, are made up for by the fourth use.
-    if (tensor.type != DType::F16 || packed || !operand.affine || model.output_reuse(operand) < 4) continue;
+    if (tensor.type != DType::F16 || packed || !operand.affine || model.output_reuse(operand) < costs::kPassesToPack)
+      continue;
     stage.packings.push_back({operand.number, copy_depth(model, stage, operand), ir::memory_order(tensor)});
   }
   pack_column(model, stage);
@@ -375,7 +371,8 @@ void choose_reduction(const Model& model, NestSchedule& stage) {
   for (int r = context.reductions() - 1; r >= 0; --r) {
     const int64_t extent = std::max<int64_t>(context.loops.reduction[r], 1);
     stage.reduction_block.insert(stage.reduction_block.begin(), extent);
-    if (extent <= 4 && body * extent <= 128 && stage.cpu().vector_loop != context.outputs() + r) {
+    if (extent <= costs::kMostTapsUnrolled && body * extent <= costs::kMostUnrolledByDefault &&
+        stage.cpu().vector_loop != context.outputs() + r) {
       stage.reduction_unroll[r] = static_cast<int>(extent);
       body *= extent;
     }
@@ -401,21 +398,20 @@ NestSchedule small_product_in_lanes(const Model& model, const RegisterTile& tile
 // The output loop along which an element-wise statement reads neighbours, if it writes neighbours along another one
 // and reads about as much as it writes; -1 else.
 int transposed_loop(const Model& model) {
-  constexpr int64_t kShortest = 4;
   const auto& context = model.context;
   const int across = context.contiguous_loop();
-  if (context.reductions() > 0 || across < 0 || context.loops.output[across] < kShortest) return -1;
+  if (context.reductions() > 0 || across < 0 || context.loops.output[across] < costs::kLeastTransposed) return -1;
   for (const auto& operand : context.loops.operands) {
-    if (!operand.affine || model.stride(operand, across) <= 1 || model.output_reuse(operand) >= 4) continue;
+    if (!operand.affine || model.stride(operand, across) <= 1 || model.output_reuse(operand) >= costs::kPassesToPack)
+      continue;
     for (int p = 0; p < context.outputs(); ++p)
-      if (model.stride(operand, p) == 1 && context.loops.output[p] >= kShortest) return p;
+      if (model.stride(operand, p) == 1 && context.loops.output[p] >= costs::kLeastTransposed) return p;
   }
   return -1;
 }
 
 // Blocks of vectors along `source` by as many neighbours of the target, which the compiler transposes in registers
-// (codegen/lower/copy.h). Four by four blocks together make runs of 256 bytes both ways: permutations of 256^3 floats
-// took 8.0 ms (ijk->kij) and 12.3 (ijk->kji) so, 10.0 and 12.3 with single blocks (two Zen 4 cores).
+// (codegen/lower/copy.h).
 NestSchedule transposing_stage(const Model& model, int source) {
   const auto& context = model.context;
   NestSchedule stage;
@@ -428,7 +424,7 @@ NestSchedule transposing_stage(const Model& model, int source) {
     const int64_t side = p == source   ? stage.cpu().lanes
                          : p == across ? std::min<int64_t>(model.natural_lanes(), extent)
                                        : 1;
-    stage.tiles.push_back({side == 1 ? 1 : std::min<int64_t>(4, extent / side) * side, side});
+    stage.tiles.push_back({side == 1 ? 1 : std::min(costs::kTransposedBlocks, extent / side) * side, side});
   }
   stage.order.assign(2, loop_order(model, stage, across));
   stage.cpu().parallel = parallel_loops(model, stage);

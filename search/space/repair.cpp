@@ -7,6 +7,7 @@
 #include "codegen/schedule/sum_order.h"
 #include "codegen/schedule/packed_form.h"
 #include "codegen/schedule/scan.h"
+#include "codegen/target/costs.h"
 #include "search/space/choices.h"
 #include "search/space/decisions.h"
 #include "search/space/gpu_repair.h"
@@ -15,6 +16,7 @@
 namespace tile_tune::search {
 namespace {
 
+namespace costs = codegen::costs;
 using codegen::Loops;
 using codegen::NestSchedule;
 
@@ -97,14 +99,13 @@ int64_t scattered_elements(const StageContext& context, const NestSchedule& stag
   return elements;
 }
 
-// Halves register tiles and unrolls, the largest first, until the body is small enough to compile quickly. Two elements
-// that are read one by one count as an operation: 1,024 of them take LLVM 0.9 s, 2,048 2.6, 5,760 10 (Zen 4).
+// Halves register tiles and unrolls, the largest first, until the body is small enough to compile quickly.
 void limit_unrolling(const StageContext& context, NestSchedule& stage, Notes& notes) {
   const int64_t functions = operations_of_functions(*context.program->statements[context.statement].value);
   const auto is_too_long = [&] {
     return codegen::unrolled_operations(context.loops, stage) + functions * unrolled_terms(context, stage) +
-               scattered_elements(context, stage) / 2 >
-           codegen::kMaxUnrolled;
+               scattered_elements(context, stage) / costs::kScatteredPerOperation >
+           costs::kMostUnrolled;
   };
   Notes follow;  // from what is said here
   if (is_too_long()) notes.push_back("it unrolled more operations than compile quickly");

@@ -2,11 +2,14 @@
 
 #include <algorithm>
 
+#include "codegen/target/costs.h"
+
 namespace tile_tune::search {
 namespace {
 
+namespace costs = codegen::costs;
+
 int64_t operations_of(ir::Op function) {
-  constexpr int64_t kShort = 8, kLong = 32;
   switch (function) {
     using enum ir::Op;
     case Sin:
@@ -15,7 +18,7 @@ int64_t operations_of(ir::Op function) {
     case Pow:
     case Lgamma:
     case Tgamma:
-      return kLong;
+      return costs::kLongFunction;
     case Acos:
     case Acosh:
     case Asin:
@@ -39,7 +42,7 @@ int64_t operations_of(ir::Op function) {
     case Sigmoid:
     case Sinh:
     case Tanh:
-      return kShort;
+      return costs::kShortFunction;
     default:
       return 0;
   }
@@ -56,9 +59,6 @@ int64_t all_of(const ir::Expr& term) {
 
 }  // namespace
 
-int64_t operations_of_functions(const ir::Expr& term) {
-  constexpr int64_t kMost = 256;
-  return std::min(all_of(term), kMost);
-}
+int64_t operations_of_functions(const ir::Expr& term) { return std::min(all_of(term), costs::kMostOfFunctions); }
 
 }  // namespace tile_tune::search
