@@ -17,7 +17,7 @@
 namespace tile_tune::engine {
 
 /// What an einsum of such operands gives: what they promote to, and its shape. Errors: those of the notation
-/// (docs/einsum.md) and of operands that do not fit it.
+/// (docs/tensors.md, Einsum) and of operands that do not fit it.
 Expected<ArrayType> einsum_type(std::string_view subscripts, std::span<const Array> operands);
 
 /// Writes the einsum of the operands into `result`, which has the type and the shape of einsum_type() and any strides;
