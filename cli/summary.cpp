@@ -19,9 +19,6 @@ namespace {
 
 using search::Measurement;
 
-/// The roof that a program meets first: of the same kernel, the larger fraction.
-bool compute_bound(const Measurement& measured) { return measured.flop_fraction >= measured.bandwidth_fraction; }
-
 std::string rate_text(double amount, double nanoseconds) {
   return nanoseconds > 0 ? fmt::format("{:.1f}", amount / nanoseconds) : "-";
 }
@@ -59,7 +56,7 @@ std::string roof_text(const Measurement& measured, search::FinalsHeld finals) {
   if (measured.roof_unknown) return "not known: the machine was busy";
   if (measured.peak_fraction <= 0) return "not known";
   const std::string share = fmt::format("{} of {}", base::format_percent(measured.peak_fraction),
-                                        compute_bound(measured) ? "the FMA peak" : "the memory bandwidth");
+                                        measured.is_compute_bound() ? "the FMA peak" : "the memory bandwidth");
   if (measured.peak_fraction_hi <= 0) return share + " (in too few rounds for an interval: the probes were disturbed)";
   return fmt::format("{} (95 % interval {} to {})", share, base::format_percent(measured.peak_fraction_lo),
                      base::format_percent(measured.peak_fraction_hi));
@@ -264,7 +261,7 @@ std::string summary_text(const TuneSummary& summary, size_t width) {
   if (!rows.empty()) {
     // The roof that applies is starred once it is known.
     const bool known = untuned.flop_fraction > 0 || untuned.bandwidth_fraction > 0;
-    const bool compute = compute_bound(untuned);
+    const bool compute = untuned.is_compute_bound();
     text += format_table({{""},
                           {"time", Align::Right},
                           {"GFLOP/s", Align::Right},
@@ -321,7 +318,7 @@ nlohmann::json summary_json(const TuneSummary& summary) {
   if (report.winner) {
     json["tuned"] = to_json(program, report.winner->measurement);
     json["schedule"] = codegen::to_json(report.winner->schedule);
-    json["roof"] = compute_bound(report.winner->measurement) ? "fma" : "bandwidth";
+    json["roof"] = report.winner->measurement.is_compute_bound() ? "fma" : "bandwidth";
   }
   return json;
 }

@@ -2,7 +2,7 @@
 //
 // A pointer to a tensor shows element (0, ..., 0); element (i0, i1, ...) lies i0*s0 + i1*s1 + ... elements behind it.
 // That is all a kernel is told, so that an offset is the caller's, and it takes elements to be aligned as their type
-// alone asks for.
+// alone asks for (decision 30).
 #pragma once
 
 #include <compare>

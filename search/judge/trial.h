@@ -47,6 +47,9 @@ struct Measurement {
   bool roof_unknown = false;      // the probes were disturbed twice, or left out: the fractions are 0
   bool hurried = false;           // they were left out, since time was short
   bool disturbed = false;         // the machine was busy while it was timed
+
+  /// Which roof it meets first, the lower of the two: the one it is closer to.
+  bool is_compute_bound() const { return flop_fraction >= bandwidth_fraction; }
 };
 
 struct Trial {

@@ -26,7 +26,7 @@ Interval bootstrap_median(const std::vector<double>& values, uint64_t seed);
 inline constexpr size_t kFewestForInterval = 6;
 
 /// What differences of single rounds mean nothing beyond, on a shared machine (the same binary ran at 146 or 240
-/// GFLOP/s), and how few rounds may still be luck whatever they say.
+/// GFLOP/s: decision 28), and how few rounds may still be luck whatever they say.
 inline constexpr double kSingleRound = 0.85;
 inline constexpr size_t kFewestToCompare = 3;
 

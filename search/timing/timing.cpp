@@ -13,6 +13,7 @@
 namespace tile_tune::search {
 namespace {
 
+// Decision 26.
 constexpr int kScreeningCalls = 3;    // after one untimed
 constexpr double kSlowFactor = 3;     // the same
 constexpr double kLongCallNs = 50e6;  // a call this long needs no second one to be recognised as slow

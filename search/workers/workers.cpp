@@ -69,9 +69,7 @@ void record_roof(Measurement& measurement, Timing timing, bool from_memory, uint
   if (measurement.roof_unknown) return;
   measurement.flop_fraction = median(timing.flop_fractions);
   if (from_memory) measurement.bandwidth_fraction = median(timing.bandwidth_fractions);
-  // The roofline is the lower of the two limits: whichever the kernel is closer to is the one that binds.
-  const bool compute_bound = measurement.flop_fraction >= measurement.bandwidth_fraction;
-  const auto& shares = compute_bound ? timing.flop_fractions : timing.bandwidth_fractions;
+  const auto& shares = measurement.is_compute_bound() ? timing.flop_fractions : timing.bandwidth_fractions;
   measurement.peak_fraction = std::max(measurement.flop_fraction, measurement.bandwidth_fraction);
   if (shares.size() < kFewestForInterval) return;
   const Interval peak = bootstrap_median(shares, seed);
