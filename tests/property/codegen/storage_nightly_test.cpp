@@ -2,6 +2,7 @@
 #include <catch2/catch.hpp>
 #include <random>
 
+#include "tests/property/codegen/edsl_program.h"
 #include "tests/property/codegen/kernel_check.h"
 #include "tests/property/codegen/strided.h"
 
@@ -21,6 +22,20 @@ TEST_CASE("hundreds of programs whose arguments lie anywhere", "[nightly]") {
         if (is_free) value = kExtents[engine() % std::size(kExtents)];
       }
       test::check_drawn_storage(name, test::bound_program(source, drawn), seed++);
+    }
+}
+
+TEST_CASE("running totals whose arguments lie anywhere", "[nightly]") {
+  uint64_t seed = 1;
+  for (const int64_t rows : {1, 3, 8})
+    for (const int64_t n : {1, 2, 17, 41, 64, 131}) {
+      edsl::TensorIndex r, i, k;
+      const auto A = edsl::Placeholder(DType::F32, {rows, n}, "A");
+      auto O = edsl::TensorOutput(rows, n);
+      O(r, i) += A(r, k);
+      O.add_constraint(i - k < n);
+      for (int draw = 0; draw < 5; ++draw)
+        test::check_drawn_storage("running totals", test::program_of({A}, O), seed++);
     }
 }
 

@@ -49,9 +49,6 @@ const std::vector<StridedCase> kCases{
     {"product of signed bytes, from rows of both",
      "def f(int8(M,K) A, int8(N,K) B) -> (C) { C(m,n) +=! A(m,k) * B(n,k) }",
      {{"M", 7}, {"N", 18}, {"K", 33}}},
-    {"running totals",
-     "def f(float(R,N) A) -> (O) { O(r,i) +=! A(r,k) where i in 0:N, k in 0:i+1 }",
-     {{"R", 3}, {"N", 41}}},
     {"softmax",
      "def f(float(M,N) X) -> (m, E, s, O) { m(i) max=! X(i,j)  E(i,j) = exp(X(i,j) - m(i))  s(i) +=! E(i,j)  "
      "O(i,j) = E(i,j) / s(i) }",
