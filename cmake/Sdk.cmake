@@ -45,7 +45,7 @@ tile_tune_sdk_library(kernels IN_WHEEL OF handles PUBLIC tile_tune_sdk_edsl tile
 tile_tune_sdk_library(linear_algebra OF linear_algebra PUBLIC tile_tune_sdk_tensor LINK tile_tune_base tile_tune_tensor)
 tile_tune_sdk_library(engine OF sdk PUBLIC tile_tune_sdk_edsl LINK tile_tune_engine)
 
-foreach(folder frontend/tensor frontend/edsl engine/sdk)
+foreach(folder frontend/tensor frontend/edsl engine/caller)
   install(DIRECTORY ${PROJECT_SOURCE_DIR}/${folder}/include/ DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
 endforeach()
 install(TARGETS tile-tune EXPORT tile_tune RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR} COMPONENT python)

@@ -5,7 +5,7 @@
 
 #include "engine/programs/array_sizes.h"
 #include "engine/programs/initial_value.h"
-#include "engine/sdk/arrays.h"
+#include "engine/caller/arrays.h"
 
 namespace tile_tune::engine {
 

@@ -1,4 +1,4 @@
-#include "engine/sdk/messages.h"
+#include "engine/caller/messages.h"
 
 #include <cstdio>
 #include <mutex>

@@ -1,4 +1,4 @@
-#include "engine/sdk/installation.h"
+#include "engine/caller/installation.h"
 
 #include <dlfcn.h>
 #include <fmt/format.h>

@@ -1,4 +1,4 @@
-#include "engine/sdk/arrays.h"
+#include "engine/caller/arrays.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
