@@ -2,7 +2,7 @@
 
 #include <algorithm>
 #include <climits>
-#include <utility>
+#include <iterator>
 
 namespace tile_tune::codegen {
 namespace {
@@ -91,11 +91,20 @@ const DeviceLimits kOpenCl = {.block_threads = 256,
                               .l2_bytes = 4 << 20,
                               .bytes_per_cycle = 320 / 1.59};
 
-constexpr std::pair<Feature, int> kCapabilities[] = {{Feature::CudaCapability86, 86}, {Feature::CudaCapability80, 80},
-                                                     {Feature::CudaCapability75, 75}, {Feature::CudaCapability70, 70},
-                                                     {Feature::CudaCapability61, 61}, {Feature::CudaCapability50, 50}};
-
 }  // namespace
+
+Feature feature_of_capability(int capability) {
+  const int wanted = std::max(capability, kLeastCapability);
+  return std::find_if(std::begin(kCudaCapabilities), std::end(kCudaCapabilities),
+                      [&](const auto& one) { return one.second <= wanted; })
+      ->first;
+}
+
+std::optional<int> cuda_capability(const Target& target) {
+  for (const auto& [feature, capability] : kCudaCapabilities)
+    if (target.features.has(feature)) return capability;
+  return std::nullopt;
+}
 
 const DeviceLimits& device_limits_of_capability(int capability) {
   if (capability >= 90) return kHopper;
@@ -105,8 +114,7 @@ const DeviceLimits& device_limits_of_capability(int capability) {
 }
 
 const DeviceLimits& device_limits(const Target& target) {
-  for (const auto& [feature, capability] : kCapabilities)
-    if (target.features.has(feature)) return device_limits_of_capability(capability);
+  if (const auto capability = cuda_capability(target)) return device_limits_of_capability(*capability);
   return target.features.has(Feature::Cuda) ? kVolta : kOpenCl;
 }
 

@@ -3,7 +3,9 @@
 
 #include <array>
 #include <cstdint>
+#include <optional>
 #include <string_view>
+#include <utility>
 
 #include "codegen/target/target.h"
 
@@ -43,6 +45,18 @@ struct DeviceLimits {
 /// Of the newest compute capability that the target names, 7.0 if it names none; of OpenCL devices what is safe for
 /// most. The target's device must be a GPU.
 const DeviceLimits& device_limits(const Target& target);
+
+/// The compute capabilities of CUDA that a target can name, 70 for 7.0, the newest first.
+inline constexpr std::pair<Feature, int> kCudaCapabilities[] = {
+    {Feature::CudaCapability86, 86}, {Feature::CudaCapability80, 80}, {Feature::CudaCapability75, 75},
+    {Feature::CudaCapability70, 70}, {Feature::CudaCapability61, 61}, {Feature::CudaCapability50, 50},
+    {Feature::CudaCapability35, 35}, {Feature::CudaCapability32, 32}, {Feature::CudaCapability30, 30}};
+/// The least that all of what we make is made for.
+inline constexpr int kLeastCapability = 70;
+/// The newest of them that a device of `capability` has, but at least kLeastCapability.
+Feature feature_of_capability(int capability);
+/// The newest that the target names; nullopt: none.
+std::optional<int> cuda_capability(const Target& target);
 
 /// By compute capability, 70 for 7.0: the newest of 7.0, 7.5, 8.0, 8.6 and 9.0 that is not newer.
 const DeviceLimits& device_limits_of_capability(int capability);

@@ -6,9 +6,9 @@
 
 #include <algorithm>
 #include <fstream>
-#include <iterator>
 
 #include "Halide.h"
+#include "codegen/target/device_limits.h"
 
 namespace tile_tune::codegen {
 namespace {
@@ -57,12 +57,7 @@ Result<void> complete_gpu(Target& target, const std::string& text) {
                 fmt::format("target {} needs a GPU back end which this version does not have", text),
                 "it has opencl and cuda, on Linux, one at a time");
   target.threads = 1;  // of the host, which only launches
-  constexpr Feature kCapabilities[] = {Feature::CudaCapability30, Feature::CudaCapability32, Feature::CudaCapability35,
-                                       Feature::CudaCapability50, Feature::CudaCapability61, Feature::CudaCapability70,
-                                       Feature::CudaCapability75, Feature::CudaCapability80, Feature::CudaCapability86};
-  const bool names_one = std::any_of(std::begin(kCapabilities), std::end(kCapabilities),
-                                     [&](Feature capability) { return target.features.has(capability); });
-  if (is_cuda && !names_one) target.features.add(Feature::CudaCapability70);  // the least that all of it is made for
+  if (is_cuda && !cuda_capability(target)) target.features.add(feature_of_capability(kLeastCapability));
   return {};
 }
 

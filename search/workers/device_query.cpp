@@ -3,10 +3,10 @@
 #include <fmt/format.h>
 
 #include <cstring>
-#include <iterator>
 #include <nlohmann/json.hpp>
 
 #include "base/process/spawn.h"
+#include "codegen/target/device_limits.h"
 #include "tile_tune_device.h"
 
 namespace tile_tune::search {
@@ -25,15 +25,10 @@ tl::unexpected<Diagnostic> no_device(const codegen::Target& target, const std::s
       "x86-64-linux-cuda-cuda_capability_80");
 }
 
-/// The newest capability that kernels can be made for and the device has.
-void add_capability(codegen::Target& target, int capability) {
-  constexpr std::pair<Feature, int> kCapabilities[] = {{Feature::CudaCapability86, 86},
-                                                       {Feature::CudaCapability80, 80},
-                                                       {Feature::CudaCapability75, 75},
-                                                       {Feature::CudaCapability70, 70}};
-  for (const auto& one : kCapabilities) target.features.remove(one.first);
-  for (const auto& [feature, least] : kCapabilities)
-    if (capability >= least) return target.features.add(feature);
+/// The newest capability that kernels can be made for and the device has. An older device refuses them.
+void set_capability(codegen::Target& target, int capability) {
+  for (const auto& one : codegen::kCudaCapabilities) target.features.remove(one.first);
+  target.features.add(codegen::feature_of_capability(capability));
 }
 
 }  // namespace
@@ -50,7 +45,7 @@ Result<void> find_device(codegen::Target& target, int number, const std::vector<
   target.cpu_model =
       fmt::format("{}, driver {}", json.at("name").get<std::string>(), json.at("driver").get<std::string>());
   target.device_number = number;
-  if (is_cuda) add_capability(target, json.at("capability").get<int>());
+  if (is_cuda) set_capability(target, json.at("capability").get<int>());
   if (!is_cuda && json.at("has_doubles").get<bool>()) target.features.add(Feature::ClDoubles);
   if (!is_cuda && json.at("has_halves").get<bool>()) target.features.add(Feature::ClHalf);
   return {};
