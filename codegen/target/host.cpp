@@ -4,7 +4,6 @@
 #include <hwloc.h>
 #include <sched.h>
 
-#include <algorithm>
 #include <fstream>
 
 #include "Halide.h"
