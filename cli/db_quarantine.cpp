@@ -39,7 +39,7 @@ Result<void> show(const std::vector<db::FaultRow>& faults, const Session& sessio
   if (faults.empty()) return print("no schedule has failed\n");
   std::vector<std::vector<std::string>> rows;
   for (const auto& fault : faults)
-    rows.push_back({engine::bundle_name(fault.trial.id), fault.program.name,
+    rows.push_back({engine::reproducer_name(fault.trial.id), fault.program.name,
                     engine::sizes_text(fault.program.sizes_json), fault.trial.trial.outcome, fault.trial.trial.reason});
   return print(format_table({{"trial"}, {"program"}, {"sizes"}, {"outcome"}, {""}}, rows));
 }
@@ -52,11 +52,11 @@ Result<Exit> quarantine(const QuarantineArguments& arguments, const Session& ses
   TILE_TUNE_CHECK(show(faults, session));
   if (arguments.output.empty()) return Exit::Success;
   for (const auto& fault : faults) {
-    const auto written = engine::write_bundle(fault, arguments.output);
+    const auto written = engine::write_reproducer(fault, arguments.output);
     if (written) continue;
     if (written.error().code == "cannot-write") return tl::unexpected(written.error());
     session.report.warn("bad-record",
-                        fmt::format("{}: {}", engine::bundle_name(fault.trial.id), written.error().message));
+                        fmt::format("{}: {}", engine::reproducer_name(fault.trial.id), written.error().message));
   }
   return Exit::Success;
 }

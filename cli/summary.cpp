@@ -189,7 +189,7 @@ std::vector<std::vector<std::string>> facts(const TuneSummary& summary) {
   rows.push_back({"time", time_text(summary)});
   rows.push_back({"seed", std::to_string(summary.seed)});
   rows.push_back({"stored", fmt::format("{}, session {}", summary.database, summary.session)});
-  for (const auto& bundle : summary.bundles) rows.push_back({"quarantined", bundle});
+  for (const auto& reproducer : summary.reproducers) rows.push_back({"quarantined", reproducer});
   return rows;
 }
 
@@ -310,7 +310,7 @@ nlohmann::json summary_json(const TuneSummary& summary) {
                       {"session", summary.session},
                       {"database", summary.database},
                       {"stopped_by", stopped_by_json(summary.stopped_by)},
-                      {"quarantined", summary.bundles}};
+                      {"quarantined", summary.reproducers}};
   if (report.quality.pairs > 0) json["model"] = to_json(report.quality);
   if (summary.workload.written) json["factored"] = engine::steps_json(summary.workload);
   if (summary.written_ns) json["as_written_ns"] = *summary.written_ns;

@@ -19,7 +19,7 @@ struct TuneSummary {
   uint64_t seed = 0;
   double seconds = 0;  // of the whole invocation
   std::string session, database;
-  std::vector<std::string> bundles = {};            // Tuned::bundles
+  std::vector<std::string> reproducers = {};        // Tuned::reproducers
   std::optional<double> written_ns = std::nullopt;  // Tuned::written_ns
   std::string stopped_by = {};                      // "Ctrl-C"; empty: nobody did
   bool verbose = false;

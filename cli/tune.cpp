@@ -162,7 +162,7 @@ Result<void> tune_for(const codegen::Target& target, const engine::LoadedProgram
                             search::now_seconds() - began,
                             tuned->session,
                             tuned->database,
-                            tuned->bundles,
+                            tuned->reproducers,
                             tuned->written_ns,
                             stopped_by,
                             session.output.verbose};

@@ -43,15 +43,15 @@ std::string reproduction(const db::FaultRow& fault) {
 
 }  // namespace
 
-std::string bundle_name(const std::string& trial_id) { return trial_id.substr(0, kShownDigits); }
+std::string reproducer_name(const std::string& trial_id) { return trial_id.substr(0, kShownDigits); }
 
-Result<void> write_bundle(const db::FaultRow& fault, const fs::path& parent) {
+Result<void> write_reproducer(const db::FaultRow& fault, const fs::path& parent) {
   const auto program = ir::program_from_json(nlohmann::json::parse(fault.program.canonical_json, nullptr, false));
   if (!program) return tl::unexpected(program.error());
   const auto schedule =
       codegen::schedule_from_json(nlohmann::json::parse(fault.trial.trial.schedule_json, nullptr, false));
   if (!schedule) return tl::unexpected(schedule.error());
-  const fs::path folder = parent / bundle_name(fault.trial.id);
+  const fs::path folder = parent / reproducer_name(fault.trial.id);
   std::error_code error;
   fs::create_directories(folder, error);
   if (error) return failure("cannot-write", fmt::format("cannot make {}: {}", folder.string(), error.message()));
@@ -60,7 +60,7 @@ Result<void> write_bundle(const db::FaultRow& fault, const fs::path& parent) {
   return base::write_text(folder / "reproduce.txt", reproduction(fault));
 }
 
-bool is_worth_a_bundle(const search::Measurement& measurement) {
+bool is_worth_a_reproducer(const search::Measurement& measurement) {
   return measurement.outcome == search::Outcome::Crash || measurement.outcome == search::Outcome::Wrong ||
          (measurement.outcome == search::Outcome::CompileError &&
           measurement.reason.starts_with(search::kCompilerDied));

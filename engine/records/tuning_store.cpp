@@ -17,8 +17,8 @@ namespace {
 /// More seeds only delay the search: five records reach 93 % in ten trials.
 constexpr size_t kPriorSeeds = 5;
 
-/// A compiler that dies of one schedule dies of many like it; `db quarantine` writes the bundles of all.
-constexpr size_t kMostBundles = 8;
+/// A compiler that dies of one schedule dies of many like it; `db quarantine` writes the reproducers of all.
+constexpr size_t kMostReproducers = 8;
 
 int64_t now_ms() {
   using namespace std::chrono;
@@ -83,18 +83,18 @@ Result<void> TuningStore::on_trial(const search::Trial& trial) {
     return {};
   }
   TILE_TUNE_TRY(id, database_.append_trial(session_.id, row));
-  if (is_worth_a_bundle(trial.measurement)) keep_bundle(id, row);
+  if (is_worth_a_reproducer(trial.measurement)) keep_reproducer(id, row);
   return {};
 }
 
-void TuningStore::keep_bundle(const std::string& trial, const db::TrialRow& row) {
-  if (bundles_.size() >= kMostBundles || bundle_fault_) return;
+void TuningStore::keep_reproducer(const std::string& trial, const db::TrialRow& row) {
+  if (reproducers_.size() >= kMostReproducers || reproducer_fault_) return;
   const auto written =
-      write_bundle({key_.program, key_.target, key_.tool, session_.seed, {trial, session_.id, row}}, quarantine_);
+      write_reproducer({key_.program, key_.target, key_.tool, session_.seed, {trial, session_.id, row}}, quarantine_);
   if (written)
-    bundles_.push_back((quarantine_ / bundle_name(trial)).string());
+    reproducers_.push_back((quarantine_ / reproducer_name(trial)).string());
   else
-    bundle_fault_ = written.error();
+    reproducer_fault_ = written.error();
 }
 
 Result<void> TuningStore::finish(const std::string& state, const std::optional<search::Winner>& winner) {

@@ -29,7 +29,7 @@ struct StoredSession {
 class TuningStore : public search::TrialSink {
  public:
   /// `clock` gives seconds since this invocation's search began. Of candidates that crash or compute wrong results
-  /// bundles (engine/records/quarantine.h) are written into `quarantine`, of the first few of an invocation.
+  /// reproducers (engine/records/quarantine.h) are written into `quarantine`, of the first few of an invocation.
   TuningStore(db::Database& database, TuningKey key, StoredSession session, std::filesystem::path quarantine,
               std::function<double()> clock);
 
@@ -39,19 +39,19 @@ class TuningStore : public search::TrialSink {
   Result<void> finish(const std::string& state, const std::optional<search::Winner>& winner);
 
   const std::string& session() const { return session_.id; }
-  /// The bundles written, and why one could not be (which ends nothing).
-  const std::vector<std::string>& bundles() const { return bundles_; }
-  const std::optional<Diagnostic>& bundle_fault() const { return bundle_fault_; }
+  /// The reproducers written, and why one could not be (which ends nothing).
+  const std::vector<std::string>& reproducers() const { return reproducers_; }
+  const std::optional<Diagnostic>& reproducer_fault() const { return reproducer_fault_; }
 
  private:
-  void keep_bundle(const std::string& trial, const db::TrialRow& row);
+  void keep_reproducer(const std::string& trial, const db::TrialRow& row);
 
   db::Database& database_;
   TuningKey key_;
   StoredSession session_;
   std::filesystem::path quarantine_;
-  std::vector<std::string> bundles_;
-  std::optional<Diagnostic> bundle_fault_;
+  std::vector<std::string> reproducers_;
+  std::optional<Diagnostic> reproducer_fault_;
   std::function<double()> clock_;
   std::vector<db::TrialRow> finals_;
 };

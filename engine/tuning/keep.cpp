@@ -8,8 +8,8 @@ namespace tile_tune::engine {
 
 Result<Tuned> keep(Result<search::TuneReport> found, const Workload& form, const Knowledge& known, TuningStore& store,
                    bool was_stopped, const Reporter& report) {
-  if (const auto& fault = store.bundle_fault())
-    report.warn(fault->code, fmt::format("a failure is stored without its bundle: {}", fault->message));
+  if (const auto& fault = store.reproducer_fault())
+    report.warn(fault->code, fmt::format("a failure is stored without its reproducer: {}", fault->message));
   if (!found) {
     TILE_TUNE_CHECK(store.finish("aborted", std::nullopt));
     return tl::unexpected(found.error());
@@ -20,7 +20,7 @@ Result<Tuned> keep(Result<search::TuneReport> found, const Workload& form, const
         ErrorClass::Verification, "default-failed",
         fmt::format("not even the default schedule of {} works here: {} ({})", form.row.name,
                     found->default_measurement.reason, search::outcome_name(found->default_measurement.outcome)));
-  return Tuned{std::move(*found), known.start.seed, store.session(), known.path.string(), store.bundles()};
+  return Tuned{std::move(*found), known.start.seed, store.session(), known.path.string(), store.reproducers()};
 }
 
 }  // namespace tile_tune::engine

@@ -15,7 +15,8 @@ struct Tuned {
   search::TuneReport report;
   uint64_t seed = 0;
   std::string session, database;
-  std::vector<std::string> bundles;  // folders that make failures of this session happen again (records/quarantine.h)
+  std::vector<std::string>
+      reproducers;  // folders that make failures of this session happen again (records/quarantine.h)
   std::optional<double> written_ns = std::nullopt;  // of the form as written, where it was searched, too
 };
 

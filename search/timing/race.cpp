@@ -11,7 +11,7 @@ namespace tile_tune::search {
 namespace {
 
 constexpr int kFewestRounds = 3;  // of the first rung, however long kernels are: a median needs three
-constexpr int kMostRounds = 64;   // of a rung: more would only heat the machine (bundles last 200 us)
+constexpr int kMostRounds = 64;   // of a rung: more would only heat the machine (samples last 200 us)
 
 // Rounds without a lost core that say more than all rounds of a busy machine together: undisturbed times differ by some
 // two percent, others by the scheduler's time slices.

@@ -65,7 +65,7 @@ TEST_CASE("what was tuned for more threads is taken, what was tuned for fewer is
   CHECK(more.err.find("it is tuned for 1 thread: --threads 1") != std::string::npos);
 }
 
-TEST_CASE("failed schedules are listed, and a bundle of each reproduces it") {
+TEST_CASE("failed schedules are listed, and a reproducer of each reproduces it") {
   const Sandbox box;
   tune(box, "a.db");
   auto database = db::Database::open(box.path("a.db"), db::Mode::ReadWrite);
@@ -78,9 +78,9 @@ TEST_CASE("failed schedules are listed, and a bundle of each reproduces it") {
   const auto session = database->begin_session(row.program, row.target, row.tool, {});
   REQUIRE(database->append_trial(*session, trial));
   REQUIRE(database->finish_session(*session, "done"));
-  const auto listed = json_of(box.run({"db", "quarantine", "--db", "a.db", "--json", "-o", "bundles"}));
+  const auto listed = json_of(box.run({"db", "quarantine", "--db", "a.db", "--json", "-o", "reproducers"}));
   REQUIRE(listed.size() == 1);
-  const std::string folder = "bundles/" + listed[0]["trial"].get<std::string>().substr(0, 12);
+  const std::string folder = "reproducers/" + listed[0]["trial"].get<std::string>().substr(0, 12);
   CHECK(box.names(folder) == Words{"program.json", "reproduce.txt", "schedule.json"});
   const auto text = box.read(folder + "/reproduce.txt");
   CHECK(text.find("\ntile-tune tune program.json --schedule schedule.json --trials 2 --seed ") != std::string::npos);

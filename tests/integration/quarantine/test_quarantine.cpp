@@ -1,4 +1,4 @@
-// What becomes of candidates that crash or compute wrong results: quarantined with a bundle, refused, exit code 4.
+// What becomes of candidates that crash or compute wrong results: quarantined with a reproducer, refused, exit code 4.
 #include <catch2/catch.hpp>
 #include <filesystem>
 #include <nlohmann/json.hpp>
@@ -69,15 +69,15 @@ codegen::Schedule choose_another(const Sandbox& box, const std::string& file) {
 
 }  // namespace
 
-TEST_CASE("a crashing schedule is quarantined while tuning, with a bundle whose command makes it crash again") {
+TEST_CASE("a crashing schedule is quarantined while tuning, with a reproducer whose command makes it crash again") {
   const std::string fault = GENERATE(as<std::string>(), "crash", "abort");
   const Sandbox box;
   const auto summary = json_of(tune(box, fault, "t.db", {"--trials", "3"}));
   const std::string outcome = fault == "crash" ? "crash" : "compile-error";
   CHECK(summary["outcomes"][outcome] == 2);
   REQUIRE(summary["quarantined"].size() == 2);
-  const std::filesystem::path bundle = summary["quarantined"][0].get<std::string>();
-  const std::string name = "t.db-quarantine/" + bundle.filename().string();
+  const std::filesystem::path reproducer = summary["quarantined"][0].get<std::string>();
+  const std::string name = "t.db-quarantine/" + reproducer.filename().string();
   CHECK(box.names(name) == Words{"program.json", "reproduce.txt", "schedule.json"});
   const auto listed = json_of(run(box, "", {"db", "quarantine", "--db", "t.db", "--json"}));
   REQUIRE(listed.size() == 2);
@@ -95,7 +95,7 @@ TEST_CASE("a crashing schedule is quarantined while tuning, with a bundle whose 
   REQUIRE(repeated.size() == 1);
   CHECK(repeated[0]["outcome"] == outcome);
   const auto same = std::find_if(listed.begin(), listed.end(), [&](const auto& one) {
-    return one["trial"].template get<std::string>().starts_with(bundle.filename().string());
+    return one["trial"].template get<std::string>().starts_with(reproducer.filename().string());
   });
   REQUIRE(same != listed.end());
   CHECK(repeated[0]["schedule_id"] == (*same)["schedule_id"]);
@@ -108,7 +108,7 @@ TEST_CASE("a crashing schedule is quarantined while tuning, with a bundle whose 
   CHECK(tried.size() == 4);
 }
 
-TEST_CASE("bundles that cannot be written end no search") {
+TEST_CASE("reproducers that cannot be written end no search") {
   const Sandbox box;
   box.write("t.db-quarantine", "a file where the folder should be");
   const auto tuned = tune(box, "crash", "t.db", {"--trials", "3"});
