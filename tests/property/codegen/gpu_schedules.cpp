@@ -5,6 +5,7 @@
 
 #include "codegen/schedule/check.h"
 #include "codegen/schedule/loops.h"
+#include "tests/property/codegen/gpu_run.h"
 
 namespace tile_tune::test {
 namespace {
@@ -107,12 +108,13 @@ codegen::Schedule plain_gpu_schedule(const ir::Program& program) {
 
 codegen::Schedule random_gpu_schedule(const ir::Program& program, std::mt19937& random) {
   constexpr int kAttempts = 100;
+  static const codegen::Target device = opencl_host();
   codegen::Schedule schedule = plain_gpu_schedule(program);
   for (size_t s = 0; s < schedule.stages.size(); ++s)
     for (int i = 0; i < kAttempts; ++i) {
       codegen::Schedule other = schedule;
       other.stages[s] = random_nest(program, program.statements[s], random);
-      if (!codegen::check(program, other)) continue;
+      if (!codegen::check(program, other) || !codegen::check_for(device, program, other)) continue;
       schedule = other;
       break;
     }

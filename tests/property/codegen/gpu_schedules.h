@@ -12,7 +12,7 @@ namespace tile_tune::test {
 /// A nest for each statement: threads along the target's contiguous loop, sums in registers.
 codegen::Schedule plain_gpu_schedule(const ir::Program& program);
 
-/// One drawn anew until check() takes it; the plain one if that is never.
+/// One drawn anew until check() takes it, and check_for() of opencl_host(); the plain one if that is never.
 codegen::Schedule random_gpu_schedule(const ir::Program& program, std::mt19937& random);
 
 /// `change` applied to the nest of one statement of the plain schedule.
