@@ -44,9 +44,9 @@ std::optional<Toolchain> toolchain_for(const Target& target) {
 }
 
 Result<void> check_installed(const Toolchain& toolchain, const Target& target) {
-  if (target.platform == kHome) return {};
   const auto version = run_tool({toolchain.cc, "--version"}, "/");
   if (version) return {};
+  if (target.platform == kHome) return tl::unexpected(version.error());
   const Cross& cross = *cross_for(target.platform);
   return fail(ErrorClass::Target, "no-cross-compiler",
               fmt::format("packages for {} are made with {}, which is not here", target.platform.text(), toolchain.cc),

@@ -16,7 +16,7 @@ struct Toolchain {
 /// cross compilers. nullopt: another platform, whose packages hold objects and the C sources to go with them.
 std::optional<Toolchain> toolchain_for(const Target& target);
 
-/// Nothing if the programs are installed; else class Target, with the package to install.
+/// Nothing if the compiler is installed; else what to install, for another platform of class Target.
 Result<void> check_installed(const Toolchain& toolchain, const Target& target);
 
 }  // namespace tile_tune::codegen

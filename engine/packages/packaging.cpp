@@ -5,6 +5,7 @@
 
 #include <cstring>
 #include <nlohmann/json.hpp>
+#include <optional>
 
 #include "base/json_text.h"
 #include "base/process/children.h"
@@ -113,11 +114,12 @@ codegen::Backend judging_backend(codegen::Backend backend, const fs::path& runti
   return backend;
 }
 
-bool some_run_here(const Package& package) {
+/// Of a kernel that runs here; nullopt: none does.
+std::optional<codegen::Target> target_of_this_machine(const Package& package) {
   for (const auto& kernel : package.kernels)
     for (const auto& one : codegen::alternatives_of(kernel, package.options.target))
-      if (codegen::check_runs_here(one.target)) return true;
-  return false;
+      if (codegen::check_runs_here(one.target)) return one.target;
+  return std::nullopt;
 }
 
 Result<std::vector<fs::path>> answer(const std::string& text, const codegen::Backend& backend) {
@@ -128,11 +130,8 @@ Result<std::vector<fs::path>> answer(const std::string& text, const codegen::Bac
     for (auto& kernel : package.kernels)
       if (package.options.checked) TILE_TUNE_CHECK(add_index_checks(kernel, package.options.target));
     TILE_TUNE_TRY(scratch, search::SessionDirectory::create());
-    fs::path runtime;
-    if (some_run_here(package)) {
-      TILE_TUNE_TRY(library, search::build_runtime(scratch.path()));
-      runtime = std::move(library);
-    }
+    const fs::path runtime = scratch.path() / "runtime.o";
+    if (const auto target = target_of_this_machine(package)) TILE_TUNE_CHECK(backend.runtime(*target, runtime));
     return codegen::write_package_with(judging_backend(backend, runtime, package.kernels), package.kernels,
                                        package.options);
   } catch (const nlohmann::json::exception& error) {

@@ -9,16 +9,11 @@
 
 namespace tile_tune::search {
 
-/// An object file that codegen::compile_object made, and the runtime that it needs.
+/// An object file that a backend compiled, and its runtime (codegen/backend/backend.h).
 struct KernelObject {
   std::string function;  // the name it was compiled under
   std::filesystem::path object, runtime;
 };
-
-/// What check_object() runs kernels with, as a library in `directory`: Halide's names for memory, parallel loops and
-/// errors, in C, which takes a twentieth of a second. Compiling Halide's whole runtime took longer (0.9 s, Zen 4) than
-/// all the rest of making a package. Errors: there is no C compiler.
-Result<std::filesystem::path> build_runtime(const std::filesystem::path& directory);
 
 /// Links the kernel into a library beside its object, runs it in a limited child of this process on guarded buffers of
 /// random inputs, and compares what it computed with the reference (verify.h). `program` is canonical and bound;

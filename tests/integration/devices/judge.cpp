@@ -2,14 +2,15 @@
 
 #include <iostream>
 #include <nlohmann/json.hpp>
+#include <stdexcept>
 
+#include "codegen/lower/halide_backend.h"
 #include "codegen/target/host.h"
 #include "search/judge/device_executor.h"
 #include "search/judge/host_kernel.h"
 #include "search/judge/verify.h"
 #include "search/workers/child.h"
 #include "search/workers/device_query.h"
-#include "search/workers/object_check.h"
 
 namespace tile_tune::test {
 
@@ -36,8 +37,10 @@ bool has_device() {
 
 DeviceJudge::DeviceJudge()
     : folder(base::TemporaryDirectory::create(std::filesystem::temp_directory_path(), "tile-tune-test-").value()),
-      runtime(build_runtime(folder.path()).value()),
+      runtime(folder.path() / "runtime.o"),
       target(codegen::describe_target("host-opencl", 2).value()) {
+  if (const auto made = codegen::halide_backend().runtime(target, runtime); !made)
+    throw std::runtime_error(made.error().message);
   target.device_number = 0;
 }
 
