@@ -268,6 +268,19 @@ struct Lowering {
     return read_operand(number, node, subscripts);
   }
 
+  // Of conjugates without these: a change of sign would be an instruction for each operand that is read.
+  Values complex_product(const ir::Call& node) {
+    Values factors[2];
+    bool is_conjugate[2];
+    for (size_t i = 0; i < 2; ++i) {
+      const ir::Expr& factor = *node.arguments[i];
+      const auto* call = std::get_if<ir::Call>(&factor.node);
+      is_conjugate[i] = call && call->op == ir::Op::Conj;
+      factors[i] = (*this)(is_conjugate[i] ? *call->arguments[0] : factor);
+    }
+    return product_of_parts(factors[0], is_conjugate[0], factors[1], is_conjugate[1]);
+  }
+
   // A real number as one of `type`.
   static Values real(const Expr& value, DType type) {
     if (is_complex(type)) return {value, Halide::Internal::make_zero(value.type())};
@@ -300,6 +313,7 @@ struct Lowering {
       return cast((*this)(*node->argument), expr.type);
     }
     const auto& node = std::get<ir::Call>(expr.node);
+    if (node.op == ir::Op::Mul && is_complex(expr.type)) return complex_product(node);
     std::vector<Values> arguments;
     for (const auto& argument : node.arguments) arguments.push_back((*this)(*argument));
     if (node.op == ir::Op::Select)

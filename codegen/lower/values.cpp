@@ -13,8 +13,6 @@ Values parts_of(const Halide::FuncRef& element) {
   return {element[0], element[1]};
 }
 
-Values product(const Values& a, const Values& b) { return {a[0] * b[0] - a[1] * b[1], a[0] * b[1] + a[1] * b[0]}; }
-
 // Smith's algorithm: the textbook formula squares the divisor, which overflows for parts beyond 1e19 in f32.
 Values quotient(const Values& a, const Values& b) {
   const Expr by_real = Halide::abs(b[0]) >= Halide::abs(b[1]);
@@ -44,6 +42,14 @@ Values select(const Expr& condition, const Values& if_true, const Values& if_fal
   return result;
 }
 
+Values product_of_parts(const Values& a, bool conjugate_a, const Values& b, bool conjugate_b) {
+  const Expr real = a[0] * b[0], imaginary = a[1] * b[1], mixed = a[0] * b[1], other = a[1] * b[0];
+  if (conjugate_a && conjugate_b) return {real - imaginary, negated(mixed + other)};
+  if (conjugate_a) return {real + imaginary, mixed - other};
+  if (conjugate_b) return {real + imaginary, other - mixed};
+  return {real - imaginary, mixed + other};
+}
+
 Values complex_call(ir::Op op, const std::vector<Values>& arguments) {
   const Values &a = arguments[0], &b = arguments.back();
   switch (op) {
@@ -52,11 +58,13 @@ Values complex_call(ir::Op op, const std::vector<Values>& arguments) {
     case ir::Op::Sub:
       return {a[0] - b[0], a[1] - b[1]};
     case ir::Op::Mul:
-      return product(a, b);
+      return product_of_parts(a, false, b, false);
     case ir::Op::Div:
       return quotient(a, b);
     case ir::Op::Neg:
       return {negated(a[0]), negated(a[1])};
+    case ir::Op::Conj:
+      return {a[0], negated(a[1])};
     case ir::Op::Eq:
       return {Halide::strict_float(a[0] == b[0]) && Halide::strict_float(a[1] == b[1])};
     case ir::Op::Ne:

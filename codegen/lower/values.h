@@ -26,6 +26,9 @@ Values each_part(const Values& values, Function function) {
 }
 Values select(const Halide::Expr& condition, const Values& if_true, const Values& if_false);
 
+/// The product of complex numbers, or of their conjugates.
+Values product_of_parts(const Values& a, bool conjugate_a, const Values& b, bool conjugate_b);
+
 /// An operation that complex numbers know (frontend/ir/validate.cpp), on arguments of two parts; comparisons give one.
 Values complex_call(ir::Op op, const std::vector<Values>& arguments);
 

@@ -58,10 +58,11 @@ struct Operand {
 };
 
 struct Known {
-  std::vector<Operand> operands;  // one each, or none: all f32 and of unknown shape
-  std::optional<DType> result;    // else what the operands promote to (promote.h)
-  ir::Sizes sizes;                // by size name; names that are no label's are passed over
-  bool adds = false;              // the result is in/out: it begins with the caller's values
+  std::vector<Operand> operands;     // one each, or none: all f32 and of unknown shape
+  std::optional<DType> result;       // else what the operands promote to (promote.h)
+  ir::Sizes sizes;                   // by size name; names that are no label's are passed over
+  bool adds = false;                 // the result is in/out: it begins with the caller's values
+  std::vector<bool> conjugate = {};  // by operand, of those that are complex; empty: none is
 };
 
 struct Made {

@@ -58,6 +58,12 @@ class Builder {
 
   DType type_of(size_t operand) const { return known_.operands.empty() ? DType::F32 : known_.operands[operand].type; }
 
+  /// Inputs are the first tensors, in the operands' order.
+  bool is_conjugate(int tensor) const {
+    const auto operand = static_cast<size_t>(tensor);
+    return operand < known_.conjugate.size() && known_.conjugate[operand] && is_complex(type_of(operand));
+  }
+
   /// Of the result (decision 1): the operands' common type, or what an undeclared sum or product of it is.
   Result<DType> result_type() const {
     DType common = type_of(0);
@@ -147,8 +153,10 @@ class Builder {
       node.subscripts.emplace_back(axis == kRepeats ? ir::AffineExpr{} : ir::AffineExpr::index(numbers[axis]));
     const DType stored = program_.tensors[piece.tensor].type;
     auto expr = ir::make_expr(stored, std::move(node));
-    if (as_stored || stored == step_type()) return expr;
-    return ir::make_expr(step_type(), ir::Cast{std::move(expr)});
+    if (!as_stored && stored != step_type()) expr = ir::make_expr(step_type(), ir::Cast{std::move(expr)});
+    if (!is_conjugate(piece.tensor)) return expr;
+    const DType type = expr->type;
+    return ir::make_expr(type, ir::Call{ir::Op::Conj, {std::move(expr)}});
   }
 
   /// A label's size and index have one name.

@@ -45,13 +45,13 @@ constexpr std::array kOps{
     OpInfo{Op::Fdim, "fdim", 2},     OpInfo{Op::Fmax, "fmax", 2},
     OpInfo{Op::Fmin, "fmin", 2},     OpInfo{Op::Fmod, "fmod", 2},
     OpInfo{Op::Hypot, "hypot", 2},   OpInfo{Op::Pow, "pow", 2},
-    OpInfo{Op::Fma, "fma", 3},
+    OpInfo{Op::Fma, "fma", 3},       OpInfo{Op::Conj, "conj", 1},
 };
 
 consteval bool follows_the_enumeration() {
   for (size_t i = 0; i < kOps.size(); ++i)
     if (static_cast<size_t>(kOps[i].op) != i) return false;
-  return kOps.size() == static_cast<size_t>(Op::Fma) + 1;
+  return kOps.size() == static_cast<size_t>(Op::Conj) + 1;
 }
 static_assert(follows_the_enumeration());
 
@@ -83,6 +83,7 @@ bool works_on_complex(Op op) {
     case Op::Mul:
     case Op::Div:
     case Op::Neg:
+    case Op::Conj:
     case Op::Eq:
     case Op::Ne:
     case Op::Select:

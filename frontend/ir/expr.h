@@ -53,6 +53,8 @@ enum class Op {
   Atan2, Copysign, Fdim, Fmax, Fmin, Fmod, Hypot, Pow,
   // of three
   Fma,
+  // of one, which is complex
+  Conj,
 };
 // clang-format on
 std::string_view op_name(Op op);  // "add", "exp2", ...; what JSON and canonical text use
@@ -60,7 +62,7 @@ std::optional<Op> parse_op(std::string_view name);
 size_t op_arity(Op op);  // number of arguments
 
 bool is_comparison(Op op);
-/// Complex numbers know + - * / == !=, negation and select (decision 2).
+/// Complex numbers know + - * / == !=, negation, conj and select (decision 2).
 bool works_on_complex(Op op);
 /// What an arithmetic operation is on bools: sums are or, products and (decision 2); nullopt where they have none.
 /// Comparisons, logic and select are themselves.

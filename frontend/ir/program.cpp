@@ -158,7 +158,7 @@ double count_operations(const Expr& expr, const Statement& statement) {
     return of(0) + of(1) + of(2);
   }
   if (const auto* call = std::get_if<Call>(&expr.node)) {
-    if (call->op != Op::And && call->op != Op::Or && call->op != Op::Not) count += 1;
+    if (call->op != Op::And && call->op != Op::Or && call->op != Op::Not && call->op != Op::Conj) count += 1;
     for (const auto& argument : call->arguments) count += count_operations(*argument, statement);
   } else if (const auto* cast = std::get_if<Cast>(&expr.node)) {
     count += count_operations(*cast->argument, statement);

@@ -55,6 +55,7 @@ Check check_call_types(const Call& call, DType type, const std::string& path) {
         path, fmt::format("operations on {} are done in {}", dtype_name(wanted), dtype_name(operation_type(wanted))));
   if (is_complex(wanted) && !works_on_complex(call.op))
     return invalid(path, fmt::format("complex numbers have no '{}'", name));
+  if (call.op == Op::Conj && !is_complex(type)) return invalid(path, "'conj' is of complex numbers");
   return {};
 }
 

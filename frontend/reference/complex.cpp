@@ -69,6 +69,8 @@ Value arithmetic(const Operation& operation, const Value& a, const Value& b) {
     }
     case Op::Div:
       return quotient(operation, a, b);
+    case Op::Conj:
+      return with_error(a.real, -a.imaginary, a.error);
     default:
       return with_error(-a.real, -a.imaginary, a.error);
   }

@@ -169,6 +169,7 @@ double function(Op op, double a, double b) {
 double ulps_of(Op op) {
   switch (op) {
     case Op::Neg:
+    case Op::Conj:
     case Op::Min:
     case Op::Max:
     case Op::Select:

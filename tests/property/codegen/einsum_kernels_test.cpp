@@ -79,7 +79,8 @@ TEST_CASE("complex arithmetic in kernels", "[property]") {
   const auto same = call(DType::Bool, Op::Eq, {read(0), read(1)});
   const auto differ = call(DType::Bool, Op::Ne, {read(0), ir::make_expr(DType::C32, ir::Literal{2.0})});
   const auto quotient = call(DType::C32, Op::Div, {call(DType::C32, Op::Sub, {read(0), read(1)}), read(1)});
-  const auto product = call(DType::C32, Op::Mul, {call(DType::C32, Op::Neg, {read(0)}), read(1)});
+  const auto product =
+      call(DType::C32, Op::Mul, {call(DType::C32, Op::Neg, {read(0)}), call(DType::C32, Op::Conj, {read(1)})});
   ir::Statement statement;
   statement.subscripts = {ir::AffineExpr::index(0), ir::AffineExpr::index(1)};
   statement.indices = {{"i", 0, 7, ""}, {"j", 0, 19, ""}};

@@ -51,12 +51,28 @@ TEST_CASE("complex arithmetic") {
   CHECK(std::abs(number(quotient) - a / b) < 1e-15);
   CHECK(quotient.error > 0);
   CHECK(number(apply(ir::Op::Neg, a, {})) == -a);
+  CHECK(number(apply(ir::Op::Conj, a, {})) == std::conj(a));
   CHECK(apply(ir::Op::Eq, a, a, DType::Bool).integer == 1);
   CHECK(apply(ir::Op::Eq, a, std::conj(a), DType::Bool).integer == 0);
   CHECK(apply(ir::Op::Ne, a, std::conj(a), DType::Bool).integer == 1);
   const auto select = reference::make_operation(ir::Op::Select, DType::C64, DType::C64);
   CHECK(number(reference::apply(select, {0, 1, 0}, value(a), value(b))) == a);
   CHECK(number(reference::apply(select, {0, 0, 0}, value(a), value(b))) == b);
+}
+
+TEST_CASE("operands whose conjugate is meant") {
+  Known known{{{DType::C32, Shape{3, 4}}, {DType::C32, Shape{4, 2}}, {DType::F64, Shape{2}}}, {}, {}};
+  known.conjugate = {false, true, true};
+  const auto program = program_of("ij,jk,k->i", known);
+  const std::vector arrays{filled(DType::C32, {3, 4}, 0), filled(DType::C32, {4, 2}, 1), filled(DType::F64, {2}, 2)};
+  const auto result = evaluated(program, arrays);
+  for (int64_t i = 0; i < 3; ++i) {
+    Complex sum;
+    for (int64_t j = 0; j < 4; ++j)
+      for (int64_t k = 0; k < 2; ++k)
+        sum += element(arrays[0], i * 4 + j) * std::conj(element(arrays[1], j * 2 + k)) * element(arrays[2], k);
+    CHECK(element(result, i) == sum);
+  }
 }
 
 TEST_CASE("errors of complex operands reach both parts") {
