@@ -1,5 +1,7 @@
 #include "cli/binding_options.h"
 
+#include "cli/option_checks.h"
+
 namespace tile_tune::cli {
 
 void add_binding_options(Verb& verb, engine::BindingOptions& options) {
@@ -27,6 +29,10 @@ void add_binding_options(Verb& verb, engine::BindingOptions& options) {
   verb.add_option("--shape", options.shapes, "Shape of an einsum operand, needed where it has '...'; repeatable")
       .type_name("NAME=N,N")
       .one_value_each();
+  refuse_empty(verb.add_option("--path", options.path,
+                               "The order of an einsum's contractions, as opt_einsum and JAX have it: each step takes "
+                               "two places in what is left, and its result comes last (1,2;0,1)")
+                   .type_name("I,J;..."));
 }
 
 }  // namespace tile_tune::cli

@@ -15,6 +15,7 @@
 #include "codegen/schedule/outline.h"
 #include "engine/programs/bindings.h"
 #include "engine/programs/memory.h"
+#include "engine/programs/path_argument.h"
 #include "engine/programs/program_argument.h"
 #include "engine/records/planned.h"
 #include "engine/records/schedule_choice.h"
@@ -41,6 +42,7 @@ struct Explained {
   ir::Program program;
   bool bound = false;
   std::optional<engine::Workload> steps = std::nullopt;  // where its sums of products are computed in steps
+  std::string path = "";                                 // of an einsum's contractions, as --path takes it
 };
 
 Result<std::string> statement_text(const Explained& explained, const ir::Statement& statement) {
@@ -90,6 +92,7 @@ Result<std::vector<Explained>> load(const ExplainOptions& options, const Session
       explained.push_back(
           {std::move(signature), numbers, true, engine::workload_in_steps(loaded[i], numbers, session)});
     }
+    if (loaded[i].frontend == "einsum") explained.back().path = engine::path_of(written);
   }
   return explained;
 }
@@ -103,6 +106,7 @@ Result<Exit> explain_domain(const ExplainOptions& options, const Session& sessio
   for (const auto& one : explained) {
     nlohmann::json statements = nlohmann::json::array();
     std::string text = one.signature + "\n";
+    if (!one.path.empty()) text += fmt::format("\n  path: {}\n", one.path);
     for (const auto& statement : one.program.statements) {
       TILE_TUNE_TRY(json, statement_json(one, statement));
       TILE_TUNE_TRY(words, statement_text(one, statement));
@@ -110,6 +114,7 @@ Result<Exit> explain_domain(const ExplainOptions& options, const Session& sessio
       text += "\n" + words;
     }
     programs.push_back({{"name", one.program.name}, {"signature", one.signature}, {"statements", statements}});
+    if (!one.path.empty()) programs.back()["path"] = one.path;
     if (one.steps) {
       programs.back()["factored"] = engine::steps_json(*one.steps);
       text += fmt::format("\n  factored: {}\n", engine::steps_text(*one.steps));

@@ -19,4 +19,7 @@ void scalar_of(std::complex<double> number, DType type, std::byte* to);
 /// In place; with 0 whatever the elements are. The array has a stride for each dimension.
 void scale(const Array& array, std::complex<double> factor);
 
+/// array = factor * array + term, of the same type and shape, elsewhere. Both have a stride for each dimension.
+void scale_and_add(const Array& array, std::complex<double> factor, const Array& term);
+
 }  // namespace tile_tune::engine

@@ -18,6 +18,7 @@ struct BindingOptions {
   std::vector<std::string> shapes;          // of an einsum: "NAME=4,1,3"
   std::vector<std::string> constants = {};  // inputs that stay the same from call to call
   std::string objective = "";               // "hot", "cold"; empty: as the program has it, which is hot from text
+  std::string path = "";                    // of an einsum: "1,2;0,1" (path_argument.h); empty: the best that is found
 };
 
 /// One NAME=VALUE each: "M=64,N=1..512" are two, "N=64,128" is one.

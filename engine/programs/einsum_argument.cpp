@@ -7,6 +7,7 @@
 #include <charconv>
 #include <set>
 
+#include "engine/programs/path_argument.h"
 #include "frontend/einsum/einsum.h"
 
 namespace tile_tune::engine {
@@ -109,10 +110,12 @@ Result<einsum::Operand> operand(const std::string& name, const OperandOptions& o
 bool is_einsum(const std::string& argument) { return argument.starts_with(kPrefix); }
 
 Result<void> check_einsum_options(const std::vector<std::string>& arguments, const BindingOptions& options) {
-  if (options.dtypes.empty() && options.shapes.empty()) return {};
+  if (options.dtypes.empty() && options.shapes.empty() && options.path.empty()) return {};
   if (std::any_of(arguments.begin(), arguments.end(), is_einsum)) return {};
   return fail(ErrorClass::Program, "command-line",
-              fmt::format("{} is for einsum programs", options.dtypes.empty() ? "--shape" : "--dtype"),
+              fmt::format("{} is for einsum programs", !options.dtypes.empty()   ? "--dtype"
+                                                       : !options.shapes.empty() ? "--shape"
+                                                                                 : "--path"),
               "other programs say their types and sizes themselves");
 }
 
@@ -138,6 +141,10 @@ Result<LoadedProgram> load_einsum(const std::string& argument, const BindingOpti
   if (const auto result = given.types.find(kResult); result != given.types.end()) known.result = result->second;
   TILE_TUNE_TRY(sizes, parse_sizes(options.sizes));
   known.sizes = std::move(sizes);
+  if (!options.path.empty()) {
+    TILE_TUNE_TRY(order, order_by_path(options.path, einsum));
+    einsum.order = std::move(order);
+  }
   TILE_TUNE_TRY(made, einsum::make_program(einsum, known));
   return LoadedProgram{std::move(made.program), "einsum", std::string(subscripts), std::move(made.sizes)};
 }

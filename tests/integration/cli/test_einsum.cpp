@@ -185,3 +185,43 @@ TEST_CASE("build makes a function named einsum, or as --name says") {
   REQUIRE(named.exit_code == 0);
   CHECK(box.read("out/include/total.h").find("int total(const int8_t* in0, int32_t* out)") != std::string::npos);
 }
+
+TEST_CASE("--path gives the order, which explain tells") {
+  const Sandbox box;
+  const std::vector<std::string> chain{"einsum:ij,jk,kl->il", "-s", "i=8", "-s", "j=9", "-s", "k=7", "-s", "l=5"};
+  const auto with = [&](const char* verb, std::vector<std::string> more) {
+    std::vector<std::string> words{verb};
+    words.insert(words.end(), chain.begin(), chain.end());
+    words.insert(words.end(), more.begin(), more.end());
+    return box.run(words);
+  };
+  for (const std::string path : {"0,1;0,1", "1,2;0,1", "0,2;0,1"}) {
+    const auto explained = with("explain", {"--path", path});
+    INFO(explained.err);
+    CHECK(explained.exit_code == 0);
+    CHECK(explained.out.find("\n  path: " + path + "\n") != std::string::npos);
+    CHECK(nlohmann::json::parse(with("explain", {"--path", path, "--json"}).out)["programs"][0]["path"] == path);
+  }
+  CHECK(with("check", {"--path", "0,1;0,1"}).out.find("partial0(i,k) +=! in0(i,j) * in1(j,k)") != std::string::npos);
+  const auto refused = with("check", {"--path", "0,1;0,2"});
+  check_error(refused, 2, "bad-path");
+  CHECK(refused.err.find("--path:1:5: error: ") != std::string::npos);
+  CHECK(refused.err.find("0,1;0,2\n") != std::string::npos);
+  check_error(with("check", {"--path", "0,1"}), 2, "bad-path");
+  check_error(box.run({"check", "einsum:(ij,jk),kl->il", "--path", "0,1;0,1"}), 2, "bad-path");
+  box.write("f.tc", "def f(float(N) A) -> (o) { o(i) = A(i) }");
+  check_error(box.run({"check", "f.tc", "--path", "0,1"}), 2, "command-line");
+  // The same numbers whichever order.
+  save(box, "a.npy", filled(DType::F32, {8, 9}));
+  save(box, "b.npy", filled(DType::F32, {9, 7}));
+  save(box, "c.npy", filled(DType::F32, {7, 5}));
+  std::vector<std::vector<std::byte>> results;
+  for (const char* path : {"0,1;0,1", "0,2;0,1"}) {
+    const auto ran = box.run({"run", "einsum:ij,jk,kl->il", "--input", "in0=a.npy", "--input", "in1=b.npy", "--input",
+                              "in2=c.npy", "--path", path, "--output-dir", "x", "--engine", "default"});
+    INFO(ran.err);
+    REQUIRE(ran.exit_code == 0);
+    results.push_back(load(box, "x/out.npy").data);
+  }
+  CHECK(results[0] == results[1]);
+}

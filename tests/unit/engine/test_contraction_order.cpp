@@ -1,9 +1,10 @@
 // Orders of contractions as callers give them, and what slices of a network cost.
 #include <catch2/catch.hpp>
 
-#include "engine/handles/contraction_order.h"
 #include "engine/handles/scale.h"
 #include "engine/handles/slicing.h"
+#include "engine/programs/contraction_order.h"
+#include "engine/programs/path_argument.h"
 
 using namespace tile_tune;
 using namespace tile_tune::engine;
@@ -102,4 +103,59 @@ TEST_CASE("Scaled outputs keep what lies between their elements, and 0 times NaN
   CHECK(check_scalar({0x1p60, 0}, DType::I64).error().code == "lossy-conversion");
   CHECK(check_scalar({-3, 0}, DType::U8));
   CHECK(check_scalar({1, 1}, DType::C32));
+}
+
+TEST_CASE("Paths as text fix an einsum's order, and what is wrong is placed") {
+  const auto network = *einsum::parse("ij,jk,kl,lm->mi");
+  const auto program_by = [&](const std::string& path) {
+    auto ordered = network;
+    ordered.order = *order_by_path(path, network);
+    return einsum::make_program(ordered)->program;
+  };
+  for (const std::string path : {"0,1;0,2;0,1", "2,3;0,2;0,1", "0,3;0,1;0,1"}) CHECK(path_of(program_by(path)) == path);
+  CHECK(path_of(program_by("1,0;2,0;1,0")) == "0,1;0,2;0,1");
+  // A step that sums beforehand is part of the one that follows.
+  auto sums = *einsum::parse("ijx,jk,ky->i");
+  sums.order = *order_by_path("1,2;1,0", sums);
+  CHECK(path_of(einsum::make_program(sums)->program) == "1,2;0,1");
+  CHECK(path_of(einsum::make_program(*einsum::parse("ij,jk->ik"))->program).empty());
+
+  const auto place_of = [&](const std::string& path, const einsum::Einsum& notation) {
+    const auto order = order_by_path(path, notation);
+    REQUIRE_FALSE(order);
+    CHECK(order.error().code == "bad-path");
+    CHECK(order.error().place->source_line == path);
+    return std::pair(order.error().place->column, order.error().place->length);
+  };
+  CHECK(place_of("0,1;0,9;0,1", network) == std::pair(5, 3));
+  CHECK(place_of("0,1;1,1;0,1", network) == std::pair(5, 3));
+  CHECK(place_of("0,1;x;0,1", network) == std::pair(5, 1));
+  CHECK(place_of("0,1;", network) == std::pair(5, 1));
+  CHECK(place_of("0,1 ;0,1", network) == std::pair(1, 4));
+  CHECK(place_of("-1,0", network) == std::pair(1, 4));
+  CHECK(place_of("0,1;0,1", network) == std::pair(8, 1));           // two are left
+  CHECK(place_of("0,1;0,1;0,1;0,0", network) == std::pair(13, 3));  // one is left
+  CHECK(place_of("0,99999999999;0,1;0,1", network) == std::pair(1, 13));
+  CHECK(place_of("0,1;0,1;0,1", *einsum::parse("(ij,jk),kl,lm->mi")) == std::pair(1, 11));
+}
+
+TEST_CASE("Outputs are multiplied and added to in every type") {
+  // 2 x 3 by rows; the term by columns.
+  std::vector<int8_t> output{1, -2, 3, 100, -128, 7};
+  const std::vector<int8_t> term{10, 40, 20, 50, 30, 60};
+  const auto array_of = [](const auto& elements, DType type, std::vector<int64_t> strides) {
+    return Array{const_cast<void*>(static_cast<const void*>(elements.data())), type, {2, 3}, std::move(strides)};
+  };
+  scale_and_add(array_of(output, DType::I8, {3, 1}), -3, array_of(term, DType::I8, {1, 2}));
+  CHECK(output == std::vector<int8_t>{7, 26, 21, static_cast<int8_t>(-260), static_cast<int8_t>(434), 39});
+  std::vector<std::complex<float>> z{{1, 2}, {0, 0}, {0, -1}, {3, 0}, {0, 0}, {1, 1}};
+  scale_and_add(array_of(z, DType::C32, {3, 1}), {0, 1}, array_of(z, DType::C32, {3, 1}));
+  CHECK(z[0] == std::complex<float>(-1, 3));
+  CHECK(z[2] == std::complex<float>(1, -1));
+  std::vector<float> f{1, 2, 3, 4, 5, 6};
+  scale_and_add(array_of(f, DType::F32, {3, 1}), 0.5,
+                array_of(std::vector<float>{1, 2, 3, 4, 5, 6}, DType::F32, {3, 1}));
+  CHECK(f == std::vector<float>{1.5, 3, 4.5, 6, 7.5, 9});
+  scale(array_of(f, DType::F32, {1, 2}), 0);
+  CHECK(f == std::vector<float>(6, 0));
 }

@@ -1,7 +1,8 @@
-#include "engine/handles/contraction_order.h"
+#include "engine/programs/contraction_order.h"
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <functional>
 #include <numeric>
 
@@ -34,6 +35,10 @@ tensor::Expected<plan::Order> order_of_path(const std::vector<std::pair<int, int
                        "there is a step less than there are operands",
                        "einsum",
                        {static_cast<int64_t>(path.size()), 0, 0, static_cast<int64_t>(left.size())}};
+}
+
+bool has_groups(const plan::Group& group) {
+  return std::any_of(group.members.begin(), group.members.end(), [](const auto& one) { return one.operand < 0; });
 }
 
 plan::Group group_of(const plan::Order& order, size_t operands) {
