@@ -99,6 +99,9 @@ Result<ir::Program> SizedProgram::at(const std::vector<int64_t>& values) const {
   ir::Sizes all = fixed;
   for (size_t k = 0; k < sizes.size(); ++k) all[sizes[k].name] = values[k];
   TILE_TUNE_TRY(bound, ir::bind(symbolic, all));
+  // A kernel's strides are the same at all sizes, also along a dimension that here has one element.
+  for (size_t t = 0; t < symbolic.tensors.size(); ++t)
+    if (!symbolic.tensors[t].storage.is_compact()) bound.tensors[t].storage = symbolic.tensors[t].storage;
   const ir::Program program = ir::canonicalize(bound);
   return checks_indices ? ir::with_index_checks(program) : program;
 }

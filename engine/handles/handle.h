@@ -9,4 +9,8 @@ namespace tile_tune::engine {
 /// say of the program.
 Expected<Kernel> make_handle(const edsl::Program& program, const CompileOptions& options);
 
+/// Makes what a call on these arrays needs, and writes nothing: the call then fails for want of memory alone, if what
+/// it writes is nowhere it reads.
+Expected<void> make_ready(const Kernel& kernel, std::span<const Array> inputs, std::span<const Array> outputs);
+
 }  // namespace tile_tune::engine

@@ -14,7 +14,7 @@ namespace {
 using nlohmann::json;
 
 // A line of JSON, then the object.
-constexpr std::string_view kMagic = "tile-tune kernel 1\n";
+constexpr std::string_view kMagic = "tile-tune kernel 2\n";
 
 json to_json(const ImageArgument& argument) {
   return {{"kind", static_cast<int>(argument.kind)},
@@ -23,7 +23,9 @@ json to_json(const ImageArgument& argument) {
           {"type", dtype_name(argument.type)},
           {"shape", argument.shape},
           {"strides", argument.strides},
-          {"order", argument.order}};
+          {"order", argument.order},
+          {"strided", argument.is_strided},
+          {"free", argument.free}};
 }
 
 json to_json(const Message& message) {
@@ -43,13 +45,18 @@ Result<ImageArgument> argument_from(const json& from, const KernelImage& image) 
                          *type,
                          from.at("shape"),
                          from.at("strides"),
-                         from.at("order")};
+                         from.at("order"),
+                         from.at("strided"),
+                         from.at("free")};
   const size_t rank = argument.shape.size();
   auto sorted = argument.order;
   std::sort(sorted.begin(), sorted.end());
   std::vector<int> all(rank);
   std::iota(all.begin(), all.end(), 0);
-  if (argument.strides.size() != rank || sorted != all) return bad("has an argument whose dimensions do not fit");
+  const auto is_dimension = [&](int d) { return d >= 0 && d < static_cast<int>(rank); };
+  if (argument.strides.size() != rank || sorted != all ||
+      !std::all_of(argument.free.begin(), argument.free.end(), is_dimension))
+    return bad("has an argument whose dimensions do not fit");
   const auto all_of_kind = [&] {
     if (argument.kind == ImageArgument::Kind::Input) return image.inputs;
     return argument.kind == ImageArgument::Kind::Check ? image.checks : image.outputs;

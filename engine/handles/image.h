@@ -26,6 +26,8 @@ struct ImageArgument {
   DType type = DType::F32;
   std::vector<int64_t> shape, strides;  // in elements
   std::vector<int> order;               // the dimensions, that of neighbours in memory first
+  bool is_strided = false;              // else compact: of many sizes strides follow from the shape
+  std::vector<int> free = {};           // dimensions whose stride is the caller's: `strides` has an example
 };
 
 struct KernelImage {
@@ -36,7 +38,7 @@ struct KernelImage {
   int threads = 1;
   std::string provenance, rung;   // of its schedule (engine/records/schedule_choice.h)
   std::vector<Message> messages;  // that came of choosing it
-  /// The arguments' shapes and strides are of one size, in C order; it takes those of others (LoadedKernel::at).
+  /// The arguments' shapes are of one size, and so are strides in C order; it takes others (LoadedKernel::at).
   bool is_for_many_sizes = false;
   std::string object;  // what the loader takes; empty: outputs without elements, of which nothing is computed
 };

@@ -45,6 +45,11 @@ namespace {
 // A kernel is 20 to 60 KB: some thousand of them.
 constexpr uint64_t kCacheBytes = uint64_t{256} << 20;
 
+// With that of C order and the general one no handle has more than eight kernels, where its program has some for many
+// sizes.
+constexpr int kOwn = 2;
+constexpr size_t kClasses = 3;
+
 Error error_of(const Diagnostic& diagnostic) { return {diagnostic.code, diagnostic.message, diagnostic.note}; }
 
 /// The first processor's lines, but for those that change: kernels are for its instructions.
@@ -88,6 +93,66 @@ void for_each_stride(const Array& array, const Visit& visit) {
   }
 }
 
+bool is_in_order(const Array& array) {
+  bool is_same = !has_no_elements(array);
+  int64_t next = 1;
+  for_each_stride(array, [&](size_t d, int64_t stride) {
+    is_same &= array.shape[d] == 1 || stride == next;
+    next *= array.shape[d];
+  });
+  return is_same;
+}
+
+/// With rows, dimensions of neighbours first, and what repeats last: strides of 1, -1 and, if it is read, 0 are the
+/// kernel's, others its caller's.
+ir::Storage class_of(const Array& array, bool is_output) {
+  std::vector<ir::Stride> strides(array.shape.size(), ir::FromBuffer());
+  std::vector<int64_t> distances(strides.size());
+  std::vector<int> order;
+  for_each_stride(array, [&](size_t d, int64_t stride) {
+    order.push_back(static_cast<int>(d));
+    distances[d] = array.shape[d] == 1 || stride == 0 ? INT64_MAX : std::abs(stride);
+    if (array.shape[d] != 1 && (std::abs(stride) == 1 || (stride == 0 && !is_output))) strides[d] = stride;
+  });
+  std::stable_sort(order.begin(), order.end(),
+                   [&](int a, int b) { return distances[static_cast<size_t>(a)] < distances[static_cast<size_t>(b)]; });
+  return ir::Storage::strided(std::move(strides), std::move(order));
+}
+
+/// Of any array of so many dimensions.
+ir::Storage any_strides(size_t rank) {
+  std::vector<int> order;
+  for (size_t d = rank; d-- > 0;) order.push_back(static_cast<int>(d));
+  return ir::Storage::strided(std::vector<ir::Stride>(rank, ir::FromBuffer()), std::move(order));
+}
+
+/// Of the classes of the arrays, or of all that there are.
+std::vector<ir::Storage> storage_of(std::span<const Array> inputs, std::span<const Array> outputs, bool is_general) {
+  std::vector<ir::Storage> all;
+  for (const auto arrays : {inputs, outputs})
+    for (const Array& array : arrays)
+      all.push_back(is_general ? any_strides(array.shape.size()) : class_of(array, arrays.data() == outputs.data()));
+  return all;
+}
+
+std::string text_of(const std::vector<ir::Storage>& storage) {
+  std::string text;
+  for (const auto& one : storage) text += to_text(one) + ";";
+  return text;
+}
+
+/// Whether kernels can count them whose strides are their caller's: Halide's buffers have 32 bits for a stride.
+bool are_countable(std::span<const Array> inputs, std::span<const Array> outputs) {
+  constexpr int64_t kMost = INT32_MAX / 2;  // a complex number is two
+  bool is_small = true;
+  for (const auto arrays : {inputs, outputs})
+    for (const Array& array : arrays)
+      for_each_stride(array, [&](size_t d, int64_t stride) {
+        is_small &= array.shape[d] <= kMost && (array.shape[d] == 1 || (stride <= kMost && stride >= -kMost));
+      });
+  return is_small;
+}
+
 /// FNV-1a of all that LoadedKernel::fits() looks at.
 uint64_t hash_of(std::span<const Array> inputs, std::span<const Array> outputs) {
   uint64_t hash = 0xcbf29ce484222325;
@@ -118,6 +183,12 @@ class Kernel::Impl : public std::enable_shared_from_this<Kernel::Impl> {
 
   Result<void> call(std::span<const Array> inputs, std::span<const Array> outputs) {
     return size_inputs_.empty() ? call_at_sizes(inputs, outputs) : of_values(inputs).call_at_sizes(inputs, outputs);
+  }
+
+  Result<void> make_ready(std::span<const Array> inputs, std::span<const Array> outputs) {
+    if (!size_inputs_.empty()) return of_values(inputs).make_ready(inputs, outputs);
+    TILE_TUNE_CHECK(find_or_make(inputs, outputs));
+    return {};
   }
 
   Result<void> call_at_sizes(std::span<const Array> inputs, std::span<const Array> outputs) {
@@ -276,29 +347,60 @@ class Kernel::Impl : public std::enable_shared_from_this<Kernel::Impl> {
     }
   }
 
-  /// The first kernel is for its own shape. From the second shape on a kernel for many sizes takes all in C order, as
-  /// far as the program has one.
+  /// The first kernels are for their own shapes and strides. From the second shape on a kernel for many sizes takes all
+  /// in C order, and others one of their class of strides, as far as the program has such kernels.
   Result<std::shared_ptr<const LoadedKernel>> make_for(uint64_t hash, const Fitted& fitted,
                                                        std::span<const Array> inputs, std::span<const Array> outputs) {
-    const auto in_order = [](const Array& array) {
-      bool is_same = !has_no_elements(array);
-      int64_t next = 1;
-      for_each_stride(array, [&](size_t d, int64_t stride) {
-        is_same &= array.shape[d] == 1 || stride == next;
-        next *= array.shape[d];
-      });
-      return is_same;
-    };
-    const bool all_in_order =
-        std::all_of(inputs.begin(), inputs.end(), in_order) && std::all_of(outputs.begin(), outputs.end(), in_order);
-    if (kernels_.empty() || !all_in_order || fitted.sizes.empty()) return make(hash, fitted.bound);
-    if (!for_many_) {
-      KernelRequest request = request_for(program_.ir());
-      request.sizes = fitted.sizes;
-      auto image = image_of(request);
-      for_many_ = image ? LoadedKernel::load(std::move(*image)) : tl::unexpected(image.error());
+    const bool all_in_order = std::all_of(inputs.begin(), inputs.end(), is_in_order) &&
+                              std::all_of(outputs.begin(), outputs.end(), is_in_order);
+    const bool has_elements = std::none_of(inputs.begin(), inputs.end(), has_no_elements) &&
+                              std::none_of(outputs.begin(), outputs.end(), has_no_elements);
+    const bool is_own = all_in_order ? kernels_.empty() || fitted.sizes.empty() : own_ < kOwn;
+    // Searches are for the strides that they are asked for.
+    const bool is_shared =
+        all_in_order || (options_.tune_seconds + options_.background_seconds == 0 && are_countable(inputs, outputs));
+    if (is_own || !has_elements || !is_shared) {
+      ++own_;
+      return make(hash, fitted.bound);
     }
-    return *for_many_ ? (**for_many_)->at(inputs, outputs) : make(hash, fitted.bound);
+    const auto& shared = shared_kernel(fitted, inputs, outputs, all_in_order);
+    return shared ? (*shared)->at(inputs, outputs) : make(hash, fitted.bound);
+  }
+
+  using Shared = Result<std::shared_ptr<const LoadedKernel>>;
+
+  /// Of arrays in C order, or of a class of strides, of any size if sizes are open; or why there is none.
+  const Shared& shared_kernel(const Fitted& fitted, std::span<const Array> inputs, std::span<const Array> outputs,
+                              bool is_compact) {
+    std::vector<ir::Storage> storage;
+    if (!is_compact) {
+      storage = storage_of(inputs, outputs, false);
+      // A general one is slower than that of a class, but classes are many.
+      if (!shared_.contains(text_of(storage)) && shared_.size() > kClasses) storage = storage_of(inputs, outputs, true);
+    }
+    const std::string key = text_of(storage);
+    if (const auto found = shared_.find(key); found != shared_.end()) return found->second;
+    const auto make_shared = [&]() -> Shared {
+      const bool is_sized = !fitted.sizes.empty();
+      ir::Program program = is_sized ? program_.ir() : fitted.bound;
+      for (size_t i = 0; i < storage.size(); ++i) {
+        const int number = i < inputs.size() ? program.inputs[i] : program.outputs[i - inputs.size()];
+        ir::Tensor& tensor = program.tensors[static_cast<size_t>(number)];
+        tensor.storage = storage[i];
+        // What an in/out output starts from lies in the same array.
+        for (auto& other : program.tensors)
+          if (other.role == ir::Role::InOut && other.name == tensor.name) other.storage = storage[i];
+      }
+      KernelRequest request = request_for(program);
+      request.tune_seconds = 0;
+      if (is_sized) request.sizes = fitted.sizes;
+      // A stride along one element is none.
+      if (!is_compact)
+        for (auto& [name, size] : request.sizes) size = std::max<int64_t>(size, 2);
+      TILE_TUNE_TRY(image, image_of(request));
+      return LoadedKernel::load(std::move(image));
+    };
+    return shared_.emplace(key, make_shared()).first->second;
   }
 
   KernelRequest request_for(const ir::Program& bound) const {
@@ -361,12 +463,18 @@ class Kernel::Impl : public std::enable_shared_from_this<Kernel::Impl> {
   std::unordered_multimap<uint64_t, std::shared_ptr<const LoadedKernel>> kernels_;
   std::shared_ptr<const LoadedKernel> newest_;
   std::vector<std::shared_ptr<const LoadedKernel>> replaced_;
-  std::optional<Result<std::shared_ptr<const LoadedKernel>>> for_many_;  // not asked for yet; or why there is none
-  std::atomic<const LoadedKernel*> recent_ = nullptr;                    // that of the last call of another kind
+  std::map<std::string, Shared> shared_;               // by storage; "" in C order. Guarded by making_, as is the next
+  int own_ = 0;                                        // kernels of shapes and strides of their own
+  std::atomic<const LoadedKernel*> recent_ = nullptr;  // that of the last call of another kind
 };
 
 Expected<void> Kernel::operator()(std::span<const Array> inputs, std::span<const Array> outputs) const {
   if (const auto called = impl_->call(inputs, outputs); !called) return error_of(called.error());
+  return {};
+}
+
+Expected<void> make_ready(const Kernel& kernel, std::span<const Array> inputs, std::span<const Array> outputs) {
+  if (const auto ready = kernel.impl().make_ready(inputs, outputs); !ready) return error_of(ready.error());
   return {};
 }
 

@@ -96,8 +96,14 @@ Result<std::shared_ptr<const LoadedKernel>> LoadedKernel::at(std::span<const Arr
     const auto position = static_cast<size_t>(argument.position);
     const Array& array = argument.kind == ImageArgument::Kind::Input ? inputs[position] : outputs[position];
     argument.shape = array.shape;
+    std::vector<int64_t> in_order(array.shape.size());
     int64_t next = 1;
-    for (size_t d = array.shape.size(); d-- > 0; next *= array.shape[d]) argument.strides[d] = next;
+    for (size_t d = array.shape.size(); d-- > 0; next *= array.shape[d]) in_order[d] = next;
+    if (image_.is_for_many_sizes && !argument.is_strided) argument.strides = in_order;
+    for (const int d : argument.free) {
+      const auto dimension = static_cast<size_t>(d);
+      argument.strides[dimension] = array.strides.empty() ? in_order[dimension] : array.strides[dimension];
+    }
   }
   kernel->context_.emplace(image_.threads);
   kernel->object_ = object_;

@@ -20,8 +20,8 @@ class LoadedKernel {
   /// Codes: object-not-loaded, too-many-arguments.
   static Result<std::shared_ptr<const LoadedKernel>> load(KernelImage image);
 
-  /// One for many sizes for arrays of these, which have the image's types and ranks and are in C order. It has an
-  /// element at least of each.
+  /// One for many sizes, or for any strides, for these arrays, which have the image's types and ranks, strides as it
+  /// has them where they are not free, and an element at least.
   Result<std::shared_ptr<const LoadedKernel>> at(std::span<const Array> inputs, std::span<const Array> outputs) const;
 
   const KernelImage& image() const { return image_; }

@@ -43,7 +43,13 @@ int position_of(const ir::Program& program, const std::vector<int>& among, const
 }
 
 ImageArgument argument_of(const ir::Tensor& tensor, ImageArgument::Kind kind, int position) {
-  return {kind, tensor.name, position, tensor.type, ir::shape(tensor), ir::strides(tensor), ir::memory_order(tensor)};
+  ImageArgument argument{
+      kind, tensor.name, position, tensor.type, ir::shape(tensor), ir::strides(tensor), ir::memory_order(tensor)};
+  const auto& strides = tensor.storage.strides();
+  for (size_t d = 0; d < strides.size(); ++d)
+    if (std::holds_alternative<ir::FromBuffer>(strides[d])) argument.free.push_back(static_cast<int>(d));
+  argument.is_strided = !strides.empty();
+  return argument;
 }
 
 /// `compiled`: with the outputs of checks behind those of the caller.
@@ -125,7 +131,7 @@ Result<KernelImage> image_for_many(const KernelRequest& request, const ir::Progr
   std::vector<codegen::EntrySize> sizes;
   for (const auto& [name, value] : request.sizes) sizes.push_back({name, 1, kLargestSize, {value}});
   TILE_TUNE_TRY(target, session.target());
-  TILE_TUNE_TRY(workload, load_sized({symbolic, "edsl", request.program}, {}, sizes, session));
+  TILE_TUNE_TRY(workload, load_sized({symbolic, "edsl", request.program}, {}, sizes, session, Strides::Taken));
   TILE_TUNE_TRY(entry, generic_entry(workload, target));
   if (entry.members.empty() || entry.members.back().only)
     return fail(ErrorClass::Program, "no-size-range", "no kernel of the program computes several sizes");

@@ -180,7 +180,8 @@ Result<void> put_into_steps(SizedWorkload& workload, bool is_deterministic) {
 }  // namespace
 
 Result<SizedWorkload> load_sized(const LoadedProgram& loaded, const BindingOptions& options,
-                                 const std::vector<codegen::EntrySize>& sizes, const Session& session) {
+                                 const std::vector<codegen::EntrySize>& sizes, const Session& session,
+                                 Strides strides) {
   TILE_TUNE_TRY(given, parse_sizes(options.sizes));
   TILE_TUNE_CHECK(check_entry_program(loaded, given, sizes));
   if (!options.constants.empty())
@@ -188,7 +189,7 @@ Result<SizedWorkload> load_sized(const LoadedProgram& loaded, const BindingOptio
                 "constants are packed for one size: an entry for many sizes cannot take them", "leave out --constant");
   TILE_TUNE_TRY(stored, with_storage(loaded.program, options));
   for (const auto& tensor : stored.tensors)
-    if (!tensor.storage.is_compact())
+    if (strides == Strides::Refused && !tensor.storage.is_compact())
       return fail(ErrorClass::Program, "strides-of-many-sizes",
                   fmt::format("{} has the strides {}: an entry for many sizes takes compact tensors", tensor.name,
                               ir::to_text(tensor.storage)),

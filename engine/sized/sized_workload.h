@@ -34,10 +34,15 @@ struct SizedWorkload {
   Result<Workload> at(const std::vector<int64_t>& values) const;
 };
 
+/// Whether a kernel for many sizes may take strides: entries of packages (emit/dispatch_text.h) pass none on.
+enum class Strides { Refused, Taken };
+
 /// `sizes` are those of take_entry_sizes(), `options` hold the others. Errors: what bind_program() finds, at either
-/// end of each size; constants, which are packed for one size. Warnings are those of the largest sizes.
+/// end of each size; constants, which are packed for one size; strides, where they are refused. Warnings are those of
+/// the largest sizes.
 Result<SizedWorkload> load_sized(const LoadedProgram& loaded, const BindingOptions& options,
-                                 const std::vector<codegen::EntrySize>& sizes, const Session& session);
+                                 const std::vector<codegen::EntrySize>& sizes, const Session& session,
+                                 Strides strides = Strides::Refused);
 
 /// The entry with its generic kernel, of the default schedule. Without any where no kernel of the program serves many
 /// sizes; of a range that is an error (no-size-range) of class Program.

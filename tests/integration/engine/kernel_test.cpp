@@ -13,6 +13,7 @@
 #include <functional>
 #include <linux/filter.h>
 #include <limits>
+#include <random>
 #include <linux/seccomp.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
@@ -142,6 +143,93 @@ TEST_CASE("many shapes of one program cost few compilations") {
   const auto a = floats(6, 1);
   CHECK(call_error(kernel, {array(a.data(), {2, 3}), array(a.data(), {2, 3})}, {array(c.data(), {2, 3})}) ==
         "size-conflict");
+}
+
+namespace {
+
+/// A matrix of whole numbers in memory of its own, as a view of more: its dimensions in either order, forward or
+/// backward, every element or every second one, and, if it is read, one row or column for all.
+struct Drawn {
+  Drawn(int64_t rows, int64_t columns, bool is_read, std::mt19937& random) {
+    const auto chance = [&](unsigned one_in) { return random() % one_in == 0; };
+    const int64_t extents[] = {rows, columns};
+    int64_t strides[2], next = chance(4) ? 2 : 1, first = 0;
+    const int inner = chance(2) ? 1 : 0;
+    for (const int d : {inner, 1 - inner}) {
+      strides[d] = is_read && chance(8) ? 0 : chance(4) ? -next : next;
+      if (strides[d] == 0) continue;
+      next *= extents[d] + (chance(3) ? 3 : 0);
+      if (strides[d] < 0) first -= strides[d] * (extents[d] - 1);
+    }
+    memory.resize(static_cast<size_t>(next) + 1);
+    for (float& value : memory) value = static_cast<float>(static_cast<int>(random() % 9) - 4);
+    view = array(memory.data() + first, {rows, columns}, {strides[0], strides[1]});
+  }
+  float& at(int64_t i, int64_t j) { return static_cast<float*>(view.data)[i * view.strides[0] + j * view.strides[1]]; }
+
+  std::vector<float> memory;
+  Array view;
+};
+
+/// How many of so many products of any shapes and strides are wrong.
+int wrong_products(const engine::Kernel& kernel, int count, const std::function<int64_t(std::mt19937&)>& size) {
+  std::mt19937 random(7);
+  int wrong = 0;
+  for (int n = 0; n < count; ++n) {
+    const int64_t M = size(random), N = size(random), K = size(random);
+    Drawn a(M, K, true, random), b(K, N, true, random), c(M, N, false, random);
+    std::vector<float> around = c.memory;
+    call(kernel, {a.view, b.view}, {c.view});
+    bool is_wrong = false;
+    for (int64_t i = 0; i < M; ++i)
+      for (int64_t j = 0; j < N; ++j) {
+        float sum = 0;
+        for (int64_t k = 0; k < K; ++k) sum += a.at(i, k) * b.at(k, j);
+        is_wrong |= c.at(i, j) != sum;
+        c.at(i, j) = around[static_cast<size_t>(&c.at(i, j) - c.memory.data())];
+      }
+    wrong += is_wrong || c.memory != around;
+  }
+  return wrong;
+}
+
+}  // namespace
+
+TEST_CASE("a thousand shapes and strides of one program need eight kernels at most") {
+  const Sandbox box;
+  const auto kernel = compiled(tc::parse(kMatmul).front(), handle_options(box));
+  CHECK(wrong_products(kernel, 1000, [](std::mt19937& random) { return static_cast<int64_t>(1 + random() % 23); }) ==
+        0);
+  CHECK(files_in(box.path("kernels")) <= 8);
+  CHECK(files_in(box.path("kernels")) > 2);
+}
+
+TEST_CASE("strides of one shape need eight kernels at most") {
+  const Sandbox box;
+  const auto kernel = compiled(tc::parse(kMatmul).front().bind({{"M", 7}, {"N", 7}, {"K", 7}}), handle_options(box));
+  CHECK(wrong_products(kernel, 200, [](std::mt19937&) { return int64_t{7}; }) == 0);
+  CHECK(files_in(box.path("kernels")) <= 8);
+}
+
+TEST_CASE("kernels of a class of strides add to an output") {
+  const Sandbox box;
+  const auto kernel =
+      compiled(tc::parse("def f(float(N,M) A, float(M) v) -> (float(N) o) { o(n) += A(n,m) * v(m) }").front(),
+               handle_options(box));
+  std::mt19937 random(3);
+  for (int n = 0; n < 40; ++n) {
+    const auto N = static_cast<int64_t>(1 + random() % 9), M = static_cast<int64_t>(1 + random() % 17);
+    Drawn a(N, M, true, random), v(M, 2, true, random), o(N, 3, false, random);
+    std::vector<float> expected;
+    for (int64_t i = 0; i < N; ++i) {
+      expected.push_back(o.at(i, 1));
+      for (int64_t j = 0; j < M; ++j) expected.back() += a.at(i, j) * v.at(j, 1);
+    }
+    call(kernel, {a.view, {&v.at(0, 1), DType::F32, {M}, {v.view.strides[0]}}},
+         {{&o.at(0, 1), DType::F32, {N}, {o.view.strides[0]}}});
+    for (int64_t i = 0; i < N; ++i) CHECK(o.at(i, 1) == expected[static_cast<size_t>(i)]);
+  }
+  CHECK(files_in(box.path("kernels")) <= 8);
 }
 
 TEST_CASE("what a handle is called with is checked") {
