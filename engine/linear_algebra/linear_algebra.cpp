@@ -6,6 +6,7 @@
 #include <cmath>
 #include <exception>
 #include <limits>
+#include <new>
 #include <numeric>
 #include <utility>
 #include <vector>
@@ -13,6 +14,7 @@
 #include "engine/linear_algebra/batch.h"
 #include "engine/linear_algebra/lapack.h"
 #include "frontend/tensor/dtype.h"
+#include "frontend/tensor/kept_memory.h"
 
 namespace tile_tune::engine {
 namespace {
@@ -102,17 +104,20 @@ int64_t work_size(const T& answer) {
 
 bool is_too_many(int64_t work) { return work > std::numeric_limits<Int>::max(); }
 
-/// A piece of memory for each thread.
+/// A piece of memory for each thread, written by nobody.
 template <typename T>
 class Work {
  public:
-  Work(int threads, int64_t size) : size_(std::max<int64_t>(size, 1)), all_(static_cast<size_t>(threads * size_)) {}
-  T* of(int thread) { return all_.data() + thread * size_; }
+  Work(int threads, int64_t size)
+      : size_(std::max<int64_t>(size, 1)), all_(tensor::take_memory(static_cast<size_t>(threads * size_) * sizeof(T))) {
+    if (!all_) throw std::bad_alloc();
+  }
+  T* of(int thread) { return static_cast<T*>(all_.get()) + thread * size_; }
   Int size() const { return static_cast<Int>(size_); }
 
  private:
   int64_t size_;
-  std::vector<T> all_;
+  tensor::KeptMemory all_;
 };
 
 /// Which entry has a number that is none, or none that is finite.

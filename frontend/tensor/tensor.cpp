@@ -1,20 +1,14 @@
 #include <tile_tune/tensor.h>
 
-#include <cstdlib>
 #include <cstring>
 #include <limits>
 #include <utility>
 
 #include "frontend/tensor/copy_elements.h"
+#include "frontend/tensor/kept_memory.h"
 #include "frontend/tensor/tensor_errors.h"
 
 namespace tile_tune::tensor {
-namespace {
-
-// A cache line, and a vector of AVX-512.
-constexpr size_t kAlignment = 64;
-
-}  // namespace
 
 Expected<TensorView> TensorView::over(const void* buffer, DType type, Layout layout) {
   if (!buffer && layout.element_count() > 0) return errors::null_data("over");
@@ -41,22 +35,20 @@ Expected<MutableTensorView> MutableTensorView::from(Expected<TensorView> view) {
   return MutableTensorView(std::move(*view));
 }
 
-void Tensor::Free::operator()(void* memory) const { std::free(memory); }
+void Tensor::Free::operator()(void* memory) const { give_back_memory(memory); }
 
 Expected<Tensor> Tensor::uninitialized(DType type, Shape shape) {
   auto layout = Layout::column_major(std::move(shape));
   if (!layout) return layout.error();
   int64_t bytes;
   if (__builtin_mul_overflow(layout->element_count(), static_cast<int64_t>(element_size(type)), &bytes) ||
-      bytes > std::numeric_limits<int64_t>::max() - static_cast<int64_t>(kAlignment))
+      bytes > std::numeric_limits<int64_t>::max() - 64)  // rounded up to it
     return errors::integer_overflow("uninitialized", "the number of bytes");
   Tensor tensor;
   tensor.type_ = type;
   tensor.layout_ = std::move(*layout);
   if (bytes == 0) return tensor;
-  // The size has to be a multiple of the alignment.
-  tensor.host_.reset(
-      std::aligned_alloc(kAlignment, (static_cast<size_t>(bytes) + kAlignment - 1) / kAlignment * kAlignment));
+  tensor.host_.reset(take_memory(static_cast<size_t>(bytes)));
   if (!tensor.host_) return errors::out_of_memory("uninitialized", bytes);
   return tensor;
 }

@@ -4,11 +4,14 @@
 
 #include <catch2/catch.hpp>
 
+#include <algorithm>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <limits>
 #include <numeric>
+#include <optional>
+#include <thread>
 #include <unistd.h>
 
 using namespace tile_tune;
@@ -233,4 +236,37 @@ TEST_CASE("Tensors go to .npy files and come back, from either order") {
   CHECK(tensor::load_npy(folder / "none.npy").error().code == "cannot-open");
   CHECK(save_npy(folder / "none" / "a.npy", view).error().operation == "save_npy");
   std::filesystem::remove_all(folder);
+}
+
+TEST_CASE("Memory that a thread gave back is what it gets next") {
+  const auto address_of = [](const tensor::Shape& shape) { return Tensor::zeros(DType::F64, shape)->view()->data(); };
+  // 512 KB; a quarter of that is not worth the block.
+  const void* const first = address_of({256, 256});
+  CHECK(address_of({256, 255}) == first);
+  CHECK(address_of({64, 256}) != first);
+  {
+    const auto one = Tensor::zeros(DType::F64, {256, 256}), other = Tensor::zeros(DType::F64, {256, 256});
+    CHECK(one->view()->data() == first);
+    CHECK(other->view()->data() != first);
+  }
+  // Zeros are zeros, whatever was there.
+  for (const double fill : {7.0, 8.0}) {
+    auto made = Tensor::zeros(DType::F64, {256, 256});
+    const auto elements = *made->elements<double>();
+    CHECK(std::count(elements.begin(), elements.end(), 0.0) == 256 * 256);
+    std::fill(elements.begin(), elements.end(), fill);
+  }
+  // From one thread to another, and after the thread that made it.
+  std::optional<Tensor> travels;
+  std::thread([&] { travels = std::move(*Tensor::zeros(DType::F64, {300, 300})); }).join();
+  CHECK((*travels->elements<double>())[299] == 0);
+  std::thread([moved = std::move(*travels)]() mutable { Tensor ends = std::move(moved); }).join();
+  // Many of all sizes at a time.
+  std::vector<Tensor> many;
+  for (int64_t n = 1; n < 40; ++n) many.push_back(std::move(*Tensor::zeros(DType::F32, {n, 40000})));
+  for (size_t n = 0; n < many.size(); ++n) {
+    const auto elements = *many[n].elements<float>();
+    std::fill(elements.begin(), elements.end(), static_cast<float>(n));
+  }
+  for (size_t n = 0; n < many.size(); ++n) CHECK((*many[n].elements<float>())[39999] == static_cast<float>(n));
 }
