@@ -23,8 +23,13 @@ namespace tile_tune::engine {
 
 namespace {
 
+Result<std::vector<LoadedProgram>> programs_of(const PackageRequest& request, const Session& session) {
+  if (!request.loaded.empty()) return request.loaded;
+  return load_programs(request.programs, request.bindings, session.report);
+}
+
 Result<std::vector<Workload>> load_workloads(const PackageRequest& request, const Session& session) {
-  TILE_TUNE_TRY(loaded, load_programs(request.programs, request.bindings, session.report));
+  TILE_TUNE_TRY(loaded, programs_of(request, session));
   TILE_TUNE_TRY(bound, bind_programs(loaded, request.bindings, session.report));
   TILE_TUNE_TRY(sizes, parse_sizes(request.bindings.sizes));
   std::vector<Workload> workloads;
@@ -67,7 +72,7 @@ Result<ScheduleChoice> choose(const PackageRequest& request, const Workload& wor
 /// One program with one entry for many sizes.
 Result<Package> package_of_many_sizes(const PackageRequest& request, const std::vector<codegen::EntrySize>& sizes,
                                       const Session& session, const std::atomic<bool>& stop) {
-  TILE_TUNE_TRY(loaded, load_programs(request.programs, request.bindings, session.report));
+  TILE_TUNE_TRY(loaded, programs_of(request, session));
   if (loaded.size() != 1)
     return fail(ErrorClass::Program, "several-programs", "ranges and lists of sizes are for a single program",
                 "build a library for each program");
@@ -132,7 +137,7 @@ Result<void> warn_of_programs(const Package& package, const Reporter& report) {
 }  // namespace
 
 Result<Package> package_of(const PackageRequest& request, const Session& session, const std::atomic<bool>& stop) {
-  if (request.manifest.empty() && request.programs.empty())
+  if (request.manifest.empty() && request.programs.empty() && request.loaded.empty())
     return fail(ErrorClass::Program, "command-line", "PROGRAM is required", "see tile-tune build --help");
   if (request.manifest.empty()) return package_of_programs(request, session, stop);
   if (session.settings.target != codegen::kHost || session.settings.deterministic)

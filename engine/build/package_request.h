@@ -13,6 +13,7 @@ namespace tile_tune::engine {
 
 struct PackageRequest {
   std::vector<std::string> programs;
+  std::vector<LoadedProgram> loaded = {};  // in their place
   BindingOptions bindings;
   std::string directory, name, schedule, manifest;
   bool recheck = false;

@@ -1,6 +1,8 @@
 // Everything below examples/ that is not run elsewhere (edsl: sdk_test.cpp), as its README says.
 #include <catch2/catch.hpp>
 
+#include <filesystem>
+
 #include "tests/integration/cli/sandbox.h"
 
 using namespace tile_tune::test;
@@ -48,6 +50,22 @@ TEST_CASE("examples/python: numpy arrays through ctypes") {
   const auto ran = require(box.run_program({TEST_PYTHON, "-B", kExamples + "python/main.py", "out"}));
   CHECK(ran.out.starts_with("C: 37 x 43, largest error "));
   CHECK(ran.out.find("\nrefused: ") != std::string::npos);
+}
+
+TEST_CASE("examples/workflow: check, tune, bench and build by calls") {
+  const Sandbox box;
+  require(box.run_program({TEST_CMAKE, "--install", TEST_BUILD, "--prefix", box.path("sdk").string()}));
+  require(
+      box.run_program({TEST_CMAKE, "-S", kExamples + "workflow", "-B", "build", "-G", "Unix Makefiles",
+                       "-DCMAKE_PREFIX_PATH=" + box.path("sdk").string(), "-DCMAKE_CXX_FLAGS=-Wall -Wextra -Werror"}));
+  require(box.run_program({TEST_CMAKE, "--build", "build"}));
+  const auto ran = require(box.run_program({"build/workflow", box.path("").string(), "2"}));
+  CHECK(ran.out.starts_with("layer(float(B,I) x, float(O,I) w) -> (float(B,O) y)\n"));
+  CHECK(ran.out.find("tried: all; a tuned kernel: yes\n") != std::string::npos);
+  CHECK(ran.out.find("\ntuned-packed: timed\n") != std::string::npos);
+  CHECK(ran.out.find("\nlayer: exact, ") != std::string::npos);
+  CHECK(ran.out.find("\nbatches: default\n") != std::string::npos);
+  CHECK(std::filesystem::exists(box.path("package/include/layer.h")));
 }
 
 TEST_CASE("examples/tensors: a tensor network and batched linear algebra") {
