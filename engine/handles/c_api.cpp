@@ -8,16 +8,15 @@
 #include <new>
 #include <nlohmann/json.hpp>
 
+#include "engine/handles/c_errors.h"
 #include "frontend/edsl/einsum_program.h"
 #include "frontend/edsl/errors.h"
 #include "frontend/ir/json.h"
 #include "frontend/ir/program.h"
 
 using namespace tile_tune;
+using namespace tile_tune::engine::c;
 
-struct tt_error {
-  std::string code, message, note;
-};
 struct tt_program {
   edsl::Program program;
 };
@@ -27,46 +26,11 @@ struct tt_kernel {
 
 namespace {
 
-tt_error* made(const engine::Error& error) {
-  return new (std::nothrow) tt_error{error.code, error.message, error.note};
-}
-tt_error* made(std::string code, std::string message) {
-  return new (std::nothrow) tt_error{std::move(code), std::move(message), ""};
-}
-
-tt_error* result_of(const engine::Expected<void>& done) { return done ? nullptr : made(done.error()); }
-
-/// Nothing is thrown into C: what the eDSL throws is an error, and so is a lack of memory.
-template <typename Work>
-tt_error* without_exceptions(const Work& work) {
-  try {
-    return work();
-  } catch (const ProgramError& error) {
-    return made(error.code(), error.what());
-  } catch (const std::bad_alloc&) {
-    return made("out-of-memory", "there is no memory left");
-  } catch (const std::exception& error) {
-    return made("internal", error.what());
-  }
-}
-
-tt_error* null_pointer(const char* what) { return made("null-pointer", std::string(what) + " is null"); }
-
-bool is_dtype(int32_t number) { return number >= TT_BOOL && number <= TT_C64; }
-
-static_assert(static_cast<int>(DType::Bool) == TT_BOOL && static_cast<int>(DType::U8) == TT_U8 &&
-              static_cast<int>(DType::F16) == TT_F16 && static_cast<int>(DType::C64) == TT_C64);
-
 /// An error says what is wrong with one of them.
 tt_error* read_arrays(const tt_array* arrays, size_t count, std::vector<engine::Array>& to) {
   if (!arrays && count > 0) return null_pointer("a list of arrays");
-  for (size_t i = 0; i < count; ++i) {
-    const tt_array& array = arrays[i];
-    if (!is_dtype(array.dtype)) return made("dtype-mismatch", "an array has an element type that is none");
-    if (array.rank < 0 || (array.rank > 0 && !array.shape)) return made("bad-array", "an array has no shape");
-    to.push_back({array.data, static_cast<DType>(array.dtype), {array.shape, array.shape + array.rank}});
-    if (array.strides) to.back().strides.assign(array.strides, array.strides + array.rank);
-  }
+  for (size_t i = 0; i < count; ++i)
+    if (tt_error* error = read_array(arrays[i], to.emplace_back())) return error;
   return nullptr;
 }
 
@@ -98,6 +62,11 @@ const char* tt_version(void) { return version(); }
 const char* tt_error_code(const tt_error* error) { return error ? error->code.c_str() : ""; }
 const char* tt_error_message(const tt_error* error) { return error ? error->message.c_str() : ""; }
 const char* tt_error_note(const tt_error* error) { return error ? error->note.c_str() : ""; }
+size_t tt_error_numbers(const tt_error* error, const int64_t** numbers) {
+  if (!error || !numbers) return 0;
+  *numbers = error->numbers.data();
+  return error->numbers.size();
+}
 void tt_error_free(tt_error* error) { delete error; }
 
 tt_error* tt_program_from_tc(const char* text, const char* name, tt_program** program) {

@@ -56,6 +56,7 @@ class Cache {
     }
     known.result = result;
     known.adds = form.adds;
+    known.conjugate = form.conjugate;
     TILE_TUNE_TRY(made, make_program(form.notation, known));
     const std::unique_lock lock(mutex_);
     if (const Kernel* kernel = find(hash, key, operands, result)) return *kernel;  // another thread's

@@ -6,6 +6,7 @@
 #include <functional>
 #include <span>
 #include <string_view>
+#include <vector>
 
 #include "frontend/einsum/einsum.h"
 
@@ -14,7 +15,8 @@ namespace tile_tune::engine {
 /// What makes two einsums of the same operands' types the same kernels.
 struct EinsumForm {
   einsum::Einsum notation;
-  bool adds = false;  // to what the result holds
+  bool adds = false;                 // to what the result holds
+  std::vector<bool> conjugate = {};  // by operand (einsum::Known)
 };
 
 /// A form in words: subscripts, and what else there is to it, if anything.

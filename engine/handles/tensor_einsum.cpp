@@ -4,15 +4,18 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <functional>
 #include <map>
 #include <mutex>
+#include <numeric>
 #include <set>
 #include <shared_mutex>
 #include <unordered_map>
 #include <utility>
 
-#include "engine/handles/contraction_order.h"
+#include "engine/programs/contraction_order.h"
 #include "engine/handles/einsum_kernels.h"
+#include "engine/handles/handle.h"
 #include "engine/handles/scale.h"
 #include "engine/handles/slicing.h"
 #include "frontend/einsum/resolve.h"
@@ -80,16 +83,30 @@ struct Contraction {
   std::vector<Array> operands;
   std::string variant = {};  // of the kernel's key
   bool has_order = false;    // by a path, or by parentheses
+  std::vector<bool> conjugate = {};
 };
 
-Expected<void> run(const Contraction& contraction, const Array& result, bool adds) {
-  const std::string variant = contraction.variant + (adds ? "+" : "");
+Expected<Kernel> kernel_of(const Contraction& contraction, const Array& result, bool adds) {
+  std::string variant = contraction.variant + (adds ? "+" : "");
+  for (const bool is_conjugate : contraction.conjugate) variant += is_conjugate ? '*' : '.';
   const auto kernel = einsum_kernel({contraction.notation.text, variant}, contraction.operands, result.type,
                                     [&]() -> Result<EinsumForm> {
-                                      return EinsumForm{contraction.notation, adds};
+                                      return EinsumForm{contraction.notation, adds, contraction.conjugate};
                                     });
   if (!kernel) return error_from_diagnostic(kernel.error());
+  return *kernel;
+}
+
+Expected<void> run(const Contraction& contraction, const Array& result, bool adds) {
+  const auto kernel = kernel_of(contraction, result, adds);
+  if (!kernel) return kernel.error();
   return (*kernel)(contraction.operands, {&result, 1});
+}
+
+Expected<void> make_ready(const Contraction& contraction, const Array& result, bool adds) {
+  const auto kernel = kernel_of(contraction, result, adds);
+  if (!kernel) return kernel.error();
+  return make_ready(*kernel, contraction.operands, {&result, 1});
 }
 
 /// Without some dimensions, each at its `places` value or not at all (-1).
@@ -188,14 +205,22 @@ Expected<void> run_within(Contraction contraction, const Array& result, bool add
     }
     return at;
   };
+  const auto slice = [&] {
+    Contraction one{*notation, {}, contraction.variant, true, contraction.conjugate};
+    for (size_t i = 0; i < contraction.operands.size(); ++i)
+      one.operands.push_back(fixed(contraction.operands[i], places(resolved->operands[i])));
+    return one;
+  };
+  const auto target = [&] { return fixed(result, places(resolved->result)); };
+  // The kernels of all slices, before one of them writes.
+  for (const int axis : fix) values[axis] = 0;
+  for (const bool one_that_adds : {adds, adds || !inner.empty()})
+    if (const auto ready = make_ready(slice(), target(), one_that_adds); !ready) return ready;
   Expected<void> done;
   for_each_value(outer, network.extents, values, [&] {
     bool is_first = true;
     return for_each_value(inner, network.extents, values, [&] {
-      Contraction slice{*notation, {}, contraction.variant, true};
-      for (size_t i = 0; i < contraction.operands.size(); ++i)
-        slice.operands.push_back(fixed(contraction.operands[i], places(resolved->operands[i])));
-      done = run(slice, fixed(result, places(resolved->result)), adds || !is_first);
+      done = run(slice(), target(), adds || !is_first);
       is_first = false;
       return static_cast<bool>(done);
     });
@@ -203,13 +228,8 @@ Expected<void> run_within(Contraction contraction, const Array& result, bool add
   return done;
 }
 
-/// The operands as numbers to multiply: conjugated copies where conjugates are meant.
-struct Operands {
-  std::vector<Array> arrays;
-  std::vector<Tensor> copies;
-};
-
-Expected<Operands> operands_of(std::span<const TensorView> views, const std::vector<bool>& conjugate) {
+/// Of which operands conjugates are meant and are others than the operands.
+Expected<std::vector<bool>> conjugates(std::span<const TensorView> views, std::vector<bool> conjugate) {
   if (!conjugate.empty() && conjugate.size() != views.size())
     return Error{
         "operand-count",
@@ -217,34 +237,60 @@ Expected<Operands> operands_of(std::span<const TensorView> views, const std::vec
         "",
         "einsum",
         {static_cast<int64_t>(conjugate.size()), static_cast<int64_t>(views.size())}};
-  Operands operands{arrays_of(views), {}};
-  for (size_t i = 0; i < conjugate.size(); ++i) {
-    if (!conjugate[i] || !is_complex(views[i].type())) continue;
-    auto copy = to_contiguous(views[i]);
-    if (!copy) return copy.error();
-    const auto negate = [&](auto number) {
-      for (auto& element : *copy->elements<decltype(number)>()) element = std::conj(element);
-    };
-    if (views[i].type() == DType::C32)
-      negate(std::complex<float>());
-    else
-      negate(std::complex<double>());
-    operands.arrays[i] = array(*copy->view());
-    operands.copies.push_back(std::move(*copy));
+  for (size_t i = 0; i < conjugate.size(); ++i)
+    if (!is_complex(views[i].type())) conjugate[i] = false;
+  if (std::find(conjugate.begin(), conjugate.end(), true) == conjugate.end()) conjugate.clear();
+  return conjugate;
+}
+
+/// First byte that elements take, and the first one behind them.
+std::pair<const std::byte*, const std::byte*> bytes_of(const TensorView& view) {
+  const auto reach = view.layout().reach();
+  if (!reach) return {};
+  const auto* data = static_cast<const std::byte*>(view.buffer());
+  const auto size = static_cast<int64_t>(dtype_size(view.type()));
+  return {data + reach->first * size, data + (reach->last + 1) * size};
+}
+
+/// An output is no operand's memory, whichever way it is computed.
+Expected<void> check_apart(std::span<const TensorView> operands, const TensorView& output) {
+  const auto [begin, end] = bytes_of(output);
+  for (size_t i = 0; i < operands.size(); ++i) {
+    const auto [first, last] = bytes_of(operands[i]);
+    if (std::less<>()(first, end) && std::less<>()(begin, last))
+      return Error{"bad-array",
+                   fmt::format("einsum_into: the output may lie over operand {}", i),
+                   "write into memory of its own",
+                   "einsum_into",
+                   {static_cast<int64_t>(i)}};
   }
-  return operands;
+  return {};
+}
+
+/// Strides without gaps in the order of others.
+std::vector<int64_t> compact_strides(const Array& array) {
+  std::vector<size_t> order(array.shape.size());
+  for (size_t d = 0; d < order.size(); ++d) order[d] = d;
+  std::stable_sort(order.begin(), order.end(),
+                   [&](size_t a, size_t b) { return std::abs(array.strides[a]) < std::abs(array.strides[b]); });
+  std::vector<int64_t> strides(order.size());
+  int64_t next = 1;
+  for (const size_t d : order) {
+    strides[d] = next;
+    next *= array.shape[d];
+  }
+  return strides;
 }
 
 /// `alpha` times the einsum, to which `result` is added or not.
 Expected<void> contract(std::string_view subscripts, std::vector<Array> operands, const Array& result,
-                        const EinsumOptions& options, std::complex<double> alpha, bool adds) {
+                        const EinsumOptions& options, std::vector<bool> conjugate, std::complex<double> alpha,
+                        bool adds) {
   const size_t count = operands.size();
   auto notation = einsum::parse(subscripts);
   if (!notation) return error_from_diagnostic(notation.error());
   Contraction contraction{std::move(*notation), std::move(operands)};
-  const auto has_groups = [](const plan::Group& group) {
-    return std::any_of(group.members.begin(), group.members.end(), [](const auto& one) { return one.operand < 0; });
-  };
+  contraction.conjugate = std::move(conjugate);
   contraction.has_order = has_groups(contraction.notation.order);
   if (!options.path.empty()) {
     const auto order = order_of_path(options.path, count);
@@ -279,16 +325,17 @@ Array array(const tensor::MutableTensorView& view) { return array(view.view()); 
 
 Expected<Tensor> einsum(std::string_view subscripts, std::span<const TensorView> operands,
                         const EinsumOptions& options) {
-  auto taken = operands_of(operands, options.conjugate);
-  if (!taken) return taken.error();
-  const auto type = type_of(subscripts, taken->arrays);
+  auto conjugate = conjugates(operands, options.conjugate);
+  if (!conjugate) return conjugate.error();
+  auto arrays = arrays_of(operands);
+  const auto type = type_of(subscripts, arrays);
   if (!type) return type.error();
   auto result = Tensor::uninitialized(type->type, type->shape);
   if (!result) return result;
   const Array output = array(*result->mutable_view());
-  const auto done = options.path.empty() && !options.memory_limit
-                        ? einsum(subscripts, taken->arrays, output)
-                        : contract(subscripts, std::move(taken->arrays), output, options, 1, false);
+  const auto done = options.path.empty() && !options.memory_limit && conjugate->empty()
+                        ? einsum(subscripts, arrays, output)
+                        : contract(subscripts, std::move(arrays), output, options, std::move(*conjugate), 1, false);
   if (!done) return done.error();
   return result;
 }
@@ -298,17 +345,39 @@ Expected<void> einsum_into(std::complex<double> alpha, std::string_view subscrip
                            const tensor::MutableTensorView& output, const EinsumOptions& options) {
   for (const auto number : {alpha, beta})
     if (const auto fits = check_scalar(number, output.type()); !fits) return fits;
-  auto taken = operands_of(operands, options.conjugate);
-  if (!taken) return taken.error();
-  // Before anything is written.
-  const auto type = type_of(subscripts, taken->arrays);
+  auto conjugate = conjugates(operands, options.conjugate);
+  if (!conjugate) return conjugate.error();
+  auto arrays = arrays_of(operands);
+  const auto type = type_of(subscripts, arrays);
   if (!type) return type.error();
   if (type->shape != output.shape())
     return Error{"size-conflict", "einsum_into: the output has another shape than the einsum", "", "einsum_into"};
+  if (const auto apart = check_apart(operands, output.view()); !apart) return apart;
   const Array result = array(output);
   if (alpha == 0.0) return scale(result, beta), Expected<void>();
-  if (beta != 0.0 && beta != 1.0) scale(result, beta);
-  return contract(subscripts, std::move(taken->arrays), result, options, alpha, beta != 0.0);
+  if (beta == 0.0 || beta == 1.0)
+    return contract(subscripts, std::move(arrays), result, options, std::move(*conjugate), alpha, beta != 0.0);
+  // Beside the output, which is touched when nothing can fail any more.
+  auto term = Tensor::uninitialized(result.type, result.shape);
+  if (!term) return term.error();
+  Array sum = array(*term->mutable_view());
+  sum.strides = compact_strides(result);
+  const auto done = contract(subscripts, std::move(arrays), sum, options, std::move(*conjugate), alpha, false);
+  if (done) scale_and_add(result, beta, sum);
+  return done;
+}
+
+Expected<Tensor> to_contiguous(const TensorView& view) {
+  // Less is copied sooner than a kernel is called, and what is compact is no faster by one.
+  constexpr int64_t kFewElements = 4096;
+  if (view.element_count() < kFewElements || view.layout().is_column_major()) return tensor::to_contiguous(view);
+  std::vector<int64_t> labels(view.rank());
+  std::iota(labels.begin(), labels.end(), 0);
+  const auto subscripts = subscripts_of({labels}, labels);
+  if (!subscripts) return subscripts.error();
+  auto copied = einsum(*subscripts, {&view, 1});
+  if (copied || copied.error().code == "out-of-memory") return copied;
+  return tensor::to_contiguous(view);
 }
 
 Expected<std::string> subscripts_of(const std::vector<std::vector<int64_t>>& operands,

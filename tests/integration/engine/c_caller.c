@@ -29,6 +29,81 @@ static int works(tt_error* error) {
   return error == NULL;
 }
 
+/* After tt_set_einsum_options(). */
+static int tensors(void) {
+  int checks = 1000;
+  float a[6] = {1, -2, 3, -4, 5, -6}, all[6];
+  const int64_t two_three[] = {2, 3}, backwards[] = {-3, 1}, four[] = {4, 3, 2};
+  const int64_t* numbers = NULL;
+  const tt_array rows = {a, TT_F32, 2, two_three, NULL}, upside_down = {a + 3, TT_F32, 2, two_three, backwards};
+  tt_tensor *lent = NULL, *copy = NULL, *turned = NULL, *thin = NULL, *wide = NULL, *other = NULL, *product = NULL;
+  CHECK(works(tt_tensor_borrow(&upside_down, &lent)));
+  CHECK(tt_tensor_array(lent).data == a + 3 && tt_tensor_array(lent).strides[0] == -3);
+  CHECK(works(tt_tensor_read(lent, all, sizeof all)));
+  CHECK(all[0] == -4 && all[2] == -6 && all[3] == 1);
+  CHECK(works(tt_tensor_copy(&rows, &copy)));
+  a[1] = 7; /* not the copy's */
+  const tt_array columns = tt_tensor_array(copy);
+  CHECK(columns.rank == 2 && columns.dtype == TT_F32 && columns.strides[0] == 1 && columns.strides[1] == 2);
+  CHECK(((float*)columns.data)[2] == -2);
+
+  const int32_t swapped[] = {1, 0}, last_two[] = {1, 2};
+  CHECK(works(tt_tensor_transpose(copy, swapped, 2, &turned)));
+  tt_tensor_free(copy); /* its elements live on in the view */
+  CHECK(works(tt_tensor_read(turned, all, sizeof all)));
+  CHECK(all[0] == 1 && all[1] == -4 && all[2] == -2 && all[5] == -6);
+  const tt_slice from_behind[] = {{-1, -1, -2}, {0, 2, 1}};
+  CHECK(works(tt_tensor_slice(turned, from_behind, 2, &thin)));
+  CHECK(works(tt_tensor_read(thin, all, 4 * sizeof *all)));
+  CHECK(all[0] == 3 && all[1] == -6 && all[2] == 1 && all[3] == -4);
+  CHECK(fails_with(tt_tensor_read(thin, all, sizeof all), "bad-array"));
+  CHECK(works(tt_tensor_broadcast(turned, 3, four, last_two, 2, &wide)));
+  CHECK(tt_tensor_array(wide).rank == 3 && tt_tensor_array(wide).strides[0] == 0);
+  CHECK(fails_with(tt_tensor_transpose(turned, swapped, 1, &other), "rank-mismatch"));
+  CHECK(fails_with(tt_tensor_reshape(turned, 2, two_three, &other), "not-contiguous"));
+  tt_error* outside = tt_tensor_diagonal(turned, 0, 2, &other);
+  CHECK(tt_error_numbers(outside, &numbers) == 2 && numbers[0] == 2 && numbers[1] == 2);
+  CHECK(fails_with(outside, "axis-out-of-range"));
+  CHECK(fails_with(tt_tensor_convert(turned, TT_I32, &other), "lossy-conversion"));
+  CHECK(fails_with(tt_tensor_cast(turned, 99, &other), "dtype-mismatch"));
+  CHECK(fails_with(tt_tensor_new(TT_F32, 1, NULL, &other), "null-pointer"));
+  CHECK(other == NULL);
+
+  const tt_tensor* const both[] = {lent, turned};
+  CHECK(works(tt_einsum_tensors("ij,jk->ik", both, 2, NULL, &product)));
+  CHECK(works(tt_tensor_read(product, all, 4 * sizeof *all)));
+  CHECK(all[0] == -4 * 1 + 5 * -2 + -6 * 3 && all[1] == -4 * -4 + 5 * 5 + -6 * -6);
+  CHECK(all[3] == 1 * -4 + 7 * 5 + 3 * -6);
+  const double half[2] = {0.5, 0}, minus_two[2] = {-2, 0}, imaginary[2] = {0, 1};
+  CHECK(works(tt_einsum_into(minus_two, "ij,jk->ik", both, 2, half, product, NULL)));
+  CHECK(works(tt_tensor_read(product, all, 4 * sizeof *all)));
+  CHECK(all[0] == -1.5f * -32 && all[3] == -1.5f * 13);
+  CHECK(fails_with(tt_einsum_into(imaginary, "ij,jk->ik", both, 2, half, product, NULL), "lossy-conversion"));
+  CHECK(fails_with(tt_einsum_into(half, "ij->ji", both, 1, half, wide, NULL), "overlapping-elements"));
+  const int32_t nowhere[] = {0, 2};
+  const tt_einsum_request request = {.size = sizeof request, .path = nowhere, .path_steps = 1};
+  CHECK(fails_with(tt_einsum_into(half, "ij,jk->ik", both, 2, half, product, &request), "bad-path"));
+  CHECK(works(tt_tensor_read(product, all, 4 * sizeof *all)));
+  CHECK(all[0] == -1.5f * -32 && all[3] == -1.5f * 13);
+
+  float of_z[4] = {1, 2, -3, 4}, squares[2];
+  const int64_t two[] = {2};
+  const uint8_t first[] = {1, 0};
+  const tt_array complex_array = {of_z, TT_C32, 1, two, NULL};
+  const tt_einsum_request conjugate = {.size = sizeof conjugate, .conjugate = first};
+  tt_tensor *z = NULL, *dot = NULL;
+  CHECK(works(tt_tensor_borrow(&complex_array, &z)));
+  const tt_tensor* const twice[] = {z, z};
+  CHECK(works(tt_einsum_tensors("i,i->", twice, 2, &conjugate, &dot)));
+  CHECK(works(tt_tensor_read(dot, squares, sizeof squares)));
+  CHECK(squares[0] == 1 + 4 + 9 + 16 && squares[1] == 0);
+
+  tt_tensor* const made[] = {lent, turned, thin, wide, product, z, dot};
+  for (size_t i = 0; i < sizeof made / sizeof *made; ++i) tt_tensor_free(made[i]);
+  tt_tensor_free(NULL);
+  return 0;
+}
+
 int c_caller(const char* tool, const char* folder) {
   int checks = 0;
   const tt_options options = {.size = sizeof options, .tool = tool, .cache = folder, .default_schedule = 1};
@@ -67,6 +142,7 @@ int c_caller(const char* tool, const char* folder) {
   CHECK(works(tt_einsum("ij,jk->ki", inputs, 2, &output)));
   CHECK(c[1] == -4 * 7 + 5 * -9 + -6 * 11);
   CHECK(tt_einsum("ij,jk", inputs, 2, &output) != NULL);
+  const int in_tensors = tensors();
   CHECK(works(tt_set_einsum_options(NULL)));
-  return 0;
+  return in_tensors;
 }

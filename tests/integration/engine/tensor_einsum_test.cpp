@@ -4,6 +4,7 @@
 #include <tile_tune/tensor_einsum.h>
 
 #include <complex>
+#include <filesystem>
 #include <limits>
 #include <map>
 #include <random>
@@ -121,6 +122,28 @@ TEST_CASE("conjugates of operands") {
         by_definition({"ij", "jk"}, "ki", {*a.view(), *conjugate.view()}));
   CHECK(numbers_of(*b.view()) == before);
   CHECK(engine::einsum("ij,jk->ki", views, {.conjugate = {true}}).error().code == "operand-count");
+  Numbers of_both = values_of(engine::einsum("ij,jk->ki", a, b));
+  for (auto& number : of_both) number = std::conj(number);
+  CHECK(values_of(engine::einsum("ij,jk->ki", views, {.conjugate = {true, true}})) == of_both);
+  // As they lie, with a factor, in steps, alone, and of what is not complex.
+  const auto turned = *b.view()->transpose({1, 0})->slice({{-1, -1, -1}, {0, 4, 1}});
+  const auto turned_conjugate = *conjugate.view()->transpose({1, 0})->slice({{-1, -1, -1}, {0, 4, 1}});
+  CHECK(values_of(engine::einsum("kj,ij->ik", std::vector{turned, *a.view()}, {.conjugate = {true, false}})) ==
+        by_definition({"kj", "ij"}, "ik", {turned_conjugate, *a.view()}));
+  CHECK(values_of(engine::einsum("kj->jk", std::vector{turned}, {.conjugate = {true}})) ==
+        by_definition({"kj"}, "jk", {turned_conjugate}));
+  const tensor::Tensor r = drawn<double>({5, 2}, 3);
+  const std::vector three{*a.view(), *b.view(), *r.view()};
+  const Numbers expected = by_definition({"ij", "jk", "kl"}, "li", {*a.view(), *conjugate.view(), *r.view()});
+  CHECK(values_of(engine::einsum("ij,jk,kl->li", three, {.conjugate = {false, true, true}})) == expected);
+  CHECK(values_of(engine::einsum("ij,jk,kl->li", three, {.conjugate = {false, true, false}, .memory_limit = 32})) ==
+        expected);
+  auto output = tensor::Tensor::zeros(DType::C64, {2, 3});
+  REQUIRE(engine::einsum_into({0, 2}, "ij,jk,kl->li", three, 0, *output->mutable_view(),
+                              {.conjugate = {false, true, false}, .path = {{0, 1}, {0, 1}}}));
+  Numbers turned_by = expected;
+  for (auto& number : turned_by) number *= std::complex<double>(0, 2);
+  CHECK(numbers_of(*output->view()) == turned_by);
 }
 
 TEST_CASE("einsum_into multiplies, adds, and writes where the output lies") {
@@ -161,6 +184,80 @@ TEST_CASE("einsum_into multiplies, adds, and writes where the output lies") {
   for (size_t i = 0; i < 3; ++i) expected[4 * i] -= 2.0 * numbers_of(*v.view())[i];
   REQUIRE(engine::einsum_into(-2, "i->ii", std::vector{*v.view()}, 3, *square.mutable_view()));
   CHECK(numbers_of(*square.view()) == expected);
+}
+
+TEST_CASE("where einsum_into fails its output is what it was") {
+  const tile_tune::test::Sandbox box;
+  const tensor::Tensor a = drawn<double>({3, 4}, 1), b = drawn<double>({4, 5}, 2), c = drawn<double>({5, 2}, 3);
+  const std::vector two{*a.view(), *b.view()}, three{*a.view(), *b.view(), *c.view()};
+  auto options = tile_tune::test::handle_options(box);
+  const auto with_tool = [&](const std::string& tool) {
+    options.executable = tool;
+    engine::set_einsum_options(options);
+  };
+  const auto check = [&](const char* code, const char* text, const std::vector<TensorView>& operands, double beta,
+                         const Shape& shape, const engine::EinsumOptions& request) {
+    CAPTURE(code, text, beta);
+    tensor::Tensor output = drawn<double>(shape, 7);
+    const Numbers before = numbers_of(*output.view());
+    const auto done = engine::einsum_into(2, text, operands, beta, *output.mutable_view(), request);
+    REQUIRE_FALSE(done);
+    CHECK(done.error().code == code);
+    CHECK(numbers_of(*output.view()) == before);
+  };
+  for (const double beta : {0.0, 1.0, 0.5, -3.0}) {
+    with_tool(TILE_TUNE_BINARY);
+    check("bad-path", "ij,jk,kl->il", three, beta, {3, 2}, {.path = {{0, 1}}});
+    check("memory-limit", "ij,jk,kl->il", three, beta, {3, 2}, {.memory_limit = 1});
+    check("rank-mismatch", "ij,j->i", two, beta, {3}, {});
+    with_tool("/nowhere/tile-tune");
+    check("no-executable", "ij,jk->ik", two, beta, {3, 5}, {});
+    with_tool("/bin/false");
+    check("kernel-failed", "ij,jk->ik", two, beta, {3, 5}, {});
+    // Slices need two kernels, of which this tool makes one.
+    const auto used = box.path("used");
+    box.write("once", "#!/bin/sh\n[ -e " + used.string() + " ] && exit 1\ntouch " + used.string() + "\nexec " +
+                          TILE_TUNE_BINARY + " \"$@\"\n");
+    std::filesystem::permissions(box.path("once"), std::filesystem::perms::owner_all);
+    std::filesystem::remove(used);
+    options.cache = "";
+    with_tool(box.path("once").string());
+    if (beta != 1) check("kernel-failed", "ij,jk,kl->il", three, beta, {3, 2}, {.memory_limit = 16});
+    options.cache = box.path("kernels").string();
+  }
+  // An output over an operand, whatever its factor.
+  with_tool(TILE_TUNE_BINARY);
+  tensor::Tensor square = drawn<double>({3, 3}, 9);
+  const Numbers before = numbers_of(*square.view());
+  for (const double beta : {0.0, 1.0, 0.5}) {
+    const auto done = engine::einsum_into(1, "ij->ji", std::vector{*square.view()}, beta, *square.mutable_view());
+    REQUIRE_FALSE(done);
+    CHECK(done.error().code == "bad-array");
+    CHECK(numbers_of(*square.view()) == before);
+  }
+  engine::set_einsum_options({});
+}
+
+TEST_CASE("what is copied into a tensor of its own is the same by kernels and by loops") {
+  const TensorKernels kernels;
+  // 17 x 19 x 23, more than what loops copy.
+  const tensor::Tensor f = drawn<double>({17, 19, 23}, 1);
+  const auto turned = *f.view()->transpose({2, 0, 1})->slice({{-1, -1, -1}, {0, 17, 1}, {0, 19, 1}});
+  const auto copied = engine::to_contiguous(turned);
+  CHECK(values_of(copied) == numbers_of(turned));
+  CHECK(copied->shape() == Shape{23, 17, 19});
+  CHECK(copied->layout().is_column_major());
+  const auto few = *turned.slice({{0, 2, 1}, {0, 0, 1}, {3, 5, 1}});
+  CHECK(engine::to_contiguous(few)->element_count() == 0);
+  const tensor::Tensor n = drawn<int32_t>({97}, 2);
+  const auto repeated = *n.view()->broadcast({61, 97}, {1});
+  CHECK(values_of(engine::to_contiguous(repeated)) == numbers_of(repeated));
+  // Where no kernel can be made.
+  auto options = tile_tune::test::handle_options(kernels.box);
+  options.executable = "/bin/false";
+  options.cache = "";
+  engine::set_einsum_options(options);
+  CHECK(values_of(engine::to_contiguous(*repeated.transpose({1, 0}))) == numbers_of(*repeated.transpose({1, 0})));
 }
 
 TEST_CASE("a path gives the order, and its mistakes are told") {

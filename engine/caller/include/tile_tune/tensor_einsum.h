@@ -33,8 +33,8 @@ Array array(const tensor::TensorView& view);
 Array array(const tensor::MutableTensorView& view);
 
 struct EinsumOptions {
-  /// For each operand, whether its conjugate is meant; none: no operand's. A conjugated operand of complex numbers is
-  /// copied, others are as they were. Error: operand-count.
+  /// For each operand, whether its conjugate is meant; none: no operand's. Kernels conjugate what they read: nothing is
+  /// copied. Error: operand-count.
   std::vector<bool> conjugate = {};
   /// The order, as opt_einsum and JAX have it: each step contracts two operands, by their places in what is left, and
   /// what it gives comes last. Empty: the best that is found. Error: bad-path (numbers: the step, its two places, how
@@ -51,11 +51,18 @@ Expected<tensor::Tensor> einsum(std::string_view subscripts, std::span<const ten
                                 const EinsumOptions& options = {});
 
 /// output = alpha * einsum + beta * output, where the output lies: any strides, and the type and shape of the einsum.
-/// With a beta of 0 the output is not read. Numbers that the output's type does not hold are lossy-conversion; bool has
-/// only 0 and 1. Where the call fails on the way the output may have been multiplied by beta.
+/// With a beta of 0 the output is not read; with one that is neither 0 nor 1 the einsum is computed beside it first,
+/// which takes as much memory as the output has. Numbers that the output's type does not hold are lossy-conversion;
+/// bool has only 0 and 1; an output over an operand is bad-array (numbers: the operand). Where the call fails the
+/// output is as it was; only a kernel that finds no memory for its own intermediates, with a beta of 0 or 1, may have
+/// written some of it (out-of-memory).
 Expected<void> einsum_into(std::complex<double> alpha, std::string_view subscripts,
                            std::span<const tensor::TensorView> operands, std::complex<double> beta,
                            const tensor::MutableTensorView& output, const EinsumOptions& options = {});
+
+/// The elements of a view in a tensor of their own, rearranged by a compiled kernel, as einsum() has them; by a plain
+/// loop (tensor::to_contiguous) where they are few, lie in order, or no kernel can be made.
+Expected<tensor::Tensor> to_contiguous(const tensor::TensorView& view);
 
 /// Labels as whole numbers: one list for each operand, one for the result; -1 stands for `...`. The subscripts that say
 /// the same. Error: bad-label.

@@ -1,5 +1,5 @@
-/* Programs and kernels for C, and for every language that calls C. No function throws, prints or ends the process; all
- * may be called from several threads at once. Link libtile_tune_kernels.
+/* Programs, kernels and tensors for C, and for every language that calls C. No function throws, prints or ends the
+ * process; all may be called from several threads at once. Link libtile_tune_kernels.
  *
  *   tt_kernel* kernel = NULL;
  *   tt_program* program = NULL;
@@ -35,6 +35,8 @@ typedef struct tt_kernel tt_kernel;
 const char* tt_error_code(const tt_error* error);
 const char* tt_error_message(const tt_error* error);
 const char* tt_error_note(const tt_error* error);
+/* The numbers of the sentence, in its order, as docs/tensors.md has them for each code: how many there are. */
+size_t tt_error_numbers(const tt_error* error, const int64_t** numbers);
 void tt_error_free(tt_error* error);
 
 /* The numbers are part of the interface. Bool is a byte, 0 or 1; complex numbers are two floats. */
@@ -102,6 +104,60 @@ tt_error* tt_einsum_type(const char* subscripts, const tt_array* operands, size_
                          int64_t* shape);
 /* How tt_einsum() compiles from now on. */
 tt_error* tt_set_einsum_options(const tt_options* options);
+
+/* Tensors: elements and where they lie (tile_tune/tensor.h). What a view is of lives as long as the view does, so that
+ * they may be freed in any order; borrowed memory has to outlive all tensors over it. */
+typedef struct tt_tensor tt_tensor;
+
+/* Zeros, column-major. */
+tt_error* tt_tensor_new(int32_t dtype, int32_t rank, const int64_t* shape, tt_tensor** tensor);
+/* A copy of an array's elements, column-major. */
+tt_error* tt_tensor_copy(const tt_array* array, tt_tensor** tensor);
+/* The caller's memory, not copied. */
+tt_error* tt_tensor_borrow(const tt_array* array, tt_tensor** tensor);
+void tt_tensor_free(tt_tensor* tensor);
+
+/* Element (0, ..., 0), type, shape, strides; its pointers hold as long as the tensor. A view shows memory of its own
+ * only where no two of its elements share one. */
+tt_array tt_tensor_array(const tt_tensor* tensor);
+/* All elements in C order, `bytes` of them in all (else bad-array). */
+tt_error* tt_tensor_read(const tt_tensor* tensor, void* to, size_t bytes);
+
+/* From `start` on, before `end`, every `step`-th. Negative ones count from the end, but for an `end` of -1 with a
+ * negative step: that is before element 0. */
+typedef struct {
+  int64_t start, end, step;
+} tt_slice;
+
+/* Views. Dimension d of the result is dimension axes[d] of the tensor; one slice for each dimension; another shape of
+ * compact column-major elements; dimension d of the tensor becomes axes[d] of the shape; elements whose indices along
+ * both dimensions are equal. */
+tt_error* tt_tensor_transpose(const tt_tensor* tensor, const int32_t* axes, size_t count, tt_tensor** view);
+tt_error* tt_tensor_slice(const tt_tensor* tensor, const tt_slice* slices, size_t count, tt_tensor** view);
+tt_error* tt_tensor_reshape(const tt_tensor* tensor, int32_t rank, const int64_t* shape, tt_tensor** view);
+tt_error* tt_tensor_broadcast(const tt_tensor* tensor, int32_t rank, const int64_t* shape, const int32_t* axes,
+                              size_t count, tt_tensor** view);
+tt_error* tt_tensor_diagonal(const tt_tensor* tensor, int32_t first, int32_t second, tt_tensor** view);
+
+/* Elements of their own: as they are, in a type that holds every value, in any type (docs/meaning.md). */
+tt_error* tt_tensor_to_contiguous(const tt_tensor* tensor, tt_tensor** result);
+tt_error* tt_tensor_convert(const tt_tensor* tensor, int32_t dtype, tt_tensor** result);
+tt_error* tt_tensor_cast(const tt_tensor* tensor, int32_t dtype, tt_tensor** result);
+
+/* All zero is the default of each. `size` is sizeof(tt_einsum_request). */
+typedef struct {
+  size_t size;
+  const uint8_t* conjugate; /* one for each operand, not 0: its conjugate is meant; NULL: of none */
+  const int32_t* path; /* two places in what is left for each of `path_steps` steps; NULL: the best that is found */
+  size_t path_steps;
+  int64_t memory_limit; /* bytes of all that steps leave on the way; 0: none */
+} tt_einsum_request;
+
+/* tile_tune/tensor_einsum.h; `request` may be NULL. Factors are a real and an imaginary part. */
+tt_error* tt_einsum_tensors(const char* subscripts, const tt_tensor* const* operands, size_t count,
+                            const tt_einsum_request* request, tt_tensor** result);
+tt_error* tt_einsum_into(const double alpha[2], const char* subscripts, const tt_tensor* const* operands, size_t count,
+                         const double beta[2], tt_tensor* output, const tt_einsum_request* request);
 
 #ifdef __cplusplus
 }
