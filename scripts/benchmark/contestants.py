@@ -5,7 +5,8 @@ import jax.numpy as jnp
 import numpy as np
 import torch
 
-from benchmark import contest, jax_operators, kernels, numpy_operators, operators, rounds, torch_operators
+from benchmark import (contest, jax_operators, kernels, numpy_operators, operators, package_calls, rounds,
+                       torch_operators)
 
 SEED = 1
 
@@ -17,7 +18,9 @@ class Contest:
         jax.config.update("jax_enable_x64", True)
         torch.set_grad_enabled(False)
         torch.manual_seed(SEED)
-        arguments = [kernels.Argument(**one) for one in request["arguments"]]
+        arguments = ([kernels.Argument(**one) for one in request["arguments"]] if "arguments" in request
+                     else package_calls.arguments_of(self.workload))
+        self.own_shapes = [one.shape for one in arguments if not one.is_output]
         self.inputs = self._inputs([one for one in arguments if not one.is_output])
         self.outputs = [torch.empty(one.shape, dtype=torch_operators.TYPES[one.dtype])
                         for one in arguments if one.is_output]
@@ -68,6 +71,8 @@ class Contest:
         """name, kind, and what makes (a call without arguments, a function that gives its results as tensors)."""
         for name, library in self.request["libraries"].items():
             yield name, "schedule", lambda library=library: self._kernel(library)
+        if "package_database" in self.request:
+            yield "tuned", "schedule", self._package
         yield "numpy", "library", self._numpy
         yield "torch", "library", lambda: self._torch(lambda function: function)
         yield "torch-compiled", "library", lambda: self._torch(
@@ -77,6 +82,14 @@ class Contest:
     def _kernel(self, library):
         pointers = [tensor.data_ptr() for tensor in [*self.inputs, *self.outputs]]
         return kernels.load(library, pointers, len(self.request["cores"])), lambda: self.outputs
+
+    def _package(self):
+        """The package's call, on tensors in the shapes of the program, whatever the libraries' are."""
+        import tile_tune
+        tile_tune.tuning("off", threads=len(self.request["cores"]), database=self.request["package_database"])
+        _, function = package_calls.call_of(self.workload)
+        inputs = [tensor.view(shape) for tensor, shape in zip(self.inputs, self.own_shapes)]
+        return lambda: function(inputs, self.outputs), lambda: self.outputs
 
     def _numpy(self):
         if any(tensor.dtype in (torch.bfloat16, torch.int8) for tensor in self.inputs):
@@ -130,8 +143,9 @@ class Contest:
             if call:
                 calls[name] = call
         with rounds.alone():
-            samples, slow = rounds.run(calls, self.request["libraries"], self.placement, self.request["rounds"],
-                                       self.request["seconds"], SEED)
+            own = [name for name, entry in entries.items() if entry["kind"] == "schedule"]
+            samples, slow = rounds.run(calls, own, self.placement, self.request["rounds"], self.request["seconds"],
+                                       SEED)
         for name, values in samples.items():
             entries[name] = contest.with_samples(entries[name], values, self.workload, SEED)
         for name, nanoseconds in slow.items():
@@ -149,7 +163,9 @@ def _ratios(samples):
         if own in samples and libraries:
             result[f"{own}_over_best"] = rounds.speed_ratio(samples[own], samples[result["best_baseline"]], SEED)
     if "tuned" in samples:
-        for name, values in {**libraries, "default": samples["default"]}.items():
+        for name, values in samples.items():
+            if name == "tuned":
+                continue
             result[f"tuned_over_{name.replace('-', '_')}"] = rounds.speed_ratio(samples["tuned"], values, SEED)
     return result
 

@@ -49,3 +49,10 @@ def versions(interpreter, libraries):
     code = f"import importlib.metadata as m, json; print(json.dumps({{n: m.version(n) for n in {libraries!r}}}))"
     done = subprocess.run([interpreter, "-c", code], check=True, capture_output=True, text=True)
     return json.loads(done.stdout)
+
+
+def cpu_model():
+    for line in pathlib.Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines():
+        if line.startswith("model name"):
+            return line.split(":", 1)[1].strip()
+    return "unknown"
