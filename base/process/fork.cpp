@@ -24,8 +24,7 @@ void set_streams(const Streams& streams) {
   if (options.default_signals)
     for (int number = 1; number < NSIG; ++number) signal(number, SIG_DFL);
   if (options.own_group) setpgid(0, 0);
-  prctl(PR_SET_PDEATHSIG, SIGKILL);
-  if (getppid() != parent) _exit(1);  // it died before it was asked to take us along
+  die_with(parent);
   set_streams(options.streams);
   try {
     _exit(work());
@@ -36,6 +35,11 @@ void set_streams(const Streams& streams) {
 }
 
 }  // namespace
+
+void die_with(pid_t parent) {
+  prctl(PR_SET_PDEATHSIG, SIGKILL);
+  if (getppid() != parent) _exit(1);  // it died before it was asked to take us along
+}
 
 tl::expected<pid_t, int> fork_child(const Fork& options, const std::function<int()>& work) {
   const pid_t parent = getpid();

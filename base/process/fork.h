@@ -17,6 +17,9 @@ struct Fork {
   bool default_signals = false;  // whatever this process handles or ignores
 };
 
+/// This process dies with the thread of its parent that started it; at once, if that process is gone already.
+void die_with(pid_t parent);
+
 /// The child, or an errno. The child dies with this process; `work` gives its exit code, and std::exceptions that
 /// leave `work` are written to its standard error and make it 1.
 tl::expected<pid_t, int> fork_child(const Fork& options, const std::function<int()>& work);

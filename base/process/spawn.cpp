@@ -84,7 +84,7 @@ tl::expected<pid_t, int> spawn(const Command& command, const Streams& streams) {
   return child;
 }
 
-tl::expected<Finished, int> run(const Command& command, const std::string& input, const std::atomic<bool>* stop) {
+tl::expected<Finished, int> run(const Command& command, const std::string& input, const StopAsked& stop) {
   const MemoryFile in, out, err;
   if (in.descriptor() < 0 || out.descriptor() < 0 || err.descriptor() < 0) return tl::unexpected(errno);
   if (!in.write(input) || !in.rewind()) return tl::unexpected(errno);

@@ -3,7 +3,6 @@
 
 #include <sys/types.h>
 
-#include <atomic>
 #include <filesystem>
 #include <string>
 #include <vector>
@@ -33,9 +32,8 @@ struct Finished {
   std::string out, err;  // what it wrote
 };
 
-/// Runs a command to its end with `input` as its standard input; or an errno, if it cannot be started or is lost. If
-/// `stop` (may be null) is set meanwhile, it and its process group are killed: then own_group must be set.
-tl::expected<Finished, int> run(const Command& command, const std::string& input = "",
-                                const std::atomic<bool>* stop = nullptr);
+/// Runs a command to its end with `input` as its standard input; or an errno, if it cannot be started or is lost. When
+/// it is told to stop meanwhile, it and its process group are killed: then own_group must be set.
+tl::expected<Finished, int> run(const Command& command, const std::string& input = "", const StopAsked& stop = {});
 
 }  // namespace tile_tune::base

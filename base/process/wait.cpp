@@ -37,13 +37,13 @@ tl::expected<std::optional<Ending>, int> Waiter::look() {
 
 void Waiter::kill() const { ::kill(leads_group_ ? -child_ : child_, SIGKILL); }
 
-std::optional<Ending> wait_for(pid_t child, const std::atomic<bool>* stop, std::chrono::milliseconds grace) {
-  Waiter waiter(child, stop != nullptr, grace);
+std::optional<Ending> wait_for(pid_t child, const StopAsked& stop, std::chrono::milliseconds grace) {
+  Waiter waiter(child, stop.may_be(), grace);
   for (bool killed = false;;) {
     const auto ending = waiter.look();
     if (!ending) return std::nullopt;
     if (*ending) return **ending;
-    if (stop != nullptr && *stop && !killed) {
+    if (!killed && stop()) {
       waiter.kill();
       killed = true;
     }

@@ -5,6 +5,7 @@
 
 #include <atomic>
 #include <chrono>
+#include <functional>
 #include <optional>
 #include <string>
 
@@ -44,9 +45,23 @@ class Waiter {
 
 inline constexpr std::chrono::milliseconds kBetweenLooks{5};
 
-/// Waits for a child as a Waiter does; nullopt if it is none of ours any more. With `stop` (may be null) the child must
-/// lead a process group, which is killed when that is set.
-std::optional<Ending> wait_for(pid_t child, const std::atomic<bool>* stop = nullptr,
-                               std::chrono::milliseconds grace = kGrace);
+/// Whether whoever waits is told to stop: nobody is, a flag says so, or a function that is asked between looks.
+class StopAsked {
+ public:
+  StopAsked(std::nullptr_t = nullptr) {}
+  StopAsked(const std::atomic<bool>* flag) {
+    if (flag) asked_ = [flag] { return flag->load(); };
+  }
+  StopAsked(std::function<bool()> asked) : asked_(std::move(asked)) {}
+  bool may_be() const { return asked_ != nullptr; }
+  bool operator()() const { return asked_ && asked_(); }
+
+ private:
+  std::function<bool()> asked_;
+};
+
+/// Waits for a child as a Waiter does; nullopt if it is none of ours any more. A child that may be stopped must lead a
+/// process group, which is killed then.
+std::optional<Ending> wait_for(pid_t child, const StopAsked& stop = {}, std::chrono::milliseconds grace = kGrace);
 
 }  // namespace tile_tune::base

@@ -1,10 +1,12 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <atomic>
 #include <cerrno>
+#include <chrono>
 #include <csignal>
 #include <cstring>
 #include <map>
@@ -44,6 +46,7 @@ namespace {
 
 // A kernel is 20 to 60 KB: some thousand of them.
 constexpr uint64_t kCacheBytes = uint64_t{256} << 20;
+constexpr std::chrono::milliseconds kBetweenQuestions{20};  // whether a call is interrupted
 
 // With that of C order and the general one no handle has more than eight kernels, where its program has some for many
 // sizes.
@@ -182,7 +185,9 @@ class Kernel::Impl : public std::enable_shared_from_this<Kernel::Impl> {
         size_inputs_(size_inputs(program_.ir())) {}
 
   Result<void> call(std::span<const Array> inputs, std::span<const Array> outputs) {
-    return size_inputs_.empty() ? call_at_sizes(inputs, outputs) : of_values(inputs).call_at_sizes(inputs, outputs);
+    if (size_inputs_.empty()) return call_at_sizes(inputs, outputs);
+    TILE_TUNE_TRY(of_these, of_values(inputs));
+    return of_these->call_at_sizes(inputs, outputs);
   }
 
   Result<void> make_ready(std::span<const Array> inputs, std::span<const Array> outputs) {
@@ -208,7 +213,7 @@ class Kernel::Impl : public std::enable_shared_from_this<Kernel::Impl> {
     std::vector<Array> inputs, outputs;
     for (const int number : bound->inputs) inputs.push_back(array_for(*bound, number));
     for (const int number : bound->outputs) outputs.push_back(array_for(*bound, number));
-    const std::lock_guard lock(making_);
+    TILE_TUNE_TRY(lock, lock_making());
     const uint64_t hash = hash_of(inputs, outputs);
     TILE_TUNE_TRY(kernel, make(hash, *bound));
     keep(hash, std::move(kernel));
@@ -227,7 +232,7 @@ class Kernel::Impl : public std::enable_shared_from_this<Kernel::Impl> {
 
  private:
   /// Arrays of the same shapes have other kernels where the value of an input is a size: those of a handle for each.
-  Impl& of_values(std::span<const Array> inputs) {
+  Result<Impl*> of_values(std::span<const Array> inputs) {
     std::vector<uint64_t> values;
     for (const size_t i : size_inputs_) {
       // What is not as it should be is told of where arrays are looked at.
@@ -236,11 +241,24 @@ class Kernel::Impl : public std::enable_shared_from_this<Kernel::Impl> {
       if (is_value) std::memcpy(&value, inputs[i].data, std::min(sizeof value, dtype_size(inputs[i].type)));
       values.push_back(value);
     }
-    const std::lock_guard lock(making_);
+    TILE_TUNE_TRY(lock, lock_making());
     auto& of_these = of_values_[std::move(values)];
     if (!of_these) of_these = std::make_shared<Impl>(program_, options_, executable_);
     latest_of_values_ = of_these.get();
-    return *of_these;
+    return of_these.get();
+  }
+
+  bool is_interrupted() const { return options_.interrupted && options_.interrupted(); }
+  static tl::unexpected<Diagnostic> interrupted() {
+    return failure("interrupted", "the call was interrupted before its kernel was there");
+  }
+
+  /// Who makes a kernel may take as long as a search does.
+  Result<std::unique_lock<std::timed_mutex>> lock_making() {
+    std::unique_lock lock(making_, std::defer_lock);
+    while (!lock.try_lock_for(kBetweenQuestions))
+      if (is_interrupted()) return interrupted();
+    return lock;
   }
 
   static fs::path default_folder() {
@@ -272,7 +290,7 @@ class Kernel::Impl : public std::enable_shared_from_this<Kernel::Impl> {
     // Of a program that has its numbers they were told with its other warnings.
     if (!program_.ir().is_bound())
       for (const auto& warning : plan::program_warnings(fitted.bound)) tell(edsl::message_of(warning), options_);
-    const std::lock_guard lock(making_);
+    TILE_TUNE_TRY(lock, lock_making());
     if (const auto* kernel = find(hash, inputs, outputs)) return kernel;  // another thread's
     TILE_TUNE_TRY(kernel, make_for(hash, fitted, inputs, outputs));
     if (!kernel->fits(inputs, outputs)) return tl::unexpected(kernel->misfit(inputs, outputs));
@@ -434,11 +452,16 @@ class Kernel::Impl : public std::enable_shared_from_this<Kernel::Impl> {
   Result<KernelImage> kept_or_compiled(const KernelRequest& request, const std::atomic<bool>* stop) const {
     if (const auto kept = cache_.find(key_of(request)))
       if (auto image = image_from_bytes(*kept)) return std::move(*image);
+    auto sent = to_json(request);
+    sent["caller"] = getpid();
+    bool was_interrupted = false;
+    const auto asked = [&] { return was_interrupted = was_interrupted || is_interrupted(); };
     const auto ran =
         base::run({.words = {executable_, "worker", "--kernel"}, .own_group = true, .default_signals = true},
-                  base::json_text(to_json(request)), stop);
+                  base::json_text(sent), stop ? base::StopAsked(stop) : base::StopAsked(asked));
     if (!ran)
       return failure("cannot-start", fmt::format("{} cannot be started: {}", executable_, std::strerror(ran.error())));
+    if (was_interrupted) return interrupted();
     auto image = image_from_answer(ran->out);
     if (!image) {
       if (image.error().code == "kernel-failed") image.error().note = base::last_line(ran->err);
@@ -458,7 +481,7 @@ class Kernel::Impl : public std::enable_shared_from_this<Kernel::Impl> {
   const std::vector<size_t> size_inputs_;
   std::map<std::vector<uint64_t>, std::shared_ptr<Impl>> of_values_;  // guarded by making_
   std::atomic<const Impl*> latest_of_values_ = nullptr;
-  std::mutex making_;                  // who makes a kernel
+  std::timed_mutex making_;            // who makes a kernel
   mutable std::shared_mutex reading_;  // the next three
   std::unordered_multimap<uint64_t, std::shared_ptr<const LoadedKernel>> kernels_;
   std::shared_ptr<const LoadedKernel> newest_;

@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/files.h"
+#include "base/process/fork.h"
 #include "codegen/backend/kernel_abi.h"
 #include "codegen/schedule/countable.h"
 #include "engine/handles/request.h"
@@ -193,6 +194,7 @@ std::string answer_kernel_request(const std::string& text, const codegen::Backen
   const auto json = nlohmann::json::parse(text, nullptr, false);
   try {
     const KernelRequest request = request_from_json(json);
+    base::die_with(json.at("caller"));
     if (request.low_priority) setpriority(PRIO_PROCESS, 0, kLowest);
     std::vector<Message> messages;
     const Reporter report({.diagnostic = [&](const Diagnostic& one) { messages.push_back(edsl::message_of(one)); },

@@ -113,6 +113,7 @@ nb::object CallTable::call(const Arguments& arguments, const Resolve& resolve) {
     return (*entry->kernel)(inputs, outputs);
   }();
   entry->free.push_back(std::move(engine_arrays));
+  if (!done && PyErr_Occurred()) raise_python_error();  // what a signal's handler raised, as Ctrl-C's does
   if (!done) raise(done.error());
   if (!is_known) {
     place = entry;

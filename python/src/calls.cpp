@@ -143,9 +143,16 @@ ToolError. Runs without Python's lock.)"};
 PyMethodDef program_definition = {"program", reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(&program_call)),
                                   METH_FASTCALL | METH_KEYWORDS, "The kernel of a program on arrays."};
 
+/// Whether the handler of a signal raised something, which then is the Python error that is set.
+bool is_interrupted() {
+  const nb::gil_scoped_acquire lock;
+  return PyErr_CheckSignals() != 0;
+}
+
 engine::CompileOptions options_from(const nb::dict& given) {
   engine::CompileOptions options;
   options.on_message = &keep_message;
+  options.interrupted = &is_interrupted;
   for (const auto [key, value] : given) {
     const std::string name = nb::str(key).c_str();
     if (name == "executable")

@@ -1,12 +1,15 @@
 """Searching, records and libraries from Python."""
 
+import contextlib
 import json
 import os
 import signal
+import sqlite3
 import subprocess
 import sys
 import textwrap
-import threading
+import time
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -191,3 +194,87 @@ def test_plot():
     axes = Axes()
     assert result.plot(axes) is axes and axes.labels["title"] == "f"
     assert axes.drawn == [(1.0, 1.0), (12.0, 2.0), (30.0, 2.0)]
+
+
+def trials_in(database):
+    if not database.exists():
+        return 0
+    with contextlib.closing(sqlite3.connect(f"file:{database}?mode=ro", uri=True)) as connection:
+        try:
+            return connection.execute("SELECT count(*) FROM trial").fetchone()[0]
+        except sqlite3.OperationalError:  # its tables are not there yet
+            return 0
+
+
+def processes_with(variable, but):
+    """That have it in their environment."""
+    for entry in Path("/proc").iterdir():
+        try:
+            if entry.name.isdigit() and int(entry.name) != but and variable in (entry / "environ").read_bytes():
+                yield int(entry.name)
+        except OSError:
+            pass
+
+
+def wait_until(condition, tries=4000):
+    for _ in range(tries):
+        if condition():
+            return True
+        time.sleep(0.05)
+    return False
+
+
+def test_ctrl_c_ends_a_first_call_that_searches(tmp_path):
+    """At once: what was tried is kept, no process is left behind, and the call works the next time."""
+    code = """
+        import sys, numpy, tile_tune
+        a = numpy.ones((48, 48), "f4")
+        tile_tune.tuning(300, database=sys.argv[1])
+        try:
+            tile_tune.einsum("ij,jk->ik", a, a)
+        except KeyboardInterrupt:
+            print("interrupted", flush=True)
+        input()
+        tile_tune.tuning("off")
+        print((tile_tune.einsum("ij,jk->ik", a, a) == 48).all(), flush=True)
+    """
+    database, mark = tmp_path / "t.db", f"TILE_TUNE_TEST={tmp_path}"
+    with subprocess.Popen([sys.executable, "-c", textwrap.dedent(code), str(database)], stdin=subprocess.PIPE, text=True,
+                          stdout=subprocess.PIPE, env={**os.environ, "TILE_TUNE_TEST": str(tmp_path)}) as process:
+        assert wait_until(lambda: trials_in(database) >= 3)
+        process.send_signal(signal.SIGINT)
+        assert process.stdout.readline() == "interrupted\n"
+        tried = trials_in(database)
+        assert tried >= 3
+        assert wait_until(lambda: not list(processes_with(mark.encode(), process.pid)), tries=100)
+        assert trials_in(database) == tried
+        (record,) = tile_tune.records(database=database)
+        assert record["dtypes"] == "f32,f32->f32"
+        output, _ = process.communicate("\n", timeout=200)
+        assert (process.returncode, output) == (0, "True\n")
+
+
+def test_a_signal_while_another_thread_searches(tmp_path):
+    """Who waits for the same kernel is interrupted; with the process ends the other thread's search."""
+    code = """
+        import os, signal, sys, threading, numpy, tile_tune
+        a = numpy.ones((48, 48), "f4")
+        tile_tune.tuning(300, database=sys.argv[1])
+        threading.Thread(target=lambda: tile_tune.einsum("ij,jk->ik", a, a), daemon=True).start()
+        input()
+        def handler(*_):
+            raise TimeoutError("too long")
+        signal.signal(signal.SIGALRM, handler)
+        try:
+            signal.setitimer(signal.ITIMER_REAL, 0.5)
+            tile_tune.einsum("ij,jk->ik", a, a)
+        except TimeoutError as error:
+            print(error, flush=True)
+        os._exit(3)
+    """
+    database, mark = tmp_path / "t.db", f"TILE_TUNE_TEST={tmp_path}"
+    with subprocess.Popen([sys.executable, "-c", textwrap.dedent(code), str(database)], stdin=subprocess.PIPE, text=True,
+                          stdout=subprocess.PIPE, env={**os.environ, "TILE_TUNE_TEST": str(tmp_path)}) as process:
+        assert wait_until(lambda: trials_in(database) >= 1)
+        assert process.communicate("\n", timeout=200)[0] == "too long\n" and process.returncode == 3
+    assert wait_until(lambda: not list(processes_with(mark.encode(), None)), tries=400)

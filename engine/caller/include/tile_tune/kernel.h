@@ -15,6 +15,7 @@
 #include <tile_tune/options.h>
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -36,6 +37,9 @@ struct CompileOptions : Options {
   double background_seconds = 0;
   /// The same bits by every schedule, on any number of threads and any CPU.
   bool deterministic = false;
+  /// Asked some times a second, on the calling thread, while a call waits for its kernel to be compiled or searched;
+  /// true ends that process and the call, with the error interrupted. Trials are kept.
+  std::function<bool()> interrupted = {};
   /// Also of a program that has numbers for its sizes: compile at the first call, for the strides of its arrays.
   bool at_first_call = false;
   /// Where compiled kernels are kept for later processes: a folder, "" for none. Not given: `kernels` in
