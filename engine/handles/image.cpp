@@ -75,7 +75,8 @@ std::string to_bytes(const KernelImage& image) {
   const json header{{"messages", messages},           {"program", image.program},       {"function", image.function},
                     {"arguments", arguments},         {"inputs", image.inputs},         {"outputs", image.outputs},
                     {"checks", image.checks},         {"threads", image.threads},       {"rung", image.rung},
-                    {"provenance", image.provenance}, {"many", image.is_for_many_sizes}};
+                    {"provenance", image.provenance}, {"many", image.is_for_many_sizes},
+                    {"recorded", image.recorded}};
   return std::string(kMagic) + base::json_text(header) + "\n" + image.object;
 }
 
@@ -96,6 +97,7 @@ Result<KernelImage> image_from_bytes(std::string_view bytes) {
     image.provenance = header.at("provenance");
     image.rung = header.at("rung");
     image.is_for_many_sizes = header.at("many");
+    image.recorded = header.at("recorded");
     for (const auto& one : header.at("messages"))
       image.messages.push_back({one.at("notice") ? Message::Severity::Notice : Message::Severity::Warning,
                                 one.at("code"), one.at("text"), "", 0});

@@ -34,6 +34,7 @@
 #include "engine/caller/messages.h"
 #include "engine/session/default_database.h"
 #include "frontend/edsl/errors.h"
+#include "frontend/ir/canonical.h"
 #include "frontend/ir/json.h"
 #include "frontend/ir/storage.h"
 #include "frontend/plan/program_warnings.h"
@@ -337,16 +338,19 @@ class Kernel::Impl : public std::enable_shared_from_this<Kernel::Impl> {
   const std::string& name_of(int tensor) const { return program_.ir().tensors[static_cast<size_t>(tensor)].name; }
 
   Result<std::shared_ptr<const LoadedKernel>> make(uint64_t hash, const ir::Program& bound) {
-    KernelRequest request = request_for(bound);
+    const KernelRequest request = request_for(bound);
     TILE_TUNE_TRY(image, image_of(request));
-    if (options_.background_seconds > 0 && image.rung != "exact") {
-      request.tune_seconds = options_.background_seconds;
-      request.low_priority = true;
-      in_background([self = weak_from_this(), hash, request](const std::atomic<bool>& stop) {
-        if (const auto impl = self.lock()) impl->search_for(hash, request, stop);
-      });
-    }
+    if (image.rung != "exact") search_later(hash, request);
     return LoadedKernel::load(std::move(image));
+  }
+
+  void search_later(uint64_t hash, KernelRequest request) {
+    if (options_.background_seconds <= 0) return;
+    request.tune_seconds = options_.background_seconds;
+    request.low_priority = true;
+    in_background([self = weak_from_this(), hash, request](const std::atomic<bool>& stop) {
+      if (const auto impl = self.lock()) impl->search_for(hash, request, stop);
+    });
   }
 
   /// What was found takes the place of the kernel for arrays of the same kind, which calls may still be in.
@@ -366,7 +370,8 @@ class Kernel::Impl : public std::enable_shared_from_this<Kernel::Impl> {
   }
 
   /// The first kernels are for their own shapes and strides. From the second shape on a kernel for many sizes takes all
-  /// in C order, and others one of their class of strides, as far as the program has such kernels.
+  /// in C order that nobody tuned for, and others one of their class of strides, as far as the program has such kernels
+  /// and unless each shape is searched first.
   Result<std::shared_ptr<const LoadedKernel>> make_for(uint64_t hash, const Fitted& fitted,
                                                        std::span<const Array> inputs, std::span<const Array> outputs) {
     const bool all_in_order = std::all_of(inputs.begin(), inputs.end(), is_in_order) &&
@@ -375,14 +380,17 @@ class Kernel::Impl : public std::enable_shared_from_this<Kernel::Impl> {
                               std::none_of(outputs.begin(), outputs.end(), has_no_elements);
     const bool is_own = all_in_order ? kernels_.empty() || fitted.sizes.empty() : own_ < kOwn;
     // Searches are for the strides that they are asked for.
-    const bool is_shared =
-        all_in_order || (options_.tune_seconds + options_.background_seconds == 0 && are_countable(inputs, outputs));
+    const bool is_shared = options_.tune_seconds == 0 &&
+                           (all_in_order || (options_.background_seconds == 0 && are_countable(inputs, outputs)));
     if (is_own || !has_elements || !is_shared) {
       ++own_;
       return make(hash, fitted.bound);
     }
     const auto& shared = shared_kernel(fitted, inputs, outputs, all_in_order);
-    return shared ? (*shared)->at(inputs, outputs) : make(hash, fitted.bound);
+    const bool is_recorded = all_in_order && !recorded_.empty() && recorded_.count(ir::content_hash(fitted.bound)) != 0;
+    if (!shared || is_recorded) return make(hash, fitted.bound);
+    if (all_in_order) search_later(hash, request_for(fitted.bound));
+    return (*shared)->at(inputs, outputs);
   }
 
   using Shared = Result<std::shared_ptr<const LoadedKernel>>;
@@ -416,6 +424,7 @@ class Kernel::Impl : public std::enable_shared_from_this<Kernel::Impl> {
       if (!is_compact)
         for (auto& [name, size] : request.sizes) size = std::max<int64_t>(size, 2);
       TILE_TUNE_TRY(image, image_of(request));
+      recorded_.insert(image.recorded.begin(), image.recorded.end());
       return LoadedKernel::load(std::move(image));
     };
     return shared_.emplace(key, make_shared()).first->second;
@@ -486,8 +495,9 @@ class Kernel::Impl : public std::enable_shared_from_this<Kernel::Impl> {
   std::unordered_multimap<uint64_t, std::shared_ptr<const LoadedKernel>> kernels_;
   std::shared_ptr<const LoadedKernel> newest_;
   std::vector<std::shared_ptr<const LoadedKernel>> replaced_;
-  std::map<std::string, Shared> shared_;               // by storage; "" in C order. Guarded by making_, as is the next
-  int own_ = 0;                                        // kernels of shapes and strides of their own
+  std::map<std::string, Shared> shared_;  // by storage; "" in C order. Guarded by making_, as are the next two
+  std::set<std::string> recorded_;        // content hashes of programs that the database has schedules of
+  int own_ = 0;                           // kernels of shapes and strides of their own
   std::atomic<const LoadedKernel*> recent_ = nullptr;  // that of the last call of another kind
 };
 

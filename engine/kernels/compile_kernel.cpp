@@ -123,6 +123,19 @@ Result<std::string> compile_and_judge(const ir::Program& program, const codegen:
   return base::read_bytes(object);
 }
 
+/// Content hashes of what was tuned for the target.
+Result<std::vector<std::string>> recorded_programs(const codegen::Target& target, const Session& session) {
+  TILE_TUNE_TRY(databases, open_stack(session));
+  std::vector<std::string> hashes;
+  for (auto& database : databases) {
+    TILE_TUNE_TRY(rows, database.recorded());
+    for (const auto& row : rows)
+      if (row.target.text() == target.text() && row.target.machine.threads == target.threads)
+        hashes.push_back(row.program.content_hash);
+  }
+  return hashes;
+}
+
 /// The kernel that computes every size (codegen/emit/sized_entry.h), by a default schedule: no table of others beside
 /// it.
 Result<KernelImage> image_for_many(const KernelRequest& request, const ir::Program& symbolic, const Session& session,
@@ -150,6 +163,10 @@ Result<KernelImage> image_for_many(const KernelRequest& request, const ir::Progr
   image.provenance = image.rung = "default";
   image.is_for_many_sizes = true;
   add_arguments(image, entry.members.back().program, member.program, ir::index_checks(kernel.program));
+  if (!request.default_schedule) {
+    TILE_TUNE_TRY(recorded, recorded_programs(target, session));
+    image.recorded = std::move(recorded);
+  }
   TILE_TUNE_TRY(object, compile_and_judge(member.program, member.schedule, judged, nullptr, target, session, backend));
   image.object = std::move(object);
   return image;

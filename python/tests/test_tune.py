@@ -82,6 +82,10 @@ def test_functions_of_the_edsl_are_tuned(database):
     assert tile_tune.tune(program, trials=1, progress=False).trials == 1
 
 
+def test_there_are_no_records_where_nothing_was_tuned(database):
+    assert tile_tune.records() == [] and not database.exists()
+
+
 def test_what_is_wrong(database):
     a, b = matrices(3, 4, 5)
     with pytest.raises(tile_tune.ArrayError, match="label 'j'"):
@@ -132,6 +136,45 @@ def test_the_first_call_searches_when_it_is_told_to(database):
     with tile_tune.tuning(1):
         np.testing.assert_allclose(einsum("ij,jk->ik", a, b), a @ b, rtol=1e-4, atol=1e-4)
     assert len(tile_tune.records()) == 1
+
+
+def test_the_first_call_of_every_shape_searches_when_it_is_told_to(database):
+    lib = tc.define(MATMUL)
+    with tile_tune.tuning(0.5):
+        searching = tc.define(MATMUL).matmul
+        for m in (3, 5):
+            a, b = matrices(m, 7, 4)
+            np.testing.assert_allclose(searching(a, b), a @ b, rtol=1e-4, atol=1e-4)
+    assert {record["content_hash"] for record in tile_tune.records()} == {
+        tc_hash(lib, *matrices(3, 7, 4)), tc_hash(lib, *matrices(5, 7, 4))}
+
+
+def test_shapes_that_were_tuned_are_known_among_others(database):
+    """Later shapes have a kernel for many sizes, but for those that the database has schedules of."""
+    tuned = [matrices(24, 17, 40), matrices(11, 17, 40)]
+    for a, b in tuned:
+        tile_tune.tune("ij,jk->ik", a, b, trials=1, progress=False)
+    function = tc.define(MATMUL).matmul
+    for (a, b), schedule in [(matrices(5, 3, 2), "default"), (tuned[0], "tuned"), (matrices(6, 3, 2), "default"),
+                             (tuned[1], "tuned"), (matrices(1, 1, 1), "default")]:
+        np.testing.assert_allclose(function(a, b), a @ b, rtol=1e-4, atol=1e-4)
+        assert function.schedule == schedule, a.shape
+
+
+def test_later_shapes_are_searched_in_the_background(tmp_path):
+    code = """
+        import sys, numpy, tile_tune
+        tile_tune.tuning("background", seconds=1, database=sys.argv[1])
+        for m in (3, 5):
+            a = numpy.ones((m, 9), "f4")
+            assert (tile_tune.einsum("ij,kj->ik", a, a) == 9).all()
+        input()
+    """
+    with subprocess.Popen([sys.executable, "-c", textwrap.dedent(code), str(tmp_path / "t.db")], text=True,
+                          stdin=subprocess.PIPE) as process:
+        assert wait_until(lambda: count_in(tmp_path / "t.db", "DISTINCT program) FROM session") == 2)
+        process.communicate("\n", timeout=200)
+        assert process.returncode == 0
 
 
 def test_tuning_says_what_it_takes():
@@ -196,14 +239,18 @@ def test_plot():
     assert axes.drawn == [(1.0, 1.0), (12.0, 2.0), (30.0, 2.0)]
 
 
-def trials_in(database):
+def count_in(database, what):
     if not database.exists():
         return 0
     with contextlib.closing(sqlite3.connect(f"file:{database}?mode=ro", uri=True)) as connection:
         try:
-            return connection.execute("SELECT count(*) FROM trial").fetchone()[0]
+            return connection.execute(f"SELECT count({what}").fetchone()[0]
         except sqlite3.OperationalError:  # its tables are not there yet
             return 0
+
+
+def trials_in(database):
+    return count_in(database, "*) FROM trial")
 
 
 def processes_with(variable, but):

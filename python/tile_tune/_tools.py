@@ -4,6 +4,7 @@ import os
 from pathlib import Path
 
 from . import _compile, _options
+from ._errors import Error
 from ._process import run
 from ._subject import arguments_of
 
@@ -32,7 +33,8 @@ def build(what, *arrays, output, name=None, database=None, threads=None) -> list
 
 
 def records(text: str = "", *, database=None) -> list[dict]:
-    """What was tuned, a flat dict for each program, machine and number of threads: pandas.DataFrame(records()).
+    """What was tuned, a flat dict for each program, machine and number of threads: pandas.DataFrame(records()). Empty
+    where nothing was.
 
     Args:
         text: only those with this text in any column.
@@ -44,7 +46,12 @@ def records(text: str = "", *, database=None) -> list[dict]:
     """
     database = _options.current().database if database is None else os.fspath(database)
     words = ["db", "list", *([text] if text else []), *(["--db", database] if database else [])]
-    return [_record(one) for one in run(words)]
+    try:
+        return [_record(one) for one in run(words)]
+    except Error as error:
+        if error.code == "no-database":
+            return []
+        raise
 
 
 def _record(one):
