@@ -113,7 +113,8 @@ def test_a_progress_function_ends_the_search(database):
 
 def test_ctrl_c_keeps_the_best(tmp_path):
     code = """
-        import sys, numpy, tile_tune
+        import signal, sys, numpy, tile_tune
+        signal.signal(signal.SIGINT, signal.default_int_handler)  # also where the tests ignore it, as jobs of shells do
         a = numpy.ones((48, 48), "f4")
         def progress(now):
             print("at", now["trials"], flush=True)
@@ -274,7 +275,8 @@ def wait_until(condition, tries=4000):
 def test_ctrl_c_ends_a_first_call_that_searches(tmp_path):
     """At once: what was tried is kept, no process is left behind, and the call works the next time."""
     code = """
-        import sys, numpy, tile_tune
+        import signal, sys, numpy, tile_tune
+        signal.signal(signal.SIGINT, signal.default_int_handler)  # also where the tests ignore it, as jobs of shells do
         a = numpy.ones((48, 48), "f4")
         tile_tune.tuning(300, database=sys.argv[1])
         try:

@@ -32,8 +32,7 @@ struct CompileOptions : Options {
   double tune_seconds = 0;
   /// The same while the program goes on, with the kernel there is: one search at a time, at the lowest priority. The
   /// kernel that it finds is called from then on, if it is faster (the 95 % interval of the ratio excludes 1). Every
-  /// trial is in the database as soon as it is known, however the process ends. For the shapes that have kernels of
-  /// their own; excludes tune_seconds.
+  /// trial is in the database as soon as it is known, however the process ends. Excludes tune_seconds.
   double background_seconds = 0;
   /// The same bits by every schedule, on any number of threads and any CPU.
   bool deterministic = false;
