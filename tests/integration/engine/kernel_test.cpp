@@ -415,6 +415,21 @@ TEST_CASE("a search in the background leaves its trials, and ends at once when i
   CHECK(WEXITSTATUS(status) == 0);
 }
 
+TEST_CASE("a call that is interrupted ends, and writes nothing") {
+  const Sandbox box;
+  auto options = handle_options(box);
+  options.tune_seconds = 300;
+  int asked = 0;
+  options.interrupted = [&] { return ++asked > 3; };
+  const auto kernel = compiled(tc::parse(kMatmul).front(), options);
+  const auto a = floats(15, 7);
+  std::vector<float> c(9, -99);
+  const std::vector inputs{array(a.data(), {3, 5}), array(a.data(), {5, 3})}, outputs{array(c.data(), {3, 3})};
+  CHECK(call_error(kernel, inputs, outputs) == "interrupted");
+  CHECK(asked == 4);
+  CHECK(c == std::vector<float>(9, -99));
+}
+
 TEST_CASE("what a search in the background finds is called from then on") {
   const Sandbox box;
   auto options = handle_options(box);
