@@ -161,7 +161,8 @@ def test_garbage_is_collected_during_a_search(tmp_path):
 
 def test_fork_during_a_search(tmp_path):
     done = run(SEARCH + """
-    import os
+    import os, warnings
+    warnings.simplefilter("ignore", DeprecationWarning)  # from 3.12 on of any fork of a process with threads
     child = os.fork()
     if child == 0:
         assert (tile_tune.einsum("ij,jk->ik", a, a) == 96).all()
