@@ -330,9 +330,17 @@ class Kernel::Impl : public std::enable_shared_from_this<Kernel::Impl> {
       if (has_no_elements(array->second)) continue;
       tensor.storage = ir::Storage::strided({array->second.strides.begin(), array->second.strides.end()});
     }
-    TILE_TUNE_TRY(bound, ir::bind(program, symbolic.is_bound() ? ir::Sizes{} : sizes));
-    TILE_TUNE_CHECK(check_outputs(bound, named));
-    return Fitted{std::move(bound), std::move(sizes)};
+    const ir::Sizes given = symbolic.is_bound() ? ir::Sizes{} : sizes;
+    auto bound = ir::bind(program, given);
+    if (!bound) {  // strides of an array of another shape say nothing that helps
+      for (auto& tensor : program.tensors) tensor.storage = ir::Storage::row();
+      if (const auto plain = ir::bind(program, given)) {
+        TILE_TUNE_CHECK(check_outputs(*plain, named));
+      }
+      return tl::unexpected(std::move(bound.error()));
+    }
+    TILE_TUNE_CHECK(check_outputs(*bound, named));
+    return Fitted{std::move(*bound), std::move(sizes)};
   }
 
   const std::string& name_of(int tensor) const { return program_.ir().tensors[static_cast<size_t>(tensor)].name; }

@@ -56,7 +56,7 @@ _CLASSES = {
     **dict.fromkeys(["array-count", "size-conflict", "bad-array", "missing-array", "unknown-array", "rank-mismatch",
                      "read-only", "wrong-device", "needs-gradient", "traced"], ArrayError),
     **dict.fromkeys(["no-executable", "cannot-start", "kernel-failed", "bad-kernel", "object-not-loaded",
-                     "internal"], ToolError),
+                     "cannot-write", "internal"], ToolError),
 }
 
 
