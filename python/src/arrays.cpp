@@ -89,6 +89,9 @@ ArrayType examine(PyObject* object, PyTypeObject* type) {
   if (comes_from(type, "jax", "Tracer") || comes_from(type, "jax.core", "Tracer"))
     raise("traced", "a JAX tracer has no elements yet: tile_tune computes on arrays, outside of jax.jit and jax.grad",
           "call it outside, or through jax.pure_callback");
+  if (comes_from(type, "torch", "FakeTensor") || comes_from(type, "torch", "FunctionalTensor"))
+    raise("traced", "a " + name_of(type) + " has no elements yet: tile_tune computes on tensors that have memory",
+          "call it outside of what is traced, or in an operator of torch.library");
   if (find_numpy() && PyObject_TypeCheck(object, &PyArray_Type)) {
     if (type != &PyArray_Type && !is_plain_subclass(type))
       raise("not-an-array", name_of(type) + " is more than its elements: pass what is meant, as numpy.asarray(x) say");
@@ -214,6 +217,8 @@ void CallArrays::add_exchange(PyObject* object, const ArrayType& type, bool is_w
 void CallArrays::add_dlpack(PyObject* object, const ArrayType& type, bool is_written, Key& key) {
   if (is_written && type.family == Family::Jax)
     raise("read-only", "JAX arrays are never written", "leave out= away: the result is a JAX array, too");
+  if (type.family == Family::Jax && nb::cast<bool>(nb::handle(object).attr("is_deleted")()))
+    raise("bad-array", name(is_written) + " was deleted or donated: it has no memory any more");
   const nb::object device = nb::handle(object).attr("__dlpack_device__")();
   check_device({nb::cast<int32_t>(nb::int_(device[0])), 0}, name(is_written));
   if (type.family == Family::Torch) check_torch(object, nb::cast<bool>(nb::handle(object).attr("is_complex")()));

@@ -30,6 +30,13 @@ def test_they_are_never_written():
     assert x.tolist() == [1, 1, 1]
 
 
+def test_what_was_donated_is_refused():
+    x = jnp.ones(3)
+    x.delete()
+    with pytest.raises(tile_tune.ArrayError, match="operand 0 was deleted or donated"):
+        einsum("i->i", x)
+
+
 @pytest.mark.parametrize("transform", ["jit", "grad", "vmap"])
 def test_tracers_are_refused(transform):
     with pytest.raises(tile_tune.ArrayError, match="JAX tracer") as caught:

@@ -51,6 +51,25 @@ def test_what_is_refused():
         einsum("ij->ij", ones, out=ones)
 
 
+def test_what_is_traced_is_refused():
+    from torch._subclasses.fake_tensor import FakeTensorMode
+    with FakeTensorMode():
+        fake = torch.empty(2, 3)
+    with pytest.raises(tile_tune.ArrayError, match="has no elements yet") as caught:
+        einsum("ij->ji", fake)
+    assert caught.value.code == "traced"
+    for transform in (torch.func.vmap, torch.func.grad):
+        with pytest.raises(tile_tune.ArrayError, match="shows no memory"):
+            transform(lambda x: einsum("...->", x))(torch.ones(3))
+
+
+@pytest.mark.filterwarnings("ignore")  # of a graph that is broken there
+def test_compiled_functions_call_it_between_their_parts():
+    a, b = torch.randn(5, 7), torch.randn(7, 3)
+    compiled = torch.compile(lambda a, b: einsum("ij,jk->ik", a, b) + 1, backend="eager")
+    torch.testing.assert_close(compiled(a, b), a @ b + 1)
+
+
 def test_gradients_that_nobody_wants():
     x = torch.ones(2, 3, requires_grad=True)
     with torch.no_grad():
