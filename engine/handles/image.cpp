@@ -72,11 +72,10 @@ std::string to_bytes(const KernelImage& image) {
   for (const auto& argument : image.arguments) arguments.push_back(to_json(argument));
   json messages = json::array();
   for (const auto& message : image.messages) messages.push_back(to_json(message));
-  const json header{{"messages", messages},           {"program", image.program},       {"function", image.function},
-                    {"arguments", arguments},         {"inputs", image.inputs},         {"outputs", image.outputs},
-                    {"checks", image.checks},         {"threads", image.threads},       {"rung", image.rung},
-                    {"provenance", image.provenance}, {"many", image.is_for_many_sizes},
-                    {"recorded", image.recorded}};
+  const json header{{"messages", messages},           {"program", image.program},        {"function", image.function},
+                    {"arguments", arguments},         {"inputs", image.inputs},          {"outputs", image.outputs},
+                    {"checks", image.checks},         {"threads", image.threads},        {"rung", image.rung},
+                    {"provenance", image.provenance}, {"many", image.is_for_many_sizes}, {"recorded", image.recorded}};
   return std::string(kMagic) + base::json_text(header) + "\n" + image.object;
 }
 

@@ -138,7 +138,8 @@ class TestErrors:
         with pytest.raises(tile_tune.ArrayError, match=r"out has the shape \(2\), but its array \(3\)"):
             einsum("ij->i", np.ones((2, 3)), out=np.empty(3))
         for shape in [(6, 4), (4, 5), (4, 7), (1, 6)]:
-            with pytest.raises(tile_tune.ArrayError, match=r"out has the shape \(4, 6\), but its array \(%d, %d\)" % shape):
+            words = r"out has the shape \(4, 6\), but its array \(%d, %d\)" % shape
+            with pytest.raises(tile_tune.ArrayError, match=words):
                 einsum("ij,jk->ik", np.ones((4, 3)), np.ones((3, 6)), out=np.empty(shape))
 
     def test_element_types(self):

@@ -139,6 +139,11 @@ def test_the_first_call_searches_when_it_is_told_to(database):
     assert len(tile_tune.records()) == 1
 
 
+def python(code, database, **more):
+    return subprocess.Popen([sys.executable, "-c", textwrap.dedent(code), str(database)], stdin=subprocess.PIPE,
+                            stdout=subprocess.PIPE, text=True, **more)
+
+
 def test_the_first_call_of_every_shape_searches_when_it_is_told_to(database):
     lib = tc.define(MATMUL)
     with tile_tune.tuning(0.5):
@@ -171,8 +176,7 @@ def test_later_shapes_are_searched_in_the_background(tmp_path):
             assert (tile_tune.einsum("ij,kj->ik", a, a) == 9).all()
         input()
     """
-    with subprocess.Popen([sys.executable, "-c", textwrap.dedent(code), str(tmp_path / "t.db")], text=True,
-                          stdin=subprocess.PIPE) as process:
+    with python(code, tmp_path / "t.db") as process:
         assert wait_until(lambda: count_in(tmp_path / "t.db", "DISTINCT program) FROM session") == 2)
         process.communicate("\n", timeout=200)
         assert process.returncode == 0
@@ -288,8 +292,7 @@ def test_ctrl_c_ends_a_first_call_that_searches(tmp_path):
         print((tile_tune.einsum("ij,jk->ik", a, a) == 48).all(), flush=True)
     """
     database, mark = tmp_path / "t.db", f"TILE_TUNE_TEST={tmp_path}"
-    with subprocess.Popen([sys.executable, "-c", textwrap.dedent(code), str(database)], stdin=subprocess.PIPE, text=True,
-                          stdout=subprocess.PIPE, env={**os.environ, "TILE_TUNE_TEST": str(tmp_path)}) as process:
+    with python(code, database, env={**os.environ, "TILE_TUNE_TEST": str(tmp_path)}) as process:
         assert wait_until(lambda: trials_in(database) >= 3)
         process.send_signal(signal.SIGINT)
         assert process.stdout.readline() == "interrupted\n"
@@ -322,8 +325,7 @@ def test_a_signal_while_another_thread_searches(tmp_path):
         os._exit(3)
     """
     database, mark = tmp_path / "t.db", f"TILE_TUNE_TEST={tmp_path}"
-    with subprocess.Popen([sys.executable, "-c", textwrap.dedent(code), str(database)], stdin=subprocess.PIPE, text=True,
-                          stdout=subprocess.PIPE, env={**os.environ, "TILE_TUNE_TEST": str(tmp_path)}) as process:
+    with python(code, database, env={**os.environ, "TILE_TUNE_TEST": str(tmp_path)}) as process:
         assert wait_until(lambda: trials_in(database) >= 1)
         assert process.communicate("\n", timeout=200)[0] == "too long\n" and process.returncode == 3
     assert wait_until(lambda: not list(processes_with(mark.encode(), None)), tries=400)

@@ -32,12 +32,13 @@ def row(workload):
 def render(data):
     workloads = list(data["workloads"].values())
     libraries = ", ".join(f"{name} {version}" for name, version in data["versions"].items())
-    loads = [one["load"] for one in workloads]
+    loads = sorted(one["load"] for one in workloads)
+    load = f"{statistics.median(loads):.1f} (median; {loads[0]:.1f} to {loads[-1]:.1f})"
     titles = ["workload", "search, trials", "tile_tune", "libraries, fastest first", "over the fastest"]
     return f"""# The Python package beside Python's libraries
 
 Written by `scripts/bench_package.py` ([benchmark.md](../benchmark.md)) on {data['date']}: {data['cpu']}, \
-{data['threads']} threads, load {statistics.median(loads):.1f} (median; {min(loads):.1f} to {max(loads):.1f}); {libraries}.
+{data['threads']} threads, load {load}; {libraries}.
 Each workload was tuned from Python for the seconds in its line; then everybody was verified in double precision and
 timed in interleaved rounds in one process. Ratios are medians of rounds with their 95 % interval; samples that scatter
 by more than 15 % are marked as disturbed.
