@@ -6,6 +6,7 @@ import subprocess
 import sys
 import textwrap
 import threading
+import warnings
 
 import numpy as np
 
@@ -81,7 +82,9 @@ def test_a_table_that_is_cleared_during_calls(random):
 def test_fork_after_use(random):
     a = random.standard_normal((64, 64))
     einsum("ij,jk->ik", a, a)
-    child = os.fork()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # JAX, where it was imported, and Python from 3.12 on warn of any fork
+        child = os.fork()
     if child == 0:
         status = 1
         try:  # a shape that is known, and one that is not
