@@ -64,13 +64,18 @@ Result<Exit> bench(const BenchArguments& arguments, const Session& session) {
   TILE_TUNE_TRY(bound, engine::bind_programs(loaded, arguments.bindings, session.report));
   TILE_TUNE_TRY(given, engine::parse_sizes(arguments.bindings.sizes));
   TILE_TUNE_TRY(target, session.target());
-  if (target.device == codegen::Device::Gpu)
-    return fail(ErrorClass::Target, "not-on-device", "what bench compares with runs on the CPU",
-                "tune times schedules for a device beside its default one");
+  if (target.device == codegen::Device::Gpu) {
+    const bool wants_library = std::any_of(arguments.against.begin(), arguments.against.end(),
+                                           [](const std::string& name) { return name != "none"; });
+    if (wants_library)
+      return fail(ErrorClass::Target, "not-on-device", "the libraries that bench compares with run on the CPU",
+                  "without --against the default schedule, the stored one and, with --autoschedulers, Halide's run");
+    against.clear();
+  }
   TILE_TUNE_TRY(databases, engine::open_stack(session));
   TILE_TUNE_TRY(references, engine::stored_ratios(arguments.regression));
   std::vector<std::string> autoschedulers;
-  if (arguments.autoschedulers) autoschedulers = codegen::halide_backend().autoschedulers;
+  if (arguments.autoschedulers) autoschedulers = codegen::halide_backend().autoschedulers[target.device];
   session.warn_of_threads();
   ProgressDisplay display(session, session.began);
   search::ContestOptions options;
@@ -148,7 +153,7 @@ void add_bench(Verb& app, Command& command) {
   refuse_empty(verb.add_option("--schedule", arguments->schedule, "One more schedule of a single program, as JSON")
                    .type_name("FILE"));
   verb.add_flag("--autoschedulers", arguments->autoschedulers,
-                "Also what Halide's Mullapudi2016 and Adams2019 make of each program (slow to build)");
+                "Also what Halide's Mullapudi2016 and Adams2019, or Anderson2021 for a GPU, make of each program (slow)");
   verb.add_option("--only", arguments->only, "Of a suite: workloads of these names (patterns) or groups")
       .type_name("GLOB,...")
       .delimiter(',');

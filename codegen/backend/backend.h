@@ -4,6 +4,7 @@
 
 #include <filesystem>
 #include <functional>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -24,9 +25,9 @@ struct Backend {
   std::function<Result<Compiled>(const ir::Program&, const Schedule&, const Target&, const std::string& function,
                                  const std::filesystem::path& object)>
       compile;
-  /// What schedules programs by itself, as it is called; compile_autoscheduled() takes one of these names. Such kernels
-  /// are there to be compared with: they take no constants packed. May take minutes.
-  std::vector<std::string> autoschedulers = {};
+  /// What schedules programs for a device by itself, as it is called; compile_autoscheduled() takes one of these names.
+  /// Such kernels are there to be compared with: they take no constants packed. May take minutes.
+  std::map<Device, std::vector<std::string>> autoschedulers = {};
   std::function<Result<Compiled>(const ir::Program&, const std::string& autoscheduler, const Target&,
                                  const std::string& function, const std::filesystem::path& object)>
       compile_autoscheduled = {};

@@ -3,7 +3,9 @@
 #include <dlfcn.h>
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <filesystem>
+#include <iterator>
 
 #include "codegen/lower/callers_alignment.h"
 #include "codegen/lower/functions/rare.h"
@@ -13,14 +15,32 @@
 #include "codegen/lower/padded_inputs.h"
 #include "codegen/lower/reversed.h"
 #include "codegen/lower/statements.h"
+#include "codegen/target/device_limits.h"
 
 namespace tile_tune::codegen {
 namespace {
 
 namespace fs = std::filesystem;
 
-const char* plugin_file(AutoScheduler scheduler) {
-  return scheduler == AutoScheduler::Adams2019 ? "libautoschedule_adams2019.so" : "libautoschedule_mullapudi2016.so";
+struct Facts {
+  AutoScheduler scheduler;
+  const char *name, *plugin;
+  Device device;
+};
+constexpr Facts kFacts[] = {
+    {AutoScheduler::Mullapudi2016, "Mullapudi2016", "libautoschedule_mullapudi2016.so", Device::Cpu},
+    {AutoScheduler::Adams2019, "Adams2019", "libautoschedule_adams2019.so", Device::Cpu},
+    {AutoScheduler::Anderson2021, "Anderson2021", "libautoschedule_anderson2021.so", Device::Gpu},
+};
+
+const Facts& facts_of(AutoScheduler scheduler) {
+  return *std::find_if(std::begin(kFacts), std::end(kFacts),
+                       [&](const Facts& facts) { return facts.scheduler == scheduler; });
+}
+
+/// What of a machine a scheduler goes by: cores, or the multiprocessors of a device.
+int parallelism(const Target& target) {
+  return target.device == Device::Gpu ? device_limits(target).multiprocessors : target.threads;
 }
 
 fs::path directory_of_halide() {
@@ -32,12 +52,12 @@ fs::path directory_of_halide() {
 // Schedules every Func of the pipeline, whose inputs and outputs carry estimates of their extents.
 void schedule_automatically(Halide::Pipeline& pipeline, AutoScheduler scheduler, const Halide::Target& halide,
                             const Target& target) {
-  const fs::path plugin = directory_of_halide() / plugin_file(scheduler);
+  const fs::path plugin = directory_of_halide() / facts_of(scheduler).plugin;
   std::error_code ignored;
   if (!fs::exists(plugin, ignored))
-    throw Halide::CompileError(fmt::format("{} is not installed beside Halide", plugin_file(scheduler)));
+    throw Halide::CompileError(fmt::format("{} is not installed beside Halide", facts_of(scheduler).plugin));
   Halide::load_plugin(plugin.string());
-  Halide::AutoschedulerParams parameters(name_of(scheduler), {{"parallelism", std::to_string(target.threads)}});
+  Halide::AutoschedulerParams parameters(name_of(scheduler), {{"parallelism", std::to_string(parallelism(target))}});
   if (scheduler == AutoScheduler::Mullapudi2016)
     parameters.extra["last_level_cache_size"] = std::to_string(target.l3_bytes);
   pipeline.apply_autoscheduler(halide, parameters);
@@ -62,9 +82,9 @@ Lowered lower_unscheduled(const ir::Program& program, const Halide::Target& hali
 
 }  // namespace
 
-const char* name_of(AutoScheduler scheduler) {
-  return scheduler == AutoScheduler::Adams2019 ? "Adams2019" : "Mullapudi2016";
-}
+const char* name_of(AutoScheduler scheduler) { return facts_of(scheduler).name; }
+
+Device device_of(AutoScheduler scheduler) { return facts_of(scheduler).device; }
 
 std::optional<AutoScheduler> parse_auto_scheduler(std::string_view name) {
   for (const auto scheduler : kAutoSchedulers)

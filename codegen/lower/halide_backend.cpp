@@ -53,8 +53,8 @@ Backend halide_backend() {
   const auto runtime = [](const Target& target, const std::filesystem::path& object) {
     return cached_runtime(host_part(target), object);  // of devices' kernels, what runs on the host
   };
-  std::vector<std::string> autoschedulers;
-  for (const auto scheduler : kAutoSchedulers) autoschedulers.emplace_back(name_of(scheduler));
+  std::map<Device, std::vector<std::string>> autoschedulers;
+  for (const auto scheduler : kAutoSchedulers) autoschedulers[device_of(scheduler)].emplace_back(name_of(scheduler));
   return {.compile = compile_object,
           .autoschedulers = std::move(autoschedulers),
           .compile_autoscheduled = compile_by_name,

@@ -53,6 +53,7 @@ nlohmann::json entry_json(const BenchRow& row, const Entry& entry, uint64_t seed
   json["samples_ns"] = entry.samples_ns;
   json["verify_error"] = entry.verify_error;
   json["disturbed"] = entry.disturbed;
+  if (entry.launch_ns > 0) json["launch_ns"] = entry.launch_ns;
   json["gflops"] = row.flops / search::median(entry.samples_ns);
   json["gbytes"] = row.bytes / search::median(entry.samples_ns);
   add_roof_share(row, entry, seed, json);
@@ -67,6 +68,7 @@ nlohmann::json row_json(const BenchRow& row, uint64_t seed) {
                       {"flops", row.flops},        {"bytes", row.bytes},
                       {"alone", row.result.alone}, {"checked", row.result.sampled ? "in part" : "in full"},
                       {"entries", entries}};
+  if (!row.result.condition.empty()) json["device"] = row.result.condition;
   if (const Entry* best = best_baseline(row)) json["best_baseline"] = best->name;
   if (const Entry* best = best_packed_baseline(row)) json["best_packed_baseline"] = best->name;
   if (const Entry* best = best_autoscheduled(row)) json["best_autoscheduler"] = best->name;

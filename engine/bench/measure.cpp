@@ -7,6 +7,7 @@
 #include <map>
 #include <set>
 
+#include "codegen/target/device_limits.h"
 #include "engine/programs/bindings.h"
 #include "engine/programs/memory.h"
 #include "engine/programs/suite.h"
@@ -24,8 +25,11 @@ std::vector<std::string> named_constants(const ir::Program& bound) {
   return constants;
 }
 
-/// Inputs that stay the same from call to call: those named constant, else a suite's weights.
-std::vector<std::string> constants_of(const LoadedProgram& loaded, const ir::Program& bound) {
+/// Inputs that stay the same from call to call: those named constant, else a suite's weights. Devices have no packed
+/// operands.
+std::vector<std::string> constants_of(const LoadedProgram& loaded, const ir::Program& bound,
+                                      const codegen::Target& target) {
+  if (target.device == codegen::Device::Gpu) return {};
   const auto constants = named_constants(bound);
   return constants.empty() && loaded.suite ? loaded.suite->weights : constants;
 }
@@ -98,7 +102,7 @@ Result<BenchRow> measure(const LoadedProgram& loaded, const ir::Program& bound, 
     schedules.push_back({"given", given.schedule});
   }
   TILE_TUNE_TRY(constants,
-                add_packed(loaded, plain, constants_of(loaded, bound), sizes, given_packed ? bench.schedule : "",
+                add_packed(loaded, plain, constants_of(loaded, bound, bench.target), sizes, given_packed ? bench.schedule : "",
                            workload.written != nullptr, bench, schedules));
   row.name = loaded.suite ? loaded.suite->name : workload.row.name;
   row.group = loaded.suite ? loaded.suite->group : "";
@@ -108,7 +112,9 @@ Result<BenchRow> measure(const LoadedProgram& loaded, const ir::Program& bound, 
   row.counted_bytes = workload.row.bytes;
   row.flops = loaded.suite ? loaded.suite->flops.value_or(workload.row.flops) : workload.row.flops;
   row.bytes = loaded.suite ? loaded.suite->bytes.value_or(workload.row.bytes) : workload.row.bytes;
-  row.from_memory = workload.row.bytes > static_cast<double>(bench.target.l3_bytes);
+  const bool is_on_device = bench.target.device == codegen::Device::Gpu;
+  const int64_t last_cache = is_on_device ? codegen::device_limits(bench.target).l2_bytes : bench.target.l3_bytes;
+  row.from_memory = workload.row.bytes > static_cast<double>(last_cache);
   TILE_TUNE_TRY(result, bench.contest.run(workload.program, schedules, bench.against, constants, bench.autoschedulers));
   row.result = std::move(result);
   for (auto& entry : row.result.entries)

@@ -31,6 +31,7 @@ void record(Entry& entry, Timing&& timing) {
   entry.outcome = timing.outcome;
   entry.reason = timing.reason;
   entry.note = std::move(timing.note);
+  entry.launch_ns = timing.launch_ns;
   entry.disturbed = is_disturbed(timing);
   entry.samples_ns = std::move(timing.samples_ns);
   entry.flop_fractions = std::move(timing.flop_fractions);
@@ -153,11 +154,20 @@ std::optional<Reply> Contest::time(const std::vector<size_t>& who, const Match& 
   request.rounds = options_.rounds;
   request.seconds = options_.seconds;
   Pool fresh(options_.command, 1, setup(), options_.stop, options_.onlooker);
-  return fresh.ask(request);
+  if (options_.target.device == codegen::Device::Cpu) return fresh.ask(request);
+  // No library's threads are there that would need places of their own.
+  Finals rounds;
+  rounds.problem = request.problem;
+  rounds.runtime = request.runtime;
+  rounds.libraries = request.libraries;
+  rounds.seed = request.seed;
+  rounds.rounds = request.rounds;
+  rounds.seconds = request.seconds;
+  return fresh.ask(rounds);
 }
 
 // Whether nothing else of ours ran meanwhile.
-Result<bool> Contest::time(Match& match) {
+Result<bool> Contest::time(Match& match, std::string& condition) {
   const auto lock = MachineLock::acquire(MachineLock::Mode::Exclusive, {options_.stop}, options_.onlooker);
   if (!lock) return stopped();
   std::vector<size_t> who;
@@ -183,6 +193,7 @@ Result<bool> Contest::time(Match& match) {
     reply = time(who, match);
     if (!reply) return stopped();
   }
+  condition = reply->note;
   for (size_t k = 0; k < who.size(); ++k) {
     if (reply->outcome == Outcome::Ok && k < reply->timings.size())
       record(match.entries[who[k]], std::move(reply->timings[k]));
@@ -216,7 +227,7 @@ Result<ContestResult> Contest::run(const ir::Program& program, const std::vector
     build_baselines(program, against, constants, match);
     TILE_TUNE_CHECK(verify(pool, match));
   }
-  TILE_TUNE_TRY(alone, time(match));
+  TILE_TUNE_TRY(alone, time(match, result.condition));
   result.alone = alone;
   result.entries = std::move(match.entries);
   std::error_code ignored;

@@ -44,6 +44,7 @@ struct Entry {
   double verify_error = 0;
   std::vector<double> samples_ns, flop_fractions, bandwidth_fractions;  // one a round
   bool disturbed = false;
+  double launch_ns = 0;  // what a call took the host, where samples are by a device's clock
   bool is_own() const { return !baseline && !is_autoscheduled; }
   bool ran() const { return outcome == Outcome::Ok && !samples_ns.empty(); }
   /// A library this machine does not have: headers are missed when it is compiled, OpenBLAS, of which none are used,
@@ -55,6 +56,7 @@ struct ContestResult {
   std::vector<Entry> entries;  // schedules first, then those of automatic schedulers, then baselines that apply
   bool alone = true;           // nothing else of ours ran meanwhile
   bool sampled = false;        // outputs were checked in part
+  std::string condition;       // of the device when all was timed, as far as it tells
 };
 
 /// Keeps what all programs share: the session's directory and Halide's runtime.
@@ -84,7 +86,7 @@ class Contest {
   void build_baselines(const ir::Program& program, const std::vector<Baseline>& against, const std::set<int>& constants,
                        Match& match);
   Result<void> verify(Pool& pool, Match& match);
-  Result<bool> time(Match& match);
+  Result<bool> time(Match& match, std::string& condition);
   std::optional<Reply> time(const std::vector<size_t>& who, const Match& match);
 
   ContestOptions options_;

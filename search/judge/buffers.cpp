@@ -116,6 +116,12 @@ std::vector<std::span<std::byte>> Buffers::data() const {
   return data;
 }
 
+std::vector<bool> Buffers::restored() const {
+  std::vector<bool> restored;
+  for (const auto& place : places_) restored.push_back(place.is_output && !place.initial.empty());
+  return restored;
+}
+
 int Buffers::guarding(const void* address) const {
   for (size_t i = 0; i < places_.size(); ++i)
     if (places_[i].buffer.guards(address)) return static_cast<int>(i);

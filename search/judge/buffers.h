@@ -27,6 +27,8 @@ class Buffers final : public Memory {
   std::vector<std::string> names() const;
   /// Each buffer's data, in the order of names().
   std::vector<std::span<std::byte>> data() const;
+  /// Which of them restore() fills.
+  std::vector<bool> restored() const;
   /// Number (of names()) of the buffer in whose guard an address lies, or -1; callable from a signal handler.
   int guarding(const void* address) const;
 

@@ -38,11 +38,17 @@ class DeviceKernel final : public LoadedKernel {
   Entry entry_;
 };
 
-/// The buffers of this process, and what the device sees of them during a run: OpenCL the memory itself, CUDA a copy.
+/// The buffers of this process, and what the device sees of them: OpenCL the memory itself, CUDA a copy. They are handed
+/// over only when the other side has changed them: calls of a race find on the device what the first was given.
 class DeviceMemory final : public Memory {
  public:
   DeviceMemory(Interface device, const Problem& problem, Flush flush, int number)
-      : device_(device), buffers_(problem, flush), data_(buffers_.data()) {
+      : device_(device),
+        number_(number),
+        buffers_(problem, flush),
+        data_(buffers_.data()),
+        restored_(buffers_.restored()),
+        newer_(data_.size(), is_cuda(device) ? Newer::Host : Newer::Device) {
     note(device_->default_queue(number, &queue_));
     for (const auto& one : data_) {
       uint64_t handle = 0;
@@ -51,7 +57,7 @@ class DeviceMemory final : public Memory {
                             : tile_tune_device1_opencl_wrap(queue_, one.data(), bytes(one), &handle));
       if (status_ == TILE_TUNE_OK) handles_.push_back(handle);
     }
-    if (!is_cuda(device_)) take_back();
+    if (!is_cuda(device_)) take_back();  // what is written from now on is seen by the next run
     const size_t arguments = arguments_of(problem);
     for (size_t i = 0; i < arguments && status_ == TILE_TUNE_OK; ++i) {
       auto& buffer = *static_cast<halide_buffer_t*>(buffers_.argv()[i]);
@@ -64,21 +70,18 @@ class DeviceMemory final : public Memory {
   DeviceMemory& operator=(const DeviceMemory&) = delete;
   ~DeviceMemory() override {
     for (const uint64_t handle : handles_) device_->release(queue_, handle);
+    if (flushed_ != 0) device_->release(queue_, flushed_);
   }
 
-  /// To the device, before a run; a status.
+  /// To the device, before a run that then changes what it likes; a status.
   int hand_over() {
-    for (size_t i = 0; i < handles_.size(); ++i)
+    for (size_t i = 0; i < handles_.size(); ++i) {
+      if (newer_[i] != Newer::Host) continue;
       note(is_cuda(device_) ? device_->upload(queue_, handles_[i], data_[i].data(), data_[i].size())
                             : tile_tune_device1_opencl_unmap(queue_, handles_[i], data_[i].data()));
+    }
+    std::fill(newer_.begin(), newer_.end(), Newer::Device);
     return finish();
-  }
-  /// Back to the host: what a kernel wrote is to be seen.
-  int take_back() {
-    for (size_t i = 0; i < handles_.size(); ++i)
-      note(is_cuda(device_) ? device_->download(queue_, handles_[i], data_[i].data(), data_[i].size())
-                            : tile_tune_device1_opencl_map(queue_, handles_[i], bytes(data_[i])));
-    return status_;
   }
   int finish() {
     if (status_ == TILE_TUNE_OK) note(device_->finish(queue_));
@@ -89,19 +92,61 @@ class DeviceMemory final : public Memory {
   const Buffers& buffers() const { return buffers_; }
 
   bool fill_pages() const override { return buffers_.fill_pages(); }
-  void prepare_outputs(std::byte pattern) override { buffers_.prepare_outputs(pattern); }
-  void restore() override { buffers_.restore(); }
-  void evict() const override { buffers_.evict(); }
-  tensor::Array output(int tensor) const override { return buffers_.output(tensor); }
-  tensor::Array stored_output(int tensor) const override { return buffers_.stored_output(tensor); }
-  std::string trespass() const override { return buffers_.trespass(); }
+  void prepare_outputs(std::byte pattern) override {
+    take_back();
+    buffers_.prepare_outputs(pattern);
+    std::fill(newer_.begin(), newer_.end(), Newer::Host);
+  }
+  void restore() override {
+    for (size_t i = 0; i < handles_.size(); ++i) {
+      if (!restored_[i]) continue;
+      if (!is_cuda(device_)) take_back(i);  // CUDA's copy is overwritten as a whole
+      newer_[i] = Newer::Host;
+    }
+    buffers_.restore();
+  }
+  /// The device's last cache is filled with something else.
+  void evict() const override {
+    if (flushed_ == 0) {
+      tile_tune_device_facts facts;
+      note(device_->describe(number_, &facts));
+      flushed_bytes_ = std::max<uint64_t>(kLeastFlushed, 2 * static_cast<uint64_t>(facts.cache_bytes));
+      if (status_ == TILE_TUNE_OK) note(device_->allocate(queue_, flushed_bytes_, &flushed_));
+    }
+    if (status_ == TILE_TUNE_OK) note(device_->fill(queue_, flushed_, 0, flushed_bytes_));
+  }
+  tensor::Array output(int tensor) const override {
+    take_back();
+    return buffers_.output(tensor);
+  }
+  tensor::Array stored_output(int tensor) const override {
+    take_back();
+    return buffers_.stored_output(tensor);
+  }
+  std::string trespass() const override {
+    take_back();
+    return buffers_.trespass();
+  }
 
  private:
+  enum class Newer { Neither, Host, Device };  // OpenCL's memory is the host's (mapped) or the device's
+  static constexpr uint64_t kLeastFlushed = 64 << 20;
+
   // Even an empty tensor has a byte that is mapped.
   static uint64_t bytes(std::span<std::byte> data) { return std::max<uint64_t>(1, data.size()); }
   static size_t arguments_of(const Problem& problem) { return codegen::kernel_arguments(problem.program).size(); }
-  void note(int status) {
+  void note(int status) const {
     if (status_ == TILE_TUNE_OK) status_ = status;
+  }
+  /// Back to the host: what a kernel wrote is to be seen.
+  void take_back(size_t i) const {
+    if (newer_[i] != Newer::Device) return;
+    note(is_cuda(device_) ? device_->download(queue_, handles_[i], data_[i].data(), data_[i].size())
+                          : tile_tune_device1_opencl_map(queue_, handles_[i], bytes(data_[i])));
+    newer_[i] = is_cuda(device_) ? Newer::Neither : Newer::Host;
+  }
+  void take_back() const {
+    for (size_t i = 0; i < handles_.size(); ++i) take_back(i);
   }
   uint64_t handle_of(const std::byte* host) const {
     for (size_t i = 0; i < data_.size(); ++i)
@@ -110,18 +155,27 @@ class DeviceMemory final : public Memory {
   }
 
   Interface device_;
+  int number_;
   Buffers buffers_;
   std::vector<std::span<std::byte>> data_;
+  std::vector<bool> restored_;
   std::vector<uint64_t> handles_;  // one each
   std::vector<void*> arguments_;
   void* queue_ = nullptr;
-  int status_ = TILE_TUNE_OK;  // the first that is not
+  // To look at the memory may take a copy.
+  mutable std::vector<Newer> newer_;
+  mutable uint64_t flushed_ = 0, flushed_bytes_ = 0;
+  mutable int status_ = TILE_TUNE_OK;  // the first that is not
 };
+
+double nanoseconds_since(std::chrono::steady_clock::time_point start) {
+  return std::chrono::duration<double, std::nano>(std::chrono::steady_clock::now() - start).count();
+}
 
 class DeviceCall final : public Call {
  public:
-  DeviceCall(const DeviceKernel& kernel, DeviceMemory& memory)
-      : kernel_(kernel), memory_(memory), call_{{nullptr, 1}, memory.queue()} {
+  DeviceCall(Interface device, const DeviceKernel& kernel, DeviceMemory& memory)
+      : device_(device), kernel_(kernel), memory_(memory), call_{{nullptr, 1}, memory.queue()} {
     arguments_.push_back(&context_);
     arguments_.insert(arguments_.end(), memory.arguments().begin(), memory.arguments().end());
   }
@@ -129,24 +183,29 @@ class DeviceCall final : public Call {
   Timed run(int64_t calls) override {
     Timed timed;
     timed.code = memory_.hand_over();
+    if (timed.code == 0 && device_->mark) timed.code = device_->mark(memory_.queue(), &begin_);
     const auto start = std::chrono::steady_clock::now();
     for (int64_t call = 0; call < calls && timed.code == 0; ++call) timed.code = kernel_(arguments_.data());
+    timed.launch_ns = nanoseconds_since(start);
+    if (timed.code == 0 && device_->mark) timed.code = device_->mark(memory_.queue(), &end_);
     if (timed.code == 0) timed.code = memory_.finish();
-    timed.ns = std::chrono::duration<double, std::nano>(std::chrono::steady_clock::now() - start).count();
-    const int back = memory_.take_back();
-    if (timed.code == 0) timed.code = back;
-    if (timed.code == 0) timed.code = memory_.finish();
+    timed.ns = nanoseconds_since(start);
+    if (!device_->mark) timed.launch_ns = 0;
+    if (timed.code == 0 && device_->mark)
+      timed.code = device_->time_between(memory_.queue(), begin_, end_, &timed.ns);
     return timed;
   }
   void evict() const override {}
   std::string trespass() const override { return ""; }
 
  private:
+  Interface device_;
   const DeviceKernel& kernel_;
   DeviceMemory& memory_;
   tile_tune_device_call call_;
   void* context_ = &call_;
   std::vector<void*> arguments_;
+  void *begin_ = nullptr, *end_ = nullptr;  // events, which go with the process
 };
 
 }  // namespace
@@ -172,7 +231,8 @@ std::unique_ptr<Memory> DeviceExecutor::allocate(const Problem& problem, Flush f
 
 std::unique_ptr<Call> DeviceExecutor::bind(const ir::Program&, const LoadedKernel& kernel, Memory& memory,
                                            Flush) const {
-  return std::make_unique<DeviceCall>(static_cast<const DeviceKernel&>(kernel), static_cast<DeviceMemory&>(memory));
+  return std::make_unique<DeviceCall>(device_, static_cast<const DeviceKernel&>(kernel),
+                                      static_cast<DeviceMemory&>(memory));
 }
 
 void DeviceExecutor::watch_guards(const Memory* memory, int reply_fd) const {
@@ -184,8 +244,18 @@ Reply DeviceExecutor::fault(int code) const {
   const std::string said = code < 0 ? take_runtime_error() : tile_tune_device1_message();
   const bool no_memory = code == halide_error_code_out_of_memory || code == TILE_TUNE_ERROR_OUT_OF_MEMORY ||
                          code == TILE_TUNE_ERROR_DEVICE_MEMORY;
-  return Reply::fault(no_memory ? Outcome::OutOfMemory : Outcome::RunError,
+  const Outcome outcome = device_->is_lost() ? Outcome::Crash : no_memory ? Outcome::OutOfMemory : Outcome::RunError;
+  return Reply::fault(outcome,
                       fmt::format("it returned error code {}{}{}", code, said.empty() ? "" : ": ", said));
+}
+
+const DeviceHealth& DeviceExecutor::health() const {
+  if (!health_) {
+    tile_tune_device_facts facts;
+    const bool is_known = device_->describe(number_, &facts) == TILE_TUNE_OK;
+    health_ = std::make_unique<DeviceHealth>(is_known ? facts.bus_id : "");
+  }
+  return *health_;
 }
 
 std::unique_ptr<Executor> executor_for(const codegen::Target& target, const std::string& function) {

@@ -4,6 +4,7 @@
 #pragma once
 
 #include "codegen/target/target.h"
+#include "search/judge/device_health.h"
 #include "search/judge/executor.h"
 #include "search/judge/kernel_arguments.h"
 
@@ -26,11 +27,17 @@ class DeviceExecutor final : public Executor {
                              Flush flush) const override;
   void watch_guards(const Memory* memory, int reply_fd) const override;
   Reply fault(int code) const override;
+  bool is_held_back() const override { return health().is_held_back(); }
+  std::string condition() const override { return health().text(); }
 
  private:
+  /// Of the device, from when it is first asked for.
+  const DeviceHealth& health() const;
+
   const tile_tune_device_interface* device_;
   int number_;
   std::string function_;
+  mutable std::unique_ptr<DeviceHealth> health_;
 };
 
 /// The one for kernels of the target with this function, which take a context if it is for a device or says so.

@@ -43,8 +43,9 @@ class Memory {
 };
 
 struct Timed {
-  double ns = 0;  // from before the first call to after the last
-  int code = 0;   // of the first call that failed, which is the last; see Executor::fault()
+  double ns = 0;         // from before the first call to after the last
+  int code = 0;          // of the first call that failed, which is the last; see Executor::fault()
+  double launch_ns = 0;  // by a device's clock: what the host took to hand over the calls, which is no part of `ns`
 };
 
 /// One kernel on one problem's memory: the constants it takes packed were packed before.
@@ -70,8 +71,12 @@ class Executor {
                                      Flush flush) const = 0;
   /// From now on a touched guard of `memory` ends the process with a Wrong reply; nullptr ends the watch.
   virtual void watch_guards(const Memory* memory, int reply_fd) const = 0;
-  /// What a call's code other than 0 says.
+  /// What a call's code other than 0 says. Crash: nothing runs in this process any more.
   virtual Reply fault(int code) const = 0;
+  /// Whether the device is slower at present than it is by itself, as far as it tells.
+  virtual bool is_held_back() const { return false; }
+  /// What is to be said of the device beside times that were just taken on it; "": nothing.
+  virtual std::string condition() const { return ""; }
 };
 
 }  // namespace tile_tune::search

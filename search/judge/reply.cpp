@@ -28,7 +28,8 @@ json encode_timing(const Timing& timing) {
           {"switched", timing.switched},
           {"left_out", timing.left_out},
           {"note", timing.note},
-          {"hurried", timing.hurried}};
+          {"hurried", timing.hurried},
+          {"launch_ns", timing.launch_ns}};
 }
 
 Outcome decode_outcome(const json& value) {
@@ -49,6 +50,7 @@ Timing decode_timing(const json& value) {
   value.at("left_out").get_to(timing.left_out);
   value.at("note").get_to(timing.note);
   value.at("hurried").get_to(timing.hurried);
+  value.at("launch_ns").get_to(timing.launch_ns);
   return timing;
 }
 

@@ -21,6 +21,7 @@ struct Timing {
   int left_out = 0;                                         // rounds not given above: the machine was busy in them
   std::string note = {};                                    // what a library said of itself
   bool hurried = false;                                     // of the finals: there was no time for the probes
+  double launch_ns = 0;  // what the host took to hand a call to a device, at least; no part of samples_ns
 };
 
 struct Reply {
@@ -30,7 +31,7 @@ struct Reply {
   double compile_ms = 0;                           // Build: lowering, code generation and linking
   double verify_error = 0;                         // Verify
   std::vector<Timing> timings;                     // Race, Finals, SideBySide: one a library
-  std::string note = {};                           // MakeProblem: as Problem::note
+  std::string note = {};                           // MakeProblem: as Problem::note; of timings: Executor::condition()
   bool sampled = false;                            // MakeProblem: as Problem::sampled
   std::optional<Diagnostic> error = std::nullopt;  // MakeProblem: why there is none
 

@@ -100,7 +100,11 @@ Sample Bench::sample(const LoadedKernel& kernel, int64_t calls) {
   const Timed timed = call.run(calls);
   sample.code = timed.code;
   sample.ns = timed.ns / static_cast<double>(calls);
-  sample.switched = involuntary_switches() != switches || cores_.longest_wait_ns() > kMostWaiting * timed.ns;
+  sample.launch_ns = timed.launch_ns / static_cast<double>(calls);
+  // A device's clock sees nothing of what the host waits for, unless the device waits for the host.
+  if (timed.launch_ns == 0 || timed.launch_ns >= timed.ns)
+    sample.switched = involuntary_switches() != switches || cores_.longest_wait_ns() > kMostWaiting * timed.ns;
+  sample.switched = sample.switched || executor_.is_held_back();
   return sample;
 }
 
@@ -134,13 +138,16 @@ bool is_disturbed(const Timing& timing) {
 
 Reply collect(Bench& bench, std::vector<Contestant>& contestants) {
   Reply reply;
+  reply.note = bench.executor().condition();
   for (auto& contestant : contestants) {
+    auto& timing = contestant.timing;
     if (contestant.running())
       if (const Reply check = bench.check(**contestant.kernel); check.outcome != Outcome::Ok) {
-        contestant.timing.outcome = check.outcome;
-        contestant.timing.reason = "after many calls " + check.reason;
+        timing.outcome = check.outcome;
+        timing.reason = "after many calls " + check.reason;
       }
-    reply.timings.push_back(std::move(contestant.timing));
+    if (timing.outcome == Outcome::Crash) return Reply::fault(Outcome::Crash, timing.reason);
+    reply.timings.push_back(std::move(timing));
   }
   return reply;
 }
@@ -191,8 +198,11 @@ Sample take_sample(Bench& bench, Contestant& contestant) {
     sample.ns = 0;
     return sample;
   }
-  contestant.timing.samples_ns.push_back(sample.ns);
-  contestant.timing.switched += sample.switched;
+  auto& timing = contestant.timing;
+  timing.samples_ns.push_back(sample.ns);
+  timing.switched += sample.switched;
+  if (sample.launch_ns > 0)
+    timing.launch_ns = timing.launch_ns > 0 ? std::min(timing.launch_ns, sample.launch_ns) : sample.launch_ns;
   return sample;
 }
 

@@ -15,7 +15,9 @@ namespace tile_tune::search {
 struct Sample {
   double ns = 0;          // mean of the calls
   int code = 0;           // of the first call that failed, which ends the sample
-  bool switched = false;  // one of our threads had no core for some of it, though it could have run
+  // One of our threads had no core for some of it, though it could have run, or the device was held back.
+  bool switched = false;
+  double launch_ns = 0;   // of a call, by the host's clock, where `ns` is by a device's
 };
 
 /// Kernels of one problem on one memory, so that addresses and alignment are the same for all.
@@ -78,7 +80,8 @@ void keep_calm(std::vector<Contestant>& contestants, int enough);
 /// 1, and what slows everybody alike leaves ratios as they are.
 bool is_disturbed(const Timing& timing);
 
-/// Timings of everybody, after a last look at whether those still in are still right.
+/// Timings of everybody, after a last look at whether those still in are still right. Crash: one of them left the
+/// device to nobody in this process, so that nothing is known of the others.
 Reply collect(Bench& bench, std::vector<Contestant>& contestants);
 
 /// First calls of every running contestant: warms it up, and sets how many calls make a sample. One several times

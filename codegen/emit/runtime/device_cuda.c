@@ -1,6 +1,7 @@
 /* Kernels through CUDA's driver: its library and the little that is used of its header. */
 #if !defined(_WIN32) && !defined(__wasm__)
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,15 +17,23 @@ enum {
   CUDA_ERROR_INVALID_DEVICE = 101,
   CUDA_ERROR_INVALID_CONTEXT = 201,
   CUDA_ERROR_NO_BINARY_FOR_GPU = 209,
+  CUDA_ERROR_ECC_UNCORRECTABLE = 214,
   CUDA_ERROR_INVALID_PTX = 218,
   CUDA_ERROR_UNSUPPORTED_PTX_VERSION = 222,
   CUDA_ERROR_INVALID_HANDLE = 400,
+  CUDA_ERROR_ILLEGAL_ADDRESS = 700,
+  CUDA_ERROR_LAUNCH_TIMEOUT = 702,
+  CUDA_ERROR_ASSERT = 710,
+  CUDA_ERROR_HARDWARE_STACK_ERROR = 714,
+  CUDA_ERROR_LAUNCH_FAILED = 719,
+  CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED = 900,
   CU_STREAM_NON_BLOCKING = 1,
   CU_JIT_ERROR_LOG_BUFFER = 5,
   CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES = 6,
   CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES = 8,
   CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_BLOCK = 1,
   CU_DEVICE_ATTRIBUTE_WARP_SIZE = 10,
+  CU_DEVICE_ATTRIBUTE_CLOCK_RATE = 13,
   CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT = 16,
   CU_DEVICE_ATTRIBUTE_L2_CACHE_SIZE = 38,
   CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_MULTIPROCESSOR = 39,
@@ -49,6 +58,7 @@ static struct {
   int (*DeviceGetName)(char*, int, int);
   int (*DeviceGetAttribute)(int*, int, int);
   int (*DeviceTotalMem)(size_t*, int);
+  int (*DeviceGetPCIBusId)(char*, int, int);
   int (*DevicePrimaryCtxRetain)(void**, int);
   int (*DevicePrimaryCtxRelease)(int);
   int (*CtxGetCurrent)(void**);
@@ -61,10 +71,16 @@ static struct {
   int (*StreamGetCtx)(void*, void**);
   int (*StreamGetId)(void*, unsigned long long*);
   int (*StreamSynchronize)(void*);
+  int (*EventCreate)(void**, unsigned);
+  int (*EventRecord)(void*, void*);
+  int (*EventSynchronize)(void*);
+  int (*EventElapsedTime)(float*, void*, void*);
   int (*MemAlloc)(uint64_t*, size_t);
   int (*MemFree)(uint64_t);
   int (*MemcpyHtoDAsync)(uint64_t, const void*, size_t, void*);
   int (*MemcpyDtoHAsync)(void*, uint64_t, size_t, void*);
+  int (*MemcpyDtoDAsync)(uint64_t, uint64_t, size_t, void*);
+  int (*MemsetD8Async)(uint64_t, unsigned char, size_t, void*);
   int (*ModuleLoadDataEx)(void**, const void*, unsigned, int*, void**);
   int (*ModuleUnload)(void*);
   int (*ModuleGetFunction)(void**, void*, const char*);
@@ -87,6 +103,7 @@ static const struct tile_tune_device_symbol functions[] = {FUNCTION(Init),
                                                            FUNCTION(DeviceGetName),
                                                            FUNCTION(DeviceGetAttribute),
                                                            VERSION_2(DeviceTotalMem),
+                                                           FUNCTION(DeviceGetPCIBusId),
                                                            FUNCTION(DevicePrimaryCtxRetain),
                                                            VERSION_2(DevicePrimaryCtxRelease),
                                                            FUNCTION(CtxGetCurrent),
@@ -99,10 +116,16 @@ static const struct tile_tune_device_symbol functions[] = {FUNCTION(Init),
                                                            FUNCTION(StreamGetCtx),
                                                            NEW_FUNCTION(StreamGetId),
                                                            FUNCTION(StreamSynchronize),
+                                                           FUNCTION(EventCreate),
+                                                           FUNCTION(EventRecord),
+                                                           FUNCTION(EventSynchronize),
+                                                           FUNCTION(EventElapsedTime),
                                                            VERSION_2(MemAlloc),
                                                            VERSION_2(MemFree),
                                                            VERSION_2(MemcpyHtoDAsync),
                                                            VERSION_2(MemcpyDtoHAsync),
+                                                           VERSION_2(MemcpyDtoDAsync),
+                                                           FUNCTION(MemsetD8Async),
                                                            FUNCTION(ModuleLoadDataEx),
                                                            FUNCTION(ModuleUnload),
                                                            FUNCTION(ModuleGetFunction),
@@ -134,8 +157,17 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* of these and what fo
 enum { MOST_DEVICES = 64 };
 static void* default_queues[MOST_DEVICES];
 static int is_loaded;
+static atomic_int lost;
+
+/* cuda.h of these: "the process must be terminated and relaunched". */
+static int loses_device(int error) {
+  return error == CUDA_ERROR_ECC_UNCORRECTABLE || error == CUDA_ERROR_ILLEGAL_ADDRESS ||
+         error == CUDA_ERROR_LAUNCH_TIMEOUT || error == CUDA_ERROR_ASSERT ||
+         (error >= CUDA_ERROR_HARDWARE_STACK_ERROR && error <= CUDA_ERROR_LAUNCH_FAILED);
+}
 
 static int status_of(int error) {
+  if (loses_device(error)) atomic_store(&lost, 1);
   switch (error) {
     case CUDA_ERROR_OUT_OF_MEMORY:
       return TILE_TUNE_ERROR_DEVICE_MEMORY;
@@ -156,6 +188,13 @@ static int status_of(int error) {
 static const char* name_of(int error) {
   const char* name = NULL;
   return cu.GetErrorName(error, &name) == CUDA_SUCCESS && name != NULL ? name : "an unknown error";
+}
+
+/* What is made in a first call cannot be made while a graph is captured. */
+static const char* hint_of(int error) {
+  return error == CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED
+             ? "; a kernel is called once in its stream before it is captured in a graph"
+             : "";
 }
 
 static int check(int error, const char* what) {
@@ -272,6 +311,8 @@ static int describe(int number, struct tile_tune_device_facts* facts) {
   size_t bytes = 0;
   if (cu.DeviceTotalMem(&bytes, device) == CUDA_SUCCESS) facts->memory_bytes = (int64_t)bytes;
   facts->has_doubles = facts->has_halves = 1;
+  facts->megahertz = attribute(device, CU_DEVICE_ATTRIBUTE_CLOCK_RATE) / 1000;
+  if (cu.DeviceGetPCIBusId(facts->bus_id, sizeof facts->bus_id, device) != CUDA_SUCCESS) facts->bus_id[0] = '\0';
   return TILE_TUNE_OK;
 }
 
@@ -307,8 +348,8 @@ static int allocate(void* queue, uint64_t bytes, uint64_t* memory) {
   if (status != TILE_TUNE_OK) return status;
   const int error = cu.MemAlloc(memory, bytes);
   if (error != CUDA_SUCCESS)
-    status = tile_tune_device1_fail(status_of(error), "CUDA: no memory of %llu bytes: %s", (unsigned long long)bytes,
-                                    name_of(error));
+    status = tile_tune_device1_fail(status_of(error), "CUDA: no memory of %llu bytes: %s%s",
+                                    (unsigned long long)bytes, name_of(error), hint_of(error));
   return leave(&scope, status);
 }
 
@@ -367,11 +408,47 @@ static int forget(void* queue) {
   return status;
 }
 
+static int fill(void* queue, uint64_t memory, int byte, uint64_t bytes) {
+  struct scope scope;
+  const int status = enter(queue, &scope);
+  if (status != TILE_TUNE_OK) return status;
+  return leave(&scope, check(cu.MemsetD8Async(memory, (unsigned char)byte, bytes, queue), "filling memory"));
+}
+
+static int copy(void* queue, uint64_t from, uint64_t to, uint64_t bytes) {
+  struct scope scope;
+  const int status = enter(queue, &scope);
+  if (status != TILE_TUNE_OK) return status;
+  return leave(&scope, check(cu.MemcpyDtoDAsync(to, from, bytes, queue), "copying on a device"));
+}
+
+static int mark(void* queue, void** point) {
+  struct scope scope;
+  int status = enter(queue, &scope);
+  if (status != TILE_TUNE_OK) return status;
+  if (*point == NULL) status = check(cu.EventCreate(point, 0), "making an event");
+  return leave(&scope, status != TILE_TUNE_OK ? status : check(cu.EventRecord(*point, queue), "marking a point in time"));
+}
+
+static int time_between(void* queue, void* begin, void* end, double* ns) {
+  struct scope scope;
+  float milliseconds = 0;
+  int status = enter(queue, &scope);
+  if (status != TILE_TUNE_OK) return status;
+  status = check(cu.EventSynchronize(end), "waiting for kernels");
+  if (status == TILE_TUNE_OK) status = check(cu.EventElapsedTime(&milliseconds, begin, end), "asking for a time");
+  *ns = 1e6 * (double)milliseconds;
+  return leave(&scope, status);
+}
+
+static int is_lost(void) { return atomic_load(&lost); }
+
 /* From dlpack.h. */
 enum { DL_CUDA = 2 };
 
-static const struct tile_tune_device_interface interface = {DL_CUDA, describe, default_queue, identify, allocate,
-                                                            release, upload,   download,      finish,   forget};
+static const struct tile_tune_device_interface interface = {
+    DL_CUDA,  describe, default_queue, identify, allocate, release, upload,  download,
+    finish,   forget,   fill,          copy,     mark,     time_between, is_lost};
 
 const struct tile_tune_device_interface* tile_tune_device1_cuda_interface(void) { return &interface; }
 
@@ -419,8 +496,8 @@ static int build(struct module* module) {
   if (error == CUDA_SUCCESS) return TILE_TUNE_OK;
   status = status_of(error);
   if (status == TILE_TUNE_ERROR_LAUNCH) status = TILE_TUNE_ERROR_DEVICE_BUILD;
-  return tile_tune_device1_fail(status, "CUDA: kernel %s does not compile (%s): %s", module->entry, name_of(error),
-                                log);
+  return tile_tune_device1_fail(status, "CUDA: kernel %s does not compile (%s%s): %s", module->entry, name_of(error),
+                                hint_of(error), log);
 }
 
 /* The lock is held, the context is current. */

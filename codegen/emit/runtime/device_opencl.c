@@ -58,6 +58,8 @@ static struct {
                                   void* const*, void**);
   int32_t (*EnqueueReadBuffer)(void*, void*, uint32_t, size_t, size_t, void*, uint32_t, void* const*, void**);
   int32_t (*EnqueueWriteBuffer)(void*, void*, uint32_t, size_t, size_t, const void*, uint32_t, void* const*, void**);
+  int32_t (*EnqueueFillBuffer)(void*, void*, const void*, size_t, size_t, size_t, uint32_t, void* const*, void**);
+  int32_t (*EnqueueCopyBuffer)(void*, void*, void*, size_t, size_t, size_t, uint32_t, void* const*, void**);
   void* (*EnqueueMapBuffer)(void*, void*, uint32_t, uint64_t, size_t, size_t, uint32_t, void* const*, void**, int32_t*);
   int32_t (*EnqueueUnmapMemObject)(void*, void*, void*, uint32_t, void* const*, void**);
   int32_t (*Finish)(void*);
@@ -73,7 +75,8 @@ static const struct tile_tune_device_symbol functions[] = {
     FUNCTION(BuildProgram),         FUNCTION(GetProgramBuildInfo),   FUNCTION(ReleaseProgram),
     FUNCTION(CreateKernel),         FUNCTION(ReleaseKernel),         FUNCTION(SetKernelArg),
     FUNCTION(EnqueueNDRangeKernel), FUNCTION(EnqueueReadBuffer),     FUNCTION(EnqueueWriteBuffer),
-    FUNCTION(EnqueueMapBuffer),     FUNCTION(EnqueueUnmapMemObject), FUNCTION(Finish)};
+    FUNCTION(EnqueueFillBuffer),    FUNCTION(EnqueueCopyBuffer),     FUNCTION(EnqueueMapBuffer),
+    FUNCTION(EnqueueUnmapMemObject), FUNCTION(Finish)};
 #undef FUNCTION
 
 struct kernel {
@@ -329,11 +332,25 @@ static int forget(void* handle) {
   return TILE_TUNE_OK;
 }
 
+static int fill(void* queue, uint64_t memory, int byte, uint64_t bytes) {
+  const unsigned char pattern = (unsigned char)byte;
+  return check(cl.EnqueueFillBuffer(queue, memory_of(memory), &pattern, 1, 0, bytes, 0, NULL, NULL), "filling memory");
+}
+
+static int copy(void* queue, uint64_t from, uint64_t to, uint64_t bytes) {
+  return check(cl.EnqueueCopyBuffer(queue, memory_of(from), memory_of(to), 0, 0, bytes, 0, NULL, NULL),
+               "copying on a device");
+}
+
+static int is_lost(void) { return 0; }
+
 /* From dlpack.h. */
 enum { DL_OPENCL = 4 };
 
-static const struct tile_tune_device_interface interface = {DL_OPENCL, describe, default_queue, identify, allocate,
-                                                            release,   upload,   download,      finish,   forget};
+/* Only queues that were made for it have a clock. */
+static const struct tile_tune_device_interface interface = {
+    DL_OPENCL, describe, default_queue, identify, allocate, release, upload, download,
+    finish,    forget,   fill,          copy,     NULL,     NULL,    is_lost};
 
 const struct tile_tune_device_interface* tile_tune_device1_opencl_interface(void) { return &interface; }
 

@@ -42,6 +42,8 @@ struct tile_tune_device_facts {
   int64_t multiprocessor_shared_bytes, multiprocessor_registers, multiprocessor_threads;
   int64_t memory_bytes, cache_bytes;
   int32_t has_doubles, has_halves;
+  int32_t megahertz; /* the most that its clock may have */
+  char bus_id[32];   /* CUDA: "0000:1B:00.0", by which other libraries of NVIDIA's know it */
 };
 
 /* Memory is a cl_mem or a CUdeviceptr. All return a status (tile_tune_status.h); tile_tune_device1_message() says more
@@ -61,6 +63,16 @@ struct tile_tune_device_interface {
   int (*finish)(void* queue);
   /* Drops what is kept for the queue's context but memory; nothing of it may be running. */
   int (*forget)(void* queue);
+
+  /* For those that measure. In the order of the queue: bytes of memory become `byte`, or those of other memory. */
+  int (*fill)(void* queue, uint64_t memory, int byte, uint64_t bytes);
+  int (*copy)(void* queue, uint64_t from, uint64_t to, uint64_t bytes);
+  /* A point in the queue's work, made where *point is null and moved where it is not, and the time on the device from
+   * one that has passed to another, which is waited for. Null: the driver has no clock of its own. */
+  int (*mark)(void* queue, void** point);
+  int (*time_between)(void* queue, void* begin, void* end, double* ns);
+  /* Whether a kernel did what leaves the device to no other in this process: memory that is not there was touched. */
+  int (*is_lost)(void);
 };
 
 /* A sentence on the last error of this thread, with the kernel and what the driver said; "" if there was none. */

@@ -22,7 +22,7 @@ std::vector<Entry> entries_of(const ir::Program& program) {
   options.seconds = 0;
   auto arena = Contest::start(options);
   REQUIRE(arena.has_value());
-  const auto both = codegen::halide_backend().autoschedulers;
+  const auto both = codegen::halide_backend().autoschedulers.at(codegen::Device::Cpu);
   const auto schedule = Space(program, options.target).default_schedule();
   const auto result = (*arena)->run(program, {{"default", schedule}}, {}, {}, both);
   REQUIRE(result.has_value());

@@ -24,10 +24,14 @@ struct module {
 struct function {
   char name[256];
 };
+struct event {
+  double ns; /* of the device's clock, which launches move */
+};
 
 static char calls[LOG], failing[64], module_text[1 << 20];
 static size_t calls_size;
-static int failure, capability = 80;
+static int failure, capability = 80, capturing;
+static double kernel_ns = 1000, clock_ns;
 static unsigned long long last_id = 100;
 static struct context primary[DEVICES] = {{0}, {1}};
 static _Thread_local struct context* stack[16];
@@ -36,6 +40,8 @@ static _Thread_local int depth;
 const char* fake_cuda_calls(void) { return calls; }
 const char* fake_cuda_module(void) { return module_text; }
 void fake_cuda_set_capability(int value) { capability = value; }
+void fake_cuda_capture(int is_capturing) { capturing = is_capturing; }
+void fake_cuda_set_kernel_ns(double ns) { kernel_ns = ns; }
 void fake_cuda_reset(void) {
   calls_size = 0;
   calls[0] = failing[0] = '\0';
@@ -63,6 +69,12 @@ static int called(const char* function, const char* format, ...) {
   return strcmp(function, failing) == 0 ? failure : 0;
 }
 
+/* Of functions that no graph has a node for. */
+static int outside_graphs(int error) {
+  enum { CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED = 900 };
+  return error == 0 && capturing ? CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED : error;
+}
+
 int cuInit(unsigned flags) { return called("cuInit", "%u", flags); }
 int cuDriverGetVersion(int* version) {
   *version = 13000;
@@ -88,6 +100,10 @@ int cuDeviceGetAttribute(int* value, int attribute, int device) {
 int cuDeviceTotalMem_v2(size_t* bytes, int device) {
   (void)device;
   *bytes = 1 << 30;
+  return 0;
+}
+int cuDeviceGetPCIBusId(char* text, int size, int device) {
+  snprintf(text, (size_t)size, "0000:%02X:00.0", 0x1b + device);
   return 0;
 }
 int cuDevicePrimaryCtxRetain(void** context, int device) {
@@ -135,36 +151,64 @@ int cuStreamGetId(void* stream, unsigned long long* id) {
 }
 int cuStreamSynchronize(void* stream) {
   (void)stream;
-  return called("cuStreamSynchronize", "");
+  return outside_graphs(called("cuStreamSynchronize", ""));
 }
 int cuMemAlloc_v2(uint64_t* memory, size_t bytes) {
   *memory = (uint64_t)(uintptr_t)calloc(1, bytes);
-  return called("cuMemAlloc", "%zu", bytes);
+  return outside_graphs(called("cuMemAlloc", "%zu", bytes));
 }
 int cuMemFree_v2(uint64_t memory) {
   free((void*)(uintptr_t)memory);
-  return called("cuMemFree", "");
+  return outside_graphs(called("cuMemFree", ""));
 }
 int cuMemcpyHtoDAsync_v2(uint64_t to, const void* from, size_t bytes, void* stream) {
   (void)stream;
   memcpy((void*)(uintptr_t)to, from, bytes);
-  return called("cuMemcpyHtoDAsync", "%zu", bytes);
+  return outside_graphs(called("cuMemcpyHtoDAsync", "%zu", bytes));
 }
 int cuMemcpyDtoHAsync_v2(void* to, uint64_t from, size_t bytes, void* stream) {
   (void)stream;
   memcpy(to, (const void*)(uintptr_t)from, bytes);
-  return called("cuMemcpyDtoHAsync", "%zu", bytes);
+  return outside_graphs(called("cuMemcpyDtoHAsync", "%zu", bytes));
+}
+int cuMemcpyDtoDAsync_v2(uint64_t to, uint64_t from, size_t bytes, void* stream) {
+  (void)stream;
+  memcpy((void*)(uintptr_t)to, (const void*)(uintptr_t)from, bytes);
+  clock_ns += kernel_ns;
+  return called("cuMemcpyDtoDAsync", "%zu", bytes);
+}
+int cuMemsetD8Async(uint64_t to, unsigned char byte, size_t bytes, void* stream) {
+  (void)stream;
+  memset((void*)(uintptr_t)to, byte, bytes);
+  return called("cuMemsetD8Async", "%d %zu", byte, bytes);
+}
+int cuEventCreate(void** event, unsigned flags) {
+  *event = calloc(1, sizeof(struct event));
+  return outside_graphs(called("cuEventCreate", "%u", flags));
+}
+int cuEventRecord(void* event, void* stream) {
+  (void)stream;
+  ((struct event*)event)->ns = clock_ns;
+  return called("cuEventRecord", "");
+}
+int cuEventSynchronize(void* event) {
+  (void)event;
+  return outside_graphs(called("cuEventSynchronize", ""));
+}
+int cuEventElapsedTime(float* milliseconds, void* begin, void* end) {
+  *milliseconds = (float)((((struct event*)end)->ns - ((struct event*)begin)->ns) * 1e-6);
+  return 0;
 }
 int cuModuleLoadDataEx(void** module, const void* image, unsigned count, int* options, void** values) {
   for (unsigned i = 0; i < count; ++i)
     if (options[i] == 5) snprintf(values[i], 64, "ptxas says no");
   snprintf(module_text, sizeof module_text, "%s", (const char*)image);
   *module = malloc(sizeof(struct module));
-  return called("cuModuleLoadDataEx", "%u options", count);
+  return outside_graphs(called("cuModuleLoadDataEx", "%u options", count));
 }
 int cuModuleUnload(void* module) {
   free(module);
-  return called("cuModuleUnload", "");
+  return outside_graphs(called("cuModuleUnload", ""));
 }
 int cuModuleGetFunction(void** function, void* module, const char* name) {
   (void)module;
@@ -179,6 +223,7 @@ int cuFuncSetAttribute(void* function, int attribute, int value) {
 int cuLaunchKernel(void* function, unsigned bx, unsigned by, unsigned bz, unsigned tx, unsigned ty, unsigned tz,
                    unsigned shared, void* stream, void** arguments, void** extra) {
   (void)arguments, (void)extra;
+  clock_ns += kernel_ns;
   return called("cuLaunchKernel", "%s %ux%ux%u %ux%ux%u shared %u stream %s", ((struct function*)function)->name, bx,
                 by, bz, tx, ty, tz, shared, stream == NULL ? "null" : "own");
 }

@@ -13,6 +13,11 @@ void fake_cuda_reset(void);
 void fake_cuda_fail(const char* function, int error);
 /* 80 for 8.0, which devices have to begin with. */
 void fake_cuda_set_capability(int capability);
+/* From now on a stream is being captured, as far as a driver then refuses what is no work for a graph: memory, modules,
+ * waiting, copies of host memory that is not pinned. */
+void fake_cuda_capture(int is_capturing);
+/* What a launch takes on the device, by its clock. */
+void fake_cuda_set_kernel_ns(double ns);
 /* The text of the last module. */
 const char* fake_cuda_module(void);
 

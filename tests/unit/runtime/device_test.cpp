@@ -219,10 +219,10 @@ TEST_CASE("errors of CUDA are codes, and sentences with the kernel's name") {
   Floats floats(100, 1);
   const auto message = [] { return std::string(tile_tune_device1_message()); };
 
-  fake_cuda_fail("cuLaunchKernel", 700);
+  fake_cuda_fail("cuLaunchKernel", 1);
   CHECK(kernels.run(queue, "first", floats, 7, 4, 32) == TILE_TUNE_ERROR_LAUNCH);
   CHECK(contains(message(), "kernel first of 4 x 1 x 1 blocks of 32 x 1 x 1 threads"));
-  CHECK(contains(message(), "CUDA_ERROR_ILLEGAL_ADDRESS"));
+  CHECK(contains(message(), "CUDA_ERROR_OTHER"));
 
   fake_cuda_reset();
   fake_cuda_fail("cuModuleLoadDataEx", 218);
@@ -251,6 +251,84 @@ TEST_CASE("errors of CUDA are codes, and sentences with the kernel's name") {
   CHECK(cuda->default_queue(-1, &none) == TILE_TUNE_ERROR_NO_DEVICE);
   // The null stream belongs to the current context, and there is none.
   CHECK(kernels.run(nullptr, "first", floats, 7, 4, 32) == TILE_TUNE_ERROR_NO_DEVICE);
+}
+
+TEST_CASE("a CUDA graph can capture every call but the first") {
+  fake_cuda_reset();
+  void* const queue = queue_of(cuda);
+  Kernels kernels(kCuda, kPtx);
+  Floats intermediate(77777);
+  tile_tune_device_call call{{nullptr, 1}, queue};
+  const auto run = [&] {
+    int status = tile_tune_device1_malloc(&call, &intermediate.buffer, cuda);
+    if (status == TILE_TUNE_OK) status = kernels.run(queue, "first", intermediate, 7, 4, 32);
+    tile_tune_device1_free(&call, &intermediate.buffer);
+    return status;
+  };
+  const auto captured = [&] {
+    fake_cuda_reset();
+    fake_cuda_capture(1);
+    const int status = run();
+    fake_cuda_capture(0);
+    return status;
+  };
+  CHECK(captured() != TILE_TUNE_OK);
+  CHECK(contains(tile_tune_device1_message(), "is called once in its stream before it is captured in a graph"));
+  CHECK(contains(tile_tune_device1_message(), "no memory of 311296 bytes"));
+  Floats outside(3, 16);
+  fake_cuda_capture(1);
+  CHECK(kernels.run(queue, "first", outside, 7, 4, 32) == TILE_TUNE_ERROR_DEVICE_BUILD);
+  fake_cuda_capture(0);
+  CHECK(contains(tile_tune_device1_message(), "kernel first does not compile"));
+  CHECK(contains(tile_tune_device1_message(), "before it is captured in a graph"));
+  fake_cuda_reset();
+  REQUIRE(run() == TILE_TUNE_OK);
+  CHECK(captured() == TILE_TUNE_OK);
+  CHECK(std::string(fake_cuda_calls()) ==
+        "cuCtxPushCurrent 0\ncuLaunchKernel first 4x1x1 32x1x1 shared 0 stream own\ncuCtxPopCurrent\n");
+}
+
+TEST_CASE("a device's clock times what a queue does") {
+  fake_cuda_reset();
+  void* const queue = queue_of(cuda);
+  Kernels kernels(kCuda, kPtx);
+  Floats floats(100, 1);
+  void *begin = nullptr, *end = nullptr;
+  double ns = 0;
+  fake_cuda_set_kernel_ns(2500);
+  for (int round = 0; round < 2; ++round) {
+    REQUIRE(cuda->mark(queue, &begin) == TILE_TUNE_OK);
+    for (int call = 0; call < 3; ++call) REQUIRE(kernels.run(queue, "first", floats, 7, 4, 32) == TILE_TUNE_OK);
+    REQUIRE(cuda->mark(queue, &end) == TILE_TUNE_OK);
+    REQUIRE(cuda->time_between(queue, begin, end, &ns) == TILE_TUNE_OK);
+    CHECK(ns == Approx(7500));
+  }
+  CHECK(count_of(fake_cuda_calls(), "cuEventCreate") == 2);
+  fake_cuda_fail("cuEventSynchronize", 700);
+  CHECK(cuda->is_lost() == 0);
+  CHECK(cuda->time_between(queue, begin, end, &ns) == TILE_TUNE_ERROR_LAUNCH);
+  CHECK(contains(tile_tune_device1_message(), "CUDA_ERROR_ILLEGAL_ADDRESS"));
+  CHECK(cuda->is_lost() == 1);
+}
+
+TEST_CASE("memory is filled and copied on the device") {
+  const auto check_on = [](Interface device) {
+    void* const queue = queue_of(device);
+    uint64_t one = 0, other = 0;
+    REQUIRE(tile_tune_device1_borrow(device, queue, 1000, &one) == TILE_TUNE_OK);
+    REQUIRE(tile_tune_device1_borrow(device, queue, 1000, &other) == TILE_TUNE_OK);
+    REQUIRE(device->fill(queue, one, 0xA5, 999) == TILE_TUNE_OK);
+    REQUIRE(device->fill(queue, other, 0, 1000) == TILE_TUNE_OK);
+    REQUIRE(device->copy(queue, one, other, 998) == TILE_TUNE_OK);
+    std::vector<unsigned char> seen(1000);
+    REQUIRE(device->download(queue, other, seen.data(), seen.size()) == TILE_TUNE_OK);
+    CHECK(count_of(std::string(seen.begin(), seen.end()), "\xA5") == 998);
+    CHECK(seen[997] == 0xA5);
+    CHECK(seen[998] == 0);
+    for (const uint64_t memory : {one, other}) tile_tune_device1_give_back(device, queue, memory);
+  };
+  check_on(cuda);
+  if (has_opencl()) check_on(opencl);
 }
 
 TEST_CASE("a queue keeps memory by size, and hands it out again") {
@@ -292,7 +370,7 @@ TEST_CASE("arguments in host memory go to the device and come back") {
   CHECK(out == std::vector<float>(20, 0));
   CHECK(both == std::vector<float>(30, 3));
   fake_cuda_reset();
-  fake_cuda_fail("cuMemcpyHtoDAsync", 700);
+  fake_cuda_fail("cuMemcpyHtoDAsync", 1);
   CHECK(tile_tune_device1_stage(cuda, queue, arguments, 4, memory) == TILE_TUNE_ERROR_LAUNCH);
   fake_cuda_reset();
   REQUIRE(tile_tune_device1_stage(cuda, queue, arguments, 4, memory) == TILE_TUNE_OK);
@@ -307,6 +385,7 @@ TEST_CASE("what a CUDA device is like") {
   CHECK(facts.name == std::string("Pretended 1"));
   CHECK(facts.driver == std::string("CUDA 13.0"));
   CHECK(facts.capability == 80);
+  CHECK(facts.bus_id == std::string("0000:1C:00.0"));
   CHECK(cuda->describe(2, &facts) == TILE_TUNE_ERROR_NO_DEVICE);
 }
 
