@@ -7,7 +7,6 @@
 #include <map>
 #include <set>
 
-#include "codegen/target/device_limits.h"
 #include "engine/programs/bindings.h"
 #include "engine/programs/memory.h"
 #include "engine/programs/suite.h"
@@ -112,9 +111,7 @@ Result<BenchRow> measure(const LoadedProgram& loaded, const ir::Program& bound, 
   row.counted_bytes = workload.row.bytes;
   row.flops = loaded.suite ? loaded.suite->flops.value_or(workload.row.flops) : workload.row.flops;
   row.bytes = loaded.suite ? loaded.suite->bytes.value_or(workload.row.bytes) : workload.row.bytes;
-  const bool is_on_device = bench.target.device == codegen::Device::Gpu;
-  const int64_t last_cache = is_on_device ? codegen::device_limits(bench.target).l2_bytes : bench.target.l3_bytes;
-  row.from_memory = workload.row.bytes > static_cast<double>(last_cache);
+  row.from_memory = workload.row.bytes > static_cast<double>(bench.target.l3_bytes);
   TILE_TUNE_TRY(result, bench.contest.run(workload.program, schedules, bench.against, constants, bench.autoschedulers));
   row.result = std::move(result);
   for (auto& entry : row.result.entries)

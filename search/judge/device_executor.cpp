@@ -249,6 +249,28 @@ Reply DeviceExecutor::fault(int code) const {
                       fmt::format("it returned error code {}{}{}", code, said.empty() ? "" : ": ", said));
 }
 
+double DeviceExecutor::copy_ns(int64_t bytes) const {
+  void* queue = nullptr;
+  double ns = 0;
+  if (!device_->mark || bytes <= 0 || device_->default_queue(number_, &queue) != TILE_TUNE_OK) return 0;
+  const auto size = static_cast<uint64_t>(bytes);
+  if (copied_.bytes < bytes) {
+    for (uint64_t* memory : {&copied_.from, &copied_.to}) {
+      if (*memory != 0) device_->release(queue, *memory);
+      *memory = 0;
+      if (device_->allocate(queue, size, memory) != TILE_TUNE_OK) return 0;
+      if (device_->fill(queue, *memory, 1, size) != TILE_TUNE_OK) return 0;
+    }
+    copied_.bytes = bytes;
+    if (device_->copy(queue, copied_.from, copied_.to, size) != TILE_TUNE_OK) return 0;
+  }
+  const bool copied = device_->mark(queue, &copied_.begin) == TILE_TUNE_OK &&
+                      device_->copy(queue, copied_.from, copied_.to, size) == TILE_TUNE_OK &&
+                      device_->mark(queue, &copied_.end) == TILE_TUNE_OK &&
+                      device_->time_between(queue, copied_.begin, copied_.end, &ns) == TILE_TUNE_OK;
+  return copied ? ns : 0;
+}
+
 const DeviceHealth& DeviceExecutor::health() const {
   if (!health_) {
     tile_tune_device_facts facts;

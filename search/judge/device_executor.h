@@ -28,6 +28,7 @@ class DeviceExecutor final : public Executor {
   void watch_guards(const Memory* memory, int reply_fd) const override;
   Reply fault(int code) const override;
   bool is_held_back() const override { return health().is_held_back(); }
+  double copy_ns(int64_t bytes) const override;
   std::string condition() const override { return health().text(); }
 
  private:
@@ -38,6 +39,13 @@ class DeviceExecutor final : public Executor {
   int number_;
   std::string function_;
   mutable std::unique_ptr<DeviceHealth> health_;
+  /// What copy_ns() copies; it goes with the process.
+  struct Copied {
+    int64_t bytes = 0;
+    uint64_t from = 0, to = 0;
+    void *begin = nullptr, *end = nullptr;
+  };
+  mutable Copied copied_;
 };
 
 /// The one for kernels of the target with this function, which take a context if it is for a device or says so.

@@ -46,6 +46,8 @@ Result<void> find_device(codegen::Target& target, int number, const std::vector<
       fmt::format("{}, driver {}", json.at("name").get<std::string>(), json.at("driver").get<std::string>());
   target.device_number = number;
   if (is_cuda) set_capability(target, json.at("capability").get<int>());
+  // A device's last cache is what its programs lie in; PoCL's is the host's.
+  if (is_cuda && json.at("cache_bytes").get<int64_t>() > 0) json.at("cache_bytes").get_to(target.l3_bytes);
   if (!is_cuda && json.at("has_doubles").get<bool>()) target.features.add(Feature::ClDoubles);
   if (!is_cuda && json.at("has_halves").get<bool>()) target.features.add(Feature::ClHalf);
   return {};
@@ -58,6 +60,7 @@ nlohmann::json answer_device_query(const std::string& driver, int number) {
   return {{"name", facts.name},
           {"driver", facts.driver},
           {"capability", facts.capability},
+          {"cache_bytes", facts.cache_bytes},
           {"has_doubles", facts.has_doubles != 0},
           {"has_halves", facts.has_halves != 0}};
 }

@@ -121,6 +121,19 @@ TEST_CASE("an output that begins with its initial value gets it on the device be
   CHECK(count("cuMemcpyDtoHAsync") == 0);
 }
 
+TEST_CASE("copies within a device are timed by its clock") {
+  const Device device;
+  CHECK(device.executor.copy_ns(1000) == Approx(2000));
+  CHECK(device.executor.copy_ns(999) == Approx(2000));
+  CHECK(count("cuMemAlloc 1000\n") == 2);
+  CHECK(count("cuMemcpyDtoDAsync 999\n") == 1);
+  CHECK(device.executor.copy_ns(0) == 0);
+  CHECK(device.executor.copy_ns(5000) == Approx(2000));
+  CHECK(count("cuMemFree") == 2);
+  fake_cuda_fail("cuMemAlloc", 2);
+  CHECK(device.executor.copy_ns(6000) == 0);
+}
+
 TEST_CASE("what lies in a device's last cache is driven out by something larger") {
   const Device device;
   const auto problem = make_problem(test::doubling(3, 5), 7).value();

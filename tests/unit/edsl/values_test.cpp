@@ -3,8 +3,11 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdlib>
 #include <fstream>
+#include <nlohmann/json.hpp>
 
+#include "frontend/ir/json.h"
 #include "frontend/reference/reference.h"
 #include "tests/unit/edsl/example.h"
 
@@ -64,6 +67,27 @@ TEST_CASE("Python's twins of the document's examples are the same programs") {
     CHECK(example->program.content_hash() == hash);
   }
   CHECK(twins == 14);
+}
+
+TEST_CASE("the suite of examples has the document's programs") {
+  std::ifstream file(TILE_TUNE_SOURCE_DIR "/configs/suites/examples.json");
+  const auto suite = nlohmann::json::parse(file);
+  for (const auto& example : document_examples()) {
+    INFO(example.name);
+    const auto& workloads = suite["workloads"];
+    const auto workload = std::find_if(workloads.begin(), workloads.end(),
+                                       [&](const auto& one) { return one["name"] == "tile_" + example.name; });
+    REQUIRE(workload != workloads.end());
+    CHECK((*workload)["program"] == ir::to_json(example.program.ir()));
+  }
+}
+
+// Into the folder of TILE_TUNE_SAVE: what the suite is made of.
+TEST_CASE("the document's examples are saved", "[.save]") {
+  const char* folder = std::getenv("TILE_TUNE_SAVE");
+  REQUIRE(folder);
+  for (const auto& example : document_examples())
+    example.program.save(std::string(folder) + "/tile_" + example.name + ".json");
 }
 
 TEST_CASE("each rule's example computes what its loops do") {

@@ -1,0 +1,78 @@
+"""What PyTorch, by NVIDIA's libraries, takes for a workload of a suite on a GPU: JSON like that of an entry of bench.
+
+As its own script on machines that have PyTorch: torch_on_device SUITE NAME DEVICE. TF32 is off. The time is the
+device's, of calls in a row, in samples of about a millisecond; outputs are new memory each time, from PyTorch's pool.
+"""
+
+import json
+import statistics
+import sys
+
+from benchmark import operators, torch_operators
+
+SAMPLES, SAMPLE_MS = 31, 1.0
+
+
+def inputs_of(workload, operation):
+    """[(shape, type's name)]: what the operation takes of the workload's shapes, of which outputs are the last."""
+    shapes = workload["shapes"]
+    if isinstance(operation, operators.Lookup):
+        count = 2 * (len(shapes) // 3)
+        return [(shape, "i32" if place % 2 else workload["dtype"]) for place, shape in enumerate(shapes[:count])]
+    return [(shape, workload["dtype"]) for shape in shapes[:-1]]
+
+
+def _random(torch, shape, dtype, rows):
+    if dtype == torch.int32:
+        return torch.randint(0, rows, shape, dtype=dtype, device="cuda")
+    if dtype == torch.int8:
+        return torch.randint(-8, 8, shape, dtype=dtype, device="cuda")
+    return (2 * torch.rand(shape, device="cuda") - 1).to(dtype)
+
+
+def _milliseconds(torch, call, calls):
+    begin, end = (torch.cuda.Event(enable_timing=True) for _ in range(2))
+    begin.record()
+    for _ in range(calls):
+        call()
+    end.record()
+    end.synchronize()
+    return begin.elapsed_time(end)
+
+
+def measure(workload):
+    import torch
+    operation = operators.operation_of(workload)
+    function = operation and torch_operators.function_of(operation)
+    if function is None:
+        return {"outcome": "absent", "reason": "PyTorch has no such operation"}
+    torch.set_grad_enabled(False)
+    torch.backends.cuda.matmul.allow_tf32 = torch.backends.cudnn.allow_tf32 = False
+    torch.backends.cudnn.benchmark = True
+    arguments = [_random(torch, shape, torch_operators.TYPES[dtype], workload["shapes"][0][0])
+                 for shape, dtype in inputs_of(workload, operation)]
+    call = lambda: function(*arguments)  # noqa: E731
+    try:
+        _milliseconds(torch, call, 3)
+        calls = max(1, min(1000, round(SAMPLE_MS / max(1e-3, _milliseconds(torch, call, 1)))))
+        samples = [_milliseconds(torch, call, calls) / calls * 1e6 for _ in range(SAMPLES)]
+    except RuntimeError as error:
+        return {"outcome": "run-error", "reason": str(error).strip().splitlines()[0][:300]}
+    source = torch.empty(max(1, int(workload["bytes"]) // 8), dtype=torch.float32, device="cuda")
+    sink = torch.empty_like(source)
+    copies = [_milliseconds(torch, lambda: sink.copy_(source), 10) / 10 * 1e6 for _ in range(SAMPLES)]
+    return {"name": "torch", "outcome": "ok", "median_ns": statistics.median(samples), "samples_ns": samples,
+            "copy_ns": statistics.median(copies), "version": torch.__version__, "device": torch.cuda.get_device_name()}
+
+
+def main():
+    path, name, device = sys.argv[1:]
+    with open(path, encoding="utf-8") as file:
+        workload = next(one for one in json.load(file)["workloads"] if one["name"] == name)
+    import torch
+    torch.cuda.set_device(int(device))
+    print(json.dumps(measure(workload)))
+
+
+if __name__ == "__main__":
+    main()
