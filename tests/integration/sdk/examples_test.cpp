@@ -68,6 +68,43 @@ TEST_CASE("examples/workflow: check, tune, bench and build by calls") {
   CHECK(std::filesystem::exists(box.path("package/include/layer.h")));
 }
 
+TEST_CASE("examples/devices: a GPU's memory from C, C++ and Python, without a toolkit") {
+  const Sandbox box;
+  require(box.run({"build", "matmul.tc", "-s", "M=37", "-s", "N=43", "-s", "K=41", "--target",
+                   "x86-64-linux-cuda-cuda_capability_80", "-o", "out"}));
+  require(box.run_program({TEST_CMAKE, "-S", kExamples + "devices", "-B", "build", "-G", "Unix Makefiles",
+                           "-DCMAKE_PREFIX_PATH=" + box.path("out").string(), "-DCMAKE_C_FLAGS=-Wall -Wextra -Werror",
+                           "-DCMAKE_CXX_FLAGS=-Wall -Wextra -Werror"}));
+  require(box.run_program({TEST_CMAKE, "--build", "build"}));
+  // By a driver that says what it was asked and computes nothing (tests/support/fake_cuda).
+  const auto run = [&](const std::string& command) {
+    return require(box.run_program({"sh", "-ec",
+                                    "rm -f calls; export LD_LIBRARY_PATH=" FAKE_CUDA_FOLDER
+                                    " FAKE_CUDA_LOG=calls PYTHONPATH=" TILE_TUNE_SOURCE_DIR
+                                    "/tests/support/fake_cupy; " +
+                                        command}))
+        .out;
+  };
+  const auto calls = [&](const std::string& what) {
+    const std::string log = box.read("calls");
+    int count = 0;
+    for (size_t at = log.find(what); at != log.npos; at = log.find(what, at + 1)) ++count;
+    return count;
+  };
+  const auto c = run("build/device_c");
+  CHECK(c.starts_with("from the host: 37 x 43 x 41, largest error "));
+  CHECK(c.find("\non the device: 37 x 43 x 41, largest error ") != std::string::npos);
+  CHECK(calls("cuLaunchKernel") == 2);
+  CHECK(calls("cuMemcpyHtoDAsync 6068\n") == 2);  // A, once a way
+  CHECK(run("build/device_cpp") ==
+        "C++: 0 of 41\nfrom elsewhere: a tensor is not in the memory the entry takes\n");
+  CHECK(calls("cuLaunchKernel") == 1);
+  CHECK(run("'" TEST_PYTHON "' -B " + kExamples + "devices/main.py build/libdevice_py.so 37 43 41") ==
+        "Python: 0 of 41\n");
+  CHECK(calls("cuLaunchKernel") == 1);
+  CHECK(calls("cuMemcpy") == 0);
+}
+
 TEST_CASE("examples/tensors: a tensor network and batched linear algebra") {
   const Sandbox box;
   require(box.run_program({TEST_CMAKE, "--install", TEST_BUILD, "--prefix", box.path("sdk").string()}));
