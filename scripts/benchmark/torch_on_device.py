@@ -8,7 +8,7 @@ import json
 import statistics
 import sys
 
-from benchmark import operators, torch_operators
+from benchmark import operators
 
 SAMPLES, SAMPLE_MS = 31, 1.0
 
@@ -42,6 +42,7 @@ def _milliseconds(torch, call, calls):
 
 def measure(workload):
     import torch
+    from benchmark import torch_operators
     operation = operators.operation_of(workload)
     function = operation and torch_operators.function_of(operation)
     if function is None:

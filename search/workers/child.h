@@ -29,7 +29,7 @@ double call_seconds(const Limits& limits, const codegen::Target& target);
 ChildLimits limits_of_calls(const Limits& limits, const codegen::Target& target, const ir::Program& program,
                             double calls);
 
-/// What the children's driver compiles for a device, the next child finds in `directory`, where the driver is PoCL.
+/// What the children's driver compiles for a device, the next child finds in `directory`.
 void keep_driver_cache(const codegen::Target& target, const std::filesystem::path& directory);
 
 /// Forks and runs `work` in the child, which gets the descriptor its reply goes to (for signal handlers that must

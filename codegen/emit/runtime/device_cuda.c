@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "device_cubin.h"
 #include "device_ptx.h"
 #include "tile_tune_device.h"
 
@@ -28,6 +29,7 @@ enum {
   CUDA_ERROR_LAUNCH_FAILED = 719,
   CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED = 900,
   CU_STREAM_NON_BLOCKING = 1,
+  CU_JIT_INPUT_PTX = 1,
   CU_JIT_ERROR_LOG_BUFFER = 5,
   CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES = 6,
   CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES = 8,
@@ -82,6 +84,10 @@ static struct {
   int (*MemcpyDtoDAsync)(uint64_t, uint64_t, size_t, void*);
   int (*MemsetD8Async)(uint64_t, unsigned char, size_t, void*);
   int (*ModuleLoadDataEx)(void**, const void*, unsigned, int*, void**);
+  int (*LinkCreate)(unsigned, int*, void**, void**);
+  int (*LinkAddData)(void*, int, void*, size_t, const char*, unsigned, int*, void**);
+  int (*LinkComplete)(void*, void**, size_t*);
+  int (*LinkDestroy)(void*);
   int (*ModuleUnload)(void*);
   int (*ModuleGetFunction)(void**, void*, const char*);
   int (*FuncSetAttribute)(void*, int, int);
@@ -127,6 +133,10 @@ static const struct tile_tune_device_symbol functions[] = {FUNCTION(Init),
                                                            VERSION_2(MemcpyDtoDAsync),
                                                            FUNCTION(MemsetD8Async),
                                                            FUNCTION(ModuleLoadDataEx),
+                                                           VERSION_2(LinkCreate),
+                                                           VERSION_2(LinkAddData),
+                                                           FUNCTION(LinkComplete),
+                                                           FUNCTION(LinkDestroy),
                                                            FUNCTION(ModuleUnload),
                                                            FUNCTION(ModuleGetFunction),
                                                            FUNCTION(FuncSetAttribute),
@@ -478,6 +488,26 @@ static int resident_blocks(const char* entry) {
   return blocks > 0 ? blocks : 0;
 }
 
+/* By way of the folder of compiled kernels, where there is one. The lock is held; whether it worked. */
+static int load_kept(void** module, char* text) {
+  const char* const folder = tile_tune_device1_cubin_folder();
+  int device = 0, version = 0;
+  if (folder == NULL || cu.CtxGetDevice(&device) != CUDA_SUCCESS || cu.DriverGetVersion(&version) != CUDA_SUCCESS)
+    return 0;
+  const struct tile_tune_device_cubin_key key = {text, capability_of(device), version};
+  size_t size = 0;
+  void *const kept = tile_tune_device1_find_cubin(folder, &key, &size), *link = NULL, *binary = NULL;
+  int is_loaded = kept != NULL && cu.ModuleLoadDataEx(module, kept, 0, NULL, NULL) == CUDA_SUCCESS;
+  free(kept);
+  if (is_loaded || cu.LinkCreate(0, NULL, NULL, &link) != CUDA_SUCCESS) return is_loaded;
+  is_loaded = cu.LinkAddData(link, CU_JIT_INPUT_PTX, text, strlen(text) + 1, "kernel", 0, NULL, NULL) == CUDA_SUCCESS &&
+              cu.LinkComplete(link, &binary, &size) == CUDA_SUCCESS &&
+              cu.ModuleLoadDataEx(module, binary, 0, NULL, NULL) == CUDA_SUCCESS;
+  if (is_loaded) tile_tune_device1_keep_cubin(folder, &key, binary, size);
+  cu.LinkDestroy(link);
+  return is_loaded;
+}
+
 static int build(struct module* module) {
   static char log[8192]; /* the lock is held */
   int options[] = {CU_JIT_ERROR_LOG_BUFFER, CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES};
@@ -489,7 +519,9 @@ static int build(struct module* module) {
   if (text == NULL)
     return tile_tune_device1_fail(TILE_TUNE_ERROR_DEVICE_BUILD, "CUDA: there is no kernel %s", module->entry);
   log[0] = '\0';
-  int error = cu.ModuleLoadDataEx(&module->handle, text, sizeof options / sizeof *options, options, values);
+  int error = CUDA_SUCCESS;
+  if (!load_kept(&module->handle, text))
+    error = cu.ModuleLoadDataEx(&module->handle, text, sizeof options / sizeof *options, options, values);
   free(text);
   if (error == CUDA_SUCCESS && (error = cu.ModuleGetFunction(&module->function, module->handle, module->entry)) != 0)
     cu.ModuleUnload(module->handle);

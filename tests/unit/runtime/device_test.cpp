@@ -2,15 +2,20 @@
 #include <catch2/catch.hpp>
 #include <cstdlib>
 #include <cstring>
+#include <filesystem>
 #include <iostream>
 #include <string>
 #include <vector>
 
+#include "base/files.h"
+#include "base/temporary_directory.h"
 #include "codegen/emit/runtime/device_ptx.h"
 #include "codegen/emit/runtime/tile_tune_device.h"
 #include "tests/support/fake_cuda/fake_cuda.h"
 
 namespace {
+
+using namespace tile_tune;
 
 using Interface = const tile_tune_device_interface*;
 
@@ -286,6 +291,71 @@ TEST_CASE("a CUDA graph can capture every call but the first") {
   CHECK(captured() == TILE_TUNE_OK);
   CHECK(std::string(fake_cuda_calls()) ==
         "cuCtxPushCurrent 0\ncuLaunchKernel first 4x1x1 32x1x1 shared 0 stream own\ncuCtxPopCurrent\n");
+}
+
+TEST_CASE("a folder keeps what the driver compiled, beside its text") {
+  const auto folder = base::TemporaryDirectory::create(std::filesystem::temp_directory_path(), "tile-tune-test-").value();
+  const auto cubins = folder.path() / "cubins";
+  setenv("TILE_TUNE_CUBINS", cubins.c_str(), 1);
+  void* const queue = queue_of(cuda);
+  Floats floats(100, 16);
+  // An object of its own each time, as in another process.
+  const auto run = [&](int threads = 32, const char* text = kPtx) {
+    fake_cuda_reset();
+    Kernels kernels(kCuda, text);
+    return kernels.run(queue, "first", floats, 7, 4, threads);
+  };
+  const auto files = [&] {
+    std::vector<std::filesystem::path> found;
+    for (const auto& one : std::filesystem::directory_iterator(cubins)) found.push_back(one.path());
+    return found;
+  };
+  REQUIRE(run() == TILE_TUNE_OK);
+  CHECK(contains(fake_cuda_calls(), "cuLinkCreate\ncuLinkAddData 1\ncuLinkComplete\ncuModuleLoadDataEx 0 options\n"));
+  CHECK(contains(fake_cuda_calls(), "cuLinkDestroy"));
+  REQUIRE(files().size() == 1);
+  CHECK((std::filesystem::status(cubins).permissions() & std::filesystem::perms::all) ==
+        std::filesystem::perms::owner_all);
+  CHECK(run() == TILE_TUNE_OK);
+  CHECK(!contains(fake_cuda_calls(), "cuLink"));
+  CHECK(contains(fake_cuda_module(), "compiled\n"));
+  CHECK(contains(fake_cuda_module(), ".maxntid 32, 1, 1\n"));
+
+  SECTION("another block, text, device or driver is another file") {
+    CHECK(run(64) == TILE_TUNE_OK);
+    CHECK(files().size() == 2);
+    fake_cuda_set_capability(90);
+    CHECK(run() == TILE_TUNE_OK);
+    fake_cuda_set_capability(80);
+    CHECK(contains(fake_cuda_calls(), "cuLinkComplete"));
+    CHECK(files().size() == 3);
+  }
+  SECTION("whatever byte of a file is damaged, it is compiled again") {
+    const auto file = files().front();
+    const std::string whole = base::read_bytes(file).value();
+    for (size_t at = 0; at < whole.size(); at += 7) {
+      std::string damaged = whole;
+      damaged[at] = static_cast<char>(damaged[at] ^ 0x20);
+      REQUIRE(base::write_text(file, damaged));
+      INFO(at);
+      CHECK(run() == TILE_TUNE_OK);
+      CHECK(contains(fake_cuda_calls(), "cuLinkComplete"));
+    }
+    REQUIRE(base::write_text(file, whole.substr(0, whole.size() - 1)));
+    CHECK(run() == TILE_TUNE_OK);
+    CHECK(contains(fake_cuda_calls(), "cuLinkComplete"));
+    CHECK(base::read_bytes(file).value() == whole);
+    CHECK(files().size() == 1);
+  }
+  SECTION("what cannot be linked or kept is compiled as ever") {
+    fake_cuda_fail("cuLinkComplete", 218);
+    Kernels kernels(kCuda, kPtx);
+    CHECK(kernels.run(queue, "first", floats, 7, 4, 96) == TILE_TUNE_OK);
+    CHECK(contains(fake_cuda_calls(), "cuModuleLoadDataEx 2 options\n"));
+    setenv("TILE_TUNE_CUBINS", "/proc/nowhere/cubins", 1);
+    CHECK(run(128) == TILE_TUNE_OK);
+  }
+  unsetenv("TILE_TUNE_CUBINS");
 }
 
 TEST_CASE("a device's clock times what a queue does") {
