@@ -44,6 +44,9 @@ Result<void> find_device(codegen::Target& target, int number, const std::vector<
   if (json.contains("error")) return no_device(target, json["error"].get<std::string>());
   target.cpu_model =
       fmt::format("{}, driver {}", json.at("name").get<std::string>(), json.at("driver").get<std::string>());
+  // One model is sold, and set, with other clocks: times of one say little of another.
+  if (const int megahertz = json.at("megahertz"); megahertz > 0)
+    target.cpu_model += fmt::format(", {} MHz", megahertz);
   target.device_number = number;
   if (is_cuda) set_capability(target, json.at("capability").get<int>());
   // A device's last cache is what its programs lie in; PoCL's is the host's.
@@ -61,6 +64,7 @@ nlohmann::json answer_device_query(const std::string& driver, int number) {
           {"driver", facts.driver},
           {"capability", facts.capability},
           {"cache_bytes", facts.cache_bytes},
+          {"megahertz", facts.megahertz},
           {"has_doubles", facts.has_doubles != 0},
           {"has_halves", facts.has_halves != 0}};
 }
