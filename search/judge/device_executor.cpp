@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <chrono>
 
 #include "codegen/backend/kernel_abi.h"
@@ -53,7 +54,7 @@ class DeviceMemory final : public Memory {
     for (const auto& one : data_) {
       uint64_t handle = 0;
       if (status_ != TILE_TUNE_OK) break;
-      note(is_cuda(device_) ? device_->allocate(queue_, bytes(one), &handle)
+      note(is_cuda(device_) ? allocate_between_zones(bytes(one), handle)
                             : tile_tune_device1_opencl_wrap(queue_, one.data(), bytes(one), &handle));
       if (status_ == TILE_TUNE_OK) handles_.push_back(handle);
     }
@@ -69,7 +70,7 @@ class DeviceMemory final : public Memory {
   DeviceMemory(const DeviceMemory&) = delete;
   DeviceMemory& operator=(const DeviceMemory&) = delete;
   ~DeviceMemory() override {
-    for (const uint64_t handle : handles_) device_->release(queue_, handle);
+    for (const uint64_t handle : handles_) device_->release(queue_, is_cuda(device_) ? handle - kZone : handle);
     if (flushed_ != 0) device_->release(queue_, flushed_);
   }
 
@@ -125,18 +126,37 @@ class DeviceMemory final : public Memory {
   }
   std::string trespass() const override {
     take_back();
+    for (size_t i = 0; is_cuda(device_) && i < handles_.size(); ++i)
+      if (!zones_untouched(i)) return fmt::format("it wrote outside {}", buffers_.names()[i]);
     return buffers_.trespass();
   }
 
  private:
   enum class Newer { Neither, Host, Device };  // OpenCL's memory is the host's (mapped) or the device's
   static constexpr uint64_t kLeastFlushed = 64 << 20;
+  // Around each of CUDA's copies, which no pages guard; kernels want multiples of 16 bytes, cuMemAlloc's are of 256.
+  static constexpr uint64_t kZone = 256;
+  static constexpr unsigned char kUntouched = 0xA5;
 
   // Even an empty tensor has a byte that is mapped.
   static uint64_t bytes(std::span<std::byte> data) { return std::max<uint64_t>(1, data.size()); }
   static size_t arguments_of(const Problem& problem) { return codegen::kernel_arguments(problem.program).size(); }
   void note(int status) const {
     if (status_ == TILE_TUNE_OK) status_ = status;
+  }
+  int allocate_between_zones(uint64_t size, uint64_t& handle) {
+    uint64_t memory = 0;
+    if (const int status = device_->allocate(queue_, size + 2 * kZone, &memory); status != TILE_TUNE_OK) return status;
+    handle = memory + kZone;
+    return device_->fill(queue_, memory, kUntouched, size + 2 * kZone);
+  }
+  bool zones_untouched(size_t i) const {
+    for (const uint64_t zone : {handles_[i] - kZone, handles_[i] + bytes(data_[i])}) {
+      std::array<unsigned char, kZone> seen{};
+      note(device_->download(queue_, zone, seen.data(), seen.size()));
+      if (std::any_of(seen.begin(), seen.end(), [](unsigned char byte) { return byte != kUntouched; })) return false;
+    }
+    return true;
   }
   /// Back to the host: what a kernel wrote is to be seen.
   void take_back(size_t i) const {

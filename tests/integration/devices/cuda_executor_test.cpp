@@ -95,12 +95,32 @@ TEST_CASE("calls on a CUDA device find there what the first was given, and are t
   CHECK(memory->trespass() == "");
   CHECK(count("cuMemcpyDtoHAsync 1508\n") == 2);
   CHECK(memory->output(problem.program.outputs[0]).element_count() == 13 * 29);
-  CHECK(count("cuMemcpyDtoHAsync") == 2);  // what was seen need not be fetched again
+  CHECK(count("cuMemcpyDtoHAsync 1508\n") == 2);  // what was seen need not be fetched again
   REQUIRE(call->run(1).code == 0);
   CHECK(count("cuMemcpyHtoDAsync") == 0);  // nor be brought back
   memory->prepare_outputs(std::byte{0xFF});
   REQUIRE(call->run(1).code == 0);
   CHECK(count("cuMemcpyHtoDAsync") == 2);
+}
+
+TEST_CASE("what a kernel writes beside its memory on a CUDA device is seen") {
+  const Device device;
+  const auto problem = make_problem(test::doubling(13, 29), 7).value();
+  const auto kernel = device.executor.load(device.object);
+  REQUIRE(kernel);
+  constexpr long kBytes = 13 * 29 * 4;
+  for (const long offset : {-1l, -256l, kBytes, kBytes + 255}) {
+    INFO(offset);
+    const auto memory = device.executor.allocate(problem, Flush::Begin);
+    memory->prepare_outputs(std::byte{0});
+    const auto call = device.executor.bind(problem.program, **kernel, *memory, Flush::Begin);
+    REQUIRE(call->run(1).code == 0);
+    CHECK(memory->trespass() == "");
+    fake_cuda_write_at(offset);
+    REQUIRE(call->run(1).code == 0);
+    fake_cuda_write_at(0);
+    CHECK(memory->trespass() == "it wrote outside a");
+  }
 }
 
 TEST_CASE("an output that begins with its initial value gets it on the device before each sample") {

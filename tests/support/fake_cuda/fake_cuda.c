@@ -31,6 +31,7 @@ struct event {
 static char calls[LOG], failing[64], module_text[1 << 20];
 static size_t calls_size;
 static int failure, capability = 80, capturing;
+static long written_at;
 static double kernel_ns = 1000, clock_ns;
 static unsigned long long last_id = 100;
 static struct context primary[DEVICES] = {{0}, {1}};
@@ -41,6 +42,7 @@ const char* fake_cuda_calls(void) { return calls; }
 const char* fake_cuda_module(void) { return module_text; }
 void fake_cuda_set_capability(int value) { capability = value; }
 void fake_cuda_capture(int is_capturing) { capturing = is_capturing; }
+void fake_cuda_write_at(long offset) { written_at = offset; }
 void fake_cuda_set_kernel_ns(double ns) { kernel_ns = ns; }
 void fake_cuda_reset(void) {
   calls_size = 0;
@@ -242,7 +244,8 @@ int cuFuncSetAttribute(void* function, int attribute, int value) {
 }
 int cuLaunchKernel(void* function, unsigned bx, unsigned by, unsigned bz, unsigned tx, unsigned ty, unsigned tz,
                    unsigned shared, void* stream, void** arguments, void** extra) {
-  (void)arguments, (void)extra;
+  (void)extra;
+  if (written_at != 0) ((char*)*(void**)arguments[0])[written_at] = 1;
   clock_ns += kernel_ns;
   return called("cuLaunchKernel", "%s %ux%ux%u %ux%ux%u shared %u stream %s", ((struct function*)function)->name, bx,
                 by, bz, tx, ty, tz, shared, stream == NULL ? "null" : "own");

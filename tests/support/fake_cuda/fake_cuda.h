@@ -16,6 +16,8 @@ void fake_cuda_set_capability(int capability);
 /* From now on a stream is being captured, as far as a driver then refuses what is no work for a graph: memory, modules,
  * waiting, copies of host memory that is not pinned. */
 void fake_cuda_capture(int is_capturing);
+/* From now on a launch writes a byte at so many bytes from its first argument, memory of the device; 0: it does not. */
+void fake_cuda_write_at(long offset);
 /* What a launch takes on the device, by its clock. */
 void fake_cuda_set_kernel_ns(double ns);
 /* The text of the last module. */
