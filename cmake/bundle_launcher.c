@@ -6,7 +6,7 @@
 #include <unistd.h>
 
 int main(int argc, char** argv) {
-  static char self[4096], loader[4200], libraries[8400], tool[4200];
+  static char self[4096], loader[4200], tool[4200];
   const ssize_t length = readlink("/proc/self/exe", self, sizeof self - 1);
   if (length < 0) {
     perror("tile-tune: /proc/self/exe");
@@ -17,7 +17,14 @@ int main(int argc, char** argv) {
   strcpy(root, self);
   for (int parts = 0; parts < 2; ++parts) *strrchr(root, '/') = '\0';
   snprintf(loader, sizeof loader, "%s/lib/tile_tune/libc/loader", root);
-  snprintf(libraries, sizeof libraries, "%s/lib/tile_tune/libc:%s/lib/tile_tune", root, root);
+  /* Behind the bundle's own what the machine names: a driver may lie there. */
+  const char* further = getenv("LD_LIBRARY_PATH");
+  if (further == NULL) further = "";
+  const size_t size = 2 * sizeof root + strlen(further) + 64;
+  char* const libraries = malloc(size);
+  if (libraries == NULL) return 1;
+  snprintf(libraries, size, "%s/lib/tile_tune/libc:%s/lib/tile_tune%s%s", root, root,
+           further[0] != '\0' ? ":" : "", further);
   snprintf(tool, sizeof tool, "%s/lib/tile_tune/tile-tune", root);
 
   enum { kBefore = 6 };
