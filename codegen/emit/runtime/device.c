@@ -98,6 +98,7 @@ int tile_tune_device1_borrow(device_interface device, void* queue, uint64_t byte
   } else if (store == NULL || (piece = malloc(sizeof *piece)) == NULL) {
     status = out_of_host_memory();
   } else if ((status = device->allocate(queue, bytes, memory)) != TILE_TUNE_OK) {
+    *memory = 0; /* whatever the driver left there */
     free(piece);
   } else {
     *piece = (struct piece){store->pieces, bytes, *memory, 1};
