@@ -15,23 +15,23 @@
 namespace tile_tune::search {
 namespace {
 
-std::vector<Entry> entries_of(const ir::Program& program) {
+std::vector<Entry> entries_of(const ir::Program& program,
+                              const codegen::Target& target = codegen::resolve_target("host", 2).value()) {
   ContestOptions options;
-  options.target = codegen::resolve_target("host", 2).value();
+  options.target = target;
   options.rounds = 1;
   options.seconds = 0;
   auto arena = Contest::start(options);
   REQUIRE(arena.has_value());
-  const auto both = codegen::halide_backend().autoschedulers.at(codegen::Device::Cpu);
+  const auto schedulers = codegen::halide_backend().autoschedulers.at(target.device);
   const auto schedule = Space(program, options.target).default_schedule();
-  const auto result = (*arena)->run(program, {{"default", schedule}}, {}, {}, both);
+  const auto result = (*arena)->run(program, {{"default", schedule}}, {}, {}, schedulers);
   REQUIRE(result.has_value());
-  REQUIRE(result->entries.size() == 3);
+  REQUIRE(result->entries.size() == 1 + schedulers.size());
   return result->entries;
 }
 
-void check_all_right(const ir::Program& program) {
-  const auto entries = entries_of(program);
+void check_all_right(const std::vector<Entry>& entries) {
   for (const auto& entry : entries) {
     INFO(entry.name << ": " << outcome_name(entry.outcome) << " " << entry.reason);
     CHECK(entry.is_own() == (entry.name == "default"));
@@ -44,6 +44,8 @@ void check_all_right(const ir::Program& program) {
   }
   CHECK(best_baseline(entries) == -1);
 }
+
+void check_all_right(const ir::Program& program) { check_all_right(entries_of(program)); }
 
 TEST_CASE("a product of odd extents, scheduled automatically") {
   check_all_right(tc("def product(float(I,K) A, float(K,J) B) -> (O) { O(i,j) +=! A(i,k) * B(k,j) }",
@@ -69,6 +71,18 @@ TEST_CASE("an output that starts from its own buffer is nothing for automatic sc
     CHECK(entry.outcome == Outcome::CompileError);
     CHECK(entry.reason.find("own buffer") != std::string::npos);
   }
+}
+
+TEST_CASE("a product of odd extents on a GPU, scheduled automatically: by OpenCL") {
+  auto target = codegen::describe_target("host-opencl", 2).value();
+  target.device_number = 0;
+  const auto entries = entries_of(tc("def product(float(I,K) A, float(K,J) B) -> (O) { O(i,j) +=! A(i,k) * B(k,j) }",
+                                     {{"I", 37}, {"K", 19}, {"J", 53}}),
+                                  target);
+  REQUIRE(entries.size() == 2);
+  CHECK(entries[1].name == "Anderson2021");
+  if (entries[0].reason.find("libOpenCL.so.1") != std::string::npos) return WARN(entries[0].reason);
+  check_all_right(entries);
 }
 
 TEST_CASE("an output that a later statement reads, scheduled automatically") {

@@ -84,6 +84,38 @@ TEST_CASE("tune searches for an OpenCL device, and its library computes there") 
   CHECK(nlohmann::json::parse(host.out)["kernels"][0]["rung"] == "default");
 }
 
+TEST_CASE("bench times schedules on a device, and no libraries") {
+  const Sandbox box;
+  if (!has_device(box, "opencl")) return;
+  const std::vector<std::string> target = {"--target", "host-opencl"};
+  auto command = with({"bench"}, {"--rounds", "2", "--time", "0.01", "--json"});
+  command.insert(command.end(), target.begin(), target.end());
+  const auto timed = require(box.run(command));
+  const auto entries = nlohmann::json::parse(timed.out)["workloads"][0]["entries"];
+  REQUIRE(entries.size() == 1);
+  CHECK(entries[0]["name"] == "default");
+  CHECK(entries[0]["outcome"] == "ok");
+  CHECK(entries[0]["median_ns"] > 0);
+  command.insert(command.end(), {"--against", "onednn"});
+  const auto compared = box.run(command);
+  CHECK(compared.exit_code == 5);
+  CHECK(code_of(compared) == "not-on-device");
+}
+
+TEST_CASE("a CUDA device is known by model, driver and clock, and judged by what it computes") {
+  const Sandbox box;
+  auto command = with({"bench"}, {"--rounds", "2", "--time", "0.01", "--json", "--target", "host-cuda", "--device", "1"});
+  // By a driver that computes nothing (tests/support/fake_cuda).
+  command.insert(command.begin(), {"env", "LD_LIBRARY_PATH=" FAKE_CUDA_FOLDERS, Sandbox::tool()});
+  const auto bench = nlohmann::json::parse(require(box.run_program(command)).out);
+  CHECK(bench["target"]["cpu_model"] == "Pretended 1, driver CUDA 13.0, 1980 MHz");
+  CHECK(bench["workloads"][0]["entries"][0]["outcome"] == "wrong");
+  command[command.size() - 1] = "2";
+  const auto absent = box.run_program(command);
+  CHECK(absent.exit_code == 5);
+  CHECK_THAT(absent.err, Catch::Contains("there is no device 2 (there are 2)"));
+}
+
 TEST_CASE("a GPU that is not here is exit 5, with what is missing") {
   const Sandbox box;
   const auto opencl = box.run(with({"tune"}, {"--target", "host-opencl", "--device", "63", "--trials", "1"}));

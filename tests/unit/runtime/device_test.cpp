@@ -455,6 +455,7 @@ TEST_CASE("what a CUDA device is like") {
   CHECK(facts.name == std::string("Pretended 1"));
   CHECK(facts.driver == std::string("CUDA 13.0"));
   CHECK(facts.capability == 80);
+  CHECK(facts.megahertz == 1980);
   CHECK(facts.bus_id == std::string("0000:1C:00.0"));
   CHECK(cuda->describe(2, &facts) == TILE_TUNE_ERROR_NO_DEVICE);
 }
