@@ -81,8 +81,10 @@ TEST_CASE("a product of odd extents on a GPU, scheduled automatically: by OpenCL
                                   target);
   REQUIRE(entries.size() == 2);
   CHECK(entries[1].name == "Anderson2021");
-  if (entries[0].reason.find("libOpenCL.so.1") != std::string::npos) return WARN(entries[0].reason);
-  check_all_right(entries);
+  if (entries[0].reason.find("libOpenCL.so.1") == std::string::npos)
+    check_all_right(entries);
+  else
+    WARN(entries[0].reason);
 }
 
 TEST_CASE("an output that a later statement reads, scheduled automatically") {
