@@ -269,6 +269,39 @@ Reply DeviceExecutor::fault(int code) const {
                       fmt::format("it returned error code {}{}{}", code, said.empty() ? "" : ": ", said));
 }
 
+double DeviceExecutor::flop_ns(double flops, DType type) const {
+  constexpr int kThreads = 256, kBlocksEach = 8, kIterations = 1000;
+  const auto kernel = fma_probe_kernel(type);
+  void* queue = nullptr;
+  tile_tune_device_facts facts;
+  if (!kernel || !is_cuda(device_) || device_->default_queue(number_, &queue) != TILE_TUNE_OK ||
+      device_->describe(number_, &facts) != TILE_TUNE_OK)
+    return 0;
+  auto [found, is_new] = probes_.try_emplace(type, Probe{*kernel});
+  Probe& probe = found->second;
+  if (copied_.bytes == 0) copy_ns(sizeof(double));  // memory for what it never writes
+  tile_tune_buffer out{};
+  out.device = copied_.to;
+  tile_tune_device_call call{{nullptr, 1}, queue};
+  const int blocks = kBlocksEach * facts.multiprocessors;
+  const auto launch = [&](uint32_t iterations) {
+    size_t sizes[] = {sizeof out.device, sizeof iterations, 0};
+    void* arguments[] = {&out, &iterations, nullptr};
+    int8_t is_buffer[] = {1, 0, 0};
+    return tile_tune_device1_cuda_run(&call, probe.state, probe.kernel.entry.c_str(), blocks, 1, 1, kThreads, 1, 1, 0,
+                                      sizes, arguments, is_buffer);
+  };
+  if (is_new && (tile_tune_device1_cuda_initialize(&call, &probe.state, probe.kernel.text.c_str(),
+                                                   static_cast<int>(probe.kernel.text.size()) + 1) != TILE_TUNE_OK ||
+                 launch(1) != TILE_TUNE_OK))
+    return 0;
+  double ns = 0;
+  const bool ran = probe.state && device_->mark(queue, &copied_.begin) == TILE_TUNE_OK &&
+                   launch(kIterations) == TILE_TUNE_OK && device_->mark(queue, &copied_.end) == TILE_TUNE_OK &&
+                   device_->time_between(queue, copied_.begin, copied_.end, &ns) == TILE_TUNE_OK;
+  return ran ? flops * ns / (2.0 * kProbeFma * kIterations * kThreads * blocks) : 0;
+}
+
 double DeviceExecutor::copy_ns(int64_t bytes) const {
   void* queue = nullptr;
   double ns = 0;

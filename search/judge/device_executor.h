@@ -3,8 +3,12 @@
 // its work makes one.
 #pragma once
 
+#include <map>
+#include <memory>
+
 #include "codegen/target/target.h"
 #include "search/judge/device_health.h"
+#include "search/judge/device_probe.h"
 #include "search/judge/executor.h"
 #include "search/judge/kernel_arguments.h"
 
@@ -28,6 +32,7 @@ class DeviceExecutor final : public Executor {
   void watch_guards(const Memory* memory, int reply_fd) const override;
   Reply fault(int code) const override;
   bool is_held_back() const override { return health().is_held_back(); }
+  double flop_ns(double flops, DType type) const override;
   double copy_ns(int64_t bytes) const override;
   std::string condition() const override { return health().text(); }
 
@@ -46,6 +51,12 @@ class DeviceExecutor final : public Executor {
     void *begin = nullptr, *end = nullptr;
   };
   mutable Copied copied_;
+  /// What flop_ns() runs, by type; also for as long as the process.
+  struct Probe {
+    ProbeKernel kernel;
+    void* state = nullptr;
+  };
+  mutable std::map<DType, Probe> probes_;
 };
 
 /// The one for kernels of the target with this function, which take a context if it is for a device or says so.

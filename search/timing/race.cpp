@@ -154,7 +154,10 @@ Reply finals(const Executor& executor, const Problem& problem, const std::vector
   else if (runtime)
     for (auto& contestant : contestants) contestant.timing.hurried = true;
 
-  // What a device copies moves twice as many bytes.
+  // A device's own probes; what it copies moves twice as many bytes.
+  const double flops = ir::flops(problem.program);
+  const DType type = widest_float(problem.program);
+  const bool multiplies = !runtime && executor.flop_ns(flops, type) > 0;
   const auto copied = static_cast<int64_t>(ir::traffic(problem.program).total() / 2);
   const bool copies = !runtime && executor.copy_ns(copied) > 0;
 
@@ -171,24 +174,24 @@ Reply finals(const Executor& executor, const Problem& problem, const std::vector
     return calm < protocol.rounds && elapsed < longest && calm * longest >= protocol.rounds * elapsed;
   };
   for (int round = 0; goes_on(round) && !numbers.empty(); ++round, numbers = running_from(contestants, 0)) {
-    // The probes are two more runners in the round, at a random place of it like everybody; of devices, one.
+    // The probes are two more runners in the round, at a random place of it like everybody.
     const int flop_probe = static_cast<int>(contestants.size()), stream_probe = flop_probe + 1;
     std::vector<Sample> samples(contestants.size());
     Probes probes;
     std::vector<int> order = numbers;
-    if (roofline) order.push_back(flop_probe);
+    if (roofline || multiplies) order.push_back(flop_probe);
     if (roofline || copies) order.push_back(stream_probe);
     shuffle(order, engine);
     for (const int number : order) {
       if (number == flop_probe)
-        probes.flop_ns = roofline->flop_limit_ns();
+        probes.flop_ns = roofline ? roofline->flop_limit_ns() : executor.flop_ns(flops, type);
       else if (number == stream_probe)
         probes.stream_ns = roofline ? roofline->stream_limit_ns() : executor.copy_ns(copied);
       else
         samples[number] = take_sample(bench, contestants[number]);
     }
     share_loss(samples);
-    book_round(contestants, numbers, samples, roofline || copies ? std::optional(probes) : std::nullopt);
+    book_round(contestants, numbers, samples, roofline || copies || multiplies ? std::optional(probes) : std::nullopt);
   }
   keep_calm(contestants, protocol.rounds);
   return collect(bench, contestants);

@@ -36,10 +36,8 @@ double shortest_ns(Call&& call) {
   return shortest;
 }
 
-// The arithmetic probe that fits the program: dot products if all its reductions can be such, else of the widest float
-// type it accumulates in; Bool if it has no float arithmetic.
+// The arithmetic probe that fits the program: dot products if all its reductions can be such, else widest_float().
 DType arithmetic_type(const ir::Program& program) {
-  DType type = DType::Bool;
   std::optional<DType> dot;
   bool only_dots = true;
   for (const auto& statement : program.statements) {
@@ -48,12 +46,7 @@ DType arithmetic_type(const ir::Program& program) {
     only_dots = only_dots && one && (!dot || dot == one);
     dot = one;
   }
-  if (only_dots && dot && codegen::has_dot_probe(*dot)) return *dot;
-  for (const auto& statement : program.statements) {
-    if (statement.accumulator == DType::F64) return DType::F64;
-    if (is_float(statement.accumulator)) type = DType::F32;
-  }
-  return type;
+  return only_dots && dot && codegen::has_dot_probe(*dot) ? *dot : widest_float(program);
 }
 
 GuardedBuffer touched_buffer(const char* name, double bytes) {
@@ -63,6 +56,15 @@ GuardedBuffer touched_buffer(const char* name, double bytes) {
 }
 
 }  // namespace
+
+DType widest_float(const ir::Program& program) {
+  DType type = DType::Bool;
+  for (const auto& statement : program.statements) {
+    if (statement.accumulator == DType::F64) return DType::F64;
+    if (is_float(statement.accumulator)) type = DType::F32;
+  }
+  return type;
+}
 
 Roofline::Roofline(const ir::Program& program, const Runtime& runtime, double call_ns)
     : flops_(ir::flops(program)),

@@ -34,6 +34,9 @@ class Roofline {
   int64_t iterations_ = 0, passes_ = 0;
 };
 
+/// The widest type of float that a program accumulates in; Bool if it has no such arithmetic.
+DType widest_float(const ir::Program& program);
+
 /// Whether a kernel looks more than 5 % faster than what limits it allows: no kernel is, so the probes were sized or
 /// timed while something else kept the machine busy. `from_memory`: memory bandwidth limits the program at all.
 bool beyond_roof(const Timing& timing, bool from_memory);

@@ -141,6 +141,22 @@ TEST_CASE("an output that begins with its initial value gets it on the device be
   CHECK(count("cuMemcpyDtoHAsync") == 0);
 }
 
+TEST_CASE("what a device multiplies and adds is timed by its clock") {
+  const Device device;
+  const double probed = 2.0 * 128 * 1000 * 256 * 128;  // of 16 multiprocessors
+  CHECK(device.executor.flop_ns(probed, DType::F32) == Approx(2000));
+  CHECK(device.executor.flop_ns(probed / 10, DType::F64) == Approx(200));
+  CHECK(device.executor.flop_ns(probed / 4, DType::F32) == Approx(500));
+  CHECK(count("cuLaunchKernel fma_f32 128x1x1 256x1x1") == 3);  // the first call warms up
+  CHECK(count("cuLaunchKernel fma_f64 128x1x1 256x1x1") == 2);
+  CHECK(count("cuModuleLoadDataEx") == 2);
+  CHECK(device.executor.flop_ns(1, DType::I32) == 0);
+  fake_cuda_fail("cuModuleLoadDataEx", 218);
+  const DeviceExecutor other(Device::target());
+  CHECK(other.flop_ns(1, DType::F32) == 0);
+  CHECK(other.flop_ns(1, DType::F32) == 0);
+}
+
 TEST_CASE("copies within a device are timed by its clock") {
   const Device device;
   CHECK(device.executor.copy_ns(1000) == Approx(2000));
