@@ -152,8 +152,9 @@ void add_bench(Verb& app, Command& command) {
       .delimiter(',');
   refuse_empty(verb.add_option("--schedule", arguments->schedule, "One more schedule of a single program, as JSON")
                    .type_name("FILE"));
-  verb.add_flag("--autoschedulers", arguments->autoschedulers,
-                "Also what Halide's Mullapudi2016 and Adams2019, or Anderson2021 for a GPU, make of each program (slow)");
+  verb.add_flag(
+      "--autoschedulers", arguments->autoschedulers,
+      "Also what Halide's Mullapudi2016 and Adams2019, or Anderson2021 for a GPU, make of each program (slow)");
   verb.add_option("--only", arguments->only, "Of a suite: workloads of these names (patterns) or groups")
       .type_name("GLOB,...")
       .delimiter(',');

@@ -101,8 +101,8 @@ Result<BenchRow> measure(const LoadedProgram& loaded, const ir::Program& bound, 
     schedules.push_back({"given", given.schedule});
   }
   TILE_TUNE_TRY(constants,
-                add_packed(loaded, plain, constants_of(loaded, bound, bench.target), sizes, given_packed ? bench.schedule : "",
-                           workload.written != nullptr, bench, schedules));
+                add_packed(loaded, plain, constants_of(loaded, bound, bench.target), sizes,
+                           given_packed ? bench.schedule : "", workload.written != nullptr, bench, schedules));
   row.name = loaded.suite ? loaded.suite->name : workload.row.name;
   row.group = loaded.suite ? loaded.suite->group : "";
   row.sizes = sizes_text(workload.row.sizes_json);

@@ -36,11 +36,13 @@ int main(void) {
   void* stream;
   uint64_t a, b, c;
   if (!cuda_open(&cuda, 0, &stream)) return 1;
-  if (cuda.allocate(&a, sizeof A) != 0 || cuda.allocate(&b, sizeof B) != 0 || cuda.allocate(&c, sizeof C) != 0) return 1;
+  if (cuda.allocate(&a, sizeof A) != 0 || cuda.allocate(&b, sizeof B) != 0 || cuda.allocate(&c, sizeof C) != 0)
+    return 1;
   cuda.to_device(a, A, sizeof A, stream);
   cuda.to_device(b, B, sizeof B, stream);
   /* It launches and returns. */
-  const int status = matmul_device(stream, (const float*)(uintptr_t)a, (const float*)(uintptr_t)b, (float*)(uintptr_t)c);
+  const int status =
+      matmul_device(stream, (const float*)(uintptr_t)a, (const float*)(uintptr_t)b, (float*)(uintptr_t)c);
   cuda.to_host(C, c, sizeof C, stream);
   if (cuda.wait(stream) != 0 || report("on the device", status) != MATMUL_OK) return 1;
   matmul_device_release(stream); /* what is kept for the stream, before it goes */

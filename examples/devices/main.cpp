@@ -22,8 +22,8 @@ class Matrix {
     if (cuda.allocate(&memory_, bytes()) != 0) throw std::bad_alloc();
     tensor_ = {};
     tensor_.data = reinterpret_cast<void*>(memory_);
-    tensor_.device = {2, 0};      // kDLCUDA
-    tensor_.dtype = {2, 32, 1};   // kDLFloat
+    tensor_.device = {2, 0};     // kDLCUDA
+    tensor_.dtype = {2, 32, 1};  // kDLFloat
     tensor_.ndim = 2;
     tensor_.shape = shape_;
   }

@@ -39,8 +39,8 @@ class DeviceKernel final : public LoadedKernel {
   Entry entry_;
 };
 
-/// The buffers of this process, and what the device sees of them: OpenCL the memory itself, CUDA a copy. They are handed
-/// over only when the other side has changed them: calls of a race find on the device what the first was given.
+/// The buffers of this process, and what the device sees of them: OpenCL the memory itself, CUDA a copy. They are
+/// handed over only when the other side has changed them: calls of a race find on the device what the first was given.
 class DeviceMemory final : public Memory {
  public:
   DeviceMemory(Interface device, const Problem& problem, Flush flush, int number)
@@ -211,8 +211,7 @@ class DeviceCall final : public Call {
     if (timed.code == 0) timed.code = memory_.finish();
     timed.ns = nanoseconds_since(start);
     if (!device_->mark) timed.launch_ns = 0;
-    if (timed.code == 0 && device_->mark)
-      timed.code = device_->time_between(memory_.queue(), begin_, end_, &timed.ns);
+    if (timed.code == 0 && device_->mark) timed.code = device_->time_between(memory_.queue(), begin_, end_, &timed.ns);
     return timed;
   }
   void evict() const override {}
@@ -265,8 +264,7 @@ Reply DeviceExecutor::fault(int code) const {
   const bool no_memory = code == halide_error_code_out_of_memory || code == TILE_TUNE_ERROR_OUT_OF_MEMORY ||
                          code == TILE_TUNE_ERROR_DEVICE_MEMORY;
   const Outcome outcome = device_->is_lost() ? Outcome::Crash : no_memory ? Outcome::OutOfMemory : Outcome::RunError;
-  return Reply::fault(outcome,
-                      fmt::format("it returned error code {}{}{}", code, said.empty() ? "" : ": ", said));
+  return Reply::fault(outcome, fmt::format("it returned error code {}{}{}", code, said.empty() ? "" : ": ", said));
 }
 
 double DeviceExecutor::flop_ns(double flops, DType type) const {

@@ -5,7 +5,8 @@
 namespace tile_tune::search {
 namespace {
 
-// Independent sums of a thread: more than a multiply-add's latency on any device, so that one warp a scheduler would do.
+// Independent sums of a thread: more than a multiply-add's latency on any device, so that one warp a scheduler would
+// do.
 constexpr int kSums = 16;
 static_assert(kProbeFma % kSums == 0);
 
@@ -50,9 +51,9 @@ std::optional<ProbeKernel> fma_probe_kernel(DType type) {
   ret;
 }}
 )",
-                            fmt::arg("entry", kernel.entry), fmt::arg("name", name),
-                            fmt::arg("registers", kSums + 1), fmt::arg("sums", kSums), fmt::arg("start", start),
-                            fmt::arg("loop", loop), fmt::arg("end", end), fmt::arg("never", never));
+                            fmt::arg("entry", kernel.entry), fmt::arg("name", name), fmt::arg("registers", kSums + 1),
+                            fmt::arg("sums", kSums), fmt::arg("start", start), fmt::arg("loop", loop),
+                            fmt::arg("end", end), fmt::arg("never", never));
   return kernel;
 }
 

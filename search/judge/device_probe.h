@@ -8,7 +8,8 @@
 
 namespace tile_tune::search {
 
-/// A kernel of one buffer and a number of iterations (u32), of kProbeFma multiply-adds a thread each; it writes nothing.
+/// A kernel of one buffer and a number of iterations (u32), of kProbeFma multiply-adds a thread each; it writes
+/// nothing.
 struct ProbeKernel {
   std::string entry, text;
 };

@@ -75,7 +75,8 @@ class Executor {
   virtual Reply fault(int code) const = 0;
   /// Whether the device is slower at present than it is by itself, as far as it tells.
   virtual bool is_held_back() const { return false; }
-  /// How long so many floating-point operations take now at the device's peak, as multiply-adds of a type; 0: not known.
+  /// How long so many floating-point operations take now at the device's peak, as multiply-adds of a type; 0: not
+  /// known.
   virtual double flop_ns(double, DType) const { return 0; }
   /// How long it takes now to copy so many bytes within the device's memory; 0: it has no clock of its own.
   virtual double copy_ns(int64_t) const { return 0; }

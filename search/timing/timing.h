@@ -13,11 +13,11 @@
 namespace tile_tune::search {
 
 struct Sample {
-  double ns = 0;          // mean of the calls
-  int code = 0;           // of the first call that failed, which ends the sample
+  double ns = 0;  // mean of the calls
+  int code = 0;   // of the first call that failed, which ends the sample
   // One of our threads had no core for some of it, though it could have run, or the device was held back.
   bool switched = false;
-  double launch_ns = 0;   // of a call, by the host's clock, where `ns` is by a device's
+  double launch_ns = 0;  // of a call, by the host's clock, where `ns` is by a device's
 };
 
 /// Kernels of one problem on one memory, so that addresses and alignment are the same for all.

@@ -208,8 +208,7 @@ ChildLimits limits_of_calls(const Limits& limits, const codegen::Target& target,
 
 void keep_driver_cache(const codegen::Target& target, const std::filesystem::path& directory) {
   if (target.device != codegen::Device::Gpu) return;
-  for (const char* name : {"POCL_CACHE_DIR", "TILE_TUNE_CUBINS"})
-    setenv(name, (directory / "driver-cache").c_str(), 1);
+  for (const char* name : {"POCL_CACHE_DIR", "TILE_TUNE_CUBINS"}) setenv(name, (directory / "driver-cache").c_str(), 1);
 }
 
 std::optional<Reply> run_in_child(const ChildLimits& limits, int owner, const std::function<Reply(int)>& work) {

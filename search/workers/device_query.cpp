@@ -45,8 +45,7 @@ Result<void> find_device(codegen::Target& target, int number, const std::vector<
   target.cpu_model =
       fmt::format("{}, driver {}", json.at("name").get<std::string>(), json.at("driver").get<std::string>());
   // One model is sold, and set, with other clocks: times of one say little of another.
-  if (const int megahertz = json.at("megahertz"); megahertz > 0)
-    target.cpu_model += fmt::format(", {} MHz", megahertz);
+  if (const int megahertz = json.at("megahertz"); megahertz > 0) target.cpu_model += fmt::format(", {} MHz", megahertz);
   target.device_number = number;
   if (is_cuda) set_capability(target, json.at("capability").get<int>());
   // A device's last cache is what its programs lie in; PoCL's is the host's.

@@ -53,8 +53,7 @@ static void* read_binary(FILE* file, const struct tile_tune_device_cubin_key* ke
   if (fread(&header, sizeof header, 1, file) != 1 || !is_for(&header, key, (uint64_t)facts.st_size)) return NULL;
   char* const text = malloc(header.text_size + 1);
   void* const binary = malloc(header.binary_size + 1);
-  const int is_right = text != NULL && binary != NULL &&
-                       fread(text, 1, header.text_size, file) == header.text_size &&
+  const int is_right = text != NULL && binary != NULL && fread(text, 1, header.text_size, file) == header.text_size &&
                        memcmp(text, key->text, header.text_size) == 0 &&
                        fread(binary, 1, header.binary_size, file) == header.binary_size &&
                        digest(kDigestStart, binary, header.binary_size) == header.binary_digest;
@@ -89,7 +88,8 @@ void tile_tune_device1_keep_cubin(const char* folder, const struct tile_tune_dev
   snprintf(beside, sizeof beside, "%s.XXXXXX", path);
   const int descriptor = mkostemp(beside, O_CLOEXEC);
   if (descriptor < 0) return;
-  struct header header = {{0}, key->capability, key->driver, strlen(key->text), size, digest(kDigestStart, binary, size)};
+  struct header header = {
+      {0}, key->capability, key->driver, strlen(key->text), size, digest(kDigestStart, binary, size)};
   memcpy(header.magic, magic, sizeof magic);
   FILE* const file = fdopen(descriptor, "wb");
   if (file == NULL) {

@@ -358,8 +358,8 @@ static int allocate(void* queue, uint64_t bytes, uint64_t* memory) {
   if (status != TILE_TUNE_OK) return status;
   const int error = cu.MemAlloc(memory, bytes);
   if (error != CUDA_SUCCESS)
-    status = tile_tune_device1_fail(status_of(error), "CUDA: no memory of %llu bytes: %s%s",
-                                    (unsigned long long)bytes, name_of(error), hint_of(error));
+    status = tile_tune_device1_fail(status_of(error), "CUDA: no memory of %llu bytes: %s%s", (unsigned long long)bytes,
+                                    name_of(error), hint_of(error));
   return leave(&scope, status);
 }
 
@@ -437,7 +437,8 @@ static int mark(void* queue, void** point) {
   int status = enter(queue, &scope);
   if (status != TILE_TUNE_OK) return status;
   if (*point == NULL) status = check(cu.EventCreate(point, 0), "making an event");
-  return leave(&scope, status != TILE_TUNE_OK ? status : check(cu.EventRecord(*point, queue), "marking a point in time"));
+  return leave(&scope,
+               status != TILE_TUNE_OK ? status : check(cu.EventRecord(*point, queue), "marking a point in time"));
 }
 
 static int time_between(void* queue, void* begin, void* end, double* ns) {
@@ -456,9 +457,9 @@ static int is_lost(void) { return atomic_load(&lost); }
 /* From dlpack.h. */
 enum { DL_CUDA = 2 };
 
-static const struct tile_tune_device_interface interface = {
-    DL_CUDA,  describe, default_queue, identify, allocate, release, upload,  download,
-    finish,   forget,   fill,          copy,     mark,     time_between, is_lost};
+static const struct tile_tune_device_interface interface = {DL_CUDA, describe, default_queue, identify,     allocate,
+                                                            release, upload,   download,      finish,       forget,
+                                                            fill,    copy,     mark,          time_between, is_lost};
 
 const struct tile_tune_device_interface* tile_tune_device1_cuda_interface(void) { return &interface; }
 

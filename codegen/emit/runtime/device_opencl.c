@@ -68,14 +68,18 @@ static struct {
 #define FUNCTION(name) \
   { "cl" #name, (void**)&cl.name, 0 }
 static const struct tile_tune_device_symbol functions[] = {
-    FUNCTION(GetPlatformIDs),       FUNCTION(GetDeviceIDs),          FUNCTION(GetDeviceInfo),
-    FUNCTION(CreateContext),        FUNCTION(CreateCommandQueue),    FUNCTION(GetCommandQueueInfo),
-    FUNCTION(RetainCommandQueue),   FUNCTION(ReleaseCommandQueue),   FUNCTION(ReleaseContext),
-    FUNCTION(CreateBuffer),         FUNCTION(ReleaseMemObject),      FUNCTION(CreateProgramWithSource),
-    FUNCTION(BuildProgram),         FUNCTION(GetProgramBuildInfo),   FUNCTION(ReleaseProgram),
-    FUNCTION(CreateKernel),         FUNCTION(ReleaseKernel),         FUNCTION(SetKernelArg),
-    FUNCTION(EnqueueNDRangeKernel), FUNCTION(EnqueueReadBuffer),     FUNCTION(EnqueueWriteBuffer),
-    FUNCTION(EnqueueFillBuffer),    FUNCTION(EnqueueCopyBuffer),     FUNCTION(EnqueueMapBuffer),
+    FUNCTION(GetPlatformIDs),        FUNCTION(GetDeviceIDs),
+    FUNCTION(GetDeviceInfo),         FUNCTION(CreateContext),
+    FUNCTION(CreateCommandQueue),    FUNCTION(GetCommandQueueInfo),
+    FUNCTION(RetainCommandQueue),    FUNCTION(ReleaseCommandQueue),
+    FUNCTION(ReleaseContext),        FUNCTION(CreateBuffer),
+    FUNCTION(ReleaseMemObject),      FUNCTION(CreateProgramWithSource),
+    FUNCTION(BuildProgram),          FUNCTION(GetProgramBuildInfo),
+    FUNCTION(ReleaseProgram),        FUNCTION(CreateKernel),
+    FUNCTION(ReleaseKernel),         FUNCTION(SetKernelArg),
+    FUNCTION(EnqueueNDRangeKernel),  FUNCTION(EnqueueReadBuffer),
+    FUNCTION(EnqueueWriteBuffer),    FUNCTION(EnqueueFillBuffer),
+    FUNCTION(EnqueueCopyBuffer),     FUNCTION(EnqueueMapBuffer),
     FUNCTION(EnqueueUnmapMemObject), FUNCTION(Finish)};
 #undef FUNCTION
 
@@ -348,9 +352,9 @@ static int is_lost(void) { return 0; }
 enum { DL_OPENCL = 4 };
 
 /* Only queues that were made for it have a clock. */
-static const struct tile_tune_device_interface interface = {
-    DL_OPENCL, describe, default_queue, identify, allocate, release, upload, download,
-    finish,    forget,   fill,          copy,     NULL,     NULL,    is_lost};
+static const struct tile_tune_device_interface interface = {DL_OPENCL, describe, default_queue, identify, allocate,
+                                                            release,   upload,   download,      finish,   forget,
+                                                            fill,      copy,     NULL,          NULL,     is_lost};
 
 const struct tile_tune_device_interface* tile_tune_device1_opencl_interface(void) { return &interface; }
 

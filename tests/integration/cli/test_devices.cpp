@@ -104,7 +104,8 @@ TEST_CASE("bench times schedules on a device, and no libraries") {
 
 TEST_CASE("a CUDA device is known by model, driver and clock, and judged by what it computes") {
   const Sandbox box;
-  auto command = with({"bench"}, {"--rounds", "2", "--time", "0.01", "--json", "--target", "host-cuda", "--device", "1"});
+  auto command =
+      with({"bench"}, {"--rounds", "2", "--time", "0.01", "--json", "--target", "host-cuda", "--device", "1"});
   // By a driver that computes nothing (tests/support/fake_cuda).
   command.insert(command.begin(), {"env", "LD_LIBRARY_PATH=" FAKE_CUDA_FOLDERS, Sandbox::tool()});
   const auto bench = nlohmann::json::parse(require(box.run_program(command)).out);

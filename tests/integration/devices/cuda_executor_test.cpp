@@ -198,7 +198,8 @@ TEST_CASE("a device that heat holds back makes rounds of no account, and is desc
   CHECK(DeviceHealth(kBusId).text() == "1980 MHz, memory 3201 MHz, 54 C, at its limit of power");
   fake_nvml_set_reasons(0x88);
   CHECK(DeviceHealth(kBusId).is_held_back());
-  CHECK(DeviceHealth(kBusId).text().find("held back by the hardware, held back by the power supply") != std::string::npos);
+  CHECK(DeviceHealth(kBusId).text().find("held back by the hardware, held back by the power supply") !=
+        std::string::npos);
   CHECK(DeviceHealth("0000:99:00.0").text() == "");
   CHECK_FALSE(DeviceHealth("").is_held_back());
   fake_nvml_set_reasons(-1);
@@ -210,8 +211,8 @@ TEST_CASE("a kernel that touches what is not there ends a race on the device for
   const Device device;
   const auto problem = make_problem(test::doubling(3, 5), 7).value();
   fake_cuda_fail("cuEventSynchronize", 700);
-  const auto reply = race(device.executor, problem, {device.object, device.object}, {}, Deadline::after(100),
-                          kCallSeconds, kNobody);
+  const auto reply =
+      race(device.executor, problem, {device.object, device.object}, {}, Deadline::after(100), kCallSeconds, kNobody);
   CHECK(reply.outcome == Outcome::Crash);
   CHECK(reply.reason.find("CUDA_ERROR_ILLEGAL_ADDRESS") != std::string::npos);
   CHECK(reply.timings.empty());

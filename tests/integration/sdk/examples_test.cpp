@@ -78,11 +78,11 @@ TEST_CASE("examples/devices: a GPU's memory from C, C++ and Python, without a to
   require(box.run_program({TEST_CMAKE, "--build", "build"}));
   // By a driver that says what it was asked and computes nothing (tests/support/fake_cuda).
   const auto run = [&](const std::string& command) {
-    return require(box.run_program({"sh", "-ec",
-                                    "rm -f calls; export LD_LIBRARY_PATH=" FAKE_CUDA_FOLDER
-                                    " FAKE_CUDA_LOG=calls PYTHONPATH=" TILE_TUNE_SOURCE_DIR
-                                    "/tests/support/fake_cupy; " +
-                                        command}))
+    return require(
+               box.run_program({"sh", "-ec",
+                                "rm -f calls; export LD_LIBRARY_PATH=" FAKE_CUDA_FOLDER
+                                " FAKE_CUDA_LOG=calls PYTHONPATH=" TILE_TUNE_SOURCE_DIR "/tests/support/fake_cupy; " +
+                                    command}))
         .out;
   };
   const auto calls = [&](const std::string& what) {
@@ -96,8 +96,7 @@ TEST_CASE("examples/devices: a GPU's memory from C, C++ and Python, without a to
   CHECK(c.find("\non the device: 37 x 43 x 41, largest error ") != std::string::npos);
   CHECK(calls("cuLaunchKernel") == 2);
   CHECK(calls("cuMemcpyHtoDAsync 6068\n") == 2);  // A, once a way
-  CHECK(run("build/device_cpp") ==
-        "C++: 0 of 41\nfrom elsewhere: a tensor is not in the memory the entry takes\n");
+  CHECK(run("build/device_cpp") == "C++: 0 of 41\nfrom elsewhere: a tensor is not in the memory the entry takes\n");
   CHECK(calls("cuLaunchKernel") == 1);
   CHECK(run("'" TEST_PYTHON "' -B " + kExamples + "devices/main.py build/libdevice_py.so 37 43 41") ==
         "Python: 0 of 41\n");

@@ -96,7 +96,10 @@ int cuDeviceGetName(char* name, int size, int device) {
 }
 int cuDeviceGetAttribute(int* value, int attribute, int device) {
   (void)device;
-  *value = attribute == 75 ? capability / 10 : attribute == 76 ? capability % 10 : attribute == 13 ? 1980000 : attribute;
+  *value = attribute == 75   ? capability / 10
+           : attribute == 76 ? capability % 10
+           : attribute == 13 ? 1980000
+                             : attribute;
   return 0;
 }
 int cuDeviceTotalMem_v2(size_t* bytes, int device) {

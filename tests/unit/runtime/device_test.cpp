@@ -295,7 +295,8 @@ TEST_CASE("a CUDA graph can capture every call but the first") {
 }
 
 TEST_CASE("a folder keeps what the driver compiled, beside its text") {
-  const auto folder = base::TemporaryDirectory::create(std::filesystem::temp_directory_path(), "tile-tune-test-").value();
+  const auto folder =
+      base::TemporaryDirectory::create(std::filesystem::temp_directory_path(), "tile-tune-test-").value();
   const auto cubins = folder.path() / "cubins";
   setenv("TILE_TUNE_CUBINS", cubins.c_str(), 1);
   void* const queue = queue_of(cuda);
