@@ -8,6 +8,24 @@
 
 #include "cuda_driver.h"
 
+// As dlpack.h has them, which programs that have it include instead.
+struct DLDevice {
+  int device_type;
+  std::int32_t device_id;
+};
+struct DLDataType {
+  std::uint8_t code, bits;
+  std::uint16_t lanes;
+};
+struct DLTensor {
+  void* data;
+  DLDevice device;
+  std::int32_t ndim;
+  DLDataType dtype;
+  std::int64_t *shape, *strides;
+  std::uint64_t byte_offset;
+};
+
 namespace {
 
 constexpr std::int64_t M = matmul_A_extent0, K = matmul_A_extent1, N = matmul_B_extent1;
@@ -68,7 +86,7 @@ int main() {
     return 1;
   }
   std::cout << "C++: " << c.get().front() << " of " << K << '\n';
-  a.tensor()->device.type = 1;  // as if it lay on the host
+  a.tensor()->device.device_type = 1;  // as if it lay on the host
   std::cout << "from elsewhere: " << matmul_error_string(multiply(a, b, c)) << '\n';
   matmul_device_release(stream);
 }
