@@ -161,7 +161,7 @@ Made by `scripts/gpu-check` on a machine that had it; `scripts/performance --fro
 
 - Device: {device['name']}, driver {device['driver']}; kernels for `{data['target']}`
 - tile-tune {data['version']}, measured {data['date']}
-- Times are medians by the device's clock, of calls in a row. PyTorch's are of the same machine and hour but not of the
+- Times are medians by the device's clock (OpenCL: the host's), of calls in a row. PyTorch's are of the same machine and hour but not of the
   same rounds: their ratios have no interval, and differences below 5 % mean nothing.
 - launch: what a call takes the host, which is no part of the time
 """]
