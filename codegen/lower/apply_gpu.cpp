@@ -14,9 +14,6 @@ using Halide::TailStrategy;
 using Halide::Var;
 using Halide::VarOrRVar;
 
-// Copies of one thread that are made without a loop.
-constexpr int64_t kMostUnrolledCopies = 16;
-
 // What an output dimension of a Func is cut into.
 struct Cut {
   Var block, thread;
@@ -333,38 +330,28 @@ struct GpuApplier {
     for (size_t i = 0; i < storage.size(); ++i)
       if (const int64_t stored = packed.stored_sides[i]; stored != sides[packed.choice.order[i]])
         func.bound_storage(storage[i], static_cast<int>(stored));
-    int64_t total = 1, neighbours = 1;
-    for (const int d : packed.in_memory) {
-      if (sides[d] == 1) continue;
-      if (loops.empty()) neighbours = sides[d];
-      loops.push_back(packed.vars[d]);
-      total *= sides[d];
-    }
-    copy_by_all(func, packed.vars, loops, total, neighbours);
+    for (const int d : packed.in_memory)
+      if (sides[d] != 1) loops.push_back(packed.vars[d]);
+    copy_by_all(func, packed.vars, loops, packed.turns);
   }
 
-  // Splits the loops of a copy of `total` elements, the fastest first, which has `neighbours` iterations, among the
-  // threads of the block.
-  void copy_by_all(Func func, const std::vector<Var>& vars, std::vector<Var> loops, int64_t total,
-                   int64_t neighbours) const {
-    constexpr int kLanes = 4;
+  // Splits the loops of a copy, the fastest first, among the threads of the block.
+  void copy_by_all(Func func, const std::vector<Var>& vars, std::vector<Var> loops, const CopyTurns& copy) const {
     std::vector<VarOrRVar> order;
-    if (neighbours % kLanes == 0) {
+    if (copy.lanes > 1) {
       const Var vectors = named("copied_v"), lane = named("copied_lane");
-      func.split(loops[0], vectors, lane, kLanes, TailStrategy::RoundUp).vectorize(lane);
+      func.split(loops[0], vectors, lane, copy.lanes, TailStrategy::RoundUp).vectorize(lane);
       order.emplace_back(lane);
       loops[0] = vectors;
-      total /= kLanes;
     }
     // A dimension of one element, where there is no other, is a loop, too.
     if (loops.empty()) loops.push_back(vars[0]);
     std::reverse(loops.begin(), loops.end());
     const Var all = fused(func, loops, named("copied")), turn = named("copy_turn"), number = named("copy_thread");
     const auto threads = static_cast<int>(gpu_threads(schedule));
-    const bool exact = total % threads == 0;
-    func.split(all, turn, number, threads, exact ? TailStrategy::RoundUp : TailStrategy::GuardWithIf);
+    func.split(all, turn, number, threads, copy.exact ? TailStrategy::RoundUp : TailStrategy::GuardWithIf);
     order.emplace_back(turn);
-    if ((total + threads - 1) / threads <= kMostUnrolledCopies) func.unroll(turn);
+    if (copy.turns <= kMostUnrolledCopies) func.unroll(turn);
     std::vector<VarOrRVar> dimensions;
     Var rest = number;
     for (size_t d = 0; d + 1 < block.size(); ++d) {

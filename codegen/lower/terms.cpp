@@ -242,9 +242,11 @@ PackedOperand Terms::copy_of(const Packing& choice, const std::vector<PackedForm
   PackedOperand packed = copy_in_kernel(program_, statement_, stage_.loops, choice, stage_.dot, element,
                                         stage_name(static_cast<int>(number_)));
   packed.product = node;
-  if (schedule_.is_gpu())
-    packed.stored_sides =
-        stored_sides(program_, static_cast<int>(number_), one_piece(stage_.loops, schedule_), schedule_, choice);
+  if (schedule_.is_gpu()) {
+    const Loops loops = one_piece(stage_.loops, schedule_);
+    packed.stored_sides = stored_sides(program_, static_cast<int>(number_), loops, schedule_, choice);
+    packed.turns = copy_turns(program_, loops, schedule_, choice);
+  }
   return packed;
 }
 

@@ -93,7 +93,7 @@ Result<void> check_sums(const ir::Program& program, const Loops& loops, int numb
   return {};
 }
 
-Result<void> check_staged(int number, const Loops& loops, const NestSchedule& stage) {
+Result<void> check_staged(const ir::Program& program, int number, const Loops& loops, const NestSchedule& stage) {
   if (loops.output.empty() && !stage.packings.empty())
     return invalid(number, "one thread has nobody to share an operand with");
   for (const auto& packing : stage.packings)
@@ -103,6 +103,8 @@ Result<void> check_staged(int number, const Loops& loops, const NestSchedule& st
   if (gpu.padding < 0 || gpu.padding > kMostPadding)
     return invalid(number, fmt::format("padding is not within 0 and {}", kMostPadding));
   if (gpu.padding > 0 && stage.packings.empty()) return invalid(number, "it pads what it does not stage");
+  if (gpu.pipelined)
+    if (const std::string fault = pipeline_fault(program, loops, stage); !fault.empty()) return invalid(number, fault);
   if (gpu.resident_blocks < 0 || gpu.resident_blocks > kMostResidentBlocks)
     return invalid(number, fmt::format("resident blocks are not within 0 and {}", kMostResidentBlocks));
   return {};
@@ -121,7 +123,7 @@ Result<void> check_gpu_stage(const ir::Program& program, const Loops& whole, int
   TILE_TUNE_CHECK(check_shares(loops, number, stage));
   TILE_TUNE_CHECK(check_dimensions(program, loops, number, stage));
   TILE_TUNE_CHECK(check_packings(loops, number, stage));
-  TILE_TUNE_CHECK(check_staged(number, loops, stage));
+  TILE_TUNE_CHECK(check_staged(program, number, loops, stage));
   return check_sums(program, loops, number, stage);
 }
 

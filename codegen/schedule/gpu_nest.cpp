@@ -1,5 +1,7 @@
 #include "codegen/schedule/gpu_nest.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <bit>
 #include <cstdlib>
@@ -7,6 +9,7 @@
 #include <numeric>
 
 #include "codegen/schedule/packed_form.h"
+#include "frontend/ir/storage.h"
 
 namespace tile_tune::codegen {
 namespace {
@@ -152,6 +155,43 @@ std::vector<int64_t> staged_sides(const Loops& loops, const NestSchedule& stage,
   for (const auto& subscript : operand.subscripts)
     sides.push_back(loops.span(std::get<ir::AffineExpr>(subscript), iterations));
   return sides;
+}
+
+CopyTurns copy_turns(const ir::Program& program, const Loops& loops, const NestSchedule& stage,
+                     const Packing& packing) {
+  constexpr int64_t kLanes = 4;
+  const Operand& operand = loops.operands[packing.operand];
+  const std::vector<int64_t> sides = staged_sides(loops, stage, operand);
+  int64_t total = 1, neighbours = 1;
+  const auto& tensor = program.tensors[operand.tensor];
+  for (const int d : ir::memory_order(tensor)) {
+    if (ir::extent(tensor, static_cast<size_t>(d)) <= 1) continue;
+    if (neighbours == 1) neighbours = sides[d];
+    total *= sides[d];
+  }
+  CopyTurns copy;
+  copy.lanes = static_cast<int>(std::gcd(neighbours, kLanes));
+  const int64_t threads = gpu_threads(stage), vectors = total / copy.lanes;
+  copy.turns = (vectors + threads - 1) / threads;
+  copy.exact = vectors % threads == 0;
+  return copy;
+}
+
+int64_t reduction_trips(const Loops& loops, const NestSchedule& stage) {
+  int64_t trips = 1;
+  for (size_t r = 0; r < loops.reduction.size(); ++r)
+    trips *= std::max<int64_t>(loops.reduction[r], 1) / std::max<int64_t>(stage.reduction_block[r], 1);
+  return trips;
+}
+
+std::string pipeline_fault(const ir::Program& program, const Loops& loops, const NestSchedule& stage) {
+  if (stage.packings.empty()) return "it loads ahead what it does not stage";
+  if (reduction_trips(loops, stage) < 2) return "it stages the reduction as a whole, and has no next block to load";
+  for (const auto& packing : stage.packings)
+    if (const int64_t turns = copy_turns(program, loops, stage, packing).turns; turns > kMostUnrolledCopies)
+      return fmt::format("a thread would hold {} copies of an operand for the next block, more than {}", turns,
+                         kMostUnrolledCopies);
+  return "";
 }
 
 DType staged_type(const ir::Program& program, int statement, const Operand& operand) {

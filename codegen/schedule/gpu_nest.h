@@ -3,6 +3,7 @@
 
 #include <array>
 #include <cstdint>
+#include <string>
 #include <vector>
 
 #include "codegen/schedule/loops.h"
@@ -72,6 +73,21 @@ std::vector<int64_t> staged_sides(const Loops& loops, const NestSchedule& stage,
 /// copies of a block lie in one allocation, and Halide takes vectors in each for as aligned as if it began there.
 std::vector<int64_t> stored_sides(const ir::Program& program, int statement, const Loops& loops,
                                   const NestSchedule& stage, const Packing& packing);
+/// How the threads of a block make such a copy: so many neighbours in memory at a time, in turns.
+struct CopyTurns {
+  int lanes = 1;
+  int64_t turns = 1;  // of a thread; in the last one some threads may have nothing to do
+  bool exact = true;  // all have
+};
+CopyTurns copy_turns(const ir::Program& program, const Loops& loops, const NestSchedule& stage, const Packing& packing);
+/// Copies of a thread that are made without a loop.
+constexpr int64_t kMostUnrolledCopies = 16;
+/// Blocks of the reduction between which something is staged.
+int64_t reduction_trips(const Loops& loops, const NestSchedule& stage);
+/// Why the next block of the reduction cannot be loaded while the present one is computed, in one sentence; empty if it
+/// can.
+std::string pipeline_fault(const ir::Program& program, const Loops& loops, const NestSchedule& stage);
+
 /// What elements of a staged operand are there: halves are widened once, where nothing else is made of them.
 DType staged_type(const ir::Program& program, int statement, const Operand& operand);
 

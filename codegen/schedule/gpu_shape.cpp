@@ -13,7 +13,7 @@ namespace {
 int64_t words(DType type) { return (static_cast<int64_t>(dtype_size(type)) + 3) / 4; }
 
 int estimated_registers(const ir::Program& program, int statement, const Loops& loops, const NestSchedule& stage,
-                        int64_t staged_elements, int64_t threads) {
+                        double staged_words, int64_t threads) {
   double registers = costs::gpu::kBesideSums +
                      static_cast<double>(thread_elements(stage) * words(program.statements[statement].accumulator));
   std::vector<int64_t> step;
@@ -25,7 +25,11 @@ int estimated_registers(const ir::Program& program, int statement, const Loops& 
     if (operand.affine && !loops.reduction.empty())
       registers += costs::gpu::kSetsOfOperands * std::min(held, loops.footprint(program, operand, step)) *
                    static_cast<double>(words(program.tensors[operand.tensor].type));
-  if (stage.gpu().pipelined) registers += costs::gpu::kStagedAhead * static_cast<double>(staged_elements / threads);
+  const bool is_unrolled = std::equal(stage.reduction_block.begin(), stage.reduction_block.end(),
+                                      stage.reduction_unroll.begin(), stage.reduction_unroll.end());
+  if (stage.gpu().pipelined)
+    registers += (is_unrolled ? costs::gpu::kStagedAhead : costs::gpu::kStagedAheadOfLoop) *
+                 staged_words / static_cast<double>(threads);
   return static_cast<int>(std::min(registers, 1e6));
 }
 
@@ -56,13 +60,13 @@ GpuShape gpu_shape(const ir::Program& program, int statement, const Loops& loops
     shape.shared_bytes += sums * shape.threads() / mapping.reduction_threads * thread_elements(stage) *
                           static_cast<int64_t>(dtype_size(program.statements[statement].accumulator));
   }
-  int64_t staged_elements = 0;
+  double staged_words = 0;
   for (const Packing& packing : stage.packings) {
     const Staged staged = staged_copy(program, statement, loops, stage, packing);
-    staged_elements += staged.elements;
+    staged_words += static_cast<double>(staged.elements * staged.element_bytes) / 4;
     shape.shared_bytes += staged.elements * staged.element_bytes * (mapping.pipelined ? 2 : 1);
   }
-  shape.registers = estimated_registers(program, statement, loops, stage, staged_elements, shape.threads());
+  shape.registers = estimated_registers(program, statement, loops, stage, staged_words, shape.threads());
   return shape;
 }
 

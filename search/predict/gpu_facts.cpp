@@ -164,7 +164,7 @@ void blocks(const Analysis& of, GpuFacts& facts) {
 
 /// What the threads of one block do, added up over its reduction.
 struct Work {
-  double fma = 0, loads = 0, addresses = 0, copied = 0, stores = 0, passes_through_body = 0;  // of a thread
+  double fma = 0, loads = 0, addresses = 0, copying = 0, stores = 0, passes_through_body = 0;  // of a thread
   double bank_passes = 0, bank_passes_at_best = 0;                                            // of a warp
   double sectors = 0, cache_cycles = 0;                                                       // of a warp
   double used = 0, asked = 0;                                                                 // bytes of a warp
@@ -194,7 +194,11 @@ void copy_to_shared(const Analysis& of, const Operand& operand, const codegen::P
   // A warp copies 32 neighbours, or several shorter rows.
   const double use = row / (std::ceil(row / kSector) * kSector);
   const double sectors = kWarp * of.bytes_of(operand) / use / kSector;
-  work.copied += each;
+  const codegen::CopyTurns copy = codegen::copy_turns(of.program, of.loops, of.stage, packing);
+  const bool is_row = staged.steps[inner] == 1;  // of what is stored, as well as of what is loaded
+  const double of_turn = gpu_costs::kPerAddress + 1 + (is_row ? 1 : copy.lanes) +
+                         (copy.turns > codegen::kMostUnrolledCopies ? gpu_costs::kPerTurnOfLoop : 0);
+  work.copying += real(copy.turns) * of_turn * trips;
   work.sectors += each * sectors;
   work.cache_cycles += each * std::max(kWarp * of.bytes_of(operand) / std::min(row, gpu_costs::kFirstCacheBytes), 1.0);
   work.used += each * kWarp * of.bytes_of(operand);
@@ -329,8 +333,7 @@ void cycles(const Analysis& of, const Work& work, GpuFacts& facts) {
   const auto& limits = of.limits;
   const int fma_lanes = of.statement().accumulator == DType::F64 ? limits.fma_lanes_f64 : limits.fma_lanes;
   const double instructions = work.fma + work.loads + gpu_costs::kPerAddress * work.addresses +
-                              gpu_costs::kPerCopied * work.copied + work.stores +
-                              gpu_costs::kPerPass * work.passes_through_body + gpu_costs::kPerThread;
+                              work.copying + work.stores + gpu_costs::kPerPass * work.passes_through_body + gpu_costs::kPerThread;
   facts.fma_share = work.fma / instructions;
   facts.fma_cycles = warps * work.fma * kWarp / fma_lanes;
   facts.issue_cycles = warps * instructions / limits.partitions;

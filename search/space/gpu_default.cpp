@@ -250,6 +250,19 @@ void add_pieces(const StageContext& context, const Builder& builder, const Shape
   }
 }
 
+/// What is staged, loaded a block ahead as well.
+void add_ahead(const StageContext& context, std::vector<Judged>& judged) {
+  for (size_t i = 0, count = judged.size(); i < count; ++i) {
+    NestSchedule stage = judged[i].stage;
+    StageContext of_piece = context;
+    of_piece.loops = codegen::one_piece(context.loops, stage);
+    if (!codegen::pipeline_fault(*context.program, of_piece.loops, stage).empty()) continue;
+    stage.gpu().pipelined = true;
+    stage = repair(of_piece, std::move(stage));
+    if (stage.gpu().pipelined) judged.push_back({stage, cycles_of(context, stage)});
+  }
+}
+
 std::vector<int64_t> register_tile(const NestSchedule& stage) {
   std::vector<int64_t> tile;
   for (const auto& tiles : stage.tiles) tile.push_back(tiles.back());
@@ -270,6 +283,7 @@ std::vector<NestSchedule> default_stages_on_gpu(const StageContext& context) {
     judged.push_back({std::move(stage), cycles});
     add_pieces(context, builder, shape, judged);
   }
+  add_ahead(context, judged);
   std::stable_sort(judged.begin(), judged.end(), [](const Judged& a, const Judged& b) { return a.cycles < b.cycles; });
   std::vector<NestSchedule> stages;
   for (const Judged& one : judged) {

@@ -317,8 +317,15 @@ Changed change_reduction(const StageContext& context, NestSchedule stage, Rng& r
 
 const std::vector<int> kPaddings{0, 1, 2, 4, 8};
 
+/// The next block of the reduction may be loaded while one is computed.
+bool has_next_block(const StageContext& context) {
+  return std::any_of(context.loops.reduction.begin(), context.loops.reduction.end(),
+                     [](int64_t extent) { return extent > 1; });
+}
+
 double log_copies(const StageContext& context) {
   double log_count = std::log(static_cast<double>(kPaddings.size()));
+  if (has_next_block(context)) log_count += std::log(2.0);
   for (const int operand : stageable_operands(context))
     log_count += std::log(1 + std::tgamma(context.loops.operands[operand].subscripts.size() + 1.0));
   return log_count;
@@ -349,6 +356,7 @@ void draw_copies(const StageContext& context, NestSchedule& stage, Rng& rng) {
     if (rng.chance(reuse ? 0.85 : 0.5)) stage.packings.push_back(draw_packing(context, operand, rng));
   if (stage.packings.empty()) return;
   stage.gpu().padding = rng.pick(kPaddings);
+  stage.gpu().pipelined = codegen::pipeline_fault(*context.program, context.loops, stage).empty() && rng.chance(0.5);
 }
 
 Changed change_copy(const StageContext& context, NestSchedule stage, Rng& rng) {
@@ -356,6 +364,10 @@ Changed change_copy(const StageContext& context, NestSchedule stage, Rng& rng) {
   if (stageable.empty()) return refused("it has no operand that can be copied");
   if (!stage.packings.empty() && rng.chance(0.25)) {
     stage.gpu().padding = step_or_draw(kPaddings, stage.gpu().padding, rng);
+    return stage;
+  }
+  if (!stage.packings.empty() && has_next_block(context) && rng.chance(0.25)) {
+    stage.gpu().pipelined = !stage.gpu().pipelined;
     return stage;
   }
   const int operand = rng.pick(stageable);

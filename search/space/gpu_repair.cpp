@@ -270,6 +270,8 @@ void repair_mapping(const StageContext& context, NestSchedule& stage, Notes& not
   const auto& limits = limits_of(context);
   if (stage.packings.empty()) correct(mapping.padding, 0, "it padded what is not staged", notes);
   correct(mapping.padding, std::clamp(mapping.padding, 0, kMostElementsBetween), "it padded more than helps", notes);
+  if (mapping.pipelined && !codegen::pipeline_fault(*context.program, context.loops, stage).empty())
+    correct(mapping.pipelined, false, "it had no block of the reduction to load ahead", notes);
   const bool cuda = context.target->features.has(codegen::Feature::Cuda);
   const int64_t most = cuda ? std::min<int64_t>(limits.blocks, limits.threads / codegen::gpu_threads(stage)) : 0;
   correct(mapping.resident_blocks, static_cast<int>(std::clamp<int64_t>(mapping.resident_blocks, 0, most)),

@@ -90,6 +90,7 @@ NestSchedule random_nest(const ir::Program& program, const ir::Statement& statem
     nest.reduction_unroll[r] = static_cast<int>(std::min<int64_t>(one_of(unrolls, random), 16));
   }
   if (!nest.packings.empty()) gpu.padding = one_of<int>({0, 0, 1, 4}, random);
+  if (!nest.packings.empty()) gpu.pipelined = by_chance(0.4, random);
   if (nest.packings.empty() && !loops.reduction.empty() && by_chance(0.5, random)) {
     gpu.interleaved = false;
     gpu.reduction_threads = one_of<int>({2, 8, 32, 128}, random);

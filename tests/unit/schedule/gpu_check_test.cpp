@@ -83,6 +83,21 @@ TEST_CASE("what makes a nest on a GPU invalid has a sentence") {
                             Case{[](auto& n) { n.gpu().padding = 33; }, "padding"},
                             Case{[](auto& n) { n.gpu().resident_blocks = -1; }, "resident blocks"},
                             Case{[](auto& n) {
+                                   n.packings.clear(), n.gpu().padding = 0, n.gpu().pipelined = true;
+                                   n.reduction_block = {64}, n.reduction_unroll = {1};
+                                 },
+                                 "loads ahead what it does not stage"},
+                            Case{[](auto& n) {
+                                   n.gpu().pipelined = true;
+                                   n.reduction_block = {64};
+                                 },
+                                 "no next block to load"},
+                            Case{[](auto& n) {
+                                   n.gpu().pipelined = true;
+                                   n.reduction_block = {32}, n.tiles = {{32, 8}, {4, 4}}, n.reduction_unroll = {1};
+                                 },
+                                 "64 copies of an operand for the next block, more than 16"},
+                            Case{[](auto& n) {
                                    n.tiles = {{64, 16}, {96, 12}};
                                  },
                                  "more than 2048"},

@@ -249,6 +249,32 @@ TEST_CASE("what a device has no room for is taken back with the reason", "[unit]
   CHECK(says("its loops were mapped to a CPU"));
 }
 
+TEST_CASE("a block of the reduction is loaded ahead where there is a next one and registers to hold it", "[unit]") {
+  const Space space(matmul(130, 96, 64), target("x86-64-linux-cuda-cuda_capability_80"));
+  Schedule schedule = space.default_schedule();
+  NestSchedule& stage = schedule.stages[0].nest();
+  stage.tiles = {{32, 4}, {32, 4}};
+  stage.reduction_block = {16};
+  stage.reduction_unroll = {16};
+  stage.packings = {{0, 2, {0, 1}}, {1, 2, {1, 0}}};
+  stage.gpu() = {.vector_loop = 1, .lanes = 4, .interleaved = true, .padding = 4, .pipelined = true};
+  CHECK(space.adapt(schedule).schedule.stages[0].nest().gpu().pipelined);
+  stage.reduction_block = {64};
+  CHECK_FALSE(space.adapt(schedule).schedule.stages[0].nest().gpu().pipelined);
+  stage.reduction_block = {32};
+  stage.tiles = {{8, 8}, {32, 8}};  // 4 threads for 32 x 40 elements
+  CHECK_FALSE(space.adapt(schedule).schedule.stages[0].nest().gpu().pipelined);
+  Rng rng(9);
+  int ahead = 0, staged = 0;
+  for (int i = 0; i < 300; ++i) {
+    const NestSchedule drawn = main_nest(space.sample(rng).schedule);
+    staged += is_staged(drawn);
+    ahead += drawn.gpu().pipelined;
+  }
+  CHECK(ahead * 8 >= staged);
+  CHECK(ahead * 3 <= staged * 2);
+}
+
 TEST_CASE("what GPUs do without is neither drawn nor counted, and taken back where it is asked for", "[unit]") {
   constexpr std::string_view kReason = "it asked for what kernels of a GPU do without";
   const auto says = [&](const Drawn& drawn) {
@@ -263,12 +289,11 @@ TEST_CASE("what GPUs do without is neither drawn nor counted, and taken back whe
   }
   for (const auto& [group, size] : space.log10_sizes()) {
     if (group == codegen::Group::Place) CHECK(size == 0);
-    // Two operands staged in one of two orders or not at all, five paddings.
-    if (group == codegen::Group::Copies) CHECK(size == Approx(std::log10(3 * 3 * 5)));
+    // Two operands staged in one of two orders or not at all, five paddings, a block ahead or not.
+    if (group == codegen::Group::Copies) CHECK(size == Approx(std::log10(3 * 3 * 5 * 2)));
   }
   const Schedule standard = space.default_schedule();
-  void (*const changes[])(NestSchedule&) = {[](NestSchedule& stage) { stage.gpu().pipelined = true; },
-                                            [](NestSchedule& stage) { stage.scan = true; },
+  void (*const changes[])(NestSchedule&) = {[](NestSchedule& stage) { stage.scan = true; },
                                             [](NestSchedule& stage) { stage.dot_product = true; },
                                             [](NestSchedule& stage) {
                                               stage.prefetches = {{0, 0, 4}};
