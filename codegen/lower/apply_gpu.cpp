@@ -91,8 +91,7 @@ struct GpuApplier {
   void map_threads(FuncOrStage&& func, const std::vector<Cut>& cuts, const std::vector<VarOrRVar>& inside,
                    const std::vector<VarOrRVar>& outside, const std::optional<Var>& share = {}) const {
     const bool first = shared && shared->comes_first;
-    std::vector<VarOrRVar> order = elements_of(cuts);
-    order.insert(order.end(), inside.begin(), inside.end());
+    std::vector<VarOrRVar> order = with_elements(elements_of(cuts), inside);
     for (const int p : idle_threads()) order.push_back(cuts[p].thread);
     if (share && first) order.push_back(*share);
     for (const auto& dimension : block)
@@ -115,6 +114,15 @@ struct GpuApplier {
     }
     if (threads.empty() && !cuts.empty()) threads.emplace_back(cuts[fastest_thread()].thread);
     on_threads(func, threads);
+  }
+
+  // A thread's elements inside of its loops of the reduction, but for a dot product's iterations, which are the first of
+  // these.
+  std::vector<VarOrRVar> with_elements(const std::vector<VarOrRVar>& elements,
+                                       const std::vector<VarOrRVar>& reduction) const {
+    std::vector<VarOrRVar> order = reduction;
+    order.insert(order.begin() + (stage.dot && !reduction.empty() ? 1 : 0), elements.begin(), elements.end());
+    return order;
   }
 
   Var first_of_shares() const { return named("share"); }
@@ -222,10 +230,13 @@ struct GpuApplier {
 
   // The reduction's loops inside of the threads, innermost first; those to unroll are.
   template <typename Loops>
-  static std::vector<VarOrRVar> inner_loops(Halide::Stage& update, const Loops& sums) {
+  std::vector<VarOrRVar> inner_loops(Halide::Stage& update, const Loops& sums) const {
     std::vector<VarOrRVar> order;
     for (const auto& loop : sums.unrolled) {
-      update.unroll(loop);
+      if (stage.dot && order.empty())
+        update.atomic().vectorize(loop);
+      else
+        update.unroll(loop);
       order.emplace_back(loop);
     }
     for (const auto& loop : sums.others) order.emplace_back(loop);
@@ -240,7 +251,7 @@ struct GpuApplier {
     bound_to(func, 1);
     Halide::Stage update = func.update();
     own_elements(func, {});
-    own_elements(update, inner_loops(update, reduction.sums));
+    own_elements(update, inner_loops(update, reduction.sums), !stage.dot);
   }
 
   template <typename FuncOrStage>
@@ -261,7 +272,7 @@ struct GpuApplier {
         order.emplace_back(var);
       }
     }
-    order.insert(order.end(), outer.begin(), outer.end());
+    order = with_elements(order, outer);
     if (order.size() > 1) func.reorder(order);
   }
 
@@ -275,7 +286,7 @@ struct GpuApplier {
     Halide::Stage update = func.update();
     for (int p = 0; p < outputs(); ++p) {
       initial.push_back(cut(func, p, false));
-      updated.push_back(cut(update, p, false));
+      updated.push_back(cut(update, p, false, !stage.dot));
     }
     map_threads(func, initial, {}, {});
     std::vector<VarOrRVar> outside(reduction.blocks.begin(), reduction.blocks.end());

@@ -165,6 +165,17 @@ Stmt ByLanes::visit(const LetStmt* op) {
   return with_names(loads.names, with_names(names, body));
 }
 
+Expr SumsByLanes::visit(const VectorReduce* op) {
+  if (op->op != VectorReduce::Add || !op->type.is_scalar()) return IRMutator::visit(op);
+  const LanesByName no_names;
+  Expr sum;
+  for (int lane = 0; lane < op->value.type().lanes(); ++lane) {
+    const Expr one = Lane(lane, no_names).mutate(op->value);
+    sum = sum.defined() ? sum + one : one;
+  }
+  return sum;
+}
+
 Expr ExactNumbers::visit(const FloatImm* op) {
   const bool is_single = static_cast<double>(static_cast<float>(op->value)) == op->value;
   if (op->type.bits() != 64 || is_single || op->value != op->value) return op;

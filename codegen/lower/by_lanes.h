@@ -28,6 +28,21 @@ class ByLanes : public Halide::Internal::IRMutator {
   std::map<std::string, std::vector<Halide::Expr>> lanes_;  // of names for vectors that are computed so
 };
 
+/// A pass over lowered code for GPUs: a thread's sums are its own, so that nothing of them is atomic, whatever says that
+/// a reduction may run in vectors.
+class NothingAtomic : public Halide::Internal::IRMutator {
+ private:
+  using IRMutator::visit;
+  Halide::Internal::Stmt visit(const Halide::Internal::Atomic* op) override { return mutate(op->body); }
+};
+
+/// A pass over lowered code for OpenCL, which has no dot products: the sum of a vector's lanes, lane by lane.
+class SumsByLanes : public Halide::Internal::IRMutator {
+ private:
+  using IRMutator::visit;
+  Halide::Expr visit(const Halide::Internal::VectorReduce* op) override;
+};
+
 /// A pass over lowered code for OpenCL: numbers of f64 by their bits, since Halide 21 writes them down as f32.
 class ExactNumbers : public Halide::Internal::IRMutator {
  private:

@@ -38,6 +38,43 @@ class WideIndices : public IRMutator {
   }
 };
 
+// An index as a sum: how often each part is in it that is no sum itself. What stands in two places of an index so that
+// the simplifier does not see it is the same here.
+class Sum {
+ public:
+  explicit Sum(Type type) : type_(type) {}
+
+  void add(const Expr& expr, int64_t times) {
+    const auto constant = as_const_int(expr);
+    if (constant) {
+      constant_ += times * *constant;
+    } else if (const auto* sum = expr.as<Add>()) {
+      add(sum->a, times), add(sum->b, times);
+    } else if (const auto* difference = expr.as<Sub>()) {
+      add(difference->a, times), add(difference->b, -times);
+    } else if (const auto* product = expr.as<Mul>(); product && as_const_int(product->b)) {
+      add(product->a, times * *as_const_int(product->b));
+    } else {
+      parts_[expr] += times;
+    }
+  }
+
+  Expr expr() const {
+    Expr result = make_const(type_, constant_);
+    for (const auto& [part, times] : parts_)
+      if (times != 0) result = result + part * make_const(type_, times);
+    return simplify(result);
+  }
+
+  const std::map<Expr, int64_t, IRDeepCompare>& parts() const { return parts_; }
+  int64_t constant() const { return constant_; }
+
+ private:
+  Type type_;
+  int64_t constant_ = 0;
+  std::map<Expr, int64_t, IRDeepCompare> parts_;
+};
+
 // An index as what every thread adds of its own, and where in its part the element is.
 struct Place {
   Expr of_thread;
@@ -75,13 +112,24 @@ class Accesses : public IRMutator {
   using IRMutator::visit;
 
   Place place(const Expr& index) const {
-    const Expr whole = WideIndices().mutate(substituted(index));
-    Expr offset = whole;
-    for (const auto& thread : threads_) offset = substitute(thread, 0, offset);
-    offset = simplify(offset);
-    Expr of_thread = simplify(whole - offset);
-    if (const auto* same = of_thread.as<Broadcast>()) of_thread = same->value;
-    return {of_thread, offset};
+    const Expr whole = simplify(WideIndices().mutate(substituted(index)));
+    const auto* ramp = whole.as<Ramp>();
+    const Expr first = ramp ? ramp->base : whole;
+    if (!first.type().is_scalar()) refuse(buffer_);
+    Sum all(first.type()), of_thread(first.type()), offset(first.type());
+    all.add(first, 1);
+    offset.add(make_const(first.type(), all.constant()), 1);
+    for (const auto& [part, times] : all.parts()) {
+      Expr without = part;
+      for (const auto& thread : threads_) without = substitute(thread, 0, without);
+      without = simplify(without);
+      offset.add(without, times);
+      if (equal(without, part)) continue;
+      of_thread.add(part, times);
+      of_thread.add(without, -times);
+    }
+    const Expr rest = offset.expr();
+    return {of_thread.expr(), ramp ? Ramp::make(rest, ramp->stride, ramp->lanes) : rest};
   }
 
   Expr substituted(const Expr& index) const {
@@ -104,7 +152,6 @@ class Accesses : public IRMutator {
 
   void look_at(const Expr& index, bool stores) {
     const auto [of_thread, offset] = place(index);
-    if (!of_thread.type().is_scalar()) refuse(buffer_);
     if (!part_.of_thread.defined()) part_.of_thread = of_thread;
     if (!can_prove(part_.of_thread == of_thread)) refuse(buffer_);
     const auto offsets = offsets_of(offset);

@@ -128,7 +128,7 @@ int64_t unrolled_operations(const Loops& loops, const NestSchedule& stage) {
 }
 
 Result<void> check_dot_product(const ir::Program& program, const Loops& loops, int number, const NestSchedule& stage) {
-  if (!stage.dot_product) return {};
+  if (!stage.dot_product || stage.is_gpu()) return {};  // gpu_check.h
   const auto dot = dot_product(program.statements[number], loops, stage);
   if (!dot || stage.parallel_reduction) return invalid(number, "there are no dot products in it");
   if (stage.reduction_unroll[dot->loop] != dot->width)

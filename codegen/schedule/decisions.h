@@ -91,8 +91,7 @@ inline constexpr std::tuple kDecisions{
               .not_on_gpu = "operands are asked for ahead of their use on a CPU alone",
               .fault = prefetch_fault,
               .figures = prefetch_figures}),
-    decision("dot_product", &NestSchedule::dot_product, Group::Reduction,
-             {.optional = true, .needs_numbers = true, .not_on_gpu = "dot-product instructions are a CPU's"}),
+    decision("dot_product", &NestSchedule::dot_product, Group::Reduction, {.optional = true, .needs_numbers = true}),
     decision("scan", &NestSchedule::scan, Group::Reduction,
              {.optional = true, .needs_numbers = true, .not_on_gpu = "running totals are not computed on a GPU"}),
 };

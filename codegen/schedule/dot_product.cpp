@@ -43,6 +43,18 @@ std::optional<int> dimension_of(const ir::Statement& statement, const Operand& o
   return found;
 }
 
+/// dp4a takes four neighbours of each operand wherever these lie, as they are.
+std::optional<DotProduct> dot_product_on_gpu(const ir::Statement& statement, const Loops& loops,
+                                             const NestSchedule& stage, const std::array<DType, 2>& types) {
+  DotProduct dot;
+  dot.width = width_of(types[0], types[1], statement.accumulator);
+  dot.loop = stage.reduction_order.back();
+  dot.column = -1;
+  const int64_t extent = loops.reduction[static_cast<size_t>(dot.loop)];
+  if (dot.width != 4 || extent < 1 || extent % dot.width != 0) return std::nullopt;
+  return dot;
+}
+
 }  // namespace
 
 std::optional<DType> dot_product_type(const ir::Statement& statement) {
@@ -54,6 +66,7 @@ std::optional<DType> dot_product_type(const ir::Statement& statement) {
 std::optional<DotProduct> dot_product(const ir::Statement& statement, const Loops& loops, const NestSchedule& stage) {
   const auto types = narrow_factors(statement);
   if (!types || loops.reduction.empty() || !loops.operands[0].affine || !loops.operands[1].affine) return std::nullopt;
+  if (stage.is_gpu()) return dot_product_on_gpu(statement, loops, stage, *types);
   if (stage.cpu().vector_loop < 0 || stage.cpu().vector_loop >= static_cast<int>(loops.output.size()))
     return std::nullopt;
   // Both reads are affine, so that they are the statement's operands 0 and 1.

@@ -4,6 +4,9 @@
 // The neighbours must lie side by side in the vector operand: it is packed so. vpdpbusd multiplies unsigned by signed
 // bytes; where both are signed, the other operand is shifted by 128 and the sum set right by 128 times the vector
 // operand's own sum, which is exact in wrapping int32.
+//
+// A GPU's (dp4a) adds up products of four bytes of either sign, each operand's in one register: one load where the copy in
+// shared memory has the reduction's dimension in front.
 #pragma once
 
 #include <optional>
@@ -16,7 +19,8 @@ namespace tile_tune::codegen {
 struct DotProduct {
   int width = 2;         // iterations an instruction takes: 4 of 8-bit factors, 2 of 16-bit ones
   int loop = 0;          // reduction loop they are taken from: the innermost
-  int column = 0;        // operand that differs from lane to lane: a Read of the statement's value, as in Packing
+  int column = 0;        // operand that differs from lane to lane: a Read of the statement's value, as in Packing; -1
+                         // on a GPU, where both lie as they are packed
   int dimension = 0;     // of that operand's tensor, along which the reduction walks
   bool shifted = false;  // both factors are int8: the other operand is shifted by 128
 };

@@ -7,6 +7,7 @@
 
 #include "codegen/schedule/check.h"
 #include "codegen/schedule/decisions.h"
+#include "codegen/schedule/dot_product.h"
 #include "codegen/schedule/gpu_nest.h"
 #include "codegen/schedule/nest_check.h"
 
@@ -110,6 +111,17 @@ Result<void> check_staged(const ir::Program& program, int number, const Loops& l
   return {};
 }
 
+Result<void> check_dots(const ir::Program& program, const Loops& loops, int number, const NestSchedule& stage) {
+  if (!stage.dot_product) return {};
+  const auto dot = dot_product(program.statements[number], loops, stage);
+  if (!dot) return invalid(number, "there are no dot products in it");
+  if (stage.gpu().reduction_threads > 1)
+    return invalid(number, "threads that share a reduction have no dot products");
+  if (stage.reduction_unroll[dot->loop] % dot->width != 0)
+    return invalid(number, fmt::format("dot products take {} iterations of the innermost reduction loop", dot->width));
+  return {};
+}
+
 }  // namespace
 
 Result<void> check_gpu_stage(const ir::Program& program, const Loops& whole, int number, const NestSchedule& stage) {
@@ -124,7 +136,8 @@ Result<void> check_gpu_stage(const ir::Program& program, const Loops& whole, int
   TILE_TUNE_CHECK(check_dimensions(program, loops, number, stage));
   TILE_TUNE_CHECK(check_packings(loops, number, stage));
   TILE_TUNE_CHECK(check_staged(program, number, loops, stage));
-  return check_sums(program, loops, number, stage);
+  TILE_TUNE_CHECK(check_sums(program, loops, number, stage));
+  return check_dots(program, loops, number, stage);
 }
 
 }  // namespace tile_tune::codegen

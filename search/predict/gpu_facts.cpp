@@ -21,6 +21,8 @@ using codegen::Operand;
 int64_t at_least_one(int64_t extent) { return std::max<int64_t>(extent, 1); }
 double real(int64_t number) { return static_cast<double>(number); }
 
+constexpr double kBytesOfDot = 4;
+
 struct Analysis {
   const ir::Program& program;
   int number;
@@ -98,6 +100,14 @@ struct Analysis {
     }
     tile.resize(static_cast<size_t>(loops.loop_count()), 1);
     return operand.affine ? std::min(walked, loops.footprint(program, operand, tile)) : walked;
+  }
+
+  /// Iterations of the innermost reduction loop that one instruction takes.
+  double of_dot() const { return stage.dot_product ? kBytesOfDot : 1; }
+  /// ... of which the operand's elements are in one register, if they lie side by side.
+  template <typename Step>
+  double in_register(Step step, int64_t bytes) const {
+    return stage.dot_product && step(outputs() + stage.reduction_order.back()) == bytes ? kBytesOfDot : 1;
   }
 
   /// Iterations of each loop in one block of the grid, over the whole reduction.
@@ -226,7 +236,8 @@ void read_shared(const Analysis& of, const Operand& operand, const codegen::Pack
     const int64_t run = codegen::piece_along(of.stage, p);
     while (together * 2 * staged.element_bytes <= 16 && run % (together * 2) == 0) together *= 2;
   }
-  const double loads = of.elements_of_step(operand) / real(together) * of.loads_of(operand);
+  const double loads = of.elements_of_step(operand) / real(together) * of.loads_of(operand) /
+                       of.in_register(step, staged.element_bytes);
   const WarpAccess access = of.access(together * staged.element_bytes, step);
   work.loads += loads;
   work.bank_passes += loads * bank_passes(access);
@@ -238,7 +249,8 @@ void read_memory(const Analysis& of, const Operand& operand, Work& work) {
   const auto& mapping = of.stage.gpu();
   const auto step = [&](int loop) { return of.loops.stride(of.program, operand, loop) * bytes; };
   const bool vectors = operand.affine && mapping.vector_loop >= 0 && step(mapping.vector_loop) == bytes;
-  const double loads = of.elements_of_step(operand) * of.loads_of(operand) / (vectors ? mapping.lanes : 1) * of.share();
+  const double loads = of.elements_of_step(operand) * of.loads_of(operand) / (vectors ? mapping.lanes : 1) * of.share() /
+                       of.in_register(step, bytes);
   const WarpAccess access = of.access(bytes * (vectors ? mapping.lanes : 1), step);
   const int of_a_load = operand.affine ? sectors(access) : kWarp;
   double different = 1;  // elements that the warp reads: threads that read the same one use it together
@@ -287,7 +299,7 @@ Work work_of_block(const Analysis& of, GpuFacts& facts) {
   facts.sums = real(codegen::thread_elements(stage));
   facts.unrolled = facts.sums * unroll;
   facts.reduction_trips = of.loops.reduction.empty() ? 0 : trips;
-  work.fma = facts.sums * facts.reduction * of.share();
+  work.fma = facts.sums * facts.reduction * of.share() / of.of_dot();
   work.passes_through_body = facts.reduction / unroll * of.share();
   for (const auto& operand : of.loops.operands) {
     if (const auto* packing = of.packing_of(operand)) {

@@ -8,6 +8,7 @@
 #include <cmath>
 #include <numeric>
 
+#include "codegen/schedule/dot_product.h"
 #include "codegen/target/costs.h"
 #include "frontend/ir/storage.h"
 #include "search/predict/gpu_facts.h"
@@ -36,6 +37,11 @@ struct Builder {
   int64_t extent(int p) const { return std::max<int64_t>(context.loops.output[p], 1); }
   bool walks(const Operand& operand, int loop) const { return context.loops.is_walked(operand, loop); }
   int64_t distance(const Operand& operand, int loop) const { return context.distance(operand, loop); }
+
+  bool has_dots(const NestSchedule& stage) const {
+    return context.target->features.has(codegen::Feature::Cuda) && stage.gpu().reduction_threads == 1 &&
+           codegen::dot_product(context.program->statements[context.statement], context.loops, stage).has_value();
+  }
 
   /// Where results are neighbours; else where most operands are; else the longest.
   int find_column_loop() const {
@@ -80,11 +86,14 @@ struct Builder {
   }
 
   /// Staged in the order in which the threads of a warp read it.
-  codegen::Packing staged(const Operand& operand) const {
+  codegen::Packing staged(const NestSchedule& stage, const Operand& operand) const {
     const auto memory = ir::memory_order(context.program->tensors[operand.tensor]);
     codegen::Packing packing{operand.number, context.outputs(), std::vector<int>(memory.begin(), memory.end())};
     const auto rank = [&](int d) {
       const auto& subscript = std::get<ir::AffineExpr>(operand.subscripts[d]);
+      // Dot products take neighbours along the reduction.
+      if (stage.dot_product)
+        return subscript.coefficient(context.loops.reduction_index[stage.reduction_order.back()]) != 0 ? 0 : 1;
       for (const int p : {column_loop, row_loop})
         if (p >= 0 && subscript.coefficient(context.loops.output_index[p]) != 0) return 0;
       return 1;
@@ -174,10 +183,12 @@ struct Builder {
       bool shared = lies_across(operand);
       for (int p = 0; p < context.outputs() && context.reductions() > 0; ++p)
         shared |= !walks(operand, p) && stage.tiles[p].front() > 1;
-      if (shared) stage.packings.push_back(staged(operand));
+      if (shared) stage.packings.push_back(staged(stage, operand));
     }
     // An odd pitch keeps columns of a tile in different banks; four elements keep rows of vectors aligned.
     stage.gpu().padding = stage.packings.empty() ? 0 : context.reductions() > 0 ? 4 : 1;
+    // 16 bytes of a row are one access; rows of 20 are as many banks apart.
+    if (stage.dot_product && shape.reduction_block == 16) stage.gpu().padding = 0;
   }
 
   NestSchedule build(const Shape& shape) const {
@@ -191,6 +202,7 @@ struct Builder {
     stage.gpu().interleaved = shape.reduction_threads == 1;
     stage.gpu().reduction_threads = shape.reduction_threads;
     reduce(stage, shape);
+    stage.dot_product = has_dots(stage);
     stage_operands(stage, shape);
     return stage;
   }

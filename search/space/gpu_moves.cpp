@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "codegen/schedule/dot_product.h"
 #include "search/space/choices.h"
 #include "search/space/decisions.h"
 #include "search/space/draws.h"
@@ -268,6 +269,17 @@ std::vector<codegen::ParallelReduction> cuts(const StageContext& context) {
 
 const std::vector<int64_t> kBlocks{4, 8, 16, 32, 64}, kUnrolls{1, 2, 4, 8, 16, 32};
 
+/// dp4a, of all devices of CUDA that this is for.
+bool can_take_dots(const StageContext& context) {
+  const auto& statement = context.program->statements[context.statement];
+  return context.target->features.has(codegen::Feature::Cuda) &&
+         codegen::dot_product_type(statement) == DType::I8;
+}
+
+double log_reduction(const StageContext& context) {
+  return log_reduction_loops(context) + (can_take_dots(context) ? std::log(2.0) : 0);
+}
+
 void draw_reduction(const StageContext& context, NestSchedule& stage, Rng& rng) {
   const auto count = static_cast<size_t>(context.reductions());
   stage.reduction_block.assign(count, 1);
@@ -279,10 +291,15 @@ void draw_reduction(const StageContext& context, NestSchedule& stage, Rng& rng) 
   set_unroll(stage, rng.pick(kUnrolls));
   if (const auto choices = cuts(context); !choices.empty() && rng.chance(0.1))
     stage.parallel_reduction = rng.pick(choices);
+  if (can_take_dots(context)) stage.dot_product = rng.chance(0.6);
 }
 
 Changed change_reduction(const StageContext& context, NestSchedule stage, Rng& rng) {
   if (context.reductions() == 0) return refused("it has no reduction");
+  if (can_take_dots(context) && rng.chance(0.2)) {
+    stage.dot_product = !stage.dot_product;
+    return stage;
+  }
   const int r = static_cast<int>(rng.below(static_cast<uint64_t>(context.reductions())));
   switch (rng.below(6)) {
     case 0:
@@ -331,13 +348,18 @@ double log_copies(const StageContext& context) {
   return log_count;
 }
 
-/// As it lies in memory, or turned: with a dimension in front that output loops walk.
-codegen::Packing draw_packing(const StageContext& context, int number, Rng& rng) {
+/// As it lies in memory, or turned: with a dimension in front that output loops walk or, for dot products, the reduction.
+codegen::Packing draw_packing(const StageContext& context, const NestSchedule& stage, int number, Rng& rng) {
   const auto& operand = context.loops.operands[number];
   const auto memory = ir::memory_order(context.program->tensors[operand.tensor]);
   codegen::Packing packing{number, context.outputs(), std::vector<int>(memory.begin(), memory.end())};
   if (rng.chance(0.2)) {
     packing.order = random_order(packing.order.size(), rng);
+  } else if (stage.dot_product) {
+    const int innermost = context.loops.reduction_index[stage.reduction_order.back()];
+    std::stable_partition(packing.order.begin(), packing.order.end(), [&](int d) {
+      return std::get<ir::AffineExpr>(operand.subscripts[d]).coefficient(innermost) != 0;
+    });
   } else if (rng.chance(0.7)) {
     std::stable_partition(packing.order.begin(), packing.order.end(), [&](int d) {
       const auto& subscript = std::get<ir::AffineExpr>(operand.subscripts[d]);
@@ -353,7 +375,7 @@ void draw_copies(const StageContext& context, NestSchedule& stage, Rng& rng) {
   const bool reuse = has_reuse(context);
   if (!rng.chance(reuse ? 0.8 : 0.3)) return;
   for (const int operand : stageable_operands(context))
-    if (rng.chance(reuse ? 0.85 : 0.5)) stage.packings.push_back(draw_packing(context, operand, rng));
+    if (rng.chance(reuse ? 0.85 : 0.5)) stage.packings.push_back(draw_packing(context, stage, operand, rng));
   if (stage.packings.empty()) return;
   stage.gpu().padding = rng.pick(kPaddings);
   stage.gpu().pipelined = codegen::pipeline_fault(*context.program, context.loops, stage).empty() && rng.chance(0.5);
@@ -379,11 +401,11 @@ Changed change_copy(const StageContext& context, NestSchedule stage, Rng& rng) {
       set_block(context, stage, rng.pick(kBlocks));
       set_unroll(stage, rng.pick(kUnrolls));
     }
-    stage.packings.push_back(draw_packing(context, operand, rng));
+    stage.packings.push_back(draw_packing(context, stage, operand, rng));
   } else if (rng.chance(0.5)) {
     stage.packings.erase(at);
   } else {
-    *at = draw_packing(context, operand, rng);
+    *at = draw_packing(context, stage, operand, rng);
   }
   return stage;
 }
@@ -408,7 +430,7 @@ GroupRules vectors() {
 }
 GroupRules reduction() {
   return {.group = codegen::Group::Reduction,
-          .log_count = log_reduction_loops,
+          .log_count = log_reduction,
           .draw = draw_reduction,
           .moves = {{0.18, change_reduction}}};
 }

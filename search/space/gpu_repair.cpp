@@ -6,6 +6,7 @@
 
 #include "codegen/schedule/check.h"
 #include "codegen/schedule/decisions.h"
+#include "codegen/schedule/dot_product.h"
 #include "codegen/schedule/gpu_check.h"
 #include "codegen/schedule/packed_form.h"
 #include "search/space/choices.h"
@@ -188,6 +189,18 @@ void repair_reduction(const StageContext& context, NestSchedule& stage, Notes& n
   }
 }
 
+/// Dot products where they are to be had: of whole groups of the innermost loop's iterations.
+void repair_dots(const StageContext& context, NestSchedule& stage, Notes& notes) {
+  if (!stage.dot_product) return;
+  const auto dot = codegen::dot_product(context.program->statements[context.statement], context.loops, stage);
+  correct(stage.dot_product, dot && stage.gpu().reduction_threads == 1, "its nest has no place for dot products", notes);
+  if (!stage.dot_product) return;
+  auto& block = stage.reduction_block[dot->loop];
+  auto& unroll = stage.reduction_unroll[dot->loop];
+  while (block % dot->width != 0 || context.loops.reduction[dot->loop] % block != 0) ++block;
+  if (unroll % dot->width != 0 || block % unroll != 0) unroll = dot->width;
+}
+
 void repair_packings(const StageContext& context, NestSchedule& stage, Notes& notes) {
   const auto stageable = stageable_operands(context);
   std::vector<codegen::Packing> kept;
@@ -306,6 +319,9 @@ void retreat(const StageContext& context, NestSchedule& stage, Notes& notes) {
   };
   if (stage.gpu().reduction_threads > 1 && is_refused())
     correct(stage.gpu().reduction_threads, 1, "its threads cannot share a reduction so", notes);
+  // Another loop may have become the innermost reduction, or have been unrolled less.
+  if (stage.dot_product && is_refused())
+    correct(stage.dot_product, false, "its nest has no place for dot products", notes);
 }
 
 }  // namespace
@@ -350,6 +366,7 @@ NestSchedule repair_on_gpu(const StageContext& context, NestSchedule stage, Note
     repair_vector(context, stage, notes);
     repair_shares(context, stage, notes);
     repair_reduction(context, stage, notes);
+    repair_dots(context, stage, notes);
     repair_mapping(context, stage, notes);
     repair_shared(context, stage, notes);
     repair_registers(context, stage, notes);

@@ -55,7 +55,6 @@ const std::vector<Ahead>& all_ahead() {
       {product_of("double"), {{"M", 17}, {"N", 20}, {"K", 12}}, [](auto& n) { product_nest(n, 4); }},
       {product_of("int8"), {{"M", 31}, {"N", 48}, {"K", 40}}, [](auto& n) { product_nest(n, 8); }},
       {product_of("bfloat16"), {{"M", 31}, {"N", 33}, {"K", 15}}, [](auto& n) { product_nest(n, 3); }},
-      {product_of("complex64"), {{"M", 18}, {"N", 20}, {"K", 14}}, [](auto& n) { product_nest(n, 7); }},
       // The next block of an inner loop alone, anew in each iteration of the outer one.
       {kWindows,
        {{"N", 2}, {"C", 6}, {"F", 5}, {"H", 11}, {"W", 13}},

@@ -81,6 +81,21 @@ TEST_CASE("an epilogue and pieces of a reduction on a staged nest") {
   test::expect_right(program, schedule);
 }
 
+// The first thread's part of an index and that of a block did not cancel where they stand in two places of it.
+TEST_CASE("loops of blocks share a dimension, and so do loops of threads") {
+  const auto program = test::gpu_program(
+      "def f(float(B,IP,H,W) I, float(OP,IP,KH,KW) V) -> (O) { O(b,op,h,w) +=! I(b,ip,h+kh,w+kw) * V(op,ip,kh,kw) }",
+      {{"B", 8}, {"IP", 2}, {"OP", 8}, {"H", 8}, {"W", 18}, {"KH", 3}, {"KW", 3}});
+  test::expect_right(program, test::changed(test::plain_gpu_schedule(program), 0, [](codegen::NestSchedule& nest) {
+                       nest.tiles = {{4, 1}, {4, 2}, {2, 1}, {8, 4}};
+                       nest.order = {{1, 2, 0, 3}, {0, 1, 2, 3}};
+                       nest.gpu().vector_loop = 3;
+                       nest.gpu().lanes = 4;
+                       nest.gpu().interleaved = true;
+                       nest.reduction_unroll = {2, 1, 1};
+                     }));
+}
+
 TEST_CASE("random nests of a product") {
   test::check_random(GENERATE(range(0U, 3U)), {kMatmul, {{"M", 30}, {"N", 44}, {"K", 24}}});
 }

@@ -47,7 +47,7 @@ TEST_CASE("what makes a nest on a GPU invalid has a sentence") {
     std::string sentence;
   };
   const auto one = GENERATE(Case{[](auto& n) { n.scan = true; }, "no running total"},
-                            Case{[](auto& n) { n.dot_product = true; }, "dot-product instructions are a CPU's"},
+                            Case{[](auto& n) { n.dot_product = true; }, "there are no dot products in it"},
                             Case{[](auto& n) {
                                    n.prefetches = {{0, 0, 4}};
                                  },

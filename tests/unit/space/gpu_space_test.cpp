@@ -294,7 +294,6 @@ TEST_CASE("what GPUs do without is neither drawn nor counted, and taken back whe
   }
   const Schedule standard = space.default_schedule();
   void (*const changes[])(NestSchedule&) = {[](NestSchedule& stage) { stage.scan = true; },
-                                            [](NestSchedule& stage) { stage.dot_product = true; },
                                             [](NestSchedule& stage) {
                                               stage.prefetches = {{0, 0, 4}};
                                             }};
