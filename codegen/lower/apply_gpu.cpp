@@ -116,8 +116,8 @@ struct GpuApplier {
     on_threads(func, threads);
   }
 
-  // A thread's elements inside of its loops of the reduction, but for a dot product's iterations, which are the first of
-  // these.
+  // A thread's elements inside of its loops of the reduction, but for a dot product's iterations, which are the first
+  // of these.
   std::vector<VarOrRVar> with_elements(const std::vector<VarOrRVar>& elements,
                                        const std::vector<VarOrRVar>& reduction) const {
     std::vector<VarOrRVar> order = reduction;

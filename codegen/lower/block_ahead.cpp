@@ -7,8 +7,9 @@
 //   copy(first); barrier
 //   for block { load(next block) into registers; use(place); store them (the other place); barrier }
 //
-// so that loads are under way while sums are added up, and threads wait for each other once a block. In place of a block
-// behind the last one that is loaded again, which nobody uses: a branch would keep the assembler from moving loads.
+// so that loads are under way while sums are added up, and threads wait for each other once a block. In place of a
+// block behind the last one that is loaded again, which nobody uses: a branch would keep the assembler from moving
+// loads.
 #include <map>
 #include <string>
 #include <utility>
@@ -221,12 +222,14 @@ class BlockAhead : public IRMutator {
     if (shared_.empty() || op->for_type != ForType::Serial || !result.same_as(op)) return result;
     const Iteration iteration(op->body, shared_);
     if (iteration.copies.empty() || iteration.uses.empty() || !iteration.barrier.defined()) return result;
-    if (!iteration.is_in_order) throw Halide::CompileError("the copies of " + shared_ + " do not lie before their uses");
+    if (!iteration.is_in_order)
+      throw Halide::CompileError("the copies of " + shared_ + " do not lie before their uses");
     return ahead(op, iteration);
   }
 
   Stmt ahead(const For* op, const Iteration& iteration) const {
-    const Expr turn = Variable::make(op->min.type(), op->name), place = Variable::make(Halide::Int(32), op->name + ".place");
+    const Expr turn = Variable::make(op->min.type(), op->name),
+               place = Variable::make(Halide::Int(32), op->name + ".place");
     const Expr next = Variable::make(op->min.type(), op->name + ".next");
     Registers registers(op->name + ".ahead");
     Loading loading(shared_, registers);

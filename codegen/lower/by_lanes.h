@@ -28,8 +28,8 @@ class ByLanes : public Halide::Internal::IRMutator {
   std::map<std::string, std::vector<Halide::Expr>> lanes_;  // of names for vectors that are computed so
 };
 
-/// A pass over lowered code for GPUs: a thread's sums are its own, so that nothing of them is atomic, whatever says that
-/// a reduction may run in vectors.
+/// A pass over lowered code for GPUs: a thread's sums are its own, so that nothing of them is atomic, whatever says
+/// that a reduction may run in vectors.
 class NothingAtomic : public Halide::Internal::IRMutator {
  private:
   using IRMutator::visit;

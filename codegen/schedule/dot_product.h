@@ -5,8 +5,8 @@
 // bytes; where both are signed, the other operand is shifted by 128 and the sum set right by 128 times the vector
 // operand's own sum, which is exact in wrapping int32.
 //
-// A GPU's (dp4a) adds up products of four bytes of either sign, each operand's in one register: one load where the copy in
-// shared memory has the reduction's dimension in front.
+// A GPU's (dp4a) adds up products of four bytes of either sign, each operand's in one register: one load where the copy
+// in shared memory has the reduction's dimension in front.
 #pragma once
 
 #include <optional>

@@ -115,8 +115,7 @@ Result<void> check_dots(const ir::Program& program, const Loops& loops, int numb
   if (!stage.dot_product) return {};
   const auto dot = dot_product(program.statements[number], loops, stage);
   if (!dot) return invalid(number, "there are no dot products in it");
-  if (stage.gpu().reduction_threads > 1)
-    return invalid(number, "threads that share a reduction have no dot products");
+  if (stage.gpu().reduction_threads > 1) return invalid(number, "threads that share a reduction have no dot products");
   if (stage.reduction_unroll[dot->loop] % dot->width != 0)
     return invalid(number, fmt::format("dot products take {} iterations of the innermost reduction loop", dot->width));
   return {};

@@ -28,8 +28,8 @@ int estimated_registers(const ir::Program& program, int statement, const Loops& 
   const bool is_unrolled = std::equal(stage.reduction_block.begin(), stage.reduction_block.end(),
                                       stage.reduction_unroll.begin(), stage.reduction_unroll.end());
   if (stage.gpu().pipelined)
-    registers += (is_unrolled ? costs::gpu::kStagedAhead : costs::gpu::kStagedAheadOfLoop) *
-                 staged_words / static_cast<double>(threads);
+    registers += (is_unrolled ? costs::gpu::kStagedAhead : costs::gpu::kStagedAheadOfLoop) * staged_words /
+                 static_cast<double>(threads);
   return static_cast<int>(std::min(registers, 1e6));
 }
 

@@ -193,10 +193,10 @@ inline constexpr double kPerAddress = 1, kPerPass = 4, kPerThread = 20;
 inline constexpr double kPerTurnOfLoop = 6;
 
 /// Registers that a thread needs beside its sums: loop counters, addresses. With two sets of the operands' elements of
-/// one step, of which one is loaded while the other is used, products of 64 and 128 sums come to 124 and 204 where ptxas
-/// 13.0 takes 119 to 127 and 212 to 229, of 32 sums to 84 where it takes 90 to 95 (sm_80 and sm_90, November 2026). Of
-/// what is loaded for the next block of the reduction about half is on its way at a time: in an unrolled block ptxas
-/// moves the loads to where they are needed; beside a loop all of it is held.
+/// one step, of which one is loaded while the other is used, products of 64 and 128 sums come to 124 and 204 where
+/// ptxas 13.0 takes 119 to 127 and 212 to 229, of 32 sums to 84 where it takes 90 to 95 (sm_80 and sm_90, November
+/// 2026). Of what is loaded for the next block of the reduction about half is on its way at a time: in an unrolled
+/// block ptxas moves the loads to where they are needed; beside a loop all of it is held.
 inline constexpr double kBesideSums = 28, kSetsOfOperands = 2, kStagedAhead = 0.5, kStagedAheadOfLoop = 1;
 
 }  // namespace gpu

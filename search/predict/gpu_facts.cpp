@@ -175,9 +175,9 @@ void blocks(const Analysis& of, GpuFacts& facts) {
 /// What the threads of one block do, added up over its reduction.
 struct Work {
   double fma = 0, loads = 0, addresses = 0, copying = 0, stores = 0, passes_through_body = 0;  // of a thread
-  double bank_passes = 0, bank_passes_at_best = 0;                                            // of a warp
-  double sectors = 0, cache_cycles = 0;                                                       // of a warp
-  double used = 0, asked = 0;                                                                 // bytes of a warp
+  double bank_passes = 0, bank_passes_at_best = 0;                                             // of a warp
+  double sectors = 0, cache_cycles = 0;                                                        // of a warp
+  double used = 0, asked = 0;                                                                  // bytes of a warp
 };
 
 /// Of the first cache.
@@ -236,8 +236,8 @@ void read_shared(const Analysis& of, const Operand& operand, const codegen::Pack
     const int64_t run = codegen::piece_along(of.stage, p);
     while (together * 2 * staged.element_bytes <= 16 && run % (together * 2) == 0) together *= 2;
   }
-  const double loads = of.elements_of_step(operand) / real(together) * of.loads_of(operand) /
-                       of.in_register(step, staged.element_bytes);
+  const double loads =
+      of.elements_of_step(operand) / real(together) * of.loads_of(operand) / of.in_register(step, staged.element_bytes);
   const WarpAccess access = of.access(together * staged.element_bytes, step);
   work.loads += loads;
   work.bank_passes += loads * bank_passes(access);
@@ -249,8 +249,8 @@ void read_memory(const Analysis& of, const Operand& operand, Work& work) {
   const auto& mapping = of.stage.gpu();
   const auto step = [&](int loop) { return of.loops.stride(of.program, operand, loop) * bytes; };
   const bool vectors = operand.affine && mapping.vector_loop >= 0 && step(mapping.vector_loop) == bytes;
-  const double loads = of.elements_of_step(operand) * of.loads_of(operand) / (vectors ? mapping.lanes : 1) * of.share() /
-                       of.in_register(step, bytes);
+  const double loads = of.elements_of_step(operand) * of.loads_of(operand) / (vectors ? mapping.lanes : 1) *
+                       of.share() / of.in_register(step, bytes);
   const WarpAccess access = of.access(bytes * (vectors ? mapping.lanes : 1), step);
   const int of_a_load = operand.affine ? sectors(access) : kWarp;
   double different = 1;  // elements that the warp reads: threads that read the same one use it together
@@ -344,8 +344,8 @@ void cycles(const Analysis& of, const Work& work, GpuFacts& facts) {
   const double warps = of.warps();
   const auto& limits = of.limits;
   const int fma_lanes = of.statement().accumulator == DType::F64 ? limits.fma_lanes_f64 : limits.fma_lanes;
-  const double instructions = work.fma + work.loads + gpu_costs::kPerAddress * work.addresses +
-                              work.copying + work.stores + gpu_costs::kPerPass * work.passes_through_body + gpu_costs::kPerThread;
+  const double instructions = work.fma + work.loads + gpu_costs::kPerAddress * work.addresses + work.copying +
+                              work.stores + gpu_costs::kPerPass * work.passes_through_body + gpu_costs::kPerThread;
   facts.fma_share = work.fma / instructions;
   facts.fma_cycles = warps * work.fma * kWarp / fma_lanes;
   facts.issue_cycles = warps * instructions / limits.partitions;

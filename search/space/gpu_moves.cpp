@@ -272,8 +272,7 @@ const std::vector<int64_t> kBlocks{4, 8, 16, 32, 64}, kUnrolls{1, 2, 4, 8, 16, 3
 /// dp4a, of all devices of CUDA that this is for.
 bool can_take_dots(const StageContext& context) {
   const auto& statement = context.program->statements[context.statement];
-  return context.target->features.has(codegen::Feature::Cuda) &&
-         codegen::dot_product_type(statement) == DType::I8;
+  return context.target->features.has(codegen::Feature::Cuda) && codegen::dot_product_type(statement) == DType::I8;
 }
 
 double log_reduction(const StageContext& context) {
@@ -348,7 +347,8 @@ double log_copies(const StageContext& context) {
   return log_count;
 }
 
-/// As it lies in memory, or turned: with a dimension in front that output loops walk or, for dot products, the reduction.
+/// As it lies in memory, or turned: with a dimension in front that output loops walk or, for dot products, the
+/// reduction.
 codegen::Packing draw_packing(const StageContext& context, const NestSchedule& stage, int number, Rng& rng) {
   const auto& operand = context.loops.operands[number];
   const auto memory = ir::memory_order(context.program->tensors[operand.tensor]);

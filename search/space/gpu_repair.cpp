@@ -193,7 +193,8 @@ void repair_reduction(const StageContext& context, NestSchedule& stage, Notes& n
 void repair_dots(const StageContext& context, NestSchedule& stage, Notes& notes) {
   if (!stage.dot_product) return;
   const auto dot = codegen::dot_product(context.program->statements[context.statement], context.loops, stage);
-  correct(stage.dot_product, dot && stage.gpu().reduction_threads == 1, "its nest has no place for dot products", notes);
+  correct(stage.dot_product, dot && stage.gpu().reduction_threads == 1, "its nest has no place for dot products",
+          notes);
   if (!stage.dot_product) return;
   auto& block = stage.reduction_block[dot->loop];
   auto& unroll = stage.reduction_unroll[dot->loop];

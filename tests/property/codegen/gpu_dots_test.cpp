@@ -1,5 +1,5 @@
-// Sums of products of bytes by a GPU's dot products (dp4a): in PTX where CUDA has them, right values on OpenCL, where the
-// same schedule adds up one product after the other.
+// Sums of products of bytes by a GPU's dot products (dp4a): in PTX where CUDA has them, right values on OpenCL, where
+// the same schedule adds up one product after the other.
 #include <catch2/catch.hpp>
 #include <nlohmann/json.hpp>
 
