@@ -55,7 +55,7 @@ class Sum {
     } else if (const auto* product = expr.as<Mul>(); product && as_const_int(product->b)) {
       add(product->a, times * *as_const_int(product->b));
     } else {
-      parts_[expr] += times;
+      parts_[simplify(expr)] += times;
     }
   }
 
@@ -112,7 +112,9 @@ class Accesses : public IRMutator {
   using IRMutator::visit;
 
   Place place(const Expr& index) const {
-    const Expr whole = simplify(WideIndices().mutate(substituted(index)));
+    // As it stands: the simplifier makes x/2*2 + x%2 one x, where it sees that.
+    Expr whole = WideIndices().mutate(substituted(index));
+    if (!whole.type().is_scalar() && !whole.as<Ramp>()) whole = simplify(whole);
     const auto* ramp = whole.as<Ramp>();
     const Expr first = ramp ? ramp->base : whole;
     if (!first.type().is_scalar()) refuse(buffer_);
@@ -129,7 +131,7 @@ class Accesses : public IRMutator {
       of_thread.add(without, -times);
     }
     const Expr rest = offset.expr();
-    return {of_thread.expr(), ramp ? Ramp::make(rest, ramp->stride, ramp->lanes) : rest};
+    return {of_thread.expr(), ramp ? Ramp::make(rest, simplify(ramp->stride), ramp->lanes) : rest};
   }
 
   Expr substituted(const Expr& index) const {
