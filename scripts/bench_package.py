@@ -79,7 +79,7 @@ def main():
     if data["threads"] != options.threads:
         sys.exit(f"{path} was measured with {data['threads']} threads; name another file with --output")
     data.update(versions=environment.versions(python, LIBRARIES), date=time.strftime("%Y-%m-%d"),
-                cpu=environment.cpu_model())
+                cpu=environment.cpu_model(), of=sum(map(package_calls.is_called, described.values())))
     with tempfile.TemporaryDirectory() as directory:
         variables = {**environment.variables(directory), "PYTHONPATH": str(pathlib.Path(options.package).absolute())}
         for number, name in enumerate(names, 1):

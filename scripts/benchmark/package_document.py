@@ -39,7 +39,7 @@ def render(data):
 
 Written by `scripts/bench_package.py` ([benchmark.md](../benchmark.md)) on {data['date']}: {data['cpu']}, \
 {data['threads']} threads, load {load}; {libraries}.
-Each workload was tuned from Python for the seconds in its line; then everybody was verified in double precision and
+{len(workloads)} of the suite's {data['of']} einsums and texts. Each was tuned from Python for the seconds in its line; then everybody was verified in double precision and
 timed in interleaved rounds in one process. Ratios are medians of rounds with their 95 % interval; samples that scatter
 by more than 15 % are marked as disturbed.
 

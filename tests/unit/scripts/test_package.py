@@ -33,7 +33,7 @@ def workload(name, ratio, disturbed=False):
 
 
 def measured(*workloads):
-    return {"threads": 2, "versions": {"torch": "1.2"}, "date": "2020-01-02", "cpu": "CPU",
+    return {"threads": 2, "versions": {"torch": "1.2"}, "date": "2020-01-02", "cpu": "CPU", "of": 55,
             "workloads": {one["name"]: one for one in workloads}}
 
 
@@ -42,6 +42,7 @@ class Document(unittest.TestCase):
         text = package_document.render(measured(workload("a", runs.ratio(1.5)), workload("b", runs.ratio(2.0), True)))
         self.assertIn("| a | 60 s, 7 | 1 µs | torch 1.5 µs, jax slow | 1.50 [1.47 1.53] |", text)
         self.assertIn("| b (disturbed) |", text)
+        self.assertIn("2 of the suite's 55 einsums and texts.", text)
         self.assertIn("on 2020-01-02: CPU, 2 threads, load 0.5", text)
         self.assertIn("| 2 | mean ≥ 1.4, each ≥ 0.9 | 1.73 | 1.50 [1.47 1.53] a | yes |", text)
 
