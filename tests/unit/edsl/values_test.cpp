@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdlib>
 #include <fstream>
 #include <nlohmann/json.hpp>
 
@@ -78,16 +77,10 @@ TEST_CASE("the suite of examples has the document's programs") {
     const auto workload = std::find_if(workloads.begin(), workloads.end(),
                                        [&](const auto& one) { return one["name"] == "tile_" + example.name; });
     REQUIRE(workload != workloads.end());
-    CHECK((*workload)["program"] == ir::to_json(example.program.ir()));
+    auto program = ir::to_json(example.program.ir());
+    for (auto& statement : program["statements"]) statement.erase("place");  // where it stands in this test
+    CHECK((*workload)["program"] == program);
   }
-}
-
-// Into the folder of TILE_TUNE_SAVE: what the suite is made of.
-TEST_CASE("the document's examples are saved", "[.save]") {
-  const char* folder = std::getenv("TILE_TUNE_SAVE");
-  REQUIRE(folder);
-  for (const auto& example : document_examples())
-    example.program.save(std::string(folder) + "/tile_" + example.name + ".json");
 }
 
 TEST_CASE("each rule's example computes what its loops do") {
