@@ -192,7 +192,10 @@ class Kernel::Impl : public std::enable_shared_from_this<Kernel::Impl> {
   }
 
   Result<void> make_ready(std::span<const Array> inputs, std::span<const Array> outputs) {
-    if (!size_inputs_.empty()) return of_values(inputs).make_ready(inputs, outputs);
+    if (!size_inputs_.empty()) {
+      TILE_TUNE_TRY(of_these, of_values(inputs));
+      return of_these->make_ready(inputs, outputs);
+    }
     TILE_TUNE_CHECK(find_or_make(inputs, outputs));
     return {};
   }
