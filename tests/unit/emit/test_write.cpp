@@ -23,15 +23,17 @@ namespace {
 
 /// Kernels that return `result`, and call what kernels call of a runtime.
 Backend stand_in(int result = 0, const std::string& called = "halide_free") {
-  return {.compile = [=](const ir::Program&, const Schedule&, const Target&, const std::string& function,
-                         const fs::path& object) -> Result<Compiled> {
+  Backend backend;
+  backend.compile = [=](const ir::Program&, const Schedule&, const Target&, const std::string& function,
+                        const fs::path& object) -> Result<Compiled> {
     const fs::path source = object.parent_path() / "kernel.c";
     TILE_TUNE_CHECK(tile_tune::base::write_text(
         source, fmt::format("void {1}(void*, void*);\nint {0}(void* call) {{ {1}(call, 0); return {2}; }}\n", function,
                             called, result)));
     TILE_TUNE_CHECK(run_tool({"cc", "-c", "-fPIC", source.string(), "-o", object.string()}, "/"));
     return Compiled{"hash", 0, 0};
-  }};
+  };
+  return backend;
 }
 
 PackageOptions options(const fs::path& directory, const std::string& name = "lib") {

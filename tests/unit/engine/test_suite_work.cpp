@@ -62,7 +62,11 @@ TEST_CASE("what every other workload would fail of, too, ends a suite, and so do
 
 TEST_CASE("workloads that nobody wants are left out, and none that is wanted is an error") {
   std::vector<LoadedProgram> loaded(3);
-  for (size_t i = 0; i < 3; ++i) loaded[i].suite = SuiteFigures{.name = std::string(1, char('a' + i)), .group = "g"};
+  for (size_t i = 0; i < 3; ++i) {
+    SuiteFigures& figures = loaded[i].suite.emplace();
+    figures.name = std::string(1, static_cast<char>('a' + i));
+    figures.group = "g";
+  }
   auto some = loaded;
   REQUIRE(keep_wanted(some, {"b", "c*"}));
   REQUIRE(some.size() == 2);
