@@ -76,7 +76,7 @@ TEST_CASE("what somebody stops is given up after a while, and told of") {
     const StoppingTool stopping(box, "g++");
     return box.start({"bench", "matvec.tc", "-s", "R=3", "-s", "C=5", "--against", "openmp", "--rounds", "3"}, "bench");
   }();
-  check_given_up(box, compiler, "cc", "somebody had stopped the compiler cc");
+  check_given_up(box, compiler, "cc", "somebody had stopped 'cc' while it made the package");
   check_given_up(box, archiver, "ar", "somebody had stopped 'ar' while it made the package");
   check_given_up(box, writing, "writer", "somebody had stopped the process that writes it");
   const auto bench = box.finish(baselines, "bench");
