@@ -186,7 +186,7 @@ TEST_CASE("build makes a function named einsum, or as --name says") {
   CHECK(box.read("out/include/total.h").find("int total(const int8_t* in0, int32_t* out)") != std::string::npos);
 }
 
-TEST_CASE("--path gives the order, which explain tells") {
+TEST_CASE("an einsum's order is given by --path, and explain tells it") {
   const Sandbox box;
   const std::vector<std::string> chain{"einsum:ij,jk,kl->il", "-s", "i=8", "-s", "j=9", "-s", "k=7", "-s", "l=5"};
   const auto with = [&](const char* verb, std::vector<std::string> more) {
