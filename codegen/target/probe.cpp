@@ -29,14 +29,15 @@ using FmaLoop = double (*)(int64_t iterations);
 #define TILE_TUNE_STEP(C)             \
   chain##C = chain##C * scale + step; \
   asm volatile("" : "+" TILE_TUNE_VECTOR_REGISTER(chain##C));
-#define TILE_TUNE_FMA_LOOP(NAME, ATTRIBUTES, ELEMENT, BYTES, CHAINS)                   \
-  ATTRIBUTES double NAME(int64_t iterations) {                                         \
-    typedef ELEMENT Vector __attribute__((vector_size(BYTES)));                        \
-    const Vector scale = Vector{} + ELEMENT(0.75), step = Vector{} + ELEMENT(0.25);    \
-    TILE_TUNE_##CHAINS(TILE_TUNE_START) for (int64_t i = 0; i < iterations; ++i) {     \
-      TILE_TUNE_##CHAINS(TILE_TUNE_STEP)                                               \
-    }                                                                                  \
-    return 2.0 * (BYTES / sizeof(ELEMENT)) * CHAINS * static_cast<double>(iterations); \
+#define TILE_TUNE_FMA_LOOP(NAME, ATTRIBUTES, ELEMENT, BYTES, CHAINS)                \
+  ATTRIBUTES double NAME(int64_t iterations) {                                      \
+    typedef ELEMENT Vector __attribute__((vector_size(BYTES)));                     \
+    const Vector scale = Vector{} + ELEMENT(0.75), step = Vector{} + ELEMENT(0.25); \
+    TILE_TUNE_##CHAINS(TILE_TUNE_START) for (int64_t i = 0; i < iterations; ++i) {  \
+      TILE_TUNE_##CHAINS(TILE_TUNE_STEP)                                            \
+    }                                                                               \
+    const size_t lanes = BYTES / sizeof(ELEMENT);                                   \
+    return 2.0 * static_cast<double>(lanes * CHAINS * iterations);                  \
   }
 
 // The same of an instruction that adds dot products of two zero vectors to its 16 lanes. The clock that heavy data

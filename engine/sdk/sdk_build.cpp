@@ -9,6 +9,7 @@
 #include "engine/packages/packaging.h"
 #include "engine/programs/memory.h"
 #include "engine/records/planned.h"
+#include "engine/records/schedule_choice.h"
 #include "engine/records/workload.h"
 #include "engine/sdk/given_program.h"
 #include "engine/session/plain_onlooker.h"

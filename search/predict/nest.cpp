@@ -36,7 +36,8 @@ double bytes_in_lines(const std::vector<int64_t>& spans, size_t innermost, int64
   for (size_t d = 0; d < spans.size(); ++d)
     if (d != innermost) rows *= static_cast<double>(spans[d]);
   const int64_t row = spans.empty() ? element : spans[innermost] * element;
-  return rows * static_cast<double>((row + codegen::kLineBytes - 1) / codegen::kLineBytes * codegen::kLineBytes);
+  const int64_t lines = (row + codegen::kLineBytes - 1) / codegen::kLineBytes;
+  return rows * static_cast<double>(lines * codegen::kLineBytes);
 }
 
 size_t contiguous_dimension(const ir::Tensor& tensor) {

@@ -20,7 +20,6 @@ namespace costs = codegen::costs;
 
 using codegen::NestSchedule;
 using codegen::Operand;
-using codegen::Packing;
 
 struct Layout {
   const StageContext& context;
