@@ -7,10 +7,8 @@ environment of their own (.venv-bench, 6 GB) on the first call. Goes on where an
 
 import argparse
 import fnmatch
-import json
 import os
 import pathlib
-import platform
 import subprocess
 import sys
 import tempfile
@@ -20,9 +18,6 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT / "scripts"))
 
 from benchmark import environment, measure, package_calls, package_document, store  # noqa: E402
-
-LIBRARIES = ("numpy", "torch", "jax", "jaxlib")
-CHILD_SECONDS = 900  # compiling with PyTorch takes up to a minute a workload on a busy machine
 
 
 def arguments():
@@ -43,22 +38,13 @@ def arguments():
     return parser.parse_args()
 
 
-def ask(module, request, python, variables):
-    """What the module, in a process of its own, answers; raises CalledProcessError, TimeoutExpired."""
-    done = subprocess.run([python, "-m", f"benchmark.{module}"], input=json.dumps(request), capture_output=True,
-                          text=True, cwd=ROOT / "scripts", env=variables, timeout=CHILD_SECONDS, check=False)
-    if done.returncode != 0:
-        raise subprocess.CalledProcessError(done.returncode, module, done.stdout, done.stderr)
-    return json.loads(done.stdout)
-
-
 def measured(options, workload, python, variables):
     """The workload as `tile-tune bench --json` has one, with what its search found."""
     database = str(pathlib.Path(options.output).with_suffix(".db").absolute())
-    search = ask("package_tuning", {"workload": workload, "seconds": options.tune, "threads": options.threads,
+    search = environment.ask("package_tuning", {"workload": workload, "seconds": options.tune, "threads": options.threads,
                                     "database": database}, python, variables)
     cores = sorted(os.sched_getaffinity(0))[:options.threads]
-    result = ask("contest", {"workload": workload, "libraries": {}, "package_database": database, "cores": cores,
+    result = environment.ask("contest", {"workload": workload, "libraries": {}, "package_database": database, "cores": cores,
                              "rounds": options.rounds, "seconds": options.time}, python, variables)
     described = {key: workload[key] for key in ("name", "group", "flops", "bytes", "dtype")}
     return store.trimmed({**described, "search": search, "load": os.getloadavg()[0], **result})
@@ -78,7 +64,7 @@ def main():
                                                         "workloads": {}}
     if data["threads"] != options.threads:
         sys.exit(f"{path} was measured with {data['threads']} threads; name another file with --output")
-    data.update(versions=environment.versions(python, LIBRARIES), date=time.strftime("%Y-%m-%d"),
+    data.update(versions=environment.versions(python, environment.LIBRARIES), date=time.strftime("%Y-%m-%d"),
                 cpu=environment.cpu_model(), of=sum(map(package_calls.is_called, described.values())))
     with tempfile.TemporaryDirectory() as directory:
         variables = {**environment.variables(directory), "PYTHONPATH": str(pathlib.Path(options.package).absolute())}

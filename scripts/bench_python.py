@@ -20,9 +20,6 @@ sys.path.insert(0, str(ROOT / "scripts"))
 
 from benchmark import environment, kernels, measure, operators, store  # noqa: E402
 
-LIBRARIES = ("numpy", "torch", "jax", "jaxlib")
-CHILD_SECONDS = 900  # compiling with PyTorch takes up to a minute a workload on a busy machine
-
 
 def arguments():
     parser = argparse.ArgumentParser(description=__doc__)
@@ -56,12 +53,8 @@ def contest(options, workload, python, variables):
         libraries, signature = emitted(options, workload["name"], directory)
         request = {"workload": workload, "libraries": libraries, "arguments": signature, "rounds": options.rounds,
                    "seconds": options.time, "cores": sorted(os.sched_getaffinity(0))[:options.threads]}
-        done = subprocess.run([python, "-m", "benchmark.contest"], input=json.dumps(request), capture_output=True,
-                              text=True, cwd=ROOT / "scripts", env=variables, timeout=CHILD_SECONDS, check=False)
-        if done.returncode != 0:
-            raise subprocess.CalledProcessError(done.returncode, "benchmark.contest", done.stdout, done.stderr)
         described = {key: workload[key] for key in ("name", "group", "flops", "bytes", "dtype", "weights")}
-        return {**described, "alone": True, **json.loads(done.stdout)}
+        return {**described, "alone": True, **environment.ask("contest", request, python, variables)}
 
 
 def main():
@@ -80,7 +73,7 @@ def main():
             "kind": "benchmark", "format": 1, "seed": 1, "threads": options.threads, "workloads": []}
         if result["threads"] != options.threads:
             sys.exit(f"{path} was measured with {result['threads']} threads; name another file with --output")
-        result["versions"] = environment.versions(python, LIBRARIES)
+        result["versions"] = environment.versions(python, environment.LIBRARIES)
         for number, name in enumerate(names, 1):
             known = [one for one in result["workloads"] if one["name"] == name]
             if known and not options.again:

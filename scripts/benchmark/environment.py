@@ -7,6 +7,10 @@ import pathlib
 import subprocess
 import sys
 
+SCRIPTS = pathlib.Path(__file__).resolve().parent.parent
+LIBRARIES = ("numpy", "torch", "jax", "jaxlib")  # of scripts/bench-requirements.txt, as a table names their versions
+CHILD_SECONDS = 900  # compiling with PyTorch takes up to a minute a workload on a busy machine
+
 
 def python(directory, requirements, what):
     """The environment's interpreter; made, or made anew, when the requirements are not what it holds. `what`: its
@@ -42,6 +46,15 @@ def variables(directory):
         subprocess.run(["gcc", "-shared", "-fPIC", "-o", str(library), str(source)], check=True)
         result["LD_PRELOAD"] = str(library)
     return result
+
+
+def ask(module, request, python, variables):
+    """What the module, in a process of its own, answers; raises CalledProcessError, TimeoutExpired."""
+    done = subprocess.run([python, "-m", f"benchmark.{module}"], input=json.dumps(request), capture_output=True,
+                          text=True, cwd=SCRIPTS, env=variables, timeout=CHILD_SECONDS, check=False)
+    if done.returncode != 0:
+        raise subprocess.CalledProcessError(done.returncode, module, done.stdout, done.stderr)
+    return json.loads(done.stdout)
 
 
 def versions(interpreter, libraries):
