@@ -266,7 +266,8 @@ bool Workers::build_small_variants(const Ids& ids, std::map<std::string, Verify>
     checks[id] = Verify{*problem, kRuntime, "small-" + candidate.library};
     owners.push_back(id);
   }
-  const auto replies = pool_.ask(requests, deadline_, counting("compiling small sizes,", requests.size()));
+  if (requests.empty()) return true;
+  const auto replies = pool_.ask(requests, deadline_, counting("compiling small sizes", requests.size()));
   for (size_t i = 0; i < owners.size(); ++i) {
     if (!replies[i]) return false;
     if (replies[i]->outcome == Outcome::NoSpace) {
@@ -347,7 +348,7 @@ bool Workers::prepare(const Ids& ids) {
 }
 
 // Timings in the order of contestants, the first of which is the default; empty if stopped. Should the whole race
-// die, each runs alone with the default, so that only the guilty one is blamed.
+// die, the default runs alone, then each of the others with it, so that only the guilty one is blamed.
 std::vector<Timing> Workers::time(Pool& pool, const Ids& contestants,
                                   const std::function<Request(const std::vector<std::string>&)>& request) {
   std::vector<std::string> libraries;
@@ -355,20 +356,21 @@ std::vector<Timing> Workers::time(Pool& pool, const Ids& contestants,
   auto reply = ask_twice(pool, request(libraries));
   if (!reply) return {};
   if (reply->outcome == Outcome::Ok && reply->timings.size() == contestants.size()) return std::move(reply->timings);
-  if (contestants.size() <= 2) {
-    std::vector<Timing> timings(contestants.size());
-    timings.back().outcome = reply->outcome;
-    timings.back().reason = reply->reason;
+  Timing fault;
+  fault.outcome = reply->outcome;
+  fault.reason = reply->reason;
+  if (contestants.size() == 1) return {fault};
+  std::vector<Timing> timings = time(pool, {contestants[0]}, request);
+  if (was_cut_short(timings)) return {};
+  if (timings[0].outcome != Outcome::Ok) {
+    timings.resize(contestants.size());  // nothing to be compared with
     return timings;
   }
-  std::vector<Timing> timings = time(pool, {contestants[0]}, request);
-  if (timings.empty()) return {};
-  const bool default_is_good = timings[0].outcome == Outcome::Ok;
+  if (contestants.size() == 2) {
+    timings.push_back(fault);
+    return timings;
+  }
   for (size_t i = 1; i < contestants.size(); ++i) {
-    if (!default_is_good) {
-      timings.push_back({});  // nothing to be compared with
-      continue;
-    }
     auto pair = time(pool, {contestants[0], contestants[i]}, request);
     if (pair.empty()) return {};
     timings.push_back(std::move(pair[1]));

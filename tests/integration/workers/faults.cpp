@@ -152,6 +152,20 @@ TEST_CASE("what goes wrong only in the race is blamed on the guilty one") {
   CHECK(measurement.outcome == Outcome::Crash);
 }
 
+TEST_CASE("of two in a race the one that crashes is blamed, and the default is timed") {
+  const auto workers = start(faulty_options());
+  const auto check = [](const std::vector<Measurement>& result) {
+    REQUIRE(result.size() == 2);
+    CHECK(result[0].outcome == Outcome::Ok);
+    CHECK(result[0].samples_ns.size() >= 3);
+    CHECK(result[1].outcome == Outcome::Crash);
+    CHECK(result[1].reason == "killed by SIGABRT");
+    CHECK(result[1].samples_ns.empty());
+  };
+  check(workers->measure({scheduled(Behaviour::Good), scheduled(Behaviour::CrashLater)}, scheduled(Behaviour::Good)));
+  check(start(faulty_options())->finals({scheduled(Behaviour::Good), scheduled(Behaviour::CrashLater)}));
+}
+
 TEST_CASE("a slow candidate is dropped in screening, with the ratio seen there") {
   const auto measurement = measure_one(faulty_options(), Behaviour::Sluggish);
   CHECK(measurement.outcome == Outcome::Slow);
