@@ -313,9 +313,12 @@ Value first_order(const Operation& operation, const Value& a, const Value& b, co
       }
       return result;
     }
-    case Op::Fma:
-      return rounded(std::fma(x, y, c.real),
-                     std::abs(x) * b.error + std::abs(y) * a.error + a.error * b.error + c.error);
+    case Op::Fma: {
+      Value result =
+          rounded(std::fma(x, y, c.real), std::abs(x) * b.error + std::abs(y) * a.error + a.error * b.error + c.error);
+      if ((std::isinf(x) && may_be_zero(b)) || (std::isinf(y) && may_be_zero(a))) result.also = kAnything;
+      return result;
+    }
     case Op::Neg:
       return {-x, 0, a.error};
     case Op::Min:

@@ -265,6 +265,13 @@ TEST_CASE("what leaves the range of its type may be an infinity or zero, and wha
   CHECK(f32(Op::Div, {1}, f32(Op::Mul, {1e-30}, {-1e-30})).also == kInfinities);
   CHECK(f32(Op::Mul, {3e18}, {3e18}).also == 0);
   CHECK(apply(make_operation(Op::Mul, DType::F64, DType::F64), {3e19}, {3e19}, {}).also == 0);
+  const auto fma = [](Value a, Value b) {
+    return apply(make_operation(Op::Fma, DType::F32, DType::F32), a, b, {1}).also;
+  };
+  const Value may_be_zero{0.1, 0, 0.2};
+  CHECK(fma({kInfinity}, may_be_zero) == kAnything);
+  CHECK(fma(may_be_zero, {-kInfinity}) == kAnything);
+  CHECK(fma({kInfinity}, {0.3, 0, 0.2}) == 0);
   // Exact infinities, and zeros that are, have nothing beside them.
   CHECK(f32(Op::Mul, {kInfinity}, {2}).also == 0);
   CHECK(f32(Op::Div, {1}, {0}).also == 0);
