@@ -55,7 +55,7 @@ struct SizedEntry {
   std::vector<uint8_t> table;        // member by cell, cells of the last size next to each other; empty: none does
 };
 
-/// More need a table too large for a library.
+/// More need a table too large for a library. A kernel that takes all sizes by itself needs none.
 inline constexpr size_t kMostSizes = 3;
 /// Numbers in the table are bytes.
 inline constexpr size_t kMostMembers = 255;

@@ -47,6 +47,7 @@ namespace {
 
 // A kernel is 20 to 60 KB: some thousand of them.
 constexpr uint64_t kCacheBytes = uint64_t{256} << 20;
+constexpr const char* kInterrupted = "interrupted";
 constexpr std::chrono::milliseconds kBetweenQuestions{20};  // whether a call is interrupted
 
 // With that of C order and the general one no handle has more than eight kernels, where its program has some for many
@@ -254,7 +255,7 @@ class Kernel::Impl : public std::enable_shared_from_this<Kernel::Impl> {
 
   bool is_interrupted() const { return options_.interrupted && options_.interrupted(); }
   static tl::unexpected<Diagnostic> interrupted() {
-    return failure("interrupted", "the call was interrupted before its kernel was there");
+    return failure(kInterrupted, "the call was interrupted before its kernel was there");
   }
 
   /// Who makes a kernel may take as long as a search does.
@@ -397,7 +398,8 @@ class Kernel::Impl : public std::enable_shared_from_this<Kernel::Impl> {
       ++own_;
       return make(hash, fitted.bound);
     }
-    const auto& shared = shared_kernel(fitted, inputs, outputs, all_in_order);
+    const Shared shared = shared_kernel(fitted, inputs, outputs, all_in_order);
+    if (!shared && shared.error().code == kInterrupted) return tl::unexpected(shared.error());
     const bool is_recorded = all_in_order && !recorded_.empty() && recorded_.count(ir::content_hash(fitted.bound)) != 0;
     if (!shared || is_recorded) return make(hash, fitted.bound);
     if (all_in_order) search_later(hash, request_for(fitted.bound));
@@ -407,8 +409,8 @@ class Kernel::Impl : public std::enable_shared_from_this<Kernel::Impl> {
   using Shared = Result<std::shared_ptr<const LoadedKernel>>;
 
   /// Of arrays in C order, or of a class of strides, of any size if sizes are open; or why there is none.
-  const Shared& shared_kernel(const Fitted& fitted, std::span<const Array> inputs, std::span<const Array> outputs,
-                              bool is_compact) {
+  Shared shared_kernel(const Fitted& fitted, std::span<const Array> inputs, std::span<const Array> outputs,
+                       bool is_compact) {
     std::vector<ir::Storage> storage;
     if (!is_compact) {
       storage = storage_of(inputs, outputs, false);
@@ -438,7 +440,10 @@ class Kernel::Impl : public std::enable_shared_from_this<Kernel::Impl> {
       recorded_.insert(image.recorded.begin(), image.recorded.end());
       return LoadedKernel::load(std::move(image));
     };
-    return shared_.emplace(key, make_shared()).first->second;
+    Shared made = make_shared();
+    // Whoever interrupts a call wants this one to end, not the later ones to do without.
+    if (made || made.error().code != kInterrupted) shared_.emplace(key, made);
+    return made;
   }
 
   KernelRequest request_for(const ir::Program& bound) const {

@@ -33,8 +33,11 @@ namespace tile_tune::engine {
 namespace {
 
 constexpr const char* kFunction = "tile_tune_kernel";
-constexpr int kLowest = 19;                // of setpriority(2)
-constexpr int64_t kLargestSize = 1 << 20;  // as of listed sizes (docs/libraries.md)
+constexpr int kLowest = 19;  // of setpriority(2)
+
+/// Of so many sizes each: as of listed ones (docs/libraries.md), and fewer where a tensor that has all of them would
+/// not fit an address space.
+int64_t largest_size(size_t sizes) { return int64_t{1} << std::min<size_t>(20, 60 / sizes); }
 
 /// Number among the caller's inputs, or outputs, by name: canonical programs keep both.
 int position_of(const ir::Program& program, const std::vector<int>& among, const std::string& name) {
@@ -140,10 +143,9 @@ Result<std::vector<std::string>> recorded_programs(const codegen::Target& target
 /// it.
 Result<KernelImage> image_for_many(const KernelRequest& request, const ir::Program& symbolic, const Session& session,
                                    const codegen::Backend& backend) {
-  if (request.sizes.size() > codegen::kMostSizes)
-    return fail(ErrorClass::Program, "no-size-range", "a kernel has three sizes that may change");
   std::vector<codegen::EntrySize> sizes;
-  for (const auto& [name, value] : request.sizes) sizes.push_back({name, 1, kLargestSize, {value}});
+  for (const auto& [name, value] : request.sizes)
+    sizes.push_back({name, 1, std::max(largest_size(request.sizes.size()), value), {value}});
   TILE_TUNE_TRY(target, session.target());
   TILE_TUNE_TRY(workload, load_sized({symbolic, "edsl", request.program}, {}, sizes, session, Strides::Taken));
   TILE_TUNE_TRY(entry, generic_entry(workload, target));

@@ -218,6 +218,7 @@ Result<codegen::SizedEntry> generic_entry(const SizedWorkload& workload, const c
   if (!generic) return entry;
   generic->record = {{"generic", true}};
   entry.members.push_back(std::move(*generic));
+  if (entry.program.sizes.size() > codegen::kMostSizes) return entry;  // it is the only one: there is nothing to choose
   return choose_members(std::move(entry), {});
 }
 

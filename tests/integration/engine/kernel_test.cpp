@@ -204,6 +204,33 @@ TEST_CASE("a thousand shapes and strides of one program need eight kernels at mo
   CHECK(files_in(box.path("kernels")) > 2);
 }
 
+TEST_CASE("one kernel computes all shapes of a product with five sizes") {
+  const Sandbox box;
+  const auto kernel = compiled(
+      tc::parse("def scores(float(B,H,Q,D) q, float(B,H,K,D) k) -> (S) { S(b,h,i,j) +=! q(b,h,i,d) * k(b,h,j,d) }")
+          .front(),
+      handle_options(box));
+  std::mt19937 random(3);
+  const auto q = floats(4 * 4 * 37 * 37, 7), k = floats(4 * 4 * 37 * 37, 5);
+  for (int n = 0; n < 30; ++n) {
+    const auto drawn = [&](int64_t most) { return static_cast<int64_t>(1 + random() % most); };
+    const int64_t B = drawn(4), H = drawn(4), Q = drawn(37), K = drawn(37), D = drawn(37);
+    std::vector<float> s(B * H * Q * K + 1, -99);
+    call(kernel, {array(q.data(), {B, H, Q, D}), array(k.data(), {B, H, K, D})}, {array(s.data(), {B, H, Q, K})});
+    int wrong = s.back() != -99;
+    for (int64_t bh = 0; bh < B * H; ++bh)
+      for (int64_t i = 0; i < Q; ++i)
+        for (int64_t j = 0; j < K; ++j) {
+          float sum = 0;
+          for (int64_t d = 0; d < D; ++d) sum += q[(bh * Q + i) * D + d] * k[(bh * K + j) * D + d];
+          wrong += s[(bh * Q + i) * K + j] != sum;
+        }
+    CAPTURE(B, H, Q, K, D);
+    CHECK(wrong == 0);
+  }
+  CHECK(files_in(box.path("kernels")) == 2);
+}
+
 TEST_CASE("strides of one shape need eight kernels at most") {
   const Sandbox box;
   const auto kernel = compiled(tc::parse(kMatmul).front().bind({{"M", 7}, {"N", 7}, {"K", 7}}), handle_options(box));
@@ -428,6 +455,27 @@ TEST_CASE("a call that is interrupted ends, and writes nothing") {
   CHECK(call_error(kernel, inputs, outputs) == "interrupted");
   CHECK(asked == 4);
   CHECK(c == std::vector<float>(9, -99));
+}
+
+TEST_CASE("an interrupted call does not keep later ones from the kernel for many sizes") {
+  const Sandbox box;
+  auto options = handle_options(box);
+  bool stop = false;
+  options.interrupted = [&] { return stop; };
+  const auto kernel = compiled(tc::parse(kMatmul).front(), options);
+  const auto a = floats(11 * 11, 7);
+  std::vector<float> c(11 * 11);
+  const auto error_of = [&](int64_t n) {
+    return call_error(kernel, {array(a.data(), {n, 5}), array(a.data(), {5, n})}, {array(c.data(), {n, n})});
+  };
+  CHECK(error_of(3) == "");
+  stop = true;
+  CHECK(error_of(5) == "interrupted");
+  stop = false;
+  const auto before = files_in(*options.cache);
+  for (const int64_t n : {5, 7, 11}) CHECK(error_of(n) == "");
+  // One for all of them.
+  CHECK(files_in(*options.cache) == before + 1);
 }
 
 TEST_CASE("what a search in the background finds is called from then on") {
