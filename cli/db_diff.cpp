@@ -96,7 +96,7 @@ std::string summary(const std::vector<Line>& lines, const DiffArguments& argumen
 
 nlohmann::json side_json(const std::optional<db::BestRow>& best) { return best ? best_json(*best) : nlohmann::json(); }
 
-nlohmann::json race_json(const std::optional<engine::Race>& race) {
+nlohmann::json race_json(const std::optional<engine::HeadToHead>& race) {
   if (!race) return nullptr;
   const auto ratio = [](const db::TrialRow& trial) {
     return nlohmann::json{{"ratio", trial.ratio}, {"ratio_interval", {trial.ratio_lo, trial.ratio_hi}}};

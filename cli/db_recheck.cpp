@@ -30,11 +30,6 @@ struct Told {
   size_t entries = 0;      // tunings of ranges of sizes, of which nothing is run
 };
 
-std::string speed_text(const search::Measurement& measured) {
-  if (measured.ratio <= 0) return "-";
-  return fmt::format("{:.2f}x [{:.2f}, {:.2f}]", measured.ratio, measured.ratio_lo, measured.ratio_hi);
-}
-
 /// How far it came: what was not looked at may be damaged, or wrong.
 std::string stopped_text(const engine::Findings& findings, const Told& told) {
   std::string text =
@@ -48,7 +43,8 @@ std::string findings_text(const engine::Findings& findings, const Told& told) {
   std::vector<std::vector<std::string>> cells;
   for (const auto& line : findings.lines)
     cells.push_back({line.program.name, engine::sizes_text(line.program.sizes_json), line.rung, line.verdict,
-                     speed_text(line.measurement), line.reason});
+                     speed_text(line.measurement.ratio, line.measurement.ratio_lo, line.measurement.ratio_hi),
+                     line.reason});
   std::string text;
   if (!cells.empty()) text = format_table({{"program"}, {"sizes"}, {"was"}, {"is"}, {"over default"}, {""}}, cells);
   if (findings.elsewhere > 0)

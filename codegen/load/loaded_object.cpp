@@ -52,9 +52,9 @@ Layout lay_out(const ElfObject& object, uint64_t page) {
   return layout;
 }
 
-class Placement {
+class SectionLoader {
  public:
-  Placement(const ElfObject& object, const Layout& layout, std::byte* memory)
+  SectionLoader(const ElfObject& object, const Layout& layout, std::byte* memory)
       : object_(object), layout_(layout), memory_(memory) {}
 
   Result<void> run(const SymbolResolver& resolve) {
@@ -156,13 +156,13 @@ Result<LoadedObject> LoadedObject::load_bytes(std::string bytes, const SymbolRes
   if (memory == MAP_FAILED) return not_loaded(std::strerror(errno));
   LoadedObject loaded;
   loaded.memory_ = {memory, [size = layout.size](void* mapped) { munmap(mapped, size); }};
-  Placement placement(object, layout, static_cast<std::byte*>(memory));
-  TILE_TUNE_CHECK(placement.run(resolve));
+  SectionLoader loader(object, layout, static_cast<std::byte*>(memory));
+  TILE_TUNE_CHECK(loader.run(resolve));
   if (mprotect(memory, layout.writable, PROT_READ | PROT_EXEC) != 0) return not_loaded(std::strerror(errno));
   for (size_t i = 0; i < object.symbols.size(); ++i) {
     const ElfSymbol& symbol = object.symbols[i];
     if (symbol.is_global && symbol.where == ElfSymbol::Where::Section)
-      loaded.symbols_.emplace(symbol.name, reinterpret_cast<void*>(*placement.addresses()[i]));
+      loaded.symbols_.emplace(symbol.name, reinterpret_cast<void*>(*loader.addresses()[i]));
   }
   return loaded;
 }

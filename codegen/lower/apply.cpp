@@ -27,7 +27,7 @@ struct Tiling {
   const NestSchedule& schedule;
   const ir::Statement& statement;
   const Stage& stage;
-  const Placement& placement;
+  const NestPlacement& placement;
   const Target& target;
 
   size_t levels() const { return schedule.order.size(); }
@@ -413,8 +413,8 @@ struct Applier : Tiling {
 
 }  // namespace
 
-Nest apply(const NestSchedule& schedule, const ir::Statement& statement, const Stage& stage, const Placement& placement,
-           const Target& target) {
+Nest apply(const NestSchedule& schedule, const ir::Statement& statement, const Stage& stage,
+           const NestPlacement& placement, const Target& target) {
   Func tiled = placement.stored.tiled, result = placement.stored.result;
   const auto& where = placement.where;
   const bool own_nest = placement.stored.has_own_nest();

@@ -15,7 +15,7 @@
 namespace tile_tune::codegen {
 
 /// What of a stage's nest follows from the other statements of the program.
-struct Placement {
+struct NestPlacement {
   std::vector<int64_t> extents;            // by output loop: iterations in one run of the nest (Fusion::extents)
   std::optional<Halide::LoopLevel> where;  // the loop inside which it is computed; an output of the pipeline has none
   std::vector<std::optional<Halide::LoopLevel>> copies;  // by Stage::packed, of depth -1: where in the nest around it
@@ -34,7 +34,7 @@ struct Nest {
 };
 
 /// Gives every Func of a statement's stage with a nest its directives.
-Nest apply(const NestSchedule& schedule, const ir::Statement& statement, const Stage& stage, const Placement& placement,
-           const Target& target);
+Nest apply(const NestSchedule& schedule, const ir::Statement& statement, const Stage& stage,
+           const NestPlacement& placement, const Target& target);
 
 }  // namespace tile_tune::codegen

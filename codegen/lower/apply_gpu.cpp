@@ -24,7 +24,7 @@ struct Cut {
 struct GpuApplier {
   const NestSchedule& schedule;
   const Stage& stage;
-  const Placement& placement;
+  const NestPlacement& placement;
   const GpuMapping& gpu = schedule.gpu();
   const GpuDimensions block = block_dimensions(schedule);
   // Threads share each element's reduction; nullptr: none does.
@@ -435,7 +435,7 @@ void map_elements(Func func, const std::vector<Var>& vars) {
 
 void map_elements(Func func) { map_elements(func, func.args()); }
 
-Nest apply_gpu(const NestSchedule& schedule, const Stage& stage, const Placement& placement) {
+Nest apply_gpu(const NestSchedule& schedule, const Stage& stage, const NestPlacement& placement) {
   const GpuApplier applier{schedule, stage, placement};
   const Nest nest = applier.tile();
   // Pieces of loops without the conditions of borders would be kernels several times as long.

@@ -13,7 +13,7 @@
 namespace tile_tune::codegen {
 
 /// As apply(), of a schedule with a GpuMapping.
-Nest apply_gpu(const NestSchedule& schedule, const Stage& stage, const Placement& placement);
+Nest apply_gpu(const NestSchedule& schedule, const Stage& stage, const NestPlacement& placement);
 
 /// Directives of a Func outside of nests, all of its definitions: a thread computes an element. `vars`: its arguments,
 /// but for those that are unrolled; if not given, all.

@@ -122,9 +122,9 @@ std::map<int, ScheduledNest> schedule_nests(const ir::Program& program, const Sc
     if (owner < 0 || fusion.stored_by(owner) != s) continue;
     const NestSchedule& nest = schedule.stages[owner].nest();
     const Stage& stage = stages[owner];
-    Placement placement{fusion.extents(owner).value(), place_of(program, nest, s, nests),
-                        places_of_copies(fusion, nest, owner, stage, nests),
-                        s == owner ? stage.stored : stored_by_epilogue(stage.stored, stages[s].stored)};
+    NestPlacement placement{fusion.extents(owner).value(), place_of(program, nest, s, nests),
+                            places_of_copies(fusion, nest, owner, stage, nests),
+                            s == owner ? stage.stored : stored_by_epilogue(stage.stored, stages[s].stored)};
     nests.emplace(owner, apply(nest, program.statements[owner], stage, placement, target));
     scheduled.emplace(owner, ScheduledNest{nest, stage, std::move(placement)});
   }

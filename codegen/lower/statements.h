@@ -13,7 +13,7 @@ namespace tile_tune::codegen {
 struct ScheduledNest {
   const NestSchedule& schedule;
   const Stage& stage;
-  Placement placement;
+  NestPlacement placement;
 };
 
 /// By statement. `readable`: what expressions read inputs from, of constants packed beforehand the packed elements;

@@ -13,8 +13,9 @@ namespace {
 bool is_timed(const db::TrialRow& trial) { return trial.outcome == "ok" && trial.ratio > 0 && trial.ratio_lo > 0; }
 
 /// The last race between two schedules among finals in the order of Database::finals().
-std::optional<Race> last_race(const std::vector<db::StoredTrial>& finals, const std::string& a, const std::string& b) {
-  std::optional<Race> last;
+std::optional<HeadToHead> last_race(const std::vector<db::StoredTrial>& finals, const std::string& a,
+                                    const std::string& b) {
+  std::optional<HeadToHead> last;
   std::map<std::string, const db::StoredTrial*> field;  // of one race, by schedule
   const db::StoredTrial* before = nullptr;
   for (const auto& one : finals) {
@@ -25,7 +26,7 @@ std::optional<Race> last_race(const std::vector<db::StoredTrial>& finals, const 
     if (is_timed(one.trial)) field[one.trial.schedule_id] = &one;
     const auto mine = field.find(a), theirs = field.find(b);
     if (mine != field.end() && theirs != field.end())
-      last = Race{{}, mine->second->trial, theirs->second->trial, one.session};
+      last = HeadToHead{{}, mine->second->trial, theirs->second->trial, one.session};
   }
   return last;
 }

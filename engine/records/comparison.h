@@ -12,7 +12,7 @@
 namespace tile_tune::engine {
 
 /// Two schedules timed in turns in one run: only such times compare.
-struct Race {
+struct HeadToHead {
   std::filesystem::path database;
   db::TrialRow a, b;
   std::string session;
@@ -23,7 +23,7 @@ struct ComparedProgram {
   db::ProgramRow program;
   db::TargetRow target;
   std::optional<db::BestRow> a, b;
-  std::optional<Race> race;
+  std::optional<HeadToHead> race;
 
   bool same_schedule() const { return a && b && a->schedule_id == b->schedule_id; }
 };

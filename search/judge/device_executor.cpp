@@ -11,7 +11,6 @@
 #include "search/judge/buffers.h"
 #include "search/judge/code.h"
 #include "search/judge/guard_watch.h"
-#include "search/judge/host_executor.h"
 #include "search/judge/host_kernel.h"
 #include "tile_tune_device.h"
 
@@ -28,7 +27,7 @@ std::map<std::string, void*> device_functions() {
 
 bool is_cuda(Interface device) { return device == tile_tune_device1_cuda_interface(); }
 
-class DeviceKernel final : public LoadedKernel {
+class DeviceKernel final : public PreparedKernel {
  public:
   using Entry = int (*)(void**);
   DeviceKernel(Code code, Entry entry) : code_(std::move(code)), entry_(entry) {}
@@ -235,7 +234,7 @@ DeviceExecutor::DeviceExecutor(const codegen::Target& target, std::string functi
       number_(target.device_number),
       function_(std::move(function)) {}
 
-Result<std::unique_ptr<LoadedKernel>> DeviceExecutor::load(const std::filesystem::path& object) const {
+Result<std::unique_ptr<PreparedKernel>> DeviceExecutor::load(const std::filesystem::path& object) const {
   void* queue = nullptr;
   if (device_->default_queue(number_, &queue) != TILE_TUNE_OK) return failure("no-device", tile_tune_device1_message());
   TILE_TUNE_TRY(code, Code::load(object, device_functions()));
@@ -248,7 +247,7 @@ std::unique_ptr<Memory> DeviceExecutor::allocate(const Problem& problem, Flush f
   return std::make_unique<DeviceMemory>(device_, problem, flush, number_);
 }
 
-std::unique_ptr<Call> DeviceExecutor::bind(const ir::Program&, const LoadedKernel& kernel, Memory& memory,
+std::unique_ptr<Call> DeviceExecutor::bind(const ir::Program&, const PreparedKernel& kernel, Memory& memory,
                                            Flush) const {
   return std::make_unique<DeviceCall>(device_, static_cast<const DeviceKernel&>(kernel),
                                       static_cast<DeviceMemory&>(memory));
@@ -329,11 +328,6 @@ const DeviceHealth& DeviceExecutor::health() const {
     health_ = std::make_unique<DeviceHealth>(is_known ? facts.bus_id : "");
   }
   return *health_;
-}
-
-std::unique_ptr<Executor> executor_for(const codegen::Target& target, const std::string& function) {
-  if (target.device == codegen::Device::Gpu) return std::make_unique<DeviceExecutor>(target, function);
-  return std::make_unique<HostExecutor>(function, target.features.has(codegen::Feature::UserContext));
 }
 
 }  // namespace tile_tune::search

@@ -25,9 +25,9 @@ class DeviceExecutor final : public Executor {
   /// kernel is loaded, which fails without it.
   explicit DeviceExecutor(const codegen::Target& target, std::string function = kKernelFunction);
 
-  Result<std::unique_ptr<LoadedKernel>> load(const std::filesystem::path& object) const override;
+  Result<std::unique_ptr<PreparedKernel>> load(const std::filesystem::path& object) const override;
   std::unique_ptr<Memory> allocate(const Problem& problem, Flush flush) const override;
-  std::unique_ptr<Call> bind(const ir::Program& program, const LoadedKernel& kernel, Memory& memory,
+  std::unique_ptr<Call> bind(const ir::Program& program, const PreparedKernel& kernel, Memory& memory,
                              Flush flush) const override;
   void watch_guards(const Memory* memory, int reply_fd) const override;
   Reply fault(int code) const override;
@@ -58,8 +58,5 @@ class DeviceExecutor final : public Executor {
   };
   mutable std::map<DType, Probe> probes_;
 };
-
-/// The one for kernels of the target with this function, which take a context if it is for a device or says so.
-std::unique_ptr<Executor> executor_for(const codegen::Target& target, const std::string& function = kKernelFunction);
 
 }  // namespace tile_tune::search

@@ -17,9 +17,9 @@
 namespace tile_tune::search {
 
 /// A kernel that is ready to be called.
-class LoadedKernel {
+class PreparedKernel {
  public:
-  virtual ~LoadedKernel() = default;
+  virtual ~PreparedKernel() = default;
   /// What it has to say of itself after a call, or nothing.
   virtual std::string note() const { return ""; }
 };
@@ -63,11 +63,11 @@ class Call {
 class Executor {
  public:
   virtual ~Executor() = default;
-  virtual Result<std::unique_ptr<LoadedKernel>> load(const std::filesystem::path& object) const = 0;
+  virtual Result<std::unique_ptr<PreparedKernel>> load(const std::filesystem::path& object) const = 0;
   /// `problem` must outlive it: inputs may be of gigabytes and are not copied a second time.
   virtual std::unique_ptr<Memory> allocate(const Problem& problem, Flush flush) const = 0;
   /// Packs constants. All but `flush` must outlive the call.
-  virtual std::unique_ptr<Call> bind(const ir::Program& program, const LoadedKernel& kernel, Memory& memory,
+  virtual std::unique_ptr<Call> bind(const ir::Program& program, const PreparedKernel& kernel, Memory& memory,
                                      Flush flush) const = 0;
   /// From now on a touched guard of `memory` ends the process with a Wrong reply; nullptr ends the watch.
   virtual void watch_guards(const Memory* memory, int reply_fd) const = 0;

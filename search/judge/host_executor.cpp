@@ -10,7 +10,7 @@
 
 namespace tile_tune::search {
 
-Result<std::unique_ptr<LoadedKernel>> HostExecutor::load(const std::filesystem::path& object) const {
+Result<std::unique_ptr<PreparedKernel>> HostExecutor::load(const std::filesystem::path& object) const {
   TILE_TUNE_TRY(kernel, Kernel::load(object, function_, takes_context_));
   return std::make_unique<Kernel>(std::move(kernel));
 }
@@ -19,7 +19,7 @@ std::unique_ptr<Memory> HostExecutor::allocate(const Problem& problem, Flush flu
   return std::make_unique<Buffers>(problem, flush);
 }
 
-std::unique_ptr<Call> HostExecutor::bind(const ir::Program& program, const LoadedKernel& kernel, Memory& memory,
+std::unique_ptr<Call> HostExecutor::bind(const ir::Program& program, const PreparedKernel& kernel, Memory& memory,
                                          Flush flush) const {
   return std::make_unique<KernelCall>(program, static_cast<const Kernel&>(kernel), static_cast<Buffers&>(memory),
                                       flush);

@@ -12,9 +12,9 @@ class HostExecutor final : public Executor {
   explicit HostExecutor(std::string function = kKernelFunction, bool takes_context = false)
       : function_(std::move(function)), takes_context_(takes_context) {}
 
-  Result<std::unique_ptr<LoadedKernel>> load(const std::filesystem::path& object) const override;
+  Result<std::unique_ptr<PreparedKernel>> load(const std::filesystem::path& object) const override;
   std::unique_ptr<Memory> allocate(const Problem& problem, Flush flush) const override;
-  std::unique_ptr<Call> bind(const ir::Program& program, const LoadedKernel& kernel, Memory& memory,
+  std::unique_ptr<Call> bind(const ir::Program& program, const PreparedKernel& kernel, Memory& memory,
                              Flush flush) const override;
   void watch_guards(const Memory* memory, int reply_fd) const override;
   Reply fault(int code) const override;

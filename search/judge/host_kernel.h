@@ -35,7 +35,7 @@ class Runtime {
 /// What the runtime's error handler was last told, then forgotten; empty if nothing.
 std::string take_runtime_error();
 
-class Kernel final : public LoadedKernel {
+class Kernel final : public PreparedKernel {
  public:
   /// `function`: the name the kernel was compiled under; `takes_context`: its first argument and that of what packs its
   /// constants is Halide's user context, for which the runtime here gets a null pointer.

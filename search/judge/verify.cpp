@@ -93,7 +93,7 @@ namespace {
 /// Runs a kernel again and again for one verdict.
 struct Judgement {
   const Executor& executor;
-  const LoadedKernel& kernel;
+  const PreparedKernel& kernel;
   double call_seconds;
   int reply_fd;
 
@@ -125,7 +125,7 @@ struct Judgement {
 
 }  // namespace
 
-Reply verify(const Executor& executor, const Problem& problem, const LoadedKernel& kernel, double call_seconds,
+Reply verify(const Executor& executor, const Problem& problem, const PreparedKernel& kernel, double call_seconds,
              int reply_fd) {
   const Judgement judgement{executor, kernel, call_seconds, reply_fd};
   Reply worst;

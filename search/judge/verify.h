@@ -8,7 +8,7 @@ namespace tile_tune::search {
 /// Runs the kernel on two sets of buffers, one flush with the guards behind, one flush with those before, and on
 /// special numbers where the problem has them, each call limited to `call_seconds` by SIGALRM. A touched guard ends the
 /// process with a reply on `reply_fd`. Outcomes: Ok, Wrong, RunError, OutOfMemory; the rest is for run_in_child to see.
-Reply verify(const Executor& executor, const Problem& problem, const LoadedKernel& kernel, double call_seconds,
+Reply verify(const Executor& executor, const Problem& problem, const PreparedKernel& kernel, double call_seconds,
              int reply_fd);
 
 /// While it lives, SIGALRM ends the process after `seconds`, give or take an eighth. They are counted in eighths: of

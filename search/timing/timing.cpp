@@ -79,13 +79,13 @@ Bench::Bench(const Executor& executor, const Problem& problem, double call_secon
   executor.watch_guards(memory_.get(), reply_fd);
 }
 
-Call& Bench::call_of(const LoadedKernel& kernel) {
+Call& Bench::call_of(const PreparedKernel& kernel) {
   auto& call = calls_[&kernel];
   if (!call) call = executor_.bind(problem_.program, kernel, *memory_, Flush::Begin);
   return *call;
 }
 
-Sample Bench::sample(const LoadedKernel& kernel, int64_t calls) {
+Sample Bench::sample(const PreparedKernel& kernel, int64_t calls) {
   memory_->restore();
   Sample sample;
   Call& call = call_of(kernel);
@@ -108,7 +108,7 @@ Sample Bench::sample(const LoadedKernel& kernel, int64_t calls) {
   return sample;
 }
 
-Reply Bench::check(const LoadedKernel& kernel) {
+Reply Bench::check(const PreparedKernel& kernel) {
   memory_->prepare_outputs(std::byte{0xFF});
   const CallLimit limit(call_seconds_);
   Call& call = call_of(kernel);

@@ -26,24 +26,24 @@ class Bench {
   Bench(const Executor& executor, const Problem& problem, double call_seconds, int reply_fd);
   /// `calls` calls back to back, or one where the program is judged with cold caches. In/out outputs have their initial
   /// value before the first. Constants are packed before the first of all, so the kernel must stay where it is.
-  Sample sample(const LoadedKernel& kernel, int64_t calls);
+  Sample sample(const PreparedKernel& kernel, int64_t calls);
   /// Runs once more and compares: what was right before the race must still be right after it.
-  Reply check(const LoadedKernel& kernel);
+  Reply check(const PreparedKernel& kernel);
   const Executor& executor() const { return executor_; }
 
  private:
-  Call& call_of(const LoadedKernel& kernel);
+  Call& call_of(const PreparedKernel& kernel);
 
   const Executor& executor_;
   const Problem& problem_;
   double call_seconds_;
   std::unique_ptr<Memory> memory_;
-  std::map<const LoadedKernel*, std::unique_ptr<Call>> calls_;
+  std::map<const PreparedKernel*, std::unique_ptr<Call>> calls_;
   CoreWatch cores_;
 };
 
 struct Contestant {
-  Result<std::unique_ptr<LoadedKernel>> kernel;
+  Result<std::unique_ptr<PreparedKernel>> kernel;
   int64_t calls = 1;  // of a sample
   Timing timing;
   std::vector<bool> calm = {};  // one a round: no core was lost in its sample, nor in the default's (finals: in any)

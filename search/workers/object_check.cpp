@@ -5,7 +5,7 @@
 #include <algorithm>
 
 #include "codegen/target/host.h"
-#include "search/judge/device_executor.h"
+#include "search/judge/executor_for.h"
 #include "search/judge/host_kernel.h"
 #include "search/judge/problem.h"
 #include "search/judge/verify.h"

@@ -18,7 +18,7 @@
 #include "base/process/fd.h"
 #include "base/process/lines.h"
 #include "codegen/target/host.h"
-#include "search/judge/device_executor.h"
+#include "search/judge/executor_for.h"
 #include "search/judge/verify.h"
 #include "search/timing/race.h"
 #include "search/timing/side_by_side.h"

@@ -6,7 +6,7 @@
 
 #include "codegen/lower/halide_backend.h"
 #include "codegen/target/host.h"
-#include "search/judge/device_executor.h"
+#include "search/judge/executor_for.h"
 #include "search/judge/host_kernel.h"
 #include "search/judge/verify.h"
 #include "search/workers/child.h"

@@ -17,7 +17,7 @@ constexpr int kUpsideDown = 7;
 constexpr int kNobody = -1;  // is told of touched guards
 
 /// What a kernel named so does to o = 2 * a.
-struct Named final : LoadedKernel {
+struct Named final : PreparedKernel {
   explicit Named(std::string text) : name(std::move(text)) {}
   std::string name;
   double ns() const { return std::stod(name); }  // "1000 wrong": of a call
@@ -59,14 +59,14 @@ struct Pretended final : Call {
 };
 
 struct Pretender final : Executor {
-  Result<std::unique_ptr<LoadedKernel>> load(const std::filesystem::path& object) const override {
+  Result<std::unique_ptr<PreparedKernel>> load(const std::filesystem::path& object) const override {
     if (object.string() == "absent") return failure("absent", "there is no such kernel");
     return std::make_unique<Named>(object.string());
   }
   std::unique_ptr<Memory> allocate(const Problem& problem, Flush) const override {
     return std::make_unique<Arrays>(problem);
   }
-  std::unique_ptr<Call> bind(const ir::Program&, const LoadedKernel& kernel, Memory& memory, Flush) const override {
+  std::unique_ptr<Call> bind(const ir::Program&, const PreparedKernel& kernel, Memory& memory, Flush) const override {
     return std::make_unique<Pretended>(static_cast<const Named&>(kernel), static_cast<Arrays&>(memory));
   }
   void watch_guards(const Memory*, int) const override {}
