@@ -37,7 +37,7 @@ struct BenchArguments {
   bool autoschedulers = false;
   engine::RegressionOptions regression;
   std::string schedule;
-  int rounds = 31;
+  int rounds = search::kFewestRounds;
   double seconds = 1;  // a workload, beyond which rounds end
   uint64_t seed = 0;
 };

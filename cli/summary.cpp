@@ -62,8 +62,6 @@ std::string roof_text(const Measurement& measured, search::FinalsHeld finals) {
                      base::format_percent(measured.peak_fraction_hi));
 }
 
-constexpr size_t kRounds = 31;  // of finals that nothing cuts short
-
 std::string interval_text(const Measurement& measured) {
   const size_t rounds = measured.log_ratios.size();
   if (measured.ratio_hi <= 0)
@@ -88,7 +86,7 @@ std::string speed_up_text(const search::TuneReport& report) {
   const auto& measured = report.winner->measurement;
   std::string text = fmt::format("{:.2f}x ({}", measured.ratio, interval_text(measured));
   const size_t rounds = measured.log_ratios.size();
-  if (report.finals_held == search::FinalsHeld::Yes && rounds < kRounds)
+  if (report.finals_held == search::FinalsHeld::Yes && rounds < static_cast<size_t>(search::kFewestRounds))
     text += fmt::format("; there was time for {}", base::format_number(rounds, "round"));
   if (is_quotient_other(report.default_measurement, measured))
     text += "; the median of ratios taken round by round, not the quotient of the times above";

@@ -10,6 +10,7 @@
 #include "codegen/schedule/dot_product.h"
 #include "codegen/schedule/gpu_nest.h"
 #include "codegen/schedule/nest_check.h"
+#include "codegen/target/costs.h"
 
 namespace tile_tune::codegen {
 namespace {
@@ -83,14 +84,15 @@ Result<void> check_sums(const ir::Program& program, const Loops& loops, int numb
   }
   if (is_blocked(loops, stage) && stage.packings.empty())
     return invalid(number, "a reduction in blocks has nothing to stage between them");
-  if (const int64_t operations = unrolled_operations(loops, stage); operations > kMostGpuUnrolled)
-    return invalid(number, fmt::format("it unrolls {} operations, more than {}", operations, kMostGpuUnrolled));
+  if (const int64_t operations = unrolled_operations(loops, stage); operations > costs::gpu::kMostUnrolled)
+    return invalid(number,
+                   fmt::format("it unrolls {} operations, more than {}", operations, costs::gpu::kMostUnrolled));
   const auto& statement = program.statements[number];
   const int64_t registers =
       thread_elements(stage) * std::max<int64_t>(static_cast<int64_t>(dtype_size(statement.accumulator)) / 4, 1);
-  if (registers > kMostSumRegisters)
-    return invalid(number,
-                   fmt::format("a thread's sums take {} registers, more than {}", registers, kMostSumRegisters));
+  if (registers > costs::gpu::kMostSumRegisters)
+    return invalid(number, fmt::format("a thread's sums take {} registers, more than {}", registers,
+                                       costs::gpu::kMostSumRegisters));
   return {};
 }
 

@@ -199,5 +199,11 @@ inline constexpr double kPerTurnOfLoop = 6;
 /// block ptxas moves the loads to where they are needed; beside a loop all of it is held.
 inline constexpr double kBesideSums = 28, kSetsOfOperands = 2, kStagedAhead = 0.5, kStagedAheadOfLoop = 1;
 
+/// A block of a reduction that takes more than these unrolled operations compiles for seconds (1024: 1.8 s to PTX and
+/// through ptxas for two devices, schedules of a product on Zen 3, 2026-11).
+inline constexpr int64_t kMostUnrolled = 2048;
+/// Of the 255 registers that a thread can have: 16 x 8 sums of f32 took 212 in all (ptxas 13).
+inline constexpr int64_t kMostSumRegisters = 128;
+
 }  // namespace gpu
 }  // namespace tile_tune::codegen::costs

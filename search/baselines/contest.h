@@ -23,7 +23,7 @@ struct ContestOptions {
   std::vector<std::string> command = {"/proc/self/exe", "worker"};
   codegen::Target target;
   uint64_t seed = 0;
-  int rounds = 31;
+  int rounds = kFewestRounds;
   double seconds = 1;
   const std::atomic<bool>* stop = nullptr;
   Onlooker onlooker = {};

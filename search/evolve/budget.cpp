@@ -9,10 +9,6 @@
 namespace tile_tune::search {
 namespace {
 
-// As the worker processes time them: at least 31 rounds, and on until two seconds are spent (workers/workers.h).
-constexpr int kFinalRounds = 31;
-constexpr double kFinalSeconds = 2;
-
 // 31 rounds of five kernels of 85 ms took 13 s of 30, in which no third batch was tried (128 x 4096 x 16384, two Zen 4
 // cores): finals decide among what a search has found, which takes the time.
 constexpr double kMostForFinals = 0.1;
@@ -34,7 +30,7 @@ void Cost::add_batch(int candidates, double seconds) {
 
 double finals_seconds(const Cost& cost, double round_ns) {
   // What was built stays; a fresh process reads the problem and fills buffers once more, as for a candidate.
-  return cost.per_candidate() + std::max(kFinalSeconds, kFinalRounds * round_ns * 1e-9);
+  return cost.per_candidate() + std::max(kFinalsSeconds, kFewestRounds * round_ns * 1e-9);
 }
 
 double most_for_finals(const Budget& budget) {
@@ -43,7 +39,7 @@ double most_for_finals(const Budget& budget) {
 }
 
 bool has_time_for_finals(double seconds, double round_ns) {
-  return (kCallsBesideRounds + kFinalRounds) * round_ns * 1e-9 <= seconds;
+  return (kCallsBesideRounds + kFewestRounds) * round_ns * 1e-9 <= seconds;
 }
 
 bool has_time_for_short_finals(double seconds, double round_ns) {

@@ -237,7 +237,7 @@ struct Model {
   Tile register_tile(int64_t vector_extent, int64_t lanes, int64_t row_extent) const {
     Tile best;
     double lowest = HUGE_VAL;
-    for (int64_t vectors = 1; vectors <= 4 && vectors * lanes <= vector_extent; ++vectors) {
+    for (int64_t vectors = 1; vectors <= costs::kMostVectors && vectors * lanes <= vector_extent; ++vectors) {
       for (int64_t rows = 1; rows <= std::min(row_extent, costs::kMostRows); ++rows) {
         const int64_t accumulators = vectors * rows;
         if (accumulators + vectors + 1 > context.target->vector_registers) continue;
@@ -312,7 +312,7 @@ void pack_panels(const Model& model, NestSchedule& stage, int row_loop) {
     const bool along_vector = operand.affine && model.stride(operand, stage.cpu().vector_loop) != 0;
     // A panel pays when several rows of tiles read it: copying costs about as much as one pass over it.
     const int64_t passes = trip_count(context.loops, stage, row_loop, 0);
-    if (!along_vector || model.stride(operand, row_loop) != 0 || passes < 4) continue;
+    if (!along_vector || model.stride(operand, row_loop) != 0 || passes < costs::kPassesToPack) continue;
     stage.packings.push_back(panel_packing(context, stage, operand.number));
   }
 }

@@ -9,6 +9,7 @@
 #include "codegen/schedule/dot_product.h"
 #include "codegen/schedule/gpu_check.h"
 #include "codegen/schedule/packed_form.h"
+#include "codegen/target/costs.h"
 #include "search/space/choices.h"
 
 namespace tile_tune::search {
@@ -105,11 +106,11 @@ int64_t blocks_along(const StageContext& context, const NestSchedule& stage, int
 
 bool holds_too_many_sums(const StageContext& context, const NestSchedule& stage) {
   const int64_t words = std::max<int64_t>(static_cast<int64_t>(dtype_size(context.type)) / 4, 1);
-  return codegen::thread_elements(stage) * words > codegen::kMostSumRegisters;
+  return codegen::thread_elements(stage) * words > codegen::costs::gpu::kMostSumRegisters;
 }
 
 bool unrolls_too_much(const StageContext& context, const NestSchedule& stage) {
-  return codegen::unrolled_operations(context.loops, stage) > codegen::kMostGpuUnrolled;
+  return codegen::unrolled_operations(context.loops, stage) > codegen::costs::gpu::kMostUnrolled;
 }
 
 /// Only the fastest dimension of a grid may be very long. Loops that are too long elsewhere go there, and blocks grow.

@@ -5,6 +5,8 @@
 #include <string>
 #include <vector>
 
+#include "search/timing/statistics.h"
+
 namespace tile_tune::search {
 
 /// Screening, then rounds in random order with successive halving. libraries[0] is the default schedule's; the first
@@ -22,9 +24,9 @@ struct Finals {
   std::string problem, runtime;
   std::vector<std::string> libraries;
   uint64_t seed = 0;
-  int rounds = 31;     // at least
-  double seconds = 2;  // go on until these are spent
-  double at_most = 0;  // seconds for all of it, whatever is done by then; 0: no limit
+  int rounds = kFewestRounds;       // at least
+  double seconds = kFinalsSeconds;  // go on until these are spent
+  double at_most = 0;               // seconds for all of it, whatever is done by then; 0: no limit
 };
 /// Rounds of kernels of different makers (side_by_side.h).
 struct SideBySide {
@@ -32,8 +34,8 @@ struct SideBySide {
   std::vector<std::string> libraries;
   int exempt = 1;  // so many of the first are timed however slow they are
   uint64_t seed = 0;
-  int rounds = 31;          // at least
-  double seconds = 1;       // go on until these are spent
-  double slow_factor = 10;  // the others are left out if so many times slower than the fastest
+  int rounds = kFewestRounds;  // at least
+  double seconds = 1;          // go on until these are spent
+  double slow_factor = 10;     // the others are left out if so many times slower than the fastest
 };
 }  // namespace tile_tune::search

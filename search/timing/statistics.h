@@ -30,6 +30,11 @@ inline constexpr size_t kFewestForInterval = 6;
 inline constexpr double kSingleRound = 0.85;
 inline constexpr size_t kFewestToCompare = 3;
 
+/// Rounds of finals and of comparisons with other makers' kernels: at least so many (chosen: an interval of a few per
+/// cent where times scatter by a tenth), and on until finals have taken so long.
+inline constexpr int kFewestRounds = 31;
+inline constexpr double kFinalsSeconds = 2;
+
 /// Where the speed relative to another lies that rounds gave as log(its time / this one's): the 95 % interval of their
 /// median. Of too few for that, all that they gave and 15 % beyond; of fewer than three, nothing is known.
 std::optional<Interval> ratio_interval(const std::vector<double>& log_ratios, uint64_t seed);

@@ -33,8 +33,8 @@ struct WorkerOptions {
   uint64_t seed = 0;               // of inputs, samples and the order of rounds
   double least_build_seconds = 3;  // CPU time for any candidate, also where the default compiles in no time
   double race_seconds_per_kernel = 0.04;
-  int finals_rounds = 31;                   // at least
-  double finals_seconds = 2;                // go on until these are spent
+  int finals_rounds = kFewestRounds;        // at least
+  double finals_seconds = kFinalsSeconds;   // go on until these are spent
   const std::atomic<bool>* stop = nullptr;  // set from outside, for example by SIGINT: measure() returns early
   Deadline deadline = {};                   // of start() and of run_once(); the others are told their own
   double whole_seconds = kWholeSeconds;     // of a core for the reference, beyond which a sample must do
