@@ -1,4 +1,4 @@
-// Every function at every value of f32, or at a thousand million arguments.
+// Every function at every value of f32, or at ten million arguments.
 #include <catch2/catch.hpp>
 
 #include "codegen/lower/functions/functions.h"
@@ -7,7 +7,7 @@
 namespace tile_tune::codegen::functions {
 namespace {
 
-constexpr uint64_t kMany = 1'000'000'000;
+constexpr uint64_t kMany = 10'000'000;
 
 // "strict" has no fused multiply-adds, and the same bits whatever the CPU.
 const std::vector<std::string> kTargets{"host", "strict"};
@@ -27,7 +27,7 @@ TEST_CASE("functions of one f32 are within their allowance everywhere", "[nightl
     if (arguments == 1) check<float>(name, worst_errors_of_all(name, kTargets));
 }
 
-TEST_CASE("functions of f64 and of two numbers are within their allowance at 10^9 arguments", "[nightly]") {
+TEST_CASE("functions of f64 and of two numbers are within their allowance at 10^7 arguments", "[nightly]") {
   for (const auto& [name, arguments] : names()) {
     check<double>(name, worst_errors_of_many<double>(name, arguments, kTargets, kMany));
     if (arguments > 1) check<float>(name, worst_errors_of_many<float>(name, arguments, kTargets, kMany));
