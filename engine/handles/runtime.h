@@ -3,7 +3,6 @@
 
 #include <atomic>
 
-// <stdatomic.h> has it for C++23 and later.
 using std::atomic_int;
 
 extern "C" {

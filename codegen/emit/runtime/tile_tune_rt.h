@@ -9,7 +9,9 @@
 #ifndef TILE_TUNE_RT_H
 #define TILE_TUNE_RT_H
 
+#ifndef __cplusplus /* there <atomic> has it: before C++23 <stdatomic.h> is C alone */
 #include <stdatomic.h>
+#endif
 #include <stddef.h>
 #include <stdint.h>
 
