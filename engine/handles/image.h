@@ -40,7 +40,8 @@ struct KernelImage {
   std::vector<Message> messages;  // that came of choosing it
   /// The arguments' shapes are of one size, and so are strides in C order; it takes others (LoadedKernel::at).
   bool is_for_many_sizes = false;
-  /// Of one for many sizes: content hashes of the programs that the database has schedules of, for this target.
+  /// Of one for many sizes or strides: the programs that the database has schedules of, for this target, each as its
+  /// content hash, a space and ir::layout_text().
   std::vector<std::string> recorded = {};
   std::string object;  // what the loader takes; empty: outputs without elements, of which nothing is computed
 };

@@ -400,10 +400,15 @@ class Kernel::Impl : public std::enable_shared_from_this<Kernel::Impl> {
     }
     const Shared shared = shared_kernel(fitted, inputs, outputs, all_in_order);
     if (!shared && shared.error().code == kInterrupted) return tl::unexpected(shared.error());
-    const bool is_recorded = all_in_order && !recorded_.empty() && recorded_.count(ir::content_hash(fitted.bound)) != 0;
-    if (!shared || is_recorded) return make(hash, fitted.bound);
+    if (!shared || is_recorded(fitted.bound)) return make(hash, fitted.bound);
     if (all_in_order) search_later(hash, request_for(fitted.bound));
     return (*shared)->at(inputs, outputs);
+  }
+
+  bool is_recorded(const ir::Program& bound) const {
+    if (recorded_.empty()) return false;
+    const ir::Program canonical = ir::canonicalize(bound);
+    return recorded_.contains(ir::content_hash(canonical) + " " + ir::layout_text(canonical));
   }
 
   using Shared = Result<std::shared_ptr<const LoadedKernel>>;
@@ -512,7 +517,7 @@ class Kernel::Impl : public std::enable_shared_from_this<Kernel::Impl> {
   std::shared_ptr<const LoadedKernel> newest_;
   std::vector<std::shared_ptr<const LoadedKernel>> replaced_;
   std::map<std::string, Shared> shared_;  // by storage; "" in C order. Guarded by making_, as are the next two
-  std::set<std::string> recorded_;        // content hashes of programs that the database has schedules of
+  std::set<std::string> recorded_;        // as KernelImage has them
   int own_ = 0;                           // kernels of shapes and strides of their own
   std::atomic<const LoadedKernel*> recent_ = nullptr;  // that of the last call of another kind
 };

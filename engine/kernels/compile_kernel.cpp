@@ -126,17 +126,16 @@ Result<std::string> compile_and_judge(const ir::Program& program, const codegen:
   return base::read_bytes(object);
 }
 
-/// Content hashes of what was tuned for the target.
-Result<std::vector<std::string>> recorded_programs(const codegen::Target& target, const Session& session) {
+/// What was tuned for the target.
+Result<void> add_recorded(KernelImage& image, const codegen::Target& target, const Session& session) {
   TILE_TUNE_TRY(databases, open_stack(session));
-  std::vector<std::string> hashes;
   for (auto& database : databases) {
     TILE_TUNE_TRY(rows, database.recorded());
     for (const auto& row : rows)
       if (row.target.text() == target.text() && row.target.machine.threads == target.threads)
-        hashes.push_back(row.program.content_hash);
+        image.recorded.push_back(row.program.content_hash + " " + storage_of_layout(row.program.layout));
   }
-  return hashes;
+  return {};
 }
 
 /// The kernel that computes every size (codegen/emit/sized_entry.h), by a default schedule: no table of others beside
@@ -165,10 +164,7 @@ Result<KernelImage> image_for_many(const KernelRequest& request, const ir::Progr
   image.provenance = image.rung = "default";
   image.is_for_many_sizes = true;
   add_arguments(image, entry.members.back().program, member.program, ir::index_checks(kernel.program));
-  if (!request.default_schedule) {
-    TILE_TUNE_TRY(recorded, recorded_programs(target, session));
-    image.recorded = std::move(recorded);
-  }
+  if (!request.default_schedule) TILE_TUNE_CHECK(add_recorded(image, target, session));
   TILE_TUNE_TRY(object, compile_and_judge(member.program, member.schedule, judged, nullptr, target, session, backend));
   image.object = std::move(object);
   return image;
@@ -201,6 +197,10 @@ Result<KernelImage> make_image(const KernelRequest& request, const Session& sess
   image.provenance = choice.provenance;
   image.rung = choice.rung;
   add_arguments(image, bound, program, checks);
+  const bool is_for_many_strides =
+      std::any_of(bound.tensors.begin(), bound.tensors.end(),
+                  [](const ir::Tensor& tensor) { return tensor.storage.has_strides_from_buffer(); });
+  if (is_for_many_strides && !request.default_schedule) TILE_TUNE_CHECK(add_recorded(image, target, session));
   TILE_TUNE_TRY(object, compile_and_judge(program, schedule, {program}, form.written ? &form.written->program : nullptr,
                                           target, session, backend));
   image.object = std::move(object);

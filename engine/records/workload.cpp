@@ -4,7 +4,6 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <cctype>
 #include <limits>
 #include <nlohmann/json.hpp>
 
@@ -27,22 +26,6 @@ std::string dtypes_text(const ir::Program& program) {
     return fmt::format("{}", fmt::join(names, ","));
   };
   return list(program.inputs) + "->" + list(program.outputs);
-}
-
-/// "row" or "col" where all agree, else a letter for each tensor of a caller by canonical number, a capital for one
-/// that is constant, "s[4096,1]" for one with strides: the key must not depend on the order of a signature any more
-/// than the content hash does. What is judged with cold caches is another workload, too.
-std::string layout_text(const ir::Program& canonical) {
-  const std::string cold = canonical.cold ? ", cold" : "";
-  std::string letters;
-  for (const auto& tensor : canonical.tensors) {
-    if (tensor.role == ir::Role::Temporary) continue;
-    const char letter = tensor.storage.is_row() ? 'r' : tensor.storage.is_col() ? 'c' : 's';
-    letters += tensor.constant ? static_cast<char>(std::toupper(letter)) : letter;
-    if (!tensor.storage.is_compact()) letters += fmt::format("[{}]", ir::to_text(tensor.storage));
-  }
-  if (letters.find_first_not_of('r') == std::string::npos) return "row" + cold;
-  return (letters.find_first_not_of('c') == std::string::npos ? "col" : letters) + cold;
 }
 
 /// In the order in which the program names them.
@@ -70,7 +53,7 @@ Workload make_workload(const LoadedProgram& loaded, const ir::Program& bound, co
                   .canonical_json = base::json_text(ir::to_json(program)),
                   .sizes_json = sizes_json(loaded.program, sizes),
                   .dtypes = dtypes_text(program),
-                  .layout = layout_text(program),
+                  .layout = ir::layout_text(program),
                   .flops = ir::flops(program),
                   .bytes = ir::traffic(program).total()};
   return workload;
@@ -178,6 +161,8 @@ Result<ir::Program> program_of(const db::ProgramRow& row) {
   return ir::canonicalize(steps);
 }
 
+std::string storage_of_layout(const std::string& layout) { return layout.substr(0, layout.find(kStepsMark)); }
+
 Result<plan::Path> path_of(const db::ProgramRow& row) {
   const size_t mark = row.layout.find(kStepsMark);
   if (mark == std::string::npos) return plan::Path();
@@ -194,7 +179,7 @@ std::string machine_text(const db::TargetRow& target) {
 }
 
 std::string title_text(std::vector<std::string> parts, const std::string& layout) {
-  const auto storage = layout.substr(0, layout.find(kStepsMark));
+  const auto storage = storage_of_layout(layout);
   if (storage != "row") parts.push_back(storage);
   std::erase(parts, "");
   return fmt::format("{}", fmt::join(parts, "  "));

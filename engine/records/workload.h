@@ -26,6 +26,8 @@ struct Workload {
 /// In ProgramRow::layout, before the path (plan::path_text) of a program whose products are in steps: part of the key,
 /// as how tensors are stored is, while content_hash and canonical_json are those of the program as written.
 inline constexpr const char* kStepsMark = ", steps ";
+/// The layout without the path: ir::layout_text() of the program.
+std::string storage_of_layout(const std::string& layout);
 
 /// `bound` is `loaded.program` with layouts, constants and sizes set.
 Workload make_workload(const LoadedProgram& loaded, const ir::Program& bound, const ir::Sizes& sizes);

@@ -307,4 +307,17 @@ std::string family_hash(const Program& program) {
   return base::sha256_hex(fmt::format("tile-tune family {}\n{}", kHashFormat, to_json(family).dump()));
 }
 
+std::string layout_text(const Program& canonical) {
+  const std::string cold = canonical.cold ? ", cold" : "";
+  std::string letters;
+  for (const auto& tensor : canonical.tensors) {
+    if (tensor.role == Role::Temporary) continue;
+    const char letter = tensor.storage.is_row() ? 'r' : tensor.storage.is_col() ? 'c' : 's';
+    letters += tensor.constant ? static_cast<char>(std::toupper(letter)) : letter;
+    if (!tensor.storage.is_compact()) letters += fmt::format("[{}]", to_text(tensor.storage));
+  }
+  if (letters.find_first_not_of('r') == std::string::npos) return "row" + cold;
+  return (letters.find_first_not_of('c') == std::string::npos ? "col" : letters) + cold;
+}
+
 }  // namespace tile_tune::ir

@@ -31,4 +31,9 @@ std::string content_hash(const Program& program);
 /// literals stay. Where a statement is not plain, its gather form, and with it the hash, may depend on the sizes.
 std::string family_hash(const Program& program);
 
+/// How the arguments of a canonical program lie, as records have it: "row" or "col" where all agree, else a letter for
+/// each by number, a capital for one that is constant, "s[4096,1]" for one with strides: the key must not depend on the
+/// order of a signature any more than the content hash does. What is judged with cold caches is another workload, too.
+std::string layout_text(const Program& canonical);
+
 }  // namespace tile_tune::ir

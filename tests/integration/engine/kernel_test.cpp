@@ -238,6 +238,35 @@ TEST_CASE("strides of one shape need eight kernels at most") {
   CHECK(files_in(box.path("kernels")) <= 8);
 }
 
+TEST_CASE("of a class of strides those that the database has a schedule of have their own kernel") {
+  const Sandbox box;
+  auto options = handle_options(box);
+  const auto program = tc::parse(kMatmul).front().bind({{"M", 7}, {"N", 7}, {"K", 7}});
+  const auto a = floats(7 * 40, 7);
+  std::vector<float> c(49);
+  // Rows of A as far apart as it says.
+  const auto call_with = [&](const engine::Kernel& kernel, int64_t stride) {
+    std::fill(c.begin(), c.end(), -99);
+    call(kernel, {array(a.data(), {7, 7}, {stride, 1}), array(a.data(), {7, 7})}, {array(c.data(), {7, 7})});
+    float sum = 0;
+    for (int64_t k = 0; k < 7; ++k) sum += a[6 * stride + k] * a[7 * k + 6];
+    CHECK(c.back() == sum);
+  };
+  auto tuning = options;
+  tuning.tune_seconds = 1;
+  tuning.cache = box.path("others").string();
+  call_with(compiled(program, tuning), 31);
+
+  const auto kernel = compiled(program, options);
+  const auto first = files_in(*options.cache);  // in C order
+  for (const int64_t stride : {11, 13, 17, 19, 23}) call_with(kernel, stride);
+  CHECK(files_in(*options.cache) == first + 3);  // two sets of strides, and their class
+  call_with(kernel, 31);
+  CHECK(files_in(*options.cache) == first + 4);
+  call_with(kernel, 29);
+  CHECK(files_in(*options.cache) == first + 4);
+}
+
 TEST_CASE("kernels of a class of strides add to an output") {
   const Sandbox box;
   const auto kernel =
