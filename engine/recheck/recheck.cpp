@@ -112,7 +112,10 @@ Result<std::vector<Rechecked>> recheck(const ir::Program& program, const std::ve
   TILE_TUNE_TRY(workers, search::Workers::start(program, space.default_schedule(), std::move(options)));
   const auto measured = workers->finals(finalists.schedules);
   if (workers->trouble()) return tl::unexpected(*workers->trouble());
-  if (stop || measured.size() != finalists.schedules.size()) return std::vector<Rechecked>();
+  if (stop) return std::vector<Rechecked>();
+  if (measured.size() != finalists.schedules.size())
+    return failure("no-finals", fmt::format("the schedules of {} could not be timed", program.name),
+                   "recheck again; the records are as they were");
   if (measured[0].outcome != search::Outcome::Ok)
     return fail(ErrorClass::Verification, "default-failed",
                 fmt::format("not even the default schedule of {} works here: {} ({})", program.name, measured[0].reason,
