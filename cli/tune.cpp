@@ -28,7 +28,6 @@
 #include "engine/programs/suite_work.h"
 #include "engine/records/planned.h"
 #include "engine/records/schedule_choice.h"
-#include "engine/session/plain_onlooker.h"
 #include "engine/sized/sizes.h"
 #include "engine/sized/tuning.h"
 #include "engine/tasks.h"
@@ -295,10 +294,7 @@ Result<Exit> tune_many(const std::vector<engine::LoadedProgram>& loaded, const s
   auto json = summary_json(workload, **tuned);
   if (!session.output.json) TILE_TUNE_CHECK(print(summary_text(workload, **tuned, output_columns())));
   if (!arguments.emit.empty() && (*tuned)->timed > 0) {
-    TILE_TUNE_TRY(kernel, engine::sized_kernel(workload, name, target, session));
-    const auto files =
-        engine::package_in_child({kernel}, {name, arguments.emit, target, TILE_TUNE_VERSION}, session.executable,
-                                 engine::plain_onlooker(session.report), &interrupt.requested());
+    const auto files = engine::package(workload, target, arguments.emit, session, &interrupt.requested());
     if (!files && interrupt.requested()) {
       session.report.notice(not_written());
       json["stopped_by"] = interrupt_name();
@@ -306,10 +302,8 @@ Result<Exit> tune_many(const std::vector<engine::LoadedProgram>& loaded, const s
       return Exit::Interrupted;
     }
     if (!files) return tl::unexpected(files.error());
-    for (const auto& file : *files) {
-      json["files"].push_back((std::filesystem::path(arguments.emit) / file).string());
-      if (!session.output.json) TILE_TUNE_CHECK(print(json["files"].back().get<std::string>() + "\n"));
-    }
+    json["files"] = *files;
+    if (!session.output.json) TILE_TUNE_CHECK(print(fmt::format("{}\n", fmt::join(*files, "\n"))));
   }
   if (session.output.json) TILE_TUNE_CHECK(print_json(json));
   return Exit::Success;

@@ -47,9 +47,7 @@ Result<std::vector<std::string>> package(const Workload& workload, const std::st
   TILE_TUNE_TRY(kernel, kernel_for(form, name, targets, choose));
   TILE_TUNE_TRY(files, package_in_child({kernel}, {name, directory, targets.back(), tool_row().tile_tune},
                                         session.executable, plain_onlooker(session.report), stop));
-  std::vector<std::string> paths;
-  for (const auto& file : files) paths.push_back((std::filesystem::path(directory) / file).string());
-  return paths;
+  return paths_in(directory, files);
 }
 
 }  // namespace tile_tune::engine

@@ -192,6 +192,12 @@ Result<Package> package_from_json(const nlohmann::json& json, const fs::path& di
   return package;
 }
 
+std::vector<std::string> paths_in(const std::string& directory, const std::vector<fs::path>& files) {
+  std::vector<std::string> paths;
+  for (const auto& file : files) paths.push_back((fs::path(directory) / file).string());
+  return paths;
+}
+
 Result<std::vector<fs::path>> package_in_child(const std::vector<codegen::Kernel>& kernels,
                                                const codegen::PackageOptions& options, const std::string& executable,
                                                const search::Onlooker& onlooker, const std::atomic<bool>* stop) {

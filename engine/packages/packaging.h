@@ -33,6 +33,9 @@ Result<std::vector<std::filesystem::path>> package_in_child(const std::vector<co
                                                             const search::Onlooker& onlooker,
                                                             const std::atomic<bool>* stop = nullptr);
 
+/// Of the files of a package, relative to its directory.
+std::vector<std::string> paths_in(const std::string& directory, const std::vector<std::filesystem::path>& files);
+
 /// The child's side: what it answers on its standard output to what it reads from its standard input.
 std::string answer_package_request(const std::string& request, const codegen::Backend& backend);
 

@@ -36,7 +36,7 @@ Result<std::vector<db::BestRow>> rivals_of(std::vector<db::Database>& stack, con
 
 /// `records` are the stored schedules of `program` (canonical and bound), the one that stands first. Unless `database`
 /// is null, the outcome is stored: what failed or is slower than the default is no longer taken by this tool on this
-/// target, what stands is taken as rechecked. Empty: stopped.
+/// target, what stands is taken as rechecked. Empty: stopped. Errors: default-failed of class Verification, no-finals.
 Result<std::vector<Rechecked>> recheck(const ir::Program& program, const std::vector<db::BestRow>& records,
                                        const codegen::Target& target, db::Database* database, const Session& session,
                                        const std::atomic<bool>& stop);

@@ -11,9 +11,11 @@
 #include "base/json_text.h"
 #include "base/units.h"
 #include "db/identity.h"
+#include "engine/packages/packaging.h"
 #include "engine/programs/memory.h"
 #include "engine/records/planned.h"
 #include "engine/records/schedule_choice.h"
+#include "engine/session/plain_onlooker.h"
 #include "engine/sized/choice.h"
 #include "engine/sized/sizes.h"
 #include "engine/sized/spelling.h"
@@ -291,6 +293,16 @@ Result<codegen::Kernel> sized_kernel(const SizedWorkload& workload, const std::s
   codegen::Kernel kernel{last.program, last.schedule, function, provenance, record, rung};
   kernel.entry = std::move(entry);
   return kernel;
+}
+
+Result<std::vector<std::string>> package(const SizedWorkload& workload, const codegen::Target& target,
+                                         const std::string& directory, const Session& session,
+                                         const std::atomic<bool>* stop) {
+  const std::string& name = workload.top.program.name;
+  TILE_TUNE_TRY(kernel, sized_kernel(workload, name, target, session));
+  TILE_TUNE_TRY(files, package_in_child({kernel}, {name, directory, target, tool_row().tile_tune}, session.executable,
+                                        plain_onlooker(session.report), stop));
+  return paths_in(directory, files);
 }
 
 }  // namespace tile_tune::engine

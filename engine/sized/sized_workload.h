@@ -9,6 +9,7 @@
 // elsewhere or by another version and rechecked here, "rechecked": true.
 #pragma once
 
+#include <atomic>
 #include <functional>
 #include <optional>
 #include <string>
@@ -75,6 +76,10 @@ using RecheckEntry = std::function<Result<std::optional<StoredEntry>>(const Stor
 Result<codegen::Kernel> sized_kernel(const SizedWorkload& workload, const std::string& function,
                                      const codegen::Target& target, const Session& session,
                                      const RecheckEntry& recheck = {});
+/// Writes the package of what sized_kernel() says, as engine::package() that of a program at one size.
+Result<std::vector<std::string>> package(const SizedWorkload& workload, const codegen::Target& target,
+                                         const std::string& directory, const Session& session,
+                                         const std::atomic<bool>* stop);
 /// "matmul (N=1..512)"
 std::string described(const SizedWorkload& workload);
 
