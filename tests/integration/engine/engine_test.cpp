@@ -368,7 +368,8 @@ TEST_CASE("arrays of any strides are taken as they lie, and nothing is said of i
                   options);
       CAPTURE(reference, test.a, test.b, test.c);
       CHECK(c == expected);
-      CHECK(said.all.empty());
+      // Who times kernels on this machine at the moment is waited for, and that is said.
+      for (const auto& one : said.all) CHECK(one.text.starts_with("waiting "));
     }
   }
 }
