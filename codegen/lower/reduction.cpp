@@ -75,8 +75,12 @@ struct ReductionBuilder {
                   const std::vector<Halide::RVar>& loops, bool dot = false) const {
     const Values before = at(into, arguments);
     Values combined = dot ? Values{before[0] + term.value[0]} : combine(reduction_op(statement), before, term.value);
-    for (const auto& condition : term.conditions)
+    for (auto condition : term.conditions) {
+      // Of a copy for a block Halide would ask only for what the condition lets through, which begins elsewhere at a
+      // border than the copy's fixed size allows for. It does not look into conjunctions (StageBuilder::finish).
+      if (schedule.is_gpu() && !loops.empty()) condition = condition && loops.front() >= 0;
       combined = select(condition, each_part(combined, [](const Expr& part) { return Halide::likely(part); }), before);
+    }
     // An update that mentions no loop of its reduction would not be repeated over it.
     const auto mentions = [&](const Expr& expr) {
       return std::any_of(loops.begin(), loops.end(),

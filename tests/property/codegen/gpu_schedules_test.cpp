@@ -65,6 +65,25 @@ TEST_CASE("copies of odd sizes side by side in shared memory") {
                      }));
 }
 
+// At a border Halide asked for less than a block's copy has, and took for granted that no block lies there.
+TEST_CASE("copies for blocks at borders that leave terms out, or give them other values") {
+  const auto program = test::gpu_program(
+      GENERATE("def f(float(N) I, float(K) V) -> (O) { O(i) +=! (i + k >= 1 && i + k <= N ? I(i + k - 1) : 0) * V(k) "
+               "where i in 0:N }",
+               "def f(float(N) I, float(K) V) -> (O) { O(i) max=! (i + k >= 1 && i + k <= N ? I(i + k - 1) : 0) * V(k) "
+               "where i in 0:N }",
+               "def f(float(N) I, float(K) V) -> (O) { O(i) +=! (i + k >= 3 ? I(min(i + k, N - 1)) : 1) * V(k) "
+               "where i in 0:N }"),
+      {{"N", 5}, {"K", 4}});
+  const bool pipelined = GENERATE(false, true);
+  test::expect_right(program, test::changed(test::plain_gpu_schedule(program), 0, [&](codegen::NestSchedule& nest) {
+                       nest.tiles = {{2, 1}};
+                       nest.packings = {{0, 1, {0}}};
+                       nest.gpu().pipelined = pipelined;
+                       nest.reduction_block = {pipelined ? 2 : 4};
+                     }));
+}
+
 TEST_CASE("an epilogue and pieces of a reduction on a staged nest") {
   const auto program = test::gpu_program(
       "def f(float(M,K) A, float(K,N) B, float(N) c) -> (C) { t(m,n) +=! A(m,k) * B(k,n)  C(m,n) = fmax(t(m,n) + c(n), "
