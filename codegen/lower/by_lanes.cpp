@@ -165,6 +165,18 @@ Stmt ByLanes::visit(const LetStmt* op) {
   return with_names(loads.names, with_names(names, body));
 }
 
+Expr PicksByLanes::visit(const Shuffle* op) {
+  const auto is_odd = [](const Expr& vector) {
+    const int lanes = vector.type().lanes();
+    return lanes > 4 && lanes != 8 && lanes != 16;
+  };
+  if (std::none_of(op->vectors.begin(), op->vectors.end(), is_odd)) return IRMutator::visit(op);
+  const LanesByName no_names;
+  std::vector<Expr> lanes;
+  for (int lane = 0; lane < op->type.lanes(); ++lane) lanes.push_back(Lane(lane, no_names).mutate(op));
+  return lanes.size() == 1 ? lanes.front() : Shuffle::make_concat(lanes);
+}
+
 Expr SumsByLanes::visit(const VectorReduce* op) {
   if (op->op != VectorReduce::Add || !op->type.is_scalar()) return IRMutator::visit(op);
   const LanesByName no_names;

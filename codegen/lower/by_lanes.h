@@ -28,6 +28,14 @@ class ByLanes : public Halide::Internal::IRMutator {
   std::map<std::string, std::vector<Halide::Expr>> lanes_;  // of names for vectors that are computed so
 };
 
+/// A pass over lowered code for OpenCL, whose vectors have 2, 3, 4, 8 or 16 elements: what is picked out of others
+/// (Halide takes six neighbours for four elements of every second one) is computed, and loaded, by itself.
+class PicksByLanes : public Halide::Internal::IRMutator {
+ private:
+  using IRMutator::visit;
+  Halide::Expr visit(const Halide::Internal::Shuffle* op) override;
+};
+
 /// A pass over lowered code for GPUs: a thread's sums are its own, so that nothing of them is atomic, whatever says
 /// that a reduction may run in vectors.
 class NothingAtomic : public Halide::Internal::IRMutator {

@@ -89,7 +89,10 @@ Lowered lower(const ir::Program& program, const Schedule& schedule, const Target
     add(new FoldsTogether());
   }
   if (on_gpu) add(new NothingAtomic());
-  if (target.features.has(Feature::OpenCl)) add(new SumsByLanes());
+  if (target.features.has(Feature::OpenCl)) {
+    add(new PicksByLanes());
+    add(new SumsByLanes());
+  }
   if (on_gpu) add(new ByLanes());
   // Rare cases of functions, branched around.
   add(new functions::RareCases(halide_target(target)));

@@ -84,6 +84,18 @@ TEST_CASE("copies for blocks at borders that leave terms out, or give them other
                      }));
 }
 
+// Halide loads six neighbours for four elements of every second one, which OpenCL has no vectors for.
+TEST_CASE("vectors with gaps at a border") {
+  const auto program = test::gpu_program(
+      "def f(float(N) I) -> (O) { O(i) +=! (2*i + k < N ? I(2*i + k) : 0) where i in 0:4, k in 0:2 }", {{"N", 7}});
+  test::expect_right(program, test::changed(test::plain_gpu_schedule(program), 0, [](codegen::NestSchedule& nest) {
+                       nest.tiles = {{4, 4}};
+                       nest.gpu().vector_loop = 0;
+                       nest.gpu().lanes = 4;
+                       nest.reduction_unroll = {2};
+                     }));
+}
+
 TEST_CASE("an epilogue and pieces of a reduction on a staged nest") {
   const auto program = test::gpu_program(
       "def f(float(M,K) A, float(K,N) B, float(N) c) -> (C) { t(m,n) +=! A(m,k) * B(k,n)  C(m,n) = fmax(t(m,n) + c(n), "
