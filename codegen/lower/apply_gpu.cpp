@@ -134,6 +134,12 @@ struct GpuApplier {
     if (threads.size() == 3) func.gpu_threads(threads[0], threads[1], threads[2]);
   }
 
+  bool is_ragged() const {
+    for (int p = 0; p < outputs(); ++p)
+      if (has_last_tile(stage.loops, schedule, p)) return true;
+    return false;
+  }
+
   int fastest_thread() const { return schedule.order.back().back(); }
 
   // Output loops with one thread, but for the one that stands for all where no loop has more; innermost first.
@@ -319,9 +325,20 @@ struct GpuApplier {
       own_elements(update, inner_loops(update, reduction.updates[static_cast<size_t>(u)]));
     }
     Func last = reduction.accumulator;
-    last.compute_at(nest.func, nest.loops.back()).store_in(Halide::MemoryType::Register).never_partition_all();
-    bound_to(last, 1);
-    own_elements(last, {}, false);
+    last.store_in(Halide::MemoryType::Register).never_partition_all();
+    if (!is_ragged()) {
+      last.compute_at(nest.func, nest.loops.back());
+      bound_to(last, 1);
+      own_elements(last, {}, false);
+      return;
+    }
+    // At the last tiles' borders Halide 21 asks in the loops of blocks, and again in those of threads around this Func,
+    // whether there is anything to compute; of two such questions it gives names that are taken (SkipStages).
+    last.compute_at(nest.func, nest.loops.front());
+    bound_to(last, 0);
+    cuts.clear();
+    for (int p = 0; p < outputs(); ++p) cuts.push_back(cut(last, p, false, false));
+    map_threads(last, cuts, {}, {});
   }
 
   // A copy in shared memory, made by all threads of the block: neighbours copy neighbours in memory.

@@ -55,6 +55,10 @@ TEST_CASE("threads share reductions of all lengths") {
                  {{"M", 254}, {"N", 5}},
                  R"({"reduction_threads":4,"reduction_block":[2,5],"reduction_unroll":[1,1],
                      "parallel_reduction":{"loop":0,"pieces":127}})"},
+      // Names that Halide makes up were taken.
+      SharedCase{"def f(float(A,B,H,W) X) -> (o) { o(a,b,i,j) max= X(a,b,2*i+k,2*j+l) where k in 0:2, l in 0:2 }",
+                 {{"A", 1}, {"B", 3}, {"H", 7}, {"W", 8}},
+                 R"({"tiles":[[1,1],[2,1],[2,1],[4,2]],"order":[[0,3,1,2],[0,1,2,3]],"reduction_threads":2})"},
       SharedCase{kRows,
                  {{"M", 5}, {"N", 68}},
                  R"({"tiles":[[2,1]],"reduction_block":[4],"parallel_reduction":{"loop":0,"pieces":17}})"},
