@@ -28,15 +28,24 @@ bool is_plain(const Expr& expr) {
   return look.plain;
 }
 
-// Vector loads by names of their own.
+using LanesByName = std::map<std::string, std::vector<Expr>>;
+
+bool uses_one_of(const Expr& expr, const LanesByName& names) {
+  return std::any_of(names.begin(), names.end(), [&](const auto& name) { return expr_uses_var(expr, name.first); });
+}
+
+// Vector loads by names of their own, but for those whose index is computed by lanes.
 class NameLoads : public IRMutator {
  public:
+  explicit NameLoads(const LanesByName& lanes) : lanes_(lanes) {}
+
   std::vector<std::pair<std::string, Expr>> names;
 
  private:
   using IRMutator::visit;
   Expr visit(const Load* op) override {
-    if (op->type.is_scalar() || !names_may_stand_outside_) return IRMutator::visit(op);
+    if (op->type.is_scalar() || !names_may_stand_outside_ || uses_one_of(op->index, lanes_))
+      return IRMutator::visit(op);
     for (const auto& [name, value] : names)
       if (equal(value, Expr(op))) return Variable::make(op->type, name);
     names.emplace_back(unique_name('v'), Expr(op));
@@ -51,14 +60,9 @@ class NameLoads : public IRMutator {
     return Let::make(op->name, value, body);
   }
 
+  const LanesByName& lanes_;
   bool names_may_stand_outside_ = true;
 };
-
-using LanesByName = std::map<std::string, std::vector<Expr>>;
-
-bool uses_one_of(const Expr& expr, const LanesByName& names) {
-  return std::any_of(names.begin(), names.end(), [&](const auto& name) { return expr_uses_var(expr, name.first); });
-}
 
 // One lane of an expression.
 class Lane : public IRMutator {
@@ -143,16 +147,18 @@ Stmt ByLanes::with_names(const std::vector<std::pair<std::string, Expr>>& names,
 }
 
 Stmt ByLanes::visit(const Store* op) {
-  if (!goes_by_lanes(op->value)) return IRMutator::visit(op);
-  NameLoads loads;
+  const bool index_by_lanes = uses_one_of(op->index, lanes_);
+  if (!goes_by_lanes(op->value) && !index_by_lanes) return IRMutator::visit(op);
+  NameLoads loads(lanes_);
   const Expr value = loads.mutate(op->value);
-  return with_names(loads.names, Store::make(op->name, Shuffle::make_concat(lanes_of(value)), op->index, op->param,
+  const Expr index = index_by_lanes ? Shuffle::make_concat(lanes_of(op->index)) : op->index;
+  return with_names(loads.names, Store::make(op->name, Shuffle::make_concat(lanes_of(value)), index, op->param,
                                              op->predicate, op->alignment));
 }
 
 Stmt ByLanes::visit(const LetStmt* op) {
   if (!goes_by_lanes(op->value)) return IRMutator::visit(op);
-  NameLoads loads;
+  NameLoads loads(lanes_);
   auto names = std::vector<std::pair<std::string, Expr>>();
   const Expr value = loads.mutate(op->value);
   auto& lanes = lanes_[op->name];

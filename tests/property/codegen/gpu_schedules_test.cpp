@@ -4,6 +4,8 @@
 
 #include "codegen/lower/compile.h"
 #include "codegen/schedule/check.h"
+#include "frontend/einsum/einsum.h"
+#include "frontend/ir/canonical.h"
 #include "tests/property/codegen/gpu_random_nests.h"
 #include "tests/property/codegen/gpu_run.h"
 #include "tests/property/codegen/gpu_schedules.h"
@@ -93,6 +95,19 @@ TEST_CASE("vectors with gaps at a border") {
                        nest.gpu().vector_loop = 0;
                        nest.gpu().lanes = 4;
                        nest.reduction_unroll = {2};
+                     }));
+}
+
+// Where the parts of complex elements lie was computed by lanes, and loaded from as a vector.
+TEST_CASE("vectors of complex elements") {
+  einsum::Known known;
+  for (const auto& shape : {std::vector<int64_t>{13, 21}, {21, 19}}) known.operands.push_back({DType::C64, shape});
+  const auto made = einsum::make_program(einsum::parse("ik,kj->ij").value(), known).value();
+  const auto program = ir::canonicalize(ir::bind(made.program, made.sizes).value());
+  test::expect_right(program, test::changed(test::plain_gpu_schedule(program), 0, [](codegen::NestSchedule& nest) {
+                       nest.tiles = {{2, 2}, {4, 2}};
+                       nest.gpu().vector_loop = 1;
+                       nest.gpu().lanes = 2;
                      }));
 }
 
