@@ -69,9 +69,12 @@ StageLoops make_stage_loops(const KernelContext& kernel, int number, const NestS
   const auto& target = kernel.program.tensors[statement.target];
   stage.buffer_order = target.storage.order(static_cast<size_t>(stage.outputs()));
   if (schedule.dot_product) stage.dot = dot_product(statement, stage.loops, schedule);
+  const auto overruns_on_gpu = [&](int p) {
+    const bool is_last = has_last_tile(stage.loops, schedule, p), stages = !schedule.packings.empty();
+    return (is_last && (stages || stage.reductions() > 0)) || (stages && !writes_all_of(statement, stage.loops, p));
+  };
   for (int p = 0; p < stage.outputs(); ++p)
-    stage.overrun.push_back(schedule.is_gpu() ? (stage.reductions() > 0 || !schedule.packings.empty()) &&
-                                                    has_last_tile(stage.loops, schedule, p)
+    stage.overrun.push_back(schedule.is_gpu() ? overruns_on_gpu(p)
                                               : stage.all_guarded && stage.runtime_extents[p].defined());
   stage.guarded = guarded_loop(kernel.forms, number, schedule);
   return stage;

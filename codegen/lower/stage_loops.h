@@ -30,7 +30,7 @@ struct StageLoops {
   std::vector<Halide::Expr> runtime_extents;  // by output loop; undefined: a number, as `loops` has it
   std::vector<bool> runtime_reductions;       // by reduction loop
   bool all_guarded = false;    // the last tiles of loops with a runtime extent, instead of being moved back
-  std::vector<bool> overrun;   // by output loop: what its last tile computes or stages beyond the border is thrown away
+  std::vector<bool> overrun;   // by output loop: what a tile computes or stages beyond a border is thrown away
   std::optional<int> guarded;  // the output loop whose last tile computes beyond the border instead of being moved back
   bool deterministic = false;  // as KernelContext has it
   bool home = false;           // results are collected in a buffer for one of the outermost tiles (has_home)

@@ -9,6 +9,7 @@
 #include "search/space/space.h"
 #include "tests/property/codegen/gpu_random_nests.h"
 #include "tests/property/codegen/gpu_run.h"
+#include "tests/property/codegen/gpu_schedules.h"
 #include "tests/unit/edsl/example.h"
 
 namespace tile_tune {
@@ -32,6 +33,18 @@ TEST_CASE("the Tile document's examples on a GPU") {
   for (const auto& example : edsl::test::document_examples()) DYNAMIC_SECTION(example.name) {
       check_default_on_gpu(ir::canonicalize(example.program.ir()));
     }
+}
+
+// The copy for the last block reached beyond the input, as the output does.
+TEST_CASE("an operand staged for elements that nothing is added to") {
+  for (const auto& example : edsl::test::document_examples()) {
+    if (example.name != "sum_padded") continue;
+    const auto program = ir::canonicalize(example.program.ir());
+    test::expect_right(program, test::changed(test::plain_gpu_schedule(program), 0, [](codegen::NestSchedule& nest) {
+                         nest.tiles = {{4, 1}};
+                         nest.packings = {{0, 1, {0, 1}}};
+                       }));
+  }
 }
 
 TEST_CASE("the examples of Tensor Comprehensions on a GPU") {
