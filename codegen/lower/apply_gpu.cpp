@@ -134,10 +134,14 @@ struct GpuApplier {
     if (threads.size() == 3) func.gpu_threads(threads[0], threads[1], threads[2]);
   }
 
-  bool is_ragged() const {
-    for (int p = 0; p < outputs(); ++p)
-      if (has_last_tile(stage.loops, schedule, p)) return true;
-    return false;
+  // A loop whose last tile is there in part shares a dimension of the block with another. Where a thread is in such a
+  // tile, a division tells, and Halide 21 names what it makes of that like the tile's bounds when it asks in the loops
+  // of threads whether a Func inside has anything to compute (SkipStages): "Repeated name". Such Funcs are a block's.
+  bool divides_at_border() const {
+    return std::any_of(block.begin(), block.end(), [&](const std::vector<int>& dimension) {
+      return dimension.size() > 1 && std::any_of(dimension.begin(), dimension.end(),
+                                                 [&](int p) { return has_last_tile(stage.loops, schedule, p); });
+    });
   }
 
   int fastest_thread() const { return schedule.order.back().back(); }
@@ -326,14 +330,12 @@ struct GpuApplier {
     }
     Func last = reduction.accumulator;
     last.store_in(Halide::MemoryType::Register).never_partition_all();
-    if (!is_ragged()) {
+    if (!divides_at_border()) {
       last.compute_at(nest.func, nest.loops.back());
       bound_to(last, 1);
       own_elements(last, {}, false);
       return;
     }
-    // At the last tiles' borders Halide 21 asks in the loops of blocks, and again in those of threads around this Func,
-    // whether there is anything to compute; of two such questions it gives names that are taken (SkipStages).
     last.compute_at(nest.func, nest.loops.front());
     bound_to(last, 0);
     cuts.clear();
@@ -399,7 +401,7 @@ struct GpuApplier {
   void apply_reduction(const Nest& nest) const {
     if (shared) return shared_sums(*shared, nest);
     const auto& plain = std::get<PlainReduction>(*stage.reduction);
-    if (sums_by_block(schedule))
+    if (sums_by_block(schedule) || divides_at_border())
       block_sums(plain, nest);
     else
       sums_by_thread(plain, nest);

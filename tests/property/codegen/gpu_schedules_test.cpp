@@ -98,6 +98,20 @@ TEST_CASE("vectors with gaps at a border") {
                      }));
 }
 
+// Names that Halide makes up for what lies in such a tile were taken.
+TEST_CASE("a loop whose last tile is there in part shares a dimension of the block") {
+  const auto program = test::gpu_program(
+      "def f(float(N,G,C,H,W) I, float(G,F,C,KH,KW) V, float(G,F) B) -> (O) { O(n,g,f,h,w) +=! I(n,g,c,h+kh,w+kw) * "
+      "V(g,f,c,kh,kw)  O(n,g,f,h,w) = O(n,g,f,h,w) + B(g,f) }",
+      {{"N", 2}, {"G", 2}, {"F", 2}, {"C", 2}, {"H", 5}, {"W", 5}, {"KH", 1}, {"KW", 1}});
+  auto schedule = test::plain_gpu_schedule(program);
+  for (auto& stage : schedule.stages) {
+    stage.nest().tiles = {{2, 1}, {2, 1}, {2, 1}, {4, 4}, {4, 1}};
+    stage.nest().order = {{1, 0, 3, 2, 4}, {3, 4, 1, 2, 0}};
+  }
+  test::expect_right(program, schedule);
+}
+
 // Where the parts of complex elements lie was computed by lanes, and loaded from as a vector.
 TEST_CASE("vectors of complex elements") {
   einsum::Known known;
