@@ -84,7 +84,7 @@ class Lane : public IRMutator {
     return result;
   }
 
-  Expr visit(const Ramp* op) override { return op->base + op->stride * lane_; }
+  Expr visit(const Ramp* op) override { return mutate(op->base) + mutate(op->stride) * lane_; }
   Expr visit(const Broadcast* op) override {
     return op->value.type().is_scalar() ? mutate(op->value) : at_lane(op->value, lane_ % op->value.type().lanes());
   }

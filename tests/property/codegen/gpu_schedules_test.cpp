@@ -112,6 +112,19 @@ TEST_CASE("a loop whose last tile is there in part shares a dimension of the blo
   test::expect_right(program, schedule);
 }
 
+// A number that an index shares with the rest of the value was named anew, but not in the index.
+TEST_CASE("vectors whose place and value have a number in common") {
+  const auto program = test::gpu_program("def f(float(N,D) X, float(N) M) -> (E) { E(n,d) = exp(X(n,d) - M(n)) }",
+                                         {{"N", 32}, {"D", 32}});
+  test::expect_right(program, test::changed(test::plain_gpu_schedule(program), 0, [](codegen::NestSchedule& nest) {
+                       nest.tiles = {{4, 2}, {32, 8}};
+                       nest.order = {{1, 0}, {0, 1}};
+                       nest.gpu().interleaved = true;
+                       nest.gpu().vector_loop = 1;
+                       nest.gpu().lanes = 2;
+                     }));
+}
+
 // Where the parts of complex elements lie was computed by lanes, and loaded from as a vector.
 TEST_CASE("vectors of complex elements") {
   einsum::Known known;
