@@ -18,6 +18,17 @@ bool is_thread_loop(const For* op) { return op->for_type == ForType::GPUThread |
   throw Halide::CompileError("a thread would use elements of " + buffer + " that another one computes");
 }
 
+// Of a remainder's remainder the last one alone, where the first divisor is a multiple: the simplifier leaves some.
+class LastRemainders : public IRMutator {
+  using IRMutator::visit;
+  Expr visit(const Mod* op) override {
+    const Expr a = mutate(op->a);
+    const auto* inner = a.as<Mod>();
+    const auto first = inner ? as_const_int(inner->b) : std::nullopt, last = as_const_int(op->b);
+    return Mod::make(first && last && *last > 0 && *first % *last == 0 ? inner->a : a, op->b);
+  }
+};
+
 // Sums and products of 32 bits as those of 64 bits where that is what is made of them: next to buffers of 2 GiB indices
 // have 64 bits, and the simplifier does not look into the conversions.
 class WideIndices : public IRMutator {
@@ -113,7 +124,7 @@ class Accesses : public IRMutator {
 
   Place place(const Expr& index) const {
     // As it stands: the simplifier makes x/2*2 + x%2 one x, where it sees that.
-    Expr whole = WideIndices().mutate(substituted(index));
+    Expr whole = LastRemainders().mutate(WideIndices().mutate(substituted(index)));
     if (!whole.type().is_scalar() && !whole.as<Ramp>()) whole = simplify(whole);
     const auto* ramp = whole.as<Ramp>();
     const Expr first = ramp ? ramp->base : whole;

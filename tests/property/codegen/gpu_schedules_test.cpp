@@ -125,6 +125,20 @@ TEST_CASE("vectors whose place and value have a number in common") {
                      }));
 }
 
+// x % 64 % 8 % 4 and x % 8 % 4 did not cancel.
+TEST_CASE("many loops of blocks share a dimension, and sums are a block's") {
+  const auto program = test::gpu_program(
+      "def f(float(D,E,G,A) X, float(G,F,B,C) Y) -> (O) { O(a,b,c,d,e,f) +=! X(d,e,g,a) * Y(g,f,b,c) }",
+      {{"A", 16}, {"B", 4}, {"C", 6}, {"D", 16}, {"E", 4}, {"F", 6}, {"G", 3}});
+  test::expect_right(program, test::changed(test::plain_gpu_schedule(program), 0, [](codegen::NestSchedule& nest) {
+                       nest.tiles = {{2, 1}, {2, 1}, {4, 4}, {4, 1}, {2, 1}, {4, 4}};
+                       nest.order = {{5, 0, 2, 3, 4, 1}, {2, 5, 1, 3, 0, 4}};
+                       nest.gpu().vector_loop = 5;
+                       nest.gpu().lanes = 4;
+                       nest.packings = {{0, 6, {3, 2, 1, 0}}, {1, 6, {3, 2, 0, 1}}};
+                     }));
+}
+
 // Where the parts of complex elements lie was computed by lanes, and loaded from as a vector.
 TEST_CASE("vectors of complex elements") {
   einsum::Known known;
