@@ -147,7 +147,7 @@ Result<void> check_dot_product(const ir::Program& program, const Loops& loops, i
 
 Result<void> check_stage(const ir::Program& program, const Loops& whole, int number, const NestSchedule& stage) {
   if (stage.is_gpu()) return check_gpu_stage(program, whole, number, stage);
-  TILE_TUNE_CHECK(check_pieces(whole, number, stage));
+  TILE_TUNE_CHECK(check_pieces(program, whole, number, stage));
   const Loops loops = one_piece(whole, stage);
   TILE_TUNE_CHECK(check_tiles(loops, number, stage));
   TILE_TUNE_CHECK(check_parallel(loops, number, stage));

@@ -12,7 +12,9 @@ struct Target;
 constexpr int kMostPieces = 64;
 /// Of a GPU, whose multiprocessors (132 of an H100) want a block each and better several.
 constexpr int kMostGpuPieces = 256;
-int most_pieces(const NestSchedule& stage);
+/// And no more than that what they sum up, all of which lies in one buffer, stays below 2 GiB: Halide takes no larger
+/// one.
+int most_pieces(const Loops& loops, DType accumulator, const NestSchedule& stage);
 
 /// The schedule fits this canonical, bound program: one sentence on the first thing that does not. Class Program.
 Result<void> check(const ir::Program& program, const Schedule& schedule);

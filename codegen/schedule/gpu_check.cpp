@@ -127,7 +127,7 @@ Result<void> check_dots(const ir::Program& program, const Loops& loops, int numb
 
 Result<void> check_gpu_stage(const ir::Program& program, const Loops& whole, int number, const NestSchedule& stage) {
   TILE_TUNE_CHECK(check_left_out(number, stage));
-  TILE_TUNE_CHECK(check_pieces(whole, number, stage));
+  TILE_TUNE_CHECK(check_pieces(program, whole, number, stage));
   const Loops loops = one_piece(whole, stage);
   if (stage.order.size() != 2) return invalid(number, "a nest on a GPU has two tile levels, blocks and threads");
   TILE_TUNE_CHECK(check_tiles(loops, number, stage));

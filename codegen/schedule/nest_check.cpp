@@ -72,13 +72,20 @@ Result<void> check_packings(const Loops& loops, int number, const NestSchedule& 
   return {};
 }
 
-int most_pieces(const NestSchedule& stage) { return stage.is_gpu() ? kMostGpuPieces : kMostPieces; }
+int most_pieces(const Loops& loops, DType accumulator, const NestSchedule& stage) {
+  constexpr double kMostBytes = 0x7fffffff;
+  double bytes = static_cast<double>(dtype_size(accumulator));
+  for (const int64_t extent : loops.output) bytes *= static_cast<double>(std::max<int64_t>(extent, 1));
+  const int most = stage.is_gpu() ? kMostGpuPieces : kMostPieces;
+  return static_cast<int>(std::min<double>(most, kMostBytes / bytes));
+}
 
-Result<void> check_pieces(const Loops& loops, int number, const NestSchedule& stage) {
+Result<void> check_pieces(const ir::Program& program, const Loops& loops, int number, const NestSchedule& stage) {
   if (!stage.parallel_reduction) return {};
   const auto [loop, pieces] = *stage.parallel_reduction;
-  if (loop < 0 || loop >= static_cast<int>(loops.reduction.size()) || pieces < 2 || pieces > most_pieces(stage) ||
-      loops.reduction[loop] < pieces || loops.reduction[loop] % pieces != 0)
+  if (loop < 0 || loop >= static_cast<int>(loops.reduction.size()) || pieces < 2 ||
+      pieces > most_pieces(loops, program.statements[number].accumulator, stage) || loops.reduction[loop] < pieces ||
+      loops.reduction[loop] % pieces != 0)
     return invalid(number, "it cuts a reduction into pieces that do not fit");
   if (!loops.direct || stage.compute_at)
     return invalid(number, "it runs a reduction in parallel where that is impossible");

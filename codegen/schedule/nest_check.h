@@ -15,6 +15,6 @@ Result<void> check_tiles(const Loops& loops, int statement, const NestSchedule& 
 Result<void> check_blocks(const Loops& loops, int statement, const NestSchedule& stage);
 /// But for their depths.
 Result<void> check_packings(const Loops& loops, int statement, const NestSchedule& stage);
-Result<void> check_pieces(const Loops& loops, int statement, const NestSchedule& stage);
+Result<void> check_pieces(const ir::Program& program, const Loops& loops, int statement, const NestSchedule& stage);
 
 }  // namespace tile_tune::codegen

@@ -251,7 +251,8 @@ void add_pieces(const StageContext& context, const Builder& builder, const Shape
   constexpr double kApart = 1.4;  // numbers of pieces that are worth a look each
   int last = 1;
   for (const int pieces : piece_choices(context.loops.reduction[longest], codegen::kMostGpuPieces)) {
-    if (pieces < kApart * last) continue;
+    if (pieces < kApart * last || pieces > codegen::most_pieces(context.loops, context.type, judged.back().stage))
+      continue;
     last = pieces;
     StageContext of_piece = context;
     of_piece.loops.reduction[longest] /= pieces;

@@ -246,8 +246,9 @@ void repair_pieces(const StageContext& context, NestSchedule& stage, Notes& note
   const bool possible = context.loops.direct && !stage.compute_at && cut->loop >= 0 && cut->loop < context.reductions();
   if (possible)
     correct(cut->pieces,
-            static_cast<int>(largest_divisor_up_to(context.loops.reduction[cut->loop],
-                                                   std::min(cut->pieces, codegen::most_pieces(stage)))),
+            static_cast<int>(
+                largest_divisor_up_to(context.loops.reduction[cut->loop],
+                                      std::min(cut->pieces, codegen::most_pieces(context.loops, context.type, stage)))),
             "its parallel pieces did not divide the reduction", notes);
   else
     notes.push_back("it ran a reduction in parallel where that is impossible");

@@ -110,6 +110,19 @@ TEST_CASE("what makes a nest on a GPU invalid has a sentence") {
   CHECK_THAT(fault(nest), Catch::Contains(one.sentence));
 }
 
+// Halide takes no buffer of 2 GiB: "Allocation size should be a positive number".
+TEST_CASE("what all pieces of a reduction sum up is below 2 GiB") {
+  const auto parsed = tc::parse("def f(float(M,K) A, float(K,N) B) -> (C) { C(m,n) +=! A(m,k) * B(k,n) }", "test.tc");
+  const auto large = ir::canonicalize(ir::bind(parsed->programs.at(0), {{"M", 8192}, {"N", 8192}, {"K", 256}}).value());
+  NestSchedule nest = staged();
+  nest.parallel_reduction = ParallelReduction{0, 4};
+  CHECK(check(large, {{nest}}));
+  nest.parallel_reduction->pieces = 8;
+  const auto checked = check(large, {{nest}});
+  REQUIRE(!checked);
+  CHECK_THAT(checked.error().message, Catch::Contains("pieces that do not fit"));
+}
+
 TEST_CASE("threads that share a reduction: what is valid, and a sentence for each fault") {
   struct Case {
     void (*change)(NestSchedule&);

@@ -249,6 +249,15 @@ TEST_CASE("what a device has no room for is taken back with the reason", "[unit]
   CHECK(says("its loops were mapped to a CPU"));
 }
 
+TEST_CASE("pieces of a reduction leave less than 2 GiB of sums", "[unit]") {
+  const Space space(matmul(8192, 8192, 256), target("x86-64-linux-opencl"));
+  Schedule schedule = space.default_schedule();
+  schedule.stages[0].nest().parallel_reduction = codegen::ParallelReduction{0, 64};
+  const auto cut = space.adapt(schedule).schedule.stages[0].nest().parallel_reduction;
+  REQUIRE(cut);
+  CHECK(cut->pieces == 4);
+}
+
 TEST_CASE("a block of the reduction is loaded ahead where there is a next one and registers to hold it", "[unit]") {
   const Space space(matmul(130, 96, 64), target("x86-64-linux-cuda-cuda_capability_80"));
   Schedule schedule = space.default_schedule();
