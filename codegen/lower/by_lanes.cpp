@@ -129,6 +129,12 @@ class Lane : public IRMutator {
   std::map<std::string, Expr> named_;
 };
 
+// OpenCL has no vectors of so many elements.
+bool is_odd(const Expr& vector) {
+  const int lanes = vector.type().lanes();
+  return lanes > 4 && lanes != 8 && lanes != 16;
+}
+
 }  // namespace
 
 bool ByLanes::goes_by_lanes(const Expr& value) const {
@@ -171,16 +177,30 @@ Stmt ByLanes::visit(const LetStmt* op) {
   return with_names(loads.names, with_names(names, body));
 }
 
-Expr PicksByLanes::visit(const Shuffle* op) {
-  const auto is_odd = [](const Expr& vector) {
-    const int lanes = vector.type().lanes();
-    return lanes > 4 && lanes != 8 && lanes != 16;
-  };
+Expr OddVectors::visit(const Shuffle* op) {
   if (std::none_of(op->vectors.begin(), op->vectors.end(), is_odd)) return IRMutator::visit(op);
   const LanesByName no_names;
   std::vector<Expr> lanes;
   for (int lane = 0; lane < op->type.lanes(); ++lane) lanes.push_back(Lane(lane, no_names).mutate(op));
   return lanes.size() == 1 ? lanes.front() : Shuffle::make_concat(lanes);
+}
+
+Stmt OddVectors::visit(const Store* op) {
+  const auto* index = op->index.as<Ramp>();
+  if (!is_odd(op->value) || !index || !index->base.type().is_scalar() || !is_const_one(op->predicate))
+    return IRMutator::visit(op);
+  const LanesByName no_names;
+  const int all = op->value.type().lanes(), part = all % 4 == 0 ? 4 : all % 2 == 0 ? 2 : 1;
+  std::vector<Stmt> stores;
+  for (int first = 0; first < all; first += part) {
+    std::vector<Expr> lanes;
+    for (int lane = first; lane < first + part; ++lane) lanes.push_back(Lane(lane, no_names).mutate(op->value));
+    const Expr base = index->base + index->stride * first;
+    stores.push_back(Store::make(op->name, part == 1 ? lanes.front() : Shuffle::make_concat(lanes),
+                                 part == 1 ? base : Ramp::make(base, index->stride, part), op->param, const_true(part),
+                                 ModulusRemainder()));
+  }
+  return Block::make(stores);
 }
 
 Expr SumsByLanes::visit(const VectorReduce* op) {

@@ -29,11 +29,13 @@ class ByLanes : public Halide::Internal::IRMutator {
 };
 
 /// A pass over lowered code for OpenCL, whose vectors have 2, 3, 4, 8 or 16 elements: what is picked out of others
-/// (Halide takes six neighbours for four elements of every second one) is computed, and loaded, by itself.
-class PicksByLanes : public Halide::Internal::IRMutator {
+/// (Halide takes six neighbours for four elements of every second one) is computed, and loaded, by itself; what would
+/// be stored in one (of a thread's vectors that lie between each other) is stored in parts.
+class OddVectors : public Halide::Internal::IRMutator {
  private:
   using IRMutator::visit;
   Halide::Expr visit(const Halide::Internal::Shuffle* op) override;
+  Halide::Internal::Stmt visit(const Halide::Internal::Store* op) override;
 };
 
 /// A pass over lowered code for GPUs: a thread's sums are its own, so that nothing of them is atomic, whatever says

@@ -90,7 +90,7 @@ Lowered lower(const ir::Program& program, const Schedule& schedule, const Target
   }
   if (on_gpu) add(new NothingAtomic());
   if (target.features.has(Feature::OpenCl)) {
-    add(new PicksByLanes());
+    add(new OddVectors());
     add(new SumsByLanes());
   }
   if (on_gpu) add(new ByLanes());

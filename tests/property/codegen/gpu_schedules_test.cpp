@@ -112,6 +112,17 @@ TEST_CASE("a loop whose last tile is there in part shares a dimension of the blo
   test::expect_right(program, schedule);
 }
 
+// Of a thread's stores of columns Halide makes one of all its rows, longer than OpenCL's vectors, or of six elements.
+TEST_CASE("vectors of columns of narrow rows") {
+  const int columns = GENERATE(3, 16);
+  const auto program = test::gpu_program(kMatmul, {{"M", 8}, {"N", columns}, {"K", 5}});
+  test::expect_right(program, test::changed(test::plain_gpu_schedule(program), 0, [&](codegen::NestSchedule& nest) {
+                       nest.tiles = {{4, 2}, {columns, columns}};
+                       nest.gpu().vector_loop = 0;
+                       nest.gpu().lanes = 2;
+                     }));
+}
+
 // A number that an index shares with the rest of the value was named anew, but not in the index.
 TEST_CASE("vectors whose place and value have a number in common") {
   const auto program = test::gpu_program("def f(float(N,D) X, float(N) M) -> (E) { E(n,d) = exp(X(n,d) - M(n)) }",
