@@ -124,7 +124,7 @@ class Accesses : public IRMutator {
 
   Place place(const Expr& index) const {
     // As it stands: the simplifier makes x/2*2 + x%2 one x, where it sees that.
-    Expr whole = LastRemainders().mutate(WideIndices().mutate(substituted(index)));
+    Expr whole = LastRemainders().mutate(WideIndices().mutate(substitute_in_all_lets(substituted(index))));
     if (!whole.type().is_scalar() && !whole.as<Ramp>()) whole = simplify(whole);
     const auto* ramp = whole.as<Ramp>();
     const Expr first = ramp ? ramp->base : whole;

@@ -59,6 +59,11 @@ TEST_CASE("threads share reductions of all lengths") {
       SharedCase{"def f(float(A,B,H,W) X) -> (o) { o(a,b,i,j) max= X(a,b,2*i+k,2*j+l) where k in 0:2, l in 0:2 }",
                  {{"A", 1}, {"B", 3}, {"H", 7}, {"W", 8}},
                  R"({"tiles":[[1,1],[2,1],[2,1],[4,2]],"order":[[0,3,1,2],[0,1,2,3]],"reduction_threads":2})"},
+      // The place of a sum had a name inside that stood in the way of comparing it.
+      SharedCase{"def f(float(A,B,H,W,R) X) -> (o) { o(a,b,i,j) += X(a,b,i,j,r) }",
+                 {{"A", 2}, {"B", 4}, {"H", 5}, {"W", 8}, {"R", 6}},
+                 R"({"tiles":[[2,1],[4,2],[4,2],[8,2]],"order":[[0,1,3,2],[2,1,0,3]],"gpu_lanes":2,"gpu_vector_loop":3,
+                     "reduction_threads":2})"},
       SharedCase{kRows,
                  {{"M", 5}, {"N", 68}},
                  R"({"tiles":[[2,1]],"reduction_block":[4],"parallel_reduction":{"loop":0,"pieces":17}})"},
