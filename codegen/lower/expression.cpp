@@ -362,10 +362,10 @@ Halide::Type halide_type(DType type) {
   return {};
 }
 
-Expr with_ieee_rules(const Expr& value, bool is_term) {
+Expr with_ieee_rules(const Expr& value, bool is_fused) {
   const auto strict = [](const Expr& part) { return functions::expand(Halide::strict_float(part)); };
   const auto* product = value.type().is_float() ? value.as<Halide::Internal::Mul>() : nullptr;
-  if (!is_term || !product || Halide::Internal::is_const(product->a) || Halide::Internal::is_const(product->b))
+  if (!is_fused || !product || Halide::Internal::is_const(product->a) || Halide::Internal::is_const(product->b))
     return strict(value);
   return strict(product->a) * strict(product->b);
 }

@@ -150,6 +150,20 @@ Expr Terms::dot_term(const std::vector<Expr>& indices, const ReadOperand& read_o
 
 bool Terms::is_sum() const { return statement_.op == ir::Aggregation::Sum && stage_.reductions() > 0; }
 
+// A stride is 0 along a reduced index. Of x * y1 + x * y2 LLVM makes x * (y1 + y2) then, which is infinite instead of
+// no number where x is infinite and the others have two signs.
+bool Terms::repeats_operand() const {
+  const Loops& loops = stage_.loops;
+  for (const auto& operand : loops.operands)
+    for (size_t r = 0; r < loops.reduction.size(); ++r) {
+      const int loop = static_cast<int>(loops.output.size() + r);
+      if (loops.reduction[r] > 1 && operand.affine && loops.is_walked(operand, loop) &&
+          loops.stride(program_, operand, loop) == 0)
+        return true;
+    }
+  return false;
+}
+
 Term Terms::of(std::vector<Expr> reduction, const Expr& part) const {
   if (const auto& cut = schedule_.parallel_reduction)
     reduction[cut->loop] += *stage_.piece * static_cast<int>(stage_.reduction_extents[cut->loop]);
@@ -169,7 +183,8 @@ Term Terms::of(std::vector<Expr> reduction, const Expr& part) const {
   const auto type = halide_type(statement_.accumulator);
   Values value = product_ ? product_->value(indices, read_operand, [&](int node) { return copied(node, indices); })
                           : to_halide(term(), indices, read_operand, branches_);
-  for (Expr& one : value) one = convert(with_ieee_rules(with_shared_reciprocals(one, stage_), is_sum()), type);
+  const bool is_fused = is_sum() && !repeats_operand();
+  for (Expr& one : value) one = convert(with_ieee_rules(with_shared_reciprocals(one, stage_), is_fused), type);
   return {value, conditions};
 }
 

@@ -52,6 +52,7 @@ class Terms {
   Values unpacked(int tensor, const std::vector<Halide::Expr>& subscripts) const;
   Halide::Expr dot_term(const std::vector<Halide::Expr>& indices, const ReadOperand& read_operand) const;
   bool is_sum() const;
+  bool repeats_operand() const;
   std::vector<Halide::Expr> conditions_at(const std::vector<Halide::Expr>& indices) const;
   std::optional<Values> copied(int node, const std::vector<Halide::Expr>& indices) const;
   int product_to_copy(const Packing& choice) const;

@@ -52,6 +52,14 @@ TEST_CASE("a constant with strides is packed, or taken as it is") {
   }
 }
 
+// Infinities among the special inputs met in one sum of the 1,393rd program of the nightly test.
+TEST_CASE("a factor that is one element in all terms is multiplied by each") {
+  const std::string source =
+      "def f(float(B,M,K) X, float(B,K,N) Y, float(N) c) -> (O) { C(b,m,n) +=! X(b,m,k) * Y(b,k,n)  "
+      "O(b,m,n) = fmax(C(b,m,n) + c(n), 0) }";
+  test::check_drawn_storage("products", test::bound_program(source, {{"B", 32}, {"M", 7}, {"N", 32}, {"K", 8}}), 1393);
+}
+
 TEST_CASE("a kernel that writes between an output's elements is wrong") {
   auto program = test::bound_program("def f(float(N) A) -> (O) { O(i) = A(i) * 2 }", {{"N", 33}});
   auto spread = program;
