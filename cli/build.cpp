@@ -40,16 +40,13 @@ nlohmann::json describe(const codegen::Kernel& kernel, const codegen::Target& ta
   return json;
 }
 
-Result<void> tell(const engine::Package& package, const std::vector<std::filesystem::path>& files,
-                  const Session& session) {
-  std::vector<std::string> paths;
-  for (const auto& file : files) paths.push_back((package.options.directory / file).string());
+Result<void> tell(const engine::Package& package, const std::vector<std::string>& files, const Session& session) {
   if (session.output.json) {
     nlohmann::json kernels = nlohmann::json::array();
     for (const auto& kernel : package.kernels) kernels.push_back(describe(kernel, package.options.target));
-    return print_json({{"name", package.options.name}, {"kernels", kernels}, {"files", paths}});
+    return print_json({{"name", package.options.name}, {"kernels", kernels}, {"files", files}});
   }
-  for (const auto& path : paths) TILE_TUNE_CHECK(print(path + "\n"));
+  for (const auto& file : files) TILE_TUNE_CHECK(print(file + "\n"));
   return {};
 }
 

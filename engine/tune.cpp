@@ -45,9 +45,8 @@ Result<std::vector<std::string>> package(const Workload& workload, const std::st
   const auto choose = [&](const codegen::Target& target) { return stored_choice(form, target, databases, session); };
   const std::string& name = workload.program.name;
   TILE_TUNE_TRY(kernel, kernel_for(form, name, targets, choose));
-  TILE_TUNE_TRY(files, package_in_child({kernel}, {name, directory, targets.back(), tool_row().tile_tune},
-                                        session.executable, plain_onlooker(session.report), stop));
-  return paths_in(directory, files);
+  return package_in_child({kernel}, {name, directory, targets.back(), tool_row().tile_tune}, session.executable,
+                          plain_onlooker(session.report), stop);
 }
 
 }  // namespace tile_tune::engine

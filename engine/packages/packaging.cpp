@@ -192,15 +192,9 @@ Result<Package> package_from_json(const nlohmann::json& json, const fs::path& di
   return package;
 }
 
-std::vector<std::string> paths_in(const std::string& directory, const std::vector<fs::path>& files) {
-  std::vector<std::string> paths;
-  for (const auto& file : files) paths.push_back((fs::path(directory) / file).string());
-  return paths;
-}
-
-Result<std::vector<fs::path>> package_in_child(const std::vector<codegen::Kernel>& kernels,
-                                               const codegen::PackageOptions& options, const std::string& executable,
-                                               const search::Onlooker& onlooker, const std::atomic<bool>* stop) {
+Result<std::vector<std::string>> package_in_child(const std::vector<codegen::Kernel>& kernels,
+                                                  const codegen::PackageOptions& options, const std::string& executable,
+                                                  const search::Onlooker& onlooker, const std::atomic<bool>* stop) {
   // Compiling and verifying would disturb who times kernels.
   const auto lock = search::MachineLock::acquire(search::MachineLock::Mode::Shared, {stop}, onlooker);
   std::error_code error;
@@ -212,8 +206,9 @@ Result<std::vector<fs::path>> package_in_child(const std::vector<codegen::Kernel
   const auto json = nlohmann::json::parse(writer->out, nullptr, false);
   if (json.is_object() && json.contains("error")) return tl::unexpected(base::diagnostic_from_json(json["error"]));
   if (json.is_object() && json.contains("files")) {
-    const auto files = json["files"].get<std::vector<std::string>>();
-    return std::vector<fs::path>(files.begin(), files.end());
+    auto files = json["files"].get<std::vector<std::string>>();
+    for (auto& file : files) file = (options.directory / file).string();
+    return files;
   }
   remove_staging_folders(options.directory, writer->process);
   std::error_code ignored;

@@ -25,16 +25,12 @@ struct Package {
 Result<Package> package_from_json(const nlohmann::json& json, const std::filesystem::path& directory);
 
 /// codegen::write_package in a fresh child process, of kernels that compute there what the reference does: else class
-/// Verification. Returns the files written, relative to the directory. `stop` (may be null) set from outside: the child
+/// Verification. Returns the paths of the files written. `stop` (may be null) set from outside: the child
 /// is ended and leaves nothing. `onlooker` is told of waiting for the machine. `executable`: Session::executable.
-Result<std::vector<std::filesystem::path>> package_in_child(const std::vector<codegen::Kernel>& kernels,
-                                                            const codegen::PackageOptions& options,
-                                                            const std::string& executable,
-                                                            const search::Onlooker& onlooker,
-                                                            const std::atomic<bool>* stop = nullptr);
-
-/// Of the files of a package, relative to its directory.
-std::vector<std::string> paths_in(const std::string& directory, const std::vector<std::filesystem::path>& files);
+Result<std::vector<std::string>> package_in_child(const std::vector<codegen::Kernel>& kernels,
+                                                  const codegen::PackageOptions& options, const std::string& executable,
+                                                  const search::Onlooker& onlooker,
+                                                  const std::atomic<bool>* stop = nullptr);
 
 /// The child's side: what it answers on its standard output to what it reads from its standard input.
 std::string answer_package_request(const std::string& request, const codegen::Backend& backend);

@@ -48,14 +48,14 @@ BuildResult build(const std::vector<edsl::Program>& programs, const BuildOptions
   for (const auto& program : programs) request.loaded.push_back({program.ir(), "edsl", program.json()});
   const std::atomic<bool> stop = false;
   const auto package = value(package_of(request, session, stop));
-  const auto files =
+  auto files =
       value(package_in_child(package.kernels, package.options, session.executable, plain_onlooker(session.report)));
   BuildResult result{package.options.name, {}, {}};
   for (const auto& kernel : package.kernels) {
     result.kernels.push_back({kernel.function, package.options.target.text(), kernel.rung});
     for (const auto& one : kernel.variants) result.kernels.push_back({kernel.function, one.target.text(), one.rung});
   }
-  for (const auto& file : files) result.files.push_back((package.options.directory / file).string());
+  result.files = std::move(files);
   return result;
 }
 

@@ -300,9 +300,8 @@ Result<std::vector<std::string>> package(const SizedWorkload& workload, const co
                                          const std::atomic<bool>* stop) {
   const std::string& name = workload.top.program.name;
   TILE_TUNE_TRY(kernel, sized_kernel(workload, name, target, session));
-  TILE_TUNE_TRY(files, package_in_child({kernel}, {name, directory, target, tool_row().tile_tune}, session.executable,
-                                        plain_onlooker(session.report), stop));
-  return paths_in(directory, files);
+  return package_in_child({kernel}, {name, directory, target, tool_row().tile_tune}, session.executable,
+                          plain_onlooker(session.report), stop);
 }
 
 }  // namespace tile_tune::engine
