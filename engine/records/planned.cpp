@@ -8,6 +8,7 @@
 #include "codegen/schedule/check.h"
 #include "codegen/target/costs.h"
 #include "db/stack.h"
+#include "frontend/ir/canonical.h"
 
 namespace tile_tune::engine {
 
@@ -64,10 +65,11 @@ Workload workload_in_steps(Workload written, const plan::Path& path) {
   if (path.empty()) return written;
   db::ProgramRow row = written.row;
   row.layout += kStepsMark + plan::path_text(path);
-  auto program = program_of(row);
-  if (!program) return written;
-  row.flops = ir::flops(*program);
-  Workload workload{std::move(*program), std::move(row)};
+  const auto steps = plan::factored(written.program, path);
+  if (!steps) return written;
+  auto program = ir::canonicalize(*steps);
+  row.flops = ir::flops(program);
+  Workload workload{std::move(program), std::move(row)};
   workload.written = std::make_shared<const Workload>(std::move(written));
   return workload;
 }

@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <filesystem>
 #include <limits>
 #include <nlohmann/json.hpp>
 
@@ -40,6 +41,13 @@ std::string sizes_json(const ir::Program& program, const ir::Sizes& sizes) {
 double stored(double figure) { return figure > 0 ? figure : std::numeric_limits<double>::quiet_NaN(); }
 double measured_or_0(double figure) { return figure > 0 ? figure : 0; }
 
+/// Records travel: of a statement's place they keep the file's name, not the folder it was read from.
+ir::Program without_folders(ir::Program program) {
+  for (auto& statement : program.statements)
+    if (statement.place) statement.place->file = std::filesystem::path(statement.place->file).filename().string();
+  return program;
+}
+
 }  // namespace
 
 Workload make_workload(const LoadedProgram& loaded, const ir::Program& bound, const ir::Sizes& sizes) {
@@ -50,7 +58,7 @@ Workload make_workload(const LoadedProgram& loaded, const ir::Program& bound, co
                   .name = program.name,
                   .frontend = loaded.frontend,
                   .source = loaded.source,
-                  .canonical_json = base::json_text(ir::to_json(program)),
+                  .canonical_json = base::json_text(ir::to_json(without_folders(program))),
                   .sizes_json = sizes_json(loaded.program, sizes),
                   .dtypes = dtypes_text(program),
                   .layout = ir::layout_text(program),

@@ -90,6 +90,19 @@ TEST_CASE("a stored program is what its hash says, of tensors that can be, or an
   CHECK(code_of("^.*$", "{}") != "");
 }
 
+TEST_CASE("a workload's row says in which file a statement stood, not in which folder") {
+  const auto row_of = [](const char* file) {
+    const auto parsed = tc::parse("def f(float(N) A) -> (C) { C(i) = A(i) }", file);
+    REQUIRE(parsed);
+    const LoadedProgram loaded{parsed->programs.front(), "tc", "text"};
+    const ir::Sizes sizes{{"N", 40}};
+    return make_workload(loaded, ir::bind(loaded.program, sizes).value(), sizes).row;
+  };
+  const auto here = row_of("f.tc"), elsewhere = row_of("/home/ann/programs/f.tc");
+  CHECK(here.canonical_json == elsewhere.canonical_json);
+  CHECK(program_of(elsewhere)->statements.front().place->file == "f.tc");
+}
+
 TEST_CASE("a workload's row names what the database is asked by") {
   const auto parsed = tc::parse("def f(int32(N,M) A, float(M) B) -> (o) { o(i) +=! A(i,j) * B(j) }", "test.tc");
   REQUIRE(parsed);
