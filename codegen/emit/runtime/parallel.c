@@ -1,9 +1,9 @@
 /* Parallel loops: by a context's own parallel_for, or by one pool of threads that all libraries of a program share.
  *
- * A loop is a job on its caller's stack. Whoever takes part in it takes iterations until none is left, so that it makes
- * no difference who comes, or when; the caller always takes part, and at the end waits for those who are at work on its
- * job. No call has more threads than its context says, however its loops are nested. The lock is held where someone
- * begins or ends to take part: what they wrote is then visible to each other. */
+ * A loop is a job on its caller's stack. Whoever takes part in it takes iterations until none is left, its own share
+ * first, so that it makes no difference who comes, or when; the caller always takes part, and at the end waits for
+ * those who are at work on its job. No call has more threads than its context says, however its loops are nested. The
+ * lock is held where someone begins or ends to take part: what they wrote is then visible to each other. */
 #if !defined(_WIN32) && !defined(__wasm__) /* serial.c is for these */
 #define _GNU_SOURCE
 #include <pthread.h>
@@ -16,13 +16,21 @@
 
 typedef int (*task_function)(struct tile_tune_call*, int, uint8_t*);
 
+/* Iterations that one thread begins with, on a line of their own: its claims wait for nobody. */
+struct range {
+  _Alignas(64) atomic_uint next;
+  unsigned end;
+};
+enum { MOST_RANGES = 32 };
+
 struct job {
   struct tile_tune_call* call;
   task_function task;
   uint8_t* closure;
   int min;
   unsigned size;
-  atomic_uint next;
+  unsigned ranges;
+  struct range range[MOST_RANGES];
   atomic_int status;
   int limit;          /* threads that may work for the call */
   int threads;        /* and those that find something to do here */
@@ -30,36 +38,51 @@ struct job {
   struct job* older;
 };
 
-/* Guided self-scheduling (Polychronopoulos and Kuck 1987): one of 4 x threads parts of what is left, so that many small
- * iterations are claimed few times, neighbours stay together, and the last ones are claimed one by one. Sums of 2,048
- * rows of 8 KB take 2.2 times as long with rows claimed one by one under a lock, as Halide's pool does (2 threads,
- * Zen 4). */
-static unsigned share(const struct job* job, unsigned left) {
-  const unsigned part = left / (4 * (unsigned)job->threads);
-  return part > 1 ? part : 1;
+/* Affinity scheduling (Markatos and LeBlanc 1994): a thread begins with the range that it had in the call before, which
+ * its caches still hold, and then helps others with theirs. Of a range a quarter of what is left is claimed at a time
+ * (Polychronopoulos and Kuck 1987), so that many small iterations are claimed few times, neighbours stay together, and
+ * the last ones are claimed one by one. Of 17 kernels of drawn shapes, 6 to 300 us, the geometric mean of the time was
+ * 1.22 times this with one counter for all, the worst 1.97, none less than 0.98 (2 threads, Zen 4, 2026-11-26). */
+static void cut_into_ranges(struct job* job) {
+  job->ranges = job->threads < MOST_RANGES ? (unsigned)job->threads : MOST_RANGES;
+  for (unsigned r = 0, first = 0; r < job->ranges; ++r) {
+    job->range[r].end = (unsigned)((uint64_t)job->size * (r + 1) / job->ranges);
+    atomic_init(&job->range[r].next, first);
+    first = job->range[r].end;
+  }
 }
 
-static void take_part(struct job* job) {
-  unsigned first = atomic_load_explicit(&job->next, memory_order_relaxed), last;
+/* 1: all of the range that is left has been done; 0: there was an error. */
+static int take_from(struct job* job, struct range* range) {
+  unsigned first = atomic_load_explicit(&range->next, memory_order_relaxed), last;
   for (;;) {
     do {
-      if (first >= job->size) return;
-      last = first + share(job, job->size - first);
+      if (first >= range->end) return 1;
+      const unsigned part = (range->end - first) / 4;
+      last = first + (part > 1 ? part : 1);
     } while (
-        !atomic_compare_exchange_weak_explicit(&job->next, &first, last, memory_order_relaxed, memory_order_relaxed));
+        !atomic_compare_exchange_weak_explicit(&range->next, &first, last, memory_order_relaxed, memory_order_relaxed));
     for (; first < last; ++first) {
-      if (atomic_load_explicit(&job->status, memory_order_relaxed) != TILE_TUNE_OK) return;
+      if (atomic_load_explicit(&job->status, memory_order_relaxed) != TILE_TUNE_OK) return 0;
       int expected = TILE_TUNE_OK;
       const int status = job->task(job->call, job->min + (int)first, job->closure);
       if (status != TILE_TUNE_OK) atomic_compare_exchange_strong(&job->status, &expected, status);
     }
-    first = atomic_load_explicit(&job->next, memory_order_relaxed);
+    first = atomic_load_explicit(&range->next, memory_order_relaxed);
   }
 }
 
+/* The caller is number 0. */
+static void take_part(struct job* job, unsigned number) {
+  for (unsigned r = 0; r < job->ranges; ++r)
+    if (!take_from(job, &job->range[(number + r) % job->ranges])) return;
+}
+
 static int has_work(struct job* job) {
-  return atomic_load_explicit(&job->next, memory_order_relaxed) < job->size &&
-         atomic_load_explicit(&job->status, memory_order_relaxed) == TILE_TUNE_OK;
+  if (atomic_load_explicit(&job->status, memory_order_relaxed) != TILE_TUNE_OK) return 0;
+  for (unsigned r = 0; r < job->ranges; ++r)
+    if (atomic_load_explicit(&job->range[r].next, memory_order_relaxed) < job->range[r].end) return 1;
+  return 0;
 }
 
 /* Who waits looks again all the time, and lets others run after every PAUSES looks; after some 150 us it sleeps.
@@ -84,6 +107,7 @@ static void pause_briefly(void) {
 
 struct worker {
   pthread_t thread;
+  unsigned number; /* from 1 */
   struct worker* older;
 };
 
@@ -111,11 +135,11 @@ static struct job* find_job(void) {
 
 /* Begins and ends with the lock. The last thing that it does to the job is to leave it, after which its caller may go.
  */
-static void help(struct job* job) {
+static void help(struct job* job, unsigned number) {
   ++job->call->working;
   atomic_fetch_add(&job->helpers, 1);
   pthread_mutex_unlock(&pool.lock);
-  take_part(job);
+  take_part(job, number);
   pthread_mutex_lock(&pool.lock);
   --job->call->working;
   pthread_mutex_unlock(&pool.lock);
@@ -134,13 +158,13 @@ static void wait_for_post(void) {
   --pool.sleeping;
 }
 
-static void* work(void* unused) {
-  (void)unused;
+static void* work(void* state) {
+  const struct worker* worker = state;
   pthread_mutex_lock(&pool.lock);
   while (!pool.stopping) {
     struct job* job = find_job();
     if (job != NULL)
-      help(job);
+      help(job, worker->number);
     else
       wait_for_post();
   }
@@ -180,7 +204,9 @@ static void grow(int workers) {
   pthread_sigmask(SIG_SETMASK, &all, &before); /* the program's handlers run on the program's threads */
   while (prepared && pool.worker_count < workers) {
     struct worker* worker = malloc(sizeof *worker);
-    if (worker == NULL || pthread_create(&worker->thread, &attributes, work, NULL) != 0) {
+    if (worker == NULL) break;
+    worker->number = (unsigned)pool.worker_count + 1;
+    if (pthread_create(&worker->thread, &attributes, work, worker) != 0) {
       free(worker);
       break;
     }
@@ -225,7 +251,7 @@ static void run_in_pool(struct job* job) {
   pthread_mutex_unlock(&pool.lock);
   atomic_fetch_add(&pool.announced, 1);
 
-  take_part(job);
+  take_part(job, 0);
 
   WAIT_BRIEFLY_WHILE(atomic_load(&job->helpers) > 0)
   pthread_mutex_lock(&pool.lock);
@@ -239,10 +265,7 @@ static void run_in_pool(struct job* job) {
   pthread_setcancelstate(cancelling, &cancelling);
 }
 
-static void take_part_of(void* state, int index) {
-  (void)index;
-  take_part(state);
-}
+static void take_part_of(void* state, int index) { take_part(state, (unsigned)index); }
 
 /* Of one call: more would only cost memory, and stay. */
 enum { MOST_THREADS = 1024 };
@@ -261,14 +284,22 @@ int tile_tune_rt2_do_par_for(struct tile_tune_call* call, task_function task, in
   int threads = size == 1 ? 1 : atomic_load_explicit(&context->threads, memory_order_relaxed);
   if (threads == 0) threads = available_cpus();
   if (threads > MOST_THREADS) threads = MOST_THREADS;
-  struct job job = {.call = call, .task = task, .closure = closure, .min = min, .size = (unsigned)size};
+  struct job job;
+  job.call = call;
+  job.task = task;
+  job.closure = closure;
+  job.min = min;
+  job.size = (unsigned)size;
   job.limit = threads;
   job.threads = threads < size ? threads : size;
+  atomic_init(&job.status, TILE_TUNE_OK);
+  atomic_init(&job.helpers, 0);
+  cut_into_ranges(&job);
   if (job.threads > 1 && context->parallel_for != NULL)
     context->parallel_for(context->user, job.threads, take_part_of, &job);
   else if (job.threads > 1)
     run_in_pool(&job);
-  take_part(&job); /* what nobody has done */
+  take_part(&job, 0); /* what nobody has done */
   return atomic_load_explicit(&job.status, memory_order_relaxed);
 }
 

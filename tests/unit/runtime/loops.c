@@ -34,6 +34,34 @@ int run_counted_loops(int threads, int min, int size, int inner, int fails, int*
   return status;
 }
 
+struct ordered {
+  int* order;
+  int count;
+};
+
+static int note_index(struct tile_tune_call* call, int index, uint8_t* closure) {
+  (void)call;
+  struct ordered* ordered = (struct ordered*)closure;
+  ordered->order[ordered->count++] = index;
+  return 0;
+}
+
+static void one_first(void* user, int count, void (*task)(void* state, int index), void* state) {
+  const int first = *(const int*)user;
+  for (int i = 0; i < count; ++i) task(state, (first + i) % count);
+}
+
+void order_of_loop(int threads, int first, int size, int* order) {
+  struct tile_tune_context* context = tile_tune_rt2_context_create();
+  tile_tune_rt2_set_num_threads(context, threads);
+  tile_tune_rt2_set_user_data(context, &first);
+  tile_tune_rt2_set_parallel_for(context, one_first);
+  struct tile_tune_call call = {context, 1};
+  struct ordered ordered = {order, 0};
+  tile_tune_rt2_do_par_for(&call, note_index, 0, size, (uint8_t*)&ordered);
+  tile_tune_rt2_context_destroy(context);
+}
+
 const void* take_and_fill(unsigned long long bytes) {
   struct tile_tune_context* context = tile_tune_rt2_context_create();
   struct tile_tune_call call = {context, 1};

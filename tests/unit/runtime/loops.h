@@ -10,6 +10,10 @@ extern "C" {
 /// other: none) returns 77. The call's status.
 int run_counted_loops(int threads, int min, int size, int inner, int fails, int* counts, long long* inner_sum);
 
+/// The order in which a loop runs `size` indices from 0 where, of so many threads, the caller's parallel_for runs
+/// number `first` before the others, one after the other.
+void order_of_loop(int threads, int first, int size, int* order);
+
 /// Takes so many bytes, writes all of them and the eight before and behind, and gives them back. The address; null:
 /// refused.
 const void* take_and_fill(unsigned long long bytes);

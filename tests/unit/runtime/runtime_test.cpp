@@ -1,4 +1,5 @@
 // Parallel loops and scratch memory of emitted libraries: every index once, whoever calls at the same time.
+#include <algorithm>
 #include <catch2/catch.hpp>
 #include <cstdint>
 #include <limits>
@@ -36,6 +37,22 @@ TEST_CASE("every index runs once, and every one of the loops inside") {
         CHECK(result.counts == std::vector<int>(size, 1));
         CHECK(result.inner_sum == sum_of_all(size, 17));
       }
+}
+
+TEST_CASE("a thread begins with its own share, the same in every call, and then helps the others") {
+  for (const int threads : {2, 3, 40})
+    for (const int size : {3, 101, 1024}) {
+      const int numbers = std::min(threads, size);
+      for (const int first : {0, 1, numbers - 1}) {
+        INFO("threads " << threads << ", size " << size << ", number " << first);
+        std::vector<int> order(static_cast<size_t>(size), -1);
+        order_of_loop(threads, first, size, order.data());
+        const int ranges = std::min(numbers, 32);  // kept on the caller's stack
+        CHECK(order.front() == size * (first % ranges) / ranges);
+        std::sort(order.begin(), order.end());
+        for (int index = 0; index < size; ++index) CHECK(order[static_cast<size_t>(index)] == index);
+      }
+    }
 }
 
 TEST_CASE("a loop of a negative size runs nothing") {
