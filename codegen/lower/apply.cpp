@@ -260,6 +260,9 @@ struct Applier : Tiling {
     const Lanes all{reduction.lane, reduction.lanes};
     Func(reduction.partial.func).compute_at(innermost());
     apply_sums(reduction.partial, all);
+    if (reduction.last)
+      register_tile(Func(reduction.partial.func).update(1),
+                    std::vector<VarOrRVar>(reduction.last->begin(), reduction.last->end()), all);
     for (auto [fold, width] : reduction.folds) {
       fold.compute_at(innermost()).store_in(Halide::MemoryType::Register);
       fold.bound_extent(reduction.lane, width);
@@ -305,10 +308,10 @@ struct Applier : Tiling {
   void apply_reduction(const Totals& totals) const { apply_totals(schedule, totals, target); }
 
   bool is_shared_copy(const PackedOperand& packed) const {
-    int64_t elements = 1;
-    for (const int64_t extent : packed.extents) elements *= extent;
+    int64_t bytes = packed.func.types()[0].bytes();
+    for (const int64_t extent : packed.extents) bytes *= extent;
     return packed.choice.depth == 0 && schedule.cpu().parallel > 0 && packed.choice.order.size() > 1 &&
-           elements >= costs::kLeastSharedCopy;
+           bytes >= costs::kLeastSharedCopy;
   }
 
   // Iterations of each loop, output loops first, while `depth` tile loops of the nest are open.
@@ -320,7 +323,7 @@ struct Applier : Tiling {
     }
     const bool in_block = !blocks().empty() && depth >= outputs();
     const auto& reduction = in_block ? schedule.reduction_block : stage.reduction_extents;
-    result.insert(result.end(), reduction.begin(), reduction.end());
+    for (size_t r = 0; r < reduction.size(); ++r) result.push_back(std::min(reduction[r], stage.loops.reduction[r]));
     return result;
   }
 
@@ -339,13 +342,24 @@ struct Applier : Tiling {
     return packed;
   }
 
+  // What reaches over both ends of a tensor is copied as it is, from one end to the other.
+  static void copy_whole_dimensions(PackedOperand& packed, std::vector<int64_t>& region) {
+    for (size_t d = 0; d < region.size(); ++d) {
+      if (packed.part || packed.unclamped[d] || region[d] < packed.extents[d]) continue;
+      packed.func.bound(packed.vars[d], 0, static_cast<int>(packed.extents[d]));
+      packed.unclamped[d] = true;
+      region[d] = packed.extents[d];
+    }
+  }
+
   // Vectorises a copy; returns its loops, innermost first.
   std::vector<CopyLoop> copy_loops(const PackedOperand& operand) const {
     Func func = operand.func;
     const int lanes = target.vector_bytes / func.types()[0].bytes();
     const auto iterations = iterations_inside(std::max(operand.choice.depth, 0));
-    const auto region = sides(stage.loops, stage.loops.operands[operand.choice.operand], iterations);
-    const PackedOperand packed = with_cut_dimensions(operand, iterations);
+    auto region = sides(stage.loops, stage.loops.operands[operand.choice.operand], iterations);
+    PackedOperand packed = with_cut_dimensions(operand, iterations);
+    if (operand.choice.depth == 0) copy_whole_dimensions(packed, region);
     // Blocks are cut by numbers: how far a region reaches is not known where its loops are not.
     const auto blocks = stage.has_runtime_loop() ? std::nullopt : transposition(packed, region, lanes);
     if (blocks) return in_blocks(packed, *blocks, region);

@@ -64,7 +64,10 @@ PackedOperand copy_in_kernel(const ir::Program& program, const ir::Statement& st
   if (dot && dot->column == choice.operand) {
     packed.dot = dot;
     packed.part = Var(fmt::format("{}_p{}_part", name, choice.operand));
-    subscripts[dot->dimension] = subscripts[dot->dimension] * dot->width + *packed.part;
+    Expr& along = subscripts[dot->dimension];
+    along = along * dot->width + *packed.part;
+    if (loops.reduction[dot->loop] % dot->width != 0)  // the last group reaches beyond the sum, which leaves that out
+      along = Halide::min(Halide::likely(along), static_cast<int>(packed.extents[dot->dimension]) - 1);
     arguments.insert(arguments.begin(), *packed.part);
   }
   const DType as = only_widened_halves(*statement.value) ? DType::F32 : tensor.type;

@@ -49,6 +49,12 @@ struct ReductionBuilder {
     return {0, static_cast<int>(extent / unroll), unroll};
   }
 
+  // Iterations of a block; with those that fill the last dot product where it is all of the reduction.
+  int64_t block(int r) const {
+    return stage.ends_early(r) ? stage.reduction_extents[r]
+                               : std::min(schedule.reduction_block[r], stage.reduction_extents[r]);
+  }
+
   Expr runtime_extent(int r) const {
     const auto& named = kernel.runtime->named().statements[static_cast<size_t>(number)];
     const auto& index = named.indices[stage.loops.reduction_index[r]];
@@ -128,9 +134,7 @@ struct ReductionBuilder {
     std::vector<Span> spans;
     Halide::Region blocks;
     std::vector<Var> block_vars, partial_vars = vars;
-    for (int r = 0; r < reductions(); ++r)
-      spans.push_back(
-          span(r, std::min(schedule.reduction_block[r], stage.reduction_extents[r]), schedule.reduction_unroll[r]));
+    for (int r = 0; r < reductions(); ++r) spans.push_back(span(r, block(r), schedule.reduction_unroll[r]));
     ReductionDomain loops = domain("_r", spans);
     for (auto r = schedule.reduction_order.rbegin(); r != schedule.reduction_order.rend(); ++r) {
       const int64_t count = stage.reduction_extents[*r] / schedule.reduction_block[*r];
@@ -208,12 +212,24 @@ struct ReductionBuilder {
     loops.positions[loop] = loops.positions[loop] * step + lane;
     std::vector<Var> partial_vars = vars;
     partial_vars.insert(partial_vars.begin(), lane);
-    const RegisterSums partial = sums(Func(name + "_part"), partial_vars, loops);
+    RegisterSums partial = sums(Func(name + "_part"), partial_vars, loops);
+    const int left = at_run_time ? 0 : static_cast<int>(stage.reduction_extents[loop] % lane_count);
+    std::optional<std::vector<Halide::RVar>> last;
+    if (left > schedule.reduction_unroll[loop] && stage.reduction_extents[loop] >= lane_count) {
+      // The last vectors begin earlier, and lanes that have had their iterations keep their sums.
+      rest[loop] = {0, 1, 1};
+      ReductionDomain again = domain("_t", rest);
+      again.positions[loop] += static_cast<int>(stage.reduction_extents[loop] - lane_count) + lane;
+      Term term = terms.of(again.positions);
+      term.conditions.push_back(lane >= step - left);
+      accumulate(partial.func, partial_vars, term, again.all());
+      last = again.loops;
+    }
     const bool once = std::all_of(spans.begin(), spans.end(),
                                   [](const Span& one) { return Halide::Internal::is_const_one(one.count); });
-    LaneReduction result{partial, lane, lane_count, folds(partial.func, lane, lane_count, once), accumulator, {}};
+    LaneReduction result{partial, lane, lane_count, folds(partial.func, lane, lane_count, once), accumulator, last, {}};
     define(accumulator, vars, lane_of(result.folds.empty() ? partial.func : result.folds.back().first, 0));
-    if (!at_run_time && stage.reduction_extents[loop] % lane_count == 0) return result;
+    if (last || (!at_run_time && left == 0)) return result;
     const ReductionDomain tail = domain("_t", rest);
     accumulate(accumulator, vars, terms.of(tail.positions), tail.all());
     result.tail = tail.loops;
@@ -366,7 +382,7 @@ std::optional<Shift> make_shift(const KernelContext& kernel, int number, const N
   const ReductionBuilder builder{kernel, number, kernel.program.statements[number], schedule, stage, terms};
   std::vector<Span> spans;
   for (int r = 0; r < stage.reductions(); ++r)
-    spans.push_back(builder.span(r, stage.loops.reduction[r], r == stage.dot->loop ? stage.dot->width : 1));
+    spans.push_back(builder.span(r, stage.reduction_extents[r], r == stage.dot->loop ? stage.dot->width : 1));
   const ReductionDomain all = builder.domain("_rs", spans);
   const auto& operand = stage.loops.operands[stage.dot->column];
   std::vector<Var> vars;
@@ -381,7 +397,10 @@ std::optional<Shift> make_shift(const KernelContext& kernel, int number, const N
                                    [&](const PackedOperand& p) { return p.choice.operand == operand.number; });
   Shift shift{Func(builder.name + "_shift"), all.all()};
   define(shift.func, vars, {0});
-  const Expr element = at(packed->func, packed_arguments(*packed, subscripts, all.part(stage.dot)))[0];
+  Expr element = at(packed->func, packed_arguments(*packed, subscripts, all.part(stage.dot)))[0];
+  if (stage.ends_early(stage.dot->loop))
+    element = select(all.positions[stage.dot->loop] < static_cast<int>(stage.loops.reduction[stage.dot->loop]),
+                     Halide::likely(element), Halide::Internal::make_zero(element.type()));
   // 128 as an unsigned byte: dot products again.
   shift.func(vars) += Halide::cast<int32_t>(Halide::cast<uint8_t>(128)) * Halide::cast<int32_t>(element);
   return shift;

@@ -69,6 +69,10 @@ StageLoops make_stage_loops(const KernelContext& kernel, int number, const NestS
   const auto& target = kernel.program.tensors[statement.target];
   stage.buffer_order = target.storage.order(static_cast<size_t>(stage.outputs()));
   if (schedule.dot_product) stage.dot = dot_product(statement, stage.loops, schedule);
+  if (stage.dot) {
+    auto& extent = stage.reduction_extents[stage.dot->loop];
+    extent = (extent + stage.dot->width - 1) / stage.dot->width * stage.dot->width;
+  }
   const auto overruns_on_gpu = [&](int p) {
     const bool is_last = has_last_tile(stage.loops, schedule, p), stages = !schedule.packings.empty();
     return (is_last && (stages || stage.reductions() > 0)) || (stages && !writes_all_of(statement, stage.loops, p));

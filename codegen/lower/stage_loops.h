@@ -23,10 +23,11 @@ struct KernelContext {
 /// All Funcs of a stage share one set of Vars, one per output loop.
 struct StageLoops {
   Loops loops;
-  std::vector<Halide::Var> vars;              // by output loop
-  std::vector<int64_t> reduction_extents;     // by reduction loop, of one piece if the reduction runs in parallel
-  std::optional<Halide::Var> piece;           // of parallel reductions: the last dimension of what a piece computes
-  std::vector<int> buffer_order;              // output loops from fastest to slowest in the target's layout
+  std::vector<Halide::Var> vars;           // by output loop
+  std::vector<int64_t> reduction_extents;  // by reduction loop, of one piece if the reduction runs in parallel; where
+                                           // dot products take several iterations, a multiple of these
+  std::optional<Halide::Var> piece;        // of parallel reductions: the last dimension of what a piece computes
+  std::vector<int> buffer_order;           // output loops from fastest to slowest in the target's layout
   std::vector<Halide::Expr> runtime_extents;  // by output loop; undefined: a number, as `loops` has it
   std::vector<bool> runtime_reductions;       // by reduction loop
   bool all_guarded = false;    // the last tiles of loops with a runtime extent, instead of being moved back
@@ -41,6 +42,10 @@ struct StageLoops {
   int reductions() const { return static_cast<int>(loops.reduction.size()); }
   /// Some loop runs over a size that is known when the kernel is called.
   bool has_runtime_loop() const;
+  /// The last dot product reaches beyond the end of the reduction loop, and leaves out what is there.
+  bool ends_early(int reduction) const {
+    return dot && dot->loop == reduction && loops.reduction[static_cast<size_t>(reduction)] % dot->width != 0;
+  }
   /// The Vars in `buffer_order`.
   std::vector<Halide::Var> in_buffer_order() const;
 };

@@ -140,12 +140,17 @@ Values Terms::unpacked(int tensor, const std::vector<Expr>& subscripts) const {
 }
 
 // The plain product is what the compiler knows as part of a dot product; its instructions wrap.
-Expr Terms::dot_term(const std::vector<Expr>& indices, const ReadOperand& read_operand) const {
+// `of_row`: indices of the operand that is the same for all lanes.
+Expr Terms::dot_term(const std::vector<Expr>& indices, const std::vector<Expr>& of_row,
+                     const ReadOperand& read_operand) const {
   const auto& factors = std::get<ir::Call>(statement_.value->node).arguments;
-  const auto second = [&](int, const ir::Read& node, const std::vector<Expr>& subscripts) {
-    return read_operand(1, node, subscripts);
+  const auto factor = [&](int number) {
+    const auto read = [&](int, const ir::Read& node, const std::vector<Expr>& subscripts) {
+      return read_operand(number, node, subscripts);
+    };
+    return to_halide(*factors[number], number == stage_.dot->column ? indices : of_row, read)[0];
   };
-  return to_halide(*factors[0], indices, read_operand)[0] * to_halide(*factors[1], indices, second)[0];
+  return factor(0) * factor(1);
 }
 
 bool Terms::is_sum() const { return statement_.op == ir::Aggregation::Sum && stage_.reductions() > 0; }
@@ -168,7 +173,15 @@ Term Terms::of(std::vector<Expr> reduction, const Expr& part) const {
   if (const auto& cut = schedule_.parallel_reduction)
     reduction[cut->loop] += *stage_.piece * static_cast<int>(stage_.reduction_extents[cut->loop]);
   const auto indices = index_values(reduction);
-  const auto conditions = stage_.reductions() == 0 || schedule_.scan ? std::vector<Expr>() : conditions_at(indices);
+  auto conditions = stage_.reductions() == 0 || schedule_.scan ? std::vector<Expr>() : conditions_at(indices);
+  auto of_row = indices;
+  if (stage_.dot && stage_.ends_early(stage_.dot->loop)) {
+    Expr& position = reduction[stage_.dot->loop];
+    const auto extent = static_cast<int>(stage_.loops.reduction[stage_.dot->loop]);
+    conditions.push_back(position < extent);
+    position = Halide::min(Halide::likely(position), extent - 1);
+    of_row = index_values(reduction);
+  }
   const auto read_operand = [&](int number, const ir::Read& node, const std::vector<Expr>& subscripts) {
     auto result = read(number, node, subscripts, part);
     // x + 128, as unsigned bytes.
@@ -179,7 +192,7 @@ Term Terms::of(std::vector<Expr> reduction, const Expr& part) const {
       result[0] = Halide::select(condition, Halide::likely(result[0]), Halide::Internal::make_zero(result[0].type()));
     return result;
   };
-  if (stage_.dot) return {{dot_term(indices, read_operand)}};
+  if (stage_.dot) return {{dot_term(indices, of_row, read_operand)}};
   const auto type = halide_type(statement_.accumulator);
   Values value = product_ ? product_->value(indices, read_operand, [&](int node) { return copied(node, indices); })
                           : to_halide(term(), indices, read_operand, branches_);

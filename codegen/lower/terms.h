@@ -50,7 +50,8 @@ class Terms {
   bool stays_inside_its_tensor(const Operand& operand) const;
   Values read(int number, const ir::Read& node, std::vector<Halide::Expr> subscripts, const Halide::Expr& part) const;
   Values unpacked(int tensor, const std::vector<Halide::Expr>& subscripts) const;
-  Halide::Expr dot_term(const std::vector<Halide::Expr>& indices, const ReadOperand& read_operand) const;
+  Halide::Expr dot_term(const std::vector<Halide::Expr>& indices, const std::vector<Halide::Expr>& of_row,
+                        const ReadOperand& read_operand) const;
   bool is_sum() const;
   bool repeats_operand() const;
   std::vector<Halide::Expr> conditions_at(const std::vector<Halide::Expr>& indices) const;

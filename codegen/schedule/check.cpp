@@ -30,7 +30,10 @@ Result<void> check_reduction(const Loops& loops, int number, const NestSchedule&
     const int64_t extent = std::max<int64_t>(loops.reduction[r], 1), block = stage.reduction_block[r];
     const bool lanes_here = stage.cpu().vector_loop == static_cast<int>(loops.output.size() + r);
     const int64_t step = int64_t{stage.reduction_unroll[r]} * (lanes_here ? stage.cpu().lanes : 1);
-    if (stage.reduction_unroll[r] < 1 || step > block || (!lanes_here && block % step != 0))
+    // The last dot product may have fewer iterations (check_dot_product()).
+    const bool may_end_early =
+        stage.dot_product && block == extent && static_cast<int>(r) == stage.reduction_order.back();
+    if (stage.reduction_unroll[r] < 1 || step > block || (!lanes_here && block % step != 0 && !may_end_early))
       return invalid(number,
                      fmt::format("unrolling reduction loop {} by {} does not fit its block {}", r, step, block));
     if (lanes_here && block != extent) return invalid(number, "a reduction loop in vector lanes cannot be blocked");

@@ -80,7 +80,9 @@ std::optional<DotProduct> dot_product(const ir::Statement& statement, const Loop
   dot.shifted = row == DType::I8 && column == DType::I8;
   // Where a constraint drops terms, the sum that sets the shift right would have to drop them, too.
   if (dot.width == 0 || (dot.shifted && !statement.constraints.empty())) return std::nullopt;
-  if (loops.reduction[dot.loop] < 1 || loops.reduction[dot.loop] % dot.width != 0) return std::nullopt;
+  const int64_t extent = loops.reduction[dot.loop];
+  const bool is_whole = stage.reduction_block[dot.loop] >= extent;
+  if (extent < dot.width || (extent % dot.width != 0 && !is_whole)) return std::nullopt;
   const auto dimension =
       dimension_of(statement, loops.operands[dot.column], loops.reduction_index[dot.loop], dot.width);
   if (!dimension) return std::nullopt;

@@ -335,7 +335,9 @@ void Evaluator::allow_other_orders(const Task& task, Value& product) {
   }
   for (const int divisor : task.plan.divisors) partial.add(1 / task.nodes[divisor].real);
   if (task.plan.flushes) {
-    if (is_subnormal) product.error += std::abs(product.real);
+    if (!is_subnormal) return;
+    product.error += std::abs(product.real);
+    if (!partial.all_finite()) product.also |= kNotANumber;  // infinity times what is taken for 0
     return;
   }
   double terms = 1;  // that may be summed before they are multiplied by the rest

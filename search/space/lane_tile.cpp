@@ -88,11 +88,8 @@ struct Lanes {
       vectors += count;
     }
     const double step = step_time(static_cast<double>(accumulators), vectors, width.share);
-    const int64_t steps = reduction() / width.lanes;
-    const double whole = others * static_cast<double>(steps) * step;
-    // What fills no vector is added to the folded sums one by one.
-    const double rest = others * static_cast<double>(reduction() % width.lanes) * costs::kScalarMove;
-    return trips * (whole + fold_cost(accumulators) + static_cast<double>(accumulators) * rest + costs::kInFlight);
+    const int64_t steps = (reduction() + width.lanes - 1) / width.lanes;  // what fills no vector takes one, too
+    return trips * (others * static_cast<double>(steps) * step + fold_cost(accumulators) + costs::kInFlight);
   }
 
   std::optional<RegisterTile> best() const {

@@ -280,11 +280,10 @@ double lane_reduction_cost(const StageContext& context, int loop) {
              : distance == 1                 ? costs::kVectorLoad
                                              : costs::kBroadcast;
   }
-  // An element's lanes are folded by halves, shuffle and combination; what no vector holds is done one by one.
-  const double tail =
-      static_cast<double>(extent % lanes) * iterations_of_reduction(context) / static_cast<double>(extent);
-  const double folds = 2 * std::log2(static_cast<double>(lanes)) + tail * costs::kScalarMove;
-  return terms / lanes * std::max(loads, 1.0) + elements_of_output(context) * folds;
+  // What fills no vector takes one more; an element's lanes are folded by halves, shuffle and combination.
+  const auto vectors = static_cast<double>((extent + lanes - 1) / lanes);
+  const double folds = 2 * std::log2(static_cast<double>(lanes));
+  return terms / static_cast<double>(extent) * vectors * std::max(loads, 1.0) + elements_of_output(context) * folds;
 }
 
 }  // namespace tile_tune::search

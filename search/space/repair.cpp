@@ -52,6 +52,8 @@ void repair_tiles(const StageContext& context, NestSchedule& stage, Notes& notes
 }
 
 void repair_reduction(const StageContext& context, NestSchedule& stage, Notes& notes) {
+  const auto& statement = context.program->statements[context.statement];
+  const auto dot = stage.dot_product ? codegen::dot_product(statement, context.loops, stage) : std::nullopt;
   for (int r = 0; r < context.reductions(); ++r) {
     const int64_t extent = std::max<int64_t>(context.loops.reduction[r], 1);
     auto& block = stage.reduction_block[r];
@@ -60,6 +62,7 @@ void repair_reduction(const StageContext& context, NestSchedule& stage, Notes& n
       correct(block, extent, "it cut a reduction in vector lanes into blocks", notes);
     else
       correct(block, largest_divisor_up_to(extent, block), "its blocks did not divide the reduction", notes);
+    if (dot && dot->loop == r && block == extent) continue;  // repair_dot_product()
     const int unroll = stage.reduction_unroll[r];
     const bool in_lanes = stage.cpu().vector_loop == context.outputs() + r;
     correct(stage.reduction_unroll[r],
