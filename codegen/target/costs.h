@@ -68,6 +68,9 @@ inline constexpr int64_t kMostVectors = 4, kMostRows = 14;
 /// Rows of a reduction in lanes read side by side, as streams for the hardware to fetch ahead. A matrix-vector product
 /// of 8192 x 8192 ran at 25 GB/s with one row, 47 with four and with eight.
 inline constexpr int64_t kRowStreams = 4;
+/// Vectors of a row below which adding up lanes is most of the work, which many rows share: 3093 rows of 26 by a vector
+/// took 4.1 us four rows at a time, 3.7 with eight (2026-11-26).
+inline constexpr double kShortRow = 8;
 /// Of many rows so many are added up in registers between a load and a store of the accumulators: 6144 x 6144 summed
 /// over its rows took 5.3 to 6.1 ms with 8, 8.2 to 9.9 with 1. A pool's few rows are left one by one.
 inline constexpr int64_t kManyRows = 64, kRowsAtOnce = 8;
@@ -143,12 +146,16 @@ inline constexpr double kFlopsPerByte = 5, kBytesBetweenSteps = 1 << 20;
 /// Times of two sessions differ by as much for no reason.
 inline constexpr double kClearlyFaster = 0.97;
 
-/// Elements of a copy below which starting threads takes longer.
-inline constexpr int64_t kLeastSharedCopy = 1 << 15;
+/// Bytes of a copy below which starting threads takes longer.
+inline constexpr int64_t kLeastSharedCopy = 1 << 17;
 
 /// Scalar operations. Starting a parallel loop costs some 5 us (two threads, halide_do_par_for of the 21.0 runtime),
 /// the time of about so many: work below that stays on one thread.
 inline constexpr double kSerialWork = 1e5;
+/// Cycles of one core, 3 us, below which one thread does it alone. While the others wait for work threads pay sooner
+/// (products of 48^3 take 1.55 us on two and 1.98 on one, of 64^3 2.85 and 4.49), but one that sleeps comes after 20 us
+/// (2026-11-26).
+inline constexpr double kSerialCycles = 1e4;
 /// Work below this takes a few microseconds: threads, vectors and caches matter little, and nothing is hopeless.
 inline constexpr double kLittleWork = 1e5;
 /// Iterations below which a thread gets one block: what a block copies (weights of a network) is then copied once a

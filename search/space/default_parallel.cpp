@@ -2,9 +2,11 @@
 
 #include <algorithm>
 
+#include "codegen/schedule/dot_product.h"
 #include "codegen/target/costs.h"
 #include "search/space/choices.h"
 #include "search/space/moves.h"
+#include "search/space/term_size.h"
 
 namespace tile_tune::search {
 namespace {
@@ -26,7 +28,52 @@ std::vector<int> outermost_first(const StageContext& context) {
   return result;
 }
 
+double elements(const codegen::Loops& loops) {
+  double count = 1;
+  for (const auto* extents : {&loops.output, &loops.reduction})
+    for (const int64_t extent : *extents) count *= static_cast<double>(std::max<int64_t>(extent, 1));
+  return count;
+}
+
+// Lines that are written are fetched before.
+double bytes_moved(const StageContext& context) {
+  double bytes = 2 * static_cast<double>(dtype_size(context.type));
+  std::vector<int64_t> extents;
+  for (const int64_t extent : context.loops.output) {
+    extents.push_back(std::max<int64_t>(extent, 1));
+    bytes *= static_cast<double>(extents.back());
+  }
+  for (const int64_t extent : context.loops.reduction) extents.push_back(std::max<int64_t>(extent, 1));
+  for (const auto& operand : context.loops.operands)
+    if (operand.affine) bytes += context.bytes(operand, extents);
+  return bytes;
+}
+
+// Cycles of one core, rather too few: vector operations, functions as what they compile like, or bytes from where they
+// are if those take longer.
+double least_cycles(const StageContext& context, int lanes) {
+  const auto& target = *context.target;
+  const bool gathers = std::any_of(context.loops.operands.begin(), context.loops.operands.end(),
+                                   [](const codegen::Operand& operand) { return !operand.affine; });
+  const auto& statement = context.program->statements[context.statement];
+  // A dot-product instruction takes as many as fill a lane.
+  const auto dot = codegen::dot_product_type(statement);
+  const int in_lane = dot && target.has_dot_products() ? dtype_size(context.type) / dtype_size(*dot) : 1;
+  const double operations =
+      elements(context.loops) * static_cast<double>(1 + operations_of_functions(*statement.value)) / in_lane;
+  const double bytes = bytes_moved(context);
+  const double a_cycle = bytes <= static_cast<double>(target.l2_bytes)   ? costs::kFromL2
+                         : bytes <= static_cast<double>(target.l3_bytes) ? costs::kFromL3
+                                                                         : costs::kFromMemory;
+  return std::max(operations / (gathers ? 1 : lanes), bytes / a_cycle);
+}
+
 }  // namespace
+
+bool is_worth_threads(const StageContext& context, int lanes) {
+  return context.target->threads > 1 && elements(context.loops) >= costs::kSerialWork &&
+         least_cycles(context, lanes) >= costs::kSerialCycles;
+}
 
 void run_reduction_in_parallel(const StageContext& context, codegen::NestSchedule& stage) {
   const int threads = context.target->threads;
@@ -37,7 +84,7 @@ void run_reduction_in_parallel(const StageContext& context, codegen::NestSchedul
   }
   double work = outputs;
   for (const int64_t extent : context.loops.reduction) work *= static_cast<double>(extent);
-  if (keeps_order(context) || threads <= 1 || !context.loops.direct || work < costs::kSerialWork ||
+  if (keeps_order(context) || !context.loops.direct || !is_worth_threads(context, stage.cpu().lanes) ||
       tiles >= kPiecesPerThread * threads / 2)
     return;
   for (const int r : outermost_first(context)) {

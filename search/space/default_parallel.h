@@ -8,6 +8,9 @@ namespace tile_tune::search {
 // Pieces a thread that bound the idle end of a parallel loop to an eighth of it on average.
 constexpr int kPiecesPerThread = 4;
 
+/// Whether several threads can be faster than one; `lanes`: of the stage's vectors.
+bool is_worth_threads(const StageContext& context, int lanes);
+
 /// Cuts a reduction of a stage whose outputs give the threads too few tiles: sums of everything, or over the rows of a
 /// tall matrix. The stage must be repaired.
 void run_reduction_in_parallel(const StageContext& context, codegen::NestSchedule& stage);

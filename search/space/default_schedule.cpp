@@ -106,10 +106,9 @@ struct Model {
         cost += std::min(2 * static_cast<double>(distance) / lanes, 1.0);  // a short stride: loads and shuffles
     }
     if (!reduces) return cost + (target_stride(loop) == 1 ? 1 / lanes : 1.0) / reduction_length();
-    // Sums depend on each other; what fills no vector is added one by one, and lanes at the end.
-    const double rest =
-        static_cast<double>(extent(loop) % static_cast<int64_t>(lanes)) / static_cast<double>(extent(loop));
-    return cost + 1 / (lanes * 4) + rest * costs::kScalarMove + costs::kFolds / reduction_length();
+    // Sums depend on each other; what fills no vector takes one more, and lanes are added up at the end.
+    const auto length = static_cast<double>(extent(loop));
+    return (cost + 1 / (lanes * 4)) * std::ceil(length / lanes) * lanes / length + costs::kFolds / reduction_length();
   }
 
   double reduction_length() const {
@@ -158,8 +157,10 @@ struct Model {
   // What caches hold is read in any order, and longer windows want more sums in flight than a row's.
   bool walks_rows(int vector_loop, int row_loop) const {
     constexpr int64_t kShortest = 2;  // vectors; of shorter rows the accumulators at home are all the work
+    const bool is_short = reduction_length() < costs::kManyRows;
+    const int64_t cache = std::max(context.target->l2_bytes, is_short ? context.target->l3_bytes / 2 : 0);
     return row_loop < 0 && vector_loop >= 0 && vector_loop < context.outputs() &&
-           (bytes_read() > static_cast<double>(context.target->l2_bytes) || reduction_length() < costs::kInFlight) &&
+           (bytes_read() > static_cast<double>(cache) || reduction_length() < costs::kInFlight) &&
            extent(vector_loop) >= kShortest * natural_lanes() && !row_reductions(vector_loop).empty();
   }
 
@@ -178,6 +179,21 @@ struct Model {
     return result;
   }
 
+  // Steps of the reduction go to another page though they have not walked through as much in a row.
+  bool leaves_pages(const Operand& operand, int vector_loop) const {
+    const int64_t bytes = dtype_size(context.program->tensors[operand.tensor].type);
+    std::vector<std::pair<int64_t, int64_t>> steps;  // and how often
+    for (int r = 0; r < context.reductions(); ++r)
+      steps.emplace_back(stride(operand, context.outputs() + r) * bytes, context.loops.reduction[r]);
+    std::sort(steps.begin(), steps.end());
+    int64_t run = extent(vector_loop) * stride(operand, vector_loop) * bytes;
+    for (const auto& [step, count] : steps) {
+      if (step > costs::kWayBytes && run < costs::kWayBytes) return true;
+      if (step <= run) run = step * count;
+    }
+    return false;
+  }
+
   // Rows whose sums fit the registers, or those of half a row do, need no home where neighbouring rows share pages:
   // 0 if there is none.
   int64_t tile_in_registers(int vector_loop, int64_t lanes) const {
@@ -185,10 +201,7 @@ struct Model {
                   most = static_cast<int64_t>(context.target->vector_registers * costs::kRegistersForRows);
     if (reduction_length() < costs::kManyRows) return 0;
     for (const auto& operand : context.loops.operands)
-      for (int r = 0; r < context.reductions(); ++r)
-        if (stride(operand, context.outputs() + r) * dtype_size(context.program->tensors[operand.tensor].type) >
-            costs::kWayBytes)
-          return 0;
+      if (leaves_pages(operand, vector_loop)) return 0;
     for (int64_t pieces = (vectors + most - 1) / most; pieces <= 2; ++pieces)
       if (const int64_t tile = (vectors + pieces - 1) / pieces * lanes; tile <= extent(vector_loop)) return tile;
     return 0;
@@ -199,7 +212,7 @@ struct Model {
     const int64_t threads = context.target->threads, wanted = kPiecesPerThread * threads / 2;
     int64_t others = 1;
     for (const int64_t rows : context.loops.output) others *= std::max<int64_t>(rows, 1);
-    if (threads <= 1 || iterations() < costs::kSerialWork || others / extent >= wanted) return 1;
+    if (!is_worth_threads(context, natural_lanes()) || others / extent >= wanted) return 1;
     return std::clamp<int64_t>(extent * static_cast<int64_t>(dtype_size(context.type)) / costs::kShortestStream, 1,
                                wanted);
   }
@@ -292,7 +305,7 @@ std::vector<int> loop_order(const Model& model, const NestSchedule& stage, int r
 // As many outermost loops as give every thread several pieces; none for little work.
 int parallel_loops(const Model& model, const NestSchedule& stage) {
   const int threads = model.context.target->threads;
-  if (threads <= 1 || model.iterations() < costs::kSerialWork) return 0;
+  if (!is_worth_threads(model.context, stage.cpu().lanes)) return 0;
   int64_t pieces = 1;
   for (size_t i = 0; i < stage.order[0].size(); ++i) {
     pieces *= trip_count(model.context.loops, stage, stage.order[0][i], 0);
@@ -329,17 +342,26 @@ int copy_depth(const Model& model, const NestSchedule& stage, const Operand& ope
 // What dot-product instructions take as vectors is copied in any case, once for all loops that do not use it: made by
 // repair() it would be a copy a panel. 168 x 504 by 504 x 550 of bf16 took 0.33 ms so, 0.36 with a copy a panel (two
 // Zen 4 cores).
-void pack_column(const Model& model, NestSchedule& stage) {
+// The other operand's neighbours along the sum go into each lane together: where they lie apart, a copy brings them
+// side by side. (256 x 400, transposed, by 256 x 16 of i8: 20.4 us gathered byte by byte, 17.4 so.)
+void pack_for_dots(const Model& model, NestSchedule& stage) {
   const auto& context = model.context;
   const auto& statement = context.program->statements[context.statement];
   const auto dot = codegen::dot_product(statement, context.loops, stage);
   if (!dot || !context.target->has_dot_products()) return;
-  if (std::any_of(stage.packings.begin(), stage.packings.end(),
-                  [&](const Packing& packing) { return packing.operand == dot->column; }))
-    return;
-  Packing packing = panel_packing(context, stage, dot->column);
-  packing.depth = copy_depth(model, stage, context.loops.operands[dot->column]);
-  stage.packings.push_back(std::move(packing));
+  const auto pack = [&](int number, const std::vector<int>& order) {
+    if (std::none_of(stage.packings.begin(), stage.packings.end(),
+                     [&](const Packing& packing) { return packing.operand == number; }))
+      stage.packings.push_back({number, copy_depth(model, stage, context.loops.operands[number]), order});
+  };
+  pack(dot->column, panel_packing(context, stage, dot->column).order);
+  const Operand& row = context.loops.operands[1 - dot->column];
+  if (model.stride(row, context.outputs() + dot->loop) <= 1) return;
+  const int index = context.loops.reduction_index[dot->loop];
+  auto order = ir::memory_order(context.program->tensors[row.tensor]);
+  std::stable_partition(order.begin(), order.end(),
+                        [&](int d) { return std::get<ir::AffineExpr>(row.subscripts[d]).coefficient(index) != 0; });
+  pack(row.number, order);
 }
 
 // Halves that are read again and again are widened once, in a copy as they lie in memory. (512 x 512 products: 1.39 ms
@@ -355,7 +377,7 @@ NestSchedule suited_to_types(const Model& model, NestSchedule stage) {
       continue;
     stage.packings.push_back({operand.number, copy_depth(model, stage, operand), ir::memory_order(tensor)});
   }
-  pack_column(model, stage);
+  pack_for_dots(model, stage);
   return stage;
 }
 
@@ -487,7 +509,9 @@ std::vector<NestSchedule> default_stages(const StageContext& context) {
       stage.tiles[stage.cpu().vector_loop].back() = tile.vectors * stage.cpu().lanes;
       if (rows_along >= 0) stage.tiles[rows_along].back() = tile.rows;
     } else {
-      const int64_t rows = std::min(costs::kRowStreams, rows_along >= 0 ? context.loops.output[rows_along] : 1);
+      const bool is_short = model.reduction_length() < costs::kShortRow * stage.cpu().lanes;
+      const int64_t rows = std::min(is_short ? static_cast<int64_t>(costs::kInFlight) : costs::kRowStreams,
+                                    rows_along >= 0 ? context.loops.output[rows_along] : 1);
       if (rows_along >= 0) stage.tiles[rows_along].back() = rows;
       // And lanes enough for all sums in flight.
       unroll_lanes = std::clamp<int64_t>(static_cast<int64_t>(costs::kInFlight) / rows, 1,

@@ -1,4 +1,4 @@
-// The public suite: every program parses, binds, and agrees with its source's figures; and malformed suites.
+// The stored suites: every program parses, binds, and agrees with its source's figures; and malformed suites.
 #include <catch2/catch.hpp>
 #include <fstream>
 #include <nlohmann/json.hpp>
@@ -13,15 +13,31 @@ namespace {
 
 const Reporter kQuiet({});
 
-nlohmann::json public_suite() {
-  std::ifstream file(std::string(TILE_TUNE_SOURCE_DIR) + "/configs/suites/public.json");
+nlohmann::json stored_suite(const std::string& name) {
+  std::ifstream file(std::string(TILE_TUNE_SOURCE_DIR) + "/configs/suites/" + name);
   return nlohmann::json::parse(file);
 }
+nlohmann::json public_suite() { return stored_suite("public.json"); }
 
 int64_t volume(const std::vector<int64_t>& shape) {
   int64_t product = 1;
   for (const auto extent : shape) product *= extent;
   return product;
+}
+
+TEST_CASE("every drawn workload of the general suite binds to about as many bytes as it says") {
+  const auto json = stored_suite("general.json");
+  const auto loaded = load_suite(json, "general.json", kQuiet);
+  REQUIRE(loaded.has_value());
+  REQUIRE(loaded->size() == 100);
+  for (size_t i = 0; i < loaded->size(); ++i) {
+    INFO(json["workloads"][i]["name"]);
+    const auto bound = ir::bind((*loaded)[i].program, (*loaded)[i].sizes);
+    REQUIRE(bound.has_value());
+    // Strided windows may leave the last rows of an image unread.
+    CHECK(static_cast<double>(ir::traffic(*bound).total()) ==
+          Approx(json["workloads"][i]["bytes"].get<double>()).epsilon(0.03));
+  }
 }
 
 TEST_CASE("every workload of the public suite has the shapes and bytes of its source") {

@@ -173,7 +173,7 @@ TEST_CASE("short rows have as many sums in flight as hide their latency", "[unit
   const auto of_rows = chosen(bound("def f(float(A,B) I) -> (O) { O(a) +=! I(a,b) }", {{"A", 4096}, {"B", 8}}));
   CHECK(of_rows.cpu().vector_loop == 1);
   CHECK(of_rows.cpu().lanes == 8);
-  CHECK(of_rows.tiles[0].back() == 4);
+  CHECK(of_rows.tiles[0].back() == 8);
   // A long row has enough alone.
   const auto long_rows = chosen(bound("def f(float(A,B) I) -> (O) { O(a) +=! I(a,b) }", {{"A", 64}, {"B", 4096}}));
   CHECK(long_rows.tiles[0].back() == 1);
@@ -199,6 +199,61 @@ TEST_CASE("what dot products take as vectors is copied once", "[unit]") {
   REQUIRE(stage.dot_product);
   REQUIRE(stage.packings.size() == 1);
   CHECK(stage.packings[0].depth == 0);
+}
+
+TEST_CASE("threads are started for as much work as is worth it", "[unit]") {
+  CHECK(chosen(matmul(32, 32, 32)).cpu().parallel == 0);
+  CHECK(chosen(matmul(48, 48, 48)).cpu().parallel == 0);  // 3 us
+  CHECK(chosen(matmul(64, 64, 64)).cpu().parallel > 0);
+}
+
+TEST_CASE("many short rows share what adds up their lanes", "[unit]") {
+  const auto rows_of = [](int64_t length) {
+    return chosen(
+        bound("def f(float(N,K) A, float(K) x) -> (y) { y(n) +=! A(n,k) * x(k) }", {{"N", 3093}, {"K", length}}));
+  };
+  CHECK(rows_of(26).cpu().lanes == 16);
+  CHECK(rows_of(26).tiles[0].back() == 8);
+  CHECK(rows_of(2048).tiles[0].back() == 4);
+}
+
+TEST_CASE("what is copied for vectors along a batch is copied once for each of them", "[unit]") {
+  const auto text = "def f(float(B,K,M) A, float(N,K,B) C) -> (O) { O(n,m,b) +=! A(b,k,m) * C(n,k,b) }";
+  const auto stage = chosen(bound(text, {{"B", 398}, {"K", 24}, {"M", 186}, {"N", 147}}));
+  CHECK(stage.cpu().vector_loop == 2);
+  CHECK(stage.order[0].front() == 2);
+  REQUIRE(stage.packings.size() == 1);
+  CHECK(stage.packings[0].depth == 1);
+}
+
+TEST_CASE("a matrix from memory that one row of tiles reads is read in long pieces", "[unit]") {
+  const auto stage = chosen(matmul(8, 13160, 1024));
+  REQUIRE(stage.tiles[1].size() == 2);
+  CHECK(stage.tiles[1].front() * 4 >= 1024);                               // bytes of a piece
+  CHECK(stage.tiles[1].front() * stage.tiles[0].front() * 4 <= 16 << 10);  // of the sums, half the first cache
+  CHECK(stage.reduction_block == std::vector<int64_t>{16});
+  CHECK(chosen(matmul(8, 200, 1024)).tiles[1].size() == 1);     // near
+  CHECK(chosen(matmul(64, 13160, 1024)).tiles[1].size() == 1);  // used again
+}
+
+TEST_CASE("sums of long runs far apart stay in registers", "[unit]") {
+  const auto text = "def f(float(A,B,C,D) I) -> (O) { O(b,d) +=! I(a,b,c,d) }";
+  CHECK(chosen(bound(text, {{"A", 32}, {"B", 112}, {"C", 24}, {"D", 64}})).tiles[1] == std::vector<int64_t>{64});
+  // A row of 256 bytes, then another page.
+  CHECK(chosen(bound(text, {{"A", 768}, {"B", 112}, {"C", 1}, {"D", 64}})).tiles[1].size() == 2);
+}
+
+TEST_CASE("what goes into dot products together is brought side by side", "[unit]") {
+  auto target = avx512();
+  target.features = {codegen::Feature::Avx512Zen4};
+  const auto packings = [&](const std::string& order) {
+    const auto program = bound("def f(int8(" + order + ") A, int8(K,N) B) -> (int32(M,N) C) { C(m,n) +=! A(" +
+                                   (order == "K,M" ? "k,m" : "m,k") + ") * B(k,n) }",
+                               {{"M", 400}, {"N", 64}, {"K", 256}});
+    return Space(program, target).default_schedule().stages.at(0).nest().packings.size();
+  };
+  CHECK(packings("M,K") == 1);
+  CHECK(packings("K,M") == 2);
 }
 
 TEST_CASE("layers for a batch of one block are computed once, each with its own loops", "[unit]") {
