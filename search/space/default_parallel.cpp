@@ -76,7 +76,7 @@ bool is_worth_threads(const StageContext& context, int lanes) {
 }
 
 void run_reduction_in_parallel(const StageContext& context, codegen::NestSchedule& stage) {
-  const int threads = context.target->threads;
+  const int threads = context.target->threads, fewest_tiles = kPiecesPerThread * threads / 2;
   double outputs = 1, tiles = 1;
   for (int p = 0; p < context.outputs(); ++p) {
     outputs *= static_cast<double>(context.loops.output[p]);
@@ -85,7 +85,7 @@ void run_reduction_in_parallel(const StageContext& context, codegen::NestSchedul
   double work = outputs;
   for (const int64_t extent : context.loops.reduction) work *= static_cast<double>(extent);
   if (keeps_order(context) || !context.loops.direct || !is_worth_threads(context, stage.cpu().lanes) ||
-      tiles >= kPiecesPerThread * threads / 2)
+      tiles >= fewest_tiles)
     return;
   for (const int r : outermost_first(context)) {
     for (const int pieces : piece_choices(context.loops.reduction[r])) {

@@ -82,8 +82,10 @@ double Candidate::step_cost(const std::vector<int64_t>& tile, int64_t& accumulat
   for (size_t o = 0; o < context.loops.operands.size(); ++o) {
     double count = 1;
     for (int p = 0; p < context.outputs(); ++p)
-      if (stride(context.loops.operands[o], p) != 0)
-        count *= static_cast<double>(tile[p] / (p == vector_loop ? lanes : 1));
+      if (stride(context.loops.operands[o], p) != 0) {
+        const int64_t pieces = tile[p] / (p == vector_loop ? lanes : 1);
+        count *= static_cast<double>(pieces);
+      }
     const double least = thrashes(context.loops.operands[o], tile) ? costs::kBroadcastFromSecondCache : 0;
     loads +=
         count * std::max(load_cost[o] * (is_run(context.loops.operands[o], tile) ? costs::kBroadcastOfRun : 1), least);
@@ -111,7 +113,8 @@ std::optional<RegisterTile> Candidate::best(int64_t vectors) const {
     if (accumulators + vectors + 1 > context.target->vector_registers) return;
     double trips = 1;
     for (int p = 0; p < outputs; ++p) {
-      const auto here = static_cast<double>((std::max<int64_t>(loops.output[p], 1) + tile[p] - 1) / tile[p]);
+      const int64_t tiles = (std::max<int64_t>(loops.output[p], 1) + tile[p] - 1) / tile[p];
+      const auto here = static_cast<double>(tiles);
       trips *= here * (guarded[p] && tile[p] > 1 ? 1 + costs::kBorder * std::min(1.0, 2 / here) : 1);
     }
     // The start and end of a tile's sum: registers set to zero, loop set up, sums stored.
@@ -281,9 +284,10 @@ double lane_reduction_cost(const StageContext& context, int loop) {
                                              : costs::kBroadcast;
   }
   // What fills no vector takes one more; an element's lanes are folded by halves, shuffle and combination.
-  const auto vectors = static_cast<double>((extent + lanes - 1) / lanes);
+  const int64_t vectors = (extent + lanes - 1) / lanes;
   const double folds = 2 * std::log2(static_cast<double>(lanes));
-  return terms / static_cast<double>(extent) * vectors * std::max(loads, 1.0) + elements_of_output(context) * folds;
+  return terms / static_cast<double>(extent) * static_cast<double>(vectors) * std::max(loads, 1.0) +
+         elements_of_output(context) * folds;
 }
 
 }  // namespace tile_tune::search
