@@ -38,7 +38,7 @@ struct BlockedReduction {
 
 /// Every lane of a vector sums a share of the iterations; folds halve the lanes. Iterations that fill no vector are
 /// added by the last lanes of a vector that begins earlier or, where they are fewer than its instructions, one by one
-/// to the accumulator: 3093 rows of 26 by a vector took 6.6 us with ten left over, 3.7 so (two Zen 4 cores,
+/// to the accumulator: 3093 rows of 26 by a vector took 6.6 us with two left over, 3.7 so (two Zen 4 cores,
 /// 2026-11-26).
 struct LaneReduction {
   RegisterSums partial;
