@@ -82,11 +82,10 @@ void run_reduction_in_parallel(const StageContext& context, codegen::NestSchedul
     outputs *= static_cast<double>(context.loops.output[p]);
     tiles *= static_cast<double>(trip_count(context.loops, stage, p, 0));
   }
-  double work = outputs;
-  for (const int64_t extent : context.loops.reduction) work *= static_cast<double>(extent);
-  if (keeps_order(context) || !context.loops.direct || !is_worth_threads(context, stage.cpu().lanes) ||
+  if (outputs < 1 || keeps_order(context) || !context.loops.direct || !is_worth_threads(context, stage.cpu().lanes) ||
       tiles >= fewest_tiles)
     return;
+  const double work = elements(context.loops);
   for (const int r : outermost_first(context)) {
     for (const int pieces : piece_choices(context.loops.reduction[r])) {
       // The results of all pieces are written and read once more: an eighth of the work at most.

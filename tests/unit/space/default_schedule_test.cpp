@@ -207,6 +207,12 @@ TEST_CASE("threads are started for as much work as is worth it", "[unit]") {
   CHECK(chosen(matmul(64, 64, 64)).cpu().parallel > 0);
 }
 
+TEST_CASE("a long sum of no elements is not cut into pieces", "[unit]") {
+  const auto text = "def f(float(K,N) A) -> (O) { O(n) +=! A(k,n) }";
+  CHECK(chosen(bound(text, {{"K", 4000000}, {"N", 1}})).parallel_reduction);
+  CHECK_FALSE(chosen(bound(text, {{"K", 4000000}, {"N", 0}})).parallel_reduction);
+}
+
 TEST_CASE("many short rows share what adds up their lanes", "[unit]") {
   const auto rows_of = [](int64_t length) {
     return chosen(
