@@ -85,6 +85,18 @@ Value complex_product(const Value& a, const Value& b) {
   return with_error(a.real * b.real - a.imaginary * b.imaginary, a.real * b.imaginary + a.imaginary * b.real, error);
 }
 
+double factor_magnitude(const Value& value) {
+  return std::isnan(value.imaginary) ? value.imaginary : part_magnitude(value);
+}
+
+bool is_finite(const Value& value) { return std::isfinite(value.real) && std::isfinite(value.imaginary); }
+
+Outcomes outcomes_of_orders(const PartialProducts& factors, const Precision& type, Value& product) {
+  // Of infinite parts the order of the factors says which are NaN in the end, as does 1 if it is among them.
+  if (!factors.all_finite()) return kInfinities | kNotANumber;
+  return factors.outside_range(type, part_magnitude(product), product.error) != 0 ? kAnything : 0;
+}
+
 Value apply_complex(const Operation& operation, const Value& a, const Value& b) {
   const Outcomes also = a.also | b.also;
   if (operation.op != Op::Eq && operation.op != Op::Ne) {

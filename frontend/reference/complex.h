@@ -11,6 +11,13 @@ namespace tile_tune::reference {
 /// Add, Sub, Mul, Div, Neg, Eq and Ne; the last two give Bool. Others are type errors (frontend/ir/validate.h).
 Value apply_complex(const Operation& operation, const Value& a, const Value& b);
 
+/// Of a factor in PartialProducts: the larger part's; NaN where a part is.
+double factor_magnitude(const Value& value);
+/// Both parts are.
+bool is_finite(const Value& value);
+/// What a product may be as well because its factors are multiplied in any order; adds to its error what that costs.
+Outcomes outcomes_of_orders(const PartialProducts& factors, const Precision& type, Value& product);
+
 /// Between two complex types, or from a number or Bool to a complex type. Nothing else converts.
 Value convert_to_complex(DType from, DType to, const Value& value);
 

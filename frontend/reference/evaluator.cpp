@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "frontend/ir/describe.h"
+#include "frontend/reference/complex.h"
 #include "frontend/tensor/convert.h"
 
 namespace tile_tune::reference {
@@ -148,10 +149,14 @@ Value Evaluator::result(Task& task, const Reduction& reduction, bool in_range, i
   if (reduction.terms() > 0) return reduction.finish(task.kind);
   if (const auto& previous = task.plan.statement->previous) {
     Value kept = value(*previous, position);
-    // A kernel may add a sum of nothing, 0, to it.
-    const bool may_be_zero =
-        (task.kind.real && kept.real == 0) || (task.kind.complex && (kept.real == 0 || kept.imaginary == 0));
-    if (task.kind.op == ir::Aggregation::Sum && may_be_zero) kept.also |= kOtherZero;
+    // A kernel may add a sum of nothing, 0, to it, or multiply it by a product of nothing, 1: of a complex number the
+    // part beside an infinite one is NaN then.
+    const bool is_product = task.kind.op == ir::Aggregation::Product;
+    const bool complex_product = task.kind.complex && is_product;
+    const bool is_changed = task.kind.op == ir::Aggregation::Sum || complex_product;
+    const bool has_zero = kept.real == 0 || (task.kind.complex && kept.imaginary == 0);
+    if (is_changed && (task.kind.real || task.kind.complex) && has_zero) kept.also |= kOtherZero;
+    if (complex_product && !is_finite(kept)) kept.also |= kInfinities | kNotANumber;
     return kept;
   }
   if (in_range && task.plan.reduction_is_empty) return reduction.finish(task.kind);
@@ -325,13 +330,18 @@ Value Evaluator::term(Task& task) {
 }
 
 void Evaluator::allow_other_orders(const Task& task, Value& product) {
-  const Precision type = precision(task.plan.nodes.back().type);
+  const DType node_type = task.plan.nodes.back().type;
+  const Precision type = precision(node_type);
   PartialProducts partial;
   bool is_subnormal = false;
   for (const int factor : task.plan.factors) {
     const double value = task.nodes[factor].real;
-    partial.add(value);
+    partial.add(is_complex(node_type) ? factor_magnitude(task.nodes[factor]) : value);
     is_subnormal |= value != 0 && std::abs(value) < type.least_normal();
+  }
+  if (is_complex(node_type)) {
+    product.also |= outcomes_of_orders(partial, type, product);
+    return;
   }
   for (const int divisor : task.plan.divisors) partial.add(1 / task.nodes[divisor].real);
   if (task.plan.flushes) {

@@ -66,7 +66,8 @@ class Planner {
     if (plan_.reduction_is_empty) plan_.guards.resize(where);  // nothing is read
     leave_root_rounding_to_the_reduction();
     plan_.products = products();
-    if (statement_.op == ir::Aggregation::Sum && is_float(statement_.value->type)) {
+    const DType type = statement_.value->type;
+    if (statement_.op == ir::Aggregation::Sum && (is_float(type) || is_complex(type))) {
       find_factors(static_cast<int>(plan_.nodes.size()) - 1);
       const Node& root = plan_.nodes.back();
       plan_.flushes =

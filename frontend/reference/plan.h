@@ -98,8 +98,8 @@ struct Plan {
   bool elementwise = false;
   std::vector<std::vector<ir::Pivot>> pivots;
   std::optional<Products> products;
-  /// Of a float sum's terms: the nodes they are products and quotients of, where these are three or more, multiplied
-  /// and divided in any order, or where the sum `flushes`.
+  /// Of the terms of a sum of floats or complex numbers: the nodes they are products and quotients of, where these are
+  /// three or more, multiplied and divided in any order, or where the sum `flushes`.
   std::vector<int> factors, divisors;
   /// Terms are products of two numbers of bf16, as dot-product instructions take them: subnormal numbers may be 0.
   bool flushes = false;

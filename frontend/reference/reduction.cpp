@@ -59,11 +59,6 @@ Value rounded_complex(DType type, const Value& value) {
   return result;
 }
 
-// NaN where a part is.
-double factor_magnitude(const Value& value) {
-  return std::isnan(value.imaginary) ? value.imaginary : part_magnitude(value);
-}
-
 /// What a finer element holds is not rounded to the type that terms are combined in.
 bool loses_digits(const ReductionKind& kind) {
   return precision(kind.accumulator).epsilon > precision(kind.target).epsilon && precision(kind.target).epsilon > 0;
@@ -134,12 +129,7 @@ void Reduction::allow_other_terms(const ReductionKind& kind, const Value& term) 
 void Reduction::leave_range(const ReductionKind& kind, Value& result) const {
   const Precision type = precision(kind.accumulator);
   if (kind.complex) {
-    // Of infinite parts the order of the factors says which are NaN in the end, as does 1 if it is among them.
-    if (kind.op == Aggregation::Product && !partial_products_.all_finite())
-      result.also |= kInfinities | kNotANumber;
-    else if (kind.op == Aggregation::Product &&
-             partial_products_.outside_range(type, part_magnitude(result), result.error) != 0)
-      result.also = kAnything;
+    if (kind.op == Aggregation::Product) result.also |= outcomes_of_orders(partial_products_, type, result);
     if (kind.op == Aggregation::Sum && std::isfinite(magnitude_) && magnitude_ > type.largest)
       result.also |= kInfinities | kNotANumber;
     return;

@@ -382,4 +382,32 @@ TEST_CASE("a product of one complex number may be multiplied by 1, which an infi
   const Expected several = complex_element(Aggregation::Product, {0.25f, INFINITY, 2, -1});
   CHECK(allows(several, INFINITY, INFINITY));
   CHECK_FALSE(allows(several, 0.25f, 3));
+  const Expected none = complex_element(Aggregation::Product, {}, {0.25f, INFINITY});
+  CHECK(allows(none, NAN, INFINITY));
+  CHECK_FALSE(allows(none, 0.5f, INFINITY));
+  CHECK_FALSE(allows(complex_element(Aggregation::Product, {}, {0.25f, 3}), NAN, 3));
+}
+
+TEST_CASE("of three complex factors the order says which parts of an infinite product are NaN") {
+  // (inf + 0i) * (2 - i) is inf - inf i, or NaN beside an infinity by 1 first; of finite factors no order has NaN.
+  const auto product = [](std::vector<float> first, size_t count) {
+    Builder builder;
+    const int o = builder.tensor(Role::Output, DType::C32, {}, "O");
+    Inputs inputs;
+    ExprPtr term;
+    for (size_t i = 0; i < count; ++i) {
+      const int a = builder.input(DType::C32, {1});
+      inputs.emplace(a, array(DType::C32, {1}, i == 0 ? first : std::vector<float>{2, -1}));
+      const auto factor = builder.read(a, {at(0)});
+      term = term ? call(Op::Mul, {term, factor}) : factor;
+    }
+    builder.add(o, {}, {{0, 1}}, Aggregation::Sum, term);
+    return evaluate_one(builder.program(), inputs);
+  };
+  const Expected three = product({INFINITY, 1}, 3);
+  CHECK(allows(three, INFINITY, -INFINITY));
+  CHECK(allows(three, NAN, -INFINITY));
+  CHECK_FALSE(allows(three, 3, -INFINITY));
+  CHECK_FALSE(allows(product({INFINITY, 1}, 2), NAN, -INFINITY));
+  CHECK_FALSE(allows(product({1, 1}, 3), NAN, -1));
 }
