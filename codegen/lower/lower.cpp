@@ -6,6 +6,7 @@
 #include "codegen/lower/by_lanes.h"
 #include "codegen/lower/callers_alignment.h"
 #include "codegen/lower/code_passes.h"
+#include "codegen/lower/float_ramps.h"
 #include "codegen/lower/folds.h"
 #include "codegen/lower/functions/rare.h"
 #include "codegen/lower/in_turn.h"
@@ -76,6 +77,8 @@ Lowered lower(const ir::Program& program, const Schedule& schedule, const Target
   Lowered lowered{Halide::Pipeline(outputs), inputs.parameters};
   const auto add = [&](auto* pass) { lowered.pipeline.add_custom_lowering_pass(pass); };  // which takes it
   const bool on_gpu = target.device == Device::Gpu;
+  // Two numbers side by side.
+  add(new FloatRamps());
   // The sums of a GPU's thread.
   if (on_gpu) add(new ShrinkRegisters());
   // Loads from outputs, whose buffers may begin anywhere.

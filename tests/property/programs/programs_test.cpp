@@ -24,6 +24,8 @@ TEST_CASE("random programs that once went wrong", "[property]") {
   // Sums of terms that are alike; a product of one complex number; a sum of no complex numbers.
   for (const uint64_t seed : {70'165, 70'014}) judge_random_programs(seed, 1, 3, Theme::Any, true);
   judge_random_programs(30'216, 1, 3, Theme::Guards, true);
+  // Two doubles side by side that became a ramp; infinite factors in another order; a product of no complex numbers.
+  for (const uint64_t seed : {20'043, 20'108}) judge_random_programs(seed, 1, 3);
   // 252 tangents in one unrolled body compiled for more than five minutes.
   judge_random_programs(50'005, 1, 1, Theme::Halves);
 }
