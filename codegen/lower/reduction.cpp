@@ -76,11 +76,14 @@ struct ReductionBuilder {
   }
 
   // One update: `term` combined into the element, over the loops of a reduction. An element that a condition excludes
-  // keeps its value, so that products are still fused with their sum.
+  // keeps its value, so that products are still fused with their sum. `beside`: another term that has no conditions
+  // (takes_pairs); empty: there is none.
   void accumulate(Func& into, const std::vector<Var>& arguments, const Term& term,
-                  const std::vector<Halide::RVar>& loops, bool dot = false) const {
+                  const std::vector<Halide::RVar>& loops, bool dot = false, const Values& beside = {}) const {
     const Values before = at(into, arguments);
-    Values combined = dot ? Values{before[0] + term.value[0]} : combine(reduction_op(statement), before, term.value);
+    Values combined = dot              ? Values{before[0] + term.value[0]}
+                      : beside.empty() ? combine(reduction_op(statement), before, term.value)
+                                       : combine(reduction_op(statement), before, term.value, beside);
     for (auto condition : term.conditions) {
       // Of a copy for a block Halide would ask only for what the condition lets through, which begins elsewhere at a
       // border than the copy's fixed size allows for. It does not look into conjunctions (StageBuilder::finish).
@@ -105,10 +108,32 @@ struct ReductionBuilder {
     return {func, loops.unrolled, loops.loops};
   }
 
-  PlainReduction plain(const Func& accumulator) const {
+  // The innermost loop whose unrolled iterations may be combined in pairs; nullopt: there is none.
+  std::optional<int> loop_of_pairs() const {
+    if (!takes_pairs(reduction_op(statement), statement.accumulator)) return std::nullopt;
+    for (auto r = schedule.reduction_order.rbegin(); r != schedule.reduction_order.rend(); ++r)
+      if (!stage.runtime_reductions[*r] && schedule.reduction_unroll[*r] % 2 == 0) return *r;
+    return std::nullopt;
+  }
+
+  PlainReduction plain(Func accumulator) const {
     std::vector<Span> spans;
     for (int r = 0; r < reductions(); ++r)
       spans.push_back(span(r, stage.reduction_extents[r], schedule.reduction_unroll[r]));
+    if (const auto r = loop_of_pairs()) {
+      std::vector<Span> halved = spans;
+      halved[*r] = span(*r, stage.reduction_extents[*r] / 2, schedule.reduction_unroll[*r] / 2);
+      ReductionDomain loops = domain("_r", halved);
+      loops.positions[*r] *= 2;
+      const Term term = terms.of(loops.positions);
+      std::vector<Expr> next = loops.positions;
+      next[*r] += 1;
+      if (term.conditions.empty()) {
+        define(accumulator, vars, initial());
+        accumulate(accumulator, vars, term, loops.all(), false, terms.of(next).value);
+        return {{accumulator, loops.unrolled, loops.loops}};
+      }
+    }
     return {sums(accumulator, vars, domain("_r", spans))};
   }
 
@@ -192,7 +217,8 @@ struct ReductionBuilder {
     return result;
   }
 
-  // partial(lane, vars) sums every lane_count-th iteration of the vectorised loop; what is left over is a tail.
+  // partial(lane, vars) sums every lane_count-th iteration of the vectorised loop; what is left over is a tail. Where
+  // terms are combined in pairs, half as many lanes sum two of these each.
   LaneReduction in_lanes(Func accumulator) const {
     const int loop = schedule.cpu().vector_loop - stage.outputs();
     const int64_t lane_count = int64_t{schedule.cpu().lanes} * schedule.reduction_unroll[loop];
@@ -212,22 +238,32 @@ struct ReductionBuilder {
     loops.positions[loop] = loops.positions[loop] * step + lane;
     std::vector<Var> partial_vars = vars;
     partial_vars.insert(partial_vars.begin(), lane);
-    RegisterSums partial = sums(Func(name + "_part"), partial_vars, loops);
+    const bool in_pairs = takes_pairs(reduction_op(statement), statement.accumulator) &&
+                          schedule.reduction_unroll[loop] % 2 == 0 && terms.of(loops.positions).conditions.empty();
+    const int64_t lanes = in_pairs ? lane_count / 2 : lane_count;
+    const auto beside = [&](std::vector<Expr> positions) {
+      positions[loop] += static_cast<int>(lanes);
+      return in_pairs ? terms.of(positions).value : Values{};
+    };
+    RegisterSums partial{Func(name + "_part"), loops.unrolled, loops.loops};
+    define(partial.func, partial_vars, initial());
+    accumulate(partial.func, partial_vars, terms.of(loops.positions), loops.all(), false, beside(loops.positions));
     const int left = at_run_time ? 0 : static_cast<int>(stage.reduction_extents[loop] % lane_count);
     std::optional<std::vector<Halide::RVar>> last;
     if (left > schedule.reduction_unroll[loop] && stage.reduction_extents[loop] >= lane_count) {
-      // The last vectors begin earlier, and lanes that have had their iterations keep their sums.
+      // The last vectors begin earlier, and lanes that have had their iterations keep their sums; minima and maxima may
+      // have them again.
       rest[loop] = {0, 1, 1};
       ReductionDomain again = domain("_t", rest);
       again.positions[loop] += static_cast<int>(stage.reduction_extents[loop] - lane_count) + lane;
       Term term = terms.of(again.positions);
-      term.conditions.push_back(lane >= step - left);
-      accumulate(partial.func, partial_vars, term, again.all());
+      if (!in_pairs) term.conditions.push_back(lane >= step - left);
+      accumulate(partial.func, partial_vars, term, again.all(), false, beside(again.positions));
       last = again.loops;
     }
     const bool once = std::all_of(spans.begin(), spans.end(),
                                   [](const Span& one) { return Halide::Internal::is_const_one(one.count); });
-    LaneReduction result{partial, lane, lane_count, folds(partial.func, lane, lane_count, once), accumulator, last, {}};
+    LaneReduction result{partial, lane, lanes, folds(partial.func, lane, lanes, once), accumulator, last, {}};
     define(accumulator, vars, lane_of(result.folds.empty() ? partial.func : result.folds.back().first, 0));
     if (last || (!at_run_time && left == 0)) return result;
     const ReductionDomain tail = domain("_t", rest);

@@ -1,7 +1,9 @@
 // Vectors of partial sums of several elements, folded together: tiles that fill no vector, one, and more than one.
 #include <catch2/catch.hpp>
+#include <cmath>
 
 #include "codegen/target/host.h"
+#include "frontend/tensor/convert.h"
 #include "tests/property/codegen/kernel_check.h"
 
 namespace tile_tune {
@@ -36,6 +38,35 @@ TEST_CASE("elements of a register tile whose reduction runs in lanes are folded 
            {3, 1, 8, 1}, {1, 8, 4, 3}, {2, 13, 8, 1}, {13, 2, 16, 2}, {5, 5, 2, 1}}) {
     CAPTURE(type, op, rows, columns, lanes, unroll);
     check.expect_right(in_lanes(rows, columns, lanes, 37, unroll));
+  }
+}
+
+TEST_CASE("minima and maxima of two vectors at a time see a NaN wherever it is", "[property]") {
+  const std::string type = GENERATE("float", "double", "float16");
+  const std::string op = GENERATE("min=!", "max=!");
+  // Whole pairs of vectors; some left over, in vectors and one by one.
+  const int64_t length = GENERATE(64, 61, 33);
+  const auto program = test::bound_program("def f(" + type + "(M,K) A) -> (O) { O(m) " + op + " A(m,k) }",
+                                           {{"M", length + 1}, {"K", length}});
+  const DType dtype = program.tensors[0].type;
+  auto a = tensor::Array::zeros(dtype, {length + 1, length});
+  for (int64_t i = 0; i < (length + 1) * length; ++i)
+    tensor::store_real(dtype, a.data.data(), i, static_cast<double>(i * 37 % 101) - 50);
+  for (int64_t m = 0; m < length; ++m) tensor::store_real(dtype, a.data.data(), m * length + m, test::kNan);
+  for (const int unroll : {2, 4}) {
+    CAPTURE(type, op, length, unroll);
+    codegen::NestSchedule stage;
+    stage.cpu().vector_loop = 1;
+    stage.cpu().lanes = 8;
+    stage.tiles = {{1}};
+    stage.order = {{0}};
+    stage.reduction_order = {0};
+    stage.reduction_block = {length};
+    stage.reduction_unroll = {unroll};
+    test::KernelCheck check(program, {{0, a}});
+    const auto got = check.outputs({{stage}});
+    for (int64_t m = 0; m < length; ++m) CHECK(std::isnan(tensor::load_real(dtype, got[0].data(), m)));
+    CHECK_FALSE(std::isnan(tensor::load_real(dtype, got[0].data(), length)));
   }
 }
 
