@@ -24,6 +24,11 @@ inline namespace zen4_2026_11 {
 /// Multiply-adds in flight that hide their latency: 4 cycles and 2 units a core on x86 since Haswell; on Zen 4, where a
 /// 512-bit operation takes both units, 4.
 inline constexpr double kInFlight = 8;
+/// So much less than what follows from that may a tile with few of them take, which reductions in lanes that need
+/// copies or the second cache are held against: 256 x 408 by 408 x 8 took 10.5 us so where the estimate is 0.56 of that
+/// of a tile of columns, which took 9.2; 64 x 4096 by 4096 x 3 took 13.7 where it is 0.26, of 81 (two cores,
+/// 2026-11-26).
+inline constexpr double kOverestimated = 2;
 /// Loads a core finishes in the time of one multiply-add. A broadcast from memory is part of the instruction.
 inline constexpr double kVectorLoad = 1, kBroadcast = 0.5;
 /// LLVM loads neighbours as one vector and then takes it apart with shuffles, which costs more than broadcasts from
@@ -31,9 +36,9 @@ inline constexpr double kVectorLoad = 1, kBroadcast = 0.5;
 inline constexpr double kBroadcastOfRun = 3;
 /// Rows a multiple of a way apart (a page: first caches are indexed by virtual addresses) share a set of the first
 /// cache. With more rows than ways each load of an element comes from the second cache, though its line was just there:
-/// 1024 x 1024 by 1024 x 16 ran at 59 % of the FMA peak with 13 rows, at 86 with 8.
+/// 1024 x 1024 by 1024 x 16 ran at 59 % of the FMA peak with 13 rows, at 86 with 8. A vector takes as long (kFromL2).
 inline constexpr int64_t kWayBytes = 4096;
-inline constexpr double kBroadcastFromSecondCache = 2;
+inline constexpr double kLoadFromSecondCache = 2;
 /// A contiguous vector loaded and stored.
 inline constexpr double kVectorMove = 2;
 /// A scalar moved out of or into a vector: extract and store, load and insert.

@@ -339,6 +339,14 @@ int copy_depth(const Model& model, const NestSchedule& stage, const Operand& ope
   return depth < stage.cpu().parallel ? 0 : depth;
 }
 
+// The dimensions that the index runs along first, then the others as they lie in memory.
+std::vector<int> order_along(const StageContext& context, const Operand& operand, int index) {
+  auto order = ir::memory_order(context.program->tensors[operand.tensor]);
+  std::stable_partition(order.begin(), order.end(),
+                        [&](int d) { return std::get<ir::AffineExpr>(operand.subscripts[d]).coefficient(index) != 0; });
+  return order;
+}
+
 // What dot-product instructions take as vectors is copied in any case, once for all loops that do not use it: made by
 // repair() it would be a copy a panel. 168 x 504 by 504 x 550 of bf16 took 0.33 ms so, 0.36 with a copy a panel (two
 // Zen 4 cores).
@@ -357,11 +365,7 @@ void pack_for_dots(const Model& model, NestSchedule& stage) {
   pack(dot->column, panel_packing(context, stage, dot->column).order);
   const Operand& row = context.loops.operands[1 - dot->column];
   if (model.stride(row, context.outputs() + dot->loop) <= 1) return;
-  const int index = context.loops.reduction_index[dot->loop];
-  auto order = ir::memory_order(context.program->tensors[row.tensor]);
-  std::stable_partition(order.begin(), order.end(),
-                        [&](int d) { return std::get<ir::AffineExpr>(row.subscripts[d]).coefficient(index) != 0; });
-  pack(row.number, order);
+  pack(row.number, order_along(context, row, context.loops.reduction_index[dot->loop]));
 }
 
 // Halves that are read again and again are widened once, in a copy as they lie in memory. (512 x 512 products: 1.39 ms
@@ -406,7 +410,8 @@ void choose_reduction(const Model& model, NestSchedule& stage) {
   }
 }
 
-NestSchedule small_product_in_lanes(const Model& model, const RegisterTile& tile) {
+NestSchedule product_in_lanes(const Model& model, const RegisterTile& tile) {
+  const auto& context = model.context;
   NestSchedule stage;
   stage.cpu().vector_loop = tile.vector_loop;
   stage.cpu().lanes = tile.lanes;
@@ -414,6 +419,11 @@ NestSchedule small_product_in_lanes(const Model& model, const RegisterTile& tile
   stage.order = {loop_order(model, stage, -1)};
   choose_reduction(model, stage);
   stage.cpu().parallel = parallel_loops(model, stage);
+  const int index = context.loops.reduction_index[tile.vector_loop - context.outputs()];
+  for (const auto& operand : context.loops.operands)
+    if (model.stride(operand, tile.vector_loop) > 1)
+      stage.packings.push_back(
+          {operand.number, copy_depth(model, stage, operand), order_along(context, operand, index)});
   return stage;
 }
 
@@ -472,8 +482,11 @@ std::vector<NestSchedule> default_stages(const StageContext& context) {
       if (context.loops.reduction[r] >= model.natural_lanes())
         lowest = std::min(lowest, lane_reduction_cost(context, context.outputs() + r));
     std::vector<NestSchedule> stages;
-    if (const auto in_lanes = best_lane_tile(context); in_lanes && in_lanes->cost < std::min(tiles[0].cost, lowest))
-      stages.push_back(small_product_in_lanes(model, *in_lanes));
+    if (const auto in_lanes = best_lane_tile(context)) {
+      const double trusted = in_lanes->is_small ? 1 : costs::kOverestimated;
+      const double others = (tiles[0].cost - tiles[0].moves) / trusted + tiles[0].moves;
+      if (in_lanes->tile.cost < std::min(others, lowest)) stages.push_back(product_in_lanes(model, in_lanes->tile));
+    }
     if (!stages.empty() || tiles[0].cost <= lowest) {
       for (const RegisterTile& tile : tiles)
         if (stages.size() <= kAlternatives && tile.cost <= costs::kWorthATrial * tiles[0].cost)

@@ -20,12 +20,18 @@ struct Lanes {
   int64_t extent(int p) const { return std::max<int64_t>(context.loops.output[p], 1); }
   int64_t reduction() const { return context.loops.reduction[loop - context.outputs()]; }
 
-  // As they are: halves and bytes have instructions of their own, or are widened in a copy.
-  bool runs_along_all() const {
-    return std::all_of(context.loops.operands.begin(), context.loops.operands.end(), [&](const Operand& operand) {
-      return operand.affine && stride(operand, loop) == 1 &&
-             context.program->tensors[operand.tensor].type == context.type;
-    });
+  // Of copying what does not lie along the loop; nullopt where an operand cannot be made to. Halves and bytes have
+  // instructions of their own, or are widened in a copy.
+  std::optional<double> moves() const {
+    double moves = 0;
+    for (const auto& operand : context.loops.operands) {
+      if (!operand.affine || context.program->tensors[operand.tensor].type != context.type) return std::nullopt;
+      const int64_t distance = stride(operand, loop);
+      if (distance == 1) continue;
+      if (distance == 0 || packing_dimension(context, operand, loop) < 0) return std::nullopt;
+      moves += whole_footprint(context, operand) * costs::kTransposedMove;
+    }
+    return moves;
   }
 
   // Some operand stays put along it, another does not.
@@ -45,21 +51,26 @@ struct Lanes {
     return context.bytes(operand, extents);
   }
 
-  // All that one batch reads stays in the first cache, or all but one operand, which passes by once since a tile is as
-  // wide as the others. 253 x 344 by (5 x 344)^T of f64: 10 us in tiles of 5 x 5, 21 in rows of one (two Zen 4 cores).
-  bool stays_near(const std::vector<int64_t>& tile) const {
-    double bytes = 0;
-    const Operand* largest = nullptr;
+  // What loading a vector of what one batch reads again costs; nullopt where no near cache keeps that. All that the
+  // batch reads stays in the first cache, or all but one operand, which passes by once since a tile is as wide as the
+  // others; these may lie in the second cache, too. 253 x 344 by (5 x 344)^T of f64: 10 us in tiles of 5 x 5, 21 in
+  // rows of one (two Zen 4 cores).
+  std::optional<double> load_of_near(const std::vector<int64_t>& tile) const {
+    double bytes = 0, largest = 0;
+    const Operand* passing = nullptr;
     for (const auto& operand : context.loops.operands) {
       bytes += bytes_of_batch(operand);
-      if (!largest || bytes_of_batch(operand) > bytes_of_batch(*largest)) largest = &operand;
+      if (passing && bytes_of_batch(operand) <= largest) continue;
+      passing = &operand;
+      largest = bytes_of_batch(operand);
     }
-    const auto l1 = static_cast<double>(context.target->l1_bytes);
-    if (bytes <= l1) return true;
-    if (bytes - bytes_of_batch(*largest) > l1 / 2) return false;
+    const auto l1 = static_cast<double>(context.target->l1_bytes), l2 = static_cast<double>(context.target->l2_bytes);
+    if (bytes <= l1) return costs::kVectorLoad;
     for (int p = 0; p < context.outputs(); ++p)
-      if (is_shared(p) && stride(*largest, p) == 0 && tile[p] < extent(p)) return false;
-    return true;
+      if (is_shared(p) && stride(*passing, p) == 0 && tile[p] < extent(p)) return std::nullopt;
+    if (bytes - largest <= l1 / 2) return costs::kVectorLoad;
+    if (bytes - largest <= l2 / 2) return costs::kLoadFromSecondCache;
+    return std::nullopt;
   }
 
   // Halves of vectors are shuffled together and added, ever more elements in one (codegen/lower/folds.h); then a
@@ -71,7 +82,7 @@ struct Lanes {
     return (operations + static_cast<double>(accumulators)) * width.share;
   }
 
-  double cost(const std::vector<int64_t>& tile) const {
+  double cost(const std::vector<int64_t>& tile, double load) const {
     double others = 1, trips = 1, vectors = 0;
     int64_t accumulators = 1;
     for (int r = 0; r < context.reductions(); ++r)
@@ -87,13 +98,13 @@ struct Lanes {
         if (stride(operand, p) != 0) count *= static_cast<double>(tile[p]);
       vectors += count;
     }
-    const double step = step_time(static_cast<double>(accumulators), vectors, width.share);
+    const double step = step_time(static_cast<double>(accumulators), vectors * load, width.share);
     const int64_t steps = (reduction() + width.lanes - 1) / width.lanes;  // what fills no vector takes one, too
     return trips * (others * static_cast<double>(steps) * step + fold_cost(accumulators) + costs::kInFlight);
   }
 
-  std::optional<RegisterTile> best() const {
-    std::optional<RegisterTile> best;
+  std::optional<LaneTile> best(double moves) const {
+    std::optional<LaneTile> best;
     std::vector<int64_t> tile(context.outputs(), 1);
     for (int a = context.outputs(); a-- > 0;)
       for (int b = a; b-- > 0;) {
@@ -102,9 +113,11 @@ struct Lanes {
           for (tile[b] = std::min(costs::kMostRows, extent(b)); tile[b] > 1; --tile[b]) {
             // Those of the inner loop stay in registers while each of the outer one passes: tiles of 13 x 2 ran in
             // 331 us where 2 x 13, which spill, took 440.
-            if (tile[a] * tile[b] + tile[a] + 1 > context.target->vector_registers || !stays_near(tile)) continue;
-            if (const double found = cost(tile); !best || found < best->cost)
-              best = RegisterTile{loop, width.lanes, tile, found};
+            if (tile[a] * tile[b] + tile[a] + 1 > context.target->vector_registers) continue;
+            const auto load = load_of_near(tile);
+            if (!load) continue;
+            if (const double found = moves + cost(tile, *load); !best || found < best->tile.cost)
+              best = LaneTile{{loop, width.lanes, tile, found, moves}, moves == 0 && *load == costs::kVectorLoad};
           }
         tile[a] = tile[b] = 1;
       }
@@ -114,14 +127,15 @@ struct Lanes {
 
 }  // namespace
 
-std::optional<RegisterTile> best_lane_tile(const StageContext& context) {
+std::optional<LaneTile> best_lane_tile(const StageContext& context) {
   if (keeps_order(context)) return std::nullopt;
-  std::optional<RegisterTile> best;
+  std::optional<LaneTile> best;
   for (int loop = context.outputs(); loop < context.loops.loop_count(); ++loop)
     for (const auto& width : vector_widths(*context.target, context.type)) {
       const Lanes lanes{context, loop, width};
-      if (lanes.reduction() < width.lanes || !lanes.runs_along_all()) continue;
-      if (const auto found = lanes.best(); found && (!best || found->cost < best->cost)) best = found;
+      const auto moves = lanes.moves();
+      if (lanes.reduction() < width.lanes || !moves) continue;
+      if (const auto found = lanes.best(*moves); found && (!best || found->tile.cost < best->tile.cost)) best = found;
     }
   return best;
 }

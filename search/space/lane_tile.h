@@ -1,6 +1,7 @@
-// Reductions in vector lanes whose operands are small and used many times: products of small matrices both of which lie
-// along the reduction, as the second one of a b^T does. Neither is copied and no lane is empty, whatever the number of
-// columns; each element's lanes are added up at the end.
+// Reductions in vector lanes whose operands, but for one, are small and used many times: products of small matrices
+// both of which lie along the reduction, as the second one of a b^T does, or of a large one that does by a few columns,
+// which are copied so that they do. No lane is empty, whatever the number of columns; each element's lanes are added up
+// at the end.
 //
 // 500 products of 26 x 72 by (26 x 72)^T took 322 us with tiles of 13 x 2 elements, 342 with one operand transposed and
 // 26 of 32 lanes in use (two Zen 4 cores, other work beside it).
@@ -12,8 +13,13 @@
 
 namespace tile_tune::search {
 
-/// The cheapest tile whose vector loop is a reduction loop; none unless two output loops share operands in it, and what
-/// one batch reads again fits the first cache. Cost as of register_tiles_by_width().
-std::optional<RegisterTile> best_lane_tile(const StageContext& context);
+struct LaneTile {
+  RegisterTile tile;      // cost as of register_tiles_by_width()
+  bool is_small = false;  // nothing is copied, and the first cache has all but what passes by
+};
+
+/// The cheapest tile whose vector loop is a reduction loop, along which the operands lie or are to be copied; none
+/// unless two output loops share operands in it, and what one batch reads again fits a cache.
+std::optional<LaneTile> best_lane_tile(const StageContext& context);
 
 }  // namespace tile_tune::search

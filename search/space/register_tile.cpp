@@ -67,13 +67,6 @@ double elements_of_output(const StageContext& context) {
   return count;
 }
 
-double whole_footprint(const StageContext& context, const Operand& operand) {
-  std::vector<int64_t> all = context.loops.output;
-  all.insert(all.end(), context.loops.reduction.begin(), context.loops.reduction.end());
-  for (auto& extent : all) extent = std::max<int64_t>(extent, 1);
-  return context.loops.footprint(*context.program, operand, all);
-}
-
 // Vector operations of one step of the reduction, and how many of them accumulate.
 double Candidate::step_cost(const std::vector<int64_t>& tile, int64_t& accumulators) const {
   accumulators = 1;
@@ -86,7 +79,7 @@ double Candidate::step_cost(const std::vector<int64_t>& tile, int64_t& accumulat
         const int64_t pieces = tile[p] / (p == vector_loop ? lanes : 1);
         count *= static_cast<double>(pieces);
       }
-    const double least = thrashes(context.loops.operands[o], tile) ? costs::kBroadcastFromSecondCache : 0;
+    const double least = thrashes(context.loops.operands[o], tile) ? costs::kLoadFromSecondCache : 0;
     loads +=
         count * std::max(load_cost[o] * (is_run(context.loops.operands[o], tile) ? costs::kBroadcastOfRun : 1), least);
   }
@@ -122,7 +115,7 @@ std::optional<RegisterTile> Candidate::best(int64_t vectors) const {
     const bool in_pieces = stores_rows && accumulators > vectors && tile[vector_loop] < loops.output[vector_loop];
     const double cost =
         trips * (steps * step + ends) + moves + (in_pieces ? elements_of_output(context) * costs::kPieceOfRow : 0);
-    if (!best || cost < best->cost) best = RegisterTile{vector_loop, lanes, tile, cost};
+    if (!best || cost < best->cost) best = RegisterTile{vector_loop, lanes, tile, cost, moves};
   };
   // Of equal tiles the first wins: many rows before few, along inner loops before outer ones.
   consider();
@@ -220,9 +213,17 @@ double step_time(double accumulators, double loads, double share) {
   return std::max({accumulators * share, loads * share, costs::kInFlight}) + costs::kLoadShare * loads * share;
 }
 
+double whole_footprint(const StageContext& context, const Operand& operand) {
+  std::vector<int64_t> all = context.loops.output;
+  all.insert(all.end(), context.loops.reduction.begin(), context.loops.reduction.end());
+  for (auto& extent : all) extent = std::max<int64_t>(extent, 1);
+  return context.loops.footprint(*context.program, operand, all);
+}
+
 int packing_dimension(const StageContext& context, const Operand& operand, int loop) {
   if (!operand.affine) return -1;
-  const int index = context.loops.output_index[loop];
+  const int outputs = context.outputs();
+  const int index = loop < outputs ? context.loops.output_index[loop] : context.loops.reduction_index[loop - outputs];
   int found = -1;
   for (size_t d = 0; d < operand.subscripts.size(); ++d) {
     const int64_t coefficient = std::get<ir::AffineExpr>(operand.subscripts[d]).coefficient(index);

@@ -18,6 +18,7 @@ struct RegisterTile {
   int lanes = 1;
   std::vector<int64_t> tile;  // by output loop, in elements
   double cost = 0;            // estimate for the whole statement, in vector operations of one core
+  double moves = 0;           // of that, copies of operands and stores of results
 };
 
 /// Vectors of some lanes, and the share of the time of one of the natural width that an operation on them takes.
@@ -43,8 +44,10 @@ std::vector<int> window_loops(const StageContext& context, int vector_loop);
 /// What vectorising reduction loop `loop` costs in the same unit: the terms, then a fold over the lanes an element.
 double lane_reduction_cost(const StageContext& context, int loop);
 
-/// The dimension that packing would store innermost to make vectors along output loop `loop` contiguous; -1: none
-/// would.
+/// Elements of the operand that the statement reads.
+double whole_footprint(const StageContext& context, const codegen::Operand& operand);
+
+/// The dimension that packing would store innermost to make vectors along a loop contiguous; -1: none would.
 int packing_dimension(const StageContext& context, const codegen::Operand& operand, int loop);
 
 }  // namespace tile_tune::search

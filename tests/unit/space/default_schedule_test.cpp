@@ -155,6 +155,19 @@ TEST_CASE("products with a few columns reduce in lanes of tiles that hold them a
   CHECK(stage.packings.empty());
 }
 
+TEST_CASE("a few columns across a long sum are copied, so that it reduces in lanes", "[unit]") {
+  const auto product = [](int64_t rows, int64_t columns, int64_t length) {
+    return chosen(bound("def f(float(M,K) A, float(K,N) B) -> (C) { C(m,n) +=! A(m,k) * B(k,n) }",
+                        {{"M", rows}, {"N", columns}, {"K", length}}));
+  };
+  const auto stage = product(64, 3, 4096);
+  CHECK(stage.cpu().vector_loop == 2);
+  CHECK(stage.tiles[1].back() == 3);
+  REQUIRE(stage.packings.size() == 1);
+  CHECK(stage.packings[0] == codegen::Packing{1, 0, {0, 1}});
+  CHECK(product(256, 16, 408).cpu().vector_loop == 1);  // fill a vector
+}
+
 TEST_CASE("the pieces of a tall sum are shared out alone", "[unit]") {
   const auto stage =
       chosen(bound("def f(float(K,M) A, float(K) b) -> (o) { o(m) +=! A(k,m) * b(k) }", {{"K", 14400}, {"M", 275}}));
