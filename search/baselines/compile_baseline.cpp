@@ -17,9 +17,8 @@ namespace {
 namespace fs = std::filesystem;
 
 // Flags of decision 19; -ffast-math lets exponentials be vectorised and sums be split, which only makes it faster.
-const char* const kCommonFlags[] = {
-    "-std=c++17",  "-O3", "-march=native",      "-mprefer-vector-width=512", "-fopenmp", "-shared", "-fPIC",
-    "-ffast-math", "-w",  "-fvisibility=hidden"};
+const char* const kCommonFlags[] = {"-std=c++17", "-O3",         "-fopenmp", "-shared",
+                                    "-fPIC",      "-ffast-math", "-w",       "-fvisibility=hidden"};
 
 // The first line that says what is wrong; the compiler's own words after "error:".
 std::string reason_in(const std::string& output, Baseline baseline) {
@@ -36,9 +35,11 @@ std::string reason_in(const std::string& output, Baseline baseline) {
 }
 
 /// In `directory`; what it says goes to `output`. Or an errno.
-tl::expected<pid_t, int> start(const BaselineJob& job, const fs::path& directory, const base::MemoryFile& output) {
+tl::expected<pid_t, int> start(const BaselineJob& job, const std::vector<std::string>& instructions,
+                               const fs::path& directory, const base::MemoryFile& output) {
   std::vector<std::string> words{"g++"};
   words.insert(words.end(), std::begin(kCommonFlags), std::end(kCommonFlags));
+  words.insert(words.end(), instructions.begin(), instructions.end());
   words.insert(words.end(), {"-o", job.library, job.library + ".cpp"});
   words.insert(words.end(), job.source.flags.begin(), job.source.flags.end());
   return base::spawn({.words = words, .directory = directory, .own_group = true},
@@ -54,8 +55,9 @@ struct Running {
 
 }  // namespace
 
-std::vector<BaselineFault> compile_baselines(const std::vector<BaselineJob>& work, const fs::path& directory, int jobs,
-                                             const std::atomic<bool>* stop) {
+std::vector<BaselineFault> compile_baselines(const std::vector<BaselineJob>& work,
+                                             const std::vector<std::string>& instructions, const fs::path& directory,
+                                             int jobs, const std::atomic<bool>* stop) {
   std::vector<BaselineFault> faults(work.size());
   for (const auto& [name, text] : adapters())
     if (!base::write_text(directory / name, text))
@@ -71,7 +73,7 @@ std::vector<BaselineFault> compile_baselines(const std::vector<BaselineJob>& wor
         continue;
       }
       base::MemoryFile output;
-      if (const auto child = start(work[number], directory, output))
+      if (const auto child = start(work[number], instructions, directory, output))
         running.push_back({*child, number, std::move(output)});
       else
         faults[number] = "g++ is not installed";

@@ -19,8 +19,10 @@ struct BaselineJob {
 /// "" if the library was made, else why not, in a sentence: the library or its headers are missing, most of all.
 using BaselineFault = std::string;
 
-/// Compiles all, at most `jobs` at a time, in `directory`, which adapters() are written to. One fault a job, in order.
+/// Compiles all for `instructions` (instruction_bound.h), at most `jobs` at a time, in `directory`, which adapters()
+/// are written to. One fault a job, in order.
 std::vector<BaselineFault> compile_baselines(const std::vector<BaselineJob>& work,
+                                             const std::vector<std::string>& instructions,
                                              const std::filesystem::path& directory, int jobs,
                                              const std::atomic<bool>* stop);
 

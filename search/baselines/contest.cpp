@@ -8,6 +8,7 @@
 #include "base/disk_space.h"
 #include "codegen/target/host.h"
 #include "search/baselines/compile_baseline.h"
+#include "search/baselines/instruction_bound.h"
 #include "search/judge/problem.h"
 #include "search/timing/timing.h"
 #include "search/workers/session_directory.h"
@@ -119,8 +120,10 @@ void Contest::build_baselines(const ir::Program& program, const std::vector<Base
     work.push_back({baseline, std::move(*source), match.libraries.back()});
   }
   options_.onlooker.tell_doing("compiling baselines");
-  const auto faults =
-      compile_baselines(work, directory_.path(), static_cast<int>(codegen::available_cores().size()), options_.stop);
+  const auto machine = codegen::resolve_target("host", options_.target.threads);
+  const auto instructions = instruction_flags(options_.target, machine ? *machine : options_.target);
+  const auto faults = compile_baselines(work, instructions, directory_.path(),
+                                        static_cast<int>(codegen::available_cores().size()), options_.stop);
   for (size_t i = 0; i < work.size(); ++i) {
     if (faults[i].empty()) continue;
     match.entries[first + i].outcome = Outcome::CompileError;

@@ -41,6 +41,9 @@ class Product {
  private:
   void make_kernel() {
     libxsmm_init();
+#ifdef BASELINE_XSMM_ARCH
+    libxsmm_set_target_arch(BASELINE_XSMM_ARCH);
+#endif
     const int ldb = s_.b.transposed == openblas::kTransposed ? static_cast<int>(s_.n) : s_.b.leading,
               lda = s_.a.leading, ldc = static_cast<int>(s_.ldc);
     const float one = 1, zero = 0;

@@ -21,6 +21,10 @@ using Dims = memory::dims;
 using Type = memory::data_type;
 
 inline dnnl::engine& engine() {
+#ifdef BASELINE_ONEDNN_ISA
+  // Ignored once somebody in the process has asked it for the CPU, who has said the same.
+  static const auto told = dnnl::set_max_cpu_isa(dnnl::cpu_isa::BASELINE_ONEDNN_ISA);
+#endif
   static dnnl::engine one(dnnl::engine::kind::cpu, 0);
   return one;
 }
@@ -32,6 +36,11 @@ inline void add_version_note() {
   const auto* version = dnnl_version();
   add_note("oneDNN " + std::to_string(version->major) + "." + std::to_string(version->minor) + "." +
            std::to_string(version->patch));
+#ifdef BASELINE_ONEDNN_ISA
+  engine();
+  const bool is_kept = dnnl::get_effective_cpu_isa() <= dnnl::cpu_isa::BASELINE_ONEDNN_ISA;
+  add_note(is_kept ? "kept to the target's instructions" : "with all instructions");
+#endif
 }
 
 /// A caller's tensor: memory objects of several shapes on one pointer, which may change from call to call.

@@ -18,10 +18,14 @@ struct Library {
 
 inline const Library& library() {
   static const Library one = [] {
+#ifdef BASELINE_OPENBLAS_CORE
+    setenv("OPENBLAS_CORETYPE", BASELINE_OPENBLAS_CORE, 1);
+#else
     // On AMD it picks its AVX2 core by itself and is then half as fast. A user's own choice stands.
     __builtin_cpu_init();
     if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512bw"))
       setenv("OPENBLAS_CORETYPE", "SkylakeX", 0);
+#endif
     void* handle = nullptr;
     for (const char* name : {"libopenblas.so.0", "libopenblas.so"})
       if (!handle) handle = dlopen(name, RTLD_NOW | RTLD_LOCAL);
