@@ -1,6 +1,7 @@
 """Every snippet of docs/python.md runs, in its order."""
 
 import doctest
+import importlib.util
 import re
 from pathlib import Path
 
@@ -8,7 +9,8 @@ import pytest
 
 import tile_tune
 
-PAGE = Path(__file__).parents[2] / "docs" / "python.md"
+ROOT = Path(__file__).parents[2]
+PAGE = ROOT / "docs" / "python.md"
 
 
 def snippets():
@@ -36,3 +38,10 @@ def test_snippets(tmp_path, monkeypatch):
         if said:
             pytest.fail("".join(said))
     assert kinds == {"python", "pycon"}
+
+
+def test_the_reference_is_what_the_package_says():
+    spec = importlib.util.spec_from_file_location("python_reference", ROOT / "scripts" / "python_reference.py")
+    reference = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(reference)
+    assert (ROOT / "docs" / "python-api.md").read_text() == reference.render()
