@@ -151,12 +151,11 @@ Value Evaluator::result(Task& task, const Reduction& reduction, bool in_range, i
     Value kept = value(*previous, position);
     // A kernel may add a sum of nothing, 0, to it, or multiply it by a product of nothing, 1: of a complex number the
     // part beside an infinite one is NaN then.
-    const bool is_product = task.kind.op == ir::Aggregation::Product;
-    const bool complex_product = task.kind.complex && is_product;
-    const bool is_changed = task.kind.op == ir::Aggregation::Sum || complex_product;
+    const bool is_complex_product = task.kind.complex && task.kind.op == ir::Aggregation::Product;
+    const bool is_sum = (task.kind.real || task.kind.complex) && task.kind.op == ir::Aggregation::Sum;
     const bool has_zero = kept.real == 0 || (task.kind.complex && kept.imaginary == 0);
-    if (is_changed && (task.kind.real || task.kind.complex) && has_zero) kept.also |= kOtherZero;
-    if (complex_product && !is_finite(kept)) kept.also |= kInfinities | kNotANumber;
+    if ((is_sum || is_complex_product) && has_zero) kept.also |= kOtherZero;
+    if (is_complex_product && !is_finite(kept)) kept.also |= kInfinities | kNotANumber;
     return kept;
   }
   if (in_range && task.plan.reduction_is_empty) return reduction.finish(task.kind);
