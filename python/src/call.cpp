@@ -19,7 +19,9 @@ struct EngineArrays {
 class WithoutLock {
  public:
   WithoutLock() : state_(PyEval_SaveThread()) {}
-  ~WithoutLock() { PyEval_RestoreThread(state_); }
+  ~WithoutLock() {
+    take_lock([this] { PyEval_RestoreThread(state_); });
+  }
   WithoutLock(const WithoutLock&) = delete;
   WithoutLock& operator=(const WithoutLock&) = delete;
 

@@ -145,8 +145,11 @@ PyMethodDef program_definition = {"program", reinterpret_cast<PyCFunction>(reint
 
 /// Whether the handler of a signal raised something, which then is the Python error that is set.
 bool is_interrupted() {
-  const nb::gil_scoped_acquire lock;
-  return PyErr_CheckSignals() != 0;
+  PyGILState_STATE state{};
+  take_lock([&] { state = PyGILState_Ensure(); });
+  const bool is_raised = PyErr_CheckSignals() != 0;
+  PyGILState_Release(state);
+  return is_raised;
 }
 
 engine::CompileOptions options_from(const nb::dict& given) {

@@ -307,6 +307,7 @@ void bind_tensor(nb::module_& m) {
            "Gives unbound dims this tensor's sizes; bound ones and numbers must agree with them.");
   type.def("__getitem__", &at);
   type.def("__setitem__", &set_item);
+  type.attr("__iter__") = nb::none();  // any number is a subscript: loops over one would not end
   type.def(
       "add_constraint",
       [](Tensor& self, const Constraint& constraint) -> Tensor& { return self.add_constraint(constraint); },

@@ -1,7 +1,9 @@
 // CPython's limited API of 3.10 and what little this module uses beside it.
 #pragma once
 
+#include <cxxabi.h>
 #include <nanobind/nanobind.h>
+#include <unistd.h>
 
 #include <utility>
 
@@ -41,6 +43,18 @@ inline nb::object steal(PyObject* object) { return nb::steal(object); }
 
 /// The Python error that is set becomes a C++ exception, which ends at the border of the module.
 [[noreturn]] inline void raise_python_error() { nb::raise_python_error(); }
+
+/// Takes Python's lock back. A thread that would do so while the interpreter ends waits for the end of the process, as
+/// from CPython 3.14 on; before that CPython ends the thread, through functions that nothing may leave by an exception,
+/// and the process aborted.
+template <typename Take>
+void take_lock(const Take& take) {
+  try {
+    take();
+  } catch (const abi::__forced_unwind&) {
+    while (true) pause();
+  }
+}
 
 /// What a call of CPython gave, or its error as an exception.
 inline nb::object checked(PyObject* object) {

@@ -245,3 +245,12 @@ class TestMisuse:
                 work()
         with pytest.raises(tile_tune.DTypeError, match="'float33' is no element type"):
             Placeholder("float33", [3], "I")
+
+
+def test_tensors_are_no_sequences():
+    def write(I):
+        with pytest.raises(TypeError, match="not iterable"):
+            list(I)
+        return I
+
+    edsl.program(write, ("float32", (3,)))

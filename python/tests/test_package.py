@@ -34,7 +34,8 @@ def test_the_stub_of_the_module_names_what_is_there():
         if isinstance(node, ast.ClassDef):
             methods = {method.name for method in node.body if isinstance(method, ast.FunctionDef)}
             own = {name for name, value in vars(getattr(_core, node.name)).items() if name != "__hash__"
-                   and name not in ("__doc__", "__module__", "__new__", "__bool__", "__repr__", "__array_ufunc__")}
+                   and name not in ("__doc__", "__module__", "__new__", "__bool__", "__repr__", "__array_ufunc__",
+                                    "__iter__")}
             assert methods - {"__init__"} == own - {"__init__"}, node.name
 
 

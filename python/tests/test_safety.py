@@ -145,6 +145,26 @@ def test_the_interpreter_ends_during_a_search(tmp_path):
     assert (done.returncode, done.stdout, done.stderr) == (0, "end\n", "")
 
 
+def test_the_interpreter_ends_while_threads_compute(tmp_path):
+    done = run("""
+    import threading, time
+    import numpy as np
+    import tile_tune
+    a = np.ones((400, 400), np.float32)
+    tile_tune.einsum("ij,jk->ik", a, a)
+
+    def work():
+        while True:
+            tile_tune.einsum("ij,jk->ik", a, a)
+
+    for _ in range(4):
+        threading.Thread(target=work, daemon=True).start()
+    time.sleep(0.3)
+    print("end", flush=True)
+    """, tmp_path)
+    assert (done.returncode, done.stdout, done.stderr) == (0, "end\n", "")
+
+
 def test_garbage_is_collected_during_a_search(tmp_path):
     done = run(SEARCH + """
     for size in range(20, 40):

@@ -1,5 +1,7 @@
 """Tensor Comprehensions in Python."""
 
+import copy
+
 import numpy as np
 import pytest
 
@@ -85,6 +87,12 @@ def test_the_library(lib):
     assert repr(lib.matmul) == "<tile_tune function matmul(float(M,K) A, float(K,N) B) -> (float(M,N) C)>"
     with pytest.raises(AttributeError, match="no def nothing; it has matmul, both"):
         lib.nothing
+
+
+def test_the_library_is_copied(lib):
+    assert list(copy.copy(lib)) == list(lib)
+    with pytest.raises(AttributeError, match="no def nothing"):
+        copy.copy(lib).nothing
 
 
 def test_compile_makes_the_kernel_now(random):

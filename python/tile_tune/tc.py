@@ -41,10 +41,10 @@ class Library:
         self._functions = {function.name: function for function in functions}
 
     def __getattr__(self, name):
-        try:
-            return self.__dict__["_functions"][name]
-        except KeyError:
-            raise AttributeError(f"the text has no def {name}; it has {', '.join(self._functions)}") from None
+        functions = self.__dict__.get("_functions", {})  # what copies itself asks before there are any
+        if name not in functions:
+            raise AttributeError(f"the text has no def {name}; it has {', '.join(functions)}")
+        return functions[name]
 
     def __getitem__(self, name) -> Function:
         return self._functions[name]
