@@ -86,6 +86,17 @@ def test_there_are_no_records_where_nothing_was_tuned(database):
     assert tile_tune.records() == [] and not database.exists()
 
 
+def test_what_is_wrong_with_the_machine(tmp_path, monkeypatch):
+    a = np.ones((3, 3))
+    (tmp_path / "text.db").write_text("this is no database")
+    with pytest.raises(tile_tune.ToolError, match="is not a tuning database"):
+        tile_tune.tune("ij,jk->ik", a, a, trials=1, database=tmp_path / "text.db", progress=False)
+    monkeypatch.setenv("TMPDIR", str(tmp_path / "nowhere"))
+    with pytest.raises(tile_tune.Error) as caught:
+        tile_tune.tune("ij,jk->ik", a, a, trials=1, database=tmp_path / "new.db", progress=False)
+    assert isinstance(caught.value, tile_tune.ToolError), caught.value.code
+
+
 def test_what_is_wrong(database):
     a, b = matrices(3, 4, 5)
     with pytest.raises(tile_tune.ArrayError, match="label 'j'"):

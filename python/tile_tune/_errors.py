@@ -41,7 +41,7 @@ class OutOfMemory(Error, MemoryError):
 
 
 class ToolError(Error, RuntimeError):
-    """The compiler could not be started, or failed."""
+    """The tool could not do its work, whatever the program is: no compiler, no database, no space."""
 
 
 class CompilerWarning(UserWarning):
@@ -56,7 +56,10 @@ _CLASSES = {
     **dict.fromkeys(["array-count", "size-conflict", "bad-array", "missing-array", "unknown-array", "rank-mismatch",
                      "read-only", "wrong-device", "needs-gradient", "traced"], ArrayError),
     **dict.fromkeys(["no-executable", "cannot-start", "kernel-failed", "bad-kernel", "object-not-loaded",
-                     "cannot-write", "internal"], ToolError),
+                     "cannot-read", "cannot-write", "internal", "disk-full", "no-temporary-directory",
+                     "worker-not-started", "runtime-not-built", "package-failed", "cannot-open-database",
+                     "not-a-database", "foreign-schema", "database-corrupt", "database-newer", "database-older",
+                     "database-read-only", "session-in-use"], ToolError),
 }
 
 
