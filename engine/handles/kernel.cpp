@@ -22,6 +22,7 @@
 #include "base/files.h"
 #include "base/json_text.h"
 #include "base/process/lines.h"
+#include "base/process/process_mutex.h"
 #include "base/process/spawn.h"
 #include "base/sha256.h"
 #include "engine/handles/background.h"
@@ -260,7 +261,7 @@ class Kernel::Impl : public std::enable_shared_from_this<Kernel::Impl> {
 
   /// Who makes a kernel may take as long as a search does.
   Result<std::unique_lock<std::timed_mutex>> lock_making() {
-    std::unique_lock lock(making_, std::defer_lock);
+    std::unique_lock lock(making_.of_this_process(), std::defer_lock);
     while (!lock.try_lock_for(kBetweenQuestions))
       if (is_interrupted()) return interrupted();
     return lock;
@@ -511,7 +512,7 @@ class Kernel::Impl : public std::enable_shared_from_this<Kernel::Impl> {
   const std::vector<size_t> size_inputs_;
   std::map<std::vector<uint64_t>, std::shared_ptr<Impl>> of_values_;  // guarded by making_
   std::atomic<const Impl*> latest_of_values_ = nullptr;
-  std::timed_mutex making_;            // who makes a kernel
+  base::ProcessMutex making_;          // who makes a kernel
   mutable std::shared_mutex reading_;  // the next three
   std::unordered_multimap<uint64_t, std::shared_ptr<const LoadedKernel>> kernels_;
   std::shared_ptr<const LoadedKernel> newest_;

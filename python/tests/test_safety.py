@@ -97,6 +97,33 @@ def test_fork_after_use(random):
     np.testing.assert_allclose(einsum("ij,jk->ik", a, a), a @ a)
 
 
+def test_fork_while_another_thread_compiles(tmp_path):
+    done = run("""
+    import os, sys, threading, time, warnings
+    import numpy as np
+    import tile_tune
+    warnings.simplefilter("ignore", DeprecationWarning)
+    os.environ["XDG_CACHE_HOME"] = sys.argv[1]  # nothing is there: the thread compiles
+    a = np.ones((100, 100), np.float32)
+
+    def work():
+        for n in range(1, 6):
+            tile_tune.einsum("ij,jk->ik", a[:n], a[:, :n + 40])
+
+    thread = threading.Thread(target=work)
+    thread.start()
+    for number in range(4):
+        time.sleep(0.1)
+        child = os.fork()
+        if child == 0:
+            right = (tile_tune.einsum("ij,jk->ik", a[:20 + number, :31], a[:31]) == 31).all()
+            os._exit(0 if right else 1)
+        assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+    thread.join()
+    """, tmp_path)
+    assert (done.returncode, done.stderr) == (0, "")
+
+
 def test_nothing_is_held_after_a_call():
     a, out = np.ones((3, 3)), np.empty((3, 3))
     counts = lambda: (sys.getrefcount(a), sys.getrefcount(out), sys.getrefcount(a.dtype))
