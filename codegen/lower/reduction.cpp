@@ -108,32 +108,10 @@ struct ReductionBuilder {
     return {func, loops.unrolled, loops.loops};
   }
 
-  // The innermost loop whose unrolled iterations may be combined in pairs; nullopt: there is none.
-  std::optional<int> loop_of_pairs() const {
-    if (!takes_pairs(reduction_op(statement), statement.accumulator)) return std::nullopt;
-    for (auto r = schedule.reduction_order.rbegin(); r != schedule.reduction_order.rend(); ++r)
-      if (!stage.runtime_reductions[*r] && schedule.reduction_unroll[*r] % 2 == 0) return *r;
-    return std::nullopt;
-  }
-
-  PlainReduction plain(Func accumulator) const {
+  PlainReduction plain(const Func& accumulator) const {
     std::vector<Span> spans;
     for (int r = 0; r < reductions(); ++r)
       spans.push_back(span(r, stage.reduction_extents[r], schedule.reduction_unroll[r]));
-    if (const auto r = loop_of_pairs()) {
-      std::vector<Span> halved = spans;
-      halved[*r] = span(*r, stage.reduction_extents[*r] / 2, schedule.reduction_unroll[*r] / 2);
-      ReductionDomain loops = domain("_r", halved);
-      loops.positions[*r] *= 2;
-      const Term term = terms.of(loops.positions);
-      std::vector<Expr> next = loops.positions;
-      next[*r] += 1;
-      if (term.conditions.empty()) {
-        define(accumulator, vars, initial());
-        accumulate(accumulator, vars, term, loops.all(), false, terms.of(next).value);
-        return {{accumulator, loops.unrolled, loops.loops}};
-      }
-    }
     return {sums(accumulator, vars, domain("_r", spans))};
   }
 
@@ -238,8 +216,9 @@ struct ReductionBuilder {
     loops.positions[loop] = loops.positions[loop] * step + lane;
     std::vector<Var> partial_vars = vars;
     partial_vars.insert(partial_vars.begin(), lane);
+    const Term whole_term = terms.of(loops.positions);
     const bool in_pairs = takes_pairs(reduction_op(statement), statement.accumulator) &&
-                          schedule.reduction_unroll[loop] % 2 == 0 && terms.of(loops.positions).conditions.empty();
+                          schedule.reduction_unroll[loop] % 2 == 0 && whole_term.conditions.empty();
     const int64_t lanes = in_pairs ? lane_count / 2 : lane_count;
     const auto beside = [&](std::vector<Expr> positions) {
       positions[loop] += static_cast<int>(lanes);
@@ -247,7 +226,7 @@ struct ReductionBuilder {
     };
     RegisterSums partial{Func(name + "_part"), loops.unrolled, loops.loops};
     define(partial.func, partial_vars, initial());
-    accumulate(partial.func, partial_vars, terms.of(loops.positions), loops.all(), false, beside(loops.positions));
+    accumulate(partial.func, partial_vars, whole_term, loops.all(), false, beside(loops.positions));
     const int left = at_run_time ? 0 : static_cast<int>(stage.reduction_extents[loop] % lane_count);
     std::optional<std::vector<Halide::RVar>> last;
     if (left > schedule.reduction_unroll[loop] && stage.reduction_extents[loop] >= lane_count) {
