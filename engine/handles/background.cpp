@@ -7,6 +7,8 @@
 #include <mutex>
 #include <thread>
 
+#include "base/process/fork_safe_mutex.h"
+
 namespace tile_tune::engine {
 
 namespace {
@@ -60,7 +62,7 @@ struct OfProcess {
   Background* background;
 };
 
-std::mutex of_process_mutex;
+base::ForkSafeMutex of_process_mutex;
 OfProcess of_process{0, nullptr};
 
 Background& background() {

@@ -7,6 +7,7 @@
 #include <unordered_map>
 #include <utility>
 
+#include "base/process/fork_safe_mutex.h"
 #include "engine/handles/handle.h"
 #include "frontend/edsl/einsum_program.h"
 
@@ -81,13 +82,13 @@ class Cache {
     return nullptr;
   }
 
-  std::shared_mutex mutex_;
+  base::ForkSafeMutex mutex_;
   CompileOptions options_;
   std::unordered_multimap<uint64_t, std::pair<KernelKey, Kernel>> kernels_;
 };
 
 Cache& cache() {
-  static Cache all;
+  static Cache& all = *new Cache;  // as long as fork() asks for its mutex
   return all;
 }
 

@@ -21,6 +21,7 @@
 #include "base/file_cache.h"
 #include "base/files.h"
 #include "base/json_text.h"
+#include "base/process/fork_safe_mutex.h"
 #include "base/process/lines.h"
 #include "base/process/process_mutex.h"
 #include "base/process/spawn.h"
@@ -45,6 +46,9 @@ namespace tile_tune::engine {
 namespace fs = std::filesystem;
 
 namespace {
+
+/// Guards the tables of kernels of all handles: there is one, since handles come and go.
+base::ForkSafeMutex kernels_mutex;
 
 // A kernel is 20 to 60 KB: some thousand of them.
 constexpr uint64_t kCacheBytes = uint64_t{256} << 20;
@@ -230,10 +234,11 @@ class Kernel::Impl : public std::enable_shared_from_this<Kernel::Impl> {
     for (const auto& warning : program_.warnings()) tell(warning, options_);
   }
 
-  Schedule schedule() const {
+  std::optional<Schedule> schedule() const {
     if (const Impl* latest = latest_of_values_) return latest->schedule();
-    const std::shared_lock lock(reading_);
-    return newest_ && newest_->image().provenance == "default" ? Schedule::Default : Schedule::Tuned;
+    const std::shared_lock lock(kernels_mutex);
+    if (!newest_) return std::nullopt;
+    return newest_->image().provenance == "default" ? Schedule::Default : Schedule::Tuned;
   }
 
  private:
@@ -279,7 +284,7 @@ class Kernel::Impl : public std::enable_shared_from_this<Kernel::Impl> {
 
   /// With the lock, so that what a search replaces is not remembered after that.
   const LoadedKernel* find(uint64_t hash, std::span<const Array> inputs, std::span<const Array> outputs) {
-    const std::shared_lock lock(reading_);
+    const std::shared_lock lock(kernels_mutex);
     const auto [first, last] = kernels_.equal_range(hash);
     for (auto entry = first; entry != last; ++entry) {
       if (!entry->second->fits(inputs, outputs)) continue;
@@ -306,7 +311,7 @@ class Kernel::Impl : public std::enable_shared_from_this<Kernel::Impl> {
   }
 
   void keep(uint64_t hash, std::shared_ptr<const LoadedKernel> kernel) {
-    const std::unique_lock lock(reading_);
+    const std::unique_lock lock(kernels_mutex);
     newest_ = kernel;
     kernels_.emplace(hash, std::move(kernel));
   }
@@ -372,7 +377,7 @@ class Kernel::Impl : public std::enable_shared_from_this<Kernel::Impl> {
     if (!image || image->provenance != "tuned") return;
     const auto loaded = LoadedKernel::load(*image);
     if (!loaded) return;
-    const std::unique_lock lock(reading_);
+    const std::unique_lock lock(kernels_mutex);
     const auto [first, last] = kernels_.equal_range(hash);
     for (auto entry = first; entry != last; ++entry) {
       if (!(*loaded)->takes_what(*entry->second)) continue;
@@ -512,8 +517,8 @@ class Kernel::Impl : public std::enable_shared_from_this<Kernel::Impl> {
   const std::vector<size_t> size_inputs_;
   std::map<std::vector<uint64_t>, std::shared_ptr<Impl>> of_values_;  // guarded by making_
   std::atomic<const Impl*> latest_of_values_ = nullptr;
-  base::ProcessMutex making_;          // who makes a kernel
-  mutable std::shared_mutex reading_;  // the next three
+  base::ProcessMutex making_;  // who makes a kernel
+  // The next three are guarded by `kernels_mutex`.
   std::unordered_multimap<uint64_t, std::shared_ptr<const LoadedKernel>> kernels_;
   std::shared_ptr<const LoadedKernel> newest_;
   std::vector<std::shared_ptr<const LoadedKernel>> replaced_;
@@ -535,7 +540,7 @@ Expected<void> make_ready(const Kernel& kernel, std::span<const Array> inputs, s
 
 void shutdown() { end_background(); }
 
-Schedule Kernel::schedule() const { return impl_->schedule(); }
+std::optional<Schedule> Kernel::schedule() const { return impl_->schedule(); }
 
 Expected<Kernel> make_handle(const edsl::Program& program, const CompileOptions& options) {
   if (options.schedule == Schedule::Reference)

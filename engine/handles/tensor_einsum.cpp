@@ -13,6 +13,7 @@
 #include <unordered_map>
 #include <utility>
 
+#include "base/process/fork_safe_mutex.h"
 #include "engine/programs/contraction_order.h"
 #include "engine/handles/einsum_kernels.h"
 #include "engine/handles/handle.h"
@@ -68,12 +69,12 @@ class Types {
     return key;
   }
 
-  std::shared_mutex mutex_;
+  base::ForkSafeMutex mutex_;
   std::unordered_map<std::string, ArrayType> types_;
 };
 
 Expected<ArrayType> type_of(std::string_view subscripts, std::span<const Array> operands) {
-  static Types all;
+  static Types& all = *new Types;  // as long as fork() asks for its mutex
   return all.find_or_make(subscripts, operands);
 }
 

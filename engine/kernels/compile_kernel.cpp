@@ -33,6 +33,9 @@ namespace tile_tune::engine {
 namespace {
 
 constexpr const char* kFunction = "tile_tune_kernel";
+// Somebody waits for the call: what is compiled in half a second is not to be judged for ten. Of a sum over rows of
+// 8192 x 8192 the whole reference took 13 s, 2 cores of a Zen 4 beside other work, 2026-11-26.
+constexpr double kJudgingSeconds = 0.5;
 constexpr int kLowest = 19;  // of setpriority(2)
 
 /// Of so many sizes each: as of listed ones (docs/libraries.md), and fewer where a tensor that has all of them would
@@ -122,7 +125,7 @@ Result<std::string> compile_and_judge(const ir::Program& program, const codegen:
   called.features.add(codegen::Feature::UserContext);
   TILE_TUNE_CHECK(backend.compile(program, schedule, called, kFunction, object));
   for (const auto& one : judged)
-    TILE_TUNE_CHECK(search::check_object(one, called, {kFunction, object, runtime}, written));
+    TILE_TUNE_CHECK(search::check_object(one, called, {kFunction, object, runtime}, written, kJudgingSeconds));
   return base::read_bytes(object);
 }
 

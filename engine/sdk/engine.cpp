@@ -32,7 +32,7 @@ Schedule call_kernel(const edsl::Program& program, const ir::Program& bound, con
   const auto kernel = make_handle(program, compiling);
   if (!kernel) raise_error(kernel.error());
   if (const auto called = (*kernel)(inputs, outputs); !called) raise_error(called.error());
-  return kernel->schedule();
+  return *kernel->schedule();
 }
 
 const char* engine_name(Schedule schedule) {

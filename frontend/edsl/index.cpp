@@ -36,7 +36,7 @@ struct Exact {
 
   /// factor * a
   Affine scaled(const Affine& a, int64_t factor) const {
-    Affine result{{}, product(a.constant, factor), a.denominator};
+    Affine result{{}, product(a.constant, factor), a.denominator, a.bounds};
     for (const auto& [variable, coefficient] : a.terms)
       if (factor != 0) result.terms.emplace_back(variable, product(coefficient, factor));
     return reduced(std::move(result));
@@ -46,7 +46,9 @@ struct Exact {
   Affine combined(const Affine& a, const Affine& b, int64_t factor) const {
     const int64_t common = product(a.denominator / std::gcd(a.denominator, b.denominator), b.denominator);
     const int64_t by_a = common / a.denominator, by_b = product(common / b.denominator, factor);
-    Affine result{{}, sum(product(a.constant, by_a), product(b.constant, by_b)), common};
+    Affine result{{}, sum(product(a.constant, by_a), product(b.constant, by_b)), common, a.bounds};
+    for (const auto& bound : b.bounds)
+      if (std::ranges::find(a.bounds, bound) == a.bounds.end()) result.bounds.push_back(bound);
     for (const auto& [variable, coefficient] : a.terms) result.terms.emplace_back(variable, product(coefficient, by_a));
     for (const auto& [variable, coefficient] : b.terms) {
       const int64_t added = product(coefficient, by_b);
@@ -123,6 +125,20 @@ TensorIndex operator/(const IndexArg& a, const IndexArg& b) {
   if (divisor.constant == 0) raise("division-by-zero", "an index expression is divided by 0", b.where);
   const Exact exact{a.where};
   return TensorIndex(exact.divided(exact.scaled(a.index.affine(), divisor.denominator), divisor.constant));
+}
+
+TensorIndex operator%(const IndexArg& a, const IndexArg& b) {
+  const Affine& divisor = b.index.affine();
+  if (!is_number(divisor)) not_affine("divide by an index variable", b.where);
+  if (divisor.denominator != 1 || divisor.constant <= 0)
+    raise("bad-divisor", fmt::format("a remainder by {} has no meaning", detail::to_text(divisor)), b.where,
+          "'%' takes a positive whole number");
+  const Exact exact{a.where};
+  const Affine remainder = exact.combined(a.index.affine(), *variable("q"), exact.product(divisor.constant, -1));
+  Affine result = remainder;
+  result.bounds.push_back(
+      std::make_shared<const detail::Bounded>(detail::Bounded{remainder, divisor.constant, a.where}));
+  return TensorIndex(std::move(result));
 }
 
 TensorIndex operator-(const IndexArg& a) { return TensorIndex(Exact{a.where}.scaled(a.index.affine(), -1)); }

@@ -311,20 +311,40 @@ class Lowering {
     return result;
   }
 
+  /// Those that were added, and those that remainders bring.
+  static std::vector<Bounded> constraints_of(const Contraction& contraction) {
+    std::vector<Bounded> all;
+    std::set<std::shared_ptr<const Bounded>> seen;
+    std::vector<Bounded> of_remainders;
+    const auto collect = [&](const Affine& affine) {
+      for (const auto& bound : affine.bounds)
+        if (seen.insert(bound).second) of_remainders.push_back(*bound);
+    };
+    for (const auto& subscript : contraction.target) collect(subscript);
+    for (const auto& access : contraction.operands)
+      for (const auto& subscript : access->subscripts) collect(subscript);
+    for (const auto& constraint : contraction.constraints) {
+      collect(constraint.index().affine());
+      all.push_back({constraint.index().affine(), constraint.bound(), constraint.where()});
+    }
+    all.insert(all.end(), of_remainders.begin(), of_remainders.end());
+    return all;
+  }
+
   ir::Statement contract(const Node& node, const Contraction& contraction, int target) {
     ir::Statement statement;
     Variables variables;
+    const auto constraints = constraints_of(contraction);
     for (const auto& subscript : contraction.target) number_variables(subscript, variables, statement);
     for (const auto& access : contraction.operands)
       for (const auto& subscript : access->subscripts) number_variables(subscript, variables, statement);
-    for (const auto& constraint : contraction.constraints)
-      number_variables(constraint.index().affine(), variables, statement);
+    for (const auto& constraint : constraints) number_variables(constraint.affine, variables, statement);
     name_indices(statement);
 
     statement.target = target;
     for (const auto& subscript : contraction.target) statement.subscripts.push_back(affine_expr(subscript, variables));
-    for (const auto& constraint : contraction.constraints)
-      statement.constraints.push_back({affine_expr(constraint.index().affine(), variables), constraint.bound()});
+    for (const auto& constraint : constraints)
+      statement.constraints.push_back({affine_expr(constraint.affine, variables), constraint.bound});
     statement.op = *contraction.op;
     const bool accumulates = statement.op == ir::Aggregation::Sum || statement.op == ir::Aggregation::Product;
     statement.accumulator = accumulates && is_float(node.type) ? accumulator_type(node.type) : node.type;
@@ -335,7 +355,7 @@ class Lowering {
     const ir::Statement given = statement;
     const bool is_empty = value_or_raise(ir::infer_domain(program(), statement), contraction.where);
     if (is_empty) {
-      warn_empty(given, contraction);
+      warn_empty(given, contraction, constraints);
       return nothing_written(node, contraction, target);
     }
     if (statement.op == ir::Aggregation::Assign) check_collision(statement);
@@ -355,7 +375,8 @@ class Lowering {
     return statement;
   }
 
-  void warn_empty(const ir::Statement& statement, const Contraction& contraction) {
+  void warn_empty(const ir::Statement& statement, const Contraction& contraction,
+                  const std::vector<Bounded>& constraints) {
     const auto is_empty = [&](const std::vector<size_t>& kept) {
       ir::Statement fewer = statement;
       fewer.constraints.clear();
@@ -383,7 +404,7 @@ class Lowering {
     Diagnostic warning{ErrorClass::Program, "empty-domain",
                        fmt::format("no indices satisfy {} in {}, so all its elements are {}", what,
                                    ir::to_text(program(), statement), contraction.unwritten ? "the default's" : "0")};
-    warning.place = culprits.empty() ? statement.place : place_of(contraction.constraints[culprits[0]].where());
+    warning.place = culprits.empty() ? statement.place : place_of(constraints[culprits[0]].where);
     warning.severity = Severity::Warning;
     result_.warnings.push_back(std::move(warning));
   }

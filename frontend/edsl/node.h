@@ -23,11 +23,21 @@ struct Variable {
 };
 using VariablePtr = std::shared_ptr<const Variable>;
 
+struct Bounded;
+
 /// (sum of coefficient * variable + constant) / denominator in lowest terms; denominator >= 1, no coefficient 0.
 struct Affine {
   std::vector<std::pair<VariablePtr, int64_t>> terms;  // in order of appearance
   int64_t constant = 0;
   int64_t denominator = 1;
+  std::vector<std::shared_ptr<const Bounded>> bounds = {};  // of variables of its own: where `%` was used
+};
+
+/// 0 <= affine < bound. A remainder a % n is a - n * q with 0 <= a - n * q < n, which one q alone satisfies.
+struct Bounded {
+  Affine affine;
+  int64_t bound;
+  Where where;
 };
 
 struct Access {

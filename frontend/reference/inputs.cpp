@@ -4,6 +4,7 @@
 #include "frontend/reference/random.h"
 #include "frontend/reference/reference.h"
 #include "frontend/tensor/convert.h"
+#include "frontend/tensor/copy_elements.h"
 
 namespace tile_tune::reference {
 namespace {
@@ -124,6 +125,25 @@ void fill_randomly(std::mt19937_64& engine, DType part, FloatRange range, int64_
 
 }  // namespace
 
+namespace {
+
+/// Zeros of its shape; what stands for many elements, by strides of 0, is there once.
+tensor::Array zeros_for(const ir::Tensor& tensor) {
+  const auto shape = ir::shape(tensor), strides = ir::strides(tensor);
+  auto stored = shape;
+  for (size_t d = 0; d < shape.size(); ++d)
+    if (strides[d] == 0 && shape[d] > 1) stored[d] = 1;
+  auto array = tensor::Array::zeros(tensor.type, stored);
+  if (stored == shape) return array;
+  array.strides = tensor::c_strides(stored);
+  for (size_t d = 0; d < shape.size(); ++d)
+    if (stored[d] != shape[d]) array.strides[d] = 0;
+  array.shape = shape;
+  return array;
+}
+
+}  // namespace
+
 Inputs random_inputs(const ir::Program& program, uint64_t seed, FloatRange range) {
   std::mt19937_64 engine(seed);
   const Intervals subscripts = subscript_intervals(program);
@@ -131,8 +151,8 @@ Inputs random_inputs(const ir::Program& program, uint64_t seed, FloatRange range
   for (int number = 0; number < static_cast<int>(program.tensors.size()); ++number) {
     const auto& tensor = program.tensors[number];
     if (tensor.role != ir::Role::Input && tensor.role != ir::Role::InOut) continue;
-    auto array = tensor::Array::zeros(tensor.type, ir::shape(tensor));
-    const int64_t count = array.element_count();
+    auto array = zeros_for(tensor);
+    const auto count = static_cast<int64_t>(array.data.size() / dtype_size(tensor.type));
     if (const DType part = component_type(tensor.type); is_float(part)) {
       fill_randomly(engine, part, range, is_complex(tensor.type) ? 2 * count : count, array.data.data());
     } else {

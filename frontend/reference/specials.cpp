@@ -47,7 +47,7 @@ std::optional<Inputs> special_inputs(const ir::Program& program, Inputs ordinary
   for (const auto& [tensor, array] : ordinary) {
     const int64_t parts = is_complex(array.type) ? 2 : 1;
     if (is_float(component_type(array.type)) && !excluded.contains(tensor) && array.element_count() > 0)
-      eligible.emplace_back(tensor, parts * array.element_count());
+      eligible.emplace_back(tensor, parts * static_cast<int64_t>(array.data.size() / dtype_size(array.type)));
   }
   if (eligible.empty()) return std::nullopt;
   const bool none = std::all_of(eligible.begin(), eligible.end(), [&](const auto& e) { return e.second < spacing; });

@@ -7,6 +7,7 @@
 #include "python/src/dtype.h"
 #include "python/src/errors.h"
 #include "python/src/numpy.h"
+#include "python/src/torch.h"
 
 namespace tile_tune::python {
 
@@ -120,18 +121,13 @@ ArrayType examine(PyObject* object, PyTypeObject* type) {
                             "the CPU, and what has __dlpack__ or the buffer protocol");
 }
 
-/// What a PyTorch tensor may be besides its elements. The exchange table and, for negative bits, `__dlpack__` ignore
-/// it.
-void check_torch(nb::handle tensor, bool is_complex) {
-  const auto says = [&](const char* method) { return nb::cast<bool>(tensor.attr(method)()); };
-  if (is_complex && says("is_conj"))
-    raise("bad-array", "a lazily conjugated tensor: its elements are not what memory holds", "call x.resolve_conj()");
-  if (says("is_neg"))
-    raise("bad-array", "a lazily negated tensor: its elements are not what memory holds", "call x.resolve_neg()");
-  if (nb::cast<bool>(tensor.attr("requires_grad")) &&
-      nb::cast<bool>(nb::module_::import_("torch").attr("is_grad_enabled")()))
-    raise("needs-gradient", "a tensor that requires gradients: tile_tune has none for it",
-          "call it under torch.no_grad(), or on x.detach()");
+nb::object capsule_of(nb::handle object) {
+  try {
+    return object.attr("__dlpack__")(nb::arg("max_version") = nb::make_tuple(1, 0));
+  } catch (nb::python_error& error) {
+    if (!error.matches(PyExc_TypeError)) throw;
+    return object.attr("__dlpack__")();  // written before version 1
+  }
 }
 
 void check_device(const dlpack::Device& device, const std::string& name) {
@@ -160,6 +156,11 @@ CallArrays::~CallArrays() {
 
 std::string CallArrays::name(bool is_written) const {
   return is_written ? "the output" : "operand " + std::to_string(count_);
+}
+
+void CallArrays::raise_hidden(const nb::python_error& error, bool is_written) const {
+  const std::string text = text_of(error.value());
+  raise("bad-array", name(is_written) + " shows no memory: " + text.substr(0, text.find('\n')));
 }
 
 void CallArrays::raise_too_many() const {
@@ -206,10 +207,10 @@ void CallArrays::add_exchange(PyObject* object, const ArrayType& type, bool is_w
   dlpack::Tensor tensor;
   if (type.exchange->view_of_object(object, &tensor) != 0) {
     const nb::python_error error;  // takes the one that is set
-    const std::string text = text_of(error.value());
-    raise("bad-array", name(is_written) + " shows no memory: " + text.substr(0, text.find('\n')));
+    if (type.family == Family::Torch) torch::check_wrapped(object);
+    raise_hidden(error, is_written);
   }
-  if (type.family == Family::Torch) check_torch(object, tensor.type.code == dlpack::kComplex);
+  if (type.family == Family::Torch) torch::check(object, tensor.type.code == dlpack::kComplex);
   check_device(tensor.device, name(is_written));
   add_tensor(tensor, type.type, key);
 }
@@ -221,13 +222,13 @@ void CallArrays::add_dlpack(PyObject* object, const ArrayType& type, bool is_wri
     raise("bad-array", name(is_written) + " was deleted or donated: it has no memory any more");
   const nb::object device = nb::handle(object).attr("__dlpack_device__")();
   check_device({nb::cast<int32_t>(nb::int_(device[0])), 0}, name(is_written));
-  if (type.family == Family::Torch) check_torch(object, nb::cast<bool>(nb::handle(object).attr("is_complex")()));
+  if (type.family == Family::Torch) torch::check(object, nb::cast<bool>(nb::handle(object).attr("is_complex")()));
   nb::object capsule;
   try {
-    capsule = nb::handle(object).attr("__dlpack__")(nb::arg("max_version") = nb::make_tuple(1, 0));
+    capsule = capsule_of(object);
   } catch (nb::python_error& error) {
-    if (!error.matches(PyExc_TypeError)) throw;  // written before version 1
-    capsule = nb::handle(object).attr("__dlpack__")();
+    if (!error.matches(PyExc_Exception)) throw;
+    raise_hidden(error, is_written);
   }
   // The capsule keeps its name, so that it frees what it holds when the call ends.
   const dlpack::Tensor* tensor = nullptr;

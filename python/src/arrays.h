@@ -64,6 +64,7 @@ class CallArrays {
   void add_buffer(PyObject* object, const ArrayType& type, bool is_written, Key& key);
   void add_tensor(const dlpack::Tensor& tensor, PyTypeObject* type, Key& key);
   [[noreturn]] void raise_too_many() const;
+  [[noreturn]] void raise_hidden(const nb::python_error& error, bool is_written) const;
   std::string name(bool is_written) const;
 
   size_t count_ = 0;

@@ -5,6 +5,7 @@
 
 #include "python/src/errors.h"
 #include "python/src/results.h"
+#include "python/src/torch.h"
 
 namespace tile_tune::python {
 
@@ -121,6 +122,8 @@ nb::object CallTable::call(const Arguments& arguments, const Resolve& resolve) {
     place = entry;
     tell_messages();
   }
+  for (PyObject* output : arguments.outputs)
+    if (array_type_of(output).family == Family::Torch) torch::note_written(output);
   if (!entry->makers.empty()) {
     result = entry->makers.front().finished(std::move(result));
     for (size_t i = 0; i < more.size(); ++i) more[i] = entry->makers[i + 1].finished(std::move(more[i]));

@@ -1,6 +1,7 @@
 // einsum(), and programs as callables: functions of CPython's fastest calling convention, since a call that was seen
 // before takes less than the frame of a slower one.
 #include <nanobind/stl/map.h>
+#include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
@@ -129,10 +130,10 @@ Sums of products in Einstein's notation, at the speed of a compiled kernel.
 
 subscripts: labels of each operand's axes and, after '->', of the result's: "ij,jk->ik". Any characters but blanks and
     , - > ( ) . are labels; '...' stands for leading axes that broadcast; parentheses fix the order of contractions.
-operands: arrays of any strides, taken as they lie: numpy arrays, PyTorch and JAX tensors of the CPU, and whatever has
-    __dlpack__ or the buffer protocol.
+operands: arrays of any strides, taken as they lie: numpy arrays (of its subclasses memmap and matrix alone), PyTorch and
+    JAX tensors of the CPU, and whatever has __dlpack__ or the buffer protocol.
 out: where the result goes, of the result's shape; returned. Without it the result is a new array of the first
-    operand's kind, whose element type is what the operands promote to.
+    operand's kind, whose element type is what the operands promote to, and int32 instead of 8- and 16-bit integers.
 
 The first call for new types, shapes or strides compiles, in about a second, or loads what an earlier process compiled;
 tile_tune.tuning() says whether it searches for a faster kernel.
@@ -194,11 +195,13 @@ nb::object callable(const edsl::Program& program, const nb::dict& options) {
   return checked(PyCFunction_NewEx(&program_definition, capsule.ptr(), nullptr));
 }
 
-const char* schedule_of(nb::handle function) {
+std::optional<std::string> schedule_of(nb::handle function) {
   PyObject* const capsule = PyCFunction_GetSelf(function.ptr());
   if (!capsule) raise_python_error();
   const auto& call = *static_cast<ProgramCall*>(PyCapsule_GetPointer(capsule, nullptr));
-  return call.kernel.schedule() == engine::Schedule::Default ? "default" : "tuned";
+  const auto schedule = call.kernel.schedule();
+  if (!schedule) return std::nullopt;
+  return *schedule == engine::Schedule::Default ? "default" : "tuned";
 }
 
 /// (dtype, shape, strides in elements) of each array.

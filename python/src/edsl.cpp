@@ -24,6 +24,7 @@ TensorIndex operator+(const IndexArg& a, const IndexArg& b);
 TensorIndex operator-(const IndexArg& a, const IndexArg& b);
 TensorIndex operator*(const IndexArg& a, const IndexArg& b);
 TensorIndex operator/(const IndexArg& a, const IndexArg& b);
+TensorIndex operator%(const IndexArg& a, const IndexArg& b);
 TensorIndex operator-(const IndexArg& a);
 Constraint operator<(const IndexArg& index, const DimArg& bound);
 Tensor operator+(const TensorArg& a, const TensorArg& b);
@@ -60,7 +61,26 @@ std::optional<int64_t> integer(nb::handle object) {
   if (PyBool_Check(object.ptr()) || !PyIndex_Check(object.ptr())) return std::nullopt;
   const nb::object number = nb::steal(PyNumber_Index(object.ptr()));
   if (!number.is_valid()) nb::raise_python_error();
-  return nb::cast<int64_t>(number);
+  const long long value = PyLong_AsLongLong(number.ptr());
+  if (value == -1 && PyErr_Occurred()) nb::raise_python_error();
+  return value;
+}
+
+/// Python's and numpy's, which are none of Python's classes: numbers.Real has those of both.
+bool is_real(nb::handle object) {
+  if (PyFloat_Check(object.ptr())) return true;
+  const int is_instance = PyObject_IsInstance(object.ptr(), nb::module_::import_("numbers").attr("Real").ptr());
+  if (is_instance < 0) nb::raise_python_error();
+  return is_instance == 1;
+}
+
+/// A tuple of new ones; where there is no memory for so many, MemoryError before any is made.
+template <typename T>
+nb::object new_tuple(size_t count) {
+  const nb::object all = checked(PyTuple_New(static_cast<Py_ssize_t>(std::min<size_t>(count, PY_SSIZE_T_MAX))));
+  for (size_t i = 0; i < count; ++i)
+    PyTuple_SetItem(all.ptr(), static_cast<Py_ssize_t>(i), nb::cast(T()).release().ptr());
+  return all;
 }
 
 std::optional<TensorDim> dim(nb::handle object) {
@@ -79,7 +99,7 @@ std::optional<Tensor> tensor(nb::handle object) {
   if (nb::isinstance<Tensor>(object)) return nb::cast<Tensor>(object);
   if (PyBool_Check(object.ptr())) return Tensor(object.ptr() == Py_True);
   if (const auto size = dim(object)) return Tensor(*size, caller());
-  if (PyFloat_Check(object.ptr())) return Tensor(nb::cast<double>(object));
+  if (is_real(object)) return Tensor(nb::cast<double>(nb::float_(object)));
   return std::nullopt;
 }
 
@@ -183,14 +203,7 @@ void bind_dim(nb::module_& m) {
   type.def("__int__", [](const TensorDim& self) { return self.value(caller()); });
   type.def("__index__", [](const TensorDim& self) { return self.value(caller()); });
   type.def("__repr__", [](const TensorDim& self) { return "TensorDim(" + text_of(self) + ")"; });
-  m.def(
-      "TensorDims",
-      [](size_t count) {
-        nb::list dims;
-        for (size_t i = 0; i < count; ++i) dims.append(TensorDim());
-        return nb::tuple(dims);
-      },
-      nb::arg("count"), "So many sizes: M, N = TensorDims(2).");
+  m.def("TensorDims", &new_tuple<TensorDim>, nb::arg("count"), "So many sizes: M, N = TensorDims(2).");
 }
 
 void bind_index(nb::module_& m) {
@@ -214,6 +227,9 @@ void bind_index(nb::module_& m) {
   add_operator(type, "__truediv__", "__rtruediv__", index, [](const auto& a, const auto& b, const Where& where) {
     return IndexArg(a, where) / IndexArg(b, where);
   });
+  add_operator(type, "__mod__", "__rmod__", index, [](const auto& a, const auto& b, const Where& where) {
+    return IndexArg(a, where) % IndexArg(b, where);
+  });
   type.def(
       "__lt__",
       [](const TensorIndex& self, nb::handle bound) -> nb::object {
@@ -223,14 +239,8 @@ void bind_index(nb::module_& m) {
       nb::is_operator());
   type.def("__neg__", [](const TensorIndex& self) { return -IndexArg(self, caller()); });
   type.def("__repr__", &text_of<TensorIndex>);
-  m.def(
-      "TensorIndexes",
-      [](size_t count) {
-        nb::list indices;
-        for (size_t i = 0; i < count; ++i) indices.append(TensorIndex());
-        return nb::tuple(indices);
-      },
-      nb::arg("count"), "So many index variables: i, j = TensorIndexes(2).");
+  m.def("TensorIndexes", &new_tuple<TensorIndex>, nb::arg("count"),
+        "So many index variables: i, j = TensorIndexes(2).");
 }
 
 /// An operand of a contraction, or what several are combined to.

@@ -152,6 +152,29 @@ class TestSurface:
         assert repr((2 * i + j - 3) / 2) == "(2*i + j - 3)/2"
         assert repr(i - j < 5) == "i - j < 5"
 
+    def test_remainders(self, random):
+        """Around a circle of odd length, also before its beginning; whole numbers, so that sums are exact."""
+        @edsl.function
+        def circular(I, K):
+            N, M = TensorDims(2)
+            i, j = TensorIndexes(2)
+            I.bind_dims(N)
+            K.bind_dims(M)
+            O, R = TensorOutput(N), TensorOutput(3)
+            O[i] += I[(i - j) % N] * K[j]
+            R[i % 3] += I[i]
+            return O, R
+
+        x, k = (random.integers(-9, 9, n).astype(np.float32) for n in (7, 4))
+        values, residues = circular(x, k)
+        np.testing.assert_array_equal(values, sum(np.roll(x, j) * k[j] for j in range(4)))
+        np.testing.assert_array_equal(residues, [x[r::3].sum() for r in range(3)])
+        for divisor in (0, -2):
+            with pytest.raises(tile_tune.ProgramError, match="positive whole number"):
+                TensorIndex() % divisor
+        with pytest.raises(tile_tune.ProgramError, match="divide by an index variable"):
+            7 % TensorIndex()
+
     def test_functions_and_operators_on_elements(self, random):
         x = random.uniform(0.5, 2, (3, 4)).astype(np.float32)
         y = random.uniform(0.5, 2, (4,)).astype(np.float32)
@@ -245,6 +268,19 @@ class TestMisuse:
                 work()
         with pytest.raises(tile_tune.DTypeError, match="'float33' is no element type"):
             Placeholder("float33", [3], "I")
+        with pytest.raises(OverflowError):
+            i + 2 ** 70
+        with pytest.raises(MemoryError):
+            TensorDims(2 ** 60)
+        with pytest.raises(TypeError, match="nothing is to return a tensor or a tuple of them, not None"):
+            def nothing(I):
+                pass
+            edsl.program(nothing, ("float32", (3,)))
+
+    def test_numbers_of_numpy_are_weak_scalars(self):
+        double = edsl.function(lambda I: np.float64(2) * I * np.float32(1) + np.float16(0.5))
+        result = double(np.arange(3, dtype=np.float32))
+        assert result.dtype == np.float32 and result.tolist() == [0.5, 2.5, 4.5]
 
 
 def test_tensors_are_no_sequences():

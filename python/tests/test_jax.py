@@ -37,6 +37,11 @@ def test_what_was_donated_is_refused():
         einsum("i->i", x)
 
 
+def test_what_has_no_dlpack_is_refused():
+    with pytest.raises(tile_tune.ArrayError, match="operand 0 shows no memory: .*S4"):
+        einsum("i->i", jnp.ones(3, dtype=jnp.int4))
+
+
 @pytest.mark.parametrize("transform", ["jit", "grad", "vmap"])
 def test_tracers_are_refused(transform):
     with pytest.raises(tile_tune.ArrayError, match="JAX tracer") as caught:

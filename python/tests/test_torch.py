@@ -59,8 +59,41 @@ def test_what_is_traced_is_refused():
         einsum("ij->ji", fake)
     assert caught.value.code == "traced"
     for transform in (torch.func.vmap, torch.func.grad):
-        with pytest.raises(tile_tune.ArrayError, match="shows no memory"):
+        with pytest.raises(tile_tune.ArrayError, match=r"a tensor of torch\.func .* stands for others") as caught:
             transform(lambda x: einsum("...->", x))(torch.ones(3))
+        assert caught.value.code == "traced"
+
+
+@pytest.mark.filterwarnings("ignore")  # that torch.jit is old
+def test_what_records_operations_would_take_results_for_constants():
+    from torch.fx.experimental.proxy_tensor import make_fx
+    x = torch.ones(2, 3)
+    for record in (lambda f: make_fx(f)(x), lambda f: torch.jit.trace(f, x)):
+        with pytest.raises(tile_tune.ArrayError, match="records no kernels") as caught:
+            record(lambda x: einsum("ij->ji", x) + 1)
+        assert caught.value.code == "traced"
+    assert einsum("ij->", x) == 6
+
+
+@pytest.mark.filterwarnings("ignore")  # of torch.jit
+def test_tangents_are_refused():
+    from torch.autograd import forward_ad
+    x = torch.ones(2, 3)
+    with forward_ad.dual_level():
+        with pytest.raises(tile_tune.ArrayError, match="has no derivatives") as caught:
+            einsum("ij->", forward_ad.make_dual(x, x))
+        assert caught.value.code == "needs-gradient" and einsum("ij->", x) == 6
+
+
+def test_autograd_sees_what_is_written():
+    x, w = torch.ones(3), torch.ones(3, requires_grad=True)
+    total = (w * x).sum()
+    einsum("i->i", torch.full((3,), 5.0), out=x)
+    with pytest.raises(RuntimeError, match="modified by an inplace operation"):
+        total.backward()
+    with torch.inference_mode():
+        y = torch.zeros(3)
+        assert einsum("i->i", torch.ones(3), out=y) is y and y.sum() == 3
 
 
 @pytest.mark.filterwarnings("ignore")  # of a graph that is broken there

@@ -1,13 +1,14 @@
 #!/usr/bin/env bash
-# A wheel of scripts/wheel in a root that has Debian's Python, libc and libstdc++ and nothing else, with nothing on PATH:
-# einsum, a search, the command. Needs to be root. wheel_test.sh WHEEL [WHEEL of nanobind-backend, else from PyPI]
+# The wheels of scripts/wheel in a root that has Debian's Python, libc and libstdc++ and nothing else, with nothing on PATH:
+# einsum, a search, the command. Needs to be root. wheel_test.sh WHEEL WHEEL [nanobind-backend's, else from
+# PyPI]
 set -euo pipefail
 place=$(mktemp -d)
 trap 'rm -rf "$place"' EXIT
 root=$place/root
 mkdir -p "$root"/{dev,proc,sys,tmp,package}
 /usr/bin/python3 -m venv --without-pip "$place/venv" && /usr/bin/python3 -m venv "$place/pip"
-"$place/pip/bin/pip" install --quiet --disable-pip-version-check --target "$root/package" ${2:+--no-index "$2"} "$1"
+"$place/pip/bin/pip" install --quiet --disable-pip-version-check --target "$root/package" ${3:+--no-index} "$@"
 
 # Python with its modules, and whatever these load.
 python=$(realpath /usr/bin/python3)

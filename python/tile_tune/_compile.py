@@ -2,6 +2,7 @@
 
 import json
 import weakref
+from typing import Any
 
 from . import _core
 from ._options import Options, current, forget_einsums
@@ -16,7 +17,7 @@ class Function:
     results are new arrays of the first input's kind, one or a tuple, or go to `out`, an array or a tuple of them.
     """
 
-    def __init__(self, program, options: Options):
+    def __init__(self, program: _core.Program, options: Options) -> None:
         self.program = program
         self._options = options
         self._call = _core.callable(program, options.as_dict())
@@ -31,11 +32,11 @@ class Function:
         return self.program.name
 
     @property
-    def schedule(self) -> str:
-        """Which one the kernel has that was compiled last: "tuned" or "default"."""
+    def schedule(self) -> str | None:
+        """Which one the kernel has that was compiled last: "tuned" or "default"; None before one was compiled."""
         return _core.schedule_of(self._call)
 
-    def __call__(self, *inputs, out=None):
+    def __call__(self, *inputs: Any, out: Any = None) -> Any:
         return self._call(*inputs, out=out)
 
     def __repr__(self):
@@ -49,7 +50,7 @@ def forget_kernels():
         function._call = _core.callable(function.program, function._options.as_dict())
 
 
-def compile(program, *arrays) -> Function:
+def compile(program: _core.Program, *arrays: Any) -> Function:
     """A Program as a function of arrays, as tuning() says; with arrays the kernel for them is compiled now.
 
     >>> relu = tile_tune.compile(program)

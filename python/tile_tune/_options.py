@@ -67,17 +67,18 @@ class Tuning:
     def __init__(self, before: Options, now: Options):
         self._before, self._now = before, now
 
-    def __enter__(self):
+    def __enter__(self) -> "Tuning":
         return self
 
-    def __exit__(self, *_):
+    def __exit__(self, *_: object) -> None:
         _set(self._before)
 
     def __repr__(self):
         return f"tile_tune.{self._now}"
 
 
-def tuning(policy="off", *, seconds=None, threads=None, database=None) -> Tuning:
+def tuning(policy: str | float = "off", *, seconds: float | None = None, threads: int | str | None = None,
+           database: "str | os.PathLike[str] | None" = None) -> Tuning:
     """Says what the first call of new types, shapes or strides does about a faster kernel, from now on.
 
     Args:

@@ -11,7 +11,7 @@ from ._options import tool
 
 
 class Interrupted(Exception):
-    """The command was interrupted, and this is what it had. `args[0]`: its output, or None."""
+    """The command was interrupted. `args`: its output, or None, and by whom: "Ctrl-C" or "progress"."""
 
 
 def _value_of(line):
@@ -41,12 +41,12 @@ def run(arguments, on_progress=None):
         # In a group of its own: Ctrl-C in a terminal is for this process, which passes it on once.
         process = subprocess.Popen([tool(), *arguments, "--json"], stdin=subprocess.DEVNULL, stdout=output,
                                    stderr=subprocess.PIPE, text=True, encoding="utf-8", start_new_session=True)
-        interrupted = False
+        interrupted_by = None
 
-        def interrupt():
-            nonlocal interrupted
-            if not interrupted:
-                interrupted = True
+        def interrupt(by):
+            nonlocal interrupted_by
+            if not interrupted_by:
+                interrupted_by = by
                 process.send_signal(signal.SIGINT)
 
         def goes_on(progress):
@@ -61,8 +61,8 @@ def run(arguments, on_progress=None):
                 value = _value_of(line)
                 if "progress" not in value:
                     said.append(value)
-                elif not interrupted and not goes_on(value["progress"]):
-                    interrupt()
+                elif not interrupted_by and not goes_on(value["progress"]):
+                    interrupt("progress")
 
         def wait():
             listener.join()
@@ -74,7 +74,7 @@ def run(arguments, on_progress=None):
         try:
             wait()
         except KeyboardInterrupt:
-            interrupt()
+            interrupt("Ctrl-C")
             wait()
         finally:
             if process.poll() is None:
@@ -86,8 +86,8 @@ def run(arguments, on_progress=None):
     result = json.loads(text) if text else None
     if raised:
         raise raised[0]
-    if interrupted:
-        raise Interrupted(result)
+    if interrupted_by:
+        raise Interrupted(result, interrupted_by)
     if process.returncode != 0:
         _raise_error(said, process.returncode)
     return result

@@ -2,6 +2,7 @@
 
 import os
 from pathlib import Path
+from typing import Any
 
 from . import _compile, _options
 from ._errors import Error
@@ -9,7 +10,8 @@ from ._process import run
 from ._subject import arguments_of
 
 
-def build(what, *arrays, output, name=None, database=None, threads=None) -> list[Path]:
+def build(what: Any, *arrays: Any, output: str | os.PathLike[str], name: str | None = None,
+          database: str | os.PathLike[str] | None = None, threads: int | str | None = None) -> list[Path]:
     """Writes a static library with a C header, from the best stored schedule.
 
     Args:
@@ -32,7 +34,7 @@ def build(what, *arrays, output, name=None, database=None, threads=None) -> list
     return [Path(file) for file in built["files"]]
 
 
-def records(text: str = "", *, database=None) -> list[dict]:
+def records(text: str = "", *, database: str | os.PathLike[str] | None = None) -> list[dict[str, Any]]:
     """What was tuned, a flat dict for each program, machine and number of threads: pandas.DataFrame(records()). Empty
     where nothing was.
 

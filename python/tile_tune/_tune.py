@@ -4,6 +4,8 @@ import contextlib
 import dataclasses
 import os
 import sys
+from collections.abc import Callable
+from typing import Any
 
 from . import _compile, _options
 from ._process import Interrupted, run
@@ -23,7 +25,7 @@ class TuneResult:
         trials, seconds: how much was tried, and how long it took.
         history: (seconds, trials, ratio) whenever a better schedule was found.
         database: the file with the records.
-        stopped_by: "Ctrl-C" where it was interrupted, else None.
+        stopped_by: "Ctrl-C", or "progress" where that function ended it, else None.
     """
 
     name: str
@@ -36,9 +38,9 @@ class TuneResult:
     seed: int
     database: str
     stopped_by: str | None
-    history: list
+    history: list[tuple[float, int, float]]
 
-    def plot(self, axes=None):
+    def plot(self, axes: Any = None) -> Any:
         """Draws how the best speed grew; returns matplotlib's axes."""
         if axes is None:
             from matplotlib import pyplot
@@ -51,14 +53,14 @@ class TuneResult:
         return axes
 
 
-def _result_from(output):
+def _result_from(output, by):
     untuned, tuned = output.get("untuned") or {}, output.get("tuned") or {}
     interval = tuned.get("ratio_interval")
     return TuneResult(
         name=output["program"], default_ns=untuned.get("median_ns"), tuned_ns=tuned.get("median_ns"),
         ratio=tuned.get("ratio") or 1.0, interval=tuple(interval) if interval else None, trials=output["trials"],
         seconds=output["seconds"], seed=output["seed"], database=output["database"],
-        stopped_by=output.get("stopped_by"),
+        stopped_by=by if by == "progress" and output.get("stopped_by") else output.get("stopped_by"),
         history=[(point["seconds"], point["trials"], point["best_ratio"]) for point in output.get("history", [])])
 
 
@@ -93,8 +95,9 @@ def _display(progress, seconds, trials):
         yield draw
 
 
-def tune(what, *arrays, seconds=None, trials=None, seed=None, threads=None, database=None,
-         progress=True) -> TuneResult:
+def tune(what: Any, *arrays: Any, seconds: float | None = None, trials: int | None = None, seed: int | None = None,
+         threads: int | str | None = None, database: str | os.PathLike[str] | None = None,
+         progress: bool | Callable[[dict[str, Any]], object] = True) -> TuneResult:
     """Searches schedules, verifies and times each on this machine, and keeps the best; later calls take it.
 
     Args:
@@ -110,7 +113,7 @@ def tune(what, *arrays, seconds=None, trials=None, seed=None, threads=None, data
     Ctrl-C ends the search and keeps what it found; a second one ends it at once. Other tile-tune processes of the
     machine that time something are waited for.
 
-    Raises ProgramError, ArrayError, DTypeError, ToolError; KeyboardInterrupt where nothing was found before Ctrl-C.
+    Raises ProgramError, ArrayError, DTypeError, ToolError; KeyboardInterrupt where Ctrl-C came before there was a result.
     """
     options = what._options if isinstance(what, _compile.Function) else _options.current()
     database = options.database if database is None else os.fspath(database)
@@ -124,11 +127,12 @@ def tune(what, *arrays, seconds=None, trials=None, seed=None, threads=None, data
         for option, value in budget.items():
             if value is not None:
                 words += [option, str(value)]
+        by = None
         try:
             output = run(words, show)
         except Interrupted as interrupted:
-            output = interrupted.args[0]
+            output, by = interrupted.args
             if not output or "trials" not in output:
                 raise KeyboardInterrupt from None
     _compile.forget_kernels()
-    return _result_from(output)
+    return _result_from(output, by)

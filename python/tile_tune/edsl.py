@@ -21,6 +21,8 @@ elementwise functions here: `from tile_tune import edsl` keeps Python's.
 
 import functools as _functools
 import inspect as _inspect
+from collections.abc import Callable as _Callable
+from typing import Any as _Any, Protocol as _Protocol, overload as _overload
 
 from . import _core
 from ._core import (Constraint, IndexedTensor, Placeholder, Program, Tensor, TensorDim, TensorDims, TensorIndex,
@@ -46,7 +48,8 @@ def _name_of(write):
     return name if name.isidentifier() else "program"
 
 
-def program(write, *types, name=None, **arguments) -> Program:
+def program(write: _Callable[..., _Any], *types: tuple[_Any, _Any], name: str | None = None,
+            **arguments: _Any) -> Program:
     """The Program of a function of tensors.
 
     Args:
@@ -60,13 +63,29 @@ def program(write, *types, name=None, **arguments) -> Program:
     results = write(*inputs, **arguments)
     if isinstance(results, Tensor):
         results = (results,)
+    if not isinstance(results, (tuple, list)) or not all(isinstance(result, Tensor) for result in results):
+        raise TypeError(f"{_name_of(write)} is to return a tensor or a tuple of them, not {results!r}")
     names = ["output"] if len(results) == 1 else [f"output{i}" for i in range(len(results))]
     while set(parameters) & set(names):
         names = [one + "_" for one in names]
     return Program(name or _name_of(write), inputs, list(zip(names, results)))
 
 
-def function(write=None, **arguments):
+class _Function(_Protocol):
+    def __call__(self, *arrays: _Any, out: _Any = None, **more: _Any) -> _Any: ...
+
+    def program(self, *types: tuple[_Any, _Any], **more: _Any) -> Program: ...
+
+
+@_overload
+def function(write: _Callable[..., _Any], **arguments: _Any) -> _Function: ...
+
+
+@_overload
+def function(write: None = None, **arguments: _Any) -> _Callable[[_Callable[..., _Any]], _Function]: ...
+
+
+def function(write: _Any = None, **arguments: _Any) -> _Any:
     """A function of tensors as one of arrays: a program for each combination of types and shapes it is called with.
 
     Arguments that are no arrays are given by name, here or in calls; they are the program's constants.

@@ -19,7 +19,7 @@ namespace fs = std::filesystem;
 // Outputs have expectations of 24 to 32 bytes an element: of more than these a sample must do.
 constexpr int64_t kWholeElements = 1 << 21;
 constexpr double kWrittenSeconds = 1;
-constexpr int64_t kSamples = 4096;  // of each output, besides its borders
+constexpr int64_t kSamples = 4096, kFewestSamples = 64;  // of each output, besides its borders
 
 // Of what is computed from special numbers fewer elements tell: a kernel treats them alike or not at all. Chains may
 // need most of a program for any of their elements.
@@ -50,6 +50,12 @@ Result<std::vector<reference::Expected>> expected_as_written(const Problem& prob
   return expected;
 }
 
+/// Elements of each output that the reference has seconds for, where all take as long as these would.
+int64_t samples_within(double seconds, double seconds_of_all, int64_t elements) {
+  const double affordable = seconds / seconds_of_all * static_cast<double>(elements);
+  return static_cast<int64_t>(std::clamp<double>(affordable, kFewestSamples, kSamples));
+}
+
 Result<void> judge(Problem& problem, uint64_t seed, const ir::Program* written, double whole_seconds) {
   if (written != nullptr && reference::evaluation_seconds(*written) <= std::min(kWrittenSeconds, whole_seconds)) {
     TILE_TUNE_TRY(expected, expected_as_written(problem, *written));
@@ -58,9 +64,11 @@ Result<void> judge(Problem& problem, uint64_t seed, const ir::Program* written, 
   }
   int64_t elements = 0;
   for (const int output : problem.program.outputs) elements += ir::element_count(problem.program.tensors[output]);
-  problem.sampled = reference::evaluation_seconds(problem.program) > whole_seconds || elements > kWholeElements;
+  const double seconds = reference::evaluation_seconds(problem.program);
+  problem.sampled = seconds > whole_seconds || elements > kWholeElements;
+  const int64_t samples = samples_within(whole_seconds, seconds, elements);
   TILE_TUNE_TRY(expected, problem.sampled
-                              ? reference::evaluate_sample(problem.program, problem.inputs, kSamples, seed, kOutside)
+                              ? reference::evaluate_sample(problem.program, problem.inputs, samples, seed, kOutside)
                               : reference::evaluate(problem.program, problem.inputs, kOutside));
   problem.expected = std::move(expected);
   return {};
@@ -73,7 +81,7 @@ reference::Inputs as_stored(const ir::Program& program, reference::Inputs inputs
     if (!ir::has_overlap(ir::strides(tensor), ir::shape(tensor))) continue;
     std::vector<std::byte> storage(static_cast<size_t>(storage_bytes(tensor)));
     to_storage(tensor, array, storage.data());
-    array = from_storage(tensor, storage.data());
+    array = {tensor.type, ir::shape(tensor), std::move(storage), ir::strides(tensor), ir::reach(tensor).before};
   }
   return inputs;
 }

@@ -27,8 +27,9 @@ struct Problem {
 /// 30 s, and is more than this from the twentieth on.
 inline constexpr double kWholeSeconds = 10;
 
-/// Random inputs and the reference on them: whole where that takes a core less than `whole_seconds`, else on at least
-/// 4,096 elements of each output and its borders. Inputs' range is narrowed where the result would not be finite
+/// Random inputs and the reference on them: whole where that takes a core less than `whole_seconds`, else on as many
+/// elements of each output as it has these seconds for, 64 to 4,096, and its borders. Inputs' range is narrowed where
+/// the result would not be finite
 ///. `written` (may be null) is the program before its sums of products were put into steps: where its
 /// reference takes no more than a second it is what is expected. Of programs with float inputs of up to 64 MiB a few
 /// elements are also judged on special numbers.

@@ -7,7 +7,6 @@
 #include "codegen/target/host.h"
 #include "search/judge/executor_for.h"
 #include "search/judge/host_kernel.h"
-#include "search/judge/problem.h"
 #include "search/judge/verify.h"
 #include "search/workers/child.h"
 
@@ -28,8 +27,8 @@ Result<void> judge(const Reply& reply, const ir::Program& program) {
 }  // namespace
 
 Result<void> check_object(const ir::Program& program, const codegen::Target& target, const KernelObject& kernel,
-                          const ir::Program* written) {
-  TILE_TUNE_TRY(problem, make_problem(program, kSeed, written));
+                          const ir::Program* written, double whole_seconds) {
+  TILE_TUNE_TRY(problem, make_problem(program, kSeed, written, whole_seconds));
   const Limits limits;
   // A package for a larger machine is judged with the threads that run here.
   codegen::Target here = target;

@@ -8,13 +8,17 @@
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
+#include <latch>
+#include <mutex>
 #include <nlohmann/json.hpp>
+#include <shared_mutex>
 #include <stdexcept>
 #include <string>
 #include <thread>
 
 #include "base/process/children.h"
 #include "base/process/fork.h"
+#include "base/process/fork_safe_mutex.h"
 #include "base/process/lines.h"
 #include "base/process/memory_file.h"
 #include "base/process/spawn.h"
@@ -183,6 +187,38 @@ TEST_CASE("an exception that leaves a forked child's work is its last word") {
   REQUIRE(ending);
   CHECK(ending->exit_code == 1);
   CHECK(err.text() == "it broke");
+}
+
+TEST_CASE("a child begins with mutexes unlocked, and whole what they guard") {
+  static ForkSafeMutex& mutex = *new ForkSafeMutex;
+  const bool is_writer = GENERATE(true, false);
+  bool is_whole = true;
+  std::latch is_held(1);
+  std::thread other([&] {
+    const auto hold = [&](auto&&) {
+      is_whole = !is_writer;
+      is_held.count_down();
+      std::this_thread::sleep_for(std::chrono::milliseconds(100));  // for the fork to begin in
+      is_whole = true;
+    };
+    if (is_writer)
+      hold(std::unique_lock(mutex));
+    else
+      hold(std::shared_lock(mutex));
+  });
+  is_held.wait();
+  const pid_t child = fork();
+  if (child == 0) {
+    alarm(20);
+    const std::unique_lock lock(mutex);
+    _exit(is_whole ? 0 : 1);
+  }
+  other.join();
+  { const std::unique_lock lock(mutex); }
+  const auto ending = wait_for(child);
+  REQUIRE(ending);
+  CHECK(ending->exit_code == 0);
+  CHECK(ending->signal == 0);
 }
 
 TEST_CASE("who is no child of ours is not waited for") {

@@ -76,6 +76,9 @@ TEST_CASE("index expressions are affine and exact") {
   MISUSE("not-affine", i * j);
   MISUSE("not-affine", 4 / i);
   MISUSE("division-by-zero", i / 0);
+  MISUSE("not-affine", i % j);
+  MISUSE("bad-divisor", i % 0);
+  MISUSE("bad-divisor", i % -3);
   MISUSE("overflow", i * std::numeric_limits<int64_t>::max() + i);
   MISUSE("overflow", TensorIndex(std::numeric_limits<int64_t>::min()));
   TensorDim unbound;

@@ -330,6 +330,30 @@ void add_types(std::vector<Example>& examples) {
                        {"either", Grid({4}, {0, 0, 1, 1})}}});
 }
 
+// Circular shifts, sums over residues, every second element; of a negative number it is what is left to the next lower
+// multiple.
+void add_remainders(std::vector<Example>& examples) {
+  TensorIndex i, j;
+  Grid a = numbers({7}), k = numbers({3}, 2), circular({7}), residues({3}), even({7}), shifted({2, 7});
+  for (int u = 0; u < 7; ++u) {
+    for (int v = 0; v < 3; ++v) circular(u) += a((u + v) % 7) * k(v);
+    residues(u % 3) += a(u);
+    if (u % 2 == 0) even(u) = a(u);
+    for (int v = 0; v < 2; ++v) shifted(v, u) = a((u - 3 * v + 7) % 7);
+  }
+  const auto A = input("A", {7}), K = input("K", {3});
+  auto C = TensorOutput(7), R = TensorOutput(3), E = TensorOutput(7), S = TensorOutput(2, 7);
+  C(i) += A((i + j) % 7) * K(j);
+  R(i % 3) += A(i);
+  E(i) += A(i);
+  E.add_constraint(i % 2 < 1);
+  S(j, i) = A((i - 3 * j) % 7);
+  examples.push_back({"remainders",
+                      Program("remainders", {A, K}, {{"C", C}, {"R", R}, {"E", E}, {"S", S}}),
+                      {{"A", a}, {"K", k}},
+                      {{"C", circular}, {"R", residues}, {"E", even}, {"S", shifted}}});
+}
+
 // Softmax: a reduction feeds an elementwise chain that feeds a reduction.
 void add_chain(std::vector<Example>& examples) {
   TensorIndex i, j;
@@ -352,6 +376,7 @@ void add_chain(std::vector<Example>& examples) {
 std::vector<Example> rule_examples() {
   std::vector<Example> examples;
   add_exact_division(examples);
+  add_remainders(examples);
   add_joint_bounds(examples);
   add_aggregations(examples);
   add_combinations(examples);

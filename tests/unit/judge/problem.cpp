@@ -38,6 +38,38 @@ TEST_CASE("many outputs are judged by a sample with borders") {
   CHECK(elements.back() >= 2047 * 1025);
 }
 
+TEST_CASE("what costs more than there is time for is judged by fewer elements") {
+  const auto program = test::doubling(512, 1025);
+  const double whole = reference::evaluation_seconds(program);
+  const auto size_within = [&](double seconds) {
+    const auto problem = make_problem(program, 7, nullptr, seconds);
+    REQUIRE(problem);
+    CHECK(problem->sampled == (seconds < whole));
+    return problem->expected.at(0).elements.size();
+  };
+  CHECK(size_within(2 * whole) == 512 * 1025);
+  const size_t some = size_within(whole * 1000 / (512 * 1025)), few = size_within(0);
+  CHECK(few >= 64);
+  CHECK(few < some);
+  CHECK(some < 6000);
+}
+
+TEST_CASE("an operand that is broadcast by strides of 0 has each element once") {
+  auto program = test::doubling(3, 5);
+  const int input = program.inputs.at(0);
+  program.tensors[static_cast<size_t>(input)].storage = ir::Storage::strided({int64_t{0}, int64_t{1}});
+  const auto problem = make_problem(program, 7);
+  REQUIRE(problem);
+  for (const auto* inputs : {&problem->inputs, &problem->special.at(0).inputs}) {
+    const auto& array = inputs->at(input);
+    CHECK(array.data.size() == 5 * sizeof(float));
+    CHECK(array.shape == std::vector<int64_t>{3, 5});
+    CHECK(array.strides == std::vector<int64_t>{0, 1});
+  }
+  for (size_t i = 0; i < 15; ++i)
+    CHECK(problem->expected.at(0).values.at(i) == 2 * problem->inputs.at(input).as<float>()[i % 5]);
+}
+
 TEST_CASE("outputs travel through files, empty ones too") {
   const auto directory = SessionDirectory::create();
   REQUIRE(directory);

@@ -60,8 +60,8 @@ class Kernel {
   /// (outputs hold nothing of meaning), out-of-memory, and those of compile().
   Expected<void> operator()(std::span<const Array> inputs, std::span<const Array> outputs) const;
 
-  /// Which schedule the kernel that was compiled last has: Tuned or Default.
-  Schedule schedule() const;
+  /// Which schedule the kernel that was compiled last has, Tuned or Default; none before one was compiled.
+  std::optional<Schedule> schedule() const;
 
   class Impl;
   explicit Kernel(std::shared_ptr<Impl> impl) : impl_(std::move(impl)) {}

@@ -103,6 +103,8 @@ class TensorIndex {
   friend TensorIndex operator-(const IndexArg& a, const IndexArg& b);
   friend TensorIndex operator*(const IndexArg& a, const IndexArg& b);
   friend TensorIndex operator/(const IndexArg& a, const IndexArg& b);
+  /// 0 <= a % b < b, also of a negative a. b is a positive whole number.
+  friend TensorIndex operator%(const IndexArg& a, const IndexArg& b);
   friend TensorIndex operator-(const IndexArg& a);
   /// 0 <= index < bound.
   friend Constraint operator<(const IndexArg& index, const DimArg& bound);
