@@ -22,7 +22,11 @@ def described(name, value):
     if first.startswith(name + "("):
         return first.replace("(self)", "()"), lines[2:]
     try:
-        signature = re.sub(r"-> '(\w+)'", r"-> \1", str(inspect.signature(value)))
+        # What arguments are is in the text; their types are in the package.
+        signature = inspect.signature(value)
+        signature = signature.replace(parameters=[parameter.replace(annotation=parameter.empty)
+                                                  for parameter in signature.parameters.values()])
+        signature = re.sub(r"-> '_?(\w+)'", r"-> \1", str(signature)).replace("typing.", "").replace(" -> Any", "")
         return name + re.sub(r"tile_tune\.\w+\.|pathlib\.", "", signature).replace("(self, ", "("), lines
     except (TypeError, ValueError):
         return name, lines

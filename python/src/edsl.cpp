@@ -76,10 +76,10 @@ bool is_real(nb::handle object) {
 
 /// A tuple of new ones; where there is no memory for so many, MemoryError before any is made.
 template <typename T>
-nb::object new_tuple(size_t count) {
-  const nb::object all = checked(PyTuple_New(static_cast<Py_ssize_t>(std::min<size_t>(count, PY_SSIZE_T_MAX))));
-  for (size_t i = 0; i < count; ++i)
-    PyTuple_SetItem(all.ptr(), static_cast<Py_ssize_t>(i), nb::cast(T()).release().ptr());
+nb::tuple new_tuple(size_t count) {
+  const auto size = static_cast<Py_ssize_t>(std::min<size_t>(count, PY_SSIZE_T_MAX));
+  const auto all = nb::steal<nb::tuple>(checked(PyTuple_New(size)));
+  for (Py_ssize_t i = 0; i < size; ++i) PyTuple_SetItem(all.ptr(), i, nb::cast(T()).release().ptr());
   return all;
 }
 
