@@ -78,7 +78,7 @@ bool is_real(nb::handle object) {
 template <typename T>
 nb::tuple new_tuple(size_t count) {
   const auto size = static_cast<Py_ssize_t>(std::min<size_t>(count, PY_SSIZE_T_MAX));
-  const auto all = nb::steal<nb::tuple>(checked(PyTuple_New(size)));
+  const auto all = nb::borrow<nb::tuple>(checked(PyTuple_New(size)));
   for (Py_ssize_t i = 0; i < size; ++i) PyTuple_SetItem(all.ptr(), i, nb::cast(T()).release().ptr());
   return all;
 }
