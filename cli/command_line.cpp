@@ -27,8 +27,6 @@ namespace {
 /// Named in the documentation, which says that they come later.
 constexpr std::string_view kPlanned[] = {"report", "doctor"};
 
-constexpr int kWrongCommandLine = static_cast<int>(ErrorClass::Program);
-
 /// CLI11's sentences go over several lines and may end in a full stop; ours are one line without.
 std::string sentence_of(std::string text) {
   for (char& c : text)

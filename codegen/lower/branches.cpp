@@ -74,7 +74,8 @@ Branches::Decided Branches::decided(const ir::Statement& statement, const Formul
 // `always` is one until loops are cut.
 Values Branches::choose(const Decided& condition, const std::vector<Expr>& indices, const Values& yes,
                         const Values& no) {
-  const auto& [formula, mostly, parts] = condition;
+  const ir::Formula& formula = condition.formula;
+  const bool mostly = condition.holds_mostly;
   const auto likely = [](const Expr& part) { return Halide::likely(part); };
   const Expr always = Halide::likely(Halide::Internal::const_true());
   if (formula.kind == Formula::Kind::NotNegative)
@@ -82,7 +83,7 @@ Values Branches::choose(const Decided& condition, const std::vector<Expr>& indic
                   mostly ? no : each_part(no, likely));
   const bool all = formula.kind == Formula::Kind::All;
   Values result = all ? yes : no;
-  for (auto part = parts.rbegin(); part != parts.rend(); ++part)
+  for (auto part = condition.parts.rbegin(); part != condition.parts.rend(); ++part)
     result = all ? choose(*part, indices, result, no) : choose(*part, indices, yes, result);
   return result;
 }

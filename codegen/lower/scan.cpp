@@ -72,7 +72,7 @@ Totals make_totals(const StageLoops& stage, const ir::Statement& statement, cons
                    const Values& identity, const std::function<Values(const Expr& position)>& term) {
   const Scan scan = *scan_of(statement, stage.loops);
   const int64_t iterations = stage.loops.reduction[0];
-  const std::string name = accumulator.name();
+  const std::string& name = accumulator.name();
   Totals totals;
   totals.accumulator = accumulator;
   totals.func = Halide::Func(name + "_totals");

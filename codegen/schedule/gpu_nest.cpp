@@ -205,7 +205,8 @@ std::vector<int64_t> stored_sides(const ir::Program& program, int statement, con
   const Operand& operand = loops.operands[packing.operand];
   const DType type = staged_type(program, statement, operand);
   // The parts of complex elements are copies of their own.
-  const int64_t unit = kVectorBytes * (is_complex(type) ? 2 : 1) / static_cast<int64_t>(dtype_size(type));
+  const int64_t unit =
+      std::max<int64_t>(kVectorBytes * (is_complex(type) ? 2 : 1) / static_cast<int64_t>(dtype_size(type)), 1);
   const std::vector<int64_t> sides = staged_sides(loops, stage, operand);
   std::vector<int64_t> stored;
   int64_t total = 1;

@@ -201,7 +201,7 @@ class Writer {
     };
     if (outermost == 0) end_of_level(0);
     for (const auto& loop : loops) {
-      const bool new_level = (loop.depth - 1) % outermost == 0;
+      const bool new_level = outermost > 0 && (loop.depth - 1) % outermost == 0;
       if (new_level || loop.parallel != parallel) flush();
       parallel = loop.parallel;
       if (!loop.single || loop.parallel) words.push_back(loop.text);

@@ -51,6 +51,8 @@ Combination::Combination(const Combination& a, const Combination& b, bool is_sum
   operands_.insert(operands_.end(), b.operands_.begin(), b.operands_.end());
 }
 
+// A contraction: what the target points to is written, not the target.
+// NOLINTNEXTLINE(bugprone-unhandled-self-assignment)
 void IndexedTensor::operator=(const IndexedTensor& value) const { assign(value); }
 void IndexedTensor::sum(const Combination& value) const { write(*access_, Aggregation::Sum, value); }
 void IndexedTensor::product(const Combination& value) const { write(*access_, Aggregation::Product, value); }

@@ -43,7 +43,7 @@ Program::Program(ir::Program program, AtSizes at_sizes, std::vector<Message> war
 Program::Program(ir::Program symbolic, const std::map<std::string, int64_t>& sizes, const Where* where)
     : sizes_(sizes) {
   auto bound = ir::bind(symbolic, sizes);
-  if (!bound && where) value_or_raise(std::move(bound), *where);
+  if (!bound && where) value_or_raise(Result<void>(tl::unexpected(bound.error())), *where);
   if (!bound) raise(bound.error());
   for (const auto& warning : plan::program_warnings(*bound)) warnings_.push_back(message_of(warning));
   program_ = std::make_shared<const ir::Program>(std::move(*bound));

@@ -154,8 +154,8 @@ constexpr int64_t kEnd = std::numeric_limits<int64_t>::max();
 /// Signatures of a statement's expressions under colours.
 class Signatures {
  public:
-  Signatures(const Program& program, size_t statement, const Colours& colours)
-      : program_(program), indices_(colours.indices[statement]), tensors_(colours.tensors) {}
+  Signatures(size_t statement, const Colours& colours)
+      : indices_(colours.indices[statement]), tensors_(colours.tensors) {}
 
   const Signature& of(const ExprPtr& expr) {
     if (const auto found = known_.find(expr.get()); found != known_.end()) return found->second;
@@ -234,7 +234,6 @@ class Signatures {
     return result;
   }
 
-  const Program& program_;
   const std::vector<int>& indices_;
   const std::vector<int>& tensors_;
   std::unordered_map<const Expr*, Signature> known_;
@@ -261,7 +260,7 @@ class UseCollector {
  private:
   void collect(size_t s) {
     const Statement& statement = program_.statements[s];
-    Signatures signatures(program_, s, colours_);
+    Signatures signatures(s, colours_);
     uses_.indices.emplace_back(statement.indices.size());
     for (size_t i = 0; i < statement.indices.size(); ++i)
       if (level_ == kSizes) use_index(i, hash_of(number(statement.indices[i].lo), number(statement.indices[i].hi)));
@@ -391,7 +390,7 @@ Program ordered(const Program& program, const Colours& colours) {
   Program result = program;
   for (size_t s = 0; s < result.statements.size(); ++s) {
     Statement& statement = result.statements[s];
-    Signatures signatures(program, s, colours);
+    Signatures signatures(s, colours);
     statement.value = ordered(program.statements[s].value, signatures);
     std::vector<int> order(statement.indices.size()), new_number(order.size());
     std::iota(order.begin(), order.end(), 0);

@@ -102,8 +102,9 @@ std::optional<Interval> values_by_points(const Statement& statement, const std::
   for (int64_t number = 0; number < points; ++number) {
     int64_t rest = number;
     for (const int index : indices) {
-      point[index] = box[index].lo + rest % box[index].extent();
-      rest /= box[index].extent();
+      const int64_t extent = std::max<int64_t>(box[index].extent(), 1);  // beside one of 0 there is no point
+      point[index] = box[index].lo + rest % extent;
+      rest /= extent;
     }
     if (!holds_at(where, point) ||
         !std::all_of(among->begin(), among->end(), [&](const Relation& relation) { return holds(relation, point); }))

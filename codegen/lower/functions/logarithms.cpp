@@ -123,8 +123,8 @@ Logarithmic split_sum(Names& names, const Pair& words) {
 }
 
 Expr logarithm(Names& names, const Logarithmic& x) {
-  const auto& [e, f, rest] = x;
-  const auto with_rest = [&](const Expr& value) { return rest.defined() ? value + rest : value; };
+  const Expr &e = x.e, &f = x.f;
+  const auto with_rest = [&](const Expr& value) { return x.rest.defined() ? value + x.rest : value; };
   if (is_single(f))
     return e * number(f, 0x1.62e43p-1) + strict::add(f, with_rest(f * f * polynomial(names, f, kNaturalRest)));
   // ln 2 in two parts, of which the first has so few bits that its product with e is exact.
