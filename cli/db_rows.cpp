@@ -6,6 +6,8 @@
 #include <nlohmann/json.hpp>
 
 #include "engine/records/workload.h"
+#include "frontend/ir/describe.h"
+#include "frontend/ir/json.h"
 
 namespace tile_tune::cli {
 
@@ -46,6 +48,16 @@ nlohmann::json best_json(const db::BestRow& best) {
           {"tool", {{"tile_tune", best.tool.tile_tune}, {"halide", best.tool.halide}, {"llvm", best.tool.llvm}}}};
 }
 
+/// Names, types and shapes, and what is computed: einsums differ in nothing else.
+void add_program(nlohmann::json& json, const db::ProgramRow& row) {
+  const auto program = ir::program_from_json(engine::json_of_text(row.canonical_json));
+  if (!program) return;
+  std::vector<std::string> statements;
+  for (const auto& statement : program->statements) statements.push_back(ir::to_text(*program, statement));
+  json["signature"] = ir::signature(*program);
+  json["statements"] = statements;
+}
+
 nlohmann::json list_row_json(const db::ListRow& row) {
   nlohmann::json json{{"id", row.id},
                       {"name", row.program.name},
@@ -60,6 +72,7 @@ nlohmann::json list_row_json(const db::ListRow& row) {
                       {"sessions", row.sessions},
                       {"trials", row.trials},
                       {"created_ms", row.created_ms}};
+  add_program(json, row.program);
   if (row.best) json["best"] = best_json(*row.best);
   return json;
 }

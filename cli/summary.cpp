@@ -108,6 +108,7 @@ std::string unconfirmed_text(const search::TuneReport& report, const Measurement
 std::string finals_text(const search::TuneReport& report) {
   if (report.finals_held == search::FinalsHeld::OneFinalist)
     return "none, since only the default schedule could take part";
+  if (report.finals_held == search::FinalsHeld::Stopped) return "none, since the search was stopped";
   if (report.finals_held == search::FinalsHeld::NoTime) {
     const std::string why = report.final_rounds > 0
                                 ? fmt::format("broken off after {}, too few to decide: the time was short",
@@ -169,7 +170,7 @@ std::vector<std::vector<std::string>> facts(const TuneSummary& summary) {
   } else if (report.stop_reason == search::StopReason::Time) {
     rows.push_back({"winner", "the default schedule stands: the time was over before it was measured"});
   }
-  if (!summary.stopped_by.empty() && !report.winner)
+  if (!summary.stopped_by.empty() && report.finals_held == search::FinalsHeld::Stopped)
     rows.push_back({"stopped", fmt::format("by {}{}", summary.stopped_by,
                                            report.outcomes.empty()
                                                ? " before the first trial"

@@ -8,6 +8,7 @@
 #include <optional>
 
 #include "base/json_text.h"
+#include "base/process/fork.h"
 #include "cli/binding_options.h"
 #include "cli/dry_run_text.h"
 #include "cli/predicted_text.h"
@@ -374,13 +375,17 @@ void add_tune(Verb& app, Command& command) {
       .delimiter(',');
   verb.add_flag("--weights", arguments->weights,
                 "Of a suite: tunes each workload a second time with its weights constant");
-  verb.add_flag("--events", arguments->events,
-                "Also writes a line of JSON to standard error whenever candidates were tried");
+  verb.add_flag(
+      "--events", arguments->events,
+      "Also writes a line of JSON to standard error whenever candidates were tried; ends with who started it");
   refuse_empty(
       verb.add_option("--emit", arguments->emit, "Writes the winner's package there at the end").type_name("DIR"));
   verb.on_parsed([&command, arguments] {
     arguments->request.strategy = *search::parse_strategy(arguments->strategy);
-    command = [arguments](Session& session) { return tune(*arguments, session); };
+    command = [arguments](Session& session) {
+      if (arguments->events) base::end_with_starter();
+      return tune(*arguments, session);
+    };
   });
 }
 

@@ -1,6 +1,7 @@
 #include "base/process/fork.h"
 
 #include <fcntl.h>
+#include <poll.h>
 #include <signal.h>
 #include <sys/prctl.h>
 #include <unistd.h>
@@ -39,6 +40,12 @@ void set_streams(const Streams& streams) {
 void die_with(pid_t parent) {
   prctl(PR_SET_PDEATHSIG, SIGKILL);
   if (getppid() != parent) _exit(1);  // it died before it was asked to take us along
+}
+
+void end_with_starter() {
+  prctl(PR_SET_PDEATHSIG, SIGTERM);
+  pollfd errors{STDERR_FILENO, 0, 0};
+  if (poll(&errors, 1, 0) > 0 && (errors.revents & POLLERR)) raise(SIGTERM);
 }
 
 tl::expected<pid_t, int> fork_child(const Fork& options, const std::function<int()>& work) {

@@ -20,6 +20,10 @@ struct Fork {
 /// This process dies with the thread of its parent that started it; at once, if that process is gone already.
 void die_with(pid_t parent);
 
+/// This process is asked to end (SIGTERM) when the thread that started it does; at once, if nobody reads its standard
+/// error any more.
+void end_with_starter();
+
 /// The child, or an errno. The child dies with this process; `work` gives its exit code, and std::exceptions that
 /// leave `work` are written to its standard error and make it 1.
 tl::expected<pid_t, int> fork_child(const Fork& options, const std::function<int()>& work);

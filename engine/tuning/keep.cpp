@@ -14,7 +14,9 @@ Result<Tuned> keep(Result<search::TuneReport> found, const Workload& form, const
     TILE_TUNE_CHECK(store.finish("aborted", std::nullopt));
     return tl::unexpected(found.error());
   }
-  TILE_TUNE_CHECK(store.finish(was_stopped && !found->winner ? "aborted" : "done", found->winner));
+  // Finals that were held to their end are one's last word; what was stopped before can be gone on with.
+  const bool is_cut = was_stopped && (!found->winner || found->finals_held == search::FinalsHeld::Stopped);
+  TILE_TUNE_CHECK(store.finish(is_cut ? "aborted" : "done", found->winner));
   if (found->stop_reason == search::StopReason::DefaultFailed)
     return fail(
         ErrorClass::Verification, "default-failed",

@@ -90,7 +90,8 @@ ArrayType examine(PyObject* object, PyTypeObject* type) {
   if (comes_from(type, "jax", "Tracer") || comes_from(type, "jax.core", "Tracer"))
     raise("traced", "a JAX tracer has no elements yet: tile_tune computes on arrays, outside of jax.jit and jax.grad",
           "call it outside, or through jax.pure_callback");
-  if (comes_from(type, "torch", "FakeTensor") || comes_from(type, "torch", "FunctionalTensor"))
+  if (comes_from(type, "torch", "FakeTensor") || comes_from(type, "torch", "FunctionalTensor") ||
+      comes_from(type, "torch", "Proxy"))
     raise("traced", "a " + name_of(type) + " has no elements yet: tile_tune computes on tensors that have memory",
           "call it outside of what is traced, or in an operator of torch.library");
   if (find_numpy() && PyObject_TypeCheck(object, &PyArray_Type)) {
@@ -116,7 +117,7 @@ ArrayType examine(PyObject* object, PyTypeObject* type) {
     return {type, Access::DLPack, family, nullptr};
   }
   if (PyObject_CheckBuffer(object)) return {type, Access::Buffer, Family::Memory, nullptr};
-  raise("not-an-array", "a " + name_of(type) +
+  raise("not-an-array", name_of(type) +
                             " is no array: tile_tune takes numpy arrays, PyTorch and JAX tensors of "
                             "the CPU, and what has __dlpack__ or the buffer protocol");
 }
@@ -281,12 +282,13 @@ void CallArrays::add_buffer(PyObject* object, const ArrayType& type, bool is_wri
   int64_t shape[kMostDimensions], strides[kMostDimensions];
   for (int d = 0; d < buffer.ndim; ++d) {
     shape[d] = buffer.shape[d];
+    if (!buffer.strides) continue;  // in C order, as of arrays of ctypes, although strides were asked for
     if (buffer.strides[d] % buffer.itemsize != 0)
       raise("bad-array", name(is_written) + " has strides that are no whole elements");
     strides[d] = buffer.strides[d] / buffer.itemsize;
   }
   tensor.shape = shape;
-  tensor.strides = strides;
+  if (buffer.strides) tensor.strides = strides;
   add_tensor(tensor, type.type, key);
 }
 

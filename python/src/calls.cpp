@@ -75,6 +75,32 @@ PyObject* at_border(const Work& work) {
   raise(error);
 }
 
+/// Throws UnicodeEncodeError for what is no text, a lone surrogate.
+std::string utf8(nb::handle text) {
+  Py_ssize_t size = 0;
+  const char* bytes = PyUnicode_AsUTF8AndSize(text.ptr(), &size);
+  if (!bytes) raise_python_error();
+  return {bytes, static_cast<size_t>(size)};
+}
+
+bool is_unsigned(DType type) {
+  return type == DType::U8 || type == DType::U16 || type == DType::U32 || type == DType::U64;
+}
+
+bool is_signed(DType type) {
+  return type == DType::I8 || type == DType::I16 || type == DType::I32 || type == DType::I64;
+}
+
+/// uint32 and int32 promote to int32, as in C++, where numpy has int64: large numbers would become negative.
+void check_signs(std::span<const engine::Array> inputs, DType result) {
+  for (const auto& input : inputs)
+    if (is_unsigned(input.type) && is_signed(result) && size_of(input.type) >= size_of(result))
+      raise("dtype-mismatch",
+            std::string("an operand of ") + name_of(input.type) + " has numbers that are none of the result's type, " +
+                name_of(result),
+            "convert one operand: x.astype(numpy.int64), say");
+}
+
 PyObject* einsum_call(PyObject*, PyObject* const* arguments, Py_ssize_t count, PyObject* names) {
   return at_border([&] {
     const Given given = given_of("einsum", arguments, count, names);
@@ -83,10 +109,11 @@ PyObject* einsum_call(PyObject*, PyObject* const* arguments, Py_ssize_t count, P
     if (given.positional.size() < 2) throw nb::type_error("einsum() takes an array for each operand");
     PyObject* const text = given.positional[0];
     const auto resolve = [text](std::span<const engine::Array> inputs, std::span<const engine::Array> outputs) {
-      const std::string subscripts = nb::str(nb::handle(text)).c_str();
+      const std::string subscripts = utf8(text);
       const auto type = engine::einsum_type(subscripts, inputs);
       if (!type) raise_einsum(subscripts, inputs, type.error());
       const DType result = outputs.empty() ? type->type : outputs.front().type;
+      check_signs(inputs, result);
       return Resolved{value_or_raise(engine::einsum_kernel(subscripts, inputs, result)), {{*type, ""}}};
     };
     const std::span<PyObject* const> outputs(&given.out, given.out ? 1 : 0);

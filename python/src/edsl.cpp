@@ -60,6 +60,10 @@ std::string text_of(const T& value) {
 std::optional<int64_t> integer(nb::handle object) {
   if (PyBool_Check(object.ptr()) || !PyIndex_Check(object.ptr())) return std::nullopt;
   const nb::object number = nb::steal(PyNumber_Index(object.ptr()));
+  if (!number.is_valid() && PyErr_ExceptionMatches(PyExc_TypeError)) {  // an array of numbers
+    PyErr_Clear();
+    return std::nullopt;
+  }
   if (!number.is_valid()) nb::raise_python_error();
   const long long value = PyLong_AsLongLong(number.ptr());
   if (value == -1 && PyErr_Occurred()) nb::raise_python_error();
@@ -76,8 +80,8 @@ bool is_real(nb::handle object) {
 
 /// A tuple of new ones; where there is no memory for so many, MemoryError before any is made.
 template <typename T>
-nb::tuple new_tuple(size_t count) {
-  const auto size = static_cast<Py_ssize_t>(std::min<size_t>(count, PY_SSIZE_T_MAX));
+nb::tuple new_tuple(Py_ssize_t size) {
+  if (size < 0) throw nb::value_error("there are no fewer than 0 of them");
   const auto all = nb::borrow<nb::tuple>(checked(PyTuple_New(size)));
   for (Py_ssize_t i = 0; i < size; ++i) PyTuple_SetItem(all.ptr(), i, nb::cast(T()).release().ptr());
   return all;

@@ -4,6 +4,8 @@
 
 #include <vector>
 
+#include "python/src/place.h"
+
 namespace tile_tune::python {
 
 namespace {
@@ -48,7 +50,7 @@ void tell_messages() {
   const auto messages = std::exchange(kept_messages, {});
   const nb::object category = errors_module().attr("CompilerWarning");
   for (const Message& message : messages)
-    if (PyErr_WarnEx(category.ptr(), message.text.c_str(), 1) != 0) raise_python_error();
+    if (PyErr_WarnEx(category.ptr(), message.text.c_str(), caller_level()) != 0) raise_python_error();
 }
 
 void register_errors() {

@@ -5,11 +5,19 @@
 
 #include "python/src/errors.h"
 
-NB_MODULE(_core, m) {
+NB_MODULE(_core_of_process, m) {
   using namespace tile_tune::python;
+  nanobind::set_leak_warnings(false);  // what a program keeps to its end is not lost
   register_errors();
   bind_edsl(m);
   bind_programs(m);
   bind_calls(m);
   m.attr("version") = tile_tune::version();
+}
+
+/// Kernels, their types in Python and the thread that searches in the background are the process's.
+extern "C" NB_EXPORT PyObject* PyInit__core() {
+  if (PyInterpreterState_GetID(PyInterpreterState_Get()) == 0) return PyInit__core_of_process();
+  PyErr_SetString(PyExc_ImportError, "tile_tune works in the main interpreter alone");
+  return nullptr;
 }

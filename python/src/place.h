@@ -6,5 +6,7 @@
 namespace tile_tune::python {
 
 Where caller();
+/// The same line as warnings.warn() counts: 1 is the innermost Python function.
+int caller_level();
 
 }  // namespace tile_tune::python

@@ -31,6 +31,14 @@ nb::tuple tuple_of(const std::vector<int64_t>& shape) {
   return nb::tuple(list);
 }
 
+/// JAX would make 32 bits of 64.
+void check_jax_width(DType type) {
+  const bool is_wide = type == DType::C64 || (size_of(type) == 8 && type != DType::C32);
+  if (is_wide && !nb::cast<bool>(nb::module_::import_("jax").attr("config").attr("jax_enable_x64")))
+    raise("dtype-mismatch", std::string("JAX has no ") + name_of(type) + ", which the operands promote to",
+          "set jax_enable_x64, convert the wider operand, or give a numpy array first or as out=");
+}
+
 void set_exchange_error(void* context, const char* kind, const char* message) {
   *static_cast<std::string*>(context) = std::string(kind) + ": " + message;
 }
@@ -52,6 +60,7 @@ ResultMaker::ResultMaker(PyObject* like, const engine::OutputType& type) : type_
     keywords["dtype"] = torch.attr(name_of(type.type));
     keywords_ = keywords;
   }
+  if (family_ == Family::Jax) check_jax_width(type.type);
   if (family_ == Family::Jax) convert_ = nb::module_::import_("jax.numpy").attr("asarray");
   if (family_ == Family::Namespace) convert_ = namespace_of_like.attr("from_dlpack");
   if (family_ == Family::Memory && import_numpy()) family_ = Family::Numpy;

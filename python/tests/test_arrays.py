@@ -1,6 +1,7 @@
 """Arrays of other kinds: DLPack, the buffer protocol, bfloat16, and without numpy."""
 
 import array
+import ctypes
 import subprocess
 import sys
 import textwrap
@@ -37,6 +38,15 @@ def test_dlpack_operands_and_outputs(versioned, random):
     producer = DLPack(out, versioned)
     assert einsum("ij,jk->ik", a, b, out=producer) is producer
     np.testing.assert_allclose(out, a @ b, rtol=1e-12)
+
+
+def test_arrays_of_ctypes():
+    """Whose buffers have no strides, even where these are asked for."""
+    row, matrix = (ctypes.c_float * 4)(1, 2, 3, -4), ((ctypes.c_double * 3) * 2)((1, 2, 3), (4, 5, 6))
+    assert einsum("i->", row) == 2
+    out = ((ctypes.c_double * 2) * 3)()
+    assert einsum("ij->ji", matrix, out=out) is out and [list(line) for line in out] == [[1, 4], [2, 5], [3, 6]]
+    assert einsum("i->i", (ctypes.c_float * 0)()).shape == (0,) and einsum("->", ctypes.c_float(3)) == 3
 
 
 def test_dlpack_that_may_not_be_written():

@@ -8,7 +8,7 @@ import pytest
 
 import document
 import tile_tune
-from tile_tune import edsl
+from tile_tune import edsl, tc
 from tile_tune.edsl import Placeholder, Program, TensorDim, TensorDims, TensorIndex, TensorIndexes, TensorOutput
 
 # Name in the C++ tests, the function, and the shapes of its tensors there.
@@ -272,6 +272,10 @@ class TestMisuse:
             i + 2 ** 70
         with pytest.raises(MemoryError):
             TensorDims(2 ** 60)
+        with pytest.raises(ValueError):
+            TensorDims(-1)
+        with pytest.raises(TypeError, match="operand"):
+            I + np.ones(4)
         with pytest.raises(TypeError, match="nothing is to return a tensor or a tuple of them, not None"):
             def nothing(I):
                 pass
@@ -281,6 +285,15 @@ class TestMisuse:
         double = edsl.function(lambda I: np.float64(2) * I * np.float32(1) + np.float16(0.5))
         result = double(np.arange(3, dtype=np.float32))
         assert result.dtype == np.float32 and result.tolist() == [0.5, 2.5, 4.5]
+
+
+def test_errors_and_warnings_are_placed_where_the_caller_is():
+    with pytest.raises(tile_tune.ProgramError) as caught:
+        edsl.program(lambda I: TensorOutput(3), ("float32", (3,)))
+    assert caught.value.filename == __file__
+    with pytest.warns(tile_tune.CompilerWarning) as warned:
+        tc.define("def f(float(N) A, float(N) B) -> (o) { o(i) = A(i) }")
+    assert {one.filename for one in warned} == {__file__}
 
 
 def test_tensors_are_no_sequences():

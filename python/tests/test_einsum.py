@@ -88,6 +88,15 @@ def test_mixed_types_promote(random):
     assert result.dtype == np.float64
 
 
+def test_signs_that_would_be_lost_are_refused():
+    large = np.full(1, 2 ** 31 + 5, np.uint32)
+    for other in (np.int32, np.int16):
+        with pytest.raises(tile_tune.DTypeError, match="an operand of uint32 has numbers that are none of .* int32"):
+            einsum("i,i->i", large, np.ones(1, other))
+    assert einsum("i,i->i", large, np.ones(1, np.int64)).tolist() == [2 ** 31 + 5]
+    assert einsum("i,i->i", np.full(1, 255, np.uint8), np.full(1, -1, np.int8)).tolist() == [-255]
+
+
 def test_a_wider_out_takes_the_result():
     out = np.empty((), np.float64)
     assert einsum("i->", np.full(5, 0.5, np.float32), out=out) is out and out == 2.5
@@ -128,6 +137,10 @@ class TestErrors:
             einsum("ij,jk->iz", np.ones((2, 3)), np.ones((3, 2)))
         assert caught.value.code == "unknown-output-label"
         assert str(caught.value).splitlines()[1:] == ["  einsum:ij,jk->iz", "                 ^"]
+
+    def test_what_is_no_text(self):
+        with pytest.raises(UnicodeEncodeError):
+            einsum("i\ud800->i", np.ones(3))
 
     def test_shapes(self):
         with pytest.raises(tile_tune.ArrayError, match="label 'j' is 3 by .* but 4 by") as caught:

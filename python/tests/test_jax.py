@@ -37,6 +37,15 @@ def test_what_was_donated_is_refused():
         einsum("i->i", x)
 
 
+@pytest.mark.skipif(jax.config.jax_enable_x64, reason="JAX has 64 bits")
+def test_results_that_jax_would_cut_are_refused():
+    x = jnp.arange(3, dtype=jnp.int32)
+    for wide in (np.full(3, 2 ** 40, np.int64), np.full(3, 1e300)):
+        with pytest.raises(tile_tune.DTypeError, match="JAX has no (int|float)64"):
+            einsum("i,i->i", x, wide)
+        assert einsum("i,i->i", wide, x).tolist() == (wide * np.arange(3)).tolist()
+
+
 def test_what_has_no_dlpack_is_refused():
     with pytest.raises(tile_tune.ArrayError, match="operand 0 shows no memory: .*S4"):
         einsum("i->i", jnp.ones(3, dtype=jnp.int4))

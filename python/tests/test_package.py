@@ -80,6 +80,24 @@ def test_importing_loads_no_compiler():
         assert library not in maps
 
 
+def test_other_interpreters_are_refused():
+    """Nor is what a program keeps to its end complained of."""
+    inner = "try: import tile_tune\nexcept ImportError as error: print(error, flush=True)"
+    code = f"""
+import sys
+import tile_tune
+if sys.version_info < (3, 13):
+    import _xxsubinterpreters as interpreters
+    interpreters.run_string(interpreters.create(), {inner!r})
+else:
+    import _interpreters as interpreters
+    interpreters.exec(interpreters.create(), {inner!r})
+sys.kept = tile_tune.tc.define("def f(float(N) A) -> (o) {{ o(i) = A(i) }}")
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert (done.returncode, done.stderr) == (0, "") and "interpreter" in done.stdout
+
+
 def test_one_module_fits_all_versions():
     """It asks for nothing that is not in CPython 3.10's stable ABI, but for the buffer protocol, which is there."""
     symbols = subprocess.run(["nm", "-D", "--undefined-only", _core.__file__], capture_output=True, text=True)

@@ -6,6 +6,7 @@ import subprocess
 import sys
 import textwrap
 import threading
+import time
 import warnings
 
 import numpy as np
@@ -122,6 +123,37 @@ def test_fork_while_another_thread_compiles(tmp_path):
     thread.join()
     """, tmp_path)
     assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_a_search_ends_with_the_process_that_asked_for_it(tmp_path):
+    code = textwrap.dedent("""
+        import sys, threading, time
+        import numpy as np
+        import tile_tune
+        begun = threading.Event()
+        a = np.ones((300, 300), np.float32)
+
+        def search():
+            tile_tune.tune("ij,jk->ik", a, a, seconds=300, database=sys.argv[1], progress=lambda now: begun.set())
+
+        threading.Thread(target=search, daemon=True).start()
+        begun.wait()
+        print("begun", flush=True)
+        if sys.argv[2] == "wait":
+            time.sleep(300)
+        """)
+    for how in ("wait", "end"):
+        database = str(tmp_path / f"{how}.db")
+        process = subprocess.Popen([sys.executable, "-c", code, database, how], stdout=subprocess.PIPE, text=True)
+        assert process.stdout.readline() == "begun\n"
+        if how == "wait":
+            process.kill()
+        process.wait()
+        process.stdout.close()
+        deadline = time.monotonic() + 60
+        while subprocess.run(["pgrep", "-f", database], capture_output=True).stdout:
+            assert time.monotonic() < deadline, "a search goes on"
+            time.sleep(0.1)
 
 
 def test_nothing_is_held_after_a_call():

@@ -68,6 +68,8 @@ def test_what_is_traced_is_refused():
 def test_what_records_operations_would_take_results_for_constants():
     from torch.fx.experimental.proxy_tensor import make_fx
     x = torch.ones(2, 3)
+    with pytest.raises(tile_tune.ArrayError, match="Proxy has no elements yet"):
+        torch.fx.symbolic_trace(lambda x: einsum("ij->", x))
     for record in (lambda f: make_fx(f)(x), lambda f: torch.jit.trace(f, x)):
         with pytest.raises(tile_tune.ArrayError, match="records no kernels") as caught:
             record(lambda x: einsum("ij->ji", x) + 1)

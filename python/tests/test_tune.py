@@ -104,8 +104,11 @@ def test_what_is_wrong(database):
         tile_tune.tune("ij,jk->ik", a, a, trials=1)
     with pytest.raises(tile_tune.Error):
         tile_tune.tune(tc.define(MATMUL).matmul.program, trials=1)  # without sizes
-    with pytest.raises(tile_tune.Error, match="--time"):
-        tile_tune.tune("ij,jk->ik", a, b, seconds=-1)
+    for budget in ({"seconds": -1}, {"seconds": float("nan")}, {"trials": 0}):
+        with pytest.raises(ValueError, match="more than 0"):
+            tile_tune.tune("ij,jk->ik", a, b, **budget)
+    with pytest.raises(TypeError, match="tuned for arrays"):
+        tile_tune.tune("ij,jk->ik", trials=1)
     with pytest.raises(TypeError, match="subscripts, a Program or a function"):
         tile_tune.tune(3, a)
     assert not database.exists()

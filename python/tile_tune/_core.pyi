@@ -11,8 +11,9 @@ _Operand = IndexedTensor | Combination
 
 version: str
 
+# Of the first operand's kind: which, and of what element type, no type says.
 @overload
-def einsum(subscripts: str, first: _Array, /, *operands: Any, out: None = None) -> _Array: ...
+def einsum(subscripts: str, first: Any, /, *operands: Any, out: None = None) -> Any: ...
 @overload
 def einsum(subscripts: str, first: Any, /, *operands: Any, out: _Array) -> _Array: ...
 

@@ -1,6 +1,7 @@
 """The `tile-tune` command as a process beside this one: all that compiles for others, searches and keeps records."""
 
 import json
+import re
 import signal
 import subprocess
 import tempfile
@@ -21,12 +22,20 @@ def _value_of(line):
         return {"severity": "notice", "message": line.rstrip("\n")}
 
 
+# What the command line calls what is an argument here.
+_ARGUMENTS = {"--db": "database=", "--seed": "seed=", "--threads": "threads=", "--name": "name="}
+
+
+def _for_python(text):
+    return re.sub("--[a-z]+", lambda option: _ARGUMENTS.get(option[0], option[0]), text)
+
+
 def _raise_error(said, exit_code):
     """The last error that the command told of, in its words."""
     for one in reversed(said):
         if one.get("severity") == "error":
-            raise error_of(one.get("code", ""), one["message"], one.get("note", ""), one.get("file", ""),
-                           one.get("line", 0))
+            raise error_of(one.get("code", ""), _for_python(one["message"]), _for_python(one.get("note", "")),
+                           one.get("file", ""), one.get("line", 0))
     raise ToolError(f"tile-tune ended with exit code {exit_code}")
 
 
@@ -56,7 +65,10 @@ def run(arguments, on_progress=None):
                 raised.append(error)
                 return False
 
+        listens = threading.Event()
+
         def listen():
+            listens.set()
             for line in process.stderr:
                 value = _value_of(line)
                 if "progress" not in value:
@@ -65,13 +77,14 @@ def run(arguments, on_progress=None):
                     interrupt("progress")
 
         def wait():
-            listener.join()
+            if listens.wait(timeout=5):  # not where Ctrl-C came before there was a thread
+                listener.join()
             process.wait()
 
         # A thread of its own, since reading in this one cannot be taken up again where Ctrl-C cut it off.
         listener = threading.Thread(target=listen, daemon=True)
-        listener.start()
         try:
+            listener.start()
             wait()
         except KeyboardInterrupt:
             interrupt("Ctrl-C")

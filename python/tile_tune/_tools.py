@@ -42,7 +42,7 @@ def records(text: str = "", *, database: str | os.PathLike[str] | None = None) -
         text: only those with this text in any column.
         database: a file; tuning()'s otherwise.
 
-    The best schedule's `median_ns`, its `ratio` to the default's speed and `ratio_low`, `ratio_high`, the 95 % interval;
+    `name`, `signature` (types and shapes) and `statements` say what it is. The best schedule's `median_ns`, its `ratio` to the default's speed and `ratio_low`, `ratio_high`, the 95 % interval;
     `sizes`, `dtypes`, `layout`, `threads`, `cpu_model`, `flops`, `bytes`, `content_hash`, `created` (seconds of the
     epoch).
     """
@@ -59,7 +59,8 @@ def records(text: str = "", *, database: str | os.PathLike[str] | None = None) -
 def _record(one):
     best, target = one.get("best") or {}, one["target"]
     low, high = best.get("ratio_interval") or (None, None)
-    return {"name": one["name"], "sizes": ", ".join(f"{name}={size}" for name, size in one["sizes"].items()),
+    return {"name": one["name"], "signature": one.get("signature", ""), "statements": "; ".join(one.get("statements", [])),
+            "sizes": ", ".join(f"{name}={size}" for name, size in one["sizes"].items()),
             "dtypes": one["dtypes"], "layout": one["layout"], "median_ns": best.get("median_ns"),
             "ratio": best.get("ratio"), "ratio_low": low, "ratio_high": high, "flops": one["flops"],
             "bytes": one["bytes"], "cpu_model": target.get("cpu_model"), "target": target["halide"],

@@ -19,8 +19,10 @@ class TuneResult:
     Attributes:
         name: of the program.
         default_ns, tuned_ns: the median time of a call with the default and with the best schedule, both measured
-            together at the end; None where there was no time for that.
-        ratio: speed relative to the default schedule; 1: that one is the best.
+            together at the end, or as the search measured them where there was no time for that; None where nothing
+            was measured.
+        ratio: speed relative to the default schedule of what later calls take; 1: that one, since nothing was found,
+            or nothing so far ahead when the search was stopped that it needs no measuring again.
         interval: the ratio's 95 % interval, or None.
         trials, seconds: how much was tried, and how long it took.
         history: (seconds, trials, ratio) whenever a better schedule was found.
@@ -110,11 +112,17 @@ def tune(what: Any, *arrays: Any, seconds: float | None = None, trials: int | No
         progress: True shows a bar (of tqdm, where there is one); a function is called with a dict of seconds, trials,
             best_ns and best_ratio whenever candidates were tried, and ends the search by returning False.
 
-    Ctrl-C ends the search and keeps what it found; a second one ends it at once. Other tile-tune processes of the
+    Ctrl-C ends the search and keeps its best schedule, if that was ahead in every round that it was measured in (one
+    that goes on to its end measures again instead); a second one ends it at once. Other tile-tune processes of the
     machine that time something are waited for.
 
-    Raises ProgramError, ArrayError, DTypeError, ToolError; KeyboardInterrupt where Ctrl-C came before there was a result.
+    Raises ProgramError, ArrayError, DTypeError, ToolError, ValueError; KeyboardInterrupt where Ctrl-C came before there was a result.
     """
+    for name, value in {"seconds": seconds, "trials": trials}.items():
+        if value is not None and not value > 0:
+            raise ValueError(f"{name} are more than 0, not {value!r}")
+    if isinstance(what, str) and not arrays:
+        raise TypeError(f"einsum {what!r} is tuned for arrays: tune({what!r}, a, b)")
     options = what._options if isinstance(what, _compile.Function) else _options.current()
     database = options.database if database is None else os.fspath(database)
     threads = options.threads if threads is None else _options.thread_count(threads)

@@ -82,5 +82,7 @@ def define(text: str, *, database: str | _os.PathLike[str] | None = None, file: 
         ProgramError: the text is wrong; its message shows where.
     """
     import dataclasses
+    if not isinstance(text, str):
+        raise TypeError(f"the text is a str, not {type(text).__name__}")
     options = _current() if database is None else dataclasses.replace(_current(), database=_os.fspath(database))
     return Library([Function(program, options) for program in _core.tc_parse(text, file)])

@@ -318,25 +318,41 @@ std::vector<Member> Search::choose_finalists() const {
 Result<void> Search::conclude() {
   const std::vector<Member> members = choose_finalists();
   if (members.size() == 1) return stand_by_trials(FinalsHeld::OneFinalist);
-  if (!options_.budget.seconds) return run_finals(members, {});
+  if (!options_.budget.seconds) {
+    TILE_TUNE_CHECK(run_finals(members, {}));
+    return interrupted_ ? keep_what_is_clear() : Result<void>();
+  }
   const double seconds = std::min(*options_.budget.seconds - elapsed(), most_for_finals(options_.budget));
   if (!has_time_for_short_finals(seconds, round_ns(members))) return stand_by_trials(FinalsHeld::NoTime);
   TILE_TUNE_CHECK(run_finals(members, {surroundings_.clock() + seconds}));
+  if (interrupted_) return keep_what_is_clear();
   return report_.finals_held == FinalsHeld::NoTime ? stand_by_trials(FinalsHeld::NoTime) : Result<void>();
+}
+
+/// What is so far ahead of the default and of what is stored that it needs no finals.
+bool Search::best_is_clear() const {
+  const Member& best = population_.ranked.front();
+  return best.key != default_key_ && best.key != previous_key_ &&
+         is_far_ahead(best_, previous_stands() ? std::max(find(population_, previous_key_)->ratio, 1.0) : 1);
+}
+
+bool Search::previous_stands() const {
+  return find(population_, previous_key_) && previous_key_ != default_key_ && !is_slower(with_interval(previous_));
+}
+
+/// Of a search that was stopped.
+Result<void> Search::keep_what_is_clear() {
+  return best_is_clear() ? stand_by_trials(FinalsHeld::Stopped) : Result<void>();
 }
 
 /// Who wins without finals. What is stored has better figures than these: only what is new takes its place.
 Result<void> Search::stand_by_trials(FinalsHeld why) {
   report_.finals_held = why;
-  const Member* previous = find(population_, previous_key_);
-  const bool previous_stands = previous && previous_key_ != default_key_ && !is_slower(with_interval(previous_));
-  const Member& best = population_.ranked.front();
-  const bool is_new = best.key != default_key_ && best.key != previous_key_ &&
-                      is_far_ahead(best_, previous_stands ? std::max(previous->ratio, 1.0) : 1);
+  const bool is_new = best_is_clear();
   if (is_new) {
-    report_.winner = Winner{best.schedule, with_interval(best_), Standing::New};
-  } else if (previous_stands) {
-    report_.winner = Winner{previous->schedule, with_interval(previous_), Standing::Previous};
+    report_.winner = Winner{population_.ranked.front().schedule, with_interval(best_), Standing::New};
+  } else if (previous_stands()) {
+    report_.winner = Winner{find(population_, previous_key_)->schedule, with_interval(previous_), Standing::Previous};
   } else {
     report_.winner = Winner{default_, as_default(report_.default_measurement), Standing::Default};
   }

@@ -33,6 +33,7 @@ class Search {
   Result<void> try_batch(std::vector<Candidate> batch);
   /// The finals, where there is a contest and time for it, and who won.
   Result<void> conclude();
+  Result<void> keep_what_is_clear();
   bool interrupted() const { return interrupted_; }
   StopReason reason_without_default() const;
   TuneReport report(StopReason reason);
@@ -42,6 +43,8 @@ class Search {
   Deadline end(double reserve) const;
   double reserve() const;
   Result<void> run_finals(const std::vector<Member>& members, Deadline deadline);
+  bool best_is_clear() const;
+  bool previous_stands() const;
   Result<void> stand_by_trials(FinalsHeld why);
   std::vector<codegen::Schedule> untried_alternatives() const;
   bool guided() const { return options_.strategy == Strategy::Model; }

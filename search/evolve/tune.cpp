@@ -76,7 +76,7 @@ Result<TuneReport> tune(const Moves& moves, Measurer& measurer, TrialSink& sink,
   }
 
   // Finals: the search's own figures favour the lucky.
-  if (reason != StopReason::Stopped) TILE_TUNE_CHECK(search.conclude());
+  TILE_TUNE_CHECK(reason == StopReason::Stopped ? search.keep_what_is_clear() : search.conclude());
   return search.report(search.interrupted() ? StopReason::Stopped : *reason);
 }
 

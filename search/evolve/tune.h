@@ -84,8 +84,8 @@ struct TuneReport {
   StopReason stop_reason = StopReason::Stopped;
   codegen::Schedule default_schedule;
   Measurement default_measurement;  // of the finals if there were any, else of its trial; its fault if it failed
-  std::optional<Winner> winner;     // empty if it was stopped, the default failed or was not reached in time, or the
-                                    // finals came to nothing
+  std::optional<Winner> winner;     // empty if it was stopped with nothing far ahead, the default failed or was not
+                                    // reached in time, or the finals came to nothing
   FinalsHeld finals_held = FinalsHeld::Stopped;
   size_t final_rounds = 0;                     // of finals that had too few to say anything, and so count as not held
   std::optional<codegen::Schedule> incumbent;  // best by the search's own figures

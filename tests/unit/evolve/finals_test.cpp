@@ -142,17 +142,31 @@ TEST_CASE("finals that disagree with the trials on the default's time are run on
   CHECK(untuned({1.8, 2, 1}) == std::pair{2.0, true});
 }
 
-TEST_CASE("interrupted finals name no winner") {
+TEST_CASE("a search that is stopped, in its finals or before, keeps who was far ahead in every round of its race") {
   const Landscape landscape = synthetic_matmul();
-  Session session(landscape);
-  session.options = {.seed = 12, .budget = {.trials = 30}};
-  session.measurer.finals_at_most = 3;
-  const auto report = session.run();
-  REQUIRE(report);
-  CHECK(report->stop_reason == StopReason::Stopped);
-  CHECK_FALSE(report->winner);
-  CHECK(report->finals.size() == 3);
-  CHECK(session.sink.trials.size() == 33);
+  const auto search = [&](int rounds, bool in_finals) {
+    Session session(landscape);
+    session.options = {.seed = 12, .budget = {.trials = 60}};
+    session.measurer.rounds = rounds;
+    session.measurer.finals_at_most = 3;
+    if (!in_finals) session.measurer.after_batch = [&] { session.stop = session.sink.trials.size() >= 50; };
+    const auto report = session.run();
+    REQUIRE(report);
+    CHECK(report->stop_reason == StopReason::Stopped);
+    CHECK(report->finals_held == FinalsHeld::Stopped);
+    CHECK(report->finals.size() == (in_finals ? 3u : 0u) + (report->winner ? 1 : 0));
+    CHECK((session.sink.trials.back().origin == "final") == (in_finals || report->winner));
+    return *report;
+  };
+  for (const bool in_finals : {true, false}) {
+    const auto far = search(5, in_finals);
+    REQUIRE(far.incumbent_ratio > 1.2);
+    REQUIRE(far.winner);
+    CHECK(far.winner->standing == Standing::New);
+    CHECK(far.winner->schedule == *far.incumbent);
+    CHECK(far.winner->measurement.ratio_lo > 1);
+    CHECK_FALSE(search(2, in_finals).winner);  // rounds that may be luck
+  }
 }
 
 TEST_CASE("the costs of the first batch are not taken for those of a candidate") {
