@@ -72,8 +72,10 @@ size_t rounds_of(const std::vector<Measurement>& finals) {
 
 bool is_far_ahead(const Measurement& trial, double standing_ratio) {
   const auto& ratios = trial.log_ratios;
-  return trial.outcome == Outcome::Ok && ratios.size() >= kFewestToCompare &&
-         *std::min_element(ratios.begin(), ratios.end()) > std::log(standing_ratio / kSingleRound);
+  const auto interval = ratio_interval(ratios, 0);
+  if (trial.outcome != Outcome::Ok || !interval) return false;
+  // Of a few rounds the interval is as much wider already.
+  return interval->lo > (ratios.size() < kFewestForInterval ? standing_ratio : standing_ratio / kSingleRound);
 }
 
 Measurement with_interval(Measurement trial) {

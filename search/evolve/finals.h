@@ -25,8 +25,8 @@ bool is_slower(const Measurement& measurement);
 /// How many rounds all of those have who came to the end.
 size_t rounds_of(const std::vector<Measurement>& finals);
 
-/// Without finals: whether a candidate was ahead in every round of its race of one that is `standing_ratio` times as
-/// fast as the default, by more than differences of single races mean.
+/// Without finals: whether a candidate was ahead in its race of one that is `standing_ratio` times as fast as the
+/// default, by more than differences of single races mean: the whole interval of its rounds, of a few each of them.
 bool is_far_ahead(const Measurement& trial, double standing_ratio);
 
 /// The figures of a race with the interval that its rounds give; 0 and 0 where these are too few for any.

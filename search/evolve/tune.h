@@ -72,7 +72,7 @@ enum class FinalsHeld { Yes, Stopped, OneFinalist, NoTime };
 const char* finals_held_name(FinalsHeld held);  // "yes", "stopped", "one-finalist", "no-time"
 
 /// Without finals who won stands by the search's own figures: the default or the stored best, or what was ahead of it
-/// by far in every round of its race.
+/// by far in its race.
 struct Winner {
   codegen::Schedule schedule;
   Measurement measurement;  // of the finals if there were any, else of its trial

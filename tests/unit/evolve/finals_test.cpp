@@ -142,6 +142,23 @@ TEST_CASE("finals that disagree with the trials on the default's time are run on
   CHECK(untuned({1.8, 2, 1}) == std::pair{2.0, true});
 }
 
+TEST_CASE("far ahead is who was so in each of a few rounds, or in the interval of many") {
+  const auto is_far = [](const std::vector<double>& ratios, double standing = 1) {
+    Measurement trial;
+    trial.outcome = Outcome::Ok;
+    for (const double ratio : ratios) trial.log_ratios.push_back(std::log(ratio));
+    return is_far_ahead(trial, standing);
+  };
+  CHECK(is_far({1.2, 1.3, 1.25}));
+  CHECK_FALSE(is_far({1.2, 1.3, 1.15}));
+  CHECK_FALSE(is_far({1.5, 1.5}));
+  // One round of many was disturbed.
+  const std::vector<double> many{1.3, 1.3, 1.31, 0.8, 1.29, 1.3, 1.32, 1.3, 1.28, 1.3, 1.3};
+  CHECK(is_far(many));
+  CHECK_FALSE(is_far(many, 1.2));
+  CHECK_FALSE(is_far(std::vector<double>(31, 1.1)));
+}
+
 TEST_CASE("a search that is stopped, in its finals or before, keeps who was far ahead in every round of its race") {
   const Landscape landscape = synthetic_matmul();
   const auto search = [&](int rounds, bool in_finals) {
