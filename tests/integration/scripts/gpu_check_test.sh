@@ -26,8 +26,9 @@ run LD_LIBRARY_PATH="$2" bin/tile-tune worker --ask-device cuda 1 | grep -q '"na
 ldconfig -p | grep -q libOpenCL.so.1 || { echo "skipped: there is no OpenCL here"; exit 0; }
 run ./gpu-check --target host-opencl --python /bin/false --only 'tile_sum' correctness 2>>"$place/said" || fail "$(cat "$place/said")"
 run ./gpu-check --target host-opencl --python /bin/false --only 'matmul_256' products 2>>"$place/said" || fail "$(cat "$place/said")"
-PYTHONPATH=$1 python3 -B - <<'PY'
-import json
+python3 -B - "$1" <<'PY'
+import json, sys
+sys.path.insert(0, sys.argv[1])  # before this folder, whose package of that name has a part of it
 from benchmark import gpu_document
 data = json.load(open("results/results.json"))
 outcomes = data["parts"]["correctness"]["tile_sum"]["outcomes"]
