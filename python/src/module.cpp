@@ -5,7 +5,7 @@
 
 #include "python/src/errors.h"
 
-NB_MODULE(_core_of_process, m) {
+NB_MODULE(tile_tune, m) {
   using namespace tile_tune::python;
   nanobind::set_leak_warnings(false);  // what a program keeps to its end is not lost
   register_errors();
@@ -17,7 +17,7 @@ NB_MODULE(_core_of_process, m) {
 
 /// Kernels, their types in Python and the thread that searches in the background are the process's.
 extern "C" NB_EXPORT PyObject* PyInit__core() {
-  if (PyInterpreterState_GetID(PyInterpreterState_Get()) == 0) return PyInit__core_of_process();
+  if (PyInterpreterState_GetID(PyInterpreterState_Get()) == 0) return PyInit_tile_tune();
   PyErr_SetString(PyExc_ImportError, "tile_tune works in the main interpreter alone");
   return nullptr;
 }

@@ -7,7 +7,7 @@ from typing import Any
 from . import _core
 from ._options import Options, current, forget_einsums
 
-_functions = weakref.WeakSet()
+_functions: "weakref.WeakSet[Function]" = weakref.WeakSet()
 
 
 class Function:

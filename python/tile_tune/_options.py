@@ -7,6 +7,10 @@ from pathlib import Path
 
 from . import _core
 
+TYPE_CHECKING = False  # for checkers: typing is not imported for them
+if TYPE_CHECKING:
+    from typing import Literal
+
 # Beside this file, wherever the package lies.
 _TOOL = Path(__file__).absolute().parent / "bin" / "tile-tune"
 
@@ -77,7 +81,8 @@ class Tuning:
         return f"tile_tune.{self._now}"
 
 
-def tuning(policy: str | float = "off", *, seconds: float | None = None, threads: int | str | None = None,
+def tuning(policy: "Literal['off', 'background'] | float" = "off", *, seconds: float | None = None,
+           threads: "int | Literal['omp', 'torch'] | None" = None,
            database: "str | os.PathLike[str] | None" = None) -> Tuning:
     """Says what the first call of new types, shapes or strides does about a faster kernel, from now on.
 

@@ -2,7 +2,7 @@
 
 import os
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from . import _compile, _options
 from ._errors import Error
@@ -11,7 +11,7 @@ from ._subject import arguments_of
 
 
 def build(what: Any, *arrays: Any, output: str | os.PathLike[str], name: str | None = None,
-          database: str | os.PathLike[str] | None = None, threads: int | str | None = None) -> list[Path]:
+          database: str | os.PathLike[str] | None = None, threads: int | Literal["omp", "torch"] | None = None) -> list[Path]:
     """Writes a static library with a C header, from the best stored schedule.
 
     Args:

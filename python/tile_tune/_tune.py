@@ -5,7 +5,7 @@ import dataclasses
 import os
 import sys
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Literal
 
 from . import _compile, _options
 from ._process import Interrupted, run
@@ -45,7 +45,7 @@ class TuneResult:
     def plot(self, axes: Any = None) -> Any:
         """Draws how the best speed grew; returns matplotlib's axes."""
         if axes is None:
-            from matplotlib import pyplot
+            from matplotlib import pyplot  # type: ignore[import-untyped,import-not-found,unused-ignore]
             axes = pyplot.figure().subplots()
         seconds = [point[0] for point in self.history] + [self.seconds]
         ratios = [point[2] for point in self.history] + [point[2] for point in self.history[-1:]]
@@ -76,7 +76,7 @@ def _display(progress, seconds, trials):
         yield None
         return
     try:
-        from tqdm.auto import tqdm
+        from tqdm.auto import tqdm  # type: ignore[import-untyped,import-not-found,unused-ignore]
     except ImportError:
         if not sys.stderr.isatty():
             yield None
@@ -98,7 +98,7 @@ def _display(progress, seconds, trials):
 
 
 def tune(what: Any, *arrays: Any, seconds: float | None = None, trials: int | None = None, seed: int | None = None,
-         threads: int | str | None = None, database: str | os.PathLike[str] | None = None,
+         threads: int | Literal["omp", "torch"] | None = None, database: str | os.PathLike[str] | None = None,
          progress: bool | Callable[[dict[str, Any]], object] = True) -> TuneResult:
     """Searches schedules, verifies and times each on this machine, and keeps the best; later calls take it.
 
@@ -118,9 +118,9 @@ def tune(what: Any, *arrays: Any, seconds: float | None = None, trials: int | No
 
     Raises ProgramError, ArrayError, DTypeError, ToolError, ValueError; KeyboardInterrupt where Ctrl-C came before there was a result.
     """
-    for name, value in {"seconds": seconds, "trials": trials}.items():
-        if value is not None and not value > 0:
-            raise ValueError(f"{name} are more than 0, not {value!r}")
+    for name, given in {"seconds": seconds, "trials": trials}.items():
+        if given is not None and not given > 0:
+            raise ValueError(f"{name} are more than 0, not {given!r}")
     if isinstance(what, str) and not arrays:
         raise TypeError(f"einsum {what!r} is tuned for arrays: tune({what!r}, a, b)")
     options = what._options if isinstance(what, _compile.Function) else _options.current()

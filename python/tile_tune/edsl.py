@@ -94,7 +94,7 @@ def function(write: _Any = None, **arguments: _Any) -> _Any:
         return _functools.partial(function, **arguments)
     from ._compile import compile
     from ._options import current
-    known = {}
+    known: dict[_Any, _Any] = {}
 
     @_functools.wraps(write)
     def call(*arrays, out=None, **more):
@@ -107,5 +107,5 @@ def function(write: _Any = None, **arguments: _Any) -> _Any:
             compiled = known[key] = compile(program(write, *types, **arguments, **more))
         return compiled(*arrays, out=out)
 
-    call.program = lambda *types, **more: program(write, *types, **arguments, **more)
+    setattr(call, "program", lambda *types, **more: program(write, *types, **arguments, **more))
     return call
