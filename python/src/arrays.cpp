@@ -60,8 +60,6 @@ dlpack::Type type_of_format(std::string_view format, Py_ssize_t size) {
   return kNone;
 }
 
-std::string text_of(nb::handle object) { return nb::str(object).c_str(); }
-
 std::string name_of(PyTypeObject* type) {
   const nb::handle handle(reinterpret_cast<PyObject*>(type));
   const std::string module = text_of(handle.attr("__module__")), name = text_of(handle.attr("__qualname__"));

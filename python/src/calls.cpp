@@ -37,7 +37,7 @@ Given given_of(const char* function, PyObject* const* arguments, Py_ssize_t coun
   for (Py_ssize_t i = 0; i < named; ++i) {
     PyObject* const name = PyTuple_GetItem(names, i);
     if (PyUnicode_CompareWithASCIIString(name, "out") != 0)
-      throw nb::type_error((std::string(function) + "() takes no '" + nb::str(nb::handle(name)).c_str() + "'").c_str());
+      throw nb::type_error((std::string(function) + "() takes no '" + text_of(name) + "'").c_str());
     if (arguments[count + i] != Py_None) given.out = arguments[count + i];
   }
   return given;
@@ -75,14 +75,6 @@ PyObject* at_border(const Work& work) {
   raise(error);
 }
 
-/// Throws UnicodeEncodeError for what is no text, a lone surrogate.
-std::string utf8(nb::handle text) {
-  Py_ssize_t size = 0;
-  const char* bytes = PyUnicode_AsUTF8AndSize(text.ptr(), &size);
-  if (!bytes) raise_python_error();
-  return {bytes, static_cast<size_t>(size)};
-}
-
 bool is_unsigned(DType type) {
   return type == DType::U8 || type == DType::U16 || type == DType::U32 || type == DType::U64;
 }
@@ -109,7 +101,7 @@ PyObject* einsum_call(PyObject*, PyObject* const* arguments, Py_ssize_t count, P
     if (given.positional.size() < 2) throw nb::type_error("einsum() takes an array for each operand");
     PyObject* const text = given.positional[0];
     const auto resolve = [text](std::span<const engine::Array> inputs, std::span<const engine::Array> outputs) {
-      const std::string subscripts = utf8(text);
+      const std::string subscripts = text_of(text);
       const auto type = engine::einsum_type(subscripts, inputs);
       if (!type) raise_einsum(subscripts, inputs, type.error());
       const DType result = outputs.empty() ? type->type : outputs.front().type;
@@ -185,17 +177,17 @@ engine::CompileOptions options_from(const nb::dict& given) {
   options.on_message = &keep_message;
   options.interrupted = &is_interrupted;
   for (const auto [key, value] : given) {
-    const std::string name = nb::str(key).c_str();
+    const std::string name = text_of(key);
     if (name == "executable")
-      options.executable = nb::str(value).c_str();
+      options.executable = path_of(value);
     else if (name == "database")
-      options.database = nb::str(value).c_str();
+      options.database = path_of(value);
     else if (name == "target")
-      options.target = nb::str(value).c_str();
+      options.target = text_of(value);
     else if (name == "threads")
       options.threads = nb::cast<int>(value);
     else if (name == "cache")
-      options.cache = nb::str(value).c_str();
+      options.cache = path_of(value);
     else if (name == "deterministic")
       options.deterministic = nb::cast<bool>(value);
     else if (name == "tune_seconds")

@@ -33,10 +33,10 @@ constexpr std::array<Names, 15> kNames = {{{DType::Bool, "bool", "bool", 1},
 
 /// Of what `object` may be called: "float32", numpy.float32, dtype('float32'), torch.float32.
 std::string name_in(nb::handle object) {
-  if (nb::isinstance<nb::str>(object)) return nb::str(object).c_str();
+  if (nb::isinstance<nb::str>(object)) return text_of(object);
   for (const char* attribute : {"name", "__name__"})
-    if (nb::hasattr(object, attribute)) return nb::str(object.attr(attribute)).c_str();
-  const std::string text = nb::str(object).c_str();
+    if (nb::hasattr(object, attribute)) return text_of(object.attr(attribute));
+  const std::string text = text_of(object);
   return text.substr(text.rfind('.') + 1);
 }
 

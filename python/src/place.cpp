@@ -17,12 +17,11 @@ struct Frame {
   int package_frames;  // of this package, inside of it
 };
 
-std::string file_of(nb::handle frame) { return nb::str(frame.attr("f_code").attr("co_filename")).c_str(); }
+std::string file_of(nb::handle frame) { return path_of(frame.attr("f_code").attr("co_filename")); }
 
 /// Functions of this module have no frames; those of the package's Python are passed over.
 Frame user_frame() {
-  static const std::string& package =
-      *new std::string(nb::str(nb::module_::import_("tile_tune").attr("__path__")[0]).c_str());
+  static const std::string& package = *new std::string(path_of(nb::module_::import_("tile_tune").attr("__path__")[0]));
   nb::object frame = nb::borrow(reinterpret_cast<PyObject*>(PyEval_GetFrame()));
   int inside = 0;
   for (; frame.is_valid() && !frame.is_none() && file_of(frame).starts_with(package + "/"); ++inside)

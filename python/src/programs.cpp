@@ -26,7 +26,7 @@ Outputs outputs_from(nb::handle given) {
   Outputs outputs;
   if (nb::isinstance<nb::dict>(given))
     for (const auto [name, tensor] : nb::borrow<nb::dict>(given))
-      outputs.emplace_back(nb::str(name).c_str(), nb::cast<Tensor>(tensor));
+      outputs.emplace_back(text_of(name), nb::cast<Tensor>(tensor));
   else
     outputs = nb::cast<Outputs>(given);
   return outputs;
@@ -61,8 +61,8 @@ void bind_programs(nb::module_& m) {
           nb::arg("sizes"), "This program with numbers for all its sizes.")
       .def("json", &Program::json, "The text that the command line takes as FILE.json.")
       .def(
-          "save", [](const Program& self, nb::handle path) { self.save(nb::str(path).c_str(), caller()); },
-          nb::arg("path"), "Writes json() beside `path`, then renames.")
+          "save", [](const Program& self, nb::handle path) { self.save(path_of(path), caller()); }, nb::arg("path"),
+          "Writes json() beside `path`, then renames.")
       .def("__repr__", [](const Program& self) {
         std::ostringstream stream;
         stream << self;

@@ -5,6 +5,7 @@
 #include <nanobind/nanobind.h>
 #include <unistd.h>
 
+#include <string>
 #include <utility>
 
 // The buffer protocol is in the limited API from 3.11 on, where the structure got the layout it already had in 3.10: a
@@ -60,6 +61,24 @@ void take_lock(const Take& take) {
 inline nb::object checked(PyObject* object) {
   if (!object) raise_python_error();
   return nb::steal(object);
+}
+
+/// What str() gives. Throws UnicodeEncodeError for what is no text, a lone surrogate.
+inline std::string text_of(nb::handle object) {
+  const nb::object text = checked(PyObject_Str(object.ptr()));
+  Py_ssize_t size = 0;
+  const char* bytes = PyUnicode_AsUTF8AndSize(text.ptr(), &size);
+  if (!bytes) raise_python_error();
+  return {bytes, static_cast<size_t>(size)};
+}
+
+/// Of str, bytes and what has __fspath__, as the system has it: names that are not UTF-8 come through. Throws
+/// ValueError for one with a NUL.
+inline std::string path_of(nb::handle object) {
+  PyObject* encoded = nullptr;
+  if (!PyUnicode_FSConverter(object.ptr(), &encoded)) raise_python_error();
+  const nb::object bytes = nb::steal(encoded);
+  return PyBytes_AsString(encoded);
 }
 
 }  // namespace tile_tune::python

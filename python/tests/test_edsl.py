@@ -296,6 +296,15 @@ def test_errors_and_warnings_are_placed_where_the_caller_is():
     assert {one.filename for one in warned} == {__file__}
 
 
+def test_functions_are_parts_of_others(random):
+    @edsl.function
+    def twice(I):
+        return 2 * I
+
+    x = random.integers(-9, 9, 5).astype(np.float32)
+    assert edsl.function(lambda I: twice(I) + 1)(x).tolist() == (2 * x + 1).tolist() and twice(x).tolist() == (2 * x).tolist()
+
+
 def test_tensors_are_no_sequences():
     def write(I):
         with pytest.raises(TypeError, match="not iterable"):

@@ -141,6 +141,8 @@ class TestErrors:
     def test_what_is_no_text(self):
         with pytest.raises(UnicodeEncodeError):
             einsum("i\ud800->i", np.ones(3))
+        with pytest.raises(UnicodeEncodeError):
+            einsum("i->i", np.ones(3), **{"\ud800": 1})
 
     def test_shapes(self):
         with pytest.raises(tile_tune.ArrayError, match="label 'j' is 3 by .* but 4 by") as caught:

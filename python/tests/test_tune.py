@@ -114,6 +114,22 @@ def test_what_is_wrong(database):
     assert not database.exists()
 
 
+def test_names_of_files_that_are_not_utf8(tmp_path):
+    a, b = matrices(3, 4, 5)
+    database = os.fsdecode(os.fsencode(tmp_path) + b"/\x80.db")
+    with tile_tune.tuning(database=database):
+        tile_tune.tune("ij,jk->ik", a, b, trials=1, progress=False)
+        einsum("ij,jk->ik", a, b)
+        assert len(tile_tune.records()) == len(tile_tune.records("Float(3,4)")) == 1 and tile_tune.records("--help") == []
+    with pytest.raises(ValueError, match="null"):
+        tile_tune.tuning(database="x\0.db")
+    for threads in (-1, 2 ** 40, True, "many"):
+        with pytest.raises(ValueError, match="threads are"):
+            tile_tune.tuning(threads=threads)
+    with tile_tune.tuning(threads=np.int64(1)):
+        assert einsum("ij->", a) == pytest.approx(a.sum(), rel=1e-4)
+
+
 def test_a_progress_function_ends_the_search(database):
     a, b = matrices(20, 20, 20)
     result = tile_tune.tune("ij,jk->ik", a, b, trials=500, progress=lambda now: now["trials"] < 1)

@@ -60,9 +60,10 @@ def thread_count(threads) -> int:
         if "torch" not in sys.modules:
             raise ValueError("threads='torch' asks PyTorch, which this process has not imported")
         return sys.modules["torch"].get_num_threads()
-    if isinstance(threads, bool) or not isinstance(threads, int) or threads < 0:
+    number = threads.__index__() if hasattr(threads, "__index__") and not isinstance(threads, bool) else -1
+    if not 0 <= number < 2 ** 31:
         raise ValueError(f"threads are a number, 'omp' or 'torch', not {threads!r}")
-    return threads
+    return number
 
 
 class Tuning:

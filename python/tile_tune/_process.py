@@ -23,10 +23,12 @@ def _value_of(line):
 
 
 # What the command line calls what is an argument here.
-_ARGUMENTS = {"--db": "database=", "--seed": "seed=", "--threads": "threads=", "--name": "name="}
+_ARGUMENTS = {"--db": "database=", "--time": "seconds=", "--trials": "trials=", "--seed": "seed=", "--threads": "threads=", "--name": "name="}
 
 
 def _for_python(text):
+    if text.startswith("see tile-tune "):
+        return ""
     return re.sub("--[a-z]+", lambda option: _ARGUMENTS.get(option[0], option[0]), text)
 
 
@@ -39,6 +41,14 @@ def _raise_error(said, exit_code):
     raise ToolError(f"tile-tune ended with exit code {exit_code}")
 
 
+def opened(make, *arguments, **options):
+    """What of the machine's a command needs: a process, a temporary file or folder."""
+    try:
+        return make(*arguments, **options)
+    except OSError as error:
+        raise error_of("cannot-start", f"tile-tune cannot be started: {error}") from error
+
+
 def run(arguments, on_progress=None):
     """Runs a command to its end; its JSON output, or the exception that stands for its error.
 
@@ -46,10 +56,10 @@ def run(arguments, on_progress=None):
     `on_progress` that returns False ends a search, too, and so does one that raises.
     """
     said, raised = [], []
-    with tempfile.TemporaryFile("w+", encoding="utf-8") as output:
+    with opened(tempfile.TemporaryFile, "w+", encoding="utf-8") as output:
         # In a group of its own: Ctrl-C in a terminal is for this process, which passes it on once.
-        process = subprocess.Popen([tool(), *arguments, "--json"], stdin=subprocess.DEVNULL, stdout=output,
-                                   stderr=subprocess.PIPE, text=True, encoding="utf-8", start_new_session=True)
+        process = opened(subprocess.Popen, [tool(), *arguments, "--json"], stdin=subprocess.DEVNULL, stdout=output,
+                         stderr=subprocess.PIPE, text=True, encoding="utf-8", start_new_session=True)
         interrupted_by = None
 
         def interrupt(by):
@@ -65,20 +75,23 @@ def run(arguments, on_progress=None):
                 raised.append(error)
                 return False
 
-        listens = threading.Event()
+        listens, heard = threading.Event(), threading.Event()
 
         def listen():
             listens.set()
-            for line in process.stderr:
-                value = _value_of(line)
-                if "progress" not in value:
-                    said.append(value)
-                elif not interrupted_by and not goes_on(value["progress"]):
-                    interrupt("progress")
+            try:
+                for line in process.stderr:
+                    value = _value_of(line)
+                    if "progress" not in value:
+                        said.append(value)
+                    elif not interrupted_by and not goes_on(value["progress"]):
+                        interrupt("progress")
+            finally:
+                heard.set()
 
         def wait():
             if listens.wait(timeout=5):  # not where Ctrl-C came before there was a thread
-                listener.join()
+                heard.wait()  # a join() that Ctrl-C cuts off takes the thread for ended, until Python 3.13
             process.wait()
 
         # A thread of its own, since reading in this one cannot be taken up again where Ctrl-C cut it off.

@@ -6,6 +6,7 @@ import tempfile
 
 from . import _core
 from ._compile import Function
+from ._process import opened
 
 
 def _c_strides(shape):
@@ -49,7 +50,7 @@ def arguments_of(what, arrays):
                         f"not {type(what).__name__}")
     if sizes is None:
         sizes = _core.sizes_of(program, *arrays) if arrays else {}
-    with tempfile.TemporaryDirectory(prefix="tile-tune-") as folder:
+    with opened(tempfile.TemporaryDirectory, prefix="tile-tune-") as folder:
         path = os.path.join(folder, f"{program.name}.json")
         program.save(path)
         yield [path, *(word for name, size in sizes.items() for word in ("-s", f"{name}={size}")),

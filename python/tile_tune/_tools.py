@@ -47,13 +47,14 @@ def records(text: str = "", *, database: str | os.PathLike[str] | None = None) -
     epoch).
     """
     database = _options.current().database if database is None else os.fspath(database)
-    words = ["db", "list", *([text] if text else []), *(["--db", database] if database else [])]
+    words = ["db", "list", *(["--db", database] if database else [])]
     try:
-        return [_record(one) for one in run(words)]
+        found = [_record(one) for one in run(words)]
     except Error as error:
         if error.code == "no-database":
             return []
         raise
+    return [one for one in found if any(text.lower() in str(value).lower() for value in one.values())]
 
 
 def _record(one):

@@ -88,7 +88,7 @@ def function(write: None = None, **arguments: _Any) -> _Callable[[_Callable[...,
 def function(write: _Any = None, **arguments: _Any) -> _Any:
     """A function of tensors as one of arrays: a program for each combination of types and shapes it is called with.
 
-    Arguments that are no arrays are given by name, here or in calls; they are the program's constants.
+    On tensors of the eDSL it is the function that it was made of. Arguments that are no arrays are given by name, here or in calls; they are the program's constants.
     """
     if write is None:
         return _functools.partial(function, **arguments)
@@ -98,6 +98,8 @@ def function(write: _Any = None, **arguments: _Any) -> _Any:
 
     @_functools.wraps(write)
     def call(*arrays, out=None, **more):
+        if any(isinstance(array, Tensor) for array in arrays):  # a part of another function
+            return write(*arrays, **arguments, **more)
         described = _core.described(*arrays)
         types = tuple((dtype, tuple(shape)) for dtype, shape, _ in described)
         key = (types, current(), tuple(sorted(more.items())))
