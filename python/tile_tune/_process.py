@@ -23,7 +23,8 @@ def _value_of(line):
 
 
 # What the command line calls what is an argument here.
-_ARGUMENTS = {"--db": "database=", "--time": "seconds=", "--trials": "trials=", "--seed": "seed=", "--threads": "threads=", "--name": "name="}
+_ARGUMENTS = {"--db": "database=", "--time": "seconds=", "--trials": "trials=", "--seed": "seed=", "--threads": "threads=",
+              "--name": "name="}
 
 
 def _for_python(text):
