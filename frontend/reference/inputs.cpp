@@ -123,10 +123,6 @@ void fill_randomly(std::mt19937_64& engine, DType part, FloatRange range, int64_
   for (int64_t i = 0; i < count; ++i) tensor::store_real(part, data, i, random_float(engine, range, round));
 }
 
-}  // namespace
-
-namespace {
-
 /// Zeros of its shape; what stands for many elements, by strides of 0, is there once.
 tensor::Array zeros_for(const ir::Tensor& tensor) {
   const auto shape = ir::shape(tensor), strides = ir::strides(tensor);

@@ -114,6 +114,23 @@ def test_what_is_wrong(database):
     assert not database.exists()
 
 
+def test_what_the_machine_lacks_is_a_tool_error(tmp_path, monkeypatch):
+    a, b = matrices(3, 4, 5)
+    monkeypatch.setenv("PATH", "")
+    with pytest.raises(tile_tune.ToolError) as caught:
+        tile_tune.build("ij,jk->ik", a, b, output=tmp_path / "out")
+    assert caught.value.code == "tool-missing"
+    import resource
+    open_files = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (3, open_files[1]))
+    try:
+        with pytest.raises(tile_tune.ToolError) as caught:
+            tile_tune.tune("ij,jk->ik", a, b, trials=1)
+    finally:
+        resource.setrlimit(resource.RLIMIT_NOFILE, open_files)
+    assert caught.value.code == "cannot-start"
+
+
 def test_names_of_files_that_are_not_utf8(tmp_path):
     a, b = matrices(3, 4, 5)
     database = os.fsdecode(os.fsencode(tmp_path) + b"/\x80.db")

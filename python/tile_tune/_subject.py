@@ -50,7 +50,8 @@ def arguments_of(what, arrays):
                         f"not {type(what).__name__}")
     if sizes is None:
         sizes = _core.sizes_of(program, *arrays) if arrays else {}
-    with opened(tempfile.TemporaryDirectory, prefix="tile-tune-") as folder:
+    # Whatever keeps it from being removed is not to hide what went wrong before.
+    with opened(tempfile.TemporaryDirectory, prefix="tile-tune-", ignore_cleanup_errors=True) as folder:
         path = os.path.join(folder, f"{program.name}.json")
         program.save(path)
         yield [path, *(word for name, size in sizes.items() for word in ("-s", f"{name}={size}")),
