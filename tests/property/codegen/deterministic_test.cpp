@@ -68,7 +68,7 @@ void check_same_bits(const ir::Program& program) {
   const auto wanted = check.outputs(space.default_schedule());
   search::Rng rng(11);
   auto schedule = space.sample(rng).schedule;
-  for (int i = 0; i < 8; ++i) {
+  for (int i = 0; i < 4; ++i) {
     CAPTURE(codegen::to_json(schedule).dump());
     REQUIRE(codegen::check(program, schedule));
     REQUIRE(codegen::check_order(program, schedule));

@@ -58,7 +58,7 @@ TEST_CASE("dot products compute what the reference does", "[property]") {
       "def f(bfloat16(M,R,K) A, bfloat16(N,3,3,K) B) -> (C) { C(m,r,n) +=! A(m+x,r+y,k) * B(n,x,y,k) }");
   // Of 39 and 5 the last dot product takes less; in sums of few terms infinities are not yet NaN.
   const int64_t length = GENERATE(36, 39, 5);
-  const int wanted = length == 36 ? 2 : length == 39 ? 1 : 0;
+  const int wanted = length == 5 ? 0 : 1;
   ir::Sizes sizes{{"M", 23}, {"N", 75}, {"K", length}};
   if (std::string(text).find(",R") != std::string::npos || std::string(text).find("(R") != std::string::npos)
     sizes["R"] = 5;

@@ -57,7 +57,7 @@ void check_calls(const std::string& type) {
   for (const codegen::Target& target : {test::host(1), *codegen::parse_target("x86-64-linux")}) {
     CAPTURE(type, target.text());
     if (target.platform != test::host(1).platform) continue;
-    const ir::Program program = test::bound_program(text_of(type), {{"N", 37}});
+    const ir::Program program = test::bound_program(text_of(type), {{"N", 16}});
     const std::filesystem::path object =
         std::filesystem::temp_directory_path() / ("library_calls_" + std::to_string(getpid()) + ".o");
     const auto schedule = search::Space(program, target).default_schedule();

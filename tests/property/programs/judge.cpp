@@ -7,7 +7,6 @@
 #include "codegen/schedule/check.h"
 #include "frontend/ir/describe.h"
 #include "search/space/space.h"
-#include "tests/property/codegen/kernel_check.h"
 #include "tests/property/programs/generator.h"
 
 namespace tile_tune::test {
@@ -37,8 +36,7 @@ void judge(const ir::Program& program, uint64_t seed, int schedules, const codeg
 
 }  // namespace
 
-void judge_random_programs(uint64_t first, int count, int schedules, Theme theme, bool deterministic) {
-  const auto target = deterministic ? codegen::deterministic(host(2)) : host(2);
+void judge_random_programs(uint64_t first, int count, int schedules, Theme theme, const codegen::Target& target) {
   int accepted = 0;
   for (uint64_t seed = first; seed < first + static_cast<uint64_t>(count); ++seed) {
     const auto random = random_program(seed, theme);

@@ -21,5 +21,5 @@ TEST_CASE("hundreds of random programs with gathers", "[nightly]") {
   judge_random_programs(60'000, 400, 3, Theme::Gathers);
 }
 TEST_CASE("hundreds of random programs for a deterministic target", "[nightly]") {
-  judge_random_programs(70'000, 400, 3, Theme::Any, true);
+  judge_random_programs(70'000, 400, 3, Theme::Any, tile_tune::codegen::deterministic(tile_tune::test::host(2)));
 }
