@@ -1,5 +1,7 @@
 #include "codegen/lower/kernel_target.h"
 
+#include <algorithm>
+
 #include "codegen/lower/halide_target.h"
 #include "codegen/lower/known_poles.h"
 
@@ -14,10 +16,13 @@ Halide::Target kernel_target(const ir::Program& program, const std::vector<Packe
   if (has_known_pole(program)) halide.set_feature(Halide::Target::StrictFloat);
   for (const auto& form : forms)
     if (form.bytes() > INT32_MAX) halide.set_feature(Halide::Target::LargeBuffers);
-  for (const auto& tensor : program.tensors)
+  for (const auto& tensor : program.tensors) {
+    // Halide counts elements, also those that lie in one place.
+    const int64_t count = std::max(ir::reach(tensor).count, ir::element_count(tensor));
     if (has_runtime_sizes || tensor.storage.has_strides_from_buffer() ||
-        ir::reach(tensor).count * static_cast<int64_t>(dtype_size(tensor.type)) > INT32_MAX)
+        count * static_cast<int64_t>(dtype_size(tensor.type)) > INT32_MAX)
       halide.set_feature(Halide::Target::LargeBuffers);
+  }
   return halide;
 }
 

@@ -52,6 +52,12 @@ def test_strided_operands_are_taken_as_they_lie(random):
         np.testing.assert_allclose(einsum("ij,jk->ik", x, y), x @ y, rtol=1e-12)
 
 
+def test_more_elements_than_fit_32_bits_in_little_memory(random):
+    row = random.standard_normal(50_000).astype(np.float32)
+    sums = einsum("ij->i", np.broadcast_to(row, (50_000, 50_000)))
+    np.testing.assert_allclose(sums, np.full(50_000, row.sum(dtype=np.float64)), rtol=1e-3)
+
+
 def test_out_is_written_where_it_lies(random):
     a, b = random.standard_normal((5, 7)), random.standard_normal((7, 3))
     memory = np.full((9, 12), -1.0)
