@@ -1,6 +1,7 @@
 // A 4 x 4 x 4 product through a handle: nanoseconds of a call, in C order and with strides; microseconds of the first
-// call for a new shape; milliseconds from the start of a process to its first result, with the kernel in the cache.
-// Medians, least and most, of 31 rounds or 1,000 shapes.
+// call for a new shape; milliseconds from the start of a process to its first result, with the kernel in the cache, and
+// until a search in the background has ended. Medians, least and most, of 31 rounds, 1,000 shapes, or 7 searches.
+#include <tile_tune/einsum_call.h>
 #include <tile_tune/kernel.h>
 #include <tile_tune/tc.h>
 
@@ -11,8 +12,10 @@
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
+#include <filesystem>
 #include <functional>
 #include <string>
+#include <thread>
 
 using namespace tile_tune;
 using Clock = std::chrono::steady_clock;
@@ -67,9 +70,55 @@ void print_new_shapes() {
   print("a new shape of a known program", "us", std::move(us));
 }
 
+void run_again(const char* what) {
+  const pid_t child = fork();
+  if (child == 0) execl("/proc/self/exe", "handle_calls", what, nullptr);
+  int status = 0;
+  waitpid(child, &status, 0);
+  if (status != 0) std::abort();
+}
+
+/// Ends a search in the background that goes on for `seconds`, in the middle of whatever it does then.
+double shutdown_ms(double seconds) {
+  engine::CompileOptions options;
+  options.executable = TILE_TUNE_BINARY;
+  options.background_seconds = 60;
+  const std::string folder = std::filesystem::temp_directory_path() / ("handle-calls-" + std::to_string(getpid()));
+  std::filesystem::create_directory(folder);
+  options.database = folder + "/tuning.db";
+  std::vector<float> a(256 * 256, 1), b(a), c(a);
+  const auto kernel = engine::compile(product().bind({{"M", 256}, {"N", 256}, {"K", 256}}), options);
+  const std::vector inputs{engine::array(a.data(), {256, 256}), engine::array(b.data(), {256, 256})};
+  const std::vector outputs{engine::array(c.data(), {256, 256})};
+  if (!kernel || !(*kernel)(inputs, outputs)) std::abort();
+  std::this_thread::sleep_for(std::chrono::duration<double>(seconds));
+  const double ms = 1e3 * seconds_of([] { engine::shutdown(); });
+  std::filesystem::remove_all(folder);
+  return ms;
+}
+
 }  // namespace
 
-int main(int argc, char**) {
+int main(int argc, char** argv) {
+  if (argc > 1 && std::string(argv[1]) == "shutdown") {
+    // A search that was ended stays so: each round is a process of its own.
+    std::vector<double> ms;
+    for (double seconds = 1; seconds < 8; ++seconds) {
+      int ends[2];
+      if (pipe(ends) != 0) return 1;
+      const pid_t child = fork();
+      if (child == 0) {
+        const double own = shutdown_ms(seconds);
+        _exit(write(ends[1], &own, sizeof own) == sizeof own ? 0 : 1);
+      }
+      double own = 0;
+      if (read(ends[0], &own, sizeof own) != sizeof own) return 1;
+      waitpid(child, nullptr, 0);
+      ms.push_back(own);
+    }
+    print("a search in the background ended", "ms", std::move(ms));
+    return 0;
+  }
   std::vector<float> a(64, 1), b(16, 2), c(64);
   const std::vector inputs{engine::array(a.data(), {4, 4}), engine::array(b.data(), {4, 4})};
   const std::vector strided{engine::array(a.data(), {4, 4}, {16, 1}), engine::array(b.data(), {4, 4}, {1, 4})};
@@ -88,15 +137,21 @@ int main(int argc, char**) {
                    }));
     print(name, "ns", std::move(ns));
   }
+  engine::CompileOptions options;
+  options.executable = TILE_TUNE_BINARY;
+  options.schedule = engine::Schedule::Default;
+  options.threads = 1;
+  engine::set_einsum_options(options);
+  std::vector<double> einsum_ns;
+  for (int round = 0; round < 31; ++round)
+    einsum_ns.push_back(1e9 / kCalls * seconds_of([&] {
+                          for (int call = 0; call < kCalls; ++call)
+                            if (!engine::einsum("ij,jk->ik", inputs, outputs.front())) std::abort();
+                        }));
+  print("an einsum that was called before", "ns", std::move(einsum_ns));
   print_new_shapes();
   std::vector<double> ms;
-  for (int round = 0; round < 31; ++round)
-    ms.push_back(1e3 * seconds_of([] {
-                   const pid_t child = fork();
-                   if (child == 0) execl("/proc/self/exe", "handle_calls", "once", nullptr);
-                   int status = 0;
-                   waitpid(child, &status, 0);
-                   if (status != 0) std::abort();
-                 }));
+  for (int round = 0; round < 31; ++round) ms.push_back(1e3 * seconds_of([] { run_again("once"); }));
   print("a process with its first result", "ms", std::move(ms));
+  run_again("shutdown");
 }
