@@ -43,6 +43,7 @@ struct Explained {
   bool bound = false;
   std::optional<engine::Workload> steps = std::nullopt;  // where its sums of products are computed in steps
   std::string path = "";                                 // of an einsum's contractions, as --path takes it
+  std::vector<std::optional<double>> tuned_ns = {};      // of each statement, if it was tuned alone
 };
 
 Result<std::string> statement_text(const Explained& explained, const ir::Statement& statement) {
@@ -82,17 +83,19 @@ Result<std::vector<Explained>> load(const ExplainOptions& options, const Session
     const ir::Program& written = loaded[i].program;
     auto signature = ir::signature(written);
     if (!bound.empty()) {
-      explained.push_back(
-          {std::move(signature), bound[i], true, engine::workload_in_steps(loaded[i], bound[i], session)});
+      explained.push_back({std::move(signature), engine::planned_order(bound[i], session), true,
+                           engine::workload_in_steps(loaded[i], bound[i], session)});
     } else if (loaded[i].sizes.size() < written.sizes.size()) {
       TILE_TUNE_CHECK(session.report.program_warnings(plan::program_warnings(written)));
       explained.push_back({std::move(signature), written, false});
     } else {
       TILE_TUNE_TRY(numbers, engine::bind_and_warn(stored[i], loaded[i].sizes, session.report));
-      explained.push_back(
-          {std::move(signature), numbers, true, engine::workload_in_steps(loaded[i], numbers, session)});
+      explained.push_back({std::move(signature), engine::planned_order(numbers, session), true,
+                           engine::workload_in_steps(loaded[i], numbers, session)});
     }
-    if (loaded[i].frontend == "einsum") explained.back().path = engine::path_of(written);
+    auto& last = explained.back();
+    if (loaded[i].frontend == "einsum") last.path = engine::path_of(last.program);
+    if (last.bound) last.tuned_ns = engine::tuned_times(last.program, session);
   }
   return explained;
 }
@@ -107,11 +110,15 @@ Result<Exit> explain_domain(const ExplainOptions& options, const Session& sessio
     nlohmann::json statements = nlohmann::json::array();
     std::string text = one.signature + "\n";
     if (!one.path.empty()) text += fmt::format("\n  path: {}\n", one.path);
-    for (const auto& statement : one.program.statements) {
-      TILE_TUNE_TRY(json, statement_json(one, statement));
-      TILE_TUNE_TRY(words, statement_text(one, statement));
-      statements.push_back(std::move(json));
+    for (size_t s = 0; s < one.program.statements.size(); ++s) {
+      TILE_TUNE_TRY(json, statement_json(one, one.program.statements[s]));
+      TILE_TUNE_TRY(words, statement_text(one, one.program.statements[s]));
       text += "\n" + words;
+      if (const auto ns = one.bound ? one.tuned_ns[s] : std::nullopt) {
+        json["tuned_ns"] = *ns;
+        text += fmt::format("    {} as tuned alone\n", base::format_time(*ns));
+      }
+      statements.push_back(std::move(json));
     }
     programs.push_back({{"name", one.program.name}, {"signature", one.signature}, {"statements", statements}});
     if (!one.path.empty()) programs.back()["path"] = one.path;

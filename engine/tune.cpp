@@ -10,6 +10,7 @@
 #include "engine/records/schedule_choice.h"
 #include "engine/session/plain_onlooker.h"
 #include "engine/tuning/forms.h"
+#include "engine/tuning/steps_first.h"
 
 namespace tile_tune::engine {
 
@@ -25,13 +26,23 @@ Result<Workload> load(const LoadedProgram& loaded, const ir::Program& bound, con
 
 // Know, search, keep.
 Result<Tuned> tune(const Task& task, const Session& session, const Watch& watch) {
-  const auto tune_form = [&](const Workload& form, const TuningRequest& request, const Watch& own) -> Result<Tuned> {
+  const auto tune_whole = [&](const Workload& form, const search::SmallVariant& small_variant,
+                              const TuningRequest& request, const Watch& own) -> Result<Tuned> {
     const search::Space space(form.program, task.target);
     TILE_TUNE_TRY(known, know(form, space, request, session));
     TuningStore store(known.databases.front(), known.key, {known.start.session, known.start.seed, known.start.elapsed},
                       quarantine_folder(known.path), [&own] { return now_seconds() - own.began; });
-    auto found = search_schedules(form, space, task.small_variant, known, store, own, session.executable);
+    auto found = search_schedules(form, space, small_variant, known, store, own, session.executable);
     return keep(std::move(found), form, known, store, own.stop, session.report);
+  };
+  const auto tune_step = [&](const NetworkStep& step, const TuningRequest& request, const Watch& own) -> Result<void> {
+    const auto small = small_variant_of(step.loaded.program, step.loaded.sizes, step.workload, task.target);
+    TILE_TUNE_CHECK(tune_whole(step.workload, small, request, own));
+    return {};
+  };
+  const auto tune_form = [&](const Workload& form, const TuningRequest& request, Watch own) -> Result<Tuned> {
+    TILE_TUNE_TRY(rest, tune_steps(form, task.target, request, own, session, tune_step));
+    return tune_whole(form, task.small_variant, rest, own);
   };
   return tune_forms(task.workload, task.request, watch, session.report, tune_form);
 }

@@ -35,7 +35,7 @@ struct Kernel {
   ir::Program program;  // canonical and bound
   Schedule schedule;
   std::string function;    // C name of the entry point
-  std::string provenance;  // "tuned", "predicted", "nearest", "default", "given"
+  std::string provenance;  // "tuned", "predicted", "steps", "nearest", "default", "given"
   nlohmann::json record;   // measured time, roofline, verification: goes into the manifest as it is
   std::string rung = "";   // of a tuned schedule how far it is to be trusted here: "exact", "rechecked", "stale"
   /// Kernels for targets that not every CPU has, in dispatch_order() (cpu_features.h): a call runs the first that its

@@ -292,7 +292,7 @@ Expected<void> contract(std::string_view subscripts, std::vector<Array> operands
   if (!notation) return error_from_diagnostic(notation.error());
   Contraction contraction{std::move(*notation), std::move(operands)};
   contraction.conjugate = std::move(conjugate);
-  contraction.has_order = has_groups(contraction.notation.order);
+  contraction.has_order = plan::has_groups(contraction.notation.order);
   if (!options.path.empty()) {
     const auto order = order_of_path(options.path, count);
     if (!order) return order.error();

@@ -37,10 +37,6 @@ tensor::Expected<plan::Order> order_of_path(const std::vector<std::pair<int, int
                        {static_cast<int64_t>(path.size()), 0, 0, static_cast<int64_t>(left.size())}};
 }
 
-bool has_groups(const plan::Group& group) {
-  return std::any_of(group.members.begin(), group.members.end(), [](const auto& one) { return one.operand < 0; });
-}
-
 plan::Group group_of(const plan::Order& order, size_t operands) {
   std::vector<plan::Group> pieces;
   for (size_t i = 0; i < operands; ++i) pieces.push_back({static_cast<int>(i), {}});

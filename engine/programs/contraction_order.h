@@ -15,8 +15,6 @@ namespace tile_tune::engine {
 /// bad-path.
 tensor::Expected<plan::Order> order_of_path(const std::vector<std::pair<int, int>>& path, size_t operands);
 
-/// Whether parentheses say anything of the order.
-bool has_groups(const plan::Group& group);
 /// As parentheses.
 plan::Group group_of(const plan::Order& order, size_t operands);
 /// As pairs; of more than two in one pair of parentheses from the left.

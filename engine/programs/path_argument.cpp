@@ -35,7 +35,8 @@ std::optional<std::pair<int, int>> pair_in(std::string_view step) {
 }  // namespace
 
 Result<plan::Group> order_by_path(const std::string& path, const einsum::Einsum& einsum) {
-  if (has_groups(einsum.order)) return bad_path(path, 0, path.size(), "the einsum's parentheses fix an order already");
+  if (plan::has_groups(einsum.order))
+    return bad_path(path, 0, path.size(), "the einsum's parentheses fix an order already");
   std::vector<std::pair<int, int>> steps;
   std::vector<std::pair<size_t, size_t>> places;
   for (size_t begin = 0; begin <= path.size();) {

@@ -20,4 +20,13 @@ Result<std::vector<OpenDatabase>> open_checked(const Session& session) {
   return databases;
 }
 
+std::vector<db::Database> readable_databases(const Session& session) {
+  std::vector<db::Database> databases;
+  const auto paths = session.databases();
+  if (!paths) return databases;
+  for (const auto& path : *paths)
+    if (auto database = db::Database::open(path, db::Mode::ReadOnly)) databases.push_back(std::move(*database));
+  return databases;
+}
+
 }  // namespace tile_tune::engine

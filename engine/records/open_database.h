@@ -18,4 +18,7 @@ Result<OpenDatabase> open_checked(const std::filesystem::path& path);
 /// All of them, the one that is written first.
 Result<std::vector<OpenDatabase>> open_checked(const Session& session);
 
+/// Those that can be read, for what does without them: what is wrong with the others is told by who needs them.
+std::vector<db::Database> readable_databases(const Session& session);
+
 }  // namespace tile_tune::engine

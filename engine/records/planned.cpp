@@ -5,9 +5,11 @@
 #include <nlohmann/json.hpp>
 
 #include "base/units.h"
-#include "codegen/schedule/check.h"
 #include "codegen/target/costs.h"
-#include "db/stack.h"
+#include "engine/records/network_order.h"
+#include "engine/records/network_steps.h"
+#include "engine/records/open_database.h"
+#include "engine/records/tuned_record.h"
 #include "frontend/ir/canonical.h"
 
 namespace tile_tune::engine {
@@ -16,16 +18,14 @@ namespace {
 
 namespace costs = codegen::costs;
 
-/// The time of what was tuned for the target by this version.
-Result<std::optional<double>> tuned_ns(const Workload& workload, const codegen::Target& target,
-                                       std::vector<db::Database>& stack) {
-  const auto fits = [&](const db::BestRow& best) -> Result<bool> {
-    const auto schedule = codegen::schedule_from_json(nlohmann::json::parse(best.schedule_json, nullptr, false));
-    return schedule && codegen::check_for(target, workload.program, *schedule);
-  };
-  TILE_TUNE_TRY(best, db::best_of(stack, workload.row, target_row(target), tool_row(), fits));
-  if (!best || !best->same_target || !best->same_tool || best->median_ns <= 0) return std::nullopt;
-  return best->median_ns;
+/// By what is known for the session's target, if there is one.
+std::optional<Workload> ordered_by_session(const Workload& written, const ir::Program& bound, const Session& session) {
+  if (!bound.free_order) return std::nullopt;
+  const auto target = session.explained_target();
+  if (!target) return std::nullopt;
+  auto stack = readable_databases(session);
+  auto ordered = in_best_order(written, bound, cost_of_steps(session.settings.deterministic), *target, stack);
+  return ordered ? std::move(*ordered) : std::nullopt;
 }
 
 /// The sums of a program that remain as they are though steps would do with far fewer FLOP.
@@ -57,8 +57,24 @@ plan::TrafficCost cost_of_steps(bool is_deterministic) {
 Workload planned_workload(const LoadedProgram& loaded, const ir::Program& bound, const ir::Sizes& sizes,
                           const Session& session) {
   auto written = make_workload(loaded, bound, sizes);
+  if (auto ordered = ordered_by_session(written, bound, session)) written = std::move(*ordered);
   const auto path = plan::best_path(written.program, cost_of_steps(session.settings.deterministic));
   return workload_in_steps(std::move(written), path);
+}
+
+ir::Program planned_order(const ir::Program& bound, const Session& session) {
+  if (!bound.free_order) return bound;
+  auto ordered = ordered_by_session(make_workload({bound, "", ""}, bound, {}), bound, session);
+  return ordered ? std::move(ordered->program) : bound;
+}
+
+std::vector<std::optional<double>> tuned_times(const ir::Program& bound, const Session& session) {
+  std::vector<std::optional<double>> none(bound.statements.size());
+  const auto target = session.explained_target();
+  if (!target || none.size() < 2) return none;
+  auto stack = readable_databases(session);
+  const auto times = step_times(ir::canonicalize(bound), *target, stack);
+  return times ? *times : none;
 }
 
 Workload workload_in_steps(Workload written, const plan::Path& path) {
@@ -123,10 +139,11 @@ void tell_of_steps(const Workload& workload, const Reporter& report) {
 Result<Workload> faster_form(const Workload& workload, const codegen::Target& target,
                              std::vector<db::Database>& stack) {
   if (!workload.written || stack.empty()) return workload;
-  TILE_TUNE_TRY(as_written, tuned_ns(*workload.written, target, stack));
+  TILE_TUNE_TRY(as_written, tuned_record(*workload.written, target, stack));
   if (!as_written) return workload;
-  TILE_TUNE_TRY(in_steps, tuned_ns(workload, target, stack));
-  return in_steps && *as_written < costs::kClearlyFaster * *in_steps ? *workload.written : workload;
+  TILE_TUNE_TRY(in_steps, tuned_record(workload, target, stack));
+  const bool is_faster = in_steps && as_written->median_ns < costs::kClearlyFaster * in_steps->median_ns;
+  return is_faster ? *workload.written : workload;
 }
 
 }  // namespace tile_tune::engine

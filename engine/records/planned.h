@@ -16,9 +16,14 @@ namespace tile_tune::engine {
 /// What steps cost: FLOP and, unless sums must have one order whatever the machine, what they leave in memory.
 plan::TrafficCost cost_of_steps(bool is_deterministic);
 
-/// make_workload() with the sums of products in steps where that costs less.
+/// make_workload() with the sums of products in steps where that costs less, and those of a network in the order that
+/// is the best as far as the session's databases know (network_order.h).
 Workload planned_workload(const LoadedProgram& loaded, const ir::Program& bound, const ir::Sizes& sizes,
                           const Session& session);
+/// The program whose canonical form that has, for display: `bound` but for a network in another order than it came in.
+ir::Program planned_order(const ir::Program& bound, const Session& session);
+/// What each of its statements takes as it is tuned alone (network_steps.h), in ns, for display.
+std::vector<std::optional<double>> tuned_times(const ir::Program& bound, const Session& session);
 /// The same with these steps, whatever they cost; as written where they do not fit.
 Workload workload_in_steps(Workload written, const plan::Path& path);
 

@@ -13,6 +13,7 @@
 #include "db/identity.h"
 #include "db/stack.h"
 #include "engine/records/damage.h"
+#include "engine/records/network_steps.h"
 #include "engine/records/predicted_records.h"
 #include "engine/records/transfer.h"
 #include "search/space/space.h"
@@ -222,6 +223,14 @@ Result<ScheduleChoice> stored_choice(const Workload& workload, const codegen::Ta
                                     described(workload), target_text(target, session)),
                         note);
     return ScheduleChoice{std::move(*predicted), "predicted", "predicted", {{"untimed", true}}};
+  }
+  TILE_TUNE_TRY(of_steps, schedule_of_steps(workload, target, stack));
+  if (of_steps) {
+    session.report.warn("untuned",
+                        fmt::format("{} is not tuned for {}: its steps run as they are tuned alone",
+                                    described(workload), target_text(target, session)),
+                        note);
+    return ScheduleChoice{std::move(*of_steps), "steps", "steps", {{"untimed", true}}};
   }
   TILE_TUNE_TRY(nearest, transferred_schedules(workload, target, stack, 1));
   if (!nearest.empty() && nearest.front().beats_default) {

@@ -15,10 +15,11 @@ namespace tile_tune::engine {
 
 struct ScheduleChoice {
   codegen::Schedule schedule;
-  std::string provenance;  // "tuned", "predicted", "nearest", "default", "given"
+  std::string provenance;  // "tuned", "predicted", "steps", "nearest", "default", "given"
   /// The rung of the ladder it stands on: "exact" (tuned for this target by this version), "rechecked" (older or from
-  /// elsewhere, rechecked here by `db recheck`), "stale" (not rechecked), "nearest" (adapted from a relative's,
-  /// untimed), "predicted" (the best by the model alone, untimed), "default", or "given".
+  /// elsewhere, rechecked here by `db recheck`), "stale" (not rechecked), "steps" (a network's, of products that were
+  /// tuned alone; untimed as a whole), "nearest" (adapted from a relative's, untimed), "predicted" (the best by the
+  /// model alone, untimed), "default", or "given".
   std::string rung;
   nlohmann::json record;  // what is known of it: where it was measured and how fast; for manifests
 };
@@ -55,8 +56,8 @@ Result<std::optional<ScheduleChoice>> tuned_choice(const Workload& workload, con
                                                    std::vector<db::Database>& stack, const Session& session);
 
 /// The same, else one tuned for more threads than the target has (which works on fewer; what was tuned for fewer may
-/// leave cores idle), else one adapted from a relative (engine/records/transfer.h), else the default; says which with a
-/// notice or a warning.
+/// leave cores idle), else one of steps that were tuned alone, else one adapted from a relative
+/// (engine/records/transfer.h), else the default; says which with a notice or a warning.
 Result<ScheduleChoice> stored_choice(const Workload& workload, const codegen::Target& target,
                                      std::vector<db::Database>& stack, const Session& session);
 

@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "engine/records/network_steps.h"
 #include "engine/records/transfer.h"
 #include "engine/records/tuning_store.h"
 
@@ -33,6 +34,8 @@ Result<search::Priors> priors_of(const Workload& workload, const codegen::Target
     TILE_TUNE_TRY(nearest, transferred_schedules(workload, target, databases, kRelatives));
     for (auto& one : nearest) priors.seeds.push_back(std::move(one.schedule));
   }
+  TILE_TUNE_TRY(of_steps, schedule_of_steps(workload, target, databases));
+  if (of_steps) priors.seeds.insert(priors.seeds.begin(), std::move(*of_steps));
   priors.seeds.insert(priors.seeds.begin(), request.seeds.begin(), request.seeds.end());
   for (const auto& seed : request.seeds) std::erase(priors.faulty, codegen::schedule_id(seed));
   return priors;

@@ -13,9 +13,6 @@ namespace {
 
 constexpr double kDefaultSeconds = 60;
 
-/// Less is spent on starting worker processes and on the reference.
-constexpr double kLeastSearchSeconds = 2;
-
 /// Goes on with what an unfinished session has left.
 bool has_stored_budget(const TuningRequest& request) { return request.resume && !request.trials && !request.seconds; }
 

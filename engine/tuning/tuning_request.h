@@ -26,6 +26,9 @@ struct TuningRequest {
   std::vector<codegen::Schedule> seeds = {};            // tried first; they fit the program
 };
 
+/// Less is spent on starting worker processes and on the reference.
+constexpr double kLeastSearchSeconds = 2;
+
 /// What the search will stop at.
 search::Budget wanted_budget(const TuningRequest& request);
 /// Of the whole search; infinite where trials alone count, or where what an unfinished session has left does.

@@ -26,6 +26,7 @@ class Builder {
   Builder(const Einsum& einsum, const Known& known, const Resolved& resolved)
       : einsum_(einsum), known_(known), resolved_(resolved) {
     program_.name = "einsum";
+    program_.free_order = einsum.operands.size() > 2 && !plan::has_groups(einsum.order);
     for (const auto& label : einsum.labels) program_.sizes.push_back(size_name(label));
     for (size_t i = 0; i < einsum.operands.size(); ++i) add_input(i);
   }

@@ -213,7 +213,7 @@ Program numbered(Program program) {
 Program anonymous(Program result) {
   result.name.clear();
   result.sizes.clear();
-  result.cold = false;
+  result.cold = result.free_order = false;
   std::vector<std::string> names(result.tensors.size());
   for (const int output : result.outputs) {
     // An in/out value and its output are tied by their name: it stays, as the output's number.

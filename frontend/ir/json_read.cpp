@@ -410,8 +410,8 @@ Result<Program> program_from_json(const json& root) {
   TILE_TUNE_TRY(format, read_field<int>(at, "format"));
   if (format != kProgramFormat)
     return malformed("format", fmt::format("this version reads format {}, not {}", kProgramFormat, format));
-  TILE_TUNE_CHECK(
-      require_object(at, {"kind", "format", "name", "sizes", "tensors", "inputs", "outputs", "statements", "cold"}));
+  TILE_TUNE_CHECK(require_object(
+      at, {"kind", "format", "name", "sizes", "tensors", "inputs", "outputs", "statements", "cold", "free_order"}));
   Program program;
   TILE_TUNE_TRY(name, read_field<std::string>(at, "name"));
   TILE_TUNE_TRY(sizes, read_list<std::string>(at, "sizes"));
@@ -420,13 +420,15 @@ Result<Program> program_from_json(const json& root) {
   TILE_TUNE_TRY(outputs, read_list<int>(at, "outputs"));
   TILE_TUNE_TRY(statements, read_list<Statement>(at, "statements"));
   TILE_TUNE_TRY(cold, read_flag(at, "cold"));
+  TILE_TUNE_TRY(free_order, read_flag(at, "free_order"));
   program = {std::move(name),
              std::move(sizes),
              std::move(tensors),
              std::move(inputs),
              std::move(outputs),
              std::move(statements),
-             cold};
+             cold,
+             free_order};
   TILE_TUNE_CHECK(validate(program));
   return program;
 }

@@ -169,6 +169,7 @@ json to_json(const Program& program) {
               {"outputs", program.outputs},
               {"statements", write_list(program.statements)}};
   if (program.cold) result["cold"] = true;
+  if (program.free_order) result["free_order"] = true;
   return result;
 }
 

@@ -84,7 +84,9 @@ struct Program {
   std::vector<int> inputs;   // numbers of Input tensors in signature order
   std::vector<int> outputs;  // numbers of Output tensors in signature order
   std::vector<Statement> statements;
-  bool cold = false;  // callers' arrays are in memory, in no cache, when it is called: how its kernels are judged
+  bool cold = false;        // callers' arrays are in memory, in no cache, when it is called: how its kernels are judged
+  bool free_order = false;  // of contractions: its statements are steps of one product of several tensors, in an order
+                            // that nobody asked for
 
   /// Number of the tensor an output starts from (role InOut, same name), if it is in/out.
   std::optional<int> initial_value_of(int output) const;

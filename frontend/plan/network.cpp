@@ -6,6 +6,10 @@
 
 namespace tile_tune::plan {
 
+bool has_groups(const Group& group) {
+  return std::any_of(group.members.begin(), group.members.end(), [](const Group& one) { return one.operand < 0; });
+}
+
 AxisSet Piece::axes() const {
   AxisSet result(dimensions.begin(), dimensions.end());
   result.erase(kRepeats);

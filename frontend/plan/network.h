@@ -28,6 +28,9 @@ struct Group {
   std::vector<Group> members;  // of a group, at least one
 };
 
+/// Whether parentheses say anything of the order.
+bool has_groups(const Group& group);
+
 /// Multiplies pieces and sums what its result does not have. Operands are the pieces from 0 on, results of earlier
 /// steps follow.
 struct Product {

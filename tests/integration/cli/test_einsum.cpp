@@ -225,3 +225,28 @@ TEST_CASE("an einsum's order is given by --path, and explain tells it") {
   }
   CHECK(results[0] == results[1]);
 }
+
+TEST_CASE("the steps of a network are tuned alone, and found by other networks") {
+  const Sandbox box;
+  const auto tuned = box.run({"tune", "einsum:ij,jk,kl->il", "-s", "i=96", "-s", "j=80", "-s", "k=72", "-s", "l=64",
+                              "--trials", "36", "--seed", "1", "--db", "t.db"});
+  INFO(tuned.err);
+  REQUIRE(tuned.exit_code == 0);
+  CHECK(tuned.err.find("first its step jk,kl->jl (j=80 k=72 l=64)") != std::string::npos);
+  // The network and its two steps.
+  const auto listed = nlohmann::json::parse(box.run({"db", "list", "--db", "t.db", "--json"}).out);
+  CHECK(listed.size() == 3);
+  // One of the steps is in this network, too, which is not tuned itself.
+  const std::vector<std::string> other{
+      "einsum:ij,jk,kl->il", "-s", "i=90", "-s", "j=80", "-s", "k=72", "-s", "l=64", "--db", "t.db"};
+  const auto with = [&](std::vector<std::string> words, const std::vector<std::string>& more) {
+    words.insert(words.end(), other.begin(), other.end());
+    words.insert(words.end(), more.begin(), more.end());
+    return box.run(words);
+  };
+  const auto explained = with({"explain"}, {});
+  INFO(explained.out);
+  CHECK(explained.out.find("as tuned alone") != std::string::npos);
+  const auto json = nlohmann::json::parse(with({"explain"}, {"--json"}).out)["programs"][0]["statements"];
+  CHECK(std::count_if(json.begin(), json.end(), [](const auto& one) { return one.contains("tuned_ns"); }) == 1);
+}

@@ -2,8 +2,10 @@
 #include <catch2/catch.hpp>
 #include <limits>
 #include <random>
+#include <set>
 #include <string>
 
+#include "frontend/plan/cheap_orders.h"
 #include "frontend/plan/order.h"
 #include "frontend/plan/order_search.h"
 
@@ -298,4 +300,43 @@ TEST_CASE("networks at the limits have an order") {
   const auto large = grid(100, 5, 8);
   const auto order = best_order(large.operands, large.needed, large.extents);
   CHECK(cost_of(large, order, flops_alone) < cost_of(large, left_to_right(500), flops_alone));
+}
+
+TEST_CASE("cheap orders are all the orders within a factor of the best, each once, the cheapest first") {
+  std::mt19937 engine(5);
+  const auto steps_of = [](const Order& order, size_t operands) {
+    std::vector<std::set<int>> pieces;
+    for (size_t n = 0; n < operands; ++n) pieces.push_back({static_cast<int>(n)});
+    for (const auto& [left, right] : order) {
+      pieces.push_back(pieces[static_cast<size_t>(left)]);
+      pieces.back().insert(pieces[static_cast<size_t>(right)].begin(), pieces[static_cast<size_t>(right)].end());
+    }
+    return std::set<std::set<int>>(pieces.begin(), pieces.end());
+  };
+  // (2n - 3)!! ways to put n operands into pairs.
+  constexpr size_t kWays[] = {0, 0, 1, 3, 15, 105, 945};
+  for (int round = 0; round < 60; ++round) {
+    const size_t operands = 2 + static_cast<size_t>(round) % (kMaxCompared - 1);
+    const auto network = random_network(engine, operands);
+    INFO(text_of(network));
+    const auto orders_within = [&](double within, size_t most) {
+      return cheap_orders(network.operands, network.needed, network.extents, flops_alone, within, most);
+    };
+    const auto all = orders_within(std::numeric_limits<double>::infinity(), 1000);
+    REQUIRE(all.size() == kWays[operands]);
+    std::set<std::set<std::set<int>>> distinct;
+    std::vector<double> costs;
+    for (const auto& order : all) {
+      distinct.insert(steps_of(order, operands));
+      costs.push_back(cost_of(network, order, flops_alone));
+    }
+    CHECK(distinct.size() == all.size());
+    CHECK(std::is_sorted(costs.begin(), costs.end()));
+    const auto best = best_order(network.operands, network.needed, network.extents);
+    CHECK(costs.front() == cost_of(network, best, flops_alone));
+    const auto few = orders_within(1.5, 1000);
+    const auto is_cheap = [&](double cost) { return cost <= 1.5 * costs.front(); };
+    CHECK(few.size() == static_cast<size_t>(std::count_if(costs.begin(), costs.end(), is_cheap)));
+    CHECK(orders_within(1.5, 2).size() == std::min<size_t>(2, few.size()));
+  }
 }
