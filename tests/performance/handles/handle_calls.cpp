@@ -83,6 +83,7 @@ double shutdown_ms(double seconds) {
   engine::CompileOptions options;
   options.executable = TILE_TUNE_BINARY;
   options.background_seconds = 60;
+  options.on_message = [](const Message&) {};
   const std::string folder = std::filesystem::temp_directory_path() / ("handle-calls-" + std::to_string(getpid()));
   std::filesystem::create_directory(folder);
   options.database = folder + "/tuning.db";
