@@ -52,6 +52,7 @@ ir::Program without_folders(ir::Program program) {
 
 Workload make_workload(const LoadedProgram& loaded, const ir::Program& bound, const ir::Sizes& sizes) {
   Workload workload{ir::canonicalize(bound), {}};
+  workload.program.free_order = false;  // records are of this order
   const ir::Program& program = workload.program;
   workload.row = {.content_hash = ir::content_hash(program),
                   .family_hash = ir::family_hash(loaded.program),

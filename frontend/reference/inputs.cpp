@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <cstring>
 #include <tuple>
 
 #include "frontend/reference/random.h"
@@ -111,6 +112,18 @@ auto random_float(std::mt19937_64& engine, FloatRange range, const Round& round)
   }
 }
 
+/// More numbers than these are drawn no more but repeat: 2^22 - 3 is a prime, so that no row or tile begins where
+/// another does. Of 2^28 numbers that saves 2.4 s of 2.5 (Zen 4, 2026-11-26).
+constexpr int64_t kDrawn = (int64_t{1} << 22) - 3;
+
+void repeat_drawn(std::byte* data, int64_t count, size_t size) {
+  for (int64_t filled = kDrawn; filled < count;) {
+    const int64_t next = std::min(filled, count - filled);
+    std::memcpy(data + filled * static_cast<int64_t>(size), data, static_cast<size_t>(next) * size);
+    filled += next;
+  }
+}
+
 // Weights of 268 MB are common: what the machine knows itself is not looked up for each element.
 void fill_randomly(std::mt19937_64& engine, DType part, FloatRange range, int64_t count, std::byte* data) {
   if (part == DType::F32) {
@@ -149,16 +162,18 @@ Inputs random_inputs(const ir::Program& program, uint64_t seed, FloatRange range
     const auto& tensor = program.tensors[number];
     if (tensor.role != ir::Role::Input && tensor.role != ir::Role::InOut) continue;
     auto array = zeros_for(tensor);
-    const auto count = static_cast<int64_t>(array.data.size() / dtype_size(tensor.type));
-    if (const DType part = component_type(tensor.type); is_float(part)) {
-      fill_randomly(engine, part, range, is_complex(tensor.type) ? 2 * count : count, array.data.data());
+    const DType part = component_type(tensor.type);
+    const auto count = static_cast<int64_t>(array.data.size() / dtype_size(part)), drawn = std::min(count, kDrawn);
+    if (is_float(part)) {
+      fill_randomly(engine, part, range, drawn, array.data.data());
     } else {
       const auto found = subscripts.find(number);
       const auto [lo, hi] =
           found == subscripts.end() ? default_interval(tensor.type) : within_type(tensor.type, found->second);
-      for (int64_t i = 0; i < count; ++i)
+      for (int64_t i = 0; i < drawn; ++i)
         tensor::store_integer(tensor.type, array.data.data(), i, hi < lo ? 0 : lo + random_below(engine, hi - lo + 1));
     }
+    repeat_drawn(array.data.data(), count, dtype_size(part));
     inputs.emplace(number, std::move(array));
   }
   return inputs;

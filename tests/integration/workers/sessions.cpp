@@ -196,7 +196,7 @@ TEST_CASE("at its deadline a batch comes back with what is finished, and what ha
   REQUIRE(workers);
   const auto result =
       (*workers)->measure({scheduled(Behaviour::CompileDiagnostic), scheduled(hanging), scheduled(Behaviour::AlsoGood)},
-                          scheduled(Behaviour::Good), Deadline::after(10));
+                          scheduled(Behaviour::Good), Deadline::after(5));
   REQUIRE(result.size() == 1);
   CHECK(result[0].outcome == Outcome::CompileError);
   wait_until_dead(wait_for_marker(marker));

@@ -61,6 +61,21 @@ TEST_CASE("the numbers are the same on every platform") {
   CHECK(random_inputs(b.program(), 43).at(a).data != inputs.at(a).data);
 }
 
+TEST_CASE("beyond four million numbers are those before, which no row of a power of two begins with again") {
+  Builder b;
+  constexpr int64_t kDrawn = (int64_t{1} << 22) - 3, kCount = 2 * kDrawn + 1000;
+  const int a = b.input(DType::I8, {kCount}), c = b.input(DType::C32, {kDrawn + 7});
+  const Inputs inputs = random_inputs(b.program(), 1);
+  const int8_t* const bytes = inputs.at(a).as<int8_t>();
+  CHECK(std::equal(bytes, bytes + kDrawn, bytes + kDrawn));
+  CHECK(std::equal(bytes, bytes + 1000, bytes + 2 * kDrawn));
+  CHECK_FALSE(std::equal(bytes, bytes + 1000, bytes + (int64_t{1} << 22)));
+  // Real and imaginary parts are numbers each.
+  const auto* parts = reinterpret_cast<const float*>(inputs.at(c).data.data());
+  CHECK(parts[kDrawn] == parts[0]);
+  CHECK(parts[2 * (kDrawn + 7) - 1] == parts[13]);
+}
+
 TEST_CASE("integers are small, signed ones negative too, and bool is both") {
   Builder b;
   const int s = b.input(DType::I8, {2000}), u = b.input(DType::U64, {2000}), t = b.input(DType::Bool, {100});
