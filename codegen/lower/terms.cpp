@@ -155,18 +155,23 @@ Expr Terms::dot_term(const std::vector<Expr>& indices, const std::vector<Expr>& 
 
 bool Terms::is_sum() const { return statement_.op == ir::Aggregation::Sum && stage_.reductions() > 0; }
 
-// A stride is 0 along a reduced index. Of x * y1 + x * y2 LLVM makes x * (y1 + y2) then, which is infinite instead of
-// no number where x is infinite and the others have two signs.
+// Several terms have an element of a tensor whose elements overlap, by a stride of 0 or by strides that meet. Of
+// x * y1 + x * y2 LLVM makes x * (y1 + y2) then, which is infinite instead of no number where x is infinite and the
+// others have two signs.
 bool Terms::repeats_operand() const {
   const Loops& loops = stage_.loops;
-  for (const auto& operand : loops.operands)
+  return std::any_of(loops.operands.begin(), loops.operands.end(), [&](const Operand& operand) {
+    const auto& tensor = program_.tensors[static_cast<size_t>(operand.tensor)];
+    if (!operand.affine || !ir::has_overlap(ir::strides(tensor), ir::shape(tensor))) return false;
+    std::vector<int64_t> strides, extents;
     for (size_t r = 0; r < loops.reduction.size(); ++r) {
       const int loop = static_cast<int>(loops.output.size() + r);
-      if (loops.reduction[r] > 1 && operand.affine && loops.is_walked(operand, loop) &&
-          loops.stride(program_, operand, loop) == 0)
-        return true;
+      if (!loops.is_walked(operand, loop)) continue;
+      strides.push_back(loops.stride(program_, operand, loop));
+      extents.push_back(loops.reduction[r]);
     }
-  return false;
+    return ir::has_overlap(strides, extents);
+  });
 }
 
 Term Terms::of(std::vector<Expr> reduction, const Expr& part) const {

@@ -142,9 +142,8 @@ tensor::Array zeros_for(const ir::Tensor& tensor) {
   auto stored = shape;
   for (size_t d = 0; d < shape.size(); ++d)
     if (strides[d] == 0 && shape[d] > 1) stored[d] = 1;
-  // Where other elements lie in one place, too, all are there.
-  if (stored == shape || ir::has_overlap(strides, stored)) return tensor::Array::zeros(tensor.type, shape);
   auto array = tensor::Array::zeros(tensor.type, stored);
+  if (stored == shape) return array;
   array.strides = tensor::c_strides(stored);
   for (size_t d = 0; d < shape.size(); ++d)
     if (stored[d] != shape[d]) array.strides[d] = 0;

@@ -60,6 +60,12 @@ TEST_CASE("a factor that is one element in all terms is multiplied by each") {
   test::check_drawn_storage("products", test::bound_program(source, {{"B", 32}, {"M", 7}, {"N", 32}, {"K", 8}}), 1393);
 }
 
+// As above, of the 1,186th: channels, rows and columns of an input meet.
+TEST_CASE("an element that several terms of a window have is multiplied by each") {
+  const auto& convolution = test::strided_cases().at(4);
+  test::check_drawn_storage(convolution.name, test::bound_program(convolution.text, convolution.sizes), 1186);
+}
+
 TEST_CASE("a kernel that writes between an output's elements is wrong") {
   auto program = test::bound_program("def f(float(N) A) -> (O) { O(i) = A(i) * 2 }", {{"N", 33}});
   auto spread = program;
